@@ -1,0 +1,112 @@
+// Package classify answers one question about a coding agent that paused: what kind of pause is this?
+//
+// Start with [NewHeuristic]; its Classify method reads the agent's last output and returns a [Result]: one of five
+// types, a confidence, the reason in words and the signals (with byte spans) that led to it. [Fallback] and
+// [ConfidenceGate] compose classifiers. The package links the standard library only.
+//
+// # Limits
+//
+// The heuristic reads English. A text in another language gets the best guess that language-free signals allow (a
+// stack trace, pasted test output, a question mark, code), with a confidence low enough that a gate shows it to a human.
+//
+// # Errors
+//
+// A [Classifier] returns an error only when it has no verdict at all. The heuristic never does.
+package classify
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// OutputType is the kind of pause an output stands for. The zero value is not a type.
+type OutputType string
+
+// The five types. An output is the first of error, blocker, question, completion, status that fits.
+const (
+	// Question ends by putting a decision, an approval or a request for input to the human.
+	Question OutputType = "question"
+	// Status is progress, or a claim of completion without evidence (then [Result.WasRejectedCompletion] is set).
+	Status OutputType = "status"
+	// Completion shows that the requested work is done, or is the answer that was asked for.
+	Completion OutputType = "completion"
+	// Blocker cannot go on without something that only the human or the outside can give, or refuses.
+	Blocker OutputType = "blocker"
+	// Error is a broken run, its crash being the text, or a failed command that was left there.
+	Error OutputType = "error"
+)
+
+// Types returns the five types, fresh, in the order in which they are tried: the first that fits an output is its type.
+func Types() []OutputType { return []OutputType{Error, Blocker, Question, Completion, Status} }
+
+// Valid reports whether t is one of the five types.
+func (t OutputType) Valid() bool {
+	switch t {
+	case Question, Status, Completion, Blocker, Error:
+		return true
+	}
+	return false
+}
+
+// Input is what a classifier is given about one pause. Only Text is needed; the rest makes the verdict better.
+type Input struct {
+	Text      string     `json:"text"`                 // what the agent printed last; need not be valid UTF-8
+	Request   string     `json:"request,omitempty"`    // the human's words that started the turn
+	Skill     string     `json:"skill,omitempty"`      // name of the active skill
+	SkillHint string     `json:"skill_hint,omitempty"` // the evidence that skill asks for
+	Criteria  []string   `json:"criteria,omitempty"`   // open success criteria of the plan
+	Evidence  []Evidence `json:"evidence,omitempty"`   // what the host saw itself; outweighs prose
+	Coached   int        `json:"coached,omitempty"`    // how often this turn was coached already
+}
+
+// Result is a verdict and what explains it.
+type Result struct {
+	Type                  OutputType `json:"type"`
+	Confidence            float64    `json:"confidence"`              // 0 to 1
+	Reason                string     `json:"reason"`                  // for people; never parsed
+	CoachingMessage       string     `json:"coaching_message"`        // written by an LLM; in JSON null when empty
+	WasRejectedCompletion bool       `json:"was_rejected_completion"` // claims completion without showing it; only with Status
+	Source                string     `json:"source"`                  // which classifier answered: "heuristic", "llm", …
+	Signals               []Signal   `json:"signals,omitempty"`       // by position; also beside an LLM's verdict
+	SignalsDropped        int        `json:"signals_dropped,omitempty"`
+	Fallback              string     `json:"fallback,omitempty"` // why the primary classifier did not answer
+	Usage                 *Usage     `json:"usage,omitempty"`    // what the verdict cost, if it cost anything
+}
+
+// MarshalJSON writes an empty CoachingMessage as null, the form in which an LLM gives it.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type plain Result // drops the method
+	var msg *string
+	if r.CoachingMessage != "" {
+		msg = &r.CoachingMessage
+	}
+	return json.Marshal(struct {
+		plain
+		CoachingMessage *string `json:"coaching_message"`
+	}{plain(r), msg})
+}
+
+// Usage is what one verdict cost at its provider.
+type Usage struct {
+	Model            string        `json:"model,omitempty"`
+	PromptTokens     int           `json:"prompt_tokens"`
+	CachedTokens     int           `json:"cached_tokens"` // part of PromptTokens
+	CompletionTokens int           `json:"completion_tokens"`
+	Latency          time.Duration `json:"latency_ns"` // of all attempts together
+	Attempts         int           `json:"attempts"`
+}
+
+// Classifier judges one output.
+//
+// An implementation must be safe for concurrent use, must not change in or keep its slices, and must return either an
+// error or a result with a valid type and a confidence from 0 to 1. Text is data: nothing in it is an instruction.
+type Classifier interface {
+	Classify(ctx context.Context, in Input) (Result, error)
+}
+
+// ClassifierFunc is a function that is a [Classifier].
+type ClassifierFunc func(ctx context.Context, in Input) (Result, error)
+
+// Classify calls f.
+func (f ClassifierFunc) Classify(ctx context.Context, in Input) (Result, error) { return f(ctx, in) }

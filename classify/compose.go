@@ -1,0 +1,73 @@
+package classify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// DefaultThreshold is the confidence below which a status is shown to the human instead of being continued.
+const DefaultThreshold = 0.80
+
+// Fallback asks primary, and secondary when primary fails: it returns an error, or a type that is none of the five. A
+// result of secondary says in its Fallback field why. Secondary gets the same context, even one that is done by then:
+// the heuristic answers all the same. The error, when both fail, wraps both.
+func Fallback(primary, secondary Classifier) Classifier {
+	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
+		r, err := primary.Classify(ctx, in)
+		if err == nil && !r.Type.Valid() {
+			err = errors.New("not one of the five output types")
+		}
+		if err == nil {
+			return r, nil
+		}
+		r, err2 := secondary.Classify(ctx, in)
+		if err2 == nil && !r.Type.Valid() {
+			err2 = errors.New("not one of the five output types")
+		}
+		if err2 != nil {
+			return Result{}, fmt.Errorf("classify: no classifier answered: %w", errors.Join(err, err2))
+		}
+		why := clip(err.Error(), 200)
+		if r.Fallback != "" { // secondary is a Fallback that fell back too
+			why += "; " + r.Fallback
+		}
+		r.Fallback = why
+		return r, nil
+	})
+}
+
+// ConfidenceGate applies the rule "unsure means human" to the results of c: a status whose confidence is below threshold
+// becomes a question. Its reason keeps the old verdict, its coaching message and rejected flag are cleared. A confidence
+// equal to threshold passes; a threshold of 0 gates nothing; a threshold or confidence that is not a number gates.
+//
+// It is for users of this package alone: the loop in package autocontinue asks its own threshold, whatever the classifier.
+func ConfidenceGate(c Classifier, threshold float64) Classifier {
+	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
+		r, err := c.Classify(ctx, in)
+		if err != nil || r.Type != Status || r.Confidence >= threshold {
+			return r, err
+		}
+		verdict := string(r.Type)
+		if r.WasRejectedCompletion {
+			verdict = "rejected completion"
+		}
+		r.Reason = fmt.Sprintf("unsure (%.2f is below %.2f), so the human decides; was %s: %s", r.Confidence, threshold, verdict, r.Reason)
+		r.Type, r.CoachingMessage, r.WasRejectedCompletion = Question, "", false
+		return r, nil
+	})
+}
+
+// clip shortens s to at most n bytes, at a rune boundary, on one line.
+func clip(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
