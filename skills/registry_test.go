@@ -1,0 +1,166 @@
+package skills_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/skills"
+)
+
+var (
+	ship   = skills.Skill{Name: "ship", Trigger: "/ship", Phase: "release"}
+	review = skills.Skill{Name: "review", Trigger: "/review", Phase: "release"}
+)
+
+func TestRegistryOrder(t *testing.T) {
+	tests := []struct {
+		name  string
+		query skills.Query
+		want  string // empty: none
+	}{
+		{"nothing known", skills.Query{}, ""},
+		{"first in the registry, not in the text", skills.Query{Text: "/review then /ship"}, "ship"},
+		{"first of the phase", skills.Query{Phase: "release"}, "ship"},
+		{"a trigger beats an earlier one's phase", skills.Query{Text: "/review it", Phase: "release"}, "review"},
+		{"phase when the text says nothing", skills.Query{Text: "go on", Phase: "release"}, "ship"},
+		{"trigger in an unknown phase", skills.Query{Text: "/review", Phase: "party"}, "review"},
+		{"unknown phase", skills.Query{Text: "go on", Phase: "party"}, ""},
+		{"a trigger is no phase", skills.Query{Phase: "/ship"}, ""},
+		{"a phase is no trigger", skills.Query{Text: "release"}, ""},
+	}
+	reg := skills.NewRegistry(ship, review)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := reg.Detect(tt.query)
+			assert.Equal(t, tt.want != "", ok)
+			assert.Equal(t, tt.want, got.Name)
+		})
+	}
+}
+
+func TestRegistryAsksTextThenPhase(t *testing.T) {
+	var asked []string
+	detector := func(name string) skills.Detector {
+		return skills.DetectorFunc(func(q skills.Query) (skills.Skill, bool) {
+			asked = append(asked, fmt.Sprintf("%s text=%s phase=%s", name, q.Text, q.Phase))
+			return skills.Skill{}, false
+		})
+	}
+	_, ok := skills.NewRegistry(detector("a"), detector("b")).Detect(skills.Query{Text: "x", Phase: "y"})
+	require.False(t, ok)
+	require.Equal(t, []string{"a text=x phase=", "b text=x phase=", "a text= phase=y", "b text= phase=y"}, asked)
+}
+
+func TestRegistryIgnoresNil(t *testing.T) {
+	reg := skills.NewRegistry(nil, (*skills.Skill)(nil), (*skills.Registry)(nil), skills.DetectorFunc(nil), ship)
+	got, ok := reg.Detect(skills.Query{Text: "/ship"})
+	require.True(t, ok)
+	require.Equal(t, ship, got)
+
+	for _, reg := range []*skills.Registry{nil, {}, skills.NewRegistry(), skills.NewRegistry(nil)} {
+		_, ok := reg.Detect(skills.Query{Text: "/ship", Phase: "release"})
+		assert.False(t, ok)
+		assert.Empty(t, reg.Phases())
+	}
+}
+
+func TestRegistryNeverChanges(t *testing.T) {
+	mine := ship
+	ds := []skills.Detector{&mine, review}
+	reg := skills.NewRegistry(ds...)
+	mine.Trigger = "/changed"
+	ds[1] = nil
+	reg.Phases()[0] = "changed"
+
+	for _, trigger := range []string{"/ship", "/review"} {
+		_, ok := reg.Detect(skills.Query{Text: trigger})
+		assert.True(t, ok, trigger)
+	}
+	assert.Equal(t, []string{"release"}, reg.Phases())
+}
+
+func TestRegistryIsADetector(t *testing.T) {
+	inner := skills.NewRegistry(skills.Builtin()...)
+	reg := skills.NewRegistry(ship, inner)
+	got, ok := reg.Detect(skills.Query{Text: "/do-test", Phase: "release"})
+	require.True(t, ok)
+	require.Equal(t, "/do-test", got.Name)
+	require.Equal(t, []string{"release", "plan", "build", "test", "document"}, reg.Phases())
+}
+
+func TestRegistryPhases(t *testing.T) {
+	reg := skills.NewRegistry(ship, skills.Skill{Trigger: "/x"}, review,
+		skills.DetectorFunc(func(skills.Query) (skills.Skill, bool) { return skills.Skill{Phase: "party"}, true }),
+		skills.Skill{Phase: " Release "}, &skills.Skill{Phase: "plan"})
+	require.Empty(t, cmp.Diff([]string{"release", "plan"}, reg.Phases()))
+}
+
+func TestRegistryConcurrently(t *testing.T) {
+	reg := skills.NewRegistry(skills.Builtin()...)
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			got, ok := reg.Detect(skills.Query{Text: "a `b` /do-build", Phase: "plan"})
+			assert.True(t, ok)
+			assert.Equal(t, "build", got.Phase)
+			assert.Len(t, reg.Phases(), 4)
+		})
+	}
+	wg.Wait()
+}
+
+func ExampleNewRegistry() {
+	reg := skills.NewRegistry(append(skills.Builtin(),
+		skills.Skill{Name: "/deploy", Trigger: "/deploy", Phase: "deploy", EvidenceHint: "the URL of the release"},
+		skills.DetectorFunc(func(q skills.Query) (skills.Skill, bool) {
+			return skills.Skill{Name: "hotfix", EvidenceHint: "the failing test, now passing"}, strings.HasPrefix(q.Text, "HOTFIX")
+		}),
+	)...)
+
+	for _, request := range []string{"/deploy the login", "HOTFIX: the login loops", "what does docs/do-build say?"} {
+		s, ok := reg.Detect(skills.Query{Text: request})
+		fmt.Printf("%t %s %s\n", ok, s.Name, s.EvidenceHint)
+	}
+	// Output:
+	// true /deploy the URL of the release
+	// true hotfix the failing test, now passing
+	// false
+}
+
+func ExampleRegistry_Detect() {
+	reg := skills.NewRegistry(skills.Builtin()...)
+	for _, q := range []skills.Query{
+		{Phase: "build"},
+		{Phase: "build", Text: "/do-test first, please"},
+		{Text: "see docs/do-build"},
+	} {
+		s, ok := reg.Detect(q)
+		fmt.Println(ok, s.Name)
+	}
+	// Output:
+	// true /do-build
+	// true /do-test
+	// false
+}
+
+func ExampleRegistry_Phases() {
+	reg := skills.NewRegistry(skills.Builtin()...)
+	if _, ok := reg.Detect(skills.Query{Phase: "foo"}); !ok {
+		fmt.Printf("unknown phase; known: %s\n", strings.Join(reg.Phases(), ", "))
+	}
+	// Output: unknown phase; known: plan, build, test, document
+}
+
+func ExampleSkill_Detect() {
+	s := skills.Skill{Name: "/review", Trigger: "/review"}
+	_, asked := s.Detect(skills.Query{Text: "Then (/review) it."})
+	_, mentioned := s.Detect(skills.Query{Text: "`/review` is a skill"})
+	fmt.Println(asked, mentioned)
+	// Output: true false
+}
