@@ -9,6 +9,17 @@
 // The heuristic reads English. A text in another language gets the best guess that language-free signals allow (a
 // stack trace, pasted test output, a question mark, code), with a confidence low enough that a gate shows it to a human.
 //
+// # Tuning
+//
+// lexicon/en.txt holds the phrases, one a line under the rule they belong to, and explains its format at its head.
+// weights.txt holds how much each rule counts by where it was found, in hundredths of log-odds; its head names the cases it
+// was fitted on. After a change to the lexicon, fit again on labelled cases, the shipped ones or more of your own:
+//
+//	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -out classify/weights.txt
+//	go test ./classify
+//
+// [Tables] takes changed tables without a rebuild; [Heuristic.Features] shows what a verdict was computed from.
+//
 // # Errors
 //
 // A [Classifier] returns an error only when it has no verdict at all. The heuristic never does.

@@ -67,7 +67,7 @@ func (r Result) Missing(host []Evidence) []EvidenceKind {
 		}
 		switch s.Name {
 		case "tests":
-			if !have[EvidenceTests] {
+			if !have[EvidenceTests] && !have[EvidenceExitCode] {
 				lacks[EvidenceTests] = true
 			}
 		case "build":

@@ -1,0 +1,139 @@
+package classify
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// testCase is a line of testdata/cases, the one table that feeds tests, fuzz seeds and benchmarks.
+type testCase struct {
+	Name  string `json:"name"`
+	Input Input  `json:"input"`
+	Want  struct {
+		Type     OutputType `json:"type"`
+		Rejected bool       `json:"was_rejected_completion"`
+		Action   string     `json:"action"`
+	} `json:"want"`
+}
+
+func loadCases(tb testing.TB, pattern string) []testCase {
+	tb.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", "cases", pattern))
+	require.NoError(tb, err)
+	require.NotEmpty(tb, paths)
+	var cases []testCase
+	for _, path := range paths {
+		f, err := os.Open(path)
+		require.NoError(tb, err)
+		sc := bufio.NewScanner(f)
+		sc.Buffer(nil, 1<<20)
+		for n := 1; sc.Scan(); n++ {
+			var c testCase
+			require.NoError(tb, json.Unmarshal(sc.Bytes(), &c), "%s:%d", path, n)
+			cases = append(cases, c)
+		}
+		require.NoError(tb, sc.Err())
+		require.NoError(tb, f.Close())
+	}
+	return cases
+}
+
+func newHeuristic(tb testing.TB) *Heuristic {
+	tb.Helper()
+	h, err := NewHeuristic()
+	require.NoError(tb, err)
+	return h
+}
+
+func judge(tb testing.TB, in Input) Result {
+	tb.Helper()
+	r, err := newHeuristic(tb).Classify(context.Background(), in)
+	require.NoError(tb, err)
+	return r
+}
+
+// The cases that classifiers are known to get wrong have to be right, each of them.
+func TestKnownCases(t *testing.T) {
+	for _, c := range loadCases(t, "known.jsonl") {
+		t.Run(c.Name, func(t *testing.T) {
+			r := judge(t, c.Input)
+			assert.Equal(t, c.Want.Type, r.Type, "%v %v", r.Reason, r.Signals)
+			assert.Equal(t, c.Want.Rejected, r.WasRejectedCompletion, r.Reason)
+		})
+	}
+}
+
+// Over the whole table the heuristic keeps what it has reached. The floors are no goals: they catch a change of the
+// tables that spoils something.
+func TestAllCases(t *testing.T) {
+	cases := loadCases(t, "*.jsonl")
+	names := map[string]bool{}
+	var right, humans, wrong, completions, sentOn, statuses, caught int
+	for _, c := range cases {
+		assert.False(t, names[c.Name], "two cases named %s", c.Name)
+		names[c.Name] = true
+		require.True(t, c.Want.Type.Valid(), c.Name)
+		require.Equal(t, c.Want.Type == Status, c.Want.Action == "continue", c.Name)
+		r := judge(t, c.Input)
+		if r.Type == c.Want.Type && r.WasRejectedCompletion == c.Want.Rejected {
+			right++
+		}
+		goOn := r.Type == Status && r.Confidence >= DefaultThreshold
+		switch c.Want.Type {
+		case Status:
+			statuses++
+			if goOn {
+				caught++
+			}
+		case Completion:
+			completions++
+			if goOn {
+				sentOn++
+			}
+		default:
+			humans++
+			if goOn {
+				wrong++
+			}
+		}
+	}
+	share := func(a, b int) float64 { return float64(a) / float64(b) }
+	t.Logf("%d cases: right %.3f, wrong continues %.3f, completions continued %.3f, caught %.3f",
+		len(cases), share(right, len(cases)), share(wrong, humans), share(sentOn, completions), share(caught, statuses))
+	assert.GreaterOrEqual(t, share(right, len(cases)), 0.88)
+	assert.LessOrEqual(t, share(wrong, humans), 0.02)
+	assert.LessOrEqual(t, share(sentOn, completions), 0.03)
+	assert.GreaterOrEqual(t, share(caught, statuses), 0.75)
+}
+
+// Line endings, a byte order mark and blank lines around carry no meaning.
+func TestVerdictIgnoresLayout(t *testing.T) {
+	for _, c := range loadCases(t, "*.jsonl") {
+		if strings.ContainsAny(c.Input.Text, "\r\ufeff\x00") || strings.TrimSpace(c.Input.Text) == "" {
+			continue
+		}
+		want := judge(t, c.Input)
+		for name, change := range map[string]func(string) string{
+			"crlf":            func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+			"bom":             func(s string) string { return "\ufeff" + s },
+			"trailing spaces": func(s string) string { return strings.ReplaceAll(s, "\n", "  \n") + "  " },
+			"blank lines":     func(s string) string { return "\n\n" + strings.ReplaceAll(s, "\n", "\n\n") + "\n\n" },
+			"trailing NUL":    func(s string) string { return s + "\x00" },
+		} {
+			in := c.Input
+			in.Text = change(in.Text)
+			got := judge(t, in)
+			assert.Equal(t, want.Type, got.Type, "%s: %s", c.Name, name)
+			assert.Equal(t, want.WasRejectedCompletion, got.WasRejectedCompletion, "%s: %s", c.Name, name)
+			assert.InDelta(t, want.Confidence, got.Confidence, 1e-9, "%s: %s", c.Name, name)
+		}
+	}
+}

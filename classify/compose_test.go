@@ -1,0 +1,165 @@
+package classify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func fixed(r Result, err error) Classifier {
+	return ClassifierFunc(func(context.Context, Input) (Result, error) { return r, err })
+}
+
+func TestFallback(t *testing.T) {
+	ctx := context.Background()
+	good := Result{Type: Question, Confidence: 0.9, Source: "second"}
+	down := errors.New("judge: no answer\nwithin 10 s")
+
+	first := Result{Type: Completion, Confidence: 0.7, Source: "first"}
+	r, err := Fallback(fixed(first, nil), fixed(good, nil)).Classify(ctx, Input{})
+	require.NoError(t, err)
+	assert.Equal(t, first, r, "a primary that answers is not second-guessed")
+
+	r, err = Fallback(fixed(Result{}, down), fixed(good, nil)).Classify(ctx, Input{})
+	require.NoError(t, err)
+	assert.Equal(t, Question, r.Type)
+	assert.Equal(t, "judge: no answer within 10 s", r.Fallback, "on one line")
+
+	r, err = Fallback(fixed(Result{Type: "banana"}, nil), fixed(good, nil)).Classify(ctx, Input{})
+	require.NoError(t, err)
+	assert.Equal(t, Question, r.Type)
+	assert.NotEmpty(t, r.Fallback, "an unknown type is no verdict")
+
+	nested := Fallback(fixed(Result{}, errors.New("a")), Fallback(fixed(Result{}, errors.New("b")), fixed(good, nil)))
+	r, err = nested.Classify(ctx, Input{})
+	require.NoError(t, err)
+	assert.Equal(t, "a; b", r.Fallback)
+
+	_, err = Fallback(fixed(Result{}, down), fixed(Result{}, context.Canceled)).Classify(ctx, Input{})
+	assert.ErrorIs(t, err, down)
+	assert.ErrorIs(t, err, context.Canceled)
+
+	long := errors.New(strings.Repeat("ä", 500))
+	r, err = Fallback(fixed(Result{}, long), fixed(good, nil)).Classify(ctx, Input{})
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(r.Fallback), 210)
+	assert.True(t, utf8.ValidString(r.Fallback))
+}
+
+func TestFallbackAnswersWithoutTime(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	slow := ClassifierFunc(func(ctx context.Context, _ Input) (Result, error) { return Result{}, ctx.Err() })
+	r, err := Fallback(slow, newHeuristic(t)).Classify(ctx, Input{Text: "Should I go on?"})
+	require.NoError(t, err)
+	assert.Equal(t, Question, r.Type)
+	assert.Equal(t, "heuristic", r.Source)
+	assert.Equal(t, context.Canceled.Error(), r.Fallback)
+}
+
+func TestConfidenceGate(t *testing.T) {
+	status := Result{Type: Status, Confidence: 0.79, Reason: "claims", CoachingMessage: "show it", WasRejectedCompletion: true}
+	tests := []struct {
+		name      string
+		in        Result
+		threshold float64
+		gated     bool
+	}{
+		{"below", status, 0.80, true},
+		{"at", Result{Type: Status, Confidence: 0.80}, 0.80, false},
+		{"above", Result{Type: Status, Confidence: 0.81}, 0.80, false},
+		{"off", Result{Type: Status, Confidence: 0}, 0, false},
+		{"not a number", Result{Type: Status, Confidence: math.NaN()}, 0.80, true},
+		{"threshold not a number", Result{Type: Status, Confidence: 1}, math.NaN(), true},
+		{"a completion is the human's anyway", Result{Type: Completion, Confidence: 0.1}, 0.80, false},
+		{"an error stays one", Result{Type: Error, Confidence: 0.1}, 0.80, false},
+	}
+	for _, tt := range tests {
+		r, err := ConfidenceGate(fixed(tt.in, nil), tt.threshold).Classify(context.Background(), Input{})
+		require.NoError(t, err, tt.name)
+		if !tt.gated {
+			assert.Equal(t, tt.in, r, tt.name)
+			continue
+		}
+		assert.Equal(t, Question, r.Type, tt.name)
+		assert.Empty(t, r.CoachingMessage, tt.name)
+		assert.False(t, r.WasRejectedCompletion, tt.name)
+		assert.Contains(t, r.Reason, tt.in.Reason, tt.name)
+	}
+	r, err := ConfidenceGate(fixed(status, nil), 0.8).Classify(context.Background(), Input{})
+	require.NoError(t, err)
+	assert.Contains(t, r.Reason, "rejected completion")
+
+	_, err = ConfidenceGate(fixed(Result{}, errors.ErrUnsupported), 0.8).Classify(context.Background(), Input{})
+	assert.ErrorIs(t, err, errors.ErrUnsupported)
+}
+
+func TestResultJSON(t *testing.T) {
+	b, err := json.Marshal(Result{Type: Status, Confidence: 0.5})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"type":"status","confidence":0.5,"reason":"","coaching_message":null,"was_rejected_completion":false,"source":""}`, string(b))
+	b, err = json.Marshal(Result{Type: Status, CoachingMessage: "show it"})
+	require.NoError(t, err)
+	var back Result
+	require.NoError(t, json.Unmarshal(b, &back))
+	assert.Equal(t, "show it", back.CoachingMessage)
+	require.NoError(t, json.Unmarshal([]byte(`{"type":"status","coaching_message":null}`), &back))
+}
+
+func TestMissing(t *testing.T) {
+	claim := func(name string) Signal { return Signal{Kind: SignalClaim, Name: name, End: 1, Weight: 1} }
+	shown := func(k EvidenceKind) Signal { return Signal{Kind: SignalEvidence, Name: string(k), End: 1, Weight: 1} }
+	tests := []struct {
+		name    string
+		signals []Signal
+		host    []Evidence
+		want    []EvidenceKind
+	}{
+		{"a bare claim", []Signal{claim("done")}, nil, []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceCommit, EvidencePullRequest}},
+		{"nothing at all", nil, nil, []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceCommit, EvidencePullRequest}},
+		{"tests", []Signal{claim("done"), claim("tests")}, nil, []EvidenceKind{EvidenceTests}},
+		{"tests beside a commit", []Signal{claim("tests"), shown(EvidenceCommit)}, nil, []EvidenceKind{EvidenceTests}},
+		{"tests the host saw", []Signal{claim("tests")}, []Evidence{{Kind: EvidenceTests}}, nil},
+		{"tests the host saw fail", []Signal{claim("tests")}, []Evidence{{Kind: EvidenceTests, Failed: true}}, []EvidenceKind{EvidenceTests}},
+		{"commit and pull request", []Signal{claim("pull_request"), claim("commit")}, nil, []EvidenceKind{EvidenceCommit, EvidencePullRequest}},
+		{"a pull request shows its commits", []Signal{claim("commit"), shown(EvidencePullRequest)}, nil, nil},
+		{"a hedge beside evidence", []Signal{claim("done"), shown(EvidenceOutput)}, nil, nil},
+	}
+	for _, tt := range tests {
+		r := Result{Type: Status, WasRejectedCompletion: true, Signals: tt.signals}
+		assert.Equal(t, tt.want, r.Missing(tt.host), tt.name)
+		r.WasRejectedCompletion = false
+		assert.Nil(t, r.Missing(tt.host), tt.name)
+	}
+}
+
+func ExampleFallback() {
+	judge := ClassifierFunc(func(context.Context, Input) (Result, error) { return Result{}, errors.New("no credit left") })
+	heuristic, err := NewHeuristic()
+	if err != nil {
+		panic(err)
+	}
+	r, err := Fallback(judge, heuristic).Classify(context.Background(), Input{Text: "Should I delete the old table?"})
+	fmt.Println(r.Type, r.Source, r.Fallback, err)
+	// Output: question heuristic no credit left <nil>
+}
+
+func ExampleConfidenceGate() {
+	unsure := ClassifierFunc(func(context.Context, Input) (Result, error) {
+		return Result{Type: Status, Confidence: 0.55, Reason: "seems to go on"}, nil
+	})
+	r, _ := ConfidenceGate(unsure, DefaultThreshold).Classify(context.Background(), Input{})
+	fmt.Println(r.Type)
+	fmt.Println(r.Reason)
+	// Output:
+	// question
+	// unsure (0.55 is below 0.80), so the human decides; was status: seems to go on
+}

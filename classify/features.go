@@ -1,0 +1,228 @@
+package classify
+
+// Feature is a named property of an output on which the heuristic's verdict rests.
+type Feature struct {
+	Name  string
+	Value float64
+}
+
+// features derives what the verdict is computed from. A rule of the lexicon counts by where it was found: in the last
+// sentence, among the last three, in the first two, anywhere.
+func (rd *reading) features(req *reading) []Feature {
+	fs := make([]Feature, 0, 64)
+	on := func(name string, b bool) {
+		if b {
+			fs = append(fs, Feature{name, 1})
+		}
+	}
+	last, tail, head := rd.closing()
+	for i, r := range rd.lex.rules {
+		if r.kind == "request" || !rd.any.has(i) {
+			continue
+		}
+		name := r.String()
+		on(name, true)
+		on(name+"@last", last.rules.has(i))
+		on(name+"@tail", tail.has(i))
+		on(name+"@head", head.has(i))
+	}
+	claims := rd.count("claim.edit") + rd.count("claim.done")
+	on("claims:2+", claims >= 2)
+	on("claims:5+", claims >= 5)
+	for _, lim := range [...]struct {
+		name string
+		n    int
+	}{{"words:4+", 4}, {"words:13+", 13}, {"words:41+", 41}, {"words:121+", 121}, {"words:301+", 301}} {
+		on(lim.name, rd.words >= lim.n)
+	}
+	on("sentences:1", rd.sentences == 1)
+	on("sentences:0", rd.sentences == 0)
+
+	// How it ends.
+	on("ends:question", last.question)
+	on("ends:question-before", !last.question && rd.questionNear())
+	on("ends:colon", last.colon)
+	on("ends:ellipsis", last.ellipsis)
+	on("ends:item", last.kind == itemLine)
+	on("ends:heading", last.kind == headingLine)
+	on("ends:table", last.kind == tableLine)
+	on("ends:fence", rd.lastLine == fenceLine || rd.lastLine == fencedLine)
+	on("ends:trace", rd.lastTrace)
+	on("ends:code-span", last.tokens > 0 && last.code == last.tokens)
+
+	// What it is made of.
+	on("items", rd.lines[itemLine] > 0)
+	on("items:6+", rd.lines[itemLine] >= 6)
+	on("numbered", rd.numbered >= 2)
+	on("headings", rd.lines[headingLine] > 0)
+	on("headings:4+", rd.lines[headingLine] >= 4)
+	on("table", rd.lines[tableLine] >= 2)
+	on("quote", rd.lines[quotedLine] > 0)
+	on("check-marks", rd.checkMarks > 0)
+	on("crosses", rd.crosses > 0)
+	on("boxes:ticked", rd.ticked > 0)
+	on("boxes:open", rd.unticked > 0)
+	fenced := 0
+	for k, n := range rd.fences {
+		fenced += n
+		on("fence:"+fenceNames[k], n > 0)
+	}
+	on("fence:most", fenced > 0 && fenced*8 > rd.words)
+	on("prompts", rd.prompts > 0)
+	on("trace:voice", rd.traceVoice > 0)
+	on("trace:data", rd.traceData > 1)
+	on("questions", rd.questions > 0)
+	on("questions:3+", rd.questions >= 3)
+	on("language:known", rd.fits())
+	on("language:foreign", rd.words > 0 && rd.foreign*3 > rd.words)
+
+	// What was asked for.
+	asked := req.asks()
+	on("request:none", asked.none)
+	on("request:question", asked.question)
+	on("request:explain", asked.explain)
+	on("request:change", asked.change)
+	on("request:act", asked.act)
+	on("request:go", asked.goOn)
+	on("request:greeting", asked.greeting)
+	on("request:foreign", req.words > 0 && req.foreign*3 > req.words)
+
+	// What only means something together.
+	evidence := rd.kind(SignalEvidence)
+	claim := rd.has("claim.done") || rd.has("claim.edit") || rd.has("claim.tests") || rd.has("claim.build") || rd.has("claim.commit") || rd.has("claim.pull_request")
+	observed := rd.has("answer.observed")
+	on("claim+evidence", claim && evidence)
+	on("claim-evidence", claim && !evidence)
+	on("claim-evidence-observed", claim && !evidence && !observed)
+	on("claim+hedge", claim && rd.kind(SignalHedge))
+	on("claim+gap", claim && rd.kind(SignalGap))
+	on("evidence-claim", !claim && evidence)
+	on("evidence-gap-failure", evidence && !rd.has("gap.unfinished") && !rd.has("failure.left"))
+	on("edit+question", claim && last.question)
+	on("answer+question-request", asked.question && !claim)
+	on("answer+explain-request", asked.explain && !claim)
+	on("claim+question-request", asked.question && !asked.change && claim)
+	on("claim+change-request", asked.change && claim && !evidence)
+	on("code+change-request", asked.change && !asked.question && (rd.fences[codeFence] > 2 || rd.fences[editFence] > 0) && !evidence)
+	on("code+question-request", asked.question && rd.fences[codeFence] > 0)
+	on("nothing+change-request", asked.change && !claim && !evidence)
+	on("nothing-found", rd.any == 0)
+	on("short+crash", rd.words < 60 && rd.kind(SignalFailure))
+	on("short+crash-claim", rd.words < 60 && rd.kind(SignalFailure) && !claim)
+	on("head-crash", head.has(rd.lex.byName["failure.crash"]) || head.has(rd.lex.byName["failure.prefix"]) || head.has(rd.lex.exception))
+	on("progress-last-claim", last.rules.has(rd.lex.byName["progress.next"]) && !claim)
+	on("progress-last-question", (last.rules.has(rd.lex.byName["progress.next"]) || last.rules.has(rd.lex.byName["progress.doing"])) && !last.question)
+	on("offer-last+claim-evidence", last.rules.has(rd.lex.byName["offer.further"]) && claim && !evidence)
+	on("offer-last-claim", last.rules.has(rd.lex.byName["offer.further"]) && !claim)
+	on("offer-last+question", last.rules.has(rd.lex.byName["offer.further"]) && last.question)
+	on("question-last-offer", last.question && !last.rules.has(rd.lex.byName["offer.further"]))
+	on("question-last-claim", last.question && !claim)
+	goesOn := tail.has(rd.lex.byName["progress.next"]) || tail.has(rd.lex.byName["progress.doing"])
+	hedge := rd.has("hedge.should") || rd.has("hedge.not_run") || rd.has("hedge.belief")
+	asksHuman := last.rules.has(rd.lex.byName["question.ask"]) || last.rules.has(rd.lex.byName["question.approval"]) || last.rules.has(rd.lex.byName["question.confirm"])
+	on("goes-on", goesOn)
+	on("claim+goes-on", claim && goesOn)
+	on("claim-goes-on", claim && !goesOn)
+	on("claim-goes-on-evidence", claim && !goesOn && !evidence)
+	on("hedge+goes-on", hedge && goesOn)
+	on("hedge-goes-on", hedge && !goesOn)
+	on("hedge-goes-on-claim", hedge && !goesOn && !claim)
+	on("evidence-goes-on-hedge", evidence && !goesOn && !hedge)
+	on("evidence+goes-on", evidence && goesOn)
+	on("gap+goes-on", rd.kind(SignalGap) && goesOn)
+	on("gap-goes-on", rd.kind(SignalGap) && !goesOn)
+	on("failure+goes-on", rd.kind(SignalFailure) && goesOn)
+	on("failure-goes-on", rd.kind(SignalFailure) && !goesOn)
+	on("failure-goes-on-claim", rd.kind(SignalFailure) && !goesOn && !claim)
+	on("asks-last", asksHuman)
+	on("asks-last-question-mark", asksHuman && !last.question)
+	on("asks-last+question-mark", asksHuman && last.question)
+	on("approval-last", last.rules.has(rd.lex.byName["question.approval"]))
+	on("no-tests", rd.has("gap.no_tests"))
+	on("no-tests+claim", rd.has("gap.no_tests") && claim)
+	on("blocker-last", last.rules.has(rd.lex.byName["blocker.need"]) || last.rules.has(rd.lex.byName["blocker.refuse"]))
+	on("blocker-claim", rd.kind(SignalBlocker) && !claim)
+	on("short-claim-progress", rd.words < 20 && !claim && !goesOn)
+	on("short-request-change", rd.words < 13 && asked.change)
+	on("short+request-question", rd.words < 13 && asked.question)
+	on("short+request-explain", rd.words < 13 && asked.explain)
+	return fs
+}
+
+var fenceNames = [nFenceKinds]string{"plain", "shell", "code", "diff", "edit"}
+
+func (rd *reading) has(name string) bool {
+	i, ok := rd.lex.byName[name]
+	return ok && rd.any.has(i)
+}
+
+func (rd *reading) count(name string) int {
+	if i, ok := rd.lex.byName[name]; ok {
+		return rd.counts[i]
+	}
+	return 0
+}
+
+func (rd *reading) kind(k SignalKind) bool {
+	for i, r := range rd.lex.rules {
+		if r.kind == k && rd.any.has(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// closing returns the last sentence, and the rules found in the last three and the first two.
+func (rd *reading) closing() (last seen, tail, head ruleSet) {
+	for i := range min(3, rd.sentences) {
+		tail |= rd.nth(i).rules
+	}
+	for i := range min(2, rd.sentences) {
+		head |= rd.head[i].rules
+	}
+	if rd.sentences > 0 {
+		last = *rd.nth(0)
+	}
+	return last, tail, head
+}
+
+// nth returns the nth sentence from the end, 0 the last.
+func (rd *reading) nth(i int) *seen { return &rd.tail[(rd.sentences-1-i)%len(rd.tail)] }
+
+// questionNear reports whether a question stands shortly before the end and only list items follow it, its options.
+func (rd *reading) questionNear() bool {
+	for i := range min(len(rd.tail), rd.sentences) {
+		s := rd.nth(i)
+		if s.question {
+			return true
+		}
+		if s.kind != itemLine && i > 0 {
+			return false
+		}
+	}
+	return false
+}
+
+// fits reports whether the text is in the lexicon's language.
+func (rd *reading) fits() bool {
+	return rd.common*6 >= rd.words && rd.words > 0 || rd.words <= 12 && rd.any != 0 && rd.foreign*3 <= rd.words
+}
+
+// asked is what the human's request calls for.
+type asked struct {
+	none, question, explain, change, act, goOn, greeting bool
+}
+
+func (rd *reading) asks() asked {
+	has := func(name string) bool { return rd.has("request." + name) }
+	first, last := seen{}, seen{}
+	if rd.sentences > 0 {
+		first, last = rd.head[0], *rd.nth(0)
+	}
+	q := first.question || last.question || rd.sentences > 0 && first.rules.has(rd.lex.byName["request.question"])
+	return asked{
+		none: rd.words == 0, question: q,
+		explain: has("explain"), change: has("change"), act: has("act"),
+		goOn: has("go") && rd.words <= 12, greeting: has("greet") && rd.words <= 4,
+	}
+}

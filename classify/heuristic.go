@@ -1,0 +1,125 @@
+package classify
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+//go:embed lexicon/en.txt weights.txt
+var tables embed.FS
+
+// builtin holds the compiled built-in tables, which never change.
+var builtin = sync.OnceValues(func() (*Heuristic, error) {
+	lex, err := parseLexicon(tables, "lexicon/en.txt")
+	if err != nil {
+		return nil, err
+	}
+	w, err := parseWeights(tables, "weights.txt")
+	if err != nil {
+		return nil, err
+	}
+	return &Heuristic{lex: lex, weights: w}, nil
+})
+
+// Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use.
+type Heuristic struct {
+	lex     *lexicon
+	weights weights
+}
+
+// Option changes how a [Heuristic] judges.
+type Option func(*Heuristic) error
+
+// NewHeuristic returns a heuristic with the built-in tables: an English lexicon and weights fitted on real outputs. An
+// option that can't be applied is an error.
+func NewHeuristic(opts ...Option) (*Heuristic, error) {
+	b, err := builtin()
+	if err != nil {
+		return nil, fmt.Errorf("classify: %w", err)
+	}
+	h := *b
+	for _, opt := range opts {
+		if err := opt(&h); err != nil {
+			return nil, fmt.Errorf("classify: %w", err)
+		}
+	}
+	return &h, nil
+}
+
+// Tables replaces the built-in tables by those in fsys: "en.txt", the lexicon, and "weights.txt", either of which may be
+// missing, in the formats of this package's lexicon/en.txt and weights.txt. A file that can't be read or has a fault, or an
+// fsys with neither, is an error of [NewHeuristic] that names file and line.
+//
+// Weights belong to a lexicon: a rule that is new in the lexicon counts nothing until the weights have a row for it.
+func Tables(fsys fs.FS) Option {
+	return func(h *Heuristic) error {
+		found := false
+		lex, err := parseLexicon(fsys, "en.txt")
+		switch {
+		case err == nil:
+			h.lex, found = lex, true
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		w, err := parseWeights(fsys, "weights.txt")
+		switch {
+		case err == nil:
+			h.weights, found = w, true
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		if !found {
+			return errors.New("tables: neither en.txt nor weights.txt is there")
+		}
+		return nil
+	}
+}
+
+// Classify judges in.Text. It never fails, ignores ctx, takes time linear in the length of the text and keeps nothing of it.
+func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
+	if isBlankText(in.Text) {
+		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
+	}
+	rd, req := h.read(in)
+	v := verdict{rd: rd, host: in.Evidence, p: h.weights.probabilities(rd.features(req))}
+	return v.result(), nil
+}
+
+// isBlankText reports whether nothing in s can be seen: white space, control and format characters.
+func isBlankText(s string) bool {
+	for _, r := range s {
+		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// Features returns what the verdict on in is computed from, for those who tune the tables.
+func (h *Heuristic) Features(in Input) []Feature {
+	rd, req := h.read(in)
+	return rd.features(req)
+}
+
+const maxRequest = 2000 // bytes of the request that are read
+
+func (h *Heuristic) read(in Input) (rd, req *reading) {
+	rd = &reading{lex: h.lex, text: in.Text}
+	rd.read(false)
+	text := in.Request
+	if len(text) > maxRequest {
+		text = text[:maxRequest]
+	}
+	if strings.HasPrefix(strings.TrimSpace(text), "[System Coach]") {
+		text = "" // ours, never the human's
+	}
+	req = &reading{lex: h.lex, text: text}
+	req.read(true)
+	return rd, req
+}

@@ -1,0 +1,296 @@
+package classify
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func kinds(r Result, k SignalKind) []string {
+	var names []string
+	for _, s := range r.Signals {
+		if s.Kind == k {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func quotes(r Result, text string, k SignalKind) []string {
+	var q []string
+	for _, s := range r.Signals {
+		if s.Kind == k {
+			q = append(q, text[s.Start:s.End])
+		}
+	}
+	return q
+}
+
+func TestSignals(t *testing.T) {
+	text := "I found the cause in the middleware.\nFixed the login redirect, should work now."
+	r := judge(t, Input{Text: text})
+	assert.Equal(t, []string{"Fixed the login redirect"}, quotes(r, text, SignalClaim))
+	assert.Equal(t, []string{"should work now"}, quotes(r, text, SignalHedge))
+	assert.Equal(t, []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceCommit, EvidencePullRequest}, r.Missing(nil))
+}
+
+func TestEvidence(t *testing.T) {
+	tests := []struct {
+		text string
+		want []EvidenceKind
+	}{
+		{"All 42 tests pass.", []EvidenceKind{EvidenceTests}},
+		{"12 passed, 0 failed", []EvidenceKind{EvidenceTests}},
+		{"Tests: 5 passed, 5 total", []EvidenceKind{EvidenceTests}},
+		{"```\nok  \texample.com/queue\t0.412s\n```", []EvidenceKind{EvidenceTests}},
+		{"```\ntest result: ok. 12 passed; 0 failed; 0 ignored\n```", []EvidenceKind{EvidenceTests}},
+		{"`18/18` tests are green", []EvidenceKind{EvidenceTests}},
+		{"all tests pass", nil},
+		{"0 tests ran", nil},
+		{"0 passed, 0 failed", nil},
+		{"No tests passed.", nil},
+		{"3 passed, 2 failed", nil},
+		{"```\nok  \texample.com/queue\t0.2s [no tests to run]\n```", nil},
+		{"All 42 tests will pass once the mock is there.", []EvidenceKind{EvidenceTests}}, // what follows is not read back
+		{"Once all 42 tests pass I'll commit.", nil},
+		{"It exited with code 0.", []EvidenceKind{EvidenceExitCode}},
+		{"exit status 0", []EvidenceKind{EvidenceExitCode}},
+		{"exit code 1", nil},
+		{"Committed as 71d0c4e on main.", []EvidenceKind{EvidenceCommit}},
+		{"Fixed in `8d8be6a`.", []EvidenceKind{EvidenceCommit}},
+		{"Ticket 1234567 is closed.", nil},
+		{"The page was defaced.", nil},
+		{"Accent colour #facade and #a1b2c3d are gone.", nil},
+		{"Session 5f0c7e62-9b1d-4c33-8a57-2d41be90aa17 is closed.", nil},
+		{"Session 5f0c7e62 is closed.", nil},
+		{"PR created: https://github.com/acme/shop/pull/42", []EvidenceKind{EvidencePullRequest}},
+		{"See https://gitlab.com/acme/shop/-/merge_requests/7", []EvidenceKind{EvidencePullRequest}},
+		{"See https://github.com/acme/shop/issues/42", nil},
+		{"```\n$ ./tool\nBUILD SUCCESSFUL in 3s\n```", []EvidenceKind{EvidenceOutput}},
+	}
+	for _, tt := range tests {
+		assert.Equal(t, tt.want, judge(t, Input{Text: tt.text}).Shown(nil), "%s", tt.text)
+	}
+}
+
+// What stands in code, in quotes or in a block quote is data: never a claim, a hedge, a question or a failure.
+func TestDataIsNoVoice(t *testing.T) {
+	frames := map[string]string{
+		"fence":        "Here is the log.\n\n```\n%s\n```\n",
+		"tilde fence":  "Here is the log.\n\n~~~text\n%s\n~~~\n",
+		"open fence":   "Here is the log.\n\n```\n%s\n",
+		"inline code":  "The string is `%s` there.",
+		"double ticks": "The string is ``%s`` there.",
+		"quotes":       `He wrote "%s" there.`,
+		"curly quotes": "He wrote “%s” there.",
+		"block quote":  "He wrote:\n\n> %s\n",
+		"edit block":   "Here it is.\n\n<<<<<<< SEARCH\n%s\n=======\n>>>>>>> REPLACE\n",
+	}
+	for name, frame := range frames {
+		for _, words := range []string{
+			"Fixed the parser and it should work now", "Should I go on?", "API Error: rate limit exceeded", "Done", "All tests pass",
+		} {
+			r := judge(t, Input{Text: strings.Replace(frame, "%s", words, 1)})
+			for _, k := range []SignalKind{SignalClaim, SignalHedge, SignalQuestion, SignalFailure, SignalPromise} {
+				assert.Empty(t, kinds(r, k), "%s: %s", name, words)
+			}
+		}
+	}
+}
+
+func TestNegationAndTense(t *testing.T) {
+	for _, text := range []string{
+		"I'm not done yet.", "It isn't fixed.", "The task is not complete.", "Nothing is finished.", "I haven't fixed the parser.",
+		"I will output DONE at the end.", "When all tests pass I'll commit.", "If it is fixed, tell me.", "It would be done by now.",
+		"Is it done?", "the API should return 404", "It never works.",
+	} {
+		r := judge(t, Input{Text: text})
+		assert.Empty(t, kinds(r, SignalClaim), text)
+	}
+	assert.Empty(t, kinds(judge(t, Input{Text: "the API should return 404"}), SignalHedge))
+	assert.NotEmpty(t, kinds(judge(t, Input{Text: "It should work now."}), SignalHedge))
+}
+
+func TestBlank(t *testing.T) {
+	for _, text := range []string{"", " ", "\n\t\r\n", "\ufeff", "\x00", "\u200b\u00a0", "\ufeff\r\n\r\n"} {
+		got := judge(t, Input{Text: text})
+		assert.Equal(t, Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, got, "%q", text)
+	}
+}
+
+func TestOddBytes(t *testing.T) {
+	for _, text := range []string{
+		"Fixed the \x00 parser, it should work now.", "\xff\xfe Fixed the parser \xc3, it should work now.",
+		"Fixed the parser\xe2\x80, should work now.", "\r\rFixed the parser,\rshould work now.\r",
+	} {
+		r := judge(t, Input{Text: text})
+		assert.True(t, r.WasRejectedCompletion, "%q", text)
+		checkSpans(t, r, text)
+	}
+}
+
+func checkSpans(tb testing.TB, r Result, text string) {
+	tb.Helper()
+	for _, s := range r.Signals {
+		require.True(tb, 0 <= s.Start && s.Start < s.End && s.End <= len(text), "%+v in %d bytes", s, len(text))
+		require.True(tb, boundary(text, s.Start) && boundary(text, s.End), "%+v cuts a character", s)
+		require.Greater(tb, s.Weight, 0.0)
+	}
+	require.LessOrEqual(tb, len(r.Signals), maxSignals)
+}
+
+// boundary reports whether i does not fall inside an encoded character.
+func boundary(s string, i int) bool {
+	if i == 0 || i == len(s) || utf8.RuneStart(s[i]) {
+		return true
+	}
+	for j := i - 1; j >= max(0, i-3); j-- { // a stray continuation byte is a character of its own
+		if utf8.RuneStart(s[j]) {
+			_, n := utf8.DecodeRuneInString(s[j:])
+			return j+n <= i
+		}
+	}
+	return true
+}
+
+func TestHostEvidenceOutweighsProse(t *testing.T) {
+	claim := Input{Text: "Fixed the retry loop. All tests pass.", Request: "fix the retry loop"}
+	require.True(t, judge(t, claim).WasRejectedCompletion)
+
+	pass := Evidence{Kind: EvidenceTests, Text: "42 passed"}
+	fail := Evidence{Kind: EvidenceTests, Text: "40 passed, 2 failed", Failed: true}
+	commit := Evidence{Kind: EvidenceCommit, Text: "1f2e3d4"}
+	tests := []struct {
+		name     string
+		host     []Evidence
+		want     OutputType
+		rejected bool
+	}{
+		{"seen to pass", []Evidence{pass}, Completion, false},
+		{"seen to fail", []Evidence{fail}, Status, true},
+		{"failed, then passed", []Evidence{fail, pass}, Completion, false},
+		{"passed, then failed", []Evidence{pass, fail}, Status, true},
+		{"a commit shows no tests", []Evidence{commit}, Status, true},
+	}
+	for _, tt := range tests {
+		in := claim
+		in.Evidence = slices.Clone(tt.host)
+		r := judge(t, in)
+		assert.Equal(t, tt.want, r.Type, tt.name)
+		assert.Equal(t, tt.rejected, r.WasRejectedCompletion, tt.name)
+		assert.GreaterOrEqual(t, r.Confidence, 0.8, tt.name)
+		assert.Equal(t, tt.host, in.Evidence, "the input is not changed")
+	}
+	shown := Input{Text: "Fixed it: 42 tests passed, committed 71d0c4e.", Evidence: []Evidence{fail}}
+	assert.True(t, judge(t, shown).WasRejectedCompletion, "a count in prose does not beat a failure that was seen")
+	question := Input{Text: "Should I delete the old table?", Evidence: []Evidence{pass}}
+	assert.Equal(t, Question, judge(t, question).Type)
+}
+
+// A text that no lexicon fits still gets a guess, but an honest one.
+func TestForeignLanguage(t *testing.T) {
+	for _, text := range []string{
+		"Ich habe die Weiterleitung repariert. Alle Tests sind grün, der Fehler ist behoben.",
+		"修复了登录重定向的问题。现在应该可以正常工作了。所有测试都通过了。",
+		"ログインのリダイレクトを修正しました。これで動くはずです。",
+		"Исправил перенаправление после входа. Теперь всё должно работать.",
+	} {
+		r := judge(t, Input{Text: text})
+		assert.True(t, r.Type.Valid(), text)
+		assert.LessOrEqual(t, r.Confidence, 0.6, text)
+	}
+	trace := "Traceback (most recent call last):\n  File \"spiel.py\", line 3, in <module>\nZeroDivisionError: division by zero"
+	assert.Equal(t, Error, judge(t, Input{Text: trace}).Type)
+}
+
+func TestSignalsAreBounded(t *testing.T) {
+	r := judge(t, Input{Text: strings.Repeat("Fixed the parser. It should work now. ", 5000)})
+	assert.Len(t, r.Signals, maxSignals)
+	assert.Positive(t, r.SignalsDropped)
+}
+
+func TestRequestIsNoPartOfTheOutput(t *testing.T) {
+	r := judge(t, Input{Text: "ok", Request: "Fixed the parser, it should work now. Should I go on?"})
+	assert.Empty(t, r.Signals)
+}
+
+// Our own coaching is never the human's request.
+func TestOwnCoachingIsNoRequest(t *testing.T) {
+	in := Input{Text: "The cache is keyed by user and path, so two users never share a page."}
+	want := judge(t, in)
+	in.Request = "[System Coach] What did you change? Show the test output."
+	assert.Equal(t, want, judge(t, in))
+}
+
+func TestSharedHeuristic(t *testing.T) {
+	shared := newHeuristic(t)
+	var wg sync.WaitGroup
+	for _, c := range loadCases(t, "known.jsonl") {
+		want := judge(t, c.Input)
+		for range 4 {
+			wg.Go(func() {
+				got, err := shared.Classify(context.Background(), c.Input)
+				assert.NoError(t, err)
+				assert.Empty(t, cmp.Diff(want, got), c.Name)
+			})
+		}
+	}
+	wg.Wait()
+}
+
+func TestCancelledContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := newHeuristic(t).Classify(ctx, Input{Text: "Should I go on?"})
+	require.NoError(t, err, "the heuristic is what answers when everything else has run out of time")
+	assert.Equal(t, Question, r.Type)
+}
+
+func TestTables(t *testing.T) {
+	weights, err := tables.ReadFile("weights.txt")
+	require.NoError(t, err)
+	lex, err := tables.ReadFile("lexicon/en.txt")
+	require.NoError(t, err)
+
+	h, err := NewHeuristic(Tables(fstest.MapFS{"en.txt": {Data: append(slices.Clone(lex), "\n[claim done]\nshipshape\n"...)}}))
+	require.NoError(t, err)
+	r, err := h.Classify(context.Background(), Input{Text: "The mast is shipshape."})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"done"}, kinds(r, SignalClaim))
+	assert.Empty(t, kinds(judge(t, Input{Text: "The mast is shipshape."}), SignalClaim))
+
+	_, err = NewHeuristic(Tables(fstest.MapFS{"weights.txt": {Data: weights}}))
+	require.NoError(t, err)
+
+	groups := "@not = not\n@later = will\n@to = to\n@clause = and\n@fail = failed\n@tests = tests\n@id = id\n@whole = thing\n"
+	for name, tt := range map[string]struct {
+		file, data, want string
+	}{
+		"nothing":         {"README", "", "neither en.txt nor weights.txt"},
+		"no section":      {"en.txt", "all done", "en.txt:1: a phrase before the first [section]"},
+		"unknown kind":    {"en.txt", "[clam done]\ndone", `en.txt:1: unknown kind "clam"`},
+		"unknown option":  {"en.txt", "[claim done loudly]\ndone", `unknown option "loudly"`},
+		"no name":         {"en.txt", "[claim]\ndone", "needs a kind and a name"},
+		"upper case":      {"en.txt", "[claim done]\nDone", `en.txt:2: "Done" is not lower case`},
+		"unknown group":   {"en.txt", "[claim done]\n@verbs it", "group @verbs is not defined"},
+		"begins with gap": {"en.txt", "[claim done]\n... done", "can't begin with"},
+		"empty word":      {"en.txt", "[claim done]\nit is|", "empty alternative"},
+		"bad weight":      {"en.txt", "[claim done]\nweight much\ndone", "weight needs"},
+		"missing group":   {"en.txt", "[claim done]\ndone", "group @"},
+		"no phrase":       {"en.txt", groups, "no phrases"},
+		"columns":         {"weights.txt", "bias 1 2 3", "weights.txt:1: 4 columns, want 7"},
+		"not a number":    {"weights.txt", "bias 1 2 3 4 5 x", "x is not a whole number"},
+		"twice":           {"weights.txt", "a 1 2 3 4 5 6\na 1 2 3 4 5 6", "weights.txt:2: feature a stands there twice"},
+	} {
+		_, err := NewHeuristic(Tables(fstest.MapFS{tt.file: {Data: []byte(tt.data)}}))
+		assert.ErrorContains(t, err, tt.want, name)
+	}
+}

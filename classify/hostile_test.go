@@ -1,0 +1,125 @@
+package classify
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// hostile texts are built to make a careless reader slow: each is n bytes long.
+var hostile = map[string]func(n int) string{
+	"one line":        repeat("which what can you which what "),
+	"opening fences":  repeat("```\n"),
+	"growing fences":  func(n int) string { return growing(n, '`') },
+	"question marks":  repeat("?"),
+	"backticks":       repeat("` `` ``` "),
+	"ticks apart":     func(n int) string { return growing(n, '`') + strings.Repeat("x", 10) },
+	"open quotes":     repeat(` "a`),
+	"apostrophes":     repeat(" 'a"),
+	"typographic":     repeat(" “a"),
+	"no white space":  repeat("x"),
+	"claims":          repeat("Fixed the parser, should work now. "),
+	"idioms":          repeat("done callback error handling all done "),
+	"gaps":            repeat("i don't have the the the the any "),
+	"numbers":         repeat("12 of 12 "),
+	"block quotes":    repeat("> "),
+	"list markers":    repeat("- "),
+	"hashes":          repeat("71d0c4e "),
+	"links":           repeat("://a/pull/1 "),
+	"invalid UTF-8":   repeat("\xff\xe2\x80 "),
+	"NUL":             repeat("\x00"),
+	"edit blocks":     repeat("<<<<<<<\n"),
+	"carriage return": repeat("a\r"),
+	"Chinese":         repeat("修复了登录"),
+}
+
+func repeat(s string) func(int) string {
+	return func(n int) string { return strings.Repeat(s, n/len(s)+1)[:n] }
+}
+
+// growing is runs of c of growing length, none of which has a partner.
+func growing(n int, c byte) string {
+	var b strings.Builder
+	for i := 1; b.Len() < n; i++ {
+		b.WriteString(strings.Repeat(string(c), i))
+		b.WriteByte(' ')
+	}
+	return b.String()[:n]
+}
+
+func TestHostileText(t *testing.T) {
+	h := newHeuristic(t)
+	for name, text := range hostile {
+		s := text(200_000)
+		r, err := h.Classify(context.Background(), Input{Text: s, Request: s})
+		require.NoError(t, err)
+		assert.True(t, r.Type.Valid(), name)
+		checkSpans(t, r, s)
+	}
+}
+
+// A verdict takes no more memory for 10 MB than for a few kB: far less than the text has.
+func TestMemoryDoesNotGrow(t *testing.T) {
+	h := newHeuristic(t)
+	texts := map[string]string{"10 MB of ordinary sentences": hostile["claims"](10 << 20)}
+	for name, text := range hostile {
+		texts[name] = text(2 << 20)
+	}
+	for name, s := range texts {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := h.Classify(context.Background(), Input{Text: s})
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), "%s allocates with its length", name)
+	}
+}
+
+// BenchmarkHostile prints how much more 10 MB cost than 1 MB: 10 is linear.
+func BenchmarkHostile(b *testing.B) {
+	h := newHeuristic(b)
+	for name, text := range hostile {
+		small, large := text(1<<20), text(10<<20)
+		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
+			var base, full float64
+			for b.Loop() {
+				base += timed(b, h, small)
+				full += timed(b, h, large)
+			}
+			b.ReportMetric(full/base, "x/1MB")
+			b.ReportMetric(10<<20*float64(b.N)*1e3/full, "MB/s")
+		})
+	}
+}
+
+func timed(b *testing.B, h *Heuristic, text string) float64 {
+	start := b.Elapsed()
+	if _, err := h.Classify(context.Background(), Input{Text: text}); err != nil {
+		b.Fatal(err)
+	}
+	return float64(b.Elapsed() - start)
+}
+
+func ExampleHeuristic_Classify() {
+	h, err := NewHeuristic()
+	if err != nil {
+		panic(err)
+	}
+	text := "Fixed the login redirect, should work now."
+	r, _ := h.Classify(context.Background(), Input{Text: text, Request: "fix the login redirect"})
+	fmt.Println(r.Type, r.WasRejectedCompletion)
+	for _, s := range r.Signals {
+		fmt.Printf("%s %q\n", s.Kind, text[s.Start:s.End])
+	}
+	fmt.Println("missing:", r.Missing(nil))
+	// Output:
+	// status true
+	// claim "Fixed the login redirect"
+	// hedge "should work now"
+	// missing: [test_output exit_code commit pull_request]
+}

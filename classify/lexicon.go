@@ -1,0 +1,363 @@
+package classify
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A lexicon is a compiled table of phrases. The format is described at the head of lexicon/en.txt.
+type lexicon struct {
+	vocab    map[string]wordID
+	rules    []rule
+	byName   map[string]int // "claim.done" → index of rules
+	patterns []pattern
+	starts   [][]int32 // by word: the patterns that may begin with it
+	common   []uint64  // set of words: how often they stand tells whether a text is in this language
+
+	endings []string // of words, as in ~ing
+
+	startNum, startCode, startTail []int32 // the patterns that may begin with a number, a code span, a word by its ending
+
+	not, later, to, clause, fail, test, otherID, whole []uint64 // sets of words that code asks for: groups the table must define
+
+	denial, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
+}
+
+type wordID uint16
+
+// rule is what its phrases are a sign of. Its index is its bit in a ruleSet.
+type rule struct {
+	kind   SignalKind
+	name   string
+	weight float64
+}
+
+func (r rule) String() string { return string(r.kind) + "." + r.name }
+
+// ruleSet is a set of rules, by index.
+type ruleSet uint64
+
+func (s ruleSet) has(i int) bool { return s&(1<<i) != 0 }
+
+const maxRules = 64
+
+type pattern struct {
+	rule             int // index of rules
+	start            bool
+	plain            bool
+	clause           bool
+	raw              bool
+	request, ignored bool
+	elems            []element
+}
+
+// element matches one token, or with gap up to four.
+type element struct {
+	set  []uint64 // words, a bit each
+	num  bool     // a number above zero
+	full bool     // n/n
+	part bool     // m/n
+	any  bool
+	code bool
+	gap  bool
+	opt  bool
+	tail uint8 // endings of words: a bit for each of lexicon.endings
+}
+
+const maxGap = 4
+
+// parseLexicon compiles the table in the file name. An error names the line.
+func parseLexicon(fsys fs.FS, name string) (*lexicon, error) {
+	src, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("read lexicon: %w", err)
+	}
+	p := lexiconParser{
+		lex:     &lexicon{vocab: map[string]wordID{"": 0}, byName: map[string]int{}},
+		groups:  map[string][]string{},
+		section: pattern{rule: -1},
+	}
+	p.lex.denial, _ = p.ruleIndex(SignalGap, "denied")
+	p.lex.exception, _ = p.ruleIndex(SignalFailure, "exception")
+	p.lex.tests, _ = p.ruleIndex(SignalEvidence, string(EvidenceTests))
+	p.lex.commit, _ = p.ruleIndex(SignalEvidence, string(EvidenceCommit))
+	p.lex.pullRequest, _ = p.ruleIndex(SignalEvidence, string(EvidencePullRequest))
+	for i, line := range strings.Split(string(src), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "//") {
+			continue
+		}
+		if err := p.line(line); err != nil {
+			return nil, fmt.Errorf("lexicon %s:%d: %w", name, i+1, err)
+		}
+	}
+	return p.finish()
+}
+
+type lexiconParser struct {
+	lex     *lexicon
+	groups  map[string][]string
+	section pattern // options of the section at hand
+	words   bool    // inside [words]
+	common  []wordID
+	pending [][]rawElement // elements of each pattern, sets still as words
+}
+
+type rawElement struct {
+	element
+	words []string
+}
+
+func (p *lexiconParser) line(line string) error {
+	switch {
+	case line[0] == '@':
+		name, list, ok := strings.Cut(line, "=")
+		if !ok {
+			break // a phrase that begins with a group
+		}
+		words := strings.Split(strings.TrimSpace(list), "|")
+		for _, w := range words {
+			p.intern(w)
+		}
+		p.groups[strings.TrimSpace(name)] = words
+		return nil
+	case line[0] == '[' && line[len(line)-1] == ']' && !strings.ContainsAny(line[1:len(line)-1], "[]|"):
+		return p.begin(strings.Fields(line[1 : len(line)-1])) // a phrase would not be one optional word
+	case strings.HasPrefix(line, "weight "):
+		w, err := strconv.ParseFloat(line[len("weight "):], 64)
+		if err != nil || p.section.rule < 0 || w < 0 {
+			return errors.New("weight needs a section and a number of at least 0")
+		}
+		p.lex.rules[p.section.rule].weight = w
+		return nil
+	case p.words:
+		for _, w := range strings.Split(line, "|") {
+			p.common = append(p.common, p.intern(w))
+		}
+		return nil
+	}
+	if p.section.rule < 0 && !p.section.ignored {
+		return errors.New("a phrase before the first [section]")
+	}
+	return p.add(line)
+}
+
+func (p *lexiconParser) begin(fields []string) error {
+	p.section, p.words = pattern{rule: -1}, false
+	if len(fields) == 0 {
+		return errors.New("an empty section name")
+	}
+	kind := fields[0]
+	if kind == "words" {
+		p.words = true
+		return nil
+	}
+	if len(fields) < 2 {
+		return fmt.Errorf("section [%s] needs a kind and a name", kind)
+	}
+	for _, opt := range fields[2:] {
+		switch opt {
+		case "start":
+			p.section.start = true
+		case "plain":
+			p.section.plain = true
+		case "clause":
+			p.section.clause = true
+		case "raw":
+			p.section.raw = true
+		case "request":
+			p.section.request = true
+		default:
+			return fmt.Errorf("unknown option %q", opt)
+		}
+	}
+	switch SignalKind(kind) {
+	case "ignore":
+		p.section.ignored = true
+		return nil
+	case "request", SignalClaim, SignalHedge, SignalEvidence, SignalPromise, SignalQuestion, SignalOffer, SignalBlocker,
+		SignalFailure, SignalGap, SignalProgress, SignalAnswer:
+	default:
+		return fmt.Errorf("unknown kind %q", kind)
+	}
+	i, err := p.ruleIndex(SignalKind(kind), fields[1])
+	if err != nil {
+		return err
+	}
+	p.section.rule = i
+	return nil
+}
+
+// ruleIndex returns the index of the rule kind.name, which it makes if there is none.
+func (p *lexiconParser) ruleIndex(kind SignalKind, name string) (int, error) {
+	full := string(kind) + "." + name
+	i, ok := p.lex.byName[full]
+	if !ok {
+		i = len(p.lex.rules)
+		if i == maxRules {
+			return 0, fmt.Errorf("more than %d rules", maxRules)
+		}
+		p.lex.rules = append(p.lex.rules, rule{kind: kind, name: name, weight: 1})
+		p.lex.byName[full] = i
+	}
+	return i, nil
+}
+
+const maxEndings = 8
+
+func (p *lexiconParser) ending(s string) (uint8, error) {
+	i := slices.Index(p.lex.endings, s)
+	if i < 0 {
+		i = len(p.lex.endings)
+		if i == maxEndings {
+			return 0, fmt.Errorf("more than %d different endings", maxEndings)
+		}
+		p.lex.endings = append(p.lex.endings, s)
+	}
+	return 1 << i, nil
+}
+
+func (p *lexiconParser) intern(w string) wordID {
+	id, ok := p.lex.vocab[w]
+	if !ok {
+		id = wordID(len(p.lex.vocab))
+		p.lex.vocab[w] = id
+	}
+	return id
+}
+
+func (p *lexiconParser) add(line string) error {
+	var elems []rawElement
+	for _, f := range strings.Fields(line) {
+		var e rawElement
+		if f[0] == '[' && f[len(f)-1] == ']' {
+			e.opt, f = true, f[1:len(f)-1]
+		}
+		switch f {
+		case "...":
+			e.gap = true
+		case "*":
+			e.any = true
+		case "{code}":
+			e.code = true
+		case "{n/n}":
+			e.full = true
+		case "{m/n}":
+			e.part = true
+		default:
+			for _, w := range strings.Split(f, "|") {
+				switch {
+				case w == "#":
+					e.num = true
+				case w[0:min(1, len(w))] == "~" && len(w) > 2:
+					bit, err := p.ending(w[1:])
+					if err != nil {
+						return err
+					}
+					e.tail |= bit
+				case w == "":
+					return fmt.Errorf("an empty alternative in %q", f)
+				case w[0] == '@':
+					group, ok := p.groups[w]
+					if !ok {
+						return fmt.Errorf("group %s is not defined", w)
+					}
+					e.words = append(e.words, group...)
+				default:
+					e.words = append(e.words, w)
+				}
+			}
+			for _, w := range e.words {
+				if w != strings.ToLower(w) {
+					return fmt.Errorf("%q is not lower case", w)
+				}
+				p.intern(w)
+			}
+		}
+		elems = append(elems, e)
+	}
+	if first := elems[0]; first.gap || first.any {
+		return errors.New("a phrase can't begin with * or ...")
+	}
+	if len(p.lex.vocab) > 1<<15 {
+		return errors.New("too many words")
+	}
+	p.lex.patterns = append(p.lex.patterns, p.section)
+	p.pending = append(p.pending, elems)
+	return nil
+}
+
+// finish turns words into sets, now that the vocabulary is known, and indexes the patterns by what they begin with.
+func (p *lexiconParser) finish() (*lexicon, error) {
+	lex := p.lex
+	if len(lex.patterns) == 0 {
+		return nil, errors.New("lexicon: no phrases")
+	}
+	size := (len(lex.vocab) + 63) / 64
+	set := func(ids ...wordID) []uint64 {
+		s := make([]uint64, size)
+		for _, id := range ids {
+			s[id/64] |= 1 << (id % 64)
+		}
+		return s
+	}
+	for i, elems := range p.pending {
+		for _, e := range elems {
+			if len(e.words) > 0 {
+				ids := make([]wordID, len(e.words))
+				for j, w := range e.words {
+					ids[j] = lex.vocab[w]
+				}
+				e.set = set(ids...)
+			}
+			lex.patterns[i].elems = append(lex.patterns[i].elems, e.element)
+		}
+	}
+	lex.common = set(p.common...)
+	for name, dst := range map[string]*[]uint64{
+		"@not": &lex.not, "@later": &lex.later, "@to": &lex.to, "@clause": &lex.clause, "@fail": &lex.fail, "@tests": &lex.test, "@id": &lex.otherID, "@whole": &lex.whole,
+	} {
+		group, ok := p.groups[name]
+		if !ok {
+			return nil, fmt.Errorf("lexicon: group %s is not defined", name)
+		}
+		*dst = make([]uint64, size)
+		for _, w := range group {
+			id := lex.vocab[w]
+			(*dst)[id/64] |= 1 << (id % 64)
+		}
+	}
+	lex.starts = make([][]int32, len(lex.vocab))
+	for i, pat := range lex.patterns {
+		for _, e := range pat.elems {
+			for j, w := range e.set {
+				for ; w != 0; w &= w - 1 {
+					id := j*64 + bits.TrailingZeros64(w)
+					lex.starts[id] = append(lex.starts[id], int32(i))
+				}
+			}
+			if e.num || e.full || e.part {
+				lex.startNum = append(lex.startNum, int32(i))
+			}
+			if e.code {
+				lex.startCode = append(lex.startCode, int32(i))
+			}
+			if e.tail != 0 {
+				lex.startTail = append(lex.startTail, int32(i))
+			}
+			if !e.opt {
+				break
+			}
+		}
+	}
+	return lex, nil
+}
+
+func contains(set []uint64, id wordID) bool {
+	return set != nil && set[id/64]&(1<<(id%64)) != 0
+}

@@ -1,0 +1,242 @@
+package classify
+
+import "strings"
+
+// lineKind says what a line is in Markdown. Only prose kinds hold the agent's voice; fenced and quoted lines are data.
+type lineKind uint8
+
+const (
+	blankLine lineKind = iota
+	paragraphLine
+	itemLine    // a list item, after its marker
+	headingLine // after its marker
+	tableLine
+	quotedLine // > …
+	fencedLine // inside a code fence or an edit block
+	fenceLine  // the delimiter of one
+	ruleLine   // --- or ***
+)
+
+func (k lineKind) voice() bool {
+	return k == paragraphLine || k == itemLine || k == headingLine || k == tableLine
+}
+
+// line is one line of a text, or of a line longer than maxLine a part that ends at white space.
+type line struct {
+	kind       lineKind
+	start, end int // of its content, in bytes: without marker, surrounding white space and line break
+	check      checkbox
+	numbered   bool
+}
+
+type checkbox uint8
+
+const (
+	noBox checkbox = iota
+	openBox
+	tickedBox
+)
+
+const maxLine = 4096
+
+// fenceKind says what a code fence holds, from its info string.
+type fenceKind uint8
+
+const (
+	plainFence fenceKind = iota // no info string, or text
+	shellFence
+	codeFence
+	diffFence
+	editFence // SEARCH/REPLACE and conflict markers, fenced or not
+	nFenceKinds
+)
+
+// lineReader splits a text into lines and follows its fences. Line breaks are LF, CRLF and CR.
+type lineReader struct {
+	text  string
+	pos   int
+	fence struct {
+		open  bool
+		char  byte // 0: an edit block
+		width int
+		kind  fenceKind
+	}
+}
+
+// next returns the next line; ok is false at the end of the text.
+func (r *lineReader) next() (l line, ok bool) {
+	if r.pos >= len(r.text) {
+		return line{}, false
+	}
+	start := r.pos
+	rest := r.text[start:]
+	if len(rest) > maxLine {
+		rest = rest[:maxLine]
+	}
+	end := strings.IndexAny(rest, "\n\r")
+	switch {
+	case end >= 0:
+		r.pos = start + end + 1
+		if r.text[start+end] == '\r' && r.pos < len(r.text) && r.text[r.pos] == '\n' {
+			r.pos++
+		}
+		end += start
+	case start+len(rest) == len(r.text):
+		end = len(r.text)
+		r.pos = end
+	default:
+		end = start + cutAt(rest)
+		r.pos = end
+	}
+	for start < end && isBlank(r.text[start]) {
+		start++
+	}
+	for end > start && isBlank(r.text[end-1]) {
+		end--
+	}
+	return r.classify(start, end), true
+}
+
+// cutAt returns where to cut a line that is too long: after its last white space, else at a rune boundary.
+func cutAt(s string) int {
+	if i := strings.LastIndexAny(s, " \t"); i > 0 {
+		return i + 1
+	}
+	i := len(s)
+	for i > len(s)-4 && i > 1 && s[i-1]&0xC0 == 0x80 {
+		i--
+	}
+	if i > 1 && s[i-1] >= 0xC0 {
+		i--
+	}
+	return i
+}
+
+func isBlank(c byte) bool { return c <= ' ' || c == 0x7f }
+
+func (r *lineReader) classify(start, end int) line {
+	s := r.text[start:end]
+	if strings.HasPrefix(s, "\ufeff") {
+		start += len("\ufeff")
+		s = r.text[start:end]
+	}
+	l := line{kind: paragraphLine, start: start, end: end}
+	if r.fence.open {
+		l.kind = fencedLine
+		if r.closes(s) {
+			r.fence.open = false
+			l.kind = fenceLine
+		} else if isEditMark(s) {
+			r.fence.kind = editFence
+		}
+		return l
+	}
+	if s == "" {
+		l.kind = blankLine
+		return l
+	}
+	switch c := s[0]; {
+	case c == '`' || c == '~':
+		if n := run(s, c); n >= 3 && !(c == '`' && strings.IndexByte(s[n:], '`') >= 0) {
+			r.fence.open, r.fence.char, r.fence.width, r.fence.kind = true, c, n, infoKind(s[n:])
+			l.kind = fenceLine
+		}
+	case c == '<' && strings.HasPrefix(s, "<<<<<<<"):
+		r.fence.open, r.fence.char, r.fence.kind = true, 0, editFence
+		l.kind = fenceLine
+	case c == '>':
+		l.kind = quotedLine
+	case c == '|':
+		l.kind = tableLine
+		if strings.Trim(s, "|:- ") == "" {
+			l.kind = ruleLine
+		}
+	case c == '#':
+		if n := run(s, '#'); n <= 6 && (n == len(s) || isBlank(s[n])) {
+			l.kind = headingLine
+			l.start += n
+		}
+	case c == '-' || c == '*' || c == '_' || c == '=':
+		if len(s) >= 3 && strings.Trim(s, string(c)+" ") == "" {
+			l.kind = ruleLine
+			return l
+		}
+		if (c == '-' || c == '*') && len(s) > 1 && isBlank(s[1]) {
+			l.item(s, 1)
+		}
+	case c == '+' && len(s) > 1 && isBlank(s[1]):
+		l.item(s, 1)
+	case c >= '0' && c <= '9':
+		n := 1
+		for n < len(s) && n < 9 && s[n] >= '0' && s[n] <= '9' {
+			n++
+		}
+		if n+1 < len(s) && (s[n] == '.' || s[n] == ')') && isBlank(s[n+1]) {
+			l.item(s, n+1)
+			l.numbered = true
+		}
+	case strings.HasPrefix(s, "•") || strings.HasPrefix(s, "·"):
+		l.item(s, strings.IndexByte(s, s[1])+1)
+	case strings.HasPrefix(s, "–") || strings.HasPrefix(s, "—"):
+		if len(s) > 3 && isBlank(s[3]) {
+			l.item(s, 3)
+		}
+	}
+	for l.start < l.end && isBlank(r.text[l.start]) {
+		l.start++
+	}
+	return l
+}
+
+// item makes l a list item whose marker has n bytes, and takes a checkbox off it.
+func (l *line) item(s string, n int) {
+	l.kind = itemLine
+	for n < len(s) && isBlank(s[n]) {
+		n++
+	}
+	if b := s[n:]; len(b) >= 3 && b[0] == '[' && b[2] == ']' && (len(b) == 3 || isBlank(b[3])) {
+		switch b[1] {
+		case ' ':
+			l.check = openBox
+			n += 3
+		case 'x', 'X':
+			l.check = tickedBox
+			n += 3
+		}
+	}
+	l.start += n
+}
+
+func (r *lineReader) closes(s string) bool {
+	if r.fence.char == 0 {
+		return strings.HasPrefix(s, ">>>>>>>")
+	}
+	n := run(s, r.fence.char)
+	return n >= r.fence.width && n == len(s)
+}
+
+func isEditMark(s string) bool {
+	return strings.HasPrefix(s, "<<<<<<<") || strings.HasPrefix(s, ">>>>>>>")
+}
+
+// run returns how many times s begins with c.
+func run(s string, c byte) int {
+	n := 0
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}
+
+func infoKind(info string) fenceKind {
+	word, _, _ := strings.Cut(strings.TrimSpace(info), " ")
+	switch strings.ToLower(word) {
+	case "", "text", "txt", "output", "log", "plaintext", "plain", "none":
+		return plainFence
+	case "bash", "sh", "shell", "console", "zsh", "terminal", "shell-session", "powershell", "cmd", "ps1", "fish":
+		return shellFence
+	case "diff", "patch":
+		return diffFence
+	}
+	return codeFence
+}

@@ -1,0 +1,166 @@
+package classify
+
+// match is a phrase found in a sentence. first and last are tokens: [first, last).
+type match struct {
+	pattern     int32
+	first, last int32
+}
+
+const maxMatches = 96 // a sentence; hostile text could have more
+
+// match appends what the lexicon finds in a sentence. Of two finds of one rule that overlap the longer stays, and a find
+// that touches an idiom of the ignore rule goes.
+func (lex *lexicon) match(found []match, toks []token, s sentence, raw, request bool) []match {
+	found = found[:0]
+	idioms := false
+	for i := s.first; i < s.last; i++ {
+		t := &toks[i]
+		var starts []int32
+		switch t.kind {
+		case wordToken:
+			if t.tail != 0 {
+				found, idioms = lex.tryAll(found, idioms, lex.startTail, toks, s, i, raw, request)
+			}
+			if t.id == 0 {
+				continue
+			}
+			starts = lex.starts[t.id]
+		case codeToken:
+			starts = lex.startCode
+		default:
+			found, idioms = lex.tryAll(found, idioms, lex.startNum, toks, s, i, raw, request)
+			starts = lex.starts[t.id]
+		}
+		found, idioms = lex.tryAll(found, idioms, starts, toks, s, i, raw, request)
+	}
+	if idioms {
+		found = lex.withoutIdioms(found)
+	}
+	return found
+}
+
+func (lex *lexicon) tryAll(found []match, idioms bool, starts []int32, toks []token, s sentence, i int, raw, request bool) ([]match, bool) {
+	for _, p := range starts {
+		pat := &lex.patterns[p]
+		if pat.raw != raw && !pat.ignored || pat.request != request || pat.start && !atStart(toks, s, i) {
+			continue
+		}
+		end := matchAt(pat.elems, toks[:s.last], i)
+		if end < 0 || len(found) == maxMatches {
+			continue
+		}
+		idioms = idioms || pat.ignored
+		found = lex.keepLonger(found, match{p, int32(i), int32(end)})
+	}
+	return found, idioms
+}
+
+// keepLonger adds m unless an overlapping find of the same rule is at least as long; shorter ones it replaces.
+func (lex *lexicon) keepLonger(found []match, m match) []match {
+	for j := len(found) - 1; j >= 0; j-- {
+		f := &found[j]
+		if f.last <= m.first && m.first-f.last > 12 {
+			break // finds come in order of their start, and none is that long
+		}
+		if f.last <= m.first || lex.patterns[f.pattern].rule != lex.patterns[m.pattern].rule {
+			continue
+		}
+		if f.last-f.first < m.last-m.first {
+			if f.first < m.first { // two halves of one find: join them
+				m.first = f.first
+			}
+			*f = m
+		} else if m.last > f.last {
+			f.last = m.last
+		}
+		return found
+	}
+	return append(found, m)
+}
+
+func (lex *lexicon) withoutIdioms(found []match) []match {
+	kept := found[:0]
+	var room [16]match // of more in one sentence the rest hides nothing
+	idioms := room[:0]
+	for _, m := range found {
+		if lex.patterns[m.pattern].ignored && len(idioms) < len(room) {
+			idioms = append(idioms, m)
+		}
+	}
+next:
+	for _, m := range found {
+		if lex.patterns[m.pattern].ignored {
+			continue
+		}
+		for _, id := range idioms {
+			if m.first < id.last && id.first < m.last {
+				continue next
+			}
+		}
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// atStart reports whether token i begins its sentence: nothing but inline code or a number stands before it, or a label
+// of one or two words ("Status: done").
+func atStart(toks []token, s sentence, i int) bool {
+	switch i - s.first {
+	case 0:
+		return true
+	case 1:
+		return toks[s.first].kind != wordToken || toks[i].gap
+	case 2:
+		return toks[i].gap
+	}
+	return false
+}
+
+// matchAt returns the token after the longest way in which elems match from token i on, or -1.
+func matchAt(elems []element, toks []token, i int) int {
+	for k := range elems {
+		e := &elems[k]
+		if e.gap {
+			for n := min(maxGap, len(toks)-i); n >= 0; n-- {
+				if end := matchAt(elems[k+1:], toks, i+n); end >= 0 {
+					return end
+				}
+			}
+			return -1
+		}
+		ok := i < len(toks) && e.matches(&toks[i])
+		if e.opt {
+			if ok {
+				if end := matchAt(elems[k+1:], toks, i+1); end >= 0 {
+					return end
+				}
+			}
+			continue
+		}
+		if !ok {
+			return -1
+		}
+		i++
+	}
+	return i
+}
+
+func (e *element) matches(t *token) bool {
+	switch t.kind {
+	case codeToken:
+		return e.code
+	case numberToken:
+		if e.num {
+			return true
+		}
+	case fullToken:
+		if e.full {
+			return true
+		}
+	case partToken:
+		if e.part {
+			return true
+		}
+	}
+	return e.any || e.tail&t.tail != 0 || t.id != 0 && contains(e.set, t.id)
+}

@@ -1,0 +1,327 @@
+package classify
+
+import (
+	"bytes"
+	"strings"
+)
+
+// reading is what one pass over a text found out about it. It has the same size for a text of any length.
+type reading struct {
+	lex  *lexicon
+	text string
+
+	signals   signalSet
+	counts    [maxRules]int // finds of each rule, in the agent's voice or, for evidence, anywhere
+	any       ruleSet
+	sentences int
+	head      [4]seen // the first sentences
+	tail      [6]seen // the last ones: a ring, sentences is its cursor
+
+	words, common, foreign int // word tokens, those of the lexicon's language's most frequent, those not in Latin script
+	questions              int
+	lines                  [ruleLine + 1]int // by kind, blank ones left out
+	fences                 [nFenceKinds]int  // lines inside fences, by kind
+	ticked, unticked       int
+	checkMarks, crosses    int
+	numbered               int
+	traceVoice, traceData  int // lines of a stack trace
+	lastLine               lineKind
+	lastTrace              bool // the last lines are a stack trace
+	prompts                int  // shell prompts in pasted data
+
+	buf, raw []byte
+	toks     []token
+	rawToks  []token
+	sents    []sentence
+	rawSents []sentence
+	found    []match
+}
+
+// seen is what is remembered of a sentence.
+type seen struct {
+	rules                     ruleSet
+	start, end                int // bytes in the text
+	tokens, code              int
+	kind                      lineKind
+	question, colon, ellipsis bool
+}
+
+const maxBlock = 2 * maxLine
+
+// read passes over the text once.
+func (rd *reading) read(request bool) {
+	lines := lineReader{text: rd.text}
+	var block line // pending prose
+	for {
+		l, ok := lines.next()
+		if !ok {
+			break
+		}
+		if l.kind == blankLine || l.start >= l.end && (l.kind == paragraphLine || l.kind == fencedLine) {
+			continue
+		}
+		rd.lines[l.kind]++
+		if !l.kind.voice() {
+			rd.prose(block, request)
+			block = line{}
+			if !request {
+				rd.data(l, lines.fence.kind)
+			}
+			rd.lastLine = l.kind
+			continue
+		}
+		if l.numbered {
+			rd.numbered++
+		}
+		switch l.check {
+		case openBox:
+			rd.unticked++
+		case tickedBox:
+			rd.ticked++
+		}
+		if block.end > 0 && rd.continues(block, l) {
+			block.end = l.end
+			continue
+		}
+		rd.prose(block, request)
+		block = l
+		rd.lastLine = l.kind
+	}
+	rd.prose(block, request)
+}
+
+// continues reports whether l goes on with the sentence that block, hard-wrapped, left open.
+func (rd *reading) continues(block, l line) bool {
+	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine ||
+		block.end-block.start < 40 || l.end-block.start > maxBlock || l.start >= l.end {
+		return false
+	}
+	switch rd.text[block.end-1] {
+	case '.', '!', '?', ':', ';', '|':
+		return false
+	}
+	c := rd.text[l.start]
+	return 'a' <= c && c <= 'z' || c == '`' || c == '('
+}
+
+// data looks for evidence and stack traces in a line that is not the agent's voice.
+func (rd *reading) data(l line, fence fenceKind) {
+	s := rd.text[l.start:l.end]
+	switch l.kind {
+	case fencedLine:
+		rd.fences[fence]++
+		if len(s) > 2 && (s[0] == '$' || s[0] == '%') && s[1] == ' ' {
+			rd.prompts++
+		}
+	case quotedLine:
+	default:
+		return
+	}
+	trace := isTrace(s)
+	if trace {
+		rd.traceData++
+	}
+	rd.lastTrace = trace
+	if fence == editFence && l.kind == fencedLine {
+		return
+	}
+	rd.raw = lower(rd.raw, s)
+	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, s)
+	for _, sent := range rd.rawSents {
+		rd.evidence(sent, l.start, s, nil)
+	}
+}
+
+// prose reads a block of the agent's voice.
+func (rd *reading) prose(l line, request bool) {
+	if l.start >= l.end {
+		return
+	}
+	s := rd.text[l.start:l.end]
+	var spans int
+	rd.buf, spans = mask(rd.buf, s)
+	rd.toks, rd.sents = rd.lex.tokenize(rd.toks, rd.sents, rd.buf, s)
+	for i, sent := range rd.sents {
+		if i > 0 { // only the first sentence of a line stands behind its marker
+			if l.kind == itemLine {
+				l.kind = paragraphLine
+			}
+		}
+		rd.sentence(l, sent, request)
+	}
+	if request {
+		return
+	}
+	rd.checkMarks += strings.Count(s, "✅") + strings.Count(s, "✓") + strings.Count(s, "✔")
+	rd.crosses += strings.Count(s, "❌") + strings.Count(s, "✗") + strings.Count(s, "✕")
+	rd.lastTrace = isTrace(s)
+	if rd.lastTrace {
+		rd.traceVoice++
+	}
+	last := &rd.tail[(rd.sentences+len(rd.tail)-1)%len(rd.tail)]
+	if spans == 0 {
+		for _, sent := range rd.sents {
+			rd.rawToks = rd.toks
+			rd.evidence(sent, l.start, s, last)
+		}
+		rd.rawToks = nil
+		return
+	}
+	rd.raw = lower(rd.raw, s)
+	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, s)
+	for _, sent := range rd.rawSents {
+		rd.evidence(sent, l.start, s, last)
+	}
+}
+
+func lower(buf []byte, s string) []byte {
+	buf = append(buf[:0], s...)
+	for i, c := range buf {
+		if 'A' <= c && c <= 'Z' {
+			buf[i] = c + 'a' - 'A'
+		} else if c == masked {
+			buf[i] = ' '
+		}
+	}
+	return buf
+}
+
+func (rd *reading) sentence(l line, s sentence, request bool) {
+	mark := seen{
+		start: l.start + s.start, end: l.start + s.end, tokens: s.last - s.first,
+		kind: l.kind, question: s.question, colon: s.colon, ellipsis: s.ellipsis,
+	}
+	for i := s.first; i < s.last; i++ {
+		t := &rd.toks[i]
+		switch {
+		case t.kind == codeToken:
+			mark.code++
+		case t.kind == wordToken:
+			n := 1
+			if c := rd.buf[t.start]; c >= 0xC8 { // beyond Latin-1 and Latin Extended-A
+				n += int(t.end-t.start) / 6 // scripts without spaces: two characters a word
+				rd.foreign += n
+			} else if t.id != 0 && contains(rd.lex.common, t.id) {
+				rd.common++
+			}
+			rd.words += n
+		}
+	}
+	rd.found = rd.lex.match(rd.found, rd.toks, s, false, request)
+	for _, m := range rd.found {
+		pat := &rd.lex.patterns[m.pattern]
+		r := pat.rule
+		if !pat.plain {
+			switch rd.standing(s, m) {
+			case denied:
+				if rd.lex.rules[r].kind != SignalClaim {
+					continue
+				}
+				r = rd.lex.denial
+			case postponed:
+				if rd.lex.rules[r].kind == SignalClaim {
+					continue
+				}
+			}
+			if s.question && rd.lex.rules[r].kind == SignalClaim {
+				continue
+			}
+		}
+		mark.rules |= 1 << r
+		rd.counts[r]++
+		if request {
+			continue
+		}
+		last := int(m.last)
+		if pat.clause {
+			last = rd.clauseEnd(s, last)
+		}
+		rd.signal(r, l.start+int(rd.toks[m.first].start), l.start+int(rd.toks[last-1].end))
+	}
+	if !request {
+		rd.exceptions(l, s, &mark)
+	}
+	rd.any |= mark.rules
+	if s.question {
+		rd.questions++
+	}
+	if rd.sentences < len(rd.head) {
+		rd.head[rd.sentences] = mark
+	}
+	rd.tail[rd.sentences%len(rd.tail)] = mark
+	rd.sentences++
+}
+
+func (rd *reading) signal(r, start, end int) {
+	if w := rd.lex.rules[r].weight; w > 0 {
+		w *= 0.4 + 0.6*float64(end)/float64(len(rd.text)) // the end weighs most
+		rd.signals.add(Signal{Kind: rd.lex.rules[r].kind, Name: rd.lex.rules[r].name, Start: start, End: end, Weight: w})
+	}
+}
+
+// standing says whether the words before a find in its clause deny it or put it off.
+type standing uint8
+
+const (
+	affirmed standing = iota
+	denied
+	postponed
+)
+
+func (rd *reading) standing(s sentence, m match) standing {
+	for i := int(m.first); i > s.first && int(m.first)-i < 6 && !rd.toks[i].gap; i-- {
+		id := rd.toks[i-1].id
+		switch {
+		case id == 0:
+		case contains(rd.lex.not, id):
+			return denied
+		case contains(rd.lex.later, id), i == int(m.first) && contains(rd.lex.to, id):
+			return postponed
+		}
+	}
+	return affirmed
+}
+
+const maxClause = 9 // tokens
+
+// clauseEnd extends a find that ends before token last to the end of its clause.
+func (rd *reading) clauseEnd(s sentence, last int) int {
+	for n := 0; last < s.last && n < maxClause; n++ {
+		t := &rd.toks[last]
+		if t.gap || t.id != 0 && contains(rd.lex.clause, t.id) {
+			break
+		}
+		last++
+	}
+	return last
+}
+
+// exceptions looks for the names of exceptions and errors that begin a sentence: "ModuleNotFoundError: …".
+func (rd *reading) exceptions(l line, s sentence, mark *seen) {
+	for i := s.first; i < min(s.first+3, s.last); i++ {
+		t := &rd.toks[i]
+		w := rd.buf[t.start:t.end]
+		if len(w) < 8 || !bytes.HasSuffix(w, []byte("error")) && !bytes.HasSuffix(w, []byte("exception")) {
+			continue
+		}
+		if int(t.end) < len(rd.buf) && rd.buf[t.end] == ':' && rd.text[l.start+int(t.start):l.start+int(t.end)] != string(w) {
+			mark.rules |= 1 << rd.lex.exception
+			rd.counts[rd.lex.exception]++
+			rd.signal(rd.lex.exception, l.start+int(t.start), l.start+int(t.end))
+		}
+	}
+}
+
+// isTrace reports whether a line belongs to a stack trace, in the forms of Python, Java, JavaScript, .NET, Go and Rust.
+func isTrace(s string) bool {
+	switch {
+	case strings.HasPrefix(s, "Traceback (most recent"), strings.HasPrefix(s, "goroutine "), strings.HasPrefix(s, "panic: "), strings.HasPrefix(s, "thread '"):
+		return true
+	case strings.HasPrefix(s, `File "`):
+		return strings.Contains(s, ", line ")
+	case strings.HasPrefix(s, "at "):
+		i := strings.LastIndexByte(s, ':')
+		return i > 0 && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' || strings.HasSuffix(s, ")")
+	}
+	return false
+}

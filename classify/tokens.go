@@ -1,0 +1,375 @@
+package classify
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// token is a word, a number, or an inline code span or quoted speech as a whole.
+type token struct {
+	start, end int32 // bytes within its block
+	id         wordID
+	kind       tokenKind
+	gap        bool  // punctuation that parts clauses stands before it
+	tail       uint8 // which of lexicon.endings it has
+}
+
+type tokenKind uint8
+
+const (
+	wordToken   tokenKind = iota
+	numberToken           // digits or a number word, above zero
+	zeroToken
+	fullToken // n of n: 12/12
+	partToken // m of n: 3/12
+	codeToken // masked: data, not the agent's voice
+)
+
+// sentence is a part of a block. question and colon say how it ends.
+type sentence struct {
+	first, last int // tokens: [first, last)
+	start, end  int // bytes within the block
+	question    bool
+	colon       bool
+	ellipsis    bool
+}
+
+// masked marks a byte that is data: inline code or quoted speech.
+const masked = 0x01
+
+// mask writes block to buf in lower case (ASCII letters only, so that no offset moves), with the content of inline code
+// and of quoted speech, delimiters included, overwritten. It reports how many spans it covered.
+func mask(buf []byte, block string) ([]byte, int) {
+	buf = append(buf[:0], block...)
+	for i, c := range buf {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			buf[i] = c + 'a' - 'A'
+		case c == masked:
+			buf[i] = ' '
+		}
+	}
+	spans := 0
+	var hopeless [16]bool // runs of so many backticks have no partner in the rest of the block
+	for i := 0; i < len(block); {
+		end := -1
+		switch c := block[i]; c {
+		case '`':
+			n := run(block[i:], '`')
+			if n < len(hopeless) && !hopeless[n] {
+				if end = closingTicks(block, i+n, n); end < 0 {
+					hopeless[n] = true
+				}
+			}
+			if end < 0 {
+				i += n
+				continue
+			}
+		case '"', '\'':
+			end = closingQuote(block, i, c)
+		case 0xE2, 0xC2, 0xE3:
+			end = closingPair(block, i)
+		}
+		if end < 0 {
+			i++
+			continue
+		}
+		for j := i; j < end; j++ {
+			buf[j] = masked
+		}
+		spans++
+		i = end
+	}
+	return buf, spans
+}
+
+// closingTicks returns the end of the code span whose opening run of n backticks ends at from, or -1.
+func closingTicks(s string, from, n int) int {
+	for i := from; i < len(s); {
+		if s[i] != '`' {
+			i++
+			continue
+		}
+		m := run(s[i:], '`')
+		if m == n {
+			return i + m
+		}
+		i += m
+	}
+	return -1
+}
+
+const maxQuote = 300 // bytes; longer "quotes" are stray marks
+
+// closingQuote returns the end of the speech that the straight quote at i opens, or -1. An opening quote follows the start,
+// white space or an opening bracket; a closing one follows a character and stands before none of a word. So
+// apostrophes and inches are no quotes.
+func closingQuote(s string, i int, q byte) int {
+	if i > 0 && !isBlank(s[i-1]) && !isOpening(s[i-1]) || i+1 >= len(s) || isBlank(s[i+1]) || s[i+1] == q {
+		return -1
+	}
+	limit := min(len(s), i+maxQuote)
+	for j := i + 2; j < limit; j++ {
+		if s[j] == '\n' || s[j] == '\r' {
+			return -1
+		}
+		if s[j] == q && !isBlank(s[j-1]) && (j+1 == len(s) || !isWordByte(s[j+1])) {
+			return j + 1
+		}
+	}
+	return -1
+}
+
+func isOpening(c byte) bool {
+	switch c {
+	case '(', '[', '{', '*', '_', '/', '=', ':', '-', '<', '|', masked:
+		return true
+	}
+	return false
+}
+
+func isWordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= 0x80 || c == '_'
+}
+
+var quotePairs = [...][2]string{{"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}, {"「", "」"}, {"『", "』"}}
+
+// closingPair returns the end of the speech that a typographic quote at i opens, or -1.
+func closingPair(s string, i int) int {
+	for _, p := range quotePairs {
+		if len(s)-i < len(p[0]) || s[i:i+len(p[0])] != p[0] {
+			continue
+		}
+		limit := min(len(s), i+maxQuote)
+		for j := i + len(p[0]); j+len(p[1]) <= limit; j++ {
+			if s[j] == '\n' || s[j] == '\r' {
+				return -1
+			}
+			if s[j:j+len(p[1])] == p[1] {
+				if p[1] == "’" && j+len(p[1]) < len(s) && isWordByte(s[j+len(p[1])]) {
+					continue // an apostrophe
+				}
+				return j + len(p[1])
+			}
+		}
+		return -1
+	}
+	return -1
+}
+
+// tokenize appends the tokens and sentences of a masked block.
+func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block string) ([]token, []sentence) {
+	toks, sents = toks[:0], sents[:0]
+	var scratch [64]byte
+	cur := sentence{}
+	gap := false
+	flush := func(end int) {
+		if len(toks) > cur.first || cur.question {
+			cur.last, cur.end = len(toks), end
+			if len(toks) > cur.first {
+				cur.start = int(toks[cur.first].start)
+			}
+			sents = append(sents, cur)
+		}
+		cur = sentence{first: len(toks), start: end}
+		gap = false
+	}
+	for i := 0; i < len(buf); {
+		c := buf[i]
+		switch {
+		case c == masked:
+			j := i + 1
+			for j < len(buf) && buf[j] == masked {
+				j++
+			}
+			toks = append(toks, token{start: int32(i), end: int32(j), kind: codeToken, gap: gap})
+			gap, i = false, j
+			cur.question, cur.colon, cur.ellipsis = false, false, false
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80:
+			if c >= 0x80 {
+				if n, stop := terminator(block[i:]); stop != 0 {
+					i += n
+					cur.question = stop == '?'
+					cur.ellipsis = stop == '.' // …
+					flush(i)
+					continue
+				}
+				r, n := utf8.DecodeRune(buf[i:])
+				if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+					gap = gap || r == '—' || r == '–' || r == '·' || r == '，' || r == '、'
+					i += n
+					continue
+				}
+			}
+			j, word := scanWord(buf, i, scratch[:0])
+			t := token{start: int32(i), end: int32(j), gap: gap}
+			t.id = lex.vocab[string(word)]
+			if t.kind = numberKind(word); t.kind == wordToken && !(t.id != 0 && contains(lex.whole, t.id)) {
+				t.tail = lex.tail(word)
+			}
+			toks = append(toks, t)
+			gap, i = false, j
+			cur.question, cur.colon, cur.ellipsis = false, false, false
+		case c == '.' || c == '!' || c == '?':
+			j := i + 1
+			q := c == '?'
+			for j < len(buf) && (buf[j] == '.' || buf[j] == '!' || buf[j] == '?') {
+				q = q || buf[j] == '?'
+				j++
+			}
+			k := j
+			for k < len(buf) && (buf[k] == '*' || buf[k] == '_' || buf[k] == ')' || buf[k] == '"' || buf[k] == ']') {
+				k++
+			}
+			if k == len(buf) || isBlank(buf[k]) || buf[k] >= 0x80 || q {
+				cur.question = q
+				cur.ellipsis = c == '.' && j-i >= 2
+				flush(k)
+				i = k
+				continue
+			}
+			i = j
+		case c == ',' || c == ';' || c == '(' || c == ')' || c == ':':
+			gap = true
+			if c == ':' {
+				cur.colon = true
+			}
+			i++
+		case c == '-' && i > 0 && isBlank(buf[i-1]):
+			gap = true
+			i++
+		default:
+			i++
+		}
+	}
+	flush(len(buf))
+	return toks, sents
+}
+
+// tail returns which endings a word has; what is left of it must be three letters at least.
+func (lex *lexicon) tail(word []byte) uint8 {
+	var bits uint8
+	for i, e := range lex.endings {
+		if n := len(word) - len(e); n >= 3 && string(word[n:]) == e && word[n-1] != '-' {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// terminator recognises sentence ends outside ASCII: their length and the ASCII mark they stand for, or 0.
+func terminator(s string) (int, byte) {
+	r, n := utf8.DecodeRuneInString(s)
+	switch r {
+	case '。', '！', '．':
+		return n, '!'
+	case '？':
+		return n, '?'
+	case '…':
+		return n, '.'
+	}
+	return n, 0
+}
+
+// scanWord reads the word at i: letters and digits, and inside it apostrophes, hyphens, slashes, dots, underscores. A typographic
+// apostrophe becomes a straight one in what it appends to word.
+func scanWord(buf []byte, i int, word []byte) (int, []byte) {
+	j := i
+	for j < len(buf) {
+		c := buf[j]
+		switch {
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+			j++
+		case c >= 0x80:
+			r, n := utf8.DecodeRune(buf[j:])
+			if r == '’' && j+n < len(buf) && 'a' <= buf[j+n] && buf[j+n] <= 'z' {
+				if len(word)+j-i < cap(word) {
+					word = append(append(word, buf[i:j]...), '\'')
+				}
+				i = j + n
+				j = i
+				continue
+			}
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return j, finishWord(word, buf[i:j])
+			}
+			j += n
+		case (c == '\'' || c == '-' || c == '/' || c == '.' || c == '_' || c == ',') && j > i && j+1 < len(buf) && joins(c, buf[j-1], buf[j+1]):
+			j++
+		default:
+			return j, finishWord(word, buf[i:j])
+		}
+	}
+	return j, finishWord(word, buf[i:j])
+}
+
+func joins(c, before, after byte) bool {
+	if c == ',' { // 1,234
+		return '0' <= before && before <= '9' && '0' <= after && after <= '9'
+	}
+	return 'a' <= after && after <= 'z' || '0' <= after && after <= '9' || after >= 0x80 && c != '.'
+}
+
+func finishWord(word, tail []byte) []byte {
+	if len(word) == 0 {
+		return tail
+	}
+	return append(word, tail...)
+}
+
+var numberWords = map[string]bool{
+	"one": true, "two": true, "three": true, "four": true, "five": true, "six": true, "seven": true, "eight": true, "nine": true,
+	"ten": true, "eleven": true, "twelve": true, "first": true, "second": true, "third": true, "both": false,
+}
+
+func numberKind(w []byte) tokenKind {
+	if len(w) == 0 || w[0] > '9' {
+		if len(w) >= 3 && len(w) <= 6 && numberWords[string(w)] {
+			return numberToken
+		}
+		if string(w) == "zero" {
+			return zeroToken
+		}
+		return wordToken
+	}
+	kind := zeroToken
+	for i, c := range w {
+		switch {
+		case '1' <= c && c <= '9':
+			kind = numberToken
+		case c == '0' || c == ',' || c == '.':
+		case c == '/':
+			return ratioKind(w[:i], w[i+1:])
+		default:
+			return wordToken // 3rd, 2x
+		}
+	}
+	return kind
+}
+
+// ratioKind tells 12/12 from 3/12; other things with a slash, such as dates, are words.
+func ratioKind(m, n []byte) tokenKind {
+	a, ok1 := digits(m)
+	b, ok2 := digits(n)
+	switch {
+	case !ok1 || !ok2 || b == 0 || a > b:
+		return wordToken
+	case a == b:
+		return fullToken
+	}
+	return partToken
+}
+
+func digits(s []byte) (int, bool) {
+	if len(s) == 0 || len(s) > 6 {
+		return 0, false
+	}
+	n := 0
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}

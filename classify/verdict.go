@@ -1,0 +1,123 @@
+package classify
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// verdict turns what was read and how likely each class is into a result.
+type verdict struct {
+	rd   *reading
+	host []Evidence
+	p    [nClasses]float64
+}
+
+// maxUnread is the confidence that a verdict on a text in no known language has at most.
+const maxUnread = 0.60
+
+func (v *verdict) result() Result {
+	r := Result{Source: "heuristic", Signals: v.rd.signals.list(), SignalsDropped: v.rd.signals.dropped}
+	p := v.p
+	r.Type, r.Confidence = Status, p[classRejected]+p[classProgress]
+	for c, t := range [...]OutputType{Error, Blocker, Question, Completion} {
+		if p[c] > r.Confidence {
+			r.Type, r.Confidence = t, p[c]
+		}
+	}
+	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress]
+	r.Reason = v.reason(r)
+	v.weighHost(&r)
+	if v.rd.words >= 4 && !v.rd.fits() && r.Confidence > maxUnread {
+		r.Confidence = maxUnread
+		r.Reason += "; in a language that no lexicon fits"
+	}
+	r.Confidence = math.Round(r.Confidence*1000) / 1000
+	return r
+}
+
+// weighHost lets what the host saw outweigh prose. Of each kind the last piece of evidence counts. A failure makes a
+// claim of completion a rejected one; a success that leaves nothing missing makes a rejected one a completion.
+func (v *verdict) weighHost(r *Result) {
+	state := map[EvidenceKind]Evidence{}
+	for _, e := range v.host {
+		state[e.Kind] = e
+	}
+	var failed, seen []string
+	for _, e := range state {
+		if e.Failed {
+			failed = append(failed, words(e.Kind))
+		} else {
+			seen = append(seen, words(e.Kind))
+		}
+	}
+	slices.Sort(failed)
+	slices.Sort(seen)
+	claims := v.rd.kind(SignalClaim) || r.WasRejectedCompletion || v.rd.kind(SignalEvidence)
+	switch {
+	case len(failed) > 0 && claims && (r.Type == Completion || r.Type == Status && r.WasRejectedCompletion):
+		r.Type, r.WasRejectedCompletion = Status, true
+		r.Confidence = max(v.p[classCompletion]+v.p[classRejected]+v.p[classProgress], 0.9)
+		r.Reason = "claims completion, but the host saw a failure (" + strings.Join(failed, ", ") + ")"
+	case len(failed) == 0 && len(seen) > 0 && r.WasRejectedCompletion && len(r.Missing(v.host)) == 0:
+		r.Type, r.WasRejectedCompletion = Completion, false
+		r.Confidence = max(v.p[classCompletion]+v.p[classRejected], 0.9)
+		r.Reason = "claims completion, and the host saw the evidence (" + strings.Join(seen, ", ") + ")"
+	}
+}
+
+// words names a kind of evidence in prose.
+func words(k EvidenceKind) string { return strings.ReplaceAll(string(k), "_", " ") }
+
+// reason says in words what spoke for the verdict.
+func (v *verdict) reason(r Result) string {
+	rd := v.rd
+	last, _, _ := rd.closing()
+	at := func(name string) bool { return last.rules.has(rd.lex.byName[name]) }
+	var evidence []string
+	for _, k := range r.Shown(nil) {
+		evidence = append(evidence, words(k))
+	}
+	shown := strings.Join(evidence, ", ")
+	switch {
+	case r.Type == Error && (rd.has("failure.crash") || rd.has("failure.exception") || rd.has("failure.prefix")):
+		return "the run broke and this is its error"
+	case r.Type == Error && rd.lastTrace:
+		return "ends in a stack trace"
+	case r.Type == Error:
+		return "stops on a failure and leaves it there"
+	case r.Type == Blocker && rd.has("blocker.refuse"):
+		return "refuses, or can't go on by itself"
+	case r.Type == Blocker:
+		return "can't go on without something from outside"
+	case r.Type == Question && (at("question.approval") || !last.question && rd.has("question.approval")):
+		return "waits for an approval"
+	case r.Type == Question && last.question:
+		return "ends with a question to the human"
+	case r.Type == Question:
+		return "leaves a decision or an input to the human"
+	case r.Type == Completion && shown != "":
+		return "shows its result: " + shown
+	case r.Type == Completion && rd.kind(SignalClaim):
+		return "reports a result that it can stand on"
+	case r.Type == Completion:
+		return "answers what was asked"
+	case !r.WasRejectedCompletion && (rd.has("progress.next") || rd.has("progress.doing") || rd.has("progress.gerund")):
+		return "is at work and says what comes next"
+	case !r.WasRejectedCompletion:
+		return "progress, with no result and no question yet"
+	case shown != "":
+		return "claims completion, but what it shows does not carry the claim"
+	case !rd.kind(SignalClaim) && rd.kind(SignalPromise):
+		return "promises instead of showing work"
+	case rd.has("hedge.not_run"):
+		return "claims completion with nothing run"
+	case rd.kind(SignalHedge):
+		return "claims completion with a hedge and without evidence"
+	case rd.has("gap.unfinished") || rd.has("gap.denied"):
+		return "claims completion, admits that a part is missing, and shows no evidence"
+	case rd.kind(SignalClaim):
+		return "claims completion without evidence"
+	}
+	return "reads like a result without evidence"
+}
