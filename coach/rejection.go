@@ -1,0 +1,154 @@
+package coach
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// kinds says how each kind of evidence is called, in the order in which they are asked for.
+var kinds = [...]struct {
+	kind  classify.EvidenceKind
+	lacks string // after "showed no"
+	proof string // after "show"
+	fails string // what the host saw when it gives no words
+}{
+	{classify.EvidenceTests, "test output", "the test command with its pass and fail counts", "a failing test run"},
+	{classify.EvidenceExitCode, "exit code", "the command you ran with its exit code", "a command that failed"},
+	{classify.EvidenceOutput, "command output", "the output of the command you ran", "a command that failed"},
+	{classify.EvidenceCommit, "commit", "the commit hash", "a commit that failed"},
+	{classify.EvidencePullRequest, "PR link", "the PR link", "a pull request that failed"},
+}
+
+// needs maps the name of a claim of something certain to the evidence it calls for.
+var needs = map[string]classify.EvidenceKind{
+	"tests":        classify.EvidenceTests,
+	"build":        classify.EvidenceExitCode,
+	"commit":       classify.EvidenceCommit,
+	"pull_request": classify.EvidencePullRequest,
+}
+
+// rejection fills the fields that say why a completion was not accepted.
+func (f *fields) rejection(r classify.Result, in Context) {
+	missing := r.Missing(in.Evidence)
+	lacking := make(map[classify.EvidenceKind]bool, len(missing))
+	for _, k := range missing {
+		lacking[k] = true
+	}
+
+	f.Claim = strongest(r, in.Text, classify.SignalClaim, func(s classify.Signal) bool { return lacking[needs[s.Name]] })
+	if f.Claim == "" {
+		f.Claim = strongest(r, in.Text, classify.SignalClaim, nil)
+	}
+	f.Hedge = strongest(r, in.Text, classify.SignalHedge, nil)
+	f.Gap = strongest(r, in.Text, classify.SignalGap, nil)
+	if f.Gap == "" {
+		f.Gap = strongest(r, in.Text, classify.SignalFailure, nil)
+	}
+	f.Promise = strongest(r, in.Text, classify.SignalPromise, nil)
+	f.distinct()
+	f.Failed = failure(in.Evidence)
+
+	var lacks, proofs []string
+	for _, k := range kinds {
+		if lacking[k.kind] {
+			lacks, proofs = append(lacks, k.lacks), append(proofs, k.proof)
+		}
+	}
+	f.Lacks = join(lacks, "or")
+	switch {
+	case len(missing) == 0:
+		f.Proof = "a check that settles it, with its command and output"
+	case len(missing) >= 4: // all that a bare claim lacks
+		f.Proof = join(proofs, "or") + " (any one of them will do)"
+	default:
+		f.Proof = join(proofs, "and")
+	}
+}
+
+// strongest quotes the words of the weightiest signal of a kind among those wanted, the first among equals.
+func strongest(r classify.Result, text string, kind classify.SignalKind, wanted func(classify.Signal) bool) string {
+	best, words := classify.Signal{}, ""
+	for _, s := range r.Signals {
+		if s.Kind != kind || wanted != nil && !wanted(s) {
+			continue
+		}
+		if words != "" && !(s.Weight > best.Weight || s.Weight == best.Weight && s.Start < best.Start) {
+			continue
+		}
+		if w := excerpt(text, s.Start, s.End); w != "" {
+			best, words = s, w
+		}
+	}
+	return words
+}
+
+// excerpt returns text[start:end], if there is such a thing, in the form in which it is quoted: without the marks of
+// lists and emphasis around it.
+func excerpt(text string, start, end int) string {
+	if start < 0 || end > len(text) || start >= end {
+		return ""
+	}
+	for start < end && !utf8.RuneStart(text[start]) {
+		start++
+	}
+	for end > start && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	words := strings.ReplaceAll(quotable(text[start:end], 2*maxQuote), "**", "")
+	words = strings.TrimRight(strings.TrimLeft(words, "#>*_-• "), ".,;:!*_ ")
+	if len(words) > 1 && words[0] == '\'' && words[len(words)-1] == '\'' {
+		words = words[1 : len(words)-1]
+	}
+	return Clean(words, maxQuote)
+}
+
+// distinct drops quotes that are part of another one.
+func (f *fields) distinct() {
+	quotes := []*string{&f.Claim, &f.Hedge, &f.Gap, &f.Promise}
+	for i, q := range quotes {
+		for j, other := range quotes {
+			if i != j && (i > j || *q != *other) && strings.Contains(*other, *q) {
+				*q = ""
+			}
+		}
+	}
+}
+
+// failure names the first thing the host saw fail and not succeed later.
+func failure(evidence []classify.Evidence) string {
+	for i, e := range evidence {
+		if !e.Failed || recovered(evidence[i+1:], e.Kind) {
+			continue
+		}
+		if words := quotable(e.Text, maxQuote); words != "" {
+			return words
+		}
+		for _, k := range kinds {
+			if k.kind == e.Kind {
+				return k.fails
+			}
+		}
+		return "a command that failed"
+	}
+	return ""
+}
+
+func recovered(later []classify.Evidence, kind classify.EvidenceKind) bool {
+	for _, e := range later {
+		if e.Kind == kind && !e.Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// join lists words: "a, b or c".
+func join(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	n := len(words) - 1
+	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
+}
