@@ -13,10 +13,11 @@
 //
 // lexicon/en.txt holds the phrases, one a line under the rule they belong to, and explains its format at its head.
 // weights.txt holds how much each rule counts by where it was found, in hundredths of log-odds; its head names the cases it
-// was fitted on. After a change to the lexicon, fit again on labelled cases, the shipped ones or more of your own:
+// was fitted on and how often each counted. After a change to the lexicon, fit again on labelled cases, the shipped ones and
+// more of your own, and see what it did:
 //
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -out classify/weights.txt
-//	go test ./classify
+//	go test ./classify -v -run AllCases
 //
 // [Tables] takes changed tables without a rebuild; [Heuristic.Features] shows what a verdict was computed from.
 //

@@ -1,5 +1,7 @@
 package classify
 
+import "slices"
+
 // match is a phrase found in a sentence. first and last are tokens: [first, last).
 type match struct {
 	pattern     int32
@@ -36,7 +38,21 @@ func (lex *lexicon) match(found []match, toks []token, s sentence, raw, request 
 	if idioms {
 		found = lex.withoutIdioms(found)
 	}
-	return found
+	return longest(found)
+}
+
+// longest drops the finds that are a part of another one: "let me know if" is no "let me". They come by their start.
+func longest(found []match) []match {
+	for i := range found {
+		m := &found[i]
+		for j := max(0, i-16); j < min(len(found), i+16); j++ {
+			if n := found[j]; n.first <= m.first && m.last <= n.last && n.last-n.first > m.last-m.first {
+				m.last = m.first // marks it
+				break
+			}
+		}
+	}
+	return slices.DeleteFunc(found, func(m match) bool { return m.first == m.last })
 }
 
 func (lex *lexicon) tryAll(found []match, idioms bool, starts []int32, toks []token, s sentence, i int, raw, request bool) ([]match, bool) {

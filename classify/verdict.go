@@ -28,7 +28,8 @@ func (v *verdict) result() Result {
 	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress]
 	r.Reason = v.reason(r)
 	v.weighHost(&r)
-	if v.rd.words >= 4 && !v.rd.fits() && r.Confidence > maxUnread {
+	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has("failure.exception"))
+	if v.rd.words >= 4 && !v.rd.fits() && !crash && r.Confidence > maxUnread {
 		r.Confidence = maxUnread
 		r.Reason += "; in a language that no lexicon fits"
 	}
