@@ -41,6 +41,7 @@ type example struct {
 
 	file     string
 	weight   float64
+	blinded  bool // a copy without its request: for fitting, never for figures
 	class    int
 	features []feature
 }
@@ -64,6 +65,7 @@ func main() {
 	cv := flag.String("cv", "", "cross-validate on this file, folds by repository, instead of writing")
 	l2 := flag.Float64("l2", 3, "strength of the penalty on large weights")
 	minimum := flag.Int("min", 3, "leave out features that fewer cases have")
+	blind := flag.Float64("blind", 0.3, "how much a copy of each case without its request counts: in a pipe there is none")
 	show := flag.String("show", "", "with -cv: list the wrong cases of this class")
 	flag.Parse()
 
@@ -74,6 +76,19 @@ func main() {
 	index := map[string]int{"bias": 0}
 	names := []string{"bias"}
 	var sources []string
+	features := func(in classify.Input) []feature {
+		list := []feature{{0, 1}}
+		for _, f := range h.Features(in) {
+			i, ok := index[f.Name]
+			if !ok {
+				i = len(names)
+				index[f.Name] = i
+				names = append(names, f.Name)
+			}
+			list = append(list, feature{i, f.Value})
+		}
+		return list
+	}
 	var all []*example
 	for _, p := range patterns {
 		p, weight, err := weighted(p)
@@ -91,15 +106,14 @@ func main() {
 			}
 			for _, c := range cases {
 				c.weight = weight
-				c.features = append(c.features, feature{0, 1})
-				for _, f := range h.Features(c.Input) {
-					i, ok := index[f.Name]
-					if !ok {
-						i = len(names)
-						index[f.Name] = i
-						names = append(names, f.Name)
-					}
-					c.features = append(c.features, feature{i, f.Value})
+				c.features = features(c.Input)
+				if c.Input.Request != "" && *blind > 0 {
+					blinded := *c
+					blinded.Input.Request = ""
+					blinded.features = features(blinded.Input)
+					blinded.weight *= *blind
+					blinded.blinded = true
+					all = append(all, &blinded)
 				}
 			}
 			all = append(all, cases...)

@@ -11,7 +11,7 @@ import (
 func crossValidate(all []*example, file string, features int, l2 float64, minimum int, show string) {
 	repos := map[string]bool{}
 	for _, e := range all {
-		if e.file == file {
+		if e.file == file && !e.blinded {
 			repos[e.Meta.Repo] = true
 		}
 	}
@@ -58,6 +58,7 @@ func report(title string, cases []*example, predict func(*example) []float64, sh
 	var confusion [6][6]int
 	var wrong, humans, continued, completions, caught, statuses, right int
 	bins := make([]struct{ n, sum, right float64 }, 10)
+	cases = slices.DeleteFunc(slices.Clone(cases), func(e *example) bool { return e.blinded })
 	for _, e := range cases {
 		p := predict(e)
 		status := p[rejected] + p[progress]
