@@ -1,4 +1,66 @@
 package autocontinue
 
-// Known is pure.
-func Known(p Policy, s State, o Output) (Decision, State, bool) { return Decision{}, s, false }
+import "strings"
+
+// Known decides about an output that needs no reading: rows 1 to 6 of the table, see [Decide]. The bool says whether one of
+// them held. If so, keep the returned state and act on the decision, whose Result is zero. If not, there is no decision
+// yet: classify the output and call [Decide], with the returned state or the one given here. The returned state then
+// differs from s only in the turn that o may have opened.
+//
+// It is pure: s is not changed, and the same arguments give the same result. It asks nothing of p today.
+//
+// A replay (row 1) leaves the state as it is, apart from a turn that o opens.
+func Known(p Policy, s State, o Output) (Decision, State, bool) {
+	s, over := s.enter(o)
+	if r, ok := s.recorded(o.ID); ok {
+		if over {
+			r = r.superseded()
+		}
+		return r.replay(), s, true
+	}
+	d := Decision{Continues: s.used(o)}
+	switch {
+	case s.isClosed(o.Run) && !o.Failed:
+		d.Reason = ReasonRunClosed
+	case s.wasShown(o.Run, o.Text):
+		d.Reason = ReasonSameText
+	case over:
+		d.Reason = ReasonSuperseded
+	case o.Failed:
+		d.Reason = ReasonCrashGuard
+		s.HandedOver = true
+	case o.Hold != "":
+		d.Reason, d.Note = ReasonHold, holdNote(o.Hold)
+	default:
+		return Decision{}, s, false
+	}
+	return s.settle(o, d), s, true
+}
+
+// settle completes d, which has a reason, and takes it into the state.
+func (s *State) settle(o Output, d Decision) Decision {
+	s.Seq++
+	id := newDecisionID(o, s.Seq)
+	d.ID = id.String()
+	d.Action, d.Outcome, _ = d.Reason.verdict()
+	if d.Note == "" {
+		d.Note = note(d.Reason)
+	}
+	switch d.Action {
+	case Suppress:
+		return d
+	case Continue:
+		s.Continues = d.Continues
+		s.sent = keyOf(messageKey, strings.TrimSpace(d.Message))
+		s.closeRun(o.Run)
+	case Deliver:
+		s.show(o.Run, o.Text)
+		if d.Reason == ReasonCompletion {
+			s.closeRun(o.Run)
+		}
+	}
+	if o.ID != "" {
+		s.record(o, id, d)
+	}
+	return d
+}

@@ -1,0 +1,188 @@
+package autocontinue
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// clone returns what is read when s was written.
+func clone(t *testing.T, s State) (back State) {
+	t.Helper()
+	b, err := json.Marshal(s)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &back))
+	return back
+}
+
+// full is a session in which every field of a state is in use.
+func full(t *testing.T) *session {
+	x := play(t, Policy{})
+	no := verification(Verification{Status: Rejected, Feedback: "the tests fail"})
+	x.decide("a", progress, turnIs("t1"), idIs("1"))
+	x.s = x.s.Reset()
+	x.decide("b?", question, turnIs("t2"), idIs("2"), output(func(o *Output) { o.Hold = "plan mode" }))
+	x.decide("c", rejected, turnIs("t2"), idIs("3"), saw(tests))
+	x.decide("d", completion, turnIs("t2"), idIs("4"), no)
+	x.decide("e", progress, turnIs("t2"), idIs("5"), func(f *Facts) { f.Degraded = []string{"plan: gone"} })
+	x.decide("f", crash, turnIs("t2"), idIs("6"))
+	return x
+}
+
+func TestStateRoundTrip(t *testing.T) {
+	for name, s := range map[string]State{"zero": {}, "reset": State{}.Reset(), "full": full(t).s} {
+		t.Run(name, func(t *testing.T) {
+			back := clone(t, s)
+			assert.True(t, s.Equal(back))
+			assert.Equal(t, s, back)
+			assert.True(t, back.Reset().Equal(s.Reset()))
+			assert.False(t, back.Reset().Equal(s))
+		})
+	}
+	b, err := json.Marshal(full(t).s)
+	require.NoError(t, err)
+	var j map[string]any
+	require.NoError(t, json.Unmarshal(b, &j))
+	assert.Len(t, j, 11, "every field is in use: %s", b)
+	assert.EqualValues(t, stateVersion, j["version"])
+	for _, name := range []string{"t1", "t2", "run1"} {
+		assert.NotContains(t, string(b), name, "IDs and texts are hashed")
+	}
+}
+
+func TestStateOfAnotherVersion(t *testing.T) {
+	kept := full(t).s
+	for _, c := range []struct {
+		json string
+		is   error
+	}{
+		{`{"version":2}`, ErrStateVersion},
+		{`{"version":99,"turns":"something else"}`, ErrStateVersion},
+		{`{}`, nil},
+		{`{"version":0}`, nil},
+		{`{"version":-1}`, nil},
+		{`[]`, nil},
+		{`"x"`, nil},
+		{`{"version":1,"continues":-1}`, nil},
+		{`{"version":1,"resets":-1}`, nil},
+		{`{"version":1,"seq":-1}`, nil},
+		{`{"version":1,"closed":"AAAAAAAAAAAA"}`, nil},
+		{`{"version":1,"shown":"AAAAAAAAAAAAAAAAAAAAAAAA"}`, nil},
+		{`{"version":1,"turns":[{"c":1}]}`, nil},
+		{`{"version":1,"turns":[{"s":1}],"shown":"AAAAAAAAAAAA"}`, nil},
+		{`{"version":1,"turns":[{"s":-1},{"s":1}]}`, nil},
+		{`{"version":1,"turns":[{"c":1}],"closed":"AAAA"}`, nil},
+		{`{"version":1,"turns":[{"c":1}],"closed":"AAAAAAAAAAA!"}`, nil},
+		{`{"version":1,"turns":[{"t":"AAAAAAAAAAAAAAAAAAAAAAAA"}]}`, nil},
+		{`{"version":1,"gaps":[{"p":"AAAAAAAAAAAA","n":0}]}`, nil},
+		{`{"version":1,"records":[{"o":"AAAAAAAAAAAA","id":"x","r":"hold"}]}`, nil},
+		{`{"version":1,"records":[{"o":"AAAAAAAAAAAA","id":"AAAAAAAAAAAAAAAAAAAAAA","r":"invented"}]}`, nil},
+		{`{"version":1,"records":[{"o":"AAAAAAAAAAAA","id":"AAAAAAAAAAAAAAAAAAAAAA","r":"run_closed"}]}`, nil},
+		{`{"version":1,"records":[{"o":"AAAAAAAAAAAA","id":"AAAAAAAAAAAAAAAAAAAAAA","r":"error"}]}`, nil},
+		{`{"version":1,"records":[{"o":"AAAAAAAAAAAA","id":"AAAAAAAAAAAAAAAAAAAAAA","r":"progress"}]}`, nil},
+		{`{"version":1,"turns":[` + strings.Repeat(`{},`, 9) + `{}]}`, nil},
+	} {
+		s := kept
+		err := json.Unmarshal([]byte(c.json), &s)
+		require.Error(t, err, c.json)
+		assert.True(t, s.Equal(kept), "unchanged after %s", c.json)
+		if c.is != nil {
+			assert.ErrorIs(t, err, c.is)
+		} else {
+			assert.NotErrorIs(t, err, ErrStateVersion, c.json)
+		}
+	}
+	var s State
+	require.NoError(t, json.Unmarshal([]byte(`{"version":1}`), &s))
+	assert.True(t, s.Equal(State{}))
+	assert.Equal(t, 1, s.resets(), "absent is 1")
+}
+
+func TestStateSize(t *testing.T) {
+	size := func(s State) int {
+		b, err := json.Marshal(s)
+		require.NoError(t, err)
+		return len(b)
+	}
+	long := strings.Repeat("long ID ", 1000)
+	x := play(t, Policy{})
+	for turn := range 4 { // three continuations, then something for the human
+		for i := range 3 {
+			d := x.decide(fmt.Sprintf("I fixed step %d of 9. It should work now.", i), rejected,
+				turnIs(fmt.Sprint(long, turn)), idIs(fmt.Sprint(long, turn, i)), runIs(fmt.Sprint(long, turn, i)), saw(nil),
+				func(f *Facts) {
+					f.Result.Signals = []classify.Signal{
+						{Kind: classify.SignalClaim, Name: []string{"tests", "build", "commit"}[i], Start: 0, End: 11, Weight: 1},
+						{Kind: classify.SignalHedge, Start: 24, End: 39, Weight: 1},
+					}
+				})
+			require.Equal(t, Continue, d.Action)
+		}
+		x.decide("which one?", question, turnIs(fmt.Sprint(long, turn)), idIs(fmt.Sprint(long, turn)))
+	}
+	typical := size(x.s)
+	t.Logf("typical: %d bytes", typical)
+	assert.Less(t, typical, 3<<10)
+
+	x = play(t, Policy{MaxContinues: 1000})
+	for i := range 11_000 {
+		x.decide(fmt.Sprint("step ", i), completion, turnIs(fmt.Sprint(i/1100)), idIs(fmt.Sprint(i)))
+	}
+	for i := range 99 {
+		x.decide(fmt.Sprint("step ", i), rejected, idIs(fmt.Sprint("x", i)), saw(tests))
+	}
+	worst := size(x.s)
+	t.Logf("worst: %d bytes", worst)
+	assert.Less(t, worst, 150<<10)
+}
+
+// A turn with more runs than are remembered errs towards the human: nothing is continued any more.
+func TestATurnOfTooManyRuns(t *testing.T) {
+	x := play(t, Policy{})
+	for i := range maxClosed {
+		x.decide("done", completion, runIs(fmt.Sprint("r", i)))
+	}
+	x.wants(x.decide("done", completion, runIs("r0")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+	x.decide("done", completion, runIs("one more"))
+	x.wants(x.decide("done", completion, runIs("one more")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+	x.wants(x.decide("done", completion, runIs("r1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+	x.wants(x.decide("going on", progress, runIs("r0")), Deliver, OutcomeNeedsHuman, ReasonWaiting)
+	x.wants(x.decide("going on", progress, turnIs("next")), Continue, OutcomeContinuing, ReasonProgress)
+}
+
+func TestStateForgetsTheOldest(t *testing.T) {
+	t.Run("gaps", func(t *testing.T) {
+		x := play(t, Policy{MaxContinues: 1000})
+		for i := range maxGaps + 1 {
+			x.decide(fmt.Sprint("step ", i), progress)
+		}
+		assert.Len(t, x.s.gaps, maxGaps)
+		assert.Equal(t, 2, x.decide("step 1", progress).Attempt)
+		assert.Equal(t, 1, x.decide("step 0", progress).Attempt)
+		assert.Equal(t, 0, x.decide("step 1", progress).Attempt, "met again, it was not the oldest: stalled")
+	})
+	t.Run("records", func(t *testing.T) {
+		x := play(t, Policy{})
+		for i := range maxRecords + 1 {
+			x.decide("which?", question, idIs(fmt.Sprint(i)))
+		}
+		assert.Len(t, x.s.records, maxRecords)
+		assert.False(t, x.decide("which?", question, idIs("0")).Replayed)
+		assert.True(t, x.decide("which?", question, idIs("2")).Replayed)
+	})
+	t.Run("texts of a run", func(t *testing.T) {
+		x := play(t, Policy{})
+		for i := range maxShown + 1 {
+			x.decide(fmt.Sprint(i), question, runIs("r"))
+		}
+		assert.Len(t, x.s.shown, maxShown)
+		x.wants(x.decide("1", question, runIs("r")), Suppress, OutcomeDuplicate, ReasonSameText)
+		x.wants(x.decide("0", question, runIs("r")), Deliver, OutcomeNeedsHuman, ReasonQuestion)
+	})
+}

@@ -1,0 +1,111 @@
+package autocontinue
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+const stateVersion = 1
+
+// ErrStateVersion is wrapped by the error for a stored state that a newer version of this package wrote. Such a state is
+// never taken for an empty one.
+var ErrStateVersion = errors.New("autocontinue: state of a newer version")
+
+type stateJSON struct {
+	Version    int      `json:"version"`
+	Seq        int      `json:"seq,omitempty"`
+	Resets     int      `json:"resets,omitempty"`
+	Continues  int      `json:"continues,omitempty"`
+	HandedOver bool     `json:"handed_over,omitempty"`
+	Turns      []turn   `json:"turns,omitempty"`
+	Closed     keys     `json:"closed,omitempty"`
+	Shown      keys     `json:"shown,omitempty"` // run and text by turns
+	Gaps       []gap    `json:"gaps,omitempty"`
+	Records    []record `json:"records,omitempty"`
+	Sent       key      `json:"sent,omitzero"`
+}
+
+// MarshalJSON writes the state as an object with its version. Its other fields are this package's own.
+func (s State) MarshalJSON() ([]byte, error) {
+	var pairs keys
+	for _, sh := range s.shown {
+		pairs = append(pairs, sh.Run, sh.Text)
+	}
+	return json.Marshal(stateJSON{
+		Version: stateVersion, Seq: s.Seq, Resets: s.Resets, Continues: s.Continues, HandedOver: s.HandedOver,
+		Turns: s.turns, Closed: s.closed, Shown: pairs, Gaps: s.gaps, Records: s.records, Sent: s.sent,
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, in this version or an older one. A newer version is [ErrStateVersion];
+// anything else that no version wrote is an error too. After an error s is unchanged.
+func (s *State) UnmarshalJSON(data []byte) error {
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return fmt.Errorf("autocontinue: state: %w", err)
+	}
+	if head.Version > stateVersion {
+		return fmt.Errorf("%w: %d, this one reads up to %d", ErrStateVersion, head.Version, stateVersion)
+	}
+	if head.Version < 1 {
+		return errors.New("autocontinue: state: no version")
+	}
+	var j stateJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return fmt.Errorf("autocontinue: state: %w", err)
+	}
+	if err := j.check(); err != nil {
+		return fmt.Errorf("autocontinue: state: %w", err)
+	}
+	var pairs []shown
+	for pair := range slices.Chunk(j.Shown, 2) {
+		pairs = append(pairs, shown{pair[0], pair[1]})
+	}
+	*s = State{
+		Seq: j.Seq, Resets: j.Resets, Continues: j.Continues, HandedOver: j.HandedOver,
+		turns: j.Turns, closed: j.Closed, shown: pairs, gaps: j.Gaps, records: j.Records, sent: j.Sent,
+	}
+	return nil
+}
+
+// check reports what would make the rules fail: a count below zero could raise the cap, for one.
+func (j stateJSON) check() error {
+	if j.Seq < 0 || j.Resets < 0 || j.Continues < 0 {
+		return errors.New("a count below zero")
+	}
+	closed, shown := 0, 0
+	for _, t := range j.Turns {
+		if t.Closed < 0 || t.Shown < 0 {
+			return errors.New("a count below zero")
+		}
+		closed, shown = closed+t.Closed, shown+t.Shown
+		if t.Closed > maxClosed || t.Shown > maxShown {
+			return errors.New("a turn with too many runs")
+		}
+	}
+	if closed != len(j.Closed) || 2*shown != len(j.Shown) {
+		return errors.New("the runs do not add up to those of the turns")
+	}
+	if len(j.Turns) > maxTurns || len(j.Gaps) > maxGaps || len(j.Records) > maxRecords {
+		return errors.New("too many entries")
+	}
+	for _, g := range j.Gaps {
+		if g.Times < 1 {
+			return errors.New("a gap that was never met")
+		}
+	}
+	for _, r := range j.Records {
+		a, _, ok := r.Reason.verdict()
+		if !ok || a == Suppress || r.Reason == ReasonError {
+			return fmt.Errorf("a recorded decision with reason %.20q", r.Reason)
+		}
+		if a == Continue && r.Message == "" {
+			return errors.New("a recorded continuation without message")
+		}
+	}
+	return nil
+}

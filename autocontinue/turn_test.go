@@ -1,0 +1,128 @@
+package autocontinue
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTurns(t *testing.T) {
+	t.Run("an unknown one opens", func(t *testing.T) {
+		x := play(t, Policy{})
+		x.decide("a", progress, turnIs("t1"))
+		x.decide("which?", question, turnIs("t1"))
+		d := x.decide("a", progress, turnIs("t2"))
+		x.wants(d, Continue, OutcomeContinuing, ReasonProgress)
+		assert.Equal(t, []int{1, 1}, []int{d.Attempt, d.Continues})
+	})
+	t.Run("an empty one is the current", func(t *testing.T) {
+		x := play(t, Policy{})
+		x.decide("a", progress)
+		assert.Equal(t, 2, x.decide("b", progress).Continues)
+		assert.Equal(t, 1, x.decide("c", progress, turnIs("t1")).Continues)
+		assert.Equal(t, 2, x.decide("d", progress).Continues)
+		assert.Equal(t, 3, x.decide("e", progress, turnIs("t1")).Continues)
+	})
+	t.Run("an earlier one is over", func(t *testing.T) {
+		x := play(t, Policy{})
+		for i := 1; i <= 9; i++ {
+			x.decide("a", progress, turnIs(fmt.Sprint("t", i)))
+		}
+		for i := 1; i <= 8; i++ {
+			x.wants(x.decide("b", progress, turnIs(fmt.Sprint("t", i))), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+		}
+		assert.False(t, x.s.HandedOver)
+		x.wants(x.decide("b", progress, turnIs("t9")), Continue, OutcomeContinuing, ReasonProgress)
+		x.decide("c", progress, turnIs("t10"))
+		x.wants(x.decide("d", progress, turnIs("t2")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+		assert.Equal(t, 1, x.decide("d", progress, turnIs("t1")).Continues, "nine turns ago it is unknown")
+	})
+	t.Run("closed runs of nine turns", func(t *testing.T) {
+		x := play(t, Policy{})
+		for i := 1; i <= 9; i++ {
+			x.decide("a", progress, turnIs(fmt.Sprint("t", i)), runIs(fmt.Sprint("r", i)))
+		}
+		x.wants(x.decide("z", progress, runIs("r1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		x.wants(x.decide("z", progress, runIs("r1"), turnIs("t1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		x.decide("a", progress, turnIs("t10"))
+		x.wants(x.decide("z", progress, runIs("r2")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		assert.Equal(t, Continue, x.decide("z", progress, runIs("r1")).Action)
+	})
+	t.Run("resets do not push turns out", func(t *testing.T) {
+		x := play(t, Policy{})
+		for i := 1; i <= 9; i++ {
+			x.s = x.s.Reset()
+			x.decide("a", progress, turnIs(fmt.Sprint("t", i)))
+		}
+		x.wants(x.decide("b", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	})
+}
+
+func TestARequestOfOursOpensNoTurn(t *testing.T) {
+	x := play(t, Policy{})
+	d := x.decide("a", progress, turnIs("t1"), requestIs("make it work"))
+	require.Equal(t, "continue", d.Message)
+	for _, request := range []string{"[System Coach] go on", " [System Coach] go on", "[System Coach]", d.Message, " continue\n"} {
+		y := *x
+		d := y.decide("b", progress, turnIs("t2"), requestIs(request))
+		assert.Equal(t, 2, d.Continues, "%q", request)
+		assert.Equal(t, 3, y.decide("c", progress, turnIs("t1")).Continues, "%q: t1 is still the current turn", request)
+	}
+	for _, request := range []string{"", "Continue", "continue with the tests", "what does [System Coach] mean?"} {
+		y := *x
+		assert.Equal(t, 1, y.decide("b", progress, turnIs("t2"), requestIs(request)).Continues, "%q", request)
+	}
+
+	d = x.decide("b", rejected)
+	y := *x
+	assert.Equal(t, 3, y.decide("c", progress, turnIs("t2"), requestIs(d.Message)).Continues)
+	y = *x
+	assert.Equal(t, 1, y.decide("c", progress, turnIs("t2"), requestIs("continue")).Continues, "not the last message any more")
+
+	y = session{t: t}
+	assert.Equal(t, 1, y.decide("a", progress, turnIs("t1"), requestIs("[System Coach] go on")).Continues, "before any turn")
+}
+
+func TestReset(t *testing.T) {
+	x := play(t, Policy{})
+	assert.Equal(t, 2, State{}.Reset().Resets)
+	x.decide("a", progress, runIs("r"), idIs("1"))
+	x.decide("a", progress)
+	x.decide("which?", question, idIs("2"))
+	x.s = x.s.Reset()
+	assert.Equal(t, 2, x.s.Resets)
+
+	x.wants(x.decide("z", progress, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+	d := x.decide("a", progress)
+	x.wants(d, Continue, OutcomeContinuing, ReasonProgress)
+	assert.Equal(t, []int{1, 1}, []int{d.Attempt, d.Continues}, "count, fingerprints and hand-over are cleared")
+	assert.True(t, x.decide("which?", question, idIs("2")).Replayed)
+
+	x.s = x.s.Reset()
+	for resets, over := range map[int]bool{0: false, 3: false, 1: true, 2: true, 4: true, -1: true} {
+		y := *x
+		d := y.decide("b", progress, output(func(o *Output) { o.Resets = resets }))
+		assert.Equal(t, over, d.Reason == ReasonSuperseded, "%d", resets)
+		assert.Equal(t, over, d.Action == Deliver, "%d", resets)
+	}
+	var y State
+	d, _ = Decide(Policy{}, y, Facts{Output: Output{Session: "s", Text: "a", Resets: 1}, Result: progress})
+	assert.Equal(t, Continue, d.Action, "absent is 1")
+	d, _ = Decide(Policy{}, y, Facts{Output: Output{Session: "s", Text: "a", Resets: 2}, Result: progress})
+	assert.Equal(t, ReasonSuperseded, d.Reason)
+
+	// A stale output opens no turn, however new its turn is.
+	x.decide("a", progress)
+	x.decide("late", progress, turnIs("unknown"), output(func(o *Output) { o.Resets = 1 }))
+	assert.Equal(t, 2, x.decide("b", progress).Continues)
+}
+
+func TestResetEndsANamedTurn(t *testing.T) {
+	x := play(t, Policy{})
+	x.decide("a", progress, turnIs("t1"))
+	x.s = x.s.Reset()
+	x.wants(x.decide("b", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	x.wants(x.decide("b", progress, turnIs("t2")), Continue, OutcomeContinuing, ReasonProgress)
+}
