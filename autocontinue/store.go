@@ -2,8 +2,19 @@ package autocontinue
 
 import "context"
 
-// Store keeps one [State] a session.
+// Store keeps one [State] for each session. Package storetest checks an implementation.
+//
+// An implementation must be safe for concurrent use. A State may be kept and handed out as it is; other processes store
+// it as JSON. A state that cannot be read is an error, never an empty one.
 type Store interface {
+	// Load returns the session's state: the zero State for a session it knows nothing of. What an Update that has returned
+	// nil wrote is seen.
 	Load(ctx context.Context, session string) (State, error)
+
+	// Update replaces the session's state by what fn returns for it, atomically: of two updates of a session one sees what
+	// the other wrote, whatever process they come from. Fn gets the zero State for an unknown session. It is pure and may
+	// be called more than once; only the result of its last call counts. When fn returns an error, nothing is written and
+	// Update returns an error that wraps it. When ctx is done, Update returns an error that wraps ctx.Err(); fn need not
+	// have been called, and nothing may be written after Update has returned. When it returns nil, the state is written.
 	Update(ctx context.Context, session string, fn func(State) (State, error)) error
 }

@@ -1,0 +1,290 @@
+// Package storetest checks that an [autocontinue.Store] does what its contract says. In a test of the store:
+//
+//	storetest.Run(t, func(t *testing.T) autocontinue.Store { return mystore.Open(t.TempDir()) })
+//
+// # Limits
+//
+// It sees one process. That updates from several processes are atomic, and that a state survives a crash while it is
+// written, is for the store's own tests.
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// Run runs every check as a subtest. Open returns a store without sessions, a new one each time; it cleans up through t.
+func Run(t *testing.T, open func(t *testing.T) autocontinue.Store) {
+	for _, c := range []struct {
+		name  string
+		check func(t *testing.T, s autocontinue.Store)
+	}{
+		{"unknown session", unknownSession},
+		{"round trip", roundTrip},
+		{"sessions are apart", sessionsAreApart},
+		{"an error aborts", errorAborts},
+		{"a done context", doneContext},
+		{"a context done meanwhile", contextDoneMeanwhile},
+		{"values are copies", valuesAreCopies},
+		{"updates are atomic", updatesAreAtomic},
+		{"loads during updates", loadsDuringUpdates},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.check(t, open(t)) })
+	}
+}
+
+func unknownSession(t *testing.T, s autocontinue.Store) {
+	wantState(t, s, "unknown", autocontinue.State{})
+	wantState(t, s, "unknown", autocontinue.State{})
+	require.NoError(t, s.Update(t.Context(), "new", func(old autocontinue.State) (autocontinue.State, error) {
+		assert.True(t, old.Equal(autocontinue.State{}), "an unknown session has the zero state")
+		return count(old)
+	}))
+	wantState(t, s, "new", autocontinue.State{Seq: 1})
+	wantState(t, s, "unknown", autocontinue.State{})
+}
+
+func roundTrip(t *testing.T, s autocontinue.Store) {
+	for name, state := range states(t) {
+		t.Run(name, func(t *testing.T) {
+			for range 2 { // new, then overwriting
+				set(t, s, name, state)
+				wantState(t, s, name, state)
+			}
+			require.NoError(t, s.Update(t.Context(), name, func(old autocontinue.State) (autocontinue.State, error) {
+				assert.Empty(t, cmp.Diff(toJSON(t, state), toJSON(t, old)))
+				return autocontinue.State{}, nil
+			}))
+			wantState(t, s, name, autocontinue.State{})
+		})
+	}
+}
+
+func sessionsAreApart(t *testing.T, s autocontinue.Store) {
+	names := []string{
+		"a", "A", "a ", " a", "ab", "a/b", "a\\b", "../a", "/a", ".", "..", "a.json", "a\x00b", "a\nb", "a%2Fb", "ä", "a\u0308", "\xff", "\xfe",
+		"\U0001F642", "con", "*", "-", strings.Repeat("x", 300), strings.Repeat("x", 301), strings.Repeat("y", 5000),
+	}
+	for i, name := range names {
+		set(t, s, name, autocontinue.State{Seq: i + 1})
+	}
+	for i, name := range names {
+		got, err := s.Load(t.Context(), name)
+		require.NoError(t, err, "%.40q", name)
+		assert.Equal(t, i+1, got.Seq, "%.40q", name)
+	}
+}
+
+func errorAborts(t *testing.T, s autocontinue.Store) {
+	boom := errors.New("boom")
+	fail := func(old autocontinue.State) (autocontinue.State, error) {
+		old.Seq = 99
+		return old, boom
+	}
+	require.ErrorIs(t, s.Update(t.Context(), "new", fail), boom)
+	wantState(t, s, "new", autocontinue.State{})
+
+	set(t, s, "old", autocontinue.State{Seq: 7})
+	require.ErrorIs(t, s.Update(t.Context(), "old", fail), boom)
+	wantState(t, s, "old", autocontinue.State{Seq: 7})
+	require.NoError(t, s.Update(t.Context(), "old", count), "usable after an error")
+	wantState(t, s, "old", autocontinue.State{Seq: 8})
+}
+
+func doneContext(t *testing.T, s autocontinue.Store) {
+	set(t, s, "old", autocontinue.State{Seq: 7})
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancel := context.WithTimeout(t.Context(), -1)
+	defer cancel()
+	for _, ctx := range []context.Context{cancelled, late} {
+		require.ErrorIs(t, s.Update(ctx, "old", count), ctx.Err())
+		_, err := s.Load(ctx, "old")
+		require.ErrorIs(t, err, ctx.Err())
+	}
+	wantState(t, s, "old", autocontinue.State{Seq: 7})
+}
+
+func contextDoneMeanwhile(t *testing.T, s autocontinue.Store) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.Update(ctx, "a", func(old autocontinue.State) (autocontinue.State, error) {
+		cancel()
+		return count(old)
+	})
+	want := autocontinue.State{Seq: 1}
+	if err != nil {
+		require.ErrorIs(t, err, context.Canceled)
+		want = autocontinue.State{}
+	}
+	wantState(t, s, "a", want) // written if and only if Update said so
+}
+
+func valuesAreCopies(t *testing.T, s autocontinue.Store) {
+	for name, state := range states(t) {
+		kept := toJSON(t, state)
+		set(t, s, name, state)
+		loaded, err := s.Load(t.Context(), name)
+		require.NoError(t, err)
+		loaded.Seq, loaded.Continues, loaded.HandedOver = 99, 99, !loaded.HandedOver
+		for i := range 3 {
+			_, loaded = decide(loaded, autocontinue.Output{Turn: fmt.Sprint(i), Run: fmt.Sprint(i), ID: fmt.Sprint(i), Text: "z"}, status)
+		}
+		got, err := s.Load(t.Context(), name)
+		require.NoError(t, err)
+		assert.Empty(t, cmp.Diff(kept, toJSON(t, got)), name)
+	}
+}
+
+func updatesAreAtomic(t *testing.T, s autocontinue.Store) {
+	const writers, each, sessions = 8, 25, 3
+	var mu sync.Mutex
+	written := make(map[string]bool) // what the last call of each fn returned
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				name := fmt.Sprint("session ", (w+i)%sessions)
+				var last string
+				err := s.Update(t.Context(), name, func(old autocontinue.State) (autocontinue.State, error) {
+					last = fmt.Sprint(name, " ", old.Seq)
+					for range 50 { // whoever is not locked out comes between
+						runtime.Gosched()
+					}
+					return count(old)
+				})
+				if !assert.NoError(t, err) {
+					return
+				}
+				mu.Lock()
+				assert.False(t, written[last], "two updates saw the same state: %s", last)
+				written[last] = true
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	total := 0
+	for i := range sessions {
+		got, err := s.Load(t.Context(), fmt.Sprint("session ", i))
+		require.NoError(t, err)
+		total += got.Seq
+	}
+	assert.Equal(t, writers*each, total, "an update was lost")
+}
+
+func loadsDuringUpdates(t *testing.T, s autocontinue.Store) {
+	const updates = 100
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for last := 0; ; {
+				got, err := s.Load(t.Context(), "a")
+				if !assert.NoError(t, err) {
+					return
+				}
+				if !assert.Equal(t, got.Seq, got.Continues, "half a write was seen") || !assert.GreaterOrEqual(t, got.Seq, last, "time went back") {
+					return
+				}
+				last = got.Seq
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for i := range updates {
+		set(t, s, "a", autocontinue.State{Seq: i + 1, Continues: i + 1})
+		got, err := s.Load(t.Context(), "a")
+		assert.NoError(t, err)
+		assert.Equal(t, i+1, got.Seq, "a write that returned is seen")
+	}
+	close(done)
+	wg.Wait()
+}
+
+func count(s autocontinue.State) (autocontinue.State, error) {
+	s.Seq++
+	return s, nil
+}
+
+func set(t *testing.T, s autocontinue.Store, session string, state autocontinue.State) {
+	t.Helper()
+	require.NoError(t, s.Update(t.Context(), session, func(autocontinue.State) (autocontinue.State, error) { return state, nil }))
+}
+
+func wantState(t *testing.T, s autocontinue.Store, session string, want autocontinue.State) {
+	t.Helper()
+	got, err := s.Load(t.Context(), session)
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(toJSON(t, want), toJSON(t, got)))
+	assert.True(t, want.Equal(got))
+}
+
+func toJSON(t *testing.T, s autocontinue.State) string {
+	t.Helper()
+	b, err := json.MarshalIndent(s, "", " ")
+	require.NoError(t, err)
+	return string(b)
+}
+
+var status = classify.Result{Type: classify.Status, Confidence: 1}
+
+func decide(s autocontinue.State, o autocontinue.Output, r classify.Result) (autocontinue.Decision, autocontinue.State) {
+	o.Session = "s"
+	return autocontinue.Decide(autocontinue.Policy{MaxContinues: 100}, s, autocontinue.Facts{
+		Output: o, Result: r, Degraded: []string{"plan: \"<gone>\" \u2028 ü"},
+		Verification: autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "the tests fail"},
+	})
+}
+
+// states returns states that between them use every field.
+func states(t *testing.T) map[string]autocontinue.State {
+	t.Helper()
+	claim, question := status, status
+	claim.WasRejectedCompletion = true
+	question.Type = classify.Question
+
+	var busy autocontinue.State
+	for turn := range 10 {
+		busy = busy.Reset()
+		for run := range 4 {
+			name := fmt.Sprint("turn ", turn, " run ", run)
+			o := autocontinue.Output{Turn: fmt.Sprint(turn), Run: name, ID: name, Text: name}
+			r := status
+			if run > 1 {
+				r = claim
+			}
+			_, busy = decide(busy, o, r)
+		}
+		_, busy = decide(busy, autocontinue.Output{Turn: fmt.Sprint(turn), Run: "q", ID: fmt.Sprint(turn), Text: "Which?"}, question)
+	}
+	last, busy := decide(busy, autocontinue.Output{Turn: "last", Run: "last", ID: "last", Text: "Going on."}, status)
+	require.Equal(t, autocontinue.Continue, last.Action)
+
+	big := busy
+	for i := range 500 {
+		_, big = decide(big, autocontinue.Output{Run: fmt.Sprint(i), ID: fmt.Sprint(i), Text: fmt.Sprint(i)}, classify.Result{Type: classify.Completion})
+	}
+	return map[string]autocontinue.State{
+		"counts": {Seq: 1 << 40, Resets: 3, Continues: 2, HandedOver: true},
+		"reset":  autocontinue.State{}.Reset(),
+		"busy":   busy,
+		"big":    big,
+	}
+}
