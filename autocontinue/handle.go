@@ -3,50 +3,118 @@ package autocontinue
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"log/slog"
-	"time"
+	"fmt"
 
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/skills"
 )
 
-// ErrNoSession is the error for an output without a session ID.
-var ErrNoSession = errors.New("autocontinue: empty session ID")
+// ErrNoSession is the error for an output, or a Reset, without a session ID: sessions are never shared.
+var ErrNoSession = errors.New("autocontinue: empty session ID: set Output.Session to the conversation's ID")
 
-// Config is what [New] needs. Only Classifier is required.
-type Config struct {
-	Classifier classify.Classifier
-	Store      Store            // nil is a MemoryStore of the default size
-	Skills     *skills.Registry // nil is the built-in ones
-	Plans      fs.FS            // where Output.PlanFile is read; nil reads no plans
-	Verifier   Verifier         // nil: nobody looks
-	Policy     Policy
-	Observer   Observer         // nil: nobody watches
-	Logger     *slog.Logger     // for warnings; nil discards them
-	Now        func() time.Time // for events; nil is time.Now
-}
+// errUnjudged ends an update that finds a state in which the output is to be classified after all.
+var errUnjudged = errors.New("not classified yet")
 
-// Verifier looks at what a claim of completion rests on, before [Decide].
-type Verifier interface {
-	Verify(ctx context.Context, out Output, r classify.Result) (Verification, error)
-}
-
-// AutoContinue is the loop.
-type AutoContinue struct{ cfg Config }
-
-// New checks cfg.
-func New(cfg Config) (*AutoContinue, error) {
-	if cfg.Classifier == nil {
-		return nil, errors.New("autocontinue: no classifier: set Config.Classifier, to what classify.NewHeuristic returns for instance")
-	}
-	return &AutoContinue{cfg: cfg}, nil
-}
-
-// Handle decides about one output.
+// Handle decides about one output and takes the decision into the session's state. Outputs of one session are handled one
+// after another, in the order in which they came; different sessions at the same time. The classifier, the verifier and
+// the plan are asked only when [Known] does not decide, while no lock of the store is held. What they say counts for the
+// state as it is when the decision is stored: a [AutoContinue.Reset] meanwhile means that the output's turn is over.
+//
+// A plan that cannot be read, a verifier that fails and a message that cannot be used never fail a decision;
+// Decision.Degraded names them. With an error the decision is [Deliver], needs_human, [ReasonError], and not recorded: show
+// the output, or hand the same output in again, not both. The errors are [ErrNoSession] and those of the classifier, the
+// store and ctx, wrapped.
+//
+// It sets out.Resets itself. It does not keep out.
 func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error) {
-	return Decision{}, nil
+	start := a.cfg.Now()
+	var d Decision
+	err := a.enter(ctx, &out)
+	if err == nil {
+		defer a.queue.leave(out.Session)
+		d, err = a.decide(ctx, out)
+	} else {
+		d = failure(out, State{}.used(out), classify.Result{})
+	}
+	if a.cfg.Observer != nil {
+		e := newEvent(out, d, err)
+		e.Time, e.Took = start, a.cfg.Now().Sub(start)
+		if err := a.cfg.Observer.Observe(context.WithoutCancel(ctx), e); err != nil {
+			a.cfg.Logger.WarnContext(ctx, "decision not observed", "session", out.Session, "decision", d.ID, "err", err)
+		}
+	}
+	return d, err
 }
 
-// Reset says that the human spoke.
-func (a *AutoContinue) Reset(ctx context.Context, session string) error { return nil }
+// Reset says that the human spoke: it opens a turn, for hosts without turn IDs. It does not wait for a Handle in progress,
+// whose output is delivered as superseded if it was not decided about before. Its errors are [ErrNoSession] and those of
+// the store, wrapped.
+func (a *AutoContinue) Reset(ctx context.Context, session string) error {
+	if session == "" {
+		return ErrNoSession
+	}
+	err := a.cfg.Store.Update(ctx, session, func(s State) (State, error) { return s.Reset(), nil })
+	if err != nil {
+		return fmt.Errorf("autocontinue: reset: %w", err)
+	}
+	return nil
+}
+
+// enter waits until out is the only output of its session that is handled. When there is none to wait for, Resets is left
+// to decide, which reads the state at once.
+func (a *AutoContinue) enter(ctx context.Context, out *Output) error {
+	if out.Session == "" {
+		return ErrNoSession
+	}
+	out.Resets = 0
+	if a.queue.tryEnter(out.Session) {
+		return nil
+	}
+	s, err := a.cfg.Store.Load(ctx, out.Session)
+	if err != nil {
+		return fmt.Errorf("autocontinue: load: %w", err)
+	}
+	out.Resets = s.resets()
+	if err := a.queue.enter(ctx, out.Session); err != nil {
+		return fmt.Errorf("autocontinue: waiting for the session: %w", err)
+	}
+	return nil
+}
+
+func (a *AutoContinue) decide(ctx context.Context, out Output) (Decision, error) {
+	s, err := a.cfg.Store.Load(ctx, out.Session)
+	if err != nil {
+		return failure(out, s.used(out), classify.Result{}), fmt.Errorf("autocontinue: load: %w", err)
+	}
+	if out.Resets == 0 {
+		out.Resets = s.resets()
+	}
+
+	var d Decision
+	var f Facts
+	for judged := false; ; {
+		if _, opened, ok := Known(a.cfg.Policy, s, out); !ok && !judged {
+			if f, err = a.judge(ctx, opened, out); err != nil {
+				return failure(out, opened.used(out), f.Result), err
+			}
+			judged = true
+		}
+		err = a.cfg.Store.Update(ctx, out.Session, func(now State) (next State, err error) {
+			if judged {
+				d, next = Decide(a.cfg.Policy, now, f)
+				return next, nil
+			}
+			var ok bool
+			if d, next, ok = Known(a.cfg.Policy, now, out); !ok {
+				s = now
+				return State{}, errUnjudged
+			}
+			return next, nil
+		})
+		if err == nil {
+			return d, nil
+		}
+		if !errors.Is(err, errUnjudged) {
+			return failure(out, s.used(out), f.Result), fmt.Errorf("autocontinue: update: %w", err)
+		}
+	}
+}

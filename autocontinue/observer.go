@@ -5,9 +5,22 @@ import (
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/coach"
 )
 
-// Observer is told of every decision.
+// Characters of what an event shows.
+const (
+	maxPreview = 200 // of the output
+	maxQuote   = 60  // of the words of a signal
+	maxReason  = 200 // of the classifier's reason, of why it fell back, of an error
+	maxJudge   = 600 // of the classifier's own coaching message
+)
+
+// Observer is told of every decision, an error included, once for each call of Handle and before it returns. Events of one
+// session come in the order of the decisions, except for those of outputs that never got their turn.
+//
+// An implementation must be safe for concurrent use and must not call Handle for the same session. The context is
+// Handle's, but is never done. An error becomes a warning in the log; it changes no decision.
 type Observer interface {
 	Observe(ctx context.Context, e Event) error
 }
@@ -18,17 +31,18 @@ type ObserverFunc func(ctx context.Context, e Event) error
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) error { return f(ctx, e) }
 
-// Event explains one decision.
+// Event explains one decision. Of the agent's text it holds a preview of at most 200 characters and, with each signal, at
+// most 60. What was written by the agent or by a classifier is cleaned, see [coach.Clean].
 type Event struct {
-	Time     time.Time     `json:"time"`
-	Took     time.Duration `json:"took_ns"`
+	Time     time.Time     `json:"time"`    // when Handle was called
+	Took     time.Duration `json:"took_ns"` // until the decision
 	Session  string        `json:"session"`
 	Turn     string        `json:"turn,omitempty"`
 	Run      string        `json:"run,omitempty"`
 	OutputID string        `json:"output_id,omitempty"`
-	Decision Decision      `json:"decision"`
+	Decision Decision      `json:"decision"` // its Result without signals: they are in Signals
 	Signals  []Quote       `json:"signals,omitempty"`
-	Preview  string        `json:"preview,omitempty"`
+	Preview  string        `json:"preview,omitempty"` // how the output begins
 	Err      string        `json:"error,omitempty"`
 }
 
@@ -36,4 +50,31 @@ type Event struct {
 type Quote struct {
 	classify.Signal
 	Words string `json:"words"`
+}
+
+func newEvent(o Output, d Decision, err error) Event {
+	e := Event{
+		Session: o.Session, Turn: o.Turn, Run: o.Run, OutputID: o.ID,
+		Decision: d, Preview: coach.Clean(o.Text, maxPreview),
+	}
+	for _, s := range d.Result.Signals {
+		e.Signals = append(e.Signals, Quote{Signal: s, Words: coach.Clean(span(o.Text, s.Start, s.End), maxQuote)})
+	}
+	r := &e.Decision.Result
+	r.Signals = nil
+	r.Reason = coach.Clean(r.Reason, maxReason)
+	r.Fallback = coach.Clean(r.Fallback, maxReason)
+	r.CoachingMessage = coach.Clean(r.CoachingMessage, maxJudge)
+	if err != nil {
+		e.Err = coach.Clean(err.Error(), maxReason)
+	}
+	return e
+}
+
+// span returns text[start:end], or nothing for what is no span of text.
+func span(text string, start, end int) string {
+	if start < 0 || end > len(text) || start >= end {
+		return ""
+	}
+	return text[start:end]
 }

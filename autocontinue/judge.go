@@ -1,0 +1,89 @@
+package autocontinue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/plancriteria"
+	"github.com/sidecoach/sidecoach/skills"
+)
+
+// judge gathers what Decide needs to know about out. S is the session's state with out's turn opened.
+func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (Facts, error) {
+	f := Facts{Output: out}
+	in := classify.Input{Text: out.Text, Request: out.Request, Evidence: out.Evidence, Coached: s.used(out)}
+	if s.ours(in.Request) {
+		in.Request = ""
+	}
+	if skill, ok := a.cfg.Skills.Detect(skills.Query{Text: in.Request, Phase: out.Phase}); ok {
+		f.Coach.Skill = &skill
+		in.Skill, in.SkillHint = skill.Name, skill.EvidenceHint
+	}
+	if out.PlanFile != "" {
+		if err := a.readPlan(&f); err != nil {
+			a.degrade(ctx, &f, "plan: ", err)
+		}
+		if f.Coach.Criteria != nil {
+			for _, item := range f.Coach.Criteria.Open() {
+				in.Criteria = append(in.Criteria, item.Text)
+			}
+		}
+	}
+
+	r, err := a.cfg.Classifier.Classify(ctx, in)
+	if err == nil && !r.Type.Valid() {
+		err = errors.New("not one of the five output types")
+	}
+	if err != nil {
+		return f, fmt.Errorf("autocontinue: classify: %w", err)
+	}
+	f.Result = r
+	if a.cfg.Verifier != nil && (r.Type == classify.Completion || r.Type == classify.Status && r.WasRejectedCompletion) {
+		if err := a.verify(ctx, &f); err != nil {
+			a.degrade(ctx, &f, "verifier: ", err)
+		}
+	}
+	return f, nil
+}
+
+// readPlan reads the plan's criteria for coaching, or at least that there is a plan.
+func (a *AutoContinue) readPlan(f *Facts) error {
+	if a.cfg.Plans == nil {
+		return errors.New("nowhere to read it from: Config.Plans is nil")
+	}
+	c, err := plancriteria.ExtractFile(a.cfg.Plans, f.Output.PlanFile)
+	if err == nil {
+		f.Coach.PlanFile, f.Coach.Criteria = f.Output.PlanFile, &c
+		return nil
+	}
+	for _, content := range []error{
+		plancriteria.ErrNoSection, plancriteria.ErrEmpty, plancriteria.ErrAmbiguous,
+		plancriteria.ErrTooLarge, plancriteria.ErrTooDeep, plancriteria.ErrNotUTF8,
+	} {
+		if errors.Is(err, content) {
+			f.Coach.PlanFile = f.Output.PlanFile // there is a plan
+		}
+	}
+	return err
+}
+
+func (a *AutoContinue) verify(ctx context.Context, f *Facts) error {
+	v, err := a.cfg.Verifier.Verify(ctx, f.Output, f.Result)
+	if err != nil {
+		f.Verification = Verification{Status: Unverified}
+		return err
+	}
+	f.Verification = v
+	switch v.Status {
+	case "", Verified, Unverified, Rejected:
+		return nil
+	}
+	return errors.New("its status is none of verified, unverified and rejected")
+}
+
+func (a *AutoContinue) degrade(ctx context.Context, f *Facts, what string, err error) {
+	f.Degraded = append(f.Degraded, what+err.Error())
+	a.cfg.Logger.WarnContext(ctx, "decision degraded", "session", f.Output.Session, "why", what+err.Error())
+}
