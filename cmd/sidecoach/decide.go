@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/skills"
+)
+
+// options are the flags of the command without a name.
+type options struct {
+	request   string
+	phase     choice
+	plan      string
+	threshold threshold
+	json      bool
+	print     choice
+	exitCode  bool
+}
+
+func newDecide(t terminal) *cobra.Command {
+	o := options{
+		phase:     choice{allowed: phases()},
+		threshold: classify.DefaultThreshold,
+		print:     choice{allowed: []string{"message"}},
+	}
+	cmd := &cobra.Command{
+		Use:   "sidecoach [flags] [FILE]",
+		Short: "Side-coaching for coding agents",
+		Long: `sidecoach reads what a coding agent printed last when it paused, from FILE or a pipe, and prints one
+decision: deliver it to the human, or continue, with the exact message to send to the agent.
+
+Exit status: 0 a decision was printed, 1 bad input or a failure, 64 wrong usage. With --exit-code a decision
+to continue is 10, to suppress 11, to deliver 0. It is never 2.`,
+		Example: `  some-agent | sidecoach
+  sidecoach --request "Fix the login redirect" --plan docs/plan.md output.txt
+  sidecoach --json output.txt
+  message=$(sidecoach --print message output.txt) && [ -n "$message" ] && some-agent "$message"`,
+		Version:           version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // ours is completion.go
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return misuse(`one decision a call: for f in *.txt; do sidecoach "$f"; done`, "one FILE at a time, not %d", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.request, "request", "", "the human's `TEXT` that the agent is working on; helps to tell an answer from a report")
+	f.Var(&o.phase, "phase", "the agent works in this phase: "+strings.Join(o.phase.allowed, ", "))
+	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
+	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, goes to the human; 0 switches the rule off")
+	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
+	f.Var(&o.print, "print", "print one `PART` only, message: what to send to the agent, nothing unless it is to continue")
+	f.BoolVar(&o.exitCode, "exit-code", false, "tell the decision by the exit status as well")
+	f.Bool("version", false, "print version and revision of this program")
+	cmd.SetFlagErrorFunc(flagError)
+	complete := func(flag string, values []string) {
+		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic(err) // the flag is declared above
+		}
+	}
+	complete("request", nil)
+	complete("phase", o.phase.allowed)
+	complete("threshold", nil)
+	complete("print", o.print.allowed)
+	if err := cmd.MarkFlagFilename("plan", "md", "markdown"); err != nil {
+		panic(err)
+	}
+	return cmd
+}
+
+// run decides about the output that args names and prints the decision. What can be wrong with the command line is found
+// before the input is read, which may be a pipe that nobody can fill again.
+func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
+	if o.json && o.print.value != "" {
+		return misuse("leave one of them out", "--json and --print exclude each other")
+	}
+	cfg := autocontinue.Config{Policy: autocontinue.Policy{MinConfidence: o.threshold.policy()}}
+	out := autocontinue.Output{Session: "command line", Request: o.request, Phase: o.phase.value}
+	if o.plan != "" {
+		tree, plan, err := openPlan(o.plan)
+		if err != nil {
+			return err
+		}
+		defer tree.Close()
+		cfg.Plans, out.PlanFile = tree.FS(), plan
+	}
+	var err error
+	if out.Text, err = readOutput(args, cmd.InOrStdin(), t.keyboard); err != nil {
+		return err
+	}
+	d, err := decide(cmd.Context(), cfg, out)
+	if err != nil {
+		return err
+	}
+	page, err := o.render(d, out.Text, t)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(cmd.OutOrStdout(), page); err != nil {
+		return err
+	}
+	if o.exitCode {
+		return exitFor(d.Action)
+	}
+	return nil
+}
+
+// decide asks the library once. One call is one session that nobody remembers: nothing repeats and nothing is capped.
+func decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
+	heuristic, err := classify.NewHeuristic()
+	if err != nil {
+		return autocontinue.Decision{}, err
+	}
+	cfg.Classifier = heuristic
+	ac, err := autocontinue.New(cfg)
+	if err != nil {
+		return autocontinue.Decision{}, err
+	}
+	return ac.Handle(ctx, out)
+}
+
+// render returns the decision in the form that was asked for.
+func (o *options) render(d autocontinue.Decision, text string, t terminal) (string, error) {
+	switch {
+	case o.json:
+		return renderJSON(d)
+	case o.print.value == "message":
+		return renderMessage(d), nil
+	}
+	return render(d, text, t), nil
+}
+
+func exitFor(a autocontinue.Action) error {
+	switch a {
+	case autocontinue.Continue:
+		return exit(exitContinue)
+	case autocontinue.Suppress:
+		return exit(exitSuppress)
+	}
+	return nil
+}
+
+// phases returns the phases of the built-in skills, in their order.
+func phases() []string {
+	var names []string
+	for _, d := range skills.Builtin() {
+		if s, ok := d.(skills.Skill); ok && s.Phase != "" && !slices.Contains(names, s.Phase) {
+			names = append(names, s.Phase)
+		}
+	}
+	return names
+}

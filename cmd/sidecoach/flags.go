@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+)
+
+// choice is a flag that takes one of some words. An empty one is a flag that was not given, so that a script can pass an
+// unset variable on.
+type choice struct {
+	value   string
+	allowed []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return "NAME" }
+
+func (c *choice) Set(s string) error {
+	if s != "" && !slices.Contains(c.allowed, s) {
+		return fmt.Errorf("it is one of: %s", strings.Join(c.allowed, ", "))
+	}
+	c.value = s
+	return nil
+}
+
+// threshold is a confidence from 0 to 1 that the user gives as a number; 0 is no gate.
+type threshold float64
+
+func (t *threshold) String() string { return strconv.FormatFloat(float64(*t), 'f', 2, 64) }
+func (t *threshold) Type() string   { return "X" }
+
+func (t *threshold) Set(s string) error {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(x) || x < 0 || x > 1 {
+		return errors.New("it is a number from 0 to 1, such as 0.80; 0 switches the gate off")
+	}
+	*t = threshold(x)
+	return nil
+}
+
+// policy returns the threshold as a policy has it, where 0 is the default.
+func (t threshold) policy() float64 {
+	if t == 0 {
+		return autocontinue.NoGate
+	}
+	return float64(t)
+}
+
+// flagError puts what the flag parser found into our words.
+func flagError(cmd *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return misuse(e.Unwrap().Error(), "--%s cannot be %q", e.GetFlag().Name, e.GetValue())
+	}
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := e.GetSpecifiedName()
+		given := "--" + name
+		if short := e.GetSpecifiedShortnames(); short != "" {
+			name, given = short, "-"+short
+		}
+		if near := nearest(cmd.Flags(), name); near != "" {
+			return misuse("did you mean --"+near+"?", "unknown flag %s", given)
+		}
+		return misuse(cmd.CommandPath()+" --help lists them", "unknown flag %s", given)
+	}
+	return misuse(cmd.CommandPath()+" --help shows how it is used", "%v", err)
+}
+
+// nearest returns the flag that a misspelt one was probably meant to be, or "". The library knows how to find a command
+// that way, so flags are put to it as commands.
+func nearest(flags *pflag.FlagSet, name string) string {
+	names := &cobra.Command{SuggestionsMinimumDistance: 2}
+	flags.VisitAll(func(f *pflag.Flag) {
+		names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	near := names.SuggestionsFor(name)
+	if len(near) == 0 {
+		return ""
+	}
+	return near[0]
+}

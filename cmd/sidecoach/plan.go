@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// openPlan opens the working tree, which is the current directory and what is below it, and returns the plan's name in
+// it, with slashes. The plan can be read and lies in the tree, whatever symbolic links it takes. The caller closes the
+// tree.
+func openPlan(name string) (*os.Root, string, error) {
+	local, ok := inWorkingTree(name)
+	if !ok {
+		return nil, "", outside(name)
+	}
+	tree, err := os.OpenRoot(".")
+	if err != nil {
+		return nil, "", badInput("run sidecoach in a directory that can be read", "cannot open the working tree: %v", cause(err))
+	}
+	if err := readable(tree, local, name); err != nil {
+		tree.Close()
+		return nil, "", err
+	}
+	return tree, filepath.ToSlash(local), nil
+}
+
+// readable returns an error unless local is a regular file in the tree that can be opened. The errors call it name.
+func readable(tree *os.Root, local, name string) error {
+	info, err := tree.Stat(local) // before Open, which would wait for the writer of a named pipe
+	if err != nil {
+		_, beyond := os.Stat(name)
+		switch {
+		case beyond == nil && !errors.Is(err, fs.ErrPermission):
+			return outside(name) // it is there, but not for those who stay in the tree
+		case errors.Is(err, fs.ErrNotExist):
+			return badInput("--plan takes the name of a Markdown file in the working tree", "no such plan: %q", name)
+		}
+		return unreadable(name, err)
+	}
+	if !info.Mode().IsRegular() {
+		return badInput("--plan takes the name of a Markdown file", "the plan %q is not a regular file", name)
+	}
+	f, err := tree.Open(local)
+	if err != nil {
+		return unreadable(name, err)
+	}
+	return f.Close()
+}
+
+func outside(name string) error {
+	return badInput("run sidecoach in the directory that holds the plan, or in one above it", "the plan %q lies outside the working tree", name)
+}
+
+func unreadable(name string, err error) error {
+	return badInput("check its name and permissions", "cannot open the plan %q: %v", name, cause(err))
+}
+
+// inWorkingTree returns name relative to the current directory, if that is where it lies.
+func inWorkingTree(name string) (string, bool) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", false
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	if local, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(local) {
+		return local, true
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil { // $PWD may name it by another road
+		return "", false
+	}
+	local, err := filepath.Rel(dir, name)
+	return local, err == nil && filepath.IsLocal(local)
+}

@@ -1,0 +1,61 @@
+// Command sidecoach reads what a coding agent printed when it paused and prints one decision: show it to the human, or
+// send the agent on with this message.
+//
+// It holds flags, files, the terminal and the wiring; every judgement is made by the packages it calls. Each command has
+// a file of its own; decide.go is the one without a name.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime/debug"
+	"syscall"
+)
+
+// run is the whole program: it executes args and returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	defer func() {
+		if p := recover(); p != nil { // left alone it would exit with 2, which hosts of agents read as "block"
+			fmt.Fprintf(stderr, "sidecoach: internal error: %v\nhint: please report this, with the lines below\n%s", p, debug.Stack())
+			status = exitFailure
+		}
+	}()
+	out := &sink{w: stdout}
+	cmd := newDecide(detect(stdin, stdout))
+	cmd.AddCommand(newCompletion())
+	cmd.SetArgs(append([]string{}, args...)) // nil would mean os.Args
+	cmd.SetIn(stdin)
+	cmd.SetOut(out)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	if out.err != nil {
+		err = out.failure()
+	}
+	return report(stderr, err)
+}
+
+// sink remembers the first error of a writer, for callers that do not look.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	s.err = err
+	return n, err
+}
+
+// failure says what to report: nothing when the reader has simply gone, as head does.
+func (s *sink) failure() error {
+	if errors.Is(s.err, syscall.EPIPE) || errors.Is(s.err, io.ErrClosedPipe) || errors.Is(s.err, fs.ErrClosed) {
+		return exit(exitFailure)
+	}
+	return badInput("check where standard output goes: a full disk?", "cannot write: %v", cause(s.err))
+}
