@@ -1,0 +1,69 @@
+package autocontinue_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// embed is what README shows: how a host puts one output through the loop.
+func embed(ctx context.Context, repo, chat string, prompt prompt, job job, enqueue func(id, chat, message string), send func(text, note string)) error {
+	// embed
+	root, err := os.OpenRoot(repo) // plans cannot leave the tree
+	if err != nil {
+		return err
+	}
+	heuristic, err := classify.NewHeuristic()
+	if err != nil {
+		return err
+	}
+	ac, err := autocontinue.New(autocontinue.Config{Classifier: heuristic, Plans: root.FS()})
+	if err != nil {
+		return err
+	}
+	// … and at every pause of an agent:
+	d, err := ac.Handle(ctx, autocontinue.Output{
+		Session: chat, Turn: prompt.ID, Run: job.ID, ID: job.ID + "/result",
+		Text: job.Text, Request: prompt.Text, PlanFile: prompt.Plan, Failed: job.Err != nil,
+	})
+	if err != nil {
+		log.Print(err) // d says Deliver
+	}
+	switch d.Action {
+	case autocontinue.Continue:
+		enqueue(d.ID, chat, d.Message) // d.ID makes it once
+	case autocontinue.Deliver:
+		send(job.Text, d.Note)
+	case autocontinue.Suppress: // reported already
+	}
+	// end
+	return nil
+}
+
+type prompt struct{ ID, Text, Plan string }
+
+type job struct {
+	ID, Text string
+	Err      error
+}
+
+func Example_host() {
+	enqueue := func(id, chat, message string) { fmt.Println("to the agent:", message[:70]+"…") }
+	send := func(text, note string) { fmt.Println("to the human:", text) }
+	ask := prompt{ID: "m1", Text: "Fix the login redirect."}
+	for _, j := range []job{
+		{ID: "run1", Text: "Fixed the login redirect, should work now."},
+		{ID: "run2", Text: "Should I change the test that expects the old page?"},
+	} {
+		if err := embed(context.Background(), ".", "chat", ask, j, enqueue, send); err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// to the agent: [System Coach] You reported "Fixed the login redirect" but wrote "shou…
+	// to the human: Should I change the test that expects the old page?
+}
