@@ -1,23 +1,76 @@
+// Package plancriteria answers what a Markdown plan says its success is: the section "Success Criteria", verbatim and as
+// a list of criteria.
+//
+// Call [ExtractFile] for a plan in a file tree, or [Extract] for bytes. Open the tree with [os.OpenRoot]: its FS cannot
+// be left, not even through a symbolic link, which [os.DirFS] would follow.
+//
+//	root, err := os.OpenRoot(repo)
+//	criteria, err := plancriteria.ExtractFile(root.FS(), "docs/plans/login.md")
+//
+// # Which section
+//
+// A heading is the section's if its text is "Success Criteria". It may have any level, closing #s or be underlined.
+// Compared is its text without markup, attributes ({#id}), white space around and between the words beyond one space,
+// a numbering before it ("3.", "2.1)", "IV.", "§ 3:"), emoji before or after it, and a colon at the end; in whatever
+// case. With any other word it is another section.
+//
+// Only if no heading says so does "Acceptance Criteria" count, and only if none says that either, "Definition of Done".
+// Headings in fences, HTML comments, block quotes and list items are no headings of the plan. The section ends at the
+// next heading of the same or a higher level; deeper ones belong to it.
+//
+// # Limits
+//
+// A plan is CommonMark, in UTF-8 with or without a byte order mark, with line ends of any kind, up to [MaxSize]. YAML
+// front matter is skipped: a first line "---", not followed by a blank line, to a line "---" or "...". A bold line that
+// looks like a heading is none. A checkbox without words, such as an unfilled template leaves, is no criterion.
+//
+// # Errors
+//
+// There is a result only when it is certain. Whatever stands in the way is an error of its own, to be told with
+// [errors.Is]; the result is then zero.
 package plancriteria
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// MaxSize is the size in bytes of the largest plan that is read: 1 MiB.
+const MaxSize = 1 << 20
+
+// What stands in the way of a result. [ExtractFile] returns errors of the file system, too.
+var (
+	ErrNoSection  = errors.New("no success criteria section")
+	ErrEmpty      = errors.New("the success criteria section is empty") // but for comments, rules, sub-headings, link definitions, bare checkboxes
+	ErrAmbiguous  = errors.New("more than one success criteria section")
+	ErrTooLarge   = errors.New("larger than 1 MiB")
+	ErrTooDeep    = errors.New("lists or quotes nested too deeply") // by the hundreds: nothing that people write
+	ErrNotUTF8    = errors.New("not UTF-8")
+	ErrOutside    = errors.New("name leaves the file tree")
+	ErrNotRegular = errors.New("not a regular file") // a directory, a pipe, a device
+)
 
 // Criteria is the success-criteria section of a plan.
 type Criteria struct {
 	Heading string // the heading's text as written, without its markup
 	Level   int    // of the heading, 1 to 6
-	Start   int    // byte offset of the section's content in the plan, after the heading
-	End     int    // byte offset of its end
+	Start   int    // byte offset of the section's content in the plan, after the heading's line or lines
+	End     int    // byte offset of its end: the next heading's line, or the end of the plan
 	Text    string // the plan's bytes from Start to End, verbatim
-	Items   []Item // its list items in document order, nested ones after their parent
+	Items   []Item // its list items in document order, nested ones after their parent; none if it is all prose
 }
 
-// Item is one criterion: a list item of the section.
+// Item is one criterion: an item of a bullet or numbered list of the section. Lists in quotes and code are none.
 type Item struct {
-	Text     string // without marker and checkbox, inline markup as written, one line
-	Checkbox bool   // it has a task-list checkbox
+	Text     string // without marker and checkbox, inline markup as written, on one line: its paragraphs before any nested block
+	Checkbox bool   // it has a task-list checkbox: [ ], [x] or [X]
 	Checked  bool   // the checkbox is ticked
 	Depth    int    // nesting, 0 for the outermost list
-	Start    int    // byte offsets in the plan of the item's own line or lines, without those of nested items
-	End      int
+	Start    int    // byte offset in the plan of the item's marker
+	End      int    // byte offset of the end of the lines that Text is from, line end excluded; never in a nested item
 }
 
 // Open returns the items that are not ticked, in order.
@@ -29,4 +82,50 @@ func (c Criteria) Open() []Item {
 		}
 	}
 	return open
+}
+
+// Extract returns the success criteria of a plan. It neither changes nor keeps markdown, and is safe for concurrent use.
+//
+// Its errors are, in the order in which they are looked for, [ErrTooLarge], [ErrNotUTF8], [ErrTooDeep], [ErrNoSection],
+// [ErrAmbiguous] and [ErrEmpty].
+func Extract(markdown []byte) (Criteria, error) {
+	c, err := extract(markdown)
+	if err != nil {
+		return Criteria{}, fmt.Errorf("plancriteria: %w", err)
+	}
+	return c, nil
+}
+
+func extract(markdown []byte) (Criteria, error) {
+	if len(markdown) > MaxSize {
+		return Criteria{}, ErrTooLarge
+	}
+	if !utf8.Valid(markdown) {
+		return Criteria{}, ErrNotUTF8
+	}
+	src := normalize(markdown)
+	if tooDeep(src) {
+		return Criteria{}, ErrTooDeep
+	}
+	heading, title, err := findSection(parseBlocks(src), src)
+	if err != nil {
+		return Criteria{}, err
+	}
+	c := Criteria{Heading: title, Level: heading.Level, Start: contentStart(heading, src), End: len(src)}
+	filled := false
+	for n := heading.NextSibling(); n != nil; n = n.NextSibling() {
+		if next, ok := n.(*ast.Heading); ok && next.Level <= heading.Level {
+			c.End = lineStart(src, next.Pos())
+			break
+		}
+		if list, ok := n.(*ast.List); ok {
+			c.Items = appendItems(c.Items, list, src, 0)
+		}
+		filled = filled || hasContent(n, src)
+	}
+	if !filled && len(c.Items) == 0 {
+		return Criteria{}, ErrEmpty
+	}
+	c.Text = string(markdown[c.Start:c.End])
+	return c, nil
 }

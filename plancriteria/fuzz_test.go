@@ -1,0 +1,85 @@
+package plancriteria_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/plancriteria"
+)
+
+func FuzzExtract(f *testing.F) {
+	for _, tt := range plans {
+		f.Add(tt.plan)
+	}
+	f.Add("## Success Criteria\n-\t- a\n\t\t1. [x] b\n  c\n- # d\n- <!-- e\n  --> f\n")
+	withoutOffsets := cmpopts.IgnoreFields(plancriteria.Item{}, "Start", "End")
+	f.Fuzz(func(t *testing.T, plan string) {
+		got, err := plancriteria.Extract([]byte(plan))
+		if err == nil {
+			checkCriteria(t, plan, got)
+		} else {
+			require.Zero(t, got)
+		}
+		if errors.Is(err, plancriteria.ErrNotUTF8) || errors.Is(err, plancriteria.ErrTooLarge) || errors.Is(err, plancriteria.ErrTooDeep) {
+			return
+		}
+
+		same := func(variant string, ignore ...cmp.Option) {
+			t.Helper()
+			other, otherErr := plancriteria.Extract([]byte(variant))
+			require.ErrorIs(t, otherErr, errors.Unwrap(err), "%q", variant)
+			require.Empty(t, cmp.Diff(got.Items, other.Items, ignore...), "%q", variant)
+		}
+		lf := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(plan)
+		same(lf, withoutOffsets)
+		same(strings.ReplaceAll(lf, "\n", "\r\n"), withoutOffsets)
+		same(strings.ReplaceAll(lf, "\n", "\r"), withoutOffsets)
+		if !strings.HasPrefix(plan, "\ufeff") {
+			same("\ufeff"+plan, withoutOffsets)
+			if !strings.HasPrefix(plan, "---") {
+				same("---\ntitle: x\n# Success Criteria\n...\n"+plan, withoutOffsets)
+			}
+		}
+		if !errors.Is(err, plancriteria.ErrEmpty) { // a fence would fill it
+			// The info string keeps the first line from closing a fence of the plan.
+			same(plan + "\n\n~~~~ markdown\n## Success Criteria\n- no\n~~~~\n")
+		}
+
+		_, err = plancriteria.Extract([]byte("> " + strings.ReplaceAll(lf, "\n", "\n> ")))
+		require.Error(t, err, "quoted")
+	})
+}
+
+// checkCriteria checks what must hold for every result.
+func checkCriteria(t *testing.T, plan string, c plancriteria.Criteria) {
+	t.Helper()
+	require.NotEmpty(t, c.Heading)
+	require.Contains(t, []int{1, 2, 3, 4, 5, 6}, c.Level)
+	require.True(t, 0 < c.Start && c.Start <= c.End && c.End <= len(plan))
+	require.Equal(t, plan[c.Start:c.End], c.Text)
+	require.True(t, utf8.ValidString(c.Text))
+	require.Contains(t, "\r\n", plan[c.Start-1:c.Start], "content starts on a line of its own")
+
+	end := c.Start
+	for _, it := range c.Items {
+		require.True(t, end <= it.Start && it.Start < it.End && it.End <= c.End, "%+v after %d", it, end)
+		end = it.End
+		line := plan[it.Start:it.End]
+		require.True(t, utf8.ValidString(line))
+		require.True(t, strings.ContainsAny(line[:1], "-+*0123456789"), "%q starts with its marker", line)
+		require.Equal(t, strings.TrimSpace(line), strings.Trim(line, " \t\r\n"), "%q", line)
+		require.NotEmpty(t, it.Text)
+		require.Equal(t, strings.Join(strings.Fields(it.Text), " "), it.Text)
+		require.GreaterOrEqual(t, it.Depth, 0)
+		require.True(t, it.Checkbox || !it.Checked)
+		for word := range strings.FieldsSeq(it.Text) {
+			require.Contains(t, line, word)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package plancriteria
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// names are the section's names, best first.
+var names = [...]string{"Success Criteria", "Acceptance Criteria", "Definition of Done"}
+
+// findSection returns the heading of the section in doc, with its text.
+func findSection(doc ast.Node, src []byte) (*ast.Heading, string, error) {
+	var found [len(names)]struct {
+		count   int
+		heading *ast.Heading
+		title   string
+	}
+	inline := parser.NewParser(
+		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 0)),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+	)
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		heading, ok := n.(*ast.Heading)
+		if !ok {
+			continue
+		}
+		title := headingText(inline, heading, src)
+		for i, name := range names {
+			if f := &found[i]; strings.EqualFold(undecorated(title), name) {
+				f.count++
+				f.heading, f.title = heading, title
+			}
+		}
+	}
+	for _, f := range found {
+		switch f.count {
+		case 0:
+		case 1:
+			return f.heading, f.title, nil
+		default:
+			return nil, "", ErrAmbiguous
+		}
+	}
+	return nil, "", ErrNoSection
+}
+
+// contentStart returns where the content after heading, which has text, starts.
+func contentStart(heading *ast.Heading, src []byte) int {
+	lines := heading.Lines()
+	end := lineEnd(src, lines.At(lines.Len()-1).Stop)
+	if underlined := heading.Pos() == lines.At(0).Start; underlined {
+		end = lineEnd(src, end)
+	}
+	return end
+}
+
+// headingText returns the text of heading without its markup, on one line. One that is too short to be the section's is
+// empty, and so is one so long that inline parsing, which can take quadratic time, is no longer safe.
+func headingText(inline parser.Parser, heading *ast.Heading, src []byte) string {
+	const shortest, longest = len("Success Criteria"), 512
+	raw := definitions.ReplaceAll(heading.Lines().Value(src), nil)
+	if len(raw) < shortest || len(raw) > longest {
+		return ""
+	}
+	var b strings.Builder
+	_ = ast.Walk(inline.Parse(text.NewReader(raw)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			s := n.Segment.Value(raw)
+			if !n.IsRaw() {
+				s = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(s)))
+			}
+			b.Write(s)
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				b.WriteByte(' ')
+			}
+		case *ast.Image:
+			return ast.WalkSkipChildren, nil
+		}
+		return ast.WalkContinue, nil
+	})
+	return oneLine(b.String())
+}
+
+// What may stand around a heading's words: emoji, also by :name:, before and after; numbering before; a colon or
+// attributes after.
+const emoji = `[\p{So}\p{Sk}\p{M}\p{Cf}\s]|:[a-z0-9_+-]+:`
+
+var (
+	before = regexp.MustCompile(`^(?:` + emoji + `|[§#(]*\d[\d.]*[.):]*|[§–—-]\s|(?i:[a-z]|[ivxlc]+)[.):]+\s)+`)
+	after  = regexp.MustCompile(`(?:` + emoji + `|[:：]|\{[^{}]*\})+$`)
+)
+
+// undecorated returns the words of a heading's text.
+func undecorated(title string) string {
+	return after.ReplaceAllString(before.ReplaceAllString(title, ""), "")
+}
+
+// oneLine folds white space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

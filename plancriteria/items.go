@@ -1,0 +1,121 @@
+package plancriteria
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// appendItems appends the items of list, and of the lists in them, that have words.
+func appendItems(items []Item, list *ast.List, src []byte, depth int) []Item {
+	for n := list.FirstChild(); n != nil; n = n.NextSibling() {
+		if it, ok := newItem(n, src); ok {
+			it.Depth = depth
+			items = append(items, it)
+		}
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if nested, ok := c.(*ast.List); ok {
+				items = appendItems(items, nested, src, depth+1)
+			}
+		}
+	}
+	return items
+}
+
+// newItem returns the item of the list item n, and whether it has words.
+func newItem(n ast.Node, src []byte) (Item, bool) {
+	var words strings.Builder
+	it := Item{Start: -1}
+	for c := n.FirstChild(); c != nil && isText(c); c = c.NextSibling() {
+		for _, line := range lines(c) {
+			if it.Start < 0 {
+				it.Start = markerStart(src, line.Start)
+			}
+			it.End = len(bytes.TrimRight(src[:line.Stop], " \t\n"))
+		}
+		words.WriteString(blockText(c, src))
+		words.WriteByte('\n')
+	}
+	it.Text = oneLine(words.String())
+	if mark := checkbox.FindString(it.Text); mark != "" {
+		it.Checkbox = true
+		it.Checked = mark[1] != ' '
+		it.Text = it.Text[len(mark):]
+	}
+	return it, it.Text != ""
+}
+
+// checkbox matches the task-list checkbox in front of an item's text.
+var checkbox = regexp.MustCompile(`^\[[ xX]\](?: |$)`)
+
+// markerStart returns where the marker before the text at pos starts. The text may be on the line after it, or a heading.
+func markerStart(src []byte, pos int) int {
+	before := bytes.TrimRight(src[:pos], " \t\n#")
+	i := len(before) - 1
+	if before[i] == '.' || before[i] == ')' {
+		i = len(bytes.TrimRight(before[:i], "0123456789"))
+	}
+	return i
+}
+
+// isText reports whether the block n can be a list item's own text.
+func isText(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.Paragraph, *ast.TextBlock, *ast.Heading, *ast.HTMLBlock:
+		return true
+	}
+	return false
+}
+
+// lines returns the lines of the block n.
+func lines(n ast.Node) []text.Segment {
+	segments := n.Lines().Sliced(0, n.Lines().Len())
+	if html, ok := n.(*ast.HTMLBlock); ok && html.HasClosure() {
+		segments = append(segments[:len(segments):len(segments)], html.ClosureLine)
+	}
+	return segments
+}
+
+// comment matches an HTML comment, one that is never closed included.
+var comment = regexp.MustCompile(`(?s)<!--(?:-?>|.*?(?:-->|$))`)
+
+// blockText returns the source of the block n, without its comments if it is HTML.
+func blockText(n ast.Node, src []byte) string {
+	var b strings.Builder
+	for _, line := range lines(n) {
+		b.Write(src[line.Start:line.Stop])
+	}
+	if _, ok := n.(*ast.HTMLBlock); ok {
+		return comment.ReplaceAllString(b.String(), "")
+	}
+	return b.String()
+}
+
+// hasContent reports whether the block n says something.
+func hasContent(n ast.Node, src []byte) bool {
+	switch n.(type) {
+	case *ast.Heading:
+		return false
+	case *ast.List, *ast.ListItem, *ast.Blockquote:
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if hasContent(c, src) {
+				return true
+			}
+		}
+		return false
+	}
+	words := blockText(n, src)
+	if ast.IsParagraph(n) {
+		words = definitions.ReplaceAllString(words, "")
+	}
+	words = oneLine(words)
+	return words != checkbox.FindString(words)
+}
+
+// definitions matches the link reference definitions at the start of a paragraph, which show nothing. They are told from
+// text here, because the parser's own way takes quadratic time.
+var definitions = regexp.MustCompile(
+	`^(?:\[[^\[\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n|$))+`)
