@@ -20,11 +20,11 @@ func (rd *reading) features(req *reading) []Feature {
 		if r.kind == "request" || !rd.any.has(i) {
 			continue
 		}
-		name := r.String()
-		on(name, true)
-		on(name+"@last", last.rules.has(i))
-		on(name+"@tail", tail.has(i))
-		on(name+"@head", head.has(i))
+		names := &rd.lex.features[i]
+		on(names[0], true)
+		on(names[1], last.rules.has(i))
+		on(names[2], tail.has(i))
+		on(names[3], head.has(i))
 	}
 	claims := rd.count("claim.edit") + rd.count("claim.done")
 	on("claims:2+", claims >= 2)
@@ -65,7 +65,7 @@ func (rd *reading) features(req *reading) []Feature {
 	fenced := 0
 	for k, n := range rd.fences {
 		fenced += n
-		on("fence:"+fenceNames[k], n > 0)
+		on(fenceFeatures[k], n > 0)
 	}
 	on("fence:most", fenced > 0 && fenced*8 > rd.words)
 	on("prompts", rd.prompts > 0)
@@ -154,7 +154,7 @@ func (rd *reading) features(req *reading) []Feature {
 	return fs
 }
 
-var fenceNames = [nFenceKinds]string{"plain", "shell", "code", "diff", "edit"}
+var fenceFeatures = [nFenceKinds]string{"fence:plain", "fence:shell", "fence:code", "fence:diff", "fence:edit"}
 
 func (rd *reading) has(name string) bool {
 	i, ok := rd.lex.byName[name]

@@ -31,6 +31,7 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 type Heuristic struct {
 	lex     *lexicon
 	weights weights
+	spare   *sync.Pool // of *reading, whose buffers serve again
 }
 
 // Option changes how a [Heuristic] judges.
@@ -43,7 +44,7 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 	if err != nil {
 		return nil, fmt.Errorf("classify: %w", err)
 	}
-	h := *b
+	h := Heuristic{lex: b.lex, weights: b.weights, spare: new(sync.Pool)}
 	for _, opt := range opts {
 		if err := opt(&h); err != nil {
 			return nil, fmt.Errorf("classify: %w", err)
@@ -88,7 +89,9 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 	}
 	rd, req := h.read(in)
 	v := verdict{rd: rd, host: in.Evidence, p: h.weights.probabilities(rd.features(req))}
-	return v.result(), nil
+	r := v.result()
+	h.done(rd, req)
+	return r, nil
 }
 
 // isBlankText reports whether nothing in s can be seen: white space, control and format characters.
@@ -104,13 +107,15 @@ func isBlankText(s string) bool {
 // Features returns what the verdict on in is computed from, for those who tune the tables.
 func (h *Heuristic) Features(in Input) []Feature {
 	rd, req := h.read(in)
-	return rd.features(req)
+	fs := rd.features(req)
+	h.done(rd, req)
+	return fs
 }
 
 const maxRequest = 2000 // bytes of the request that are read
 
 func (h *Heuristic) read(in Input) (rd, req *reading) {
-	rd = &reading{lex: h.lex, text: in.Text}
+	rd = h.reading(in.Text)
 	rd.read(false)
 	text := in.Request
 	if len(text) > maxRequest {
@@ -119,7 +124,28 @@ func (h *Heuristic) read(in Input) (rd, req *reading) {
 	if strings.HasPrefix(strings.TrimSpace(text), "[System Coach]") {
 		text = "" // ours, never the human's
 	}
-	req = &reading{lex: h.lex, text: text}
+	req = h.reading(text)
 	req.read(true)
 	return rd, req
+}
+
+// reading returns an empty reading of text, with the buffers of one that is done if there is any.
+func (h *Heuristic) reading(text string) *reading {
+	if rd, ok := h.spare.Get().(*reading); ok {
+		*rd = reading{
+			signals: signalSet{kept: rd.signals.kept[:0]}, buf: rd.buf, raw: rd.raw,
+			toks: rd.toks, rawToks: rd.rawToks, sents: rd.sents, rawSents: rd.rawSents, found: rd.found,
+			lex: h.lex, text: text,
+		}
+		return rd
+	}
+	return &reading{lex: h.lex, text: text}
+}
+
+// done gives back the buffers of readings whose verdict is made.
+func (h *Heuristic) done(rds ...*reading) {
+	for _, rd := range rds {
+		rd.text = "" // keep nothing of it
+		h.spare.Put(rd)
+	}
 }

@@ -14,6 +14,7 @@ import (
 type lexicon struct {
 	vocab    map[string]wordID
 	rules    []rule
+	features [][4]string    // of each rule, the names of its features: anywhere, @last, @tail, @head
 	byName   map[string]int // "claim.done" → index of rules
 	patterns []pattern
 	starts   [][]int32 // by word: the patterns that may begin with it
@@ -36,8 +37,6 @@ type rule struct {
 	name   string
 	weight float64
 }
-
-func (r rule) String() string { return string(r.kind) + "." + r.name }
 
 // ruleSet is a set of rules, by index.
 type ruleSet uint64
@@ -331,6 +330,10 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 			id := lex.vocab[w]
 			(*dst)[id/64] |= 1 << (id % 64)
 		}
+	}
+	for _, r := range lex.rules {
+		name := string(r.kind) + "." + r.name
+		lex.features = append(lex.features, [4]string{name, name + "@last", name + "@tail", name + "@head"})
 	}
 	lex.starts = make([][]int32, len(lex.vocab))
 	for i, pat := range lex.patterns {

@@ -160,11 +160,10 @@ func (rd *reading) prose(l line, request bool) {
 	}
 	last := &rd.tail[(rd.sentences+len(rd.tail)-1)%len(rd.tail)]
 	if spans == 0 {
+		rd.toks, rd.rawToks = rd.rawToks, rd.toks // nothing was masked: they are the same
 		for _, sent := range rd.sents {
-			rd.rawToks = rd.toks
 			rd.evidence(sent, l.start, s, last)
 		}
-		rd.rawToks = nil
 		return
 	}
 	rd.raw = lower(rd.raw, s)

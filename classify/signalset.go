@@ -51,7 +51,10 @@ func (s *signalSet) list() []Signal {
 	slices.SortFunc(s.kept, func(a, b Signal) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
-	list := s.kept[:0]
+	if len(s.kept) == 0 {
+		return nil
+	}
+	list := make([]Signal, 0, len(s.kept))
 	covered := make(map[SignalKind]int, 8) // up to where a kind has been found already
 	for _, sig := range s.kept {
 		if sig.End > covered[sig.Kind] {
