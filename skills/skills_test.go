@@ -223,7 +223,7 @@ func TestSkillPhase(t *testing.T) {
 
 // TestLargeTexts ends soon only if reading is linear.
 func TestLargeTexts(t *testing.T) {
-	const size = 2 << 20
+	const size = 1 << 20
 	var runs strings.Builder
 	for n := 1; runs.Len() < size; n++ {
 		runs.WriteString(strings.Repeat("`", n) + " ")
