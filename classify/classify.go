@@ -27,6 +27,7 @@
 package classify
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"time"
@@ -86,17 +87,22 @@ type Result struct {
 	Usage                 *Usage     `json:"usage,omitempty"`    // what the verdict cost, if it cost anything
 }
 
-// MarshalJSON writes an empty CoachingMessage as null, the form in which an LLM gives it.
+// MarshalJSON writes an empty CoachingMessage as null, the form in which an LLM gives it. It leaves <, > and & as they are;
+// json.Marshal escapes them all the same, an encoder only where it is told to.
 func (r Result) MarshalJSON() ([]byte, error) {
 	type plain Result // drops the method
 	var msg *string
 	if r.CoachingMessage != "" {
 		msg = &r.CoachingMessage
 	}
-	return json.Marshal(struct {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
 		plain
 		CoachingMessage *string `json:"coaching_message"`
 	}{plain(r), msg})
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // Usage is what one verdict cost at its provider.

@@ -112,6 +112,12 @@ func TestResultJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b, &back))
 	assert.Equal(t, "show it", back.CoachingMessage)
 	require.NoError(t, json.Unmarshal([]byte(`{"type":"status","coaching_message":null}`), &back))
+
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	require.NoError(t, enc.Encode(Result{Type: Error, Reason: "a < b & c"}))
+	assert.Contains(t, out.String(), `"a < b & c"`)
 }
 
 func TestMissing(t *testing.T) {

@@ -281,7 +281,7 @@ func (p *lexiconParser) add(line string) error {
 		elems = append(elems, e)
 	}
 	if first := elems[0]; first.gap || first.any {
-		return errors.New("a phrase can't begin with * or ...")
+		return errors.New("a phrase can't begin with * or with ... in its place")
 	}
 	if len(p.lex.vocab) > 1<<15 {
 		return errors.New("too many words")
