@@ -138,6 +138,8 @@ func TestRow6Hold(t *testing.T) {
 	assert.Less(t, len(d.Note), 250)
 	assert.NotContains(t, d.Note, "[System Coach]")
 	assert.NotContains(t, d.Note, "\x1b")
+
+	x.wants(x.decide("c", progress, output(func(o *Output) { o.Hold = " \n" })), Deliver, OutcomeNeedsHuman, ReasonHold)
 }
 
 func TestRow7NotAStatus(t *testing.T) {
@@ -397,6 +399,7 @@ func TestVerification(t *testing.T) {
 		{completion, Verification{Status: Rejected}, ReasonRejectedCompletion, "", coach.TierRejection},
 		{rejected, Verification{Status: Verified}, ReasonRejectedCompletion, Verified, coach.TierRejection},
 		{rejected, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "", coach.TierVerify},
+		{rejected, Verification{Status: Unverified, Feedback: "no idea"}, ReasonRejectedCompletion, Unverified, coach.TierRejection},
 		{question, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonQuestion, "", ""},
 		{blocker, Verification{Status: Verified}, ReasonBlocker, "", ""},
 		{crash, Verification{Status: Verified}, ReasonCrashGuard, "", ""},
@@ -455,6 +458,15 @@ func TestDecideWordsTheMessage(t *testing.T) {
 	assert.LessOrEqual(t, len([]rune(d.Degraded[0])), maxDegraded)
 	assert.NotContains(t, d.Degraded[0], "\x1b")
 	assert.Contains(t, d.Degraded[1], "llm: ")
+
+	plain := x.decide("Fixed it.", rejected)
+	failing := x.decide("Fixed it all.", rejected, saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "3 failed", Failed: true}}))
+	assert.NotEqual(t, plain.Message, failing.Message, "what the host saw")
+
+	// The caller's own context goes before the output's.
+	x = play(t, Policy{})
+	d = x.decide("Fixed it.", rejected, func(f *Facts) { f.Coach.Feedback = "the tests fail"; f.Coach.Attempt = 7 })
+	assert.Equal(t, []any{coach.TierVerify, 1}, []any{d.Tier, d.Attempt})
 
 	// A request that vouches for the address must be the human's.
 	vouch := classify.Result{Type: classify.Status, Confidence: 1, CoachingMessage: "Look at https://docs.example again."}

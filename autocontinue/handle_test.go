@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -501,9 +503,14 @@ func TestAStoredStateOfANewerVersion(t *testing.T) {
 
 func TestHandleOfALargeOutput(t *testing.T) {
 	text := strings.Repeat("Still migrating the tests, 3 of 10 are done. ", 10<<20/45)
-	a := newLoop(t, Config{Classifier: judgeAs(progress)})
+	upper := strings.ToUpper(text)
+	a := newLoop(t, Config{Classifier: judgeAs(progress), Observer: NewJournal(io.Discard)})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	assert.Equal(t, Continue, handle(t, a, Output{Run: "1", Text: text}).Action)
-	assert.Equal(t, 2, handle(t, a, Output{Run: "2", Text: strings.ToUpper(text)}).Attempt)
-	allocated := testing.AllocsPerRun(1, func() { handle(t, a, Output{Run: "1", Text: text}) })
-	assert.Less(t, allocated, 200.0)
+	assert.Equal(t, 2, handle(t, a, Output{Run: "2", Text: upper}).Attempt)
+	assert.Equal(t, ReasonCrashGuard, handle(t, a, Output{Run: "2", Text: upper, Failed: true}).Reason)
+	assert.Equal(t, ReasonSameText, handle(t, a, Output{Run: "2", Text: upper, Failed: true}).Reason)
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), "the text is not copied")
 }

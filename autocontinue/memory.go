@@ -2,6 +2,7 @@ package autocontinue
 
 import (
 	"context"
+	"strings"
 	"sync"
 )
 
@@ -105,8 +106,8 @@ func (m *MemoryStore) add(session string) *memory {
 	if m.sessions == nil {
 		m.sessions = make(map[string]*memory)
 	}
-	e := &memory{session: session}
-	m.sessions[session] = e
+	e := &memory{session: strings.Clone(session)} // it may be part of a large message
+	m.sessions[e.session] = e
 	return e
 }
 

@@ -16,6 +16,11 @@ type queue struct {
 func (q *queue) tryEnter(session string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.take(session)
+}
+
+// take is tryEnter with mu held.
+func (q *queue) take(session string) bool {
 	if _, ok := q.busy[session]; ok {
 		return false
 	}
@@ -28,16 +33,12 @@ func (q *queue) tryEnter(session string) bool {
 
 // enter waits until the caller is the only one inside, or ctx is done. Without an error the caller must leave.
 func (q *queue) enter(ctx context.Context, session string) error {
-	if q.tryEnter(session) {
-		return nil
-	}
 	q.mu.Lock()
-	waiting, ok := q.busy[session]
-	if !ok { // it has just become free
-		q.busy[session] = nil
+	if q.take(session) {
 		q.mu.Unlock()
 		return nil
 	}
+	waiting := q.busy[session]
 	if waiting == nil {
 		waiting = list.New()
 		q.busy[session] = waiting

@@ -65,6 +65,26 @@ func TestQueueGivesUpWithItsContext(t *testing.T) {
 	})
 }
 
+func TestQueueTurnThatComesWhileGivingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q queue
+		for range 200 {
+			assert.NoError(t, q.enter(t.Context(), "s"))
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				if q.enter(ctx, "s") == nil {
+					q.leave("s")
+				}
+			}()
+			synctest.Wait()
+			cancel()
+			q.leave("s")
+			synctest.Wait()
+			assert.Empty(t, q.busy, "the turn was passed on")
+		}
+	})
+}
+
 // Entering and giving up at the same moment loses no turn.
 func TestQueueUnderLoad(t *testing.T) {
 	var q queue

@@ -130,7 +130,7 @@ func (s State) wasShown(run, text string) bool {
 
 // closeRun remembers that run has had its one continuation or its completion.
 func (s *State) closeRun(run string) {
-	if run == "" || s.isClosed(run) {
+	if run == "" {
 		return
 	}
 	t := s.current()

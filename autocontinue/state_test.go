@@ -3,6 +3,7 @@ package autocontinue
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,33 @@ func TestStateRoundTrip(t *testing.T) {
 	}
 }
 
+func TestStateEqual(t *testing.T) {
+	base := full(t).s
+	assert.True(t, base.Equal(base))
+	assert.True(t, State{}.Equal(State{Resets: 1}), "absent is 1")
+	for name, change := range map[string]func(s *State){
+		"seq":       func(s *State) { s.Seq++ },
+		"resets":    func(s *State) { s.Resets++ },
+		"continues": func(s *State) { s.Continues++ },
+		"hand-over": func(s *State) { s.HandedOver = !s.HandedOver },
+		"turns":     func(s *State) { s.turns[0].Shown++ },
+		"closed":    func(s *State) { s.closed[0][0]++ },
+		"shown":     func(s *State) { s.shown[0].Text[0]++ },
+		"gaps":      func(s *State) { s.gaps[0].Times++ },
+		"sent":      func(s *State) { s.sent[0]++ },
+		"record":    func(s *State) { s.records[0].Continues++ },
+		"note":      func(s *State) { s.records[1].Rare = &rare{Note: "other"} },
+		"verified":  func(s *State) { s.records[0].Rare = &rare{Verified: Verified} },
+		"degraded":  func(s *State) { s.records[0].Rare = &rare{Degraded: []string{"x"}} },
+		"fewer":     func(s *State) { s.records = s.records[1:] },
+	} {
+		other := clone(t, base)
+		change(&other)
+		assert.False(t, base.Equal(other), name)
+		assert.False(t, other.Equal(base), name)
+	}
+}
+
 func TestStateOfAnotherVersion(t *testing.T) {
 	kept := full(t).s
 	for _, c := range []struct {
@@ -98,6 +126,24 @@ func TestStateOfAnotherVersion(t *testing.T) {
 			assert.NotErrorIs(t, err, ErrStateVersion, c.json)
 		}
 	}
+	brim := stateJSON{
+		Version: 1, Turns: []turn{{Closed: maxClosed, Shown: maxShown}}, Closed: make(keys, maxClosed), Shown: make(keys, 2*maxShown),
+		Gaps: slices.Repeat([]gap{{Times: 1}}, maxGaps), Records: slices.Repeat([]record{{Reason: ReasonHold}}, maxRecords),
+	}
+	require.NoError(t, brim.check())
+	for name, more := range map[string]func(j *stateJSON){
+		"closed":  func(j *stateJSON) { j.Turns[0].Closed++; j.Closed = with(j.Closed, key{}) },
+		"shown":   func(j *stateJSON) { j.Turns[0].Shown++; j.Shown = append(j.Shown, key{}, key{}) },
+		"gaps":    func(j *stateJSON) { j.Gaps = with(j.Gaps, j.Gaps[0]) },
+		"records": func(j *stateJSON) { j.Records = with(j.Records, j.Records[0]) },
+		"turns":   func(j *stateJSON) { j.Turns = append(j.Turns, make([]turn, maxTurns)...) },
+	} {
+		j := brim
+		j.Turns = slices.Clone(brim.Turns)
+		more(&j)
+		assert.Error(t, j.check(), name)
+	}
+
 	var s State
 	require.NoError(t, json.Unmarshal([]byte(`{"version":1}`), &s))
 	assert.True(t, s.Equal(State{}))
@@ -137,6 +183,10 @@ func TestStateSize(t *testing.T) {
 	for i := range 99 {
 		x.decide(fmt.Sprint("step ", i), rejected, idIs(fmt.Sprint("x", i)), saw(tests))
 	}
+	for i := range 2 * maxShown {
+		x.decide(fmt.Sprint("step ", i), progress, idIs(fmt.Sprint("y", i)), hold)
+	}
+	assert.True(t, x.s.Equal(clone(t, x.s)), "full to the brim it can be read")
 	worst := size(x.s)
 	t.Logf("worst: %d bytes", worst)
 	assert.Less(t, worst, 150<<10)
