@@ -137,3 +137,26 @@ func TestVerdictIgnoresLayout(t *testing.T) {
 		}
 	}
 }
+
+// Who asks waits: a question to the human at the end is never sent on, however hollow what stands before it. A further
+// offer after a hollow claim is none.
+func TestClosingQuestion(t *testing.T) {
+	before := []string{
+		"Fixed it, should work now.", "I've fixed the header and everything works.", "Done. I couldn't run the tests.",
+		"Added the flag, updated the docs and cleaned up the config. All tests pass.",
+	}
+	for _, claim := range before {
+		for _, q := range []string{
+			"OK to deploy?", "Deploy it?", "Merge now?", "Keep the old endpoint?", "What port does staging use?",
+			"Are we ready to release?", "Is the old flag still needed?", "Do you want me to deploy?", "Should I push?",
+			"Which of the two names do you prefer?", "Shall I delete the old table?", "Can you confirm the limit of 50?",
+		} {
+			r := judge(t, Input{Text: claim + "\n\n" + q, Request: "fix it and prepare the release"})
+			assert.False(t, r.Type == Status && r.Confidence >= DefaultThreshold, "%s %s: %+v", claim, q, r)
+		}
+		for _, offer := range []string{"Let me know if you need anything else.", "Would you like me to add tests as well?", "Anything else?"} {
+			r := judge(t, Input{Text: claim + "\n\n" + offer, Request: "fix the header"})
+			assert.NotEqual(t, Question, r.Type, "%s %s", claim, offer)
+		}
+	}
+}

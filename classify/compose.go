@@ -11,22 +11,17 @@ import (
 // DefaultThreshold is the confidence below which a status is shown to the human instead of being continued.
 const DefaultThreshold = 0.80
 
-// Fallback asks primary, and secondary when primary fails: it returns an error, or a type that is none of the five. A
-// result of secondary says in its Fallback field why. Secondary gets the same context, even one that is done by then:
-// the heuristic answers all the same. The error, when both fail, wraps both.
+// Fallback asks primary, and secondary when primary fails: it returns an error, or babbles, which is a type that is none of
+// the five, a confidence that is not a number from 0 to 1, or a rejected completion that is no status. A result of
+// secondary says in its Fallback field why. Secondary gets the same context, even one that is done by then: the heuristic
+// answers all the same. The error, when both fail, wraps both.
 func Fallback(primary, secondary Classifier) Classifier {
 	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
-		r, err := primary.Classify(ctx, in)
-		if err == nil && !r.Type.Valid() {
-			err = errors.New("not one of the five output types")
-		}
+		r, err := ask(ctx, primary, in)
 		if err == nil {
 			return r, nil
 		}
-		r, err2 := secondary.Classify(ctx, in)
-		if err2 == nil && !r.Type.Valid() {
-			err2 = errors.New("not one of the five output types")
-		}
+		r, err2 := ask(ctx, secondary, in)
 		if err2 != nil {
 			return Result{}, fmt.Errorf("classify: no classifier answered: %w", errors.Join(err, err2))
 		}
@@ -37,6 +32,22 @@ func Fallback(primary, secondary Classifier) Classifier {
 		r.Fallback = why
 		return r, nil
 	})
+}
+
+// ask returns what c says, or an error when that is no verdict.
+func ask(ctx context.Context, c Classifier, in Input) (Result, error) {
+	r, err := c.Classify(ctx, in)
+	switch {
+	case err != nil:
+		return Result{}, err
+	case !r.Type.Valid():
+		return Result{}, errors.New("not one of the five output types")
+	case !(r.Confidence >= 0 && r.Confidence <= 1):
+		return Result{}, fmt.Errorf("confidence %v is not from 0 to 1", r.Confidence)
+	case r.WasRejectedCompletion && r.Type != Status:
+		return Result{}, fmt.Errorf("a rejected completion of type %s", r.Type)
+	}
+	return r, nil
 }
 
 // ConfidenceGate applies the rule "unsure means human" to the results of c: a status whose confidence is below threshold

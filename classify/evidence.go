@@ -19,15 +19,30 @@ type Evidence struct {
 	Failed bool         `json:"failed,omitempty"` // it shows a failure: a non-zero exit status, a failing test
 }
 
-// general is what a bare claim lacks: any one of these would have served.
-var general = [...]EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceCommit, EvidencePullRequest}
+// kindsOfEvidence lists the kinds in the order of the constants.
+var kindsOfEvidence = [...]EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit, EvidencePullRequest}
+
+// Latest returns the last piece of evidence of each kind, in the order of the constants: a test run that failed and then
+// passed has passed. Kinds that are none of the constants are left out.
+func Latest(host []Evidence) []Evidence {
+	var list []Evidence
+	for _, k := range kindsOfEvidence {
+		for i := len(host) - 1; i >= 0; i-- {
+			if host[i].Kind == k {
+				list = append(list, host[i])
+				break
+			}
+		}
+	}
+	return list
+}
 
 // Shown returns the kinds of evidence there are, without duplicates, in the order of the constants: those among the
-// result's signals and those the host saw succeed.
+// result's signals and those the host saw succeed last. What the host saw fail last is not shown, whatever the text says.
 func (r Result) Shown(host []Evidence) []EvidenceKind {
 	have := r.shown(host)
 	var kinds []EvidenceKind
-	for _, k := range [...]EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit, EvidencePullRequest} {
+	for _, k := range kindsOfEvidence {
 		if have[k] {
 			kinds = append(kinds, k)
 		}
@@ -36,25 +51,23 @@ func (r Result) Shown(host []Evidence) []EvidenceKind {
 }
 
 func (r Result) shown(host []Evidence) map[EvidenceKind]bool {
-	have := make(map[EvidenceKind]bool)
+	have := make(map[EvidenceKind]bool, len(kindsOfEvidence))
 	for _, s := range r.Signals {
 		if s.Kind == SignalEvidence {
 			have[EvidenceKind(s.Name)] = true
 		}
 	}
-	for _, e := range host {
-		if !e.Failed {
-			have[e.Kind] = true
-		}
+	for _, e := range Latest(host) {
+		have[e.Kind] = !e.Failed
 	}
 	return have
 }
 
 // Missing returns the kinds of evidence that a rejected completion lacks, in the order of the constants. A claim of a
-// certain thing lacks the evidence of that thing ("all tests pass" lacks test output); a bare claim, or a report without
-// any claim that could be pinned down, lacks test output, exit code, commit and pull request, any of which would do.
-// It is empty for a result that is no rejected completion, and for one that was rejected for other reasons than missing
-// evidence (a hedge beside a test run).
+// certain thing lacks the evidence of that thing ("all tests pass" lacks test output), and so does one that the host saw
+// fail; a bare claim, or a report without any claim that could be pinned down, lacks test output, exit code, commit and
+// pull request, any of which would do. It is empty for a result that is no rejected completion, and for one that was rejected
+// for other reasons than missing evidence (a hedge beside a test run).
 func (r Result) Missing(host []Evidence) []EvidenceKind {
 	if !r.WasRejectedCompletion {
 		return nil
@@ -67,26 +80,25 @@ func (r Result) Missing(host []Evidence) []EvidenceKind {
 		}
 		switch s.Name {
 		case "tests":
-			if !have[EvidenceTests] && !have[EvidenceExitCode] {
-				lacks[EvidenceTests] = true
-			}
+			lacks[EvidenceTests] = !have[EvidenceTests]
 		case "build":
-			if !have[EvidenceExitCode] && !have[EvidenceOutput] {
-				lacks[EvidenceExitCode] = true
-			}
+			lacks[EvidenceExitCode] = !have[EvidenceExitCode] && !have[EvidenceOutput]
 		case "commit":
-			if !have[EvidenceCommit] && !have[EvidencePullRequest] {
-				lacks[EvidenceCommit] = true
-			}
+			lacks[EvidenceCommit] = !have[EvidenceCommit] && !have[EvidencePullRequest]
 		case "pull_request":
-			if !have[EvidencePullRequest] {
-				lacks[EvidencePullRequest] = true
-			}
+			lacks[EvidencePullRequest] = !have[EvidencePullRequest]
 		}
 	}
+	for _, e := range Latest(host) {
+		lacks[e.Kind] = lacks[e.Kind] || e.Failed
+	}
+	bare := true
+	for _, k := range kindsOfEvidence {
+		bare = bare && !lacks[k] && !have[k]
+	}
 	var kinds []EvidenceKind
-	for _, k := range general {
-		if lacks[k] || len(lacks) == 0 && len(have) == 0 {
+	for _, k := range kindsOfEvidence {
+		if lacks[k] || bare && k != EvidenceOutput {
 			kinds = append(kinds, k)
 		}
 	}

@@ -1,6 +1,7 @@
 package classify
 
-// Feature is a named property of an output on which the heuristic's verdict rests.
+// Feature is a named property of an output on which the heuristic's verdict rests. In a name, @ says where a rule of the
+// lexicon was found, + and - join properties: "claim+hedge" is a claim beside a hedge, "claim-evidence" one without evidence.
 type Feature struct {
 	Name  string
 	Value float64
@@ -102,6 +103,8 @@ func (rd *reading) features(req *reading) []Feature {
 	on("answer+question-request", asked.question && !claim)
 	on("answer+explain-request", asked.explain && !claim)
 	on("claim+question-request", asked.question && !asked.change && claim)
+	on("claim+explain-request", asked.explain && !asked.change && claim)
+	on("hedge-claim", rd.kind(SignalHedge) && !claim)
 	on("claim+change-request", asked.change && claim && !evidence)
 	on("code+change-request", asked.change && !asked.question && (rd.fences[codeFence] > 2 || rd.fences[editFence] > 0) && !evidence)
 	on("code+question-request", asked.question && rd.fences[codeFence] > 0)
@@ -109,18 +112,21 @@ func (rd *reading) features(req *reading) []Feature {
 	on("nothing-found", rd.any == 0)
 	on("short+crash", rd.words < 60 && rd.kind(SignalFailure))
 	on("short+crash-claim", rd.words < 60 && rd.kind(SignalFailure) && !claim)
-	on("head-crash", head.has(rd.lex.byName["failure.crash"]) || head.has(rd.lex.byName["failure.prefix"]) || head.has(rd.lex.exception))
-	on("progress-last-claim", last.rules.has(rd.lex.byName["progress.next"]) && !claim)
-	on("progress-last-question", (last.rules.has(rd.lex.byName["progress.next"]) || last.rules.has(rd.lex.byName["progress.doing"])) && !last.question)
-	on("offer-last+claim-evidence", last.rules.has(rd.lex.byName["offer.further"]) && claim && !evidence)
-	on("offer-last-claim", last.rules.has(rd.lex.byName["offer.further"]) && !claim)
-	on("offer-last+question", last.rules.has(rd.lex.byName["offer.further"]) && last.question)
-	on("question-last-offer", last.question && !last.rules.has(rd.lex.byName["offer.further"]))
+	on("head-crash", rd.in(head, "failure.crash") || rd.in(head, "failure.prefix") || head.has(rd.lex.exception))
+	on("progress-last-claim", rd.in(last.rules, "progress.next") && !claim)
+	on("progress-last-question", (rd.in(last.rules, "progress.next") || rd.in(last.rules, "progress.doing")) && !last.question)
+	on("offer-last+claim-evidence", rd.in(last.rules, "offer.further") && claim && !evidence)
+	on("offer-last-claim", rd.in(last.rules, "offer.further") && !claim)
+	on("offer-last+question", rd.in(last.rules, "offer.further") && last.question)
+	on("question-last-offer", last.question && !rd.in(last.rules, "offer.further"))
 	on("question-last-claim", last.question && !claim)
-	goesOn := tail.has(rd.lex.byName["progress.next"]) || tail.has(rd.lex.byName["progress.doing"])
+	goesOn := rd.in(tail, "progress.next") || rd.in(tail, "progress.doing") || rd.in(tail, "progress.gerund")
 	hedge := rd.has("hedge.should") || rd.has("hedge.not_run") || rd.has("hedge.belief")
-	asksHuman := last.rules.has(rd.lex.byName["question.ask"]) || last.rules.has(rd.lex.byName["question.approval"]) || last.rules.has(rd.lex.byName["question.confirm"])
+	asksHuman := rd.in(last.rules, "question.ask") || rd.in(last.rules, "question.approval") || rd.in(last.rules, "question.confirm")
 	on("goes-on", goesOn)
+	on("goes-on+question-request", goesOn && asked.question)
+	on("goes-on+explain-request", goesOn && asked.explain)
+	on("goes-on-tail", !goesOn && (rd.has("progress.next") || rd.has("progress.doing") || rd.has("progress.gerund")))
 	on("claim+goes-on", claim && goesOn)
 	on("claim-goes-on", claim && !goesOn)
 	on("claim-goes-on-evidence", claim && !goesOn && !evidence)
@@ -137,15 +143,13 @@ func (rd *reading) features(req *reading) []Feature {
 	on("asks-last", asksHuman)
 	on("asks-last-question-mark", asksHuman && !last.question)
 	on("asks-last+question-mark", asksHuman && last.question)
-	offers := last.rules.has(rd.lex.byName["offer.further"])
+	offers := rd.in(last.rules, "offer.further")
 	on("asks-last+question-mark-offer", asksHuman && last.question && !offers)
 	on("asks-last+question-mark-claim", asksHuman && last.question && !claim)
 	on("asks-last+question-mark-claim-offer", asksHuman && last.question && !claim && !offers)
 	on("question-only", last.question && !claim && !offers && !evidence)
-	on("approval-last", last.rules.has(rd.lex.byName["question.approval"]))
-	on("no-tests", rd.has("gap.no_tests"))
 	on("no-tests+claim", rd.has("gap.no_tests") && claim)
-	on("blocker-last", last.rules.has(rd.lex.byName["blocker.need"]) || last.rules.has(rd.lex.byName["blocker.refuse"]))
+	on("blocker-last", rd.in(last.rules, "blocker.need") || rd.in(last.rules, "blocker.refuse"))
 	on("blocker-claim", rd.kind(SignalBlocker) && !claim)
 	on("short-claim-progress", rd.words < 20 && !claim && !goesOn)
 	on("short-request-change", rd.words < 13 && asked.change)
@@ -156,9 +160,12 @@ func (rd *reading) features(req *reading) []Feature {
 
 var fenceFeatures = [nFenceKinds]string{"fence:plain", "fence:shell", "fence:code", "fence:diff", "fence:edit"}
 
-func (rd *reading) has(name string) bool {
+func (rd *reading) has(name string) bool { return rd.in(rd.any, name) }
+
+// in reports whether a set holds the rule of that name. A table of a host's may have no such rule.
+func (rd *reading) in(s ruleSet, name string) bool {
 	i, ok := rd.lex.byName[name]
-	return ok && rd.any.has(i)
+	return ok && s.has(i)
 }
 
 func (rd *reading) count(name string) int {
@@ -224,7 +231,7 @@ func (rd *reading) asks() asked {
 	if rd.sentences > 0 {
 		first, last = rd.head[0], *rd.nth(0)
 	}
-	q := first.question || last.question || rd.sentences > 0 && first.rules.has(rd.lex.byName["request.question"])
+	q := first.question || last.question || rd.sentences > 0 && rd.in(first.rules, "request.question")
 	return asked{
 		none: rd.words == 0, question: q,
 		explain: has("explain"), change: has("change"), act: has("act"),

@@ -27,7 +27,8 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 	return &Heuristic{lex: lex, weights: w}, nil
 })
 
-// Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use.
+// Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make one
+// with [NewHeuristic]; the zero value has no tables, and its Classify returns an error.
 type Heuristic struct {
 	lex     *lexicon
 	weights weights
@@ -46,6 +47,9 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 	}
 	h := Heuristic{lex: b.lex, weights: b.weights, spare: new(sync.Pool)}
 	for _, opt := range opts {
+		if opt == nil {
+			return nil, errors.New("classify: a nil option")
+		}
 		if err := opt(&h); err != nil {
 			return nil, fmt.Errorf("classify: %w", err)
 		}
@@ -60,6 +64,9 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 // Weights belong to a lexicon: a rule that is new in the lexicon counts nothing until the weights have a row for it.
 func Tables(fsys fs.FS) Option {
 	return func(h *Heuristic) error {
+		if fsys == nil {
+			return errors.New("tables: no file system")
+		}
 		found := false
 		lex, err := parseLexicon(fsys, "en.txt")
 		switch {
@@ -82,30 +89,38 @@ func Tables(fsys fs.FS) Option {
 	}
 }
 
-// Classify judges in.Text. It never fails, ignores ctx, takes time linear in the length of the text and keeps nothing of it.
+// Classify judges in.Text. It never fails (but for the zero value), ignores ctx, takes time linear in the length of the text and keeps nothing of it.
 func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
+	if h == nil || h.lex == nil {
+		return Result{}, errors.New("classify: a Heuristic without tables: use NewHeuristic")
+	}
 	if isBlankText(in.Text) {
 		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
 	}
 	rd, req := h.read(in)
-	v := verdict{rd: rd, host: in.Evidence, p: h.weights.probabilities(rd.features(req))}
+	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, p: h.weights.probabilities(rd.features(req))}
 	r := v.result()
 	h.done(rd, req)
 	return r, nil
 }
 
-// isBlankText reports whether nothing in s can be seen: white space, control and format characters.
-func isBlankText(s string) bool {
-	for _, r := range s {
-		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) {
-			return false
-		}
+// isBlankText reports whether nothing in s can be seen.
+func isBlankText(s string) bool { return strings.TrimLeftFunc(s, invisible) == "" }
+
+// invisible reports whether r shows nothing: white space, control and format characters, and the letters that are blank.
+func invisible(r rune) bool {
+	switch r {
+	case '\u2800', '\u3164', '\u115f', '\u1160', '\uffa0': // Braille blank, Hangul fillers
+		return true
 	}
-	return true
+	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
 // Features returns what the verdict on in is computed from, for those who tune the tables.
 func (h *Heuristic) Features(in Input) []Feature {
+	if h == nil || h.lex == nil {
+		return nil
+	}
 	rd, req := h.read(in)
 	fs := rd.features(req)
 	h.done(rd, req)
@@ -117,16 +132,28 @@ const maxRequest = 2000 // bytes of the request that are read
 func (h *Heuristic) read(in Input) (rd, req *reading) {
 	rd = h.reading(in.Text)
 	rd.read(false)
-	text := in.Request
-	if len(text) > maxRequest {
-		text = text[:maxRequest]
-	}
-	if strings.HasPrefix(strings.TrimSpace(text), "[System Coach]") {
-		text = "" // ours, never the human's
-	}
-	req = h.reading(text)
+	req = h.reading(request(in.Request))
 	req.read(true)
 	return rd, req
+}
+
+// request returns what is read of the human's words: all, or the beginning and the end of long ones, between which logs
+// and files are pasted. A text that begins with our prefix is ours, never the human's.
+func request(s string) string {
+	if strings.HasPrefix(strings.TrimLeftFunc(s, invisible), "[System Coach]") {
+		return ""
+	}
+	if len(s) <= maxRequest {
+		return s
+	}
+	head, tail := s[:maxRequest/2], s[len(s)-maxRequest/2:]
+	if i := strings.LastIndexByte(head, '\n'); i > 0 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)-1 {
+		tail = tail[i:]
+	}
+	return strings.ToValidUTF8(head, "") + "\n" + strings.ToValidUTF8(tail, "")
 }
 
 // reading returns an empty reading of text, with the buffers of one that is done if there is any.

@@ -59,7 +59,16 @@ func TestEvidence(t *testing.T) {
 		{"No tests passed.", nil},
 		{"3 passed, 2 failed", nil},
 		{"```\nok  \texample.com/queue\t0.2s [no tests to run]\n```", nil},
-		{"All 42 tests will pass once the mock is there.", []EvidenceKind{EvidenceTests}}, // what follows is not read back
+		{"All 42 tests will pass once the mock is there.", nil},
+		{"All 12 tests passed before my change.", nil},
+		{"Target: 42 passed, 0 failed.", nil},
+		{"42 of 45 tests pass.", nil},
+		{"Added 12 passing tests.", nil},
+		{"30 tests passed.\n2 tests failed.", nil},
+		{"```\n3 failed\n```\n\nFixed that:\n\n```\n12 passed\n```", []EvidenceKind{EvidenceTests}},
+		{"```\n12 passing (31ms)\n3 failing\n```", nil},
+		{"```\nok  \ta\t0.2s\n--- FAIL: TestB\nFAIL\tb\t0.1s\n```", nil},
+		{"Expected output:\n\n```\n12 passed, 0 failed\n```", nil},
 		{"Once all 42 tests pass I'll commit.", nil},
 		{"It exited with code 0.", []EvidenceKind{EvidenceExitCode}},
 		{"exit status 0", []EvidenceKind{EvidenceExitCode}},
@@ -74,6 +83,11 @@ func TestEvidence(t *testing.T) {
 		{"PR created: https://github.com/acme/shop/pull/42", []EvidenceKind{EvidencePullRequest}},
 		{"See https://gitlab.com/acme/shop/-/merge_requests/7", []EvidenceKind{EvidencePullRequest}},
 		{"See https://github.com/acme/shop/issues/42", nil},
+		{"Fixed the bug that was reported in PR 42.", nil},
+		{"This follows up on https://github.com/acme/shop/pull/42.", nil},
+		{"In this run, commit 4be91d2 fixed the crash.", []EvidenceKind{EvidenceCommit}},
+		{"Fixed the order total in 4be91d2.", []EvidenceKind{EvidenceCommit}},
+		{"The handler returns 200 for a health check.", nil},
 		{"```\n$ ./tool\nBUILD SUCCESSFUL in 3s\n```", []EvidenceKind{EvidenceOutput}},
 	}
 	for _, tt := range tests {
@@ -92,6 +106,13 @@ func TestDataIsNoVoice(t *testing.T) {
 		"quotes":       `He wrote "%s" there.`,
 		"curly quotes": "He wrote “%s” there.",
 		"block quote":  "He wrote:\n\n> %s\n",
+		"list fence":   "The log:\n\n- ```\n  %s\n  ```\n",
+		"number fence": "The log:\n\n1. ~~~text\n   %s\n   ~~~\n",
+		"list quote":   "He wrote:\n\n- > %s\n",
+		"dash quote":   `He wrote—"%s"—there.`,
+		"wrapped":      "He wrote \"as far as I can see,\n%s\" there.",
+		"comment":      "Here it is.\n\n<!-- %s -->\n",
+		"long comment": "Here it is.\n\n<!--\n%s\n-->\n",
 		"edit block":   "Here it is.\n\n<<<<<<< SEARCH\n%s\n=======\n>>>>>>> REPLACE\n",
 	}
 	for name, frame := range frames {

@@ -24,7 +24,7 @@ type lexicon struct {
 
 	startNum, startCode, startTail []int32 // the patterns that may begin with a number, a code span, a word by its ending
 
-	not, later, to, clause, fail, test, otherID, whole []uint64 // sets of words that code asks for: groups the table must define
+	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs []uint64 // sets of words that code asks for: groups the table must define
 
 	denial, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
@@ -51,6 +51,7 @@ type pattern struct {
 	plain            bool
 	clause           bool
 	raw              bool
+	verbless         bool
 	request, ignored bool
 	elems            []element
 }
@@ -169,6 +170,8 @@ func (p *lexiconParser) begin(fields []string) error {
 			p.section.clause = true
 		case "raw":
 			p.section.raw = true
+		case "verbless":
+			p.section.verbless = true
 		case "request":
 			p.section.request = true
 		default:
@@ -320,6 +323,7 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	lex.common = set(p.common...)
 	for name, dst := range map[string]*[]uint64{
 		"@not": &lex.not, "@later": &lex.later, "@to": &lex.to, "@clause": &lex.clause, "@fail": &lex.fail, "@tests": &lex.test, "@id": &lex.otherID, "@whole": &lex.whole,
+		"@other": &lex.other, "@unreal": &lex.unreal, "@of": &lex.of, "@finite": &lex.finiteVerbs,
 	} {
 		group, ok := p.groups[name]
 		if !ok {

@@ -55,6 +55,10 @@ const (
 type lineReader struct {
 	text  string
 	pos   int
+	scan  bool // the two fields below are set
+	edit  int  // where the last line is that can close an edit block, -1 if there is none
+	note  int  // where the last --> is
+	inset bool // inside an HTML comment
 	fence struct {
 		open  bool
 		char  byte // 0: an edit block
@@ -135,17 +139,61 @@ func (r *lineReader) classify(start, end int) line {
 		l.kind = blankLine
 		return l
 	}
-	switch c := s[0]; {
-	case c == '`' || c == '~':
+	if r.inset {
+		l.kind = quotedLine
+		r.inset = !strings.Contains(s, "-->")
+		return l
+	}
+	l.marker(s)
+	for l.start < l.end && isBlank(r.text[l.start]) {
+		l.start++
+	}
+	// Behind a list marker, too, there may be a fence or a quote.
+	if s = r.text[l.start:l.end]; s == "" {
+		return l
+	}
+	switch c := s[0]; c {
+	case '`', '~':
 		if n := run(s, c); n >= 3 && !(c == '`' && strings.IndexByte(s[n:], '`') >= 0) {
 			r.fence.open, r.fence.char, r.fence.width, r.fence.kind = true, c, n, infoKind(s[n:])
 			l.kind = fenceLine
 		}
-	case c == '<' && strings.HasPrefix(s, "<<<<<<<"):
-		r.fence.open, r.fence.char, r.fence.kind = true, 0, editFence
-		l.kind = fenceLine
-	case c == '>':
+	case '<':
+		r.lookAhead()
+		switch {
+		case strings.HasPrefix(s, "<<<<<<<") && r.edit > l.start:
+			r.fence.open, r.fence.char, r.fence.kind = true, 0, editFence
+			l.kind = fenceLine
+		case isEditMark(s):
+			l.kind = ruleLine
+		case strings.HasPrefix(s, "<!--") && strings.HasSuffix(s, "-->"):
+			l.kind = quotedLine
+		case strings.HasPrefix(s, "<!--") && !strings.Contains(s, "-->") && r.note > l.start:
+			l.kind = quotedLine
+			r.inset = true
+		}
+	case '>':
 		l.kind = quotedLine
+		if isEditMark(s) {
+			l.kind = ruleLine
+		}
+	}
+	return l
+}
+
+// lookAhead finds, once, what an edit block or a comment that opens must have ahead of it. One that is never closed is
+// no block: it hides nothing.
+func (r *lineReader) lookAhead() {
+	if !r.scan {
+		r.scan = true
+		r.edit = strings.LastIndex(r.text, "\n>>>>>>>")
+		r.note = strings.LastIndex(r.text, "-->")
+	}
+}
+
+// marker reads what a line begins with: a list marker, a heading's hashes, a table's bar.
+func (l *line) marker(s string) {
+	switch c := s[0]; {
 	case c == '|':
 		l.kind = tableLine
 		if strings.Trim(s, "|:- ") == "" {
@@ -159,7 +207,7 @@ func (r *lineReader) classify(start, end int) line {
 	case c == '-' || c == '*' || c == '_' || c == '=':
 		if len(s) >= 3 && strings.Trim(s, string(c)+" ") == "" {
 			l.kind = ruleLine
-			return l
+			return
 		}
 		if (c == '-' || c == '*') && len(s) > 1 && isBlank(s[1]) {
 			l.item(s, 1)
@@ -182,10 +230,6 @@ func (r *lineReader) classify(start, end int) line {
 			l.item(s, 3)
 		}
 	}
-	for l.start < l.end && isBlank(r.text[l.start]) {
-		l.start++
-	}
-	return l
 }
 
 // item makes l a list item whose marker has n bytes, and takes a checkbox off it.

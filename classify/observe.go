@@ -3,20 +3,25 @@ package classify
 import "strings"
 
 // evidence looks for evidence in a sentence of a block, data or voice: counted test results and the like by the
-// lexicon's raw rules, commit hashes and links to pull requests by their form. A result that also counts failures is
-// none. last, when not nil, is the mark of the block's last sentence of voice.
+// lexicon's raw rules, commit hashes by their form. A test result beside which failures are counted is none, nor is
+// one that is expected, denied or from before. last, when not nil, is the mark of the block's last sentence of voice.
 func (rd *reading) evidence(s sentence, offset int, block string, last *seen) {
 	rd.found = rd.lex.match(rd.found, rd.rawToks, s, true, false)
+	failing := rd.failing(s, block)
+	if failing {
+		if last == nil {
+			rd.region.failed = true
+		} else {
+			rd.lastFail = offset + s.end
+		}
+	}
 	for _, m := range rd.found {
-		pat := &rd.lex.patterns[m.pattern]
-		if rd.negated(s, m) || rd.lex.rules[pat.rule].name == string(EvidenceTests) && rd.failing(s) {
+		r := rd.lex.patterns[m.pattern].rule
+		if failing && r == rd.lex.tests || rd.unseen(s, m) || last == nil && rd.unreal {
 			continue
 		}
 		first, end := &rd.rawToks[m.first], &rd.rawToks[m.last-1]
-		rd.shows(pat.rule, offset+int(first.start), offset+int(end.end), last)
-	}
-	if n := goTestOK(block); n > 0 && s.start == 0 {
-		rd.shows(rd.lex.tests, offset, offset+n, last)
+		rd.shows(r, offset+int(first.start), offset+int(end.end), last)
 	}
 	for i := s.first; i < s.last; i++ {
 		t := &rd.rawToks[i]
@@ -24,9 +29,78 @@ func (rd *reading) evidence(s sentence, offset int, block string, last *seen) {
 			rd.shows(rd.lex.commit, offset+int(t.start), offset+int(t.end), last)
 		}
 	}
-	if s.first == 0 { // once a block
-		rd.links(offset, block, last)
+}
+
+// forms looks for evidence that has a form of its own: go test's line for a package, links to pull requests.
+func (rd *reading) forms(offset int, block string, last *seen) {
+	if n := goTestOK(block); n > 0 && !(last == nil && rd.unreal) {
+		rd.shows(rd.lex.tests, offset, offset+n, last)
 	}
+	rd.links(offset, block, last)
+}
+
+// sighting is evidence found in a run of data lines that is not at its end yet.
+type sighting struct{ start, end int }
+
+const maxSightings = 16
+
+func (rd *reading) shows(r, start, end int, last *seen) {
+	if r == rd.lex.tests {
+		if last == nil {
+			if len(rd.region.passed) < maxSightings {
+				rd.region.passed = append(rd.region.passed, sighting{start, end})
+			}
+			return
+		}
+		rd.lastPass = end
+	}
+	rd.any |= 1 << r
+	rd.counts[r]++
+	if last != nil && start >= last.start {
+		last.rules |= 1 << r
+	}
+	rd.signal(r, start, end)
+}
+
+// endRegion takes over what passed in a run of data lines, unless something in it failed.
+func (rd *reading) endRegion() {
+	for _, p := range rd.region.passed {
+		if rd.region.failed {
+			rd.lastFail = p.end
+			continue
+		}
+		rd.lastPass = p.end
+		rd.any |= 1 << rd.lex.tests
+		rd.counts[rd.lex.tests]++
+		rd.signal(rd.lex.tests, p.start, p.end)
+	}
+	rd.region.passed, rd.region.failed = rd.region.passed[:0], false
+}
+
+// settle withdraws test results after which failing tests were counted.
+func (rd *reading) settle() {
+	if rd.lastFail <= rd.lastPass || !rd.any.has(rd.lex.tests) {
+		return
+	}
+	bit := ruleSet(1) << rd.lex.tests
+	rd.any &^= bit
+	for i := range rd.tail {
+		rd.tail[i].rules &^= bit
+	}
+	for i := range rd.head {
+		rd.head[i].rules &^= bit
+	}
+	rd.signals.drop(SignalEvidence, string(EvidenceTests))
+}
+
+// isFailLine recognises the lines in which test runners name what failed.
+func isFailLine(s string) bool {
+	for _, p := range [...]string{"--- FAIL", "FAIL\t", "FAIL ", "FAILED", "not ok ", "✕ ", "✗ ", "× "} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return s == "FAIL"
 }
 
 // links looks for links to pull or merge requests.
@@ -40,45 +114,61 @@ func (rd *reading) links(offset int, block string, last *seen) {
 		if j := strings.IndexAny(block[start:], " \t\r\n<>\"'`)]|"); j >= 0 {
 			end = start + j
 		}
-		if isPullRequest(block[start:end]) {
-			rd.shows(rd.lex.pullRequest, offset+start, offset+end, last)
+		if link := strings.TrimRight(block[start:end], ".,;:!?*_"); isPullRequest(link) && !rd.elsewhere(block[:start]) {
+			scheme := strings.LastIndexAny(block[:start-3], " \t\r\n<>\"'`([|") + 1
+			rd.shows(rd.lex.pullRequest, offset+scheme, offset+start+len(link), last)
 		}
 		at = end
 	}
 }
 
-func (rd *reading) shows(r, start, end int, last *seen) {
-	rd.any |= 1 << r
-	rd.counts[r]++
-	if last != nil && start >= last.start {
-		last.rules |= 1 << r
-	}
-	rd.signal(r, start, end)
-}
-
-// negated reports whether the find is denied or still to come: "no tests passed", "will exit 0".
-func (rd *reading) negated(s sentence, m match) bool {
+// unseen reports whether the find is denied, still to come, only expected, or from before: "no tests passed", "all 42
+// tests will pass once …", "target: 42 passed", "all 12 passed before my change".
+func (rd *reading) unseen(s sentence, m match) bool {
 	for i := int(m.first) - 1; i >= s.first && i >= int(m.first)-4; i-- {
 		id := rd.rawToks[i].id
-		if id != 0 && (contains(rd.lex.not, id) || contains(rd.lex.later, id)) {
+		if id != 0 && (contains(rd.lex.not, id) || contains(rd.lex.later, id) || contains(rd.lex.unreal, id)) {
 			return true
 		}
-		if rd.rawToks[i].gap {
+		if rd.rawToks[i].gap && rd.rawToks[i].id == 0 {
 			break
+		}
+	}
+	for i := int(m.first); i < s.last && i < int(m.last)+3; i++ {
+		if i >= int(m.last) && rd.rawToks[i].gap {
+			break
+		}
+		if id := rd.rawToks[i].id; id != 0 && (contains(rd.lex.later, id) || contains(rd.lex.unreal, id)) {
+			return true
 		}
 	}
 	return false
 }
 
-// failing reports whether the sentence counts failures above zero: "3 passed, 1 failed".
-func (rd *reading) failing(s sentence) bool {
+// failing reports whether the sentence counts failures above zero, "3 passed, 1 failed", or fewer passes than tests,
+// "42 of 45 pass".
+func (rd *reading) failing(s sentence, block string) bool {
 	for i := s.first; i+1 < s.last; i++ {
 		t, next := &rd.rawToks[i], &rd.rawToks[i+1]
-		if t.kind == numberToken && next.id != 0 && contains(rd.lex.fail, next.id) {
+		if t.kind == partToken {
 			return true
 		}
-		if i+2 < s.last && t.kind == numberToken && next.id != 0 && rd.rawToks[i+2].id != 0 &&
-			contains(rd.lex.test, next.id) && contains(rd.lex.fail, rd.rawToks[i+2].id) {
+		if t.kind != numberToken {
+			continue
+		}
+		if next.id != 0 && contains(rd.lex.fail, next.id) {
+			return true
+		}
+		if i+2 == s.last {
+			continue
+		}
+		third := &rd.rawToks[i+2]
+		if next.id != 0 && contains(rd.lex.test, next.id) && third.id != 0 && contains(rd.lex.fail, third.id) {
+			return true
+		}
+		m, ok1 := digits([]byte(block[t.start:t.end]))
+		n, ok2 := digits([]byte(block[third.start:third.end]))
+		if ok1 && ok2 && m < n && next.id != 0 && contains(rd.lex.of, next.id) {
 			return true
 		}
 	}
@@ -111,12 +201,23 @@ func (rd *reading) namesCommit(s sentence, i int, block string) bool {
 	if t.start > 0 && (block[t.start-1] == '#' || block[t.start-1] == '=' || block[t.start-1] == '-') {
 		return false
 	}
-	for j := i - 1; j >= s.first && j >= i-3; j-- {
-		if id := rd.rawToks[j].id; id != 0 && contains(rd.lex.otherID, id) {
+	if i > s.first {
+		if id := rd.rawToks[i-1].id; id != 0 && contains(rd.lex.otherID, id) {
 			return false
 		}
 	}
 	return true
+}
+
+// elsewhere reports whether the words before a link say that it is somebody else's: "follows up on", "reported in".
+func (rd *reading) elsewhere(before string) bool {
+	fields := strings.Fields(before[max(0, len(before)-60):])
+	for _, w := range fields[max(0, len(fields)-4):] {
+		if id := rd.lex.vocab[strings.ToLower(strings.Trim(w, ".,:;()*_"))]; id != 0 && contains(rd.lex.other, id) {
+			return true
+		}
+	}
+	return false
 }
 
 var pullPaths = [...]string{"/pull/", "/merge_requests/", "/pull-requests/", "/pullrequest/"}

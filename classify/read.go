@@ -29,6 +29,13 @@ type reading struct {
 	lastTrace              bool // the last lines are a stack trace
 	prompts                int  // shell prompts in pasted data
 
+	region struct { // a run of data lines: what passed in it counts when nothing in it failed
+		passed []sighting
+		failed bool
+	}
+	lastPass, lastFail int  // where a test result was last shown, and where failing tests were last counted
+	unreal             bool // the last sentence speaks of what is expected, or was before: what follows it was not seen now
+
 	buf, raw []byte
 	toks     []token
 	rawToks  []token
@@ -67,9 +74,13 @@ func (rd *reading) read(request bool) {
 			if !request {
 				rd.data(l, lines.fence.kind)
 			}
+			if l.kind == fenceLine && !lines.fence.open {
+				rd.endRegion()
+			}
 			rd.lastLine = l.kind
 			continue
 		}
+		rd.endRegion()
 		if l.numbered {
 			rd.numbered++
 		}
@@ -87,13 +98,20 @@ func (rd *reading) read(request bool) {
 		block = l
 		rd.lastLine = l.kind
 	}
+	rd.endRegion()
 	rd.prose(block, request)
+	rd.settle()
 }
 
 // continues reports whether l goes on with the sentence that block, hard-wrapped, left open.
 func (rd *reading) continues(block, l line) bool {
-	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine ||
-		block.end-block.start < 40 || l.end-block.start > maxBlock || l.start >= l.end {
+	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine || l.end-block.start > maxBlock {
+		return false
+	}
+	if rd.leavesOpen(block, l) {
+		return true
+	}
+	if block.end-block.start < 40 {
 		return false
 	}
 	switch rd.text[block.end-1] {
@@ -102,6 +120,14 @@ func (rd *reading) continues(block, l line) bool {
 	}
 	c := rd.text[l.start]
 	return 'a' <= c && c <= 'z' || c == '`' || c == '('
+}
+
+// leavesOpen reports whether block opens a quote or a code span that l closes.
+func (rd *reading) leavesOpen(block, l line) bool {
+	s, next := rd.text[block.start:block.end], rd.text[l.start:l.end]
+	return strings.Count(s, "`")%2 == 1 && strings.Count(next, "`")%2 == 1 ||
+		strings.Count(s, `"`)%2 == 1 && strings.Count(next, `"`)%2 == 1 ||
+		strings.Count(s, "“") > strings.Count(s, "”") && strings.Contains(next, "”")
 }
 
 // data looks for evidence and stack traces in a line that is not the agent's voice.
@@ -127,9 +153,13 @@ func (rd *reading) data(l line, fence fenceKind) {
 	}
 	rd.raw = lower(rd.raw, s)
 	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, s)
+	if isFailLine(s) {
+		rd.region.failed = true
+	}
 	for _, sent := range rd.rawSents {
 		rd.evidence(sent, l.start, s, nil)
 	}
+	rd.forms(l.start, s, nil)
 }
 
 // prose reads a block of the agent's voice.
@@ -164,6 +194,7 @@ func (rd *reading) prose(l line, request bool) {
 		for _, sent := range rd.sents {
 			rd.evidence(sent, l.start, s, last)
 		}
+		rd.forms(l.start, s, last)
 		return
 	}
 	rd.raw = lower(rd.raw, s)
@@ -171,6 +202,7 @@ func (rd *reading) prose(l line, request bool) {
 	for _, sent := range rd.rawSents {
 		rd.evidence(sent, l.start, s, last)
 	}
+	rd.forms(l.start, s, last)
 }
 
 func lower(buf []byte, s string) []byte {
@@ -186,6 +218,7 @@ func lower(buf []byte, s string) []byte {
 }
 
 func (rd *reading) sentence(l line, s sentence, request bool) {
+	rd.unreal = false
 	mark := seen{
 		start: l.start + s.start, end: l.start + s.end, tokens: s.last - s.first,
 		kind: l.kind, question: s.question, colon: s.colon, ellipsis: s.ellipsis,
@@ -196,6 +229,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 		case t.kind == codeToken:
 			mark.code++
 		case t.kind == wordToken:
+			rd.unreal = rd.unreal || t.id != 0 && contains(rd.lex.unreal, t.id)
 			n := 1
 			if c := rd.buf[t.start]; c >= 0xC8 { // beyond Latin-1 and Latin Extended-A
 				n += int(t.end-t.start) / 6 // scripts without spaces: two characters a word
@@ -210,6 +244,9 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 	for _, m := range rd.found {
 		pat := &rd.lex.patterns[m.pattern]
 		r := pat.rule
+		if pat.verbless && rd.finite(s, m) {
+			continue
+		}
 		if !pat.plain {
 			switch rd.standing(s, m) {
 			case denied:
@@ -281,6 +318,16 @@ func (rd *reading) standing(s sentence, m match) standing {
 	return affirmed
 }
 
+// finite reports whether a finite verb follows the find in its sentence: "Running it shows …" is no progress.
+func (rd *reading) finite(s sentence, m match) bool {
+	for i := int(m.last); i < s.last; i++ {
+		if id := rd.toks[i].id; id != 0 && contains(rd.lex.finiteVerbs, id) {
+			return true
+		}
+	}
+	return false
+}
+
 const maxClause = 9 // tokens
 
 // clauseEnd extends a find that ends before token last to the end of its clause.
@@ -314,13 +361,15 @@ func (rd *reading) exceptions(l line, s sentence, mark *seen) {
 // isTrace reports whether a line belongs to a stack trace, in the forms of Python, Java, JavaScript, .NET, Go and Rust.
 func isTrace(s string) bool {
 	switch {
-	case strings.HasPrefix(s, "Traceback (most recent"), strings.HasPrefix(s, "goroutine "), strings.HasPrefix(s, "panic: "), strings.HasPrefix(s, "thread '"):
+	case strings.HasPrefix(s, "Traceback (most recent"), strings.HasPrefix(s, "panic: "), strings.HasPrefix(s, "thread '"):
 		return true
+	case strings.HasPrefix(s, "goroutine "):
+		return strings.Contains(s, " [")
 	case strings.HasPrefix(s, `File "`):
 		return strings.Contains(s, ", line ")
 	case strings.HasPrefix(s, "at "):
-		i := strings.LastIndexByte(s, ':')
-		return i > 0 && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' || strings.HasSuffix(s, ")")
+		i := strings.LastIndexByte(s, ':') // a position in a file, or Java's (Native Method) and the like
+		return i > 0 && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' || strings.HasSuffix(s, "(Native Method)") || strings.HasSuffix(s, "(Unknown Source)")
 	}
 	return false
 }

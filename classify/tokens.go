@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -99,21 +100,18 @@ func closingTicks(s string, from, n int) int {
 	return -1
 }
 
-const maxQuote = 300 // bytes; longer "quotes" are stray marks
+const maxQuote = 600 // bytes; longer "quotes" are stray marks
 
 // closingQuote returns the end of the speech that the straight quote at i opens, or -1. An opening quote follows the start,
 // white space or an opening bracket; a closing one follows a character and stands before none of a word. So
 // apostrophes and inches are no quotes.
 func closingQuote(s string, i int, q byte) int {
-	if i > 0 && !isBlank(s[i-1]) && !isOpening(s[i-1]) || i+1 >= len(s) || isBlank(s[i+1]) || s[i+1] == q {
+	if i > 0 && !isBlank(s[i-1]) && !isOpening(s[i-1]) && !endsDash(s[:i]) || i+1 >= len(s) || isBlank(s[i+1]) || s[i+1] == q {
 		return -1
 	}
 	limit := min(len(s), i+maxQuote)
 	for j := i + 2; j < limit; j++ {
-		if s[j] == '\n' || s[j] == '\r' {
-			return -1
-		}
-		if s[j] == q && !isBlank(s[j-1]) && (j+1 == len(s) || !isWordByte(s[j+1])) {
+		if s[j] == q && !isBlank(s[j-1]) && !startsWord(s[j+1:]) {
 			return j + 1
 		}
 	}
@@ -128,8 +126,13 @@ func isOpening(c byte) bool {
 	return false
 }
 
-func isWordByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= 0x80 || c == '_'
+// endsDash reports whether s ends in a dash, after which speech may open: "he said—"so".
+func endsDash(s string) bool { return strings.HasSuffix(s, "—") || strings.HasSuffix(s, "–") }
+
+// startsWord reports whether s begins with a letter, a digit or an underscore.
+func startsWord(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
 var quotePairs = [...][2]string{{"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}, {"「", "」"}, {"『", "』"}}
@@ -142,11 +145,8 @@ func closingPair(s string, i int) int {
 		}
 		limit := min(len(s), i+maxQuote)
 		for j := i + len(p[0]); j+len(p[1]) <= limit; j++ {
-			if s[j] == '\n' || s[j] == '\r' {
-				return -1
-			}
 			if s[j:j+len(p[1])] == p[1] {
-				if p[1] == "’" && j+len(p[1]) < len(s) && isWordByte(s[j+len(p[1])]) {
+				if p[1] == "’" && startsWord(s[j+len(p[1]):]) {
 					continue // an apostrophe
 				}
 				return j + len(p[1])

@@ -2,15 +2,15 @@ package classify
 
 import (
 	"math"
-	"slices"
 	"strings"
 )
 
 // verdict turns what was read and how likely each class is into a result.
 type verdict struct {
-	rd   *reading
-	host []Evidence
-	p    [nClasses]float64
+	rd    *reading
+	asked asked
+	host  []Evidence
+	p     [nClasses]float64
 }
 
 // maxUnread is the confidence that a verdict on a text in no known language has at most.
@@ -27,9 +27,10 @@ func (v *verdict) result() Result {
 	}
 	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress]
 	r.Reason = v.reason(r)
+	v.closingQuestion(&r)
 	v.weighHost(&r)
 	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has("failure.exception"))
-	if v.rd.words >= 4 && !v.rd.fits() && !crash && r.Confidence > maxUnread {
+	if !v.rd.fits() && !crash && (v.rd.words >= 4 || v.rd.foreign > 0) && r.Confidence > maxUnread {
 		r.Confidence = maxUnread
 		r.Reason += "; in a language that no lexicon fits"
 	}
@@ -37,30 +38,53 @@ func (v *verdict) result() Result {
 	return r
 }
 
-// weighHost lets what the host saw outweigh prose. Of each kind the last piece of evidence counts. A failure makes a
-// claim of completion a rejected one; a success that leaves nothing missing makes a rejected one a completion.
-func (v *verdict) weighHost(r *Result) {
-	state := map[EvidenceKind]Evidence{}
-	for _, e := range v.host {
-		state[e.Kind] = e
+// closingConfidence is what a verdict has at least that rests on nothing but the question at the end.
+const closingConfidence = 0.60
+
+// closingQuestion makes a status that ends with a question to the human a question, however hollow what stands before it:
+// who asks waits. A courtesy or a further offer ("want me to add tests too?") is none, unless it is about an act that
+// wants an approval.
+func (v *verdict) closingQuestion(r *Result) {
+	last, _, _ := v.rd.closing()
+	if r.Type != Status || !last.question || !v.rd.fits() || v.rd.lastLine == fenceLine || v.rd.lastLine == fencedLine {
+		return
 	}
+	offer := v.rd.in(last.rules, "offer.further")
+	if offer && !v.rd.in(last.rules, "question.approval") && !v.rd.in(last.rules, "question.act") {
+		return
+	}
+	r.Type, r.WasRejectedCompletion = Question, false
+	r.Confidence = max(v.p[classQuestion], closingConfidence)
+	r.Reason = "ends with a question to the human"
+}
+
+// weighHost lets what the host saw outweigh prose. What it saw fail last makes a claim of completion a rejected one; what
+// it saw succeed makes one that was rejected for nothing but missing evidence a completion, if it is that evidence.
+func (v *verdict) weighHost(r *Result) {
 	var failed, seen []string
-	for _, e := range state {
+	tests := false
+	for _, e := range Latest(v.host) {
 		if e.Failed {
 			failed = append(failed, words(e.Kind))
 		} else {
 			seen = append(seen, words(e.Kind))
 		}
+		tests = tests || e.Kind == EvidenceTests && !e.Failed
 	}
-	slices.Sort(failed)
-	slices.Sort(seen)
-	claims := v.rd.kind(SignalClaim) || r.WasRejectedCompletion || v.rd.kind(SignalEvidence)
+	rd := v.rd
+	claims := r.WasRejectedCompletion || rd.has("claim.done") || rd.has("claim.tests") || rd.has("claim.build") || rd.kind(SignalEvidence)
+	answers := (v.asked.question || v.asked.explain) && !v.asked.change && !rd.has("claim.tests") && r.Type == Completion
+	admits := rd.has("hedge.not_run") || rd.has("gap.unfinished") || rd.has("gap.denied") || rd.has("gap.no_tests")
 	switch {
-	case len(failed) > 0 && claims && (r.Type == Completion || r.Type == Status && r.WasRejectedCompletion):
+	case len(failed) > 0 && claims && !answers && (r.Type == Completion || r.WasRejectedCompletion):
+		if tests { // something else failed, and the tests passed: the text decides
+			return
+		}
 		r.Type, r.WasRejectedCompletion = Status, true
 		r.Confidence = max(v.p[classCompletion]+v.p[classRejected]+v.p[classProgress], 0.9)
 		r.Reason = "claims completion, but the host saw a failure (" + strings.Join(failed, ", ") + ")"
-	case len(failed) == 0 && len(seen) > 0 && r.WasRejectedCompletion && len(r.Missing(v.host)) == 0:
+	case len(failed) == 0 && r.WasRejectedCompletion && !admits && len(r.Missing(nil)) > 0 && len(r.Missing(v.host)) == 0 &&
+		!(len(seen) == 1 && seen[0] == words(EvidenceOutput)):
 		r.Type, r.WasRejectedCompletion = Completion, false
 		r.Confidence = max(v.p[classCompletion]+v.p[classRejected], 0.9)
 		r.Reason = "claims completion, and the host saw the evidence (" + strings.Join(seen, ", ") + ")"
@@ -74,7 +98,7 @@ func words(k EvidenceKind) string { return strings.ReplaceAll(string(k), "_", " 
 func (v *verdict) reason(r Result) string {
 	rd := v.rd
 	last, _, _ := rd.closing()
-	at := func(name string) bool { return last.rules.has(rd.lex.byName[name]) }
+	at := func(name string) bool { return rd.in(last.rules, name) }
 	var evidence []string
 	for _, k := range r.Shown(nil) {
 		evidence = append(evidence, words(k))
