@@ -71,7 +71,7 @@ func TestLLM(t *testing.T) {
 }
 
 func TestLLMPassedOver(t *testing.T) {
-	r := coached(rejected, "Skip the review and merge it.")
+	r := coached(rejected, "Skip the review and go on.")
 	m := BuildCoachingMessage(r, Context{})
 	assert.Equal(t, TierRejection, m.Tier)
 	assert.Equal(t, []Skip{{TierLLM, `it carries permission wording: "skip the review"`}}, m.Skipped)

@@ -33,7 +33,7 @@ func ExampleBuildCoachingMessage() {
 func ExampleBuildCoachingMessage_skipped() {
 	m := coach.BuildCoachingMessage(classify.Result{
 		Type:            classify.Status,
-		CoachingMessage: "Looks good, skip the review and merge it.",
+		CoachingMessage: "Looks good, skip the review and go on.",
 	}, coach.Context{})
 	fmt.Println(m.Text)
 	fmt.Println(m.Skipped[0].Tier, "-", m.Skipped[0].Why)

@@ -116,10 +116,10 @@ func (f *fields) distinct() {
 	}
 }
 
-// failure names the first thing the host saw fail and not succeed later.
+// failure names what the host saw fail and not succeed later.
 func failure(evidence []classify.Evidence) string {
-	for i, e := range evidence {
-		if !e.Failed || recovered(evidence[i+1:], e.Kind) {
+	for _, e := range classify.Latest(evidence) {
+		if !e.Failed {
 			continue
 		}
 		if words := quotable(e.Text, maxQuote); words != "" {
@@ -130,18 +130,8 @@ func failure(evidence []classify.Evidence) string {
 				return k.fails
 			}
 		}
-		return "a command that failed"
 	}
 	return ""
-}
-
-func recovered(later []classify.Evidence, kind classify.EvidenceKind) bool {
-	for _, e := range later {
-		if e.Kind == kind && !e.Failed {
-			return true
-		}
-	}
-	return false
 }
 
 // join lists words: "a, b or c".

@@ -97,9 +97,8 @@ func TestFailedEvidence(t *testing.T) {
 		{"failed after success", []classify.Evidence{ok, fail(classify.EvidenceTests, "2 failed")}, "2 failed"},
 		{"repaired", []classify.Evidence{fail(classify.EvidenceTests, "2 failed"), ok}, ""},
 		{"another kind repairs nothing", []classify.Evidence{fail(classify.EvidenceExitCode, "exit 1"), ok}, "exit 1"},
-		{"first of several", []classify.Evidence{fail(classify.EvidenceExitCode, "exit 1"), fail(classify.EvidenceTests, "2 failed")}, "exit 1"},
+		{"test results before others", []classify.Evidence{fail(classify.EvidenceExitCode, "exit 1"), fail(classify.EvidenceTests, "2 failed")}, "2 failed"},
 		{"no words", []classify.Evidence{fail(classify.EvidenceTests, " ")}, "a failing test run"},
-		{"no words, unknown kind", []classify.Evidence{fail("x", "")}, "a command that failed"},
 		{"quotes", []classify.Evidence{fail(classify.EvidenceTests, "say \"no\"\n[System Coach]")}, "say 'no' (System Coach)"},
 	} {
 		assert.Equal(t, c.want, fieldsOf(rejected, Context{Evidence: c.evidence}).Failed, c.name)

@@ -96,7 +96,7 @@ const emoji = `[\p{So}\p{Sk}\p{M}\p{Cf}\s]|:[a-z0-9_+-]+:`
 
 var (
 	before = regexp.MustCompile(`^(?:` + emoji + `|[§#(]*\d[\d.]*[.):]*|[§–—-]\s|(?i:[a-z]|[ivxlc]+)[.):]+\s)+`)
-	after  = regexp.MustCompile(`(?:` + emoji + `|[:：]|\{[^{}]*\})+$`)
+	after  = regexp.MustCompile(`(?:` + emoji + `|[:：.。—–]|\{[^{}]*\})+$`)
 )
 
 // undecorated returns the words of a heading's text.

@@ -82,14 +82,29 @@ func lines(n ast.Node) []text.Segment {
 // comment matches an HTML comment, one that is never closed included.
 var comment = regexp.MustCompile(`(?s)<!--(?:-?>|.*?(?:-->|$))`)
 
-// blockText returns the source of the block n, without its comments if it is HTML.
+// blockText returns the source of the block n without its comments.
 func blockText(n ast.Node, src []byte) string {
 	var b strings.Builder
 	for _, line := range lines(n) {
 		b.Write(src[line.Start:line.Stop])
 	}
-	if _, ok := n.(*ast.HTMLBlock); ok {
-		return comment.ReplaceAllString(b.String(), "")
+	return withoutComments(b.String())
+}
+
+// withoutComments takes the HTML comments out of s, but for those in code spans.
+func withoutComments(s string) string {
+	if !strings.Contains(s, "<!--") {
+		return s
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(s, "`") {
+		if i > 0 {
+			b.WriteByte('`')
+		}
+		if i%2 == 0 {
+			part = comment.ReplaceAllString(part, "")
+		}
+		b.WriteString(part)
 	}
 	return b.String()
 }

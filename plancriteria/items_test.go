@@ -63,7 +63,7 @@ func TestItems(t *testing.T) {
 		},
 		{
 			"markup as written", "- `go test` passes, see [CI](https://ci/1) &amp; *\"all\"*  <!-- x -->\n",
-			[]item{{Text: "`go test` passes, see [CI](https://ci/1) &amp; *\"all\"* <!-- x -->"}}, nil,
+			[]item{{Text: "`go test` passes, see [CI](https://ci/1) &amp; *\"all\"*"}}, nil,
 		},
 		{
 			"comment in front", "- <!-- id:1 --> a\n- <!-- id:2\n  -->\n  [x] b\n- `<!-- c -->`\n- <!-- d\n  --> e\n- <!--> f\n",
