@@ -11,7 +11,7 @@ import (
 //	go test ./classify -run '^$' -bench Classify -benchmem -count 5
 func BenchmarkClassify(b *testing.B) {
 	h := newHeuristic(b)
-	cases := loadCases(b, "*.jsonl")
+	cases := loadCases(b, "cases/*.jsonl")
 	var total int64
 	for _, c := range cases {
 		total += int64(len(c.Input.Text))

@@ -17,7 +17,7 @@
 // more of your own, and see what it did:
 //
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -out classify/weights.txt
-//	go test ./classify -v -run AllCases
+//	go test ./classify -v -run Cases
 //
 // [Tables] takes changed tables without a rebuild; [Heuristic.Features] shows what a verdict was computed from.
 //

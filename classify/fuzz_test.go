@@ -11,7 +11,7 @@ import (
 // FuzzClassify holds every verdict to what must be true of all: a valid type, a confidence from 0 to 1, spans inside
 // the text at character boundaries, the same answer twice, and none of the agent's voice in an added fence.
 func FuzzClassify(f *testing.F) {
-	for _, c := range loadCases(f, "*.jsonl") {
+	for _, c := range loadCases(f, "cases/*.jsonl") {
 		f.Add(c.Input.Text, c.Input.Request)
 	}
 	for _, text := range hostile {

@@ -254,7 +254,7 @@ func TestOwnCoachingIsNoRequest(t *testing.T) {
 func TestSharedHeuristic(t *testing.T) {
 	shared := newHeuristic(t)
 	var wg sync.WaitGroup
-	for _, c := range loadCases(t, "known.jsonl") {
+	for _, c := range loadCases(t, "cases/known.jsonl") {
 		want := judge(t, c.Input)
 		for range 4 {
 			wg.Go(func() {
