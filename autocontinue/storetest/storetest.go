@@ -23,7 +23,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
-	"github.com/sidecoach/sidecoach/classify"
 )
 
 // Run runs every check as a subtest. Open returns a store without sessions, a new one each time; it cleans up through t.
@@ -243,34 +242,44 @@ func toJSON(t *testing.T, s autocontinue.State) string {
 	return string(b)
 }
 
-var status = classify.Result{Type: classify.Status, Confidence: 1}
+// verdict makes a classification; this package imports none.
+type verdict func(f *autocontinue.Facts)
 
-func decide(s autocontinue.State, o autocontinue.Output, r classify.Result) (autocontinue.Decision, autocontinue.State) {
+func status(f *autocontinue.Facts) { f.Result.Type, f.Result.Confidence = "status", 1 }
+
+func claim(f *autocontinue.Facts) {
+	status(f)
+	f.Result.WasRejectedCompletion = true
+}
+
+func question(f *autocontinue.Facts) { f.Result.Type, f.Result.Confidence = "question", 1 }
+
+func completion(f *autocontinue.Facts) { f.Result.Type = "completion" }
+
+func decide(s autocontinue.State, o autocontinue.Output, v verdict) (autocontinue.Decision, autocontinue.State) {
 	o.Session = "s"
-	return autocontinue.Decide(autocontinue.Policy{MaxContinues: 100}, s, autocontinue.Facts{
-		Output: o, Result: r, Degraded: []string{"plan: \"<gone>\" \u2028 ü"},
+	f := autocontinue.Facts{
+		Output: o, Degraded: []string{"plan: \"<gone>\" \u2028 ü"},
 		Verification: autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "the tests fail"},
-	})
+	}
+	v(&f)
+	return autocontinue.Decide(autocontinue.Policy{MaxContinues: 100}, s, f)
 }
 
 // states returns states that between them use every field.
 func states(t *testing.T) map[string]autocontinue.State {
 	t.Helper()
-	claim, question := status, status
-	claim.WasRejectedCompletion = true
-	question.Type = classify.Question
-
 	var busy autocontinue.State
 	for turn := range 10 {
 		busy = busy.Reset()
 		for run := range 4 {
 			name := fmt.Sprint("turn ", turn, " run ", run)
 			o := autocontinue.Output{Turn: fmt.Sprint(turn), Run: name, ID: name, Text: name}
-			r := status
+			v := verdict(status)
 			if run > 1 {
-				r = claim
+				v = claim
 			}
-			_, busy = decide(busy, o, r)
+			_, busy = decide(busy, o, v)
 		}
 		_, busy = decide(busy, autocontinue.Output{Turn: fmt.Sprint(turn), Run: "q", ID: fmt.Sprint(turn), Text: "Which?"}, question)
 	}
@@ -279,7 +288,7 @@ func states(t *testing.T) map[string]autocontinue.State {
 
 	big := busy
 	for i := range 500 {
-		_, big = decide(big, autocontinue.Output{Run: fmt.Sprint(i), ID: fmt.Sprint(i), Text: fmt.Sprint(i)}, classify.Result{Type: classify.Completion})
+		_, big = decide(big, autocontinue.Output{Run: fmt.Sprint(i), ID: fmt.Sprint(i), Text: fmt.Sprint(i)}, completion)
 	}
 	return map[string]autocontinue.State{
 		"counts": {Seq: 1 << 40, Resets: 3, Continues: 2, HandedOver: true},
