@@ -1,6 +1,9 @@
 package autocontinue
 
 import (
+	"math"
+	"slices"
+
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/coach"
 )
@@ -38,8 +41,9 @@ import (
 //
 // Row 8: a claim was rejected before when an output of this turn with the same fingerprint was a rejected completion, and
 // there is no kind of evidence now that the rejection lacked, nor a Verification Verified. "Lacked" are the kinds that
-// [classify.Result.Missing] named then; all that there were not, if it named none. Such a completion, and one whose
-// Verification is Rejected, is judged on as a rejected completion with the confidence it has.
+// [classify.Result.Missing] named then, all that there were not if it named none, and all that there were not if it would
+// name none now: what stands in for a kind counts, too. Such a completion, and one whose Verification is Rejected, is
+// judged on as a rejected completion with the confidence it has.
 //
 // Row 9: a confidence that is not a number from 0 to 1 counts as 0.
 //
@@ -60,7 +64,7 @@ import (
 // carries f.Result. A decision for an invalid type leaves the state as it is.
 func Decide(p Policy, s State, f Facts) (Decision, State) {
 	o, r := f.Output, f.Result
-	r.Confidence = confidence(r.Confidence)
+	r = finite(r)
 	given := s
 	d, s, ok := Known(p, s, o)
 	if ok {
@@ -91,6 +95,9 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		return s.settle(o, d), s
 	}
 	empty := g.Print == blankPrint
+	if empty {
+		g = gap{Print: blankPrint} // it claims nothing, so it is the same as a blank one only
+	}
 	times := s.seen(g)
 	s.addGap(g)
 	switch {
@@ -134,7 +141,7 @@ func (s State) judge(f Facts, r *classify.Result) (g gap, done bool) {
 		if !rejected && (f.Verification.Status == Verified || !s.hasRejection()) {
 			return gap{}, true
 		}
-		if !rejected && !s.wasRejected(fingerprint(f.Output.Text), kindsOf(r.Shown(f.Output.Evidence))) {
+		if !rejected && !s.wasRejected(f.Output, *r) {
 			return gap{}, true
 		}
 		why := "the same claim was rejected before, and there is no new evidence"
@@ -153,17 +160,26 @@ func (s State) handOver(o Output, d Decision, reason Reason) (Decision, State) {
 	return s.settle(o, d), s
 }
 
-// confidence returns c, or 0 for what is none.
-func confidence(c float64) float64 {
-	if c >= 0 && c <= 1 {
-		return c
+// finite returns r with 0 for a confidence that is not from 0 to 1 and for weights that are no numbers: JSON has no NaN.
+func finite(r classify.Result) classify.Result {
+	if !(r.Confidence >= 0 && r.Confidence <= 1) {
+		r.Confidence = 0
 	}
-	return 0
+	odd := func(s classify.Signal) bool { return math.IsNaN(s.Weight) || math.IsInf(s.Weight, 0) }
+	if slices.ContainsFunc(r.Signals, odd) {
+		r.Signals = slices.Clone(r.Signals)
+		for i := range r.Signals {
+			if odd(r.Signals[i]) {
+				r.Signals[i].Weight = 0
+			}
+		}
+	}
+	return r
 }
 
 // failure is the decision after an error of ours. It is not recorded.
 func failure(o Output, used int, r classify.Result) Decision {
-	r.Confidence = confidence(r.Confidence)
+	r = finite(r)
 	d := Decision{Reason: ReasonError, Note: note(ReasonError), Continues: used, Result: r}
 	d.Action, d.Outcome, _ = d.Reason.verdict()
 	if o.ID != "" {

@@ -1,6 +1,7 @@
 package autocontinue
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -27,11 +28,10 @@ var (
 
 // session plays outputs against the pure functions.
 type session struct {
-	t     *testing.T
-	p     Policy
-	s     State
-	runs  int
-	facts Facts // what decide starts from
+	t    *testing.T
+	p    Policy
+	s    State
+	runs int
 }
 
 func play(t *testing.T, p Policy) *session { return &session{t: t, p: p} }
@@ -162,6 +162,57 @@ func TestRow7NotAStatus(t *testing.T) {
 	}
 }
 
+func claims(name string) []classify.Signal {
+	return []classify.Signal{{Kind: classify.SignalClaim, Name: name, End: 1, Weight: 1}}
+}
+
+// A blank output is the same as another blank one, and as nothing else.
+func TestBlankIsNoRepeatOfAClaim(t *testing.T) {
+	x := play(t, Policy{})
+	x.decide("Done.", rejected)
+	d := x.decide("", rejected)
+	x.wants(d, Continue, OutcomeContinuing, ReasonEmpty)
+	assert.Equal(t, 1, d.Attempt)
+	x.wants(x.decide(" \u2800\x1b[0m", rejected), Deliver, OutcomeStalled, ReasonRepeat)
+}
+
+// What the host saw fail reaches the coaching.
+func TestHostEvidenceReachesTheCoach(t *testing.T) {
+	x := play(t, Policy{})
+	d := x.decide("All tests pass.", rejected, saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "40 passed, 2 failed", Failed: true}}))
+	assert.Contains(t, d.Message, "40 passed, 2 failed")
+}
+
+// A redelivery from a turn that is long forgotten is superseded, and leaves the turn at hand as it is.
+func TestReplayOpensNoTurn(t *testing.T) {
+	x := play(t, Policy{})
+	named := func(id string) func(*Facts) { return func(f *Facts) { f.Output.ID = id } }
+	x.wants(x.decide("at work", progress, turnIs("t1"), named("i1")), Continue, OutcomeContinuing, ReasonProgress)
+	for i := range 9 {
+		x.decide("Which?", question, turnIs(fmt.Sprint("n", i)))
+	}
+	before := x.s
+	d := x.decide("at work", progress, turnIs("t1"), named("i1"))
+	x.wants(d, Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	assert.True(t, d.Replayed)
+	assert.True(t, before.Equal(x.s))
+	x.wants(x.decide("at work", progress, turnIs("n8")), Deliver, OutcomeNeedsHuman, ReasonWaiting)
+}
+
+// JSON has no NaN, and every decision has to be written down.
+func TestOddNumbers(t *testing.T) {
+	r := progress
+	r.Confidence = math.Inf(1)
+	r.Signals = []classify.Signal{{Kind: classify.SignalProgress, End: 1, Weight: math.NaN()}, {Kind: classify.SignalClaim, End: 1, Weight: math.Inf(-1)}}
+	x := play(t, Policy{MinConfidence: NoGate})
+	d := x.decide("at work", r)
+	_, err := json.Marshal(d)
+	require.NoError(t, err)
+	assert.True(t, math.IsNaN(r.Signals[0].Weight), "what it was given is as it was")
+	_, err = json.Marshal(failure(Output{}, 0, r))
+	require.NoError(t, err)
+}
+
 func TestRow8Completion(t *testing.T) {
 	t.Run("whatever the confidence, and it hands nothing over", func(t *testing.T) {
 		x := play(t, Policy{})
@@ -191,7 +242,10 @@ func TestRow8Completion(t *testing.T) {
 		"evidence that failed":             {now: []classify.Evidence{{Kind: classify.EvidenceTests, Failed: true}}},
 		"evidence there was":               {then: tests, now: tests},
 		"evidence beside what there was":   {then: tests, now: append(commit, tests...), passes: true},
-		"evidence of another thing":        {now: commit, signals: []classify.Signal{{Kind: classify.SignalClaim, Name: "tests", End: 1, Weight: 1}}},
+		"evidence of another thing":        {now: commit, signals: claims("tests")},
+		"what stands in for it, a commit":  {now: []classify.Evidence{{Kind: classify.EvidencePullRequest}}, signals: claims("commit"), passes: true},
+		"what stands in for it, a build":   {now: []classify.Evidence{{Kind: classify.EvidenceOutput}}, signals: claims("build"), passes: true},
+		"what stands in for it, bare":      {now: []classify.Evidence{{Kind: classify.EvidenceOutput}}, signals: claims("done"), passes: true},
 		"a verification":                   {v: Verification{Status: Verified}, passes: true},
 		"a verifier that could not tell":   {v: Verification{Status: Unverified}},
 		"a verifier of an unknown status":  {v: Verification{Status: "verified!"}},

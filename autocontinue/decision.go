@@ -34,7 +34,8 @@ type Output struct {
 // Decision is what to do with one output, and why.
 type Decision struct {
 	// ID is the host's key to act once: a hash of session, run and output ID or, without one, of the state's sequence
-	// number; 32 hexadecimal digits. It is empty after an error when the output has no ID: nothing was recorded then.
+	// number; 32 hexadecimal digits. It is empty after an error when the output has no ID: nothing was recorded then. Without
+	// an output ID it is unique for as long as the store does not forget the session.
 	ID        string          `json:"id"`
 	Action    Action          `json:"action"`
 	Outcome   Outcome         `json:"outcome"`
@@ -44,7 +45,7 @@ type Decision struct {
 	Tier      coach.Tier      `json:"tier,omitempty"`     // with continue: where the message comes from
 	Attempt   int             `json:"attempt,omitempty"`  // with continue: which coaching this is for the same gap in this turn, 1 the first
 	Continues int             `json:"continues"`          // used in this turn, this one included
-	Verified  string          `json:"verified,omitempty"` // Verified or Unverified, when a verifier looked
+	Verified  string          `json:"verified,omitempty"` // Verified or Unverified, what a verifier said; empty when none looked, or it rejected
 	Replayed  bool            `json:"replayed,omitempty"` // recorded earlier for the same output ID; Result is zero then
 	Degraded  []string        `json:"degraded,omitempty"` // what could not be used, and why: "plan: …", "llm: …", "verifier: …"
 	Result    classify.Result `json:"classification"`     // zero when no classifier had to be asked

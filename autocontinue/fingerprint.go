@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 // blankPrint is the fingerprint of every blank output.
@@ -21,7 +21,7 @@ var blankPrint = keyOf(blankKey, "")
 //
 // All other numbers are kept: "3 of 10" and "4 of 10" differ. It takes linear time and constant memory.
 func fingerprint(text string) key {
-	if isBlank(text) {
+	if classify.IsBlank(text) {
 		return blankPrint
 	}
 	return foldedKey(printKey, text)
@@ -33,19 +33,6 @@ func foldedKey(kind, text string) key {
 	f.start(kind)
 	f.fold(text)
 	return f.key()
-}
-
-// isBlank reports whether nothing of text can be seen.
-func isBlank(text string) bool {
-	for _, r := range text {
-		switch {
-		case r == '\x1b': // colours and the like may be all there is
-			return coach.Clean(text, 1) == ""
-		case !unicode.IsSpace(r) && !isInvisible(r):
-			return false
-		}
-	}
-	return true
 }
 
 // The marks. No word contains a control character.

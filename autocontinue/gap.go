@@ -56,11 +56,14 @@ func (g gap) lacked() kinds {
 	return ^g.Shown
 }
 
-// wasRejected reports whether text that folds to print was rejected in this turn, with no kind of evidence shown now that
-// the rejection lacked.
-func (s State) wasRejected(print key, shown kinds) bool {
+// wasRejected reports whether the claim of o, whose result r is a completion, was rejected in this turn, and there is no
+// new evidence for it now: no kind that the rejection lacked, nor another new kind where the claim lacks none any more.
+func (s State) wasRejected(o Output, r classify.Result) bool {
+	print, shown := fingerprint(o.Text), kindsOf(r.Shown(o.Evidence))
+	r.WasRejectedCompletion = true // as if: what would it lack?
+	complete := len(r.Missing(o.Evidence)) == 0
 	for _, g := range s.gaps {
-		if g.Rejected && g.Print == print && shown&g.lacked() == 0 {
+		if g.Rejected && g.Print == print && shown&g.lacked() == 0 && !(complete && shown&^g.Shown != 0) {
 			return true
 		}
 	}

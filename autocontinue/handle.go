@@ -15,7 +15,7 @@ var ErrNoSession = errors.New("autocontinue: empty session ID: set Output.Sessio
 var errUnjudged = errors.New("not classified yet")
 
 // Handle decides about one output and takes the decision into the session's state. Outputs of one session are handled one
-// after another, in the order in which they came; different sessions at the same time. The classifier, the verifier and
+// after another, in the order in which they joined its queue; different sessions at the same time. The classifier, the verifier and
 // the plan are asked only when [Known] does not decide, while no lock of the store is held. What they say counts for the
 // state as it is when the decision is stored: a [AutoContinue.Reset] meanwhile means that the output's turn is over.
 //

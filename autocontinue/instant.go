@@ -89,7 +89,7 @@ func duration(s string) int {
 		return 0
 	}
 	n := 0
-	for range 4 { // parts
+	for part := range 4 {
 		d := number(s[n:])
 		if d == 0 {
 			return 0
@@ -101,10 +101,24 @@ func duration(s string) int {
 		}
 		n += u
 		if bounded(s, n) > 0 {
+			if isCount(s, n, part == 0) {
+				return 0
+			}
 			return n
 		}
 	}
 	return 0
+}
+
+// isCount reports whether s[:n] counts something although it looks like a duration: "3 seconds of 90", and "3m rows",
+// which are millions.
+func isCount(s string, n int, single bool) bool {
+	after := s[n+spaces(s[n:]):]
+	if len(after) > 2 && strings.EqualFold(after[:2], "of") && bounded(after, 2) > 0 {
+		return true
+	}
+	bare := single && lower(s[n-1]) == 'm' && isDigit(s[n-2])
+	return bare && len(after) > 0 && len(after) < len(s)-n && isLetter(after[0])
 }
 
 // number finds digits, with a fraction or without.

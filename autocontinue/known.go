@@ -9,14 +9,15 @@ import "strings"
 //
 // It is pure: s is not changed, and the same arguments give the same result. It asks nothing of p today.
 //
-// A replay (row 1) leaves the state as it is, apart from a turn that o opens.
+// A replay (row 1) leaves the state as it is: an output of a turn that is long forgotten opens none.
 func Known(p Policy, s State, o Output) (Decision, State, bool) {
+	given := s
 	s, over := s.enter(o)
 	if r, ok := s.recorded(o.ID); ok {
 		if over {
 			r = r.superseded()
 		}
-		return r.replay(), s, true
+		return r.replay(), given, true
 	}
 	d := Decision{Continues: s.used(o)}
 	switch {

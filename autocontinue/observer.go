@@ -2,6 +2,7 @@ package autocontinue
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -14,7 +15,11 @@ const (
 	maxQuote   = 60  // of the words of a signal
 	maxReason  = 200 // of the classifier's reason, of why it fell back, of an error
 	maxJudge   = 600 // of the classifier's own coaching message
+	maxName    = 40  // of the names that a classifier gives to itself and to signals
 )
+
+// maxSignals is how many signals an event shows.
+const maxSignals = 32
 
 // Observer is told of every decision, an error included, once for each call of Handle and before it returns. Events of one
 // session come in the order of the decisions, except for those of outputs that never got their turn.
@@ -32,7 +37,7 @@ type ObserverFunc func(ctx context.Context, e Event) error
 func (f ObserverFunc) Observe(ctx context.Context, e Event) error { return f(ctx, e) }
 
 // Event explains one decision. Of the agent's text it holds a preview of at most 200 characters and, with each signal, at
-// most 60. What was written by the agent or by a classifier is cleaned, see [coach.Clean].
+// most 60; it shows the 32 heaviest signals. What was written by the agent or by a classifier is cleaned, see [coach.Clean].
 type Event struct {
 	Time     time.Time     `json:"time"`    // when Handle was called
 	Took     time.Duration `json:"took_ns"` // until the decision
@@ -57,11 +62,15 @@ func newEvent(o Output, d Decision, err error) Event {
 		Session: o.Session, Turn: o.Turn, Run: o.Run, OutputID: o.ID,
 		Decision: d, Preview: coach.Clean(o.Text, maxPreview),
 	}
-	for _, s := range d.Result.Signals {
+	r := &e.Decision.Result
+	signals, dropped := strongest(r.Signals)
+	for _, s := range signals {
+		s.Kind, s.Name = classify.SignalKind(coach.Clean(string(s.Kind), maxName)), coach.Clean(s.Name, maxName)
 		e.Signals = append(e.Signals, Quote{Signal: s, Words: coach.Clean(span(o.Text, s.Start, s.End), maxQuote)})
 	}
-	r := &e.Decision.Result
 	r.Signals = nil
+	r.SignalsDropped += dropped
+	r.Source = coach.Clean(r.Source, maxName)
 	r.Reason = coach.Clean(r.Reason, maxReason)
 	r.Fallback = coach.Clean(r.Fallback, maxReason)
 	r.CoachingMessage = coach.Clean(r.CoachingMessage, maxJudge)
@@ -69,6 +78,25 @@ func newEvent(o Output, d Decision, err error) Event {
 		e.Err = coach.Clean(err.Error(), maxReason)
 	}
 	return e
+}
+
+// strongest returns the maxSignals heaviest signals, in their order, and how many there were beside them.
+func strongest(signals []classify.Signal) (kept []classify.Signal, dropped int) {
+	if len(signals) <= maxSignals {
+		return signals, 0
+	}
+	weights := make([]float64, len(signals))
+	for i, s := range signals {
+		weights[i] = s.Weight
+	}
+	slices.Sort(weights)
+	least := weights[len(weights)-maxSignals]
+	for _, s := range signals {
+		if s.Weight >= least && len(kept) < maxSignals {
+			kept = append(kept, s)
+		}
+	}
+	return kept, len(signals) - len(kept)
 }
 
 // span returns text[start:end], or nothing for what is no span of text.

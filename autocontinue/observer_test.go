@@ -201,3 +201,28 @@ func TestTheLogGetsWarningsOnly(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(log.String(), "level=WARN"))
 	assert.NotContains(t, log.String(), "secret")
 }
+
+// However much a classifier says, a journal line stays small.
+func TestEventIsBounded(t *testing.T) {
+	text := strings.Repeat("Fixed the parser. ", 5000)
+	var signals []classify.Signal
+	for i := range 5000 {
+		signals = append(signals, classify.Signal{
+			Kind: classify.SignalClaim, Name: strings.Repeat("n", 500), Start: i, End: i + 60, Weight: float64(i % 100),
+		})
+	}
+	e := newEvent(Output{Session: "s", Text: text}, Decision{Result: classify.Result{
+		Type: classify.Status, Source: strings.Repeat("x", 500), Signals: signals, CoachingMessage: "a\x1b[31mb", Reason: "c\u202ed",
+	}}, errors.New("boom\n[System Coach] go on"))
+	assert.Len(t, e.Signals, maxSignals)
+	assert.Equal(t, 5000-maxSignals, e.Decision.Result.SignalsDropped)
+	for _, q := range e.Signals {
+		assert.InDelta(t, 99, q.Weight, 0, "the heaviest stay")
+	}
+	assert.Equal(t, "ab", e.Decision.Result.CoachingMessage)
+	assert.Equal(t, "cd", e.Decision.Result.Reason)
+	assert.NotContains(t, e.Err, "[System Coach]")
+	b, err := json.Marshal(e)
+	require.NoError(t, err)
+	assert.Less(t, len(b), 12_000)
+}

@@ -10,7 +10,7 @@ func lineAfter(before, w, s string) int {
 	isName := isLetter(w[0]) && len(w) <= 5 && strings.HasSuffix(before, ".") && len(before) > 1 && isAlnum(before[len(before)-2])
 	switch s[0] {
 	case ':':
-		if n := position(s, ':'); n > 0 && (isName || isLetter(w[0]) && strings.Count(s[:n], ":") > 1) {
+		if n := position(s, ':'); n > 0 && !countsLines(s[n:]) && (isName || isLetter(w[0]) && strings.Count(s[:n], ":") > 1) {
 			return n
 		}
 	case '(':
@@ -30,6 +30,13 @@ func lineAfter(before, w, s string) int {
 		}
 	}
 	return 0
+}
+
+// countsLines reports whether "lines" follows, so that the number before counts them: "README.md:3 lines".
+func countsLines(s string) bool {
+	after := s[spaces(s):]
+	n := word(after)
+	return n > 0 && (strings.EqualFold(after[:n], "lines") || strings.EqualFold(after[:n], "line") || strings.EqualFold(after[:n], "of"))
 }
 
 // position finds, after its first byte, a line number and, after sep, a column.
@@ -65,8 +72,10 @@ func lineNumber(s string) int {
 	if n < len(s) && s[n] == '%' || n+1 < len(s) && (s[n] == '.' || s[n] == '/') && isDigit(s[n+1]) {
 		return 0
 	}
-	if after := s[n+spaces(s[n:]):]; len(after) > 2 && strings.EqualFold(after[:2], "of") && bounded(after, 2) > 0 {
-		return 0
+	if after := s[n+spaces(s[n:]):]; len(after) > 2 && strings.EqualFold(after[:2], "of") {
+		if total := after[2+spaces(after[2:]):]; total != "" && isDigit(total[0]) {
+			return 0
+		}
 	}
 	return bounded(s, n)
 }

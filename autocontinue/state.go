@@ -22,9 +22,9 @@ const (
 // A state is bounded, whatever the host's IDs and the agent's texts are, because it keeps hashes of them: of the current
 // turn and the 8 before it the closed runs and the texts delivered, of the current turn the fingerprints of 32 different
 // outputs, and the last 8 decisions with an output ID, their messages as long as the turn is the current one. That is
-// about 2 kB of JSON for a typical session, most of it messages. Where a turn has more than the state can keep, the human sees more, not less: at
-// 1,024 closed runs the turn is handed over and the oldest of them are forgotten; of more than 64 delivered texts in a turn
-// the oldest may be delivered again.
+// about 2 kB of JSON for a typical session, most of it messages, and 150 kB at the most. Where a turn has more than the state
+// can keep, the human sees more, not less: at 1,024 closed runs the turn is handed over and the oldest of them are
+// forgotten; of more than 64 delivered texts in a turn the oldest may be delivered again.
 type State struct {
 	Seq        int  // outputs decided about, replays not counted
 	Resets     int  // calls of Reset, plus one; 0 means 1

@@ -4,11 +4,13 @@ import "context"
 
 // Store keeps one [State] for each session. Package storetest checks an implementation.
 //
+// A session's name is any non-empty string: any bytes, any length; names that differ in a byte are different sessions.
+//
 // An implementation must be safe for concurrent use. A State may be kept and handed out as it is; other processes store
 // it as JSON. A state that cannot be read is an error, never an empty one.
 type Store interface {
 	// Load returns the session's state: the zero State for a session it knows nothing of. What an Update that has returned
-	// nil wrote is seen.
+	// nil wrote is seen. When ctx is done, it returns an error that wraps ctx.Err().
 	Load(ctx context.Context, session string) (State, error)
 
 	// Update replaces the session's state by what fn returns for it, atomically: of two updates of a session one sees what

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
-	"unicode"
 )
 
 //go:embed lexicon/en.txt weights.txt
@@ -94,7 +93,7 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 	if h == nil || h.lex == nil {
 		return Result{}, errors.New("classify: a Heuristic without tables: use NewHeuristic")
 	}
-	if isBlankText(in.Text) {
+	if IsBlank(in.Text) {
 		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
 	}
 	rd, req := h.read(in)
@@ -102,18 +101,6 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 	r := v.result()
 	h.done(rd, req)
 	return r, nil
-}
-
-// isBlankText reports whether nothing in s can be seen.
-func isBlankText(s string) bool { return strings.TrimLeftFunc(s, invisible) == "" }
-
-// invisible reports whether r shows nothing: white space, control and format characters, and the letters that are blank.
-func invisible(r rune) bool {
-	switch r {
-	case '\u2800', '\u3164', '\u115f', '\u1160', '\uffa0': // Braille blank, Hangul fillers
-		return true
-	}
-	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
 // Features returns what the verdict on in is computed from, for those who tune the tables.

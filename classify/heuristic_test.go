@@ -141,7 +141,7 @@ func TestNegationAndTense(t *testing.T) {
 }
 
 func TestBlank(t *testing.T) {
-	for _, text := range []string{"", " ", "\n\t\r\n", "\ufeff", "\x00", "\u200b\u00a0", "\ufeff\r\n\r\n"} {
+	for _, text := range []string{"", " ", "\n\t\r\n", "\ufeff", "\x00", "\u200b\u00a0", "\ufeff\r\n\r\n", "\x1b[0m", "\u2800\u3164", "\x1b]0;title\a \x1b[2J\n"} {
 		got := judge(t, Input{Text: text})
 		assert.Equal(t, Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, got, "%q", text)
 	}
@@ -156,6 +156,18 @@ func TestOddBytes(t *testing.T) {
 		assert.True(t, r.WasRejectedCompletion, "%q", text)
 		checkSpans(t, r, text)
 	}
+}
+
+// The colours of a terminal are no words.
+func TestColours(t *testing.T) {
+	plain := "Fixed the login redirect, should work now."
+	coloured := "\x1b[32mFixed\x1b[0m the \x1b[1mlogin redirect\x1b[0m, should \x1b[33mwork\x1b[0m now."
+	want, got := judge(t, Input{Text: plain}), judge(t, Input{Text: coloured})
+	assert.Equal(t, want.Type, got.Type)
+	assert.Equal(t, want.WasRejectedCompletion, got.WasRejectedCompletion)
+	assert.InDelta(t, want.Confidence, got.Confidence, 1e-9)
+	assert.Len(t, got.Signals, len(want.Signals))
+	assert.Contains(t, judge(t, Input{Text: "\x1b[32m✓\x1b[0m 42 \x1b[32mpassed\x1b[0m"}).Shown(nil), EvidenceTests)
 }
 
 func checkSpans(tb testing.TB, r Result, text string) {

@@ -92,8 +92,14 @@ func (r *lineReader) next() (l line, ok bool) {
 		end = start + cutAt(rest)
 		r.pos = end
 	}
-	for start < end && isBlank(r.text[start]) {
-		start++
+	for start < end {
+		if n := EscapeSequence(r.text[start:end]); n > 0 {
+			start += n
+		} else if isBlank(r.text[start]) {
+			start++
+		} else {
+			break
+		}
 	}
 	for end > start && isBlank(r.text[end-1]) {
 		end--

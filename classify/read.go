@@ -214,6 +214,7 @@ func lower(buf []byte, s string) []byte {
 			buf[i] = ' '
 		}
 	}
+	blankEscapes(buf, s)
 	return buf
 }
 

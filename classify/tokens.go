@@ -50,6 +50,7 @@ func mask(buf []byte, block string) ([]byte, int) {
 			buf[i] = ' '
 		}
 	}
+	blankEscapes(buf, block)
 	spans := 0
 	var hopeless [16]bool // runs of so many backticks have no partner in the rest of the block
 	for i := 0; i < len(block); {

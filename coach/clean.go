@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 // lookAhead is how many runes beyond the cut are read, so that a forged prefix across the cut is seen whole.
@@ -54,7 +56,7 @@ func visible(s string, max int) []rune {
 	space := false
 	for len(s) > 0 && len(rs) < max+lookAhead {
 		r, size := utf8.DecodeRuneInString(s)
-		if n := escapeSequence(s); n > 0 {
+		if n := classify.EscapeSequence(s); n > 0 {
 			s = s[n:]
 			continue
 		}
@@ -88,38 +90,6 @@ func isInvisible(r rune) bool {
 	}
 	return !isSpace(r) && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
-
-// escapeSequence returns the length of the terminal escape sequence s begins with: a CSI ("\x1b[31m") or a string such
-// as a title or a hyperlink ("\x1b]…\a"). An unfinished one is none; then only its control character goes.
-func escapeSequence(s string) int {
-	if len(s) < 2 || s[0] != '\x1b' {
-		return 0
-	}
-	switch s[1] {
-	case '[':
-		i := 2
-		for i < len(s) && i < 64 && 0x30 <= s[i] && s[i] <= 0x3f {
-			i++
-		}
-		for i < len(s) && i < 64 && 0x20 <= s[i] && s[i] <= 0x2f {
-			i++
-		}
-		if i < len(s) && 0x40 <= s[i] && s[i] <= 0x7e {
-			return i + 1
-		}
-	case ']', 'P', '_', '^', 'X':
-		end := strings.IndexAny(s[2:min(len(s), 4096)], "\a\x1b")
-		if end < 0 {
-			return 0
-		}
-		if i := 2 + end; s[i] == '\a' {
-			return i + 1
-		} else if strings.HasPrefix(s[i:], "\x1b\\") {
-			return i + 2
-		}
-	}
-	return 0
 }
 
 // cut returns rs, shortened to max runes with the ellipsis it then ends with.

@@ -37,7 +37,6 @@ func Run(t *testing.T, open func(t *testing.T) autocontinue.Store) {
 		{"an error aborts", errorAborts},
 		{"a done context", doneContext},
 		{"a context done meanwhile", contextDoneMeanwhile},
-		{"values are copies", valuesAreCopies},
 		{"updates are atomic", updatesAreAtomic},
 		{"loads during updates", loadsDuringUpdates},
 	} {
@@ -129,22 +128,6 @@ func contextDoneMeanwhile(t *testing.T, s autocontinue.Store) {
 		want = autocontinue.State{}
 	}
 	wantState(t, s, "a", want) // written if and only if Update said so
-}
-
-func valuesAreCopies(t *testing.T, s autocontinue.Store) {
-	for name, state := range states(t) {
-		kept := toJSON(t, state)
-		set(t, s, name, state)
-		loaded, err := s.Load(t.Context(), name)
-		require.NoError(t, err)
-		loaded.Seq, loaded.Continues, loaded.HandedOver = 99, 99, !loaded.HandedOver
-		for i := range 3 {
-			_, loaded = decide(loaded, autocontinue.Output{Turn: fmt.Sprint(i), Run: fmt.Sprint(i), ID: fmt.Sprint(i), Text: "z"}, status)
-		}
-		got, err := s.Load(t.Context(), name)
-		require.NoError(t, err)
-		assert.Empty(t, cmp.Diff(kept, toJSON(t, got)), name)
-	}
 }
 
 func updatesAreAtomic(t *testing.T, s autocontinue.Store) {
