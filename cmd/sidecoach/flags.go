@@ -58,7 +58,11 @@ func (t threshold) policy() float64 {
 // flagError puts what the flag parser found into our words.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return misuse(e.Unwrap().Error(), "--%s cannot be %q", e.GetFlag().Name, e.GetValue())
+		hint := e.Unwrap().Error()
+		if e.GetFlag().Value.Type() == "bool" {
+			hint = "leave the value out, or give true or false"
+		}
+		return misuse(hint, "--%s cannot be %q", e.GetFlag().Name, e.GetValue())
 	}
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := e.GetSpecifiedName()

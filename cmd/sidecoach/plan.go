@@ -69,9 +69,17 @@ func inWorkingTree(name string) (string, bool) {
 	if local, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(local) {
 		return local, true
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil { // $PWD may name it by another road
+	// $PWD, or the name, may lead here by another road. What the name itself is stays to the tree: it follows no link out.
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", false
 	}
-	local, err := filepath.Rel(dir, name)
+	if local, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(local) {
+		return local, true
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(name))
+	if err != nil {
+		return "", false
+	}
+	local, err := filepath.Rel(dir, filepath.Join(parent, filepath.Base(name)))
 	return local, err == nil && filepath.IsLocal(local)
 }

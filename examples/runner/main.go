@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
@@ -36,7 +37,10 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("runner", flag.ContinueOnError)
 	play := fs.String("play", "", "be the scripted agent of this turn")
-	if err := fs.Parse(args); err != nil {
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return nil
+	case err != nil:
 		return err
 	}
 	if *play != "" {
@@ -86,15 +90,10 @@ func (h *host) turn(ctx context.Context, name, request string, command []string)
 		output := autocontinue.Output{
 			Session: "demo", Turn: name, Run: run, ID: run + "/return", Text: text, Request: request, Failed: failed,
 		}
-		d, err := h.decide(ctx, output)
-		if err != nil {
-			return err
-		}
+		d := h.decide(ctx, output)
 		// Many hosts hear of a pause twice, from a return value and from a callback. The second is no second pause.
 		output.ID = run + "/callback"
-		if _, err := h.decide(ctx, output); err != nil {
-			return err
-		}
+		h.decide(ctx, output)
 		if d.Action != autocontinue.Continue {
 			return nil
 		}
@@ -102,11 +101,11 @@ func (h *host) turn(ctx context.Context, name, request string, command []string)
 	}
 }
 
-// decide asks sidecoach and shows what it says. On an error a host that must go on shows the output: d says Deliver.
-func (h *host) decide(ctx context.Context, o autocontinue.Output) (autocontinue.Decision, error) {
+// decide asks sidecoach and shows what it says. On an error d says Deliver: the human sees the output, and the turn ends.
+func (h *host) decide(ctx context.Context, o autocontinue.Output) autocontinue.Decision {
 	d, err := h.ac.Handle(ctx, o)
 	if err != nil {
-		return d, err
+		fmt.Fprintf(h.out, "sidecoach failed: %v\n", err)
 	}
 	fmt.Fprintf(h.out, "sidecoach %s · %s · %s", d.Action, d.Outcome, d.Reason)
 	if d.Note != "" {
@@ -116,13 +115,14 @@ func (h *host) decide(ctx context.Context, o autocontinue.Output) (autocontinue.
 	if d.Action == autocontinue.Continue {
 		fmt.Fprintf(h.out, "coach     %s\n", indent(d.Message))
 	}
-	return d, nil
+	return d
 }
 
 // agent runs the command with the message as its last argument and returns what it printed. failed says that it ended
 // badly; then the text is followed by what it said on standard error.
 func agent(ctx context.Context, command []string, message string) (text string, failed bool, err error) {
 	cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], message)...)
+	cmd.WaitDelay = 5 * time.Second // for what the agent started and left running
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	switch err := cmd.Run(); {
