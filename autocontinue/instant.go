@@ -114,7 +114,7 @@ func duration(s string) int {
 // which are millions.
 func isCount(s string, n int, single bool) bool {
 	after := s[n+spaces(s[n:]):]
-	if len(after) > 2 && strings.EqualFold(after[:2], "of") && bounded(after, 2) > 0 {
+	if len(after) >= 2 && strings.EqualFold(after[:2], "of") && bounded(after, 2) > 0 {
 		return true
 	}
 	bare := single && lower(s[n-1]) == 'm' && isDigit(s[n-2])

@@ -72,7 +72,7 @@ func lineNumber(s string) int {
 	if n < len(s) && s[n] == '%' || n+1 < len(s) && (s[n] == '.' || s[n] == '/') && isDigit(s[n+1]) {
 		return 0
 	}
-	if after := s[n+spaces(s[n:]):]; len(after) > 2 && strings.EqualFold(after[:2], "of") {
+	if after := s[n+spaces(s[n:]):]; len(after) >= 2 && strings.EqualFold(after[:2], "of") {
 		if total := after[2+spaces(after[2:]):]; total != "" && isDigit(total[0]) {
 			return 0
 		}
