@@ -4,6 +4,9 @@
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -out classify/weights.txt
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -cv more.jsonl
 //
+// The shipped weights come from the shipped cases and from dev.jsonl, labelled outputs of real agents that are not part of
+// the repository; the head of weights.txt says how often each counted.
+//
 // With -cv nothing is written: each repository named in that file (meta.repo) is held out in turn, and the figures are
 // those of the held-out cases.
 package main
@@ -131,7 +134,7 @@ func main() {
 	w := train(all, len(names), *l2, *minimum)
 	report("fitted on these very cases", all, func(e *example) []float64 { return predict(w, e) }, *show)
 	if *out != "" {
-		if err := write(*out, w, names, strings.Join(sources, ", ")); err != nil {
+		if err := write(*out, w, names, fmt.Sprintf("%s, with -l2 %g -blind %g -min %d", strings.Join(sources, ", "), *l2, *blind, *minimum)); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -273,6 +276,7 @@ func write(path string, w [][]float64, names []string, sources string) error {
 	slices.SortFunc(order[1:], func(a, b int) int { return strings.Compare(names[a], names[b]) })
 	var b strings.Builder
 	fmt.Fprintf(&b, "// How much each feature speaks for each class, in hundredths of log-odds.\n")
+	fmt.Fprintf(&b, "// In a name, @ says where a rule of the lexicon was found, + and - join properties: with and without.\n")
 	fmt.Fprintf(&b, "// Written by classify/internal/fit from: %s.\n\n", sources)
 	fmt.Fprintf(&b, "// %-40s", "feature")
 	for _, c := range classes {
