@@ -199,6 +199,17 @@ func TestReplayOpensNoTurn(t *testing.T) {
 	x.wants(x.decide("at work", progress, turnIs("n8")), Deliver, OutcomeNeedsHuman, ReasonWaiting)
 }
 
+// A continuation that comes again with a turn of its own is over, and stays it: the human has spoken.
+func TestReplayWithANewTurn(t *testing.T) {
+	x := play(t, Policy{})
+	named := func(f *Facts) { f.Output.ID = "i1" }
+	x.wants(x.decide("at work", progress, turnIs("t1"), named), Continue, OutcomeContinuing, ReasonProgress)
+	x.wants(x.decide("at work", progress, turnIs("t2"), named), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	d := x.decide("at work", progress, turnIs("t1"), named)
+	x.wants(d, Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	assert.True(t, d.Replayed)
+}
+
 // JSON has no NaN, and every decision has to be written down.
 func TestOddNumbers(t *testing.T) {
 	r := progress

@@ -9,13 +9,17 @@ import "strings"
 //
 // It is pure: s is not changed, and the same arguments give the same result. It asks nothing of p today.
 //
-// A replay (row 1) leaves the state as it is: an output of a turn that is long forgotten opens none.
+// A replay (row 1) leaves the state as it is: an output of a turn that is long forgotten opens none. Only one whose unknown
+// turn ends that of a continuation opens it: the human has spoken.
 func Known(p Policy, s State, o Output) (Decision, State, bool) {
 	given := s
 	s, over := s.enter(o)
 	if r, ok := s.recorded(o.ID); ok {
 		if over {
 			r = r.superseded()
+		}
+		if live, _ := given.recorded(o.ID); !over && live.Reason != r.Reason {
+			return r.replay(), s, true
 		}
 		return r.replay(), given, true
 	}

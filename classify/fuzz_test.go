@@ -63,14 +63,22 @@ func closed(text string) bool {
 func FuzzMask(f *testing.F) {
 	f.Add("call `f(x)` and \"say\" it")
 	f.Add("it's 5\" wide, “so” he «said» ``a`b``")
+	f.Add("\x1b[31mFixed `\x1b[0m it` \x1b \x1b]0;A\a")
 	f.Fuzz(func(t *testing.T, s string) {
 		buf, _ := mask(nil, s)
 		if len(buf) != len(s) {
 			t.Fatalf("%d bytes became %d", len(s), len(buf))
 		}
+		escape := 0 // up to where an escape sequence goes
 		for i := range buf {
 			c := s[i]
-			if 'A' <= c && c <= 'Z' {
+			if c == '\x1b' && i >= escape {
+				escape = i + max(1, EscapeSequence(s[i:]))
+			}
+			switch {
+			case i < escape:
+				c = ' '
+			case 'A' <= c && c <= 'Z':
 				c += 'a' - 'A'
 			}
 			if buf[i] != c && buf[i] != masked && s[i] != masked {
