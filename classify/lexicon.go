@@ -26,7 +26,7 @@ type lexicon struct {
 
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs []uint64 // sets of words that code asks for: groups the table must define
 
-	denial, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
+	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
 
 type wordID uint16
@@ -83,6 +83,7 @@ func parseLexicon(fsys fs.FS, name string) (*lexicon, error) {
 		section: pattern{rule: -1},
 	}
 	p.lex.denial, _ = p.ruleIndex(SignalGap, "denied")
+	p.lex.part, _ = p.ruleIndex(SignalGap, "part")
 	p.lex.exception, _ = p.ruleIndex(SignalFailure, "exception")
 	p.lex.tests, _ = p.ruleIndex(SignalEvidence, string(EvidenceTests))
 	p.lex.commit, _ = p.ruleIndex(SignalEvidence, string(EvidenceCommit))

@@ -277,6 +277,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 	}
 	if !request {
 		rd.exceptions(l, s, &mark)
+		rd.parts(l, s, &mark)
 	}
 	rd.any |= mark.rules
 	if s.question {
@@ -357,6 +358,34 @@ func (rd *reading) exceptions(l line, s sentence, mark *seen) {
 			rd.signal(rd.lex.exception, l.start+int(t.start), l.start+int(t.end))
 		}
 	}
+}
+
+// parts looks for a part of a whole: "two of five", "3/12".
+func (rd *reading) parts(l line, s sentence, mark *seen) {
+	for i := s.first; i < s.last; i++ {
+		first, last := &rd.toks[i], &rd.toks[i]
+		if first.kind != partToken {
+			if i+2 >= s.last || first.kind != numberToken || rd.toks[i+1].id == 0 || !contains(rd.lex.of, rd.toks[i+1].id) {
+				continue
+			}
+			last = &rd.toks[i+2]
+			if m, n := rd.number(first), rd.number(last); m == 0 || n == 0 || m >= n {
+				continue
+			}
+		}
+		mark.rules |= 1 << rd.lex.part
+		rd.counts[rd.lex.part]++
+		rd.signal(rd.lex.part, l.start+int(first.start), l.start+int(last.end))
+	}
+}
+
+// number returns the value of a small number, in digits or as a word, or 0.
+func (rd *reading) number(t *token) int {
+	w := rd.buf[t.start:t.end]
+	if n, ok := digits(w); ok {
+		return n
+	}
+	return numberWords[string(w)]
 }
 
 // isTrace reports whether a line belongs to a stack trace, in the forms of Python, Java, JavaScript, .NET, Go and Rust.

@@ -318,14 +318,14 @@ func finishWord(word, tail []byte) []byte {
 	return append(word, tail...)
 }
 
-var numberWords = map[string]bool{
-	"one": true, "two": true, "three": true, "four": true, "five": true, "six": true, "seven": true, "eight": true, "nine": true,
-	"ten": true, "eleven": true, "twelve": true, "first": true, "second": true, "third": true, "both": false,
+var numberWords = map[string]int{
+	"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+	"first": 1, "second": 2, "third": 3,
 }
 
 func numberKind(w []byte) tokenKind {
 	if len(w) == 0 || w[0] > '9' {
-		if len(w) >= 3 && len(w) <= 6 && numberWords[string(w)] {
+		if len(w) >= 3 && len(w) <= 6 && numberWords[string(w)] > 0 {
 			return numberToken
 		}
 		if string(w) == "zero" {

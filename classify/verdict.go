@@ -74,7 +74,7 @@ func (v *verdict) weighHost(r *Result) {
 	rd := v.rd
 	claims := r.WasRejectedCompletion || rd.has("claim.done") || rd.has("claim.tests") || rd.has("claim.build") || rd.kind(SignalEvidence)
 	answers := (v.asked.question || v.asked.explain) && !v.asked.change && !rd.has("claim.tests") && r.Type == Completion
-	admits := rd.has("hedge.not_run") || rd.has("gap.unfinished") || rd.has("gap.denied") || rd.has("gap.no_tests")
+	admits := rd.has("hedge.not_run") || rd.kind(SignalGap)
 	switch {
 	case len(failed) > 0 && claims && !answers && (r.Type == Completion || r.WasRejectedCompletion):
 		if tests { // something else failed, and the tests passed: the text decides
@@ -135,11 +135,11 @@ func (v *verdict) reason(r Result) string {
 		return "claims completion, but what it shows does not carry the claim"
 	case !rd.kind(SignalClaim) && rd.kind(SignalPromise):
 		return "promises instead of showing work"
-	case rd.has("hedge.not_run"):
+	case rd.has("hedge.not_run") && rd.kind(SignalClaim):
 		return "claims completion with nothing run"
-	case rd.kind(SignalHedge):
+	case rd.kind(SignalHedge) && rd.kind(SignalClaim):
 		return "claims completion with a hedge and without evidence"
-	case rd.has("gap.unfinished") || rd.has("gap.denied"):
+	case rd.kind(SignalGap) && rd.kind(SignalClaim):
 		return "claims completion, admits that a part is missing, and shows no evidence"
 	case rd.kind(SignalClaim):
 		return "claims completion without evidence"
