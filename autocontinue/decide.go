@@ -92,6 +92,9 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	d.Result = r
 	if ok {
 		d.Reason = ReasonCompletion
+		if d.Verified != Verified && len(r.Shown(o.Evidence)) == 0 {
+			d.Note = answerNote
+		}
 		return s.settle(o, d), s
 	}
 	empty := g.Print == blankPrint

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/plancriteria"
@@ -23,12 +24,19 @@ func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (Facts, e
 	}
 	if out.PlanFile != "" {
 		if err := a.readPlan(&f); err != nil {
-			a.degrade(ctx, &f, "plan: ", err)
+			a.degrade(ctx, &f, "plan: ", errors.New(strings.TrimPrefix(err.Error(), "plancriteria: ")))
 		}
 		if f.Coach.Criteria != nil {
 			for _, item := range f.Coach.Criteria.Open() {
 				in.Criteria = append(in.Criteria, item.Text)
 			}
+		}
+	}
+
+	for _, e := range out.Evidence {
+		if !e.Kind.Valid() {
+			a.degrade(ctx, &f, "evidence: ", fmt.Errorf("%q is no kind of evidence", e.Kind))
+			break
 		}
 	}
 

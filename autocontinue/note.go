@@ -37,6 +37,9 @@ func note(r Reason) string {
 	return ""
 }
 
+// answerNote goes with a completion that shows no evidence of its own.
+const answerNote = "The agent answers you, or reports what it found."
+
 func holdNote(why string) string {
 	if why = coach.Clean(why, maxHold); why == "" {
 		return note(ReasonHold)

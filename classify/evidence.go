@@ -1,5 +1,7 @@
 package classify
 
+import "slices"
+
 // EvidenceKind is a kind of evidence that work was done.
 type EvidenceKind string
 
@@ -11,6 +13,9 @@ const (
 	EvidenceCommit      EvidenceKind = "commit"         // a commit hash
 	EvidencePullRequest EvidenceKind = "pull_request"   // a link to a pull or merge request
 )
+
+// Valid reports whether k is one of the constants. Evidence of other kinds counts for nothing.
+func (k EvidenceKind) Valid() bool { return slices.Contains(kindsOfEvidence[:], k) }
 
 // Evidence is something the host itself saw, such as the result of a tool call of this turn.
 type Evidence struct {

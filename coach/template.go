@@ -114,7 +114,7 @@ func (tt *tierTemplate) try(t Tier) error {
 				return err
 			}
 			if finish(raw, maxMessage) == "" {
-				return fmt.Errorf("prints nothing for %s at attempt %d", s.name, s.in.Attempt)
+				return fmt.Errorf("prints nothing for %s at attempt %d; every template must print something in every case", s.name, s.in.Attempt)
 			}
 		}
 	}

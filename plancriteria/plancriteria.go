@@ -43,7 +43,7 @@ const MaxSize = 1 << 20
 
 // What stands in the way of a result. [ExtractFile] returns errors of the file system, too.
 var (
-	ErrNoSection  = errors.New("no success criteria section")
+	ErrNoSection  = errors.New(`no heading "Success Criteria", "Acceptance Criteria" or "Definition of Done"`)
 	ErrEmpty      = errors.New("the success criteria section is empty") // but for comments, rules, sub-headings, link definitions, bare checkboxes
 	ErrAmbiguous  = errors.New("more than one success criteria section")
 	ErrTooLarge   = errors.New("larger than 1 MiB")

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -19,6 +21,8 @@ type options struct {
 	phase     choice
 	plan      string
 	threshold threshold
+	continues int
+	failed    bool
 	json      bool
 	print     choice
 	exitCode  bool
@@ -33,15 +37,21 @@ func newDecide(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sidecoach [flags] [FILE]",
 		Short: "Side-coaching for coding agents",
-		Long: `sidecoach reads what a coding agent printed last when it paused, from FILE or a pipe, and prints one
-decision: deliver it to the human, or continue, with the exact message to send to the agent.
+		Long: `sidecoach reads what a coding agent printed last when it paused, from FILE or
+a pipe, and prints one decision: deliver it to the human, or continue, with the
+exact message to send to the agent.
 
-Exit status: 0 a decision was printed, 1 bad input or a failure, 64 wrong usage. With --exit-code a decision
-to continue is 10, to suppress 11, to deliver 0. It is never 2.`,
+Each call judges one output alone and remembers nothing. A loop around it has
+to count: with --continues 3 the output goes to the human.
+
+Exit status: 0 a decision was printed, 1 bad input or a failure, 64 wrong
+usage. With --exit-code a decision to continue is 10, to suppress 11 (never
+from a single call), to deliver 0. It is never 2.`,
 		Example: `  some-agent | sidecoach
   sidecoach --request "Fix the login redirect" --plan docs/plan.md output.txt
   sidecoach --json output.txt
-  message=$(sidecoach --print message output.txt) && [ -n "$message" ] && some-agent "$message"`,
+  message=$(sidecoach --print message output.txt)
+  [ -z "$message" ] || some-agent "$message"`,
 		Version:           version(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -66,11 +76,14 @@ to continue is 10, to suppress 11, to deliver 0. It is never 2.`,
 	f.Var(&o.phase, "phase", "the agent works in this phase: "+strings.Join(o.phase.allowed, ", "))
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
 	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, goes to the human; 0 switches the rule off")
+	f.IntVar(&o.continues, "continues", 0, "the agent was continued `N` times since the human spoke; from 3 on the human is next")
+	f.BoolVar(&o.failed, "failed", false, "the agent's run failed or was cut off: it is never sent on")
 	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
 	f.Var(&o.print, "print", "print one `PART` only, message: what to send to the agent, nothing unless it is to continue")
 	f.BoolVar(&o.exitCode, "exit-code", false, "tell the decision by the exit status as well")
 	f.Bool("version", false, "print version and revision of this program")
 	cmd.SetFlagErrorFunc(flagError)
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	complete := func(flag string, values []string) {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic(err) // the flag is declared above
@@ -79,6 +92,7 @@ to continue is 10, to suppress 11, to deliver 0. It is never 2.`,
 	complete("request", nil)
 	complete("phase", o.phase.allowed)
 	complete("threshold", nil)
+	complete("continues", nil)
 	complete("print", o.print.allowed)
 	if err := cmd.MarkFlagFilename("plan", "md", "markdown"); err != nil {
 		panic(err)
@@ -89,11 +103,14 @@ to continue is 10, to suppress 11, to deliver 0. It is never 2.`,
 // run decides about the output that args names and prints the decision. What can be wrong with the command line is found
 // before the input is read, which may be a pipe that nobody can fill again.
 func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
+	if o.continues < 0 {
+		return misuse("give how often the agent was continued, 0 or more", "--continues cannot be %d", o.continues)
+	}
 	if o.json && o.print.value != "" {
 		return misuse("leave one of them out", "--json and --print exclude each other")
 	}
 	cfg := autocontinue.Config{Policy: autocontinue.Policy{MinConfidence: o.threshold.policy()}}
-	out := autocontinue.Output{Session: "command line", Request: o.request, Phase: o.phase.value}
+	out := autocontinue.Output{Request: o.request, Phase: o.phase.value, Continues: o.continues, Failed: o.failed}
 	if o.plan != "" {
 		tree, plan, err := openPlan(o.plan)
 		if err != nil {
@@ -106,6 +123,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if out.Text, err = readOutput(args, cmd.InOrStdin(), t.keyboard); err != nil {
 		return err
 	}
+	out.Session = sessionOf(out)
 	d, err := decide(cmd.Context(), cfg, out)
 	if err != nil {
 		return err
@@ -121,6 +139,17 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 		return exitFor(d.Action)
 	}
 	return nil
+}
+
+// sessionOf names the session of a single call after what it is asked, so that the same call gives the same decision, its ID
+// included, from a file as from a pipe, and another output another ID.
+func sessionOf(out autocontinue.Output) string {
+	h := sha256.New()
+	for _, part := range []string{out.Text, out.Request, out.Phase, out.PlanFile} {
+		fmt.Fprintf(h, "%d ", len(part)) // a digest never fails
+		io.WriteString(h, part)
+	}
+	return fmt.Sprintf("command line %x", h.Sum(nil))
 }
 
 // decide asks the library once. One call is one session that nobody remembers: nothing repeats and nothing is capped.

@@ -72,6 +72,30 @@ func TestSameInputSameDecision(t *testing.T) {
 	}
 }
 
+func TestOtherOutputOtherID(t *testing.T) {
+	id := func(args ...string) string {
+		out, _, _ := sidecoach(t, strings.NewReader(hollow), append(args, "--json")...)
+		var d autocontinue.Decision
+		require.NoError(t, json.Unmarshal([]byte(out), &d))
+		return d.ID
+	}
+	assert.NotEqual(t, id(), id("--request", "fix it"))
+}
+
+// A loop around the command counts by itself, and a failed run is never sent on.
+func TestContinuesAndFailed(t *testing.T) {
+	for args, want := range map[string]string{
+		"--continues 0": "continue", "--continues 2": "continue", "--continues 3": "deliver", "--continues 99": "deliver", "--failed": "deliver",
+	} {
+		out, _, status := sidecoach(t, strings.NewReader(hollow), strings.Fields(args)...)
+		assert.Zero(t, status)
+		assert.True(t, strings.HasPrefix(out, want), "%s: %s", args, out)
+	}
+	_, stderr, status := sidecoach(t, strings.NewReader(hollow), "--continues", "-1")
+	assert.Equal(t, exitUsage, status)
+	assert.Contains(t, stderr, "hint: ")
+}
+
 func TestRequestReachesTheClassifier(t *testing.T) {
 	const answer = "The redirect is decided in auth.go: the handler compares the host with the allow list and sends the user to the start page when it is not on it.\n"
 	without, _, status := sidecoach(t, strings.NewReader(answer), "--json")

@@ -1,8 +1,10 @@
 // Command runner is a host in miniature: it runs a real process as its agent, hands each output to sidecoach, and does
 // what the decision says.
 //
-//	go run ./examples/runner                        # a scripted agent plays four turns
-//	go run ./examples/runner -- my-agent --print    # your own: it gets each message as its last argument
+//	go run ./examples/runner                                               # a scripted agent plays four turns
+//	go run ./examples/runner -prompt "Fix the build" -- my-agent --print   # your own: each message is its last argument
+//
+// Each pause is reported twice, as happens to hosts that have a callback and a return value: the second is suppressed.
 //
 // The scripted agent is this program, started again with the turn's name: it fixes a bug without showing it and is
 // asked for evidence (fix), goes on claiming until the loop stalls (insist), asks something (ask), or crashes (crash).
@@ -36,7 +38,12 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("runner", flag.ContinueOnError)
-	play := fs.String("play", "", "be the scripted agent of this turn")
+	prompt := fs.String("prompt", "Go on.", "what your own agent is asked first")
+	play := fs.String("play", "", "be the scripted agent of this turn (used by the demonstration itself)")
+	fs.Usage = func() {
+		fmt.Fprintln(fs.Output(), "usage: runner [-prompt TEXT -- AGENT ARG...]")
+		fs.PrintDefaults()
+	}
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil
@@ -56,7 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	h := host{ac: ac, out: out}
 	if fs.NArg() > 0 {
-		return h.turn(ctx, "yours", "", fs.Args())
+		return h.turn(ctx, "yours", *prompt, fs.Args())
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -93,6 +100,7 @@ func (h *host) turn(ctx context.Context, name, request string, command []string)
 		d := h.decide(ctx, output)
 		// Many hosts hear of a pause twice, from a return value and from a callback. The second is no second pause.
 		output.ID = run + "/callback"
+		fmt.Fprint(h.out, "again     ")
 		h.decide(ctx, output)
 		if d.Action != autocontinue.Continue {
 			return nil
