@@ -303,27 +303,13 @@ func TestServerInParallel(t *testing.T) {
 	assert.Len(t, s.Requests(), 20)
 }
 
-// failures is a testing.TB that keeps what it is told instead of failing.
-type failures struct {
-	testing.TB
-	mu   sync.Mutex
-	said []string
-}
-
-func (f *failures) Errorf(format string, args ...any) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.said = append(f.said, fmt.Sprintf(format, args...))
-}
-func (f *failures) Helper() {}
-
 func TestPanicOfAnAnswerFailsTheTest(t *testing.T) {
-	f := &failures{TB: t}
+	f := newFake(t, t.Name())
 	s := classifytest.NewServer(f, func(http.ResponseWriter, *http.Request) { panic("oops") }, nil)
 	assert.Error(t, ask(t, s).err)
 	assert.Equal(t, 500, ask(t, s).status)
 	s.Close()
-	assert.Equal(t, []string{"classifytest: an answer panicked: oops"}, f.said)
+	assert.Equal(t, "classifytest: an answer panicked: oops", f.text())
 }
 
 func ExampleServer() {

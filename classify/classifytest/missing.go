@@ -1,0 +1,118 @@
+package classifytest
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// scope is one case of Run, on its way through the context to the transport.
+type scope struct {
+	name string
+	mu   sync.Mutex
+	said []string // what went wrong in the transport, whatever the classifier makes of it
+}
+
+type scopeKey struct{}
+
+func (s *scope) add(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.said, text) { // a client that tries again
+		s.said = append(s.said, text)
+	}
+}
+
+func (s *scope) take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	said := s.said
+	s.said = nil
+	return said
+}
+
+// miss fails the test for a request without a cassette, once for each request.
+func (c *Cassettes) miss(sc *scope, asked cassette) error {
+	err := fmt.Errorf("%w%s", ErrNoCassette, c.explain(asked))
+	c.complain(sc, asked.Key, err.Error())
+	return err
+}
+
+// complain reports through Run's subtest, which knows the case, or else through the test.
+func (c *Cassettes) complain(sc *scope, key, text string) {
+	c.mu.Lock()
+	again := c.missed[key]
+	c.missed[key] = true
+	c.mu.Unlock()
+	if sc != nil {
+		sc.add(text)
+	} else if !again {
+		c.t.Errorf("%s", text)
+	}
+}
+
+// explain says what is nearest to a request, what differs, and how to record it.
+func (c *Cassettes) explain(asked cassette) string {
+	var b strings.Builder
+	if asked.Case != "" {
+		fmt.Fprintf(&b, ", case %q", asked.Case)
+	}
+	near, alike := c.nearest(asked)
+	if near == nil {
+		fmt.Fprintf(&b, ": there are no cassettes in %s\n", c.dir)
+	} else {
+		fmt.Fprintf(&b, "\nthe nearest is %s (%.0f %% the same, answer %s)\n", filepath.Join(c.dir, near.name), 100*alike, near.Origin)
+		for _, line := range differences(near.Request, asked.Request) {
+			b.WriteString(line + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "to record it from the endpoint that the test names, with its key:\n\t%s=1 %s", RecordVariable, c.command)
+	if near != nil && isByHand(near.cassette) {
+		fmt.Fprintf(&b, "\nto keep the answer that was written by hand:\n\t%s=hand %s", RecordVariable, c.command)
+	}
+	return b.String()
+}
+
+func isByHand(k cassette) bool { return strings.HasPrefix(k.Origin, ByHand) }
+
+// byHand gives a request the answer that was written by hand for the same case, or a draft of one.
+func (c *Cassettes) byHand(sc *scope, asked cassette) (cassetteResponse, error) {
+	near, _ := c.nearest(asked)
+	asked.Origin = ByHand
+	switch {
+	case near != nil && asked.Case != "" && near.Case == asked.Case && isByHand(near.cassette):
+		asked.Origin, asked.Note, asked.Response = near.Origin, near.Note, near.Response
+	case near != nil && asked.Case != "" && near.Case == asked.Case:
+		err := fmt.Errorf("%w, case %q: the answer in %s is %s, and only one that was %s can be kept for another prompt",
+			ErrNoCassette, asked.Case, filepath.Join(c.dir, near.name), near.Origin, ByHand)
+		c.complain(sc, asked.Key, err.Error())
+		return cassetteResponse{}, err
+	default:
+		body := encode(Reply{Content: Verdict{}.JSON(), PromptTokens: 1, CompletionTokens: 1}.completion(nil), "")
+		asked.Response = newResponse(200, nil, []byte(body))
+		asked.Response.Header = map[string]string{"Content-Type": "application/json"}
+		c.complain(sc, asked.Key, "classifytest: wrote a draft: fill in the content of the answer in "+filepath.Join(c.dir, asked.file()))
+	}
+	return asked.Response, c.keep(asked)
+}
+
+// nearest returns the most similar cassette, one of the same case before all others, and how similar it is, from 0 to 1.
+func (c *Cassettes) nearest(asked cassette) (*tape, float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var best *tape
+	var most float64
+	want := linesOf(asked.Request.Body)
+	for _, k := range c.tapes {
+		score := similarity(want, linesOf(k.Request.Body))
+		switch same, bestSame := k.Case == asked.Case && k.Case != "", best != nil && best.Case == asked.Case && best.Case != ""; {
+		case best == nil, same && !bestSame:
+		case bestSame && !same, score < most, score == most && k.name > best.name:
+			continue
+		}
+		best, most = k, score
+	}
+	return best, most
+}
