@@ -3,35 +3,8 @@ package classifytest
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 )
-
-// scope is one case of Run, on its way through the context to the transport.
-type scope struct {
-	name string
-	mu   sync.Mutex
-	said []string // what went wrong in the transport, whatever the classifier makes of it
-}
-
-type scopeKey struct{}
-
-func (s *scope) add(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !slices.Contains(s.said, text) { // a client that tries again
-		s.said = append(s.said, text)
-	}
-}
-
-func (s *scope) take() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	said := s.said
-	s.said = nil
-	return said
-}
 
 // miss fails the test for a request without a cassette, once for each request.
 func (c *Cassettes) miss(sc *scope, asked cassette) error {
