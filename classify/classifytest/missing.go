@@ -6,10 +6,17 @@ import (
 	"strings"
 )
 
+// unanswered is the error of a request without a cassette. Package llm shows what Explain returns, and does not try again.
+type unanswered struct{ text string }
+
+func (e unanswered) Error() string   { return e.text }
+func (e unanswered) Explain() string { return e.text }
+func (e unanswered) Unwrap() error   { return ErrNoCassette }
+
 // miss fails the test for a request without a cassette, once for each request.
 func (c *Cassettes) miss(sc *scope, asked cassette) error {
-	err := fmt.Errorf("%w%s", ErrNoCassette, c.explain(asked))
-	c.complain(sc, asked.Key, err.Error())
+	err := unanswered{ErrNoCassette.Error() + c.explain(asked)}
+	c.complain(sc, asked.Key, err.text)
 	return err
 }
 
@@ -58,9 +65,9 @@ func (c *Cassettes) byHand(sc *scope, asked cassette) (cassetteResponse, error) 
 	case near != nil && asked.Case != "" && near.Case == asked.Case && isByHand(near.cassette):
 		asked.Origin, asked.Note, asked.Response = near.Origin, near.Note, near.Response
 	case near != nil && asked.Case != "" && near.Case == asked.Case:
-		err := fmt.Errorf("%w, case %q: the answer in %s is %s, and only one that was %s can be kept for another prompt",
-			ErrNoCassette, asked.Case, filepath.Join(c.dir, near.name), near.Origin, ByHand)
-		c.complain(sc, asked.Key, err.Error())
+		err := unanswered{fmt.Sprintf("%v, case %q: the answer in %s is %s, and only one that was %s can be kept for another prompt",
+			ErrNoCassette, asked.Case, filepath.Join(c.dir, near.name), near.Origin, ByHand)}
+		c.complain(sc, asked.Key, err.text)
 		return cassetteResponse{}, err
 	default:
 		body := encode(Reply{Content: Verdict{}.JSON(), PromptTokens: 1, CompletionTokens: 1}.completion(nil), "")

@@ -39,6 +39,7 @@ func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case, opts ...Opt
 	if len(cases) == 0 {
 		t.Fatal("classifytest: there are no cases to run")
 	}
+	missed := false // some case before had no cassette
 	for i, cs := range cases {
 		t.Run(subtest(cs.Name, i), func(t *testing.T) {
 			if !cs.Want.Type.Valid() {
@@ -49,6 +50,7 @@ func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case, opts ...Opt
 			in.Criteria, in.Evidence = slices.Clone(in.Criteria), slices.Clone(in.Evidence)
 			r, err := c.Classify(context.WithValue(t.Context(), scopeKey{}, sc), in)
 			if said := sc.take(); len(said) > 0 { // there is no verdict on the prompt as it is now
+				missed = true
 				t.Fatal(strings.Join(said, "\n"))
 			}
 			wrong := o.wrong(cs, r, err)
@@ -56,7 +58,9 @@ func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case, opts ...Opt
 				wrong = append(wrong, "the classifier changed its input")
 			}
 			switch {
-			case len(wrong) > 0 && err != nil:
+			case err != nil && missed:
+				t.Errorf("no verdict, as requests before had no cassette, which this reports: %v", err)
+			case err != nil:
 				t.Error(strings.Join(wrong, "\n"))
 			case len(wrong) > 0:
 				t.Error(o.describe(cs, r, wrong))
