@@ -21,11 +21,15 @@
 //
 //	func TestPrompt(t *testing.T) {
 //		cassettes := classifytest.Replay(t, "testdata/cassettes")
-//		judge, err := llm.New(llm.Config{
+//		client, err := llm.NewClient(llm.Config{
 //			Model:     "gpt-4.1-mini",
 //			Key:       cmp.Or(os.Getenv("OPENAI_API_KEY"), "none"), // none is needed but for recording
 //			Transport: cassettes,
-//		}, llm.Options{Prompt: os.DirFS("prompt")})
+//		})
+//		if err != nil {
+//			t.Fatal(err)
+//		}
+//		judge, err := llm.New(client, llm.Options{Prompt: os.DirFS("prompt")})
 //		if err != nil {
 //			t.Fatal(err)
 //		}
