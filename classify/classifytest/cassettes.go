@@ -185,8 +185,11 @@ func (c *Cassettes) RoundTrip(req *http.Request) (*http.Response, error) {
 		asked.Case = sc.name
 	}
 
-	if r, ok := c.replay(asked.Key); ok {
-		return r.http(req), nil
+	if k, ok := c.replay(asked.Key); ok {
+		if k.Origin == draft {
+			c.complain(sc, k.Key, todo(filepath.Join(c.dir, k.name)))
+		}
+		return k.Response.http(req), nil
 	}
 	switch c.mode {
 	case replaying:
@@ -201,15 +204,16 @@ func (c *Cassettes) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.record(req, raw, asked, secrets)
 }
 
-func (c *Cassettes) replay(key string) (cassetteResponse, bool) {
+// replay returns the cassette to answer with. It is not changed any more.
+func (c *Cassettes) replay(key string) (*tape, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := c.tapes[key]
 	if k == nil || c.mode == everything && !k.fresh {
-		return cassetteResponse{}, false
+		return nil, false
 	}
 	k.used = true
-	return k.Response, true
+	return k, true
 }
 
 func (c *Cassettes) record(req *http.Request, raw []byte, asked cassette, secrets []string) (*http.Response, error) {

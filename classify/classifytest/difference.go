@@ -40,8 +40,9 @@ func similarity(a, b map[string]int) float64 {
 // maxDifferences is how many changed places an error names.
 const maxDifferences = 4
 
-// differences says where two requests differ, oldest first, and shows the lines.
-func differences(old, now cassetteRequest) []string {
+// differences says where two requests differ and shows the lines. Those of another case differ in the user's message, which
+// says nothing.
+func differences(old, now cassetteRequest, otherCase bool) []string {
 	var all []string
 	if old.Method != now.Method || old.Path != now.Path {
 		all = append(all, fmt.Sprintf("the request is %s %s, and was %s %s", now.Method, now.Path, old.Method, old.Path))
@@ -56,7 +57,10 @@ func differences(old, now cassetteRequest) []string {
 			all = append(all, at+" changed:", "\t- "+clip(show(a), 0), "\t+ "+clip(show(b), 0))
 			return
 		}
-		all = append(all, textDifference(label(at, now.Body), x, y)...)
+		if at = label(at, now.Body); otherCase && strings.HasSuffix(at, "(user)") {
+			return
+		}
+		all = append(all, textDifference(at, x, y)...)
 	})
 	if len(all) > 3*maxDifferences {
 		all = append(all[:3*maxDifferences:3*maxDifferences], "and more")

@@ -2,6 +2,7 @@ package classifytest
 
 import (
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 )
@@ -40,19 +41,32 @@ func (c *Cassettes) explain(asked cassette) string {
 		fmt.Fprintf(&b, ", case %q", asked.Case)
 	}
 	near, alike := c.nearest(asked)
+	hand := "\nto write the answer by hand, without a key:"
 	if near == nil {
 		fmt.Fprintf(&b, ": there are no cassettes in %s\n", c.dir)
 	} else {
+		other := near.Case != asked.Case
+		if other && asked.Case != "" {
+			b.WriteString("; this case has none yet")
+		} else if isByHand(near.cassette) {
+			hand = "\nto keep the answer that was written by hand:"
+		}
 		fmt.Fprintf(&b, "\nthe nearest is %s (%.0f %% the same, answer %s)\n", filepath.Join(c.dir, near.name), 100*alike, near.Origin)
-		for _, line := range differences(near.Request, asked.Request) {
+		for _, line := range differences(near.Request, asked.Request, other && near.Case != "") {
 			b.WriteString(line + "\n")
 		}
 	}
 	fmt.Fprintf(&b, "to record it from the endpoint that the test names, with its key:\n\t%s=1 %s", RecordVariable, c.command)
-	if near != nil && isByHand(near.cassette) {
-		fmt.Fprintf(&b, "\nto keep the answer that was written by hand:\n\t%s=hand %s", RecordVariable, c.command)
-	}
+	fmt.Fprintf(&b, "%s\n\t%s=hand %s", hand, RecordVariable, c.command)
 	return b.String()
+}
+
+// draft is the origin of an answer that nobody has written yet.
+const draft = "draft"
+
+// todo says what is to be done about a draft.
+func todo(path string) string {
+	return fmt.Sprintf("classifytest: %s is a draft: write its answer's content, and as its origin %q", path, ByHand)
 }
 
 func isByHand(k cassette) bool { return strings.HasPrefix(k.Origin, ByHand) }
@@ -70,10 +84,10 @@ func (c *Cassettes) byHand(sc *scope, asked cassette) (cassetteResponse, error) 
 		c.complain(sc, asked.Key, err.text)
 		return cassetteResponse{}, err
 	default:
-		body := encode(Reply{Content: Verdict{}.JSON(), PromptTokens: 1, CompletionTokens: 1}.completion(nil), "")
-		asked.Response = newResponse(200, nil, []byte(body))
-		asked.Response.Header = map[string]string{"Content-Type": "application/json"}
-		c.complain(sc, asked.Key, "classifytest: wrote a draft: fill in the content of the answer in "+filepath.Join(c.dir, asked.file()))
+		asked.Origin = draft
+		body := encode(Reply{Content: Verdict{Type: "question"}.JSON(), PromptTokens: 1, CompletionTokens: 1}.completion(nil), "")
+		asked.Response = newResponse(200, http.Header{"Content-Type": {"application/json"}}, []byte(body))
+		c.complain(sc, asked.Key, todo(filepath.Join(c.dir, asked.file())))
 	}
 	return asked.Response, c.keep(asked)
 }

@@ -84,6 +84,14 @@ func TestRunOnPurpose(t *testing.T) {
 		classifytest.Run(t, constant(classify.Result{}, nil), nil)
 	case "bad case":
 		classifytest.Run(t, constant(classify.Result{}, nil), []evaluate.Case{{Name: "a", Want: evaluate.Want{Type: "maybe"}}})
+	case "recorded answer":
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/cassettes")))
+		for _, path := range files(t, dir) {
+			require.NoError(t, os.WriteFile(path, []byte(strings.Replace(read(t, path), classifytest.ByHand, "recorded from gpt-9", 1)), 0o644))
+		}
+		t.Setenv(classifytest.RecordVariable, "hand")
+		classifytest.Run(t, promptJudge(t, classifytest.Replay(t, dir), changedPrompt(t)), promptCases(t)[:1])
 	case "cassette":
 		c := classifytest.Replay(t, t.TempDir())
 		asks := classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (classify.Result, error) {
@@ -126,6 +134,7 @@ func TestRunFails(t *testing.T) {
 		{"input changed", []string{"the classifier changed its input"}},
 		{"no cases", []string{"there are no cases to run"}},
 		{"bad case", []string{`case "a" wants no type, or one that does not exist: "maybe"`}},
+		{"recorded answer", []string{"is recorded from gpt-9, and only one that was written by hand can be kept for another prompt"}},
 		{"cassette", []string{
 			`no cassette for this request, case "hollow/claim"`, "there are no cassettes in",
 			"SIDECOACH_RECORD=1 go test -count=1 -run '^TestRunOnPurpose$' github.com/sidecoach/sidecoach/classify/classifytest",
