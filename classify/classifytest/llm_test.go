@@ -109,40 +109,54 @@ func TestMisbehavioursAgainstTheLLMClassifier(t *testing.T) {
 	in := classify.Input{Text: "The zebra exporter is finished and should work now.", Request: "Build the zebra exporter"}
 	hidden := classifytest.Verdict{Type: classify.Status, Confidence: 0.93, Reason: "a zebra of a claim", Coaching: "Show the export."}
 
-	for _, m := range classifytest.Misbehaviours(hidden) {
-		t.Run(m.Name, func(t *testing.T) {
-			t.Parallel()
-			s := classifytest.NewServer(t, m.Answer)
-			cfg := llm.Config{BaseURL: s.URL, Timeout: 20 * time.Second}
-			if strings.HasPrefix(m.Name, "stuck") {
-				cfg.Timeout = 300 * time.Millisecond
-			}
-			var failure error
-			judge := newJudge(t, cfg)
+	// All at once, since most of the time goes by between retries.
+	type seen struct {
+		result       classify.Result
+		failure, err error // of the classifier, and with the fallback
+		calls        int
+	}
+	all := classifytest.Misbehaviours(hidden)
+	got := make([]seen, len(all))
+	var wg sync.WaitGroup
+	for i, m := range all {
+		s := classifytest.NewServer(t, m.Answer)
+		cfg := llm.Config{BaseURL: s.URL, Timeout: time.Minute}
+		if strings.HasPrefix(m.Name, "stuck") {
+			cfg.Timeout = 2 * time.Second
+		}
+		judge := newJudge(t, cfg)
+		wg.Go(func() {
 			watched := classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (r classify.Result, err error) {
-				r, failure = judge.Classify(ctx, in)
-				return r, failure
+				r, got[i].failure = judge.Classify(ctx, in)
+				return r, got[i].failure
 			})
-			r, err := classify.Fallback(watched, heuristic).Classify(t.Context(), in)
-			require.NoError(t, err)
+			got[i].result, got[i].err = classify.Fallback(watched, heuristic).Classify(t.Context(), in)
+			got[i].calls = s.Calls()
+		})
+	}
+	wg.Wait()
 
+	for i, m := range all {
+		t.Run(m.Name, func(t *testing.T) {
+			r, failure := got[i].result, got[i].failure
+			require.NoError(t, got[i].err)
 			if m.Readable {
 				require.NoError(t, failure)
 				assert.Equal(t, classify.Status, r.Type)
 				assert.Equal(t, "llm", r.Source)
 				assert.Empty(t, r.Fallback)
 				assert.True(t, r.Confidence >= 0 && r.Confidence <= 1)
-				assert.Equal(t, 1, s.Calls())
+				assert.Equal(t, 1, got[i].calls)
 				return
 			}
 			want, ok := outcomes[m.Name]
 			require.True(t, ok, "what should happen is not written down")
 			assert.True(t, want.is(failure), "%T: %v", failure, failure)
-			assert.Equal(t, want.calls, s.Calls())
+			assert.Equal(t, want.calls, got[i].calls)
 			assert.Equal(t, "heuristic", r.Source)
 			assert.Equal(t, classify.Status, r.Type)
 			assert.NotEmpty(t, r.Fallback)
-			for _, secret := range []string{key, "zebra", "Zebra", "lorem", "Overloaded", "Provider returned", "sorry", "guest network", "127.0.0.1"} {
+			for _, secret := range []string{key, "zebra", "Zebra", "lorem", "Provider returned", "sorry", "guest network", "127.0.0.1"} {
 				assert.NotContains(t, failure.Error()+r.Fallback, secret)
 			}
 		})
