@@ -83,17 +83,25 @@ type answer struct {
 }
 
 // ask calls the classifier Repeat times for each case. Answers stand in the order of the cases, those of a case together;
-// the calls are made one round after the other, so that the repeats of a case lie apart.
+// the calls are made one round after the other, those of one case never at the same time: a classifier may let identical
+// calls share their answer, and then there would be no repeats.
 func ask(ctx context.Context, c classify.Classifier, cases []Case, opts Options) ([]answer, error) {
 	answers := make([]answer, len(cases)*opts.Repeat)
 	jobs := make(chan int)
+	turns := make([]chan struct{}, len(cases))
+	for i := range turns {
+		turns[i] = make(chan struct{}, 1)
+	}
 	var progress sync.Mutex
 	done := 0
 	var workers sync.WaitGroup
 	for range min(opts.Parallel, len(answers)) {
 		workers.Go(func() {
 			for i := range jobs {
+				turn := turns[i/opts.Repeat]
+				turn <- struct{}{}
 				answers[i] = call(ctx, c, cases[i/opts.Repeat].Input)
+				<-turn
 				if opts.Progress != nil {
 					progress.Lock()
 					done++
