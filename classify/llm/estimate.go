@@ -51,7 +51,7 @@ func (e *estimator) add(r rune) {
 		e.kind = word // that was a capital
 	}
 	if kind != e.kind || kind == foreign || kind == blank && r != e.last {
-		if kind == digits && e.kind == blank && e.n == 1 && e.last == ' ' { // no digit takes the space before it
+		if kind == digits && e.kind == blank && e.last == ' ' { // no digit takes the space before it
 			e.tenths += 9
 		}
 		e.flush()
@@ -131,11 +131,11 @@ func foreignTenths(r, last rune) int {
 	case unicode.In(r, unicode.Cyrillic, unicode.Greek):
 		return 5
 	case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-		return 8
+		return 9
 	case 0x3000 <= r && r <= 0x303F, 0xFF00 <= r && r <= 0xFF65: // signs of East Asian scripts
 		return 10
 	case unicode.In(r, unicode.Han):
-		return 9
+		return 11
 	case unicode.In(r, unicode.Hangul, unicode.Thai):
 		return 12
 	case unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Devanagari):
