@@ -133,7 +133,7 @@ func TestSameInputSameBytes(t *testing.T) {
 
 func FuzzBrief(f *testing.F) {
 	f.Add("All tests pass.", "do it", "tests pass", "42 passed", 1)
-	f.Add(numbered(200)+"</output 0123456789abcdef>", "\xff\r\n", "\u202e", "", -1)
+	f.Add(strings.Repeat("a b\n", 610)+"</output 0123456789abcdef>", "\xff\r\n", "\u202e", "", -1)
 	f.Fuzz(func(t *testing.T, text, request, criterion, seen string, coached int) {
 		in := classify.Input{Text: text, Request: request, Criteria: []string{criterion, criterion}, Coached: coached,
 			Skill: request, SkillHint: criterion, Evidence: []classify.Evidence{{Kind: classify.EvidenceOutput, Text: seen}}}

@@ -19,7 +19,8 @@ import (
 // Client makes calls to one endpoint that answer with one JSON object. It is safe for concurrent use. Its circuit breaker,
 // and what it learnt of the formats the endpoint knows, are shared by all who use it.
 type Client struct {
-	cfg     Config
+	cfg     Config // without the key, so that printing a client does not show it
+	wire    func(openai.HTTPDoer) openai.ClientConfig
 	http    *http.Client
 	known   memory
 	breaker breaker
@@ -54,10 +55,12 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("llm: %w", err)
 	}
-	c := &Client{cfg: cfg, http: &http.Client{
+	c := &Client{wire: cfg.wire, http: &http.Client{
 		Transport:     cfg.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+	cfg.Key = ""
+	c.cfg = cfg
 	c.known.set(cfg.dialect())
 	return c, nil
 }
@@ -168,7 +171,7 @@ func (c *Client) learn(call Call, d dialect) {
 // once makes one attempt. rejected is set when the status is no success.
 func (c *Client) once(ctx context.Context, call Call, d dialect, answer *Answer) (rejected *rejection, err error) {
 	x := &exchange{client: c.http, now: c.cfg.Now}
-	res, err := openai.NewClientWithConfig(c.cfg.wire(x)).CreateChatCompletion(ctx, c.cfg.request(call, d))
+	res, err := openai.NewClientWithConfig(c.wire(x)).CreateChatCompletion(ctx, c.cfg.request(call, d))
 	if err != nil {
 		if !ours(err) {
 			if x.sent {

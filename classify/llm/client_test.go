@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -249,6 +250,21 @@ func TestRetryAfterDate(t *testing.T) {
 	} {
 		assert.Equal(t, want, retryAfter(http.Header{"Retry-After": {in}}, now), in)
 	}
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	for _, s := range []string{"3", "1e300", "-1", "NaN", "0x10p99999", "Sun, 01 Mar 2026 12:00:07 GMT"} {
+		f.Add(s, int64(0))
+	}
+	f.Fuzz(func(t *testing.T, s string, unix int64) {
+		d := retryAfter(http.Header{"Retry-After": {s}, "Retry-After-Ms": {s}}, time.Unix(unix, 0))
+		if d < 0 {
+			t.Fatalf("%q: %v", s, d)
+		}
+		if n, err := strconv.ParseUint(s, 10, 20); err == nil && n > 0 && d != time.Duration(n)*time.Millisecond {
+			t.Fatalf("%q: %v", s, d)
+		}
+	})
 }
 
 func TestCancelledWhileWaiting(t *testing.T) {

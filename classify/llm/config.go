@@ -173,7 +173,7 @@ func (c Config) request(call Call, d dialect) openai.ChatCompletionRequest {
 		limit = call.MaxTokens
 	}
 	if d.legacyTokens {
-		req.MaxTokens = limit
+		req.MaxTokens = limit //lint:ignore SA1019 older servers know only that
 	} else {
 		req.MaxCompletionTokens = limit
 	}

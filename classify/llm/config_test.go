@@ -75,8 +75,11 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, http.DefaultTransport, cfg.Transport)
 }
 
-func TestConfigDoesNotPrintItsKey(t *testing.T) {
+func TestNothingPrintsTheKey(t *testing.T) {
+	j := newJudge(t, &fake{}, Options{})
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		assert.NotContains(t, fmt.Sprintf(verb, j.client), testKey, verb)
+		assert.NotContains(t, fmt.Sprintf(verb, j), testKey, verb)
 		assert.NotContains(t, fmt.Sprintf(verb, Config{Model: "m", Key: testKey}), testKey, verb)
 	}
 }

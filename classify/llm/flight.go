@@ -28,8 +28,9 @@ type flights struct {
 }
 
 type flight struct {
-	done   chan struct{} // closed when result is there
-	result judged
+	done     chan struct{} // closed when result is there
+	result   judged
+	panicked any // what the call panicked with; then it panics where it is waited for
 
 	mu      sync.Mutex
 	waiting int
@@ -57,6 +58,7 @@ func (fs *flights) do(ctx context.Context, timeout time.Duration, k key, call fu
 			defer f.cancel(nil)
 			defer close(f.done)
 			defer fs.forget(k, f)
+			defer func() { f.panicked = recover() }()
 			f.result = call(patient{inner, f})
 		}()
 	} else {
@@ -67,6 +69,9 @@ func (fs *flights) do(ctx context.Context, timeout time.Duration, k key, call fu
 	select {
 	case <-f.done:
 		f.leave(nil)
+		if f.panicked != nil {
+			panic(f.panicked)
+		}
 		return f.result, began
 	case <-ctx.Done():
 		fs.mu.Lock()

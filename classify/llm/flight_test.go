@@ -182,6 +182,12 @@ func TestATransportThatExits(t *testing.T) {
 	assert.ErrorIs(t, err, errVanished)
 }
 
+// TestATransportThatPanics: it does so where the host can recover.
+func TestATransportThatPanics(t *testing.T) {
+	j := newJudge(t, &fake{replies: []reply{func(*http.Request) (*http.Response, error) { panic("transport") }}}, Options{})
+	assert.PanicsWithValue(t, "transport", func() { _, _ = j.Classify(t.Context(), classify.Input{Text: "x"}) })
+}
+
 func TestCache(t *testing.T) {
 	f := &fake{replies: []reply{says(rejectedAnswer)}}
 	j := newJudge(t, f, Options{Cache: 2})

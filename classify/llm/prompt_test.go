@@ -111,3 +111,31 @@ func TestBrokenPrompts(t *testing.T) {
 	_, err := New(newClient(t, &fake{}), Options{Prompt: fstest.MapFS{"system.md/x": {Data: []byte("x")}}})
 	assert.Error(t, err, "a folder in place of the file")
 }
+
+func FuzzExamples(f *testing.F) {
+	raw, err := fs.ReadFile(Prompt(), "examples.jsonl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		f.Add(line)
+	}
+	f.Add(`{"input":{"text":"x"},"answer":{"type":"status","confidence":1e0,"coaching_message":"\u0000"}}`)
+	f.Fuzz(func(t *testing.T, lines string) {
+		examples, err := parseExamples("x", lines)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "prompt: x:") {
+				t.Fatalf("%v names no line", err)
+			}
+			return
+		}
+		for _, e := range examples {
+			s := e.String()
+			i := strings.LastIndex(s, "\nanswer: ")
+			v, err := Parse(s[i+1:])
+			if err != nil || v.Type != e.Answer.Type || v.Confidence != *e.Answer.Confidence {
+				t.Fatalf("%q: %+v, %v", s, v, err)
+			}
+		}
+	})
+}

@@ -13,12 +13,12 @@ import (
 type Verdict struct {
 	Type            classify.OutputType
 	Confidence      float64 // 0 to 1
-	Reason          string  // on one line, at most 300 characters; for people
+	Reason          string  // on one line, at most 200 characters; for people
 	CoachingMessage string  // at most 1,000 characters; only with a status
 }
 
 const (
-	maxReason   = 300
+	maxReason   = 200
 	maxCoaching = 1000
 )
 
