@@ -45,8 +45,8 @@ const maxAnswer = 4 << 20
 // No value of an authorization, api-key or cookie header is written, nor any other request header; where an answer or a
 // request repeats such a value, "[redacted]" takes its place.
 //
-// When the test ends well, whole and not narrowed by -run to some of its subtests or by -skip, cassettes that it did not ask for fail it;
-// if it was recording, they are deleted.
+// When the test ends well, and the command line did not narrow it to some of its subtests (by -run or -skip), cassettes that
+// it did not ask for fail it; if it was recording, they are deleted.
 type Cassettes struct {
 	// Origin is written into new cassettes; set it before the first request. Empty is the answer's model and today's date.
 	Origin string

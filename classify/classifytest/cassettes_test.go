@@ -149,7 +149,9 @@ func TestWhatIsRecordedIsReplayed(t *testing.T) {
 
 func TestOnlyTheRequestCounts(t *testing.T) {
 	quiet(t)
-	dir := recorded(t, body())
+	large := `"seed":9007199254740993,"model"`
+	dir := recorded(t, body(`"model"`, large))
+	body := func(changes ...string) string { return body(append(changes, `"model"`, large)...) }
 	for name, same := range map[string]func(rt http.RoundTripper) error{
 		"other host": func(rt http.RoundTripper) error {
 			_, _, err := send(t, rt, "http://localhost:1/v1/chat/completions", body())
@@ -164,7 +166,7 @@ func TestOnlyTheRequestCounts(t *testing.T) {
 			return err
 		},
 		"other layout": func(rt http.RoundTripper) error {
-			_, _, err := send(t, rt, endpoint, ` {"messages":[{"content":"answer in JSON","role":"system"},{"role":"user","content":"\u0074ext"}], "model":"m"} `)
+			_, _, err := send(t, rt, endpoint, ` {"seed": 9007199254740993, "messages":[{"content":"answer in JSON","role":"system"},{"role":"user","content":"\u0074ext"}], "model":"m"} `)
 			return err
 		},
 	} {
@@ -176,6 +178,7 @@ func TestOnlyTheRequestCounts(t *testing.T) {
 		"path":    {"https://api.example.com/v2/chat/completions", body()},
 		"model":   {endpoint, body(`"m"`, `"n"`)},
 		"a space": {endpoint, body("text", "text ")},
+		"seed":    {endpoint, strings.Replace(body(), "740993", "740992", 1)},
 		"number":  {endpoint, body(`"model"`, `"max_tokens":1,"model"`)},
 		"empty":   {endpoint, ""},
 	} {

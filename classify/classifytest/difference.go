@@ -163,7 +163,7 @@ func clip(s string, around int) string {
 	if len(s) <= size {
 		return s
 	}
-	start := min(max(0, around-before), len(s))
+	start := min(max(0, around-before), len(s)-size)
 	for start > 0 && !utf8.RuneStart(s[start]) {
 		start--
 	}

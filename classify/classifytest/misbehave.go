@@ -78,6 +78,7 @@ func Misbehaviours(v Verdict) []Misbehaviour {
 		odds("two objects", other.JSON()+"\n"+object),
 		odds("duplicate keys", `{"type":"`+string(other.Type)+`",`+object[1:]),
 		odds("byte order mark", "\ufeff"+object),
+		{"byte order mark before the body", Respond(http.StatusOK, nil, "\ufeff"+encode(Reply{Content: object}.completion(nil), "")), true},
 		odds("confidence above 1", odd(1.7, kind)),
 		odds("confidence below 0", odd(-3, kind)),
 		odds("confidence in per cent", odd(95, kind)),

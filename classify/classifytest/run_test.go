@@ -84,6 +84,19 @@ func TestRunOnPurpose(t *testing.T) {
 		classifytest.Run(t, constant(classify.Result{}, nil), nil)
 	case "bad case":
 		classifytest.Run(t, constant(classify.Result{}, nil), []evaluate.Case{{Name: "a", Want: evaluate.Want{Type: "maybe"}}})
+	case "after a miss":
+		c := classifytest.Replay(t, t.TempDir())
+		asked := false
+		classifytest.Run(t, classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (classify.Result, error) {
+			if asked {
+				return classify.Result{}, errors.New("left alone")
+			}
+			asked = true
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(body()))
+			require.NoError(t, err)
+			_, err = c.RoundTrip(req)
+			return classify.Result{}, err
+		}), []evaluate.Case{hollow, hollow})
 	case "recorded answer":
 		dir := t.TempDir()
 		require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/cassettes")))
@@ -134,6 +147,7 @@ func TestRunFails(t *testing.T) {
 		{"input changed", []string{"the classifier changed its input"}},
 		{"no cases", []string{"there are no cases to run"}},
 		{"bad case", []string{`case "a" wants no type, or one that does not exist: "maybe"`}},
+		{"after a miss", []string{"no cassette for this request", "no verdict, as requests before had no cassette, which this reports: left alone"}},
 		{"recorded answer", []string{"is recorded from gpt-9, and only one that was written by hand can be kept for another prompt"}},
 		{"cassette", []string{
 			`no cassette for this request, case "hollow/claim"`, "there are no cassettes in",

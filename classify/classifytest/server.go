@@ -2,7 +2,6 @@ package classifytest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"log"
@@ -28,7 +27,6 @@ type Server struct {
 
 	t       testing.TB
 	http    *http.Server
-	cancel  context.CancelFunc // ends what waits
 	served  chan struct{}
 	working sync.WaitGroup
 
@@ -52,13 +50,8 @@ func NewServer(t testing.TB, script ...Answer) *Server {
 			t.Fatalf("classifytest: server: %v", errors.Join(err, err6))
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{URL: "http://" + l.Addr().String() + "/v1", t: t, cancel: cancel, served: make(chan struct{})}
-	s.http = &http.Server{
-		Handler:     http.HandlerFunc(s.serve),
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    log.New(io.Discard, "", 0),
-	}
+	s := &Server{URL: "http://" + l.Addr().String() + "/v1", t: t, served: make(chan struct{})}
+	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ErrorLog: log.New(io.Discard, "", 0)}
 	s.Script(script...)
 	go func() {
 		defer close(s.served)
@@ -84,8 +77,7 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.cancel()
-	_ = s.http.Close() // an error says that a connection was gone already
+	_ = s.http.Close() // which ends the contexts of calls; an error says that a connection was gone already
 	s.working.Wait()
 	<-s.served
 }
