@@ -29,7 +29,7 @@ import (
 //	hand     ask nobody: keep the answer of the same case where it was written by hand, else write a draft to fill in
 const RecordVariable = "SIDECOACH_RECORD"
 
-// ByHand is the origin of an answer that no model gave.
+// ByHand is the origin of an answer that was not recorded from an endpoint.
 const ByHand = "written by hand"
 
 // ErrNoCassette is what a request without a cassette fails with.

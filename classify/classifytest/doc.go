@@ -50,9 +50,9 @@
 //
 // # Answers by hand
 //
-// Without a key, SIDECOACH_RECORD=hand writes a cassette with an empty verdict for each case, to be filled in; its origin
-// says "written by hand". After a change of the prompt the same command keeps those answers. Such a test shows that the
-// prompt goes out as it was reviewed and that answers of this kind are read rightly. It shows nothing about a model.
+// Without a key, SIDECOACH_RECORD=hand writes a draft of a cassette for each case, which fails until its answer is filled in
+// and its origin is "written by hand". After a change of the prompt the same command keeps those answers. Such a test shows
+// that the prompt goes out as it was reviewed and that answers of this kind are read rightly. It shows nothing about a model.
 //
 // # Testing a classifier
 //
