@@ -315,10 +315,20 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	assert.ErrorIs(t, err, StatusError{Code: 307})
 }
 
-func TestErrorsDoNotShowTheURL(t *testing.T) {
-	f := &fake{replies: []reply{breaks(&url.Error{Op: "Post", URL: "https://x/?key=" + testKey, Err: io.EOF})}}
+func TestErrorsDoNotHoldTheURL(t *testing.T) {
+	f := &fake{replies: []reply{breaks(io.EOF)}}
 	_, err := newClient(t, f, func(c *Config) { c.Retries = -1 }).JSON(t.Context(), call())
-	requireDiscreet(t, err)
+	assert.False(t, errors.As(err, new(*url.Error)))
+}
+
+func TestDelaysJitter(t *testing.T) {
+	for _, err := range []error{StatusError{Code: 503}, StatusError{429, time.Second}} {
+		seen := make(map[time.Duration]bool)
+		for range 20 {
+			seen[delay(0, err)] = true
+		}
+		assert.Greater(t, len(seen), 1, "%v", err)
+	}
 }
 
 func ExampleClient_JSON() {

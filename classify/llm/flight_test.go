@@ -124,21 +124,45 @@ func TestTheLastToLeaveEndsTheCall(t *testing.T) {
 	})
 }
 
+// TestNobodyJoinsACallThatIsGivenUp, not even while its transport has not noticed yet.
+func TestNobodyJoinsACallThatIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{replies: []reply{func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			time.Sleep(5 * time.Second)
+			return nil, r.Context().Err()
+		}, says(good)}}
+		j := newJudge(t, f, Options{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := j.Classify(ctx, classify.Input{Text: "x"})
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		_, err = j.Classify(t.Context(), classify.Input{Text: "x"})
+		assert.NoError(t, err)
+		assert.Equal(t, time.Second, time.Since(start))
+	})
+}
+
 // TestAStuckCallIsNotKeptAlive: callers that join one after another do not make it last longer than the timeout.
 func TestAStuckCallIsNotKeptAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{replies: []reply{stuck, says(good)}}
 		j := newJudge(t, f, Options{})
+		start := time.Now()
 		var wg sync.WaitGroup
-		for i := range 4 {
+		for i, after := range []time.Duration{9 * time.Second, 10 * time.Second, 10 * time.Second, 12 * time.Second} {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i) * 4 * time.Second)
-				_, err := j.Classify(t.Context(), classify.Input{Text: "x"})
+				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+				defer cancel()
+				_, err := j.Classify(ctx, classify.Input{Text: "x"})
 				if i < 3 {
 					assert.ErrorIs(t, err, context.DeadlineExceeded)
 				} else {
 					assert.NoError(t, err)
 				}
+				assert.Equal(t, after, time.Since(start))
 			})
 		}
 		wg.Wait()
@@ -220,8 +244,9 @@ func TestFailuresAreNotCached(t *testing.T) {
 	j := newJudge(t, f, Options{Cache: 2})
 	_, err := j.Classify(t.Context(), classify.Input{Text: "a"})
 	require.Error(t, err)
-	_, err = j.Classify(t.Context(), classify.Input{Text: "a"})
+	r, err := j.Classify(t.Context(), classify.Input{Text: "a"})
 	require.NoError(t, err)
+	assert.Equal(t, classify.Completion, r.Type)
 }
 
 func TestCacheKeepsVerdictsNotSpans(t *testing.T) {
