@@ -151,3 +151,24 @@ func answersBy(answers map[string]string) classify.Classifier {
 		return answerOf(a)
 	})
 }
+
+// A case is the same as long as input and label are.
+func TestDigest(t *testing.T) {
+	c := said("a", "rejected", "text")
+	same := c
+	same.Meta = map[string]any{"lang": "de"}
+	same.Want.Action, same.Want.Coaching = Continue, &Coaching{MaxLength: 9}
+	assert.Equal(t, c.digest(), same.digest())
+	assert.Len(t, c.digest(), 16)
+	for _, change := range []func(*Case){
+		func(c *Case) { c.Input.Text += " " },
+		func(c *Case) { c.Input.Request = "x" },
+		func(c *Case) { c.Input.Evidence = []classify.Evidence{{Kind: classify.EvidenceTests}} },
+		func(c *Case) { c.Want.WasRejectedCompletion = false },
+		func(c *Case) { c.Want.Type = classify.Error },
+	} {
+		other := c
+		change(&other)
+		assert.NotEqual(t, c.digest(), other.digest())
+	}
+}

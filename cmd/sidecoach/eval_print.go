@@ -82,23 +82,23 @@ func (p *page) evalHead(r evaluate.Report) {
 	if r.Threshold != evaluate.NoGate {
 		gate = fmt.Sprintf("threshold %.2f", r.Threshold)
 	}
-	parts := []string{p.paint(bold, r.Classifier), fmt.Sprintf("%d cases, %d sure", r.All.Cases, r.Sure.Cases), gate}
+	parts := []string{p.paint(bold, r.Classifier), fmt.Sprintf("%s, %d sure", number(r.All.Cases, "case"), r.Sure.Cases), gate}
 	if r.Repeat > 1 {
-		parts = append(parts, fmt.Sprintf("%d times each, %d cases unstable", r.Repeat, r.All.Unstable))
+		parts = append(parts, fmt.Sprintf("%d times each, %s unstable", r.Repeat, number(r.All.Unstable, "case")))
 	}
 	p.printf("%s\n", strings.Join(parts, p.paint(dim, " · ")))
-	parts = []string{fmt.Sprintf("%d calls", r.Cost.Calls), fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", round(r.Latency.P50), round(r.Latency.P90), round(r.Latency.P99), round(r.Latency.Max))}
+	parts = []string{number(r.Cost.Calls, "call"), fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", round(r.Latency.P50), round(r.Latency.P90), round(r.Latency.P99), round(r.Latency.Max))}
 	if n := r.Cost.Metered; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d prompt (%d cached) and %d completion tokens", r.Cost.PromptTokens, r.Cost.CachedTokens, r.Cost.CompletionTokens),
 			fmt.Sprintf("%d tokens a verdict", (r.Cost.PromptTokens+r.Cost.CompletionTokens)/n))
 	}
 	p.printf("%s\n", p.paint(dim, strings.Join(parts, " · ")))
 	if r.Cost.Fallbacks > 0 {
-		p.printf("%s\n", p.paint(yellow, fmt.Sprintf("%d calls fell back to another classifier:", r.Cost.Fallbacks)))
+		p.printf("%s\n", p.paint(yellow, number(r.Cost.Fallbacks, "call")+" fell back to another classifier:"))
 		p.reasons(r, func(v evaluate.Verdict) string { return v.Fallback })
 	}
 	if r.Cost.Errors > 0 {
-		p.printf("%s\n", p.paint(red, fmt.Sprintf("%d calls failed, %d cases have no answer and count as wrong:", r.Cost.Errors, r.All.Unanswered)))
+		p.printf("%s\n", p.paint(red, fmt.Sprintf("%s failed, %s without an answer, which count as wrong:", number(r.Cost.Errors, "call"), number(r.All.Unanswered, "case"))))
 		p.reasons(r, func(v evaluate.Verdict) string { return v.Error })
 	}
 	p.printf("\n")
@@ -129,6 +129,13 @@ func (p *page) reasons(r evaluate.Report, of func(evaluate.Verdict) string) {
 		}
 		p.printf("  %d × %s\n", counts[why], visible(why))
 	}
+}
+
+func number(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // round leaves three digits.
@@ -239,7 +246,7 @@ func (p *page) confusion(m evaluate.Confusion) {
 
 // comparison tells which cases flipped, each way, and whether it is more than noise.
 func (p *page) comparison(c evaluate.Comparison, baseline string) {
-	p.printf("against %s, %d cases in both:\n", quote(baseline, 60), c.Cases)
+	p.printf("against %s, %s in both:\n", quote(baseline, 60), number(c.Cases, "case"))
 	for _, f := range []struct {
 		what string
 		evaluate.Flips

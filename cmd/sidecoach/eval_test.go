@@ -92,7 +92,7 @@ func TestEvalOfAnLLM(t *testing.T) {
 	out, errs, status := sidecoach(t, strings.NewReader(""), "eval", "--cases", cases, "--classifier", "llm", "--repeat", "3")
 	require.Equal(t, 0, status, errs)
 	assert.Empty(t, errs)
-	assert.Contains(t, out, "llm · 2 cases, 2 sure · threshold 0.80 · 3 times each, 1 cases unstable\n")
+	assert.Contains(t, out, "llm · 2 cases, 2 sure · threshold 0.80 · 3 times each, 1 case unstable\n")
 	assert.Contains(t, out, "7800 prompt (6144 cached) and 300 completion tokens · 1350 tokens a verdict\n")
 	assert.Contains(t, out, "0.500–1.000", "the spread of the accuracy")
 	assert.NotContains(t, out, "sk-not")
