@@ -25,11 +25,7 @@ func Fallback(primary, secondary Classifier) Classifier {
 		if err2 != nil {
 			return Result{}, fmt.Errorf("classify: no classifier answered: %w", errors.Join(err, err2))
 		}
-		why := clip(err.Error(), 200)
-		if r.Fallback != "" { // secondary is a Fallback that fell back too
-			why += "; " + r.Fallback
-		}
-		r.Fallback = why
+		r.because(err) // before what secondary, which may be a Fallback too, says
 		return r, nil
 	})
 }

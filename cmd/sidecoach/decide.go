@@ -26,6 +26,8 @@ type options struct {
 	json      bool
 	print     choice
 	exitCode  bool
+	useLLM    bool
+	llm       llmOptions
 }
 
 func newDecide(t terminal) *cobra.Command {
@@ -81,6 +83,8 @@ from a single call), to deliver 0. It is never 2.`,
 	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
 	f.Var(&o.print, "print", "print one `PART` only, message: what to send to the agent, nothing unless it is to continue")
 	f.BoolVar(&o.exitCode, "exit-code", false, "tell the decision by the exit status as well")
+	f.BoolVar(&o.useLLM, "llm", false, "let an LLM judge, and the heuristic where that fails")
+	o.llm.register(f)
 	f.Bool("version", false, "print version and revision of this program")
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
@@ -120,6 +124,9 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 		cfg.Plans, out.PlanFile = tree.FS(), plan
 	}
 	var err error
+	if cfg.Classifier, err = o.newClassifier(); err != nil {
+		return err
+	}
 	if out.Text, err = readOutput(args, cmd.InOrStdin(), t.keyboard); err != nil {
 		return err
 	}
@@ -154,11 +161,6 @@ func sessionOf(out autocontinue.Output) string {
 
 // decide asks the library once. One call is one session that nobody remembers: nothing repeats and nothing is capped.
 func decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
-	heuristic, err := classify.NewHeuristic()
-	if err != nil {
-		return autocontinue.Decision{}, err
-	}
-	cfg.Classifier = heuristic
 	ac, err := autocontinue.New(cfg)
 	if err != nil {
 		return autocontinue.Decision{}, err

@@ -10,7 +10,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-// renderJSON is the decision as one line. What a terminal would act on is escaped beyond what JSON asks for.
+// renderJSON is the decision as one line.
 func renderJSON(d autocontinue.Decision) (string, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -18,8 +18,13 @@ func renderJSON(d autocontinue.Decision) (string, error) {
 	if err := enc.Encode(d); err != nil {
 		return "", fmt.Errorf("cannot write the decision as JSON: %w", err)
 	}
+	return harmless(buf.String()), nil
+}
+
+// harmless escapes in JSON what a terminal would act on, beyond what JSON asks for.
+func harmless(text string) string {
 	var line strings.Builder
-	for _, r := range buf.String() {
+	for _, r := range text {
 		switch {
 		case r == '\n' || !hidden(r):
 			line.WriteRune(r)
@@ -30,5 +35,5 @@ func renderJSON(d autocontinue.Decision) (string, error) {
 			fmt.Fprintf(&line, `\u%04x`, r)
 		}
 	}
-	return line.String(), nil
+	return line.String()
 }

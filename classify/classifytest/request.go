@@ -1,0 +1,117 @@
+package classifytest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// redacted stands where a secret was.
+const redacted = "[redacted]"
+
+// secretHeaders are the headers whose values nobody may see.
+var secretHeaders = []string{
+	"Authorization", "Proxy-Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "X-Auth-Token", "Cookie", "Set-Cookie",
+}
+
+// Request is what a [Server] was asked. Model, Format and Messages are read from Body as far as it can be read.
+type Request struct {
+	Method, Path, Query string      // Path is with the base path: /v1/chat/completions
+	Header              http.Header // of Authorization and api keys only the scheme, then "[redacted]"
+	Body                []byte      // byte for byte, at most 16 MiB
+	At                  time.Time   // when it had arrived
+
+	Model    string
+	Format   string // response_format's type: "json_schema", "json_object", "text"; empty when there is none
+	Messages []Message
+}
+
+// Message is one message of a chat request. A content in parts is its text parts, one after another.
+type Message struct{ Role, Content string }
+
+// Prompt returns the contents of all messages, with an empty line between them.
+func (q Request) Prompt() string {
+	var all []string
+	for _, m := range q.Messages {
+		all = append(all, m.Content)
+	}
+	return strings.Join(all, "\n\n")
+}
+
+func (q Request) clone() Request {
+	q.Header, q.Body, q.Messages = q.Header.Clone(), slices.Clone(q.Body), slices.Clone(q.Messages)
+	return q
+}
+
+func newRequest(r *http.Request, body []byte) Request {
+	q := Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body, At: time.Now()}
+	for _, name := range secretHeaders {
+		for i, v := range q.Header[name] {
+			scheme, _, found := strings.Cut(v, " ")
+			if found && strings.HasSuffix(name, "Authorization") {
+				q.Header[name][i] = scheme + " " + redacted
+			} else {
+				q.Header[name][i] = redacted
+			}
+		}
+	}
+	c, _ := parseChat(body)
+	q.Model = c.Model
+	if c.Format != nil {
+		q.Format = c.Format.Type
+	}
+	for _, m := range c.Messages {
+		text, _ := m.text()
+		q.Messages = append(q.Messages, Message{m.Role, text})
+	}
+	return q
+}
+
+// chat is the part of a chat-completion request that is looked at.
+type chat struct {
+	Model               string        `json:"model"`
+	Messages            []chatMessage `json:"messages"`
+	Stream              bool          `json:"stream"`
+	MaxTokens           *int          `json:"max_tokens"`
+	MaxCompletionTokens *int          `json:"max_completion_tokens"`
+	Format              *chatFormat   `json:"response_format"`
+}
+
+type chatMessage struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+type chatFormat struct {
+	Type   string      `json:"type"`
+	Schema *chatSchema `json:"json_schema"`
+}
+
+type chatSchema struct {
+	Name   string          `json:"name"`
+	Strict bool            `json:"strict"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+func parseChat(body []byte) (chat, error) {
+	var c chat
+	err := json.Unmarshal(body, &c)
+	return c, err
+}
+
+// text returns a message's text; ok is false where the content is neither text nor a list of parts.
+func (m chatMessage) text() (text string, ok bool) {
+	if json.Unmarshal(m.Content, &text) == nil && string(m.Content) != "null" {
+		return text, true
+	}
+	var parts []struct{ Type, Text string }
+	if string(m.Content) == "null" || json.Unmarshal(m.Content, &parts) != nil {
+		return "", false
+	}
+	for _, p := range parts {
+		text += p.Text
+	}
+	return text, true
+}

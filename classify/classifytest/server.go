@@ -1,0 +1,167 @@
+package classifytest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// maxRequest is how many bytes of a request's body a Server reads.
+const maxRequest = 16 << 20
+
+// Server is a real HTTP server on a loopback port that speaks OpenAI chat completions and answers by a script, so that a
+// test can see what a classifier makes of an endpoint that is slow, broken, strict or hostile. It is safe for concurrent use.
+//
+// Before the script is asked, a request is checked as a strict endpoint would check it: model, messages, token limits,
+// response_format and, for json_schema with strict, the schema. A request that fails is answered 400 with the reason and
+// takes nothing from the script, as does one to another path than …/chat/completions, which is answered 404.
+type Server struct {
+	URL string // the base URL to configure in a client: http://127.0.0.1:port/v1
+
+	t       testing.TB
+	http    *http.Server
+	served  chan struct{}
+	working sync.WaitGroup
+
+	mu         sync.Mutex
+	closed     bool
+	script     []Answer
+	next       int
+	requests   []Request
+	open, peak int
+}
+
+// NewServer starts a server that gives the first call the first answer of script, the second the second, and all calls
+// after the last answer that one again. An empty script answers every call with a completion of confidence 0.95.
+// The server is closed when t ends.
+func NewServer(t testing.TB, script ...Answer) *Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		var err6 error
+		if l, err6 = net.Listen("tcp", "[::1]:0"); err6 != nil {
+			t.Fatalf("classifytest: server: %v", errors.Join(err, err6))
+		}
+	}
+	s := &Server{URL: "http://" + l.Addr().String() + "/v1", t: t, served: make(chan struct{})}
+	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ErrorLog: log.New(io.Discard, "", 0)}
+	s.Script(script...)
+	go func() {
+		defer close(s.served)
+		_ = s.http.Serve(l) // always ErrServerClosed, or a listener that is gone, which the client sees
+	}()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Script replaces the script, as for [NewServer], from the next call on. What was recorded stays.
+func (s *Server) Script(script ...Answer) {
+	if len(script) == 0 {
+		script = []Answer{Say(Verdict{Type: "completion", Confidence: 0.95, Reason: "shows its result"})}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script, s.next = slices.Clone(script), 0
+}
+
+// Close cuts all connections, those of stuck calls too, and returns when no call is being answered any more. What was
+// recorded stays. Closing twice is allowed.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	_ = s.http.Close() // which ends the contexts of calls; an error says that a connection was gone already
+	s.working.Wait()
+	<-s.served
+}
+
+// Calls returns how many requests have arrived, refused ones and those that are still being answered included.
+func (s *Server) Calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.requests)
+}
+
+// Peak returns how many calls were being answered at the same time at most.
+func (s *Server) Peak() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peak
+}
+
+// Requests returns what has arrived, in order.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := slices.Clone(s.requests)
+	for i := range list {
+		list[i] = list[i].clone()
+	}
+	return list
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		panic(http.ErrAbortHandler)
+	}
+	s.working.Add(1)
+	s.open++
+	s.peak = max(s.peak, s.open)
+	s.mu.Unlock()
+	defer s.leave()
+
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	q := newRequest(r, body)
+	answer := s.admit(q, err)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	answer(w, r)
+}
+
+// leave ends a call. A panic of an answer fails the test; http.ErrAbortHandler is how an answer cuts its connection.
+func (s *Server) leave() {
+	p := recover()
+	if p != nil && p != http.ErrAbortHandler {
+		s.t.Errorf("classifytest: an answer panicked: %v", p)
+	}
+	s.mu.Lock()
+	s.open--
+	s.mu.Unlock()
+	s.working.Done()
+	if p != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// admit records a request and returns the answer that it gets.
+func (s *Server) admit(q Request, readErr error) Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, q)
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(readErr, &tooLarge) {
+		return fail(http.StatusRequestEntityTooLarge, "invalid_request_error", "the request's body is too large", "")
+	}
+	if readErr != nil {
+		return HangUp()
+	}
+	if q.Method != http.MethodPost || !strings.HasSuffix(q.Path, "/chat/completions") {
+		return fail(http.StatusNotFound, "invalid_request_error", "Invalid URL ("+q.Method+" "+q.Path+")", "")
+	}
+	if err := check(q.Body); err != nil {
+		return fail(http.StatusBadRequest, "invalid_request_error", err.Error(), "")
+	}
+	answer := s.script[min(s.next, len(s.script)-1)]
+	s.next++
+	if answer == nil {
+		return fail(http.StatusInternalServerError, "server_error", "the script has a nil answer here", "")
+	}
+	return answer
+}

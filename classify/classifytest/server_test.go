@@ -1,0 +1,337 @@
+package classifytest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/classifytest"
+)
+
+// body is a request that a strict endpoint accepts.
+func body(changes ...string) string {
+	s := `{"model":"m","messages":[{"role":"system","content":"answer in JSON"},{"role":"user","content":"text"}]}`
+	return strings.NewReplacer(changes...).Replace(s)
+}
+
+func format(f string) string { return body(`"model":"m"`, `"model":"m","response_format":`+f) }
+
+type answer struct {
+	status  int
+	header  http.Header
+	body    string
+	err     error // of the call
+	readErr error // of the answer's body
+}
+
+// content returns the message of a chat completion.
+func (a answer) content(t *testing.T) string {
+	t.Helper()
+	var c struct {
+		Choices []struct{ Message struct{ Content string } }
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.body), &c), a.body)
+	require.Len(t, c.Choices, 1)
+	return c.Choices[0].Message.Content
+}
+
+func post(t *testing.T, ctx context.Context, s *classifytest.Server, body string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/chat/completions", strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer sk-very-secret")
+	r.Header.Set("Api-Key", "azure-secret")
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer c.CloseIdleConnections()
+	resp, err := c.Do(r)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	return answer{status: resp.StatusCode, header: resp.Header, body: string(b), readErr: err}
+}
+
+func ask(t *testing.T, s *classifytest.Server) answer {
+	t.Helper()
+	return post(t, t.Context(), s, body())
+}
+
+func TestServerFollowsItsScript(t *testing.T) {
+	first := classifytest.Verdict{Type: classify.Status, Confidence: 0.9, Reason: "a <b> & \"c\"", Coaching: "Run it."}
+	s := classifytest.NewServer(t, classifytest.Say(first), classifytest.Status(500), classifytest.Text("last"))
+	a := ask(t, s)
+	assert.Equal(t, 200, a.status)
+	assert.JSONEq(t, `{"type":"status","confidence":0.9,"reason":"a <b> & \"c\"","coaching_message":"Run it."}`, a.content(t))
+	assert.Equal(t, 500, ask(t, s).status)
+	assert.Equal(t, "last", ask(t, s).content(t))
+	assert.Equal(t, "last", ask(t, s).content(t))
+	assert.Equal(t, 4, s.Calls())
+
+	s.Script(classifytest.Text("anew"))
+	assert.Equal(t, "anew", ask(t, s).content(t))
+	s.Script()
+	assert.JSONEq(t, `{"type":"completion","confidence":0.95,"reason":"shows its result","coaching_message":null}`, ask(t, s).content(t))
+	assert.Equal(t, 6, s.Calls())
+}
+
+func TestServerRecordsWhatItWasAsked(t *testing.T) {
+	s := classifytest.NewServer(t)
+	sent := format(`{"type":"json_object"}`)
+	before := time.Now()
+	post(t, t.Context(), s, sent)
+	q := s.Requests()[0]
+	assert.Equal(t, "POST /v1/chat/completions", q.Method+" "+q.Path)
+	assert.Equal(t, sent, string(q.Body))
+	assert.Equal(t, "m", q.Model)
+	assert.Equal(t, "json_object", q.Format)
+	assert.Equal(t, []classifytest.Message{{"system", "answer in JSON"}, {"user", "text"}}, q.Messages)
+	assert.Equal(t, "answer in JSON\n\ntext", q.Prompt())
+	assert.Equal(t, "Bearer [redacted]", q.Header.Get("Authorization"))
+	assert.Equal(t, "[redacted]", q.Header.Get("Api-Key"))
+	assert.False(t, q.At.Before(before))
+
+	q.Body[0], q.Messages[0].Content = 'x', "changed"
+	assert.Equal(t, sent, string(s.Requests()[0].Body), "what is returned is a copy")
+	assert.Equal(t, "answer in JSON", s.Requests()[0].Messages[0].Content)
+}
+
+func TestServerAnswersByRequest(t *testing.T) {
+	s := classifytest.NewServer(t, classifytest.When(
+		func(q classifytest.Request) bool { return strings.Contains(q.Prompt(), "crash") },
+		classifytest.Text("yes"),
+		classifytest.Judge(func(q classifytest.Request) classifytest.Verdict {
+			return classifytest.Verdict{Type: classify.Question, Reason: q.Messages[1].Content}
+		})))
+	assert.Contains(t, ask(t, s).content(t), `"reason":"text"`)
+	assert.Equal(t, "yes", post(t, t.Context(), s, body("text", "crash")).content(t))
+}
+
+func TestServerIsAsStrictAsAnEndpoint(t *testing.T) {
+	schema := func(s string) string {
+		return format(`{"type":"json_schema","json_schema":{"name":"v","strict":true,"schema":` + s + `}}`)
+	}
+	for _, tt := range []struct{ name, body, want string }{
+		{"fine", body(), ""},
+		{"parts", body(`"text"`, `[{"type":"text","text":"a"}]`), ""},
+		{"text format", format(`{"type":"text"}`), ""},
+		{"strict schema", schema(`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"],"additionalProperties":false}`), ""},
+		{"lax schema", format(`{"type":"json_schema","json_schema":{"name":"v","schema":{}}}`), ""},
+		{"not JSON", "{", "could not parse"},
+		{"no model", body(`"model":"m",`, ""), "model"},
+		{"no messages", `{"model":"m","messages":[]}`, "messages"},
+		{"unknown role", body("user", "human"), "messages[1].role"},
+		{"null content", body(`"text"`, "null"), "messages[1].content"},
+		{"number as content", body(`"text"`, "5"), "messages[1].content"},
+		{"stream", body(`"model"`, `"stream":true,"model"`), "stream"},
+		{"both limits", body(`"model"`, `"max_tokens":5,"max_completion_tokens":5,"model"`), "same time"},
+		{"limit of zero", body(`"model"`, `"max_tokens":0,"model"`), "token limit"},
+		{"unknown format", format(`{"type":"xml"}`), "xml"},
+		{"json_object without the word", strings.Replace(format(`{"type":"json_object"}`), "JSON", "XML", 1), "must contain the word 'json'"},
+		{"no schema", format(`{"type":"json_schema"}`), "Missing required"},
+		{"name with a space", format(`{"type":"json_schema","json_schema":{"name":"a b"}}`), "name"},
+		{"root is no object", schema(`{"type":"array"}`), "type: \"object\""},
+		{"open object", schema(`{"type":"object","properties":{}}`), "additionalProperties"},
+		{"open object inside", schema(`{"type":"object","properties":{"a":{"anyOf":[{"type":"object"}]}},"required":["a"],"additionalProperties":false}`), "anyOf/0"},
+		{"not required", schema(`{"type":"object","properties":{"a":{},"b":{}},"required":["a"],"additionalProperties":false}`), "Missing 'b'"},
+		{"required too much", schema(`{"type":"object","properties":{},"required":["a"],"additionalProperties":false}`), "no properties"},
+		{"keyword", schema(`{"type":"object","not":{}}`), "'not' is not permitted"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := classifytest.NewServer(t, classifytest.Text("first"), classifytest.Text("second"))
+			a := post(t, t.Context(), s, tt.body)
+			if tt.want == "" {
+				require.Equal(t, 200, a.status, a.body)
+				return
+			}
+			require.Equal(t, 400, a.status)
+			var e struct {
+				Error struct{ Message, Type string }
+			}
+			require.NoError(t, json.Unmarshal([]byte(a.body), &e))
+			assert.Contains(t, e.Error.Message, tt.want)
+			assert.Equal(t, "invalid_request_error", e.Error.Type)
+			assert.Equal(t, "first", ask(t, s).content(t), "a refused request takes nothing from the script")
+			assert.Equal(t, 2, s.Calls())
+		})
+	}
+}
+
+func TestServerKnowsOnePath(t *testing.T) {
+	s := classifytest.NewServer(t)
+	resp, err := http.Get(s.URL + "/models")
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Equal(t, 404, resp.StatusCode)
+	assert.Equal(t, "/v1/models", s.Requests()[0].Path)
+}
+
+func TestMisbehavioursOnTheWire(t *testing.T) {
+	v := classifytest.Verdict{Type: classify.Status, Confidence: 0.9, Reason: "a claim", Coaching: "Show it."}
+	seen := map[string]bool{}
+	for _, m := range classifytest.Misbehaviours(v) {
+		assert.False(t, seen[m.Name], m.Name)
+		seen[m.Name] = true
+		t.Run(m.Name, func(t *testing.T) {
+			s := classifytest.NewServer(t, m.Answer)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if strings.HasPrefix(m.Name, "stuck") {
+				ctx, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
+				defer cancel()
+			}
+			a := post(t, ctx, s, body())
+			switch {
+			case m.Name == "stuck":
+				assert.ErrorIs(t, a.err, context.DeadlineExceeded)
+			case m.Name == "stuck in the body":
+				assert.Equal(t, 200, a.status)
+				assert.ErrorIs(t, a.readErr, context.DeadlineExceeded)
+			case m.Name == "hangs up":
+				assert.ErrorIs(t, a.err, io.EOF)
+			case m.Name == "truncated body":
+				assert.ErrorIs(t, a.readErr, io.ErrUnexpectedEOF)
+				assert.False(t, json.Valid([]byte(a.body)))
+			case strings.HasPrefix(m.Name, "garbage"):
+				assert.Len(t, a.body, 1<<20)
+				assert.False(t, json.Valid([]byte(a.body)))
+			case m.Name == "byte order mark before the body":
+				assert.True(t, strings.HasPrefix(a.body, "\ufeff{"))
+			case m.Readable:
+				assert.Contains(t, a.content(t), `"status"`)
+				assert.NotEqual(t, v.JSON(), a.content(t), "that would be no misbehaviour")
+			case a.status != 200:
+				var code int
+				if _, err := fmt.Sscanf(m.Name, "%d", &code); err == nil {
+					assert.Equal(t, code, a.status)
+				}
+			}
+			if strings.HasPrefix(m.Name, "401") || strings.Contains(m.Name, "repeats") {
+				assert.Contains(t, a.body, "sk-very-secret")
+			}
+			assert.Equal(t, 1, s.Calls())
+		})
+	}
+}
+
+func TestRetryAfterIsSent(t *testing.T) {
+	s := classifytest.NewServer(t, classifytest.RateLimited("7"), classifytest.RateLimited(""))
+	a := ask(t, s)
+	assert.Equal(t, 429, a.status)
+	assert.Equal(t, "7", a.header.Get("Retry-After"))
+	assert.NotContains(t, ask(t, s).header, "Retry-After")
+}
+
+func TestRejectedFormats(t *testing.T) {
+	s := classifytest.NewServer(t, classifytest.RejectFormats(classifytest.Text("fine"), "json_schema", "json_object"))
+	a := post(t, t.Context(), s, format(`{"type":"json_schema","json_schema":{"name":"v","schema":{}}}`))
+	assert.Equal(t, 400, a.status)
+	assert.Contains(t, a.body, "'response_format' of type 'json_schema' is not supported")
+	a = post(t, t.Context(), s, format(`{"type":"json_object"}`))
+	assert.Equal(t, 400, a.status)
+	assert.Contains(t, a.body, "'response_format' of type 'json_object' is not supported")
+	assert.Equal(t, "fine", ask(t, s).content(t))
+}
+
+func TestSendSaysWhatACallCost(t *testing.T) {
+	s := classifytest.NewServer(t,
+		classifytest.Send(classifytest.Reply{Refusal: "no", PromptTokens: 1300, CachedTokens: 1024, CompletionTokens: 9}))
+	a := ask(t, s)
+	assert.Contains(t, a.body, `"content":null`)
+	assert.Contains(t, a.body, `"refusal":"no"`)
+	assert.Contains(t, a.body, `"prompt_tokens":1300`)
+	assert.Contains(t, a.body, `"cached_tokens":1024`)
+	assert.Contains(t, a.body, `"total_tokens":1309`)
+}
+
+// Closing returns though clients wait for an answer, send nothing, or do not read what they are sent.
+func TestServerClosesWithStuckClients(t *testing.T) {
+	s := classifytest.NewServer(t, classifytest.Stuck(), classifytest.StuckInBody(), classifytest.Slow(time.Hour, classifytest.Text("")), classifytest.Garbage(200, 1<<40))
+	answers := make(chan answer, 3)
+	for range 3 {
+		go func() { answers <- post(t, context.Background(), s, body()) }()
+	}
+	require.Eventually(t, func() bool { return s.Calls() == 3 }, 10*time.Second, time.Millisecond)
+	assert.Equal(t, 3, s.Peak())
+
+	addr := strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/v1")
+	deaf, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	defer deaf.Close()
+	fmt.Fprintf(deaf, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body()), body())
+	mute, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	defer mute.Close()
+	half, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	defer half.Close()
+	fmt.Fprint(half, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	require.Eventually(t, func() bool { return s.Calls() == 4 }, 10*time.Second, time.Millisecond)
+
+	s.Close()
+	s.Close()
+	for range 3 {
+		a := <-answers
+		assert.True(t, a.err != nil || a.readErr != nil)
+	}
+	assert.Error(t, ask(t, s).err, "closed")
+}
+
+func TestServerInParallel(t *testing.T) {
+	s := classifytest.NewServer(t, classifytest.Status(500), classifytest.Text("ok"))
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			a := ask(t, s)
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[a.status]++
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, map[int]int{500: 1, 200: 19}, statuses)
+	assert.Len(t, s.Requests(), 20)
+}
+
+func TestPanicOfAnAnswerFailsTheTest(t *testing.T) {
+	f := newFake(t, t.Name())
+	s := classifytest.NewServer(f, func(http.ResponseWriter, *http.Request) { panic("oops") }, nil)
+	assert.Error(t, ask(t, s).err)
+	assert.Equal(t, 500, ask(t, s).status)
+	s.Close()
+	assert.Equal(t, "classifytest: an answer panicked: oops", f.text())
+}
+
+func ExampleServer() {
+	t := &testing.T{} // in a test: its own
+	s := classifytest.NewServer(t, classifytest.RateLimited("1"), classifytest.Say(classifytest.Verdict{Type: classify.Question, Confidence: 0.9}))
+	defer s.Close()
+	for range 2 {
+		resp, err := http.Post(s.URL+"/chat/completions", "application/json",
+			strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"Shall I go on?"}]}`))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		resp.Body.Close()
+		fmt.Printf("%d %q\n", resp.StatusCode, resp.Header.Get("Retry-After"))
+	}
+	fmt.Println("calls:", s.Calls())
+	// Output:
+	// 429 "1"
+	// 200 ""
+	// calls: 2
+}

@@ -1,0 +1,174 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+func TestMcNemar(t *testing.T) {
+	for _, tt := range []struct {
+		b, c int
+		want float64
+	}{
+		{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {2, 1, 1},
+		{5, 0, 2. / 32},
+		{6, 0, 2. / 64},
+		{8, 2, 2 * (1 + 10 + 45) / 1024.},
+		{1, 9, 2 * (1 + 10) / 1024.},
+		{12, 5, 2 * (1 + 17 + 136 + 680 + 2380 + 6188) / 131072.},
+	} {
+		assert.InDelta(t, tt.want, mcnemar(tt.b, tt.c), 1e-12, "%d, %d", tt.b, tt.c)
+		assert.InDelta(t, tt.want, mcnemar(tt.c, tt.b), 1e-12, "%d, %d", tt.c, tt.b)
+	}
+	assert.InDelta(t, 1, mcnemar(50_000, 50_000), 1e-9)
+	p := mcnemar(0, 100_000)
+	assert.True(t, p >= 0 && p < 1e-300 && !math.IsNaN(p))
+}
+
+func TestCompare(t *testing.T) {
+	// The label of a case is part of its digest and its text is the answer, so answers are changed behind the text.
+	judge := func(answers map[string]string, cases ...Case) Report {
+		return evaluate(t, answersBy(answers), cases, Options{})
+	}
+	c := func(name, want string) Case { return said(name, want, name) }
+	before := judge(map[string]string{"fixed": "error 1", "broken": "question 1", "same": "error 1", "wrong": "error 1", "flag": "status 1", "unsure": "status 0.5", "relabelled": "error 1", "gone": "error 1"},
+		c("fixed", "question"), c("broken", "question"), c("same", "error"), c("wrong", "question"), c("flag", "rejected"), c("unsure", "status"), c("relabelled", "error"), c("gone", "error"))
+	now := judge(map[string]string{"fixed": "question 1", "broken": "blocker 1", "same": "error 0.7", "wrong": "completion 1", "flag": "rejected 1", "unsure": "status 0.9", "relabelled": "error 1", "new": "error 1"},
+		c("fixed", "question"), c("broken", "question"), c("same", "error"), c("wrong", "question"), c("flag", "rejected"), c("unsure", "status"), c("relabelled", "blocker"), c("new", "error"))
+
+	got := now.Compare(before)
+	assert.Equal(t, 6, got.Cases)
+	assert.Equal(t, Flips{Fixed: []string{"fixed"}, Broken: []string{"broken"}, P: 1}, got.Types)
+	assert.Equal(t, Flips{Fixed: []string{"fixed", "flag"}, Broken: []string{"broken"}, P: 1}, got.Labels)
+	assert.Equal(t, Flips{Fixed: []string{"unsure"}, P: 1}, got.Actions)
+	assert.Equal(t, []string{"new"}, got.Added)
+	assert.Equal(t, []string{"gone"}, got.Removed)
+	assert.Equal(t, []string{"relabelled"}, got.Differed)
+	var changes []string
+	for _, ch := range got.Changes {
+		changes = append(changes, fmt.Sprintf("%s %s %s %d/%d", ch.Name, ch.Before.Label(), ch.After.Label(), ch.Agree, ch.Runs))
+	}
+	assert.Equal(t, []string{"broken question blocker 1/1", "fixed error question 1/1", "flag status rejected 1/1", "unsure status status 1/1", "wrong error completion 1/1"}, changes)
+
+	none := now.Compare(now)
+	assert.Equal(t, Comparison{Cases: 8, Types: Flips{P: 1}, Labels: Flips{P: 1}, Actions: Flips{P: 1}}, none)
+	assert.True(t, none.Types.Noise())
+	back := before.Compare(now)
+	assert.Equal(t, got.Types.Fixed, back.Types.Broken, "each way")
+}
+
+// Six cases that flip one way are more than noise, five are not.
+func TestNoise(t *testing.T) {
+	var cases []Case
+	wrong, right := map[string]string{}, map[string]string{}
+	for i := range 6 {
+		name := fmt.Sprint("case", i)
+		cases = append(cases, said(name, "question", name))
+		wrong[name], right[name] = "status 1", "question 1"
+	}
+	compare := func(n int) Comparison {
+		return evaluate(t, answersBy(right), cases[:n], Options{}).Compare(evaluate(t, answersBy(wrong), cases[:n], Options{}))
+	}
+	assert.True(t, compare(5).Types.Noise())
+	assert.False(t, compare(6).Types.Noise())
+	assert.False(t, compare(6).Actions.Noise())
+}
+
+func TestRequirements(t *testing.T) {
+	for s, want := range map[string]Requirement{
+		"wrong_continues<=0.06":    {Figure: "wrong_continues", Op: "<=", Bound: 0.06},
+		" caught >= 70 % ":         {Figure: "caught", Op: ">=", Bound: 0.7},
+		"sure.accuracy>.8":         {Figure: "accuracy", Sure: true, Op: ">", Bound: 0.8},
+		"ece<1e-1":                 {Figure: "ece", Op: "<", Bound: 0.1},
+		"completions_continued<=0": {Figure: "completions_continued", Op: "<="},
+	} {
+		got, err := ParseRequirement(s)
+		require.NoError(t, err, s)
+		assert.Equal(t, want, got, s)
+		again, err := ParseRequirement(got.String())
+		require.NoError(t, err)
+		assert.Equal(t, got, again)
+	}
+	for _, s := range []string{"", "caught", "caught=0.5", "caught==0.5", "caught>", "caught>=", "caught>=x", "caught>=NaN", "caught>=Inf", "caught>=-0.1",
+		"caught>=1.1", "caught>=101%", "0.5<=caught", "caught>=0.5>=0.4", "caught=>0.5", "caught<>0.5", ">=0.5", "sure.sure.caught>0.5", "caught>=0,5"} {
+		_, err := ParseRequirement(s)
+		assert.Error(t, err, s)
+	}
+	_, err := ParseRequirement("precision>=0.5")
+	assert.ErrorIs(t, err, ErrNoFigure)
+	assert.EqualError(t, err, `evaluate: requirement "precision>=0.5": no such figure: "precision"`)
+}
+
+func TestMet(t *testing.T) {
+	r := evaluate(t, script, ten(), Options{})
+	for s, want := range map[string]bool{
+		"accuracy>=0.6": true, "accuracy>0.6": false, "accuracy<=0.6": true, "accuracy<0.6": false, "accuracy>=0.61": false,
+		"wrong_continues<=25%": true, "wrong_continues<=0.24": false, "sure.wrong_continues<=0.25": false,
+	} {
+		q, err := ParseRequirement(s)
+		require.NoError(t, err)
+		_, ok := q.Met(r)
+		assert.Equal(t, want, ok, s)
+	}
+	for _, name := range FigureNames() {
+		_, ok := Requirement{Figure: name, Op: ">=", Bound: 0}.Met(r)
+		assert.True(t, ok, name)
+	}
+	_, ok := Requirement{Figure: "caught", Op: "<=", Bound: 1}.Met(evaluate(t, script, ten()[:1], Options{}))
+	assert.False(t, ok, "what was not measured meets nothing")
+}
+
+func FuzzParseRequirement(f *testing.F) {
+	f.Add("wrong_continues<=0.06")
+	f.Add("sure.ece < 5%")
+	f.Fuzz(func(t *testing.T, s string) {
+		q, err := ParseRequirement(s)
+		if err != nil {
+			return
+		}
+		again, err := ParseRequirement(q.String())
+		if err != nil || again != q || q.Bound < 0 || q.Bound > 1 {
+			t.Fatalf("%q: %v, %v, %v", s, q, again, err)
+		}
+	})
+}
+
+// answersBy answers by the text, which is the name of the case.
+func answersBy(answers map[string]string) classify.Classifier {
+	return classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
+		a, ok := answers[in.Text]
+		if !ok {
+			return classify.Result{}, errors.New("no answer")
+		}
+		return answerOf(a)
+	})
+}
+
+// A case is the same as long as input and label are.
+func TestDigest(t *testing.T) {
+	c := said("a", "rejected", "text")
+	same := c
+	same.Meta = map[string]any{"lang": "de"}
+	same.Want.Action, same.Want.Coaching = Continue, &Coaching{MaxLength: 9}
+	assert.Equal(t, c.digest(), same.digest())
+	assert.Len(t, c.digest(), 16)
+	for _, change := range []func(*Case){
+		func(c *Case) { c.Input.Text += " " },
+		func(c *Case) { c.Input.Request = "x" },
+		func(c *Case) { c.Input.Evidence = []classify.Evidence{{Kind: classify.EvidenceTests}} },
+		func(c *Case) { c.Want.WasRejectedCompletion = false },
+		func(c *Case) { c.Want.Type = classify.Error },
+	} {
+		other := c
+		change(&other)
+		assert.NotEqual(t, c.digest(), other.digest())
+	}
+}

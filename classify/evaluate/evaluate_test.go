@@ -1,0 +1,485 @@
+package evaluate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// lines writes cases as a file has them.
+func lines(tb testing.TB, cases []Case) string {
+	tb.Helper()
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	for _, c := range cases {
+		require.NoError(tb, enc.Encode(c))
+	}
+	return b.String()
+}
+
+// said is a case whose text is what the script answers: "question 0.9", "rejected 0.8", or "fail".
+func said(name, want, answer string) Case {
+	c := Case{Name: name, Input: classify.Input{Text: answer}, Want: Want{Type: classify.OutputType(want)}}
+	if want == "rejected" {
+		c.Want = Want{Type: classify.Status, WasRejectedCompletion: true}
+	}
+	return c
+}
+
+// script answers what the text says.
+var script = classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) { return answerOf(in.Text) })
+
+func answerOf(text string) (classify.Result, error) {
+	label, number, _ := strings.Cut(text, " ")
+	if label == "fail" {
+		return classify.Result{}, errors.New("out of order")
+	}
+	r := classify.Result{Type: classify.OutputType(label), Source: "script"}
+	if label == "rejected" {
+		r.Type, r.WasRejectedCompletion = classify.Status, true
+	}
+	return r, json.Unmarshal([]byte(number), &r.Confidence)
+}
+
+func evaluate(tb testing.TB, c classify.Classifier, cases []Case, opts Options) Report {
+	tb.Helper()
+	r, err := Evaluate(context.Background(), c, cases, opts)
+	require.NoError(tb, err)
+	return r
+}
+
+func asJSON(tb testing.TB, r Report) string {
+	tb.Helper()
+	r.Latency = Latency{}
+	b, err := json.Marshal(r)
+	require.NoError(tb, err)
+	return string(b)
+}
+
+// ten are cases whose figures the tests have by hand.
+func ten() []Case {
+	cases := []Case{
+		said("a", "error", "error 0.95"),
+		said("b", "error", "status 0.9"), // a wrong continue
+		said("c", "blocker", "question 0.75"),
+		said("d", "question", "question 0.85"),
+		said("e", "completion", "completion 0.55"),
+		said("f", "completion", "rejected 0.8"), // a completion continued, at the threshold
+		said("g", "status", "status 0.79"),      // right, but not caught
+		said("h", "rejected", "rejected 0.99"),
+		said("i", "rejected", "status 0.85"), // right type, wrong flag
+		said("j", "rejected", "fail"),
+	}
+	cases[3].Meta = map[string]any{"sure": false, "lang": "de"}
+	return cases
+}
+
+func TestFigures(t *testing.T) {
+	r := evaluate(t, script, ten(), Options{Name: "script"})
+	// wanted in rows, given in columns: error, blocker, question, completion, status, unanswered
+	assert.Equal(t, [][]int{
+		{1, 0, 0, 0, 1, 0},
+		{0, 0, 1, 0, 0, 0},
+		{0, 0, 1, 0, 0, 0},
+		{0, 0, 0, 1, 1, 0},
+		{0, 0, 0, 0, 3, 1},
+	}, r.All.Confusion.Counts)
+	assert.Equal(t, []string{"error", "blocker", "question", "completion", "rejected", "status"}, r.All.Labels.Names)
+	assert.Equal(t, [][]int{
+		{1, 0, 0, 0, 0, 1, 0},
+		{0, 0, 1, 0, 0, 0, 0},
+		{0, 0, 1, 0, 0, 0, 0},
+		{0, 0, 0, 1, 1, 0, 0},
+		{0, 0, 0, 0, 1, 1, 1},
+		{0, 0, 0, 0, 0, 1, 0},
+	}, r.All.Labels.Counts)
+	assert.Equal(t, 1, r.All.Unanswered)
+
+	f := r.All.Figures
+	// error 2·1/(2+1), blocker 0/(1+0), question 2·1/(1+2), completion 2·1/(2+1), status 2·3/(4+5)
+	assert.InDelta(t, (2./3+0+2./3+2./3+2./3)/5, f.MacroF1.Value, 1e-12)
+	assert.Nil(t, f.MacroF1.Low)
+	for name, want := range map[string][2]int{
+		"accuracy": {6, 10}, "wrong_continues": {1, 4}, "completions_continued": {1, 2}, "caught": {2, 4},
+		"rejected_precision": {1, 2}, "rejected_recall": {1, 3},
+	} {
+		got, ok := f.Lookup(name)
+		require.True(t, ok, name)
+		assert.Equal(t, want, [2]int{*got.Count, got.Of}, name)
+		assert.InDelta(t, float64(want[0])/float64(want[1]), got.Value, 1e-12, name)
+		assert.True(t, *got.Low < got.Value && got.Value < *got.High, name)
+	}
+	// Nine answers: .55 right; .75 wrong and .79 right; .85, .85 right and .8 wrong; .95, .99 right and .9 wrong.
+	want := (math.Abs(.55-1) + math.Abs(.75+.79-1) + math.Abs(.85+.85+.8-2) + math.Abs(.95+.99+.9-2)) / 9
+	assert.InDelta(t, want, f.ECE.Value, 1e-12)
+	assert.Equal(t, 9, f.ECE.Of)
+	assert.Equal(t, 3, r.All.Calibration[9].Accuracy.Of)
+	assert.InDelta(t, (.95+.99+.9)/3, r.All.Calibration[9].Confidence, 1e-12)
+
+	assert.Equal(t, 9, r.Sure.Cases)
+	assert.Equal(t, 5, *r.Sure.Figures.Accuracy.Count)
+	groups := r.By("lang")
+	assert.Equal(t, []string{"", "de"}, []string{groups[0].Value, groups[1].Value})
+	assert.Equal(t, 1.0, groups[1].Figures.Accuracy.Value)
+	assert.Equal(t, 1, r.Cost.Errors)
+	assert.Equal(t, "out of order", r.Outcomes[9].Verdict.Error)
+	assert.Equal(t, []string{"unanswered: out of order"}, r.Outcomes[9].Faults())
+	assert.Equal(t, []string{"status, want rejected"}, r.Outcomes[8].Faults())
+	assert.Equal(t, []string{"would deliver at 0.79, want continue"}, r.Outcomes[6].Faults())
+	assert.True(t, r.Outcomes[7].Right())
+}
+
+func TestMacroF1LeavesOutWhatIsNotThere(t *testing.T) {
+	f := func(cases ...Case) Figures { return evaluate(t, script, cases, Options{}).All.Figures }
+	assert.Equal(t, 1.0, f(said("a", "error", "error 1"), said("b", "status", "status 1")).MacroF1.Value)
+	assert.InDelta(t, (1+2./3+0)/3, f(said("a", "error", "error 1"), said("b", "status", "status 1"), said("c", "status", "question 1")).MacroF1.Value,
+		1e-12, "a type that verdicts name counts")
+	none := f(said("a", "error", "error 1"))
+	assert.Equal(t, Figure{Count: new(int)}, none.Caught, "there is nothing to count")
+}
+
+func TestThreshold(t *testing.T) {
+	cases := []Case{said("a", "status", "status 0.8"), said("b", "status", "status 0.79999"), said("c", "status", "status 0"), said("d", "question", "question 1")}
+	for threshold, want := range map[float64]int{0: 1, 0.8: 1, 0.7: 2, 1: 0, NoGate: 3} {
+		r := evaluate(t, script, cases, Options{Threshold: threshold})
+		assert.Equal(t, want, *r.All.Figures.Caught.Count, threshold)
+		assert.Equal(t, 0, *r.All.Figures.WrongContinues.Count, "only a status is ever continued")
+	}
+}
+
+func TestWilson(t *testing.T) {
+	// From the formula with z² = 3.8414588207: for 8 of 10 the middle is (0.8 + 0.19207294)/1.38414588 = 0.71673669,
+	// and half the width 1.95996398/1.38414588 · √(0.016 + 0.00960365) = 0.22657654.
+	for _, tt := range []struct {
+		count, n  int
+		low, high float64
+	}{
+		{8, 10, 0.4901625, 0.9433178},
+		{0, 10, 0, 0.2775328},
+		{10, 10, 0.7224672, 1},
+		{1, 1, 0.2065493, 1},
+		{50, 100, 0.4038315, 0.5961685},
+		{83, 152, 0.4667416, 0.6230933},
+	} {
+		low, high := wilson(tt.count, tt.n)
+		assert.InDelta(t, tt.low, low, 1e-6, tt)
+		assert.InDelta(t, tt.high, high, 1e-6, tt)
+	}
+}
+
+func TestBin(t *testing.T) {
+	for x, want := range map[float64]int{0: 0, 0.0999: 0, 0.1: 1, 0.2: 2, 0.3: 3, 0.6: 6, 0.7: 7, 0.9: 9, 0.8999999: 8, 1: 9} {
+		assert.Equal(t, want, bin(x), x)
+	}
+}
+
+func TestMajority(t *testing.T) {
+	for _, tt := range []struct {
+		name, runs, want string
+		action           Action
+		confidence       float64
+	}{
+		{"most", "status 0.9|status 0.8|question 1", "status", Continue, 0.85},
+		{"a tie leans to the human", "status 1|question 0.5|status 1|question 0.7", "question", Deliver, 0.6},
+		{"rejected by more than half", "rejected 1|rejected 1|status 1", "rejected", Continue, 1},
+		{"rejected by half", "rejected 1|status 1", "status", Continue, 1},
+		{"half would continue", "status 1|status 0.5", "status", Deliver, 0.75},
+		{"failures have no vote", "fail|fail|error 0.9", "error", Deliver, 0.9},
+		{"failures take no vote from others", "fail|status 0.9|status 0.9", "status", Continue, 0.9},
+		{"all failed", "fail|fail", "unanswered", Deliver, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answers := strings.Split(tt.runs, "|")
+			var mu sync.Mutex
+			next := 0
+			c := classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				next++
+				return answerOf(answers[next-1])
+			})
+			r := evaluate(t, c, []Case{said("a", "status", "")}, Options{Repeat: len(answers), Parallel: 1})
+			o := r.Outcomes[0]
+			assert.Equal(t, tt.want, o.Verdict.Label())
+			assert.Equal(t, tt.action, o.Verdict.Action)
+			assert.InDelta(t, tt.confidence, o.Verdict.Confidence, 1e-12)
+			assert.Len(t, o.Runs, len(answers))
+			assert.Len(t, r.Runs, len(answers))
+			if tt.name == "most" {
+				agree, runs := o.Agreement()
+				assert.Equal(t, [2]int{2, 3}, [2]int{agree, runs})
+				assert.Equal(t, 1, r.All.Unstable)
+				least, greatest := r.Spread("accuracy")
+				assert.Equal(t, [2]float64{0, 1}, [2]float64{least, greatest})
+			}
+		})
+	}
+}
+
+// A classifier that breaks its contract fails on the case; nothing is dropped.
+func TestBrokenClassifiers(t *testing.T) {
+	for want, c := range map[string]classify.ClassifierFunc{
+		"panic: boom": func(context.Context, classify.Input) (classify.Result, error) { panic("boom") },
+		"the type is not one of the five": func(context.Context, classify.Input) (classify.Result, error) {
+			return classify.Result{Type: "done"}, nil
+		},
+		"the confidence is not a number from 0 to 1": func(context.Context, classify.Input) (classify.Result, error) {
+			return classify.Result{Type: classify.Status, Confidence: math.NaN()}, nil
+		},
+		"two lines " + strings.Repeat("x", 190) + "…": func(context.Context, classify.Input) (classify.Result, error) {
+			return classify.Result{Type: classify.Status, Confidence: 1}, errors.New("two\nlines " + strings.Repeat("x", 1000))
+		},
+	} {
+		r := evaluate(t, c, []Case{said("a", "status", ""), said("b", "question", "")}, Options{})
+		for _, o := range r.Outcomes {
+			assert.Equal(t, Verdict{Action: Deliver, Error: want}, o.Verdict)
+		}
+		assert.Equal(t, 2, r.All.Unanswered)
+		assert.Equal(t, 2, r.Cost.Errors)
+		assert.Equal(t, 0.0, r.All.Figures.Accuracy.Value)
+		asJSON(t, r)
+	}
+	r := evaluate(t, classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+		return classify.Result{Type: classify.Question, Confidence: 1, WasRejectedCompletion: true, Fallback: "timeout"}, nil
+	}), []Case{said("a", "question", "")}, Options{})
+	assert.True(t, r.Outcomes[0].Right(), "only a status is a rejected completion")
+	assert.Equal(t, "timeout", r.Outcomes[0].Verdict.Fallback)
+	assert.Equal(t, 1, r.Cost.Fallbacks)
+}
+
+func TestCoachingIsHeldToWhatIsWanted(t *testing.T) {
+	c := said("a", "rejected", "rejected 1")
+	c.Want.Coaching = &Coaching{Contains: []string{"tests"}}
+	say := func(message string) Report {
+		return evaluate(t, classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
+			r, err := answerOf(in.Text)
+			r.CoachingMessage = message
+			return r, err
+		}), []Case{c, said("b", "status", "status 1")}, Options{})
+	}
+	assert.Equal(t, 1.0, say("Run the tests.").All.Coaching.Value)
+	r := say("Go on.")
+	assert.Equal(t, [2]int{0, 1}, [2]int{*r.All.Coaching.Count, r.All.Coaching.Of})
+	assert.Equal(t, []string{`the coaching message lacks "tests"`}, r.Outcomes[0].Faults())
+	assert.Equal(t, 1.0, r.All.Figures.Accuracy.Value)
+}
+
+func TestOrderDoesNotMatter(t *testing.T) {
+	want := asJSON(t, evaluate(t, script, ten(), Options{Parallel: 1, Repeat: 3}))
+	for range 20 {
+		cases := ten()
+		rand.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+		first := cases[0].Name
+		require.Equal(t, want, asJSON(t, evaluate(t, script, cases, Options{Parallel: 1 + rand.IntN(20), Repeat: 3})))
+		require.Equal(t, first, cases[0].Name, "the cases are left as they were")
+	}
+}
+
+// Calls of 200 ms are made as many at a time as allowed, and the evaluation takes no longer than they do.
+func TestParallel(t *testing.T) {
+	var cases []Case
+	for i := range 100 {
+		cases = append(cases, said(strings.Repeat("x", i+1), "status", "status 1"))
+	}
+	for parallel, want := range map[int]time.Duration{1: 20 * time.Second, 7: 15 * 200 * time.Millisecond, 0: 13 * 200 * time.Millisecond, 1000: 200 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			now, most := 0, 0
+			c := classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
+				mu.Lock()
+				now++
+				most = max(most, now)
+				mu.Unlock()
+				time.Sleep(200 * time.Millisecond)
+				mu.Lock()
+				now--
+				mu.Unlock()
+				r, err := answerOf(in.Text)
+				r.Usage = &classify.Usage{PromptTokens: 1200, CachedTokens: 1024, CompletionTokens: 60, Attempts: 2}
+				return r, err
+			})
+			last := 0
+			start := time.Now()
+			r := evaluate(t, c, cases, Options{Parallel: parallel, Progress: func(done, total int) {
+				assert.Equal(t, last+1, done)
+				assert.Equal(t, 100, total)
+				last = done
+			}})
+			assert.Equal(t, want, time.Since(start))
+			assert.Equal(t, 100, last)
+			if parallel == 7 {
+				assert.Equal(t, 7, most)
+			}
+			assert.Equal(t, Latency{P50: 200 * time.Millisecond, P90: 200 * time.Millisecond, P99: 200 * time.Millisecond, Max: 200 * time.Millisecond}, r.Latency)
+			assert.Equal(t, Cost{Calls: 100, Metered: 100, Attempts: 200, PromptTokens: 120000, CachedTokens: 102400, CompletionTokens: 6000}, r.Cost)
+		})
+	}
+}
+
+// Identical calls at the same time may share an answer, so the repeats of a case are never made at the same time.
+func TestRepeatsOfACaseLieApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		now := map[string]int{}
+		c := classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
+			mu.Lock()
+			now[in.Text]++
+			assert.Equal(t, 1, now[in.Text])
+			mu.Unlock()
+			time.Sleep(time.Second)
+			mu.Lock()
+			now[in.Text]--
+			mu.Unlock()
+			return answerOf(in.Text)
+		})
+		start := time.Now()
+		evaluate(t, c, []Case{said("a", "status", "status 1"), said("b", "question", "question 1")}, Options{Repeat: 5, Parallel: 10})
+		assert.Equal(t, 5*time.Second, time.Since(start))
+	})
+}
+
+func TestPercentilesAreNearestRank(t *testing.T) {
+	var answers []answer
+	for i := range 10 {
+		answers = append(answers, answer{took: time.Duration(10 - i)})
+	}
+	assert.Equal(t, Latency{P50: 5, P90: 9, P99: 10, Max: 10}, percentiles(answers))
+	assert.Equal(t, Latency{P50: 10, P90: 10, P99: 10, Max: 10}, percentiles(answers[:1]))
+}
+
+func TestTheEndOfTheContextEndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		c := classify.ClassifierFunc(func(ctx context.Context, _ classify.Input) (classify.Result, error) {
+			select {
+			case <-ctx.Done():
+				return classify.Result{}, ctx.Err()
+			case <-time.After(time.Second):
+				return classify.Result{Type: classify.Status}, nil
+			}
+		})
+		start := time.Now()
+		_, err := Evaluate(ctx, c, ten(), Options{Parallel: 1})
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, 5*time.Second, time.Since(start))
+	})
+}
+
+func TestSenselessEvaluations(t *testing.T) {
+	one := []Case{said("a", "status", "status 1")}
+	called := classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+		t.Error("called")
+		return classify.Result{}, nil
+	})
+	for want, f := range map[string]func() (classify.Classifier, []Case, Options){
+		"evaluate: there is no classifier": func() (classify.Classifier, []Case, Options) { return nil, one, Options{} },
+		"evaluate: there are no cases":     func() (classify.Classifier, []Case, Options) { return called, nil, Options{} },
+		`evaluate: case 2: a second case is named "a"`: func() (classify.Classifier, []Case, Options) {
+			return called, append(one[:1:1], one[0]), Options{}
+		},
+		`evaluate: case 1, "b": want.type: "done" is none of error, blocker, question, completion, status`: func() (classify.Classifier, []Case, Options) {
+			return called, []Case{said("b", "done", "")}, Options{}
+		},
+		"evaluate: the threshold is a number from 0 to 1, or NoGate": func() (classify.Classifier, []Case, Options) {
+			return called, one, Options{Threshold: math.NaN()}
+		},
+		"evaluate: neither Repeat nor Parallel can be below 0": func() (classify.Classifier, []Case, Options) {
+			return called, one, Options{Repeat: -1}
+		},
+	} {
+		c, cases, opts := f()
+		r, err := Evaluate(t.Context(), c, cases, opts)
+		assert.EqualError(t, err, want)
+		assert.Empty(t, r.Outcomes)
+	}
+}
+
+// The cases that ship can be loaded, and the heuristic does on them what its own tests say.
+func TestShippedCases(t *testing.T) {
+	cases, err := LoadCases(os.DirFS(".."), "testdata/cases/*.jsonl")
+	require.NoError(t, err)
+	h, err := classify.NewHeuristic()
+	require.NoError(t, err)
+	r := evaluate(t, h, cases, Options{Name: "heuristic"})
+	assert.Zero(t, r.Cost.Errors)
+	for _, s := range []string{"wrong_continues<=0.02", "completions_continued<=3%", "caught>=0.75", "accuracy>=0.88", "sure.macro_f1>0.85"} {
+		q, err := ParseRequirement(s)
+		require.NoError(t, err)
+		f, ok := q.Met(r)
+		assert.True(t, ok, "%s: %v", s, f.Value)
+	}
+}
+
+func TestReportSurvivesBeingWritten(t *testing.T) {
+	r := evaluate(t, script, ten(), Options{Name: "script", Repeat: 2})
+	b, err := json.Marshal(r)
+	require.NoError(t, err)
+	assert.Contains(t, string(b), `"version":1,"classifier":"script","threshold":0.8,"repeat":2,"all":{"cases":10,`)
+	assert.NotContains(t, string(b), "status 0.9", "no text of a case")
+	back, err := ReadReport(bytes.NewReader(b))
+	require.NoError(t, err)
+	again, err := json.Marshal(back)
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(string(b), string(again)))
+}
+
+func TestReportsThatAreNone(t *testing.T) {
+	good := asJSON(t, evaluate(t, script, ten()[:2], Options{}))
+	swap := func(old, new string) string {
+		require.Contains(t, good, old)
+		return strings.Replace(good, old, new, 1)
+	}
+	for want, s := range map[string]string{
+		"it is empty": "", "not JSON: the line ends too early": "{", "it has version 0; this program reads version 1": "{}",
+		"it has version 2; this program reads version 1": swap(`"version":1`, `"version":2`),
+		"it has no outcomes":                             swap(`"outcomes":[`, `"outcomes":[],"x":[`),
+		`it has "a" twice`:                               swap(`"name":"b"`, `"name":"a"`),
+		`"a" has a label that can't be`:                  swap(`"want":{"type":"error"`, `"want":{"type":"done"`),
+		`"a" has a verdict that can't be`:                swap(`"confidence":0.95,"action"`, `"confidence":95,"action"`),
+		`"a" has 0 runs, not 3`:                          swap(`"repeat":1`, `"repeat":3`),
+		"its cases were judged 0 times":                  swap(`"repeat":1`, `"repeat":0`),
+		"version: it can't be a JSON array":              `{"version":[]}`,
+	} {
+		_, err := ReadReport(strings.NewReader(s))
+		assert.EqualError(t, err, "evaluate: read report: "+want)
+	}
+}
+
+// FuzzReadReport: a report is refused or can be used for everything.
+func FuzzReadReport(f *testing.F) {
+	const outcome = `{"version":1,"repeat":1,"outcomes":[{"name":"a","want":{"type":"error"},"verdict":{"type":"status","confidence":0.9}}]}`
+	f.Add(outcome)
+	f.Add(strings.ReplaceAll(strings.Replace(outcome, `"verdict"`, `"runs":[{"type":"error"},{"type":""}],"verdict"`, 1), `"repeat":1`, `"repeat":2`))
+	base := evaluate(f, script, ten(), Options{})
+	f.Fuzz(func(t *testing.T, s string) {
+		r, err := ReadReport(strings.NewReader(s))
+		if err != nil {
+			return
+		}
+		c := base.Compare(r)
+		if c.Cases+len(c.Added)+len(c.Differed) != len(base.Outcomes) || c.Cases+len(c.Removed)+len(c.Differed) != len(r.Outcomes) {
+			t.Fatalf("%+v", c)
+		}
+		r.Spread("accuracy")
+		again, err := ReadReport(strings.NewReader(asJSON(t, r)))
+		if err != nil || asJSON(t, r) != asJSON(t, again) {
+			t.Fatal("it can't be read back", err)
+		}
+	})
+}

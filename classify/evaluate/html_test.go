@@ -1,0 +1,165 @@
+package evaluate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+func html(tb testing.TB, r Report) string {
+	tb.Helper()
+	var b bytes.Buffer
+	require.NoError(tb, r.HTML(&b))
+	return b.String()
+}
+
+// between returns what stands between two strings.
+func between(tb testing.TB, s, start, end string) string {
+	tb.Helper()
+	_, s, ok := strings.Cut(s, start)
+	require.True(tb, ok, start)
+	s, _, ok = strings.Cut(s, end)
+	require.True(tb, ok, end)
+	return s
+}
+
+func TestPage(t *testing.T) {
+	page := html(t, evaluate(t, script, ten(), Options{Name: "script <1>"}))
+	assert.Contains(t, page, "<h1>script &lt;1&gt;</h1>")
+	assert.Contains(t, page, "10 cases, 9 of them sure · threshold 0.80 · <strong class=\"bad\">1 unanswered</strong>")
+	for _, name := range FigureNames() {
+		assert.Contains(t, page, `<th scope="row">`+name+"</th>")
+	}
+	assert.Contains(t, page, "<title>1 completion judged rejected</title>")
+	assert.Contains(t, page, "<title>confidence 0.9 to 1.0: 3 cases, mean confidence 0.95, accuracy 0.67</title>")
+	assert.Equal(t, 10, strings.Count(page, "<details "))
+	assert.Contains(t, page, `<details class="case gated" data-state="gated" data-want="status" data-got="status"`)
+	assert.Contains(t, page, `data-state="right" data-want="question" data-got="question" data-agent="" data-lang="de" data-sure="false" hidden>`)
+	assert.Contains(t, page, "<pre dir=\"auto\">rejected 0.8</pre>", "the text of a wrong case")
+	assert.NotContains(t, page, "error 0.95", "not that of a right one")
+}
+
+// The page is one file and asks nothing from anywhere.
+func TestPageStandsAlone(t *testing.T) {
+	page := html(t, evaluate(t, script, ten(), Options{Repeat: 3}))
+	for _, bad := range []string{`\ssrc\s*=`, `\shref\s*=`, `url\(`, `@import`, `https?://`, `<link`, `<img`, `<iframe`, `fetch\(`, `XMLHttpRequest`, `\{\{`, `ZgotmplZ`} {
+		assert.NotRegexp(t, regexp.MustCompile(bad), page)
+	}
+	assert.Contains(t, page, `content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"`)
+	assert.Contains(t, page, "prefers-color-scheme: dark")
+	assert.Contains(t, page, "spread of runs")
+	assert.Contains(t, between(t, page, "<script>", "</script>"), `getElementById("filter")`)
+}
+
+// Nothing that a case or a classifier says becomes a part of the page.
+func TestPageEscapes(t *testing.T) {
+	const evil = `</pre></script><script>alert(1)</script><img src=x onerror=alert(1)>"'` + "\x00\u202e\x1b[31m\xff{{.}}"
+	c := Case{Name: evil, Input: classify.Input{Text: evil, Request: evil}, Want: Want{Type: classify.Question},
+		Meta: map[string]any{"agent": evil, "lang": evil}}
+	judge := classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+		return classify.Result{Type: classify.Error, Confidence: 1, Reason: evil, Fallback: evil,
+			Signals: []classify.Signal{{Kind: evil, Name: evil, Start: 0, End: len(evil), Weight: 1}}}, nil
+	})
+	page := html(t, evaluate(t, judge, []Case{c}, Options{Name: evil}))
+	assert.Equal(t, 1, strings.Count(page, "<script>"))
+	assert.Equal(t, 1, strings.Count(page, "</pre>"))
+	assert.NotContains(t, page, "<img")
+	assert.Contains(t, page, "&lt;script&gt;alert(1)")
+	assert.Contains(t, page, `\x00\u202e\x1b[31m\xff{{.}}`)
+	assert.True(t, utf8.ValidString(page))
+	for _, r := range "\x00\u202e\x1b" {
+		assert.False(t, strings.ContainsRune(page, r), "%q", r)
+	}
+}
+
+func TestPieces(t *testing.T) {
+	sig := func(kind classify.SignalKind, start, end int, weight float64) classify.Signal {
+		return classify.Signal{Kind: kind, Name: "x", Start: start, End: end, Weight: weight}
+	}
+	for _, tt := range []struct {
+		name, text string
+		signals    []classify.Signal
+		want       string
+	}{
+		{"no signal", "plain", nil, "plain"},
+		{"empty", "", nil, ""},
+		{"one", "it works now", []classify.Signal{sig("claim", 3, 8, 1)}, "it [claim works| now"},
+		{"overlapping, the stronger wins", "abcdef", []classify.Signal{sig("claim", 0, 4, 1), sig("hedge", 2, 6, 2)}, "[claim ab|[hedge cd|[hedge ef|"},
+		{"nested", "abcdef", []classify.Signal{sig("claim", 0, 6, 2), sig("hedge", 2, 4, 1)}, "[claim ab|[claim cd|[claim ef|"},
+		{"outside the text", "abc", []classify.Signal{sig("claim", 1, 9, 1), sig("claim", -1, 2, 1), sig("claim", 2, 2, 1)}, "abc"},
+		{"inside a character", "aéb", []classify.Signal{sig("claim", 2, 4, 1)}, "a[claim éb|"},
+		{"unknown kind", "abc", []classify.Signal{sig("new", 0, 3, 1)}, "[other abc|"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b strings.Builder
+			for _, p := range pieces(tt.text, tt.signals) {
+				if p.Kind != "" {
+					b.WriteString("[" + p.Kind + " " + p.Text + "|")
+				} else {
+					b.WriteString(p.Text)
+				}
+			}
+			assert.Equal(t, tt.want, b.String())
+		})
+	}
+	list := pieces("abcdef", []classify.Signal{sig("claim", 0, 4, 1), sig("hedge", 2, 6, 2)})
+	assert.Equal(t, "hedge x (2.00), claim x (1.00)", list[1].Title, "both signals of the overlap are named")
+}
+
+// Of a huge text the start and the end are shown.
+func TestPageOfAHugeText(t *testing.T) {
+	c := said("a", "question", "")
+	c.Input.Text = "START " + strings.Repeat("ü middle ", 1<<20) + " END?"
+	judge := classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
+		return classify.Result{Type: classify.Error, Signals: []classify.Signal{
+			{Kind: classify.SignalClaim, Start: 0, End: len(in.Text), Weight: 1},
+			{Kind: classify.SignalQuestion, Start: len(in.Text) - 4, End: len(in.Text), Weight: 2}}}, nil
+	})
+	page := html(t, evaluate(t, judge, []Case{c}, Options{}))
+	assert.Less(t, len(page), 100_000)
+	assert.Contains(t, page, ">START ")
+	assert.Regexp(t, `<mark class="question" title="question \(2\.00\), claim \(1\.00\)">END\?</mark>`, page)
+	assert.Regexp(t, `<i class="gap"> … \d{7,} bytes left out … </i>`, page)
+}
+
+// A report that was read from a file has no texts and is shown all the same.
+func TestPageOfAReportFromAFile(t *testing.T) {
+	b, err := json.Marshal(evaluate(t, script, ten(), Options{}))
+	require.NoError(t, err)
+	r, err := ReadReport(bytes.NewReader(b))
+	require.NoError(t, err)
+	page := html(t, r)
+	assert.NotContains(t, page, "<pre")
+	assert.Contains(t, page, "rejected, want completion")
+	html(t, Report{}) // even of none
+}
+
+// FuzzPieces: pieces put together are the text as it is shown, whatever the signals.
+func FuzzPieces(f *testing.F) {
+	f.Add("All done, should work.", 0, 8, 4, 20)
+	f.Add("é\xff\u202e\r\n", 1, 3, -5, 99)
+	f.Fuzz(func(t *testing.T, text string, a, b, c, d int) {
+		if len(text) > maxHead+maxTail || !utf8.ValidString(text) || strings.Contains(text, "\r") {
+			return
+		}
+		var all strings.Builder
+		for _, p := range pieces(text, []classify.Signal{{Kind: "claim", Start: a, End: b}, {Kind: "hedge", Start: c, End: d}}) {
+			if p.Text == "" {
+				t.Fatal("an empty piece")
+			}
+			all.WriteString(p.Text)
+		}
+		if all.String() != shown(text) {
+			t.Fatalf("%q became %q", text, all.String())
+		}
+	})
+}

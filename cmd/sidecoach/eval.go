@@ -1,0 +1,229 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/evaluate"
+)
+
+const exitUnmet = 10 // a requirement on the figures is not met
+
+// evalOptions are the flags of eval.
+type evalOptions struct {
+	cases      []string
+	classifier choice
+	llm        llmOptions
+	repeat     count
+	parallel   count
+	threshold  threshold
+	by         string
+	baseline   string
+	json       bool
+	html       string
+	require    []string
+}
+
+func newEval(t terminal) *cobra.Command {
+	o := evalOptions{
+		classifier: choice{value: "heuristic", allowed: []string{"heuristic", "llm", "cascade"}},
+		repeat:     1, parallel: 8, threshold: classify.DefaultThreshold,
+	}
+	cmd := &cobra.Command{
+		Use:   "eval --cases FILE… [flags]",
+		Short: "Measure a classifier on labelled cases",
+		Long: `eval judges every case of some files and prints how often the verdicts are right and what the wrong ones would do.
+
+A file has one case a line:
+  {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"},"meta":{"sure":true}}
+
+Figures: ` + strings.Join(evaluate.FigureNames(), ", ") + `.
+
+Exit status: 0 the cases were judged, 1 bad input or a failure, 10 a --require is not met, 64 wrong usage.`,
+		Example: `  sidecoach eval --cases 'cases/*.jsonl'
+  sidecoach eval --cases dev.jsonl --json >report.json
+  sidecoach eval --cases dev.jsonl --baseline report.json --html report.html
+  sidecoach eval --cases dev.jsonl --classifier llm --prompt my-prompt --repeat 3
+  sidecoach eval --cases dev.jsonl --require 'wrong_continues<=0.06' --require 'sure.caught>=70%'`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&o.cases, "cases", nil, "`FILE` with cases, or a pattern such as 'cases/*.jsonl'; may be given again, as may more files after it")
+	f.Var(&o.classifier, "classifier", "judge with this one: "+strings.Join(o.classifier.allowed, ", "))
+	o.llm.register(f)
+	f.Var(&o.repeat, "repeat", "judge each case `N` times; the majority counts")
+	f.Var(&o.parallel, "parallel", "at most `N` calls at a time")
+	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, is not continued; 0 switches the rule off")
+	f.StringVar(&o.by, "by", "", "show figures for each value of a `KEY` of meta too, such as lang or agent")
+	f.StringVar(&o.baseline, "baseline", "", "compare with the report in this `FILE`, which --json made")
+	f.BoolVar(&o.json, "json", false, "print the report as JSON, without any text of the cases")
+	f.StringVar(&o.html, "html", "", "write a page to `FILE` that shows the report, with the texts of the wrong cases")
+	f.StringArrayVar(&o.require, "require", nil, "`BOUND` on a figure, such as 'wrong_continues<=0.06'; may be given again")
+	return cmd
+}
+
+// run does all that can fail for free before it puts the first case to the classifier.
+func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
+	requirements, err := parseRequirements(o.require)
+	if err != nil {
+		return err
+	}
+	patterns := append(o.cases, args...)
+	if len(patterns) == 0 {
+		return misuse("sidecoach eval --cases 'cases/*.jsonl'", "no cases: no file is named")
+	}
+	kind := cmp.Or(o.classifier.value, "heuristic")
+	if flag := o.llm.given(); flag != "" && kind == "heuristic" {
+		return misuse("add --classifier llm or --classifier cascade", "%s means nothing to the heuristic", flag)
+	}
+	classifier, err := newClassifier(kind, o.llm, int(o.parallel))
+	if err != nil {
+		return err
+	}
+	cases, err := loadCases(cmd.ErrOrStderr(), patterns)
+	if err != nil {
+		return err
+	}
+	var baseline *evaluate.Report
+	if o.baseline != "" {
+		if baseline, err = readBaseline(o.baseline); err != nil {
+			return err
+		}
+	}
+	var page *atomicFile
+	if o.html != "" {
+		if page, err = createAtomic(o.html); err != nil {
+			return err
+		}
+		defer page.discard()
+	}
+	report, err := o.evaluate(cmd.Context(), kind, classifier, cases, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if page != nil {
+		if err := page.commit(report.HTML); err != nil {
+			return err
+		}
+	}
+	e := evaluated{report: report, requirements: requirements, by: o.by}
+	if baseline != nil {
+		c := report.Compare(*baseline)
+		e.comparison, e.baseline = &c, o.baseline
+	}
+	if err := o.print(cmd.OutOrStdout(), e, t); err != nil {
+		return err
+	}
+	if report.All.Unanswered == report.All.Cases {
+		return badInput("nothing was measured; look at the server, the key and the model", "the classifier failed on every case: %s", report.Outcomes[0].Verdict.Error)
+	}
+	if report.Cost.Fallbacks > 0 && report.Cost.Metered == 0 {
+		return badInput("the heuristic alone was measured; look at the server, the key and the model", "the LLM failed on every output it was asked about")
+	}
+	return unmet(report, requirements)
+}
+
+func (o *evalOptions) evaluate(ctx context.Context, name string, c classify.Classifier, cases []evaluate.Case, stderr io.Writer) (evaluate.Report, error) {
+	bar := newBar(stderr)
+	defer bar.clear()
+	return evaluate.Evaluate(ctx, c, cases, evaluate.Options{
+		Threshold: o.threshold.policy(), // the same number means no gate there
+		Repeat:    int(o.repeat), Parallel: int(o.parallel),
+		Progress: bar.show, Name: name,
+	})
+}
+
+func parseRequirements(list []string) ([]evaluate.Requirement, error) {
+	var parsed []evaluate.Requirement
+	for _, s := range list {
+		r, err := evaluate.ParseRequirement(s)
+		switch {
+		case errors.Is(err, evaluate.ErrNoFigure):
+			return nil, misuse("the figures are "+strings.Join(evaluate.FigureNames(), ", "), "--require %q names no figure", s)
+		case err != nil:
+			return nil, misuse("a bound looks like 'wrong_continues<=0.06' or 'caught>=70%', quoted for the shell", "--require cannot be %q", s)
+		}
+		parsed = append(parsed, r)
+	}
+	return parsed, nil
+}
+
+// unmet returns an error that names the requirements that are not met.
+func unmet(r evaluate.Report, list []evaluate.Requirement) error {
+	var missed []string
+	for _, q := range list {
+		if f, ok := q.Met(r); !ok {
+			is := "there is nothing to measure it on"
+			if f.Of > 0 {
+				is = fmt.Sprintf("it is %.4f", f.Value)
+			}
+			missed = append(missed, fmt.Sprintf("%s (%s)", q, is))
+		}
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	return &failure{exitUnmet, "not met: " + strings.Join(missed, ", "), "--html report.html shows every wrong case with what it was judged by"}
+}
+
+// loadCases reads the cases that the patterns name, anywhere. Where there is more than one fault all are listed.
+func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
+	const hint = `a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`
+	var names []string
+	for _, pattern := range patterns {
+		_, err := os.Stat(pattern)
+		found := []string{pattern}
+		if err != nil {
+			if found, err = filepath.Glob(pattern); err != nil {
+				return nil, misuse(`* stands for any characters, ? for one, [ab] for one of them, and \ takes away their meaning`, "the pattern %q cannot be read", pattern)
+			}
+		}
+		if len(found) == 0 {
+			return nil, badInput("check the name; --cases takes files and patterns such as 'cases/*.jsonl'", "no such file: %q", pattern)
+		}
+		names = append(names, found...)
+	}
+	cases, err := evaluate.LoadCases(anywhere{}, names...)
+	e, ok := errors.AsType[*evaluate.LoadError](err)
+	switch {
+	case !ok:
+		return cases, err
+	case len(e.Faults) == 1:
+		return nil, badInput(hint, "%v", e.Faults[0])
+	}
+	for _, f := range e.Faults {
+		fmt.Fprintf(stderr, "%s\n", visible(f.Error()))
+	}
+	return nil, badInput(hint, "the cases have %d faults", len(e.Faults)+e.More)
+}
+
+// anywhere is the file system by the names that the command line has.
+type anywhere struct{}
+
+func (anywhere) Open(name string) (fs.File, error) { return os.Open(name) }
+
+func readBaseline(name string) (*evaluate.Report, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, badInput("make one: sidecoach eval --cases FILE --json >report.json", "cannot open the baseline %q: %v", name, cause(err))
+	}
+	defer f.Close()
+	r, err := evaluate.ReadReport(f)
+	if err != nil {
+		return nil, badInput("a baseline is made with sidecoach eval --json >report.json; a shell empties that file before sidecoach can read it, so give the new report another name",
+			"the baseline %q cannot be used: %v", name, cause(err))
+	}
+	return &r, nil
+}

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sidecoach/sidecoach/classify/evaluate"
+)
+
+const maxListed = 20 // cases of one kind
+
+// evaluated is what there is to print.
+type evaluated struct {
+	report       evaluate.Report
+	comparison   *evaluate.Comparison
+	baseline     string
+	requirements []evaluate.Requirement
+	by           string
+}
+
+func (o *evalOptions) print(w io.Writer, e evaluated, t terminal) error {
+	text, err := "", error(nil)
+	if o.json {
+		text, err = e.json()
+	} else {
+		text = e.table(t)
+	}
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
+}
+
+// json is the report, with the comparison and the groups where they were asked for.
+func (e evaluated) json() (string, error) {
+	out := struct {
+		evaluate.Report
+		Comparison *evaluate.Comparison `json:"comparison,omitempty"`
+		Groups     []evaluate.Group     `json:"groups,omitempty"`
+	}{Report: e.report, Comparison: e.comparison}
+	if e.by != "" {
+		out.Groups = e.report.By(e.by)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	err := enc.Encode(out)
+	return harmless(b.String()), err
+}
+
+// table is the report for a person.
+func (e evaluated) table(t terminal) string {
+	p := page{terminal: t}
+	r := e.report
+	p.evalHead(r)
+	p.evalFigures(r)
+	p.evalTypes(r.All)
+	if e.by != "" {
+		p.evalGroups(e.by, r.By(e.by))
+	}
+	p.confusion(r.All.Labels)
+	if e.comparison != nil {
+		p.comparison(*e.comparison, e.baseline)
+	}
+	for _, q := range e.requirements {
+		word := p.paint(green, "met    ")
+		if _, ok := q.Met(r); !ok {
+			word = p.paint(red, "not met")
+		}
+		p.printf("%s  %s\n", word, q)
+	}
+	return p.String()
+}
+
+func (p *page) evalHead(r evaluate.Report) {
+	gate := "no gate"
+	if r.Threshold != evaluate.NoGate {
+		gate = fmt.Sprintf("threshold %.2f", r.Threshold)
+	}
+	parts := []string{p.paint(bold, r.Classifier), fmt.Sprintf("%s, %d sure", number(r.All.Cases, "case"), r.Sure.Cases), gate}
+	if r.Repeat > 1 {
+		parts = append(parts, fmt.Sprintf("%d times each, %s unstable", r.Repeat, number(r.All.Unstable, "case")))
+	}
+	p.printf("%s\n", strings.Join(parts, p.paint(dim, " · ")))
+	parts = []string{number(r.Cost.Calls, "call"), fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", round(r.Latency.P50), round(r.Latency.P90), round(r.Latency.P99), round(r.Latency.Max))}
+	if n := r.Cost.Metered; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d prompt (%d cached) and %d completion tokens", r.Cost.PromptTokens, r.Cost.CachedTokens, r.Cost.CompletionTokens),
+			fmt.Sprintf("%d tokens a verdict", (r.Cost.PromptTokens+r.Cost.CompletionTokens)/n))
+	}
+	p.printf("%s\n", p.paint(dim, strings.Join(parts, " · ")))
+	if r.Cost.Fallbacks > 0 {
+		p.printf("%s\n", p.paint(yellow, number(r.Cost.Fallbacks, "call")+" fell back to another classifier:"))
+		p.reasons(r, func(v evaluate.Verdict) string { return v.Fallback })
+	}
+	if r.Cost.Errors > 0 {
+		p.printf("%s\n", p.paint(red, fmt.Sprintf("%s failed, %s without an answer, which count as wrong:", number(r.Cost.Errors, "call"), number(r.All.Unanswered, "case"))))
+		p.reasons(r, func(v evaluate.Verdict) string { return v.Error })
+	}
+	p.printf("\n")
+}
+
+// reasons lists what the calls have to say, each thing once.
+func (p *page) reasons(r evaluate.Report, of func(evaluate.Verdict) string) {
+	counts := make(map[string]int)
+	var order []string
+	for _, o := range r.Outcomes {
+		runs := o.Runs
+		if len(runs) == 0 {
+			runs = []evaluate.Verdict{o.Verdict}
+		}
+		for _, v := range runs {
+			if why := of(v); why != "" {
+				if counts[why] == 0 {
+					order = append(order, why)
+				}
+				counts[why]++
+			}
+		}
+	}
+	for i, why := range order {
+		if i == 5 {
+			p.printf("  … and %d other reasons\n", len(order)-i)
+			return
+		}
+		p.printf("  %d × %s\n", counts[why], visible(why))
+	}
+}
+
+func number(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// round leaves three digits.
+func round(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+func (p *page) evalFigures(r evaluate.Report) {
+	spread := ""
+	if len(r.Runs) > 0 {
+		spread = fmt.Sprintf("%-15s  ", "spread")
+	}
+	p.printf("%s\n", p.paint(dim, strings.TrimRight(fmt.Sprintf("%-22s  %5s  %-13s  %9s  %s%5s  %s", "", "all", "95 %", "", spread, "sure", "95 %"), " ")))
+	for _, name := range evaluate.FigureNames() {
+		all, _ := r.All.Figures.Lookup(name)
+		sure, _ := r.Sure.Figures.Lookup(name)
+		if spread != "" {
+			least, greatest := r.Spread(name)
+			spread = fmt.Sprintf("%-15s  ", fmt.Sprintf("%.3f–%.3f", least, greatest))
+		}
+		p.printf("%s\n", strings.TrimRight(fmt.Sprintf("%-22s  %s  %s%s", name, figure(all), spread, figure(sure)), " "))
+	}
+	if c := r.All.Coaching; c != nil {
+		p.printf("%-22s  %s\n", "coaching as wanted", strings.TrimRight(figure(*c), " "))
+	}
+	p.printf("\n")
+}
+
+// figure is a value, its interval and its count, each column as wide in every row.
+func figure(f evaluate.Figure) string {
+	value, interval, count := "–", "", ""
+	if f.Of > 0 {
+		value = fmt.Sprintf("%.3f", f.Value)
+	}
+	if f.Low != nil {
+		interval = fmt.Sprintf("%.3f–%.3f", *f.Low, *f.High)
+	}
+	if f.Count != nil {
+		count = fmt.Sprintf("%d/%d", *f.Count, f.Of)
+	}
+	return fmt.Sprintf("%5s  %-13s  %9s", value, interval, count)
+}
+
+func (p *page) evalTypes(s evaluate.Summary) {
+	p.printf("%s\n", p.paint(dim, fmt.Sprintf("%-12s  %5s  %9s  %6s  %5s", "type", "cases", "precision", "recall", "f1")))
+	for _, t := range s.Types {
+		p.printf("%-12s  %5d  %9s  %6s  %.3f\n", t.Type, t.Cases, short(t.Precision), short(t.Recall), t.F1)
+	}
+	p.printf("\n")
+}
+
+func short(f evaluate.Figure) string {
+	if f.Of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", f.Value)
+}
+
+func (p *page) evalGroups(key string, groups []evaluate.Group) {
+	names := []string{"accuracy", "wrong_continues", "completions_continued", "caught"}
+	p.printf("%s\n", p.paint(dim, fmt.Sprintf("%-16s  %5s  %s", quote(key, 14), "cases", strings.Join(names, "  "))))
+	for i, g := range groups {
+		if i == maxListed {
+			p.printf("… and %d more\n", len(groups)-i)
+			break
+		}
+		value := "none"
+		if g.Value != "" {
+			value = strings.Trim(quote(g.Value, 16), `"`)
+		}
+		p.printf("%-16s  %5d", value, g.Cases)
+		for _, name := range names {
+			f, _ := g.Figures.Lookup(name)
+			p.printf("  %*s", len(name), short(f))
+		}
+		p.printf("\n")
+	}
+	p.printf("\n")
+}
+
+// confusion shows what was judged what: a row a label, a column a verdict.
+func (p *page) confusion(m evaluate.Confusion) {
+	p.printf("%s", p.paint(dim, fmt.Sprintf("%-12s", "want \\ got")))
+	for _, name := range append(m.Names[:len(m.Names):len(m.Names)], "unanswered") {
+		p.printf("%s", p.paint(dim, fmt.Sprintf("  %10s", name)))
+	}
+	p.printf("\n")
+	for i, row := range m.Counts {
+		p.printf("%-12s", m.Names[i])
+		for j, n := range row {
+			cell := fmt.Sprintf("  %10d", n)
+			switch {
+			case n == 0:
+				cell = p.paint(dim, fmt.Sprintf("  %10s", "·"))
+			case i == j:
+				cell = p.paint(green, cell)
+			}
+			p.printf("%s", cell)
+		}
+		p.printf("\n")
+	}
+	p.printf("\n")
+}
+
+// comparison tells which cases flipped, each way, and whether it is more than noise.
+func (p *page) comparison(c evaluate.Comparison, baseline string) {
+	p.printf("against %s, %s in both:\n", quote(baseline, 60), number(c.Cases, "case"))
+	for _, f := range []struct {
+		what string
+		evaluate.Flips
+	}{{"types", c.Types}, {"labels", c.Labels}, {"actions", c.Actions}} {
+		verdict := "no flips"
+		switch {
+		case len(f.Fixed)+len(f.Broken) == 0:
+		case f.Noise():
+			verdict = fmt.Sprintf("p %.3f, may be noise", f.P)
+		case len(f.Fixed) > len(f.Broken):
+			verdict = p.paint(green, fmt.Sprintf("p %.3f, better", f.P))
+		default:
+			verdict = p.paint(red, fmt.Sprintf("p %.3f, worse", f.P))
+		}
+		p.printf("  %-8s  %d fixed, %d broken  %s\n", f.what, len(f.Fixed), len(f.Broken), verdict)
+	}
+	for i, ch := range c.Changes {
+		if i == maxListed {
+			p.printf("  … and %d more changes, which --json has\n", len(c.Changes)-i)
+			break
+		}
+		p.printf("  %s\n", p.change(ch))
+	}
+	for _, l := range []struct {
+		what  string
+		names []string
+	}{{"added", c.Added}, {"removed", c.Removed}, {"another input or label", c.Differed}} {
+		if len(l.names) > 0 {
+			p.printf("  %d %s, not compared\n", len(l.names), l.what)
+		}
+	}
+	p.printf("\n")
+}
+
+func (p *page) change(ch evaluate.Change) string {
+	word := p.paint(dim, "changed")
+	right := func(v evaluate.Verdict) bool {
+		return v.Label() == ch.Want.Label() && v.Action == ch.Want.Action
+	}
+	switch before, after := right(ch.Before), right(ch.After); {
+	case after && !before:
+		word = p.paint(green, "fixed  ")
+	case before && !after:
+		word = p.paint(red, "broken ")
+	}
+	line := fmt.Sprintf("%s  %s  want %s: %s %.2f %s → %s %.2f %s", word, quote(ch.Name, 40), ch.Want.Label(),
+		ch.Before.Label(), ch.Before.Confidence, ch.Before.Action, ch.After.Label(), ch.After.Confidence, ch.After.Action)
+	if ch.Runs > 1 {
+		line += fmt.Sprintf("  %d of %d runs", ch.Agree, ch.Runs)
+	}
+	return line
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/llm"
+)
+
+const (
+	defaultModel = "gpt-4.1-mini"
+	certain      = 0.9 // of the heuristic, in a cascade: then the LLM is not asked
+)
+
+// llmOptions are the flags of an LLM. What they leave open comes from the environment, and nothing from files: a project's
+// folder, which an agent may write to, has no say in where its output goes.
+type llmOptions struct {
+	model, baseURL, prompt string
+}
+
+func (o *llmOptions) register(f *pflag.FlagSet) {
+	f.StringVar(&o.model, "model", "", "`NAME` of the LLM (default $SIDECOACH_MODEL, else "+defaultModel+")")
+	f.StringVar(&o.baseURL, "base-url", "", "`URL` of the LLM's server, as in http://localhost:11434/v1 (default $OPENAI_BASE_URL, else OpenAI's)")
+	f.StringVar(&o.prompt, "prompt", "", "`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one there")
+}
+
+// given returns the flags that make sense with an LLM alone and were given.
+func (o *llmOptions) given() string {
+	switch {
+	case o.model != "":
+		return "--model"
+	case o.baseURL != "":
+		return "--base-url"
+	case o.prompt != "":
+		return "--prompt"
+	}
+	return ""
+}
+
+// newClassifier returns the classifier of a kind: heuristic, llm, or cascade, which is the heuristic and, where that is not
+// certain, the LLM. A classifier of a kind that needs an LLM is an error when there is none; parallel is how many calls it
+// may have to bear at a time.
+func newClassifier(kind string, o llmOptions, parallel int) (classify.Classifier, error) {
+	heuristic, err := classify.NewHeuristic()
+	if err != nil {
+		return nil, err
+	}
+	if kind == "heuristic" {
+		return heuristic, nil
+	}
+	judge, err := o.judge(heuristic, parallel)
+	if err != nil {
+		return nil, err
+	}
+	if kind == "cascade" {
+		return classify.Cascade(heuristic, judge, certain), nil
+	}
+	return judge, nil
+}
+
+// newClassifier returns the classifier of a single decision, which always has an answer: where the LLM has none the heuristic
+// answers, and the decision says why.
+func (o *options) newClassifier() (classify.Classifier, error) {
+	heuristic, err := newClassifier("heuristic", o.llm, 1)
+	if err != nil {
+		return nil, err
+	}
+	if !o.useLLM {
+		if flag := o.llm.given(); flag != "" {
+			return nil, misuse("add --llm", "%s means nothing to the heuristic", flag)
+		}
+		return heuristic, nil
+	}
+	judge, err := newClassifier("llm", o.llm, 1)
+	if err != nil {
+		return nil, err
+	}
+	return classify.Fallback(judge, heuristic), nil
+}
+
+func (o *llmOptions) judge(heuristic *classify.Heuristic, parallel int) (*llm.Classifier, error) {
+	cfg := llm.Config{
+		Model:     cmp.Or(o.model, os.Getenv("SIDECOACH_MODEL"), defaultModel),
+		Key:       os.Getenv("OPENAI_API_KEY"),
+		BaseURL:   cmp.Or(o.baseURL, os.Getenv("OPENAI_BASE_URL")),
+		Transport: transport(parallel),
+	}
+	if strings.TrimSpace(cfg.Key) == "" && cfg.BaseURL == "" {
+		return nil, misuse("set OPENAI_API_KEY, or name a server that needs none: --base-url http://localhost:11434/v1", "no LLM: there is neither a key nor a base URL")
+	}
+	client, err := llm.NewClient(cfg)
+	if err != nil {
+		return nil, misuse("look at --model and --base-url, OPENAI_API_KEY, OPENAI_BASE_URL and SIDECOACH_MODEL", "the LLM cannot be used: %s", trimmed(err))
+	}
+	opts := llm.Options{Heuristic: heuristic}
+	if o.prompt != "" {
+		root, err := os.OpenRoot(o.prompt)
+		if err != nil {
+			return nil, badInput("sidecoach prompt DIR writes the built-in prompt to DIR, to start from", "cannot open the prompt %q: %v", o.prompt, cause(err))
+		}
+		defer root.Close()
+		opts.Prompt = root.FS()
+	}
+	judge, err := llm.New(client, opts)
+	if err != nil {
+		return nil, badInput("compare with the built-in prompt, which sidecoach prompt DIR writes to DIR", "the prompt %q cannot be used: %s", o.prompt, trimmed(err))
+	}
+	return judge, nil
+}
+
+// transport keeps as many connections as there are calls at a time, where the default is two.
+func transport(parallel int) http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = parallel
+	return t
+}
+
+// trimmed is an error of the package llm without the name of the package.
+func trimmed(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok && strings.HasSuffix(err.Error(), e.Error()) {
+		return e.Path + ": " + e.Err.Error()
+	}
+	return strings.TrimPrefix(err.Error(), "llm: ")
+}
