@@ -1,5 +1,7 @@
 package classifytest
 
+//lint:file-ignore ST1005 These are the sentences of a server, which begin with capitals.
+
 import (
 	"encoding/json"
 	"errors"
