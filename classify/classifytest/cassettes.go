@@ -60,6 +60,7 @@ type Cassettes struct {
 	mu     sync.Mutex
 	tapes  map[string]*tape // by key
 	missed map[string]bool
+	unkept int // calls that were to be recorded and got no answer to keep
 }
 
 // tape is a cassette in its file.
@@ -216,7 +217,15 @@ func (c *Cassettes) replay(key string) (*tape, bool) {
 	return k, true
 }
 
-func (c *Cassettes) record(req *http.Request, raw []byte, asked cassette, secrets []string) (*http.Response, error) {
+func (c *Cassettes) record(req *http.Request, raw []byte, asked cassette, secrets []string) (_ *http.Response, err error) {
+	recorded := false
+	defer func() {
+		if !recorded {
+			c.mu.Lock()
+			c.unkept++
+			c.mu.Unlock()
+		}
+	}()
 	out := req.Clone(req.Context())
 	out.Body, out.GetBody = http.NoBody, nil
 	if len(raw) > 0 {
@@ -249,6 +258,7 @@ func (c *Cassettes) record(req *http.Request, raw []byte, asked cassette, secret
 		if err := c.keep(asked); err != nil {
 			return nil, err
 		}
+		recorded = true
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	resp.Request = req
@@ -302,12 +312,29 @@ func (c *Cassettes) finish() {
 			strings.Join(unused, "\n\t"), strings.Join(unused, " "))
 		return
 	}
+	if c.failedToRecord() {
+		c.t.Errorf("classifytest: some calls were not recorded, so no cassette is deleted; look at the endpoint and record again")
+		return
+	}
 	for _, path := range unused {
 		if err := os.Remove(path); err != nil {
 			c.t.Errorf("classifytest: cassettes: %v", err)
 		}
 	}
 	c.t.Logf("classifytest: deleted cassettes that nothing asked for:\n\t%s", strings.Join(unused, "\n\t"))
+}
+
+// failedToRecord reports whether a call that was to be recorded got no answer to keep, or none was made at all.
+func (c *Cassettes) failedToRecord() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fresh := 0
+	for _, k := range c.tapes {
+		if k.fresh {
+			fresh++
+		}
+	}
+	return c.unkept > 0 || c.mode == everything && fresh == 0
 }
 
 // narrowed reports whether the command line leaves out subtests of the tests that run.

@@ -29,7 +29,6 @@ func TestBreakerOpens(t *testing.T) {
 		{"unparseable, not in a row", []reply{proseReply, proseReply, downReply, proseReply, proseReply, downReply}, 5},
 		{"an answer between", []reply{proseReply, proseReply, says(good), proseReply}, 6},
 		{"an answer between failures", []reply{downReply, downReply, downReply, downReply, says(good), downReply}, 10},
-		{"refusals", []reply{status(200, completion(map[string]any{"refusal": "no"}, "stop"))}, 5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -49,6 +48,28 @@ func TestBreakerOpens(t *testing.T) {
 				assert.Equal(t, tt.calls, f.calls())
 			})
 		})
+	}
+}
+
+// What a model refuses, filters or cuts says nothing about the endpoint, and a measurement makes every call.
+func TestBreakerStaysClosed(t *testing.T) {
+	for name, r := range map[string]reply{
+		"refusal": status(200, completion(map[string]any{"refusal": "no"}, "stop")),
+		"cut":     status(200, completion(map[string]any{"content": "{"}, "length")),
+		"filter":  status(200, completion(map[string]any{"content": ""}, "content_filter")),
+	} {
+		c := newClient(t, &fake{replies: []reply{r}})
+		for range 8 {
+			_, err := c.JSON(t.Context(), call())
+			require.Error(t, err, name)
+			require.NotErrorIs(t, err, ErrOpen, name)
+		}
+	}
+	c, err := NewClient(Config{Model: "m", BaseURL: "http://llm.test/v1", Retries: -1, NoBreaker: true, Transport: &fake{replies: []reply{proseReply}}})
+	require.NoError(t, err)
+	for range 8 {
+		_, err := c.JSON(t.Context(), call())
+		require.ErrorAs(t, err, new(ParseError))
 	}
 }
 

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -148,6 +149,31 @@ func seen(evidence []classify.Evidence, scale int) []string {
 	return lines
 }
 
+// distinct leaves out signals that say the same as one before, and puts one of each kind and name first, so that many of
+// one sort hide none of another.
+func distinct(in []classify.Signal, output string) []classify.Signal {
+	type sort struct {
+		kind classify.SignalKind
+		name string
+	}
+	sorts, said := make(map[sort]bool), make(map[string]bool)
+	var first, rest []classify.Signal
+	for _, s := range in {
+		words := string(s.Kind) + " " + s.Name + " " + line(output[s.Start:s.End], maxQuote)
+		if said[words] {
+			continue
+		}
+		said[words] = true
+		if k := (sort{s.Kind, s.Name}); !sorts[k] {
+			sorts[k] = true
+			first = append(first, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return append(first, rest...)
+}
+
 // facts lists the claims and the evidence in the part of the output that is left out, the weightiest if there are many.
 func facts(output string, w window, signals []classify.Signal, scale int) []string {
 	var in []classify.Signal
@@ -158,14 +184,9 @@ func facts(output string, w window, signals []classify.Signal, scale int) []stri
 		}
 	}
 	slices.SortStableFunc(in, func(a, b classify.Signal) int {
-		switch {
-		case a.Weight > b.Weight:
-			return -1
-		case a.Weight < b.Weight:
-			return 1
-		}
-		return 0
+		return cmp.Or(-cmp.Compare(a.Weight, b.Weight), -cmp.Compare(a.Kind, b.Kind)) // evidence before claims
 	})
+	in = distinct(in, output)
 	more := max(0, len(in)-max(1, maxFacts*scale/4))
 	in = in[:len(in)-more]
 	slices.SortFunc(in, func(a, b classify.Signal) int { return a.Start - b.Start })

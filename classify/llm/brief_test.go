@@ -114,9 +114,21 @@ func TestFactsOfTheCutPart(t *testing.T) {
 	_, crlf := parts(t, briefOf(t, classify.Input{Text: strings.ReplaceAll(text, "\n", "\r\n")}))
 	assert.Equal(t, texts, crlf)
 
-	many := numbered(100) + strings.Repeat("All tests pass.\n", 30) + numbered(100)
+	var claims strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&claims, "Fixed bug number %d.\n", i)
+	}
+	many := numbered(100) + claims.String() + numbered(100)
 	_, texts = parts(t, briefOf(t, classify.Input{Text: many}))
 	assert.Regexp(t, `in the part left out: \d+ more`, texts["context"])
+}
+
+// Many copies of one sentence hide no fact of another kind.
+func TestFactsAreDistinct(t *testing.T) {
+	text := numbered(100) + "All tests pass. 31 passed, 0 failed.\n" + strings.Repeat("I fixed the other file then.\n", 300) + numbered(30)
+	_, texts := parts(t, briefOf(t, classify.Input{Text: text}))
+	assert.Contains(t, texts["context"], "evidence (test output)")
+	assert.Equal(t, 1, strings.Count(texts["context"], "I fixed the other file"), texts["context"])
 }
 
 func TestSameInputSameBytes(t *testing.T) {

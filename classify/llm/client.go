@@ -73,7 +73,8 @@ func NewClient(cfg Config) (*Client, error) {
 // rejects the format is asked again at once with a lesser one, which the client remembers; this is no retry.
 //
 // After 3 unparseable answers in a row, or 5 failed calls, no call is made for 30 seconds ([ErrOpen]); then one at a time
-// until one is answered. A call that its caller cancelled counts for nothing, one whose time ran out has failed.
+// until one is answered. A refusal, a filter and a cut answer count as answers, a call that its caller cancelled for
+// nothing, one whose time ran out has failed.
 //
 // The error is, or wraps, a [StatusError], [ConnectionError], [ReportedError], [RefusalError], [NoChoiceError], [LengthError],
 // [FilterError], [SizeError], [ParseError], [ErrOpen], or the context's error when its time, or the timeout, is over. Its
@@ -85,17 +86,18 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 	if ctx.Err() != nil {
 		return Answer{}, late(ctx)
 	}
-	probe, err := c.breaker.allow(c.cfg.Now())
-	if err != nil {
-		return Answer{}, err
-	}
 	start, o := c.cfg.Now(), abandoned // if the transport panics
-	defer func() { c.breaker.done(probe, o, c.cfg.Now()) }()
-
+	if !c.cfg.NoBreaker {
+		probe, err := c.breaker.allow(start)
+		if err != nil {
+			return Answer{}, err
+		}
+		defer func() { c.breaker.done(probe, o, c.cfg.Now()) }()
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	answer := Answer{Usage: classify.Usage{Model: c.cfg.Model}}
-	err = c.attempts(ctx, call, &answer)
+	err := c.attempts(ctx, call, &answer)
 	answer.Usage.Latency = max(0, c.cfg.Now().Sub(start))
 	o = became(err)
 	return answer, err
@@ -112,8 +114,8 @@ func (call Call) valid() error {
 
 func became(err error) outcome {
 	switch {
-	case err == nil:
-		return answered
+	case err == nil, errors.As(err, new(RefusalError)), errors.As(err, new(FilterError)), errors.As(err, new(LengthError)):
+		return answered // the endpoint works, whatever it says
 	case errors.As(err, new(ParseError)):
 		return unparseable
 	case errors.Is(err, context.Canceled):

@@ -38,6 +38,8 @@ type Config struct {
 	Temperature     float32 // 0 sends none, which leaves it to the server
 	ReasoningEffort string  // "minimal", "low", …; empty sends none
 
+	NoBreaker bool // never leave the endpoint alone after failures: for measurements, where each call has to be made
+
 	Now func() time.Time // the clock of the circuit breaker and of latencies; nil is time.Now
 }
 

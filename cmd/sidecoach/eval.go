@@ -104,6 +104,9 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 	}
 	var page *atomicFile
 	if o.html != "" {
+		if err := replaceable(o.html, append(patterns, o.baseline)); err != nil {
+			return err
+		}
 		if page, err = createAtomic(o.html); err != nil {
 			return err
 		}
@@ -135,6 +138,23 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 	return unmet(report, requirements)
 }
 
+// replaceable returns an error for a page that would replace one of the files that are read, which are named by patterns.
+func replaceable(page string, read []string) error {
+	target, err := os.Stat(page)
+	if err != nil {
+		return nil // not there, or for the writing to say
+	}
+	for _, pattern := range read {
+		names, _ := filepath.Glob(pattern) // a bad pattern was told of before
+		for _, name := range append(names, pattern) {
+			if info, err := os.Stat(name); err == nil && os.SameFile(info, target) {
+				return misuse("name another file for the page", "--html would overwrite %q, which is read", page)
+			}
+		}
+	}
+	return nil
+}
+
 func (o *evalOptions) evaluate(ctx context.Context, name string, c classify.Classifier, cases []evaluate.Case, stderr io.Writer) (evaluate.Report, error) {
 	bar := newBar(stderr)
 	defer bar.clear()
@@ -163,6 +183,12 @@ func parseRequirements(list []string) ([]evaluate.Requirement, error) {
 // unmet returns an error that names the requirements that are not met.
 func unmet(r evaluate.Report, list []evaluate.Requirement) error {
 	var missed []string
+	if n := r.All.Unanswered; n > 0 && len(list) > 0 {
+		missed = append(missed, fmt.Sprintf("%d cases have no verdict", n))
+	}
+	if n := r.Cost.Fallbacks; n > 0 && len(list) > 0 {
+		missed = append(missed, fmt.Sprintf("%d verdicts are not the LLM's", n))
+	}
 	for _, q := range list {
 		if f, ok := q.Met(r); !ok {
 			is := "there is nothing to measure it on"

@@ -212,3 +212,17 @@ func TestRoundedDurations(t *testing.T) {
 		assert.Equal(t, want, round(time.Duration(in)).String())
 	}
 }
+
+// One wrong completion in the shell must not cost anybody their labelled cases.
+func TestPageReplacesNoCases(t *testing.T) {
+	dir := t.TempDir()
+	cases := filepath.Join(dir, "c.jsonl")
+	line := `{"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}` + "\n"
+	require.NoError(t, os.WriteFile(cases, []byte(line), 0o644))
+	_, stderr, status := sidecoach(t, strings.NewReader(""), "eval", "--cases", filepath.Join(dir, "*.jsonl"), "--html", cases)
+	assert.Equal(t, exitUsage, status)
+	assert.Contains(t, stderr, "overwrite")
+	got, err := os.ReadFile(cases)
+	require.NoError(t, err)
+	assert.Equal(t, line, string(got))
+}

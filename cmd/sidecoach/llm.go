@@ -91,6 +91,7 @@ func (o *llmOptions) judge(heuristic *classify.Heuristic, parallel int) (*llm.Cl
 		Key:       os.Getenv("OPENAI_API_KEY"),
 		BaseURL:   cmp.Or(o.baseURL, os.Getenv("OPENAI_BASE_URL")),
 		Transport: transport(parallel),
+		NoBreaker: true, // one call, or a measurement
 	}
 	if strings.TrimSpace(cfg.Key) == "" && cfg.BaseURL == "" {
 		return nil, misuse("set OPENAI_API_KEY, or name a server that needs none: --base-url http://localhost:11434/v1", "no LLM: there is neither a key nor a base URL")
