@@ -50,7 +50,7 @@ type rejection struct {
 // The words by which servers name what they do not know.
 var (
 	formatWords = []string{"response_format", "response format", "json_schema", "json schema", "json_object", "json mode",
-		"structured output", "structured_output", "grammar"}
+		"structured output", "structured_output", "structuredoutput", "guided", "grammar"}
 	filterWords = []string{"content_filter", "responsibleaipolicyviolation"}
 	tokenWords  = []string{"max_completion_tokens"}
 )
@@ -88,9 +88,22 @@ func (r rejection) names(words []string) bool {
 // echoes reports whether r repeats the request, so that the words in it mean nothing.
 func (r rejection) echoes() bool { return r.names([]string{`"messages"`, `\"messages\"`}) }
 
+// otherCodes are the codes of errors that have nothing to do with the form of a request.
+var otherCodes = map[string]bool{
+	"context_length_exceeded": true, "string_above_max_length": true, "invalid_api_key": true, "model_not_found": true,
+	"insufficient_quota": true, "rate_limit_exceeded": true, "content_filter": true, "content_policy_violation": true,
+	"deploymentnotfound": true, "unsupported_country_region_territory": true,
+}
+
 // vague reports whether r complains of the request and does not say of what.
 func (r rejection) vague() bool {
-	if r.code != http.StatusBadRequest && r.code != http.StatusUnprocessableEntity {
+	switch r.code {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType, http.StatusNotImplemented:
+	case http.StatusNotFound: // a router that finds no endpoint for what is asked of it
+		if !r.names([]string{"parameter"}) {
+			return false
+		}
+	default:
 		return false
 	}
 	var body struct {
@@ -103,7 +116,7 @@ func (r rejection) vague() bool {
 	}
 	code, _ := body.Error.Code.(string)
 	param, _ := body.Error.Param.(string)
-	return param == "" && (code == "" || code == "invalid_request_error" || code == "bad_request")
+	return param == "" && !otherCodes[code]
 }
 
 // memory is the dialect that an endpoint is known to speak.
