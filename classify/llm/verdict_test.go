@@ -111,7 +111,7 @@ func FuzzParse(f *testing.F) {
 		}
 		known, err := json.Marshal(map[string]any{"type": "status", "confidence": conf, "reason": reason, "coaching_message": coaching})
 		if err != nil {
-			t.Skip("not a text that an endpoint can send")
+			t.Skip("no JSON can hold it")
 		}
 		if len(known) > maxContent/2 || len(s) > maxContent/4 {
 			return
