@@ -10,12 +10,16 @@ import (
 	"sync"
 )
 
-//go:embed lexicon/en.txt weights.txt
+//go:embed lexicon/*.txt weights.txt
 var tables embed.FS
 
 // builtin holds the compiled built-in tables, which never change.
 var builtin = sync.OnceValues(func() (*Heuristic, error) {
-	lex, err := parseLexicon(tables, "lexicon/en.txt")
+	names, err := fs.Glob(tables, "lexicon/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	lex, err := parseLexicon(tables, names...)
 	if err != nil {
 		return nil, err
 	}

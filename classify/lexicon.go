@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A lexicon is a compiled table of phrases. The format is described at the head of lexicon/en.txt.
@@ -18,18 +18,34 @@ type lexicon struct {
 	byName   map[string]int // "claim.done" → index of rules
 	patterns []pattern
 	starts   [][]int32 // by word: the patterns that may begin with it
-	common   []uint64  // set of words: how often they stand tells whether a text is in this language
+	common   wordSet   // the most frequent words: how often they stand tells whether a text is in a language of the tables
+
+	stems    map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
+	unspaced map[rune]int      // by first character: bytes of the longest word, in scripts without spaces
 
 	endings []string // of words, as in ~ing
 
 	startNum, startCode, startTail []int32 // the patterns that may begin with a number, a code span, a word by its ending
 
-	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs []uint64 // sets of words that code asks for: groups the table must define
+	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs wordSet // groups that code asks for: a table must define them
 
 	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
 
 type wordID uint16
+
+// wordSet is a set of words, a bit each.
+type wordSet []uint64
+
+func (s wordSet) has(id wordID) bool { return id != 0 && s[id/64]&(1<<(id%64)) != 0 }
+
+// stem is the beginning of words that count as one.
+type stem struct {
+	text string
+	id   wordID
+}
+
+const stemKey = 4 // bytes: four Latin letters or two Cyrillic ones
 
 // rule is what its phrases are a sign of. Its index is its bit in a ruleSet.
 type rule struct {
@@ -58,7 +74,7 @@ type pattern struct {
 
 // element matches one token, or with gap up to four.
 type element struct {
-	set  []uint64 // words, a bit each
+	set  []wordID // sorted
 	num  bool     // a number above zero
 	full bool     // n/n
 	part bool     // m/n
@@ -71,16 +87,11 @@ type element struct {
 
 const maxGap = 4
 
-// parseLexicon compiles the table in the file name. An error names the line.
-func parseLexicon(fsys fs.FS, name string) (*lexicon, error) {
-	src, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return nil, fmt.Errorf("read lexicon: %w", err)
-	}
+// parseLexicon compiles the tables in the files names, one a language, into one. An error names file and line.
+func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	p := lexiconParser{
-		lex:     &lexicon{vocab: map[string]wordID{"": 0}, byName: map[string]int{}},
-		groups:  map[string][]string{},
-		section: pattern{rule: -1},
+		lex:    &lexicon{vocab: map[string]wordID{"": 0}, byName: map[string]int{}},
+		shared: map[string][]string{},
 	}
 	p.lex.denial, _ = p.ruleIndex(SignalGap, "denied")
 	p.lex.part, _ = p.ruleIndex(SignalGap, "part")
@@ -88,13 +99,25 @@ func parseLexicon(fsys fs.FS, name string) (*lexicon, error) {
 	p.lex.tests, _ = p.ruleIndex(SignalEvidence, string(EvidenceTests))
 	p.lex.commit, _ = p.ruleIndex(SignalEvidence, string(EvidenceCommit))
 	p.lex.pullRequest, _ = p.ruleIndex(SignalEvidence, string(EvidencePullRequest))
-	for i, line := range strings.Split(string(src), "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "//") {
-			continue
+	for _, name := range names {
+		src, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, fmt.Errorf("read lexicon: %w", err)
 		}
-		if err := p.line(line); err != nil {
-			return nil, fmt.Errorf("lexicon %s:%d: %w", name, i+1, err)
+		p.groups, p.section, p.words = map[string][]string{}, pattern{rule: -1}, false
+		n := 0
+		for line := range strings.SplitSeq(string(src), "\n") {
+			n++
+			line = strings.TrimSpace(line)
+			if line == "" || strings.HasPrefix(line, "//") {
+				continue
+			}
+			if err := p.line(line); err != nil {
+				return nil, fmt.Errorf("lexicon %s:%d: %w", name, n, err)
+			}
+		}
+		for name, words := range p.groups {
+			p.shared[name] = append(p.shared[name], words...)
 		}
 	}
 	return p.finish()
@@ -102,10 +125,11 @@ func parseLexicon(fsys fs.FS, name string) (*lexicon, error) {
 
 type lexiconParser struct {
 	lex     *lexicon
-	groups  map[string][]string
-	section pattern // options of the section at hand
-	words   bool    // inside [words]
-	common  []wordID
+	groups  map[string][]string // of the file at hand
+	shared  map[string][]string // of all files together: those that code asks for are one
+	section pattern             // options of the section at hand
+	words   bool                // inside [words]
+	common  []string
 	pending [][]rawElement // elements of each pattern, sets still as words
 }
 
@@ -122,11 +146,8 @@ func (p *lexiconParser) line(line string) error {
 			break // a phrase that begins with a group
 		}
 		words := strings.Split(strings.TrimSpace(list), "|")
-		for _, w := range words {
-			p.intern(w)
-		}
 		p.groups[strings.TrimSpace(name)] = words
-		return nil
+		return p.intern(words)
 	case line[0] == '[' && line[len(line)-1] == ']' && !strings.ContainsAny(line[1:len(line)-1], "[]|"):
 		return p.begin(strings.Fields(line[1 : len(line)-1])) // a phrase would not be one optional word
 	case strings.HasPrefix(line, "weight "):
@@ -137,10 +158,9 @@ func (p *lexiconParser) line(line string) error {
 		p.lex.rules[p.section.rule].weight = w
 		return nil
 	case p.words:
-		for _, w := range strings.Split(line, "|") {
-			p.common = append(p.common, p.intern(w))
-		}
-		return nil
+		words := strings.Split(line, "|")
+		p.common = append(p.common, words...)
+		return p.intern(words)
 	}
 	if p.section.rule < 0 && !p.section.ignored {
 		return errors.New("a phrase before the first [section]")
@@ -225,14 +245,29 @@ func (p *lexiconParser) ending(s string) (uint8, error) {
 	return 1 << i, nil
 }
 
-func (p *lexiconParser) intern(w string) wordID {
-	id, ok := p.lex.vocab[w]
-	if !ok {
-		id = wordID(len(p.lex.vocab))
-		p.lex.vocab[w] = id
+// intern takes up words and, with ~ at their end, beginnings of words.
+func (p *lexiconParser) intern(words []string) error {
+	for _, w := range words {
+		switch {
+		case w == "":
+			return errors.New("an empty word")
+		case w != strings.ToLower(w):
+			return fmt.Errorf("%q is not lower case", w)
+		case w[len(w)-1] == '~' && len(w) <= stemKey:
+			return fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
+		}
+		if _, ok := p.lex.vocab[w]; ok {
+			continue
+		}
+		if len(p.lex.vocab) == maxWords {
+			return fmt.Errorf("more than %d words", maxWords)
+		}
+		p.lex.vocab[w] = wordID(len(p.lex.vocab))
 	}
-	return id
+	return nil
 }
+
+const maxWords = 1 << 15
 
 func (p *lexiconParser) add(line string) error {
 	var elems []rawElement
@@ -275,20 +310,14 @@ func (p *lexiconParser) add(line string) error {
 					e.words = append(e.words, w)
 				}
 			}
-			for _, w := range e.words {
-				if w != strings.ToLower(w) {
-					return fmt.Errorf("%q is not lower case", w)
-				}
-				p.intern(w)
+			if err := p.intern(e.words); err != nil {
+				return err
 			}
 		}
 		elems = append(elems, e)
 	}
 	if first := elems[0]; first.gap || first.any {
 		return errors.New("a phrase can't begin with * or with ... in its place")
-	}
-	if len(p.lex.vocab) > 1<<15 {
-		return errors.New("too many words")
 	}
 	p.lex.patterns = append(p.lex.patterns, p.section)
 	p.pending = append(p.pending, elems)
@@ -301,10 +330,20 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	if len(lex.patterns) == 0 {
 		return nil, errors.New("lexicon: no phrases")
 	}
+	below := p.indexWords()
+	ids := func(words []string) []wordID {
+		list := make([]wordID, 0, len(words))
+		for _, w := range words {
+			id := lex.vocab[w]
+			list = append(append(list, id), below[id]...)
+		}
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
 	size := (len(lex.vocab) + 63) / 64
-	set := func(ids ...wordID) []uint64 {
-		s := make([]uint64, size)
-		for _, id := range ids {
+	set := func(list []wordID) wordSet {
+		s := make(wordSet, size)
+		for _, id := range list {
 			s[id/64] |= 1 << (id % 64)
 		}
 		return s
@@ -312,29 +351,21 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	for i, elems := range p.pending {
 		for _, e := range elems {
 			if len(e.words) > 0 {
-				ids := make([]wordID, len(e.words))
-				for j, w := range e.words {
-					ids[j] = lex.vocab[w]
-				}
-				e.set = set(ids...)
+				e.set = ids(e.words)
 			}
 			lex.patterns[i].elems = append(lex.patterns[i].elems, e.element)
 		}
 	}
-	lex.common = set(p.common...)
-	for name, dst := range map[string]*[]uint64{
+	lex.common = set(ids(p.common))
+	for name, dst := range map[string]*wordSet{
 		"@not": &lex.not, "@later": &lex.later, "@to": &lex.to, "@clause": &lex.clause, "@fail": &lex.fail, "@tests": &lex.test, "@id": &lex.otherID, "@whole": &lex.whole,
 		"@other": &lex.other, "@unreal": &lex.unreal, "@of": &lex.of, "@finite": &lex.finiteVerbs,
 	} {
-		group, ok := p.groups[name]
+		group, ok := p.shared[name]
 		if !ok {
 			return nil, fmt.Errorf("lexicon: group %s is not defined", name)
 		}
-		*dst = make([]uint64, size)
-		for _, w := range group {
-			id := lex.vocab[w]
-			(*dst)[id/64] |= 1 << (id % 64)
-		}
+		*dst = set(ids(group))
 	}
 	for _, r := range lex.rules {
 		name := string(r.kind) + "." + r.name
@@ -343,11 +374,8 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	lex.starts = make([][]int32, len(lex.vocab))
 	for i, pat := range lex.patterns {
 		for _, e := range pat.elems {
-			for j, w := range e.set {
-				for ; w != 0; w &= w - 1 {
-					id := j*64 + bits.TrailingZeros64(w)
-					lex.starts[id] = append(lex.starts[id], int32(i))
-				}
+			for _, id := range e.set {
+				lex.starts[id] = append(lex.starts[id], int32(i))
 			}
 			if e.num || e.full || e.part {
 				lex.startNum = append(lex.startNum, int32(i))
@@ -366,6 +394,55 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	return lex, nil
 }
 
-func contains(set []uint64, id wordID) bool {
-	return set != nil && set[id/64]&(1<<(id%64)) != 0
+// indexWords indexes stems, and the words of scripts without spaces. It returns the words that each stem is the beginning of.
+func (p *lexiconParser) indexWords() map[wordID][]wordID {
+	lex := p.lex
+	lex.stems, lex.unspaced = map[string][]stem{}, map[rune]int{}
+	for w, id := range lex.vocab {
+		if s, ok := strings.CutSuffix(w, "~"); ok {
+			lex.stems[s[:stemKey]] = append(lex.stems[s[:stemKey]], stem{s, id})
+		}
+		if r, _ := utf8.DecodeRuneInString(w); unspaced(r) {
+			lex.unspaced[r] = max(lex.unspaced[r], len(w))
+		}
+	}
+	below := map[wordID][]wordID{}
+	if len(lex.stems) == 0 {
+		return below
+	}
+	for _, list := range lex.stems {
+		slices.SortFunc(list, func(a, b stem) int { return len(b.text) - len(a.text) })
+	}
+	for w, id := range lex.vocab {
+		if len(w) < stemKey {
+			continue
+		}
+		for _, s := range lex.stems[w[:stemKey]] {
+			if s.id != id && strings.HasPrefix(w, s.text) {
+				below[s.id] = append(below[s.id], id)
+			}
+		}
+	}
+	return below
+}
+
+// word returns the number of a word, or of the longest stem it begins with; 0 when it is unknown.
+func (lex *lexicon) word(w []byte) wordID {
+	if id := lex.vocab[string(w)]; id != 0 || len(w) <= stemKey {
+		return id
+	}
+	for _, s := range lex.stems[string(w[:stemKey])] {
+		if len(w) >= len(s.text) && string(w[:len(s.text)]) == s.text {
+			return s.id
+		}
+	}
+	return 0
+}
+
+func contains(set []wordID, id wordID) bool {
+	if len(set) <= 8 {
+		return slices.Contains(set, id)
+	}
+	_, ok := slices.BinarySearch(set, id)
+	return ok
 }

@@ -127,7 +127,7 @@ func (rd *reading) links(offset int, block string, last *seen) {
 func (rd *reading) unseen(s sentence, m match) bool {
 	for i := int(m.first) - 1; i >= s.first && i >= int(m.first)-4; i-- {
 		id := rd.rawToks[i].id
-		if id != 0 && (contains(rd.lex.not, id) || contains(rd.lex.later, id) || contains(rd.lex.unreal, id)) {
+		if rd.lex.not.has(id) || rd.lex.later.has(id) || rd.lex.unreal.has(id) {
 			return true
 		}
 		if rd.rawToks[i].gap && rd.rawToks[i].id == 0 {
@@ -138,7 +138,7 @@ func (rd *reading) unseen(s sentence, m match) bool {
 		if i >= int(m.last) && rd.rawToks[i].gap {
 			break
 		}
-		if id := rd.rawToks[i].id; id != 0 && (contains(rd.lex.later, id) || contains(rd.lex.unreal, id)) {
+		if id := rd.rawToks[i].id; rd.lex.later.has(id) || rd.lex.unreal.has(id) {
 			return true
 		}
 	}
@@ -156,19 +156,19 @@ func (rd *reading) failing(s sentence, block string) bool {
 		if t.kind != numberToken {
 			continue
 		}
-		if next.id != 0 && contains(rd.lex.fail, next.id) {
+		if rd.lex.fail.has(next.id) {
 			return true
 		}
 		if i+2 == s.last {
 			continue
 		}
 		third := &rd.rawToks[i+2]
-		if next.id != 0 && contains(rd.lex.test, next.id) && third.id != 0 && contains(rd.lex.fail, third.id) {
+		if rd.lex.test.has(next.id) && rd.lex.fail.has(third.id) {
 			return true
 		}
 		m, ok1 := digits([]byte(block[t.start:t.end]))
 		n, ok2 := digits([]byte(block[third.start:third.end]))
-		if ok1 && ok2 && m < n && next.id != 0 && contains(rd.lex.of, next.id) {
+		if ok1 && ok2 && m < n && rd.lex.of.has(next.id) {
 			return true
 		}
 	}
@@ -202,7 +202,7 @@ func (rd *reading) namesCommit(s sentence, i int, block string) bool {
 		return false
 	}
 	if i > s.first {
-		if id := rd.rawToks[i-1].id; id != 0 && contains(rd.lex.otherID, id) {
+		if id := rd.rawToks[i-1].id; rd.lex.otherID.has(id) {
 			return false
 		}
 	}
@@ -213,7 +213,7 @@ func (rd *reading) namesCommit(s sentence, i int, block string) bool {
 func (rd *reading) elsewhere(before string) bool {
 	fields := strings.Fields(before[max(0, len(before)-60):])
 	for _, w := range fields[max(0, len(fields)-4):] {
-		if id := rd.lex.vocab[strings.ToLower(strings.Trim(w, ".,:;()*_"))]; id != 0 && contains(rd.lex.other, id) {
+		if id := rd.lex.vocab[strings.ToLower(strings.Trim(w, ".,:;()*_"))]; rd.lex.other.has(id) {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package classify
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 // reading is what one pass over a text found out about it. It has the same size for a text of any length.
@@ -17,7 +18,7 @@ type reading struct {
 	head      [4]seen // the first sentences
 	tail      [6]seen // the last ones: a ring, sentences is its cursor
 
-	words, common, foreign int // word tokens, those of the lexicon's language's most frequent, those not in Latin script
+	words, common, foreign int // word tokens, those among the most frequent of the tables' languages, others not in Latin script
 	questions              int
 	lines                  [ruleLine + 1]int // by kind, blank ones left out
 	fences                 [nFenceKinds]int  // lines inside fences, by kind
@@ -230,13 +231,15 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 		case t.kind == codeToken:
 			mark.code++
 		case t.kind == wordToken:
-			rd.unreal = rd.unreal || t.id != 0 && contains(rd.lex.unreal, t.id)
+			rd.unreal = rd.unreal || rd.lex.unreal.has(t.id)
 			n := 1
-			if c := rd.buf[t.start]; c >= 0xC8 { // beyond Latin-1 and Latin Extended-A
-				n += int(t.end-t.start) / 6 // scripts without spaces: two characters a word
+			if r, _ := utf8.DecodeRune(rd.buf[t.start:t.end]); unspaced(r) {
+				n = max(1, int(t.end-t.start)/6) // two characters a word
+			}
+			if rd.lex.common.has(t.id) {
+				rd.common += n
+			} else if rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
 				rd.foreign += n
-			} else if t.id != 0 && contains(rd.lex.common, t.id) {
-				rd.common++
 			}
 			rd.words += n
 		}
@@ -310,10 +313,9 @@ func (rd *reading) standing(s sentence, m match) standing {
 	for i := int(m.first); i > s.first && int(m.first)-i < 6 && !rd.toks[i].gap; i-- {
 		id := rd.toks[i-1].id
 		switch {
-		case id == 0:
-		case contains(rd.lex.not, id):
+		case rd.lex.not.has(id):
 			return denied
-		case contains(rd.lex.later, id), i == int(m.first) && contains(rd.lex.to, id):
+		case rd.lex.later.has(id), i == int(m.first) && rd.lex.to.has(id):
 			return postponed
 		}
 	}
@@ -323,7 +325,7 @@ func (rd *reading) standing(s sentence, m match) standing {
 // finite reports whether a finite verb follows the find in its sentence: "Running it shows …" is no progress.
 func (rd *reading) finite(s sentence, m match) bool {
 	for i := int(m.last); i < s.last; i++ {
-		if id := rd.toks[i].id; id != 0 && contains(rd.lex.finiteVerbs, id) {
+		if id := rd.toks[i].id; rd.lex.finiteVerbs.has(id) {
 			return true
 		}
 	}
@@ -336,7 +338,7 @@ const maxClause = 9 // tokens
 func (rd *reading) clauseEnd(s sentence, last int) int {
 	for n := 0; last < s.last && n < maxClause; n++ {
 		t := &rd.toks[last]
-		if t.gap || t.id != 0 && contains(rd.lex.clause, t.id) {
+		if t.gap || rd.lex.clause.has(t.id) {
 			break
 		}
 		last++
@@ -365,7 +367,7 @@ func (rd *reading) parts(l line, s sentence, mark *seen) {
 	for i := s.first; i < s.last; i++ {
 		first, last := &rd.toks[i], &rd.toks[i]
 		if first.kind != partToken {
-			if i+2 >= s.last || first.kind != numberToken || rd.toks[i+1].id == 0 || !contains(rd.lex.of, rd.toks[i+1].id) {
+			if i+2 >= s.last || first.kind != numberToken || !rd.lex.of.has(rd.toks[i+1].id) {
 				continue
 			}
 			last = &rd.toks[i+2]

@@ -197,15 +197,27 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 				}
 				r, n := utf8.DecodeRune(buf[i:])
 				if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-					gap = gap || r == '—' || r == '–' || r == '·' || r == '，' || r == '、'
+					switch r {
+					case '—', '–', '·', '，', '、', '；', '（', '）':
+						gap = true
+					case '：':
+						gap, cur.colon = true, true
+					}
 					i += n
+					continue
+				}
+				if unspaced(r) {
+					j, id := lex.scanUnspaced(buf, i)
+					toks = append(toks, token{start: int32(i), end: int32(j), id: id, gap: gap})
+					gap, i = false, j
+					cur.question, cur.colon, cur.ellipsis = false, false, false
 					continue
 				}
 			}
 			j, word := scanWord(buf, i, scratch[:0])
 			t := token{start: int32(i), end: int32(j), gap: gap}
-			t.id = lex.vocab[string(word)]
-			if t.kind = numberKind(word); t.kind == wordToken && !(t.id != 0 && contains(lex.whole, t.id)) {
+			t.id = lex.word(word)
+			if t.kind = numberKind(word); t.kind == wordToken && !lex.whole.has(t.id) {
 				t.tail = lex.tail(word)
 			}
 			toks = append(toks, t)
@@ -272,10 +284,35 @@ func terminator(s string) (int, byte) {
 	return n, 0
 }
 
-// scanWord reads the word at i: letters and digits, and inside it apostrophes, hyphens, slashes, dots, underscores. A typographic
-// apostrophe becomes a straight one in what it appends to word.
+// unspaced reports whether r belongs to a script that puts no spaces between words: Han, Hiragana, Katakana.
+func unspaced(r rune) bool {
+	return r >= 0x3005 && (r <= 0x3007 || r >= 0x3041 && r <= 0x30FF && r != '・' || r >= 0x3400 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF || r >= 0x20000 && r <= 0x323AF)
+}
+
+// scanUnspaced reads the longest word of the tables at i or, where none begins, all up to the next one that does.
+func (lex *lexicon) scanUnspaced(buf []byte, i int) (int, wordID) {
+	for j := i; j < len(buf); {
+		r, n := utf8.DecodeRune(buf[j:])
+		if !unspaced(r) {
+			return j, 0
+		}
+		for size := min(lex.unspaced[r], len(buf)-j); size > 0; size-- {
+			if id := lex.vocab[string(buf[j:j+size])]; id != 0 {
+				if j > i {
+					return j, 0
+				}
+				return j + size, id
+			}
+		}
+		j += n
+	}
+	return len(buf), 0
+}
+
+// scanWord reads the word at i: letters and digits, and inside it apostrophes, hyphens, slashes, dots, underscores. What it
+// appends to word is lower case, with a straight apostrophe for a typographic one.
 func scanWord(buf []byte, i int, word []byte) (int, []byte) {
-	j := i
+	j, plain := i, true // plain: ASCII, so that the word is as it stands in buf
 	for j < len(buf) {
 		c := buf[j]
 		switch {
@@ -283,26 +320,25 @@ func scanWord(buf []byte, i int, word []byte) (int, []byte) {
 			j++
 		case c >= 0x80:
 			r, n := utf8.DecodeRune(buf[j:])
-			if r == '’' && j+n < len(buf) && 'a' <= buf[j+n] && buf[j+n] <= 'z' {
-				if len(word)+j-i < cap(word) {
-					word = append(append(word, buf[i:j]...), '\'')
+			apostrophe := r == '’' && j > i && j+n < len(buf) && 'a' <= buf[j+n] && buf[j+n] <= 'z'
+			if !apostrophe && (unspaced(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)) {
+				if j > i && !isWordByte(buf[j-1]) { // what would join is no letter
+					j--
 				}
-				i = j + n
-				j = i
-				continue
+				return j, finishWord(word, buf[i:j], plain)
 			}
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-				return j, finishWord(word, buf[i:j])
-			}
+			plain = false
 			j += n
 		case (c == '\'' || c == '-' || c == '/' || c == '.' || c == '_' || c == ',') && j > i && j+1 < len(buf) && joins(c, buf[j-1], buf[j+1]):
 			j++
 		default:
-			return j, finishWord(word, buf[i:j])
+			return j, finishWord(word, buf[i:j], plain)
 		}
 	}
-	return j, finishWord(word, buf[i:j])
+	return j, finishWord(word, buf[i:j], plain)
 }
+
+func isWordByte(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80 }
 
 func joins(c, before, after byte) bool {
 	if c == ',' { // 1,234
@@ -311,11 +347,20 @@ func joins(c, before, after byte) bool {
 	return 'a' <= after && after <= 'z' || '0' <= after && after <= '9' || after >= 0x80 && c != '.'
 }
 
-func finishWord(word, tail []byte) []byte {
-	if len(word) == 0 {
-		return tail
+// finishWord returns the word as the tables spell it; it fits into word's capacity, or is cut.
+func finishWord(word, w []byte, plain bool) []byte {
+	if plain {
+		return w
 	}
-	return append(word, tail...)
+	for len(w) > 0 && len(word)+utf8.UTFMax <= cap(word) {
+		r, n := utf8.DecodeRune(w)
+		if r == '’' {
+			r = '\''
+		}
+		word = utf8.AppendRune(word, unicode.ToLower(r))
+		w = w[n:]
+	}
+	return word
 }
 
 var numberWords = map[string]int{

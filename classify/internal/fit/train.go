@@ -1,0 +1,145 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/evaluate"
+)
+
+type trainer struct {
+	l2, sharpen float64
+	minimum     int
+	names       []string // of the features, by number
+	index       map[string]int
+	examples    []example
+}
+
+type example struct {
+	fold     string // the repository, "" for cases that are never held out
+	weight   float64
+	class    int
+	features []feature
+}
+
+type feature struct {
+	index int
+	value float64
+}
+
+func (t *trainer) add(h *classify.Heuristic, c evaluate.Case, weight float64, foldable bool) {
+	e := example{weight: weight, class: slices.Index(classes, label(c)), features: []feature{{0, 1}}}
+	if foldable {
+		e.fold = meta(c, "repo")
+	}
+	for _, f := range h.Features(c.Input) {
+		i, ok := t.index[f.Name]
+		if !ok {
+			i = len(t.names)
+			t.index[f.Name] = i
+			t.names = append(t.names, f.Name)
+		}
+		e.features = append(e.features, feature{i, f.Value})
+	}
+	t.examples = append(t.examples, e)
+}
+
+func label(c evaluate.Case) string {
+	switch {
+	case c.Want.Type != classify.Status:
+		return string(c.Want.Type)
+	case c.Want.WasRejectedCompletion:
+		return "rejected"
+	}
+	return "progress"
+}
+
+func meta(c evaluate.Case, key string) string {
+	s, _ := c.Meta[key].(string)
+	return s
+}
+
+// fit returns the weights, a row a feature and a column a class, fitted on all examples but those of one fold. The same
+// examples give the same weights.
+func (t *trainer) fit(without string) [][]float64 {
+	k := len(classes)
+	var cases []*example
+	seen := make([]int, len(t.names))
+	for i := range t.examples {
+		e := &t.examples[i]
+		if without != "" && e.fold == without {
+			continue
+		}
+		cases = append(cases, e)
+		for _, f := range e.features {
+			seen[f.index]++
+		}
+	}
+	w, grad, mom, vel := matrix(len(seen), k), matrix(len(seen), k), matrix(len(seen), k), matrix(len(seen), k)
+	const steps, rate, b1, b2 = 400, 0.05, 0.9, 0.999
+	p := make([]float64, k)
+	for step := 1; step <= steps; step++ {
+		for i := range grad {
+			for c := range grad[i] {
+				grad[i][c] = t.l2 * w[i][c]
+				if i == 0 {
+					grad[i][c] = 0
+				}
+			}
+		}
+		for _, e := range cases {
+			predict(p, w, e)
+			p[e.class]--
+			for _, f := range e.features {
+				for c := range p {
+					grad[f.index][c] += e.weight * p[c] * f.value
+				}
+			}
+		}
+		lr := rate
+		if step > steps/2 {
+			lr *= 2 * (1 - float64(step)/(steps+1))
+		}
+		for i := range w {
+			if seen[i] < t.minimum {
+				continue
+			}
+			for c := range w[i] { // Adam (Kingma and Ba 2015)
+				g := grad[i][c]
+				mom[i][c] = b1*mom[i][c] + (1-b1)*g
+				vel[i][c] = b2*vel[i][c] + (1-b2)*g*g
+				m := mom[i][c] / (1 - math.Pow(b1, float64(step)))
+				v := vel[i][c] / (1 - math.Pow(b2, float64(step)))
+				w[i][c] -= lr * m / (math.Sqrt(v) + 1e-8)
+			}
+		}
+	}
+	return w
+}
+
+func matrix(n, k int) [][]float64 {
+	m := make([][]float64, n)
+	for i := range m {
+		m[i] = make([]float64, k)
+	}
+	return m
+}
+
+// predict sets p to the probability of each class.
+func predict(p []float64, w [][]float64, e *example) {
+	clear(p)
+	for _, f := range e.features {
+		for c := range p {
+			p[c] += w[f.index][c] * f.value
+		}
+	}
+	top, sum := slices.Max(p), 0.0
+	for c := range p {
+		p[c] = math.Exp(p[c] - top)
+		sum += p[c]
+	}
+	for c := range p {
+		p[c] /= sum
+	}
+}
