@@ -47,6 +47,7 @@ func (rd *reading) features(req *reading) []Feature {
 	on("ends:item", last.kind == itemLine)
 	on("ends:heading", last.kind == headingLine)
 	on("ends:table", last.kind == tableLine)
+	on("ends:open-fence", rd.openFence)
 	on("ends:fence", rd.lastLine == fenceLine || rd.lastLine == fencedLine)
 	on("ends:trace", rd.lastTrace)
 	on("ends:code-span", last.tokens > 0 && last.code == last.tokens)
@@ -69,7 +70,15 @@ func (rd *reading) features(req *reading) []Feature {
 		on(fenceFeatures[k], n > 0)
 	}
 	on("fence:most", fenced > 0 && fenced*8 > rd.words)
+	on("fence:edit-open", rd.fences[editFence] > 0 && !rd.openFence)
+	on("fence:edit+prose", rd.fences[editFence] > 0 && rd.lastLine.voice())
 	on("prompts", rd.prompts > 0)
+	on("numbers:3+", rd.numbers >= 3)
+	on("numbers:8+", rd.numbers >= 8)
+	on("numbers-long-text", rd.numbers >= 2 && rd.words < 120)
+	on("code-spans:3+", rd.codeSpans >= 3)
+	on("code-spans:10+", rd.codeSpans >= 10)
+	on("code-spans:dense", rd.codeSpans*12 > rd.words && rd.words > 12)
 	on("trace:voice", rd.traceVoice > 0)
 	on("trace:data", rd.traceData > 1)
 	on("questions", rd.questions > 0)
@@ -84,14 +93,36 @@ func (rd *reading) features(req *reading) []Feature {
 	on("request:explain", asked.explain)
 	on("request:change", asked.change)
 	on("request:act", asked.act)
+	on("request:document", asked.document)
 	on("request:go", asked.goOn)
 	on("request:greeting", asked.greeting)
 	on("request:foreign", req.words > 0 && req.foreign*3 > req.words)
 
 	// What only means something together.
 	evidence := rd.kind(SignalEvidence)
-	claim := rd.has("claim.done") || rd.has("claim.edit") || rd.has("claim.tests") || rd.has("claim.build") || rd.has("claim.commit") || rd.has("claim.pull_request")
 	observed := rd.has("answer.observed")
+	claim := rd.has("claim.done") || rd.has("claim.edit") || rd.has("claim.tests") || rd.has("claim.build") || rd.has("claim.commit") || rd.has("claim.pull_request")
+	commit := rd.has("evidence.commit") || rd.has("evidence.pull_request")
+	on("act-request+claim", asked.act && claim)
+	on("act-request+commit", asked.act && commit)
+	on("commit+claim", commit && rd.has("claim.commit"))
+	on("commit-claim", commit && !rd.has("claim.commit"))
+	on("document-request+claim", asked.document && claim)
+	on("document-request+long", asked.document && rd.words > 120)
+	on("document-request-change", asked.document && !asked.change)
+	on("go-request+claim", asked.goOn && claim)
+	on("numbers+claim-evidence", rd.numbers >= 2 && claim && !evidence)
+	on("observed+numbers", observed && rd.numbers >= 1)
+	on("question-or", last.question && last.or)
+	on("question-or-offer", last.question && last.or && rd.in(last.rules, "offer.further"))
+	on("question-items", !last.question && last.kind == itemLine && rd.questionNear())
+	on("question+answer-request", last.question && asked.question && !claim)
+	on("question+offer+answer-request", last.question && rd.in(last.rules, "offer.further") && asked.question)
+	on("question-offer+answer-request", last.question && !rd.in(last.rules, "offer.further") && asked.question)
+	on("question+change-request", last.question && asked.change && !asked.question)
+	on("assumed+submit", rd.has("hedge.assumed") && rd.has("claim.submit"))
+	on("not-run+submit", rd.has("hedge.not_run") && rd.has("claim.submit"))
+	on("greeting-blocker", asked.greeting && rd.words < 60)
 	on("claim+evidence", claim && evidence)
 	on("claim-evidence", claim && !evidence)
 	on("claim-evidence-observed", claim && !evidence && !observed)
@@ -225,7 +256,7 @@ func (rd *reading) fits() bool {
 
 // asked is what the human's request calls for.
 type asked struct {
-	none, question, explain, change, act, goOn, greeting bool
+	none, question, explain, change, act, document, goOn, greeting bool
 }
 
 func (rd *reading) asks() asked {
@@ -237,7 +268,7 @@ func (rd *reading) asks() asked {
 	q := first.question || last.question || rd.sentences > 0 && rd.in(first.rules, "request.question")
 	return asked{
 		none: rd.words == 0, question: q,
-		explain: has("explain"), change: has("change"), act: has("act"),
+		explain: has("explain"), change: has("change"), act: has("act"), document: has("document"),
 		goOn: has("go") && rd.words <= 12, greeting: has("greet") && rd.words <= 4,
 	}
 }

@@ -27,7 +27,7 @@ type lexicon struct {
 
 	startNum, startCode, startTail []int32 // the patterns that may begin with a number, a code span, a word by its ending
 
-	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs wordSet // groups that code asks for: a table must define them
+	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
 
 	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
@@ -359,7 +359,7 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	lex.common = set(ids(p.common))
 	for name, dst := range map[string]*wordSet{
 		"@not": &lex.not, "@later": &lex.later, "@to": &lex.to, "@clause": &lex.clause, "@fail": &lex.fail, "@tests": &lex.test, "@id": &lex.otherID, "@whole": &lex.whole,
-		"@other": &lex.other, "@unreal": &lex.unreal, "@of": &lex.of, "@finite": &lex.finiteVerbs,
+		"@other": &lex.other, "@unreal": &lex.unreal, "@of": &lex.of, "@finite": &lex.finiteVerbs, "@or": &lex.or,
 	} {
 		group, ok := p.shared[name]
 		if !ok {

@@ -26,7 +26,9 @@ type reading struct {
 	checkMarks, crosses    int
 	numbered               int
 	traceVoice, traceData  int // lines of a stack trace
+	numbers, codeSpans     int // in the agent's voice
 	lastLine               lineKind
+	openFence              bool // the text ends inside a code fence
 	lastTrace              bool // the last lines are a stack trace
 	prompts                int  // shell prompts in pasted data
 
@@ -52,6 +54,7 @@ type seen struct {
 	tokens, code              int
 	kind                      lineKind
 	question, colon, ellipsis bool
+	or                        bool // it has the word "or"
 }
 
 const maxBlock = 2 * maxLine
@@ -99,6 +102,7 @@ func (rd *reading) read(request bool) {
 		block = l
 		rd.lastLine = l.kind
 	}
+	rd.openFence = lines.fence.open
 	rd.endRegion()
 	rd.prose(block, request)
 	rd.settle()
@@ -230,7 +234,13 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 		switch {
 		case t.kind == codeToken:
 			mark.code++
-		case t.kind == wordToken:
+			rd.codeSpans++
+		case t.kind != wordToken:
+			if i > s.first || s.last-s.first > 1 {
+				rd.numbers++
+			}
+		default:
+			mark.or = mark.or || rd.lex.or.has(t.id)
 			rd.unreal = rd.unreal || rd.lex.unreal.has(t.id)
 			n := 1
 			if r, _ := utf8.DecodeRune(rd.buf[t.start:t.end]); unspaced(r) {
