@@ -9,25 +9,11 @@ type Feature struct {
 
 // features derives what the verdict is computed from. A rule of the lexicon counts by where it was found: in the last
 // sentence, among the last three, in the first two, anywhere.
-func (rd *reading) features(req *reading) []Feature {
-	fs := make([]Feature, 0, 64)
-	on := func(name string, b bool) {
-		if b {
-			fs = append(fs, Feature{name, 1})
-		}
-	}
+func (rd *reading) features(req *reading, sh *sheet) {
+	on := sh.add
 	last, tail, head := rd.closing()
-	for i, r := range rd.lex.rules {
-		if r.kind == "request" || !rd.any.has(i) {
-			continue
-		}
-		names := &rd.lex.features[i]
-		on(names[0], true)
-		on(names[1], last.rules.has(i))
-		on(names[2], tail.has(i))
-		on(names[3], head.has(i))
-	}
-	claims := rd.count("claim.edit") + rd.count("claim.done")
+	sh.rules(rd.lex, [4]ruleSet{rd.any, last.rules, tail, head})
+	claims := rd.count(claimEdit) + rd.count(claimDone)
 	on("claims:2+", claims >= 2)
 	on("claims:5+", claims >= 5)
 	for _, lim := range [...]struct {
@@ -100,13 +86,13 @@ func (rd *reading) features(req *reading) []Feature {
 
 	// What only means something together.
 	evidence := rd.kind(SignalEvidence)
-	observed := rd.has("answer.observed")
-	claim := rd.has("claim.done") || rd.has("claim.edit") || rd.has("claim.tests") || rd.has("claim.build") || rd.has("claim.commit") || rd.has("claim.pull_request")
-	commit := rd.has("evidence.commit") || rd.has("evidence.pull_request")
+	observed := rd.has(answerObserved)
+	claim := rd.has(claimDone) || rd.has(claimEdit) || rd.has(claimTests) || rd.has(claimBuild) || rd.has(claimCommit) || rd.has(claimPullRequest)
+	commit := rd.has(evidenceCommit) || rd.has(evidencePullRequest)
 	on("act-request+claim", asked.act && claim)
 	on("act-request+commit", asked.act && commit)
-	on("commit+claim", commit && rd.has("claim.commit"))
-	on("commit-claim", commit && !rd.has("claim.commit"))
+	on("commit+claim", commit && rd.has(claimCommit))
+	on("commit-claim", commit && !rd.has(claimCommit))
 	on("document-request+claim", asked.document && claim)
 	on("document-request+long", asked.document && rd.words > 120)
 	on("document-request-change", asked.document && !asked.change)
@@ -114,14 +100,14 @@ func (rd *reading) features(req *reading) []Feature {
 	on("numbers+claim-evidence", rd.numbers >= 2 && claim && !evidence)
 	on("observed+numbers", observed && rd.numbers >= 1)
 	on("question-or", last.question && last.or)
-	on("question-or-offer", last.question && last.or && rd.in(last.rules, "offer.further"))
+	on("question-or-offer", last.question && last.or && rd.in(last.rules, offerFurther))
 	on("question-items", !last.question && last.kind == itemLine && rd.questionNear())
 	on("question+answer-request", last.question && asked.question && !claim)
-	on("question+offer+answer-request", last.question && rd.in(last.rules, "offer.further") && asked.question)
-	on("question-offer+answer-request", last.question && !rd.in(last.rules, "offer.further") && asked.question)
+	on("question+offer+answer-request", last.question && rd.in(last.rules, offerFurther) && asked.question)
+	on("question-offer+answer-request", last.question && !rd.in(last.rules, offerFurther) && asked.question)
 	on("question+change-request", last.question && asked.change && !asked.question)
-	on("assumed+submit", rd.has("hedge.assumed") && rd.has("claim.submit"))
-	on("not-run+submit", rd.has("hedge.not_run") && rd.has("claim.submit"))
+	on("assumed+submit", rd.has(hedgeAssumed) && rd.has(claimSubmit))
+	on("not-run+submit", rd.has(hedgeNotRun) && rd.has(claimSubmit))
 	on("greeting-blocker", asked.greeting && rd.words < 60)
 	on("claim+evidence", claim && evidence)
 	on("claim-evidence", claim && !evidence)
@@ -129,7 +115,7 @@ func (rd *reading) features(req *reading) []Feature {
 	on("claim+hedge", claim && rd.kind(SignalHedge))
 	on("claim+gap", claim && rd.kind(SignalGap))
 	on("evidence-claim", !claim && evidence)
-	on("evidence-gap-failure", evidence && !rd.has("gap.unfinished") && !rd.has("failure.left"))
+	on("evidence-gap-failure", evidence && !rd.has(gapUnfinished) && !rd.has(failureLeft))
 	on("edit+question", claim && last.question)
 	on("answer+question-request", asked.question && !claim)
 	on("answer+explain-request", asked.explain && !claim)
@@ -143,21 +129,21 @@ func (rd *reading) features(req *reading) []Feature {
 	on("nothing-found", rd.any == 0)
 	on("short+crash", rd.words < 60 && rd.kind(SignalFailure))
 	on("short+crash-claim", rd.words < 60 && rd.kind(SignalFailure) && !claim)
-	on("head-crash", rd.in(head, "failure.crash") || rd.in(head, "failure.prefix") || head.has(rd.lex.exception))
-	on("progress-last-claim", rd.in(last.rules, "progress.next") && !claim)
-	on("progress-last-question", (rd.in(last.rules, "progress.next") || rd.in(last.rules, "progress.doing")) && !last.question)
-	on("offer-last+claim-evidence", rd.in(last.rules, "offer.further") && claim && !evidence)
-	on("offer-last-claim", rd.in(last.rules, "offer.further") && !claim)
-	on("offer-last+question", rd.in(last.rules, "offer.further") && last.question)
-	on("question-last-offer", last.question && !rd.in(last.rules, "offer.further"))
+	on("head-crash", rd.in(head, failureCrash) || rd.in(head, failurePrefix) || head.has(rd.lex.exception))
+	on("progress-last-claim", rd.in(last.rules, progressNext) && !claim)
+	on("progress-last-question", (rd.in(last.rules, progressNext) || rd.in(last.rules, progressDoing)) && !last.question)
+	on("offer-last+claim-evidence", rd.in(last.rules, offerFurther) && claim && !evidence)
+	on("offer-last-claim", rd.in(last.rules, offerFurther) && !claim)
+	on("offer-last+question", rd.in(last.rules, offerFurther) && last.question)
+	on("question-last-offer", last.question && !rd.in(last.rules, offerFurther))
 	on("question-last-claim", last.question && !claim)
-	goesOn := rd.in(tail, "progress.next") || rd.in(tail, "progress.doing") || rd.in(tail, "progress.gerund")
-	hedge := rd.has("hedge.should") || rd.has("hedge.not_run") || rd.has("hedge.belief")
-	asksHuman := rd.in(last.rules, "question.ask") || rd.in(last.rules, "question.approval") || rd.in(last.rules, "question.confirm")
+	goesOn := rd.in(tail, progressNext) || rd.in(tail, progressDoing) || rd.in(tail, progressGerund)
+	hedge := rd.has(hedgeShould) || rd.has(hedgeNotRun) || rd.has(hedgeBelief)
+	asksHuman := rd.in(last.rules, questionAsk) || rd.in(last.rules, questionApproval) || rd.in(last.rules, questionConfirm)
 	on("goes-on", goesOn)
 	on("goes-on+question-request", goesOn && asked.question)
 	on("goes-on+explain-request", goesOn && asked.explain)
-	on("goes-on-tail", !goesOn && (rd.has("progress.next") || rd.has("progress.doing") || rd.has("progress.gerund")))
+	on("goes-on-tail", !goesOn && (rd.has(progressNext) || rd.has(progressDoing) || rd.has(progressGerund)))
 	on("claim+goes-on", claim && goesOn)
 	on("claim-goes-on", claim && !goesOn)
 	on("claim-goes-on-evidence", claim && !goesOn && !evidence)
@@ -168,55 +154,30 @@ func (rd *reading) features(req *reading) []Feature {
 	on("evidence+goes-on", evidence && goesOn)
 	on("gap+goes-on", rd.kind(SignalGap) && goesOn)
 	on("gap-goes-on", rd.kind(SignalGap) && !goesOn)
-	on("admitted+evidence", rd.has("gap.admitted") && evidence)
-	on("admitted+claim", rd.has("gap.admitted") && claim)
-	on("part+claim", rd.has("gap.part") && claim)
+	on("admitted+evidence", rd.has(gapAdmitted) && evidence)
+	on("admitted+claim", rd.has(gapAdmitted) && claim)
+	on("part+claim", rd.has(gapPart) && claim)
 	on("failure+goes-on", rd.kind(SignalFailure) && goesOn)
 	on("failure-goes-on", rd.kind(SignalFailure) && !goesOn)
 	on("failure-goes-on-claim", rd.kind(SignalFailure) && !goesOn && !claim)
 	on("asks-last", asksHuman)
 	on("asks-last-question-mark", asksHuman && !last.question)
 	on("asks-last+question-mark", asksHuman && last.question)
-	offers := rd.in(last.rules, "offer.further")
+	offers := rd.in(last.rules, offerFurther)
 	on("asks-last+question-mark-offer", asksHuman && last.question && !offers)
 	on("asks-last+question-mark-claim", asksHuman && last.question && !claim)
 	on("asks-last+question-mark-claim-offer", asksHuman && last.question && !claim && !offers)
 	on("question-only", last.question && !claim && !offers && !evidence)
-	on("no-tests+claim", rd.has("gap.no_tests") && claim)
-	on("blocker-last", rd.in(last.rules, "blocker.need") || rd.in(last.rules, "blocker.refuse"))
+	on("no-tests+claim", rd.has(gapNoTests) && claim)
+	on("blocker-last", rd.in(last.rules, blockerNeed) || rd.in(last.rules, blockerRefuse))
 	on("blocker-claim", rd.kind(SignalBlocker) && !claim)
 	on("short-claim-progress", rd.words < 20 && !claim && !goesOn)
 	on("short-request-change", rd.words < 13 && asked.change)
 	on("short+request-question", rd.words < 13 && asked.question)
 	on("short+request-explain", rd.words < 13 && asked.explain)
-	return fs
 }
 
 var fenceFeatures = [nFenceKinds]string{"fence:plain", "fence:shell", "fence:code", "fence:diff", "fence:edit"}
-
-func (rd *reading) has(name string) bool { return rd.in(rd.any, name) }
-
-// in reports whether a set holds the rule of that name. A table of a host's may have no such rule.
-func (rd *reading) in(s ruleSet, name string) bool {
-	i, ok := rd.lex.byName[name]
-	return ok && s.has(i)
-}
-
-func (rd *reading) count(name string) int {
-	if i, ok := rd.lex.byName[name]; ok {
-		return rd.counts[i]
-	}
-	return 0
-}
-
-func (rd *reading) kind(k SignalKind) bool {
-	for i, r := range rd.lex.rules {
-		if r.kind == k && rd.any.has(i) {
-			return true
-		}
-	}
-	return false
-}
 
 // closing returns the last sentence, and the rules found in the last three and the first two.
 func (rd *reading) closing() (last seen, tail, head ruleSet) {
@@ -260,15 +221,14 @@ type asked struct {
 }
 
 func (rd *reading) asks() asked {
-	has := func(name string) bool { return rd.has("request." + name) }
 	first, last := seen{}, seen{}
 	if rd.sentences > 0 {
 		first, last = rd.head[0], *rd.nth(0)
 	}
-	q := first.question || last.question || rd.sentences > 0 && rd.in(first.rules, "request.question")
+	q := first.question || last.question || rd.sentences > 0 && rd.in(first.rules, requestQuestion)
 	return asked{
 		none: rd.words == 0, question: q,
-		explain: has("explain"), change: has("change"), act: has("act"), document: has("document"),
-		goOn: has("go") && rd.words <= 12, greeting: has("greet") && rd.words <= 4,
+		explain: rd.has(requestExplain), change: rd.has(requestChange), act: rd.has(requestAct), document: rd.has(requestDocument),
+		goOn: rd.has(requestGo) && rd.words <= 12, greeting: rd.has(requestGreet) && rd.words <= 4,
 	}
 }

@@ -27,7 +27,7 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Heuristic{lex: lex, weights: w}, nil
+	return &Heuristic{lex: lex, weights: w, table: w.table(featureNames(lex))}, nil
 })
 
 // Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make one
@@ -35,6 +35,7 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 type Heuristic struct {
 	lex     *lexicon
 	weights weights
+	table   *table
 	spare   *sync.Pool // of *reading, whose buffers serve again
 }
 
@@ -48,7 +49,7 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 	if err != nil {
 		return nil, fmt.Errorf("classify: %w", err)
 	}
-	h := Heuristic{lex: b.lex, weights: b.weights, spare: new(sync.Pool)}
+	h := Heuristic{lex: b.lex, weights: b.weights, table: b.table, spare: new(sync.Pool)}
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errors.New("classify: a nil option")
@@ -88,6 +89,7 @@ func Tables(fsys fs.FS) Option {
 		if !found {
 			return errors.New("tables: neither en.txt nor weights.txt is there")
 		}
+		h.table = h.weights.table(featureNames(h.lex))
 		return nil
 	}
 }
@@ -101,7 +103,9 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
 	}
 	rd, req := h.read(in)
-	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, p: h.weights.probabilities(rd.features(req))}
+	rd.sheet.reset()
+	rd.features(req, &rd.sheet)
+	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, p: h.table.probabilities(rd.sheet.held)}
 	r := v.result()
 	h.done(rd, req)
 	return r, nil
@@ -113,7 +117,12 @@ func (h *Heuristic) Features(in Input) []Feature {
 		return nil
 	}
 	rd, req := h.read(in)
-	fs := rd.features(req)
+	rd.sheet.reset()
+	rd.features(req, &rd.sheet)
+	fs := make([]Feature, len(rd.sheet.held))
+	for i, f := range rd.sheet.held {
+		fs[i] = Feature{h.table.names[f], 1}
+	}
 	h.done(rd, req)
 	return fs
 }
@@ -152,7 +161,7 @@ func (h *Heuristic) reading(text string) *reading {
 	if rd, ok := h.spare.Get().(*reading); ok {
 		*rd = reading{
 			signals: signalSet{kept: rd.signals.kept[:0]}, buf: rd.buf, raw: rd.raw,
-			toks: rd.toks, rawToks: rd.rawToks, sents: rd.sents, rawSents: rd.rawSents, found: rd.found,
+			toks: rd.toks, rawToks: rd.rawToks, sents: rd.sents, rawSents: rd.rawSents, found: rd.found, sheet: rd.sheet,
 			lex: h.lex, text: text,
 		}
 		return rd

@@ -14,18 +14,17 @@ import (
 type lexicon struct {
 	vocab    map[string]wordID
 	rules    []rule
-	features [][4]string    // of each rule, the names of its features: anywhere, @last, @tail, @head
 	byName   map[string]int // "claim.done" → index of rules
+	named    [nNamedRules]ruleSet
+	kinds    map[SignalKind]ruleSet
 	patterns []pattern
-	starts   [][]int32 // by word: the patterns that may begin with it
-	common   wordSet   // the most frequent words: how often they stand tells whether a text is in a language of the tables
+	starts   [nVoices]startIndex
+	common   wordSet // the most frequent words: how often they stand tells whether a text is in a language of the tables
 
 	stems    map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
 	unspaced map[rune]int      // by first character: bytes of the longest word, in scripts without spaces
 
 	endings []string // of words, as in ~ing
-
-	startNum, startCode, startTail []int32 // the patterns that may begin with a number, a code span, a word by its ending
 
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
 
@@ -70,6 +69,41 @@ type pattern struct {
 	verbless         bool
 	request, ignored bool
 	elems            []element
+}
+
+// voice is what a text is read for.
+type voice uint8
+
+const (
+	agentVoice voice = iota // what the agent says, data masked
+	rawVoice                // evidence, data included
+	humanVoice              // the request
+	nVoices
+)
+
+// startIndex finds the patterns that may begin at a token.
+type startIndex struct {
+	from            []uint32 // by word: where its patterns begin in list; one more at the end
+	list            []start
+	num, code, tail []start // those that may begin with a number, a code span, a word by its ending
+}
+
+func (x *startIndex) word(id wordID) []start { return x.list[x.from[id]:x.from[id+1]] }
+
+// start is a pattern, and a sieve for the token after its first: a bit for each word that may stand there.
+type start struct {
+	next    uint64
+	pattern int32
+}
+
+// anyNext lets everything through. It alone has the bit that an unknown word and the end of a sentence have.
+const anyNext = ^uint64(0)
+
+func sieveBit(id wordID) uint64 {
+	if id == 0 {
+		return 1 << 63
+	}
+	return 1 << (uint32(id) * 0x9E3779B1 >> 26 % 63)
 }
 
 // element matches one token, or with gap up to four.
@@ -367,31 +401,93 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		}
 		*dst = set(ids(group))
 	}
-	for _, r := range lex.rules {
-		name := string(r.kind) + "." + r.name
-		lex.features = append(lex.features, [4]string{name, name + "@last", name + "@tail", name + "@head"})
+	lex.kinds = map[SignalKind]ruleSet{}
+	for i, r := range lex.rules {
+		lex.kinds[r.kind] |= 1 << i
 	}
-	lex.starts = make([][]int32, len(lex.vocab))
-	for i, pat := range lex.patterns {
-		for _, e := range pat.elems {
-			for _, id := range e.set {
-				lex.starts[id] = append(lex.starts[id], int32(i))
+	for r, name := range ruleNames {
+		if i, ok := lex.byName[name]; ok {
+			lex.named[r] = 1 << i
+		}
+	}
+	for v := range lex.starts {
+		lex.indexStarts(voice(v))
+	}
+	return lex, nil
+}
+
+// indexStarts indexes the patterns of a voice by what they begin with.
+func (lex *lexicon) indexStarts(v voice) {
+	x := &lex.starts[v]
+	each := func(word func(id wordID, s start)) {
+		for i := range lex.patterns {
+			pat := &lex.patterns[i]
+			if !pat.heardIn(v) {
+				continue
 			}
-			if e.num || e.full || e.part {
-				lex.startNum = append(lex.startNum, int32(i))
-			}
-			if e.code {
-				lex.startCode = append(lex.startCode, int32(i))
-			}
-			if e.tail != 0 {
-				lex.startTail = append(lex.startTail, int32(i))
-			}
-			if !e.opt {
-				break
+			for k := range pat.elems {
+				e := &pat.elems[k]
+				s := start{next: sieve(pat.elems[k+1:]), pattern: int32(i)}
+				for _, id := range e.set {
+					word(id, s)
+				}
+				if x.from == nil { // the first time
+					if e.num || e.full || e.part {
+						x.num = append(x.num, s)
+					}
+					if e.code {
+						x.code = append(x.code, s)
+					}
+					if e.tail != 0 {
+						x.tail = append(x.tail, s)
+					}
+				}
+				if !e.opt {
+					break
+				}
 			}
 		}
 	}
-	return lex, nil
+	count := make([]uint32, len(lex.vocab)+2)
+	each(func(id wordID, _ start) { count[id+2]++ })
+	for i := 2; i < len(count); i++ {
+		count[i] += count[i-1]
+	}
+	x.from = count[:len(lex.vocab)+1] // filled up below: each moves to where the next began
+	x.list = make([]start, count[len(count)-1])
+	next := count[1:]
+	each(func(id wordID, s start) {
+		x.list[next[id]] = s
+		next[id]++
+	})
+}
+
+func (p *pattern) heardIn(v voice) bool {
+	switch v {
+	case humanVoice:
+		return p.request
+	case rawVoice:
+		return !p.request && (p.raw || p.ignored)
+	}
+	return !p.request && !p.raw
+}
+
+// sieve returns what may follow a pattern's first token, given its other elements.
+func sieve(rest []element) uint64 {
+	var bits uint64
+	for i := range rest {
+		e := &rest[i]
+		if e.gap || e.any || e.num || e.full || e.part || e.code || e.tail != 0 {
+			return anyNext
+		}
+		for _, id := range e.set {
+			bits |= sieveBit(id)
+		}
+		if !e.opt {
+			return bits
+		}
+	}
+	return anyNext
 }
 
 // indexWords indexes stems, and the words of scripts without spaces. It returns the words that each stem is the beginning of.

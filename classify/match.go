@@ -12,28 +12,28 @@ const maxMatches = 96 // a sentence; hostile text could have more
 
 // match appends what the lexicon finds in a sentence. Of two finds of one rule that overlap the longer stays, and a find
 // that touches an idiom of the ignore rule goes.
-func (lex *lexicon) match(found []match, toks []token, s sentence, raw, request bool) []match {
+func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []match {
 	found = found[:0]
 	idioms := false
+	x := &lex.starts[v]
 	for i := s.first; i < s.last; i++ {
 		t := &toks[i]
-		var starts []int32
-		switch t.kind {
-		case wordToken:
+		if t.kind == wordToken {
 			if t.tail != 0 {
-				found, idioms = lex.tryAll(found, idioms, lex.startTail, toks, s, i, raw, request)
+				found, idioms = lex.tryAll(found, idioms, x.tail, toks, s, i)
 			}
 			if t.id == 0 {
 				continue
 			}
-			starts = lex.starts[t.id]
-		case codeToken:
-			starts = lex.startCode
-		default:
-			found, idioms = lex.tryAll(found, idioms, lex.startNum, toks, s, i, raw, request)
-			starts = lex.starts[t.id]
+		} else if t.kind == codeToken {
+			found, idioms = lex.tryAll(found, idioms, x.code, toks, s, i)
+			continue
+		} else {
+			found, idioms = lex.tryAll(found, idioms, x.num, toks, s, i)
 		}
-		found, idioms = lex.tryAll(found, idioms, starts, toks, s, i, raw, request)
+		if starts := x.word(t.id); len(starts) > 0 {
+			found, idioms = lex.tryAll(found, idioms, starts, toks, s, i)
+		}
 	}
 	if idioms {
 		found = lex.withoutIdioms(found)
@@ -55,10 +55,17 @@ func longest(found []match) []match {
 	return slices.DeleteFunc(found, func(m match) bool { return m.first == m.last })
 }
 
-func (lex *lexicon) tryAll(found []match, idioms bool, starts []int32, toks []token, s sentence, i int, raw, request bool) ([]match, bool) {
-	for _, p := range starts {
-		pat := &lex.patterns[p]
-		if pat.raw != raw && !pat.ignored || pat.request != request || pat.start && !atStart(toks, s, i) {
+func (lex *lexicon) tryAll(found []match, idioms bool, starts []start, toks []token, s sentence, i int) ([]match, bool) {
+	next := sieveBit(0)
+	if i+1 < s.last {
+		next = sieveBit(toks[i+1].id)
+	}
+	for _, st := range starts {
+		if st.next&next == 0 {
+			continue
+		}
+		pat := &lex.patterns[st.pattern]
+		if pat.start && !atStart(toks, s, i) {
 			continue
 		}
 		end := matchAt(pat.elems, toks[:s.last], i)
@@ -66,7 +73,7 @@ func (lex *lexicon) tryAll(found []match, idioms bool, starts []int32, toks []to
 			continue
 		}
 		idioms = idioms || pat.ignored
-		found = lex.keepLonger(found, match{p, int32(i), int32(end)})
+		found = lex.keepLonger(found, match{st.pattern, int32(i), int32(end)})
 	}
 	return found, idioms
 }

@@ -6,7 +6,7 @@ import "strings"
 // lexicon's raw rules, commit hashes by their form. A test result beside which failures are counted is none, nor is
 // one that is expected, denied or from before. last, when not nil, is the mark of the block's last sentence of voice.
 func (rd *reading) evidence(s sentence, offset int, block string, last *seen) {
-	rd.found = rd.lex.match(rd.found, rd.rawToks, s, true, false)
+	rd.found = rd.lex.match(rd.found, rd.rawToks, s, rawVoice)
 	failing := rd.failing(s, block)
 	if failing {
 		if last == nil {

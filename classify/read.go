@@ -45,6 +45,7 @@ type reading struct {
 	sents    []sentence
 	rawSents []sentence
 	found    []match
+	sheet    sheet
 }
 
 // seen is what is remembered of a sentence.
@@ -254,7 +255,11 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			rd.words += n
 		}
 	}
-	rd.found = rd.lex.match(rd.found, rd.toks, s, false, request)
+	v := agentVoice
+	if request {
+		v = humanVoice
+	}
+	rd.found = rd.lex.match(rd.found, rd.toks, s, v)
 	for _, m := range rd.found {
 		pat := &rd.lex.patterns[m.pattern]
 		r := pat.rule

@@ -29,7 +29,7 @@ func (v *verdict) result() Result {
 	r.Reason = v.reason(r)
 	v.closingQuestion(&r)
 	v.weighHost(&r)
-	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has("failure.exception"))
+	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has(failureException))
 	if !v.rd.fits() && !crash && (v.rd.words >= 4 || v.rd.foreign > 0) && r.Confidence > maxUnread {
 		r.Confidence = maxUnread
 		r.Reason += "; in a language that no lexicon fits"
@@ -49,8 +49,8 @@ func (v *verdict) closingQuestion(r *Result) {
 	if r.Type != Status || !last.question || !v.rd.fits() || v.rd.lastLine == fenceLine || v.rd.lastLine == fencedLine {
 		return
 	}
-	offer := v.rd.in(last.rules, "offer.further")
-	if offer && !v.rd.in(last.rules, "question.approval") && !v.rd.in(last.rules, "question.act") {
+	offer := v.rd.in(last.rules, offerFurther)
+	if offer && !v.rd.in(last.rules, questionApproval) && !v.rd.in(last.rules, questionAct) {
 		return
 	}
 	r.Type, r.WasRejectedCompletion = Question, false
@@ -72,9 +72,9 @@ func (v *verdict) weighHost(r *Result) {
 		tests = tests || e.Kind == EvidenceTests && !e.Failed
 	}
 	rd := v.rd
-	claims := r.WasRejectedCompletion || rd.has("claim.done") || rd.has("claim.tests") || rd.has("claim.build") || rd.kind(SignalEvidence)
-	answers := (v.asked.question || v.asked.explain) && !v.asked.change && !rd.has("claim.tests") && r.Type == Completion
-	admits := rd.has("hedge.not_run") || rd.kind(SignalGap)
+	claims := r.WasRejectedCompletion || rd.has(claimDone) || rd.has(claimTests) || rd.has(claimBuild) || rd.kind(SignalEvidence)
+	answers := (v.asked.question || v.asked.explain) && !v.asked.change && !rd.has(claimTests) && r.Type == Completion
+	admits := rd.has(hedgeNotRun) || rd.kind(SignalGap)
 	switch {
 	case len(failed) > 0 && claims && !answers && (r.Type == Completion || r.WasRejectedCompletion):
 		if tests { // something else failed, and the tests passed: the text decides
@@ -98,24 +98,24 @@ func words(k EvidenceKind) string { return strings.ReplaceAll(string(k), "_", " 
 func (v *verdict) reason(r Result) string {
 	rd := v.rd
 	last, _, _ := rd.closing()
-	at := func(name string) bool { return rd.in(last.rules, name) }
+	at := func(r namedRule) bool { return rd.in(last.rules, r) }
 	var evidence []string
 	for _, k := range r.Shown(nil) {
 		evidence = append(evidence, words(k))
 	}
 	shown := strings.Join(evidence, ", ")
 	switch {
-	case r.Type == Error && (rd.has("failure.crash") || rd.has("failure.exception") || rd.has("failure.prefix")):
+	case r.Type == Error && (rd.has(failureCrash) || rd.has(failureException) || rd.has(failurePrefix)):
 		return "the run broke and this is its error"
 	case r.Type == Error && rd.lastTrace:
 		return "ends in a stack trace"
 	case r.Type == Error:
 		return "stops on a failure and leaves it there"
-	case r.Type == Blocker && rd.has("blocker.refuse"):
+	case r.Type == Blocker && rd.has(blockerRefuse):
 		return "refuses, or can't go on by itself"
 	case r.Type == Blocker:
 		return "can't go on without something from outside"
-	case r.Type == Question && (at("question.approval") || !last.question && rd.has("question.approval")):
+	case r.Type == Question && (at(questionApproval) || !last.question && rd.has(questionApproval)):
 		return "waits for an approval"
 	case r.Type == Question && last.question:
 		return "ends with a question to the human"
@@ -127,7 +127,7 @@ func (v *verdict) reason(r Result) string {
 		return "reports a result that it can stand on"
 	case r.Type == Completion:
 		return "answers what was asked"
-	case !r.WasRejectedCompletion && (rd.has("progress.next") || rd.has("progress.doing") || rd.has("progress.gerund")):
+	case !r.WasRejectedCompletion && (rd.has(progressNext) || rd.has(progressDoing) || rd.has(progressGerund)):
 		return "is at work and says what comes next"
 	case !r.WasRejectedCompletion:
 		return "progress, with no result and no question yet"
@@ -135,7 +135,7 @@ func (v *verdict) reason(r Result) string {
 		return "claims completion, but what it shows does not carry the claim"
 	case !rd.kind(SignalClaim) && rd.kind(SignalPromise):
 		return "promises instead of showing work"
-	case rd.has("hedge.not_run") && rd.kind(SignalClaim):
+	case rd.has(hedgeNotRun) && rd.kind(SignalClaim):
 		return "claims completion with nothing run"
 	case rd.kind(SignalHedge) && rd.kind(SignalClaim):
 		return "claims completion with a hedge and without evidence"

@@ -56,19 +56,34 @@ func parseWeights(fsys fs.FS, name string) (weights, error) {
 	return w, nil
 }
 
-// probabilities returns how likely each class is, given the features.
-func (w weights) probabilities(features []Feature) [nClasses]float64 {
-	var score [nClasses]float64
-	add := func(name string, v float64) {
-		if row, ok := w[name]; ok {
-			for c := range score {
-				score[c] += float64(row[c]) / 100 * v
-			}
+// table is weights by the numbers of the features.
+type table struct {
+	names []string
+	bias  [nClasses]float64
+	rows  [][nClasses]float64 // log-odds
+}
+
+func (w weights) table(names []string) *table {
+	t := &table{names: names, rows: make([][nClasses]float64, len(names))}
+	fill := func(row *[nClasses]float64, name string) {
+		for c, n := range w[name] {
+			row[c] = float64(n) / 100
 		}
 	}
-	add("bias", 1)
-	for _, f := range features {
-		add(f.Name, f.Value)
+	fill(&t.bias, "bias")
+	for i, name := range names {
+		fill(&t.rows[i], name)
+	}
+	return t
+}
+
+// probabilities returns how likely each class is, given the features that hold.
+func (t *table) probabilities(held []uint16) [nClasses]float64 {
+	score := t.bias
+	for _, f := range held {
+		for c, w := range &t.rows[f] {
+			score[c] += w
+		}
 	}
 	top := math.Inf(-1)
 	for _, s := range score {
