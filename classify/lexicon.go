@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // A lexicon is a compiled table of phrases. The format is described at the head of lexicon/en.txt.
 type lexicon struct {
-	vocab    map[string]wordID
+	vocab    *vocabulary
 	rules    []rule
 	byName   map[string]int // "claim.done" → index of rules
 	named    [nNamedRules]ruleSet
@@ -21,30 +20,12 @@ type lexicon struct {
 	starts   [nVoices]startIndex
 	common   wordSet // the most frequent words: how often they stand tells whether a text is in a language of the tables
 
-	stems    map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
-	unspaced map[rune]int      // by first character: bytes of the longest word, in scripts without spaces
-
 	endings []string // of words, as in ~ing
 
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
 
 	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
-
-type wordID uint16
-
-// wordSet is a set of words, a bit each.
-type wordSet []uint64
-
-func (s wordSet) has(id wordID) bool { return id != 0 && s[id/64]&(1<<(id%64)) != 0 }
-
-// stem is the beginning of words that count as one.
-type stem struct {
-	text string
-	id   wordID
-}
-
-const stemKey = 4 // bytes: four Latin letters or two Cyrillic ones
 
 // rule is what its phrases are a sign of. Its index is its bit in a ruleSet.
 type rule struct {
@@ -124,7 +105,7 @@ const maxGap = 4
 // parseLexicon compiles the tables in the files names, one a language, into one. An error names file and line.
 func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	p := lexiconParser{
-		lex:    &lexicon{vocab: map[string]wordID{"": 0}, byName: map[string]int{}},
+		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
 		shared: map[string][]string{},
 	}
 	p.lex.denial, _ = p.ruleIndex(SignalGap, "denied")
@@ -290,18 +271,12 @@ func (p *lexiconParser) intern(words []string) error {
 		case w[len(w)-1] == '~' && len(w) <= stemKey:
 			return fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
 		}
-		if _, ok := p.lex.vocab[w]; ok {
-			continue
-		}
-		if len(p.lex.vocab) == maxWords {
+		if p.lex.vocab.add(w) == maxWords {
 			return fmt.Errorf("more than %d words", maxWords)
 		}
-		p.lex.vocab[w] = wordID(len(p.lex.vocab))
 	}
 	return nil
 }
-
-const maxWords = 1 << 15
 
 func (p *lexiconParser) add(line string) error {
 	var elems []rawElement
@@ -364,17 +339,17 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	if len(lex.patterns) == 0 {
 		return nil, errors.New("lexicon: no phrases")
 	}
-	below := p.indexWords()
+	below := lex.vocab.index()
 	ids := func(words []string) []wordID {
 		list := make([]wordID, 0, len(words))
 		for _, w := range words {
-			id := lex.vocab[w]
+			id := lex.vocab.ids[w]
 			list = append(append(list, id), below[id]...)
 		}
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	size := (len(lex.vocab) + 63) / 64
+	size := (len(lex.vocab.words) + 63) / 64
 	set := func(list []wordID) wordSet {
 		s := make(wordSet, size)
 		for _, id := range list {
@@ -448,12 +423,12 @@ func (lex *lexicon) indexStarts(v voice) {
 			}
 		}
 	}
-	count := make([]uint32, len(lex.vocab)+2)
+	count := make([]uint32, len(lex.vocab.words)+2)
 	each(func(id wordID, _ start) { count[id+2]++ })
 	for i := 2; i < len(count); i++ {
 		count[i] += count[i-1]
 	}
-	x.from = count[:len(lex.vocab)+1] // filled up below: each moves to where the next began
+	x.from = count[:len(lex.vocab.words)+1] // filled up below: each moves to where the next began
 	x.list = make([]start, count[len(count)-1])
 	next := count[1:]
 	each(func(id wordID, s start) {
@@ -488,57 +463,4 @@ func sieve(rest []element) uint64 {
 		}
 	}
 	return anyNext
-}
-
-// indexWords indexes stems, and the words of scripts without spaces. It returns the words that each stem is the beginning of.
-func (p *lexiconParser) indexWords() map[wordID][]wordID {
-	lex := p.lex
-	lex.stems, lex.unspaced = map[string][]stem{}, map[rune]int{}
-	for w, id := range lex.vocab {
-		if s, ok := strings.CutSuffix(w, "~"); ok {
-			lex.stems[s[:stemKey]] = append(lex.stems[s[:stemKey]], stem{s, id})
-		}
-		if r, _ := utf8.DecodeRuneInString(w); unspaced(r) {
-			lex.unspaced[r] = max(lex.unspaced[r], len(w))
-		}
-	}
-	below := map[wordID][]wordID{}
-	if len(lex.stems) == 0 {
-		return below
-	}
-	for _, list := range lex.stems {
-		slices.SortFunc(list, func(a, b stem) int { return len(b.text) - len(a.text) })
-	}
-	for w, id := range lex.vocab {
-		if len(w) < stemKey {
-			continue
-		}
-		for _, s := range lex.stems[w[:stemKey]] {
-			if s.id != id && strings.HasPrefix(w, s.text) {
-				below[s.id] = append(below[s.id], id)
-			}
-		}
-	}
-	return below
-}
-
-// word returns the number of a word, or of the longest stem it begins with; 0 when it is unknown.
-func (lex *lexicon) word(w []byte) wordID {
-	if id := lex.vocab[string(w)]; id != 0 || len(w) <= stemKey {
-		return id
-	}
-	for _, s := range lex.stems[string(w[:stemKey])] {
-		if len(w) >= len(s.text) && string(w[:len(s.text)]) == s.text {
-			return s.id
-		}
-	}
-	return 0
-}
-
-func contains(set []wordID, id wordID) bool {
-	if len(set) <= 8 {
-		return slices.Contains(set, id)
-	}
-	_, ok := slices.BinarySearch(set, id)
-	return ok
 }

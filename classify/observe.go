@@ -213,7 +213,7 @@ func (rd *reading) namesCommit(s sentence, i int, block string) bool {
 func (rd *reading) elsewhere(before string) bool {
 	fields := strings.Fields(before[max(0, len(before)-60):])
 	for _, w := range fields[max(0, len(fields)-4):] {
-		if id := rd.lex.vocab[strings.ToLower(strings.Trim(w, ".,:;()*_"))]; rd.lex.other.has(id) {
+		if id := rd.lex.vocab.ids[strings.ToLower(strings.Trim(w, ".,:;()*_"))]; rd.lex.other.has(id) {
 			return true
 		}
 	}

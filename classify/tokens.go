@@ -207,7 +207,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 					continue
 				}
 				if unspaced(r) {
-					j, id := lex.scanUnspaced(buf, i)
+					j, id := lex.vocab.scanUnspaced(buf, i)
 					toks = append(toks, token{start: int32(i), end: int32(j), id: id, gap: gap})
 					gap, i = false, j
 					cur.question, cur.colon, cur.ellipsis = false, false, false
@@ -216,7 +216,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			}
 			j, word := scanWord(buf, i, scratch[:0])
 			t := token{start: int32(i), end: int32(j), gap: gap}
-			t.id = lex.word(word)
+			t.id = lex.vocab.lookup(word)
 			if t.kind = numberKind(word); t.kind == wordToken && !lex.whole.has(t.id) {
 				t.tail = lex.tail(word)
 			}
@@ -282,31 +282,6 @@ func terminator(s string) (int, byte) {
 		return n, '.'
 	}
 	return n, 0
-}
-
-// unspaced reports whether r belongs to a script that puts no spaces between words: Han, Hiragana, Katakana.
-func unspaced(r rune) bool {
-	return r >= 0x3005 && (r <= 0x3007 || r >= 0x3041 && r <= 0x30FF && r != '・' || r >= 0x3400 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF || r >= 0x20000 && r <= 0x323AF)
-}
-
-// scanUnspaced reads the longest word of the tables at i or, where none begins, all up to the next one that does.
-func (lex *lexicon) scanUnspaced(buf []byte, i int) (int, wordID) {
-	for j := i; j < len(buf); {
-		r, n := utf8.DecodeRune(buf[j:])
-		if !unspaced(r) {
-			return j, 0
-		}
-		for size := min(lex.unspaced[r], len(buf)-j); size > 0; size-- {
-			if id := lex.vocab[string(buf[j:j+size])]; id != 0 {
-				if j > i {
-					return j, 0
-				}
-				return j + size, id
-			}
-		}
-		j += n
-	}
-	return len(buf), 0
 }
 
 // scanWord reads the word at i: letters and digits, and inside it apostrophes, hyphens, slashes, dots, underscores. What it

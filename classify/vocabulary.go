@@ -1,0 +1,177 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// vocabulary numbers the words of the tables, from 1. Its lookups are what reading a text consists of most, so once it is
+// complete it has a hash table of its own, open-addressed and keyed by the word's bytes.
+type vocabulary struct {
+	ids   map[string]wordID // for building
+	words []string          // by number
+	slots []wordSlot        // a power of two, at most half full
+
+	stems    map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
+	sieve    [16]uint64        // a bit for the hash of each key of stems
+	unspaced map[rune]int      // by first character: bytes of the longest word, in scripts without spaces
+}
+
+type wordID uint16
+
+type wordSlot struct {
+	hash uint32
+	id   wordID
+}
+
+// stem is the beginning of words that count as one.
+type stem struct {
+	text string
+	id   wordID
+}
+
+const (
+	stemKey  = 4       // bytes: four Latin letters or two Cyrillic ones
+	maxWords = 1 << 15 // so that a number fits wordID
+)
+
+func newVocabulary() *vocabulary {
+	return &vocabulary{ids: map[string]wordID{"": 0}, words: []string{""}}
+}
+
+// add numbers a word or, with ~ at its end, the beginning of words.
+func (v *vocabulary) add(w string) wordID {
+	id, ok := v.ids[w]
+	if !ok {
+		id = wordID(len(v.words))
+		v.ids[w] = id
+		v.words = append(v.words, w)
+	}
+	return id
+}
+
+// index makes the vocabulary ready for lookups. It returns the words that each stem is the beginning of.
+func (v *vocabulary) index() (below map[wordID][]wordID) {
+	size := 2
+	for size < 2*len(v.words) {
+		size *= 2
+	}
+	v.slots = make([]wordSlot, size)
+	v.stems, v.unspaced = map[string][]stem{}, map[rune]int{}
+	for i, w := range v.words[1:] {
+		id := wordID(i + 1)
+		h := hashWord(w)
+		at := h & uint32(size-1)
+		for v.slots[at].id != 0 {
+			at = (at + 1) & uint32(size-1)
+		}
+		v.slots[at] = wordSlot{h, id}
+		if s, ok := strings.CutSuffix(w, "~"); ok {
+			key := s[:stemKey]
+			v.stems[key] = append(v.stems[key], stem{s, id})
+			h := hashWord(key) % uint32(len(v.sieve)*64)
+			v.sieve[h/64] |= 1 << (h % 64)
+		}
+		if r, _ := utf8.DecodeRuneInString(w); unspaced(r) {
+			v.unspaced[r] = max(v.unspaced[r], len(w))
+		}
+	}
+	if len(v.stems) == 0 {
+		return nil
+	}
+	for _, list := range v.stems {
+		slices.SortFunc(list, func(a, b stem) int { return len(b.text) - len(a.text) })
+	}
+	below = map[wordID][]wordID{}
+	for i, w := range v.words {
+		if len(w) < stemKey {
+			continue
+		}
+		for _, s := range v.stems[w[:stemKey]] {
+			if s.id != wordID(i) && strings.HasPrefix(w, s.text) {
+				below[s.id] = append(below[s.id], wordID(i))
+			}
+		}
+	}
+	return below
+}
+
+// exact returns the number of a word, or 0.
+func (v *vocabulary) exact(w []byte) wordID {
+	h := hashWord(w)
+	for at := h; ; at++ {
+		s := v.slots[at&uint32(len(v.slots)-1)]
+		if s.id == 0 || s.hash == h && v.words[s.id] == string(w) {
+			return s.id
+		}
+	}
+}
+
+// lookup returns the number of a word, or of the longest stem it begins with; 0 when it is unknown.
+func (v *vocabulary) lookup(w []byte) wordID {
+	if id := v.exact(w); id != 0 || len(w) < stemKey || len(v.stems) == 0 {
+		return id
+	}
+	h := hashWord(w[:stemKey]) % uint32(len(v.sieve)*64)
+	if v.sieve[h/64]&(1<<(h%64)) == 0 {
+		return 0
+	}
+	for _, s := range v.stems[string(w[:stemKey])] {
+		if len(w) >= len(s.text) && string(w[:len(s.text)]) == s.text {
+			return s.id
+		}
+	}
+	return 0
+}
+
+// hashWord is FNV-1a.
+func hashWord[T []byte | string](w T) uint32 {
+	h := uint32(2166136261)
+	for i := range len(w) {
+		h = (h ^ uint32(w[i])) * 16777619
+	}
+	return h
+}
+
+// wordSet is a set of words, a bit each.
+type wordSet []uint64
+
+func (s wordSet) has(id wordID) bool { return id != 0 && s[id/64]&(1<<(id%64)) != 0 }
+
+// contains reports whether a sorted set holds a word.
+func contains(set []wordID, id wordID) bool {
+	if len(set) <= 8 {
+		return slices.Contains(set, id)
+	}
+	_, ok := slices.BinarySearch(set, id)
+	return ok
+}
+
+// unspaced reports whether r belongs to a script that puts no spaces between words: Han, Hiragana, Katakana.
+func unspaced(r rune) bool {
+	return r >= 0x3005 && (r <= 0x3007 || r >= 0x3041 && r <= 0x30FF && r != '・' || r >= 0x3400 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF || r >= 0x20000 && r <= 0x323AF)
+}
+
+// scanUnspaced reads the longest word of the tables at i or, where none begins, all up to the next one that does.
+func (v *vocabulary) scanUnspaced(buf []byte, i int) (int, wordID) {
+	for j := i; j < len(buf); {
+		r, n := utf8.DecodeRune(buf[j:])
+		if !unspaced(r) {
+			return j, 0
+		}
+		for size := min(v.unspaced[r], len(buf)-j); size > 0; size-- {
+			if size < len(buf)-j && !utf8.RuneStart(buf[j+size]) {
+				continue
+			}
+			if id := v.exact(buf[j : j+size]); id != 0 {
+				if j > i {
+					return j, 0
+				}
+				return j + size, id
+			}
+		}
+		j += n
+	}
+	return len(buf), 0
+}
