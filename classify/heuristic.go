@@ -105,7 +105,7 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 	rd, req := h.read(in)
 	rd.sheet.reset()
 	rd.features(req, &rd.sheet)
-	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, p: h.table.probabilities(rd.sheet.held)}
+	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, table: h.table, p: h.table.probabilities(rd.sheet.held)}
 	r := v.result()
 	h.done(rd, req)
 	return r, nil

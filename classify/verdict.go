@@ -10,6 +10,7 @@ type verdict struct {
 	rd    *reading
 	asked asked
 	host  []Evidence
+	table *table
 	p     [nClasses]float64
 }
 
@@ -26,7 +27,8 @@ func (v *verdict) result() Result {
 		}
 	}
 	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress]
-	r.Reason = v.reason(r)
+	var buf [256]byte
+	r.Reason = string(v.table.explain(append(buf[:0], v.reason(r)...), v.rd.sheet.held, p, classOf(r)))
 	v.closingQuestion(&r)
 	v.weighHost(&r)
 	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has(failureException))
@@ -36,6 +38,24 @@ func (v *verdict) result() Result {
 	}
 	r.Confidence = math.Round(r.Confidence*1000) / 1000
 	return r
+}
+
+// classOf returns the class of a verdict.
+func classOf(r Result) class {
+	switch r.Type {
+	case Error:
+		return classError
+	case Blocker:
+		return classBlocker
+	case Question:
+		return classQuestion
+	case Completion:
+		return classCompletion
+	}
+	if r.WasRejectedCompletion {
+		return classRejected
+	}
+	return classProgress
 }
 
 // closingConfidence is what a verdict has at least that rests on nothing but the question at the end.

@@ -58,9 +58,10 @@ func parseWeights(fsys fs.FS, name string) (weights, error) {
 
 // table is weights by the numbers of the features.
 type table struct {
-	names []string
-	bias  [nClasses]float64
-	rows  [][nClasses]float64 // log-odds
+	names  []string
+	groups []group
+	bias   [nClasses]float64
+	rows   [][nClasses]float64 // log-odds
 }
 
 func (w weights) table(names []string) *table {
@@ -72,6 +73,7 @@ func (w weights) table(names []string) *table {
 	}
 	fill(&t.bias, "bias")
 	for i, name := range names {
+		t.groups = append(t.groups, groupOf(name))
 		fill(&t.rows[i], name)
 	}
 	return t
