@@ -212,7 +212,7 @@ func (rd *reading) questionNear() bool {
 
 // fits reports whether the text is in the lexicon's language.
 func (rd *reading) fits() bool {
-	return rd.common*6 >= rd.words && rd.words > 0 || rd.words <= 12 && rd.any != 0 && rd.foreign*3 <= rd.words
+	return rd.common*9 >= rd.words && rd.words > 0 || rd.words <= 12 && rd.any != 0 && rd.foreign*3 <= rd.words
 }
 
 // asked is what the human's request calls for.

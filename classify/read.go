@@ -174,8 +174,8 @@ func (rd *reading) prose(l line, request bool) {
 		return
 	}
 	s := rd.text[l.start:l.end]
-	var spans int
-	rd.buf, spans = mask(rd.buf, s)
+	var figures bool
+	rd.buf, figures = mask(rd.buf, s)
 	rd.toks, rd.sents = rd.lex.tokenize(rd.toks, rd.sents, rd.buf, s)
 	for i, sent := range rd.sents {
 		if i > 0 { // only the first sentence of a line stands behind its marker
@@ -195,8 +195,8 @@ func (rd *reading) prose(l line, request bool) {
 		rd.traceVoice++
 	}
 	last := &rd.tail[(rd.sentences+len(rd.tail)-1)%len(rd.tail)]
-	if spans == 0 {
-		rd.toks, rd.rawToks = rd.rawToks, rd.toks // nothing was masked: they are the same
+	if !figures { // what is masked can show nothing
+		rd.toks, rd.rawToks = rd.rawToks, rd.toks
 		for _, sent := range rd.sents {
 			rd.evidence(sent, l.start, s, last)
 		}

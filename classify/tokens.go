@@ -39,8 +39,9 @@ type sentence struct {
 const masked = 0x01
 
 // mask writes block to buf in lower case (ASCII letters only, so that no offset moves), with the content of inline code
-// and of quoted speech, delimiters included, overwritten. It reports how many spans it covered.
-func mask(buf []byte, block string) ([]byte, int) {
+// and of quoted speech, delimiters included, overwritten. It reports whether a digit is among what it covered: then there may be
+// evidence.
+func mask(buf []byte, block string) (_ []byte, figures bool) {
 	buf = append(buf[:0], block...)
 	for i, c := range buf {
 		switch {
@@ -51,7 +52,6 @@ func mask(buf []byte, block string) ([]byte, int) {
 		}
 	}
 	blankEscapes(buf, block)
-	spans := 0
 	var hopeless [16]bool // runs of so many backticks have no partner in the rest of the block
 	for i := 0; i < len(block); {
 		end := -1
@@ -77,12 +77,12 @@ func mask(buf []byte, block string) ([]byte, int) {
 			continue
 		}
 		for j := i; j < end; j++ {
+			figures = figures || '0' <= buf[j] && buf[j] <= '9'
 			buf[j] = masked
 		}
-		spans++
 		i = end
 	}
-	return buf, spans
+	return buf, figures
 }
 
 // closingTicks returns the end of the code span whose opening run of n backticks ends at from, or -1.

@@ -64,11 +64,11 @@ func row(name string, s evaluate.Summary) {
 	fmt.Println()
 }
 
-// list prints the outcomes with a wrong label that are of the kind to show.
+// list prints the outcomes with a wrong label that are of the kind to show, or every one.
 func list(outcomes []evaluate.Outcome, show string) {
 	for _, o := range outcomes {
 		want := label(evaluate.Case{Want: o.Want})
-		if o.LabelRight() || show != "all" && show != want && show != o.Meta["lang"] || show == "" {
+		if show != "every" && (o.LabelRight() || show != "all" && show != want && show != o.Meta["lang"]) {
 			continue
 		}
 		v := o.Verdict

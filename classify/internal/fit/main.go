@@ -45,7 +45,7 @@ func main() {
 	flag.IntVar(&t.minimum, "min", 3, "leave out features that fewer cases have")
 	flag.Float64Var(&t.sharpen, "sharpen", 1, "factor on all weights: above 1 the verdicts are surer than the fit makes them")
 	blind := flag.Float64("blind", 0.3, "how much a copy of each case without its request counts: in a pipe there is none")
-	show := flag.String("show", "", "with -cv: list the wrong cases of this label (a type, rejected, progress, all) or language")
+	show := flag.String("show", "", "with -cv: list the wrong cases of this label (a type, rejected, progress, all) or language; every: list the right ones too")
 	flag.Parse()
 	if err := run(patterns, *out, *cv, *show, *blind, &t); err != nil {
 		log.Fatal(err)
