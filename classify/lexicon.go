@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,9 @@ type lexicon struct {
 	starts   [nVoices]startIndex
 	common   wordSet // the most frequent words: how often they stand tells whether a text is in a language of the tables
 
-	endings []string // of words, as in ~ing
+	endings   []string // of words, as in ~ing
+	lastBytes [256]bool
+	numbers   []tokenKind // by number of a word: what kind of number it is
 
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
 
@@ -107,6 +110,17 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	p := lexiconParser{
 		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
 		shared: map[string][]string{},
+	}
+	for _, w := range slices.Sorted(maps.Keys(numberWords)) {
+		n := numberWords[w]
+		p.lex.vocab.add(w)
+		for len(p.lex.numbers) < len(p.lex.vocab.words) {
+			p.lex.numbers = append(p.lex.numbers, wordToken)
+		}
+		p.lex.numbers[len(p.lex.numbers)-1] = numberToken
+		if n == 0 {
+			p.lex.numbers[len(p.lex.numbers)-1] = zeroToken
+		}
 	}
 	p.lex.denial, _ = p.ruleIndex(SignalGap, "denied")
 	p.lex.part, _ = p.ruleIndex(SignalGap, "part")
@@ -338,6 +352,9 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	lex := p.lex
 	if len(lex.patterns) == 0 {
 		return nil, errors.New("lexicon: no phrases")
+	}
+	for _, e := range lex.endings {
+		lex.lastBytes[e[len(e)-1]] = true
 	}
 	below := lex.vocab.index()
 	ids := func(words []string) []wordID {

@@ -77,7 +77,12 @@ func (r *lineReader) next() (l line, ok bool) {
 	if len(rest) > maxLine {
 		rest = rest[:maxLine]
 	}
-	end := strings.IndexAny(rest, "\n\r")
+	end := strings.IndexByte(rest, '\n')
+	if end < 0 {
+		end = strings.IndexByte(rest, '\r')
+	} else if cr := strings.IndexByte(rest[:end], '\r'); cr >= 0 {
+		end = cr
+	}
 	switch {
 	case end >= 0:
 		r.pos = start + end + 1

@@ -148,6 +148,9 @@ func (rd *reading) unseen(s sentence, m match) bool {
 // failing reports whether the sentence counts failures above zero, "3 passed, 1 failed", or fewer passes than tests,
 // "42 of 45 pass".
 func (rd *reading) failing(s sentence, block string) bool {
+	if !s.figures {
+		return false
+	}
 	for i := s.first; i+1 < s.last; i++ {
 		t, next := &rd.rawToks[i], &rd.rawToks[i+1]
 		if t.kind == partToken {

@@ -188,8 +188,10 @@ func (rd *reading) prose(l line, request bool) {
 	if request {
 		return
 	}
-	rd.checkMarks += strings.Count(s, "✅") + strings.Count(s, "✓") + strings.Count(s, "✔")
-	rd.crosses += strings.Count(s, "❌") + strings.Count(s, "✗") + strings.Count(s, "✕")
+	if strings.IndexByte(s, '\xE2') >= 0 { // with which all of them begin
+		rd.checkMarks += strings.Count(s, "✅") + strings.Count(s, "✓") + strings.Count(s, "✔")
+		rd.crosses += strings.Count(s, "❌") + strings.Count(s, "✗") + strings.Count(s, "✕")
+	}
 	rd.lastTrace = isTrace(s)
 	if rd.lastTrace {
 		rd.traceVoice++
@@ -244,8 +246,10 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			mark.or = mark.or || rd.lex.or.has(t.id)
 			rd.unreal = rd.unreal || rd.lex.unreal.has(t.id)
 			n := 1
-			if r, _ := utf8.DecodeRune(rd.buf[t.start:t.end]); unspaced(r) {
-				n = max(1, int(t.end-t.start)/6) // two characters a word
+			if rd.buf[t.start] >= 0xE3 {
+				if r, _ := utf8.DecodeRune(rd.buf[t.start:t.end]); unspaced(r) {
+					n = max(1, int(t.end-t.start)/6) // two characters a word
+				}
 			}
 			if rd.lex.common.has(t.id) {
 				rd.common += n
@@ -379,6 +383,9 @@ func (rd *reading) exceptions(l line, s sentence, mark *seen) {
 
 // parts looks for a part of a whole: "two of five", "3/12".
 func (rd *reading) parts(l line, s sentence, mark *seen) {
+	if !s.figures {
+		return
+	}
 	for i := s.first; i < s.last; i++ {
 		first, last := &rd.toks[i], &rd.toks[i]
 		if first.kind != partToken {

@@ -33,6 +33,7 @@ type sentence struct {
 	question    bool
 	colon       bool
 	ellipsis    bool
+	figures     bool // there are numbers in it, in digits or as words
 }
 
 // masked marks a byte that is data: inline code or quoted speech.
@@ -215,9 +216,15 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 				}
 			}
 			j, word := scanWord(buf, i, scratch[:0])
-			t := token{start: int32(i), end: int32(j), gap: gap}
-			t.id = lex.vocab.lookup(word)
-			if t.kind = numberKind(word); t.kind == wordToken && !lex.whole.has(t.id) {
+			t := token{start: int32(i), end: int32(j), gap: gap, id: lex.vocab.lookup(word)}
+			if c <= '9' {
+				t.kind = numberKind(word)
+			} else if int(t.id) < len(lex.numbers) {
+				t.kind = lex.numbers[t.id]
+			}
+			if t.kind != wordToken {
+				cur.figures = true
+			} else if lex.lastBytes[word[len(word)-1]] && !lex.whole.has(t.id) {
 				t.tail = lex.tail(word)
 			}
 			toks = append(toks, t)
@@ -288,6 +295,12 @@ func terminator(s string) (int, byte) {
 // appends to word is lower case, with a straight apostrophe for a typographic one.
 func scanWord(buf []byte, i int, word []byte) (int, []byte) {
 	j, plain := i, true // plain: ASCII, so that the word is as it stands in buf
+	for j < len(buf) && 'a' <= buf[j] && buf[j] <= 'z' {
+		j++
+	}
+	if j > i && (j == len(buf) || isBlank(buf[j])) { // as most words are
+		return j, buf[i:j]
+	}
 	for j < len(buf) {
 		c := buf[j]
 		switch {
@@ -339,20 +352,12 @@ func finishWord(word, w []byte, plain bool) []byte {
 }
 
 var numberWords = map[string]int{
-	"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
 	"first": 1, "second": 2, "third": 3,
 }
 
+// numberKind returns the kind of a word that begins with a digit.
 func numberKind(w []byte) tokenKind {
-	if len(w) == 0 || w[0] > '9' {
-		if len(w) >= 3 && len(w) <= 6 && numberWords[string(w)] > 0 {
-			return numberToken
-		}
-		if string(w) == "zero" {
-			return zeroToken
-		}
-		return wordToken
-	}
 	kind := zeroToken
 	for i, c := range w {
 		switch {
