@@ -6,33 +6,55 @@ import (
 	"testing"
 )
 
-// BenchmarkClassify judges every shipped case. x/ToLower is the cost as a multiple of lower-casing the same texts once.
+// BenchmarkClassify judges the shipped cases by the length of their texts. x/ToLower is the cost as a multiple of
+// lower-casing the same texts once, in the same run.
 //
 //	go test ./classify -run '^$' -bench Classify -benchmem -count 5
 func BenchmarkClassify(b *testing.B) {
 	h := newHeuristic(b)
 	cases := loadCases(b, "cases/*.jsonl")
-	var total int64
-	for _, c := range cases {
-		total += int64(len(c.Input.Text))
-	}
-	b.SetBytes(total)
-	b.ReportAllocs()
-	var lower, judged float64
-	for b.Loop() {
-		start := b.Elapsed()
-		for _, c := range cases {
-			bytes.ToLower([]byte(c.Input.Text))
-		}
-		middle := b.Elapsed()
-		for _, c := range cases {
-			if _, err := h.Classify(context.Background(), c.Input); err != nil {
-				b.Fatal(err)
+	for _, size := range []struct {
+		name      string
+		from, end int // bytes
+	}{{"below-200B", 0, 200}, {"200B-1kB", 200, 1000}, {"1kB-20kB", 1000, 20000}, {"200B-20kB", 200, 20000}} {
+		b.Run(size.name, func(b *testing.B) {
+			var some []Input
+			var total int64
+			for _, c := range cases {
+				if n := len(c.Input.Text); n >= size.from && n < size.end {
+					some = append(some, c.Input)
+					total += int64(n)
+				}
 			}
-		}
-		lower += float64(middle - start)
-		judged += float64(b.Elapsed() - middle)
+			b.SetBytes(total)
+			b.ReportAllocs()
+			var lower, judged float64
+			for b.Loop() {
+				start := b.Elapsed()
+				for _, in := range some {
+					bytes.ToLower([]byte(in.Text))
+				}
+				middle := b.Elapsed()
+				for _, in := range some {
+					if _, err := h.Classify(context.Background(), in); err != nil {
+						b.Fatal(err)
+					}
+				}
+				lower += float64(middle - start)
+				judged += float64(b.Elapsed() - middle)
+			}
+			b.ReportMetric(judged/lower, "x/ToLower")
+			b.ReportMetric(judged/float64(b.N)/float64(len(some)), "ns/case")
+		})
 	}
-	b.ReportMetric(judged/lower, "x/ToLower")
-	b.ReportMetric(judged/float64(b.N)/float64(len(cases)), "ns/case")
+}
+
+// BenchmarkNewHeuristic is what a process pays once: reading the tables.
+func BenchmarkNewHeuristic(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := compileTables(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -14,7 +14,9 @@ import (
 var tables embed.FS
 
 // builtin holds the compiled built-in tables, which never change.
-var builtin = sync.OnceValues(func() (*Heuristic, error) {
+var builtin = sync.OnceValues(compileTables)
+
+func compileTables() (*Heuristic, error) {
 	names, err := fs.Glob(tables, "lexicon/*.txt")
 	if err != nil {
 		return nil, err
@@ -28,7 +30,7 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 		return nil, err
 	}
 	return &Heuristic{lex: lex, weights: w, table: w.table(featureNames(lex))}, nil
-})
+}
 
 // Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make one
 // with [NewHeuristic]; the zero value has no tables, and its Classify returns an error.
