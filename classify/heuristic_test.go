@@ -315,7 +315,7 @@ func TestTables(t *testing.T) {
 		"upper case":      {"en.txt", "[claim done]\nDone", `en.txt:2: "Done" is not lower case`},
 		"unknown group":   {"en.txt", "[claim done]\n@verbs it", "group @verbs is not defined"},
 		"begins with gap": {"en.txt", "[claim done]\n... done", "can't begin with"},
-		"empty word":      {"en.txt", "[claim done]\nit is|", "empty alternative"},
+		"empty word":      {"en.txt", "[claim done]\nit is|", "an empty word"},
 		"bad weight":      {"en.txt", "[claim done]\nweight much\ndone", "weight needs"},
 		"missing group":   {"en.txt", "[claim done]\ndone", "group @"},
 		"no phrase":       {"en.txt", groups, "no phrases"},

@@ -109,7 +109,7 @@ const maxGap = 4
 func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	p := lexiconParser{
 		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
-		shared: map[string][]string{},
+		shared: map[string][]wordID{},
 	}
 	for _, w := range slices.Sorted(maps.Keys(numberWords)) {
 		n := numberWords[w]
@@ -133,7 +133,8 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read lexicon: %w", err)
 		}
-		p.groups, p.section, p.words = map[string][]string{}, pattern{rule: -1}, false
+		p.groups, p.section, p.words = map[string][]wordID{}, pattern{rule: -1}, false
+		p.elems, p.ids = make([]element, 0, len(src)/8), make([]wordID, 0, len(src)/2)
 		n := 0
 		for line := range strings.SplitSeq(string(src), "\n") {
 			n++
@@ -154,17 +155,13 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 
 type lexiconParser struct {
 	lex     *lexicon
-	groups  map[string][]string // of the file at hand
-	shared  map[string][]string // of all files together: those that code asks for are one
+	groups  map[string][]wordID // of the file at hand
+	shared  map[string][]wordID // of all files together: those that code asks for are one
 	section pattern             // options of the section at hand
 	words   bool                // inside [words]
-	common  []string
-	pending [][]rawElement // elements of each pattern, sets still as words
-}
-
-type rawElement struct {
-	element
-	words []string
+	common  []wordID
+	elems   []element // of the patterns, as far as there is room
+	ids     []wordID  // of the sets, likewise
 }
 
 func (p *lexiconParser) line(line string) error {
@@ -174,9 +171,9 @@ func (p *lexiconParser) line(line string) error {
 		if !ok {
 			break // a phrase that begins with a group
 		}
-		words := strings.Split(strings.TrimSpace(list), "|")
-		p.groups[strings.TrimSpace(name)] = words
-		return p.intern(words)
+		ids, err := p.alternatives(nil, strings.TrimSpace(list))
+		p.groups[strings.TrimSpace(name)] = ids
+		return err
 	case line[0] == '[' && line[len(line)-1] == ']' && !strings.ContainsAny(line[1:len(line)-1], "[]|"):
 		return p.begin(strings.Fields(line[1 : len(line)-1])) // a phrase would not be one optional word
 	case strings.HasPrefix(line, "weight "):
@@ -187,9 +184,9 @@ func (p *lexiconParser) line(line string) error {
 		p.lex.rules[p.section.rule].weight = w
 		return nil
 	case p.words:
-		words := strings.Split(line, "|")
-		p.common = append(p.common, words...)
-		return p.intern(words)
+		var err error
+		p.common, err = p.alternatives(p.common, line)
+		return err
 	}
 	if p.section.rule < 0 && !p.section.ignored {
 		return errors.New("a phrase before the first [section]")
@@ -274,28 +271,48 @@ func (p *lexiconParser) ending(s string) (uint8, error) {
 	return 1 << i, nil
 }
 
-// intern takes up words and, with ~ at their end, beginnings of words.
-func (p *lexiconParser) intern(words []string) error {
-	for _, w := range words {
-		switch {
-		case w == "":
-			return errors.New("an empty word")
-		case w != strings.ToLower(w):
-			return fmt.Errorf("%q is not lower case", w)
-		case w[len(w)-1] == '~' && len(w) <= stemKey:
-			return fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
+// alternatives appends the numbers of words, parted by |.
+func (p *lexiconParser) alternatives(ids []wordID, list string) ([]wordID, error) {
+	for more := true; more; {
+		var w string
+		w, list, more = strings.Cut(list, "|")
+		id, err := p.word(w)
+		if err != nil {
+			return ids, err
 		}
-		if p.lex.vocab.add(w) == maxWords {
-			return fmt.Errorf("more than %d words", maxWords)
-		}
+		ids = append(ids, id)
 	}
-	return nil
+	return ids, nil
 }
 
+// word takes up a word or, with ~ at its end, the beginning of words.
+func (p *lexiconParser) word(w string) (wordID, error) {
+	if id, ok := p.lex.vocab.ids[w]; ok && id != 0 {
+		return id, nil
+	}
+	switch {
+	case w == "":
+		return 0, errors.New("an empty word")
+	case w != strings.ToLower(w):
+		return 0, fmt.Errorf("%q is not lower case", w)
+	case w[len(w)-1] == '~' && len(w) <= stemKey:
+		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
+	case len(p.lex.vocab.words) == maxWords:
+		return 0, fmt.Errorf("more than %d words", maxWords)
+	}
+	return p.lex.vocab.add(w), nil
+}
+
+// add compiles a phrase.
 func (p *lexiconParser) add(line string) error {
-	var elems []rawElement
-	for _, f := range strings.Fields(line) {
-		var e rawElement
+	first := len(p.elems)
+	for line != "" {
+		f, n := line, 0
+		for n < len(line) && !isBlank(line[n]) {
+			n++
+		}
+		f, line = line[:n], strings.TrimLeft(line[n:], " \t")
+		var e element
 		if f[0] == '[' && f[len(f)-1] == ']' {
 			e.opt, f = true, f[1:len(f)-1]
 		}
@@ -311,39 +328,53 @@ func (p *lexiconParser) add(line string) error {
 		case "{m/n}":
 			e.part = true
 		default:
-			for _, w := range strings.Split(f, "|") {
-				switch {
-				case w == "#":
-					e.num = true
-				case w[0:min(1, len(w))] == "~" && len(w) > 2:
-					bit, err := p.ending(w[1:])
-					if err != nil {
-						return err
-					}
-					e.tail |= bit
-				case w == "":
-					return fmt.Errorf("an empty alternative in %q", f)
-				case w[0] == '@':
-					group, ok := p.groups[w]
-					if !ok {
-						return fmt.Errorf("group %s is not defined", w)
-					}
-					e.words = append(e.words, group...)
-				default:
-					e.words = append(e.words, w)
-				}
-			}
-			if err := p.intern(e.words); err != nil {
+			if err := p.choice(&e, f); err != nil {
 				return err
 			}
 		}
-		elems = append(elems, e)
+		p.elems = append(p.elems, e)
 	}
+	elems := p.elems[first:len(p.elems):len(p.elems)]
 	if first := elems[0]; first.gap || first.any {
 		return errors.New("a phrase can't begin with * or with ... in its place")
 	}
-	p.lex.patterns = append(p.lex.patterns, p.section)
-	p.pending = append(p.pending, elems)
+	pat := p.section
+	pat.elems = elems
+	p.lex.patterns = append(p.lex.patterns, pat)
+	return nil
+}
+
+// choice compiles the alternatives of one place in a phrase.
+func (p *lexiconParser) choice(e *element, f string) error {
+	first := len(p.ids)
+	for more := true; more; {
+		var w string
+		switch w, f, more = strings.Cut(f, "|"); {
+		case w == "#":
+			e.num = true
+		case len(w) > 2 && w[0] == '~':
+			bit, err := p.ending(w[1:])
+			if err != nil {
+				return err
+			}
+			e.tail |= bit
+		case w != "" && w[0] == '@':
+			group, ok := p.groups[w]
+			if !ok {
+				return fmt.Errorf("group %s is not defined", w)
+			}
+			p.ids = append(p.ids, group...)
+		default:
+			id, err := p.word(w)
+			if err != nil {
+				return err
+			}
+			p.ids = append(p.ids, id)
+		}
+	}
+	if e.set = p.ids[first:len(p.ids):len(p.ids)]; len(e.set) == 0 {
+		e.set = nil
+	}
 	return nil
 }
 
@@ -357,11 +388,11 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		lex.lastBytes[e[len(e)-1]] = true
 	}
 	below := lex.vocab.index()
-	ids := func(words []string) []wordID {
-		list := make([]wordID, 0, len(words))
-		for _, w := range words {
-			id := lex.vocab.ids[w]
-			list = append(append(list, id), below[id]...)
+	ids := func(list []wordID) []wordID {
+		if len(below) > 0 {
+			for _, id := range list[:len(list):len(list)] {
+				list = append(list[:len(list):len(list)], below[id]...)
+			}
 		}
 		slices.Sort(list)
 		return slices.Compact(list)
@@ -374,12 +405,11 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		}
 		return s
 	}
-	for i, elems := range p.pending {
-		for _, e := range elems {
-			if len(e.words) > 0 {
-				e.set = ids(e.words)
+	for i := range lex.patterns {
+		for k := range lex.patterns[i].elems {
+			if e := &lex.patterns[i].elems[k]; len(e.set) > 0 {
+				e.set = ids(e.set)
 			}
-			lex.patterns[i].elems = append(lex.patterns[i].elems, e.element)
 		}
 	}
 	lex.common = set(ids(p.common))

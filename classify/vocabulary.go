@@ -34,10 +34,14 @@ type stem struct {
 const (
 	stemKey  = 4       // bytes: four Latin letters or two Cyrillic ones
 	maxWords = 1 << 15 // so that a number fits wordID
+
+	roomForWords = 8000 // about as many as the built-in tables have
 )
 
 func newVocabulary() *vocabulary {
-	return &vocabulary{ids: map[string]wordID{"": 0}, words: []string{""}}
+	v := &vocabulary{ids: make(map[string]wordID, roomForWords), words: make([]string, 1, roomForWords)}
+	v.ids[""] = 0
+	return v
 }
 
 // add numbers a word or, with ~ at its end, the beginning of words.
