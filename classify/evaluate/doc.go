@@ -39,9 +39,10 @@
 // left out: it has no type, so it is wrong; it would be delivered; and it is counted as unanswered. Only ece, which needs a
 // confidence, passes over it.
 //
-// With repeats the verdict of a case is the majority's: the type named most often, of equals the first in the order of
-// [classify.Types], which leans to the human; rejected if more than half of the runs with that type say so; continued if more
-// than half of all runs that answered would continue; the confidence is the mean of the runs with that type.
+// With repeats the verdict of a case is the majority's. A run that failed has a vote like any other, for no answer. The type is
+// the one with the most votes, of equals no answer and then the first in the order of [classify.Types], which leans to the
+// human; rejected if more than half of the runs with that type say so; continued if more than half of all runs, the failed ones
+// included, would continue; the confidence is the mean of the runs with that type.
 //
 // # Limits
 //

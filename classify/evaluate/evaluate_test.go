@@ -199,8 +199,11 @@ func TestMajority(t *testing.T) {
 		{"rejected by more than half", "rejected 1|rejected 1|status 1", "rejected", Continue, 1},
 		{"rejected by half", "rejected 1|status 1", "status", Continue, 1},
 		{"half would continue", "status 1|status 0.5", "status", Deliver, 0.75},
-		{"failures have no vote", "fail|fail|error 0.9", "error", Deliver, 0.9},
-		{"failures take no vote from others", "fail|status 0.9|status 0.9", "status", Continue, 0.9},
+		{"a minority does not beat failures", "fail|fail|status 0.9", "unanswered", Deliver, 0},
+		{"nor do minorities that differ", "fail|fail|status 0.9|question 0.9|status 0.9|fail", "unanswered", Deliver, 0},
+		{"a tie with failures leans to the human", "status 0.9|fail", "unanswered", Deliver, 0},
+		{"a failure does not beat a majority", "fail|status 0.9|status 0.9", "status", Continue, 0.9},
+		{"failures are no votes to continue", "fail|status 0.9|status 0.9|fail|status 0.9|question 1", "status", Deliver, 0.9},
 		{"all failed", "fail|fail", "unanswered", Deliver, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -220,6 +223,10 @@ func TestMajority(t *testing.T) {
 			assert.InDelta(t, tt.confidence, o.Verdict.Confidence, 1e-12)
 			assert.Len(t, o.Runs, len(answers))
 			assert.Len(t, r.Runs, len(answers))
+			if tt.want == "unanswered" {
+				assert.Equal(t, "out of order", o.Verdict.Error)
+				assert.Equal(t, 1, r.All.Unanswered)
+			}
 			if tt.name == "most" {
 				agree, runs := o.Agreement()
 				assert.Equal(t, [2]int{2, 3}, [2]int{agree, runs})
