@@ -154,12 +154,9 @@ func (a answer) verdict(c Case, threshold float64) Verdict {
 		Type:                  a.result.Type,
 		WasRejectedCompletion: a.result.WasRejectedCompletion && a.result.Type == classify.Status,
 		Confidence:            a.result.Confidence,
-		Action:                Deliver,
 		Fallback:              clip(a.result.Fallback),
 	}
-	if v.Type == classify.Status && v.Confidence >= threshold {
-		v.Action = Continue
-	}
+	v.Action = v.action(threshold)
 	if c.Want.Coaching != nil {
 		v.Coaching = c.Want.Coaching.Check(a.result.CoachingMessage)
 	}

@@ -216,7 +216,7 @@ func parseCase(line []byte) (Case, error) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {
-		return Case{}, inWords(err)
+		return Case{}, inWords("a case", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return Case{}, errors.New("something follows the case on its line")
@@ -233,12 +233,12 @@ func parseCase(line []byte) (Case, error) {
 }
 
 // inWords says what the decoder found without the names of our types and without the value.
-func inWords(err error) error {
+func inWords(what string, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(e.Value, " ") // "number 17" holds the value
 		where := strings.ReplaceAll(e.Field, "Input.", "")
 		if where == "" {
-			return fmt.Errorf("a case is an object, not a JSON %s", kind)
+			return fmt.Errorf("%s is an object, not a JSON %s", what, kind)
 		}
 		return fmt.Errorf("%s: it can't be a JSON %s", where, kind)
 	}
