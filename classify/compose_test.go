@@ -120,6 +120,15 @@ func TestResultJSON(t *testing.T) {
 	assert.Contains(t, out.String(), `"a < b & c"`)
 }
 
+func TestEvidenceKinds(t *testing.T) {
+	want := []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit, EvidencePullRequest}
+	EvidenceKinds()[0] = "mine" // fresh
+	assert.Equal(t, want, EvidenceKinds())
+	for _, k := range want {
+		assert.True(t, k.Valid())
+	}
+}
+
 func TestMissing(t *testing.T) {
 	claim := func(name string) Signal { return Signal{Kind: SignalClaim, Name: name, End: 1, Weight: 1} }
 	shown := func(k EvidenceKind) Signal { return Signal{Kind: SignalEvidence, Name: string(k), End: 1, Weight: 1} }

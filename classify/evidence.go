@@ -14,6 +14,9 @@ const (
 	EvidencePullRequest EvidenceKind = "pull_request"   // a link to a pull or merge request
 )
 
+// EvidenceKinds returns the kinds of evidence, fresh, in the order of the constants.
+func EvidenceKinds() []EvidenceKind { return slices.Clone(kindsOfEvidence[:]) }
+
 // Valid reports whether k is one of the constants. Evidence of other kinds counts for nothing.
 func (k EvidenceKind) Valid() bool { return slices.Contains(kindsOfEvidence[:], k) }
 

@@ -189,16 +189,16 @@ func TestMismatches(t *testing.T) {
 		want []string
 	}{
 		{"alike", evaluate(t, script, two, Options{Name: "one"}), nil},
-		{"another classifier", evaluate(t, script, two, Options{Name: "two"}), []string{"classifier: one before, two now"}},
-		{"no name", evaluate(t, script, two, Options{}), []string{"classifier: one before, unnamed now"}},
-		{"another threshold", evaluate(t, script, two, Options{Name: "one", Threshold: 0.805}), []string{"threshold: 0.80 before, 0.805 now"}},
-		{"no gate", evaluate(t, script, two, Options{Name: "one", Threshold: NoGate}), []string{"threshold: 0.80 before, no gate now"}},
-		{"more repeats", evaluate(t, script, two, Options{Name: "one", Repeat: 3}), []string{"repeat: 1 before, 3 now"}},
-		{"fewer cases", evaluate(t, script, two[:1], Options{Name: "one"}), []string{"cases: 2 (1 not compared) before, 1 (0 not compared) now"}},
-		{"more cases", evaluate(t, script, append(two[:2:2], said("c", "error", "error 1")), Options{Name: "one"}), []string{"cases: 2 (0 not compared) before, 3 (1 not compared) now"}},
-		{"another label", evaluate(t, script, []Case{two[0], said("b", "error", "question 1")}, Options{Name: "one"}), []string{"cases: 2 (1 not compared) before, 2 (1 not compared) now"}},
+		{"another classifier", evaluate(t, script, two, Options{Name: "two"}), []string{"classifier one before, two now"}},
+		{"no name", evaluate(t, script, two, Options{}), []string{"classifier one before, unnamed now"}},
+		{"another threshold", evaluate(t, script, two, Options{Name: "one", Threshold: 0.805}), []string{"threshold 0.80 before, 0.805 now"}},
+		{"no gate", evaluate(t, script, two, Options{Name: "one", Threshold: NoGate}), []string{"threshold 0.80 before, no gate now"}},
+		{"more repeats", evaluate(t, script, two, Options{Name: "one", Repeat: 3}), []string{"repeat 1 before, 3 now"}},
+		{"fewer cases", evaluate(t, script, two[:1], Options{Name: "one"}), []string{"cases 2 (1 not compared) before, 1 (0 not compared) now"}},
+		{"more cases", evaluate(t, script, append(two[:2:2], said("c", "error", "error 1")), Options{Name: "one"}), []string{"cases 2 (0 not compared) before, 3 (1 not compared) now"}},
+		{"another label", evaluate(t, script, []Case{two[0], said("b", "error", "question 1")}, Options{Name: "one"}), []string{"cases 2 (1 not compared) before, 2 (1 not compared) now"}},
 		{"everything", evaluate(t, script, two[:1], Options{Name: "two", Threshold: 1, Repeat: 2}), []string{
-			"classifier: one before, two now", "threshold: 0.80 before, 1.00 now", "repeat: 1 before, 2 now", "cases: 2 (1 not compared) before, 1 (0 not compared) now"}},
+			"classifier one before, two now", "threshold 0.80 before, 1.00 now", "repeat 1 before, 2 now", "cases 2 (1 not compared) before, 1 (0 not compared) now"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.now.Compare(base)

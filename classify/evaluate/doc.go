@@ -13,8 +13,9 @@
 //	 "want":{"type":"status","was_rejected_completion":true,"action":"continue","coaching":{"contains":["test"],"max_length":600}},
 //	 "meta":{"agent":"cursor","lang":"en","sure":true}}
 //
-// (on one line). The input is a [classify.Input]. Of want only the type is needed: the action follows from it (a status is
-// to be continued, all else delivered) and, where it is given, has to agree. Meta is free and kept; meta.sure false marks a
+// (on one line). Keys are as they stand here, in this letter case, each once; an unknown one is an error, but under meta, which is
+// free. The input is a [classify.Input]. Of want only the type is needed: the action follows from it (a status is
+// to be continued, all else delivered) and, where it is given, has to agree. Meta is kept; meta.sure false marks a
 // coin toss, on which two people may differ, and every figure is given for all cases and for the sure ones.
 //
 // # Figures

@@ -90,7 +90,7 @@ func TestPageOfAComparison(t *testing.T) {
 	require.NoError(t, now.HTMLAgainst(&b, now.Compare(before)))
 	section := between(t, b.String(), `<section id="comparison">`, "</section>")
 	assert.Contains(t, section, "<strong>Not measured alike</strong>")
-	assert.Contains(t, section, "<li>classifier: &lt;i&gt; before, now now</li>")
+	assert.Contains(t, section, "<li>classifier &lt;i&gt; before, now now</li>")
 	assert.Contains(t, section, "3 cases are the same in both")
 	assert.Contains(t, section, `<th scope="row">types</th><td class="n">1</td><td class="n">1</td><td class="dim">p 1.000, may be noise</td>`)
 	assert.Contains(t, section, "2 judged in another way")

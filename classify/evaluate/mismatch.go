@@ -19,9 +19,9 @@ type Mismatch struct {
 	After  string `json:"after"`
 }
 
-// String is the mismatch in a line: "threshold: 0.80 before, 1.00 now".
+// String is the mismatch in a line: "threshold 0.80 before, 1.00 now".
 func (m Mismatch) String() string {
-	return fmt.Sprintf("%s: %s before, %s now", m.What, m.Before, m.After)
+	return fmt.Sprintf("%s %s before, %s now", m.What, m.Before, m.After)
 }
 
 // mismatches returns in what r and the baseline were not made alike. C has the cases already.

@@ -109,7 +109,7 @@ func TestEvalOfAnLLM(t *testing.T) {
 	require.NoError(t, os.WriteFile(baseline, []byte(out), 0o600))
 	out, errs, status = sidecoach(t, strings.NewReader(""), "eval", "--cases", cases, "--classifier", "cascade", "--model", "qwen3", "--baseline", baseline)
 	require.Equal(t, 0, status, errs)
-	assert.Contains(t, out, "  not measured alike: classifier: cascade gpt-4.1-mini before, cascade qwen3 now\n")
+	assert.Contains(t, out, "  not measured alike: classifier cascade gpt-4.1-mini before, cascade qwen3 now\n")
 
 	output := filepath.Join(t.TempDir(), "output.txt")
 	require.NoError(t, os.WriteFile(output, []byte("alpha"), 0o600))
