@@ -32,7 +32,8 @@ const RecordVariable = "SIDECOACH_RECORD"
 // ByHand is the origin of an answer that was not recorded from an endpoint.
 const ByHand = "written by hand"
 
-// ErrNoCassette is what a request without a cassette fails with.
+// ErrNoCassette is what a request without a cassette fails with. The error is a [context.Canceled] as well: it says nothing
+// about an endpoint.
 var ErrNoCassette = errors.New("classifytest: no cassette for this request")
 
 // maxAnswer is how large a recorded answer may be.
