@@ -234,7 +234,7 @@ func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
 		return nil, badInput(hint, "%v", e.Faults[0])
 	}
 	for _, f := range e.Faults {
-		fmt.Fprintf(stderr, "%s\n", visible(f.Error()))
+		complain(stderr, f.Error())
 	}
 	return nil, badInput(hint, "the cases have %d faults", len(e.Faults)+e.More)
 }
