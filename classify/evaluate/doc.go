@@ -2,8 +2,8 @@
 // change of its prompt or its tables did any good.
 //
 // Start with [LoadCases] and [Evaluate]; the [Report] has the figures, one [Outcome] a case, [Report.Compare] to set it
-// against an earlier report, and [Report.HTML] to look at it. [ParseRequirement] reads what a report must reach, such as
-// "wrong_continues<=0.06".
+// against an earlier report, and [Report.HTML], or [Report.HTMLAgainst] with the comparison, to look at it. [ParseRequirement]
+// reads what a report must reach, such as "wrong_continues<=0.06".
 //
 // # Cases
 //
