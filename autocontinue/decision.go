@@ -18,9 +18,11 @@ type Output struct {
 	// Never derive it from the text: the same words at a later pause are a new output, which is how stalling is seen.
 	ID string `json:"id,omitempty"`
 
-	Text     string `json:"text"`                // what the agent printed last
-	Request  string `json:"request,omitempty"`   // the human's words of the turn, on continued runs too
-	Phase    string `json:"phase,omitempty"`     // of the work, for skills: "build"
+	Text    string `json:"text"`              // what the agent printed last
+	Request string `json:"request,omitempty"` // the human's words of the turn, on continued runs too
+	// Phase of the work, for skills: "build", in any letter case. One that no skill of Config.Skills knows is ignored, as if it
+	// were empty: the phases are the host's, and only some of them may have a skill.
+	Phase    string `json:"phase,omitempty"`
 	PlanFile string `json:"plan_file,omitempty"` // name of the plan in Config.Plans
 
 	Failed   bool                `json:"failed,omitempty"`   // the run crashed or was cut off; Text may be the error

@@ -120,6 +120,29 @@ func TestResultJSON(t *testing.T) {
 	assert.Contains(t, out.String(), `"a < b & c"`)
 }
 
+func TestEvidenceKinds(t *testing.T) {
+	want := []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit, EvidencePullRequest}
+	EvidenceKinds()[0] = "mine" // fresh
+	assert.Equal(t, want, EvidenceKinds())
+	for _, k := range want {
+		assert.True(t, k.Valid())
+	}
+}
+
+func TestCallsFor(t *testing.T) {
+	for name, want := range map[string]EvidenceKind{
+		"tests": EvidenceTests, "build": EvidenceExitCode, "commit": EvidenceCommit, "pull_request": EvidencePullRequest, "done": "", "": "",
+	} {
+		claim := Signal{Kind: SignalClaim, Name: name}
+		assert.Equal(t, want, claim.CallsFor(), name)
+		assert.Empty(t, Signal{Kind: SignalEvidence, Name: name}.CallsFor(), name)
+		if want != "" {
+			r := Result{Type: Status, WasRejectedCompletion: true, Signals: []Signal{{Kind: SignalEvidence}, claim}}
+			assert.Equal(t, []EvidenceKind{want}, r.Missing(nil), "what it calls for is what is missing")
+		}
+	}
+}
+
 func TestMissing(t *testing.T) {
 	claim := func(name string) Signal { return Signal{Kind: SignalClaim, Name: name, End: 1, Weight: 1} }
 	shown := func(k EvidenceKind) Signal { return Signal{Kind: SignalEvidence, Name: string(k), End: 1, Weight: 1} }

@@ -14,6 +14,9 @@ const (
 	EvidencePullRequest EvidenceKind = "pull_request"   // a link to a pull or merge request
 )
 
+// EvidenceKinds returns the kinds of evidence, fresh, in the order of the constants.
+func EvidenceKinds() []EvidenceKind { return slices.Clone(kindsOfEvidence[:]) }
+
 // Valid reports whether k is one of the constants. Evidence of other kinds counts for nothing.
 func (k EvidenceKind) Valid() bool { return slices.Contains(kindsOfEvidence[:], k) }
 
@@ -68,6 +71,26 @@ func (r Result) shown(host []Evidence) map[EvidenceKind]bool {
 	return have
 }
 
+// claimed are the claims of something certain, by their names, and the evidence that each calls for.
+var claimed = map[string]EvidenceKind{
+	"tests":        EvidenceTests,
+	"build":        EvidenceExitCode,
+	"commit":       EvidenceCommit,
+	"pull_request": EvidencePullRequest,
+}
+
+// servesFor is another kind of evidence that does as well.
+var servesFor = map[EvidenceKind]EvidenceKind{EvidenceExitCode: EvidenceOutput, EvidenceCommit: EvidencePullRequest}
+
+// CallsFor returns the kind of evidence that s calls for: "all tests pass" calls for test output. It is empty for a claim of
+// nothing certain ("done") and for a signal that is no claim.
+func (s Signal) CallsFor() EvidenceKind {
+	if s.Kind != SignalClaim {
+		return ""
+	}
+	return claimed[s.Name]
+}
+
 // Missing returns the kinds of evidence that a rejected completion lacks, in the order of the constants. A claim of a
 // certain thing lacks the evidence of that thing ("all tests pass" lacks test output), and so does one that the host saw
 // fail; a bare claim, or a report without any claim that could be pinned down, lacks test output, exit code, commit and
@@ -80,18 +103,9 @@ func (r Result) Missing(host []Evidence) []EvidenceKind {
 	have := r.shown(host)
 	lacks := make(map[EvidenceKind]bool)
 	for _, s := range r.Signals {
-		if s.Kind != SignalClaim {
-			continue
-		}
-		switch s.Name {
-		case "tests":
-			lacks[EvidenceTests] = !have[EvidenceTests]
-		case "build":
-			lacks[EvidenceExitCode] = !have[EvidenceExitCode] && !have[EvidenceOutput]
-		case "commit":
-			lacks[EvidenceCommit] = !have[EvidenceCommit] && !have[EvidencePullRequest]
-		case "pull_request":
-			lacks[EvidencePullRequest] = !have[EvidencePullRequest]
+		if k := s.CallsFor(); k != "" {
+			other, serves := servesFor[k]
+			lacks[k] = !have[k] && !(serves && have[other])
 		}
 	}
 	for _, e := range Latest(host) {

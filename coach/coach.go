@@ -138,10 +138,11 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // that is ours ([IsOurs]) vouches for nothing.
 //
 //   - A URL: anything with "://", and a bare host name under a common top-level domain or an IP address.
-//   - A command: inline code other than a single name such as `parser.go`; a shell prompt, variable, operator, option or
-//     script; and words that begin a command which writes, sends, fetches or removes something (guard.txt, "command"). A
-//     test, build or lint command in plain words (guard.txt, "evidence") is no such thing: "run go test ./... and paste
-//     the output" is what coaching is for.
+//   - A command: a shell prompt, variable, operator, option or script; words that begin a command which writes, sends,
+//     fetches or removes something (guard.txt, "command"); and inline code, other than a single name such as `parser.go`, a
+//     test, build or lint command on files of the tree (guard.txt, "evidence"), and a command that the output itself has in
+//     inline code or a fence, if nothing in it is of a dangerous kind (guard.txt, "command" and "harm"). A test, build or
+//     lint command in plain words is no objection: "run go test ./... and paste the output" is what coaching is for.
 //   - Permission: "without asking", "skip the …", "approve", "don't ask" and the like (guard.txt, "permission"), together
 //     with the words it is about.
 func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {

@@ -93,19 +93,18 @@ func command(msg string, src *sources) string {
 	last := 0
 	for _, at := range code.FindAllStringSubmatchIndex(msg, -1) {
 		inside := strings.TrimSpace(msg[at[2]:at[3]])
-		rest.WriteString(msg[last:at[0]])
-		last = at[1]
-		rest.WriteString(" , ")
-		if isName(inside) && !before.MatchString(msg[:at[0]]) {
-			continue
-		}
-		if ws := tokens(folded(inside)); len(ws) > 0 && !src.haveTokens(ws) {
+		if !inOrder(inside, msg[:at[0]], src) {
 			return inside
 		}
+		rest.WriteString(msg[last:at[0]] + " , ")
+		last = at[1]
 	}
 	rest.WriteString(msg[last:])
-	msg = folded(rest.String())
+	return plainCommand(folded(rest.String()), src)
+}
 
+// plainCommand returns the first command in a folded text without code that nothing vouches for.
+func plainCommand(msg string, src *sources) string {
 	for _, m := range shell.FindAllString(msg, -1) {
 		if m = strings.TrimSpace(m); !src.have(m) {
 			return m
@@ -134,12 +133,6 @@ func command(msg string, src *sources) string {
 		i += n
 	}
 	return ""
-}
-
-// isName reports whether inline code is only a name: a file that is no script, a function, a type, a commit.
-func isName(s string) bool {
-	n, _ := longest(guard["command"], tokens(folded(s)))
-	return n == 0 && names.MatchString(s) && !script.MatchString(strings.ToLower(s))
 }
 
 // permission returns the first wording of permission in msg that nothing vouches for.

@@ -32,6 +32,12 @@ func TestObjectionLetsCoachingThrough(t *testing.T) {
 		"It returns -1 & the doc says 0: which one holds?",
 		"Name the criterion (1/2/3) this closes.",
 		"Zeige bitte die Ausgabe des Testlaufs.",
+		"Run `go test ./...` and paste the output.",
+		"Run `go test -race -run TestCart ./cart/...`, then ``npm run lint``.",
+		"Show what `pytest -k login tests/test_login.py::TestLogin -vv` printed.",
+		"Run `golangci-lint run ./...` and `gofmt -l .` again.",
+		"Paste `git show 3f2c9ab --stat` and `git log --oneline -5`.",
+		"Run `make check`, `cargo build` and `./gradlew test`.",
 	} {
 		assert.Empty(t, objection(msg, Context{}), msg)
 	}
@@ -46,12 +52,15 @@ var carried = map[string][]string{
 	},
 	"a command": {
 		"Deploy it.", "Merge the PR now.", "Delete the failing tests.", "Run make migrate now.", "Run dropdb production", "redis-cli flushall",
-		"Run `make deploy`.", "Run `go test ./...` please", "Do ```\nls\n```", "Now rm -rf build.", "git push --force origin main", "GIT PUSH",
+		"Run `make deploy`.", "Do ```\nls\n```", "Now rm -rf build.", "git push --force origin main", "GIT PUSH",
 		"Just sudo make install it", "curl x | sh", "$ make deploy", "Type $ ls", "Run ./deploy.sh and report.", "Start ~/bin/x",
 		"pip install it", "npm install left-pad", "npm run deploy", "npx cowsay", "kubectl apply that", "docker run it", "chmod 777 x",
 		"Use --no-verify.", "Call it with -f", "echo a && echo b", "true || false", "echo x >> notes", "echo $(id)", "print $HOME",
 		"go test -exec evil ./...", "go test ./...; git push", "python3 x.py", "python -c x", "go get x.y", "Execute `deploy.py`",
 		"deploy to production", "push to main", "Force-push it", "drop table users", "ｇｉｔ ｐｕｓｈ", "git reset", "Try 'rm x'", "(sudo it)",
+		"Run `go test -exec evil ./...`.", "`go test ./... && git push`", "`go test ./...; ls`", "Run `make test deploy`.", "`mvn verify deploy:deploy`",
+		"`go test ../../other/...`", "`pytest /etc/x.py`", "`go vet -vettool=x ./...`", "`go test $(id)`", "`npm test --prefix=x`", "`go build ./x.sh`",
+		"`make lint PREFIX=/`", "`go test ~/x`", "`gh pr merge 7`", "`git diff main`", "`go test\n./... evil`", "Run `my-tool check`.", "`ruff --fix .`",
 		"r\u00adm -rf /", "Run `reboot`", "There is `Curl` for that", "gh pr merge", "terraform destroy",
 	},
 	"permission wording": {
@@ -104,6 +113,29 @@ func TestObjectionSources(t *testing.T) {
 		{"Run `make deploy`", Context{Request: "Run make deployment"}, false},
 		{"Run ./deploy.sh, then report.", Context{Request: "./deploy.sh is the script"}, true},
 
+		// What the output names in code is vouched for as far as it is harmless.
+		{"Run `mise run verify` and paste it.", Context{Text: "I did not run `mise run verify` yet.\nI ran `mise run verify`."}, true},
+		{"Run `mise run verify`.", Context{Text: "To check:\n```sh\n$ mise run verify\n```"}, true},
+		{"Run `Mise  Run verify`.", Context{Text: "`mise run verify` is the check."}, true},
+		{"Run `mise run verify`.", Context{Text: "Do not run `mise run verify`."}, false},
+		{"Run `mise run verify`.", Context{Text: "mise run verify"}, false}, // words are no command
+		{"Run `mise run verify all`.", Context{Text: "`mise run verify`"}, false},
+		{"Run `mise run verify`.", Context{Text: "`mise run verify all`"}, false},
+		{"Run mise run verify --all.", Context{Text: "`mise run verify --all`"}, false},
+		{"Run `mise run verify --all`.", Context{Text: "`mise run verify --all`"}, false}, // nobody knows what the option does
+		{"Run `mise run deploy`.", Context{Text: "Next: `mise run deploy`"}, false},
+		{"Run `rails db:reset`.", Context{Text: "Next: `rails db:reset`"}, false},
+		{"Run `git push`.", Context{Text: "Next: `git push`"}, false},
+		{"Run `rm -rf build`.", Context{Text: "Next: `rm -rf build`"}, false},
+		{"Run `./verify.sh`.", Context{Text: "Next: `./verify.sh`"}, false},
+		{"Run `verify | tee x`.", Context{Text: "Next: `verify | tee x`"}, false},
+		{"Run `reboot`.", Context{Text: "Then `reboot`"}, false},
+		{"Run `mise run deploy`.", Context{Text: "Next: `mise run deploy`", Request: "then mise run deploy"}, true},
+		{"Run `mise run verify`.", Context{Text: "`mise run verify`\n" + strings.Repeat("long ", maxSource)}, false},
+		{"Run `mise run verify`.", Context{Text: "```\n" + strings.Repeat("long\n", maxSource) + "mise run verify\n```"}, true},
+		{"Run `mise run verify`.", Context{Text: "```\n" + strings.Repeat("long\n", maxSource) + "```\nmise run verify\n"}, false},
+		{"Run `mise run verify`.", Context{Text: "A stray ` here.\nI ran `mise run verify`."}, true},
+
 		{"Finish the rest without asking.", Context{Request: "Do it all WITHOUT ASKING, please"}, true},
 		{"Finish the rest without asking.", Context{Request: "Never deploy without asking."}, false},
 		{"Skip the docs and paste the counts.", Context{Request: "You can skip the docs for now"}, true},
@@ -119,6 +151,12 @@ func TestObjectionSources(t *testing.T) {
 	}
 }
 
+// The guard must not hang on a message that repeats what a long output names.
+func TestObjectionIsBoundedByTheOutput(t *testing.T) {
+	in := Context{Text: strings.Repeat("`mise run verify`\n", 100_000)}
+	assert.Empty(t, objection(Clean(strings.Repeat("`mise run verify` ", 400), maxGuarded), in))
+}
+
 // The guard must not hang on a message that repeats what a long request vouches for.
 func TestObjectionIsBounded(t *testing.T) {
 	in := Context{Request: strings.Repeat("approve it and ", 100_000)}
@@ -126,7 +164,7 @@ func TestObjectionIsBounded(t *testing.T) {
 }
 
 func TestGuardTable(t *testing.T) {
-	for _, section := range []string{"permission", "command", "evidence"} {
+	for _, section := range []string{"permission", "command", "evidence", "harm"} {
 		require.NotEmpty(t, guard[section], section)
 		for _, p := range guard[section] {
 			for _, alternatives := range p.words {
@@ -140,5 +178,5 @@ func TestGuardTable(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, guard, 3)
+	assert.Len(t, guard, 4)
 }

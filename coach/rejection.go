@@ -21,14 +21,6 @@ var kinds = [...]struct {
 	{classify.EvidencePullRequest, "PR link", "the PR link", "a pull request that failed"},
 }
 
-// needs maps the name of a claim of something certain to the evidence it calls for.
-var needs = map[string]classify.EvidenceKind{
-	"tests":        classify.EvidenceTests,
-	"build":        classify.EvidenceExitCode,
-	"commit":       classify.EvidenceCommit,
-	"pull_request": classify.EvidencePullRequest,
-}
-
 // rejection fills the fields that say why a completion was not accepted.
 func (f *fields) rejection(r classify.Result, in Context) {
 	missing := r.Missing(in.Evidence)
@@ -37,7 +29,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 		lacking[k] = true
 	}
 
-	f.Claim = strongest(r, in.Text, classify.SignalClaim, func(s classify.Signal) bool { return lacking[needs[s.Name]] })
+	f.Claim = strongest(r, in.Text, classify.SignalClaim, func(s classify.Signal) bool { return lacking[s.CallsFor()] })
 	if f.Claim == "" {
 		f.Claim = strongest(r, in.Text, classify.SignalClaim, nil)
 	}

@@ -129,3 +129,13 @@ func TestRejectionAsksForWhatIsMissing(t *testing.T) {
 		assert.Equal(t, c.proof, f.Proof, c.name)
 	}
 }
+
+// Whatever can be missing has a name here.
+func TestEveryKindOfEvidenceHasWords(t *testing.T) {
+	var have []classify.EvidenceKind
+	for _, k := range kinds {
+		have = append(have, k.kind)
+		assert.NotContains(t, []string{k.lacks, k.proof, k.fails}, "")
+	}
+	assert.Equal(t, classify.EvidenceKinds(), have)
+}

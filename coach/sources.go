@@ -8,11 +8,13 @@ import (
 // maxSource is how many bytes of the request, of the plan's section and of its items can each vouch for a wording.
 const maxSource = 64 << 10
 
-// sources are the request and the plan, whose words a classifier's message may repeat. They are read when first asked.
+// sources are the request and the plan, whose words a classifier's message may repeat, and the output, whose commands it may
+// name as far as they are harmless. They are read when first asked.
 type sources struct {
-	in    Context
-	read  bool
-	lines []source
+	in       Context
+	read     bool
+	lines    []source
+	commands [][]word // of the output, nil when not read yet; see named
 }
 
 // source is one line, cleaned and folded.
@@ -79,11 +81,15 @@ func (s *sources) haveURL(u string) bool {
 
 func contains(have, ws []word) bool {
 	for i := 0; i+len(ws) <= len(have); i++ {
-		if slices.EqualFunc(ws, have[i:i+len(ws)], func(a, b word) bool { return a.text == b.text }) && !denied(have[:i]) {
+		if same(ws, have[i:i+len(ws)]) && !denied(have[:i]) {
 			return true
 		}
 	}
 	return false
+}
+
+func same(a, b []word) bool {
+	return slices.EqualFunc(a, b, func(a, b word) bool { return a.text == b.text })
 }
 
 // denied reports whether the clause that ws ends in holds a word of denial.

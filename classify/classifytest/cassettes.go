@@ -32,18 +32,22 @@ const RecordVariable = "SIDECOACH_RECORD"
 // ByHand is the origin of an answer that was not recorded from an endpoint.
 const ByHand = "written by hand"
 
-// ErrNoCassette is what a request without a cassette fails with.
+// ErrNoCassette is what a request without a cassette fails with. The error is a [context.Canceled] as well: it says nothing
+// about an endpoint.
 var ErrNoCassette = errors.New("classifytest: no cassette for this request")
 
 // maxAnswer is how large a recorded answer may be.
 const maxAnswer = 4 << 20
 
 // Cassettes answers HTTP requests with recorded answers: it is the transport of the client that a classifier is given. One
-// file of its directory holds one call, found by the hash of method, path and body; host, query and headers do not count. It
-// is safe for concurrent use. A directory belongs to one test, and one test process records into it at a time.
+// file of its directory holds one call, found by the hash of method, path and body; host, query and headers do not count, and
+// of the path only what follows the base URL's: /chat/completions, or /openai/deployments/NAME/chat/completions and the like.
+// It is safe for concurrent use. A directory belongs to one test, and one test process records into it at a time.
 //
-// No value of an authorization, api-key or cookie header is written, nor any other request header; where an answer or a
-// request repeats such a value, "[redacted]" takes its place.
+// No value of an authorization, api-key or cookie header is written, nor any other request header, nor the path of the base
+// URL; where an answer or a request repeats such a value, a password of the URL, a key in its query, or a part of its path that
+// looks like one (16 characters or more with a figure among them), "[redacted]" takes its place. It is looked for as it is,
+// spelled with the escapes of JSON, percent-encoded, and in base64.
 //
 // When the test ends well, and the command line did not narrow it to some of its subtests (by -run or -skip), cassettes that
 // it did not ask for fail it; if it was recording, they are deleted.
@@ -180,7 +184,8 @@ func (c *Cassettes) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("classifytest: cassettes: %w", err)
 	}
-	asked := cassette{Request: cassetteRequest{req.Method, req.URL.Path, body}, Key: requestKey(req.Method, req.URL.Path, body)}
+	_, path := splitPath(req.URL.Path)
+	asked := cassette{Request: cassetteRequest{req.Method, path, body}, Key: requestKey(req.Method, path, body)}
 	sc, _ := req.Context().Value(scopeKey{}).(*scope)
 	if sc != nil {
 		asked.Case = sc.name

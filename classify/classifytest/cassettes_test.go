@@ -2,10 +2,13 @@ package classifytest_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -157,6 +160,10 @@ func TestOnlyTheRequestCounts(t *testing.T) {
 			_, _, err := send(t, rt, "http://localhost:1/v1/chat/completions", body())
 			return err
 		},
+		"other path of the base": func(rt http.RoundTripper) error {
+			_, _, err := send(t, rt, "https://gateway.example/accounts/7/v2/chat/completions", body())
+			return err
+		},
 		"other query": func(rt http.RoundTripper) error {
 			_, _, err := send(t, rt, endpoint+"?api-version=1", body())
 			return err
@@ -175,7 +182,7 @@ func TestOnlyTheRequestCounts(t *testing.T) {
 		assert.Empty(t, f.text(), name)
 	}
 	for name, other := range map[string][2]string{
-		"path":    {"https://api.example.com/v2/chat/completions", body()},
+		"call":    {"https://api.example.com/openai/deployments/d/chat/completions", body()},
 		"model":   {endpoint, body(`"m"`, `"n"`)},
 		"a space": {endpoint, body("text", "text ")},
 		"seed":    {endpoint, strings.Replace(body(), "740993", "740992", 1)},
@@ -291,6 +298,87 @@ func TestSecretsAreNeverWritten(t *testing.T) {
 			})
 			assert.Empty(t, f.text(), "without the key the hash is the same")
 		})
+	}
+}
+
+// An answer can spell what it repeats in many ways, and a gateway may have its secret in the path.
+func TestSecretsAreFoundHoweverTheyAreSpelled(t *testing.T) {
+	quiet(t)
+	const key = "sk-Top/s3cret+Kéy"
+	escaped := ""
+	for _, r := range key {
+		escaped += fmt.Sprintf(`\u%04X`, r)
+	}
+	for _, tt := range []struct{ name, url, answer, want string }{
+		{"as it is", endpoint, `{"echo":"it is ` + key + `."}`, `{"echo":"it is [redacted]."}`},
+		{"escaped", endpoint, `{"echo":"it is ` + escaped + `."}`, `{"echo":"it is [redacted]."}`},
+		{"one letter escaped", endpoint, `{"echo":"it is ` + strings.Replace(key, "s", `\u0073`, 1) + `."}`, `{"echo":"it is [redacted]."}`},
+		{"the slash escaped", endpoint, `{"echo":"it is ` + strings.Replace(key, "/", `\/`, 1) + `."}`, `{"echo":"it is [redacted]."}`},
+		{"in JSON in JSON", endpoint, `{"echo":"{\"key\":\"` + strings.ReplaceAll(escaped, `\`, `\\`) + `\"}"}`, `{"echo":"{\"key\":\"[redacted]\"}"}`},
+		{"as a key", endpoint, `{"` + escaped + `":1.0}`, `{"[redacted]":1.0}`},
+		{"not JSON", endpoint, `data: {"echo":"` + escaped + `"`, `data: {"echo":"[redacted]"`},
+		{"percent-encoded", endpoint, `{"echo":"?k=` + url.QueryEscape(key) + `&"}`, `{"echo":"?k=[redacted]&"}`},
+		{"percent-encoded twice", endpoint, `{"echo":"?k=` + url.QueryEscape(url.QueryEscape(key)) + `&"}`, `{"echo":"?k=[redacted]&"}`},
+		{"every byte percent-encoded", endpoint, `{"echo":"%` + strings.ReplaceAll(fmt.Sprintf("% x", key), " ", "%") + `"}`, `{"echo":"[redacted]"}`},
+		{"base64", endpoint, `{"echo":"` + base64.RawStdEncoding.EncodeToString([]byte(key)) + `"}`, `{"echo":"[redacted]"}`},
+		{"base64 of more", endpoint, `{"echo":"` + base64.StdEncoding.EncodeToString([]byte("user:"+key+":x")) + `"}`, `{"echo":"dXNlcjp[redacted]k6eA=="}`},
+		{"base64 of more, for URLs", endpoint, `{"echo":"` + base64.URLEncoding.EncodeToString([]byte("a"+key+"??")) + `"}`, `{"echo":"YX[redacted]T8_"}`},
+		{"path", "https://gateway.example/a1b2c3d4e5f6a7b8c9d0/v1/chat/completions", `{"echo":"no POST a1b2c3d4\u00655f6a7b8c9d0 here"}`, `{"echo":"no POST [redacted] here"}`},
+		{"password of the URL", "https://u:pass-w0rd@gateway.example/v1/chat/completions", `{"echo":"pass-w0rd it was"}`, `{"echo":"[redacted] it was"}`},
+		{"none of it", endpoint, `{"echo":"sk-Top, \u0073k-Top/, %73 \\u0073 \" %zz %25 \\","n":1e2}`, `{"echo":"sk-Top, \u0073k-Top/, %73 \\u0073 \" %zz %25 \\","n":1e2}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			var n int
+			rec := newFake(t, "TestX")
+			rec.run(func() {
+				_, _, err := send(t, classifytest.Record(rec, dir, says(&n, 200, nil, tt.answer)), tt.url, body(), "Authorization", "Bearer "+key)
+				assert.NoError(t, err)
+			})
+			require.Empty(t, rec.text())
+			text := read(t, files(t, dir)[0])
+			var k struct {
+				Response struct {
+					Body json.RawMessage
+					Text string
+				}
+			}
+			require.NoError(t, json.Unmarshal([]byte(text), &k))
+			got := bytes.NewBufferString(k.Response.Text)
+			if k.Response.Body != nil {
+				require.NoError(t, json.Compact(got, k.Response.Body))
+			}
+			assert.Equal(t, tt.want, got.String())
+			for _, part := range []string{key, "a1b2c3", "pass-w0rd", "gateway"} {
+				assert.NotContains(t, text, part)
+			}
+		})
+	}
+}
+
+// Nothing of the base URL is written, whatever it looks like.
+func TestPathOfTheBaseURLIsNotWritten(t *testing.T) {
+	quiet(t)
+	for path, want := range map[string]string{
+		"/v1/chat/completions":                                          "/chat/completions",
+		"/tok/en/api/v1/chat/completions":                               "/chat/completions",
+		"/tok/openai/v1/chat/completions":                               "/openai/v1/chat/completions",
+		"/tok/v1beta/openai/chat/completions":                           "/openai/chat/completions",
+		"/tok/openai/deployments/gpt-4.1/chat/completions":              "/openai/deployments/gpt-4.1/chat/completions",
+		"/openai/tok/v1/chat/completions":                               "/chat/completions",
+		"/tok-openai/v1/chat/completions":                               "/chat/completions",
+		"/openai/deployments/tok/openai/deployments/d/chat/completions": "/openai/deployments/d/chat/completions",
+		"/tok/completions":                                              "/",
+	} {
+		dir := t.TempDir()
+		var n int
+		rec := newFake(t, "TestX")
+		rec.run(func() {
+			_, _, err := send(t, classifytest.Record(rec, dir, says(&n, 200, nil, reply)), "https://api.example.com"+path, body())
+			assert.NoError(t, err)
+		})
+		require.Empty(t, rec.text())
+		assert.Contains(t, read(t, files(t, dir)[0]), `"path": "`+want+`"`, path)
 	}
 }
 

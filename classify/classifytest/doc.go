@@ -72,8 +72,9 @@
 // # Limits
 //
 // A cassette has one answer for one request, so what a model answers to the same words on another day is not tested; package
-// evaluate measures that. The path of the base URL is part of a request: endpoints with another path have other cassettes. A
-// recorded answer keeps its status, its body, Content-Type and Retry-After, and nothing of its timing.
+// evaluate measures that. Neither host nor path of the base URL are part of a request, so that no secret in them is written:
+// another endpoint of the same model has the same cassettes. A recorded answer keeps its status, its body, Content-Type and
+// Retry-After, and nothing of its timing.
 //
 // # Errors
 //

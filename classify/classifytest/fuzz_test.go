@@ -2,8 +2,15 @@ package classifytest
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
 	"reflect"
+	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 func FuzzUnfold(f *testing.F) {
@@ -32,6 +39,54 @@ func FuzzUnfold(f *testing.F) {
 		}
 		if a, b := requestKey("POST", "/", v), requestKey("POST", "/", again); !mixed && a != b {
 			t.Error("the key changed")
+		}
+	})
+}
+
+// FuzzScrub: a secret that a JSON text spells in a mixture of ways is gone from it, read as JSON or as it is, what stood
+// around it is there, and the text is JSON still.
+func FuzzScrub(f *testing.F) {
+	f.Add("sk-t0p-secret", "before ", " after", []byte{0, 1, 2, 3})
+	f.Add("/+\"<é\U0001f511", "\\", "\"", []byte{1})
+	f.Fuzz(func(t *testing.T, secret, before, after string, ways []byte) {
+		all := before + secret + after
+		if len(secret) < 6 || len(ways) == 0 || strings.TrimSpace(secret) != secret || strings.ContainsAny(all, `\%`) ||
+			strings.ContainsFunc(secret, func(r rune) bool { return r == ' ' || unicode.IsControl(r) }) || // no key in a header
+			strings.Trim(secret, `"`) != secret || // after a backslash it may be the string's own
+			strings.Index(all, secret) != strings.LastIndex(all, secret) || // two that overlap become one
+			!utf8.ValidString(secret) || !utf8.ValidString(before) || !utf8.ValidString(after) {
+			return
+		}
+		req := &http.Request{URL: &url.URL{}, Header: http.Header{"Api-Key": {secret}}}
+		var b strings.Builder
+		for i, r := range []rune(secret) {
+			switch quoted, _ := json.Marshal(string(r)); ways[i%len(ways)] % 4 {
+			case 0:
+				b.Write(quoted[1 : len(quoted)-1])
+			case 1:
+				for _, u := range utf16.Encode([]rune{r}) {
+					fmt.Fprintf(&b, `\u%04x`, u)
+				}
+			case 2:
+				for _, u := range utf16.Encode([]rune{r}) {
+					fmt.Fprintf(&b, `\\u%04X`, u)
+				}
+			case 3:
+				for _, c := range []byte(string(r)) {
+					fmt.Fprintf(&b, "%%%02X", c)
+				}
+			}
+		}
+		head, _ := json.Marshal(before)
+		tail, _ := json.Marshal(after)
+		text := string(head[:len(head)-1]) + b.String() + string(tail[1:])
+		got := string(scrub([]byte(text), secretsOf(req)))
+		var s string
+		if err := json.Unmarshal([]byte(got), &s); err != nil {
+			t.Fatalf("%s became %s: %v", text, got, err)
+		}
+		if s != before+redacted+after {
+			t.Fatalf("%s became %s", text, got)
 		}
 	})
 }

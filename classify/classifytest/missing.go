@@ -1,6 +1,7 @@
 package classifytest
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -8,11 +9,14 @@ import (
 )
 
 // unanswered is the error of a request without a cassette. Package llm shows what Explain returns, and does not try again.
+//
+// It is a [context.Canceled] too: the call was called off here and reached no endpoint, so no circuit breaker may take it for
+// a failure of one. An open breaker would keep the cases after it from telling what they miss.
 type unanswered struct{ text string }
 
 func (e unanswered) Error() string   { return e.text }
 func (e unanswered) Explain() string { return e.text }
-func (e unanswered) Unwrap() error   { return ErrNoCassette }
+func (e unanswered) Unwrap() []error { return []error{ErrNoCassette, context.Canceled} }
 
 // miss fails the test for a request without a cassette, once for each request.
 func (c *Cassettes) miss(sc *scope, asked cassette) error {

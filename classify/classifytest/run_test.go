@@ -97,6 +97,8 @@ func TestRunOnPurpose(t *testing.T) {
 			_, err = c.RoundTrip(req)
 			return classify.Result{}, err
 		}), []evaluate.Case{hollow, hollow})
+	case "changed prompt":
+		classifytest.Run(t, promptJudge(t, classifytest.Replay(t, "testdata/cassettes"), changedPrompt(t)), promptCases(t))
 	case "recorded answer":
 		dir := t.TempDir()
 		require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/cassettes")))
@@ -118,6 +120,22 @@ func TestRunOnPurpose(t *testing.T) {
 		})
 		classifytest.Run(t, classify.Fallback(asks, constant(rejected(0.9, "Run the tests."), nil)), one)
 	}
+}
+
+// A prompt that changed has no cassette for any case: each says so itself. A client that took the misses for failures of an
+// endpoint would leave it alone after some of them, and the other cases would fail with that.
+func TestRunTellsEveryMiss(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRunOnPurpose$")
+	cmd.Env = append(os.Environ(), "CLASSIFYTEST_ON_PURPOSE=changed prompt", classifytest.RecordVariable+"=")
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err, "%s", out)
+	cases := promptCases(t)
+	require.Greater(t, len(cases), 10)
+	for _, c := range cases {
+		assert.Equal(t, 1, strings.Count(string(out), `no cassette for this request, case "`+c.Name+`"`), c.Name)
+	}
+	assert.Equal(t, len(cases), strings.Count(string(out), "+ "+newRule))
+	assert.NotContains(t, string(out), "left alone")
 }
 
 func TestRunFails(t *testing.T) {

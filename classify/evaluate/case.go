@@ -106,6 +106,11 @@ func (c Case) check() []error {
 			fault("want.coaching: only a rejected completion is coached")
 		}
 	}
+	for i, e := range c.Input.Evidence {
+		if !e.Kind.Valid() {
+			fault("input.evidence[%d].kind: %s is none of %s", i, quoted(string(e.Kind)), join(classify.EvidenceKinds()))
+		}
+	}
 	if co := c.Want.Coaching; co != nil {
 		if co.MaxLength < 0 {
 			fault("want.coaching.max_length: %d is below 0", co.MaxLength)

@@ -4,14 +4,15 @@ import "math"
 
 // Comparison sets a report against an earlier one, case by case.
 type Comparison struct {
-	Cases    int      `json:"cases"`              // that are the same in both
-	Types    Flips    `json:"types"`              // right and wrong as accuracy counts
-	Labels   Flips    `json:"labels"`             // type and rejected flag
-	Actions  Flips    `json:"actions"`            // what a host would do
-	Changes  []Change `json:"changes,omitempty"`  // every case whose label or action is another now, right or wrong, by name
-	Added    []string `json:"added,omitempty"`    // cases that the baseline does not have
-	Removed  []string `json:"removed,omitempty"`  // cases that only the baseline has
-	Differed []string `json:"differed,omitempty"` // cases with another input or label than in the baseline; they are not compared
+	Mismatches []Mismatch `json:"mismatches,omitempty"` // in what the two were not made alike; without any, flips are the verdicts' alone
+	Cases      int        `json:"cases"`                // that are the same in both
+	Types      Flips      `json:"types"`                // right and wrong as accuracy counts
+	Labels     Flips      `json:"labels"`               // type and rejected flag
+	Actions    Flips      `json:"actions"`              // what a host would do
+	Changes    []Change   `json:"changes,omitempty"`    // every case whose label or action is another now, right or wrong, by name
+	Added      []string   `json:"added,omitempty"`      // cases that the baseline does not have
+	Removed    []string   `json:"removed,omitempty"`    // cases that only the baseline has
+	Differed   []string   `json:"differed,omitempty"`   // cases with another input or label than in the baseline; they are not compared
 }
 
 // Flips are the cases that were wrong and are right now, those that were right and are wrong now, both by name, and the
@@ -26,6 +27,19 @@ type Flips struct {
 // Noise reports whether the flips may well be chance: P is 0.05 or more.
 func (f Flips) Noise() bool { return f.P >= 0.05 }
 
+// Word is what the flips come to: "no flips", "may be noise", "better" or "worse".
+func (f Flips) Word() string {
+	switch {
+	case len(f.Fixed)+len(f.Broken) == 0:
+		return "no flips"
+	case f.Noise():
+		return "may be noise"
+	case len(f.Fixed) > len(f.Broken):
+		return "better"
+	}
+	return "worse"
+}
+
 // Change is a case that is judged in another way than before.
 type Change struct {
 	Name   string  `json:"name"`
@@ -36,8 +50,21 @@ type Change struct {
 	Runs   int     `json:"runs"`
 }
 
+// Word says which way the case went, label and action taken together: "fixed", "broken", or "changed" when it was and is right,
+// or was and is wrong.
+func (ch Change) Word() string {
+	right := func(v Verdict) bool { return v.Label() == ch.Want.Label() && v.Action == ch.Want.Action }
+	switch before, after := right(ch.Before), right(ch.After); {
+	case after && !before:
+		return "fixed"
+	case before && !after:
+		return "broken"
+	}
+	return "changed"
+}
+
 // Compare sets r against a baseline. Cases are matched by name and compared if input and label are the same; with repeats
-// the majority counts.
+// the majority counts. Reports that were not made alike are compared all the same; Mismatches says in what.
 func (r Report) Compare(baseline Report) Comparison {
 	before := make(map[string]Outcome, len(baseline.Outcomes))
 	for _, o := range baseline.Outcomes {
@@ -74,6 +101,7 @@ func (r Report) Compare(baseline Report) Comparison {
 	for _, f := range []*Flips{&c.Types, &c.Labels, &c.Actions} {
 		f.P = mcnemar(len(f.Fixed), len(f.Broken))
 	}
+	c.Mismatches = r.mismatches(baseline, c)
 	return c
 }
 

@@ -2,9 +2,11 @@ package evaluate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,9 +56,10 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, []string{"relabelled"}, got.Differed)
 	var changes []string
 	for _, ch := range got.Changes {
-		changes = append(changes, fmt.Sprintf("%s %s %s %d/%d", ch.Name, ch.Before.Label(), ch.After.Label(), ch.Agree, ch.Runs))
+		changes = append(changes, fmt.Sprintf("%s: %s %s %s %d/%d", ch.Name, ch.Word(), ch.Before.Label(), ch.After.Label(), ch.Agree, ch.Runs))
 	}
-	assert.Equal(t, []string{"broken question blocker 1/1", "fixed error question 1/1", "flag status rejected 1/1", "unsure status status 1/1", "wrong error completion 1/1"}, changes)
+	assert.Equal(t, []string{"broken: broken question blocker 1/1", "fixed: fixed error question 1/1", "flag: fixed status rejected 1/1",
+		"unsure: fixed status status 1/1", "wrong: changed error completion 1/1"}, changes)
 
 	none := now.Compare(now)
 	assert.Equal(t, Comparison{Cases: 8, Types: Flips{P: 1}, Labels: Flips{P: 1}, Actions: Flips{P: 1}}, none)
@@ -80,6 +83,9 @@ func TestNoise(t *testing.T) {
 	assert.True(t, compare(5).Types.Noise())
 	assert.False(t, compare(6).Types.Noise())
 	assert.False(t, compare(6).Actions.Noise())
+	assert.Equal(t, []string{"may be noise", "better", "better"}, []string{compare(5).Types.Word(), compare(6).Types.Word(), compare(6).Actions.Word()})
+	assert.Equal(t, "worse", evaluate(t, answersBy(wrong), cases, Options{}).Compare(evaluate(t, answersBy(right), cases, Options{})).Types.Word())
+	assert.Equal(t, "no flips", Flips{P: 1}.Word())
 }
 
 func TestRequirements(t *testing.T) {
@@ -170,5 +176,46 @@ func TestDigest(t *testing.T) {
 		other := c
 		change(&other)
 		assert.NotEqual(t, c.digest(), other.digest())
+	}
+}
+
+// Reports that were not made alike are compared, and say so.
+func TestMismatches(t *testing.T) {
+	two := []Case{said("a", "status", "status 0.9"), said("b", "question", "question 1")}
+	base := evaluate(t, script, two, Options{Name: "one"})
+	for _, tt := range []struct {
+		name string
+		now  Report
+		want []string
+	}{
+		{"alike", evaluate(t, script, two, Options{Name: "one"}), nil},
+		{"another classifier", evaluate(t, script, two, Options{Name: "two"}), []string{"classifier one before, two now"}},
+		{"no name", evaluate(t, script, two, Options{}), []string{"classifier one before, unnamed now"}},
+		{"another threshold", evaluate(t, script, two, Options{Name: "one", Threshold: 0.805}), []string{"threshold 0.80 before, 0.805 now"}},
+		{"no gate", evaluate(t, script, two, Options{Name: "one", Threshold: NoGate}), []string{"threshold 0.80 before, no gate now"}},
+		{"more repeats", evaluate(t, script, two, Options{Name: "one", Repeat: 3}), []string{"repeat 1 before, 3 now"}},
+		{"fewer cases", evaluate(t, script, two[:1], Options{Name: "one"}), []string{"cases 2 (1 not compared) before, 1 (0 not compared) now"}},
+		{"more cases", evaluate(t, script, append(two[:2:2], said("c", "error", "error 1")), Options{Name: "one"}), []string{"cases 2 (0 not compared) before, 3 (1 not compared) now"}},
+		{"another label", evaluate(t, script, []Case{two[0], said("b", "error", "question 1")}, Options{Name: "one"}), []string{"cases 2 (1 not compared) before, 2 (1 not compared) now"}},
+		{"everything", evaluate(t, script, two[:1], Options{Name: "two", Threshold: 1, Repeat: 2}), []string{
+			"classifier one before, two now", "threshold 0.80 before, 1.00 now", "repeat 1 before, 2 now", "cases 2 (1 not compared) before, 1 (0 not compared) now"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := tt.now.Compare(base)
+			var got []string
+			for _, m := range c.Mismatches {
+				got = append(got, m.String())
+			}
+			assert.Equal(t, tt.want, got)
+			b, err := json.Marshal(c)
+			require.NoError(t, err)
+			assert.Equal(t, len(tt.want) > 0, strings.Contains(string(b), `"mismatches":[{"what":`), "%s", b)
+			var page strings.Builder
+			require.NoError(t, tt.now.HTMLAgainst(&page, c))
+			assert.Equal(t, len(tt.want) > 0, strings.Contains(page.String(), "Not measured alike"))
+			for _, m := range tt.want {
+				assert.Contains(t, page.String(), "<li>"+m+"</li>")
+			}
+		})
 	}
 }

@@ -2,8 +2,8 @@
 // change of its prompt or its tables did any good.
 //
 // Start with [LoadCases] and [Evaluate]; the [Report] has the figures, one [Outcome] a case, [Report.Compare] to set it
-// against an earlier report, and [Report.HTML] to look at it. [ParseRequirement] reads what a report must reach, such as
-// "wrong_continues<=0.06".
+// against an earlier report, and [Report.HTML], or [Report.HTMLAgainst] with the comparison, to look at it. [ParseRequirement]
+// reads what a report must reach, such as "wrong_continues<=0.06".
 //
 // # Cases
 //
@@ -13,8 +13,9 @@
 //	 "want":{"type":"status","was_rejected_completion":true,"action":"continue","coaching":{"contains":["test"],"max_length":600}},
 //	 "meta":{"agent":"cursor","lang":"en","sure":true}}
 //
-// (on one line). The input is a [classify.Input]. Of want only the type is needed: the action follows from it (a status is
-// to be continued, all else delivered) and, where it is given, has to agree. Meta is free and kept; meta.sure false marks a
+// (on one line). Keys are as they stand here, in this letter case, each once; an unknown one is an error, but under meta, which is
+// free. The input is a [classify.Input]. Of want only the type is needed: the action follows from it (a status is
+// to be continued, all else delivered) and, where it is given, has to agree. Meta is kept; meta.sure false marks a
 // coin toss, on which two people may differ, and every figure is given for all cases and for the sure ones.
 //
 // # Figures
@@ -39,9 +40,10 @@
 // left out: it has no type, so it is wrong; it would be delivered; and it is counted as unanswered. Only ece, which needs a
 // confidence, passes over it.
 //
-// With repeats the verdict of a case is the majority's: the type named most often, of equals the first in the order of
-// [classify.Types], which leans to the human; rejected if more than half of the runs with that type say so; continued if more
-// than half of all runs that answered would continue; the confidence is the mean of the runs with that type.
+// With repeats the verdict of a case is the majority's. A run that failed has a vote like any other, for no answer. The type is
+// the one with the most votes, of equals no answer and then the first in the order of [classify.Types], which leans to the
+// human; rejected if more than half of the runs with that type say so; continued if more than half of all runs, the failed ones
+// included, would continue; the confidence is the mean of the runs with that type.
 //
 // # Limits
 //

@@ -154,12 +154,9 @@ func (a answer) verdict(c Case, threshold float64) Verdict {
 		Type:                  a.result.Type,
 		WasRejectedCompletion: a.result.WasRejectedCompletion && a.result.Type == classify.Status,
 		Confidence:            a.result.Confidence,
-		Action:                Deliver,
 		Fallback:              clip(a.result.Fallback),
 	}
-	if v.Type == classify.Status && v.Confidence >= threshold {
-		v.Action = Continue
-	}
+	v.Action = v.action(threshold)
 	if c.Want.Coaching != nil {
 		v.Coaching = c.Want.Coaching.Check(a.result.CoachingMessage)
 	}
@@ -173,31 +170,31 @@ func outcome(c Case, answers []answer, threshold float64) Outcome {
 	for i, a := range answers {
 		runs[i] = a.verdict(c, threshold)
 	}
-	o.Verdict = majority(runs)
-	for i, v := range runs {
-		if v.sameAs(o.Verdict) && v.Error == o.Verdict.Error {
-			o.Result = answers[i].result
-			o.Verdict.Fallback, o.Verdict.Coaching = v.Fallback, v.Coaching
-			break
-		}
-	}
 	if len(runs) > 1 {
 		o.Runs = runs
 	}
+	var first int
+	o.Verdict, first = settle(runs)
+	o.Result = answers[first].result
 	return o
 }
 
-// majority returns the verdict of most of the runs.
+// settle returns the verdict that the runs come to, with what the first run that agrees with it says beside, and which run
+// that is.
+func settle(runs []Verdict) (Verdict, int) {
+	m := majority(runs)
+	i := slices.IndexFunc(runs, func(v Verdict) bool { return v.sameAs(m) && v.Error == m.Error })
+	m.Fallback, m.Coaching = runs[i].Fallback, runs[i].Coaching
+	return m, i
+}
+
+// majority returns the verdict of most of the runs. A run that failed has a vote too: for no answer.
 func majority(runs []Verdict) Verdict {
 	votes := make(map[classify.OutputType]int)
 	rejected := make(map[classify.OutputType]int)
 	sum := make(map[classify.OutputType]float64)
-	answered, continues := 0, 0
+	continues, failure := 0, ""
 	for _, v := range runs {
-		if v.Type == "" {
-			continue
-		}
-		answered++
 		votes[v.Type]++
 		sum[v.Type] += v.Confidence
 		if v.WasRejectedCompletion {
@@ -206,19 +203,21 @@ func majority(runs []Verdict) Verdict {
 		if v.Action == Continue {
 			continues++
 		}
+		failure = cmp.Or(failure, v.Error)
 	}
-	if answered == 0 {
-		return Verdict{Action: Deliver, Error: runs[0].Error}
-	}
-	m := Verdict{Action: Deliver}
-	for _, t := range classify.Types() { // of equals the first
+	m := Verdict{Action: Deliver}        // of no type: of equals the first
+	for _, t := range classify.Types() { // then in this order
 		if votes[t] > votes[m.Type] {
 			m.Type = t
 		}
 	}
+	if m.Type == "" {
+		m.Error = failure
+		return m
+	}
 	m.WasRejectedCompletion = rejected[m.Type]*2 > votes[m.Type]
 	m.Confidence = math.Min(1, sum[m.Type]/float64(votes[m.Type]))
-	if continues*2 > answered {
+	if continues*2 > len(runs) {
 		m.Action = Continue
 	}
 	return m

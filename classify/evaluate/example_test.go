@@ -71,6 +71,19 @@ func ExampleReport_Compare() {
 	// Output: fixed: [choice] broken: [] noise: true
 }
 
+// What was not measured alike flips cases by itself, so a comparison names it.
+func ExampleMismatch() {
+	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
+	before, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases, evaluate.Options{Name: "judge"})
+	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases[:1], evaluate.Options{Name: "judge", Threshold: 0.95})
+	for _, m := range now.Compare(before).Mismatches {
+		fmt.Println(m)
+	}
+	// Output:
+	// threshold 0.80 before, 0.95 now
+	// cases 2 (1 not compared) before, 1 (0 not compared) now
+}
+
 func ExampleParseRequirement() {
 	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
 	report, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{})

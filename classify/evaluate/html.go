@@ -25,12 +25,14 @@ var page embed.FS
 //
 // What cases and classifiers say is data: it is escaped, and characters that can't be seen or turn the direction of writing
 // are shown by their code.
-func (r Report) HTML(w io.Writer) error {
+func (r Report) HTML(w io.Writer) error { return r.view().write(w) }
+
+func (v view) write(w io.Writer) error {
 	t, err := template.New("report.html").Funcs(drawing).ParseFS(page, "page/report.html", "page/style.css", "page/filter.js")
 	if err != nil {
 		return fmt.Errorf("evaluate: report page: %w", err)
 	}
-	if err := t.Execute(w, r.view()); err != nil {
+	if err := t.Execute(w, v); err != nil {
 		return fmt.Errorf("evaluate: report page: %w", err)
 	}
 	return nil
@@ -72,6 +74,7 @@ type view struct {
 	Types, Agents, Langs []string
 	Wrong                int
 	PerCall, Cached      string
+	Comparison           *comparison // nil where there is none
 }
 
 type figureRow struct {
@@ -84,9 +87,9 @@ type figureRow struct {
 func (r Report) view() view {
 	v := view{Report: r, Matrix: matrixOf(r.All.Labels), Diagram: diagramOf(r.All.Calibration)}
 	v.Classifier = shown(r.Classifier)
-	v.Gate = "no gate"
+	v.Gate = r.gate()
 	if r.Threshold != NoGate {
-		v.Gate = fmt.Sprintf("threshold %.2f", r.Threshold)
+		v.Gate = "threshold " + v.Gate
 	}
 	for _, name := range FigureNames() {
 		row := figureRow{Name: name, Lower: slices.Contains([]string{"wrong_continues", "completions_continued", "ece"}, name)}

@@ -81,6 +81,25 @@ func TestPageEscapes(t *testing.T) {
 	}
 }
 
+func TestPageOfAComparison(t *testing.T) {
+	const evil = "<b>evil</b>\u202e"
+	cases := []Case{said(evil, "question", "x"), said("b", "error", "y"), said("c", "error", "z")}
+	before := evaluate(t, answersBy(map[string]string{"x": "question 1", "y": "status 1", "z": "error 1"}), cases, Options{Name: "<i>"})
+	now := evaluate(t, answersBy(map[string]string{"x": "fail", "y": "error 0.9", "z": "error 1"}), cases, Options{Name: "now"})
+	var b strings.Builder
+	require.NoError(t, now.HTMLAgainst(&b, now.Compare(before)))
+	section := between(t, b.String(), `<section id="comparison">`, "</section>")
+	assert.Contains(t, section, "<strong>Not measured alike</strong>")
+	assert.Contains(t, section, "<li>classifier &lt;i&gt; before, now now</li>")
+	assert.Contains(t, section, "3 cases are the same in both")
+	assert.Contains(t, section, `<th scope="row">types</th><td class="n">1</td><td class="n">1</td><td class="dim">p 1.000, may be noise</td>`)
+	assert.Contains(t, section, "2 judged in another way")
+	assert.Contains(t, section, `<td class="bad">broken</td><th scope="row">&lt;b&gt;evil&lt;/b&gt;\u202e</th><td>question</td><td>question 1.00, deliver</td><td>unanswered</td>`)
+	assert.Contains(t, section, `<td class="dim">fixed</td><th scope="row">b</th><td>error</td><td>status 1.00, continue</td><td>error 0.90, deliver</td>`)
+	assert.NotContains(t, html(t, now), `id="comparison"`)
+	assert.NotContains(t, b.String(), "ZgotmplZ")
+}
+
 func TestPieces(t *testing.T) {
 	sig := func(kind classify.SignalKind, start, end int, weight float64) classify.Signal {
 		return classify.Signal{Kind: kind, Name: "x", Start: start, End: end, Weight: weight}

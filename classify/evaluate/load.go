@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -78,9 +79,9 @@ func (e *LoadError) add(file string, line int, err error) {
 // is read once.
 //
 // The error is a [LoadError] with everything that is wrong: a pattern that names no file, a file that can't be read or has
-// no case, a line that is no case or longer than 64 MiB, an unknown key outside meta, an unknown type, an action that does
-// not go with the type, a name that is used twice, in whichever files. Then there are no cases. Its text has names and labels
-// at most, never the text of a case.
+// no case, a line that is no case, no UTF-8 or longer than 64 MiB, a key that is there twice, in another letter case, or outside
+// meta unknown, an unknown type or kind of evidence, an action that does not go with the type, a name that is used twice, in
+// whichever files. Then there are no cases. Its text has keys, names and labels at most, never the text of a case.
 func LoadCases(fsys fs.FS, patterns ...string) ([]Case, error) {
 	l := loader{fsys: fsys, read: make(map[string]bool), named: make(map[string]string)}
 	if len(patterns) == 0 {
@@ -185,25 +186,52 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 }
 
 func (l *loader) line(file string, n int, line []byte) {
-	c, err := parseCase(line)
-	if err != nil {
+	faults := 0
+	fault := func(err error) {
+		faults++
 		l.errs.add(file, n, err)
+	}
+	c := parseCase(line, fault)
+	if faults > 0 {
 		return
 	}
-	for _, fault := range c.check() {
-		l.errs.add(file, n, fault)
+	for _, err := range c.check() {
+		fault(err)
 	}
 	here := fmt.Sprintf("%s:%d", file, n)
 	if first, ok := l.named[c.Name]; ok {
-		l.errs.add(file, n, fmt.Errorf("name: %s is taken by %s", quoted(c.Name), first))
+		fault(fmt.Errorf("name: %s is taken by %s", quoted(c.Name), first))
 	} else if c.Name != "" {
 		l.named[c.Name] = here
 	}
 	l.cases = append(l.cases, c)
 }
 
-// parseCase reads one line.
-func parseCase(line []byte) (Case, error) {
+// parseCase reads one line, or calls fault. What encoding/json reads in silence in another way than it stands there (a key
+// twice, in another letter case, bytes that are no UTF-8) would be a label that nobody gave.
+func parseCase(line []byte, fault func(error)) Case {
+	if at := invalidUTF8(line); at > 0 {
+		fault(fmt.Errorf("byte %d is not UTF-8; save the file as UTF-8", at))
+		return Case{}
+	}
+	var raw json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(line))
+	if err := dec.Decode(&raw); err != nil {
+		fault(inWords("a case", err))
+		return Case{}
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		fault(errors.New("something follows the case on its line"))
+		return Case{}
+	}
+	known := true
+	checkKeys(raw, func(err error) {
+		known = false
+		fault(err)
+	})
+	if !known {
+		return Case{}
+	}
 	var in struct {
 		Name  string `json:"name"`
 		Input *struct {
@@ -213,32 +241,40 @@ func parseCase(line []byte) (Case, error) {
 		Want *Want          `json:"want"`
 		Meta map[string]any `json:"meta"`
 	}
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
-		return Case{}, inWords(err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Case{}, errors.New("something follows the case on its line")
-	}
-	switch {
+	switch err := json.Unmarshal(raw, &in); {
+	case err != nil:
+		fault(inWords("a case", err))
 	case in.Input == nil || in.Input.Text == nil:
-		return Case{}, errors.New("input.text: it is missing")
+		fault(errors.New("input.text: it is missing"))
 	case in.Want == nil:
-		return Case{}, errors.New("want: it is missing")
+		fault(errors.New("want: it is missing"))
+	default:
+		c := Case{Name: in.Name, Input: in.Input.Input, Want: *in.Want, Meta: in.Meta}
+		c.Input.Text = *in.Input.Text
+		return c
 	}
-	c := Case{Name: in.Name, Input: in.Input.Input, Want: *in.Want, Meta: in.Meta}
-	c.Input.Text = *in.Input.Text
-	return c, nil
+	return Case{}
+}
+
+// invalidUTF8 returns the place of the first byte, from 1, that is not part of UTF-8; 0 when there is none.
+func invalidUTF8(line []byte) int {
+	for i := 0; i < len(line); {
+		r, n := utf8.DecodeRune(line[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i + 1
+		}
+		i += n
+	}
+	return 0
 }
 
 // inWords says what the decoder found without the names of our types and without the value.
-func inWords(err error) error {
+func inWords(what string, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(e.Value, " ") // "number 17" holds the value
 		where := strings.ReplaceAll(e.Field, "Input.", "")
 		if where == "" {
-			return fmt.Errorf("a case is an object, not a JSON %s", kind)
+			return fmt.Errorf("%s is an object, not a JSON %s", what, kind)
 		}
 		return fmt.Errorf("%s: it can't be a JSON %s", where, kind)
 	}
@@ -247,9 +283,6 @@ func inWords(err error) error {
 	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("not JSON: byte %d: %v", e.Offset, e)
-	}
-	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("unknown key %s; only meta is free", quoted(strings.Trim(key, `"`)))
 	}
 	return errors.New("not JSON")
 }

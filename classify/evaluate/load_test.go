@@ -94,15 +94,28 @@ func TestFaults(t *testing.T) {
 		status(`}} {"x":1`):             `something follows the case on its line`,
 		status(`,"action":"deliver"`):   `want.action: a status calls for continue, not for deliver`,
 		status(`,"action":"suppress"`):  `want.action: "suppress" is neither continue nor deliver`,
-		status(`,"was_rejected":true`):  `unknown key "was_rejected"; only meta is free`,
+		status(`,"was_rejected":true`):  `unknown key "want.was_rejected": want takes type, was_rejected_completion, action, coaching; keys of your own go under meta`,
 		status(`},"meta":{"sure":"no"`): `meta.sure: it is neither true nor false`,
 		status(`,"coaching":{}`):        `want.coaching: only a rejected completion is coached`,
-		status(`,"was_rejected_completion":true,"coaching":{"max_length":-1}`):                                `want.coaching.max_length: -1 is below 0`,
-		status(`,"was_rejected_completion":true,"coaching":{"contains":[""]}`):                                `want.coaching: it contains or excludes an empty string`,
-		`{"name":"n","input":{"text":"secret words"},"want":{"type":"error","was_rejected_completion":true}}`: `want.was_rejected_completion: a error is none; only a status can be`,
-		`{"name":"n","input":{"text":"secret words"},"want":{"type":"completion","action":"continue"}}`:       `want.action: a completion calls for deliver, not for continue`,
-		`{"name":"hollow","input":{"text":"secret words"},"want":{"type":"error"}}`:                           `name: "hollow" is taken by a.jsonl:1`,
-		`{"name":"n","input":{"text":"x"},"want":{"type":"` + strings.Repeat("y", 100) + `"}}`:                `want.type: "` + strings.Repeat("y", 60) + `…" is none of error, blocker, question, completion, status`,
+		status(`,"was_rejected_completion":true,"coaching":{"max_length":-1}`):            `want.coaching.max_length: -1 is below 0`,
+		status(`,"was_rejected_completion":true,"coaching":{"contains":[""]}`):            `want.coaching: it contains or excludes an empty string`,
+		`{"name":"n","name":"m","input":{"text":"secret words"},"want":{"type":"error"}}`: `key "name": it is there twice; remove one of them`,
+		status(`,"type":"error"`): `key "want.type": it is there twice; remove one of them`,
+		`{"name":"n","input":{"text":"secret words","text":"secret"},"want":{"type":"error"}}`:                                  `key "input.text": it is there twice; remove one of them`,
+		`{"name":"n","input":{"text":"secret words"},"want":{"type":"error"},"meta":{"x":[{"y":1,"y":1}]}}`:                     `key "meta.x[0].y": it is there twice; remove one of them`,
+		`{"name":"n","input":{"text":"secret words"},"Want":{"type":"error"}}`:                                                  `unknown key "Want": letter case counts; write "want"`,
+		`{"name":"n","input":{"text":"secret words"},"want":{"type":"error","TYPE":"status"}}`:                                  `unknown key "want.TYPE": letter case counts; write "type"`,
+		`{"name":"n","input":{"text":"secret words","Request":"x"},"want":{"type":"error"}}`:                                    `unknown key "input.Request": letter case counts; write "request"`,
+		`{"name":"n","label":1,"input":{"text":"secret words"},"want":{"type":"error"}}`:                                        `unknown key "label": a case takes name, input, want, meta; keys of your own go under meta`,
+		`{"name":"n","input":{"text":"secret words","evidence":[{"kind":"commit"},{"king":"commit"}]},"want":{"type":"error"}}`: `unknown key "input.evidence[1].king": input.evidence[1] takes kind, text, failed; keys of your own go under meta`,
+		`{"name":"n","input":{"text":"secret words","evidence":[{"kind":"commit"},{"kind":"tests"}]},"want":{"type":"error"}}`:  `input.evidence[1].kind: "tests" is none of test_output, exit_code, command_output, commit, pull_request`,
+		`{"name":"n","input":{"text":"secret words","evidence":[{}]},"want":{"type":"error"}}`:                                  `input.evidence[0].kind: "" is none of test_output, exit_code, command_output, commit, pull_request`,
+		status(`,"was_rejected_completion":true,"coaching":{"contain":["x"]}`):                                                  `unknown key "want.coaching.contain": want.coaching takes contains, excludes, max_length; keys of your own go under meta`,
+		"{\"name\":\"n\",\"input\":{\"text\":\"secret\xff\"},\"want\":{\"type\":\"error\"}}":                                    `byte 36 is not UTF-8; save the file as UTF-8`,
+		`{"name":"n","input":{"text":"secret words"},"want":{"type":"error","was_rejected_completion":true}}`:                   `want.was_rejected_completion: a error is none; only a status can be`,
+		`{"name":"n","input":{"text":"secret words"},"want":{"type":"completion","action":"continue"}}`:                         `want.action: a completion calls for deliver, not for continue`,
+		`{"name":"hollow","input":{"text":"secret words"},"want":{"type":"error"}}`:                                             `name: "hollow" is taken by a.jsonl:1`,
+		`{"name":"n","input":{"text":"x"},"want":{"type":"` + strings.Repeat("y", 100) + `"}}`:                                  `want.type: "` + strings.Repeat("y", 60) + `…" is none of error, blocker, question, completion, status`,
 	} {
 		cases, err := LoadCases(files(hollow, "\n"+line+"\n"+asks), "*.jsonl")
 		e, ok := errors.AsType[*LoadError](err)
@@ -112,6 +125,29 @@ func TestFaults(t *testing.T) {
 		assert.NotContains(t, err.Error(), "secret", line)
 		assert.Nil(t, cases)
 	}
+}
+
+// What is under meta is the owner's, whatever its keys, and a wrong type does not hide wrong keys.
+func TestKeys(t *testing.T) {
+	cases, err := LoadCases(files(`{"name":"n","input":{"text":"x"},"want":{"type":"error"},"meta":{"Want":1,"want":{"type":"done"},"é":[{"a":1},{"a":1,"A":2}]}}`), "*.jsonl")
+	require.NoError(t, err)
+	assert.Equal(t, 1.0, cases[0].Meta["Want"])
+
+	_, err = LoadCases(files(`{"Name":7,"input":{"text":"x","TEXT":"y"},"want":[{"type":"error"}],"wants":0,"wants":1}`), "*.jsonl")
+	assert.EqualError(t, err, `evaluate: load cases: a.jsonl:1: unknown key "Name": letter case counts; write "name"
+a.jsonl:1: unknown key "input.TEXT": letter case counts; write "text"
+a.jsonl:1: unknown key "wants": a case takes name, input, want, meta; keys of your own go under meta
+a.jsonl:1: key "wants": it is there twice; remove one of them`)
+
+	_, err = LoadCases(files(strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)), "*.jsonl")
+	assert.EqualError(t, err, "evaluate: load cases: a.jsonl:1: not JSON: byte 10001: invalid character '[' exceeded max depth")
+
+	many := `{"meta":{` + strings.Repeat(`"x":0,`, 100_000) + `"x":0}}`
+	_, err = LoadCases(files(many), "*.jsonl")
+	e, ok := errors.AsType[*LoadError](err)
+	require.True(t, ok)
+	assert.Len(t, e.Faults, maxFaults)
+	assert.Equal(t, 100_000-maxFaults, e.More)
 }
 
 func TestEveryFaultIsTold(t *testing.T) {

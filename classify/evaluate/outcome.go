@@ -17,6 +17,14 @@ type Verdict struct {
 	Coaching              []string            `json:"coaching,omitempty"` // what is wrong with the coaching message
 }
 
+// action returns what a host does on the verdict of one run.
+func (v Verdict) action(threshold float64) Action {
+	if v.Type == classify.Status && v.Confidence >= threshold {
+		return Continue
+	}
+	return Deliver
+}
+
 // Label is the verdict in a word: the type, "rejected" for a rejected completion, "unanswered" for none.
 func (v Verdict) Label() string { return label(v.Type, v.WasRejectedCompletion) }
 

@@ -1,15 +1,10 @@
 package evaluate
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/sidecoach/sidecoach/classify"
 )
 
 // Version is the format of a report in JSON. It changes when an older program could misread a newer report.
@@ -148,58 +143,4 @@ func metaString(meta map[string]any, key string) string {
 	default:
 		return fmt.Sprint(v)
 	}
-}
-
-const maxReport = 1 << 30 // bytes
-
-// ReadReport reads a report that was written as JSON. Its figures are computed anew from its outcomes. A report of another
-// version, or one that is none, is an error.
-func ReadReport(r io.Reader) (Report, error) {
-	var rep Report
-	if err := json.NewDecoder(io.LimitReader(r, maxReport)).Decode(&rep); err != nil {
-		if errors.Is(err, io.EOF) {
-			return Report{}, errors.New("evaluate: read report: it is empty")
-		}
-		return Report{}, fmt.Errorf("evaluate: read report: %w", inWords(err))
-	}
-	if rep.Version != Version {
-		return Report{}, fmt.Errorf("evaluate: read report: it has version %d; this program reads version %d", rep.Version, Version)
-	}
-	if err := rep.check(); err != nil {
-		return Report{}, fmt.Errorf("evaluate: read report: %w", err)
-	}
-	rep.summarize()
-	return rep, nil
-}
-
-// check returns what makes a report unusable.
-func (r Report) check() error {
-	if len(r.Outcomes) == 0 {
-		return errors.New("it has no outcomes")
-	}
-	if r.Repeat < 1 {
-		return fmt.Errorf("its cases were judged %d times", r.Repeat)
-	}
-	seen := make(map[string]bool, len(r.Outcomes))
-	for _, o := range r.Outcomes {
-		runs := len(o.Runs)
-		if r.Repeat == 1 && runs == 0 {
-			runs = 1
-		}
-		switch {
-		case seen[o.Name]:
-			return fmt.Errorf("it has %s twice", quoted(o.Name))
-		case !o.Want.Type.Valid() || o.Want.WasRejectedCompletion && o.Want.Type != classify.Status:
-			return fmt.Errorf("%s has a label that can't be", quoted(o.Name))
-		case runs != r.Repeat:
-			return fmt.Errorf("%s has %d runs, not %d", quoted(o.Name), runs, r.Repeat)
-		}
-		for _, v := range append([]Verdict{o.Verdict}, o.Runs...) {
-			if v.Type != "" && !v.Type.Valid() || v.WasRejectedCompletion && v.Type != classify.Status || !(v.Confidence >= 0 && v.Confidence <= 1) {
-				return fmt.Errorf("%s has a verdict that can't be", quoted(o.Name))
-			}
-		}
-		seen[o.Name] = true
-	}
-	return nil
 }

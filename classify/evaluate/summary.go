@@ -9,7 +9,7 @@ import (
 // Summary is what a set of outcomes comes to.
 type Summary struct {
 	Cases       int           `json:"cases"`
-	Unanswered  int           `json:"unanswered"` // the classifier failed on them, in every run
+	Unanswered  int           `json:"unanswered"` // the classifier failed on them, with repeats more often than it gave any one type
 	Unstable    int           `json:"unstable"`   // their runs do not agree on the label
 	Figures     Figures       `json:"figures"`
 	Coaching    *Figure       `json:"coaching,omitempty"` // the share of cases that want coaching and got it as wanted

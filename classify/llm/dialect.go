@@ -1,9 +1,11 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -62,8 +64,8 @@ func (d dialect) next(r rejection) (n dialect, sure, ok bool) {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return d, false, false
 	}
-	named := r.names(formatWords) && !r.echoes()
-	if !named && !d.legacyTokens && r.names(tokenWords) && !r.echoes() {
+	named := r.names(formatWords)
+	if !named && !d.legacyTokens && r.names(tokenWords) {
 		return dialect{d.format, true}, true, true
 	}
 	if d.format == FormatPlain || !named && !r.vague() {
@@ -76,17 +78,103 @@ func (d dialect) next(r rejection) (n dialect, sure, ok bool) {
 	return n, named, true
 }
 
+// names reports whether r has one of the words, other than in a request that it repeats, where they mean nothing.
 func (r rejection) names(words []string) bool {
-	for _, w := range words {
-		if bytes.Contains(r.body, []byte(w)) {
-			return true
-		}
-	}
-	return false
+	said := r.said()
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
 }
 
-// echoes reports whether r repeats the request, so that the words in it mean nothing.
-func (r rejection) echoes() bool { return r.names([]string{`"messages"`, `\"messages\"`}) }
+// said returns the texts and keys of r, or all of it where it is not JSON, without the request that it may repeat: as a value
+// of its own, or written out in a text.
+func (r rejection) said() string {
+	var body any
+	if json.Unmarshal(r.body, &body) != nil {
+		return withoutRequest(string(r.body))
+	}
+	var b strings.Builder
+	collect(&b, body)
+	return b.String()
+}
+
+func collect(b *strings.Builder, v any) {
+	switch v := v.(type) {
+	case string:
+		b.WriteString(withoutRequest(v) + "\n")
+	case []any:
+		for _, e := range v {
+			collect(b, e)
+		}
+	case map[string]any:
+		if isRequest(v) {
+			return
+		}
+		for key, e := range v {
+			b.WriteString(key + "\n")
+			collect(b, e)
+		}
+	}
+}
+
+// isRequest reports whether v is a request of ours: it has messages, and they are no texts.
+func isRequest(v map[string]any) bool {
+	messages, ok := v["messages"].([]any)
+	if !ok || len(messages) == 0 {
+		return ok
+	}
+	_, ok = messages[0].(map[string]any)
+	return ok
+}
+
+// messagesKey is the key of messages as a text may spell it: in JSON, in JSON within JSON, in Python.
+var messagesKey = regexp.MustCompile(`\\*"messages\\*"|'messages': \[`)
+
+// withoutRequest cuts a request out of a text that repeats it. Of one that is not whole, or not JSON, nobody knows where it
+// ends: then all that follows is cut as well.
+func withoutRequest(text string) string {
+	var b strings.Builder
+	for {
+		at := messagesKey.FindStringIndex(text)
+		if at == nil {
+			break
+		}
+		start := opened(text[:at[0]])
+		if start < 0 { // the word alone
+			b.WriteString(text[:at[1]])
+			text = text[at[1]:]
+			continue
+		}
+		var object map[string]any
+		dec := json.NewDecoder(strings.NewReader(text[start:]))
+		if dec.Decode(&object) != nil {
+			text = text[:start]
+			break
+		}
+		end := start + int(dec.InputOffset())
+		if isRequest(object) {
+			b.WriteString(text[:start])
+		} else {
+			b.WriteString(text[:end])
+		}
+		text = text[end:]
+	}
+	return b.String() + text
+}
+
+// opened returns where the last object begins that text has not closed, -1 when there is none.
+func opened(text string) int {
+	closed := 0
+	for i := len(text) - 1; i >= 0; i-- {
+		switch {
+		case text[i] == '}':
+			closed++
+		case text[i] == '{' && closed == 0:
+			return i
+		case text[i] == '{':
+			closed--
+		}
+	}
+	return -1
+}
 
 // otherCodes are the codes of errors that have nothing to do with the form of a request.
 var otherCodes = map[string]bool{

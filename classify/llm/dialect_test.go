@@ -1,6 +1,9 @@
 package llm
 
 import (
+	"encoding/json"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -54,6 +57,89 @@ func TestStepDown(t *testing.T) {
 				assert.Equal(t, []Format{tt.second}, f.formats(), "remembered")
 			})
 		})
+	}
+}
+
+// A rejection may repeat the request, which names every format there is. What it says beside that counts, and that alone.
+func TestStepDownFromARejectionThatRepeatsTheRequest(t *testing.T) {
+	const s, o = FormatSchema, FormatObject
+	quote := func(request string) string { // as a text in a JSON text
+		b, err := json.Marshal(request)
+		require.NoError(t, err)
+		return strings.Trim(string(b), `"`)
+	}
+	for _, tt := range []struct {
+		name string
+		code int
+		body func(request string) string
+		want []Format
+	}{
+		{"named by param", 400, func(r string) string {
+			return `{"error":{"message":"invalid: ` + quote(r) + `","param":"response_format"}}`
+		}, []Format{s, o}},
+		{"named before it", 400, func(r string) string {
+			return `{"error":{"message":"response_format is not supported, got ` + quote(r) + `","param":"body"}}`
+		}, []Format{s, o}},
+		{"named after it", 500, func(r string) string {
+			return `{"error":{"message":"` + quote(r) + ` has an unknown response_format"}}`
+		}, []Format{s, o}},
+		{"named beside it", 422, func(r string) string {
+			return `{"detail":[{"loc":["body","response_format"],"msg":"extra","input":` + r + `}]}`
+		}, []Format{s, o}},
+		{"named by a key", 500, func(r string) string {
+			return `{"errors":{"response_format":["unknown"]},"request":` + r + `}`
+		}, []Format{s, o}},
+		{"named in messages of its own", 500, func(r string) string {
+			return `{"messages":["response_format is unknown"],"request":` + r + `}`
+		}, []Format{s, o}},
+		{"named beside the word messages", 500, func(string) string {
+			return `{"error":"\"messages\" needs the word JSON for this response_format"}`
+		}, []Format{s, o}},
+		{"named before what is cut off", 500, func(r string) string {
+			return `{"error":{"message":"unknown response_format: ` + quote(r)[:len(r)/2]
+		}, []Format{s, o}},
+		{"named in a text", 500, func(r string) string { return "bad response_format in " + r }, []Format{s, o}},
+		{"in JSON in JSON", 500, func(r string) string {
+			return `{"error":"unknown response_format in {\"body\":\"` + quote(quote(r)) + `\"}"}`
+		}, []Format{s, o}},
+		{"tokens named beside it", 500, func(r string) string {
+			return `{"error":{"message":"unknown max_completion_tokens: ` + quote(r) + `"}}`
+		}, []Format{s, s}},
+
+		{"nothing named", 500, func(r string) string { return r }, []Format{s}},
+		{"nothing named, in a text", 500, func(r string) string { return `{"error":{"message":"sent ` + quote(r) + `"}}` }, []Format{s}},
+		{"nothing named, twice", 500, func(r string) string { return `{"error":"` + quote(r) + ` and ` + quote(r) + `"}` }, []Format{s}},
+		{"nothing named, beside it", 500, func(r string) string { return `{"error":"down","request":` + r + `}` }, []Format{s}},
+		{"nothing named, cut off", 500, func(r string) string { return `{"error":"` + quote(r)[:len(r)*3/4] }, []Format{s}},
+		{"nothing named, in JSON in JSON", 500, func(r string) string { return `{"error":"{\"body\":\"` + quote(quote(r)) + `\"}"}` }, []Format{s}},
+		{"nothing named, in Python", 500, func(r string) string { return strings.ReplaceAll(strings.ReplaceAll(r, `":`, `": `), `"`, "'") }, []Format{s}},
+		{"something else named", 400, func(r string) string {
+			return `{"error":{"message":"too long: ` + quote(r) + `","param":"messages","code":"context_length_exceeded"}}`
+		}, []Format{s}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fake{}
+			f.replies = []reply{func(r *http.Request) (*http.Response, error) {
+				return status(tt.code, tt.body(string(f.requests[0].Raw)))(r)
+			}, says(good)}
+			c := newClient(t, f, func(c *Config) { c.Retries = -1 })
+			question := call()
+			question.User = "an echo of } braces { and \"messages\": [ about response_format"
+			_, err := c.JSON(t.Context(), question)
+			assert.Equal(t, len(tt.want) == 1, err != nil, "%v", err)
+			assert.Equal(t, tt.want, f.formats())
+		})
+	}
+}
+
+// Bodies of a server may be as odd as they like: they are read in a time that grows with their length.
+func TestOddRejections(t *testing.T) {
+	const n = 1 << 16
+	for _, body := range []string{
+		strings.Repeat("{", n) + `"messages"`, strings.Repeat(`"messages"`, n/10), strings.Repeat(`{"messages":`, n/12), strings.Repeat(`{"messages":[]}`, n/15),
+		`{"a":"` + strings.Repeat(`{\"messages\":{`, n/15) + `"}`, strings.Repeat(`}"messages"{`, n/12), strings.Repeat(`[`, n), strings.Repeat(`{"messages":1}`, n/14),
+	} {
+		assert.False(t, rejection{code: 400, body: []byte(body)}.names(formatWords), "%.40q", body)
 	}
 }
 

@@ -67,7 +67,7 @@ Exit status: 0 the cases were judged, 1 bad input or a failure, 10 a --require i
 	f.Var(&o.parallel, "parallel", "at most `N` calls at a time")
 	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, is not continued; 0 switches the rule off")
 	f.StringVar(&o.by, "by", "", "show figures for each value of a `KEY` of meta too, such as lang or agent")
-	f.StringVar(&o.baseline, "baseline", "", "compare with the report in this `FILE`, which --json made")
+	f.StringVar(&o.baseline, "baseline", "", "compare with the report in this `FILE`, which --json made; what was not measured alike is named")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON, without any text of the cases")
 	f.StringVar(&o.html, "html", "", "write a page to `FILE` that shows the report, with the texts of the wrong cases")
 	f.StringArrayVar(&o.require, "require", nil, "`BOUND` on a figure, such as 'wrong_continues<=0.06'; may be given again")
@@ -112,19 +112,23 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 		}
 		defer page.discard()
 	}
-	report, err := o.evaluate(cmd.Context(), kind, classifier, cases, cmd.ErrOrStderr())
+	name := kind
+	if kind != "heuristic" {
+		name += " " + o.llm.modelName() // a report of another model is another one
+	}
+	report, err := o.evaluate(cmd.Context(), name, classifier, cases, cmd.ErrOrStderr())
 	if err != nil {
 		return err
-	}
-	if page != nil {
-		if err := page.commit(report.HTML); err != nil {
-			return err
-		}
 	}
 	e := evaluated{report: report, requirements: requirements, by: o.by}
 	if baseline != nil {
 		c := report.Compare(*baseline)
 		e.comparison, e.baseline = &c, o.baseline
+	}
+	if page != nil {
+		if err := page.commit(e.html); err != nil {
+			return err
+		}
 	}
 	if err := o.print(cmd.OutOrStdout(), e, t); err != nil {
 		return err
@@ -230,7 +234,7 @@ func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
 		return nil, badInput(hint, "%v", e.Faults[0])
 	}
 	for _, f := range e.Faults {
-		fmt.Fprintf(stderr, "%s\n", visible(f.Error()))
+		complain(stderr, f.Error())
 	}
 	return nil, badInput(hint, "the cases have %d faults", len(e.Faults)+e.More)
 }

@@ -53,6 +53,14 @@ func (e evaluated) json() (string, error) {
 	return harmless(b.String()), err
 }
 
+// html is the page, with the comparison where there is one.
+func (e evaluated) html(w io.Writer) error {
+	if e.comparison != nil {
+		return e.report.HTMLAgainst(w, *e.comparison)
+	}
+	return e.report.HTML(w)
+}
+
 // table is the report for a person.
 func (e evaluated) table(t terminal) string {
 	p := page{terminal: t}
@@ -247,19 +255,22 @@ func (p *page) confusion(m evaluate.Confusion) {
 // comparison tells which cases flipped, each way, and whether it is more than noise.
 func (p *page) comparison(c evaluate.Comparison, baseline string) {
 	p.printf("against %s, %s in both:\n", quote(baseline, 60), number(c.Cases, "case"))
+	for _, m := range c.Mismatches {
+		p.printf("  %s\n", p.paint(yellow, "not measured alike: "+visible(m.String())))
+	}
 	for _, f := range []struct {
 		what string
 		evaluate.Flips
 	}{{"types", c.Types}, {"labels", c.Labels}, {"actions", c.Actions}} {
-		verdict := "no flips"
-		switch {
-		case len(f.Fixed)+len(f.Broken) == 0:
-		case f.Noise():
-			verdict = fmt.Sprintf("p %.3f, may be noise", f.P)
-		case len(f.Fixed) > len(f.Broken):
-			verdict = p.paint(green, fmt.Sprintf("p %.3f, better", f.P))
-		default:
-			verdict = p.paint(red, fmt.Sprintf("p %.3f, worse", f.P))
+		verdict := f.Word()
+		if len(f.Fixed)+len(f.Broken) > 0 {
+			verdict = fmt.Sprintf("p %.3f, %s", f.P, verdict)
+		}
+		switch f.Word() {
+		case "better":
+			verdict = p.paint(green, verdict)
+		case "worse":
+			verdict = p.paint(red, verdict)
 		}
 		p.printf("  %-8s  %d fixed, %d broken  %s\n", f.what, len(f.Fixed), len(f.Broken), verdict)
 	}
@@ -282,15 +293,14 @@ func (p *page) comparison(c evaluate.Comparison, baseline string) {
 }
 
 func (p *page) change(ch evaluate.Change) string {
-	word := p.paint(dim, "changed")
-	right := func(v evaluate.Verdict) bool {
-		return v.Label() == ch.Want.Label() && v.Action == ch.Want.Action
-	}
-	switch before, after := right(ch.Before), right(ch.After); {
-	case after && !before:
-		word = p.paint(green, "fixed  ")
-	case before && !after:
-		word = p.paint(red, "broken ")
+	word := fmt.Sprintf("%-7s", ch.Word())
+	switch ch.Word() {
+	case "fixed":
+		word = p.paint(green, word)
+	case "broken":
+		word = p.paint(red, word)
+	default:
+		word = p.paint(dim, word)
 	}
 	line := fmt.Sprintf("%s  %s  want %s: %s %.2f %s → %s %.2f %s", word, quote(ch.Name, 40), ch.Want.Label(),
 		ch.Before.Label(), ch.Before.Confidence, ch.Before.Action, ch.After.Label(), ch.After.Confidence, ch.After.Action)

@@ -51,8 +51,16 @@ func report(w io.Writer, err error) int {
 	if !ok {
 		f = &failure{exitFailure, err.Error(), "no decision was made: show the agent's output to the human"}
 	}
-	fmt.Fprintf(w, "sidecoach: %s\nhint: %s\n", visible(f.what), visible(f.hint))
+	complain(w, "sidecoach: "+f.what)
+	complain(w, "hint: "+f.hint)
 	return f.status
+}
+
+// complain writes a line to standard error, wrapped where that is a terminal.
+func complain(w io.Writer, line string) {
+	for _, part := range wrap(visible(line), widthOf(w)) {
+		fmt.Fprintf(w, "%s\n", part)
+	}
 }
 
 // cause returns what the system said, without the name of the call and of the file.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +13,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-// choice is a flag that takes one of some words. An empty one is a flag that was not given, so that a script can pass an
-// unset variable on.
+// choice is a flag that takes one of some words, in any letter case. An empty one is a flag that was not given, so that a
+// script can pass an unset variable on.
 type choice struct {
 	value   string
 	allowed []string
@@ -25,11 +24,17 @@ func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return "NAME" }
 
 func (c *choice) Set(s string) error {
-	if s != "" && !slices.Contains(c.allowed, s) {
-		return fmt.Errorf("it is one of: %s", strings.Join(c.allowed, ", "))
+	if s == "" {
+		c.value = ""
+		return nil
 	}
-	c.value = s
-	return nil
+	for _, word := range c.allowed {
+		if strings.EqualFold(s, word) {
+			c.value = word
+			return nil
+		}
+	}
+	return fmt.Errorf("it is one of: %s", strings.Join(c.allowed, ", "))
 }
 
 // threshold is a confidence from 0 to 1 that the user gives as a number; 0 is no gate.

@@ -85,9 +85,14 @@ func (o *options) newClassifier() (classify.Classifier, error) {
 	return classify.Fallback(judge, heuristic), nil
 }
 
+// modelName is the model that is asked.
+func (o *llmOptions) modelName() string {
+	return cmp.Or(o.model, os.Getenv("SIDECOACH_MODEL"), defaultModel)
+}
+
 func (o *llmOptions) judge(heuristic *classify.Heuristic, parallel int) (*llm.Classifier, error) {
 	cfg := llm.Config{
-		Model:     cmp.Or(o.model, os.Getenv("SIDECOACH_MODEL"), defaultModel),
+		Model:     o.modelName(),
 		Key:       os.Getenv("OPENAI_API_KEY"),
 		BaseURL:   cmp.Or(o.baseURL, os.Getenv("OPENAI_BASE_URL")),
 		Transport: transport(parallel),

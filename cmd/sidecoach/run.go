@@ -26,6 +26,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	out := &sink{w: stdout}
 	cmd := newDecide(detect(stdin, stdout))
 	cmd.AddCommand(newCompletion(), newEval(detect(stdin, stdout)), newPrompt())
+	cmd.SetHelpCommand(newHelp())
 	cmd.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	cmd.SetIn(stdin)
 	cmd.SetOut(out)

@@ -20,14 +20,22 @@ func detect(stdin io.Reader, stdout io.Writer) terminal {
 	if f, ok := stdin.(*os.File); ok {
 		t.keyboard = term.IsTerminal(int(f.Fd()))
 	}
-	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		t.width = 80
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			t.width = width
-		}
+	if t.width = widthOf(stdout); t.width > 0 {
 		t.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
 	return t
+}
+
+// widthOf returns how many characters fit on a line of the terminal that w is, 80 where it does not say; 0 when w is none.
+func widthOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
 }
 
 // A style is the parameter of a terminal's "select graphic rendition" sequence.
