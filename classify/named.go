@@ -13,6 +13,7 @@ const (
 	claimCommit
 	claimDone
 	claimEdit
+	claimPast
 	claimPullRequest
 	claimSubmit
 	claimTests
@@ -57,6 +58,7 @@ var ruleNames = [nNamedRules]string{
 	claimCommit:         "claim.commit",
 	claimDone:           "claim.done",
 	claimEdit:           "claim.edit",
+	claimPast:           "claim.past",
 	claimPullRequest:    "claim.pull_request",
 	claimSubmit:         "claim.submit",
 	claimTests:          "claim.tests",

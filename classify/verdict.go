@@ -65,8 +65,11 @@ const closingConfidence = 0.60
 // who asks waits. A courtesy or a further offer ("want me to add tests too?") is none, unless it is about an act that
 // wants an approval.
 func (v *verdict) closingQuestion(r *Result) {
-	last, _, _ := v.rd.closing()
+	last, _, head := v.rd.closing()
 	if r.Type != Status || !last.question || !v.rd.fits() || v.rd.lastLine == fenceLine || v.rd.lastLine == fencedLine {
+		return
+	}
+	if v.rd.in(head, claimDone) && !last.or { // "Done. … Shall I go on with the next one?" is an offer of more
 		return
 	}
 	offer := v.rd.in(last.rules, offerFurther)
