@@ -148,7 +148,7 @@ func (e example) String() string {
 	if e.Input.Request != "" {
 		b.WriteString("request: " + e.Input.Request + "\n")
 	}
-	if c := surroundings(e.Input, window{}, "", nil, 4); c != "" {
+	if c := surroundings(e.Input, window{}, "", nil, fullScale); c != "" {
 		b.WriteString("context: " + c + "\n")
 	}
 	b.WriteString("output: " + e.Input.Text + "\nanswer: ")
