@@ -97,7 +97,7 @@ func (c *Classifier) signals(in classify.Input, text string) []classify.Signal {
 //
 // A coaching message on a status makes it a rejected completion; the reason is never read for that. Usage says what the
 // verdict cost; one that came from the cache, or from an identical call that another caller began, cost no tokens and no
-// attempts. An output without anything visible in it is not sent: the heuristic's result, which is certain, is returned.
+// attempts. When the time of a call that it joined is over before its own, it is asked once more. An output without anything visible in it is not sent: the heuristic's result, which is certain, is returned.
 //
 // The errors are those of [Client.JSON]. Use [classify.Fallback] with a heuristic to have an answer always.
 func (c *Classifier) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
@@ -143,16 +143,21 @@ func (c *Classifier) judge(ctx context.Context, user string) judged {
 	if ctx.Err() != nil {
 		return judged{err: late(ctx)}
 	}
-	j, began := c.flights.do(ctx, c.client.cfg.Timeout, k, func(ctx context.Context) judged {
+	call := func(ctx context.Context) judged {
 		j := c.ask(ctx, user)
 		if j.err == nil {
 			c.cache.put(entry{k, j.verdict, j.usage.Model})
 		}
 		return j
-	})
-	if !began {
-		j.usage = classify.Usage{Model: j.usage.Model, Latency: max(0, c.client.cfg.Now().Sub(start))}
 	}
+	j, began := c.flights.do(ctx, c.client.cfg.Timeout, k, call)
+	if !began && j.hurried && ctx.Err() == nil { // it was the time of others that was over
+		j, began = c.flights.do(ctx, c.client.cfg.Timeout, k, call)
+	}
+	if !began {
+		j.usage = classify.Usage{Model: j.usage.Model}
+	}
+	j.usage.Latency = max(0, c.client.cfg.Now().Sub(start))
 	return j
 }
 
@@ -167,6 +172,6 @@ func (c *Classifier) ask(ctx context.Context, user string) (j judged) {
 			return err
 		},
 	})
-	j.usage, j.err = answer.Usage, err
+	j.usage, j.err, j.hurried = answer.Usage, err, answer.hurried
 	return j
 }

@@ -47,6 +47,8 @@ type Call struct {
 type Answer struct {
 	Object json.RawMessage // the last complete JSON object of the answer
 	Usage  classify.Usage  // also beside an error, as far as it is known
+
+	hurried bool // the error is there for want of time
 }
 
 // NewClient returns a client for an endpoint. It calls nothing yet.
@@ -99,6 +101,7 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 	answer := Answer{Usage: classify.Usage{Model: c.cfg.Model}}
 	err := c.attempts(ctx, call, &answer)
 	answer.Usage.Latency = max(0, c.cfg.Now().Sub(start))
+	answer.hurried = answer.hurried || err != nil && ctx.Err() != nil
 	o = became(err)
 	return answer, err
 }
@@ -154,6 +157,7 @@ func (c *Client) attempts(ctx context.Context, call Call, answer *Answer) error 
 			return err
 		}
 		if !wait(ctx, delay(retry, err)) {
+			answer.hurried = true
 			if ctx.Err() != nil {
 				return late(ctx)
 			}
