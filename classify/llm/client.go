@@ -137,7 +137,7 @@ func (c *Client) attempts(ctx context.Context, call Call, answer *Answer) error 
 	for retry := 0; ; {
 		answer.Usage.Attempts++
 		rejected, err := c.once(ctx, call, d, answer)
-		if rejected != nil && ctx.Err() == nil {
+		if rejected != nil && ctx.Err() == nil && !errors.As(err, new(FilterError)) {
 			if next, sure, ok := d.next(*rejected); ok {
 				d, stepped = next, true
 				if sure {
@@ -240,11 +240,7 @@ func contentOf(res openai.ChatCompletionResponse) (string, error) {
 	case choice.FinishReason == "error":
 		return "", ReportedError{}
 	}
-	content := choice.Message.Content
-	for _, part := range choice.Message.MultiContent {
-		content += part.Text
-	}
-	return content, nil
+	return choice.Message.Content, nil
 }
 
 func retryable(err error) bool {
