@@ -167,6 +167,7 @@ func (c *Classifier) ask(ctx context.Context, user string) (j judged) {
 		User:   user,
 		Schema: schema,
 		Name:   "verdict",
+		wanted: typed,
 		Check: func(object json.RawMessage) (err error) {
 			j.verdict, err = parseVerdict(object)
 			return err

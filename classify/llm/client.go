@@ -41,6 +41,8 @@ type Call struct {
 	// Check decodes the answer and says what is wrong with it; an error makes the answer an unparseable one and is
 	// shown as it is. Nil takes any object.
 	Check func(object json.RawMessage) error
+
+	wanted func(object json.RawMessage) bool // which of several objects is the answer: the last of these; nil is any
 }
 
 // Answer is what came back.
@@ -192,7 +194,7 @@ func (c *Client) once(ctx context.Context, call Call, d dialect, answer *Answer)
 	if err != nil {
 		return nil, err
 	}
-	object, ok := lastObject(content)
+	object, ok := lastObject(content, call.wanted)
 	if !ok {
 		return nil, ParseError{"no JSON object in it"}
 	}
