@@ -21,6 +21,7 @@ import (
 type Client struct {
 	cfg     Config // without the key, so that printing a client does not show it
 	wire    func(openai.HTTPDoer) openai.ClientConfig
+	redact  redactor
 	http    *http.Client
 	known   memory
 	breaker breaker
@@ -47,7 +48,7 @@ type Call struct {
 
 // Answer is what came back.
 type Answer struct {
-	Object json.RawMessage // the last complete JSON object of the answer
+	Object json.RawMessage // the last complete JSON object of the answer, with "[key]" where it repeats the key
 	Usage  classify.Usage  // also beside an error, as far as it is known
 
 	hurried bool // the error is there for want of time
@@ -59,7 +60,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("llm: %w", err)
 	}
-	c := &Client{wire: cfg.wire, http: &http.Client{
+	c := &Client{wire: cfg.wire, redact: newRedactor(cfg.Key), http: &http.Client{
 		Transport:     cfg.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -189,6 +190,7 @@ func (c *Client) once(ctx context.Context, call Call, d dialect, answer *Answer)
 		}
 		return x.rejected, err
 	}
+	res.Model = c.redact(res.Model)
 	meter(&answer.Usage, res)
 	content, err := contentOf(res)
 	if err != nil {
@@ -198,6 +200,7 @@ func (c *Client) once(ctx context.Context, call Call, d dialect, answer *Answer)
 	if !ok {
 		return nil, ParseError{"no JSON object in it"}
 	}
+	object = c.redact.object(object)
 	if call.Check != nil {
 		if err := call.Check(object); errors.As(err, new(ParseError)) {
 			return nil, err
