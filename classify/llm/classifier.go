@@ -35,8 +35,9 @@ type Classifier struct {
 
 var _ classify.Classifier = (*Classifier)(nil)
 
-// New returns a classifier that asks through client. A file of o.Prompt that can't be read, is larger than 64 KiB, empty, no
-// UTF-8, or holds an example with a fault, and a prompt with neither file, are errors that name file and line.
+// New returns a classifier that asks through client. A file of o.Prompt that is no regular one, can't be read, is larger than
+// 64 KiB, empty, no UTF-8, or holds an example with a fault, and a prompt with neither file, are errors that name file and
+// line.
 func New(client *Client, o Options) (*Classifier, error) {
 	switch {
 	case client == nil:

@@ -56,5 +56,6 @@
 // # Errors
 //
 // A [Classifier] and a [Client] return the errors listed at [Client.JSON], constructors what is wrong with the settings or
-// the prompt. No error holds the key, anything a server sent, or anything of the texts judged.
+// the prompt. No error holds the key, anything a server sent, or anything of the texts judged. No answer and no result holds
+// the key either: where a server repeats one of 8 characters or more, "[key]" stands there.
 package llm
