@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/llm/internal/o200k"
 )
 
 // What the judge sees of each part, in characters.
@@ -25,14 +26,21 @@ const (
 	maxFacts    = 6
 )
 
-// maxBrief is the tokens, as estimated, that the variable part has at most: 900 by a tokenizer, and a margin.
-const maxBrief = 870
+// maxBrief is the tokens that the variable part has at most, as o200k_base counts them.
+const maxBrief = 900
+
+// The parts beside the output shrink by scale, in sixteenths of their sizes.
+const (
+	fullScale  = 16
+	leastScale = 4 // for the sake of the output
+)
 
 // brief words the variable part of the prompt: the same input gives the same bytes. All that varies stands between markers.
 //
 // The parts have the sizes above and the output is whole up to maxWindow characters, as long as that makes no more than
-// maxBrief tokens. Of a text with more tokens (most scripts but Latin and Cyrillic, dense code) first the other parts shrink,
-// then the window.
+// maxBrief tokens. Where it makes more (scripts that take half a token a character, dense code) the other parts shrink
+// first, to a quarter; an output that does not fit beside that is cut. Only where a quarter of the other parts takes more
+// than half of the tokens, as rare characters do, they shrink on, to nothing.
 //
 // find returns the signals of a text; it is asked when something is left out of the output, which it is given cleaned.
 func brief(in classify.Input, find func(text string) []classify.Signal) string {
@@ -44,23 +52,37 @@ func brief(in classify.Input, find func(text string) []classify.Signal) string {
 			section("context", surroundings(in, w, output, signals, scale)) +
 			section("output", w.String())
 	}
-	var s string
-	for _, scale := range [...]int{4, 3, 2, 1} {
-		if s = build(scale, maxWindow); estimate(s) <= maxBrief {
+	scale := fullScale
+	for ; scale >= leastScale; scale -= leastScale {
+		if s := build(scale, maxWindow); fits(s, maxBrief) {
 			return s
 		}
 	}
-	low, high := 0, maxWindow // low fits
+	for scale = leastScale; scale > 0 && !fits(build(scale, 0), maxBrief/2); {
+		scale /= 2
+		if s := build(scale, maxWindow); fits(s, maxBrief) {
+			return s
+		}
+	}
+	s, low, high := build(scale, 0), 0, maxWindow
 	for high-low > 10 {
 		mid := (low + high) / 2
-		if estimate(build(1, mid)) <= maxBrief {
-			low = mid
+		if t := build(scale, mid); fits(t, maxBrief) {
+			s, low = t, mid
 		} else {
 			high = mid
 		}
 	}
-	return build(1, low)
+	return s
 }
+
+// fits reports whether a text has at most max tokens.
+func fits(s string, max int) bool {
+	return len(s) <= max || o200k.Count(s) <= max // no token is shorter than a byte
+}
+
+// scaled is a size at a scale.
+func scaled(size, scale int) int { return size * scale / fullScale }
 
 // section encloses text in markers that carry its hash, which no text can contain. A part without text has none, but for
 // the output.
@@ -82,19 +104,22 @@ func request(s string, scale int) string {
 	if strings.HasPrefix(s, "[System Coach]") {
 		return ""
 	}
-	return short(s, maxRequest*scale/4)
+	return short(s, scaled(maxRequest, scale))
 }
 
-// surroundings is what is known beside request and output, a line each.
+// surroundings is what is known beside request and output, a line each; nothing at scale 0.
 func surroundings(in classify.Input, w window, output string, signals func() []classify.Signal, scale int) string {
+	if scale == 0 {
+		return ""
+	}
 	var lines []string
-	if s := line(in.Skill, maxSkill); s != "" {
+	if s := line(in.Skill, min(maxSkill, scaled(4*maxSkill, scale))); s != "" {
 		lines = append(lines, "skill: "+s)
 	}
-	if s := line(in.SkillHint, maxHint*scale/4); s != "" {
+	if s := line(in.SkillHint, scaled(maxHint, scale)); s != "" {
 		lines = append(lines, "evidence the skill asks for: "+s)
 	}
-	lines = append(lines, criteria(in.Criteria, maxCriteria*scale/4)...)
+	lines = append(lines, criteria(in.Criteria, scaled(maxCriteria, scale))...)
 	if in.Coached > 0 {
 		lines = append(lines, "coached already in this turn: "+strconv.Itoa(in.Coached))
 	}
@@ -132,7 +157,7 @@ func criteria(items []string, max int) []string {
 // seen lists what the host saw last.
 func seen(evidence []classify.Evidence, scale int) []string {
 	var lines []string
-	if n := len(evidence) - max(1, seenItems*scale/4); n > 0 {
+	if n := len(evidence) - max(1, scaled(seenItems, scale)); n > 0 {
 		lines = append(lines, fmt.Sprintf("the host saw %d things before these:", n))
 		evidence = evidence[n:]
 	}
@@ -141,7 +166,7 @@ func seen(evidence []classify.Evidence, scale int) []string {
 		if e.Failed {
 			s += " fail"
 		}
-		if text := line(e.Text, maxSeen*scale/4); text != "" {
+		if text := line(e.Text, scaled(maxSeen, scale)); text != "" {
 			s += ": " + text
 		}
 		lines = append(lines, s)
@@ -187,7 +212,7 @@ func facts(output string, w window, signals []classify.Signal, scale int) []stri
 		return cmp.Or(-cmp.Compare(a.Weight, b.Weight), -cmp.Compare(a.Kind, b.Kind)) // evidence before claims
 	})
 	in = distinct(in, output)
-	more := max(0, len(in)-max(1, maxFacts*scale/4))
+	more := max(0, len(in)-max(1, scaled(maxFacts, scale)))
 	in = in[:len(in)-more]
 	slices.SortFunc(in, func(a, b classify.Signal) int { return a.Start - b.Start })
 	var lines []string

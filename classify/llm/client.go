@@ -21,6 +21,7 @@ import (
 type Client struct {
 	cfg     Config // without the key, so that printing a client does not show it
 	wire    func(openai.HTTPDoer) openai.ClientConfig
+	redact  redactor
 	http    *http.Client
 	known   memory
 	breaker breaker
@@ -41,12 +42,16 @@ type Call struct {
 	// Check decodes the answer and says what is wrong with it; an error makes the answer an unparseable one and is
 	// shown as it is. Nil takes any object.
 	Check func(object json.RawMessage) error
+
+	wanted func(object json.RawMessage) bool // which of several objects is the answer: the last of these; nil is any
 }
 
 // Answer is what came back.
 type Answer struct {
-	Object json.RawMessage // the last complete JSON object of the answer
+	Object json.RawMessage // the last complete JSON object of the answer, with "[key]" where it repeats the key
 	Usage  classify.Usage  // also beside an error, as far as it is known
+
+	hurried bool // the error is there for want of time
 }
 
 // NewClient returns a client for an endpoint. It calls nothing yet.
@@ -55,7 +60,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("llm: %w", err)
 	}
-	c := &Client{wire: cfg.wire, http: &http.Client{
+	c := &Client{wire: cfg.wire, redact: newRedactor(cfg.Key), http: &http.Client{
 		Transport:     cfg.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -99,6 +104,7 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 	answer := Answer{Usage: classify.Usage{Model: c.cfg.Model}}
 	err := c.attempts(ctx, call, &answer)
 	answer.Usage.Latency = max(0, c.cfg.Now().Sub(start))
+	answer.hurried = answer.hurried || err != nil && ctx.Err() != nil
 	o = became(err)
 	return answer, err
 }
@@ -134,7 +140,7 @@ func (c *Client) attempts(ctx context.Context, call Call, answer *Answer) error 
 	for retry := 0; ; {
 		answer.Usage.Attempts++
 		rejected, err := c.once(ctx, call, d, answer)
-		if rejected != nil && ctx.Err() == nil {
+		if rejected != nil && ctx.Err() == nil && !errors.As(err, new(FilterError)) {
 			if next, sure, ok := d.next(*rejected); ok {
 				d, stepped = next, true
 				if sure {
@@ -154,6 +160,7 @@ func (c *Client) attempts(ctx context.Context, call Call, answer *Answer) error 
 			return err
 		}
 		if !wait(ctx, delay(retry, err)) {
+			answer.hurried = true
 			if ctx.Err() != nil {
 				return late(ctx)
 			}
@@ -183,15 +190,17 @@ func (c *Client) once(ctx context.Context, call Call, d dialect, answer *Answer)
 		}
 		return x.rejected, err
 	}
+	res.Model = c.redact(res.Model)
 	meter(&answer.Usage, res)
 	content, err := contentOf(res)
 	if err != nil {
 		return nil, err
 	}
-	object, ok := lastObject(content)
+	object, ok := lastObject(content, call.wanted)
 	if !ok {
 		return nil, ParseError{"no JSON object in it"}
 	}
+	object = c.redact.object(object)
 	if call.Check != nil {
 		if err := call.Check(object); errors.As(err, new(ParseError)) {
 			return nil, err
@@ -236,11 +245,7 @@ func contentOf(res openai.ChatCompletionResponse) (string, error) {
 	case choice.FinishReason == "error":
 		return "", ReportedError{}
 	}
-	content := choice.Message.Content
-	for _, part := range choice.Message.MultiContent {
-		content += part.Text
-	}
-	return content, nil
+	return choice.Message.Content, nil
 }
 
 func retryable(err error) bool {

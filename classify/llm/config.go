@@ -8,12 +8,13 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	openai "github.com/sashabaranov/go-openai"
 )
 
 // Config says which endpoint to call and how. Model, and a key or a base URL, are needed; every other field has a default.
-// Nothing is read from the environment, but for the proxy settings that the default transport honours.
+// Blanks and line ends around Model, Key, BaseURL, Deployment, APIVersion and ReasoningEffort do not count. Nothing is read from the environment, but for the proxy settings that the default transport honours.
 type Config struct {
 	Model   string // as the endpoint calls it
 	Key     string // may be empty for a server that asks for none
@@ -59,7 +60,9 @@ const (
 
 // withDefaults returns c with its defaults filled in, or what is wrong with it.
 func (c Config) withDefaults() (Config, error) {
-	c.Key = strings.TrimSpace(c.Key)
+	for _, s := range []*string{&c.Model, &c.Key, &c.BaseURL, &c.Deployment, &c.APIVersion, &c.ReasoningEffort} {
+		*s = strings.TrimSpace(*s)
+	}
 	if c.Model == "" {
 		c.Model = c.Deployment
 	}
@@ -103,6 +106,10 @@ func (c Config) check() error {
 		return errors.New("the base URL of the Azure resource is not set")
 	case strings.ContainsFunc(c.Key, func(r rune) bool { return r < 0x21 || r > 0x7e }):
 		return errors.New("the key holds a space, a line break or another character that no key has")
+	case strings.ContainsFunc(c.Model+c.Deployment, unicode.IsControl):
+		return errors.New("the name of the model or deployment holds a line break or another control character")
+	case strings.ContainsFunc(c.APIVersion+c.ReasoningEffort, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return errors.New("the API version or the reasoning effort holds a space or a line break")
 	case c.Timeout < 0:
 		return errors.New("the timeout is negative")
 	case c.Retries < 0 || c.Retries > defaultRetries:
@@ -116,6 +123,8 @@ func (c Config) check() error {
 		// What is wrong is not quoted: a base URL may carry a secret.
 		u, err := url.Parse(c.BaseURL)
 		switch {
+		case strings.ContainsFunc(c.BaseURL, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+			return errors.New("the base URL holds a space, a line break or another character that no address has")
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 			return errors.New("the base URL is not an absolute http or https address")
 		case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

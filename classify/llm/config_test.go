@@ -19,6 +19,14 @@ func TestBadConfigs(t *testing.T) {
 		{"nothing", Config{}, "llm: neither a key nor a base URL is set"},
 		{"no model", Config{Key: testKey}, "llm: no model is set"},
 		{"a broken key", Config{Model: "m", Key: "a\nb"}, "llm: the key holds a space, a line break or another character that no key has"},
+		{"a blank model", Config{Model: " \n", Key: testKey}, "llm: no model is set"},
+		{"a blank address", Config{Model: "m", BaseURL: " \t\n"}, "llm: neither a key nor a base URL is set"},
+		{"two models", Config{Model: "a\nb", Key: testKey}, "llm: the name of the model or deployment holds a line break or another control character"},
+		{"a broken deployment", Config{Model: "m", Deployment: "a\tb", Key: testKey}, "llm: the name of the model or deployment holds a line break or another control character"},
+		{"a broken version", Config{Model: "m", APIVersion: "2024 10", Key: testKey}, "llm: the API version or the reasoning effort holds a space or a line break"},
+		{"an address with a space", Config{Model: "m", BaseURL: "http://localhost:8080 /v1"}, "llm: the base URL holds a space, a line break or another character that no address has"},
+		{"two addresses", Config{Model: "m", BaseURL: "http://x/v1\nhttp://y/v1"}, "llm: the base URL holds a space, a line break or another character that no address has"},
+		{"an address with a space in its path", Config{Model: "m", BaseURL: "http://x/my path/v1"}, "llm: the base URL holds a space, a line break or another character that no address has"},
 		{"a relative address", Config{Model: "m", BaseURL: "localhost:8080/v1"}, "llm: the base URL is not an absolute http or https address"},
 		{"no address", Config{Model: "m", BaseURL: "http://%zz" + testKey}, "llm: the base URL is not an absolute http or https address"},
 		{"a file", Config{Model: "m", BaseURL: "file:///etc"}, "llm: the base URL is not an absolute http or https address"},
@@ -60,11 +68,16 @@ func TestLocalServer(t *testing.T) {
 	assert.Empty(t, f.requests[0].Header.Get("Authorization"))
 }
 
-func TestKeyIsTrimmed(t *testing.T) {
+func TestSettingsAreTrimmed(t *testing.T) {
 	f := &fake{replies: []reply{says(good)}}
-	_, err := newClient(t, f, func(c *Config) { c.Key = "  k\n" }).JSON(t.Context(), call())
+	_, err := newClient(t, f, func(c *Config) {
+		c.Key, c.Model, c.BaseURL, c.ReasoningEffort = "  k\n", "\tmy judge\r\n", " http://localhost:11434/v1\n", "low\n"
+	}).JSON(t.Context(), call())
 	require.NoError(t, err)
 	assert.Equal(t, "Bearer k", f.requests[0].Header.Get("Authorization"))
+	assert.Equal(t, "my judge", f.requests[0].Body.Model)
+	assert.Equal(t, "http://localhost:11434/v1/chat/completions", f.requests[0].URL)
+	assert.Contains(t, string(f.requests[0].Raw), `"reasoning_effort":"low"`)
 }
 
 func TestDefaults(t *testing.T) {

@@ -53,8 +53,7 @@ type rejection struct {
 var (
 	formatWords = []string{"response_format", "response format", "json_schema", "json schema", "json_object", "json mode",
 		"structured output", "structured_output", "structuredoutput", "guided", "grammar"}
-	filterWords = []string{"content_filter", "responsibleaipolicyviolation"}
-	tokenWords  = []string{"max_completion_tokens"}
+	tokenWords = []string{"max_completion_tokens"}
 )
 
 // next returns the dialect to try after r, if there is one, and whether r names what it rejects: then the new one can
@@ -181,6 +180,18 @@ var otherCodes = map[string]bool{
 	"context_length_exceeded": true, "string_above_max_length": true, "invalid_api_key": true, "model_not_found": true,
 	"insufficient_quota": true, "rate_limit_exceeded": true, "content_filter": true, "content_policy_violation": true,
 	"deploymentnotfound": true, "unsupported_country_region_territory": true,
+}
+
+// filterCodes are the codes of errors by which a provider says that its filter withheld a request.
+var filterCodes = map[string]bool{"content_filter": true, "responsibleaipolicyviolation": true}
+
+// filtered reports whether r is that of a content filter, by its codes alone: a message may speak of anything.
+func (r rejection) filtered() bool {
+	e := fields(r.body)
+	if inner := fields(e["error"]); inner != nil {
+		e = inner
+	}
+	return filterCodes[text(e["code"])] || filterCodes[text(e["type"])] || filterCodes[text(fields(e["innererror"])["code"])]
 }
 
 // vague reports whether r complains of the request and does not say of what.

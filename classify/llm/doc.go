@@ -48,11 +48,14 @@
 // a verdict may not have, such as coaching on a completion; but a wrong type stays wrong. The host's own evidence and a
 // verifier are what does not depend on anybody's words.
 //
-// Token counts are estimated, since tokenizers are large and differ. They hold for prose and code in common scripts; a
-// text of rare characters may cost more than the 900 tokens that the variable part should have at most.
+// Tokens are counted as o200k_base does, the tokenizer of OpenAI's models since GPT-4o. By that count the variable part never
+// has more than 900, and nothing of an output of up to 2,400 characters is left out as long as it fits beside a quarter of
+// the other parts. Other tokenizers may need more: the older ones of OpenAI about half as much again for Cyrillic and three
+// times as much for Devanagari.
 //
 // # Errors
 //
 // A [Classifier] and a [Client] return the errors listed at [Client.JSON], constructors what is wrong with the settings or
-// the prompt. No error holds the key, anything a server sent, or anything of the texts judged.
+// the prompt. No error holds the key, anything a server sent, or anything of the texts judged. No answer and no result holds
+// the key either: where a server repeats one of 8 characters or more, "[key]" stands there.
 package llm

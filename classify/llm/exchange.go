@@ -2,7 +2,6 @@ package llm
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -36,7 +35,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		x.rejected = &rejection{res.StatusCode, bytes.ToLower(body)}
-		if res.StatusCode == http.StatusBadRequest && x.rejected.names(filterWords) {
+		if res.StatusCode == http.StatusBadRequest && x.rejected.filtered() {
 			return nil, FilterError{}
 		}
 		return nil, StatusError{res.StatusCode, retryAfter(res.Header, x.now())}
@@ -47,35 +46,11 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, ConnectionError{err}
 	}
-	body = bytes.TrimPrefix(body, []byte("\ufeff"))
-	if reports(body) {
-		return nil, ReportedError{}
+	if body, err = readBody(bytes.TrimPrefix(body, []byte("\ufeff"))); err != nil {
+		return nil, err
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	return res, nil
-}
-
-// reports reports whether the body of a success carries an error.
-func reports(body []byte) bool {
-	var b struct {
-		Error   json.RawMessage
-		Choices []struct{ Error json.RawMessage }
-	}
-	_ = json.Unmarshal(body, &b) // of a body with a wrong type somewhere the rest is there
-	for _, c := range b.Choices {
-		if carries(c.Error) {
-			return true
-		}
-	}
-	return carries(b.Error)
-}
-
-func carries(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", `""`, "{}", "false":
-		return false
-	}
-	return true
 }
 
 const never = 1 << 62 // longer than any deadline

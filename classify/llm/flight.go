@@ -18,10 +18,11 @@ type judged struct {
 	verdict Verdict
 	usage   classify.Usage
 	err     error
+	hurried bool // it failed for want of time: with more it might have been answered
 }
 
 // flights lets identical calls at the same time share one. A caller that gives up leaves it to the others; the call ends
-// when the last one has left.
+// when the last one has left, or when its own time is over, which may be before that of those who joined it.
 type flights struct {
 	mu sync.Mutex
 	by map[key]*flight

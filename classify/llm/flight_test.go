@@ -145,29 +145,93 @@ func TestNobodyJoinsACallThatIsGivenUp(t *testing.T) {
 	})
 }
 
-// TestAStuckCallIsNotKeptAlive: callers that join one after another do not make it last longer than the timeout.
+// TestAStuckCallIsNotKeptAlive: callers that join one after another do not make it last longer than the timeout. Those who
+// have time left when it ends share another one.
 func TestAStuckCallIsNotKeptAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{replies: []reply{stuck, says(good)}}
+		f := &fake{replies: []reply{stuck, slow(2500*time.Millisecond, says(good))}}
 		j := newJudge(t, f, Options{})
 		start := time.Now()
+		attempts := make([]int, 5)
 		var wg sync.WaitGroup
-		for i, after := range []time.Duration{9 * time.Second, 10 * time.Second, 10 * time.Second, 12 * time.Second} {
+		for i, after := range []time.Duration{9 * time.Second, 12500 * time.Millisecond, 12500 * time.Millisecond, 12500 * time.Millisecond, 18500 * time.Millisecond} {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i) * 4 * time.Second)
 				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
 				defer cancel()
-				_, err := j.Classify(ctx, classify.Input{Text: "x"})
-				if i < 3 {
+				began := time.Now()
+				r, err := j.Classify(ctx, classify.Input{Text: "x"})
+				assert.Equal(t, after, time.Since(start), i)
+				if i == 0 {
 					assert.ErrorIs(t, err, context.DeadlineExceeded)
-				} else {
-					assert.NoError(t, err)
+				} else if assert.NoError(t, err) {
+					assert.Equal(t, time.Since(began), r.Usage.Latency, i)
+					attempts[i] = r.Usage.Attempts
 				}
-				assert.Equal(t, after, time.Since(start))
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, 3, f.calls(), "the last one came when the second had been answered")
+		assert.Equal(t, 1, attempts[1]+attempts[2]+attempts[3], "one of them paid")
+	})
+}
+
+// TestTheSecondCallIsTheLast: who joined a stuck call gets one more, not one after another.
+func TestTheSecondCallIsTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{replies: []reply{stuck}}
+		j := newJudge(t, f, Options{}, func(c *Config) { c.NoBreaker = true })
+		start := time.Now()
+		var wg sync.WaitGroup
+		for _, comes := range []time.Duration{0, time.Second, 9 * time.Second} {
+			wg.Go(func() {
+				time.Sleep(comes)
+				_, err := j.Classify(t.Context(), classify.Input{Text: "x"})
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				assert.Equal(t, comes+10*time.Second, time.Since(start))
 			})
 		}
 		wg.Wait()
 		assert.Equal(t, 2, f.calls())
+	})
+}
+
+// TestNoTimeForARetry: a shared call that gives up because its time is short is made again by those who have more.
+func TestNoTimeForARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{replies: []reply{slow(8*time.Second, status(503, "", "Retry-After", "3")), says(good)}}
+		j := newJudge(t, f, Options{})
+		start := time.Now()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, err := j.Classify(t.Context(), classify.Input{Text: "x"})
+			assert.ErrorIs(t, err, StatusError{503, 3 * time.Second})
+		})
+		wg.Go(func() {
+			time.Sleep(5 * time.Second)
+			_, err := j.Classify(t.Context(), classify.Input{Text: "x"})
+			assert.NoError(t, err)
+			assert.Equal(t, 8*time.Second, time.Since(start))
+		})
+		wg.Wait()
+		assert.Equal(t, 2, f.calls())
+	})
+}
+
+// TestAnErrorIsShared: it is no want of time, so nobody asks again.
+func TestAnErrorIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{replies: []reply{slow(time.Second, status(401, ""))}}
+		j := newJudge(t, f, Options{})
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				_, err := j.Classify(t.Context(), classify.Input{Text: "x"})
+				assert.ErrorIs(t, err, StatusError{Code: 401})
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, 1, f.calls())
 	})
 }
 

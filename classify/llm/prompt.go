@@ -60,6 +60,10 @@ func system(fsys fs.FS) (string, error) {
 }
 
 func read(fsys fs.FS, name string) (string, error) {
+	// To open a pipe or a device may wait for ever.
+	if info, err := fs.Stat(fsys, name); err == nil && !info.Mode().IsRegular() {
+		return "", fmt.Errorf("prompt: %s is %s, not a regular file", name, kindOf(info.Mode()))
+	}
 	file, err := fsys.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		file, err = Prompt().Open(name)
@@ -81,6 +85,21 @@ func read(fsys fs.FS, name string) (string, error) {
 		return "", fmt.Errorf("prompt: %s is empty", name)
 	}
 	return strings.ReplaceAll(string(text), "\r\n", "\n"), nil
+}
+
+// kindOf says what is no regular file.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something else"
 }
 
 // example is one line of examples.jsonl.
@@ -148,7 +167,7 @@ func (e example) String() string {
 	if e.Input.Request != "" {
 		b.WriteString("request: " + e.Input.Request + "\n")
 	}
-	if c := surroundings(e.Input, window{}, "", nil, 4); c != "" {
+	if c := surroundings(e.Input, window{}, "", nil, fullScale); c != "" {
 		b.WriteString("context: " + c + "\n")
 	}
 	b.WriteString("output: " + e.Input.Text + "\nanswer: ")

@@ -108,8 +108,32 @@ func TestBrokenPrompts(t *testing.T) {
 			assert.EqualError(t, err, "llm: "+tt.want)
 		})
 	}
-	_, err := New(newClient(t, &fake{}), Options{Prompt: fstest.MapFS{"system.md/x": {Data: []byte("x")}}})
-	assert.Error(t, err, "a folder in place of the file")
+}
+
+// TestPromptsOfNoFiles: what is no regular file is not even opened, since that may wait for ever.
+func TestPromptsOfNoFiles(t *testing.T) {
+	for kind, mode := range map[string]fs.FileMode{
+		"a folder": fs.ModeDir, "a named pipe": fs.ModeNamedPipe, "a socket": fs.ModeSocket,
+		"a device": fs.ModeDevice | fs.ModeCharDevice, "something else": fs.ModeIrregular,
+	} {
+		for _, name := range []string{"system.md", "examples.jsonl"} {
+			_, err := New(newClient(t, &fake{}), Options{Prompt: unopened{fstest.MapFS{name: {Data: []byte("x"), Mode: mode}}, t}})
+			assert.EqualError(t, err, "llm: prompt: "+name+" is "+kind+", not a regular file")
+		}
+	}
+}
+
+// unopened is a file system that opens nothing but what is not there.
+type unopened struct {
+	fstest.MapFS
+	t *testing.T
+}
+
+func (u unopened) Open(name string) (fs.File, error) {
+	if _, ok := u.MapFS[name]; ok {
+		u.t.Error(name + " was opened")
+	}
+	return u.MapFS.Open(name)
 }
 
 func FuzzExamples(f *testing.F) {

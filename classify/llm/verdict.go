@@ -22,22 +22,28 @@ const (
 	maxCoaching = 1000
 )
 
-// Parse reads a verdict from what a model wrote, by the last complete JSON object in it, whatever stands around that:
+// Parse reads a verdict from what a model wrote, by the last complete JSON object in it that has a type, whatever stands
+// around that; an object inside another one, be that half of one, is no verdict.
 //
 //   - type, in any case, must be one of the five; anything else is a [ParseError], the only error;
-//   - confidence is clamped to 0 and 1; a number in a string counts as one; missing or anything else is 0.5;
+//   - confidence is clamped to 0 and 1; a number in a string counts as one; missing or anything else, NaN too, is 0.5;
 //   - a reason that is missing or no string is empty;
-//   - a coaching message that is missing, null, no string, blank or the word "null" or "none" is none, and so is one beside
-//     another type than status;
+//   - a coaching message that is missing, null, no string, blank, a dash or a word for nothing ("null", "nil", "none",
+//     "N/A", in any case) is none, and so is one beside another type than status;
 //   - of a key that stands there twice the last value counts, other keys are ignored.
 //
 // Control characters and what is invisible are taken out of both texts.
 func Parse(content string) (Verdict, error) {
-	object, ok := lastObject(content)
+	object, ok := lastObject(content, typed)
 	if !ok {
 		return Verdict{}, ParseError{"no JSON object in it"}
 	}
 	return parseVerdict(object)
+}
+
+// typed reports whether an object has a type, be it a wrong one.
+func typed(object json.RawMessage) bool {
+	return strings.TrimSpace(text(fields(object)["type"])) != ""
 }
 
 func parseVerdict(object json.RawMessage) (Verdict, error) {
@@ -81,8 +87,8 @@ func confidence(raw json.RawMessage) float64 {
 
 func coaching(s string) string {
 	s = strings.TrimSpace(short(strings.TrimSpace(clean(s)), maxCoaching))
-	switch strings.ToLower(strings.Trim(s, " \t\n\"'`.")) {
-	case "", "null", "none":
+	switch strings.ToLower(strings.Trim(s, " \t\n\"'`.()[]<>")) {
+	case "", "null", "nil", "none", "n/a", "na", "-", "--", "–", "—":
 		return ""
 	}
 	return s

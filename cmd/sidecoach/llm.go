@@ -107,6 +107,10 @@ func (o *llmOptions) judge(heuristic *classify.Heuristic, parallel int) (*llm.Cl
 	}
 	opts := llm.Options{Heuristic: heuristic}
 	if o.prompt != "" {
+		// To open what is no folder, such as a pipe, may wait for ever.
+		if info, err := os.Stat(o.prompt); err == nil && !info.IsDir() {
+			return nil, badInput("sidecoach prompt DIR writes the built-in prompt to DIR, to start from", "cannot open the prompt %q: it is not a folder", o.prompt)
+		}
 		root, err := os.OpenRoot(o.prompt)
 		if err != nil {
 			return nil, badInput("sidecoach prompt DIR writes the built-in prompt to DIR, to start from", "cannot open the prompt %q: %v", o.prompt, cause(err))

@@ -1,0 +1,31 @@
+package tokens
+
+// prose is what agents write, in many languages.
+var prose = map[string]string{
+	"English":    "I moved the reader behind an interface, so that both tables answer the same way, and adapted the callers. The migration ran on a copy of the data; two rows with an empty body were skipped and are listed below. ",
+	"German":     "Die Umstellung ist fertig, aber die Prüfungen für die geänderten Schlüssel laufen noch nicht durch. Als Nächstes räume ich den Zwischenspeicher auf und schließe die übrigen Lücken; größere Änderungen wären dafür unnötig. ",
+	"French":     "La migration est terminée, mais je n'ai pas encore relancé les tests après le déplacement des modèles. Ensuite, je vérifierai le cache et la façon dont l'erreur est renvoyée à l'appelant, puis je compléterai la documentation. ",
+	"Spanish":    "La migración terminó sin errores, aunque todavía no ejecuté las pruebas después de mover los módulos. Después revisaré la caché y añadiré un ejemplo pequeño a la documentación, según lo que pediste ayer. ",
+	"Portuguese": "A migração está concluída, mas ainda não executei os testes depois da alteração das funções de leitura. Em seguida verificarei o cache e acrescentarei à documentação uma seção sobre a reversão. ",
+	"Italian":    "La migrazione è finita, però non ho ancora eseguito i test dopo lo spostamento dei moduli. Poi controllerò la memoria temporanea e aggiungerò alla documentazione perché la lettura è più lenta. ",
+	"Polish":     "Przeniosłem odczyt za wspólny interfejs, żeby obie tabele odpowiadały tak samo, i dostosowałem wywołania. Następnie sprawdzę pamięć podręczną oraz dopiszę brakujące testy, bo część ścieżek wciąż jest niesprawdzona. ",
+	"Czech":      "Převod dat je hotový, ale testy po přesunu modulů jsem ještě nespustil. Potom zkontroluji mezipaměť a doplním do dokumentace, jak se změna vrací zpět, protože některé řádky zůstaly nedotčené. ",
+	"Swedish":    "Flytten är klar, men jag har ännu inte kört testerna efter ändringen av läsaren. Därefter går jag igenom cachen och lägger till ett avsnitt om hur man återställer tabellen när något går fel. ",
+	"Finnish":    "Siirsin lukijan rajapinnan taakse, jotta molemmat taulut vastaavat samalla tavalla, ja mukautin kutsujat. Seuraavaksi tarkistan välimuistin ja lisään puuttuvat testit, koska osa poluista on yhä kokeilematta. ",
+	"Hungarian":  "Az olvasót egy közös felület mögé helyeztem, hogy mindkét tábla ugyanúgy válaszoljon, és átírtam a hívásokat. Ezután ellenőrzöm a gyorsítótárat, és pótolom a hiányzó teszteket. ",
+	"Turkish":    "Okuyucuyu ortak bir arayüzün arkasına taşıdım, böylece iki tablo da aynı şekilde yanıt veriyor. Sonra önbelleği kontrol edip eksik testleri ekleyeceğim, çünkü bazı yollar hâlâ denenmedi. ",
+	"Vietnamese": "Tôi đã chuyển phần đọc dữ liệu ra sau một giao diện chung để hai bảng trả lời giống nhau. Tiếp theo tôi sẽ kiểm tra bộ nhớ đệm và viết thêm các bài kiểm thử còn thiếu. ",
+	"Russian":    "Миграция завершена, но тесты после переноса модулей ещё не запускались. Дальше проверю кэш и допишу в документации, как откатить изменение, потому что часть строк осталась нетронутой. ",
+	"Ukrainian":  "Перенесення завершено, але тести після зміни модулів ще не запускалися. Далі перевірю кеш і додам до документації, як повернути зміну назад, бо частина рядків залишилася недоторканою. ",
+	"Bulgarian":  "Прехвърлянето приключи, но тестовете след преместването на модулите още не са пускани. После ще проверя кеша и ще допълня документацията с начина за връщане назад. ",
+	"Greek":      "Η μεταφορά ολοκληρώθηκε, αλλά οι δοκιμές μετά τη μετακίνηση των ενοτήτων δεν έχουν τρέξει ακόμη. Έπειτα θα ελέγξω την κρυφή μνήμη και θα συμπληρώσω την τεκμηρίωση. ",
+	"Arabic":     "اكتمل نقل البيانات لكن الاختبارات لم تُشغَّل بعد نقل الوحدات. بعد ذلك سأراجع الذاكرة المؤقتة وأضيف إلى التوثيق طريقة التراجع عن التغيير لأن بعض الصفوف بقيت كما هي. ",
+	"Hebrew":     "ההעברה הסתיימה, אבל הבדיקות עדיין לא רצו אחרי הזזת המודולים. אחר כך אבדוק את המטמון ואוסיף לתיעוד כיצד מחזירים את השינוי לאחור. ",
+	"Hindi":      "डेटा का स्थानांतरण पूरा हो गया है, लेकिन मॉड्यूल बदलने के बाद परीक्षण अभी नहीं चलाए गए हैं। इसके बाद मैं कैश की जाँच करूँगा और दस्तावेज़ में वापसी का तरीका जोड़ूँगा। ",
+	"Thai":       "การย้ายข้อมูลเสร็จแล้ว แต่ยังไม่ได้รันการทดสอบหลังจากย้ายโมดูล ต่อไปจะตรวจสอบแคชและเพิ่มวิธีย้อนกลับลงในเอกสาร ",
+	"Japanese":   "移行は完了しましたが、モジュールを移した後のテストはまだ実行していません。次にキャッシュを確認し、元に戻す手順をドキュメントに追加します。",
+	"Chinese":    "数据迁移已经完成，但是移动模块之后还没有运行测试。接下来我会检查缓存，并在文档中补充如何回滚这个改动，因为有些行没有被处理。",
+	"Korean":     "데이터 이전은 끝났지만 모듈을 옮긴 뒤의 테스트는 아직 실행하지 않았습니다. 다음으로 캐시를 확인하고 되돌리는 방법을 문서에 추가하겠습니다. ",
+	"Indonesian": "Pemindahan data sudah selesai, tetapi pengujian setelah modul dipindahkan belum dijalankan. Berikutnya saya akan memeriksa tembolok dan menambahkan cara mengembalikan perubahan ke dokumentasi. ",
+	"Romanian":   "Mutarea datelor s-a încheiat, dar testele nu au fost încă rulate după schimbarea modulelor. Apoi voi verifica memoria tampon și voi adăuga în documentație cum se revine la starea inițială. ",
+}
