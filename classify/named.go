@@ -32,6 +32,7 @@ const (
 	hedgeNotRun
 	hedgeShould
 	offerFurther
+	offerNext
 	progressDoing
 	progressGerund
 	progressNext
@@ -77,6 +78,7 @@ var ruleNames = [nNamedRules]string{
 	hedgeNotRun:         "hedge.not_run",
 	hedgeShould:         "hedge.should",
 	offerFurther:        "offer.further",
+	offerNext:           "offer.next",
 	progressDoing:       "progress.doing",
 	progressGerund:      "progress.gerund",
 	progressNext:        "progress.next",

@@ -69,7 +69,7 @@ func (v *verdict) closingQuestion(r *Result) {
 	if r.Type != Status || !last.question || !v.rd.fits() || v.rd.lastLine == fenceLine || v.rd.lastLine == fencedLine {
 		return
 	}
-	if v.rd.in(head, claimDone) && !last.or { // "Done. … Shall I go on with the next one?" is an offer of more
+	if v.rd.in(head, claimDone) && v.rd.in(last.rules, offerNext) && !last.or { // "Done. … Shall I go on with the next one?"
 		return
 	}
 	offer := v.rd.in(last.rules, offerFurther)
