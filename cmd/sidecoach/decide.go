@@ -22,6 +22,7 @@ type options struct {
 	plan      string
 	threshold threshold
 	continues int
+	most      mostContinues
 	failed    bool
 	json      bool
 	print     choice
@@ -34,6 +35,7 @@ func newDecide(t terminal) *cobra.Command {
 	o := options{
 		phase:     choice{allowed: phases()},
 		threshold: classify.DefaultThreshold,
+		most:      autocontinue.DefaultMaxContinues,
 		print:     choice{allowed: []string{"message"}},
 	}
 	cmd := &cobra.Command{
@@ -75,10 +77,11 @@ from a single call), to deliver 0. It is never 2.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.request, "request", "", "the human's `TEXT` that the agent is working on; helps to tell an answer from a report")
-	f.Var(&o.phase, "phase", "the agent works in this phase: "+strings.Join(o.phase.allowed, ", "))
+	f.Var(&o.phase, "phase", "phase of the work: "+strings.Join(o.phase.allowed, ", "))
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
 	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, goes to the human; 0 switches the rule off")
-	f.IntVar(&o.continues, "continues", 0, "the agent was continued `N` times since the human spoke; from 3 on the human is next")
+	f.IntVar(&o.continues, "continues", 0, "the agent was continued `N` times since the human spoke")
+	f.Var(&o.most, "max-continues", "once it was continued `N` times the human is next; 0 continues nothing")
 	f.BoolVar(&o.failed, "failed", false, "the agent's run failed or was cut off: it is never sent on")
 	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
 	f.Var(&o.print, "print", "print one `PART` only, message: what to send to the agent, nothing unless it is to continue")
@@ -97,6 +100,7 @@ from a single call), to deliver 0. It is never 2.`,
 	complete("phase", o.phase.allowed)
 	complete("threshold", nil)
 	complete("continues", nil)
+	complete("max-continues", nil)
 	complete("print", o.print.allowed)
 	if err := cmd.MarkFlagFilename("plan", "md", "markdown"); err != nil {
 		panic(err)
@@ -113,7 +117,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if o.json && o.print.value != "" {
 		return misuse("leave one of them out", "--json and --print exclude each other")
 	}
-	cfg := autocontinue.Config{Policy: autocontinue.Policy{MinConfidence: o.threshold.policy()}}
+	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}}
 	out := autocontinue.Output{Request: o.request, Phase: o.phase.value, Continues: o.continues, Failed: o.failed}
 	if o.plan != "" {
 		tree, plan, err := openPlan(o.plan)
