@@ -29,7 +29,12 @@ func typical() autocontinue.State {
 // BenchmarkLoadUpdate is what a decision costs. "x-bare" is how often the bare minimum fits into it that a crash does not
 // tear: write, sync and rename a file as large; "x-unsynced" the same without the sync.
 func BenchmarkLoadUpdate(b *testing.B) {
-	s := newStore(b, filestore.Options{})
+	b.Run("synced", func(b *testing.B) { loadUpdate(b, filestore.Options{}) })
+	b.Run("not synced", func(b *testing.B) { loadUpdate(b, filestore.Options{NoSync: true}) })
+}
+
+func loadUpdate(b *testing.B, opts filestore.Options) {
+	s := newStore(b, opts)
 	state := typical()
 	set := func(autocontinue.State) (autocontinue.State, error) { state.Seq++; return state, nil }
 	require.NoError(b, s.Update(b.Context(), "s", set))

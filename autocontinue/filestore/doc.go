@@ -14,7 +14,8 @@
 //	locks/00 … locks/3f, locks/journal   empty; what is locked is told by the system, not by a file that is there
 //
 // Folders are made with mode 0700 and files with 0600. A file is replaced as a whole: it is written under another name,
-// synced, renamed, and on Unix its folder is synced. Whatever a process is killed at, there is the old file or the new one.
+// synced, renamed, and on Unix its folder is synced. Whatever a process is killed at, there is the old file or the new one;
+// with [Options].NoSync, which is faster, that does not hold for a loss of power.
 //
 // A lock ends with its process, kill -9 included. Sessions share 64 locks, so that there is nothing to clean up and
 // two sessions seldom wait for each other.

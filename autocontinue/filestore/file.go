@@ -57,7 +57,7 @@ func (s *Store) replace(root *os.Root, name string, data []byte) error {
 		return fail(err)
 	}
 	_, err = f.Write(data)
-	if err == nil {
+	if err == nil && !s.opts.NoSync {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
@@ -67,6 +67,9 @@ func (s *Store) replace(root *os.Root, name string, data []byte) error {
 	if err != nil {
 		root.Remove(tmp)
 		return fail(err)
+	}
+	if s.opts.NoSync {
+		return nil
 	}
 	if err := syncFolder(root, path.Dir(name)); err != nil {
 		return fail(err)

@@ -23,6 +23,11 @@ type Options struct {
 	MaxFiles    int           // of one kind; 0 is 2,000
 	JournalSize int64         // bytes at which the journal is begun anew, the one before it being kept; 0 is 16 MiB
 
+	// NoSync leaves it to the system when a file reaches the disk, which saves the time of two syncs an update. A process that
+	// is killed loses nothing by that. A loss of power may lose the latest updates, and on some file systems what it
+	// leaves of a file is set aside.
+	NoSync bool
+
 	// OnSetAside is told of each file that could not be read and was set aside, after that and with no lock held. It may be
 	// called from several goroutines at once. Nil tells nobody.
 	OnSetAside func(SetAside)

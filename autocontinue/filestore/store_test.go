@@ -21,9 +21,13 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) autocontinue.Store {
-		return newStore(t, filestore.Options{OnSetAside: func(a filestore.SetAside) { t.Errorf("set aside: %+v", a) }})
-	})
+	for name, unsynced := range map[string]bool{"synced": false, "not synced": true} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) autocontinue.Store {
+				return newStore(t, filestore.Options{NoSync: unsynced, OnSetAside: func(a filestore.SetAside) { t.Errorf("set aside: %+v", a) }})
+			})
+		})
+	}
 }
 
 func TestNew(t *testing.T) {
