@@ -21,7 +21,11 @@ type options struct {
 	phase     choice
 	plan      string
 	threshold threshold
+	session   string
+	turn      string
+	keeper    keeperOptions
 	continues int
+	most      mostContinues
 	failed    bool
 	json      bool
 	print     choice
@@ -34,6 +38,7 @@ func newDecide(t terminal) *cobra.Command {
 	o := options{
 		phase:     choice{allowed: phases()},
 		threshold: classify.DefaultThreshold,
+		most:      autocontinue.DefaultMaxContinues,
 		print:     choice{allowed: []string{"message"}},
 	}
 	cmd := &cobra.Command{
@@ -46,14 +51,22 @@ exact message to send to the agent.
 Each call judges one output alone and remembers nothing. A loop around it has
 to count: with --continues 3 the output goes to the human.
 
+With --session the calls that name the same one remember: a turn is continued
+at most three times, the same gap is coached twice and then goes to the human,
+and once a turn is the human's it stays so. A new --turn begins another. Each
+decision goes into the journal, which sidecoach log shows.
+
 Exit status: 0 a decision was printed, 1 bad input or a failure, 64 wrong
 usage. With --exit-code a decision to continue is 10, to suppress 11 (never
 from a single call), to deliver 0. It is never 2.`,
 		Example: `  some-agent | sidecoach
   sidecoach --request "Fix the login redirect" --plan docs/plan.md output.txt
   sidecoach --json output.txt
-  message=$(sidecoach --print message output.txt)
-  [ -z "$message" ] || some-agent "$message"`,
+  message="Fix the login redirect" turn=$(date +%s)
+  while [ -n "$message" ]; do
+    some-agent "$message" >output.txt
+    message=$(sidecoach --session "$PWD" --turn "$turn" --print message output.txt)
+  done`,
 		Version:           version(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -75,10 +88,14 @@ from a single call), to deliver 0. It is never 2.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.request, "request", "", "the human's `TEXT` that the agent is working on; helps to tell an answer from a report")
-	f.Var(&o.phase, "phase", "the agent works in this phase: "+strings.Join(o.phase.allowed, ", "))
+	f.Var(&o.phase, "phase", "phase of the work: "+strings.Join(o.phase.allowed, ", "))
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
 	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, goes to the human; 0 switches the rule off")
-	f.IntVar(&o.continues, "continues", 0, "the agent was continued `N` times since the human spoke; from 3 on the human is next")
+	f.StringVar(&o.session, "session", "", "the conversation is `ID`: remember what was decided in it")
+	f.StringVar(&o.turn, "turn", "", "with --session, `ID` of the human's message that the agent works on; empty is the turn before")
+	o.keeper.register(f)
+	f.IntVar(&o.continues, "continues", 0, "the agent was continued `N` times since the human spoke")
+	f.Var(&o.most, "max-continues", "once it was continued `N` times the human is next; 0 continues nothing")
 	f.BoolVar(&o.failed, "failed", false, "the agent's run failed or was cut off: it is never sent on")
 	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
 	f.Var(&o.print, "print", "print one `PART` only, message: what to send to the agent, nothing unless it is to continue")
@@ -96,9 +113,15 @@ from a single call), to deliver 0. It is never 2.`,
 	complete("request", nil)
 	complete("phase", o.phase.allowed)
 	complete("threshold", nil)
+	complete("session", nil)
+	complete("turn", nil)
 	complete("continues", nil)
+	complete("max-continues", nil)
 	complete("print", o.print.allowed)
 	if err := cmd.MarkFlagFilename("plan", "md", "markdown"); err != nil {
+		panic(err)
+	}
+	if err := cmd.MarkFlagDirname("state"); err != nil {
 		panic(err)
 	}
 	return cmd
@@ -113,7 +136,10 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if o.json && o.print.value != "" {
 		return misuse("leave one of them out", "--json and --print exclude each other")
 	}
-	cfg := autocontinue.Config{Policy: autocontinue.Policy{MinConfidence: o.threshold.policy()}}
+	if err := o.checkSession(cmd); err != nil {
+		return err
+	}
+	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}}
 	out := autocontinue.Output{Request: o.request, Phase: o.phase.value, Continues: o.continues, Failed: o.failed}
 	if o.plan != "" {
 		tree, plan, err := openPlan(o.plan)
@@ -130,8 +156,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if out.Text, err = readOutput(args, cmd.InOrStdin(), t.keyboard); err != nil {
 		return err
 	}
-	out.Session = sessionOf(out)
-	d, err := decide(cmd.Context(), cfg, out)
+	d, err := o.decide(cmd, cfg, out)
 	if err != nil {
 		return err
 	}
@@ -148,6 +173,38 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	return nil
 }
 
+// checkSession returns what is wrong with the flags of a session. An empty session is an error, not none: a script whose
+// variable is unset would lose its guards without a word.
+func (o *options) checkSession(cmd *cobra.Command) error {
+	f := cmd.Flags()
+	if f.Changed("session") && o.session == "" {
+		return misuse("give the conversation a name; leave --session out to judge one output alone", "--session is empty: is its variable set?")
+	}
+	for _, name := range []string{"turn", "state", "keep-text"} {
+		if flag := f.Lookup(name); o.session == "" && flag.Value.String() != flag.DefValue {
+			return misuse("add --session ID", "--%s means nothing without a session", name)
+		}
+	}
+	return nil
+}
+
+// decide asks the library with what the session remembers or, without a session, about the output alone.
+func (o *options) decide(cmd *cobra.Command, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
+	if o.session == "" {
+		out.Session = sessionOf(out)
+		return decide(cmd.Context(), cfg, out)
+	}
+	out.Session, out.Turn = o.session, o.turn
+	k, err := o.keeper.open(shellHost, cmd.ErrOrStderr())
+	if err != nil {
+		return autocontinue.Decision{}, err
+	}
+	return k.decide(cmd.Context(), cfg, out)
+}
+
+// shellHost is the host of sessions that the command line names.
+const shellHost = "shell"
+
 // sessionOf names the session of a single call after what it is asked, so that the same call gives the same decision, its ID
 // included, from a file as from a pipe, and another output another ID.
 func sessionOf(out autocontinue.Output) string {
@@ -159,7 +216,8 @@ func sessionOf(out autocontinue.Output) string {
 	return fmt.Sprintf("command line %x", h.Sum(nil))
 }
 
-// decide asks the library once. One call is one session that nobody remembers: nothing repeats and nothing is capped.
+// decide asks the library once. Without a store in cfg one call is one session that nobody remembers: nothing repeats and
+// nothing is capped.
 func decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
 	ac, err := autocontinue.New(cfg)
 	if err != nil {

@@ -60,6 +60,29 @@ func (t threshold) policy() float64 {
 	return float64(t)
 }
 
+// mostContinues is a flag that takes how often a turn may be continued; 0 is never.
+type mostContinues int
+
+func (m *mostContinues) String() string { return strconv.Itoa(int(*m)) }
+func (m *mostContinues) Type() string   { return "N" }
+
+func (m *mostContinues) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 1000 {
+		return errors.New("it is a whole number from 0, which continues nothing, to 1000")
+	}
+	*m = mostContinues(n)
+	return nil
+}
+
+// policy returns the number as a policy has it, where 0 is the default.
+func (m mostContinues) policy() int {
+	if m == 0 {
+		return autocontinue.Never
+	}
+	return int(m)
+}
+
 // flagError puts what the flag parser found into our words.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {

@@ -23,6 +23,19 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
+func TestMostContinues(t *testing.T) {
+	for in, want := range map[string]int{"0": autocontinue.Never, "1": 1, "3": 3, "1000": 1000} {
+		var m mostContinues
+		require.NoError(t, m.Set(in), in)
+		assert.Equal(t, want, m.policy(), in)
+	}
+	for _, in := range []string{"", "x", "-1", "1001", "1.5", " 1", "99999999999999999999"} {
+		m := mostContinues(5)
+		assert.Error(t, m.Set(in), in)
+		assert.Equal(t, mostContinues(5), m, "a refused value changes nothing")
+	}
+}
+
 func TestNearestFlag(t *testing.T) {
 	flags := newDecide(terminal{}).Flags()
 	for in, want := range map[string]string{

@@ -47,7 +47,7 @@ var rooms = map[string]room{
 
 	"autocontinue":              {ours: []string{"classify", "coach", "skills", "plancriteria"}},
 	"autocontinue/storetest":    {ours: []string{"autocontinue"}, theirs: forTests},
-	"autocontinue/filestore":    {ours: []string{"autocontinue"}},
+	"autocontinue/filestore":    {ours: []string{"autocontinue"}, theirs: []string{"golang.org/x/sys/windows"}},
 	"autocontinue/hook":         {ours: []string{"autocontinue", "classify"}},
 	"autocontinue/gate":         {pure: true},
 	"autocontinue/gate/console": {ours: []string{"autocontinue/gate"}},

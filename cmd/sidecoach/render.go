@@ -20,7 +20,7 @@ const (
 func render(d autocontinue.Decision, text string, t terminal) string {
 	p := page{terminal: t}
 	verdict := verdictInWords(d)
-	p.headline(d, verdict)
+	p.printf("%s\n", p.headline(d, verdict))
 	p.signals(d.Result, text)
 	if missing := d.Result.Missing(nil); len(missing) > 0 {
 		p.row("missing", evidenceInWords(missing))
@@ -60,12 +60,12 @@ func verdictInWords(d autocontinue.Decision) string {
 }
 
 // headline is "continue · rejected completion · tier rejection · 0.91".
-func (p *page) headline(d autocontinue.Decision, verdict string) {
-	parts := []string{p.paint(actionStyle(d), d.Action.String())}
+func (t terminal) headline(d autocontinue.Decision, verdict string) string {
+	parts := []string{t.paint(actionStyle(d), d.Action.String())}
 	if verdict != "" {
-		parts = append(parts, p.paint(bold, verdict))
+		parts = append(parts, t.paint(bold, verdict))
 	}
-	if d.Action == autocontinue.Continue {
+	if d.Tier != "" {
 		parts = append(parts, "tier "+string(d.Tier))
 	} else if reason := words(string(d.Reason)); reason != verdict {
 		parts = append(parts, reason)
@@ -76,7 +76,7 @@ func (p *page) headline(d autocontinue.Decision, verdict string) {
 	if verdict != "" {
 		parts = append(parts, fmt.Sprintf("%.2f", d.Result.Confidence))
 	}
-	p.printf("%s\n", strings.Join(parts, p.paint(dim, " · ")))
+	return strings.Join(parts, t.paint(dim, " · "))
 }
 
 func actionStyle(d autocontinue.Decision) style {

@@ -24,8 +24,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}()
 	out := &sink{w: stdout}
-	cmd := newDecide(detect(stdin, stdout))
-	cmd.AddCommand(newCompletion(), newEval(detect(stdin, stdout)), newPrompt())
+	t := detect(stdin, stdout)
+	cmd := newDecide(t)
+	cmd.AddCommand(newCompletion(), newEval(t), newLog(t), newPrompt())
 	cmd.SetHelpCommand(newHelp())
 	cmd.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	cmd.SetIn(stdin)

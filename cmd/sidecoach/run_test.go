@@ -86,6 +86,7 @@ func TestOtherOutputOtherID(t *testing.T) {
 func TestContinuesAndFailed(t *testing.T) {
 	for args, want := range map[string]string{
 		"--continues 0": "continue", "--continues 2": "continue", "--continues 3": "deliver", "--continues 99": "deliver", "--failed": "deliver",
+		"--continues 3 --max-continues 4": "continue", "--continues 4 --max-continues 4": "deliver", "--max-continues 0": "deliver",
 	} {
 		out, _, status := sidecoach(t, strings.NewReader(hollow), strings.Fields(args)...)
 		assert.Zero(t, status)

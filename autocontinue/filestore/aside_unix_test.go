@@ -1,0 +1,37 @@
+//go:build unix
+
+package filestore_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+)
+
+// To open a named pipe is to wait for its other end.
+func TestNamedPipesDoNotBlock(t *testing.T) {
+	var told told
+	s := newStore(t, filestore.Options{OnSetAside: told.add})
+	require.NoError(t, s.Update(t.Context(), "s", increment))
+	path := onlyFile(t, s, "sessions")
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	assert.Zero(t, seqOf(t, s, "s"))
+	require.NoError(t, s.Update(t.Context(), "s", increment))
+	assert.Equal(t, 1, seqOf(t, s, "s"))
+
+	journal := filepath.Join(s.Dir(), "journal.jsonl")
+	require.NoError(t, syscall.Mkfifo(journal, 0o600))
+	for _, err := range filestore.ReadJournal(t.Context(), s.Dir()) {
+		require.ErrorIs(t, err, filestore.ErrDisk)
+	}
+	require.NoError(t, s.Journal().Append(t.Context(), []byte(`{}`)))
+	require.Len(t, told.list, 2)
+	assert.Equal(t, []string{"journal", journal, "it is no regular file"}, []string{told.list[1].Kind, told.list[1].File, told.list[1].Why})
+}

@@ -1,0 +1,51 @@
+package filestore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// What a host tells apart, by [errors.Is].
+var (
+	// ErrDisk says that the folder, or a file in it, cannot be read or written: a full or read-only disk, no rights, a name
+	// that is no folder, a folder that everybody may write to. What the system said is wrapped beside it, such as
+	// syscall.ENOSPC or [fs.ErrPermission].
+	ErrDisk = errors.New("filestore: the folder cannot be used")
+	// ErrLocked says that a lock was not had within [Options].LockTimeout, or that there are no locks on that file system.
+	ErrLocked = errors.New("filestore: locked")
+	// ErrTooLarge is a document of more than 1 MiB, or a journal line of more than 16 MiB.
+	ErrTooLarge = errors.New("filestore: too large")
+)
+
+// Error is a failure of the system, with the sentinel it counts as.
+type Error struct {
+	Kind error  // ErrDisk or ErrLocked
+	Op   string // "write", "lock", …
+	Path string // of the file or folder
+	Err  error  // what the system said
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("filestore: cannot %s %s: %v", e.Op, e.Path, e.Err)
+}
+
+// Unwrap returns the kind and the cause.
+func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+
+// diskError says that op failed on a path below the folder.
+func (s *Store) diskError(op, name string, err error) error {
+	return &Error{ErrDisk, op, s.path(name), cause(err)}
+}
+
+// cause returns what the system said, without the names of the call and of the file.
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,13 @@
+//go:build !(darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd || windows)
+
+package filestore
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+)
+
+func tryLock(*os.File) (bool, error) {
+	return false, fmt.Errorf("there are no file locks on %s", runtime.GOOS)
+}

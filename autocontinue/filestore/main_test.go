@@ -1,0 +1,160 @@
+package filestore_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+)
+
+// The test binary is its own children: what a child does is named by this variable, its arguments follow the binary.
+const childVariable = "FILESTORE_TEST_CHILD"
+
+var children = map[string]func(s *filestore.Store, args []string) error{
+	"count":   countChild,
+	"extra":   extraChild,
+	"journal": journalChild,
+}
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(childVariable)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	child, ok := children[name]
+	if !ok {
+		child = systemChildren[name]
+	}
+	s, err := filestore.New(os.Args[1], filestore.Options{LockTimeout: time.Minute})
+	if err == nil {
+		err = child(s, os.Args[2:])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// childOf returns the command of a child that works in dir.
+func childOf(t testing.TB, name, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(self, append([]string{dir}, args...)...)
+	cmd.Env = append(os.Environ(), childVariable+"="+name)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// countChild counts a session up, N times or, for 0, until it is killed, and says each number it wrote.
+func countChild(s *filestore.Store, args []string) error {
+	session := args[0]
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	filler := strings.Repeat("x", 20_000) // so that a write takes a while
+	d, err := s.Session(session)
+	if err != nil {
+		return err
+	}
+	for i := 0; n == 0 || i < n; i++ {
+		var seq int
+		err := d.Update(context.Background(), func(v filestore.Session) (filestore.Session, error) {
+			v.State.Seq++
+			v.State.Continues = v.State.Seq
+			v.Extra = fmt.Appendf(nil, `{"seq":%d,"filler":%q}`, v.State.Seq, filler)
+			seq = v.State.Seq
+			return v, nil
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Println(seq)
+	}
+	return nil
+}
+
+// extraChild counts the extra of a session up.
+func extraChild(s *filestore.Store, args []string) error {
+	d, err := s.Session(args[0])
+	if err != nil {
+		return err
+	}
+	return d.Update(context.Background(), func(v filestore.Session) (filestore.Session, error) {
+		n, _ := strconv.Atoi(string(v.Extra))
+		v.Extra = strconv.AppendInt(nil, int64(n+1), 10)
+		return v, nil
+	})
+}
+
+// journalChild appends lines that say who wrote them, N or, for 0, until it is killed.
+func journalChild(s *filestore.Store, args []string) error {
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	j := s.Journal()
+	for i := 0; n == 0 || i < n; i++ {
+		line := fmt.Appendf(nil, `{"who":%q,"n":%d,"filler":%q}`, args[0], i, strings.Repeat("y", 5000))
+		if _, err := j.Write(append(line, '\n')); err != nil {
+			return err
+		}
+		fmt.Println(i)
+	}
+	return nil
+}
+
+// lastNumber reads the numbers that a child says until the pipe ends, and returns the last whole one.
+func lastNumber(t testing.TB, from io.Reader) int {
+	t.Helper()
+	last := 0
+	in := bufio.NewReader(from)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return last
+		}
+		last, err = strconv.Atoi(strings.TrimSpace(line))
+		require.NoError(t, err)
+	}
+}
+
+func newStore(t testing.TB, opts filestore.Options) *filestore.Store {
+	t.Helper()
+	s, err := filestore.New(t.TempDir(), opts)
+	require.NoError(t, err)
+	return s
+}
+
+// other returns a second store of the same folder, as another process has it.
+func other(t testing.TB, s *filestore.Store, opts filestore.Options) *filestore.Store {
+	t.Helper()
+	o, err := filestore.New(s.Dir(), opts)
+	require.NoError(t, err)
+	return o
+}
+
+func increment(s autocontinue.State) (autocontinue.State, error) {
+	s.Seq++
+	return s, nil
+}
+
+func seqOf(t testing.TB, s *filestore.Store, session string) int {
+	t.Helper()
+	state, err := s.Load(t.Context(), session)
+	require.NoError(t, err)
+	return state.Seq
+}

@@ -1,0 +1,121 @@
+package filestore_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+)
+
+// 64 processes count one session and one extra; each number is written by one of them.
+func TestProcessesLoseNoUpdate(t *testing.T) {
+	const processes, each = 64, 3
+	s := newStore(t, filestore.Options{})
+	var mu sync.Mutex
+	seen := make(map[string]bool)
+	var wg sync.WaitGroup
+	for range processes {
+		cmd := childOf(t, "count", s.Dir(), "one session", strconv.Itoa(each))
+		wg.Go(func() {
+			out, err := cmd.Output()
+			if !assert.NoError(t, err) {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for number := range strings.FieldsSeq(string(out)) {
+				assert.False(t, seen[number], "two processes wrote %s", number)
+				seen[number] = true
+			}
+		})
+	}
+	wg.Wait()
+	assert.Len(t, seen, processes*each)
+	assert.Equal(t, processes*each, seqOf(t, s, "one session"))
+}
+
+func TestProcessesLoseNoExtra(t *testing.T) {
+	s := newStore(t, filestore.Options{})
+	var wg sync.WaitGroup
+	for range 16 {
+		cmd := childOf(t, "extra", s.Dir(), "s")
+		wg.Go(func() { assert.NoError(t, cmd.Run()) })
+	}
+	wg.Wait()
+	d, err := s.Session("s")
+	require.NoError(t, err)
+	v, err := d.Load(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, json.RawMessage("16"), v.Extra)
+}
+
+// kill ends a child the hard way once it has said as many lines, and returns the last number it said.
+func kill(t *testing.T, cmd *exec.Cmd, after int) int {
+	t.Helper()
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	in := bufio.NewReader(out)
+	for range after {
+		_, err := in.ReadString('\n')
+		require.NoError(t, err)
+	}
+	require.NoError(t, cmd.Process.Kill())
+	last := lastNumber(t, in)
+	require.Error(t, cmd.Wait())
+	return last
+}
+
+// A process that is killed while it writes leaves the old state or the new one, and no lock.
+func TestKilledWhileWriting(t *testing.T) {
+	s := newStore(t, filestore.Options{OnSetAside: func(a filestore.SetAside) { t.Errorf("set aside: %+v", a) }})
+	for round := range 40 {
+		last := kill(t, childOf(t, "count", s.Dir(), "s", "0"), 1+round%7)
+		d, err := s.Session("s")
+		require.NoError(t, err)
+		v, err := d.Load(t.Context())
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, v.State.Seq, last, "what was said to be written is there")
+		assert.Equal(t, v.State.Seq, v.State.Continues)
+		var extra struct{ Seq int }
+		require.NoError(t, json.Unmarshal(v.Extra, &extra))
+		require.Equal(t, v.State.Seq, extra.Seq, "half of an update")
+		require.NoError(t, s.Update(t.Context(), "s", increment), "the lock is free")
+	}
+	names, err := filepath.Glob(filepath.Join(s.Dir(), "sessions", "*"))
+	require.NoError(t, err)
+	assert.Len(t, names, 1, "an update takes away what a killed one left")
+}
+
+// A process that is killed while it appends leaves whole lines, but for one that is its own.
+func TestKilledWhileAppending(t *testing.T) {
+	s := newStore(t, filestore.Options{JournalSize: 60_000})
+	for round := range 20 {
+		said := kill(t, childOf(t, "journal", s.Dir(), strconv.Itoa(round), "0"), 5+round%5)
+		require.NoError(t, s.Journal().Append(t.Context(), []byte(`{"who":"parent"}`)), "the lock is free")
+		broken, last := 0, -1
+		for line, err := range filestore.ReadJournal(t.Context(), s.Dir()) {
+			require.NoError(t, err)
+			var l struct {
+				Who string
+				N   int
+			}
+			if json.Unmarshal(line, &l) != nil {
+				broken++
+			} else if l.Who == strconv.Itoa(round) {
+				last = l.N
+			}
+		}
+		assert.LessOrEqual(t, broken, 1+round)
+		assert.GreaterOrEqual(t, last, said, "what was said to be written is there")
+	}
+}

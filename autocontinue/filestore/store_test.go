@@ -1,0 +1,272 @@
+package filestore_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/autocontinue/storetest"
+)
+
+func TestStore(t *testing.T) {
+	for name, unsynced := range map[string]bool{"synced": false, "not synced": true} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) autocontinue.Store {
+				return newStore(t, filestore.Options{NoSync: unsynced, OnSetAside: func(a filestore.SetAside) { t.Errorf("set aside: %+v", a) }})
+			})
+		})
+	}
+}
+
+func TestNew(t *testing.T) {
+	_, err := filestore.New("", filestore.Options{})
+	require.ErrorContains(t, err, "no folder")
+	for _, opts := range []filestore.Options{{LockTimeout: -1}, {MaxAge: -1}, {MaxFiles: -1}, {JournalSize: -1}} {
+		_, err := filestore.New("x", opts)
+		require.ErrorContains(t, err, "below zero")
+	}
+	t.Chdir(t.TempDir())
+	s, err := filestore.New("state", filestore.Options{})
+	require.NoError(t, err)
+	assert.True(t, filepath.IsAbs(s.Dir()))
+	t.Chdir(t.TempDir())
+	require.NoError(t, s.Update(t.Context(), "s", increment))
+	assert.NoDirExists(t, "state", "the folder does not move with the working directory")
+	assert.Equal(t, 1, seqOf(t, s, "s"))
+}
+
+func TestNothingIsTouchedUntilSomethingIsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	s, err := filestore.New(dir, filestore.Options{})
+	require.NoError(t, err)
+	assert.Zero(t, seqOf(t, s, "s"))
+	for _, err := range filestore.ReadJournal(t.Context(), dir) {
+		require.NoError(t, err)
+	}
+	assert.NoDirExists(t, dir)
+	require.NoError(t, s.Update(t.Context(), "s", increment))
+	require.NoError(t, os.RemoveAll(dir))
+	assert.Zero(t, seqOf(t, s, "s"))
+	require.NoError(t, s.Update(t.Context(), "s", increment), "a folder that is gone is made again")
+	assert.Equal(t, 1, seqOf(t, s, "s"))
+}
+
+func TestHostsAreApart(t *testing.T) {
+	a := newStore(t, filestore.Options{Host: "claude"})
+	b := other(t, a, filestore.Options{Host: "codex"})
+	require.NoError(t, a.Update(t.Context(), "s", increment))
+	assert.Equal(t, 1, seqOf(t, a, "s"))
+	assert.Zero(t, seqOf(t, b, "s"))
+	assert.Zero(t, seqOf(t, other(t, a, filestore.Options{Host: "claud"}), "es"), "where a name ends matters")
+}
+
+func TestEmptySession(t *testing.T) {
+	s := newStore(t, filestore.Options{})
+	_, err := s.Load(t.Context(), "")
+	require.ErrorIs(t, err, autocontinue.ErrNoSession)
+	require.ErrorIs(t, s.Update(t.Context(), "", increment), autocontinue.ErrNoSession)
+}
+
+func TestModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are Unix's")
+	}
+	s, err := filestore.New(filepath.Join(t.TempDir(), "new", "state"), filestore.Options{})
+	require.NoError(t, err)
+	require.NoError(t, s.Update(t.Context(), "s", increment))
+	require.NoError(t, s.Journal().Append(t.Context(), []byte("{}")))
+	files := 0
+	require.NoError(t, filepath.WalkDir(filepath.Dir(s.Dir()), func(path string, e fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := e.Info()
+		require.NoError(t, err)
+		want := fs.FileMode(0o600)
+		if e.IsDir() {
+			want = 0o700
+		} else {
+			files++
+		}
+		assert.Equal(t, want, info.Mode().Perm(), path)
+		return nil
+	}))
+	assert.Equal(t, 4, files, "session, journal and their locks")
+
+	require.NoError(t, os.Chmod(s.Dir(), 0o777))
+	err = s.Update(t.Context(), "s", increment)
+	require.ErrorIs(t, err, filestore.ErrDisk)
+	assert.ErrorContains(t, err, "everybody may write to it")
+	_, err = s.Load(t.Context(), "s")
+	require.ErrorIs(t, err, filestore.ErrDisk)
+	require.ErrorIs(t, s.Journal().Append(t.Context(), []byte("{}")), filestore.ErrDisk)
+}
+
+// What a host keeps beside the state changes with it, and stays when the loop updates the state alone.
+func TestSessionExtra(t *testing.T) {
+	s := newStore(t, filestore.Options{})
+	d, err := s.Session("s")
+	require.NoError(t, err)
+	require.NoError(t, d.Update(t.Context(), func(v filestore.Session) (filestore.Session, error) {
+		assert.Nil(t, v.Extra)
+		v.State.Seq, v.Extra = 1, json.RawMessage(`{"length":7}`)
+		return v, nil
+	}))
+	require.NoError(t, s.Update(t.Context(), "s", increment))
+	v, err := d.Load(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 2, v.State.Seq)
+	assert.JSONEq(t, `{"length":7}`, string(v.Extra))
+
+	err = d.Update(t.Context(), func(v filestore.Session) (filestore.Session, error) {
+		v.State.Seq, v.Extra = 9, json.RawMessage(`{`)
+		return v, nil
+	})
+	require.Error(t, err, "an extra that is no JSON")
+	assert.Equal(t, 2, seqOf(t, s, "s"))
+}
+
+func TestAnUpdateThatChangesNothingIsNotWritten(t *testing.T) {
+	s := newStore(t, filestore.Options{})
+	require.NoError(t, s.Update(t.Context(), "s", increment))
+	path := onlyFile(t, s, "sessions")
+	before := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.NoError(t, os.Chtimes(path, before, before))
+	require.NoError(t, s.Update(t.Context(), "s", func(s autocontinue.State) (autocontinue.State, error) { return s, nil }))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.True(t, info.ModTime().Equal(before))
+}
+
+// A value that could not be read back is not written.
+func TestTooLarge(t *testing.T) {
+	s := newStore(t, filestore.Options{})
+	d, err := filestore.NewDocument[string](s, "note", "n")
+	require.NoError(t, err)
+	require.NoError(t, d.Update(t.Context(), func(string) (string, error) { return "small", nil }))
+	err = d.Update(t.Context(), func(string) (string, error) { return string(make([]byte, 1<<20)), nil })
+	require.ErrorIs(t, err, filestore.ErrTooLarge)
+	got, err := d.Load(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "small", got)
+}
+
+func TestDocument(t *testing.T) {
+	type breaker struct {
+		Failed int       `json:"failed"`
+		Until  time.Time `json:"until,omitzero"`
+	}
+	s := newStore(t, filestore.Options{Host: "claude"})
+	until := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, name := range []string{"http://localhost/v1", "http://localhost/v2", "\xff\x00"} {
+		d, err := filestore.NewDocument[breaker](s, "judge", name)
+		require.NoError(t, err)
+		v, err := d.Load(t.Context())
+		require.NoError(t, err)
+		assert.Zero(t, v, name)
+		for i := range 3 {
+			require.NoError(t, d.Update(t.Context(), func(b breaker) (breaker, error) {
+				assert.Equal(t, i, b.Failed)
+				return breaker{b.Failed + 1, until}, nil
+			}))
+		}
+		other, err := filestore.NewDocument[breaker](other(t, s, filestore.Options{Host: "codex"}), "judge", name)
+		require.NoError(t, err)
+		v, err = other.Load(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, breaker{3, until}, v, "documents are shared by hosts")
+	}
+	boom := errors.New("boom")
+	d, err := filestore.NewDocument[breaker](s, "judge", "x")
+	require.NoError(t, err)
+	require.ErrorIs(t, d.Update(t.Context(), func(b breaker) (breaker, error) { return b, boom }), boom)
+
+	for _, kind := range []string{"", "sessions", "locks", "aside", "../up", "a/b", "Upper", "1", "journal.jsonl"} {
+		_, err := filestore.NewDocument[int](s, kind, "n")
+		assert.Error(t, err, kind)
+	}
+	_, err = filestore.NewDocument[int](s, "judge", "")
+	assert.Error(t, err)
+}
+
+func TestNoContextNoWrite(t *testing.T) {
+	s := newStore(t, filestore.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.Update(ctx, "s", func(s autocontinue.State) (autocontinue.State, error) {
+		cancel()
+		return increment(s)
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Zero(t, seqOf(t, s, "s"))
+}
+
+// onlyFile returns the path of the only file in a folder of the store.
+func onlyFile(t testing.TB, s *filestore.Store, folder string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.Dir(), folder, "*"))
+	require.NoError(t, err)
+	require.Len(t, names, 1)
+	return names[0]
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "sidecoach")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	store, err := filestore.New(dir, filestore.Options{
+		Host:       "my-agent",
+		OnSetAside: func(a filestore.SetAside) { fmt.Println("started afresh:", a.Name, a.Why) },
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	for range 2 { // each in a process of its own
+		if err := store.Update(ctx, "chat 7", func(s autocontinue.State) (autocontinue.State, error) {
+			s.Continues++
+			return s, nil
+		}); errors.Is(err, filestore.ErrDisk) || errors.Is(err, filestore.ErrLocked) {
+			fmt.Println("let the agent stop:", err)
+		}
+	}
+	s, err := store.Load(ctx, "chat 7")
+	fmt.Println(s.Continues, err)
+	// Output: 2 <nil>
+}
+
+func ExampleNewDocument() {
+	dir, err := os.MkdirTemp("", "sidecoach")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	store, err := filestore.New(dir, filestore.Options{})
+	if err != nil {
+		panic(err)
+	}
+	type judge struct{ Failed int }
+	d, err := filestore.NewDocument[judge](store, "judge", "http://localhost:11434/v1")
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	err = d.Update(ctx, func(j judge) (judge, error) {
+		j.Failed++
+		return j, nil
+	})
+	v, err2 := d.Load(ctx)
+	fmt.Println(v.Failed, err, err2)
+	// Output: 1 <nil> <nil>
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// keeperOptions are the flags of the commands that remember what they decided.
+type keeperOptions struct {
+	state    string
+	keepText bool
+}
+
+func (o *keeperOptions) register(f *pflag.FlagSet) {
+	registerState(f, &o.state)
+	f.BoolVar(&o.keepText, "keep-text", false, "journal outputs and requests as a whole, for sidecoach log --case; else only how an output begins")
+}
+
+func registerState(f *pflag.FlagSet, dir *string) {
+	f.StringVar(dir, "state", "", "`DIR` with the state and the journal (default sidecoach in $XDG_STATE_HOME, else in the system's folder for such things)")
+}
+
+// stateFolder returns the folder that a --state names.
+func stateFolder(flag string) (string, error) {
+	if flag != "" {
+		return flag, nil
+	}
+	return stateDir()
+}
+
+// keeper remembers sessions and keeps the journal, for one decision.
+type keeper struct {
+	host     string
+	keepText bool
+	store    *filestore.Store
+	stderr   io.Writer
+	session  string
+}
+
+// open returns the keeper of a host's sessions. Nothing is read or made yet.
+func (o keeperOptions) open(host string, stderr io.Writer) (*keeper, error) {
+	dir, err := stateFolder(o.state)
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{host: host, keepText: o.keepText, stderr: stderr}
+	k.store, err = filestore.New(dir, filestore.Options{Host: host, OnSetAside: k.setAside})
+	return k, err
+}
+
+// decide asks the library with the session's state, and journals what it says.
+func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
+	k.session = out.Session
+	asked := &witness{Classifier: cfg.Classifier}
+	cfg.Store, cfg.Classifier = k.store, asked
+	cfg.Observer = autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
+		line := entry{Event: e, Host: k.host}
+		if k.keepText {
+			line.Input, line.Cut = asked.kept(out)
+		}
+		k.journal(ctx, line)
+		return nil
+	})
+	d, err := decide(ctx, cfg, out)
+	return d, storeFailure(err)
+}
+
+// journal appends a line. That it cannot is said, and changes no decision.
+func (k *keeper) journal(ctx context.Context, line any) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(line)
+	if err == nil {
+		err = k.store.Journal().Append(ctx, b.Bytes())
+	}
+	if err != nil {
+		complain(k.stderr, "sidecoach: not journaled: "+withoutPackage(err))
+	}
+}
+
+func (k *keeper) setAside(a filestore.SetAside) {
+	what := fmt.Sprintf("%s could not be read (%s) and was set aside as %s", a.File, a.Why, a.To)
+	if a.Kind == "sessions" {
+		what += "; the session starts afresh"
+	}
+	complain(k.stderr, "sidecoach: "+what)
+	k.journal(context.Background(), notice{Time: time.Now(), Host: k.host, Session: k.session, Notice: what})
+}
+
+// storeFailure puts what the store could not do into words.
+func storeFailure(err error) error {
+	const human = "show the agent's output to the human; "
+	hint := ""
+	switch {
+	case errors.Is(err, filestore.ErrLocked):
+		hint = "another sidecoach held the session for too long: is one of them suspended?"
+	case errors.Is(err, filestore.ErrDisk), errors.Is(err, filestore.ErrTooLarge):
+		hint = "check the folder, its permissions and the space on the disk, or name another with --state"
+	case errors.Is(err, autocontinue.ErrStateVersion):
+		hint = "a newer sidecoach wrote the state of this session: use that one, or another session"
+	default:
+		return err
+	}
+	return badInput(human+hint, "no decision: %s", withoutPackage(err))
+}
+
+// withoutPackage is what an error says, without the names of the packages it went through.
+func withoutPackage(err error) string {
+	text := strings.NewReplacer("autocontinue: ", "", "filestore: ", "").Replace(err.Error())
+	return strings.TrimPrefix(strings.TrimPrefix(text, "load: "), "update: ")
+}
+
+// witness is a classifier that remembers what it was asked last.
+type witness struct {
+	classify.Classifier
+	mu    sync.Mutex
+	asked *classify.Input
+}
+
+func (w *witness) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
+	w.mu.Lock()
+	w.asked = &in
+	w.mu.Unlock()
+	return w.Classifier.Classify(ctx, in)
+}
+
+const maxKept = 1 << 20 // bytes of an output, and of a request, that the journal keeps
+
+// kept returns what the classifier was asked, or would have been, and whether it is cut.
+func (w *witness) kept(out autocontinue.Output) (*classify.Input, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	in := classify.Input{Text: out.Text, Request: out.Request, Evidence: out.Evidence, Coached: out.Continues}
+	if w.asked != nil {
+		in = *w.asked
+	}
+	cut := false
+	for _, text := range []*string{&in.Text, &in.Request} {
+		if n := maxKept; len(*text) > n {
+			for !utf8.RuneStart((*text)[n]) && n > maxKept-utf8.UTFMax {
+				n--
+			}
+			*text, cut = (*text)[:n], true
+		}
+	}
+	return &in, cut
+}

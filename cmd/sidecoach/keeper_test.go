@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// What the store cannot do is told with what to do about it; the agent's output goes to the human in any case.
+func TestStoreFailures(t *testing.T) {
+	for _, tt := range []struct {
+		err        error
+		what, hint string
+	}{
+		{&filestore.Error{Kind: filestore.ErrLocked, Op: "lock", Path: "/s/locks/07", Err: errors.New("held")}, "no decision: cannot lock /s/locks/07: held", "suspended"},
+		{&filestore.Error{Kind: filestore.ErrDisk, Op: "write", Path: "/s/x", Err: errors.New("full")}, "no decision: cannot write /s/x: full", "--state"},
+		{filestore.ErrTooLarge, "no decision: too large", "--state"},
+		{autocontinue.ErrStateVersion, "no decision: state of a newer version", "newer sidecoach"},
+	} {
+		f, ok := errors.AsType[*failure](storeFailure(fmt.Errorf("autocontinue: update: %w", tt.err)))
+		require.True(t, ok, tt.what)
+		assert.Equal(t, tt.what, f.what)
+		assert.Equal(t, exitFailure, f.status)
+		assert.True(t, strings.HasPrefix(f.hint, "show the agent's output to the human; "), f.hint)
+		assert.Contains(t, f.hint, tt.hint)
+	}
+	boom := errors.New("boom")
+	assert.Equal(t, boom, storeFailure(boom))
+	assert.NoError(t, storeFailure(nil))
+}
+
+// The same outputs through the command and through the library get the same decisions.
+func TestSessionIsTheLibrary(t *testing.T) {
+	heuristic, err := classify.NewHeuristic()
+	require.NoError(t, err)
+	ac, err := autocontinue.New(autocontinue.Config{Classifier: heuristic})
+	require.NoError(t, err)
+	state := t.TempDir()
+	for _, step := range []struct{ turn, text string }{
+		{"1", hollow}, {"1", hollow}, {"1", "Next I'll rename the callers; 5 of 10 files are done.\n"}, {"1", hollow}, {"2", hollow}, {"1", hollow},
+		{"2", "Which database should I use, Postgres or SQLite?\n"}, {"2", hollow},
+	} {
+		want, err := ac.Handle(t.Context(), autocontinue.Output{Session: "s", Turn: step.turn, Text: step.text})
+		require.NoError(t, err)
+		line, err := renderJSON(want)
+		require.NoError(t, err)
+		out, errs, status := sidecoach(t, strings.NewReader(step.text), "--state", state, "--session", "s", "--turn", step.turn, "--json")
+		require.Zero(t, status, errs)
+		assert.Equal(t, line, out)
+	}
+}
+
+// journalOf reads the journal of a folder.
+func journalOf(t *testing.T, dir string) []entry {
+	t.Helper()
+	var list []entry
+	for line, err := range filestore.ReadJournal(t.Context(), dir) {
+		require.NoError(t, err)
+		e, ok := parseEntry(line)
+		require.True(t, ok)
+		list = append(list, e)
+	}
+	return list
+}
+
+// The journal keeps what the classifier was asked or, where it was not, what it would have been asked.
+func TestKeepText(t *testing.T) {
+	state := t.TempDir()
+	keep := func(text string, args ...string) entry {
+		t.Helper()
+		_, errs, status := sidecoach(t, strings.NewReader(text), append(args, "--state", state, "--session", "s", "--keep-text")...)
+		require.Zero(t, status, errs)
+		require.Empty(t, errs)
+		list := journalOf(t, state)
+		return list[len(list)-1]
+	}
+	e := keep(hollow, "--request", "/do-build it", "--continues", "1")
+	require.NotNil(t, e.Input)
+	assert.Equal(t, hollow, e.Input.Text)
+	assert.Equal(t, 1, e.Input.Coached)
+	assert.Equal(t, "/do-build it", e.Input.Request)
+	assert.NotEmpty(t, e.Input.SkillHint, "what the library makes of the request is kept, too")
+	assert.False(t, e.Cut)
+
+	e = keep("boom", "--failed", "--request", "r")
+	assert.Equal(t, autocontinue.ReasonCrashGuard, e.Decision.Reason)
+	assert.Equal(t, &classify.Input{Text: "boom", Request: "r"}, e.Input)
+
+	huge := strings.Repeat("ä\x01", maxKept/3) + "x" + strings.Repeat("ä", 10)
+	e = keep(huge)
+	assert.True(t, e.Cut)
+	assert.LessOrEqual(t, len(e.Input.Text), maxKept)
+	assert.Greater(t, len(e.Input.Text), maxKept-utf8.UTFMax)
+	assert.True(t, strings.HasPrefix(huge, e.Input.Text))
+	_, errs, status := sidecoach(t, strings.NewReader(""), "log", "--state", state, "--case", e.Decision.ID, "--want", "status")
+	assert.Equal(t, exitFailure, status)
+	assert.Contains(t, errs, "too large to be journaled as a whole")
+}
+
+// A notice names the file and where it is now.
+func TestNoticeOfASessionSetAside(t *testing.T) {
+	state := t.TempDir()
+	for range 2 {
+		_, _, status := sidecoach(t, strings.NewReader(hollow), "--state", state, "--session", "s")
+		require.Zero(t, status)
+		files, err := filepath.Glob(filepath.Join(state, "sessions", "*.json"))
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+		require.NoError(t, os.WriteFile(files[0], nil, 0o600))
+	}
+	list := journalOf(t, state)
+	require.Len(t, list, 3)
+	assert.Equal(t, "s", list[1].Session)
+	assert.Equal(t, shellHost, list[1].Host)
+	assert.Contains(t, list[1].Notice, "it is empty")
+	aside, err := filepath.Glob(filepath.Join(state, "aside", "*"))
+	require.NoError(t, err)
+	require.Len(t, aside, 1)
+	assert.Contains(t, list[1].Notice, aside[0])
+}
+
+// A journal line that cannot be made, or not written, is said once and fails nothing.
+func TestJournalFailures(t *testing.T) {
+	var errs strings.Builder
+	k, err := keeperOptions{state: t.TempDir()}.open("h", &errs)
+	require.NoError(t, err)
+	k.journal(t.Context(), make(chan int))
+	assert.Equal(t, 1, strings.Count(errs.String(), "sidecoach: not journaled: "))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	k.journal(ctx, 1)
+	assert.Equal(t, 2, strings.Count(errs.String(), "sidecoach: not journaled: "))
+}
+
+func TestEntryIsAnEvent(t *testing.T) {
+	state := t.TempDir()
+	_, _, status := sidecoach(t, strings.NewReader(hollow), "--state", state, "--session", "s")
+	require.Zero(t, status)
+	for line, err := range filestore.ReadJournal(t.Context(), state) {
+		require.NoError(t, err)
+		var e autocontinue.Event
+		require.NoError(t, json.Unmarshal(line, &e))
+		assert.Equal(t, autocontinue.Continue, e.Decision.Action)
+		assert.NotEmpty(t, e.Signals)
+		assert.NotContains(t, string(line), `"input"`)
+	}
+}

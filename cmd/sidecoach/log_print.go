@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/coach"
+)
+
+const (
+	shortID   = 8   // characters of a decision's ID that are shown
+	logQuote  = 100 // characters of an output that are shown
+	logIndent = "  "
+)
+
+// logPage writes journal entries for a person, under a line for each session.
+type logPage struct {
+	terminal
+	begun   bool
+	session [2]string // host and session of the entry before
+}
+
+// entry is how one entry looks: when, the decision's ID, the decision, then what there is to say about it.
+func (l *logPage) entry(e entry) string {
+	p := page{terminal: l.terminal}
+	if session := [2]string{e.Host, e.Session}; !l.begun || session != l.session {
+		if l.begun {
+			p.printf("\n")
+		}
+		p.printf("%s\n", l.sessionInWords(e))
+		l.session, l.begun = session, true
+	}
+	when := p.paint(dim, e.Time.Local().Format("2006-01-02 15:04:05"))
+	if e.Notice != "" {
+		p.printf("  %s  %s\n%s", when, p.paint(yellow, "notice"), l.about(func(p *page) { p.row("", e.Notice) }))
+		return p.String()
+	}
+	d := harmlessCodes(e.Decision)
+	line := l.headline(d, visible(verdictInWords(d)))
+	if d.Replayed {
+		line += p.paint(dim, " · replayed")
+	}
+	if e.Shadow {
+		line += p.paint(dim, " · shadow: let stop")
+	}
+	id := fmt.Sprintf("%-*.*s", shortID, shortID, visible(d.ID))
+	p.printf("  %s  %s  %s\n", when, p.paint(dim, id), line)
+	p.WriteString(l.about(func(p *page) {
+		if e.Preview != "" {
+			limit := logQuote
+			if p.width > 0 {
+				limit = max(12, min(limit, p.width-labelWidth-4))
+			}
+			p.row("output", quote(e.Preview, limit))
+		}
+		if explains(d.Reason) {
+			p.row("note", d.Note)
+		}
+		p.row("fallback", d.Result.Fallback)
+		for _, why := range d.Degraded {
+			p.row("degraded", why)
+		}
+		p.row("judge", judgeInWords(d.Result.Usage))
+		p.row("error", e.Err)
+	}))
+	return p.String()
+}
+
+func (l *logPage) sessionInWords(e entry) string {
+	name := visible(e.Session)
+	if name == "" {
+		name = "no session"
+	}
+	if e.Host != "" {
+		return l.paint(bold, name) + l.paint(dim, " ("+visible(e.Host)+")")
+	}
+	return l.paint(bold, name)
+}
+
+// about returns rows, moved in under the line they belong to.
+func (l *logPage) about(write func(p *page)) string {
+	p := page{terminal: l.terminal}
+	if p.width > 0 {
+		p.width = max(1, p.width-len(logIndent))
+	}
+	write(&p)
+	var b strings.Builder
+	for line := range strings.Lines(p.String()) {
+		b.WriteString(logIndent + line)
+	}
+	return b.String()
+}
+
+// harmlessCodes returns d with nothing in its codes that a terminal would act on: a journal is a file, and may hold anything.
+func harmlessCodes(d autocontinue.Decision) autocontinue.Decision {
+	d.Reason, d.Tier = autocontinue.Reason(visible(string(d.Reason))), coach.Tier(visible(string(d.Tier)))
+	return d
+}
+
+// explains reports whether the note that goes with a reason says more than the reason does.
+func explains(r autocontinue.Reason) bool {
+	switch r {
+	case autocontinue.ReasonHold, autocontinue.ReasonLowConfidence, autocontinue.ReasonRepeat, autocontinue.ReasonCap:
+		return true
+	}
+	return false
+}
+
+// judgeInWords is "gpt-4.1-mini, 1,234 tokens in, 56 out, 0.8 s"; nothing for a verdict that cost nothing.
+func judgeInWords(u *classify.Usage) string {
+	if u == nil {
+		return ""
+	}
+	parts := []string{fmt.Sprintf("%s tokens in", thousands(u.PromptTokens)), fmt.Sprintf("%s out", thousands(u.CompletionTokens)),
+		fmt.Sprintf("%.1f s", u.Latency.Seconds())}
+	if u.Model != "" {
+		parts = append([]string{u.Model}, parts...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// thousands is 1,234,567.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// plural is "1 line" or "2 lines".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// told is a decision in a journal of which the totals are asked.
+func told(session, turn string, reason autocontinue.Reason, change ...func(*entry)) entry {
+	e := entry{Host: "h"}
+	e.Session, e.Turn = session, turn
+	e.Decision.Reason = reason
+	switch reason {
+	case autocontinue.ReasonProgress, autocontinue.ReasonRejectedCompletion, autocontinue.ReasonEmpty:
+		e.Decision.Action = autocontinue.Continue
+	case autocontinue.ReasonRunClosed, autocontinue.ReasonSameText:
+		e.Decision.Action = autocontinue.Suppress
+	}
+	for _, f := range change {
+		f(&e)
+	}
+	return e
+}
+
+func TestWhatBecameOfContinues(t *testing.T) {
+	const (
+		progress, claim      = autocontinue.ReasonProgress, autocontinue.ReasonRejectedCompletion
+		completion, question = autocontinue.ReasonCompletion, autocontinue.ReasonQuestion
+		repeat, superseded   = autocontinue.ReasonRepeat, autocontinue.ReasonSuperseded
+		closed               = autocontinue.ReasonRunClosed
+	)
+	first := func(e *entry) { e.Decision.Continues = 1 }
+	replay := func(e *entry) { e.Decision.Replayed = true }
+	shadow := func(e *entry) { e.Shadow = true }
+	otherHost := func(e *entry) { e.Host = "other" }
+	for name, tt := range map[string]struct {
+		list                        []entry
+		accepted, notAccepted, open int
+	}{
+		"none":                       {[]entry{told("s", "1", completion)}, 0, 0, 0},
+		"all of a turn":              {[]entry{told("s", "1", claim), told("s", "1", progress), told("s", "1", completion)}, 2, 0, 0},
+		"stalled":                    {[]entry{told("s", "1", claim), told("s", "1", claim), told("s", "1", repeat)}, 0, 2, 0},
+		"a question":                 {[]entry{told("s", "1", claim), told("s", "1", question), told("s", "1", completion)}, 0, 1, 0},
+		"open":                       {[]entry{told("s", "1", claim), told("r", "1", claim)}, 0, 0, 2},
+		"sessions apart":             {[]entry{told("s", "1", claim), told("r", "1", completion)}, 0, 0, 1},
+		"hosts apart":                {[]entry{told("s", "1", claim), told("s", "1", completion, otherHost)}, 0, 0, 1},
+		"another turn":               {[]entry{told("s", "1", claim), told("s", "2", completion)}, 0, 1, 0},
+		"another turn continued":     {[]entry{told("s", "1", claim), told("s", "2", claim), told("s", "2", completion)}, 1, 1, 0},
+		"a turn without a name":      {[]entry{told("s", "", claim, first), told("s", "", claim, first), told("s", "", completion)}, 1, 1, 0},
+		"late, of the turn before":   {[]entry{told("s", "1", claim), told("s", "2", claim), told("s", "1", superseded), told("s", "2", completion)}, 1, 1, 0},
+		"late, and nothing since":    {[]entry{told("s", "1", claim), told("s", "1", superseded)}, 0, 1, 0},
+		"suppressed ones say little": {[]entry{told("s", "1", claim), told("s", "1", closed), told("s", "1", completion)}, 1, 0, 0},
+		"replays say nothing":        {[]entry{told("s", "1", claim), told("s", "1", claim, replay), told("s", "1", completion)}, 1, 0, 0},
+		"shadows were let stop":      {[]entry{told("s", "1", claim, shadow), told("s", "1", completion)}, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sums := newTotals()
+			for _, e := range tt.list {
+				sums.add(e)
+			}
+			assert.Equal(t, outcomes{tt.accepted, tt.notAccepted, tt.open}, sums.outcomes())
+		})
+	}
+}
+
+func TestTotals(t *testing.T) {
+	sums := newTotals()
+	use := func(e *entry) {
+		e.Decision.Result.Usage = &classify.Usage{PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50, Attempts: 2}
+	}
+	for _, e := range []entry{
+		told("a", "", autocontinue.ReasonProgress, use), told("a", "", autocontinue.ReasonProgress, use),
+		told("a", "", autocontinue.ReasonRejectedCompletion), told("a", "", autocontinue.ReasonCap),
+		told("b", "", autocontinue.ReasonRunClosed), told("b", "", autocontinue.ReasonProgress, func(e *entry) { e.Shadow = true }),
+		told("b", "", autocontinue.ReasonError, func(e *entry) { e.Decision.Result.Fallback = "llm: no" }),
+		told("b", "", autocontinue.ReasonError, func(e *entry) { e.Decision.Degraded = []string{"plan: no"} }),
+		told("b", "", autocontinue.ReasonCap, func(e *entry) { e.Decision.Replayed = true }),
+		{Notice: "something"},
+	} {
+		sums.add(e)
+	}
+	assert.Equal(t, `
+8 decisions in 2 sessions
+  continued 3: progress 2, rejected completion 1
+  stopped   3: error 2, cap 1
+  dropped   1: run closed 1
+  shadow    1 time let stop where it would have been continued
+  continues 0 led to an accepted completion, 3 did not, 0 open
+  judge     2 verdicts in 4 calls, 2,000 tokens in, 1,600 of them cached, 100 out
+  fallback  1 verdict
+  degraded  1 decision
+  replayed  1 decision
+  notices   1 notice
+`, sums.table(terminal{}, "dir"))
+	line, err := sums.json()
+	require.NoError(t, err)
+	var back struct{ Totals totals }
+	require.NoError(t, json.Unmarshal([]byte(line), &back))
+	assert.Equal(t, judgeTotals{2, 4, 2000, 1600, 100}, back.Totals.Judge)
+	assert.Equal(t, map[string]int{"error": 2, "cap": 1}, back.Totals.Stopped)
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100", 1234567: "1,234,567"} {
+		assert.Equal(t, want, thousands(n))
+	}
+}
+
+func TestLogEntries(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 5, 0, time.UTC)
+	zone := time.Local
+	time.Local = time.UTC
+	defer func() { time.Local = zone }()
+	e := told("chat 7", "1", autocontinue.ReasonCap, func(e *entry) {
+		e.Time = at
+		e.Preview = "I moved " + strings.Repeat("the parser and ", 20)
+		e.Err = "boom"
+		e.Decision.ID = "0123456789abcdef"
+		e.Decision.Note = "Sent on as often as one turn allows."
+		e.Decision.Degraded = []string{"plan: no such file"}
+		e.Decision.Result = classify.Result{Type: classify.Status, Confidence: 0.9, Fallback: "llm: no answer",
+			Usage: &classify.Usage{Model: "m", PromptTokens: 1234, CompletionTokens: 5, Latency: 1250 * time.Millisecond}}
+	})
+	log := logPage{}
+	assert.Equal(t, `chat 7 (h)
+  2026-03-01 12:00:05  01234567  deliver · status · cap · 0.90
+    output    "I moved the parser and the parser and the parser and the parser and the parser and the parser and t…"
+    note      Sent on as often as one turn allows.
+    fallback  llm: no answer
+    degraded  plan: no such file
+    judge     m, 1,234 tokens in, 5 out, 1.2 s
+    error     boom
+`, log.entry(e))
+	replayed := told("chat 7", "1", autocontinue.ReasonQuestion, func(e *entry) { e.Time = at; e.Decision.Replayed = true; e.Decision.Note = "no" })
+	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", log.entry(replayed), "the session is named once")
+	shadow := told("", "", autocontinue.ReasonProgress, func(e *entry) { e.Time = at; e.Shadow = true; e.Host = "" })
+	assert.Equal(t, "\nno session\n  2026-03-01 12:00:05            continue · progress · shadow: let stop\n", log.entry(shadow))
+
+	narrow := logPage{terminal: terminal{width: 40}}
+	for line := range strings.Lines(narrow.entry(e)) {
+		if strings.HasPrefix(line, "    ") {
+			assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 40, line)
+		}
+	}
+}
+
+// A journal may hold what a newer program wrote: unknown keys are kept for programs and passed over for people.
+func TestParseEntry(t *testing.T) {
+	_, ok := parseEntry([]byte(`{"time":"2026-03-01T12:00:00Z","session":"s","decision":{"action":"deliver","new":1},"newer":{}}`))
+	assert.True(t, ok)
+	for _, bad := range []string{``, `{`, `[]`, `null`, `{}`, `"x"`, `{"time":"2026-03-01T12:00:00Z","decision":{"action":"explode"}}`} {
+		_, ok := parseEntry([]byte(bad))
+		assert.False(t, ok, bad)
+	}
+}
+
+// following starts sidecoach log --follow as a process of its own.
+func following(t *testing.T, args ...string) (cmd *exec.Cmd, next func() string) {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	cmd = &exec.Cmd{Path: exe, Args: append([]string{"sidecoach", "log", "--follow"}, args...), Stderr: os.Stderr} // see TestMain
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() })
+	lines := bufio.NewScanner(out)
+	return cmd, func() string {
+		if !lines.Scan() {
+			return "the end"
+		}
+		return lines.Text()
+	}
+}
+
+// Following goes on over a journal that is begun anew, and Ctrl-C ends it with the totals and without an error.
+func TestFollow(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no way to send an interrupt")
+	}
+	for _, args := range [][]string{nil, {"--json"}} {
+		state := t.TempDir()
+		s, err := filestore.New(state, filestore.Options{JournalSize: 1})
+		require.NoError(t, err)
+		add := func(session string, n int) {
+			require.NoError(t, s.Journal().Append(t.Context(), fmt.Appendf(nil,
+				`{"time":"2026-03-01T12:00:00Z","session":%q,"host":"h","decision":{"id":"%08d","action":"continue","reason":"progress"}}`, session, n)))
+		}
+		cmd, next := following(t, append(args, "--state", state, "--session", "s")...)
+		for i := range 3 {
+			add("another", 0)
+			add("s", i)
+			for line := next(); !strings.Contains(line, fmt.Sprintf("%08d", i)); line = next() {
+				require.NotEqual(t, "the end", line)
+			}
+		}
+		require.NoError(t, cmd.Process.Signal(os.Interrupt))
+		totals := ""
+		for line := next(); line != "the end"; line = next() {
+			totals += line
+		}
+		require.NoError(t, cmd.Wait(), "an interrupt is how it ends")
+		assert.Regexp(t, `3 decisions in 1 session|"decisions":3,"sessions":1,`, totals)
+	}
+}
