@@ -3,7 +3,10 @@ package classify
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // BenchmarkClassify judges the shipped cases by the length of their texts. x/ToLower is the cost as a multiple of
@@ -49,12 +52,19 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
-// BenchmarkNewHeuristic is what a process pays once: reading the tables.
-func BenchmarkNewHeuristic(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := compileTables(); err != nil {
-			b.Fatal(err)
-		}
+// BenchmarkTables is what a process pays once, when it judges the first text of a script: reading the tables.
+func BenchmarkTables(b *testing.B) {
+	fsys, err := fs.Sub(embedded, "lexicon")
+	require.NoError(b, err)
+	for t, name := range [nTongues]string{"english", "latin", "cyrillic", "chinese", "japanese"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				lex, err := newLexicons(fsys)
+				require.NoError(b, err)
+				_, err = lex[t]()
+				require.NoError(b, err)
+			}
+		})
 	}
 }

@@ -121,7 +121,7 @@ func FuzzLines(f *testing.F) {
 func FuzzLexicon(f *testing.F) {
 	f.Add("[claim done start]\nall done|finished\n# of # [@w]\n", "All done.")
 	f.Add("@a = b|c\n[ignore x]\n@a ... ~ing {code} {n/n}\n", "b c doing `x` 3/3")
-	src, err := tables.ReadFile("lexicon/en.txt")
+	src, err := embedded.ReadFile("lexicon/en.txt")
 	if err != nil {
 		f.Fatal(err)
 	}

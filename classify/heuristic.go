@@ -11,34 +11,54 @@ import (
 )
 
 //go:embed lexicon/*.txt weights.txt
-var tables embed.FS
+var embedded embed.FS
 
-// builtin holds the compiled built-in tables, which never change.
-var builtin = sync.OnceValues(compileTables)
+const weightsFile = "weights.txt"
 
-func compileTables() (*Heuristic, error) {
-	names, err := fs.Glob(tables, "lexicon/*.txt")
+// builtin holds the built-in tables, which never change.
+var builtin = sync.OnceValues(func() (*Heuristic, error) {
+	fsys, err := fs.Sub(embedded, "lexicon")
 	if err != nil {
 		return nil, err
 	}
-	lex, err := parseLexicon(tables, names...)
+	lex, err := newLexicons(fsys)
 	if err != nil {
 		return nil, err
 	}
-	w, err := parseWeights(tables, "weights.txt")
+	w, err := parseWeights(embedded, weightsFile)
 	if err != nil {
 		return nil, err
 	}
-	return &Heuristic{lex: lex, weights: w, table: w.table(featureNames(lex))}, nil
-}
+	return assemble(lex, w)
+})
 
 // Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make one
 // with [NewHeuristic]; the zero value has no tables, and its Classify returns an error.
 type Heuristic struct {
-	lex     *lexicon
+	lex     *lexicons
 	weights weights
-	table   *table
+	tables  *[nTongues]func() *judge
 	spare   *sync.Pool // of *reading, whose buffers serve again
+}
+
+// assemble returns a heuristic with these tables. It compiles the English one; an error is in it, or in a table that is
+// of its tongue.
+func assemble(lex *lexicons, w weights) (*Heuristic, error) {
+	first, err := lex[english]()
+	if err != nil {
+		return nil, err
+	}
+	h := &Heuristic{lex: lex, weights: w, tables: new([nTongues]func() *judge), spare: new(sync.Pool)}
+	for t := range h.tables {
+		h.tables[t] = sync.OnceValue(func() *judge {
+			l, err := lex[t]()
+			if err != nil { // tested for the built-in tables, and [Tables] compiles all
+				l = first
+			}
+			return &judge{lex: l, weigh: w.table(featureNames(l)), others: tongue(t) == english}
+		})
+	}
+	return h, nil
 }
 
 // Option changes how a [Heuristic] judges.
@@ -51,7 +71,7 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 	if err != nil {
 		return nil, fmt.Errorf("classify: %w", err)
 	}
-	h := Heuristic{lex: b.lex, weights: b.weights, table: b.table, spare: new(sync.Pool)}
+	h := *b
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errors.New("classify: a nil option")
@@ -63,9 +83,12 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 	return &h, nil
 }
 
-// Tables replaces the built-in tables by those in fsys: "en.txt", the lexicon, and "weights.txt", either of which may be
-// missing, in the formats of this package's lexicon/en.txt and weights.txt. A file that can't be read or has a fault, or an
-// fsys with neither, is an error of [NewHeuristic] that names file and line.
+// Tables replaces the built-in tables by those in fsys: the lexicons, "en.txt" and a file for each other language, and
+// "weights.txt", in the formats of this package's lexicon/en.txt and weights.txt. Either may be missing: lexicons without
+// an English one are none. A file that can't be read or has a fault, or an fsys with neither, is an error of
+// [NewHeuristic] that names file and line.
+//
+// The files ru.txt, zh.txt and ja.txt are for texts in those scripts, all others for Latin script.
 //
 // Weights belong to a lexicon: a rule that is new in the lexicon counts nothing until the weights have a row for it.
 func Tables(fsys fs.FS) Option {
@@ -73,41 +96,48 @@ func Tables(fsys fs.FS) Option {
 		if fsys == nil {
 			return errors.New("tables: no file system")
 		}
-		found := false
-		lex, err := parseLexicon(fsys, "en.txt")
-		switch {
+		lex, w, found := h.lex, h.weights, false
+		switch _, err := fs.Stat(fsys, "en.txt"); {
 		case err == nil:
-			h.lex, found = lex, true
+			if lex, err = newLexicons(fsys); err != nil {
+				return err
+			}
+			for _, compile := range lex {
+				if _, err := compile(); err != nil {
+					return err
+				}
+			}
+			found = true
 		case !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		w, err := parseWeights(fsys, "weights.txt")
-		switch {
+		switch mine, err := parseWeights(fsys, weightsFile); {
 		case err == nil:
-			h.weights, found = w, true
+			w, found = mine, true
 		case !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
 		if !found {
 			return errors.New("tables: neither en.txt nor weights.txt is there")
 		}
-		h.table = h.weights.table(featureNames(h.lex))
-		return nil
+		changed, err := assemble(lex, w)
+		if err == nil {
+			*h = *changed
+		}
+		return err
 	}
 }
 
 // Classify judges in.Text. It never fails (but for the zero value), ignores ctx, takes time linear in the length of the text and keeps nothing of it.
 func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
-	if h == nil || h.lex == nil {
+	if h == nil || h.tables == nil {
 		return Result{}, errors.New("classify: a Heuristic without tables: use NewHeuristic")
 	}
 	if IsBlank(in.Text) {
 		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
 	}
 	rd, req := h.read(in)
-	rd.sheet.reset()
-	rd.features(req, &rd.sheet)
-	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, table: h.table, p: h.table.probabilities(rd.sheet.held)}
+	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, table: rd.judge.weigh, p: rd.judge.weigh.probabilities(rd.sheet.held)}
 	r := v.result()
 	h.done(rd, req)
 	return r, nil
@@ -115,15 +145,13 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 
 // Features returns what the verdict on in is computed from, for those who tune the tables.
 func (h *Heuristic) Features(in Input) []Feature {
-	if h == nil || h.lex == nil {
+	if h == nil || h.tables == nil {
 		return nil
 	}
 	rd, req := h.read(in)
-	rd.sheet.reset()
-	rd.features(req, &rd.sheet)
 	fs := make([]Feature, len(rd.sheet.held))
 	for i, f := range rd.sheet.held {
-		fs[i] = Feature{h.table.names[f], 1}
+		fs[i] = Feature{rd.judge.weigh.names[f], 1}
 	}
 	h.done(rd, req)
 	return fs
@@ -131,12 +159,23 @@ func (h *Heuristic) Features(in Input) []Feature {
 
 const maxRequest = 2000 // bytes of the request that are read
 
+// read reads an output and its request, and takes down the features.
 func (h *Heuristic) read(in Input) (rd, req *reading) {
-	rd = h.reading(in.Text)
-	rd.read(false)
-	req = h.reading(request(in.Request))
-	req.read(true)
+	rd = h.readText(in.Text, false)
+	req = h.readText(request(in.Request), true)
+	rd.features(req, &rd.sheet)
 	return rd, req
+}
+
+func (h *Heuristic) readText(text string, request bool) *reading {
+	rd := h.reading(text, h.tables[tongueOf(text)]())
+	rd.read(request)
+	if rd.judge.others && rd.words > 0 && (!request || rd.words > 3) && !rd.fits() { // perhaps in a language that needs no accents here
+		h.done(rd)
+		rd = h.reading(text, h.tables[latin]())
+		rd.read(request)
+	}
+	return rd
 }
 
 // request returns what is read of the human's words: all, or the beginning and the end of long ones, between which logs
@@ -159,16 +198,16 @@ func request(s string) string {
 }
 
 // reading returns an empty reading of text, with the buffers of one that is done if there is any.
-func (h *Heuristic) reading(text string) *reading {
+func (h *Heuristic) reading(text string, t *judge) *reading {
 	if rd, ok := h.spare.Get().(*reading); ok {
 		*rd = reading{
 			signals: signalSet{kept: rd.signals.kept[:0]}, buf: rd.buf, raw: rd.raw,
-			toks: rd.toks, rawToks: rd.rawToks, sents: rd.sents, rawSents: rd.rawSents, found: rd.found, sheet: rd.sheet,
-			lex: h.lex, text: text,
+			toks: rd.toks, rawToks: rd.rawToks, sents: rd.sents, rawSents: rd.rawSents, found: rd.found,
+			sheet: sheet{held: rd.sheet.held[:0]}, lex: t.lex, judge: t, text: text,
 		}
 		return rd
 	}
-	return &reading{lex: h.lex, text: text}
+	return &reading{lex: t.lex, judge: t, text: text}
 }
 
 // done gives back the buffers of readings whose verdict is made.

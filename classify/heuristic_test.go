@@ -288,9 +288,9 @@ func TestCancelledContext(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	weights, err := tables.ReadFile("weights.txt")
+	weights, err := embedded.ReadFile("weights.txt")
 	require.NoError(t, err)
-	lex, err := tables.ReadFile("lexicon/en.txt")
+	lex, err := embedded.ReadFile("lexicon/en.txt")
 	require.NoError(t, err)
 
 	h, err := NewHeuristic(Tables(fstest.MapFS{"en.txt": {Data: append(slices.Clone(lex), "\n[claim done]\nshipshape\n"...)}}))

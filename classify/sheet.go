@@ -10,8 +10,6 @@ type sheet struct {
 	names *[]string // when not nil, takes down the name of every feature
 }
 
-func (sh *sheet) reset() { sh.held, sh.next = sh.held[:0], 0 }
-
 // add takes down a feature.
 func (sh *sheet) add(name string, holds bool) {
 	if sh.names != nil {

@@ -1,0 +1,109 @@
+package classify
+
+import (
+	"io/fs"
+	"slices"
+	"sync"
+)
+
+// tongue is a group of languages whose tables are compiled together. Which one a text needs its script tells, so a process
+// that judges one English text compiles the English table alone. English is in each: code and terms are English everywhere.
+type tongue uint8
+
+const (
+	english tongue = iota
+	latin          // the languages in Latin script
+	cyrillic
+	chinese
+	japanese
+	nTongues
+)
+
+// scripts are the files of each tongue beside en.txt. A file that is in none of these is one in Latin script.
+var scripts = [nTongues][]string{cyrillic: {"ru.txt"}, chinese: {"zh.txt"}, japanese: {"ja.txt"}}
+
+// files returns which of the names, all tables there are, belong to a tongue.
+func (t tongue) files(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		if name == "en.txt" {
+			return false
+		}
+		home := latin
+		for other, files := range scripts {
+			if slices.Contains(files, name) {
+				home = tongue(other)
+			}
+		}
+		return home != t
+	})
+}
+
+// judge is what one tongue is read and judged with.
+type judge struct {
+	lex    *lexicon
+	weigh  *table
+	others bool // there may be a language among the others that fits better
+}
+
+// lexicons compiles the lexicon of each tongue when it is first asked for.
+type lexicons [nTongues]func() (*lexicon, error)
+
+func newLexicons(fsys fs.FS) (*lexicons, error) {
+	names, err := fs.Glob(fsys, "*.txt")
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == weightsFile })
+	l := new(lexicons)
+	for t := range l {
+		l[t] = sync.OnceValues(func() (*lexicon, error) { return parseLexicon(fsys, tongue(t).files(names)...) })
+	}
+	return l, nil
+}
+
+// sample is how many bytes from the beginning and the end of a text tell its script.
+const sample = 4096
+
+// tongueOf tells from its script which tables a text needs.
+func tongueOf(text string) tongue {
+	head, tail := text, ""
+	if len(text) > 2*sample {
+		head, tail = text[:sample], text[len(text)-sample:]
+	}
+	var n scriptCounts
+	n.add(head)
+	n.add(tail)
+	switch unspaced := n.han + n.kana; {
+	case unspaced*15 > n.ascii && n.kana*8 > unspaced:
+		return japanese
+	case unspaced*15 > n.ascii:
+		return chinese
+	case n.cyrillic*8 > n.ascii:
+		return cyrillic
+	case n.accented > 2:
+		return latin
+	}
+	return english
+}
+
+// scriptCounts are how many letters of each script a text has.
+type scriptCounts struct{ ascii, accented, cyrillic, han, kana int }
+
+func (n *scriptCounts) add(s string) {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c < 0x80:
+			if c|0x20 >= 'a' && c|0x20 <= 'z' {
+				n.ascii++
+			}
+		case c >= 0xC3 && c <= 0xC5: // Latin-1 and Latin Extended-A
+			n.accented++
+		case c >= 0xD0 && c <= 0xD3:
+			n.cyrillic++
+		case c == 0xE3 && i+1 < len(s) && s[i+1] >= 0x81 && s[i+1] <= 0x83:
+			n.kana++
+		case c >= 0xE4 && c <= 0xE9 || c == 0xE3 && i+1 < len(s) && s[i+1] >= 0x90:
+			n.han++
+		}
+	}
+}
