@@ -253,7 +253,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			}
 			if rd.lex.common.has(t.id) {
 				rd.common += n
-			} else if rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
+			} else if t.id == 0 && rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
 				rd.foreign += n
 			}
 			rd.words += n

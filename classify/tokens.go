@@ -199,7 +199,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 				r, n := utf8.DecodeRune(buf[i:])
 				if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 					switch r {
-					case '—', '–', '·', '，', '、', '；', '（', '）':
+					case '—', '–', '·', '，', '、', '；', '（', '）', '【', '】', '《', '》':
 						gap = true
 					case '：':
 						gap, cur.colon = true, true
