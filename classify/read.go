@@ -124,6 +124,9 @@ func (rd *reading) continues(block, l line) bool {
 	case '.', '!', '?', ':', ';', '|':
 		return false
 	}
+	if r, _ := utf8.DecodeLastRuneInString(rd.text[block.start:block.end]); r == '。' || r == '！' || r == '？' || r == '：' || r == '；' {
+		return false
+	}
 	c := rd.text[l.start]
 	return 'a' <= c && c <= 'z' || c == '`' || c == '('
 }
