@@ -58,6 +58,8 @@ func TestEvidence(t *testing.T) {
 		{"0 passed, 0 failed", nil},
 		{"No tests passed.", nil},
 		{"3 passed, 2 failed", nil},
+		{"Passed: 31, failed: 0", []EvidenceKind{EvidenceTests}},
+		{"Passed: 31, failed: 2", nil},
 		{"```\nok  \texample.com/queue\t0.2s [no tests to run]\n```", nil},
 		{"All 42 tests will pass once the mock is there.", nil},
 		{"All 12 tests passed before my change.", nil},
