@@ -58,6 +58,8 @@ func TestEvidence(t *testing.T) {
 		{"0 passed, 0 failed", nil},
 		{"No tests passed.", nil},
 		{"3 passed, 2 failed", nil},
+		{"Passed: 31, failed: 0", []EvidenceKind{EvidenceTests}},
+		{"Passed: 31, failed: 2", nil},
 		{"```\nok  \texample.com/queue\t0.2s [no tests to run]\n```", nil},
 		{"All 42 tests will pass once the mock is there.", nil},
 		{"All 12 tests passed before my change.", nil},
@@ -232,7 +234,7 @@ func TestHostEvidenceOutweighsProse(t *testing.T) {
 func TestForeignLanguage(t *testing.T) {
 	for _, text := range []string{
 		"Ich habe die Weiterleitung repariert. Alle Tests sind grün, der Fehler ist behoben.",
-		"修复了登录重定向的问题。现在应该可以正常工作了。所有测试都通过了。",
+		"로그인 리디렉션 문제를 수정했습니다. 이제 정상적으로 작동할 것입니다. 모든 테스트가 통과했습니다.",
 		"ログインのリダイレクトを修正しました。これで動くはずです。",
 		"Исправил перенаправление после входа. Теперь всё должно работать.",
 	} {

@@ -1,6 +1,9 @@
 package classify
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // lineKind says what a line is in Markdown. Only prose kinds hold the agent's voice; fenced and quoted lines are data.
 type lineKind uint8
@@ -230,17 +233,33 @@ func (l *line) marker(s string) {
 		for n < len(s) && n < 9 && s[n] >= '0' && s[n] <= '9' {
 			n++
 		}
-		if n+1 < len(s) && (s[n] == '.' || s[n] == ')') && isBlank(s[n+1]) {
-			l.item(s, n+1)
+		if w := numberMark(s[n:]); w > 0 {
+			l.item(s, n+w)
 			l.numbered = true
 		}
 	case strings.HasPrefix(s, "•") || strings.HasPrefix(s, "·"):
-		l.item(s, strings.IndexByte(s, s[1])+1)
+		_, n := utf8.DecodeRuneInString(s)
+		l.item(s, n)
 	case strings.HasPrefix(s, "–") || strings.HasPrefix(s, "—"):
 		if len(s) > 3 && isBlank(s[3]) {
 			l.item(s, 3)
 		}
 	}
+}
+
+// numberMark returns the length of what makes the number before s a list marker, or 0. White space follows it but in scripts
+// without spaces: "1.修复".
+func numberMark(s string) int {
+	if strings.HasPrefix(s, "、") || strings.HasPrefix(s, "．") || strings.HasPrefix(s, "）") {
+		return len("、")
+	}
+	if len(s) < 2 || s[0] != '.' && s[0] != ')' {
+		return 0
+	}
+	if r, _ := utf8.DecodeRuneInString(s[1:]); isBlank(s[1]) || unspaced(r) {
+		return 1
+	}
+	return 0
 }
 
 // item makes l a list item whose marker has n bytes, and takes a checkbox off it.

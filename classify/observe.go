@@ -1,6 +1,9 @@
 package classify
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // evidence looks for evidence in a sentence of a block, data or voice: counted test results and the like by the
 // lexicon's raw rules, commit hashes by their form. A test result beside which failures are counted is none, nor is
@@ -156,8 +159,14 @@ func (rd *reading) failing(s sentence, block string) bool {
 		if t.kind == partToken {
 			return true
 		}
+		if rd.lex.fail.has(t.id) && next.kind == numberToken && countsAfter(block[t.start:next.start]) {
+			return true
+		}
 		if t.kind != numberToken {
 			continue
+		}
+		if next.gap && !rd.lex.of.has(next.id) {
+			continue // "passed 42, failed 0": the number belongs to what stands before it
 		}
 		if rd.lex.fail.has(next.id) {
 			return true
@@ -166,7 +175,7 @@ func (rd *reading) failing(s sentence, block string) bool {
 			continue
 		}
 		third := &rd.rawToks[i+2]
-		if rd.lex.test.has(next.id) && rd.lex.fail.has(third.id) {
+		if rd.lex.test.has(next.id) && rd.lex.fail.has(third.id) && !third.gap {
 			return true
 		}
 		m, ok1 := digits([]byte(block[t.start:t.end]))
@@ -176,6 +185,13 @@ func (rd *reading) failing(s sentence, block string) bool {
 		}
 	}
 	return false
+}
+
+// countsAfter reports whether the count of a word stands after it: "Failed: 2", "失败 2". s is the word and what parts it from
+// the number. "error 404" counts nothing.
+func countsAfter(s string) bool {
+	word := strings.TrimRight(s, " :：=*")
+	return word != "" && !strings.ContainsAny(word, ",;，；、") && (word[len(word)-1] >= utf8.RuneSelf || strings.ContainsAny(s[len(word):], ":：="))
 }
 
 // isHash reports whether w has the form of a commit hash: 7 to 40 lower-case hexadecimal digits, letters and figures

@@ -125,6 +125,9 @@ func (rd *reading) continues(block, l line) bool {
 	case '.', '!', '?', ':', ';', '|':
 		return false
 	}
+	if r, _ := utf8.DecodeLastRuneInString(rd.text[block.start:block.end]); r == '。' || r == '！' || r == '？' || r == '：' || r == '；' {
+		return false
+	}
 	c := rd.text[l.start]
 	return 'a' <= c && c <= 'z' || c == '`' || c == '('
 }
@@ -254,7 +257,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			}
 			if rd.lex.common.has(t.id) {
 				rd.common += n
-			} else if rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
+			} else if t.id == 0 && rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
 				rd.foreign += n
 			}
 			rd.words += n

@@ -108,7 +108,7 @@ const maxQuote = 600 // bytes; longer "quotes" are stray marks
 // white space or an opening bracket; a closing one follows a character and stands before none of a word. So
 // apostrophes and inches are no quotes.
 func closingQuote(s string, i int, q byte) int {
-	if i > 0 && !isBlank(s[i-1]) && !isOpening(s[i-1]) && !endsDash(s[:i]) || i+1 >= len(s) || isBlank(s[i+1]) || s[i+1] == q {
+	if i > 0 && !isBlank(s[i-1]) && !isOpening(s[i-1]) && !endsDash(s[:i]) && !endsUnspaced(s[:i]) || i+1 >= len(s) || isBlank(s[i+1]) || s[i+1] == q {
 		return -1
 	}
 	limit := min(len(s), i+maxQuote)
@@ -131,9 +131,19 @@ func isOpening(c byte) bool {
 // endsDash reports whether s ends in a dash, after which speech may open: "he said—"so".
 func endsDash(s string) bool { return strings.HasSuffix(s, "—") || strings.HasSuffix(s, "–") }
 
-// startsWord reports whether s begins with a letter, a digit or an underscore.
+// endsUnspaced reports whether s ends in a character of a script without spaces or in its punctuation, on which speech
+// follows at once.
+func endsUnspaced(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return unspaced(r) || r >= 0x3000 && r < 0x3040 || r > 0xFF00 && r < 0xFFEF
+}
+
+// startsWord reports whether s begins with a letter, a digit or an underscore that would belong to the word before it.
 func startsWord(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
+	if unspaced(r) {
+		return false
+	}
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
@@ -199,7 +209,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 				r, n := utf8.DecodeRune(buf[i:])
 				if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 					switch r {
-					case '—', '–', '·', '，', '、', '；', '（', '）':
+					case '—', '–', '·', '，', '、', '；', '（', '）', '【', '】', '《', '》':
 						gap = true
 					case '：':
 						gap, cur.colon = true, true
