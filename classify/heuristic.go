@@ -37,7 +37,7 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 type Heuristic struct {
 	lex     *lexicons
 	weights weights
-	tables  *[nTongues]func() *judge
+	readers *[nTongues]func() *reader
 	spare   *sync.Pool // of *reading, whose buffers serve again
 }
 
@@ -48,14 +48,14 @@ func assemble(lex *lexicons, w weights) (*Heuristic, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Heuristic{lex: lex, weights: w, tables: new([nTongues]func() *judge), spare: new(sync.Pool)}
-	for t := range h.tables {
-		h.tables[t] = sync.OnceValue(func() *judge {
+	h := &Heuristic{lex: lex, weights: w, readers: new([nTongues]func() *reader), spare: new(sync.Pool)}
+	for t := range h.readers {
+		h.readers[t] = sync.OnceValue(func() *reader {
 			l, err := lex[t]()
 			if err != nil { // tested for the built-in tables, and [Tables] compiles all
 				l = first
 			}
-			return &judge{lex: l, weigh: w.table(featureNames(l)), others: tongue(t) == english}
+			return &reader{lex: l, weigh: w.table(featureNames(l)), others: tongue(t) == english}
 		})
 	}
 	return h, nil
@@ -130,14 +130,14 @@ func Tables(fsys fs.FS) Option {
 
 // Classify judges in.Text. It never fails (but for the zero value), ignores ctx, takes time linear in the length of the text and keeps nothing of it.
 func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
-	if h == nil || h.tables == nil {
+	if h == nil || h.readers == nil {
 		return Result{}, errors.New("classify: a Heuristic without tables: use NewHeuristic")
 	}
 	if IsBlank(in.Text) {
 		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
 	}
 	rd, req := h.read(in)
-	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, table: rd.judge.weigh, p: rd.judge.weigh.probabilities(rd.sheet.held)}
+	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, table: rd.reader.weigh, p: rd.reader.weigh.probabilities(rd.sheet.held)}
 	r := v.result()
 	h.done(rd, req)
 	return r, nil
@@ -145,13 +145,13 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 
 // Features returns what the verdict on in is computed from, for those who tune the tables.
 func (h *Heuristic) Features(in Input) []Feature {
-	if h == nil || h.tables == nil {
+	if h == nil || h.readers == nil {
 		return nil
 	}
 	rd, req := h.read(in)
 	fs := make([]Feature, len(rd.sheet.held))
 	for i, f := range rd.sheet.held {
-		fs[i] = Feature{rd.judge.weigh.names[f], 1}
+		fs[i] = Feature{rd.reader.weigh.names[f], 1}
 	}
 	h.done(rd, req)
 	return fs
@@ -168,11 +168,11 @@ func (h *Heuristic) read(in Input) (rd, req *reading) {
 }
 
 func (h *Heuristic) readText(text string, request bool) *reading {
-	rd := h.reading(text, h.tables[tongueOf(text)]())
+	rd := h.reading(text, h.readers[tongueOf(text)]())
 	rd.read(request)
-	if rd.judge.others && rd.words > 0 && (!request || rd.words > 3) && !rd.fits() { // perhaps in a language that needs no accents here
+	if rd.reader.others && rd.words > 0 && (!request || rd.words > 3) && !rd.fits() { // perhaps in a language that needs no accents here
 		h.done(rd)
-		rd = h.reading(text, h.tables[latin]())
+		rd = h.reading(text, h.readers[latin]())
 		rd.read(request)
 	}
 	return rd
@@ -198,16 +198,16 @@ func request(s string) string {
 }
 
 // reading returns an empty reading of text, with the buffers of one that is done if there is any.
-func (h *Heuristic) reading(text string, t *judge) *reading {
+func (h *Heuristic) reading(text string, t *reader) *reading {
 	if rd, ok := h.spare.Get().(*reading); ok {
 		*rd = reading{
 			signals: signalSet{kept: rd.signals.kept[:0]}, buf: rd.buf, raw: rd.raw,
 			toks: rd.toks, rawToks: rd.rawToks, sents: rd.sents, rawSents: rd.rawSents, found: rd.found,
-			sheet: sheet{held: rd.sheet.held[:0]}, lex: t.lex, judge: t, text: text,
+			sheet: sheet{held: rd.sheet.held[:0]}, lex: t.lex, reader: t, text: text,
 		}
 		return rd
 	}
-	return &reading{lex: t.lex, judge: t, text: text}
+	return &reading{lex: t.lex, reader: t, text: text}
 }
 
 // done gives back the buffers of readings whose verdict is made.

@@ -8,9 +8,9 @@ import (
 
 // reading is what one pass over a text found out about it. It has the same size for a text of any length.
 type reading struct {
-	lex   *lexicon
-	judge *judge
-	text  string
+	lex    *lexicon
+	reader *reader
+	text   string
 
 	signals   signalSet
 	counts    [maxRules]int // finds of each rule, in the agent's voice or, for evidence, anywhere

@@ -38,8 +38,8 @@ func (t tongue) files(names []string) []string {
 	})
 }
 
-// judge is what one tongue is read and judged with.
-type judge struct {
+// reader is what one tongue is read and judged with.
+type reader struct {
 	lex    *lexicon
 	weigh  *table
 	others bool // there may be a language among the others that fits better
