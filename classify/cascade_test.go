@@ -96,7 +96,7 @@ func ExampleCascade() {
 	c := Cascade(cheap, dear, 0.999)
 	r, _ := c.Classify(context.Background(), Input{Text: "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:12 +0x1d\nexit status 2"})
 	fmt.Println(r.Type)
-	r, _ = c.Classify(context.Background(), Input{Text: "Fixed it, should work now."})
+	r, _ = c.Classify(context.Background(), Input{Text: "The parser handles both forms."})
 	fmt.Println(r.Type, "-", r.Fallback)
 	// Output:
 	// error

@@ -69,6 +69,9 @@ func (rd *reading) features(req *reading, sh *sheet) {
 	on("trace:data", rd.traceData > 1)
 	on("questions", rd.questions > 0)
 	on("questions:3+", rd.questions >= 3)
+	for t, name := range scriptFeatures {
+		on(name, rd.reader.tongue == tongue(t))
+	}
 	on("language:known", rd.fits())
 	on("language:foreign", rd.foreign*3 > rd.words && !rd.fits())
 
@@ -197,6 +200,8 @@ func (rd *reading) features(req *reading, sh *sheet) {
 	on("short+request-question", rd.words < 13 && asked.question)
 	on("short+request-explain", rd.words < 13 && asked.explain)
 }
+
+var scriptFeatures = [nTongues]string{"script:english", "script:latin", "script:cyrillic", "script:chinese", "script:japanese"}
 
 var fenceFeatures = [nFenceKinds]string{"fence:plain", "fence:shell", "fence:code", "fence:diff", "fence:edit"}
 

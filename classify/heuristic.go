@@ -10,10 +10,8 @@ import (
 	"sync"
 )
 
-//go:embed lexicon/*.txt weights.txt
+//go:embed lexicon/*.txt weights/*.txt
 var embedded embed.FS
-
-const weightsFile = "weights.txt"
 
 // builtin holds the built-in tables, which never change.
 var builtin = sync.OnceValues(func() (*Heuristic, error) {
@@ -25,37 +23,44 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := parseWeights(embedded, weightsFile)
-	if err != nil {
-		return nil, err
-	}
-	return assemble(lex, w)
+	return assemble(lex, newWeightTables(embedded))
 })
 
 // Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make one
 // with [NewHeuristic]; the zero value has no tables, and its Classify returns an error.
 type Heuristic struct {
 	lex     *lexicons
-	weights weights
+	weights *weightTables
 	readers *[nTongues]func() *reader
 	spare   *sync.Pool // of *reading, whose buffers serve again
 }
 
-// assemble returns a heuristic with these tables. It compiles the English one; an error is in it, or in a table that is
-// of its tongue.
-func assemble(lex *lexicons, w weights) (*Heuristic, error) {
-	first, err := lex[english]()
+// assemble returns a heuristic with these tables. It reads those for English; an error is in them.
+func assemble(lex *lexicons, w *weightTables) (*Heuristic, error) {
+	h := &Heuristic{lex: lex, weights: w, readers: new([nTongues]func() *reader), spare: new(sync.Pool)}
+	read := func(t tongue) (*reader, error) {
+		l, err := lex[t]()
+		if err != nil {
+			return nil, err
+		}
+		own, err := w[t]()
+		if err != nil {
+			return nil, err
+		}
+		return &reader{tongue: t, lex: l, weigh: own.table(featureNames(l)), others: t == english}, nil
+	}
+	first, err := read(english)
 	if err != nil {
 		return nil, err
 	}
-	h := &Heuristic{lex: lex, weights: w, readers: new([nTongues]func() *reader), spare: new(sync.Pool)}
-	for t := range h.readers {
+	h.readers[english] = func() *reader { return first }
+	for t := english + 1; t < nTongues; t++ {
 		h.readers[t] = sync.OnceValue(func() *reader {
-			l, err := lex[t]()
-			if err != nil { // tested for the built-in tables, and [Tables] compiles all
-				l = first
+			r, err := read(t)
+			if err != nil { // can't be: tests read all built-in tables, and [Tables] those of a host
+				return first
 			}
-			return &reader{lex: l, weigh: w.table(featureNames(l)), others: tongue(t) == english}
+			return r
 		})
 	}
 	return h, nil
@@ -83,12 +88,13 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 	return &h, nil
 }
 
-// Tables replaces the built-in tables by those in fsys: the lexicons, "en.txt" and a file for each other language, and
-// "weights.txt", in the formats of this package's lexicon/en.txt and weights.txt. Either may be missing: lexicons without
-// an English one are none. A file that can't be read or has a fault, or an fsys with neither, is an error of
-// [NewHeuristic] that names file and line.
+// Tables replaces the built-in tables by those in fsys, in the formats of this package's lexicon/en.txt and
+// weights/english.txt. The lexicons are "en.txt" and a file for each other language: ru.txt, zh.txt and ja.txt for texts
+// in those scripts, all others for Latin script. The weights are "weights.txt" or, for one script, "weights/NAME.txt" (english,
+// latin, cyrillic, chinese, japanese). Lexicons or weights may be missing altogether; then the built-in ones stay.
 //
-// The files ru.txt, zh.txt and ja.txt are for texts in those scripts, all others for Latin script.
+// A file that can't be read or has a fault, or an fsys with neither en.txt nor weights.txt, is an error of [NewHeuristic] that
+// names file and line.
 //
 // Weights belong to a lexicon: a rule that is new in the lexicon counts nothing until the weights have a row for it.
 func Tables(fsys fs.FS) Option {
@@ -96,29 +102,33 @@ func Tables(fsys fs.FS) Option {
 		if fsys == nil {
 			return errors.New("tables: no file system")
 		}
-		lex, w, found := h.lex, h.weights, false
-		switch _, err := fs.Stat(fsys, "en.txt"); {
-		case err == nil:
+		lex, w := h.lex, h.weights
+		mine, err := has(fsys, "en.txt")
+		if err != nil {
+			return err
+		}
+		if mine {
 			if lex, err = newLexicons(fsys); err != nil {
 				return err
 			}
-			for _, compile := range lex {
-				if _, err := compile(); err != nil {
-					return err
-				}
-			}
-			found = true
-		case !errors.Is(err, fs.ErrNotExist):
+		}
+		weighed, err := has(fsys, weightsFile)
+		if err != nil {
 			return err
 		}
-		switch mine, err := parseWeights(fsys, weightsFile); {
-		case err == nil:
-			w, found = mine, true
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
+		if weighed {
+			w = newWeightTables(fsys)
 		}
-		if !found {
+		if !mine && !weighed {
 			return errors.New("tables: neither en.txt nor weights.txt is there")
+		}
+		for t := range nTongues {
+			if _, err := lex[t](); err != nil {
+				return err
+			}
+			if _, err := w[t](); err != nil {
+				return err
+			}
 		}
 		changed, err := assemble(lex, w)
 		if err == nil {
@@ -126,6 +136,15 @@ func Tables(fsys fs.FS) Option {
 		}
 		return err
 	}
+}
+
+// has reports whether there is a file of that name.
+func has(fsys fs.FS, name string) (bool, error) {
+	_, err := fs.Stat(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Classify judges in.Text. It never fails (but for the zero value), ignores ctx, takes time linear in the length of the text and keeps nothing of it.

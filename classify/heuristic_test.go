@@ -290,7 +290,7 @@ func TestCancelledContext(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	weights, err := embedded.ReadFile("weights.txt")
+	weights, err := embedded.ReadFile("weights/english.txt")
 	require.NoError(t, err)
 	lex, err := embedded.ReadFile("lexicon/en.txt")
 	require.NoError(t, err)

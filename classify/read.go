@@ -345,9 +345,9 @@ func (rd *reading) standing(s sentence, m match) standing {
 	return affirmed
 }
 
-// finite reports whether a finite verb follows the find in its sentence: "Running it shows …" is no progress.
+// finite reports whether a finite verb follows the find in its clause: "Running it shows …" is no progress.
 func (rd *reading) finite(s sentence, m match) bool {
-	for i := int(m.last); i < s.last; i++ {
+	for i := int(m.last); i < s.last && !rd.toks[i].gap; i++ {
 		if id := rd.toks[i].id; rd.lex.finiteVerbs.has(id) {
 			return true
 		}

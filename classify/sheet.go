@@ -44,7 +44,7 @@ func (sh *sheet) rules(lex *lexicon, found [4]ruleSet) {
 // featureNames returns the name of every feature, by number.
 func featureNames(lex *lexicon) []string {
 	var names []string
-	rd := &reading{lex: lex}
+	rd := &reading{lex: lex, reader: new(reader)}
 	rd.features(rd, &sheet{names: &names})
 	return names
 }

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"errors"
 	"io/fs"
 	"slices"
 	"sync"
@@ -18,6 +19,8 @@ const (
 	japanese
 	nTongues
 )
+
+var tongueNames = [nTongues]string{"english", "latin", "cyrillic", "chinese", "japanese"}
 
 // scripts are the files of each tongue beside en.txt. A file that is in none of these is one in Latin script.
 var scripts = [nTongues][]string{cyrillic: {"ru.txt"}, chinese: {"zh.txt"}, japanese: {"ja.txt"}}
@@ -40,6 +43,7 @@ func (t tongue) files(names []string) []string {
 
 // reader is what one tongue is read and judged with.
 type reader struct {
+	tongue tongue
 	lex    *lexicon
 	weigh  *table
 	others bool // there may be a language among the others that fits better
@@ -59,6 +63,26 @@ func newLexicons(fsys fs.FS) (*lexicons, error) {
 		l[t] = sync.OnceValues(func() (*lexicon, error) { return parseLexicon(fsys, tongue(t).files(names)...) })
 	}
 	return l, nil
+}
+
+const weightsFile = "weights.txt"
+
+// weightTables reads the weights of each tongue when they are first asked for.
+type weightTables [nTongues]func() (weights, error)
+
+// newWeightTables reads weights/NAME.txt for a tongue and, where there is none, weights.txt.
+func newWeightTables(fsys fs.FS) *weightTables {
+	w := new(weightTables)
+	for t := range w {
+		w[t] = sync.OnceValues(func() (weights, error) {
+			own, err := parseWeights(fsys, "weights/"+tongueNames[t]+".txt")
+			if errors.Is(err, fs.ErrNotExist) {
+				return parseWeights(fsys, weightsFile)
+			}
+			return own, err
+		})
+	}
+	return w
 }
 
 // sample is how many bytes from the beginning and the end of a text tell its script.

@@ -20,7 +20,13 @@ func (t *trainer) crossValidate(cases []evaluate.Case, show string) error {
 	}
 	var held []evaluate.Outcome
 	for repo, cases := range folds {
-		h, err := classify.NewHeuristic(classify.Tables(fstest.MapFS{"weights.txt": {Data: t.table(t.fit(repo), "")}}))
+		tables := fstest.MapFS{}
+		for _, script := range t.scriptsOf(repo) {
+			data := t.table(t.fit(script, repo), "")
+			tables["weights/"+script+".txt"] = &fstest.MapFile{Data: data}
+			tables["weights.txt"] = &fstest.MapFile{Data: data} // the others are not asked for
+		}
+		h, err := classify.NewHeuristic(classify.Tables(tables))
 		if err != nil {
 			return err
 		}
@@ -53,6 +59,17 @@ func (t *trainer) crossValidate(cases []evaluate.Case, show string) error {
 		fmt.Println()
 	}
 	return nil
+}
+
+// scriptsOf returns the scripts of the cases in a fold.
+func (t *trainer) scriptsOf(fold string) []string {
+	var list []string
+	for _, e := range t.examples {
+		if e.fold == fold && !slices.Contains(list, e.script) {
+			list = append(list, e.script)
+		}
+	}
+	return list
 }
 
 func row(name string, s evaluate.Summary) {

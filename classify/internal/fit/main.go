@@ -1,11 +1,13 @@
 // Command fit fits the heuristic's weights on labelled cases: multinomial logistic regression over the heuristic's
 // features, with an L2 penalty, rounded to hundredths of log-odds.
 //
-//	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -out classify/weights.txt
+//	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -out classify/weights
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -cv more.jsonl
 //
+// There are weights for each script, fitted on all cases, those in other scripts counting less.
+//
 // The shipped weights come from the shipped cases and from dev.jsonl, labelled outputs of real agents that are not part of
-// the repository; the head of weights.txt says how often each counted.
+// the repository; the heads of the files say how often each counted.
 //
 // With -cv nothing is written: each repository named in that file (meta.repo) is held out in turn, weights are fitted on
 // all else, and the figures are those of the whole heuristic, rounded weights and rules included, on the held-out cases.
@@ -38,10 +40,11 @@ func main() {
 	log.SetPrefix("fit: ")
 	var patterns files
 	flag.Var(&patterns, "cases", "JSON Lines files of cases, as a glob; GLOB@N counts them N times; may be given several times")
-	out := flag.String("out", "", "file to write the weights to")
+	out := flag.String("out", "", "folder to write the weights to, a file a script")
 	cv := flag.String("cv", "", "cross-validate on this file, folds by repository, instead of writing")
 	var t trainer
 	flag.Float64Var(&t.l2, "l2", 3, "strength of the penalty on large weights")
+	flag.Float64Var(&t.others, "others", 0.3, "how much cases in other scripts count in the weights for one script")
 	flag.IntVar(&t.minimum, "min", 3, "leave out features that fewer cases have")
 	flag.Float64Var(&t.sharpen, "sharpen", 1, "factor on all weights: above 1 the verdicts are surer than the fit makes them")
 	blind := flag.Float64("blind", 0.3, "how much a copy of each case without its request counts: in a pipe there is none")
@@ -103,13 +106,19 @@ func run(patterns files, out, cv, show string, blind float64, t *trainer) error 
 		}
 		return t.crossValidate(held, show)
 	}
-	table := t.table(t.fit(""), fmt.Sprintf("%s, with -l2 %g -blind %g -min %d -sharpen %g", strings.Join(sources, ", "), t.l2, blind, t.minimum, t.sharpen))
-	if out == "" {
-		_, err := os.Stdout.Write(table)
-		return err
+	for _, script := range scripts {
+		table := t.table(t.fit(script, ""), fmt.Sprintf("%s, with -l2 %g -blind %g -min %d -sharpen %g -others %g", strings.Join(sources, ", "), t.l2, blind, t.minimum, t.sharpen, t.others))
+		if out == "" {
+			fmt.Printf("%s\n%s\n", script, table)
+		} else if err := os.WriteFile(filepath.Join(out, script+".txt"), table, 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(out, table, 0o644)
+	return nil
 }
+
+// scripts are those that have weights of their own.
+var scripts = []string{"english", "latin", "cyrillic", "chinese", "japanese"}
 
 // weighted splits GLOB@N into its parts: its cases count N times. Without @ they count once.
 func weighted(pattern string) (string, float64, error) {

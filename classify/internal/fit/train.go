@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
@@ -10,6 +11,7 @@ import (
 
 type trainer struct {
 	l2, sharpen float64
+	others      float64 // how much a case in another script counts
 	minimum     int
 	names       []string // of the features, by number
 	index       map[string]int
@@ -18,6 +20,7 @@ type trainer struct {
 
 type example struct {
 	fold     string // the repository, "" for cases that are never held out
+	script   string
 	weight   float64
 	class    int
 	features []feature
@@ -34,6 +37,9 @@ func (t *trainer) add(h *classify.Heuristic, c evaluate.Case, weight float64, fo
 		e.fold = meta(c, "repo")
 	}
 	for _, f := range h.Features(c.Input) {
+		if name, ok := strings.CutPrefix(f.Name, "script:"); ok {
+			e.script = name
+		}
 		i, ok := t.index[f.Name]
 		if !ok {
 			i = len(t.names)
@@ -60,9 +66,9 @@ func meta(c evaluate.Case, key string) string {
 	return s
 }
 
-// fit returns the weights, a row a feature and a column a class, fitted on all examples but those of one fold. The same
-// examples give the same weights.
-func (t *trainer) fit(without string) [][]float64 {
+// fit returns the weights for texts in one script, a row a feature and a column a class, fitted on all examples but those of
+// one fold. The same examples give the same weights.
+func (t *trainer) fit(script, without string) [][]float64 {
 	k := len(classes)
 	var cases []*example
 	seen := make([]int, len(t.names))
@@ -91,9 +97,13 @@ func (t *trainer) fit(without string) [][]float64 {
 		for _, e := range cases {
 			predict(p, w, e)
 			p[e.class]--
+			weight := e.weight
+			if e.script != script {
+				weight *= t.others
+			}
 			for _, f := range e.features {
 				for c := range p {
-					grad[f.index][c] += e.weight * p[c] * f.value
+					grad[f.index][c] += weight * p[c] * f.value
 				}
 			}
 		}
