@@ -286,3 +286,12 @@ func FuzzSkill(f *testing.F) {
 			asks(strings.ReplaceAll(strings.ReplaceAll(text, "\r", " "), "\n", "\r\n")), "CRLF is as good as LF")
 	})
 }
+
+// Most requests name no skill. Then nothing is allocated, however much code is in them.
+func TestNoTriggerCostsNoAllocation(t *testing.T) {
+	reg := skills.NewRegistry(skills.Builtin()...)
+	q := skills.Query{Text: "Make `Parse` take an `io.Reader`:\n\n```go\nfunc Parse(r io.Reader)\n```\n\n> and `Format`, too\n\nSee docs/do-build.md."}
+	_, found := reg.Detect(q)
+	require.False(t, found)
+	assert.Zero(t, testing.AllocsPerRun(10, func() { reg.Detect(q) }))
+}

@@ -8,14 +8,22 @@ import (
 
 // mentions reports whether word stands in the human's own words of text, as a word of its own.
 func mentions(text, word string) bool {
-	if word == "" {
-		return false
+	if word == "" || !occurs(text, 0, len(text), word) {
+		return false // as in most texts, whose structure need not be read then
 	}
 	for start, end := range ownWords(text) {
-		for i := start; i+len(word) <= end; i++ {
-			if strings.EqualFold(text[i:i+len(word)], word) && begins(text[:i]) && ends(text[i+len(word):]) {
-				return true
-			}
+		if occurs(text, start, end, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// occurs reports whether word stands in text[start:end] as a word of its own.
+func occurs(text string, start, end int, word string) bool {
+	for i := start; i+len(word) <= end; i++ {
+		if strings.EqualFold(text[i:i+len(word)], word) && begins(text[:i]) && ends(text[i+len(word):]) {
+			return true
 		}
 	}
 	return false
