@@ -1,7 +1,6 @@
 package plancriteria
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -63,7 +62,7 @@ func contentStart(heading *ast.Heading, src []byte) int {
 // empty, and so is one so long that inline parsing, which can take quadratic time, is no longer safe.
 func headingText(inline parser.Parser, heading *ast.Heading, src []byte) string {
 	const shortest, longest = len("Success Criteria"), 512
-	raw := definitions.ReplaceAll(heading.Lines().Value(src), nil)
+	raw := definitions().ReplaceAll(heading.Lines().Value(src), nil)
 	if len(raw) < shortest || len(raw) > longest {
 		return ""
 	}
@@ -95,13 +94,13 @@ func headingText(inline parser.Parser, heading *ast.Heading, src []byte) string 
 const emoji = `[\p{So}\p{Sk}\p{M}\p{Cf}\s]|:[a-z0-9_+-]+:`
 
 var (
-	before = regexp.MustCompile(`^(?:` + emoji + `|[§#(]*\d[\d.]*[.):]*|[§–—-]\s|(?i:[a-z]|[ivxlc]+)[.):]+\s)+`)
-	after  = regexp.MustCompile(`(?:` + emoji + `|[:：.。—–]|\{[^{}]*\})+$`)
+	before = compiled(`^(?:` + emoji + `|[§#(]*\d[\d.]*[.):]*|[§–—-]\s|(?i:[a-z]|[ivxlc]+)[.):]+\s)+`)
+	after  = compiled(`(?:` + emoji + `|[:：.。—–]|\{[^{}]*\})+$`)
 )
 
 // undecorated returns the words of a heading's text.
 func undecorated(title string) string {
-	return after.ReplaceAllString(before.ReplaceAllString(title, ""), "")
+	return after().ReplaceAllString(before().ReplaceAllString(title, ""), "")
 }
 
 // oneLine folds white space.

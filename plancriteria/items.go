@@ -2,7 +2,6 @@ package plancriteria
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -40,7 +39,7 @@ func newItem(n ast.Node, src []byte) (Item, bool) {
 		words.WriteByte('\n')
 	}
 	it.Text = oneLine(words.String())
-	if mark := checkbox.FindString(it.Text); mark != "" {
+	if mark := checkbox().FindString(it.Text); mark != "" {
 		it.Checkbox = true
 		it.Checked = mark[1] != ' '
 		it.Text = it.Text[len(mark):]
@@ -49,7 +48,7 @@ func newItem(n ast.Node, src []byte) (Item, bool) {
 }
 
 // checkbox matches the task-list checkbox in front of an item's text.
-var checkbox = regexp.MustCompile(`^\[[ xX]\](?: |$)`)
+var checkbox = compiled(`^\[[ xX]\](?: |$)`)
 
 // markerStart returns where the marker before the text at pos starts. The text may be on the line after it, or a heading.
 func markerStart(src []byte, pos int) int {
@@ -80,7 +79,7 @@ func lines(n ast.Node) []text.Segment {
 }
 
 // comment matches an HTML comment, one that is never closed included.
-var comment = regexp.MustCompile(`(?s)<!--(?:-?>|.*?(?:-->|$))`)
+var comment = compiled(`(?s)<!--(?:-?>|.*?(?:-->|$))`)
 
 // blockText returns the source of the block n without its comments.
 func blockText(n ast.Node, src []byte) string {
@@ -102,7 +101,7 @@ func withoutComments(s string) string {
 			b.WriteByte('`')
 		}
 		if i%2 == 0 {
-			part = comment.ReplaceAllString(part, "")
+			part = comment().ReplaceAllString(part, "")
 		}
 		b.WriteString(part)
 	}
@@ -124,13 +123,13 @@ func hasContent(n ast.Node, src []byte) bool {
 	}
 	words := blockText(n, src)
 	if ast.IsParagraph(n) {
-		words = definitions.ReplaceAllString(words, "")
+		words = definitions().ReplaceAllString(words, "")
 	}
 	words = oneLine(words)
-	return words != checkbox.FindString(words)
+	return words != checkbox().FindString(words)
 }
 
 // definitions matches the link reference definitions at the start of a paragraph, which show nothing. They are told from
 // text here, because the parser's own way takes quadratic time.
-var definitions = regexp.MustCompile(
+var definitions = compiled(
 	`^(?:\[[^\[\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n|$))+`)
