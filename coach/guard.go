@@ -5,14 +5,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 //go:embed guard.txt
 var guardText string
 
-// guard is guard.txt, by its sections. It is only read.
-var guard = func() map[string][]pattern {
+// guard returns guard.txt, by its sections. This and the other tables of the guard are made when a message is guarded for
+// the first time, which most programs never do.
+var guard = sync.OnceValue(func() map[string][]pattern {
 	g := make(map[string][]pattern)
 	section := ""
 	for line := range strings.Lines(guardText) {
@@ -32,7 +34,7 @@ var guard = func() map[string][]pattern {
 		g[section] = append(g[section], p)
 	}
 	return g
-}()
+})
 
 // pattern is one line of guard.txt.
 type pattern struct {
@@ -55,23 +57,28 @@ func objection(msg string, in Context) string {
 }
 
 var (
-	urls = regexp.MustCompile(`[a-z][a-z0-9+.-]*://\S+` +
+	urls = compiled(`[a-z][a-z0-9+.-]*://\S+` +
 		`|\b(?:mailto|javascript|data):\S+` +
 		`|\bwww\.\S+` +
 		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
 		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
 		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?`)
-	code   = regexp.MustCompile("`+([^`]+)`+")
-	before = regexp.MustCompile(`(?i)\b(?:run|rerun|execute|invoke|launch|start|call|type|enter)\W*$`)
-	names  = regexp.MustCompile(`^(?:\w[\w-]*/)*\w[\w-]*(?:\.[\w-]+)+$|^[\w.]+\(\)$|^\w*[a-z]\w*[A-Z]\w*$|^[A-Z]\w*$|^[0-9a-f]{7,40}$`)
-	script = regexp.MustCompile(`^(?:\./[^.]*[^./]|~/.*|.*\.(?:sh|bash|zsh|ps1|bat|cmd|exe))$`)
-	option = regexp.MustCompile(`^--?[a-z][\w-]*(?:=.*)?$`)
-	shell  = regexp.MustCompile(`\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
+	code   = compiled("`+([^`]+)`+")
+	before = compiled(`(?i)\b(?:run|rerun|execute|invoke|launch|start|call|type|enter)\W*$`)
+	names  = compiled(`^(?:\w[\w-]*/)*\w[\w-]*(?:\.[\w-]+)+$|^[\w.]+\(\)$|^\w*[a-z]\w*[A-Z]\w*$|^[A-Z]\w*$|^[0-9a-f]{7,40}$`)
+	script = compiled(`^(?:\./[^.]*[^./]|~/.*|.*\.(?:sh|bash|zsh|ps1|bat|cmd|exe))$`)
+	option = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
+	shell  = compiled(`\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
 )
+
+// compiled returns a function that compiles expr when it is first called.
+func compiled(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // url returns the first URL in msg that nothing vouches for.
 func url(msg string, src *sources) string {
-	for _, u := range urls.FindAllString(folded(msg), -1) {
+	for _, u := range urls().FindAllString(folded(msg), -1) {
 		if u = trimURL(u); !src.haveURL(u) {
 			return u
 		}
@@ -91,7 +98,7 @@ func trimURL(u string) string {
 func command(msg string, src *sources) string {
 	var rest strings.Builder // msg without inline code that is in order
 	last := 0
-	for _, at := range code.FindAllStringSubmatchIndex(msg, -1) {
+	for _, at := range code().FindAllStringSubmatchIndex(msg, -1) {
 		inside := strings.TrimSpace(msg[at[2]:at[3]])
 		if !inOrder(inside, msg[:at[0]], src) {
 			return inside
@@ -105,15 +112,15 @@ func command(msg string, src *sources) string {
 
 // plainCommand returns the first command in a folded text without code that nothing vouches for.
 func plainCommand(msg string, src *sources) string {
-	for _, m := range shell.FindAllString(msg, -1) {
+	for _, m := range shell().FindAllString(msg, -1) {
 		if m = strings.TrimSpace(m); !src.have(m) {
 			return m
 		}
 	}
 	ws := tokens(msg)
 	for i := 0; i < len(ws); {
-		looks, _ := longest(guard["evidence"], ws[i:])
-		n, _ := longest(guard["command"], ws[i:])
+		looks, _ := longest(guard()["evidence"], ws[i:])
+		n, _ := longest(guard()["command"], ws[i:])
 		if looks > 0 && looks >= n {
 			i += looks
 			continue
@@ -121,7 +128,7 @@ func plainCommand(msg string, src *sources) string {
 		switch {
 		case n > 0:
 			n = phraseEnd(ws[i:], n)
-		case option.MatchString(ws[i].text), script.MatchString(ws[i].text):
+		case option().MatchString(ws[i].text), script().MatchString(ws[i].text):
 			n = 1
 		default:
 			i++
@@ -139,7 +146,7 @@ func plainCommand(msg string, src *sources) string {
 func permission(msg string, src *sources) string {
 	ws := words(folded(msg))
 	for i := range ws {
-		n, object := longest(guard["permission"], ws[i:])
+		n, object := longest(guard()["permission"], ws[i:])
 		if n == 0 {
 			continue
 		}
@@ -182,19 +189,19 @@ func (p pattern) match(ws []word) bool {
 	return true
 }
 
-// stops are words at which a phrase of a sentence ends. It is only read.
-var stops = func() map[string]bool {
+// stops returns the words at which a phrase of a sentence ends.
+var stops = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool)
 	for _, w := range strings.Fields(`and or but then so for with now because if when while as before after until since
 		which who is are was were will would should please also yourself again first instead too`) {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // phraseEnd returns how many words belong together from the first n of ws on.
 func phraseEnd(ws []word, n int) int {
-	for n < len(ws) && !ws[n-1].end && !stops[ws[n].text] {
+	for n < len(ws) && !ws[n-1].end && !stops()[ws[n].text] {
 		n++
 	}
 	return n

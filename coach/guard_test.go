@@ -165,8 +165,8 @@ func TestObjectionIsBounded(t *testing.T) {
 
 func TestGuardTable(t *testing.T) {
 	for _, section := range []string{"permission", "command", "evidence", "harm"} {
-		require.NotEmpty(t, guard[section], section)
-		for _, p := range guard[section] {
+		require.NotEmpty(t, guard()[section], section)
+		for _, p := range guard()[section] {
 			for _, alternatives := range p.words {
 				for _, a := range alternatives {
 					stem := strings.TrimSuffix(a, "*")
@@ -178,5 +178,5 @@ func TestGuardTable(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, guard, 4)
+	assert.Len(t, guard(), 4)
 }

@@ -2,6 +2,7 @@ package coach
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -114,14 +115,15 @@ func fold(r rune) rune {
 		return 'a' + r - 0x1f1e6
 	}
 	r = unicode.ToLower(r)
-	if l, ok := lookalikes[r]; ok {
+	if l, ok := lookalikes()[r]; ok {
 		return l
 	}
 	return r
 }
 
-// lookalikes maps lower-case letters of other alphabets, small capitals and letters with marks. It is only read.
-var lookalikes = func() map[rune]rune {
+// lookalikes maps lower-case letters of other alphabets, small capitals and letters with marks. It is made for the first
+// text that has any.
+var lookalikes = sync.OnceValue(func() map[rune]rune {
 	m := make(map[rune]rune)
 	for l, others := range map[rune]string{
 		'a': "аαᴀàáâãäåāăąǎạả", 'b': "ьвʙβ", 'c': "сϲᴄⅽçćĉċč", 'd': "ԁᴅⅾďđ", 'e': "еεᴇèéêëēĕėęěẹẻẽ",
@@ -134,4 +136,4 @@ var lookalikes = func() map[rune]rune {
 		}
 	}
 	return m
-}()
+})

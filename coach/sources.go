@@ -69,7 +69,7 @@ func (s *sources) haveWords(ws []word) bool {
 // haveURL is haveTokens for a URL.
 func (s *sources) haveURL(u string) bool {
 	return slices.ContainsFunc(s.all(), func(l source) bool {
-		for _, at := range urls.FindAllStringIndex(l.text, -1) {
+		for _, at := range urls().FindAllStringIndex(l.text, -1) {
 			clause := l.text[max(0, at[0]-300):at[0]]
 			if trimURL(l.text[at[0]:at[1]]) == u && !denied(tokens(clause)) {
 				return true
