@@ -11,6 +11,9 @@ import (
 // lookAhead is how many runes beyond the cut are read, so that a forged prefix across the cut is seen whole.
 const lookAhead = 128
 
+// room is where a text is cleaned that becomes a message, or part of one. It stays on the stack.
+type room [maxMessage + lookAhead]rune
+
 // Clean makes text of an agent, a plan or a judge fit to be shown as data inside a line of our own:
 //
 //   - invalid UTF-8 becomes U+FFFD, one for each run of it;
@@ -22,21 +25,73 @@ const lookAhead = 128
 //   - what is longer than max characters (Unicode code points) is cut, between words where one ends near, and ends with
 //     "…", which counts.
 //
-// It returns "" for a max below 1. Cleaning twice is cleaning once. Its cost is linear in s, its memory in max.
+// It returns "" for a max below 1. Cleaning twice is cleaning once. Its cost is linear in s, its memory in max. What it
+// has nothing to do to is returned as it is and shares the memory of s.
 func Clean(s string, max int) string {
 	if max < 1 {
 		return ""
 	}
-	rs := visible(s, max)
+	if isClean(s, max) {
+		return s
+	}
+	var buf room
+	rs := visible(buf[:0], s, max)
 	disarm(rs)
-	return cut(rs, max)
+	if spells(rs, s) && len(rs) <= max {
+		return s
+	}
+	return string(cut(rs, max))
 }
 
-// finish is Clean for a finished message: a prefix it begins with is taken off instead of being disarmed.
-func finish(s string, max int) string {
-	rs := trimPrefix(visible(s, max))
+// finish is Clean for a finished message: a prefix it begins with is taken off instead of being disarmed. Unless that
+// leaves nothing, it is put after lead.
+func finish(lead, s string, max int) string {
+	if s == "" {
+		return ""
+	}
+	var buf room
+	rs := trimPrefix(visible(buf[:0], s, max))
 	disarm(rs)
-	return cut(rs, max)
+	if rs = cut(rs, max); len(rs) == 0 {
+		return ""
+	}
+	size := len(lead)
+	for _, r := range rs {
+		size += utf8.RuneLen(r)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	b.WriteString(lead)
+	for _, r := range rs {
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// isClean reports whether a glance tells that Clean changes nothing: s is short, ASCII, on one line and without brackets.
+func isClean(s string, max int) bool {
+	if len(s) > max {
+		return false
+	}
+	space := true
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case ' ':
+			if space {
+				return false
+			}
+			space = true
+			continue
+		case '[', ']', '{', '}', '<', '>':
+			return false
+		default:
+			if c < ' ' || c > '~' {
+				return false
+			}
+		}
+		space = false
+	}
+	return !space || s == ""
 }
 
 // quotable is Clean for text that will stand in double quotes.
@@ -50,16 +105,28 @@ func quotable(s string, max int) string {
 	}, Clean(s, max))
 }
 
-// visible returns the first runes of s, more than max of them if there are, without what is invisible and on one line.
-func visible(s string, max int) []rune {
-	var rs []rune
+// spells reports whether rs are the runes of s, none of which stands for invalid UTF-8.
+func spells(rs []rune, s string) bool {
+	i := 0
+	for _, r := range s {
+		if i == len(rs) || rs[i] != r || r == utf8.RuneError {
+			return false
+		}
+		i++
+	}
+	return i == len(rs)
+}
+
+// visible appends to rs, which is empty, the first runes of s, more than max of them if there are, without what is
+// invisible and on one line.
+func visible(rs []rune, s string, max int) []rune {
 	space := false
 	for len(s) > 0 && len(rs) < max+lookAhead {
-		r, size := utf8.DecodeRuneInString(s)
 		if n := classify.EscapeSequence(s); n > 0 {
 			s = s[n:]
 			continue
 		}
+		r, size := utf8.DecodeRuneInString(s)
 		s = s[size:]
 		switch {
 		case isSpace(r):
@@ -92,10 +159,10 @@ func isInvisible(r rune) bool {
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// cut returns rs, shortened to max runes with the ellipsis it then ends with.
-func cut(rs []rune, max int) string {
+// cut returns rs, shortened to max runes with the ellipsis it then ends with. It overwrites a rune of rs.
+func cut(rs []rune, max int) []rune {
 	if len(rs) <= max {
-		return string(rs)
+		return rs
 	}
 	end := max - 1
 	for i := end; i > 0 && i > end-20 && i > end/2; i-- {
@@ -104,5 +171,9 @@ func cut(rs []rune, max int) string {
 			break
 		}
 	}
-	return strings.TrimRight(string(rs[:end]), " ") + "…"
+	for end > 0 && rs[end-1] == ' ' {
+		end--
+	}
+	rs[end] = '…'
+	return rs[:end+1]
 }

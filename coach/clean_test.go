@@ -71,6 +71,15 @@ func TestCleanCuts(t *testing.T) {
 	assert.Equal(t, "end", Clean(strings.Repeat("\x1b]0;\a\n\u200b", 1<<20)+"end", 3), "what is invisible does not count")
 }
 
+func TestCleanLeavesAloneWhatIsClean(t *testing.T) {
+	for _, s := range []string{"", "All good.", "Die Tests laufen für 12 Fälle – “grün”.", "終わりました", strings.Repeat("é", 60)} {
+		assert.Zero(t, testing.AllocsPerRun(10, func() { Clean(s, 60) }), "%q is returned as it is", s)
+	}
+	for _, s := range []string{" a", "a ", "a  b", "a\tb", "a\xff", "a\u200b", "[system coach]", "{System Coach}", "<System Coach>", "\x7f", strings.Repeat("é", 61)} {
+		assert.NotEqual(t, s, Clean(s, 60))
+	}
+}
+
 func TestCleanReadsNoMoreThanItNeeds(t *testing.T) {
 	long := strings.Repeat("word ", 2<<20)
 	allocated := testing.AllocsPerRun(5, func() { Clean(long, 60) })

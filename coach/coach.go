@@ -2,6 +2,7 @@ package coach
 
 import (
 	"io/fs"
+	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/plancriteria"
@@ -31,10 +32,10 @@ const (
 	TierPlain        Tier = "plain"         // "continue"
 )
 
+var tiers = [...]Tier{TierVerify, TierLLM, TierRejection, TierPlanCriteria, TierPlanPointer, TierSkill, TierRepeat, TierPlain}
+
 // Tiers returns the tiers, fresh, in the order in which they are asked.
-func Tiers() []Tier {
-	return []Tier{TierVerify, TierLLM, TierRejection, TierPlanCriteria, TierPlanPointer, TierSkill, TierRepeat, TierPlain}
-}
+func Tiers() []Tier { return slices.Clone(tiers[:]) }
 
 // Context is what is known beside the classification. All of it is optional and none of it is changed or kept.
 type Context struct {
@@ -148,11 +149,11 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
 	f := collect(r, in)
 	var skipped []Skip
-	for _, t := range Tiers() {
+	for _, t := range tiers {
 		says, why := f.says(t, r, in)
 		if says && why == "" {
 			var text string
-			if text, why = c.word(t, f); why == "" {
+			if text, why = c.word(t, &f); why == "" {
 				return Message{Text: text, Tier: t, Skipped: skipped}
 			}
 		}
@@ -164,7 +165,7 @@ func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
 }
 
 // word prints tier t's message, or says why there is none.
-func (c *Coach) word(t Tier, f fields) (text, why string) {
+func (c *Coach) word(t Tier, f *fields) (text, why string) {
 	if t == TierPlain {
 		return plain, ""
 	}
@@ -172,11 +173,11 @@ func (c *Coach) word(t Tier, f fields) (text, why string) {
 	if err != nil {
 		return "", "the template failed: " + quotable(err.Error(), maxQuote)
 	}
-	body := finish(raw, maxMessage-len(Prefix))
-	if body == "" {
+	text = finish(Prefix, raw, maxMessage-len(Prefix))
+	if text == "" {
 		return "", "the template printed nothing"
 	}
-	return Prefix + body, ""
+	return text, ""
 }
 
 func (c *Coach) template(t Tier) *tierTemplate {
@@ -185,5 +186,5 @@ func (c *Coach) template(t Tier) *tierTemplate {
 			return own
 		}
 	}
-	return defaults[t]
+	return defaults[t]()
 }

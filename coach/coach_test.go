@@ -283,3 +283,38 @@ func BenchmarkBuildCoachingMessage(b *testing.B) {
 		}
 	})
 }
+
+func TestFeedbackWithoutItsMarkers(t *testing.T) {
+	for in, want := range map[string]string{
+		"- no commit": "no commit.", "* no commit": "no commit.", "+ no commit": "no commit.", "• no commit": "no commit.",
+		"1. no commit": "no commit.", "12) no commit": "no commit.", "  3.\tno commit": "no commit.",
+		"123. no commit": "123. no commit.", "1.) no commit": "1.) no commit.", "1 no commit": "1 no commit.", ". no commit": ". no commit.",
+		"a. no commit": "a. no commit.", "-no commit": "-no commit.", "no": "no.", "- - no": "- no.",
+	} {
+		m := BuildCoachingMessage(rejected, Context{Feedback: in})
+		assert.Contains(t, m.Text, "found a difference: "+want+" ", in)
+	}
+}
+
+// Wording a message is cheap, so that a loop can afford it for every pause. The limits are what it takes.
+func TestMessageAllocations(t *testing.T) {
+	all := found(rejected, "claim/done/Rounding is fixed", "hedge//It should be fine", "gap//is not covered yet", "promise//I'll report back")
+	for _, c := range []struct {
+		tier  Tier
+		r     classify.Result
+		in    Context
+		limit float64
+	}{
+		{TierRejection, all, Context{}, 10},
+		{TierRejection, all, Context{Attempt: 2, Skill: build}, 10},
+		{TierPlanPointer, status, Context{PlanFile: "docs/cart.md"}, 7},
+		{TierSkill, status, Context{Skill: build}, 5},
+		{TierRepeat, status, Context{Attempt: 2}, 5},
+		{TierPlain, status, Context{}, 1},
+	} {
+		c.in.Text, c.in.Request = output, "Move the cart total to the server."
+		require.Equal(t, c.tier, BuildCoachingMessage(c.r, c.in).Tier)
+		got := testing.AllocsPerRun(20, func() { BuildCoachingMessage(c.r, c.in) })
+		assert.LessOrEqual(t, got, c.limit, c.tier)
+	}
+}

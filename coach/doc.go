@@ -2,7 +2,8 @@
 //
 // [BuildCoachingMessage] turns a verdict and what is known beside it (the plan's criteria, the skill, a verifier's
 // feedback, what the host saw) into one message. Its doc comment is the specification. [New] makes a [Coach] with a host's
-// own wording. [Clean] and [IsOurs] are the two rules about text that other packages share.
+// own wording. [Clean] and [IsOurs] are the two rules about text that other packages share, [Phrases] is the wording that
+// default messages have in common.
 //
 // Everything in this package is pure and safe for concurrent use.
 //
@@ -57,6 +58,10 @@
 //	.Skill        the skill's trigger, or its name
 //	.Description  what the skill is for
 //	.Hint         the evidence the skill asks for, to follow "show"
+//
+// Any template works. One of nothing but text, fields and if, with and, or, not and the comparison of a number field with a
+// literal (eq .Attempt 1), is compiled and costs a few allocations for each message, like the default ones; any other is
+// printed by text/template, which takes some hundred.
 //
 // The words for which a classifier's message is dropped are in guard.txt, one a line.
 //

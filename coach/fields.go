@@ -1,8 +1,8 @@
 package coach
 
 import (
-	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -46,7 +46,7 @@ type fields struct {
 func collect(r classify.Result, in Context) fields {
 	f := fields{
 		Attempt: max(in.Attempt, 1),
-		Message: finish(r.CoachingMessage, maxLLM),
+		Message: finish("", r.CoachingMessage, maxLLM),
 		Plan:    quotable(in.PlanFile, maxPlan),
 	}
 	switch f.Attempt {
@@ -79,7 +79,7 @@ func collect(r classify.Result, in Context) fields {
 }
 
 // unmet names what to show next, the most specific thing known.
-func (f fields) unmet() string {
+func (f *fields) unmet() string {
 	switch {
 	case f.Worst != "":
 		return `what settles "` + f.Worst + `"`
@@ -100,7 +100,7 @@ func (f fields) unmet() string {
 }
 
 // says reports whether tier t has something to say, and why it can't be used nevertheless.
-func (f fields) says(t Tier, r classify.Result, in Context) (says bool, why string) {
+func (f *fields) says(t Tier, r classify.Result, in Context) (says bool, why string) {
 	switch t {
 	case TierVerify:
 		return f.Feedback != "", ""
@@ -126,15 +126,28 @@ func (f fields) says(t Tier, r classify.Result, in Context) (says bool, why stri
 	return t == TierPlain, ""
 }
 
-// marker is what a list item begins with.
-var marker = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)]) `)
+// cutMarker returns a line, cleaned, without what a list item begins with: "- ", "• ", "3. ", "12) ".
+func cutMarker(line string) string {
+	mark, rest, ok := strings.Cut(line, " ")
+	if !ok {
+		return line
+	}
+	switch mark {
+	case "-", "*", "+", "•":
+		return rest
+	}
+	number := strings.TrimRight(mark, ".)")
+	if len(number)+1 == len(mark) && 1 <= len(number) && len(number) <= 2 && strings.Trim(number, "0123456789") == "" {
+		return rest
+	}
+	return line
+}
 
 // feedback takes the worst finding from the first line and the others from the rest.
 func (f *fields) feedback(s string) {
 	var others []string
 	for line := range strings.Lines(s) {
-		line = Clean(line, maxFeedback)
-		line = line[len(marker.FindString(line)):]
+		line = cutMarker(Clean(line, maxFeedback))
 		if line == "" {
 			continue
 		}
@@ -161,7 +174,7 @@ func list(items []string, sep string, max int) (joined string, more int) {
 	var b strings.Builder
 	left := max
 	for i, it := range items {
-		n := len([]rune(it))
+		n := utf8.RuneCountInString(it)
 		if i > 0 {
 			n += len(sep)
 		}

@@ -1,6 +1,8 @@
 package coach
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,12 +26,7 @@ var kinds = [...]struct {
 // rejection fills the fields that say why a completion was not accepted.
 func (f *fields) rejection(r classify.Result, in Context) {
 	missing := r.Missing(in.Evidence)
-	lacking := make(map[classify.EvidenceKind]bool, len(missing))
-	for _, k := range missing {
-		lacking[k] = true
-	}
-
-	f.Claim = strongest(r, in.Text, classify.SignalClaim, func(s classify.Signal) bool { return lacking[s.CallsFor()] })
+	f.Claim = strongest(r, in.Text, classify.SignalClaim, func(s classify.Signal) bool { return slices.Contains(missing, s.CallsFor()) })
 	if f.Claim == "" {
 		f.Claim = strongest(r, in.Text, classify.SignalClaim, nil)
 	}
@@ -42,38 +39,52 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	f.distinct()
 	f.Failed = failure(in.Evidence)
 
-	var lacks, proofs []string
+	var lacks, proofs [len(kinds)]string
+	n := 0
 	for _, k := range kinds {
-		if lacking[k.kind] {
-			lacks, proofs = append(lacks, k.lacks), append(proofs, k.proof)
+		if slices.Contains(missing, k.kind) {
+			lacks[n], proofs[n] = k.lacks, k.proof
+			n++
 		}
 	}
-	f.Lacks = join(lacks, "or")
+	f.Lacks = join(lacks[:n], " or ", "")
 	switch {
-	case len(missing) == 0:
+	case n == 0:
 		f.Proof = "a check that settles it, with its command and output"
-	case len(missing) >= 4: // all that a bare claim lacks
-		f.Proof = join(proofs, "or") + " (any one of them will do)"
+	case n >= 4: // all that a bare claim lacks
+		f.Proof = join(proofs[:n], " or ", " (any one of them will do)")
 	default:
-		f.Proof = join(proofs, "and")
+		f.Proof = join(proofs[:n], " and ", "")
 	}
 }
 
-// strongest quotes the words of the weightiest signal of a kind among those wanted, the first among equals.
+// strongest quotes the words of the weightiest signal of a kind among those wanted, the first among equals. Signals without
+// words are passed over.
 func strongest(r classify.Result, text string, kind classify.SignalKind, wanted func(classify.Signal) bool) string {
-	best, words := classify.Signal{}, ""
-	for _, s := range r.Signals {
-		if s.Kind != kind || wanted != nil && !wanted(s) {
-			continue
+	for wordless := -1; ; {
+		best := -1
+		for i, s := range r.Signals {
+			if s.Kind != kind || wanted != nil && !wanted(s) || wordless >= 0 && !stronger(r.Signals, wordless, i) {
+				continue
+			}
+			if best < 0 || stronger(r.Signals, i, best) {
+				best = i
+			}
 		}
-		if words != "" && !(s.Weight > best.Weight || s.Weight == best.Weight && s.Start < best.Start) {
-			continue
+		if best < 0 {
+			return ""
 		}
-		if w := excerpt(text, s.Start, s.End); w != "" {
-			best, words = s, w
+		if words := excerpt(text, r.Signals[best].Start, r.Signals[best].End); words != "" {
+			return words
 		}
+		wordless = best
 	}
-	return words
+}
+
+// stronger reports whether signal i is quoted rather than signal j.
+func stronger(signals []classify.Signal, i, j int) bool {
+	a, b := signals[i], signals[j]
+	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Start, b.Start), cmp.Compare(i, j)) < 0
 }
 
 // excerpt returns text[start:end], if there is such a thing, in the form in which it is quoted: without the marks of
@@ -126,11 +137,23 @@ func failure(evidence []classify.Evidence) string {
 	return ""
 }
 
-// join lists words: "a, b or c".
-func join(words []string, last string) string {
+// join lists words, with last before the last one and after behind it: "a, b or c".
+func join(words []string, last, after string) string {
 	if len(words) < 2 {
-		return strings.Join(words, "")
+		return strings.Join(words, "") + after
 	}
-	n := len(words) - 1
-	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
+	var b strings.Builder
+	b.Grow(256)
+	for i, w := range words {
+		switch {
+		case i == 0:
+		case i == len(words)-1:
+			b.WriteString(last)
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(w)
+	}
+	b.WriteString(after)
+	return b.String()
 }

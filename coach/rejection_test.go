@@ -21,6 +21,7 @@ func TestRejectionQuotes(t *testing.T) {
 	moved := signal(classify.SignalClaim, "done", "I moved the cart total", 1)
 	fixed := signal(classify.SignalClaim, "done", "Rounding is fixed", 2)
 	pass := signal(classify.SignalClaim, "tests", "All tests pass", 0.5)
+	period := strings.Index(output, ".\n")
 	for _, c := range []struct {
 		name     string
 		signals  []classify.Signal
@@ -34,6 +35,10 @@ func TestRejectionQuotes(t *testing.T) {
 		{"certain thing with evidence not", []classify.Signal{moved, fixed, pass}, []classify.Evidence{{Kind: classify.EvidenceTests}}, "Rounding is fixed"},
 		{"unusable spans don't hide others", []classify.Signal{moved, {Kind: "claim", Start: 5, End: 5, Weight: 9}, {Kind: "claim", Start: -1, End: 4, Weight: 9},
 			{Kind: "claim", Start: 3, End: len(output) + 1, Weight: 9}, {Kind: "claim", Start: 9, End: 2, Weight: 9}}, nil, "I moved the cart total"},
+		{"neither do words that are only marks", []classify.Signal{{Kind: "claim", Start: period, End: period + 2, Weight: 3}, moved,
+			{Kind: "claim", Start: fixed.Start, End: fixed.Start, Weight: 2}, fixed, {Kind: "claim", Start: period, End: period + 1, Weight: 2}}, nil, "Rounding is fixed"},
+		{"the first in the list of two at one place", []classify.Signal{{Kind: "claim", Start: moved.Start, End: moved.Start, Weight: 1}, moved,
+			{Kind: "claim", Start: moved.Start, End: moved.Start + 7, Weight: 1}}, nil, "I moved the cart total"},
 		{"none", nil, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

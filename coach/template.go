@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -25,17 +27,30 @@ var embedded embed.FS
 // templates holds one template a tier; plain has none.
 type templates map[Tier]*tierTemplate
 
-type tierTemplate struct{ *template.Template }
+// tierTemplate is a template, and what prints the same faster if there is such a thing.
+type tierTemplate struct {
+	*template.Template
+	fast printer
+}
 
-// defaults is only read.
-var defaults = func() templates {
-	fsys, err := fs.Sub(embedded, "templates")
-	if err != nil {
-		panic(err)
-	}
-	ts, err := load(fsys)
-	if err != nil {
-		panic(err)
+// defaults has the default template of each tier, which is parsed when it is first asked for.
+var defaults = func() map[Tier]func() *tierTemplate {
+	ts := make(map[Tier]func() *tierTemplate)
+	for _, t := range tiers {
+		if t == TierPlain {
+			continue
+		}
+		ts[t] = sync.OnceValue(func() *tierTemplate {
+			fsys, err := fs.Sub(embedded, "templates")
+			if err != nil {
+				panic(err)
+			}
+			tt, err := parseFile(fsys, t)
+			if err != nil {
+				panic(err)
+			}
+			return tt
+		})
 	}
 	return ts
 }()
@@ -48,19 +63,19 @@ func load(fsys fs.FS) (templates, error) {
 	if err != nil {
 		return nil, fmt.Errorf("coach: templates: %w", err)
 	}
-	tiers := make(map[string]Tier)
-	for _, t := range Tiers() {
+	names := make(map[string]Tier)
+	for _, t := range tiers {
 		if t != TierPlain {
-			tiers[fileName(t)] = t
+			names[fileName(t)] = t
 		}
 	}
 	ts := make(templates)
 	for _, e := range entries {
-		t, ok := tiers[e.Name()]
+		t, ok := names[e.Name()]
 		if !ok {
 			return nil, fmt.Errorf("coach: template %q: no tier has a template of this name", e.Name())
 		}
-		tt, err := parse(fsys, t)
+		tt, err := parseFile(fsys, t)
 		if err != nil {
 			return nil, fmt.Errorf("coach: template %q: %w", e.Name(), err)
 		}
@@ -69,7 +84,7 @@ func load(fsys fs.FS) (templates, error) {
 	return ts, nil
 }
 
-func parse(fsys fs.FS, t Tier) (*tierTemplate, error) {
+func parseFile(fsys fs.FS, t Tier) (*tierTemplate, error) {
 	file, err := fsys.Open(fileName(t))
 	if err != nil {
 		return nil, err
@@ -86,12 +101,18 @@ func parse(fsys fs.FS, t Tier) (*tierTemplate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tierTemplate{parsed}, nil
+	tt := &tierTemplate{Template: parsed}
+	if parsed.Tree != nil {
+		if fast, ok := compile(parsed.Root); ok {
+			tt.fast = fast
+		}
+	}
+	return tt, nil
 }
 
 // try tries every template.
 func (ts templates) try() error {
-	for _, t := range Tiers() {
+	for _, t := range tiers {
 		if tt := ts[t]; tt != nil {
 			if err := tt.try(t); err != nil {
 				return fmt.Errorf("coach: template %q: %w", fileName(t), err)
@@ -109,11 +130,11 @@ func (tt *tierTemplate) try(t Tier) error {
 			if says, _ := f.says(t, s.r, s.in); !says {
 				continue
 			}
-			raw, err := tt.print(f)
+			raw, err := tt.print(&f)
 			if err != nil {
 				return err
 			}
-			if finish(raw, maxMessage) == "" {
+			if finish("", raw, maxMessage) == "" {
 				return fmt.Errorf("prints nothing for %s at attempt %d; every template must print something in every case", s.name, s.in.Attempt)
 			}
 		}
@@ -122,10 +143,20 @@ func (tt *tierTemplate) try(t Tier) error {
 }
 
 // print returns what the template prints, uncleaned. It never panics.
-func (tt *tierTemplate) print(f fields) (string, error) {
-	var w bounded
-	err := tt.Execute(&w, f)
-	return w.String(), err
+func (tt *tierTemplate) print(f *fields) (string, error) {
+	if tt.fast == nil {
+		var w bounded
+		err := tt.Execute(&w, *f)
+		return w.String(), err
+	}
+	var both struct { // so that one allocation does
+		f fields
+		w bounded
+	}
+	both.f = *f
+	both.w.Grow(maxMessage)
+	err := tt.fast(&both.w, reflect.ValueOf(&both.f).Elem())
+	return both.w.String(), err
 }
 
 // bounded stops a template that prints without end.
@@ -138,6 +169,14 @@ func (w *bounded) Write(p []byte) (int, error) {
 		return 0, errTooLong
 	}
 	return w.Builder.Write(p)
+}
+
+func (w *bounded) writeString(s string) error {
+	if w.Len()+len(s) > maxPrinted {
+		return errTooLong
+	}
+	_, err := w.Builder.WriteString(s)
+	return err
 }
 
 // sample is a typical case that a template is tried with.

@@ -39,8 +39,11 @@ func files(pairs ...string) fstest.MapFS {
 }
 
 func TestDefaultTemplates(t *testing.T) {
-	assert.NoError(t, defaults.try())
 	assert.Len(t, defaults, len(Tiers())-1, "one file a tier, but for plain")
+	for tier, template := range defaults {
+		assert.NoError(t, template().try(tier))
+		assert.NotNil(t, template().fast, "%s is printed by text/template, which is slow", tier)
+	}
 	c, err := New(Config{Templates: os.DirFS("templates")})
 	require.NoError(t, err, "the default templates are good templates of a host")
 	for _, s := range samples() {
