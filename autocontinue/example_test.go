@@ -177,5 +177,5 @@ func ExampleState_Reset() {
 	b, err := json.Marshal(state.Reset())
 	fmt.Println(string(b), err)
 	// Output:
-	// {"version":1,"resets":2,"turns":[{}]} <nil>
+	// {"version":1,"resets":2} <nil>
 }

@@ -89,32 +89,47 @@ func (a *AutoContinue) decide(ctx context.Context, out Output) (Decision, error)
 		out.Resets = s.resets()
 	}
 
-	var d Decision
-	var f Facts
-	for judged := false; ; {
-		if _, opened, ok := Known(a.cfg.Policy, s, out); !ok && !judged {
-			if f, err = a.judge(ctx, opened, out); err != nil {
-				return failure(out, opened.used(out), f.Result), err
+	w := way{policy: a.cfg.Policy, state: s, facts: Facts{Output: out}}
+	update := w.update
+	used, unread := s.unread(out)
+	for {
+		if unread {
+			if w.facts, err = a.judge(ctx, w.state, used, out); err != nil {
+				return failure(out, used, w.facts.Result), err
 			}
-			judged = true
+			w.judged = true
 		}
-		err = a.cfg.Store.Update(ctx, out.Session, func(now State) (next State, err error) {
-			if judged {
-				d, next = Decide(a.cfg.Policy, now, f)
-				return next, nil
-			}
-			var ok bool
-			if d, next, ok = Known(a.cfg.Policy, now, out); !ok {
-				s = now
-				return State{}, errUnjudged
-			}
-			return next, nil
-		})
+		err = a.cfg.Store.Update(ctx, out.Session, update)
 		if err == nil {
-			return d, nil
+			return w.decision, nil
 		}
+		used, _ = w.state.unread(out)
 		if !errors.Is(err, errUnjudged) {
-			return failure(out, s.used(out), f.Result), fmt.Errorf("autocontinue: update: %w", err)
+			return failure(out, used, w.facts.Result), fmt.Errorf("autocontinue: update: %w", err)
 		}
+		unread = true
 	}
+}
+
+// way is the way of one output to its decision.
+type way struct {
+	policy   Policy
+	state    State // as it was seen last
+	judged   bool  // facts are complete
+	facts    Facts
+	decision Decision
+}
+
+// update is for [Store.Update].
+func (w *way) update(now State) (next State, err error) {
+	if w.judged {
+		w.decision, next = Decide(w.policy, now, w.facts)
+		return next, nil
+	}
+	var ok bool
+	if w.decision, next, ok = Known(w.policy, now, w.facts.Output); !ok {
+		w.state = now
+		return State{}, errUnjudged
+	}
+	return next, nil
 }

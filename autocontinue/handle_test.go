@@ -493,6 +493,20 @@ func TestAStoreThatRetries(t *testing.T) {
 	assert.EqualValues(t, 1, j.calls.Load())
 }
 
+// The run was closed in a turn that is forgotten when this output opens another: it is a run of its own, and classified.
+func TestARunOfAForgottenTurn(t *testing.T) {
+	j := judgeAs(progress)
+	a := newLoop(t, Config{Classifier: j})
+	for i := range maxPast + 1 {
+		handle(t, a, Output{Turn: fmt.Sprint("t", i), Run: fmt.Sprint("r", i), Text: "a"})
+	}
+	assert.Equal(t, Suppress, handle(t, a, Output{Run: "r0", Text: "b"}).Action)
+	assert.EqualValues(t, maxPast+1, j.calls.Load())
+	d := handle(t, a, Output{Turn: "new", Run: "r0", Text: "b"})
+	assert.Equal(t, []any{Continue, ReasonProgress, 1}, []any{d.Action, d.Reason, d.Continues})
+	assert.EqualValues(t, maxPast+2, j.calls.Load())
+}
+
 func TestAStoredStateOfANewerVersion(t *testing.T) {
 	a := newLoop(t, Config{Classifier: judgeAs(progress), Store: &storeFuncs{load: func() error {
 		return new(State).UnmarshalJSON([]byte(`{"version":2}`))

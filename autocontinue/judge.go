@@ -11,14 +11,15 @@ import (
 	"github.com/sidecoach/sidecoach/skills"
 )
 
-// judge gathers what Decide needs to know about out. S is the session's state with out's turn opened.
-func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (Facts, error) {
+// judge gathers what Decide needs to know about out. S is the session's state, used is how often out's turn was continued.
+func (a *AutoContinue) judge(ctx context.Context, s State, used int, out Output) (Facts, error) {
 	f := Facts{Output: out}
-	in := classify.Input{Text: out.Text, Request: out.Request, Evidence: out.Evidence, Coached: s.used(out)}
+	in := classify.Input{Text: out.Text, Request: out.Request, Evidence: out.Evidence, Coached: used}
 	if s.ours(in.Request) {
 		in.Request = ""
 	}
-	if skill, ok := a.cfg.Skills.Detect(skills.Query{Text: in.Request, Phase: out.Phase}); ok {
+	if s, ok := a.cfg.Skills.Detect(skills.Query{Text: in.Request, Phase: out.Phase}); ok {
+		skill := s // only a skill that is there is allocated
 		f.Coach.Skill = &skill
 		in.Skill, in.SkillHint = skill.Name, skill.EvidenceHint
 	}

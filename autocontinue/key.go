@@ -117,9 +117,15 @@ func (id *decisionID) UnmarshalText(text []byte) error {
 
 // digest hashes a long string piece by piece, to the same key as [keyOf].
 type digest struct {
-	h   hash.Hash // nil until buf was full
+	rest *restDigest // nil until buf was full
+	buf  [1024]byte
+	n    int
+}
+
+// restDigest is apart, so that a digest of a short string stays on the stack: what is given to a [hash.Hash] does not.
+type restDigest struct {
+	hash.Hash
 	buf [1024]byte
-	n   int
 }
 
 func (d *digest) start(kind string) { d.n = len(appendField(d.buf[:0], kind)) }
@@ -143,20 +149,20 @@ func (d *digest) writeString(s string) {
 }
 
 func (d *digest) flush() {
-	if d.h == nil {
-		d.h = sha256.New()
+	if d.rest == nil {
+		d.rest = &restDigest{Hash: sha256.New()}
 	}
-	d.h.Write(d.buf[:d.n])
+	d.rest.Write(d.rest.buf[:copy(d.rest.buf[:], d.buf[:d.n])])
 	d.n = 0
 }
 
 func (d *digest) key() (k key) {
-	if d.h == nil {
+	if d.rest == nil {
 		sum := sha256.Sum256(d.buf[:d.n])
 		copy(k[:], sum[:])
 		return k
 	}
 	d.flush()
-	copy(k[:], d.h.Sum(nil))
+	copy(k[:], d.rest.Sum(d.rest.buf[:0]))
 	return k
 }

@@ -13,33 +13,57 @@ import "strings"
 // turn ends that of a continuation opens it: the human has spoken.
 func Known(p Policy, s State, o Output) (Decision, State, bool) {
 	given := s
-	s, over := s.enter(o)
+	at, id := s.place(o)
+	if at == opening {
+		s.open(id)
+	}
 	if r, ok := s.recorded(o.ID); ok {
-		if over {
+		if at == over {
 			r = r.superseded()
 		}
-		if live, _ := given.recorded(o.ID); !over && live.Reason != r.Reason {
+		if live, _ := given.recorded(o.ID); at != over && live.Reason != r.Reason {
 			return r.replay(), s, true
 		}
 		return r.replay(), given, true
 	}
-	d := Decision{Continues: s.used(o)}
-	switch {
-	case s.isClosed(o.Run) && !o.Failed:
-		d.Reason = ReasonRunClosed
-	case s.wasShown(o.Run, o.Text):
-		d.Reason = ReasonSameText
-	case over:
-		d.Reason = ReasonSuperseded
-	case o.Failed:
-		d.Reason = ReasonCrashGuard
-		s.HandedOver = true
-	case o.Hold != "":
-		d.Reason, d.Note = ReasonHold, holdNote(o.Hold)
-	default:
+	d := Decision{Reason: s.known(o, at), Continues: s.used(o)}
+	switch d.Reason {
+	case "":
 		return Decision{}, s, false
+	case ReasonCrashGuard:
+		s.HandedOver = true
+	case ReasonHold:
+		d.Note = holdNote(o.Hold)
 	}
 	return s.settle(o, d), s, true
+}
+
+// known returns the reason of the first of rows 2 to 6 that holds, or "".
+func (s State) known(o Output, at place) Reason {
+	switch {
+	case s.isClosed(o.Run) && !o.Failed:
+		return ReasonRunClosed
+	case s.wasShown(o.Run, o.Text):
+		return ReasonSameText
+	case at == over:
+		return ReasonSuperseded
+	case o.Failed:
+		return ReasonCrashGuard
+	case o.Hold != "":
+		return ReasonHold
+	}
+	return ""
+}
+
+// unread reports whether o probably has to be read: what [Known] finds, without the state that it returns. Used is how often
+// o's turn was continued.
+func (s State) unread(o Output) (used int, _ bool) {
+	at, _ := s.place(o)
+	if at == opening {
+		s.Continues = 0
+	}
+	_, recorded := s.recorded(o.ID)
+	return s.used(o), !recorded && s.known(o, at) == ""
 }
 
 // settle completes d, which has a reason, and takes it into the state.

@@ -3,6 +3,7 @@ package autocontinue
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -66,7 +67,8 @@ func newEvent(o Output, d Decision, err error) Event {
 	signals, dropped := strongest(r.Signals)
 	for _, s := range signals {
 		s.Kind, s.Name = classify.SignalKind(coach.Clean(string(s.Kind), maxName)), coach.Clean(s.Name, maxName)
-		e.Signals = append(e.Signals, Quote{Signal: s, Words: coach.Clean(span(o.Text, s.Start, s.End), maxQuote)})
+		words := coach.Clean(span(o.Text, s.Start, s.End), maxQuote)
+		e.Signals = append(e.Signals, Quote{Signal: s, Words: strings.Clone(words)}) // an event that is kept does not keep the output
 	}
 	r.Signals = nil
 	r.SignalsDropped += dropped

@@ -1,6 +1,7 @@
 package autocontinue
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 
 // What a state remembers at most.
 const (
-	maxTurns   = 9    // the current turn and 8 before
+	maxPast    = 8    // turns before the current one
 	maxClosed  = 1024 // closed runs of one turn; more than it can have continuations
 	maxShown   = 64   // texts delivered in one turn
 	maxGaps    = 32   // fingerprints of the current turn
@@ -22,28 +23,30 @@ const (
 // A state is bounded, whatever the host's IDs and the agent's texts are, because it keeps hashes of them: of the current
 // turn and the 8 before it the closed runs and the texts delivered, of the current turn the fingerprints of 32 different
 // outputs, and the last 8 decisions with an output ID, their messages as long as the turn is the current one. That is
-// about 2 kB of JSON for a typical session, most of it messages, and 150 kB at the most. Where a turn has more than the state
-// can keep, the human sees more, not less: at 1,024 closed runs the turn is handed over and the oldest of them are
-// forgotten; of more than 64 delivered texts in a turn the oldest may be delivered again.
+// about 2 kB of JSON for a typical session, most of it messages, and 150 kB at the most; in memory it is less, because of a
+// message only what is not the coach's own wording takes space. Where a turn has more than the state can keep, the human
+// sees more, not less: at 1,024 closed runs the turn is handed over and the oldest of them are forgotten; of more than 64
+// delivered texts in a turn the oldest may be delivered again.
 type State struct {
 	Seq        int  // outputs decided about, replays not counted
 	Resets     int  // calls of Reset, plus one; 0 means 1
 	Continues  int  // continuations used in the current turn
 	HandedOver bool // nothing is continued in the current turn any more
 
-	turns   []turn   // oldest first; the last one is the current turn
+	sent    key      // the message sent last, of whatever turn
+	turn    turn     // the current one
+	past    []turn   // those before, oldest first
 	closed  []key    // runs that were continued or delivered a completion, those of the oldest turn first
 	shown   []shown  // texts that were delivered, those of the oldest turn first
 	gaps    []gap    // of the current turn, the latest last
 	records []record // the latest last
-	sent    key      // the message sent last, of whatever turn
 }
 
 // turn is a turn of which a state knows. Without an ID it was opened by Reset, or by outputs without a turn.
 type turn struct {
-	ID     key `json:"t,omitzero"`
-	Closed int `json:"c,omitempty"` // how many of State.closed are this turn's
-	Shown  int `json:"s,omitempty"` // how many of State.shown are this turn's
+	ID     key   `json:"t,omitzero"`
+	Closed int16 `json:"c,omitempty"` // how many of State.closed are this turn's
+	Shown  int16 `json:"s,omitempty"` // how many of State.shown are this turn's
 }
 
 // shown is a text that a run delivered.
@@ -52,57 +55,26 @@ type shown struct{ Run, Text key }
 // gap is what an output left open, and how often outputs of the turn did.
 type gap struct {
 	Print    key   `json:"p"`
+	Feedback key   `json:"f,omitzero"`  // the worst item of a verifier's feedback about a rejected one
 	Rejected bool  `json:"r,omitempty"` // it was a rejected completion
 	Missing  kinds `json:"m,omitempty"` // the kinds of evidence that a rejected one lacked
 	Shown    kinds `json:"s,omitempty"` // the kinds of evidence there were
-	Feedback key   `json:"f,omitzero"`  // the worst item of a verifier's feedback about a rejected one
-	Times    int   `json:"n"`
-}
-
-// record is a decision about an output with an ID.
-type record struct {
-	Output    key        `json:"o"`
-	ID        decisionID `json:"id"`
-	Reason    Reason     `json:"r"`
-	Message   string     `json:"m,omitempty"`
-	Tier      coach.Tier `json:"t,omitempty"`
-	Attempt   int        `json:"a,omitempty"`
-	Continues int        `json:"c,omitempty"`
-	Rare      *rare      `json:"x,omitempty"` // never changed
-}
-
-// rare is what few records have.
-type rare struct {
-	Note     string   `json:"n,omitempty"` // when it is not the reason's own
-	Verified string   `json:"v,omitempty"`
-	Degraded []string `json:"d,omitempty"`
+	Times    int32 `json:"n"`
 }
 
 // Equal reports whether s and t remember the same.
 func (s State) Equal(t State) bool {
 	return s.Seq == t.Seq && s.resets() == t.resets() && s.Continues == t.Continues && s.HandedOver == t.HandedOver &&
-		s.sent == t.sent && slices.Equal(s.turns, t.turns) && slices.Equal(s.closed, t.closed) &&
+		s.sent == t.sent && s.turn == t.turn && slices.Equal(s.past, t.past) && slices.Equal(s.closed, t.closed) &&
 		slices.Equal(s.shown, t.shown) && slices.Equal(s.gaps, t.gaps) &&
 		slices.EqualFunc(s.records, t.records, record.equal)
 }
 
-func (r record) equal(t record) bool {
-	x, y := r.rare(), t.rare()
-	r.Rare, t.Rare = nil, nil
-	return r == t && x.Note == y.Note && x.Verified == y.Verified && slices.Equal(x.Degraded, y.Degraded)
-}
-
-func (r record) rare() rare {
-	if r.Rare == nil {
-		return rare{}
-	}
-	return *r.Rare
-}
-
 func (s State) resets() int { return max(s.Resets, 1) }
 
-// used is how often the turn was continued, by what the state and the host know.
-func (s State) used(o Output) int { return max(s.Continues, o.Continues) }
+// used is how often the turn was continued, by what the state and the host know. More than a record holds is as good as
+// infinite.
+func (s State) used(o Output) int { return min(max(s.Continues, o.Continues), math.MaxInt32) }
 
 // ours reports whether text is a message of ours that came back, and not the human's words.
 func (s State) ours(text string) bool {
@@ -133,15 +105,13 @@ func (s *State) closeRun(run string) {
 	if run == "" {
 		return
 	}
-	t := s.current()
-	if t.Closed == maxClosed {
+	if s.turn.Closed == maxClosed {
 		s.HandedOver = true
-		s.closed = without(s.closed, len(s.closed)-t.Closed)
-		t.Closed--
+		s.closed = without(s.closed, len(s.closed)-maxClosed)
+		s.turn.Closed--
 	}
 	s.closed = with(s.closed, keyOf(runKey, run))
-	t.Closed++
-	s.setCurrent(t)
+	s.turn.Closed++
 }
 
 // show remembers that run delivered text.
@@ -149,14 +119,12 @@ func (s *State) show(run, text string) {
 	if run == "" {
 		return
 	}
-	t := s.current()
-	if t.Shown == maxShown {
-		s.shown = without(s.shown, len(s.shown)-t.Shown)
-		t.Shown--
+	if s.turn.Shown == maxShown {
+		s.shown = without(s.shown, len(s.shown)-maxShown)
+		s.turn.Shown--
 	}
 	s.shown = with(s.shown, shown{keyOf(runKey, run), keyOf(textKey, text)})
-	t.Shown++
-	s.setCurrent(t)
+	s.turn.Shown++
 }
 
 // seen returns how often outputs of this turn left the gap g open.
@@ -164,7 +132,7 @@ func (s State) seen(g gap) int {
 	n := 0
 	for _, old := range s.gaps {
 		if g.same(old) {
-			n += old.Times
+			n += int(old.Times)
 		}
 	}
 	return n
@@ -172,20 +140,24 @@ func (s State) seen(g gap) int {
 
 // addGap remembers g, and forgets the gap that was not met for longest when there are too many.
 func (s *State) addGap(g gap) {
+	at := 0 // of the one that goes
 	g.Times = 1
-	gaps := s.gaps
-	for i, old := range gaps {
+	for i, old := range s.gaps {
+		times := old.Times
 		old.Times = 1
 		if old == g {
-			g.Times += gaps[i].Times
-			gaps = without(gaps, i)
+			at, g.Times = i, min(times, math.MaxInt32-1)+1
 			break
 		}
 	}
-	if len(gaps) >= maxGaps {
-		gaps = gaps[len(gaps)-maxGaps+1:]
+	if g.Times == 1 && len(s.gaps) < maxGaps {
+		s.gaps = with(s.gaps, g)
+		return
 	}
-	s.gaps = with(gaps, g)
+	gaps := slices.Clone(s.gaps)
+	copy(gaps[at:], gaps[at+1:])
+	gaps[len(gaps)-1] = g
+	s.gaps = gaps
 }
 
 // with returns a copy of list with v at its end.

@@ -66,7 +66,8 @@ func TestStateEqual(t *testing.T) {
 		"resets":    func(s *State) { s.Resets++ },
 		"continues": func(s *State) { s.Continues++ },
 		"hand-over": func(s *State) { s.HandedOver = !s.HandedOver },
-		"turns":     func(s *State) { s.turns[0].Shown++ },
+		"turn":      func(s *State) { s.turn.Shown++ },
+		"past":      func(s *State) { s.past[0].Shown++ },
 		"closed":    func(s *State) { s.closed[0][0]++ },
 		"shown":     func(s *State) { s.shown[0].Text[0]++ },
 		"gaps":      func(s *State) { s.gaps[0].Times++ },
@@ -128,7 +129,7 @@ func TestStateOfAnotherVersion(t *testing.T) {
 	}
 	brim := stateJSON{
 		Version: 1, Turns: []turn{{Closed: maxClosed, Shown: maxShown}}, Closed: make(keys, maxClosed), Shown: make(keys, 2*maxShown),
-		Gaps: slices.Repeat([]gap{{Times: 1}}, maxGaps), Records: slices.Repeat([]record{{Reason: ReasonHold}}, maxRecords),
+		Gaps: slices.Repeat([]gap{{Times: 1}}, maxGaps), Records: slices.Repeat([]record{{Reason: codeOf(ReasonHold)}}, maxRecords),
 	}
 	require.NoError(t, brim.check())
 	for name, more := range map[string]func(j *stateJSON){
@@ -136,7 +137,7 @@ func TestStateOfAnotherVersion(t *testing.T) {
 		"shown":   func(j *stateJSON) { j.Turns[0].Shown++; j.Shown = append(j.Shown, key{}, key{}) },
 		"gaps":    func(j *stateJSON) { j.Gaps = with(j.Gaps, j.Gaps[0]) },
 		"records": func(j *stateJSON) { j.Records = with(j.Records, j.Records[0]) },
-		"turns":   func(j *stateJSON) { j.Turns = append(j.Turns, make([]turn, maxTurns)...) },
+		"turns":   func(j *stateJSON) { j.Turns = append(j.Turns, make([]turn, maxPast+1)...) },
 	} {
 		j := brim
 		j.Turns = slices.Clone(brim.Turns)

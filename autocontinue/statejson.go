@@ -33,9 +33,13 @@ func (s State) MarshalJSON() ([]byte, error) {
 	for _, sh := range s.shown {
 		pairs = append(pairs, sh.Run, sh.Text)
 	}
+	var turns []turn // the current one is the last
+	if s.turn != (turn{}) || len(s.past) > 0 {
+		turns = with(s.past, s.turn)
+	}
 	return json.Marshal(stateJSON{
 		Version: stateVersion, Seq: s.Seq, Resets: s.Resets, Continues: s.Continues, HandedOver: s.HandedOver,
-		Turns: s.turns, Closed: s.closed, Shown: pairs, Gaps: s.gaps, Records: s.records, Sent: s.sent,
+		Turns: turns, Closed: s.closed, Shown: pairs, Gaps: s.gaps, Records: s.records, Sent: s.sent,
 	})
 }
 
@@ -67,7 +71,11 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	}
 	*s = State{
 		Seq: j.Seq, Resets: j.Resets, Continues: j.Continues, HandedOver: j.HandedOver,
-		turns: j.Turns, closed: j.Closed, shown: pairs, gaps: j.Gaps, records: j.Records, sent: j.Sent,
+		closed: j.Closed, shown: pairs, gaps: j.Gaps, records: j.Records, sent: j.Sent,
+	}
+	if last := len(j.Turns) - 1; last >= 0 {
+		s.turn = j.Turns[last]
+		s.past = append(s.past, j.Turns[:last]...)
 	}
 	return nil
 }
@@ -82,7 +90,7 @@ func (j stateJSON) check() error {
 		if t.Closed < 0 || t.Shown < 0 {
 			return errors.New("a count below zero")
 		}
-		closed, shown = closed+t.Closed, shown+t.Shown
+		closed, shown = closed+int(t.Closed), shown+int(t.Shown)
 		if t.Closed > maxClosed || t.Shown > maxShown {
 			return errors.New("a turn with too many runs")
 		}
@@ -90,7 +98,7 @@ func (j stateJSON) check() error {
 	if closed != len(j.Closed) || 2*shown != len(j.Shown) {
 		return errors.New("the runs do not add up to those of the turns")
 	}
-	if len(j.Turns) > maxTurns || len(j.Gaps) > maxGaps || len(j.Records) > maxRecords {
+	if len(j.Turns) > maxPast+1 || len(j.Gaps) > maxGaps || len(j.Records) > maxRecords {
 		return errors.New("too many entries")
 	}
 	for _, g := range j.Gaps {
@@ -99,9 +107,10 @@ func (j stateJSON) check() error {
 		}
 	}
 	for _, r := range j.Records {
-		a, _, ok := r.Reason.verdict()
-		if !ok || a == Suppress || r.Reason == ReasonError {
-			return fmt.Errorf("a recorded decision with reason %.20q", r.Reason)
+		reason := r.Reason.reason()
+		a, _, ok := reason.verdict()
+		if !ok || a == Suppress || reason == ReasonError {
+			return fmt.Errorf("a recorded decision with reason %.20q", reason)
 		}
 		if a == Continue && r.Message == "" {
 			return errors.New("a recorded continuation without message")

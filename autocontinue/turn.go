@@ -2,25 +2,33 @@ package autocontinue
 
 import "slices"
 
-// enter returns the state in which o is judged, with a turn opened if o begins one, and whether o's turn is over.
-func (s State) enter(o Output) (_ State, over bool) {
+// place is where the turn of an output stands among those of a state.
+type place int
+
+const (
+	current place = iota
+	opening       // it is a new one
+	over
+)
+
+// place returns where o's turn stands, and the key of one that is opening.
+func (s State) place(o Output) (place, key) {
 	if o.Resets != 0 && o.Resets != s.resets() {
-		return s, true
+		return over, key{}
 	}
 	if o.Turn == "" {
-		return s, false
+		return current, key{}
 	}
 	id := keyOf(turnKey, o.Turn)
-	for i, t := range s.turns {
-		if t.ID == id {
-			return s, i < len(s.turns)-1
-		}
+	switch {
+	case s.turn.ID == id:
+		return current, key{}
+	case slices.ContainsFunc(s.past, func(t turn) bool { return t.ID == id }):
+		return over, key{}
+	case s.ours(o.Request):
+		return current, key{}
 	}
-	if s.ours(o.Request) {
-		return s, false
-	}
-	s.open(id)
-	return s, false
+	return opening, id
 }
 
 // Reset returns the state after the human spoke, for hosts without turn IDs that keep the state themselves; others call
@@ -33,38 +41,20 @@ func (s State) Reset() State {
 
 // open makes a new turn the current one.
 func (s *State) open(id key) {
-	turns := s.turns
-	if n := len(turns); n > 0 && turns[n-1] == (turn{}) {
-		turns = turns[:n-1] // without a name or a run there is nothing of it to remember
+	if s.turn != (turn{}) { // without a name or a run there is nothing of it to remember
+		if len(s.past) == maxPast {
+			// What is added next copies the rest: until then the memory of the oldest is kept.
+			s.closed, s.shown = s.closed[s.past[0].Closed:], s.shown[s.past[0].Shown:]
+			s.past = s.past[1:]
+		}
+		s.past = with(s.past, s.turn)
 	}
-	if len(turns) >= maxTurns {
-		oldest := turns[0]
-		turns = turns[1:]
-		s.closed = slices.Clone(s.closed[oldest.Closed:])
-		s.shown = slices.Clone(s.shown[oldest.Shown:])
-	}
-	s.turns = with(turns, turn{ID: id})
+	s.turn = turn{ID: id}
 	s.Continues, s.HandedOver, s.gaps = 0, false, nil
-
-	records := slices.Clone(s.records)
-	for i, r := range records {
-		records[i] = r.superseded()
+	if slices.ContainsFunc(s.records, record.continues) {
+		s.records = slices.Clone(s.records)
+		for i, r := range s.records {
+			s.records[i] = r.superseded()
+		}
 	}
-	s.records = records
-}
-
-func (s State) current() turn {
-	if len(s.turns) == 0 {
-		return turn{}
-	}
-	return s.turns[len(s.turns)-1]
-}
-
-func (s *State) setCurrent(t turn) {
-	if len(s.turns) == 0 {
-		s.turns = []turn{t}
-		return
-	}
-	s.turns = slices.Clone(s.turns)
-	s.turns[len(s.turns)-1] = t
 }
