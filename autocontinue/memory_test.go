@@ -3,7 +3,6 @@ package autocontinue_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/storetest"
-	"github.com/sidecoach/sidecoach/classify"
 )
 
 func TestMemoryStore(t *testing.T) {
@@ -87,37 +85,4 @@ func TestMemoryStoreUpdateOfASessionForgottenMeanwhile(t *testing.T) {
 		return s, nil
 	}))
 	assert.Equal(t, []int{1, 0}, saw)
-}
-
-func TestMemoryStoreIsLean(t *testing.T) {
-	const sessions = 5000
-	heap := func() uint64 {
-		var ms runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&ms)
-		return ms.HeapAlloc
-	}
-	m := autocontinue.NewMemoryStore(0)
-	claim := classify.Result{Type: classify.Status, Confidence: 1, WasRejectedCompletion: true}
-	before := heap()
-	for i := range sessions { // a turn each: three continuations, then something for the human
-		for n := range 4 {
-			require.NoError(t, m.Update(t.Context(), fmt.Sprint("session ", i), func(s autocontinue.State) (autocontinue.State, error) {
-				r := claim
-				if n > 0 {
-					r.WasRejectedCompletion = false
-				}
-				name := fmt.Sprint(i, "/", n)
-				_, s = autocontinue.Decide(autocontinue.Policy{}, s, autocontinue.Facts{
-					Output: autocontinue.Output{Session: name, Turn: "t", Run: name, ID: name, Text: fmt.Sprint("step ", n)}, Result: r,
-				})
-				return s, nil
-			}))
-		}
-	}
-	each := int(heap()-before) / sessions
-	t.Logf("%d bytes a session", each)
-	assert.Less(t, each, 2<<10)
-	runtime.KeepAlive(m)
 }
