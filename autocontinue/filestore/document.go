@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -34,19 +33,21 @@ type Document[T any] struct {
 	label string // name, as far as it can be shown
 }
 
-var kinds = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
-
 // NewDocument returns the document of a kind with a name, any string that is not empty. A kind is a folder: small letters,
 // figures and "-", at most 32; "sessions", "locks" and "aside" are the store's own. What a kind holds must not change its
 // meaning: then it gets a new name. Nothing is read yet.
 func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
-	if !kinds.MatchString(kind) || kind == sessionKind || kind == lockFolder || kind == asideFolder {
+	if !isKind(kind) || kind == sessionKind || kind == lockFolder || kind == asideFolder {
 		return nil, fmt.Errorf("filestore: %.40q is no kind of document: take small letters, figures and \"-\", and none of the store's own folders", kind)
 	}
 	if name == "" {
 		return nil, errors.New("filestore: a document without a name")
 	}
 	return newDocument[T](s, kind, name), nil
+}
+
+func isKind(s string) bool {
+	return s != "" && len(s) <= 32 && 'a' <= s[0] && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 func newDocument[T any](s *Store, kind string, name ...string) *Document[T] {

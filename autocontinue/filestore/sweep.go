@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,14 +15,17 @@ const (
 	tempAge    = time.Hour
 )
 
-// ourFiles are names that this package gives; others are none of its business.
-var ourFiles = regexp.MustCompile(`^[0-9a-f]{32}\.(json|tmp)$`)
+// isOurs reports whether a file's name is one that this package gives; others are none of its business.
+func isOurs(name string) bool {
+	id, kind, _ := strings.Cut(name, ".")
+	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" && (kind == "json" || kind == "tmp")
+}
 
 // sweep removes a few of the files of a kind that are too old or too many, but not the new one. What fails is left for the
 // next time.
 func (s *Store) sweep(root *os.Root, kind, created string) {
 	names := slices.DeleteFunc(readNames(root, kind, s.opts.MaxFiles+1000), func(name string) bool {
-		return name == created || !ourFiles.MatchString(name)
+		return name == created || !isOurs(name)
 	})
 	count := len(names) + 1
 	rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })

@@ -86,16 +86,21 @@ func TestLeftoversOfOthers(t *testing.T) {
 	require.NoError(t, s.Update(t.Context(), "a", increment))
 	dir := filepath.Join(s.Dir(), "sessions")
 	old, young := strings.Repeat("0", 32)+".tmp", strings.Repeat("1", 32)+".tmp"
-	foreign := "notes.txt"
-	for _, name := range []string{old, young, foreign} {
+	hexa := strings.Repeat("2", 31)
+	foreign := []string{"notes.txt", hexa + ".tmp", hexa + "22.tmp", hexa + "A.tmp", hexa + "2.tmp.tmp", hexa + "2tmp", hexa + "2.txt"}
+	for _, name := range append(foreign, old, young) {
 		write(t, filepath.Join(dir, name), []byte("x"))
 	}
 	age(t, filepath.Join(dir, old), 2*time.Hour)
-	age(t, filepath.Join(dir, foreign), 1000*time.Hour)
+	for _, name := range foreign {
+		age(t, filepath.Join(dir, name), 1000*time.Hour)
+	}
 	require.NoError(t, s.Update(t.Context(), "b", increment))
 	assert.NoFileExists(t, filepath.Join(dir, old))
 	assert.FileExists(t, filepath.Join(dir, young))
-	assert.FileExists(t, filepath.Join(dir, foreign))
+	for _, name := range foreign {
+		assert.FileExists(t, filepath.Join(dir, name))
+	}
 }
 
 // A session that somebody has locked is not removed, however old it is.
