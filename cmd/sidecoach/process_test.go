@@ -81,7 +81,7 @@ func TestPackagesStartWithLittle(t *testing.T) {
 		}
 		found++
 		limit := 100
-		if strings.HasPrefix(m[1], module+"/classify/llm") {
+		if m[1] == module+"/classify/llm" {
 			limit = 1000 // its patterns
 		}
 		allocs, err := strconv.Atoi(m[2])

@@ -6,7 +6,7 @@
 //
 // # Cost
 //
-// From start to end a decision about an output of 2 kB takes 4.9 times what a Go program takes that only reads it, 6 to
+// From start to end a decision about an output of 2 kB takes 4.4 times what a Go program takes that only reads it, 5.5 to
 // 1.2 ms on a small server; 5 times is the limit. A fifth of that is reading the heuristic's tables. Most of the rest is
 // what a larger binary and the libraries do before main. Both programs in turn, with the ratio of the medians, by
 //

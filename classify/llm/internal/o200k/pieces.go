@@ -3,6 +3,7 @@ package o200k
 import (
 	"iter"
 	"regexp"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -18,19 +19,22 @@ const (
 	ending = `(?:'(?:[sdmtSDMT]|[lL][lL]|[vV][eE]|[rR][eE]))?`
 )
 
-var expression = regexp.MustCompile(`^(?:` +
-	ahead + upper + `*` + lower + `+` + ending +
-	`|` + ahead + upper + `+` + lower + `*` + ending +
-	`|\p{N}{1,3}` +
-	`| ?[^\r\n` + space + `\p{L}\p{N}]+[\r\n/]*` +
-	`|[` + space + `]*[\r\n]+` +
-	`|([` + space + `]+))`)
+// expression is compiled for the first text that is counted: it takes most of a millisecond, at every start otherwise.
+var expression = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:` +
+		ahead + upper + `*` + lower + `+` + ending +
+		`|` + ahead + upper + `+` + lower + `*` + ending +
+		`|\p{N}{1,3}` +
+		`| ?[^\r\n` + space + `\p{L}\p{N}]+[\r\n/]*` +
+		`|[` + space + `]*[\r\n]+` +
+		`|([` + space + `]+))`)
+})
 
 // pieces yields the pieces of a text, in order; together they are the text.
 func pieces(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for text != "" {
-			at := expression.FindStringSubmatchIndex(text)
+			at := expression().FindStringSubmatchIndex(text)
 			end := at[1]
 			if at[2] >= 0 && end < len(text) { // blanks before something else
 				if _, last := utf8.DecodeLastRuneInString(text[:end]); last < end {
