@@ -134,6 +134,12 @@ func TestHandleAllocations(t *testing.T) {
 			measure(p, before)
 		}
 	}
+	for _, p := range rejections(all) { // what the host saw costs next to nothing, however much it is
+		for _, k := range classify.EvidenceKinds() {
+			p.Evidence = append(p.Evidence, classify.Evidence{Kind: k, Text: "failed", Failed: true})
+		}
+		measure(p, 0)
+	}
 	s.change = func(o *autocontinue.Output) { o.Hold = "plan mode" }
 	measure(all[0], 0)
 	s.change = func(o *autocontinue.Output) { o.Failed = true }

@@ -14,11 +14,11 @@
 //
 //	                                                             most    mean   limit
 //	allocations of Handle beside the classifier's (allocs/added)
-//	  continued, a rejected completion, its message worded         28    21.1      30
-//	  continued, progress                                          19    15.2
-//	  delivered, a completion                                      14    11.5
+//	  continued, a rejected completion, its message worded         22    17.9      30
+//	  continued, progress                                          17    14.1
+//	  delivered, a completion                                      12    10.1
 //	  delivered, a question, a blocker, a failure                  10     8.1
-//	  delivered, not certain enough                                20    15.8
+//	  delivered, not certain enough                                18    14.0
 //	  suppressed, a duplicate, which is not classified              4       4
 //	bytes of a session in a MemoryStore (B/session), after       1 pause  3 pauses a turn
 //	  1 turn                                                      593   1,089   2,048

@@ -35,38 +35,71 @@ var kindsOfEvidence = [...]EvidenceKind{EvidenceTests, EvidenceExitCode, Evidenc
 func Latest(host []Evidence) []Evidence {
 	var list []Evidence
 	for _, k := range kindsOfEvidence {
-		for i := len(host) - 1; i >= 0; i-- {
-			if host[i].Kind == k {
-				list = append(list, host[i])
-				break
+		if i := last(host, k); i >= 0 {
+			if list == nil {
+				list = make([]Evidence, 0, min(len(host), len(kindsOfEvidence)))
 			}
+			list = append(list, host[i])
 		}
 	}
 	return list
 }
 
-// Shown returns the kinds of evidence there are, without duplicates, in the order of the constants: those among the
-// result's signals and those the host saw succeed last. What the host saw fail last is not shown, whatever the text says.
-func (r Result) Shown(host []Evidence) []EvidenceKind {
-	have := r.shown(host)
+// last returns the index of the last piece of evidence of a kind, or -1.
+func last(host []Evidence, k EvidenceKind) int {
+	for i := len(host) - 1; i >= 0; i-- {
+		if host[i].Kind == k {
+			return i
+		}
+	}
+	return -1
+}
+
+// kindSet is a set of kinds of evidence, by their index in kindsOfEvidence.
+type kindSet [len(kindsOfEvidence)]bool
+
+func (s *kindSet) set(k EvidenceKind, in bool) {
+	if i := slices.Index(kindsOfEvidence[:], k); i >= 0 {
+		s[i] = in
+	}
+}
+
+func (s *kindSet) has(k EvidenceKind) bool {
+	i := slices.Index(kindsOfEvidence[:], k)
+	return i >= 0 && s[i]
+}
+
+// list returns the kinds in s, in the order of the constants.
+func (s *kindSet) list() []EvidenceKind {
 	var kinds []EvidenceKind
-	for _, k := range kindsOfEvidence {
-		if have[k] {
+	for i, k := range kindsOfEvidence {
+		if s[i] {
+			if kinds == nil {
+				kinds = make([]EvidenceKind, 0, len(kindsOfEvidence))
+			}
 			kinds = append(kinds, k)
 		}
 	}
 	return kinds
 }
 
-func (r Result) shown(host []Evidence) map[EvidenceKind]bool {
-	have := make(map[EvidenceKind]bool, len(kindsOfEvidence))
+// Shown returns the kinds of evidence there are, without duplicates, in the order of the constants: those among the
+// result's signals and those the host saw succeed last. What the host saw fail last is not shown, whatever the text says.
+func (r Result) Shown(host []Evidence) []EvidenceKind {
+	have := r.shown(host)
+	return have.list()
+}
+
+func (r Result) shown(host []Evidence) (have kindSet) {
 	for _, s := range r.Signals {
 		if s.Kind == SignalEvidence {
-			have[EvidenceKind(s.Name)] = true
+			have.set(EvidenceKind(s.Name), true)
 		}
 	}
-	for _, e := range Latest(host) {
-		have[e.Kind] = !e.Failed
+	for i, k := range kindsOfEvidence {
+		if n := last(host, k); n >= 0 {
+			have[i] = !host[n].Failed
+		}
 	}
 	return have
 }
@@ -101,25 +134,21 @@ func (r Result) Missing(host []Evidence) []EvidenceKind {
 		return nil
 	}
 	have := r.shown(host)
-	lacks := make(map[EvidenceKind]bool)
+	var lacks kindSet
 	for _, s := range r.Signals {
 		if k := s.CallsFor(); k != "" {
 			other, serves := servesFor[k]
-			lacks[k] = !have[k] && !(serves && have[other])
+			lacks.set(k, !have.has(k) && !(serves && have.has(other)))
 		}
-	}
-	for _, e := range Latest(host) {
-		lacks[e.Kind] = lacks[e.Kind] || e.Failed
 	}
 	bare := true
-	for _, k := range kindsOfEvidence {
-		bare = bare && !lacks[k] && !have[k]
+	for i, k := range kindsOfEvidence {
+		n := last(host, k)
+		lacks[i] = lacks[i] || n >= 0 && host[n].Failed
+		bare = bare && !lacks[i] && !have[i]
 	}
-	var kinds []EvidenceKind
-	for _, k := range kindsOfEvidence {
-		if lacks[k] || bare && k != EvidenceOutput {
-			kinds = append(kinds, k)
-		}
+	for i, k := range kindsOfEvidence {
+		lacks[i] = lacks[i] || bare && k != EvidenceOutput
 	}
-	return kinds
+	return lacks.list()
 }
