@@ -107,8 +107,18 @@ const maxGap = 4
 
 // parseLexicon compiles the tables in the files names, one a language, into one. An error names file and line.
 func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
+	var sources []string
+	size := 0
+	for _, name := range names {
+		src, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, fmt.Errorf("read lexicon: %w", err)
+		}
+		sources = append(sources, string(src))
+		size += len(src)
+	}
 	p := lexiconParser{
-		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
+		lex:    &lexicon{vocab: newVocabulary(size / 25), byName: map[string]int{}}, // about a word in 25 bytes is a new one
 		shared: map[string][]wordID{},
 	}
 	for _, w := range slices.Sorted(maps.Keys(numberWords)) {
@@ -128,22 +138,18 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	p.lex.tests, _ = p.ruleIndex(SignalEvidence, string(EvidenceTests))
 	p.lex.commit, _ = p.ruleIndex(SignalEvidence, string(EvidenceCommit))
 	p.lex.pullRequest, _ = p.ruleIndex(SignalEvidence, string(EvidencePullRequest))
-	for _, name := range names {
-		src, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return nil, fmt.Errorf("read lexicon: %w", err)
-		}
+	for i, src := range sources {
 		p.groups, p.section, p.words = map[string][]wordID{}, pattern{rule: -1}, false
-		p.elems, p.ids = make([]element, 0, len(src)/8), make([]wordID, 0, len(src)/2)
+		p.elems, p.ids = make([]element, 0, len(src)/14), make([]wordID, 0, len(src)/2)
 		n := 0
-		for line := range strings.SplitSeq(string(src), "\n") {
+		for line := range strings.SplitSeq(src, "\n") {
 			n++
 			line = strings.TrimSpace(line)
 			if line == "" || strings.HasPrefix(line, "//") {
 				continue
 			}
 			if err := p.line(line); err != nil {
-				return nil, fmt.Errorf("lexicon %s:%d: %w", name, n, err)
+				return nil, fmt.Errorf("lexicon %s:%d: %w", names[i], n, err)
 			}
 		}
 		for name, words := range p.groups {

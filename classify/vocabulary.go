@@ -34,12 +34,11 @@ type stem struct {
 const (
 	stemKey  = 4       // bytes: four Latin letters or two Cyrillic ones
 	maxWords = 1 << 15 // so that a number fits wordID
-
-	roomForWords = 8000 // about as many as the built-in tables have
 )
 
-func newVocabulary() *vocabulary {
-	v := &vocabulary{ids: make(map[string]wordID, roomForWords), words: make([]string, 1, roomForWords)}
+// newVocabulary returns an empty vocabulary with room for so many words.
+func newVocabulary(room int) *vocabulary {
+	v := &vocabulary{ids: make(map[string]wordID, room), words: make([]string, 1, room+1)}
 	v.ids[""] = 0
 	return v
 }
