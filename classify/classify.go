@@ -6,25 +6,34 @@
 //
 // # Limits
 //
-// The heuristic reads English. A text in another language gets the best guess that language-free signals allow (a
-// stack trace, pasted test output, a question mark, code), with a confidence low enough that a gate shows it to a human.
+// The heuristic reads English and, with tables of their own, Chinese, Czech, French, German, Japanese, Portuguese, Russian and
+// Spanish. A text in another language gets the best guess that language-free signals allow (a stack trace, pasted test
+// output, a question mark, code), with a confidence of at most 0.60, so that a gate shows it to a human.
+//
+// It judges words, not facts: test output that an agent made up is believed. What the host saw itself outweighs prose
+// ([Input.Evidence]).
 //
 // # Tuning
 //
-// lexicon/en.txt holds the phrases, one a line under the rule they belong to, and explains its format at its head.
-// weights.txt holds how much each rule counts by where it was found, in hundredths of log-odds; its head names the cases it
-// was fitted on and how often each counted. After a change to the lexicon, fit again on labelled cases, the shipped ones and
-// more of your own, and see what it did:
+// lexicon/en.txt holds the phrases, one a line under the rule they belong to, and explains its format at its head; there is
+// a file for each other language. The files in weights, one for each script, hold how much each rule counts by where it
+// was found, in hundredths of log-odds; their heads name the cases they were fitted on and how often each counted. A
+// result's reason sums up what spoke for the verdict against the next likely one, in the same log-odds. After a change to the
+// lexicon, fit again on labelled cases, the shipped ones and more of your own, and see what it did:
 //
-//	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -out classify/weights.txt
+//	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl' -cases more.jsonl -cv more.jsonl
+//	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl' -cases more.jsonl -out classify/weights
 //	go test ./classify -v -run Cases
 //
-// [Tables] takes changed tables without a rebuild; [Heuristic.Features] shows what a verdict was computed from.
+// go generate ./classify fits on the shipped cases alone. [Tables] takes changed tables without a rebuild;
+// [Heuristic.Features] shows what a verdict was computed from.
 //
 // # Errors
 //
 // A [Classifier] returns an error only when it has no verdict at all. The heuristic never does.
 package classify
+
+//go:generate go run ./internal/fit -cases testdata/cases/*.jsonl -out weights
 
 import (
 	"bytes"

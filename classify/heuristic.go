@@ -69,7 +69,7 @@ func assemble(lex *lexicons, w *weightTables) (*Heuristic, error) {
 // Option changes how a [Heuristic] judges.
 type Option func(*Heuristic) error
 
-// NewHeuristic returns a heuristic with the built-in tables: an English lexicon and weights fitted on real outputs. An
+// NewHeuristic returns a heuristic with the built-in tables: lexicons of nine languages, and weights fitted on real outputs. An
 // option that can't be applied is an error.
 func NewHeuristic(opts ...Option) (*Heuristic, error) {
 	b, err := builtin()
