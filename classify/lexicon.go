@@ -27,6 +27,9 @@ type lexicon struct {
 
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
 
+	among wordSet  // a group that a table may define: stands between a whole and its part
+	asks  []string // another: by what a sentence ends that asks without a question mark
+
 	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
 
@@ -46,7 +49,7 @@ const maxRules = 64
 
 type pattern struct {
 	rule             int // index of rules
-	start            bool
+	start, end       bool
 	plain            bool
 	clause           bool
 	raw              bool
@@ -92,10 +95,11 @@ func sieveBit(id wordID) uint64 {
 
 // element matches one token, or with gap up to four.
 type element struct {
-	set  []wordID // sorted
-	num  bool     // a number above zero
-	full bool     // n/n
-	part bool     // m/n
+	set  []wordID   // sorted
+	runs [][]wordID // alternatives of several words, the longest first
+	num  bool       // a number above zero
+	full bool       // n/n
+	part bool       // m/n
 	any  bool
 	code bool
 	gap  bool
@@ -119,7 +123,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	}
 	p := lexiconParser{
 		lex:    &lexicon{vocab: newVocabulary(size / 25), byName: map[string]int{}}, // about a word in 25 bytes is a new one
-		shared: map[string][]wordID{},
+		shared: map[string]choices{},
 	}
 	for _, w := range slices.Sorted(maps.Keys(numberWords)) {
 		n := numberWords[w]
@@ -139,7 +143,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	p.lex.commit, _ = p.ruleIndex(SignalEvidence, string(EvidenceCommit))
 	p.lex.pullRequest, _ = p.ruleIndex(SignalEvidence, string(EvidencePullRequest))
 	for i, src := range sources {
-		p.groups, p.section, p.words = map[string][]wordID{}, pattern{rule: -1}, false
+		p.groups, p.section, p.words = map[string]choices{}, pattern{rule: -1}, false
 		p.elems, p.ids = make([]element, 0, len(src)/14), make([]wordID, 0, len(src)/2)
 		n := 0
 		for line := range strings.SplitSeq(src, "\n") {
@@ -152,8 +156,9 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 				return nil, fmt.Errorf("lexicon %s:%d: %w", names[i], n, err)
 			}
 		}
-		for name, words := range p.groups {
-			p.shared[name] = append(p.shared[name], words...)
+		for name, w := range p.groups {
+			all := p.shared[name]
+			p.shared[name] = choices{append(all.ids, w.ids...), append(all.runs, w.runs...)}
 		}
 	}
 	return p.finish()
@@ -161,13 +166,19 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 
 type lexiconParser struct {
 	lex     *lexicon
-	groups  map[string][]wordID // of the file at hand
-	shared  map[string][]wordID // of all files together: those that code asks for are one
-	section pattern             // options of the section at hand
-	words   bool                // inside [words]
+	groups  map[string]choices // of the file at hand
+	shared  map[string]choices // of all files together: those that code asks for are one
+	section pattern            // options of the section at hand
+	words   bool               // inside [words]
 	common  []wordID
 	elems   []element // of the patterns, as far as there is room
 	ids     []wordID  // of the sets, likewise
+}
+
+// choices are alternatives: single words, and several words in a row.
+type choices struct {
+	ids  []wordID
+	runs [][]wordID
 }
 
 func (p *lexiconParser) line(line string) error {
@@ -177,9 +188,14 @@ func (p *lexiconParser) line(line string) error {
 		if !ok {
 			break // a phrase that begins with a group
 		}
-		ids, err := p.alternatives(nil, strings.TrimSpace(list))
-		p.groups[strings.TrimSpace(name)] = ids
-		return err
+		var group choices
+		for w := range strings.SplitSeq(strings.TrimSpace(list), "|") {
+			if err := p.alternative(&group, w); err != nil {
+				return err
+			}
+		}
+		p.groups[strings.TrimSpace(name)] = group
+		return nil
 	case line[0] == '[' && line[len(line)-1] == ']' && !strings.ContainsAny(line[1:len(line)-1], "[]|"):
 		return p.begin(strings.Fields(line[1 : len(line)-1])) // a phrase would not be one optional word
 	case strings.HasPrefix(line, "weight "):
@@ -190,9 +206,14 @@ func (p *lexiconParser) line(line string) error {
 		p.lex.rules[p.section.rule].weight = w
 		return nil
 	case p.words:
-		var err error
-		p.common, err = p.alternatives(p.common, line)
-		return err
+		for w := range strings.SplitSeq(line, "|") {
+			id, err := p.word(w)
+			if err != nil {
+				return err
+			}
+			p.common = append(p.common, id)
+		}
+		return nil
 	}
 	if p.section.rule < 0 && !p.section.ignored {
 		return errors.New("a phrase before the first [section]")
@@ -217,6 +238,8 @@ func (p *lexiconParser) begin(fields []string) error {
 		switch opt {
 		case "start":
 			p.section.start = true
+		case "end":
+			p.section.end = true
 		case "plain":
 			p.section.plain = true
 		case "clause":
@@ -277,18 +300,23 @@ func (p *lexiconParser) ending(s string) (uint8, error) {
 	return 1 << i, nil
 }
 
-// alternatives appends the numbers of words, parted by |.
-func (p *lexiconParser) alternatives(ids []wordID, list string) ([]wordID, error) {
-	for more := true; more; {
-		var w string
-		w, list, more = strings.Cut(list, "|")
+// alternative takes up a word, or several in a row joined by +.
+func (p *lexiconParser) alternative(to *choices, w string) error {
+	if !strings.Contains(w, "+") {
+		id, err := p.word(w)
+		to.ids = append(to.ids, id)
+		return err
+	}
+	var run []wordID
+	for w := range strings.SplitSeq(w, "+") {
 		id, err := p.word(w)
 		if err != nil {
-			return ids, err
+			return err
 		}
-		ids = append(ids, id)
+		run = append(run, id)
 	}
-	return ids, nil
+	to.runs = append(to.runs, run)
+	return nil
 }
 
 // word takes up a word or, with ~ at its end, the beginning of words.
@@ -369,15 +397,17 @@ func (p *lexiconParser) choice(e *element, f string) error {
 			if !ok {
 				return fmt.Errorf("group %s is not defined", w)
 			}
-			p.ids = append(p.ids, group...)
+			p.ids = append(p.ids, group.ids...)
+			e.runs = append(e.runs, group.runs...)
 		default:
-			id, err := p.word(w)
-			if err != nil {
+			one := choices{ids: p.ids, runs: e.runs}
+			if err := p.alternative(&one, w); err != nil {
 				return err
 			}
-			p.ids = append(p.ids, id)
+			p.ids, e.runs = one.ids, one.runs
 		}
 	}
+	slices.SortStableFunc(e.runs, func(a, b []wordID) int { return len(b) - len(a) })
 	if e.set = p.ids[first:len(p.ids):len(p.ids)]; len(e.set) == 0 {
 		e.set = nil
 	}
@@ -427,7 +457,14 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		if !ok {
 			return nil, fmt.Errorf("lexicon: group %s is not defined", name)
 		}
-		*dst = set(ids(group))
+		if len(group.runs) > 0 {
+			return nil, fmt.Errorf("lexicon: group %s holds words joined by +, but code asks for it", name)
+		}
+		*dst = set(ids(group.ids))
+	}
+	lex.among = set(ids(p.shared["@among"].ids))
+	for _, id := range p.shared["@asks"].ids {
+		lex.asks = append(lex.asks, lex.vocab.words[id])
 	}
 	lex.kinds = map[SignalKind]ruleSet{}
 	for i, r := range lex.rules {
@@ -458,6 +495,9 @@ func (lex *lexicon) indexStarts(v voice) {
 				s := start{next: sieve(pat.elems[k+1:]), pattern: int32(i)}
 				for _, id := range e.set {
 					word(id, s)
+				}
+				for _, run := range e.runs {
+					word(run[0], start{next: sieveBit(run[1]), pattern: int32(i)})
 				}
 				if x.from == nil { // the first time
 					if e.num || e.full || e.part {
@@ -510,6 +550,9 @@ func sieve(rest []element) uint64 {
 		}
 		for _, id := range e.set {
 			bits |= sieveBit(id)
+		}
+		for _, run := range e.runs {
+			bits |= sieveBit(run[0])
 		}
 		if !e.opt {
 			return bits

@@ -244,6 +244,39 @@ func (l *line) marker(s string) {
 		if len(s) > 3 && isBlank(s[3]) {
 			l.item(s, 3)
 		}
+	case c >= 0xE2:
+		l.eastMarker(s)
+	}
+}
+
+// eastMarker reads the markers that Japanese and Chinese texts have: ・ and ● before items, ① and １． before numbered ones,
+// ■ before headings, 【 and 】 around them.
+func (l *line) eastMarker(s string) {
+	r, n := utf8.DecodeRuneInString(s)
+	rest := strings.TrimLeft(s[n:], " \t")
+	if rest == "" || rest[0] < utf8.RuneSelf && !strings.ContainsAny(rest[:1], "`*[(") { // "■ You've hit your limit" is no heading
+		return
+	}
+	switch {
+	case r == '・' || r == '●' || r == '○':
+		l.item(s, n)
+	case '①' <= r && r <= '⑳':
+		l.item(s, n)
+		l.numbered = true
+	case '０' <= r && r <= '９':
+		for n < len(s) && '０' <= r && r <= '９' {
+			r, _ = utf8.DecodeRuneInString(s[n:])
+			n += utf8.RuneLen(r)
+		}
+		if r == '．' || r == '）' {
+			l.item(s, n)
+			l.numbered = true
+		}
+	case r == '■' || r == '◆' || r == '▼':
+		l.kind = headingLine
+		l.start += n
+	case r == '【' && strings.HasSuffix(s, "】"):
+		l.kind = headingLine
 	}
 }
 

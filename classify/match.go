@@ -69,7 +69,7 @@ func (lex *lexicon) tryAll(found []match, idioms bool, starts []start, toks []to
 			continue
 		}
 		end := matchAt(pat.elems, toks[:s.last], i)
-		if end < 0 || len(found) == maxMatches {
+		if end < 0 || len(found) == maxMatches || pat.end && end < s.last && !toks[end].gap {
 			continue
 		}
 		idioms = idioms || pat.ignored
@@ -151,6 +151,13 @@ func matchAt(elems []element, toks []token, i int) int {
 			}
 			return -1
 		}
+		for _, run := range e.runs {
+			if runAt(run, toks, i) {
+				if end := matchAt(elems[k+1:], toks, i+len(run)); end >= 0 {
+					return end
+				}
+			}
+		}
 		ok := i < len(toks) && e.matches(&toks[i])
 		if e.opt {
 			if ok {
@@ -166,6 +173,19 @@ func matchAt(elems []element, toks []token, i int) int {
 		i++
 	}
 	return i
+}
+
+// runAt reports whether the words of run follow one another from token i on.
+func runAt(run []wordID, toks []token, i int) bool {
+	if i+len(run) > len(toks) {
+		return false
+	}
+	for n, id := range run {
+		if t := &toks[i+n]; t.id != id || t.kind == codeToken {
+			return false
+		}
+	}
+	return true
 }
 
 func (e *element) matches(t *token) bool {

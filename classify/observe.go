@@ -149,7 +149,7 @@ func (rd *reading) unseen(s sentence, m match) bool {
 }
 
 // failing reports whether the sentence counts failures above zero, "3 passed, 1 failed", or fewer passes than tests,
-// "42 of 45 pass".
+// "42 of 45 pass", "45 件中 42 件".
 func (rd *reading) failing(s sentence, block string) bool {
 	if !s.figures {
 		return false
@@ -175,13 +175,27 @@ func (rd *reading) failing(s sentence, block string) bool {
 			continue
 		}
 		third := &rd.rawToks[i+2]
-		if rd.lex.test.has(next.id) && rd.lex.fail.has(third.id) && !third.gap {
+		if rd.lex.test.has(next.id) && rd.failsAfter(s, i+2, block[next.start] >= utf8.RuneSelf) {
 			return true
 		}
 		m, ok1 := digits([]byte(block[t.start:t.end]))
 		n, ok2 := digits([]byte(block[third.start:third.end]))
-		if ok1 && ok2 && m < n && rd.lex.of.has(next.id) {
+		if ok1 && ok2 && (m < n && rd.lex.of.has(next.id) || m > n && rd.lex.among.has(next.id)) {
 			return true
+		}
+	}
+	return false
+}
+
+// failsAfter reports whether what is counted failed: "3 tests failed", "3 件のテストが失敗". from is the token after the counted
+// word; only where particles stand between them may it be a later one.
+func (rd *reading) failsAfter(s sentence, from int, particles bool) bool {
+	for i := from; i < min(from+4, s.last) && !rd.rawToks[i].gap; i++ {
+		if rd.lex.fail.has(rd.rawToks[i].id) {
+			return true
+		}
+		if !particles {
+			break
 		}
 	}
 	return false

@@ -393,11 +393,17 @@ func (rd *reading) parts(l line, s sentence, mark *seen) {
 	for i := s.first; i < s.last; i++ {
 		first, last := &rd.toks[i], &rd.toks[i]
 		if first.kind != partToken {
-			if i+2 >= s.last || first.kind != numberToken || !rd.lex.of.has(rd.toks[i+1].id) {
+			if i+2 >= s.last || first.kind != numberToken {
 				continue
 			}
 			last = &rd.toks[i+2]
-			if m, n := rd.number(first), rd.number(last); m == 0 || n == 0 || m >= n {
+			m, n := rd.number(first), rd.number(last)
+			if of := rd.toks[i+1].id; rd.lex.among.has(of) {
+				m, n = n, m
+			} else if !rd.lex.of.has(of) {
+				continue
+			}
+			if m == 0 || n == 0 || m >= n {
 				continue
 			}
 		}

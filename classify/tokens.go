@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -176,6 +177,9 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 	cur := sentence{}
 	gap := false
 	flush := func(end int) {
+		if n := len(toks); n > cur.first && !cur.question && !cur.colon {
+			cur.question = lex.asking(buf[:toks[n-1].end])
+		}
 		if len(toks) > cur.first || cur.question {
 			cur.last, cur.end = len(toks), end
 			if len(toks) > cur.first {
@@ -227,7 +231,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			}
 			j, word := scanWord(buf, i, scratch[:0])
 			t := token{start: int32(i), end: int32(j), gap: gap, id: lex.vocab.lookup(word)}
-			if c <= '9' {
+			if len(word) > 0 && word[0] <= '9' {
 				t.kind = numberKind(word)
 			} else if int(t.id) < len(lex.numbers) {
 				t.kind = lex.numbers[t.id]
@@ -274,6 +278,19 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 	}
 	flush(len(buf))
 	return toks, sents
+}
+
+// asking reports whether s ends in the words of a question that needs no question mark: ますか.
+func (lex *lexicon) asking(s []byte) bool {
+	if len(s) == 0 || s[len(s)-1] < utf8.RuneSelf {
+		return false
+	}
+	for _, e := range lex.asks {
+		if bytes.HasSuffix(s, []byte(e)) {
+			return true
+		}
+	}
+	return false
 }
 
 // tail returns which endings a word has; what is left of it must be three letters at least.
@@ -352,8 +369,11 @@ func finishWord(word, w []byte, plain bool) []byte {
 	}
 	for len(w) > 0 && len(word)+utf8.UTFMax <= cap(word) {
 		r, n := utf8.DecodeRune(w)
-		if r == '’' {
+		switch {
+		case r == '’':
 			r = '\''
+		case '０' <= r && r <= '９': // of full width
+			r -= '０' - '0'
 		}
 		word = utf8.AppendRune(word, unicode.ToLower(r))
 		w = w[n:]
