@@ -235,7 +235,7 @@ func TestForeignLanguage(t *testing.T) {
 	for _, text := range []string{
 		"Ich habe die Weiterleitung repariert. Alle Tests sind grün, der Fehler ist behoben.",
 		"로그인 리디렉션 문제를 수정했습니다. 이제 정상적으로 작동할 것입니다. 모든 테스트가 통과했습니다.",
-		"ログインのリダイレクトを修正しました。これで動くはずです。",
+		"تم إصلاح إعادة التوجيه بعد تسجيل الدخول. يجب أن تعمل الآن.",
 		"Исправил перенаправление после входа. Теперь всё должно работать.",
 	} {
 		r := judge(t, Input{Text: text})
