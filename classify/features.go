@@ -70,7 +70,7 @@ func (rd *reading) features(req *reading, sh *sheet) {
 	on("questions", rd.questions > 0)
 	on("questions:3+", rd.questions >= 3)
 	on("language:known", rd.fits())
-	on("language:foreign", rd.words > 0 && rd.foreign*3 > rd.words)
+	on("language:foreign", rd.foreign*3 > rd.words && !rd.fits())
 
 	// What was asked for.
 	asked := req.asks()

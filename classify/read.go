@@ -3,6 +3,7 @@ package classify
 import (
 	"bytes"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -124,8 +125,8 @@ func (rd *reading) continues(block, l line) bool {
 	case '.', '!', '?', ':', ';', '|':
 		return false
 	}
-	c := rd.text[l.start]
-	return 'a' <= c && c <= 'z' || c == '`' || c == '('
+	r, _ := utf8.DecodeRuneInString(rd.text[l.start:])
+	return r == '`' || r == '(' || unicode.IsLower(r)
 }
 
 // leavesOpen reports whether block opens a quote or a code span that l closes.
@@ -253,7 +254,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			}
 			if rd.lex.common.has(t.id) {
 				rd.common += n
-			} else if rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
+			} else if t.id == 0 && rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
 				rd.foreign += n
 			}
 			rd.words += n
