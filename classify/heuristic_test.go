@@ -234,7 +234,7 @@ func TestForeignLanguage(t *testing.T) {
 		"Ich habe die Weiterleitung repariert. Alle Tests sind grün, der Fehler ist behoben.",
 		"修复了登录重定向的问题。现在应该可以正常工作了。所有测试都通过了。",
 		"ログインのリダイレクトを修正しました。これで動くはずです。",
-		"Исправил перенаправление после входа. Теперь всё должно работать.",
+		"Διόρθωσα την ανακατεύθυνση μετά τη σύνδεση. Τώρα όλα πρέπει να λειτουργούν.",
 	} {
 		r := judge(t, Input{Text: text})
 		assert.True(t, r.Type.Valid(), text)
