@@ -233,10 +233,10 @@ func TestHostEvidenceOutweighsProse(t *testing.T) {
 // A text that no lexicon fits still gets a guess, but an honest one.
 func TestForeignLanguage(t *testing.T) {
 	for _, text := range []string{
-		"Ich habe die Weiterleitung repariert. Alle Tests sind grün, der Fehler ist behoben.",
 		"로그인 리디렉션 문제를 수정했습니다. 이제 정상적으로 작동할 것입니다. 모든 테스트가 통과했습니다.",
 		"تم إصلاح إعادة التوجيه بعد تسجيل الدخول. يجب أن تعمل الآن.",
-		"Исправил перенаправление после входа. Теперь всё должно работать.",
+		"Διόρθωσα την ανακατεύθυνση μετά τη σύνδεση. Τώρα όλα πρέπει να λειτουργούν.",
+		"Korjasin uudelleenohjauksen kirjautumisen jälkeen. Kaikki testit menevät läpi ja vika on poissa.",
 	} {
 		r := judge(t, Input{Text: text})
 		assert.True(t, r.Type.Valid(), text)

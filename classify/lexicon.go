@@ -329,6 +329,8 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 		return 0, errors.New("an empty word")
 	case w != strings.ToLower(w):
 		return 0, fmt.Errorf("%q is not lower case", w)
+	case strings.Contains(w, "ё"):
+		return 0, fmt.Errorf("%q has a ё, which texts are read without: write е", w)
 	case w[len(w)-1] == '~' && len(w) <= stemKey:
 		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
 	case len(p.lex.vocab.words) == maxWords:

@@ -3,6 +3,7 @@ package classify
 import (
 	"bytes"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -128,8 +129,8 @@ func (rd *reading) continues(block, l line) bool {
 	if r, _ := utf8.DecodeLastRuneInString(rd.text[block.start:block.end]); r == '。' || r == '！' || r == '？' || r == '：' || r == '；' {
 		return false
 	}
-	c := rd.text[l.start]
-	return 'a' <= c && c <= 'z' || c == '`' || c == '('
+	r, _ := utf8.DecodeRuneInString(rd.text[l.start:])
+	return r == '`' || r == '(' || unicode.IsLower(r)
 }
 
 // leavesOpen reports whether block opens a quote or a code span that l closes.

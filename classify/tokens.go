@@ -255,7 +255,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			for k < len(buf) && (buf[k] == '*' || buf[k] == '_' || buf[k] == ')' || buf[k] == '"' || buf[k] == ']') {
 				k++
 			}
-			if k == len(buf) || isBlank(buf[k]) || buf[k] >= 0x80 || q {
+			if k == len(buf) || isBlank(buf[k]) || buf[k] >= 0x80 && !abbreviates(buf, i, k) || q {
 				cur.question = q
 				cur.ellipsis = c == '.' && j-i >= 2
 				flush(k)
@@ -293,6 +293,15 @@ func (lex *lexicon) asking(s []byte) bool {
 	return false
 }
 
+// abbreviates reports whether the full stop at i ends no sentence because a small letter follows it at once, at k: "т.е.".
+func abbreviates(buf []byte, i, k int) bool {
+	if buf[i] != '.' || k != i+1 || i == 0 || !isWordByte(buf[i-1]) {
+		return false
+	}
+	r, _ := utf8.DecodeRune(buf[k:])
+	return unicode.IsLower(r)
+}
+
 // tail returns which endings a word has; what is left of it must be three letters at least.
 func (lex *lexicon) tail(word []byte) uint8 {
 	var bits uint8
@@ -319,7 +328,7 @@ func terminator(s string) (int, byte) {
 }
 
 // scanWord reads the word at i: letters and digits, and inside it apostrophes, hyphens, slashes, dots, underscores. What it
-// appends to word is lower case, with a straight apostrophe for a typographic one.
+// appends to word is lower case, with a straight apostrophe for a typographic one and е for ё.
 func scanWord(buf []byte, i int, word []byte) (int, []byte) {
 	j, plain := i, true // plain: ASCII, so that the word is as it stands in buf
 	for j < len(buf) && 'a' <= buf[j] && buf[j] <= 'z' {
@@ -369,13 +378,15 @@ func finishWord(word, w []byte, plain bool) []byte {
 	}
 	for len(w) > 0 && len(word)+utf8.UTFMax <= cap(word) {
 		r, n := utf8.DecodeRune(w)
-		switch {
+		switch r = unicode.ToLower(r); {
 		case r == '’':
 			r = '\''
+		case r == 'ё': // which few write
+			r = 'е'
 		case '０' <= r && r <= '９': // of full width
 			r -= '０' - '0'
 		}
-		word = utf8.AppendRune(word, unicode.ToLower(r))
+		word = utf8.AppendRune(word, r)
 		w = w[n:]
 	}
 	return word
