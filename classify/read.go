@@ -29,6 +29,7 @@ type reading struct {
 	numbered               int
 	traceVoice, traceData  int // lines of a stack trace
 	numbers, codeSpans     int // in the agent's voice
+	files                  fileCounts
 	lastLine               lineKind
 	openFence              bool // the text ends inside a code fence
 	lastTrace              bool // the last lines are a stack trace
@@ -190,6 +191,7 @@ func (rd *reading) prose(l line, request bool) {
 		}
 		rd.sentence(l, sent, request)
 	}
+	rd.files.add(s)
 	if request {
 		return
 	}
