@@ -255,7 +255,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			for k < len(buf) && (buf[k] == '*' || buf[k] == '_' || buf[k] == ')' || buf[k] == '"' || buf[k] == ']') {
 				k++
 			}
-			if k == len(buf) || isBlank(buf[k]) || buf[k] >= 0x80 && !abbreviates(buf, i, k) || q {
+			if k == len(buf) || (isBlank(buf[k]) || buf[k] >= 0x80) && !abbreviates(buf, i, k) || q {
 				cur.question = q
 				cur.ellipsis = c == '.' && j-i >= 2
 				flush(k)
@@ -293,13 +293,18 @@ func (lex *lexicon) asking(s []byte) bool {
 	return false
 }
 
-// abbreviates reports whether the full stop at i ends no sentence because a small letter follows it at once, at k: "т.е.".
+// abbreviates reports whether the full stop at i ends no sentence: a small letter follows it at once, or it stands after a
+// single letter beyond ASCII and no capital follows. So "т.е." and "т. д." are no sentences. What follows begins at k.
 func abbreviates(buf []byte, i, k int) bool {
-	if buf[i] != '.' || k != i+1 || i == 0 || !isWordByte(buf[i-1]) {
+	if buf[i] != '.' || k != i+1 || i == 0 || buf[i-1] < utf8.RuneSelf {
 		return false
 	}
-	r, _ := utf8.DecodeRune(buf[k:])
-	return unicode.IsLower(r)
+	next, _ := utf8.DecodeRune(bytes.TrimLeft(buf[k:min(len(buf), k+8)], " \t"))
+	if !isBlank(buf[k]) {
+		return unicode.IsLower(next)
+	}
+	_, n := utf8.DecodeLastRune(buf[:i])
+	return (i == n || !isWordByte(buf[i-n-1])) && !unicode.IsUpper(next)
 }
 
 // tail returns which endings a word has; what is left of it must be three letters at least.
