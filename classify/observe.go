@@ -191,10 +191,11 @@ func (rd *reading) failing(s sentence, block string) bool {
 // word; only where particles stand between them may it be a later one.
 func (rd *reading) failsAfter(s sentence, from int, particles bool) bool {
 	for i := from; i < min(from+4, s.last) && !rd.rawToks[i].gap; i++ {
-		if rd.lex.fail.has(rd.rawToks[i].id) {
+		id := rd.rawToks[i].id
+		if rd.lex.fail.has(id) {
 			return true
 		}
-		if !particles {
+		if !particles || rd.lex.not.has(id) {
 			break
 		}
 	}
