@@ -47,6 +47,7 @@ func main() {
 	flag.Float64Var(&t.others, "others", 0.3, "how much cases in other scripts count in the weights for one script")
 	flag.IntVar(&t.minimum, "min", 3, "leave out features that fewer cases have")
 	flag.Float64Var(&t.sharpen, "sharpen", 1, "factor on all weights: above 1 the verdicts are surer than the fit makes them")
+	flag.BoolVar(&t.typical, "typical", false, "weigh the cases without a repository as if labels were as frequent among them as among those with one")
 	blind := flag.Float64("blind", 0.3, "how much a copy of each case without its request counts: in a pipe there is none")
 	show := flag.String("show", "", "with -cv: list the wrong cases of this label (a type, rejected, progress, all) or language; every: list the right ones too")
 	flag.Parse()

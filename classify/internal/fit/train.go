@@ -16,6 +16,7 @@ type trainer struct {
 	names       []string // of the features, by number
 	index       map[string]int
 	examples    []example
+	typical     bool // weigh the cases that are never held out as if the labels were as frequent among them as among the others
 }
 
 type example struct {
@@ -70,6 +71,7 @@ func meta(c evaluate.Case, key string) string {
 // one fold. The same examples give the same weights.
 func (t *trainer) fit(script, without string) [][]float64 {
 	k := len(classes)
+	prior := t.priors(without)
 	var cases []*example
 	seen := make([]int, len(t.names))
 	for i := range t.examples {
@@ -101,6 +103,9 @@ func (t *trainer) fit(script, without string) [][]float64 {
 			if e.script != script {
 				weight *= t.others
 			}
+			if e.fold == "" {
+				weight *= prior[e.class]
+			}
 			for _, f := range e.features {
 				for c := range p {
 					grad[f.index][c] += weight * p[c] * f.value
@@ -126,6 +131,33 @@ func (t *trainer) fit(script, without string) [][]float64 {
 		}
 	}
 	return w
+}
+
+// priors returns by class what the weight of a case that is never held out is multiplied with.
+func (t *trainer) priors(without string) []float64 {
+	f := make([]float64, len(classes))
+	for c := range f {
+		f[c] = 1
+	}
+	if !t.typical {
+		return f
+	}
+	mine, real := make([]float64, len(classes)), make([]float64, len(classes))
+	var allMine, allReal float64
+	for _, e := range t.examples {
+		switch {
+		case e.fold == "":
+			mine[e.class] += e.weight
+			allMine += e.weight
+		case e.fold != without:
+			real[e.class] += e.weight
+			allReal += e.weight
+		}
+	}
+	for c := range f {
+		f[c] = real[c] / allReal * allMine / mine[c]
+	}
+	return f
 }
 
 func matrix(n, k int) [][]float64 {
