@@ -255,7 +255,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			for k < len(buf) && (buf[k] == '*' || buf[k] == '_' || buf[k] == ')' || buf[k] == '"' || buf[k] == ']') {
 				k++
 			}
-			if k == len(buf) || isBlank(buf[k]) || buf[k] >= 0x80 && !abbreviates(buf, i, k) || q {
+			if k == len(buf) || (isBlank(buf[k]) || buf[k] >= 0x80) && !abbreviates(buf, i, k) || q {
 				cur.question = q
 				cur.ellipsis = c == '.' && j-i >= 2
 				flush(k)
@@ -293,13 +293,39 @@ func (lex *lexicon) asking(s []byte) bool {
 	return false
 }
 
-// abbreviates reports whether the full stop at i ends no sentence because a small letter follows it at once, at k: "т.е.".
+// abbreviates reports whether the full stop at i ends no sentence: a small letter follows it at once, at k ("т.е."), or it
+// stands behind one letter beside another such: "z. B.", "u. a.".
 func abbreviates(buf []byte, i, k int) bool {
 	if buf[i] != '.' || k != i+1 || i == 0 || !isWordByte(buf[i-1]) {
 		return false
 	}
-	r, _ := utf8.DecodeRune(buf[k:])
-	return unicode.IsLower(r)
+	if r, _ := utf8.DecodeRune(buf[k:]); unicode.IsLower(r) {
+		return true
+	}
+	if !isLetterAlone(buf, i-1) {
+		return false
+	}
+	next, before := k+blankAt(buf[k:]), i-1
+	for before > 0 && buf[before-1] != '.' && i-before < 5 { // back over the blank
+		before--
+	}
+	return next > k && next+1 < len(buf) && buf[next+1] == '.' && isLetterAlone(buf, next) ||
+		before > 1 && blankAt(buf[before:]) == i-1-before && isLetterAlone(buf, before-2)
+}
+
+// blankAt returns the length of the one blank with which s begins, no-break ones included, or 0.
+func blankAt(s []byte) int {
+	switch r, n := utf8.DecodeRune(s); r {
+	case ' ', '\u00a0', '\u202f':
+		return n
+	}
+	return 0
+}
+
+// isLetterAlone reports whether the byte at i is a letter that goes on no word.
+func isLetterAlone(buf []byte, i int) bool {
+	r, _ := utf8.DecodeLastRune(buf[:i])
+	return 'a' <= buf[i] && buf[i] <= 'z' && r != '.' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
 // tail returns which endings a word has; what is left of it must be three letters at least.
