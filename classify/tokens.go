@@ -293,18 +293,48 @@ func (lex *lexicon) asking(s []byte) bool {
 	return false
 }
 
-// abbreviates reports whether the full stop at i ends no sentence: a small letter follows it at once, or it stands after a
-// single letter beyond ASCII and no capital follows. So "т.е." and "т. д." are no sentences. What follows begins at k.
+// abbreviates reports whether the full stop at i ends no sentence: a small letter follows it at once, at k ("т.е."), or it
+// stands behind one letter beyond ASCII and no capital follows ("т. д."), or behind one ASCII letter beside another such
+// ("z. B.", "u. a.").
 func abbreviates(buf []byte, i, k int) bool {
-	if buf[i] != '.' || k != i+1 || i == 0 || buf[i-1] < utf8.RuneSelf {
+	if buf[i] != '.' || k != i+1 || i == 0 || !isWordByte(buf[i-1]) {
 		return false
 	}
-	next, _ := utf8.DecodeRune(bytes.TrimLeft(buf[k:min(len(buf), k+8)], " \t"))
-	if !isBlank(buf[k]) {
-		return unicode.IsLower(next)
+	if buf[i-1] >= utf8.RuneSelf {
+		next, _ := utf8.DecodeRune(bytes.TrimLeft(buf[k:min(len(buf), k+8)], " \t"))
+		if !isBlank(buf[k]) {
+			return unicode.IsLower(next)
+		}
+		_, n := utf8.DecodeLastRune(buf[:i])
+		return (i == n || !isWordByte(buf[i-n-1])) && !unicode.IsUpper(next)
 	}
-	_, n := utf8.DecodeLastRune(buf[:i])
-	return (i == n || !isWordByte(buf[i-n-1])) && !unicode.IsUpper(next)
+	if r, _ := utf8.DecodeRune(buf[k:]); unicode.IsLower(r) {
+		return true
+	}
+	if !isLetterAlone(buf, i-1) {
+		return false
+	}
+	next, before := k+blankAt(buf[k:]), i-1
+	for before > 0 && buf[before-1] != '.' && i-before < 5 { // back over the blank
+		before--
+	}
+	return next > k && next+1 < len(buf) && buf[next+1] == '.' && isLetterAlone(buf, next) ||
+		before > 1 && blankAt(buf[before:]) == i-1-before && isLetterAlone(buf, before-2)
+}
+
+// blankAt returns the length of the one blank with which s begins, no-break ones included, or 0.
+func blankAt(s []byte) int {
+	switch r, n := utf8.DecodeRune(s); r {
+	case ' ', '\u00a0', '\u202f':
+		return n
+	}
+	return 0
+}
+
+// isLetterAlone reports whether the byte at i is a letter that goes on no word.
+func isLetterAlone(buf []byte, i int) bool {
+	r, _ := utf8.DecodeLastRune(buf[:i])
+	return 'a' <= buf[i] && buf[i] <= 'z' && r != '.' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
 // tail returns which endings a word has; what is left of it must be three letters at least.
