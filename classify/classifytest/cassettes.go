@@ -24,7 +24,8 @@ import (
 // RecordVariable is the environment variable that says what [Replay] and [Record] do with a request that has no cassette:
 //
 //	(empty)  Replay fails, Record asks the endpoint
-//	1        ask the endpoint for what is missing, with the key and the base URL that the test is configured with
+//	1        ask the endpoint for what is missing, with the key and the base URL that the test is configured with, and anew
+//	         for what it refused (a status from 300 on)
 //	all      ask the endpoint anew for everything
 //	hand     ask nobody: keep the answer of the same case where it was written by hand, else write a draft to fill in
 const RecordVariable = "SIDECOACH_RECORD"
@@ -74,6 +75,9 @@ type tape struct {
 	used, fresh bool // fresh: written by this process
 }
 
+// refused reports whether an endpoint gave no answer, for what may be the fault of that day: a wrong base URL, no credit.
+func (k *tape) refused() bool { return k.Response.Status >= 300 && !isByHand(k.cassette) }
+
 type mode string
 
 const (
@@ -90,7 +94,7 @@ func Replay(t testing.TB, dir string) *Cassettes {
 	return open(t, dir, http.DefaultTransport, replaying)
 }
 
-// Record asks next for what has no cassette in dir yet, and writes one. Answers that say nothing about the prompt are passed
+// Record asks next for what has no cassette in dir yet, or one of a refusal, and writes one. Answers that say nothing about the prompt are passed
 // on and not written: 401, 403, 407, 408, 409, 425, 429 and 5xx.
 func Record(t testing.TB, dir string, next http.RoundTripper) *Cassettes {
 	t.Helper()
@@ -215,7 +219,7 @@ func (c *Cassettes) replay(key string) (*tape, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := c.tapes[key]
-	if k == nil || c.mode == everything && !k.fresh {
+	if k == nil || !k.fresh && (c.mode == everything || c.mode == missing && k.refused()) {
 		return nil, false
 	}
 	k.used = true
@@ -255,8 +259,9 @@ func (c *Cassettes) record(req *http.Request, raw []byte, asked cassette, secret
 		if s >= 500 {
 			break
 		}
-		asked.Origin = cmp.Or(c.Origin, origin(body))
-		asked.Response = newResponse(s, resp.Header, scrub(body, secrets))
+		clean := scrub(body, secrets)
+		asked.Origin = cmp.Or(c.Origin, origin(clean))
+		asked.Response = newResponse(s, resp.Header, clean)
 		for name, v := range asked.Response.Header {
 			asked.Response.Header[name] = string(scrub([]byte(v), secrets))
 		}

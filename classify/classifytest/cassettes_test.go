@@ -278,7 +278,7 @@ func TestSecretsAreNeverWritten(t *testing.T) {
 					b, _ := io.ReadAll(r.Body)
 					assert.Contains(t, string(b), tt.secret)
 					return &http.Response{StatusCode: 200, Header: http.Header{"Set-Cookie": {"id=server-cookie"}, "Content-Type": {"a; " + tt.value}},
-						Body: io.NopCloser(strings.NewReader(`{"echo":"` + tt.secret + `"}`))}, nil
+						Body: io.NopCloser(strings.NewReader(`{"model":"for ` + tt.secret + `","echo":"` + tt.secret + `"}`))}, nil
 				})
 				_, _, err := send(t, classifytest.Record(rec, dir, next), endpoint+"?key=url-secret", body("text", "my key is "+tt.secret), tt.header, tt.value)
 				assert.NoError(t, err)
@@ -610,4 +610,32 @@ func TestRequestsThatAreNone(t *testing.T) {
 			assert.ErrorContains(t, err, "classifytest: cassettes: the request's body")
 		}
 	})
+}
+
+// A refusal may have been the fault of that day, a wrong base URL: recording asks again, unless it was written by hand.
+func TestRefusalsAreRecordedAnew(t *testing.T) {
+	quiet(t)
+	record := func(dir string, next transport) (status int) {
+		f := newFake(t, "TestX")
+		f.run(func() {
+			resp, _, err := send(t, classifytest.Record(f, dir, next), endpoint, body())
+			require.NoError(t, err)
+			status = resp.StatusCode
+		})
+		return status
+	}
+	for _, refusal := range []int{302, 400, 402, 404} {
+		dir, n := t.TempDir(), 0
+		assert.Equal(t, refusal, record(dir, says(&n, refusal, nil, "no")))
+		assert.Equal(t, 200, record(dir, says(&n, 200, nil, reply)))
+		require.Len(t, files(t, dir), 1)
+		assert.Equal(t, 200, record(dir, offline), "an answer is kept")
+
+		dir = t.TempDir()
+		record(dir, says(&n, refusal, nil, "no"))
+		path := files(t, dir)[0]
+		byHand := strings.Replace(read(t, path), `"origin": "recorded from an endpoint that names no model`, `"origin": "`+classifytest.ByHand, 1)
+		require.NoError(t, os.WriteFile(path, []byte(byHand), 0o600))
+		assert.Equal(t, refusal, record(dir, offline))
+	}
 }

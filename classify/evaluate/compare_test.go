@@ -95,6 +95,8 @@ func TestRequirements(t *testing.T) {
 		"sure.accuracy>.8":         {Figure: "accuracy", Sure: true, Op: ">", Bound: 0.8},
 		"ece<1e-1":                 {Figure: "ece", Op: "<", Bound: 0.1},
 		"completions_continued<=0": {Figure: "completions_continued", Op: "<="},
+		"caught>=2.9%":             {Figure: "caught", Op: ">=", Bound: 0.029}, // 2.9/100 is less
+		"caught>=2e1%":             {Figure: "caught", Op: ">=", Bound: 0.2},
 	} {
 		got, err := ParseRequirement(s)
 		require.NoError(t, err, s)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -272,6 +273,9 @@ func invalidUTF8(line []byte) int {
 func inWords(what string, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(e.Value, " ") // "number 17" holds the value
+		if kind == "number" && e.Type != nil && e.Type.Kind() >= reflect.Int && e.Type.Kind() <= reflect.Uint64 {
+			kind = "number that is not whole, or so large"
+		}
 		where := strings.ReplaceAll(e.Field, "Input.", "")
 		if where == "" {
 			return fmt.Errorf("%s is an object, not a JSON %s", what, kind)

@@ -88,6 +88,7 @@ func TestFaults(t *testing.T) {
 		`{"name":"n","input":{"text":7},"want":{"type":"status"}}`:               `input.text: it can't be a JSON number`,
 		`{"name":"n","input":{"text":"","coached":"x"},"want":{"type":"error"}}`: `input.coached: it can't be a JSON string`,
 		`{"name":" ","input":{"text":"secret words"},"want":{"type":"status"}}`:  `name: it is empty`,
+		`{"name":"n","input":{"text":"","coached":1.5},"want":{"type":"error"}}`: `input.coached: it can't be a JSON number that is not whole, or so large`,
 		`["secret words"]`:              `a case is an object, not a JSON array`,
 		`{"name":"secret`:               `not JSON: the line ends too early`,
 		`{"name":"n",}`:                 `not JSON: byte 13: invalid character '}' looking for beginning of object key string`,

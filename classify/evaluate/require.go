@@ -39,7 +39,11 @@ func ParseRequirement(s string) (Requirement, error) {
 	}
 	value = strings.TrimSpace(value)
 	number, percent := strings.CutSuffix(value, "%")
-	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	number = strings.TrimSpace(number)
+	if percent && !strings.ContainsAny(number, "eExX") {
+		number, percent = number+"e-2", false // exactly: 2.9/100 is less than 0.029
+	}
+	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return Requirement{}, fmt.Errorf("evaluate: requirement %s: %s is no number", quoted(s), quoted(value))
 	}

@@ -35,7 +35,7 @@ type Classifier struct {
 
 var _ classify.Classifier = (*Classifier)(nil)
 
-// New returns a classifier that asks through client. A file of o.Prompt that is no regular one, can't be read, is larger than
+// New returns a classifier that asks through client. A file of o.Prompt that is no regular one, a link to nothing, can't be read, is larger than
 // 64 KiB, empty, no UTF-8, or holds an example with a fault, and a prompt with neither file, are errors that name file and
 // line.
 func New(client *Client, o Options) (*Classifier, error) {
@@ -67,7 +67,7 @@ func New(client *Client, o Options) (*Classifier, error) {
 // some returns an error when fsys has none of the files of a prompt.
 func some(fsys fs.FS) error {
 	for _, name := range [...]string{"system.md", "examples.jsonl"} {
-		if _, err := fs.Stat(fsys, name); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := fs.Lstat(fsys, name); !errors.Is(err, fs.ErrNotExist) {
 			return nil // what is wrong with it shows when it is read
 		}
 	}

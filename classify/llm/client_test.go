@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,6 +128,8 @@ func TestConnectionErrors(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "llm: no answer: connection refused"},
 		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "llm: no answer: connection reset"},
 		{&net.DNSError{Name: bodyText}, "llm: no answer: no such host"},
+		{http.ErrSchemeMismatch, "llm: no answer: the base URL says https, and the server speaks http"},
+		{&tls.CertificateVerificationError{Err: errors.New(bodyText)}, "llm: no answer: the server's certificate is not trusted, or not for this host"},
 		{io.ErrUnexpectedEOF, "llm: no answer: the connection failed"},
 		{fmt.Errorf("malformed HTTP response %q", bodyText+testKey), "llm: no answer: the connection failed"},
 	} {
@@ -217,6 +220,7 @@ func TestRetries(t *testing.T) {
 		{name: "Retry-After beyond the timeout", replies: []reply{status(429, "", "Retry-After", "60")}, calls: 1, want: StatusError{429, 60 * time.Second}},
 		{name: "Retry-After beyond the context", replies: []reply{status(429, "", "Retry-After", "3")}, within: 2 * time.Second, calls: 1, want: StatusError{429, 3 * time.Second}},
 		{name: "Retry-After beyond all bounds", replies: []reply{status(429, "", "Retry-After", "99999999999999999999")}, calls: 1, want: StatusError{429, never}},
+		{name: "Retry-After at the end of time", replies: []reply{status(429, "", "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT")}, calls: 1, want: StatusError{429, never}},
 		{name: "Retry-After that says nothing", replies: []reply{status(429, "", "Retry-After", "soon"), says(good)}, calls: 2, min: 200 * time.Millisecond, max: 400 * time.Millisecond},
 		{name: "a negative Retry-After", replies: []reply{status(429, "", "Retry-After", "-5"), says(good)}, calls: 2, min: 200 * time.Millisecond, max: 400 * time.Millisecond},
 		{name: "no time for a retry", replies: []reply{status(503, "")}, within: 150 * time.Millisecond, calls: 1, want: StatusError{Code: 503}},
@@ -260,7 +264,7 @@ func TestRetries(t *testing.T) {
 func TestRetryAfterDate(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for in, want := range map[string]time.Duration{
-		"Sun, 01 Mar 2026 12:00:07 GMT": 7 * time.Second, "Sun, 01 Mar 2026 11:00:00 GMT": 0, "0": 0, "": 0, "1.5": 1500 * time.Millisecond, "NaN": 0, "+Inf": never,
+		"Sun, 01 Mar 2026 12:00:07 GMT": 7 * time.Second, "Sun, 01 Mar 2026 11:00:00 GMT": 0, "Fri, 31 Dec 9999 23:59:59 GMT": never, "0": 0, "": 0, "1.5": 1500 * time.Millisecond, "NaN": 0, "+Inf": never,
 	} {
 		assert.Equal(t, want, retryAfter(http.Header{"Retry-After": {in}}, now), in)
 	}

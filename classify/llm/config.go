@@ -47,7 +47,7 @@ type Config struct {
 // String names the endpoint without its key.
 func (c Config) String() string { return fmt.Sprintf("llm.Config(%s)", c.Model) }
 
-// GoString is String: no verb prints the key.
+// GoString is String: %v, %+v, %#v, %s and %q do not print the key. Others, which go vet reports, do.
 func (c Config) GoString() string { return c.String() }
 
 // The defaults of Config's fields.

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -112,6 +113,10 @@ func connection(err error) string {
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "connection reset"
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "the base URL says https, and the server speaks http"
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		return "the server's certificate is not trusted, or not for this host"
 	case errors.As(err, &op) && op.Timeout():
 		return "connection timed out"
 	}

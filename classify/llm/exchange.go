@@ -68,7 +68,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		return d
 	}
 	if at, err := http.ParseTime(s); err == nil {
-		return max(0, at.Sub(now))
+		return min(max(0, at.Sub(now)), never)
 	}
 	return 0
 }

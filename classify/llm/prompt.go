@@ -66,6 +66,9 @@ func read(fsys fs.FS, name string) (string, error) {
 	}
 	file, err := fsys.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := fs.Lstat(fsys, name); err == nil { // else the built-in one would be taken for what was meant
+			return "", fmt.Errorf("prompt: %s is a link to a file that is not there", name)
+		}
 		file, err = Prompt().Open(name)
 	}
 	if err != nil {

@@ -123,6 +123,19 @@ func TestPromptsOfNoFiles(t *testing.T) {
 	}
 }
 
+// TestPromptsThatLinkToNothing: a file that was meant to be there does not give way to the built-in one.
+func TestPromptsThatLinkToNothing(t *testing.T) {
+	link := &fstest.MapFile{Data: []byte("gone"), Mode: fs.ModeSymlink | 0o777}
+	rules := &fstest.MapFile{Data: []byte("Judge like this.")}
+	for _, fsys := range []fstest.MapFS{{"examples.jsonl": link, "system.md": rules}, {"examples.jsonl": link}} {
+		_, err := New(newClient(t, &fake{}), Options{Prompt: fsys})
+		assert.EqualError(t, err, "llm: prompt: examples.jsonl is a link to a file that is not there")
+	}
+	s, err := system(fstest.MapFS{"system.md": {Data: []byte("real.md"), Mode: fs.ModeSymlink | 0o777}, "real.md": rules})
+	require.NoError(t, err)
+	assert.Contains(t, s, "Judge like this.")
+}
+
 // unopened is a file system that opens nothing but what is not there.
 type unopened struct {
 	fstest.MapFS

@@ -8,8 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -159,14 +162,33 @@ func replaceable(page string, read []string) error {
 	return nil
 }
 
+// evaluate ends early when the user interrupts it, so that nothing half done stays behind; a second signal ends the program.
 func (o *evalOptions) evaluate(ctx context.Context, name string, c classify.Classifier, cases []evaluate.Case, stderr io.Writer) (evaluate.Report, error) {
+	caught, release := interruptible(ctx)
+	defer release()
 	bar := newBar(stderr)
 	defer bar.clear()
-	return evaluate.Evaluate(ctx, c, cases, evaluate.Options{
+	report, err := evaluate.Evaluate(caught, c, cases, evaluate.Options{
 		Threshold: o.threshold.policy(), // the same number means no gate there
 		Repeat:    int(o.repeat), Parallel: int(o.parallel),
 		Progress: bar.show, Name: name,
 	})
+	if err != nil && caught.Err() != nil && ctx.Err() == nil {
+		return report, badInput("run it again; --parallel makes more calls at a time", "interrupted: there is no report")
+	}
+	return report, err
+}
+
+// interruptible returns a context that ends with the first signal to end; the next one does what it always does. A signal that
+// is ignored, as under nohup, stays so.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+	if len(signals) == 0 { // which NotifyContext takes for all
+		return context.WithCancel(ctx)
+	}
+	caught, release := signal.NotifyContext(ctx, signals...)
+	context.AfterFunc(caught, release)
+	return caught, release
 }
 
 func parseRequirements(list []string) ([]evaluate.Requirement, error) {
