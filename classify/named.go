@@ -9,6 +9,7 @@ const (
 	answerObserved namedRule = iota
 	blockerNeed
 	blockerRefuse
+	blockerThen
 	claimBuild
 	claimCommit
 	claimDone
@@ -55,6 +56,7 @@ var ruleNames = [nNamedRules]string{
 	answerObserved:      "answer.observed",
 	blockerNeed:         "blocker.need",
 	blockerRefuse:       "blocker.refuse",
+	blockerThen:         "blocker.then",
 	claimBuild:          "claim.build",
 	claimCommit:         "claim.commit",
 	claimDone:           "claim.done",
