@@ -30,6 +30,7 @@ type reading struct {
 	traceVoice, traceData  int // lines of a stack trace
 	numbers, codeSpans     int // in the agent's voice
 	files                  fileCounts
+	measures               int
 	lastLine               lineKind
 	openFence              bool // the text ends inside a code fence
 	lastTrace              bool // the last lines are a stack trace
@@ -195,6 +196,7 @@ func (rd *reading) prose(l line, request bool) {
 	if request {
 		return
 	}
+	rd.measures += countMeasures(s)
 	if strings.IndexByte(s, '\xE2') >= 0 { // with which all of them begin
 		rd.checkMarks += strings.Count(s, "✅") + strings.Count(s, "✓") + strings.Count(s, "✔")
 		rd.crosses += strings.Count(s, "❌") + strings.Count(s, "✗") + strings.Count(s, "✕")
