@@ -1,4 +1,3 @@
-// Package hook speaks with agents that call a program when they pause.
 package hook
 
 import "strings"
