@@ -52,13 +52,14 @@ type keeper struct {
 }
 
 // open returns the keeper of a host's sessions. Nothing is read or made yet.
-func (o keeperOptions) open(host string, stderr io.Writer) (*keeper, error) {
+func (o keeperOptions) open(opts filestore.Options, stderr io.Writer) (*keeper, error) {
 	dir, err := stateFolder(o.state)
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{host: host, keepText: o.keepText, stderr: stderr}
-	k.store, err = filestore.New(dir, filestore.Options{Host: host, OnSetAside: k.setAside})
+	k := &keeper{host: opts.Host, keepText: o.keepText, stderr: stderr}
+	opts.OnSetAside = k.setAside
+	k.store, err = filestore.New(dir, opts)
 	return k, err
 }
 
@@ -91,6 +92,11 @@ func (k *keeper) journal(ctx context.Context, line any) {
 	if err != nil {
 		complain(k.stderr, "sidecoach: not journaled: "+withoutPackage(err))
 	}
+}
+
+// warn says what could not be remembered, which changes no decision.
+func (k *keeper) warn(err error) {
+	complain(k.stderr, "sidecoach: not remembered: "+withoutPackage(err))
 }
 
 func (k *keeper) setAside(a filestore.SetAside) {

@@ -135,7 +135,7 @@ func TestNoticeOfASessionSetAside(t *testing.T) {
 // A journal line that cannot be made, or not written, is said once and fails nothing.
 func TestJournalFailures(t *testing.T) {
 	var errs strings.Builder
-	k, err := keeperOptions{state: t.TempDir()}.open("h", &errs)
+	k, err := keeperOptions{state: t.TempDir()}.open(filestore.Options{Host: "h"}, &errs)
 	require.NoError(t, err)
 	k.journal(t.Context(), make(chan int))
 	assert.Equal(t, 1, strings.Count(errs.String(), "sidecoach: not journaled: "))
