@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
@@ -46,6 +49,30 @@ func (o *hookOptions) register(cmd *cobra.Command) {
 	if err := cmd.MarkFlagFilename("plan", "md", "markdown"); err != nil {
 		panic(err)
 	}
+}
+
+// given returns the flags that were given to a command, as a command line has them. Folders become absolute: a host runs its
+// hooks wherever the agent works.
+func (o *hookOptions) given(cmd *cobra.Command) (words []string, err error) {
+	own := cobra.Command{}
+	defaults := newHookOptions()
+	defaults.register(&own)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if own.Flags().Lookup(f.Name) == nil || f.Value.String() == f.DefValue {
+			return
+		}
+		value := f.Value.String()
+		if f.Name == "state" || f.Name == "prompt" {
+			abs, e := filepath.Abs(value)
+			value, err = abs, errors.Join(err, e)
+		}
+		if f.Value.Type() == "bool" {
+			words = append(words, "--"+f.Name)
+		} else {
+			words = append(words, "--"+f.Name+"="+value)
+		}
+	})
+	return words, err
 }
 
 // product is what people call a host.
@@ -107,6 +134,7 @@ Exit status of hook HOST: 0, or 1 after a failure, and never anything else.`,
 	for _, h := range hook.Hosts() {
 		cmd.AddCommand(newHookOf(h, t))
 	}
+	cmd.AddCommand(newHookInstall(), newHookUninstall())
 	return cmd
 }
 
