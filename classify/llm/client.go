@@ -170,6 +170,14 @@ func (c *Client) attempts(ctx context.Context, call Call, answer *Answer) error 
 	}
 }
 
+// Learnt returns how the endpoint takes calls with a schema, as far as the client knows by now: what [Config].Format and
+// Config.LegacyMaxTokens said or, after a call that was stepped down, what worked. A program that lives for one call keeps it
+// and gives it to the next one, which is then rejected no more.
+func (c *Client) Learnt() (format Format, legacyMaxTokens bool) {
+	d := c.known.get()
+	return d.format, d.legacyTokens
+}
+
 // learn remembers a dialect that the endpoint speaks. What a call without schema teaches holds for such calls only.
 func (c *Client) learn(call Call, d dialect) {
 	if call.Schema != nil {

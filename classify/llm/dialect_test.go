@@ -55,6 +55,9 @@ func TestStepDown(t *testing.T) {
 				_, err = c.JSON(t.Context(), call())
 				require.NoError(t, err)
 				assert.Equal(t, []Format{tt.second}, f.formats(), "remembered")
+				learnt, legacy := c.Learnt()
+				assert.Equal(t, tt.second, learnt)
+				assert.False(t, legacy)
 			})
 		})
 	}
@@ -163,12 +166,19 @@ func TestLegacyTokens(t *testing.T) {
 		assert.Zero(t, r.Body.MaxCompletionTokens)
 		assert.Equal(t, FormatSchema, r.format(), "the format was not the fault")
 	}
+	format, legacy := c.Learnt()
+	assert.Equal(t, FormatSchema, format)
+	assert.True(t, legacy)
 }
 
 func TestStartingFormat(t *testing.T) {
 	for _, f := range []Format{FormatObject, FormatPlain} {
 		srv := &fake{replies: []reply{says(good)}}
-		_, err := newClient(t, srv, func(c *Config) { c.Format, c.LegacyMaxTokens = f, true }).JSON(t.Context(), call())
+		c := newClient(t, srv, func(c *Config) { c.Format, c.LegacyMaxTokens = f, true })
+		learnt, legacy := c.Learnt()
+		assert.Equal(t, f, learnt)
+		assert.True(t, legacy)
+		_, err := c.JSON(t.Context(), call())
 		require.NoError(t, err)
 		assert.Equal(t, []Format{f}, srv.formats())
 		assert.Equal(t, 500, srv.requests[0].Body.MaxTokens)
@@ -185,4 +195,6 @@ func TestACallWithoutSchemaTeachesNothing(t *testing.T) {
 	_, err = c.JSON(t.Context(), call())
 	require.NoError(t, err)
 	assert.Equal(t, []Format{FormatObject, FormatPlain, FormatSchema}, f.formats())
+	learnt, _ := c.Learnt()
+	assert.Equal(t, FormatSchema, learnt)
 }

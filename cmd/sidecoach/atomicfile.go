@@ -38,6 +38,13 @@ func createAtomic(name string) (*atomicFile, error) {
 	}
 	for try := 0; ; try++ {
 		a.tmp, err = os.OpenFile(a.target+".new"+string(rune('0'+try)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil && info != nil {
+			err = a.tmp.Chmod(mode) // whatever the umask takes away from new files
+			if err != nil {
+				a.discard()
+				return nil, a.failure(err)
+			}
+		}
 		if err == nil {
 			return a, nil
 		}

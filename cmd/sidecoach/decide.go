@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/skills"
 )
@@ -30,8 +31,7 @@ type options struct {
 	json      bool
 	print     choice
 	exitCode  bool
-	useLLM    bool
-	llm       llmOptions
+	judging   judging
 }
 
 func newDecide(t terminal) *cobra.Command {
@@ -54,7 +54,8 @@ to count: with --continues 3 the output goes to the human.
 With --session the calls that name the same one remember: a turn is continued
 at most three times, the same gap is coached twice and then goes to the human,
 and once a turn is the human's it stays so. A new --turn begins another. Each
-decision goes into the journal, which sidecoach log shows.
+decision goes into the journal, which sidecoach log shows. sidecoach hook does
+the same inside Claude Code, Codex and Gemini CLI, with no loop to write.
 
 Exit status: 0 a decision was printed, 1 bad input or a failure, 64 wrong
 usage. With --exit-code a decision to continue is 10, to suppress 11 (never
@@ -100,8 +101,7 @@ from a single call), to deliver 0. It is never 2.`,
 	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
 	f.Var(&o.print, "print", "print one `PART` only, message: what to send to the agent, nothing unless it is to continue")
 	f.BoolVar(&o.exitCode, "exit-code", false, "tell the decision by the exit status as well")
-	f.BoolVar(&o.useLLM, "llm", false, "let an LLM judge, and the heuristic where that fails")
-	o.llm.register(f)
+	o.judging.register(f)
 	f.Bool("version", false, "print version and revision of this program")
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
@@ -149,14 +149,28 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 		defer tree.Close()
 		cfg.Plans, out.PlanFile = tree.FS(), plan
 	}
+	var k *keeper
+	if o.session != "" {
+		var err error
+		if k, err = o.keeper.open(filestore.Options{Host: shellHost}, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		out.Session, out.Turn, k.session = o.session, o.turn, o.session
+	}
 	var err error
-	if cfg.Classifier, err = o.newClassifier(); err != nil {
+	if cfg.Classifier, err = o.judging.classifier(cmd.Context(), k); err != nil {
 		return err
 	}
 	if out.Text, err = readOutput(args, cmd.InOrStdin(), t.keyboard); err != nil {
 		return err
 	}
-	d, err := o.decide(cmd, cfg, out)
+	var d autocontinue.Decision
+	if k != nil {
+		d, err = k.decide(cmd.Context(), cfg, out)
+	} else {
+		out.Session = sessionOf(out)
+		d, err = decide(cmd.Context(), cfg, out)
+	}
 	if err != nil {
 		return err
 	}
@@ -186,20 +200,6 @@ func (o *options) checkSession(cmd *cobra.Command) error {
 		}
 	}
 	return nil
-}
-
-// decide asks the library with what the session remembers or, without a session, about the output alone.
-func (o *options) decide(cmd *cobra.Command, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
-	if o.session == "" {
-		out.Session = sessionOf(out)
-		return decide(cmd.Context(), cfg, out)
-	}
-	out.Session, out.Turn = o.session, o.turn
-	k, err := o.keeper.open(shellHost, cmd.ErrOrStderr())
-	if err != nil {
-		return autocontinue.Decision{}, err
-	}
-	return k.decide(cmd.Context(), cfg, out)
 }
 
 // shellHost is the host of sessions that the command line names.

@@ -40,8 +40,15 @@ func (c *choice) Set(s string) error {
 // threshold is a confidence from 0 to 1 that the user gives as a number; 0 is no gate.
 type threshold float64
 
-func (t *threshold) String() string { return strconv.FormatFloat(float64(*t), 'f', 2, 64) }
-func (t *threshold) Type() string   { return "X" }
+func (t *threshold) String() string {
+	short, exact := strconv.FormatFloat(float64(*t), 'f', 2, 64), strconv.FormatFloat(float64(*t), 'f', -1, 64)
+	if len(exact) > len(short) {
+		return exact
+	}
+	return short
+}
+
+func (t *threshold) Type() string { return "X" }
 
 func (t *threshold) Set(s string) error {
 	x, err := strconv.ParseFloat(s, 64)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,32 +10,38 @@ import (
 // newHelp is the command help. The library's own prints the general help for a command that does not exist, and succeeds.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use:                   "help [COMMAND]",
+		Use:                   "help [COMMAND]...",
 		Short:                 "Help about a command",
 		Long:                  "Print what sidecoach, or one of its commands, does and how it is used.",
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
+			about, ok := commandAt(cmd.Root(), args)
+			if !ok {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return commands(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+			return commands(about), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			switch len(args) {
-			case 0:
-				return helpOn(root)
-			case 1:
-				for _, c := range root.Commands() {
-					if c.Name() == args[0] {
-						return helpOn(c)
-					}
-				}
+			about, ok := commandAt(cmd.Root(), args)
+			if ok {
+				return helpOn(about)
 			}
-			return misuse("the commands are "+strings.Join(commands(root), ", ")+"; sidecoach help without one is about all",
+			return misuse("the commands are "+strings.Join(commands(cmd.Root()), ", ")+"; sidecoach help without one is about all",
 				"no command %q to help with", strings.Join(args, " "))
 		},
 	}
+}
+
+// commandAt returns the command that names lead to.
+func commandAt(c *cobra.Command, names []string) (*cobra.Command, bool) {
+	for _, name := range names {
+		i := slices.IndexFunc(c.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
+		if i < 0 {
+			return nil, false
+		}
+		c = c.Commands()[i]
+	}
+	return c, true
 }
 
 // helpOn prints the help of a command with the flags that the library adds last.

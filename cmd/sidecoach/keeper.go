@@ -46,29 +46,37 @@ func stateFolder(flag string) (string, error) {
 type keeper struct {
 	host     string
 	keepText bool
+	shadow   bool   // what is decided is not done
+	next     string // what follows from a failure, for people
 	store    *filestore.Store
 	stderr   io.Writer
 	session  string
+	told     bool // the journal has an error as a decision
 }
 
 // open returns the keeper of a host's sessions. Nothing is read or made yet.
-func (o keeperOptions) open(host string, stderr io.Writer) (*keeper, error) {
+func (o keeperOptions) open(opts filestore.Options, stderr io.Writer) (*keeper, error) {
 	dir, err := stateFolder(o.state)
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{host: host, keepText: o.keepText, stderr: stderr}
-	k.store, err = filestore.New(dir, filestore.Options{Host: host, OnSetAside: k.setAside})
+	k := &keeper{host: opts.Host, keepText: o.keepText, next: "show the agent's output to the human", stderr: stderr}
+	opts.OnSetAside = k.setAside
+	k.store, err = filestore.New(dir, opts)
 	return k, err
 }
 
-// decide asks the library with the session's state, and journals what it says.
+// decide asks the library with the session's state, in cfg.Store if that is set, and journals what it says.
 func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
 	k.session = out.Session
 	asked := &witness{Classifier: cfg.Classifier}
-	cfg.Store, cfg.Classifier = k.store, asked
+	cfg.Classifier = asked
+	if cfg.Store == nil {
+		cfg.Store = k.store
+	}
 	cfg.Observer = autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
-		line := entry{Event: e, Host: k.host}
+		line := entry{Event: e, Host: k.host, Shadow: k.shadow}
+		k.told = k.told || e.Err != ""
 		if k.keepText {
 			line.Input, line.Cut = asked.kept(out)
 		}
@@ -76,7 +84,7 @@ func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autoco
 		return nil
 	})
 	d, err := decide(ctx, cfg, out)
-	return d, storeFailure(err)
+	return d, storeFailure(err, k.next)
 }
 
 // journal appends a line. That it cannot is said, and changes no decision.
@@ -93,18 +101,27 @@ func (k *keeper) journal(ctx context.Context, line any) {
 	}
 }
 
+// warn says what could not be remembered, which changes no decision.
+func (k *keeper) warn(err error) {
+	complain(k.stderr, "sidecoach: not remembered: "+withoutPackage(err))
+}
+
 func (k *keeper) setAside(a filestore.SetAside) {
 	what := fmt.Sprintf("%s could not be read (%s) and was set aside as %s", a.File, a.Why, a.To)
 	if a.Kind == "sessions" {
 		what += "; the session starts afresh"
 	}
 	complain(k.stderr, "sidecoach: "+what)
-	k.journal(context.Background(), notice{Time: time.Now(), Host: k.host, Session: k.session, Notice: what})
+	k.note(context.Background(), what)
 }
 
-// storeFailure puts what the store could not do into words.
-func storeFailure(err error) error {
-	const human = "show the agent's output to the human; "
+// note journals what is no decision.
+func (k *keeper) note(ctx context.Context, what string) {
+	k.journal(ctx, notice{Time: time.Now(), Host: k.host, Session: k.session, Notice: what})
+}
+
+// storeFailure puts what the store could not do, and what follows from that, into words.
+func storeFailure(err error, next string) error {
 	hint := ""
 	switch {
 	case errors.Is(err, filestore.ErrLocked):
@@ -116,7 +133,7 @@ func storeFailure(err error) error {
 	default:
 		return err
 	}
-	return badInput(human+hint, "no decision: %s", withoutPackage(err))
+	return badInput(next+"; "+hint, "no decision: %s", withoutPackage(err))
 }
 
 // withoutPackage is what an error says, without the names of the packages it went through.

@@ -30,16 +30,16 @@ func TestStoreFailures(t *testing.T) {
 		{filestore.ErrTooLarge, "no decision: too large", "--state"},
 		{autocontinue.ErrStateVersion, "no decision: state of a newer version", "newer sidecoach"},
 	} {
-		f, ok := errors.AsType[*failure](storeFailure(fmt.Errorf("autocontinue: update: %w", tt.err)))
+		f, ok := errors.AsType[*failure](storeFailure(fmt.Errorf("autocontinue: update: %w", tt.err), "go home"))
 		require.True(t, ok, tt.what)
 		assert.Equal(t, tt.what, f.what)
 		assert.Equal(t, exitFailure, f.status)
-		assert.True(t, strings.HasPrefix(f.hint, "show the agent's output to the human; "), f.hint)
+		assert.True(t, strings.HasPrefix(f.hint, "go home; "), f.hint)
 		assert.Contains(t, f.hint, tt.hint)
 	}
 	boom := errors.New("boom")
-	assert.Equal(t, boom, storeFailure(boom))
-	assert.NoError(t, storeFailure(nil))
+	assert.Equal(t, boom, storeFailure(boom, ""))
+	assert.NoError(t, storeFailure(nil, ""))
 }
 
 // The same outputs through the command and through the library get the same decisions.
@@ -135,7 +135,7 @@ func TestNoticeOfASessionSetAside(t *testing.T) {
 // A journal line that cannot be made, or not written, is said once and fails nothing.
 func TestJournalFailures(t *testing.T) {
 	var errs strings.Builder
-	k, err := keeperOptions{state: t.TempDir()}.open("h", &errs)
+	k, err := keeperOptions{state: t.TempDir()}.open(filestore.Options{Host: "h"}, &errs)
 	require.NoError(t, err)
 	k.journal(t.Context(), make(chan int))
 	assert.Equal(t, 1, strings.Count(errs.String(), "sidecoach: not journaled: "))

@@ -55,7 +55,11 @@ func newClassifier(kind string, o llmOptions, parallel int) (classify.Classifier
 	if kind == "heuristic" {
 		return heuristic, nil
 	}
-	judge, err := o.judge(heuristic, parallel)
+	cfg, err := o.config(parallel)
+	if err != nil {
+		return nil, err
+	}
+	judge, _, err := o.judge(cfg, heuristic)
 	if err != nil {
 		return nil, err
 	}
@@ -65,32 +69,13 @@ func newClassifier(kind string, o llmOptions, parallel int) (classify.Classifier
 	return judge, nil
 }
 
-// newClassifier returns the classifier of a single decision, which always has an answer: where the LLM has none the heuristic
-// answers, and the decision says why.
-func (o *options) newClassifier() (classify.Classifier, error) {
-	heuristic, err := newClassifier("heuristic", o.llm, 1)
-	if err != nil {
-		return nil, err
-	}
-	if !o.useLLM {
-		if flag := o.llm.given(); flag != "" {
-			return nil, misuse("add --llm", "%s means nothing to the heuristic", flag)
-		}
-		return heuristic, nil
-	}
-	judge, err := newClassifier("llm", o.llm, 1)
-	if err != nil {
-		return nil, err
-	}
-	return classify.Fallback(judge, heuristic), nil
-}
-
 // modelName is the model that is asked.
 func (o *llmOptions) modelName() string {
 	return cmp.Or(o.model, os.Getenv("SIDECOACH_MODEL"), defaultModel)
 }
 
-func (o *llmOptions) judge(heuristic *classify.Heuristic, parallel int) (*llm.Classifier, error) {
+// config is where the LLM is asked. That there is none is an error.
+func (o *llmOptions) config(parallel int) (llm.Config, error) {
 	cfg := llm.Config{
 		Model:     o.modelName(),
 		Key:       os.Getenv("OPENAI_API_KEY"),
@@ -99,30 +84,34 @@ func (o *llmOptions) judge(heuristic *classify.Heuristic, parallel int) (*llm.Cl
 		NoBreaker: true, // one call, or a measurement
 	}
 	if strings.TrimSpace(cfg.Key) == "" && cfg.BaseURL == "" {
-		return nil, misuse("set OPENAI_API_KEY, or name a server that needs none: --base-url http://localhost:11434/v1", "no LLM: there is neither a key nor a base URL")
+		return cfg, misuse("set OPENAI_API_KEY, or name a server that needs none: --base-url http://localhost:11434/v1", "no LLM: there is neither a key nor a base URL")
 	}
+	return cfg, nil
+}
+
+func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, *llm.Client, error) {
 	client, err := llm.NewClient(cfg)
 	if err != nil {
-		return nil, misuse("look at --model and --base-url, OPENAI_API_KEY, OPENAI_BASE_URL and SIDECOACH_MODEL", "the LLM cannot be used: %s", trimmed(err))
+		return nil, nil, misuse("look at --model and --base-url, OPENAI_API_KEY, OPENAI_BASE_URL and SIDECOACH_MODEL", "the LLM cannot be used: %s", trimmed(err))
 	}
 	opts := llm.Options{Heuristic: heuristic}
 	if o.prompt != "" {
 		// To open what is no folder, such as a pipe, may wait for ever.
 		if info, err := os.Stat(o.prompt); err == nil && !info.IsDir() {
-			return nil, badInput("sidecoach prompt DIR writes the built-in prompt to DIR, to start from", "cannot open the prompt %q: it is not a folder", o.prompt)
+			return nil, nil, badInput("sidecoach prompt DIR writes the built-in prompt to DIR, to start from", "cannot open the prompt %q: it is not a folder", o.prompt)
 		}
 		root, err := os.OpenRoot(o.prompt)
 		if err != nil {
-			return nil, badInput("sidecoach prompt DIR writes the built-in prompt to DIR, to start from", "cannot open the prompt %q: %v", o.prompt, cause(err))
+			return nil, nil, badInput("sidecoach prompt DIR writes the built-in prompt to DIR, to start from", "cannot open the prompt %q: %v", o.prompt, cause(err))
 		}
 		defer root.Close()
 		opts.Prompt = root.FS()
 	}
 	judge, err := llm.New(client, opts)
 	if err != nil {
-		return nil, badInput("compare with the built-in prompt, which sidecoach prompt DIR writes to DIR", "the prompt %q cannot be used: %s", o.prompt, trimmed(err))
+		return nil, nil, badInput("compare with the built-in prompt, which sidecoach prompt DIR writes to DIR", "the prompt %q cannot be used: %s", o.prompt, trimmed(err))
 	}
-	return judge, nil
+	return judge, client, nil
 }
 
 // transport keeps as many connections as there are calls at a time, where the default is two.

@@ -31,10 +31,10 @@ func newLog(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log [flags]",
 		Short: "Show the journal: what was decided, and what came of it",
-		Long: `log shows what sidecoach decided with --session, the oldest first, then the
-totals: how often agents were sent on, why they were let stop, what the LLM cost,
-and how many continuations led to a completion that was accepted and how many
-did not.
+		Long: `log shows what sidecoach decided in hooks and with --session, the oldest first,
+then the totals: how often agents were sent on, why they were let stop, what the
+LLM cost, and how many continuations led to a completion that was accepted and
+how many did not.
 
 With --json a line of the journal is a line of the output, and the last one is
 {"totals":{…}}.

@@ -34,17 +34,21 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	out := &sink{w: stdout}
 	t := detect(stdin, stdout)
 	cmd := newDecide(t)
-	cmd.AddCommand(newCompletion(), newEval(t), newLog(t), newPrompt())
+	cmd.AddCommand(newCompletion(), newEval(t), newHook(t), newLog(t), newPrompt())
 	cmd.SetHelpCommand(newHelp())
 	cmd.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	cmd.SetIn(stdin)
 	cmd.SetOut(out)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	ran, err := cmd.ExecuteContextC(ctx)
 	if out.err != nil {
 		err = out.failure()
 	}
-	return report(stderr, err)
+	status = report(stderr, err)
+	if _, ok := ran.Annotations[underHost]; ok && status != 0 {
+		return exitFailure
+	}
+	return status
 }
 
 // sink remembers the first error of a writer, for callers that do not look.

@@ -1,0 +1,72 @@
+package hook
+
+import "strings"
+
+// claude is Claude Code.
+type claude struct{}
+
+// block is how Claude Code and Codex are told to send the agent on. Codex refuses keys it does not know. Neither is told
+// "continue": true, which in both means nothing here, and which is easily taken for the opposite.
+type block struct {
+	Decision string `json:"decision,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+func (claude) carryOn(message string) any { return block{Decision: "block", Reason: message} }
+func (claude) letStop() any               { return block{} }
+
+func (claude) read(o object, e *Event) error {
+	f := fields{o: o}
+	f.common(e)
+	e.Turn = f.text("prompt_id")
+	switch e.Name {
+	case "Stop", "SubagentStop":
+		f.stop(e)
+		e.Background = f.tasks("background_tasks")
+		e.Wakeups = f.count("session_crons")
+	case "StopFailure":
+		f.stopFailure(e)
+	case "UserPromptSubmit":
+		e.Kind, e.Prompt = Prompt, f.text("prompt")
+	}
+	return f.err
+}
+
+// common reads what Claude Code and Codex say of every event.
+func (f *fields) common(e *Event) {
+	e.Name, e.Kind = f.need("hook_event_name"), Other
+	e.Session = f.need("session_id")
+	e.Agent, e.AgentType = f.text("agent_id"), f.text("agent_type")
+	e.WorkDir = f.text("cwd")
+	e.Transcript = f.text("transcript_path")
+	e.Mode = f.text("permission_mode")
+}
+
+// stop reads a pause. A sub-agent has a transcript of its own.
+func (f *fields) stop(e *Event) {
+	e.Kind = Stop
+	if e.Name == "SubagentStop" {
+		e.Kind = SubagentStop
+		e.Transcript = f.text("agent_transcript_path")
+	}
+	e.Message = f.text("last_assistant_message")
+	e.StopActive = f.flag("stop_hook_active")
+}
+
+func (f *fields) stopFailure(e *Event) {
+	e.Kind = StopFailure
+	e.Message = f.text("last_assistant_message")
+	e.Status = f.text("error")
+}
+
+// machine knows the notices that Claude Code submits as prompts: that a background task ended, what another session says.
+func (claude) machine(prompt string) bool {
+	return startsWith(strings.TrimSpace(prompt), claudeNotices...)
+}
+
+var claudeNotices = []string{
+	"<task-notification>", "<system-reminder>", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
+	"Caveat: The messages below were generated", "This session is being continued from a previous conversation",
+}
+
+func (claude) transcript(e Event) script { return claudeScript{sidechain: e.Kind == SubagentStop} }

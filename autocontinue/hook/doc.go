@@ -1,0 +1,46 @@
+// Package hook speaks with agents that call a program when they pause: it reads the event a host sends, looks into the
+// host's transcript, and words the answer in the host's form.
+//
+// Start with a [Host]. Its Read makes an [Event] of a payload; [Event.Look] reads the end of the transcript, which gives a
+// [Trace]; [Event.Output] makes of both what [autocontinue.AutoContinue.Handle] is asked about; and [Event.Answer] is what
+// the host wants to read. [Memory] is what the caller keeps between two events of a session, as JSON beside its state:
+//
+//	e, err := hook.Claude.Read(payload)
+//	if e.FromHuman(m) {
+//		err = ac.Reset(ctx, e.SessionKey())
+//	}
+//	m = m.Heard(e) // and store it
+//	if e.Kind.IsPause() {
+//		out := e.Output(e.Look(m), m)
+//		d, err := ac.Handle(ctx, out) // with an error, d lets the agent stop
+//		m = m.After(e, out, d)        // and store it, too
+//		os.Stdout.Write(e.Answer(d))
+//	}
+//
+// # Formats
+//
+// They are those of November 2026, read in the hosts' own documentation and sources:
+//
+//   - Claude Code 2.1: code.claude.com/docs/en/hooks for the events Stop, SubagentStop, StopFailure and UserPromptSubmit;
+//     the transcript, JSON Lines below ~/.claude/projects, is not documented and was read from sessions of 2.1.2xx.
+//   - Codex 0.15x to 0.16x: codex-rs/hooks/schema/generated in github.com/openai/codex for the same events,
+//     codex-rs/hooks/src/legacy_notify.rs for notify; codex-rs/protocol and codex-rs/rollout for the rollout, JSON Lines
+//     below ~/.codex/sessions.
+//   - Gemini CLI 0.2x to 0.5x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and BeforeAgent,
+//     packages/core/src/core/client.ts for when they are sent, packages/core/src/services/chatRecordingService.ts for the
+//     session file below ~/.gemini/tmp, JSON Lines now and one JSON object before.
+//
+// A key that is not known is skipped, wherever it stands. A key that is known and has a value of another type than the
+// host documents is an error: what it means cannot be told, and the agent is let stop.
+//
+// # Limits
+//
+// A transcript is read from its end, at most 32 MiB and 50,000 lines of it, with lines above 4 MiB left out, in memory
+// that does not grow with the file. What a sub-agent did is not in the transcript of the agent that called it. Whether a
+// command ran tests, and whether they passed, is told by its words, its exit status and its output; see [Tests].
+//
+// # Errors
+//
+// [Host.Read] wraps [ErrPayload] for what is no event of the host. An error never holds text of the payload. A transcript
+// that cannot be read is no error: [Trace.Err] says why, and the rest of the package does without.
+package hook

@@ -1,0 +1,54 @@
+package hook
+
+import "strings"
+
+// gemini is the Gemini CLI.
+type gemini struct{}
+
+// ruling is Gemini's answer. With "deny" the reason goes to the agent as a new prompt.
+type ruling struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+func (gemini) carryOn(message string) any { return ruling{Decision: "deny", Reason: message} }
+func (gemini) letStop() any               { return ruling{Decision: "allow"} }
+
+// noText is what Gemini says when the agent said nothing.
+const noText = "[no response text]"
+
+func (gemini) read(o object, e *Event) error {
+	f := fields{o: o}
+	e.Name, e.Kind = f.need("hook_event_name"), Other
+	e.Session = f.need("session_id")
+	e.WorkDir = f.text("cwd")
+	e.Transcript = f.text("transcript_path")
+	e.Time = f.text("timestamp")
+	switch e.Name {
+	case "AfterAgent":
+		e.Kind = Stop
+		e.Prompt = f.text("prompt")
+		e.Message = f.text("prompt_response")
+		e.StopActive = f.flag("stop_hook_active")
+		if strings.TrimSpace(e.Message.Value) == noText {
+			e.Message = Value("")
+		}
+	case "BeforeAgent":
+		e.Kind, e.Prompt = Prompt, f.text("prompt")
+	}
+	return f.err
+}
+
+// machine knows the prompts that Gemini sends itself: to go on, what the editor shows, and one without words that carries the
+// results of tools.
+func (gemini) machine(prompt string) bool {
+	prompt = strings.TrimSpace(prompt)
+	switch prompt {
+	case "", "Please continue.", "System: Please continue.":
+		return true
+	}
+	return startsWith(prompt, "<session_context>", "This is the Gemini CLI. We are setting up the context", "<state_snapshot>",
+		"Here is the user's editor context", "Here is a summary of changes in the user's editor context")
+}
+
+func (gemini) transcript(Event) script { return &geminiScript{} }

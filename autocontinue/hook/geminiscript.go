@@ -1,0 +1,266 @@
+package hook
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// geminiScript reads Gemini CLI's session files. They are JSON Lines: what is known of the session, then a message a line, a
+// later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back that message and what
+// came after it, {"$set": {"messages": …}} replaces all of them, {"$patch": …} changes some. Before 2026 a session was one
+// indented JSON object with all messages, written anew each time. A hook's reason is a user message like the human's.
+type geminiScript struct {
+	seen    map[string]bool   // messages of which a later version was read, or that were taken back
+	patches map[string][]byte // later changes of messages
+	rewind  string            // what is read now was taken back, up to this message
+	over    bool              // what is read now was replaced
+
+	lines [][]byte // of an indented message, the last one first
+	size  int
+}
+
+const maxPatches = 1000
+
+func (s *geminiScript) entries(line []byte, _ int64, emit func(entry)) bool {
+	if s.lines != nil || isMessageEnd(line) {
+		return s.indented(line, emit)
+	}
+	if !isObject(line) {
+		return false
+	}
+	var id, kind, session string
+	var set, patch, rewind, messages []byte
+	for key, v := range members(line) {
+		switch key {
+		case "id":
+			id = textOf(v)
+		case "type":
+			kind = textOf(v)
+		case "sessionId":
+			session = textOf(v)
+		case "messages":
+			messages = v
+		case "$set":
+			set = v
+		case "$patch":
+			patch = v
+		case "$rewindTo":
+			rewind = v
+		}
+	}
+	switch {
+	case rewind != nil:
+		if s.rewind == "" {
+			s.rewind = textOf(rewind)
+		}
+	case set != nil:
+		if m := member(set, "messages"); m != nil {
+			s.all(m, emit)
+		}
+	case patch != nil:
+		s.patch(patch)
+	case messages != nil && session != "":
+		s.all(messages, emit)
+	case id != "" && kind != "":
+		s.message(line, emit)
+	default:
+		return session != ""
+	}
+	return true
+}
+
+// all reads an array of messages that stand in place of all before.
+func (s *geminiScript) all(messages []byte, emit func(entry)) {
+	if s.over || s.rewind != "" {
+		return
+	}
+	for m := range elements(messages) {
+		s.message(m, emit)
+	}
+	s.over = true
+}
+
+func isMessageEnd(line []byte) bool {
+	return bytes.Equal(line, []byte("    }")) || bytes.Equal(line, []byte("    },"))
+}
+
+// indented takes the lines of a message together. Messages stand two levels deep, and nothing else that is an object does.
+func (s *geminiScript) indented(line []byte, emit func(entry)) bool {
+	s.size += len(line)
+	if s.size <= maxLine {
+		s.lines = append(s.lines, slices.Clone(line))
+	}
+	if !bytes.Equal(line, []byte("    {")) {
+		return s.lines != nil
+	}
+	slices.Reverse(s.lines)
+	if s.size <= maxLine {
+		s.message(bytes.TrimSuffix(bytes.Join(s.lines, []byte("\n")), []byte(",")), emit)
+	}
+	s.lines, s.size = nil, 0
+	return true
+}
+
+// patch remembers changes of messages that stand before it.
+func (s *geminiScript) patch(patch []byte) {
+	if s.over || s.rewind != "" {
+		return
+	}
+	for id := range elements(member(patch, "removeIds")) {
+		s.mark(textOf(id))
+	}
+	for u := range elements(member(patch, "updates")) {
+		id := textOf(member(u, "id"))
+		if _, later := s.patches[id]; id == "" || later || len(s.patches) >= maxPatches || len(u) > maxLine/8 {
+			continue
+		}
+		if s.patches == nil {
+			s.patches = make(map[string][]byte)
+		}
+		s.patches[id] = slices.Clone(u)
+	}
+}
+
+func (s *geminiScript) mark(id string) {
+	if s.seen == nil {
+		s.seen = make(map[string]bool)
+	}
+	s.seen[id] = true
+}
+
+func (s *geminiScript) message(record []byte, emit func(entry)) {
+	if s.over {
+		return
+	}
+	var id, kind string
+	var content, calls []byte
+	for key, v := range members(record) {
+		switch key {
+		case "id":
+			id = textOf(v)
+		case "type":
+			kind = textOf(v)
+		case "content":
+			content = v
+		case "toolCalls":
+			calls = v
+		}
+	}
+	switch {
+	case s.rewind != "":
+		if id == s.rewind {
+			s.rewind = ""
+			s.mark(id)
+		}
+		return
+	case s.seen[id]:
+		return
+	}
+	s.mark(id)
+	patch := s.patches[id]
+	if c := member(patch, "content"); c != nil {
+		content = c
+	}
+	said := geminiText(content)
+	switch kind {
+	case "user":
+		if (gemini{}).machine(said) {
+			emit(entry{kind: notice})
+			return
+		}
+		emit(entry{kind: human, id: id, text: said})
+	case "gemini":
+		if !blank(said) {
+			emit(entry{kind: message, id: id, group: id, text: said})
+		}
+		later := make(map[string][]byte)
+		for c := range elements(member(patch, "toolCalls")) {
+			later[textOf(member(c, "id"))] = c
+		}
+		for c := range elements(calls) {
+			geminiCall(c, later, id, emit)
+		}
+	}
+}
+
+// geminiText decodes what Gemini calls a list of parts: a string, a part, or an array of either.
+func geminiText(content []byte) string {
+	if s, ok := text(member(content, "text")); ok {
+		return s
+	}
+	return blocks(content)
+}
+
+// geminiCall reads a call, with its result. Later are changes of calls of the message.
+func geminiCall(c []byte, later map[string][]byte, group string, emit func(entry)) {
+	var id, name, status string
+	var args, res []byte
+	background := false
+	read := func(c []byte) {
+		for key, v := range members(c) {
+			switch key {
+			case "id":
+				id = textOf(v)
+			case "name":
+				name = textOf(v)
+			case "status":
+				status = textOf(v)
+			case "args":
+				args = v
+				background = isTrue(member(v, "is_background"))
+			case "result":
+				res = v
+			}
+		}
+	}
+	read(c)
+	if l, ok := later[id]; ok {
+		read(l)
+	}
+	emit(entry{kind: call, group: group, tool: toolOf(id, name, args)})
+	if status == "" || res == nil && status != "error" && status != "cancelled" {
+		return
+	}
+	o := outcome{id: id, failed: status == "error"}
+	if status == "cancelled" {
+		o.stopped = interrupted
+	}
+	for part := range elements(res) {
+		response := member(member(part, "functionResponse"), "response")
+		if s, ok := text(member(response, "output")); ok {
+			o.said += s
+		} else if s, ok := text(member(response, "error")); ok {
+			o.said += s
+		}
+	}
+	if name == "run_shell_command" {
+		geminiShell(&o, background)
+	}
+	emit(entry{kind: result, done: o})
+}
+
+// geminiShell reads how a command ended out of what the model was told about it. An exit status of 0 may be left out.
+func geminiShell(o *outcome, background bool) {
+	s := "\n" + o.said
+	switch i := strings.LastIndex(s, "\nExit Code: "); {
+	case background, strings.Contains(s, "\nCommand moved to background"):
+		o.running = o.id
+	case strings.Contains(s, "\nCommand timed out"), strings.Contains(s, "\nCommand was cancelled"), strings.Contains(s, "\nCommand was automatically cancelled"):
+		o.stopped = interrupted
+	case i >= 0:
+		line, _, _ := strings.Cut(s[i+len("\nExit Code: "):], "\n")
+		if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+			o.status(n)
+		}
+	case !o.failed:
+		o.status(0)
+	}
+	for _, head := range []string{"\nOutput: ", "\nStdout: "} {
+		if i := strings.Index(s, head); i >= 0 {
+			o.said = s[i+len(head):]
+			return
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+)
+
+// Host names a program that runs agents and calls hooks.
+type Host string
+
+// The hosts.
+const (
+	Claude Host = "claude" // Claude Code
+	Codex  Host = "codex"  // Codex CLI
+	Gemini Host = "gemini" // Gemini CLI
+)
+
+// Hosts returns the hosts, fresh, in their order.
+func Hosts() []Host { return []Host{Claude, Codex, Gemini} }
+
+// ErrPayload is wrapped by the errors of [Host.Read].
+var ErrPayload = errors.New("no event of this host")
+
+// MaxPayload is how many bytes of a payload are read. One that is longer is an error.
+const MaxPayload = 64 << 20
+
+// dialect is how one host speaks. An implementation has no state.
+type dialect interface {
+	// read fills e from a payload's fields. Host is set.
+	read(o object, e *Event) error
+	// carryOn and letStop are the answers to a pause.
+	carryOn(message string) any
+	letStop() any
+	// machine reports whether a prompt is the host's own notice.
+	machine(prompt string) bool
+	// transcript returns what reads this host's transcripts of an event's kind.
+	transcript(e Event) script
+}
+
+func (h Host) dialect() dialect {
+	switch h {
+	case Claude:
+		return claude{}
+	case Codex:
+		return codex{}
+	case Gemini:
+		return gemini{}
+	}
+	return nil
+}
+
+// Read makes an event of what the host wrote to the hook's standard input or, for Codex's notify, gave as its last argument.
+// A byte order mark is skipped, of a key that is there twice the last one counts, and bytes that are no UTF-8 become
+// U+FFFD, as in the hosts themselves. Every error wraps [ErrPayload] and holds nothing of the payload but names of keys.
+func (h Host) Read(payload []byte) (Event, error) {
+	d := h.dialect()
+	if d == nil {
+		return Event{}, fmt.Errorf("hook: %q: %w: the hosts are %v", string(h), ErrPayload, Hosts())
+	}
+	e := Event{Host: h}
+	o, err := readObject(payload)
+	if err == nil {
+		err = d.read(o, &e)
+	}
+	if err == nil && e.Session == "" {
+		err = errors.New("it names no session")
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("hook: %s: %w: %w", h, ErrPayload, err)
+	}
+	return e, nil
+}
+
+// Accumulates reports whether the host's message is all that the agent printed since the human spoke, and not only what it printed last.
+func (h Host) Accumulates() bool { return h == Gemini }
+
+// Echoes reports whether what a hook sends to the agent comes back as a prompt.
+func (h Host) Echoes() bool { return h == Gemini }
+
+// Answer returns what to write to standard output: one line of JSON that the host understands, and nothing where it reads
+// nothing or would show it to the agent. A decision that is no Continue, the zero one among them, lets the agent stop.
+func (e Event) Answer(d autocontinue.Decision) []byte {
+	h := e.Host.dialect()
+	if h == nil || e.Kind != Stop && e.Kind != SubagentStop {
+		return nil
+	}
+	if d.Action == autocontinue.Continue && !blank(d.Message) {
+		return encode(h.carryOn(d.Message))
+	}
+	return encode(h.letStop())
+}

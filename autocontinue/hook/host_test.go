@@ -1,0 +1,302 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+)
+
+// payloads returns the payloads of testdata/events by their files' names.
+func payloads(t testing.TB) map[string][]byte {
+	names, err := filepath.Glob("testdata/events/*.txtar")
+	require.NoError(t, err)
+	all := make(map[string][]byte)
+	for _, name := range names {
+		a, err := txtar.ParseFile(name)
+		require.NoError(t, err)
+		for _, f := range a.Files {
+			if f.Name == "given/payload" {
+				all[strings.TrimSuffix(filepath.Base(name), ".txtar")] = f.Data
+			}
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+func hostOf(name string) Host {
+	host, _, _ := strings.Cut(name, "-")
+	return Host(host)
+}
+
+// presences says how each key of each event is seen in the neutral form.
+var presences = map[string]map[string]func(Event) Presence{
+	"claude-stop": {
+		"last_assistant_message": func(e Event) Presence { return e.Message.Is },
+		"stop_hook_active":       func(e Event) Presence { return e.StopActive.Is },
+		"background_tasks":       func(e Event) Presence { return e.Background.Is },
+		"session_crons":          func(e Event) Presence { return e.Wakeups.Is },
+		"permission_mode":        func(e Event) Presence { return e.Mode.Is },
+		"prompt_id":              func(e Event) Presence { return e.Turn.Is },
+		"cwd":                    func(e Event) Presence { return e.WorkDir.Is },
+		"transcript_path":        func(e Event) Presence { return e.Transcript.Is },
+	},
+	"claude-subagent-stop": {
+		"agent_id":              func(e Event) Presence { return e.Agent.Is },
+		"agent_type":            func(e Event) Presence { return e.AgentType.Is },
+		"agent_transcript_path": func(e Event) Presence { return e.Transcript.Is },
+	},
+	"claude-stop-failure": {"error": func(e Event) Presence { return e.Status.Is }},
+	"claude-prompt":       {"prompt": func(e Event) Presence { return e.Prompt.Is }},
+	"codex-stop": {
+		"last_assistant_message": func(e Event) Presence { return e.Message.Is },
+		"stop_hook_active":       func(e Event) Presence { return e.StopActive.Is },
+		"turn_id":                func(e Event) Presence { return e.Turn.Is },
+		"transcript_path":        func(e Event) Presence { return e.Transcript.Is },
+	},
+	"codex-notify": {
+		"last-assistant-message": func(e Event) Presence { return e.Message.Is },
+		"turn-id":                func(e Event) Presence { return e.Turn.Is },
+	},
+	"gemini-after-agent": {
+		"prompt":           func(e Event) Presence { return e.Prompt.Is },
+		"prompt_response":  func(e Event) Presence { return e.Message.Is },
+		"stop_hook_active": func(e Event) Presence { return e.StopActive.Is },
+		"timestamp":        func(e Event) Presence { return e.Time.Is },
+	},
+}
+
+func TestAbsentNullAndEmptyDiffer(t *testing.T) {
+	all := payloads(t)
+	for name, keys := range presences {
+		for key, presence := range keys {
+			t.Run(name+"/"+key, func(t *testing.T) {
+				var o map[string]json.RawMessage
+				require.NoError(t, json.Unmarshal(all[name], &o))
+				read := func() Event {
+					payload, err := json.Marshal(o)
+					require.NoError(t, err)
+					e, err := hostOf(name).Read(payload)
+					require.NoError(t, err)
+					return e
+				}
+				require.Equal(t, Given, presence(read()))
+				empty := map[byte]string{'"': `""`, '[': `[]`, '{': `{}`, 't': `false`, 'f': `false`}[o[key][0]]
+				o[key] = json.RawMessage(empty)
+				require.Equal(t, Given, presence(read()), "empty")
+				o[key] = json.RawMessage("null")
+				require.Equal(t, Null, presence(read()), "null")
+				o[key] = json.RawMessage(`{"no":"such thing"}`)
+				payload, err := json.Marshal(o)
+				require.NoError(t, err)
+				_, err = hostOf(name).Read(payload)
+				require.ErrorIs(t, err, ErrPayload)
+				require.ErrorContains(t, err, `"`+key+`" is not `)
+				require.NotContains(t, err.Error(), "such thing")
+				delete(o, key)
+				require.Equal(t, Absent, presence(read()), "absent")
+			})
+		}
+	}
+}
+
+func TestEventsSurviveJSON(t *testing.T) {
+	for name, payload := range payloads(t) {
+		e, err := hostOf(name).Read(payload)
+		if err != nil {
+			continue
+		}
+		data, err := json.Marshal(e)
+		require.NoError(t, err)
+		var back Event
+		require.NoError(t, json.Unmarshal(data, &back))
+		require.Empty(t, cmp.Diff(e, back), name)
+	}
+}
+
+func TestHugePayloads(t *testing.T) {
+	big := strings.Repeat("It should work now. ", 1<<20)
+	payload, err := json.Marshal(map[string]any{"session_id": "s", "hook_event_name": "Stop", "last_assistant_message": big, "unknown": big[:1<<20]})
+	require.NoError(t, err)
+	e, err := Claude.Read(payload)
+	require.NoError(t, err)
+	require.Equal(t, big, e.Message.Value)
+
+	_, err = Claude.Read(make([]byte, MaxPayload+1))
+	require.ErrorIs(t, err, ErrPayload)
+	require.ErrorContains(t, err, "larger than 64 MiB")
+
+	deep := func(n int) []byte {
+		return []byte(`{"session_id":"s","hook_event_name":"Stop","x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`)
+	}
+	_, err = Claude.Read(deep(5000))
+	require.NoError(t, err)
+	_, err = Claude.Read(deep(5_000_000))
+	require.ErrorIs(t, err, ErrPayload)
+}
+
+// known are the keys that a host may be answered with.
+var known = map[Host][]string{Claude: {"decision", "reason"}, Codex: {"decision", "reason"}, Gemini: {"decision", "reason"}}
+
+// checkAnswer fails unless an answer is one line of JSON with keys the host knows, and says what d says.
+func checkAnswer(t *testing.T, e Event, d autocontinue.Decision, answer []byte) {
+	if e.Kind != Stop && e.Kind != SubagentStop {
+		require.Empty(t, answer, "it would be shown to the model, or to nobody")
+		return
+	}
+	require.True(t, json.Valid(answer))
+	require.Equal(t, 1, bytes.Count(answer, []byte("\n")))
+	var got map[string]any
+	require.NoError(t, json.Unmarshal(answer, &got))
+	for key := range got {
+		require.Contains(t, known[e.Host], key)
+	}
+	goesOn := got["decision"] == "block" || got["decision"] == "deny"
+	require.Equal(t, d.Action == autocontinue.Continue && strings.TrimSpace(d.Message) != "", goesOn)
+	if goesOn {
+		require.Equal(t, string([]rune(d.Message)), got["reason"]) // bytes that are no UTF-8 become U+FFFD
+	} else {
+		require.NotContains(t, got, "reason")
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	for name, payload := range payloads(t) {
+		e, err := hostOf(name).Read(payload)
+		if err != nil {
+			continue
+		}
+		for _, d := range []autocontinue.Decision{
+			{},
+			{Action: autocontinue.Deliver, Message: "x"},
+			{Action: autocontinue.Suppress, Message: "x"},
+			{Action: autocontinue.Continue},
+			{Action: autocontinue.Continue, Message: " \n"},
+			{Action: autocontinue.Continue, Message: "continue"},
+			{Action: autocontinue.Continue, Message: "two\nlines, \"quotes\", <tags> & \u2028"},
+			{Action: autocontinue.Action(7), Message: "x"},
+		} {
+			checkAnswer(t, e, d, e.Answer(d))
+		}
+	}
+	require.Empty(t, Event{Host: "cursor", Kind: Stop}.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "x"}))
+}
+
+func TestHostsAreComplete(t *testing.T) {
+	for _, h := range Hosts() {
+		require.NotNil(t, h.dialect(), h)
+	}
+	require.Nil(t, Host("").dialect())
+	require.Error(t, Event{Host: "cursor", Kind: Stop}.Look(Memory{}).Err)
+}
+
+// FuzzRead: a payload is an event or an error that quotes nothing of it; a key that nobody knows changes nothing; and whatever
+// is decided, the answer is one that the host understands.
+func FuzzRead(f *testing.F) {
+	for name, payload := range payloads(f) {
+		for i, h := range Hosts() {
+			if h == hostOf(name) {
+				f.Add(uint8(i), payload, "go on")
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, payload []byte, msg string) {
+		h := Hosts()[int(which)%len(Hosts())]
+		e, err := h.Read(payload)
+		if err != nil {
+			require.ErrorIs(t, err, ErrPayload)
+			require.Less(t, len(err.Error()), 200)
+			return
+		}
+		require.NotEmpty(t, e.Session)
+		d := autocontinue.Decision{Action: autocontinue.Continue, Message: msg}
+		checkAnswer(t, e, d, e.Answer(d))
+		checkAnswer(t, e, autocontinue.Decision{}, e.Answer(autocontinue.Decision{}))
+		if e.Kind.IsPause() {
+			out := e.Output(Trace{}, Memory{})
+			require.NotEmpty(t, out.Session)
+			require.Empty(t, out.Run)
+			require.Empty(t, out.ID, "there is no transcript")
+			if e.Message.Is != Given && e.Kind != StopFailure {
+				require.NotEmpty(t, out.Hold)
+			}
+			require.True(t, strings.HasSuffix(e.Message.Value, out.Text) || e.Kind == StopFailure)
+		}
+		if i := bytes.IndexByte(payload, '{'); i >= 0 {
+			more := append(append(bytes.Clone(payload[:i+1]), `"last_assistant_messagE":"shadow","x_unknown":{"session_id":["other"]}`...), ',')
+			if rest := bytes.TrimSpace(payload[i+1:]); len(rest) > 0 && rest[0] != '}' {
+				again, err := h.Read(append(more, payload[i+1:]...))
+				require.NoError(t, err)
+				require.Empty(t, cmp.Diff(e, again))
+			}
+		}
+		data, err := json.Marshal(e)
+		require.NoError(t, err)
+		var back Event
+		require.NoError(t, json.Unmarshal(data, &back))
+	})
+}
+
+// transcripts returns the transcripts of testdata by their files' names.
+func transcripts(t testing.TB) map[string][]byte {
+	names, err := filepath.Glob("testdata/transcripts/*.txtar")
+	require.NoError(t, err)
+	all := make(map[string][]byte)
+	for _, name := range names {
+		a, err := txtar.ParseFile(name)
+		require.NoError(t, err)
+		for _, f := range a.Files {
+			if f.Name == "given/transcript" {
+				all[strings.TrimSuffix(filepath.Base(name), ".txtar")] = f.Data
+			}
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// FuzzTranscript: whatever a file holds, reading it ends; what is found is in it or said of it; and lines that are none of
+// the host's, wherever they stand, change nothing.
+func FuzzTranscript(f *testing.F) {
+	for name, data := range transcripts(f) {
+		for i, h := range Hosts() {
+			if h == hostOf(name) {
+				f.Add(uint8(i), data)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+		h := Hosts()[int(which)%len(Hosts())]
+		read := func(data []byte) Trace {
+			tr := look(bytes.NewReader(data), int64(len(data)), h.dialect().transcript(Event{Kind: Stop}), isOurs)
+			if tr.Err == nil {
+				require.True(t, tr.Read)
+			} else {
+				require.Equal(t, Trace{Err: tr.Err}, tr)
+			}
+			require.Equal(t, tr.Message == "", tr.MessageID == "")
+			require.GreaterOrEqual(t, tr.Continues, 0)
+			require.LessOrEqual(t, len(tr.Request), maxRequest)
+			require.Equal(t, tr.Tests == TestsUnknown, tr.Why == "")
+			return tr
+		}
+		tr := read(data)
+		if tr.Err != nil || h == Gemini {
+			return // an indented object is no lines
+		}
+		noise := []byte("not json\n{\"type\":\"future\",\"x\":1}\n\n")
+		again := read(append(append(bytes.Clone(noise), data...), append([]byte("\n"), noise...)...))
+		if strings.HasPrefix(tr.MessageID, "offset:") {
+			again.MessageID = tr.MessageID // the message has moved
+		}
+		require.Empty(t, cmp.Diff(tr, again))
+	})
+}

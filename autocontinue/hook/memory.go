@@ -1,0 +1,98 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+)
+
+// What a Memory holds at most.
+const (
+	maxSent = 8 // messages of ours that do not show by themselves that they are
+	maxSame = 4 // reports of one pause: the hook may be installed for the user, the project, the machine and by a plugin
+)
+
+// Memory is what the caller keeps between two events of a session, beside the session's state. It is a value of a few
+// hundred bytes and holds hashes, no text. The zero value is a session nothing is known of: when the state is lost, so is
+// the memory. Read it with encoding/json; what cannot be read is the zero value, too.
+//
+// It is stored as it was after the last event; that two processes store it at the same time does no harm.
+type Memory struct {
+	Pauses int      `json:"pauses,omitempty"` // pauses seen
+	Sent   []string `json:"sent,omitempty"`   // hashes of messages sent since the human spoke that do not begin with our prefix
+	Last   string   `json:"last,omitempty"`   // hash of the last output's ID
+	Same   int      `json:"same,omitempty"`   // how often that ID came in a row
+	Notice string   `json:"notice,omitempty"` // hash of the host's ID of a prompt that it wrote itself
+
+	// Of a host that accumulates: what was judged at the last pause.
+	At   string `json:"at,omitempty"`   // the host's time of it
+	From int    `json:"from,omitempty"` // where in the host's message that part began
+	Len  int    `json:"len,omitempty"`  // length of the host's message
+	Sum  string `json:"sum,omitempty"`  // hash of the host's message
+}
+
+// Heard returns the memory after a prompt: the human's ends the turn, the host's own opens none.
+func (m Memory) Heard(e Event) Memory {
+	switch {
+	case e.FromHuman(m):
+		return Memory{Pauses: m.Pauses}
+	case e.Kind == Prompt && e.Turn.Value != "":
+		m.Notice = sum(e.Turn.Value)
+	}
+	return m
+}
+
+// After returns the memory after a pause, for which out was made with m and about which d was decided.
+func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision) Memory {
+	if e.Kind != Stop && e.Kind != SubagentStop {
+		return m
+	}
+	before := m
+	m.Pauses++
+	if last := sum(out.ID); out.ID != "" {
+		if m.Same++; last != m.Last {
+			m.Last, m.Same = last, 0
+		}
+	}
+	if msg := strings.TrimSpace(d.Message); d.Action == autocontinue.Continue && !isOurs(msg) {
+		m.Sent = append(slices.Clone(m.Sent[max(0, len(m.Sent)-maxSent+1):]), sum(msg))
+	}
+	if msg, ok := e.Message.Get(); ok && e.Host.Accumulates() {
+		m.From, _ = before.from(e)
+		m.At, m.Len, m.Sum = e.Time.Value, len(msg), sum(msg)
+	}
+	return m
+}
+
+// from returns where in a message that accumulates the part begins that was not judged yet.
+func (m Memory) from(e Event) (int, bool) {
+	msg := e.Message.Value
+	if m.Len <= 0 || m.Len > len(msg) || sum(msg[:m.Len]) != m.Sum {
+		return 0, false // another turn
+	}
+	if m.Len == len(msg) && m.At != "" && m.At == e.Time.Value {
+		return min(max(m.From, 0), len(msg)), true // the same pause, reported again
+	}
+	return m.Len, true
+}
+
+// known reports whether an output's ID can be the name of this pause: not when it has come more often than there can be hooks.
+func (m Memory) known(id string) bool { return sum(id) != m.Last || m.Same < maxSame-1 }
+
+// ours reports whether a text is a message of ours. Echoes says that what was sent comes back as it is.
+func (m Memory) ours(s string, echoes bool) bool {
+	if isOurs(s) || !echoes {
+		return isOurs(s)
+	}
+	s = strings.TrimSpace(s)
+	return s != "" && len(m.Sent) > 0 && slices.Contains(m.Sent, sum(s))
+}
+
+// sum is a hash that names a text.
+func sum(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:12])
+}

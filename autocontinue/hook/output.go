@@ -1,0 +1,149 @@
+package hook
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// What an Output is held for.
+const (
+	holdPlan       = "plan mode"
+	holdBackground = "background work"
+	holdWakeup     = "a scheduled prompt"
+	holdAborted    = "aborted"
+	holdNoMessage  = "no message"
+	holdInternal   = "an agent of the host's own"
+	holdNotify     = "a notice that cannot be answered"
+	holdStateLost  = "state lost"
+)
+
+// Output returns what [autocontinue.AutoContinue.Handle] is asked about the pause. T is what [Event.Look] found, and m what is
+// remembered of the session.
+//
+//   - Session is [Event.SessionKey], and Run is empty: each pause is a run of its own.
+//   - Turn is the host's ID of the human's prompt, by the transcript where it has one. It is empty where the host has none, for
+//     a prompt that the host wrote itself, and where a hook sent the agent on: these open no turn.
+//   - ID is [Trace.MessageID] where the transcript's message is the event's, white space aside; never made of the text.
+//   - Text is the message; of a host that accumulates, what follows the text that was judged last.
+//   - Request is the event's prompt where it has one that is the human's, else the transcript's.
+//   - Continues is the larger of what the transcript counts and what the host does.
+//   - Evidence is the last test run of the turn after its last edit; where there is none that counts and the text claims
+//     tests, a failure that says so. A transcript that lags, and has not the message yet, gives no failures.
+//   - Failed is set for a turn that broke. Hold is set in plan mode, for an aborted turn, while background work runs or a
+//     prompt is scheduled, where there is no message (null is not the empty message), for agents of the host's own, and
+//     where a hook sent the agent on but neither memory nor transcript knows of it.
+func (e Event) Output(t Trace, m Memory) autocontinue.Output {
+	out := autocontinue.Output{Session: e.SessionKey(), Request: e.request(t, m), Continues: max(t.Continues, e.Loop.Value, 0)}
+	active := e.StopActive.Value || e.Loop.Value > 0
+	if !active && e.Turn.Value != "" {
+		switch {
+		case t.Turn != "":
+			out.Turn = t.Turn
+		case sum(e.Turn.Value) != m.Notice:
+			out.Turn = e.Turn.Value
+		}
+	}
+	msg, ok := e.Message.Get()
+	if e.Message.Is == Absent && t.Message != "" {
+		msg, ok = t.Message, true // an older host
+	}
+	from := 0
+	if e.Host.Accumulates() {
+		from, _ = m.from(e)
+	}
+	out.Text = msg[min(from, len(msg)):]
+	if from > 0 {
+		out.Text = strings.TrimPrefix(out.Text, "\n")
+	}
+	current := e.same(msg, t.Message)
+	if current && m.known(t.MessageID) {
+		out.ID = t.MessageID
+	}
+	out.Evidence = evidence(t, out.Text, current)
+
+	switch status := strings.ToLower(e.Status.Value); {
+	case e.Kind == StopFailure:
+		out.Failed = true
+		if blank(out.Text) {
+			out.Text = e.Status.Value
+		}
+	case e.Kind == Notify:
+		out.Hold = holdNotify
+	case status == "error" || status == "failed":
+		out.Failed = true
+	case e.AgentType.Is == Given && e.AgentType.Value == "" && e.Kind == SubagentStop:
+		out.Hold = holdInternal
+	case strings.EqualFold(e.Mode.Value, "plan"):
+		out.Hold = holdPlan
+	case status == "aborted" || status == "cancelled" || t.Aborted:
+		out.Hold = holdAborted
+	case e.working():
+		out.Hold = holdBackground
+	case e.Wakeups.Value > 0:
+		out.Hold = holdWakeup
+	case !ok:
+		out.Hold = holdNoMessage
+	case active && m.Pauses == 0 && !t.Read:
+		out.Hold = holdStateLost
+	}
+	return out
+}
+
+// request returns the human's words of the turn.
+func (e Event) request(t Trace, m Memory) string {
+	if prompt, ok := e.Prompt.Get(); ok && !blank(prompt) && !e.Host.dialect().machine(prompt) && !m.ours(prompt, e.Host.Echoes()) {
+		return clip(prompt, maxRequest)
+	}
+	return t.Request
+}
+
+func (e Event) working() bool {
+	for _, task := range e.Background.Value {
+		if task.Running() {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether the event's message is the transcript's, which is only the last of it where the host accumulates.
+func (e Event) same(msg, last string) bool {
+	a, b := strings.Join(strings.Fields(msg), " "), strings.Join(strings.Fields(last), " ")
+	if b == "" {
+		return false
+	}
+	return a == b || e.Host.Accumulates() && strings.HasSuffix(a, " "+b)
+}
+
+// evidence returns what a transcript shows of tests. That it shows none is a failure for a text that claims some. Current says
+// that the transcript has the message that is judged; one that lags may miss a run that passed, too.
+func evidence(t Trace, text string, current bool) []classify.Evidence {
+	switch {
+	case t.Tests == TestsPassed:
+		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why}}
+	case current && (t.Tests == TestsFailed || t.Tests == TestsNone && claimsTests(text)):
+		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why, Failed: true}}
+	}
+	return nil
+}
+
+// claimsTests reports whether a text says that tests passed, or shows how many.
+func claimsTests(text string) bool {
+	h, err := classify.NewHeuristic()
+	if err != nil {
+		return false // the built-in tables are never wrong
+	}
+	r, err := h.Classify(context.Background(), classify.Input{Text: text})
+	if err != nil {
+		return false
+	}
+	for _, s := range r.Signals {
+		if s.Kind == classify.SignalClaim && s.Name == "tests" || s.Kind == classify.SignalEvidence && s.Name == string(classify.EvidenceTests) {
+			return true
+		}
+	}
+	return false
+}

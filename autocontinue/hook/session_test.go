@@ -1,0 +1,394 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/coach"
+)
+
+// session plays a session of a host against a loop, as a program does that is started for each event.
+type session struct {
+	t     *testing.T
+	host  Host
+	loop  *autocontinue.AutoContinue
+	mem   Memory
+	lines []string // of a transcript of Claude Code
+	texts []string // printed in this turn
+	sent  int
+	turn  int
+}
+
+func newSession(t *testing.T, host Host) *session {
+	s := &session{t: t, host: host}
+	s.lose()
+	return s
+}
+
+// lose forgets what is stored.
+func (s *session) lose() {
+	heuristic, err := classify.NewHeuristic()
+	require.NoError(s.t, err)
+	s.loop, err = autocontinue.New(autocontinue.Config{Classifier: heuristic})
+	require.NoError(s.t, err)
+	s.mem = Memory{}
+}
+
+func (s *session) payload(v map[string]any) []byte {
+	data, err := json.Marshal(v)
+	require.NoError(s.t, err)
+	return data
+}
+
+// prompt plays a prompt and reports whether it was the human's.
+func (s *session) prompt(text string) bool {
+	s.t.Helper()
+	v := map[string]any{"session_id": "s1", "prompt": text}
+	switch s.host {
+	case Gemini:
+		v["hook_event_name"] = "BeforeAgent"
+	default:
+		v["hook_event_name"] = "UserPromptSubmit"
+	}
+	e, err := s.host.Read(s.payload(v))
+	require.NoError(s.t, err)
+	require.Empty(s.t, e.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "x"}))
+	own := !e.FromHuman(s.mem)
+	s.mem = s.mem.Heard(e)
+	if own {
+		return false
+	}
+	require.NoError(s.t, s.loop.Reset(context.Background(), e.SessionKey()))
+	s.texts, s.sent = nil, 0
+	s.turn++
+	s.lines = append(s.lines, claudeHuman(text))
+	return true
+}
+
+// event is the host's report of a pause.
+func (s *session) event(text string) Event {
+	s.t.Helper()
+	v := map[string]any{"session_id": "s1", "stop_hook_active": s.sent > 0}
+	switch s.host {
+	case Gemini:
+		v["hook_event_name"] = "AfterAgent"
+		v["prompt"] = "Fix the login redirect."
+		v["prompt_response"] = strings.Join(append(s.texts, text), "\n")
+		v["timestamp"] = fmt.Sprintf("2026-11-02T10:%02d:%02d.000Z", s.turn, len(s.texts))
+	case Codex:
+		v["hook_event_name"] = "Stop"
+		v["last_assistant_message"] = text
+		v["turn_id"] = fmt.Sprint("t", s.turn)
+	default:
+		v["hook_event_name"] = "Stop"
+		v["last_assistant_message"] = text
+	}
+	e, err := s.host.Read(s.payload(v))
+	require.NoError(s.t, err)
+	return e
+}
+
+// pause plays a pause with a text, and returns what was decided.
+func (s *session) pause(text string, trace Trace) autocontinue.Decision {
+	s.t.Helper()
+	e := s.event(text)
+	out := e.Output(trace, s.mem)
+	d, err := s.loop.Handle(context.Background(), out)
+	require.NoError(s.t, err)
+	s.mem = s.mem.After(e, out, d)
+	s.texts = append(s.texts, text)
+	if d.Action == autocontinue.Continue {
+		s.sent++
+	}
+	data, err := json.Marshal(s.mem)
+	require.NoError(s.t, err)
+	require.Less(s.t, len(data), 600)
+	require.NotContains(s.t, string(data), "redirect")
+	var back Memory
+	require.NoError(s.t, json.Unmarshal(data, &back))
+	require.Equal(s.t, s.mem, back)
+	return d
+}
+
+func TestThreeHollowClaims(t *testing.T) {
+	for _, host := range Hosts() {
+		t.Run(string(host), func(t *testing.T) {
+			s := newSession(t, host)
+			require.True(t, s.prompt("Fix the login redirect."))
+			first := s.pause("Fixed the login redirect, should work now.", Trace{})
+			require.Equal(t, autocontinue.ReasonRejectedCompletion, first.Reason)
+			if host == Gemini {
+				require.False(t, s.prompt(first.Message), "our coaching comes back")
+			}
+			second := s.pause("I fixed the login redirect. It should work now.", Trace{})
+			require.Equal(t, autocontinue.ReasonRejectedCompletion, second.Reason)
+			require.Equal(t, 2, second.Attempt)
+			require.NotEqual(t, first.Message, second.Message)
+			third := s.pause("The login redirect is fixed and should work.", Trace{})
+			require.Equal(t, autocontinue.Deliver, third.Action)
+			require.Equal(t, autocontinue.OutcomeStalled, third.Outcome)
+
+			require.True(t, s.prompt("And the logout?"), "a new turn")
+			require.Equal(t, autocontinue.ReasonRejectedCompletion, s.pause("Fixed the logout redirect, should work now.", Trace{}).Reason)
+		})
+	}
+}
+
+func TestPlainCoachingComesBack(t *testing.T) {
+	s := newSession(t, Gemini)
+	require.True(t, s.prompt("Fix the login redirect."))
+	d := s.pause("I am reading auth.go now. Next I will run the tests.", Trace{})
+	require.Equal(t, autocontinue.ReasonProgress, d.Reason)
+	require.Equal(t, "continue", d.Message)
+	require.False(t, s.prompt("continue"), "Gemini feeds it back")
+	require.Equal(t, []string{sum("continue")}, s.mem.Sent)
+
+	claude := newSession(t, Claude)
+	require.True(t, claude.prompt("Fix the login redirect."))
+	require.Equal(t, "continue", claude.pause("I am reading auth.go now. Next I will run the tests.", Trace{}).Message)
+	require.True(t, claude.prompt("continue"), "Claude Code does not: the human wrote that")
+}
+
+func TestTheCapHolds(t *testing.T) {
+	for _, host := range Hosts() {
+		t.Run(string(host), func(t *testing.T) {
+			s := newSession(t, host)
+			require.True(t, s.prompt("Fix the login redirect."))
+			for i := range 4 {
+				d := s.pause(fmt.Sprintf("I am reading file number %d of the module now. Next I will run the tests.", i), Trace{})
+				if i < 3 {
+					require.Equal(t, autocontinue.Continue, d.Action, "%d: %s", i, d.Note)
+				} else {
+					require.Equal(t, autocontinue.OutcomeCapped, d.Outcome)
+				}
+			}
+		})
+	}
+}
+
+func TestLostState(t *testing.T) {
+	for _, host := range Hosts() {
+		t.Run(string(host), func(t *testing.T) {
+			s := newSession(t, host)
+			require.True(t, s.prompt("Fix the login redirect."))
+			require.Equal(t, autocontinue.Continue, s.pause("Fixed the login redirect, should work now.", Trace{}).Action)
+			s.lose()
+			d := s.pause("Fixed it, should work now.", Trace{})
+			require.Equal(t, autocontinue.ReasonHold, d.Reason)
+			require.Contains(t, d.Note, "state lost")
+
+			s.lose() // but there is a transcript, which counts
+			d = s.pause("Fixed it, should work now.", Trace{Read: true, Continues: 2})
+			require.Equal(t, autocontinue.Continue, d.Action)
+			require.Equal(t, 3, d.Continues)
+			s.lose()
+			require.Equal(t, autocontinue.OutcomeCapped, s.pause("Fixed it, it should work.", Trace{Read: true, Continues: 3}).Outcome)
+		})
+	}
+}
+
+// Two hooks of one pause, as for the user and for the project, give one decision.
+func TestOnePauseReportedTwice(t *testing.T) {
+	for _, host := range Hosts() {
+		t.Run(string(host), func(t *testing.T) {
+			s := newSession(t, host)
+			require.True(t, s.prompt("Fix the login redirect."))
+			const text = "Fixed the login redirect, should work now."
+			trace := Trace{Read: true, Message: text, MessageID: "m1"}
+			e := s.event(text)
+			out := e.Output(trace, s.mem)
+			require.Equal(t, "m1", out.ID)
+			first, err := s.loop.Handle(t.Context(), out)
+			require.NoError(t, err)
+			after := s.mem.After(e, out, first)
+
+			again := e.Output(trace, after) // the other process comes later
+			require.Equal(t, out, again)
+			second, err := s.loop.Handle(t.Context(), again)
+			require.NoError(t, err)
+			require.True(t, second.Replayed)
+			require.Equal(t, first.ID, second.ID)
+			require.Equal(t, e.Answer(first), e.Answer(second))
+		})
+	}
+}
+
+// A transcript that never grows must not make a decision that is repeated for ever.
+func TestAStaleTranscriptIsNoIdentity(t *testing.T) {
+	s := newSession(t, Claude)
+	require.True(t, s.prompt("Fix the login redirect."))
+	const text = "Fixed the login redirect, should work now."
+	trace := Trace{Read: true, Message: text, MessageID: "m1"}
+	last := autocontinue.Decision{}
+	n := 0
+	for range 20 {
+		if last = s.pause(text, trace); last.Action != autocontinue.Continue {
+			break
+		}
+		n++
+	}
+	require.Equal(t, autocontinue.OutcomeStalled, last.Outcome)
+	require.LessOrEqual(t, n, maxSame+1)
+}
+
+// The same pause through a hook and through the library gives the same decision.
+func TestHookAndLibraryAgree(t *testing.T) {
+	for _, text := range []string{
+		"Fixed the login redirect, should work now.", "Should I drop the table?", "All done: 42 passed, 0 failed.", "API Error: 500", "I can't go on without the password.", "",
+	} {
+		for _, host := range Hosts() {
+			s := newSession(t, host)
+			require.True(t, s.prompt("Fix the login redirect."))
+			e := s.event(text)
+			hooked, err := s.loop.Handle(t.Context(), e.Output(Trace{Request: "Fix the login redirect."}, s.mem))
+			require.NoError(t, err)
+
+			library := newSession(t, host)
+			require.NoError(t, library.loop.Reset(t.Context(), e.SessionKey()))
+			direct, err := library.loop.Handle(t.Context(), autocontinue.Output{Session: e.SessionKey(), Turn: e.Turn.Value, Text: text, Request: "Fix the login redirect."})
+			require.NoError(t, err)
+			require.Equal(t, direct, hooked, "%s: %s", host, text)
+		}
+	}
+}
+
+func TestHumanFirst(t *testing.T) {
+	const hollow = "Fixed the login redirect, should work now."
+	for name, tt := range map[string]struct {
+		change func(*Event, *Trace)
+		reason autocontinue.Reason
+	}{
+		"plan mode":     {func(e *Event, _ *Trace) { e.Mode = Value("plan") }, autocontinue.ReasonHold},
+		"background":    {func(e *Event, _ *Trace) { e.Background = Value([]Task{{Status: "pending"}}) }, autocontinue.ReasonHold},
+		"scheduled":     {func(e *Event, _ *Trace) { e.Wakeups = Value(1) }, autocontinue.ReasonHold},
+		"aborted":       {func(_ *Event, tr *Trace) { tr.Aborted = true }, autocontinue.ReasonHold},
+		"status":        {func(e *Event, _ *Trace) { e.Status = Value("aborted") }, autocontinue.ReasonHold},
+		"null message":  {func(e *Event, _ *Trace) { e.Message = Field[string]{Is: Null} }, autocontinue.ReasonHold},
+		"no message":    {func(e *Event, _ *Trace) { e.Message = Field[string]{} }, autocontinue.ReasonHold},
+		"notify":        {func(e *Event, _ *Trace) { e.Kind = Notify }, autocontinue.ReasonHold},
+		"internal":      {func(e *Event, _ *Trace) { e.Kind, e.AgentType = SubagentStop, Value("") }, autocontinue.ReasonHold},
+		"failed":        {func(e *Event, _ *Trace) { e.Status = Value("error") }, autocontinue.ReasonCrashGuard},
+		"stop failure":  {func(e *Event, _ *Trace) { e.Kind = StopFailure }, autocontinue.ReasonCrashGuard},
+		"none of these": {func(*Event, *Trace) {}, autocontinue.ReasonRejectedCompletion},
+		"host's count":  {func(e *Event, _ *Trace) { e.Loop = Value(3) }, autocontinue.ReasonCap},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSession(t, Claude)
+			e, tr := s.event(hollow), Trace{}
+			tt.change(&e, &tr)
+			d, err := s.loop.Handle(t.Context(), e.Output(tr, Memory{Pauses: 1}))
+			require.NoError(t, err)
+			require.Equal(t, tt.reason, d.Reason)
+		})
+	}
+}
+
+// What a transcript shows of tests outweighs what the agent says of them, both ways.
+func TestTranscriptsOutweighProse(t *testing.T) {
+	decide := func(t *testing.T, text string, tr Trace) autocontinue.Decision {
+		s := newSession(t, Claude)
+		tr.Read, tr.Message, tr.MessageID = true, text, "m1"
+		return s.pause(text, tr)
+	}
+	const claim = "All 42 tests pass and the login redirect is fixed:\n\n```\n42 passed in 3.21s\n```\n"
+	require.Equal(t, autocontinue.ReasonCompletion, decide(t, claim, Trace{}).Reason, "nothing else is known")
+	require.Equal(t, autocontinue.ReasonCompletion, decide(t, claim, Trace{Tests: TestsPassed, Why: "pytest: passed"}).Reason)
+
+	none := decide(t, claim, Trace{Tests: TestsNone, Why: "no test run since the last edit"})
+	require.Equal(t, autocontinue.ReasonRejectedCompletion, none.Reason)
+	require.GreaterOrEqual(t, none.Result.Confidence, 0.9)
+	require.Contains(t, none.Message, "no test run since the last edit")
+	require.True(t, strings.HasPrefix(none.Message, coach.Prefix))
+
+	failed := decide(t, claim, Trace{Tests: TestsFailed, Why: "pytest: failed"})
+	require.Equal(t, autocontinue.ReasonRejectedCompletion, failed.Reason)
+	require.Contains(t, failed.Message, "pytest: failed")
+
+	const hollow = "Fixed the login redirect, should work now."
+	require.Equal(t, autocontinue.ReasonCompletion, decide(t, hollow, Trace{Tests: TestsPassed, Why: "go test ./...: passed"}).Reason)
+	require.NotContains(t, decide(t, hollow, Trace{Tests: TestsNone, Why: "no test run"}).Message, "no test run", "it claims none")
+
+	// A transcript that has not caught up may miss the run, too.
+	s := newSession(t, Claude)
+	require.Equal(t, autocontinue.ReasonCompletion, s.pause(claim, Trace{Read: true, Message: "Running the tests.", MessageID: "m0", Tests: TestsNone, Why: "no test run"}).Reason)
+}
+
+func TestOursIsWhatCoachSays(t *testing.T) {
+	for _, text := range []string{
+		"[System Coach] x", " \n[System Coach]", "\ufeff[System Coach]", "\u200b\u2800[System Coach] x", "[system coach] x", "x [System Coach]", "", "continue", "[System Coach",
+	} {
+		require.Equal(t, coach.IsOurs(text), isOurs(text), "%q", text)
+	}
+}
+
+func FuzzOurs(f *testing.F) {
+	f.Add("[System Coach] x")
+	f.Add("\ufeff\u2800\u3164[System Coach] x")
+	f.Fuzz(func(t *testing.T, text string) { require.Equal(t, coach.IsOurs(text), isOurs(text)) })
+}
+
+func TestMemoryOfAnotherKindOfEvent(t *testing.T) {
+	m := Memory{Pauses: 2, Sent: []string{"x"}}
+	for _, kind := range []Kind{StopFailure, Notify, Prompt, Other} {
+		require.Equal(t, m, m.After(Event{Host: Claude, Kind: kind}, autocontinue.Output{}, autocontinue.Decision{}))
+	}
+	require.Equal(t, Memory{Pauses: 2}, m.Heard(Event{Host: Claude, Kind: Prompt, Prompt: Value("Fix it.")}))
+	require.Equal(t, m, m.Heard(Event{Host: Claude, Kind: Stop}))
+}
+
+// A background task that ends wakes the agent up with a prompt of the host's own. That is no new turn, whether the transcript
+// can be read or not.
+func TestANoticeOpensNoTurn(t *testing.T) {
+	s := newSession(t, Claude)
+	prompt := func(text, id string) {
+		e, err := Claude.Read(s.payload(map[string]any{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": text, "prompt_id": id}))
+		require.NoError(t, err)
+		if e.FromHuman(s.mem) {
+			require.NoError(t, s.loop.Reset(t.Context(), e.SessionKey()))
+		}
+		s.mem = s.mem.Heard(e)
+	}
+	stop := func(text, id string) autocontinue.Decision {
+		e := s.event(text)
+		e.Turn, e.StopActive = Value(id), Value(false)
+		out := e.Output(Trace{}, s.mem)
+		d, err := s.loop.Handle(t.Context(), out)
+		require.NoError(t, err)
+		s.mem = s.mem.After(e, out, d)
+		return d
+	}
+	prompt("Fix the login redirect.", "p1")
+	require.Equal(t, autocontinue.ReasonQuestion, stop("Should I change the test, too?", "p1").Reason)
+	prompt("<task-notification>\n<task-id>b1</task-id>\n</task-notification>", "p2")
+	require.Equal(t, autocontinue.ReasonWaiting, stop("Fixed the login redirect, should work now.", "p2").Reason)
+	prompt("Yes.", "p3")
+	require.Equal(t, autocontinue.ReasonRejectedCompletion, stop("Fixed the login redirect, should work now.", "p3").Reason)
+}
+
+// FuzzMemory: whatever was stored, the text to judge is the end of the message, and what is stored next is bounded.
+func FuzzMemory(f *testing.F) {
+	f.Add("Fixed.\nDone.", 6, 3, "2026", "2026", "continue")
+	f.Fuzz(func(t *testing.T, text string, length, from int, at, now, sent string) {
+		m := Memory{Pauses: 1, At: at, From: from, Len: length}
+		if length >= 0 && length <= len(text) {
+			m.Sum = sum(text[:length])
+		}
+		e := Event{Host: Gemini, Kind: Stop, Session: "s", Message: Value(text), Time: Value(now)}
+		out := e.Output(Trace{}, m)
+		require.True(t, strings.HasSuffix(text, out.Text))
+		for range 3 * maxSent {
+			m = m.After(e, out, autocontinue.Decision{Action: autocontinue.Continue, Message: sent})
+			out = e.Output(Trace{}, m)
+			require.True(t, strings.HasSuffix(text, out.Text))
+		}
+		require.LessOrEqual(t, len(m.Sent), maxSent)
+		require.Equal(t, len(text), m.Len)
+	})
+}

@@ -1,0 +1,89 @@
+package hook
+
+import (
+	"bytes"
+	"io"
+)
+
+// How much of a transcript is read.
+const (
+	maxTail  = 32 << 20 // bytes from its end
+	maxLines = 50_000
+	maxLine  = 4 << 20 // bytes of one line; a longer one is left out
+	tailRead = 64 << 10
+)
+
+// tail reads the lines of a file from its last to its first. It holds no more than one line and one read of it.
+type tail struct {
+	r     io.ReaderAt
+	start int64  // of buf in the file
+	buf   []byte // what was read and not handed out yet
+	lines int
+	left  int64 // bytes that may still be read
+	long  int   // lines left out because they are too long
+	err   error
+}
+
+func newTail(r io.ReaderAt, size int64) *tail { return &tail{r: r, start: size, left: maxTail} }
+
+// prev returns the line before those it returned, without its end, and where in the file it begins. The line is good until
+// the next call. ok is false at the beginning of the file, at the limits and after an error.
+func (t *tail) prev() (line []byte, at int64, ok bool) {
+	tooLong := false
+	from := len(t.buf) // no newline in buf[from:]
+	for t.lines < maxLines {
+		if n := bytes.LastIndexByte(t.buf[:from], '\n'); n >= 0 {
+			line, at = t.buf[n+1:], t.start+int64(n)+1
+			t.buf = t.buf[:n]
+			t.lines++
+			if tooLong || len(line) > maxLine {
+				t.long++
+				tooLong, from = false, len(t.buf)
+				continue
+			}
+			return bytes.TrimSuffix(line, []byte("\r")), at, true
+		}
+		if t.start == 0 {
+			if t.buf == nil {
+				return nil, 0, false
+			}
+			line = t.buf
+			t.buf = nil
+			t.lines++
+			if tooLong || len(line) > maxLine {
+				t.long++
+				return nil, 0, false
+			}
+			return bytes.TrimSuffix(line, []byte("\r")), 0, true
+		}
+		if len(t.buf) > maxLine {
+			tooLong, t.buf = true, t.buf[:0]
+		}
+		n := t.fill()
+		if n == 0 {
+			return nil, 0, false
+		}
+		from = n
+	}
+	return nil, 0, false
+}
+
+// fill reads what stands before buf, the more the longer buf is, and returns how many bytes that is.
+func (t *tail) fill() int {
+	n := min(int64(max(tailRead, len(t.buf))), t.start, t.left)
+	if n <= 0 {
+		return 0
+	}
+	buf := make([]byte, n, int(n)+len(t.buf))
+	if got, err := t.r.ReadAt(buf, t.start-n); int64(got) < n {
+		t.err, t.left = err, 0 // it shrank while it was read
+		return 0
+	}
+	t.buf = append(buf, t.buf...)
+	t.start -= n
+	t.left -= n
+	return int(n)
+}
+
+// whole reports whether the file was read to its beginning.
+func (t *tail) whole() bool { return t.start == 0 && t.buf == nil && t.err == nil }

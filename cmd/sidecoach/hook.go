@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// hookOptions are the flags that a hook's command line may have: they are its configuration.
+type hookOptions struct {
+	plan      string
+	threshold threshold
+	most      mostContinues
+	shadow    bool
+	keeper    keeperOptions
+	judging   judging
+}
+
+func newHookOptions() hookOptions {
+	return hookOptions{threshold: classify.DefaultThreshold, most: autocontinue.DefaultMaxContinues}
+}
+
+func (o *hookOptions) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&o.shadow, "shadow", false, "decide and journal, but always let the agent stop")
+	f.Var(&o.most, "max-continues", "once a turn was continued `N` times the human is next; 0 continues nothing")
+	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, is not continued; 0 switches the rule off")
+	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
+	o.keeper.register(f)
+	o.judging.register(f)
+	for _, flag := range []string{"max-continues", "threshold", "model", "base-url"} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions); err != nil {
+			panic(err) // the flag is declared above
+		}
+	}
+	for _, flag := range []string{"state", "prompt"} {
+		if err := cmd.MarkFlagDirname(flag); err != nil {
+			panic(err)
+		}
+	}
+	if err := cmd.MarkFlagFilename("plan", "md", "markdown"); err != nil {
+		panic(err)
+	}
+}
+
+// given returns the flags that were given to a command, as a command line has them. Folders become absolute: a host runs its
+// hooks wherever the agent works.
+func (o *hookOptions) given(cmd *cobra.Command) (words []string, err error) {
+	own := cobra.Command{}
+	defaults := newHookOptions()
+	defaults.register(&own)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if own.Flags().Lookup(f.Name) == nil || f.Value.String() == f.DefValue {
+			return
+		}
+		value := f.Value.String()
+		if f.Name == "state" || f.Name == "prompt" {
+			abs, e := filepath.Abs(value)
+			value, err = abs, errors.Join(err, e)
+		}
+		if f.Value.Type() == "bool" {
+			words = append(words, "--"+f.Name)
+		} else {
+			words = append(words, "--"+f.Name+"="+value)
+		}
+	})
+	return words, err
+}
+
+// product is what people call a host.
+func product(h hook.Host) string {
+	switch h {
+	case hook.Claude:
+		return "Claude Code"
+	case hook.Codex:
+		return "Codex"
+	case hook.Gemini:
+		return "Gemini CLI"
+	}
+	return string(h)
+}
+
+// hostNames returns the names of the hosts, as the command line has them.
+func hostNames() []string {
+	var names []string
+	for _, h := range hook.Hosts() {
+		names = append(names, string(h))
+	}
+	return names
+}
+
+// underHost marks the commands that a host of agents runs. They exit with 0 or 1 and nothing else: hosts read 2 as "block",
+// and say nothing good of others.
+const underHost = "under-host"
+
+func newHook(t terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "hook HOST",
+		Short: "Be the stop hook of Claude Code, Codex or Gemini CLI",
+		Long: `hook is what an agent's host runs when the agent pauses: it reads the host's
+event from standard input and answers in the host's form, to send the agent on
+or to let it stop. sidecoach hook install prints, or writes, the settings that
+make a host run it.
+
+What the conversation's transcript shows counts: a test run after the last edit
+is evidence, and a claim of tests without one is told so. A turn is the human's
+prompt: it is continued at most three times, the same gap is coached twice, and
+what goes wrong with sidecoach itself lets the agent stop.
+
+Exit status of hook HOST: 0, or 1 after a failure, and never anything else.`,
+		Example: `  sidecoach hook install claude --write
+  sidecoach hook install gemini --project --shadow
+  sidecoach log --follow`,
+		Annotations:           map[string]string{underHost: ""}, // settings may name a host that is none
+		FParseErrWhitelist:    cobra.FParseErrWhitelist{UnknownFlags: true},
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(_ *cobra.Command, args []string) error {
+			hint := "the hosts are " + strings.Join(hostNames(), ", ") + "; sidecoach hook install HOST sets one up"
+			if len(args) == 0 {
+				return misuse(hint, "hook needs the name of a host")
+			}
+			return misuse(hint, "no host %q", args[0])
+		},
+	}
+	for _, h := range hook.Hosts() {
+		cmd.AddCommand(newHookOf(h, t))
+	}
+	cmd.AddCommand(newHookInstall(), newHookUninstall())
+	return cmd
+}
+
+// newHookOf is the command that a host runs.
+func newHookOf(h hook.Host, t terminal) *cobra.Command {
+	o := newHookOptions()
+	cmd := &cobra.Command{
+		Use:   string(h) + " [flags]",
+		Short: "Answer one event of " + product(h),
+		Long: "Read one event of " + product(h) + ` from standard input and answer it, if the event is a
+pause of the agent. On others nothing is printed.`,
+		Annotations:           map[string]string{underHost: ""},
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE:                  func(cmd *cobra.Command, args []string) error { return o.run(cmd, h, args, t) },
+	}
+	if h == hook.Codex {
+		cmd.Use = "codex [flags] [EVENT]"
+		cmd.Long += `
+
+As Codex's program for notify, which gets the event as an argument, it journals
+the pause and prints nothing.`
+	}
+	o.register(cmd)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { // the host may show it to nobody
+		err = flagError(cmd, err)
+		if k, unopened := o.open(h, cmd); unopened == nil {
+			k.note(cmd.Context(), err.Error())
+		}
+		return err
+	})
+	return cmd
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
+)
+
+const stays = "the agent is let stop" // what follows from a failure
+
+// run answers one event. Whatever goes wrong, what is printed lets the agent stop.
+func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t terminal) error {
+	ctx := cmd.Context()
+	k, err := o.open(h, cmd)
+	if err != nil {
+		return letStop(err)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			k.note(ctx, "internal error: no decision")
+			panic(p) // run says the rest
+		}
+	}()
+	e, err := readEvent(h, args, cmd.InOrStdin(), t.keyboard)
+	var answer []byte
+	if err == nil {
+		k.session = e.SessionKey()
+		var d autocontinue.Decision
+		if d, err = o.decide(ctx, k, e); err != nil {
+			d = autocontinue.Decision{}
+		}
+		answer = e.Answer(d)
+	}
+	if err != nil {
+		err = letStop(err)
+		if !k.told {
+			k.note(ctx, err.Error())
+		}
+	}
+	if len(answer) > 0 {
+		if _, err := cmd.OutOrStdout().Write(answer); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// open returns the keeper of a host's sessions. A hook is waited for: it saves the time of a sync, and what a loss of power takes
+// is held like any state that is lost.
+func (o *hookOptions) open(h hook.Host, cmd *cobra.Command) (*keeper, error) {
+	k, err := o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, cmd.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	k.shadow, k.next = o.shadow, stays
+	return k, nil
+}
+
+// letStop puts a failure into words: its status is 1, whatever it was.
+func letStop(err error) error {
+	f, ok := errors.AsType[*failure](err)
+	if !ok {
+		return badInput(stays, "no decision: %s", withoutPackage(err))
+	}
+	return badInput(f.hint, "%s", f.what)
+}
+
+// readEvent reads what the host says: from stdin or, of Codex's notify, from the last argument.
+func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) (hook.Event, error) {
+	payload := []byte(nil)
+	switch {
+	case len(args) > 1 && h == hook.Codex:
+		return hook.Event{}, misuse("notify gives it as one argument", "hook codex takes one event, not %d", len(args))
+	case len(args) > 0 && h != hook.Codex:
+		return hook.Event{}, misuse("sidecoach hook "+string(h)+" reads the event from standard input; sidecoach hook install sets it up", "hook %s takes no arguments", h)
+	case len(args) == 1:
+		payload = []byte(args[0])
+	case keyboard:
+		return hook.Event{}, misuse("sidecoach hook install "+string(h)+" prints the settings that make it do so", "no event: %s runs this and pipes one in", product(h))
+	default:
+		var err error
+		if payload, err = io.ReadAll(io.LimitReader(stdin, hook.MaxPayload+1)); err != nil {
+			return hook.Event{}, badInput(stays, "cannot read the event: %v", cause(err))
+		}
+	}
+	e, err := h.Read(payload)
+	if err != nil {
+		return e, badInput(stays+"; is it "+product(h)+" that runs this?", "the event cannot be used: %s", strings.TrimPrefix(err.Error(), fmt.Sprintf("hook: %s: %v: ", h, hook.ErrPayload)))
+	}
+	return e, nil
+}
+
+// decide takes an event into the session and returns what to do about it: nothing, unless the agent paused, and nothing in
+// the shadow.
+func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (autocontinue.Decision, error) {
+	var none autocontinue.Decision
+	s, err := openHookSession(k, e)
+	if err != nil {
+		return none, err
+	}
+	if !e.Kind.IsPause() {
+		if e.Kind == hook.Prompt {
+			err = s.heard(ctx)
+		}
+		return none, storeFailure(err, k.next)
+	}
+	memory, err := s.read(ctx)
+	if err != nil {
+		return none, storeFailure(err, k.next)
+	}
+	out := e.Output(e.Look(memory), memory)
+	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}, Store: s}
+	if o.plan != "" {
+		tree, plan, err := openPlan(o.plan)
+		if err != nil {
+			cfg.Plans, out.PlanFile = noPlan{err}, filepath.Base(o.plan) // the agent may have changed its folder: that costs the criteria only
+		} else {
+			defer tree.Close()
+			cfg.Plans, out.PlanFile = tree.FS(), plan
+		}
+	}
+	if cfg.Classifier, err = o.judging.classifier(ctx, k); err != nil {
+		return none, err
+	}
+	s.out = out
+	d, err := k.decide(ctx, cfg, out)
+	if err != nil {
+		return none, err
+	}
+	if o.shadow {
+		return none, nil
+	}
+	return d, storeFailure(s.sent(ctx, d), k.next)
+}
+
+// noPlan is the working tree of a plan that cannot be opened.
+type noPlan struct{ err error }
+
+func (n noPlan) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: n.err}
+}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// Every payload that the hosts' formats are tested with gets an answer that the host understands, and an exit status of 0 or 1.
+func TestHookAnswersEveryPayload(t *testing.T) {
+	files, err := filepath.Glob("../../autocontinue/hook/testdata/*/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		require.NoError(t, err)
+		name := filepath.Base(file)
+		h := hook.Host(name[:strings.IndexByte(name, '-')])
+		for _, part := range a.Files {
+			if part.Name != "given/payload" {
+				continue
+			}
+			e, unread := h.Read(part.Data)
+			for _, shadow := range []string{"--shadow", "--shadow=false"} {
+				out, errs, status := sidecoach(t, bytes.NewReader(part.Data), "hook", string(h), "--state", t.TempDir(), shadow)
+				if unread != nil {
+					assert.Equal(t, exitFailure, status, name)
+					assert.Empty(t, out, name)
+					assert.Regexp(t, "^sidecoach: (the event cannot be used: |no host )", errs, name)
+					continue
+				}
+				assert.Zero(t, status, "%s: %s", name, errs)
+				stop := string(e.Answer(autocontinue.Decision{}))
+				if out == stop {
+					continue
+				}
+				var answer struct{ Decision, Reason string }
+				dec := json.NewDecoder(strings.NewReader(out))
+				dec.DisallowUnknownFields()
+				require.NoError(t, dec.Decode(&answer), "%s: %s", name, out)
+				assert.Equal(t, map[bool]string{true: "deny", false: "block"}[h == hook.Gemini], answer.Decision, name)
+				assert.NotEmpty(t, answer.Reason, name)
+				assert.Equal(t, "--shadow=false", shadow, name)
+			}
+		}
+	}
+}
+
+// The same events through the command and through the library get the same decisions.
+func TestHookIsTheLibrary(t *testing.T) {
+	const grown = "Fixed the login redirect, should work now."
+	stop := func(session, text string) string {
+		return fmt.Sprintf(`{"session_id":%q,"hook_event_name":"Stop","stop_hook_active":false,"permission_mode":"default","last_assistant_message":%q}`, session, text)
+	}
+	after := func(n int, text string) string {
+		return fmt.Sprintf(`{"session_id":"g","hook_event_name":"AfterAgent","timestamp":"2026-11-02T10:25:%02d.000Z","prompt":"Fix it.","prompt_response":%q,"stop_hook_active":%v}`, n, text, n > 0)
+	}
+	for h, events := range map[hook.Host][]string{
+		hook.Claude: {
+			stop("s", hollow), stop("s", hollow), stop("other", hollow), stop("s", hollow), stop("s", "Next I'll move the parser."),
+			`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"Once more, please."}`, stop("s", hollow), stop("s", "Which one do you want, A or B?"),
+			`{"session_id":"s","hook_event_name":"StopFailure","error":"rate_limit","last_assistant_message":"API Error: 429"}`,
+		},
+		hook.Gemini: {
+			after(0, grown), `{"session_id":"g","hook_event_name":"BeforeAgent","prompt":"[System Coach] You reported"}`,
+			after(1, grown+" Next I'll move the parser; 1 of 3 files is done."), `{"session_id":"g","hook_event_name":"BeforeAgent","prompt":"continue"}`,
+			after(2, grown+" Next I'll move the parser; 1 of 3 files is done. "+grown), after(3, grown+" Next I'll move the parser; 1 of 3 files is done. "+grown+" "+grown),
+			`{"session_id":"g","hook_event_name":"BeforeAgent","prompt":"continue"}`,
+		},
+	} {
+		heuristic, err := classify.NewHeuristic()
+		require.NoError(t, err)
+		ac, err := autocontinue.New(autocontinue.Config{Classifier: heuristic})
+		require.NoError(t, err)
+		memory := map[string]hook.Memory{}
+		var want []autocontinue.Decision
+		state := t.TempDir()
+		for _, payload := range events {
+			e, err := h.Read([]byte(payload))
+			require.NoError(t, err)
+			m := memory[e.SessionKey()]
+			answer := ""
+			if e.FromHuman(m) {
+				require.NoError(t, ac.Reset(t.Context(), e.SessionKey()))
+			}
+			memory[e.SessionKey()] = m.Heard(e)
+			if e.Kind.IsPause() {
+				out := e.Output(e.Look(m), m)
+				d, err := ac.Handle(t.Context(), out)
+				require.NoError(t, err)
+				memory[e.SessionKey()] = m.After(e, out, d)
+				answer = string(e.Answer(d))
+				d.Result.Signals = nil
+				want = append(want, d)
+			}
+			got, errs, status := sidecoach(t, strings.NewReader(payload), "hook", string(h), "--state", state)
+			require.Zero(t, status)
+			require.Empty(t, errs)
+			require.Equal(t, answer, got, payload)
+		}
+		var got []autocontinue.Decision
+		for _, e := range journalOf(t, state) {
+			assert.Equal(t, string(h), e.Host)
+			got = append(got, e.Decision)
+		}
+		line := func(v any) string {
+			b, err := json.Marshal(v)
+			require.NoError(t, err)
+			return string(b)
+		}
+		assert.Equal(t, line(want), line(got))
+	}
+}
+
+// Any number of processes may be told of one pause, by settings of the user, the project and others: they give one answer.
+func TestManyHooksOnOnePause(t *testing.T) {
+	dir := t.TempDir()
+	transcript := filepath.Join(dir, "t.jsonl")
+	const text = "Fixed the login redirect, should work now."
+	require.NoError(t, os.WriteFile(transcript, []byte(
+		`{"type":"user","uuid":"u1","message":{"role":"user","content":"Fix the login redirect."}}`+"\n"+
+			`{"type":"assistant","uuid":"u2","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"`+text+`"}]}}`+"\n"), 0o666))
+	payload, err := json.Marshal(map[string]any{"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": false, "permission_mode": "default",
+		"transcript_path": transcript, "cwd": dir, "last_assistant_message": text})
+	require.NoError(t, err)
+	binary, err := os.Executable()
+	require.NoError(t, err)
+	const processes = 4
+	answers := make([]string, processes)
+	var wait sync.WaitGroup
+	for i := range answers {
+		wait.Go(func() {
+			cmd := exec.Command(binary)
+			cmd.Args = []string{"sidecoach", "hook", "claude", "--state", filepath.Join(dir, "st")} // see TestMain
+			cmd.Stdin = bytes.NewReader(payload)
+			out, err := cmd.Output()
+			assert.NoError(t, err)
+			answers[i] = string(out)
+		})
+	}
+	wait.Wait()
+	assert.Contains(t, answers[0], `"block"`)
+	replayed := 0
+	for i, e := range journalOf(t, filepath.Join(dir, "st")) {
+		assert.Equal(t, answers[0], answers[i])
+		assert.Equal(t, 1, e.Decision.Continues)
+		if e.Decision.Replayed {
+			replayed++
+		}
+	}
+	assert.Equal(t, processes-1, replayed)
+}
+
+// panics is standard input that nobody expected.
+type panics struct{}
+
+func (panics) Read([]byte) (int, error) { panic("out of the blue") }
+
+// A panic is a failure like any other: not the runtime's exit status, which hosts read as "block".
+func TestHookPanics(t *testing.T) {
+	state := t.TempDir()
+	out, errs, status := sidecoach(t, panics{}, "hook", "claude", "--state", state)
+	assert.Equal(t, exitFailure, status)
+	assert.Empty(t, out)
+	assert.Contains(t, errs, "sidecoach: internal error: out of the blue\n")
+	assert.Contains(t, errs, "readEvent")
+	list := journalOf(t, state)
+	require.Len(t, list, 1)
+	assert.Equal(t, "internal error: no decision", list[0].Notice)
+	assert.Equal(t, "claude", list[0].Host)
+}
+
+func TestHookInput(t *testing.T) {
+	for _, tt := range []struct {
+		stdin io.Reader
+		want  string
+	}{
+		{io.MultiReader(strings.NewReader("{"), failing{}), "cannot read the event: broken pipe of some kind"},
+		{io.LimitReader(zeros{}, hook.MaxPayload+1), "the event cannot be used: it is larger than 64 MiB"},
+		{strings.NewReader("\xff\xfe{\x00}\x00"), "the event cannot be used: it is UTF-16, where UTF-8 is needed"},
+	} {
+		out, errs, status := sidecoach(t, tt.stdin, "hook", "gemini", "--state", t.TempDir())
+		assert.Equal(t, exitFailure, status)
+		assert.Empty(t, out)
+		assert.Contains(t, errs, "sidecoach: "+tt.want+"\nhint: the agent is let stop")
+	}
+	_, err := readEvent(hook.Codex, nil, strings.NewReader(""), true)
+	f, ok := err.(*failure)
+	require.True(t, ok)
+	assert.Equal(t, "no event: Codex runs this and pipes one in", f.what)
+	assert.Equal(t, "sidecoach hook install codex prints the settings that make it do so", f.hint)
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, fmt.Errorf("broken pipe of some kind") }
+
+// A goroutine whose panic nobody catches ends the program with 2. Those that a hook may start all catch theirs.
+func TestGoroutinesCatchTheirPanics(t *testing.T) {
+	all := list(t, "./...")
+	linked := map[string]bool{}
+	for _, p := range all {
+		if p.ImportPath == module+"/cmd/sidecoach" {
+			linked[p.ImportPath] = true
+			for _, path := range p.Deps {
+				linked[path] = true
+			}
+		}
+	}
+	for _, p := range all {
+		if !linked[p.ImportPath] {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, where := range uncaught(f) {
+				t.Errorf("a panic is not caught: %v", fset.Position(where))
+			}
+		}
+	}
+}
+
+// uncaught returns where a file starts a goroutine that does not recover at once.
+func uncaught(f *ast.File) (found []token.Pos) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		g, ok := n.(*ast.GoStmt)
+		if !ok {
+			return true
+		}
+		caught := false
+		if body, ok := g.Call.Fun.(*ast.FuncLit); ok {
+			for _, s := range body.Body.List {
+				if d, ok := s.(*ast.DeferStmt); ok {
+					ast.Inspect(d, func(n ast.Node) bool {
+						if call, ok := n.(*ast.CallExpr); ok {
+							name, ok := call.Fun.(*ast.Ident)
+							caught = caught || ok && name.Name == "recover"
+						}
+						return true
+					})
+				}
+			}
+		}
+		if !caught {
+			found = append(found, g.Pos())
+		}
+		return true
+	})
+	return found
+}
+
+func TestUncaughtGoroutinesAreFound(t *testing.T) {
+	const src = `package p
+func f() {
+	go f()
+	go func() { f() }()
+	go func() { defer func() { _ = recover() }(); f() }()
+}`
+	f, err := parser.ParseFile(token.NewFileSet(), "", src, 0)
+	require.NoError(t, err)
+	require.Len(t, uncaught(f), 2)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
+)
+
+// The command line of a hook, in the words of the shell that a host runs it with.
+type hookShell struct {
+	quote func(word string) string
+	call  string // before the first word
+	tail  string // so that no failure can block: a program that is not there is 127, a Go runtime that fails is 2
+}
+
+// shellOf returns the shell that a host uses on a system. On Windows that is Git Bash for Claude Code, the command interpreter for
+// Codex, and PowerShell for Gemini CLI (Claude Code's hooks reference, codex-rs/hooks/src/engine/command_runner.rs and
+// packages/core/src/utils/shell-utils.ts, November 2026).
+func shellOf(h hook.Host, system string) hookShell {
+	switch {
+	case system == "windows" && h == hook.Gemini:
+		return hookShell{powerShellWord, "& ", "; exit 0"}
+	case system == "windows" && h == hook.Codex:
+		return hookShell{cmdWord, "", " || exit /b 0"}
+	case system == "windows":
+		return hookShell{func(w string) string { return posixWord(strings.ReplaceAll(w, `\`, "/")) }, "", " || exit 0"}
+	}
+	return hookShell{posixWord, "", " || exit 0"}
+}
+
+// line is the command line: the binary, "hook", the host, and flags.
+func (s hookShell) line(binary string, h hook.Host, flags []string) string {
+	words := []string{s.quote(binary), "hook", string(h)}
+	for _, f := range flags {
+		words = append(words, s.quote(f))
+	}
+	return s.call + strings.Join(words, " ") + s.tail
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+func posixWord(w string) string {
+	if plainWord.MatchString(w) {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+func powerShellWord(w string) string { return "'" + strings.ReplaceAll(w, "'", "''") + "'" }
+
+func cmdWord(w string) string {
+	if plainWord.MatchString(strings.ReplaceAll(w, `\`, "/")) {
+		return w
+	}
+	return `"` + w + `"`
+}
+
+// owns says whether a hook's command line is ours: by its program's name, whatever the path. Written says that install wrote it,
+// and nobody changed it by hand.
+func (n installation) owns(line string) (ours, written bool) {
+	base := filepath.Base(n.binary)
+	name := `(?:[\w.-]*sidecoach[\w.-]*|` + regexp.QuoteMeta(strings.TrimSuffix(base, filepath.Ext(base))) + `(?:\.exe)?)`
+	call := `['"]?\s+hook\s+` + string(n.host)
+	if !regexp.MustCompile(`(?i)(?:^|[\s/\\'"])` + name + call + `(?:[\s;]|$)`).MatchString(line) {
+		return false, false
+	}
+	word := `(?:'(?:[^']|'\\''|'')*'|"[^"]*"|[^\s'"=]+)`
+	return true, regexp.MustCompile(`(?i)^(?:& )?` + word + ` hook ` + string(n.host) + `(?: .*)?(?: \|\| exit (?:/b )?0|; exit 0)$`).MatchString(line)
+}

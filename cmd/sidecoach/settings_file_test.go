@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Another program writes its settings, too: what it wrote since they were read is not lost.
+func TestSettingsChangedMeanwhile(t *testing.T) {
+	for name, begin := range map[string]string{"there": `{"a":1}`, "new": ""} {
+		file := filepath.Join(t.TempDir(), name, "settings.json")
+		if begin != "" {
+			require.NoError(t, os.Mkdir(filepath.Dir(file), 0o777))
+			require.NoError(t, os.WriteFile(file, []byte(begin), 0o666))
+		}
+		f, err := openSettings(file)
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		require.NoError(t, os.WriteFile(file, []byte(`{"b":2}`), 0o666))
+		_, err = f.replace([]byte(`{"c":3}`))
+		require.ErrorContains(t, err, "was changed by somebody else meanwhile")
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, `{"b":2}`, string(text))
+		left, err := filepath.Glob(file + ".new*")
+		require.NoError(t, err)
+		assert.Empty(t, left)
+	}
+}
+
+// No change loses what an earlier one kept.
+func TestSettingsAreKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.json")
+	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.Local)
+	for i, want := range []string{"-20261102-120000", "-20261102-120000-2", "-20261102-120000-3"} {
+		text := string(rune('a' + i))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		f, err := openSettings(file)
+		require.NoError(t, err)
+		kept, err := f.backup(now)
+		require.NoError(t, err)
+		assert.Equal(t, file+".before-sidecoach"+want, kept)
+		got, err := os.ReadFile(kept)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+	}
+}
+
+func TestSettingsTooLarge(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.json")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	f, err := openSettings(file)
+	require.NoError(t, err)
+	assert.Equal(t, "{}\n", string(f.text))
+	require.NoError(t, os.Truncate(file, maxSettings+1))
+	_, err = openSettings(file)
+	require.ErrorContains(t, err, "is larger than 4 MiB")
+}
