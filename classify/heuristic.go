@@ -180,16 +180,22 @@ const maxRequest = 2000 // bytes of the request that are read
 
 // read reads an output and its request, and takes down the features.
 func (h *Heuristic) read(in Input) (rd, req *reading) {
-	rd = h.readText(in.Text, false)
-	req = h.readText(request(in.Request), true)
+	rd = h.readText(in.Text, false, english)
+	req = h.readText(request(in.Request), true, rd.reader.tongue)
 	rd.features(req, &rd.sheet)
 	return rd, req
 }
 
-func (h *Heuristic) readText(text string, request bool) *reading {
-	rd := h.reading(text, h.readers[tongueOf(text)]())
+// readText reads a text with the tables that its script asks for. Where that leaves open which language in Latin script
+// it is, that of the answer tells the request's: beside is the tongue of what stands beside the text.
+func (h *Heuristic) readText(text string, request bool, beside tongue) *reading {
+	t := tongueOf(text)
+	if t == english && beside == latin {
+		t = latin
+	}
+	rd := h.reading(text, h.readers[t]())
 	rd.read(request)
-	if rd.reader.others && rd.words > 0 && (!request || rd.words > 3) && !rd.fits() { // perhaps in a language that needs no accents here
+	if rd.reader.others && rd.words > 0 && (!request || rd.words > 3) && (!rd.fits() || rd.alien > rd.common) { // perhaps in a language that needs no accents here
 		h.done(rd)
 		rd = h.reading(text, h.readers[latin]())
 		rd.read(request)

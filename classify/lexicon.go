@@ -28,6 +28,7 @@ type lexicon struct {
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
 
 	among wordSet  // a group that a table may define: stands between a whole and its part
+	alien wordSet  // another: frequent words of other languages in the same script
 	asks  []string // another: by what a sentence ends that asks without a question mark
 
 	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
@@ -465,6 +466,7 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		*dst = set(ids(group.ids))
 	}
 	lex.among = set(ids(p.shared["@among"].ids))
+	lex.alien = set(ids(p.shared["@alien"].ids))
 	for _, id := range p.shared["@asks"].ids {
 		lex.asks = append(lex.asks, lex.vocab.words[id])
 	}

@@ -20,6 +20,7 @@ type reading struct {
 	head      [4]seen // the first sentences
 	tail      [6]seen // the last ones: a ring, sentences is its cursor
 
+	alien                  int // words of other languages in the same script, as far as the tables list them
 	words, common, foreign int // word tokens, those among the most frequent of the tables' languages, others not in Latin script
 	questions              int
 	lines                  [ruleLine + 1]int // by kind, blank ones left out
@@ -259,6 +260,9 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 				if r, _ := utf8.DecodeRune(rd.buf[t.start:t.end]); unspaced(r) {
 					n = max(1, int(t.end-t.start)/6) // two characters a word
 				}
+			}
+			if rd.lex.alien.has(t.id) {
+				rd.alien++
 			}
 			if rd.lex.common.has(t.id) {
 				rd.common += n

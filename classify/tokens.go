@@ -440,6 +440,8 @@ func numberKind(w []byte) tokenKind {
 		case '1' <= c && c <= '9':
 			kind = numberToken
 		case c == '0' || c == ',' || c == '.':
+		case i > 0 && (string(w[i:]) == "s" || string(w[i:]) == "ms"): // 3.41s
+			return kind
 		case c == '/':
 			return ratioKind(w[:i], w[i+1:])
 		default:

@@ -104,7 +104,7 @@ func tongueOf(text string) tongue {
 		return chinese
 	case n.cyrillic*8 > n.ascii:
 		return cyrillic
-	case n.accented > 2:
+	case n.accented > 2 || n.accented*100 > n.ascii:
 		return latin
 	}
 	return english
