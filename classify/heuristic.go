@@ -195,7 +195,7 @@ func (h *Heuristic) readText(text string, request bool, beside tongue) *reading 
 	}
 	rd := h.reading(text, h.readers[t]())
 	rd.read(request)
-	if rd.reader.others && rd.words > 0 && (!request || rd.words > 3) && (!rd.fits() || rd.alien > rd.common) { // perhaps in a language that needs no accents here
+	if rd.reader.others && rd.words > 0 && (!request || rd.words > 3) && (!rd.fits() || rd.alien > 0 && rd.alien*2 >= rd.common) { // perhaps in a language that needs no accents here
 		h.done(rd)
 		rd = h.reading(text, h.readers[latin]())
 		rd.read(request)

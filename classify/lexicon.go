@@ -104,6 +104,7 @@ type element struct {
 	any  bool
 	code bool
 	gap  bool
+	sure bool // a gap that no word of denial may stand in: "habe … nicht korrigiert" claims nothing
 	opt  bool
 	tail uint8 // endings of words: a bit for each of lexicon.endings
 }
@@ -356,6 +357,7 @@ func (p *lexiconParser) add(line string) error {
 		switch f {
 		case "...":
 			e.gap = true
+			e.sure = p.section.rule >= 0 && p.lex.rules[p.section.rule].kind == SignalClaim && !p.section.plain
 		case "*":
 			e.any = true
 		case "{code}":

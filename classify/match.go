@@ -68,7 +68,7 @@ func (lex *lexicon) tryAll(found []match, idioms bool, starts []start, toks []to
 		if pat.start && !atStart(toks, s, i) {
 			continue
 		}
-		end := matchAt(pat.elems, toks[:s.last], i)
+		end := matchAt(pat.elems, toks[:s.last], i, lex.not)
 		if end < 0 || len(found) == maxMatches || pat.end && end < s.last && !toks[end].gap {
 			continue
 		}
@@ -139,13 +139,19 @@ func atStart(toks []token, s sentence, i int) bool {
 	return false
 }
 
-// matchAt returns the token after the longest way in which elems match from token i on, or -1.
-func matchAt(elems []element, toks []token, i int) int {
+// matchAt returns the token after the longest way in which elems match from token i on, or -1. The words of not deny.
+func matchAt(elems []element, toks []token, i int, not wordSet) int {
 	for k := range elems {
 		e := &elems[k]
 		if e.gap {
-			for n := min(maxGap, len(toks)-i); n >= 0; n-- {
-				if end := matchAt(elems[k+1:], toks, i+n); end >= 0 {
+			most := min(maxGap, len(toks)-i)
+			for n := 0; e.sure && n < most; n++ {
+				if not.has(toks[i+n].id) {
+					most = n
+				}
+			}
+			for n := most; n >= 0; n-- {
+				if end := matchAt(elems[k+1:], toks, i+n, not); end >= 0 {
 					return end
 				}
 			}
@@ -153,7 +159,7 @@ func matchAt(elems []element, toks []token, i int) int {
 		}
 		for _, run := range e.runs {
 			if runAt(run, toks, i) {
-				if end := matchAt(elems[k+1:], toks, i+len(run)); end >= 0 {
+				if end := matchAt(elems[k+1:], toks, i+len(run), not); end >= 0 {
 					return end
 				}
 			}
@@ -161,7 +167,7 @@ func matchAt(elems []element, toks []token, i int) int {
 		ok := i < len(toks) && e.matches(&toks[i])
 		if e.opt {
 			if ok {
-				if end := matchAt(elems[k+1:], toks, i+1); end >= 0 {
+				if end := matchAt(elems[k+1:], toks, i+1, not); end >= 0 {
 					return end
 				}
 			}
