@@ -333,6 +333,8 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 		return 0, fmt.Errorf("%q has a ё, which texts are read without: write е", w)
 	case w[len(w)-1] == '~' && len(w) <= stemKey:
 		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
+	case len(w) > maxUnspaced && startsUnspaced(w):
+		return 0, fmt.Errorf("%q is too long for a word: %d bytes are the most in scripts without spaces", w, maxUnspaced)
 	case len(p.lex.vocab.words) == maxWords:
 		return 0, fmt.Errorf("more than %d words", maxWords)
 	}
