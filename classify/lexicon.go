@@ -77,20 +77,11 @@ type startIndex struct {
 
 func (x *startIndex) word(id wordID) []start { return x.list[x.from[id]:x.from[id+1]] }
 
-// start is a pattern, and a sieve for the token after its first: a bit for each word that may stand there.
+// start is a pattern, and what may stand in the second and the third place of what it matches.
 type start struct {
-	next    uint64
-	pattern int32
-}
-
-// anyNext lets everything through. It alone has the bit that an unknown word and the end of a sentence have.
-const anyNext = ^uint64(0)
-
-func sieveBit(id wordID) uint64 {
-	if id == 0 {
-		return 1 << 63
-	}
-	return 1 << (uint32(id) * 0x9E3779B1 >> 26 % 63)
+	second, third sieve
+	pattern       int32
+	start         bool // only where a sentence starts
 }
 
 // element matches one token, or with gap up to four.
@@ -496,12 +487,15 @@ func (lex *lexicon) indexStarts(v voice) {
 			}
 			for k := range pat.elems {
 				e := &pat.elems[k]
-				s := start{next: sieve(pat.elems[k+1:]), pattern: int32(i)}
+				rest := pat.elems[k+1:]
+				s := start{second: sieveAt(rest, 0), third: sieveAt(rest, 1), pattern: int32(i), start: pat.start}
 				for _, id := range e.set {
 					word(id, s)
 				}
 				for _, run := range e.runs {
-					word(run[0], start{next: sieveBit(run[1]), pattern: int32(i)})
+					s := s
+					s.second, s.third = sieveOfRun(run[1:], rest, 0), sieveOfRun(run[1:], rest, 1)
+					word(run[0], s)
 				}
 				if x.from == nil { // the first time
 					if e.num || e.full || e.part {
@@ -542,25 +536,4 @@ func (p *pattern) heardIn(v voice) bool {
 		return !p.request && (p.raw || p.ignored)
 	}
 	return !p.request && !p.raw
-}
-
-// sieve returns what may follow a pattern's first token, given its other elements.
-func sieve(rest []element) uint64 {
-	var bits uint64
-	for i := range rest {
-		e := &rest[i]
-		if e.gap || e.any || e.num || e.full || e.part || e.code || e.tail != 0 {
-			return anyNext
-		}
-		for _, id := range e.set {
-			bits |= sieveBit(id)
-		}
-		for _, run := range e.runs {
-			bits |= sieveBit(run[0])
-		}
-		if !e.opt {
-			return bits
-		}
-	}
-	return anyNext
 }

@@ -56,18 +56,20 @@ func longest(found []match) []match {
 }
 
 func (lex *lexicon) tryAll(found []match, idioms bool, starts []start, toks []token, s sentence, i int) ([]match, bool) {
-	next := sieveBit(0)
+	second, third := endSieve, endSieve
 	if i+1 < s.last {
-		next = sieveBit(toks[i+1].id)
+		second = toks[i+1].sieve()
 	}
-	for _, st := range starts {
-		if st.next&next == 0 {
+	if i+2 < s.last {
+		third = toks[i+2].sieve()
+	}
+	begins := atStart(toks, s, i)
+	for k := range starts {
+		st := &starts[k]
+		if st.second&second == 0 || st.third&third == 0 || st.start && !begins {
 			continue
 		}
 		pat := &lex.patterns[st.pattern]
-		if pat.start && !atStart(toks, s, i) {
-			continue
-		}
 		end := matchAt(pat.elems, toks[:s.last], i)
 		if end < 0 || len(found) == maxMatches || pat.end && end < s.last && !toks[end].gap {
 			continue
