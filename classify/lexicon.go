@@ -70,12 +70,16 @@ const (
 
 // startIndex finds the patterns that may begin at a token.
 type startIndex struct {
-	from            []uint32 // by word: where its patterns begin in list; one more at the end
+	words           []wordStarts // by word
 	list            []start
 	num, code, tail []start // those that may begin with a number, a code span, a word by its ending
 }
 
-func (x *startIndex) word(id wordID) []start { return x.list[x.from[id]:x.from[id+1]] }
+// wordStarts says where the patterns of a word are in list, and what may stand in their second place.
+type wordStarts struct {
+	first, last uint32   // [first, last)
+	second      [2]sieve // within a sentence, and where it starts
+}
 
 // start is a pattern, and what may stand in the second and the third place of what it matches.
 type start struct {
@@ -497,7 +501,7 @@ func (lex *lexicon) indexStarts(v voice) {
 					s.second, s.third = sieveOfRun(run[1:], rest, 0), sieveOfRun(run[1:], rest, 1)
 					word(run[0], s)
 				}
-				if x.from == nil { // the first time
+				if x.words == nil { // the first time
 					if e.num || e.full || e.part {
 						x.num = append(x.num, s)
 					}
@@ -514,17 +518,25 @@ func (lex *lexicon) indexStarts(v voice) {
 			}
 		}
 	}
-	count := make([]uint32, len(lex.vocab.words)+2)
-	each(func(id wordID, _ start) { count[id+2]++ })
-	for i := 2; i < len(count); i++ {
-		count[i] += count[i-1]
-	}
-	x.from = count[:len(lex.vocab.words)+1] // filled up below: each moves to where the next began
-	x.list = make([]start, count[len(count)-1])
-	next := count[1:]
+	words := make([]wordStarts, len(lex.vocab.words))
 	each(func(id wordID, s start) {
-		x.list[next[id]] = s
-		next[id]++
+		w := &words[id]
+		w.last++ // counts, for now
+		w.second[1] |= s.second
+		if !s.start {
+			w.second[0] |= s.second
+		}
+	})
+	size := uint32(0)
+	for i := range words {
+		w := &words[i]
+		w.first, w.last, size = size, size, size+w.last
+	}
+	x.words, x.list = words, make([]start, size)
+	each(func(id wordID, s start) {
+		w := &x.words[id]
+		x.list[w.last] = s
+		w.last++
 	})
 }
 

@@ -237,6 +237,8 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 	for i := 0; i < len(buf); {
 		c := buf[i]
 		switch {
+		case c == ' ':
+			i++
 		case c == masked:
 			j := i + 1
 			for j < len(buf) && buf[j] == masked {
