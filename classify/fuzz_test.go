@@ -65,7 +65,7 @@ func FuzzMask(f *testing.F) {
 	f.Add("it's 5\" wide, “so” he «said» ``a`b``")
 	f.Add("\x1b[31mFixed `\x1b[0m it` \x1b \x1b]0;A\a")
 	f.Fuzz(func(t *testing.T, s string) {
-		buf, _ := mask(nil, s)
+		buf, _, _ := mask(nil, s)
 		if len(buf) != len(s) {
 			t.Fatalf("%d bytes became %d", len(s), len(buf))
 		}

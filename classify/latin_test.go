@@ -19,7 +19,7 @@ func TestAbbreviations(t *testing.T) {
 		"a. b.":                                        1,
 		"a.":                                           1,
 	} {
-		buf, _ := mask(nil, text)
+		buf, _, _ := mask(nil, text)
 		_, sents := lex.tokenize(nil, nil, buf, text)
 		assert.Len(t, sents, want, text)
 	}

@@ -71,27 +71,22 @@ const (
 
 // startIndex finds the patterns that may begin at a token.
 type startIndex struct {
-	from            []uint32 // by word: where its patterns begin in list; one more at the end
+	words           []wordStarts // by word
 	list            []start
 	num, code, tail []start // those that may begin with a number, a code span, a word by its ending
 }
 
-func (x *startIndex) word(id wordID) []start { return x.list[x.from[id]:x.from[id+1]] }
-
-// start is a pattern, and a sieve for the token after its first: a bit for each word that may stand there.
-type start struct {
-	next    uint64
-	pattern int32
+// wordStarts says where the patterns of a word are in list, and what may stand in their second place.
+type wordStarts struct {
+	first, last uint32   // [first, last)
+	second      [2]sieve // within a sentence, and where it starts
 }
 
-// anyNext lets everything through. It alone has the bit that an unknown word and the end of a sentence have.
-const anyNext = ^uint64(0)
-
-func sieveBit(id wordID) uint64 {
-	if id == 0 {
-		return 1 << 63
-	}
-	return 1 << (uint32(id) * 0x9E3779B1 >> 26 % 63)
+// start is a pattern, and what may stand in the second and the third place of what it matches.
+type start struct {
+	second, third sieve
+	pattern       int32
+	start         bool // only where a sentence starts
 }
 
 // element matches one token, or with gap up to four.
@@ -335,6 +330,8 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 		return 0, fmt.Errorf("%q has a ё, which texts are read without: write е", w)
 	case w[len(w)-1] == '~' && len(w) <= stemKey:
 		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
+	case len(w) > maxUnspaced && startsUnspaced(w):
+		return 0, fmt.Errorf("%q is too long for a word: %d bytes are the most in scripts without spaces", w, maxUnspaced)
 	case len(p.lex.vocab.words) == maxWords:
 		return 0, fmt.Errorf("more than %d words", maxWords)
 	}
@@ -498,14 +495,17 @@ func (lex *lexicon) indexStarts(v voice) {
 			}
 			for k := range pat.elems {
 				e := &pat.elems[k]
-				s := start{next: sieve(pat.elems[k+1:]), pattern: int32(i)}
+				rest := pat.elems[k+1:]
+				s := start{second: sieveAt(rest, 0), third: sieveAt(rest, 1), pattern: int32(i), start: pat.start}
 				for _, id := range e.set {
 					word(id, s)
 				}
 				for _, run := range e.runs {
-					word(run[0], start{next: sieveBit(run[1]), pattern: int32(i)})
+					s := s
+					s.second, s.third = sieveOfRun(run[1:], rest, 0), sieveOfRun(run[1:], rest, 1)
+					word(run[0], s)
 				}
-				if x.from == nil { // the first time
+				if x.words == nil { // the first time
 					if e.num || e.full || e.part {
 						x.num = append(x.num, s)
 					}
@@ -522,17 +522,25 @@ func (lex *lexicon) indexStarts(v voice) {
 			}
 		}
 	}
-	count := make([]uint32, len(lex.vocab.words)+2)
-	each(func(id wordID, _ start) { count[id+2]++ })
-	for i := 2; i < len(count); i++ {
-		count[i] += count[i-1]
-	}
-	x.from = count[:len(lex.vocab.words)+1] // filled up below: each moves to where the next began
-	x.list = make([]start, count[len(count)-1])
-	next := count[1:]
+	words := make([]wordStarts, len(lex.vocab.words))
 	each(func(id wordID, s start) {
-		x.list[next[id]] = s
-		next[id]++
+		w := &words[id]
+		w.last++ // counts, for now
+		w.second[1] |= s.second
+		if !s.start {
+			w.second[0] |= s.second
+		}
+	})
+	size := uint32(0)
+	for i := range words {
+		w := &words[i]
+		w.first, w.last, size = size, size, size+w.last
+	}
+	x.words, x.list = words, make([]start, size)
+	each(func(id wordID, s start) {
+		w := &x.words[id]
+		x.list[w.last] = s
+		w.last++
 	})
 }
 
@@ -544,25 +552,4 @@ func (p *pattern) heardIn(v voice) bool {
 		return !p.request && (p.raw || p.ignored)
 	}
 	return !p.request && !p.raw
-}
-
-// sieve returns what may follow a pattern's first token, given its other elements.
-func sieve(rest []element) uint64 {
-	var bits uint64
-	for i := range rest {
-		e := &rest[i]
-		if e.gap || e.any || e.num || e.full || e.part || e.code || e.tail != 0 {
-			return anyNext
-		}
-		for _, id := range e.set {
-			bits |= sieveBit(id)
-		}
-		for _, run := range e.runs {
-			bits |= sieveBit(run[0])
-		}
-		if !e.opt {
-			return bits
-		}
-	}
-	return anyNext
 }

@@ -13,32 +13,54 @@ const maxMatches = 96 // a sentence; hostile text could have more
 // match appends what the lexicon finds in a sentence. Of two finds of one rule that overlap the longer stays, and a find
 // that touches an idiom of the ignore rule goes.
 func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []match {
-	found = found[:0]
-	idioms := false
+	q := matcher{lex: lex, found: found[:0], toks: toks[:s.last], sentence: s}
 	x := &lex.starts[v]
 	for i := s.first; i < s.last; i++ {
 		t := &toks[i]
-		if t.kind == wordToken {
+		switch t.kind {
+		case wordToken:
 			if t.tail != 0 {
-				found, idioms = lex.tryAll(found, idioms, x.tail, toks, s, i)
+				q.try(x.tail, i)
 			}
-			if t.id == 0 {
-				continue
-			}
-		} else if t.kind == codeToken {
-			found, idioms = lex.tryAll(found, idioms, x.code, toks, s, i)
+		case codeToken:
+			q.try(x.code, i)
 			continue
-		} else {
-			found, idioms = lex.tryAll(found, idioms, x.num, toks, s, i)
+		default:
+			q.try(x.num, i)
 		}
-		if starts := x.word(t.id); len(starts) > 0 {
-			found, idioms = lex.tryAll(found, idioms, starts, toks, s, i)
+		if w := &x.words[t.id]; w.first < w.last && w.second[q.begins(i)]&q.sieve(i+1) != 0 {
+			q.try(x.list[w.first:w.last], i)
 		}
 	}
-	if idioms {
-		found = lex.withoutIdioms(found)
+	if q.idioms {
+		q.found = lex.withoutIdioms(q.found)
 	}
-	return longest(found)
+	return longest(q.found)
+}
+
+// matcher is at work on one sentence.
+type matcher struct {
+	lex      *lexicon
+	found    []match
+	toks     []token // up to the end of the sentence
+	sentence sentence
+	idioms   bool
+}
+
+// sieve returns the bits of token i, or those of the end of the sentence.
+func (q *matcher) sieve(i int) sieve {
+	if i < len(q.toks) {
+		return q.toks[i].sieve()
+	}
+	return endSieve
+}
+
+// begins returns 1 if the sentence starts at token i, and 0 within it.
+func (q *matcher) begins(i int) int {
+	if i-q.sentence.first <= 2 && atStart(q.toks, q.sentence, i) {
+		return 1
+	}
+	return 0
 }
 
 // longest drops the finds that are a part of another one: "let me know if" is no "let me". They come by their start.
@@ -55,27 +77,25 @@ func longest(found []match) []match {
 	return slices.DeleteFunc(found, func(m match) bool { return m.first == m.last })
 }
 
-func (lex *lexicon) tryAll(found []match, idioms bool, starts []start, toks []token, s sentence, i int) ([]match, bool) {
-	next := sieveBit(0)
-	if i+1 < s.last {
-		next = sieveBit(toks[i+1].id)
+// try takes down which of the patterns that may begin at token i do.
+func (q *matcher) try(starts []start, i int) {
+	if len(starts) == 0 {
+		return
 	}
-	for _, st := range starts {
-		if st.next&next == 0 {
+	second, third, begins := q.sieve(i+1), q.sieve(i+2), q.begins(i) == 1
+	for k := range starts {
+		st := &starts[k]
+		if st.second&second == 0 || st.third&third == 0 || st.start && !begins {
 			continue
 		}
-		pat := &lex.patterns[st.pattern]
-		if pat.start && !atStart(toks, s, i) {
+		pat := &q.lex.patterns[st.pattern]
+		end := matchAt(pat.elems, q.toks, i, q.lex.not)
+		if end < 0 || len(q.found) == maxMatches || pat.end && end < len(q.toks) && !q.toks[end].gap {
 			continue
 		}
-		end := matchAt(pat.elems, toks[:s.last], i, lex.not)
-		if end < 0 || len(found) == maxMatches || pat.end && end < s.last && !toks[end].gap {
-			continue
-		}
-		idioms = idioms || pat.ignored
-		found = lex.keepLonger(found, match{st.pattern, int32(i), int32(end)})
+		q.idioms = q.idioms || pat.ignored
+		q.found = q.lex.keepLonger(q.found, match{st.pattern, int32(i), int32(end)})
 	}
-	return found, idioms
 }
 
 // keepLonger adds m unless an overlapping find of the same rule is at least as long; shorter ones it replaces.

@@ -165,7 +165,7 @@ func (rd *reading) data(l line, fence fenceKind) {
 	if fence == editFence && l.kind == fencedLine {
 		return
 	}
-	rd.raw = lower(rd.raw, s)
+	rd.raw, _ = lower(rd.raw, s)
 	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, s)
 	if isFailLine(s) {
 		rd.region.failed = true
@@ -182,8 +182,8 @@ func (rd *reading) prose(l line, request bool) {
 		return
 	}
 	s := rd.text[l.start:l.end]
-	var figures bool
-	rd.buf, figures = mask(rd.buf, s)
+	var digits, covered bool
+	rd.buf, digits, covered = mask(rd.buf, s)
 	rd.toks, rd.sents = rd.lex.tokenize(rd.toks, rd.sents, rd.buf, s)
 	for i, sent := range rd.sents {
 		if i > 0 { // only the first sentence of a line stands behind its marker
@@ -197,7 +197,9 @@ func (rd *reading) prose(l line, request bool) {
 	if request {
 		return
 	}
-	rd.measures += countMeasures(s)
+	if digits {
+		rd.measures += countMeasures(s)
+	}
 	if strings.IndexByte(s, '\xE2') >= 0 { // with which all of them begin
 		rd.checkMarks += strings.Count(s, "✅") + strings.Count(s, "✓") + strings.Count(s, "✔")
 		rd.crosses += strings.Count(s, "❌") + strings.Count(s, "✗") + strings.Count(s, "✕")
@@ -207,7 +209,7 @@ func (rd *reading) prose(l line, request bool) {
 		rd.traceVoice++
 	}
 	last := &rd.tail[(rd.sentences+len(rd.tail)-1)%len(rd.tail)]
-	if !figures { // what is masked can show nothing
+	if !covered { // what is masked can show nothing
 		rd.toks, rd.rawToks = rd.rawToks, rd.toks
 		for _, sent := range rd.sents {
 			rd.evidence(sent, l.start, s, last)
@@ -215,25 +217,12 @@ func (rd *reading) prose(l line, request bool) {
 		rd.forms(l.start, s, last)
 		return
 	}
-	rd.raw = lower(rd.raw, s)
+	rd.raw, _ = lower(rd.raw, s)
 	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, s)
 	for _, sent := range rd.rawSents {
 		rd.evidence(sent, l.start, s, last)
 	}
 	rd.forms(l.start, s, last)
-}
-
-func lower(buf []byte, s string) []byte {
-	buf = append(buf[:0], s...)
-	for i, c := range buf {
-		if 'A' <= c && c <= 'Z' {
-			buf[i] = c + 'a' - 'A'
-		} else if c == masked {
-			buf[i] = ' '
-		}
-	}
-	blankEscapes(buf, s)
-	return buf
 }
 
 func (rd *reading) sentence(l line, s sentence, request bool) {

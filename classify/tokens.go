@@ -40,24 +40,66 @@ type sentence struct {
 // masked marks a byte that is data: inline code or quoted speech.
 const masked = 0x01
 
-// mask writes block to buf in lower case (ASCII letters only, so that no offset moves), with the content of inline code
-// and of quoted speech, delimiters included, overwritten. It reports whether a digit is among what it covered: then there may be
-// evidence.
-func mask(buf []byte, block string) (_ []byte, figures bool) {
+// byteClass is what a byte is to mask.
+type byteClass uint8
+
+const (
+	digitByte  byteClass = 1 << iota
+	openByte             // may open code or speech
+	escapeByte           // opens a terminal escape sequence
+)
+
+// byteClasses and folded hold for each byte its class and what stands for it: the small letter for an ASCII capital.
+var byteClasses, folded = func() (classes [256]byteClass, fold [256]byte) {
+	for c := range fold {
+		fold[c] = byte(c)
+	}
+	for c := 'A'; c <= 'Z'; c++ {
+		fold[c] = byte(c) + 'a' - 'A'
+	}
+	fold[masked] = ' '
+	for c := '0'; c <= '9'; c++ {
+		classes[c] = digitByte
+	}
+	for _, c := range []byte{'`', '"', '\'', 0xC2, 0xE2, 0xE3} { // the last three: of quotePairs
+		classes[c] = openByte
+	}
+	classes['\x1b'] = escapeByte
+	return classes, fold
+}()
+
+// lower writes block to buf in lower case, ASCII letters only, so that no offset moves, and with terminal escape sequences
+// blanked. It returns the classes of the bytes it saw.
+func lower(buf []byte, block string) (_ []byte, seen byteClass) {
 	buf = append(buf[:0], block...)
 	for i, c := range buf {
-		switch {
-		case 'A' <= c && c <= 'Z':
-			buf[i] = c + 'a' - 'A'
-		case c == masked:
-			buf[i] = ' '
-		}
+		buf[i] = folded[c]
+		seen |= byteClasses[c]
 	}
-	blankEscapes(buf, block)
+	if seen&escapeByte != 0 {
+		blankEscapes(buf, block)
+	}
+	return buf, seen
+}
+
+// mask writes block to buf as lower does, with the content of inline code and of quoted speech, delimiters included,
+// overwritten. It reports whether there are digits in the block and whether some are among what it covered: then there may be
+// evidence.
+func mask(buf []byte, block string) (_ []byte, digits, covered bool) {
+	buf, seen := lower(buf, block)
+	digits = seen&digitByte != 0
+	if seen&openByte == 0 {
+		return buf, digits, false
+	}
 	var hopeless [16]bool // runs of so many backticks have no partner in the rest of the block
 	for i := 0; i < len(block); {
+		c := block[i]
+		if byteClasses[c] != openByte {
+			i++
+			continue
+		}
 		end := -1
-		switch c := block[i]; c {
+		switch c {
 		case '`':
 			n := run(block[i:], '`')
 			if n < len(hopeless) && !hopeless[n] {
@@ -71,20 +113,22 @@ func mask(buf []byte, block string) (_ []byte, figures bool) {
 			}
 		case '"', '\'':
 			end = closingQuote(block, i, c)
-		case 0xE2, 0xC2, 0xE3:
-			end = closingPair(block, i)
+		default:
+			if i+1 < len(block) && (block[i+1] == 0x80 || block[i+1] == 0xAB) { // as in all of quotePairs
+				end = closingPair(block, i)
+			}
 		}
 		if end < 0 {
 			i++
 			continue
 		}
 		for j := i; j < end; j++ {
-			figures = figures || '0' <= buf[j] && buf[j] <= '9'
+			covered = covered || '0' <= buf[j] && buf[j] <= '9'
 			buf[j] = masked
 		}
 		i = end
 	}
-	return buf, figures
+	return buf, digits, covered
 }
 
 // closingTicks returns the end of the code span whose opening run of n backticks ends at from, or -1.
@@ -193,6 +237,8 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 	for i := 0; i < len(buf); {
 		c := buf[i]
 		switch {
+		case c == ' ':
+			i++
 		case c == masked:
 			j := i + 1
 			for j < len(buf) && buf[j] == masked {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"unicode/utf8"
 )
 
 // tongue is a group of languages whose tables are compiled together. Which one a text needs its script tells, so a process
@@ -97,29 +98,34 @@ func tongueOf(text string) tongue {
 	var n scriptCounts
 	n.add(head)
 	n.add(tail)
-	switch unspaced := n.han + n.kana; {
-	case unspaced*15 > n.ascii && n.kana*8 > unspaced:
+	unspaced := n.han + n.kana
+	ascii := 0
+	if unspaced+n.cyrillic+n.accented > 0 {
+		ascii = asciiLetters(head) + asciiLetters(tail)
+	}
+	switch {
+	case unspaced*15 > ascii && n.kana*8 > unspaced:
 		return japanese
-	case unspaced*15 > n.ascii:
+	case unspaced*15 > ascii:
 		return chinese
-	case n.cyrillic*8 > n.ascii:
+	case n.cyrillic*8 > ascii:
 		return cyrillic
-	case n.accented > 2 || n.accented*100 > n.ascii:
+	case n.accented > 2 || n.accented*100 > ascii:
 		return latin
 	}
 	return english
 }
 
-// scriptCounts are how many letters of each script a text has.
-type scriptCounts struct{ ascii, accented, cyrillic, han, kana int }
+// scriptCounts are how many letters of each script but ASCII a text has.
+type scriptCounts struct{ accented, cyrillic, han, kana int }
 
 func (n *scriptCounts) add(s string) {
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c < 0x80:
-			if c|0x20 >= 'a' && c|0x20 <= 'z' {
-				n.ascii++
-			}
+		c := s[i]
+		if c < utf8.RuneSelf {
+			continue
+		}
+		switch {
 		case c >= 0xC3 && c <= 0xC5: // Latin-1 and Latin Extended-A
 			n.accented++
 		case c >= 0xD0 && c <= 0xD3:
@@ -130,4 +136,14 @@ func (n *scriptCounts) add(s string) {
 			n.han++
 		}
 	}
+}
+
+func asciiLetters(s string) int {
+	n := 0
+	for i := range len(s) {
+		if c := s[i] | 0x20; 'a' <= c && c <= 'z' {
+			n++
+		}
+	}
+	return n
 }

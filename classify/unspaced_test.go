@@ -34,7 +34,7 @@ func TestUnspacedPhrasesAreFound(t *testing.T) {
 // splits reports whether the words, written without spaces, are the tokens again.
 func (lex *lexicon) splits(words []string) bool {
 	text := strings.Join(words, "")
-	buf, _ := mask(nil, text)
+	buf, _, _ := mask(nil, text)
 	toks, _ := lex.tokenize(nil, nil, buf, text)
 	if len(toks) != len(words) {
 		return false

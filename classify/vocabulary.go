@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,14 +17,15 @@ type vocabulary struct {
 
 	stems    map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
 	sieve    [16]uint64        // a bit for the hash of each key of stems
-	unspaced map[rune]int      // by first character: bytes of the longest word, in scripts without spaces
+	unspaced map[rune]uint64   // by first character, in scripts without spaces: a bit for each length in bytes that its words have
 }
 
 type wordID uint16
 
+// wordSlot is a word and the part of its hash that its place in the table does not tell.
 type wordSlot struct {
-	hash uint32
-	id   wordID
+	tag uint16
+	id  wordID
 }
 
 // stem is the beginning of words that count as one.
@@ -61,23 +64,23 @@ func (v *vocabulary) index() (below map[wordID][]wordID) {
 		size *= 2
 	}
 	v.slots = make([]wordSlot, size)
-	v.stems, v.unspaced = map[string][]stem{}, map[rune]int{}
+	v.stems, v.unspaced = map[string][]stem{}, map[rune]uint64{}
 	for i, w := range v.words[1:] {
 		id := wordID(i + 1)
-		h := hashWord(w)
+		h := hashWord([]byte(w))
 		at := h & uint32(size-1)
 		for v.slots[at].id != 0 {
 			at = (at + 1) & uint32(size-1)
 		}
-		v.slots[at] = wordSlot{h, id}
+		v.slots[at] = wordSlot{uint16(h >> 16), id}
 		if s, ok := strings.CutSuffix(w, "~"); ok {
 			key := s[:stemKey]
 			v.stems[key] = append(v.stems[key], stem{s, id})
-			h := hashWord(key) % uint32(len(v.sieve)*64)
+			h := hashWord([]byte(key)) % uint32(len(v.sieve)*64)
 			v.sieve[h/64] |= 1 << (h % 64)
 		}
 		if r, _ := utf8.DecodeRuneInString(w); unspaced(r) {
-			v.unspaced[r] = max(v.unspaced[r], len(w))
+			v.unspaced[r] |= 1 << len(w)
 		}
 	}
 	if len(v.stems) == 0 {
@@ -105,7 +108,7 @@ func (v *vocabulary) exact(w []byte) wordID {
 	h := hashWord(w)
 	for at := h; ; at++ {
 		s := v.slots[at&uint32(len(v.slots)-1)]
-		if s.id == 0 || s.hash == h && v.words[s.id] == string(w) {
+		if s.id == 0 || s.tag == uint16(h>>16) && v.words[s.id] == string(w) {
 			return s.id
 		}
 	}
@@ -128,13 +131,19 @@ func (v *vocabulary) lookup(w []byte) wordID {
 	return 0
 }
 
-// hashWord is FNV-1a.
-func hashWord[T []byte | string](w T) uint32 {
-	h := uint32(2166136261)
-	for i := range len(w) {
-		h = (h ^ uint32(w[i])) * 16777619
+// hashWord hashes a word by its first and last eight bytes and its length, which tell the words of the tables apart.
+func hashWord(w []byte) uint32 {
+	var a, b uint64
+	switch n := len(w); {
+	case n >= 8:
+		a, b = binary.LittleEndian.Uint64(w), binary.LittleEndian.Uint64(w[n-8:])
+	case n >= 4:
+		a, b = uint64(binary.LittleEndian.Uint32(w)), uint64(binary.LittleEndian.Uint32(w[n-4:]))
+	case n > 0:
+		a = uint64(w[0])<<16 | uint64(w[n/2])<<8 | uint64(w[n-1])
 	}
-	return h
+	high, low := bits.Mul64(a^0x9E3779B97F4A7C15, b^uint64(len(w))^0xD6E8FEB86659FD93)
+	return uint32(high ^ low)
 }
 
 // wordSet is a set of words, a bit each.
@@ -151,10 +160,19 @@ func contains(set []wordID, id wordID) bool {
 	return ok
 }
 
+// startsUnspaced reports whether w begins with a character of a script without spaces.
+func startsUnspaced(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	return unspaced(r)
+}
+
 // unspaced reports whether r belongs to a script that puts no spaces between words: Han, Hiragana, Katakana.
 func unspaced(r rune) bool {
 	return r >= 0x3005 && (r <= 0x3007 || r >= 0x3041 && r <= 0x30FF && r != '・' || r >= 0x3400 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF || r >= 0x20000 && r <= 0x323AF)
 }
+
+// maxUnspaced is how many bytes a word may have in a script without spaces: a bit of 64 stands for each length.
+const maxUnspaced = 63
 
 // scanUnspaced reads the longest word of the tables at i or, where none begins, all up to the next one that does.
 func (v *vocabulary) scanUnspaced(buf []byte, i int) (int, wordID) {
@@ -163,8 +181,10 @@ func (v *vocabulary) scanUnspaced(buf []byte, i int) (int, wordID) {
 		if !unspaced(r) {
 			return j, 0
 		}
-		for size := min(v.unspaced[r], len(buf)-j); size > 0; size-- {
-			if size < len(buf)-j && !utf8.RuneStart(buf[j+size]) {
+		for sizes := v.unspaced[r]; sizes != 0; {
+			size := bits.Len64(sizes) - 1
+			sizes &^= 1 << size
+			if size > len(buf)-j || size < len(buf)-j && !utf8.RuneStart(buf[j+size]) {
 				continue
 			}
 			if id := v.exact(buf[j : j+size]); id != 0 {
