@@ -52,7 +52,7 @@ const closeCall = 2
 
 // decisiveness is how much surer a status is made than the fit is of it. Cross-validated, a gate of 0.80 then lets more of the
 // statuses through, for somewhat more of the rest and a calibration that is still within 0.1 in each bin.
-const decisiveness = 1.2
+const decisiveness = 1.1
 
 // decided moves a probability above one half away from it.
 func decided(p float64) float64 {
