@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -98,6 +99,13 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 	cases, err := loadCases(cmd.ErrOrStderr(), patterns)
 	if err != nil {
 		return err
+	}
+	if keys := metaKeys(cases); o.by != "" && !slices.Contains(keys, o.by) {
+		hint := "the meta of these cases has no key"
+		if len(keys) > 0 {
+			hint = "the keys are " + strings.Join(keys, ", ")
+		}
+		return badInput(hint, "no case has %q in its meta", o.by)
 	}
 	var baseline *evaluate.Report
 	if o.baseline != "" {
@@ -259,6 +267,17 @@ func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
 		complain(stderr, f.Error())
 	}
 	return nil, badInput(hint, "the cases have %d faults", len(e.Faults)+e.More)
+}
+
+// metaKeys returns what the meta of cases has, sorted.
+func metaKeys(cases []evaluate.Case) []string {
+	all := make(map[string]bool)
+	for _, c := range cases {
+		for key := range c.Meta {
+			all[key] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 // anywhere is the file system by the names that the command line has.
