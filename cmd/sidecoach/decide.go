@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -125,6 +128,20 @@ from a single call), to deliver 0. It is never 2.`,
 		panic(err)
 	}
 	return cmd
+}
+
+// misspelt returns the command that args were probably meant to begin with, "" where they begin with a file.
+func misspelt(cmd *cobra.Command, args []string) string {
+	if len(args) == 0 || args[0] == "" {
+		return ""
+	}
+	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return near[0]
+	}
+	return ""
 }
 
 // run decides about the output that args names and prints the decision. What can be wrong with the command line is found

@@ -103,8 +103,9 @@ const underHost = "under-host"
 
 func newHook(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "hook HOST",
-		Short: "Be the stop hook of Claude Code, Codex or Gemini CLI",
+		Use:        "hook HOST",
+		Short:      "Be the stop hook of Claude Code, Codex or Gemini CLI",
+		SuggestFor: []string{"install", "uninstall"},
 		Long: `hook is what an agent's host runs when the agent pauses: it reads the host's
 event from standard input and answers in the host's form, to send the agent on
 or to let it stop. sidecoach hook install prints, or writes, the settings that
