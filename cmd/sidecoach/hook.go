@@ -145,8 +145,8 @@ func newHookOf(h hook.Host, t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   string(h) + " [flags]",
 		Short: "Answer one event of " + product(h),
-		Long: "Read one event of " + product(h) + ` from standard input and answer it, if the event is a
-pause of the agent. On others nothing is printed.`,
+		Long: "Read one event of " + product(h) + ` from standard input and answer it, if it is a
+pause of the agent. On other events nothing is printed.`,
 		Annotations:           map[string]string{underHost: ""},
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     cobra.NoFileCompletions,
