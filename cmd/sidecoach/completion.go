@@ -11,7 +11,7 @@ func newCompletion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
 		Short: "Print the completion script of a shell",
-		Long: `Print the script that lets a shell complete the flags and arguments of sidecoach.
+		Long: `Print the script that lets a shell complete flags and arguments of sidecoach.
 
 bash, which needs the package bash-completion:
   source <(sidecoach completion bash)

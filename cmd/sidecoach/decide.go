@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -65,14 +68,19 @@ from a single call), to deliver 0. It is never 2.`,
   sidecoach --json output.txt
   message="Fix the login redirect" turn=$(date +%s)
   while [ -n "$message" ]; do
-    some-agent "$message" >output.txt
-    message=$(sidecoach --session "$PWD" --turn "$turn" --print message output.txt)
-  done`,
-		Version:           version(),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // ours is completion.go
-		Args: func(_ *cobra.Command, args []string) error {
+    some-agent "$message" >out.txt && failed= || failed=--failed
+    message=$(sidecoach --session "$PWD" --turn "$turn" $failed \
+      --print message out.txt)
+  done; cat out.txt`,
+		Version:                    version(),
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true}, // ours is completion.go
+		SuggestionsMinimumDistance: 1,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if near := misspelt(cmd, args); near != "" {
+				return misuse("did you mean sidecoach "+near+"?", "no such file or command: %q", args[0])
+			}
 			if len(args) > 1 {
 				return misuse(`one decision a call: for f in *.txt; do sidecoach "$f"; done`, "one FILE at a time, not %d", len(args))
 			}
@@ -125,6 +133,20 @@ from a single call), to deliver 0. It is never 2.`,
 		panic(err)
 	}
 	return cmd
+}
+
+// misspelt returns the command that args were probably meant to begin with, "" where they begin with a file.
+func misspelt(cmd *cobra.Command, args []string) string {
+	if len(args) == 0 || args[0] == "" {
+		return ""
+	}
+	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return near[0]
+	}
+	return ""
 }
 
 // run decides about the output that args names and prints the decision. What can be wrong with the command line is found

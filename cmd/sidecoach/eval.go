@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -45,19 +46,32 @@ func newEval(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval --cases FILE… [flags]",
 		Short: "Measure a classifier on labelled cases",
-		Long: `eval judges every case of some files and prints how often the verdicts are right and what the wrong ones would do.
+		Long: `eval judges every case of some files and prints how often the verdicts are
+right, and what the wrong ones would do.
 
-A file has one case a line:
-  {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"},"meta":{"sure":true}}
+A file has one case a line; sidecoach log --case makes one of a decision:
+  {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}
+With "meta":{"sure":false} it is one on which two people may differ. Figures
+are given for all cases, and for the sure ones: sure.caught.
 
-Figures: ` + strings.Join(evaluate.FigureNames(), ", ") + `.
+Figures, lower is better for those marked so:
+  macro_f1               mean F1 of the five types
+  accuracy               cases whose type is right
+  wrong_continues        questions, blockers and errors that would be
+                         continued (lower)
+  completions_continued  completions that would be continued (lower)
+  caught                 statuses that would be continued
+  rejected_precision     verdicts "rejected completion" that are right
+  rejected_recall        rejected completions that were found
+  ece                    how far confidence is from accuracy (lower)
 
-Exit status: 0 the cases were judged, 1 bad input or a failure, 10 a --require is not met, 64 wrong usage.`,
+Exit status: 0 the cases were judged, 1 bad input or a failure, 10 a --require
+is not met, 64 wrong usage.`,
 		Example: `  sidecoach eval --cases 'cases/*.jsonl'
   sidecoach eval --cases dev.jsonl --json >report.json
   sidecoach eval --cases dev.jsonl --baseline report.json --html report.html
-  sidecoach eval --cases dev.jsonl --classifier llm --prompt my-prompt --repeat 3
-  sidecoach eval --cases dev.jsonl --require 'wrong_continues<=0.06' --require 'sure.caught>=70%'`,
+  sidecoach eval --cases dev.jsonl --classifier llm --prompt mine --repeat 3
+  sidecoach eval --cases dev.jsonl --require 'sure.wrong_continues<=6%'`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
 	}
@@ -98,6 +112,13 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 	cases, err := loadCases(cmd.ErrOrStderr(), patterns)
 	if err != nil {
 		return err
+	}
+	if keys := metaKeys(cases); o.by != "" && !slices.Contains(keys, o.by) {
+		hint := "the meta of these cases has no key"
+		if len(keys) > 0 {
+			hint = "the keys are " + strings.Join(keys, ", ")
+		}
+		return badInput(hint, "no case has %q in its meta", o.by)
 	}
 	var baseline *evaluate.Report
 	if o.baseline != "" {
@@ -259,6 +280,17 @@ func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
 		complain(stderr, f.Error())
 	}
 	return nil, badInput(hint, "the cases have %d faults", len(e.Faults)+e.More)
+}
+
+// metaKeys returns what the meta of cases has, sorted.
+func metaKeys(cases []evaluate.Case) []string {
+	all := make(map[string]bool)
+	for _, c := range cases {
+		for key := range c.Meta {
+			all[key] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 // anywhere is the file system by the names that the command line has.

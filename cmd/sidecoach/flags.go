@@ -53,7 +53,7 @@ func (t *threshold) Type() string { return "X" }
 func (t *threshold) Set(s string) error {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(x) || x < 0 || x > 1 {
-		return errors.New("it is a number from 0 to 1, such as 0.80; 0 switches the gate off")
+		return errors.New("it is a number from 0 to 1, such as 0.80; 0 switches the rule off")
 	}
 	*t = threshold(x)
 	return nil

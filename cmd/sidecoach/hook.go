@@ -103,8 +103,9 @@ const underHost = "under-host"
 
 func newHook(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "hook HOST",
-		Short: "Be the stop hook of Claude Code, Codex or Gemini CLI",
+		Use:        "hook HOST",
+		Short:      "Be the stop hook of Claude Code, Codex or Gemini CLI",
+		SuggestFor: []string{"install", "uninstall"},
 		Long: `hook is what an agent's host runs when the agent pauses: it reads the host's
 event from standard input and answers in the host's form, to send the agent on
 or to let it stop. sidecoach hook install prints, or writes, the settings that
@@ -144,8 +145,8 @@ func newHookOf(h hook.Host, t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   string(h) + " [flags]",
 		Short: "Answer one event of " + product(h),
-		Long: "Read one event of " + product(h) + ` from standard input and answer it, if the event is a
-pause of the agent. On others nothing is printed.`,
+		Long: "Read one event of " + product(h) + ` from standard input and answer it, if it is a
+pause of the agent. On other events nothing is printed.`,
 		Annotations:           map[string]string{underHost: ""},
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     cobra.NoFileCompletions,

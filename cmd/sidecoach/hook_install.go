@@ -29,9 +29,9 @@ func newHookInstall() *cobra.Command {
 		Use:   "install HOST [--user|--project] [--write] [flags]",
 		Short: "Print or write the settings that make a host run the hook",
 		Long: `install prints the settings that make a host run sidecoach when an agent pauses,
-and when the human sends a prompt, which opens a new turn. They name this program
-by its absolute path, and end so that no failure of it can block the agent: put
-them into the file that is named, beside what stands there.
+and when the human sends a prompt, which opens a new turn. They name this
+program by its absolute path, and end so that no failure of it can block the
+agent: put them into the file that is named, beside what stands there.
 
 With --write it does that itself, for Claude Code and Gemini CLI, where the file
 is plain JSON: whatever else it holds stays as it is, the file before is kept
@@ -60,9 +60,9 @@ func newHookUninstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall HOST [--user|--project]",
 		Short: "Take the hook out of a host's settings",
-		Long: `uninstall undoes install --write: it takes the lines that run sidecoach out of the
-settings of Claude Code or Gemini CLI, and leaves everything else as it is. The
-file before is kept beside it. What the hook remembered stays in its folder.`,
+		Long: `uninstall undoes install --write: it takes the lines that run sidecoach out of
+the settings of Claude Code or Gemini CLI, and leaves everything else as it is.
+The file before is kept beside it. What the hook remembered stays in its folder.`,
 		Example: `  sidecoach hook uninstall claude
   sidecoach hook uninstall gemini --project`,
 		DisableFlagsInUseLine: true,
@@ -195,12 +195,14 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 			_, unsaid := io.WriteString(stdout, n.snippet())
 			return errors.Join(err, unsaid)
 		}
+		o.warnTwice(n, file, stderr)
 		_, err = io.WriteString(stdout, text)
 		return err
 	}
 	if _, err := io.WriteString(stdout, n.snippet()); err != nil {
 		return err
 	}
+	o.warnTwice(n, file, stderr)
 	how := "; --write does that"
 	if h == hook.Codex {
 		how = ""
@@ -210,6 +212,32 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 		complain(stderr, "hint: "+next)
 	}
 	return nil
+}
+
+// warnTwice tells that the settings of the other kind, of the user or of the project, run the hook as well: a host runs
+// both, but for lines that it finds to be the same. Settings that cannot be read say nothing.
+func (o *installOptions) warnTwice(n installation, file string, stderr io.Writer) {
+	other, scope := installOptions{project: !o.project}, "--project"
+	if o.project {
+		scope = "--user"
+	}
+	name, err := other.file(n.host)
+	if err != nil || name == file {
+		return
+	}
+	f, err := openSettings(name)
+	if err != nil {
+		return
+	}
+	if _, times, err := n.unmerge(f.text); err != nil || times == 0 {
+		return
+	}
+	how := "sidecoach hook uninstall " + string(n.host) + " " + scope + " takes it out there"
+	if n.host == hook.Codex {
+		how = "take it out there"
+	}
+	complain(stderr, "sidecoach: "+name+" has the hook, too")
+	complain(stderr, "hint: one is enough: "+how)
 }
 
 // trust says what a host wants to be told before it runs a hook.

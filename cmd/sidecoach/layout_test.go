@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -223,14 +224,8 @@ func f() { go f(); _ = time.Now() }`
 func TestTopLevelHoldsTheRoomsAlone(t *testing.T) {
 	allowed := []string{"classify", "coach", "skills", "plancriteria", "autocontinue", "examples", "cmd",
 		"go.mod", "go.sum", "LICENSE", "README.md", ".ci", ".github", ".gitignore", ".gitattributes"}
-	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	cmd.Dir = filepath.Join("..", "..")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Skip("not a git checkout, so there is no telling what belongs to the repository:", err)
-	}
 	seen := make(map[string]bool)
-	for path := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+	for _, path := range repository(t) {
 		top, _, _ := strings.Cut(path, "/")
 		if !seen[top] && !slices.Contains(allowed, top) {
 			t.Errorf("%s does not belong at the top level", top)
@@ -238,6 +233,45 @@ func TestTopLevelHoldsTheRoomsAlone(t *testing.T) {
 		seen[top] = true
 	}
 	require.True(t, seen["go.mod"], "this is not the repository")
+}
+
+// go build leaves a program where it was called, which git add then takes along.
+func TestRepositoryHoldsNoPrograms(t *testing.T) {
+	for _, path := range repository(t) {
+		f, err := os.Open(filepath.Join("..", "..", filepath.FromSlash(path)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted, and not committed yet
+		}
+		require.NoError(t, err)
+		head := make([]byte, 4)
+		n, err := io.ReadFull(f, head)
+		f.Close()
+		if err == nil && isProgram(head[:n]) {
+			t.Errorf("%s is a program: take it out of the repository", path)
+		}
+	}
+}
+
+// isProgram tells by its first four bytes what Linux, Windows or macOS would run.
+func isProgram(head []byte) bool {
+	for _, magic := range []string{"\x7fELF", "MZ\x90\x00", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
+		if string(head) == magic {
+			return true
+		}
+	}
+	return false
+}
+
+// repository returns the files that belong to the repository, in slashes, those not added yet included.
+func repository(t *testing.T) []string {
+	t.Helper()
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skip("not a git checkout, so there is no telling what belongs to the repository:", err)
+	}
+	return strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
 }
 
 // list runs go list at the root of the module.

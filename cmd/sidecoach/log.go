@@ -39,9 +39,9 @@ how many did not.
 With --json a line of the journal is a line of the output, and the last one is
 {"totals":{…}}.
 
-With --case a decision becomes a line for sidecoach eval: what the classifier was
-asked, as --keep-text journaled it, and the verdict that --want says it should
-have had.
+With --case a decision becomes a line for sidecoach eval: what the classifier
+was asked, as --keep-text journaled it, and the verdict that --want says it
+should have had.
 
 Exit status: 0 the journal was shown, 1 bad input or a failure, 64 wrong usage.`,
 		Example: `  sidecoach log

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
@@ -13,6 +14,7 @@ const (
 	shortID   = 8   // characters of a decision's ID that are shown
 	logQuote  = 100 // characters of an output that are shown
 	logIndent = "  "
+	logTime   = "2006-01-02 15:04:05"
 )
 
 // logPage writes journal entries for a person, under a line for each session.
@@ -32,21 +34,18 @@ func (l *logPage) entry(e entry) string {
 		p.printf("%s\n", l.sessionInWords(e))
 		l.session, l.begun = session, true
 	}
-	when := p.paint(dim, e.Time.Local().Format("2006-01-02 15:04:05"))
+	when := p.paint(dim, e.Time.Local().Format(logTime))
 	if e.Notice != "" {
 		p.printf("  %s  %s\n%s", when, p.paint(yellow, "notice"), l.about(func(p *page) { p.row("", e.Notice) }))
 		return p.String()
 	}
 	d := harmlessCodes(e.Decision)
-	line := l.headline(d, visible(verdictInWords(d)))
-	if d.Replayed {
-		line += p.paint(dim, " · replayed")
-	}
-	if e.Shadow {
-		line += p.paint(dim, " · shadow: let stop")
-	}
 	id := fmt.Sprintf("%-*.*s", shortID, shortID, visible(d.ID))
-	p.printf("  %s  %s  %s\n", when, p.paint(dim, id), line)
+	gap := "  "
+	if l.width > 0 && len(logIndent+logTime+"  "+id+gap)+utf8.RuneCountInString(terminal{}.logHead(d, e.Shadow)) > l.width {
+		gap = "\n" + logIndent + "  " // where the rows below begin
+	}
+	p.printf("%s%s  %s%s%s\n", logIndent, when, p.paint(dim, id), gap, l.logHead(d, e.Shadow))
 	p.WriteString(l.about(func(p *page) {
 		if e.Preview != "" {
 			limit := logQuote
@@ -66,6 +65,18 @@ func (l *logPage) entry(e entry) string {
 		p.row("error", e.Err)
 	}))
 	return p.String()
+}
+
+// logHead is the headline of a decision with what became of it.
+func (t terminal) logHead(d autocontinue.Decision, shadow bool) string {
+	head := t.headline(d, visible(verdictInWords(d)))
+	if d.Replayed {
+		head += t.paint(dim, " · replayed")
+	}
+	if shadow {
+		head += t.paint(dim, " · shadow: let stop")
+	}
+	return head
 }
 
 func (l *logPage) sessionInWords(e entry) string {

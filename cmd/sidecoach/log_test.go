@@ -152,10 +152,12 @@ func TestLogEntries(t *testing.T) {
 
 	narrow := logPage{terminal: terminal{width: 40}}
 	for line := range strings.Lines(narrow.entry(e)) {
-		if strings.HasPrefix(line, "    ") {
-			assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 40, line)
-		}
+		assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 40, line)
 	}
+	assert.Contains(t, narrow.entry(replayed), "  2026-03-01 12:00:05          \n    deliver · question · replayed\n")
+	colored := logPage{terminal: terminal{width: 70, color: true}}
+	head, _, _ := strings.Cut(strings.TrimPrefix(colored.entry(e), colored.sessionInWords(e)+"\n"), "\n")
+	assert.Contains(t, head, "cap", "what a terminal does not show takes no room")
 }
 
 // A journal may hold what a newer program wrote: unknown keys are kept for programs and passed over for people.
