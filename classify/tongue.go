@@ -86,22 +86,32 @@ func newWeightTables(fsys fs.FS) *weightTables {
 	return w
 }
 
-// sample is how many bytes from the beginning and the end of a text tell its script.
+// sample is how many bytes from the beginning and the end of a text tell its script. White space is not counted.
 const sample = 4096
 
 // tongueOf tells from its script which tables a text needs.
 func tongueOf(text string) tongue {
-	head, tail := text, ""
-	if len(text) > 2*sample {
-		head, tail = text[:sample], text[len(text)-sample:]
+	head, tail := 0, len(text)
+	if len(text) <= 2*sample {
+		head = len(text)
+	}
+	for n := 0; head < len(text) && n < sample; head++ {
+		if !isBlank(text[head]) {
+			n++
+		}
+	}
+	for n := 0; tail > head && n < sample; tail-- {
+		if !isBlank(text[tail-1]) {
+			n++
+		}
 	}
 	var n scriptCounts
-	n.add(head)
-	n.add(tail)
+	n.add(text[:head])
+	n.add(text[tail:])
 	unspaced := n.han + n.kana
 	ascii := 0
 	if unspaced+n.cyrillic+n.accented > 0 {
-		ascii = asciiLetters(head) + asciiLetters(tail)
+		ascii = asciiLetters(text[:head]) + asciiLetters(text[tail:])
 	}
 	switch {
 	case unspaced*15 > ascii && n.kana*8 > unspaced:
