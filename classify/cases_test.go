@@ -132,26 +132,30 @@ func TestHeldOutCases(t *testing.T) {
 	assert.GreaterOrEqual(t, f.caught, 0.70)
 }
 
-// Line endings, a byte order mark and blank lines around carry no meaning.
+// Line endings, a byte order mark, trailing spaces and blank lines carry no meaning.
 func TestVerdictIgnoresLayout(t *testing.T) {
+	var inputs []Input
 	for _, c := range loadCases(t, "cases/*.jsonl") {
-		if strings.ContainsAny(c.Input.Text, "\r\ufeff\x00") || strings.TrimSpace(c.Input.Text) == "" {
+		inputs = append(inputs, c.Input)
+	}
+	for _, text := range append(longTexts(t), strings.Repeat("Fixed it, ", 409)+"works.") {
+		inputs = append(inputs, Input{Text: text})
+	}
+	for _, in := range inputs {
+		if strings.ContainsAny(in.Text, "\r\ufeff\x00") || strings.TrimSpace(in.Text) == "" {
 			continue
 		}
-		want := judge(t, c.Input)
-		for name, change := range map[string]func(string) string{
-			"crlf":            func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
-			"bom":             func(s string) string { return "\ufeff" + s },
-			"trailing spaces": func(s string) string { return strings.ReplaceAll(s, "\n", "  \n") + "  " },
-			"blank lines":     func(s string) string { return "\n\n" + strings.ReplaceAll(s, "\n", "\n\n") + "\n\n" },
-			"trailing NUL":    func(s string) string { return s + "\x00" },
-		} {
-			in := c.Input
-			in.Text = change(in.Text)
-			got := judge(t, in)
-			assert.Equal(t, want.Type, got.Type, "%s: %s", c.Name, name)
-			assert.Equal(t, want.WasRejectedCompletion, got.WasRejectedCompletion, "%s: %s", c.Name, name)
-			assert.InDelta(t, want.Confidence, got.Confidence, 1e-9, "%s: %s", c.Name, name)
+		want := judge(t, in)
+		ways := layouts(in.Text)
+		ways["BOM"] = "\ufeff" + in.Text
+		ways["trailing NUL"] = in.Text + "\x00"
+		for name, changed := range ways {
+			other := in
+			other.Text = changed
+			got := judge(t, other)
+			assert.Equal(t, want.Type, got.Type, "%s: %.80s", name, in.Text)
+			assert.Equal(t, want.WasRejectedCompletion, got.WasRejectedCompletion, "%s: %.80s", name, in.Text)
+			assert.InDelta(t, want.Confidence, got.Confidence, 1e-9, "%s: %.80s", name, in.Text)
 		}
 	}
 }

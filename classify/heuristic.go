@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -19,11 +20,11 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 	if err != nil {
 		return nil, err
 	}
-	lex, err := newLexicons(fsys)
+	names, _, err := tableFiles(fsys)
 	if err != nil {
 		return nil, err
 	}
-	return assemble(lex, newWeightTables(embedded))
+	return assemble(newLexicons(fsys, names), newWeightTables(embedded))
 })
 
 // Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make one
@@ -91,10 +92,11 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 // Tables replaces the built-in tables by those in fsys, in the formats of this package's lexicon/en.txt and
 // weights/english.txt. The lexicons are "en.txt" and a file for each other language: ru.txt, zh.txt and ja.txt for texts
 // in those scripts, all others for Latin script. The weights are "weights.txt" or, for one script, "weights/NAME.txt" (english,
-// latin, cyrillic, chinese, japanese). Lexicons or weights may be missing altogether; then the built-in ones stay.
+// latin, cyrillic, chinese, japanese). Lexicons may be missing altogether, weights altogether or for some scripts; then the
+// built-in ones stay.
 //
-// A file that can't be read or has a fault, or an fsys with neither en.txt nor weights.txt, is an error of [NewHeuristic] that
-// names file and line.
+// A file that can't be read or has a fault, one that would not be used (a language without en.txt, weights for no script), or
+// an fsys without any is an error of [NewHeuristic] that names file and line.
 //
 // Weights belong to a lexicon: a rule that is new in the lexicon counts nothing until the weights have a row for it.
 func Tables(fsys fs.FS) Option {
@@ -102,24 +104,22 @@ func Tables(fsys fs.FS) Option {
 		if fsys == nil {
 			return errors.New("tables: no file system")
 		}
-		lex, w := h.lex, h.weights
-		mine, err := has(fsys, "en.txt")
+		names, common, err := tableFiles(fsys)
 		if err != nil {
-			return err
+			return fmt.Errorf("tables: %w", err)
 		}
-		if mine {
-			if lex, err = newLexicons(fsys); err != nil {
-				return err
+		lex := h.lex
+		if len(names) > 0 {
+			if !slices.Contains(names, "en.txt") {
+				return fmt.Errorf("tables: %s without en.txt, which every lexicon is built on", names[0])
 			}
+			lex = newLexicons(fsys, names)
 		}
-		weighed, err := has(fsys, weightsFile)
+		w, weighed, err := hostWeights(fsys, common, h.weights)
 		if err != nil {
 			return err
 		}
-		if weighed {
-			w = newWeightTables(fsys)
-		}
-		if !mine && !weighed {
+		if len(names) == 0 && !weighed {
 			return errors.New("tables: neither en.txt nor weights.txt is there")
 		}
 		for t := range nTongues {
@@ -136,15 +136,6 @@ func Tables(fsys fs.FS) Option {
 		}
 		return err
 	}
-}
-
-// has reports whether there is a file of that name.
-func has(fsys fs.FS, name string) (bool, error) {
-	_, err := fs.Stat(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // Classify judges in.Text. It never fails (but for the zero value), ignores ctx, takes time linear in the length of the text and keeps nothing of it.

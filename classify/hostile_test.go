@@ -36,6 +36,35 @@ var hostile = map[string]func(n int) string{
 	"edit blocks":     repeat("<<<<<<<\n"),
 	"carriage return": repeat("a\r"),
 	"Chinese":         repeat("修复了登录"),
+	"one character":   repeat("的"),
+	"Chinese claims":  repeat("已全部完成，测试通过"),
+	"Chinese counts":  repeat("3 个失败"),
+	"kana, no word":   repeat("ヌル"),
+	"Japanese":        repeat("修正しましたが、テストは実行していません。"),
+	"Japanese counts": repeat("3 件のテストが"),
+	"brackets":        repeat("【"),
+	"corner brackets": repeat("「"),
+	"nested corners":  repeat("『「の"),
+	"full width":      repeat("１２件中３件 ＡＢ"),
+	"one Cyrillic":    repeat("о"),
+	"Cyrillic stem":   repeat("исправл"),
+	"Cyrillic claims": repeat("ошибка не исправлено ещё "),
+	"full stops":      repeat("т. е. "),
+	"German":          repeat("Ich habe die Weiterleitung im Login korrigiert und "),
+	"file names":      repeat("文件a.go，a.b"),
+	"dots":            repeat("."),
+	"wrapped": func(n int) string {
+		return repeat("this line is longer than forty characters\n" + strings.Repeat("x\n", 8000))(n)
+	},
+	"wrapped, apart": func(n int) string {
+		return repeat("this line is longer than forty characters\n" + strings.Repeat("x\n\n\n\n\n", 8000))(n)
+	},
+	"quotes, apart": func(n int) string {
+		return repeat(strings.Repeat(" 'a", 200) + "\n" + strings.Repeat(" ", 60000) + "\n")(n)
+	},
+	"white space":     func(n int) string { return strings.Repeat(" ", n-1) + "x" },
+	"edit marks":      func(n int) string { return "<<<<<<< a\n" + strings.Repeat(">", n-10) },
+	"links, one word": repeat("://a.b/pull/1)"),
 }
 
 func repeat(s string) func(int) string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A lexicon is a compiled table of phrases. The format is described at the head of lexicon/en.txt.
@@ -145,7 +146,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 		n := 0
 		for line := range strings.SplitSeq(src, "\n") {
 			n++
-			line = strings.TrimSpace(line)
+			line = strings.TrimFunc(line, func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) })
 			if line == "" || strings.HasPrefix(line, "//") {
 				continue
 			}
@@ -197,8 +198,8 @@ func (p *lexiconParser) line(line string) error {
 		return p.begin(strings.Fields(line[1 : len(line)-1])) // a phrase would not be one optional word
 	case strings.HasPrefix(line, "weight "):
 		w, err := strconv.ParseFloat(line[len("weight "):], 64)
-		if err != nil || p.section.rule < 0 || w < 0 {
-			return errors.New("weight needs a section and a number of at least 0")
+		if err != nil || p.section.rule < 0 || !(w >= 0 && w <= maxWeight) {
+			return fmt.Errorf("weight needs a section and a number from 0 to %d", maxWeight)
 		}
 		p.lex.rules[p.section.rule].weight = w
 		return nil
@@ -217,6 +218,8 @@ func (p *lexiconParser) line(line string) error {
 	}
 	return p.add(line)
 }
+
+const maxWeight = 1000
 
 func (p *lexiconParser) begin(fields []string) error {
 	p.section, p.words = pattern{rule: -1}, false
@@ -316,6 +319,8 @@ func (p *lexiconParser) alternative(to *choices, w string) error {
 	return nil
 }
 
+const maxWord = 60 // bytes
+
 // word takes up a word or, with ~ at its end, the beginning of words.
 func (p *lexiconParser) word(w string) (wordID, error) {
 	if id, ok := p.lex.vocab.ids[w]; ok && id != 0 {
@@ -326,8 +331,12 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 		return 0, errors.New("an empty word")
 	case w != strings.ToLower(w):
 		return 0, fmt.Errorf("%q is not lower case", w)
-	case strings.Contains(w, "ё"):
-		return 0, fmt.Errorf("%q has a ё, which texts are read without: write е", w)
+	case len(w) > maxWord:
+		return 0, fmt.Errorf("%q is longer than %d bytes", w, maxWord)
+	case string(finishWord(make([]byte, 0, 2*maxWord), []byte(w), false)) != w:
+		return 0, fmt.Errorf("%q is read as %q in texts: write that", w, finishWord(make([]byte, 0, 2*maxWord), []byte(w), false))
+	case w[len(w)-1] == '~' && strings.ContainsFunc(w, unspaced):
+		return 0, fmt.Errorf("%q: in a script without spaces ~ has no end of a word to stand for", w)
 	case w[len(w)-1] == '~' && len(w) <= stemKey:
 		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
 	case len(w) > maxUnspaced && startsUnspaced(w):
@@ -342,11 +351,15 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 func (p *lexiconParser) add(line string) error {
 	first := len(p.elems)
 	for line != "" {
-		f, n := line, 0
+		n := 0
 		for n < len(line) && !isBlank(line[n]) {
 			n++
 		}
-		f, line = line[:n], strings.TrimLeft(line[n:], " \t")
+		f := line[:n]
+		for n < len(line) && isBlank(line[n]) {
+			n++
+		}
+		line = line[n:]
 		var e element
 		if f[0] == '[' && f[len(f)-1] == ']' {
 			e.opt, f = true, f[1:len(f)-1]

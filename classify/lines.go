@@ -62,6 +62,8 @@ type lineReader struct {
 	edit  int  // where the last line is that can close an edit block, -1 if there is none
 	note  int  // where the last --> is
 	inset bool // inside an HTML comment
+	rest  bool // pos is inside a line that is longer than maxLine
+	quote bool // which is a quoted one
 	fence struct {
 		open  bool
 		char  byte // 0: an edit block
@@ -75,11 +77,12 @@ func (r *lineReader) next() (l line, ok bool) {
 	if r.pos >= len(r.text) {
 		return line{}, false
 	}
-	start := r.pos
+	start, middle := r.pos, r.rest
 	rest := r.text[start:]
 	if len(rest) > maxLine {
 		rest = rest[:maxLine]
 	}
+	long := false
 	end := strings.IndexByte(rest, '\n')
 	if end < 0 {
 		end = strings.IndexByte(rest, '\r')
@@ -97,8 +100,12 @@ func (r *lineReader) next() (l line, ok bool) {
 		end = len(r.text)
 		r.pos = end
 	default:
-		end = start + cutAt(rest)
+		end = start + len(rest)
+		if !isBlank(r.text[end]) {
+			end = start + cutAt(rest)
+		}
 		r.pos = end
+		long = true
 	}
 	for start < end {
 		if n := EscapeSequence(r.text[start:end]); n > 0 {
@@ -112,7 +119,28 @@ func (r *lineReader) next() (l line, ok bool) {
 	for end > start && isBlank(r.text[end-1]) {
 		end--
 	}
-	return r.classify(start, end), true
+	r.rest = long && (middle || start < end)
+	if middle {
+		return r.middle(start, end), true
+	}
+	l = r.classify(start, end)
+	r.quote = l.kind == quotedLine
+	return l, true
+}
+
+// middle returns a part of a line that is not its beginning: nothing in it is a marker.
+func (r *lineReader) middle(start, end int) line {
+	l := line{kind: paragraphLine, start: start, end: end}
+	switch {
+	case start == end:
+		l.kind = blankLine
+	case r.fence.open:
+		l.kind = fencedLine
+	case r.quote:
+		l.kind = quotedLine
+		r.inset = r.inset && !strings.Contains(r.text[start:end], "-->")
+	}
+	return l
 }
 
 // cutAt returns where to cut a line that is too long: after its last white space, else at a rune boundary.
@@ -200,7 +228,10 @@ func (r *lineReader) classify(start, end int) line {
 func (r *lineReader) lookAhead() {
 	if !r.scan {
 		r.scan = true
-		r.edit = strings.LastIndex(r.text, "\n>>>>>>>")
+		r.edit = strings.LastIndex(r.text, ">>>>>>>")
+		for r.edit > 0 && r.text[r.edit-1] != '\n' && r.text[r.edit-1] != '\r' {
+			r.edit = strings.LastIndex(r.text[:r.edit+len(">>>>>>>")-1], ">>>>>>>")
+		}
 		r.note = strings.LastIndex(r.text, "-->")
 	}
 }

@@ -118,11 +118,19 @@ func (rd *reading) links(offset int, block string, last *seen) {
 			end = start + j
 		}
 		if link := strings.TrimRight(block[start:end], ".,;:!?*_"); isPullRequest(link) && !rd.elsewhere(block[:start]) {
-			scheme := strings.LastIndexAny(block[:start-3], " \t\r\n<>\"'`([|") + 1
+			scheme := at + i
+			for scheme > 0 && isSchemeByte(block[scheme-1]) {
+				scheme--
+			}
 			rd.shows(rd.lex.pullRequest, offset+scheme, offset+start+len(link), last)
 		}
 		at = end
 	}
+}
+
+// isSchemeByte reports whether c may stand in the scheme of a URL, in either case.
+func isSchemeByte(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
 }
 
 // unseen reports whether the find is denied, still to come, only expected, or from before: "no tests passed", "all 42
@@ -245,11 +253,15 @@ func (rd *reading) namesCommit(s sentence, i int, block string) bool {
 
 // elsewhere reports whether the words before a link say that it is somebody else's: "follows up on", "reported in".
 func (rd *reading) elsewhere(before string) bool {
-	fields := strings.Fields(before[max(0, len(before)-60):])
-	for _, w := range fields[max(0, len(fields)-4):] {
-		if id := rd.lex.vocab.ids[strings.ToLower(strings.Trim(w, ".,:;()*_"))]; rd.lex.other.has(id) {
+	for range 4 { // the scheme, and three words
+		before = strings.TrimRight(before, " \t\r\n")
+		near := before[max(0, len(before)-60):] // no word of the tables is that long
+		i := strings.LastIndexAny(near, " \t\r\n") + 1
+		w := strings.ToLower(strings.Trim(near[i:], ".,:;()*_"))
+		if rd.lex.other.has(rd.lex.vocab.exact([]byte(w))) {
 			return true
 		}
+		before = before[:len(before)-len(near)+i]
 	}
 	return false
 }

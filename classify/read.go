@@ -63,12 +63,45 @@ type seen struct {
 	or                        bool // it has the word "or"
 }
 
-const maxBlock = 2 * maxLine
+// block is a line of prose, or several of which each goes on with the sentence of the one before: its end is the last one's.
+type block struct {
+	line
+	size  int // bytes of the lines' content: line breaks, blank lines and trailing spaces between them don't count
+	marks quoteMarks
+}
+
+const (
+	maxBlock = 2 * maxLine
+	maxSpan  = 8 * maxBlock // with all that stands between the lines
+)
+
+// quoteMarks are how many marks there are that open or close code spans and quotes.
+type quoteMarks struct{ ticks, straight, opening, closing int }
+
+func marksIn(s string) quoteMarks {
+	n := quoteMarks{ticks: strings.Count(s, "`"), straight: strings.Count(s, `"`)}
+	if strings.IndexByte(s, '\xE2') >= 0 { // with which both begin
+		n.opening, n.closing = strings.Count(s, "“"), strings.Count(s, "”")
+	}
+	return n
+}
+
+func (n *quoteMarks) add(more quoteMarks) {
+	n.ticks += more.ticks
+	n.straight += more.straight
+	n.opening += more.opening
+	n.closing += more.closing
+}
+
+// leaveOpen reports whether a quote or a code span is open that a line with the marks of next closes.
+func (n *quoteMarks) leaveOpen(next quoteMarks) bool {
+	return n.ticks%2 == 1 && next.ticks%2 == 1 || n.straight%2 == 1 && next.straight%2 == 1 || n.opening > n.closing && next.closing > 0
+}
 
 // read passes over the text once.
 func (rd *reading) read(request bool) {
 	lines := lineReader{text: rd.text}
-	var block line // pending prose
+	var block block // pending prose
 	for {
 		l, ok := lines.next()
 		if !ok {
@@ -79,8 +112,8 @@ func (rd *reading) read(request bool) {
 		}
 		rd.lines[l.kind]++
 		if !l.kind.voice() {
-			rd.prose(block, request)
-			block = line{}
+			rd.prose(block.line, request)
+			block.line = line{}
 			if !request {
 				rd.data(l, lines.fence.kind)
 			}
@@ -100,29 +133,33 @@ func (rd *reading) read(request bool) {
 		case tickedBox:
 			rd.ticked++
 		}
-		if block.end > 0 && rd.continues(block, l) {
+		marks := marksIn(rd.text[l.start:l.end])
+		if block.end > 0 && rd.continues(&block, l, marks) {
 			block.end = l.end
+			block.size += l.end - l.start
+			block.marks.add(marks)
 			continue
 		}
-		rd.prose(block, request)
-		block = l
+		rd.prose(block.line, request)
+		block.line, block.size, block.marks = l, l.end-l.start, marks
 		rd.lastLine = l.kind
 	}
 	rd.openFence = lines.fence.open
 	rd.endRegion()
-	rd.prose(block, request)
+	rd.prose(block.line, request)
 	rd.settle()
 }
 
-// continues reports whether l goes on with the sentence that block, hard-wrapped, left open.
-func (rd *reading) continues(block, l line) bool {
-	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine || l.end-block.start > maxBlock {
+// continues reports whether l, whose quote marks are marks, goes on with the sentence that block, hard-wrapped, left open.
+func (rd *reading) continues(block *block, l line, marks quoteMarks) bool {
+	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine ||
+		block.size+l.end-l.start > maxBlock || l.end-block.start > maxSpan {
 		return false
 	}
-	if rd.leavesOpen(block, l) {
+	if block.marks.leaveOpen(marks) {
 		return true
 	}
-	if block.end-block.start < 40 {
+	if block.size < 40 {
 		return false
 	}
 	switch rd.text[block.end-1] {
@@ -134,14 +171,6 @@ func (rd *reading) continues(block, l line) bool {
 	}
 	r, _ := utf8.DecodeRuneInString(rd.text[l.start:])
 	return r == '`' || r == '(' || unicode.IsLower(r)
-}
-
-// leavesOpen reports whether block opens a quote or a code span that l closes.
-func (rd *reading) leavesOpen(block, l line) bool {
-	s, next := rd.text[block.start:block.end], rd.text[l.start:l.end]
-	return strings.Count(s, "`")%2 == 1 && strings.Count(next, "`")%2 == 1 ||
-		strings.Count(s, `"`)%2 == 1 && strings.Count(next, `"`)%2 == 1 ||
-		strings.Count(s, "“") > strings.Count(s, "”") && strings.Contains(next, "”")
 }
 
 // data looks for evidence and stack traces in a line that is not the agent's voice.

@@ -61,7 +61,7 @@ var byteClasses, folded = func() (classes [256]byteClass, fold [256]byte) {
 	for c := '0'; c <= '9'; c++ {
 		classes[c] = digitByte
 	}
-	for _, c := range []byte{'`', '"', '\'', 0xC2, 0xE2, 0xE3} { // the last three: of quotePairs
+	for _, c := range []byte{'`', '"', '\'', 0xC2, 0xE2, 0xE3} { // the last three: of speechMarks
 		classes[c] = openByte
 	}
 	classes['\x1b'] = escapeByte
@@ -92,6 +92,7 @@ func mask(buf []byte, block string) (_ []byte, digits, covered bool) {
 		return buf, digits, false
 	}
 	var hopeless [16]bool // runs of so many backticks have no partner in the rest of the block
+	var closers [len(speechMarks)]closer
 	for i := 0; i < len(block); {
 		c := block[i]
 		if byteClasses[c] != openByte {
@@ -111,11 +112,17 @@ func mask(buf []byte, block string) (_ []byte, digits, covered bool) {
 				i += n
 				continue
 			}
-		case '"', '\'':
-			end = closingQuote(block, i, c)
 		default:
-			if i+1 < len(block) && (block[i+1] == 0x80 || block[i+1] == 0xAB) { // as in all of quotePairs
-				end = closingPair(block, i)
+			if c >= utf8.RuneSelf && (i+1 == len(block) || block[i+1] != 0x80 && block[i+1] != 0xAB) { // as in all of speechMarks
+				break
+			}
+			for k := range speechMarks {
+				if q := &speechMarks[k]; strings.HasPrefix(block[i:], q.opening) {
+					if !q.straight || opensSpeech(block, i) {
+						end = closers[k].find(block, i, q)
+					}
+					break
+				}
 			}
 		}
 		if end < 0 {
@@ -147,22 +154,64 @@ func closingTicks(s string, from, n int) int {
 	return -1
 }
 
-const maxQuote = 600 // bytes; longer "quotes" are stray marks
+const maxQuote = 600 // bytes that are no white space; longer "quotes" are stray marks
 
-// closingQuote returns the end of the speech that the straight quote at i opens, or -1. An opening quote follows the start,
-// white space or an opening bracket; a closing one follows a character and stands before none of a word. So
-// apostrophes and inches are no quotes.
-func closingQuote(s string, i int, q byte) int {
-	if i > 0 && !isBlank(s[i-1]) && !isOpening(s[i-1]) && !endsDash(s[:i]) && !endsUnspaced(s[:i]) || i+1 >= len(s) || isBlank(s[i+1]) || s[i+1] == q {
-		return -1
+// quote is a pair of quotation marks. Straight ones are the same on both sides, apostrophes and inches, too.
+type quote struct {
+	opening, closing string
+	straight         bool
+}
+
+var speechMarks = [...]quote{
+	{`"`, `"`, true}, {"'", "'", true},
+	{"“", "”", false}, {"„", "“", false}, {"«", "»", false}, {"‘", "’", false}, {"「", "」", false}, {"『", "』", false},
+}
+
+// closer finds where speech ends. It reads each byte of a block once, however many marks open.
+type closer struct {
+	open  int // the mark that opens
+	at    int // no mark closes before
+	count int // bytes from open to at that are no white space
+}
+
+// find returns the end of the speech that the mark q at i opens, or -1. i only grows.
+func (c *closer) find(s string, i int, q *quote) int {
+	first := i + len(q.opening)
+	if q.straight {
+		first++ // what is empty is no speech
 	}
-	limit := min(len(s), i+maxQuote)
-	for j := i + 2; j < limit; j++ {
-		if s[j] == q && !isBlank(s[j-1]) && !startsWord(s[j+1:]) {
-			return j + 1
+	if first > c.at {
+		c.at, c.count = first, first-i
+	} else {
+		for _, b := range []byte(s[c.open:i]) {
+			if !isBlank(b) {
+				c.count--
+			}
+		}
+	}
+	c.open = i
+	for ; c.at < len(s) && c.count < maxQuote; c.at++ {
+		if s[c.at] == q.closing[0] && q.closes(s, c.at) {
+			return c.at + len(q.closing)
+		}
+		if !isBlank(s[c.at]) {
+			c.count++
 		}
 	}
 	return -1
+}
+
+// closes reports whether q ends at i. A straight mark closes only behind a character, and neither it nor ’ does before one
+// of a word: then it is an apostrophe.
+func (q *quote) closes(s string, i int) bool {
+	rest, ok := strings.CutPrefix(s[i:], q.closing)
+	return ok && (!q.straight || !isBlank(s[i-1])) && !((q.straight || q.closing == "’") && startsWord(rest))
+}
+
+// opensSpeech reports whether the straight mark at i may open: it follows the start, white space, an opening bracket, a dash or
+// a script without spaces, and something else than its like or white space follows it.
+func opensSpeech(s string, i int) bool {
+	return (i == 0 || isBlank(s[i-1]) || isOpening(s[i-1]) || endsDash(s[:i]) || endsUnspaced(s[:i])) && i+1 < len(s) && !isBlank(s[i+1]) && s[i+1] != s[i]
 }
 
 func isOpening(c byte) bool {
@@ -190,28 +239,6 @@ func startsWord(s string) bool {
 		return false
 	}
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
-}
-
-var quotePairs = [...][2]string{{"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}, {"「", "」"}, {"『", "』"}}
-
-// closingPair returns the end of the speech that a typographic quote at i opens, or -1.
-func closingPair(s string, i int) int {
-	for _, p := range quotePairs {
-		if len(s)-i < len(p[0]) || s[i:i+len(p[0])] != p[0] {
-			continue
-		}
-		limit := min(len(s), i+maxQuote)
-		for j := i + len(p[0]); j+len(p[1]) <= limit; j++ {
-			if s[j:j+len(p[1])] == p[1] {
-				if p[1] == "’" && startsWord(s[j+len(p[1]):]) {
-					continue // an apostrophe
-				}
-				return j + len(p[1])
-			}
-		}
-		return -1
-	}
-	return -1
 }
 
 // tokenize appends the tokens and sentences of a masked block.

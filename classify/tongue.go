@@ -2,8 +2,11 @@ package classify
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -53,17 +56,34 @@ type reader struct {
 // lexicons compiles the lexicon of each tongue when it is first asked for.
 type lexicons [nTongues]func() (*lexicon, error)
 
-func newLexicons(fsys fs.FS) (*lexicons, error) {
-	names, err := fs.Glob(fsys, "*.txt")
-	if err != nil {
-		return nil, err
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == weightsFile })
+func newLexicons(fsys fs.FS, names []string) *lexicons {
 	l := new(lexicons)
 	for t := range l {
 		l[t] = sync.OnceValues(func() (*lexicon, error) { return parseLexicon(fsys, tongue(t).files(names)...) })
 	}
-	return l, nil
+	return l
+}
+
+// tableFiles returns the names of the lexicons in fsys, sorted, and whether there is a weights.txt.
+func tableFiles(fsys fs.FS) (names []string, weighed bool, err error) {
+	if names, err = textFiles(fsys, "."); err != nil {
+		return nil, false, err
+	}
+	all := len(names)
+	names = slices.DeleteFunc(names, func(name string) bool { return name == weightsFile })
+	return names, len(names) < all, nil
+}
+
+// textFiles returns the names of the files in a folder that end in .txt, sorted.
+func textFiles(fsys fs.FS, dir string) (names []string, err error) {
+	list, err := fs.ReadDir(fsys, dir)
+	for _, e := range list {
+		if path.Ext(e.Name()) == ".txt" {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names) // not every file system does
+	return names, err
 }
 
 const weightsFile = "weights.txt"
@@ -71,37 +91,67 @@ const weightsFile = "weights.txt"
 // weightTables reads the weights of each tongue when they are first asked for.
 type weightTables [nTongues]func() (weights, error)
 
-// newWeightTables reads weights/NAME.txt for a tongue and, where there is none, weights.txt.
+// newWeightTables reads the weights of each tongue from its own file.
 func newWeightTables(fsys fs.FS) *weightTables {
 	w := new(weightTables)
 	for t := range w {
-		w[t] = sync.OnceValues(func() (weights, error) {
-			own, err := parseWeights(fsys, "weights/"+tongueNames[t]+".txt")
-			if errors.Is(err, fs.ErrNotExist) {
-				return parseWeights(fsys, weightsFile)
-			}
-			return own, err
-		})
+		w[t] = sync.OnceValues(func() (weights, error) { return parseWeights(fsys, "weights/"+tongueNames[t]+".txt") })
 	}
 	return w
 }
 
-// sample is how many bytes from the beginning and the end of a text tell its script.
+// hostWeights returns for each tongue the weights in its own file, else, if common, those in weights.txt, else those in base.
+// It reports whether any are of fsys.
+func hostWeights(fsys fs.FS, common bool, base *weightTables) (w *weightTables, found bool, err error) {
+	names, err := textFiles(fsys, "weights")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false, err
+	}
+	for _, name := range names {
+		if !slices.Contains(tongueNames[:], strings.TrimSuffix(name, ".txt")) {
+			return nil, false, fmt.Errorf("tables: weights/%s is for no script: they are %s", name, strings.Join(tongueNames[:], ", "))
+		}
+	}
+	shared := sync.OnceValues(func() (weights, error) { return parseWeights(fsys, weightsFile) })
+	w = newWeightTables(fsys)
+	for t, name := range tongueNames {
+		switch {
+		case slices.Contains(names, name+".txt"):
+		case common:
+			w[t] = shared
+		default:
+			w[t] = base[t]
+		}
+	}
+	return w, common || len(names) > 0, nil
+}
+
+// sample is how many bytes from the beginning and the end of a text tell its script. White space is not counted.
 const sample = 4096
 
 // tongueOf tells from its script which tables a text needs.
 func tongueOf(text string) tongue {
-	head, tail := text, ""
-	if len(text) > 2*sample {
-		head, tail = text[:sample], text[len(text)-sample:]
+	head, tail := 0, len(text)
+	if len(text) <= 2*sample {
+		head = len(text)
+	}
+	for n := 0; head < len(text) && n < sample; head++ {
+		if !isBlank(text[head]) {
+			n++
+		}
+	}
+	for n := 0; tail > head && n < sample; tail-- {
+		if !isBlank(text[tail-1]) {
+			n++
+		}
 	}
 	var n scriptCounts
-	n.add(head)
-	n.add(tail)
+	n.add(text[:head])
+	n.add(text[tail:])
 	unspaced := n.han + n.kana
 	ascii := 0
 	if unspaced+n.cyrillic+n.accented > 0 {
-		ascii = asciiLetters(head) + asciiLetters(tail)
+		ascii = asciiLetters(text[:head]) + asciiLetters(text[tail:])
 	}
 	switch {
 	case unspaced*15 > ascii && n.kana*8 > unspaced:

@@ -11,7 +11,7 @@ import (
 // vocabulary numbers the words of the tables, from 1. Its lookups are what reading a text consists of most, so once it is
 // complete it has a hash table of its own, open-addressed and keyed by the word's bytes.
 type vocabulary struct {
-	ids   map[string]wordID // for building
+	ids   map[string]wordID // while it is built
 	words []string          // by number
 	slots []wordSlot        // a power of two, at most half full
 
@@ -59,6 +59,7 @@ func (v *vocabulary) add(w string) wordID {
 
 // index makes the vocabulary ready for lookups. It returns the words that each stem is the beginning of.
 func (v *vocabulary) index() (below map[wordID][]wordID) {
+	v.ids = nil
 	size := 2
 	for size < 2*len(v.words) {
 		size *= 2

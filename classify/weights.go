@@ -53,6 +53,9 @@ func parseWeights(fsys fs.FS, name string) (weights, error) {
 		}
 		w[f[0]] = row
 	}
+	if len(w) == 0 {
+		return nil, fmt.Errorf("weights %s: no rows", name)
+	}
 	return w, nil
 }
 
