@@ -366,7 +366,7 @@ func TestTables(t *testing.T) {
 		"unknown group":   {"en.txt", "[claim done]\n@verbs it", "group @verbs is not defined"},
 		"begins with gap": {"en.txt", "[claim done]\n... done", "can't begin with"},
 		"empty word":      {"en.txt", "[claim done]\nit is|", "an empty word"},
-		"endless word":    {"en.txt", "[claim done]\n" + strings.Repeat("完", 22), `too long for a word: 63 bytes`},
+		"endless word":    {"en.txt", "[claim done]\n" + strings.Repeat("完", 22), "is longer than 60 bytes"},
 		"bad weight":      {"en.txt", "[claim done]\nweight much\ndone", "weight needs"},
 		"missing group":   {"en.txt", "[claim done]\ndone", "group @"},
 		"no phrase":       {"en.txt", groups, "no phrases"},
