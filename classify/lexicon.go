@@ -319,7 +319,7 @@ func (p *lexiconParser) alternative(to *choices, w string) error {
 	return nil
 }
 
-const maxWord = 60 // bytes
+const maxWord = 60 // bytes; in scripts without spaces a bit of 64 stands for each length
 
 // word takes up a word or, with ~ at its end, the beginning of words.
 func (p *lexiconParser) word(w string) (wordID, error) {
@@ -339,8 +339,6 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 		return 0, fmt.Errorf("%q: in a script without spaces ~ has no end of a word to stand for", w)
 	case w[len(w)-1] == '~' && len(w) <= stemKey:
 		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
-	case len(w) > maxUnspaced && startsUnspaced(w):
-		return 0, fmt.Errorf("%q is too long for a word: %d bytes are the most in scripts without spaces", w, maxUnspaced)
 	case len(p.lex.vocab.words) == maxWords:
 		return 0, fmt.Errorf("more than %d words", maxWords)
 	}

@@ -161,19 +161,10 @@ func contains(set []wordID, id wordID) bool {
 	return ok
 }
 
-// startsUnspaced reports whether w begins with a character of a script without spaces.
-func startsUnspaced(w string) bool {
-	r, _ := utf8.DecodeRuneInString(w)
-	return unspaced(r)
-}
-
 // unspaced reports whether r belongs to a script that puts no spaces between words: Han, Hiragana, Katakana.
 func unspaced(r rune) bool {
 	return r >= 0x3005 && (r <= 0x3007 || r >= 0x3041 && r <= 0x30FF && r != '・' || r >= 0x3400 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF || r >= 0x20000 && r <= 0x323AF)
 }
-
-// maxUnspaced is how many bytes a word may have in a script without spaces: a bit of 64 stands for each length.
-const maxUnspaced = 63
 
 // scanUnspaced reads the longest word of the tables at i or, where none begins, all up to the next one that does.
 func (v *vocabulary) scanUnspaced(buf []byte, i int) (int, wordID) {

@@ -25,6 +25,7 @@ type Memory struct {
 	Sent   []string `json:"sent,omitempty"`   // hashes of messages sent since the human spoke that do not begin with our prefix
 	Last   string   `json:"last,omitempty"`   // hash of the last output's ID
 	Same   int      `json:"same,omitempty"`   // how often that ID came in a row
+	Active bool     `json:"active,omitempty"` // a hook had sent the agent on when it came
 	Notice string   `json:"notice,omitempty"` // hash of the host's ID of a prompt that it wrote itself
 
 	// Of a host that accumulates: what was judged at the last pause.
@@ -54,7 +55,7 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 	m.Pauses++
 	if last := sum(out.ID); out.ID != "" {
 		if m.Same++; last != m.Last {
-			m.Last, m.Same = last, 0
+			m.Last, m.Same, m.Active = last, 0, e.active()
 		}
 	}
 	if msg := strings.TrimSpace(d.Message); d.Action == autocontinue.Continue && !isOurs(msg) {
@@ -79,8 +80,12 @@ func (m Memory) from(e Event) (int, bool) {
 	return m.Len, true
 }
 
-// known reports whether an output's ID can be the name of this pause: not when it has come more often than there can be hooks.
-func (m Memory) known(id string) bool { return sum(id) != m.Last || m.Same < maxSame-1 }
+// known reports whether an output's ID can be the name of this pause. It cannot when it has come more often than there can be
+// hooks, nor when it named a pause before which the agent was not sent on, and now it was, or the other way round: all
+// hooks of a pause are told the same. Then the transcript lags, and the agent has said the same again.
+func (m Memory) known(id string, active bool) bool {
+	return sum(id) != m.Last || m.Same < maxSame-1 && active == m.Active
+}
 
 // ours reports whether a text is a message of ours. Echoes says that what was sent comes back as it is.
 func (m Memory) ours(s string, echoes bool) bool {

@@ -26,7 +26,8 @@ const (
 //   - Session is [Event.SessionKey], and Run is empty: each pause is a run of its own.
 //   - Turn is the host's ID of the human's prompt, by the transcript where it has one. It is empty where the host has none, for
 //     a prompt that the host wrote itself, and where a hook sent the agent on: these open no turn.
-//   - ID is [Trace.MessageID] where the transcript's message is the event's, white space aside; never made of the text.
+//   - ID is [Trace.MessageID] where the transcript's message is the event's, white space aside, and m does not say that it
+//     named another pause; never made of the text.
 //   - Text is the message; of a host that accumulates, what follows the text that was judged last.
 //   - Request is the event's prompt where it has one that is the human's, else the transcript's.
 //   - Continues is the larger of what the transcript counts and what the host does.
@@ -37,7 +38,7 @@ const (
 //     where a hook sent the agent on but neither memory nor transcript knows of it.
 func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 	out := autocontinue.Output{Session: e.SessionKey(), Request: e.request(t, m), Continues: max(t.Continues, e.Loop.Value, 0)}
-	active := e.StopActive.Value || e.Loop.Value > 0
+	active := e.active()
 	if !active && e.Turn.Value != "" {
 		switch {
 		case t.Turn != "":
@@ -59,7 +60,7 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 		out.Text = strings.TrimPrefix(out.Text, "\n")
 	}
 	current := e.same(msg, t.Message)
-	if current && m.known(t.MessageID) {
+	if current && m.known(t.MessageID, active) {
 		out.ID = t.MessageID
 	}
 	out.Evidence = evidence(t, out.Text, current)
@@ -99,6 +100,9 @@ func (e Event) request(t Trace, m Memory) string {
 	}
 	return t.Request
 }
+
+// active reports whether a hook sent the agent on before this pause.
+func (e Event) active() bool { return e.StopActive.Value || e.Loop.Value > 0 }
 
 func (e Event) working() bool {
 	for _, task := range e.Background.Value {

@@ -238,6 +238,26 @@ func TestAStaleTranscriptIsNoIdentity(t *testing.T) {
 	require.LessOrEqual(t, n, maxSame+1)
 }
 
+// A claim that is made again while the transcript still ends with the first one is no report of the first pause: the host
+// says that a hook sent the agent on.
+func TestARepeatedClaimWhileTheTranscriptLags(t *testing.T) {
+	for _, host := range Hosts() {
+		t.Run(string(host), func(t *testing.T) {
+			s := newSession(t, host)
+			require.True(t, s.prompt("Fix the login redirect."))
+			const text = "Fixed the login redirect, should work now."
+			trace := Trace{Read: true, Message: text, MessageID: "m1"}
+			var seen []autocontinue.Outcome
+			for range 3 {
+				d := s.pause(text, trace)
+				require.False(t, d.Replayed)
+				seen = append(seen, d.Outcome)
+			}
+			require.Equal(t, []autocontinue.Outcome{autocontinue.OutcomeContinuing, autocontinue.OutcomeContinuing, autocontinue.OutcomeStalled}, seen)
+		})
+	}
+}
+
 // The same pause through a hook and through the library gives the same decision.
 func TestHookAndLibraryAgree(t *testing.T) {
 	for _, text := range []string{

@@ -62,7 +62,8 @@ func newHookUninstall() *cobra.Command {
 		Short: "Take the hook out of a host's settings",
 		Long: `uninstall undoes install --write: it takes the lines that run sidecoach out of
 the settings of Claude Code or Gemini CLI, and leaves everything else as it is.
-The file before is kept beside it. What the hook remembered stays in its folder.`,
+The file before is kept beside it. Where such a line does something else as
+well, nothing is written. What the hook remembered stays in its folder.`,
 		Example: `  sidecoach hook uninstall claude
   sidecoach hook uninstall gemini --project`,
 		DisableFlagsInUseLine: true,

@@ -57,6 +57,17 @@ func cmdWord(w string) string {
 	return `"` + w + `"`
 }
 
+// quotedWord begins a pattern of a word, of which it has the quoted kinds.
+const quotedWord = `(?:'(?:[^']|'\\''|'')*'|"[^"]*"`
+
+// alone says whether a line that is ours calls the program and does nothing beside: variables may come before, and what keeps
+// a failure from the host after.
+func (n installation) alone(line string) bool {
+	word := quotedWord + "|[^\\s;&|<>()`$'\"]+)+"
+	return regexp.MustCompile(`(?i)^[ \t]*(?:& )?(?:\w+=(?:` + word + `)?[ \t]+)*` + word + `[ \t]+hook[ \t]+` + string(n.host) +
+		`(?:[ \t]+` + word + `)*[ \t]*(?:(?:\|\||;)[ \t]*(?:exit(?: /b)? 0|true|:)\s*)?$`).MatchString(line)
+}
+
 // owns says whether a hook's command line is ours: by its program's name, whatever the path. Written says that install wrote it,
 // and nobody changed it by hand.
 func (n installation) owns(line string) (ours, written bool) {
@@ -66,6 +77,6 @@ func (n installation) owns(line string) (ours, written bool) {
 	if !regexp.MustCompile(`(?i)(?:^|[\s/\\'"])` + name + call + `(?:[\s;]|$)`).MatchString(line) {
 		return false, false
 	}
-	word := `(?:'(?:[^']|'\\''|'')*'|"[^"]*"|[^\s'"=]+)`
-	return true, regexp.MustCompile(`(?i)^(?:& )?` + word + ` hook ` + string(n.host) + `(?: .*)?(?: \|\| exit (?:/b )?0|; exit 0)$`).MatchString(line)
+	word := quotedWord + `|[^\s'"=]+)`
+	return true, regexp.MustCompile(`(?i)^(?:& )?`+word+` hook `+string(n.host)+`(?: .*)?(?: \|\| exit (?:/b )?0|; exit 0)$`).MatchString(line) && n.alone(line)
 }

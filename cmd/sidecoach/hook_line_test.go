@@ -52,6 +52,7 @@ func TestWhoseLineItIs(t *testing.T) {
 		"KEY=1 /old/sidecoach hook claude || exit 0":             {true, false},
 		"cd /x && sidecoach hook claude || exit 0":               {true, false},
 		"/old/sidecoach hook claude || exit 0; say done":         {true, false},
+		"/old/sidecoach hook claude; say done || exit 0":         {true, false},
 		"sidecoach hook claude2 || exit 0":                       {false, false},
 		"/x/observer hook claude || exit 0":                      {false, false},
 		"/x/mycoach v2x hook claude || exit 0":                   {false, false},
@@ -64,6 +65,22 @@ func TestWhoseLineItIs(t *testing.T) {
 	} {
 		ours, written := n.owns(line)
 		assert.Equal(t, want, [2]bool{ours, written}, line)
+	}
+}
+
+// Whatever is in them, the lines that install writes are told from those that do more.
+func TestInstalledLinesAreAlone(t *testing.T) {
+	for _, h := range hook.Hosts() {
+		for _, system := range []string{"linux", "darwin", "windows"} {
+			for _, binary := range []string{"/usr/bin/sidecoach", "/it's a; folder/$x/sidecoach", "C:\\Program Files (x86)\\sidecoach.exe"} {
+				for _, flags := range [][]string{nil, {"--shadow", "--max-continues=2"}, {"--plan=a 'plan' & more; (b).md", "--base-url=http://[::1]:1/v1?a=b"}} {
+					line := shellOf(h, system).line(binary, h, flags)
+					n := installation{host: h, binary: binary}
+					ours, written := n.owns(line)
+					assert.True(t, ours && written, line)
+				}
+			}
+		}
 	}
 }
 

@@ -183,7 +183,7 @@ func (n installation) mergeEvent(text []byte, event string) ([]byte, error) {
 }
 
 // unmerge returns settings in which the host does not run sidecoach any more, and how often it did. What is left empty by that
-// goes, too.
+// goes, too. A line that does something else beside is an error.
 func (n installation) unmerge(text []byte) ([]byte, int, error) {
 	for times := 0; ; times++ {
 		s, err := n.parse(text)
@@ -197,7 +197,11 @@ func (n installation) unmerge(text []byte) ([]byte, int, error) {
 		if len(list) == 0 {
 			return text, times, nil
 		}
-		text = s.without(list[len(list)-1])
+		last := list[len(list)-1]
+		if !s.alone(last.line) {
+			return nil, 0, fmt.Errorf("%q runs sidecoach in a line that does more than that: %.200q", s.hooks.children[last.event].key, last.line)
+		}
+		text = s.without(last)
 	}
 }
 

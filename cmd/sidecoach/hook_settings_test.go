@@ -119,6 +119,34 @@ func TestUnmerge(t *testing.T) {
 	}
 }
 
+// A line that does something beside running sidecoach, or only speaks of it, is not taken out: what it does is the user's.
+func TestUnmergeRefusesWhatDoesMore(t *testing.T) {
+	for _, line := range []string{
+		"say done; sidecoach hook claude", "sidecoach hook claude || exit 0; say done", "cd /x && sidecoach hook claude", "echo sidecoach hook claude",
+		"sidecoach hook claude | tee log", "sidecoach hook claude >log", "nice sidecoach hook claude", "sidecoach hook claude --plan $(which plan)", "sidecoach hook claude &",
+		"sidecoach hook claude; say done || exit 0",
+		"sidecoach hook claude\nsay done",
+	} {
+		text, err := json.Marshal(map[string]any{"hooks": map[string]any{"Stop": []settingsGroup{{[]settingsHook{{Command: line}}}}}})
+		require.NoError(t, err)
+		_, _, err = installed(hook.Claude).unmerge(text)
+		if assert.Error(t, err, line) {
+			assert.Contains(t, err.Error(), "does more than that")
+		}
+	}
+	for _, line := range []string{
+		"sidecoach hook claude", "KEY=1 /old/sidecoach hook claude || exit 0", "'/my bin/sidecoach' hook claude --plan='a; b.md' || true", "sidecoach hook claude --shadow ; exit 0",
+		"KEY='a b' OTHER= sidecoach  hook  claude --max-continues 2", "& 'C:\\my bin\\sidecoach.exe' hook claude",
+	} {
+		text, err := json.Marshal(map[string]any{"hooks": map[string]any{"Stop": []settingsGroup{{[]settingsHook{{Command: line}}}}}})
+		require.NoError(t, err)
+		got, times, err := installed(hook.Claude).unmerge(text)
+		require.NoError(t, err, line)
+		assert.Equal(t, 1, times, line)
+		assert.Equal(t, "{}", string(got), line)
+	}
+}
+
 func TestHooksThatAreOff(t *testing.T) {
 	for _, tt := range []struct {
 		host hook.Host
@@ -144,7 +172,7 @@ func FuzzMerge(f *testing.F) {
 	for _, text := range []string{
 		"{}", `{"a":1}`, "{\n  \"hooks\": {}\n}\n", `{"hooks":{"Stop":[]}}`, `{"hooks":{"Stop":[{"hooks":[{"command":"x"}]}],"PreToolUse":[1]},"z":[1,{"b":"\u00e4"}]}`,
 		"{\r\n\t\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"command\":\"/b/sidecoach hook claude --shadow || exit 0\"}]}] }, \"hooks2\": 1e99 }",
-		`{"hooks":{"Stop":[{"hooks":[{"command":"sidecoach hook claude"}]}]}}`, `{"hooks":{"Stop":"x"}}`, `{"":{"":[]},"hooks":{"":[]}}`,
+		`{"hooks":{"Stop":[{"hooks":[{"command":"sidecoach hook claude"}]}]}}`, `{"hooks":{"Stop":"x"}}`, `{"hooks":{"Odd":[{"hooks":[{"command":"echo sidecoach hook claude"}]}]}}`, `{"":{"":[]},"hooks":{"":[]}}`,
 	} {
 		f.Add([]byte(text))
 	}
@@ -158,7 +186,11 @@ func FuzzMerge(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(merged), string(again))
 		before, beforeTimes, err := n.unmerge(text)
-		require.NoError(t, err)
+		if err != nil { // a line of the user's, among other events
+			_, _, err = n.unmerge(merged)
+			require.Error(t, err)
+			return
+		}
 		after, times, err := n.unmerge(merged)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, times, len(hookEvents(hook.Claude)))
