@@ -34,6 +34,34 @@ func lookAt(t *testing.T, lines ...string) Trace {
 	return tr
 }
 
+// The plain message that sends an agent on has no prefix. Where the host feeds it back as a prompt, and what was sent is
+// forgotten, the transcript still counts it, or a turn whose state is lost each time would never end.
+func TestAPlainMessageCountsWhenTheStateIsLost(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "session.jsonl")
+	lines := []string{`{"sessionId":"s","projectHash":"h"}`, `{"id":"u0","type":"user","content":[{"text":"Fix the login redirect."}]}`}
+	for i := range 3 {
+		lines = append(lines, fmt.Sprintf(`{"id":"m%d","type":"gemini","content":"Next I will add step %[1]d."}`, i), fmt.Sprintf(`{"id":"u%d","type":"user","content":[{"text":"continue"}]}`, i+1))
+	}
+	lines = append(lines, `{"id":"m9","type":"gemini","content":"Next I will add step 9."}`)
+	require.NoError(t, os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+
+	look := func(active bool, m Memory) (Trace, string) {
+		e := Event{Host: Gemini, Kind: Stop, Session: "s", Transcript: Value(name), Prompt: Value("continue"), Message: Value("Next I will add step 9."), StopActive: Value(active)}
+		tr := e.Look(m)
+		require.NoError(t, tr.Err)
+		return tr, e.Output(tr, m).Request
+	}
+	tr, request := look(true, Memory{})
+	require.Equal(t, 3, tr.Continues)
+	require.Equal(t, "Fix the login redirect.", request)
+
+	for _, m := range []Memory{{}, {Pauses: 4}} { // a human's "continue" is the human's
+		tr, request = look(m.Pauses > 0, m)
+		require.Zero(t, tr.Continues)
+		require.Equal(t, "continue", request)
+	}
+}
+
 // A file of 1 GiB costs no more than what its end costs.
 func TestLookAtALargeFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "session.jsonl")

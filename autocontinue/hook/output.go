@@ -95,10 +95,17 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 
 // request returns the human's words of the turn.
 func (e Event) request(t Trace, m Memory) string {
-	if prompt, ok := e.Prompt.Get(); ok && !blank(prompt) && !e.Host.dialect().machine(prompt) && !m.ours(prompt, e.Host.Echoes()) {
+	if prompt, ok := e.Prompt.Get(); ok && !blank(prompt) && !e.Host.dialect().machine(prompt) && !e.ours(prompt, m) {
 		return clip(prompt, maxRequest)
 	}
 	return t.Request
+}
+
+// ours reports whether what went to the agent is a message of ours. Where the memory of what was sent is lost, though a hook
+// sent the agent on, our one message without a prefix is: else the turn would seem to be the human's, again and again.
+func (e Event) ours(s string, m Memory) bool {
+	echoes := e.Host.Echoes()
+	return m.ours(s, echoes) || echoes && e.active() && m.Pauses == 0 && strings.TrimSpace(s) == plainMessage
 }
 
 // active reports whether a hook sent the agent on before this pause.

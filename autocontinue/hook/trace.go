@@ -34,7 +34,7 @@ func (e Event) Look(m Memory) Trace {
 		return Trace{Err: err}
 	}
 	defer f.Close()
-	return look(f, size, d.transcript(e), func(s string) bool { return m.ours(s, e.Host.Echoes()) })
+	return look(f, size, d.transcript(e), func(s string) bool { return e.ours(s, m) })
 }
 
 // look reads a transcript from its end.
