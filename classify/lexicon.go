@@ -20,20 +20,29 @@ type lexicon struct {
 	kinds    map[SignalKind]ruleSet
 	patterns []pattern
 	starts   [nVoices]startIndex
-	common   wordSet // the most frequent words: how often they stand tells whether a text is in a language of the tables
+	traits   []wordTraits // by number of a word
 
 	endings   []string // of words, as in ~ing
 	lastBytes [256]bool
 	numbers   []tokenKind // by number of a word: what kind of number it is
 
-	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
+	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs wordSet // groups that code asks for: a table must define them
 
 	among wordSet  // a group that a table may define: stands between a whole and its part
-	alien wordSet  // another: frequent words of other languages in the same script
 	asks  []string // another: by what a sentence ends that asks without a question mark
 
 	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
+
+// wordTraits is what is asked of every word of a text, so that it is asked at once.
+type wordTraits uint8
+
+const (
+	commonWord wordTraits = 1 << iota // among the most frequent: how many are tells whether a text is in a language of the tables
+	orWord
+	unrealWord
+	alienWord // frequent in other languages in the same script, as a table may list them in @alien
+)
 
 // rule is what its phrases are a sign of. Its index is its bit in a ruleSet.
 type rule struct {
@@ -461,10 +470,10 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 			}
 		}
 	}
-	lex.common = set(ids(p.common))
+	var or wordSet
 	for name, dst := range map[string]*wordSet{
 		"@not": &lex.not, "@later": &lex.later, "@to": &lex.to, "@clause": &lex.clause, "@fail": &lex.fail, "@tests": &lex.test, "@id": &lex.otherID, "@whole": &lex.whole,
-		"@other": &lex.other, "@unreal": &lex.unreal, "@of": &lex.of, "@finite": &lex.finiteVerbs, "@or": &lex.or,
+		"@other": &lex.other, "@unreal": &lex.unreal, "@of": &lex.of, "@finite": &lex.finiteVerbs, "@or": &or,
 	} {
 		group, ok := p.shared[name]
 		if !ok {
@@ -475,8 +484,16 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		}
 		*dst = set(ids(group.ids))
 	}
+	lex.traits = make([]wordTraits, len(lex.vocab.words))
+	alien := set(ids(p.shared["@alien"].ids))
+	for t, words := range map[wordTraits]wordSet{commonWord: set(ids(p.common)), orWord: or, unrealWord: lex.unreal, alienWord: alien} {
+		for i := range lex.traits {
+			if words.has(wordID(i)) {
+				lex.traits[i] |= t
+			}
+		}
+	}
 	lex.among = set(ids(p.shared["@among"].ids))
-	lex.alien = set(ids(p.shared["@alien"].ids))
 	for _, id := range p.shared["@asks"].ids {
 		lex.asks = append(lex.asks, lex.vocab.words[id])
 	}

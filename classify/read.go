@@ -255,11 +255,11 @@ func (rd *reading) prose(l line, request bool) {
 }
 
 func (rd *reading) sentence(l line, s sentence, request bool) {
-	rd.unreal = false
 	mark := seen{
 		start: l.start + s.start, end: l.start + s.end, tokens: s.last - s.first,
 		kind: l.kind, question: s.question, colon: s.colon, ellipsis: s.ellipsis,
 	}
+	var all wordTraits
 	for i := s.first; i < s.last; i++ {
 		t := &rd.toks[i]
 		switch {
@@ -271,18 +271,18 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 				rd.numbers++
 			}
 		default:
-			mark.or = mark.or || rd.lex.or.has(t.id)
-			rd.unreal = rd.unreal || rd.lex.unreal.has(t.id)
+			traits := rd.lex.traits[t.id]
+			all |= traits
 			n := 1
 			if rd.buf[t.start] >= 0xE3 {
 				if r, _ := utf8.DecodeRune(rd.buf[t.start:t.end]); unspaced(r) {
 					n = max(1, int(t.end-t.start)/6) // two characters a word
 				}
 			}
-			if rd.lex.alien.has(t.id) {
+			if traits&alienWord != 0 {
 				rd.alien++
 			}
-			if rd.lex.common.has(t.id) {
+			if traits&commonWord != 0 {
 				rd.common += n
 			} else if t.id == 0 && rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
 				rd.foreign += n
@@ -290,6 +290,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			rd.words += n
 		}
 	}
+	mark.or, rd.unreal = all&orWord != 0, all&unrealWord != 0
 	v := agentVoice
 	if request {
 		v = humanVoice

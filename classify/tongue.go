@@ -171,11 +171,14 @@ type scriptCounts struct{ accented, cyrillic, han, kana int }
 
 func (n *scriptCounts) add(s string) {
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			continue
+		for i+8 <= len(s) && isASCII(s[i:i+8]) {
+			i += 8
 		}
-		switch {
+		if i == len(s) {
+			break
+		}
+		switch c := s[i]; {
+		case c < utf8.RuneSelf:
 		case c >= 0xC3 && c <= 0xC5: // Latin-1 and Latin Extended-A
 			n.accented++
 		case c >= 0xD0 && c <= 0xD3:
@@ -186,6 +189,11 @@ func (n *scriptCounts) add(s string) {
 			n.han++
 		}
 	}
+}
+
+// isASCII tells it of eight bytes.
+func isASCII(s string) bool {
+	return (s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7])&0x80 == 0
 }
 
 func asciiLetters(s string) int {
