@@ -42,6 +42,7 @@ const (
 	orWord
 	unrealWord
 	alienWord // frequent in other languages in the same script, as a table may list them in @alien
+	startWord // begins patterns of the first voice; the bits that follow are for the others
 )
 
 // rule is what its phrases are a sign of. Its index is its bit in a ruleSet.
@@ -562,6 +563,9 @@ func (lex *lexicon) indexStarts(v voice) {
 	size := uint32(0)
 	for i := range words {
 		w := &words[i]
+		if w.last > 0 {
+			lex.traits[i] |= startWord << v
+		}
 		w.first, w.last, size = size, size, size+w.last
 	}
 	x.words, x.list = words, make([]start, size)

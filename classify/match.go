@@ -28,7 +28,10 @@ func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []ma
 		default:
 			q.try(x.num, i)
 		}
-		if w := &x.words[t.id]; w.first < w.last && w.second[q.begins(i)]&q.sieve(i+1) != 0 {
+		if lex.traits[t.id]&(startWord<<v) == 0 {
+			continue
+		}
+		if w := &x.words[t.id]; w.second[q.begins(i)]&q.sieve(i+1) != 0 {
 			q.try(x.list[w.first:w.last], i)
 		}
 	}

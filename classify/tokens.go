@@ -302,7 +302,14 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 					continue
 				}
 			}
-			j, word := scanWord(buf, i, scratch[:0])
+			j := i
+			for j < len(buf) && 'a' <= buf[j] && buf[j] <= 'z' {
+				j++
+			}
+			word := buf[i:j]
+			if j == i || j < len(buf) && !isBlank(buf[j]) { // as few words are
+				j, word = scanWord(buf, i, scratch[:0])
+			}
 			t := token{start: int32(i), end: int32(j), gap: gap, id: lex.vocab.lookup(word)}
 			if len(word) > 0 && word[0] <= '9' {
 				t.kind = numberKind(word)
@@ -439,12 +446,6 @@ func terminator(s string) (int, byte) {
 // appends to word is lower case, with a straight apostrophe for a typographic one and е for ё.
 func scanWord(buf []byte, i int, word []byte) (int, []byte) {
 	j, plain := i, true // plain: ASCII, so that the word is as it stands in buf
-	for j < len(buf) && 'a' <= buf[j] && buf[j] <= 'z' {
-		j++
-	}
-	if j > i && (j == len(buf) || isBlank(buf[j])) { // as most words are
-		return j, buf[i:j]
-	}
 	for j < len(buf) {
 		c := buf[j]
 		switch {

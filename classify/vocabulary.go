@@ -65,6 +65,10 @@ func (v *vocabulary) index() (below map[wordID][]wordID) {
 		size *= 2
 	}
 	v.slots = make([]wordSlot, size)
+	joined := strings.Join(v.words, "") // close together, since lookups compare with them
+	for i, w := range v.words {
+		v.words[i], joined = joined[:len(w)], joined[len(w):]
+	}
 	v.stems, v.unspaced = map[string][]stem{}, map[rune]uint64{}
 	for i, w := range v.words[1:] {
 		id := wordID(i + 1)
