@@ -31,7 +31,7 @@ func (v *verdict) result() Result {
 	}
 	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress]
 	var buf [256]byte
-	r.Reason = string(v.table.explain(append(buf[:0], v.reason(r)...), v.rd.sheet.held, p, classOf(r)))
+	r.Reason = string(v.table.explain(v.reason(buf[:0], r), v.rd.sheet.held, p, classOf(r)))
 	v.closingQuestion(&r)
 	v.weighHost(&r)
 	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has(failureException))
@@ -140,16 +140,34 @@ func (v *verdict) weighHost(r *Result) {
 // words names a kind of evidence in prose.
 func words(k EvidenceKind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
-// reason says in words what spoke for the verdict.
-func (v *verdict) reason(r Result) string {
+// reason appends in words what spoke for the verdict.
+func (v *verdict) reason(buf []byte, r Result) []byte {
+	buf = append(buf, v.ground(r)...)
+	if shown := r.shown(nil); r.Type == Completion && shown != (kindSet{}) {
+		for i, k := range kindsOfEvidence {
+			if !shown[i] {
+				continue
+			}
+			if buf[len(buf)-1] != ' ' {
+				buf = append(buf, ", "...)
+			}
+			for _, c := range []byte(k) {
+				if c == '_' {
+					c = ' '
+				}
+				buf = append(buf, c)
+			}
+		}
+	}
+	return buf
+}
+
+// ground names what spoke for the verdict, up to the evidence shown by a completion.
+func (v *verdict) ground(r Result) string {
 	rd := v.rd
 	last, _, _ := rd.closing()
 	at := func(r namedRule) bool { return rd.in(last.rules, r) }
-	var evidence []string
-	for _, k := range r.Shown(nil) {
-		evidence = append(evidence, words(k))
-	}
-	shown := strings.Join(evidence, ", ")
+	shows := r.shown(nil) != (kindSet{})
 	switch {
 	case r.Type == Error && (rd.has(failureCrash) || rd.has(failureException) || rd.has(failurePrefix)):
 		return "the run broke and this is its error"
@@ -167,8 +185,8 @@ func (v *verdict) reason(r Result) string {
 		return "ends with a question to the human"
 	case r.Type == Question:
 		return "leaves a decision or an input to the human"
-	case r.Type == Completion && shown != "":
-		return "shows its result: " + shown
+	case r.Type == Completion && shows:
+		return "shows its result: "
 	case r.Type == Completion && rd.kind(SignalClaim):
 		return "reports a result that it can stand on"
 	case r.Type == Completion:
@@ -177,7 +195,7 @@ func (v *verdict) reason(r Result) string {
 		return "is at work and says what comes next"
 	case !r.WasRejectedCompletion:
 		return "progress, with no result and no question yet"
-	case shown != "":
+	case shows:
 		return "claims completion, but what it shows does not carry the claim"
 	case !rd.kind(SignalClaim) && rd.kind(SignalPromise):
 		return "promises instead of showing work"
