@@ -63,7 +63,7 @@ type Item struct {
 	Result json.RawMessage `json:"result,omitempty"` // of a tool: what it returned, or the stand-in
 }
 
-// Approved returns the body that is handed out once the item is approved: the edited one, or the proposed one.
+// ApprovedBody returns the body that is handed out once the item is approved: the edited one, or the proposed one.
 func (i Item) ApprovedBody() json.RawMessage {
 	if i.Edited != nil {
 		return i.Edited

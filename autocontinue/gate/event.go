@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -66,4 +67,122 @@ type Event struct {
 	Policy  *Policy   `json:"policy,omitempty"`  // POLICY_CHANGED
 
 	Sum string `json:"sum"` // SHA-256 of the line up to this field, hexadecimal
+}
+
+// clone returns an event that shares nothing with e.
+func (e Event) clone() Event {
+	for _, raw := range []*json.RawMessage{&e.Payload, &e.PayloadEdits, &e.Args, &e.ArgsOverride, &e.Result, &e.DraftA2UI, &e.FinalA2UI} {
+		*raw = clone(*raw)
+	}
+	dup := func(s **string) {
+		if *s != nil {
+			text := **s
+			*s = &text
+		}
+	}
+	dup(&e.DraftText)
+	dup(&e.FinalText)
+	if e.Audited != nil {
+		on := *e.Audited
+		e.Audited = &on
+	}
+	if e.Policy != nil {
+		p := *e.Policy
+		e.Policy = &p
+	}
+	return e
+}
+
+// proposal returns the event that proposes a subject.
+func proposal(sub Subject, dig string, v Verdict) Event {
+	e := Event{
+		Type: eventOf(sub.Kind, "proposed"), Kind: sub.Kind, Thread: sub.Thread, Run: sub.Run, Call: sub.Call, Tool: sub.Tool,
+		Label: sub.Label, Digest: dig, Verdict: v.Then, Rule: v.Rule,
+	}
+	switch sub.Kind {
+	case Context:
+		e.Payload = sub.Body
+	case Tool:
+		e.Args = sub.Body
+	case Response:
+		text, a2ui := parts(sub.Body)
+		e.DraftText, e.DraftA2UI = &text, a2ui
+	}
+	return e
+}
+
+// subject returns what a proposal proposes.
+func (e Event) subject() (Subject, error) {
+	sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label}
+	switch e.Kind {
+	case Context:
+		sub.Body = e.Payload
+	case Tool:
+		sub.Body = e.Args
+	case Response:
+		if e.DraftText != nil {
+			sub.Body = response(*e.DraftText, e.DraftA2UI)
+		}
+	}
+	if err := sub.check(); err != nil {
+		return Subject{}, err
+	}
+	return sub, kept(e.Kind, sub.Body)
+}
+
+// kept refuses a body that no session would have kept so.
+func kept(k Kind, body json.RawMessage) error {
+	read, err := readBody(k, body)
+	if err == nil && !bytes.Equal(read, body) {
+		err = badEvent("has a body that is not written as bodies are")
+	}
+	return err
+}
+
+// about returns an event about an item, without what happened.
+func about(it Item, t EventType) Event {
+	return Event{Type: t, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Item: it.ID, Call: it.Call, Tool: it.Tool}
+}
+
+// approval returns the event that approves an item; edited is nil or the body that replaces its own.
+func approval(it Item, edited json.RawMessage) Event {
+	e := about(it, eventOf(it.Kind, "approved"))
+	final := it.Subject
+	if edited != nil {
+		final.Body = edited
+	}
+	e.Digest = digest(final)
+	switch it.Kind {
+	case Context:
+		e.PayloadEdits = edited
+	case Tool:
+		e.ArgsOverride = edited
+	case Response:
+		text, a2ui := parts(final.Body)
+		e.FinalText, e.FinalA2UI = &text, a2ui
+	}
+	return e
+}
+
+// final returns the body that an approval approves.
+func (e Event) final(it Item) (json.RawMessage, error) {
+	var edited json.RawMessage
+	switch it.Kind {
+	case Context:
+		edited = e.PayloadEdits
+	case Tool:
+		edited = e.ArgsOverride
+	case Response:
+		if e.FinalText == nil {
+			return nil, badEvent("approves a response without its text")
+		}
+		edited = response(*e.FinalText, e.FinalA2UI)
+	}
+	if (edited != nil) != (e.Action == Edit) && it.Kind != Response {
+		return nil, badEvent("holds an edit that nobody made, or none")
+	}
+	if edited == nil {
+		return it.Body, nil
+	}
+	return edited, kept(it.Kind, edited)
 }
