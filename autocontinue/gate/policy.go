@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -137,8 +138,11 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 //  4. Everything else is asked.
 func (p Policy) Judge(sub Subject) Verdict {
 	body, err := readBody(sub.Kind, sub.Body)
-	if err == nil && sub.Kind == Tool {
+	switch {
+	case err == nil && sub.Kind == Tool:
 		err = checkTool(sub.Tool)
+	case sub.Kind != Context && sub.Kind != Tool && sub.Kind != Response:
+		err = errors.New("the kind is none of context, tool, response")
 	}
 	if err != nil {
 		return Verdict{Forbid, "it cannot be read: " + err.Error()}
