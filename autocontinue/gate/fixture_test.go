@@ -148,8 +148,10 @@ func inside(s *Session) any {
 	return []any{s.st, s.events.list, s.events.bytes}
 }
 
+// lines splits a journal, each with its newline.
 func lines(journal string) []string {
-	return strings.SplitAfter(strings.TrimSuffix(journal, "\n"), "\n")
+	list := strings.SplitAfter(journal, "\n")
+	return list[:len(list)-1]
 }
 
 var errDisk = errors.New("no space left")

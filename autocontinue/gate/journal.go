@@ -81,7 +81,7 @@ func decode(line []byte, seq uint64, prev string) (Event, error) {
 func (s *Session) replay(journal io.Reader) error {
 	r := bufio.NewReaderSize(journal, 64<<10)
 	for n := 1; ; n++ {
-		line, err := readLine(r)
+		line, err := readLine(r, maxLine)
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil // what stands after the last newline was never written wholly, and nobody was told of it
@@ -104,7 +104,7 @@ func (s *Session) replay(journal io.Reader) error {
 var errLongLine = errors.New("it is longer than any line of a session")
 
 // readLine returns the next line with its newline, or io.EOF when there is no whole one.
-func readLine(r *bufio.Reader) ([]byte, error) {
+func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
@@ -115,7 +115,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return nil, err
 		}
-		if len(line) > maxLine {
+		if len(line) > most {
 			return nil, errLongLine
 		}
 	}
