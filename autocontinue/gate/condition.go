@@ -153,7 +153,7 @@ func parseCondition(raw json.RawMessage) (Condition, error) {
 				err = errors.New("write true or false")
 			}
 		default:
-			return Condition{}, fmt.Errorf("a condition has no field %q: it has at and one of count_over, count_under, over, under, equals, one_of, like, exists", m.key)
+			return Condition{}, fmt.Errorf(`a condition has no field "%s": it has at and one of count_over, count_under, over, under, equals, one_of, like, exists`, brief(m.key, 60))
 		}
 		if err != nil {
 			return Condition{}, fmt.Errorf("%s: %w", m.key, err)
@@ -163,7 +163,7 @@ func parseCondition(raw json.RawMessage) (Condition, error) {
 		return Condition{}, errors.New(`a condition needs "at", a JSON pointer such as "/rows"`)
 	}
 	if tests != 1 {
-		return Condition{}, fmt.Errorf("the condition at %q has %d tests: write one; several conditions of one rule must all hold", c.At, tests)
+		return Condition{}, fmt.Errorf(`the condition at "%s" has %d tests: write one; several conditions of one rule must all hold`, brief(c.At, 60), tests)
 	}
 	return c, nil
 }

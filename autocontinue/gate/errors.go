@@ -15,7 +15,7 @@ var (
 	ErrReused = errors.New("the ID was used before for something else")
 	// ErrIllegal: the run's phase, or the item's kind, has no such step.
 	ErrIllegal = errors.New("illegal transition")
-	// ErrFull: Options.MaxPending items are open.
+	// ErrFull: Options.MaxPending items are open, or the run has Options.RunItems of them.
 	ErrFull = errors.New("too many open items")
 	// ErrUnknown: the session has no such item or run, or no longer.
 	ErrUnknown = errors.New("unknown")

@@ -49,7 +49,7 @@ func stands(data []byte) bool {
 			continue
 		}
 		top := open[len(open)-1]
-		key := tok.(string)
+		key := strings.NewReplacer("ı", "i", "İ", "i").Replace(tok.(string))
 		if slices.ContainsFunc(top.keys, func(k string) bool { return strings.EqualFold(k, key) }) {
 			return true
 		}

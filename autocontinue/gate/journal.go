@@ -80,9 +80,12 @@ func decode(line []byte, seq uint64, prev string) (Event, error) {
 // replay applies the journal's whole lines.
 func (s *Session) replay(journal io.Reader) error {
 	r := bufio.NewReaderSize(journal, 64<<10)
+	reached := s.options.Head == "" || s.options.Head == s.st.sum
 	for n := 1; ; n++ {
 		line, err := readLine(r, maxLine)
 		switch {
+		case errors.Is(err, io.EOF) && !reached:
+			return &JournalError{n, "the journal ends before the line whose hash it must hold: lines are missing at its end"}
 		case errors.Is(err, io.EOF):
 			return nil // what stands after the last newline was never written wholly, and nobody was told of it
 		case errors.Is(err, errLongLine):
@@ -97,6 +100,7 @@ func (s *Session) replay(journal io.Reader) error {
 		if err != nil {
 			return &JournalError{n, err.Error()}
 		}
+		reached = reached || e.Sum == s.options.Head
 		s.events.add(e, len(line))
 	}
 }

@@ -363,3 +363,23 @@ func TestJournalIsOneCallAnOperation(t *testing.T) {
 	d.propose(call("r", "c", "profile_get", `{}`))
 	step(6)
 }
+
+func TestMissingEndIsFoundByItsHead(t *testing.T) {
+	d := story(t)
+	all := lines(d.log.String())
+	o := d.options
+	for cut := range len(all) + 1 {
+		_, o.Head = d.Head()
+		_, err := Replay(policyOf(t, someRules), o, strings.NewReader(strings.Join(all[:cut], "")))
+		if cut == len(all) {
+			require.NoError(t, err)
+			break
+		}
+		var bad *JournalError
+		require.ErrorAs(t, err, &bad)
+		require.Equal(t, cut+1, bad.Line)
+		o.Head = prevOf(all, cut)
+		_, err = Replay(policyOf(t, someRules), o, strings.NewReader(strings.Join(all[:cut], "")))
+		require.NoError(t, err)
+	}
+}

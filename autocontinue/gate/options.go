@@ -34,10 +34,15 @@ type Options struct {
 	// to [Session.Journaled] bytes. It must not keep lines. nil keeps no journal.
 	Journal func(lines []byte) error
 
+	// Head is for [Replay]: the hash of a line that the journal must hold, such as the last one that [Session.Head] or a
+	// reader of the events has seen. A journal that ends before it is damaged. Empty demands nothing.
+	Head string
+
 	MaxBody    int // bytes of a body, an edit or a result; 0 is [DefaultMaxBody], at most 32 MiB
 	MaxPending int // items that are pending or approved at a time; 0 is [DefaultMaxPending]
 	MaxEvents  int // events kept for [Session.Events]; 0 is [DefaultMaxEvents]
 	EventBytes int // bytes of lines kept for [Session.Events], but the last event always is; 0 is [DefaultEventBytes]
+	RunItems   int // items of one run, decided ones too; 0 is [DefaultRunItems]
 	KeepRuns   int // ended runs whose items are kept; of older ones only the ID is. 0 is [DefaultKeepRuns]
 }
 
@@ -49,6 +54,7 @@ const (
 	DefaultMaxPending = 10_000
 	DefaultMaxEvents  = 10_000
 	DefaultEventBytes = 32 << 20
+	DefaultRunItems   = 10_000
 	DefaultKeepRuns   = 1_000
 )
 
@@ -72,6 +78,7 @@ func (o Options) filled() (Options, error) {
 		{"MaxPending", &o.MaxPending, DefaultMaxPending, 1, 1 << 30},
 		{"MaxEvents", &o.MaxEvents, DefaultMaxEvents, 1, 1 << 30},
 		{"EventBytes", &o.EventBytes, DefaultEventBytes, 1, 1 << 30},
+		{"RunItems", &o.RunItems, DefaultRunItems, 1, 1 << 30},
 		{"KeepRuns", &o.KeepRuns, DefaultKeepRuns, 1, 1 << 30},
 	} {
 		if *n.value == 0 {

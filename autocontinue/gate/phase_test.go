@@ -195,6 +195,17 @@ func TestFull(t *testing.T) {
 	d.propose(contextOf("r3"))
 }
 
+func TestRunThatGoesOnAndOn(t *testing.T) {
+	d := open(t, someRules, func(o *Options) { o.RunItems, o.DenyLimit = 4, Never })
+	run := d.started("r")
+	for i := range 3 {
+		d.propose(call(run, fmt.Sprint("c", i), "unheard_of", fmt.Sprintf(`{"n":%d}`, i)))
+	}
+	_, err := d.Propose(d.now, call(run, "c9", "unheard_of", `{}`))
+	require.ErrorIs(t, err, ErrFull)
+	require.Equal(t, Denied, d.propose(call(run, "c2", "unheard_of", `{"n":2}`)).Status, "the same again is none more")
+}
+
 func TestOldRunsAreForgotten(t *testing.T) {
 	d := open(t, someRules, func(o *Options) { o.KeepRuns = 2 })
 	busy := d.propose(call(d.started("busy"), "c", "profile_get", `{}`))
@@ -225,7 +236,7 @@ func TestOldRunsAreForgotten(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"TTL": {TTL: -2}, "DenyLimit": {DenyLimit: -2}, "MaxBody": {MaxBody: -1}, "MaxPending": {MaxPending: -1},
-		"MaxEvents": {MaxEvents: -1}, "EventBytes": {EventBytes: -1}, "KeepRuns": {KeepRuns: -1},
+		"MaxEvents": {MaxEvents: -1}, "EventBytes": {EventBytes: -1}, "KeepRuns": {KeepRuns: -1}, "RunItems": {RunItems: -1},
 	} {
 		_, err := New(Policy{}, o)
 		require.ErrorContains(t, err, "Options."+want)

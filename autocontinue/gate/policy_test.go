@@ -293,3 +293,23 @@ func TestUnauditedAsksNothing(t *testing.T) {
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
 	require.True(t, slices.Contains(d.types(0), AuditChanged))
 }
+
+// What a policy says is shown beside every item: it is short, and hides nothing.
+func TestLongRulesAreShownBriefly(t *testing.T) {
+	long := strings.Repeat("\u202eab", 3000)
+	p := policyOf(t, `[{"tool":"x","when":[{"at":"/`+long+`","equals":"`+long+`"}],"then":"deny"}]`)
+	v := p.Judge(call("r", "c", "x", `{}`))
+	require.Less(t, len(v.Rule), 3000)
+	require.NotContains(t, v.Rule, "\u202e")
+	require.True(t, strings.HasSuffix(v.Rule, "…: deny"))
+	for _, bad := range []string{
+		`[{"tool":"x","then":"` + long + `"}]`, `[{"` + long + `":1}]`, `[{"gate":"` + long + `","then":"ask"}]`,
+		`[{"tool":"x","then":"ask","when":[{"` + long + `":1}]}]`, `[{"tool":"x","then":"ask","when":[{"at":"/` + long + `"}]}]`,
+		`[{"gate":"context","then":"ask","not_match":[{"body":{"` + long + `":1}}]}]`,
+	} {
+		_, err := ParsePolicy([]byte(bad))
+		require.Error(t, err)
+		require.Less(t, len(err.Error()), 1000)
+		require.NotContains(t, err.Error(), "\u202e")
+	}
+}

@@ -118,6 +118,9 @@ func (s *Session) proposeNew(now time.Time, sub Subject, dig string) (*item, err
 	if s.st.open >= s.options.MaxPending {
 		return nil, fmt.Errorf("%w: %d wait already: answer some, or redeem what is approved", ErrFull, s.st.open)
 	}
+	if r := s.st.runs[sub.Run]; r != nil && len(r.items) >= s.options.RunItems {
+		return nil, fmt.Errorf("%w: the run has had %d: end it", ErrFull, len(r.items))
+	}
 	v := s.st.policy.judge(sub.Kind, sub.Tool, sub.Body)
 	proposed := proposal(sub, dig, v)
 	proposed.Item, proposed.Expires = itemID(s.next()), s.expires(now)

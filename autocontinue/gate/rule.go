@@ -25,7 +25,11 @@ type Rule struct {
 	text string // String, worded once
 }
 
-// String words the rule without its examples, as in "tool *_save_batch when /rows count_over 50: ask".
+// maxRuleText is how many characters of a rule are shown beside every item it is about.
+const maxRuleText = 300
+
+// String words the rule without its examples, as in "tool *_save_batch when /rows count_over 50: ask", in one line of about
+// 300 characters at most.
 func (r Rule) String() string {
 	var b strings.Builder
 	if r.Tool != "" {
@@ -36,7 +40,7 @@ func (r Rule) String() string {
 	for i, c := range r.When {
 		b.WriteString([]string{" when ", " and "}[min(i, 1)] + c.String())
 	}
-	return b.String() + ": " + string(r.Then)
+	return brief(b.String(), maxRuleText) + ": " + string(r.Then)
 }
 
 // clone copies what a caller could change.
@@ -118,7 +122,7 @@ func parseRule(raw json.RawMessage) (Rule, error) {
 		case "not_match":
 			r.NotMatch, err = parseList(m.raw)
 		default:
-			return Rule{}, fmt.Errorf("a rule has no field %q: it has tool, gate, when, then, match, not_match", m.key)
+			return Rule{}, fmt.Errorf(`a rule has no field "%s": it has tool, gate, when, then, match, not_match`, brief(m.key, 60))
 		}
 		if err != nil {
 			return Rule{}, fmt.Errorf("%s: %w", m.key, err)
@@ -136,13 +140,13 @@ func (r Rule) check(hasTool bool) error {
 	case r.Then == "":
 		return errors.New(`"then" is missing: write allow, ask or deny`)
 	case r.Then != Allow && r.Then != Ask && r.Then != Forbid:
-		return fmt.Errorf("then: %q is none of allow, ask, deny", r.Then)
+		return fmt.Errorf(`then: "%s" is none of allow, ask, deny`, brief(string(r.Then), 60))
 	case hasTool && r.Tool == "":
 		return errors.New("tool: the name is empty")
 	case !hasTool && r.Gate == "":
 		return errors.New(`name a "tool", or a "gate": context or response`)
 	case r.Gate != "" && r.Gate != Context && r.Gate != Tool && r.Gate != Response:
-		return fmt.Errorf("gate: %q is none of context, tool, response", r.Gate)
+		return fmt.Errorf(`gate: "%s" is none of context, tool, response`, brief(string(r.Gate), 60))
 	case hasTool && r.Gate != "" && r.Gate != Tool:
 		return fmt.Errorf("a rule about a tool cannot be about the %s gate: write two rules", r.Gate)
 	case !hasTool && r.Gate == Tool:
@@ -165,7 +169,7 @@ func (r Rule) try() error {
 			return fmt.Errorf("%s, example %d: %w", field, i+1, err)
 		}
 		if got != want {
-			return fmt.Errorf("%s, example %d: %s does not hold: the rule %s", field, i+1, example, map[bool]string{true: "matches it", false: "does not match it"}[got])
+			return fmt.Errorf("%s, example %d: %s does not hold: the rule %s", field, i+1, brief(string(example), 100), map[bool]string{true: "matches it", false: "does not match it"}[got])
 		}
 	}
 	return nil

@@ -46,9 +46,9 @@ func New(p Policy, o Options) (*Session, error) {
 // the file to [Session.Journaled] bytes, or the next line is joined to it.
 //
 // A line that was changed, left out, added or moved is a [*JournalError] that names it. Lines missing at the end leave a
-// shorter journal that is whole: a host that must see that too keeps [Session.Head] elsewhere and compares. The hashes need
-// no key, so they show accidents and careless changes; against somebody who writes a whole new journal only a Head kept out
-// of their reach helps.
+// shorter journal that is whole: a host that must see that too keeps [Session.Head] elsewhere and demands it by
+// Options.Head. The hashes need no key, so they show accidents and careless changes; against somebody who writes a whole new
+// journal only a Head kept out of their reach helps.
 func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	s, err := New(p, o)
 	if err != nil {

@@ -240,10 +240,14 @@ func hex4(b []byte) (v int) {
 	return v
 }
 
-// fold maps names that differ in case only, by Unicode's simple folding as encoding/json does, to one.
+// fold maps names that differ in case only to one: by Unicode's simple folding, as encoding/json does, and with the Turkish
+// letters i, whose upper or lower case is the common one for readers that compare so.
 func fold(s string) string {
 	b := make([]rune, 0, len(s))
 	for _, r := range s {
+		if r == 'ı' || r == 'İ' {
+			r = 'i'
+		}
 		least := r
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 			least = min(least, f)

@@ -29,6 +29,8 @@ var strictCases = []struct{ name, body, want, problem string }{
 	{"a key in another case", `{"id":1,"ID":2}`, "", "upper and lower case"},
 	{"a Kelvin sign", `{"key":1,"\u212aey":2}`, "", "upper and lower case"},
 	{"a long s", `{"rows":1,"rowſ":2}`, "", "upper and lower case"},
+	{"a dotless i", `{"id":1,"ıd":2}`, "", "upper and lower case"},
+	{"a dotted I", `{"ID":1,"İD":2}`, "", "upper and lower case"},
 	{"a final sigma", `{"σ":1,"ς":2}`, "", "upper and lower case"},
 	{"a titlecase letter", `{"ǆ":1,"ǅ":2}`, "", "upper and lower case"},
 	{"a second value", `{} {}`, "", "there is more after"},

@@ -42,6 +42,18 @@ func Visible(s string) string { return visible(s, false) }
 // left out.
 func VisibleLines(s string) string { return visible(strings.ReplaceAll(s, "\r\n", "\n"), true) }
 
+// brief shows at most limit characters of s, on one line.
+func brief(s string, limit int) string {
+	n := 0
+	for i := range s {
+		if n == limit {
+			return Visible(s[:i]) + "…"
+		}
+		n++
+	}
+	return Visible(s)
+}
+
 func visible(s string, lines bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
