@@ -111,7 +111,7 @@ func (r random) step() error {
 
 func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 	seen := make(map[any]int)
-	for seed := range uint64(100) {
+	for seed := range uint64(50) {
 		r := random{rand.New(rand.NewPCG(seed, 1)), nil}
 		small := func(o *Options) {
 			o.TTL, o.DenyLimit, o.KeepRuns = 5*time.Minute, 2, 1+int(seed%3)
