@@ -147,6 +147,17 @@ func TestSameRunIDWithAnotherContextIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, ErrReused, "also when its items are no longer kept")
 }
 
+func TestRunBelongsToItsThread(t *testing.T) {
+	d := open(t, someRules)
+	d.started("r")
+	for _, sub := range []Subject{call("r", "new", "profile_get", `{}`), draft("r", "hello"), contextOf("r")} {
+		sub.Thread = "other"
+		_, err := d.Propose(d.now, sub)
+		require.ErrorIs(t, err, ErrReused)
+	}
+	d.propose(draft("r", "hello"))
+}
+
 func TestApprovalGoesStale(t *testing.T) {
 	d := open(t, someRules)
 	it := d.propose(call(d.started("r"), "c", "weight_delete", `{}`))

@@ -150,6 +150,8 @@ func TestLinesThatNoSessionWrites(t *testing.T) {
 	require.NoError(t, chained(t, d, edit))
 	require.NoError(t, chained(t, d, no))
 	require.NoError(t, chained(t, d, redeemed))
+	early := proposal(draft("r", "hello"), digest(draft("r", "hello")), Verdict{Ask, "x"})
+	early.Item = itemID(d.seq() + 1)
 	with := func(e Event, f func(*Event)) Event { f(&e); return e }
 	for name, e := range map[string]Event{
 		"no type":                      {},
@@ -177,6 +179,7 @@ func TestLinesThatNoSessionWrites(t *testing.T) {
 		"a result of nothing":          about(passed, ToolCallResult),
 		"an answer by nobody":          with(about(pending, ToolCallResult), func(e *Event) { e.Action, e.Result = Respond, json.RawMessage(`1`) }),
 		"another item's ID":            with(fresh, func(e *Event) { e.Item = "i999" }),
+		"a draft beside open calls":    early,
 		"a call ID again":              with(fresh, func(e *Event) { e.Call = "c1" }),
 		"a proposal of other bytes":    with(fresh, func(e *Event) { e.Args = json.RawMessage(`{"a":1}`) }),
 		"a proposal with blanks":       with(fresh, func(e *Event) { e.Args = json.RawMessage(`{"a":1,"A":1}`) }),

@@ -233,6 +233,20 @@ func TestOldRunsAreForgotten(t *testing.T) {
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
 }
 
+func TestLateResultLetsItsRunGo(t *testing.T) {
+	d := open(t, someRules, func(o *Options) { o.KeepRuns = 1 })
+	busy := d.propose(call(d.started("busy"), "c", "profile_get", `{}`))
+	d.redeem(busy)
+	require.NoError(t, d.Finish(d.now, "busy", ""))
+	require.NoError(t, d.Finish(d.now, d.started("last"), ""))
+	require.Len(t, d.Runs(), 2)
+	got, err := d.Done(d.now, busy.ID, json.RawMessage(`1`))
+	require.NoError(t, err)
+	require.Equal(t, Done, got.Status)
+	require.Len(t, d.Runs(), 1)
+	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+}
+
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"TTL": {TTL: -2}, "DenyLimit": {DenyLimit: -2}, "MaxBody": {MaxBody: -1}, "MaxPending": {MaxPending: -1},
