@@ -38,7 +38,7 @@ type Options struct {
 	// reader of the events has seen. A journal that ends before it is damaged. Empty demands nothing.
 	Head string
 
-	MaxBody    int // bytes of a body, an edit or a result; 0 is [DefaultMaxBody], at most 32 MiB
+	MaxBody    int // bytes of a body, an edit or a result, as JSON: a control character takes six; 0 is [DefaultMaxBody], at most 64 MiB
 	MaxPending int // items that are pending or approved at a time; 0 is [DefaultMaxPending]
 	MaxEvents  int // events kept for [Session.Events]; 0 is [DefaultMaxEvents]
 	EventBytes int // bytes of lines kept for [Session.Events], but the last event always is; 0 is [DefaultEventBytes]
@@ -50,7 +50,7 @@ type Options struct {
 const (
 	DefaultTTL        = time.Hour
 	DefaultDenyLimit  = 3
-	DefaultMaxBody    = 8 << 20
+	DefaultMaxBody    = 16 << 20
 	DefaultMaxPending = 10_000
 	DefaultMaxEvents  = 10_000
 	DefaultEventBytes = 32 << 20
@@ -62,7 +62,7 @@ const (
 const Never = -1
 
 const (
-	maxMaxBody = 32 << 20
+	maxMaxBody = 64 << 20
 	maxTTL     = 10 * 365 * 24 * time.Hour
 )
 
