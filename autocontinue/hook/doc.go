@@ -19,14 +19,17 @@
 //
 // # Formats
 //
-// They are those of November 2026, read in the hosts' own documentation and sources:
+// They are those of November 2026, read in the hosts' own documentation and sources, last on 2026-11-21:
 //
-//   - Claude Code 2.1: code.claude.com/docs/en/hooks for the events Stop, SubagentStop, StopFailure and UserPromptSubmit;
-//     the transcript, JSON Lines below ~/.claude/projects, is not documented and was read from sessions of 2.1.2xx.
-//   - Codex 0.15x to 0.16x: codex-rs/hooks/schema/generated in github.com/openai/codex for the same events,
-//     codex-rs/hooks/src/legacy_notify.rs for notify; codex-rs/protocol and codex-rs/rollout for the rollout, JSON Lines
-//     below ~/.codex/sessions.
-//   - Gemini CLI 0.2x to 0.5x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and BeforeAgent,
+//   - Claude Code 2.1: code.claude.com/docs/en/hooks for the events Stop, SubagentStop, StopFailure and UserPromptSubmit and
+//     for systemMessage, which the human sees and the agent does not; the transcript, JSON Lines below ~/.claude/projects, is
+//     not documented and was read from sessions of 2.1.2xx.
+//   - Codex 0.15x to 0.16x: codex-rs/hooks/schema/generated in github.com/openai/codex for the same events, whose answers
+//     have no other keys than those there (systemMessage among them, which codex-rs/hooks/src/events/stop.rs makes a
+//     warning), codex-rs/hooks/src/legacy_notify.rs for notify; codex-rs/protocol and codex-rs/rollout for the rollout, JSON
+//     Lines below ~/.codex/sessions.
+//   - Gemini CLI 0.2x to 0.5x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and BeforeAgent
+//     and for systemMessage, which the human sees (some versions only in the debug console, F12),
 //     packages/core/src/core/client.ts for when they are sent, packages/core/src/services/chatRecordingService.ts for the
 //     session file below ~/.gemini/tmp, JSON Lines now and one JSON object before.
 //
