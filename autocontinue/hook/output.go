@@ -32,7 +32,7 @@ const (
 //   - Request is the event's prompt where it has one that is the human's, else the transcript's.
 //   - Continues is the larger of what the transcript counts and what the host does.
 //   - Evidence is the last test run of the turn after its last edit; where there is none that counts and the text claims
-//     tests, a failure that says so. A transcript that lags, and has not the message yet, gives no failures.
+//     tests, absent evidence that says so. A transcript that lags, and has not the message yet, gives neither that nor failures.
 //   - Failed is set for a turn that broke. Hold is set in plan mode, for an aborted turn, while background work runs or a
 //     prompt is scheduled, where there is no message (null is not the empty message), for agents of the host's own, and
 //     where a hook sent the agent on but neither memory nor transcript knows of it.
@@ -129,14 +129,16 @@ func (e Event) same(msg, last string) bool {
 	return a == b || e.Host.Accumulates() && strings.HasSuffix(a, " "+b)
 }
 
-// evidence returns what a transcript shows of tests. That it shows none is a failure for a text that claims some. Current says
+// evidence returns what a transcript shows of tests. That it shows none counts against a text that claims some. Current says
 // that the transcript has the message that is judged; one that lags may miss a run that passed, too.
 func evidence(t Trace, text string, current bool) []classify.Evidence {
 	switch {
 	case t.Tests == TestsPassed:
 		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why}}
-	case current && (t.Tests == TestsFailed || t.Tests == TestsNone && claimsTests(text)):
+	case current && t.Tests == TestsFailed:
 		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why, Failed: true}}
+	case current && t.Tests == TestsNone && claimsTests(text):
+		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why, Absent: true}}
 	}
 	return nil
 }

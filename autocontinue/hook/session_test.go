@@ -325,6 +325,8 @@ func TestTranscriptsOutweighProse(t *testing.T) {
 	require.Equal(t, autocontinue.ReasonRejectedCompletion, none.Reason)
 	require.GreaterOrEqual(t, none.Result.Confidence, 0.9)
 	require.Contains(t, none.Message, "no test run since the last edit")
+	require.NotContains(t, none.Message, "failed", "nobody saw a test fail")
+	require.NotContains(t, none.Result.Reason, "failure")
 	require.True(t, strings.HasPrefix(none.Message, coach.Prefix))
 
 	failed := decide(t, claim, Trace{Tests: TestsFailed, Why: "pytest: failed"})
