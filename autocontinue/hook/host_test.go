@@ -276,7 +276,7 @@ func FuzzTranscript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
 		h := Hosts()[int(which)%len(Hosts())]
 		read := func(data []byte) Trace {
-			tr := look(bytes.NewReader(data), int64(len(data)), h.dialect().transcript(Event{Kind: Stop}), isOurs)
+			tr := look(bytes.NewReader(data), int64(len(data)), h.dialect().transcript(Event{Kind: Stop}), project{}, isOurs)
 			if tr.Err == nil {
 				require.True(t, tr.Read)
 			} else {
