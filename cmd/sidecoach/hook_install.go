@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -112,6 +113,9 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 	}
 	if err := o.hook.judging.check(); err != nil {
 		return err
+	}
+	if o.hook.judging.llm.timeout > hookPatience {
+		return misuse(fmt.Sprintf("a host waits %d seconds for a hook, so give the LLM at most %v", hookSeconds, time.Duration(hookPatience)), "--timeout %s is too long for a hook", &o.hook.judging.llm.timeout)
 	}
 	if o.hook.judging.useLLM {
 		if _, err := o.hook.judging.classifier(cmd.Context(), nil); err != nil {
