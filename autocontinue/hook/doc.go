@@ -42,6 +42,11 @@
 // that does not grow with the file. What a sub-agent did is not in the transcript of the agent that called it. Whether a
 // command ran tests, and whether they passed, is told by its words, its exit status and its output; see [Tests].
 //
+// A host runs all hooks that it is told of, those of the user's settings and those of the project's. Where two of them are
+// this one, they give one decision if the transcript has the message by then, and with Gemini CLI, which tells the time of
+// the event, always. Else nothing tells one pause reported twice from two pauses with the same words, and the latter is how
+// a loop is seen to stall: so they count as two. The agent then gets two messages, and the loop ends sooner, never later.
+//
 // # Errors
 //
 // [Host.Read] wraps [ErrPayload] for what is no event of the host. An error never holds text of the payload. A transcript

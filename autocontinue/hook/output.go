@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
@@ -27,7 +28,8 @@ const (
 //   - Turn is the host's ID of the human's prompt, by the transcript where it has one. It is empty where the host has none, for
 //     a prompt that the host wrote itself, and where a hook sent the agent on: these open no turn.
 //   - ID is [Trace.MessageID] where the transcript's message is the event's, white space aside, and m does not say that it
-//     named another pause; never made of the text.
+//     named another pause. Else it is the host's time of the event, where it has one to a fraction of a second, all hooks of
+//     a pause being told the same, under the same condition. It is never made of the text, and empty where there is neither.
 //   - Text is the message; of a host that accumulates, what follows the text that was judged last.
 //   - Request is the event's prompt where it has one that is the human's, else the transcript's.
 //   - Continues is the larger of what the transcript counts and what the host does.
@@ -60,8 +62,10 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 		out.Text = strings.TrimPrefix(out.Text, "\n")
 	}
 	current := e.same(msg, t.Message)
-	if current && m.known(t.MessageID, active) {
+	if current && m.Named.known(sum(t.MessageID), active) {
 		out.ID = t.MessageID
+	} else if id := e.moment(); id != "" && id >= m.Timed.Last && m.Timed.known(id, active) {
+		out.ID = id
 	}
 	out.Evidence = evidence(t, out.Text, current)
 
@@ -110,6 +114,17 @@ func (e Event) ours(s string, m Memory) bool {
 
 // active reports whether a hook sent the agent on before this pause.
 func (e Event) active() bool { return e.StopActive.Value || e.Loop.Value > 0 }
+
+const momentPrefix = "time:" // of an ID that is the host's time
+
+// moment returns the ID that the host's time of the event makes, "" where that is no name. A later one is greater.
+func (e Event) moment() string {
+	at, err := time.Parse(time.RFC3339Nano, e.Time.Value)
+	if err != nil || !strings.Contains(e.Time.Value, ".") {
+		return ""
+	}
+	return momentPrefix + at.UTC().Format("2006-01-02T15:04:05.000000000Z")
+}
 
 func (e Event) working() bool {
 	for _, task := range e.Background.Value {
