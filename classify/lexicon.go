@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -154,7 +155,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 		p.groups, p.section, p.words = map[string]choices{}, pattern{rule: -1}, false
 		p.elems, p.ids = make([]element, 0, len(src)/14), make([]wordID, 0, len(src)/2)
 		n := 0
-		for line := range strings.SplitSeq(src, "\n") {
+		for line := range strings.SplitSeq(strings.TrimPrefix(src, byteOrderMark), "\n") {
 			n++
 			line = strings.TrimFunc(line, func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) })
 			if line == "" || strings.HasPrefix(line, "//") {
@@ -171,6 +172,8 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	}
 	return p.finish()
 }
+
+const byteOrderMark = "\ufeff" // which some editors put before a text
 
 type lexiconParser struct {
 	lex     *lexicon
@@ -198,11 +201,21 @@ func (p *lexiconParser) line(line string) error {
 		}
 		var group choices
 		for w := range strings.SplitSeq(strings.TrimSpace(list), "|") {
+			if w == "#" || w != "" && strings.IndexByte("@~*{.", w[0]) >= 0 {
+				return fmt.Errorf("%s in a group: it holds words only", w)
+			}
 			if err := p.alternative(&group, w); err != nil {
 				return err
 			}
 		}
-		p.groups[strings.TrimSpace(name)] = group
+		name = strings.TrimSpace(name)
+		if _, ok := p.groups[name]; ok {
+			return fmt.Errorf("group %s is defined twice", name)
+		}
+		if strings.ContainsFunc(name, unicode.IsSpace) {
+			return fmt.Errorf("group %q: a name is one word", name)
+		}
+		p.groups[name] = group
 		return nil
 	case line[0] == '[' && line[len(line)-1] == ']' && !strings.ContainsAny(line[1:len(line)-1], "[]|"):
 		return p.begin(strings.Fields(line[1 : len(line)-1])) // a phrase would not be one optional word
@@ -299,6 +312,9 @@ func (p *lexiconParser) ruleIndex(kind SignalKind, name string) (int, error) {
 const maxEndings = 8
 
 func (p *lexiconParser) ending(s string) (uint8, error) {
+	if len(s) < 2 {
+		return 0, fmt.Errorf("~%s is too short for an ending: it needs two bytes", s)
+	}
 	i := slices.Index(p.lex.endings, s)
 	if i < 0 {
 		i = len(p.lex.endings)
@@ -349,10 +365,22 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 		return 0, fmt.Errorf("%q: in a script without spaces ~ has no end of a word to stand for", w)
 	case w[len(w)-1] == '~' && len(w) <= stemKey:
 		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
+	case !isOneWord(strings.TrimSuffix(w, "~")):
+		return 0, fmt.Errorf("%q is never one word in a text: write the words that stand there one after the other", w)
 	case len(p.lex.vocab.words) == maxWords:
 		return 0, fmt.Errorf("more than %d words", maxWords)
 	}
 	return p.lex.vocab.add(w), nil
+}
+
+// isOneWord reports whether w is read as one word in texts.
+func isOneWord(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	if unspaced(r) {
+		return true
+	}
+	end, _ := scanWord([]byte(w), 0, nil)
+	return end == len(w) && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
 // add compiles a phrase.
@@ -395,10 +423,43 @@ func (p *lexiconParser) add(line string) error {
 	if first := elems[0]; first.gap || first.any {
 		return errors.New("a phrase can't begin with * or with ... in its place")
 	}
+	if !slices.ContainsFunc(elems, func(e element) bool { return !e.opt && !e.gap }) {
+		return errors.New("each word of the phrase may be left out: it would match nothing at all")
+	}
+	if ways(elems) > maxWays {
+		return fmt.Errorf("the phrase has too many words to leave out, alternatives with + and ...: together more than %d ways to match", maxWays)
+	}
 	pat := p.section
 	pat.elems = elems
 	p.lex.patterns = append(p.lex.patterns, pat)
 	return nil
+}
+
+// maxWays is how many ways to match are tried for a phrase at most.
+const maxWays = 4096
+
+// ways returns in how many ways elems may be laid on words, as far as it matters.
+func ways(elems []element) int {
+	n := 1
+	for i := range elems {
+		e := &elems[i]
+		k := 1
+		for j, run := range e.runs { // the longest first; of those with the same length one matches
+			if j == 0 || len(run) < len(e.runs[j-1]) {
+				k++
+			}
+		}
+		if e.opt {
+			k++
+		}
+		if e.gap {
+			k = maxGap + 1
+		}
+		if n *= k; n > maxWays {
+			break
+		}
+	}
+	return n
 }
 
 // choice compiles the alternatives of one place in a phrase.
@@ -409,7 +470,9 @@ func (p *lexiconParser) choice(e *element, f string) error {
 		switch w, f, more = strings.Cut(f, "|"); {
 		case w == "#":
 			e.num = true
-		case len(w) > 2 && w[0] == '~':
+		case w == "*" || w == "..." || w != "" && w[0] == '{':
+			return fmt.Errorf("%s is a place of its own, none of several alternatives: write a phrase for each", w)
+		case w != "" && w[0] == '~':
 			bit, err := p.ending(w[1:])
 			if err != nil {
 				return err
@@ -484,6 +547,11 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 			return nil, fmt.Errorf("lexicon: group %s holds words joined by +, but code asks for it", name)
 		}
 		*dst = set(ids(group.ids))
+	}
+	for _, name := range []string{"@alien", "@among", "@asks"} {
+		if len(p.shared[name].runs) > 0 {
+			return nil, fmt.Errorf("lexicon: group %s holds words joined by +, but code asks for it", name)
+		}
 	}
 	lex.traits = make([]wordTraits, len(lex.vocab.words))
 	alien := set(ids(p.shared["@alien"].ids))

@@ -34,7 +34,7 @@ func parseWeights(fsys fs.FS, name string) (weights, error) {
 		return nil, fmt.Errorf("read weights: %w", err)
 	}
 	w := make(weights)
-	for i, line := range strings.Split(string(src), "\n") {
+	for i, line := range strings.Split(strings.TrimPrefix(string(src), byteOrderMark), "\n") {
 		f := strings.Fields(line)
 		if len(f) == 0 || strings.HasPrefix(f[0], "//") {
 			continue
