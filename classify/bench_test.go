@@ -53,19 +53,22 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
-// BenchmarkTables is what a process pays once, when it judges the first text of a script: reading the tables.
+// BenchmarkTables is what a process pays once, when it judges the first text of a script: reading the compiled tables. text is
+// reading those of a host, which are text.
 func BenchmarkTables(b *testing.B) {
 	fsys, err := fs.Sub(embedded, "lexicon")
 	require.NoError(b, err)
 	for t, name := range tongueNames {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				names, _, err := tableFiles(fsys)
-				require.NoError(b, err)
-				_, err = newLexicons(fsys, names)[t]()
-				require.NoError(b, err)
-			}
-		})
+		for kind, read := range map[string]func(fs.FS, []string) *lexicons{"compiled": builtinLexicons, "text": newLexicons} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					names, _, err := tableFiles(fsys)
+					require.NoError(b, err)
+					_, err = read(fsys, names)[t]()
+					require.NoError(b, err)
+				}
+			})
+		}
 	}
 }

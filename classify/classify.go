@@ -50,6 +50,7 @@
 // A [Classifier] returns an error only when it has no verdict at all. The heuristic never does.
 package classify
 
+//go:generate go test -run ^TestCompiledTables$ . -update
 //go:generate go run ./internal/fit -cases testdata/cases/*.jsonl -out weights
 
 import (

@@ -24,7 +24,7 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return assemble(newLexicons(fsys, names), newWeightTables(embedded))
+	return assemble(builtinLexicons(fsys, names), newWeightTables(embedded))
 })
 
 // Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make one

@@ -284,7 +284,7 @@ func freshHeuristic(tb testing.TB) *Heuristic {
 	require.NoError(tb, err)
 	names, _, err := tableFiles(fsys)
 	require.NoError(tb, err)
-	h, err := assemble(newLexicons(fsys, names), newWeightTables(embedded))
+	h, err := assemble(builtinLexicons(fsys, names), newWeightTables(embedded))
 	require.NoError(tb, err)
 	return h
 }

@@ -25,7 +25,7 @@ func TestPhrasesOnOneFrequentWord(t *testing.T) {
 		alone := map[[2]int]bool{} // rule and word
 		for _, p := range lex.patterns {
 			if len(p.elems) == 1 {
-				for _, id := range p.elems[0].set {
+				for _, id := range p.elems[0].from.ids {
 					alone[[2]int{p.rule, int(id)}] = true
 				}
 			}
@@ -51,7 +51,7 @@ func onlyPlace(elems []element) []wordID {
 	for _, e := range elems {
 		if !e.opt && !e.gap {
 			needed++
-			words = e.set
+			words = e.from.ids
 		}
 	}
 	if needed > 1 {

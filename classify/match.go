@@ -31,7 +31,7 @@ func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []ma
 		if lex.traits[t.id]&(startWord<<v) == 0 {
 			continue
 		}
-		if w := &x.words[t.id]; w.second[q.begins(i)]&q.sieve(i+1) != 0 {
+		if w := &x.words[x.places[t.id]]; w.second[q.begins(i)]&q.sieve(i+1) != 0 {
 			q.try(x.list[w.first:w.last], i)
 		}
 	}
@@ -180,7 +180,7 @@ func matchAt(elems []element, toks []token, i int, not wordSet) int {
 			}
 			return -1
 		}
-		for _, run := range e.runs {
+		for _, run := range e.from.runs {
 			if runAt(run, toks, i) {
 				if end := matchAt(elems[k+1:], toks, i+len(run), not); end >= 0 {
 					return end
@@ -234,5 +234,5 @@ func (e *element) matches(t *token) bool {
 			return true
 		}
 	}
-	return e.any || e.tail&t.tail != 0 || t.id != 0 && contains(e.set, t.id)
+	return e.any || e.tail&t.tail != 0 || t.id != 0 && contains(e.from.ids, t.id)
 }

@@ -53,7 +53,7 @@ func sieveAt(elems []element, n int) sieve {
 		return anySieve
 	}
 	var bits sieve
-	for _, run := range e.runs {
+	for _, run := range e.from.runs {
 		bits |= sieveOfRun(run, rest, n)
 	}
 	if e.opt {
@@ -62,9 +62,7 @@ func sieveAt(elems []element, n int) sieve {
 	if n > 0 {
 		return bits | sieveAt(rest, n-1)
 	}
-	for _, id := range e.set {
-		bits |= wordSieve(id)
-	}
+	bits |= e.from.sieve
 	if e.num {
 		bits |= numberSieve
 	}

@@ -56,10 +56,20 @@ type reader struct {
 // lexicons compiles the lexicon of each tongue when it is first asked for.
 type lexicons [nTongues]func() (*lexicon, error)
 
+// newLexicons returns the lexicons in the files names of fsys.
 func newLexicons(fsys fs.FS, names []string) *lexicons {
 	l := new(lexicons)
 	for t := range l {
 		l[t] = sync.OnceValues(func() (*lexicon, error) { return parseLexicon(fsys, tongue(t).files(names)...) })
+	}
+	return l
+}
+
+// builtinLexicons returns the lexicons in the files names of fsys, which are the built-in ones.
+func builtinLexicons(fsys fs.FS, names []string) *lexicons {
+	l := new(lexicons)
+	for t := range l {
+		l[t] = sync.OnceValues(func() (*lexicon, error) { return builtinLexicon(fsys, tongue(t), tongue(t).files(names)) })
 	}
 	return l
 }

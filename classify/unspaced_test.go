@@ -56,14 +56,14 @@ func (lex *lexicon) spellings(pat *pattern) (ways [][]string, unspacedOnly bool)
 		if e.opt || e.gap {
 			continue
 		}
-		if e.any || e.tail != 0 || e.code || e.full || e.part || e.num && len(e.set) == 0 {
+		if e.any || e.tail != 0 || e.code || e.full || e.part || e.num && len(e.from.ids) == 0 {
 			return nil, false
 		}
 		var choices [][]string
-		for _, id := range e.set {
+		for _, id := range e.from.ids {
 			choices = append(choices, []string{lex.vocab.words[id]})
 		}
-		for _, run := range e.runs {
+		for _, run := range e.from.runs {
 			var words []string
 			for _, id := range run {
 				words = append(words, lex.vocab.words[id])
