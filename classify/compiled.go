@@ -124,57 +124,36 @@ func (lex *lexicon) compile(sum uint32) []byte {
 		w.text(r.name)
 		w.out = binary.LittleEndian.AppendUint64(w.out, math.Float64bits(r.weight))
 	}
-	w.uint(len(lex.vocab.words))
-	size := 0
-	for _, word := range lex.vocab.words {
-		w.uint(len(word))
-		size += len(word)
+	w.uint(lex.vocab.size())
+	for id := 1; id < lex.vocab.size(); id++ {
+		w.uint(len(lex.vocab.word(wordID(id))))
 	}
-	w.uint(size)
-	for _, word := range lex.vocab.words {
-		w.out = append(w.out, word...)
-	}
+	w.text(lex.vocab.text)
 	for _, g := range lex.asked() {
 		w.set(g.set.list())
 	}
 	w.set(lex.common.list())
 
-	numbers := map[*choices]int{}
-	var all []*choices
-	words, runs, elems := 0, 0, 0
-	for _, p := range lex.patterns {
-		elems += len(p.elems)
-		for _, e := range p.elems {
-			if _, ok := numbers[e.from]; !ok {
-				numbers[e.from] = len(all)
-				all = append(all, e.from)
-				words += len(e.from.ids)
-				runs += len(e.from.runs)
-				for _, run := range e.from.runs {
-					words += len(run)
-				}
-			}
-		}
-	}
-	for _, n := range []int{len(all), words, runs} {
-		w.uint(n)
-	}
-	for _, c := range all {
-		w.set(c.ids)
-		w.uint(len(c.runs))
-		for _, run := range c.runs {
+	w.uint(len(lex.choices))
+	w.uint(len(lex.ids))
+	w.uint(len(lex.runs))
+	for i := range lex.choices {
+		e := element{from: uint16(i)}
+		w.set(lex.words(&e))
+		w.uint(len(lex.several(&e)))
+		for _, run := range lex.several(&e) {
 			w.list(run)
 		}
 	}
 	w.uint(len(lex.patterns))
-	w.uint(elems)
+	w.uint(len(lex.elems))
 	for _, p := range lex.patterns {
 		w.uint(p.rule + 1)
 		w.out = append(w.out, packed(p.start, p.end, p.plain, p.clause, p.raw, p.verbless, p.request, p.ignored))
-		w.uint(len(p.elems))
-		for _, e := range p.elems {
+		w.uint(int(p.last - p.first))
+		for _, e := range lex.elements(&p) {
 			w.out = append(w.out, packed(e.num, e.full, e.part, e.any, e.code, e.gap, e.sure, e.opt), e.tail)
-			w.uint(numbers[e.from])
+			w.uint(int(e.from))
 		}
 	}
 	out := binary.LittleEndian.AppendUint32([]byte(compiledVersion), sum)
@@ -255,83 +234,72 @@ func decompile(data string, sum uint32) (_ *lexicon, ok bool) {
 		r.at += 8
 	}
 	lex.vocab = r.words()
-	size := (len(lex.vocab.words) + 63) / 64
+	size := (lex.vocab.size() + 63) / 64
 	var room []wordID
 	for _, g := range lex.asked() {
 		room = r.set(room[:0])
 		*g.set = newWordSet(size, room)
 	}
 	lex.common = newWordSet(size, r.set(room[:0]))
-	lex.patterns = r.patterns(r.choices())
+	r.choices(lex)
+	r.patterns(lex)
 	lex.index()
 	return lex, true
 }
 
 func (r *tableReader) words() *vocabulary {
-	v := &vocabulary{words: make([]string, r.uint())}
-	lengths := *r
-	for range v.words {
-		r.uint()
+	v := &vocabulary{ends: make([]uint32, r.uint())}
+	for i := 1; i < len(v.ends); i++ {
+		v.ends[i] = v.ends[i-1] + uint32(r.uint())
 	}
-	joined := r.text()
-	for i := range v.words {
-		n := lengths.uint()
-		v.words[i], joined = joined[:n], joined[n:]
-	}
+	v.text = r.text()
 	return v
 }
 
-func (r *tableReader) choices() []choices {
-	all := make([]choices, r.uint())
-	ids := make([]wordID, 0, r.uint())
-	runs := make([][]wordID, 0, r.uint())
-	take := func() []wordID {
-		n := len(ids)
-		return ids[n:n]
+func (r *tableReader) choices(lex *lexicon) {
+	lex.choices = make([]choices, 0, r.uint())
+	lex.ids = make([]wordID, 0, r.uint())
+	if n := r.uint(); n > 0 {
+		lex.runs = make([][]wordID, 0, n)
 	}
-	for i := range all {
-		c := &all[i]
-		if set := r.set(take()); len(set) > 0 {
-			c.ids, ids = set[:len(set):len(set)], ids[:len(ids)+len(set)]
-		}
-		for _, id := range c.ids {
-			c.sieve |= wordSieve(id)
-		}
-		first := len(runs)
+	for range cap(lex.choices) {
+		c := choices{ids: span{first: uint32(len(lex.ids))}, runs: span{first: uint32(len(lex.runs))}}
+		id := 0
 		for range r.uint() {
-			run := take()
-			for range r.uint() {
-				run = append(run, wordID(r.uint()))
+			id += r.uint()
+			lex.ids = append(lex.ids, wordID(id))
+			c.sieve |= wordSieve(wordID(id))
+		}
+		for range r.uint() {
+			run := make([]wordID, r.uint())
+			for i := range run {
+				run[i] = wordID(r.uint())
 			}
-			ids = ids[:len(ids)+len(run)]
-			runs = append(runs, run[:len(run):len(run)])
+			lex.runs = append(lex.runs, run)
 		}
-		if len(runs) > first {
-			c.runs = runs[first:len(runs):len(runs)]
-		}
+		c.ids.last, c.runs.last = uint32(len(lex.ids)), uint32(len(lex.runs))
+		lex.choices = append(lex.choices, c)
 	}
-	return all
 }
 
-func (r *tableReader) patterns(all []choices) []pattern {
-	patterns := make([]pattern, r.uint())
-	elems := make([]element, r.uint())
-	for i := range patterns {
-		p := &patterns[i]
+func (r *tableReader) patterns(lex *lexicon) {
+	lex.patterns = make([]pattern, r.uint())
+	lex.elems = make([]element, 0, r.uint())
+	for i := range lex.patterns {
+		p := &lex.patterns[i]
 		p.rule = r.uint() - 1
 		f := r.byte()
 		p.start, p.end, p.plain, p.clause = f&1 != 0, f&2 != 0, f&4 != 0, f&8 != 0
 		p.raw, p.verbless, p.request, p.ignored = f&16 != 0, f&32 != 0, f&64 != 0, f&128 != 0
-		n := r.uint()
-		p.elems, elems = elems[:n:n], elems[n:]
-		for k := range p.elems {
-			e := &p.elems[k]
+		p.first = uint32(len(lex.elems))
+		for range r.uint() {
 			f := r.byte()
-			e.num, e.full, e.part, e.any = f&1 != 0, f&2 != 0, f&4 != 0, f&8 != 0
-			e.code, e.gap, e.sure, e.opt = f&16 != 0, f&32 != 0, f&64 != 0, f&128 != 0
-			e.tail = r.byte()
-			e.from = &all[r.uint()]
+			lex.elems = append(lex.elems, element{
+				num: f&1 != 0, full: f&2 != 0, part: f&4 != 0, any: f&8 != 0,
+				code: f&16 != 0, gap: f&32 != 0, sure: f&64 != 0, opt: f&128 != 0,
+				tail: r.byte(), from: uint16(r.uint()),
+			})
 		}
+		p.last = uint32(len(lex.elems))
 	}
-	return patterns
 }

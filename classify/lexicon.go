@@ -8,6 +8,10 @@ type lexicon struct {
 	named    [nNamedRules]ruleSet
 	kinds    map[SignalKind]ruleSet
 	patterns []pattern
+	elems    []element  // of the patterns, one after the other
+	choices  []choices  // that the elements share
+	ids      []wordID   // of the choices
+	runs     [][]wordID // likewise
 	starts   [nVoices]startIndex
 	traits   []wordTraits // by number of a word
 
@@ -49,14 +53,14 @@ func (s ruleSet) has(i int) bool { return s&(1<<i) != 0 }
 const maxRules = 64
 
 type pattern struct {
-	rule             int // index of rules
+	first, last      uint32 // in elems: [first, last)
+	rule             int    // index of rules
 	start, end       bool
 	plain            bool
 	clause           bool
 	raw              bool
 	verbless         bool
 	request, ignored bool
-	elems            []element
 }
 
 // voice is what a text is read for.
@@ -71,7 +75,7 @@ const (
 
 // startIndex finds the patterns that may begin at a token.
 type startIndex struct {
-	places          []uint16     // by word: where in words it is, if it has the trait of this voice
+	places          []uint32     // by word: where in words it is, if it has the trait of this voice
 	words           []wordStarts // that begin patterns
 	list            []start
 	num, code, tail []start // those that may begin with a number, a code span, a word by its ending
@@ -92,10 +96,10 @@ type start struct {
 
 // element matches one token, or with gap up to four.
 type element struct {
-	from *choices // of which elements with the same ones share one; never nil
-	num  bool     // a number above zero
-	full bool     // n/n
-	part bool     // m/n
+	from uint16 // index of choices
+	num  bool   // a number above zero
+	full bool   // n/n
+	part bool   // m/n
 	any  bool
 	code bool
 	gap  bool
@@ -106,9 +110,28 @@ type element struct {
 
 // choices are alternatives: single words, sorted, and several words in a row, the longest first.
 type choices struct {
-	ids   []wordID
-	runs  [][]wordID
-	sieve sieve // of ids
+	ids, runs span
+	sieve     sieve // of ids
+}
+
+// span is a part of a list: [first, last).
+type span struct{ first, last uint32 }
+
+const maxChoices = 1 << 16 // so that a number fits element.from
+
+// elements returns the elements of a pattern.
+func (lex *lexicon) elements(p *pattern) []element { return lex.elems[p.first:p.last] }
+
+// words returns the single words that e may be.
+func (lex *lexicon) words(e *element) []wordID {
+	s := lex.choices[e.from].ids
+	return lex.ids[s.first:s.last]
+}
+
+// several returns the words in a row that e may be.
+func (lex *lexicon) several(e *element) [][]wordID {
+	s := lex.choices[e.from].runs
+	return lex.runs[s.first:s.last]
 }
 
 const maxGap = 4
@@ -140,13 +163,13 @@ func (lex *lexicon) index() {
 		lex.lastBytes[e[len(e)-1]] = true
 	}
 	lex.numbers = make([]tokenKind, len(numberWords)+1)
-	for i, w := range lex.vocab.words[1:len(lex.numbers)] {
-		lex.numbers[i+1] = numberToken
-		if numberWords[w] == 0 {
-			lex.numbers[i+1] = zeroToken
+	for i := 1; i < len(lex.numbers); i++ {
+		lex.numbers[i] = numberToken
+		if numberWords[lex.vocab.word(wordID(i))] == 0 {
+			lex.numbers[i] = zeroToken
 		}
 	}
-	lex.traits = make([]wordTraits, len(lex.vocab.words))
+	lex.traits = make([]wordTraits, lex.vocab.size())
 	for _, t := range [...]struct {
 		words wordSet
 		trait wordTraits
@@ -156,7 +179,7 @@ func (lex *lexicon) index() {
 		}
 	}
 	for id := range lex.asks.all() {
-		lex.questions = append(lex.questions, lex.vocab.words[id])
+		lex.questions = append(lex.questions, lex.vocab.word(id))
 	}
 	lex.byName, lex.kinds = make(map[string]int, len(lex.rules)), map[SignalKind]ruleSet{}
 	for i, r := range lex.rules {
@@ -181,68 +204,82 @@ func (lex *lexicon) index() {
 // indexStarts indexes the patterns of a voice by what they begin with.
 func (lex *lexicon) indexStarts(v voice) {
 	x := &lex.starts[v]
-	x.places = make([]uint16, len(lex.vocab.words))
-	each := func(word func(id wordID, s start)) {
-		for i := range lex.patterns {
-			pat := &lex.patterns[i]
-			if !pat.heardIn(v) {
-				continue
+	x.places = make([]uint32, lex.vocab.size()) // which count, for now
+	size, words := uint32(0), 0
+	count := func(id wordID) {
+		if x.places[id] == 0 {
+			words++
+			lex.traits[id] |= startWord << v
+		}
+		x.places[id]++
+		size++
+	}
+	for i := range lex.patterns {
+		pat := &lex.patterns[i]
+		if !pat.heardIn(v) {
+			continue
+		}
+		elems := lex.elements(pat)
+		for k := range elems {
+			for _, id := range lex.words(&elems[k]) {
+				count(id)
 			}
-			for k := range pat.elems {
-				e := &pat.elems[k]
-				rest := pat.elems[k+1:]
-				s := start{second: sieveAt(rest, 0), third: sieveAt(rest, 1), pattern: int32(i), start: pat.start}
-				for _, id := range e.from.ids {
-					word(id, s)
-				}
-				for _, run := range e.from.runs {
-					s := s
-					s.second, s.third = sieveOfRun(run[1:], rest, 0), sieveOfRun(run[1:], rest, 1)
-					word(run[0], s)
-				}
-				if x.list == nil { // the first time
-					if e.num || e.full || e.part {
-						x.num = append(x.num, s)
-					}
-					if e.code {
-						x.code = append(x.code, s)
-					}
-					if e.tail != 0 {
-						x.tail = append(x.tail, s)
-					}
-				}
-				if !e.opt {
-					break
-				}
+			for _, run := range lex.several(&elems[k]) {
+				count(run[0])
+			}
+			if !elems[k].opt {
+				break
 			}
 		}
 	}
-	size := 0
-	each(func(id wordID, s start) {
-		if lex.traits[id]&(startWord<<v) == 0 {
-			lex.traits[id] |= startWord << v
-			x.places[id] = uint16(len(x.words))
-			x.words = append(x.words, wordStarts{})
+	x.words, x.list = make([]wordStarts, 0, words), make([]start, size)
+	at := uint32(0)
+	for id, n := range x.places {
+		if n > 0 {
+			x.places[id] = uint32(len(x.words))
+			x.words = append(x.words, wordStarts{first: at, last: at})
+			at += n
 		}
+	}
+	add := func(id wordID, s *start) {
 		w := &x.words[x.places[id]]
-		size++
-		w.last++ // counts, for now
+		x.list[w.last] = *s
+		w.last++
 		w.second[1] |= s.second
 		if !s.start {
 			w.second[0] |= s.second
 		}
-	})
-	at := uint32(0)
-	for i := range x.words {
-		w := &x.words[i]
-		w.first, w.last, at = at, at, at+w.last
 	}
-	x.list = make([]start, size)
-	each(func(id wordID, s start) {
-		w := &x.words[x.places[id]]
-		x.list[w.last] = s
-		w.last++
-	})
+	for i := range lex.patterns {
+		pat := &lex.patterns[i]
+		if !pat.heardIn(v) {
+			continue
+		}
+		elems := lex.elements(pat)
+		for k := range elems {
+			e, rest := &elems[k], elems[k+1:]
+			s := start{second: lex.sieveAt(rest, 0), third: lex.sieveAt(rest, 1), pattern: int32(i), start: pat.start}
+			for _, id := range lex.words(e) {
+				add(id, &s)
+			}
+			if e.num || e.full || e.part {
+				x.num = append(x.num, s)
+			}
+			if e.code {
+				x.code = append(x.code, s)
+			}
+			if e.tail != 0 {
+				x.tail = append(x.tail, s)
+			}
+			for _, run := range lex.several(e) {
+				s.second, s.third = lex.sieveOfRun(run[1:], rest, 0), lex.sieveOfRun(run[1:], rest, 1)
+				add(run[0], &s)
+			}
+			if !e.opt {
+				break
+			}
+		}
+	}
 }
 
 func (p *pattern) heardIn(v voice) bool {

@@ -24,17 +24,17 @@ func TestPhrasesOnOneFrequentWord(t *testing.T) {
 		require.NoError(t, err)
 		alone := map[[2]int]bool{} // rule and word
 		for _, p := range lex.patterns {
-			if len(p.elems) == 1 {
-				for _, id := range p.elems[0].from.ids {
+			if len(lex.elements(&p)) == 1 {
+				for _, id := range lex.words(&lex.elements(&p)[0]) {
 					alone[[2]int{p.rule, int(id)}] = true
 				}
 			}
 		}
 		for _, p := range lex.patterns {
-			for _, id := range onlyPlace(p.elems) {
+			for _, id := range onlyPlace(lex, lex.elements(&p)) {
 				if lex.traits[id]&commonWord != 0 && !alone[[2]int{p.rule, int(id)}] {
 					rule := lex.rules[p.rule]
-					assert.Fail(t, "a phrase that needs one frequent word only", "%s: %s %s: %s", name, rule.kind, rule.name, lex.vocab.words[id])
+					assert.Fail(t, "a phrase that needs one frequent word only", "%s: %s %s: %s", name, rule.kind, rule.name, lex.vocab.word(id))
 				}
 			}
 		}
@@ -42,7 +42,7 @@ func TestPhrasesOnOneFrequentWord(t *testing.T) {
 }
 
 // onlyPlace returns the words of the only place in a phrase of several that can't be left out.
-func onlyPlace(elems []element) []wordID {
+func onlyPlace(lex *lexicon, elems []element) []wordID {
 	var words []wordID
 	if len(elems) == 1 {
 		return nil
@@ -51,7 +51,7 @@ func onlyPlace(elems []element) []wordID {
 	for _, e := range elems {
 		if !e.opt && !e.gap {
 			needed++
-			words = e.from.ids
+			words = lex.words(&e)
 		}
 	}
 	if needed > 1 {

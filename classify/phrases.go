@@ -24,7 +24,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	}
 	p := lexiconParser{
 		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
-		shared: map[string]choices{},
+		shared: map[string]alternatives{},
 	}
 	for _, w := range slices.Sorted(maps.Keys(numberWords)) { // the first words there are
 		p.lex.vocab.add(w)
@@ -41,7 +41,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 		}
 	}
 	for i, src := range sources {
-		p.groups, p.section, p.words = map[string]choices{}, pattern{rule: -1}, false
+		p.groups, p.section, p.words = map[string]alternatives{}, pattern{rule: -1}, false
 		n := 0
 		for line := range strings.SplitSeq(strings.TrimPrefix(src, byteOrderMark), "\n") {
 			n++
@@ -55,7 +55,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 		}
 		for name, w := range p.groups {
 			all := p.shared[name]
-			p.shared[name] = choices{ids: append(all.ids, w.ids...), runs: append(all.runs, w.runs...)}
+			p.shared[name] = alternatives{ids: append(all.ids, w.ids...), runs: append(all.runs, w.runs...)}
 		}
 	}
 	return p.finish()
@@ -65,11 +65,18 @@ const byteOrderMark = "\ufeff" // which some editors put before a text
 
 type lexiconParser struct {
 	lex     *lexicon
-	groups  map[string]choices // of the file at hand
-	shared  map[string]choices // of all files together: those that code asks for are one
-	section pattern            // options of the section at hand
-	words   bool               // inside [words]
+	groups  map[string]alternatives // of the file at hand
+	shared  map[string]alternatives // of all files together: those that code asks for are one
+	section pattern                 // options of the section at hand
+	words   bool                    // inside [words]
 	common  []wordID
+	places  []alternatives // of each element, by its from
+}
+
+// alternatives are choices as they are written.
+type alternatives struct {
+	ids  []wordID
+	runs [][]wordID
 }
 
 func (p *lexiconParser) line(line string) error {
@@ -79,7 +86,7 @@ func (p *lexiconParser) line(line string) error {
 		if !ok {
 			break // a phrase that begins with a group
 		}
-		var group choices
+		var group alternatives
 		for w := range strings.SplitSeq(strings.TrimSpace(list), "|") {
 			if w == "#" || w != "" && strings.IndexByte("@~*{.", w[0]) >= 0 {
 				return fmt.Errorf("%s in a group: it holds words only", w)
@@ -207,7 +214,7 @@ func (p *lexiconParser) ending(s string) (uint8, error) {
 }
 
 // alternative takes up a word, or several in a row joined by +.
-func (p *lexiconParser) alternative(to *choices, w string) error {
+func (p *lexiconParser) alternative(to *alternatives, w string) error {
 	if !strings.Contains(w, "+") {
 		id, err := p.word(w)
 		to.ids = append(to.ids, id)
@@ -247,7 +254,7 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
 	case !isOneWord(strings.TrimSuffix(w, "~")):
 		return 0, fmt.Errorf("%q is never one word in a text: write the words that stand there one after the other", w)
-	case len(p.lex.vocab.words) == maxWords:
+	case p.lex.vocab.size() == maxWords:
 		return 0, fmt.Errorf("more than %d words", maxWords)
 	}
 	return p.lex.vocab.add(w), nil
@@ -276,7 +283,11 @@ func (p *lexiconParser) add(line string) error {
 			n++
 		}
 		line = line[n:]
-		e := element{from: new(choices)}
+		if len(p.places) == maxChoices {
+			return fmt.Errorf("more than %d words in all phrases", maxChoices)
+		}
+		e := element{from: uint16(len(p.places))}
+		p.places = append(p.places, alternatives{})
 		if f[0] == '[' && f[len(f)-1] == ']' {
 			e.opt, f = true, f[1:len(f)-1]
 		}
@@ -305,11 +316,13 @@ func (p *lexiconParser) add(line string) error {
 	if !slices.ContainsFunc(elems, func(e element) bool { return !e.opt && !e.gap }) {
 		return errors.New("each word of the phrase may be left out: it would match nothing at all")
 	}
-	if ways(elems) > maxWays {
+	if p.ways(elems) > maxWays {
 		return fmt.Errorf("the phrase has too many words to leave out, alternatives with + and ...: together more than %d ways to match", maxWays)
 	}
 	pat := p.section
-	pat.elems = elems
+	pat.first = uint32(len(p.lex.elems))
+	p.lex.elems = append(p.lex.elems, elems...)
+	pat.last = uint32(len(p.lex.elems))
 	p.lex.patterns = append(p.lex.patterns, pat)
 	return nil
 }
@@ -318,13 +331,14 @@ func (p *lexiconParser) add(line string) error {
 const maxWays = 4096
 
 // ways returns in how many ways elems may be laid on words, as far as it matters.
-func ways(elems []element) int {
+func (p *lexiconParser) ways(elems []element) int {
 	n := 1
 	for i := range elems {
 		e := &elems[i]
 		k := 1
-		for j, run := range e.from.runs { // the longest first; of those with the same length one matches
-			if j == 0 || len(run) < len(e.from.runs[j-1]) {
+		runs := p.places[e.from].runs
+		for j, run := range runs { // the longest first; of those with the same length one matches
+			if j == 0 || len(run) < len(runs[j-1]) {
 				k++
 			}
 		}
@@ -343,6 +357,7 @@ func ways(elems []element) int {
 
 // choice compiles the alternatives of one place in a phrase.
 func (p *lexiconParser) choice(e *element, f string) error {
+	to := &p.places[e.from]
 	for more := true; more; {
 		var w string
 		switch w, f, more = strings.Cut(f, "|"); {
@@ -361,15 +376,15 @@ func (p *lexiconParser) choice(e *element, f string) error {
 			if !ok {
 				return fmt.Errorf("group %s is not defined", w)
 			}
-			e.from.ids = append(e.from.ids, group.ids...)
-			e.from.runs = append(e.from.runs, group.runs...)
+			to.ids = append(to.ids, group.ids...)
+			to.runs = append(to.runs, group.runs...)
 		default:
-			if err := p.alternative(e.from, w); err != nil {
+			if err := p.alternative(to, w); err != nil {
 				return err
 			}
 		}
 	}
-	slices.SortStableFunc(e.from.runs, func(a, b []wordID) int { return len(b) - len(a) })
+	slices.SortStableFunc(to.runs, func(a, b []wordID) int { return len(b) - len(a) })
 	return nil
 }
 
@@ -379,6 +394,7 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	if len(lex.patterns) == 0 {
 		return nil, errors.New("lexicon: no phrases")
 	}
+	lex.vocab.join()
 	below := lex.vocab.below()
 	all := func(list []wordID) []wordID {
 		list = slices.Clone(list)
@@ -388,22 +404,21 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	sets := map[string]*choices{}
-	for i := range lex.patterns {
-		for k := range lex.patterns[i].elems {
-			e := &lex.patterns[i].elems[k]
-			e.from.ids = all(e.from.ids)
-			key := fmt.Sprint(*e.from)
-			if sets[key] == nil {
-				sets[key] = e.from
-				for _, id := range e.from.ids {
-					e.from.sieve |= wordSieve(id)
-				}
-			}
-			e.from = sets[key]
+	known := map[string]uint16{}
+	for i := range lex.elems {
+		e := &lex.elems[i]
+		c := p.places[e.from]
+		c.ids = all(c.ids)
+		key := fmt.Sprint(c)
+		n, ok := known[key]
+		if !ok {
+			n = uint16(len(lex.choices))
+			known[key] = n
+			lex.addChoices(c.ids, c.runs)
 		}
+		e.from = n
 	}
-	size := (len(lex.vocab.words) + 63) / 64
+	size := (lex.vocab.size() + 63) / 64
 	for _, g := range lex.asked() {
 		group, ok := p.shared[g.name]
 		if !ok && g.needed {
@@ -417,4 +432,15 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	lex.common = newWordSet(size, all(p.common))
 	lex.index()
 	return lex, nil
+}
+
+// addChoices adds the choices between single words, sorted, and words in a row.
+func (lex *lexicon) addChoices(ids []wordID, runs [][]wordID) {
+	c := choices{ids: span{first: uint32(len(lex.ids))}, runs: span{first: uint32(len(lex.runs))}}
+	for _, id := range ids {
+		c.sieve |= wordSieve(id)
+	}
+	lex.ids, lex.runs = append(lex.ids, ids...), append(lex.runs, runs...)
+	c.ids.last, c.runs.last = uint32(len(lex.ids)), uint32(len(lex.runs))
+	lex.choices = append(lex.choices, c)
 }

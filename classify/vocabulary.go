@@ -13,8 +13,9 @@ import (
 // complete it has a hash table of its own, open-addressed and keyed by the word's bytes.
 type vocabulary struct {
 	ids   map[string]wordID // while it is built
-	words []string          // by number
-	slots []wordSlot        // a power of two, at most half full
+	text  string            // the words, by number
+	ends  []uint32          // of the words in text, by number
+	slots []wordSlot        // a power of two, at most two thirds full
 
 	stems    map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
 	sieve    [16]uint64        // a bit for the hash of each key of stems
@@ -41,32 +42,46 @@ const (
 )
 
 func newVocabulary() *vocabulary {
-	return &vocabulary{ids: map[string]wordID{"": 0}, words: make([]string, 1)}
+	return &vocabulary{ids: map[string]wordID{"": 0}, ends: make([]uint32, 1)}
 }
 
-// add numbers a word or, with ~ at its end, the beginning of words.
+// size returns how many words there are, with the empty one that has the number 0.
+func (v *vocabulary) size() int { return len(v.ends) }
+
+// word returns the word with a number, which is not 0.
+func (v *vocabulary) word(id wordID) string { return v.text[v.ends[id-1]:v.ends[id]] }
+
+// add numbers a word or, with ~ at its end, the beginning of words. It is in text once all are.
 func (v *vocabulary) add(w string) wordID {
 	id, ok := v.ids[w]
 	if !ok {
-		id = wordID(len(v.words))
+		id = wordID(len(v.ends))
 		v.ids[w] = id
-		v.words = append(v.words, w)
+		v.ends = append(v.ends, v.ends[id-1]+uint32(len(w)))
 	}
 	return id
 }
 
+// join writes the words that were added into text.
+func (v *vocabulary) join() {
+	words := make([]string, v.size())
+	for w, id := range v.ids {
+		words[id] = w
+	}
+	v.text, v.ids = strings.Join(words, ""), nil
+}
+
 // index makes the vocabulary ready for lookups.
 func (v *vocabulary) index() {
-	v.ids = nil
 	size := 2
-	for size < 2*len(v.words) {
+	for size*2 < v.size()*3 {
 		size *= 2
 	}
 	v.slots = make([]wordSlot, size)
 	v.stems, v.unspaced = map[string][]stem{}, map[rune]uint64{}
 	var buf []byte
-	for i, w := range v.words[1:] {
-		id := wordID(i + 1)
+	for id := wordID(1); int(id) < v.size(); id++ {
+		w := v.word(id)
 		buf = append(buf[:0], w...)
 		h := hashWord(buf)
 		at := h & uint32(size-1)
@@ -94,19 +109,20 @@ func (v *vocabulary) index() {
 // below returns the words that each stem is the beginning of.
 func (v *vocabulary) below() map[wordID][]wordID {
 	stems := map[string][]stem{} // by their first bytes
-	for i, w := range v.words {
-		if s, ok := strings.CutSuffix(w, "~"); ok {
-			stems[s[:stemKey]] = append(stems[s[:stemKey]], stem{s, wordID(i)})
+	for id := wordID(1); int(id) < v.size(); id++ {
+		if s, ok := strings.CutSuffix(v.word(id), "~"); ok {
+			stems[s[:stemKey]] = append(stems[s[:stemKey]], stem{s, id})
 		}
 	}
 	below := map[wordID][]wordID{}
-	for i, w := range v.words {
+	for id := wordID(1); int(id) < v.size(); id++ {
+		w := v.word(id)
 		if len(w) < stemKey {
 			continue
 		}
 		for _, s := range stems[w[:stemKey]] {
-			if s.id != wordID(i) && strings.HasPrefix(w, s.text) {
-				below[s.id] = append(below[s.id], wordID(i))
+			if s.id != id && strings.HasPrefix(w, s.text) {
+				below[s.id] = append(below[s.id], id)
 			}
 		}
 	}
@@ -118,7 +134,7 @@ func (v *vocabulary) exact(w []byte) wordID {
 	h := hashWord(w)
 	for at := h; ; at++ {
 		s := v.slots[at&uint32(len(v.slots)-1)]
-		if s.id == 0 || s.tag == uint16(h>>16) && v.words[s.id] == string(w) {
+		if s.id == 0 || s.tag == uint16(h>>16) && v.word(s.id) == string(w) {
 			return s.id
 		}
 	}
