@@ -51,7 +51,8 @@ func TestJapaneseQuestions(t *testing.T) {
 		"設定は完了しています。":        false,
 		"確認した項目は次のとおりですか:\n": false,
 	} {
-		rd, req := h.read(Input{Text: text})
+		rd, req, err := h.read(Input{Text: text})
+		require.NoError(t, err)
 		assert.Equal(t, want, rd.questions > 0, text)
 		h.done(rd, req)
 	}
