@@ -80,13 +80,9 @@ func TestPackagesStartWithLittle(t *testing.T) {
 			continue
 		}
 		found++
-		limit := 100
-		if m[1] == module+"/classify/llm" {
-			limit = 1000 // its patterns
-		}
 		allocs, err := strconv.Atoi(m[2])
 		require.NoError(t, err)
-		assert.Less(t, allocs, limit, m[1])
+		assert.Less(t, allocs, 100, m[1])
 	}
 	assert.NotZero(t, found, "%.500s", stderr.String())
 }
