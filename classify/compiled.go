@@ -294,11 +294,14 @@ func (r *tableReader) patterns(lex *lexicon) {
 		p.first = uint32(len(lex.elems))
 		for range r.uint() {
 			f := r.byte()
-			lex.elems = append(lex.elems, element{
+			e := element{
 				num: f&1 != 0, full: f&2 != 0, part: f&4 != 0, any: f&8 != 0,
 				code: f&16 != 0, gap: f&32 != 0, sure: f&64 != 0, opt: f&128 != 0,
 				tail: r.byte(), from: uint16(r.uint()),
-			})
+			}
+			runs := lex.choices[e.from].runs
+			e.row = runs.first < runs.last
+			lex.elems = append(lex.elems, e)
 		}
 		p.last = uint32(len(lex.elems))
 	}

@@ -105,6 +105,7 @@ type element struct {
 	gap  bool
 	sure bool // a gap that no word of denial may stand in: "habe … nicht korrigiert" claims nothing
 	opt  bool
+	row  bool  // there are words in a row among its choices
 	tail uint8 // endings of words: a bit for each of lexicon.endings
 }
 

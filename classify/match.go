@@ -180,10 +180,12 @@ func (lex *lexicon) matchAt(elems []element, toks []token, i int) int {
 			}
 			return -1
 		}
-		for _, run := range lex.several(e) {
-			if runAt(run, toks, i) {
-				if end := lex.matchAt(elems[k+1:], toks, i+len(run)); end >= 0 {
-					return end
+		if e.row {
+			for _, run := range lex.several(e) {
+				if runAt(run, toks, i) {
+					if end := lex.matchAt(elems[k+1:], toks, i+len(run)); end >= 0 {
+						return end
+					}
 				}
 			}
 		}
@@ -235,5 +237,8 @@ func (lex *lexicon) fits(e *element, t *token) bool {
 			return true
 		}
 	}
-	return e.any || e.tail&t.tail != 0 || t.id != 0 && contains(lex.words(e), t.id)
+	if e.any || e.tail&t.tail != 0 {
+		return true
+	}
+	return t.id != 0 && lex.choices[e.from].sieve&wordSieve(t.id) != 0 && contains(lex.words(e), t.id)
 }

@@ -416,7 +416,7 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 			known[key] = n
 			lex.addChoices(c.ids, c.runs)
 		}
-		e.from = n
+		e.from, e.row = n, len(c.runs) > 0
 	}
 	size := (lex.vocab.size() + 63) / 64
 	for _, g := range lex.asked() {

@@ -143,10 +143,17 @@ func tongueOf(text string) tongue {
 		return english
 	}
 	var n scriptCounts
-	lines := lineReader{text: text}
-	for l, ok := lines.next(); ok; l, ok = lines.next() {
-		if l.kind.voice() {
-			n.add(text[l.start:l.end])
+	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '>') < 0 && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		n.add(text) // all of it is prose
+	} else {
+		lines := lineReader{text: text}
+		for l, ok := lines.next(); ok; l, ok = lines.next() {
+			if l.kind.voice() {
+				n.add(text[l.start:l.end])
+			}
+			if l.check == tickedBox {
+				n.ascii++ // its x
+			}
 		}
 	}
 	unspaced := n.han + n.kana
