@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,7 +33,7 @@ func BenchmarkClassify(b *testing.B) {
 			}
 			b.SetBytes(total)
 			b.ReportAllocs()
-			var lower, judged float64
+			lower, judged := math.Inf(1), math.Inf(1) // of the fastest pass: what else the machine does makes none faster
 			for b.Loop() {
 				start := b.Elapsed()
 				for _, in := range some {
@@ -44,11 +45,11 @@ func BenchmarkClassify(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				lower += float64(middle - start)
-				judged += float64(b.Elapsed() - middle)
+				lower = min(lower, float64(middle-start))
+				judged = min(judged, float64(b.Elapsed()-middle))
 			}
 			b.ReportMetric(judged/lower, "x/ToLower")
-			b.ReportMetric(judged/float64(b.N)/float64(len(some)), "ns/case")
+			b.ReportMetric(judged/float64(len(some)), "ns/case")
 		})
 	}
 }
