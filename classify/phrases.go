@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -404,16 +405,23 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	known := map[string]uint16{}
+	known := map[string]uint16{} // by their lists
+	var key []byte
 	for i := range lex.elems {
 		e := &lex.elems[i]
 		c := p.places[e.from]
 		c.ids = all(c.ids)
-		key := fmt.Sprint(c)
-		n, ok := known[key]
+		key = key[:0]
+		for _, list := range append([][]wordID{c.ids}, c.runs...) {
+			key = binary.AppendUvarint(key, uint64(len(list)))
+			for _, id := range list {
+				key = binary.LittleEndian.AppendUint16(key, uint16(id))
+			}
+		}
+		n, ok := known[string(key)]
 		if !ok {
 			n = uint16(len(lex.choices))
-			known[key] = n
+			known[string(key)] = n
 			lex.addChoices(c.ids, c.runs)
 		}
 		e.from, e.row = n, len(c.runs) > 0
