@@ -53,7 +53,7 @@ const surest = 0.995
 
 // closeCall is how much likelier a rejected completion has to be than a completion to be called one: what may well be done
 // is shown to the human. Cross-validated, it makes the verdicts more often right, too.
-const closeCall = 2
+const closeCall = 1.6
 
 // decisiveness is how much surer a status is made than the fit is of it, caution what is made of the rest. The fit hedges
 // against other repositories; cross-validated over them, these two bring each bin of confidence nearer to how often it is right.
@@ -92,6 +92,13 @@ func classOf(r Result) class {
 // closingConfidence is what a verdict has at least that rests on nothing but the question at the end.
 const closingConfidence = 0.60
 
+// leastQuestion is how likely a question has to be at the end of a report of more than longReport words: most of those only ask
+// what is next.
+const (
+	leastQuestion = 0.15
+	longReport    = 100
+)
+
 // closingQuestion makes a status that ends with a question to the human a question, however hollow what stands before it:
 // who asks waits. A courtesy or a further offer ("want me to add tests too?") is none, unless it is about an act that
 // wants an approval.
@@ -101,6 +108,10 @@ func (v *verdict) closingQuestion(r *Result) {
 		return
 	}
 	if v.rd.in(head, claimDone) && v.rd.in(last.rules, offerNext) && !last.or { // "Done. … Shall I go on with the next one?"
+		return
+	}
+	reports := v.rd.in(head, claimDone) || v.rd.in(head, claimEdit) || v.rd.in(head, claimPast)
+	if reports && v.rd.words > longReport && v.p[classQuestion] < leastQuestion {
 		return
 	}
 	offer := v.rd.in(last.rules, offerFurther)
