@@ -50,6 +50,31 @@ func TestHashOfSomethingElse(t *testing.T) {
 	}
 }
 
+// A number after "created" counts files as well as pull requests.
+func TestPullRequestByNumber(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Created 6 new files and updated 2.":   false,
+		"创建 14 个文件。":                           false,
+		"Opened pull request #41 for the fix.": true,
+		"Merged PR #7.":                        true,
+		"已创建 PR #7。":                           true,
+	} {
+		_, shown := hasEvidence(judge(t, Input{Text: text}), EvidencePullRequest)
+		assert.Equal(t, want, shown, text)
+	}
+}
+
+// What a function returns is no output that was seen.
+func TestReturnsIsNoOutput(t *testing.T) {
+	for text, want := range map[string]bool{
+		"`Session.messages` returns `ChatMessage[]` now.": false,
+		"`./run hello` printed `hello`.":                  true,
+	} {
+		_, shown := hasEvidence(judge(t, Input{Text: text}), EvidenceOutput)
+		assert.Equal(t, want, shown, text)
+	}
+}
+
 func hasEvidence(r Result, kind EvidenceKind) (Signal, bool) {
 	for _, s := range r.Signals {
 		if s.Kind == SignalEvidence && s.Name == string(kind) {

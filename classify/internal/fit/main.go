@@ -43,7 +43,7 @@ func main() {
 	out := flag.String("out", "", "folder to write the weights to, a file a script")
 	cv := flag.String("cv", "", "cross-validate on this file, folds by repository, instead of writing")
 	var t trainer
-	flag.Float64Var(&t.l2, "l2", 3, "strength of the penalty on large weights")
+	flag.Float64Var(&t.l2, "l2", 2, "strength of the penalty on large weights")
 	flag.Float64Var(&t.others, "others", 0.3, "how much cases in other scripts count in the weights for one script")
 	flag.Float64Var(&t.dropout, "dropout", 0.5, "how likely a feature is left out of a case, anew in each step of the fit")
 	flag.IntVar(&t.minimum, "min", 3, "leave out features that fewer cases have")
