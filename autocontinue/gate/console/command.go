@@ -172,7 +172,7 @@ func (c *Console) submit(ctx context.Context, name string, cmd command) error {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, auditorKey{}, name), submitTime)
 	defer cancel()
 	if err := c.cfg.Submit(ctx, cmd.Thread, cmd.Message); err != nil {
-		return refusal{"submit", "the agent did not take the message: " + shown(err.Error(), noteText)}
+		return refusal{"submit", "the agent did not take the message: " + line(err.Error(), noteText)}
 	}
 	return nil
 }
@@ -204,9 +204,9 @@ func (c *Console) problem(err error, item string) *problem {
 			break
 		}
 	}
-	message := shown(err.Error(), noteText)
+	message := line(err.Error(), noteText)
 	if it, ok := c.cfg.Session.Item(item); ok && code == "decided" {
-		switch by := shown(it.By, maxName); {
+		switch by := line(it.By, maxName); {
 		case it.Status == gate.Withdrawn:
 			message = "Too late: the run has ended, so nothing waits here any more."
 		case by != "":

@@ -129,7 +129,7 @@ func (r *rules) settings(s *gate.Session) settings {
 	out := settings{Version: versionOf(r.text), Rules: r.text, Kept: r.file != "", Audited: s.Audited()}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
 		v := p.Judge(sample(k, ""))
-		out.Gates = append(out.Gates, box{string(k), v.Then, shown(v.Rule, noteText)})
+		out.Gates = append(out.Gates, box{string(k), v.Then, line(v.Rule, noteText)})
 	}
 	tools := slices.Clone(r.tools)
 	for _, rule := range p.Rules() {
@@ -140,7 +140,7 @@ func (r *rules) settings(s *gate.Session) settings {
 	slices.Sort(tools)
 	for _, t := range slices.Compact(tools) {
 		v := p.Judge(sample(gate.Tool, t))
-		out.Tools = append(out.Tools, box{t, v.Then, shown(v.Rule, noteText)})
+		out.Tools = append(out.Tools, box{t, v.Then, line(v.Rule, noteText)})
 	}
 	return out
 }
@@ -173,7 +173,7 @@ func (r *rules) replace(now time.Time, by string, s *gate.Session, version, text
 	}
 	p, err := gate.ParsePolicy([]byte(text))
 	if err != nil {
-		return refusal{"policy", shown(err.Error(), noteText)}
+		return refusal{"policy", line(err.Error(), noteText)}
 	}
 	if r.file == "" {
 		if err := s.SetPolicy(now, by, p); err != nil {
@@ -187,7 +187,7 @@ func (r *rules) replace(now time.Time, by string, s *gate.Session, version, text
 		return fmt.Errorf("read the policy file: %w", err)
 	case data != nil && string(data) != r.text:
 		if _, err := gate.ParsePolicy(data); err != nil {
-			return refusal{"conflict", "The policy file was changed by hand and can't be read: " + shown(err.Error(), noteText)}
+			return refusal{"conflict", "The policy file was changed by hand and can't be read: " + line(err.Error(), noteText)}
 		}
 		return refusal{"conflict", "The policy file was changed by hand. Restart the host to apply that, or put it back."}
 	}
@@ -245,17 +245,17 @@ func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) erro
 		then := string(rule["then"])
 		return then == quoted(string(gate.Ask)) || then == quoted(string(gate.Allow))
 	})
-	line, err := json.Marshal(plain)
+	rule, err := json.Marshal(plain)
 	if err != nil {
 		return err
 	}
-	text := layOut(append(each, line))
+	text := layOut(append(each, rule))
 	p, err := gate.ParsePolicy([]byte(text))
 	if err != nil {
-		return refusal{"policy", shown(err.Error(), noteText)}
+		return refusal{"policy", line(err.Error(), noteText)}
 	}
 	if v := p.Judge(sub); v.Then != want {
-		return refusal{"policy", fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", v.Then, shown(v.Rule, noteText))}
+		return refusal{"policy", fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", v.Then, line(v.Rule, noteText))}
 	}
 	return r.replace(now, by, s, cmd.Version, text)
 }

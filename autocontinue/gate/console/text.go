@@ -11,10 +11,11 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// shown returns at most n bytes of a text, ready to be looked at.
-func shown(s string, n int) string {
-	return gate.Visible(head(s, n))
-}
+// line returns at most n bytes of a text that stands in one line, ready to be looked at.
+func line(s string, n int) string { return gate.Visible(head(s, n)) }
+
+// shown is line for a text of several lines.
+func shown(s string, n int) string { return gate.VisibleLines(head(s, n)) }
 
 // head returns at most n bytes of a text, whole characters.
 func head(s string, n int) string {
@@ -34,21 +35,11 @@ func pretty(body json.RawMessage) string {
 	if err := json.Indent(&b, body, "", "  "); err != nil {
 		return gate.Visible(string(body))
 	}
-	s := b.String()
-	clean := true
-	for _, r := range s {
-		if hidden(r) {
-			clean = false
-			break
-		}
-	}
-	if clean {
-		return s
-	}
 	var out strings.Builder
-	for _, r := range s { // characters beyond ASCII stand in strings only
+	eye := make(eyes)
+	for _, r := range b.String() { // characters beyond ASCII stand in strings only
 		switch {
-		case !hidden(r):
+		case r < 0x7f || eye.see(r): // what is below the space stands between tokens only
 			out.WriteRune(r)
 		case r > 0xFFFF:
 			hi, lo := utf16.EncodeRune(r)
@@ -60,23 +51,28 @@ func pretty(body json.RawMessage) string {
 	return out.String()
 }
 
-// hidden reports whether a character of JSON text must be shown as an escape.
-func hidden(r rune) bool {
-	if r < 0x7f {
-		return false // what is below the space stands between tokens only
+// eyes remember which characters show by themselves.
+type eyes map[rune]bool
+
+func (e eyes) see(r rune) bool {
+	ok, known := e[r]
+	if !known {
+		s := string(r)
+		ok = gate.VisibleLines(s) == s
+		e[r] = ok
 	}
-	s := string(r)
-	return gate.Visible(s) != s
+	return ok
 }
 
 // typable returns a text without the characters that a person who edits it could not see, and how many those were.
 func typable(s string) (text string, without int) {
+	eye := make(eyes)
 	text = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (r < ' ' || hidden(r)) {
+		if !eye.see(r) {
 			without++
 			return -1
 		}
 		return r
-	}, s)
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
 	return text, without
 }

@@ -90,20 +90,20 @@ const (
 func showItem(it gate.Item, message func(json.RawMessage) (from, text string)) itemView {
 	v := itemView{
 		ID: it.ID, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Call: it.Call, Tool: it.Tool,
-		Label: shown(it.Label, noteText), Digest: it.Digest, Status: it.Status, Rule: shown(it.Rule, noteText),
-		Size: len(it.Body), Edited: it.Edited != nil, Action: it.Action, By: shown(it.By, noteText), Reason: shown(it.Reason, noteText),
+		Label: line(it.Label, noteText), Digest: it.Digest, Status: it.Status, Rule: line(it.Rule, noteText),
+		Size: len(it.Body), Edited: it.Edited != nil, Action: it.Action, By: line(it.By, noteText), Reason: line(it.Reason, noteText),
 		At: it.Proposed, Expires: it.Expires, Decided: it.Decided,
 	}
 	switch it.Kind {
 	case gate.Context:
 		v.From, v.Text = message(it.ApprovedBody())
-		v.From = shown(v.From, maxName)
+		v.From = line(v.From, maxName)
 		v.Cut = len(v.Text) > chatText
 		v.Text = shown(v.Text, chatText)
 	case gate.Tool:
 		body := it.ApprovedBody()
 		v.Cut = len(body) > argsText
-		v.Text = shown(string(body[:min(len(body), argsText)]), argsText)
+		v.Text = line(string(body[:min(len(body), argsText)]), argsText)
 	case gate.Response:
 		if it.Status == gate.Approved || it.Status == gate.Redeemed || it.Status == gate.Done {
 			v.Text, _ = answerOf(it.ApprovedBody())
@@ -117,7 +117,7 @@ func showItem(it gate.Item, message func(json.RawMessage) (from, text string)) i
 func showEvent(e gate.Event) *eventView {
 	return &eventView{
 		Seq: e.Seq, Type: e.Type, At: e.At, Thread: e.Thread, Run: e.Run, Item: e.Item, Tool: e.Tool,
-		Action: e.Action, By: shown(e.By, noteText), Reason: shown(e.Reason, noteText),
+		Action: e.Action, By: line(e.By, noteText), Reason: line(e.Reason, noteText),
 	}
 }
 
@@ -145,4 +145,3 @@ func encode(f frame) []byte {
 	}
 	return data
 }
-

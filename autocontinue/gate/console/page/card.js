@@ -13,6 +13,7 @@ let ask; // sends a command
 let bodies = null; // of the selected item, as the server sent them
 let mode = "view"; // view, edit, deny, respond, stop
 let since = 0; // when the card showed what it shows
+let ready = 0; // timer that says in the document that this was long enough ago
 let busy = false;
 let loading = 0;
 
@@ -112,6 +113,9 @@ function draw() {
 	const open = it.status === "pending";
 	const held = card.contains(document.activeElement);
 	since = performance.now();
+	card.dataset.ready = "false";
+	clearTimeout(ready);
+	ready = setTimeout(() => (card.dataset.ready = "true"), settle);
 	const rows = [
 		fact("Thread", it.thread),
 		fact("Run", it.run),
