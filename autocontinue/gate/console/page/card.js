@@ -132,7 +132,7 @@ function draw() {
 			el("p", { class: "eyebrow" }, el("span", { class: `kind ${it.kind}` }, kinds[it.kind]), open ? el("span", { class: "expiry", "data-live": "expiry" }, expiry(it.expires)) : el("span", { class: `stand is-${it.status}` }, `${marks[it.status] || ""} ${standing(it)}`)),
 			el("h2", { id: "card-title", tabindex: "-1" }, title(it)),
 			it.kind === "tool" && it.label ? el("p", { class: "label" }, it.label) : null,
-			el("dl", { class: "facts" }, ...rows),
+			mode === "view" ? el("dl", { class: "facts" }, ...rows) : null,
 		),
 	);
 	if (mode === "view") card.append(el("div", { class: "content" }, ...content(it)));
@@ -146,8 +146,8 @@ function draw() {
 				button({ context: "Approve and send", tool: "Approve", response: "Approve and show" }[it.kind], "A", "approve", "primary"),
 				button("Edit", "E", "edit"),
 				button("Deny", "D", "deny"),
-				it.kind === "tool" ? button("Answer instead", "R", "respond") : null,
-				el("button", { type: "button", class: "quiet push", "data-action": "stop", click: (e) => e.detail < 2 && start("stop") }, "Stop the run"),
+				it.kind === "tool" ? button("Answer", "R", "respond") : null,
+				el("button", { type: "button", class: "quiet push", "data-action": "stop", click: (e) => e.detail < 2 && start("stop") }, "Stop run"),
 			),
 		);
 	} else if (open) {
@@ -212,7 +212,7 @@ const forms = {
 		const changes = el("div", {});
 		const pairs = [];
 		const add = (what, name, before, initial) => {
-			const [label, box] = field(it, what, name, initial, lineCount(initial, 6, 20));
+			const [label, box] = field(it, what, name, initial, lineCount(initial, 5, 15));
 			fields.push(label, box);
 			pairs.push([name, before, box]);
 			box.addEventListener("input", compare);
@@ -315,7 +315,8 @@ async function decide(it, decision, error) {
 
 let focusNext = false;
 function move(id) {
-	focusNext = true;
+	const at = document.activeElement;
+	focusNext = at === document.body || $("card").contains(at); // not away from where somebody writes
 	if (id === state.selected) load({ focus: true });
 	else select(id);
 	focusNext = false;
@@ -345,6 +346,10 @@ export function startCard(send) {
 			return;
 		}
 		if (c.has("selected")) return void load({ focus: focusNext });
+		if (!busy && !state.chosen && current()?.status !== "pending") {
+			const first = beside("", 1);
+			if (first) return move(first);
+		}
 		if (!c.has(state.selected) || busy) return;
 		const was = bodies?.item.status;
 		const now = current();

@@ -9,11 +9,11 @@ const words = {
 	RUN_STAGE_APPROVED: ["✓", "Context approved"],
 	RUN_STAGE_DENIED: ["✕", "Context denied"],
 	RUN_STARTED: ["▸", "Run started"],
-	TOOL_CALL_PROPOSED: ["○", "Tool call proposed"],
-	TOOL_CALL_APPROVED: ["✓", "Tool call approved"],
-	TOOL_CALL_DENIED: ["✕", "Tool call denied"],
-	TOOL_CALL_STARTED: ["▸", "Tool call started"],
-	TOOL_CALL_RESULT: ["↩", "Tool result"],
+	TOOL_CALL_PROPOSED: ["○", "Call proposed"],
+	TOOL_CALL_APPROVED: ["✓", "Call approved"],
+	TOOL_CALL_DENIED: ["✕", "Call denied"],
+	TOOL_CALL_STARTED: ["▸", "Call started"],
+	TOOL_CALL_RESULT: ["↩", "Result"],
 	ASSISTANT_DRAFT_PROPOSED: ["○", "Draft proposed"],
 	ASSISTANT_FINAL_APPROVED: ["✓", "Response approved"],
 	ASSISTANT_FINAL_DENIED: ["✕", "Response denied"],
@@ -38,8 +38,7 @@ function row(e) {
 		"li",
 		{ "data-seq": e.seq, class: tones[mark] || "" },
 		el("span", { class: "mark", "aria-hidden": "true" }, mark),
-		el("span", { class: "body" }, e.item ? el("button", { type: "button", class: "plain-link", click: () => select(e.item) }, name) : name, el("span", { class: "detail" }, detail)),
-		el("time", { datetime: e.at, title: `${e.type} ${e.at}` }, clock(e.at)),
+		el("span", { class: "body" }, e.item ? el("button", { type: "button", class: "plain-link", click: () => select(e.item, true) }, name) : name, el("span", { class: "detail" }, el("span", {}, detail), el("time", { datetime: e.at, title: `${e.type} ${e.at}` }, clock(e.at)))),
 	);
 }
 
