@@ -153,7 +153,7 @@ func (p *tab) click(selector string) {
 // write replaces the text of a field.
 func (p *tab) write(selector, text string) {
 	p.t.Helper()
-	p.do(`(() => { const n = document.querySelector(`+quote(selector)+`); n.focus(); n.value = `+quote(text)+`; n.dispatchEvent(new Event("input", {bubbles: true})); })()`)
+	p.do(`(() => { const n = document.querySelector(` + quote(selector) + `); n.focus(); n.value = ` + quote(text) + `; n.dispatchEvent(new Event("input", {bubbles: true})); })()`)
 }
 
 func (p *tab) say(message string) {

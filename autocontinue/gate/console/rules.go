@@ -149,8 +149,11 @@ func (r *rules) settings(s *gate.Session) settings {
 // what asks under conditions asks.
 func sample(k gate.Kind, tool string) gate.Subject {
 	sub := gate.Subject{Kind: k, Thread: "t", Run: "r", Body: json.RawMessage("{}")}
-	if k == gate.Tool {
+	switch k {
+	case gate.Tool:
 		sub.Tool, sub.Call = tool, "c"
+	case gate.Response:
+		sub.Body = json.RawMessage(`{"text":""}`)
 	}
 	return sub
 }
