@@ -57,7 +57,7 @@ func importing(so []outcome) step {
 	case so[1].denied != "":
 		return step{text: "I did not import the weights: " + so[1].denied}
 	default:
-		return step{text: "Imported the weights, should work now."}
+		return step{text: "Done. Imported the weights, should work now."}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -135,7 +137,25 @@ func (p *tab) do(expression string) {
 func (p *tab) press(key string) {
 	p.t.Helper()
 	p.settled()
-	p.run(chromedp.KeyEvent(key))
+	p.key(key)
+}
+
+// key sends a key as a keyboard does: what the page does with it going down decides whether it becomes text.
+func (p *tab) key(key string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	text, code := key, int64(strings.ToUpper(key)[0])
+	if key == "Escape" {
+		text, code = "", 27
+	}
+	for _, event := range []input.DispatchKeyEventParams{
+		{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: text, WindowsVirtualKeyCode: code},
+		{Type: input.DispatchKeyEventTypeKeyUp, Key: key, WindowsVirtualKeyCode: code},
+	} {
+		_, err := chromedp.Call(ctx, input.DispatchKeyEvent, event)
+		require.NoError(p.t, err)
+	}
 }
 
 // settled waits until the card shows the selected item for long enough to be decided.
@@ -191,20 +211,28 @@ func (p *tab) picture(name string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
 }
 
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		default:
-			b.WriteRune(r)
-		}
+// decide does what the button says, and fills in the field of its form, if it has one, and sends that.
+func (p *tab) decide(action, field, text string) {
+	p.t.Helper()
+	p.press(map[string]string{"approve": "a", "edit": "e", "deny": "d", "respond": "r"}[action])
+	if field == "" {
+		return
 	}
-	b.WriteByte('"')
-	return b.String()
+	p.wait(`document.querySelector(` + quote(field) + `)`)
+	p.write(field, text)
+	p.do(`document.querySelector("#card form").requestSubmit()`)
+}
+
+// card waits until an item with this title is the one to decide.
+func (p *tab) card(title string) {
+	p.t.Helper()
+	p.wait(`document.getElementById("card-title")?.innerText.includes(` + quote(title) + `) && document.querySelector("#card [data-action=approve]")`)
+}
+
+func quote(s string) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(data)
 }

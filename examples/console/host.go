@@ -220,13 +220,21 @@ func (h *host) work(ctx context.Context, thread, run, message string) (string, e
 		}
 		came := make([]outcome, len(next.calls))
 		errs := make([]error, len(next.calls))
-		var all sync.WaitGroup
+		subs := make([]gate.Subject, len(next.calls))
 		for i, c := range next.calls {
-			sub := gate.Subject{
+			subs[i] = gate.Subject{
 				Kind: gate.Tool, Thread: thread, Run: run, Call: fmt.Sprintf("call-%d", len(so)+i+1),
 				Tool: c.tool, Label: c.label, Body: json.RawMessage(c.args),
 			}
-			all.Go(func() { came[i], errs[i] = h.call(ctx, sub) })
+			if _, err := h.session.Propose(time.Now(), subs[i]); err != nil { // all of them, in the agent's order
+				errs[i] = err
+			}
+		}
+		var all sync.WaitGroup
+		for i, sub := range subs {
+			if errs[i] == nil {
+				all.Go(func() { came[i], errs[i] = h.call(ctx, sub) })
+			}
 		}
 		all.Wait()
 		if err := errors.Join(errs...); err != nil {

@@ -75,3 +75,11 @@ func (s *server) kill() {
 		s.cmd = nil
 	}
 }
+
+// journal returns what the program has written down.
+func (s *server) journal() string {
+	s.t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.dir, "journal.jsonl"))
+	require.NoError(s.t, err)
+	return string(data)
+}

@@ -15,6 +15,7 @@ let mode = "view"; // view, edit, deny, respond, stop
 let since = 0; // when the card showed what it shows
 let ready = 0; // timer that says in the document that this was long enough ago
 let busy = false;
+let notice = { id: "", text: "" }; // what happened to an item under somebody's hands
 let loading = 0;
 
 export const current = () => state.items.get(state.selected);
@@ -137,6 +138,7 @@ function draw() {
 	);
 	if (mode === "view") card.append(el("div", { class: "content" }, ...content(it)));
 	const error = el("p", { class: "trouble", role: "alert", id: "card-error", hidden: true });
+	if (notice.id === it.id) trouble(error, notice.text);
 	if (open && mode === "view") {
 		card.append(
 			error,
@@ -298,12 +300,14 @@ async function decide(it, decision, error) {
 		announce(`${{ approve: "Approved", edit: "Approved with your edit", deny: "Denied", respond: "Answered", stop: "Stopped" }[decision.action]}: ${title(it)}.`);
 		mode = "view";
 		const on = state.items.get(next)?.status === "pending" && next !== it.id ? next : beside("", 1);
-		if (state.selected === it.id) move(on || it.id);
+		if (state.selected === it.id) {
+			move(on || it.id);
+			state.free = !on;
+		}
 	} catch (e) {
 		if (["decided", "expired", "stale", "unknown"].includes(e.code)) {
-			mode = "view";
+			notice = { id: it.id, text: e.message };
 			await load();
-			trouble($("card-error"), e.message);
 		} else {
 			trouble(error, e instanceof Lost ? e.message : `Not done: ${e.message}`);
 		}
@@ -345,8 +349,11 @@ export function startCard(send) {
 			if (c.has("all") || !bodies) load();
 			return;
 		}
-		if (c.has("selected")) return void load({ focus: focusNext });
-		if (!busy && !state.chosen && current()?.status !== "pending") {
+		if (c.has("selected")) {
+			notice = { id: "", text: "" };
+			return void load({ focus: focusNext });
+		}
+		if (!busy && state.free && !typing()) {
 			const first = beside("", 1);
 			if (first) return move(first);
 		}
@@ -354,8 +361,8 @@ export function startCard(send) {
 		const was = bodies?.item.status;
 		const now = current();
 		if (bodies && was === now.status) return;
-		const lost = typing();
-		load().then(() => lost && now.status !== "pending" && trouble($("card-error"), `${standing(now)}. What you typed was not sent.`));
+		if (typing() && now.status !== "pending") notice = { id: now.id, text: `${standing(now)}. What you typed was not sent.` };
+		load();
 	});
 	setInterval(() => {
 		const it = current();

@@ -16,7 +16,7 @@ export function startChat(ask, goReview) {
 		const li = el("li", { class: `msg ${who} is-${it.status}` });
 		const status = el("span", { class: "standing" }, el("span", { "aria-hidden": "true" }, `${marks[it.status] || ""} `), standing(it));
 		const review = () => {
-			select(it.id, true);
+			select(it.id);
 			goReview();
 		};
 		const link = it.status === "pending" ? el("button", { type: "button", class: "quiet small", click: review }, "Review") : null;

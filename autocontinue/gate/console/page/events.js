@@ -38,7 +38,7 @@ function row(e) {
 		"li",
 		{ "data-seq": e.seq, class: tones[mark] || "" },
 		el("span", { class: "mark", "aria-hidden": "true" }, mark),
-		el("span", { class: "body" }, e.item ? el("button", { type: "button", class: "plain-link", click: () => select(e.item, true) }, name) : name, el("span", { class: "detail" }, el("span", {}, detail), el("time", { datetime: e.at, title: `${e.type} ${e.at}` }, clock(e.at)))),
+		el("span", { class: "body" }, e.item ? el("button", { type: "button", class: "plain-link", click: () => select(e.item) }, name) : name, el("span", { class: "detail" }, el("span", {}, detail), el("time", { datetime: e.at, title: `${e.type} ${e.at}` }, clock(e.at)))),
 	);
 }
 

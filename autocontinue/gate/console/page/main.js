@@ -80,7 +80,7 @@ function turn(how) {
 	app.dataset.link = how;
 	$("link-text").textContent = { open: "Live", lost: "Reconnecting" }[how] || "";
 	$("lost").hidden = how !== "lost";
-	$("lost").textContent = how === "lost" ? "The connection is lost. Trying again; nothing you see is decided meanwhile." : "";
+	$("lost").textContent = how === "lost" ? "The connection is lost; trying again. Nothing is sent meanwhile." : "";
 	if (how === "open" && turn.was === "lost") announce("Connected again.");
 	turn.was = how;
 	if (how !== "unknown") return;

@@ -16,7 +16,7 @@ export function startQueue() {
 			{},
 			el(
 				"button",
-				{ type: "button", "data-item": it.id, click: () => select(it.id, true) },
+				{ type: "button", "data-item": it.id, click: () => select(it.id) },
 				el("span", { class: `kind ${it.kind}` }, { context: "Run", tool: "Tool", response: "Reply" }[it.kind]),
 				el("span", { class: "what" }, title(it)),
 				el("span", { class: "when" }),

@@ -10,7 +10,7 @@ export const state = {
 	events: [], // the last ones, oldest first
 	settings: null,
 	selected: "", // ID of the item in the card
-	chosen: false, // by hand
+	free: false, // the card shows what was decided in it last: the next that comes may take its place
 };
 
 const keep = 400; // events
@@ -70,9 +70,9 @@ function put(items, changes) {
 
 export const pending = () => [...state.items.values()].filter((it) => it.status === "pending");
 
-// select shows an item in the card. Chosen, by a click, it stays there when it was decided long ago and something new comes.
-export function select(id, chosen = false) {
-	state.chosen = chosen;
+// select shows an item in the card.
+export function select(id) {
+	state.free = false;
 	if (state.selected === id) return;
 	state.selected = id;
 	tell(new Set(["selected"]));
