@@ -39,11 +39,12 @@ type settings struct {
 	Tools   []box  `json:"tools"`
 }
 
-// box is one checkbox: what the policy says about a gate or a tool before it sees a body.
+// box is one checkbox: what the policy says about a gate or a tool.
 type box struct {
-	Name string    `json:"name"`
-	Then gate.Then `json:"then"`
-	Rule string    `json:"rule"`
+	Name   string    `json:"name"`
+	Then   gate.Then `json:"then"` // by the rules without conditions
+	Rule   string    `json:"rule"`
+	Unless []string  `json:"unless,omitempty"` // the rules with conditions that are stricter
 }
 
 func (s settings) stamp() string { return fmt.Sprint(s.Version, s.Audited) }
@@ -127,9 +128,19 @@ func (r *rules) settings(s *gate.Session) settings {
 	defer r.mu.Unlock()
 	p := r.follow(s)
 	out := settings{Version: versionOf(r.text), Rules: r.text, Kept: r.file != "", Audited: s.Audited()}
+	always, sometimes := parts(p)
+	boxOf := func(name string, sub gate.Subject) box {
+		v := always.Judge(sub)
+		b := box{Name: name, Then: v.Then, Rule: line(v.Rule, noteText)}
+		for _, one := range sometimes {
+			if w := one.Judge(sub); strict[w.Then] > strict[v.Then] && w.Rule == one.Rules()[0].String() {
+				b.Unless = append(b.Unless, line(w.Rule, noteText))
+			}
+		}
+		return b
+	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
-		v := p.Judge(sample(k, ""))
-		out.Gates = append(out.Gates, box{string(k), v.Then, line(v.Rule, noteText)})
+		out.Gates = append(out.Gates, boxOf(string(k), sample(k, "")))
 	}
 	tools := slices.Clone(r.tools)
 	for _, rule := range p.Rules() {
@@ -139,14 +150,45 @@ func (r *rules) settings(s *gate.Session) settings {
 	}
 	slices.Sort(tools)
 	for _, t := range slices.Compact(tools) {
-		v := p.Judge(sample(gate.Tool, t))
-		out.Tools = append(out.Tools, box{t, v.Then, line(v.Rule, noteText)})
+		out.Tools = append(out.Tools, boxOf(t, sample(gate.Tool, t)))
 	}
 	return out
 }
 
-// sample is a subject of which nothing but the gate and the tool is known. Conditions on its body can't be read, so that
-// what asks under conditions asks.
+var strict = map[gate.Then]int{gate.Allow: 0, gate.Ask: 1, gate.Forbid: 2}
+
+// parts returns the rules that hold whatever the body, as one policy, and each of the others as one of its own.
+func parts(p gate.Policy) (always gate.Policy, sometimes []gate.Policy) {
+	var plain []gate.Rule
+	for _, rule := range p.Rules() {
+		if len(rule.When) == 0 {
+			plain = append(plain, rule)
+			continue
+		}
+		if one, err := policyOf(rule); err == nil {
+			sometimes = append(sometimes, one)
+		}
+	}
+	always, err := policyOf(plain...)
+	if err != nil {
+		return p, nil
+	}
+	return always, sometimes
+}
+
+func policyOf(list ...gate.Rule) (gate.Policy, error) {
+	if list == nil {
+		list = []gate.Rule{}
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		return gate.Policy{}, err
+	}
+	return gate.ParsePolicy(data)
+}
+
+// sample is a subject of which nothing but the gate and the tool is known. Conditions on its body can't be read, and then
+// hold for what asks and denies.
 func sample(k gate.Kind, tool string) gate.Subject {
 	sub := gate.Subject{Kind: k, Thread: "t", Run: "r", Body: json.RawMessage("{}")}
 	switch k {
@@ -257,7 +299,8 @@ func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) erro
 	if err != nil {
 		return refusal{"policy", line(err.Error(), noteText)}
 	}
-	if v := p.Judge(sub); v.Then != want {
+	always, _ := parts(p)
+	if v := always.Judge(sub); v.Then != want {
 		return refusal{"policy", fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", v.Then, line(v.Rule, noteText))}
 	}
 	return r.replace(now, by, s, cmd.Version, text)

@@ -154,6 +154,24 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 	assert.False(t, d.session.Audited())
 }
 
+func TestConditionsStandBesideTheBox(t *testing.T) {
+	d := serve(t)
+	policy, err := gate.ParsePolicy([]byte(`[{"tool":"*_batch","then":"ask"},{"tool":"*_batch","when":[{"at":"/rows","count_over":3}],"then":"deny"}]`))
+	require.NoError(t, err)
+	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", policy))
+	d.console.rules.tools = []string{"a_batch", "other"}
+	set := d.console.rules.settings(d.session)
+	require.Len(t, set.Tools, 2)
+	assert.Equal(t, box{"a_batch", gate.Ask, "tool *_batch: ask", []string{"tool *_batch when /rows count_over 3: deny"}}, set.Tools[0])
+	assert.Equal(t, gate.Forbid, set.Tools[1].Then)
+	assert.Empty(t, set.Tools[1].Unless)
+
+	p := d.open(d.enter("ann"), "")
+	p.until("settings")
+	require.Nil(t, p.ask(map[string]any{"t": "ask", "tool": "other", "on": true, "version": set.Version}), "a new rule for a tool that none knew")
+	assert.Equal(t, gate.Ask, d.session.Policy().Judge(sample(gate.Tool, "other")).Then)
+}
+
 func filter(rules []gate.Rule, tool string) (out []gate.Rule) {
 	for _, r := range rules {
 		if r.Tool == tool {

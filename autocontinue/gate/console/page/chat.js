@@ -104,7 +104,7 @@ export function startChat(ask, goReview) {
 	function working() {
 		running = [...state.runs.values()].filter((r) => r.thread === state.thread && !["finished", "denied"].includes(r.phase)).at(-1);
 		$("working").hidden = !running;
-		const words = { staged: "A message waits for approval", running: "The agent is working", tool_proposed: "The agent wants to use a tool", tool_executing: "A tool is executing", response_proposed: "The agent has an answer" };
+		const words = { staged: "A message waits", running: "The agent works", tool_proposed: "A tool call waits", tool_executing: "A tool executes", response_proposed: "An answer waits" };
 		$("working-text").textContent = running ? words[running.phase] || running.phase : "";
 	}
 

@@ -32,7 +32,7 @@ function row(e) {
 	const [mark, what] = words[e.type] || ["·", e.type];
 	const edited = e.action === "edit" ? " with an edit" : e.action === "stop" ? ", run stopped" : "";
 	const by = e.by === "policy" ? "by a rule" : e.by === "unaudited" ? "unaudited" : e.by ? `by ${e.by}` : "";
-	const name = el("span", { class: "name" }, what + edited, e.tool ? el("code", {}, e.tool) : null);
+	const name = el("span", { class: "name" }, el("span", { class: "word" }, what + edited), e.tool ? el("code", {}, e.tool) : null);
 	const detail = [by, e.reason, e.run].filter(Boolean).join(" · ");
 	return el(
 		"li",

@@ -27,13 +27,13 @@ function box(b, kind, ask) {
 		},
 	});
 	input.checked = b.then === "ask";
-	input.disabled = b.then === "deny";
+	input.disabled = b.then === "deny" && b.rule.includes(": deny"); // a rule denies; what none knows can be let ask
 	const verdict = { ask: "asks", allow: "passes", deny: "denied" }[b.then];
 	return el(
 		"label",
 		{ class: `box is-${b.then}` },
 		input,
-		el("span", { class: kind === "tool" ? "mono" : "" }, name, what ? el("span", { class: "aside" }, ` ${what}`) : null),
+		el("span", { class: kind === "tool" ? "mono" : "" }, name, what ? el("span", { class: "aside" }, ` ${what}`) : null, ...(b.unless || []).map((u) => el("span", { class: "aside unless" }, u))),
 		el("span", { class: "verdict", title: b.rule }, verdict),
 	);
 }
