@@ -1,15 +1,19 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
 // oddKeys says what an event list has twice or lacks.
@@ -341,6 +345,28 @@ func TestRulesAreEditedInThePage(t *testing.T) {
 	ben.click("[data-go=review]")
 	ben.say("delete the odd weight")
 	ben.has("#messages .agent", "denied by the policy")
+}
+
+func TestThousandWait(t *testing.T) {
+	dir := t.TempDir()
+	j, f, err := openJournal(filepath.Join(dir, "journal.jsonl"), policyOf(t), gate.Options{Audited: true})
+	require.NoError(t, err)
+	for i := range 1000 {
+		body := fmt.Sprintf(`{"from":"human","message":"number %d"}`, i)
+		_, err := j.Propose(time.Now(), gate.Subject{Kind: gate.Context, Thread: "main", Run: fmt.Sprint("r", i), Label: fmt.Sprint("Message ", i), Body: json.RawMessage(body)})
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.f.Close())
+	p := enter(t, chromium(t), serveFrom(t, dir).links["ann"], false)
+	p.wait(`document.getElementById("count").innerText === "1000"`)
+	p.has("#queue-more", "and 800 more")
+	p.card("Message 0")
+	p.decide("deny", "#reason", "")
+	p.card("Message 1")
+	p.wait(`document.getElementById("count").innerText === "999"`)
+	p.picture("thousand-1280-light")
+	// Whatever the page loaded came from its own server.
+	assert.Equal(t, "", p.eval(`performance.getEntriesByType("resource").map((e) => e.name).filter((n) => !n.startsWith(location.origin)).join(" ")`))
 }
 
 func TestLooksRightAtEveryWidth(t *testing.T) {

@@ -33,7 +33,13 @@ type server struct {
 
 func serve(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, dir: t.TempDir(), addr: "127.0.0.1:0"}
+	return serveFrom(t, t.TempDir())
+}
+
+// serveFrom serves what a folder holds already.
+func serveFrom(t *testing.T, dir string) *server {
+	t.Helper()
+	s := &server{t: t, dir: dir, addr: "127.0.0.1:0"}
 	s.start()
 	t.Cleanup(s.kill)
 	return s
