@@ -27,9 +27,10 @@ type Console struct {
 	endOnce  sync.Once
 	handlers sync.WaitGroup // sockets that are open
 
-	mu      sync.Mutex
-	clients map[*client]struct{}
-	sockets map[string]int // open, by name
+	mu       sync.Mutex
+	clients  map[*client]struct{}
+	sockets  map[string]int     // open, by name
+	visitors map[string]*bucket // by name
 }
 
 // limits bound what a client can ask of the server; tests make them small.
@@ -102,7 +103,7 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 		logins:  newBucket(1, 40, cfg.Now()),
 		ending:  make(chan struct{}),
 		clients: make(map[*client]struct{}),
-		sockets: make(map[string]int),
+		sockets: make(map[string]int), visitors: make(map[string]*bucket),
 	}
 	c.view = newView(cfg.Session, cfg.Message, l.backlog)
 	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.news() })

@@ -113,7 +113,7 @@ type visitor struct {
 	until time.Time
 }
 
-// known lets those in who have a cookie.
+// known lets those in who have a cookie, not too often.
 func (c *Console) known(next func(http.ResponseWriter, *http.Request, visitor)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		name, until, ok := c.doors.caller(r)
@@ -121,8 +121,25 @@ func (c *Console) known(next func(http.ResponseWriter, *http.Request, visitor)) 
 			refuse(w, http.StatusUnauthorized, "unknown", "sign in with the link that the host printed")
 			return
 		}
+		if !c.visits(name).take(c.cfg.Now()) {
+			w.Header().Set("Retry-After", "1")
+			refuse(w, http.StatusTooManyRequests, "rate", "too many requests; wait a second")
+			return
+		}
 		next(w, r, visitor{name, until})
 	}
+}
+
+// visits bounds how often a name may ask. There are no more names than were signed in.
+func (c *Console) visits(name string) *bucket {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.visitors[name]
+	if b == nil {
+		b = newBucket(c.limits.rate, 5*c.limits.burst, c.cfg.Now())
+		c.visitors[name] = b
+	}
+	return b
 }
 
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +160,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ck := c.doors.cookie(name)
-	ck.Secure = r.TLS != nil
+	ck.Secure = r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https:") // a proxy may have ended the TLS
 	http.SetCookie(w, ck)
 	answer(w, http.StatusOK, map[string]string{"name": name})
 }

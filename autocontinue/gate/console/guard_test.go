@@ -98,6 +98,33 @@ func TestAttemptsToSignInAreBounded(t *testing.T) {
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
 }
 
+func TestRequestsAreBoundedByName(t *testing.T) {
+	d := serve(t, func(_ *Config, l *limits) { l.burst = 2 })
+	ann, ben := d.enter("ann"), d.enter("ben")
+	status := func(c *http.Client) int {
+		resp, _ := answerTo(t, c, d.request(http.MethodGet, "/me", ""))
+		return resp.StatusCode
+	}
+	for range 10 {
+		require.Equal(t, http.StatusOK, status(ann))
+	}
+	assert.Equal(t, http.StatusTooManyRequests, status(ann))
+	assert.Equal(t, http.StatusOK, status(ben), "others are not hindered")
+	d.clock.add(time.Second)
+	assert.Equal(t, http.StatusOK, status(ann))
+}
+
+func TestCookieOfAPageServedByTLSIsSecure(t *testing.T) {
+	d := serve(t, func(c *Config, _ *limits) { c.Hosts = []string{"audit.example.org"} })
+	r := httptest.NewRequest(http.MethodPost, "http://audit.example.org/coach_audit/login", strings.NewReader(`{"token":"`+d.token("ann")+`"}`))
+	r.Header.Set("Origin", "https://audit.example.org")
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	d.console.ServeHTTP(w, r)
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	assert.True(t, w.Result().Cookies()[0].Secure)
+}
+
 func TestCookieOutlivesTheConsoleThatHasItsSecret(t *testing.T) {
 	secret := []byte(strings.Repeat("s", 32))
 	keep := func(c *Config, _ *limits) { c.Secret = secret }

@@ -17,11 +17,13 @@ type view struct {
 	mu     sync.Mutex
 	seq    uint64   // of the last event that was read
 	frames [][]byte // those of the events up to seq, without a gap
+	size   int      // bytes of them
 }
 
 const (
 	snapshotEvents = 200
 	snapshotRuns   = 200
+	backlogBytes   = 16 << 20
 )
 
 func newView(s *gate.Session, message func(json.RawMessage) (string, string), backlog int) *view {
@@ -38,24 +40,29 @@ func (v *view) advance() {
 func (v *view) read() {
 	events, all := v.session.Events(v.seq)
 	if !all {
-		v.frames = nil
+		v.frames, v.size = nil, 0
 	}
 	for _, e := range events {
-		v.frames = append(v.frames, encode(v.frame(e)))
-		v.seq = e.Seq
+		f := encode(v.frame(e))
+		v.frames, v.size, v.seq = append(v.frames, f), v.size+len(f), e.Seq
 	}
-	if n := len(v.frames) - v.backlog; n > 0 {
-		v.frames = slices.Delete(v.frames, 0, n)
+	old := 0
+	for old < len(v.frames)-1 && (len(v.frames)-old > v.backlog || v.size > backlogBytes) {
+		v.size -= len(v.frames[old])
+		old++
 	}
+	v.frames = slices.Delete(v.frames, 0, old)
 }
 
 // frame shows an event with what it concerns as that is now, which may be later than the event.
 func (v *view) frame(e gate.Event) frame {
 	f := frame{T: "event", Seq: e.Seq, Event: showEvent(e)}
 	switch {
-	case e.Type == gate.RunFinished || e.Type == gate.RunStageDenied: // both withdraw what was open
+	case e.Type == gate.RunFinished:
 		for _, it := range v.session.Items(e.Run) {
-			f.Items = append(f.Items, showItem(it, v.message))
+			if it.Status == gate.Withdrawn {
+				f.Items = append(f.Items, showItem(it, v.message))
+			}
 		}
 	case e.Item != "":
 		if it, ok := v.session.Item(e.Item); ok {
