@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long a test waits for what must come; it is no measure of anything.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // chromium starts a browser of the test's own, or skips the test where there is none.
 func chromium(t *testing.T) context.Context {

@@ -84,7 +84,7 @@ func TestPageThatWasAwayTooLongBeginsAnew(t *testing.T) {
 
 // A page that doesn't read is dropped; meanwhile the session and the others go on.
 func TestSlowPageIsDroppedAndHindersNobody(t *testing.T) {
-	d := serve(t, func(_ *Config, l *limits) { l.write = 2 * time.Second })
+	d := serve(t, func(_ *Config, l *limits) { l.write = 4 * time.Second })
 	slow := d.open(d.enter("slow"), "")
 	slow.next() // and nothing more
 	quick := d.open(d.enter("ann"), "")

@@ -31,8 +31,8 @@ func head(s string, n int) string {
 // pretty indents a JSON value for reading and editing. Numbers keep their digits, keys their order, and what would be
 // invisible in a string is written as an escape, so that the result is the same value and hides nothing.
 func pretty(body json.RawMessage) string {
-	var b bytes.Buffer
-	if err := json.Indent(&b, body, "", "  "); err != nil {
+	var tight, b bytes.Buffer
+	if json.Compact(&tight, body) != nil || json.Indent(&b, tight.Bytes(), "", "  ") != nil {
 		return gate.Visible(string(body))
 	}
 	var out strings.Builder

@@ -18,7 +18,7 @@ export function startQueue() {
 				"button",
 				{ type: "button", "data-item": it.id, click: () => select(it.id) },
 				el("span", { class: `kind ${it.kind}` }, { context: "Run", tool: "Tool", response: "Reply" }[it.kind]),
-				el("span", { class: "what" }, title(it)),
+				el("span", { class: "what" }, title(it), it.kind === "context" && it.text ? el("span", { class: "more" }, it.text.slice(0, 120)) : null),
 				el("span", { class: "when" }),
 			),
 		);
