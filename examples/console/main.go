@@ -52,6 +52,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if fs.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q: there are flags only, see -help", fs.Arg(0))
 	}
+	// Before the journal is touched: a second program on the same address stops here.
+	l, err := net.Listen("tcp", *addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer l.Close()
+	if ip := l.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
+		return fmt.Errorf("%s is not a loopback address: this example has no TLS, so it serves this machine only", *addr)
+	}
 	if err := os.MkdirAll(*dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
@@ -73,18 +82,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer page.Close()
 
-	l, err := net.Listen("tcp", *addr)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	if ip := l.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
-		l.Close()
-		return fmt.Errorf("%s is not a loopback address: this example has no TLS, so it serves this machine only", *addr)
-	}
 	for _, name := range strings.Split(*auditors, ",") {
 		link, err := page.Invite(strings.TrimSpace(name))
 		if err != nil {
-			l.Close()
 			return err
 		}
 		fmt.Fprintf(out, "%s: http://%s%s\n", strings.TrimSpace(name), l.Addr(), link)
