@@ -18,6 +18,7 @@ type Trace struct {
 	MessageID string // the host's ID of it, or where in the file it begins; empty when Message is
 
 	Continues int    // how often a message of ours sent the agent on since the human's last words
+	Mode      string // the permission mode of the turn, where the transcript has it; an event's own comes before it
 	Aborted   bool   // the human interrupted the agent, and nothing came after
 	Tests     Tests  // since the last edit of this turn
 	Why       string // a few words for people: the run, or why there is none that counts
