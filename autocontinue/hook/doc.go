@@ -17,6 +17,13 @@
 //		os.Stdout.Write(e.Answer(d))
 //	}
 //
+// # Old sessions
+//
+// [OpenTranscript] recognizes a transcript by its content, and [Transcript.Replay] goes through its pauses as a hook would have
+// met them, with the same [Trace] and the same [Memory] at each, so that a loop decides the same. [ReadReply] tells what the
+// human's words after a pause were. The file is read once forwards, and from each pause back to the human's words, in memory
+// that does not grow with it.
+//
 // # Formats
 //
 // They are those of November 2026, read in the hosts' own documentation and sources, last on 2026-11-21:
@@ -57,5 +64,6 @@
 // # Errors
 //
 // [Host.Read] wraps [ErrPayload] for what is no event of the host. An error never holds text of the payload. A transcript
-// that cannot be read is no error: [Trace.Err] says why, and the rest of the package does without.
+// that cannot be read is no error: [Trace.Err] says why, and the rest of the package does without. [Transcript.Replay] wraps
+// [ErrTruncated], [ErrDamaged] or [ErrInterleaved], and [OpenTranscript] [ErrFormat].
 package hook
