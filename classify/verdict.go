@@ -58,7 +58,7 @@ const closeCall = 1.6
 // decisiveness is how much surer a status is made than the fit is of it, caution what is made of the rest. The fit hedges
 // against other repositories; cross-validated over them, these two bring each bin of confidence nearer to how often it is right.
 const (
-	decisiveness = 1.5
+	decisiveness = 1.75
 	caution      = 0.9
 )
 
