@@ -59,7 +59,7 @@ const closeCall = 1.6
 // against other repositories; cross-validated over them, these two bring each bin of confidence nearer to how often it is right.
 const (
 	decisiveness = 1.75
-	caution      = 0.9
+	caution      = 0.8
 )
 
 // surer multiplies the log-odds of a probability above one half by factor.
