@@ -52,7 +52,7 @@ func (v *verdict) result() Result {
 const surest = 0.995
 
 // closeCall is how much likelier a rejected completion has to be than a completion to be called one: what may well be done
-// is shown to the human. Cross-validated, it makes the verdicts more often right, too.
+// is shown to the human.
 const closeCall = 1.6
 
 // decisiveness is how much surer a status is made than the fit is of it, caution what is made of the rest. The fit hedges
