@@ -86,6 +86,13 @@ func ParsePolicy(data []byte) (Policy, error) {
 		}
 		p.rules = append(p.rules, r)
 	}
+	written, err := p.MarshalJSON() // some characters are longer written than read
+	if err == nil && len(written) > maxPolicy {
+		err = fmt.Errorf("written out it has %d bytes, and then it could not be read again: at most %d are taken", len(written), maxPolicy)
+	}
+	if err != nil {
+		return Policy{}, &PolicyError{Problem: err.Error()}
+	}
 	return p, nil
 }
 

@@ -313,3 +313,22 @@ func TestLongRulesAreShownBriefly(t *testing.T) {
 		require.NotContains(t, err.Error(), "\u202e")
 	}
 }
+
+// A line separator is three bytes as it stands and six as the journal writes it.
+func TestPolicyIsReadBackFromTheJournal(t *testing.T) {
+	for separators, taken := range map[int]bool{maxPolicy/6 - 100: true, maxPolicy/6 + 100: false} {
+		text := `[{"gate":"context","when":[{"at":"/a","like":"` + strings.Repeat("\u2028", separators) + `"}],"then":"deny"}]`
+		p, err := ParsePolicy([]byte(text))
+		if !taken {
+			var bad *PolicyError
+			require.ErrorAs(t, err, &bad)
+			require.Contains(t, err.Error(), "written out")
+			require.Empty(t, p.Rules())
+			continue
+		}
+		require.NoError(t, err)
+		d := open(t, someRules)
+		require.NoError(t, d.SetPolicy(d.now, "ann", p))
+		require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+	}
+}
