@@ -82,7 +82,11 @@ func (s *Session) decisionBody(d Decision, it *item) (json.RawMessage, error) {
 
 func (s *Session) resolve(now time.Time, it *item, d Decision) error {
 	if it.Status != Pending {
-		return it.again(d)
+		err := it.again(d)
+		if r := s.st.runs[it.Run]; err == nil && d.Action == Stop && !r.over() { // a crash took the line that ends the run
+			err = s.write(now, stopped(it, d))
+		}
+		return err
 	}
 	if due(it, now) {
 		return s.expireNow(now, it)
@@ -115,9 +119,7 @@ func (s *Session) resolve(now time.Time, it *item, d Decision) error {
 		e.Action, e.By, e.Reason = d.Action, d.By, d.Reason
 		events := []Event{e}
 		if it.Kind != Context && d.Action == Stop {
-			stop := ending(it.Thread, it.Run, Refused, d.Reason)
-			stop.By = d.By
-			events = append(events, stop)
+			events = append(events, stopped(it, d))
 		} else {
 			events = append(events, s.limit(it, make(map[likenessSum]int))...)
 		}
@@ -129,6 +131,13 @@ func (s *Session) resolve(now time.Time, it *item, d Decision) error {
 func (s *Session) approved(now time.Time, it *item, d Decision) Event {
 	e := approval(it.Item, d.Body)
 	e.Action, e.By, e.Reason, e.Expires = d.Action, d.By, d.Reason, s.expires(now)
+	return e
+}
+
+// stopped returns the event that ends the run of an item because a human said so.
+func stopped(it *item, d Decision) Event {
+	e := ending(it.Thread, it.Run, Refused, d.Reason)
+	e.By = d.By
 	return e
 }
 

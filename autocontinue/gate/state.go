@@ -35,7 +35,7 @@ type item struct {
 
 // run holds the items of one run.
 type run struct {
-	Run                         // Phase is Staged until it starts, Running while it goes on, then how it ended
+	Run                         // Phase is Staged until its context is redeemed, Running while it goes on, then how it ended
 	items   []string            // in the order in which they were proposed
 	calls   map[string]string   // the item of each call ID
 	denials map[likenessSum]int // how often the same was denied
@@ -69,6 +69,9 @@ func (st *state) phase(r *run) Phase {
 	}
 	if len(r.busy) > 0 {
 		return ToolExecuting
+	}
+	if last := st.items[r.items[len(r.items)-1]]; last.Kind == Response && last.Status == Redeemed {
+		return Finished // and a crash took the line that says so
 	}
 	return Running
 }
@@ -143,7 +146,10 @@ func (st *state) change(e Event) error {
 		}
 		it.Status, it.Expires = Redeemed, time.Time{}
 		st.shut(it, r)
-		if it.Kind == Tool {
+		switch it.Kind {
+		case Context:
+			r.Phase = Running
+		case Tool:
 			r.busy[it.ID] = struct{}{}
 		}
 		return nil
@@ -152,9 +158,6 @@ func (st *state) change(e Event) error {
 			return badEvent("starts what was not redeemed")
 		}
 		it.started = true
-		if it.Kind == Context && r.Phase == Staged {
-			r.Phase = Running
-		}
 		return nil
 	case ToolCallResult:
 		return st.result(e, it, r)
