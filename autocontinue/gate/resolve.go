@@ -20,19 +20,20 @@ import (
 // Errors: ErrInput, ErrUnknown, ErrStale, ErrDecided, ErrExpired, ErrPolicy, ErrBody, ErrSchema, ErrIllegal (respond to
 // something that is no tool call), ErrJournal.
 func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
+	if err := d.check(); err != nil {
+		return Item{}, fmt.Errorf("gate: %w", err)
+	}
+	kind, err := s.shown(d)
+	if err == nil {
+		d.Body, err = s.decisionBody(d, kind)
+	}
+	if err != nil {
+		return Item{}, fmt.Errorf("gate: %w", err)
+	}
 	var item Item
-	err := s.op(now, func(now time.Time) error {
-		if err := d.check(); err != nil {
-			return err
-		}
+	err = s.op(now, func(now time.Time) error {
 		it, err := s.item(d.Item)
 		if err != nil {
-			return err
-		}
-		if d.Digest != it.Digest {
-			return fmt.Errorf("%w: the item is not what was shown: look at it again", ErrStale)
-		}
-		if d.Body, err = s.decisionBody(d, it); err != nil {
 			return err
 		}
 		err = s.resolve(now, it, d)
@@ -42,6 +43,21 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 		return err
 	})
 	return item, err
+}
+
+// shown returns the kind of the item that a decision is about, and whether its digest is the item's: neither ever changes.
+// The decision's body is read between, without the lock: a long one keeps nobody waiting.
+func (s *Session) shown(d Decision) (Kind, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	it, err := s.item(d.Item)
+	if err != nil {
+		return "", err
+	}
+	if d.Digest != it.Digest {
+		return "", fmt.Errorf("%w: the item is not what was shown: look at it again", ErrStale)
+	}
+	return it.Kind, nil
 }
 
 func (d Decision) check() error {
@@ -67,13 +83,13 @@ func (d Decision) check() error {
 }
 
 // decisionBody reads the body of an edit or a stand-in.
-func (s *Session) decisionBody(d Decision, it *item) (json.RawMessage, error) {
+func (s *Session) decisionBody(d Decision, kind Kind) (json.RawMessage, error) {
 	switch d.Action {
 	case Edit:
-		return s.readBody(it.Kind, d.Body)
+		return s.readBody(kind, d.Body)
 	case Respond:
-		if it.Kind != Tool {
-			return nil, fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, it.Kind)
+		if kind != Tool {
+			return nil, fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, kind)
 		}
 		return s.readResult(d.Body)
 	}

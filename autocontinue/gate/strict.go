@@ -94,10 +94,13 @@ func (w *walker) space() {
 // token skips a number or a name.
 func (w *walker) token() []byte {
 	start := w.i
-	for w.i < len(w.data) && !bytes.ContainsRune([]byte(" \t\n\r,]}"), rune(w.data[w.i])) {
-		w.i++
+	for ; w.i < len(w.data); w.i++ {
+		switch w.data[w.i] {
+		case ' ', '\t', '\n', '\r', ',', ']', '}':
+			return w.data[start:w.i]
+		}
 	}
-	return w.data[start:w.i]
+	return w.data[start:]
 }
 
 // text skips a string and returns it with its quotation marks.
