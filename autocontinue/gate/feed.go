@@ -54,7 +54,8 @@ type watcher struct {
 //
 // f must not block: later events wait for it. The session keeps none for f beyond those of [Session.Events], so a Seq that
 // is not one above the last says that events were dropped meanwhile. A panic of f goes to whoever called the session, and
-// the event is not delivered again. After cancel has returned no further call of f begins.
+// the event is not delivered again. cancel does not wait: f may be running when it returns, and one event that another
+// goroutine is just handing over may still come.
 func (s *Session) Watch(f func(Event)) (cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -250,6 +250,9 @@ func (st *state) approve(e Event, it *item) error {
 	}
 	it.Status, it.Decided, it.Expires = Approved, e.At, e.Expires
 	it.Action, it.By, it.Reason, it.Final = e.Action, e.By, e.Reason, e.Digest
+	if e.Rule != "" {
+		it.Rule = e.Rule
+	}
 	if e.Action == Edit {
 		it.Edited = final
 	}
