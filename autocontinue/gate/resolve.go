@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -131,6 +132,9 @@ func (s *Session) resolve(now time.Time, it *item, d Decision) error {
 		e.Action, e.By, e.Reason, e.Result = d.Action, d.By, d.Reason, d.Body
 		return s.write(now, e)
 	default: // Deny, Stop
+		if strings.TrimSpace(d.Reason) == "" {
+			d.Reason = map[Action]string{Deny: "a human denied it and gave no reason", Stop: "a human stopped the run and gave no reason"}[d.Action]
+		}
 		e := about(it.Item, eventOf(it.Kind, "denied"))
 		e.Action, e.By, e.Reason = d.Action, d.By, d.Reason
 		events := []Event{e}
