@@ -159,6 +159,43 @@ func ExampleSession_Watch() {
 	// denied
 }
 
+// A host's goroutine waits for a human. Any event may be the answer (an approval, a denial, a stand-in result, expiry, the end
+// of the run), so it looks at the item after each. In a real host a ticker calls Expire, and the channel of a context is
+// selected on too.
+func ExampleSession_Watch_wait() {
+	session, err := gate.New(gate.Policy{}, gate.Options{Audited: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	wait := func(id string) gate.Item {
+		wake := make(chan struct{}, 1)
+		cancel := session.Watch(func(gate.Event) {
+			select {
+			case wake <- struct{}{}:
+			default:
+			}
+		})
+		defer cancel()
+		for { // watched first and looked at then: an answer in between is not missed
+			item, ok := session.Item(id)
+			if !ok || item.Status != gate.Pending {
+				return item
+			}
+			<-wake
+		}
+	}
+	item, err := session.Propose(noon, gate.Subject{Kind: gate.Context, Thread: "t", Run: "r", Body: json.RawMessage(`{}`)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	go session.StopRun(noon, "r", "ann", "not today") // from a browser
+	item = wait(item.ID)
+	fmt.Println(item.Status, "-", item.Reason)
+	// Output: withdrawn - not today
+}
+
 func ExampleVisible() {
 	fmt.Println(gate.Visible("rm invoice\u202efdp.exe\u200b\n"))
 	// Output: rm invoice\u202efdp.exe\u200b\x0a
