@@ -2,16 +2,16 @@
 // each tool call before it is executed, and the response before it is shown or stored.
 //
 // Start with [ParsePolicy] and [New]. A host hands in what it is about to do with [Session.Propose] and does it only with
-// the [Grant] of [Session.Redeem]; a human answers with [Session.Resolve]; a tool's result comes back with [Session.Done].
-// After a restart [Replay] has the same session from its journal. The package knows nothing of agents, files, networks or
-// pages, starts no goroutine and reads no clock: every operation is told the time.
+// the [Grant] of [Session.Redeem]; a human answers with [Session.Resolve], and [Session.Watch] tells the host; a tool's
+// result comes back with [Session.Done]. After a restart [Replay] has the same session from its journal. The package knows
+// nothing of agents, files, networks or pages, starts no goroutine and reads no clock: every operation is told the time.
 //
 //	Propose ──► pending ──► approved ──► redeemed ──► done (a tool)
-//	   │            │            │
-//	   │ policy     ├─► denied   ├─► denied (by the policy, asked again)
-//	   │            ├─► answered ├─► expired
-//	   └─► approved ├─► expired  └─► withdrawn (its run ended)
-//	       denied   └─► withdrawn
+//	   │            │             │
+//	   │ policy     ├─► denied    ├─► denied (by the policy, asked again)
+//	   │            ├─► answered  ├─► expired
+//	   └─► approved ├─► expired   ├─► withdrawn (its run ended)
+//	       denied   └─► withdrawn └─► pending (it passed alone, and now a human is to be asked)
 //
 // # A run
 //

@@ -160,8 +160,8 @@ func ExampleSession_Watch() {
 }
 
 // A host's goroutine waits for a human. Any event may be the answer (an approval, a denial, a stand-in result, expiry, the end
-// of the run), so it looks at the item after each. In a real host a ticker calls Expire, and the channel of a context is
-// selected on too.
+// of the run), so it looks at the item after each. A real host selects on its ctx.Done() too, and
+// a ticker of it calls Expire.
 func ExampleSession_Watch_wait() {
 	session, err := gate.New(gate.Policy{}, gate.Options{Audited: true})
 	if err != nil {
