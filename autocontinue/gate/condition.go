@@ -18,7 +18,7 @@ type Condition struct {
 	CountUnder *int              `json:"count_under,omitempty"` // an array or object with fewer elements
 	Over       json.RawMessage   `json:"over,omitempty"`        // a greater number, compared exactly
 	Under      json.RawMessage   `json:"under,omitempty"`       // a smaller number
-	Equals     json.RawMessage   `json:"equals,omitempty"`      // the same value: 1 is 1.0, the order of keys is nothing
+	Equals     json.RawMessage   `json:"equals,omitempty"`      // the same value: 1 is 1.0, the order of keys is nothing; null compares with every type
 	OneOf      []json.RawMessage `json:"one_of,omitempty"`      // the same value as one of these
 	Like       *string           `json:"like,omitempty"`        // a string; * in the pattern stands for any text
 	Exists     *bool             `json:"exists,omitempty"`      // whether anything is there, be it null
@@ -69,16 +69,35 @@ func (c Condition) holds(body json.RawMessage) (holds, readable bool) {
 	case c.Under != nil:
 		return isNumber(raw) && parseNumber(raw).compare(parseNumber(c.Under)) < 0, isNumber(raw)
 	case c.Equals != nil:
-		return same(raw, c.Equals), true
+		return isOneOf(raw, c.Equals)
 	case c.OneOf != nil:
-		for _, one := range c.OneOf {
-			if same(raw, one) {
-				return true, true
-			}
-		}
-		return false, true
+		return isOneOf(raw, c.OneOf...)
 	default:
 		return raw[0] == '"' && matchWildcard(*c.Like, unquote(raw)), raw[0] == '"'
+	}
+}
+
+// isOneOf compares a value with some of which at least one must be of its type: "5" is neither 5 nor surely another value,
+// for there are readers that take it for 5. Whether it is null can be said of every value.
+func isOneOf(raw json.RawMessage, list ...json.RawMessage) (holds, readable bool) {
+	for _, one := range list {
+		if same(raw, one) {
+			return true, true
+		}
+		readable = readable || typeOf(one) == typeOf(raw) || len(list) == 1 && typeOf(one) == 'n'
+	}
+	return false, readable
+}
+
+// typeOf returns one character for each JSON type.
+func typeOf(raw json.RawMessage) byte {
+	switch c := raw[0]; {
+	case isNumber(raw):
+		return '0'
+	case c == 'f':
+		return 't'
+	default:
+		return c
 	}
 }
 
