@@ -68,8 +68,9 @@ func ParsePolicy(data []byte) (Policy, error) {
 		return Policy{}, &PolicyError{Problem: fmt.Sprintf("it has %d bytes, at most %d are read", len(data), maxPolicy)}
 	}
 	raw, err := strict(data)
-	if err != nil {
-		return Policy{}, &PolicyError{Problem: err.Error()}
+	if bad := (*BodyError)(nil); errors.As(err, &bad) {
+		line := 1 + bytes.Count(data[:min(bad.Offset, len(data))], []byte("\n"))
+		return Policy{}, &PolicyError{Problem: fmt.Sprintf("line %d: %s", line, bad)}
 	}
 	list, object, ok := members(raw)
 	if !ok || object {

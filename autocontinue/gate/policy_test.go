@@ -175,6 +175,7 @@ func TestBadPolicies(t *testing.T) {
 		{``, "there is nothing"},
 		{`{}`, "it is no list"},
 		{`[] []`, "there is more after"},
+		{"[\n{\"tool\":\"a\",\"then\":\"ask\"},\n{\"tool\":\"b\" \"then\":\"ask\"}]", "line 3: the text is not JSON"},
 		{`[1]`, "a rule is an object"},
 		{`[{}]`, `"then" is missing`},
 		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"allow","then":"deny"}]`, "a key stands twice"},
