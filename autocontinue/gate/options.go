@@ -31,8 +31,8 @@ type Options struct {
 	// Journal appends lines, each ending in a newline: all lines of one operation in one call, so that one write keeps them
 	// together. It is called before the state changes, with the session's lock held, and must not call the session. With an
 	// error nothing changes, and the journal must be as it was before the call: a host that wrote a part truncates the file
-	// to [Session.Journaled] bytes. After a panic of it the session stands still, with [ErrJournal]. It must not keep lines.
-	// nil keeps no journal.
+	// to where it began, which it knows from [Session.Journaled] after Replay and by counting since. After a panic of it the
+	// session stands still, with [ErrJournal]. It must not keep lines. nil keeps no journal.
 	Journal func(lines []byte) error
 
 	// Head is for [Replay]: the hash of a line that the journal must hold, such as the last one that [Session.Head] or a
