@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
 // Condition is one test of a body, at one place. Exactly one of the tests is set. A test that cannot be made, because
 // nothing is at the place, or something of another type, holds for a rule that asks or denies and fails for one that allows.
-// So does one whose way passes a key that differs from the pointer's in upper and lower case only.
+// So does one whose way passes a key that differs from the pointer's in upper and lower case only, or that compares with a
+// value of such keys.
 type Condition struct {
 	// At is a JSON pointer (RFC 6901) into the body, such as "/rows" or "/rows/0/kcal"; "" is the whole body.
 	At string `json:"at"`
@@ -81,12 +83,13 @@ func (c Condition) holds(body json.RawMessage) (holds, readable bool) {
 // for there are readers that take it for 5. Whether it is null can be said of every value.
 func isOneOf(raw json.RawMessage, list ...json.RawMessage) (holds, readable bool) {
 	for _, one := range list {
-		if same(raw, one) {
+		if same(raw, one, nil) {
 			return true, true
 		}
 		readable = readable || typeOf(one) == typeOf(raw) || len(list) == 1 && typeOf(one) == 'n'
 	}
-	return false, readable
+	folded := func(one json.RawMessage) bool { return same(raw, one, fold) }
+	return false, readable && !slices.ContainsFunc(list, folded)
 }
 
 // typeOf returns one character for each JSON type.
@@ -101,7 +104,9 @@ func typeOf(raw json.RawMessage) byte {
 	}
 }
 
-func same(a, b json.RawMessage) bool { return string(canonical(nil, a)) == string(canonical(nil, b)) }
+func same(a, b json.RawMessage, name func(string) string) bool {
+	return string(canonical(nil, a, name)) == string(canonical(nil, b, name))
+}
 
 // String words the test, as in "/rows count_over 50".
 func (c Condition) String() string {

@@ -165,7 +165,7 @@ func TestNumbersCompareExactly(t *testing.T) {
 	}
 }
 
-func samely(a, b string) bool { return same(json.RawMessage(a), json.RawMessage(b)) }
+func samely(a, b string) bool { return same(json.RawMessage(a), json.RawMessage(b), nil) }
 
 func TestBodyErrorsAreNotSyntaxErrors(t *testing.T) {
 	_, err := strict([]byte(`{"a":q}`))
