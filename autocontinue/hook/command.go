@@ -23,6 +23,7 @@ type parsedCommand struct {
 	name  string   // for people
 	mask  masked
 	why   string // why the status is thrown away
+	told  *told  // what prints the status
 }
 
 const maxName = 60 // bytes of a command's name for people
@@ -48,11 +49,16 @@ func (p project) parseNested(script string, depth int) []parsedCommand {
 			continue
 		}
 		mask, why := sh.mask(i)
+		told := sh.told(i)
 		if inverted {
-			mask, why = thrown, "the status of the test run was turned round"
+			mask, why, told = thrown, "the status of the test run was turned round", nil
 		}
 		for j := range list[found:] {
-			if c := &list[found+j]; c.tests && mask > c.mask {
+			c := &list[found+j]
+			if c.tests && c.mask == kept && mask != kept {
+				c.told = told
+			}
+			if c.tests && mask > c.mask {
 				c.mask, c.why = mask, why
 			}
 		}
@@ -64,7 +70,7 @@ func (p project) parseNested(script string, depth int) []parsedCommand {
 func (sh shellScript) mask(i int) (masked, string) {
 	const away = "the status of the test run was thrown away"
 	m := kept
-	if sh.control {
+	if sh.control || sh.alternative(i) {
 		m = lost
 	}
 	for {
@@ -95,6 +101,15 @@ func (sh shellScript) mask(i int) (masked, string) {
 		}
 		i++
 	}
+}
+
+// alternative reports whether the i-th command runs only when one before it has failed: where the script succeeds, it may not
+// have run at all.
+func (sh shellScript) alternative(i int) bool {
+	for i > 0 && sh.commands[i-1].op == "|" {
+		i--
+	}
+	return i > 0 && sh.commands[i-1].op == "||"
 }
 
 // fails reports whether a command after "||" keeps the failure.

@@ -137,6 +137,7 @@ func TestScripts(t *testing.T) {
 		"go test ./... &> /tmp/out":                "test",
 		"go test ./... || exit 1":                  "test",
 		"go test ./... || { echo no; exit 1; }":    "test!", // what comes first after || decides
+		"cd web || exit 1; npm test":               "test",
 		"set -e; go test ./...; echo ok":           "test",
 		"set -euo pipefail\ngo test ./... | tail":  "test",
 		"set -o pipefail && go test ./... | tee x": "test edit",
@@ -153,6 +154,10 @@ func TestScripts(t *testing.T) {
 		"for d in a b; do go test ./$d; done":     "test?",
 		"while ! go test ./...; do sleep 1; done": "test!",
 		"go test ./... | tail; true":              "test!",
+		"[ -d node_modules ] || npm test":         "test?", // it may not have run
+		"true || go test ./... | tail":            "test?",
+		"true || bash -c 'go test ./...'":         "test?",
+		"go test ./... || go test ./...":          "test! test?",
 		"out=$(go test ./...)":                    "",
 		"echo `go test ./...`":                    "",
 		// Whose status is thrown away, or never known.
@@ -201,6 +206,50 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// A status that is printed is as good as one that is the result's.
+func TestToldStatus(t *testing.T) {
+	for _, tt := range []struct {
+		script, output string
+		want           verdict
+	}{
+		{`go test ./... > /tmp/o 2>&1; echo "exit: $?"`, "exit: 0", ranPassed},
+		{`go test ./... > /tmp/o 2>&1; echo "exit: $?"`, "exit: 1", ranFailed},
+		{`go test ./... > /tmp/o 2>&1; echo "exit: $?"`, "exit: 137", ranUnseen},
+		{`go test ./... > /tmp/o 2>&1; echo "exit: $?"`, "exit: no", ranUnseen},
+		{`go test ./... > /tmp/o 2>&1; echo "exit: $?"`, "exit: 0\n--- FAIL: TestA", ranFailed},
+		{"npm test >o.log 2>&1\necho $?\ntail -3 o.log", "0\nbye", ranPassed},
+		{"npm test >o.log 2>&1; echo -n rc=$?, in $PWD", "rc=0, in /home/ada", ranPassed},
+		{"npm test >o.log 2>&1; echo -- $? --", "-- 0 --", ranPassed},
+		{"npm test >o.log 2>&1; echo $?; true", "1", ranFailed},
+		{"npm test | tail; echo EXIT=${PIPESTATUS[0]}", "bye\nEXIT=0", ranPassed},
+		{"npm test | tail; echo \"EXIT=${PIPESTATUS[0]}\"", "bye\nEXIT=2", ranFailed},
+		{"bash -c 'npm test >o.log; echo rc=$?'", "rc=0", ranPassed},
+		{"set -o pipefail; npm test | tail; echo rc=$?", "rc=0", ranPassed},
+		// What tells another's status, or none.
+		{"npm test | tail; echo rc=$?", "rc=0", ranUnseen},
+		{"cat a | npm test | tail; echo rc=${PIPESTATUS[0]}", "rc=0", ranUnseen},
+		{"npm test >o.log; ls; echo rc=$?", "rc=0", ranUnseen},
+		{"npm test >o.log; echo rc=0", "rc=0", ranUnseen},
+		{"npm test >o.log; echo rc=$? | tee x.log", "rc=0", ranUnseen},
+		{"npm test >o.log; echo $HOME $?", "/home/ada 0", ranUnseen},
+		{"npm test >o.log; echo $?", "0\n1", ranUnseen},
+		{"npm test & echo $?", "0", ranUnseen},
+		{"! npm test >o.log; echo $?", "0", ranUnseen},
+		{"if true; then npm test; echo $?; fi", "0", ranUnseen},
+		{"npm test; >o.log; echo $?", "0", ranUnseen},
+		{"npm test;", "", ranPassed},
+	} {
+		t.Run(tt.script+" => "+tt.output, func(t *testing.T) {
+			o := outcome{said: tt.output}
+			o.status(0)
+			list := project{}.parseScript(tt.script)
+			require.Len(t, list, 1)
+			got, _ := judgeRun(list[0], o, true)
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
 func TestScopes(t *testing.T) {
 	run := func(script string) testRun {
 		list := project{}.parseScript(script)
@@ -234,7 +283,7 @@ func TestScopes(t *testing.T) {
 
 // A script is the agent's: whatever it is, reading it ends and finds no more commands than it has bytes.
 func FuzzScript(f *testing.F) {
-	for _, s := range []string{"go test ./... || true", "cat <<EOF\nx\nEOF", "a $(b \"c $(d)\") `e`", "if x; then y; fi", "bash -c 'bash -c \"go test\"'", "2>&1 >a <<<b &>c", "\\"} {
+	for _, s := range []string{"go test ./... || true", "cat <<EOF\nx\nEOF", "a $(b \"c $(d)\") `e`", "if x; then y; fi", "bash -c 'bash -c \"go test\"'", "2>&1 >a <<<b &>c", "\\", "go test; >a", "go test | x; echo ${PIPESTATUS[0]} $?"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

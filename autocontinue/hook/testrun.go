@@ -8,8 +8,9 @@ import (
 // Tests says what a transcript shows of test runs since the last edit of this turn.
 //
 // A run counts as passed when its command is known to run tests, its exit status is that of the tests and is 0, and its
-// output shows no failing test; or when its exit status is lost in a pipe or a list of commands, and its output counts
-// passing tests and no failing one. An edit is a tool that changes a file, or a command that is known to; edits of prose
+// output shows no failing test; or when its exit status is lost in a pipe or a list of commands, or it may not have run at all
+// ("a || b"), and its output counts passing tests and no failing one. A status that the next command prints ("echo $?") is
+// not lost. An edit is a tool that changes a file, or a command that is known to; edits of prose
 // (Markdown, reStructuredText, AsciiDoc), of temporary files and of files outside of the repository, or without one the
 // folder, that the agent works in are none. A failed run counts until the same command or a wider one passes.
 // Runs that were interrupted, denied or left in the background, and runs with their status thrown away ("|| true"), show
@@ -46,7 +47,14 @@ func judgeRun(p parsedCommand, o outcome, answered bool) (verdict, string) {
 	if p.mask == thrown && strings.HasSuffix(p.why, "background") {
 		return ranUnseen, p.why
 	}
-	r := readReport(o.output())
+	output := o.output()
+	if p.told != nil {
+		if n, ok := p.told.status(output); ok {
+			o.status(n)
+			p.mask = kept
+		}
+	}
+	r := readReport(output)
 	switch {
 	case p.mask == thrown:
 		if r.failed {
