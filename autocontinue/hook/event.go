@@ -74,7 +74,8 @@ func (e Event) SessionKey() string {
 }
 
 // FromHuman reports whether the event is a prompt of the human's, which opens a turn: not our own coaching that a host feeds
-// back, nor a notice that the host wrote itself.
+// back, nor a notice that the host wrote itself. Of a host that feeds back, what comes after a pause at which the agent was let
+// stop is the human's, whatever the words: "continue" is what people say, too.
 func (e Event) FromHuman(m Memory) bool {
 	if e.Kind != Prompt {
 		return false
@@ -82,6 +83,9 @@ func (e Event) FromHuman(m Memory) bool {
 	prompt, ok := e.Prompt.Get()
 	if !ok {
 		return true // somebody spoke, whatever they said
+	}
+	if m.Rests && e.Host.Echoes() {
+		return !isOurs(prompt)
 	}
 	d := e.Host.dialect()
 	return d == nil || !d.machine(prompt) && !m.ours(prompt, e.Host.Echoes())

@@ -28,6 +28,7 @@ type Memory struct {
 	Named  Named    `json:"named,omitzero"`   // hash of the last output's ID that is a transcript's
 	Timed  Named    `json:"timed,omitzero"`   // the last one that is the host's time
 	Notice string   `json:"notice,omitempty"` // hash of the host's ID of a prompt that it wrote itself
+	Rests  bool     `json:"rests,omitempty"`  // of a host that echoes: the agent was let stop, so that the next prompt is the human's
 
 	// Of a host whose pauses have no message, and which counts over the whole session how often a hook sent the agent on.
 	Said   string `json:"said,omitempty"`    // what the agent printed last
@@ -85,6 +86,7 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 	if e.Loop.Value < m.Base {
 		m.Base = 0
 	}
+	m.Rests = e.Host.Echoes() && d.Action != autocontinue.Continue
 	e = e.inTurn(before)
 	switch {
 	case strings.HasPrefix(out.ID, momentPrefix):

@@ -169,10 +169,40 @@ func TestPlainCoachingComesBack(t *testing.T) {
 		require.Equal(t, []string{sum("continue")}, s.mem.Sent)
 	}
 
+	gemini := newSession(t, Gemini)
+	require.True(t, gemini.prompt("Fix the login redirect."))
+	require.Equal(t, autocontinue.Continue, gemini.pause("I am reading auth.go now. Next I will run the tests.", Trace{}).Action)
+	require.False(t, gemini.prompt("Please continue."), "Gemini's own, in the middle of a turn")
+
 	claude := newSession(t, Claude)
 	require.True(t, claude.prompt("Fix the login redirect."))
 	require.Equal(t, "continue", claude.pause("I am reading auth.go now. Next I will run the tests.", Trace{}).Message)
 	require.True(t, claude.prompt("continue"), "Claude Code does not: the human wrote that")
+}
+
+// At the end of a loop people say what we say, and what Gemini says to itself. That opens a turn all the same.
+func TestTheHumanSaysContinue(t *testing.T) {
+	for _, tt := range []struct {
+		host  Host
+		words string
+	}{{Gemini, "continue"}, {Gemini, "Please continue."}, {Gemini, ""}, {Cursor, "continue"}, {Copilot, "continue"}} {
+		t.Run(string(tt.host)+" "+tt.words, func(t *testing.T) {
+			s := newSession(t, tt.host)
+			require.True(t, s.prompt("Fix the login redirect."))
+			for i := range 4 {
+				d := s.pause(fmt.Sprintf("I am reading file number %d of the module now. Next I will run the tests.", i), Trace{})
+				if i < 3 {
+					require.False(t, s.prompt(d.Message))
+				} else {
+					require.Equal(t, autocontinue.OutcomeCapped, d.Outcome)
+				}
+			}
+			require.True(t, s.prompt(tt.words))
+			d := s.pause("I am reading the last file of the module now. Next I will run the tests.", Trace{})
+			require.Equal(t, autocontinue.Continue, d.Action, d.Reason)
+			require.False(t, s.prompt(d.Message))
+		})
+	}
 }
 
 func TestTheCapHolds(t *testing.T) {
