@@ -206,6 +206,9 @@ func (n installation) write(file string, stderr io.Writer) (string, error) {
 	if err != nil {
 		return "", f.unsafe(err)
 	}
+	if s, err := n.parse(text); err == nil && s.off() != "" {
+		complain(stderr, fmt.Sprintf("sidecoach: the hook is not run as long as %s has %s", file, s.off()))
+	}
 	if bytes.Equal(text, f.text) {
 		return "already installed in " + file + "\n", nil
 	}
@@ -213,9 +216,6 @@ func (n installation) write(file string, stderr io.Writer) (string, error) {
 	kept, err := f.replace(text, err != nil || times == 0) // another command line of ours is all that changes else
 	if err != nil {
 		return "", err
-	}
-	if s, err := n.parse(text); err == nil && s.off() != "" {
-		complain(stderr, fmt.Sprintf("sidecoach: no hook is run as long as %s has %s", file, s.off()))
 	}
 	if next := trust(n.host); next != "" {
 		complain(stderr, "hint: "+next)

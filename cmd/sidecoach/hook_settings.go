@@ -233,24 +233,36 @@ func (s hookSettings) without(p place) []byte {
 	return without(s.text, s.root, i)
 }
 
-// off says which setting keeps the host from running any hooks, "" if none does.
+// off says which setting keeps the host from running the hook, "" if none does. Gemini CLI's /hooks disable writes the hook's
+// name, or its command line where it has none (its configuration reference, November 2026).
 func (s hookSettings) off() string {
-	is := func(value string, keys ...string) bool {
+	at := func(keys ...string) *jsonValue {
 		v := &s.root
 		for _, key := range keys {
 			next, err := v.member(key)
 			if err != nil || next == nil {
-				return false
+				return nil
 			}
 			v = next
 		}
-		return bytes.Equal(s.text[v.start:v.end], []byte(value))
+		return v
+	}
+	is := func(value string, keys ...string) bool {
+		v := at(keys...)
+		return v != nil && bytes.Equal(s.text[v.start:v.end], []byte(value))
 	}
 	switch {
 	case s.host == hook.Claude && is("true", "disableAllHooks"):
 		return `"disableAllHooks": true`
 	case s.host == hook.Gemini && is("false", "hooksConfig", "enabled"):
 		return `"hooksConfig": {"enabled": false}`
+	}
+	if v := at("hooksConfig", "disabled"); s.host == hook.Gemini && v != nil {
+		for _, c := range v.children {
+			if name, ok := c.value.text(s.text); ok && (name == s.group().Hooks[0].Name || name == s.command) {
+				return fmt.Sprintf(`"hooksConfig": {"disabled": [%q]}`, name)
+			}
+		}
 	}
 	return ""
 }

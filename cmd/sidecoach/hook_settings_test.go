@@ -160,6 +160,9 @@ func TestHooksThatAreOff(t *testing.T) {
 		{hook.Gemini, `{"hooksConfig": {"enabled": false}}`, true},
 		{hook.Gemini, `{"hooksConfig": {"enabled": true}}`, false},
 		{hook.Gemini, `{"hooksConfig": 1}`, false},
+		{hook.Gemini, `{"hooksConfig": {"disabled": ["fmt", "sidecoach"]}}`, true},
+		{hook.Gemini, `{"hooksConfig": {"disabled": ["/b/sidecoach hook gemini || exit 0"]}}`, true},
+		{hook.Gemini, `{"hooksConfig": {"disabled": ["fmt", 1, null]}}`, false},
 	} {
 		s, err := installed(tt.host).parse([]byte(tt.text))
 		require.NoError(t, err)
