@@ -11,9 +11,10 @@ import (
 
 // What a Memory holds at most.
 const (
-	maxSent = 8         // messages of ours that do not show by themselves that they are
-	maxSaid = 128 << 10 // bytes of a message that is held
-	maxSame = 4         // reports of one pause: the hook may be installed for the user, the project, the machine and by a plugin
+	maxSent  = 8         // messages of ours that do not show by themselves that they are
+	maxSaid  = 128 << 10 // bytes of a message that is held
+	maxSame  = 4         // reports of one pause: the hook may be installed for the user, the project, the machine and by a plugin
+	maxFirst = 100       // the same, of a pause before which, as the host says, no hook sent the agent on: there is no loop then
 )
 
 // Memory is what the caller keeps between two events of a session, beside the session's state. It is a value of a few
@@ -56,7 +57,7 @@ func (m Memory) Heard(e Event) Memory {
 	switch {
 	case e.FromHuman(m):
 		if m.Timed.Last != "" {
-			m.Timed.Same = maxSame // what comes now is another pause, whatever time the host tells
+			m.Timed.Same = maxFirst // what comes now is another pause, whatever time the host tells
 		}
 		return Memory{Pauses: m.Pauses, Timed: m.Timed, Loops: m.Loops, Base: m.Loops}
 	case e.Kind == Prompt && m.Said != "":
@@ -133,8 +134,12 @@ func (m Memory) from(e Event) (int, bool) {
 // known reports whether an ID can be the name of this pause. It cannot when it has come more often than there can be
 // hooks, nor when it named a pause before which the agent was not sent on, and now it was, or the other way round: all
 // hooks of a pause are told the same. Then the transcript lags, and the agent has said the same again.
-func (n Named) known(id string, active bool) bool {
-	return id != n.Last || n.Same < maxSame-1 && active == n.Active
+func (n Named) known(id string, e Event) bool {
+	most := maxSame
+	if !e.active() && (e.StopActive.Is == Given || e.Loop.Is == Given) {
+		most = maxFirst
+	}
+	return id != n.Last || n.Same < most-1 && e.active() == n.Active
 }
 
 // again is n after an output with that ID.

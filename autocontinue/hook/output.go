@@ -66,9 +66,9 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 		out.Text = strings.TrimPrefix(out.Text, "\n")
 	}
 	current := e.same(msg, t.Message)
-	if current && m.Named.known(sum(t.MessageID), active) {
+	if current && m.Named.known(sum(t.MessageID), e) {
 		out.ID = t.MessageID
-	} else if id := e.moment(); id != "" && id >= m.Timed.Last && m.Timed.known(id, active) {
+	} else if id := e.moment(); id != "" && id >= m.Timed.Last && m.Timed.known(id, e) {
 		out.ID = id
 	}
 	out.Evidence = evidence(t, out.Text, current)

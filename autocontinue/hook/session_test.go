@@ -269,6 +269,26 @@ func TestOnePauseReportedTwice(t *testing.T) {
 	}
 }
 
+// However many processes report a turn's first pause, it is one. They may all have read the memory before the first has written it,
+// or one after the other.
+func TestOnePauseReportedByMany(t *testing.T) {
+	const text = "Fixed the login redirect, should work now."
+	for _, host := range Hosts() {
+		s := newSession(t, host)
+		require.True(t, s.prompt("Fix the login redirect."))
+		e := s.event(text)
+		decisions := make(map[string]bool)
+		for range 64 {
+			out := e.Output(Trace{Read: true, Message: text, MessageID: "m1"}, s.mem)
+			d, err := s.loop.Handle(t.Context(), out)
+			require.NoError(t, err)
+			s.mem = s.mem.After(e, out, d)
+			decisions[d.ID] = true
+		}
+		require.Len(t, decisions, 1, host)
+	}
+}
+
 // Without a transcript the host's time of the event names the pause, where it tells one.
 func TestOnePauseReportedTwiceWithoutATranscript(t *testing.T) {
 	const text = "Fixed the login redirect, should work now."
@@ -342,6 +362,20 @@ func TestAStaleTranscriptIsNoIdentity(t *testing.T) {
 	}
 	require.Equal(t, autocontinue.OutcomeStalled, last.Outcome)
 	require.LessOrEqual(t, n, maxSame+1)
+
+	silent := newSession(t, Copilot) // a host that does not say whether a hook sent the agent on
+	ids := make(map[string]bool)
+	for range 20 {
+		e := Event{Host: Copilot, Kind: Stop, Session: "s1", Message: Value(text)}
+		out := e.Output(trace, silent.mem)
+		d, err := silent.loop.Handle(t.Context(), out)
+		require.NoError(t, err)
+		silent.mem = silent.mem.After(e, out, d)
+		ids[d.ID] = true
+		last = d
+	}
+	require.Greater(t, len(ids), 20-maxSame)
+	require.Equal(t, autocontinue.Deliver, last.Action)
 }
 
 // A claim that is made again while the transcript still ends with the first one is no report of the first pause: the host
