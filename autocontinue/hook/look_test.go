@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,14 @@ func TestAPlainMessageCountsWhenTheStateIsLost(t *testing.T) {
 	tr, request := look(true, Memory{})
 	require.Equal(t, 3, tr.Continues)
 	require.Equal(t, "Fix the login redirect.", request)
+
+	sent := sum("continue")
+	tr, request = look(true, Memory{Pauses: 5, Sent: []string{sent, sent}}) // the first of three is the human's
+	require.Equal(t, 2, tr.Continues)
+	require.Equal(t, "continue", tr.Request)
+	require.Equal(t, "continue", request)
+	tr, _ = look(true, Memory{Pauses: 9, Sent: slices.Repeat([]string{sent}, maxSent)}) // more of them may be forgotten
+	require.Equal(t, 3, tr.Continues)
 
 	for _, m := range []Memory{{}, {Pauses: 4}} { // a human's "continue" is the human's
 		tr, request = look(m.Pauses > 0, m)

@@ -35,7 +35,25 @@ func (e Event) Look(m Memory) Trace {
 		return Trace{Err: err}
 	}
 	defer f.Close()
-	return look(f, size, d.transcript(e), e.project(), func(s string) bool { return e.ours(s, m) })
+	return look(f, size, d.transcript(e), e.project(), e.oursIn(m))
+}
+
+// oursIn reports which messages of a transcript are ours, given them from the last to the first. Those without our prefix are
+// as many as were sent since the human spoke, where that is remembered: before them, the human may have said the same.
+func (e Event) oursIn(m Memory) func(string) bool {
+	plain := len(m.Sent)
+	return func(s string) bool {
+		if isOurs(s) {
+			return true
+		}
+		if !e.ours(s, m) || plain == 0 && m.Pauses > 0 {
+			return false
+		}
+		if len(m.Sent) < maxSent { // else there were more
+			plain--
+		}
+		return true
+	}
 }
 
 // look reads a transcript from its end.
