@@ -65,7 +65,7 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 	if from > 0 {
 		out.Text = strings.TrimPrefix(out.Text, "\n")
 	}
-	current := e.same(msg, t.Message)
+	current := e.same(msg, t.Message) || from > 0 && e.same(out.Text, t.Message)
 	if current && m.Named.known(sum(t.MessageID), e) {
 		out.ID = t.MessageID
 	} else if id := e.moment(); id != "" && id >= m.Timed.Last && m.Timed.known(id, e) {

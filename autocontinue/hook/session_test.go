@@ -540,6 +540,18 @@ func TestANoticeOpensNoTurn(t *testing.T) {
 	require.Equal(t, autocontinue.ReasonRejectedCompletion, stop("Fixed the login redirect, should work now.", "p3").Reason)
 }
 
+// What follows the text that was judged last is the transcript's message, whether the host puts white space between them or not.
+func TestTheRestOfAMessageIsTheTranscripts(t *testing.T) {
+	const first, second = "I changed auth.go.", "All tests pass."
+	m := Memory{Pauses: 1, Len: len(first), Sum: sum(first)}
+	for _, between := range []string{"", "\n", "\n\n"} {
+		e := Event{Host: Gemini, Kind: Stop, Session: "s", Message: Value(first + between + second), StopActive: Value(true)}
+		out := e.Output(Trace{Read: true, Message: second, MessageID: "m2", Tests: TestsNone, Why: "no test run"}, m)
+		require.Equal(t, "m2", out.ID, "%q", between)
+		require.Len(t, out.Evidence, 1, "%q", between)
+	}
+}
+
 // FuzzMemory: whatever was stored, the text to judge is the end of the message, and what is stored next is bounded.
 func FuzzMemory(f *testing.F) {
 	f.Add("Fixed.\nDone.", 6, 3, "2026", "2026", "continue")

@@ -437,7 +437,7 @@ func (w *walk) look(e Event, size int64) Trace {
 	if m, last := w.marks, w.lines; m != nil {
 		before = func(c *collector, at int64) bool { return m.back(r, s, c, at, size, last) }
 	}
-	return lookWith(before, r, size, s, e.project(), func(prompt string) bool { return e.ours(prompt, w.mem) })
+	return lookWith(before, r, size, s, e.project(), e.oursIn(w.mem))
 }
 
 var _ Loop = (*autocontinue.AutoContinue)(nil)
