@@ -1,7 +1,7 @@
 // Package cmdwitness runs a command that the host names, and says how it fared: its exit status and, where it writes a report,
 // how many tests passed, failed and were skipped.
 //
-// [Run] is one bounded run of a program: no shell, a reduced environment ([Environ]), a timeout after which every process
+// [New] returns a [verify.Witness] that runs the commands of a query. [Run] is one bounded run of a program: no shell, a reduced environment ([Environ]), a timeout after which every process
 // of its group is killed, and memory for the end of its output alone. [ReadJUnit] and [TAP] read reports of tests. [Split]
 // takes a command line apart, and refuses what only a shell understands.
 //

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +19,9 @@ import (
 
 func TestExitStatusAndOutput(t *testing.T) {
 	for _, status := range []int{0, 1, 7, 127} {
-		r, err := Run(t.Context(), Command{Args: as(t, "exit", string(rune('0'+status%10))), Dir: t.TempDir()})
+		r, err := Run(t.Context(), Command{Args: as(t, "exit", strconv.Itoa(status)), Dir: t.TempDir()})
 		require.NoError(t, err)
-		assert.Equal(t, status%10, r.Exit)
+		assert.Equal(t, status, r.Exit)
 		assert.False(t, r.Stopped || r.Held)
 		assert.Empty(t, r.Why)
 		assert.Contains(t, r.Output, "to stdout\n")

@@ -33,6 +33,7 @@ type TAP struct {
 	tests   int
 	highest int
 	seen    map[int]bool
+	version bool // it says that it is TAP
 	bailed  bool
 }
 
@@ -81,7 +82,9 @@ func (t *TAP) read(line []byte, long bool) {
 		t.counts.flaw("it bailed out")
 		return
 	}
-	if m := tapPlan.FindStringSubmatch(text); m != nil {
+	if strings.HasPrefix(text, "TAP version 1") {
+		t.version = true
+	} else if m := tapPlan.FindStringSubmatch(text); m != nil {
 		t.plan(m[1])
 	} else if m := tapTest.FindStringSubmatch(text); m != nil {
 		t.test(m[1] == "", m[2], m[3])
