@@ -1,0 +1,98 @@
+package gitwitness
+
+import (
+	"context"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify"
+)
+
+// Role is what a file is to the tests.
+type Role string
+
+// The roles.
+const (
+	NoRole   Role = ""         // none
+	Test     Role = "test"     // it holds tests, or what they compare with
+	Settings Role = "settings" // it says which tests run and how: a TestMain, the settings of a test runner, a build file
+)
+
+var (
+	testName = regexp.MustCompile(`(?i)(?:_test|_spec|\.test|\.spec|\.cy)\.[a-z]+$|^test_[^/]*\.py$`)
+	// JUnit, NUnit, XCTest, PHPUnit and ScalaTest name a file after its class.
+	testClass  = regexp.MustCompile(`(?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|kts|groovy|scala|cs|fs|vb|swift|php|dart)$`)
+	testFolder = []string{"test", "tests", "__tests__", "__snapshots__", "testdata", "spec", "specs", "e2e", "androidtest"}
+	// What stands in such a folder and is no program or data of the tests.
+	prose = []string{".md", ".rst", ".adoc"}
+
+	configName = regexp.MustCompile(`^(?i:conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|noxfile\.py|pyproject\.toml|` +
+		`(?:jest|vitest|vite|karma|playwright|cypress|ava|wdio)\.(?:config|conf)\.[cm]?[jt]sx?|jest\.setup\.[cm]?[jt]s|\.mocharc(?:\.[a-z]+)?|package\.json|` +
+		`\.rspec|rakefile|phpunit\.xml(?:\.dist)?|cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|build\.sbt|` +
+		`go\.mod|go\.work|makefile|gnumakefile|justfile|taskfile\.ya?ml|cmakelists\.txt|ctesttestfile\.cmake)$`)
+	goTestMain = regexp.MustCompile(`(?m)^func[ \t]+TestMain[ \t]*\(`)
+)
+
+// RoleOf returns what a file is to the tests, by its path in slashes. Whether a Go test file has a TestMain, which makes it
+// [Settings], the path does not show.
+func RoleOf(name string) Role {
+	base := path.Base(name)
+	if configName.MatchString(base) {
+		return Settings
+	}
+	if testName.MatchString(base) || testClass.MatchString(base) {
+		return Test
+	}
+	parts := strings.Split(path.Dir(name), "/")
+	if slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(testFolder, strings.ToLower(p)) }) &&
+		!slices.Contains(prose, strings.ToLower(path.Ext(base))) {
+		return Test
+	}
+	return NoRole
+}
+
+const maxSource = 4 << 20 // bytes of a test file that are looked through for a TestMain
+
+// role is RoleOf for a file that differs from the commit base: one that has a TestMain, or had it there, is Settings.
+func (r *repository) role(ctx context.Context, base string, c verify.Change) (Role, error) {
+	role := RoleOf(c.Path)
+	if role != Test || !strings.HasSuffix(c.Path, "_test.go") {
+		return role, nil
+	}
+	if c.Kind != verify.Removed {
+		if goTestMain.Match(r.source(c.Path)) {
+			return Settings, nil
+		}
+	}
+	if c.Kind == verify.Added || base == "" {
+		return role, nil
+	}
+	old := answer{max: maxSource}
+	if err := r.stream(ctx, nil, &old, "cat-file", "blob", base+":"+c.Path); err != nil {
+		return role, err
+	}
+	if goTestMain.Match(old.text.Bytes()) {
+		return Settings, nil
+	}
+	return role, nil
+}
+
+// source returns the beginning of a regular file of the working tree, or nothing.
+func (r *repository) source(name string) []byte {
+	full := filepath.FromSlash(name)
+	if info, err := os.Lstat(filepath.Join(r.root, full)); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.OpenInRoot(r.root, full)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, maxSource))
+	return text
+}
