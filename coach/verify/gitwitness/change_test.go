@@ -202,14 +202,65 @@ func TestTestFiles(t *testing.T) {
 	}, r.look(verify.Query{Baseline: base}).TestFiles)
 }
 
+// Of files that settle more than the tests, a change counts that the tests can feel.
+func TestTestSettings(t *testing.T) {
+	const (
+		pkg    = `{"name":"a","scripts":{"test":"jest"},"dependencies":{"x":"1"}}`
+		toml   = "[project]\nname = \"a\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n"
+		legacy = "[metadata]\nname = a\n[tool:pytest]\naddopts = -q\n"
+	)
+	for _, tt := range []struct {
+		file, old, now string
+		command        []string
+		settings       bool
+	}{
+		{"package.json", pkg, `{"dependencies":{"x":"2","y":"1"},"name":"b", "scripts": {"test": "jest"}}`, []string{"npm", "test"}, false},
+		{"package.json", pkg, `{"name":"a","scripts":{"test":"exit 0"}}`, []string{"npm", "test"}, true},
+		{"package.json", pkg, `{"name":"a","scripts":{"test":"jest"},"jest":{"testPathIgnorePatterns":["."]}}`, nil, true},
+		{"package.json", pkg, `{`, nil, true},
+		{"web/package.json", "", `{"name":"b","scripts":{"test":"true"}}`, nil, true},
+		{"pyproject.toml", toml, "[project]\nname = \"b\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n[tool.black]\nx = 1\n", nil, false},
+		{"pyproject.toml", toml, "[project]\nname = \"a\"\n\n[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n", nil, true},
+		{"pyproject.toml", toml, "[project]\nname = \"a\"\n", nil, true},
+		{"setup.cfg", legacy, "[metadata]\nname = b\n[tool:pytest]\naddopts = -q\n", nil, false},
+		{"setup.cfg", legacy, "[metadata]\nname = a\n[tool:pytest]\naddopts = --co\n", nil, true},
+		{"go.mod", "module a\n", "module a\n\ngo 1.26\n", []string{"go", "test", "./..."}, false},
+		{"Makefile", "test:\n\tgo test\n", "test:\n\ttrue\n", []string{"make", "test"}, true},
+		{"Makefile", "test:\n\tgo test\n", "test:\n\ttrue\n", []string{"/usr/bin/make", "test"}, true},
+		{"Makefile", "test:\n\tgo test\n", "test:\n\ttrue\n", []string{"go", "test"}, false},
+		{"pom.xml", "<a/>", "<b/>", []string{"mvn", "-q", "test"}, true},
+		{"scripts/check.sh", "go test\n", "true\n", []string{"./scripts/check.sh", "all"}, true},
+		{"scripts/check.sh", "go test\n", "true\n", []string{"sh", "scripts/check.sh"}, true},
+		{"cmd/main.go", "package main\n", "package main // x\n", []string{"go", "run", "./cmd/main.go"}, false},
+		{"scripts/other.sh", "go test\n", "true\n", []string{"./scripts/check.sh"}, false},
+	} {
+		r := newRepo(t)
+		r.write("keep", "")
+		if tt.old != "" {
+			r.write(tt.file, tt.old)
+		}
+		base := r.commit("base")
+		r.write(tt.file, tt.now)
+		var q verify.Query
+		q.Baseline = base
+		if tt.command != nil {
+			q.Commands = [][]string{tt.command}
+		}
+		facts := r.look(q)
+		require.Empty(t, facts.Unseen)
+		assert.Equal(t, tt.settings, len(facts.TestFiles) == 1 && facts.TestFiles[0].Config, "%s: %q with %v", tt.file, tt.now, tt.command)
+		assert.Equal(t, tt.settings, len(facts.TestFiles) > 0)
+	}
+}
+
 func TestRoleOf(t *testing.T) {
 	for role, names := range map[gitwitness.Role][]string{
 		gitwitness.Test: {
 			"a_test.go", "pkg/x_test.go", "test_api.py", "api_test.py", "a.test.tsx", "a.spec.js", "user_spec.rb", "src/test/java/FooTest.java",
 			"FooTests.cs", "tests/common/mod.rs", "pkg/testdata/in.json", "__tests__/a.js", "ui/__snapshots__/a.snap", "e2e/login.ts",
 		},
-		gitwitness.Settings: {"conftest.py", "a/pytest.ini", "jest.config.js", "vitest.config.mts", "phpunit.xml.dist", ".mocharc.json", "tests/conftest.py", "Makefile"},
-		gitwitness.NoRole:   {"a.go", "contest.py", "latest.go", "testing.go", "attest/a.go", "tests/README.md", "manifest.json", "Contest.java", "protest.py", "main.go"},
+		gitwitness.Settings: {"conftest.py", "a/pytest.ini", "jest.config.js", "vitest.config.mts", "phpunit.xml.dist", ".mocharc.json", "tests/conftest.py"},
+		gitwitness.NoRole:   {"a.go", "contest.py", "latest.go", "testing.go", "attest/a.go", "tests/README.md", "manifest.json", "Contest.java", "protest.py", "main.go", "go.mod", "Makefile", "package.json", "vite.config.ts"},
 	} {
 		for _, name := range names {
 			assert.Equal(t, role, gitwitness.RoleOf(name), name)

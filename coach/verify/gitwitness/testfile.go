@@ -20,7 +20,7 @@ type Role string
 const (
 	NoRole   Role = ""         // none
 	Test     Role = "test"     // it holds tests, or what they compare with
-	Settings Role = "settings" // it says which tests run and how: a TestMain, the settings of a test runner, a build file
+	Settings Role = "settings" // it says which tests run and how: a TestMain, the settings of a test runner
 )
 
 var (
@@ -31,15 +31,15 @@ var (
 	// What stands in such a folder and is no program or data of the tests.
 	prose = []string{".md", ".rst", ".adoc"}
 
-	configName = regexp.MustCompile(`^(?i:conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|noxfile\.py|pyproject\.toml|` +
-		`(?:jest|vitest|vite|karma|playwright|cypress|ava|wdio)\.(?:config|conf)\.[cm]?[jt]sx?|jest\.setup\.[cm]?[jt]s|\.mocharc(?:\.[a-z]+)?|package\.json|` +
-		`\.rspec|rakefile|phpunit\.xml(?:\.dist)?|cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|build\.sbt|` +
-		`go\.mod|go\.work|makefile|gnumakefile|justfile|taskfile\.ya?ml|cmakelists\.txt|ctesttestfile\.cmake)$`)
+	// Settings of test runners, and nothing else.
+	configName = regexp.MustCompile(`^(?i:conftest\.py|pytest\.ini|tox\.ini|noxfile\.py|` +
+		`(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.(?:config|conf)\.[cm]?[jt]sx?|(?:jest|vitest)\.setup\.[cm]?[jt]s|` +
+		`\.mocharc(?:\.[a-z]+)?|\.rspec|phpunit\.xml(?:\.dist)?|ctesttestfile\.cmake)$`)
 	goTestMain = regexp.MustCompile(`(?m)^func[ \t]+TestMain[ \t]*\(`)
 )
 
-// RoleOf returns what a file is to the tests, by its path in slashes. Whether a Go test file has a TestMain, which makes it
-// [Settings], the path does not show.
+// RoleOf returns what a file is to the tests, by its path in slashes. What only its text shows it leaves out: a TestMain in a Go
+// test file, the tests' part of package.json, pyproject.toml and setup.cfg, for which [Witness.Look] reads them.
 func RoleOf(name string) Role {
 	base := path.Base(name)
 	if configName.MatchString(base) {
@@ -56,27 +56,34 @@ func RoleOf(name string) Role {
 	return NoRole
 }
 
-const maxSource = 4 << 20 // bytes of a test file that are looked through for a TestMain
+const maxSource = 4 << 20 // bytes of a file that are looked through for settings
 
-// role is RoleOf for a file that differs from the commit base: one that has a TestMain, or had it there, is Settings.
-func (r *repository) role(ctx context.Context, base string, c verify.Change) (Role, error) {
-	role := RoleOf(c.Path)
-	if role != Test || !strings.HasSuffix(c.Path, "_test.go") {
+// role is RoleOf for a file that differs from the commit base: one that has a TestMain, or had it there, is Settings, and so is one
+// in which settings of tests, among others, differ, or by which a command of the query runs.
+func (r *repository) role(ctx context.Context, base string, c verify.Change, commands [][]string) (Role, error) {
+	role, name := RoleOf(c.Path), path.Base(c.Path)
+	goTest := role == Test && strings.HasSuffix(c.Path, "_test.go")
+	if role == NoRole && runsBy(name, commands) && !strings.EqualFold(name, "package.json") {
+		return Settings, nil
+	}
+	if !goTest && (role != NoRole || !mixed(name)) {
 		return role, nil
 	}
+	var now, old []byte
 	if c.Kind != verify.Removed {
-		if goTestMain.Match(r.source(c.Path)) {
-			return Settings, nil
+		now = r.source(c.Path)
+	}
+	if c.Kind != verify.Added && base != "" {
+		text := answer{max: maxSource}
+		if err := r.stream(ctx, nil, &text, "cat-file", "blob", base+":"+c.Path); err != nil {
+			return role, err
 		}
+		old = text.text.Bytes()
 	}
-	if c.Kind == verify.Added || base == "" {
-		return role, nil
-	}
-	old := answer{max: maxSource}
-	if err := r.stream(ctx, nil, &old, "cat-file", "blob", base+":"+c.Path); err != nil {
-		return role, err
-	}
-	if goTestMain.Match(old.text.Bytes()) {
+	switch {
+	case goTest && (goTestMain.Match(now) || goTestMain.Match(old)):
+		return Settings, nil
+	case !goTest && settingsIn(name, now) != settingsIn(name, old):
 		return Settings, nil
 	}
 	return role, nil

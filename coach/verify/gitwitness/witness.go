@@ -151,7 +151,7 @@ func (l *look) compare(ctx context.Context) error {
 	for _, c := range changes {
 		l.facts.Changes = append(l.facts.Changes, c)
 		l.changes[strings.TrimSuffix(c.Path, "/")] = c
-		role, err := l.r.role(ctx, base, c)
+		role, err := l.r.role(ctx, base, c, l.q.Commands)
 		if err != nil {
 			return err
 		}
