@@ -329,6 +329,12 @@ func TestWitness(t *testing.T) {
 	cancel()
 	_, err = w.Look(ctx, verify.Query{Commands: [][]string{{"go", "test"}}})
 	require.ErrorIs(t, err, context.Canceled)
+
+	w, err = New(Config{Dir: module(t, strings.TrimPrefix(passing, "\n"))})
+	require.NoError(t, err)
+	facts, err = w.Look(t.Context(), verify.Query{Commands: [][]string{{"go", "test"}}})
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{2, 2}, [2]int{facts.Tests[0].Passed, facts.Tests[0].PartsPassed})
 }
 
 func TestBadConfigs(t *testing.T) {

@@ -53,7 +53,7 @@ func (o Options) check() error {
 
 // Look runs the commands of q that are go test ([IsGoTest]), and returns a fact for each; the package says which status it has.
 // Total, Passed, Failed and Skipped count test functions (tests, fuzz tests, examples), each once; subtests are named among
-// the failures, and not counted. The error is the context's.
+// the failures, and counted in PartsPassed. The error is the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
 	var facts verify.Facts
 	for _, command := range q.Commands {
@@ -86,7 +86,7 @@ func (o Outcome) fill(f *verify.TestFact) {
 	}
 	f.Passed, f.Failed, f.Skipped = o.Passed, o.Failed, o.Skipped
 	f.Total = f.Passed + f.Failed + f.Skipped
-	f.Counted = f.Total > 0
+	f.Counted, f.PartsPassed = f.Total > 0, o.SubPassed
 	for _, failure := range o.Failures {
 		f.Failures = append(f.Failures, failure.String())
 	}
