@@ -38,8 +38,11 @@ type suite struct {
 //
 // The error is a [FormatError] for what is no such report, breaks off, is not UTF-8, is larger than 16 MiB, nests deeper
 // than 100, or has a document type: those are for entities, which no report needs. An error of r is wrapped.
-func ReadJUnit(r io.Reader) (Counts, error) {
-	limited := &io.LimitedReader{R: r, N: maxReport + 1}
+func ReadJUnit(r io.Reader) (Counts, error) { return readJUnit(r, maxReport) }
+
+// readJUnit is ReadJUnit for reports of at most max bytes.
+func readJUnit(r io.Reader, max int64) (Counts, error) {
+	limited := &io.LimitedReader{R: r, N: max + 1}
 	dec := xml.NewDecoder(limited)
 	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // refused below
 	var j junit
@@ -50,7 +53,7 @@ func ReadJUnit(r io.Reader) (Counts, error) {
 	for roots := 0; ; {
 		token, err := dec.RawToken()
 		if limited.N <= 0 {
-			return fault("it is larger than 16 MiB")
+			return fault(fmt.Sprintf("it is larger than %d MiB", max>>20))
 		}
 		if errors.Is(err, io.EOF) {
 			if len(j.open) > 0 {

@@ -11,8 +11,8 @@ import (
 
 // The bounds of a TAP report.
 const (
-	maxLine  = 64 << 10  // bytes of a line that are read
-	maxTests = 1_000_000 // numbers of tests
+	maxLine  = 64 << 10 // bytes of a line that are read
+	maxTests = 200_000  // numbers of tests
 )
 
 // TAP reads a report in the Test Anything Protocol, versions 12 to 14 (testanything.org), as it is written to it: it is an

@@ -39,7 +39,7 @@ var tapReports = []struct {
 	{"outside the plan", "1..2\nok 1\nok 7\n", Counts{Passed: 2, Broken: "test 7 is not in the plan"}},
 	{"number 0", "1..1\nok 0\n", Counts{Passed: 1, Broken: "the test in line 2 has an impossible number"}},
 	{"huge number", "1..1\nok 99999999999999999999\n", Counts{Passed: 1, Broken: "the test in line 2 has an impossible number"}},
-	{"huge plan", "1..99999999999999999999\nok 1\n", Counts{Passed: 1, Broken: "the plan in line 1 is for more than 1000000 tests"}},
+	{"huge plan", "1..99999999999999999999\nok 1\n", Counts{Passed: 1, Broken: "the plan in line 1 is for more than 200000 tests"}},
 	{"bails out", "1..2\nok 1\nBail out! The database is gone\nok 2\n", Counts{Passed: 1, Broken: "it bailed out"}},
 	{"bails out late", "1..1\nok 1\nbail out!\n", Counts{Passed: 1, Broken: "it bailed out"}},
 	{"long line", "1..1\nok 1\n#" + strings.Repeat("x", 64<<10) + "\n", Counts{Passed: 1, Broken: "line 3 is longer than 64 KiB"}},
@@ -62,12 +62,12 @@ func TestReadTAP(t *testing.T) {
 func TestTAPFloodIsBounded(t *testing.T) {
 	tap := NewTAP()
 	line := []byte(strings.Repeat("ok\n", 10_000))
-	for range 150 {
+	for range 30 {
 		_, err := tap.Write(line)
 		require.NoError(t, err)
 	}
 	got := tap.Counts()
-	assert.Equal(t, "there are more than 1000000 tests", got.Broken)
+	assert.Equal(t, "there are more than 200000 tests", got.Broken)
 	assert.Equal(t, maxTests, got.Passed)
 }
 
