@@ -84,6 +84,8 @@ type TestFact struct {
 	Passed  int  `json:"passed"`
 	Failed  int  `json:"failed"`
 	Skipped int  `json:"skipped"`
+	// PartsPassed is how many parts of tests (subtests) passed beside them, where these are told apart: some tools count both.
+	PartsPassed int `json:"parts_passed,omitempty"`
 	// Failures names failing tests, in an order of the witness; it may stop short of all.
 	Failures []string      `json:"failures,omitempty"`
 	Output   string        `json:"output,omitempty"` // the end of what it printed, bounded
