@@ -103,6 +103,7 @@ func TestAuditOfTests(t *testing.T) {
 		{"all were skipped", counted(3), run(verify.Unverified, 0, 0, 3), verify.TestCount, verify.Critical, 1},
 		{"some were skipped", counted(3), run(verify.Met, 1, 0, 2), verify.TestCount, verify.ShouldFix, 1},
 		{"more than there are", counted(30), run(verify.Met, 3, 0, 0), verify.TestCount, verify.ShouldFix, 1},
+		{"with subtests", counted(30), []verify.TestFact{{Command: goTest, Status: verify.Met, Counted: true, Total: 3, Passed: 3, PartsPassed: 27}}, "", "", 1},
 		{"fewer, counted in another way", counted(2), run(verify.Met, 3, 0, 0), "", "", 1},
 		{"the same command", named("go  test ./..."), run(verify.NotMet, 2, 1, 0), verify.TestResult, verify.Critical, 1},
 		{"another command", named("go test ./auth"), run(verify.NotMet, 2, 1, 0), "", "", 0},

@@ -111,7 +111,7 @@ func (f Facts) Merge(g Facts) Facts {
 	if g.Tree != "" {
 		m.Tree = g.Tree
 	}
-	if g.Base != "" || g.Compared == Met { // a comparison is one whole
+	if g.Base != "" || g.Compared == Met || len(g.Changes)+len(g.TestFiles) > 0 { // a comparison is one whole
 		m.Base, m.Compared = g.Base, g.Compared
 		m.Changes, m.TestFiles = slices.Clone(g.Changes), slices.Clone(g.TestFiles)
 	}
