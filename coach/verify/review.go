@@ -69,6 +69,24 @@ func (r *Review) Observe(f Facts) Honesty {
 	return Audit(r.report, r.seen())
 }
 
+// Seen returns what stands against the work as it was seen, worst first: what makes Standing NotMet and, after that, what should be
+// put right. What nobody could look at is not among it.
+func (r *Review) Seen() []Item {
+	f := r.seen()
+	var items []Item
+	for _, o := range r.objections(f, Decision{TaskID: r.task.ID, Requirements: r.requirementChecks(f, r.Judge().Requirements)}) {
+		if o.item.Severity == High && o.item.Issue != "" && !slices.Contains(items, o.item) {
+			items = append(items, o.item)
+		}
+	}
+	for _, x := range Audit(r.report, f).Discrepancies {
+		if x.Severity == ShouldFix {
+			items = append(items, x.item())
+		}
+	}
+	return Ordered(items)
+}
+
 // Facts returns what was observed.
 func (r *Review) Facts() Facts { return r.facts.Merge(Facts{}) }
 
@@ -181,7 +199,8 @@ func (r *Review) Judge() Decision {
 }
 
 // Standing returns what the facts alone say of the work: NotMet when something was seen that does not hold (a critical
-// discrepancy, a requirement, a new failure), Met when [Review.Judge] would be approved, and otherwise Unverified.
+// discrepancy, a requirement, a new failure), Met when a claim, a run or a requirement was looked at and [Review.Judge] would be
+// approved, and otherwise Unverified.
 func (r *Review) Standing() Status {
 	f := r.seen()
 	if len(Audit(r.report, f).Critical()) > 0 || len(f.newFailures()) > 0 {
@@ -191,6 +210,9 @@ func (r *Review) Standing() Status {
 		if s, _, _ := r.require(f, q); s == NotMet {
 			return NotMet
 		}
+	}
+	if len(f.Tests)+len(r.requirements)+Audit(r.report, f).Checked == 0 {
+		return Unverified
 	}
 	if d, _ := r.Record(r.Judge()); d.Verdict == Approve {
 		return Met
