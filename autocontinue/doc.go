@@ -40,5 +40,6 @@
 //
 // With an error the decision is [Deliver], reason [ReasonError], and nothing was recorded: show the output, or hand the
 // same output in again, not both. [ErrNoSession] is an output without a session ID, [ErrStateVersion] a stored state of
-// a newer version; everything else wraps the error of the classifier, the store or the context.
+// a newer version, [ErrConflict] and [ErrUnavailable] a store that others kept busy or that cannot be used; everything else
+// wraps the error of the classifier, the store or the context.
 package autocontinue

@@ -1,6 +1,20 @@
 package autocontinue
 
-import "context"
+import (
+	"context"
+	"errors"
+)
+
+// What a [Store] says beside its own words when it could not do an update, for errors.Is. In either case [AutoContinue.Handle]
+// delivers to the human; a host with a queue hands the same output in again later instead.
+var (
+	// ErrConflict: others were changing the session for as long as the store tries. Nothing was written.
+	ErrConflict = errors.New("autocontinue: others are changing the session")
+
+	// ErrUnavailable: the storage did not answer, or does not take more. An update may have been written all the same when its
+	// answer was lost: then the same output, handed in again with its ID, gets the decision that was stored.
+	ErrUnavailable = errors.New("autocontinue: the store is unavailable")
+)
 
 // Store keeps one [State] for each session. Package storetest checks an implementation.
 //
@@ -18,5 +32,8 @@ type Store interface {
 	// be called more than once; only the result of its last call counts. When fn returns an error, nothing is written and
 	// Update returns an error that wraps it. When ctx is done, Update returns an error that wraps ctx.Err(); fn need not
 	// have been called, and nothing may be written after Update has returned. When it returns nil, the state is written.
+	//
+	// A store that loses races gives up after a bounded number of them, with an error that wraps [ErrConflict]. Storage
+	// that cannot be used is an error that wraps [ErrUnavailable], from Load as well.
 	Update(ctx context.Context, session string, fn func(State) (State, error)) error
 }

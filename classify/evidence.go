@@ -20,12 +20,19 @@ func EvidenceKinds() []EvidenceKind { return slices.Clone(kindsOfEvidence[:]) }
 // Valid reports whether k is one of the constants. Evidence of other kinds counts for nothing.
 func (k EvidenceKind) Valid() bool { return slices.Contains(kindsOfEvidence[:], k) }
 
-// Evidence is something the host itself saw, such as the result of a tool call of this turn.
+// Evidence is something the host itself saw, such as the result of a tool call of this turn, or looked for and did not see.
 type Evidence struct {
 	Kind   EvidenceKind `json:"kind"`
 	Text   string       `json:"text,omitempty"`   // a few words for people: "go test ./...: 42 passed"
 	Failed bool         `json:"failed,omitempty"` // it shows a failure: a non-zero exit status, a failing test
+	// Absent says that the host looked where it would have been and saw none: no test run in the whole transcript. It
+	// refutes a claim like a failure, and is worded as what it is; Failed beside it says nothing. A host that could not look
+	// gives no Evidence.
+	Absent bool `json:"absent,omitempty"`
 }
+
+// Shown reports whether e shows that something succeeded: it was seen, and did not fail.
+func (e Evidence) Shown() bool { return !e.Failed && !e.Absent }
 
 // kindsOfEvidence lists the kinds in the order of the constants.
 var kindsOfEvidence = [...]EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit, EvidencePullRequest}
@@ -84,7 +91,7 @@ func (s *kindSet) list() []EvidenceKind {
 }
 
 // Shown returns the kinds of evidence there are, without duplicates, in the order of the constants: those among the
-// result's signals and those the host saw succeed last. What the host saw fail last is not shown, whatever the text says.
+// result's signals and those the host saw succeed last. What the host saw fail last, or did not see, is not shown, whatever the text says.
 func (r Result) Shown(host []Evidence) []EvidenceKind {
 	have := r.shown(host)
 	return have.list()
@@ -98,7 +105,7 @@ func (r Result) shown(host []Evidence) (have kindSet) {
 	}
 	for i, k := range kindsOfEvidence {
 		if n := last(host, k); n >= 0 {
-			have[i] = !host[n].Failed
+			have[i] = host[n].Shown()
 		}
 	}
 	return have
@@ -126,7 +133,7 @@ func (s Signal) CallsFor() EvidenceKind {
 
 // Missing returns the kinds of evidence that a rejected completion lacks, in the order of the constants. A claim of a
 // certain thing lacks the evidence of that thing ("all tests pass" lacks test output), and so does one that the host saw
-// fail; a bare claim, or a report without any claim that could be pinned down, lacks test output, exit code, commit and
+// fail or did not see; a bare claim, or a report without any claim that could be pinned down, lacks test output, exit code, commit and
 // pull request, any of which would do. It is empty for a result that is no rejected completion, and for one that was rejected
 // for other reasons than missing evidence (a hedge beside a test run).
 func (r Result) Missing(host []Evidence) []EvidenceKind {
@@ -144,7 +151,7 @@ func (r Result) Missing(host []Evidence) []EvidenceKind {
 	bare := true
 	for i, k := range kindsOfEvidence {
 		n := last(host, k)
-		lacks[i] = lacks[i] || n >= 0 && host[n].Failed
+		lacks[i] = lacks[i] || n >= 0 && !host[n].Shown()
 		bare = bare && !lacks[i] && !have[i]
 	}
 	for i, k := range kindsOfEvidence {

@@ -204,6 +204,7 @@ func TestHostEvidenceOutweighsProse(t *testing.T) {
 	pass := Evidence{Kind: EvidenceTests, Text: "42 passed"}
 	fail := Evidence{Kind: EvidenceTests, Text: "40 passed, 2 failed", Failed: true}
 	commit := Evidence{Kind: EvidenceCommit, Text: "1f2e3d4"}
+	none := Evidence{Kind: EvidenceTests, Text: "no test run", Absent: true}
 	tests := []struct {
 		name     string
 		host     []Evidence
@@ -214,6 +215,9 @@ func TestHostEvidenceOutweighsProse(t *testing.T) {
 		{"seen to fail", []Evidence{fail}, Status, true},
 		{"failed, then passed", []Evidence{fail, pass}, Completion, false},
 		{"passed, then failed", []Evidence{pass, fail}, Status, true},
+		{"looked for, none seen", []Evidence{none}, Status, true},
+		{"seen later", []Evidence{none, pass}, Completion, false},
+		{"none since the pass", []Evidence{pass, none}, Status, true},
 		{"a commit shows no tests", []Evidence{commit}, Status, true},
 	}
 	for _, tt := range tests {
@@ -227,6 +231,13 @@ func TestHostEvidenceOutweighsProse(t *testing.T) {
 	}
 	shown := Input{Text: "Fixed it: 42 tests passed, committed 71d0c4e.", Evidence: []Evidence{fail}}
 	assert.True(t, judge(t, shown).WasRejectedCompletion, "a count in prose does not beat a failure that was seen")
+	shown.Evidence = []Evidence{none}
+	r := judge(t, shown)
+	assert.True(t, r.WasRejectedCompletion, "nor one that was looked for in vain")
+	assert.Contains(t, r.Reason, "the host saw no test output")
+	assert.NotContains(t, r.Reason, "failure")
+	assert.Contains(t, r.Missing(shown.Evidence), EvidenceTests)
+	assert.NotContains(t, r.Shown(shown.Evidence), EvidenceTests)
 	question := Input{Text: "Should I delete the old table?", Evidence: []Evidence{pass}}
 	assert.Equal(t, Question, judge(t, question).Type)
 }

@@ -3,6 +3,7 @@ package classify
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -103,13 +104,24 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 		texts[name] = text(2 << 20)
 	}
 	for name, s := range texts {
+		assert.Less(t, allocated(t, h, s), uint64(1<<20), "%s allocates with its length", name)
+	}
+}
+
+// allocated returns the bytes that one verdict allocates when it finds the buffers of an earlier one. The race detector
+// makes a pool lose some, so the least of a few tries counts.
+func allocated(t *testing.T, h *Heuristic, text string) uint64 {
+	t.Helper()
+	least := uint64(math.MaxUint64)
+	for tries := 0; tries < 4 && least >= 1<<20; tries++ {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := h.Classify(context.Background(), Input{Text: s})
+		_, err := h.Classify(context.Background(), Input{Text: text})
 		runtime.ReadMemStats(&after)
 		require.NoError(t, err)
-		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), "%s allocates with its length", name)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
 	}
+	return least
 }
 
 // BenchmarkHostile prints how much more 10 MB cost than 1 MB: 10 is linear.

@@ -104,32 +104,40 @@ func (v *verdict) closingQuestion(r *Result) {
 	r.Reason = "ends with a question to the human"
 }
 
-// weighHost lets what the host saw outweigh prose. What it saw fail last makes a claim of completion a rejected one; what
+// weighHost lets what the host saw outweigh prose. What it saw fail last, or looked for and did not see, makes a claim of completion a rejected one; what
 // it saw succeed makes one that was rejected for nothing but missing evidence a completion, if it is that evidence.
 func (v *verdict) weighHost(r *Result) {
-	var failed, seen []string
+	var failed, absent, seen []string
 	tests := false
 	for _, e := range Latest(v.host) {
-		if e.Failed {
+		switch {
+		case e.Absent:
+			absent = append(absent, words(e.Kind))
+		case e.Failed:
 			failed = append(failed, words(e.Kind))
-		} else {
+		default:
 			seen = append(seen, words(e.Kind))
 		}
-		tests = tests || e.Kind == EvidenceTests && !e.Failed
+		tests = tests || e.Kind == EvidenceTests && e.Shown()
 	}
 	rd := v.rd
 	claims := r.WasRejectedCompletion || rd.has(claimDone) || rd.has(claimTests) || rd.has(claimBuild) || rd.kind(SignalEvidence)
 	answers := (v.asked.question || v.asked.explain) && !v.asked.change && !rd.has(claimTests) && r.Type == Completion
 	admits := rd.has(hedgeNotRun) || rd.kind(SignalGap)
 	switch {
-	case len(failed) > 0 && claims && !answers && (r.Type == Completion || r.WasRejectedCompletion):
+	case len(failed)+len(absent) > 0 && claims && !answers && (r.Type == Completion || r.WasRejectedCompletion):
 		if tests { // something else failed, and the tests passed: the text decides
 			return
 		}
 		r.Type, r.WasRejectedCompletion = Status, true
 		r.Confidence = max(v.p[classCompletion]+v.p[classRejected]+v.p[classProgress], 0.9)
-		r.Reason = "claims completion, but the host saw a failure (" + strings.Join(failed, ", ") + ")"
-	case len(failed) == 0 && r.WasRejectedCompletion && !admits && len(r.Missing(nil)) > 0 && len(r.Missing(v.host)) == 0 &&
+		r.Reason = "claims completion, but the host saw "
+		if len(failed) > 0 {
+			r.Reason += "a failure (" + strings.Join(failed, ", ") + ")"
+		} else {
+			r.Reason += "no " + strings.Join(absent, ", ")
+		}
+	case len(failed)+len(absent) == 0 && r.WasRejectedCompletion && !admits && len(r.Missing(nil)) > 0 && len(r.Missing(v.host)) == 0 &&
 		!(len(seen) == 1 && seen[0] == words(EvidenceOutput)):
 		r.Type, r.WasRejectedCompletion = Completion, false
 		r.Confidence = max(v.p[classCompletion]+v.p[classRejected], 0.9)

@@ -45,6 +45,7 @@
 //	.Gap          words that admit an open part
 //	.Promise      words that announce a result instead of showing it
 //	.Failed       what the host saw fail
+//	.Absent       what the host looked for and did not see: "no test run since the last edit"
 //	.Lacks        the missing kinds of evidence, to follow "no": "test output, exit code, commit or PR link"
 //	.Proof        what would show them, to follow "show"
 //	.Plan         the plan's file name, to be quoted

@@ -33,7 +33,7 @@ type fields struct {
 	Message string
 
 	Claim, Hedge, Gap, Promise string
-	Failed                     string
+	Failed, Absent             string
 	Lacks, Proof               string
 
 	Plan, Heading, Criterion, Criteria string

@@ -94,6 +94,8 @@ func TestGolden(t *testing.T) {
 	}
 	ran := []classify.Evidence{{Kind: classify.EvidenceTests, Text: "go test ./cart: 2 failed, 40 passed", Failed: true}}
 
+	none := []classify.Evidence{{Kind: classify.EvidenceTests, Text: "no test run since the last edit", Absent: true}}
+
 	tiers := map[Tier][]golden{
 		TierVerify: {
 			{"one finding", rejected, Context{Feedback: "The commit 9f1c2aa does not exist."}},
@@ -116,6 +118,7 @@ func TestGolden(t *testing.T) {
 			{"claim and hedge beside a test run", found(rejected, "claim/done/Rounding is fixed", "hedge//It should be fine"),
 				Context{Text: output, Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "42 passed"}}}},
 			{"claim against what the host saw", found(rejected, "claim/tests/All tests pass"), Context{Text: output, Evidence: ran}},
+			{"claim of what the host did not see", found(rejected, "claim/tests/All tests pass"), Context{Text: output, Evidence: none}},
 			{"hedge", found(rejected, "hedge//It should be fine"), here},
 			{"gap", found(rejected, "gap//is not covered yet"), here},
 			{"claim and gap", found(rejected, "claim/done/Rounding is fixed", "gap//is not covered yet"), here},

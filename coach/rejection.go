@@ -15,12 +15,13 @@ var kinds = [...]struct {
 	lacks string // after "showed no"
 	proof string // after "show"
 	fails string // what the host saw when it gives no words
+	none  string // what it did not see, then
 }{
-	{classify.EvidenceTests, "test output", "the test command with its pass and fail counts", "a failing test run"},
-	{classify.EvidenceExitCode, "exit code", "the command you ran with its exit code", "a command that failed"},
-	{classify.EvidenceOutput, "command output", "the output of the command you ran", "a command that failed"},
-	{classify.EvidenceCommit, "commit", "the commit hash", "a commit that failed"},
-	{classify.EvidencePullRequest, "PR link", "the PR link", "a pull request that failed"},
+	{classify.EvidenceTests, "test output", "the test command with its pass and fail counts", "a failing test run", "no test run"},
+	{classify.EvidenceExitCode, "exit code", "the command you ran with its exit code", "a command that failed", "no such command"},
+	{classify.EvidenceOutput, "command output", "the output of the command you ran", "a command that failed", "no such command"},
+	{classify.EvidenceCommit, "commit", "the commit hash", "a commit that failed", "no commit"},
+	{classify.EvidencePullRequest, "PR link", "the PR link", "a pull request that failed", "no pull request"},
 }
 
 // rejection fills the fields that say why a completion was not accepted.
@@ -37,7 +38,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	}
 	f.Promise = strongest(r, in.Text, classify.SignalPromise, nil)
 	f.distinct()
-	f.Failed = failure(in.Evidence)
+	f.Failed, f.Absent = failure(in.Evidence), absence(in.Evidence)
 
 	var lacks, proofs [len(kinds)]string
 	n := 0
@@ -122,7 +123,7 @@ func (f *fields) distinct() {
 // failure names what the host saw fail and not succeed later.
 func failure(evidence []classify.Evidence) string {
 	for _, e := range classify.Latest(evidence) {
-		if !e.Failed {
+		if !e.Failed || e.Absent {
 			continue
 		}
 		if words := quotable(e.Text, maxQuote); words != "" {
@@ -131,6 +132,24 @@ func failure(evidence []classify.Evidence) string {
 		for _, k := range kinds {
 			if k.kind == e.Kind {
 				return k.fails
+			}
+		}
+	}
+	return ""
+}
+
+// absence names what the host looked for and did not see, nor saw later.
+func absence(evidence []classify.Evidence) string {
+	for _, e := range classify.Latest(evidence) {
+		if !e.Absent {
+			continue
+		}
+		if words := quotable(e.Text, maxQuote); words != "" {
+			return words
+		}
+		for _, k := range kinds {
+			if k.kind == e.Kind {
+				return k.none
 			}
 		}
 	}

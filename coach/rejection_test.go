@@ -107,6 +107,23 @@ func TestFailedEvidence(t *testing.T) {
 		{"quotes", []classify.Evidence{fail(classify.EvidenceTests, "say \"no\"\n[System Coach]")}, "say 'no' (System Coach)"},
 	} {
 		assert.Equal(t, c.want, fieldsOf(rejected, Context{Evidence: c.evidence}).Failed, c.name)
+		assert.Empty(t, fieldsOf(rejected, Context{Evidence: c.evidence}).Absent, c.name)
+	}
+	none := classify.Evidence{Kind: classify.EvidenceTests, Text: "no test run", Absent: true}
+	both := none
+	both.Text, both.Failed = " ", true
+	for name, c := range map[string]struct {
+		evidence []classify.Evidence
+		want     string
+	}{
+		"absent":          {[]classify.Evidence{none}, "no test run"},
+		"no words":        {[]classify.Evidence{both}, "no test run"},
+		"since a success": {[]classify.Evidence{ok, none}, "no test run"},
+		"seen later":      {[]classify.Evidence{none, ok}, ""},
+	} {
+		f := fieldsOf(rejected, Context{Evidence: c.evidence})
+		assert.Equal(t, c.want, f.Absent, name)
+		assert.Empty(t, f.Failed, name)
 	}
 	m := BuildCoachingMessage(status, Context{Evidence: []classify.Evidence{fail(classify.EvidenceTests, "2 failed")}})
 	assert.Equal(t, plain, m.Text, "an honest status is not contradicted")

@@ -215,6 +215,7 @@ func samples() []sample {
 	}
 	skill := &skills.Skill{Name: "do-build", Trigger: "/do-build", Description: "build what the plan says", EvidenceHint: "passing tests"}
 	failed := []classify.Evidence{{Kind: classify.EvidenceTests, Text: "2 failed", Failed: true}}
+	absent := []classify.Evidence{{Kind: classify.EvidenceTests, Text: "no test run", Absent: true}}
 
 	return []sample{
 		{"nothing known", status, Context{}},
@@ -230,6 +231,8 @@ func samples() []sample {
 		{"a gap", with(gap), Context{Text: text, PlanFile: "plan.md"}},
 		{"a promise", with(promise), Context{Text: text}},
 		{"a failure", rejected, Context{Evidence: failed}},
+		{"nothing seen", rejected, Context{Evidence: absent}},
+		{"nothing seen of a claim", with(claim, hedge), Context{Text: text, Evidence: absent}},
 		{"everything", with(claim, hedge, gap, promise), Context{Text: text, Evidence: failed, PlanFile: "plan.md", Criteria: criteria, Skill: skill}},
 		{"a plan", status, Context{PlanFile: "plan.md", Criteria: criteria}},
 		{"a plan without name", status, Context{Criteria: criteria}},

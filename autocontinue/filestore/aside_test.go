@@ -273,6 +273,7 @@ func TestNoRights(t *testing.T) {
 	t.Cleanup(func() { os.Chmod(filepath.Join(s.Dir(), "sessions"), 0o700) })
 	_, err := s.Load(t.Context(), "s")
 	require.ErrorIs(t, err, filestore.ErrDisk)
+	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 	require.ErrorIs(t, err, os.ErrPermission)
 	require.ErrorIs(t, s.Update(t.Context(), "s", increment), os.ErrPermission)
 }

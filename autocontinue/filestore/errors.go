@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
 // What a host tells apart, by [errors.Is].
@@ -31,8 +33,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("filestore: cannot %s %s: %v", e.Op, e.Path, e.Err)
 }
 
-// Unwrap returns the kind and the cause.
-func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+// Unwrap returns the kind, what a host of any store knows it as, and the cause: a lock that others hold is
+// [autocontinue.ErrConflict], everything else [autocontinue.ErrUnavailable].
+func (e *Error) Unwrap() []error {
+	general := autocontinue.ErrUnavailable
+	if e.Err == errHeld {
+		general = autocontinue.ErrConflict
+	}
+	return []error{e.Kind, general, e.Err}
+}
 
 // diskError says that op failed on a path below the folder.
 func (s *Store) diskError(op, name string, err error) error {

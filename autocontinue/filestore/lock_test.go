@@ -35,6 +35,8 @@ func TestLocked(t *testing.T) {
 	holding(t, s, "s", func() {
 		err := s.Update(t.Context(), "s", called)
 		require.ErrorIs(t, err, filestore.ErrLocked)
+		require.ErrorIs(t, err, autocontinue.ErrConflict)
+		assert.NotErrorIs(t, err, autocontinue.ErrUnavailable)
 		assert.NotErrorIs(t, err, context.DeadlineExceeded, "the caller had time")
 		assert.ErrorContains(t, err, filepath.Join(s.Dir(), "locks"))
 		assert.Zero(t, seqOf(t, s, "s"), "reading needs no lock")

@@ -5,15 +5,17 @@ import "strings"
 // claude is Claude Code.
 type claude struct{}
 
-// block is how Claude Code and Codex are told to send the agent on. Codex refuses keys it does not know. Neither is told
-// "continue": true, which in both means nothing here, and which is easily taken for the opposite.
+// block is how Claude Code and Codex are told to send the agent on, or what the human is to see. Codex refuses keys it does not
+// know; it knows these, for Stop and SubagentStop. Neither host is told "continue": true, which in both means nothing here,
+// and which is easily taken for the opposite.
 type block struct {
 	Decision string `json:"decision,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	Note     string `json:"systemMessage,omitempty"`
 }
 
 func (claude) carryOn(message string) any { return block{Decision: "block", Reason: message} }
-func (claude) letStop() any               { return block{} }
+func (claude) letStop(note string) any    { return block{Note: note} }
 
 func (claude) read(o object, e *Event) error {
 	f := fields{o: o}

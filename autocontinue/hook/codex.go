@@ -9,7 +9,7 @@ import (
 type codex struct{}
 
 func (codex) carryOn(message string) any { return block{Decision: "block", Reason: message} }
-func (codex) letStop() any               { return block{} }
+func (codex) letStop(note string) any    { return block{Note: note} }
 
 func (codex) read(o object, e *Event) error {
 	f := fields{o: o}

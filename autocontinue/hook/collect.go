@@ -17,6 +17,7 @@ const (
 // collector makes a trace of the entries of a transcript, which it is given from the last to the first.
 type collector struct {
 	ours func(string) bool
+	at   project
 	tr   Trace
 	done bool
 
@@ -159,7 +160,7 @@ func (c *collector) call(t tool) {
 		c.run(parsedCommand{name: t.named, tests: true}, o, answered)
 	}
 	if t.script != "" {
-		steps := parseScript(t.script)
+		steps := c.at.parseScript(t.script)
 		for i := len(steps) - 1; i >= 0 && !c.edited; i-- {
 			switch s := steps[i]; {
 			case s.edits:
@@ -169,10 +170,7 @@ func (c *collector) call(t tool) {
 			}
 		}
 	}
-	if len(t.edits) > 0 && !slices.ContainsFunc(t.edits, isCode) {
-		return
-	}
-	if len(t.edits) > 0 {
+	if c.at.touched(t.edits...) {
 		c.edit(o)
 	}
 }

@@ -27,10 +27,10 @@ type parsedCommand struct {
 
 const maxName = 60 // bytes of a command's name for people
 
-// parseScript returns the commands of a script that run tests or change files, in their order.
-func parseScript(script string) []parsedCommand { return parseNested(script, 0) }
+// parseScript returns the commands of a script that run tests or change files of the project, in their order.
+func (p project) parseScript(script string) []parsedCommand { return p.parseNested(script, 0) }
 
-func parseNested(script string, depth int) []parsedCommand {
+func (p project) parseNested(script string, depth int) []parsedCommand {
 	sh := parseShell(script)
 	var list []parsedCommand
 	for i, c := range sh.commands {
@@ -38,10 +38,10 @@ func parseNested(script string, depth int) []parsedCommand {
 		found := len(list)
 		switch nested := nestedScript(words); {
 		case nested != "" && depth < 3:
-			list = append(list, parseNested(nested, depth+1)...)
+			list = append(list, p.parseNested(nested, depth+1)...)
 		case contained(words):
 			list = append(list, parsedCommand{tests: true, words: scope(words), name: clip(strings.Join(words, " "), maxName)})
-		case changesFiles(words, c):
+		case p.changesFiles(words, c):
 			list = append(list, parsedCommand{edits: true})
 		}
 		if found == len(list) {
@@ -52,8 +52,8 @@ func parseNested(script string, depth int) []parsedCommand {
 			mask, why = thrown, "the status of the test run was turned round"
 		}
 		for j := range list[found:] {
-			if p := &list[found+j]; p.tests && mask > p.mask {
-				p.mask, p.why = mask, why
+			if c := &list[found+j]; c.tests && mask > c.mask {
+				c.mask, c.why = mask, why
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func contained(words []string) bool {
 	for i := 2; i < min(len(words), 64); i++ {
 		rest, _ := bare(words[i:])
 		if nested := nestedScript(rest); nested != "" {
-			return slices.ContainsFunc(parseNested(nested, 2), func(p parsedCommand) bool { return p.tests })
+			return slices.ContainsFunc(project{}.parseNested(nested, 2), func(p parsedCommand) bool { return p.tests })
 		}
 		if runsTests(rest) && !isTestScript(rest[0]) {
 			return true
@@ -281,8 +281,8 @@ func isNumber(w string) bool {
 }
 
 // changesFiles reports whether a command is known to change files that tests may depend on.
-func changesFiles(words []string, c shellCommand) bool {
-	if slices.ContainsFunc(c.writes, func(f string) bool { return !isScratch(f) && isCode(f) }) {
+func (p project) changesFiles(words []string, c shellCommand) bool {
+	if slices.ContainsFunc(c.writes, func(f string) bool { return !isScratch(f) && p.touched(f) }) {
 		return true
 	}
 	if len(words) == 0 {
@@ -296,13 +296,13 @@ func changesFiles(words []string, c shellCommand) bool {
 	case "sed", "gsed", "perl", "ruby":
 		return slices.ContainsFunc(args, func(a string) bool {
 			return strings.HasPrefix(a, "--in-place") || len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Contains(a, "i") && (name == "sed" || name == "gsed" || !strings.HasPrefix(a, "-I"))
-		}) && len(args) > 0 && !isScratch(args[len(args)-1]) && isCode(args[len(args)-1])
+		}) && !isScratch(args[len(args)-1]) && p.touched(args[len(args)-1])
 	case "apply_patch", "applypatch":
-		return patchesCode(c.input + strings.Join(args, "\n"))
+		return p.touched(patchedFiles(c.input + strings.Join(args, "\n"))...)
 	case "patch", "ed", "ex", "truncate":
 		return true
 	case "tee", "mv", "cp":
-		return len(args) > 0 && !isScratch(args[len(args)-1]) && isCode(args[len(args)-1])
+		return len(args) > 0 && !isScratch(args[len(args)-1]) && p.touched(args[len(args)-1])
 	case "git":
 		if len(args) == 0 {
 			return false
@@ -321,10 +321,9 @@ func changesFiles(words []string, c shellCommand) bool {
 	return false
 }
 
-// isScratch reports whether a file is none of the project's: a device, or temporary.
+// isScratch reports whether a file is none of a project's by its name: a device, a log.
 func isScratch(name string) bool {
-	return strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/tmp/") || strings.HasPrefix(name, "/var/tmp/") || strings.HasPrefix(name, "$TMPDIR") ||
-		strings.HasPrefix(name, "${TMPDIR") || name == "" || name == "-" || strings.HasSuffix(name, ".log") || name == "NUL" || name == "$null" ||
+	return strings.HasPrefix(name, "/dev/") || name == "" || name == "-" || strings.HasSuffix(name, ".log") || name == "NUL" || name == "$null" ||
 		strings.Trim(name, "0123456789") == "" || strings.HasPrefix(name, "$(") || strings.HasSuffix(name, ".out")
 }
 
@@ -338,9 +337,6 @@ func isCode(name string) bool {
 	}
 	return true
 }
-
-// patchesCode reports whether a patch in Codex's form changes a file that is no prose.
-func patchesCode(patch string) bool { return slices.ContainsFunc(patchedFiles(patch), isCode) }
 
 // patchedFiles returns the files that a patch in Codex's form changes.
 func patchedFiles(patch string) []string {

@@ -10,7 +10,7 @@ import (
 // said writes what parseScript found in a few words: "test", "test?" with a lost status, "test!" with one thrown away, "edit".
 func said(script string) string {
 	var words []string
-	for _, p := range parseScript(script) {
+	for _, p := range (project{}).parseScript(script) {
 		switch {
 		case p.edits:
 			words = append(words, "edit")
@@ -203,7 +203,7 @@ func TestScripts(t *testing.T) {
 
 func TestScopes(t *testing.T) {
 	run := func(script string) testRun {
-		list := parseScript(script)
+		list := project{}.parseScript(script)
 		require.Len(t, list, 1, script)
 		return testRun{words: list[0].words}
 	}
@@ -240,7 +240,7 @@ func FuzzScript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		sh := parseShell(s)
 		require.LessOrEqual(t, len(sh.commands), len(s))
-		list := parseScript(s)
+		list := project{}.parseScript(s)
 		require.LessOrEqual(t, len(list), len(s))
 		for _, p := range list {
 			require.NotEqual(t, p.tests, p.edits)
@@ -248,7 +248,7 @@ func FuzzScript(f *testing.F) {
 		}
 		// What throws a status away does so whatever stands before it.
 		if !strings.ContainsAny(s, "'\"`$\\<>#(){}\n;&|") {
-			for _, p := range parseScript(s + " || true") {
+			for _, p := range (project{}).parseScript(s + " || true") {
 				require.True(t, p.edits || p.mask == thrown)
 			}
 		}

@@ -19,14 +19,17 @@
 //
 // # Formats
 //
-// They are those of November 2026, read in the hosts' own documentation and sources:
+// They are those of November 2026, read in the hosts' own documentation and sources, last on 2026-11-21:
 //
-//   - Claude Code 2.1: code.claude.com/docs/en/hooks for the events Stop, SubagentStop, StopFailure and UserPromptSubmit;
-//     the transcript, JSON Lines below ~/.claude/projects, is not documented and was read from sessions of 2.1.2xx.
-//   - Codex 0.15x to 0.16x: codex-rs/hooks/schema/generated in github.com/openai/codex for the same events,
-//     codex-rs/hooks/src/legacy_notify.rs for notify; codex-rs/protocol and codex-rs/rollout for the rollout, JSON Lines
-//     below ~/.codex/sessions.
-//   - Gemini CLI 0.2x to 0.5x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and BeforeAgent,
+//   - Claude Code 2.1: code.claude.com/docs/en/hooks for the events Stop, SubagentStop, StopFailure and UserPromptSubmit and
+//     for systemMessage, which the human sees and the agent does not; the transcript, JSON Lines below ~/.claude/projects, is
+//     not documented and was read from sessions of 2.1.2xx.
+//   - Codex 0.15x to 0.16x: codex-rs/hooks/schema/generated in github.com/openai/codex for the same events, whose answers
+//     have no other keys than those there (systemMessage among them, which codex-rs/hooks/src/events/stop.rs makes a
+//     warning), codex-rs/hooks/src/legacy_notify.rs for notify; codex-rs/protocol and codex-rs/rollout for the rollout, JSON
+//     Lines below ~/.codex/sessions.
+//   - Gemini CLI 0.2x to 0.5x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and BeforeAgent
+//     and for systemMessage, which the human sees (some versions only in the debug console, F12),
 //     packages/core/src/core/client.ts for when they are sent, packages/core/src/services/chatRecordingService.ts for the
 //     session file below ~/.gemini/tmp, JSON Lines now and one JSON object before.
 //
@@ -38,6 +41,11 @@
 // A transcript is read from its end, at most 32 MiB and 50,000 lines of it, with lines above 4 MiB left out, in memory
 // that does not grow with the file. What a sub-agent did is not in the transcript of the agent that called it. Whether a
 // command ran tests, and whether they passed, is told by its words, its exit status and its output; see [Tests].
+//
+// A host runs all hooks that it is told of, those of the user's settings and those of the project's. Where two of them are
+// this one, they give one decision if the transcript has the message by then, and with Gemini CLI, which tells the time of
+// the event, always. Else nothing tells one pause reported twice from two pauses with the same words, and the latter is how
+// a loop is seen to stall: so they count as two. The agent then gets two messages, and the loop ends sooner, never later.
 //
 // # Errors
 //

@@ -39,7 +39,7 @@ type entry struct {
 type tool struct {
 	id     string   // links it with its outcome
 	script string   // what a shell was told
-	edits  []string // files it changes; "" stands for some file
+	edits  []string // files it changes; "" stands for some file of the project
 	poll   string   // it asks for what became of a command that went on in the background
 	opaque bool     // what it does cannot be seen: it calls an agent, or runs a program of its own
 	named  string   // it is no shell, but by its name it runs tests

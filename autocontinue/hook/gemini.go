@@ -9,10 +9,11 @@ type gemini struct{}
 type ruling struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason,omitempty"`
+	Note     string `json:"systemMessage,omitempty"`
 }
 
 func (gemini) carryOn(message string) any { return ruling{Decision: "deny", Reason: message} }
-func (gemini) letStop() any               { return ruling{Decision: "allow"} }
+func (gemini) letStop(note string) any    { return ruling{Decision: "allow", Note: note} }
 
 // noText is what Gemini says when the agent said nothing.
 const noText = "[no response text]"

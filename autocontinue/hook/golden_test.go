@@ -40,7 +40,7 @@ func golden(t *testing.T, pattern string, f func(t *testing.T, host Host, given 
 						kept = append(kept, file)
 					}
 				}
-				for _, section := range []string{"error", "event", "trace", "output", "continue", "stop"} {
+				for _, section := range []string{"error", "event", "trace", "output", "continue", "stop", "stalled"} {
 					if data, ok := got[section]; ok {
 						kept = append(kept, txtar.File{Name: section, Data: data})
 					}
@@ -87,6 +87,7 @@ func TestEvents(t *testing.T) {
 		if a := e.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "[System Coach] Show <it> & go on."}); a != nil {
 			got["continue"] = a
 			got["stop"] = e.Answer(autocontinue.Decision{})
+			got["stalled"] = e.Answer(autocontinue.Decision{Reason: autocontinue.ReasonRepeat, Continues: 2, Note: "The <same> gap & again."})
 		}
 		return got
 	})

@@ -30,9 +30,9 @@ const MaxPayload = 64 << 20
 type dialect interface {
 	// read fills e from a payload's fields. Host is set.
 	read(o object, e *Event) error
-	// carryOn and letStop are the answers to a pause.
+	// carryOn and letStop are the answers to a pause. Note is shown to the human, and not to the agent; it may be empty.
 	carryOn(message string) any
-	letStop() any
+	letStop(note string) any
 	// machine reports whether a prompt is the host's own notice.
 	machine(prompt string) bool
 	// transcript returns what reads this host's transcripts of an event's kind.
@@ -80,7 +80,9 @@ func (h Host) Accumulates() bool { return h == Gemini }
 func (h Host) Echoes() bool { return h == Gemini }
 
 // Answer returns what to write to standard output: one line of JSON that the host understands, and nothing where it reads
-// nothing or would show it to the agent. A decision that is no Continue, the zero one among them, lets the agent stop.
+// nothing or would show it to the agent. A decision that is no Continue, the zero one among them, lets the agent stop. Where
+// that ends a loop, which the human would not see else, the decision's note is in the answer, for the host to show: when the
+// turn was continued, and then stalled, reached the cap, broke, was not clear enough, was superseded or is held.
 func (e Event) Answer(d autocontinue.Decision) []byte {
 	h := e.Host.dialect()
 	if h == nil || e.Kind != Stop && e.Kind != SubagentStop {
@@ -89,5 +91,19 @@ func (e Event) Answer(d autocontinue.Decision) []byte {
 	if d.Action == autocontinue.Continue && !blank(d.Message) {
 		return encode(h.carryOn(d.Message))
 	}
-	return encode(h.letStop())
+	return encode(h.letStop(e.note(d)))
+}
+
+// note returns what the human is told about the end of a loop, "" when there was none or the agent's own words say it. Of two
+// hooks of one pause the first tells it.
+func (e Event) note(d autocontinue.Decision) string {
+	if d.Continues == 0 && !e.active() || d.Replayed || d.Note == "" {
+		return ""
+	}
+	switch d.Reason {
+	case autocontinue.ReasonRepeat, autocontinue.ReasonCap, autocontinue.ReasonCrashGuard, autocontinue.ReasonLowConfidence,
+		autocontinue.ReasonSuperseded, autocontinue.ReasonHold:
+		return "sidecoach: " + d.Note
+	}
+	return ""
 }

@@ -224,7 +224,9 @@ func FuzzRead(f *testing.F) {
 			out := e.Output(Trace{}, Memory{})
 			require.NotEmpty(t, out.Session)
 			require.Empty(t, out.Run)
-			require.Empty(t, out.ID, "there is no transcript")
+			if id := out.ID; e.Host != Gemini || !strings.HasPrefix(id, "time:") {
+				require.Empty(t, id, "there is no transcript")
+			}
 			if e.Message.Is != Given && e.Kind != StopFailure {
 				require.NotEmpty(t, out.Hold)
 			}
@@ -276,7 +278,7 @@ func FuzzTranscript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
 		h := Hosts()[int(which)%len(Hosts())]
 		read := func(data []byte) Trace {
-			tr := look(bytes.NewReader(data), int64(len(data)), h.dialect().transcript(Event{Kind: Stop}), isOurs)
+			tr := look(bytes.NewReader(data), int64(len(data)), h.dialect().transcript(Event{Kind: Stop}), project{}, isOurs)
 			if tr.Err == nil {
 				require.True(t, tr.Read)
 			} else {
@@ -301,4 +303,64 @@ func FuzzTranscript(f *testing.F) {
 		}
 		require.Empty(t, cmp.Diff(tr, again))
 	})
+}
+
+// The human is told why a loop ends, and nothing where there was none, the agent's own words say it, or the other hook of the
+// pause has told it.
+func TestTheEndOfALoopIsTold(t *testing.T) {
+	note := map[Host]string{
+		Claude: `{"systemMessage":"sidecoach: Because."}` + "\n",
+		Codex:  `{"systemMessage":"sidecoach: Because."}` + "\n",
+		Gemini: `{"decision":"allow","systemMessage":"sidecoach: Because."}` + "\n",
+	}
+	plain := map[Host]string{Claude: "{}\n", Codex: "{}\n", Gemini: `{"decision":"allow"}` + "\n"}
+	for _, host := range Hosts() {
+		for _, kind := range []Kind{Stop, SubagentStop} {
+			e := Event{Host: host, Kind: kind, Session: "s"}
+			after := func(reason autocontinue.Reason) autocontinue.Decision {
+				return autocontinue.Decision{Reason: reason, Note: "Because.", Continues: 2}
+			}
+			for _, reason := range []autocontinue.Reason{
+				autocontinue.ReasonRepeat, autocontinue.ReasonCap, autocontinue.ReasonCrashGuard, autocontinue.ReasonLowConfidence,
+				autocontinue.ReasonSuperseded, autocontinue.ReasonHold,
+			} {
+				d := after(reason)
+				require.Equal(t, note[host], string(e.Answer(d)), reason)
+				d.Continues = 0
+				require.Equal(t, plain[host], string(e.Answer(d)), "%s: it stops as it would without a hook", reason)
+				active := e
+				active.StopActive = Value(true)
+				require.Equal(t, note[host], string(active.Answer(d)), "%s: a hook sent it on, if none that is remembered", reason)
+				d = after(reason)
+				d.Replayed = true
+				require.Equal(t, plain[host], string(e.Answer(d)), reason)
+				d = after(reason)
+				d.Note = ""
+				require.Equal(t, plain[host], string(e.Answer(d)), reason)
+			}
+			for _, reason := range []autocontinue.Reason{
+				autocontinue.ReasonCompletion, autocontinue.ReasonQuestion, autocontinue.ReasonBlocker, autocontinue.ReasonWaiting, autocontinue.ReasonRunClosed,
+				autocontinue.ReasonSameText, autocontinue.ReasonError,
+			} {
+				require.Equal(t, plain[host], string(e.Answer(after(reason))), reason)
+			}
+		}
+		for _, kind := range []Kind{StopFailure, Notify, Prompt, Other} {
+			require.Empty(t, Event{Host: host, Kind: kind}.Answer(autocontinue.Decision{Reason: autocontinue.ReasonCrashGuard, Note: "Because.", Continues: 2}), kind)
+		}
+	}
+}
+
+// Codex refuses an answer with a key that it does not know. These are all that it knows of Stop and SubagentStop.
+func TestCodexKnowsTheKeys(t *testing.T) {
+	known := []string{"continue", "decision", "reason", "stopReason", "suppressOutput", "systemMessage"}
+	for _, d := range []autocontinue.Decision{
+		{}, {Action: autocontinue.Continue, Message: "Go on."}, {Reason: autocontinue.ReasonRepeat, Note: "Because.", Continues: 2},
+	} {
+		var keys map[string]any
+		require.NoError(t, json.Unmarshal(Event{Host: Codex, Kind: Stop}.Answer(d), &keys))
+		for key := range keys {
+			require.Contains(t, known, key)
+		}
+	}
 }

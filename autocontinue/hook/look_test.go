@@ -29,7 +29,7 @@ func claudeRuns(id, command, output string) string {
 func lookAt(t *testing.T, lines ...string) Trace {
 	t.Helper()
 	text := strings.Join(lines, "\n") + "\n"
-	tr := look(strings.NewReader(text), int64(len(text)), claudeScript{}, isOurs)
+	tr := look(strings.NewReader(text), int64(len(text)), claudeScript{}, project{}, isOurs)
 	require.NoError(t, tr.Err)
 	return tr
 }
@@ -88,7 +88,7 @@ func TestLookTakesTheSameMemory(t *testing.T) {
 		e := &endless{line: []byte(line)}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		tr := look(e, size/int64(len(line))*int64(len(line)), claudeScript{}, isOurs)
+		tr := look(e, size/int64(len(line))*int64(len(line)), claudeScript{}, project{}, isOurs)
 		runtime.ReadMemStats(&after)
 		require.True(t, tr.Read)
 		require.False(t, tr.Whole)
@@ -175,7 +175,7 @@ func TestHalfWrittenTranscripts(t *testing.T) {
 		claudeHuman("Fix it."), claudeRuns("t1", "sed -i s/a/b/ a.go", ""), claudeRuns("t2", "go test ./...", "ok  \ta\t0.1s"), claudeSays("m1", "All tests pass."),
 	}, "\n") + "\n"
 	for n := range len(text) {
-		tr := look(strings.NewReader(text[:n]), int64(n), claudeScript{}, isOurs)
+		tr := look(strings.NewReader(text[:n]), int64(n), claudeScript{}, project{}, isOurs)
 		require.True(t, tr.Message == "" || tr.Message == "All tests pass.", "%d: %q", n, tr.Message)
 		require.True(t, tr.Request == "" || tr.Request == "Fix it.", "%d", n)
 		if n < strings.LastIndex(text, `{"isSidechain":false,"message":{"id":"msg_m1"`) {
@@ -193,6 +193,6 @@ func BenchmarkLook(b *testing.B) {
 	text := strings.Join(lines, "\n") + "\n"
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		look(strings.NewReader(text), int64(len(text)), claudeScript{}, isOurs)
+		look(strings.NewReader(text), int64(len(text)), claudeScript{}, project{}, isOurs)
 	}
 }

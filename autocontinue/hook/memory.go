@@ -23,9 +23,8 @@ const (
 type Memory struct {
 	Pauses int      `json:"pauses,omitempty"` // pauses seen
 	Sent   []string `json:"sent,omitempty"`   // hashes of messages sent since the human spoke that do not begin with our prefix
-	Last   string   `json:"last,omitempty"`   // hash of the last output's ID
-	Same   int      `json:"same,omitempty"`   // how often that ID came in a row
-	Active bool     `json:"active,omitempty"` // a hook had sent the agent on when it came
+	Named  Named    `json:"named,omitzero"`   // hash of the last output's ID that is a transcript's
+	Timed  Named    `json:"timed,omitzero"`   // the last one that is the host's time
 	Notice string   `json:"notice,omitempty"` // hash of the host's ID of a prompt that it wrote itself
 
 	// Of a host that accumulates: what was judged at the last pause.
@@ -35,11 +34,21 @@ type Memory struct {
 	Sum  string `json:"sum,omitempty"`  // hash of the host's message
 }
 
+// Named is what is remembered of an ID that outputs had.
+type Named struct {
+	Last   string `json:"last,omitempty"`   // the ID
+	Same   int    `json:"same,omitempty"`   // how often it came in a row
+	Active bool   `json:"active,omitempty"` // a hook had sent the agent on when it came
+}
+
 // Heard returns the memory after a prompt: the human's ends the turn, the host's own opens none.
 func (m Memory) Heard(e Event) Memory {
 	switch {
 	case e.FromHuman(m):
-		return Memory{Pauses: m.Pauses}
+		if m.Timed.Last != "" {
+			m.Timed.Same = maxSame // what comes now is another pause, whatever time the host tells
+		}
+		return Memory{Pauses: m.Pauses, Timed: m.Timed}
 	case e.Kind == Prompt && e.Turn.Value != "":
 		m.Notice = sum(e.Turn.Value)
 	}
@@ -53,10 +62,11 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 	}
 	before := m
 	m.Pauses++
-	if last := sum(out.ID); out.ID != "" {
-		if m.Same++; last != m.Last {
-			m.Last, m.Same, m.Active = last, 0, e.active()
-		}
+	switch {
+	case strings.HasPrefix(out.ID, momentPrefix):
+		m.Timed = m.Timed.again(out.ID, e.active())
+	case out.ID != "":
+		m.Named = m.Named.again(sum(out.ID), e.active())
 	}
 	if msg := strings.TrimSpace(d.Message); d.Action == autocontinue.Continue && !isOurs(msg) {
 		m.Sent = append(slices.Clone(m.Sent[max(0, len(m.Sent)-maxSent+1):]), sum(msg))
@@ -80,11 +90,20 @@ func (m Memory) from(e Event) (int, bool) {
 	return m.Len, true
 }
 
-// known reports whether an output's ID can be the name of this pause. It cannot when it has come more often than there can be
+// known reports whether an ID can be the name of this pause. It cannot when it has come more often than there can be
 // hooks, nor when it named a pause before which the agent was not sent on, and now it was, or the other way round: all
 // hooks of a pause are told the same. Then the transcript lags, and the agent has said the same again.
-func (m Memory) known(id string, active bool) bool {
-	return sum(id) != m.Last || m.Same < maxSame-1 && active == m.Active
+func (n Named) known(id string, active bool) bool {
+	return id != n.Last || n.Same < maxSame-1 && active == n.Active
+}
+
+// again is n after an output with that ID.
+func (n Named) again(id string, active bool) Named {
+	if id != n.Last {
+		return Named{Last: id, Active: active}
+	}
+	n.Same++
+	return n
 }
 
 // ours reports whether a text is a message of ours. Echoes says that what was sent comes back as it is.

@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
@@ -27,12 +28,13 @@ const (
 //   - Turn is the host's ID of the human's prompt, by the transcript where it has one. It is empty where the host has none, for
 //     a prompt that the host wrote itself, and where a hook sent the agent on: these open no turn.
 //   - ID is [Trace.MessageID] where the transcript's message is the event's, white space aside, and m does not say that it
-//     named another pause; never made of the text.
+//     named another pause. Else it is the host's time of the event, where it has one to a fraction of a second, all hooks of
+//     a pause being told the same, under the same condition. It is never made of the text, and empty where there is neither.
 //   - Text is the message; of a host that accumulates, what follows the text that was judged last.
 //   - Request is the event's prompt where it has one that is the human's, else the transcript's.
 //   - Continues is the larger of what the transcript counts and what the host does.
 //   - Evidence is the last test run of the turn after its last edit; where there is none that counts and the text claims
-//     tests, a failure that says so. A transcript that lags, and has not the message yet, gives no failures.
+//     tests, absent evidence that says so. A transcript that lags, and has not the message yet, gives neither that nor failures.
 //   - Failed is set for a turn that broke. Hold is set in plan mode, for an aborted turn, while background work runs or a
 //     prompt is scheduled, where there is no message (null is not the empty message), for agents of the host's own, and
 //     where a hook sent the agent on but neither memory nor transcript knows of it.
@@ -60,8 +62,10 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 		out.Text = strings.TrimPrefix(out.Text, "\n")
 	}
 	current := e.same(msg, t.Message)
-	if current && m.known(t.MessageID, active) {
+	if current && m.Named.known(sum(t.MessageID), active) {
 		out.ID = t.MessageID
+	} else if id := e.moment(); id != "" && id >= m.Timed.Last && m.Timed.known(id, active) {
+		out.ID = id
 	}
 	out.Evidence = evidence(t, out.Text, current)
 
@@ -111,6 +115,17 @@ func (e Event) ours(s string, m Memory) bool {
 // active reports whether a hook sent the agent on before this pause.
 func (e Event) active() bool { return e.StopActive.Value || e.Loop.Value > 0 }
 
+const momentPrefix = "time:" // of an ID that is the host's time
+
+// moment returns the ID that the host's time of the event makes, "" where that is no name. A later one is greater.
+func (e Event) moment() string {
+	at, err := time.Parse(time.RFC3339Nano, e.Time.Value)
+	if err != nil || !strings.Contains(e.Time.Value, ".") {
+		return ""
+	}
+	return momentPrefix + at.UTC().Format("2006-01-02T15:04:05.000000000Z")
+}
+
 func (e Event) working() bool {
 	for _, task := range e.Background.Value {
 		if task.Running() {
@@ -129,14 +144,16 @@ func (e Event) same(msg, last string) bool {
 	return a == b || e.Host.Accumulates() && strings.HasSuffix(a, " "+b)
 }
 
-// evidence returns what a transcript shows of tests. That it shows none is a failure for a text that claims some. Current says
+// evidence returns what a transcript shows of tests. That it shows none counts against a text that claims some. Current says
 // that the transcript has the message that is judged; one that lags may miss a run that passed, too.
 func evidence(t Trace, text string, current bool) []classify.Evidence {
 	switch {
 	case t.Tests == TestsPassed:
 		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why}}
-	case current && (t.Tests == TestsFailed || t.Tests == TestsNone && claimsTests(text)):
+	case current && t.Tests == TestsFailed:
 		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why, Failed: true}}
+	case current && t.Tests == TestsNone && claimsTests(text):
+		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why, Absent: true}}
 	}
 	return nil
 }

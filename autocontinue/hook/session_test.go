@@ -220,6 +220,63 @@ func TestOnePauseReportedTwice(t *testing.T) {
 	}
 }
 
+// Without a transcript the host's time of the event names the pause, where it tells one.
+func TestOnePauseReportedTwiceWithoutATranscript(t *testing.T) {
+	const text = "Fixed the login redirect, should work now."
+	for _, host := range Hosts() {
+		s := newSession(t, host)
+		require.True(t, s.prompt("Fix the login redirect."))
+		e := s.event(text)
+		var seen []autocontinue.Decision
+		for range 2 { // the second process comes when the first has ended
+			out := e.Output(Trace{}, s.mem)
+			d, err := s.loop.Handle(t.Context(), out)
+			require.NoError(t, err)
+			s.mem = s.mem.After(e, out, d)
+			seen = append(seen, d)
+		}
+		require.Equal(t, autocontinue.Continue, seen[0].Action)
+		require.Equal(t, host == Gemini, seen[1].Replayed, "%s: a limit of the others, which the package names", host)
+		if host == Gemini {
+			require.Equal(t, seen[0].ID, seen[1].ID)
+			require.Equal(t, e.Answer(seen[0]), e.Answer(seen[1]))
+			s.texts = append(s.texts, text)
+			s.sent++
+			require.False(t, s.pause(text, Trace{}).Replayed, "the same words at a later time are another pause")
+		}
+	}
+	// A host whose time stands still gets no loop out of that, nor a decision of the turn before.
+	s := newSession(t, Gemini)
+	still := func(text string, active bool) autocontinue.Decision {
+		e := Event{Host: Gemini, Kind: Stop, Session: "s1", Message: Value(text), Time: Value("2026-11-02T10:00:00.000Z"), StopActive: Value(active)}
+		out := e.Output(Trace{}, s.mem)
+		out.Text = text // as if the message did not grow
+		d, err := s.loop.Handle(t.Context(), out)
+		require.NoError(t, err)
+		s.mem = s.mem.After(e, out, d)
+		return d
+	}
+	for range 2 {
+		require.True(t, s.prompt("Fix the login redirect."))
+		var seen []autocontinue.Outcome
+		for i := range 3 {
+			seen = append(seen, still(text, i > 0).Outcome)
+		}
+		require.Equal(t, []autocontinue.Outcome{autocontinue.OutcomeContinuing, autocontinue.OutcomeContinuing, autocontinue.OutcomeStalled}, seen)
+	}
+	require.NotEmpty(t, s.mem.Timed.Last)
+	require.Empty(t, Event{Host: Gemini, Kind: Stop, Time: Value("2026-11-02T09:59:59.999Z")}.Output(Trace{}, s.mem).ID, "a clock that goes back names nothing")
+	for at, want := range map[string]string{
+		"2026-11-02T10:20:30.500Z":      "time:2026-11-02T10:20:30.500000000Z",
+		"2026-11-02T11:20:30.500+01:00": "time:2026-11-02T10:20:30.500000000Z",
+		"2026-11-02T10:20:30Z":          "", // two pauses may come in one second
+		"now":                           "",
+		"":                              "",
+	} {
+		require.Equal(t, want, Event{Host: Gemini, Kind: Stop, Time: Value(at)}.Output(Trace{}, Memory{}).ID, at)
+	}
+}
+
 // A transcript that never grows must not make a decision that is repeated for ever.
 func TestAStaleTranscriptIsNoIdentity(t *testing.T) {
 	s := newSession(t, Claude)
@@ -272,7 +329,7 @@ func TestHookAndLibraryAgree(t *testing.T) {
 
 			library := newSession(t, host)
 			require.NoError(t, library.loop.Reset(t.Context(), e.SessionKey()))
-			direct, err := library.loop.Handle(t.Context(), autocontinue.Output{Session: e.SessionKey(), Turn: e.Turn.Value, Text: text, Request: "Fix the login redirect."})
+			direct, err := library.loop.Handle(t.Context(), autocontinue.Output{Session: e.SessionKey(), Turn: e.Turn.Value, ID: e.Output(Trace{}, Memory{}).ID, Text: text, Request: "Fix the login redirect."})
 			require.NoError(t, err)
 			require.Equal(t, direct, hooked, "%s: %s", host, text)
 		}
@@ -325,6 +382,8 @@ func TestTranscriptsOutweighProse(t *testing.T) {
 	require.Equal(t, autocontinue.ReasonRejectedCompletion, none.Reason)
 	require.GreaterOrEqual(t, none.Result.Confidence, 0.9)
 	require.Contains(t, none.Message, "no test run since the last edit")
+	require.NotContains(t, none.Message, "failed", "nobody saw a test fail")
+	require.NotContains(t, none.Result.Reason, "failure")
 	require.True(t, strings.HasPrefix(none.Message, coach.Prefix))
 
 	failed := decide(t, claim, Trace{Tests: TestsFailed, Why: "pytest: failed"})

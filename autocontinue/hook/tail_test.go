@@ -115,11 +115,11 @@ func (broken) ReadAt([]byte, int64) (int, error) {
 }
 
 func TestTailReportsErrors(t *testing.T) {
-	tr := look(broken{}, 100, claudeScript{}, isOurs)
+	tr := look(broken{}, 100, claudeScript{}, project{}, isOurs)
 	require.EqualError(t, tr.Err, "broken disk")
 	require.False(t, tr.Read)
 
-	tr = look(strings.NewReader("short"), 100, claudeScript{}, isOurs)
+	tr = look(strings.NewReader("short"), 100, claudeScript{}, project{}, isOurs)
 	require.ErrorIs(t, tr.Err, io.EOF, "it shrank meanwhile")
 }
 

@@ -10,7 +10,8 @@ import (
 // A run counts as passed when its command is known to run tests, its exit status is that of the tests and is 0, and its
 // output shows no failing test; or when its exit status is lost in a pipe or a list of commands, and its output counts
 // passing tests and no failing one. An edit is a tool that changes a file, or a command that is known to; edits of prose
-// (Markdown, reStructuredText, AsciiDoc) are none. A failed run counts until the same command or a wider one passes.
+// (Markdown, reStructuredText, AsciiDoc), of temporary files and of files outside of the repository, or without one the
+// folder, that the agent works in are none. A failed run counts until the same command or a wider one passes.
 // Runs that were interrupted, denied or left in the background, and runs with their status thrown away ("|| true"), show
 // nothing; one that went on in the background counts as what the agent later saw of it.
 type Tests string

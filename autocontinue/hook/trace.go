@@ -34,13 +34,13 @@ func (e Event) Look(m Memory) Trace {
 		return Trace{Err: err}
 	}
 	defer f.Close()
-	return look(f, size, d.transcript(e), func(s string) bool { return e.ours(s, m) })
+	return look(f, size, d.transcript(e), e.project(), func(s string) bool { return e.ours(s, m) })
 }
 
 // look reads a transcript from its end.
-func look(r io.ReaderAt, size int64, s script, ours func(string) bool) Trace {
+func look(r io.ReaderAt, size int64, s script, at project, ours func(string) bool) Trace {
 	t := newTail(r, size)
-	c := collector{ours: ours}
+	c := collector{ours: ours, at: at}
 	var entries []entry
 	lines, known := 0, 0
 	for !c.done {

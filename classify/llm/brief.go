@@ -163,7 +163,10 @@ func seen(evidence []classify.Evidence, scale int) []string {
 	}
 	for _, e := range evidence {
 		s := "the host saw " + line(string(e.Kind), 20)
-		if e.Failed {
+		switch {
+		case e.Absent:
+			s = "the host looked for " + line(string(e.Kind), 20) + " and saw none"
+		case e.Failed:
 			s += " fail"
 		}
 		if text := line(e.Text, scaled(maxSeen, scale)); text != "" {

@@ -55,7 +55,7 @@ func TestBrief(t *testing.T) {
 	in := classify.Input{
 		Text: "All tests pass.", Request: "fix the login\nredirect", Skill: "bugfix", SkillHint: "a failing test first",
 		Criteria: []string{"the redirect keeps\nthe query", " ", "tests pass"},
-		Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "go test: 3 failed", Failed: true}, {Kind: classify.EvidenceCommit}},
+		Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "go test: 3 failed", Failed: true}, {Kind: classify.EvidenceExitCode, Text: "no build", Absent: true}, {Kind: classify.EvidenceCommit}},
 		Coached:  2,
 	}
 	names, texts := parts(t, briefOf(t, in))
@@ -69,6 +69,7 @@ open criteria of the plan:
 - tests pass
 coached already in this turn: 2
 the host saw test_output fail: go test: 3 failed
+the host looked for exit_code and saw none: no build
 the host saw commit`, texts["context"])
 
 	names, _ = parts(t, briefOf(t, classify.Input{Text: "x"}))

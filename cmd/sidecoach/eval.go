@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
@@ -52,7 +53,7 @@ right, and what the wrong ones would do.
 A file has one case a line; sidecoach log --case makes one of a decision:
   {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}
 With "meta":{"sure":false} it is one on which two people may differ. Figures
-are given for all cases, and for the sure ones: sure.caught.
+are given for all cases and, where not all are, for the sure ones: sure.caught.
 
 Figures, lower is better for those marked so:
   macro_f1               mean F1 of the five types
@@ -75,6 +76,12 @@ is not met, 64 wrong usage.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
 	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if e, ok := errors.AsType[*pflag.NotExistError](err); ok && e.GetSpecifiedName() == "llm" {
+			return misuse("--classifier llm measures the LLM, --classifier cascade the LLM where the heuristic is not certain", "unknown flag --llm")
+		}
+		return flagError(cmd, err)
+	})
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.cases, "cases", nil, "`FILE` with cases, or a pattern such as 'cases/*.jsonl'; may be given again, as may more files after it")
@@ -251,7 +258,9 @@ func unmet(r evaluate.Report, list []evaluate.Requirement) error {
 	return &failure{exitUnmet, "not met: " + strings.Join(missed, ", "), "--html report.html shows every wrong case with what it was judged by"}
 }
 
-// loadCases reads the cases that the patterns name, anywhere. Where there is more than one fault all are listed.
+const maxFaultsListed = 5
+
+// loadCases reads the cases that the patterns name, anywhere. Where there is more than one fault the first ones are listed.
 func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
 	const hint = `a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`
 	var names []string
@@ -276,10 +285,14 @@ func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
 	case len(e.Faults) == 1:
 		return nil, badInput(hint, "%v", e.Faults[0])
 	}
-	for _, f := range e.Faults {
+	for _, f := range e.Faults[:min(len(e.Faults), maxFaultsListed)] {
 		complain(stderr, f.Error())
 	}
-	return nil, badInput(hint, "the cases have %d faults", len(e.Faults)+e.More)
+	n := len(e.Faults) + e.More
+	if n > maxFaultsListed {
+		return nil, badInput(hint, "the cases have %d faults, of which these are the first %d", n, maxFaultsListed)
+	}
+	return nil, badInput(hint, "the cases have %d faults", n)
 }
 
 // metaKeys returns what the meta of cases has, sorted.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -155,29 +157,70 @@ func round(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
+// figureColumns are the figures of some cases, beside one another.
+type figureColumns struct {
+	title string
+	of    evaluate.Summary
+	runs  evaluate.Report // whose spread is shown, where there is one
+}
+
+// evalFigures shows the figures of all cases and of the sure ones, below one another where that is too wide.
 func (p *page) evalFigures(r evaluate.Report) {
-	spread := ""
-	if len(r.Runs) > 0 {
-		spread = fmt.Sprintf("%-15s  ", "spread")
+	all, sure := figureColumns{"all", r.All, r}, figureColumns{"sure", r.Sure, evaluate.Report{}}
+	switch {
+	case r.Sure.Cases == r.All.Cases:
+		p.figures(all)
+	case p.width > 0 && p.width < figuresWidth(all, sure):
+		p.figures(all)
+		p.figures(sure)
+	default:
+		p.figures(all, sure)
 	}
-	p.printf("%s\n", p.paint(dim, strings.TrimRight(fmt.Sprintf("%-22s  %5s  %-13s  %9s  %s%5s  %s", "", "all", "95 %", "", spread, "sure", "95 %"), " ")))
-	for _, name := range evaluate.FigureNames() {
-		all, _ := r.All.Figures.Lookup(name)
-		sure, _ := r.Sure.Figures.Lookup(name)
-		if spread != "" {
-			least, greatest := r.Spread(name)
-			spread = fmt.Sprintf("%-15s  ", fmt.Sprintf("%.3f–%.3f", least, greatest))
+}
+
+func (p *page) figures(columns ...figureColumns) {
+	head := fmt.Sprintf("%-22s", "")
+	for _, c := range columns {
+		head += fmt.Sprintf("  %5s  %-11s  %*s", c.title, "95 %", c.count(), "")
+		if len(c.runs.Runs) > 0 {
+			head += fmt.Sprintf("  %-11s", "spread")
 		}
-		p.printf("%s\n", strings.TrimRight(fmt.Sprintf("%-22s  %s  %s%s", name, figure(all), spread, figure(sure)), " "))
 	}
-	if c := r.All.Coaching; c != nil {
-		p.printf("%-22s  %s\n", "coaching as wanted", strings.TrimRight(figure(*c), " "))
+	p.printf("%s\n", p.paint(dim, strings.TrimRight(head, " ")))
+	for _, name := range evaluate.FigureNames() {
+		row := fmt.Sprintf("%-22s", name)
+		for _, c := range columns {
+			f, _ := c.of.Figures.Lookup(name)
+			row += "  " + figure(f, c.count())
+			if len(c.runs.Runs) > 0 {
+				least, greatest := c.runs.Spread(name)
+				row += fmt.Sprintf("  %.3f–%.3f", least, greatest)
+			}
+		}
+		p.printf("%s\n", strings.TrimRight(row, " "))
+	}
+	if c := columns[0].of.Coaching; c != nil {
+		p.printf("%-22s  %s\n", "coaching as wanted", strings.TrimRight(figure(*c, columns[0].count()), " "))
 	}
 	p.printf("\n")
 }
 
+// count is how wide the counts are.
+func (c figureColumns) count() int { return 2*len(strconv.Itoa(c.of.Cases)) + 1 }
+
+func figuresWidth(columns ...figureColumns) int {
+	width := 22
+	for _, c := range columns {
+		width += 2 + 5 + 2 + 11 + 2 + c.count()
+		if len(c.runs.Runs) > 0 {
+			width += 2 + 11
+		}
+	}
+	return width
+}
+
 // figure is a value, its interval and its count, each column as wide in every row.
-func figure(f evaluate.Figure) string {
+func figure(f evaluate.Figure, wide int) string {
 	value, interval, count := "–", "", ""
 	if f.Of > 0 {
 		value = fmt.Sprintf("%.3f", f.Value)
@@ -188,7 +231,7 @@ func figure(f evaluate.Figure) string {
 	if f.Count != nil {
 		count = fmt.Sprintf("%d/%d", *f.Count, f.Of)
 	}
-	return fmt.Sprintf("%5s  %-13s  %9s", value, interval, count)
+	return fmt.Sprintf("%5s  %-11s  %*s", value, interval, wide, count)
 }
 
 func (p *page) evalTypes(s evaluate.Summary) {
@@ -208,7 +251,7 @@ func short(f evaluate.Figure) string {
 
 func (p *page) evalGroups(key string, groups []evaluate.Group) {
 	names := []string{"accuracy", "wrong_continues", "completions_continued", "caught"}
-	p.printf("%s\n", p.paint(dim, fmt.Sprintf("%-16s  %5s  %s", quote(key, 14), "cases", strings.Join(names, "  "))))
+	p.printf("%s\n", p.paint(dim, fmt.Sprintf("%-15s  %5s  %s", quote(key, 13), "cases", strings.Join(names, "  "))))
 	for i, g := range groups {
 		if i == maxListed {
 			p.printf("… and %d more\n", len(groups)-i)
@@ -216,9 +259,9 @@ func (p *page) evalGroups(key string, groups []evaluate.Group) {
 		}
 		value := "none"
 		if g.Value != "" {
-			value = strings.Trim(quote(g.Value, 16), `"`)
+			value = strings.Trim(quote(g.Value, 15), `"`)
 		}
-		p.printf("%-16s  %5d", value, g.Cases)
+		p.printf("%-15s  %5d", value, g.Cases)
 		for _, name := range names {
 			f, _ := g.Figures.Lookup(name)
 			p.printf("  %*s", len(name), short(f))
@@ -230,18 +273,23 @@ func (p *page) evalGroups(key string, groups []evaluate.Group) {
 
 // confusion shows what was judged what: a row a label, a column a verdict.
 func (p *page) confusion(m evaluate.Confusion) {
+	names := append(m.Names[:len(m.Names):len(m.Names)], "unanswered")
+	last := len(names) - 1
+	if !slices.ContainsFunc(m.Counts, func(row []int) bool { return row[last] > 0 }) {
+		names = names[:last]
+	}
 	p.printf("%s", p.paint(dim, fmt.Sprintf("%-12s", "want \\ got")))
-	for _, name := range append(m.Names[:len(m.Names):len(m.Names)], "unanswered") {
-		p.printf("%s", p.paint(dim, fmt.Sprintf("  %10s", name)))
+	for _, name := range names {
+		p.printf("%s", p.paint(dim, "  "+name))
 	}
 	p.printf("\n")
 	for i, row := range m.Counts {
 		p.printf("%-12s", m.Names[i])
-		for j, n := range row {
-			cell := fmt.Sprintf("  %10d", n)
+		for j, name := range names {
+			cell := fmt.Sprintf("  %*d", len(name), row[j])
 			switch {
-			case n == 0:
-				cell = p.paint(dim, fmt.Sprintf("  %10s", "·"))
+			case row[j] == 0:
+				cell = p.paint(dim, fmt.Sprintf("  %*s", len(name), "·"))
 			case i == j:
 				cell = p.paint(green, cell)
 			}

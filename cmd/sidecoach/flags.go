@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -88,6 +89,26 @@ func (m mostContinues) policy() int {
 		return autocontinue.Never
 	}
 	return int(m)
+}
+
+// patience is a flag that takes how long an LLM is waited for.
+type patience time.Duration
+
+const (
+	usualPatience = patience(10 * time.Second) // as of a client of package llm that is not told
+	mostPatience  = patience(10 * time.Minute)
+)
+
+func (p *patience) String() string { return time.Duration(*p).String() }
+func (p *patience) Type() string   { return "TIME" }
+
+func (p *patience) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 || d > time.Duration(mostPatience) {
+		return errors.New("it is a time with its unit, such as 500ms, 20s or 1m30s, and at most 10m")
+	}
+	*p = patience(d)
+	return nil
 }
 
 // flagError puts what the flag parser found into our words.

@@ -36,7 +36,7 @@ func (o *hookOptions) register(cmd *cobra.Command) {
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
 	o.keeper.register(f)
 	o.judging.register(f)
-	for _, flag := range []string{"max-continues", "threshold", "model", "base-url"} {
+	for _, flag := range []string{"max-continues", "threshold", "model", "base-url", "timeout"} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions); err != nil {
 			panic(err) // the flag is declared above
 		}

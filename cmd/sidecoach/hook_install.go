@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,8 +36,12 @@ agent: put them into the file that is named, beside what stands there.
 
 With --write it does that itself, for Claude Code and Gemini CLI, where the file
 is plain JSON: whatever else it holds stays as it is, the file before is kept
-beside it, and what is installed already is not installed twice. Where that is
-not safe nothing is written, and the settings are printed.
+beside it until uninstall, and what is installed already is not installed twice.
+Where that is not safe nothing is written, and the settings are printed.
+
+With --project Claude Code's are those in .claude/settings.local.json, which is
+not shared with others: the program's path is this machine's. The other hosts
+have no such file, so keep theirs out of version control, or take --user.
 
 All other flags go into the hook's command line: they are its configuration.`,
 		Example: `  sidecoach hook install claude
@@ -52,29 +57,6 @@ All other flags go into the hook's command line: they are its configuration.`,
 	o.register(cmd)
 	cmd.Flags().BoolVar(&o.write, "write", false, "merge them into the file, which is kept beside it as it was")
 	o.hook.register(cmd)
-	return cmd
-}
-
-func newHookUninstall() *cobra.Command {
-	var o installOptions
-	cmd := &cobra.Command{
-		Use:   "uninstall HOST [--user|--project]",
-		Short: "Take the hook out of a host's settings",
-		Long: `uninstall undoes install --write: it takes the lines that run sidecoach out of
-the settings of Claude Code or Gemini CLI, and leaves everything else as it is.
-The file before is kept beside it. Where such a line does something else as
-well, nothing is written. What the hook remembered stays in its folder.`,
-		Example: `  sidecoach hook uninstall claude
-  sidecoach hook uninstall gemini --project`,
-		DisableFlagsInUseLine: true,
-		Args:                  oneHost("uninstall"),
-		ValidArgs:             hostNames(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.uninstall(cmd.OutOrStdout(), hook.Host(args[0]))
-		},
-	}
-	o.register(cmd)
-	cmd.Flags().BoolVar(&o.write, "write", true, "take them out; with --write=false only say how many there are")
 	return cmd
 }
 
@@ -99,49 +81,6 @@ func oneHost(name string) cobra.PositionalArgs {
 		}
 		return misuse(hint, "no host %q", args[0])
 	}
-}
-
-// file returns the settings that are meant.
-func (o *installOptions) file(h hook.Host) (string, error) {
-	if o.user && o.project {
-		return "", misuse("leave one of them out", "--user and --project exclude each other")
-	}
-	if o.project {
-		return filepath.Abs(projectSettings(h))
-	}
-	home, _ := os.UserHomeDir()
-	file := userSettings(h, home, os.Getenv)
-	if file == "" {
-		return "", badInput("set HOME, or take --project", "there is no home folder")
-	}
-	return filepath.Abs(file)
-}
-
-// projectSettings is where a host looks for the settings of a project, below its folder.
-func projectSettings(h hook.Host) string {
-	name := "settings.json"
-	if h == hook.Codex {
-		name = "hooks.json"
-	}
-	return filepath.Join("."+string(h), name)
-}
-
-// userSettings is where a host looks for those of the user; each has a variable for another folder. "" is nowhere.
-func userSettings(h hook.Host, home string, getenv func(string) string) string {
-	switch dir := ""; h {
-	case hook.Claude, hook.Codex:
-		if dir = getenv(map[hook.Host]string{hook.Claude: "CLAUDE_CONFIG_DIR", hook.Codex: "CODEX_HOME"}[h]); dir != "" {
-			return filepath.Join(dir, filepath.Base(projectSettings(h)))
-		}
-	case hook.Gemini:
-		if dir = getenv("GEMINI_CLI_HOME"); dir != "" {
-			home = dir
-		}
-	}
-	if home == "" {
-		return ""
-	}
-	return filepath.Join(home, projectSettings(h))
 }
 
 // program returns the absolute path of this program, by the name it is found by where that is a link to it: the name lasts
@@ -175,6 +114,9 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 	if err := o.hook.judging.check(); err != nil {
 		return err
 	}
+	if o.hook.judging.llm.timeout > hookPatience {
+		return misuse(fmt.Sprintf("a host waits %d seconds for a hook, so give the LLM at most %v", hookSeconds, time.Duration(hookPatience)), "--timeout %s is too long for a hook", &o.hook.judging.llm.timeout)
+	}
 	if o.hook.judging.useLLM {
 		if _, err := o.hook.judging.classifier(cmd.Context(), nil); err != nil {
 			complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is not here now: %v", err))
@@ -197,7 +139,10 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 			return errors.Join(err, unsaid)
 		}
 		o.warnTwice(n, file, stderr)
-		_, err = io.WriteString(stdout, text)
+		if o.project {
+			text += "it names a program of this machine: keep it out of version control\n"
+		}
+		_, err = io.WriteString(stdout, text+o.next(h)+"\n")
 		return err
 	}
 	if _, err := io.WriteString(stdout, n.snippet()); err != nil {
@@ -212,33 +157,23 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 	if next := trust(h); next != "" {
 		complain(stderr, "hint: "+next)
 	}
+	if o.project {
+		complain(stderr, "hint: it names a program of this machine: keep it out of version control")
+	}
+	complain(stderr, "hint: "+o.next(h))
 	return nil
 }
 
-// warnTwice tells that the settings of the other kind, of the user or of the project, run the hook as well: a host runs
-// both, but for lines that it finds to be the same. Settings that cannot be read say nothing.
-func (o *installOptions) warnTwice(n installation, file string, stderr io.Writer) {
-	other, scope := installOptions{project: !o.project}, "--project"
-	if o.project {
-		scope = "--user"
+// next says how to see that the hook works.
+func (o *installOptions) next(h hook.Host) string {
+	log := "sidecoach log"
+	if dir := o.hook.keeper.state; dir != "" {
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
+		log += " --state " + shellOf(h, runtime.GOOS).quote(dir)
 	}
-	name, err := other.file(n.host)
-	if err != nil || name == file {
-		return
-	}
-	f, err := openSettings(name)
-	if err != nil {
-		return
-	}
-	if _, times, err := n.unmerge(f.text); err != nil || times == 0 {
-		return
-	}
-	how := "sidecoach hook uninstall " + string(n.host) + " " + scope + " takes it out there"
-	if n.host == hook.Codex {
-		how = "take it out there"
-	}
-	complain(stderr, "sidecoach: "+name+" has the hook, too")
-	complain(stderr, "hint: one is enough: "+how)
+	return "restart " + product(h) + "; when an agent has paused there, " + log + " shows what was decided"
 }
 
 // trust says what a host wants to be told before it runs a hook.
@@ -268,7 +203,8 @@ func (n installation) write(file string, stderr io.Writer) (string, error) {
 	if bytes.Equal(text, f.text) {
 		return "already installed in " + file + "\n", nil
 	}
-	kept, err := f.replace(text)
+	_, times, err := n.unmerge(f.text)
+	kept, err := f.replace(text, err != nil || times == 0) // another command line of ours is all that changes else
 	if err != nil {
 		return "", err
 	}
@@ -285,39 +221,5 @@ func keptAs(name string) string {
 	if name == "" {
 		return ""
 	}
-	return "the file before is kept as " + name + "\n"
-}
-
-func (o *installOptions) uninstall(stdout io.Writer, h hook.Host) error {
-	file, err := o.file(h)
-	if err != nil {
-		return err
-	}
-	f, err := openSettings(file)
-	if err != nil {
-		return err
-	}
-	n := installation{host: h}
-	if n.binary, err = os.Executable(); err != nil {
-		n.binary = "sidecoach"
-	}
-	text, times, err := n.unmerge(f.text)
-	if err != nil {
-		return f.unsafe(err)
-	}
-	said := "not installed in " + file + "\n"
-	switch {
-	case times > 0 && h == hook.Codex:
-		return misuse("take the lines that run sidecoach out of it", "uninstall does not write settings of Codex, and %s runs sidecoach", file)
-	case times > 0 && !o.write:
-		said = fmt.Sprintf("installed in %s: %s\n", file, plural(times, "line"))
-	case times > 0:
-		kept, err := f.replace(text)
-		if err != nil {
-			return err
-		}
-		said = "taken out of " + file + "\n" + keptAs(kept)
-	}
-	_, err = io.WriteString(stdout, said)
-	return err
+	return "the file before is kept as " + name + " until uninstall\n"
 }

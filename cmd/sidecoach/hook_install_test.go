@@ -38,7 +38,9 @@ func TestWhereSettingsLie(t *testing.T) {
 	env = nil
 	for _, h := range hook.Hosts() {
 		assert.Empty(t, user(h, ""))
-		assert.Equal(t, "."+string(h), filepath.Dir(projectSettings(h)))
+		for _, name := range projectSettings(h) {
+			assert.Equal(t, "."+string(h), filepath.Dir(name))
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 )
@@ -36,8 +37,11 @@ type settingsHook struct {
 	Timeout int    `json:"timeout"`
 }
 
-// hookSeconds is what a host waits for the hook. An LLM is given 10 seconds and a lock 5.
-const hookSeconds = 60
+// hookSeconds is what a host waits for the hook. An LLM is given 10 seconds, or what --timeout says, and a lock 5.
+const (
+	hookSeconds  = 60
+	hookPatience = patience((hookSeconds - 15) * time.Second)
+)
 
 // installation is a hook in the settings of a host.
 type installation struct {

@@ -194,6 +194,7 @@ func FuzzMerge(f *testing.F) {
 		after, times, err := n.unmerge(merged)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, times, len(hookEvents(hook.Claude)))
+		require.True(t, beforeTimes > 0 || n.made(merged, text), "what install made of it is known again")
 		require.Equal(t, withoutEmptyEvents(t, before), withoutEmptyEvents(t, after))
 		s, err := n.parse(text)
 		require.NoError(t, err)

@@ -31,7 +31,7 @@ func (o *keeperOptions) register(f *pflag.FlagSet) {
 }
 
 func registerState(f *pflag.FlagSet, dir *string) {
-	f.StringVar(dir, "state", "", "`DIR` with the state and the journal (default sidecoach in $XDG_STATE_HOME, else in the system's folder for such things)")
+	f.StringVar(dir, "state", "", "`DIR` with the state and the journal (default $XDG_STATE_HOME/sidecoach, else ~/.local/state/sidecoach or its like on macOS and Windows)")
 }
 
 // stateFolder returns the folder that a --state names.

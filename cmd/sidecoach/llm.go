@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -23,11 +24,14 @@ const (
 // folder, which an agent may write to, has no say in where its output goes.
 type llmOptions struct {
 	model, baseURL, prompt string
+	timeout                patience
 }
 
 func (o *llmOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.model, "model", "", "`NAME` of the LLM (default $SIDECOACH_MODEL, else "+defaultModel+")")
 	f.StringVar(&o.baseURL, "base-url", "", "`URL` of the LLM's server, as in http://localhost:11434/v1 (default $OPENAI_BASE_URL, else OpenAI's)")
+	o.timeout = usualPatience
+	f.Var(&o.timeout, "timeout", "after this `TIME`, attempts and all, the LLM has not answered")
 	f.StringVar(&o.prompt, "prompt", "", "`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one there")
 }
 
@@ -40,6 +44,8 @@ func (o *llmOptions) given() string {
 		return "--base-url"
 	case o.prompt != "":
 		return "--prompt"
+	case o.timeout != usualPatience:
+		return "--timeout"
 	}
 	return ""
 }
@@ -78,6 +84,7 @@ func (o *llmOptions) modelName() string {
 func (o *llmOptions) config(parallel int) (llm.Config, error) {
 	cfg := llm.Config{
 		Model:     o.modelName(),
+		Timeout:   time.Duration(o.timeout),
 		Key:       os.Getenv("OPENAI_API_KEY"),
 		BaseURL:   cmp.Or(o.baseURL, os.Getenv("OPENAI_BASE_URL")),
 		Transport: transport(parallel),

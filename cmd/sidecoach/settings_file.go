@@ -8,21 +8,35 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
 // settingsFile is a file of settings that belongs to another program, and what is in it.
 type settingsFile struct {
 	name string
+	mark []byte // a byte order mark before the text, which some editors write
 	text []byte // "{}" of a file that is not there or empty
 	info fs.FileInfo
+}
+
+// withoutMark parts a file's bytes into a byte order mark and the text after it.
+func withoutMark(data []byte) (mark, text []byte) {
+	text = bytes.TrimPrefix(data, []byte("\ufeff"))
+	mark = data[:len(data)-len(text)]
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	return mark, text
 }
 
 const maxSettings = 4 << 20 // bytes
 
 // openSettings reads a file of settings. One that is not there can be made.
 func openSettings(name string) (*settingsFile, error) {
-	f := &settingsFile{name: name, text: []byte("{}\n")}
+	f := &settingsFile{name: name}
+	f.mark, f.text = withoutMark(nil)
 	info, err := os.Stat(name) // before it is opened, which would wait for the writer of a named pipe
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(name); err == nil {
@@ -37,15 +51,14 @@ func openSettings(name string) (*settingsFile, error) {
 		return nil, badInput("put them in by hand", "%q is larger than %d MiB", name, maxSettings>>20)
 	}
 	f.info = info
+	var data []byte
 	if err == nil {
-		f.text, err = os.ReadFile(name)
+		data, err = os.ReadFile(name)
 	}
 	if err != nil {
 		return nil, badInput("check its permissions", "cannot read %q: %v", name, cause(err))
 	}
-	if len(bytes.TrimSpace(f.text)) == 0 {
-		f.text = []byte("{}\n")
-	}
+	f.mark, f.text = withoutMark(data)
 	return f, nil
 }
 
@@ -54,28 +67,84 @@ func (f *settingsFile) unsafe(err error) error {
 	return badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", f.name, err)
 }
 
-// replace writes another text into the file, as a whole, and returns the name under which the one before was kept; "" if
-// there was none.
-func (f *settingsFile) replace(text []byte) (kept string, err error) {
+// replace writes another text into the file, as a whole. With keep the file before is kept beside it, and the name of that
+// returned; "" if there was none.
+func (f *settingsFile) replace(text []byte, keep bool) (kept string, err error) {
 	if f.info == nil {
 		if err := os.MkdirAll(filepath.Dir(f.name), 0o777); err != nil {
 			return "", badInput("check the folder and its permissions", "cannot make the folder of %q: %v", f.name, cause(err))
 		}
-	} else if kept, err = f.backup(time.Now()); err != nil {
+	} else if keep {
+		if kept, err = f.backup(time.Now()); err != nil {
+			return "", err
+		}
+	}
+	if err := f.putBack(append(slices.Clip(f.mark), text...)); err != nil {
+		if kept != "" {
+			os.Remove(kept) // nothing was changed
+		}
 		return "", err
 	}
+	return kept, nil
+}
+
+// putBack writes other bytes into the file, as a whole.
+func (f *settingsFile) putBack(data []byte) error {
 	a, err := createAtomic(f.name)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer a.discard()
-	if now, err := openSettings(f.name); err != nil || !bytes.Equal(now.text, f.text) {
-		return "", badInput("try again", "%q was changed by somebody else meanwhile", f.name)
+	if err := f.unchanged(); err != nil {
+		return err
 	}
-	return kept, a.commit(func(w io.Writer) error {
-		_, err := w.Write(text)
+	return a.commit(func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
 	})
+}
+
+// remove takes the file away.
+func (f *settingsFile) remove() error {
+	if err := f.unchanged(); err != nil {
+		return err
+	}
+	if err := os.Remove(f.name); err != nil {
+		return badInput("check the folder and its permissions", "cannot remove %q: %v", f.name, cause(err))
+	}
+	return nil
+}
+
+func (f *settingsFile) isLink() bool {
+	info, err := os.Lstat(f.name)
+	return err != nil || info.Mode()&fs.ModeSymlink != 0
+}
+
+// unchanged is an error when the file is not what was read.
+func (f *settingsFile) unchanged() error {
+	now, err := openSettings(f.name)
+	if err != nil || !bytes.Equal(now.text, f.text) || !bytes.Equal(now.mark, f.mark) {
+		return badInput("try again", "%q was changed by somebody else meanwhile", f.name)
+	}
+	return nil
+}
+
+const copyMark = ".before-sidecoach-" // and when it was made
+
+// copies returns the names of the copies that were kept of the file, the latest first.
+func (f *settingsFile) copies() []string {
+	entries, err := os.ReadDir(filepath.Dir(f.name))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(f.name)+copyMark) && e.Type().IsRegular() {
+			names = append(names, filepath.Join(filepath.Dir(f.name), e.Name()))
+		}
+	}
+	slices.Reverse(names)
+	return names
 }
 
 // backup copies the file beside it, under a name that is free and tells when.
@@ -85,7 +154,7 @@ func (f *settingsFile) backup(now time.Time) (string, error) {
 		return "", badInput("check its permissions", "cannot read %q: %v", f.name, cause(err))
 	}
 	for try := 1; ; try++ {
-		name := f.name + ".before-sidecoach-" + now.Format("20060102-150405")
+		name := f.name + copyMark + now.Format("20060102-150405")
 		if try > 1 {
 			name += fmt.Sprintf("-%d", try)
 		}

@@ -22,14 +22,14 @@ func TestSettingsChangedMeanwhile(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
 		require.NoError(t, os.WriteFile(file, []byte(`{"b":2}`), 0o666))
-		_, err = f.replace([]byte(`{"c":3}`))
+		_, err = f.replace([]byte(`{"c":3}`), true)
 		require.ErrorContains(t, err, "was changed by somebody else meanwhile")
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		assert.Equal(t, `{"b":2}`, string(text))
-		left, err := filepath.Glob(file + ".new*")
+		left, err := os.ReadDir(filepath.Dir(file))
 		require.NoError(t, err)
-		assert.Empty(t, left)
+		assert.Len(t, left, 1, "nothing was changed, so no copy is needed either")
 	}
 }
 
@@ -60,4 +60,32 @@ func TestSettingsTooLarge(t *testing.T) {
 	require.NoError(t, os.Truncate(file, maxSettings+1))
 	_, err = openSettings(file)
 	require.ErrorContains(t, err, "is larger than 4 MiB")
+}
+
+// A folder that cannot be written leaves everything as it is, and says so.
+func TestSettingsInAFolderThatIsReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "settings.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"a":1}`), 0o600))
+	require.NoError(t, os.Chmod(dir, 0o555))
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	if probe := filepath.Join(dir, "probe"); os.WriteFile(probe, nil, 0o600) == nil {
+		os.Remove(probe)
+		t.Skip("permissions do not hold for this user")
+	}
+	f, err := openSettings(file)
+	require.NoError(t, err)
+	for name, change := range map[string]func() error{
+		"with a copy": func() error { _, err := f.replace([]byte(`{}`), true); return err },
+		"without":     func() error { _, err := f.replace([]byte(`{}`), false); return err },
+		"remove":      f.remove,
+	} {
+		var wrong *failure
+		require.ErrorAs(t, change(), &wrong, name)
+		assert.Contains(t, wrong.what, "permission denied", name)
+		assert.Contains(t, wrong.hint, "its permissions", name)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, left, 1)
 }

@@ -1,0 +1,157 @@
+package gate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var start = time.Date(2026, 3, 4, 5, 6, 7, 890, time.UTC)
+
+// desk is a session with its journal, and a clock that a test turns by hand.
+type desk struct {
+	t *testing.T
+	*Session
+	log   bytes.Buffer
+	fail  error // what the journal answers instead of writing
+	now   time.Time
+	calls int
+}
+
+const someRules = `[
+	{"tool": "profile_get", "then": "allow"},
+	{"tool": "*_delete", "then": "ask"},
+	{"tool": "*_save_batch", "then": "ask"},
+	{"tool": "*_save_batch", "when": [{"at": "/rows", "count_over": 3}], "then": "deny"}
+]`
+
+func policyOf(t testing.TB, text string) Policy {
+	t.Helper()
+	p, err := ParsePolicy([]byte(text))
+	require.NoError(t, err)
+	return p
+}
+
+// open returns an audited session, changed by with.
+func open(t *testing.T, rules string, with ...func(*Options)) *desk {
+	t.Helper()
+	d := &desk{t: t, now: start}
+	o := Options{Audited: true, Journal: d.journal}
+	for _, f := range with {
+		f(&o)
+	}
+	var err error
+	d.Session, err = New(policyOf(t, rules), o)
+	require.NoError(t, err)
+	return d
+}
+
+func (d *desk) journal(lines []byte) error {
+	if d.fail != nil {
+		return d.fail
+	}
+	d.calls++
+	d.log.Write(lines)
+	return nil
+}
+
+func contextOf(run string) Subject {
+	return Subject{Kind: Context, Thread: "th", Run: run, Label: "stage", Body: json.RawMessage(`{"prompt":"log my weight"}`)}
+}
+
+func call(run, id, tool, args string) Subject {
+	return Subject{Kind: Tool, Thread: "th", Run: run, Call: id, Tool: tool, Body: json.RawMessage(args)}
+}
+
+func draft(run, text string) Subject {
+	body, _ := json.Marshal(map[string]string{"text": text})
+	return Subject{Kind: Response, Thread: "th", Run: run, Body: body}
+}
+
+func (d *desk) propose(sub Subject) Item {
+	d.t.Helper()
+	it, err := d.Propose(d.now, sub)
+	require.NoError(d.t, err)
+	return it
+}
+
+// started returns a run that goes on.
+func (d *desk) started(run string) string {
+	d.t.Helper()
+	it := d.propose(contextOf(run))
+	if it.Status == Pending {
+		it = d.resolve(it, Approve, "")
+	}
+	d.redeem(it)
+	return run
+}
+
+func (d *desk) decision(it Item, a Action, body string) Decision {
+	return Decision{Item: it.ID, Digest: it.Digest, Action: a, By: "ann", Reason: "because", Body: json.RawMessage(body)}
+}
+
+func (d *desk) resolve(it Item, a Action, body string) Item {
+	d.t.Helper()
+	got, err := d.Resolve(d.now, d.decision(it, a, body))
+	require.NoError(d.t, err)
+	return got
+}
+
+func (d *desk) redeem(it Item) Grant {
+	d.t.Helper()
+	g, err := d.Redeem(d.now, it.ID)
+	require.NoError(d.t, err)
+	return g
+}
+
+func (d *desk) status(id string) Status {
+	it, ok := d.Item(id)
+	require.True(d.t, ok)
+	return it.Status
+}
+
+// types are the events since a number.
+func (d *desk) types(after uint64) []EventType {
+	events, _ := d.Events(after)
+	var types []EventType
+	for _, e := range events {
+		types = append(types, e.Type)
+	}
+	return types
+}
+
+func (d *desk) seq() uint64 {
+	seq, _ := d.Head()
+	return seq
+}
+
+// again replays the journal as it is, under the same rules.
+func (d *desk) again(rules string, with ...func(*Options)) *Session {
+	d.t.Helper()
+	return replayed(d.t, policyOf(d.t, rules), d.options, d.log.String())
+}
+
+func replayed(t testing.TB, p Policy, o Options, journal string) *Session {
+	t.Helper()
+	s, err := Replay(p, o, strings.NewReader(journal))
+	require.NoError(t, err)
+	return s
+}
+
+// inside is everything that a session holds but its watchers and options, for a comparison in depth.
+func inside(s *Session) any {
+	return []any{s.st, s.events.list, s.events.bytes}
+}
+
+// lines splits a journal, each with its newline.
+func lines(journal string) []string {
+	list := strings.SplitAfter(journal, "\n")
+	return list[:len(list)-1]
+}
+
+var errDisk = errors.New("no space left")

@@ -1,0 +1,42 @@
+package gate
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestHostileDraftOfMegabytes(t *testing.T) {
+	text := "<script>" + strings.Repeat("\u202e\x00\"\\", 5<<20/6)
+	d := open(t, someRules)
+	it := d.propose(draft(d.started("r"), text))
+	d.resolve(it, Approve, "")
+	var body struct{ Text string }
+	require.NoError(t, json.Unmarshal(d.redeem(it).Body, &body))
+	require.True(t, text == body.Text)
+	again, _ := d.again(someRules).Item(it.ID)
+	require.True(t, string(it.Body) == string(again.Body))
+}
+
+func TestHostFunctionsThatMisbehave(t *testing.T) {
+	t.Run("a journal that overwrites its lines", func(t *testing.T) {
+		var log strings.Builder
+		d := open(t, someRules, func(o *Options) {
+			o.Journal = func(lines []byte) error { log.Write(lines); clear(lines); return nil }
+		})
+		d.started("r")
+		require.Equal(t, inside(d.Session), inside(replayed(t, policyOf(t, someRules), d.options, log.String())))
+	})
+	t.Run("a journal that panics", func(t *testing.T) {
+		d := open(t, someRules, func(o *Options) { o.Journal = func([]byte) error { panic("disk") } })
+		require.Panics(t, func() { d.Propose(d.now, contextOf("r")) })
+		require.Empty(t, d.Runs(), "the lock is free and nothing changed")
+	})
+	t.Run("a schema that panics", func(t *testing.T) {
+		d := open(t, someRules, func(o *Options) { o.Schema = func(Subject) error { panic("schema") } })
+		require.Panics(t, func() { d.Propose(d.now, contextOf("r")) })
+		require.Empty(t, d.Runs())
+	})
+}

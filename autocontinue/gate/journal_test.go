@@ -1,0 +1,388 @@
+package gate
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Point 7: the journal is the session.
+
+// story is a journal with every kind of event.
+func story(t *testing.T) *desk {
+	d := open(t, someRules)
+	d.started("r1")
+	c1 := d.propose(call("r1", "c1", "weight_delete", `{"id":1}`))
+	c2 := d.propose(call("r1", "c2", "profile_get", `{}`))
+	d.resolve(c1, Edit, `{"id":2}`)
+	d.redeem(c1)
+	_, err := d.Done(d.now, c1.ID, json.RawMessage(`{"gone":2}`))
+	require.NoError(t, err)
+	require.NoError(t, d.SetPolicy(d.now, "bob", policyOf(t, someRules)))
+	d.redeem(c2)
+	c3 := d.propose(call("r1", "c3", "weight_delete", `{}`))
+	d.resolve(c3, Respond, `null`)
+	_, err = d.Done(d.now, c2.ID, json.RawMessage(`null`))
+	require.NoError(t, err)
+	d.resolve(d.propose(draft("r1", "one")), Deny, "")
+	last := d.propose(draft("r1", "two"))
+	d.resolve(last, Approve, "")
+	d.redeem(last)
+	d.resolve(d.propose(contextOf("r2")), Deny, "")
+	d.started("r3")
+	d.resolve(d.propose(call("r3", "c1", "weight_delete", `{}`)), Deny, "")
+	d.propose(call("r3", "c2", "weight_delete", `{}`))
+	d.now = d.now.Add(DefaultTTL)
+	_, err = d.Expire(d.now)
+	require.NoError(t, err)
+	require.NoError(t, d.SetAudited(d.now, "bob", true))
+	d.propose(call("r3", "c4", "profile_get", `{}`))
+	d.propose(call("r3", "c5", "meal_delete", `{}`))
+	return d
+}
+
+func TestLines(t *testing.T) {
+	d := story(t)
+	var prev string
+	for i, line := range lines(d.log.String()) {
+		var e map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		require.EqualValues(t, i+1, e["seq"])
+		if i > 0 {
+			require.Equal(t, prev, e["prev"], "the hash of the line before")
+		}
+		prev = e["sum"].(string)
+		require.Equal(t, prev, lineSum([]byte(strings.Split(line, `"sum":`)[0])))
+	}
+	seq, sum := d.Head()
+	require.Equal(t, prev, sum)
+	require.EqualValues(t, len(lines(d.log.String())), seq)
+}
+
+func TestDamagedLinesAreNamed(t *testing.T) {
+	d := story(t)
+	whole := lines(d.log.String())
+	for n := range whole {
+		damage := map[string][]string{
+			"changed":   replaced(whole, n, strings.Replace(whole[n], `"th"`, `"ht"`, 1)),
+			"its time":  replaced(whole, n, strings.Replace(whole[n], "2026", "2027", 1)),
+			"its hash":  replaced(whole, n, strings.Replace(whole[n], `"sum":"`, `"sum":"0`, 1)),
+			"a blank":   replaced(whole, n, strings.Replace(whole[n], `,"prev"`, `, "prev"`, 1)),
+			"cut short": replaced(whole, n, whole[n][:len(whole[n])/2]+"\n"),
+			"emptied":   replaced(whole, n, "\n"),
+			"CRLF":      replaced(whole, n, strings.TrimSuffix(whole[n], "\n")+"\r\n"),
+			"twice":     replaced(whole, n, whole[n]+whole[n]),
+			"foreign":   replaced(whole, n, `{"seq":1}`+"\n"),
+		}
+		at := map[string]int{"twice": n + 2}
+		if n+1 < len(whole) {
+			damage["missing"] = replaced(whole, n, "")
+			damage["moved"] = replaced(replaced(whole, n, whole[n+1]), n+1, whole[n])
+			// Changed with its own hash put right: then the next line does not follow it.
+			e, err := decode([]byte(whole[n]), uint64(n), prevOf(whole, n))
+			require.NoError(t, err)
+			e.At = e.At.Add(time.Nanosecond)
+			line, err := encode(&e)
+			require.NoError(t, err)
+			damage["changed with its hash"] = replaced(whole, n, string(line))
+			at["changed with its hash"] = n + 2
+		}
+		for name, journal := range damage {
+			if journal[n] == whole[n] {
+				continue // this line has no thread
+			}
+			want := n + 1
+			if at[name] != 0 {
+				want = at[name]
+			}
+			s, err := Replay(policyOf(t, someRules), d.options, strings.NewReader(strings.Join(journal, "")))
+			require.True(t, s == nil, name)
+			var bad *JournalError
+			require.ErrorAs(t, err, &bad, "%s, line %d", name, n+1)
+			require.ErrorIs(t, err, ErrCorrupt)
+			require.Equal(t, want, bad.Line, "%s: %v", name, err)
+			require.NotContains(t, err.Error(), "log my weight")
+		}
+	}
+}
+
+func replaced(lines []string, n int, line string) []string {
+	c := append([]string(nil), lines...)
+	c[n] = line
+	return c
+}
+
+func prevOf(lines []string, n int) string {
+	if n == 0 {
+		return firstPrev
+	}
+	var e Event
+	if err := json.Unmarshal([]byte(lines[n-1]), &e); err != nil {
+		panic(err)
+	}
+	return e.Sum
+}
+
+// Lines that are well chained, by somebody who computed the hashes anew, and yet no session's.
+func TestLinesThatNoSessionWrites(t *testing.T) {
+	d := open(t, someRules)
+	pending := d.propose(call(d.started("r"), "c1", "weight_delete", `{"id":1}`))
+	passed := d.propose(call("r", "c2", "profile_get", `{}`))
+	yes := approval(pending, nil)
+	yes.Action, yes.By = Approve, "ann"
+	edit := approval(pending, json.RawMessage(`{"id":2}`))
+	edit.Action, edit.By = Edit, "ann"
+	no := about(pending, ToolCallDenied)
+	no.Action, no.By = Deny, "ann"
+	redeemed := about(passed, ItemRedeemed)
+	redeemed.Digest = passed.Digest
+	fresh := proposal(call("r", "c9", "weight_delete", `{}`), digest(call("r", "c9", "weight_delete", `{}`)), Verdict{Ask, "x"})
+	fresh.Item = itemID(d.seq() + 1)
+	require.NoError(t, chained(t, d, fresh))
+	require.NoError(t, chained(t, d, yes))
+	require.NoError(t, chained(t, d, edit))
+	require.NoError(t, chained(t, d, no))
+	require.NoError(t, chained(t, d, redeemed))
+	early := proposal(draft("r", "hello"), digest(draft("r", "hello")), Verdict{Ask, "x"})
+	early.Item = itemID(d.seq() + 1)
+	with := func(e Event, f func(*Event)) Event { f(&e); return e }
+	for name, e := range map[string]Event{
+		"no type":                      {},
+		"another type":                 {Type: "TOOL_CALL_IMAGINED", Item: pending.ID},
+		"no item":                      with(yes, func(e *Event) { e.Item = "i99" }),
+		"another tool":                 with(yes, func(e *Event) { e.Tool = "profile_get" }),
+		"an approval of other bytes":   with(yes, func(e *Event) { e.Digest = passed.Digest }),
+		"an approval by nobody":        with(yes, func(e *Event) { e.Action, e.By = "", "" }),
+		"an approval without a name":   with(yes, func(e *Event) { e.By = "" }),
+		"a human with the policy's":    with(yes, func(e *Event) { e.By = ByPolicy }),
+		"an approval by a denial":      with(yes, func(e *Event) { e.Action = Deny }),
+		"an edit without its action":   with(edit, func(e *Event) { e.Action = Approve }),
+		"an edit of other bytes":       with(edit, func(e *Event) { e.ArgsOverride = json.RawMessage(`{"id":3}`) }),
+		"an edit in other words":       with(edit, func(e *Event) { e.ArgsOverride = json.RawMessage(`{"id":2,"ID":3}`) }),
+		"an edit that is none":         with(yes, func(e *Event) { e.Action = Edit }),
+		"another kind's approval":      with(yes, func(e *Event) { e.Type = RunStageApproved }),
+		"approved twice":               with(approval(passed, nil), func(e *Event) { e.Action, e.By = Approve, "ann" }),
+		"denied after it passed":       with(about(passed, ToolCallDenied), func(e *Event) { e.Action, e.By = Deny, "ann" }),
+		"denied by nobody":             with(no, func(e *Event) { e.Action, e.By = "", "" }),
+		"expired before its time":      about(pending, ItemExpired),
+		"redeemed unapproved":          with(about(pending, ItemRedeemed), func(e *Event) { e.Digest = pending.Digest }),
+		"redeemed other bytes":         with(redeemed, func(e *Event) { e.Digest = pending.Digest }),
+		"started unredeemed":           about(passed, ToolCallStarted),
+		"a result out of nothing":      with(about(passed, ToolCallResult), func(e *Event) { e.Result = json.RawMessage(`1`) }),
+		"a result of nothing":          about(passed, ToolCallResult),
+		"an answer by nobody":          with(about(pending, ToolCallResult), func(e *Event) { e.Action, e.Result = Respond, json.RawMessage(`1`) }),
+		"another item's ID":            with(fresh, func(e *Event) { e.Item = "i999" }),
+		"a draft beside open calls":    early,
+		"a call ID again":              with(fresh, func(e *Event) { e.Call = "c1" }),
+		"a proposal of other bytes":    with(fresh, func(e *Event) { e.Args = json.RawMessage(`{"a":1}`) }),
+		"a proposal with blanks":       with(fresh, func(e *Event) { e.Args = json.RawMessage(`{"a":1,"A":1}`) }),
+		"a proposal without a verdict": with(fresh, func(e *Event) { e.Verdict = "" }),
+		"a proposal of no run":         with(fresh, func(e *Event) { e.Run = "r9" }),
+		"a proposal in another thread": with(fresh, func(e *Event) { e.Thread = "x"; e.Digest = digest(mustSubject(*e)) }),
+		"a proposal once more":         with(proposal(pending.Subject, pending.Digest, Verdict{Ask, "x"}), func(e *Event) { e.Item = pending.ID }),
+		"the end of no run":            ending("th", "r9", Finished, ""),
+		"the end of another thread's":  ending("x", "r", Finished, ""),
+		"an end that is none":          ending("th", "r", Running, ""),
+		"no policy":                    {Type: PolicyChanged},
+		"no auditing":                  {Type: AuditChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := chained(t, d, e)
+			var bad *JournalError
+			require.ErrorAs(t, err, &bad)
+			require.EqualValues(t, d.seq()+1, bad.Line)
+		})
+	}
+}
+
+func mustSubject(e Event) Subject {
+	sub, _ := e.subject()
+	return sub
+}
+
+// chained replays the journal with one more line.
+func chained(t *testing.T, d *desk, e Event) error {
+	e.Seq, e.At = d.seq()+1, d.now
+	_, e.Prev = d.Head()
+	line, err := encode(&e)
+	require.NoError(t, err)
+	_, err = Replay(policyOf(t, someRules), d.options, strings.NewReader(d.log.String()+string(line)))
+	return err
+}
+
+func TestHalfWrittenLastLine(t *testing.T) {
+	d := story(t)
+	whole := d.log.String()
+	last := strings.LastIndexByte(strings.TrimSuffix(whole, "\n"), '\n') + 1
+	for cut := last; cut < len(whole); cut += 7 {
+		s := replayed(t, policyOf(t, someRules), d.options, whole[:cut])
+		require.EqualValues(t, last, s.Journaled())
+	}
+	// The host truncates, and goes on.
+	kept := strings.Builder{}
+	kept.WriteString(whole[:last])
+	o := d.options
+	o.Journal = func(lines []byte) error { kept.Write(lines); return nil }
+	s := replayed(t, policyOf(t, someRules), o, whole[:last+20])
+	_, err := s.Propose(d.now, call("r3", "c7", "profile_get", `{}`))
+	require.NoError(t, err)
+	require.Equal(t, inside(s), inside(replayed(t, policyOf(t, someRules), o, kept.String())))
+	// A host that forgets to hears of it.
+	_, err = Replay(policyOf(t, someRules), o, strings.NewReader(whole[:last+20]+kept.String()[last:]))
+	require.ErrorIs(t, err, ErrCorrupt)
+}
+
+func TestReadersThatFail(t *testing.T) {
+	d := story(t)
+	broken := errors.New("unplugged")
+	_, err := Replay(policyOf(t, someRules), d.options, io.MultiReader(strings.NewReader(d.log.String()[:100]), iotest.ErrReader(broken)))
+	require.ErrorIs(t, err, broken)
+	require.ErrorIs(t, err, ErrCorrupt)
+	s, err := Replay(policyOf(t, someRules), d.options, iotest.OneByteReader(strings.NewReader(d.log.String())))
+	require.NoError(t, err)
+	require.Equal(t, inside(d.Session), inside(s))
+	_, err = readLine(bufio.NewReaderSize(endless{}, 16), 100)
+	require.ErrorIs(t, err, errLongLine)
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestWhatWaitedSurvivesARestart(t *testing.T) {
+	d := story(t)
+	executing := d.propose(call("r3", "c8", "profile_get", `{"x":1}`))
+	d.redeem(executing)
+	s := d.again(`[]`)
+	require.Equal(t, d.Policy(), s.Policy(), "the journal's policy")
+	require.True(t, s.Audited())
+	before, _ := s.Head()
+	pending, unspent, busy := s.Pending(), s.Unspent(), s.Executing()
+	require.Len(t, pending, 1)
+	require.Equal(t, d.Pending(), pending)
+	require.Len(t, unspent, 1)
+	require.Equal(t, "c4", unspent[0].Call)
+	require.Len(t, busy, 1)
+	require.Equal(t, "c8", busy[0].Call)
+	after, _ := s.Head()
+	require.Equal(t, before, after, "nothing resumes by itself")
+	require.Equal(t, d.Runs(), s.Runs())
+	_, err := s.Resolve(d.now, d.decision(pending[0], Approve, ""))
+	require.NoError(t, err)
+	_, err = s.Redeem(d.now, unspent[0].ID)
+	require.NoError(t, err)
+	_, err = s.Redeem(d.now, executing.ID)
+	require.ErrorIs(t, err, ErrSpent)
+}
+
+// A crash between the lines of one operation, which only a failing disk can cause.
+func TestProposalWrittenByHalfIsCompleted(t *testing.T) {
+	for tool, want := range map[string]Status{"profile_get": Approved, "unheard_of": Denied, "weight_delete": Pending} {
+		d := open(t, someRules)
+		sub := call(d.started("r"), "c", tool, `{}`)
+		cut := d.log.Len()
+		d.propose(sub)
+		first := strings.IndexByte(d.log.String()[cut:], '\n') + 1
+		s := replayed(t, policyOf(t, someRules), d.options, d.log.String()[:cut+first])
+		require.Len(t, s.Pending(), 1)
+		it, err := s.Propose(d.now, sub)
+		require.NoError(t, err)
+		require.Equal(t, want, it.Status)
+	}
+}
+
+func TestFailingJournalChangesNothing(t *testing.T) {
+	d := story(t)
+	pending, unspent := d.Pending()[0], d.Unspent()[0]
+	busy := d.propose(call("r3", "c6", "profile_get", `{}`))
+	d.redeem(busy)
+	told := 0
+	d.Watch(func(Event) { told++ })
+	for name, op := range map[string]func() error{
+		"propose": func() error { return second(d.Propose(d.now, contextOf("r9"))) },
+		"pass":    func() error { return second(d.Propose(d.now, call("r3", "c7", "profile_get", `{}`))) },
+		"resolve": func() error { return second(d.Resolve(d.now, d.decision(pending, Approve, ""))) },
+		"redeem":  func() error { return second(d.Redeem(d.now, unspent.ID)) },
+		"done":    func() error { return second(d.Done(d.now, busy.ID, json.RawMessage(`1`))) },
+		"expire":  func() error { return second(d.Expire(d.now.Add(2 * DefaultTTL))) },
+		"late":    func() error { return second(d.Redeem(d.now.Add(2*DefaultTTL), unspent.ID)) },
+		"finish":  func() error { return d.Finish(d.now, "r3", "") },
+		"stop":    func() error { return d.StopRun(d.now, "r3", "ann", "") },
+		"policy":  func() error { return d.SetPolicy(d.now, "ann", Policy{}) },
+		"audited": func() error { return d.SetAudited(d.now, "ann", false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d.fail = errDisk
+			err := op()
+			require.ErrorIs(t, err, ErrJournal)
+			require.ErrorIs(t, err, errDisk)
+			d.fail = nil
+			require.Equal(t, inside(d.again(someRules)), inside(d.Session))
+			require.Zero(t, told)
+		})
+	}
+	_, err := d.Redeem(d.now, unspent.ID)
+	require.NoError(t, err, "and then it works")
+}
+
+func TestTimes(t *testing.T) {
+	d := open(t, someRules)
+	zone := time.FixedZone("far", 9*3600)
+	it, err := d.Propose(start.In(zone), contextOf("r"))
+	require.NoError(t, err)
+	require.Equal(t, start, it.Proposed)
+	for _, now := range []time.Time{{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		_, err := d.Propose(now, contextOf("r2"))
+		require.ErrorIs(t, err, ErrInput)
+	}
+	d = open(t, someRules)
+	_, err = d.Propose(time.Now(), contextOf("r")) // with a monotonic reading
+	require.NoError(t, err)
+	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+}
+
+func TestJournalIsOneCallAnOperation(t *testing.T) {
+	d := open(t, someRules)
+	calls := 0
+	step := func(lines int) {
+		t.Helper()
+		calls++
+		require.Equal(t, calls, d.calls)
+		require.Equal(t, lines, strings.Count(d.log.String(), "\n"))
+	}
+	it := d.propose(contextOf("r"))
+	step(1)
+	d.resolve(it, Approve, "")
+	step(2)
+	d.redeem(it)
+	step(4)
+	d.propose(call("r", "c", "profile_get", `{}`))
+	step(6)
+}
+
+func TestMissingEndIsFoundByItsHead(t *testing.T) {
+	d := story(t)
+	all := lines(d.log.String())
+	o := d.options
+	for cut := range len(all) + 1 {
+		_, o.Head = d.Head()
+		_, err := Replay(policyOf(t, someRules), o, strings.NewReader(strings.Join(all[:cut], "")))
+		if cut == len(all) {
+			require.NoError(t, err)
+			break
+		}
+		var bad *JournalError
+		require.ErrorAs(t, err, &bad)
+		require.Equal(t, cut+1, bad.Line)
+		o.Head = prevOf(all, cut)
+		_, err = Replay(policyOf(t, someRules), o, strings.NewReader(strings.Join(all[:cut], "")))
+		require.NoError(t, err)
+	}
+}

@@ -1,0 +1,267 @@
+package gate
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// inPhase brings a run there and returns what is open or executing in it.
+func inPhase(d *desk, p Phase) Item {
+	it := d.propose(contextOf("r"))
+	switch p {
+	case Staged:
+		return it
+	case Refused:
+		return d.resolve(it, Deny, "")
+	}
+	d.resolve(it, Approve, "")
+	d.redeem(it)
+	switch p {
+	case ToolProposed, ToolExecuting:
+		it = d.propose(call("r", "c", "weight_delete", `{}`))
+	case ResponseProposed, Finished:
+		it = d.propose(draft("r", "hello"))
+	}
+	if p == ToolExecuting || p == Finished {
+		d.resolve(it, Approve, "")
+		d.redeem(it)
+	}
+	return it
+}
+
+func TestTransitions(t *testing.T) {
+	type outcome map[Phase]any // the phase that follows, or the error
+	for name, tt := range map[string]struct {
+		do   func(d *desk, it Item) error
+		want outcome
+	}{
+		"propose a tool": {
+			func(d *desk, it Item) error { return second(d.Propose(d.now, call("r", "new", "weight_delete", `{}`))) },
+			outcome{NoRun: ErrIllegal, Staged: ErrIllegal, Running: ToolProposed, ToolProposed: ToolProposed, ToolExecuting: ToolProposed, ResponseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+		},
+		"propose a response": {
+			func(d *desk, it Item) error { return second(d.Propose(d.now, draft("r", "new"))) },
+			outcome{NoRun: ErrIllegal, Staged: ErrIllegal, Running: ResponseProposed, ToolProposed: ErrIllegal, ToolExecuting: ErrIllegal, ResponseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+		},
+		"done": {
+			func(d *desk, it Item) error { return second(d.Done(d.now, it.ID, json.RawMessage(`1`))) },
+			outcome{NoRun: ErrUnknown, Staged: ErrIllegal, Running: ErrIllegal, ToolProposed: ErrIllegal, ToolExecuting: Running, ResponseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+		},
+		"deny": {
+			func(d *desk, it Item) error { return second(d.Resolve(d.now, d.decision(it, Deny, ""))) },
+			outcome{NoRun: ErrUnknown, Staged: Refused, Running: ErrDecided, ToolProposed: Running, ToolExecuting: ErrDecided, ResponseProposed: Running, Finished: ErrDecided, Refused: Refused},
+		},
+		"stop": {
+			func(d *desk, it Item) error { return second(d.Resolve(d.now, d.decision(it, Stop, ""))) },
+			outcome{NoRun: ErrUnknown, Staged: Refused, Running: ErrDecided, ToolProposed: Refused, ToolExecuting: ErrDecided, ResponseProposed: Refused, Finished: ErrDecided, Refused: ErrDecided},
+		},
+		"finish": {
+			func(d *desk, it Item) error { return d.Finish(d.now, "r", "") },
+			outcome{NoRun: ErrUnknown, Staged: Finished, Running: Finished, ToolProposed: Finished, ToolExecuting: Finished, ResponseProposed: Finished, Finished: Finished, Refused: ErrIllegal},
+		},
+		"stop the run": {
+			func(d *desk, it Item) error { return d.StopRun(d.now, "r", "ann", "") },
+			outcome{NoRun: ErrUnknown, Staged: Refused, Running: Refused, ToolProposed: Refused, ToolExecuting: Refused, ResponseProposed: Refused, Finished: ErrIllegal, Refused: Refused},
+		},
+		"redeem": {
+			func(d *desk, it Item) error { return second(d.Redeem(d.now, it.ID)) },
+			outcome{NoRun: ErrUnknown, Staged: ErrPending, Running: ErrSpent, ToolProposed: ErrPending, ToolExecuting: ErrSpent, ResponseProposed: ErrPending, Finished: ErrSpent, Refused: ErrDenied},
+		},
+	} {
+		for from, want := range tt.want {
+			t.Run(fmt.Sprintf("%s while %q", name, from), func(t *testing.T) {
+				d := open(t, someRules)
+				var it Item
+				if from != NoRun {
+					it = inPhase(d, from)
+				}
+				require.Equal(t, from, d.Phase("r"))
+				before := d.seq()
+				err := tt.do(d, it)
+				if phase, ok := want.(Phase); ok {
+					require.NoError(t, err)
+					require.Equal(t, phase, d.Phase("r"))
+				} else {
+					require.ErrorIs(t, err, want.(error))
+					require.Equal(t, from, d.Phase("r"))
+					require.Equal(t, before, d.seq())
+				}
+				require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+			})
+		}
+	}
+}
+
+func TestParallelCalls(t *testing.T) {
+	d := open(t, someRules)
+	run := d.started("r")
+	var calls []Item
+	for i := range 4 {
+		calls = append(calls, d.propose(call(run, fmt.Sprint("c", i), "weight_delete", fmt.Sprintf(`{"id":%d}`, i))))
+	}
+	require.Len(t, d.Pending(), 4)
+	d.resolve(calls[2], Approve, "")
+	d.redeem(calls[2])
+	require.Equal(t, ToolProposed, d.Phase(run), "three wait")
+	require.Equal(t, "no", d.resolveFor(calls[0], Deny, "no").Reason, "which the model can read")
+	d.resolve(calls[1], Respond, `"later"`)
+	d.resolve(calls[3], Approve, "")
+	require.Equal(t, ToolProposed, d.Phase(run), "one is approved and not redeemed")
+	d.redeem(calls[3])
+	require.Equal(t, ToolExecuting, d.Phase(run))
+	_, err := d.Propose(d.now, draft(run, "too early"))
+	require.ErrorIs(t, err, ErrIllegal)
+	for _, i := range []int{3, 2} {
+		require.Equal(t, ToolExecuting, d.Phase(run))
+		_, err := d.Done(d.now, calls[i].ID, json.RawMessage(`true`))
+		require.NoError(t, err)
+	}
+	require.Equal(t, Running, d.Phase(run))
+	_, err = d.Done(d.now, calls[2].ID, json.RawMessage(`true`))
+	require.NoError(t, err, "the same again")
+	got, err := d.Done(d.now, calls[2].ID, json.RawMessage(`false`))
+	require.ErrorIs(t, err, ErrDecided)
+	require.Equal(t, `true`, string(got.Result))
+}
+
+func (d *desk) resolveFor(it Item, a Action, reason string) Item {
+	d.t.Helper()
+	dec := d.decision(it, a, "")
+	dec.Reason = reason
+	got, err := d.Resolve(d.now, dec)
+	require.NoError(d.t, err)
+	return got
+}
+
+func TestDeniedDraftIsDraftedAgain(t *testing.T) {
+	d := open(t, someRules)
+	run := d.started("r")
+	first := d.propose(draft(run, "one"))
+	require.Equal(t, first.ID, d.propose(draft(run, "one")).ID)
+	d.resolve(first, Deny, "")
+	next := d.propose(draft(run, "two"))
+	d.resolve(next, Approve, "")
+	require.Equal(t, next.ID, d.propose(draft(run, "two")).ID)
+	d.redeem(next)
+	require.Equal(t, next.ID, d.propose(draft(run, "two")).ID, "also when the run is finished")
+	_, err := d.Propose(d.now, draft(run, "three"))
+	require.ErrorIs(t, err, ErrIllegal)
+}
+
+func TestSubjectsThatAreNone(t *testing.T) {
+	d := open(t, someRules)
+	for name, change := range map[string]func(*Subject){
+		"no kind":               func(s *Subject) { s.Kind = "" },
+		"no thread":             func(s *Subject) { s.Thread = "" },
+		"no run":                func(s *Subject) { s.Run = "" },
+		"no call":               func(s *Subject) { s.Call = "" },
+		"no tool":               func(s *Subject) { s.Tool = "" },
+		"a wildcard":            func(s *Subject) { s.Tool = "*" },
+		"a tool like another":   func(s *Subject) { s.Tool = "weight_dеlete" }, // a Cyrillic letter
+		"a tool with a blank":   func(s *Subject) { s.Tool = "weight_delete " },
+		"a long tool":           func(s *Subject) { s.Tool = strings.Repeat("a", maxTool+1) },
+		"a run with a disguise": func(s *Subject) { s.Run = "r\u200b" },
+		"a call with a line":    func(s *Subject) { s.Call = "c\n" },
+		"a long thread":         func(s *Subject) { s.Thread = strings.Repeat("a", maxID+1) },
+		"a run of bytes":        func(s *Subject) { s.Run = "\xff" },
+		"a long label":          func(s *Subject) { s.Label = strings.Repeat("a", maxLabel+1) },
+		"a label of bytes":      func(s *Subject) { s.Label = "\xff" },
+		"a context with a tool": func(s *Subject) { s.Kind = Context },
+		"a draft with a call":   func(s *Subject) { s.Kind, s.Tool = Response, "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sub := call("r", "c", "weight_delete", `{}`)
+			change(&sub)
+			_, err := d.Propose(d.now, sub)
+			require.ErrorIs(t, err, ErrInput)
+		})
+	}
+}
+
+func TestFull(t *testing.T) {
+	d := open(t, someRules, func(o *Options) { o.MaxPending = 2 })
+	one := d.propose(contextOf("r1"))
+	d.propose(contextOf("r2"))
+	_, err := d.Propose(d.now, contextOf("r3"))
+	require.ErrorIs(t, err, ErrFull)
+	d.resolve(one, Approve, "")
+	_, err = d.Propose(d.now, contextOf("r3"))
+	require.ErrorIs(t, err, ErrFull, "approved ones count until they are redeemed")
+	d.redeem(one)
+	d.propose(contextOf("r3"))
+}
+
+func TestRunThatGoesOnAndOn(t *testing.T) {
+	d := open(t, someRules, func(o *Options) { o.RunItems, o.DenyLimit = 4, Never })
+	run := d.started("r")
+	for i := range 3 {
+		d.propose(call(run, fmt.Sprint("c", i), "unheard_of", fmt.Sprintf(`{"n":%d}`, i)))
+	}
+	_, err := d.Propose(d.now, call(run, "c9", "unheard_of", `{}`))
+	require.ErrorIs(t, err, ErrFull)
+	require.Equal(t, Denied, d.propose(call(run, "c2", "unheard_of", `{"n":2}`)).Status, "the same again is none more")
+}
+
+func TestOldRunsAreForgotten(t *testing.T) {
+	d := open(t, someRules, func(o *Options) { o.KeepRuns = 2 })
+	busy := d.propose(call(d.started("busy"), "c", "profile_get", `{}`))
+	d.redeem(busy)
+	require.NoError(t, d.StopRun(d.now, "busy", "ann", ""))
+	for i := range 5 {
+		run := d.started(fmt.Sprint("r", i))
+		require.NoError(t, d.Finish(d.now, run, ""))
+	}
+	require.Len(t, d.Executing(), 1, "what executes is kept")
+	require.Equal(t, Finished, d.Phase("r0"))
+	require.Equal(t, Refused, d.Phase("busy"))
+	require.NoError(t, d.Finish(d.now, "r0", ""))
+	require.ErrorIs(t, d.StopRun(d.now, "r0", "ann", ""), ErrIllegal)
+	require.Empty(t, d.Items("r0"))
+	_, err := d.Propose(d.now, call("r0", "c", "profile_get", `{}`))
+	require.ErrorIs(t, err, ErrReused)
+	_, err = d.Done(d.now, busy.ID, json.RawMessage(`1`))
+	require.NoError(t, err)
+	require.NoError(t, d.Finish(d.now, d.started("last"), ""))
+	require.Len(t, d.Runs(), 2)
+	require.Len(t, d.st.items, 2)
+	_, ok := d.Item(busy.ID)
+	require.False(t, ok)
+	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+}
+
+func TestLateResultLetsItsRunGo(t *testing.T) {
+	d := open(t, someRules, func(o *Options) { o.KeepRuns = 1 })
+	busy := d.propose(call(d.started("busy"), "c", "profile_get", `{}`))
+	d.redeem(busy)
+	require.NoError(t, d.Finish(d.now, "busy", ""))
+	require.NoError(t, d.Finish(d.now, d.started("last"), ""))
+	require.Len(t, d.Runs(), 2)
+	got, err := d.Done(d.now, busy.ID, json.RawMessage(`1`))
+	require.NoError(t, err)
+	require.Equal(t, Done, got.Status)
+	require.Len(t, d.Runs(), 1)
+	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+}
+
+func TestOptions(t *testing.T) {
+	for want, o := range map[string]Options{
+		"TTL": {TTL: -2}, "DenyLimit": {DenyLimit: -2}, "MaxBody": {MaxBody: -1}, "MaxPending": {MaxPending: -1},
+		"MaxEvents": {MaxEvents: -1}, "EventBytes": {EventBytes: -1}, "KeepRuns": {KeepRuns: -1}, "RunItems": {RunItems: -1},
+	} {
+		_, err := New(Policy{}, o)
+		require.ErrorContains(t, err, "Options."+want)
+	}
+	_, err := New(Policy{}, Options{MaxBody: maxMaxBody + 1})
+	require.ErrorContains(t, err, "Options.MaxBody")
+	_, err = Replay(Policy{}, Options{TTL: maxTTL + 1}, strings.NewReader(""))
+	require.ErrorContains(t, err, "Options.TTL")
+	s, err := New(Policy{}, Options{})
+	require.NoError(t, err)
+	it, err := s.Propose(start, contextOf("r"))
+	require.NoError(t, err)
+	require.Equal(t, Approved, it.Status)
+}

@@ -1,0 +1,174 @@
+package gate
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Point 4: bodies that readers could read differently are refused, and numbers keep their digits.
+
+var strictCases = []struct{ name, body, want, problem string }{
+	{"an object", ` { "a" : [ 1 , {"b":null} ] } `, `{"a":[1,{"b":null}]}`, ""},
+	{"digits", `{"a":1.50,"b":12345678901234567890,"c":1E+05,"d":-0,"e":1e-00}`, `{"a":1.50,"b":12345678901234567890,"c":1E+05,"d":-0,"e":1e-00}`, ""},
+	{"escapes stay", `{"a":"\u00e9\ud83d\ude00\/<é"}`, `{"a":"\u00e9\ud83d\ude00\/<é"}`, ""},
+	{"the order of keys", `{"z":1,"a":2}`, `{"z":1,"a":2}`, ""},
+	{"the same key elsewhere", `{"a":{"a":[{"a":1},{"a":2}]}}`, `{"a":{"a":[{"a":1},{"a":2}]}}`, ""},
+	{"names that only look alike", `{"rows":1,"rоws":2,"row s":3,"rows ":4}`, `{"rows":1,"rоws":2,"row s":3,"rows ":4}`, ""},
+	{"a name with a brace", `{"}":"{","]":"\"","\\":"\\"}`, `{"}":"{","]":"\"","\\":"\\"}`, ""},
+
+	{"nothing", "", "", "there is nothing"},
+	{"blanks", " \n", "", "there is nothing"},
+	{"a key twice", `{"id":1,"id":1}`, "", "a key stands twice"},
+	{"a key twice, escaped", `{"id":1,"\u0069d":2}`, "", "a key stands twice"},
+	{"a key twice, deep", `[[{"x":{"id":1,"id":2}}]]`, "", "a key stands twice"},
+	{"the empty key twice", `{"":1,"":2}`, "", "a key stands twice"},
+	{"a key in another case", `{"id":1,"ID":2}`, "", "upper and lower case"},
+	{"a Kelvin sign", `{"key":1,"\u212aey":2}`, "", "upper and lower case"},
+	{"a long s", `{"rows":1,"rowſ":2}`, "", "upper and lower case"},
+	{"a dotless i", `{"id":1,"ıd":2}`, "", "upper and lower case"},
+	{"a dotted I", `{"ID":1,"İD":2}`, "", "upper and lower case"},
+	{"a final sigma", `{"σ":1,"ς":2}`, "", "upper and lower case"},
+	{"a titlecase letter", `{"ǆ":1,"ǅ":2}`, "", "upper and lower case"},
+	{"a second value", `{} {}`, "", "there is more after"},
+	{"a stray brace", `{}}`, "", "there is more after"},
+	{"a second line", "{}\nnull", "", "there is more after"},
+	{"a NUL after it", "{}\x00", "", "there is more after"},
+	{"a byte order mark", "\ufeff{}", "", "not JSON"},
+	{"a comment", `{"a":1/*x*/}`, "", "not JSON"},
+	{"a comma too many", `{"a":1,}`, "", "not JSON"},
+	{"half of it", `{"a":`, "", "not JSON"},
+	{"NaN", `{"a":NaN}`, "", "not JSON"},
+	{"a leading zero", `{"a":01}`, "", "not JSON"},
+	{"single quotes", `{'a':1}`, "", "not JSON"},
+	{"a control character", "{\"a\":\"\x01\"}", "", "not JSON"},
+	{"bytes", "{\"a\":\"\xff\"}", "", "not UTF-8"},
+	{"a surrogate in bytes", "{\"a\":\"\xed\xa0\x80\"}", "", "not UTF-8"},
+	{"the first half of a pair", `{"a":"\ud83d"}`, "", "half of a pair"},
+	{"the first half and a letter", `{"a":"\ud83dx\ude00"}`, "", "half of a pair"},
+	{"the second half", `{"a":"\ude00"}`, "", "half of a pair"},
+	{"halves in the wrong order", `{"a":"\ude00\ud83d"}`, "", "half of a pair"},
+	{"half a pair in a key", `{"\uD800":1}`, "", "half of a pair"},
+	{"an escaped escape", `{"a":"\\ud800"}`, `{"a":"\\ud800"}`, ""},
+	{"a huge exponent", `{"a":1e1000000}`, "", "exponent"},
+	{"a huge exponent below", `{"a":1e-9999999999999999999999}`, "", "exponent"},
+	{"an exponent of zeros", `{"a":1e0000000000000001}`, `{"a":1e0000000000000001}`, ""},
+	{"deep enough", strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), ""},
+	{"too deep", strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1), "", "in one another"},
+	{"far too deep", strings.Repeat(`{"a":`, 1_000_000), "", "not JSON"},
+}
+
+func TestStrict(t *testing.T) {
+	for _, tt := range strictCases {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := strict([]byte(tt.body))
+			require.Equal(t, tt.want, string(got))
+			if tt.problem == "" {
+				require.NoError(t, err)
+				return
+			}
+			var bad *BodyError
+			require.ErrorAs(t, err, &bad)
+			require.ErrorIs(t, err, ErrBody)
+			require.Contains(t, bad.Problem, tt.problem)
+			require.LessOrEqual(t, bad.Offset, len(tt.body))
+		})
+	}
+}
+
+func TestStrictBounds(t *testing.T) {
+	var many strings.Builder
+	for i := range maxMembers {
+		many.WriteString(`,"` + itemID(uint64(i)) + `":0`)
+	}
+	_, err := strict([]byte("{" + many.String()[1:] + "}"))
+	require.NoError(t, err)
+	_, err = strict([]byte(`{"more":0` + many.String() + "}"))
+	require.ErrorContains(t, err, "more than 10000 keys")
+	_, err = strict([]byte("[" + strings.Repeat("0,", maxValues) + "0]"))
+	require.ErrorContains(t, err, "values are in it")
+}
+
+func TestBodiesAreRefusedAtEveryDoor(t *testing.T) {
+	d := open(t, someRules)
+	run := d.started("r")
+	busy := d.propose(call(run, "c0", "profile_get", `{}`))
+	d.redeem(busy)
+	pending := d.propose(call(run, "c1", "weight_delete", `{}`))
+	before := d.seq()
+	const secret = "hunter2"
+	for _, body := range []string{`{"a":"hunter2","a":1}`, `{"a":"hunter2","A":1}`, `{"a":"hunter2"} x`, `{"a":"hunter2"`, "{\"hunter2\":\"\xff\"}"} {
+		for name, err := range map[string]error{
+			"a context":  second(d.Propose(d.now, Subject{Kind: Context, Thread: "th", Run: "r2", Body: json.RawMessage(body)})),
+			"a call":     second(d.Propose(d.now, call(run, "c2", "weight_delete", body))),
+			"a draft":    second(d.Propose(d.now, Subject{Kind: Response, Thread: "th", Run: run, Body: json.RawMessage(body)})),
+			"an edit":    second(d.Resolve(d.now, d.decision(pending, Edit, body))),
+			"a stand-in": second(d.Resolve(d.now, d.decision(pending, Respond, body))),
+			"a result":   second(d.Done(d.now, busy.ID, json.RawMessage(body))),
+		} {
+			require.ErrorIs(t, err, ErrBody, name)
+			require.NotContains(t, err.Error(), secret, name)
+		}
+	}
+	require.Equal(t, before, d.seq())
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestResponseBodies(t *testing.T) {
+	d := open(t, someRules)
+	run := d.started("r")
+	for body, problem := range map[string]string{
+		`{}`:                                "needs text",
+		`{"text":1}`:                        "needs text",
+		`{"text":null}`:                     "needs text",
+		`{"Text":"a"}`:                      "nothing else",
+		`{"text":"a","html":"<b>"}`:         "nothing else",
+		`"a"`:                               "not a JSON object",
+		`{"text":"a","a2ui":{"b":1,"B":2}}`: "upper and lower case",
+	} {
+		_, err := d.Propose(d.now, Subject{Kind: Response, Thread: "th", Run: run, Body: json.RawMessage(body)})
+		require.ErrorContains(t, err, problem)
+	}
+	it := d.propose(Subject{Kind: Response, Thread: "th", Run: run, Body: json.RawMessage(`{"a2ui":null,"text":"\u003cb\u003e \u2028\u0007"}`)})
+	require.Equal(t, `{"text":"<b> \u2028\u0007","a2ui":null}`, string(it.Body))
+	again, _ := d.again(someRules).Item(it.ID)
+	require.Equal(t, it, again)
+}
+
+func TestSizes(t *testing.T) {
+	d := open(t, someRules, func(o *Options) { o.MaxBody = 40 })
+	it := Subject{Kind: Context, Thread: "th", Run: "r", Body: json.RawMessage(`{"a":"` + strings.Repeat("x", 32) + `"}`)}
+	d.propose(it)
+	it.Run, it.Body = "r2", json.RawMessage(`{"a":"`+strings.Repeat("x", 33)+`"}`)
+	_, err := d.Propose(d.now, it)
+	require.ErrorIs(t, err, ErrBody)
+	require.ErrorContains(t, err, "it has 41 bytes, at most 40 are taken")
+	_, err = d.Propose(d.now, Subject{Kind: Response, Thread: "th", Run: "r", Body: json.RawMessage(`{"text":"` + strings.Repeat("\u2028", 9) + `"}`)})
+	require.ErrorIs(t, err, ErrBody, "as it is written")
+}
+
+func TestNumbersCompareExactly(t *testing.T) {
+	order := []string{"-1e7", "-12", "-1.5", "-1.49", "-1e-9", "0", "1e-999999", "0.1", "0.10000000000000000000000001", "1", "9.99", "10", "1e2", "1e999999"}
+	for i, a := range order {
+		for j, b := range order {
+			got := parseNumber([]byte(a)).compare(parseNumber([]byte(b)))
+			require.Equal(t, i < j, got < 0, "%s against %s", a, b)
+			require.Equal(t, i == j, got == 0, "%s against %s", a, b)
+		}
+	}
+	for _, same := range [][2]string{{"1", "1.0"}, {"100", "1e2"}, {"100", "1E+02"}, {"0", "-0.00e9"}, {"0.001", "1e-3"}, {"12.5", "0.0125e3"}, {"1e00000000000005", "100000"}} {
+		require.True(t, samely(same[0], same[1]), "%v", same)
+	}
+}
+
+func samely(a, b string) bool { return same(json.RawMessage(a), json.RawMessage(b)) }
+
+func TestBodyErrorsAreNotSyntaxErrors(t *testing.T) {
+	_, err := strict([]byte(`{"a":q}`))
+	var syntax *json.SyntaxError
+	require.False(t, errors.As(err, &syntax), "those quote the text")
+}

@@ -1,0 +1,66 @@
+package autocontinue
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var writeState = flag.Bool("write-state", false, "write testdata/state for the current version, if it has no file yet")
+
+// story is what every version of the state has lived through before it was written. It never changes: the hashes in old
+// files are those of its names and texts.
+func story(t *testing.T) (*session, []Decision) {
+	x := play(t, Policy{})
+	return x, []Decision{
+		x.decide("going on", progress, turnIs("t1"), idIs("1")),
+		x.decide("Which?", question, turnIs("t1"), idIs("2")),
+		x.decide("done", rejected, turnIs("t2"), idIs("3")),
+		x.decide("done!", rejected, turnIs("t2"), idIs("4")),
+	}
+}
+
+// A session that an older version wrote goes on in this one as if nothing had been: what was decided is told again, what
+// was closed stays closed, and what was counted counts.
+func TestOlderVersions(t *testing.T) {
+	path := func(version int) string { return filepath.Join("testdata", "state", fmt.Sprintf("v%d.json", version)) }
+	x, decisions := story(t)
+	if current := path(stateVersion); *writeState {
+		_, err := os.Stat(current)
+		require.ErrorIs(t, err, os.ErrNotExist, "a version's file is written once")
+		b, err := json.MarshalIndent(x.s, "", "\t")
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Dir(current), 0o755))
+		require.NoError(t, os.WriteFile(current, append(b, '\n'), 0o644))
+	}
+	for version := 1; version <= stateVersion; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			b, err := os.ReadFile(path(version))
+			require.NoError(t, err, "write it with -write-state")
+			var read State
+			require.NoError(t, json.Unmarshal(b, &read))
+			old := &session{t: t, s: read, runs: x.runs}
+
+			for i, want := range decisions {
+				got, _, ok := Known(Policy{}, read, Output{Session: "s", Run: fmt.Sprint("run", i+1), ID: fmt.Sprint(i + 1), Text: "whatever"})
+				require.True(t, ok)
+				assert.True(t, got.Replayed, i)
+				assert.Equal(t, want.ID, got.ID)
+				if want.Action == Continue && i > 1 {
+					assert.Equal(t, Continue, got.Action)
+					assert.NotEmpty(t, got.Message)
+				}
+			}
+			old.wants(old.decide("again", progress, turnIs("t2"), runIs("run3")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+			old.wants(old.decide("Which?", question, turnIs("t1"), runIs("run2")), Suppress, OutcomeDuplicate, ReasonSameText)
+			old.wants(old.decide("late", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+			old.wants(old.decide("done", rejected, turnIs("t2")), Deliver, OutcomeStalled, ReasonRepeat)
+		})
+	}
+}
