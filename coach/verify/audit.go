@@ -92,6 +92,7 @@ func (a *audit) test(c TestClaim) {
 	for _, t := range runs {
 		outcome = append(outcome, t.outcome())
 		seen.Total, seen.Passed, seen.Failed, seen.Skipped = seen.Total+t.Total, seen.Passed+t.Passed, seen.Failed+t.Failed, seen.Skipped+t.Skipped
+		seen.PartsPassed += t.PartsPassed
 		counted = counted && t.Counted
 		if t.outcome() != Met && why == "" {
 			why = t.found()
@@ -116,7 +117,7 @@ func (a *audit) test(c TestClaim) {
 			d.Severity = ShouldFix
 		}
 		a.contradict(d)
-	case counted && whole && c.Passed != nil && *c.Passed > seen.Passed:
+	case counted && whole && c.Passed != nil && *c.Passed > seen.Passed+seen.PartsPassed:
 		a.count(c, seen, d)
 	case all == Met:
 		a.hold()
