@@ -51,6 +51,9 @@ func New(cfg Config) (*Verifier, error) {
 		return nil, errors.New("loop: a command is empty")
 	}
 	cfg.Witnesses, cfg.Commands, cfg.Reviewed = slices.Clone(cfg.Witnesses), slices.Clone(cfg.Commands), slices.Clone(cfg.Reviewed)
+	if cfg.Tree != nil {
+		cfg.Witnesses = append(cfg.Witnesses, verify.TreeWitness(cfg.Tree))
+	}
 	return &Verifier{cfg}, nil
 }
 
@@ -73,8 +76,8 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output, _ classi
 		return autocontinue.Verification{}, nil
 	}
 	review := verify.Begin(task, requirements, report)
-	if err := v.look(ctx, review); err != nil {
-		return autocontinue.Verification{}, err
+	if err := review.Ask(ctx, v.cfg.Witnesses...); err != nil {
+		return autocontinue.Verification{}, fmt.Errorf("loop: %w", err)
 	}
 	switch review.Standing() {
 	case verify.Met:
@@ -89,32 +92,6 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output, _ classi
 		note = strings.TrimSpace(strings.ToUpper(overrides[0][:1]) + overrides[0][1:] + ". " + note)
 	}
 	return autocontinue.Verification{Status: autocontinue.Unverified, Note: note}, nil
-}
-
-// look asks the witnesses.
-func (v *Verifier) look(ctx context.Context, review *verify.Review) error {
-	q := review.Query()
-	for _, w := range v.cfg.Witnesses {
-		f, err := w.Look(ctx, q)
-		if ctx.Err() != nil {
-			return fmt.Errorf("loop: %w", context.Cause(ctx))
-		}
-		if err != nil {
-			f.Unseen = append(slices.Clone(f.Unseen), "a witness could not look: "+err.Error())
-		}
-		review.Observe(f)
-	}
-	if v.cfg.Tree == nil {
-		return nil
-	}
-	tree, err := v.cfg.Tree(ctx)
-	if ctx.Err() != nil {
-		return fmt.Errorf("loop: %w", context.Cause(ctx))
-	}
-	if err == nil {
-		review.Observe(verify.Facts{Tree: tree})
-	}
-	return nil
 }
 
 // plan returns the requirements of a plan, which plan that was, and whether it could be read; without a plan there is nothing to read.
