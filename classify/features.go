@@ -41,6 +41,10 @@ func (rd *reading) features(req *reading, sh *sheet) {
 	// What it is made of.
 	on("items", rd.lines[itemLine] > 0)
 	on("items:6+", rd.lines[itemLine] >= 6)
+	on("items:claims", rd.itemClaims > 0)
+	on("items:claims:3+", rd.itemClaims >= 3)
+	on("items:claims-most", rd.itemClaims > 0 && rd.itemClaims*2 >= rd.lines[itemLine])
+	on("items-claims", rd.lines[itemLine] >= 3 && rd.itemClaims == 0)
 	on("numbered", rd.numbered >= 2)
 	on("headings", rd.lines[headingLine] > 0)
 	on("headings:4+", rd.lines[headingLine] >= 4)
@@ -56,9 +60,12 @@ func (rd *reading) features(req *reading, sh *sheet) {
 		on(fenceFeatures[k], n > 0)
 	}
 	on("fence:most", fenced > 0 && fenced*8 > rd.words)
+	on("fence:only", fenced > 0 && rd.sentences == 0 && rd.fences[codeFence]+rd.fences[editFence]+rd.fences[diffFence] == 0)
 	on("fence:edit-open", rd.fences[editFence] > 0 && !rd.openFence)
 	on("fence:edit+prose", rd.fences[editFence] > 0 && rd.lastLine.voice())
 	on("prompts", rd.prompts > 0)
+	on("results", rd.results > 0)
+	on("results:3+", rd.results >= 3)
 	on("numbers:3+", rd.numbers >= 3)
 	on("numbers:8+", rd.numbers >= 8)
 	on("numbers-long-text", rd.numbers >= 2 && rd.words < 120)
@@ -90,6 +97,9 @@ func (rd *reading) features(req *reading, sh *sheet) {
 	on("request:none", asked.none)
 	on("request:short", req.words > 0 && req.words <= 4)
 	on("request:long", req.words > 100)
+	on("request:pasted", asked.pasted)
+	on("request:headed", req.lines[headingLine] > 0)
+	on("request:listed", req.lines[itemLine] >= 2)
 	on("request:question", asked.question)
 	on("request:explain", asked.explain)
 	on("request:change", asked.change)
@@ -167,6 +177,12 @@ func (rd *reading) features(req *reading, sh *sheet) {
 	on("claim+question-request", asked.question && !asked.change && claim)
 	on("claim+explain-request", asked.explain && !asked.change && claim)
 	on("hedge-claim", rd.kind(SignalHedge) && !claim)
+	on("tests-evidence", rd.has(claimTests) && !evidence)
+	on("commit-evidence", (rd.has(claimCommit) || rd.has(claimPullRequest)) && !commit)
+	on("short+claim-evidence", rd.words < 20 && claim && !evidence)
+	on("claim+items-claims", claim && rd.lines[itemLine] >= 3 && rd.itemClaims == 0)
+	on("items:claims-evidence", rd.itemClaims > 0 && !evidence)
+	on("results+claim", rd.results > 0 && claim)
 	on("claim+change-request", asked.change && claim && !evidence)
 	on("code+change-request", asked.change && !asked.question && (rd.fences[codeFence] > 2 || rd.fences[editFence] > 0) && !evidence)
 	on("code+question-request", asked.question && rd.fences[codeFence] > 0)
@@ -189,6 +205,9 @@ func (rd *reading) features(req *reading, sh *sheet) {
 	on("goes-on+question-request", goesOn && asked.question)
 	on("goes-on+explain-request", goesOn && asked.explain)
 	on("goes-on-tail", !goesOn && (rd.has(progressNext) || rd.has(progressDoing) || rd.has(progressGerund)))
+	on("goes-on-last-submit", (rd.in(last.rules, progressNext) || rd.in(last.rules, progressDoing)) && !rd.has(claimSubmit))
+	on("goes-on+submit", goesOn && rd.has(claimSubmit))
+	on("goes-on+submit-hedge", goesOn && rd.has(claimSubmit) && !hedge)
 	on("claim+goes-on", claim && goesOn)
 	on("claim-goes-on", claim && !goesOn)
 	on("claim-goes-on-evidence", claim && !goesOn && !evidence)
@@ -218,6 +237,18 @@ func (rd *reading) features(req *reading, sh *sheet) {
 	blocked := rd.in(last.rules, blockerNeed) || rd.in(last.rules, blockerThen)
 	on("blocker-last+question-request", blocked && asked.question)
 	on("blocker-last-question-request", blocked && !asked.question && !asked.none)
+	on("blocker-last+pasted-request", blocked && asked.pasted)
+	on("asks+pasted-request", asked.pasted && (rd.has(blockerNeed) || rd.has(blockerThen) || rd.has(questionAsk)))
+	on("asks-tail+pasted-request", asked.pasted && (rd.in(tail, blockerNeed) || rd.in(tail, blockerThen) || rd.in(tail, questionAsk)))
+	on("asks-tail-claim", !claim && (rd.in(tail, blockerNeed) || rd.in(tail, blockerThen) || rd.in(tail, questionAsk)))
+	lead := rd.leadIn()
+	leadBlocks := rd.in(lead.rules, blockerNeed) || rd.in(lead.rules, blockerThen) || rd.in(lead.rules, questionAsk)
+	on("lead-in:blocker", leadBlocks)
+	on("lead-in:blocker-claim", leadBlocks && !claim)
+	on("lead-in:question", lead.question)
+	on("lead-in:progress", rd.in(lead.rules, progressNext) || rd.in(lead.rules, progressDoing))
+	on("lead-in:offer", rd.in(lead.rules, offerFurther) || rd.in(lead.rules, offerNext))
+	on("lead-in:claim", rd.in(lead.rules, claimDone) || rd.in(lead.rules, claimEdit) || rd.in(lead.rules, claimPast))
 	on("blocker-last+question-mark", blocked && last.question)
 	on("blocker-head", rd.in(head, blockerNeed) || rd.in(head, blockerRefuse))
 	on("blocker-head-claim", (rd.in(head, blockerNeed) || rd.in(head, blockerRefuse)) && !claim)
@@ -264,6 +295,19 @@ func (rd *reading) questionNear() bool {
 	return false
 }
 
+// leadIn returns the sentence before the list with which the text ends, as far back as the last ones go.
+func (rd *reading) leadIn() seen {
+	for i := range min(len(rd.tail), rd.sentences) {
+		if s := rd.nth(i); s.kind != itemLine {
+			if i == 0 {
+				break
+			}
+			return *s
+		}
+	}
+	return seen{}
+}
+
 // fits reports whether the text is in the lexicon's language.
 func (rd *reading) fits() bool {
 	return rd.common*9 >= rd.words && rd.words > 0 || rd.words <= 12 && rd.any != 0 && rd.foreign*3 <= rd.words
@@ -271,7 +315,7 @@ func (rd *reading) fits() bool {
 
 // asked is what the human's request calls for.
 type asked struct {
-	none, question, explain, change, act, document, goOn, greeting bool
+	none, pasted, question, explain, change, act, document, goOn, greeting bool
 }
 
 func (rd *reading) asks() asked {
@@ -281,7 +325,7 @@ func (rd *reading) asks() asked {
 	}
 	q := first.question || last.question || rd.sentences > 0 && rd.in(first.rules, requestQuestion)
 	return asked{
-		none: rd.words == 0, question: q,
+		none: rd.words == 0, pasted: isPasted(rd.text), question: q,
 		explain: rd.has(requestExplain), change: rd.has(requestChange), act: rd.has(requestAct), document: rd.has(requestDocument),
 		goOn: rd.has(requestGo) && rd.words <= 12, greeting: rd.has(requestGreet) && rd.words <= 4,
 	}

@@ -2,6 +2,8 @@ package classify
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -9,7 +11,7 @@ import (
 )
 
 // FuzzClassify holds every verdict to what must be true of all: a valid type, a confidence from 0 to 1, spans inside
-// the text at character boundaries, the same answer twice, and none of the agent's voice in an added fence.
+// the text at character boundaries, the same answer twice, and nothing that an added fence changes in the agent's voice.
 func FuzzClassify(f *testing.F) {
 	for _, c := range loadCases(f, "cases/*.jsonl") {
 		f.Add(c.Input.Text, c.Input.Request)
@@ -37,14 +39,10 @@ func FuzzClassify(f *testing.F) {
 		if r.SignalsDropped > 0 || !closed(text) {
 			return
 		}
-		in.Text = text + "\n\n```\nFixed it, all done, should work now. Should I go on? Error: no.\n```\n"
+		in.Text = text + "\n\n```\n" + strings.Join(slices.Sorted(maps.Values(inEach)), "\n") + "\n```\n"
 		fenced, _ := h.Classify(context.Background(), in)
-		for _, k := range []SignalKind{SignalClaim, SignalHedge, SignalQuestion, SignalFailure, SignalPromise, SignalOffer} {
-			for _, s := range fenced.Signals {
-				if s.Kind == k && s.Start >= len(text) {
-					t.Fatalf("%s %q inside a fence", k, in.Text[s.Start:s.End])
-				}
-			}
+		if !slices.Equal(voiced(r), voiced(fenced)) {
+			t.Fatalf("a fence changed what the prose says: %+v, %+v", r.Signals, fenced.Signals)
 		}
 	})
 }

@@ -24,7 +24,7 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return assemble(newLexicons(fsys, names), newWeightTables(embedded))
+	return assemble(builtinLexicons(fsys, names), newWeightTables(embedded)), nil
 })
 
 // Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make one
@@ -32,39 +32,28 @@ var builtin = sync.OnceValues(func() (*Heuristic, error) {
 type Heuristic struct {
 	lex     *lexicons
 	weights *weightTables
-	readers *[nTongues]func() *reader
+	readers *[nTongues]func() (*reader, error)
 	spare   *sync.Pool // of *reading, whose buffers serve again
 }
 
-// assemble returns a heuristic with these tables. It reads those for English; an error is in them.
-func assemble(lex *lexicons, w *weightTables) (*Heuristic, error) {
-	h := &Heuristic{lex: lex, weights: w, readers: new([nTongues]func() *reader), spare: new(sync.Pool)}
-	read := func(t tongue) (*reader, error) {
-		l, err := lex[t]()
-		if err != nil {
-			return nil, err
-		}
-		own, err := w[t]()
-		if err != nil {
-			return nil, err
-		}
-		return &reader{tongue: t, lex: l, weigh: own.table(featureNames(l)), others: t == english}, nil
-	}
-	first, err := read(english)
-	if err != nil {
-		return nil, err
-	}
-	h.readers[english] = func() *reader { return first }
-	for t := english + 1; t < nTongues; t++ {
-		h.readers[t] = sync.OnceValue(func() *reader {
-			r, err := read(t)
-			if err != nil { // can't be: tests read all built-in tables, and [Tables] those of a host
-				return first
+// assemble returns a heuristic with these tables, which it reads when a text first asks for them. Tests read all built-in ones,
+// and [Tables] those of a host, so that none has a fault then.
+func assemble(lex *lexicons, w *weightTables) *Heuristic {
+	h := &Heuristic{lex: lex, weights: w, readers: new([nTongues]func() (*reader, error)), spare: new(sync.Pool)}
+	for t := range h.readers {
+		h.readers[t] = sync.OnceValues(func() (*reader, error) {
+			l, err := lex[t]()
+			if err != nil {
+				return nil, err
 			}
-			return r
+			own, err := w[t]()
+			if err != nil {
+				return nil, err
+			}
+			return &reader{tongue: tongue(t), lex: l, weigh: own.table(featureNames(l)), others: tongue(t) == english}, nil
 		})
 	}
-	return h, nil
+	return h
 }
 
 // Option changes how a [Heuristic] judges.
@@ -130,11 +119,8 @@ func Tables(fsys fs.FS) Option {
 				return err
 			}
 		}
-		changed, err := assemble(lex, w)
-		if err == nil {
-			*h = *changed
-		}
-		return err
+		*h = *assemble(lex, w)
+		return nil
 	}
 }
 
@@ -146,7 +132,10 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 	if IsBlank(in.Text) {
 		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
 	}
-	rd, req := h.read(in)
+	rd, req, err := h.read(in)
+	if err != nil {
+		return Result{}, fmt.Errorf("classify: %w", err)
+	}
 	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, table: rd.reader.weigh, p: rd.reader.weigh.probabilities(rd.sheet.held)}
 	r := v.result()
 	h.done(rd, req)
@@ -158,7 +147,10 @@ func (h *Heuristic) Features(in Input) []Feature {
 	if h == nil || h.readers == nil {
 		return nil
 	}
-	rd, req := h.read(in)
+	rd, req, err := h.read(in)
+	if err != nil {
+		return nil
+	}
 	fs := make([]Feature, len(rd.sheet.held))
 	for i, f := range rd.sheet.held {
 		fs[i] = Feature{rd.reader.weigh.names[f], 1}
@@ -170,28 +162,41 @@ func (h *Heuristic) Features(in Input) []Feature {
 const maxRequest = 2000 // bytes of the request that are read
 
 // read reads an output and its request, and takes down the features.
-func (h *Heuristic) read(in Input) (rd, req *reading) {
-	rd = h.readText(in.Text, false, english)
-	req = h.readText(request(in.Request), true, rd.reader.tongue)
+func (h *Heuristic) read(in Input) (rd, req *reading, err error) {
+	if rd, err = h.readText(in.Text, false, english); err != nil {
+		return nil, nil, err
+	}
+	if req, err = h.readText(request(in.Request), true, rd.reader.tongue); err != nil {
+		return nil, nil, err
+	}
 	rd.features(req, &rd.sheet)
-	return rd, req
+	return rd, req, nil
 }
 
 // readText reads a text with the tables that its script asks for. Where that leaves open which language in Latin script
 // it is, that of the answer tells the request's: beside is the tongue of what stands beside the text.
-func (h *Heuristic) readText(text string, request bool, beside tongue) *reading {
+func (h *Heuristic) readText(text string, request bool, beside tongue) (*reading, error) {
 	t := tongueOf(text)
-	if t == english && beside == latin {
-		t = latin
+	if t == english && beside == latin || text == "" {
+		t = beside
 	}
-	rd := h.reading(text, h.readers[t]())
-	rd.read(request)
-	if rd.reader.others && rd.words > 0 && (!request || rd.words > 3) && (!rd.fits() || rd.alien > 0 && rd.alien*2 >= rd.common) { // perhaps in a language that needs no accents here
+	rd, err := h.readWith(t, text, request)
+	if err == nil && rd.reader.others && rd.words > 0 && (!request || rd.words > 3) && (!rd.fits() || rd.alien > 0 && rd.alien*2 >= rd.common) { // perhaps in a language that needs no accents here
 		h.done(rd)
-		rd = h.reading(text, h.readers[latin]())
-		rd.read(request)
+		return h.readWith(latin, text, request)
 	}
-	return rd
+	return rd, err
+}
+
+// readWith reads a text with the tables of a tongue.
+func (h *Heuristic) readWith(t tongue, text string, request bool) (*reading, error) {
+	tables, err := h.readers[t]()
+	if err != nil {
+		return nil, err
+	}
+	rd := h.reading(text, tables)
+	rd.read(request)
+	return rd, nil
 }
 
 // request returns what is read of the human's words: all, or the beginning and the end of long ones, between which logs

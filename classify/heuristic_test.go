@@ -277,16 +277,14 @@ func TestOwnCoachingIsNoRequest(t *testing.T) {
 	assert.Equal(t, want, judge(t, in))
 }
 
-// freshHeuristic has the built-in tables, of which nothing but English is compiled yet.
+// freshHeuristic has the built-in tables, of which nothing is read yet.
 func freshHeuristic(tb testing.TB) *Heuristic {
 	tb.Helper()
 	fsys, err := fs.Sub(embedded, "lexicon")
 	require.NoError(tb, err)
 	names, _, err := tableFiles(fsys)
 	require.NoError(tb, err)
-	h, err := assemble(newLexicons(fsys, names), newWeightTables(embedded))
-	require.NoError(tb, err)
-	return h
+	return assemble(builtinLexicons(fsys, names), newWeightTables(embedded))
 }
 
 // A heuristic that many use at once, and whose tables are compiled meanwhile, judges as one of its own does.
@@ -338,6 +336,17 @@ func TestTables(t *testing.T) {
 	_, err = NewHeuristic(Tables(fstest.MapFS{"weights.txt": {Data: weights}}))
 	require.NoError(t, err)
 
+	// Some editors begin a file with a byte order mark.
+	h, err = NewHeuristic(Tables(fstest.MapFS{
+		"en.txt":      {Data: append([]byte("\ufeff"+groupsOfATable), "[claim done]\nshipshape\n"...)},
+		"weights.txt": {Data: []byte("\ufeffbias 0 900 0 0 0 0")},
+	}))
+	require.NoError(t, err)
+	r, err = h.Classify(context.Background(), Input{Text: "The mast is shipshape."})
+	require.NoError(t, err)
+	assert.Equal(t, Blocker, r.Type)
+	assert.Equal(t, []string{"done"}, kinds(r, SignalClaim))
+
 	// Weights for one script leave the others as they are.
 	h, err = NewHeuristic(Tables(fstest.MapFS{"weights/cyrillic.txt": {Data: []byte("bias 0 900 0 0 0 0")}}))
 	require.NoError(t, err)
@@ -378,6 +387,22 @@ func TestTables(t *testing.T) {
 		"begins with gap": {"en.txt", "[claim done]\n... done", "can't begin with"},
 		"empty word":      {"en.txt", "[claim done]\nit is|", "an empty word"},
 		"endless word":    {"en.txt", "[claim done]\n" + strings.Repeat("完", 22), "is longer than 60 bytes"},
+		"joined group":    {"en.txt", "@a = b\n@c = d|@a\n", "en.txt:2: @a in a group: it holds words only"},
+		"ending in group": {"en.txt", "@a = b|~ing\n", "en.txt:1: ~ing in a group"},
+		"number in group": {"en.txt", "@a = #|one\n", "en.txt:1: # in a group"},
+		"group twice":     {"en.txt", "@a = b\n@a = c\n", "en.txt:2: group @a is defined twice"},
+		"group of words":  {"en.txt", "@a b = c\n", `en.txt:1: group "@a b": a name is one word`},
+		"any, or a word":  {"en.txt", "[claim done]\nall *|is done", "en.txt:2: * is a place of its own"},
+		"code, or a word": {"en.txt", "[claim done]\nran [it|{code}]", "en.txt:2: {code} is a place of its own"},
+		"gap, or a word":  {"en.txt", "[claim done]\nran ...|it", "en.txt:2: ... is a place of its own"},
+		"short ending":    {"en.txt", "[claim done]\nno longer ~s", "en.txt:2: ~s is too short for an ending"},
+		"clitic":          {"en.txt", "[claim done]\nit|'s done", `en.txt:2: "'s" is never one word in a text`},
+		"punctuation":     {"en.txt", "[claim done]\ndone → now", `en.txt:2: "→" is never one word in a text`},
+		"two words":       {"en.txt", "[claim done]\napi完了", `en.txt:2: "api完了" is never one word in a text`},
+		"open bracket":    {"en.txt", "[claim done]\ndone [now", `en.txt:2: "[now" is never one word in a text`},
+		"nothing at all":  {"en.txt", "[claim done]\n[all] [done]", "en.txt:2: each word of the phrase may be left out"},
+		"too many ways":   {"en.txt", "[claim done]\nall" + strings.Repeat(" [a]", 13) + " done", "en.txt:2: the phrase has too many words to leave out"},
+		"too many gaps":   {"en.txt", "[claim done]\nall" + strings.Repeat(" ... a", 6), "en.txt:2: the phrase has too many words to leave out"},
 		"bad weight":      {"en.txt", "[claim done]\nweight much\ndone", "weight needs"},
 		"missing group":   {"en.txt", "[claim done]\ndone", "group @"},
 		"no phrase":       {"en.txt", groups, "no phrases"},

@@ -54,6 +54,11 @@ var hostile = map[string]func(n int) string{
 	"German":          repeat("Ich habe die Weiterleitung im Login korrigiert und "),
 	"file names":      repeat("文件a.go，a.b"),
 	"dots":            repeat("."),
+	"mixed scripts":   repeat("Fixed 修复了 исправил ログイン \"a “b „c «d ‘e 「f 『g ' `h "),
+	"mixed lines":     repeat("Готово.\n完成。\nfertig\nできました\nlisto\n"),
+	"combining marks": repeat("e\u0301o\u0308 "),
+	"closing marks":   repeat("” “ » « ’ ‘ 」 「 "),
+	"escapes":         repeat("\x1b[31mFixed\x1b[0m \x1b]0;"),
 	"wrapped": func(n int) string {
 		return repeat("this line is longer than forty characters\n" + strings.Repeat("x\n", 8000))(n)
 	},
@@ -97,7 +102,8 @@ func TestHostileText(t *testing.T) {
 func TestMemoryDoesNotGrow(t *testing.T) {
 	h := newHeuristic(t)
 	for _, tables := range h.readers { // are compiled once, whatever the text
-		tables()
+		_, err := tables()
+		require.NoError(t, err)
 	}
 	texts := map[string]string{"10 MB of ordinary sentences": hostile["claims"](10 << 20)}
 	for name, text := range hostile {

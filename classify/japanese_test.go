@@ -51,7 +51,8 @@ func TestJapaneseQuestions(t *testing.T) {
 		"設定は完了しています。":        false,
 		"確認した項目は次のとおりですか:\n": false,
 	} {
-		rd, req := h.read(Input{Text: text})
+		rd, req, err := h.read(Input{Text: text})
+		require.NoError(t, err)
 		assert.Equal(t, want, rd.questions > 0, text)
 		h.done(rd, req)
 	}
@@ -146,10 +147,19 @@ added [works]
 func TestFaultyAlternatives(t *testing.T) {
 	for name, c := range map[string]struct{ table, want string }{
 		"joined word is empty": {"[claim done]\nready+|done\n", "an empty word"},
-		"group for code":       {"@of = out+of\n[claim done]\nready\n", "group @of holds words joined by +"},
-		"a frequent word":      {"[words]\nof+the|\n", "an empty word"},
+		"a frequent word":      {"[words]\nof|\n", "an empty word"},
+		"frequent words":       {"[words]\nof+the\n", `"of+the" is never one word in a text`},
 	} {
 		_, err := NewHeuristic(Tables(fstest.MapFS{"en.txt": {Data: []byte(groupsOfATable + c.table)}}))
+		assert.ErrorContains(t, err, c.want, name)
+	}
+	for name, c := range map[string]struct{ group, want string }{
+		"group for code": {"@of = out+of", "group @of holds words joined by +"},
+		"other language": {"@among = out+of", "group @among holds words joined by +"},
+	} {
+		_, err := NewHeuristic(Tables(fstest.MapFS{
+			"en.txt": {Data: []byte(groupsOfATable + "[claim done]\nready\n")}, "fr.txt": {Data: []byte(c.group)},
+		}))
 		assert.ErrorContains(t, err, c.want, name)
 	}
 }

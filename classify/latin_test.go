@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // The full stops of an abbreviation of two letters end no sentence.
@@ -90,7 +91,8 @@ func TestLatinWithoutAccents(t *testing.T) {
 		"Fertig, die Tests laufen durch.", "Listo, todas las pruebas pasan.", "Les tests passent maintenant.", "Feito! Todos os testes passam.",
 		"Comment puis-je vous aider aujourd'hui ?", "Primeiro vou olhar a estrutura do projeto.",
 	} {
-		rd, req := h.read(Input{Text: text, Request: "continua"})
+		rd, req, err := h.read(Input{Text: text, Request: "continua"})
+		require.NoError(t, err)
 		assert.Equal(t, latin, rd.reader.tongue, text)
 		assert.Equal(t, latin, req.reader.tongue, text)
 		h.done(rd, req)
@@ -98,7 +100,8 @@ func TestLatinWithoutAccents(t *testing.T) {
 	for _, text := range []string{
 		"Done, the tests pass.", "Updated the es and fr locale files.", "Fixed the café page.", "The de facto default is en.",
 	} {
-		rd, req := h.read(Input{Text: text, Request: "go on"})
+		rd, req, err := h.read(Input{Text: text, Request: "go on"})
+		require.NoError(t, err)
 		assert.True(t, rd.fits(), text)
 		h.done(rd, req)
 	}

@@ -31,7 +31,7 @@ func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []ma
 		if lex.traits[t.id]&(startWord<<v) == 0 {
 			continue
 		}
-		if w := &x.words[t.id]; w.second[q.begins(i)]&q.sieve(i+1) != 0 {
+		if w := &x.words[x.places[t.id]]; w.second[q.begins(i)]&q.sieve(i+1) != 0 {
 			q.try(x.list[w.first:w.last], i)
 		}
 	}
@@ -92,7 +92,7 @@ func (q *matcher) try(starts []start, i int) {
 			continue
 		}
 		pat := &q.lex.patterns[st.pattern]
-		end := matchAt(pat.elems, q.toks, i, q.lex.not)
+		end := q.lex.matchAt(q.lex.elements(pat), q.toks, i)
 		if end < 0 || len(q.found) == maxMatches || pat.end && end < len(q.toks) && !q.toks[end].gap {
 			continue
 		}
@@ -162,35 +162,37 @@ func atStart(toks []token, s sentence, i int) bool {
 	return false
 }
 
-// matchAt returns the token after the longest way in which elems match from token i on, or -1. The words of not deny.
-func matchAt(elems []element, toks []token, i int, not wordSet) int {
+// matchAt returns the token after the longest way in which elems match from token i on, or -1.
+func (lex *lexicon) matchAt(elems []element, toks []token, i int) int {
 	for k := range elems {
 		e := &elems[k]
 		if e.gap {
 			most := min(maxGap, len(toks)-i)
 			for n := 0; e.sure && n < most; n++ {
-				if not.has(toks[i+n].id) {
+				if lex.not.has(toks[i+n].id) {
 					most = n
 				}
 			}
 			for n := most; n >= 0; n-- {
-				if end := matchAt(elems[k+1:], toks, i+n, not); end >= 0 {
+				if end := lex.matchAt(elems[k+1:], toks, i+n); end >= 0 {
 					return end
 				}
 			}
 			return -1
 		}
-		for _, run := range e.runs {
-			if runAt(run, toks, i) {
-				if end := matchAt(elems[k+1:], toks, i+len(run), not); end >= 0 {
-					return end
+		if e.row {
+			for _, run := range lex.several(e) {
+				if runAt(run, toks, i) {
+					if end := lex.matchAt(elems[k+1:], toks, i+len(run)); end >= 0 {
+						return end
+					}
 				}
 			}
 		}
-		ok := i < len(toks) && e.matches(&toks[i])
+		ok := i < len(toks) && lex.fits(e, &toks[i])
 		if e.opt {
 			if ok {
-				if end := matchAt(elems[k+1:], toks, i+1, not); end >= 0 {
+				if end := lex.matchAt(elems[k+1:], toks, i+1); end >= 0 {
 					return end
 				}
 			}
@@ -217,7 +219,8 @@ func runAt(run []wordID, toks []token, i int) bool {
 	return true
 }
 
-func (e *element) matches(t *token) bool {
+// fits reports whether e matches a token by itself.
+func (lex *lexicon) fits(e *element, t *token) bool {
 	switch t.kind {
 	case codeToken:
 		return e.code
@@ -234,5 +237,8 @@ func (e *element) matches(t *token) bool {
 			return true
 		}
 	}
-	return e.any || e.tail&t.tail != 0 || t.id != 0 && contains(e.set, t.id)
+	if e.any || e.tail&t.tail != 0 {
+		return true
+	}
+	return t.id != 0 && lex.choices[e.from].sieve&wordSieve(t.id) != 0 && contains(lex.words(e), t.id)
 }

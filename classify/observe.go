@@ -243,9 +243,12 @@ func (rd *reading) namesCommit(s sentence, i int, block string) bool {
 	if t.start > 0 && (block[t.start-1] == '#' || block[t.start-1] == '=' || block[t.start-1] == '-') {
 		return false
 	}
-	if i > s.first {
-		if id := rd.rawToks[i-1].id; rd.lex.otherID.has(id) {
-			return false
+	for i--; i >= s.first; i-- {
+		switch before := &rd.rawToks[i]; block[before.start:before.end] { // "its ID is …", "the session (e.g. …)"
+		case "is", "was", "e", "g", "e.g", "e.g.":
+			continue
+		default:
+			return !rd.lex.otherID.has(before.id)
 		}
 	}
 	return true

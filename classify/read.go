@@ -32,6 +32,8 @@ type reading struct {
 	numbers, codeSpans     int // in the agent's voice
 	files                  fileCounts
 	measures               int
+	itemClaims             int // list items that say what was done
+	results                int // code spans with an arrow to what came of them
 	lastLine               lineKind
 	openFence              bool // the text ends inside a code fence
 	lastTrace              bool // the last lines are a stack trace
@@ -230,6 +232,7 @@ func (rd *reading) prose(l line, request bool) {
 		rd.measures += countMeasures(s)
 	}
 	if strings.IndexByte(s, '\xE2') >= 0 { // with which all of them begin
+		rd.results += countResults(s)
 		rd.checkMarks += strings.Count(s, "✅") + strings.Count(s, "✓") + strings.Count(s, "✔")
 		rd.crosses += strings.Count(s, "❌") + strings.Count(s, "✗") + strings.Count(s, "✕")
 	}
@@ -334,6 +337,9 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 		rd.parts(l, s, &mark)
 	}
 	rd.any |= mark.rules
+	if l.kind == itemLine && (rd.in(mark.rules, claimEdit) || rd.in(mark.rules, claimPast) || rd.in(mark.rules, claimDone)) {
+		rd.itemClaims++
+	}
 	if s.question {
 		rd.questions++
 	}

@@ -44,7 +44,7 @@ func (t *token) sieve() sieve {
 const endSieve = sieve(1) << 63
 
 // sieveAt returns what may stand in place n, from 0, of what elems match.
-func sieveAt(elems []element, n int) sieve {
+func (lex *lexicon) sieveAt(elems []element, n int) sieve {
 	if len(elems) == 0 {
 		return anySieve
 	}
@@ -53,18 +53,16 @@ func sieveAt(elems []element, n int) sieve {
 		return anySieve
 	}
 	var bits sieve
-	for _, run := range e.runs {
-		bits |= sieveOfRun(run, rest, n)
+	for _, run := range lex.several(e) {
+		bits |= lex.sieveOfRun(run, rest, n)
 	}
 	if e.opt {
-		bits |= sieveAt(rest, n)
+		bits |= lex.sieveAt(rest, n)
 	}
 	if n > 0 {
-		return bits | sieveAt(rest, n-1)
+		return bits | lex.sieveAt(rest, n-1)
 	}
-	for _, id := range e.set {
-		bits |= wordSieve(id)
-	}
+	bits |= lex.choices[e.from].sieve
 	if e.num {
 		bits |= numberSieve
 	}
@@ -84,9 +82,9 @@ func sieveAt(elems []element, n int) sieve {
 }
 
 // sieveOfRun returns what may stand in place n of the words of run, which rest follows.
-func sieveOfRun(run []wordID, rest []element, n int) sieve {
+func (lex *lexicon) sieveOfRun(run []wordID, rest []element, n int) sieve {
 	if n < len(run) {
 		return wordSieve(run[n])
 	}
-	return sieveAt(rest, n-len(run))
+	return lex.sieveAt(rest, n-len(run))
 }

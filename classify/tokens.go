@@ -365,7 +365,7 @@ func (lex *lexicon) asking(s []byte) bool {
 	if len(s) == 0 || s[len(s)-1] < utf8.RuneSelf {
 		return false
 	}
-	for _, e := range lex.asks {
+	for _, e := range lex.questions {
 		if bytes.HasSuffix(s, []byte(e)) {
 			return true
 		}

@@ -56,10 +56,20 @@ type reader struct {
 // lexicons compiles the lexicon of each tongue when it is first asked for.
 type lexicons [nTongues]func() (*lexicon, error)
 
+// newLexicons returns the lexicons in the files names of fsys.
 func newLexicons(fsys fs.FS, names []string) *lexicons {
 	l := new(lexicons)
 	for t := range l {
 		l[t] = sync.OnceValues(func() (*lexicon, error) { return parseLexicon(fsys, tongue(t).files(names)...) })
+	}
+	return l
+}
+
+// builtinLexicons returns the lexicons in the files names of fsys, which are the built-in ones.
+func builtinLexicons(fsys fs.FS, names []string) *lexicons {
+	l := new(lexicons)
+	for t := range l {
+		l[t] = sync.OnceValues(func() (*lexicon, error) { return builtinLexicon(fsys, tongue(t), tongue(t).files(names)) })
 	}
 	return l
 }
@@ -126,59 +136,63 @@ func hostWeights(fsys fs.FS, common bool, base *weightTables) (w *weightTables, 
 	return w, common || len(names) > 0, nil
 }
 
-// sample is how many bytes from the beginning and the end of a text tell its script. White space is not counted.
-const sample = 4096
-
-// tongueOf tells from its script which tables a text needs.
+// tongueOf tells from the script of its prose which tables a text needs. What stands in fences and quotes is data, whose script
+// says nothing.
 func tongueOf(text string) tongue {
-	head, tail := 0, len(text)
-	if len(text) <= 2*sample {
-		head = len(text)
-	}
-	for n := 0; head < len(text) && n < sample; head++ {
-		if !isBlank(text[head]) {
-			n++
-		}
-	}
-	for n := 0; tail > head && n < sample; tail-- {
-		if !isBlank(text[tail-1]) {
-			n++
-		}
+	if !hasForeign(text) {
+		return english
 	}
 	var n scriptCounts
-	n.add(text[:head])
-	n.add(text[tail:])
-	unspaced := n.han + n.kana
-	ascii := 0
-	if unspaced+n.cyrillic+n.accented > 0 {
-		ascii = asciiLetters(text[:head]) + asciiLetters(text[tail:])
+	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '>') < 0 && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		n.add(text) // all of it is prose
+	} else {
+		lines := lineReader{text: text}
+		for l, ok := lines.next(); ok; l, ok = lines.next() {
+			if l.kind.voice() {
+				n.add(text[l.start:l.end])
+			}
+			if l.check == tickedBox {
+				n.ascii++ // its x
+			}
+		}
 	}
+	unspaced := n.han + n.kana
 	switch {
-	case unspaced*15 > ascii && n.kana*8 > unspaced:
+	case unspaced*15 > n.ascii && n.kana*8 > unspaced:
 		return japanese
-	case unspaced*15 > ascii:
+	case unspaced*15 > n.ascii:
 		return chinese
-	case n.cyrillic*8 > ascii:
+	case n.cyrillic*8 > n.ascii:
 		return cyrillic
-	case n.accented > 2 || n.accented*100 > ascii:
+	case n.accented > 2 || n.accented*100 > n.ascii:
 		return latin
 	}
 	return english
 }
 
-// scriptCounts are how many letters of each script but ASCII a text has.
-type scriptCounts struct{ accented, cyrillic, han, kana int }
-
-func (n *scriptCounts) add(s string) {
+// hasForeign reports whether a text has letters of which scripts are told.
+func hasForeign(s string) bool {
 	for i := 0; i < len(s); i++ {
 		for i+8 <= len(s) && isASCII(s[i:i+8]) {
 			i += 8
 		}
-		if i == len(s) {
-			break
+		if i < len(s) && s[i] >= 0xC3 && s[i] <= 0xE9 && s[i] != 0xE2 { // with E2 begins punctuation
+			return true
 		}
+	}
+	return false
+}
+
+// scriptCounts are how many letters of each script a text has.
+type scriptCounts struct{ ascii, accented, cyrillic, han, kana int }
+
+func (n *scriptCounts) add(s string) {
+	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c < utf8.RuneSelf:
+			if c |= 0x20; 'a' <= c && c <= 'z' {
+				n.ascii++
+			}
 		case c >= 0xC3 && c <= 0xC5: // Latin-1 and Latin Extended-A
 			n.accented++
 		case c >= 0xD0 && c <= 0xD3:
@@ -194,14 +208,4 @@ func (n *scriptCounts) add(s string) {
 // isASCII tells it of eight bytes.
 func isASCII(s string) bool {
 	return (s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7])&0x80 == 0
-}
-
-func asciiLetters(s string) int {
-	n := 0
-	for i := range len(s) {
-		if c := s[i] | 0x20; 'a' <= c && c <= 'z' {
-			n++
-		}
-	}
-	return n
 }

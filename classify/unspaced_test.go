@@ -52,21 +52,21 @@ func (lex *lexicon) splits(words []string) bool {
 func (lex *lexicon) spellings(pat *pattern) (ways [][]string, unspacedOnly bool) {
 	var places [][][]string
 	most := 0
-	for _, e := range pat.elems {
+	for _, e := range lex.elements(pat) {
 		if e.opt || e.gap {
 			continue
 		}
-		if e.any || e.tail != 0 || e.code || e.full || e.part || e.num && len(e.set) == 0 {
+		if e.any || e.tail != 0 || e.code || e.full || e.part || e.num && len(lex.words(&e)) == 0 {
 			return nil, false
 		}
 		var choices [][]string
-		for _, id := range e.set {
-			choices = append(choices, []string{lex.vocab.words[id]})
+		for _, id := range lex.words(&e) {
+			choices = append(choices, []string{lex.vocab.word(id)})
 		}
-		for _, run := range e.runs {
+		for _, run := range lex.several(&e) {
 			var words []string
 			for _, id := range run {
-				words = append(words, lex.vocab.words[id])
+				words = append(words, lex.vocab.word(id))
 			}
 			choices = append(choices, words)
 		}

@@ -20,7 +20,7 @@ const maxUnread = 0.60
 func (v *verdict) result() Result {
 	r := Result{Source: "heuristic", Signals: v.rd.signals.list(), SignalsDropped: v.rd.signals.dropped}
 	p := v.p
-	r.Type, r.Confidence = Status, decided(p[classRejected]+p[classProgress])
+	r.Type, r.Confidence = Status, p[classRejected]+p[classProgress]
 	for c, t := range [...]OutputType{Error, Blocker, Question, Completion} {
 		if p[c] > r.Confidence {
 			r.Type, r.Confidence = t, p[c]
@@ -28,6 +28,11 @@ func (v *verdict) result() Result {
 	}
 	if r.Type == Status && p[classRejected] >= p[classProgress] && closeCall*p[classCompletion] > p[classRejected]+p[classProgress] {
 		r.Type, r.Confidence = Completion, p[classCompletion]
+	}
+	if r.Type == Status {
+		r.Confidence = surer(r.Confidence, decisiveness)
+	} else {
+		r.Confidence = surer(r.Confidence, caution)
 	}
 	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress]
 	var buf [256]byte
@@ -48,19 +53,22 @@ const surest = 0.995
 
 // closeCall is how much likelier a rejected completion has to be than a completion to be called one: what may well be done
 // is shown to the human. Cross-validated, it makes the verdicts more often right, too.
-const closeCall = 2
+const closeCall = 1.6
 
-// decisiveness is how much surer a status is made than the fit is of it. Cross-validated, a gate of 0.80 then lets more of the
-// statuses through, for somewhat more of the rest and a calibration that is still within 0.1 in each bin.
-const decisiveness = 1.1
+// decisiveness is how much surer a status is made than the fit is of it, caution what is made of the rest. The fit hedges
+// against other repositories; cross-validated over them, these two bring each bin of confidence nearer to how often it is right.
+const (
+	decisiveness = 1.5
+	caution      = 0.9
+)
 
-// decided moves a probability above one half away from it.
-func decided(p float64) float64 {
+// surer multiplies the log-odds of a probability above one half by factor.
+func surer(p, factor float64) float64 {
 	if p <= 0.5 {
 		return p
 	}
-	a := math.Pow(p, decisiveness)
-	return a / (a + math.Pow(1-p, decisiveness))
+	a := math.Pow(p, factor)
+	return a / (a + math.Pow(1-p, factor))
 }
 
 // classOf returns the class of a verdict.
@@ -84,6 +92,13 @@ func classOf(r Result) class {
 // closingConfidence is what a verdict has at least that rests on nothing but the question at the end.
 const closingConfidence = 0.60
 
+// leastQuestion is how likely a question has to be at the end of a report of more than longReport words: most of those only ask
+// what is next.
+const (
+	leastQuestion = 0.15
+	longReport    = 100
+)
+
 // closingQuestion makes a status that ends with a question to the human a question, however hollow what stands before it:
 // who asks waits. A courtesy or a further offer ("want me to add tests too?") is none, unless it is about an act that
 // wants an approval.
@@ -93,6 +108,10 @@ func (v *verdict) closingQuestion(r *Result) {
 		return
 	}
 	if v.rd.in(head, claimDone) && v.rd.in(last.rules, offerNext) && !last.or { // "Done. … Shall I go on with the next one?"
+		return
+	}
+	reports := v.rd.in(head, claimDone) || v.rd.in(head, claimEdit) || v.rd.in(head, claimPast)
+	if reports && v.rd.words > longReport && v.p[classQuestion] < leastQuestion {
 		return
 	}
 	offer := v.rd.in(last.rules, offerFurther)

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"encoding/binary"
+	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -12,8 +13,9 @@ import (
 // complete it has a hash table of its own, open-addressed and keyed by the word's bytes.
 type vocabulary struct {
 	ids   map[string]wordID // while it is built
-	words []string          // by number
-	slots []wordSlot        // a power of two, at most half full
+	text  string            // the words, by number
+	ends  []uint32          // of the words in text, by number
+	slots []wordSlot        // a power of two, at most two thirds full
 
 	stems    map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
 	sieve    [16]uint64        // a bit for the hash of each key of stems
@@ -39,69 +41,88 @@ const (
 	maxWords = 1 << 15 // so that a number fits wordID
 )
 
-// newVocabulary returns an empty vocabulary with room for so many words.
-func newVocabulary(room int) *vocabulary {
-	v := &vocabulary{ids: make(map[string]wordID, room), words: make([]string, 1, room+1)}
-	v.ids[""] = 0
-	return v
+func newVocabulary() *vocabulary {
+	return &vocabulary{ids: map[string]wordID{"": 0}, ends: make([]uint32, 1)}
 }
 
-// add numbers a word or, with ~ at its end, the beginning of words.
+// size returns how many words there are, with the empty one that has the number 0.
+func (v *vocabulary) size() int { return len(v.ends) }
+
+// word returns the word with a number, which is not 0.
+func (v *vocabulary) word(id wordID) string { return v.text[v.ends[id-1]:v.ends[id]] }
+
+// add numbers a word or, with ~ at its end, the beginning of words. It is in text once all are.
 func (v *vocabulary) add(w string) wordID {
 	id, ok := v.ids[w]
 	if !ok {
-		id = wordID(len(v.words))
+		id = wordID(len(v.ends))
 		v.ids[w] = id
-		v.words = append(v.words, w)
+		v.ends = append(v.ends, v.ends[id-1]+uint32(len(w)))
 	}
 	return id
 }
 
-// index makes the vocabulary ready for lookups. It returns the words that each stem is the beginning of.
-func (v *vocabulary) index() (below map[wordID][]wordID) {
-	v.ids = nil
+// join writes the words that were added into text.
+func (v *vocabulary) join() {
+	words := make([]string, v.size())
+	for w, id := range v.ids {
+		words[id] = w
+	}
+	v.text, v.ids = strings.Join(words, ""), nil
+}
+
+// index makes the vocabulary ready for lookups.
+func (v *vocabulary) index() {
 	size := 2
-	for size < 2*len(v.words) {
+	for size*2 < v.size()*3 {
 		size *= 2
 	}
 	v.slots = make([]wordSlot, size)
-	joined := strings.Join(v.words, "") // close together, since lookups compare with them
-	for i, w := range v.words {
-		v.words[i], joined = joined[:len(w)], joined[len(w):]
-	}
 	v.stems, v.unspaced = map[string][]stem{}, map[rune]uint64{}
-	for i, w := range v.words[1:] {
-		id := wordID(i + 1)
-		h := hashWord([]byte(w))
+	var buf []byte
+	for id := wordID(1); int(id) < v.size(); id++ {
+		w := v.word(id)
+		buf = append(buf[:0], w...)
+		h := hashWord(buf)
 		at := h & uint32(size-1)
 		for v.slots[at].id != 0 {
 			at = (at + 1) & uint32(size-1)
 		}
 		v.slots[at] = wordSlot{uint16(h >> 16), id}
-		if s, ok := strings.CutSuffix(w, "~"); ok {
-			key := s[:stemKey]
-			v.stems[key] = append(v.stems[key], stem{s, id})
-			h := hashWord([]byte(key)) % uint32(len(v.sieve)*64)
+		if w[len(w)-1] == '~' {
+			key := w[:stemKey]
+			v.stems[key] = append(v.stems[key], stem{w[:len(w)-1], id})
+			h := hashWord(buf[:stemKey]) % uint32(len(v.sieve)*64)
 			v.sieve[h/64] |= 1 << (h % 64)
 		}
-		if r, _ := utf8.DecodeRuneInString(w); unspaced(r) {
-			v.unspaced[r] |= 1 << len(w)
+		if w[0] >= 0xE3 {
+			if r, _ := utf8.DecodeRuneInString(w); unspaced(r) {
+				v.unspaced[r] |= 1 << len(w)
+			}
 		}
-	}
-	if len(v.stems) == 0 {
-		return nil
 	}
 	for _, list := range v.stems {
 		slices.SortFunc(list, func(a, b stem) int { return len(b.text) - len(a.text) })
 	}
-	below = map[wordID][]wordID{}
-	for i, w := range v.words {
+}
+
+// below returns the words that each stem is the beginning of.
+func (v *vocabulary) below() map[wordID][]wordID {
+	stems := map[string][]stem{} // by their first bytes
+	for id := wordID(1); int(id) < v.size(); id++ {
+		if s, ok := strings.CutSuffix(v.word(id), "~"); ok {
+			stems[s[:stemKey]] = append(stems[s[:stemKey]], stem{s, id})
+		}
+	}
+	below := map[wordID][]wordID{}
+	for id := wordID(1); int(id) < v.size(); id++ {
+		w := v.word(id)
 		if len(w) < stemKey {
 			continue
 		}
-		for _, s := range v.stems[w[:stemKey]] {
-			if s.id != wordID(i) && strings.HasPrefix(w, s.text) {
-				below[s.id] = append(below[s.id], wordID(i))
+		for _, s := range stems[w[:stemKey]] {
+			if s.id != id && strings.HasPrefix(w, s.text) {
+				below[s.id] = append(below[s.id], id)
 			}
 		}
 	}
@@ -113,7 +134,7 @@ func (v *vocabulary) exact(w []byte) wordID {
 	h := hashWord(w)
 	for at := h; ; at++ {
 		s := v.slots[at&uint32(len(v.slots)-1)]
-		if s.id == 0 || s.tag == uint16(h>>16) && v.words[s.id] == string(w) {
+		if s.id == 0 || s.tag == uint16(h>>16) && v.word(s.id) == string(w) {
 			return s.id
 		}
 	}
@@ -153,6 +174,30 @@ func hashWord(w []byte) uint32 {
 
 // wordSet is a set of words, a bit each.
 type wordSet []uint64
+
+// newWordSet returns a set of so many times 64 words that holds ids.
+func newWordSet(size int, ids []wordID) wordSet {
+	s := make(wordSet, size)
+	for _, id := range ids {
+		s[id/64] |= 1 << (id % 64)
+	}
+	return s
+}
+
+func (s wordSet) list() []wordID { return slices.Collect(s.all()) }
+
+// all yields the words of the set in the order of their numbers.
+func (s wordSet) all() iter.Seq[wordID] {
+	return func(yield func(wordID) bool) {
+		for i, bits64 := range s {
+			for ; bits64 != 0; bits64 &= bits64 - 1 {
+				if !yield(wordID(i*64 + bits.TrailingZeros64(bits64))) {
+					return
+				}
+			}
+		}
+	}
+}
 
 func (s wordSet) has(id wordID) bool { return id != 0 && s[id/64]&(1<<(id%64)) != 0 }
 

@@ -26,37 +26,56 @@ var classNames = [nClasses]string{"error", "blocker", "question", "completion", 
 // weights are hundredths of log-odds: how much a feature speaks for each class.
 type weights map[string][nClasses]int
 
-// parseWeights reads the table in the file name: a line a feature, its name and a whole number for each class. An error
+// parseWeights reads the table in a file: a line a feature, its name and a whole number for each class. An error
 // names the line.
-func parseWeights(fsys fs.FS, name string) (weights, error) {
-	src, err := fs.ReadFile(fsys, name)
+func parseWeights(fsys fs.FS, file string) (weights, error) {
+	src, err := fs.ReadFile(fsys, file)
 	if err != nil {
 		return nil, fmt.Errorf("read weights: %w", err)
 	}
-	w := make(weights)
-	for i, line := range strings.Split(string(src), "\n") {
-		f := strings.Fields(line)
-		if len(f) == 0 || strings.HasPrefix(f[0], "//") {
+	w := make(weights, 512)
+	n := 0
+	for line := range strings.SplitSeq(strings.TrimPrefix(string(src), byteOrderMark), "\n") {
+		n++
+		name, rest := cutField(line)
+		if name == "" || strings.HasPrefix(name, "//") {
 			continue
 		}
-		if len(f) != int(nClasses)+1 {
-			return nil, fmt.Errorf("weights %s:%d: %d columns, want %d: a feature and %s", name, i+1, len(f), nClasses+1, strings.Join(classNames[:], ", "))
-		}
-		if _, ok := w[f[0]]; ok {
-			return nil, fmt.Errorf("weights %s:%d: feature %s stands there twice", name, i+1, f[0])
-		}
 		var row [nClasses]int
-		for c := range row {
-			if row[c], err = strconv.Atoi(f[c+1]); err != nil {
-				return nil, fmt.Errorf("weights %s:%d: %s is not a whole number", name, i+1, f[c+1])
+		columns := 1
+		for field, rest := cutField(rest); field != ""; field, rest = cutField(rest) {
+			if columns < len(row)+1 {
+				if row[columns-1], err = strconv.Atoi(field); err != nil {
+					return nil, fmt.Errorf("weights %s:%d: %s is not a whole number", file, n, field)
+				}
 			}
+			columns++
 		}
-		w[f[0]] = row
+		if columns != len(row)+1 {
+			return nil, fmt.Errorf("weights %s:%d: %d columns, want %d: a feature and %s", file, n, columns, len(row)+1, strings.Join(classNames[:], ", "))
+		}
+		if _, ok := w[name]; ok {
+			return nil, fmt.Errorf("weights %s:%d: feature %s stands there twice", file, n, name)
+		}
+		w[name] = row
 	}
 	if len(w) == 0 {
-		return nil, fmt.Errorf("weights %s: no rows", name)
+		return nil, fmt.Errorf("weights %s: no rows", file)
 	}
 	return w, nil
+}
+
+// cutField returns the first field of a line and what follows it.
+func cutField(line string) (field, rest string) {
+	first := 0
+	for first < len(line) && isBlank(line[first]) {
+		first++
+	}
+	end := first
+	for end < len(line) && !isBlank(line[end]) {
+		end++
+	}
+	return line[first:end], line[end:]
 }
 
 // table is weights by the numbers of the features.

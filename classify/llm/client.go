@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -109,10 +108,10 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 	return answer, err
 }
 
-var names = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var names = compiled(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func (call Call) valid() error {
-	if call.Schema != nil && (!names.MatchString(call.Name) || !json.Valid(call.Schema)) {
+	if call.Schema != nil && (!names().MatchString(call.Name) || !json.Valid(call.Schema)) {
 		return errors.New("the schema of a call is not JSON, or its name is none")
 	}
 	return nil

@@ -3,7 +3,6 @@ package llm
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -125,14 +124,14 @@ func isRequest(v map[string]any) bool {
 }
 
 // messagesKey is the key of messages as a text may spell it: in JSON, in JSON within JSON, in Python.
-var messagesKey = regexp.MustCompile(`\\*"messages\\*"|'messages': \[`)
+var messagesKey = compiled(`\\*"messages\\*"|'messages': \[`)
 
 // withoutRequest cuts a request out of a text that repeats it. Of one that is not whole, or not JSON, nobody knows where it
 // ends: then all that follows is cut as well.
 func withoutRequest(text string) string {
 	var b strings.Builder
 	for {
-		at := messagesKey.FindStringIndex(text)
+		at := messagesKey().FindStringIndex(text)
 		if at == nil {
 			break
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
 )
 
 // lastObject returns the last complete JSON object in content that is wanted, or, if none is, the last one, whatever stands
@@ -78,7 +77,7 @@ func begins(text []byte) bool {
 	return len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')
 }
 
-var asValue = regexp.MustCompile(`(?:"[ \t\r\n]*:|[\[,])[ \t\r\n]*$`)
+var asValue = compiled(`(?:"[ \t\r\n]*:|[\[,])[ \t\r\n]*$`)
 
 // inside reports whether an object between before and after belongs to one that broke off. Where that one broke, no object
 // of it can begin.
@@ -86,7 +85,7 @@ func inside(before, after []byte, there bool) bool {
 	if after = bytes.TrimLeft(after, " \t\r\n"); len(after) > 0 && bytes.IndexByte([]byte(",]}"), after[0]) >= 0 {
 		return true
 	}
-	return !there && asValue.Match(before[max(0, len(before)-256):])
+	return !there && asValue().Match(before[max(0, len(before)-256):])
 }
 
 // open counts the objects that are open at the end of the beginning of one.
@@ -110,13 +109,13 @@ func open(text []byte) (n int) {
 
 const maxForeign = 32
 
-var foreignWord = regexp.MustCompile(`^(?i:[-+]?(?:nan|inf(?:inity)?)|none)\b`)
+var foreignWord = compiled(`^(?i:[-+]?(?:nan|inf(?:inity)?)|none)\b`)
 
 // foreign returns where a word that JSON lacks stands, if that is what broke the object that begins at start.
 func foreign(text []byte, start, at int) (from, to int) {
 	for _, from := range [...]int{at - 1, at} { // of nan, none and -Infinity the first letter is good JSON
 		if from > start {
-			if w := foreignWord.Find(text[from:min(len(text), from+12)]); w != nil {
+			if w := foreignWord().Find(text[from:min(len(text), from+12)]); w != nil {
 				return from, from + len(w)
 			}
 		}

@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,13 +20,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// report2kB is an output of 2 kB that is continued with a message, the longest way through the program.
-var report2kB = "The importer keeps the column order now, and the callers pass it on.\n\n" +
-	strings.Repeat("- changed a call in importer.go:120 so that the order of the header is kept\n", 24) +
-	"\nThe whole suite should be green with that. Done.\n"
+// reports2kB are outputs of about 2 kB that are continued with a message, the longest way through the program.
+var reports2kB = map[string]string{
+	"English": "The importer keeps the column order now, and the callers pass it on.\n\n" +
+		strings.Repeat("- changed a call in importer.go:120 so that the order of the header is kept\n", 24) +
+		"\nThe whole suite should be green with that. Done.\n",
+	"German": "Der Import behält jetzt die Reihenfolge der Spalten.\n\n" +
+		strings.Repeat("- Aufruf in importer.go:120 geändert, damit die Reihenfolge der Kopfzeile bleibt\n", 22) +
+		"\nDie Tests sollten damit grün sein. Fertig.\n",
+	"Russian": "Импорт теперь сохраняет порядок столбцов.\n\n" +
+		strings.Repeat("- изменил вызов в importer.go:120, чтобы порядок заголовка сохранялся\n", 16) +
+		"\nТесты должны теперь проходить. Готово.\n",
+	"Chinese": "导入现在保留列的顺序。\n\n" +
+		strings.Repeat("- 修改了 importer.go:120 中的调用，保留表头的顺序\n", 32) +
+		"\n测试应该会通过。已完成。\n",
+	"Japanese": "インポートは列の順序を保つようになりました。\n\n" +
+		strings.Repeat("- importer.go:120 の呼び出しを変更し、ヘッダーの順序を保持しました\n", 22) +
+		"\nテストは通るはずです。完了しました。\n",
+}
 
-// BenchmarkProcess runs the program on an output of 2 kB, and in turn a program that only reads it. x/reader is the ratio of
-// the medians.
+// BenchmarkProcess runs the program on outputs of 2 kB, and as the stop hook of Claude Code on the English one, and in turn a
+// program that only reads its input. x/reader is the ratio of the medians.
 func BenchmarkProcess(b *testing.B) {
 	dir := b.TempDir()
 	build := func(name, source string) string {
@@ -37,15 +53,57 @@ func BenchmarkProcess(b *testing.B) {
 		}
 		return bin
 	}
-	programs := []string{build("sidecoach", "."), build("reader", "./testdata/reader/reader.go")}
-	input := filepath.Join(dir, "output.txt")
-	require.NoError(b, os.WriteFile(input, []byte(report2kB), 0o666))
-	took := make([][]time.Duration, len(programs))
-	for b.Loop() {
-		for i, program := range programs {
+	sidecoach, reader := build("sidecoach", "."), build("reader", "./testdata/reader/reader.go")
+	for _, name := range slices.Sorted(maps.Keys(reports2kB)) {
+		b.Run(name, func(b *testing.B) {
+			inTurn(b, func(int) string { return reports2kB[name] }, reader, sidecoach)
+		})
+	}
+	b.Run("hook", func(b *testing.B) {
+		log := transcript(b, dir)
+		inTurn(b, func(n int) string { // each in a session of its own: a turn that is the human's stays so
+			payload, err := json.Marshal(map[string]any{
+				"hook_event_name": "Stop", "session_id": "s" + strconv.Itoa(n), "cwd": dir, "stop_hook_active": false,
+				"transcript_path": log, "last_assistant_message": reports2kB["English"],
+			})
+			require.NoError(b, err)
+			return string(payload)
+		}, reader, sidecoach, "hook", "claude", "--state", b.TempDir())
+	})
+}
+
+// transcript writes one of a short turn: a prompt and six runs of a tool.
+func transcript(b *testing.B, dir string) string {
+	var lines strings.Builder
+	e := json.NewEncoder(&lines)
+	add := func(id, role string, content any) {
+		require.NoError(b, e.Encode(map[string]any{
+			"type": role, "uuid": id, "sessionId": "one", "timestamp": "2026-01-02T03:04:05Z",
+			"message": map[string]any{"role": role, "content": content},
+		}))
+	}
+	add("p", "user", "Keep the order of the columns.")
+	for i := range 6 {
+		id := strconv.Itoa(i)
+		add("a"+id, "assistant", []any{map[string]any{
+			"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": "go build ./..."},
+		}})
+		add("r"+id, "user", []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}})
+	}
+	file := filepath.Join(dir, "transcript.jsonl")
+	require.NoError(b, os.WriteFile(file, []byte(lines.String()), 0o666))
+	return file
+}
+
+// inTurn runs a program and the reader on the same input, one after the other. text returns the input of the nth time.
+func inTurn(b *testing.B, text func(n int) string, reader, program string, args ...string) {
+	input := filepath.Join(b.TempDir(), "input")
+	var took [2][]time.Duration
+	for n := 0; b.Loop(); n++ {
+		require.NoError(b, os.WriteFile(input, []byte(text(n)), 0o666))
+		for i, cmd := range []*exec.Cmd{exec.Command(program, args...), exec.Command(reader)} {
 			f, err := os.Open(input)
 			require.NoError(b, err)
-			cmd := exec.Command(program)
 			cmd.Stdin = f
 			start := time.Now()
 			err = cmd.Run()
@@ -80,13 +138,9 @@ func TestPackagesStartWithLittle(t *testing.T) {
 			continue
 		}
 		found++
-		limit := 100
-		if m[1] == module+"/classify/llm" {
-			limit = 1000 // its patterns
-		}
 		allocs, err := strconv.Atoi(m[2])
 		require.NoError(t, err)
-		assert.Less(t, allocs, limit, m[1])
+		assert.Less(t, allocs, 100, m[1])
 	}
 	assert.NotZero(t, found, "%.500s", stderr.String())
 }

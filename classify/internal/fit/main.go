@@ -43,8 +43,9 @@ func main() {
 	out := flag.String("out", "", "folder to write the weights to, a file a script")
 	cv := flag.String("cv", "", "cross-validate on this file, folds by repository, instead of writing")
 	var t trainer
-	flag.Float64Var(&t.l2, "l2", 3, "strength of the penalty on large weights")
+	flag.Float64Var(&t.l2, "l2", 2, "strength of the penalty on large weights")
 	flag.Float64Var(&t.others, "others", 0.3, "how much cases in other scripts count in the weights for one script")
+	flag.Float64Var(&t.dropout, "dropout", 0.5, "how likely a feature is left out of a case, anew in each step of the fit")
 	flag.IntVar(&t.minimum, "min", 3, "leave out features that fewer cases have")
 	flag.Float64Var(&t.sharpen, "sharpen", 1, "factor on all weights: above 1 the verdicts are surer than the fit makes them")
 	flag.BoolVar(&t.typical, "typical", false, "weigh the cases without a repository as if labels were as frequent among them as among those with one")
@@ -108,7 +109,7 @@ func run(patterns files, out, cv, show string, blind float64, t *trainer) error 
 		return t.crossValidate(held, show)
 	}
 	for _, script := range scripts {
-		table := t.table(t.fit(script, ""), fmt.Sprintf("%s, with -l2 %g -blind %g -min %d -sharpen %g -others %g", strings.Join(sources, ", "), t.l2, blind, t.minimum, t.sharpen, t.others))
+		table := t.table(t.fit(script, ""), fmt.Sprintf("%s, with -l2 %g -dropout %g -blind %g -min %d -sharpen %g -others %g", strings.Join(sources, ", "), t.l2, t.dropout, blind, t.minimum, t.sharpen, t.others))
 		if out == "" {
 			fmt.Printf("%s\n%s\n", script, table)
 		} else if err := os.WriteFile(filepath.Join(out, script+".txt"), table, 0o644); err != nil {

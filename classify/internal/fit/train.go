@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 type trainer struct {
 	l2, sharpen float64
 	others      float64 // how much a case in another script counts
+	dropout     float64 // how likely a feature is left out of a case in a step
 	minimum     int
 	names       []string // of the features, by number
 	index       map[string]int
@@ -87,6 +89,8 @@ func (t *trainer) fit(script, without string) [][]float64 {
 	w, grad, mom, vel := matrix(len(seen), k), matrix(len(seen), k), matrix(len(seen), k), matrix(len(seen), k)
 	const steps, rate, b1, b2 = 400, 0.05, 0.9, 0.999
 	p := make([]float64, k)
+	noise := rand.New(rand.NewPCG(1, 2))
+	kept := make([]feature, 0, len(seen))
 	for step := 1; step <= steps; step++ {
 		for i := range grad {
 			for c := range grad[i] {
@@ -97,7 +101,8 @@ func (t *trainer) fit(script, without string) [][]float64 {
 			}
 		}
 		for _, e := range cases {
-			predict(p, w, e)
+			kept = t.noised(kept[:0], e.features, noise)
+			predict(p, w, kept)
 			p[e.class]--
 			weight := e.weight
 			if e.script != script {
@@ -106,7 +111,7 @@ func (t *trainer) fit(script, without string) [][]float64 {
 			if e.fold == "" {
 				weight *= prior[e.class]
 			}
-			for _, f := range e.features {
+			for _, f := range kept {
 				for c := range p {
 					grad[f.index][c] += weight * p[c] * f.value
 				}
@@ -168,10 +173,27 @@ func matrix(n, k int) [][]float64 {
 	return m
 }
 
+// noised appends to kept the features that are not left out by chance, with values that make up for those that are. Features
+// say much the same in many ways; so none comes to be relied on because of how it goes with the others in a few repositories.
+func (t *trainer) noised(kept, features []feature, noise *rand.Rand) []feature {
+	if t.dropout == 0 {
+		return append(kept, features...)
+	}
+	for i, f := range features {
+		switch {
+		case i == 0: // the bias
+			kept = append(kept, f)
+		case noise.Float64() >= t.dropout:
+			kept = append(kept, feature{f.index, f.value / (1 - t.dropout)})
+		}
+	}
+	return kept
+}
+
 // predict sets p to the probability of each class.
-func predict(p []float64, w [][]float64, e *example) {
+func predict(p []float64, w [][]float64, features []feature) {
 	clear(p)
-	for _, f := range e.features {
+	for _, f := range features {
 		for c := range p {
 			p[c] += w[f.index][c] * f.value
 		}

@@ -1,0 +1,93 @@
+package classify
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestIsPasted(t *testing.T) {
+	for s, want := range map[string]bool{
+		"PS C:\\work> npm run dev\nError: EACCES": true,
+		"\n$ make test": true,
+		"Traceback (most recent call last):\n  File x": true,
+		"client.js:536 WebSocket connection failed":    true,
+		"{\"ok\":false}":              true,
+		"<!doctype html>":             true,
+		"":                            false,
+		"why is it slow?":             false,
+		"Fix this: the list is empty": false,
+		"Option 2, and then:":         false,
+	} {
+		assert.Equal(t, want, isPasted(s), "%q", s)
+	}
+}
+
+func TestCountResults(t *testing.T) {
+	for s, want := range map[string]int{
+		"`make lint` → no findings":    1,
+		"`a` → blocked, `b` → allowed": 2,
+		"`old.go` → `new.go`":          0,
+		"input → output":               0,
+		"`last` →":                     0,
+		"→":                            0,
+		"`ruff check` →  exit 0, `mypy` → 2 ❌": 2,
+	} {
+		assert.Equal(t, want, countResults(s), "%q", s)
+	}
+}
+
+// A hash that is said to be the ID of something else is no commit, with words between or not.
+func TestHashOfSomethingElse(t *testing.T) {
+	for text, want := range map[string]bool{
+		"The folder is named by the session ID (e.g., `f33cd42`) now.": false,
+		"Its session is 9c1e5f0 in the log.":                           false,
+		"Committed as 9c1e5f0.":                                        true,
+		"Fixed the session handling in 9c1e5f0.":                       true,
+	} {
+		_, shown := hasEvidence(judge(t, Input{Text: text}), EvidenceCommit)
+		assert.Equal(t, want, shown, text)
+	}
+}
+
+// A number after "created" counts files as well as pull requests.
+func TestPullRequestByNumber(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Created 6 new files and updated 2.":   false,
+		"创建 14 个文件。":                           false,
+		"Opened pull request #41 for the fix.": true,
+		"Merged PR #7.":                        true,
+		"已创建 PR #7。":                           true,
+	} {
+		_, shown := hasEvidence(judge(t, Input{Text: text}), EvidencePullRequest)
+		assert.Equal(t, want, shown, text)
+	}
+}
+
+// What a function returns is no output that was seen.
+func TestReturnsIsNoOutput(t *testing.T) {
+	for text, want := range map[string]bool{
+		"`Session.messages` returns `ChatMessage[]` now.": false,
+		"`./run hello` printed `hello`.":                  true,
+	} {
+		_, shown := hasEvidence(judge(t, Input{Text: text}), EvidenceOutput)
+		assert.Equal(t, want, shown, text)
+	}
+}
+
+func hasEvidence(r Result, kind EvidenceKind) (Signal, bool) {
+	for _, s := range r.Signals {
+		if s.Kind == SignalEvidence && s.Name == string(kind) {
+			return s, true
+		}
+	}
+	return Signal{}, false
+}
+
+// A list after a request for input does not hide it.
+func TestLeadIn(t *testing.T) {
+	r := judge(t, Input{
+		Text: "The setup script failed: the description was empty.\n\nPlease provide the description. Once I have it, I'll:\n- run the script\n- fill in the template\n- report back with the path",
+	})
+	assert.Equal(t, Blocker, r.Type, r.Reason)
+}

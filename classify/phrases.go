@@ -1,0 +1,454 @@
+package classify
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// parseLexicon compiles the tables in the files names, one a language, into one. An error names file and line.
+func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
+	var sources []string
+	for _, name := range names {
+		src, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, fmt.Errorf("read lexicon: %w", err)
+		}
+		sources = append(sources, string(src))
+	}
+	p := lexiconParser{
+		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
+		shared: map[string]alternatives{},
+	}
+	for _, w := range slices.Sorted(maps.Keys(numberWords)) { // the first words there are
+		p.lex.vocab.add(w)
+	}
+	for _, r := range [...]struct {
+		kind SignalKind
+		name string
+	}{ // those that code finds signs of, phrases or not
+		{SignalGap, "denied"}, {SignalGap, "part"}, {SignalFailure, "exception"},
+		{SignalEvidence, string(EvidenceTests)}, {SignalEvidence, string(EvidenceCommit)}, {SignalEvidence, string(EvidencePullRequest)},
+	} {
+		if _, err := p.ruleIndex(r.kind, r.name); err != nil {
+			return nil, err
+		}
+	}
+	for i, src := range sources {
+		p.groups, p.section, p.words = map[string]alternatives{}, pattern{rule: -1}, false
+		n := 0
+		for line := range strings.SplitSeq(strings.TrimPrefix(src, byteOrderMark), "\n") {
+			n++
+			line = strings.TrimFunc(line, func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) })
+			if line == "" || strings.HasPrefix(line, "//") {
+				continue
+			}
+			if err := p.line(line); err != nil {
+				return nil, fmt.Errorf("lexicon %s:%d: %w", names[i], n, err)
+			}
+		}
+		for name, w := range p.groups {
+			all := p.shared[name]
+			p.shared[name] = alternatives{ids: append(all.ids, w.ids...), runs: append(all.runs, w.runs...)}
+		}
+	}
+	return p.finish()
+}
+
+const byteOrderMark = "\ufeff" // which some editors put before a text
+
+type lexiconParser struct {
+	lex     *lexicon
+	groups  map[string]alternatives // of the file at hand
+	shared  map[string]alternatives // of all files together: those that code asks for are one
+	section pattern                 // options of the section at hand
+	words   bool                    // inside [words]
+	common  []wordID
+	places  []alternatives // of each element, by its from
+}
+
+// alternatives are choices as they are written.
+type alternatives struct {
+	ids  []wordID
+	runs [][]wordID
+}
+
+func (p *lexiconParser) line(line string) error {
+	switch {
+	case line[0] == '@':
+		name, list, ok := strings.Cut(line, "=")
+		if !ok {
+			break // a phrase that begins with a group
+		}
+		var group alternatives
+		for w := range strings.SplitSeq(strings.TrimSpace(list), "|") {
+			if w == "#" || w != "" && strings.IndexByte("@~*{.", w[0]) >= 0 {
+				return fmt.Errorf("%s in a group: it holds words only", w)
+			}
+			if err := p.alternative(&group, w); err != nil {
+				return err
+			}
+		}
+		name = strings.TrimSpace(name)
+		if _, ok := p.groups[name]; ok {
+			return fmt.Errorf("group %s is defined twice", name)
+		}
+		if strings.ContainsFunc(name, unicode.IsSpace) {
+			return fmt.Errorf("group %q: a name is one word", name)
+		}
+		p.groups[name] = group
+		return nil
+	case line[0] == '[' && line[len(line)-1] == ']' && !strings.ContainsAny(line[1:len(line)-1], "[]|"):
+		return p.begin(strings.Fields(line[1 : len(line)-1])) // a phrase would not be one optional word
+	case strings.HasPrefix(line, "weight "):
+		w, err := strconv.ParseFloat(line[len("weight "):], 64)
+		if err != nil || p.section.rule < 0 || !(w >= 0 && w <= maxWeight) {
+			return fmt.Errorf("weight needs a section and a number from 0 to %d", maxWeight)
+		}
+		p.lex.rules[p.section.rule].weight = w
+		return nil
+	case p.words:
+		for w := range strings.SplitSeq(line, "|") {
+			id, err := p.word(w)
+			if err != nil {
+				return err
+			}
+			p.common = append(p.common, id)
+		}
+		return nil
+	}
+	if p.section.rule < 0 && !p.section.ignored {
+		return errors.New("a phrase before the first [section]")
+	}
+	return p.add(line)
+}
+
+const maxWeight = 1000
+
+func (p *lexiconParser) begin(fields []string) error {
+	p.section, p.words = pattern{rule: -1}, false
+	if len(fields) == 0 {
+		return errors.New("an empty section name")
+	}
+	kind := fields[0]
+	if kind == "words" {
+		p.words = true
+		return nil
+	}
+	if len(fields) < 2 {
+		return fmt.Errorf("section [%s] needs a kind and a name", kind)
+	}
+	for _, opt := range fields[2:] {
+		switch opt {
+		case "start":
+			p.section.start = true
+		case "end":
+			p.section.end = true
+		case "plain":
+			p.section.plain = true
+		case "clause":
+			p.section.clause = true
+		case "raw":
+			p.section.raw = true
+		case "verbless":
+			p.section.verbless = true
+		case "request":
+			p.section.request = true
+		default:
+			return fmt.Errorf("unknown option %q", opt)
+		}
+	}
+	switch SignalKind(kind) {
+	case "ignore":
+		p.section.ignored = true
+		return nil
+	case "request", SignalClaim, SignalHedge, SignalEvidence, SignalPromise, SignalQuestion, SignalOffer, SignalBlocker,
+		SignalFailure, SignalGap, SignalProgress, SignalAnswer:
+	default:
+		return fmt.Errorf("unknown kind %q", kind)
+	}
+	i, err := p.ruleIndex(SignalKind(kind), fields[1])
+	if err != nil {
+		return err
+	}
+	p.section.rule = i
+	return nil
+}
+
+// ruleIndex returns the index of the rule kind.name, which it makes if there is none.
+func (p *lexiconParser) ruleIndex(kind SignalKind, name string) (int, error) {
+	full := string(kind) + "." + name
+	i, ok := p.lex.byName[full]
+	if !ok {
+		i = len(p.lex.rules)
+		if i == maxRules {
+			return 0, fmt.Errorf("more than %d rules", maxRules)
+		}
+		p.lex.rules = append(p.lex.rules, rule{kind: kind, name: name, weight: 1})
+		p.lex.byName[full] = i
+	}
+	return i, nil
+}
+
+const maxEndings = 8
+
+func (p *lexiconParser) ending(s string) (uint8, error) {
+	if len(s) < 2 {
+		return 0, fmt.Errorf("~%s is too short for an ending: it needs two bytes", s)
+	}
+	i := slices.Index(p.lex.endings, s)
+	if i < 0 {
+		i = len(p.lex.endings)
+		if i == maxEndings {
+			return 0, fmt.Errorf("more than %d different endings", maxEndings)
+		}
+		p.lex.endings = append(p.lex.endings, s)
+	}
+	return 1 << i, nil
+}
+
+// alternative takes up a word, or several in a row joined by +.
+func (p *lexiconParser) alternative(to *alternatives, w string) error {
+	if !strings.Contains(w, "+") {
+		id, err := p.word(w)
+		to.ids = append(to.ids, id)
+		return err
+	}
+	var run []wordID
+	for w := range strings.SplitSeq(w, "+") {
+		id, err := p.word(w)
+		if err != nil {
+			return err
+		}
+		run = append(run, id)
+	}
+	to.runs = append(to.runs, run)
+	return nil
+}
+
+const maxWord = 60 // bytes; in scripts without spaces a bit of 64 stands for each length
+
+// word takes up a word or, with ~ at its end, the beginning of words.
+func (p *lexiconParser) word(w string) (wordID, error) {
+	if id, ok := p.lex.vocab.ids[w]; ok && id != 0 {
+		return id, nil
+	}
+	switch {
+	case w == "":
+		return 0, errors.New("an empty word")
+	case w != strings.ToLower(w):
+		return 0, fmt.Errorf("%q is not lower case", w)
+	case len(w) > maxWord:
+		return 0, fmt.Errorf("%q is longer than %d bytes", w, maxWord)
+	case string(finishWord(make([]byte, 0, 2*maxWord), []byte(w), false)) != w:
+		return 0, fmt.Errorf("%q is read as %q in texts: write that", w, finishWord(make([]byte, 0, 2*maxWord), []byte(w), false))
+	case w[len(w)-1] == '~' && strings.ContainsFunc(w, unspaced):
+		return 0, fmt.Errorf("%q: in a script without spaces ~ has no end of a word to stand for", w)
+	case w[len(w)-1] == '~' && len(w) <= stemKey:
+		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
+	case !isOneWord(strings.TrimSuffix(w, "~")):
+		return 0, fmt.Errorf("%q is never one word in a text: write the words that stand there one after the other", w)
+	case p.lex.vocab.size() == maxWords:
+		return 0, fmt.Errorf("more than %d words", maxWords)
+	}
+	return p.lex.vocab.add(w), nil
+}
+
+// isOneWord reports whether w is read as one word in texts.
+func isOneWord(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	if unspaced(r) {
+		return true
+	}
+	end, _ := scanWord([]byte(w), 0, nil)
+	return end == len(w) && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// add compiles a phrase.
+func (p *lexiconParser) add(line string) error {
+	var elems []element
+	for line != "" {
+		n := 0
+		for n < len(line) && !isBlank(line[n]) {
+			n++
+		}
+		f := line[:n]
+		for n < len(line) && isBlank(line[n]) {
+			n++
+		}
+		line = line[n:]
+		if len(p.places) == maxChoices {
+			return fmt.Errorf("more than %d words in all phrases", maxChoices)
+		}
+		e := element{from: uint16(len(p.places))}
+		p.places = append(p.places, alternatives{})
+		if f[0] == '[' && f[len(f)-1] == ']' {
+			e.opt, f = true, f[1:len(f)-1]
+		}
+		switch f {
+		case "...":
+			e.gap = true
+			e.sure = p.section.rule >= 0 && p.lex.rules[p.section.rule].kind == SignalClaim && !p.section.plain
+		case "*":
+			e.any = true
+		case "{code}":
+			e.code = true
+		case "{n/n}":
+			e.full = true
+		case "{m/n}":
+			e.part = true
+		default:
+			if err := p.choice(&e, f); err != nil {
+				return err
+			}
+		}
+		elems = append(elems, e)
+	}
+	if first := elems[0]; first.gap || first.any {
+		return errors.New("a phrase can't begin with * or with ... in its place")
+	}
+	if !slices.ContainsFunc(elems, func(e element) bool { return !e.opt && !e.gap }) {
+		return errors.New("each word of the phrase may be left out: it would match nothing at all")
+	}
+	if p.ways(elems) > maxWays {
+		return fmt.Errorf("the phrase has too many words to leave out, alternatives with + and ...: together more than %d ways to match", maxWays)
+	}
+	pat := p.section
+	pat.first = uint32(len(p.lex.elems))
+	p.lex.elems = append(p.lex.elems, elems...)
+	pat.last = uint32(len(p.lex.elems))
+	p.lex.patterns = append(p.lex.patterns, pat)
+	return nil
+}
+
+// maxWays is how many ways to match are tried for a phrase at most.
+const maxWays = 4096
+
+// ways returns in how many ways elems may be laid on words, as far as it matters.
+func (p *lexiconParser) ways(elems []element) int {
+	n := 1
+	for i := range elems {
+		e := &elems[i]
+		k := 1
+		runs := p.places[e.from].runs
+		for j, run := range runs { // the longest first; of those with the same length one matches
+			if j == 0 || len(run) < len(runs[j-1]) {
+				k++
+			}
+		}
+		if e.opt {
+			k++
+		}
+		if e.gap {
+			k = maxGap + 1
+		}
+		if n *= k; n > maxWays {
+			break
+		}
+	}
+	return n
+}
+
+// choice compiles the alternatives of one place in a phrase.
+func (p *lexiconParser) choice(e *element, f string) error {
+	to := &p.places[e.from]
+	for more := true; more; {
+		var w string
+		switch w, f, more = strings.Cut(f, "|"); {
+		case w == "#":
+			e.num = true
+		case w == "*" || w == "..." || w != "" && w[0] == '{':
+			return fmt.Errorf("%s is a place of its own, none of several alternatives: write a phrase for each", w)
+		case w != "" && w[0] == '~':
+			bit, err := p.ending(w[1:])
+			if err != nil {
+				return err
+			}
+			e.tail |= bit
+		case w != "" && w[0] == '@':
+			group, ok := p.groups[w]
+			if !ok {
+				return fmt.Errorf("group %s is not defined", w)
+			}
+			to.ids = append(to.ids, group.ids...)
+			to.runs = append(to.runs, group.runs...)
+		default:
+			if err := p.alternative(to, w); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortStableFunc(to.runs, func(a, b []wordID) int { return len(b) - len(a) })
+	return nil
+}
+
+// finish turns words into sets, now that the vocabulary is known.
+func (p *lexiconParser) finish() (*lexicon, error) {
+	lex := p.lex
+	if len(lex.patterns) == 0 {
+		return nil, errors.New("lexicon: no phrases")
+	}
+	lex.vocab.join()
+	below := lex.vocab.below()
+	all := func(list []wordID) []wordID {
+		list = slices.Clone(list)
+		for _, id := range list {
+			list = append(list, below[id]...)
+		}
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	known := map[string]uint16{} // by their lists
+	var key []byte
+	for i := range lex.elems {
+		e := &lex.elems[i]
+		c := p.places[e.from]
+		c.ids = all(c.ids)
+		key = key[:0]
+		for _, list := range append([][]wordID{c.ids}, c.runs...) {
+			key = binary.AppendUvarint(key, uint64(len(list)))
+			for _, id := range list {
+				key = binary.LittleEndian.AppendUint16(key, uint16(id))
+			}
+		}
+		n, ok := known[string(key)]
+		if !ok {
+			n = uint16(len(lex.choices))
+			known[string(key)] = n
+			lex.addChoices(c.ids, c.runs)
+		}
+		e.from, e.row = n, len(c.runs) > 0
+	}
+	size := (lex.vocab.size() + 63) / 64
+	for _, g := range lex.asked() {
+		group, ok := p.shared[g.name]
+		if !ok && g.needed {
+			return nil, fmt.Errorf("lexicon: group %s is not defined", g.name)
+		}
+		if len(group.runs) > 0 {
+			return nil, fmt.Errorf("lexicon: group %s holds words joined by +, but code asks for it", g.name)
+		}
+		*g.set = newWordSet(size, all(group.ids))
+	}
+	lex.common = newWordSet(size, all(p.common))
+	lex.index()
+	return lex, nil
+}
+
+// addChoices adds the choices between single words, sorted, and words in a row.
+func (lex *lexicon) addChoices(ids []wordID, runs [][]wordID) {
+	c := choices{ids: span{first: uint32(len(lex.ids))}, runs: span{first: uint32(len(lex.runs))}}
+	for _, id := range ids {
+		c.sieve |= wordSieve(id)
+	}
+	lex.ids, lex.runs = append(lex.ids, ids...), append(lex.runs, runs...)
+	c.ids.last, c.runs.last = uint32(len(lex.ids)), uint32(len(lex.runs))
+	lex.choices = append(lex.choices, c)
+}
