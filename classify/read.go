@@ -74,7 +74,7 @@ type block struct {
 
 const (
 	maxBlock = 2 * maxLine
-	maxSpan  = 8 * maxBlock // with all that stands between the lines
+	maxSpan  = 8 * maxBlock // with all that stands between the lines: the one place where white space counts
 )
 
 // quoteMarks are how many marks there are that open or close code spans and quotes.

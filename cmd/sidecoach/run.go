@@ -9,9 +9,9 @@
 // What a decision about an output of 2 kB takes from start to end, as a multiple of what a Go program takes that only reads
 // it, 1.3 ms on a small server; 5 times is the limit:
 //
-//	English                      3.7
-//	German                       4.7
-//	Russian, Chinese, Japanese   4.2
+//	English                      3.9
+//	German                       4.5
+//	Russian, Chinese, Japanese   4.3
 //	a stop hook, English         4.6
 //
 // Two thirds of that is what a larger binary and the libraries do before main; of the rest most is reading the heuristic's
