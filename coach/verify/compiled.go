@@ -5,7 +5,16 @@ import (
 	"sync"
 )
 
-// compiled returns expr, compiled when it is first used: programs that never verify do not pay for it.
-func compiled(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+// pattern is a regular expression that is compiled when it is first used: a program that never verifies does not wait for it.
+type pattern struct {
+	expr string
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+func compiled(expr string) *pattern { return &pattern{expr: expr} }
+
+func (p *pattern) get() *regexp.Regexp {
+	p.once.Do(func() { p.re = regexp.MustCompile(p.expr) })
+	return p.re
 }

@@ -67,10 +67,10 @@ func Lint(d Decision) []Problem {
 		switch {
 		case utf8.RuneCountInString(issue) < minIssue:
 			add("the issue is too short to say something: name what is wrong")
-		case isVague(vague(), issue):
+		case isVague(vague.get(), issue):
 			add("the issue is vague: name what is wrong, where, and how it shows")
 		}
-		if strings.TrimSpace(it.File) == "" && !testNamed().MatchString(it.Issue+" "+it.Suggestion) && !namesMissing(it, d.Tests.Missing) {
+		if strings.TrimSpace(it.File) == "" && !testNamed.get().MatchString(it.Issue+" "+it.Suggestion) && !namesMissing(it, d.Tests.Missing) {
 			add("it names no file and no missing test: say where")
 		}
 		key := it.File + "\x00" + fold(strings.Trim(issue, ".!"))

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -68,7 +67,7 @@ func proseLines(text string) []string {
 			}
 			continue
 		}
-		if fence != "" || strings.HasPrefix(t, ">") || openBox().MatchString(t) {
+		if fence != "" || strings.HasPrefix(t, ">") || openBox.get().MatchString(t) {
 			continue
 		}
 		lines = append(lines, start(strings.TrimRight(line, "\r\n"), maxRead))
@@ -101,18 +100,18 @@ var (
 	sentenceEnd = compiled(`[.!?](?:\s+|$)|;\s+|\s[—–]\s`)
 )
 
-func isTitle(line string) bool { return title().MatchString(line) }
+func isTitle(line string) bool { return title.get().MatchString(line) }
 
 // unmarked returns a line without what a list item begins with, and whether there was that.
 func unmarked(line string) (string, bool) {
-	m := marker().FindString(line)
+	m := marker.get().FindString(line)
 	return strings.TrimSpace(line[len(m):]), m != ""
 }
 
 func sentences(line string) []string {
 	var all []string
 	for {
-		at := sentenceEnd().FindStringIndex(line)
+		at := sentenceEnd.get().FindStringIndex(line)
 		if at == nil {
 			return append(all, line)
 		}
@@ -124,11 +123,11 @@ func sentences(line string) []string {
 // commitClaims reads "committed as abc1234", "commit: abc1234" and git's own "[main abc1234]". Commits that a sentence speaks about in
 // another way ("reverts abc1234", "since commit abc1234") are none of its own.
 func (r *Report) commitClaims(s string) {
-	if strings.Contains(s, "http") || otherCommit().MatchString(s) {
+	if strings.Contains(s, "http") || otherCommit.get().MatchString(s) {
 		return
 	}
-	for _, pattern := range []func() *regexp.Regexp{commitSaid, commitGit} {
-		for _, m := range pattern().FindAllStringSubmatch(s, -1) {
+	for _, p := range []*pattern{commitSaid, commitGit} {
+		for _, m := range p.get().FindAllStringSubmatch(s, -1) {
 			if isHash(m[1]) {
 				r.addCommit(m[1])
 			}

@@ -22,7 +22,7 @@ var (
 // fileHeading reports whether a line is a heading of changed files, how they were changed, and what follows its colon. Without a
 // colon the heading stands alone. "Created:" is one only with paths after it or below it.
 func fileHeading(line string) (ok bool, kind ChangeKind, rest string) {
-	m := heading().FindStringSubmatch(line)
+	m := heading.get().FindStringSubmatch(line)
 	if m == nil {
 		return false, "", ""
 	}
@@ -69,7 +69,7 @@ func (r *Report) bullet(line string, kind ChangeKind) bool {
 	if len(paths) == 0 {
 		return false
 	}
-	if untold().MatchString(rest[:min(len(rest), 200)]) {
+	if untold.get().MatchString(rest[:min(len(rest), 200)]) {
 		return true
 	}
 	said := strings.TrimSuffix(strings.TrimSpace(line), strings.TrimSpace(rest))
@@ -81,7 +81,7 @@ func (r *Report) bullet(line string, kind ChangeKind) bool {
 			kind = k.kind
 		}
 	}
-	if from := fromTo().FindString(rest); from != "" && len(paths) == 1 {
+	if from := fromTo.get().FindString(rest); from != "" && len(paths) == 1 {
 		if to, _ := pathList(rest[len(from):]); len(to) == 1 {
 			r.addFile(paths[0], Removed)
 			r.addFile(to[0], Added)
@@ -98,16 +98,16 @@ func (r *Report) bullet(line string, kind ChangeKind) bool {
 // that something was done in, to or about is not read: the sentence may mean another place.
 func (r *Report) fileClaims(s string) {
 	for s != "" {
-		m := madeVerb().FindStringSubmatchIndex(s)
+		m := madeVerb.get().FindStringSubmatchIndex(s)
 		if m == nil {
 			return
 		}
 		verb, rest := strings.ToLower(s[m[2]:m[3]]), s[m[1]:]
 		paths, after := pathList(rest)
-		if len(paths) > 0 && !asPlace().MatchString(after) && !untold().MatchString(after[:min(len(after), 80)]) {
+		if len(paths) > 0 && !asPlace.get().MatchString(after) && !untold.get().MatchString(after[:min(len(after), 80)]) {
 			r.made(verb, paths, after)
 		}
-		next := andVerb().FindStringSubmatchIndex(after)
+		next := andVerb.get().FindStringSubmatchIndex(after)
 		if next == nil {
 			return
 		}
@@ -116,7 +116,7 @@ func (r *Report) fileClaims(s string) {
 }
 
 func (r *Report) made(verb string, paths []string, after string) {
-	arrow := fromTo().FindString(after)
+	arrow := fromTo.get().FindString(after)
 	switch kind := kindOfWord(verb); verb {
 	case "renamed", "moved":
 		to, _ := pathList(after[len(arrow):])
@@ -125,7 +125,7 @@ func (r *Report) made(verb string, paths []string, after string) {
 			r.addFile(to[0], Added)
 		}
 	case "removed", "deleted":
-		if clearEnd().MatchString(after) {
+		if clearEnd.get().MatchString(after) {
 			for _, p := range paths {
 				r.addFile(p, Removed)
 			}
@@ -137,7 +137,7 @@ func (r *Report) made(verb string, paths []string, after string) {
 		if to, _ := pathList(after[len(arrow):]); arrow != "" && len(to) > 0 {
 			return // "changed a.go to b.go"
 		}
-		if kind == Added && !clearEnd().MatchString(after) && !strings.HasPrefix(strings.TrimSpace(after), "f") {
+		if kind == Added && !clearEnd.get().MatchString(after) && !strings.HasPrefix(strings.TrimSpace(after), "f") {
 			kind = "" // "added a.go handling": who knows what
 		}
 		if kind == Modified {

@@ -19,13 +19,13 @@ func tidyPath(s string) string {
 		before := s
 		s = strings.Trim(s, "`'\"“”‘’*<>")
 		s = strings.TrimRight(s, ",;:!?.")
-		if m := mdLink().FindStringSubmatch(s); m != nil {
+		if m := mdLink.get().FindStringSubmatch(s); m != nil {
 			s = m[2]
 			if !isPath(s) || strings.Contains(s, "://") {
 				s = m[1]
 			}
 		}
-		s = lineSuffix().ReplaceAllString(s, "")
+		s = lineSuffix.get().ReplaceAllString(s, "")
 		if s == before {
 			return s
 		}
@@ -49,7 +49,7 @@ var pathShape = compiled(`^(?:[A-Za-z]:)?[@~./\\\w\-+()\[\]$ ]*[\w\])]$`)
 
 // isPath reports whether a word of prose is surely the path of a file.
 func isPath(s string) bool {
-	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !pathShape().MatchString(s) || slices.Contains(products, strings.ToLower(s)) {
+	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !pathShape.get().MatchString(s) || slices.Contains(products, strings.ToLower(s)) {
 		return false
 	}
 	base := path.Base(strings.ReplaceAll(s, `\`, "/"))
@@ -71,20 +71,20 @@ func pathList(s string) (paths []string, rest string) {
 	for {
 		at := strings.TrimLeft(rest, " \t")
 		if len(paths) > 0 {
-			sep := listSeparator().FindString(at)
+			sep := listSeparator.get().FindString(at)
 			if sep == "" {
 				return paths, rest
 			}
 			at = at[len(sep):]
 		}
-		word := nextPath().FindString(at)
+		word := nextPath.get().FindString(at)
 		p := tidyPath(word)
 		if word == "" || !isPath(p) {
 			return paths, rest
 		}
 		paths = append(paths, p)
 		rest = at[len(word):]
-		if m := afterPath().FindString(rest); m != "" {
+		if m := afterPath.get().FindString(rest); m != "" {
 			rest = rest[len(m):]
 		}
 	}

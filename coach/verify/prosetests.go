@@ -27,15 +27,15 @@ var (
 
 // testClaims reads what a sentence says of runs. A sentence with a word of doubt, of a condition or of another time claims nothing.
 func (r *Report) testClaims(s string) {
-	words := inlineCode().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat("x", len(c)) })
-	if unsure().MatchString(words) {
+	words := inlineCode.get().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat("x", len(c)) })
+	if unsure.get().MatchString(words) {
 		return
 	}
 	ran := commandIn(s)
 	if r.runClaim(s, words) {
 		return
 	}
-	if m := builds().FindStringSubmatch(words); m != nil {
+	if m := builds.get().FindStringSubmatch(words); m != nil {
 		c := TestClaim{Kind: RunBuild, Result: Met}
 		if k := strings.ToLower(m[1]); strings.HasPrefix(k, "lint") || k == "vet" {
 			c.Kind = RunLint
@@ -51,11 +51,11 @@ func (r *Report) testClaims(s string) {
 		return
 	}
 	general := false
-	if m := countPass().FindStringSubmatch(words); m != nil {
+	if m := countPass.get().FindStringSubmatch(words); m != nil {
 		c.Passed, c.Total = atoi(m[1]), atoi(m[2])
-	} else if m := allPass().FindStringSubmatch(words); m != nil {
+	} else if m := allPass.get().FindStringSubmatch(words); m != nil {
 		general, c.Result, c.Passed = true, Met, atoi(m[1])
-	} else if suitePasses().MatchString(words) || testsPass().MatchString(words) {
+	} else if suitePasses.get().MatchString(words) || testsPass.get().MatchString(words) {
 		general, c.Result = true, Met
 	}
 	if c.Total == nil {
@@ -65,9 +65,9 @@ func (r *Report) testClaims(s string) {
 	if c.Result == "" {
 		return
 	}
-	scope := allPass().ReplaceAllString(words, "")
-	c.Part = partly().MatchString(scope) || !general && ran == "" && !plainCount(words)
-	if c.Result == Met && except().MatchString(words) {
+	scope := allPass.get().ReplaceAllString(words, "")
+	c.Part = partly.get().MatchString(scope) || !general && ran == "" && !plainCount(words)
+	if c.Result == Met && except.get().MatchString(words) {
 		c.Part = true // it says itself that there is more to it
 	}
 	r.addTest(c)
@@ -75,13 +75,13 @@ func (r *Report) testClaims(s string) {
 
 // plainCount reports whether a sentence is hardly more than counts: "12 passed, 0 failed".
 func plainCount(words string) bool {
-	rest := someCounts().ReplaceAllString(countPass().ReplaceAllString(words, ""), "")
+	rest := someCounts.get().ReplaceAllString(countPass.get().ReplaceAllString(words, ""), "")
 	return len(strings.Fields(rest)) <= 3
 }
 
 // counts reads "12 passed, 1 failed, 2 skipped".
 func (c *TestClaim) counts(words string) {
-	for _, m := range someCounts().FindAllStringSubmatch(words, -1) {
+	for _, m := range someCounts.get().FindAllStringSubmatch(words, -1) {
 		if middle := strings.ToLower(m[2]); middle != "" && middle != "tests" && middle != "test" && middle != "unit" && middle != "specs" && middle != "cases" && middle != "assertions" {
 			if middle == "assertions" || !strings.Contains(strings.ToLower(m[0]), "test") {
 				continue // "2 packages failed"
@@ -116,8 +116,8 @@ func atoi(s string) *int {
 // commandIn returns the command in code quotes that a sentence names, "" if there is none or more than one.
 func commandIn(s string) string {
 	found := ""
-	for _, m := range inlineCode().FindAllStringSubmatch(s, -1) {
-		if command().MatchString(m[1]) {
+	for _, m := range inlineCode.get().FindAllStringSubmatch(s, -1) {
+		if command.get().MatchString(m[1]) {
 			if found != "" {
 				return ""
 			}
@@ -130,17 +130,17 @@ func commandIn(s string) string {
 // runClaim reads "`go vet ./...` is clean" and "`npm test` passes".
 func (r *Report) runClaim(s, words string) bool {
 	any := false
-	for _, m := range inlineCode().FindAllStringSubmatchIndex(s, -1) {
+	for _, m := range inlineCode.get().FindAllStringSubmatchIndex(s, -1) {
 		line := strings.TrimSpace(strings.TrimPrefix(s[m[2]:m[3]], "$ "))
-		if !command().MatchString(line) {
+		if !command.get().MatchString(line) {
 			continue
 		}
 		after := s[m[1]:]
 		c := TestClaim{Kind: kindOf(strings.Fields(line)), Command: line}
 		switch {
-		case starts(ended(), after):
+		case starts(ended.get(), after):
 			c.Result = Met
-		case starts(endedBadly(), after):
+		case starts(endedBadly.get(), after):
 			c.Result = NotMet
 		default:
 			continue
@@ -148,7 +148,7 @@ func (r *Report) runClaim(s, words string) bool {
 		if c.Kind == RunTests {
 			c.counts(words[m[1]:])
 			c.settle()
-			c.Part = except().MatchString(words)
+			c.Part = except.get().MatchString(words)
 		}
 		r.addTest(c)
 		any = true

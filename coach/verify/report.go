@@ -51,7 +51,7 @@ type telling struct {
 
 func (r Report) telling() telling {
 	t := telling{text: strings.ToLower(start(r.Text, maxProse))}
-	t.gone, t.changed = testsGone().MatchString(t.text), testsChanged().MatchString(t.text)
+	t.gone, t.changed = testsGone.get().MatchString(t.text), testsChanged.get().MatchString(t.text)
 	return t
 }
 

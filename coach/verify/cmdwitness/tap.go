@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -57,11 +56,11 @@ func ReadTAP(r io.Reader) (Counts, error) {
 func (t *TAP) Write(p []byte) (int, error) { return t.lines.Write(p) }
 
 var (
-	tapPlan = regexp.MustCompile(`^1\.\.([0-9]+)[ \t]*(?:#.*)?$`)
-	tapTest = regexp.MustCompile(`^(not )?ok(?:[ \t]+([0-9]+))?(?:[ \t]+(.*))?$`)
-	tapBail = regexp.MustCompile(`^(?i:bail out!)`)
+	tapPlan = compiled(`^1\.\.([0-9]+)[ \t]*(?:#.*)?$`)
+	tapTest = compiled(`^(not )?ok(?:[ \t]+([0-9]+))?(?:[ \t]+(.*))?$`)
+	tapBail = compiled(`^(?i:bail out!)`)
 	// A "#" before which an odd number of backslashes stands is none; the word may go on, as in "# TODO: later" and "#skip".
-	tapDirective = regexp.MustCompile(`(?i)(?:^|[^\\])(?:\\\\)*#[ \t]*(?:todo|skip\S*)(?:[ \t:]|$)`)
+	tapDirective = compiled(`(?i)(?:^|[^\\])(?:\\\\)*#[ \t]*(?:todo|skip\S*)(?:[ \t:]|$)`)
 )
 
 func (t *TAP) read(line []byte, long bool) {
@@ -77,16 +76,16 @@ func (t *TAP) read(line []byte, long bool) {
 	if t.bailed {
 		return
 	}
-	if tapBail.MatchString(text) {
+	if tapBail().MatchString(text) {
 		t.bailed = true
 		t.counts.flaw("it bailed out")
 		return
 	}
 	if strings.HasPrefix(text, "TAP version 1") {
 		t.version = true
-	} else if m := tapPlan.FindStringSubmatch(text); m != nil {
+	} else if m := tapPlan().FindStringSubmatch(text); m != nil {
 		t.plan(m[1])
-	} else if m := tapTest.FindStringSubmatch(text); m != nil {
+	} else if m := tapTest().FindStringSubmatch(text); m != nil {
 		t.test(m[1] == "", m[2], m[3])
 	}
 }
@@ -126,7 +125,7 @@ func (t *TAP) test(ok bool, number, description string) {
 	t.seen[n], t.last, t.highest = true, n, max(t.highest, n)
 	name := strings.TrimSpace(strings.TrimPrefix(description, "- "))
 	switch {
-	case tapDirective.MatchString(description):
+	case tapDirective().MatchString(description):
 		t.counts.Skipped++
 	case ok:
 		t.counts.Passed++

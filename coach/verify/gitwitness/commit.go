@@ -3,14 +3,13 @@ package gitwitness
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strings"
 )
 
 var (
-	hexName = regexp.MustCompile(`^[0-9a-fA-F]{4,64}$`)
+	hexName = compiled(`^[0-9a-fA-F]{4,64}$`)
 	// What else a commit may be called: a branch, a tag, HEAD, and steps back from it. No searches (":/text"), dates or ranges.
-	refName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*(?:[~^][0-9]*)*$`)
+	refName = compiled(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*(?:[~^][0-9]*)*$`)
 )
 
 var (
@@ -22,7 +21,7 @@ var (
 // commit returns the full name of the commit that rev names. A rev that looks like a hash is one: a branch of that name
 // does not stand for it. The error is errNoCommit, errAmbiguous, errName or says what went wrong.
 func (r *repository) commit(ctx context.Context, rev string) (string, error) {
-	if len(rev) > 256 || !hexName.MatchString(rev) && !refName.MatchString(rev) || strings.Contains(rev, "..") {
+	if len(rev) > 256 || !hexName().MatchString(rev) && !refName().MatchString(rev) || strings.Contains(rev, "..") {
 		return "", errName
 	}
 	name, err := r.line(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
@@ -38,7 +37,7 @@ func (r *repository) commit(ctx context.Context, rev string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if hexName.MatchString(rev) && !strings.HasPrefix(name, strings.ToLower(rev)) {
+	if hexName().MatchString(rev) && !strings.HasPrefix(name, strings.ToLower(rev)) {
 		return "", errNoCommit
 	}
 	return name, nil

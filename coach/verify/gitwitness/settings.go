@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,7 +52,7 @@ func mixed(name string) bool {
 	return false
 }
 
-var testSection = regexp.MustCompile(`(?i)pytest|tox|nox|unittest|hatch\.envs|poe\.tasks|pdm\.scripts|aliases`)
+var testSection = compiled(`(?i)pytest|tox|nox|unittest|hatch\.envs|poe\.tasks|pdm\.scripts|aliases`)
 
 // settingsIn returns that part of a mixed file which is for tests, in a form that is the same for the same settings.
 func settingsIn(name string, text []byte) string {
@@ -79,7 +78,7 @@ func settingsIn(name string, text []byte) string {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
-			in = testSection.MatchString(line)
+			in = testSection().MatchString(line)
 		}
 		if in && line != "" && !strings.HasPrefix(line, "#") {
 			b.WriteString(line + "\n")

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,28 +23,28 @@ const (
 )
 
 var (
-	testName = regexp.MustCompile(`(?i)(?:_test|_spec|\.test|\.spec|\.cy)\.[a-z]+$|^test_[^/]*\.py$`)
+	testName = compiled(`(?i)(?:_test|_spec|\.test|\.spec|\.cy)\.[a-z]+$|^test_[^/]*\.py$`)
 	// JUnit, NUnit, XCTest, PHPUnit and ScalaTest name a file after its class.
-	testClass  = regexp.MustCompile(`(?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|kts|groovy|scala|cs|fs|vb|swift|php|dart)$`)
+	testClass  = compiled(`(?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|kts|groovy|scala|cs|fs|vb|swift|php|dart)$`)
 	testFolder = []string{"test", "tests", "__tests__", "__snapshots__", "testdata", "spec", "specs", "e2e", "androidtest"}
 	// What stands in such a folder and is no program or data of the tests.
 	prose = []string{".md", ".rst", ".adoc"}
 
 	// Settings of test runners, and nothing else.
-	configName = regexp.MustCompile(`^(?i:conftest\.py|pytest\.ini|tox\.ini|noxfile\.py|` +
+	configName = compiled(`^(?i:conftest\.py|pytest\.ini|tox\.ini|noxfile\.py|` +
 		`(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.(?:config|conf)\.[cm]?[jt]sx?|(?:jest|vitest)\.setup\.[cm]?[jt]s|` +
 		`\.mocharc(?:\.[a-z]+)?|\.rspec|phpunit\.xml(?:\.dist)?|ctesttestfile\.cmake)$`)
-	goTestMain = regexp.MustCompile(`(?m)^func[ \t]+TestMain[ \t]*\(`)
+	goTestMain = compiled(`(?m)^func[ \t]+TestMain[ \t]*\(`)
 )
 
 // RoleOf returns what a file is to the tests, by its path in slashes. What only its text shows it leaves out: a TestMain in a Go
 // test file, the tests' part of package.json, pyproject.toml and setup.cfg, for which [Witness.Look] reads them.
 func RoleOf(name string) Role {
 	base := path.Base(name)
-	if configName.MatchString(base) {
+	if configName().MatchString(base) {
 		return Settings
 	}
-	if testName.MatchString(base) || testClass.MatchString(base) {
+	if testName().MatchString(base) || testClass().MatchString(base) {
 		return Test
 	}
 	parts := strings.Split(path.Dir(name), "/")
@@ -81,7 +80,7 @@ func (r *repository) role(ctx context.Context, base string, c verify.Change, com
 		old = text.text.Bytes()
 	}
 	switch {
-	case goTest && (goTestMain.Match(now) || goTestMain.Match(old)):
+	case goTest && (goTestMain().Match(now) || goTestMain().Match(old)):
 		return Settings, nil
 	case !goTest && settingsIn(name, now) != settingsIn(name, old):
 		return Settings, nil

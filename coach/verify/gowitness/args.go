@@ -4,7 +4,6 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -20,7 +19,7 @@ type command struct {
 	chosen  bool     // not all tests are meant to run
 }
 
-var goProgram = regexp.MustCompile(`^go(?:[0-9][0-9.a-z]*)?(?:\.exe)?$`)
+var goProgram = compiled(`^go(?:[0-9][0-9.a-z]*)?(?:\.exe)?$`)
 
 // IsGoTest reports whether a command is go test, in any of its spellings, so that [Run] can run it.
 func IsGoTest(args []string) bool {
@@ -42,7 +41,7 @@ var (
 )
 
 func parse(args []string) (command, error) {
-	if len(args) < 2 || !goProgram.MatchString(path.Base(filepath.ToSlash(args[0]))) {
+	if len(args) < 2 || !goProgram().MatchString(path.Base(filepath.ToSlash(args[0]))) {
 		return command{}, errNotGoTest
 	}
 	c := command{program: args[0]}

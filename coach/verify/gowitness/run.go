@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -156,11 +155,11 @@ func (r *runner) judge(ctx context.Context, e *events, res cmdwitness.Result) Ou
 }
 
 // nowhere is what go says of a pattern that names no package.
-var nowhere = regexp.MustCompile(`(?m)^(?:go: )?(?:pattern \S+: |stat \S+: |no Go files in |.*matched no packages)`)
+var nowhere = compiled(`(?m)^(?:go: )?(?:pattern \S+: |stat \S+: |no Go files in |.*matched no packages)`)
 
 // lacking names what is not there to build the tests, which says nothing of the work.
 func lacking(text string) string {
-	if nowhere.MatchString(text) {
+	if nowhere().MatchString(text) {
 		return "no package of that name was found"
 	}
 	for _, sign := range []struct{ text, what string }{
