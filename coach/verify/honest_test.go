@@ -64,6 +64,18 @@ var honest = []struct {
 	{"Committed as 4f1c2ab and pushed.", true},
 	{"[main 4f1c2ab] auth: keep the query\n 3 files changed, 40 insertions(+), 2 deletions(-)", true},
 	{"Deleted `auth/legacy.go` and `auth/legacy_test.go`; their cases moved to auth/login_test.go.", true},
+	{"Updated README.md, then reverted it, since it was not needed.", false},
+	{"Updated auth/login.go and README.md. README.md I restored at the end.", true},
+	{"- Updated README.md (reverted, see below)", false},
+	{"Created tmp/probe.go to try it out, and deleted it again.", false},
+	{"Created tmp/probe.go. The probe shows the race. Deleted tmp/probe.go.", false},
+	{"Wrote tmp/probe.sh, a throwaway script.", false},
+	{"Changed README.md? No, that stays.", false},
+	{"Removed: `README.md` link in the footer", false},
+	{"Files changed: auth/login.go (keeps the query), auth/session.go (new)", true},
+	{"Committed as 9e8d7c6, then amended; the tests pass.", true},
+	{"All 5 acceptance tests pass; 2 unit tests still fail for want of a fixture.", true},
+	{"In the old version 20 tests passed.", false},
 	{"Wrote auth/session.go and a test. I was not able to run the linter.", true},
 }
 

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ const (
 // prose adds what a text claims. Code in fences, quotes and open checkboxes claim nothing.
 func (r *Report) prose(text string) {
 	text = start(text, maxProse)
+	defer r.dropTakenBack(text)
 	section := fileSection{}
 	for _, line := range proseLines(text) {
 		bare, marked := unmarked(line)
@@ -95,7 +97,9 @@ func fenceMark(t string) string {
 var (
 	openBox = compiled(`^(?:[-*+]|\d+[.)])\s+\[ \]`)
 	marker  = compiled(`^\s*(?:(?:[-*+•–]|\d{1,2}[.)])\s+(?:\[[xX]\]\s+)?|[✅✓✔☑]️?\s*|\|\s*)+`)
-	title   = compiled(`^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$)`)
+	// What a sentence says when nothing of a change is left.
+	takenBack = compiled(`(?i)\b(?:revert(?:ed|ing)?|undid|undone|rolled (?:it |them |that )?back|put (?:it |them )?back|restored|discarded|stashed|temporar(?:y|ily)|throwaway|scratch|(?:deleted|removed|dropped) (?:it|them|again|afterwards)|cleaned (?:it |them |this |that )?up)\b`)
+	title     = compiled(`^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$)`)
 	// The end of a sentence: a full stop inside a path or a number is none.
 	sentenceEnd = compiled(`[.!?](?:\s+|$)|;\s+|\s[—–]\s`)
 )
@@ -115,9 +119,32 @@ func sentences(line string) []string {
 		if at == nil {
 			return append(all, line)
 		}
-		all = append(all, line[:at[0]])
+		if line[at[0]] != '?' { // a question claims nothing
+			all = append(all, line[:at[0]])
+		}
 		line = line[at[1]:]
 	}
+}
+
+// dropTakenBack drops the files of which the text says that nothing of the change is left.
+func (r *Report) dropTakenBack(text string) {
+	if !takenBack.get().MatchString(text) {
+		return
+	}
+	gone := map[string]bool{}
+	for _, line := range proseLines(text) {
+		for _, s := range sentences(line) {
+			if !takenBack.get().MatchString(s) {
+				continue
+			}
+			for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == '(' || r == ')' || r == '`' }) {
+				if p := tidyPath(word); isPath(p) {
+					gone[cleanPath(p)] = true
+				}
+			}
+		}
+	}
+	r.Files = slices.DeleteFunc(r.Files, func(c FileClaim) bool { return gone[cleanPath(c.Path)] })
 }
 
 // commitClaims reads "committed as abc1234", "commit: abc1234" and git's own "[main abc1234]". Commits that a sentence speaks about in
@@ -136,7 +163,7 @@ func (r *Report) commitClaims(s string) {
 }
 
 var (
-	otherCommit = compiled(`(?i)\b(?:revert\w*|upstream|cherry|bisect\w*|introduc\w*|regress\w*|since|before|after|until|based?|parent|broke\w*|ancestor|was at|from|previous|earlier|old|their|his|her|you|your|example|e\.g|e\.g\.|like|such as|original|merge base|last known|will|would|should|could|not)\b`)
+	otherCommit = compiled(`(?i)\b(?:revert\w*|upstream|cherry|bisect\w*|introduc\w*|amend\w*|rebas\w*|squash\w*|fixup|regress\w*|since|before|after|until|based?|parent|broke\w*|ancestor|was at|from|previous|earlier|old|their|his|her|you|your|example|e\.g|e\.g\.|like|such as|original|merge base|last known|will|would|should|could|not)\b`)
 	commitSaid  = compiled("(?i)\\b(?:commit(?:ted|s)?|pushed)\\b(?:\\s+(?:is|as|in|id|hash|sha|with|it|them|the|change|changes|work|everything|all|this|that)){0,5}\\s*[:=#(]*\\s*\\**[`(]?([0-9a-f]{7,40})\\b")
 	commitGit   = compiled(`^\[[\w./-]+(?: \(root-commit\))? ([0-9a-f]{7,40})\]`)
 )

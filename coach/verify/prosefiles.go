@@ -35,7 +35,7 @@ func fileHeading(line string) (ok bool, kind ChangeKind, rest string) {
 		return false, "", "" // a lone "Added" may head anything
 	}
 	if rest != "" {
-		if paths, _ := pathList(rest); len(paths) == 0 {
+		if paths, after := pathList(rest); len(paths) == 0 || !clearEnd.get().MatchString(after) {
 			return false, "", ""
 		}
 	}

@@ -12,9 +12,9 @@ var (
 	suitePasses = compiled(`(?i)(?:\b(?:the|full|whole|entire|complete)\s+)(?:(?:full|whole|entire|complete)\s+)?(?:test\s+suite|tests|suite)\s+(?:(?:are|is|now|still|all|has|have)\s+){0,3}(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?)\b`)
 	testsPass   = compiled(`(?i)^(?:[*_]{0,2}tests?[*_]{0,2}:?[*_]{0,2}\s+(?:are\s+|now\s+|still\s+|all\s+)*)(?:pass(?:es|ed|ing)?|green)\b`)
 	countPass   = compiled(`(?i)\b(\d+)\s*(?:/|of|out of)\s*(\d+)\s+(?:(?:unit|test|total)\s+)?(?:tests?\s+|cases?\s+)?(?:are\s+|now\s+)?pass(?:ed|ing|es)?\b`)
-	someCounts  = compiled(`(?i)\b(\d+)\s+(?:(\w+)\s+)?(?:tests?\s+)?(?:are\s+|now\s+|all\s+)?(pass(?:ed|ing|es)?|fail(?:ed|ing|ures?|s)?|skipped|total)\b`)
+	someCounts  = compiled(`(?i)\b(\d+)\s+(?:(\w+)\s+)?(?:tests?\s+)?(?:are\s+|now\s+|all\s+|still\s+)?(pass(?:ed|ing|es)?|fail(?:ed|ing|ures?|s)?|skipped|total)\b`)
 
-	unsure = compiled(`(?i)\b(?:should|would|could|may|might|must|will|if|until|once|unless|make sure|ensure|ensures|verify that|confirm that|expect\w*|when|not all|don't|doesn't|didn't|cannot|can't|couldn't|not|never|no longer|before|previously|earlier|baseline|assum\w*|hopefully|so that|to make|to get|need\w*|want\w*|criteri\w+|require\w*|on ci|in ci|without|instead|claim\w*|says?|said|yet|probably|likely|presumably|todo|next|upstream|on main|on master|was|were|used to|initially|at first|first run)\b`)
+	unsure = compiled(`(?i)\b(?:should|would|could|may|might|must|will|if|until|once|unless|make sure|ensure|ensures|verify that|confirm that|expect\w*|when|not all|don't|doesn't|didn't|cannot|can't|couldn't|not|never|no longer|before|previously|earlier|baseline|assum\w*|hopefully|so that|to make|to get|need\w*|want\w*|criteri\w+|require\w*|on ci|in ci|without|instead|claim\w*|says?|said|yet|probably|likely|presumably|todo|next|upstream|on main|on master|was|were|used to|old|original|initially|at first|first run)\b`)
 	partly = compiled(`(?i)\b(?:new|added|related|relevant|affected|focused|targeted|these|those|my|this|unit|integration|e2e|end-to-end|frontend|backend|ui|smoke|regression|\w+'s|for|in|under|covering|of)\b`)
 	except = compiled(`(?i)\b(?:except|other than|apart from|but|besides|aside from|excluding|pre-?existing|known|unrelated|flaky)\b`)
 
@@ -66,7 +66,7 @@ func (r *Report) testClaims(s string) {
 		return
 	}
 	scope := allPass.get().ReplaceAllString(words, "")
-	c.Part = partly.get().MatchString(scope) || !general && ran == "" && !plainCount(words)
+	c.Part = c.Part || partly.get().MatchString(scope) || !general && ran == "" && !plainCount(words)
 	if c.Result == Met && except.get().MatchString(words) {
 		c.Part = true // it says itself that there is more to it
 	}

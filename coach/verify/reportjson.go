@@ -290,6 +290,8 @@ func (r *Report) addFile(p string, kind ChangeKind) {
 		if cleanPath(c.Path) == cleanPath(p) {
 			if c.Kind == "" {
 				r.Files[i].Kind = kind
+			} else if c.Kind == Added && kind == Removed {
+				r.Files = slices.Delete(r.Files, i, i+1) // made and taken away again: there is nothing to see
 			} else if kind != "" && kind != c.Kind {
 				r.Files[i].Kind = "" // added and then changed, or both ways: changed it is in any case
 			}

@@ -141,3 +141,28 @@ func ExampleReview() {
 	// - new failures: TestLogin
 	// - critical discrepancy test_result: tests passed, 12 passed: 11 passed, 1 failed; TestLogin
 }
+
+// What can be read is written back as it is.
+func FuzzReadTrace(f *testing.F) {
+	f.Add("{\"time\":\"2026-01-02T12:00:00Z\",\"event\":\"coach_decision\",\"task_id\":\"T\"}\n\n{\"event\":\"x\"}")
+	f.Add("{\"event\":\"coach_feedback\",\"items\":[{\"severity\":\"high\",\"issue\":\"x\"}]}\n{\"ev")
+	f.Fuzz(func(t *testing.T, s string) {
+		trace, err := verify.ReadTrace(strings.NewReader(s))
+		if err != nil {
+			require.Empty(t, trace)
+			return
+		}
+		var b bytes.Buffer
+		if _, err := trace.WriteTo(&b); err != nil {
+			return // a time that JSON cannot have
+		}
+		again, err := verify.ReadTrace(&b)
+		require.NoError(t, err)
+		require.Len(t, again, len(trace))
+		for i := range trace {
+			require.Equal(t, trace[i].Name, again[i].Name)
+			require.Equal(t, trace[i].Task, again[i].Task)
+			require.Empty(t, cmp.Diff(trace[i].Items, again[i].Items, cmpopts.EquateEmpty()))
+		}
+	})
+}
