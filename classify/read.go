@@ -29,7 +29,7 @@ type reading struct {
 	checkMarks, crosses    int
 	numbered               int
 	traceVoice, traceData  int // lines of a stack trace
-	numbers, codeSpans     int // in the agent's voice
+	numbers                int // in the agent's voice
 	files                  fileCounts
 	measures               int
 	itemClaims             int // list items that say what was done
@@ -268,7 +268,6 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 		switch {
 		case t.kind == codeToken:
 			mark.code++
-			rd.codeSpans++
 		case t.kind != wordToken:
 			if i > s.first || s.last-s.first > 1 {
 				rd.numbers++

@@ -52,14 +52,14 @@ func (v *verdict) result() Result {
 const surest = 0.995
 
 // closeCall is how much likelier a rejected completion has to be than a completion to be called one: what may well be done
-// is shown to the human. Cross-validated, it makes the verdicts more often right, too.
+// is shown to the human.
 const closeCall = 1.6
 
 // decisiveness is how much surer a status is made than the fit is of it, caution what is made of the rest. The fit hedges
 // against other repositories; cross-validated over them, these two bring each bin of confidence nearer to how often it is right.
 const (
-	decisiveness = 1.5
-	caution      = 0.9
+	decisiveness = 1.75
+	caution      = 0.8
 )
 
 // surer multiplies the log-odds of a probability above one half by factor.

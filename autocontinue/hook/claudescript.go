@@ -16,7 +16,7 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 	if !isObject(line) {
 		return false
 	}
-	var kind, uuid, turn, origin string
+	var kind, uuid, turn, origin, permission string
 	var msg, used []byte
 	var side, meta, summary bool
 	for key, v := range members(line) {
@@ -31,6 +31,8 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 			msg = v
 		case "toolUseResult":
 			used = v
+		case "permissionMode":
+			permission = textOf(v)
 		case "isSidechain":
 			side = isTrue(v)
 		case "isMeta":
@@ -42,6 +44,9 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 		}
 	}
 	if kind != "user" && kind != "assistant" || msg == nil {
+		if permission != "" && !s.sidechain {
+			emit(entry{kind: mode, text: permission})
+		}
 		return kind != "" && uuid != "" || claudeLines[kind]
 	}
 	if side != s.sidechain {
@@ -55,6 +60,9 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 		return true
 	}
 	claudeUser(msg, used, entry{id: uuid, turn: turn}, meta || summary || origin != "" && origin != "human", emit)
+	if permission != "" {
+		emit(entry{kind: mode, text: permission})
+	}
 	return true
 }
 

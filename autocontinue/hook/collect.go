@@ -43,6 +43,11 @@ type collector struct {
 
 func (c *collector) add(e entry) {
 	switch e.kind {
+	case mode:
+		if !c.before && c.tr.Mode == "" {
+			c.tr.Mode = e.text
+		}
+		return
 	case local:
 		c.output = true
 		return

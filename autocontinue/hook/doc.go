@@ -11,11 +11,18 @@
 //	}
 //	m = m.Heard(e) // and store it
 //	if e.Kind.IsPause() {
-//		out := e.Output(e.Look(m), m)
+//		out := e.Output(e.Await(ctx, m), m)
 //		d, err := ac.Handle(ctx, out) // with an error, d lets the agent stop
 //		m = m.After(e, out, d)        // and store it, too
 //		os.Stdout.Write(e.Answer(d))
 //	}
+//
+// # Old sessions
+//
+// [OpenTranscript] recognizes a transcript by its content, and [Transcript.Replay] goes through its pauses as a hook would have
+// met them, with the same [Trace] and the same [Memory] at each, so that a loop decides the same. [ReadReply] tells what the
+// human's words after a pause were. The file is read once forwards, and from each pause back to the human's words, in memory
+// that does not grow with it.
 //
 // # Formats
 //
@@ -32,6 +39,12 @@
 //     and for systemMessage, which the human sees (some versions only in the debug console, F12),
 //     packages/core/src/core/client.ts for when they are sent, packages/core/src/services/chatRecordingService.ts for the
 //     session file below ~/.gemini/tmp, JSON Lines now and one JSON object before.
+//   - Cursor 1.7 to 3.8: cursor.com/docs/hooks for stop, afterAgentResponse and beforeSubmitPrompt; the transcript, JSON Lines
+//     below ~/.cursor/projects, is not documented. The pause has no message: it comes before, with afterAgentResponse, and is
+//     held in the memory.
+//   - Copilot CLI 1.0.4x to 1.0.7x: docs.github.com/en/copilot/reference/hooks-reference for Stop and UserPromptSubmit, or
+//     agentStop and userPromptSubmitted; generated/session-events in github.com/github/copilot-sdk for the session's events,
+//     JSON Lines below ~/.copilot/session-state. The pause has no message: it is the transcript's.
 //
 // A key that is not known is skipped, wherever it stands. A key that is known and has a value of another type than the
 // host documents is an error: what it means cannot be told, and the agent is let stop.
@@ -39,8 +52,9 @@
 // # Limits
 //
 // A transcript is read from its end, at most 32 MiB and 50,000 lines of it, with lines above 4 MiB left out, in memory
-// that does not grow with the file. What a sub-agent did is not in the transcript of the agent that called it. Whether a
-// command ran tests, and whether they passed, is told by its words, its exit status and its output; see [Tests].
+// that does not grow with the file. What a sub-agent did is not in the transcript of the agent that called it. Cursor's
+// transcripts have no results of commands, and tell nothing of tests. Whether a command ran tests, and whether they passed,
+// is told by its words, its exit status and its output; see [Tests].
 //
 // A host runs all hooks that it is told of, those of the user's settings and those of the project's. Where two of them are
 // this one, they give one decision if the transcript has the message by then, and with Gemini CLI, which tells the time of
@@ -50,5 +64,6 @@
 // # Errors
 //
 // [Host.Read] wraps [ErrPayload] for what is no event of the host. An error never holds text of the payload. A transcript
-// that cannot be read is no error: [Trace.Err] says why, and the rest of the package does without.
+// that cannot be read is no error: [Trace.Err] says why, and the rest of the package does without. [Transcript.Replay] wraps
+// [ErrTruncated], [ErrDamaged] or [ErrInterleaved], and [OpenTranscript] [ErrFormat].
 package hook

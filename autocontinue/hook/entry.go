@@ -22,6 +22,7 @@ const (
 	call                          // the agent called a tool
 	result                        // the tool's result
 	abort                         // the human interrupted the agent
+	mode                          // the agent works in another permission mode from here on, or in the one that text says
 )
 
 // entry is one thing that happened in a conversation, in one form for all hosts.

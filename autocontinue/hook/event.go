@@ -12,6 +12,7 @@ const (
 	StopFailure  Kind = "stop_failure"  // the turn broke; Message is the error, and the answer is not read
 	Notify       Kind = "notify"        // the agent has paused, and cannot be sent on any more
 	Prompt       Kind = "prompt"        // a prompt goes to the agent; see [Event.FromHuman]
+	Said         Kind = "said"          // the agent printed something, which is Message; see [Memory.Heard]
 	Other        Kind = "other"         // anything else: nothing to do
 )
 
@@ -30,6 +31,7 @@ type Event struct {
 	Agent      Field[string] `json:"agent,omitzero"`      // which agent of the session, when it is not the main one
 	AgentType  Field[string] `json:"agent_type,omitzero"` // the kind of sub-agent
 	Turn       Field[string] `json:"turn,omitzero"`       // the host's ID of the prompt that is worked on
+	Generation Field[string] `json:"generation,omitzero"` // the host's ID of the prompt, whoever wrote it
 	WorkDir    Field[string] `json:"work_dir,omitzero"`
 	Transcript Field[string] `json:"transcript,omitzero"` // the file with the conversation of the agent that the event is about
 	Time       Field[string] `json:"time,omitzero"`       // the host's time of the event, the same for all hooks that get it
@@ -37,7 +39,7 @@ type Event struct {
 	Message    Field[string] `json:"message,omitzero"` // what the agent printed last; all of the turn so far where [Host.Accumulates]
 	Prompt     Field[string] `json:"prompt,omitzero"`  // what went to the agent
 	StopActive Field[bool]   `json:"stop_active,omitzero"`
-	Loop       Field[int]    `json:"loop,omitzero"`   // how often a hook sent the agent on in this turn
+	Loop       Field[int]    `json:"loop,omitzero"`   // how often a hook sent the agent on, in this turn or in this session
 	Status     Field[string] `json:"status,omitzero"` // how the turn ended: an error's code, "aborted", "error"
 	Mode       Field[string] `json:"mode,omitzero"`   // the permission mode: "plan"
 

@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -73,4 +74,32 @@ func ExampleEvent_Answer() {
 	// Output:
 	// {"decision":"deny","reason":"continue"}
 	// {"decision":"allow"}
+}
+
+// What would have been decided in an old session, and what the human wrote then.
+func ExampleTranscript_Replay() {
+	old := []byte(`{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Fix the login redirect."}}
+{"type":"assistant","uuid":"u2","sessionId":"s1","message":{"id":"m1","content":[{"type":"text","text":"Fixed the login redirect, should work now."}]}}
+{"type":"user","uuid":"u3","sessionId":"s1","message":{"role":"user","content":"Did you run the tests?"}}
+`)
+	t, err := hook.OpenTranscript(bytes.NewReader(old), int64(len(old)), "old.jsonl")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	heuristic, err := classify.NewHeuristic()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = t.Replay(context.Background(), func(string) (hook.Loop, error) {
+		return autocontinue.New(autocontinue.Config{Classifier: heuristic})
+	}, func(m hook.Moment) error {
+		fmt.Printf("%s, line %d: %s, %s; then a %s\n", t.Format, m.Line, m.Decision.Action, m.Decision.Reason, hook.ReadReply(m.Next))
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// claude, line 2: continue, rejected_completion; then a nudge
+	// <nil>
 }

@@ -12,13 +12,15 @@ type Host string
 
 // The hosts.
 const (
-	Claude Host = "claude" // Claude Code
-	Codex  Host = "codex"  // Codex CLI
-	Gemini Host = "gemini" // Gemini CLI
+	Claude  Host = "claude"  // Claude Code
+	Codex   Host = "codex"   // Codex CLI
+	Gemini  Host = "gemini"  // Gemini CLI
+	Cursor  Host = "cursor"  // Cursor
+	Copilot Host = "copilot" // GitHub Copilot CLI
 )
 
 // Hosts returns the hosts, fresh, in their order.
-func Hosts() []Host { return []Host{Claude, Codex, Gemini} }
+func Hosts() []Host { return []Host{Claude, Codex, Gemini, Cursor, Copilot} }
 
 // ErrPayload is wrapped by the errors of [Host.Read].
 var ErrPayload = errors.New("no event of this host")
@@ -47,6 +49,10 @@ func (h Host) dialect() dialect {
 		return codex{}
 	case Gemini:
 		return gemini{}
+	case Cursor:
+		return cursor{}
+	case Copilot:
+		return copilot{}
 	}
 	return nil
 }
@@ -77,7 +83,7 @@ func (h Host) Read(payload []byte) (Event, error) {
 func (h Host) Accumulates() bool { return h == Gemini }
 
 // Echoes reports whether what a hook sends to the agent comes back as a prompt.
-func (h Host) Echoes() bool { return h == Gemini }
+func (h Host) Echoes() bool { return h == Gemini || h == Cursor || h == Copilot }
 
 // Answer returns what to write to standard output: one line of JSON that the host understands, and nothing where it reads
 // nothing or would show it to the agent. A decision that is no Continue, the zero one among them, lets the agent stop. Where

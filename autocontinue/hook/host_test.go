@@ -66,6 +66,23 @@ var presences = map[string]map[string]func(Event) Presence{
 		"last-assistant-message": func(e Event) Presence { return e.Message.Is },
 		"turn-id":                func(e Event) Presence { return e.Turn.Is },
 	},
+	"cursor-stop": {
+		"generation_id":   func(e Event) Presence { return e.Generation.Is },
+		"transcript_path": func(e Event) Presence { return e.Transcript.Is },
+		"status":          func(e Event) Presence { return e.Status.Is },
+	},
+	"cursor-response": {"text": func(e Event) Presence { return e.Message.Is }},
+	"cursor-prompt":   {"prompt": func(e Event) Presence { return e.Prompt.Is }},
+	"copilot-stop": {
+		"cwd":              func(e Event) Presence { return e.WorkDir.Is },
+		"transcript_path":  func(e Event) Presence { return e.Transcript.Is },
+		"stop_hook_active": func(e Event) Presence { return e.StopActive.Is },
+	},
+	"copilot-agent-stop": {
+		"transcriptPath":   func(e Event) Presence { return e.Transcript.Is },
+		"stop_hook_active": func(e Event) Presence { return e.StopActive.Is },
+	},
+	"copilot-prompt": {"prompt": func(e Event) Presence { return e.Prompt.Is }},
 	"gemini-after-agent": {
 		"prompt":           func(e Event) Presence { return e.Prompt.Is },
 		"prompt_response":  func(e Event) Presence { return e.Message.Is },
@@ -144,7 +161,8 @@ func TestHugePayloads(t *testing.T) {
 }
 
 // known are the keys that a host may be answered with.
-var known = map[Host][]string{Claude: {"decision", "reason"}, Codex: {"decision", "reason"}, Gemini: {"decision", "reason"}}
+var known = map[Host][]string{Claude: {"decision", "reason"}, Codex: {"decision", "reason"}, Gemini: {"decision", "reason"},
+	Cursor: {"followup_message"}, Copilot: {"decision", "reason"}}
 
 // checkAnswer fails unless an answer is one line of JSON with keys the host knows, and says what d says.
 func checkAnswer(t *testing.T, e Event, d autocontinue.Decision, answer []byte) {
@@ -159,12 +177,17 @@ func checkAnswer(t *testing.T, e Event, d autocontinue.Decision, answer []byte) 
 	for key := range got {
 		require.Contains(t, known[e.Host], key)
 	}
+	reason := "reason"
 	goesOn := got["decision"] == "block" || got["decision"] == "deny"
+	if e.Host == Cursor {
+		reason = "followup_message"
+		_, goesOn = got[reason]
+	}
 	require.Equal(t, d.Action == autocontinue.Continue && strings.TrimSpace(d.Message) != "", goesOn)
 	if goesOn {
-		require.Equal(t, string([]rune(d.Message)), got["reason"]) // bytes that are no UTF-8 become U+FFFD
+		require.Equal(t, string([]rune(d.Message)), got[reason]) // bytes that are no UTF-8 become U+FFFD
 	} else {
-		require.NotContains(t, got, "reason")
+		require.NotContains(t, got, reason)
 	}
 }
 
@@ -187,7 +210,7 @@ func TestAnswers(t *testing.T) {
 			checkAnswer(t, e, d, e.Answer(d))
 		}
 	}
-	require.Empty(t, Event{Host: "cursor", Kind: Stop}.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "x"}))
+	require.Empty(t, Event{Host: "windsurf", Kind: Stop}.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "x"}))
 }
 
 func TestHostsAreComplete(t *testing.T) {
@@ -195,7 +218,7 @@ func TestHostsAreComplete(t *testing.T) {
 		require.NotNil(t, h.dialect(), h)
 	}
 	require.Nil(t, Host("").dialect())
-	require.Error(t, Event{Host: "cursor", Kind: Stop}.Look(Memory{}).Err)
+	require.Error(t, Event{Host: "windsurf", Kind: Stop}.Look(Memory{}).Err)
 }
 
 // FuzzRead: a payload is an event or an error that quotes nothing of it; a key that nobody knows changes nothing; and whatever
@@ -227,7 +250,7 @@ func FuzzRead(f *testing.F) {
 			if id := out.ID; e.Host != Gemini || !strings.HasPrefix(id, "time:") {
 				require.Empty(t, id, "there is no transcript")
 			}
-			if e.Message.Is != Given && e.Kind != StopFailure {
+			if e.Message.Is != Given && !out.Failed {
 				require.NotEmpty(t, out.Hold)
 			}
 			require.True(t, strings.HasSuffix(e.Message.Value, out.Text) || e.Kind == StopFailure)
@@ -312,8 +335,9 @@ func TestTheEndOfALoopIsTold(t *testing.T) {
 		Claude: `{"systemMessage":"sidecoach: Because."}` + "\n",
 		Codex:  `{"systemMessage":"sidecoach: Because."}` + "\n",
 		Gemini: `{"decision":"allow","systemMessage":"sidecoach: Because."}` + "\n",
+		Cursor: "{}\n", Copilot: "{}\n", // they show nothing
 	}
-	plain := map[Host]string{Claude: "{}\n", Codex: "{}\n", Gemini: `{"decision":"allow"}` + "\n"}
+	plain := map[Host]string{Claude: "{}\n", Codex: "{}\n", Gemini: `{"decision":"allow"}` + "\n", Cursor: "{}\n", Copilot: "{}\n"}
 	for _, host := range Hosts() {
 		for _, kind := range []Kind{Stop, SubagentStop} {
 			e := Event{Host: host, Kind: kind, Session: "s"}
@@ -345,7 +369,7 @@ func TestTheEndOfALoopIsTold(t *testing.T) {
 				require.Equal(t, plain[host], string(e.Answer(after(reason))), reason)
 			}
 		}
-		for _, kind := range []Kind{StopFailure, Notify, Prompt, Other} {
+		for _, kind := range []Kind{StopFailure, Notify, Prompt, Said, Other} {
 			require.Empty(t, Event{Host: host, Kind: kind}.Answer(autocontinue.Decision{Reason: autocontinue.ReasonCrashGuard, Note: "Because.", Continues: 2}), kind)
 		}
 	}

@@ -11,12 +11,14 @@ import (
 
 // What a Memory holds at most.
 const (
-	maxSent = 8 // messages of ours that do not show by themselves that they are
-	maxSame = 4 // reports of one pause: the hook may be installed for the user, the project, the machine and by a plugin
+	maxSent = 8         // messages of ours that do not show by themselves that they are
+	maxSaid = 128 << 10 // bytes of a message that is held
+	maxSame = 4         // reports of one pause: the hook may be installed for the user, the project, the machine and by a plugin
 )
 
 // Memory is what the caller keeps between two events of a session, beside the session's state. It is a value of a few
-// hundred bytes and holds hashes, no text. The zero value is a session nothing is known of: when the state is lost, so is
+// hundred bytes and holds hashes, and no text but that of a host that does not tell it with the pause: at most 128 KiB, until
+// the pause was judged. The zero value is a session nothing is known of: when the state is lost, so is
 // the memory. Read it with encoding/json; what cannot be read is the zero value, too.
 //
 // It is stored as it was after the last event; that two processes store it at the same time does no harm.
@@ -26,6 +28,12 @@ type Memory struct {
 	Named  Named    `json:"named,omitzero"`   // hash of the last output's ID that is a transcript's
 	Timed  Named    `json:"timed,omitzero"`   // the last one that is the host's time
 	Notice string   `json:"notice,omitempty"` // hash of the host's ID of a prompt that it wrote itself
+
+	// Of a host whose pauses have no message, and which counts over the whole session how often a hook sent the agent on.
+	Said   string `json:"said,omitempty"`    // what the agent printed last
+	SaidIn string `json:"said_in,omitempty"` // hash of the host's ID of the prompt that was about
+	Loops  int    `json:"loops,omitempty"`   // the host's count after the last pause
+	Base   int    `json:"base,omitempty"`    // and before the human's last words
 
 	// Of a host that accumulates: what was judged at the last pause.
 	At   string `json:"at,omitempty"`   // the host's time of it
@@ -41,14 +49,22 @@ type Named struct {
 	Active bool   `json:"active,omitempty"` // a hook had sent the agent on when it came
 }
 
-// Heard returns the memory after a prompt: the human's ends the turn, the host's own opens none.
+// Heard returns the memory after an event that is no pause: a prompt of the human's ends the turn, the host's own opens
+// none; what the agent printed is held until its pause comes.
 func (m Memory) Heard(e Event) Memory {
 	switch {
 	case e.FromHuman(m):
 		if m.Timed.Last != "" {
 			m.Timed.Same = maxSame // what comes now is another pause, whatever time the host tells
 		}
-		return Memory{Pauses: m.Pauses, Timed: m.Timed}
+		return Memory{Pauses: m.Pauses, Timed: m.Timed, Loops: m.Loops, Base: m.Loops}
+	case e.Kind == Prompt && m.Said != "":
+		m.Said, m.SaidIn = "", ""
+	case e.Kind == Said:
+		m.Said, m.SaidIn = "", ""
+		if said := e.Message.Value; len(said) <= maxSaid {
+			m.Said, m.SaidIn = said, sum(e.Generation.Value)
+		}
 	case e.Kind == Prompt && e.Turn.Value != "":
 		m.Notice = sum(e.Turn.Value)
 	}
@@ -62,6 +78,14 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 	}
 	before := m
 	m.Pauses++
+	m.Said, m.SaidIn, m.Loops = "", "", e.Loop.Value
+	if d.Action == autocontinue.Continue {
+		m.Loops++
+	}
+	if e.Loop.Value < m.Base {
+		m.Base = 0
+	}
+	e = e.inTurn(before)
 	switch {
 	case strings.HasPrefix(out.ID, momentPrefix):
 		m.Timed = m.Timed.again(out.ID, e.active())
@@ -76,6 +100,20 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 		m.At, m.Len, m.Sum = e.Time.Value, len(msg), sum(msg)
 	}
 	return m
+}
+
+// said returns what is held for a pause: what was printed last after the same prompt.
+func (m Memory) said(e Event) (string, bool) {
+	return m.Said, m.Said != "" && m.SaidIn == sum(e.Generation.Value)
+}
+
+// inTurn returns the event with the host's count as one since the human's last words. A count that is lower than the one
+// before those began anew.
+func (e Event) inTurn(m Memory) Event {
+	if e.Loop.Value >= m.Base {
+		e.Loop.Value -= m.Base
+	}
+	return e
 }
 
 // from returns where in a message that accumulates the part begins that was not judged yet.

@@ -30,7 +30,8 @@ const (
 //   - ID is [Trace.MessageID] where the transcript's message is the event's, white space aside, and m does not say that it
 //     named another pause. Else it is the host's time of the event, where it has one to a fraction of a second, all hooks of
 //     a pause being told the same, under the same condition. It is never made of the text, and empty where there is neither.
-//   - Text is the message; of a host that accumulates, what follows the text that was judged last.
+//   - Text is the message: the event's, else the one that m holds, else the transcript's; of a host that accumulates, what
+//     follows the text that was judged last.
 //   - Request is the event's prompt where it has one that is the human's, else the transcript's.
 //   - Continues is the larger of what the transcript counts and what the host does.
 //   - Evidence is the last test run of the turn after its last edit; where there is none that counts and the text claims
@@ -39,6 +40,7 @@ const (
 //     prompt is scheduled, where there is no message (null is not the empty message), for agents of the host's own, and
 //     where a hook sent the agent on but neither memory nor transcript knows of it.
 func (e Event) Output(t Trace, m Memory) autocontinue.Output {
+	e = e.inTurn(m)
 	out := autocontinue.Output{Session: e.SessionKey(), Request: e.request(t, m), Continues: max(t.Continues, e.Loop.Value, 0)}
 	active := e.active()
 	if !active && e.Turn.Value != "" {
@@ -50,8 +52,10 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 		}
 	}
 	msg, ok := e.Message.Get()
-	if e.Message.Is == Absent && t.Message != "" {
-		msg, ok = t.Message, true // an older host
+	if said, held := m.said(e); e.Message.Is == Absent && held {
+		msg, ok = said, true
+	} else if e.Message.Is == Absent && t.Message != "" {
+		msg, ok = t.Message, true // the host gives none
 	}
 	from := 0
 	if e.Host.Accumulates() {
@@ -81,7 +85,7 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 		out.Failed = true
 	case e.AgentType.Is == Given && e.AgentType.Value == "" && e.Kind == SubagentStop:
 		out.Hold = holdInternal
-	case strings.EqualFold(e.Mode.Value, "plan"):
+	case strings.EqualFold(e.Mode.Value, "plan"), e.Mode.Is != Given && strings.EqualFold(t.Mode, "plan"):
 		out.Hold = holdPlan
 	case status == "aborted" || status == "cancelled" || t.Aborted:
 		out.Hold = holdAborted
@@ -109,6 +113,7 @@ func (e Event) request(t Trace, m Memory) string {
 // sent the agent on, our one message without a prefix is: else the turn would seem to be the human's, again and again.
 func (e Event) ours(s string, m Memory) bool {
 	echoes := e.Host.Echoes()
+	e = e.inTurn(m)
 	return m.ours(s, echoes) || echoes && e.active() && m.Pauses == 0 && strings.TrimSpace(s) == plainMessage
 }
 

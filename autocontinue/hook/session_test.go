@@ -24,6 +24,7 @@ type session struct {
 	texts []string // printed in this turn
 	sent  int
 	turn  int
+	loops int // how often the agent was sent on in this session
 }
 
 func newSession(t *testing.T, host Host) *session {
@@ -54,6 +55,8 @@ func (s *session) prompt(text string) bool {
 	switch s.host {
 	case Gemini:
 		v["hook_event_name"] = "BeforeAgent"
+	case Cursor:
+		v["hook_event_name"], v["conversation_id"] = "beforeSubmitPrompt", "s1"
 	default:
 		v["hook_event_name"] = "UserPromptSubmit"
 	}
@@ -86,6 +89,16 @@ func (s *session) event(text string) Event {
 		v["hook_event_name"] = "Stop"
 		v["last_assistant_message"] = text
 		v["turn_id"] = fmt.Sprint("t", s.turn)
+	case Cursor: // it tells the text before
+		v = map[string]any{"conversation_id": "s1", "generation_id": fmt.Sprint("g", s.turn, s.loops), "hook_event_name": "afterAgentResponse", "text": text}
+		e, err := s.host.Read(s.payload(v))
+		require.NoError(s.t, err)
+		require.Empty(s.t, e.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "x"}))
+		require.False(s.t, e.FromHuman(s.mem))
+		s.mem = s.mem.Heard(e)
+		v["hook_event_name"], v["status"], v["loop_count"] = "stop", "completed", s.loops
+	case Copilot: // its text is in the transcript
+		v["hook_event_name"] = "Stop"
 	default:
 		v["hook_event_name"] = "Stop"
 		v["last_assistant_message"] = text
@@ -99,6 +112,9 @@ func (s *session) event(text string) Event {
 func (s *session) pause(text string, trace Trace) autocontinue.Decision {
 	s.t.Helper()
 	e := s.event(text)
+	if s.host == Copilot && trace.Message == "" {
+		trace.Message = text
+	}
 	out := e.Output(trace, s.mem)
 	d, err := s.loop.Handle(context.Background(), out)
 	require.NoError(s.t, err)
@@ -106,6 +122,7 @@ func (s *session) pause(text string, trace Trace) autocontinue.Decision {
 	s.texts = append(s.texts, text)
 	if d.Action == autocontinue.Continue {
 		s.sent++
+		s.loops++
 	}
 	data, err := json.Marshal(s.mem)
 	require.NoError(s.t, err)
@@ -124,7 +141,7 @@ func TestThreeHollowClaims(t *testing.T) {
 			require.True(t, s.prompt("Fix the login redirect."))
 			first := s.pause("Fixed the login redirect, should work now.", Trace{})
 			require.Equal(t, autocontinue.ReasonRejectedCompletion, first.Reason)
-			if host == Gemini {
+			if host.Echoes() {
 				require.False(t, s.prompt(first.Message), "our coaching comes back")
 			}
 			second := s.pause("I fixed the login redirect. It should work now.", Trace{})
@@ -142,13 +159,15 @@ func TestThreeHollowClaims(t *testing.T) {
 }
 
 func TestPlainCoachingComesBack(t *testing.T) {
-	s := newSession(t, Gemini)
-	require.True(t, s.prompt("Fix the login redirect."))
-	d := s.pause("I am reading auth.go now. Next I will run the tests.", Trace{})
-	require.Equal(t, autocontinue.ReasonProgress, d.Reason)
-	require.Equal(t, "continue", d.Message)
-	require.False(t, s.prompt("continue"), "Gemini feeds it back")
-	require.Equal(t, []string{sum("continue")}, s.mem.Sent)
+	for _, host := range []Host{Gemini, Cursor, Copilot} {
+		s := newSession(t, host)
+		require.True(t, s.prompt("Fix the login redirect."))
+		d := s.pause("I am reading auth.go now. Next I will run the tests.", Trace{})
+		require.Equal(t, autocontinue.ReasonProgress, d.Reason)
+		require.Equal(t, "continue", d.Message)
+		require.False(t, s.prompt("continue"), "%s feeds it back", host)
+		require.Equal(t, []string{sum("continue")}, s.mem.Sent)
+	}
 
 	claude := newSession(t, Claude)
 	require.True(t, claude.prompt("Fix the login redirect."))
@@ -223,7 +242,7 @@ func TestOnePauseReportedTwice(t *testing.T) {
 // Without a transcript the host's time of the event names the pause, where it tells one.
 func TestOnePauseReportedTwiceWithoutATranscript(t *testing.T) {
 	const text = "Fixed the login redirect, should work now."
-	for _, host := range Hosts() {
+	for _, host := range []Host{Claude, Codex, Gemini} {
 		s := newSession(t, host)
 		require.True(t, s.prompt("Fix the login redirect."))
 		e := s.event(text)
@@ -323,8 +342,14 @@ func TestHookAndLibraryAgree(t *testing.T) {
 		for _, host := range Hosts() {
 			s := newSession(t, host)
 			require.True(t, s.prompt("Fix the login redirect."))
-			e := s.event(text)
-			hooked, err := s.loop.Handle(t.Context(), e.Output(Trace{Request: "Fix the login redirect."}, s.mem))
+			e, trace := s.event(text), Trace{Request: "Fix the login redirect."}
+			if e.Message.Is == Absent {
+				if text == "" {
+					continue // it has no way to tell that the agent said nothing
+				}
+				trace.Message = text
+			}
+			hooked, err := s.loop.Handle(t.Context(), e.Output(trace, s.mem))
 			require.NoError(t, err)
 
 			library := newSession(t, host)
@@ -470,4 +495,36 @@ func FuzzMemory(f *testing.F) {
 		require.LessOrEqual(t, len(m.Sent), maxSent)
 		require.Equal(t, len(text), m.Len)
 	})
+}
+
+// A host that counts over the whole session how often a hook sent the agent on does not use a turn up with those before.
+func TestACountOfTheWholeSession(t *testing.T) {
+	s := newSession(t, Cursor)
+	for turn := range 4 {
+		require.True(t, s.prompt("Fix the login redirect."))
+		for i := range 4 {
+			d := s.pause(fmt.Sprintf("I am reading file number %d%d of the module now. Next I will run the tests.", turn, i), Trace{})
+			require.Equal(t, i < 3, d.Action == autocontinue.Continue, "%d %d: %s", turn, i, d.Note)
+		}
+	}
+	require.Equal(t, 12, s.loops)
+}
+
+// What was printed is held for its own pause alone, and not for longer than that takes.
+func TestWhatIsHeld(t *testing.T) {
+	said := func(text, generation string) Event {
+		return Event{Host: Cursor, Kind: Said, Session: "s", Message: Value(text), Generation: Value(generation)}
+	}
+	stop := Event{Host: Cursor, Kind: Stop, Session: "s", Status: Value("completed"), Generation: Value("g1")}
+	m := Memory{}.Heard(said("Reading the code.", "g1")).Heard(said("Which one?", "g1"))
+	out := stop.Output(Trace{Read: true, Message: "Reading the code."}, m)
+	require.Equal(t, "Which one?", out.Text, "the transcript lags")
+	require.Empty(t, out.ID)
+
+	require.Equal(t, "no message", stop.Output(Trace{}, m.After(stop, out, autocontinue.Decision{})).Hold)
+	require.Equal(t, "no message", stop.Output(Trace{}, m.Heard(Event{Host: Cursor, Kind: Prompt, Prompt: Value("Go on.")})).Hold)
+	require.Equal(t, "no message", stop.Output(Trace{}, Memory{}.Heard(said("Which one?", "g0"))).Hold)
+	long := m.Heard(said(strings.Repeat("x", maxSaid+1), "g1"))
+	require.Equal(t, "no message", stop.Output(Trace{}, long).Hold, "half a message says something else than a whole one")
+	require.Equal(t, "From the file.", stop.Output(Trace{Read: true, Message: "From the file."}, long).Text)
 }

@@ -18,6 +18,7 @@ type Trace struct {
 	MessageID string // the host's ID of it, or where in the file it begins; empty when Message is
 
 	Continues int    // how often a message of ours sent the agent on since the human's last words
+	Mode      string // the permission mode of the turn, where the transcript has it; an event's own comes before it
 	Aborted   bool   // the human interrupted the agent, and nothing came after
 	Tests     Tests  // since the last edit of this turn
 	Why       string // a few words for people: the run, or why there is none that counts
@@ -39,10 +40,16 @@ func (e Event) Look(m Memory) Trace {
 
 // look reads a transcript from its end.
 func look(r io.ReaderAt, size int64, s script, at project, ours func(string) bool) Trace {
+	return lookWith(nil, r, size, s, at, ours)
+}
+
+// lookWith is look. Before, where it is not nil, reads in its place what comes before the human's last words, above the line at
+// an offset, and reports whether that was all.
+func lookWith(before func(c *collector, at int64) bool, r io.ReaderAt, size int64, s script, at project, ours func(string) bool) Trace {
 	t := newTail(r, size)
 	c := collector{ours: ours, at: at}
 	var entries []entry
-	lines, known := 0, 0
+	lines, known, whole := 0, 0, false
 	for !c.done {
 		line, at, ok := t.prev()
 		if !ok {
@@ -59,8 +66,12 @@ func look(r io.ReaderAt, size int64, s script, at project, ours func(string) boo
 		for i := len(entries) - 1; i >= 0 && !c.done; i-- {
 			c.add(entries[i])
 		}
+		if before != nil && c.before && !c.done {
+			whole = before(&c, at)
+			break
+		}
 	}
-	tr := c.trace(t.whole())
+	tr := c.trace(whole || t.whole())
 	switch {
 	case t.err != nil:
 		return Trace{Err: cause(t.err)}

@@ -58,7 +58,7 @@ With --session the calls that name the same one remember: a turn is continued
 at most three times, the same gap is coached twice and then goes to the human,
 and once a turn is the human's it stays so. A new --turn begins another. Each
 decision goes into the journal, which sidecoach log shows. sidecoach hook does
-the same inside Claude Code, Codex and Gemini CLI, with no loop to write.
+the same inside Claude Code, Codex and other agents, with no loop to write.
 
 Exit status: 0 a decision was printed, 1 bad input or a failure, 64 wrong
 usage. With --exit-code a decision to continue is 10, to suppress 11 (never

@@ -13,6 +13,7 @@ import (
 type bar struct {
 	w       io.Writer // nil where there is no terminal
 	percent int       // that is shown
+	unit    string    // of what is counted
 }
 
 func newBar(stderr io.Writer) *bar {
@@ -32,7 +33,7 @@ func (b *bar) show(done, total int) {
 	}
 	b.percent = percent
 	full := width * done / total
-	fmt.Fprintf(b.w, "\r%s%s %3d %%  %d of %d\x1b[K", strings.Repeat("█", full), strings.Repeat("░", width-full), percent, done, total)
+	fmt.Fprintf(b.w, "\r%s%s %3d %%  %d of %d%s\x1b[K", strings.Repeat("█", full), strings.Repeat("░", width-full), percent, done, total, b.unit)
 }
 
 // clear takes the bar away.

@@ -87,3 +87,12 @@ func TestProgressBar(t *testing.T) {
 	_, shown = errorsOnTerminal(t, 0, 0, "eval", "--cases", cases)
 	assert.Empty(t, shown)
 }
+
+func TestReplayProgressBar(t *testing.T) {
+	file := replayFixture(t)
+	t.Setenv("TERM", "xterm")
+	out, shown := errorsOnTerminal(t, 0, 0, "replay", file)
+	assert.Contains(t, shown, "\r"+strings.Repeat("░", 30)+"   0 %  0 of 1 KiB\x1b[K")
+	assert.True(t, strings.HasSuffix(shown, "\r\x1b[K"), "it is taken away: %q", shown)
+	assert.NotContains(t, out, "█")
+}

@@ -84,6 +84,10 @@ func product(h hook.Host) string {
 		return "Claude Code"
 	case hook.Codex:
 		return "Codex"
+	case hook.Cursor:
+		return "Cursor"
+	case hook.Copilot:
+		return "Copilot CLI"
 	case hook.Gemini:
 		return "Gemini CLI"
 	}
@@ -106,7 +110,7 @@ const underHost = "under-host"
 func newHook(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "hook HOST",
-		Short:      "Be the stop hook of Claude Code, Codex or Gemini CLI",
+		Short:      "Be the stop hook of Claude Code, Codex, Gemini CLI, and others",
 		SuggestFor: []string{"install", "uninstall"},
 		Long: `hook is what an agent's host runs when the agent pauses: it reads the host's
 event from standard input and answers in the host's form, to send the agent on

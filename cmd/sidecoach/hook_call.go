@@ -109,7 +109,7 @@ func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (auto
 		return none, err
 	}
 	if !e.Kind.IsPause() {
-		if e.Kind == hook.Prompt {
+		if e.Kind == hook.Prompt || e.Kind == hook.Said {
 			err = s.heard(ctx)
 		}
 		return none, storeFailure(err, k.next)
@@ -118,7 +118,7 @@ func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (auto
 	if err != nil {
 		return none, storeFailure(err, k.next)
 	}
-	out := e.Output(e.Look(memory), memory)
+	out := e.Output(e.Await(ctx, memory), memory)
 	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}, Store: s}
 	if o.plan != "" {
 		tree, plan, err := openPlan(o.plan)

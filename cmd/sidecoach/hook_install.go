@@ -153,7 +153,7 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 	}
 	o.warnTwice(n, file, stderr)
 	how := "; --write does that"
-	if h == hook.Codex {
+	if printedOnly(h) {
 		how = ""
 	}
 	complain(stderr, "sidecoach: put this into "+file+", beside what stands there"+how)
@@ -186,14 +186,20 @@ func trust(h hook.Host) string {
 		return "then run /hooks in Codex: it runs no hook that is new, or changed, before it was trusted there"
 	case hook.Gemini:
 		return "Gemini CLI runs the hooks of a project in a trusted folder only; /hooks shows them"
+	case hook.Cursor:
+		return "Cursor runs the hooks of a project in a trusted workspace only; the Hooks tab of its settings shows them"
 	}
 	return ""
 }
 
 // write installs the hook into a file and returns what to say.
 func (n installation) write(file string, stderr io.Writer) (string, error) {
-	if n.host == hook.Codex {
-		return "", misuse("put the lines above into "+file+"; "+trust(n.host), "install does not write settings of Codex")
+	if printedOnly(n.host) {
+		hint := "put the lines above into " + file
+		if next := trust(n.host); next != "" {
+			hint += "; " + next
+		}
+		return "", misuse(hint, "install does not write settings of %s", product(n.host))
 	}
 	f, err := openSettings(file)
 	if err != nil {

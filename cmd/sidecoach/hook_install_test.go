@@ -31,15 +31,22 @@ func TestWhereSettingsLie(t *testing.T) {
 	assert.Equal(t, "/home/ada/.claude/settings.json", user(hook.Claude, "/home/ada"))
 	assert.Equal(t, "/home/ada/.codex/hooks.json", user(hook.Codex, "/home/ada"))
 	assert.Equal(t, "/home/ada/.gemini/settings.json", user(hook.Gemini, "/home/ada"))
-	env = map[string]string{"CLAUDE_CONFIG_DIR": "/cc", "CODEX_HOME": "/cx", "GEMINI_CLI_HOME": "/gm"}
+	assert.Equal(t, "/home/ada/.cursor/hooks.json", user(hook.Cursor, "/home/ada"))
+	assert.Equal(t, "/home/ada/.copilot/hooks/sidecoach.json", user(hook.Copilot, "/home/ada"))
+	env = map[string]string{"CLAUDE_CONFIG_DIR": "/cc", "CODEX_HOME": "/cx", "GEMINI_CLI_HOME": "/gm", "COPILOT_HOME": "/cp"}
 	assert.Equal(t, "/cc/settings.json", user(hook.Claude, ""))
 	assert.Equal(t, "/cx/hooks.json", user(hook.Codex, ""))
 	assert.Equal(t, "/gm/.gemini/settings.json", user(hook.Gemini, ""))
+	assert.Equal(t, "/cp/hooks/sidecoach.json", user(hook.Copilot, ""))
 	env = nil
 	for _, h := range hook.Hosts() {
 		assert.Empty(t, user(h, ""))
 		for _, name := range projectSettings(h) {
-			assert.Equal(t, "."+string(h), filepath.Dir(name))
+			dir := "." + string(h)
+			if h == hook.Copilot {
+				dir = ".github/hooks"
+			}
+			assert.Equal(t, dir, filepath.ToSlash(filepath.Dir(name)))
 		}
 	}
 }

@@ -16,11 +16,12 @@ type hookShell struct {
 }
 
 // shellOf returns the shell that a host uses on a system. On Windows that is Git Bash for Claude Code, the command interpreter for
-// Codex, and PowerShell for Gemini CLI (Claude Code's hooks reference, codex-rs/hooks/src/engine/command_runner.rs and
-// packages/core/src/utils/shell-utils.ts, November 2026).
+// Codex, and PowerShell for the others (Claude Code's hooks reference, codex-rs/hooks/src/engine/command_runner.rs,
+// packages/core/src/utils/shell-utils.ts and Copilot's hooks reference, November 2026; Cursor's names none, but that its
+// events begin with a byte order mark there is PowerShell's doing).
 func shellOf(h hook.Host, system string) hookShell {
 	switch {
-	case system == "windows" && h == hook.Gemini:
+	case system == "windows" && (h == hook.Gemini || h == hook.Copilot || h == hook.Cursor):
 		return hookShell{powerShellWord, "& ", "; exit 0"}
 	case system == "windows" && h == hook.Codex:
 		return hookShell{cmdWord, "", " || exit /b 0"}

@@ -37,7 +37,7 @@ func memoryOf(extra json.RawMessage) (m hook.Memory) {
 
 func pack(m hook.Memory) (json.RawMessage, error) { return json.Marshal(m) }
 
-// heard takes a prompt in: the human's opens a turn.
+// heard takes in what is no pause: a prompt, of which the human's opens a turn, or what the agent printed.
 func (s *hookSession) heard(ctx context.Context) error {
 	return s.doc.Update(ctx, func(v filestore.Session) (filestore.Session, error) {
 		m := memoryOf(v.Extra)

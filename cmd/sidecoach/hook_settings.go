@@ -13,7 +13,7 @@ import (
 )
 
 // hookEvents are the events of a host that its settings name: the pauses, and the prompts, without which a turn that was
-// handed over would never end.
+// handed over would never end; of Cursor also what the agent printed, which its pauses do not say.
 func hookEvents(h hook.Host) []string {
 	switch h {
 	case hook.Claude:
@@ -22,11 +22,15 @@ func hookEvents(h hook.Host) []string {
 		return []string{"Stop", "SubagentStop", "UserPromptSubmit"}
 	case hook.Gemini:
 		return []string{"AfterAgent", "BeforeAgent"}
+	case hook.Cursor:
+		return []string{"stop", "afterAgentResponse", "beforeSubmitPrompt"}
+	case hook.Copilot:
+		return []string{"Stop", "UserPromptSubmit"}
 	}
 	return nil
 }
 
-// settingsGroup is an element of an event's list in the settings of all three hosts.
+// settingsGroup is an element of an event's list in the settings of Claude Code, Codex and Gemini CLI.
 type settingsGroup struct {
 	Hooks []settingsHook `json:"hooks"`
 }
@@ -62,6 +66,9 @@ func (n installation) group() settingsGroup {
 
 // snippet is the settings of a host that has no others.
 func (n installation) snippet() string {
+	if n.host == hook.Cursor || n.host == hook.Copilot {
+		return n.flatSnippet()
+	}
 	text, err := n.merge([]byte("{}\n"))
 	if err != nil {
 		panic(err) // it is merged into nothing

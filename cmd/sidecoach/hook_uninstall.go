@@ -67,13 +67,16 @@ func (o *installOptions) takeOut(n installation, file string) (string, error) {
 		return "", err
 	}
 	text, times, err := n.unmerge(f.text)
+	if err == nil {
+		times += n.flatLines(f.text)
+	}
 	switch {
 	case err != nil:
 		return "", f.unsafe(err)
 	case times == 0:
 		return "", nil
-	case n.host == hook.Codex:
-		return "", misuse("take the lines that run sidecoach out of it", "uninstall does not write settings of Codex, and %s runs sidecoach", file)
+	case printedOnly(n.host):
+		return "", misuse("take the lines that run sidecoach out of it", "uninstall does not write settings of %s, and %s runs sidecoach", product(n.host), file)
 	case !o.write:
 		return fmt.Sprintf("installed in %s: %s\n", file, plural(times, "line")), nil
 	}

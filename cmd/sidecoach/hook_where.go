@@ -32,15 +32,22 @@ func projectSettings(h hook.Host) []string {
 	if h == hook.Claude {
 		names = []string{"settings.local.json", settingsName(h)}
 	}
+	dir := "." + string(h)
+	if h == hook.Copilot {
+		dir = ".github"
+	}
 	for i, name := range names {
-		names[i] = filepath.Join("."+string(h), name)
+		names[i] = filepath.Join(dir, name)
 	}
 	return names
 }
 
 func settingsName(h hook.Host) string {
-	if h == hook.Codex {
+	switch h {
+	case hook.Codex, hook.Cursor:
 		return "hooks.json"
+	case hook.Copilot: // it reads all files of that folder
+		return filepath.Join("hooks", "sidecoach.json")
 	}
 	return "settings.json"
 }
@@ -48,8 +55,8 @@ func settingsName(h hook.Host) string {
 // userSettings is where a host looks for those of the user; each has a variable for another folder. "" is nowhere.
 func userSettings(h hook.Host, home string, getenv func(string) string) string {
 	switch dir := ""; h {
-	case hook.Claude, hook.Codex:
-		if dir = getenv(map[hook.Host]string{hook.Claude: "CLAUDE_CONFIG_DIR", hook.Codex: "CODEX_HOME"}[h]); dir != "" {
+	case hook.Claude, hook.Codex, hook.Copilot:
+		if dir = getenv(map[hook.Host]string{hook.Claude: "CLAUDE_CONFIG_DIR", hook.Codex: "CODEX_HOME", hook.Copilot: "COPILOT_HOME"}[h]); dir != "" {
 			return filepath.Join(dir, settingsName(h))
 		}
 	case hook.Gemini:
@@ -94,11 +101,11 @@ func (o *installOptions) warnTwice(n installation, file string, stderr io.Writer
 			if err != nil {
 				continue
 			}
-			if _, times, err := n.unmerge(f.text); err != nil || times == 0 {
+			if _, times, err := n.unmerge(f.text); err != nil || times+n.flatLines(f.text) == 0 {
 				continue
 			}
 			how := "sidecoach hook uninstall " + string(n.host) + " " + scope + " takes it out there"
-			if n.host == hook.Codex || o.project == (scope == "--project") {
+			if printedOnly(n.host) || o.project == (scope == "--project") {
 				how = "take it out there"
 			}
 			complain(stderr, "sidecoach: "+name+" has the hook, too")

@@ -52,7 +52,7 @@ var rooms = map[string]room{
 	"autocontinue/filestore":    {ours: []string{"autocontinue"}, theirs: []string{"golang.org/x/sys/windows"}},
 	"autocontinue/hook":         {ours: []string{"autocontinue", "classify"}},
 	"autocontinue/gate":         {pure: true},
-	"autocontinue/gate/console": {ours: []string{"autocontinue/gate"}},
+	"autocontinue/gate/console": {ours: []string{"autocontinue/gate"}, theirs: []string{"github.com/coder/websocket"}},
 
 	"cmd/sidecoach": {ours: anything, theirs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 	"examples":      {ours: anything},

@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,15 +23,20 @@ func TestMain(m *testing.M) {
 // which runs a program as exec does and wants that exit status.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
+		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			cache, err := exec.Command("go", "env", "GOCACHE").Output() // a cache of its own would build the standard library
 			if err == nil {
 				env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 			}
-			return nil
+			// example_shell runs it
+			script, err := os.ReadFile("../../examples/shell/loop.sh")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(env.WorkDir, "shell-loop.sh"), script, 0o777)
 		},
+		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": func(ts *testscript.TestScript, neg bool, args []string) {
 				if neg || len(args) < 2 {

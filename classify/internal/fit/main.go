@@ -1,5 +1,5 @@
 // Command fit fits the heuristic's weights on labelled cases: multinomial logistic regression over the heuristic's
-// features, with an L2 penalty, rounded to hundredths of log-odds.
+// features, with an L2 penalty and dropout, rounded to hundredths of log-odds.
 //
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -out classify/weights
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl@2' -cases more.jsonl -cv more.jsonl

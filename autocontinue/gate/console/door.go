@@ -1,0 +1,175 @@
+package console
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
+)
+
+const (
+	cookieName = "sidecoach_console"
+	stay       = 12 * time.Hour // how long a cookie lets somebody in
+	maxName    = 64
+)
+
+// doors knows who may come in.
+type doors struct {
+	secret []byte
+	path   string
+	now    func() time.Time
+
+	mu      sync.Mutex
+	invited []invitation
+}
+
+type invitation struct {
+	hash [sha256.Size]byte // of the token, which is not kept
+	name string
+}
+
+// Invite returns the address, beginning with the console's path, that lets its bearer in under the name: what the person's
+// decisions are signed with, at most 64 bytes. It works as long as the Console lives. Put the scheme and host of the
+// server before it and hand it to that person alone; it is not shown again.
+func (c *Console) Invite(name string) (string, error) {
+	switch {
+	case name == "" || name != strings.TrimSpace(name):
+		return "", fmt.Errorf("console: name %q: it must not be empty, nor begin or end with a space", name)
+	case len(name) > maxName:
+		return "", fmt.Errorf("console: a name of %d bytes is too long: at most %d", len(name), maxName)
+	case !utf8.ValidString(name) || gate.Visible(name) != name || strings.ContainsAny(name, "\n\r\t"):
+		return "", fmt.Errorf("console: name %q: it has characters that can't be seen", name)
+	case name == gate.ByPolicy || name == gate.ByUnaudited || name == byFile:
+		return "", fmt.Errorf("console: name %q: it stands for decisions that no human made", name)
+	}
+	token := rand.Text()
+	c.doors.mu.Lock()
+	defer c.doors.mu.Unlock()
+	c.doors.invited = append(c.doors.invited, invitation{sha256.Sum256([]byte(token)), name})
+	return c.cfg.Path + "/#token=" + token, nil
+}
+
+// bearer returns the name a token was made for. It takes as long for a wrong token as for a right one.
+func (d *doors) bearer(token string) (string, bool) {
+	hash := sha256.Sum256([]byte(token))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name, found := "", false
+	for _, i := range d.invited {
+		if subtle.ConstantTimeCompare(hash[:], i.hash[:]) == 1 {
+			name, found = i.name, true
+		}
+	}
+	return name, found
+}
+
+// cookie says that the name may come in until the stay is over.
+func (d *doors) cookie(name string) *http.Cookie {
+	until := d.now().Add(stay)
+	said := base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + strconv.FormatInt(until.Unix(), 10)
+	return &http.Cookie{
+		Name: cookieName, Value: said + "." + d.sign(said), Path: d.path, MaxAge: int(stay / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	}
+}
+
+func (d *doors) sign(said string) string {
+	mac := hmac.New(sha256.New, d.secret)
+	io.WriteString(mac, "sidecoach console cookie\n"+d.path+"\n"+said)
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// caller returns who sent a request, by its cookie, and until when that holds.
+func (d *doors) caller(r *http.Request) (name string, until time.Time, ok bool) {
+	for _, ck := range r.CookiesNamed(cookieName) {
+		i := strings.LastIndexByte(ck.Value, '.')
+		if i < 0 || subtle.ConstantTimeCompare([]byte(d.sign(ck.Value[:i])), []byte(ck.Value[i+1:])) != 1 {
+			continue
+		}
+		name64, unix, _ := strings.Cut(ck.Value[:i], ".")
+		raw, err := base64.RawURLEncoding.DecodeString(name64)
+		sec, err2 := strconv.ParseInt(unix, 10, 64)
+		if until := time.Unix(sec, 0); err == nil && err2 == nil && d.now().Before(until) {
+			return string(raw), until, true
+		}
+	}
+	return "", time.Time{}, false
+}
+
+type visitor struct {
+	name  string
+	until time.Time
+}
+
+// known lets those in who have a cookie, not too often.
+func (c *Console) known(next func(http.ResponseWriter, *http.Request, visitor)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		name, until, ok := c.doors.caller(r)
+		if !ok {
+			refuse(w, http.StatusUnauthorized, "unknown", "sign in with the link that the host printed")
+			return
+		}
+		if !c.visits(name).take(c.cfg.Now()) {
+			w.Header().Set("Retry-After", "1")
+			refuse(w, http.StatusTooManyRequests, "rate", "too many requests; wait a second")
+			return
+		}
+		next(w, r, visitor{name, until})
+	}
+}
+
+// visits bounds how often a name may ask. There are no more names than were signed in.
+func (c *Console) visits(name string) *bucket {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.visitors[name]
+	if b == nil {
+		b = newBucket(c.limits.rate, 5*c.limits.burst, c.cfg.Now())
+		c.visitors[name] = b
+	}
+	return b
+}
+
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	if !c.logins.take(c.cfg.Now()) {
+		w.Header().Set("Retry-After", "5")
+		refuse(w, http.StatusTooManyRequests, "rate", "too many attempts to sign in; wait a few seconds")
+		return
+	}
+	var in struct{ Token string }
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&in)
+	if err != nil || r.Header.Get("Content-Type") != "application/json" {
+		refuse(w, http.StatusBadRequest, "input", `send {"token":"…"} as application/json`)
+		return
+	}
+	name, ok := c.doors.bearer(in.Token)
+	if !ok {
+		refuse(w, http.StatusUnauthorized, "unknown", "this token lets nobody in; use the link that the host printed when it started last")
+		return
+	}
+	ck := c.doors.cookie(name)
+	ck.Secure = r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https:") // a proxy may have ended the TLS
+	http.SetCookie(w, ck)
+	answer(w, http.StatusOK, map[string]string{"name": name})
+}
+
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Path: c.cfg.Path, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	answer(w, http.StatusOK, struct{}{})
+}
+
+func (c *Console) me(w http.ResponseWriter, _ *http.Request, v visitor) {
+	answer(w, http.StatusOK, map[string]string{"name": v.name})
+}

@@ -1,0 +1,100 @@
+package console
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// contentPolicy lets the page load its own files and talk to its own server, nothing else; with trusted types no script
+// can turn text into markup, ours included.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
+	"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+func setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", contentPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Embedder-Policy", "require-corp")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	h.Set("Cache-Control", "no-store")
+}
+
+// stranger says why a request has no business here, whoever sent it; it is empty for one that may be looked at.
+func (c *Console) stranger(r *http.Request) string {
+	name := hostname(r.Host)
+	if len(c.cfg.Hosts) == 0 {
+		if !loopback(name) {
+			// A name that an attacker makes point at 127.0.0.1 brings a browser here with the attacker's page.
+			return "this console answers to localhost and 127.0.0.1 only; a host that serves it elsewhere names the place in Config.Hosts"
+		}
+		if peer, _, err := net.SplitHostPort(r.RemoteAddr); err != nil || !loopback(peer) {
+			return "this console answers to this machine only; a host that serves others names itself in Config.Hosts"
+		}
+	} else if !slices.Contains(c.cfg.Hosts, name) {
+		return "this console does not answer to that host name"
+	}
+	origin := r.Header.Values("Origin")
+	changes := r.Method != http.MethodGet && r.Method != http.MethodHead || strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+	if changes && len(origin) != 1 || len(origin) > 1 {
+		return "a request that changes something must name its origin"
+	}
+	if len(origin) == 1 && !sameOrigin(origin[0], r) {
+		return "a page of another origin may not ask this"
+	}
+	switch site := r.Header.Get("Sec-Fetch-Site"); site {
+	case "", "same-origin", "none":
+	default:
+		// A link from elsewhere may open the page, which shows nothing by itself.
+		if changes || r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+			return "a page of another site may not ask this"
+		}
+	}
+	return ""
+}
+
+func sameOrigin(origin string, r *http.Request) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	if r.TLS != nil && u.Scheme != "https" {
+		return false
+	}
+	return strings.EqualFold(u.Host, r.Host)
+}
+
+// hostname returns the host of a Host header in lower case, without port and brackets.
+func hostname(hostport string) string {
+	u := url.URL{Host: hostport}
+	return strings.ToLower(u.Hostname())
+}
+
+func loopback(name string) bool {
+	if name == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(name)
+	return ip != nil && ip.IsLoopback()
+}
+
+// refuse answers with an error that the page can show.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	answer(w, status, map[string]any{"error": problem{Code: code, Message: message}})
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		status, data = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the answer could not be written"}}`)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(data)
+}

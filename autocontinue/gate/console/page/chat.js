@@ -1,0 +1,160 @@
+// The conversation: what the session holds, as messages. A draft shows here once it is approved.
+
+import { $, el, trouble } from "./dom.js";
+import { marks, onChange, select, standing, state } from "./state.js";
+import { place } from "./socket.js";
+
+const shown = new Map(); // list entries by item ID
+const most = 300;
+
+export function startChat(ask, goReview) {
+	const list = $("messages");
+
+	function entry(it) {
+		const who = it.kind === "tool" ? "tool" : it.kind === "response" ? "agent" : it.from && it.from !== "human" ? "coach" : "human";
+		const speaker = who === "human" ? "You" : who === "coach" ? it.from : who === "agent" ? "Agent" : "Tool";
+		const li = el("li", { class: `msg ${who} is-${it.status}` });
+		const status = el("span", { class: "standing" }, el("span", { "aria-hidden": "true" }, `${marks[it.status] || ""} `), standing(it));
+		const review = () => {
+			select(it.id);
+			goReview();
+		};
+		const link = it.status === "pending" ? el("button", { type: "button", class: "quiet small", click: review }, "Review") : null;
+		if (who === "tool") {
+			li.append(el("span", { class: "tool-name" }, it.tool), el("code", { class: "args" }, it.text + (it.cut ? "…" : "")), el("span", { class: "under" }, status, link));
+			return li;
+		}
+		const words = it.text || (who === "agent" ? "" : it.label);
+		li.append(el("span", { class: who === "human" ? "hush" : "speaker" }, speaker));
+		if (words) {
+			const text = el("p", { class: "text" }, words, it.cut ? "…" : "");
+			li.append(text);
+			if (it.cut) li.append(el("button", { type: "button", class: "quiet small", click: (e) => whole(it, text, e.currentTarget) }, "Show all"));
+		} else if (who === "agent" && it.status === "pending") {
+			li.append(el("p", { class: "text faint" }, "A draft is ready."));
+		} else if (who === "agent") {
+			li.append(el("p", { class: "text faint" }, "The draft was not shown."));
+		}
+		li.append(el("span", { class: "under" }, status, link));
+		return li;
+	}
+
+	async function whole(it, text, button) {
+		button.disabled = true;
+		const url = place("item");
+		url.searchParams.set("id", it.id);
+		url.searchParams.set("all", "1");
+		const r = await fetch(url).catch(() => null);
+		if (!r?.ok) {
+			button.disabled = false;
+			button.textContent = "That failed. Try again";
+			return;
+		}
+		const b = await r.json();
+		text.textContent = it.kind === "response" ? (b.final || b.text).text : (b.edited || b.body).text;
+		button.remove();
+	}
+
+	function mine() {
+		return [...state.items.values()].filter((it) => it.thread === state.thread).slice(-most);
+	}
+
+	function redraw() {
+		shown.clear();
+		list.replaceChildren();
+		const items = mine();
+		for (const it of items) {
+			const li = entry(it);
+			shown.set(it.id, li);
+			list.append(li);
+		}
+		if (!items.length) list.append(el("li", { class: "empty" }, state.chat ? "Say what the agent is to do. Nothing reaches it before you approve." : "Nothing has happened yet."));
+		list.scrollTop = list.scrollHeight;
+	}
+
+	function update(ids) {
+		const low = list.scrollHeight - list.scrollTop - list.clientHeight < 80;
+		for (const id of ids) {
+			const it = state.items.get(id);
+			if (!it || it.thread !== state.thread) continue;
+			list.querySelector(".empty")?.remove();
+			const li = entry(it);
+			if (shown.has(id)) shown.get(id).replaceWith(li);
+			else list.append(li);
+			shown.set(id, li);
+		}
+		while (shown.size > most) {
+			const [id, li] = shown.entries().next().value;
+			li.remove();
+			shown.delete(id);
+		}
+		if (low) list.scrollTop = list.scrollHeight;
+	}
+
+	function threads() {
+		const names = new Set([state.thread, ...[...state.items.values()].map((it) => it.thread)]);
+		const box = $("thread");
+		box.hidden = names.size < 2;
+		const have = [...box.options].map((o) => o.value).join("\n");
+		if (have !== [...names].sort().join("\n")) box.replaceChildren(...[...names].sort().map((n) => el("option", { value: n }, n)));
+		box.value = state.thread;
+	}
+
+	let running = null;
+	function working() {
+		running = [...state.runs.values()].filter((r) => r.thread === state.thread && !["finished", "denied"].includes(r.phase)).at(-1);
+		$("working").hidden = !running;
+		const words = { staged: "A message waits", running: "The agent works", tool_proposed: "A tool call waits", tool_executing: "A tool executes", response_proposed: "An answer waits" };
+		$("working-text").textContent = running ? words[running.phase] || running.phase : "";
+	}
+
+	onChange((c) => {
+		threads();
+		if (c.has("all")) redraw();
+		else update([...c].filter((id) => state.items.has(id)));
+		working();
+	});
+
+	$("thread").addEventListener("change", (e) => {
+		state.thread = e.target.value;
+		redraw();
+		working();
+	});
+
+	$("stop").addEventListener("click", async () => {
+		try {
+			await ask({ t: "stop", run: running.id, reason: "" });
+			trouble($("say-error"), "");
+		} catch (e) {
+			trouble($("say-error"), e.message);
+		}
+	});
+
+	const box = $("message");
+	box.value = sessionStorage.getItem("message") || "";
+	box.addEventListener("input", () => sessionStorage.setItem("message", box.value));
+	box.addEventListener("keydown", (e) => {
+		if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
+		e.preventDefault();
+		$("say").requestSubmit();
+	});
+
+	let sending = false;
+	$("say").addEventListener("submit", async (e) => {
+		e.preventDefault();
+		const message = box.value.trim();
+		if (!message || sending) return;
+		sending = true;
+		try {
+			await ask({ t: "submit", thread: state.thread, message });
+			box.value = "";
+			sessionStorage.removeItem("message");
+			trouble($("say-error"), "");
+			list.scrollTop = list.scrollHeight;
+		} catch (err) {
+			trouble($("say-error"), err.message);
+		} finally {
+			sending = false;
+		}
+	});
+}

@@ -1,0 +1,83 @@
+// What an edit changes, line by line. It compares texts, so that a number differs only where its digits do.
+
+import { el } from "./dom.js";
+
+const most = 4_000_000; // cells of the table; beyond it the changed part is shown as replaced
+const around = 3; // unchanged lines kept beside a change
+const longest = 600; // lines shown
+
+// lines returns [sign, line] pairs: " " kept, "-" removed, "+" added.
+export function lines(before, after) {
+	const a = before.split("\n");
+	const b = after.split("\n");
+	let head = 0;
+	while (head < a.length && head < b.length && a[head] === b[head]) head++;
+	let tail = 0;
+	while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+	const out = a.slice(0, head).map((l) => [" ", l]);
+	out.push(...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)));
+	out.push(...a.slice(a.length - tail).map((l) => [" ", l]));
+	return out;
+}
+
+function middle(a, b) {
+	if (a.length * b.length > most) return [...a.map((l) => ["-", l]), ...b.map((l) => ["+", l])];
+	const width = b.length + 1;
+	const common = new Uint32Array((a.length + 1) * width);
+	for (let i = a.length - 1; i >= 0; i--) {
+		for (let j = b.length - 1; j >= 0; j--) {
+			common[i * width + j] = a[i] === b[j] ? common[(i + 1) * width + j + 1] + 1 : Math.max(common[(i + 1) * width + j], common[i * width + j + 1]);
+		}
+	}
+	const out = [];
+	let i = 0;
+	let j = 0;
+	while (i < a.length || j < b.length) {
+		if (i < a.length && j < b.length && a[i] === b[j]) {
+			out.push([" ", a[i]]);
+			i++;
+			j++;
+		} else if (j === b.length || (i < a.length && common[(i + 1) * width + j] >= common[i * width + j + 1])) {
+			out.push(["-", a[i++]]);
+		} else {
+			out.push(["+", b[j++]]);
+		}
+	}
+	return out;
+}
+
+// show returns the difference as a figure, with the unchanged parts left out.
+export function show(before, after, name = "Changes") {
+	if (before === after) return el("p", { class: "aside" }, "Nothing is changed yet.");
+	const all = lines(before, after);
+	const near = new Uint8Array(all.length);
+	all.forEach(([sign], i) => {
+		if (sign !== " ") near.fill(1, Math.max(0, i - around), i + around + 1);
+	});
+	const box = el("div", { class: "diff code", tabindex: "0", role: "group", "aria-label": name });
+	let skipped = 0;
+	let shown = 0;
+	const gap = () => {
+		if (skipped) box.append(el("div", { class: "gap" }, `${skipped} unchanged ${skipped === 1 ? "line" : "lines"}`));
+		skipped = 0;
+	};
+	for (let i = 0; i < all.length; i++) {
+		const [sign, line] = all[i];
+		if (!near[i]) {
+			skipped++;
+			continue;
+		}
+		gap();
+		if (++shown > longest) {
+			box.append(el("div", { class: "gap" }, `${all.length - i} more lines`));
+			skipped = 0;
+			break;
+		}
+		const tag = sign === "+" ? "ins" : sign === "-" ? "del" : "div";
+		box.append(el(tag, {}, el("span", { class: "sign" }, sign === "-" ? "−" : sign), line));
+	}
+	gap();
+	const added = all.filter(([s]) => s === "+").length;
+	const removed = all.filter(([s]) => s === "-").length;
+	return el("figure", { class: "change" }, el("figcaption", {}, `${name}: ${removed} removed, ${added} added`), box);
+}

@@ -1,0 +1,148 @@
+// The page: signing in, the connection, the parts, the keys.
+
+import { $, announce, trouble } from "./dom.js";
+import { startCard, start, step, escape } from "./card.js";
+import { startChat } from "./chat.js";
+import { startEvents } from "./events.js";
+import { startQueue } from "./queue.js";
+import { startRules } from "./rules.js";
+import { Socket, place } from "./socket.js";
+import { state, take } from "./state.js";
+import { serverSays } from "./time.js";
+
+const post = (name, body) => fetch(place(name), { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+// tokenOfAddress takes the token out of the address, and out of the history with it.
+function tokenOfAddress() {
+	const token = new URLSearchParams(location.hash.slice(1)).get("token");
+	if (location.hash) history.replaceState(null, "", location.pathname);
+	return token;
+}
+
+async function signIn(token) {
+	const r = await post("login", { token }).catch(() => null);
+	if (!r) return "The server does not answer.";
+	const data = await r.json();
+	return r.ok ? "" : data.error.message;
+}
+
+async function enter() {
+	const token = tokenOfAddress();
+	let why = token ? await signIn(token) : "";
+	const me = await fetch(place("me")).catch(() => null);
+	if (me?.ok) return open();
+	$("app").hidden = true;
+	$("door").hidden = false;
+	if (!me) why = "The server does not answer.";
+	trouble($("login-error"), why);
+	$("token").focus();
+}
+
+$("login").addEventListener("submit", async (e) => {
+	e.preventDefault();
+	let token = $("token").value.trim();
+	const at = token.indexOf("#token="); // the whole link is fine too
+	if (at >= 0) token = token.slice(at + 7);
+	const why = await signIn(token);
+	trouble($("login-error"), why);
+	if (why) return $("token").focus();
+	$("token").value = "";
+	open();
+});
+
+addEventListener("hashchange", enter);
+
+$("logout").addEventListener("click", async () => {
+	socket?.end();
+	await post("logout", {}).catch(() => null);
+	sessionStorage.clear();
+	location.reload();
+});
+
+function go(tab, focus = true) {
+	$("app").dataset.tab = tab;
+	$("rules").hidden = tab !== "rules";
+	$("review").hidden = tab === "rules";
+	for (const b of document.querySelectorAll("[data-go]")) {
+		if (b.dataset.go === tab) b.setAttribute("aria-current", "page");
+		else b.removeAttribute("aria-current");
+	}
+	if (focus && tab === "chat") $("message").focus();
+}
+
+for (const b of document.querySelectorAll("[data-go]")) b.addEventListener("click", () => go(b.dataset.go, false));
+
+let socket = null;
+const ask = (command) => socket.ask(command);
+
+function turn(how) {
+	const app = $("app");
+	app.dataset.link = how;
+	$("link-text").textContent = { open: "Live", lost: "Reconnecting" }[how] || "";
+	$("lost").hidden = how !== "lost";
+	$("lost").textContent = how === "lost" ? "The connection is lost; trying again. Nothing is sent meanwhile." : "";
+	if (how === "open" && turn.was === "lost") announce("Connected again.");
+	turn.was = how;
+	if (how !== "unknown") return;
+	socket.end();
+	socket = null;
+	app.hidden = true;
+	$("door").hidden = false;
+	trouble($("login-error"), "You are signed out. Open the link that the host printed when it started last.");
+	$("token").focus();
+}
+
+let begun = false;
+function open() {
+	$("door").hidden = true;
+	$("app").hidden = false;
+	if (!begun) {
+		begun = true;
+		startQueue();
+		startEvents();
+		startChat(ask, () => go("review"));
+		startRules(ask);
+		startCard(ask);
+		go("review", false);
+	}
+	if (socket) return;
+	socket = new Socket({
+		seen: () => state.seq,
+		take(f) {
+			if (f.now) serverSays(f.now);
+			if (f.t === "hello") {
+				state.name = f.name;
+				if (!state.seq) state.thread = f.thread;
+				state.chat = Boolean(f.chat);
+				$("say").hidden = !f.chat;
+				$("who").textContent = f.name;
+			}
+			take(f);
+		},
+		turn,
+	});
+	socket.open();
+}
+
+// Keys. None fires while somebody types, with a modifier, or held down.
+const keysOn = $("keys-on");
+keysOn.checked = localStorage.getItem("keys") !== "off";
+keysOn.addEventListener("change", () => localStorage.setItem("keys", keysOn.checked ? "on" : "off"));
+$("keys-open").addEventListener("click", () => $("keys").showModal());
+
+const actions = { a: () => start("approve"), e: () => start("edit"), d: () => start("deny"), r: () => start("respond"), n: () => step(1), p: () => step(-1) };
+
+addEventListener("keydown", (e) => {
+	if ($("app").hidden || $("keys").open) return;
+	if (e.key === "Escape" && escape()) return e.preventDefault();
+	if (e.repeat || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || !keysOn.checked) return;
+	if (e.target.closest?.("input, textarea, select, [contenteditable]")) return;
+	if (e.key === "?") return $("keys").showModal();
+	const act = actions[e.key.toLowerCase()];
+	if (!act || $("app").dataset.tab === "rules") return;
+	e.preventDefault();
+	if ($("app").dataset.tab === "chat") go("review", false);
+	act();
+});
+
+enter();

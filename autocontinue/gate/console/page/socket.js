@@ -1,0 +1,94 @@
+// The connection: it resumes behind the last event that was seen, and every command gets one answer.
+
+const silence = 45_000; // no sign of life for this long: the connection is dead, whatever the browser thinks
+const places = new URL("./../", import.meta.url); // the console's path
+
+export const place = (name) => new URL(name, places);
+
+export class Lost extends Error {}
+
+export class Socket {
+	// seen returns the number of the last event; take is given each frame; turn is told "open", "lost" or "unknown".
+	constructor({ seen, take, turn }) {
+		Object.assign(this, { seen, take, turn });
+		this.waiting = new Map();
+		this.tries = 0;
+		this.count = 0;
+		this.ended = false;
+		addEventListener("online", () => this.retry());
+		document.addEventListener("visibilitychange", () => !document.hidden && this.retry());
+	}
+
+	open() {
+		clearTimeout(this.timer);
+		const url = place("ws");
+		url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+		url.searchParams.set("after", this.seen());
+		const ws = new WebSocket(url);
+		this.ws = ws;
+		ws.onmessage = (m) => {
+			if (this.ws !== ws) return;
+			this.alive();
+			const f = JSON.parse(m.data);
+			if (f.t === "hello") this.tries = 0;
+			if (f.t === "reply") return this.answer(f);
+			this.take(f);
+			if (f.t === "hello") this.turn("open");
+		};
+		ws.onclose = () => this.ws === ws && this.lost();
+		this.alive();
+	}
+
+	alive() {
+		clearTimeout(this.watch);
+		this.watch = setTimeout(() => this.lost(), silence);
+	}
+
+	async lost() {
+		clearTimeout(this.watch);
+		const ws = this.ws;
+		this.ws = null;
+		ws?.close();
+		for (const { reject } of this.waiting.values()) reject(new Lost("The connection was lost before the answer came. What was decided shows when it is back."));
+		this.waiting.clear();
+		if (this.ended) return;
+		this.turn("lost");
+		const me = await fetch(place("me")).catch(() => null);
+		if (this.ended || this.ws) return;
+		if (me?.status === 401) return this.turn("unknown");
+		this.tries++;
+		clearTimeout(this.timer);
+		this.timer = setTimeout(() => this.open(), Math.min(5000, 200 * 2 ** Math.min(this.tries, 5)) * (0.7 + 0.6 * Math.random()));
+	}
+
+	retry() {
+		if (!this.ws && !this.ended && this.tries) this.open();
+	}
+
+	end() {
+		this.ended = true;
+		clearTimeout(this.timer);
+		this.lost();
+	}
+
+	get ready() {
+		return this.ws?.readyState === WebSocket.OPEN;
+	}
+
+	// ask sends a command. It rejects with an Error that has a code, or with Lost.
+	ask(command) {
+		return new Promise((resolve, reject) => {
+			if (!this.ready) return reject(new Lost("There is no connection; nothing was sent."));
+			const id = `c${++this.count}`;
+			this.waiting.set(id, { resolve, reject });
+			this.ws.send(JSON.stringify({ ...command, id }));
+		});
+	}
+
+	answer(f) {
+		const w = this.waiting.get(f.id);
+		this.waiting.delete(f.id);
+		if (!f.error) return w?.resolve();
+		w?.reject(Object.assign(new Error(f.error.message), { code: f.error.code }));
+	}
+}

@@ -1,0 +1,33 @@
+package console
+
+import (
+	"sync"
+	"time"
+)
+
+// bucket lets a number of things through at once and then so many a second.
+type bucket struct {
+	rate, size float64
+
+	mu   sync.Mutex
+	left float64
+	at   time.Time
+}
+
+func newBucket(rate, size float64, now time.Time) *bucket {
+	return &bucket{rate: rate, size: size, left: size, at: now}
+}
+
+func (b *bucket) take(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := now.Sub(b.at); d > 0 {
+		b.left = min(b.size, b.left+d.Seconds()*b.rate)
+		b.at = now
+	}
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}

@@ -1,0 +1,192 @@
+package console
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
+)
+
+func inFile(name string) func(*Config, *limits) {
+	return func(c *Config, _ *limits) { c.PolicyFile = name }
+}
+
+func TestRulesAreKeptInAFileAndReplacedAsAWhole(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policy.json")
+	d := serve(t, inFile(file))
+	data, err := os.ReadFile(file)
+	require.NoError(t, err, "a first start writes what the session has")
+	_, err = gate.ParsePolicy(data)
+	require.NoError(t, err)
+
+	ann, ben := d.open(d.enter("ann"), ""), d.open(d.enter("ben"), "")
+	set := *ann.until("settings").Settings
+	assert.Equal(t, string(data), set.Rules)
+	assert.True(t, set.Kept)
+	assert.Equal(t, set.Version, ben.until("settings").Settings.Version)
+
+	mine := "[\n  {\"tool\": \"profile_get\",   \"then\": \"deny\"}\n]"
+	save := func(version, rules string) map[string]any {
+		return map[string]any{"t": "policy", "version": version, "rules": rules}
+	}
+	for _, tt := range []struct{ rules, want string }{
+		{`[{"tool":"x"}]`, "then"},
+		{`[{"tool":"*","then":"allow"}]`, "may only deny"},
+		{`[{"tool":"x","then":"ask","match":["y"]}]`, "match"},
+		{`{`, ""},
+	} {
+		p := ann.ask(save(set.Version, tt.rules))
+		if assert.NotNil(t, p, tt.rules) {
+			assert.Equal(t, "policy", p.Code)
+			assert.Contains(t, p.Message, tt.want)
+		}
+	}
+	unchanged, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, data, unchanged, "a bad rule leaves the file alone")
+
+	require.Nil(t, ann.ask(save(set.Version, mine)))
+	data, err = os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, mine, string(data), "as it was typed")
+	assert.Equal(t, gate.Forbid, d.session.Policy().Judge(sample(gate.Tool, "profile_get")).Then)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	left, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	assert.Len(t, left, 1, "no temporary file is left")
+
+	assert.Equal(t, mine, ben.until("settings").Settings.Rules, "everybody sees it")
+	assert.Equal(t, "conflict", ben.ask(save(set.Version, "[]")).Code, "ben's change began with the old rules")
+
+	events, _ := d.session.Events(0)
+	assert.Equal(t, "ann", events[len(events)-1].By)
+
+	require.NoError(t, os.WriteFile(file, []byte("[ ]"), 0o600))
+	p := ann.ask(save(versionOf(mine), "[]"))
+	require.NotNil(t, p)
+	assert.Contains(t, p.Message, "changed by hand")
+
+	again := serve(t, inFile(file)) // a restart
+	assert.Empty(t, again.session.Policy().Rules())
+	events, _ = again.session.Events(0)
+	assert.Equal(t, byFile, events[len(events)-1].By)
+}
+
+func TestNewRefusesAPolicyFileThatCannotBe(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t).session
+	bad := filepath.Join(dir, "bad.json")
+	require.NoError(t, os.WriteFile(bad, []byte(`[{"tool":"x","when":"y","then":"allow"}]`), 0o600))
+	long := filepath.Join(dir, "long.json")
+	require.NoError(t, os.WriteFile(long, make([]byte, maxRules+1), 0o600))
+	for name, want := range map[string]string{
+		bad: "when", long: "more than 256 KB", dir: "no regular file", filepath.Join(dir, "none", "p.json"): "write the policy file",
+	} {
+		_, err := New(Config{Session: s, PolicyFile: name})
+		assert.ErrorContains(t, err, want, name)
+	}
+}
+
+func TestJournalThatFailsLeavesTheOldRules(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policy.json")
+	policy, err := gate.ParsePolicy([]byte(someRules))
+	require.NoError(t, err)
+	broken := false
+	s, err := gate.New(policy, gate.Options{Audited: true, Journal: func([]byte) error {
+		if broken {
+			return os.ErrClosed
+		}
+		return nil
+	}})
+	require.NoError(t, err)
+	d := serve(t, inFile(file), func(c *Config, _ *limits) { c.Session = s })
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	p := d.open(d.enter("ann"), "")
+	set := p.until("settings").Settings
+	broken = true
+	assert.Equal(t, "journal", p.ask(map[string]any{"t": "policy", "version": set.Version, "rules": "[]"}).Code)
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+	left, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	assert.Len(t, left, 1)
+}
+
+func TestCheckboxesSayWhatHolds(t *testing.T) {
+	d := serve(t)
+	p := d.open(d.enter("ann"), "")
+	set := p.until("settings").Settings
+	boxes := func(s *settings) map[string]gate.Then {
+		m := map[string]gate.Then{}
+		for _, b := range append(s.Gates, s.Tools...) {
+			m[b.Name] = b.Then
+		}
+		return m
+	}
+	assert.Equal(t, map[string]gate.Then{"context": "ask", "response": "ask", "profile_get": "allow", "weight_delete": "ask", "wipe": "deny"}, boxes(set))
+	change := func(what, name string, on bool) *problem {
+		return p.ask(map[string]any{"t": "ask", what: name, "on": on, "version": d.console.rules.settings(d.session).Version})
+	}
+	require.Nil(t, change("gate", "response", false))
+	require.Nil(t, change("tool", "profile_get", true))
+	now := d.console.rules.settings(d.session)
+	assert.Equal(t, gate.Allow, boxes(&now)["response"])
+	assert.Equal(t, gate.Ask, boxes(&now)["profile_get"])
+	assert.Equal(t, 1, len(filter(d.session.Policy().Rules(), "profile_get")), "the rule is changed, not doubled")
+
+	refused := change("tool", "weight_delete", false)
+	require.NotNil(t, refused)
+	assert.Contains(t, refused.Message, "*_delete")
+	assert.NotNil(t, change("tool", "wipe", true), "a rule that denies is stricter")
+	assert.NotNil(t, change("tool", "*", true))
+	assert.NotNil(t, change("gate", "tool", false))
+	assert.Equal(t, "conflict", p.ask(map[string]any{"t": "ask", "gate": "response", "on": true, "version": "old"}).Code)
+
+	require.Nil(t, p.ask(map[string]any{"t": "audited", "on": false}))
+	assert.False(t, d.session.Audited())
+}
+
+func TestConditionsStandBesideTheBox(t *testing.T) {
+	d := serve(t)
+	policy, err := gate.ParsePolicy([]byte(`[{"tool":"*_batch","then":"ask"},{"tool":"*_batch","when":[{"at":"/rows","count_over":3}],"then":"deny"}]`))
+	require.NoError(t, err)
+	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", policy))
+	d.console.rules.tools = []string{"a_batch", "other"}
+	set := d.console.rules.settings(d.session)
+	require.Len(t, set.Tools, 2)
+	assert.Equal(t, box{"a_batch", gate.Ask, "tool *_batch: ask", []string{"tool *_batch when /rows count_over 3: deny"}}, set.Tools[0])
+	assert.Equal(t, gate.Forbid, set.Tools[1].Then)
+	assert.Empty(t, set.Tools[1].Unless)
+
+	p := d.open(d.enter("ann"), "")
+	p.until("settings")
+	require.Nil(t, p.ask(map[string]any{"t": "ask", "tool": "other", "on": true, "version": set.Version}), "a new rule for a tool that none knew")
+	assert.Equal(t, gate.Ask, d.session.Policy().Judge(sample(gate.Tool, "other")).Then)
+}
+
+func filter(rules []gate.Rule, tool string) (out []gate.Rule) {
+	for _, r := range rules {
+		if r.Tool == tool {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func TestRulesOfTheHostAreFollowed(t *testing.T) {
+	d := serve(t)
+	p := d.open(d.enter("ann"), "")
+	p.until("settings")
+	policy, err := gate.ParsePolicy([]byte(`[{"tool":"new_tool","then":"ask"}]`))
+	require.NoError(t, err)
+	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", policy))
+	assert.Contains(t, p.until("settings").Settings.Rules, "new_tool")
+}

@@ -1,0 +1,193 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// client is one open page.
+type client struct {
+	visitor
+	conn    *websocket.Conn
+	news    chan struct{} // something is new; holds one, so that telling never waits
+	replies chan []byte
+	rate    *bucket
+}
+
+func (cl *client) wake() {
+	select {
+	case cl.news <- struct{}{}:
+	default:
+	}
+}
+
+// admit counts a socket in, unless there are too many.
+func (c *Console) admit(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := 0
+	for _, n := range c.sockets {
+		all += n
+	}
+	if c.closed() || all >= c.limits.sockets || c.sockets[name] >= max(1, c.limits.sockets/2) {
+		return false
+	}
+	c.sockets[name]++
+	c.handlers.Add(1)
+	return true
+}
+
+func (c *Console) discharge(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sockets[name]--; c.sockets[name] == 0 {
+		delete(c.sockets, name)
+	}
+	c.handlers.Done()
+}
+
+// socket serves one page until it leaves, is too slow, or its cookie ends.
+func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
+	var seq uint64
+	if s := r.URL.Query().Get("after"); s != "" {
+		var err error
+		if seq, err = strconv.ParseUint(s, 10, 64); err != nil {
+			refuse(w, http.StatusBadRequest, "input", "after is the number of the last event seen")
+			return
+		}
+	}
+	if !c.admit(who.name) {
+		refuse(w, http.StatusServiceUnavailable, "full", "too many pages are open; close some of them")
+		return
+	}
+	defer c.discharge(who.name)
+	conn, err := websocket.Accept(w, r, nil) // it compares Origin and Host once more
+	if err != nil {
+		return // it has answered
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(c.limits.message)
+
+	cl := &client{
+		visitor: who, conn: conn,
+		news: make(chan struct{}, 1), replies: make(chan []byte, 8),
+		rate: newBucket(c.limits.rate, c.limits.burst, c.cfg.Now()),
+	}
+	c.mu.Lock()
+	c.clients[cl] = struct{}{}
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.clients, cl)
+		c.mu.Unlock()
+	}()
+
+	// Not the request's context: that of a hijacked connection says nothing more.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer cancel()
+		c.listen(ctx, cl)
+	}()
+	c.talk(ctx, cl, seq)
+	cancel()
+	conn.CloseNow()
+	<-done
+}
+
+// listen takes the commands of a page, one after another.
+func (c *Console) listen(ctx context.Context, cl *client) {
+	for {
+		kind, data, err := cl.conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		if kind != websocket.MessageText {
+			cl.conn.Close(websocket.StatusUnsupportedData, "send text")
+			return
+		}
+		var reply frame
+		if !cl.rate.take(c.cfg.Now()) {
+			var named struct {
+				ID string `json:"id"`
+			}
+			json.Unmarshal(data, &named) // without an ID the page can't tell which one it was
+			reply = frame{T: "reply", ID: head(named.ID, maxID), Error: &problem{"rate", "too many commands; wait a second and try again"}}
+		} else {
+			reply = c.command(ctx, cl.name, data)
+		}
+		select {
+		case cl.replies <- encode(reply):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// talk sends what is new until something ends it.
+func (c *Console) talk(ctx context.Context, cl *client, seq uint64) {
+	send := func(data []byte) error {
+		ctx, cancel := context.WithTimeout(ctx, c.limits.write)
+		defer cancel()
+		return cl.conn.Write(ctx, websocket.MessageText, data)
+	}
+	hello := frame{T: "hello", Name: cl.name, Thread: c.cfg.Thread, Chat: c.cfg.Submit != nil, Now: c.cfg.Now().UTC()}
+	if send(encode(hello)) != nil {
+		return
+	}
+	version, afresh := "", seq == 0
+	catchUp := func() error {
+		frames, last := c.view.after(seq, afresh)
+		for _, f := range frames {
+			if err := send(f); err != nil {
+				return err
+			}
+		}
+		seq, afresh = last, false
+		if set := c.rules.settings(c.cfg.Session); set.stamp() != version {
+			version = set.stamp()
+			return send(encode(frame{T: "settings", Settings: &set}))
+		}
+		return nil
+	}
+	if catchUp() != nil {
+		return
+	}
+	beat := time.NewTicker(c.limits.beat)
+	defer beat.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.ending:
+			cl.conn.Close(websocket.StatusGoingAway, "the console is shutting down")
+			return
+		case <-cl.news:
+			err = catchUp()
+		case data := <-cl.replies:
+			// What a command brought about is seen before its reply.
+			if err = catchUp(); err == nil {
+				err = send(data)
+			}
+		case <-beat.C:
+			now := c.cfg.Now()
+			if !now.Before(cl.until) {
+				cl.conn.Close(websocket.StatusPolicyViolation, "sign in again")
+				return
+			}
+			err = errors.Join(catchUp(), send(encode(frame{T: "beat", Now: now.UTC()})))
+		}
+		if err != nil {
+			return
+		}
+	}
+}

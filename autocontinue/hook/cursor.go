@@ -1,0 +1,55 @@
+package hook
+
+import "strings"
+
+// cursor is Cursor: its editor's agent, and its command-line agent in interactive mode. Its hooks are described in
+// cursor.com/docs/hooks, read in November 2026: the base fields, stop, afterAgentResponse, beforeSubmitPrompt and the options
+// of hooks.json. What its transcripts look like, and that transcript_path may be null, is from public readers of them
+// (github.com/entireio/cli, August 2026).
+type cursor struct{}
+
+// followup is Cursor's answer to a stop. The message goes to the agent as the human's next one.
+type followup struct {
+	Message string `json:"followup_message,omitempty"`
+}
+
+func (cursor) carryOn(message string) any { return followup{message} }
+func (cursor) letStop(string) any         { return followup{} } // it would show no note
+
+func (cursor) read(o object, e *Event) error {
+	f := fields{o: o}
+	e.Name, e.Kind = f.need("hook_event_name"), Other
+	e.Session = f.need("conversation_id")
+	e.Generation = f.text("generation_id")
+	e.Transcript = f.text("transcript_path")
+	if roots := read[[]string](&f, "workspace_roots", "an array of strings"); len(roots.Value) > 0 {
+		e.WorkDir = Value(roots.Value[0])
+	}
+	switch e.Name {
+	case "stop":
+		e.Kind = Stop
+		e.Status = f.text("status")
+		e.Loop = read[int](&f, "loop_count", "a whole number")
+	case "afterAgentResponse":
+		e.Kind, e.Message = Said, f.text("text")
+	case "beforeSubmitPrompt":
+		e.Kind, e.Prompt = Prompt, f.text("prompt")
+	}
+	return f.err
+}
+
+// machine knows nothing: Cursor puts what it adds to a prompt around the human's words.
+func (cursor) machine(string) bool { return false }
+
+func (cursor) transcript(Event) script { return cursorScript{} }
+
+// cursorQuery returns the human's words out of a prompt in a transcript. Cursor puts tags around them, and what its editor
+// shows before them.
+func cursorQuery(s string) string {
+	const open, end = "<user_query>", "</user_query>"
+	i, j := strings.Index(s, open), strings.LastIndex(s, end)
+	if i < 0 || j < i {
+		return s
+	}
+	return strings.TrimSpace(s[i+len(open) : j])
+}

@@ -1,0 +1,89 @@
+package hook
+
+import "io"
+
+// mark is a line that says of tests or edits, so that reading back over what was said before the human's last words need not
+// look at all the others.
+type mark struct {
+	at   int64
+	size int
+	no   int // of the line
+}
+
+// marks are the lines of a session of that kind, as far back as a transcript is read. A nil one knows none: all are read.
+type marks struct {
+	list   []mark
+	calls  map[string]bool // calls that matter, for their results
+	anyone bool            // there are too many of these: each result matters
+	lines  int             // of the session so far
+	work   project         // that the agent works in
+}
+
+func newMarks() *marks { return &marks{calls: make(map[string]bool)} }
+
+// add takes in what a line says, of which there may be nothing.
+func (m *marks) add(es []entry, at int64, size int) {
+	if m == nil {
+		return
+	}
+	m.lines++
+	matters := false
+	for _, e := range es {
+		switch {
+		case e.kind == call && m.matters(e.tool):
+			matters = true
+			if m.calls[e.tool.id] = true; len(m.calls) > 1<<16 {
+				m.calls, m.anyone = make(map[string]bool), true
+			}
+		case e.kind == result && (m.anyone || m.calls[e.done.id]):
+			matters = true
+		}
+	}
+	if matters {
+		m.list = append(m.list, mark{at, size, m.lines})
+	}
+	if n := len(m.list); n > 2048 && m.list[n/2].no < m.lines-maxLines { // forget what is out of reach, seldom
+		m.list = append([]mark(nil), m.list[n/2:]...)
+	}
+}
+
+// matters reports whether a call can say something of tests.
+func (m *marks) matters(t tool) bool {
+	if len(t.edits) > 0 || t.named != "" || t.poll != "" {
+		return true
+	}
+	for _, step := range m.work.parseScript(t.script) {
+		if step.edits || step.tests {
+			return true
+		}
+	}
+	return false
+}
+
+// back gives the collector the marked lines before the line at an offset, of a file of that size whose last line has that
+// number, as reading all of them would. It reports whether it came to the file's beginning.
+func (m *marks) back(r io.ReaderAt, s script, c *collector, at, size int64, last int) bool {
+	var buf []byte
+	var entries []entry
+	for i := len(m.list) - 1; i >= 0 && !c.done; i-- {
+		k := m.list[i]
+		if k.at >= at {
+			continue
+		}
+		if last-k.no+1 >= maxLines || k.at <= size-maxTail && (k.at > 0 || size > maxTail) {
+			return false
+		}
+		if cap(buf) < k.size {
+			buf = make([]byte, k.size)
+		}
+		if _, err := r.ReadAt(buf[:k.size], k.at); err != nil && err != io.EOF {
+			return false
+		}
+		entries = entries[:0]
+		s.entries(buf[:k.size], k.at, func(e entry) { entries = append(entries, e) })
+		for j := len(entries) - 1; j >= 0 && !c.done; j-- {
+			c.add(entries[j])
+		}
+	}
+	return last < maxLines && size <= maxTail
+}

@@ -1,0 +1,188 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+)
+
+// cycle is a file that says the same again and again, with a number in place of each '#'.
+type cycle struct {
+	turn string
+	size int64
+}
+
+func (c cycle) ReadAt(p []byte, at int64) (int, error) {
+	n := 0
+	for n < len(p) && at+int64(n) < c.size {
+		here := at + int64(n)
+		turn := strings.ReplaceAll(c.turn, "########", strings.Repeat("0", 8-len(digitsOf(here/int64(len(c.turn)))))+digitsOf(here/int64(len(c.turn))))
+		n += copy(p[n:], turn[here%int64(len(c.turn)):])
+	}
+	if n > len(p) || at+int64(n) > c.size {
+		n = int(c.size - at)
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func digitsOf(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return digitsOf(n/10) + string(rune('0'+n%10))
+}
+
+// A transcript of 8 MiB and one of 64 MiB take the same memory while they are gone through, with turns in which nothing was run
+// or changed, for which a hook would look far back.
+func TestReplayTakesTheSameMemory(t *testing.T) {
+	turn := claudeHuman("Explain file ########.") + "\n" + claudeRuns("t########", "cat log.txt", strings.Repeat("line of a log ", 4000)) + "\n" + claudeSays("m########", "It reads file ########, line by line.") + "\n"
+	peak := func(size int64) (most uint64, pauses int) {
+		c := cycle{turn, size / int64(len(turn)) * int64(len(turn))}
+		tr, err := OpenTranscript(c, c.size, "x")
+		require.NoError(t, err)
+		account, err := tr.Replay(t.Context(), func(string) (Loop, error) { return deliver{}, nil }, func(m Moment) error {
+			if pauses++; pauses%64 == 0 {
+				runtime.GC()
+				var s runtime.MemStats
+				runtime.ReadMemStats(&s)
+				most = max(most, s.HeapAlloc)
+			}
+			require.Contains(t, m.Output.Request, "Explain file ")
+			return nil
+		})
+		require.NoError(t, err)
+		require.Equal(t, c.size, account.Bytes)
+		require.Equal(t, int(c.size/int64(len(turn))), pauses)
+		return most, pauses
+	}
+	small, _ := peak(8 << 20)
+	large, _ := peak(64 << 20)
+	require.Less(t, large, small+4<<20)
+}
+
+// deliver is a loop that lets every agent stop.
+type deliver struct{}
+
+func (deliver) Reset(context.Context, string) error { return nil }
+func (deliver) Handle(context.Context, autocontinue.Output) (autocontinue.Decision, error) {
+	return autocontinue.Decision{Action: autocontinue.Deliver}, nil
+}
+
+func TestReplayEndsWithWhatFails(t *testing.T) {
+	data := []byte(claudeHuman("Fix it.") + "\n" + claudeSays("m1", "Fixed, should work now.") + "\n" + claudeHuman("Thanks.") + "\n" + claudeSays("m2", "You are welcome.") + "\n")
+	broken := errors.New("broken")
+	tr, err := OpenTranscript(bytes.NewReader(data), int64(len(data)), "x")
+	require.NoError(t, err)
+	require.Equal(t, Claude, tr.Format)
+	start := func(string) (Loop, error) { return deliver{}, nil }
+	show := func(Moment) error { return nil }
+
+	_, err = tr.Replay(t.Context(), func(string) (Loop, error) { return nil, broken }, show)
+	require.ErrorIs(t, err, broken)
+	n := 0
+	_, err = tr.Replay(t.Context(), start, func(Moment) error { n++; return broken })
+	require.ErrorIs(t, err, broken)
+	require.Equal(t, 1, n, "nothing is shown after that")
+	_, err = tr.Replay(t.Context(), func(string) (Loop, error) { return nil, nil }, show)
+	require.ErrorContains(t, err, "no loop")
+
+	short, err := OpenTranscript(bytes.NewReader(data), int64(len(data))+100, "x")
+	require.NoError(t, err)
+	_, err = short.Replay(t.Context(), start, show)
+	require.NoError(t, err, "a file that became shorter ends earlier")
+
+	_, err = OpenTranscript(bytes.NewReader(nil), 0, "x")
+	require.ErrorIs(t, err, ErrFormat)
+	require.ErrorContains(t, err, "the file is empty")
+}
+
+// A sub-agent's own transcript is one, all of whose lines say so; in its caller's, its lines are nobody's.
+func TestReplayOfASubAgent(t *testing.T) {
+	data := []byte(strings.ReplaceAll(claudeHuman("Find it.")+"\n"+claudeSays("m1", "Found it, probably.")+"\n", `"type":`, `"isSidechain":true,"agentId":"a7","sessionId":"s","type":`))
+	moments, _, err := replayed(t, data)
+	require.NoError(t, err)
+	require.Len(t, moments, 1)
+	require.Equal(t, SubagentStop, moments[0].Event.Kind)
+	require.Equal(t, "s/a7", moments[0].Output.Session)
+
+	own := []byte(claudeHuman("Fix it.") + "\n" + string(data) + claudeSays("m2", "Fixed.") + "\n")
+	moments, _, err = replayed(t, own)
+	require.NoError(t, err)
+	require.Len(t, moments, 1)
+	require.Equal(t, "Fixed.", moments[0].Output.Text)
+}
+
+// A line that is too long to be read is counted, and nothing is decided about what it may have said.
+func TestReplayLeavesLongLinesOut(t *testing.T) {
+	long := claudeSays("m1", strings.Repeat("x", maxLine+1))
+	data := []byte(claudeHuman("Fix it.") + "\n" + long + "\n" + claudeHuman("Thanks.") + "\n" + claudeSays("m2", "You are welcome.") + "\n")
+	moments, account, err := replayed(t, data)
+	require.NoError(t, err)
+	require.Len(t, moments, 1)
+	require.Equal(t, 4, moments[0].Line)
+	require.Equal(t, Account{Lines: 4, Bytes: int64(len(data)), Long: 1}, account)
+}
+
+// Old sessions of Gemini CLI stand on one line, or on many.
+func TestReplayOfOneLine(t *testing.T) {
+	data := []byte(`{"sessionId":"g1","projectHash":"h","messages":[{"id":"1","type":"user","content":"Fix it."},{"id":"2","type":"gemini","content":"Fixed, should work now."}]}`)
+	moments, _, err := replayed(t, data)
+	require.NoError(t, err)
+	require.Len(t, moments, 1)
+	require.Equal(t, "g1", moments[0].Output.Session)
+	require.Equal(t, "Fix it.", moments[0].Output.Request)
+	require.Equal(t, "2", moments[0].Output.ID)
+}
+
+// FuzzReplay: whatever a file holds, going through it ends, in the order of its lines, and what is wrong with it has a name.
+func FuzzReplay(f *testing.F) {
+	for _, data := range transcripts(f) {
+		f.Add(data)
+	}
+	for _, text := range []string{
+		"<!-- Generated by SpecStory -->\n_**User**_\n\nFix it.\n\n_**Assistant**_\n\nFixed.\n<tool-use>\nx\n</tool-use>\nDone.\n\n_**User**_\nthanks\n",
+		"# aider chat started at 2026-11-02 10:20:00\n\n#### Fix it.\n#### Now.\n\nFixed.\n\n> Tokens: 1  \n\n#### /ask why\n\nBecause.\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tr, err := OpenTranscript(bytes.NewReader(data), int64(len(data)), "unnamed")
+		if err != nil {
+			require.ErrorIs(t, err, ErrFormat)
+			return
+		}
+		require.Contains(t, Formats(), tr.Format)
+		line := 0
+		account, err := tr.Replay(t.Context(), func(session string) (Loop, error) {
+			require.NotEmpty(t, session)
+			return deliver{}, nil
+		}, func(m Moment) error {
+			require.Greater(t, m.Line, line)
+			line = m.Line
+			require.NotEmpty(t, m.Output.Session)
+			require.Equal(t, autocontinue.Deliver, m.Decision.Action)
+			return nil
+		})
+		require.LessOrEqual(t, line, account.Lines)
+		if err != nil && !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrInterleaved) && !errors.Is(err, ErrFormat) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestFormatsAreNamed(t *testing.T) {
+	for _, h := range Formats() {
+		require.NotEmpty(t, formatName(h))
+	}
+}

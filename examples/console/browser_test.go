@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// patience is how long a test waits for what must come; it is no measure of anything.
+const patience = 60 * time.Second
+
+// chromium starts a browser of the test's own, or skips the test where there is none.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser is slow to start")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("the server is killed with a signal that Windows does not have")
+	}
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			program = p
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("there is no chromium or chrome on this machine: install one (on Debian: apt-get install chromium) to run the tests of the page")
+	}
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(),
+		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()),
+		chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-renderer-backgrounding", true),
+		chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-background-timer-throttling", true),
+		chromedp.WSURLReadTimeout(patience),
+	)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		chromedp.Cancel(ctx) // waits, so that the profile can be removed
+		cancel()
+	})
+	require.NoError(t, chromedp.Do(ctx), "start the browser")
+	return ctx
+}
+
+// tab is one page of the browser.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// enter opens a link: in the browser's first window, or apart, in a window with cookies of its own.
+func enter(t *testing.T, browser context.Context, link string, apart bool) *tab {
+	t.Helper()
+	ctx := browser
+	if apart {
+		var cancel context.CancelFunc
+		ctx, cancel = chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
+		t.Cleanup(cancel)
+		require.NoError(t, chromedp.Do(ctx), "open a window")
+	}
+	p := &tab{t, ctx}
+	p.run(chromedp.Navigate(link))
+	p.look(1280, 800, false)
+	p.wait(`document.getElementById("app").dataset.link === "open"`)
+	return p
+}
+
+func (p *tab) run(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	require.NoError(p.t, chromedp.Do(ctx, steps...))
+}
+
+// wait waits until an expression is true, also over a reload.
+func (p *tab) wait(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	watch := `new Promise((done) => { const look = () => ((` + expression + `) ? done(true) : setTimeout(look, 30)); look(); })`
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](watch, chromedp.EvalAwaitPromise))
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			p.picture("failed")
+			p.t.Fatalf("wait for %s: %v\nthe page says:\n%s", expression, err, p.text("body"))
+		}
+		runtime.Gosched()
+	}
+}
+
+// has waits until an element shows a text.
+func (p *tab) has(selector, text string) {
+	p.t.Helper()
+	p.wait(`Array.from(document.querySelectorAll(` + quote(selector) + `)).some((n) => n.checkVisibility() && n.innerText.includes(` + quote(text) + `))`)
+}
+
+func (p *tab) text(selector string) string {
+	p.t.Helper()
+	return p.eval(`document.querySelector(` + quote(selector) + `)?.innerText ?? ""`)
+}
+
+func (p *tab) eval(expression string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](`String(`+expression+`)`))
+	require.NoError(p.t, err, expression)
+	return s
+}
+
+// do evaluates an expression for what it does.
+func (p *tab) do(expression string) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate[chromedp.Void](expression))
+}
+
+// press sends a key to the page once the card has settled.
+func (p *tab) press(key string) {
+	p.t.Helper()
+	p.settled()
+	p.key(key)
+}
+
+// key sends a key as a keyboard does: what the page does with it going down decides whether it becomes text.
+func (p *tab) key(key string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	text, code := key, int64(strings.ToUpper(key)[0])
+	if key == "Escape" {
+		text, code = "", 27
+	}
+	for _, event := range []input.DispatchKeyEventParams{
+		{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: text, WindowsVirtualKeyCode: code},
+		{Type: input.DispatchKeyEventTypeKeyUp, Key: key, WindowsVirtualKeyCode: code},
+	} {
+		_, err := chromedp.Call(ctx, input.DispatchKeyEvent, event)
+		require.NoError(p.t, err)
+	}
+}
+
+// settled waits until the card shows the selected item for long enough to be decided.
+func (p *tab) settled() {
+	p.t.Helper()
+	p.wait(`document.querySelector("#card:not([aria-busy]) [data-action=approve]")`)
+	p.wait(`document.getElementById("card").dataset.ready === "true"`)
+}
+
+func (p *tab) click(selector string) {
+	p.t.Helper()
+	p.run(chromedp.Click(selector))
+}
+
+// write replaces the text of a field.
+func (p *tab) write(selector, text string) {
+	p.t.Helper()
+	p.do(`(() => { const n = document.querySelector(` + quote(selector) + `); n.focus(); n.value = ` + quote(text) + `; n.dispatchEvent(new Event("input", {bubbles: true})); })()`)
+}
+
+func (p *tab) say(message string) {
+	p.t.Helper()
+	p.write("#message", message)
+	p.do(`document.getElementById("say").requestSubmit()`)
+	p.wait(`document.getElementById("message").value === ""`)
+	p.do(`document.activeElement.blur()`)
+}
+
+func (p *tab) look(width, height int64, dark bool) {
+	p.t.Helper()
+	scheme := map[bool]string{false: "light", true: "dark"}[dark]
+	p.run(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(1)))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	require.NoError(p.t, err)
+}
+
+// picture keeps a screenshot in the folder SIDECOACH_SCREENSHOTS names, or in the test's own.
+func (p *tab) picture(name string) {
+	p.t.Helper()
+	dir := os.Getenv("SIDECOACH_SCREENSHOTS")
+	if dir == "" {
+		dir = p.t.TempDir()
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	require.NoError(p.t, err)
+	require.NoError(p.t, os.MkdirAll(dir, 0o755))
+	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+}
+
+// decide does what the button says, and fills in the field of its form, if it has one, and sends that.
+func (p *tab) decide(action, field, text string) {
+	p.t.Helper()
+	p.press(map[string]string{"approve": "a", "edit": "e", "deny": "d", "respond": "r"}[action])
+	if field == "" {
+		return
+	}
+	p.wait(`document.querySelector(` + quote(field) + `)`)
+	p.write(field, text)
+	p.do(`document.querySelector("#card form").requestSubmit()`)
+}
+
+// card waits until an item with this title is the one to decide.
+func (p *tab) card(title string) {
+	p.t.Helper()
+	p.wait(`document.getElementById("card-title")?.innerText.includes(` + quote(title) + `) && document.querySelector("#card [data-action=approve]")`)
+}
+
+func quote(s string) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(data)
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
+	"github.com/sidecoach/sidecoach/coach"
+)
+
+// schema refuses what the agent and its tools could not take, from the agent as from the human who edits.
+func schema(sub gate.Subject) error {
+	switch sub.Kind {
+	case gate.Context:
+		var p payload
+		if err := json.Unmarshal(sub.Body, &p); err != nil {
+			return errors.New("the payload is not one that the agent takes: from, message and model are strings, tools is a list of strings")
+		}
+		if strings.TrimSpace(p.Message) == "" {
+			return errors.New("the message is empty")
+		}
+		// The agent must be able to tell that a continuation is not the human's word.
+		if turnOf(sub.Run) != sub.Run && !strings.HasPrefix(p.Message, coach.Prefix) {
+			return fmt.Errorf("a continuation keeps its beginning, %q", coach.Prefix)
+		}
+	case gate.Tool:
+		if _, ok := tools[sub.Tool]; !ok {
+			return errors.New("the agent has no such tool")
+		}
+		if strings.HasSuffix(sub.Tool, "_save_batch") {
+			return checkRows(sub.Body)
+		}
+	}
+	return nil
+}
+
+func checkRows(args json.RawMessage) error {
+	var in struct {
+		Rows []struct {
+			Day    string      `json:"day"`
+			Weight json.Number `json:"weight"`
+		} `json:"rows"`
+	}
+	if err := json.Unmarshal(args, &in); err != nil || len(in.Rows) == 0 {
+		return errors.New(`"rows" is a list of objects, each with a day and a weight`)
+	}
+	for i, r := range in.Rows {
+		if r.Day == "" || r.Weight == "" {
+			return fmt.Errorf("row %d needs a day and a weight", i+1)
+		}
+	}
+	return nil
+}
