@@ -80,7 +80,7 @@ of the plan is looked at if it ends with a command in code, as in
 and that command is COMMAND, word by word: nothing that a plan or a report
 says is ever run. Any other criterion needs somebody to look: verify begin and
 verify record are for an agent that does. With --baseline the plan is taken as
-it was then.
+it was then. A branch that has moved on is no such point: name a commit.
 
 COMMAND runs code that the agent wrote, with the rights of this program but
 without most of its environment. Code that controls a test process can forge
@@ -89,7 +89,7 @@ until --reviewed says that a person looked.
 
 Exit status: 0 a verdict was printed, 1 bad input or a failure, 64 wrong
 usage. With --exit-code feedback is 10 and unverified 12.`,
-		Example: `  sidecoach verify --report report.md --baseline main -- go test ./...
+		Example: `  sidecoach verify --report report.md --baseline v1.4 -- go test ./...
   sidecoach verify --plan docs/plan.md --json -- npx vitest run --reporter=tap`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.take(cmd, args); err != nil {

@@ -92,8 +92,12 @@ func (p *page) evidence(f verify.Facts, h verify.Honesty) {
 			p.row("", strings.Join(t.Failures[:min(len(t.Failures), maxRows)], ", "))
 		}
 	}
-	for _, d := range h.Discrepancies {
-		p.row(words(string(d.Severity)), fmt.Sprintf("%s: %s; seen: %s", words(string(d.Kind)), subjectOf(d), d.Found))
+	for i, d := range h.Discrepancies {
+		if i == maxRows && d.Severity != verify.Critical {
+			p.row("", fmt.Sprintf("… and %d more", len(h.Discrepancies)-i))
+			break
+		}
+		p.row(severityLabel[d.Severity], fmt.Sprintf("%s: %s; seen: %s", words(string(d.Kind)), subjectOf(d), d.Found))
 	}
 	for _, u := range h.Unchecked {
 		p.row("unchecked", u)
@@ -102,6 +106,8 @@ func (p *page) evidence(f verify.Facts, h verify.Honesty) {
 		p.row("unseen", u)
 	}
 }
+
+var severityLabel = map[verify.Severity]string{verify.Critical: "critical", verify.ShouldFix: "to fix", verify.Info: "info"}
 
 func subjectOf(d verify.Discrepancy) string {
 	if d.Kind == verify.TestsTampered {

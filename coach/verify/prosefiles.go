@@ -11,7 +11,7 @@ var (
 	madeVerb = compiled(`(?i)^(?:(?:i|we)(?:'ve|’ve|\s+have)?\s+(?:also\s+|then\s+|just\s+)?|also\s+|then\s+|and\s+)?` +
 		`(created|added|wrote|updated|modified|changed|edited|rewrote|refactored|removed|deleted|renamed|moved)\s+` +
 		`(?:the\s+|a\s+|both\s+|new\s+|following\s+|files?\s*:?\s+|these\s+|two\s+|three\s+)*`)
-	andVerb = compiled(`(?i)^\s*(?:,\s*)?(?:and|then)\s+(?:i\s+)?(?:also\s+|then\s+)?((?:created|added|wrote|updated|modified|changed|edited|rewrote|refactored|removed|deleted|renamed|moved)\s)`)
+	andVerb = compiled(`(?i)^\s*(?:,\s*(?:(?:and|then)\s+)?|(?:and|then)\s+)(?:i\s+)?(?:also\s+|then\s+)?((?:created|added|wrote|updated|modified|changed|edited|rewrote|refactored|removed|deleted|renamed|moved)\s)`)
 	// After the path of a claim: what makes the path the object of something else.
 	asPlace  = compiled(`(?i)^\s*(?:endpoint|route|url|page|api|handler|path|entry|import|reference|section|support|integration|\(?unchanged|not\b)`)
 	fromTo   = compiled(`(?i)^\s*(?:->|→|=>|to|into)\s+`)

@@ -113,7 +113,11 @@ func (r *Review) objectToTests(f Facts, object func(Item, string, ...any)) {
 		if required {
 			what = "required"
 		}
-		object(Item{Severity: Medium, Suggestion: "Run them and show what they print."}, "tests are %s but unverified: %s", what, why)
+		it := Item{Severity: Medium, Suggestion: "Run them and show what they print."}
+		if i := slices.IndexFunc(f.TestFiles, func(t TestFileFact) bool { return t.Config }); i >= 0 {
+			it.File, it.Suggestion = f.TestFiles[i].Path, "Say what was changed in it and why, for somebody to look at."
+		}
+		object(it, "tests are %s but unverified: %s", what, why)
 	}
 	fails := f.newFailures()
 	if len(fails) > 0 {

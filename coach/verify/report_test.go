@@ -32,6 +32,7 @@ func TestClaimedFiles(t *testing.T) {
 		{"a first person", "I've added `db/001_init.sql`. I also removed old.py.", []verify.FileClaim{file("db/001_init.sql", verify.Added), file("old.py", verify.Removed)}},
 		{"a move", "Renamed a.go to b/a.go.", []verify.FileClaim{file("a.go", verify.Removed), file("b/a.go", verify.Added)}},
 		{"two verbs", "Created a.go and updated b.go", []verify.FileClaim{file("a.go", verify.Added), file("b.go", "")}},
+		{"two verbs and a comma", "Updated `a.go` and b.go, created c.go, then deleted d.go.", []verify.FileClaim{file("a.go", ""), file("b.go", ""), file("c.go", verify.Added), file("d.go", verify.Removed)}},
 		{"backslashes", `Updated src\auth\login.cs`, []verify.FileClaim{file(`src\auth\login.cs`, "")}},
 		{"a name with a blank", "Updated `docs/user guide.md`.", []verify.FileClaim{file("docs/user guide.md", "")}},
 
