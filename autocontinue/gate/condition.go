@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
 // Condition is one test of a body, at one place. Exactly one of the tests is set. A test that cannot be made, because
 // nothing is at the place, or something of another type, holds for a rule that asks or denies and fails for one that allows.
-// So does one whose way passes a key that differs from the pointer's in upper and lower case only.
+// So does one whose way passes a key that differs from the pointer's in upper and lower case only, or that compares with a
+// value of such keys.
 type Condition struct {
 	// At is a JSON pointer (RFC 6901) into the body, such as "/rows" or "/rows/0/kcal"; "" is the whole body.
 	At string `json:"at"`
@@ -18,7 +20,7 @@ type Condition struct {
 	CountUnder *int              `json:"count_under,omitempty"` // an array or object with fewer elements
 	Over       json.RawMessage   `json:"over,omitempty"`        // a greater number, compared exactly
 	Under      json.RawMessage   `json:"under,omitempty"`       // a smaller number
-	Equals     json.RawMessage   `json:"equals,omitempty"`      // the same value: 1 is 1.0, the order of keys is nothing
+	Equals     json.RawMessage   `json:"equals,omitempty"`      // the same value: 1 is 1.0, the order of keys is nothing; null compares with every type
 	OneOf      []json.RawMessage `json:"one_of,omitempty"`      // the same value as one of these
 	Like       *string           `json:"like,omitempty"`        // a string; * in the pattern stands for any text
 	Exists     *bool             `json:"exists,omitempty"`      // whether anything is there, be it null
@@ -69,20 +71,42 @@ func (c Condition) holds(body json.RawMessage) (holds, readable bool) {
 	case c.Under != nil:
 		return isNumber(raw) && parseNumber(raw).compare(parseNumber(c.Under)) < 0, isNumber(raw)
 	case c.Equals != nil:
-		return same(raw, c.Equals), true
+		return isOneOf(raw, c.Equals)
 	case c.OneOf != nil:
-		for _, one := range c.OneOf {
-			if same(raw, one) {
-				return true, true
-			}
-		}
-		return false, true
+		return isOneOf(raw, c.OneOf...)
 	default:
 		return raw[0] == '"' && matchWildcard(*c.Like, unquote(raw)), raw[0] == '"'
 	}
 }
 
-func same(a, b json.RawMessage) bool { return string(canonical(nil, a)) == string(canonical(nil, b)) }
+// isOneOf compares a value with some of which at least one must be of its type: "5" is neither 5 nor surely another value,
+// for there are readers that take it for 5. Whether it is null can be said of every value.
+func isOneOf(raw json.RawMessage, list ...json.RawMessage) (holds, readable bool) {
+	for _, one := range list {
+		if same(raw, one, nil) {
+			return true, true
+		}
+		readable = readable || typeOf(one) == typeOf(raw) || len(list) == 1 && typeOf(one) == 'n'
+	}
+	folded := func(one json.RawMessage) bool { return same(raw, one, fold) }
+	return false, readable && !slices.ContainsFunc(list, folded)
+}
+
+// typeOf returns one character for each JSON type.
+func typeOf(raw json.RawMessage) byte {
+	switch c := raw[0]; {
+	case isNumber(raw):
+		return '0'
+	case c == 'f':
+		return 't'
+	default:
+		return c
+	}
+}
+
+func same(a, b json.RawMessage, name func(string) string) bool {
+	return string(canonical(nil, a, name)) == string(canonical(nil, b, name))
+}
 
 // String words the test, as in "/rows count_over 50".
 func (c Condition) String() string {

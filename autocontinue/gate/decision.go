@@ -23,7 +23,7 @@ type Decision struct {
 	Digest string          `json:"digest"` // Item.Digest as the human saw it; another one is [ErrStale]
 	Action Action          `json:"action"`
 	By     string          `json:"by"`               // who decided, from the host's own authentication; required
-	Reason string          `json:"reason,omitempty"` // with deny and stop the model may read it
+	Reason string          `json:"reason,omitempty"` // with deny and stop the model may read it; when it is blank, Item.Reason says that none was given
 	Body   json.RawMessage `json:"body,omitempty"`   // edit: the new body; respond: the result, any JSON; otherwise empty
 }
 

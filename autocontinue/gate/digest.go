@@ -23,5 +23,5 @@ func digest(sub Subject) string {
 // value, however written.
 func likeness(sub Subject) [sha256.Size]byte {
 	b := appendText(appendText([]byte("sidecoach gate likeness 1\n"), string(sub.Kind)), sub.Tool)
-	return sha256.Sum256(canonical(b, sub.Body))
+	return sha256.Sum256(canonical(b, sub.Body, nil))
 }

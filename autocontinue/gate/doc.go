@@ -2,16 +2,16 @@
 // each tool call before it is executed, and the response before it is shown or stored.
 //
 // Start with [ParsePolicy] and [New]. A host hands in what it is about to do with [Session.Propose] and does it only with
-// the [Grant] of [Session.Redeem]; a human answers with [Session.Resolve]; a tool's result comes back with [Session.Done].
-// After a restart [Replay] has the same session from its journal. The package knows nothing of agents, files, networks or
-// pages, starts no goroutine and reads no clock: every operation is told the time.
+// the [Grant] of [Session.Redeem]; a human answers with [Session.Resolve], and [Session.Watch] tells the host; a tool's
+// result comes back with [Session.Done]. After a restart [Replay] has the same session from its journal. The package knows
+// nothing of agents, files, networks or pages, starts no goroutine and reads no clock: every operation is told the time.
 //
 //	Propose ──► pending ──► approved ──► redeemed ──► done (a tool)
-//	   │            │            │
-//	   │ policy     ├─► denied   ├─► denied (by the policy, asked again)
-//	   │            ├─► answered ├─► expired
-//	   └─► approved ├─► expired  └─► withdrawn (its run ended)
-//	       denied   └─► withdrawn
+//	   │            │             │
+//	   │ policy     ├─► denied    ├─► denied (by the policy, asked again)
+//	   │            ├─► answered  ├─► expired
+//	   └─► approved ├─► expired   ├─► withdrawn (its run ended)
+//	       denied   └─► withdrawn └─► pending (it passed alone, and now a human is to be asked)
 //
 // # A run
 //
@@ -38,8 +38,10 @@
 //
 // A thread, run or call ID has at most 256 bytes, a tool's name 128 and of ASCII letters, digits and _ - . : / only, a label
 // 1 KiB, a reason 4 KiB. A body is at most Options.MaxBody bytes long and 100 levels deep, has at most 10,000 keys in one
-// object and about a million values. A session keeps the items of runs that go on and of the last Options.KeepRuns that
-// ended, of older ones the run ID alone, and the last events; it holds one journal, whose length is for the host to bound.
+// object and about a million values. A session keeps the items of runs that go on and of the last that ended, within
+// Options.KeepRuns and KeepBytes, of older ones the run ID alone, and the last events; it holds one journal, whose length is
+// for the host to bound. How many bytes the runs that go on hold is for the host to bound too, by Options.MaxBody, RunItems
+// and how many it starts.
 //
 // Names are compared as they are: the look-alikes of other scripts are other names, in bodies too. [Visible] shows what a
 // human would not see, not what they would mistake.

@@ -127,6 +127,17 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 		_, err := d.Redeem(d.now, it.ID)
 		require.ErrorIs(t, err, ErrPolicy)
 	})
+	t.Run("what waited passes by a new rule", func(t *testing.T) {
+		d := open(t, someRules)
+		sub := call(d.started("r"), "c", "weight_delete", `{}`)
+		require.Equal(t, "tool *_delete: ask", d.propose(sub).Rule)
+		require.NoError(t, d.SetPolicy(d.now, "bob", policyOf(t, `[{"tool":"weight_*","then":"allow"}]`)))
+		it := d.propose(sub)
+		require.Equal(t, Approved, it.Status)
+		require.Equal(t, "tool weight_*: allow", it.Rule, "the rule that let it pass, not the one that asked")
+		require.Equal(t, Ask, it.Verdict)
+		require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+	})
 	t.Run("what passed alone is asked now", func(t *testing.T) {
 		d := open(t, someRules)
 		it := d.propose(call(d.started("r"), "c", "profile_get", `{}`))

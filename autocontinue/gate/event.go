@@ -9,7 +9,8 @@ import (
 // EventType names what happened.
 type EventType string
 
-// The events. Each is one line of the journal; an operation of a [Session] makes one or two, at most.
+// The events. Each is one line of the journal. An operation of a [Session] makes from none to three of them, and Expire as many
+// as expire.
 const (
 	RunStaged              EventType = "RUN_STAGED"
 	RunStageApproved       EventType = "RUN_STAGE_APPROVED"
@@ -57,7 +58,7 @@ type Event struct {
 
 	Digest  string    `json:"digest,omitempty"`  // proposals: of the subject; approvals: of what was approved
 	Verdict Then      `json:"verdict,omitempty"` // proposals: what the policy said
-	Rule    string    `json:"rule,omitempty"`    // proposals, and denials by the policy
+	Rule    string    `json:"rule,omitempty"`    // proposals, and what the policy decided
 	Action  Action    `json:"action,omitempty"`  // a human's
 	Expires time.Time `json:"expires,omitzero"`  // proposals and approvals
 	By      string    `json:"by,omitempty"`

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
@@ -133,6 +135,57 @@ func ExampleReplay() {
 	// gate: journal, line 1: its hash is not that of its contents: it was changed true
 }
 
+// A journal in a file. The host counts its bytes itself, for Options.Journal must not call the session.
+func ExampleOptions_journal() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	open := func() (*gate.Session, *os.File, error) {
+		file, err := os.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, nil, err
+		}
+		var size int64
+		session, err := gate.Replay(gate.Policy{}, gate.Options{Audited: true, Journal: func(lines []byte) error {
+			if _, err := file.WriteAt(lines, size); err != nil {
+				return errors.Join(err, file.Truncate(size)) // a part may be there
+			}
+			size += int64(len(lines))
+			return file.Sync()
+		}}, file)
+		if err != nil {
+			return nil, nil, errors.Join(err, file.Close())
+		}
+		size = session.Journaled() // a crash may have left the beginning of a line
+		return session, file, file.Truncate(size)
+	}
+	session, file, err := open()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = session.Propose(noon, gate.Subject{Kind: gate.Context, Thread: "t", Run: "r", Body: json.RawMessage(`{}`)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	file.Close() // the host restarts
+	if session, file, err = open(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer file.Close()
+	if err := session.StopRun(noon, "r", "ann", "enough"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(session.Phase("r"), session.Runs()[0].Reason)
+	// Output: denied enough
+}
+
 // A host that waits on a channel answers the agent from the callback of a watcher.
 func ExampleSession_Watch() {
 	session, err := gate.New(gate.Policy{}, gate.Options{Audited: true})
@@ -157,6 +210,43 @@ func ExampleSession_Watch() {
 	// 1 RUN_STAGED
 	// 2 RUN_STAGE_DENIED
 	// denied
+}
+
+// A host's goroutine waits for a human. Any event may be the answer (an approval, a denial, a stand-in result, expiry, the end
+// of the run), so it looks at the item after each. A real host selects on its ctx.Done() too, and
+// a ticker of it calls Expire.
+func ExampleSession_Watch_wait() {
+	session, err := gate.New(gate.Policy{}, gate.Options{Audited: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	wait := func(id string) gate.Item {
+		wake := make(chan struct{}, 1)
+		cancel := session.Watch(func(gate.Event) {
+			select {
+			case wake <- struct{}{}:
+			default:
+			}
+		})
+		defer cancel()
+		for { // watched first and looked at then: an answer in between is not missed
+			item, ok := session.Item(id)
+			if !ok || item.Status != gate.Pending {
+				return item
+			}
+			<-wake
+		}
+	}
+	item, err := session.Propose(noon, gate.Subject{Kind: gate.Context, Thread: "t", Run: "r", Body: json.RawMessage(`{}`)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	go session.StopRun(noon, "r", "ann", "not today") // from a browser
+	item = wait(item.ID)
+	fmt.Println(item.Status, "-", item.Reason)
+	// Output: withdrawn - not today
 }
 
 func ExampleVisible() {

@@ -52,9 +52,13 @@ type watcher struct {
 // the same goroutine. While one caller delivers, others return without waiting: an operation may return before its event
 // was seen.
 //
+// Who waits for one item looks at [Session.Item] after every event, of whatever type: an item leaves Pending by expiry, by a
+// stand-in result and with its run, too.
+//
 // f must not block: later events wait for it. The session keeps none for f beyond those of [Session.Events], so a Seq that
 // is not one above the last says that events were dropped meanwhile. A panic of f goes to whoever called the session, and
-// the event is not delivered again. After cancel has returned no further call of f begins.
+// the event is not delivered again. cancel does not wait: f may be running when it returns, and one event that another
+// goroutine is just handing over may still come.
 func (s *Session) Watch(f func(Event)) (cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

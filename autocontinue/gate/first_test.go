@@ -2,6 +2,7 @@ package gate
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -94,5 +95,30 @@ func TestDecisionsThatAreNone(t *testing.T) {
 			require.ErrorIs(t, err, tt.want)
 			require.Equal(t, Pending, d.status(it.ID))
 		})
+	}
+}
+
+func TestDenialAlwaysHasAReasonToRead(t *testing.T) {
+	d := open(t, someRules)
+	d.started("r")
+	for i, tt := range []struct {
+		action    Action
+		given     string
+		want, run string
+	}{
+		{Deny, "too much", "too much", ""},
+		{Deny, "", "a human denied it and gave no reason", ""},
+		{Deny, " \n", "a human denied it and gave no reason", ""},
+		{Stop, "", "a human stopped the run and gave no reason", "a human stopped the run and gave no reason"},
+	} {
+		it := d.propose(call("r", fmt.Sprint("c", i), "weight_delete", fmt.Sprintf(`{"id":%d}`, i)))
+		dec := d.decision(it, tt.action, "")
+		dec.Reason = tt.given
+		got, err := d.Resolve(d.now, dec)
+		require.NoError(t, err)
+		require.Equal(t, tt.want, got.Reason)
+		require.Equal(t, tt.run, d.Runs()[0].Reason)
+		_, err = d.Resolve(d.now, dec)
+		require.NoError(t, err, "the same again")
 	}
 }

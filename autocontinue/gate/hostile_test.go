@@ -30,9 +30,26 @@ func TestHostFunctionsThatMisbehave(t *testing.T) {
 		require.Equal(t, inside(d.Session), inside(replayed(t, policyOf(t, someRules), d.options, log.String())))
 	})
 	t.Run("a journal that panics", func(t *testing.T) {
-		d := open(t, someRules, func(o *Options) { o.Journal = func([]byte) error { panic("disk") } })
-		require.Panics(t, func() { d.Propose(d.now, contextOf("r")) })
-		require.Empty(t, d.Runs(), "the lock is free and nothing changed")
+		var log strings.Builder
+		ill := false
+		d := open(t, someRules, func(o *Options) {
+			o.Journal = func(lines []byte) error {
+				log.Write(lines)
+				if ill {
+					panic("disk")
+				}
+				return nil
+			}
+		})
+		d.started("r")
+		ill = true
+		require.Panics(t, func() { d.Propose(d.now, contextOf("s")) })
+		require.Len(t, d.Runs(), 1, "the lock is free and nothing changed")
+		ill = false
+		_, err := d.Propose(d.now, contextOf("s"))
+		require.ErrorIs(t, err, ErrJournal, "the line may be there, and a second of its number would damage the journal")
+		s := replayed(t, policyOf(t, someRules), d.options, log.String())
+		require.Len(t, s.Pending(), 1)
 	})
 	t.Run("a schema that panics", func(t *testing.T) {
 		d := open(t, someRules, func(o *Options) { o.Schema = func(Subject) error { panic("schema") } })

@@ -298,6 +298,63 @@ func TestProposalWrittenByHalfIsCompleted(t *testing.T) {
 	}
 }
 
+// halved is the session as it is after a crash that took the last line.
+func (d *desk) halved() *Session {
+	all := lines(d.log.String())
+	return replayed(d.t, policyOf(d.t, someRules), d.options, strings.Join(all[:len(all)-1], ""))
+}
+
+func TestStopWrittenByHalfIsCompleted(t *testing.T) {
+	d := open(t, someRules)
+	it := d.propose(call(d.started("r"), "c", "weight_delete", `{}`))
+	d.resolve(it, Stop, "")
+	s := d.halved()
+	require.Equal(t, Running, s.Phase("r"))
+	got, err := s.Resolve(d.now, d.decision(it, Stop, ""))
+	require.NoError(t, err)
+	require.Equal(t, Denied, got.Status)
+	require.Equal(t, Refused, s.Phase("r"))
+	require.Equal(t, d.Runs(), s.Runs())
+	seq, _ := s.Head()
+	_, err = s.Resolve(d.now, d.decision(it, Stop, ""))
+	require.NoError(t, err)
+	again, _ := s.Head()
+	require.Equal(t, seq, again, "once")
+}
+
+func TestRedeemWrittenByHalf(t *testing.T) {
+	t.Run("context", func(t *testing.T) {
+		d := open(t, someRules)
+		d.started("r")
+		s := d.halved()
+		require.Equal(t, Running, s.Phase("r"), "a run that nobody could start or approve would stay staged")
+		_, err := s.Propose(d.now, call("r", "c", "profile_get", `{}`))
+		require.NoError(t, err)
+	})
+	t.Run("tool", func(t *testing.T) {
+		d := open(t, someRules)
+		it := d.propose(call(d.started("r"), "c", "profile_get", `{}`))
+		d.redeem(it)
+		s := d.halved()
+		require.Len(t, s.Executing(), 1)
+		_, err := s.Done(d.now, it.ID, json.RawMessage(`1`))
+		require.NoError(t, err)
+	})
+	t.Run("response", func(t *testing.T) {
+		d := open(t, someRules)
+		d.started("r")
+		it := d.resolve(d.propose(draft("r", "one")), Approve, "")
+		d.redeem(it)
+		s := d.halved()
+		require.Equal(t, Finished, s.Phase("r"))
+		_, err := s.Propose(d.now, draft("r", "two"))
+		require.ErrorIs(t, err, ErrIllegal, "a run has one response")
+		require.ErrorIs(t, s.StopRun(d.now, "r", "ann", ""), ErrIllegal)
+		require.NoError(t, s.Finish(d.now, "r", ""), "and that line can be written after all")
+		require.Equal(t, inside(d.Session), inside(s))
+	})
+}
+
 func TestFailingJournalChangesNothing(t *testing.T) {
 	d := story(t)
 	pending, unspent := d.Pending()[0], d.Unspent()[0]

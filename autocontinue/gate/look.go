@@ -12,8 +12,8 @@ func (s *Session) Pending() []Item {
 	return s.collect(openOf, func(it *item) bool { return it.Status == Pending })
 }
 
-// Unspent returns the items that are approved and not redeemed, oldest first. After a restart a host looks at them, and at
-// Executing: nothing resumes by itself.
+// Unspent returns the items that are approved and not redeemed, oldest first. After a restart a host looks at them, at
+// [Session.Executing], and at the [Session.Runs] that are neither finished nor denied: nothing resumes by itself.
 func (s *Session) Unspent() []Item {
 	return s.collect(openOf, func(it *item) bool { return it.Status == Approved })
 }

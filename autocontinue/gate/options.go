@@ -7,8 +7,8 @@ import (
 
 // Options say how a session works. The zero value is a session that is not audited and keeps no journal.
 //
-// A journal is replayed with the options it was written with: KeepRuns is part of what the lines add up to. The others may
-// change between; they count for what happens from then on.
+// A journal is replayed with the options it was written with: KeepRuns and KeepBytes are part of what the lines add up to.
+// The others may change between; they count for what happens from then on.
 type Options struct {
 	// Audited sessions ask humans. In one that is not, nothing is asked: what the policy denies stays denied, everything
 	// else passes; all of it is journaled. [Session.SetAudited] changes it.
@@ -31,7 +31,8 @@ type Options struct {
 	// Journal appends lines, each ending in a newline: all lines of one operation in one call, so that one write keeps them
 	// together. It is called before the state changes, with the session's lock held, and must not call the session. With an
 	// error nothing changes, and the journal must be as it was before the call: a host that wrote a part truncates the file
-	// to [Session.Journaled] bytes. It must not keep lines. nil keeps no journal.
+	// to where it began, which it knows from [Session.Journaled] after Replay and by counting since. After a panic of it the
+	// session stands still, with [ErrJournal]. It must not keep lines. nil keeps no journal.
 	Journal func(lines []byte) error
 
 	// Head is for [Replay]: the hash of a line that the journal must hold, such as the last one that [Session.Head] or a
@@ -44,6 +45,7 @@ type Options struct {
 	EventBytes int // bytes of lines kept for [Session.Events], but the last event always is; 0 is [DefaultEventBytes]
 	RunItems   int // items of one run, decided ones too; 0 is [DefaultRunItems]
 	KeepRuns   int // ended runs whose items are kept; of older ones only the ID is. 0 is [DefaultKeepRuns]
+	KeepBytes  int // bytes of lines of ended runs whose items are kept, but the last run always is; 0 is [DefaultKeepBytes]
 }
 
 // What a zero in [Options] means.
@@ -56,6 +58,7 @@ const (
 	DefaultEventBytes = 32 << 20
 	DefaultRunItems   = 10_000
 	DefaultKeepRuns   = 1_000
+	DefaultKeepBytes  = 256 << 20
 )
 
 // Never switches a limit of [Options] off, where its comment says so.
@@ -80,6 +83,7 @@ func (o Options) filled() (Options, error) {
 		{"EventBytes", &o.EventBytes, DefaultEventBytes, 1, 1 << 30},
 		{"RunItems", &o.RunItems, DefaultRunItems, 1, 1 << 30},
 		{"KeepRuns", &o.KeepRuns, DefaultKeepRuns, 1, 1 << 30},
+		{"KeepBytes", &o.KeepBytes, DefaultKeepBytes, 1, 1 << 30},
 	} {
 		if *n.value == 0 {
 			*n.value = n.zero

@@ -247,10 +247,43 @@ func TestLateResultLetsItsRunGo(t *testing.T) {
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
 }
 
+// Payloads of megabytes are kept for as long as there is room for them, whatever the number of runs.
+func TestOldRunsAreForgottenByTheirBytes(t *testing.T) {
+	const each = 10_000
+	d := open(t, someRules, func(o *Options) { o.KeepBytes = 3*each + each/2 })
+	stage := func(run string) {
+		sub := contextOf(run)
+		sub.Body = json.RawMessage(`{"prompt":"` + strings.Repeat("x", each-1_500) + `"}`)
+		d.redeem(d.resolve(d.propose(sub), Approve, ""))
+	}
+	stage("busy")
+	busy := d.propose(call("busy", "c", "profile_get", `{}`))
+	d.redeem(busy)
+	require.NoError(t, d.Finish(d.now, "busy", ""))
+	for i := range 8 {
+		stage(fmt.Sprint("r", i))
+		require.NoError(t, d.Finish(d.now, fmt.Sprint("r", i), ""))
+		require.LessOrEqual(t, d.st.kept, d.options.KeepBytes)
+	}
+	names := func() (ids []string) {
+		for _, r := range d.Runs() {
+			ids = append(ids, r.ID)
+		}
+		return ids
+	}
+	require.Equal(t, []string{"busy", "r6", "r7"}, names())
+	require.Equal(t, Finished, d.Phase("r0"))
+	got, err := d.Done(d.now, busy.ID, json.RawMessage(`"`+strings.Repeat("y", 4*each)+`"`))
+	require.NoError(t, err)
+	require.Equal(t, Done, got.Status)
+	require.Equal(t, []string{"r6", "r7"}, names(), "a late result weighs too")
+	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+}
+
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"TTL": {TTL: -2}, "DenyLimit": {DenyLimit: -2}, "MaxBody": {MaxBody: -1}, "MaxPending": {MaxPending: -1},
-		"MaxEvents": {MaxEvents: -1}, "EventBytes": {EventBytes: -1}, "KeepRuns": {KeepRuns: -1}, "RunItems": {RunItems: -1},
+		"MaxEvents": {MaxEvents: -1}, "EventBytes": {EventBytes: -1}, "KeepRuns": {KeepRuns: -1}, "RunItems": {RunItems: -1}, "KeepBytes": {KeepBytes: -1},
 	} {
 		_, err := New(Policy{}, o)
 		require.ErrorContains(t, err, "Options."+want)

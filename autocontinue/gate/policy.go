@@ -68,8 +68,9 @@ func ParsePolicy(data []byte) (Policy, error) {
 		return Policy{}, &PolicyError{Problem: fmt.Sprintf("it has %d bytes, at most %d are read", len(data), maxPolicy)}
 	}
 	raw, err := strict(data)
-	if err != nil {
-		return Policy{}, &PolicyError{Problem: err.Error()}
+	if bad := (*BodyError)(nil); errors.As(err, &bad) {
+		line := 1 + bytes.Count(data[:min(bad.Offset, len(data))], []byte("\n"))
+		return Policy{}, &PolicyError{Problem: fmt.Sprintf("line %d: %s", line, bad)}
 	}
 	list, object, ok := members(raw)
 	if !ok || object {
@@ -85,6 +86,13 @@ func ParsePolicy(data []byte) (Policy, error) {
 			return Policy{}, &PolicyError{Rule: i + 1, Name: ruleName(m.raw), Problem: err.Error()}
 		}
 		p.rules = append(p.rules, r)
+	}
+	written, err := p.MarshalJSON() // some characters are longer written than read
+	if err == nil && len(written) > maxPolicy {
+		err = fmt.Errorf("written out it has %d bytes, and then it could not be read again: at most %d are taken", len(written), maxPolicy)
+	}
+	if err != nil {
+		return Policy{}, &PolicyError{Problem: err.Error()}
 	}
 	return p, nil
 }

@@ -128,6 +128,20 @@ func TestConditions(t *testing.T) {
 		{`"at":"/o","equals":false`, `{"o":true}`, 0},
 		{`"at":"/o","one_of":["a",2]`, `{"o":2.0}`, 1},
 		{`"at":"/o","one_of":["a",2]`, `{"o":"2"}`, 0},
+		{`"at":"/o","equals":5`, `{"o":"5"}`, unreadable},
+		{`"at":"/o","equals":"prod"`, `{"o":["prod"]}`, unreadable},
+		{`"at":"/o","equals":true`, `{"o":"true"}`, unreadable},
+		{`"at":"/o","equals":true`, `{"o":null}`, unreadable},
+		{`"at":"/o","equals":{}`, `{"o":[]}`, unreadable},
+		{`"at":"/o","equals":null`, `{"o":"x"}`, 0},
+		{`"at":"/o","equals":{"env":["prod"]}`, `{"o":{"Env":["prod"]}}`, unreadable},
+		{`"at":"/o","equals":{"env":["prod"]}`, `{"o":{"Env":["test"]}}`, 0},
+		{`"at":"/o","one_of":[{"a":2},{"k":1}]`, `{"o":{"\u212a":1}}`, unreadable},
+		{`"at":"/o","one_of":[{"K":1},{"k":1}]`, `{"o":{"k":1}}`, 1},
+		{`"at":"/o","one_of":["prod","stage"]`, `{"o":["prod"]}`, unreadable},
+		{`"at":"/o","one_of":[null,"prod"]`, `{"o":"test"}`, 0},
+		{`"at":"/o","one_of":[null,"prod"]`, `{"o":["prod"]}`, unreadable},
+		{`"at":"/o","one_of":[-1,1]`, `{"o":2}`, 0},
 		{`"at":"/o","like":"/etc/*"`, `{"o":"/etc/passwd"}`, 1},
 		{`"at":"/o","like":"/etc/*"`, `{"o":"/ETC/passwd"}`, 0},
 		{`"at":"/o","like":"a?[b]"`, `{"o":"a?[b]"}`, 1},
@@ -165,6 +179,7 @@ func TestBadPolicies(t *testing.T) {
 		{``, "there is nothing"},
 		{`{}`, "it is no list"},
 		{`[] []`, "there is more after"},
+		{"[\n{\"tool\":\"a\",\"then\":\"ask\"},\n{\"tool\":\"b\" \"then\":\"ask\"}]", "line 3: the text is not JSON"},
 		{`[1]`, "a rule is an object"},
 		{`[{}]`, `"then" is missing`},
 		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"allow","then":"deny"}]`, "a key stands twice"},
@@ -311,5 +326,24 @@ func TestLongRulesAreShownBriefly(t *testing.T) {
 		require.Error(t, err)
 		require.Less(t, len(err.Error()), 1000)
 		require.NotContains(t, err.Error(), "\u202e")
+	}
+}
+
+// A line separator is three bytes as it stands and six as the journal writes it.
+func TestPolicyIsReadBackFromTheJournal(t *testing.T) {
+	for separators, taken := range map[int]bool{maxPolicy/6 - 100: true, maxPolicy/6 + 100: false} {
+		text := `[{"gate":"context","when":[{"at":"/a","like":"` + strings.Repeat("\u2028", separators) + `"}],"then":"deny"}]`
+		p, err := ParsePolicy([]byte(text))
+		if !taken {
+			var bad *PolicyError
+			require.ErrorAs(t, err, &bad)
+			require.Contains(t, err.Error(), "written out")
+			require.Empty(t, p.Rules())
+			continue
+		}
+		require.NoError(t, err)
+		d := open(t, someRules)
+		require.NoError(t, d.SetPolicy(d.now, "ann", p))
+		require.Equal(t, inside(d.Session), inside(d.again(someRules)))
 	}
 }

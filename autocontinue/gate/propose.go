@@ -157,7 +157,7 @@ func (s *Session) verdict(now time.Time, it *item, v Verdict) []Event {
 		return nil
 	}
 	e := approval(it.Item, nil)
-	e.By, e.Expires = ByPolicy, s.expires(now)
+	e.By, e.Rule, e.Expires = ByPolicy, v.Rule, s.expires(now)
 	if v.Then == Ask {
 		e.By = ByUnaudited
 	}

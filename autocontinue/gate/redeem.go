@@ -165,7 +165,9 @@ func (s *Session) endRun(now time.Time, id, by, reason string, p Phase) error {
 		case NoRun:
 			return fmt.Errorf("%w run: %w", ErrUnknown, errNoRun)
 		case p:
-			return nil
+			if r := s.st.runs[id]; r == nil || r.over() {
+				return nil
+			}
 		case Finished, Refused:
 			return fmt.Errorf("%w: the run is %s", ErrIllegal, was)
 		}

@@ -115,7 +115,7 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 		r := random{rand.New(rand.NewPCG(seed, 1)), nil}
 		small := func(o *Options) {
 			o.TTL, o.DenyLimit, o.KeepRuns = 5*time.Minute, 2, 1+int(seed%3)
-			o.MaxEvents = pick(r.Rand, 3, 50, 10_000)
+			o.MaxEvents, o.KeepBytes = pick(r.Rand, 3, 50, 10_000), pick(r.Rand, 3_000, 0)
 		}
 		r.d = open(t, someRules, small)
 		twin := replayed(t, policyOf(t, someRules), r.d.options, "") // takes the same lines, one operation at a time

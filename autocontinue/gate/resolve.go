@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -20,19 +21,20 @@ import (
 // Errors: ErrInput, ErrUnknown, ErrStale, ErrDecided, ErrExpired, ErrPolicy, ErrBody, ErrSchema, ErrIllegal (respond to
 // something that is no tool call), ErrJournal.
 func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
+	if err := d.check(); err != nil {
+		return Item{}, fmt.Errorf("gate: %w", err)
+	}
+	kind, err := s.shown(d)
+	if err == nil {
+		d.Body, err = s.decisionBody(d, kind)
+	}
+	if err != nil {
+		return Item{}, fmt.Errorf("gate: %w", err)
+	}
 	var item Item
-	err := s.op(now, func(now time.Time) error {
-		if err := d.check(); err != nil {
-			return err
-		}
+	err = s.op(now, func(now time.Time) error {
 		it, err := s.item(d.Item)
 		if err != nil {
-			return err
-		}
-		if d.Digest != it.Digest {
-			return fmt.Errorf("%w: the item is not what was shown: look at it again", ErrStale)
-		}
-		if d.Body, err = s.decisionBody(d, it); err != nil {
 			return err
 		}
 		err = s.resolve(now, it, d)
@@ -42,6 +44,21 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 		return err
 	})
 	return item, err
+}
+
+// shown returns the kind of the item that a decision is about, and whether its digest is the item's: neither ever changes.
+// The decision's body is read between, without the lock: a long one keeps nobody waiting.
+func (s *Session) shown(d Decision) (Kind, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	it, err := s.item(d.Item)
+	if err != nil {
+		return "", err
+	}
+	if d.Digest != it.Digest {
+		return "", fmt.Errorf("%w: the item is not what was shown: look at it again", ErrStale)
+	}
+	return it.Kind, nil
 }
 
 func (d Decision) check() error {
@@ -67,13 +84,13 @@ func (d Decision) check() error {
 }
 
 // decisionBody reads the body of an edit or a stand-in.
-func (s *Session) decisionBody(d Decision, it *item) (json.RawMessage, error) {
+func (s *Session) decisionBody(d Decision, kind Kind) (json.RawMessage, error) {
 	switch d.Action {
 	case Edit:
-		return s.readBody(it.Kind, d.Body)
+		return s.readBody(kind, d.Body)
 	case Respond:
-		if it.Kind != Tool {
-			return nil, fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, it.Kind)
+		if kind != Tool {
+			return nil, fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, kind)
 		}
 		return s.readResult(d.Body)
 	}
@@ -82,7 +99,11 @@ func (s *Session) decisionBody(d Decision, it *item) (json.RawMessage, error) {
 
 func (s *Session) resolve(now time.Time, it *item, d Decision) error {
 	if it.Status != Pending {
-		return it.again(d)
+		err := it.again(d)
+		if r := s.st.runs[it.Run]; err == nil && d.Action == Stop && !r.over() { // a crash took the line that ends the run
+			err = s.write(now, stopped(it, d))
+		}
+		return err
 	}
 	if due(it, now) {
 		return s.expireNow(now, it)
@@ -111,13 +132,14 @@ func (s *Session) resolve(now time.Time, it *item, d Decision) error {
 		e.Action, e.By, e.Reason, e.Result = d.Action, d.By, d.Reason, d.Body
 		return s.write(now, e)
 	default: // Deny, Stop
+		if strings.TrimSpace(d.Reason) == "" {
+			d.Reason = map[Action]string{Deny: "a human denied it and gave no reason", Stop: "a human stopped the run and gave no reason"}[d.Action]
+		}
 		e := about(it.Item, eventOf(it.Kind, "denied"))
 		e.Action, e.By, e.Reason = d.Action, d.By, d.Reason
 		events := []Event{e}
 		if it.Kind != Context && d.Action == Stop {
-			stop := ending(it.Thread, it.Run, Refused, d.Reason)
-			stop.By = d.By
-			events = append(events, stop)
+			events = append(events, stopped(it, d))
 		} else {
 			events = append(events, s.limit(it, make(map[likenessSum]int))...)
 		}
@@ -129,6 +151,13 @@ func (s *Session) resolve(now time.Time, it *item, d Decision) error {
 func (s *Session) approved(now time.Time, it *item, d Decision) Event {
 	e := approval(it.Item, d.Body)
 	e.Action, e.By, e.Reason, e.Expires = d.Action, d.By, d.Reason, s.expires(now)
+	return e
+}
+
+// stopped returns the event that ends the run of an item because a human said so.
+func stopped(it *item, d Decision) Event {
+	e := ending(it.Thread, it.Run, Refused, d.Reason)
+	e.By = d.By
 	return e
 }
 

@@ -19,7 +19,7 @@ type Session struct {
 	options Options
 	st      *state
 	events  feed
-	broken  error // a line was written that the state did not take
+	broken  error // lines may have been written that the state did not take
 
 	watchers   []*watcher
 	delivered  uint64
@@ -107,7 +107,10 @@ func (s *Session) write(now time.Time, events ...Event) error {
 		block = append(block, line...)
 	}
 	if s.options.Journal != nil {
-		if err := s.options.Journal(block); err != nil {
+		s.broken = errPanicked // unless it returns
+		err := s.options.Journal(block)
+		s.broken = nil
+		if err != nil {
 			return fmt.Errorf("%w: %w", ErrJournal, err)
 		}
 	}
@@ -120,6 +123,8 @@ func (s *Session) write(now time.Time, events ...Event) error {
 	}
 	return nil
 }
+
+var errPanicked = fmt.Errorf("%w: it panicked, so what it wrote is not known: replay the journal", ErrJournal)
 
 // next is the sequence number of the next line.
 func (s *Session) next() uint64 { return s.st.seq + 1 }

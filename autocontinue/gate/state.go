@@ -22,8 +22,10 @@ type state struct {
 	runs  map[string]*run
 	ended []string        // the kept runs that ended, in that order
 	gone  map[string]bool // the runs that are no longer kept; whether they finished
-	keep  int             // Options.KeepRuns
+	kept  int             // bytes of the lines of ended
 	open  int             // items that are pending or approved
+
+	keepRuns, keepBytes int // as in Options
 }
 
 // item is an Item with what no one else needs to see.
@@ -35,7 +37,8 @@ type item struct {
 
 // run holds the items of one run.
 type run struct {
-	Run                         // Phase is Staged until it starts, Running while it goes on, then how it ended
+	Run                         // Phase is Staged until its context is redeemed, Running while it goes on, then how it ended
+	bytes   int                 // of its lines
 	items   []string            // in the order in which they were proposed
 	calls   map[string]string   // the item of each call ID
 	denials map[likenessSum]int // how often the same was denied
@@ -47,7 +50,7 @@ type likenessSum = [sha256.Size]byte
 
 func newState(p Policy, o Options) *state {
 	return &state{
-		sum: firstPrev, audited: o.Audited, policy: p, keep: o.KeepRuns,
+		sum: firstPrev, audited: o.Audited, policy: p, keepRuns: o.KeepRuns, keepBytes: o.KeepBytes,
 		items: make(map[string]*item), runs: make(map[string]*run), gone: make(map[string]bool),
 	}
 }
@@ -69,6 +72,9 @@ func (st *state) phase(r *run) Phase {
 	}
 	if len(r.busy) > 0 {
 		return ToolExecuting
+	}
+	if last := st.items[r.items[len(r.items)-1]]; last.Kind == Response && last.Status == Redeemed {
+		return Finished // and a crash took the line that says so
 	}
 	return Running
 }
@@ -92,11 +98,18 @@ func sorted(list []*item) []*item {
 
 // apply takes one event, whose place in the chain was checked. With an error nothing has changed.
 func (st *state) apply(e Event, size int) error {
-	err := st.change(e)
-	if err == nil {
-		st.seq, st.sum, st.bytes = e.Seq, e.Sum, st.bytes+int64(size)
+	if err := st.change(e); err != nil {
+		return err
 	}
-	return err
+	st.seq, st.sum, st.bytes = e.Seq, e.Sum, st.bytes+int64(size)
+	if r := st.runs[e.Run]; r != nil {
+		r.bytes += size
+		if r.over() {
+			st.kept += size
+			st.forget()
+		}
+	}
+	return nil
 }
 
 func (st *state) change(e Event) error {
@@ -143,7 +156,10 @@ func (st *state) change(e Event) error {
 		}
 		it.Status, it.Expires = Redeemed, time.Time{}
 		st.shut(it, r)
-		if it.Kind == Tool {
+		switch it.Kind {
+		case Context:
+			r.Phase = Running
+		case Tool:
 			r.busy[it.ID] = struct{}{}
 		}
 		return nil
@@ -152,9 +168,6 @@ func (st *state) change(e Event) error {
 			return badEvent("starts what was not redeemed")
 		}
 		it.started = true
-		if it.Kind == Context && r.Phase == Staged {
-			r.Phase = Running
-		}
 		return nil
 	case ToolCallResult:
 		return st.result(e, it, r)
@@ -247,6 +260,9 @@ func (st *state) approve(e Event, it *item) error {
 	}
 	it.Status, it.Decided, it.Expires = Approved, e.At, e.Expires
 	it.Action, it.By, it.Reason, it.Final = e.Action, e.By, e.Reason, e.Digest
+	if e.Rule != "" {
+		it.Rule = e.Rule
+	}
 	if e.Action == Edit {
 		it.Edited = final
 	}
@@ -307,7 +323,6 @@ func (st *state) result(e Event, it *item, r *run) error {
 		return badEvent("is the result of a call that does not execute")
 	}
 	it.Result = e.Result
-	st.forget()
 	return nil
 }
 
@@ -332,13 +347,12 @@ func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 	}
 	st.open -= len(r.open)
 	clear(r.open)
-	st.ended = append(st.ended, r.ID)
-	st.forget()
+	st.ended, st.kept = append(st.ended, r.ID), st.kept+r.bytes
 }
 
 // forget drops the runs that ended first, but for those with a call that executes and the one that ended last.
 func (st *state) forget() {
-	for i := 0; len(st.ended) > st.keep && i < len(st.ended)-1; {
+	for i := 0; (len(st.ended) > st.keepRuns || st.kept > st.keepBytes) && i < len(st.ended)-1; {
 		r := st.runs[st.ended[i]]
 		if len(r.busy) > 0 {
 			i++
@@ -348,6 +362,7 @@ func (st *state) forget() {
 			delete(st.items, id)
 		}
 		delete(st.runs, r.ID)
+		st.kept -= r.bytes
 		st.gone[r.ID] = r.Phase == Finished
 		st.ended = slices.Delete(st.ended, i, i+1)
 	}

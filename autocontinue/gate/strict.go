@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -75,7 +76,14 @@ func notJSON(data []byte, err error) error {
 	if syntax, ok := err.(*json.SyntaxError); ok && syntax.Offset > 0 {
 		at = int(syntax.Offset) - 1
 	}
+	if strings.Contains(err.Error(), "max depth") { // encoding/json's own, far above ours, and it reads no further
+		return tooDeep(at)
+	}
 	return &BodyError{at, "the text is not JSON"}
+}
+
+func tooDeep(at int) error {
+	return &BodyError{at, fmt.Sprintf("more than %d arrays and objects are in one another", maxDepth)}
 }
 
 // walker goes once through text that is known to be JSON.
@@ -94,10 +102,13 @@ func (w *walker) space() {
 // token skips a number or a name.
 func (w *walker) token() []byte {
 	start := w.i
-	for w.i < len(w.data) && !bytes.ContainsRune([]byte(" \t\n\r,]}"), rune(w.data[w.i])) {
-		w.i++
+	for ; w.i < len(w.data); w.i++ {
+		switch w.data[w.i] {
+		case ' ', '\t', '\n', '\r', ',', ']', '}':
+			return w.data[start:w.i]
+		}
 	}
-	return w.data[start:w.i]
+	return w.data[start:]
 }
 
 // text skips a string and returns it with its quotation marks.
@@ -120,7 +131,7 @@ func (w *walker) value(depth int) error {
 	switch c := w.data[w.i]; c {
 	case '{', '[':
 		if depth == maxDepth {
-			return &BodyError{w.i, fmt.Sprintf("more than %d arrays and objects are in one another", maxDepth)}
+			return tooDeep(w.i)
 		}
 		if c == '{' {
 			return w.object(depth)

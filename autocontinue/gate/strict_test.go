@@ -58,7 +58,7 @@ var strictCases = []struct{ name, body, want, problem string }{
 	{"an exponent of zeros", `{"a":1e0000000000000001}`, `{"a":1e0000000000000001}`, ""},
 	{"deep enough", strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), ""},
 	{"too deep", strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1), "", "in one another"},
-	{"far too deep", strings.Repeat(`{"a":`, 1_000_000), "", "not JSON"},
+	{"far too deep", strings.Repeat(`{"a":`, 1_000_000), "", "in one another"},
 }
 
 func TestStrict(t *testing.T) {
@@ -165,7 +165,7 @@ func TestNumbersCompareExactly(t *testing.T) {
 	}
 }
 
-func samely(a, b string) bool { return same(json.RawMessage(a), json.RawMessage(b)) }
+func samely(a, b string) bool { return same(json.RawMessage(a), json.RawMessage(b), nil) }
 
 func TestBodyErrorsAreNotSyntaxErrors(t *testing.T) {
 	_, err := strict([]byte(`{"a":q}`))

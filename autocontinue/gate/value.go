@@ -76,14 +76,19 @@ func (w *walker) skip() {
 }
 
 // canonical appends a value in a form that is the same for the same value, however it was written: keys sorted, strings
-// unescaped, 1.0 as 1. No two values share one.
-func canonical(dst []byte, raw json.RawMessage) []byte {
+// unescaped, 1.0 as 1. No two values share one, but for what name does to their keys; nil leaves them as they are.
+func canonical(dst []byte, raw json.RawMessage, name func(string) string) []byte {
 	switch c := raw[0]; c {
 	case '"':
 		return appendText(append(dst, '"'), unquote(raw))
 	case '{', '[':
 		list, object, _ := members(raw)
 		if object {
+			for i := range list {
+				if name != nil {
+					list[i].key = name(list[i].key)
+				}
+			}
 			slices.SortFunc(list, func(a, b member) int { return cmp.Compare(a.key, b.key) })
 		}
 		dst = append(dst, c)
@@ -91,7 +96,7 @@ func canonical(dst []byte, raw json.RawMessage) []byte {
 			if object {
 				dst = appendText(dst, m.key)
 			}
-			dst = canonical(dst, m.raw)
+			dst = canonical(dst, m.raw, name)
 		}
 		return append(dst, c+2) // } or ]
 	case 't', 'f', 'n':
