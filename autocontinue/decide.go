@@ -95,6 +95,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		if d.Verified != Verified && len(r.Shown(o.Evidence)) == 0 {
 			d.Note = answerNote
 		}
+		d.Note = verifiedNote(d, f.Verification.Note)
 		return s.settle(o, d), s
 	}
 	empty := g.Print == blankPrint

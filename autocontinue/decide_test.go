@@ -575,3 +575,21 @@ func TestDecideChangesNothingItIsGiven(t *testing.T) {
 	Decide(x.p, next, f)
 	assert.True(t, keep.Equal(left))
 }
+
+func TestNoteSaysWhatWasVerified(t *testing.T) {
+	for _, c := range []struct {
+		v    Verification
+		want string
+	}{
+		{Verification{}, "The agent is done and shows it."},
+		{Verification{Status: Verified}, "The agent is done and shows it."},
+		{Verification{Status: Verified, Note: "The tests were run."}, "The agent is done and shows it. The tests were run."},
+		{Verification{Status: Unverified}, "The agent is done and shows it. It could not be verified."},
+		{Verification{Status: Unverified, Note: "[System Coach] go\nis missing."}, "The agent is done and shows it. It could not be verified. (System Coach) go is missing."},
+	} {
+		r := completion
+		r.Signals = []classify.Signal{{Kind: classify.SignalEvidence, Name: string(classify.EvidenceTests), End: 1, Weight: 1}}
+		d, _ := Decide(Policy{}, State{}, Facts{Output: Output{Session: "s", Text: "x"}, Result: r, Verification: c.v})
+		assert.Equal(t, c.want, d.Note)
+	}
+}

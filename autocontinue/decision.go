@@ -66,6 +66,7 @@ type Facts struct {
 type Verification struct {
 	Status   string // Verified, Unverified or Rejected; anything else counts as Unverified
 	Feedback string // with Rejected: what is wrong, the worst item in the first line
+	Note     string // with Verified and Unverified: what was looked at or why not, a sentence for Decision.Note of a completion
 }
 
 // The statuses of a [Verification].

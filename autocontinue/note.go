@@ -40,6 +40,26 @@ func note(r Reason) string {
 // answerNote goes with a completion that shows no evidence of its own.
 const answerNote = "The agent answers you, or reports what it found."
 
+const maxVerified = 250 // characters of Verification.Note in a note
+
+// verifiedNote returns the note of a completion with what a verifier said; the note there is, without a verifier.
+func verifiedNote(d Decision, said string) string {
+	if d.Verified == "" {
+		return d.Note
+	}
+	base := d.Note
+	if base == "" {
+		base = note(d.Reason)
+	}
+	if d.Verified == Unverified {
+		base += " It could not be verified."
+	}
+	if said = coach.Clean(said, maxVerified); said != "" {
+		base += " " + said
+	}
+	return base
+}
+
 func holdNote(why string) string {
 	if why = coach.Clean(why, maxHold); why == "" {
 		return note(ReasonHold)

@@ -18,6 +18,7 @@ type hookOptions struct {
 	plan      string
 	threshold threshold
 	most      mostContinues
+	verify    commandFlag
 	shadow    bool
 	keeper    keeperOptions
 	judging   judging
@@ -34,9 +35,10 @@ func (o *hookOptions) register(cmd *cobra.Command) {
 	f.Var(&o.most, "max-continues", "once a turn was continued `N` times the human is next; 0 continues nothing")
 	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, is not continued; 0 switches the rule off")
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
+	f.Var(&o.verify, "verify", "when the agent claims to be done, look, and run `COMMAND`, such as 'go test ./...'; what was seen not to hold is coached")
 	o.keeper.register(f)
 	o.judging.register(f)
-	for _, flag := range []string{"max-continues", "threshold", "model", "base-url", "timeout"} {
+	for _, flag := range []string{"max-continues", "threshold", "verify", "model", "base-url", "timeout"} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions); err != nil {
 			panic(err) // the flag is declared above
 		}
@@ -119,6 +121,10 @@ What the conversation's transcript shows counts: a test run after the last edit
 is evidence, and a claim of tests without one is told so. A turn is the human's
 prompt: it is continued at most three times, the same gap is coached twice, and
 what goes wrong with sidecoach itself lets the agent stop.
+
+With --verify a claim of completion is held against the working tree: the files
+and commits it names, and the command, which runs without a shell for five
+minutes at most. sidecoach verify --help says what counts.
 
 Exit status of hook HOST: 0, or 1 after a failure, and never anything else.`,
 		Example: `  sidecoach hook install claude --write

@@ -132,6 +132,14 @@ func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (auto
 	if cfg.Classifier, err = o.judging.classifier(ctx, k); err != nil {
 		return none, err
 	}
+	if cfg.Verifier, err = o.verify.verifier(cfg.Plans); err != nil {
+		return none, err
+	}
+	if cfg.Verifier != nil { // a host that has waited long enough ends the command, too
+		var stop context.CancelFunc
+		ctx, stop = interruptible(ctx)
+		defer stop()
+	}
 	s.out = out
 	d, err := k.decide(ctx, cfg, out)
 	if err != nil {

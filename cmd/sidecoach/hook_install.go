@@ -123,6 +123,9 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 		}
 	}
 	n := installation{host: h}
+	if o.hook.verify.words != nil {
+		n.more = verifySeconds
+	}
 	if n.binary, err = program(); err != nil {
 		return err
 	}

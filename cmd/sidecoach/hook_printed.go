@@ -34,14 +34,14 @@ type flatHook struct {
 // flat returns the hook of one event, in a system's shell.
 func (n installation) flat(event, system string) flatHook {
 	if n.host == hook.Cursor {
-		one := flatHook{Command: n.command, Timeout: hookSeconds}
+		one := flatHook{Command: n.command, Timeout: hookSeconds + n.more}
 		if event == "stop" {
 			none := json.RawMessage("null") // ours is of a turn; Cursor's default is five for all turns together
 			one.LoopLimit = &none
 		}
 		return one
 	}
-	one := flatHook{Type: "command", TimeoutSec: hookSeconds}
+	one := flatHook{Type: "command", TimeoutSec: hookSeconds + n.more}
 	if system == "windows" {
 		one.PowerShell = n.command
 	} else {

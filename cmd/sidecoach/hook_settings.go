@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
@@ -52,12 +53,13 @@ type installation struct {
 	host    hook.Host
 	binary  string // absolute path
 	command string // the command line that runs it
+	more    int    // seconds that the host is to wait beyond hookSeconds
 }
 
 func (n installation) group() settingsGroup {
-	one := settingsHook{Type: "command", Command: n.command, Timeout: hookSeconds}
+	one := settingsHook{Type: "command", Command: n.command, Timeout: hookSeconds + n.more}
 	if n.host == hook.Gemini {
-		one.Name, one.Timeout = "sidecoach", hookSeconds*1000 // milliseconds
+		one.Name, one.Timeout = "sidecoach", one.Timeout*1000 // milliseconds
 	}
 	return settingsGroup{[]settingsHook{one}}
 }
@@ -78,6 +80,7 @@ func (n installation) snippet() string {
 type place struct {
 	event, group, hook int // indexes
 	command            jsonValue
+	timeout            *jsonValue // nil when there is none
 	line               string
 	written            bool
 }
@@ -126,9 +129,13 @@ func (s hookSettings) ours() (list []place, err error) {
 				if command == nil {
 					continue
 				}
+				timeout, err := one.value.member("timeout")
+				if err != nil {
+					return nil, fmt.Errorf("%q: %w", event.key, err)
+				}
 				line, _ := command.text(s.text)
 				if ours, written := s.owns(line); ours {
-					list = append(list, place{i, j, n, *command, line, written})
+					list = append(list, place{i, j, n, *command, timeout, line, written})
 				}
 			}
 		}
@@ -188,9 +195,25 @@ func (n installation) mergeEvent(text []byte, event string) ([]byte, error) {
 			return text, nil
 		}
 		line, err := l.marshal("", n.command, "", false)
-		return splice(text, ours[0].command.start, ours[0].command.end, line), err
+		return n.replace(text, ours[0], line), err
 	}
 	return nil, fmt.Errorf("%q runs sidecoach %d times", event, len(ours))
+}
+
+// replace returns settings with another command line at p, and with a longer time for it where it has less than it needs.
+func (n installation) replace(text []byte, p place, line string) []byte {
+	least := n.group().Hooks[0].Timeout
+	if t := p.timeout; t != nil {
+		if has, err := strconv.Atoi(string(text[t.start:t.end])); err == nil && has < least {
+			if t.start > p.command.start { // what comes last first: the other's place stays
+				text = splice(text, t.start, t.end, strconv.Itoa(least))
+				return splice(text, p.command.start, p.command.end, line)
+			}
+			text = splice(text, p.command.start, p.command.end, line)
+			return splice(text, t.start, t.end, strconv.Itoa(least))
+		}
+	}
+	return splice(text, p.command.start, p.command.end, line)
 }
 
 // unmerge returns settings in which the host does not run sidecoach any more, and how often it did. What is left empty by that

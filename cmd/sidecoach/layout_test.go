@@ -41,8 +41,9 @@ var rooms = map[string]room{
 
 	"coach":                   {pure: true, ours: []string{"classify", "skills", "plancriteria"}},
 	"coach/verify":            {pure: true, ours: []string{"coach", "plancriteria"}},
-	"coach/verify/gitwitness": {ours: []string{"coach/verify"}},
-	"coach/verify/gowitness":  {ours: []string{"coach/verify"}},
+	"coach/verify/cmdwitness": {ours: []string{"coach/verify"}, theirs: []string{"golang.org/x/sys/windows"}},
+	"coach/verify/gitwitness": {ours: []string{"coach/verify", "coach/verify/cmdwitness"}},
+	"coach/verify/gowitness":  {ours: []string{"coach/verify", "coach/verify/cmdwitness"}},
 	"coach/verify/llmjudge":   {ours: []string{"coach/verify", "classify/llm"}},
 	"coach/verify/loop":       {ours: []string{"autocontinue", "classify", "coach/verify", "plancriteria"}},
 

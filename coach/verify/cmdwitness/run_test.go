@@ -1,0 +1,187 @@
+package cmdwitness
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestExitStatusAndOutput(t *testing.T) {
+	for _, status := range []int{0, 1, 7, 127} {
+		r, err := Run(t.Context(), Command{Args: as(t, "exit", strconv.Itoa(status)), Dir: t.TempDir()})
+		require.NoError(t, err)
+		assert.Equal(t, status, r.Exit)
+		assert.False(t, r.Stopped || r.Held)
+		assert.Empty(t, r.Why)
+		assert.Contains(t, r.Output, "to stdout\n")
+		assert.Contains(t, r.Output, "to stderr\n")
+		assert.Equal(t, int64(len("to stdout\nto stderr\n")), r.Size)
+		assert.Positive(t, r.Took)
+	}
+}
+
+// 1 GiB goes by without being kept, and what is kept is the end.
+func TestFloodIsBounded(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := Run(t.Context(), Command{Args: as(t, "flood"), Dir: t.TempDir(), Keep: 1000})
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	assert.Equal(t, 0, r.Exit)
+	assert.Greater(t, r.Size, int64(1<<30))
+	assert.LessOrEqual(t, len(r.Output), 1000)
+	assert.True(t, strings.HasSuffix(r.Output, "the end\n"))
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20), "memory that was taken at any time")
+}
+
+func TestTimeIsLimited(t *testing.T) {
+	for _, what := range []string{"hang", "flood without end"} {
+		r, err := Run(t.Context(), Command{Args: as(t, what), Dir: t.TempDir(), Timeout: 300 * time.Millisecond, Keep: 4096})
+		require.NoError(t, err)
+		assert.True(t, r.Stopped)
+		assert.Equal(t, -1, r.Exit)
+		assert.Equal(t, "it was still running after 300ms, and was killed", r.Why)
+		assert.NotEmpty(t, r.Output, "what it said until then is kept")
+		assert.LessOrEqual(t, len(r.Output), 4096)
+	}
+}
+
+func TestContextEndsARun(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := Run(ctx, Command{Args: as(t, "hang"), Dir: t.TempDir()})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Run(gone, Command{Args: as(t, "exit", "0"), Dir: t.TempDir()})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// The processes that a command starts end with it, whether it was killed or left them behind.
+func TestGrandchildrenEnd(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process that was started before its parent was put into the job is not in it")
+	}
+	for _, tt := range []struct {
+		then    string
+		stopped bool
+	}{{"wait", true}, {"leave", false}} {
+		t.Run(tt.then, func(t *testing.T) {
+			timeout := time.Minute
+			if tt.stopped {
+				timeout = 2 * time.Second
+			}
+			r, err := Run(t.Context(), Command{Args: as(t, "leave a grandchild", tt.then), Dir: t.TempDir(), Timeout: timeout})
+			require.NoError(t, err)
+			assert.Equal(t, tt.stopped, r.Stopped)
+			assert.Equal(t, !tt.stopped, r.Held)
+			_, after, ok := strings.Cut(r.Output, "grandchild ")
+			require.True(t, ok, "%q", r.Output)
+			pid := strings.Fields(after)[0]
+			assert.Eventually(t, func() bool { return gone(pid) }, 10*time.Second, 10*time.Millisecond, "process %s lives on", pid)
+		})
+	}
+}
+
+// gone reports whether a process has ended, be it that nobody has asked for its status yet.
+func gone(pid string) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if err == nil {
+		_, state, _ := strings.Cut(string(stat), ") ")
+		return strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X")
+	}
+	return exec.Command("kill", "-0", pid).Run() != nil
+}
+
+func TestSignals(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil || runtime.GOOS == "windows" {
+		t.Skip("no signals here")
+	}
+	for name, stopped := range map[string]bool{"KILL": true, "TERM": true, "SEGV": false, "ABRT": false} {
+		r, err := Run(t.Context(), Command{Args: []string{sh, "-c", "kill -" + name + " $$"}, Dir: t.TempDir()})
+		require.NoError(t, err)
+		assert.Equal(t, -1, r.Exit, name)
+		assert.Equal(t, stopped, r.Stopped, name)
+		assert.Contains(t, r.Why, "it was ended by a signal: ", name)
+	}
+}
+
+func TestProgramsThatCannotBeStarted(t *testing.T) {
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain.txt")
+	require.NoError(t, os.WriteFile(plain, []byte("no program\n"), 0o600))
+	for _, tt := range []struct {
+		name string
+		cmd  Command
+		is   error
+		says string
+	}{
+		{"not installed", Command{Args: []string{"no-such-program-here"}, Dir: dir}, exec.ErrNotFound, "no-such-program-here is not installed, or not in the PATH"},
+		{"no such file", Command{Args: []string{"./none"}, Dir: dir}, fs.ErrNotExist, "cannot start ./none"},
+		{"no program", Command{Args: []string{plain}, Dir: dir}, nil, "cannot start"},
+		{"no folder", Command{Args: as(t, "exit", "0"), Dir: filepath.Join(dir, "none")}, fs.ErrNotExist, "cannot start"},
+		{"a file for a folder", Command{Args: as(t, "exit", "0"), Dir: plain}, nil, "not a folder"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Run(t.Context(), tt.cmd)
+			start, ok := errors.AsType[*StartError](err)
+			require.True(t, ok, "%v", err)
+			assert.Equal(t, tt.cmd.Args[0], start.Program)
+			assert.ErrorContains(t, err, tt.says)
+			if tt.is != nil {
+				assert.ErrorIs(t, err, tt.is)
+			}
+		})
+	}
+}
+
+func TestCommandsThatMakeNoSense(t *testing.T) {
+	for want, cmd := range map[string]Command{
+		"cmdwitness: no program is named":                                     {Dir: "."},
+		"cmdwitness: the folder to run in is not set":                         {Args: []string{"true"}},
+		"cmdwitness: the timeout is negative":                                 {Args: []string{"true"}, Dir: ".", Timeout: -1},
+		"cmdwitness: the output that is kept is between 0 and 16777216 bytes": {Args: []string{"true"}, Dir: ".", Keep: -1},
+	} {
+		_, err := Run(t.Context(), cmd)
+		assert.EqualError(t, err, want)
+	}
+}
+
+func TestEnvironmentIsReduced(t *testing.T) {
+	t.Setenv("SIDECOACH_TEST_TOKEN", "secret")
+	t.Setenv("GIT_DIR", "/elsewhere")
+	t.Setenv("LC_ALL", "C")
+	r, err := Run(t.Context(), Command{Args: as(t, "environment"), Dir: t.TempDir()})
+	require.NoError(t, err)
+	assert.NotContains(t, r.Output, "secret")
+	assert.NotContains(t, r.Output, "GIT_DIR")
+	assert.Contains(t, r.Output, "LC_ALL=C")
+	assert.Contains(t, r.Output, "PATH=")
+
+	r, err = Run(t.Context(), Command{Args: as(t, "environment"), Dir: t.TempDir(), Env: []string{"ONLY=this"}})
+	require.NoError(t, err)
+	assert.Contains(t, r.Output, "ONLY=this")
+	assert.NotContains(t, r.Output, "LC_ALL")
+
+	r, err = Run(t.Context(), Command{Args: as(t, "environment"), Dir: t.TempDir(), Env: []string{}})
+	require.NoError(t, err)
+	assert.NotContains(t, r.Output, "LC_ALL")
+}
+
+func TestEnviron(t *testing.T) {
+	in := []string{"PATH=/bin", "Path=C:\\bin", "OPENAI_API_KEY=k", "LD_PRELOAD=x.so", "lc_time=C", "=C:=C:\\", "no equals", "GOFLAGS=-run=None", "=", "http_proxy=p"}
+	assert.Equal(t, []string{"PATH=/bin", "Path=C:\\bin", "lc_time=C", "http_proxy=p"}, Environ(in))
+}

@@ -1,0 +1,152 @@
+package cmdwitness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/coach/verify"
+)
+
+func TestLook(t *testing.T) {
+	const good = `<testsuite><testcase name="a"/><testcase name="b"><skipped/></testcase></testsuite>`
+	for _, tt := range []struct {
+		name    string
+		command []string
+		want    verify.Status
+		why     string
+		numbers [4]int // total, passed, failed, skipped
+	}{
+		{"success", as(t, "exit", "0"), verify.Met, "", [4]int{}},
+		{"failure", as(t, "exit", "1"), verify.NotMet, "it ended with exit status 1", [4]int{}},
+		{"not to be run", as(t, "exit", "127"), verify.Unverified, "it could not be run: exit status 127", [4]int{}},
+		{"timeout(1)", as(t, "exit", "124"), verify.Unverified, "it was interrupted: exit status 124", [4]int{}},
+		{"killed, says a shell", as(t, "exit", "137"), verify.Unverified, "it was interrupted: exit status 137", [4]int{}},
+		{"crashed, says a shell", as(t, "exit", "139"), verify.NotMet, "it ended with exit status 139", [4]int{}},
+		{"not installed", []string{"no-such-program-here"}, verify.Unverified, "no-such-program-here is not installed, or not in the PATH", [4]int{}},
+		{"hangs", as(t, "hang"), verify.Unverified, "it was still running after 2s, and was killed", [4]int{}},
+
+		{"TAP", as(t, "say", "1..2\nok 1\nok 2 # skip\n"), verify.Met, "", [4]int{2, 1, 0, 1}},
+		{"TAP that failed", as(t, "say", "1..2\nok 1\nnot ok 2 - b\n"), verify.NotMet, "1 of 2 tests failed", [4]int{2, 1, 1, 0}},
+		{"TAP without end", as(t, "say", "TAP version 13\n1..2\nok 1\n"), verify.Unverified, "its report cannot be taken at its word: the plan is for 2 tests, and there are 1", [4]int{1, 1, 0, 0}},
+		{"TAP that skipped all", as(t, "say", "TAP version 13\n1..1\nok 1 # SKIP\n"), verify.Unverified, "no test passed, and none failed", [4]int{1, 0, 0, 1}},
+		{"TAP of nothing", as(t, "say", "TAP version 13\n1..0\n"), verify.Unverified, "no test passed, and none failed", [4]int{}},
+		{"words that look like TAP", as(t, "say", "ok\nall good\n"), verify.Met, "", [4]int{}},
+
+		{"JUnit", as(t, "report", "{report}", good), verify.Met, "", [4]int{2, 1, 0, 1}},
+		{"JUnit that failed", as(t, "report", "{report}", `<testsuite><testcase name="a"><error/></testcase></testsuite>`), verify.NotMet, "1 of 1 tests failed", [4]int{1, 0, 1, 0}},
+		{"JUnit of nothing", as(t, "report", "{report}", `<testsuites/>`), verify.Unverified, "no test passed, and none failed", [4]int{}},
+		{"JUnit cut off", as(t, "report", "{report}", good[:30]), verify.Unverified, "JUnit report, line 1: it is not well-formed XML", [4]int{}},
+		{"no report", as(t, "say", "--junitxml={report}"), verify.Unverified, "it wrote no report", [4]int{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, err := New(Config{Dir: t.TempDir(), Timeout: 2 * time.Second})
+			require.NoError(t, err)
+			facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{tt.command}})
+			require.NoError(t, err)
+			require.Len(t, facts.Tests, 1)
+			f := facts.Tests[0]
+			assert.Equal(t, tt.want, f.Status, f.Why)
+			assert.Equal(t, tt.why, f.Why)
+			assert.Equal(t, tt.command, f.Command, "as it was asked")
+			assert.Equal(t, tt.numbers, [4]int{f.Total, f.Passed, f.Failed, f.Skipped})
+			assert.Equal(t, f.Total > 0, f.Counted)
+		})
+	}
+}
+
+func TestReportFileIsNotLeftBehind(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
+		t.Setenv(name, folder)
+	}
+	w, err := New(Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	_, err = w.Look(t.Context(), verify.Query{Commands: [][]string{as(t, "report", "{report}", "<testsuite/>")}})
+	require.NoError(t, err)
+	left, err := filepath.Glob(filepath.Join(folder, "*"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+func TestLookRunsWhatIsItsToRun(t *testing.T) {
+	mine, other := as(t, "say", "mine"), as(t, "say", "other")
+	w, err := New(Config{
+		Dir:  t.TempDir(),
+		Only: func(c []string) bool { return c[len(c)-1] == "mine" },
+		Tree: func(context.Context) (string, error) { return "tree of now", nil },
+	})
+	require.NoError(t, err)
+	facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{other, nil, mine}})
+	require.NoError(t, err)
+	require.Len(t, facts.Tests, 1)
+	assert.Equal(t, "mine", facts.Tests[0].Output)
+	assert.Equal(t, "tree of now", facts.Tests[0].Tree)
+
+	w, err = New(Config{Dir: t.TempDir(), Tree: func(context.Context) (string, error) { return "half", errors.New("gone") }})
+	require.NoError(t, err)
+	facts, err = w.Look(t.Context(), verify.Query{Commands: [][]string{mine}})
+	require.NoError(t, err)
+	assert.Empty(t, facts.Tests[0].Tree)
+}
+
+func TestLookEndsWithItsContext(t *testing.T) {
+	w, err := New(Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err = w.Look(ctx, verify.Query{Commands: [][]string{as(t, "hang")}})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestBadConfigs(t *testing.T) {
+	for want, cfg := range map[string]Config{
+		"cmdwitness: the folder to run in is not set": {},
+		"cmdwitness: the timeout is negative":         {Dir: ".", Timeout: -1},
+	} {
+		_, err := New(cfg)
+		assert.EqualError(t, err, want)
+	}
+}
+
+func TestOutputsAreJoined(t *testing.T) {
+	assert.Equal(t, "a\nb", joined("a", "b", 100))
+	assert.Equal(t, "a\nb\n", joined("a\n", "b\n", 100))
+	assert.Equal(t, "b", joined("", "b", 100))
+	long := strings.Repeat("line of out\n", 100)
+	got := joined(long, strings.Repeat("e", 100), 80)
+	assert.LessOrEqual(t, len(got), 80)
+	assert.True(t, strings.HasSuffix(got, "line of out\n"+strings.Repeat("e", 40)), "%q", got)
+}
+
+func ExampleWitness_Look() {
+	w, err := New(Config{Dir: "."})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	facts, err := w.Look(context.Background(), verify.Query{Commands: [][]string{{"no-such-linter", "--strict"}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(facts.Tests[0].Status, "-", facts.Tests[0].Why)
+	// Output: unverified - no-such-linter is not installed, or not in the PATH
+}
+
+func ExampleRun() {
+	r, err := Run(context.Background(), Command{Args: []string{"go", "version"}, Dir: "."})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Exit, strings.HasPrefix(r.Output, "go version go"))
+	// Output: 0 true
+}

@@ -1,0 +1,215 @@
+package gitwitness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+)
+
+const (
+	callTimeout = time.Minute // of one call of git
+	maxAnswer   = 64 << 20    // bytes of its output that are read
+)
+
+// hardening keeps git from running, fetching or believing what the repository's settings say. They were the agent's to write.
+// What is quoted in the comments are git's settings.
+var hardening = []string{
+	"-c", "core.fsmonitor=false", // a program that is asked which files changed
+	"-c", "core.hooksPath=" + os.DevNull, // post-index-change runs when an index is written
+	"-c", "core.untrackedCache=false",
+	"-c", "core.commitGraph=false", // a file that may lie about parents
+	"-c", "core.splitIndex=false",
+	"-c", "core.checkStat=default",
+	"-c", "core.pager=cat",
+	"-c", "diff.external=",
+	"-c", "protocol.allow=never", // a partial clone fetches what it lacks, through any program its settings name
+	"-c", "submodule.recurse=false",
+	"--no-pager", "--no-optional-locks", "--no-replace-objects",
+}
+
+// environment is what git runs with beside the reduced one of this process, which has no GIT_ variable.
+var environment = []string{
+	"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_EDITOR=:", "GIT_ALLOW_PROTOCOL=none",
+	"GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0", "GIT_GRAFT_FILE=" + os.DevNull, // grafts are made-up parents
+}
+
+// exitError is a call of git that ended with another status than 0.
+type exitError struct {
+	what   string // the command: "rev-parse"
+	status int    // -1 if it was stopped
+	said   string // the end of its standard error
+}
+
+func (e *exitError) Error() string {
+	if e.said == "" {
+		return fmt.Sprintf("git %s ended with status %d", e.what, e.status)
+	}
+	return fmt.Sprintf("git %s: %s", e.what, e.said)
+}
+
+// exited reports whether err is a call of git that ended with that status.
+func exited(err error, status int) bool {
+	e, ok := errors.AsType[*exitError](err)
+	return ok && e.status == status
+}
+
+// git runs git commands in one folder.
+type git struct {
+	program string
+	dir     string
+	env     []string // beside environment: the index, settings that switch filters off
+}
+
+// with returns g with more variables.
+func (g git) with(env ...string) git {
+	g.env = append(append([]string(nil), g.env...), env...)
+	return g
+}
+
+// run runs git with arguments, the first of which is the command, and returns its standard output.
+func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	out := &answer{max: maxAnswer}
+	err := g.stream(ctx, stdin, out, args...)
+	if err == nil && out.over {
+		err = fmt.Errorf("git %s: its answer is larger than %d MiB", args[0], maxAnswer>>20)
+	}
+	return out.text.Bytes(), err
+}
+
+// stream is run with the output written to out.
+func (g git) stream(ctx context.Context, stdin []byte, out io.Writer, args ...string) error {
+	cmd := cmdwitness.Command{
+		Args:    append(append([]string{g.program}, hardening...), args...),
+		Dir:     g.dir,
+		Env:     append(append(cmdwitness.Environ(os.Environ()), environment...), g.env...),
+		Timeout: callTimeout,
+		Keep:    4096,
+		Stdout:  out,
+	}
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	r, err := cmdwitness.Run(ctx, cmd)
+	switch {
+	case err != nil:
+		return err
+	case r.Why != "":
+		return &exitError{args[0], -1, r.Why}
+	case r.Exit != 0:
+		return &exitError{args[0], r.Exit, said(r.Output)}
+	}
+	return nil
+}
+
+// said returns the last line of what git complained of that is no hint, in short.
+func said(output string) string {
+	var last string
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "hint:") && (last == "" || strings.HasPrefix(line, "fatal:") || strings.HasPrefix(line, "error:")) {
+			last = line
+		}
+	}
+	last = strings.TrimPrefix(strings.TrimPrefix(last, "fatal: "), "error: ")
+	if len(last) > 200 {
+		last = strings.ToValidUTF8(last[:200], "") + "…"
+	}
+	return last
+}
+
+// line is run for an answer of one line.
+func (g git) line(ctx context.Context, args ...string) (string, error) {
+	out, err := g.run(ctx, nil, args...)
+	return strings.TrimRight(string(out), "\r\n"), err
+}
+
+// names is run for an answer of names that end with a zero byte.
+func (g git) names(ctx context.Context, stdin []byte, args ...string) ([]string, error) {
+	out, err := g.run(ctx, stdin, args...)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+}
+
+// answer keeps up to max bytes. The buffer is not embedded: io.Copy would fill it by its ReadFrom, past the limit.
+type answer struct {
+	text bytes.Buffer
+	max  int
+	over bool
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	part := p
+	if room := a.max - a.text.Len(); len(p) > room {
+		a.over = true
+		part = p[:room]
+	}
+	a.text.Write(part)
+	return len(p), nil
+}
+
+// oldest is the first version of git that takes settings from numbered variables, by which filters are switched off.
+var oldest = [2]int{2, 31}
+
+// checkVersion returns an error for a git that is too old.
+func (g git) checkVersion(ctx context.Context) error {
+	v, err := g.line(ctx, "version")
+	if err != nil {
+		return err
+	}
+	parts := strings.SplitN(strings.TrimPrefix(v, "git version "), ".", 3)
+	if len(parts) < 2 {
+		return errors.New("the program does not say which version of git it is")
+	}
+	major, err1 := strconv.Atoi(parts[0])
+	minor, err2 := strconv.Atoi(parts[1])
+	if err1 != nil || err2 != nil {
+		return errors.New("the program does not say which version of git it is")
+	}
+	if major < oldest[0] || major == oldest[0] && minor < oldest[1] {
+		return fmt.Errorf("git %d.%d is too old: %d.%d or later is needed", major, minor, oldest[0], oldest[1])
+	}
+	return nil
+}
+
+// filtersOff returns variables that make every filter driver that the settings know one that does nothing. Clean filters
+// are commands that would run when a file is compared with what is recorded.
+func (g git) filtersOff(ctx context.Context) ([]string, error) {
+	keys, err := g.names(ctx, nil, "config", "--list", "-z", "--name-only")
+	if err != nil {
+		return nil, err
+	}
+	var env []string
+	n := 0
+	set := func(key, value string) {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+		n++
+	}
+	done := make(map[string]bool)
+	for _, key := range keys {
+		driver, ok := strings.CutPrefix(key, "filter.")
+		i := strings.LastIndexByte(driver, '.')
+		if !ok || i < 0 || done[driver[:i]] {
+			continue
+		}
+		driver = driver[:i]
+		done[driver] = true
+		if len(done) > 1000 {
+			return nil, errors.New("the repository has more than 1000 filters")
+		}
+		for _, what := range []string{"clean", "smudge", "process"} {
+			set("filter."+driver+"."+what, "")
+		}
+		set("filter."+driver+".required", "false")
+	}
+	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(n)), nil
+}

@@ -1,0 +1,325 @@
+package gitwitness_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
+)
+
+// fact is what matters of a FileFact, in a line: state, changed, kind, tracked, clean.
+func fact(f verify.FileFact) string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", f.State, f.Changed, f.Kind, f.Tracked, f.Clean))
+}
+
+func TestClaimedFiles(t *testing.T) {
+	r := newRepo(t)
+	r.write("README.md", "old\n")
+	r.write("src/client.go", "package src\n")
+	r.write("src/Server.go", "package src\n")
+	r.write("src/gone.go", "package src\n")
+	r.write("a/same.go", "package a\n")
+	r.write("b/same.go", "package b\n")
+	r.write("with space/ünïcode \"quoted\".txt", "x\n")
+	r.write(".gitignore", "*.log\nbuild/\n")
+	r.write("forced.log", "old\n")
+	r.git("add", "-f", "forced.log")
+	base := r.commit("base")
+	r.write("src/client.go", "package src // changed\n")
+	r.write("with space/ünïcode \"quoted\".txt", "y\n")
+	r.write("src/new.go", "package src\n")
+	r.write("debug.log", "secret\n")
+	r.write("build/out.bin", "x\n")
+	r.write("forced.log", "new\n")
+	r.remove("src/gone.go")
+	r.write("committed.go", "package x\n")
+	r.git("add", "committed.go")
+	r.git("commit", "-qm", "one")
+
+	cases := map[string]string{
+		"src/client.go":                     "exists met modified met src/client.go",
+		"./src/../src/client.go":            "exists met modified met src/client.go",
+		"client.go":                         "exists met modified met src/client.go",
+		"/client.go":                        "outside unverified  unverified /client.go",
+		r.path("src/client.go"):             "exists met modified met src/client.go",
+		"README.md":                         "exists not_met  met README.md",
+		"readme.MD":                         "exists not_met  met README.md",
+		"SRC/server.go":                     "exists not_met  met src/Server.go",
+		"src/new.go":                        "exists met added not_met src/new.go",
+		"committed.go":                      "exists met added met committed.go",
+		"src/gone.go":                       "missing met removed met src/gone.go",
+		"src/never.go":                      "missing not_met  not_met src/never.go",
+		"same.go":                           "missing not_met  not_met same.go",
+		"debug.log":                         "ignored unverified  not_met debug.log",
+		"build/out.bin":                     "ignored unverified  not_met build/out.bin",
+		"forced.log":                        "exists met modified met forced.log",
+		"with space/ünïcode \"quoted\".txt": "exists met modified met with space/ünïcode \"quoted\".txt",
+		"src":                               "exists met modified met src",
+		"a/":                                "exists not_met  met a",
+		"../elsewhere.go":                   "outside unverified  unverified ../elsewhere.go",
+		"src/../../elsewhere.go":            "outside unverified  unverified ../elsewhere.go",
+		".git/config":                       "outside unverified  unverified .git/config",
+		"":                                  "unverified  unverified",
+		"a\x00b":                            "unverified  unverified",
+		"--help":                            "missing not_met  not_met --help",
+		":(glob)**":                         "missing not_met  not_met :(glob)**",
+		"*.go":                              "missing not_met  not_met *.go",
+	}
+	if runtime.GOOS == "windows" {
+		delete(cases, "with space/ünïcode \"quoted\".txt")
+	}
+	var q verify.Query
+	q.Baseline = base
+	for path := range cases {
+		q.Paths = append(q.Paths, path)
+	}
+	facts := r.look(q)
+	require.Len(t, facts.Files, len(cases))
+	for _, f := range facts.Files {
+		assert.Equal(t, cases[f.Path], fact(f), "%q %s", f.Path, f.Why)
+	}
+	assert.Equal(t, base, facts.Base)
+	assert.Equal(t, verify.Met, facts.Compared)
+	assert.Empty(t, facts.Unseen)
+
+	below, err := gitwitness.New(gitwitness.Config{Dir: r.path("src")})
+	require.NoError(t, err)
+	facts, err = below.Look(t.Context(), verify.Query{Baseline: base, Paths: []string{"client.go", "src/client.go", "../README.md"}})
+	require.NoError(t, err)
+	for i, want := range []string{"exists met modified met src/client.go", "exists met modified met src/client.go", "exists not_met  met README.md"} {
+		assert.Equal(t, want, fact(facts.Files[i]))
+	}
+}
+
+func TestSymbolicLinks(t *testing.T) {
+	r := newRepo(t)
+	outside := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "f.go"), []byte("package f\n"), 0o600))
+	r.write("in/f.go", "package in\n")
+	base := r.commit("base")
+	r.link("in/f.go", "inward.go")
+	r.link("in", "folder")
+	r.link(outside, "way-out")
+	r.link(filepath.Join(outside, "f.go"), "out.go")
+	r.link("../../nowhere", "nowhere-out.go")
+	r.link("nowhere", "nowhere.go")
+	r.link("loop.go", "loop.go")
+	paths := map[string]string{
+		"inward.go":      "exists met added not_met inward.go",
+		"out.go":         "outside unverified  unverified out.go",
+		"way-out":        "outside unverified  unverified way-out",
+		"way-out/f.go":   "outside unverified  unverified way-out/f.go",
+		"way-out/new.go": "missing not_met  not_met way-out/new.go",
+		"nowhere-out.go": "outside unverified  unverified nowhere-out.go",
+		"nowhere.go":     "missing met added not_met nowhere.go",
+		"loop.go":        "missing met added not_met loop.go",
+	}
+	var q verify.Query
+	q.Baseline = base
+	for p := range paths {
+		q.Paths = append(q.Paths, p)
+	}
+	for _, f := range r.look(q).Files {
+		assert.Equal(t, paths[f.Path], fact(f), "%s: %s", f.Path, f.Why)
+	}
+
+	// The tree by way of a link is the same tree.
+	way := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(r.dir, way))
+	w, err := gitwitness.New(gitwitness.Config{Dir: way})
+	require.NoError(t, err)
+	facts, err := w.Look(t.Context(), verify.Query{Paths: []string{filepath.Join(way, "in", "f.go"), filepath.Join(way, "in", "none.go")}})
+	require.NoError(t, err)
+	assert.Equal(t, "in/f.go", facts.Files[0].Clean)
+	assert.Equal(t, "in/none.go", facts.Files[1].Clean)
+	assert.Equal(t, verify.Missing, facts.Files[1].State)
+}
+
+func TestWithoutABaseline(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.go", "package a\n")
+	r.write("b.go", "package b\n")
+	r.commit("base")
+	r.write("b.go", "package b // changed\n")
+	facts := r.look(verify.Query{Paths: []string{"a.go", "b.go", "none.go"}})
+	assert.Equal(t, "exists unverified  met a.go", fact(facts.Files[0]))
+	assert.Equal(t, "without a baseline it cannot be told whether a commit has changed it", facts.Files[0].Why)
+	assert.Equal(t, "exists met modified met b.go", fact(facts.Files[1]))
+	assert.Equal(t, "missing unverified  not_met none.go", fact(facts.Files[2]))
+	assert.Empty(t, facts.Base)
+	assert.Equal(t, string(verify.Unverified), facts.Compared.String())
+}
+
+func TestBaselinesThatAreNone(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.go", "package a\n")
+	r.commit("base")
+	r.write("a_test.go", "package a\n")
+	for _, baseline := range []string{"ffffffff", "no-such-branch", "--output=x", "HEAD..HEAD", ":/base", "HEAD@{1 hour ago}", "HEAD:a.go", "a b"} {
+		facts := r.look(verify.Query{Baseline: baseline, Paths: []string{"a.go"}})
+		assert.Equal(t, "exists unverified  met a.go", fact(facts.Files[0]), baseline)
+		assert.NotEqual(t, verify.Met, facts.Compared, baseline)
+		assert.Empty(t, facts.Changes)
+		require.Len(t, facts.Unseen, 1)
+		assert.Contains(t, facts.Unseen[0], "what has changed cannot be told: the baseline: ")
+		assert.NotEmpty(t, facts.Tree)
+	}
+	require.NoFileExists(t, r.path("x"))
+}
+
+func TestCommits(t *testing.T) {
+	r := newRepo(t)
+	first := r.commit("first")
+	r.git("tag", "v1")
+	second := r.commit("second")
+	r.git("checkout", "-q", "-b", "side", first)
+	r.write("x", "x")
+	lost := r.commit("on the side")
+	r.git("checkout", "-q", "main")
+	r.git("branch", "deadbeef")
+	blob := r.git("rev-parse", lost+":x")
+	for rev, want := range map[string][3]string{
+		second:                     {"met", "met", second},
+		first[:8]:                  {"met", "met", first},
+		strings.ToUpper(first[:8]): {"met", "met", first},
+		"HEAD":                     {"met", "met", second},
+		"HEAD~1":                   {"met", "met", first},
+		"v1":                       {"met", "met", first},
+		"side":                     {"met", "not_met", lost},
+		lost[:10]:                  {"met", "not_met", lost},
+		"deadbeef":                 {"not_met", "not_met", ""}, // a branch is no hash
+		strings.Repeat("1", 40):    {"not_met", "not_met", ""},
+		"0123456":                  {"not_met", "not_met", ""},
+		blob:                       {"not_met", "not_met", ""},
+		"no-such":                  {"not_met", "not_met", ""},
+		"--all":                    {"unverified", "unverified", ""},
+		"first..second":            {"unverified", "unverified", ""},
+		"":                         {"unverified", "unverified", ""},
+		"the last one":             {"unverified", "unverified", ""},
+		strings.Repeat("a", 1000):  {"unverified", "unverified", ""},
+	} {
+		f := r.look(verify.Query{Commits: []string{rev, rev}}).Commits
+		require.Len(t, f, 1)
+		assert.Equal(t, want, [3]string{f[0].Exists.String(), f[0].Reachable.String(), f[0].Name}, "%q: %s", rev, f[0].Why)
+		assert.Equal(t, rev, f[0].Rev)
+	}
+}
+
+func TestBeforeTheFirstCommit(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.go", "package a\n")
+	facts := r.look(verify.Query{Paths: []string{"a.go"}, Commits: []string{"HEAD", "abcdef12"}})
+	assert.Equal(t, "exists met added not_met a.go", fact(facts.Files[0]))
+	assert.Equal(t, verify.NotMet, facts.Commits[0].Exists)
+	assert.Equal(t, verify.NotMet, facts.Commits[1].Exists)
+	assert.NotEmpty(t, facts.Tree)
+	assert.Empty(t, facts.Unseen)
+}
+
+func TestShallowClone(t *testing.T) {
+	from := newRepo(t)
+	old := from.commit("old")
+	from.write("a.go", "package a\n")
+	tip := from.commit("tip")
+	r := &repo{t, t.TempDir()}
+	r.git("clone", "-q", "--depth", "1", "file://"+filepath.ToSlash(from.dir), ".")
+	facts := r.look(verify.Query{Commits: []string{old, tip}, Baseline: old, Paths: []string{"a.go"}})
+	assert.Equal(t, string(verify.Unverified), facts.Commits[0].Exists.String())
+	assert.Contains(t, facts.Commits[0].Why, "shallow")
+	assert.Equal(t, verify.Met, facts.Commits[1].Reachable)
+	assert.Equal(t, string(verify.Unverified), facts.Files[0].Changed.String())
+}
+
+func TestWorktree(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.go", "package a\n")
+	base := r.commit("base")
+	other := &repo{t, filepath.Join(t.TempDir(), "other")}
+	r.git("worktree", "add", "-q", "-b", "other", other.dir)
+	other.write("b.go", "package b\n")
+	made := other.commit("there")
+	facts := other.look(verify.Query{Baseline: base, Paths: []string{"b.go"}, Commits: []string{made}})
+	assert.Equal(t, "exists met added met b.go", fact(facts.Files[0]))
+	assert.Equal(t, verify.Met, facts.Commits[0].Reachable)
+	facts = r.look(verify.Query{Baseline: base, Paths: []string{"b.go"}, Commits: []string{made}})
+	assert.Equal(t, verify.Missing, facts.Files[0].State)
+	assert.Equal(t, verify.NotMet, facts.Commits[0].Reachable)
+	assert.Equal(t, verify.Met, facts.Commits[0].Exists)
+}
+
+func TestNoRepository(t *testing.T) {
+	dir := t.TempDir()
+	for name, tt := range map[string]struct {
+		cfg gitwitness.Config
+		why string
+	}{
+		"no repository": {gitwitness.Config{Dir: dir}, "it is not in a git repository"},
+		"no git":        {gitwitness.Config{Dir: dir, Git: "no-such-git"}, "no-such-git is not installed, or not in the PATH"},
+		"no folder":     {gitwitness.Config{Dir: filepath.Join(dir, "none")}, "no such file or directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, err := gitwitness.New(tt.cfg)
+			require.NoError(t, err)
+			facts, err := w.Look(t.Context(), verify.Query{Baseline: "HEAD", Paths: []string{"a", "a"}, Commits: []string{"abc1234"}})
+			require.NoError(t, err)
+			require.Len(t, facts.Unseen, 1)
+			assert.Contains(t, facts.Unseen[0], tt.why)
+			require.Len(t, facts.Files, 1)
+			assert.Equal(t, "unverified  unverified", fact(facts.Files[0]))
+			assert.Contains(t, facts.Files[0].Why, tt.why)
+			require.Len(t, facts.Commits, 1)
+			assert.Equal(t, verify.Unverified, facts.Commits[0].Exists)
+			assert.Empty(t, facts.Tree)
+			_, err = w.Tree(t.Context())
+			assert.ErrorContains(t, err, tt.why)
+			_, _, err = w.Diff(t.Context(), "", 100)
+			assert.ErrorContains(t, err, tt.why)
+		})
+	}
+	_, err := gitwitness.New(gitwitness.Config{})
+	assert.EqualError(t, err, "gitwitness: the folder of the working tree is not set")
+}
+
+func TestBareRepository(t *testing.T) {
+	r := newRepo(t)
+	r.commit("one")
+	r.git("config", "core.bare", "true")
+	facts := r.look(verify.Query{Paths: []string{"a"}})
+	require.Len(t, facts.Unseen, 1)
+	assert.Contains(t, facts.Unseen[0], "bare")
+}
+
+func TestLookEndsWithItsContext(t *testing.T) {
+	r := newRepo(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := r.witness().Look(ctx, verify.Query{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func ExampleWitness_Look() {
+	w, err := gitwitness.New(gitwitness.Config{Dir: os.TempDir()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	facts, err := w.Look(context.Background(), verify.Query{Paths: []string{"client.go"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(facts.Files[0].Changed)
+	fmt.Println(facts.Unseen[0])
+	// Output:
+	// unverified
+	// the repository cannot be looked at: it is not in a git repository
+}

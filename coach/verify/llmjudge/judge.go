@@ -1,0 +1,109 @@
+package llmjudge
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sidecoach/sidecoach/classify/llm"
+	"github.com/sidecoach/sidecoach/coach/verify"
+)
+
+var (
+	//go:embed system.md
+	system string
+	//go:embed schema.json
+	schema []byte
+)
+
+// Config bounds what is read and written. The zero value is the defaults.
+type Config struct {
+	MaxDiff   int // bytes of the patch that the model sees; 0 is 60,000, at most 1,000,000
+	MaxTokens int // of its answer; 0 is 4,000
+}
+
+const (
+	defaultDiff, largestDiff = 60_000, 1_000_000
+	defaultTokens            = 4_000
+)
+
+// Judge decides about reviews. It is safe for concurrent use.
+type Judge struct {
+	client *llm.Client
+	cfg    Config
+}
+
+// New returns a judge that asks through client. The client's timeout should leave a model time to read a patch: a minute or more.
+func New(client *llm.Client, cfg Config) (*Judge, error) {
+	if cfg.MaxDiff == 0 {
+		cfg.MaxDiff = defaultDiff
+	}
+	if cfg.MaxTokens == 0 {
+		cfg.MaxTokens = defaultTokens
+	}
+	switch {
+	case client == nil:
+		return nil, errors.New("llmjudge: no client")
+	case cfg.MaxDiff < 0 || cfg.MaxDiff > largestDiff:
+		return nil, fmt.Errorf("llmjudge: the patch that is shown has between 1 and %d bytes", largestDiff)
+	case cfg.MaxTokens < 0:
+		return nil, errors.New("llmjudge: the limit of tokens is negative")
+	}
+	return &Judge{client, cfg}, nil
+}
+
+// Work is what is decided about.
+type Work struct {
+	Task   string // what was asked, in the host's words; may be empty
+	Report string // what the player says, in its words
+	Diff   string // the patch of what was changed
+	Whole  bool   // Diff is all of it
+}
+
+// Ruling is a decision and how it came about.
+type Ruling struct {
+	Decision  verify.Decision // as it is allowed to be
+	Overrides []string        // why an approval of the model did not stand, a line each
+	Said      verify.Decision // what the model decided
+	Answer    llm.Answer      // its answer, and what it cost; also beside an error
+}
+
+// unread is the override for a change that was not shown as a whole.
+const unread = "the change was not read as a whole"
+
+// Decide asks the model, once, and returns its decision as [verify.Review.Record] lets it be. Observe the facts in r before.
+// Nothing of r changes.
+func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, error) {
+	if r == nil {
+		return Ruling{}, errors.New("llmjudge: no review")
+	}
+	user, whole := j.brief(r, w)
+	var said verify.Decision
+	answer, err := j.client.JSON(ctx, llm.Call{
+		System: system, User: user, Schema: schema, Name: "coach_decision", MaxTokens: j.cfg.MaxTokens,
+		Check: func(object json.RawMessage) (err error) {
+			said, err = verify.ParseDecision(object)
+			return err
+		},
+	})
+	if err != nil {
+		return Ruling{Answer: answer}, fmt.Errorf("llmjudge: %w", err)
+	}
+	decision := said
+	decision.Items = slices.Clone(said.Items)
+	approved := decision.Verdict == verify.Approve
+	if approved && !whole {
+		decision.Items = append(decision.Items, verify.Item{
+			Severity: verify.Medium, Issue: "The change is larger than what was read of it.", Suggestion: "Have somebody look at all of it, or split it.",
+		})
+	}
+	recorded, overrides := r.Record(decision)
+	if approved && !whole {
+		recorded.Verdict = verify.Feedback
+		overrides = append(overrides, unread)
+	}
+	return Ruling{Decision: recorded, Overrides: overrides, Said: said, Answer: answer}, nil
+}
