@@ -144,6 +144,45 @@ func TestSymbolicLinks(t *testing.T) {
 	assert.Equal(t, verify.Missing, facts.Files[1].State)
 }
 
+// What is changed through a symbolic link is what it leads to.
+func TestChangesBehindLinks(t *testing.T) {
+	r := newRepo(t)
+	r.write("AGENTS.md", "one\n")
+	r.write("in/f.go", "package in\n")
+	r.write("in/same.go", "package in\n")
+	r.link("AGENTS.md", "CLAUDE.md")
+	r.link("in", "folder")
+	base := r.commit("base")
+	r.write("AGENTS.md", "two\n")
+	r.write("in/f.go", "package in // changed\n")
+	want := []string{"exists met modified met CLAUDE.md", "exists met modified met folder/f.go", "exists met modified met folder", "exists not_met  met folder/same.go"}
+	for i, f := range r.look(verify.Query{Baseline: base, Paths: []string{"CLAUDE.md", "folder/f.go", "folder", "folder/same.go"}}).Files {
+		assert.Equal(t, want[i], fact(f))
+	}
+}
+
+// The same text can be written in composed and in decomposed letters.
+func TestComposedNames(t *testing.T) {
+	r := newRepo(t)
+	r.write("f\u00fcr/\ud55c.txt", "one\n")
+	r.write("\u65e5\u672c.txt", "one\n")
+	base := r.commit("base")
+	r.write("f\u00fcr/\ud55c.txt", "two\n")
+	facts := r.look(verify.Query{Baseline: base, Paths: []string{"fu\u0308r/\u1112\u1161\u11ab.txt", "\u4e2d\u56fd.txt", "fu\u0308n/\ud55c.txt"}})
+	assert.Equal(t, "exists met modified met f\u00fcr/\ud55c.txt", fact(facts.Files[0]))
+	assert.Equal(t, verify.Missing, facts.Files[1].State, "another name in the same script")
+	assert.Equal(t, verify.Missing, facts.Files[2].State)
+}
+
+func TestRemovedFolder(t *testing.T) {
+	r := newRepo(t)
+	r.write("old/a.go", "package old\n")
+	base := r.commit("base")
+	r.remove("old")
+	facts := r.look(verify.Query{Baseline: base, Paths: []string{"old/"}})
+	assert.Equal(t, "missing met removed met old", fact(facts.Files[0]))
+}
+
 func TestWithoutABaseline(t *testing.T) {
 	r := newRepo(t)
 	r.write("a.go", "package a\n")
