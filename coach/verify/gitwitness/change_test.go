@@ -79,6 +79,13 @@ func TestSparseCheckout(t *testing.T) {
 		{Path: "out/b_test.go", Kind: verify.Removed, Why: "a sparse checkout leaves it out"},
 	}, facts.TestFiles)
 	assert.Equal(t, "missing unverified  met out/b_test.go", fact(facts.Files[0]))
+
+	// A single file beside others that are there is left out by nobody but who wants to be rid of it.
+	r.git("sparse-checkout", "disable")
+	r.git("sparse-checkout", "set", "--no-cone", "/*", "!out/b_test.go")
+	r.write("out/d.go", "package out\n")
+	r.git("add", "--sparse", "out/d.go")
+	assert.Contains(t, r.look(verify.Query{Baseline: base}).TestFiles, verify.TestFileFact{Path: "out/b_test.go", Kind: verify.Removed})
 }
 
 func TestSubmodules(t *testing.T) {
@@ -357,6 +364,20 @@ func TestDiff(t *testing.T) {
 	assert.Equal(t, patch[:50], part)
 	_, _, err = r.witness().Diff(t.Context(), "--output=x", 50)
 	assert.EqualError(t, err, "gitwitness: the baseline: it is not the name of a commit")
+
+	// Attributes hide no text.
+	r.git("config", "diff.driver.binary", "true")
+	r.write(".gitattributes", "*.go -diff\n*.js diff=driver\n*.png binary\n")
+	r.write("new.js", "text of js\n")
+	r.write("new.png", "\x00\x01\x02")
+	patch, _, err = r.witness().Diff(t.Context(), base, 1<<20)
+	require.NoError(t, err)
+	assert.Contains(t, patch, "+var x = 2\n")
+	assert.Contains(t, patch, "+text of js\n")
+	require.NoError(t, os.WriteFile(r.path(".gitattributes"), []byte("*.png binary\n"), 0o600))
+	patch, _, err = r.witness().Diff(t.Context(), base, 1<<20)
+	require.NoError(t, err)
+	assert.Contains(t, patch, "Binary files a/new.png and b/new.png differ")
 
 	r.write("big.txt", strings.Repeat("a line of text\n", 1<<20))
 	patch, whole, err = r.witness().Diff(t.Context(), base, 1000)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -27,8 +28,27 @@ type place struct {
 }
 
 // find returns where a path leads that somebody wrote: from the folder that was given, else from the top of the working tree, or an
-// absolute one. Where there is nothing of that name, one that differs in upper and lower case alone is meant.
+// absolute one. Where there is nothing of that name, one that differs in upper and lower case alone is meant, and then one that is
+// written with backslashes, or with a place in the file behind it.
 func (r *repository) find(claimed string) place {
+	p := r.findAs(claimed)
+	if p.there || p.name == "" {
+		return p
+	}
+	bare := inFile.ReplaceAllString(strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(claimed), `\`, "/"), "@"), "")
+	if other := r.findAs(bare); other.there && !other.outside {
+		if other.why == "" {
+			other.why = "it is spelled " + other.name
+		}
+		return other
+	}
+	return p
+}
+
+// inFile is a line behind a path: "a.go:12", "a.go:12:3", "a.go:12-30", "a.go#L12".
+var inFile = regexp.MustCompile(`(?::[0-9]+(?:[:-][0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$`)
+
+func (r *repository) findAs(claimed string) place {
 	claimed = strings.TrimSpace(claimed)
 	if claimed == "" || strings.ContainsRune(claimed, 0) {
 		return place{why: "it is no path"}

@@ -63,7 +63,7 @@ func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch str
 	}
 	base := r.head
 	if baseline != "" {
-		if base, err = r.commit(ctx, baseline); err != nil {
+		if base, err = r.baseline(ctx, baseline); err != nil {
 			return "", false, fmt.Errorf("gitwitness: the baseline: %w", err)
 		}
 	}
@@ -138,7 +138,7 @@ func (l *look) compare(ctx context.Context) error {
 	base := l.r.head
 	if l.q.Baseline != "" {
 		var err error
-		if base, err = l.r.commit(ctx, l.q.Baseline); err != nil {
+		if base, err = l.r.baseline(ctx, l.q.Baseline); err != nil {
 			return fmt.Errorf("the baseline: %w", err)
 		}
 		l.facts.Base, l.facts.Compared = base, verify.Met

@@ -174,6 +174,51 @@ func TestComposedNames(t *testing.T) {
 	assert.Equal(t, verify.Missing, facts.Files[2].State)
 }
 
+// A path is found without a baseline however it is written.
+func TestSpellings(t *testing.T) {
+	r := newRepo(t)
+	r.write("src/client.go", "package src\n")
+	r.commit("base")
+	paths := []string{`src\client.go`, "src/client.go:12", "src/client.go:12:3", "src/client.go:12-30", "src/client.go#L12", "@src/client.go", "./src//x/../client.go"}
+	for _, f := range r.look(verify.Query{Paths: paths}).Files {
+		assert.Equal(t, "exists unverified  met src/client.go", fact(f), f.Path)
+	}
+	facts := r.look(verify.Query{Paths: []string{`src\server.go`, "src/server.go:12"}})
+	assert.Equal(t, verify.Missing, facts.Files[0].State)
+	assert.Equal(t, verify.Missing, facts.Files[1].State)
+}
+
+func TestCaseIsNotHidden(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("names that differ in case alone are the same file here")
+	}
+	r := newRepo(t)
+	r.write("main_test.go", "package a\n")
+	base := r.commit("base")
+	r.git("config", "core.ignoreCase", "true")
+	before := r.tree()
+	r.write("Main_test.go", "package a\n\nfunc TestMain(m *testing.M) {}\n")
+	assert.Equal(t, map[string]verify.ChangeKind{"Main_test.go": verify.Added}, kinds(r.look(verify.Query{Baseline: base})))
+	assert.NotEqual(t, before, r.tree())
+}
+
+// A hash is that of an object, whatever branches there are; a baseline may be a branch that looks like one.
+func TestHashesAndBranches(t *testing.T) {
+	r := newRepo(t)
+	first := r.commit("first")
+	r.git("tag", "-a", "-m", "one", "v1")
+	tag := r.git("rev-parse", "v1")
+	second := r.commit("second")
+	r.git("branch", second[:8], first)
+	r.git("branch", "facade", first)
+	facts := r.look(verify.Query{Baseline: "facade", Commits: []string{tag, tag[:10], second[:8], "facade"}})
+	assert.Equal(t, first, facts.Base)
+	for i, want := range []string{first, first, second, ""} {
+		assert.Equal(t, want, facts.Commits[i].Name)
+		assert.Equal(t, want != "", facts.Commits[i].Exists == verify.Met)
+	}
+}
+
 func TestRemovedFolder(t *testing.T) {
 	r := newRepo(t)
 	r.write("old/a.go", "package old\n")

@@ -17,7 +17,7 @@ type command struct {
 	after   []string // all that comes behind
 	build   []string // those of the flags that decide which files belong to a package
 	files   []string // Go files that are named, instead of packages
-	chosen  bool     // no test is meant to run
+	none    bool     // no test is meant to run
 	choice  choice   // which tests are
 }
 
@@ -91,7 +91,7 @@ func parse(args []string) (command, error) {
 		}
 		switch {
 		case slices.Contains(choosing, name):
-			c.chosen = true
+			c.none = true
 		case name == "run":
 			c.choice.run = value
 		case name == "skip":

@@ -45,7 +45,7 @@ func TestTestsThatAreChosen(t *testing.T) {
 		require.NoError(t, err)
 		var list []string
 		for _, name := range []string{"TestA", "TestB"} {
-			if !c.chosen && c.choice.takes(name) {
+			if !c.none && c.choice.takes(name) {
 				list = append(list, name)
 			}
 		}

@@ -42,7 +42,7 @@ func (r *runner) doubt(ctx context.Context, e *events, o *Outcome) {
 			say(p, "go list does not know it")
 		case read && p.unknown(s) != "":
 			say(p, "a result is reported for %s, which its test files do not declare", p.unknown(s))
-		case len(missing) > 0 && !r.command.chosen:
+		case len(missing) > 0 && !r.command.none:
 			say(p, "%s declared and did not run: %s", plural(len(missing), "test is", "tests are"), few(missing))
 		case functions.passed+subtests.passed == 0 && functions.skipped+subtests.skipped > 0:
 			say(p, "all of its tests were skipped")
