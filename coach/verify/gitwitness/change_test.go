@@ -187,6 +187,14 @@ func TestTree(t *testing.T) {
 	r.remove("dir")
 	same("back again")
 
+	r.write(".git/info/exclude", "*.go\nbuild\n")
+	r.git("rm", "-q", "--cached", "a.go")
+	same("the same file, no longer tracked and ignored")
+	r.write("build/gen.go", "package gen\n")
+	same("an ignored folder")
+	r.write("a.go", "package c\n")
+	differs("a Go file that is ignored")
+
 	other := newRepo(t)
 	other.write("a.go", "package a\n")
 	other.write(".gitignore", "*.log\n")
@@ -309,6 +317,28 @@ func TestFilesThatTakeOver(t *testing.T) {
 		r.write("a_test.go", text)
 		facts := r.look(verify.Query{Baseline: base})
 		assert.Equal(t, want, len(facts.TestFiles) == 1 && facts.TestFiles[0].Config, "%.200s", text)
+	}
+}
+
+func TestCodeThatTakesOver(t *testing.T) {
+	const head = "package a\n\nimport (\"fmt\"; \"os\")\n\n"
+	for text, want := range map[string]bool{
+		head + "func init() { fmt.Println(\"PASS\"); os.Exit(0) }\n":                                       true,
+		head + "func init() { func() { os.Exit(zero) }() }\n":                                              true,
+		head + "var _ = boot()\n\nfunc boot() int { os.Exit(0); return 0 }\n":                              true,
+		head + "func init() { os.Args = append(os.Args, \"-test.run=./none\") }\n":                         true,
+		head + "func init() { if os.Getenv(\"HOME\") == \"\" { os.Exit(1) } }\n":                           false,
+		head + "var run = func() { os.Exit(code()) }\n\nfunc init() { cmd.Run = func() { os.Exit(0) } }\n": false,
+		head + "func main() { os.Exit(run()) }\n":                                                          false,
+		head + "func TestMain(m *testing.M) {}\n":                                                          false,
+		head + "func init() {": false,
+	} {
+		r := newRepo(t)
+		base := r.commit("base")
+		r.write("a.go", text)
+		facts := r.look(verify.Query{Baseline: base})
+		assert.Equal(t, want, len(facts.TestFiles) == 1 && facts.TestFiles[0].Config, text)
+		assert.Equal(t, want, len(facts.TestFiles) > 0)
 	}
 }
 

@@ -69,6 +69,13 @@ func (r *repository) role(ctx context.Context, base string, c verify.Change, com
 	if role == NoRole && runsBy(name, commands) && !strings.EqualFold(name, "package.json") {
 		return Settings, nil
 	}
+	goCode := role == NoRole && strings.HasSuffix(name, ".go")
+	if goCode {
+		if c.Kind != verify.Removed && takesOver(r.source(c.Path), false) {
+			return Settings, nil
+		}
+		return NoRole, nil
+	}
 	if !goTest && !goModule && (role != NoRole || !mixed(name)) {
 		return role, nil
 	}
@@ -89,7 +96,7 @@ func (r *repository) role(ctx context.Context, base string, c verify.Change, com
 			return role, err
 		}
 		return Settings, nil
-	case goTest && (takesOver(now) || takesOver(old)):
+	case goTest && (takesOver(now, true) || takesOver(old, true)):
 		return Settings, nil
 	case !goTest && settingsIn(name, now) != settingsIn(name, old):
 		return Settings, nil

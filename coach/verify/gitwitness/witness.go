@@ -39,8 +39,8 @@ func New(cfg Config) (*Witness, error) {
 	return &Witness{cfg}, nil
 }
 
-// Tree returns a hash of the working tree: the names, contents and modes of the files that are tracked or not ignored, those
-// of the repositories inside it included. It is that of [verify.Facts].Tree, for equal files the same in every clone.
+// Tree returns a hash of the working tree: the names, contents and modes of the files that are tracked or not ignored, and of
+// ignored Go files beside them, those of the repositories inside it included. It is that of [verify.Facts].Tree, for equal files the same in every clone.
 func (w *Witness) Tree(ctx context.Context) (string, error) {
 	r, err := open(ctx, w.cfg.Git, w.cfg.Dir)
 	if err != nil {
@@ -172,7 +172,7 @@ func (l *look) hidden(ctx context.Context) error {
 		if _, known := l.changes[name]; known {
 			continue
 		}
-		if RoleOf(name) == Settings || strings.HasSuffix(name, "_test.go") && takesOver(l.r.source(name)) {
+		if RoleOf(name) == Settings || strings.HasSuffix(name, "_test.go") && takesOver(l.r.source(name), true) {
 			l.facts.TestFiles = append(l.facts.TestFiles, verify.TestFileFact{
 				Path: name, Kind: verify.Added, Config: true, Why: "it is ignored: whether it is new cannot be told",
 			})

@@ -16,8 +16,8 @@
 // that ends the program afterwards can so report tests that are declared and did not run. Code that knows its parent process can
 // write into its output. That code would stand in a TestMain, in an init function or in what they call. So a TestMain, an init
 // function that ends the program, or a test's settings that were changed call for someone to look at them: gitwitness reports
-// them as [verify.TestFileFact] with Config set, and [Outcome].Mains names the packages with one. It does not see such code
-// in a file that is no test file.
+// them as [verify.TestFileFact] with Config set, where a file that was changed shows it plainly, and [Outcome].Mains names the
+// packages with a TestMain.
 //
 // Whether a test that passed tests anything is not looked at, nor whether all subtests ran. Tests that the command leaves out
 // (-run, -skip) are not missed. Benchmarks count where they fail. A command that brings flags of its own keeps them: with -count=0
