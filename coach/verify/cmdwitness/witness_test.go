@@ -38,6 +38,9 @@ func TestLook(t *testing.T) {
 		{"TAP without end", as(t, "say", "TAP version 13\n1..2\nok 1\n"), verify.Unverified, "its report cannot be taken at its word: the plan is for 2 tests, and there are 1", [4]int{1, 1, 0, 0}},
 		{"TAP that skipped all", as(t, "say", "TAP version 13\n1..1\nok 1 # SKIP\n"), verify.Unverified, "no test passed, and none failed", [4]int{1, 0, 0, 1}},
 		{"TAP of nothing", as(t, "say", "TAP version 13\n1..0\n"), verify.Unverified, "no test passed, and none failed", [4]int{}},
+		{"TAP without version, of nothing", as(t, "say", "1..0 # skip all\n"), verify.Unverified, "no test passed, and none failed", [4]int{}},
+		{"TAP without version, and its tests", as(t, "say", "1..10\n"), verify.Unverified, "its report cannot be taken at its word: the plan is for 10 tests, and there are 0", [4]int{}},
+		{"words that look like failed TAP", as(t, "say", "not ok yet, but soon\nall good\n"), verify.Unverified, `it says "not ok", but without the plan that a TAP report has`, [4]int{}},
 		{"words that look like TAP", as(t, "say", "ok\nall good\n"), verify.Met, "", [4]int{}},
 
 		{"JUnit", as(t, "report", "{report}", good), verify.Met, "", [4]int{2, 1, 0, 1}},

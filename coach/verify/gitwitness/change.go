@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -16,6 +17,12 @@ func (r *repository) changes(ctx context.Context, base string) ([]verify.Change,
 	tracked, err := r.tracked(ctx)
 	if err != nil {
 		return nil, err
+	}
+	here := make(map[string]bool) // the folders whose files are checked out: a sparse checkout leaves out whole ones
+	for name, leftOut := range tracked {
+		if r.part && !leftOut {
+			here[path.Dir(name)] = true
+		}
 	}
 	own, remove, err := r.own(ctx, base)
 	if err != nil {
@@ -35,7 +42,7 @@ func (r *repository) changes(ctx context.Context, base string) ([]verify.Change,
 		c := verify.Change{Path: pair[1], Kind: verify.Modified}
 		if pair[0] == "D" {
 			c.Kind = verify.Removed
-			if r.part && tracked[c.Path] {
+			if r.part && tracked[c.Path] && !here[path.Dir(c.Path)] {
 				c.Why = "a sparse checkout leaves it out"
 			}
 		}

@@ -79,6 +79,13 @@ func TestSparseCheckout(t *testing.T) {
 		{Path: "out/b_test.go", Kind: verify.Removed, Why: "a sparse checkout leaves it out"},
 	}, facts.TestFiles)
 	assert.Equal(t, "missing unverified  met out/b_test.go", fact(facts.Files[0]))
+
+	// A single file beside others that are there is left out by nobody but who wants to be rid of it.
+	r.git("sparse-checkout", "disable")
+	r.git("sparse-checkout", "set", "--no-cone", "/*", "!out/b_test.go")
+	r.write("out/d.go", "package out\n")
+	r.git("add", "--sparse", "out/d.go")
+	assert.Contains(t, r.look(verify.Query{Baseline: base}).TestFiles, verify.TestFileFact{Path: "out/b_test.go", Kind: verify.Removed})
 }
 
 func TestSubmodules(t *testing.T) {
@@ -95,16 +102,30 @@ func TestSubmodules(t *testing.T) {
 	sub := &repo{t, r.path("lib")}
 	sub.write("lib.go", "package lib // edited\n")
 	assert.NotEqual(t, clean, r.tree(), "an edit in a submodule")
+	for _, f := range r.look(verify.Query{Baseline: base, Paths: []string{"lib", "lib/lib.go"}}).Files {
+		assert.Equal(t, string(verify.Unverified), f.Changed.String(), "what was changed in it is not recorded here: %s", f.Path)
+	}
 	sub.commit("edited")
 	facts := r.look(verify.Query{Baseline: base, Paths: []string{"lib", "lib/lib.go"}})
 	assert.Equal(t, map[string]verify.ChangeKind{"lib": verify.Modified}, kinds(facts))
 	assert.Equal(t, verify.Modified, facts.Files[0].Kind)
+	assert.Equal(t, "exists unverified  not_met lib/lib.go", fact(facts.Files[1]))
 
 	r.git("submodule", "deinit", "-q", "-f", "lib")
 	facts = r.look(verify.Query{Baseline: base})
 	assert.Empty(t, facts.Changes)
 	assert.NotEmpty(t, facts.Tree)
 	assert.Empty(t, facts.Unseen)
+}
+
+func TestNewRepositoryInside(t *testing.T) {
+	r := newRepo(t)
+	base := r.commit("base")
+	r.write("nested/n.go", "package n\n")
+	(&repo{t, r.path("nested")}).git("init", "-q")
+	(&repo{t, r.path("nested")}).commit("n")
+	facts := r.look(verify.Query{Baseline: base, Paths: []string{"nested/n.go"}})
+	assert.Equal(t, "exists met added not_met nested/n.go", fact(facts.Files[0]))
 }
 
 func TestTree(t *testing.T) {
@@ -166,6 +187,14 @@ func TestTree(t *testing.T) {
 	r.remove("dir")
 	same("back again")
 
+	r.write(".git/info/exclude", "*.go\nbuild\n")
+	r.git("rm", "-q", "--cached", "a.go")
+	same("the same file, no longer tracked and ignored")
+	r.write("build/gen.go", "package gen\n")
+	same("an ignored folder")
+	r.write("a.go", "package c\n")
+	differs("a Go file that is ignored")
+
 	other := newRepo(t)
 	other.write("a.go", "package a\n")
 	other.write(".gitignore", "*.log\n")
@@ -225,6 +254,15 @@ func TestTestSettings(t *testing.T) {
 		{"setup.cfg", legacy, "[metadata]\nname = b\n[tool:pytest]\naddopts = -q\n", nil, false},
 		{"setup.cfg", legacy, "[metadata]\nname = a\n[tool:pytest]\naddopts = --co\n", nil, true},
 		{"go.mod", "module a\n", "module a\n\ngo 1.26\n", []string{"go", "test", "./..."}, false},
+		{"go.mod", "module a\n\nignore ./x\n", "module a\n\nignore x // still\n\nrequire b v1.0.0\n", nil, false},
+		{"go.mod", "module a\n", "module a\n\nignore ./sub\n", nil, true},
+		{"go.mod", "module a\n\nignore ./x\n", "module a\n\nignore(\n\t./x\n\t\"sub\"\n)\n", nil, true},
+		{"sub/go.mod", "", "module sub\n", nil, true},
+		{"new/go.mod", "", "module new\n", nil, false},
+		{"go.mod", "", "module a\n", nil, false},
+		{"go.work", "", "go 1.26\n\nuse ./sub\n", nil, true},
+		{"go.work", "use (\n\t.\n\t./sub\n)\n", "use ./sub\n", nil, true},
+		{"go.work", "use .\n", "use (\n\t.\n\t./new\n)\n", nil, false},
 		{"Makefile", "test:\n\tgo test\n", "test:\n\ttrue\n", []string{"make", "test"}, true},
 		{"Makefile", "test:\n\tgo test\n", "test:\n\ttrue\n", []string{"/usr/bin/make", "test"}, true},
 		{"Makefile", "test:\n\tgo test\n", "test:\n\ttrue\n", []string{"go", "test"}, false},
@@ -236,6 +274,7 @@ func TestTestSettings(t *testing.T) {
 	} {
 		r := newRepo(t)
 		r.write("keep", "")
+		r.write("sub/a_test.go", "package a\n")
 		if tt.old != "" {
 			r.write(tt.file, tt.old)
 		}
@@ -251,6 +290,73 @@ func TestTestSettings(t *testing.T) {
 		assert.Equal(t, tt.settings, len(facts.TestFiles) == 1 && facts.TestFiles[0].Config, "%s: %q with %v", tt.file, tt.now, tt.command)
 		assert.Equal(t, tt.settings, len(facts.TestFiles) > 0)
 	}
+}
+
+// What a Go test file does before any test runs can decide what is said of the tests.
+func TestFilesThatTakeOver(t *testing.T) {
+	const head = "package a\n\nimport (\"flag\"; \"os\"; \"testing\")\n\n"
+	for text, want := range map[string]bool{
+		"package a; import \"testing\"; func TestMain(m *testing.M) {}\n":                                          true,
+		head + "func /* x */ TestMain(m *testing.M) {}\n":                                                          true,
+		head + "func\nTestMain(m *testing.M) {}\n":                                                                 true,
+		head + "// " + strings.Repeat("x", 5<<20) + "\nfunc TestMain(m *testing.M) {}\n":                           true,
+		head + "func init() { os.Exit(0) }\n":                                                                      true,
+		head + "var _ = boot()\n\nfunc boot() int { return then() }\n\nfunc then() int { os.Exit(0); return 0 }\n": true,
+		head + "func init() { os.Args = append(os.Args, \"-test.skip=TestA\") }\n":                                 true,
+		head + "func init() { flag.Set(\"test.run\", \"TestA\") }\n":                                               true,
+		head + "func init() { os.Stdout = nil }\n":                                                                 true,
+
+		head + "func TestA(t *testing.T) { if os.Getenv(\"HELPER\") != \"\" { os.Exit(0) } }\n":               false,
+		head + "var update = flag.Bool(\"update\", false, \"\")\n\nfunc init() { flag.Set(\"v\", \"1\") }\n":  false,
+		head + "func TestA(t *testing.T) { os.Args = []string{\"a\"}; run() }\n\nfunc run() {}\n":             false,
+		head + "// func TestMain(m *testing.M) is not needed\nvar s = `\nfunc TestMain(m *testing.M) {}\n`\n": false,
+		"": false,
+	} {
+		r := newRepo(t)
+		base := r.commit("base")
+		r.write("a_test.go", text)
+		facts := r.look(verify.Query{Baseline: base})
+		assert.Equal(t, want, len(facts.TestFiles) == 1 && facts.TestFiles[0].Config, "%.200s", text)
+	}
+}
+
+func TestCodeThatTakesOver(t *testing.T) {
+	const head = "package a\n\nimport (\"fmt\"; \"os\")\n\n"
+	for text, want := range map[string]bool{
+		head + "func init() { fmt.Println(\"PASS\"); os.Exit(0) }\n":                                       true,
+		head + "func init() { func() { os.Exit(zero) }() }\n":                                              true,
+		head + "var _ = boot()\n\nfunc boot() int { os.Exit(0); return 0 }\n":                              true,
+		head + "func init() { os.Args = append(os.Args, \"-test.run=./none\") }\n":                         true,
+		head + "func init() { if os.Getenv(\"HOME\") == \"\" { os.Exit(1) } }\n":                           false,
+		head + "var run = func() { os.Exit(code()) }\n\nfunc init() { cmd.Run = func() { os.Exit(0) } }\n": false,
+		head + "func main() { os.Exit(run()) }\n":                                                          false,
+		head + "func TestMain(m *testing.M) {}\n":                                                          false,
+		head + "func init() {": false,
+	} {
+		r := newRepo(t)
+		base := r.commit("base")
+		r.write("a.go", text)
+		facts := r.look(verify.Query{Baseline: base})
+		assert.Equal(t, want, len(facts.TestFiles) == 1 && facts.TestFiles[0].Config, text)
+		assert.Equal(t, want, len(facts.TestFiles) > 0)
+	}
+}
+
+// What git ignores, go test and pytest read all the same.
+func TestIgnoredSettings(t *testing.T) {
+	r := newRepo(t)
+	r.write("a_test.go", "package a\n")
+	base := r.commit("base")
+	r.write(".git/info/exclude", "main_test.go\nlocal_test.go\nconftest.py\nvenv\n")
+	r.write("main_test.go", "package a\n\nfunc TestMain(m *testing.M) {}\n")
+	r.write("local_test.go", "package a\n")
+	r.write("conftest.py", "x\n")
+	r.write("venv/lib/conftest.py", "x\n")
+	const why = "it is ignored: whether it is new cannot be told"
+	assert.Equal(t, []verify.TestFileFact{
+		{Path: "conftest.py", Kind: verify.Added, Config: true, Why: why},
+		{Path: "main_test.go", Kind: verify.Added, Config: true, Why: why},
+	}, r.look(verify.Query{Baseline: base}).TestFiles)
 }
 
 func TestRoleOf(t *testing.T) {
@@ -288,6 +394,20 @@ func TestDiff(t *testing.T) {
 	assert.Equal(t, patch[:50], part)
 	_, _, err = r.witness().Diff(t.Context(), "--output=x", 50)
 	assert.EqualError(t, err, "gitwitness: the baseline: it is not the name of a commit")
+
+	// Attributes hide no text.
+	r.git("config", "diff.driver.binary", "true")
+	r.write(".gitattributes", "*.go -diff\n*.js diff=driver\n*.png binary\n")
+	r.write("new.js", "text of js\n")
+	r.write("new.png", "\x00\x01\x02")
+	patch, _, err = r.witness().Diff(t.Context(), base, 1<<20)
+	require.NoError(t, err)
+	assert.Contains(t, patch, "+var x = 2\n")
+	assert.Contains(t, patch, "+text of js\n")
+	require.NoError(t, os.WriteFile(r.path(".gitattributes"), []byte("*.png binary\n"), 0o600))
+	patch, _, err = r.witness().Diff(t.Context(), base, 1<<20)
+	require.NoError(t, err)
+	assert.Contains(t, patch, "Binary files a/new.png and b/new.png differ")
 
 	r.write("big.txt", strings.Repeat("a line of text\n", 1<<20))
 	patch, whole, err = r.witness().Diff(t.Context(), base, 1000)

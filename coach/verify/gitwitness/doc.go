@@ -16,9 +16,9 @@
 //
 // The objects and refs of the repository are believed. A baseline that is a branch can be moved; give the name of a
 // commit. A file that is ignored has no history, so that whether it has changed cannot be told, and it does not count for the
-// tree's hash. A file that is recorded through a filter, as Git LFS does, differs from what is recorded; whether
+// tree's hash unless it is a Go file beside others that are not ignored. A file that is recorded through a filter, as Git LFS does, differs from what is recorded; whether
 // someone changed it is Unverified. In a shallow clone a commit that is not there is Unverified, and in a sparse checkout a file that
-// it leaves out. A submodule counts for the hash with its files, and as changed when another commit is checked out in it.
+// it leaves out. A go.work that is ignored is not looked at. A submodule counts for the hash with its files, and as changed when another commit is checked out in it.
 //
 // Git 2.31 or later is needed. A call may take a minute and answer with 64 MiB; beyond that the answer is Unverified.
 package gitwitness

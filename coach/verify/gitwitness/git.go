@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ var hardening = []string{
 	"-c", "core.commitGraph=false", // a file that may lie about parents
 	"-c", "core.splitIndex=false",
 	"-c", "core.checkStat=default",
+	"-c", "core.ignoreCase=" + strconv.FormatBool(runtime.GOOS != "linux"), // it hides files that differ from others in case alone
 	"-c", "core.pager=cat",
 	"-c", "diff.external=",
 	"-c", "protocol.allow=never", // a partial clone fetches what it lacks, through any program its settings name

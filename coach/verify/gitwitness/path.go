@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
 )
 
 // isThere reports whether something of that name is in the working tree, be it a symbolic link that leads nowhere.
@@ -18,14 +19,35 @@ func (r *repository) isThere(name string) bool {
 // place is where a claimed path leads.
 type place struct {
 	name    string // in slashes, from the top of the working tree; "." is the top
+	real    string // where symbolic links in it lead to, if that is elsewhere in the tree
+	link    bool   // it is a symbolic link itself
 	there   bool
 	outside bool
 	why     string // in words, where it is outside or not what was claimed
 }
 
 // find returns where a path leads that somebody wrote: from the folder that was given, else from the top of the working tree, or an
-// absolute one. Where there is nothing of that name, one that differs in upper and lower case alone is meant.
+// absolute one. Where there is nothing of that name, one that differs in upper and lower case alone is meant, and then one that is
+// written with backslashes, or with a place in the file behind it.
 func (r *repository) find(claimed string) place {
+	p := r.findAs(claimed)
+	if p.there || p.name == "" {
+		return p
+	}
+	bare := inFile().ReplaceAllString(strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(claimed), `\`, "/"), "@"), "")
+	if other := r.findAs(bare); other.there && !other.outside {
+		if other.why == "" {
+			other.why = "it is spelled " + other.name
+		}
+		return other
+	}
+	return p
+}
+
+// inFile is a line behind a path: "a.go:12", "a.go:12:3", "a.go:12-30", "a.go#L12".
+var inFile = compiled(`(?::[0-9]+(?:[:-][0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$`)
+
+func (r *repository) findAs(claimed string) place {
 	claimed = strings.TrimSpace(claimed)
 	if claimed == "" || strings.ContainsRune(claimed, 0) {
 		return place{why: "it is no path"}
@@ -89,19 +111,20 @@ func (r *repository) look(name string) place {
 	if spelled != name {
 		p.why = "it is spelled " + spelled
 	}
-	root, err := os.OpenRoot(r.root)
-	if err != nil {
-		return place{name: spelled, why: "the working tree cannot be opened"}
-	}
-	defer root.Close()
-	if _, err := root.Stat(filepath.FromSlash(spelled)); err == nil {
-		return p
-	}
 	full := filepath.Join(r.root, filepath.FromSlash(spelled))
 	real, err := filepath.EvalSymlinks(full)
 	if err == nil {
-		if rel, err := filepath.Rel(r.root, real); err != nil || !filepath.IsLocal(rel) {
+		rel, err := filepath.Rel(r.root, real)
+		switch rel = filepath.ToSlash(rel); {
+		case err != nil || !filepath.IsLocal(rel):
 			p.outside, p.why = true, "it is a symbolic link that leads out of the repository"
+		case rel != spelled:
+			p.real = rel
+			_, err := os.Readlink(full)
+			p.link = err == nil
+			if p.why == "" {
+				p.why = "it is a symbolic link to " + rel
+			}
 		}
 		return p
 	}
@@ -124,7 +147,7 @@ func (r *repository) look(name string) place {
 }
 
 // spelling returns a path as it is written in the working tree, part by part: as it was given if there is such a file, else the
-// only one that differs in case.
+// only one that differs in case, or in how letters with marks are put together.
 func (r *repository) spelling(name string) (string, bool) {
 	if name == "." {
 		return name, true
@@ -141,7 +164,7 @@ func (r *repository) spelling(name string) (string, bool) {
 				found, alike = part, 1
 				break
 			}
-			if strings.EqualFold(e.Name(), part) {
+			if strings.EqualFold(e.Name(), part) || sameLetters(e.Name(), part) {
 				found = e.Name()
 				alike++
 			}
@@ -152,4 +175,32 @@ func (r *repository) spelling(name string) (string, bool) {
 		at = path.Join(at, found)
 	}
 	return at, true
+}
+
+// sameLetters reports whether two names can be the same text in composed and decomposed Unicode: one of them has marks that stand
+// apart from their letters, and they agree in all that is plain.
+func sameLetters(a, b string) bool {
+	plainA, apartA := plain(a)
+	plainB, apartB := plain(b)
+	return apartA != apartB && strings.EqualFold(plainA, plainB)
+}
+
+// plain returns a name in which each run of letters with marks is one replacement character, and whether marks stand apart in it.
+func plain(name string) (text string, apart bool) {
+	var list []rune
+	for _, r := range name {
+		mark := unicode.Is(unicode.Mn, r) || 0x1100 <= r && r <= 0x11ff // and the parts of Korean syllables
+		apart = apart || mark
+		if mark && len(list) > 0 {
+			list = list[:len(list)-1] // its letter
+		}
+		if mark || r > unicode.MaxASCII {
+			r = unicode.ReplacementChar
+		}
+		if n := len(list); r == unicode.ReplacementChar && n > 0 && list[n-1] == r {
+			continue
+		}
+		list = append(list, r)
+	}
+	return string(list), apart
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -142,4 +143,10 @@ func (r *repository) tracked(ctx context.Context) (map[string]bool, error) {
 // repository of its own.
 func (r *repository) untracked(ctx context.Context) ([]string, error) {
 	return r.names(ctx, nil, "ls-files", "-z", "--others", "--exclude-standard")
+}
+
+// ignoredFiles returns the ignored files that stand in folders with others that are not.
+func (r *repository) ignoredFiles(ctx context.Context) ([]string, error) {
+	names, err := r.names(ctx, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "/") }), err
 }

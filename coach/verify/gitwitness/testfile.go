@@ -37,8 +37,9 @@ var (
 	goTestMain = compiled(`(?m)^func[ \t]+TestMain[ \t]*\(`)
 )
 
-// RoleOf returns what a file is to the tests, by its path in slashes. What only its text shows it leaves out: a TestMain in a Go
-// test file, the tests' part of package.json, pyproject.toml and setup.cfg, for which [Witness.Look] reads them.
+// RoleOf returns what a file is to the tests, by its path in slashes. What only its text shows it leaves out: a TestMain, or an init
+// function that ends the program, in a Go test file; the tests' part of package.json, pyproject.toml, setup.cfg, go.mod and go.work.
+// [Witness.Look] reads them for that.
 func RoleOf(name string) Role {
 	base := path.Base(name)
 	if configName().MatchString(base) {
@@ -57,15 +58,24 @@ func RoleOf(name string) Role {
 
 const maxSource = 4 << 20 // bytes of a file that are looked through for settings
 
-// role is RoleOf for a file that differs from the commit base: one that has a TestMain, or had it there, is Settings, and so is one
-// in which settings of tests, among others, differ, or by which a command of the query runs.
+// role is RoleOf for a file that differs from the commit base: a Go test file that takes over the test program, or did there, is
+// Settings, and so is one in which settings of tests, among others, differ, that takes tests out of a Go module, or by which a
+// command of the query runs.
 func (r *repository) role(ctx context.Context, base string, c verify.Change, commands [][]string) (Role, error) {
 	role, name := RoleOf(c.Path), path.Base(c.Path)
 	goTest := role == Test && strings.HasSuffix(c.Path, "_test.go")
+	goModule := role == NoRole && (name == "go.mod" || name == "go.work")
 	if role == NoRole && runsBy(name, commands) && !strings.EqualFold(name, "package.json") {
 		return Settings, nil
 	}
-	if !goTest && (role != NoRole || !mixed(name)) {
+	goCode := role == NoRole && strings.HasSuffix(name, ".go")
+	if goCode {
+		if c.Kind != verify.Removed && takesOver(r.source(c.Path), false) {
+			return Settings, nil
+		}
+		return NoRole, nil
+	}
+	if !goTest && !goModule && (role != NoRole || !mixed(name)) {
 		return role, nil
 	}
 	var now, old []byte
@@ -80,7 +90,12 @@ func (r *repository) role(ctx context.Context, base string, c verify.Change, com
 		old = text.text.Bytes()
 	}
 	switch {
-	case goTest && (goTestMain().Match(now) || goTestMain().Match(old)):
+	case goModule:
+		if left, err := r.leavesOut(ctx, base, c, now, old); err != nil || !left {
+			return role, err
+		}
+		return Settings, nil
+	case goTest && (takesOver(now, true) || takesOver(old, true)):
 		return Settings, nil
 	case !goTest && settingsIn(name, now) != settingsIn(name, old):
 		return Settings, nil

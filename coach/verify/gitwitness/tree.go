@@ -19,8 +19,8 @@ import (
 
 const maxNested = 5 // repositories inside one another
 
-// tree returns a hash of the working tree: names, contents and modes of all files that are tracked or not ignored, and of
-// the repositories inside it, such as submodules that are checked out. No content goes through git, so that nothing that
+// tree returns a hash of the working tree: names, contents and modes of all files that are tracked or not ignored, of ignored Go
+// files beside them, which go builds all the same, and of the repositories inside it, such as submodules that are checked out. No content goes through git, so that nothing that
 // its settings name is run, and nothing is written.
 func (r *repository) tree(ctx context.Context) (string, error) {
 	sum := sha256.New()
@@ -46,6 +46,15 @@ func (r *repository) hash(ctx context.Context, sum hash.Hash, depth int) error {
 	}
 	for name := range tracked {
 		names = append(names, name)
+	}
+	ignored, err := r.ignoredFiles(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range ignored {
+		if strings.HasSuffix(name, ".go") {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {

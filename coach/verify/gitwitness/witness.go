@@ -39,8 +39,8 @@ func New(cfg Config) (*Witness, error) {
 	return &Witness{cfg}, nil
 }
 
-// Tree returns a hash of the working tree: the names, contents and modes of the files that are tracked or not ignored, those
-// of the repositories inside it included. It is that of [verify.Facts].Tree, for equal files the same in every clone.
+// Tree returns a hash of the working tree: the names, contents and modes of the files that are tracked or not ignored, and of
+// ignored Go files beside them, those of the repositories inside it included. It is that of [verify.Facts].Tree, for equal files the same in every clone.
 func (w *Witness) Tree(ctx context.Context) (string, error) {
 	r, err := open(ctx, w.cfg.Git, w.cfg.Dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch str
 	}
 	base := r.head
 	if baseline != "" {
-		if base, err = r.commit(ctx, baseline); err != nil {
+		if base, err = r.baseline(ctx, baseline); err != nil {
 			return "", false, fmt.Errorf("gitwitness: the baseline: %w", err)
 		}
 	}
@@ -138,7 +138,7 @@ func (l *look) compare(ctx context.Context) error {
 	base := l.r.head
 	if l.q.Baseline != "" {
 		var err error
-		if base, err = l.r.commit(ctx, l.q.Baseline); err != nil {
+		if base, err = l.r.baseline(ctx, l.q.Baseline); err != nil {
 			return fmt.Errorf("the baseline: %w", err)
 		}
 		l.facts.Base, l.facts.Compared = base, verify.Met
@@ -159,12 +159,32 @@ func (l *look) compare(ctx context.Context) error {
 			l.facts.TestFiles = append(l.facts.TestFiles, verify.TestFileFact{Path: c.Path, Kind: c.Kind, Config: role == Settings, Why: c.Why})
 		}
 	}
+	return l.hidden(ctx)
+}
+
+// hidden notes ignored files, beside others that are not, that settle how tests run: test runners read them all the same.
+func (l *look) hidden(ctx context.Context) error {
+	names, err := l.r.ignoredFiles(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, known := l.changes[name]; known {
+			continue
+		}
+		if RoleOf(name) == Settings || strings.HasSuffix(name, "_test.go") && takesOver(l.r.source(name), true) {
+			l.facts.TestFiles = append(l.facts.TestFiles, verify.TestFileFact{
+				Path: name, Kind: verify.Added, Config: true, Why: "it is ignored: whether it is new cannot be told",
+			})
+		}
+	}
 	return nil
 }
 
 // files notes what is known of the claimed paths.
 func (l *look) files(ctx context.Context) error {
 	var there []string
+	asked := make(map[string]string) // whether it is ignored, by the claim
 	for _, claimed := range l.q.Paths {
 		if l.has(claimed) {
 			continue
@@ -172,6 +192,13 @@ func (l *look) files(ctx context.Context) error {
 		p := l.place(claimed)
 		f := verify.FileFact{Path: claimed, Clean: p.name, Changed: verify.Unverified, Tracked: verify.Unverified, Why: p.why}
 		change, differs := l.changes[p.name]
+		at := p.name
+		if p.real != "" {
+			at = p.real
+			if !differs {
+				change, differs = l.changes[at]
+			}
+		}
 		switch {
 		case p.name == "":
 		case p.outside:
@@ -179,13 +206,18 @@ func (l *look) files(ctx context.Context) error {
 		case !p.there:
 			f.State, f.Tracked = verify.Missing, l.isTracked(p.name)
 		default:
-			f.State, f.Tracked = verify.Exists, l.isTracked(p.name)
+			file := p.name
+			if p.real != "" && !p.link {
+				file = p.real // git knows nothing behind a link
+			}
+			f.State, f.Tracked = verify.Exists, l.isTracked(file)
 			if f.Tracked == verify.NotMet {
-				there = append(there, p.name)
+				there = append(there, file)
+				asked[claimed] = file
 			}
 		}
 		if f.State == verify.Exists || f.State == verify.Missing {
-			l.changed(&f, change, differs)
+			l.changed(&f, at, change, differs)
 		}
 		l.facts.Files = append(l.facts.Files, f)
 	}
@@ -194,7 +226,7 @@ func (l *look) files(ctx context.Context) error {
 		return err
 	}
 	for i, f := range l.facts.Files {
-		if f.State == verify.Exists && ignored[f.Clean] {
+		if f.State == verify.Exists && ignored[asked[f.Path]] {
 			l.facts.Files[i].State = verify.Ignored
 			if f.Changed == verify.NotMet {
 				// Git keeps nothing of it to compare it with.
@@ -209,8 +241,8 @@ func (l *look) has(claimed string) bool {
 	return slices.ContainsFunc(l.facts.Files, func(f verify.FileFact) bool { return f.Path == claimed })
 }
 
-// changed notes whether a file differs.
-func (l *look) changed(f *verify.FileFact, change verify.Change, differs bool) {
+// changed notes whether a file differs, or what it is a symbolic link to, which is at.
+func (l *look) changed(f *verify.FileFact, at string, change verify.Change, differs bool) {
 	switch {
 	case l.changes == nil:
 		f.Why = "what has changed cannot be told"
@@ -218,13 +250,43 @@ func (l *look) changed(f *verify.FileFact, change verify.Change, differs bool) {
 		f.Why = change.Why
 	case differs:
 		f.Changed, f.Kind = verify.Met, change.Kind
-	case l.within(f.Clean):
+	case l.within(at):
 		f.Changed, f.Kind = verify.Met, verify.Modified
+		if f.State == verify.Missing {
+			f.Kind = verify.Removed // a folder
+		}
+	case f.State == verify.Exists && l.new(at):
+		f.Changed, f.Kind = verify.Met, verify.Added
+	case f.State == verify.Exists && l.nested(at):
+		f.Why = "it is in a repository of its own, in which nobody looked"
 	case l.facts.Compared == verify.Met:
 		f.Changed = verify.NotMet
 	case f.State == verify.Exists:
 		f.Why = "without a baseline it cannot be told whether a commit has changed it"
 	}
+}
+
+// new reports whether a file is in a repository that was added as a whole.
+func (l *look) new(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if l.changes[dir].Kind == verify.Added && l.changes[dir].Why == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// nested reports whether a file is in a repository inside this one, or such a repository, and not recorded here as a file.
+func (l *look) nested(name string) bool {
+	if _, ok := l.tracked[name]; ok && !l.r.isThere(name+"/.git") {
+		return false
+	}
+	for dir := name; dir != "."; dir = path.Dir(dir) {
+		if l.r.isThere(dir + "/.git") {
+			return true
+		}
+	}
+	return false
 }
 
 // within reports whether something in a folder has changed.

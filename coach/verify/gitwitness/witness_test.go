@@ -144,6 +144,90 @@ func TestSymbolicLinks(t *testing.T) {
 	assert.Equal(t, verify.Missing, facts.Files[1].State)
 }
 
+// What is changed through a symbolic link is what it leads to.
+func TestChangesBehindLinks(t *testing.T) {
+	r := newRepo(t)
+	r.write("AGENTS.md", "one\n")
+	r.write("in/f.go", "package in\n")
+	r.write("in/same.go", "package in\n")
+	r.link("AGENTS.md", "CLAUDE.md")
+	r.link("in", "folder")
+	base := r.commit("base")
+	r.write("AGENTS.md", "two\n")
+	r.write("in/f.go", "package in // changed\n")
+	want := []string{"exists met modified met CLAUDE.md", "exists met modified met folder/f.go", "exists met modified met folder", "exists not_met  met folder/same.go"}
+	for i, f := range r.look(verify.Query{Baseline: base, Paths: []string{"CLAUDE.md", "folder/f.go", "folder", "folder/same.go"}}).Files {
+		assert.Equal(t, want[i], fact(f))
+	}
+}
+
+// The same text can be written in composed and in decomposed letters.
+func TestComposedNames(t *testing.T) {
+	r := newRepo(t)
+	r.write("f\u00fcr/\ud55c.txt", "one\n")
+	r.write("\u65e5\u672c.txt", "one\n")
+	base := r.commit("base")
+	r.write("f\u00fcr/\ud55c.txt", "two\n")
+	facts := r.look(verify.Query{Baseline: base, Paths: []string{"fu\u0308r/\u1112\u1161\u11ab.txt", "\u4e2d\u56fd.txt", "fu\u0308n/\ud55c.txt"}})
+	assert.Equal(t, "exists met modified met f\u00fcr/\ud55c.txt", fact(facts.Files[0]))
+	assert.Equal(t, verify.Missing, facts.Files[1].State, "another name in the same script")
+	assert.Equal(t, verify.Missing, facts.Files[2].State)
+}
+
+// A path is found without a baseline however it is written.
+func TestSpellings(t *testing.T) {
+	r := newRepo(t)
+	r.write("src/client.go", "package src\n")
+	r.commit("base")
+	paths := []string{`src\client.go`, "src/client.go:12", "src/client.go:12:3", "src/client.go:12-30", "src/client.go#L12", "@src/client.go", "./src//x/../client.go"}
+	for _, f := range r.look(verify.Query{Paths: paths}).Files {
+		assert.Equal(t, "exists unverified  met src/client.go", fact(f), f.Path)
+	}
+	facts := r.look(verify.Query{Paths: []string{`src\server.go`, "src/server.go:12"}})
+	assert.Equal(t, verify.Missing, facts.Files[0].State)
+	assert.Equal(t, verify.Missing, facts.Files[1].State)
+}
+
+func TestCaseIsNotHidden(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("names that differ in case alone are the same file here")
+	}
+	r := newRepo(t)
+	r.write("main_test.go", "package a\n")
+	base := r.commit("base")
+	r.git("config", "core.ignoreCase", "true")
+	before := r.tree()
+	r.write("Main_test.go", "package a\n\nfunc TestMain(m *testing.M) {}\n")
+	assert.Equal(t, map[string]verify.ChangeKind{"Main_test.go": verify.Added}, kinds(r.look(verify.Query{Baseline: base})))
+	assert.NotEqual(t, before, r.tree())
+}
+
+// A hash is that of an object, whatever branches there are; a baseline may be a branch that looks like one.
+func TestHashesAndBranches(t *testing.T) {
+	r := newRepo(t)
+	first := r.commit("first")
+	r.git("tag", "-a", "-m", "one", "v1")
+	tag := r.git("rev-parse", "v1")
+	second := r.commit("second")
+	r.git("branch", second[:8], first)
+	r.git("branch", "facade", first)
+	facts := r.look(verify.Query{Baseline: "facade", Commits: []string{tag, tag[:10], second[:8], "facade"}})
+	assert.Equal(t, first, facts.Base)
+	for i, want := range []string{first, first, second, ""} {
+		assert.Equal(t, want, facts.Commits[i].Name)
+		assert.Equal(t, want != "", facts.Commits[i].Exists == verify.Met)
+	}
+}
+
+func TestRemovedFolder(t *testing.T) {
+	r := newRepo(t)
+	r.write("old/a.go", "package old\n")
+	base := r.commit("base")
+	r.remove("old")
+	facts := r.look(verify.Query{Baseline: base, Paths: []string{"old/"}})
+	assert.Equal(t, "missing met removed met old", fact(facts.Files[0]))
+}
+
 func TestWithoutABaseline(t *testing.T) {
 	r := newRepo(t)
 	r.write("a.go", "package a\n")

@@ -16,7 +16,8 @@ type command struct {
 	after   []string // all that comes behind
 	build   []string // those of the flags that decide which files belong to a package
 	files   []string // Go files that are named, instead of packages
-	chosen  bool     // not all tests are meant to run
+	none    bool     // no test is meant to run
+	choice  choice   // which tests are
 }
 
 var goProgram = compiled(`^go(?:[0-9][0-9.a-z]*)?(?:\.exe)?$`)
@@ -36,7 +37,7 @@ var valued = strings.Fields(`C run skip bench benchtime count cpu parallel timeo
 	pgo pkgdir toolexec`)
 
 var (
-	choosing = []string{"run", "skip", "list", "c", "n", "failfast"}
+	choosing = []string{"list", "c", "n"}
 	building = []string{"tags", "mod", "modfile", "overlay", "race", "msan", "asan", "compiler"}
 )
 
@@ -70,7 +71,7 @@ func parse(args []string) (command, error) {
 	}
 	c.after = slices.Clone(rest)
 	for i := 0; i < len(rest); i++ {
-		name, _, has := flagOf(rest[i])
+		name, value, has := flagOf(rest[i])
 		if name == "args" {
 			break
 		}
@@ -84,8 +85,16 @@ func parse(args []string) (command, error) {
 		if !has && slices.Contains(valued, name) && i+1 < len(rest) {
 			n = 2
 		}
-		if slices.Contains(choosing, name) {
-			c.chosen = true
+		if !has && n == 2 {
+			value = rest[i+1]
+		}
+		switch {
+		case slices.Contains(choosing, name):
+			c.none = true
+		case name == "run":
+			c.choice.run = value
+		case name == "skip":
+			c.choice.skip = value
 		}
 		if slices.Contains(building, name) {
 			c.build = append(c.build, rest[i:i+n]...)

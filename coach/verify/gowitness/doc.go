@@ -11,12 +11,15 @@
 //
 // # Limits
 //
-// The tests run in a process that the player's code controls. It cannot forge results by printing them: what it prints comes
-// as output, not as events. But code that knows the protocol between a test program and go can write results of tests that are
-// declared and did not run, and code that knows its parent process can write into its output. That code would stand in a
-// test file, a TestMain or an init function. So a TestMain or a test's settings that were changed call for someone
-// to look at them: gitwitness reports them as [verify.TestFileFact] with Config set, and [Outcome].Mains names the packages with one.
+// The tests run in a process that the player's code controls. What a test prints comes as output, not as events. But go takes
+// for a result what is printed before the first test, and what is written in the protocol between a test program and go: code
+// that ends the program afterwards can so report tests that are declared and did not run. Code that knows its parent process can
+// write into its output. That code would stand in a TestMain, in an init function or in what they call. So a TestMain, an init
+// function that ends the program, or a test's settings that were changed call for someone to look at them: gitwitness reports
+// them as [verify.TestFileFact] with Config set, where a file that was changed shows it plainly, and [Outcome].Mains names the
+// packages with a TestMain.
 //
-// Whether a test that passed tests anything is not looked at. Tests that the command leaves out (-run, -skip, -failfast) are not
-// missed. A command that brings flags of its own keeps them: with -count=0 or -json=false it shows nothing.
+// Whether a test that passed tests anything is not looked at, nor whether all subtests ran. Tests that the command leaves out
+// (-run, -skip) are not missed. Benchmarks count where they fail. A command that brings flags of its own keeps them: with -count=0
+// or -json=false it shows nothing.
 package gowitness

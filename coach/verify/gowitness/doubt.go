@@ -29,7 +29,7 @@ func (r *runner) doubt(ctx context.Context, e *events, o *Outcome) {
 		if s.main != "" {
 			o.Mains = append(o.Mains, p.name)
 		}
-		switch missing := p.missing(s); {
+		switch missing := p.missing(s, r.command.choice); {
 		case p.cached:
 			say(p, "the result is an old one (cached)")
 		case p.strange != "":
@@ -42,7 +42,7 @@ func (r *runner) doubt(ctx context.Context, e *events, o *Outcome) {
 			say(p, "go list does not know it")
 		case read && p.unknown(s) != "":
 			say(p, "a result is reported for %s, which its test files do not declare", p.unknown(s))
-		case len(missing) > 0 && !r.command.chosen:
+		case len(missing) > 0 && !r.command.none:
 			say(p, "%s declared and did not run: %s", plural(len(missing), "test is", "tests are"), few(missing))
 		case functions.passed+subtests.passed == 0 && functions.skipped+subtests.skipped > 0:
 			say(p, "all of its tests were skipped")
@@ -64,10 +64,10 @@ func (r *runner) doubt(ctx context.Context, e *events, o *Outcome) {
 }
 
 // missing returns the tests that are meant to run and were not reported.
-func (p *pkg) missing(s source) []string {
+func (p *pkg) missing(s source, c choice) []string {
 	var list []string
 	for name := range s.meant {
-		if p.tests[name] == nil {
+		if p.tests[name] == nil && c.takes(name) {
 			list = append(list, name)
 		}
 	}
@@ -80,6 +80,9 @@ func (p *pkg) unknown(s source) string {
 	var first string
 	for name := range p.tests {
 		function, _, _ := strings.Cut(name, "/")
+		if strings.HasPrefix(function, "Benchmark") {
+			continue // it is no test, and -cpu changes its name
+		}
 		if !s.known[function] && (first == "" || function < first) {
 			first = function
 		}

@@ -56,6 +56,7 @@ type pkg struct {
 	order   []string // the tests that failed
 	cached  bool
 	broken  bool   // it was not built, or could not be set up
+	setup   bool   // what it imports could not be had
 	strange string // what no run of go test reports
 	output  *cmdwitness.Tail
 }
@@ -127,6 +128,7 @@ func (e *events) ofPackage(p *pkg, ev event) {
 		p.cached = p.cached || strings.HasPrefix(ev.Output, "ok  \t") && strings.HasSuffix(ev.Output, "\t(cached)\n")
 		if strings.HasPrefix(ev.Output, "FAIL\t") && (strings.HasSuffix(ev.Output, "[build failed]\n") || strings.HasSuffix(ev.Output, "[setup failed]\n")) {
 			p.broken = true
+			p.setup = strings.HasSuffix(ev.Output, "[setup failed]\n")
 		}
 		_, _ = p.output.Write([]byte(ev.Output))
 	case "pass":
@@ -140,6 +142,9 @@ func (e *events) ofPackage(p *pkg, ev event) {
 }
 
 func (e *events) ofTest(p *pkg, ev event) {
+	if strings.HasPrefix(ev.Test, "Benchmark") && ev.Action != "fail" && ev.Action != "output" {
+		return // go test reports no end of a benchmark that went well
+	}
 	t := p.tests[ev.Test]
 	if t == nil {
 		if e.names == maxNames {

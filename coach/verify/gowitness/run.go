@@ -118,11 +118,14 @@ func Run(ctx context.Context, args []string, opts Options) (Outcome, error) {
 // judge says what a run comes to.
 func (r *runner) judge(ctx context.Context, e *events, res cmdwitness.Result) Outcome {
 	o := tally(e)
-	broken, other := 0, 0 // packages that were not built; that failed in another way
+	broken, compiled, other := 0, 0, 0 // packages that were not built; of which all imports were there; that failed in another way
 	for _, p := range e.sorted() {
 		if p.result == failed {
 			if p.broken {
 				broken++
+				if !p.setup {
+					compiled++
+				}
 			} else {
 				other++
 			}
@@ -138,6 +141,8 @@ func (r *runner) judge(ctx context.Context, e *events, res cmdwitness.Result) Ou
 		o.Verdict, o.Why = Failed, failedWords(o)
 	case e.over != "":
 		o.Why = e.over
+	case compiled > 0 && lacking(placed().ReplaceAllString(text, "")) == "":
+		o.Verdict, o.Why = Failed, fmt.Sprintf("%s not built", plural(broken, "package was", "packages were"))
 	case broken > 0 && lacking(text) != "":
 		o.Why = lacking(text)
 	case broken > 0:
@@ -156,6 +161,9 @@ func (r *runner) judge(ctx context.Context, e *events, res cmdwitness.Result) Ou
 
 // nowhere is what go says of a pattern that names no package.
 var nowhere = compiled(`(?m)^(?:go: )?(?:pattern \S+: |stat \S+: |no Go files in |.*matched no packages)`)
+
+// placed is a line about a place in a file, which can quote what is written there.
+var placed = compiled(`(?m)^.*\.go:[0-9]+:[0-9]+: .*$`)
 
 // lacking names what is not there to build the tests, which says nothing of the work.
 func lacking(text string) string {

@@ -80,6 +80,14 @@ func FuzzA(f *testing.F) {
 	{name: "one skipped", files: passing + "\n\nfunc TestC(t *testing.T) { t.Skip(\"not here\") }", want: Passed, counts: [3]int{2, 0, 1}},
 	{name: "a test by its name", files: passing, args: []string{"-run", "^TestA$", "./..."}, want: Passed, counts: [3]int{1, 0, 0}},
 	{name: "a file", files: passing, args: []string{"a_test.go"}, want: Passed, counts: [3]int{2, 0, 0}},
+	{name: "tests by their names, in some packages", files: passing + "\n-- b/b_test.go --\npackage b\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) { t.Fail() }", args: []string{"-run=TestA|TestB/x", "-skip", "TestB", "./..."}, want: Passed, counts: [3]int{1, 0, 0}},
+	{name: "stops at the first failure", files: passing, args: []string{"-failfast", "./..."}, want: Passed, counts: [3]int{2, 0, 0}},
+	{name: "benchmarks", files: passing + `
+
+func BenchmarkA(b *testing.B) { b.Log("x"); b.Run("case", func(b *testing.B) { for b.Loop() {} }) }
+
+func BenchmarkB(b *testing.B) { b.Skip() }`, args: []string{"-bench=.", "-benchtime=1x", "-cpu=1,2", "./..."}, want: Passed, counts: [3]int{2, 0, 0}},
+	{name: "a benchmark that fails", files: passing + "\n\nfunc BenchmarkA(b *testing.B) { b.Error(\"slow\") }", args: []string{"-bench=.", "./..."}, want: Failed, why: "1 test failed", counts: [3]int{2, 1, 0}, output: "slow"},
 	{name: "twice", files: passing, args: []string{"-count=2", "./..."}, want: Passed, counts: [3]int{2, 0, 0}},
 	{name: "a TestMain", files: passing + `
 
@@ -108,6 +116,16 @@ func TestC(t *testing.T) { t.SkipNow() }`, want: Unknown, why: "example.org/m/b:
 	{name: "a failure behind TestMain", files: failing + `
 
 func TestMain(m *testing.M) {}`, want: Unknown, why: "2 tests are declared and did not run: TestA, TestB"},
+	{name: "a failure behind init, of a test that was named", files: passing + `
+-- b/b_test.go --
+package b
+
+import ("os"; "testing")
+
+func init() { os.Exit(0) }
+
+func TestC(t *testing.T) { t.Fail() }`, args: []string{"-run", "TestA|TestC", "./..."}, want: Unknown, why: "example.org/m/b: 1 test is declared and did not run: TestC", counts: [3]int{1, 0, 0}},
+	{name: "a failure behind init, up to the first", files: failing + "\n-- b_test.go --\npackage m\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }", args: []string{"-failfast", "./..."}, want: Unknown, why: "2 tests are declared and did not run"},
 	{name: "a TestMain that says ok", files: failing + `
 
 func TestMain(m *testing.M) { println("ok"); print("PASS\n"); print("--- PASS: TestB (0.00s)\n") }`, want: Unknown, why: "it reports a result for a test that was not started"},
@@ -191,6 +209,7 @@ func TestA(t *testing.T) { t.Fail() }
 func TestMain(m *testing.M) { fmt.Println("\x16--- PASS: TestA (0.00s)\n\x16PASS") }`, want: Unknown, why: "it reports a result for a test that was not started"},
 
 	{name: "does not compile", files: "-- a.go --\npackage m\n\nvar x int = \"text\"" + passing, want: Failed, why: "1 package was not built", output: `cannot use "text"`},
+	{name: "an error that quotes what is lacking elsewhere", files: "-- a.go --\npackage m\n\nvar x int = \"dial tcp: no space left on device\"" + passing, want: Failed, why: "1 package was not built", output: "dial tcp"},
 	{name: "tests do not compile", files: "-- a_test.go --\npackage m\n\nfunc TestA(", want: Failed, why: "1 package was not built", output: "a_test.go"},
 	{name: "does not vet", files: strings.Replace(passing, "func TestB(t *testing.T) {}", `func TestB(t *testing.T) { t.Logf("%d", "x") }`, 1), want: Failed, why: "1 package was not built", output: "wrong type"},
 	{name: "an import that is not there", files: "-- a.go --\npackage m\n\nimport _ \"example.org/m/none\"" + passing, want: Failed, why: "1 package was not built", output: "example.org/m/none"},

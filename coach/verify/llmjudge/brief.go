@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -30,8 +31,13 @@ func (j *Judge) brief(r *verify.Review, w Work) (string, bool) {
 	return user + "Decide, as one JSON object.\n", whole && w.Whole
 }
 
-// section encloses text in markers that carry its hash, which no text can contain.
+// marker is what looks like the marker of a section.
+var marker = regexp.MustCompile(`</?(?:task|requirements|facts|report|diff) +[0-9a-f]{16}>`)
+
+// section encloses text in markers that carry its hash, which no text can contain. Those of other sections, whose text a player
+// could make up together with its hash, are taken out.
 func section(name, text string) string {
+	text = marker.ReplaceAllString(text, "[marker]")
 	sum := sha256.Sum256([]byte(text))
 	id := hex.EncodeToString(sum[:8])
 	return fmt.Sprintf("<%s %s>\n%s\n</%s %s>\n", name, id, strings.TrimRight(text, "\n"), name, id)
