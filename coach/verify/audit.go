@@ -166,6 +166,8 @@ func (a *audit) file(c FileClaim) {
 		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: what, Found: "it is spelled " + other, Fix: "spell it " + code(other)})
 	case f.State == Missing && !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
 		a.unchecked(what, "a name without a folder, and what changed is not known")
+	case f.State == Missing && strings.ContainsAny(c.Path, "*?{"):
+		a.unchecked(what, "a pattern, not the path of a file")
 	case f.State == Missing:
 		d.Kind, d.Found, d.Fix = FileMissing, "there is no such file", "create "+code(d.Subject)+", or correct the report"
 		a.contradict(d)
