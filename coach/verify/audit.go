@@ -222,6 +222,8 @@ func (a *audit) commit(rev string) {
 	}
 }
 
+const foundSettings = "what settles how tests run"
+
 // tampering notes test files that differ and that the report does not mention. They are no claims.
 func (a *audit) tampering() {
 	if len(a.facts.TestFiles) == 0 {
@@ -235,7 +237,7 @@ func (a *audit) tampering() {
 		d := Discrepancy{Kind: TestsTampered, Severity: ShouldFix, Subject: t.Path, Claimed: "nothing is said of it",
 			Found: fmt.Sprintf("the test file was %s", t.Kind), Fix: "say what was changed in it and why, or take the change back"}
 		if t.Config {
-			d.Found = fmt.Sprintf("what settles how tests run was %s", t.Kind)
+			d.Found = fmt.Sprintf("%s was %s", foundSettings, t.Kind)
 		}
 		if t.Kind == Removed && !a.moved(t) {
 			d.Severity = Critical

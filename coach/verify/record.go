@@ -93,7 +93,13 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 		if x.Severity == Critical {
 			object(x.item(), "critical discrepancy %s: %s: %s", x.Kind, x.Claimed, x.Found)
 		} else if x.Kind == TestsTampered {
-			object(x.item(), "test file %s was %s and the report does not mention it", code(x.Subject), strings.TrimPrefix(x.Found, "the test file was "))
+			what, change, _ := strings.Cut(x.Found, " was ")
+			if what == foundSettings {
+				what = code(x.Subject) + ", which settles how tests run,"
+			} else {
+				what = "test file " + code(x.Subject)
+			}
+			object(x.item(), "%s was %s and the report does not mention it", what, change)
 		}
 	}
 	if old := r.stale(); len(old) > 0 {

@@ -287,6 +287,13 @@ func TestChangedTestSettingsLeaveTestsUnverified(t *testing.T) {
 	require.Empty(t, overrides, "somebody has looked")
 }
 
+func TestOverrideForTestSettings(t *testing.T) {
+	s := good()
+	s.facts[0].TestFiles = []verify.TestFileFact{{Path: "go.work", Kind: verify.Modified, Config: true}}
+	_, overrides := s.review().Record(s.decision)
+	require.Contains(t, overrides, "`go.work`, which settles how tests run, was modified and the report does not mention it")
+}
+
 func TestStanding(t *testing.T) {
 	s := good()
 	require.Equal(t, verify.Unverified, s.review().Standing(), "nobody looked at the login")
