@@ -23,14 +23,15 @@ type Console struct {
 	mux      *http.ServeMux
 	logins   *bucket
 	limits   limits
+	history  string // names what the numbers of events count in
 	ending   chan struct{}
 	endOnce  sync.Once
 	handlers sync.WaitGroup // sockets that are open
 
-	mu       sync.Mutex
-	clients  map[*client]struct{}
-	sockets  map[string]int     // open, by name
-	visitors map[string]*bucket // by name
+	mu      sync.Mutex
+	clients map[*client]struct{}
+	sockets map[string]int   // open, by name
+	paces   map[string]*pace // by name
 }
 
 // limits bound what a client can ask of the server; tests make them small.
@@ -40,7 +41,7 @@ type limits struct {
 	beat    time.Duration // between signs of life
 	backlog int           // frames kept for those who come back
 	sockets int           // in all; one name may have half of them
-	rate    float64       // commands a second
+	rate    float64       // commands a second, of one name
 	burst   float64
 }
 
@@ -103,7 +104,8 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 		logins:  newBucket(1, 40, cfg.Now()),
 		ending:  make(chan struct{}),
 		clients: make(map[*client]struct{}),
-		sockets: make(map[string]int), visitors: make(map[string]*bucket),
+		sockets: make(map[string]int), paces: make(map[string]*pace),
+		history: rand.Text(),
 	}
 	c.view = newView(cfg.Session, cfg.Message, l.backlog)
 	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.news() })

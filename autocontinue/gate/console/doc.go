@@ -16,12 +16,14 @@
 // send. The name on a decision is the one the link was made for, whatever a message says. The Host of a request must be
 // one of Config.Hosts, by default a loopback name asked for from this machine, and a request that changes something, or
 // opens the socket, must name the same place as its Origin. Cookies don't tell ports apart: another server on the same
-// name sees this one's cookie.
+// name sees this one's cookie. Signing out ends the cookie, every copy of it and every page that it opened, for as long as
+// the Console lives.
 //
 // # Protocol
 //
-// The page opens a WebSocket at ws?after=N, N being the number of the last event it has seen. The server answers with the
-// events after N, or when they are too old, or N is 0, with a snapshot; then with each event as it comes. An event frame
+// The page opens a WebSocket at ws?after=N&of=ID, N being the number of the last event it has seen and ID what the hello
+// frame called its history. The server answers with the events after N; with a snapshot when they are too old, N is 0, or
+// the history is another Console's; then with each event as it comes. An event frame
 // carries the items it concerns as they are now, so applying one twice changes nothing. A command of the page has an ID of
 // its own, and one reply. A client that does not read is dropped after a while and takes up where it was; nobody waits
 // for it, since a client is only told that there is something new and reads it at its own pace.
@@ -34,6 +36,6 @@
 //
 // # Limits
 //
-// Messages of a page are bounded in size and rate, sockets in number, and so are attempts to get in. Expiry is the host's
+// Messages are bounded in size, and in rate by name, sockets in number, and so are attempts to get in. Expiry is the host's
 // to call ([gate.Session.Expire]).
 package console

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -33,6 +34,7 @@ type doors struct {
 
 	mu      sync.Mutex
 	invited []invitation
+	left    map[string]time.Time // stays that were signed out, until when their cookies would have held
 }
 
 type invitation struct {
@@ -75,10 +77,10 @@ func (d *doors) bearer(token string) (string, bool) {
 	return name, found
 }
 
-// cookie says that the name may come in until the stay is over.
+// cookie says that the name may come in until the stay is over. Each has an ID, so that it can be ended alone.
 func (d *doors) cookie(name string) *http.Cookie {
 	until := d.now().Add(stay)
-	said := base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + strconv.FormatInt(until.Unix(), 10)
+	said := base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + strconv.FormatInt(until.Unix(), 10) + "." + rand.Text()
 	return &http.Cookie{
 		Name: cookieName, Value: said + "." + d.sign(said), Path: d.path, MaxAge: int(stay / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
@@ -91,74 +93,108 @@ func (d *doors) sign(said string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// caller returns who sent a request, by its cookie, and until when that holds.
-func (d *doors) caller(r *http.Request) (name string, until time.Time, ok bool) {
+// caller returns who sent a request, by its cookie.
+func (d *doors) caller(r *http.Request) (visitor, bool) {
 	for _, ck := range r.CookiesNamed(cookieName) {
 		i := strings.LastIndexByte(ck.Value, '.')
 		if i < 0 || subtle.ConstantTimeCompare([]byte(d.sign(ck.Value[:i])), []byte(ck.Value[i+1:])) != 1 {
 			continue
 		}
-		name64, unix, _ := strings.Cut(ck.Value[:i], ".")
-		raw, err := base64.RawURLEncoding.DecodeString(name64)
-		sec, err2 := strconv.ParseInt(unix, 10, 64)
-		if until := time.Unix(sec, 0); err == nil && err2 == nil && d.now().Before(until) {
-			return string(raw), until, true
+		said := strings.Split(ck.Value[:i], ".")
+		if len(said) != 3 {
+			continue
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(said[0])
+		sec, err2 := strconv.ParseInt(said[1], 10, 64)
+		v := visitor{name: string(raw), until: time.Unix(sec, 0), stay: said[2]}
+		if err == nil && err2 == nil && d.now().Before(v.until) && !d.over(v) {
+			return v, true
 		}
 	}
-	return "", time.Time{}, false
+	return visitor{}, false
+}
+
+// end makes a cookie worthless, also a copy of it.
+func (d *doors) end(v visitor) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.left == nil {
+		d.left = make(map[string]time.Time)
+	}
+	now := d.now()
+	maps.DeleteFunc(d.left, func(_ string, until time.Time) bool { return !now.Before(until) })
+	d.left[v.stay] = v.until
+}
+
+func (d *doors) over(v visitor) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, left := d.left[v.stay]
+	return left
 }
 
 type visitor struct {
 	name  string
 	until time.Time
+	stay  string // ID of the cookie
 }
 
 // known lets those in who have a cookie, not too often.
 func (c *Console) known(next func(http.ResponseWriter, *http.Request, visitor)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		name, until, ok := c.doors.caller(r)
+		who, ok := c.doors.caller(r)
 		if !ok {
 			refuse(w, http.StatusUnauthorized, "unknown", "sign in with the link that the host printed")
 			return
 		}
-		if !c.visits(name).take(c.cfg.Now()) {
+		if !c.pace(who.name).requests.take(c.cfg.Now()) {
 			w.Header().Set("Retry-After", "1")
 			refuse(w, http.StatusTooManyRequests, "rate", "too many requests; wait a second")
 			return
 		}
-		next(w, r, visitor{name, until})
+		next(w, r, who)
 	}
 }
 
-// visits bounds how often a name may ask. There are no more names than were signed in.
-func (c *Console) visits(name string) *bucket {
+// pace bounds how often a name may ask, over however many pages. There are no more names than were signed in.
+func (c *Console) pace(name string) *pace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := c.visitors[name]
-	if b == nil {
-		b = newBucket(c.limits.rate, 5*c.limits.burst, c.cfg.Now())
-		c.visitors[name] = b
+	p := c.paces[name]
+	if p == nil {
+		now := c.cfg.Now()
+		p = &pace{
+			logins: newBucket(1, 40, now), requests: newBucket(c.limits.rate, 5*c.limits.burst, now),
+			commands: newBucket(c.limits.rate, c.limits.burst, now),
+		}
+		c.paces[name] = p
 	}
-	return b
+	return p
 }
 
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
-	if !c.logins.take(c.cfg.Now()) {
-		w.Header().Set("Retry-After", "5")
-		refuse(w, http.StatusTooManyRequests, "rate", "too many attempts to sign in; wait a few seconds")
-		return
-	}
 	var in struct{ Token string }
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&in)
 	if err != nil || r.Header.Get("Content-Type") != "application/json" {
 		refuse(w, http.StatusBadRequest, "input", `send {"token":"…"} as application/json`)
 		return
 	}
+	// Wrong tokens are bounded for all together, right ones by their name: who guesses keeps nobody else out.
 	name, ok := c.doors.bearer(in.Token)
+	tries := c.logins
+	if ok {
+		tries = c.pace(name).logins
+	}
+	if !tries.take(c.cfg.Now()) {
+		w.Header().Set("Retry-After", "5")
+		refuse(w, http.StatusTooManyRequests, "rate", "too many attempts to sign in; wait a few seconds")
+		return
+	}
 	if !ok {
 		refuse(w, http.StatusUnauthorized, "unknown", "this token lets nobody in; use the link that the host printed when it started last")
 		return
 	}
+	c.endStay(r) // its pages come back with the new cookie
 	ck := c.doors.cookie(name)
 	ck.Secure = r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https:") // a proxy may have ended the TLS
 	http.SetCookie(w, ck)
@@ -166,8 +202,25 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	c.endStay(r)
 	http.SetCookie(w, &http.Cookie{Name: cookieName, Path: c.cfg.Path, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	answer(w, http.StatusOK, struct{}{})
+}
+
+// endStay lets a cookie, and every page that it opened, go no further.
+func (c *Console) endStay(r *http.Request) {
+	who, ok := c.doors.caller(r)
+	if !ok {
+		return
+	}
+	c.doors.end(who)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for cl := range c.clients {
+		if cl.stay == who.stay {
+			cl.leave()
+		}
+	}
 }
 
 func (c *Console) me(w http.ResponseWriter, _ *http.Request, v visitor) {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -93,9 +94,67 @@ func TestAttemptsToSignInAreBounded(t *testing.T) {
 		last = resp.StatusCode
 	}
 	assert.Equal(t, http.StatusTooManyRequests, last)
-	d.clock.add(time.Minute)
-	resp, _ := answerTo(t, http.DefaultClient, d.request(http.MethodPost, "/login", `{"token":"`+d.token("ann")+`"}`))
-	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	d.enter("ann") // who guesses keeps nobody else out
+}
+
+// A stay is over with the sign-out: a copy of its cookie, and the other pages that it opened, go no further.
+func TestSigningOutEndsTheCookieAndItsPages(t *testing.T) {
+	d := serve(t)
+	it := d.stage("r1", "hello")
+	login := func(old *http.Cookie) *http.Cookie {
+		r := d.request(http.MethodPost, "/login", `{"token":"`+d.token("ann")+`"}`)
+		if old != nil {
+			r.AddCookie(old)
+		}
+		resp, body := answerTo(t, http.DefaultClient, r)
+		require.Equal(t, http.StatusOK, resp.StatusCode, body)
+		return &http.Cookie{Name: cookieName, Value: resp.Cookies()[0].Value}
+	}
+	with := func(method, path string, ck *http.Cookie) int {
+		r := d.request(method, path, "")
+		r.AddCookie(ck)
+		resp, _ := answerTo(t, http.DefaultClient, r)
+		return resp.StatusCode
+	}
+	page := func(ck *http.Cookie) *tab {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		conn, _, err := websocket.Dial(ctx, d.server.URL+d.console.Path()+"/ws", &websocket.DialOptions{
+			HTTPHeader: http.Header{"Origin": {d.server.URL}, "Cookie": {ck.String()}},
+		})
+		require.NoError(t, err)
+		t.Cleanup(func() { conn.CloseNow() })
+		p := &tab{t: t, conn: conn}
+		p.until("settings")
+		return p
+	}
+	ended := func(p *tab) {
+		p.send(fmt.Sprintf(`{"t":"decide","id":"1","item":%q,"digest":%q,"action":"approve"}`, it.ID, it.Digest))
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		for {
+			_, data, err := p.conn.Read(ctx)
+			if err != nil {
+				require.NoError(t, ctx.Err(), "the page is still served")
+				break
+			}
+			require.NotContains(t, string(data), `"t":"reply"`)
+		}
+		got, _ := d.session.Item(it.ID)
+		assert.Equal(t, gate.Pending, got.Status)
+	}
+
+	here, there := login(nil), login(nil)
+	p, q := page(here), page(there)
+	require.Equal(t, http.StatusOK, with(http.MethodPost, "/logout", here))
+	assert.Equal(t, http.StatusUnauthorized, with(http.MethodGet, "/me", here))
+	ended(p)
+	assert.Equal(t, http.StatusOK, with(http.MethodGet, "/me", there), "another browser of the same person stays")
+
+	again := login(there)
+	assert.Equal(t, http.StatusUnauthorized, with(http.MethodGet, "/me", there), "a browser has one cookie")
+	ended(q)
+	assert.Equal(t, http.StatusOK, with(http.MethodGet, "/me", again))
 }
 
 func TestRequestsAreBoundedByName(t *testing.T) {

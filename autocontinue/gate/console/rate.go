@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// pace is how often one name may ask.
+type pace struct{ logins, requests, commands *bucket }
+
 // bucket lets a number of things through at once and then so many a second.
 type bucket struct {
 	rate, size float64

@@ -16,6 +16,7 @@ type client struct {
 	visitor
 	conn    *websocket.Conn
 	news    chan struct{} // something is new; holds one, so that telling never waits
+	gone    chan struct{} // the visitor has signed out; holds one
 	replies chan []byte
 	rate    *bucket
 }
@@ -23,6 +24,13 @@ type client struct {
 func (cl *client) wake() {
 	select {
 	case cl.news <- struct{}{}:
+	default:
+	}
+}
+
+func (cl *client) leave() {
+	select {
+	case cl.gone <- struct{}{}:
 	default:
 	}
 }
@@ -62,6 +70,9 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 			return
 		}
 	}
+	if of := r.URL.Query().Get("of"); of != "" && of != c.history {
+		seq = 0 // the number was counted in another one
+	}
 	if !c.admit(who.name) {
 		refuse(w, http.StatusServiceUnavailable, "full", "too many pages are open; close some of them")
 		return
@@ -76,12 +87,15 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 
 	cl := &client{
 		visitor: who, conn: conn,
-		news: make(chan struct{}, 1), replies: make(chan []byte, 8),
-		rate: newBucket(c.limits.rate, c.limits.burst, c.cfg.Now()),
+		news: make(chan struct{}, 1), gone: make(chan struct{}, 1), replies: make(chan []byte, 8),
+		rate: c.pace(who.name).commands,
 	}
 	c.mu.Lock()
 	c.clients[cl] = struct{}{}
 	c.mu.Unlock()
+	if c.doors.over(who) { // meanwhile
+		cl.leave()
+	}
 	defer func() {
 		c.mu.Lock()
 		delete(c.clients, cl)
@@ -115,6 +129,9 @@ func (c *Console) listen(ctx context.Context, cl *client) {
 			return
 		}
 		var reply frame
+		if c.doors.over(cl.visitor) {
+			return
+		}
 		if !cl.rate.take(c.cfg.Now()) {
 			var named struct {
 				ID string `json:"id"`
@@ -139,7 +156,7 @@ func (c *Console) talk(ctx context.Context, cl *client, seq uint64) {
 		defer cancel()
 		return cl.conn.Write(ctx, websocket.MessageText, data)
 	}
-	hello := frame{T: "hello", Name: cl.name, Thread: c.cfg.Thread, Chat: c.cfg.Submit != nil, Now: c.cfg.Now().UTC()}
+	hello := frame{T: "hello", Name: cl.name, Thread: c.cfg.Thread, Of: c.history, Chat: c.cfg.Submit != nil, Now: c.cfg.Now().UTC()}
 	if send(encode(hello)) != nil {
 		return
 	}
@@ -170,6 +187,9 @@ func (c *Console) talk(ctx context.Context, cl *client, seq uint64) {
 			return
 		case <-c.ending:
 			cl.conn.Close(websocket.StatusGoingAway, "the console is shutting down")
+			return
+		case <-cl.gone:
+			cl.conn.Close(websocket.StatusPolicyViolation, "signed out")
 			return
 		case <-cl.news:
 			err = catchUp()

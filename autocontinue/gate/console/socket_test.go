@@ -61,6 +61,14 @@ func TestLostPageResumesWithNothingLostOrDoubled(t *testing.T) {
 	d.stage("last", "x")
 	require.Equal(t, p.seq+6, q.next().Seq)
 
+	of := q.seen[0].Of
+	require.NotEmpty(t, of)
+	same := d.open(c, fmt.Sprint("?after=", q.seq, "&of=", of))
+	same.until("hello")
+	assert.Equal(t, "settings", same.next().T, "nothing is new")
+	other := d.open(c, fmt.Sprint("?after=", q.seq, "&of=another")) // of a host that has forgotten everything
+	other.until("hello")
+	assert.Equal(t, "snapshot", other.next().T)
 	ahead := d.open(c, "?after=999") // of a journal that is not this one
 	ahead.next()
 	require.Equal(t, "snapshot", ahead.next().T)
@@ -162,6 +170,9 @@ func TestCommandsAreBounded(t *testing.T) {
 		assert.Equal(t, "unknown", p.ask(map[string]any{"t": "stop", "run": "none"}).Code)
 	}
 	assert.Equal(t, "rate", p.ask(map[string]any{"t": "stop", "run": "none"}).Code)
+	more := d.open(d.enter("ann"), "")
+	more.until("settings")
+	assert.Equal(t, "rate", more.ask(map[string]any{"t": "stop", "run": "none"}).Code, "more pages are not more commands")
 	d.clock.add(time.Second)
 	assert.Equal(t, "unknown", p.ask(map[string]any{"t": "stop", "run": "none"}).Code)
 

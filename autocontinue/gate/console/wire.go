@@ -21,6 +21,7 @@ type frame struct {
 	// hello: who the page speaks for, and the server's time, for ages.
 	Name   string    `json:"name,omitempty"`
 	Thread string    `json:"thread,omitempty"`
+	Of     string    `json:"of,omitempty"`   // what the numbers of events count in
 	Chat   bool      `json:"chat,omitempty"` // messages can be sent
 	Now    time.Time `json:"now,omitzero"`   // hello, beat
 

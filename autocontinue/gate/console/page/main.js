@@ -107,11 +107,12 @@ function open() {
 	}
 	if (socket) return;
 	socket = new Socket({
-		seen: () => state.seq,
+		seen: () => state,
 		take(f) {
 			if (f.now) serverSays(f.now);
 			if (f.t === "hello") {
 				state.name = f.name;
+				state.of = f.of;
 				if (!state.seq) state.thread = f.thread;
 				state.chat = Boolean(f.chat);
 				$("say").hidden = !f.chat;

@@ -8,7 +8,7 @@ export const place = (name) => new URL(name, places);
 export class Lost extends Error {}
 
 export class Socket {
-	// seen returns the number of the last event; take is given each frame; turn is told "open", "lost" or "unknown".
+	// seen returns the number of the last event and what it counts in; take is given each frame; turn is told "open", "lost" or "unknown".
 	constructor({ seen, take, turn }) {
 		Object.assign(this, { seen, take, turn });
 		this.waiting = new Map();
@@ -23,7 +23,9 @@ export class Socket {
 		clearTimeout(this.timer);
 		const url = place("ws");
 		url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-		url.searchParams.set("after", this.seen());
+		const { seq, of } = this.seen();
+		url.searchParams.set("after", seq);
+		url.searchParams.set("of", of);
 		const ws = new WebSocket(url);
 		this.ws = ws;
 		ws.onmessage = (m) => {

@@ -2,6 +2,7 @@
 
 export const state = {
 	seq: 0,
+	of: "", // what seq counts in: a host that forgot everything begins at 1 again
 	name: "",
 	thread: "main",
 	chat: false,
