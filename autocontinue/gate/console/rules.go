@@ -27,6 +27,9 @@ type rules struct {
 	mu   sync.Mutex
 	text string
 	same []byte // the canonical form of text, to see that the session's policy is still this one
+
+	seen  []byte   // the canonical form that boxes were made of
+	boxes settings // Gates and Tools alone: every page asks for them at every event
 }
 
 // settings are the rules as the page shows them.
@@ -127,7 +130,16 @@ func (r *rules) settings(s *gate.Session) settings {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.follow(s)
-	out := settings{Version: versionOf(r.text), Rules: r.text, Kept: r.file != "", Audited: s.Audited()}
+	if !bytes.Equal(r.seen, r.same) {
+		r.seen, r.boxes = r.same, r.look(p)
+	}
+	out := r.boxes
+	out.Version, out.Rules, out.Kept, out.Audited = versionOf(r.text), r.text, r.file != "", s.Audited()
+	return out
+}
+
+// look returns what the checkboxes say about a policy.
+func (r *rules) look(p gate.Policy) (out settings) {
 	always, sometimes := parts(p)
 	boxOf := func(name string, sub gate.Subject) box {
 		v := always.Judge(sub)
