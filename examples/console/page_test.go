@@ -407,3 +407,48 @@ const sticksOut = `Array.from(document.querySelectorAll("#app button, #app input
 // nameless lists what a screen reader could not name.
 const nameless = `Array.from(document.querySelectorAll("button, input, textarea, select"))
 	.filter((n) => !n.innerText?.trim() && !n.labels?.length && !n.ariaLabel).map((n) => n.outerHTML).join("\n")`
+
+// A phone shows when a thing that waits expires, and can do all that a desk can.
+func TestPhoneLacksNothing(t *testing.T) {
+	s := serve(t)
+	p := enter(t, chromium(t), s.links["ann"], false)
+	p.look(390, 844, false)
+	p.do(`document.querySelector("[data-go=chat]").click()`)
+	p.say("delete the odd weight")
+	p.do(`document.querySelector("[data-go=review]").click()`)
+	p.card("Message from ann")
+	p.has("#queue .when", "expires in")
+	p.picture("context-390-light")
+	p.decide("approve", "", "")
+	p.card("weight_delete")
+	p.wait(`document.querySelectorAll("#queue li").length === 2`)
+	p.picture("two-390-light")
+	assert.Equal(t, "false", p.eval(`document.documentElement.scrollWidth > innerWidth`), "nothing is wider than the phone")
+	row := `new Set(Array.from(document.querySelectorAll("#card .plain-button, #card [data-action=stop]"), (n) => n.getBoundingClientRect().top)).size`
+	assert.Equal(t, "1", p.eval(row), "the buttons below Approve stand in one row")
+
+	// An event far below brings up what it is about.
+	p.do(`(() => { const all = document.querySelectorAll("#events button"); all[all.length - 1].scrollIntoView(); all[all.length - 1].click(); })()`)
+	p.wait(`document.getElementById("card-title").innerText.includes("Message from ann") && document.getElementById("card-title").getBoundingClientRect().top > 0`)
+
+	p.do(`document.querySelector("#queue button").click()`)
+	p.card("weight_delete")
+	p.settled()
+	p.click("[data-action=stop]")
+	p.wait(`document.getElementById("reason")`)
+	p.write("#reason", "not today")
+	p.do(`document.querySelector("#card form").requestSubmit()`)
+	p.has("#events", "run stopped")
+	p.wait(`document.querySelectorAll("#queue li").length === 0`)
+}
+
+// Whoever wrote a message, the page of another person does not say that it was them.
+func TestNobodyIsToldThatTheyWroteWhatAnotherDid(t *testing.T) {
+	s := serve(t)
+	browser := chromium(t)
+	ann := enter(t, browser, s.links["ann"], false)
+	ben := enter(t, browser, s.links["ben"], true)
+	ann.say("tell me about my profile")
+	ben.wait(`document.querySelector("#messages .human")`)
+	assert.NotContains(t, ben.eval(`document.querySelector("#messages .human").textContent`), "You")
+}

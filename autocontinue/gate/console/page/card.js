@@ -149,7 +149,7 @@ function draw() {
 				button("Edit", "E", "edit"),
 				button("Deny", "D", "deny"),
 				it.kind === "tool" ? button("Answer", "R", "respond") : null,
-				el("button", { type: "button", class: "quiet push", "data-action": "stop", click: (e) => e.detail < 2 && start("stop") }, "Stop run"),
+				el("button", { type: "button", class: "quiet push", "data-action": "stop", click: (e) => e.detail < 2 && start("stop") }, "Stop", el("span", { class: "wide" }, " run")),
 			),
 		);
 	} else if (open) {

@@ -12,7 +12,7 @@ export function startChat(ask, goReview) {
 
 	function entry(it) {
 		const who = it.kind === "tool" ? "tool" : it.kind === "response" ? "agent" : it.from && it.from !== "human" ? "coach" : "human";
-		const speaker = who === "human" ? "You" : who === "coach" ? it.from : who === "agent" ? "Agent" : "Tool";
+		const speaker = who === "human" ? "Human" : who === "coach" ? it.from : who === "agent" ? "Agent" : "Tool";
 		const li = el("li", { class: `msg ${who} is-${it.status}` });
 		const status = el("span", { class: "standing" }, el("span", { "aria-hidden": "true" }, `${marks[it.status] || ""} `), standing(it));
 		const review = () => {

@@ -28,6 +28,12 @@ const tones = { "✓": "good", "✕": "bad", "⧖": "bad", "○": "wait" };
 const most = 200;
 let newest = 0;
 
+// look selects an item. Where the card stands above the events it may be out of sight.
+function look(id) {
+	select(id);
+	if (matchMedia("(max-width: 1199px)").matches) $("card").scrollIntoView();
+}
+
 function row(e) {
 	const [mark, what] = words[e.type] || ["·", e.type];
 	const edited = e.action === "edit" ? " with an edit" : e.action === "stop" ? ", run stopped" : "";
@@ -38,7 +44,7 @@ function row(e) {
 		"li",
 		{ "data-seq": e.seq, class: tones[mark] || "" },
 		el("span", { class: "mark", "aria-hidden": "true" }, mark),
-		el("span", { class: "body" }, e.item ? el("button", { type: "button", class: "plain-link", click: () => select(e.item) }, name) : name, el("span", { class: "detail" }, el("span", {}, detail), el("time", { datetime: e.at, title: `${e.type} ${e.at}` }, clock(e.at)))),
+		el("span", { class: "body" }, e.item ? el("button", { type: "button", class: "plain-link", click: () => look(e.item) }, name) : name, el("span", { class: "detail" }, el("span", {}, detail), el("time", { datetime: e.at, title: `${e.type} ${e.at}` }, clock(e.at)))),
 	);
 }
 
