@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,9 +22,8 @@ import (
 )
 
 const (
-	cookieName = "sidecoach_console"
-	stay       = 12 * time.Hour // how long a cookie lets somebody in
-	maxName    = 64
+	stay    = 12 * time.Hour // how long a cookie lets somebody in
+	maxName = 64
 )
 
 // doors knows who may come in.
@@ -77,12 +77,22 @@ func (d *doors) bearer(token string) (string, bool) {
 	return name, found
 }
 
+// cookieName has the port in it, which browsers don't tell cookies apart by: two consoles on one machine would sign each
+// other's people out.
+func cookieName(r *http.Request) string {
+	port := (&url.URL{Host: r.Host}).Port()
+	if port == "" {
+		return "sidecoach_console"
+	}
+	return "sidecoach_console_" + port
+}
+
 // cookie says that the name may come in until the stay is over. Each has an ID, so that it can be ended alone.
-func (d *doors) cookie(name string) *http.Cookie {
+func (d *doors) cookie(r *http.Request, name string) *http.Cookie {
 	until := d.now().Add(stay)
 	said := base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + strconv.FormatInt(until.Unix(), 10) + "." + rand.Text()
 	return &http.Cookie{
-		Name: cookieName, Value: said + "." + d.sign(said), Path: d.path, MaxAge: int(stay / time.Second),
+		Name: cookieName(r), Value: said + "." + d.sign(said), Path: d.path, MaxAge: int(stay / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	}
 }
@@ -95,7 +105,7 @@ func (d *doors) sign(said string) string {
 
 // caller returns who sent a request, by its cookie.
 func (d *doors) caller(r *http.Request) (visitor, bool) {
-	for _, ck := range r.CookiesNamed(cookieName) {
+	for _, ck := range r.CookiesNamed(cookieName(r)) {
 		i := strings.LastIndexByte(ck.Value, '.')
 		if i < 0 || subtle.ConstantTimeCompare([]byte(d.sign(ck.Value[:i])), []byte(ck.Value[i+1:])) != 1 {
 			continue
@@ -195,7 +205,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.endStay(r) // its pages come back with the new cookie
-	ck := c.doors.cookie(name)
+	ck := c.doors.cookie(r, name)
 	ck.Secure = r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https:") // a proxy may have ended the TLS
 	http.SetCookie(w, ck)
 	answer(w, http.StatusOK, map[string]string{"name": name})
@@ -203,7 +213,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	c.endStay(r)
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Path: c.cfg.Path, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: cookieName(r), Path: c.cfg.Path, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	answer(w, http.StatusOK, struct{}{})
 }
 

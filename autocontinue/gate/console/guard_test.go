@@ -26,9 +26,13 @@ func TestNobodyGetsInWithoutACookie(t *testing.T) {
 		assert.Equal(t, http.StatusUnauthorized, resp.StatusCode, path)
 		assert.NotContains(t, body, "secret")
 	}
-	for _, forged := range []string{"x", "x.y", "YW5u.99999999999.", "YW5u.99999999999.AAAA", ".."} {
+	resp, _ := answerTo(t, http.DefaultClient, d.request(http.MethodPost, "/login", `{"token":"`+d.token("ben")+`"}`))
+	_, rest, _ := strings.Cut(resp.Cookies()[0].Value, ".")
+	for _, forged := range []string{
+		"x", "x.y", "...", "YW5u.99999999999.S.", "YW5u.99999999999.S.AAAA", "YW5u." + rest, "YmVu.9" + rest, // YW5u is ann, YmVu ben
+	} {
 		r := d.request(http.MethodGet, "/me", "")
-		r.AddCookie(&http.Cookie{Name: cookieName, Value: forged})
+		r.AddCookie(&http.Cookie{Name: cookieName(r), Value: forged})
 		resp, _ := answerTo(t, http.DefaultClient, r)
 		assert.Equal(t, http.StatusUnauthorized, resp.StatusCode, forged)
 	}
@@ -71,7 +75,7 @@ func TestTokenIsExchangedForACookie(t *testing.T) {
 
 	me := func() int {
 		r := d.request(http.MethodGet, "/me", "")
-		r.AddCookie(&http.Cookie{Name: cookieName, Value: ck.Value})
+		r.AddCookie(&http.Cookie{Name: cookieName(r), Value: ck.Value})
 		resp, _ := answerTo(t, http.DefaultClient, r)
 		return resp.StatusCode
 	}
@@ -108,7 +112,7 @@ func TestSigningOutEndsTheCookieAndItsPages(t *testing.T) {
 		}
 		resp, body := answerTo(t, http.DefaultClient, r)
 		require.Equal(t, http.StatusOK, resp.StatusCode, body)
-		return &http.Cookie{Name: cookieName, Value: resp.Cookies()[0].Value}
+		return &http.Cookie{Name: resp.Cookies()[0].Name, Value: resp.Cookies()[0].Value}
 	}
 	with := func(method, path string, ck *http.Cookie) int {
 		r := d.request(method, path, "")
@@ -192,7 +196,7 @@ func TestCookieOutlivesTheConsoleThatHasItsSecret(t *testing.T) {
 	ck := resp.Cookies()[0]
 	for d, want := range map[*desk]int{after: http.StatusOK, other: http.StatusUnauthorized} {
 		r := d.request(http.MethodGet, "/me", "")
-		r.AddCookie(&http.Cookie{Name: cookieName, Value: ck.Value})
+		r.AddCookie(&http.Cookie{Name: cookieName(r), Value: ck.Value})
 		resp, _ := answerTo(t, http.DefaultClient, r)
 		assert.Equal(t, want, resp.StatusCode)
 	}
@@ -317,5 +321,17 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	} {
 		_, err := New(tt.cfg)
 		assert.ErrorContains(t, err, tt.want)
+	}
+}
+
+// Browsers send a cookie to every port of a name.
+func TestConsolesOfOneMachineKeepTheirPeople(t *testing.T) {
+	one, two := serve(t), serve(t)
+	c := one.enter("ann")
+	resp, body := answerTo(t, c, two.request(http.MethodPost, "/login", `{"token":"`+two.token("ann")+`"}`))
+	require.Equal(t, http.StatusOK, resp.StatusCode, body)
+	for _, d := range []*desk{one, two} {
+		resp, _ := answerTo(t, c, d.request(http.MethodGet, "/me", ""))
+		assert.Equal(t, http.StatusOK, resp.StatusCode)
 	}
 }

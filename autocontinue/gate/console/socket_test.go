@@ -233,3 +233,17 @@ func TestFramesHoldNoBodies(t *testing.T) {
 		assert.NotContains(t, string(data), "s3cret", "a draft is not in the chat before it is approved")
 	}
 }
+
+// After a restart everybody comes back at once, and a snapshot reads every item.
+func TestSnapshotIsMadeOnceForAll(t *testing.T) {
+	d := serve(t)
+	d.stage("r1", "x")
+	v := d.console.view
+	first, _ := v.after(0, true)
+	second, _ := v.after(0, true)
+	assert.Same(t, &first[0][0], &second[0][0], "made anew for nothing")
+	d.stage("r2", "x")
+	third, seq := v.after(0, true)
+	assert.Equal(t, uint64(2), seq)
+	assert.Contains(t, string(third[0]), `"run":"r2"`)
+}

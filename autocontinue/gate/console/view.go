@@ -18,6 +18,9 @@ type view struct {
 	seq    uint64   // of the last event that was read
 	frames [][]byte // those of the events up to seq, without a gap
 	size   int      // bytes of them
+
+	whole   []byte // the last snapshot, for those who come back together
+	wholeAt uint64 // seq of it
 }
 
 const (
@@ -89,6 +92,9 @@ func (v *view) after(seq uint64, afresh bool) (frames [][]byte, last uint64) {
 }
 
 func (v *view) snapshot() []byte {
+	if v.whole != nil && v.wholeAt == v.seq {
+		return v.whole
+	}
 	f := frame{T: "snapshot", Seq: v.seq}
 	for _, raw := range v.frames[max(0, len(v.frames)-snapshotEvents):] {
 		f.Events = append(f.Events, raw)
@@ -111,5 +117,6 @@ func (v *view) snapshot() []byte {
 		add(v.session.Items(r.ID))
 	}
 	byAge(f.Items)
-	return encode(f)
+	v.whole, v.wholeAt = encode(f), v.seq
+	return v.whole
 }
