@@ -42,7 +42,7 @@ func (d *desk) propose(kind gate.Kind, call, tool, body string) gate.Item {
 // resume answers what waits and redeems what was approved.
 func (d *desk) resume(entries ...ResumeEntry) {
 	d.t.Helper()
-	decisions, err := Resume(d.Pending(), entries, "ann")
+	decisions, err := Resume(d.Items("r"), entries, "ann")
 	require.NoError(d.t, err)
 	for _, dec := range decisions {
 		it, err := d.Resolve(now, dec)
@@ -216,4 +216,22 @@ func TestResumeIsTakenWholeOrNotAtAll(t *testing.T) {
 	assert.Equal(t, gate.Decision{Item: b.ID, Digest: b.Digest, Action: gate.Deny, By: "ann", Reason: "cancelled"}, got[0])
 	_, err = d.Resolve(now, got[1])
 	assert.ErrorIs(t, err, gate.ErrStale, "a digest that was not echoed approves nothing")
+}
+
+// What waits in other runs of a session, or was decided before, is not this run's to answer.
+func TestResumeAsksForWhatWaitsInItsRun(t *testing.T) {
+	d := open(t)
+	other, err := d.Propose(now, gate.Subject{Kind: gate.Context, Thread: "main", Run: "other", Body: json.RawMessage(`{}`)})
+	require.NoError(t, err)
+	it := d.propose(gate.Context, "", "", `{"message":"hi"}`)
+	answer := func(it gate.Item) ResumeEntry {
+		return ResumeEntry{InterruptID: it.ID, Status: "resolved", Payload: json.RawMessage(`{"approved":true,"digest":"` + it.Digest + `"}`)}
+	}
+	d.resume(answer(it))
+	call := d.propose(gate.Tool, "c1", "x_delete", `{}`)
+	d.resume(answer(call)) // beside the context, which is decided
+	_, err = Resume(d.Items("r"), []ResumeEntry{answer(it)}, "ann")
+	require.ErrorIs(t, err, ErrResume)
+	_, err = Resume(d.Items("r"), []ResumeEntry{answer(other)}, "ann")
+	require.ErrorIs(t, err, ErrResume)
 }

@@ -5,7 +5,7 @@
 // One run of the agent in the session spans as many runs of the protocol as it takes: each begins with [Begin] and ends
 // with success, an error, or the interrupts of what waits. A host serves one of them so:
 //
-//	decisions, err := agui.Resume(session.Pending(), input.Resume, user) // of the run that is asked for
+//	decisions, err := agui.Resume(session.Items(run), input.Resume, user) // of the session's run that is asked for
 //	… session.Resolve each; on any error send agui.Failed(err) and end
 //	send(agui.Begin(input.ThreadID, input.RunID))
 //	… for each later gate.Event of the session's run: send(agui.Map(session, input.RunID, event)...)

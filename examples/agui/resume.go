@@ -20,13 +20,15 @@ type ResumeEntry struct {
 // ErrResume is what every error of [Resume] wraps.
 var ErrResume = errors.New("agui: the resume cannot be used")
 
-// Resume turns the answers of an input into decisions of the user by, whose name is the host's to know. waiting is what
-// waits in the run; as the protocol wants it, each of it must be answered, and nothing else. With an error there are no
+// Resume turns the answers of an input into decisions of the user by, whose name is the host's to know. items are those of
+// the run; as the protocol wants it, each that waits must be answered, and nothing else. With an error there are no
 // decisions, so that no half of an answer is acted on. Whether the session takes them is for Resolve to say.
-func Resume(waiting []gate.Item, entries []ResumeEntry, by string) ([]gate.Decision, error) {
-	open := make(map[string]gate.Item, len(waiting))
-	for _, it := range waiting {
-		open[it.ID] = it
+func Resume(items []gate.Item, entries []ResumeEntry, by string) ([]gate.Decision, error) {
+	open := make(map[string]gate.Item, len(items))
+	for _, it := range items {
+		if it.Status == gate.Pending {
+			open[it.ID] = it
+		}
 	}
 	var decisions []gate.Decision
 	for i, e := range entries {
