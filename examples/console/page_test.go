@@ -452,3 +452,27 @@ func TestNobodyIsToldThatTheyWroteWhatAnotherDid(t *testing.T) {
 	ben.wait(`document.querySelector("#messages .human")`)
 	assert.NotContains(t, ben.eval(`document.querySelector("#messages .human").textContent`), "You")
 }
+
+// A label is the agent's to choose. However long and odd it is, the payload stays in sight beside the buttons.
+func TestLabelHidesNothing(t *testing.T) {
+	dir := t.TempDir()
+	policy, err := gate.ParsePolicy([]byte(rules))
+	require.NoError(t, err)
+	session, f, err := openJournal(filepath.Join(dir, "journal.jsonl"), policy, gate.Options{Audited: true, TTL: 30 * time.Minute, Schema: schema})
+	require.NoError(t, err)
+	_, err = session.Propose(time.Now(), gate.Subject{
+		Kind: gate.Context, Thread: "main", Run: "run-1", Label: "<img src=x onerror=alert(1)> \u202egnp.exe\u200b " + strings.Repeat("W", 900),
+		Body: json.RawMessage(`{"from":"human","message":"wipe it all","model":"scripted-1","temperature":0.20,"tools":[]}`),
+	})
+	require.NoError(t, err)
+	require.NoError(t, f.f.Close())
+	p := enter(t, chromium(t), serveFrom(t, dir).links["ann"], false)
+	for _, width := range []int64{1280, 390} {
+		p.look(width, 844, false)
+		p.card("<img src=x")
+		p.picture(fmt.Sprintf("label-%d-light", width))
+		assert.Equal(t, "true", p.eval(`document.querySelector("#card pre").getBoundingClientRect().top < document.querySelector("#card .actions").getBoundingClientRect().top - 60`), "at %d the payload is out of sight", width)
+		assert.Equal(t, "false", p.eval(`/[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent)`))
+		assert.Equal(t, "0", p.eval(`document.querySelectorAll("#card img, #queue img").length`))
+	}
+}

@@ -132,7 +132,7 @@ function draw() {
 			{},
 			el("p", { class: "eyebrow" }, el("span", { class: `kind ${it.kind}` }, kinds[it.kind]), open ? el("span", { class: "expiry", "data-live": "expiry" }, expiry(it.expires)) : el("span", { class: `stand is-${it.status}` }, `${marks[it.status] || ""} ${standing(it)}`)),
 			el("h2", { id: "card-title", tabindex: "-1" }, title(it)),
-			it.kind === "tool" && it.label ? el("p", { class: "label" }, it.label) : null,
+			it.kind === "tool" && it.label ? el("p", { class: "label", tabindex: it.label.length > 120 ? "0" : null }, it.label) : null,
 			mode === "view" ? el("dl", { class: "facts" }, ...rows) : null,
 		),
 	);
