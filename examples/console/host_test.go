@@ -162,6 +162,18 @@ func TestJournalIsAsItWasWhenAWriteFails(t *testing.T) {
 	require.NoError(t, j.f.Close())
 }
 
+func TestJournalHasOneWriter(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "journal.jsonl")
+	_, j, err := openJournal(name, policyOf(t), gate.Options{})
+	require.NoError(t, err)
+	_, _, err = openJournal(name, policyOf(t), gate.Options{})
+	assert.ErrorContains(t, err, "another program has it open")
+	require.NoError(t, j.f.Close())
+	_, j, err = openJournal(name, policyOf(t), gate.Options{})
+	require.NoError(t, err, "the lock ends with its program")
+	require.NoError(t, j.f.Close())
+}
+
 func TestProgramRefusesWhatItCannotServe(t *testing.T) {
 	for _, tt := range []struct {
 		args []string

@@ -15,11 +15,19 @@ type journal struct {
 	size int64 // of the whole lines
 }
 
-// openJournal replays a file and leaves it ready for more lines. A line that a crash cut short is taken off.
+// openJournal locks and replays a file and leaves it ready for more lines. A line that a crash cut short is taken off.
 func openJournal(name string, policy gate.Policy, o gate.Options) (*gate.Session, *journal, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the journal: %w", err)
+	}
+	// Two writers would each go on from their own last line, and nobody could read the file again.
+	if ok, err := tryLock(f); err != nil || !ok {
+		f.Close()
+		if err == nil {
+			err = errors.New("another program has it open; end that, or choose another folder with -dir")
+		}
+		return nil, nil, fmt.Errorf("lock the journal %s: %w", name, err)
 	}
 	j := &journal{f: f}
 	o.Journal = j.write
