@@ -173,10 +173,10 @@ func TestRunThatMayNotGoOn(t *testing.T) {
 	d.resume(yes(d.propose(gate.Context, "", "", `{"message":"x"}`), ""))
 	call := d.propose(gate.Tool, "c", "a_delete", `{}`)
 	d.news("p")
-	_, err = d.Resolve(now, gate.Decision{Item: call.ID, Digest: call.Digest, Action: gate.Stop, By: "ann"})
+	_, err = d.Resolve(now, gate.Decision{Item: call.ID, Digest: call.Digest, Action: gate.Stop, By: "ann", Reason: "enough"})
 	require.NoError(t, err)
 	got = d.news("p")
-	assert.True(t, strings.HasSuffix(got, `{"type":"RUN_ERROR","message":"the run was stopped","code":"stopped"}`+"\n"), got)
+	assert.True(t, strings.HasSuffix(got, `{"type":"RUN_ERROR","message":"the run was stopped: enough","code":"stopped"}`+"\n"), got)
 }
 
 func TestResumeIsTakenWholeOrNotAtAll(t *testing.T) {
