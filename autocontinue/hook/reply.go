@@ -44,25 +44,47 @@ const maxReply = 120
 // ReadReply tells what the human's next words were, by a table of short phrases in the languages of the heuristic. Words that it
 // does not know are other ones.
 func ReadReply(words string) Reply {
-	words = strings.ToLower(strings.Join(strings.Fields(words), " "))
-	const around = " .!?,;:…。！？¡¿\"'`"
-	words = strings.Trim(words, around)
-	for _, polite := range []string{"please ", "pls ", "ok ", "okay ", "ok, ", "okay, ", "now ", "great, ", "good, ", "and "} {
-		words = strings.TrimPrefix(words, polite)
-	}
-	for _, polite := range []string{" please", " now", " then"} {
-		words = strings.TrimRight(strings.TrimSuffix(words, polite), around)
-	}
+	words = bareWords(words)
 	switch {
 	case words == "":
 		return ReplyNone
 	case utf8.RuneCountInString(words) > maxReply:
 		return ReplyOther
-	}
-	for _, kind := range []Reply{ReplyNudge, ReplyAnswer} {
-		if replyPatterns()[kind].MatchString(words) {
-			return kind
-		}
+	case nudges(words):
+		return ReplyNudge
+	case replyPatterns()[ReplyAnswer].MatchString(words):
+		return ReplyAnswer
 	}
 	return ReplyOther
 }
+
+// bareWords is what was said without how politely.
+func bareWords(words string) string {
+	words = strings.ToLower(strings.Join(strings.Fields(words), " "))
+	const around = " .!?,;:…。！？¡¿\"'`"
+	words = strings.Trim(words, around)
+	for _, polite := range []string{"please ", "pls ", "ok ", "okay ", "ok, ", "okay, ", "now ", "great, ", "good, ", "and ", "then "} {
+		words = strings.TrimPrefix(words, polite)
+	}
+	for _, polite := range []string{" please", " now", " then"} {
+		words = strings.TrimRight(strings.TrimSuffix(words, polite), around)
+	}
+	return words
+}
+
+// nudges reports whether the words are a nudge, or several in a row: "run the tests and show me the output".
+func nudges(words string) bool {
+	nudge := replyPatterns()[ReplyNudge]
+	if nudge.MatchString(words) {
+		return true
+	}
+	parts := betweenNudges().Split(words, -1)
+	for _, part := range parts {
+		if part = bareWords(part); part == "" || !nudge.MatchString(part) {
+			return false
+		}
+	}
+	return len(parts) > 1
+}
+
+var betweenNudges = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.,;!?] | and | then `) })

@@ -13,6 +13,8 @@ func TestReadReply(t *testing.T) {
 		"continue": ReplyNudge, "Continue.": ReplyNudge, "please continue": ReplyNudge, "OK, go on!": ReplyNudge, "keep going": ReplyNudge, "proceed with the plan": ReplyNudge,
 		"Run the tests.": ReplyNudge, "did you run the tests?": ReplyNudge, "can you run all the unit tests please": ReplyNudge, "re-run the tests": ReplyNudge,
 		"show me the output": ReplyNudge, "Show me the full test output, please": ReplyNudge, "does it actually work?": ReplyNudge, "do all tests pass?": ReplyNudge,
+		"run the tests and show me the output": ReplyNudge, "Continue. Then run the tests, please.": ReplyNudge, "keep going, and run the tests": ReplyNudge,
+		"run the tests and add a logout button": ReplyOther, "continue, then rename foo to bar": ReplyOther,
 		"test it": ReplyNudge, "verify it works": ReplyNudge, "double check": ReplyNudge, "/run go test ./...": ReplyNudge, "go test ./...": ReplyNudge,
 		"继续": ReplyNudge, "weiter": ReplyNudge, "Mach weiter!": ReplyNudge, "続けて": ReplyNudge, "продолжай": ReplyNudge, "continuez": ReplyNudge, "pokračuj": ReplyNudge,
 		"yes": ReplyAnswer, "Yes, drop it.": ReplyAnswer, "no, keep it": ReplyAnswer, "the second one": ReplyAnswer, "Option B": ReplyAnswer, "2": ReplyAnswer, "b) and hurry": ReplyAnswer,
