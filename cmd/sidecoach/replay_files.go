@@ -48,7 +48,10 @@ func findTranscripts(args []string) (found oldSessions, err error) {
 			return badInput("save it as a file: it is read forwards and backwards", "%q is no regular file", name)
 		}
 		key := name
-		if abs, err := filepath.Abs(name); err == nil {
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			key = real
+		}
+		if abs, err := filepath.Abs(key); err == nil {
 			key = abs
 		}
 		if !seen[key] {
@@ -83,6 +86,9 @@ func findTranscripts(args []string) (found oldSessions, err error) {
 
 // walk adds the files of a folder that may be transcripts by their names.
 func (t *oldSessions) walk(dir string, add func(string, bool) error) error {
+	if !os.IsPathSeparator(dir[len(dir)-1]) {
+		dir += string(filepath.Separator) // WalkDir does not follow a link to a folder without it
+	}
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil && name == dir:
