@@ -93,8 +93,9 @@ func (t *oldSessions) walk(dir string, add func(string, bool) error) error {
 		switch {
 		case err != nil && name == dir:
 			return badInput("check its permissions", "cannot open the folder %q: %v", dir, cause(err))
-		case err != nil:
-			return badInput("check its permissions, or name the folders beside it", "cannot open %q: %v", name, cause(err))
+		case err != nil: // opening it fails again when its turn comes, and is told then
+			t.files = append(t.files, oldSession{name: name})
+			return fs.SkipDir
 		case entry.IsDir() && slices.Contains([]string{".git", "node_modules"}, entry.Name()):
 			return filepath.SkipDir
 		case entry.IsDir():

@@ -125,3 +125,26 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 		}
 	}
 }
+
+// A folder that cannot be opened is a fault like a file that cannot be read: the others are read.
+func TestReplayBesideAClosedFolder(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the superuser can open every folder")
+	}
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	write("closed/a.md", "")
+	write("open/.aider.chat.history.md", "# aider chat started at 2026-11-01 10:00:00\n\n#### fix the bug\n\nDone, should work now.\n")
+	closed := filepath.Join(dir, "closed")
+	require.NoError(t, os.Chmod(closed, 0))
+	t.Cleanup(func() { os.Chmod(closed, 0o755) })
+
+	var out, errs strings.Builder
+	code := run(t.Context(), []string{"replay", dir}, strings.NewReader(""), &out, &errs)
+	require.Equal(t, 1, code)
+	require.Contains(t, out.String(), "1 session, 1 pause")
+	require.Contains(t, errs.String(), closed+": permission denied")
+}
