@@ -129,6 +129,9 @@ func short(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}
+	if max < len("…") {
+		return ""
+	}
 	return strings.ToValidUTF8(s[:max-len("…")], "") + "…"
 }
 
@@ -136,6 +139,9 @@ func short(s string, max int) string {
 func tail(s string, max int) string {
 	if len(s) <= max {
 		return s
+	}
+	if max < len("…") {
+		return ""
 	}
 	return "…" + strings.ToValidUTF8(s[len(s)-max+len("…"):], "")
 }
