@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -19,6 +20,7 @@ var (
 	ErrNotUTF8      = errors.New("not UTF-8")
 	ErrNoDecision   = errors.New(`no complete JSON object with a "decision"`)
 	ErrCutOff       = errors.New(`the last JSON object with a "decision" is cut off`)
+	ErrBroken       = errors.New(`beside the approval stands another "decision", in what is no JSON`)
 	ErrTwice        = errors.New("a key stands twice in one JSON object")
 	ErrVerdict      = errors.New(`"decision" is neither "approve" nor "feedback"`)
 	ErrTangled      = errors.New("too many braces that begin no JSON object")
@@ -27,12 +29,13 @@ var (
 )
 
 // ParseDecision reads a coach's decision: the last complete JSON object with a "decision" in data, which may have prose and fences
-// around it. An object inside one that has a decision is part of it. Words are never a decision: "I cannot approve" is none.
+// around it. An object inside one that has a decision, or in one that is cut off, is part of it. Words are never a decision: "I cannot
+// approve" is none. An approval beside a broken object with another decision is none either: it may be what the broken one quotes.
 //
 // Numbers may stand in quotes, a list may be null or one value, and unknown keys are ignored, as are contracts_honored. A status that
 // is none of the three is Unverified, and a priority that is none of the three is High. Everything else that is wrong is an error,
-// to be told by [errors.Is]: [ErrTooLarge], [ErrNotUTF8], [ErrNoDecision], [ErrCutOff], [ErrTwice] (letter case aside),
-// [ErrVerdict] and [ErrTangled].
+// to be told by [errors.Is]: [ErrTooLarge], [ErrNotUTF8], [ErrNoDecision], [ErrCutOff], [ErrBroken], [ErrTwice]
+// (letter case aside), [ErrVerdict] and [ErrTangled].
 func ParseDecision(data []byte) (Decision, error) {
 	d, err := parseDecision(data)
 	if err != nil {
@@ -45,7 +48,7 @@ func parseDecision(data []byte) (Decision, error) {
 	if err := readable(data); err != nil {
 		return Decision{}, err
 	}
-	object, err := lastDecision(data)
+	object, beside, err := lastDecision(data)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -66,6 +69,9 @@ func parseDecision(data []byte) (Decision, error) {
 	d := Decision{Verdict: Verdict(strings.ToLower(strings.TrimSpace(said.Verdict))), TaskID: string(said.TaskID), Rationale: string(said.Rationale)}
 	if d.Verdict != Approve && d.Verdict != Feedback {
 		return Decision{}, ErrVerdict
+	}
+	if d.Verdict == Approve && saysOtherwise(beside) {
+		return Decision{}, ErrBroken
 	}
 	for _, c := range said.Requirements {
 		d.Requirements = append(d.Requirements, RequirementCheck{ID: string(c.ID), Requirement: string(c.Requirement),
@@ -96,11 +102,11 @@ func readable(data []byte) error {
 // effort bounds the bytes that are read again and again in search of objects.
 const effort = 32 << 20
 
-// lastDecision returns the last complete object with a decision.
-func lastDecision(data []byte) ([]byte, error) {
-	var last []byte
-	err := ErrNoDecision
-	spent := 0
+// lastDecision returns the last complete object with a decision, and the text beside all of these.
+func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
+	err = ErrNoDecision
+	spent, end := 0, 0
+	open := false // in an object that is cut off, which all the rest is a part of
 	for i := 0; ; {
 		next := bytes.IndexByte(data[i:], '{')
 		if next < 0 {
@@ -116,8 +122,13 @@ func lastDecision(data []byte) ([]byte, error) {
 		fault := dec.Decode(&raw)
 		if fault == nil {
 			if hasDecision(raw) {
+				if open {
+					return nil, nil, ErrCutOff
+				}
 				last, err = raw, nil
+				beside = append(beside, data[end:i])
 				i += len(raw)
+				end = i
 				continue
 			}
 			spent += len(raw)
@@ -125,16 +136,32 @@ func lastDecision(data []byte) ([]byte, error) {
 			spent += int(syntax.Offset)
 		} else {
 			if opensDecision(data[i:]) {
-				last, err = nil, ErrCutOff
+				return nil, nil, ErrCutOff
 			}
+			open = true
 			spent += len(data) - i
 		}
 		if spent > effort {
-			return nil, ErrTangled
+			return nil, nil, ErrTangled
 		}
 		i++
 	}
-	return last, err
+	return last, append(beside, data[end:]), err
+}
+
+// besideKey finds a decision that stands in no complete object, and the word that it begins with.
+var besideKey = compiled(`(?i)"decision"\s*:[\s"'<(\[]*(\w*)`)
+
+// saysOtherwise reports whether some text has a decision that is no approval.
+func saysOtherwise(texts [][]byte) bool {
+	for _, text := range texts {
+		for _, m := range besideKey.get().FindAllSubmatch(text, -1) {
+			if !bytes.EqualFold(m[1], []byte(Approve)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func hasDecision(object []byte) bool {
@@ -189,7 +216,7 @@ func twice(dec *json.Decoder) bool {
 				return false
 			}
 			key, _ := t.(string)
-			if key = strings.ToLower(key); seen[key] {
+			if key = foldKey(key); seen[key] {
 				return true
 			}
 			seen[key] = true
@@ -200,6 +227,17 @@ func twice(dec *json.Decoder) bool {
 	}
 	_, _ = dec.Token()
 	return false
+}
+
+// foldKey returns the same for all keys that encoding/json takes for one field: it folds more than letter case, as ſ to s.
+func foldKey(key string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, key)
 }
 
 type check struct {
