@@ -102,6 +102,14 @@ type TestFileFact struct {
 	Why    string     `json:"why,omitempty"`    // why it is not sure that it differs; empty: it is
 }
 
+// seen reports whether anything was: a witness that could not look has seen nothing.
+func (f Facts) seen() bool {
+	return f.Compared == Met || len(f.Changes)+len(f.TestFiles) > 0 ||
+		slices.ContainsFunc(f.Files, func(c FileFact) bool { return c.State != "" }) ||
+		slices.ContainsFunc(f.Commits, func(c CommitFact) bool { return c.Exists == Met || c.Exists == NotMet }) ||
+		slices.ContainsFunc(f.Tests, func(t TestFact) bool { return t.Counted || t.outcome() != Unverified })
+}
+
 // Merge returns what f and g say together. Of two facts about the same file, commit or command the later one, g's, counts, unless
 // it is Unverified and the other is not; with different trees the later tree counts, and facts keep their own.
 // It changes neither and shares no slice with them.

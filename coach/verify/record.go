@@ -82,10 +82,10 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 	if slices.ContainsFunc(d.Items, func(it Item) bool { return it.Severity.rank() == 0 }) {
 		object(Item{}, "the decision approves beside an item of high priority")
 	}
+	r.objectToTests(f, object)
 	if !r.observed {
 		object(Item{Severity: Medium, Suggestion: "Let a witness look at the files, the commits and the tests."}, "nothing was observed")
 	}
-	r.objectToTests(f, object)
 	for _, c := range d.Requirements {
 		r.objectToRequirement(c, object)
 	}

@@ -62,9 +62,7 @@ func (r *Review) Observe(f Facts) Honesty {
 			r.trees[what] = cmp.Or(t.Tree, f.Tree)
 		}
 	}
-	if len(f.Files)+len(f.Commits)+len(f.Tests) > 0 || f.Compared == Met {
-		r.observed = true
-	}
+	r.observed = r.observed || f.seen()
 	r.facts = r.facts.Merge(f)
 	return Audit(r.report, r.seen())
 }
