@@ -155,7 +155,7 @@ func (r *Report) commitClaims(s string) {
 	}
 	for _, p := range []*pattern{commitSaid, commitGit} {
 		for _, m := range p.get().FindAllStringSubmatch(s, -1) {
-			if isHash(m[1]) {
+			if isHash(m[1]) && m[2] == "" { // of a range, the first is not part
 				r.addCommit(m[1])
 			}
 		}
@@ -164,8 +164,8 @@ func (r *Report) commitClaims(s string) {
 
 var (
 	otherCommit = compiled(`(?i)\b(?:revert\w*|upstream|cherry|bisect\w*|introduc\w*|amend\w*|rebas\w*|squash\w*|fixup|regress\w*|since|before|after|until|based?|parent|broke\w*|ancestor|was at|from|previous|earlier|old|their|his|her|you|your|example|e\.g|e\.g\.|like|such as|original|merge base|last known|will|would|should|could|not)\b`)
-	commitSaid  = compiled("(?i)\\b(?:commit(?:ted|s)?|pushed)\\b(?:\\s+(?:is|as|in|id|hash|sha|with|it|them|the|change|changes|work|everything|all|this|that)){0,5}\\s*[:=#(]*\\s*\\**[`(]?([0-9a-f]{7,40})\\b")
-	commitGit   = compiled(`^\[[\w./-]+(?: \(root-commit\))? ([0-9a-f]{7,40})\]`)
+	commitSaid  = compiled("(?i)\\b(?:commit(?:ted|s)?|pushed)\\b(?:\\s+(?:is|as|in|id|hash|sha|with|it|them|the|change|changes|work|everything|all|this|that)){0,5}\\s*[:=#(]*\\s*\\**[`(]?([0-9a-f]{7,40})\\b(\\.\\.)?")
+	commitGit   = compiled(`^\[[\w./-]+(?: \(root-commit\))? ([0-9a-f]{7,40})\]()`)
 )
 
 // isHash reports whether a word is the name of a commit: hexadecimal, with a letter and a digit unless it has its full length.

@@ -13,10 +13,12 @@ var (
 		`(?:the\s+|a\s+|both\s+|new\s+|following\s+|files?\s*:?\s+|these\s+|two\s+|three\s+)*`)
 	andVerb = compiled(`(?i)^\s*(?:,\s*(?:(?:and|then)\s+)?|(?:and|then)\s+)(?:i\s+)?(?:also\s+|then\s+)?((?:created|added|wrote|updated|modified|changed|edited|rewrote|refactored|removed|deleted|renamed|moved)\s)`)
 	// After the path of a claim: what makes the path the object of something else.
-	asPlace  = compiled(`(?i)^\s*(?:endpoint|route|url|page|api|handler|path|entry|import|reference|section|support|integration|\(?unchanged|not\b)`)
-	fromTo   = compiled(`(?i)^\s*(?:->|→|=>|to|into)\s+`)
-	clearEnd = compiled("^\\s*(?:$|[,.;:(—–-]|and\\b|as\\b|because\\b|since\\b|which\\b|entirely\\b|completely\\b|altogether\\b|after\\b|with\\b)")
-	untold   = compiled(`(?i)\b(?:unchanged|no changes?|not (?:changed|modified|touched)|untouched|unmodified|left as)\b`)
+	asPlace = compiled(`(?i)^(?:-\w|\s*(?:endpoint|route|url|page|api|handler|path|entry|import|reference|section|support|integration|\(?unchanged|not\b))`)
+	// After the last path of a list: what makes it the subject of a clause of its own, "Updated a.go, b.go calls it".
+	asSubject = compiled(`(?i)^\s+(?:already|still|never|no longer|only|is|was|are|were|has|had|did|need|can|could|would|will|[a-z]{2,}s)\b`)
+	fromTo    = compiled(`(?i)^\s*(?:->|→|=>|to|into)\s+`)
+	clearEnd  = compiled("^\\s*(?:$|[,.;:(—–-]|and\\b|as\\b|because\\b|since\\b|which\\b|entirely\\b|completely\\b|altogether\\b|after\\b|with\\b)")
+	untold    = compiled(`(?i)\b(?:unchanged|no changes?|not (?:changed|modified|touched)|untouched|unmodified|left as)\b`)
 )
 
 // fileHeading reports whether a line is a heading of changed files, how they were changed, and what follows its colon. Without a
@@ -104,6 +106,9 @@ func (r *Report) fileClaims(s string) {
 		}
 		verb, rest := strings.ToLower(s[m[2]:m[3]]), s[m[1]:]
 		paths, after := pathList(rest)
+		if len(paths) > 1 && asSubject.get().MatchString(after) {
+			paths = paths[:len(paths)-1]
+		}
 		if len(paths) > 0 && !asPlace.get().MatchString(after) && !untold.get().MatchString(after[:min(len(after), 80)]) {
 			r.made(verb, paths, after)
 		}

@@ -82,7 +82,7 @@ func plainCount(words string) bool {
 // counts reads "12 passed, 1 failed, 2 skipped".
 func (c *TestClaim) counts(words string) {
 	for _, m := range someCounts.get().FindAllStringSubmatch(words, -1) {
-		if middle := strings.ToLower(m[2]); middle != "" && middle != "tests" && middle != "test" && middle != "unit" && middle != "specs" && middle != "cases" && middle != "assertions" {
+		if middle := strings.ToLower(m[2]); middle != "" && middle != "tests" && middle != "test" && middle != "unit" && middle != "specs" && middle != "cases" {
 			if middle == "assertions" || !strings.Contains(strings.ToLower(m[0]), "test") {
 				continue // "2 packages failed"
 			}

@@ -117,15 +117,33 @@ func (r *Report) fileList(raw json.RawMessage, kind ChangeKind) {
 		var s string
 		if json.Unmarshal(e, &s) == nil {
 			for _, p := range splitPaths(s) {
-				r.addFile(p, kind)
+				r.fileEntry(p, kind)
 			}
 			continue
 		}
 		var o struct{ Path, File, Filename, Name, Action, Status, Change scalar }
 		if json.Unmarshal(e, &o) == nil {
-			r.addFile(string(firstOf(o.Path, o.File, o.Filename, o.Name)), firstKind(kindOfWord(string(firstOf(o.Action, o.Status, o.Change))), kind))
+			r.fileEntry(string(firstOf(o.Path, o.File, o.Filename, o.Name)), firstKind(kindOfWord(string(firstOf(o.Action, o.Status, o.Change))), kind))
 		}
 	}
+}
+
+// fileEntry adds the path of an entry, which may say more: "a.go (new)", "a.go - why", "a.go -> b.go". A word for nothing, a folder and
+// words among which there is surely no path claim nothing.
+func (r *Report) fileEntry(s string, kind ChangeKind) {
+	s = strings.TrimSpace(s)
+	switch strings.ToLower(s) {
+	case "none", "n/a", "na", "nil", "null", "nothing", "-":
+		return
+	}
+	if strings.HasSuffix(s, "/") || strings.HasSuffix(s, `\`) {
+		return
+	}
+	if strings.ContainsAny(s, " \t") && !isPath(tidyPath(s)) {
+		r.bullet(s, kind)
+		return
+	}
+	r.addFile(s, kind)
 }
 
 func (r *Report) commitList(raw json.RawMessage) {
@@ -324,6 +342,10 @@ const maxClaims = 500
 func splitPaths(s string) []string {
 	var all []string
 	for line := range strings.Lines(s) {
+		if strings.Contains(line, "{") {
+			all = append(all, strings.TrimSpace(line)) // a pattern, whose commas are its own
+			continue
+		}
 		parts := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' })
 		for i, p := range parts {
 			p = strings.TrimSpace(p)
