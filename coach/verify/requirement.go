@@ -96,7 +96,7 @@ func Listed(line string, commands [][]string) ([]string, bool) {
 	if strings.ContainsAny(line, "\"'\\$`;&|<>()\n\r") {
 		return nil, false
 	}
-	words := strings.Fields(line)
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' }) // what only looks like a blank is none
 	for _, c := range commands {
 		if len(words) > 0 && slices.Equal(words, c) {
 			return slices.Clone(c), true
