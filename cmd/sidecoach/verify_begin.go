@@ -40,7 +40,7 @@ the tests to run, notes and concerns. The decision then goes to verify record.`,
 			defer file.close()
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
-			v, err := o.look(ctx, cmd.InOrStdin())
+			v, err := o.look(ctx, cmd.InOrStdin(), trace)
 			if err != nil {
 				return err
 			}

@@ -21,9 +21,9 @@ type witnesses struct {
 	list []verify.Witness
 }
 
-// lookFrom returns the witnesses of the working tree that dir is in.
-func lookFrom(dir string, timeout time.Duration) (witnesses, error) {
-	git, err := gitwitness.New(gitwitness.Config{Dir: dir})
+// lookFrom returns the witnesses of the working tree that dir is in, of which the files named own are no part.
+func lookFrom(dir string, timeout time.Duration, own ...string) (witnesses, error) {
+	git, err := gitwitness.New(gitwitness.Config{Dir: dir, Own: own})
 	if err != nil {
 		return witnesses{}, err
 	}
@@ -39,9 +39,9 @@ func lookFrom(dir string, timeout time.Duration) (witnesses, error) {
 	return witnesses{git, []verify.Witness{git, tests, commands, verify.TreeWitness(git.Tree)}}, nil
 }
 
-// look makes a review of what the flags name, and asks the witnesses.
-func (o *evidence) look(ctx context.Context, stdin io.Reader) (*verification, error) {
-	ws, err := lookFrom(".", o.timeout)
+// look makes a review of what the flags name, and asks the witnesses. The files named own are no part of the work.
+func (o *evidence) look(ctx context.Context, stdin io.Reader, own ...string) (*verification, error) {
+	ws, err := lookFrom(".", o.timeout, own...)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (o *evidence) record(cmd *cobra.Command, name string) (verify.Verdict, erro
 	review := started.Resume()
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	ws, err := lookFrom(".", o.timeout)
+	ws, err := lookFrom(".", o.timeout, name)
 	if err != nil {
 		return "", err
 	}

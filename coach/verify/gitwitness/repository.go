@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,13 +13,14 @@ import (
 
 // repository is a working tree as it was found when a look began.
 type repository struct {
-	git            // in root, with filters off
-	root    string // the top of the working tree, symbolic links resolved
-	sub     string // where Dir is in it, in slashes; "." at the top
-	objects string // the folder of its objects
-	head    string // the commit that is checked out; empty before the first
-	cut     bool   // a shallow clone: old commits are not there
-	part    bool   // a sparse checkout: some files are not there
+	git                   // in root, with filters off
+	root    string        // the top of the working tree, symbolic links resolved
+	sub     string        // where Dir is in it, in slashes; "." at the top
+	objects string        // the folder of its objects
+	head    string        // the commit that is checked out; empty before the first
+	cut     bool          // a shallow clone: old commits are not there
+	part    bool          // a sparse checkout: some files are not there
+	hosts   []fs.FileInfo // of the host, which are no part of the work while they are untracked
 }
 
 // errNoRepository says that there is nothing for git to look at.
@@ -142,7 +144,14 @@ func (r *repository) tracked(ctx context.Context) (map[string]bool, error) {
 // untracked returns the files that are in no index and not ignored. A name that ends with a slash is a folder with a
 // repository of its own.
 func (r *repository) untracked(ctx context.Context) ([]string, error) {
-	return r.names(ctx, nil, "ls-files", "-z", "--others", "--exclude-standard")
+	names, err := r.names(ctx, nil, "ls-files", "-z", "--others", "--exclude-standard")
+	if len(r.hosts) == 0 {
+		return names, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		info, err := os.Lstat(filepath.Join(r.root, filepath.FromSlash(name)))
+		return err == nil && slices.ContainsFunc(r.hosts, func(own fs.FileInfo) bool { return os.SameFile(own, info) })
+	}), err
 }
 
 // ignoredFiles returns the ignored files that stand in folders with others that are not.

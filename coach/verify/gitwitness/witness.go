@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,9 @@ import (
 type Config struct {
 	Dir string // a folder of the working tree; claimed paths are read from here, and from the top
 	Git string // the program; empty is git, from the PATH
+	// Own is files that the host writes while it verifies, such as a trace. They are no part of the work unless they are tracked: a
+	// tree is the same with and without them. A name that is not there is left out of account.
+	Own []string
 }
 
 // Witness looks at a working tree and its repository. It is safe for concurrent use, and changes neither.
@@ -36,13 +40,28 @@ func New(cfg Config) (*Witness, error) {
 	if cfg.Git == "" {
 		cfg.Git = "git"
 	}
+	cfg.Own = slices.Clone(cfg.Own)
 	return &Witness{cfg}, nil
+}
+
+// open finds the repository as it is now.
+func (w *Witness) open(ctx context.Context) (*repository, error) {
+	r, err := open(ctx, w.cfg.Git, w.cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range w.cfg.Own {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			r.hosts = append(r.hosts, info)
+		}
+	}
+	return r, nil
 }
 
 // Tree returns a hash of the working tree: the names, contents and modes of the files that are tracked or not ignored, and of
 // ignored Go files beside them, those of the repositories inside it included. It is that of [verify.Facts].Tree, for equal files the same in every clone.
 func (w *Witness) Tree(ctx context.Context) (string, error) {
-	r, err := open(ctx, w.cfg.Git, w.cfg.Dir)
+	r, err := w.open(ctx)
 	if err != nil {
 		return "", fmt.Errorf("gitwitness: %w", err)
 	}
@@ -57,7 +76,7 @@ func (w *Witness) Tree(ctx context.Context) (string, error) {
 // whether that is all of it. An empty baseline is what is checked out. Nothing that the repository's settings
 // name shows files (textconv, external diffs).
 func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch string, whole bool, err error) {
-	r, err := open(ctx, w.cfg.Git, w.cfg.Dir)
+	r, err := w.open(ctx)
 	if err != nil {
 		return "", false, fmt.Errorf("gitwitness: %w", err)
 	}
@@ -111,7 +130,7 @@ func (l *look) unseen(format string, args ...any) {
 
 func (l *look) look(ctx context.Context, w *Witness) error {
 	var err error
-	if l.r, err = open(ctx, w.cfg.Git, w.cfg.Dir); err != nil {
+	if l.r, err = w.open(ctx); err != nil {
 		return err
 	}
 	if l.facts.Tree, err = l.r.tree(ctx); err != nil {
