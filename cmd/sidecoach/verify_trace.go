@@ -18,6 +18,7 @@ type traceFile struct {
 	f    *os.File
 	end  int64 // of the last whole line
 	open bool  // which has no line end
+	made bool  // it was not there before
 }
 
 // openTrace reads a trace, and makes one where that is wanted and there is none. The caller closes it.
@@ -26,7 +27,9 @@ func openTrace(name string, make bool) (*traceFile, verify.Trace, error) {
 	if make {
 		mode |= os.O_CREATE
 	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(name)
+	made := errors.Is(err, fs.ErrNotExist)
+	if err == nil && !info.Mode().IsRegular() {
 		return nil, nil, badInput("--trace takes the name of a file", "the trace %q is no regular file", name)
 	}
 	f, err := os.OpenFile(name, mode, 0o600)
@@ -44,7 +47,7 @@ func openTrace(name string, make bool) (*traceFile, verify.Trace, error) {
 			if rest := bytes.TrimSpace(text[end:]); len(rest) > 0 && json.Valid(rest) {
 				end = len(text) // only its line end is missing
 			}
-			return &traceFile{name, f, int64(end), end > 0 && text[end-1] != '\n'}, trace, nil
+			return &traceFile{name, f, int64(end), end > 0 && text[end-1] != '\n', made}, trace, nil
 		}
 	}
 	f.Close()
@@ -74,4 +77,10 @@ func (t *traceFile) add(events ...verify.Event) error {
 	return nil
 }
 
-func (t *traceFile) close() { t.f.Close() }
+// close closes the file, and takes away one that was made and has nothing in it.
+func (t *traceFile) close() {
+	t.f.Close()
+	if t.made && t.end == 0 {
+		_ = os.Remove(t.name)
+	}
+}

@@ -118,14 +118,19 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// WriteTo writes the events as JSON Lines, in one call of Write.
+// WriteTo writes the events as JSON Lines, in one call of Write. An event that is longer than ReadTrace takes is an error, and then
+// nothing is written.
 func (t Trace) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, e := range t {
+		before := b.Len()
 		if err := enc.Encode(e); err != nil {
 			return 0, fmt.Errorf("verify: trace: %w", err)
+		}
+		if b.Len()-before > maxLine {
+			return 0, fmt.Errorf("verify: trace: an event is %w", errLine)
 		}
 	}
 	n, err := w.Write(b.Bytes())
