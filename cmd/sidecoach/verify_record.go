@@ -28,13 +28,15 @@ commits once more, and print the decision that the facts allow. An approval
 that they do not carry becomes feedback, and each reason is printed; feedback
 stays feedback. Feedback that says nothing ("needs improvement") is refused.
 
-The command that verify begin ran counts as long as the tree is the same. To
+The command that verify begin ran counts as long as the tree is the same. The
+trace is no part of it; a decision that was written to a file in it is, unless
+git ignores the file: pipe it in, or write it elsewhere. To
 run it again, give it again: a trace says what was run, and nothing that it
 says is run.
 
 Exit status: 0 a decision was recorded, 1 bad input or a failure, 64 wrong
 usage. With --exit-code feedback is 10.`,
-		Example: `  sidecoach verify record --task T7 --trace t7.jsonl <decision.json`,
+		Example: `  sidecoach verify record --task T7 --trace t7.jsonl <../decision.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.take(cmd, args); err != nil {
 				return err
