@@ -19,11 +19,11 @@ func FuzzLayout(f *testing.F) {
 	f.Add(strings.Repeat("Fixed it, ", 409) + "works.")
 	h := newHeuristic(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.ContainsAny(text, "\r\x1b") { // a lone CR before LF would become one break; escape sequences may hold breaks
-			t.Skip()
+		if strings.ContainsAny(text, "\r\x1b") {
+			t.Skip("a lone CR before LF would become one break; escape sequences may hold breaks")
 		}
-		if len(text)+41*strings.Count(text, "\n") > maxSpan { // of a sentence with more white space in it, what follows is another
-			t.Skip()
+		if len(text)+41*strings.Count(text, "\n") > maxSpan {
+			t.Skip("a sentence with more white space in it than maxSpan ends there")
 		}
 		want, err := h.Classify(context.Background(), Input{Text: text})
 		if err != nil {

@@ -121,10 +121,10 @@ func FuzzNumbers(f *testing.F) {
 		var rats [2]*big.Rat
 		for i, s := range []string{a, b} {
 			if len(s) > 40 || !json.Valid([]byte(s)) || s != strings.TrimSpace(s) || !isNumber([]byte(s)) {
-				t.Skip()
+				t.Skip("not a short JSON number")
 			}
 			if e := strings.IndexAny(s, "eE"); e >= 0 && len(s)-e > 5 {
-				t.Skip() // big.Rat would write it out
+				t.Skip("big.Rat would write such a number out")
 			}
 			var ok bool
 			if rats[i], ok = new(big.Rat).SetString(s); !ok {
@@ -161,7 +161,7 @@ func FuzzWildcard(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, pattern, s string) {
 		if len(pattern) > 12 || len(s) > 20 {
-			t.Skip()
+			t.Skip("too long for the slow reference")
 		}
 		if got := matchWildcard(pattern, s); got != matchSlowly(pattern, s) {
 			t.Fatalf("%q against %q: %v", pattern, s, got)
@@ -242,7 +242,7 @@ func FuzzReplay(f *testing.F) {
 	f.Add(0, len(whole), "")
 	f.Fuzz(func(t *testing.T, at, drop int, put string) {
 		if at < 0 || drop < 0 || at > len(whole) || drop > len(whole)-at {
-			t.Skip()
+			t.Skip("outside of the journal")
 		}
 		changed := whole[:at] + put + whole[at+drop:]
 		s, err := Replay(p, o, strings.NewReader(changed))

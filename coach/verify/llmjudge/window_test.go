@@ -60,7 +60,7 @@ func FuzzWindow(f *testing.F) {
 	f.Add(strings.Repeat("\ndiff --git ", 50), 100)
 	f.Fuzz(func(t *testing.T, diff string, max int) {
 		if max < 1 || max > 1<<20 || !utf8.ValidString(diff) {
-			t.Skip()
+			t.Skip("no bound or text that window is given")
 		}
 		shown, whole := window(diff, max)
 		require.LessOrEqual(t, len(shown), max)
