@@ -41,16 +41,35 @@ func pauseOf(file string, m hook.Moment) replayPause {
 		Action: d.Action, Outcome: d.Outcome, Reason: d.Reason, Type: d.Result.Type, Rejected: d.Result.WasRejectedCompletion,
 		Confidence: d.Result.Confidence, Continues: d.Continues, Hold: m.Output.Hold, Reply: hook.ReadReply(m.Next),
 	}
-	p.Asked = p.Reply == hook.ReplyAnswer || p.Reply == hook.ReplyOther && endsWithQuestion(m.Output.Text)
+	nudged := false
+	p.Asked, nudged = meant(p, endsWithQuestion(m.Output.Text))
 	switch goesOn := d.Action == autocontinue.Continue; {
-	case goesOn && p.Reply == hook.ReplyNudge:
+	case goesOn && nudged:
 		p.Effect = agrees
 	case goesOn && p.Asked:
 		p.Effect = against
-	case p.Reply == hook.ReplyNudge:
+	case nudged:
 		p.Effect = missed
 	}
 	return p
+}
+
+// meant tells whether the human answered a question or sent the agent on. What the words are is not enough: yes is an answer
+// where the agent asked, sends it on where it said what it would do next, and is thanks after anything else.
+func meant(p replayPause, asks bool) (answered, nudged bool) {
+	switch p.Reply {
+	case hook.ReplyNudge:
+		return false, true
+	case hook.ReplyYesNudge:
+		return asks, !asks
+	case hook.ReplyAssent:
+		return asks, !asks && p.Type == classify.Status && !p.Rejected
+	case hook.ReplyAnswer:
+		return true, false
+	case hook.ReplyOther:
+		return asks, false
+	}
+	return false, false
 }
 
 // endsWithQuestion reports whether the last line of a text asks something.
