@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -8,8 +9,10 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/llm/internal/o200k"
 )
 
 // Options is what a [Classifier] needs beside its client. The zero value is the built-in prompt, a heuristic of its own and
@@ -28,6 +31,7 @@ type Options struct {
 type Classifier struct {
 	client    *Client
 	system    string
+	fixed     func() int // tokens of what is the same on every call
 	heuristic *classify.Heuristic
 	flights   flights
 	cache     cache
@@ -61,7 +65,14 @@ func New(client *Client, o Options) (*Classifier, error) {
 			return nil, fmt.Errorf("llm: %w", err)
 		}
 	}
-	return &Classifier{client: client, system: static, heuristic: h, cache: cache{size: o.Cache}}, nil
+	fixed := sync.OnceValue(func() int {
+		var sent bytes.Buffer
+		if err := json.Compact(&sent, schema); err != nil { // it is part of the program
+			panic(err)
+		}
+		return o200k.Count(static) + o200k.Count(sent.String())
+	})
+	return &Classifier{client: client, system: static, fixed: fixed, heuristic: h, cache: cache{size: o.Cache}}, nil
 }
 
 // some returns an error when fsys has none of the files of a prompt.
@@ -82,6 +93,17 @@ func some(fsys fs.FS) error {
 // message of more than 900 bytes takes some 30 ms longer than others, to unpack a table of 5 MB that stays in memory.
 func (c *Classifier) Messages(in classify.Input) (system, user string) {
 	return c.system, brief(in, func(text string) []classify.Signal { return c.signals(in, text) })
+}
+
+// Tokens returns about how many tokens a call about in sends, before any is made: both messages and the schema of the answer as
+// o200k_base counts them, and what the form of a chat adds. An output that is not sent has none.
+func (c *Classifier) Tokens(in classify.Input) int {
+	if strings.TrimSpace(clean(in.Text)) == "" {
+		return 0
+	}
+	const form = 12 // of OpenAI's: 3 a message, 1 for its role, 3 to begin the answer, and a little around the schema
+	_, user := c.Messages(in)
+	return c.fixed() + o200k.Count(user) + form
 }
 
 // signals are those of in with another text.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/llm/internal/o200k"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -87,6 +88,28 @@ func TestBlankOutputIsNotSent(t *testing.T) {
 		assert.Equal(t, "heuristic", r.Source)
 	}
 	assert.Zero(t, f.calls())
+}
+
+// What a call would cost is known before it, to a few tokens.
+func TestTokens(t *testing.T) {
+	f := &fake{replies: []reply{says(good)}}
+	j := newJudge(t, f, Options{})
+	for _, in := range []classify.Input{
+		{Text: "x"},
+		{Text: "Der Import behält die Reihenfolge, die Tests sollten grün sein.", Request: "Behalte die Reihenfolge.", Coached: 1},
+		{Text: strings.Repeat("テストは通るはずです。", 900), Criteria: []string{"All tests pass."}},
+	} {
+		_, err := j.Classify(t.Context(), in)
+		require.NoError(t, err)
+		sent := f.requests[f.calls()-1].Body
+		tokens := o200k.Count(string(sent.ResponseFormat))
+		for _, m := range sent.Messages {
+			tokens += o200k.Count(m.Content)
+		}
+		assert.InDelta(t, tokens, j.Tokens(in), 15)
+		assert.Less(t, j.Tokens(in)-j.Tokens(classify.Input{Text: "x"}), maxBrief)
+	}
+	assert.Zero(t, j.Tokens(classify.Input{Text: " \n"}), "it is not sent")
 }
 
 func TestFallbackAlwaysAnswers(t *testing.T) {
