@@ -25,6 +25,7 @@ type Options struct {
 	Parallel  int                   // calls at a time at most; 0 is 8
 	Progress  func(done, total int) // called after each call of the classifier, one at a time, done rising to total
 	Name      string                // of the classifier, for the report
+	About     []string              // what the cases are, a sentence each, for the report
 }
 
 func (o *Options) defaults() error {
@@ -65,7 +66,7 @@ func Evaluate(ctx context.Context, c classify.Classifier, cases []Case, opts Opt
 	if err != nil {
 		return Report{}, fmt.Errorf("evaluate: %w", err)
 	}
-	r := Report{Version: Version, Classifier: opts.Name, Threshold: opts.Threshold, Repeat: opts.Repeat}
+	r := Report{Version: Version, Classifier: opts.Name, About: opts.About, Threshold: opts.Threshold, Repeat: opts.Repeat}
 	for i, cs := range cases {
 		r.Outcomes = append(r.Outcomes, outcome(cs, answers[i*opts.Repeat:(i+1)*opts.Repeat], opts.Threshold))
 	}

@@ -87,6 +87,10 @@ type figureRow struct {
 func (r Report) view() view {
 	v := view{Report: r, Matrix: matrixOf(r.All.Labels), Diagram: diagramOf(r.All.Calibration)}
 	v.Classifier = shown(r.Classifier)
+	v.About = nil
+	for _, sentence := range r.About {
+		v.About = append(v.About, shown(sentence))
+	}
 	v.Gate = r.gate()
 	if r.Threshold != NoGate {
 		v.Gate = "threshold " + v.Gate

@@ -14,7 +14,7 @@ type Judged struct {
 	Result classify.Result
 }
 
-// Record makes the report that [Evaluate] makes, of verdicts that are there already. Of the options Threshold and Name count.
+// Record makes the report that [Evaluate] makes, of verdicts that are there already. Of the options Threshold, Name and About count.
 // An error is a case or an option that makes no sense.
 func Record(judged []Judged, opts Options) (Report, error) {
 	opts.Repeat = 1
@@ -30,7 +30,7 @@ func Record(judged []Judged, opts Options) (Report, error) {
 	if err := checkAll(cases); err != nil {
 		return Report{}, fmt.Errorf("evaluate: %w", err)
 	}
-	r := Report{Version: Version, Classifier: opts.Name, Threshold: opts.Threshold, Repeat: 1}
+	r := Report{Version: Version, Classifier: opts.Name, About: opts.About, Threshold: opts.Threshold, Repeat: 1}
 	for i, c := range cases {
 		r.Outcomes = append(r.Outcomes, outcome(c, answers[i:i+1], opts.Threshold))
 	}

@@ -2,6 +2,7 @@ package evaluate_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,12 +25,17 @@ func TestRecord(t *testing.T) {
 		require.NoError(t, err)
 		cases, judged = append(cases, c), append(judged, evaluate.Judged{Case: c, Result: r})
 	}
-	opts := evaluate.Options{Name: "heuristic", Threshold: 0.7}
+	opts := evaluate.Options{Name: "heuristic", Threshold: 0.7, About: []string{"Three pauses <of> a \u202esession."}}
 	want, err := evaluate.Evaluate(context.Background(), h, cases, opts)
 	require.NoError(t, err)
 	got, err := evaluate.Record(judged, opts)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(want, got, cmpopts.IgnoreFields(evaluate.Report{}, "Latency"), cmpopts.EquateEmpty()))
+
+	var page strings.Builder
+	require.NoError(t, got.HTML(&page))
+	require.Contains(t, page.String(), `<p>Three pauses &lt;of&gt; a \u202esession.</p>`)
+	require.NotContains(t, page.String(), "latency", "nobody took it")
 
 	_, err = evaluate.Record(append(judged, judged[0]), opts)
 	require.ErrorContains(t, err, "a second case is named")

@@ -14,7 +14,8 @@ const Version = 1
 type Report struct {
 	Version    int       `json:"version"`
 	Classifier string    `json:"classifier"`
-	Threshold  float64   `json:"threshold"` // -1 is no gate
+	About      []string  `json:"about,omitempty"` // what the cases are, a sentence each
+	Threshold  float64   `json:"threshold"`       // -1 is no gate
 	Repeat     int       `json:"repeat"`
 	All        Summary   `json:"all"`
 	Sure       Summary   `json:"sure"`           // without the cases whose meta.sure is false
