@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -82,6 +83,16 @@ func TestProgressBar(t *testing.T) {
 	assert.Contains(t, shown, "\r"+full+" 100 %  4 of 4\x1b[K")
 	assert.True(t, strings.HasSuffix(shown, "\r\x1b[K"), "it is taken away: %q", shown)
 	assert.NotContains(t, out, "█", "the report is not mixed with it")
+
+	for width, want := range map[int]string{
+		60: "\r███████████████░░░░░░░░░░░░░░░  50 %  1 of 2\x1b[K", 40: "\r████████████░░░░░░░░░░░░░  50 %  1 of 2\x1b[K", 20: "\r██░░░  50 %  1 of 2\x1b[K", 18: "\r█████░░░░░░  50 %\x1b[K", 8: "\r50 %\x1b[K",
+	} {
+		_, shown := errorsOnTerminal(t, width, 0, "eval", "--cases", cases, "--json")
+		assert.Contains(t, shown, want)
+		for line := range strings.SplitSeq(shown, "\r") {
+			assert.Less(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\x1b[K")), width, "it does not wrap")
+		}
+	}
 
 	t.Setenv("TERM", "dumb")
 	_, shown = errorsOnTerminal(t, 0, 0, "eval", "--cases", cases)
