@@ -21,7 +21,7 @@
 //
 // [OpenTranscript] recognizes a transcript by its content, and [Transcript.Replay] goes through its pauses as a hook would have
 // met them, with the same [Trace] and the same [Memory] at each, so that a loop decides the same. [ReadReply] tells what the
-// human's words after a pause were. The file is read once forwards, and from each pause back to the human's words, in memory
+// human's words after a pause were; whether yes answers something or sends the agent on is told by what the agent had written. The file is read once forwards, and from each pause back to the human's words, in memory
 // that does not grow with it.
 //
 // # Formats

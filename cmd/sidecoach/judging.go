@@ -43,7 +43,7 @@ func (o *judging) classifier(ctx context.Context, k *keeper) (classify.Classifie
 		return nil, err
 	}
 	if k == nil {
-		judge, _, err := o.llm.judge(cfg, heuristic)
+		judge, _, err := o.llm.judge(cfg, heuristic, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func (o *judging) classifier(ctx context.Context, k *keeper) (classify.Classifie
 	if err != nil {
 		known = endpoint{} // the state will not be readable either, and says so
 	}
-	judge, client, err := o.llm.judge(known.seed(cfg, time.Now()), heuristic)
+	judge, client, err := o.llm.judge(known.seed(cfg, time.Now()), heuristic, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func newClassifier(kind string, o llmOptions, parallel int) (classify.Classifier
 	if err != nil {
 		return nil, err
 	}
-	judge, _, err := o.judge(cfg, heuristic)
+	judge, _, err := o.judge(cfg, heuristic, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +96,13 @@ func (o *llmOptions) config(parallel int) (llm.Config, error) {
 	return cfg, nil
 }
 
-func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, *llm.Client, error) {
+// judge returns a classifier that keeps some verdicts, so that the same is not asked again.
+func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic, keep int) (*llm.Classifier, *llm.Client, error) {
 	client, err := llm.NewClient(cfg)
 	if err != nil {
 		return nil, nil, misuse("look at --model and --base-url, OPENAI_API_KEY, OPENAI_BASE_URL and SIDECOACH_MODEL", "the LLM cannot be used: %s", trimmed(err))
 	}
-	opts := llm.Options{Heuristic: heuristic}
+	opts := llm.Options{Heuristic: heuristic, Cache: keep}
 	if o.prompt != "" {
 		// To open what is no folder, such as a pipe, may wait for ever.
 		if info, err := os.Stat(o.prompt); err == nil && !info.IsDir() {

@@ -54,6 +54,11 @@ func pauseOf(file string, m hook.Moment) replayPause {
 	return p
 }
 
+// labelled reports whether the human's words label the output.
+func (p replayPause) labelled() bool {
+	return p.Type.Valid() && (p.Asked || p.Effect == agrees || p.Effect == missed)
+}
+
 // meant tells whether the human answered a question or sent the agent on. What the words are is not enough: yes is an answer
 // where the agent asked, sends it on where it said what it would do next, and is thanks after anything else.
 func meant(p replayPause, asks bool) (answered, nudged bool) {
@@ -127,9 +132,14 @@ type replayTotal struct {
 	Agrees    int                         `json:"agrees"`
 	Against   int                         `json:"against"`
 	Missed    int                         `json:"missed"`
-	Asked     int                         `json:"judged"` // outputs that were put to the classifier
-	Fallbacks int                         `json:"fallbacks"`
+	Asked     int                         `json:"judged"`    // outputs that were put to the classifier
+	Fallbacks int                         `json:"fallbacks"` // of these, those that the heuristic judged because the LLM failed
 	Reasons   map[autocontinue.Reason]int `json:"reasons"`
+	LLM       *replayLLM                  `json:"llm,omitempty"`
+	Verdict   worth                       `json:"verdict"`
+	Labelled  int                         `json:"-"` // pauses that the human's words label
+
+	Interrupted bool `json:"interrupted,omitempty"` // there was more to read
 }
 
 func (t *replayTotal) sessions(s replaySession) {
@@ -163,5 +173,12 @@ func (t *replayTotal) add(o replayTotal) {
 	t.Missed += o.Missed
 	t.Asked += o.Asked
 	t.Fallbacks += o.Fallbacks
+	t.Labelled += o.Labelled
+	if o.LLM != nil {
+		if t.LLM == nil {
+			t.LLM = &replayLLM{}
+		}
+		t.LLM.add(*o.LLM)
+	}
 	t.reasons(o.Reasons)
 }

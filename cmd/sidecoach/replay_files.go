@@ -32,6 +32,8 @@ func (t *oldSessions) names() []string {
 	return names
 }
 
+const usualPlaces = "agents keep transcripts in ~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.copilot/session-state and .specstory/history"
+
 // findTranscripts returns the files that names, folders and patterns stand for, each once.
 func findTranscripts(args []string) (found oldSessions, err error) {
 	seen := make(map[string]bool)
@@ -62,26 +64,39 @@ func findTranscripts(args []string) (found oldSessions, err error) {
 		return nil
 	}
 	for _, arg := range args {
-		names := []string{arg}
+		names, matched := []string{arg}, false
 		if _, err := os.Stat(arg); err != nil {
+			if arg == "-" {
+				return found, misuse("save it as a file: it is read forwards and backwards", "a transcript is not read from standard input")
+			}
+			if strings.Contains(arg, "**") {
+				return found, misuse("name the folder alone: what is in it is read at any depth", "the pattern %q has **, which would stand for one folder only", arg)
+			}
+			matched = true
 			if names, err = filepath.Glob(arg); err != nil {
 				return found, misuse(`* stands for any characters, ? for one, [ab] for one of them, and \ takes away their meaning`, "the pattern %q cannot be read", arg)
 			}
 		}
 		if len(names) == 0 {
-			return found, badInput("check the name; replay takes files, folders and patterns such as 'logs/*.jsonl'", "no such file: %q", arg)
+			return found, badInput("check the name; "+usualPlaces, "no such file: %q", arg)
 		}
 		for _, name := range names {
 			if info, err := os.Stat(name); err == nil && info.IsDir() {
 				if err := found.walk(name, add); err != nil {
 					return found, err
 				}
-			} else if err := add(name, false); err != nil {
+			} else if err := add(name, matched && isLink(name)); err != nil {
 				return found, err
 			}
 		}
 	}
 	return found, nil
+}
+
+// isLink reports whether a name is a symbolic link.
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // walk adds the files of a folder that may be transcripts by their names.

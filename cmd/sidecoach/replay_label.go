@@ -20,22 +20,19 @@ const (
 type labelled struct{ judged []evaluate.Judged }
 
 func (l *labelled) add(p replayPause, m hook.Moment) {
-	if len(l.judged) == maxLabelled || !m.Decision.Result.Type.Valid() {
+	if len(l.judged) == maxLabelled || !p.labelled() {
 		return
 	}
-	want := classify.Status
-	switch {
-	case p.Reply == hook.ReplyNudge:
-	case p.Asked:
-		want = classify.Question
-	default:
-		return
+	// Which of the two sorts of status it was the words do not tell, so the verdict has it.
+	want := evaluate.Want{Type: classify.Status, WasRejectedCompletion: p.Rejected}
+	if p.Asked {
+		want = evaluate.Want{Type: classify.Question}
 	}
 	l.judged = append(l.judged, evaluate.Judged{
 		Case: evaluate.Case{
 			Name:  fmt.Sprintf("%s:%d", p.File, p.Line),
 			Input: classify.Input{Text: clipped(m.Output.Text), Request: clipped(m.Output.Request), Evidence: m.Output.Evidence, Coached: m.Output.Continues},
-			Want:  evaluate.Want{Type: want},
+			Want:  want,
 			Meta:  map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)},
 		},
 		Result: m.Decision.Result,
@@ -50,10 +47,16 @@ func clipped(text string) string {
 }
 
 // report writes the page.
-func (l *labelled) report(name string, threshold float64) (func(io.Writer) error, error) {
+func (l *labelled) report(name string, threshold float64, total replayTotal) (func(io.Writer) error, error) {
 	if len(l.judged) == 0 {
 		return nil, badInput("without --html the table shows what was decided", "there is nothing to show on a page: after no pause did the human's words tell what it was")
 	}
-	report, err := evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name})
+	about := total.sentences()
+	if labelled := total.Labelled; labelled > len(l.judged) {
+		about = append(about, fmt.Sprintf("Below are the first %s of %s pauses that your words label.", thousands(len(l.judged)), thousands(labelled)))
+	} else {
+		about = append(about, "Below are the pauses that your words label: as a status where they sent the agent on, as a question where they answered one.")
+	}
+	report, err := evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name, About: about})
 	return report.HTML, err
 }

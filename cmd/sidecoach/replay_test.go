@@ -1,17 +1,30 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
 // A session that is told to the hook while its transcript grows, and the same transcript replayed, give the same decisions.
@@ -106,23 +119,410 @@ func replayFixture(t *testing.T) string {
 	return file
 }
 
-// Nothing is sent without a yes.
+// Nothing is sent without a yes, and nothing is estimated that is not sent.
 func TestReplayAsksBeforeItCosts(t *testing.T) {
-	found, err := findTranscripts([]string{replayFixture(t)})
-	require.NoError(t, err)
-	heuristic, err := classify.NewHeuristic()
-	require.NoError(t, err)
-	t.Setenv("OPENAI_BASE_URL", "")
+	var sent, tokens atomic.Int64
+	server := meteredServer(t, func(prompt string) (int, string) {
+		sent.Add(1)
+		tokens.Add(int64(len(prompt)))
+		return http.StatusOK, `{"type":"status","confidence":0.95,"reason":"r","coaching_message":"Show the output of the tests."}`
+	})
+	file := replayFixture(t)
 	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false, "": false, "yesterday\n": false} {
-		var shown strings.Builder
-		o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{model: "judge"}}}
-		err := o.agreed(t.Context(), found, replay{classifier: heuristic}, strings.NewReader(answer), &shown, terminal{keyboard: true})
-		assert.Regexp(t, `^about 1 call of judge at OpenAI: \d+ tokens to it and 200 back\.\nSend what the agents wrote there\? \[y/N\] `, shown.String())
+		sent.Store(0)
+		o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{model: "judge", baseURL: server.URL, timeout: usualPatience}}, price: price{1, 2}}
+		var shown, table strings.Builder
+		cmd := newReplay(terminal{})
+		cmd.SetContext(t.Context())
+		cmd.SetIn(strings.NewReader(answer))
+		cmd.SetOut(&table)
+		cmd.SetErr(&shown)
+		err := o.run(cmd, []string{file, file}, terminal{keyboard: true})
+		assert.Regexp(t, `^about 1 call of judge at http://\S+: 1,\d{3} tokens to it and 100 back, 0\.00\d+ by --price\.\nSend what the agents wrote there\? \[y/N\] `, shown.String())
 		if yes {
 			assert.NoError(t, err, answer)
+			assert.EqualValues(t, 1, sent.Load())
+			assert.Regexp(t, `(?m)^judge judged 1 output: 1,000 tokens to it \(800 of them cached\) and 50 back, 0\.0011 by --price$`, table.String())
 		} else {
 			assert.EqualError(t, err, "nothing was sent", answer)
+			assert.Zero(t, sent.Load(), answer)
+			assert.Empty(t, table.String())
 		}
+	}
+}
+
+// meteredServer speaks chat completions: it gives what answer returns for a user message, and says that this took 1000 tokens,
+// of which 800 were cached, and 50.
+func meteredServer(t *testing.T, answer func(prompt string) (int, string)) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Messages []struct{ Content string } }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || len(body.Messages) != 2 {
+			http.Error(w, "bad request", http.StatusBadRequest)
+			return
+		}
+		status, text := answer(body.Messages[1].Content)
+		w.WriteHeader(status)
+		json.NewEncoder(w).Encode(map[string]any{
+			"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": text}}},
+			"usage":   map[string]any{"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": map[string]any{"cached_tokens": 800}},
+		})
+	}))
+	t.Cleanup(s.Close)
+	t.Setenv("OPENAI_API_KEY", "k")
+	return s
+}
+
+// replayTotals replays with --json and returns the total.
+func replayTotals(t *testing.T, status int, args ...string) (total replayTotal, stderr string) {
+	t.Helper()
+	out, errs, got := sidecoach(t, strings.NewReader(""), append([]string{"replay", "--json"}, args...)...)
+	require.Equal(t, status, got, errs)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var v struct{ Total *replayTotal }
+	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &v))
+	require.NotNil(t, v.Total, "the total is last")
+	return *v.Total, errs
+}
+
+// What is the same is sent once, here a session and the copy of it that a resumed one begins with, and the estimate knows.
+func TestReplaySendsNothingTwice(t *testing.T) {
+	sent := 0
+	server := meteredServer(t, func(string) (int, string) {
+		sent++
+		return http.StatusOK, `{"type":"completion","confidence":0.95,"reason":"r","coaching_message":null}`
+	})
+	dir := filepath.Dir(replayFixture(t))
+	text, err := os.ReadFile(filepath.Join(dir, "session.jsonl"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "resumed.jsonl"), bytes.ReplaceAll(text, []byte("s1"), []byte("s2")), 0o600))
+	total, errs := replayTotals(t, 0, dir, "--llm", "--yes", "--base-url", server.URL)
+	assert.Equal(t, 1, sent)
+	assert.Contains(t, errs, "about 1 call of ")
+	assert.Equal(t, replayLLM{Model: defaultModel, Answered: 2, Repeated: 1, PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50}, *total.LLM)
+}
+
+// Where the LLM fails the heuristic judges, and it is said how often and why.
+func TestReplayOfAnLLMThatFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status int
+		answer string
+		why    string
+	}{
+		"the key is wrong": {http.StatusUnauthorized, "", "401"},
+		"it babbles":       {http.StatusOK, "I like it.", "JSON"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := 0
+			server := meteredServer(t, func(string) (int, string) {
+				if n++; n == 1 {
+					return http.StatusOK, `{"type":"completion","confidence":0.95,"reason":"r","coaching_message":null}`
+				}
+				return tt.status, tt.answer
+			})
+			file := replayHistory(t)
+			total, _ := replayTotals(t, 0, file, "--llm", "--yes", "--base-url", server.URL)
+			assert.Equal(t, 1, total.LLM.Answered)
+			assert.Equal(t, total.Asked-1, total.Fallbacks)
+			failed := 0
+			for why, n := range total.LLM.Failed {
+				failed += n
+				assert.True(t, strings.Contains(why, tt.why) || strings.Contains(why, "left alone"), why)
+			}
+			assert.Equal(t, total.Fallbacks, failed)
+			out, _, _ := sidecoach(t, strings.NewReader(""), "replay", file, "--llm", "--yes", "--base-url", server.URL)
+			assert.Contains(t, out, "the heuristic decided:")
+			assert.Contains(t, out, tt.why)
+		})
+	}
+}
+
+// A server that is busy for a while is asked once more after that while, and not when it is long.
+func TestObliging(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after time.Duration
+		calls int
+		waits []time.Duration
+	}{
+		"a while":     {30 * time.Second, 2, []time.Duration{30 * time.Second}},
+		"too long":    {time.Hour, 1, nil},
+		"nobody says": {0, 1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			var waits []time.Duration
+			c := obliging{
+				classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+					if calls++; calls == 2 {
+						return classify.Result{Type: classify.Status}, nil
+					}
+					return classify.Result{}, fmt.Errorf("wrapped: %w", llm.StatusError{Code: 429, RetryAfter: tt.after})
+				}),
+				func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
+			}
+			_, err := c.Classify(t.Context(), classify.Input{})
+			assert.Equal(t, tt.calls == 2, err == nil)
+			assert.Equal(t, tt.calls, calls)
+			assert.Equal(t, tt.waits, waits)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		assert.NoError(t, pause(t.Context(), time.Minute))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		assert.ErrorIs(t, pause(ctx, time.Minute), context.Canceled)
+	})
+}
+
+func TestWhyNot(t *testing.T) {
+	for fallback, want := range map[string]string{
+		"llm: the endpoint failed too often in a row and is left alone for another 30s": "the endpoint failed too often in a row and is left alone",
+		"llm: no answer in time: context deadline exceeded":                             "no answer in time",
+		"something else": "something else",
+	} {
+		assert.Equal(t, want, whyNot(fallback))
+	}
+}
+
+// replayHistory writes a session in which the human wrote one of each.
+func replayHistory(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for i, turn := range [][2]string{
+		{"Fix the login redirect.", "Fixed the login redirect, should work now."},
+		{"run the tests", "I am reading auth.go now. Next I will change the handler."},   // agrees
+		{"yes, go on", "Fixed it, all tests pass."},                                      // agrees
+		{"no, the other one", "Should I run the tests with the database or without it?"}, // against
+		{"run the tests", "Should it clear the cookie, too, or only the session?"},       // missed
+		{"Both.", "Fixed <script>alert(1)</script> \u202e, should work now."},
+		{"perfect, now add a footer", "I am reading footer.go now. Next I will write it."}, // neither
+	} {
+		for j, kind := range []string{"user", "assistant"} {
+			content := any(turn[j])
+			if kind == "assistant" {
+				content = []any{map[string]any{"type": "text", "text": turn[j]}}
+			}
+			line, err := json.Marshal(map[string]any{"type": kind, "uuid": fmt.Sprint("u", i, j), "sessionId": "s1", "cwd": "/w",
+				"message": map[string]any{"role": kind, "id": fmt.Sprint("m", i), "content": content}})
+			require.NoError(t, err)
+			b.Write(append(line, '\n'))
+		}
+	}
+	file := filepath.Join(t.TempDir(), "history.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
+	return file
+}
+
+// The table, the JSON and the page say the same.
+func TestReplaysAgree(t *testing.T) {
+	file := replayHistory(t)
+	page := filepath.Join(t.TempDir(), "page.html")
+	total, _ := replayTotals(t, 0, file, "--html", page)
+	assert.Equal(t, []int{7, 4, 2, 1, 1}, []int{total.Pauses, total.GoesOn, total.Agrees, total.Against, total.Missed})
+	assert.Equal(t, pays, total.Verdict)
+
+	out, _, _ := sidecoach(t, strings.NewReader(""), "replay", file)
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	said := total.sentences()
+	require.Len(t, said, 3)
+	for _, sentence := range said {
+		assert.Contains(t, out, sentence+"\n")
+		assert.Contains(t, string(html), template.HTMLEscapeString(sentence))
+	}
+	assert.True(t, strings.HasSuffix(out, said[2]+"\n"), "the verdict is last")
+	assert.Regexp(t, `(?m)^claude +7 +4 +2 +1 +1  `, out)
+	assert.Contains(t, string(html), "5 cases, 0 of them sure", "those that the words label: agrees, missed, and answers")
+	assert.NotContains(t, string(html), "rejected, want status", "a nudge does not say that nothing was claimed")
+	assert.NotContains(t, string(html), "<script>alert")
+	assert.NotContains(t, string(html), "\u202e")
+}
+
+// Of many sessions those with most to say have a row; the others have one together, and the sums are those of all.
+func TestReplayOfManySessions(t *testing.T) {
+	history, err := os.ReadFile(replayHistory(t))
+	require.NoError(t, err)
+	fixture, err := os.ReadFile(replayFixture(t))
+	require.NoError(t, err)
+	dir := t.TempDir()
+	const many = 10*maxSessionRows + 50
+	for i := range many {
+		text := fixture
+		if i%100 == 99 {
+			text = history
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.jsonl", i)), text, 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "empty.jsonl"), nil, 0o600))
+	for i := range maxTold + 3 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("unknown%d.jsonl", i)), []byte("{}\n"), 0o600))
+	}
+	out, errs, status := sidecoach(t, strings.NewReader(""), "replay", dir)
+	require.Equal(t, 1, status)
+	lines := strings.Split(out, "\n")
+	rows := lines[:slices.Index(lines, "")]
+	assert.Len(t, rows, 1+maxSessionRows+1)
+	for _, name := range []string{"000.jsonl#s1", "099.jsonl#s1", "199.jsonl#s1"} {
+		assert.Contains(t, out, name)
+	}
+	assert.Regexp(t, `^ +230 +230 +0 +0 +0  230 more sessions; --all shows each$`, rows[len(rows)-1])
+	assert.Contains(t, out, "\n1 file in the folders no transcript\n", "the empty one")
+	assert.Equal(t, maxTold, strings.Count(errs, "unknown format"))
+	assert.Contains(t, errs, "and 3 files more with a fault; --json names each\n")
+	out, _, _ = sidecoach(t, strings.NewReader(""), "replay", dir, "--all")
+	assert.Equal(t, many, strings.Count(out, ".jsonl#s1"))
+	assert.NotContains(t, out, "more sessions")
+}
+
+// What has been read when replay is interrupted is told; there is no page, and what is JSON is whole.
+func TestInterruptedReplay(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	server := meteredServer(t, func(string) (int, string) {
+		if asked++; asked == 3 {
+			cancel()
+		}
+		return http.StatusOK, `{"type":"completion","confidence":0.95,"reason":"r","coaching_message":null}`
+	})
+	dir := t.TempDir()
+	page := filepath.Join(dir, "page.html")
+	require.NoError(t, os.WriteFile(page, []byte("before"), 0o600))
+	var out, errs strings.Builder
+	status := run(ctx, []string{"replay", replayHistory(t), "--json", "--html", page, "--llm", "--yes", "--base-url", server.URL}, strings.NewReader(""), &out, &errs)
+	assert.Equal(t, exitFailure, status)
+	assert.Contains(t, errs.String(), "sidecoach: interrupted: what was read until then is above, and there is no page\n")
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	for _, line := range lines {
+		assert.True(t, json.Valid([]byte(line)), line)
+	}
+	assert.Contains(t, lines[len(lines)-1], `"pauses":2,`)
+	assert.Contains(t, lines[len(lines)-1], `"interrupted":true`)
+	left, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Equal(t, "before", string(left))
+	all, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, all, 1)
+}
+
+func TestLastColumns(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"abcdef", 0, "abcdef"}, {"abcdef", 6, "abcdef"}, {"abcdef", 5, "…cdef"}, {"会话记录", 8, "会话记录"}, {"会话记录", 7, "…话记录"}, {"会话记录", 6, "…记录"},
+		{"a🎉b", 4, "a🎉b"}, {"a🎉b", 3, "…b"}, {"e\u0301e\u0301", 2, "e\u0301e\u0301"}, {"abc", 1, "…"}, {"ﾃｽﾄ", 3, "ﾃｽﾄ"},
+	} {
+		assert.Equal(t, tt.want, lastColumns(tt.text, tt.width), tt)
+	}
+}
+
+// Whoever is asked and interrupts has said no, at once.
+func TestInterruptedQuestion(t *testing.T) {
+	never, w := io.Pipe()
+	defer w.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := answer(ctx, never)
+	assert.ErrorIs(t, err, context.Canceled)
+
+	server := meteredServer(t, func(string) (int, string) {
+		t.Error("something was sent")
+		return http.StatusOK, ""
+	})
+	o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{baseURL: server.URL, timeout: usualPatience}}}
+	cmd := newReplay(terminal{})
+	ctx, cancel = context.WithCancel(t.Context())
+	cmd.SetContext(ctx)
+	cmd.SetIn(never)
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(writerFunc(func(p []byte) (int, error) { // the question
+		cancel()
+		return len(p), nil
+	}))
+	assert.EqualError(t, o.run(cmd, []string{replayFixture(t)}, terminal{keyboard: true}), "interrupted: nothing was sent")
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// The help names every field of the JSON.
+func TestReplayHelpNamesEveryField(t *testing.T) {
+	help := newReplay(terminal{}).Long
+	for _, v := range []reflect.Type{reflect.TypeFor[replayPause](), reflect.TypeFor[replaySession](), reflect.TypeFor[replayFault](), reflect.TypeFor[replayTotal](), reflect.TypeFor[replayLLM]()} {
+		for field := range v.Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "-" {
+				assert.Regexp(t, `\b`+name+`\b`, help, v.Name())
+			}
+		}
+	}
+	for _, word := range []worth{pays, mayPay, paysNot, noMatter} {
+		assert.Contains(t, help, word)
+	}
+	for _, word := range []hook.Reply{hook.ReplyNudge, hook.ReplyAssent, hook.ReplyYesNudge, hook.ReplyAnswer, hook.ReplyOther} {
+		assert.Contains(t, help, word)
+	}
+}
+
+func TestMoney(t *testing.T) {
+	for x, want := range map[float64]string{0: "0.0000", 0.00001: "less than 0.0001", 0.0123: "0.0123", 0.9951: "1.00", 12.345: "12.35"} {
+		assert.Equal(t, want, money(x))
+	}
+	for s, want := range map[string]price{"0.40,1.60": {0.4, 1.6}, "0, 2": {0, 2}} {
+		var p price
+		require.NoError(t, p.Set(s), s)
+		assert.Equal(t, want, p)
+	}
+	for _, s := range []string{"", "1", "1,", "-1,2", "1,Inf", "1,NaN", "1,2,3", "$1,2"} {
+		var p price
+		assert.Error(t, p.Set(s), s)
+	}
+	assert.Equal(t, 2.5, price{0.5, 2}.of(1_000_000, 1_000_000))
+}
+
+func TestWorth(t *testing.T) {
+	for _, tt := range []struct {
+		agrees, against int
+		want            worth
+	}{{0, 0, noMatter}, {1, 0, pays}, {2, 1, pays}, {3, 2, mayPay}, {1, 1, paysNot}, {0, 1, paysNot}, {10, 20, paysNot}} {
+		assert.Equal(t, tt.want, worthOf(tt.agrees, tt.against), tt)
+	}
+	for want, total := range map[string]replayTotal{
+		`It pays here: of 1,200 messages such as "continue" or "run the tests" that you wrote it would have spared you 1,000, and it would have gone on at 2 pauses where you answered or said no.`:                              {Pauses: 9, Agrees: 1000, Missed: 200, Against: 2, Verdict: pays},
+		`It makes no difference here: you wrote no message such as "continue" or "run the tests", and it would have gone on past no question that you answered. That is too little to be sure.`:                                  {Pauses: 9, Verdict: noMatter},
+		`It does not pay here: of 1 message such as "continue" or "run the tests" that you wrote it would have spared you 0, and it would have gone on at 1 pause where you answered or said no. That is too little to be sure.`: {Pauses: 9, Missed: 1, Against: 1, Verdict: paysNot},
+	} {
+		assert.Equal(t, want, total.sentence())
+	}
+}
+
+// What a human meant is told by the words and by what the agent had said.
+func TestMeant(t *testing.T) {
+	progress := replayPause{Type: classify.Status}
+	report := replayPause{Type: classify.Status, Rejected: true}
+	for _, tt := range []struct {
+		pause            replayPause
+		reply            hook.Reply
+		asks             bool
+		answered, nudged bool
+	}{
+		{report, hook.ReplyNudge, false, false, true},
+		{report, hook.ReplyNudge, true, false, true},
+		{report, hook.ReplyYesNudge, false, false, true},
+		{report, hook.ReplyYesNudge, true, true, false},
+		{progress, hook.ReplyAssent, false, false, true},
+		{progress, hook.ReplyAssent, true, true, false},
+		{report, hook.ReplyAssent, false, false, false}, // thanks
+		{report, hook.ReplyAnswer, false, true, false},
+		{report, hook.ReplyOther, false, false, false},
+		{report, hook.ReplyOther, true, true, false},
+		{report, hook.ReplyNone, true, false, false},
+	} {
+		tt.pause.Reply = tt.reply
+		answered, nudged := meant(tt.pause, tt.asks)
+		assert.Equal(t, []bool{tt.answered, tt.nudged}, []bool{answered, nudged}, tt)
 	}
 }
 

@@ -108,3 +108,35 @@ func wrap(line string, width int) []string {
 	}
 	return append(parts, part)
 }
+
+// columns is how many columns of a terminal a character takes, by its block: East Asian ones and emoji take two, marks none.
+func columns(r rune) int {
+	switch {
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case r >= 0x1100 && (r <= 0x115f || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi) && !(0xff61 <= r && r <= 0xffdc) ||
+		0x3000 <= r && r <= 0x303e || 0xff01 <= r && r <= 0xff60 || 0xffe0 <= r && r <= 0xffe6 || 0x1f300 <= r && r <= 0x1faff):
+		return 2
+	}
+	return 1
+}
+
+// lastColumns returns the end of a text that fits into some columns, with an ellipsis where something is left out; all of it
+// where width is 0.
+func lastColumns(s string, width int) string {
+	total := 0
+	for _, r := range s {
+		total += columns(r)
+	}
+	if width <= 0 || total <= width {
+		return s
+	}
+	total++ // the ellipsis
+	for i, r := range s {
+		if total <= width {
+			return "…" + s[i:]
+		}
+		total -= columns(r)
+	}
+	return "…"
+}
