@@ -60,14 +60,15 @@ func formatOf(line []byte) Host {
 	has := make(map[string][]byte)
 	for key, v := range members(line) {
 		switch key {
-		case "type", "uuid", "sessionId", "message", "payload", "data", "id", "role", "projectHash", "messages", "isSidechain", "$set", "$patch", "$rewindTo":
+		case "type", "uuid", "sessionId", "message", "payload", "data", "id", "role", "projectHash", "messages", "isSidechain", "leafUuid", "snapshot", "$set", "$patch", "$rewindTo":
 			has[key] = v
 		}
 	}
 	kind := textOf(has["type"])
 	object := func(key string) bool { return len(has[key]) > 0 && has[key][0] == '{' }
 	switch {
-	case (kind == "user" || kind == "assistant") && object("message"), claudeLines[kind] && has["sessionId"] != nil:
+	case (kind == "user" || kind == "assistant") && object("message"), claudeLines[kind] && has["sessionId"] != nil,
+		kind == "summary" && has["leafUuid"] != nil, kind == "file-history-snapshot" && object("snapshot"): // a file may have nothing else
 		return Claude
 	case object("payload") && (kind == "response_item" || kind == "event_msg" || kind == "session_meta" || kind == "turn_context"):
 		return Codex

@@ -123,6 +123,21 @@ func TestReplayOfASubAgent(t *testing.T) {
 	require.Equal(t, "Fixed.", moments[0].Output.Text)
 }
 
+// A file of Claude Code's may have titles and snapshots of files and no conversation.
+func TestReplayOfNoConversation(t *testing.T) {
+	for _, data := range []string{
+		`{"type":"summary","summary":"Login redirect","leafUuid":"u1"}` + "\n" + `{"type":"summary","summary":"Logout","leafUuid":"u2"}` + "\n",
+		`{"type":"file-history-snapshot","messageId":"m1","snapshot":{"messageId":"m1","trackedFileBackups":{}},"isSnapshotUpdate":false}` + "\n",
+	} {
+		tr, err := OpenTranscript(strings.NewReader(data), int64(len(data)), "x")
+		require.NoError(t, err, data)
+		require.Equal(t, Claude, tr.Format)
+		account, err := tr.Replay(t.Context(), func(string) (Loop, error) { return nil, errors.New("nobody spoke") }, func(Moment) error { return errors.New("there is no pause") })
+		require.NoError(t, err)
+		require.Equal(t, strings.Count(data, "\n"), account.Lines)
+	}
+}
+
 // A line that is too long to be read is counted, and nothing is decided about what it may have said.
 func TestReplayLeavesLongLinesOut(t *testing.T) {
 	long := claudeSays("m1", strings.Repeat("x", maxLine+1))
