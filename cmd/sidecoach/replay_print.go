@@ -147,7 +147,7 @@ func (r *replayTable) total(t replayTotal) error {
 	if t.Others > 0 {
 		say("", "%s in the folders no transcript", plural(t.Others, "file"))
 	}
-	if t.Sessions > 0 {
+	if t.Files > 0 {
 		var parts []string
 		for _, reason := range slices.SortedFunc(maps.Keys(t.Reasons), func(a, b autocontinue.Reason) int {
 			return cmp.Or(cmp.Compare(t.Reasons[b], t.Reasons[a]), cmp.Compare(a, b))

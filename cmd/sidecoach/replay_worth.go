@@ -50,7 +50,7 @@ func (t replayTotal) sentence() string {
 // sentences say what comes of all; the last one is the verdict, where there is something to judge.
 func (t replayTotal) sentences() []string {
 	if t.Pauses == 0 {
-		return []string{fmt.Sprintf("%s, %s: in none of them the agent paused.", plural(t.Files, "transcript"), plural(t.Sessions, "session"))}
+		return []string{fmt.Sprintf("%s, %s, 0 pauses: nothing to judge it by.", plural(t.Files, "transcript"), plural(t.Sessions, "session"))}
 	}
 	said := []string{fmt.Sprintf("%s, %s, %s: at %s it would have sent the agent on.", plural(t.Files, "transcript"), plural(t.Sessions, "session"), plural(t.Pauses, "pause"), thousands(t.GoesOn))}
 	if n := t.GoesOn - t.Agrees - t.Against; n > 0 {
