@@ -93,7 +93,12 @@ func (o *replayOptions) agreed(ctx context.Context, found oldSessions, r *replay
 	if o.price != (price{}) {
 		said += ", " + money(o.price.of(e.prompt, e.completion)) + " by --price"
 	}
-	r.classifier, r.model = classify.Fallback(obliging{judge, pause}, heuristic), o.judging.llm.modelName()
+	wait := func(ctx context.Context, d time.Duration) error {
+		bar.clear()
+		complain(stderr, fmt.Sprintf("sidecoach: the server is busy and is asked again in %v", d.Round(time.Second)))
+		return pause(ctx, d)
+	}
+	r.classifier, r.model = classify.Fallback(obliging{judge, wait}, heuristic), o.judging.llm.modelName()
 	if o.price != (price{}) {
 		r.price = &o.price
 	}
