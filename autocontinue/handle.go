@@ -27,6 +27,9 @@ var errUnjudged = errors.New("not classified yet")
 // It sets out.Resets itself. It does not keep out.
 func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error) {
 	start := a.cfg.Now()
+	if s, ok := a.cfg.Observer.(Starter); ok {
+		ctx = s.Start(ctx)
+	}
 	var d Decision
 	err := a.enter(ctx, &out)
 	if err == nil {

@@ -26,7 +26,10 @@ const maxSignals = 32
 // session come in the order of the decisions, except for those of outputs that never got their turn.
 //
 // An implementation must be safe for concurrent use and must not call Handle for the same session. The context is
-// Handle's, but is never done. An error becomes a warning in the log; it changes no decision.
+// Handle's, or what [Starter] made of it, but is never done. An error becomes a warning in the log; it changes no decision.
+//
+// Handle waits for Observe, and so does the next output of the session: what may take long belongs in a queue of the
+// observer's. A panic is not caught; by then the decision is recorded and the session free again once Handle has unwound.
 type Observer interface {
 	Observe(ctx context.Context, e Event) error
 }
@@ -36,6 +39,14 @@ type ObserverFunc func(ctx context.Context, e Event) error
 
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) error { return f(ctx, e) }
+
+// Starter is what an [Observer] can be as well, to be told when Handle begins. A tracer opens its span here, and what the
+// classifier, the verifier and the store then trace is part of it.
+type Starter interface {
+	// Start is called once for each call of Handle, before it waits for its turn. The context it returns, ctx or one made from
+	// it, is what the classifier, the verifier, the store and then, without its end, Observe are given.
+	Start(ctx context.Context) context.Context
+}
 
 // Event explains one decision. Of the agent's text it holds a preview of at most 200 characters and, with each signal, at
 // most 60; it shows the 32 heaviest signals. What was written by the agent or by a classifier is cleaned, see [coach.Clean].
@@ -50,6 +61,7 @@ type Event struct {
 	Signals  []Quote       `json:"signals,omitempty"`
 	Preview  string        `json:"preview,omitempty"` // how the output begins
 	Err      string        `json:"error,omitempty"`
+	Cause    error         `json:"-"` // the error that Err shows, whole: for errors.Is, not to be shown
 }
 
 // Quote is a signal and the words it points at.
@@ -77,7 +89,7 @@ func newEvent(o Output, d Decision, err error) Event {
 	r.Fallback = coach.Clean(r.Fallback, maxReason)
 	r.CoachingMessage = coach.Clean(r.CoachingMessage, maxJudge)
 	if err != nil {
-		e.Err = coach.Clean(err.Error(), maxReason)
+		e.Err, e.Cause = coach.Clean(err.Error(), maxReason), err
 	}
 	return e
 }
