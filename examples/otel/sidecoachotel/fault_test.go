@@ -138,7 +138,7 @@ func TestConcurrentSessions(t *testing.T) {
 		tokens += p.sum
 	}
 	assert.EqualValues(t, sessions*outputs, counted)
-	assert.LessOrEqual(t, tokens, 11*float64(judged))
+	assert.InDelta(t, 11*float64(judged), tokens, 0)
 	spans := 0
 	for _, s := range l.spans.Ended() {
 		if s.Name() == "sidecoach.handle" {
