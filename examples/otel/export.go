@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
@@ -32,12 +33,10 @@ type export struct {
 // be scraped and nothing is printed.
 func newExport(ctx context.Context, scraped bool, getenv func(string) string, stdout io.Writer) (*export, error) {
 	var x export
-	res, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithFromEnv())
+	name := attribute.String("service.name", "sidecoach-example") // unless OTEL_SERVICE_NAME says otherwise
+	res, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(name), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("resource, see OTEL_RESOURCE_ATTRIBUTES: %w", err)
-	}
-	if res, err = resource.Merge(resource.Default(), res); err != nil {
-		return nil, fmt.Errorf("resource: %w", err)
 	}
 	spans := []trace.TracerProviderOption{trace.WithResource(res)}
 	series := []metric.Option{metric.WithResource(res)}

@@ -174,7 +174,7 @@ func TestServesPrometheus(t *testing.T) {
 	require.NoError(t, err)
 	res.Body.Close()
 	assert.Equal(t, http.StatusOK, res.StatusCode)
-	assert.Contains(t, string(body), "target_info{")
+	assert.Contains(t, string(body), `service_name="sidecoach-example"`)
 	cancel()
 	assert.Equal(t, 0, <-code)
 }

@@ -52,20 +52,24 @@ func actionCode(a autocontinue.Action) string {
 	return other
 }
 
-// errorCode is the error.type of an error of ours.
+// errorCodes are the error.type of errors of ours, the first that is one's.
+var errorCodes = []struct {
+	is   error
+	code string
+}{
+	{autocontinue.ErrNoSession, "no_session"},
+	{autocontinue.ErrStateVersion, "state_version"},
+	{autocontinue.ErrConflict, "store_conflict"},
+	{autocontinue.ErrUnavailable, "store_unavailable"},
+	{context.DeadlineExceeded, "timeout"},
+	{context.Canceled, "canceled"},
+}
+
 func errorCode(err error) string {
-	for _, known := range []struct {
-		is   error
-		code string
-	}{
-		{nil, ""},
-		{autocontinue.ErrNoSession, "no_session"},
-		{autocontinue.ErrStateVersion, "state_version"},
-		{autocontinue.ErrConflict, "store_conflict"},
-		{autocontinue.ErrUnavailable, "store_unavailable"},
-		{context.DeadlineExceeded, "timeout"},
-		{context.Canceled, "canceled"},
-	} {
+	if err == nil {
+		return ""
+	}
+	for _, known := range errorCodes {
 		if errors.Is(err, known.is) {
 			return known.code
 		}

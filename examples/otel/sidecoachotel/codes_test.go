@@ -102,6 +102,20 @@ func TestUsage(t *testing.T) {
 	check()
 }
 
+// What a model was asked costs, whatever becomes of the decision.
+func TestUsageOfADecisionThatFailed(t *testing.T) {
+	l := newLoop(t, autocontinue.Config{Store: &failingStore{err: autocontinue.ErrConflict}})
+	r := completion
+	r.Usage, r.Fallback = &classify.Usage{PromptTokens: 1800, CompletionTokens: 90, Attempts: 1}, "llm: the model refused to answer"
+	l.says = func(context.Context, classify.Input) (classify.Result, error) { return r, nil }
+	_, err := l.Handle(t.Context(), autocontinue.Output{Session: "s", Text: "x"})
+	require.ErrorIs(t, err, autocontinue.ErrConflict)
+	series := l.collect(t)
+	assert.Len(t, series[tokenUsage.name], 2)
+	assert.Len(t, series[fallbacks.name], 1)
+	assert.Empty(t, series[turnContinues.name])
+}
+
 // Whatever an event says, there is only so much that a metric can be asked for, and none of it is text.
 func TestMetricsHaveCodesOnly(t *testing.T) {
 	l := newLoop(t, autocontinue.Config{})
@@ -142,10 +156,11 @@ func TestMetricsHaveCodesOnly(t *testing.T) {
 		}
 	}
 	assert.LessOrEqual(t, total, 60)
+	assert.LessOrEqual(t, len(l.o.series.made), 60)
 	for _, span := range l.spans.Ended() {
 		for _, kv := range span.Attributes() {
 			if !strings.HasSuffix(string(kv.Key), ".id") && kv.Key != keyResponseModel {
-				assert.NotContains(t, kv.Value.Emit(), secret, kv.Key)
+				assert.NotContains(t, kv.Value.String(), secret, kv.Key)
 			}
 		}
 	}

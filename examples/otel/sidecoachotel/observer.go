@@ -41,6 +41,7 @@ type Observer struct {
 	tracer  trace.Tracer
 	sources []string
 	model   []attribute.KeyValue // of what a model is asked
+	series  series
 	instruments
 }
 
@@ -133,23 +134,23 @@ func (o *Observer) count(ctx context.Context, e autocontinue.Event) {
 	if failure := errorType(e); failure != "" {
 		decision, took = append(decision, keyErrorType.String(failure)), append(took, keyErrorType.String(failure))
 	}
-	o.decisions.Add(ctx, 1, metric.WithAttributes(decision...))
-	o.handleDuration.Record(ctx, e.Took.Seconds(), metric.WithAttributes(took...))
+	o.decisions.Add(ctx, 1, o.series.of(decision...).add...)
+	o.handleDuration.Record(ctx, e.Took.Seconds(), o.series.of(took...).record...)
 
-	if d.Replayed || errorType(e) != "" {
-		return // counted when it was made; or not made
+	if d.Replayed {
+		return // all else was counted when it was made
 	}
 	if slices.Contains(ends, d.Reason) {
-		o.turnContinues.Record(ctx, int64(d.Continues), metric.WithAttributes(keyOutcome.String(code(d.Outcome, outcomes))))
+		o.turnContinues.Record(ctx, int64(d.Continues), o.series.of(keyOutcome.String(code(d.Outcome, outcomes))).record...)
 	}
 	if d.Tier != "" {
-		o.messages.Add(ctx, 1, metric.WithAttributes(keyTier.String(code(d.Tier, tiers))))
+		o.messages.Add(ctx, 1, o.series.of(keyTier.String(code(d.Tier, tiers))).add...)
 	}
 	if why := fallbackCode(r.Fallback); why != "" {
-		o.fallbacks.Add(ctx, 1, metric.WithAttributes(keyFallback.String(why)))
+		o.fallbacks.Add(ctx, 1, o.series.of(keyFallback.String(why)).add...)
 	}
 	for _, why := range d.Degraded {
-		o.degradations.Add(ctx, 1, metric.WithAttributes(keyDegraded.String(degradedCode(why))))
+		o.degradations.Add(ctx, 1, o.series.of(keyDegraded.String(degradedCode(why))).add...)
 	}
 	o.countUsage(ctx, r.Usage)
 }
@@ -159,10 +160,13 @@ func (o *Observer) countUsage(ctx context.Context, u *classify.Usage) {
 	if u == nil || u.Attempts == 0 && u.PromptTokens == 0 && u.CompletionTokens == 0 {
 		return
 	}
-	in, out := keyTokenType.String("input"), keyTokenType.String("output")
-	o.tokenUsage.Record(ctx, int64(u.PromptTokens), metric.WithAttributes(o.model...), metric.WithAttributes(in))
-	o.tokenUsage.Record(ctx, int64(u.CompletionTokens), metric.WithAttributes(o.model...), metric.WithAttributes(out))
-	o.operationDuration.Record(ctx, u.Latency.Seconds(), metric.WithAttributes(o.model...))
+	tokens := func(kind string, n int) {
+		attrs := append(slices.Clone(o.model), keyTokenType.String(kind))
+		o.tokenUsage.Record(ctx, int64(n), o.series.of(attrs...).record...)
+	}
+	tokens("input", u.PromptTokens)
+	tokens("output", u.CompletionTokens)
+	o.operationDuration.Record(ctx, u.Latency.Seconds(), o.series.of(o.model...).record...)
 }
 
 const (

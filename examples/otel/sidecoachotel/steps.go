@@ -8,7 +8,6 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -84,7 +83,7 @@ func (v verifier) Verify(ctx context.Context, out autocontinue.Output, r classif
 		end(nil)
 		return found, nil // nobody looked
 	}
-	v.o.verifications.Add(ctx, 1, metric.WithAttributes(keyVerified.String(status)))
+	v.o.verifications.Add(ctx, 1, v.o.series.of(keyVerified.String(status)).add...)
 	end(err, keyVerified.String(status))
 	return found, err
 }
@@ -142,7 +141,7 @@ func (o *Observer) step(ctx context.Context, name string) (context.Context, func
 			attrs = append(attrs, keyErrorType.String(errorCode(err)))
 			span.SetStatus(codes.Error, coach.Clean(err.Error(), maxErr))
 		}
-		o.stepDuration.Record(inside, time.Since(start).Seconds(), metric.WithAttributes(attrs...))
+		o.stepDuration.Record(inside, time.Since(start).Seconds(), o.series.of(attrs...).record...)
 		if span.IsRecording() {
 			span.SetAttributes(attrs...)
 			span.SetAttributes(more...)
