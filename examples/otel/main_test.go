@@ -156,6 +156,7 @@ func TestACollectorThatRefusesIsNamed(t *testing.T) {
 }
 
 func TestServesPrometheus(t *testing.T) {
+	t.Setenv("OTEL_SERVICE_NAME", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stderr, w := io.Pipe()
