@@ -23,7 +23,7 @@ func (cursor) read(o object, e *Event) error {
 	e.Generation = f.text("generation_id")
 	e.Transcript = f.text("transcript_path")
 	if roots := read[[]string](&f, "workspace_roots", "an array of strings"); len(roots.Value) > 0 {
-		e.WorkDir = Value(roots.Value[0])
+		e.WorkDir = Value(cursorFolder(roots.Value[0]))
 	}
 	switch e.Name {
 	case "stop":
@@ -36,6 +36,14 @@ func (cursor) read(o object, e *Event) error {
 		e.Kind, e.Prompt = Prompt, f.text("prompt")
 	}
 	return f.err
+}
+
+// cursorFolder returns a workspace's folder. On Windows Cursor gives it as a URI has it: /c:/work/shop.
+func cursorFolder(root string) string {
+	if rest, ok := strings.CutPrefix(root, "/"); ok && (hasDrive(rest) || hasDrive(rest+"/")) {
+		return rest
+	}
+	return root
 }
 
 // machine knows nothing: Cursor puts what it adds to a prompt around the human's words.

@@ -164,7 +164,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}}
 	out := autocontinue.Output{Request: o.request, Phase: o.phase.value, Continues: o.continues, Failed: o.failed}
 	if o.plan != "" {
-		tree, plan, err := openPlan(o.plan)
+		tree, plan, err := openPlan(".", o.plan)
 		if err != nil {
 			return err
 		}

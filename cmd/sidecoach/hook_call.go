@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -120,8 +121,9 @@ func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (auto
 	}
 	out := e.Output(e.Await(ctx, memory), memory)
 	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}, Store: s}
+	dir := folder(e)
 	if o.plan != "" {
-		tree, plan, err := openPlan(o.plan)
+		tree, plan, err := openPlan(dir, o.plan)
 		if err != nil {
 			cfg.Plans, out.PlanFile = noPlan{err}, filepath.Base(o.plan) // the agent may have changed its folder: that costs the criteria only
 		} else {
@@ -132,7 +134,7 @@ func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (auto
 	if cfg.Classifier, err = o.judging.classifier(ctx, k); err != nil {
 		return none, err
 	}
-	if cfg.Verifier, err = o.verify.verifier(cfg.Plans); err != nil {
+	if cfg.Verifier, err = o.verify.verifier(dir, cfg.Plans); err != nil {
 		return none, err
 	}
 	if cfg.Verifier != nil { // a host that has waited long enough ends the command, too
@@ -149,6 +151,17 @@ func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (auto
 		return none, nil
 	}
 	return d, storeFailure(s.sent(ctx, d), k.next)
+}
+
+// folder returns the folder that the agent works in: the one that the host names, where that is one, else the one that it
+// runs the hook in. A hook of the user's is run by Cursor in its own folder below the home.
+func folder(e hook.Event) string {
+	if dir := e.WorkDir.Value; filepath.IsAbs(dir) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir
+		}
+	}
+	return "."
 }
 
 // noPlan is the working tree of a plan that cannot be opened.

@@ -360,3 +360,29 @@ func f() {
 	require.NoError(t, err)
 	require.Len(t, uncaught(f), 2)
 }
+
+// Cursor runs a hook of the user's in ~/.cursor: the plan is the workspace's, and so is what --verify runs in.
+func TestHookWorksWhereTheAgentDoes(t *testing.T) {
+	home, workspace := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(workspace, "plan.md"), []byte("## Success Criteria\n\n- All redirects have a test\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "plan.md"), []byte("## Success Criteria\n\n- Nothing of the workspace\n"), 0o644))
+	t.Chdir(home)
+	event := func(h hook.Host, fields map[string]any) string {
+		payload, err := json.Marshal(fields)
+		require.NoError(t, err)
+		out, errs, status := sidecoach(t, bytes.NewReader(payload), "hook", string(h), "--state", filepath.Join(home, "state"), "--plan", "plan.md")
+		require.Zero(t, status, errs)
+		return out
+	}
+	const progress = "Next I will add the redirect tests."
+	for _, roots := range [][]string{{workspace}, {workspace, home}} {
+		session := strconv.Itoa(len(roots))
+		event(hook.Cursor, map[string]any{"hook_event_name": "afterAgentResponse", "conversation_id": session, "generation_id": "g", "text": progress})
+		out := event(hook.Cursor, map[string]any{"hook_event_name": "stop", "conversation_id": session, "generation_id": "g", "status": "completed", "loop_count": 0, "workspace_roots": roots})
+		assert.Contains(t, out, "All redirects have a test")
+	}
+	out := event(hook.Claude, map[string]any{"hook_event_name": "Stop", "session_id": "c", "cwd": workspace, "stop_hook_active": false, "last_assistant_message": progress})
+	assert.Contains(t, out, "All redirects have a test")
+	out = event(hook.Claude, map[string]any{"hook_event_name": "Stop", "session_id": "d", "cwd": filepath.Join(workspace, "gone"), "stop_hook_active": false, "last_assistant_message": progress})
+	assert.Contains(t, out, "Nothing of the workspace")
+}

@@ -42,12 +42,12 @@ func (c *commandFlag) Set(s string) error {
 	return nil
 }
 
-// verifier returns what looks at a claim of completion, nil without a command.
-func (c *commandFlag) verifier(plans fs.FS) (autocontinue.Verifier, error) {
+// verifier returns what looks at a claim of completion in a folder, nil without a command.
+func (c *commandFlag) verifier(dir string, plans fs.FS) (autocontinue.Verifier, error) {
 	if c.words == nil {
 		return nil, nil
 	}
-	ws, err := lookFrom(".", verifyCommand)
+	ws, err := lookFrom(dir, verifyCommand)
 	if err != nil {
 		return nil, err
 	}

@@ -7,19 +7,22 @@ import (
 	"path/filepath"
 )
 
-// openPlan opens the working tree, which is the current directory and what is below it, and returns the plan's name in
-// it, with slashes. The plan can be read and lies in the tree, whatever symbolic links it takes. The caller closes the
-// tree.
-func openPlan(name string) (*os.Root, string, error) {
-	local, ok := inWorkingTree(name)
+// openPlan opens the working tree, which is a directory and what is below it, and returns the plan's name in it, with
+// slashes. The plan can be read and lies in the tree, whatever symbolic links it takes. The caller closes the tree.
+func openPlan(dir, name string) (*os.Root, string, error) {
+	dir, err := filepath.Abs(dir)
+	local, ok := "", false
+	if err == nil {
+		local, ok = inWorkingTree(dir, name)
+	}
 	if !ok {
 		return nil, "", outside(name)
 	}
-	tree, err := os.OpenRoot(".")
+	tree, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, "", badInput("run sidecoach in a directory that can be read", "cannot open the working tree: %v", cause(err))
 	}
-	if err := readable(tree, local, name); err != nil {
+	if err := readable(tree, dir, local, name); err != nil {
 		tree.Close()
 		return nil, "", err
 	}
@@ -27,10 +30,10 @@ func openPlan(name string) (*os.Root, string, error) {
 }
 
 // readable returns an error unless local is a regular file in the tree that can be opened. The errors call it name.
-func readable(tree *os.Root, local, name string) error {
+func readable(tree *os.Root, dir, local, name string) error {
 	info, err := tree.Stat(local) // before Open, which would wait for the writer of a named pipe
 	if err != nil {
-		_, beyond := os.Stat(name)
+		_, beyond := os.Stat(filepath.Join(dir, local))
 		switch {
 		case beyond == nil && !errors.Is(err, fs.ErrPermission):
 			return outside(name) // it is there, but not for those who stay in the tree
@@ -57,12 +60,8 @@ func unreadable(name string, err error) error {
 	return badInput("check its name and permissions", "cannot open the plan %q: %v", name, cause(err))
 }
 
-// inWorkingTree returns name relative to the current directory, if that is where it lies.
-func inWorkingTree(name string) (string, bool) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", false
-	}
+// inWorkingTree returns name relative to dir, an absolute one, if that is where it lies.
+func inWorkingTree(dir, name string) (string, bool) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
@@ -70,7 +69,8 @@ func inWorkingTree(name string) (string, bool) {
 		return local, true
 	}
 	// $PWD, or the name, may lead here by another road. What the name itself is stays to the tree: it follows no link out.
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
 		return "", false
 	}
 	if local, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(local) {

@@ -78,7 +78,7 @@ func interrupted(err error) error {
 
 // requirements reads the plan as it was at the baseline, or as it is now, and says which.
 func (o *evidence) requirements(ctx context.Context, git *gitwitness.Witness) ([]verify.Requirement, string, error) {
-	tree, name, err := openPlan(o.plan)
+	tree, name, err := openPlan(".", o.plan)
 	if err != nil {
 		return nil, "", err
 	}
