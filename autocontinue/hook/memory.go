@@ -27,7 +27,7 @@ type Memory struct {
 	Pauses int      `json:"pauses,omitempty"` // pauses seen
 	Sent   []string `json:"sent,omitempty"`   // hashes of messages sent since the human spoke that do not begin with our prefix
 	Named  Named    `json:"named,omitzero"`   // hash of the last output's ID that is a transcript's
-	Timed  Named    `json:"timed,omitzero"`   // the last one that is the host's time
+	Timed  Named    `json:"timed,omitzero"`   // the last one that the host's event made: its time, or its prompt
 	Notice string   `json:"notice,omitempty"` // hash of the host's ID of a prompt that it wrote itself
 	Rests  bool     `json:"rests,omitempty"`  // of a host that echoes: the agent was let stop, so that the next prompt is the human's
 
@@ -57,11 +57,11 @@ func (m Memory) Heard(e Event) Memory {
 	switch {
 	case e.FromHuman(m):
 		if m.Timed.Last != "" {
-			m.Timed.Same = maxFirst // what comes now is another pause, whatever time the host tells
+			m.Timed.Same = maxFirst // what comes now is another pause, whatever the host tells
 		}
 		return Memory{Pauses: m.Pauses, Timed: m.Timed, Loops: m.Loops, Base: m.Loops}
-	case e.Kind == Prompt && m.Said != "":
-		m.Said, m.SaidIn = "", ""
+	case e.Kind == Prompt && e.Host == Cursor: // it has taken the pause before up
+		m.Said, m.SaidIn, m.Timed.Same = "", "", maxFirst
 	case e.Kind == Said:
 		m.Said, m.SaidIn = "", ""
 		if said := e.Message.Value; len(said) <= maxSaid {
@@ -90,12 +90,12 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 	m.Rests = e.Host.Echoes() && d.Action != autocontinue.Continue
 	e = e.inTurn(before)
 	switch {
-	case strings.HasPrefix(out.ID, momentPrefix):
+	case strings.HasPrefix(out.ID, momentPrefix), strings.HasPrefix(out.ID, promptedPrefix):
 		m.Timed = m.Timed.again(out.ID, e.active())
 	case out.ID != "":
 		m.Named = m.Named.again(sum(out.ID), e.active())
 	}
-	if msg := strings.TrimSpace(d.Message); d.Action == autocontinue.Continue && !isOurs(msg) {
+	if msg := strings.TrimSpace(d.Message); d.Action == autocontinue.Continue && !isOurs(msg) && !(d.Replayed && m.sentLast(msg)) {
 		m.Sent = append(slices.Clone(m.Sent[max(0, len(m.Sent)-maxSent+1):]), sum(msg))
 	}
 	if msg, ok := e.Message.Get(); ok && e.Host.Accumulates() {
@@ -103,6 +103,11 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 		m.At, m.Len, m.Sum = e.Time.Value, len(msg), sum(msg)
 	}
 	return m
+}
+
+// sentLast reports whether a message is the last of those that were sent, as another hook of the same pause has stored.
+func (m Memory) sentLast(msg string) bool {
+	return len(m.Sent) > 0 && m.Sent[len(m.Sent)-1] == sum(msg)
 }
 
 // said returns what is held for a pause: what was printed last after the same prompt.

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ const (
 	holdBackground = "background work"
 	holdWakeup     = "a scheduled prompt"
 	holdAborted    = "aborted"
+	holdStatus     = "an end that is not known"
 	holdNoMessage  = "no message"
 	holdInternal   = "an agent of the host's own"
 	holdNotify     = "a notice that cannot be answered"
@@ -27,19 +29,22 @@ const (
 //   - Session is [Event.SessionKey], and Run is empty: each pause is a run of its own.
 //   - Turn is the host's ID of the human's prompt, by the transcript where it has one. It is empty where the host has none, for
 //     a prompt that the host wrote itself, and where a hook sent the agent on: these open no turn.
-//   - ID is [Trace.MessageID] where the transcript's message is the event's, white space aside, and m does not say that it
-//     named another pause. Else it is the host's time of the event, where it has one to a fraction of a second, all hooks of
-//     a pause being told the same, under the same condition. It is never made of the text, and empty where there is neither.
+//   - ID is what the host tells all hooks of a pause, unless m says that it named another one. Of Cursor that is its ID of the
+//     prompt, which is a new one for each, with its count. Of the others it is [Trace.MessageID] where the transcript's message
+//     is the event's, white space aside, else the host's time of the event, where it has one to a fraction of a second. It is
+//     never made of the text, and empty where there is none of these.
 //   - Text is the message: the event's, else the one that m holds, else the transcript's; of a host that accumulates, what
 //     follows the text that was judged last.
 //   - Request is the event's prompt where it has one that is the human's, else the transcript's.
 //   - Continues is the larger of what the transcript counts and what the host does.
 //   - Evidence is the last test run of the turn after its last edit; where there is none that counts and the text claims
 //     tests, absent evidence that says so. A transcript that lags, and has not the message yet, gives neither that nor failures.
-//   - Failed is set for a turn that broke. Hold is set in plan mode, for an aborted turn, while background work runs or a
+//   - Failed is set for a turn that broke. Hold is set in plan mode, for an aborted turn and one that ended in a way that is
+//     not known, while background work runs or a
 //     prompt is scheduled, where there is no message (null is not the empty message), for agents of the host's own, and
 //     where a hook sent the agent on but neither memory nor transcript knows of it.
 func (e Event) Output(t Trace, m Memory) autocontinue.Output {
+	prompted := e.prompted()
 	e = e.inTurn(m)
 	out := autocontinue.Output{Session: e.SessionKey(), Request: e.request(t, m), Continues: max(t.Continues, e.Loop.Value, 0)}
 	active := e.active()
@@ -66,7 +71,11 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 		out.Text = strings.TrimPrefix(out.Text, "\n")
 	}
 	current := e.same(msg, t.Message) || from > 0 && e.same(out.Text, t.Message)
-	if current && m.Named.known(sum(t.MessageID), e) {
+	if id := prompted; id != "" {
+		if m.Timed.known(id, e) {
+			out.ID = id
+		}
+	} else if current && m.Named.known(sum(t.MessageID), e) {
 		out.ID = t.MessageID
 	} else if id := e.moment(); id != "" && id >= m.Timed.Last && m.Timed.known(id, e) {
 		out.ID = id
@@ -89,6 +98,8 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 		out.Hold = holdPlan
 	case status == "aborted" || status == "cancelled" || t.Aborted:
 		out.Hold = holdAborted
+	case status != "" && status != "completed":
+		out.Hold = holdStatus
 	case e.working():
 		out.Hold = holdBackground
 	case e.Wakeups.Value > 0:
@@ -120,7 +131,20 @@ func (e Event) ours(s string, m Memory) bool {
 // active reports whether a hook sent the agent on before this pause.
 func (e Event) active() bool { return e.StopActive.Value || e.Loop.Value > 0 }
 
-const momentPrefix = "time:" // of an ID that is the host's time
+// Of an ID that is the host's own of the pause.
+const (
+	momentPrefix   = "time:"
+	promptedPrefix = "prompt:"
+)
+
+// prompted returns the ID that the host's IDs of the prompt and its count of the session make, "" where it has not got both.
+func (e Event) prompted() string {
+	prompt, count := e.Generation.Value, e.Loop
+	if prompt == "" || count.Is != Given {
+		return ""
+	}
+	return promptedPrefix + sum(prompt) + ":" + strconv.Itoa(count.Value)
+}
 
 // moment returns the ID that the host's time of the event makes, "" where that is no name. A later one is greater.
 func (e Event) moment() string {

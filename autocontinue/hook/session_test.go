@@ -253,7 +253,11 @@ func TestOnePauseReportedTwice(t *testing.T) {
 			trace := Trace{Read: true, Message: text, MessageID: "m1"}
 			e := s.event(text)
 			out := e.Output(trace, s.mem)
-			require.Equal(t, "m1", out.ID)
+			if host == Cursor { // its own ID is told even where there is no transcript
+				require.Regexp(t, "^prompt:", out.ID)
+			} else {
+				require.Equal(t, "m1", out.ID)
+			}
 			first, err := s.loop.Handle(t.Context(), out)
 			require.NoError(t, err)
 			after := s.mem.After(e, out, first)
@@ -292,7 +296,7 @@ func TestOnePauseReportedByMany(t *testing.T) {
 // Without a transcript the host's time of the event names the pause, where it tells one.
 func TestOnePauseReportedTwiceWithoutATranscript(t *testing.T) {
 	const text = "Fixed the login redirect, should work now."
-	for _, host := range []Host{Claude, Codex, Gemini} {
+	for _, host := range []Host{Claude, Codex, Gemini, Cursor} {
 		s := newSession(t, host)
 		require.True(t, s.prompt("Fix the login redirect."))
 		e := s.event(text)
@@ -305,12 +309,13 @@ func TestOnePauseReportedTwiceWithoutATranscript(t *testing.T) {
 			seen = append(seen, d)
 		}
 		require.Equal(t, autocontinue.Continue, seen[0].Action)
-		require.Equal(t, host == Gemini, seen[1].Replayed, "%s: a limit of the others, which the package names", host)
-		if host == Gemini {
+		named := host == Gemini || host == Cursor
+		require.Equal(t, named, seen[1].Replayed, "%s: a limit of the others, which the package names", host)
+		if named {
 			require.Equal(t, seen[0].ID, seen[1].ID)
 			require.Equal(t, e.Answer(seen[0]), e.Answer(seen[1]))
 			s.texts = append(s.texts, text)
-			s.sent++
+			s.sent, s.loops = s.sent+1, s.loops+1
 			require.False(t, s.pause(text, Trace{}).Replayed, "the same words at a later time are another pause")
 		}
 	}
@@ -333,6 +338,22 @@ func TestOnePauseReportedTwiceWithoutATranscript(t *testing.T) {
 		}
 		require.Equal(t, []autocontinue.Outcome{autocontinue.OutcomeContinuing, autocontinue.OutcomeContinuing, autocontinue.OutcomeStalled}, seen)
 	}
+	// Nor does one whose prompts and count do.
+	s = newSession(t, Cursor)
+	require.True(t, s.prompt("Fix the login redirect."))
+	var seen []autocontinue.Outcome
+	for range 3 {
+		s.loops = 0
+		d := s.pause(text, Trace{})
+		require.False(t, d.Replayed)
+		if seen = append(seen, d.Outcome); d.Message != "" {
+			require.False(t, s.prompt(d.Message))
+		}
+	}
+	require.Equal(t, []autocontinue.Outcome{autocontinue.OutcomeContinuing, autocontinue.OutcomeContinuing, autocontinue.OutcomeStalled}, seen)
+
+	s = newSession(t, Gemini)
+	still(text, false)
 	require.NotEmpty(t, s.mem.Timed.Last)
 	require.Empty(t, Event{Host: Gemini, Kind: Stop, Time: Value("2026-11-02T09:59:59.999Z")}.Output(Trace{}, s.mem).ID, "a clock that goes back names nothing")
 	for at, want := range map[string]string{
