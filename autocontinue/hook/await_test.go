@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
 const (
@@ -50,7 +52,8 @@ func TestAwait(t *testing.T) {
 					time.AfterFunc(tt.later, func() { require.NoError(t, os.WriteFile(file, []byte(tt.text+copilotSaid), 0o600)) })
 				}
 				start := time.Now()
-				tr := e.Await(t.Context(), m)
+				tr, _, err := e.Await(t.Context(), m, nil)
+				require.NoError(t, err)
 				require.Equal(t, tt.want, tr.Message)
 				require.Equal(t, tt.took, time.Since(start))
 			})
@@ -65,7 +68,44 @@ func TestAwaitEndsWithItsContext(t *testing.T) {
 	cancel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		require.Empty(t, Event{Host: Copilot, Kind: Stop, Session: "s", Transcript: Value(file)}.Await(ctx, Memory{}).Message)
+		tr, _, err := Event{Host: Copilot, Kind: Stop, Session: "s", Transcript: Value(file)}.Await(ctx, Memory{}, nil)
+		require.NoError(t, err)
+		require.Empty(t, tr.Message)
 		require.Less(t, time.Since(start), awaited)
 	})
+}
+
+// What a host tells in an event of its own may be stored a moment after the pause was reported, by another process. What another
+// hook of the pause has judged does not come again.
+func TestAwaitWhatIsTold(t *testing.T) {
+	e := Event{Host: Cursor, Kind: Stop, Session: "s", Generation: Value("g1"), Loop: Value(0), Status: Value("completed")}
+	told := Memory{}.Heard(Event{Host: Cursor, Kind: Said, Message: Value("Fixed."), Generation: Value("g1")})
+	for name, tt := range map[string]struct {
+		from Memory
+		at   int // of the readings; 0 is never
+		took time.Duration
+		hold string
+	}{
+		"there":  {from: told},
+		"late":   {at: 3, took: 150 * time.Millisecond},
+		"never":  {took: time.Second, hold: holdNoMessage},
+		"judged": {from: told.After(e, e.Output(Trace{}, told), autocontinue.Decision{}), hold: holdNoMessage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, n := time.Now(), 0
+				tr, m, err := e.Await(t.Context(), tt.from, func() (Memory, error) {
+					if n++; n == tt.at {
+						return told, nil
+					}
+					return tt.from, nil
+				})
+				require.NoError(t, err)
+				require.Equal(t, tt.took, time.Since(start))
+				require.Equal(t, tt.hold, e.Output(tr, m).Hold)
+			})
+		})
+	}
+	_, _, err := e.Await(t.Context(), Memory{}, func() (Memory, error) { return Memory{}, context.DeadlineExceeded })
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }

@@ -11,7 +11,8 @@
 //	}
 //	m = m.Heard(e) // and store it
 //	if e.Kind.IsPause() {
-//		out := e.Output(e.Await(ctx, m), m)
+//		tr, m, err := e.Await(ctx, m, nil)
+//		out := e.Output(tr, m)
 //		d, err := ac.Handle(ctx, out) // with an error, d lets the agent stop
 //		m = m.After(e, out, d)        // and store it, too
 //		os.Stdout.Write(e.Answer(d))
@@ -58,7 +59,7 @@
 //
 // A host runs all hooks that it is told of, those of the user's settings and those of the project's. Where two of them are
 // this one, they give one decision if the transcript has the message by then, and with Gemini CLI, which tells the time of
-// the event, always. Else nothing tells one pause reported twice from two pauses with the same words, and the latter is how
+// the event, and Cursor, which numbers its prompts, always. Else nothing tells one pause reported twice from two pauses with the same words, and the latter is how
 // a loop is seen to stall: so they count as two. The agent then gets two messages, and the loop ends sooner, never later.
 //
 // # Errors

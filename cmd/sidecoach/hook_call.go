@@ -119,7 +119,11 @@ func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (auto
 	if err != nil {
 		return none, storeFailure(err, k.next)
 	}
-	out := e.Output(e.Await(ctx, memory), memory)
+	trace, memory, err := e.Await(ctx, memory, func() (hook.Memory, error) { return s.read(ctx) })
+	if err != nil {
+		return none, storeFailure(err, k.next)
+	}
+	out := e.Output(trace, memory)
 	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}, Store: s}
 	dir := folder(e)
 	if o.plan != "" {

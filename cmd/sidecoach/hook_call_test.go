@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -385,4 +386,46 @@ func TestHookWorksWhereTheAgentDoes(t *testing.T) {
 	assert.Contains(t, out, "All redirects have a test")
 	out = event(hook.Claude, map[string]any{"hook_event_name": "Stop", "session_id": "d", "cwd": filepath.Join(workspace, "gone"), "stop_hook_active": false, "last_assistant_message": progress})
 	assert.Contains(t, out, "Nothing of the workspace")
+}
+
+// Cursor runs a hook of the user's and one of the project's, and what they answer comes back as a prompt: however often they
+// are told of it, it is no prompt of the human's, and the loop ends at the cap.
+func TestCursorHookInstalledTwice(t *testing.T) {
+	for _, installed := range []int{1, 2, 3} {
+		dir := t.TempDir()
+		event := func(name, generation string, fields map[string]any) (message string) {
+			payload := map[string]any{"hook_event_name": name, "conversation_id": "s", "generation_id": generation, "transcript_path": nil, "workspace_roots": []string{dir}}
+			maps.Copy(payload, fields)
+			data, err := json.Marshal(payload)
+			require.NoError(t, err)
+			for n := range installed {
+				out, errs, status := sidecoach(t, bytes.NewReader(data), "hook", "cursor", "--state", dir)
+				require.Zero(t, status, errs)
+				var answer struct {
+					Message string `json:"followup_message"`
+				}
+				if out != "" {
+					require.NoError(t, json.Unmarshal([]byte(out), &answer))
+				}
+				require.True(t, n == 0 || answer.Message == message, "the hooks of a pause do not agree: %q, %q", message, answer.Message)
+				message = answer.Message
+			}
+			return message
+		}
+		loops := 0
+		for turn, prompt := range []string{"Move all callers.", "continue", "Now the tests."} {
+			sent := 0
+			for n := 0; prompt != ""; n++ {
+				generation := fmt.Sprint(turn, "-", n)
+				event("beforeSubmitPrompt", generation, map[string]any{"prompt": prompt})
+				event("afterAgentResponse", generation, map[string]any{"text": fmt.Sprintf("Next I'll rename the callers; %d of 20 files are done.", 4*turn+n)})
+				prompt = event("stop", generation, map[string]any{"status": "completed", "loop_count": loops})
+				if prompt != "" {
+					sent, loops = sent+1, loops+1
+				}
+				require.LessOrEqual(t, sent, autocontinue.DefaultMaxContinues, "%d hooks", installed)
+			}
+			assert.Equal(t, autocontinue.DefaultMaxContinues, sent, "%d hooks, turn %d", installed, turn)
+		}
+	}
 }
