@@ -18,7 +18,7 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 	}
 	var kind, uuid, turn, origin, permission string
 	var msg, used []byte
-	var side, meta, summary bool
+	var side, meta, summary, broke bool
 	for key, v := range members(line) {
 		switch key {
 		case "type":
@@ -39,6 +39,8 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 			meta = isTrue(v)
 		case "isCompactSummary":
 			summary = isTrue(v)
+		case "isApiErrorMessage":
+			broke = isTrue(v)
 		case "origin":
 			origin = textOf(member(v, "kind"))
 		}
@@ -56,7 +58,10 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 		uuid = offsetID(at)
 	}
 	if kind == "assistant" {
-		claudeAnswer(msg, uuid, emit)
+		claudeAnswer(msg, uuid, func(e entry) {
+			e.broke = broke
+			emit(e)
+		})
 		return true
 	}
 	claudeUser(msg, used, entry{id: uuid, turn: turn}, meta || summary || origin != "" && origin != "human", emit)

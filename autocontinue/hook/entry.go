@@ -32,6 +32,7 @@ type entry struct {
 	group string // of a message and a call: one answer of the model has one group
 	turn  string // of the human's: the host's ID of the prompt
 	text  string
+	broke bool // of a message: it is an error that ended the turn, and not the model's
 	tool  tool
 	done  outcome
 }

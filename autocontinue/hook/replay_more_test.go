@@ -201,3 +201,17 @@ func TestFormatsAreNamed(t *testing.T) {
 		require.NotEmpty(t, formatName(h))
 	}
 }
+
+// An answer that the host itself wrote, because the model gave none, is told to a hook as a turn that broke.
+func TestReplayOfATurnThatBroke(t *testing.T) {
+	for _, said := range []string{"Prompt is too long", "Credit balance is too low", "Done."} {
+		line := strings.Replace(claudeSays("m1", said), `{`, `{"isApiErrorMessage":true,`, 1)
+		moments, _, err := replayed(t, []byte(claudeHuman("Fix it.")+"\n"+line+"\n"))
+		require.NoError(t, err)
+		require.Len(t, moments, 1)
+		require.Equal(t, StopFailure, moments[0].Event.Kind)
+		require.True(t, moments[0].Output.Failed)
+		require.Equal(t, said, moments[0].Output.Text)
+		require.Equal(t, autocontinue.ReasonCrashGuard, moments[0].Decision.Reason)
+	}
+}

@@ -310,6 +310,9 @@ func (w *walk) take(e entry, l *lines) {
 	switch e.kind {
 	case message:
 		w.pause, w.line, w.paused = l.next-w.base, l.no, w.event
+		if e.broke {
+			w.paused.Kind = StopFailure
+		}
 		if w.marks != nil {
 			w.lines = w.marks.lines + 1
 		}
