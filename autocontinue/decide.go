@@ -37,7 +37,8 @@ import (
 //
 // The turn: an output whose Resets is neither 0 nor the state's has a turn that is over. Otherwise an empty Turn is the
 // current one, a remembered other Turn is over, and an unknown one opens a turn, unless its Request is ours: it begins with
-// "[System Coach]" or equals, white space around it aside, the message sent last. Then it is the current turn.
+// "[System Coach]" or equals, white space around it aside, the message sent last. Then it is the current turn, whose name it
+// becomes if that has none.
 //
 // Row 8: a claim was rejected before when an output of this turn with the same fingerprint was a rejected completion, and
 // there is no kind of evidence now that the rejection lacked, nor a Verification Verified. "Lacked" are the kinds that

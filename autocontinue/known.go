@@ -5,7 +5,7 @@ import "strings"
 // Known decides about an output that needs no reading: rows 1 to 6 of the table, see [Decide]. The bool says whether one of
 // them held. If so, keep the returned state and act on the decision, whose Result is zero. If not, there is no decision
 // yet: classify the output and call [Decide], with the returned state or the one given here. The returned state then
-// differs from s only in the turn that o may have opened.
+// differs from s only in the turn that o may have opened, or named.
 //
 // It is pure: s is not changed, and the same arguments give the same result. It asks nothing of p today.
 //
@@ -14,8 +14,11 @@ import "strings"
 func Known(p Policy, s State, o Output) (Decision, State, bool) {
 	given := s
 	at, id := s.place(o)
-	if at == opening {
+	switch {
+	case at == opening:
 		s.open(id)
+	case id != key{}:
+		s.turn.ID = id // else what comes next under this name would open it again
 	}
 	if r, ok := s.recorded(o.ID); ok {
 		if at == over {

@@ -11,7 +11,7 @@ const (
 	over
 )
 
-// place returns where o's turn stands, and the key of one that is opening.
+// place returns where o's turn stands, and the key of one that is opening, or that is the current one, which had none so far.
 func (s State) place(o Output) (place, key) {
 	if o.Resets != 0 && o.Resets != s.resets() {
 		return over, key{}
@@ -26,6 +26,9 @@ func (s State) place(o Output) (place, key) {
 	case slices.ContainsFunc(s.past, func(t turn) bool { return t.ID == id }):
 		return over, key{}
 	case s.ours(o.Request):
+		if s.turn.ID == (key{}) {
+			return current, id
+		}
 		return current, key{}
 	}
 	return opening, id

@@ -85,6 +85,24 @@ func TestARequestOfOursOpensNoTurn(t *testing.T) {
 	assert.Equal(t, 1, y.decide("a", progress, turnIs("t1"), requestIs("[System Coach] go on")).Continues, "before any turn")
 }
 
+// The human may say what our last message said. The turn that this opened, by a reset, takes the name that comes with it: else
+// the same name, once another message was sent, would open one more, with a count of its own.
+func TestATurnTakesItsName(t *testing.T) {
+	x := play(t, Policy{})
+	require.Equal(t, "continue", x.decide("a", progress, turnIs("t1")).Message)
+	x.s = x.s.Reset()
+	said := func(f *Facts) { f.Output.Turn, f.Output.Request = "t2", "continue" }
+	assert.Equal(t, 1, x.decide("b", rejected, said).Continues)
+	assert.Equal(t, 2, x.decide("c", progress, said).Continues)
+	d := x.decide("d", progress, said, idIs("1"))
+	assert.Equal(t, 3, d.Continues)
+	assert.Equal(t, d.ID, x.decide("d", progress, said, idIs("1")).ID)
+	x.wants(x.decide("e", progress, said), Deliver, OutcomeCapped, ReasonCap)
+	x.wants(x.decide("f", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	assert.Equal(t, 1, x.decide("g", progress, turnIs("t3"), requestIs("Now the tests.")).Continues)
+	x.wants(x.decide("h", progress, said), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+}
+
 func TestReset(t *testing.T) {
 	x := play(t, Policy{})
 	assert.Equal(t, 2, State{}.Reset().Resets)
