@@ -1,11 +1,11 @@
 #!/bin/sh
-# Usage: loop.sh PROMPT AGENT [ARG]...   runs AGENT ARG... MESSAGE until what it prints is for the human, and prints that.
-set -u
+# Runs AGENT ARG... MESSAGE, PROMPT first, until what it prints is for the human, and prints that.
+[ -n "${1-}" ] && [ -n "${2-}" ] || { echo 'usage: loop.sh PROMPT AGENT [ARG]...' >&2; exit 64; }
 message=$1 turn=$(date +%s).$$ out=$(mktemp) || exit
 shift
-trap 'rm -f "$out"' EXIT
+trap 'rm -f "$out"' EXIT; trap 'exit 1' HUP INT TERM
 while [ -n "$message" ]; do
 	"$@" "$message" >"$out" && failed= || failed=--failed
 	message=$(sidecoach --session "$PWD" --turn "$turn" $failed --print message "$out") || break
 done
-cat "$out"
+cat "$out" && [ -z "$failed" ]
