@@ -21,6 +21,9 @@ func (claude) read(o object, e *Event) error {
 	f := fields{o: o}
 	f.common(e)
 	e.Turn = f.text("prompt_id")
+	if claudeElsewhere(o, *e) {
+		return f.err
+	}
 	switch e.Name {
 	case "Stop", "SubagentStop":
 		f.stop(e)
@@ -32,6 +35,14 @@ func (claude) read(o object, e *Event) error {
 		e.Kind, e.Prompt = Prompt, f.text("prompt")
 	}
 	return f.err
+}
+
+// claudeElsewhere reports whether another host runs the hooks of Claude Code's settings, as Cursor does unless told otherwise
+// (cursor.com/docs/reference/third-party-hooks) and Copilot CLI (its hooks reference). Its pauses are for the hook of its own.
+func claudeElsewhere(o object, e Event) bool {
+	_, cursor := o["cursor_version"]
+	_, copilot := copilotSession(e.Transcript.Value)
+	return cursor || copilot
 }
 
 // common reads what Claude Code and Codex say of every event.

@@ -47,6 +47,9 @@
 //     agentStop and userPromptSubmitted; generated/session-events in github.com/github/copilot-sdk for the session's events,
 //     JSON Lines below ~/.copilot/session-state. The pause has no message: it is the transcript's.
 //
+// Cursor and Copilot CLI run the hooks of Claude Code's settings, too. An event that comes that way is [Other]: where they are to
+// be answered, they have a hook of their own.
+//
 // A key that is not known is skipped, wherever it stands. A key that is known and has a value of another type than the
 // host documents is an error: what it means cannot be told, and the agent is let stop.
 //

@@ -160,6 +160,9 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 	if next := trust(h); next != "" {
 		complain(stderr, "hint: "+next)
 	}
+	if h == hook.Cursor && strings.Contains(n.command, "://") {
+		complain(stderr, "hint: Cursor's command-line agent was seen to ignore a hooks.json with a URL in a command: set OPENAI_BASE_URL in place of --base-url for it")
+	}
 	if o.project {
 		complain(stderr, "hint: it names a program of this machine: keep it out of version control")
 	}
