@@ -264,12 +264,7 @@ func (s *scene) stop(text string, obey bool) bool {
 	case Cursor:
 		v["hook_event_name"], v["conversation_id"], v["status"], v["loop_count"] = "stop", sceneSession, "completed", s.loops
 	}
-	e := s.read(v)
-	out := e.Output(e.Look(s.mem), s.mem)
-	d, err := s.loop.Handle(s.t.Context(), out)
-	require.NoError(s.t, err)
-	s.mem = s.mem.After(e, out, d)
-	s.decided, s.outputs = append(s.decided, d), append(s.outputs, out)
+	d := s.pause(s.read(v))
 	if !obey || d.Action != autocontinue.Continue {
 		return false
 	}
@@ -285,6 +280,25 @@ func (s *scene) stop(text string, obey bool) bool {
 		s.words(d.Message)
 	}
 	return true
+}
+
+// broke is an answer of Claude Code's own, in place of the model's.
+func (s *scene) broke(text string) {
+	s.claude("assistant", map[string]any{"id": s.id(), "model": "<synthetic>", "content": texts("text", text)}, map[string]any{"isApiErrorMessage": true})
+	s.pause(s.read(map[string]any{
+		"session_id": sceneSession, "cwd": "/w/shop", "transcript_path": s.file, "prompt_id": fmt.Sprint("p", s.turn),
+		"hook_event_name": "StopFailure", "error": "server_error", "last_assistant_message": text,
+	}))
+}
+
+// pause calls the hook.
+func (s *scene) pause(e Event) autocontinue.Decision {
+	out := e.Output(e.Look(s.mem), s.mem)
+	d, err := s.loop.Handle(s.t.Context(), out)
+	require.NoError(s.t, err)
+	s.mem = s.mem.After(e, out, d)
+	s.decided, s.outputs = append(s.decided, d), append(s.outputs, out)
+	return d
 }
 
 // replayed returns what a transcript gives.
@@ -326,7 +340,7 @@ func TestReplayAgreesWithTheHook(t *testing.T) {
 						s.wake()
 					default:
 						ask := pick(sceneAsks)
-						if ask == "continue" && host.Echoes() {
+						if ask == "continue" && host.Echoes() && !obey {
 							ask = "go on" // that may be ours, too, and then nobody can tell
 						}
 						s.ask(ask)
@@ -348,6 +362,10 @@ func TestReplayAgreesWithTheHook(t *testing.T) {
 						}
 						if r.IntN(15) == 0 {
 							s.interrupt()
+							break
+						}
+						if host == Claude && r.IntN(12) == 0 {
+							s.broke(pick([]string{"API Error: 529", "Prompt is too long", "Credit balance is too low"}))
 							break
 						}
 						goesOn = s.stop(pick(sceneSays), obey)
