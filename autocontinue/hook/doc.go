@@ -60,6 +60,9 @@
 // transcripts have no results of commands, and tell nothing of tests. Whether a command ran tests, and whether they passed,
 // is told by its words, its exit status and its output; see [Tests].
 //
+// Claude Code and Copilot CLI end a turn themselves when hooks have sent the agent on 8 times in a row, however much more the
+// loop would allow.
+//
 // A host runs all hooks that it is told of, those of the user's settings and those of the project's. Where two of them are
 // this one, they give one decision if the transcript has the message by then, and with Gemini CLI, which tells the time of
 // the event, and Cursor, which numbers its prompts, always. Else nothing tells one pause reported twice from two pauses with the same words, and the latter is how
