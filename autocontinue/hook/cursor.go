@@ -13,6 +13,20 @@ type followup struct {
 	Message string `json:"followup_message,omitempty"`
 }
 
+// goAhead is Cursor's answer to a prompt.
+type goAhead struct {
+	Continue bool `json:"continue"`
+}
+
+// pass is the answer to what is no pause. Where Cursor asks whether something may go ahead, it takes an answer that is none, or
+// has not the right form, for a no.
+func (cursor) pass(e Event) any {
+	if e.Kind == Prompt {
+		return goAhead{true}
+	}
+	return followup{}
+}
+
 func (cursor) carryOn(message string) any { return followup{message} }
 func (cursor) letStop(string) any         { return followup{} } // it would show no note
 

@@ -42,7 +42,7 @@
 //     session file below ~/.gemini/tmp, JSON Lines now and one JSON object before.
 //   - Cursor 1.7 to 3.8: cursor.com/docs/hooks for stop, afterAgentResponse and beforeSubmitPrompt; the transcript, JSON Lines
 //     below ~/.cursor/projects, is not documented. The pause has no message: it comes before, with afterAgentResponse, and is
-//     held in the memory.
+//     held in the memory. Each event gets an answer: a prompt that gets none, or one of another form, may be stopped.
 //   - Copilot CLI 1.0.4x to 1.0.7x: docs.github.com/en/copilot/reference/hooks-reference for Stop and UserPromptSubmit, or
 //     agentStop and userPromptSubmitted; generated/session-events in github.com/github/copilot-sdk for the session's events,
 //     JSON Lines below ~/.copilot/session-state. The pause has no message: it is the transcript's.

@@ -40,7 +40,7 @@ func golden(t *testing.T, pattern string, f func(t *testing.T, host Host, given 
 						kept = append(kept, file)
 					}
 				}
-				for _, section := range []string{"error", "event", "trace", "output", "continue", "stop", "stalled"} {
+				for _, section := range []string{"error", "event", "trace", "output", "answer", "continue", "stop", "stalled"} {
 					if data, ok := got[section]; ok {
 						kept = append(kept, txtar.File{Name: section, Data: data})
 					}
@@ -84,7 +84,9 @@ func TestEvents(t *testing.T) {
 		if e.Kind.IsPause() {
 			got["output"] = indented(t, e.Output(Trace{}, m))
 		}
-		if a := e.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "[System Coach] Show <it> & go on."}); a != nil {
+		if a := e.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "[System Coach] Show <it> & go on."}); a != nil && !e.Kind.IsPause() {
+			got["answer"] = a
+		} else if a != nil {
 			got["continue"] = a
 			got["stop"] = e.Answer(autocontinue.Decision{})
 			got["stalled"] = e.Answer(autocontinue.Decision{Reason: autocontinue.ReasonRepeat, Continues: 2, Note: "The <same> gap & again."})

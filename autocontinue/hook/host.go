@@ -41,6 +41,9 @@ type dialect interface {
 	transcript(e Event) script
 }
 
+// passer is a dialect whose host wants an answer to what is no pause, too.
+type passer interface{ pass(e Event) any }
+
 func (h Host) dialect() dialect {
 	switch h {
 	case Claude:
@@ -86,12 +89,18 @@ func (h Host) Accumulates() bool { return h == Gemini }
 func (h Host) Echoes() bool { return h == Gemini || h == Cursor || h == Copilot }
 
 // Answer returns what to write to standard output: one line of JSON that the host understands, and nothing where it reads
-// nothing or would show it to the agent. A decision that is no Continue, the zero one among them, lets the agent stop. Where
+// nothing or would show it to the agent; of Cursor, which takes nothing for a fault, there is an answer to every event. A decision that is no Continue, the zero one among them, lets the agent stop. Where
 // that ends a loop, which the human would not see else, the decision's note is in the answer, for the host to show: when the
 // turn was continued, and then stalled, reached the cap, broke, was not clear enough, was superseded or is held.
 func (e Event) Answer(d autocontinue.Decision) []byte {
 	h := e.Host.dialect()
-	if h == nil || e.Kind != Stop && e.Kind != SubagentStop {
+	if h == nil {
+		return nil
+	}
+	if e.Kind != Stop && e.Kind != SubagentStop {
+		if p, ok := h.(passer); ok {
+			return encode(p.pass(e))
+		}
 		return nil
 	}
 	if d.Action == autocontinue.Continue && !blank(d.Message) {

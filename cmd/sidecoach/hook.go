@@ -149,6 +149,14 @@ Exit status of hook HOST: 0, or 1 after a failure, and never anything else.`,
 	return cmd
 }
 
+// elsewhere says how other events are answered.
+func elsewhere(h hook.Host) string {
+	if h == hook.Cursor {
+		return "Other events get an answer that changes nothing."
+	}
+	return "On other events nothing is printed."
+}
+
 // newHookOf is the command that a host runs.
 func newHookOf(h hook.Host, t terminal) *cobra.Command {
 	o := newHookOptions()
@@ -156,7 +164,7 @@ func newHookOf(h hook.Host, t terminal) *cobra.Command {
 		Use:   string(h) + " [flags]",
 		Short: "Answer one event of " + product(h),
 		Long: "Read one event of " + product(h) + ` from standard input and answer it, if it is a
-pause of the agent. On other events nothing is printed.`,
+pause of the agent. ` + elsewhere(h),
 		Annotations:           map[string]string{underHost: ""},
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     cobra.NoFileCompletions,

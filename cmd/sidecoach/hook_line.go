@@ -12,8 +12,20 @@ import (
 type hookShell struct {
 	quote func(word string) string
 	call  string // before the first word
-	tail  string // so that no failure can block: a program that is not there is 127, a Go runtime that fails is 2
+	tail  string // after the last
 }
+
+// Ends of a command line, so that no failure can block: a program that is not there is 127, a Go runtime that fails is 2. Hosts
+// read one of these, or both, as a no. Cursor takes a success without an answer for one, too, and lets go ahead what failed with 1.
+const (
+	posixTail   = " || exit 0"
+	cmdTail     = " || exit /b 0"
+	psTail      = "; exit 0"
+	failTail    = " || exit 1"
+	failPSTail  = "; if (-not $?) { exit 1 }"
+	anyTail     = ` \|\| exit (?:/b )?0|; exit 0`
+	anyFailTail = ` \|\| exit 1|; if \(-not \$\?\) \{ exit 1 \}`
+)
 
 // shellOf returns the shell that a host uses on a system. On Windows that is Git Bash for Claude Code, the command interpreter for
 // Codex, and PowerShell for the others (Claude Code's hooks reference, codex-rs/hooks/src/engine/command_runner.rs,
@@ -21,14 +33,18 @@ type hookShell struct {
 // events begin with a byte order mark there is PowerShell's doing).
 func shellOf(h hook.Host, system string) hookShell {
 	switch {
-	case system == "windows" && (h == hook.Gemini || h == hook.Copilot || h == hook.Cursor):
-		return hookShell{powerShellWord, "& ", "; exit 0"}
+	case system == "windows" && h == hook.Cursor:
+		return hookShell{powerShellWord, "& ", failPSTail}
+	case system == "windows" && (h == hook.Gemini || h == hook.Copilot):
+		return hookShell{powerShellWord, "& ", psTail}
 	case system == "windows" && h == hook.Codex:
-		return hookShell{cmdWord, "", " || exit /b 0"}
+		return hookShell{cmdWord, "", cmdTail}
 	case system == "windows":
-		return hookShell{func(w string) string { return posixWord(strings.ReplaceAll(w, `\`, "/")) }, "", " || exit 0"}
+		return hookShell{func(w string) string { return posixWord(strings.ReplaceAll(w, `\`, "/")) }, "", posixTail}
+	case h == hook.Cursor:
+		return hookShell{posixWord, "", failTail}
 	}
-	return hookShell{posixWord, "", " || exit 0"}
+	return hookShell{posixWord, "", posixTail}
 }
 
 // line is the command line: the binary, "hook", the host, and flags.
@@ -66,7 +82,7 @@ const quotedWord = `(?:'(?:[^']|'\\''|'')*'|"[^"]*"`
 func (n installation) alone(line string) bool {
 	word := quotedWord + "|[^\\s;&|<>()`$'\"]+)+"
 	return regexp.MustCompile(`(?i)^[ \t]*(?:& )?(?:\w+=(?:` + word + `)?[ \t]+)*` + word + `[ \t]+hook[ \t]+` + string(n.host) +
-		`(?:[ \t]+` + word + `)*[ \t]*(?:(?:\|\||;)[ \t]*(?:exit(?: /b)? 0|true|:)\s*)?$`).MatchString(line)
+		`(?:[ \t]+` + word + `)*[ \t]*(?:(?:\|\||;)[ \t]*(?:exit(?: /b)? 0|true|:)\s*|` + anyFailTail + `)?$`).MatchString(line)
 }
 
 // owns says whether a hook's command line is ours: by its program's name, whatever the path. Written says that install wrote it,
@@ -78,6 +94,9 @@ func (n installation) owns(line string) (ours, written bool) {
 	if !regexp.MustCompile(`(?i)(?:^|[\s/\\'"])` + name + call + `(?:[\s;]|$)`).MatchString(line) {
 		return false, false
 	}
-	word := quotedWord + `|[^\s'"=]+)`
-	return true, regexp.MustCompile(`(?i)^(?:& )?`+word+` hook `+string(n.host)+`(?: .*)?(?: \|\| exit (?:/b )?0|; exit 0)$`).MatchString(line) && n.alone(line)
+	word, tail := quotedWord+`|[^\s'"=]+)`, anyTail
+	if n.host == hook.Cursor {
+		tail = anyFailTail
+	}
+	return true, regexp.MustCompile(`(?i)^(?:& )?`+word+` hook `+string(n.host)+`(?: .*)?(?:`+tail+`)$`).MatchString(line) && n.alone(line)
 }

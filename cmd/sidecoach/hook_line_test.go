@@ -27,6 +27,8 @@ func TestHookLine(t *testing.T) {
 		{"linux", hook.Gemini, "/opt/$HOME/`x`/sidecoach", nil, "'/opt/$HOME/`x`/sidecoach' hook gemini || exit 0"},
 		{"windows", hook.Claude, `C:\Program Files\sidecoach.exe`, []string{`--state=C:\st`}, `'C:/Program Files/sidecoach.exe' hook claude --state=C:/st || exit 0`},
 		{"windows", hook.Codex, `C:\bin\sidecoach.exe`, []string{`--state=C:\a b`}, `C:\bin\sidecoach.exe hook codex "--state=C:\a b" || exit /b 0`},
+		{"linux", hook.Cursor, "/usr/local/bin/sidecoach", nil, "/usr/local/bin/sidecoach hook cursor || exit 1"},
+		{"windows", hook.Cursor, `C:\bin\sidecoach.exe`, []string{"--shadow"}, `& 'C:\bin\sidecoach.exe' hook cursor '--shadow'; if (-not $?) { exit 1 }`},
 		{"windows", hook.Gemini, `C:\it's\sidecoach.exe`, []string{"--shadow"}, `& 'C:\it''s\sidecoach.exe' hook gemini '--shadow'; exit 0`},
 	} {
 		line := shellOf(tt.host, tt.system).line(tt.binary, tt.host, tt.flags)

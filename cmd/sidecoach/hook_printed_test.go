@@ -24,7 +24,7 @@ func TestFlatSnippets(t *testing.T) {
 		for _, event := range hookEvents(h) {
 			require.Len(t, s.Hooks[event], 1)
 			one := n.flat(event, "linux")
-			assert.Equal(t, "/b/sidecoach hook "+string(h)+" || exit 0", one.Command+one.Bash)
+			assert.Equal(t, "/b/sidecoach hook "+string(h)+map[hook.Host]string{hook.Cursor: " || exit 1", hook.Copilot: " || exit 0"}[h], one.Command+one.Bash)
 			assert.Equal(t, hookSeconds, one.Timeout+one.TimeoutSec)
 			e, err := h.Read([]byte(`{"session_id":"s","conversation_id":"s","hook_event_name":"` + event + `"}`))
 			require.NoError(t, err)
