@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"runtime"
+	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 )
@@ -56,11 +57,14 @@ func (n installation) flatSnippet() string {
 	for _, event := range hookEvents(n.host) {
 		s.Hooks[event] = []flatHook{n.flat(event, runtime.GOOS)}
 	}
-	text, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false) // "&" is read and copied by people
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(s); err != nil {
 		panic(err) // texts and numbers
 	}
-	return string(text) + "\n"
+	return text.String()
 }
 
 // flatLines returns how many hooks of ours settings of that form have. What is no such settings has none.

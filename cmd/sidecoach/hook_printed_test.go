@@ -34,6 +34,7 @@ func TestFlatSnippets(t *testing.T) {
 	}
 	assert.Contains(t, installed(hook.Cursor).snippet(), `"loop_limit": null`)
 	assert.Equal(t, 1, strings.Count(installed(hook.Cursor).snippet(), "loop_limit"))
+	assert.Contains(t, installation{host: hook.Cursor, command: "& 'x' hook cursor"}.snippet(), `"& 'x' hook cursor"`, "to be read and copied")
 	assert.Equal(t, flatHook{Type: "command", PowerShell: "c", TimeoutSec: hookSeconds}, installation{host: hook.Copilot, command: "c"}.flat("Stop", "windows"))
 }
 
