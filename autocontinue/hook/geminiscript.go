@@ -10,12 +10,13 @@ import (
 // geminiScript reads Gemini CLI's session files. They are JSON Lines: what is known of the session, then a message a line, a
 // later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back that message and what
 // came after it, {"$set": {"messages": …}} replaces all of them, {"$patch": …} changes some. Before 2026 a session was one
-// indented JSON object with all messages, written anew each time. A hook's reason is a user message like the human's.
+// indented JSON object with all messages, written anew each time, which [document] reads from its beginning. A hook's reason is a user message like the human's.
 type geminiScript struct {
 	seen    map[string]bool   // messages of which a later version was read, or that were taken back
 	patches map[string][]byte // later changes of messages
 	rewind  string            // what is read now was taken back, up to this message
 	over    bool              // what is read now was replaced
+	blind   bool              // what tools printed is of no interest
 
 	lines [][]byte // of an indented message, the last one first
 	size  int
@@ -155,7 +156,7 @@ func (s *geminiScript) message(record []byte, emit func(entry)) {
 			s.mark(id)
 		}
 		return
-	case s.seen[id]:
+	case id != "" && s.seen[id]:
 		return
 	}
 	s.mark(id)
@@ -180,9 +181,21 @@ func (s *geminiScript) message(record []byte, emit func(entry)) {
 			later[textOf(member(c, "id"))] = c
 		}
 		for c := range elements(calls) {
-			geminiCall(c, later, id, emit)
+			var change []byte
+			if len(later) > 0 {
+				change = later[textOf(member(c, "id"))]
+			}
+			s.call(c, change, id, emit)
 		}
 	}
+}
+
+// geminiElement reads the messages of a session that is one JSON object, each as a line of its own.
+type geminiElement struct{ geminiScript }
+
+func (s *geminiElement) entries(record []byte, _ int64, emit func(entry)) bool {
+	s.message(record, emit)
+	return isObject(record)
 }
 
 // geminiText decodes what Gemini calls a list of parts: a string, a part, or an array of either.
@@ -193,8 +206,8 @@ func geminiText(content []byte) string {
 	return blocks(content)
 }
 
-// geminiCall reads a call, with its result. Later are changes of calls of the message.
-func geminiCall(c []byte, later map[string][]byte, group string, emit func(entry)) {
+// call reads a call, with its result. Later are changes of the call.
+func (s *geminiScript) call(c, later []byte, group string, emit func(entry)) {
 	var id, name, status string
 	var args, res []byte
 	background := false
@@ -216,14 +229,16 @@ func geminiCall(c []byte, later map[string][]byte, group string, emit func(entry
 		}
 	}
 	read(c)
-	if l, ok := later[id]; ok {
-		read(l)
-	}
+	read(later)
 	emit(entry{kind: call, group: group, tool: toolOf(id, name, args)})
 	if status == "" || res == nil && status != "error" && status != "cancelled" {
 		return
 	}
 	o := outcome{id: id, failed: status == "error"}
+	if s.blind {
+		emit(entry{kind: result, done: o})
+		return
+	}
 	if status == "cancelled" {
 		o.stopped = interrupted
 	}

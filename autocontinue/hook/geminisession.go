@@ -1,33 +1,27 @@
 package hook
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // geminiSession reads Gemini CLI's session files from their beginning, for [Transcript.Replay]. What is said of a message again
 // stands in place of what was said before.
 type geminiSession struct {
-	record []byte // of an indented message, so far
-	inside bool
-	long   bool
-	said   []geminiSaid // in this turn
-	size   int
-	anew   bool // what is said next begins a turn
+	document bool // what is read are the messages of one
+	about    about
+	said     []geminiSaid // in this turn
+	size     int
+	anew     bool // what is said next begins a turn
 }
 
 type geminiSaid struct{ id, text string }
 
 // entries calls emit like [script.entries], but for lines in their order.
-func (s *geminiSession) entries(line []byte, at int64, emit func(entry)) bool {
-	if s.inside || bytes.Equal(line, []byte("    {")) {
-		return s.indented(line, at, emit)
-	}
+func (s *geminiSession) entries(line []byte, _ int64, emit func(entry)) bool {
+	s.about = about{}
 	if !isObject(line) {
-		return bytes.HasPrefix(line, []byte("  ")) || len(line) == 1 && strings.ContainsAny(string(line), "{}")
+		return false
 	}
 	var id, kind, session string
-	var set, rewind, patch []byte
+	var set, rewind, patch, messages []byte
 	for key, v := range members(line) {
 		switch key {
 		case "id":
@@ -36,6 +30,8 @@ func (s *geminiSession) entries(line []byte, at int64, emit func(entry)) bool {
 			kind = textOf(v)
 		case "sessionId":
 			session = textOf(v)
+		case "messages":
+			messages = v
 		case "$set":
 			set = v
 		case "$rewindTo":
@@ -45,11 +41,28 @@ func (s *geminiSession) entries(line []byte, at int64, emit func(entry)) bool {
 		}
 	}
 	switch {
+	case s.document:
+		s.about.message = id
+		s.message(line, emit)
+		return kind != ""
 	case rewind != nil: // the human went back: the agent had paused
+		s.about.changes, s.about.targets = true, []string{textOf(rewind)}
 		emit(entry{kind: notice})
 		s.anew = true
-	case set != nil, patch != nil:
+	case set != nil:
+		s.about.changes = member(set, "messages") != nil
+	case patch != nil:
+		s.about.changes = true
+		for changed := range elements(member(patch, "removeIds")) {
+			s.about.targets = append(s.about.targets, textOf(changed))
+		}
+		for changed := range elements(member(patch, "updates")) {
+			s.about.targets = append(s.about.targets, textOf(member(changed, "id")))
+		}
+	case messages != nil && session != "":
+		s.about.changes = true
 	case id != "" && kind != "":
+		s.about.message = id
 		s.message(line, emit)
 	default:
 		return session != ""
@@ -57,22 +70,8 @@ func (s *geminiSession) entries(line []byte, at int64, emit func(entry)) bool {
 	return true
 }
 
-func (s *geminiSession) indented(line []byte, _ int64, emit func(entry)) bool {
-	s.inside = true
-	if s.long = s.long || len(s.record)+len(line) > maxLine; !s.long {
-		s.record = append(append(s.record, line...), '\n')
-	}
-	if isMessageEnd(line) {
-		if !s.long {
-			s.message(bytes.TrimSuffix(bytes.TrimSpace(s.record), []byte(",")), emit)
-		}
-		s.record, s.inside, s.long = s.record[:0], false, false
-	}
-	return true
-}
-
 func (s *geminiSession) message(record []byte, emit func(entry)) {
-	one := geminiScript{}
+	one := geminiScript{blind: true}
 	one.message(record, func(e entry) {
 		if e.kind == message {
 			s.keep(e.id, e.text)

@@ -16,6 +16,8 @@ type lines struct {
 	text  []byte // the line, without its end; good until the next one
 	at    int64  // where it begins
 	no    int    // its number, from 1
+	first int    // the same, as far as a transcript is read back by the number of lines: where messages of several lines are read, of the first
+	last  int    // and of the last
 	long  bool   // it is longer than maxLine, and text is empty
 	whole bool   // it has an end
 	err   error
@@ -29,7 +31,7 @@ func (l *lines) scan() bool {
 	for l.err == nil {
 		part, err := l.r.ReadSlice('\n')
 		l.next += int64(len(part))
-		if !l.long && len(l.buf)+len(part) > maxLine {
+		if !l.long && len(l.buf)+len(bytes.TrimSuffix(part, []byte("\n"))) > maxLine {
 			l.long, l.buf = true, l.buf[:0]
 		}
 		switch {
@@ -50,6 +52,7 @@ func (l *lines) scan() bool {
 			return false
 		}
 		l.no++
+		l.first, l.last = l.no, l.no
 		l.whole = err == nil
 		l.text = bytes.TrimSuffix(bytes.TrimSuffix(l.text, []byte("\n")), []byte("\r"))
 		return true

@@ -3,7 +3,7 @@ package hook
 import "io"
 
 // mark is a line that says of tests or edits, so that reading back over what was said before the human's last words need not
-// look at all the others.
+// look at all the others. Marking too many lines costs time and changes nothing.
 type mark struct {
 	at   int64
 	size int
@@ -13,25 +13,28 @@ type mark struct {
 // marks are the lines of a session of that kind, as far back as a transcript is read. A nil one knows none: all are read.
 type marks struct {
 	list   []mark
+	reach  reach
 	calls  map[string]bool // calls that matter, for their results
 	anyone bool            // there are too many of these: each result matters
-	lines  int             // of the session so far
 	work   project         // that the agent works in
+	named  *named          // of a host whose lines may change what earlier ones say
 }
 
-func newMarks() *marks { return &marks{calls: make(map[string]bool)} }
+func newMarks(r reach) *marks { return &marks{reach: r, calls: make(map[string]bool)} }
 
 // add takes in what a line says, of which there may be nothing.
-func (m *marks) add(es []entry, at int64, size int) {
+func (m *marks) add(es []entry, k mark) {
 	if m == nil {
 		return
 	}
-	m.lines++
 	matters := false
 	for _, e := range es {
 		switch {
 		case e.kind == call && m.matters(e.tool):
 			matters = true
+			if m.named != nil { // its result stands on the same line
+				continue
+			}
 			if m.calls[e.tool.id] = true; len(m.calls) > 1<<16 {
 				m.calls, m.anyone = make(map[string]bool), true
 			}
@@ -39,10 +42,13 @@ func (m *marks) add(es []entry, at int64, size int) {
 			matters = true
 		}
 	}
-	if matters {
-		m.list = append(m.list, mark{at, size, m.lines})
+	if m.named != nil {
+		matters = m.named.add(m, k, matters)
 	}
-	if n := len(m.list); n > 2048 && m.list[n/2].no < m.lines-maxLines { // forget what is out of reach, seldom
+	if matters {
+		m.list = append(m.list, k)
+	}
+	if n := len(m.list); n > 2*min(1024, m.reach.lines) && !m.reach.has(m.list[n/2], k.at+int64(k.size), k.no) { // forget what is out of reach, seldom
 		m.list = append([]mark(nil), m.list[n/2:]...)
 	}
 }
@@ -70,7 +76,7 @@ func (m *marks) back(r io.ReaderAt, s script, c *collector, at, size int64, last
 		if k.at >= at {
 			continue
 		}
-		if last-k.no+1 >= maxLines || k.at <= size-maxTail && (k.at > 0 || size > maxTail) {
+		if !m.reach.has(k, size, last) {
 			return false
 		}
 		if cap(buf) < k.size {
@@ -85,5 +91,5 @@ func (m *marks) back(r io.ReaderAt, s script, c *collector, at, size int64, last
 			c.add(entries[j])
 		}
 	}
-	return last < maxLines && size <= maxTail
+	return m.reach.whole(size, last)
 }

@@ -1,9 +1,7 @@
 package hook
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -18,7 +16,10 @@ type Transcript struct {
 	size      int64
 	name      string
 	sidechain bool // of a sub-agent of Claude Code's
-	oneLine   bool // of Gemini CLI, all messages on one line
+	oneObject bool // of Gemini CLI, all messages in one JSON object
+	headless  bool // of which the beginning is not there
+	far       reach
+	unmarked  bool // all is read back over, for tests
 }
 
 // Loop decides. [autocontinue.AutoContinue] is one.
@@ -40,14 +41,18 @@ type Moment struct {
 type Account struct {
 	Lines   int   // of the file
 	Bytes   int64 // of the file
-	Long    int   // lines left out because they are longer than 4 MiB
-	Damaged int   // lines that are none of the format
+	Long    int   // lines left out because they are longer than 4 MiB; messages, of a session that is one JSON object
+	Damaged int   // the same, that are none of the format
 }
 
 // OpenTranscript recognizes a transcript by its content. Name is what a session is called that has no ID. What is none of the
 // [Formats] is an error that wraps [ErrFormat].
 func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error) {
-	t := &Transcript{r: r, size: size, name: name}
+	t := &Transcript{r: r, size: size, name: name, far: farReach}
+	if isDocument(r, size) {
+		t.Format, t.oneObject = Gemini, true
+		return t, nil
+	}
 	l := newLines(io.NewSectionReader(r, 0, min(size, maxHead)))
 	told := false // whether it is a sub-agent's is known
 	for l.no < maxHeadLines && l.scan() {
@@ -60,7 +65,7 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 			continue
 		case t.Format == "":
 			t.Format = format
-			t.oneLine = format == Gemini && isObject(l.text) && len(member(l.text, "messages")) > 0
+			t.headless = geminiIndented(l.text) != ""
 		}
 		if t.Format != Claude {
 			break
@@ -87,47 +92,17 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 // there, what was remembered then, and the human's prompts between them. Start gives a loop, without any memory, for each
 // session; show gets each pause, once it is known what the human wrote next. What a payload alone tells is not known: work in
 // the background, and wake-ups; of Gemini CLI and Cursor, where the agent worked, and that the human interrupted it after it had
-// said something; so is what was said while a line was longer than 4 MiB.
+// said something; so is what was said while a line was longer than 4 MiB. A session of Gemini CLI's that is one JSON object is
+// read message by message, on however many lines each stands.
 //
 // Memory does not grow with the file. An error wraps [ErrTruncated], [ErrDamaged] or [ErrInterleaved] when something is wrong
 // with the file: the first two come at its end, the last where the lines of another session, or another format, are mixed with
 // those before, which is as far as it goes. Other errors are those of start, loop, show, ctx and of reading.
 func (t *Transcript) Replay(ctx context.Context, start func(session string) (Loop, error), show func(Moment) error) (Account, error) {
-	r, size := t.r, t.size
-	if t.oneLine {
-		data, err := t.oneByOne()
-		if err != nil {
-			return Account{}, err
-		}
-		r, size = bytes.NewReader(data), int64(len(data))
+	if t.headless {
+		return Account{}, fault(ErrTruncated, 1, "the beginning of the session is cut off")
 	}
-	w := &walk{Transcript: t, ctx: ctx, r: r, size: size, start: start, show: show, seen: make(map[string]bool)}
+	w := &walk{Transcript: t, ctx: ctx, r: t.r, size: t.size, start: start, show: show, seen: make(map[string]bool)}
 	err := w.run()
 	return w.account, err
-}
-
-// oneByOne returns a session of Gemini's that stands on one line with a line a message.
-func (t *Transcript) oneByOne() ([]byte, error) {
-	l := newLines(io.NewSectionReader(t.r, 0, t.size))
-	for l.scan() {
-		messages := member(l.text, "messages")
-		if messages == nil {
-			continue
-		}
-		var b bytes.Buffer
-		fmt.Fprintf(&b, "{\"sessionId\":%s,\"projectHash\":\"\"}\n", orNull(member(l.text, "sessionId")))
-		for m := range elements(messages) {
-			b.Write(bytes.ReplaceAll(m, []byte("\n"), []byte(" ")))
-			b.WriteByte('\n')
-		}
-		return b.Bytes(), nil
-	}
-	return nil, errors.Join(fault(ErrFormat, 1, "its messages cannot be found"), l.err)
-}
-
-func orNull(v []byte) []byte {
-	if v == nil {
-		return []byte(`""`)
-	}
-	return v
 }

@@ -3,7 +3,9 @@ package hook
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -69,6 +71,127 @@ func TestReplayTakesTheSameMemory(t *testing.T) {
 	small, _ := peak(8 << 20)
 	large, _ := peak(64 << 20)
 	require.Less(t, large, small+4<<20)
+}
+
+// between puts something before and after a cycle.
+type between struct {
+	before string
+	cycle
+	after string
+}
+
+func (b between) len() int64 { return int64(len(b.before)) + b.size + int64(len(b.after)) }
+
+func (b between) ReadAt(p []byte, at int64) (n int, err error) {
+	begin, end := int64(len(b.before)), int64(len(b.before))+b.size
+	for n < len(p) && at < b.len() {
+		var got int
+		switch {
+		case at < begin:
+			got = copy(p[n:], b.before[at:])
+		case at < end:
+			got, _ = b.cycle.ReadAt(p[n:min(int64(len(p)), int64(n)+end-at)], at-begin)
+		default:
+			got = copy(p[n:], b.after[at-end:])
+		}
+		n, at = n+got, at+int64(got)
+	}
+	if n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// The same holds for Gemini CLI's sessions, of lines and of one object, indented or on one line.
+func TestReplayOfGeminiTakesTheSameMemory(t *testing.T) {
+	messages := []string{
+		`{"id":"u########","type":"user","content":[{"text":"Explain file ########."}]}`,
+		`{"id":"t########","type":"gemini","content":"","toolCalls":[{"id":"c########","name":"run_shell_command","args":{"command":"cat log.txt"},"status":"success","result":[{"functionResponse":{"response":{"output":"` + strings.Repeat("line of a log ", 4000) + `"}}}]}]}`,
+		`{"id":"m########","type":"gemini","content":"It reads file ########, line by line."}`,
+	}
+	spread := strings.NewReplacer(`,"`, ",\n      \"", `[{`, "[\n{", `}]`, "}\n]")
+	for name, form := range map[string]between{
+		"lines":    {`{"sessionId":"g1","projectHash":"h"}` + "\n", cycle{strings.Join(messages, "\n") + "\n", 0}, ""},
+		"one line": {`{"sessionId":"g1","messages":[`, cycle{strings.Join(messages, ",") + ",", 0}, "null]}"},
+		"indented": {"{\n  \"sessionId\": \"g1\",\n  \"messages\": [", cycle{spread.Replace("\n    " + strings.Join(messages, ",\n    ") + ","), 0}, "\n    null\n  ]\n}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			peak := func(size int64) (most uint64) {
+				form.size = size / int64(len(form.turn)) * int64(len(form.turn))
+				tr, err := OpenTranscript(form, form.len(), "x")
+				require.NoError(t, err)
+				pauses := 0
+				account, err := tr.Replay(t.Context(), func(string) (Loop, error) { return deliver{}, nil }, func(m Moment) error {
+					if pauses++; pauses%64 == 0 {
+						runtime.GC()
+						var s runtime.MemStats
+						runtime.ReadMemStats(&s)
+						most = max(most, s.HeapAlloc)
+					}
+					require.Contains(t, m.Output.Request, "Explain file ")
+					return nil
+				})
+				if name == "lines" {
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, ErrDamaged, "null is no message")
+				}
+				require.Equal(t, form.len(), account.Bytes)
+				require.Equal(t, int(form.size/int64(len(form.turn))), pauses)
+				return most
+			}
+			small, large := peak(8<<20), peak(64<<20)
+			require.Less(t, large, small+4<<20)
+		})
+	}
+}
+
+// BenchmarkReplay goes through sessions of 16 MiB in which nothing was run or changed, so that a hook looks far back.
+func BenchmarkReplay(b *testing.B) {
+	log := strings.Repeat("line of a log\\n", 800)
+	messages := func(i int) []string {
+		return []string{
+			fmt.Sprintf(`{"id":"u%d","type":"user","content":[{"text":"Explain file %d."}]}`, i, i),
+			fmt.Sprintf(`{"id":"t%d","type":"gemini","content":"","toolCalls":[{"id":"c%d","name":"run_shell_command","args":{"command":"cat log.txt"},"status":"success","result":[{"functionResponse":{"response":{"output":"%s"}}}]}]}`, i, i, log),
+			fmt.Sprintf(`{"id":"m%d","type":"gemini","content":"It reads file %d, line by line."}`, i, i),
+		}
+	}
+	for _, form := range []struct {
+		name, before, after string
+		turn                func(int) string
+	}{
+		{"claude", "", "", func(i int) string {
+			return claudeHuman(fmt.Sprintf("Explain file %d.", i)) + "\n" + claudeRuns(fmt.Sprint("t", i), "cat log.txt", log) + "\n" + claudeSays(fmt.Sprint("m", i), "It reads the file, line by line.") + "\n"
+		}},
+		{"gemini/lines", `{"sessionId":"g1","projectHash":"h"}` + "\n", "", func(i int) string { return strings.Join(messages(i), "\n") + "\n" }},
+		{"gemini/one line", `{"sessionId":"g1","messages":[`, "{}]}", func(i int) string { return strings.Join(messages(i), ",") + "," }},
+		{"gemini/indented", "{\n  \"sessionId\": \"g1\",\n  \"messages\": [\n", "    {}\n  ]\n}\n", func(i int) string {
+			var s string
+			for _, m := range messages(i) {
+				var out bytes.Buffer
+				require.NoError(b, json.Indent(&out, []byte(m), "    ", "  "))
+				s += "    " + out.String() + ",\n"
+			}
+			return s
+		}},
+	} {
+		b.Run(form.name, func(b *testing.B) {
+			data := []byte(form.before)
+			for i := 0; len(data) < 16<<20; i++ {
+				data = append(data, form.turn(i)...)
+			}
+			data = append(data, form.after...)
+			b.SetBytes(int64(len(data)))
+			pauses := 0
+			for b.Loop() {
+				tr, err := OpenTranscript(bytes.NewReader(data), int64(len(data)), "x")
+				require.NoError(b, err)
+				_, err = tr.Replay(b.Context(), func(string) (Loop, error) { return deliver{}, nil }, func(Moment) error { pauses++; return nil })
+				require.NoError(b, err)
+			}
+			b.ReportMetric(float64(pauses)/float64(b.N), "pauses/op")
+		})
+	}
 }
 
 // deliver is a loop that lets every agent stop.

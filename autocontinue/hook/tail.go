@@ -20,18 +20,29 @@ type tail struct {
 	buf   []byte // what was read and not handed out yet
 	lines int
 	left  int64 // bytes that may still be read
+	most  int   // lines that may be
 	long  int   // lines left out because they are too long
 	err   error
 }
 
-func newTail(r io.ReaderAt, size int64) *tail { return &tail{r: r, start: size, left: maxTail} }
+// backward hands out what a transcript holds from its end.
+type backward interface {
+	prev() (line []byte, at int64, ok bool)
+	whole() bool    // it was read to its beginning
+	leftOut() int   // lines that are too long
+	failure() error // that ended it
+}
+
+func newTail(r io.ReaderAt, size int64, far reach) *tail {
+	return &tail{r: r, start: size, left: far.bytes, most: far.lines}
+}
 
 // prev returns the line before those it returned, without its end, and where in the file it begins. The line is good until
 // the next call. ok is false at the beginning of the file, at the limits and after an error.
 func (t *tail) prev() (line []byte, at int64, ok bool) {
 	tooLong := false
 	from := len(t.buf) // no newline in buf[from:]
-	for t.lines < maxLines {
+	for t.lines < t.most {
 		if n := bytes.LastIndexByte(t.buf[:from], '\n'); n >= 0 {
 			line, at = t.buf[n+1:], t.start+int64(n)+1
 			t.buf = t.buf[:n]
@@ -86,4 +97,6 @@ func (t *tail) fill() int {
 }
 
 // whole reports whether the file was read to its beginning.
-func (t *tail) whole() bool { return t.start == 0 && t.buf == nil && t.err == nil }
+func (t *tail) whole() bool    { return t.start == 0 && t.buf == nil && t.err == nil }
+func (t *tail) leftOut() int   { return t.long }
+func (t *tail) failure() error { return t.err }

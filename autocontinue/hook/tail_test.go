@@ -14,7 +14,7 @@ import (
 
 // backwards returns what tail hands out, first line first, and where each line begins.
 func backwards(r io.ReaderAt, size int64) (lines []string, at []int64, t *tail) {
-	t = newTail(r, size)
+	t = newTail(r, size, farReach)
 	for {
 		line, offset, ok := t.prev()
 		if !ok {

@@ -58,13 +58,12 @@ func (e Event) oursIn(m Memory) func(string) bool {
 
 // look reads a transcript from its end.
 func look(r io.ReaderAt, size int64, s script, at project, ours func(string) bool) Trace {
-	return lookWith(nil, r, size, s, at, ours)
+	return lookWith(nil, newTail(r, size, farReach), s, at, ours)
 }
 
 // lookWith is look. Before, where it is not nil, reads in its place what comes before the human's last words, above the line at
 // an offset, and reports whether that was all.
-func lookWith(before func(c *collector, at int64) bool, r io.ReaderAt, size int64, s script, at project, ours func(string) bool) Trace {
-	t := newTail(r, size)
+func lookWith(before func(c *collector, at int64) bool, t backward, s script, at project, ours func(string) bool) Trace {
 	c := collector{ours: ours, at: at}
 	var entries []entry
 	lines, known, whole := 0, 0, false
@@ -91,12 +90,12 @@ func lookWith(before func(c *collector, at int64) bool, r io.ReaderAt, size int6
 	}
 	tr := c.trace(whole || t.whole())
 	switch {
-	case t.err != nil:
-		return Trace{Err: cause(t.err)}
+	case t.failure() != nil:
+		return Trace{Err: cause(t.failure())}
 	case known > 0:
 		tr.Read = true
 		return tr
-	case lines == 0 && t.long == 0:
+	case lines == 0 && t.leftOut() == 0:
 		return Trace{Err: errors.New("it is empty")}
 	}
 	return Trace{Err: errors.New("none of its lines is one that this host writes")}

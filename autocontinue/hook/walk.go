@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -25,11 +26,13 @@ type walk struct {
 		entries(line []byte, at int64, emit func(entry)) bool
 	}
 	gemini *geminiSession
+	object *document // of a session that is one JSON object
 	doc    *markdown // of a format in Markdown
 
 	seen    map[string]bool // sessions that ended
 	session string
 	base    int64 // where the session begins
+	first   int   // the number of its first line
 	loop    Loop
 	mem     Memory
 	marks   *marks
@@ -50,9 +53,14 @@ const maxSessions = 10_000 // of which it is known that they ended
 
 func (w *walk) run() error {
 	l := newLines(io.NewSectionReader(w.r, 0, w.size))
+	scan := l.scan
+	if w.oneObject {
+		w.object = newDocument(w.r, w.size, l)
+		scan = w.object.scan
+	}
 	var half bool
-	for w.err == nil && l.scan() {
-		if l.no%256 == 0 && w.ctx.Err() != nil {
+	for n := 1; w.err == nil && scan(); n++ {
+		if n%256 == 0 && w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
 		}
 		w.account.Lines, w.account.Bytes = l.no, l.next
@@ -70,17 +78,25 @@ func (w *walk) run() error {
 			half = s.until != ""
 		}
 	}
-	half = half || w.gemini != nil && w.gemini.inside || w.broken > 1 && w.broken == w.account.Lines
-	if half {
+	object := w.object
+	if object != nil && w.err == nil {
+		w.account.Lines, w.account.Bytes = object.line, object.pos
+	}
+	half = half || object == nil && w.broken > 1 && w.broken == w.account.Lines
+	if half || object != nil && (object.cut || object.fault != "") {
 		w.pause = 0 // what came after is not known
 	}
 	w.end()
 	switch {
 	case w.err != nil:
 		return w.err
+	case object != nil && object.fault != "":
+		return fault(ErrDamaged, object.fault1, "%s", object.fault)
+	case object != nil && object.cut:
+		return fault(ErrTruncated, object.line, "the end of the session is cut off")
 	case half:
 		return fault(ErrTruncated, w.account.Lines, "the last line is cut off")
-	case w.damaged == 1 && w.account.Damaged == 1:
+	case object == nil && w.damaged == 1 && w.account.Damaged == 1:
 		return fault(ErrTruncated, 1, "the first line is cut off")
 	case w.damaged > 0:
 		return fault(ErrDamaged, w.damaged, "this is the first of %d lines that are none of %s", w.account.Damaged, formatName(w.Format))
@@ -91,16 +107,14 @@ func (w *walk) run() error {
 // one takes in a line. It reports false for one that is cut off.
 func (w *walk) one(l *lines) bool {
 	if w.reader == nil {
-		w.begin(w.name, l.at)
+		w.begin(w.name, l)
 	}
 	if l.long {
 		w.account.Long++
-		w.marks.add(nil, 0, 0)
 		w.pause = 0 // it may be anything
 		return true
 	}
 	if space(l.text, 0) == len(l.text) && w.doc == nil {
-		w.marks.add(nil, 0, 0)
 		return true
 	}
 	if w.change(l); w.err != nil {
@@ -109,7 +123,6 @@ func (w *walk) one(l *lines) bool {
 	var es []entry
 	known := w.reader.entries(l.text, l.at-w.base, func(e entry) { es = append(es, e) })
 	if !known && !w.unknown(l) {
-		w.marks.add(nil, 0, 0)
 		return w.err != nil
 	}
 	for _, e := range es {
@@ -117,7 +130,10 @@ func (w *walk) one(l *lines) bool {
 			w.take(e, l)
 		}
 	}
-	w.marks.add(es, l.at-w.base, len(l.text))
+	if w.gemini != nil {
+		w.marks.named.about = w.gemini.about
+	}
+	w.marks.add(es, mark{l.at - w.base, len(l.text), l.first - w.first + 1})
 	return true
 }
 
@@ -199,8 +215,8 @@ func (w *walk) change(l *lines) {
 			w.work(textOf(member(member(data, "context"), "cwd")))
 		}
 	case Gemini:
-		if s := geminiIndented(l.text); s != "" {
-			id = s
+		if w.object != nil {
+			id = cmp.Or(w.object.session, id)
 		} else if bytes.Contains(l.text, []byte(`"sessionId"`)) && member(l.text, "id") == nil {
 			if s := textOf(member(l.text, "sessionId")); s != "" {
 				id = s
@@ -230,7 +246,7 @@ func (w *walk) change(l *lines) {
 	}
 	w.end()
 	if w.err == nil {
-		w.begin(id, l.at)
+		w.begin(id, l)
 	}
 }
 
@@ -245,9 +261,9 @@ func (w *walk) work(dir string) {
 }
 
 // begin begins a session.
-func (w *walk) begin(id string, at int64) {
+func (w *walk) begin(id string, l *lines) {
 	dir, agent := w.event.WorkDir, w.event.Agent
-	w.session, w.base = id, at
+	w.session, w.base, w.first = id, l.at, l.first
 	if id != w.name && len(w.seen) < maxSessions {
 		w.seen[id] = true
 	}
@@ -258,16 +274,17 @@ func (w *walk) begin(id string, at int64) {
 	}
 	switch w.Format {
 	case Claude:
-		w.reader, w.marks = claudeScript{sidechain: w.sidechain}, newMarks()
+		w.reader, w.marks = claudeScript{sidechain: w.sidechain}, newMarks(w.far)
 	case Codex:
-		w.reader, w.marks = codexScript{}, newMarks()
+		w.reader, w.marks = codexScript{}, newMarks(w.far)
 	case Copilot:
-		w.reader, w.marks = &copilotScript{}, newMarks()
+		w.reader, w.marks = &copilotScript{}, newMarks(w.far)
 	case Cursor:
 		w.reader = cursorScript{}
 	case Gemini:
-		w.gemini = &geminiSession{}
-		w.reader = w.gemini
+		w.gemini = &geminiSession{document: w.object != nil}
+		w.reader, w.marks = w.gemini, newMarks(w.far)
+		w.marks.named = newNamed()
 	case SpecStory:
 		s := &specStory{}
 		w.reader, w.doc = s, &s.markdown
@@ -309,12 +326,9 @@ func (w *walk) take(e entry, l *lines) {
 	}
 	switch e.kind {
 	case message:
-		w.pause, w.line, w.paused = l.next-w.base, l.no, w.event
+		w.pause, w.line, w.paused, w.lines = l.next-w.base, l.no, w.event, l.last-w.first+1
 		if e.broke {
 			w.paused.Kind = StopFailure
-		}
-		if w.marks != nil {
-			w.lines = w.marks.lines + 1
 		}
 	case call, result, abort:
 		w.pause = 0
@@ -436,11 +450,15 @@ func (w *walk) look(e Event, size int64) Trace {
 	}
 	r := io.NewSectionReader(w.r, w.base, size)
 	s := w.Format.dialect().transcript(e)
+	var t backward = newTail(r, size, w.far)
+	if w.object != nil {
+		s, t = &geminiElement{}, &records{r: r, list: w.marks.named.list, reach: w.far, size: size, last: w.lines}
+	}
 	var before func(*collector, int64) bool
-	if m, last := w.marks, w.lines; m != nil {
+	if m, last := w.marks, w.lines; m != nil && !w.unmarked {
 		before = func(c *collector, at int64) bool { return m.back(r, s, c, at, size, last) }
 	}
-	return lookWith(before, r, size, s, e.project(), e.oursIn(w.mem))
+	return lookWith(before, t, s, e.project(), e.oursIn(w.mem))
 }
 
 var _ Loop = (*autocontinue.AutoContinue)(nil)
