@@ -39,7 +39,8 @@
 //   - Gemini CLI 0.2x to 0.5x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and BeforeAgent
 //     and for systemMessage, which the human sees (some versions only in the debug console, F12),
 //     packages/core/src/core/client.ts for when they are sent, packages/core/src/services/chatRecordingService.ts for the
-//     session file below ~/.gemini/tmp, JSON Lines now and one JSON object before.
+//     session file below ~/.gemini/tmp, JSON Lines now and one indented JSON object before, which [Transcript.Replay] reads
+//     in whatever way it was indented since, or on one line.
 //   - Cursor 1.7 to 3.8: cursor.com/docs/hooks for stop, afterAgentResponse and beforeSubmitPrompt; the transcript, JSON Lines
 //     below ~/.cursor/projects, is not documented. The pause has no message: it comes before, with afterAgentResponse, and is
 //     held in the memory. Each event gets an answer: a prompt that gets none, or one of another form, may be stopped.

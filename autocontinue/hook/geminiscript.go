@@ -156,7 +156,7 @@ func (s *geminiScript) message(record []byte, emit func(entry)) {
 			s.mark(id)
 		}
 		return
-	case id != "" && s.seen[id]:
+	case s.seen[id]:
 		return
 	}
 	s.mark(id)
@@ -194,8 +194,11 @@ func (s *geminiScript) message(record []byte, emit func(entry)) {
 type geminiElement struct{ geminiScript }
 
 func (s *geminiElement) entries(record []byte, _ int64, emit func(entry)) bool {
+	if member(record, "id") == nil || member(record, "type") == nil {
+		return false
+	}
 	s.message(record, emit)
-	return isObject(record)
+	return true
 }
 
 // geminiText decodes what Gemini calls a list of parts: a string, a part, or an array of either.

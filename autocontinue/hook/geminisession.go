@@ -41,10 +41,8 @@ func (s *geminiSession) entries(line []byte, _ int64, emit func(entry)) bool {
 		}
 	}
 	switch {
-	case s.document:
-		s.about.message = id
-		s.message(line, emit)
-		return kind != ""
+	case s.document && (id == "" || kind == ""):
+		return false
 	case rewind != nil: // the human went back: the agent had paused
 		s.about.changes, s.about.targets = true, []string{textOf(rewind)}
 		emit(entry{kind: notice})

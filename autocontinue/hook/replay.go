@@ -46,12 +46,19 @@ type Account struct {
 }
 
 // OpenTranscript recognizes a transcript by its content. Name is what a session is called that has no ID. What is none of the
-// [Formats] is an error that wraps [ErrFormat].
+// [Formats] is an error that wraps [ErrFormat]; where it shows what it is instead (UTF-16, packed, a database, JSON that is not
+// on a line each), the error says that and what to do about it.
 func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name, far: farReach}
+	if what := isForeign(r, size); what != "" {
+		return nil, fmt.Errorf("hook: %w: %s", ErrFormat, what)
+	}
 	if isDocument(r, size) {
 		t.Format, t.oneObject = Gemini, true
 		return t, nil
+	}
+	if what := isUnlined(r, size); what != "" {
+		return nil, fmt.Errorf("hook: %w: %s", ErrFormat, what)
 	}
 	l := newLines(io.NewSectionReader(r, 0, min(size, maxHead)))
 	told := false // whether it is a sub-agent's is known
@@ -85,7 +92,7 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 	case size == 0:
 		return nil, fmt.Errorf("hook: %w: the file is empty", ErrFormat)
 	}
-	return nil, fmt.Errorf("hook: %w: none of its first lines is one of a transcript", ErrFormat)
+	return nil, fmt.Errorf("hook: %w: %s", ErrFormat, shapeless(r, size))
 }
 
 // Replay goes through the pauses of the transcript, as a hook would have met them while it grew: with the transcript up to

@@ -99,7 +99,14 @@ func (w *walk) run() error {
 	case object == nil && w.damaged == 1 && w.account.Damaged == 1:
 		return fault(ErrTruncated, 1, "the first line is cut off")
 	case w.damaged > 0:
-		return fault(ErrDamaged, w.damaged, "this is the first of %d lines that are none of %s", w.account.Damaged, formatName(w.Format))
+		what := "line"
+		if object != nil {
+			what = "message"
+		}
+		if w.account.Damaged == 1 {
+			return fault(ErrDamaged, w.damaged, "it is no %s of %s", what, formatName(w.Format))
+		}
+		return fault(ErrDamaged, w.damaged, "this is the first of %d %ss that are none of %s", w.account.Damaged, what, formatName(w.Format))
 	}
 	return nil
 }

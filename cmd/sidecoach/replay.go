@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -172,9 +174,30 @@ func (o *replayOptions) verdict(total replayTotal, found oldSessions) error {
 	case total.Fallbacks > 0 && total.Fallbacks == total.Asked:
 		return badInput("the heuristic alone decided; look at the server, the key and the model", "the LLM failed on every output it was asked about")
 	case total.Faults > 0:
-		return badInput("the others were read; the lines above say what is wrong", "%s of %s could not be read as a whole", plural(total.Faults, "file"), plural(len(found.files), "file"))
+		return unread(total, len(found.files)-(total.Others-found.others))
 	case total.Files == 0:
 		return badInput(usualPlaces, "there is no transcript")
 	}
 	return nil
+}
+
+// unread is that some of the files that were read had a fault.
+func unread(total replayTotal, files int) error {
+	hint, what := "the lines above say what is wrong", fmt.Sprintf("%s of %s files could not be read as a whole", thousands(total.Faults), thousands(files))
+	if total.Faults == 1 {
+		hint = "the line above says what is wrong"
+	}
+	switch {
+	case files == 1 && total.Files == 0:
+		what = "the file could not be read"
+	case files == 1:
+		what = "the file could not be read as a whole"
+	case total.Faults == files:
+		what = fmt.Sprintf("none of the %s files could be read as a whole", thousands(files))
+	case files-total.Faults == 1:
+		hint = "the other one was read; " + hint
+	default:
+		hint = "the others were read; " + hint
+	}
+	return badInput(hint, "%s", what)
 }

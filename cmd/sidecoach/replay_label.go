@@ -17,7 +17,11 @@ const (
 )
 
 // labelled are pauses that the human's words label: what got a nudge was a status, and what got an answer a question.
-type labelled struct{ judged []evaluate.Judged }
+type labelled struct {
+	judged []evaluate.Judged
+	last   string // where the last one is
+	same   int    // how many are there: a whole session may stand on one line
+}
 
 func (l *labelled) add(p replayPause, m hook.Moment) {
 	if len(l.judged) == maxLabelled || !p.labelled() {
@@ -28,9 +32,16 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	if p.Asked {
 		want = evaluate.Want{Type: classify.Question}
 	}
+	name := fmt.Sprintf("%s:%d", p.File, p.Line)
+	if name != l.last {
+		l.last, l.same = name, 0
+	}
+	if l.same++; l.same > 1 {
+		name += fmt.Sprintf("#%d", l.same)
+	}
 	l.judged = append(l.judged, evaluate.Judged{
 		Case: evaluate.Case{
-			Name:  fmt.Sprintf("%s:%d", p.File, p.Line),
+			Name:  name,
 			Input: classify.Input{Text: clipped(m.Output.Text), Request: clipped(m.Output.Request), Evidence: m.Output.Evidence, Coached: m.Output.Continues},
 			Want:  want,
 			Meta:  map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)},

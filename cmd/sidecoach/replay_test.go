@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -547,4 +548,95 @@ func TestReplayBesideAClosedFolder(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, out.String(), "1 session, 1 pause")
 	require.Contains(t, errs.String(), closed+": permission denied")
+}
+
+// What is said at the end counts the files that are transcripts, and claims no others where there are none.
+func TestReplayCountsFaults(t *testing.T) {
+	whole, err := os.ReadFile(replayFixture(t))
+	require.NoError(t, err)
+	files := map[string][]byte{
+		"a.jsonl": whole, "b.jsonl": []byte(strings.ReplaceAll(string(whole), `"s1"`, `"s2"`)),
+		"cut.jsonl": whole[:len(whole)-20], "cut2.jsonl": whole[:len(whole)-30],
+		"utf16.jsonl": append([]byte("\xff\xfe"), strings.ReplaceAll(string(whole), "", "\x00")[1:]...),
+		"notes.json":  []byte("{}\n"), "silent.jsonl": []byte(`{"sessionId":"g1","projectHash":"h","messages":[]}` + "\n"),
+	}
+	for name, tt := range map[string]struct {
+		files, out, errs, hint string
+	}{
+		"one, cut off":         {"cut.jsonl", "1 transcript, 1 session, 0 pauses", "the file could not be read as a whole", "the line above says what is wrong"},
+		"one, unknown":         {"utf16.jsonl", "", "the file could not be read", "the line above says what is wrong"},
+		"one of two":           {"a.jsonl cut.jsonl", "2 transcripts, 2 sessions, 1 pause", "1 of 2 files could not be read as a whole", "the other one was read; the line above says what is wrong"},
+		"one of three":         {"a.jsonl utf16.jsonl b.jsonl", "2 transcripts, 2 sessions, 2 pauses", "1 of 3 files could not be read as a whole", "the others were read; the line above says what is wrong"},
+		"two of two":           {"cut.jsonl cut2.jsonl", "2 transcripts", "none of the 2 files could be read as a whole", "the lines above say what is wrong"},
+		"two of three":         {"cut.jsonl a.jsonl cut2.jsonl", "3 transcripts", "2 of 3 files could not be read as a whole", "the other one was read; the lines above say what is wrong"},
+		"beside what is none":  {"cut.jsonl notes.json", "1 file in the folders no transcript", "the file could not be read as a whole", "the line above says what is wrong"},
+		"nobody speaks in one": {"silent.jsonl", "1 transcript, 0 sessions, 0 pauses: ", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range strings.Fields(tt.files) {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), files[name], 0o600))
+			}
+			out, errs, status := sidecoach(t, strings.NewReader(""), "replay", dir)
+			assert.Contains(t, out, tt.out)
+			if tt.errs == "" {
+				assert.Zero(t, status)
+				assert.Empty(t, errs)
+				return
+			}
+			assert.Equal(t, 1, status)
+			assert.True(t, strings.HasSuffix(errs, "\nsidecoach: "+tt.errs+"\nhint: "+tt.hint+"\n"), errs)
+		})
+	}
+}
+
+// faultsOnly keeps the faults.
+type faultsOnly []replayFault
+
+func (*faultsOnly) pause(replayPause) error     { return nil }
+func (*faultsOnly) session(replaySession) error { return nil }
+func (l *faultsOnly) fault(f replayFault) error { *l = append(*l, f); return nil }
+func (*faultsOnly) total(replayTotal) error     { return nil }
+
+// A file may grow, shrink or go away between being found and being read.
+func TestReplayOfFilesThatChange(t *testing.T) {
+	heuristic, err := classify.NewHeuristic()
+	require.NoError(t, err)
+	for name, tt := range map[string]struct {
+		change func(file string) error
+		pauses int
+		fault  string
+	}{
+		"grows": {func(file string) error {
+			f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString(`{"type":"user","uu`)
+			return errors.Join(err, f.Close())
+		}, 1, ""},
+		"shrinks":         {func(file string) error { return os.Truncate(file, 200) }, 0, "line 2: truncated: the last line is cut off"},
+		"is emptied":      {func(file string) error { return os.Truncate(file, 0) }, 0, "unknown format: it is blank"},
+		"goes away":       {os.Remove, 0, "no such file or directory"},
+		"is now a folder": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, 0, "it is no regular file any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := replayFixture(t)
+			found, err := findTranscripts([]string{file})
+			require.NoError(t, err)
+			require.NoError(t, tt.change(file))
+			r := replay{classifier: heuristic}
+			var faults faultsOnly
+			total, err := r.all(t.Context(), found, &faults, newBar(io.Discard))
+			require.NoError(t, err)
+			assert.Equal(t, tt.pauses, total.Pauses)
+			if tt.fault == "" {
+				assert.Empty(t, faults)
+				return
+			}
+			require.Len(t, faults, 1)
+			assert.Equal(t, file, faults[0].File)
+			assert.Equal(t, tt.fault, faults[0].Fault)
+		})
+	}
 }
