@@ -140,7 +140,7 @@ func TestReplayOfGeminiTakesTheSameMemory(t *testing.T) {
 				require.Equal(t, int(form.size/int64(len(form.turn))), pauses)
 				return most
 			}
-			small, large := peak(8<<20), peak(64<<20)
+			small, large := peak(4<<20), peak(40<<20)
 			require.Less(t, large, small+4<<20)
 		})
 	}
