@@ -37,7 +37,7 @@ func isForeign(r io.ReaderAt, size int64) string {
 			return f.what
 		}
 	}
-	if n >= 4 && (head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0 || head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0) {
+	if n >= 4 && (head[0] > ' ' && head[1] == 0 && head[2] != 0 && head[3] == 0 || head[0] == 0 && head[1] > ' ' && head[2] == 0 && head[3] != 0) {
 		return utf16Text
 	}
 	return ""

@@ -179,3 +179,40 @@ func TestLinesAfterAnObjectWithoutMessages(t *testing.T) {
 	require.Len(t, moments, 1)
 	require.Equal(t, 3, moments[0].Line)
 }
+
+// Line ends, marks and zero bytes of other systems, and what a crash leaves: what can be read is, and the rest is named.
+func TestOddLines(t *testing.T) {
+	whole := claudeHuman("Fix it — now.") + "\n" + claudeSays("m1", "Fixed — should work now.") + "\n"
+	first, second, _ := strings.Cut(whole, "\n")
+	for name, tt := range map[string]struct {
+		data   string
+		pauses int
+		kind   error
+		want   string
+	}{
+		"CRLF":                      {strings.ReplaceAll(whole, "\n", "\r\n"), 1, nil, ""},
+		"a byte order mark":         {"\ufeff" + whole, 1, nil, ""},
+		"no end of the last line":   {strings.TrimSuffix(whole, "\n"), 1, nil, ""},
+		"zero bytes between":        {first + "\n\x00\x00\x00\n" + second, 1, ErrDamaged, "line 2: damaged: it is no line of Claude Code"},
+		"zero bytes after":          {whole + "\x00\x00\x00", 0, ErrTruncated, "line 3: truncated: the last line is cut off"},
+		"two lines of zero bytes":   {"\x00\n\x00\n" + whole, 1, ErrDamaged, "line 1: damaged: this is the first of 2 lines that are none of Claude Code"},
+		"no beginning":              {whole[20:], 1, ErrTruncated, "line 1: truncated: the first line is cut off"},
+		"cut off in a rune":         {whole + first[:strings.Index(first, "—")+1], 0, ErrTruncated, "line 3: truncated: the last line is cut off"},
+		"cut off in a string":       {whole + first[:strings.Index(first, "now")], 0, ErrTruncated, "line 3: "},
+		"cut off before its end":    {strings.TrimSuffix(whole, "}\n"), 0, ErrTruncated, "line 2: "},
+		"bytes that are no UTF-8":   {strings.ReplaceAll(whole, "—", "\xff\xfe"), 1, nil, ""},
+		"blank lines between":       {first + "\n\n \n" + second, 1, nil, ""},
+		"a line of another version": {first + "\n{\"new\":1}\n" + second, 1, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			moments, _, err := replayed(t, []byte(tt.data))
+			require.Len(t, moments, tt.pauses)
+			if tt.kind == nil {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, tt.kind)
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+}

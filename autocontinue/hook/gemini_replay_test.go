@@ -88,12 +88,17 @@ func (s *geminiScene) line() map[string]any {
 		if s.IntN(2) == 0 {
 			update["content"] = "All 42 tests pass."
 		} else {
-			change := s.call()
-			if s.IntN(2) == 0 {
-				delete(change, "args")
-				delete(change, "name")
+			var changes []any
+			for id := range 6 {
+				change := s.call()
+				change["id"] = fmt.Sprint("t", id)
+				if s.IntN(2) == 0 {
+					delete(change, "args")
+					delete(change, "name")
+				}
+				changes = append(changes, change)
 			}
-			update["toolCalls"] = []any{change}
+			update["toolCalls"] = changes[s.IntN(6):]
 		}
 		return map[string]any{"$patch": map[string]any{"updates": []any{update}}}
 	case 5, 6:
@@ -239,5 +244,39 @@ func TestOneObjectIsReadBackAsByTheHook(t *testing.T) {
 			require.Empty(t, cmp.Diff(want, got), "seed %d, line %d", seed, d.no)
 		}
 		require.Empty(t, d.fault)
+	}
+}
+
+// A change of a call before the human's last words counts: it may make a test run of the call, or tell how one ended.
+func TestMarksOfGeminiReadChanges(t *testing.T) {
+	const passed = `"status":"success","result":[{"functionResponse":{"response":{"output":"Output: ok  \tshop/auth\t0.2s\nExit Code: 0"}}}]`
+	for name, tt := range map[string]struct {
+		call, change string
+		absent       bool
+	}{
+		"its command":  {`"name":"run_shell_command","args":{"command":"ls"},` + passed, `"args":{"command":"go test ./..."}`, false},
+		"its end":      {`"name":"run_shell_command","args":{"command":"go test ./..."},"status":"executing"`, passed, false},
+		"nothing":      {`"name":"run_shell_command","args":{"command":"go test ./..."},"status":"executing"`, `"status":"executing"`, true},
+		"another call": {`"name":"run_shell_command","args":{"command":"ls"},"status":"executing"`, passed, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := []byte(`{"sessionId":"g1","projectHash":"h"}
+{"id":"u1","type":"user","content":"Fix it."}
+{"id":"g1","type":"gemini","content":"","toolCalls":[{"id":"t1",` + tt.call + `}]}
+{"$patch":{"updates":[{"id":"g1","toolCalls":[{"id":"t1",` + tt.change + `}]}]}}
+{"id":"g2","type":"gemini","content":"It is fixed."}
+{"id":"u2","type":"user","content":"Is it?"}
+{"id":"g3","type":"gemini","content":"Yes, all 42 tests pass."}
+`)
+			marked := replayedFar(t, data, farReach, false)
+			require.Len(t, marked, 2)
+			if tt.absent {
+				require.Len(t, marked[1].Output.Evidence, 1)
+				require.True(t, marked[1].Output.Evidence[0].Absent)
+			} else {
+				require.Empty(t, marked[1].Output.Evidence)
+			}
+			require.Empty(t, cmp.Diff(replayedFar(t, data, farReach, true), marked))
+		})
 	}
 }

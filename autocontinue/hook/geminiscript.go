@@ -13,7 +13,7 @@ import (
 // indented JSON object with all messages, written anew each time, which [document] reads from its beginning. A hook's reason is a user message like the human's.
 type geminiScript struct {
 	seen    map[string]bool   // messages of which a later version was read, or that were taken back
-	patches map[string][]byte // later changes of messages
+	patches map[string][]byte // later changes of messages that were not read yet
 	rewind  string            // what is read now was taken back, up to this message
 	over    bool              // what is read now was replaced
 	blind   bool              // what tools printed is of no interest
@@ -21,8 +21,6 @@ type geminiScript struct {
 	lines [][]byte // of an indented message, the last one first
 	size  int
 }
-
-const maxPatches = 1000
 
 func (s *geminiScript) entries(line []byte, _ int64, emit func(entry)) bool {
 	if s.lines != nil || isMessageEnd(line) {
@@ -114,7 +112,7 @@ func (s *geminiScript) patch(patch []byte) {
 	}
 	for u := range elements(member(patch, "updates")) {
 		id := textOf(member(u, "id"))
-		if _, later := s.patches[id]; id == "" || later || len(s.patches) >= maxPatches || len(u) > maxLine/8 {
+		if _, later := s.patches[id]; id == "" || later || s.seen[id] || len(u) > maxLine/8 {
 			continue
 		}
 		if s.patches == nil {
@@ -123,6 +121,9 @@ func (s *geminiScript) patch(patch []byte) {
 		s.patches[id] = slices.Clone(u)
 	}
 }
+
+// ended reports whether nothing that stands before it counts.
+func (s *geminiScript) ended() bool { return s.over }
 
 func (s *geminiScript) mark(id string) {
 	if s.seen == nil {
@@ -161,6 +162,7 @@ func (s *geminiScript) message(record []byte, emit func(entry)) {
 	}
 	s.mark(id)
 	patch := s.patches[id]
+	delete(s.patches, id)
 	if c := member(patch, "content"); c != nil {
 		content = c
 	}

@@ -44,28 +44,38 @@ func (s *geminiSession) entries(line []byte, _ int64, emit func(entry)) bool {
 	case s.document && (id == "" || kind == ""):
 		return false
 	case rewind != nil: // the human went back: the agent had paused
-		s.about.changes, s.about.targets = true, []string{textOf(rewind)}
+		s.about.targets = []string{textOf(rewind)}
 		emit(entry{kind: notice})
 		s.anew = true
 	case set != nil:
 		s.about.changes = member(set, "messages") != nil
 	case patch != nil:
-		s.about.changes = true
-		for changed := range elements(member(patch, "removeIds")) {
-			s.about.targets = append(s.about.targets, textOf(changed))
-		}
-		for changed := range elements(member(patch, "updates")) {
-			s.about.targets = append(s.about.targets, textOf(member(changed, "id")))
-		}
+		s.patch(patch)
 	case messages != nil && session != "":
 		s.about.changes = true
 	case id != "" && kind != "":
-		s.about.message = id
+		s.about.names = []string{id}
 		s.message(line, emit)
 	default:
 		return session != ""
 	}
 	return true
+}
+
+// patch says what messages a change is about. One that gives a call another name or other arguments makes another call of it.
+func (s *geminiSession) patch(patch []byte) {
+	for id := range elements(member(patch, "removeIds")) {
+		s.about.names = append(s.about.names, textOf(id))
+	}
+	for update := range elements(member(patch, "updates")) {
+		id := textOf(member(update, "id"))
+		s.about.names = append(s.about.names, id)
+		for call := range elements(member(update, "toolCalls")) {
+			if member(call, "name") != nil || member(call, "args") != nil {
+				s.about.targets = append(s.about.targets, id)
+			}
+		}
+	}
 }
 
 func (s *geminiSession) message(record []byte, emit func(entry)) {

@@ -71,7 +71,11 @@ func (m *marks) matters(t tool) bool {
 func (m *marks) back(r io.ReaderAt, s script, c *collector, at, size int64, last int) bool {
 	var buf []byte
 	var entries []entry
+	ender, _ := s.(interface{ ended() bool })
 	for i := len(m.list) - 1; i >= 0 && !c.done; i-- {
+		if ender != nil && ender.ended() {
+			break
+		}
 		k := m.list[i]
 		if k.at >= at {
 			continue

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"hash/maphash"
 	"io"
 	"slices"
@@ -18,16 +19,15 @@ type named struct {
 
 type namedLine struct {
 	mark
-	id     uint64
 	before int // the line before with that ID, of all lines from the first; -1 is none
 	marked bool
 }
 
 // about says of what messages a line is.
 type about struct {
-	message string   // the ID of the one that it is; empty is none
-	changes bool     // it changes messages before it
-	targets []string // the IDs of these, as far as it names them
+	names   []string // the IDs of the one that it is, or that it takes back or adds to
+	changes bool     // it must be read, whatever these say
+	targets []string // the IDs of messages that must be read with it
 }
 
 func newNamed() *named { return &named{last: make(map[uint64]int), seed: maphash.MakeSeed()} }
@@ -39,23 +39,30 @@ func (n *named) add(m *marks, k mark, matters bool) bool {
 	n.about = about{}
 	for _, id := range a.targets {
 		for i := n.find(n.hash(id)); i >= n.gone && !n.list[i-n.gone].marked; i = n.list[i-n.gone].before {
-			n.list[i-n.gone].marked = true
-			at, _ := slices.BinarySearchFunc(m.list, n.list[i-n.gone].at, func(k mark, at int64) int { return int(k.at - at) })
-			m.list = slices.Insert(m.list, at, n.list[i-n.gone].mark)
+			one := &n.list[i-n.gone]
+			one.marked = true
+			if at, known := slices.BinarySearchFunc(m.list, one.at, func(k mark, at int64) int { return cmp.Compare(k.at, at) }); !known {
+				m.list = slices.Insert(m.list, at, one.mark)
+			}
 		}
 	}
-	matters = matters || a.changes
-	one := namedLine{mark: k, before: -1, marked: matters}
-	if a.message != "" {
-		one.id = n.hash(a.message)
-		if one.before = n.find(one.id); one.before >= n.gone {
-			one.marked = one.marked || n.list[one.before-n.gone].marked
+	matters = matters || a.changes || len(a.targets) > 0
+	for _, id := range a.names {
+		if i := n.find(n.hash(id)); i >= n.gone {
+			matters = matters || n.list[i-n.gone].marked
 		}
-		n.last[one.id] = n.gone + len(n.list)
 	}
-	n.list = append(n.list, one)
+	for _, id := range a.names {
+		h := n.hash(id)
+		before := n.find(h)
+		n.last[h] = n.gone + len(n.list)
+		n.list = append(n.list, namedLine{mark: k, before: before, marked: matters})
+	}
+	if len(a.names) == 0 {
+		n.list = append(n.list, namedLine{mark: k, before: -1})
+	}
 	n.forget(m.reach, k)
-	return one.marked
+	return matters
 }
 
 func (n *named) hash(id string) uint64 { return maphash.String(n.seed, id) }
