@@ -211,9 +211,9 @@ func (w *walk) change(l *lines) {
 			id = s
 		}
 	case Aider:
-		if bytes.HasPrefix(l.text, []byte(aiderHead)) {
+		if at, ok := aiderStart(l.text); ok {
 			w.doc.close(func(e entry) { w.take(e, l) })
-			id = string(bytes.TrimSpace(clipBytes(l.text[len(aiderHead):], 100)))
+			id = at
 		}
 	}
 	if id == w.session || w.err != nil {
@@ -269,10 +269,10 @@ func (w *walk) begin(id string, at int64) {
 		w.gemini = &geminiSession{}
 		w.reader = w.gemini
 	case SpecStory:
-		s := &specStory{}
+		s := newSpecStory()
 		w.reader, w.doc = s, &s.markdown
 	case Aider:
-		a := &aider{markdown: markdown{words: aiderWords}}
+		a := newAider()
 		w.reader, w.doc = a, &a.markdown
 	}
 	if w.marks != nil {
