@@ -34,7 +34,9 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 		case "permissionMode":
 			permission = textOf(v)
 		case "isSidechain":
-			side = isTrue(v)
+			side = side || isTrue(v)
+		case "parent_tool_use_id": // of what "claude -p" prints
+			side = side || textOf(v) != ""
 		case "isMeta":
 			meta = isTrue(v)
 		case "isCompactSummary":
@@ -58,10 +60,7 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 		uuid = offsetID(at)
 	}
 	if kind == "assistant" {
-		claudeAnswer(msg, uuid, func(e entry) {
-			e.broke = broke
-			emit(e)
-		})
+		claudeAnswer(msg, uuid, broke, emit)
 		return true
 	}
 	claudeUser(msg, used, entry{id: uuid, turn: turn}, meta || summary || origin != "" && origin != "human", emit)
@@ -77,23 +76,33 @@ var claudeLines = map[string]bool{
 	"permission-mode": true, "file-history-snapshot": true, "summary": true,
 }
 
-// claudeAnswer reads a line of the model's.
-func claudeAnswer(msg []byte, uuid string, emit func(entry)) {
-	var group string
+// claudeAnswer reads a line of the model's, or one that Claude Code wrote in its name: that the turn broke, or, where a session
+// is taken up again, that nothing was to be said.
+func claudeAnswer(msg []byte, uuid string, broke bool, emit func(entry)) {
+	var group, model string
 	var content []byte
 	for key, v := range members(msg) {
 		switch key {
 		case "id":
 			group = textOf(v)
+		case "model":
+			model = textOf(v)
 		case "content":
 			content = v
 		}
+	}
+	if model == "<synthetic>" {
+		switch said := strings.TrimSpace(blocks(content)); said {
+		case "No response requested.", "(no content)", "":
+			return
+		}
+		broke = true
 	}
 	if group == "" {
 		group = uuid
 	}
 	if s, ok := text(content); ok {
-		emit(entry{kind: message, id: uuid, group: group, text: s})
+		emit(entry{kind: message, id: uuid, group: group, text: s, broke: broke})
 		return
 	}
 	for block := range elements(content) {
@@ -116,7 +125,7 @@ func claudeAnswer(msg []byte, uuid string, emit func(entry)) {
 		switch kind {
 		case "text":
 			if !blank(said) {
-				emit(entry{kind: message, id: uuid, group: group, text: said})
+				emit(entry{kind: message, id: uuid, group: group, text: said, broke: broke})
 			}
 		case "tool_use":
 			emit(entry{kind: call, group: group, tool: toolOf(id, name, input)})
@@ -152,8 +161,11 @@ func claudeUser(msg, used []byte, e entry, by bool, emit func(entry)) {
 
 // claudeWords tells the human's words from what Claude Code writes in their place.
 func claudeWords(s string, e entry, by bool, emit func(entry)) {
-	e.kind, e.text = human, s
 	t := strings.TrimSpace(s)
+	e.kind, e.text = human, s
+	if words := unwrapped(s); words != t && words != "" {
+		e.text, t = words, words
+	}
 	switch {
 	case strings.HasPrefix(t, "[Request interrupted by user"):
 		e.kind = abort

@@ -61,7 +61,8 @@ func formatOf(line []byte) Host {
 	has := make(map[string][]byte)
 	for key, v := range members(line) {
 		switch key {
-		case "type", "uuid", "sessionId", "message", "payload", "data", "id", "role", "projectHash", "messages", "isSidechain", "leafUuid", "snapshot", "$set", "$patch", "$rewindTo":
+		case "type", "uuid", "sessionId", "message", "payload", "data", "id", "role", "projectHash", "messages", "isSidechain", "$set", "$patch", "$rewindTo",
+			"leafUuid", "snapshot", "content", "call_id", "record_type":
 			has[key] = v
 		}
 	}
@@ -71,7 +72,10 @@ func formatOf(line []byte) Host {
 	case (kind == "user" || kind == "assistant") && object("message"), claudeLines[kind] && has["sessionId"] != nil,
 		kind == "summary" && has["leafUuid"] != nil, kind == "file-history-snapshot" && object("snapshot"): // a file may have nothing else
 		return Claude
-	case object("payload") && (kind == "response_item" || kind == "event_msg" || kind == "session_meta" || kind == "turn_context"):
+	case object("payload") && (kind == "response_item" || kind == "event_msg" || kind == "session_meta" || kind == "turn_context"),
+		kind == "message" && textOf(has["role"]) != "" && len(has["content"]) > 0 && has["content"][0] == '[',
+		kind == "function_call" && has["call_id"] != nil, textOf(has["record_type"]) == "state",
+		codexOldStart(line) != "":
 		return Codex
 	case object("data") && copilotLine(kind):
 		return Copilot

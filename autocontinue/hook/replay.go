@@ -66,7 +66,8 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 			break
 		}
 		if side := member(l.text, "isSidechain"); side != nil && member(l.text, "message") != nil {
-			t.sidechain, told = isTrue(side), true
+			t.sidechain = isTrue(side) // a sub-agent may speak first in its caller's transcript, as in 2025
+			told = !t.sidechain
 		}
 		if told {
 			break

@@ -177,8 +177,11 @@ func (w *walk) change(l *lines) {
 			w.work(textOf(dir))
 		}
 	case Codex:
+		if s := codexOldStart(l.text); s != "" {
+			id = s
+		}
 		if !bytes.Contains(l.text, []byte(`"cwd"`)) {
-			return
+			break
 		}
 		payload := member(l.text, "payload")
 		switch textOf(member(l.text, "type")) {
@@ -310,7 +313,10 @@ func (w *walk) take(e entry, l *lines) {
 	switch e.kind {
 	case message:
 		w.pause, w.line, w.paused = l.next-w.base, l.no, w.event
-		if e.broke {
+		switch {
+		case e.broke && w.sidechain:
+			w.paused.Status = Value("error")
+		case e.broke:
 			w.paused.Kind = StopFailure
 		}
 		if w.marks != nil {
