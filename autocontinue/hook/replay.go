@@ -45,7 +45,7 @@ type Account struct {
 }
 
 // OpenTranscript recognizes a transcript by its content. Name is what a session is called that has no ID. What is none of the
-// [Formats] is an error that wraps [ErrFormat].
+// [Formats] is an error that wraps [ErrFormat], and [ErrNoSession] or [ErrNotRead] where it is known what the file is.
 func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name}
 	l := newLines(io.NewSectionReader(r, 0, min(size, maxHead)))
@@ -79,7 +79,10 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 	case t.Format != "":
 		return t, nil
 	case size == 0:
-		return nil, fmt.Errorf("hook: %w: the file is empty", ErrFormat)
+		return nil, stranger{is: "empty", then: "there was nothing to keep", holds: ErrNoSession}
+	}
+	if err := strange(r, size); err != nil {
+		return nil, err
 	}
 	return nil, fmt.Errorf("hook: %w: none of its first lines is one of a transcript", ErrFormat)
 }
