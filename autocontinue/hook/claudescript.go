@@ -73,7 +73,8 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 // claudeLines are types of lines that are no part of the conversation and have no uuid.
 var claudeLines = map[string]bool{
 	"ai-title": true, "custom-title": true, "agent-name": true, "last-prompt": true, "queue-operation": true, "mode": true,
-	"permission-mode": true, "file-history-snapshot": true, "summary": true,
+	"permission-mode": true, "file-history-snapshot": true, "summary": true, "pr-link": true, "bridge-session": true, "cost-state": true,
+	"tag": true, "agent-setting": true, "worktree-state": true,
 }
 
 // claudeAnswer reads a line of the model's, or one that Claude Code wrote in its name: that the turn broke, or, where a session

@@ -39,6 +39,7 @@ func TestClaudeTranscriptsOfManyVersions(t *testing.T) {
 	}{
 		"a summary of another session is all": {[]string{summary}, nil},
 		"a snapshot is all":                   {[]string{snapshot}, nil},
+		"a link is all":                       {[]string{`{"type":"pr-link","sessionId":"s1","prNumber":1}`}, nil},
 		"summaries come first": {
 			[]string{summary, summary, snapshot, claudeAsks("Fix it."), claudeAnswers("m1", "Fixed.")},
 			[]heard{{"Fixed.", "Fix it.", ""}},
@@ -100,6 +101,27 @@ func TestClaudeTranscriptsOfManyVersions(t *testing.T) {
 		require.Equal(t, "continue", moments[0].Next)
 		require.Equal(t, autocontinue.ReasonRejectedCompletion, moments[1].Decision.Reason)
 	}
+}
+
+func TestCopilotSessionsInAutopilot(t *testing.T) {
+	event := func(id, kind, data string) string {
+		return fmt.Sprintf(`{"type":%q,"data":%s,"id":%q}`, kind, data, id)
+	}
+	require.Empty(t, cmp.Diff([]heard{
+		{"I wait for the build.", "Fix it.", ""},
+		{"The build failed: auth.go.", "Fix it.", "go on"},
+		{"Fixed auth.go, and 12 tests pass.", "go on", ""},
+	}, pausesOf(t, strings.Join([]string{
+		event("1", "session.start", `{"sessionId":"s1","version":1,"producer":"copilot-agent","context":{"cwd":"/w"}}`),
+		event("2", "user.message", `{"content":"Fix it.","attachments":[]}`),
+		event("3", "assistant.message", `{"messageId":"a","content":"I wait for the build.","toolRequests":[]}`), event("4", "assistant.turn_end", `{"turnId":"0"}`),
+		event("5", "system.notification", `{"content":"<system_notification>Shell 0 completed</system_notification>","kind":{"type":"shell_completed"}}`),
+		event("6", "assistant.message", `{"messageId":"b","content":"The build failed: auth.go.","toolRequests":[]}`),
+		event("7", "user.message", `{"content":"go on","attachments":[]}`),
+		event("8", "assistant.message", `{"messageId":"c","content":"","toolRequests":[{"toolCallId":"t1","name":"task_complete","arguments":{"summary":"Fixed auth.go, and 12 tests pass."}}]}`),
+		event("9", "tool.execution_start", `{"toolCallId":"t1","toolName":"task_complete","arguments":{}}`), event("10", "tool.execution_complete", `{"toolCallId":"t1","success":true,"result":{"content":"noted"}}`),
+		event("11", "session.task_complete", `{"summary":"Fixed auth.go, and 12 tests pass.","success":true}`), event("12", "assistant.turn_end", `{"turnId":"1"}`), event("13", "session.shutdown", `{}`),
+	}, "\n")+"\n")))
 }
 
 // The prompt that a hook is told of has the same words around it.

@@ -47,6 +47,7 @@ var strangers = []stranger{
 	{keys: []string{"sessionId", "startTime", "chatMessages"}, is: "a session of Copilot CLI before November 2025", then: "later ones, below ~/.copilot/session-state, are read", holds: ErrNotRead},
 	{keys: []string{"sessionId", "startTime", "timeline"}, is: "a session of Copilot CLI before November 2025", then: "later ones, below ~/.copilot/session-state, are read", holds: ErrNotRead},
 	{keys: []string{"requests", "responderUsername"}, is: "a session of VS Code's chat", then: "export it with SpecStory", holds: ErrNotRead},
+	{keys: []string{"kind", "v"}, is: "a session of VS Code's chat", then: "export it with SpecStory", holds: ErrNotRead},
 	{kind: "thread.started", is: `what "codex exec --json" prints`, then: "the session itself is below ~/.codex/sessions", holds: ErrNotRead},
 	{kind: "init", keys: []string{"session_id", "model"}, is: "what Gemini CLI prints as stream-json", then: "the session itself is below ~/.gemini/tmp", holds: ErrNotRead},
 	{kind: "message", keys: []string{"role", "content", "timestamp"}, is: "what Gemini CLI prints as stream-json", then: "the session itself is below ~/.gemini/tmp", holds: ErrNotRead},

@@ -25,6 +25,7 @@ func TestFilesBesideTranscriptsAreNamed(t *testing.T) {
 		"{\n  \"session\": {\n    \"id\": \"s\"\n  },\n  \"items\": []\n}\n":                                                       {"Codex before June 2025", ErrNotRead},
 		`{"sessionId":"s","startTime":"x","chatMessages":[{"role":"user","content":"fix it"}]}`:                                    {"Copilot CLI before November 2025", ErrNotRead},
 		"{\n  \"version\": 3,\n  \"responderUsername\": \"GitHub Copilot\",\n  \"requests\": []\n}":                                {"VS Code's chat; export it with SpecStory", ErrNotRead},
+		`{"kind": 0, "v": {"version": 3, "requests": []}}` + "\n":                                                                  {"VS Code's chat", ErrNotRead},
 		`{"type":"thread.started","thread_id":"s"}` + "\n" + `{"type":"turn.started"}` + "\n":                                      {`"codex exec --json" prints`, ErrNotRead},
 		`{"type":"init","timestamp":"x","session_id":"s","model":"m"}` + "\n":                                                      {"Gemini CLI prints as stream-json", ErrNotRead},
 		`{"type": "message", "role": "user", "content": "fix it", "timestamp": "x"}` + "\n":                                        {"Gemini CLI prints as stream-json", ErrNotRead},
