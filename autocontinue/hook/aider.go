@@ -15,6 +15,7 @@ type aider struct {
 	speaking bool // the line before was the human's
 	itself   bool // the line before was aider's own
 	goesOn   bool // which did not end there
+	thinking bool // what comes now is the model's thinking
 	italic   bool // of May 2023
 	bare     bool // somebody took the space from the ends of the lines
 }
@@ -43,7 +44,7 @@ func (a *aider) entries(line []byte, at int64, emit func(entry)) bool {
 	switch {
 	case starts:
 		a.open(0, at, emit)
-		a.started, a.goesOn, a.italic, a.bare = true, false, strings.HasPrefix(head, "# Aider"), false
+		a.started, a.goesOn, a.thinking, a.italic, a.bare = true, false, false, strings.HasPrefix(head, "# Aider"), false
 	case strings.HasPrefix(head, "#### "), head == "####":
 		if !speaking {
 			a.open(human, at, emit)
@@ -53,7 +54,7 @@ func (a *aider) entries(line []byte, at int64, emit func(entry)) bool {
 			line = bytes.TrimPrefix(line, []byte("> "))
 		}
 		a.line(bytes.TrimRight(line, " "))
-		a.speaking, a.goesOn = true, false
+		a.speaking, a.goesOn, a.thinking = true, false, false
 	case a.goesOn, itself && len(line) > 0, a.own(head, ends, speaking):
 		a.open(message, at, emit)
 		a.itself, a.goesOn = ends, !ends
@@ -61,7 +62,10 @@ func (a *aider) entries(line []byte, at int64, emit func(entry)) bool {
 		if speaking || a.who == 0 && a.started && len(line) > 0 {
 			a.open(message, at, emit)
 		}
-		a.line(line)
+		begins, ended := startsWith(head, "<thinking-content-", "<think>"), startsWith(head, "</thinking-content-", "</think>")
+		if a.thinking = (a.thinking || begins && a.who == message) && !ended; !a.thinking && !ended {
+			a.line(line)
+		}
 	}
 	return true
 }

@@ -71,6 +71,11 @@ func TestAiderHistories(t *testing.T) {
 				"#### !ls·", "", "#### /add auth.go·", "> Added auth.go to the chat·", "", "#### <blank>·", "", "#### /help what is a repo map·", "", "A list of names.", ""},
 			[]heard{{"I changed the handler.", "Fix the login redirect.", "/test"}, {"One test fails.", "Fix the login redirect.", "!ls"}, {"A list of names.", "what is a repo map", ""}},
 		},
+		"what the model thinks": {
+			[]string{"# aider chat started at 2026-11-02 10:20:00", "", "#### Fix the login redirect.·", "", "<thinking-content-7bbe>", "", "Which of the two?", "", "", "</thinking-content-7bbe>", "",
+				"I changed the handler.", "", "> Tokens: 6.1k sent, 300 received.·", "", "#### thanks·", "", "<think>", "cut off", "", "#### why?·", "", "It lost the target.", ""},
+			[]heard{{"I changed the handler.", "Fix the login redirect.", "thanks"}, {"It lost the target.", "why?", ""}},
+		},
 		"somebody took the space from the ends of the lines": {
 			[]string{"# aider chat started at 2026-11-02 10:20:00", "", "> Aider v0.86.2", "> Git repo: .git with 3 files", "", "#### Fix the login redirect.", "####", "#### Now.", "", "I changed the handler.", "",
 				"> Tokens: 6.1k sent, 300 received.", "> Applied edit to auth.go", ">", "> ^C again to exit", ""},
