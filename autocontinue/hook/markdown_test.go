@@ -120,6 +120,11 @@ func TestSpecStoryHistories(t *testing.T) {
 				"_**User (2026-11-02 10:21Z)**_\n\nthanks\n\n---\n\n_**Agent (model m, mode Agent)**_\n\nNow the tests.\n\n---\n\n<tool-use data-tool-type=\"shell\">\n</tool-use>\n\n---\n\n\n\n---\n",
 			[]heard{{"Changed the handler:\n\n| File |\n|------|\n| auth.go |", "Fix the login redirect.", "thanks"}},
 		},
+		"the text of a skill": {
+			"_**User (10:20Z)**_\n\nFix the login redirect.\n\n---\n\n_**Agent (m 10:21Z)**_\n\nI load the skill.\n\n<tool-use data-tool-type=\"generic\" data-tool-name=\"Skill\"><details>\n<summary>Tool use: **Skill**</summary>\n\n</details></tool-use>\n\n---\n\n" +
+				"_**User (10:21Z)**_\n\nHow logins are changed here: with care.\n\n---\n\n_**Agent (m 10:22Z)**_\n\nChanged the handler.\n\n---\n\n_**User (10:23Z)**_\n\nthanks\n",
+			[]heard{{"Changed the handler.", "Fix the login redirect.", "thanks"}},
+		},
 		"2025, a head for what goes on": {
 			"## SpecStory\n\n## Login (2/13/2025)\n\n_**User**_\n\nFix the login redirect.\n\n---\n\n_**Assistant**_\n\nI look at it.\n\n---\n\n_****_\n\n<details>\n    <summary>Listed lib</summary>\n\n| Name |\n</details>\n\n---\n\n" +
 				"_****_\n\n\nNow the handler.\n\n---\n\n_****_\n\n```diff\n+ target\n```\n\n---\n\n_****_\n\n\n\nChanged it. Shall I go on?\n\n---\n\n_**User**_\n\nyes\n\n---\n\n_**Assistant**_\n\nI run it.\n\n---\n\n_****_\n\n```bash\ngo test\n```\n\n```\nok\n```\n\n---\n\n_**User**_\n\nthanks\n\n---\n\n_**Assistant**_\n\n```go\nfunc login() {}\n```\n",

@@ -15,9 +15,15 @@ type specStory struct {
 	tool   bool   // what comes now is a tool's, up to the next head
 	fenced bool   // within a fence of that
 	goesOn bool   // the head of this block said nothing
+	skill  bool   // the agent has just called for a skill: what is in the human's place next is the skill's text
+	given  bool   // this block is that
 }
 
-func newSpecStory() *specStory { return &specStory{markdown: markdown{words: specStoryWords}} }
+func newSpecStory() *specStory {
+	s := new(specStory)
+	s.words = s.told
+	return s
+}
 
 // specStorySession returns the session that a comment near the top names: <!-- Claude Code Session <id> (time) -->.
 func specStorySession(line []byte) string {
@@ -72,6 +78,7 @@ func (s *specStory) entries(line []byte, at int64, emit func(entry)) bool {
 		if !strings.HasPrefix(text, "<think>") {
 			emit(entry{kind: call})
 		}
+		s.skill = strings.HasPrefix(text, "<tool-use") && strings.Contains(text, `data-tool-name="Skill"`)
 		for _, tag := range []string{"tool-use", "think", "details"} {
 			if strings.HasPrefix(text, "<"+tag) && !bytes.Contains(line, []byte("</"+tag+">")) {
 				s.until = "</" + tag + ">"
@@ -90,14 +97,17 @@ func (s *specStory) head(who entryKind, at int64, emit func(entry)) {
 		emit(entry{kind: call})
 	}
 	s.open(who, at, emit)
-	s.tool, s.goesOn = false, false
+	s.given = s.skill && who == human
+	s.tool, s.goesOn, s.skill = false, false, false
 }
 
-// specStoryWords tells the human's words from what the programs of agents write in their place.
-func specStoryWords(e entry) entry {
+// told tells the human's words from what the programs of agents write in their place.
+func (s *specStory) told(e entry) entry {
 	claudeWords(e.text, e, false, func(one entry) { e = one })
 	switch {
 	case e.kind != human:
+	case s.given:
+		e.kind = notice
 	case isOurs(e.text):
 		e.kind = feedback
 	case codex{}.machine(e.text):
