@@ -17,7 +17,7 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 		return false
 	}
 	var kind, uuid, turn, origin, permission string
-	var msg, used []byte
+	var msg, used, attached []byte
 	var side, meta, summary, broke bool
 	for key, v := range members(line) {
 		switch key {
@@ -31,6 +31,8 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 			msg = v
 		case "toolUseResult":
 			used = v
+		case "attachment":
+			attached = v
 		case "permissionMode":
 			permission = textOf(v)
 		case "isSidechain":
@@ -50,6 +52,9 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 	if kind != "user" && kind != "assistant" || msg == nil {
 		if permission != "" && !s.sidechain {
 			emit(entry{kind: mode, text: permission})
+		}
+		if kind == "attachment" && side == s.sidechain {
+			claudeQueued(attached, entry{id: uuid}, emit)
 		}
 		return kind != "" && uuid != "" || claudeLines[kind]
 	}
@@ -158,6 +163,36 @@ func claudeUser(msg, used []byte, e entry, by bool, emit func(entry)) {
 		e.kind = human // pictures
 		emit(e)
 	}
+}
+
+// claudeQueued reads what the human said while the agent worked, and the agent was told between two calls. Of what else waits
+// to be told, nothing is the human's.
+func claudeQueued(attached []byte, e entry, emit func(entry)) {
+	var kind, by, origin string
+	var words []byte
+	var meta bool
+	for key, v := range members(attached) {
+		switch key {
+		case "type":
+			kind = textOf(v)
+		case "prompt":
+			words = v
+		case "commandMode":
+			by = textOf(v)
+		case "origin":
+			origin = textOf(member(v, "kind"))
+		case "isMeta":
+			meta = isTrue(v)
+		}
+	}
+	if kind != "queued_command" || meta || by != "" && by != "prompt" || origin != "" && origin != "human" {
+		return
+	}
+	claudeWords(blocks(words), e, false, func(e entry) {
+		if e.kind == human && !blank(e.text) {
+			emit(e)
+		}
+	})
 }
 
 // claudeWords tells the human's words from what Claude Code writes in their place.

@@ -25,6 +25,19 @@ func claudeAnswers(id, words string) string {
 	return claudeLine("assistant", fmt.Sprintf(`{"id":%q,"role":"assistant","model":"m","content":[{"type":"text","text":%q}]}`, id, words), "")
 }
 
+func claudeLists(id, call string) string {
+	return claudeLine("assistant", fmt.Sprintf(`{"id":%q,"role":"assistant","model":"m","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":"ls"}}]}`, id, call), "")
+}
+
+func claudeRan(call string) string {
+	return claudeLine("user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"a.go"}]}`, call), "")
+}
+
+// claudeWaited is something that waited to be told to the agent.
+func claudeWaited(what string) string {
+	return fmt.Sprintf(`{"type":"attachment","uuid":%q,"sessionId":"s1","isSidechain":false,"attachment":{"type":"queued_command",%s}}`, sum(what), what)
+}
+
 func TestClaudeTranscriptsOfManyVersions(t *testing.T) {
 	const (
 		summary  = `{"type":"summary","summary":"Login","leafUuid":"l1"}`
@@ -66,6 +79,17 @@ func TestClaudeTranscriptsOfManyVersions(t *testing.T) {
 				claudeAsks("<system-reminder>The folder changed.</system-reminder>"), claudeAnswers("m3", "Noted."),
 			},
 			[]heard{{"I look at it.", "Fix it.", "continue"}, {"Fixed.", "continue", ""}, {"Noted.", "continue", ""}},
+		},
+		"what the human says while the agent works": {
+			[]string{
+				claudeAsks("Fix it."), claudeLists("m1", "t1"), claudeRan("t1"), claudeWaited(`"prompt":"only the handler","commandMode":"prompt"`), claudeAnswers("m2", "Fixed."),
+				claudeAsks("And the logout?"), claudeLists("m3", "t2"), claudeRan("t2"),
+				claudeWaited(`"prompt":"<task-notification>\nended\n</task-notification>","commandMode":"task-notification","origin":{"kind":"task-notification"}`),
+				claudeWaited(`"prompt":"Continue.","commandMode":"prompt","isMeta":true,"origin":{"kind":"auto-continuation"}`), claudeAnswers("m4", "It has no target."),
+				claudeAsks("Give it one."), claudeLists("m5", "t3"), claudeRan("t3"),
+				claudeWaited(`"prompt":[{"type":"text","text":"the root"}],"origin":{"kind":"human"}`), claudeAnswers("m6", "Done."),
+			},
+			[]heard{{"Fixed.", "only the handler", "And the logout?"}, {"It has no target.", "And the logout?", "Give it one."}, {"Done.", "the root", ""}},
 		},
 		"what others write": {
 			[]string{
