@@ -233,3 +233,46 @@ func TestCodexRolloutsOfManyVersions(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, stale[0].Output.Evidence[0].Absent)
 }
+
+func TestGeminiSessionsOfManyVersions(t *testing.T) {
+	const head = `{"sessionId":"s1","projectHash":"h","startTime":"2026-11-02T10:20:00Z","lastUpdated":"2026-11-02T10:20:00Z","kind":"main"}`
+	said := func(id, kind, content, more string) string {
+		return fmt.Sprintf(`{"id":%q,"timestamp":"2026-11-02T10:21:00Z","type":%q,"content":%s%s}`, id, kind, content, more)
+	}
+	for name, tt := range map[string]struct {
+		lines []string
+		want  []heard
+	}{
+		"what is left when a session is taken up in another file": {
+			[]string{head, `{"$set":{"messages":[` + said("c", "user", `[{"text":"<session_context>\nToday is Monday.\n</session_context>"}]`, "") + `]}}`}, nil,
+		},
+		"the human stops the agent": {
+			[]string{
+				head, said("u1", "user", `[{"text":"Fix it."}]`, ""), said("g1", "gemini", `"I look at it."`, ""), said("i1", "info", `"Request cancelled."`, ""), `{"$set":{"messages":[]}}`,
+				said("u2", "user", `[{"text":"only the handler"}]`, ""), said("g2", "gemini", `"Fixed."`, ""), said("i2", "info", `"A new version is there."`, ""),
+			},
+			[]heard{{"Fixed.", "only the handler", ""}},
+		},
+		"files that the human names, and what a hook adds": {
+			[]string{
+				head, said("u1", "user", `[{"text":"Fix @auth.go"},{"text":"--- Content from referenced files ---"},{"text":"package auth"}]`, `,"displayContent":[{"text":"Fix @auth.go"}]`), said("g1", "gemini", `"Fixed."`, ""),
+				said("u2", "user", `[{"text":"thanks"},{"text":"<hook_context>It rains.</hook_context>"}]`, ""), said("u3", "user", `"<hook_context>It rains.</hook_context>"`, ""), said("g2", "gemini", `"Welcome."`, ""),
+			},
+			[]heard{{"Fixed.", "Fix @auth.go", "thanks"}, {"Welcome.", "thanks", ""}},
+		},
+		"what the model thinks, and calls among what it says": {
+			[]string{
+				head, said("u1", "user", `[{"text":"Fix it."}]`, ""),
+				said("g1", "gemini", `[{"text":"I look at it."},{"functionCall":{"id":"f1","name":"read_file","args":{"file_path":"auth.go"}}}]`, ""),
+				said("g1r", "user", `[{"functionResponse":{"id":"f1","name":"read_file","response":{"output":"package auth"}}}]`, ""),
+				said("g2", "gemini", `[{"text":"Is it the target?","thought":true},{"text":"Fixed."}]`, ""),
+				said("u2", "user", `[{"text":"thanks"}]`, ""), said("g3", "gemini", `[{"text":"They thank me.","thought":true}]`, ""),
+			},
+			[]heard{{"I look at it.\nFixed.", "Fix it.", "thanks"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Empty(t, cmp.Diff(tt.want, pausesOf(t, strings.Join(tt.lines, "\n")+"\n")))
+		})
+	}
+}
