@@ -101,6 +101,9 @@ func copilotPrompt(data []byte, id string, emit func(entry)) {
 	if blank(e.text) {
 		e.text = sent
 	}
+	if strings.HasPrefix(strings.TrimSpace(e.text), "<skill-context") { // not always marked
+		e.kind = notice
+	}
 	if e.kind == notice && fromUs(e.text) {
 		e.kind = feedback
 	}

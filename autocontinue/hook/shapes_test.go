@@ -142,6 +142,7 @@ func TestCopilotSessionsInAutopilot(t *testing.T) {
 		event("5", "system.notification", `{"content":"<system_notification>Shell 0 completed</system_notification>","kind":{"type":"shell_completed"}}`),
 		event("6", "assistant.message", `{"messageId":"b","content":"The build failed: auth.go.","toolRequests":[]}`),
 		event("7", "user.message", `{"content":"go on","attachments":[]}`),
+		event("7s", "skill.invoked", `{"name":"logins"}`), event("7c", "user.message", `{"content":"<skill-context name=\"logins\">\nWith care.\n</skill-context>"}`),
 		event("8", "assistant.message", `{"messageId":"c","content":"","toolRequests":[{"toolCallId":"t1","name":"task_complete","arguments":{"summary":"Fixed auth.go, and 12 tests pass."}}]}`),
 		event("9", "tool.execution_start", `{"toolCallId":"t1","toolName":"task_complete","arguments":{}}`), event("10", "tool.execution_complete", `{"toolCallId":"t1","success":true,"result":{"content":"noted"}}`),
 		event("11", "session.task_complete", `{"summary":"Fixed auth.go, and 12 tests pass.","success":true}`), event("12", "assistant.turn_end", `{"turnId":"1"}`), event("13", "session.shutdown", `{}`),
