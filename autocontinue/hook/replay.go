@@ -90,8 +90,8 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 // Replay goes through the pauses of the transcript, as a hook would have met them while it grew: with the transcript up to
 // there, what was remembered then, and the human's prompts between them. Start gives a loop, without any memory, for each
 // session; show gets each pause, once it is known what the human wrote next. What a payload alone tells is not known: work in
-// the background, and wake-ups; of Gemini CLI and Cursor, where the agent worked, and that the human interrupted it after it had
-// said something; so is what was said while a line was longer than 4 MiB.
+// the background, and wake-ups; of Gemini CLI and Cursor, where the agent worked; of Cursor, that the human interrupted it after
+// it had said something; so is what was said while a line was longer than 4 MiB.
 //
 // Memory does not grow with the file. An error wraps [ErrTruncated], [ErrDamaged] or [ErrInterleaved] when something is wrong
 // with the file: the first two come at its end, the last where the lines of another session, or another format, are mixed with
