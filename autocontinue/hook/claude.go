@@ -1,7 +1,5 @@
 package hook
 
-import "strings"
-
 // claude is Claude Code.
 type claude struct{}
 
@@ -74,11 +72,13 @@ func (f *fields) stopFailure(e *Event) {
 
 // machine knows the notices that Claude Code submits as prompts: that a background task ended, what another session says.
 func (claude) machine(prompt string) bool {
-	return startsWith(strings.TrimSpace(prompt), claudeNotices...)
+	words := unwrapped(prompt)
+	return words == "" && !blank(prompt) || startsWith(words, claudeNotices...)
 }
 
 var claudeNotices = []string{
-	"<task-notification>", "<system-reminder>", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
+	"<task-notification>", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>",
+	"<teammate-message", "<agent-message", "<cross-session-message", "[SYSTEM NOTIFICATION", "Operation stopped by hook:",
 	"Caveat: The messages below were generated", "This session is being continued from a previous conversation",
 }
 

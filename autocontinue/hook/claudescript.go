@@ -17,7 +17,7 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 		return false
 	}
 	var kind, uuid, turn, origin, permission string
-	var msg, used []byte
+	var msg, used, attached []byte
 	var side, meta, summary, broke bool
 	for key, v := range members(line) {
 		switch key {
@@ -31,10 +31,14 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 			msg = v
 		case "toolUseResult":
 			used = v
+		case "attachment":
+			attached = v
 		case "permissionMode":
 			permission = textOf(v)
 		case "isSidechain":
-			side = isTrue(v)
+			side = side || isTrue(v)
+		case "parent_tool_use_id": // of what "claude -p" prints
+			side = side || textOf(v) != ""
 		case "isMeta":
 			meta = isTrue(v)
 		case "isCompactSummary":
@@ -49,6 +53,9 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 		if permission != "" && !s.sidechain {
 			emit(entry{kind: mode, text: permission})
 		}
+		if kind == "attachment" && side == s.sidechain {
+			claudeQueued(attached, entry{id: uuid}, emit)
+		}
 		return kind != "" && uuid != "" || claudeLines[kind]
 	}
 	if side != s.sidechain {
@@ -58,10 +65,7 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 		uuid = offsetID(at)
 	}
 	if kind == "assistant" {
-		claudeAnswer(msg, uuid, func(e entry) {
-			e.broke = broke
-			emit(e)
-		})
+		claudeAnswer(msg, uuid, broke, emit)
 		return true
 	}
 	claudeUser(msg, used, entry{id: uuid, turn: turn}, meta || summary || origin != "" && origin != "human", emit)
@@ -74,26 +78,37 @@ func (s claudeScript) entries(line []byte, at int64, emit func(entry)) bool {
 // claudeLines are types of lines that are no part of the conversation and have no uuid.
 var claudeLines = map[string]bool{
 	"ai-title": true, "custom-title": true, "agent-name": true, "last-prompt": true, "queue-operation": true, "mode": true,
-	"permission-mode": true, "file-history-snapshot": true, "summary": true,
+	"permission-mode": true, "file-history-snapshot": true, "summary": true, "pr-link": true, "bridge-session": true, "cost-state": true,
+	"tag": true, "agent-setting": true, "worktree-state": true,
 }
 
-// claudeAnswer reads a line of the model's.
-func claudeAnswer(msg []byte, uuid string, emit func(entry)) {
-	var group string
+// claudeAnswer reads a line of the model's, or one that Claude Code wrote in its name: that the turn broke, or, where a session
+// is taken up again, that nothing was to be said.
+func claudeAnswer(msg []byte, uuid string, broke bool, emit func(entry)) {
+	var group, model string
 	var content []byte
 	for key, v := range members(msg) {
 		switch key {
 		case "id":
 			group = textOf(v)
+		case "model":
+			model = textOf(v)
 		case "content":
 			content = v
 		}
+	}
+	if model == "<synthetic>" {
+		switch said := strings.TrimSpace(blocks(content)); said {
+		case "No response requested.", "(no content)", "":
+			return
+		}
+		broke = true
 	}
 	if group == "" {
 		group = uuid
 	}
 	if s, ok := text(content); ok {
-		emit(entry{kind: message, id: uuid, group: group, text: s})
+		emit(entry{kind: message, id: uuid, group: group, text: s, broke: broke})
 		return
 	}
 	for block := range elements(content) {
@@ -116,7 +131,7 @@ func claudeAnswer(msg []byte, uuid string, emit func(entry)) {
 		switch kind {
 		case "text":
 			if !blank(said) {
-				emit(entry{kind: message, id: uuid, group: group, text: said})
+				emit(entry{kind: message, id: uuid, group: group, text: said, broke: broke})
 			}
 		case "tool_use":
 			emit(entry{kind: call, group: group, tool: toolOf(id, name, input)})
@@ -150,10 +165,43 @@ func claudeUser(msg, used []byte, e entry, by bool, emit func(entry)) {
 	}
 }
 
+// claudeQueued reads what the human said while the agent worked, and the agent was told between two calls. Of what else waits
+// to be told, nothing is the human's.
+func claudeQueued(attached []byte, e entry, emit func(entry)) {
+	var kind, by, origin string
+	var words []byte
+	var meta bool
+	for key, v := range members(attached) {
+		switch key {
+		case "type":
+			kind = textOf(v)
+		case "prompt":
+			words = v
+		case "commandMode":
+			by = textOf(v)
+		case "origin":
+			origin = textOf(member(v, "kind"))
+		case "isMeta":
+			meta = isTrue(v)
+		}
+	}
+	if kind != "queued_command" || meta || by != "" && by != "prompt" || origin != "" && origin != "human" {
+		return
+	}
+	claudeWords(blocks(words), e, false, func(e entry) {
+		if e.kind == human && !blank(e.text) {
+			emit(e)
+		}
+	})
+}
+
 // claudeWords tells the human's words from what Claude Code writes in their place.
 func claudeWords(s string, e entry, by bool, emit func(entry)) {
-	e.kind, e.text = human, s
 	t := strings.TrimSpace(s)
+	e.kind, e.text = human, s
+	if words := unwrapped(s); words != t && words != "" {
+		e.text, t = words, words
+	}
 	switch {
 	case strings.HasPrefix(t, "[Request interrupted by user"):
 		e.kind = abort

@@ -1,16 +1,19 @@
 package hook
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // codexScript reads Codex's rollouts: JSON Lines of {"timestamp", "type", "payload"}. What went to the model and came from
 // it stands in lines of type response_item; event_msg lines say some of it again, and alone what a program of the model's
-// did ("code mode"). A hook's reason is a user message of <hook_prompt> elements.
+// did ("code mode"). A hook's reason is a user message of <hook_prompt> elements. Until September 2025 a line was such an item
+// itself, after a first one with the session's ID, and lines of {"record_type": "state"} between them.
 type codexScript struct{}
 
 func (codexScript) entries(line []byte, at int64, emit func(entry)) bool {
@@ -27,6 +30,12 @@ func (codexScript) entries(line []byte, at int64, emit func(entry)) bool {
 			payload = v
 		}
 	}
+	if payload == nil {
+		if codexItems[kind] {
+			codexItem(line, at, emit)
+		}
+		return codexItems[kind] || member(line, "record_type") != nil || codexOldStart(line) != ""
+	}
 	switch kind {
 	case "response_item":
 		codexItem(payload, at, emit)
@@ -36,7 +45,22 @@ func (codexScript) entries(line []byte, at int64, emit func(entry)) bool {
 	default:
 		return false
 	}
-	return payload != nil
+	return true
+}
+
+// codexOldStart returns the session's ID of the first line that was written until September 2025, "" for another line.
+func codexOldStart(line []byte) string {
+	if !bytes.Contains(line, []byte(`"instructions"`)) || member(line, "instructions") == nil || member(line, "timestamp") == nil ||
+		member(line, "type") != nil || member(line, "payload") != nil {
+		return ""
+	}
+	return textOf(member(line, "id"))
+}
+
+// codexItems are types of what went to the model and came from it.
+var codexItems = map[string]bool{
+	"message": true, "reasoning": true, "function_call": true, "function_call_output": true, "local_shell_call": true,
+	"local_shell_call_output": true, "custom_tool_call": true, "custom_tool_call_output": true, "web_search_call": true,
 }
 
 // codexItem reads what went to the model or came from it.
@@ -91,9 +115,15 @@ func codexItem(payload []byte, at int64, emit func(entry)) {
 	}
 }
 
-// codexMessage reads a message. A user message is the human's, a hook's, or one of many that Codex writes itself.
+// codexMessage reads a message. A user message is the human's, a hook's, or one of many that Codex writes itself; newer ones
+// say of each part what it is.
 func codexMessage(role, id string, content, meta []byte, at int64, emit func(entry)) {
-	var parts []string
+	var kinds []string
+	for k := range elements(member(meta, "content_item_kinds")) {
+		kinds = append(kinds, textOf(k))
+	}
+	var parts, typed []string
+	n := 0
 	for block := range elements(content) {
 		var kind, said string
 		for key, v := range members(block) {
@@ -106,7 +136,11 @@ func codexMessage(role, id string, content, meta []byte, at int64, emit func(ent
 		}
 		if strings.HasSuffix(kind, "_text") || kind == "text" {
 			parts = append(parts, said)
+			if n < len(kinds) && strings.HasPrefix(kinds[n], "user.") {
+				typed = append(typed, said)
+			}
 		}
+		n++
 	}
 	said := strings.Join(parts, "\n")
 	switch role {
@@ -121,32 +155,24 @@ func codexMessage(role, id string, content, meta []byte, at int64, emit func(ent
 	case "user":
 		first := ""
 		if len(parts) > 0 {
-			first = parts[0]
+			first = strings.TrimSpace(parts[0])
 		}
+		users := slices.ContainsFunc(kinds, func(k string) bool { return strings.HasPrefix(k, "user.") })
 		switch {
-		case strings.HasPrefix(strings.TrimSpace(first), "<hook_prompt"):
+		case strings.HasPrefix(first, "<hook_prompt"):
 			for _, p := range parts {
 				emit(entry{kind: feedback, text: hookPrompt(p)})
 			}
-		case strings.HasPrefix(strings.TrimSpace(first), "<turn_aborted>"):
+		case strings.HasPrefix(first, "<turn_aborted>"):
 			emit(entry{kind: abort})
-		case codex{}.machine(first) || codexWrote(meta):
+		case users && len(kinds) == n:
+			emit(entry{kind: human, text: codexPrompt(typed)})
+		case codex{}.machine(first) || len(kinds) > 0 && !users:
 			emit(entry{kind: notice})
 		default:
 			emit(entry{kind: human, text: codexPrompt(parts)})
 		}
 	}
-}
-
-// codexWrote reports whether a message says of itself that nothing in it is the human's.
-func codexWrote(meta []byte) bool {
-	kinds := member(meta, "content_item_kinds")
-	any, users := false, false
-	for k := range elements(kinds) {
-		any = true
-		users = users || strings.HasPrefix(textOf(k), "user.")
-	}
-	return any && !users
 }
 
 // codexPrompt puts a prompt together, without the marks of pictures in it.
@@ -158,7 +184,7 @@ func codexPrompt(parts []string) string {
 		}
 		kept = append(kept, p)
 	}
-	return strings.Join(kept, "\n")
+	return unwrapped(strings.Join(kept, "\n"))
 }
 
 // hookPrompt returns what a hook said, out of <hook_prompt hook_run_id="…">…</hook_prompt>.

@@ -50,6 +50,12 @@ func (s *copilotScript) entries(line []byte, at int64, emit func(entry)) bool {
 		s.start(data, emit)
 	case "tool.execution_complete":
 		emit(entry{kind: result, done: copilotOutcome(data)})
+	case "session.task_complete": // its last words, in autopilot
+		if said := textOf(member(data, "summary")); !blank(said) {
+			emit(entry{kind: message, id: id, group: id, text: said})
+		}
+	case "system.notification": // that something in the background ended
+		emit(entry{kind: notice})
 	case "session.mode_changed":
 		emit(entry{kind: mode, text: textOf(member(data, "newMode"))})
 	case "abort":
@@ -94,6 +100,9 @@ func copilotPrompt(data []byte, id string, emit func(entry)) {
 	}
 	if blank(e.text) {
 		e.text = sent
+	}
+	if strings.HasPrefix(strings.TrimSpace(e.text), "<skill-context") { // not always marked
+		e.kind = notice
 	}
 	if e.kind == notice && fromUs(e.text) {
 		e.kind = feedback

@@ -31,11 +31,11 @@
 //
 //   - Claude Code 2.1: code.claude.com/docs/en/hooks for the events Stop, SubagentStop, StopFailure and UserPromptSubmit and
 //     for systemMessage, which the human sees and the agent does not; the transcript, JSON Lines below ~/.claude/projects, is
-//     not documented and was read from sessions of 2.1.2xx.
+//     not documented and was read from sessions of 1.0 to 2.1, and from what "claude -p" prints as stream-json.
 //   - Codex 0.15x to 0.16x: codex-rs/hooks/schema/generated in github.com/openai/codex for the same events, whose answers
 //     have no other keys than those there (systemMessage among them, which codex-rs/hooks/src/events/stop.rs makes a
 //     warning), codex-rs/hooks/src/legacy_notify.rs for notify; codex-rs/protocol and codex-rs/rollout for the rollout, JSON
-//     Lines below ~/.codex/sessions.
+//     Lines below ~/.codex/sessions, and public rollouts for those of before September 2025, whose lines have no payload.
 //   - Gemini CLI 0.2x to 0.5x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and BeforeAgent
 //     and for systemMessage, which the human sees (some versions only in the debug console, F12),
 //     packages/core/src/core/client.ts for when they are sent, packages/core/src/services/chatRecordingService.ts for the
@@ -73,5 +73,6 @@
 //
 // [Host.Read] wraps [ErrPayload] for what is no event of the host. An error never holds text of the payload. A transcript
 // that cannot be read is no error: [Trace.Err] says why, and the rest of the package does without. [Transcript.Replay] wraps
-// [ErrTruncated], [ErrDamaged] or [ErrInterleaved], and [OpenTranscript] [ErrFormat].
+// [ErrTruncated], [ErrDamaged] or [ErrInterleaved], and [OpenTranscript] [ErrFormat], whose text says what the file is and
+// what to do where that is known.
 package hook

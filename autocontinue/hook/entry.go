@@ -32,7 +32,8 @@ type entry struct {
 	group string // of a message and a call: one answer of the model has one group
 	turn  string // of the human's: the host's ID of the prompt
 	text  string
-	broke bool // of a message: it is an error that ended the turn, and not the model's
+	aside bool // of the human's: it is not what the agent was asked for
+	broke bool // of a message: the host wrote it in the agent's name, because the turn broke
 	tool  tool
 	done  outcome
 }

@@ -45,7 +45,7 @@ func TestUnknownFormatsAreNamed(t *testing.T) {
 		"PDF":                      {"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "it is a PDF"},
 		"PNG":                      {"\x89PNG\r\n\x1a\n\x00\x00", "it is a picture"},
 		"junk":                     {"\x7fELF\x02\x01\x01\x00\x00\n\xff\xfe\n", "it is no text"},
-		"nothing":                  {"", "the file is empty"},
+		"nothing":                  {"", "it is empty"},
 		"white space":              {"\r\n\n \t\n", "it is blank"},
 		"words":                    {"hello\nworld\n", "none of its first lines is one of a transcript"},
 		"other JSON":               {"{\"a\":1}\n{\"b\":2}\n", "none of its first lines is one of a transcript"},

@@ -137,7 +137,7 @@ func (s *geminiScript) message(record []byte, emit func(entry)) {
 		return
 	}
 	var id, kind string
-	var content, calls []byte
+	var content, typed, calls []byte
 	for key, v := range members(record) {
 		switch key {
 		case "id":
@@ -146,6 +146,8 @@ func (s *geminiScript) message(record []byte, emit func(entry)) {
 			kind = textOf(v)
 		case "content":
 			content = v
+		case "displayContent": // without the files that were named
+			typed = v
 		case "toolCalls":
 			calls = v
 		}
@@ -173,10 +175,22 @@ func (s *geminiScript) message(record []byte, emit func(entry)) {
 			emit(entry{kind: notice})
 			return
 		}
+		if words := geminiText(typed); !blank(words) {
+			said = words
+		}
 		emit(entry{kind: human, id: id, text: said})
+	case "info":
+		if said == "Request cancelled." {
+			emit(entry{kind: abort})
+		}
 	case "gemini":
 		if !blank(said) {
 			emit(entry{kind: message, id: id, group: id, text: said})
+		}
+		for part := range elements(content) {
+			if c := member(part, "functionCall"); c != nil && calls == nil {
+				emit(entry{kind: call, group: id, tool: toolOf(textOf(member(c, "id")), textOf(member(c, "name")), member(c, "args"))})
+			}
 		}
 		later := make(map[string][]byte)
 		for c := range elements(member(patch, "toolCalls")) {
@@ -203,12 +217,26 @@ func (s *geminiElement) entries(record []byte, _ int64, emit func(entry)) bool {
 	return true
 }
 
-// geminiText decodes what Gemini calls a list of parts: a string, a part, or an array of either.
+// geminiText decodes what Gemini calls a list of parts: a string, a part, or an array of either. What the model thought is left
+// out, and what a hook added.
 func geminiText(content []byte) string {
-	if s, ok := text(member(content, "text")); ok {
+	said := func(part []byte) (string, bool) {
+		s, ok := text(part)
+		if !ok {
+			s, ok = text(member(part, "text"))
+		}
+		return s, ok && !isTrue(member(part, "thought")) && !strings.HasPrefix(strings.TrimSpace(s), "<hook_context>")
+	}
+	if s, ok := said(content); ok {
 		return s
 	}
-	return blocks(content)
+	var parts []string
+	for part := range elements(content) {
+		if s, ok := said(part); ok {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "\n")
 }
 
 // call reads a call, with its result. Later are changes of the call.

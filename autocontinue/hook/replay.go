@@ -46,8 +46,8 @@ type Account struct {
 }
 
 // OpenTranscript recognizes a transcript by its content. Name is what a session is called that has no ID. What is none of the
-// [Formats] is an error that wraps [ErrFormat]; where it shows what it is instead (UTF-16, packed, a database, JSON that is not
-// on a line each), the error says that and what to do about it.
+// [Formats] is an error that wraps [ErrFormat], and [ErrNoSession] or [ErrNotRead] where it is known what the file is; where it
+// is something else altogether (UTF-16, packed, a database), the error says that and what to do about it.
 func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name, far: farReach}
 	if what := isForeign(r, size); what != "" {
@@ -78,7 +78,8 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 			break
 		}
 		if side := member(l.text, "isSidechain"); side != nil && member(l.text, "message") != nil {
-			t.sidechain, told = isTrue(side), true
+			t.sidechain = isTrue(side) // a sub-agent may speak first in its caller's transcript, as in 2025
+			told = !t.sidechain
 		}
 		if told {
 			break
@@ -90,7 +91,10 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 	case t.Format != "":
 		return t, nil
 	case size == 0:
-		return nil, fmt.Errorf("hook: %w: the file is empty", ErrFormat)
+		return nil, stranger{is: "empty", then: "there was nothing to keep", holds: ErrNoSession}
+	}
+	if err := strange(r, size); err != nil {
+		return nil, err
 	}
 	return nil, fmt.Errorf("hook: %w: %s", ErrFormat, shapeless(r, size))
 }
@@ -98,9 +102,9 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 // Replay goes through the pauses of the transcript, as a hook would have met them while it grew: with the transcript up to
 // there, what was remembered then, and the human's prompts between them. Start gives a loop, without any memory, for each
 // session; show gets each pause, once it is known what the human wrote next. What a payload alone tells is not known: work in
-// the background, and wake-ups; of Gemini CLI and Cursor, where the agent worked, and that the human interrupted it after it had
-// said something; so is what was said while a line was longer than 4 MiB. A session of Gemini CLI's that is one JSON object is
-// read message by message, on however many lines each stands.
+// the background, and wake-ups; of Gemini CLI and Cursor, where the agent worked; of Cursor, that the human interrupted it after
+// it had said something; so is what was said while a line was longer than 4 MiB. A session of Gemini CLI's that is one JSON
+// object is read message by message, on however many lines each stands.
 //
 // Memory does not grow with the file. An error wraps [ErrTruncated], [ErrDamaged] or [ErrInterleaved] when something is wrong
 // with the file: the first two come at its end, the last where the lines of another session, or another format, are mixed with

@@ -227,7 +227,7 @@ func TestReplayEndsWithWhatFails(t *testing.T) {
 
 	_, err = OpenTranscript(bytes.NewReader(nil), 0, "x")
 	require.ErrorIs(t, err, ErrFormat)
-	require.ErrorContains(t, err, "the file is empty")
+	require.ErrorContains(t, err, "it is empty")
 }
 
 // A sub-agent's own transcript is one, all of whose lines say so; in its caller's, its lines are nobody's.

@@ -200,8 +200,11 @@ func (w *walk) change(l *lines) {
 			w.work(textOf(dir))
 		}
 	case Codex:
+		if s := codexOldStart(l.text); s != "" {
+			id = s
+		}
 		if !bytes.Contains(l.text, []byte(`"cwd"`)) {
-			return
+			break
 		}
 		payload := member(l.text, "payload")
 		switch textOf(member(l.text, "type")) {
@@ -234,9 +237,9 @@ func (w *walk) change(l *lines) {
 			id = s
 		}
 	case Aider:
-		if bytes.HasPrefix(l.text, []byte(aiderHead)) {
+		if at, ok := aiderStart(l.text); ok {
 			w.doc.close(func(e entry) { w.take(e, l) })
-			id = string(bytes.TrimSpace(clipBytes(l.text[len(aiderHead):], 100)))
+			id = at
 		}
 	}
 	if id == w.session || w.err != nil {
@@ -293,10 +296,10 @@ func (w *walk) begin(id string, l *lines) {
 		w.reader, w.marks = w.gemini, newMarks(w.far)
 		w.marks.named = newNamed()
 	case SpecStory:
-		s := &specStory{}
+		s := newSpecStory()
 		w.reader, w.doc = s, &s.markdown
 	case Aider:
-		a := &aider{markdown: markdown{words: aiderWords}}
+		a := newAider()
 		w.reader, w.doc = a, &a.markdown
 	}
 	if w.marks != nil {
@@ -334,7 +337,10 @@ func (w *walk) take(e entry, l *lines) {
 	switch e.kind {
 	case message:
 		w.pause, w.line, w.paused, w.lines = l.next-w.base, l.no, w.event, l.last-w.first+1
-		if e.broke {
+		switch {
+		case e.broke && w.sidechain:
+			w.paused.Status = Value("error")
+		case e.broke:
 			w.paused.Kind = StopFailure
 		}
 	case call, result, abort:

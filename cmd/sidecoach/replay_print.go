@@ -145,7 +145,7 @@ func (r *replayTable) total(t replayTotal) error {
 		say("", "%s longer than 4 MiB left out", plural(t.LongLines, "line"))
 	}
 	if t.Others > 0 {
-		say("", "%s in the folders no transcript", plural(t.Others, "file"))
+		say("", "left out, as no transcript: %s", plural(t.Others, "file"))
 	}
 	if t.Files > 0 {
 		var parts []string

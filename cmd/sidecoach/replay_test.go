@@ -367,7 +367,7 @@ func TestReplayOfManySessions(t *testing.T) {
 		assert.Contains(t, out, name)
 	}
 	assert.Regexp(t, `^ +230 +230 +0 +0 +0  230 more sessions; --all shows each$`, rows[len(rows)-1])
-	assert.Contains(t, out, "\n1 file in the folders no transcript\n", "the empty one")
+	assert.Contains(t, out, "\nleft out, as no transcript: 1 file\n", "the empty one")
 	assert.Equal(t, maxTold, strings.Count(errs, "unknown format"))
 	assert.Contains(t, errs, "and 3 files more with a fault; --json names each\n")
 	out, _, _ = sidecoach(t, strings.NewReader(""), "replay", dir, "--all")
@@ -569,7 +569,7 @@ func TestReplayCountsFaults(t *testing.T) {
 		"one of three":         {"a.jsonl utf16.jsonl b.jsonl", "2 transcripts, 2 sessions, 2 pauses", "1 of 3 files could not be read as a whole", "the others were read; the line above says what is wrong"},
 		"two of two":           {"cut.jsonl cut2.jsonl", "2 transcripts", "none of the 2 files could be read as a whole", "the lines above say what is wrong"},
 		"two of three":         {"cut.jsonl a.jsonl cut2.jsonl", "3 transcripts", "2 of 3 files could not be read as a whole", "the other one was read; the lines above say what is wrong"},
-		"beside what is none":  {"cut.jsonl notes.json", "1 file in the folders no transcript", "the file could not be read as a whole", "the line above says what is wrong"},
+		"beside what is none":  {"cut.jsonl notes.json", "left out, as no transcript: 1 file", "the file could not be read as a whole", "the line above says what is wrong"},
 		"nobody speaks in one": {"silent.jsonl", "1 transcript, 0 sessions, 0 pauses: ", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,7 +49,7 @@ func (r *replay) all(ctx context.Context, found oldSessions, out replayPrinter, 
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		if errors.Is(err, hook.ErrFormat) && file.among && (file.size == 0 || !strings.HasSuffix(file.name, ".jsonl")) {
+		if file.among && none(file.name, err) {
 			total.Others++
 			continue
 		}
@@ -73,6 +73,11 @@ func (r *replay) all(ctx context.Context, found oldSessions, out replayPrinter, 
 	}
 	bar.clear()
 	return total, out.total(total)
+}
+
+// none reports whether a file in a folder is no transcript, which is no fault. One of a kind that is not read is.
+func none(name string, err error) bool {
+	return errors.Is(err, hook.ErrNoSession) || errors.Is(err, hook.ErrFormat) && !errors.Is(err, hook.ErrNotRead) && !strings.HasSuffix(name, ".jsonl")
 }
 
 // failed is an error that ends everything, not one of a transcript.
