@@ -93,6 +93,12 @@ func TestStateOfAnotherVersion(t *testing.T) {
 	}{
 		{`{"version":2}`, ErrStateVersion},
 		{`{"version":99,"turns":"something else"}`, ErrStateVersion},
+		{`{"version":1,"later":null}`, ErrStateVersion},
+		{`{"version":1,"turns":[{"later":1}]}`, ErrStateVersion},
+		{`{"version":1,"gaps":[{"p":"AAAAAAAAAAAA","n":1,"later":{}}]}`, ErrStateVersion},
+		{`{"version":1,"records":[{"o":"AAAAAAAAAAAA","id":"AAAAAAAAAAAAAAAAAAAAAA","r":"hold","later":"x"}]}`, ErrStateVersion},
+		{`{"version":1,"records":[{"o":"AAAAAAAAAAAA","id":"AAAAAAAAAAAAAAAAAAAAAA","r":"hold","x":{"later":1}}]}`, ErrStateVersion},
+		{`{"version":1,"later":1,"turns":"something else"}`, nil},
 		{`{}`, nil},
 		{`{"version":0}`, nil},
 		{`{"version":-1}`, nil},

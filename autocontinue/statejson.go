@@ -1,16 +1,21 @@
 package autocontinue
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
+// stateVersion is one more whenever older code cannot read, or would drop, what is written: for a field, a reason or a tier
+// more as well.
 const stateVersion = 1
 
-// ErrStateVersion is wrapped by the error for a stored state that a newer version of this package wrote. Such a state is
-// never taken for an empty one.
+// ErrStateVersion is wrapped by the error for a stored state that a newer version of this package wrote, by its version
+// or by a field that this one does not know. Such a state is never taken for an empty one, nor written back without what
+// could not be read: its outputs are delivered, or wait for a process of the newer version.
 var ErrStateVersion = errors.New("autocontinue: state of a newer version")
 
 type stateJSON struct {
@@ -59,7 +64,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		return errors.New("autocontinue: state: no version")
 	}
 	var j stateJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	if err := strict(data, &j); err != nil {
 		return fmt.Errorf("autocontinue: state: %w", err)
 	}
 	if err := j.check(); err != nil {
@@ -78,6 +83,21 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		s.past = append(s.past, j.Turns[:last]...)
 	}
 	return nil
+}
+
+// strict decodes data, all of whose fields v has: what is not read would be lost when the state is written again.
+func strict(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		return nil
+	}
+	if json.Unmarshal(data, v) == nil { // it is only that
+		_, field, _ := strings.Cut(err.Error(), "unknown field ")
+		return fmt.Errorf("%w: it has a field that this one does not know, %.60s", ErrStateVersion, field)
+	}
+	return err
 }
 
 // check reports what would make the rules fail: a count below zero could raise the cap, for one.

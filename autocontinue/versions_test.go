@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-var writeState = flag.Bool("write-state", false, "write testdata/state for the current version, if it has no file yet")
+var writeState = flag.Bool("write-state", false, "write testdata/state for the current version, if it has no files yet")
 
 // story is what every version of the state has lived through before it was written. It never changes: the hashes in old
 // files are those of its names and texts.
@@ -24,6 +27,47 @@ func story(t *testing.T) (*session, []Decision) {
 		x.decide("done", rejected, turnIs("t2"), idIs("3")),
 		x.decide("done!", rejected, turnIs("t2"), idIs("4")),
 	}
+}
+
+// fields lists what a stored state is made of, one line each.
+func fields(prefix string, t reflect.Type) []string {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+	case reflect.Array:
+		return []string{fmt.Sprintf("%s %d %ss", prefix, t.Len(), t.Elem())}
+	default:
+		return []string{fmt.Sprint(prefix, " ", t.Kind())}
+	}
+	var list []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		list = append(list, fields(prefix+"/"+name, t.Field(i).Type)...)
+	}
+	return list
+}
+
+// A field, a reason or a tier that older code does not know is another version: it would refuse the state without saying that
+// it is a newer one's.
+func TestTheVersionSaysWhatIsStored(t *testing.T) {
+	list := fields("", reflect.TypeFor[stateJSON]())
+	for _, r := range reasons {
+		list = append(list, "reason "+string(r))
+	}
+	for _, tier := range tiers {
+		list = append(list, "tier "+string(tier))
+	}
+	slices.Sort(list)
+	got := strings.Join(list, "\n") + "\n"
+	name := filepath.Join("testdata", "state", fmt.Sprintf("v%d.fields", stateVersion))
+	if _, err := os.Stat(name); *writeState && os.IsNotExist(err) {
+		require.NoError(t, os.WriteFile(name, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(name)
+	require.NoError(t, err, "write it with -write-state")
+	assert.Equal(t, string(want), got, "raise stateVersion, read the versions before, and write this one's files with -write-state")
 }
 
 // A session that an older version wrote goes on in this one as if nothing had been: what was decided is told again, what
