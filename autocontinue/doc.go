@@ -34,12 +34,17 @@
 //
 // A session's outputs are handled one after another inside one process; between processes [Store.Update] decides, and the
 // loser's classification is wasted. A state remembers a bounded past, see [State]. Nothing here bounds the time a
-// classifier or a verifier takes: the context does.
+// classifier, a verifier or a store takes: the context does.
+//
+// Older and newer versions may share a store. A newer one reads what older ones wrote; an older one delivers the outputs of a
+// session that a newer one has written, with [ErrStateVersion], and leaves the state as it is. So while processes are
+// replaced one by one, a queue that hands such an output in again later finds a process that reads it; going back to the
+// older version does not, until the state is removed from the store.
 //
 // # Errors
 //
-// With an error the decision is [Deliver], reason [ReasonError], and nothing was recorded: show the output, or hand the
-// same output in again, not both. [ErrNoSession] is an output without a session ID, [ErrStateVersion] a stored state of
-// a newer version, [ErrConflict] and [ErrUnavailable] a store that others kept busy or that cannot be used; everything else
+// With an error the decision is [Deliver], reason [ReasonError], and nothing was recorded, unless the store wrote and could
+// not say so: show the output, or hand the same output in again, not both. [ErrNoSession] is an output without a session ID,
+// [ErrStateVersion] a stored state of a newer version, [ErrConflict] and [ErrUnavailable] a store that others kept busy or that cannot be used; everything else
 // wraps the error of the classifier, the store or the context.
 package autocontinue

@@ -11,6 +11,9 @@ import (
 // ErrNoSession is the error for an output, or a Reset, without a session ID: sessions are never shared.
 var ErrNoSession = errors.New("autocontinue: empty session ID: set Output.Session to the conversation's ID")
 
+// errUndecided is for a store that says it has stored what nobody has decided.
+var errUndecided = errors.New("the store did not use what the update's function returned")
+
 // errUnjudged ends an update that finds a state in which the output is to be classified after all.
 var errUnjudged = errors.New("not classified yet")
 
@@ -20,9 +23,10 @@ var errUnjudged = errors.New("not classified yet")
 // state as it is when the decision is stored: a [AutoContinue.Reset] meanwhile means that the output's turn is over.
 //
 // A plan that cannot be read, a verifier that fails and a message that cannot be used never fail a decision;
-// Decision.Degraded names them. With an error the decision is [Deliver], needs_human, [ReasonError], and not recorded: show
-// the output, or hand the same output in again, not both. The errors are [ErrNoSession] and those of the classifier, the
-// store and ctx, wrapped.
+// Decision.Degraded names them. With an error the decision is [Deliver], needs_human, [ReasonError], and nothing was recorded,
+// unless the store wrote and could not say so: show the output, or hand the same output in again, not both. The errors are
+// [ErrNoSession] and those of the classifier, the store and ctx, wrapped. How long a store that hangs is waited for is up to
+// ctx and the store.
 //
 // It sets out.Resets itself. It does not keep out.
 func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error) {
@@ -103,8 +107,11 @@ func (a *AutoContinue) decide(ctx context.Context, out Output) (Decision, error)
 			w.judged = true
 		}
 		err = a.cfg.Store.Update(ctx, out.Session, update)
-		if err == nil {
+		if err == nil && w.decided {
 			return w.decision, nil
+		}
+		if err == nil {
+			err = errUndecided
 		}
 		used, _ = w.state.unread(out)
 		if !errors.Is(err, errUnjudged) {
@@ -120,6 +127,7 @@ type way struct {
 	state    State // as it was seen last
 	judged   bool  // facts are complete
 	facts    Facts
+	decided  bool // there is a decision
 	decision Decision
 }
 
@@ -127,10 +135,10 @@ type way struct {
 func (w *way) update(now State) (next State, err error) {
 	if w.judged {
 		w.decision, next = Decide(w.policy, now, w.facts)
+		w.decided = true
 		return next, nil
 	}
-	var ok bool
-	if w.decision, next, ok = Known(w.policy, now, w.facts.Output); !ok {
+	if w.decision, next, w.decided = Known(w.policy, now, w.facts.Output); !w.decided {
 		w.state = now
 		return State{}, errUnjudged
 	}
