@@ -14,113 +14,166 @@ import (
 // maxFaults is how many faults are named.
 const maxFaults = 10
 
-// verdict compares what the workers left with what must hold, and with what one process that never dies decides.
+// checker compares what the workers left with what must hold, and with what one process that never dies decides.
+type checker struct {
+	faults   []error
+	attempts map[string]map[int][]entry // by session and place in its queue
+	acts     map[string]act             // by decision
+}
+
+func (c *checker) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Errorf(format, args...))
+}
+
+// verdict returns what is wrong.
 func (p *pass) verdict() error {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-
-	attempts := make(map[string]map[int][]entry)
+	c := &checker{attempts: make(map[string]map[int][]entry), acts: make(map[string]act)}
 	for _, e := range p.journal {
-		if attempts[e.Session] == nil {
-			attempts[e.Session] = make(map[int][]entry)
+		if e.At < 0 || e.At >= len(p.sessions[e.Session]) {
+			c.fault("%s: the journal has a delivery %d that was never made", e.Session, e.At)
+			continue
 		}
-		attempts[e.Session][e.At] = append(attempts[e.Session][e.At], e)
-	}
-	done := make(map[string]act) // by decision
-	for _, a := range p.acts {
-		if _, twice := done[a.Decision]; twice {
-			fault("%s, %s: decision %s was acted on twice", a.Session, a.Run, a.Decision)
+		if c.attempts[e.Session] == nil {
+			c.attempts[e.Session] = make(map[int][]entry)
 		}
-		done[a.Decision] = a
+		c.attempts[e.Session][e.At] = append(c.attempts[e.Session][e.At], e)
 	}
-
-	acted := 0
+	c.whatWasDone(p.acts)
 	for _, name := range slices.Sorted(maps.Keys(p.sessions)) {
-		queue := p.sessions[name]
-		want, err := alone(queue)
+		want, err := alone(p.sessions[name])
 		if err != nil {
 			return err
 		}
-		continues := make(map[string]map[string]bool) // decisions by run
-		byTurn := make(map[string]map[string]bool)    // decisions by turn
-		decided := make(map[string]string)            // decision by output
-		for at, out := range queue {
-			tries := attempts[name][at]
-			if len(tries) == 0 {
-				fault("%s: delivery %d (%s) was lost", name, at, out.ID)
-			}
-			for _, e := range tries {
-				d := e.Decision
-				if !sameDecision(d, want[at]) {
-					fault("%s: delivery %d (%s): %s %s %s, but one process decides %s %s %s", name, at, out.ID,
-						d.Action, d.Reason, d.ID, want[at].Action, want[at].Reason, want[at].ID)
-				}
-				if d.Action == autocontinue.Suppress {
-					continue
-				}
-				if before, ok := decided[out.ID]; ok && before != d.ID {
-					fault("%s: %s has two decisions, %s and %s", name, out.ID, before, d.ID)
-				}
-				decided[out.ID] = d.ID
-				if _, ok := done[d.ID]; !ok {
-					fault("%s: %s: decision %s was never acted on", name, out.ID, d.ID)
-				}
-				if d.Action == autocontinue.Continue {
-					put(continues, out.Run, d.ID)
-					put(byTurn, out.Turn, d.ID)
-				}
-			}
+		if p.newer[name] {
+			want = refused(p.sessions[name])
 		}
-		for run, ids := range continues {
-			if len(ids) > 1 {
-				fault("%s, %s: continued %d times", name, run, len(ids))
-			}
-		}
-		for turn, ids := range byTurn {
-			if len(ids) > 3 {
-				fault("%s, %s: %d continuations, at most 3", name, turn, len(ids))
-			}
-		}
-		acted += len(decided)
+		c.session(name, p.sessions[name], want)
 	}
-	if acted != len(p.acts) {
-		fault("%d decisions and %d acts", acted, len(p.acts))
+	for id, a := range c.acts {
+		c.fault("%s, %s: %s was acted on, but nothing decided it", a.Session, a.Run, id)
 	}
-	if n := len(faults); n > maxFaults {
-		faults = append(faults[:maxFaults], fmt.Errorf("and %d more", n-maxFaults))
+	if p.overwritten > 0 {
+		c.fault("%d states of a newer version were overwritten", p.overwritten)
 	}
-	return errors.Join(faults...)
+	if n := len(c.faults); n > maxFaults {
+		c.faults = append(c.faults[:maxFaults], fmt.Errorf("and %d more", n-maxFaults))
+	}
+	return errors.Join(c.faults...)
 }
 
-func put(m map[string]map[string]bool, key, value string) {
-	if m[key] == nil {
-		m[key] = make(map[string]bool)
+// whatWasDone checks what holds whatever was decided.
+func (c *checker) whatWasDone(acts []act) {
+	type part struct{ session, name string }
+	byRun, byTurn, byOutput := make(map[part]int), make(map[part]int), make(map[part]int)
+	for _, a := range acts {
+		if _, twice := c.acts[a.Decision]; twice {
+			c.fault("%s, %s: decision %s was acted on twice", a.Session, a.Run, a.Decision)
+		}
+		c.acts[a.Decision] = a
+		if a.Output != "" {
+			if output := (part{a.Session, a.Output}); byOutput[output] == 0 {
+				byOutput[output]++
+			} else {
+				c.fault("%s: %s was acted on under two decisions", a.Session, a.Output)
+			}
+		}
+		if a.Action == autocontinue.Continue {
+			byRun[part{a.Session, a.Run}]++
+			byTurn[part{a.Session, a.Turn}]++
+		}
 	}
-	m[key][value] = true
+	for run, n := range byRun {
+		if n > 1 {
+			c.fault("%s, %s: continued %d times", run.session, run.name, n)
+		}
+	}
+	for turn, n := range byTurn {
+		if n > autocontinue.DefaultMaxContinues {
+			c.fault("%s, %s: %d continuations, at most %d", turn.session, turn.name, n, autocontinue.DefaultMaxContinues)
+		}
+	}
 }
 
-// sameDecision compares what the host acts on. A delivery that comes to a second worker while the first is still slow may be told
-// after the session went on: then a continuation has become the delivery of the same decision.
-func sameDecision(got, want autocontinue.Decision) bool {
-	if got.Action == want.Action && got.Message == want.Message && got.ID == want.ID {
-		return true
+// session checks the attempts at a session's deliveries, and takes the acts that they led to from c.acts.
+func (c *checker) session(name string, queue []autocontinue.Output, want []autocontinue.Decision) {
+	decided := make(map[string]autocontinue.Decision) // by output
+	for at, out := range queue {
+		decisions := 0
+		for _, e := range c.attempts[name][at] {
+			d := e.Decision
+			if e.Error != "" && (d.Action != autocontinue.Deliver || d.Reason != autocontinue.ReasonError) {
+				c.fault("%s: delivery %d (%s): %s %s with the error %s", name, at, out.ID, d.Action, d.Reason, e.Error)
+			}
+			if e.Error != "" && !e.Shown {
+				continue // it came again
+			}
+			if same(d, want[at]) {
+				decisions++
+			} else if !outdated(d, want[at]) {
+				c.fault("%s: delivery %d (%s): %s %s %s, but one process decides %s %s %s", name, at, out.ID,
+					d.Action, d.Reason, d.ID, want[at].Action, want[at].Reason, want[at].ID)
+			}
+		}
+		if decisions == 0 {
+			c.fault("%s: delivery %d (%s) was lost", name, at, out.ID)
+		}
+		if _, ok := decided[out.ID]; !ok && want[at].Action != autocontinue.Suppress {
+			decided[out.ID] = want[at]
+		}
 	}
-	return got.Replayed && got.ID == want.ID && got.Reason == autocontinue.ReasonSuperseded
+	for output, d := range decided {
+		a, ok := c.acts[d.ID]
+		delete(c.acts, d.ID)
+		switch {
+		case !ok:
+			c.fault("%s: %s: decision %s was never acted on", name, output, d.ID)
+		case a.Session != name, a.Output != "" && a.Output != output, a.Action != d.Action, a.Message != d.Message:
+			c.fault("%s: %s: decision %s is %s, but what was done is %s of %s, %s", name, output, d.ID, d.Action, a.Action, a.Session, a.Output)
+		}
+	}
+}
+
+// same compares what the host acts on.
+func same(got, want autocontinue.Decision) bool {
+	return got.Action == want.Action && got.Message == want.Message && got.ID == want.ID
+}
+
+// outdated says that got is what a worker was told that came back to a delivery, after others had handled it and the session
+// had gone on: the same decision, but nothing to send the agent any more.
+func outdated(got, want autocontinue.Decision) bool {
+	return got.ID == want.ID && (got.Reason == autocontinue.ReasonSuperseded || got.Action == autocontinue.Suppress)
 }
 
 // alone returns what one process decides that handles the session's deliveries in order.
 func alone(queue []autocontinue.Output) ([]autocontinue.Decision, error) {
+	return decideAll(queue, autocontinue.NewMemoryStore(0), nil)
+}
+
+// refused returns the decisions about the deliveries of a session that a newer version wrote.
+func refused(queue []autocontinue.Output) []autocontinue.Decision {
+	list, _ := decideAll(queue, newerStore{}, autocontinue.ErrStateVersion)
+	return list
+}
+
+// newerStore holds nothing but states of a newer version.
+type newerStore struct{ autocontinue.Store }
+
+func (newerStore) Load(context.Context, string) (autocontinue.State, error) {
+	return autocontinue.State{}, autocontinue.ErrStateVersion
+}
+
+func decideAll(queue []autocontinue.Output, store autocontinue.Store, expected error) ([]autocontinue.Decision, error) {
 	h, err := classify.NewHeuristic()
 	if err != nil {
 		return nil, err
 	}
-	ac, err := autocontinue.New(autocontinue.Config{Classifier: h, Store: autocontinue.NewMemoryStore(0)})
+	ac, err := autocontinue.New(autocontinue.Config{Classifier: h, Store: store})
 	if err != nil {
 		return nil, err
 	}
 	list := make([]autocontinue.Decision, len(queue))
 	for i, out := range queue {
-		if list[i], err = ac.Handle(context.Background(), out); err != nil {
+		if list[i], err = ac.Handle(context.Background(), out); !errors.Is(err, expected) {
 			return nil, err
 		}
 	}

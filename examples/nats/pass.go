@@ -3,44 +3,47 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"os"
-	"os/exec"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
 // pass is one time that the queue was worked off.
 type pass struct {
-	workers    int
-	sessions   map[string][]autocontinue.Output
-	deliveries int
-	killed     int
-	took       time.Duration
-	journal    []entry
-	acts       []act
+	workers     int
+	sessions    map[string][]autocontinue.Output
+	newer       map[string]bool // sessions that a newer version wrote
+	overwritten int             // of them
+	deliveries  int
+	killed      int
+	ended       int              // workers that ended by themselves
+	came        map[string]int64 // how often a fault came
+	took        time.Duration
+	journal     []entry
+	acts        []act
+	said        map[string]int // what workers could not do, how often
 }
 
-// pass feeds the queue, lets the workers work it off, and reads what they left.
-func (d demonstration) pass(ctx context.Context, workers int, kill time.Duration) (*pass, error) {
+// pass feeds the queue, lets the workers work it off while things go wrong, and reads what they left.
+func (d demonstration) pass(ctx context.Context, workers, atOnce int) (*pass, error) {
 	dir, remove, err := folder(d.keep)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	s, err := serve(dir)
+	server, err := newHost(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	nc, js, err := connect(s.ClientURL())
+	defer server.kill()
+	nc, js, err := connect(server.url)
 	if err != nil {
 		return nil, err
 	}
@@ -49,197 +52,118 @@ func (d demonstration) pass(ctx context.Context, workers int, kill time.Duration
 		return nil, err
 	}
 
-	p := &pass{workers: workers, sessions: make(map[string][]autocontinue.Output, d.sessions)}
+	p := &pass{workers: workers, sessions: make(map[string][]autocontinue.Output, d.sessions), came: make(map[string]int64)}
 	for i := range d.sessions {
 		name := fmt.Sprint("session ", i)
 		p.sessions[name] = session(d.seed, name, d.outputs)
+	}
+	s := newStage(d, server, js)
+	if d.faults["newer"] {
+		if p.newer, err = s.writeNewer(ctx, slices.Collect(maps.Keys(p.sessions))); err != nil {
+			return nil, err
+		}
 	}
 	if p.deliveries, err = publish(ctx, js, p.sessions); err != nil {
 		return nil, err
 	}
 
-	start := time.Now()
-	c := crew{url: s.ClientURL()}
-	if err := c.start(workers); err != nil {
+	if p.took, err = s.play(ctx, workers, atOnce); err != nil {
 		return nil, err
 	}
-	defer c.stop()
-	if kill > 0 {
-		c.killing(ctx, rand.New(rand.NewPCG(d.seed, 2)), kill)
+	p.killed, p.ended = s.crew.killed, s.crew.ended
+	if p.newer != nil {
+		if p.overwritten, err = s.overwritten(ctx, p.newer); err != nil {
+			return nil, err
+		}
 	}
-	if err := drained(ctx, js); err != nil {
+	if p.journal, err = read[entry](ctx, js, journalStream); err != nil {
 		return nil, err
 	}
-	p.took = time.Since(start)
-	p.killed = c.stop()
+	if p.acts, err = read[act](ctx, js, actStream); err != nil {
+		return nil, err
+	}
+	p.journal, p.said = append(p.journal, s.crew.failed...), s.crew.said
+	for _, e := range p.journal {
+		if e.Late && s.came["late"] != nil {
+			s.came["late"].Add(1)
+		}
+	}
+	for name, n := range s.came {
+		p.came[name] = n.Load()
+	}
+	return p, nil
+}
 
-	lines, err := all(ctx, js, journalStream)
-	if err == nil {
-		p.journal, err = decode[entry](lines)
+// play lets the workers work the queue off, and the faults come meanwhile. It returns how long that took, when all is quiet.
+func (s *stage) play(ctx context.Context, workers, atOnce int) (time.Duration, error) {
+	start := time.Now()
+	url := s.server.url
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if came := s.came["slow"]; came != nil {
+		network, err := newProxy(ctx, url)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { cancel(nil); network.close(); came.Store(network.cuts.Load()) }()
+		url = network.url
 	}
+	s.crew = &crew{args: []string{"worker", "-server", url, "-at-once", fmt.Sprint(atOnce)}, other: s.d.with}
+	if s.d.faults["late"] {
+		s.crew.args = append(s.crew.args, "-late", "30")
+	}
+	if s.d.faults["newer"] {
+		s.crew.args = append(s.crew.args, "-patience", "3")
+	}
+	defer s.crew.stop()
+	if err := s.crew.start(workers); err != nil {
+		return 0, err
+	}
+
+	troubled, calm := context.WithCancel(ctx)
+	var trouble sync.WaitGroup
+	defer trouble.Wait()
+	defer calm()
+	if s.d.kill > 0 {
+		trouble.Go(func() { s.crew.killing(troubled, s.d.kill) })
+	}
+	for _, f := range faults {
+		if s.d.faults[f.name] && f.hurt != nil {
+			trouble.Go(func() {
+				if err := f.hurt(troubled, s); err != nil {
+					cancel(fmt.Errorf("fault %s: %w", f.name, err))
+				}
+			})
+		}
+	}
+	if err := drained(ctx, s.js); err != nil {
+		return 0, errors.Join(context.Cause(ctx), left(s.js))
+	}
+	return time.Since(start), nil
+}
+
+// left says how much of the queue is left.
+func left(js jetstream.JetStream) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	stream, err := js.Stream(ctx, outputStream)
+	if err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	return fmt.Errorf("%d deliveries are left", stream.CachedInfo().State.Msgs)
+}
+
+// read returns every message of a stream.
+func read[T any](ctx context.Context, js jetstream.JetStream, name string) ([]T, error) {
+	lines, err := all(ctx, js, name)
 	if err != nil {
 		return nil, err
 	}
-	if lines, err = all(ctx, js, actStream); err == nil {
-		p.acts, err = decode[act](lines)
-	}
-	return p, err
-}
-
-func decode[T any](lines [][]byte) ([]T, error) {
 	list := make([]T, len(lines))
 	for i, line := range lines {
 		if err := json.Unmarshal(line, &list[i]); err != nil {
-			return nil, fmt.Errorf("message %d: %w", i+1, err)
+			return nil, fmt.Errorf("%s: message %d: %w", name, i+1, err)
 		}
 	}
 	return list, nil
-}
-
-// crew is the worker processes.
-type crew struct {
-	url     string
-	mu      sync.Mutex
-	workers []*exec.Cmd
-	killed  int
-	closed  bool
-	quit    chan struct{}
-	killers sync.WaitGroup
-}
-
-func (c *crew) start(n int) error {
-	c.quit = make(chan struct{})
-	for range n {
-		w, err := c.hire()
-		if err != nil {
-			c.stop()
-			return err
-		}
-		c.workers = append(c.workers, w)
-	}
-	return nil
-}
-
-// hire starts a process of this program.
-func (c *crew) hire() (*exec.Cmd, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("worker: %w", err)
-	}
-	w := exec.Command(self, "worker", "-server", c.url)
-	w.Env = append(os.Environ(), workerEnv+"=1")
-	w.Stderr = os.Stderr
-	if err := w.Start(); err != nil {
-		return nil, fmt.Errorf("worker: %w", err)
-	}
-	return w, nil
-}
-
-// workerEnv tells a test binary that it is to be a worker.
-const workerEnv = "SIDECOACH_NATS_WORKER"
-
-// killing kills one of the workers about every interval, and starts another in its place.
-func (c *crew) killing(ctx context.Context, r *rand.Rand, interval time.Duration) {
-	c.killers.Go(func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-c.quit:
-				return
-			case <-time.After(interval/2 + rand.N(interval)):
-			}
-			c.mu.Lock()
-			i := r.IntN(len(c.workers))
-			c.workers[i].Process.Kill()
-			c.workers[i].Wait()
-			w, err := c.hire()
-			if err == nil {
-				c.workers[i] = w
-				c.killed++
-			}
-			c.mu.Unlock()
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "nats:", err)
-				return
-			}
-		}
-	})
-}
-
-// stop ends the workers and returns how many were killed before. It may be called again.
-func (c *crew) stop() int {
-	c.mu.Lock()
-	first := !c.closed
-	c.closed = true
-	c.mu.Unlock()
-	if first {
-		close(c.quit)
-		c.killers.Wait()
-		for _, w := range c.workers {
-			w.Process.Signal(syscall.SIGTERM)
-		}
-		for _, w := range c.workers {
-			gone := time.AfterFunc(5*time.Second, func() { w.Process.Kill() })
-			w.Wait()
-			gone.Stop()
-		}
-	}
-	return c.killed
-}
-
-func (p *pass) rate() float64 { return float64(p.deliveries) / p.took.Seconds() }
-
-// costs says what the steps of a delivery took.
-func (p *pass) costs() string {
-	var b strings.Builder
-	for _, step := range []struct {
-		name string
-		of   func(steps) int64
-	}{
-		{"load", func(s steps) int64 { return s.Load }},
-		{"classify", func(s steps) int64 { return s.Classify }},
-		{"update", func(s steps) int64 { return s.Update }},
-		{"act", func(s steps) int64 { return s.Act }},
-	} {
-		var took []int64
-		for _, e := range p.journal {
-			if n := step.of(e.Took); n > 0 {
-				took = append(took, n)
-			}
-		}
-		if len(took) == 0 {
-			continue
-		}
-		slices.Sort(took)
-		fmt.Fprintf(&b, "  %-9s median %7.2f ms, 99 %% %7.2f ms (%d times)\n", step.name,
-			float64(took[len(took)/2])/1000, float64(took[len(took)*99/100])/1000, len(took))
-	}
-	return b.String()
-}
-
-// report prints what happened, and returns an error when something is wrong with it.
-func (p *pass) report(w io.Writer) error {
-	races, replayed := 0, 0
-	for _, e := range p.journal {
-		races += e.Took.Races
-		if e.Decision.Replayed {
-			replayed++
-		}
-	}
-	continued := 0
-	for _, a := range p.acts {
-		if a.Action == autocontinue.Continue {
-			continued++
-		}
-	}
-	fmt.Fprintf(w, "%d sessions, %d deliveries, %d workers, %d killed, %.1f s, %.0f deliveries a second\n",
-		len(p.sessions), p.deliveries, p.workers, p.killed, p.took.Seconds(), p.rate())
-	fmt.Fprintf(w, "%d attempts in the journal, %d of them replays, %d lost races; %d acts, %d of them continuations\n%s",
-		len(p.journal), replayed, races, len(p.acts), continued, p.costs())
-	if err := p.verdict(); err != nil {
-		return err
-	}
-	fmt.Fprintln(w, "every delivery was decided as one process without a crash decides it, and every decision acted on once")
-	return nil
 }

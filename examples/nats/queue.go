@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -43,26 +42,18 @@ type entry struct {
 	At       int                   `json:"at"`
 	Worker   int                   `json:"worker"` // process ID
 	Decision autocontinue.Decision `json:"decision"`
+	Error    string                `json:"error,omitempty"` // why there is no decision; the output comes again if it was not shown
+	Shown    bool                  `json:"shown,omitempty"` // with an error: to the human, for good
+	Late     bool                  `json:"late,omitempty"`  // acted on only when the output was another worker's
+	Again    bool                  `json:"again,omitempty"` // the act was there already
 	Took     steps                 `json:"took"`
 }
 
-// serve starts a server with JetStream, which only this machine reaches.
-func serve(dir string) (*server.Server, error) {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true})
-	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(20 * time.Second) {
-		s.Shutdown()
-		return nil, errors.New("server: not ready after 20s")
-	}
-	return s, nil
-}
-
-// connect opens the server's JetStream; a lost connection is made again for ever.
+// connect opens the server's JetStream; a connection that is lost, or is not to be had, is made again for ever. What is sent
+// without one fails at once: kept, it would be written when nobody waits for it any more.
 func connect(url string) (*nats.Conn, jetstream.JetStream, error) {
-	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	nc, err := nats.Connect(url, nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
+		nats.ReconnectBufSize(-1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect: %w", err)
 	}
@@ -78,8 +69,8 @@ func connect(url string) (*nats.Conn, jetstream.JetStream, error) {
 func prepare(ctx context.Context, js jetstream.JetStream, ackWait time.Duration) error {
 	for _, cfg := range []jetstream.StreamConfig{
 		{Name: outputStream, Subjects: []string{"outputs.*"}, Retention: jetstream.WorkQueuePolicy},
-		{Name: actStream, Subjects: []string{"acts"}, Duplicates: time.Hour},
-		{Name: journalStream, Subjects: []string{"journal"}},
+		{Name: actStream, Subjects: []string{"acts"}, Duplicates: time.Hour, Discard: jetstream.DiscardNew},
+		{Name: journalStream, Subjects: []string{"journal"}, Discard: jetstream.DiscardNew},
 	} {
 		if _, err := js.CreateStream(ctx, cfg); err != nil {
 			return fmt.Errorf("stream %s: %w", cfg.Name, err)
@@ -128,16 +119,15 @@ func publish(ctx context.Context, js jetstream.JetStream, sessions map[string][]
 	return n, nil
 }
 
-// drained waits until every delivery was acknowledged.
+// drained waits until every delivery was acknowledged, and through every time that the server does not answer.
 func drained(ctx context.Context, js jetstream.JetStream) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		stream, err := js.Stream(ctx, outputStream)
-		if err != nil {
-			return fmt.Errorf("queue: %w", err)
-		}
-		if stream.CachedInfo().State.Msgs == 0 {
+		request, cancel := context.WithTimeout(ctx, time.Second)
+		stream, err := js.Stream(request, outputStream)
+		cancel()
+		if err == nil && stream.CachedInfo().State.Msgs == 0 {
 			return nil
 		}
 		select {

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
+	"math/rand/v2"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,6 +27,7 @@ type steps struct {
 	Update   int64 `json:"update,omitempty"`
 	Races    int   `json:"races,omitempty"` // updates begun again
 	Act      int64 `json:"act,omitempty"`
+	Journal  int64 `json:"journal,omitempty"` // of the delivery before, which could not say so itself
 }
 
 type stepsKey struct{}
@@ -62,6 +64,9 @@ func (t timed) Update(ctx context.Context, session string, fn func(autocontinue.
 func work(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("nats worker", flag.ContinueOnError)
 	url := flags.String("server", nats.DefaultURL, "")
+	atOnce := flags.Int("at-once", partitions, "")
+	late := flags.Int("late", 0, "")
+	patience := flags.Uint64("patience", 100, "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -71,6 +76,9 @@ func work(ctx context.Context, args []string) error {
 	}
 	defer nc.Close()
 	kv, err := js.KeyValue(ctx, bucketName)
+	for err != nil && pause(ctx, 200*time.Millisecond) { // the server is down
+		kv, err = js.KeyValue(ctx, bucketName)
+	}
 	if err != nil {
 		return fmt.Errorf("bucket: %w", err)
 	}
@@ -88,7 +96,7 @@ func work(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	w := worker{js: js, ac: ac, pid: os.Getpid()}
+	w := worker{js: js, ac: ac, pid: os.Getpid(), late: *late, patience: *patience, turns: make(chan struct{}, *atOnce)}
 	var wg sync.WaitGroup
 	for p := range partitions {
 		wg.Go(func() { w.take(ctx, p) })
@@ -98,27 +106,37 @@ func work(ctx context.Context, args []string) error {
 }
 
 type worker struct {
-	js  jetstream.JetStream
-	ac  *autocontinue.AutoContinue
-	pid int
+	js   jetstream.JetStream
+	ac   *autocontinue.AutoContinue
+	pid  int
+	late int // one decision in that many is acted on late; 0 is none
+
+	// patience is how often an output is handed back because a newer version wrote its session's state. While workers are
+	// replaced by newer ones, another one takes it.
+	patience uint64
+	turns    chan struct{} // as many deliveries are handled at the same time as it has room
+
+	journalled atomic.Int64 // what the line before took
+	mu         sync.Mutex   // of the standard output
 }
 
 // take handles the deliveries of a partition, one after another.
-func (w worker) take(ctx context.Context, p int) {
+func (w *worker) take(ctx context.Context, p int) {
 	for ctx.Err() == nil {
 		err := w.takeSome(ctx, p)
 		if err != nil && ctx.Err() == nil {
-			log.Printf("partition %d: %v", p, err)
+			w.say(trouble{Error: err.Error()})
 			pause(ctx, 200*time.Millisecond)
 		}
 	}
 }
 
-func (w worker) takeSome(ctx context.Context, p int) error {
+func (w *worker) takeSome(ctx context.Context, p int) error {
 	c, err := w.js.Consumer(ctx, outputStream, consumerName(p))
 	if err != nil {
 		return err
 	}
+	ackWait := c.CachedInfo().Config.AckWait
 	for ctx.Err() == nil {
 		m, err := c.Next(jetstream.FetchContext(ctx))
 		if errors.Is(err, nats.ErrTimeout) {
@@ -127,55 +145,139 @@ func (w worker) takeSome(ctx context.Context, p int) error {
 		if err != nil {
 			return err
 		}
-		if err := w.handle(ctx, m); err != nil {
-			// Nothing was shown yet, so the same output may be handed in again, by whomever.
-			return errors.Join(err, m.NakWithDelay(100*time.Millisecond))
+		w.turns <- struct{}{}
+		err = w.handle(ctx, m, ackWait)
+		<-w.turns
+		if err != nil {
+			// Nothing was shown yet, so the same output may be handed in again, by whomever. If that cannot be said either, it
+			// comes again after ackWait.
+			m.NakWithDelay(100 * time.Millisecond)
+			return err
 		}
 	}
 	return nil
 }
 
 // handle decides, acts, notes both, and only then lets go of the delivery.
-func (w worker) handle(ctx context.Context, m jetstream.Msg) error {
+func (w *worker) handle(ctx context.Context, m jetstream.Msg, ackWait time.Duration) error {
+	stop := hold(ctx, m, ackWait)
+	defer stop()
+	meta, err := m.Metadata()
+	if err != nil {
+		return fmt.Errorf("delivery: %w", err)
+	}
 	var in delivery
 	if err := json.Unmarshal(m.Data(), &in); err != nil {
-		return errors.Join(fmt.Errorf("delivery: %w", err), m.Term())
+		// It cannot get better. The human sees it as it is.
+		a := act{Decision: fmt.Sprint("unreadable ", meta.Sequence.Stream), Action: autocontinue.Deliver, Message: string(m.Data())}
+		_, err = w.act(ctx, a)
+		return errors.Join(err, m.Ack())
 	}
 	e := entry{Session: in.Output.Session, At: in.At, Worker: w.pid}
 	d, err := w.ac.Handle(context.WithValue(ctx, stepsKey{}, &e.Took), in.Output)
-	if err != nil {
-		return err
-	}
 	e.Decision = d
+	if err != nil {
+		e.Error = err.Error()
+		if e.Shown = w.hopeless(err, meta.NumDelivered); !e.Shown {
+			w.say(trouble{Attempt: &e})
+			return err
+		}
+	}
+	if w.late > 0 && rand.IntN(w.late) == 0 {
+		e.Late = true
+		stop()
+		pause(ctx, ackWait+ackWait/4)
+	}
 	start := time.Now()
-	if err := w.act(ctx, in.Output, d); err != nil {
-		return err
+	if d.Action != autocontinue.Suppress {
+		a := act{
+			Session: in.Output.Session, Turn: in.Output.Turn, Run: in.Output.Run, Output: in.Output.ID,
+			Decision: d.ID, Action: d.Action, Message: d.Message,
+		}
+		if e.Again, err = w.act(ctx, a); err != nil {
+			return err
+		}
 	}
 	e.Took.Act = time.Since(start).Microseconds()
-	line, err := json.Marshal(e)
-	if err != nil {
+	if err := w.note(ctx, e); err != nil {
 		return err
-	}
-	if _, err := w.js.Publish(ctx, "journal", line); err != nil {
-		return fmt.Errorf("journal: %w", err)
 	}
 	return m.Ack()
 }
 
-// act does what was decided. A message to the agent and one to the human are one here: a line of a stream that takes each
-// decision's ID once.
-func (w worker) act(ctx context.Context, out autocontinue.Output, d autocontinue.Decision) error {
-	if d.Action == autocontinue.Suppress {
-		return nil
+// hopeless reports whether an output that failed with err should be shown to the human rather than handed in again. A store
+// that is busy or cannot be reached will not stay so; a host whose human can be reached when its store cannot may want to give
+// that up after some time too.
+func (w *worker) hopeless(err error, delivered uint64) bool {
+	switch {
+	case errors.Is(err, autocontinue.ErrConflict), errors.Is(err, autocontinue.ErrUnavailable),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false
+	case errors.Is(err, autocontinue.ErrStateVersion):
+		return delivered > w.patience
 	}
-	line, err := json.Marshal(act{Session: out.Session, Turn: out.Turn, Run: out.Run, Decision: d.ID, Action: d.Action, Message: d.Message})
+	return true
+}
+
+// hold keeps the server from giving a delivery to another worker while this one is at it, until stop is called, which may be
+// called again.
+func hold(ctx context.Context, m jetstream.Msg, ackWait time.Duration) (stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+	go func() {
+		for pause(ctx, ackWait/3) {
+			m.InProgress()
+		}
+	}()
+	return stop
+}
+
+// act does what was decided. A message to the agent and one to the human are one here: a line of a stream that takes each
+// decision's ID once. It returns whether it had been taken before.
+func (w *worker) act(ctx context.Context, a act) (again bool, err error) {
+	line, err := json.Marshal(a)
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	ack, err := w.js.Publish(ctx, "acts", line, jetstream.WithMsgID(a.Decision))
+	if err != nil {
+		return false, fmt.Errorf("act: %w", err)
+	}
+	return ack.Duplicate, nil
+}
+
+// requestTime is how long an answer of the server is waited for.
+const requestTime = 5 * time.Second
+
+// note writes e to the journal.
+func (w *worker) note(ctx context.Context, e entry) error {
+	e.Took.Journal = w.journalled.Load()
+	line, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	if _, err := w.js.Publish(ctx, "acts", line, jetstream.WithMsgID(d.ID)); err != nil {
-		return fmt.Errorf("act: %w", err)
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	start := time.Now()
+	if _, err := w.js.Publish(ctx, "journal", line); err != nil {
+		return fmt.Errorf("journal: %w", err)
 	}
+	w.journalled.Store(time.Since(start).Microseconds())
 	return nil
+}
+
+// trouble is a line of a worker's standard output: what it could not do. The server may be what is missing, so that the journal is no
+// place for it.
+type trouble struct {
+	Error   string `json:"error,omitempty"`
+	Attempt *entry `json:"attempt,omitempty"` // an output that was handed back without a decision
+}
+
+func (w *worker) say(t trouble) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	json.NewEncoder(os.Stdout).Encode(t)
 }
 
 // act is one thing that was done.
@@ -183,14 +285,18 @@ type act struct {
 	Session  string              `json:"session"`
 	Turn     string              `json:"turn"`
 	Run      string              `json:"run"`
+	Output   string              `json:"output,omitempty"` // the first versions of this program leave it out
 	Decision string              `json:"decision"`
 	Action   autocontinue.Action `json:"action"`
 	Message  string              `json:"message,omitempty"`
 }
 
-func pause(ctx context.Context, d time.Duration) {
+// pause waits, and reports whether it waited to the end: ctx is not done.
+func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
+		return false
 	case <-time.After(d):
+		return true
 	}
 }
