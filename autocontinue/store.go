@@ -31,7 +31,9 @@ type Store interface {
 	// the other wrote, whatever process they come from. Fn gets the zero State for an unknown session. It is pure and may
 	// be called more than once; only the result of its last call counts. When fn returns an error, nothing is written and
 	// Update returns an error that wraps it. When ctx is done, Update returns an error that wraps ctx.Err(); fn need not
-	// have been called, and nothing may be written after Update has returned. When it returns nil, the state is written.
+	// have been called, and nothing may be written after Update has returned, but what is on its way to another machine and
+	// cannot be called back: that may still be written if the state is the one that fn was given. When it returns nil, the
+	// state is written.
 	//
 	// A store that loses races gives up after a bounded number of them, with an error that wraps [ErrConflict]. Storage
 	// that cannot be used is an error that wraps [ErrUnavailable], from Load as well.

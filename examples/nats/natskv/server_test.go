@@ -16,7 +16,12 @@ import (
 // serve starts a server with JetStream on a port of its own.
 func serve(t *testing.T) *server.Server {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	return serveAt(t, server.RANDOM_PORT, t.TempDir())
+}
+
+func serveAt(t *testing.T, port int, dir string) *server.Server {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true})
 	require.NoError(t, err)
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
@@ -25,9 +30,9 @@ func serve(t *testing.T) *server.Server {
 }
 
 // bucket makes a bucket, through url.
-func bucket(t *testing.T, url string, cfg jetstream.KeyValueConfig) jetstream.KeyValue {
+func bucket(t *testing.T, url string, cfg jetstream.KeyValueConfig, opts ...nats.Option) jetstream.KeyValue {
 	t.Helper()
-	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
+	nc, err := nats.Connect(url, append(opts, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))...)
 	require.NoError(t, err)
 	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)

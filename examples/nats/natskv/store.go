@@ -9,8 +9,16 @@
 //
 // # Limits
 //
-// When an answer of the server is lost, nobody knows whether it wrote. That is [autocontinue.ErrUnavailable]; the same output
-// handed in again, with its ID, gets the decision that was written, if it was. In a cluster a read may be answered by
+// When an answer of the server is lost, nobody knows whether it wrote. That is [autocontinue.ErrUnavailable] or the error of the
+// context; the same output handed in again, with its ID, gets the decision that was written, if it was. A client that
+// lost its connection keeps what it was to send for later, so that an update that failed may be written when the server is back,
+// if nobody else changed the session: connect with nats.ReconnectBufSize(-1), and such an update fails at once instead.
+//
+// A session takes about 2 kB of the bucket, 150 kB at the most. It is never removed: give the bucket a TTL, which counts from the
+// session's last output; whoever comes back later begins anew. When the bucket is full (MaxBytes), known sessions cannot
+// be updated either.
+//
+// In a cluster a read may be answered by
 // a server that is behind. An update then loses its race and reads again; a Load may see an older state, which costs a classification
 // at most.
 //

@@ -3,11 +3,14 @@ package natskv
 import (
 	"context"
 	"encoding/json"
+	"net"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,7 +69,9 @@ func TestDeleted(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	kv := bucket(t, serve(t).ClientURL(), jetstream.KeyValueConfig{})
 	store := New(kv, Options{})
-	for value, want := range map[string]error{`{"version":99}`: autocontinue.ErrStateVersion, `{"version":1,`: nil, ``: nil} {
+	for value, want := range map[string]error{
+		`{"version":99}`: autocontinue.ErrStateVersion, `{"version":1,"later":"x"}`: autocontinue.ErrStateVersion, `{"version":1,`: nil, ``: nil,
+	} {
 		_, err := kv.PutString(t.Context(), Key("a"), value)
 		require.NoError(t, err)
 		err = store.Update(t.Context(), "a", count)
@@ -81,13 +86,58 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// A full bucket takes nothing, from known sessions either; nothing is continued until there is room again.
 func TestFull(t *testing.T) {
-	store := New(bucket(t, serve(t).ClientURL(), jetstream.KeyValueConfig{MaxBytes: 4 << 10}), Options{})
+	kv := bucket(t, serve(t).ClientURL(), jetstream.KeyValueConfig{MaxBytes: 4 << 10})
+	store := New(kv, Options{})
 	var err error
 	for i := 0; i < 1000 && err == nil; i++ {
 		err = store.Update(t.Context(), strings.Repeat("s", i+1), count)
 	}
 	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
+	require.ErrorContains(t, err, "maximum bytes exceeded")
+
+	ac, err := autocontinue.New(autocontinue.Config{Store: store, Classifier: classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+		return classify.Result{Type: classify.Status, Confidence: 1}, nil
+	})})
+	require.NoError(t, err)
+	for _, session := range []string{"s", "unknown"} {
+		d, err := ac.Handle(t.Context(), autocontinue.Output{Session: session, Run: "r", ID: "1", Text: "Next I'll run the tests."})
+		require.ErrorIs(t, err, autocontinue.ErrUnavailable)
+		assert.Equal(t, autocontinue.Deliver, d.Action)
+	}
+	for i := range 8 {
+		require.NoError(t, kv.Purge(t.Context(), Key(strings.Repeat("s", i+2))))
+	}
+	require.NoError(t, kv.PurgeDeletes(t.Context(), jetstream.DeleteMarkersOlderThan(-1)))
+	d, err := ac.Handle(t.Context(), autocontinue.Output{Session: "s", Run: "r", ID: "1", Text: "Next I'll run the tests."})
+	require.NoError(t, err)
+	assert.Equal(t, autocontinue.Continue, d.Action)
+}
+
+// What a client without connection was told to write is not written behind anybody's back.
+func TestNothingIsWrittenLate(t *testing.T) {
+	s := serve(t)
+	port := s.Addr().(*net.TCPAddr).Port
+	dir := s.JetStreamConfig().StoreDir
+	gone := make(chan struct{})
+	once := sync.OnceFunc(func() { close(gone) })
+	kv := bucket(t, s.ClientURL(), jetstream.KeyValueConfig{}, nats.ReconnectBufSize(-1),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { once() }))
+	store := New(kv, Options{Timeout: 300 * time.Millisecond})
+	require.NoError(t, store.Update(t.Context(), "a", count))
+	err := store.Update(t.Context(), "a", func(state autocontinue.State) (autocontinue.State, error) {
+		s.Shutdown()
+		s.WaitForShutdown()
+		<-gone
+		return count(state)
+	})
+	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
+	serveAt(t, port, filepath.Dir(dir))
+	require.Eventually(t, func() bool { return store.Update(t.Context(), "a", count) == nil }, 10*time.Second, 20*time.Millisecond)
+	state, err := store.Load(t.Context(), "a")
+	require.NoError(t, err)
+	assert.Equal(t, 2, state.Seq)
 }
 
 // While the server cannot be reached the human sees the output, and nothing is continued. Afterwards the same output is
