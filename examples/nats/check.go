@@ -14,7 +14,8 @@ import (
 // maxFaults is how many faults are named.
 const maxFaults = 10
 
-// checker compares what the workers left with what must hold, and with what one process that never dies decides.
+// checker compares what the workers left with what must hold, and with what one process that never dies decides. Where versions
+// of the library are mixed, what was decided first stands for the latter.
 type checker struct {
 	faults   []error
 	attempts map[string]map[int][]entry // by session and place in its queue
@@ -44,8 +45,11 @@ func (p *pass) verdict() error {
 		if err != nil {
 			return err
 		}
-		if p.newer[name] {
+		switch {
+		case p.newer[name]:
 			want = refused(p.sessions[name])
+		case p.mixed:
+			c.asTold(name, want)
 		}
 		c.session(name, p.sessions[name], want)
 	}
@@ -94,6 +98,19 @@ func (c *checker) whatWasDone(acts []act) {
 	}
 }
 
+// asTold makes of what one process would decide what was told first. Another version may judge otherwise; but what was
+// decided first holds for all, under the same ID.
+func (c *checker) asTold(name string, want []autocontinue.Decision) {
+	for at := range want {
+		for _, e := range c.attempts[name][at] {
+			if e.Error == "" && e.Decision.ID == want[at].ID {
+				want[at] = e.Decision
+				break
+			}
+		}
+	}
+}
+
 // session checks the attempts at a session's deliveries, and takes the acts that they led to from c.acts.
 func (c *checker) session(name string, queue []autocontinue.Output, want []autocontinue.Decision) {
 	decided := make(map[string]autocontinue.Decision) // by output
@@ -117,8 +134,13 @@ func (c *checker) session(name string, queue []autocontinue.Output, want []autoc
 		if decisions == 0 {
 			c.fault("%s: delivery %d (%s) was lost", name, at, out.ID)
 		}
-		if _, ok := decided[out.ID]; !ok && want[at].Action != autocontinue.Suppress {
+		first, again := decided[out.ID]
+		switch {
+		case !again && want[at].Action != autocontinue.Suppress:
 			decided[out.ID] = want[at]
+		case again && !same(want[at], first) && !outdated(want[at], first):
+			c.fault("%s: delivery %d (%s): %s %s, after %s %s of the same output", name, at, out.ID,
+				want[at].Action, want[at].Reason, first.Action, first.Reason)
 		}
 	}
 	for output, d := range decided {

@@ -147,6 +147,29 @@ func TestVerdict(t *testing.T) {
 			e.Decision.Action, e.Decision.Reason, e.Error, e.Shown = autocontinue.Continue, autocontinue.ReasonProgress, "", false
 			p.journal = append(p.journal, e)
 		}},
+		{"another version judges otherwise", "", func(p *pass) {
+			p.mixed = true
+			judgeOtherwise(p, first(p, delivered), 1000)
+		}},
+		{"another version judges otherwise what was decided", "of the same output", func(p *pass) {
+			p.mixed = true
+			judgeOtherwise(p, first(p, delivered), 1)
+		}},
+		{"versions that decide the same delivery otherwise", "but one process decides", func(p *pass) {
+			p.mixed = true
+			e := first(p, delivered)
+			e.Decision.Action, e.Decision.Message = autocontinue.Continue, "go on"
+			p.journal = append(p.journal, e)
+		}},
+		{"another version, other acts", "what was done is", func(p *pass) {
+			p.mixed = true
+			actOf(p, first(p, continued)).Message += "!"
+		}},
+		{"another version, a fresh ID", "was lost", func(p *pass) {
+			p.mixed = true
+			i := slices.IndexFunc(p.journal, continued)
+			p.journal[i].Decision.ID = "fresh"
+		}},
 		{"overwrote a newer version's session", "overwritten", func(p *pass) { p.overwritten = 1 }},
 	} {
 		p := forge(t)
@@ -165,4 +188,20 @@ func TestVerdictNamesAFew(t *testing.T) {
 	p.acts = nil
 	assert.ErrorContains(t, p.verdict(), "more")
 	assert.LessOrEqual(t, len(p.verdict().Error()), 4000)
+}
+
+// judgeOtherwise changes the decision of e into a delivery of another reason and message, in what was done and in the first
+// so many lines of the journal.
+func judgeOtherwise(p *pass, e entry, lines int) {
+	for i := range p.journal {
+		if d := &p.journal[i].Decision; d.ID == e.Decision.ID && d.Action == e.Decision.Action && lines > 0 {
+			d.Message = "another version's"
+			lines--
+		}
+	}
+	for i := range p.acts {
+		if p.acts[i].Decision == e.Decision.ID {
+			p.acts[i].Message = "another version's"
+		}
+	}
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -124,6 +126,16 @@ func (c *crew) hear(t trouble) {
 		c.said = make(map[string]int)
 	}
 	c.said[particulars.ReplaceAllString(t.Error, "…")]++
+}
+
+// troubles returns what the workers could not do until now as an error.
+func (c *crew) troubles() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.said) == 0 {
+		return nil
+	}
+	return errors.New(strings.TrimSpace(troubles(c.said)))
 }
 
 // one returns one of the processes.

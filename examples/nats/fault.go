@@ -76,7 +76,7 @@ func newStage(d demonstration, server *host, js jetstream.JetStream) *stage {
 
 // again waits for a while, so that the work gets on between two faults of a kind.
 func (s *stage) again(ctx context.Context) bool {
-	return pause(ctx, s.d.down/4+rand.N(s.d.down/2))
+	return pause(ctx, s.d.down/4+rand.N(s.d.down))
 }
 
 func freeze(ctx context.Context, s *stage) error {

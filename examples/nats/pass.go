@@ -21,6 +21,7 @@ type pass struct {
 	sessions    map[string][]autocontinue.Output
 	newer       map[string]bool // sessions that a newer version wrote
 	overwritten int             // of them
+	mixed       bool            // workers with different versions of the library
 	deliveries  int
 	killed      int
 	ended       int              // workers that ended by themselves
@@ -52,7 +53,7 @@ func (d demonstration) pass(ctx context.Context, workers, atOnce int) (*pass, er
 		return nil, err
 	}
 
-	p := &pass{workers: workers, sessions: make(map[string][]autocontinue.Output, d.sessions), came: make(map[string]int64)}
+	p := &pass{workers: workers, mixed: d.with != "", sessions: make(map[string][]autocontinue.Output, d.sessions), came: make(map[string]int64)}
 	for i := range d.sessions {
 		name := fmt.Sprint("session ", i)
 		p.sessions[name] = session(d.seed, name, d.outputs)
@@ -137,7 +138,7 @@ func (s *stage) play(ctx context.Context, workers, atOnce int) (time.Duration, e
 		}
 	}
 	if err := drained(ctx, s.js); err != nil {
-		return 0, errors.Join(context.Cause(ctx), left(s.js))
+		return 0, errors.Join(context.Cause(ctx), left(s.js), s.crew.troubles())
 	}
 	return time.Since(start), nil
 }

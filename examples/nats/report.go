@@ -64,12 +64,7 @@ func (p *pass) report(w io.Writer) error {
 			fmt.Fprintf(w, "%s: %d times: %s\n", f.name, n, f.help)
 		}
 	}
-	if len(p.said) > 0 {
-		fmt.Fprintln(w, "What workers could not do, so that they handed the output back:")
-	}
-	for _, what := range slices.Sorted(maps.Keys(p.said)) {
-		fmt.Fprintf(w, "  %5d times: %.200s\n", p.said[what], what)
-	}
+	io.WriteString(w, troubles(p.said))
 	fmt.Fprintf(w, "%d attempts: %d replays, %d handed back with an error, %d shown to the human with an error; %d lost races\n",
 		len(p.journal), replayed, failed, shown, races)
 	fmt.Fprintf(w, "%d acts, %d of them continuations; %d more were tried again under their decision's ID, and not taken\n%s",
@@ -82,8 +77,24 @@ func (p *pass) report(w io.Writer) error {
 			return fmt.Errorf("fault %s never came before the queue was empty: more -sessions or a shorter -down", f.name)
 		}
 	}
+	if p.mixed {
+		fmt.Fprintln(w, "every delivery was decided as the first worker decided it, and every decision acted on once")
+		return nil
+	}
 	fmt.Fprintln(w, "every delivery was decided as one process without a crash decides it, and every decision acted on once")
 	return nil
+}
+
+// troubles says what workers could not do.
+func troubles(said map[string]int) string {
+	var b strings.Builder
+	if len(said) > 0 {
+		b.WriteString("what workers could not do, so that they handed the output back:\n")
+	}
+	for _, what := range slices.Sorted(maps.Keys(said)) {
+		fmt.Fprintf(&b, "  %5d times: %.200s\n", said[what], what)
+	}
+	return b.String()
 }
 
 func count(n *int, yes bool) {

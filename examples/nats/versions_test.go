@@ -57,6 +57,8 @@ func TestTwoVersions(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, p.report(&out))
 	t.Log(out.String())
+	p.mixed = false
+	require.NoError(t, p.verdict(), "both judge alike")
 	assert.Zero(t, p.ended, "by themselves")
 	handedBack := 0
 	for _, e := range p.journal {
