@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -21,8 +22,9 @@ const processEnv = "SIDECOACH_NATS_PROCESS"
 
 // crew is the worker processes. One that ends is replaced.
 type crew struct {
-	args  []string // of a worker
-	other string   // the program that every second one is, if not this one
+	args  []string      // of a worker
+	late  *atomic.Int64 // how often a worker sat on a decision
+	other string        // the program that every second one is, if not this one
 
 	mu      sync.Mutex
 	workers []*exec.Cmd
@@ -118,8 +120,13 @@ var particulars = regexp.MustCompile(`[0-9a-f]{32,}|[0-9]+(\.[0-9]+){3}(:[0-9]+)
 func (c *crew) hear(t trouble) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t.Attempt != nil {
+	switch {
+	case t.Late && c.late != nil:
+		c.late.Add(1)
+	case t.Attempt != nil:
 		c.failed = append(c.failed, *t.Attempt)
+	}
+	if t.Error == "" {
 		return
 	}
 	if c.said == nil {

@@ -23,7 +23,7 @@ type fault struct {
 
 var faults = []fault{
 	{"freeze", "a worker is stopped (SIGSTOP) for longer than -ack-wait, and then goes on with what it held", freeze},
-	{"late", "now and then a decision is acted on only when another worker has long had the output", nil},
+	{"late", "a worker sits on a decision for longer than -ack-wait, until another has the output, and then acts", nil},
 	{"server", "the server is killed (SIGKILL), and is gone for -down", downServer},
 	{"slow", "what workers and server say to each other is late, and their connections are cut", nil},
 	{"full", "the bucket, the acts or the journal take nothing more for -down", fill},

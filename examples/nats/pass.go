@@ -84,11 +84,6 @@ func (d demonstration) pass(ctx context.Context, workers, atOnce int) (*pass, er
 		return nil, err
 	}
 	p.journal, p.said = append(p.journal, s.crew.failed...), s.crew.said
-	for _, e := range p.journal {
-		if e.Late && s.came["late"] != nil {
-			s.came["late"].Add(1)
-		}
-	}
 	for name, n := range s.came {
 		p.came[name] = n.Load()
 	}
@@ -109,7 +104,7 @@ func (s *stage) play(ctx context.Context, workers, atOnce int) (time.Duration, e
 		defer func() { cancel(nil); network.close(); came.Store(network.cuts.Load()) }()
 		url = network.url
 	}
-	s.crew = &crew{args: []string{"worker", "-server", url, "-at-once", fmt.Sprint(atOnce)}, other: s.d.with}
+	s.crew = &crew{late: s.came["late"], args: []string{"worker", "-server", url, "-at-once", fmt.Sprint(atOnce)}, other: s.d.with}
 	if s.d.faults["late"] {
 		s.crew.args = append(s.crew.args, "-late", "30")
 	}

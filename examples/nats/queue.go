@@ -44,7 +44,6 @@ type entry struct {
 	Decision autocontinue.Decision `json:"decision"`
 	Error    string                `json:"error,omitempty"` // why there is no decision; the output comes again if it was not shown
 	Shown    bool                  `json:"shown,omitempty"` // with an error: to the human, for good
-	Late     bool                  `json:"late,omitempty"`  // acted on only when the output was another worker's
 	Again    bool                  `json:"again,omitempty"` // the act was there already
 	Took     steps                 `json:"took"`
 }

@@ -170,8 +170,10 @@ func (w *worker) handle(ctx context.Context, m jetstream.Msg, ackWait time.Durat
 	if err := json.Unmarshal(m.Data(), &in); err != nil {
 		// It cannot get better. The human sees it as it is.
 		a := act{Decision: fmt.Sprint("unreadable ", meta.Sequence.Stream), Action: autocontinue.Deliver, Message: string(m.Data())}
-		_, err = w.act(ctx, a)
-		return errors.Join(err, m.Ack())
+		if _, err := w.act(ctx, a); err != nil {
+			return err
+		}
+		return m.Ack()
 	}
 	e := entry{Session: in.Output.Session, At: in.At, Worker: w.pid}
 	d, err := w.ac.Handle(context.WithValue(ctx, stepsKey{}, &e.Took), in.Output)
@@ -184,7 +186,7 @@ func (w *worker) handle(ctx context.Context, m jetstream.Msg, ackWait time.Durat
 		}
 	}
 	if w.late > 0 && rand.IntN(w.late) == 0 {
-		e.Late = true
+		w.say(trouble{Late: true})
 		stop()
 		pause(ctx, ackWait+ackWait/4)
 	}
@@ -272,6 +274,7 @@ func (w *worker) note(ctx context.Context, e entry) error {
 type trouble struct {
 	Error   string `json:"error,omitempty"`
 	Attempt *entry `json:"attempt,omitempty"` // an output that was handed back without a decision
+	Late    bool   `json:"late,omitempty"`    // it begins to sit on a decision
 }
 
 func (w *worker) say(t trouble) {
