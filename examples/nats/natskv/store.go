@@ -39,6 +39,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -129,7 +130,7 @@ func (s *Store) read(ctx context.Context, session string) (autocontinue.State, u
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return state, 0, nil
 	case err != nil:
-		return state, 0, failure(ctx, "read", err)
+		return state, 0, s.failure(ctx, "read", err)
 	}
 	if err := json.Unmarshal(entry.Value(), &state); err != nil {
 		return state, 0, fmt.Errorf("natskv: key %s, revision %d: %w", entry.Key(), entry.Revision(), err)
@@ -149,7 +150,7 @@ func (s *Store) write(ctx context.Context, session string, value []byte, revisio
 		_, err = s.kv.Update(request, Key(session), value, revision)
 	}
 	if err != nil && !lost(err) {
-		err = failure(ctx, "write", err)
+		err = s.failure(ctx, "write", err)
 	}
 	return err
 }
@@ -168,9 +169,14 @@ func (s *Store) request(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // failure says what a request's error means. A request's own deadline is no error of ctx.
-func failure(ctx context.Context, op string, err error) error {
-	if ctx.Err() != nil {
+func (s *Store) failure(ctx context.Context, op string, err error) error {
+	switch {
+	case ctx.Err() != nil:
 		return fmt.Errorf("natskv: %s: %w", op, ctx.Err())
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("natskv: %s: %w: no answer within %v", op, autocontinue.ErrUnavailable, s.opts.Timeout)
+	case errors.Is(err, nats.ErrReconnectBufExceeded):
+		return fmt.Errorf("natskv: %s: %w: no connection to the server", op, autocontinue.ErrUnavailable)
 	}
 	return fmt.Errorf("natskv: %s: %w: %v", op, autocontinue.ErrUnavailable, err)
 }
