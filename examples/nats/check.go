@@ -15,11 +15,12 @@ import (
 const maxFaults = 10
 
 // checker compares what the workers left with what must hold, and with what one process that never dies decides. Where versions
-// of the library are mixed, what was decided first stands for the latter.
+// of the library are mixed, or the order is lost, what was decided first stands for the latter.
 type checker struct {
 	faults   []error
 	attempts map[string]map[int][]entry // by session and place in its queue
 	acts     map[string]act             // by decision
+	crowd    bool
 }
 
 func (c *checker) fault(format string, args ...any) {
@@ -28,7 +29,7 @@ func (c *checker) fault(format string, args ...any) {
 
 // verdict returns what is wrong.
 func (p *pass) verdict() error {
-	c := &checker{attempts: make(map[string]map[int][]entry), acts: make(map[string]act)}
+	c := &checker{crowd: p.crowd, attempts: make(map[string]map[int][]entry), acts: make(map[string]act)}
 	for _, e := range p.journal {
 		if e.At < 0 || e.At >= len(p.sessions[e.Session]) {
 			c.fault("%s: the journal has a delivery %d that was never made", e.Session, e.At)
@@ -48,7 +49,7 @@ func (p *pass) verdict() error {
 		switch {
 		case p.newer[name]:
 			want = refused(p.sessions[name])
-		case p.mixed:
+		case p.mixed, p.crowd:
 			c.asTold(name, want)
 		}
 		c.session(name, p.sessions[name], want)
@@ -98,14 +99,16 @@ func (c *checker) whatWasDone(acts []act) {
 	}
 }
 
-// asTold makes of what one process would decide what was told first. Another version may judge otherwise; but what was
-// decided first holds for all, under the same ID.
+// asTold makes of what one process would decide what was told first. Another version, or another order, may lead to
+// something else; but what was decided first holds for all, under the same ID. Without an order, what is outdated may be told
+// before what it was.
 func (c *checker) asTold(name string, want []autocontinue.Decision) {
 	for at := range want {
+		id, told := want[at].ID, false
 		for _, e := range c.attempts[name][at] {
-			if e.Error == "" && e.Decision.ID == want[at].ID {
-				want[at] = e.Decision
-				break
+			d := e.Decision
+			if e.Error == "" && d.ID == id && (!told || c.crowd && outdated(want[at], d) && !outdated(d, want[at])) {
+				want[at], told = d, true
 			}
 		}
 	}
@@ -134,9 +137,14 @@ func (c *checker) session(name string, queue []autocontinue.Output, want []autoc
 		if decisions == 0 {
 			c.fault("%s: delivery %d (%s) was lost", name, at, out.ID)
 		}
+		if a, ok := c.acts[want[at].ID]; ok && c.crowd && want[at].Action == autocontinue.Suppress && a.Session == name && a.Output == out.ID {
+			decided[out.ID] = decisionOf(a) // who acted died before it could say so
+		}
 		first, again := decided[out.ID]
 		switch {
 		case !again && want[at].Action != autocontinue.Suppress:
+			decided[out.ID] = want[at]
+		case again && c.crowd && outdated(first, want[at]) && !outdated(want[at], first):
 			decided[out.ID] = want[at]
 		case again && !same(want[at], first) && !outdated(want[at], first):
 			c.fault("%s: delivery %d (%s): %s %s, after %s %s of the same output", name, at, out.ID,
@@ -149,10 +157,31 @@ func (c *checker) session(name string, queue []autocontinue.Output, want []autoc
 		switch {
 		case !ok:
 			c.fault("%s: %s: decision %s was never acted on", name, output, d.ID)
+		case c.crowd && a.Session == name && a.Output == output && outdated(d, decisionOf(a)):
+			// Who acted died before it could say so; the others were told when the turn was over.
+		case c.crowd && a.Session == name && a.Output == output && a.Action == autocontinue.Deliver && c.superseded(name, d.ID):
+			// Who was told so last acted first.
 		case a.Session != name, a.Output != "" && a.Output != output, a.Action != d.Action, a.Message != d.Message:
 			c.fault("%s: %s: decision %s is %s, but what was done is %s of %s, %s", name, output, d.ID, d.Action, a.Action, a.Session, a.Output)
 		}
 	}
+}
+
+// decisionOf returns the decision that an act was made under.
+func decisionOf(a act) autocontinue.Decision {
+	return autocontinue.Decision{ID: a.Decision, Action: a.Action, Message: a.Message}
+}
+
+// superseded reports whether a worker was told that the turn of a decision is over.
+func (c *checker) superseded(session, id string) bool {
+	for _, tries := range c.attempts[session] {
+		for _, e := range tries {
+			if e.Decision.ID == id && e.Decision.Reason == autocontinue.ReasonSuperseded {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // same compares what the host acts on.

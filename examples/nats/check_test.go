@@ -17,7 +17,7 @@ func forge(t *testing.T) *pass {
 	p := &pass{sessions: make(map[string][]autocontinue.Output), newer: map[string]bool{"session 0": true}}
 	for i := range 4 {
 		name := fmt.Sprint("session ", i)
-		p.sessions[name] = session(7, name, 20)
+		p.sessions[name] = session(7, name, 20, 20)
 		decisions, err := alone(p.sessions[name])
 		require.NoError(t, err)
 		if p.newer[name] {
@@ -169,6 +169,38 @@ func TestVerdict(t *testing.T) {
 			p.mixed = true
 			i := slices.IndexFunc(p.journal, continued)
 			p.journal[i].Decision.ID = "fresh"
+		}},
+		{"a crowd, and who was told late acted first", "", func(p *pass) {
+			p.crowd = true
+			e := first(p, continued)
+			a := actOf(p, e)
+			a.Action, a.Message = autocontinue.Deliver, ""
+			e.Decision.Action, e.Decision.Reason, e.Decision.Message = autocontinue.Deliver, autocontinue.ReasonSuperseded, ""
+			p.journal = append([]entry{e}, p.journal...)
+		}},
+		{"a crowd, and nobody was told so", "what was done is", func(p *pass) {
+			p.crowd = true
+			a := actOf(p, first(p, continued))
+			a.Action, a.Message = autocontinue.Deliver, ""
+		}},
+		{"a crowd, and who acted died before it said so", "", func(p *pass) {
+			p.crowd = true
+			id := first(p, continued).Decision.ID
+			for i := range p.journal {
+				if d := &p.journal[i].Decision; d.ID == id {
+					d.Action, d.Reason, d.Message = autocontinue.Suppress, autocontinue.ReasonRunClosed, ""
+				}
+			}
+		}},
+		{"a crowd, and an act of no output", "nothing decided it", func(p *pass) {
+			p.crowd = true
+			p.acts = append(p.acts, act{Session: "session 1", Output: "invented", Decision: "invented", Action: autocontinue.Continue})
+		}},
+		{"a crowd that decides an output twice", "but one process decides", func(p *pass) {
+			p.crowd = true
+			e := first(p, continued)
+			e.Decision.Message += "!"
+			p.journal = append(p.journal, e)
 		}},
 		{"overwrote a newer version's session", "overwritten", func(p *pass) { p.overwritten = 1 }},
 	} {

@@ -8,13 +8,14 @@ import (
 )
 
 // session returns what one session's queue delivers, in order: outputs of several turns, of all kinds, each at least twice
-// under its ID, now and then under a second ID, as when a callback and a return value report the same pause.
-func session(seed uint64, name string, n int) []autocontinue.Output {
+// under its ID, now and then under a second ID, as when a callback and a return value report the same pause. It has at most
+// so many turns.
+func session(seed uint64, name string, n, turns int) []autocontinue.Output {
 	r := rand.New(rand.NewPCG(seed, hash(name)))
 	var queue []autocontinue.Output
 	turn, left := 0, 0
 	for i := 0; i < n; i++ {
-		if left == 0 {
+		if left == 0 && turn < turns {
 			turn++
 			left = 1 + r.IntN(7)
 		}

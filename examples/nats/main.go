@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.DurationVar(&d.ackWait, "ack-wait", 2*time.Second, "after that `time` an output comes to another worker")
 	flags.DurationVar(&d.limit, "limit", 10*time.Minute, "give up after that `time`")
 	flags.BoolVar(&d.throughput, "throughput", false, "measure 1, 2 and 4 workers instead, without killing")
-	list := flags.String("fault", "", "what goes wrong besides: `names` from below with commas between, or all")
+	list := flags.String("fault", "", "what goes wrong besides: `names` from below with commas between, or all but crowd as \"all\"")
 	flags.DurationVar(&d.down, "down", 10*time.Second, "how long the server is gone, or something full")
 	flags.StringVar(&d.with, "with", "", "every second worker is that `program`: a build of this one with another version of the library")
 	flags.Usage = func() {
@@ -115,6 +115,8 @@ func (d demonstration) check(rest []string) error {
 		return errors.New("-kill is not below 0, -limit above 0")
 	case d.down < 500*time.Millisecond:
 		return errors.New("-down is at least 500ms: what is shorter nobody notices")
+	case d.faults["crowd"] && d.outputs > 60:
+		return errors.New("-fault crowd takes at most 60 -outputs: a state remembers 64 texts of a turn, and the last turn is a long one")
 	case d.throughput && (len(d.faults) > 0 || d.with != ""):
 		return errors.New("-throughput measures without -fault and -with")
 	case d.ackWait < 100*time.Millisecond:

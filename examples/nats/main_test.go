@@ -49,6 +49,7 @@ func TestFaults(t *testing.T) {
 		change func(d *demonstration)
 	}{
 		{"freeze,late", func(d *demonstration) { d.kill = 2 * time.Second }},
+		{"crowd,late", func(d *demonstration) { d.kill = time.Second }},
 		{"server", func(d *demonstration) { d.kill = time.Second }},
 		{"slow", func(d *demonstration) { d.kill = 2 * time.Second }},
 		{"full", func(d *demonstration) { d.kill = time.Second }},
@@ -56,7 +57,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(c.list, func(t *testing.T) {
 			d := demo()
-			d.sessions, d.down = 30, 700*time.Millisecond
+			d.sessions, d.down = 20, 700*time.Millisecond
 			c.change(&d)
 			var err error
 			d.faults, err = chosenFaults(c.list)
@@ -81,8 +82,8 @@ func TestFeed(t *testing.T) {
 	seen := make(map[autocontinue.Reason]bool)
 	for i := range 200 {
 		name := string(rune('a'+i%26)) + strings.Repeat("x", i)
-		queue := session(d.seed, name, 20)
-		assert.Equal(t, queue, session(d.seed, name, 20))
+		queue := session(d.seed, name, 20, 20)
+		assert.Equal(t, queue, session(d.seed, name, 20, 20))
 		times := make(map[string]int)
 		for _, out := range queue {
 			times[out.ID]++
@@ -118,6 +119,7 @@ func TestFlags(t *testing.T) {
 		{[]string{"-h"}, 0, "is gone for -down"},
 		{[]string{"-fault", "slow,quake"}, 2, `no "quake"`},
 		{[]string{"-down", "1ms"}, 2, "-down"},
+		{[]string{"-fault", "crowd", "-outputs", "61"}, 2, "-outputs"},
 		{[]string{"-throughput", "-fault", "slow"}, 2, "without -fault"},
 		{[]string{"-with", "/no/such/program", "-sessions", "1", "-outputs", "1"}, 1, "/no/such/program"},
 		{[]string{"-sessions", "x"}, 2, "invalid value"},

@@ -22,6 +22,7 @@ type pass struct {
 	newer       map[string]bool // sessions that a newer version wrote
 	overwritten int             // of them
 	mixed       bool            // workers with different versions of the library
+	crowd       bool            // the deliveries of a session were in no order
 	deliveries  int
 	killed      int
 	ended       int              // workers that ended by themselves
@@ -31,6 +32,10 @@ type pass struct {
 	acts        []act
 	said        map[string]int // what workers could not do, how often
 }
+
+// remembered is how many turns a state remembers. Where the order is lost, an output may come when the session is any number
+// of turns further; of one that is forgotten the library knows nothing.
+const remembered = 9
 
 // pass feeds the queue, lets the workers work it off while things go wrong, and reads what they left.
 func (d demonstration) pass(ctx context.Context, workers, atOnce int) (*pass, error) {
@@ -49,14 +54,18 @@ func (d demonstration) pass(ctx context.Context, workers, atOnce int) (*pass, er
 		return nil, err
 	}
 	defer nc.Close()
-	if err := prepare(ctx, js, d.ackWait); err != nil {
+	out, turns := 1, d.outputs // in order
+	if d.faults["crowd"] {
+		out, turns = 64, remembered
+	}
+	if err := prepare(ctx, js, d.ackWait, out); err != nil {
 		return nil, err
 	}
 
-	p := &pass{workers: workers, mixed: d.with != "", sessions: make(map[string][]autocontinue.Output, d.sessions), came: make(map[string]int64)}
+	p := &pass{workers: workers, mixed: d.with != "", crowd: d.faults["crowd"], sessions: make(map[string][]autocontinue.Output, d.sessions), came: make(map[string]int64)}
 	for i := range d.sessions {
 		name := fmt.Sprint("session ", i)
-		p.sessions[name] = session(d.seed, name, d.outputs)
+		p.sessions[name] = session(d.seed, name, d.outputs, turns)
 	}
 	s := newStage(d, server, js)
 	if d.faults["newer"] {

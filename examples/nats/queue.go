@@ -64,8 +64,8 @@ func connect(url string) (*nats.Conn, jetstream.JetStream, error) {
 	return nc, js, nil
 }
 
-// prepare makes the streams, the bucket and one consumer a partition.
-func prepare(ctx context.Context, js jetstream.JetStream, ackWait time.Duration) error {
+// prepare makes the streams, the bucket and one consumer a partition, of whose outputs so many are out at the same time.
+func prepare(ctx context.Context, js jetstream.JetStream, ackWait time.Duration, out int) error {
 	for _, cfg := range []jetstream.StreamConfig{
 		{Name: outputStream, Subjects: []string{"outputs.*"}, Retention: jetstream.WorkQueuePolicy},
 		{Name: actStream, Subjects: []string{"acts"}, Duplicates: time.Hour, Discard: jetstream.DiscardNew},
@@ -81,7 +81,7 @@ func prepare(ctx context.Context, js jetstream.JetStream, ackWait time.Duration)
 	for p := range partitions {
 		_, err := js.CreateConsumer(ctx, outputStream, jetstream.ConsumerConfig{
 			Durable: consumerName(p), FilterSubject: outputSubject(p),
-			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: 1, MaxDeliver: -1,
+			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: out, MaxDeliver: -1,
 		})
 		if err != nil {
 			return fmt.Errorf("consumer: %w", err)

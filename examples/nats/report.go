@@ -77,8 +77,8 @@ func (p *pass) report(w io.Writer) error {
 			return fmt.Errorf("fault %s never came before the queue was empty: more -sessions or a shorter -down", f.name)
 		}
 	}
-	if p.mixed {
-		fmt.Fprintln(w, "every delivery was decided as the first worker decided it, and every decision acted on once")
+	if p.mixed || p.crowd {
+		fmt.Fprintln(w, "every output has one decision, which every worker told that had it, and every decision was acted on once")
 		return nil
 	}
 	fmt.Fprintln(w, "every delivery was decided as one process without a crash decides it, and every decision acted on once")

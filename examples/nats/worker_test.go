@@ -23,7 +23,7 @@ func TestHopelessOutputsAreShown(t *testing.T) {
 	nc, js, err := connect(server.url)
 	require.NoError(t, err)
 	defer nc.Close()
-	require.NoError(t, prepare(ctx, js, time.Second))
+	require.NoError(t, prepare(ctx, js, time.Second, 1))
 	for _, data := range []string{
 		"not json", `{"at":1,"output":{"session":"","id":"1","text":"Which one?"}}`, `{"at":2,"output":{"session":"s","id":"2","text":"Next I'll run the tests."}}`,
 	} {
