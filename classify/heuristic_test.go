@@ -414,3 +414,26 @@ func TestTables(t *testing.T) {
 		assert.ErrorContains(t, err, tt.want, name)
 	}
 }
+
+// A number is a status of HTTP's only where it stands as one.
+func TestNumbersThatAreStatusesToo(t *testing.T) {
+	for _, text := range []string{
+		"Processed 500 of the 2,000 rows so far. Next I'll do the other three batches of 500.",
+		"I have read file 429 of 502. I'll go on with the remaining ones and then write the summary.",
+		"Added the health check: it answers 503 while the database is away and 502 when the upstream is. It should work now.",
+		"I split the file into 500 lines.",
+		"Line 529 of the parser drops the last byte. I'm going to write a test for it first.",
+	} {
+		assert.NotEqual(t, Error, judge(t, Input{Text: text}).Type, text)
+	}
+	for _, text := range []string{
+		`429 {"type":"error","error":{"type":"rate_limit_error","message":"Number of requests has exceeded your rate limit"}}`,
+		"503 Service Unavailable",
+		"Error: 429",
+		"unexpected status 502 Bad Gateway",
+		"Request failed with status code 500",
+		"529 Overloaded",
+	} {
+		assert.Equal(t, Error, judge(t, Input{Text: text}).Type, text)
+	}
+}
