@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -76,7 +77,7 @@ written) or a failure, 64 wrong usage.`,
   sidecoach replay .aider.chat.history.md --llm --price 0.40,1.60`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return misuse("sidecoach replay ~/.claude/projects", "no transcript is named")
+				return misuse("sidecoach replay ~/.claude/projects; "+usualPlaces, "no transcript is named")
 			}
 			return nil
 		},
@@ -143,14 +144,15 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		}
 	}
 	faults := faultLines{w: stderr}
-	var out replayPrinter = &replayTable{terminal: t, w: cmd.OutOrStdout(), faults: faults, every: o.every}
+	table := &replayTable{terminal: t, w: cmd.OutOrStdout(), faults: faults, every: o.every}
+	var out replayPrinter = table
 	if o.json {
 		out = &replayJSON{w: cmd.OutOrStdout(), faults: faults}
 	}
 	total, err := r.all(ctx, found, out, bar)
 	switch {
 	case err != nil:
-		return err
+		return errors.Join(err, table.tellFaults())
 	case total.Interrupted && page != nil:
 		return badInput("run it again", "interrupted: what was read until then is above, and there is no page")
 	case total.Interrupted:

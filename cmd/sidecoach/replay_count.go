@@ -94,11 +94,35 @@ type replaySession struct {
 	Against int                         `json:"against"`
 	Missed  int                         `json:"missed"`
 	Reasons map[autocontinue.Reason]int `json:"reasons"`
+	acts    reasonsByAction
+}
+
+// reasonsByAction counts pauses by what was decided, and why.
+type reasonsByAction map[autocontinue.Action]map[string]int
+
+// add counts pauses of one kind; the zero value is made into a map.
+func (r *reasonsByAction) add(action autocontinue.Action, reason string, n int) {
+	if *r == nil {
+		*r = make(reasonsByAction)
+	}
+	if (*r)[action] == nil {
+		(*r)[action] = make(map[string]int)
+	}
+	(*r)[action][reason] += n
+}
+
+func (r *reasonsByAction) addAll(o reasonsByAction) {
+	for action, by := range o {
+		for reason, n := range by {
+			r.add(action, reason, n)
+		}
+	}
 }
 
 func (s *replaySession) count(p replayPause) {
 	s.Pauses++
 	s.Reasons[p.Reason]++
+	s.acts.add(p.Action, string(p.Reason), 1)
 	if p.Action == autocontinue.Continue {
 		s.GoesOn++
 	}
@@ -138,6 +162,7 @@ type replayTotal struct {
 	LLM       *replayLLM                  `json:"llm,omitempty"`
 	Verdict   worth                       `json:"verdict"`
 	Labelled  int                         `json:"-"` // pauses that the human's words label
+	acts      reasonsByAction
 
 	Interrupted bool `json:"interrupted,omitempty"` // there was more to read
 }
@@ -150,6 +175,7 @@ func (t *replayTotal) sessions(s replaySession) {
 	t.Against += s.Against
 	t.Missed += s.Missed
 	t.reasons(s.Reasons)
+	t.acts.addAll(s.acts)
 }
 
 func (t *replayTotal) reasons(list map[autocontinue.Reason]int) {
@@ -181,4 +207,5 @@ func (t *replayTotal) add(o replayTotal) {
 		t.LLM.add(*o.LLM)
 	}
 	t.reasons(o.Reasons)
+	t.acts.addAll(o.acts)
 }

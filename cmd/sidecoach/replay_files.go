@@ -32,7 +32,7 @@ func (t *oldSessions) names() []string {
 	return names
 }
 
-const usualPlaces = "agents keep transcripts in ~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.copilot/session-state and .specstory/history"
+const usualPlaces = "agents keep transcripts in ~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.cursor/projects, ~/.copilot/session-state, and in a project .specstory/history and .aider.chat.history.md"
 
 // findTranscripts returns the files that names, folders and patterns stand for, each once.
 func findTranscripts(args []string) (found oldSessions, err error) {

@@ -23,7 +23,8 @@ type replayTable struct {
 	terminal
 	w      io.Writer
 	faults faultLines
-	every  bool // session has a row
+	faulty []replayFault // not told yet
+	every  bool          // session has a row
 	headed bool
 	rows   []replayRow
 	rest   replaySession // of those without a row
@@ -36,8 +37,27 @@ type replayRow struct {
 	no int
 }
 
-func (r *replayTable) pause(replayPause) error   { return nil }
-func (r *replayTable) fault(f replayFault) error { return r.faults.tell(f) }
+func (r *replayTable) pause(replayPause) error { return nil }
+
+// fault keeps the faults for the end, where the table does not push them off the screen.
+func (r *replayTable) fault(f replayFault) error {
+	r.faulty = append(r.faulty, f)
+	return nil
+}
+
+// tellFaults tells those that were kept, once.
+func (r *replayTable) tellFaults() error {
+	if len(r.faulty) == 0 {
+		return nil
+	}
+	for _, f := range r.faulty {
+		if err := r.faults.tell(f); err != nil {
+			return err
+		}
+	}
+	r.faulty = nil
+	return r.faults.end()
+}
 
 func (r *replayTable) session(s replaySession) error {
 	if s.Pauses == 0 {
@@ -119,12 +139,9 @@ func (r *replayTable) total(t replayTotal) error {
 		}
 	}
 	if r.folded > 0 {
-		if err := r.row(r.rest, plural(r.folded, "more session")+"; --all shows each"); err != nil {
+		if err := r.row(r.rest, thousands(r.folded)+" more: see --all"); err != nil {
 			return err
 		}
-	}
-	if err := r.faults.end(); err != nil {
-		return err
 	}
 	p := page{terminal: r.terminal}
 	say := func(s style, format string, args ...any) {
@@ -137,6 +154,7 @@ func (r *replayTable) total(t replayTotal) error {
 	}
 	if r.headed {
 		p.printf("\n")
+		say(dim, "agrees: you then sent the agent on yourself · against: you answered, or said no · missed: it would have stopped, and you sent the agent on")
 	}
 	if t.LLM != nil {
 		r.llm(t, say)
@@ -148,14 +166,11 @@ func (r *replayTable) total(t replayTotal) error {
 		say("", "left out, as no transcript: %s", plural(t.Others, "file"))
 	}
 	if t.Files > 0 {
-		var parts []string
-		for _, reason := range slices.SortedFunc(maps.Keys(t.Reasons), func(a, b autocontinue.Reason) int {
-			return cmp.Or(cmp.Compare(t.Reasons[b], t.Reasons[a]), cmp.Compare(a, b))
-		}) {
-			parts = append(parts, fmt.Sprintf("%s %s", words(string(reason)), thousands(t.Reasons[reason])))
-		}
-		if len(parts) > 0 {
-			say(dim, "%s", strings.Join(parts, " · "))
+		for _, row := range []struct {
+			label string
+			by    map[string]int
+		}{{"continued", t.acts[autocontinue.Continue]}, {"stopped", t.acts[autocontinue.Deliver]}, {"dropped", t.acts[autocontinue.Suppress]}} {
+			p.row(row.label, reasonsInWords(row.by))
 		}
 		if t.Interrupted {
 			say(yellow, "interrupted: this is what was read until then")
@@ -166,8 +181,10 @@ func (r *replayTable) total(t replayTotal) error {
 		}
 		say(bold, "%s", said[len(said)-1])
 	}
-	_, err := io.WriteString(r.w, p.String())
-	return err
+	if _, err := io.WriteString(r.w, p.String()); err != nil {
+		return err
+	}
+	return r.tellFaults()
 }
 
 // llm says what became of asking the LLM.

@@ -19,10 +19,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/llm"
@@ -366,13 +368,37 @@ func TestReplayOfManySessions(t *testing.T) {
 	for _, name := range []string{"000.jsonl#s1", "099.jsonl#s1", "199.jsonl#s1"} {
 		assert.Contains(t, out, name)
 	}
-	assert.Regexp(t, `^ +230 +230 +0 +0 +0  230 more sessions; --all shows each$`, rows[len(rows)-1])
+	assert.Regexp(t, `^ +230 +230 +0 +0 +0  230 more: see --all$`, rows[len(rows)-1])
 	assert.Contains(t, out, "\nleft out, as no transcript: 1 file\n", "the empty one")
 	assert.Equal(t, maxTold, strings.Count(errs, "unknown format"))
 	assert.Contains(t, errs, "and 3 files more with a fault; --json names each\n")
 	out, _, _ = sidecoach(t, strings.NewReader(""), "replay", dir, "--all")
 	assert.Equal(t, many, strings.Count(out, ".jsonl#s1"))
-	assert.NotContains(t, out, "more sessions")
+	assert.NotContains(t, out, "more: see")
+}
+
+// A row fits into 80 columns, and what is wrong with files stands below the table, where it can be seen.
+func TestReplayTableOnATerminal(t *testing.T) {
+	var both strings.Builder
+	table := &replayTable{terminal: terminal{width: 80}, w: &both, faults: faultLines{w: &both}}
+	require.NoError(t, table.fault(replayFault{File: "cut.jsonl", Fault: "line 3: truncated: the last line is cut off"}))
+	const sessions = 2000
+	for i := range sessions {
+		s := replaySession{File: fmt.Sprintf("/a/long/way/down/to/the/sessions/%d.jsonl", i), Agent: "claude", Session: "s", Pauses: 2, GoesOn: 1, Agrees: 1}
+		require.NoError(t, table.session(s))
+	}
+	sum := replayTotal{Files: sessions, Sessions: sessions, Pauses: 2 * sessions, GoesOn: sessions, Agrees: sessions, Verdict: pays}
+	sum.acts.add(autocontinue.Continue, "progress", sessions)
+	sum.acts.add(autocontinue.Deliver, "question", sessions)
+	require.NoError(t, table.total(sum))
+	for line := range strings.Lines(both.String()) {
+		assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
+	}
+	assert.Contains(t, both.String(), "  1,980 more: see --all\n\nagrees: ")
+	assert.Contains(t, both.String(), "\n  continued 2,000: progress 2,000\n  stopped   2,000: question 2,000\n")
+	assert.True(t, strings.HasSuffix(both.String(), ".\nsidecoach: cut.jsonl: line 3: truncated: the last line is cut off\n"), both.String())
+	require.NoError(t, table.tellFaults())
+	assert.Equal(t, 1, strings.Count(both.String(), "cut.jsonl"))
 }
 
 // What has been read when replay is interrupted is told; there is no page, and what is JSON is whole.
