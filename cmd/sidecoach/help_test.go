@@ -1,6 +1,10 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -13,7 +17,7 @@ import (
 
 // Help is read in terminals of 80 columns, which break what is wider in the middle of a word.
 func TestHelpFitsATerminal(t *testing.T) {
-	for _, name := range []string{"", "completion", "eval", "help", "hook", "hook claude", "hook codex", "hook gemini", "hook install", "hook uninstall", "log", "prompt", "verify", "verify agent", "verify begin", "verify record"} {
+	for _, name := range []string{"", "completion", "eval", "help", "hook", "hook claude", "hook codex", "hook gemini", "hook install", "hook uninstall", "log", "prompt", "replay", "verify", "verify agent", "verify begin", "verify record"} {
 		help, errs, status := sidecoach(t, strings.NewReader(""), append([]string{"help"}, strings.Fields(name)...)...)
 		require.Zero(t, status, errs)
 		require.NotEmpty(t, help, name)
@@ -29,4 +33,42 @@ func TestEvalHelpExplainsEachFigure(t *testing.T) {
 	for _, name := range evaluate.FigureNames() {
 		assert.Regexp(t, `(?m)^  `+name+` +\w`, help)
 	}
+}
+
+// Whoever reads the log finds each of its codes in its help.
+func TestLogHelpExplainsEachCode(t *testing.T) {
+	help, errs, status := sidecoach(t, strings.NewReader(""), "log", "--help")
+	require.Zero(t, status, errs)
+	for _, code := range constants(t, "../../autocontinue/action.go", "Reason") {
+		assert.Regexp(t, `(?m)^  (?:question, )?`+words(code)+`(?:, blocker)? +(?:sent on|let stop|dropped): `, help)
+	}
+	_, tiers, found := strings.Cut(strings.Join(strings.Fields(help), " "), "A tier is ")
+	require.True(t, found)
+	tiers, _, _ = strings.Cut(tiers, ".")
+	for _, code := range constants(t, "../../coach/coach.go", "Tier") {
+		assert.Regexp(t, `\b`+words(code)+`\b`, tiers)
+	}
+}
+
+// constants returns the values of the string constants of a type in a file.
+func constants(t *testing.T, file, typ string) (values []string) {
+	t.Helper()
+	tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	require.NoError(t, err)
+	ast.Inspect(tree, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == typ {
+			for _, v := range spec.Values {
+				text, err := strconv.Unquote(v.(*ast.BasicLit).Value)
+				require.NoError(t, err)
+				values = append(values, text)
+			}
+		}
+		return true
+	})
+	require.NotEmpty(t, values)
+	return values
 }

@@ -36,6 +36,28 @@ then the totals: how often agents were sent on, why they were let stop, what the
 LLM cost, and how many continuations led to a completion that was accepted and
 how many did not.
 
+A decision is what is done, what the output was taken for, why that is let stop
+or which kind of message the agent is sent (tier), and how sure of the type it
+is, 0 to 1. What a reason means:
+  rejected completion  sent on: it claims to be done and does not show it
+  progress             sent on: honest progress
+  empty                sent on: the output is blank
+  completion           let stop: done, and it shows
+  question, blocker    let stop: the human is asked, or needed
+  crash guard          let stop: the run failed, or printed an error
+  low confidence       let stop: a status, but not surely one
+  repeat               let stop: the same gap for the third time (stalled)
+  cap                  let stop: the turn was continued as often as it may be
+  waiting              let stop: the turn is the human's since a pause before
+  hold                 let stop: the host does not let it be sent on, or shows
+                       nothing of what the agent printed
+  superseded           let stop: the human has spoken since
+  run closed           dropped: this run was sent on, or was done, before
+  same text            dropped: this run printed the same before
+  error                let stop: sidecoach itself failed
+A tier is plain ("continue"), rejection (what evidence is missing), repeat, plan
+criteria, plan pointer (its file), skill, verify or llm (the model's own words).
+
 With --json a line of the journal is a line of the output, and the last one is
 {"totals":{…}}.
 

@@ -40,7 +40,8 @@ What you wrote after a pause tells whether the decision was worth it:
            said no
   missed   it would have let the agent stop, and you wrote such a thing
 The last sentence is the answer: it pays to install it where it agrees at least
-twice as often as it is against, and may pay where it agrees more often.
+twice as often as it is against, and may pay where it agrees more often. The
+reasons above it are explained by sidecoach log --help.
 
 With --llm the outputs, shortened, go to a model: replay says first how many
 calls and tokens that takes, with --price how much money, and asks. The same
@@ -73,7 +74,7 @@ with another, an interruption (what was read until then is printed, no page is
 written) or a failure, 64 wrong usage.`,
 		Example: `  sidecoach replay ~/.claude/projects
   sidecoach replay ~/.codex/sessions ~/.copilot/session-state --html report.html
-  sidecoach replay 'logs/*.jsonl' --json | jq 'select(.pause.effect == "against")'
+  sidecoach replay '*.jsonl' --json | jq 'select(.pause.effect == "against")'
   sidecoach replay .aider.chat.history.md --llm --price 0.40,1.60`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
