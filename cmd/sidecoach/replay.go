@@ -66,8 +66,8 @@ JSON object on a line of its own, under one of these keys; the total is last:
            failed), verdict (pays, may_pay, does_not_pay, no_difference),
            interrupted
 What is empty, or 0 in a pause, may be absent. The page of --html is that of
-eval, of the pauses that your words label, at most 1000 of them: a guess, so
-none of them counts as sure.
+eval, of the pauses after which your words told what they were, at most 1000 of
+them: a guess, so none of them counts as sure.
 
 Exit status: 0 all was read, 1 a file is unknown, cut off, damaged or mixed up
 with another, an interruption (what was read until then is printed, no page is
@@ -96,7 +96,7 @@ written) or a failure, 64 wrong usage.`,
 	f.BoolVar(&o.yes, "yes", false, "with --llm, do not ask before the agents' words are sent")
 	f.BoolVar(&o.every, "all", false, "a row for each session, however many they are")
 	f.BoolVar(&o.json, "json", false, "print JSON, one object a line, without the agents' words")
-	f.StringVar(&o.html, "html", "", "write a page to `FILE` with the pauses that the human's words label")
+	f.StringVar(&o.html, "html", "", "write a page to `FILE` with the pauses after which your words told what they were")
 	return cmd
 }
 

@@ -64,9 +64,9 @@ func (l *labelled) report(name string, threshold float64, total replayTotal) (fu
 	}
 	about := total.sentences()
 	if labelled := total.Labelled; labelled > len(l.judged) {
-		about = append(about, fmt.Sprintf("Below are the first %s of %s pauses that your words label.", thousands(len(l.judged)), thousands(labelled)))
+		about = append(about, fmt.Sprintf("Below are the first %s of %s pauses after which your words told what they were.", thousands(len(l.judged)), thousands(labelled)))
 	} else {
-		about = append(about, "Below are the pauses that your words label: as a status where they sent the agent on, as a question where they answered one.")
+		about = append(about, "Below are the pauses after which your words told what they were: a status where they sent the agent on, a question where they answered one.")
 	}
 	report, err := evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name, About: about})
 	return report.HTML, err
