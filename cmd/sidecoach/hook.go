@@ -145,7 +145,7 @@ Exit status of hook HOST: 0, or 1 after a failure, and never anything else.`,
 	for _, h := range hook.Hosts() {
 		cmd.AddCommand(newHookOf(h, t))
 	}
-	cmd.AddCommand(newHookInstall(), newHookUninstall())
+	cmd.AddCommand(newHookInstall(t), newHookUninstall(t))
 	return cmd
 }
 

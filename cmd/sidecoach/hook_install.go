@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +25,7 @@ type installOptions struct {
 	hook          hookOptions // of install: they go into the hook's command line
 }
 
-func newHookInstall() *cobra.Command {
+func newHookInstall(t terminal) *cobra.Command {
 	o := installOptions{hook: newHookOptions()}
 	cmd := &cobra.Command{
 		Use:   "install HOST [--user|--project] [--write] [flags]",
@@ -51,7 +52,7 @@ All other flags go into the hook's command line: they are its configuration.`,
 		Args:                  oneHost("install"),
 		ValidArgs:             hostNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.install(cmd, hook.Host(args[0]))
+			return o.install(cmd, hook.Host(args[0]), t)
 		},
 	}
 	o.register(cmd)
@@ -79,7 +80,7 @@ func oneHost(name string) cobra.PositionalArgs {
 				return nil
 			}
 		}
-		return misuse(hint, "no host %q", args[0])
+		return misuse(hint+"; any other agent is put into a loop, which sidecoach --help shows", "no host %q", args[0])
 	}
 }
 
@@ -106,7 +107,7 @@ func program() (string, error) {
 	return path, nil
 }
 
-func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
+func (o *installOptions) install(cmd *cobra.Command, h hook.Host, t terminal) error {
 	file, err := o.file(h)
 	if err != nil {
 		return err
@@ -145,8 +146,7 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 		if o.project {
 			text += "it names a program of this machine: keep it out of version control\n"
 		}
-		_, err = io.WriteString(stdout, text+o.next(h)+"\n")
-		return err
+		return t.tell(stdout, text+o.next(h)+"\n")
 	}
 	if _, err := io.WriteString(stdout, n.snippet()); err != nil {
 		return err
@@ -156,7 +156,11 @@ func (o *installOptions) install(cmd *cobra.Command, h hook.Host) error {
 	if printedOnly(h) {
 		how = ""
 	}
-	complain(stderr, "sidecoach: put this into "+file+", beside what stands there"+how)
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		complain(stderr, "sidecoach: save this as "+file+", which is not there yet"+how)
+	} else {
+		complain(stderr, "sidecoach: put this into "+file+", beside what stands there"+how)
+	}
 	if next := trust(h); next != "" {
 		complain(stderr, "hint: "+next)
 	}

@@ -91,3 +91,37 @@ func (n installation) flatLines(text []byte) (lines int) {
 	}
 	return lines
 }
+
+// nothingElse reports whether settings have nothing but so many hooks of ours. What is no JSON has more.
+func nothingElse(text []byte, ours int) bool {
+	var s map[string]any
+	if json.Unmarshal(text, &s) != nil {
+		return false
+	}
+	for key := range s {
+		if key != "version" && key != "hooks" {
+			return false
+		}
+	}
+	return linesIn(s["hooks"]) == ours
+}
+
+// linesIn counts the objects that name a command, at any depth.
+func linesIn(v any) (n int) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			n += linesIn(e)
+		}
+	case map[string]any:
+		for _, key := range []string{"command", "bash", "powershell"} {
+			if _, ok := v[key].(string); ok {
+				return 1
+			}
+		}
+		for _, e := range v {
+			n += linesIn(e)
+		}
+	}
+	return n
+}

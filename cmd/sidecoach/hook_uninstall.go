@@ -11,7 +11,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 )
 
-func newHookUninstall() *cobra.Command {
+func newHookUninstall(t terminal) *cobra.Command {
 	var o installOptions
 	cmd := &cobra.Command{
 		Use:   "uninstall HOST [--user|--project]",
@@ -27,7 +27,7 @@ well, nothing is written. What the hook remembered stays in its folder.`,
 		Args:                  oneHost("uninstall"),
 		ValidArgs:             hostNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.uninstall(cmd.OutOrStdout(), hook.Host(args[0]))
+			return o.uninstall(cmd.OutOrStdout(), hook.Host(args[0]), t)
 		},
 	}
 	o.register(cmd)
@@ -36,7 +36,7 @@ well, nothing is written. What the hook remembered stays in its folder.`,
 }
 
 // uninstall takes the hook out of all settings of the scope that have it.
-func (o *installOptions) uninstall(stdout io.Writer, h hook.Host) error {
+func (o *installOptions) uninstall(stdout io.Writer, h hook.Host, t terminal) error {
 	files, err := o.files(h)
 	if err != nil {
 		return err
@@ -49,15 +49,14 @@ func (o *installOptions) uninstall(stdout io.Writer, h hook.Host) error {
 	for _, file := range files {
 		text, err := o.takeOut(n, file)
 		if said += text; err != nil {
-			_, _ = io.WriteString(stdout, said)
+			_ = t.tell(stdout, said)
 			return err
 		}
 	}
 	if said == "" {
 		said = "not installed in " + files[0] + "\n"
 	}
-	_, err = io.WriteString(stdout, said)
-	return err
+	return t.tell(stdout, said)
 }
 
 // takeOut takes the hook out of one file and returns what to say; "" where it is not there.
@@ -76,7 +75,11 @@ func (o *installOptions) takeOut(n installation, file string) (string, error) {
 	case times == 0:
 		return "", nil
 	case printedOnly(n.host):
-		return "", misuse("take the lines that run sidecoach out of it", "uninstall does not write settings of %s, and %s runs sidecoach", product(n.host), file)
+		hint := "take the lines that run sidecoach out of it"
+		if nothingElse(f.text, times) {
+			hint = "it has nothing else, so delete it"
+		}
+		return "", misuse(hint, "uninstall does not write settings of %s, and %s runs sidecoach", product(n.host), file)
 	case !o.write:
 		return fmt.Sprintf("installed in %s: %s\n", file, plural(times, "line")), nil
 	}

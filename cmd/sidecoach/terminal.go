@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -56,4 +57,16 @@ func (t terminal) paint(s style, text string) string {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// tell writes lines to standard output, wrapped where that is a terminal.
+func (t terminal) tell(w io.Writer, lines string) error {
+	var b strings.Builder
+	for line := range strings.Lines(lines) {
+		for _, part := range wrap(strings.TrimSuffix(line, "\n"), t.width) {
+			b.WriteString(part + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
