@@ -20,7 +20,8 @@ func newHookUninstall(t terminal) *cobra.Command {
 back the file that install kept, or takes away the one that install made. Else
 it takes the lines that run sidecoach out, leaves everything else as it is, and
 a copy of the file before beside it. Where such a line does something else as
-well, nothing is written. What the hook remembered stays in its folder.`,
+well, nothing is written. What the hook remembered stays in its folder, which is
+named.`,
 		Example: `  sidecoach hook uninstall claude
   sidecoach hook uninstall gemini --project`,
 		DisableFlagsInUseLine: true,
@@ -53,10 +54,25 @@ func (o *installOptions) uninstall(stdout io.Writer, h hook.Host, t terminal) er
 			return err
 		}
 	}
-	if said == "" {
+	switch {
+	case said == "":
 		said = "not installed in " + files[0] + "\n"
+	case o.write:
+		said += leftovers()
 	}
 	return t.tell(stdout, said)
+}
+
+// leftovers names the folder with what was remembered, by whatever agent, where there is one: uninstall leaves it.
+func leftovers() string {
+	dir, err := stateDir()
+	if err != nil {
+		return ""
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return "what it remembered of all agents stays in " + dir + "\n"
 }
 
 // takeOut takes the hook out of one file and returns what to say; "" where it is not there.
