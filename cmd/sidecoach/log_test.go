@@ -101,10 +101,10 @@ func TestTotals(t *testing.T) {
   shadow    1 time let stop where it would have been continued
   continues 0 led to an accepted completion, 3 did not, 0 open
   judge     2 verdicts in 4 calls, 2,000 tokens in, 1,600 of them cached, 100 out
-  fallback  1 verdict
-  degraded  1 decision
-  replayed  1 decision
-  notices   1 notice
+  fallback  1 verdict of the heuristic, where another classifier had none
+  degraded  1 decision without a plan, a judge or a verifier that could not be used
+  replayed  1 decision asked for again, and not counted above
+  notices   1 time something went wrong beside a decision
 `, sums.table(terminal{}, "dir"))
 	line, err := sums.json()
 	require.NoError(t, err)

@@ -176,9 +176,15 @@ func (t *totals) table(to terminal, dir string) string {
 		label string
 		n     int
 		what  string
-	}{{"fallback", t.Fallbacks, "verdict"}, {"degraded", t.Degraded, "decision"}, {"replayed", t.Replayed, "decision"}, {"notices", t.Notices, "notice"}} {
+		means string
+	}{
+		{"fallback", t.Fallbacks, "verdict", " of the heuristic, where another classifier had none"},
+		{"degraded", t.Degraded, "decision", " without a plan, a judge or a verifier that could not be used"},
+		{"replayed", t.Replayed, "decision", " asked for again, and not counted above"},
+		{"notices", t.Notices, "time", " something went wrong beside a decision"},
+	} {
 		if n.n > 0 {
-			p.row(n.label, plural(n.n, n.what))
+			p.row(n.label, plural(n.n, n.what)+n.means)
 		}
 	}
 	return p.String()
