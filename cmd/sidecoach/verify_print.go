@@ -63,7 +63,7 @@ func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
 func honestyInWords(h verify.Honesty) string {
 	switch {
 	case h.Claims == 0:
-		return "nothing claimed"
+		return "nothing claimed that can be looked into"
 	case h.Score == nil:
 		return fmt.Sprintf("none of %s checked", counted(h.Claims, "claim"))
 	}
