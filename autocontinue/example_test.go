@@ -168,7 +168,7 @@ func ExampleNewJournal() {
 	}
 	fmt.Println(journal.Err())
 	// Output:
-	// {"time":"2024-05-01T12:30:00Z","took_ns":0,"session":"chat","decision":{"id":"d643b328253356858e90a4813e070cfb","action":"deliver","outcome":"needs_human","reason":"hold","note":"The host does not let the agent be sent on now: plan mode.","continues":0,"classification":{"type":"","confidence":0,"reason":"","was_rejected_completion":false,"source":"","coaching_message":null}},"preview":"Still on it."}
+	// {"time":"2024-05-01T12:30:00Z","took_ns":0,"session":"chat","decision":{"id":"d643b328253356858e90a4813e070cfb","action":"deliver","outcome":"needs_human","reason":"hold","note":"The agent is not sent on now: plan mode.","continues":0,"classification":{"type":"","confidence":0,"reason":"","was_rejected_completion":false,"source":"","coaching_message":null}},"preview":"Still on it."}
 	// <nil>
 }
 

@@ -16,7 +16,7 @@ func note(r Reason) string {
 	case ReasonCrashGuard:
 		return "The run broke; a broken run is never sent on by itself."
 	case ReasonHold:
-		return "The host does not let the agent be sent on now."
+		return "The agent is not to be sent on now."
 	case ReasonQuestion:
 		return "The agent asks you something."
 	case ReasonBlocker:
@@ -64,7 +64,7 @@ func holdNote(why string) string {
 	if why = coach.Clean(why, maxHold); why == "" {
 		return note(ReasonHold)
 	}
-	return "The host does not let the agent be sent on now: " + why + "."
+	return "The agent is not sent on now: " + why + "."
 }
 
 func lowConfidenceNote(confidence, least float64) string {

@@ -17,10 +17,10 @@ const (
 	holdWakeup     = "a scheduled prompt"
 	holdAborted    = "aborted"
 	holdStatus     = "an end that is not known"
-	holdNoMessage  = "no message"
+	holdNoMessage  = "there is no message of the agent to judge"
 	holdInternal   = "an agent of the host's own"
 	holdNotify     = "a notice that cannot be answered"
-	holdStateLost  = "state lost"
+	holdStateLost  = "state lost, so nobody knows how often this turn was continued"
 )
 
 // Output returns what [autocontinue.AutoContinue.Handle] is asked about the pause. T is what [Event.Look] found, and m what is

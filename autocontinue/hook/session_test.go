@@ -618,10 +618,10 @@ func TestWhatIsHeld(t *testing.T) {
 	require.Equal(t, "Which one?", out.Text, "the transcript lags")
 	require.Empty(t, out.ID)
 
-	require.Equal(t, "no message", stop.Output(Trace{}, m.After(stop, out, autocontinue.Decision{})).Hold)
-	require.Equal(t, "no message", stop.Output(Trace{}, m.Heard(Event{Host: Cursor, Kind: Prompt, Prompt: Value("Go on.")})).Hold)
-	require.Equal(t, "no message", stop.Output(Trace{}, Memory{}.Heard(said("Which one?", "g0"))).Hold)
+	require.Equal(t, holdNoMessage, stop.Output(Trace{}, m.After(stop, out, autocontinue.Decision{})).Hold)
+	require.Equal(t, holdNoMessage, stop.Output(Trace{}, m.Heard(Event{Host: Cursor, Kind: Prompt, Prompt: Value("Go on.")})).Hold)
+	require.Equal(t, holdNoMessage, stop.Output(Trace{}, Memory{}.Heard(said("Which one?", "g0"))).Hold)
 	long := m.Heard(said(strings.Repeat("x", maxSaid+1), "g1"))
-	require.Equal(t, "no message", stop.Output(Trace{}, long).Hold, "half a message says something else than a whole one")
+	require.Equal(t, holdNoMessage, stop.Output(Trace{}, long).Hold, "half a message says something else than a whole one")
 	require.Equal(t, "From the file.", stop.Output(Trace{Read: true, Message: "From the file."}, long).Text)
 }
