@@ -3,8 +3,8 @@
 //
 // Start with [New] and [AutoContinue.Handle]: they load the session's [State], classify the output and store what follows.
 // [Known] and [Decide] are the same judgement as pure functions, for hosts that keep the state themselves, such as a durable
-// workflow engine; the table of decisions is the doc comment of [Decide]. A host without turn IDs calls
-// [AutoContinue.Reset] whenever the human speaks.
+// workflow engine, and [AutoContinue.Judge] is what comes between the two; the table of decisions is the doc comment of
+// [Decide]. A host without turn IDs calls [AutoContinue.Reset] whenever the human speaks.
 //
 // # Cost
 //

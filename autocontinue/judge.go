@@ -11,6 +11,30 @@ import (
 	"github.com/sidecoach/sidecoach/skills"
 )
 
+// Judge gathers what [Decide] needs to know about out in the state s: it finds the skill, reads the plan, asks the classifier
+// and the verifier. It is the half of Handle that may be slow and may fail, for hosts that keep the state themselves:
+//
+//	d, next, ok := autocontinue.Known(policy, state, out)
+//	if !ok {
+//		facts, err := loop.Judge(ctx, state, out) // what a durable engine runs as an activity, and retries
+//		…
+//		d, next = autocontinue.Decide(policy, state, facts)
+//	}
+//
+// It asks the session's store nothing and tells no observer; of Config.Policy it uses nothing. When Known would decide it
+// judges all the same. The facts are the same after they were written as JSON and read again, as far as Decide is
+// concerned. The errors are [ErrNoSession] and that of the classifier, wrapped; for an output that cannot be judged, Decide
+// with Facts that hold the output alone gives the Deliver that Handle returns with its error.
+func (a *AutoContinue) Judge(ctx context.Context, s State, out Output) (Facts, error) {
+	if out.Session == "" {
+		return Facts{}, ErrNoSession
+	}
+	used, _ := s.unread(out)
+	f, err := a.judge(ctx, s, used, out)
+	f.Result = finite(f.Result)
+	return f, err
+}
+
 // judge gathers what Decide needs to know about out. S is the session's state, used is how often out's turn was continued.
 func (a *AutoContinue) judge(ctx context.Context, s State, used int, out Output) (Facts, error) {
 	f := Facts{Output: out}
