@@ -1,0 +1,137 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+)
+
+// handle decides about an output and does what was decided.
+func (s *session) handle(out autocontinue.Output) {
+	out.Session = s.Name
+	s.hold(&out)
+	policy := s.Config.policy()
+	d, next, ok := autocontinue.Known(policy, s.State, out)
+	if !ok {
+		s.State = next // with the turn that out may have opened, which a word may end while out is judged
+		facts := s.judge(out)
+		if facts.Result.Fallback != "" {
+			s.Counts.Fallbacks++
+		}
+		s.hear() // who spoke meanwhile has ended the turn
+		s.hold(&facts.Output)
+		d, next = autocontinue.Decide(policy, s.State, facts)
+	}
+	s.State = next
+	s.Counts.Outputs++
+	s.Counts.Reasons[string(d.Reason)]++
+	switch {
+	case d.Replayed:
+		s.Counts.Replayed++ // what it says was done when it was recorded
+	case d.Action == autocontinue.Suppress:
+		s.Counts.Suppressed++
+	case d.Action == autocontinue.Continue && s.Config.Agent:
+		s.Counts.Continued++
+		st := s.step("coach", d.Message, d.ID)
+		st.Turn, st.Request, st.Plan = orElse(out.Turn, st.Turn), orElse(out.Request, st.Request), orElse(out.PlanFile, st.Plan)
+		s.Steps = append(s.Steps, st)
+	case d.Action == autocontinue.Continue:
+		s.Counts.Continued++
+		s.act(out, d, d.Message)
+	default:
+		s.Counts.Delivered++
+		s.act(out, d, out.Text)
+	}
+}
+
+// hold lets nothing be continued once the session is cancelled.
+func (s *session) hold(out *autocontinue.Output) {
+	if s.ctx.Err() != nil && out.Hold == "" {
+		out.Hold = "the session was cancelled"
+	}
+}
+
+// judge returns the facts about out: the model's or, when it fails for good, the heuristic's, which say so. When not even
+// the heuristic answers they are empty, which Decide delivers.
+func (s *session) judge(out autocontinue.Output) autocontinue.Facts {
+	defer s.busy("judging")()
+	in := Question{State: s.State, Output: out}
+	var (
+		facts autocontinue.Facts
+		why   string
+	)
+	if s.Config.Model {
+		err := workflow.ExecuteActivity(workflow.WithActivityOptions(s.firm, askOptions), ActivityAskModel, in).Get(s.firm, &facts)
+		if err == nil {
+			facts.Output = out
+			return facts
+		}
+		why = reason(err)
+		facts = autocontinue.Facts{}
+	}
+	ctx := workflow.WithLocalActivityOptions(s.firm, workflow.LocalActivityOptions{
+		ScheduleToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3},
+	})
+	if err := workflow.ExecuteLocalActivity(ctx, ActivityJudge, in).Get(s.firm, &facts); err != nil {
+		workflow.GetLogger(s.firm).Error("not judged", "output", out.ID, "err", err)
+		return autocontinue.Facts{Output: out}
+	}
+	facts.Output = out
+	if facts.Result.Fallback == "" && why != "" {
+		facts.Result.Fallback = "llm: " + why
+	}
+	return facts
+}
+
+// askOptions let the engine do what classify/llm would do by itself: try again, but not what will never succeed.
+var askOptions = workflow.ActivityOptions{
+	StartToCloseTimeout:    20 * time.Second,
+	ScheduleToCloseTimeout: 2 * time.Minute,
+	RetryPolicy: &temporal.RetryPolicy{
+		InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 20 * time.Second, MaximumAttempts: 5,
+		NonRetryableErrorTypes: Final,
+	},
+}
+
+// actOptions: a deed is done sooner or later, unless it is refused for good.
+var actOptions = workflow.ActivityOptions{
+	StartToCloseTimeout: time.Minute,
+	RetryPolicy: &temporal.RetryPolicy{
+		InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+		NonRetryableErrorTypes: []string{ErrRefused},
+	},
+}
+
+// act does what was decided about out, however often it has to be tried.
+func (s *session) act(out autocontinue.Output, d autocontinue.Decision, text string) {
+	defer s.busy("acting")()
+	deed := Deed{
+		Key: d.ID, Session: s.Name, Turn: out.Turn, Run: out.Run, Action: d.Action, Reason: d.Reason, Text: text, Note: d.Note,
+	}
+	s.last = &deed
+	err := workflow.ExecuteActivity(workflow.WithActivityOptions(s.firm, actOptions), ActivityAct, deed).Get(s.firm, nil)
+	if err != nil {
+		s.Counts.Undone++
+		workflow.GetLogger(s.firm).Error("not done", "decision", d.ID, "err", err)
+	}
+}
+
+// reason is what an activity's error says, without the engine's words around it.
+func reason(err error) string {
+	var (
+		app     *temporal.ApplicationError
+		timeout *temporal.TimeoutError
+	)
+	switch {
+	case errors.As(err, &app):
+		return app.Message()
+	case errors.As(err, &timeout):
+		return fmt.Sprintf("no answer in time (%s)", timeout.TimeoutType())
+	}
+	return err.Error()
+}
