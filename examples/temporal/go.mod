@@ -7,7 +7,9 @@ replace github.com/sidecoach/sidecoach => ../..
 require (
 	github.com/sidecoach/sidecoach v0.0.0-00010101000000-000000000000
 	github.com/stretchr/testify v1.12.1
+	go.temporal.io/api v1.63.5
 	go.temporal.io/sdk v1.50.0
+	golang.org/x/sync v0.22.0
 )
 
 require (
@@ -23,10 +25,8 @@ require (
 	github.com/sashabaranov/go-openai v1.43.0 // indirect
 	github.com/stretchr/objx v0.5.3 // indirect
 	github.com/yuin/goldmark v1.8.7 // indirect
-	go.temporal.io/api v1.63.5 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/net v0.58.0 // indirect
-	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
 	golang.org/x/time v0.3.0 // indirect

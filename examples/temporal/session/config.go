@@ -30,6 +30,7 @@ type Config struct {
 	RunLimit    time.Duration `json:"run_limit_ns,omitempty"` // of one run of the agent, or of a tool; 0 is 1 h
 	Heartbeat   time.Duration `json:"heartbeat_ns,omitempty"` // after which a silent worker is lost; 0 is 30 s
 	RunAttempts int32         `json:"run_attempts,omitempty"` // how often a run is begun whose workers are lost; 0 is 3
+	ActLimit    time.Duration `json:"act_limit_ns,omitempty"` // of one try to do a deed; 0 is 30 s
 
 	// Events is the length of history from which on a run continues as new, at the latest; the server may say so before. 0
 	// is 10,000.
@@ -42,7 +43,7 @@ const minEvents = 100
 // Check says what is wrong with c.
 func (c Config) Check() error {
 	switch {
-	case c.ApprovalTTL < 0, c.RunLimit < 0, c.Heartbeat < 0, c.RunAttempts < 0:
+	case c.ApprovalTTL < 0, c.RunLimit < 0, c.Heartbeat < 0, c.ActLimit < 0, c.RunAttempts < 0:
 		return errors.New("config: times and attempts are not below 0")
 	case c.Events != 0 && (c.Events < minEvents || c.Events > 40_000):
 		return fmt.Errorf("config: events %d: give %d to 40000, or 0 for 10000", c.Events, minEvents)
@@ -72,4 +73,5 @@ func (c Config) approvalTTL() time.Duration { return orElse(c.ApprovalTTL, time.
 func (c Config) runLimit() time.Duration    { return orElse(c.RunLimit, time.Hour) }
 func (c Config) heartbeat() time.Duration   { return orElse(c.Heartbeat, 30*time.Second) }
 func (c Config) runAttempts() int32         { return orElse(c.RunAttempts, 3) }
+func (c Config) actLimit() time.Duration    { return orElse(c.ActLimit, 30*time.Second) }
 func (c Config) events() int                { return orElse(c.Events, 10_000) }

@@ -98,15 +98,6 @@ var askOptions = workflow.ActivityOptions{
 	},
 }
 
-// actOptions: a deed is done sooner or later, unless it is refused for good.
-var actOptions = workflow.ActivityOptions{
-	StartToCloseTimeout: time.Minute,
-	RetryPolicy: &temporal.RetryPolicy{
-		InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-		NonRetryableErrorTypes: []string{ErrRefused},
-	},
-}
-
 // act does what was decided about out, however often it has to be tried.
 func (s *session) act(out autocontinue.Output, d autocontinue.Decision, text string) {
 	defer s.busy("acting")()
@@ -114,7 +105,14 @@ func (s *session) act(out autocontinue.Output, d autocontinue.Decision, text str
 		Key: d.ID, Session: s.Name, Turn: out.Turn, Run: out.Run, Action: d.Action, Reason: d.Reason, Text: text, Note: d.Note,
 	}
 	s.last = &deed
-	err := workflow.ExecuteActivity(workflow.WithActivityOptions(s.firm, actOptions), ActivityAct, deed).Get(s.firm, nil)
+	ctx := workflow.WithActivityOptions(s.firm, workflow.ActivityOptions{
+		StartToCloseTimeout: s.Config.actLimit(),
+		RetryPolicy: &temporal.RetryPolicy{ // without an end: sooner or later the human sees it
+			InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+			NonRetryableErrorTypes: []string{ErrRefused},
+		},
+	})
+	err := workflow.ExecuteActivity(ctx, ActivityAct, deed).Get(s.firm, nil)
 	if err != nil {
 		s.Counts.Undone++
 		workflow.GetLogger(s.firm).Error("not done", "decision", d.ID, "err", err)
