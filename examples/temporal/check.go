@@ -181,7 +181,7 @@ func (s story) sound(words int) (faults []error) {
 
 // report prints what happened, and returns an error when something is wrong with it.
 func (p *pass) report(w io.Writer) error {
-	var runs, events, most, again, outputs, prompts, superseded, signals int
+	var runs, events, most, again, outputs, prompts, superseded, signals, unended int
 	var bytes, mostBytes int64
 	var reportedEvents, reportedOutputs int
 	for _, s := range p.stories {
@@ -196,7 +196,7 @@ func (p *pass) report(w io.Writer) error {
 		if q, ok := p.queues[s.name]; ok {
 			reportedOutputs += len(q)
 		}
-		again += s.again
+		again, unended = again+s.again, unended+s.unended
 		outputs += s.counts.Outputs
 		prompts += len(s.prompts)
 		superseded += s.counts.Reasons[string(autocontinue.ReasonSuperseded)]
@@ -207,8 +207,8 @@ func (p *pass) report(w io.Writer) error {
 	fmt.Fprintf(w, "%d sessions, %d workers, %d killed, %.1f s: %d signals, %d runs of agents, %d outputs handled (%.0f a second)\n",
 		len(p.stories), p.workers, p.killed, p.took.Seconds(), signals, prompts, outputs, float64(outputs)/p.took.Seconds())
 	fmt.Fprintf(w, "%d things done, %d tasks begun again because a worker died, %d outputs superseded by the human\n", len(p.deeds), again, superseded)
-	fmt.Fprintf(w, "%d runs of workflows, %d events, %.1f MB; the longest has %d events, the largest %.2f MB\n",
-		runs, events, float64(bytes)/(1<<20), most, float64(mostBytes)/(1<<20))
+	fmt.Fprintf(w, "%d runs of workflows, %d events, %.1f MB; the longest has %d events, the largest %.2f MB; %d times an end waited for a signal\n",
+		runs, events, float64(bytes)/(1<<20), most, float64(mostBytes)/(1<<20), unended)
 	if reportedOutputs > 0 {
 		fmt.Fprintf(w, "%.1f events a reported output, duplicates included\n", float64(reportedEvents)/float64(reportedOutputs))
 	}

@@ -43,7 +43,7 @@ func demonstrate(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	fs.IntVar(&d.outputs, "outputs", 20, "`number` of outputs of each, reported at least twice")
 	fs.IntVar(&d.agents, "agents", 10, "`number` of sessions that run their agent")
 	fs.IntVar(&d.words, "words", 6, "`number` of things the human says in each, now and then while the agent works")
-	fs.IntVar(&d.events, "events", 1000, "`length` of history from which on a run continues as new")
+	fs.IntVar(&d.events, "events", 200, "`length` of history from which on a run continues as new")
 	fs.IntVar(&d.workers, "workers", 4, "`number` of worker processes")
 	fs.Uint64Var(&d.seed, "seed", 1, "of the sessions and of the killing, a `number` above 0")
 	fs.DurationVar(&d.kill, "kill", time.Second, "kill a worker about that often; 0 is never")
@@ -141,7 +141,7 @@ func (d demonstration) pass(ctx context.Context) (*pass, error) {
 
 	p := &pass{workers: d.workers, words: d.words, queues: make(map[string][]autocontinue.Output)}
 	runs := make([]client.WorkflowRun, d.reported+d.agents)
-	names := make([]string, len(runs))
+	names, first := make([]string, len(runs)), make([]string, len(runs))
 	for i := range names {
 		names[i] = fmt.Sprintf("%s-%d", prefix, i)
 		if i < d.reported {
@@ -157,6 +157,7 @@ func (d demonstration) pass(ctx context.Context) (*pass, error) {
 			if runs[i], err = d.begin(feeding, c, name, d.config(!foreign), taskLimit); err != nil {
 				return err
 			}
+			first[i] = runs[i].GetRunID() // later it is that of the last
 			if foreign {
 				err = tell(feeding, c, name, queue)
 			} else {
@@ -178,7 +179,7 @@ func (d demonstration) pass(ctx context.Context) (*pass, error) {
 	p.killed = crew.stop()
 
 	for i, name := range names {
-		s, err := read(ctx, c, name, runs[i].GetRunID())
+		s, err := read(ctx, c, name, first[i])
 		if err != nil {
 			return nil, err
 		}
@@ -189,14 +190,39 @@ func (d demonstration) pass(ctx context.Context) (*pass, error) {
 	return p, err
 }
 
-// tell reports outputs to a session, and ends it.
+// ahead is how many reports are sent before the session is asked whether it keeps up.
+const ahead = 50
+
+// tell reports outputs to a session, and ends it. It waits for a session that does not keep up: a run of a workflow takes 10,000
+// signals at most, and cannot end while they pour in.
 func tell(ctx context.Context, c client.Client, name string, queue []autocontinue.Output) error {
-	for _, out := range queue {
+	for i, out := range queue {
 		if err := c.SignalWorkflow(ctx, workflowID(name), "", session.SignalOutput, out); err != nil {
 			return fmt.Errorf("report to %s: %w", name, err)
 		}
+		for (i+1)%ahead == 0 {
+			v, err := state(ctx, c, name)
+			if err != nil && ctx.Err() != nil {
+				return err
+			}
+			if err == nil && v.Counts.Outputs > i-ahead {
+				break // an error is a worker that was just killed
+			}
+			if err := pause(ctx, 50*time.Millisecond); err != nil {
+				return err
+			}
+		}
 	}
 	return finish(ctx, c, name)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // talk speaks to a session's agent: sometimes at once, so that it is interrupted, sometimes when it has had time.
@@ -209,10 +235,8 @@ func (d demonstration) talk(ctx context.Context, c client.Client, name string) e
 				return fmt.Errorf("speak to %s: %w", name, err)
 			}
 		}
-		select {
-		case <-time.After(time.Duration(r.IntN(2000)) * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pause(ctx, time.Duration(r.IntN(2000))*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return finish(ctx, c, name)

@@ -25,6 +25,7 @@ type story struct {
 	replies int              // of the agent that said something, or that failed
 	kinds   map[enumspb.EventType]int
 	again   int      // activities and tasks that were begun again
+	unended int      // ends of a run that the server did not take, because a signal had come
 	broken  []string // tasks of the workflow that failed because its code does not fit its history
 }
 
@@ -72,6 +73,8 @@ func (s *story) add(e *historypb.HistoryEvent, types map[int64]string) error {
 		switch a.GetCause() {
 		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR, enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE:
 			s.broken = append(s.broken, a.GetFailure().GetMessage())
+		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND:
+			s.unended++
 		default:
 			s.again++
 		}

@@ -166,25 +166,29 @@ func (a Activities) runTool(ctx context.Context, c Call) (json.RawMessage, error
 
 var errLimit = errors.New("the run's limit is reached")
 
-// beating beats the activity's heart until stop is called: that is how the server learns that the worker lives, and the
-// worker that the activity was cancelled. The returned context is done a minute before the server gives the activity up.
+// beating beats the activity's heart until stop is called, also while an agent that was cancelled takes its time to end: that is
+// how the server learns that the worker lives, and the worker that the activity was cancelled. The returned context is done
+// a minute before the server gives the activity up.
 func beating(ctx context.Context) (_ context.Context, stop func()) {
 	info := activity.GetInfo(ctx)
-	limit := info.Deadline.Add(-time.Minute)
-	done, cancel := context.WithDeadlineCause(ctx, limit, errLimit)
+	limited, cancel := context.WithDeadlineCause(ctx, info.Deadline.Add(-time.Minute), errLimit)
+	quit, alive := make(chan struct{}), context.WithoutCancel(ctx) // with a context that is done no beat is sent
 	go func() {
 		tick := time.NewTicker(max(info.HeartbeatTimeout/3, 100*time.Millisecond))
 		defer tick.Stop()
 		for {
 			select {
-			case <-done.Done():
+			case <-quit:
 				return
 			case <-tick.C:
-				activity.RecordHeartbeat(ctx)
+				activity.RecordHeartbeat(alive)
 			}
 		}
 	}()
-	return done, cancel
+	return limited, func() {
+		close(quit)
+		cancel()
+	}
 }
 
 // leaving is the error of an activity whose worker is told to stop: another one is to begin it again.
