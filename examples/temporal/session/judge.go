@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -14,6 +15,9 @@ import (
 // handle decides about an output and does what was decided.
 func (s *session) handle(out autocontinue.Output) {
 	out.Session = s.Name
+	if out.Turn != s.Turn && slices.Contains(s.Heard, out.Turn) {
+		out.Resets = s.resets() - 1 // its turn is over, even when it is too long ago for the state to know
+	}
 	s.hold(&out)
 	policy := s.Config.policy()
 	d, next, ok := autocontinue.Known(policy, s.State, out)

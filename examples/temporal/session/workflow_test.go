@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -256,6 +257,19 @@ func TestLateReports(t *testing.T) {
 		"r1 deliver superseded", "r2 continue rejected_completion", "r3 continue rejected_completion",
 		"r4 continue progress", "r5 deliver superseded",
 	}, w.box.said())
+}
+
+// TestTurnLongForgotten is reported when the state, which knows nine turns, has forgotten it.
+func TestTurnLongForgotten(t *testing.T) {
+	w := newWorld(t, Config{}, Activities{})
+	for i := range 20 {
+		w.say(time.Duration(i)*time.Second, fmt.Sprint("t", i), "go on")
+	}
+	w.report(time.Minute, autocontinue.Output{Turn: "t3", Run: "r1", ID: "o1", Text: claim})
+	w.report(time.Minute, autocontinue.Output{Turn: "t19", Run: "r2", ID: "o2", Text: claim})
+	w.end(time.Hour)
+	w.play()
+	assert.Equal(t, []string{"r1 deliver superseded", "r2 continue rejected_completion"}, w.box.said())
 }
 
 func TestSignalsThatCannotBeUsed(t *testing.T) {
