@@ -170,6 +170,18 @@ func TestReports(t *testing.T) {
 	}
 }
 
+func TestWorkersModel(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	t.Setenv("OPENAI_BASE_URL", "")
+	_, err := staff{model: "m"}.activities(nil)
+	require.Error(t, err, "neither key nor address")
+	t.Setenv("OPENAI_BASE_URL", "http://localhost:11434/v1")
+	a, err := staff{model: "m"}.activities([]string{"agent"})
+	require.NoError(t, err)
+	assert.NotNil(t, a.Model)
+	assert.IsType(t, session.Process{}, a.Agent)
+}
+
 func TestCommandLine(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.json")
 	require.NoError(t, os.WriteFile(bad, []byte(`{"max_continue": 2}`), 0o600))

@@ -2,15 +2,17 @@ package session
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 
 	"go.temporal.io/sdk/workflow"
 )
 
 const (
-	maxBytes = 8 << 20   // of history, from which on a run continues as new
-	maxCarry = 1 << 20   // of what the next run begins with; a payload has 2 MB at most
-	maxText  = 256 << 10 // kept of an output
+	maxBytes  = 8 << 20   // of history, from which on a run continues as new
+	maxCarry  = 1 << 20   // of what the next run begins with; a payload has 2 MB at most
+	maxReport = 1 << 20   // of an output with all that the host says about it
+	maxText   = 256 << 10 // kept of an output
 )
 
 // due reports whether this run should end and the next one begin.
@@ -23,8 +25,16 @@ func (s *session) due() bool {
 // fits reports whether what the next run has to know is small enough for it to be given. If not, reports are handled first.
 func (s *session) fits() bool {
 	s.Door = s.door.written()
-	data, err := json.Marshal(s.Session)
-	return err == nil && len(data) <= maxCarry
+	return size(s.Session) <= maxCarry
+}
+
+// size is what a payload of v takes.
+func size(v any) int {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return math.MaxInt
+	}
+	return len(data)
 }
 
 // clip keeps a payload within its limit: of a text that is too long its head and, what counts most, its end.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 // run executes one run of the workflow, and returns what the next one begins with, or nil and the session's counts.
@@ -162,6 +163,19 @@ func TestBacklogTooLargeToCarry(t *testing.T) {
 		assert.True(t, utf8.ValidString(d.Text))
 		assert.True(t, strings.HasSuffix(d.Text, question), "the end of an output counts most")
 	}
+}
+
+// TestReportTooLarge: the human sees what no activity could be given.
+func TestReportTooLarge(t *testing.T) {
+	w := newWorld(t, Config{Model: true}, Activities{})
+	evidence := []classify.Evidence{{Kind: classify.EvidenceOutput, Text: strings.Repeat("x", 3<<19)}}
+	w.report(0, autocontinue.Output{Run: "r1", ID: "o1", Text: claim, Evidence: evidence})
+	w.report(0, autocontinue.Output{Run: "r2", ID: strings.Repeat("o", 3<<19), Text: claim})
+	w.at(time.Second, func() { assert.Len(t, w.view().Refused, 1) })
+	w.end(time.Minute)
+	w.play()
+	assert.Equal(t, []string{"r1 deliver hold"}, w.box.said())
+	assert.Equal(t, claim, w.box.deeds[0].Text)
 }
 
 // TestLongSession reports 10,000 outputs and as many duplicates to one session, over as many runs as it takes, and compares

@@ -12,7 +12,7 @@ const (
 	SignalWord   = "word"   // [Word]: the human speaks, and opens a turn
 	SignalOutput = "output" // [autocontinue.Output]: the agent paused; its ID is required
 	SignalAnswer = "answer" // [gate.Decision]: approve, edit, deny, respond or stop
-	SignalEnd    = "end"    // no argument: finish what is going on, then the session is over
+	SignalEnd    = "end"    // no argument: finish what is going on, then the session is over; the human is no longer heard
 	QueryState   = "state"  // [View]
 )
 

@@ -198,6 +198,13 @@ func (s *session) report(out autocontinue.Output) {
 		out.Resets = s.resets() // should the human speak before it is judged, its turn is over
 	}
 	out.Text, out.Request = clip(out.Text), clip(out.Request)
+	if size(out) > maxReport { // no activity could be given it
+		out.Evidence, out.Hold = nil, "the report was too large to be judged"
+	}
+	if size(out) > maxReport {
+		s.refuse("output", errors.New("its IDs are too large"))
+		return
+	}
 	s.Outputs = append(s.Outputs, out)
 }
 
