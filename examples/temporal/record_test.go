@@ -59,7 +59,7 @@ func TestRecord(t *testing.T) {
 		{"gate": "context", "when": [{"at": "/from", "equals": "coach"}], "then": "ask"},
 		{"tool": "read", "then": "allow"}, {"tool": "deploy", "then": "ask"}]`))
 	require.NoError(t, err)
-	agent, err := w.begin(t.Context(), c, "agent", session.Config{Agent: true, Model: true, Gate: &policy, ApprovalTTL: 2 * time.Second, Heartbeat: time.Second}, 0)
+	agent, err := w.begin(t.Context(), c, "agent", session.Config{Agent: true, Model: true, Gate: &policy, ApprovalTTL: 5 * time.Second, Heartbeat: time.Second}, 0)
 	require.NoError(t, err)
 	agentRun := agent.GetRunID()
 	doing := func(what string) (v session.View) {

@@ -22,6 +22,7 @@ func buildServer(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	fmt.Fprintln(os.Stderr, "building the server; the first time this takes minutes")
 	build := exec.CommandContext(ctx, "go", "build", "-o", path, ".")
 	build.Dir, build.Env = "server", append(os.Environ(), "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -70,7 +70,8 @@ func (s *session) judge(out autocontinue.Output) autocontinue.Facts {
 		why   string
 	)
 	if s.Config.Model {
-		err := workflow.ExecuteActivity(workflow.WithActivityOptions(s.firm, askOptions), ActivityAskModel, in).Get(s.firm, &facts)
+		asked := workflow.ExecuteActivity(workflow.WithActivityOptions(s.firm, askOptions), ActivityAskModel, in)
+		err := s.await(asked).Get(s.firm, &facts)
 		if err == nil {
 			facts.Output = out
 			return facts
@@ -116,8 +117,7 @@ func (s *session) act(out autocontinue.Output, d autocontinue.Decision, text str
 			NonRetryableErrorTypes: []string{ErrRefused},
 		},
 	})
-	err := workflow.ExecuteActivity(ctx, ActivityAct, deed).Get(s.firm, nil)
-	if err != nil {
+	if err := s.await(workflow.ExecuteActivity(ctx, ActivityAct, deed)).Get(s.firm, nil); err != nil {
 		s.Counts.Undone++
 		workflow.GetLogger(s.firm).Error("not done", "decision", d.ID, "err", err)
 	}

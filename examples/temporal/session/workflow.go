@@ -120,20 +120,43 @@ func (s *session) receive() {
 	for s.end.ReceiveAsync(nil) {
 		s.Ending = true
 	}
+}
+
+// hear takes what breaks off what goes on: the human's words, and that the session was cancelled.
+func (s *session) hear() {
+	for {
+		var w Word
+		if !s.words.ReceiveAsync(&w) {
+			break
+		}
+		s.word(w)
+	}
 	if s.ctx.Err() != nil && !s.cancelled {
 		s.cancelled, s.Ending = true, true
 		s.stop("the session was cancelled")
 	}
 }
 
-// hear takes the words that have come.
-func (s *session) hear() {
-	for {
-		var w Word
-		if !s.words.ReceiveAsync(&w) {
-			return
-		}
-		s.word(w)
+// await returns when f is ready. Meanwhile only the human is heard: a deed that has to be tried for hours keeps nobody from
+// stopping the agent.
+func (s *session) await(f workflow.Future) workflow.Future {
+	for !f.IsReady() {
+		sel := workflow.NewSelector(s.firm)
+		sel.AddFuture(f, func(workflow.Future) {})
+		s.listen(sel, s.words)
+		sel.Select(s.firm)
+		s.hear()
+	}
+	return f
+}
+
+// listen lets channels, and a cancellation, wake a selector up; what they hold is received elsewhere.
+func (s *session) listen(sel workflow.Selector, channels ...workflow.ReceiveChannel) {
+	if !s.cancelled {
+		channels = append(channels, s.ctx.Done())
+	}
+	for _, ch := range channels {
+		sel.AddReceive(ch, func(workflow.ReceiveChannel, bool) {})
 	}
 }
 
@@ -223,12 +246,7 @@ func (s *session) finished() bool {
 func (s *session) wait() {
 	defer s.busy(s.waitingFor())()
 	sel := workflow.NewSelector(s.firm)
-	for _, ch := range []workflow.ReceiveChannel{s.words, s.outputs, s.answers, s.end} {
-		sel.AddReceive(ch, func(workflow.ReceiveChannel, bool) {}) // receive takes it
-	}
-	if !s.cancelled {
-		sel.AddReceive(s.ctx.Done(), func(workflow.ReceiveChannel, bool) {})
-	}
+	s.listen(sel, s.words, s.outputs, s.answers, s.end)
 	if s.flight != nil {
 		sel.AddFuture(s.flight.future, func(workflow.Future) {})
 	}

@@ -169,6 +169,39 @@ func TestDeedsAreTriedAgain(t *testing.T) {
 	}
 }
 
+// TestHumanIsHeardWhileADeedIsTried speaks while the chat is down for as long as the agent runs.
+func TestHumanIsHeardWhileADeedIsTried(t *testing.T) {
+	var w *world
+	tried, stopped := make(chan struct{}), make(chan struct{})
+	box := &outbox{fail: func(try int) error {
+		if try == 1 {
+			close(tried)
+		}
+		select {
+		case <-stopped:
+			return nil
+		default:
+			return errors.New("the chat is down")
+		}
+	}}
+	agent := &script{run: func(ctx context.Context, n int, _ Prompt) (Reply, error) {
+		if n > 1 {
+			return Reply{Text: shown}, nil
+		}
+		w.SignalWorkflow(SignalOutput, autocontinue.Output{Turn: "w1", Run: "sub", ID: "o1", Text: question})
+		<-tried
+		w.SignalWorkflow(SignalWord, Word{ID: "w2", Text: "stop that"})
+		<-ctx.Done()
+		close(stopped)
+		return Reply{}, nil
+	}}
+	w = newWorld(t, Config{Agent: true, Heartbeat: time.Second}, Activities{Agent: agent, Outbox: box})
+	w.say(0, "w1", "fix the cart")
+	w.end(time.Hour)
+	w.play()
+	assert.Equal(t, []string{"sub deliver question", "run-2 deliver completion"}, box.said())
+}
+
 func TestDeedsAreRefused(t *testing.T) {
 	box := &outbox{fail: func(try int) error {
 		if try == 1 {
