@@ -126,17 +126,17 @@ func (s *session) runAgent(st Step, answers []Answer) {
 	p := Prompt{
 		Session: s.Name, Turn: st.Turn, Run: st.Run, From: st.From, Message: st.Message, Decision: st.Decision, Answers: answers,
 	}
-	s.begin("agent", st, "", s.Config.runAttempts(), ActivityRunAgent, p)
+	s.launch("agent", st, "", s.Config.runAttempts(), ActivityRunAgent, p)
 }
 
 func (s *session) runTool(st Step, g gate.Grant) {
 	// A tool whose worker was lost is not called again: whether it was done is for a human to find out.
-	s.begin("tool", st, g.Item, 1, ActivityRunTool, Call{ID: g.Call, Tool: g.Tool, Args: g.Body})
+	s.launch("tool", st, g.Item, 1, ActivityRunTool, Call{ID: g.Call, Tool: g.Tool, Args: g.Body})
 }
 
-// begin starts an activity that takes long. It is waited for even after it was cancelled: before the next run begins, the
+// launch starts an activity that takes long. It is waited for even after it was cancelled: before the next run begins, the
 // process of this one is gone.
-func (s *session) begin(kind string, st Step, item string, attempts int32, activity string, arg any) {
+func (s *session) launch(kind string, st Step, item string, attempts int32, activity string, arg any) {
 	ctx, cancel := workflow.WithCancel(s.ctx)
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: s.Config.runLimit() + time.Minute, // the activity itself keeps the limit
@@ -182,11 +182,11 @@ func (s *session) land() {
 	}
 	st := &s.Steps[0]
 	if len(r.Calls) > 0 && !r.Failed {
-		if err := s.ask(st, r.Calls); err == nil {
+		err := s.ask(st, r.Calls)
+		if err == nil {
 			return
-		} else {
-			r = Reply{Text: r.Text + "\nA call of a tool could not be taken: " + err.Error(), Failed: true}
 		}
+		r = Reply{Text: r.Text + "\nA call of a tool could not be taken: " + err.Error(), Failed: true}
 	}
 	s.door.close(workflow.Now(s.ctx), st.Run, "")
 	s.Outputs = append(s.Outputs, st.output("/return", r, ""))

@@ -99,16 +99,8 @@ func begin(ctx workflow.Context, in Session) (*session, error) {
 	return s, nil
 }
 
-// receive takes what has come, without waiting. Reports come first: one that came before a word of the human, in the same
-// task, belongs to the turn that the word ends.
+// receive takes what has come, without waiting.
 func (s *session) receive() {
-	for {
-		var out autocontinue.Output
-		if !s.outputs.ReceiveAsync(&out) {
-			break
-		}
-		s.report(out)
-	}
 	s.hear()
 	for {
 		var d gate.Decision
@@ -122,8 +114,16 @@ func (s *session) receive() {
 	}
 }
 
-// hear takes what breaks off what goes on: the human's words, and that the session was cancelled.
+// hear takes what breaks off what goes on: the human's words, and that the session was cancelled. The reports that have come
+// are taken down before: one that came before a word, and was not looked at yet, belongs to the turn that the word ends.
 func (s *session) hear() {
+	for {
+		var out autocontinue.Output
+		if !s.outputs.ReceiveAsync(&out) {
+			break
+		}
+		s.report(out)
+	}
 	for {
 		var w Word
 		if !s.words.ReceiveAsync(&w) {

@@ -150,6 +150,24 @@ func TestHumanSpeaksWhileJudged(t *testing.T) {
 	assert.Equal(t, []string{"r1 deliver superseded", "r2 continue rejected_completion"}, w.box.said())
 }
 
+// TestReportBeforeTheWord was sent before the human spoke, and was not looked at by then.
+func TestReportBeforeTheWord(t *testing.T) {
+	var w *world
+	spoke := false
+	w = newWorld(t, Config{Model: true}, Activities{Model: judgeFunc(t, func() {
+		if !spoke {
+			spoke = true
+			w.SignalWorkflow(SignalOutput, autocontinue.Output{Run: "r2", ID: "o2", Text: claim})
+			w.SignalWorkflow(SignalWord, Word{Text: "stop that"})
+		}
+	})})
+	w.report(0, autocontinue.Output{Run: "r1", ID: "o1", Text: claim})
+	w.report(time.Minute, autocontinue.Output{Run: "r3", ID: "o3", Text: claim})
+	w.end(time.Hour)
+	w.play()
+	assert.Equal(t, []string{"r1 deliver superseded", "r2 deliver superseded", "r3 continue rejected_completion"}, w.box.said())
+}
+
 func TestDeedsAreTriedAgain(t *testing.T) {
 	box := &outbox{fail: func(try int) error {
 		if try < 9 {
