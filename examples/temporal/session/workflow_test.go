@@ -265,6 +265,21 @@ func TestAgentFails(t *testing.T) {
 	assert.Len(t, agent.told(), 1)
 }
 
+// TestRunTakesTooLong: it is stopped, and not begun again.
+func TestRunTakesTooLong(t *testing.T) {
+	agent := &script{run: func(ctx context.Context, _ int, _ Prompt) (Reply, error) {
+		<-ctx.Done()
+		return Reply{Text: "I have got so far."}, nil
+	}}
+	w := newWorld(t, Config{Agent: true, RunLimit: 50 * time.Millisecond}, Activities{Agent: agent})
+	w.say(0, "w1", "fix the cart")
+	w.end(time.Hour)
+	w.play()
+	assert.Equal(t, []string{"run-1 deliver crash_guard"}, w.box.said())
+	assert.Equal(t, "I have got so far.\n[stopped: the run took longer than its limit]", w.box.deeds[0].Text)
+	assert.Len(t, agent.told(), 1)
+}
+
 func TestCancelled(t *testing.T) {
 	var w *world
 	w = newWorld(t, Config{Model: true}, Activities{Model: judgeFunc(t, func() { w.CancelWorkflow() })})
