@@ -122,12 +122,17 @@ func alone(queue []autocontinue.Output) ([]session.Deed, error) {
 		return nil, err
 	}
 	var list []session.Deed
+	handled := make(map[string]bool)
 	for _, out := range queue {
+		if handled[out.ID] {
+			continue // a process that never dies needs no second delivery
+		}
+		handled[out.ID] = true
 		d, err := ac.Handle(context.Background(), out)
 		if err != nil {
 			return nil, err
 		}
-		if d.Replayed || d.Action == autocontinue.Suppress {
+		if d.Action == autocontinue.Suppress {
 			continue
 		}
 		deed := session.Deed{

@@ -40,8 +40,8 @@ func reports(seed uint64, name string, n int) []autocontinue.Output {
 			second.ID += "-callback"
 			queue = append(queue, second)
 		}
-		if i > 0 && r.IntN(3) == 0 { // one that was dealt with comes again, later
-			queue = append(queue, queue[r.IntN(len(queue))])
+		if i > 0 && r.IntN(3) == 0 { // one that was dealt with long ago comes again
+			queue = append(queue, queue[max(0, len(queue)-1-r.IntN(1000))])
 		}
 	}
 	return queue

@@ -15,7 +15,8 @@
 //
 // # What holds
 //
-//   - An output that is reported twice gets the decision that it has, and nothing is done again.
+//   - An output that is reported twice gets the decision that it has, and nothing is done again: a session remembers the IDs
+//     of the last 1,000 outputs. One that is reported late is superseded if its turn is one of the last 64 and over.
 //   - What the human says ends the turn: the agent is killed, and what it had printed by then is shown as superseded.
 //   - An approval that nobody gives in Config.ApprovalTTL is denied.
 //   - A run of the workflow ends before its history grows too long, and the next one begins with all that it knew, the

@@ -10,14 +10,18 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/coach"
 )
 
 // handle decides about an output and does what was decided.
 func (s *session) handle(out autocontinue.Output) {
 	out.Session = s.Name
-	if out.Turn != s.Turn && slices.Contains(s.Heard, out.Turn) {
-		out.Resets = s.resets() - 1 // its turn is over, even when it is too long ago for the state to know
+	if s.handled(out) {
+		s.Counts.Outputs++
+		s.Counts.Replayed++
+		return
 	}
+	s.place(&out)
 	s.hold(&out)
 	policy := s.Config.policy()
 	d, next, ok := autocontinue.Known(policy, s.State, out)
@@ -35,8 +39,6 @@ func (s *session) handle(out autocontinue.Output) {
 	s.Counts.Outputs++
 	s.Counts.Reasons[string(d.Reason)]++
 	switch {
-	case d.Replayed:
-		s.Counts.Replayed++ // what it says was done when it was recorded
 	case d.Action == autocontinue.Suppress:
 		s.Counts.Suppressed++
 	case d.Action == autocontinue.Continue && s.Config.Agent:
@@ -50,6 +52,28 @@ func (s *session) handle(out autocontinue.Output) {
 	default:
 		s.Counts.Delivered++
 		s.act(out, d, out.Text)
+	}
+}
+
+// handled reports whether an output with that ID was handled before, and notes it down. The state knows by itself, of the last
+// 8 decisions and 9 turns; a queue may deliver again what is older.
+func (s *session) handled(out autocontinue.Output) bool {
+	key := keyOf(out.ID)
+	if slices.Contains(s.Done, key) {
+		return true
+	}
+	s.Done = remember(s.Done, key, maxDone)
+	return false
+}
+
+// place marks an output of a turn that is over as superseded, also when the turn is too long ago for the state to know.
+func (s *session) place(out *autocontinue.Output) {
+	switch {
+	case out.Turn == "", coach.IsOurs(out.Request): // of the current turn
+	case !slices.Contains(s.Turns, out.Turn):
+		s.Turns = remember(s.Turns, out.Turn, maxTurns)
+	case s.Turns[len(s.Turns)-1] != out.Turn:
+		out.Resets = s.resets() + 1 // of no turn there is
 	}
 }
 

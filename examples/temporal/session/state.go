@@ -1,6 +1,9 @@
 package session
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
@@ -19,6 +22,8 @@ type Session struct {
 	Steps   []Step                `json:"steps,omitempty"`   // what the agent is to be sent, the first perhaps begun
 	Door    []byte                `json:"door,omitempty"`    // journal of the gate of the step that is begun
 	Heard   []string              `json:"heard,omitempty"`   // IDs of the words heard last
+	Turns   []string              `json:"turns,omitempty"`   // the turns of late, the current one last
+	Done    []string              `json:"done,omitempty"`    // keys of the outputs handled last
 	Ending  bool                  `json:"ending,omitempty"`
 	Counts  Counts                `json:"counts,omitzero"`
 	Refused []string              `json:"refused,omitempty"` // the last signals that could not be used, and why
@@ -56,6 +61,8 @@ type Counts struct {
 
 const (
 	maxHeard   = 64
+	maxTurns   = 64
+	maxDone    = 1000
 	maxRefused = 8
 )
 
@@ -73,6 +80,12 @@ type View struct {
 	Last      *Deed       `json:"last,omitempty"`  // in this run of the workflow
 	Counts    Counts      `json:"counts"`
 	Refused   []string    `json:"refused,omitempty"`
+}
+
+// keyOf stands for an output's ID where a thousand of them are kept.
+func keyOf(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
 // remember appends to a list that is kept short.

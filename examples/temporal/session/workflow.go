@@ -184,6 +184,9 @@ func (s *session) word(w Word) {
 	}
 	s.Counts.Words++
 	s.Heard = remember(s.Heard, w.ID, maxHeard)
+	if !slices.Contains(s.Turns, w.ID) {
+		s.Turns = remember(s.Turns, w.ID, maxTurns)
+	}
 	s.Turn, s.Request, s.Plan = w.ID, clip(w.Text), w.PlanFile
 	s.stop("the human spoke")
 	if s.Config.Agent {

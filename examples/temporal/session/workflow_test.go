@@ -338,6 +338,27 @@ func TestTurnLongForgotten(t *testing.T) {
 	assert.Equal(t, []string{"r1 deliver superseded", "r2 continue rejected_completion"}, w.box.said())
 }
 
+// TestOldReports come again, or come late, when the state has forgotten decisions and turns. The current turn goes on.
+func TestOldReports(t *testing.T) {
+	w := newWorld(t, Config{}, Activities{})
+	out := func(turn, n int) autocontinue.Output {
+		return autocontinue.Output{Turn: fmt.Sprint("t", turn), Run: fmt.Sprint("r", n), ID: fmt.Sprint("o", n), Text: claim}
+	}
+	for i := range 30 {
+		w.report(time.Duration(i)*time.Second, out(i, i))
+	}
+	w.report(time.Minute, out(2, 2))    // again
+	w.report(time.Minute, out(3, 1003)) // late
+	w.report(time.Hour, out(29, 1029))
+	w.end(2 * time.Hour)
+	c := w.play()
+	said := w.box.said()
+	require.Len(t, said, 32)
+	assert.Equal(t, []string{"r29 continue rejected_completion", "r1003 deliver superseded", "r1029 continue rejected_completion"}, said[29:])
+	assert.Equal(t, 1, c.Replayed)
+	assert.Equal(t, 31, c.Continued)
+}
+
 func TestSignalsThatCannotBeUsed(t *testing.T) {
 	w := newWorld(t, Config{}, Activities{})
 	for _, send := range []func(){
