@@ -15,11 +15,14 @@ import (
 	"github.com/sidecoach/sidecoach/examples/temporal/session"
 )
 
+// memory is how many outputs ago one may have been that comes again: a session remembers 1,000, second IDs included.
+const memory = 500
+
 // reports returns what is reported to a session whose agent runs elsewhere, in order: outputs of several turns, of all
 // kinds, each at least twice under its ID, now and then under a second ID too.
 func reports(seed uint64, name string, n int) []autocontinue.Output {
 	r := lots(seed, name)
-	var queue []autocontinue.Output
+	var queue, said []autocontinue.Output
 	turn, left := 0, 0
 	for i := range n {
 		if left == 0 {
@@ -32,6 +35,7 @@ func reports(seed uint64, name string, n int) []autocontinue.Output {
 			Request: requests[r.IntN(len(requests))],
 		}
 		out.Text, out.Failed = text(r)
+		said = append(said, out)
 		for range 2 + r.IntN(2) {
 			queue = append(queue, out)
 		}
@@ -41,7 +45,7 @@ func reports(seed uint64, name string, n int) []autocontinue.Output {
 			queue = append(queue, second)
 		}
 		if i > 0 && r.IntN(3) == 0 { // one that was dealt with long ago comes again
-			queue = append(queue, queue[max(0, len(queue)-1-r.IntN(1000))])
+			queue = append(queue, said[max(0, i-r.IntN(memory))])
 		}
 	}
 	return queue

@@ -170,6 +170,20 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// TestReportsComeAgainInTime: a session remembers the IDs of the last 1,000 outputs.
+func TestReportsComeAgainInTime(t *testing.T) {
+	first := make(map[string]int)
+	oldest := 0
+	for _, out := range reports(1, "demo-0", 10_000) {
+		if _, ok := first[out.ID]; !ok {
+			first[out.ID] = len(first)
+		}
+		oldest = max(oldest, len(first)-first[out.ID])
+	}
+	assert.Less(t, oldest, 1000)
+	assert.Greater(t, oldest, 200)
+}
+
 func TestWorkersModel(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Setenv("OPENAI_BASE_URL", "")
