@@ -52,7 +52,7 @@ func (cursor) read(o object, e *Event) error {
 	return f.err
 }
 
-// cursorFolder returns a workspace's folder. On Windows Cursor gives it as a URI has it: /c:/work/shop.
+// cursorFolder returns a workspace's folder. On Windows Cursor gives it as a URI has it: /c:/src/shop.
 func cursorFolder(root string) string {
 	if rest, ok := strings.CutPrefix(root, "/"); ok && (hasDrive(rest) || hasDrive(rest+"/")) {
 		return rest

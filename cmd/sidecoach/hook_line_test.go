@@ -90,7 +90,7 @@ func TestInstalledLinesAreAlone(t *testing.T) {
 func TestHookLineNeverFails(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil || runtime.GOOS == "windows" {
-		t.Skip("no sh")
+		t.Skip("there is no sh to run the line with")
 	}
 	dir := filepath.Join(t.TempDir(), "it's a folder")
 	require.NoError(t, os.Mkdir(dir, 0o777))

@@ -14,10 +14,9 @@ import (
 
 // session is what sidecoach keeps of one.
 type session struct {
-	turns, pauses    int // of it
-	json, most       int // bytes of its state in a store: in the middle, and the most
-	memory           int // bytes in a MemoryStore, on average
-	continued, asked int
+	turns, pauses int // of it
+	json, most    int // bytes of its state in a store: in the middle, and the most
+	memory        int // bytes in a MemoryStore, on average
 }
 
 // sessions plays sessions of turns whose pauses are the cases, and looks at what is kept of them.
