@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"slices"
 )
 
 // document reads sessions that are one JSON object with all messages, as Gemini CLI wrote them before 2026, message by message
@@ -28,9 +27,10 @@ type document struct {
 	found   bool   // it has messages
 	start   int64  // where it begins
 
-	fault  string // what is wrong, and ends the reading
-	fault1 int    // the line of it
-	cut    bool   // it ends too early
+	fault   string // what is wrong, and ends the reading
+	fault1  int    // the line of it
+	faultAt int64  // where what is wrong begins
+	cut     bool   // it ends too early
 }
 
 func newDocument(r io.ReaderAt, size int64, l *lines) *document {
@@ -99,7 +99,9 @@ func (d *document) open() bool {
 		case c == '}':
 			d.take(1, 0)
 			if d.begun = false; !d.found {
-				return d.wrong("the object that ends here has no messages")
+				d.wrong("the object that ends here has no messages")
+				d.faultAt = d.start
+				return false
 			}
 		case c == ',':
 			d.take(1, 0)
@@ -119,7 +121,11 @@ func (d *document) member() {
 		return
 	}
 	key := textOf(d.rec)
-	if d.peek() != ':' {
+	switch d.peek() {
+	case ':':
+	case 0:
+		return
+	default:
 		d.wrong("what comes from here on is no JSON")
 		return
 	}
@@ -178,8 +184,18 @@ func (d *document) later() string {
 
 // wrong ends the reading.
 func (d *document) wrong(what string) bool {
-	d.fault, d.fault1 = what, d.line
+	d.fault, d.fault1, d.faultAt = what, d.line, d.pos
 	return false
+}
+
+// other returns the format of what stands where something is wrong, "" where that is none or the same.
+func (d *document) other() Host {
+	l := newLines(io.NewSectionReader(d.all, d.faultAt, d.size-d.faultAt))
+	l.scan()
+	if h := formatOf(l.text); h != Gemini {
+		return h
+	}
+	return ""
 }
 
 // peek returns the next byte that is no white space, 0 at the end.
@@ -296,5 +312,5 @@ func isDocument(r io.ReaderAt, size int64) bool {
 	if named {
 		return true
 	}
-	return d.value(maxLine) && slices.Contains([]string{"user", "gemini", "info", "error", "warning"}, textOf(member(d.rec, "type"))) && member(d.rec, "id") != nil
+	return d.value(maxLine) && geminiKinds[textOf(member(d.rec, "type"))] && member(d.rec, "id") != nil
 }

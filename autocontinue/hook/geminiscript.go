@@ -206,6 +206,9 @@ func (s *geminiScript) message(record []byte, emit func(entry)) {
 	}
 }
 
+// geminiKinds are types of messages.
+var geminiKinds = map[string]bool{"user": true, "gemini": true, "info": true, "error": true, "warning": true}
+
 // geminiElement reads the messages of a session that is one JSON object, each as a line of its own.
 type geminiElement struct{ geminiScript }
 

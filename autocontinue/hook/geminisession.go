@@ -53,11 +53,11 @@ func (s *geminiSession) entries(line []byte, _ int64, emit func(entry)) bool {
 		s.patch(patch)
 	case messages != nil && session != "":
 		s.about.changes = true
-	case id != "" && kind != "":
+	case id != "" && geminiKinds[kind]:
 		s.about.names = []string{id}
 		s.message(line, emit)
 	default:
-		return session != ""
+		return session != "" && kind == ""
 	}
 	return true
 }

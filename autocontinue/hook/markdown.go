@@ -1,6 +1,9 @@
 package hook
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // markdown is what the transcripts in Markdown have in common: a block of lines that one side said.
 type markdown struct {
@@ -8,6 +11,7 @@ type markdown struct {
 	at      int64     // where the block begins
 	block   []byte
 	long    bool
+	code    bool   // in a fence of the block
 	request string // the human's words of the turn of the last message
 	asked   string // the human's last words
 	typed   string // a command of the human's, of which it is not known yet whether it went to the agent
@@ -20,10 +24,13 @@ type markdown struct {
 // open ends the block before and begins one of who.
 func (m *markdown) open(who entryKind, at int64, emit func(entry)) {
 	m.close(emit)
-	m.who, m.at = who, at
+	m.who, m.at, m.code = who, at, false
 }
 
 func (m *markdown) line(line []byte) {
+	if bytes.HasPrefix(bytes.TrimSpace(clipBytes(line, 200)), []byte("```")) {
+		m.code = !m.code
+	}
 	switch {
 	case m.who == 0:
 	case len(m.block)+len(line) > maxLine:

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -38,6 +37,7 @@ type walk struct {
 	marks   *marks
 
 	workDir, id []byte // as JSON, of the line before
+	heads       heads
 	event       Event  // what is the same for all pauses
 	active      bool   // a hook sent the agent on
 	typed       *entry // a command, of which it is not known yet whether it went to the agent
@@ -72,17 +72,17 @@ func (w *walk) run() error {
 	if l.err != nil {
 		return cause(l.err)
 	}
-	if w.doc != nil && w.err == nil {
+	if s, ok := w.reader.(*specStory); ok {
+		half = half || s.until != ""
+	}
+	if w.doc != nil && w.err == nil && !half {
 		w.doc.close(func(e entry) { w.take(e, l) })
-		if s, ok := w.reader.(*specStory); ok {
-			half = s.until != ""
-		}
 	}
 	object := w.object
 	if object != nil && w.err == nil {
 		w.account.Lines, w.account.Bytes = object.line, object.pos
 	}
-	half = half || object == nil && w.broken > 1 && w.broken == w.account.Lines
+	half = half || object == nil && w.broken > 1 && w.broken == w.account.Lines && w.account.Damaged == 1
 	if half || object != nil && (object.cut || object.fault != "") {
 		w.pause = 0 // what came after is not known
 	}
@@ -91,10 +91,13 @@ func (w *walk) run() error {
 	case w.err != nil:
 		return w.err
 	case object != nil && object.fault != "":
+		if other := object.other(); other != "" {
+			return fault(ErrInterleaved, object.fault1, "from here on it is one of %s, after one of %s", formatName(other), formatName(w.Format))
+		}
 		return fault(ErrDamaged, object.fault1, "%s", object.fault)
 	case object != nil && object.cut:
 		return fault(ErrTruncated, object.line, "the end of the session is cut off")
-	case half:
+	case half && w.account.Damaged < 2:
 		return fault(ErrTruncated, w.account.Lines, "the last line is cut off")
 	case object == nil && w.damaged == 1 && w.account.Damaged == 1:
 		return fault(ErrTruncated, 1, "the first line is cut off")
@@ -127,6 +130,11 @@ func (w *walk) one(l *lines) bool {
 	if w.change(l); w.err != nil {
 		return true
 	}
+	w.heads.only = w.heads.only && w.heads.this
+	if other := w.among(l.text); other != "" {
+		w.err = fault(ErrInterleaved, l.no, "it is one of %s, among those of %s", formatName(other), formatName(w.Format))
+		return true
+	}
 	var es []entry
 	known := w.reader.entries(l.text, l.at-w.base, func(e entry) { es = append(es, e) })
 	if !known && !w.unknown(l) {
@@ -141,7 +149,7 @@ func (w *walk) one(l *lines) bool {
 		w.marks.named.about = w.gemini.about
 	}
 	w.marks.add(es, mark{l.at - w.base, len(l.text), l.first - w.first + 1})
-	return true
+	return w.doc == nil || l.whole // who writes Markdown ends each line
 }
 
 // unknown looks at a line that is none of the format, and reports whether it may be one of a version that is not known. It is
@@ -164,102 +172,6 @@ func (w *walk) unknown(l *lines) bool {
 	return false
 }
 
-// change finds out whether a line begins another session.
-func (w *walk) change(l *lines) {
-	id := w.session
-	switch w.Format {
-	case Claude:
-		if len(w.id) > 0 && bytes.Contains(l.text, w.id) && bytes.Contains(l.text, w.workDir) {
-			return
-		}
-		var message []byte
-		var session, dir []byte
-		for key, v := range members(l.text) {
-			switch key {
-			case "sessionId":
-				session = v
-			case "cwd":
-				dir = v
-			case "message":
-				message = v
-			case "agentId":
-				if w.sidechain {
-					w.event.Agent = Value(textOf(v))
-				}
-			}
-		}
-		if message == nil || session == nil {
-			return
-		}
-		if s := textOf(session); s != "" {
-			id = s
-		}
-		w.id = bytes.Join([][]byte{[]byte(`"sessionId":`), session}, nil)
-		if dir != nil {
-			w.workDir = bytes.Join([][]byte{[]byte(`"cwd":`), dir}, nil)
-			w.work(textOf(dir))
-		}
-	case Codex:
-		if s := codexOldStart(l.text); s != "" {
-			id = s
-		}
-		if !bytes.Contains(l.text, []byte(`"cwd"`)) {
-			break
-		}
-		payload := member(l.text, "payload")
-		switch textOf(member(l.text, "type")) {
-		case "session_meta":
-			if s := textOf(member(payload, "id")); s != "" && w.session == w.name { // a fork repeats those of what it came from
-				id = s
-			}
-			w.work(textOf(member(payload, "cwd")))
-		case "turn_context":
-			w.work(textOf(member(payload, "cwd")))
-		}
-	case Copilot:
-		if bytes.Contains(l.text, []byte(`"session.start"`)) && textOf(member(l.text, "type")) == "session.start" {
-			data := member(l.text, "data")
-			if s := textOf(member(data, "sessionId")); s != "" {
-				id = s
-			}
-			w.work(textOf(member(member(data, "context"), "cwd")))
-		}
-	case Gemini:
-		if w.object != nil {
-			id = cmp.Or(w.object.session, id)
-		} else if bytes.Contains(l.text, []byte(`"sessionId"`)) && member(l.text, "id") == nil {
-			if s := textOf(member(l.text, "sessionId")); s != "" {
-				id = s
-			}
-		}
-	case SpecStory:
-		if s := specStorySession(l.text); s != "" && w.session == w.name && w.doc.who == 0 {
-			id = s
-		}
-	case Aider:
-		if at, ok := aiderStart(l.text); ok {
-			w.doc.close(func(e entry) { w.take(e, l) })
-			id = at
-		}
-	}
-	if id == w.session || w.err != nil {
-		return
-	}
-	switch {
-	case w.session == w.name && w.loop == nil && w.pause == 0: // it had no name so far
-		w.session, w.event.Session = id, id
-		w.seen[id] = true
-		return
-	case w.seen[id]:
-		w.err = fault(ErrInterleaved, l.no, "a session goes on after another has begun")
-		return
-	}
-	w.end()
-	if w.err == nil {
-		w.begin(id, l)
-	}
-}
-
 func (w *walk) work(dir string) {
 	if dir == "" || dir == w.event.WorkDir.Value {
 		return
@@ -277,6 +189,7 @@ func (w *walk) begin(id string, l *lines) {
 	if id != w.name && len(w.seen) < maxSessions {
 		w.seen[id] = true
 	}
+	w.heads.only = true
 	w.loop, w.mem, w.active, w.typed, w.pause, w.marks, w.gemini, w.doc = nil, Memory{}, false, nil, 0, nil, nil, nil
 	w.event = Event{Host: w.Format, Name: "replay", Kind: Stop, Session: id, WorkDir: dir, Agent: agent}
 	if w.sidechain {
