@@ -71,7 +71,7 @@ func shapeless(r io.ReaderAt, size int64) string {
 	n, _ := r.ReadAt(head, 0)
 	switch head = head[:n]; {
 	case bytes.IndexByte(head, 0) >= 0:
-		return "it is no text"
+		return "it is no text: a transcript is JSON Lines, JSON or Markdown"
 	case len(strings.TrimSpace(string(head))) == 0:
 		return "it is blank"
 	}
@@ -82,5 +82,5 @@ func shapeless(r io.ReaderAt, size int64) string {
 		}
 		return "its first line is cut off"
 	}
-	return "none of its first lines is one of a transcript"
+	return "none of its first lines is one of a transcript; those of " + formatNames() + " are read"
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Formats of transcripts that are those of no host here, for [OpenTranscript]. They have what was said and not how the
@@ -68,7 +69,7 @@ func formatOf(line []byte) Host {
 	kind := textOf(has["type"])
 	object := func(key string) bool { return len(has[key]) > 0 && has[key][0] == '{' }
 	switch {
-	case (kind == "user" || kind == "assistant") && object("message"), claudeLines[kind] && has["sessionId"] != nil,
+	case (kind == "user" || kind == "assistant") && object("message") && member(has["message"], "content") != nil, claudeLines[kind] && has["sessionId"] != nil,
 		kind == "summary" && has["leafUuid"] != nil, kind == "file-history-snapshot" && object("snapshot"): // a file may have nothing else
 		return Claude
 	case object("payload") && (kind == "response_item" || kind == "event_msg" || kind == "session_meta" || kind == "turn_context"),
@@ -99,4 +100,14 @@ func geminiIndented(line []byte) string {
 // formatName is what people call a format.
 func formatName(h Host) string {
 	return map[Host]string{Claude: "Claude Code", Codex: "Codex", Gemini: "Gemini CLI", Cursor: "Cursor", Copilot: "Copilot CLI", SpecStory: "SpecStory", Aider: "aider"}[h]
+}
+
+// formatNames are the names of all formats, for people.
+func formatNames() string {
+	var names []string
+	for _, h := range Formats() {
+		names = append(names, formatName(h))
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

@@ -45,6 +45,8 @@ var strangers = []stranger{
 	{kind: "init", keys: []string{"session_id", "model"}, is: "what Gemini CLI prints as stream-json", then: "the session itself is below ~/.gemini/tmp", holds: ErrNotRead},
 	{kind: "message", keys: []string{"role", "content", "timestamp"}, is: "what Gemini CLI prints as stream-json", then: "the session itself is below ~/.gemini/tmp", holds: ErrNotRead},
 	{keys: []string{"v", "agent", "cli_version"}, is: "Entire's short form of a session", then: "the agent's own is full.jsonl", holds: ErrNotRead},
+	{kind: "result", keys: []string{"session_id", "result"}, is: `what "claude -p --output-format json" prints`, then: "the session itself is below ~/.claude/projects", holds: ErrNotRead},
+	{keys: []string{"uuid", "parentUuid", "sessionId", "version", "message"}, is: "a session of Qwen Code", then: "it is not read yet", holds: ErrNotRead}, // near to Claude Code's
 	{kind: "session", keys: []string{"version", "cwd"}, is: "a session of pi", then: "it is not read yet", holds: ErrNotRead},
 }
 
