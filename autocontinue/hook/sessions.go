@@ -87,7 +87,7 @@ func (w *walk) change(l *lines) {
 	case Aider:
 		if at, ok := aiderStart(l.text); ok {
 			w.doc.close(func(e entry) { w.take(e, l) })
-			id = at
+			id = cmp.Or(at, id)
 		}
 	}
 	if id == w.session || w.err != nil {
