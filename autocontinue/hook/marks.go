@@ -18,6 +18,7 @@ type marks struct {
 	anyone bool            // there are too many of these: each result matters
 	work   project         // that the agent works in
 	named  *named          // of a host whose lines may change what earlier ones say
+	buf    []byte          // a line that is read again
 }
 
 func newMarks(r reach) *marks { return &marks{reach: r, calls: make(map[string]bool)} }
@@ -69,7 +70,6 @@ func (m *marks) matters(t tool) bool {
 // back gives the collector the marked lines before the line at an offset, of a file of that size whose last line has that
 // number, as reading all of them would. It reports whether it came to the file's beginning.
 func (m *marks) back(r io.ReaderAt, s script, c *collector, at, size int64, last int) bool {
-	var buf []byte
 	var entries []entry
 	ender, _ := s.(interface{ ended() bool })
 	for i := len(m.list) - 1; i >= 0 && !c.done; i-- {
@@ -83,14 +83,15 @@ func (m *marks) back(r io.ReaderAt, s script, c *collector, at, size int64, last
 		if !m.reach.has(k, size, last) {
 			return false
 		}
-		if cap(buf) < k.size {
-			buf = make([]byte, k.size)
+		if cap(m.buf) < k.size {
+			m.buf = make([]byte, k.size)
 		}
-		if _, err := r.ReadAt(buf[:k.size], k.at); err != nil && err != io.EOF {
+		line := m.buf[:k.size]
+		if _, err := r.ReadAt(line, k.at); err != nil && err != io.EOF {
 			return false
 		}
 		entries = entries[:0]
-		s.entries(buf[:k.size], k.at, func(e entry) { entries = append(entries, e) })
+		s.entries(line, k.at, func(e entry) { entries = append(entries, e) })
 		for j := len(entries) - 1; j >= 0 && !c.done; j-- {
 			c.add(entries[j])
 		}

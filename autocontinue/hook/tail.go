@@ -13,11 +13,14 @@ const (
 	tailRead = 64 << 10
 )
 
-// tail reads the lines of a file from its last to its first. It holds no more than one line and one read of it.
+// tail reads the lines of a file from its last to its first. It holds no more than one line and one read of it, and can begin
+// anew with the memory that it has.
 type tail struct {
 	r     io.ReaderAt
 	start int64  // of buf in the file
 	buf   []byte // what was read and not handed out yet
+	room  []byte // which buf is a part of
+	at    int    // where in room it begins
 	lines int
 	left  int64 // bytes that may still be read
 	most  int   // lines that may be
@@ -33,8 +36,12 @@ type backward interface {
 	failure() error // that ended it
 }
 
-func newTail(r io.ReaderAt, size int64, far reach) *tail {
-	return &tail{r: r, start: size, left: far.bytes, most: far.lines}
+func newTail(r io.ReaderAt, size int64, far reach) *tail { return new(tail).anew(r, size, far) }
+
+// anew begins with another file, or the same at another size.
+func (t *tail) anew(r io.ReaderAt, size int64, far reach) *tail {
+	*t = tail{r: r, start: size, left: far.bytes, most: far.lines, room: t.room, at: len(t.room)}
+	return t
 }
 
 // prev returns the line before those it returned, without its end, and where in the file it begins. The line is good until
@@ -85,12 +92,21 @@ func (t *tail) fill() int {
 	if n <= 0 {
 		return 0
 	}
-	buf := make([]byte, n, int(n)+len(t.buf))
-	if got, err := t.r.ReadAt(buf, t.start-n); int64(got) < n {
+	if size := int(n) + len(t.buf); int(n) > t.at {
+		room := t.room
+		if size > len(room) {
+			room = make([]byte, size)
+		}
+		t.at = len(room) - len(t.buf)
+		copy(room[t.at:], t.buf)
+		t.room, t.buf = room, room[t.at:]
+	}
+	from := t.at - int(n)
+	if got, err := t.r.ReadAt(t.room[from:t.at], t.start-n); int64(got) < n {
 		t.err, t.left = err, 0 // it shrank while it was read
 		return 0
 	}
-	t.buf = append(buf, t.buf...)
+	t.buf, t.at = t.room[from:t.at+len(t.buf)], from
 	t.start -= n
 	t.left -= n
 	return int(n)

@@ -108,6 +108,24 @@ func TestTailIsBounded(t *testing.T) {
 	require.LessOrEqual(t, cap(tl.buf), 4*maxLine)
 }
 
+// Reading back begins anew at each pause of a long session, and takes no memory for it.
+func TestTailBeginsAnew(t *testing.T) {
+	text := strings.Repeat(strings.Repeat("x", 9999)+"\n", 100)
+	r, tl := strings.NewReader(text), new(tail)
+	read := func() (lines int) {
+		tl.anew(r, int64(len(text)), farReach)
+		for {
+			if _, _, ok := tl.prev(); !ok {
+				return lines
+			}
+			lines++
+		}
+	}
+	require.Equal(t, 101, read())
+	require.Zero(t, testing.AllocsPerRun(10, func() { require.Equal(t, 101, read()) }))
+	require.Less(t, len(tl.room), 3*tailRead)
+}
+
 type broken struct{}
 
 func (broken) ReadAt([]byte, int64) (int, error) {
@@ -139,5 +157,12 @@ func FuzzTail(f *testing.F) {
 		}
 		require.Equal(t, want, lines)
 		require.True(t, tl.whole())
+
+		tl.anew(bytes.NewReader(text), int64(len(text)), farReach) // over what it read before
+		for i := len(want) - 1; i >= 0; i-- {
+			line, _, ok := tl.prev()
+			require.True(t, ok)
+			require.Equal(t, want[i], string(line))
+		}
 	})
 }

@@ -28,6 +28,9 @@ type walk struct {
 	object *document // of a session that is one JSON object
 	doc    *markdown // of a format in Markdown
 
+	tail    tail // what reads back, and what does so in an object
+	records records
+
 	seen    map[string]bool // sessions that ended
 	session string
 	base    int64 // where the session begins
@@ -376,9 +379,12 @@ func (w *walk) look(e Event, size int64) Trace {
 	}
 	r := io.NewSectionReader(w.r, w.base, size)
 	s := w.Format.dialect().transcript(e)
-	var t backward = newTail(r, size, w.far)
-	if w.object != nil {
-		s, t = &geminiElement{}, &records{r: r, list: w.marks.named.list, reach: w.far, size: size, last: w.lines}
+	var t backward
+	if w.object == nil {
+		t = w.tail.anew(r, size, w.far)
+	} else {
+		w.records = records{r: r, list: w.marks.named.list, reach: w.far, size: size, last: w.lines, buf: w.records.buf}
+		s, t = &geminiElement{}, &w.records
 	}
 	var before func(*collector, int64) bool
 	if m, last := w.marks, w.lines; m != nil && !w.unmarked {
