@@ -73,6 +73,6 @@
 //
 // [Host.Read] wraps [ErrPayload] for what is no event of the host. An error never holds text of the payload. A transcript
 // that cannot be read is no error: [Trace.Err] says why, and the rest of the package does without. [Transcript.Replay] wraps
-// [ErrTruncated], [ErrDamaged] or [ErrInterleaved], and [OpenTranscript] [ErrFormat], whose text says what the file is and
+// [ErrTruncated], [ErrDamaged] or [ErrInterleaved]; that of [OpenTranscript] is a [FormatError], which says what the file is and
 // what to do where that is known.
 package hook

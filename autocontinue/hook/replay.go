@@ -46,19 +46,22 @@ type Account struct {
 }
 
 // OpenTranscript recognizes a transcript by its content. Name is what a session is called that has no ID. What is none of the
-// [Formats] is an error that wraps [ErrFormat], and [ErrNoSession] or [ErrNotRead] where it is known what the file is; where it
-// is something else altogether (UTF-16, packed, a database), the error says that and what to do about it.
+// [Formats] is a [*FormatError], which says what the file is where that is known (UTF-16, packed, a database, a list of prompts,
+// a session of another program), and what to do about it. Another error is one of reading.
 func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name, far: farReach}
+	if size == 0 {
+		return nil, &FormatError{What: "it is empty; there was nothing to keep", Holds: HoldsNone}
+	}
 	if what := isForeign(r, size); what != "" {
-		return nil, fmt.Errorf("hook: %w: %s", ErrFormat, what)
+		return nil, &FormatError{What: what}
 	}
 	if isDocument(r, size) {
 		t.Format, t.oneObject = Gemini, true
 		return t, nil
 	}
 	if what := isUnlined(r, size); what != "" {
-		return nil, fmt.Errorf("hook: %w: %s", ErrFormat, what)
+		return nil, &FormatError{What: what, Holds: HoldsSession}
 	}
 	l := newLines(io.NewSectionReader(r, 0, min(size, maxHead)))
 	told := false // whether it is a sub-agent's is known
@@ -90,13 +93,8 @@ func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error)
 		return nil, fmt.Errorf("hook: transcript: %w", cause(l.err))
 	case t.Format != "":
 		return t, nil
-	case size == 0:
-		return nil, stranger{is: "empty", then: "there was nothing to keep", holds: ErrNoSession}
 	}
-	if err := strange(r, size); err != nil {
-		return nil, err
-	}
-	return nil, fmt.Errorf("hook: %w: %s", ErrFormat, shapeless(r, size))
+	return nil, strange(r, size)
 }
 
 // Replay goes through the pauses of the transcript, as a hook would have met them while it grew: with the transcript up to

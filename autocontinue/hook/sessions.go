@@ -99,7 +99,7 @@ func (w *walk) change(l *lines) {
 		w.seen[id] = true
 		return
 	case w.seen[id]:
-		w.err = fault(ErrInterleaved, l.no, "a session goes on after another has begun")
+		w.err = fault(ErrInterleaved, l.no, "a session goes on after another has begun; "+apart)
 		return
 	case w.heads.this && w.heads.only && w.object == nil:
 		w.err = fault(ErrInterleaved, l.no, tooSoon)
@@ -111,7 +111,10 @@ func (w *walk) change(l *lines) {
 	}
 }
 
-const tooSoon = "another session begins before anything was said in the one before"
+const (
+	tooSoon = "another session begins before anything was said in the one before; " + apart
+	apart   = "keep each in a file of its own" // what to do
+)
 
 // changeCodex returns the session that a line of Codex's belongs to. A session that took over what was said in others repeats
 // their first lines right after its own.
@@ -164,7 +167,7 @@ func (w *walk) changeCopilot(l *lines) string {
 		return w.session
 	}
 	if kind != "session.start" && parent != "" && parent == w.heads.before {
-		w.err = fault(ErrInterleaved, l.no, "a session goes on after another has begun")
+		w.err = fault(ErrInterleaved, l.no, "a session goes on after another has begun; "+apart)
 		return w.session
 	}
 	id := w.session

@@ -95,7 +95,7 @@ func (w *walk) run() error {
 		return w.err
 	case object != nil && object.fault != "":
 		if other := object.other(); other != "" {
-			return fault(ErrInterleaved, object.fault1, "from here on it is one of %s, after one of %s", formatName(other), formatName(w.Format))
+			return fault(ErrInterleaved, object.fault1, "from here on it is one of %s, after one of %s; "+apart, formatName(other), formatName(w.Format))
 		}
 		return fault(ErrDamaged, object.fault1, "%s", object.fault)
 	case object != nil && object.cut:
@@ -135,7 +135,7 @@ func (w *walk) one(l *lines) bool {
 	}
 	w.heads.only = w.heads.only && w.heads.this
 	if other := w.among(l.text); other != "" {
-		w.err = fault(ErrInterleaved, l.no, "it is one of %s, among those of %s", formatName(other), formatName(w.Format))
+		w.err = fault(ErrInterleaved, l.no, "it is one of %s, among those of %s; "+apart, formatName(other), formatName(w.Format))
 		return true
 	}
 	var es []entry
@@ -159,7 +159,7 @@ func (w *walk) one(l *lines) bool {
 // an error when it is one of another format.
 func (w *walk) unknown(l *lines) bool {
 	if other := formatOf(l.text); other != "" && other != w.Format {
-		w.err = fault(ErrInterleaved, l.no, "it is one of %s, among those of %s", formatName(other), formatName(w.Format))
+		w.err = fault(ErrInterleaved, l.no, "it is one of %s, among those of %s; "+apart, formatName(other), formatName(w.Format))
 		return false
 	}
 	if isObject(l.text) {

@@ -77,7 +77,8 @@ func (r *replay) all(ctx context.Context, found oldSessions, out replayPrinter, 
 
 // none reports whether a file in a folder is no transcript, which is no fault. One of a kind that is not read is.
 func none(name string, err error) bool {
-	return errors.Is(err, hook.ErrNoSession) || errors.Is(err, hook.ErrFormat) && !errors.Is(err, hook.ErrNotRead) && !strings.HasSuffix(name, ".jsonl")
+	format, ok := errors.AsType[*hook.FormatError](err)
+	return ok && (format.Holds == hook.HoldsNone || format.Holds == hook.HoldsUnknown && !strings.HasSuffix(name, ".jsonl"))
 }
 
 // failed is an error that ends everything, not one of a transcript.
