@@ -47,6 +47,9 @@ func (s *specStory) hidden() bool { return s.until != "" || s.fenced }
 // specStoryGoesOn is the head of what an agent says or does after what it said.
 const specStoryGoesOn = "_****_"
 
+// specStoryTasks is the head of a list that the agent keeps with a tool.
+const specStoryTasks = "**Agent task list:**"
+
 // isSpecStoryHead reports whether a line says who speaks: _**User (time)**_, _**Agent (model time)**_, _**Assistant**_.
 func isSpecStoryHead(line string) bool {
 	in, ok := strings.CutPrefix(line, "_**")
@@ -77,7 +80,7 @@ func (s *specStory) entries(line []byte, at int64, emit func(entry)) bool {
 		}
 		s.head(who, at, emit)
 		s.goesOn = text == specStoryGoesOn
-	case s.who == message && strings.HasPrefix(text, "Tool use: **"):
+	case s.who == message && (strings.HasPrefix(text, "Tool use: **") || text == specStoryTasks):
 		s.head(0, at, emit)
 		s.tool = true
 		emit(entry{kind: call})
