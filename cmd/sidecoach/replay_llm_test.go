@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReplayAsksBeforeItCosts(t *testing.T) {
+	var sent, tokens atomic.Int64
+	server := meteredServer(t, func(prompt string) (int, string) {
+		sent.Add(1)
+		tokens.Add(int64(len(prompt)))
+		return http.StatusOK, `{"type":"status","confidence":0.95,"reason":"r","coaching_message":"Show the output of the tests."}`
+	})
+	file := replayFixture(t)
+	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false, "": false, "yesterday\n": false} {
+		sent.Store(0)
+		o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{model: "judge", baseURL: server.URL, timeout: usualPatience}}, price: price{1, 2}}
+		var shown, table strings.Builder
+		cmd := newReplay(terminal{})
+		cmd.SetContext(t.Context())
+		cmd.SetIn(strings.NewReader(answer))
+		cmd.SetOut(&table)
+		cmd.SetErr(&shown)
+		err := o.run(cmd, []string{file, file}, terminal{keyboard: true})
+		assert.Regexp(t, `^about 1 call of judge at http://\S+: 1,\d{3} tokens to it and 100 back, 0\.00\d+ by --price\.\nSend what the agents wrote there\? \[y/N\] `, shown.String())
+		if yes {
+			assert.NoError(t, err, answer)
+			assert.EqualValues(t, 1, sent.Load())
+			assert.Regexp(t, `(?m)^judge judged 1 output: 1,000 tokens to it \(800 of them cached\) and 50 back, 0\.0011 by --price$`, table.String())
+		} else {
+			assert.EqualError(t, err, "nothing was sent", answer)
+			assert.Zero(t, sent.Load(), answer)
+			assert.Empty(t, table.String())
+		}
+	}
+}
+
+func meteredServer(t *testing.T, answer func(prompt string) (int, string)) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Messages []struct{ Content string } }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || len(body.Messages) != 2 {
+			http.Error(w, "bad request", http.StatusBadRequest)
+			return
+		}
+		status, text := answer(body.Messages[1].Content)
+		w.WriteHeader(status)
+		json.NewEncoder(w).Encode(map[string]any{
+			"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": text}}},
+			"usage":   map[string]any{"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": map[string]any{"cached_tokens": 800}},
+		})
+	}))
+	t.Cleanup(s.Close)
+	t.Setenv("OPENAI_API_KEY", "k")
+	return s
+}
+
+func replayTotals(t *testing.T, status int, args ...string) (total replayTotal, stderr string) {
+	t.Helper()
+	out, errs, got := sidecoach(t, strings.NewReader(""), append([]string{"replay", "--json"}, args...)...)
+	require.Equal(t, status, got, errs)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var v struct{ Total *replayTotal }
+	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &v))
+	require.NotNil(t, v.Total, "the total is last")
+	return *v.Total, errs
+}
+
+func TestReplaySendsNothingTwice(t *testing.T) {
+	sent := 0
+	server := meteredServer(t, func(string) (int, string) {
+		sent++
+		return http.StatusOK, `{"type":"completion","confidence":0.95,"reason":"r","coaching_message":null}`
+	})
+	dir := filepath.Dir(replayFixture(t))
+	text, err := os.ReadFile(filepath.Join(dir, "session.jsonl"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "resumed.jsonl"), bytes.ReplaceAll(text, []byte("s1"), []byte("s2")), 0o600))
+	total, errs := replayTotals(t, 0, dir, "--llm", "--yes", "--base-url", server.URL)
+	assert.Equal(t, 1, sent)
+	assert.Contains(t, errs, "about 1 call of ")
+	assert.Equal(t, replayLLM{Model: defaultModel, Answered: 2, Repeated: 1, PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50}, *total.LLM)
+}
+
+func TestReplayOfAnLLMThatFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status int
+		answer string
+		why    string
+	}{
+		"the key is wrong": {http.StatusUnauthorized, "", "401"},
+		"it babbles":       {http.StatusOK, "I like it.", "JSON"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := 0
+			server := meteredServer(t, func(string) (int, string) {
+				if n++; n == 1 {
+					return http.StatusOK, `{"type":"completion","confidence":0.95,"reason":"r","coaching_message":null}`
+				}
+				return tt.status, tt.answer
+			})
+			file := replayHistory(t)
+			total, _ := replayTotals(t, 0, file, "--llm", "--yes", "--base-url", server.URL)
+			assert.Equal(t, 1, total.LLM.Answered)
+			assert.Equal(t, total.Asked-1, total.Fallbacks)
+			failed := 0
+			for why, n := range total.LLM.Failed {
+				failed += n
+				assert.True(t, strings.Contains(why, tt.why) || strings.Contains(why, "left alone"), why)
+			}
+			assert.Equal(t, total.Fallbacks, failed)
+			out, _, _ := sidecoach(t, strings.NewReader(""), "replay", file, "--llm", "--yes", "--base-url", server.URL)
+			assert.Contains(t, out, "the heuristic decided:")
+			assert.Contains(t, out, tt.why)
+		})
+	}
+}
+
+func TestInterruptedQuestion(t *testing.T) {
+	never, w := io.Pipe()
+	defer w.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := answer(ctx, never)
+	assert.ErrorIs(t, err, context.Canceled)
+
+	server := meteredServer(t, func(string) (int, string) {
+		t.Error("something was sent")
+		return http.StatusOK, ""
+	})
+	o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{baseURL: server.URL, timeout: usualPatience}}}
+	cmd := newReplay(terminal{})
+	ctx, cancel = context.WithCancel(t.Context())
+	cmd.SetContext(ctx)
+	cmd.SetIn(never)
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(writerFunc(func(p []byte) (int, error) { // the question
+		cancel()
+		return len(p), nil
+	}))
+	assert.EqualError(t, o.run(cmd, []string{replayFixture(t)}, terminal{keyboard: true}), "interrupted: nothing was sent")
+}
+
+func TestMoney(t *testing.T) {
+	for x, want := range map[float64]string{0: "0.0000", 0.00001: "less than 0.0001", 0.0123: "0.0123", 0.9951: "1.00", 12.345: "12.35"} {
+		assert.Equal(t, want, money(x))
+	}
+	for s, want := range map[string]price{"0.40,1.60": {0.4, 1.6}, "0, 2": {0, 2}} {
+		var p price
+		require.NoError(t, p.Set(s), s)
+		assert.Equal(t, want, p)
+	}
+	for _, s := range []string{"", "1", "1,", "-1,2", "1,Inf", "1,NaN", "1,2,3", "$1,2"} {
+		var p price
+		assert.Error(t, p.Set(s), s)
+	}
+	assert.Equal(t, 2.5, price{0.5, 2}.of(1_000_000, 1_000_000))
+}
