@@ -26,7 +26,7 @@
 //
 // While an agent or a tool runs, the workflow cannot continue as new: from Config.Events on it lets reports wait, which
 // adds few events each, until the agent has paused. [Temporal's limits] hold: 51,200 events or 50 MB a run, 2 MB a payload.
-// Of an output 256 KiB are kept. A signal that is not JSON of its type is dropped by the SDK, which logs and counts it.
+// Of an output, and of a word, 256 KiB of JSON are kept; an ID of more than 512 bytes is replaced by its beginning and a hash. A signal that is not JSON of its type is dropped by the SDK, which logs and counts it.
 //
 // A library that judges otherwise is a changed workflow; see the README on how to change it.
 //

@@ -171,10 +171,10 @@ func TestReportTooLarge(t *testing.T) {
 	evidence := []classify.Evidence{{Kind: classify.EvidenceOutput, Text: strings.Repeat("x", 3<<19)}}
 	w.report(0, autocontinue.Output{Run: "r1", ID: "o1", Text: claim, Evidence: evidence})
 	w.report(0, autocontinue.Output{Run: "r2", ID: strings.Repeat("o", 3<<19), Text: claim})
-	w.at(time.Second, func() { assert.Len(t, w.view().Refused, 1) })
+	w.at(time.Second, func() { assert.Empty(t, w.view().Refused) })
 	w.end(time.Minute)
 	w.play()
-	assert.Equal(t, []string{"r1 deliver hold"}, w.box.said())
+	assert.Equal(t, []string{"r1 deliver hold", "r2 continue rejected_completion"}, w.box.said())
 	assert.Equal(t, claim, w.box.deeds[0].Text)
 }
 

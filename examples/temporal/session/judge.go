@@ -72,9 +72,15 @@ func (s *session) place(out *autocontinue.Output) {
 	case out.Turn == "", coach.IsOurs(out.Request): // of the current turn
 	case !slices.Contains(s.Turns, out.Turn):
 		s.Turns = remember(s.Turns, out.Turn, maxTurns)
-	case s.Turns[len(s.Turns)-1] != out.Turn:
+	case s.past(out.Turn):
 		out.Resets = s.resets() + 1 // of no turn there is
 	}
+}
+
+// past reports whether a turn is one of those remembered, and over.
+func (s *session) past(turn string) bool {
+	i := slices.Index(s.Turns, turn)
+	return i >= 0 && i < len(s.Turns)-1
 }
 
 // hold lets nothing be continued once the session is cancelled.

@@ -162,6 +162,7 @@ func (s *session) listen(sel workflow.Selector, channels ...workflow.ReceiveChan
 
 // word opens a turn: the agent is stopped, and nothing that was on its way to it is sent any more.
 func (s *session) word(w Word) {
+	w.ID, w.PlanFile = short(w.ID, maxID), short(w.PlanFile, maxPath)
 	switch {
 	case s.Ending:
 		s.refuse("word", errors.New("the session is ending"))
@@ -178,7 +179,7 @@ func (s *session) word(w Word) {
 	if w.ID == "" {
 		w.ID = fmt.Sprintf("word-%d", s.Counts.Words+1)
 	}
-	if !s.open(w.ID) {
+	if s.past(w.ID) || !s.open(w.ID) {
 		s.refuse("word", errors.New("its ID is that of a turn that is over"))
 		return
 	}
@@ -223,19 +224,11 @@ func (s *session) report(out autocontinue.Output) {
 	if out.Turn == "" {
 		out.Resets = s.resets() // should the human speak before it is judged, its turn is over
 	}
-	out.Text, out.Request = clip(out.Text), clip(out.Request)
-	if size(out) > maxReport { // no activity could be given it
-		out.Evidence, out.Hold = nil, "the report was too large to be judged"
-	}
-	if size(out) > maxReport {
-		s.refuse("output", errors.New("its IDs are too large"))
-		return
-	}
-	s.Outputs = append(s.Outputs, out)
+	s.Outputs = append(s.Outputs, bounded(out))
 }
 
 func (s *session) refuse(signal string, err error) {
-	s.Refused = remember(s.Refused, signal+": "+err.Error(), maxRefused)
+	s.Refused = remember(s.Refused, coach.Clean(signal+": "+err.Error(), 200), maxRefused)
 	workflow.GetLogger(s.ctx).Warn("signal refused", "signal", signal, "err", err)
 }
 
