@@ -66,14 +66,16 @@ func (s *session) handled(out autocontinue.Output) bool {
 	return false
 }
 
-// place marks an output of a turn that is over as superseded, also when the turn is too long ago for the state to know.
+// place marks an output of a turn that is over as superseded, also when the turn is too long ago for the state to know. Where
+// the workflow runs the agent, there is no turn but those of the words it heard: one that is not known is long over.
 func (s *session) place(out *autocontinue.Output) {
+	known := slices.Contains(s.Turns, out.Turn)
 	switch {
-	case out.Turn == "", coach.IsOurs(out.Request): // of the current turn
-	case !slices.Contains(s.Turns, out.Turn):
-		s.Turns = remember(s.Turns, out.Turn, maxTurns)
-	case s.past(out.Turn):
+	case out.Turn == "": // of the current turn
+	case s.past(out.Turn), s.Config.Agent && !known:
 		out.Resets = s.resets() + 1 // of no turn there is
+	case !known && !coach.IsOurs(out.Request):
+		s.Turns = remember(s.Turns, out.Turn, maxTurns)
 	}
 }
 

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -86,4 +88,31 @@ func TestWordOfAnOldTurn(t *testing.T) {
 	w.play()
 	said := w.box.said()
 	assert.Equal(t, "more deliver waiting", said[len(said)-1], "the turn of before goes on")
+}
+
+// TestTurnOfNoWord: a report from so long ago that nothing knows of it any more is shown. It does not send the workflow's
+// agent on, nor end the turn that goes on.
+func TestTurnOfNoWord(t *testing.T) {
+	for name, request := range map[string]string{"the human's": "fix the cart", "ours": "[System Coach] Run the tests."} {
+		t.Run(name, func(t *testing.T) {
+			agent := &script{run: func(context.Context, int, Prompt) (Reply, error) { return Reply{Text: shown}, nil }}
+			w := newWorld(t, Config{Agent: true}, Activities{Agent: agent})
+			for i := range maxTurns + 10 {
+				w.say(time.Duration(i)*time.Minute, fmt.Sprint("w", i), "go on")
+			}
+			for i, turn := range []string{"w0", "w40"} { // forgotten, and known to be over
+				w.report(100*time.Hour, autocontinue.Output{Turn: turn, Run: "sub-" + turn, ID: fmt.Sprint("o", i), Text: claim, Request: request})
+			}
+			last := fmt.Sprint("w", maxTurns+9)
+			w.at(101*time.Hour, func() { assert.Equal(t, last, w.view().Turn) })
+			w.report(102*time.Hour, autocontinue.Output{Turn: last, Run: "sub", ID: "o", Text: claim, Request: request})
+			w.end(200 * time.Hour)
+			w.play()
+			said := w.box.said()
+			assert.Equal(t, []string{"sub-w0 deliver superseded", "sub-w40 deliver superseded"}, said[maxTurns+10:maxTurns+12])
+			prompts := agent.told()
+			require.Len(t, prompts, maxTurns+11)
+			assert.Equal(t, last, prompts[maxTurns+10].Turn)
+		})
+	}
 }
