@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -48,6 +49,16 @@ func (w where) begin(ctx context.Context, c client.Client, name string, cfg sess
 	return run, nil
 }
 
+// commands is what there is besides the demonstration.
+const commands = `  worker -outbox DIR -- AGENT ARG…      do the work of sessions; each message is the agent's last argument
+  start NAME [CONFIG.json]              begin a session
+  say NAME TEXT                         speak to its agent; -id ID before NAME names the message
+  state NAME                            what it does, and which approvals wait
+  approve|deny NAME ITEM [REASON]       answer one
+  end NAME                              let it finish
+The flags of a command come before its arguments: temporal state -address localhost:7233 NAME
+`
+
 // ask does one of the commands that speak to a session.
 func ask(ctx context.Context, command string, args []string, stdout, stderr io.Writer) error {
 	var w where
@@ -60,7 +71,7 @@ func ask(ctx context.Context, command string, args []string, stdout, stderr io.W
 	args = fs.Args()
 	least := map[string]int{"start": 1, "say": 2, "state": 1, "approve": 2, "deny": 2, "end": 1}[command]
 	if len(args) < least {
-		return usage{fmt.Errorf("%s: %d arguments are needed, see the comment of the command", command, least)}
+		return usage{fmt.Errorf("%s: %d arguments are needed:\n%s", command, least, commands)}
 	}
 	name, args := args[0], args[1:]
 	var cfg session.Config
@@ -139,6 +150,9 @@ func config(args []string) (session.Config, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
 		return c, fmt.Errorf("%s: %w", args[0], err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return c, fmt.Errorf("%s: there is more in it than one configuration: one JSON object, see session.Config", args[0])
 	}
 	return c, c.Check()
 }

@@ -48,6 +48,10 @@ func demonstrate(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	fs.Uint64Var(&d.seed, "seed", 1, "of the sessions and of the killing, a `number` above 0")
 	fs.DurationVar(&d.kill, "kill", time.Second, "kill a worker about that often; 0 is never")
 	fs.DurationVar(&d.limit, "limit", 15*time.Minute, "give up after that `time`")
+	fs.Usage = func() {
+		fmt.Fprintf(stderr, "temporal [flags] demonstrates; with a command it is what a host would have:\n%sThe flags of the demonstration:\n", commands)
+		fs.PrintDefaults()
+	}
 	if err := parse(fs, args); err != nil {
 		return err
 	}

@@ -199,12 +199,17 @@ func TestWorkersModel(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.json")
 	require.NoError(t, os.WriteFile(bad, []byte(`{"max_continue": 2}`), 0o600))
+	twice := filepath.Join(t.TempDir(), "twice.json")
+	require.NoError(t, os.WriteFile(twice, []byte(`{"agent": true} {"model": true}`), 0o600))
 	for _, c := range []struct {
 		args []string
 		code int
 		want string
 	}{
 		{[]string{"-h"}, 0, "-reported"},
+		{[]string{"-h"}, 0, "start NAME [CONFIG.json]"},
+		{[]string{"approve", "name"}, 2, "approve|deny NAME ITEM"},
+		{[]string{"start", "s", twice}, 1, "more in it than one"},
 		{[]string{"worker", "-h"}, 0, "-outbox"},
 		{[]string{"worker"}, 2, "-outbox is required"},
 		{[]string{"-workers", "0"}, 2, "at least 1"},
