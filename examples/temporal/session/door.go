@@ -24,7 +24,10 @@ const anyMessage = `[{"gate": "context", "then": "allow"}]`
 const (
 	maxBody  = 512 << 10
 	maxItems = 1_000
+	maxDoor  = 4 << 20 // of a run's journal: what its calls say and return is in the history several times, which takes 50 MB
 )
+
+var errDoor = fmt.Errorf("the calls of a run and their results have %d MB at most", maxDoor>>20)
 
 // openDoor opens the gate of a new run, or of the one that wrote the journal.
 func openDoor(c Config, journal []byte) (*door, error) {
@@ -139,6 +142,9 @@ func (d *door) ended(run string) (string, bool) {
 // ask proposes calls of tools that the agent wants.
 func (s *session) ask(st *Step, calls []Call) error {
 	for _, c := range calls {
+		if len(s.door.journal)+len(c.Args) > maxDoor {
+			return errDoor
+		}
 		it, err := s.door.gate.Propose(workflow.Now(s.ctx), gate.Subject{
 			Kind: gate.Tool, Thread: s.Name, Run: st.Run, Call: c.ID, Tool: c.Tool, Body: c.Args,
 		})
@@ -171,7 +177,12 @@ func (d *door) done(now time.Time, id string, result json.RawMessage, err error)
 	if err != nil || len(result) == 0 {
 		result, _ = json.Marshal(map[string]string{"error": "the tool may or may not have done it: " + reasonOf(err)})
 	}
-	if _, err := d.gate.Done(now, id, result); err != nil {
+	if err == nil && len(d.journal)+len(result) > maxDoor {
+		err = errDoor
+	} else {
+		_, err = d.gate.Done(now, id, result)
+	}
+	if err != nil {
 		result, _ = json.Marshal(map[string]string{"error": "the tool ran, and its result could not be taken: " + err.Error()})
 		_, _ = d.gate.Done(now, id, result) // a few bytes of JSON for a call that executes are always taken
 	}
@@ -184,14 +195,17 @@ func reasonOf(err error) string {
 	return reason(err)
 }
 
-// answers says what became of calls.
+// answers says what became of calls, in what a payload may have.
 func (d *door) answers(ids []string) []Answer {
-	list := make([]Answer, 0, len(ids))
+	list, room := make([]Answer, 0, len(ids)), maxCarry
 	for _, id := range ids {
 		it, _ := d.gate.Item(id)
 		a := Answer{Call: it.Call, Tool: it.Tool, Status: string(it.Status), Result: it.Result}
 		if it.Status != gate.Done && it.Status != gate.Answered {
 			a.Reason = d.why(id, gate.ErrDenied)
+		}
+		if room -= size(a.Result); room < 0 {
+			a.Result, a.Reason = nil, "its result is too large to be handed over with those before: ask for less at a time"
 		}
 		list = append(list, a)
 	}

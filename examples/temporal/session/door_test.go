@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,6 +191,33 @@ func TestToolFails(t *testing.T) {
 	require.Len(t, answers, 2)
 	assert.Contains(t, string(answers[0].Result), "disk full")
 	assert.Contains(t, string(answers[1].Result), "has no tool")
+}
+
+// TestResultsTooLarge: what tools return is neither more than an agent can be handed at once, nor than a history takes.
+func TestResultsTooLarge(t *testing.T) {
+	large, err := json.Marshal(strings.Repeat("x", 300<<10))
+	require.NoError(t, err)
+	agent := &script{run: func(_ context.Context, n int, p Prompt) (Reply, error) {
+		var list []Call
+		for i := range 8 {
+			list = append(list, Call{fmt.Sprint(n, "-", i), "read", json.RawMessage(`{}`)})
+		}
+		return Reply{Text: "More.", Calls: list}, nil
+	}}
+	w := newWorld(t, Config{Agent: true, Gate: rules(t, `[{"gate": "context", "then": "allow"}, {"tool": "read", "then": "allow"}]`)},
+		Activities{Agent: agent, Tools: map[string]Tool{"read": func(context.Context, json.RawMessage) (json.RawMessage, error) { return large, nil }}})
+	w.say(0, "w1", "read it all")
+	w.end(time.Hour)
+	w.play()
+	assert.Equal(t, []string{"run-1 deliver crash_guard"}, w.box.said())
+	assert.Contains(t, w.box.deeds[0].Text, "4 MB at most")
+	told := agent.told()
+	require.Greater(t, len(told), 2)
+	assert.Equal(t, large, []byte(told[1].Answers[0].Result))
+	assert.Contains(t, told[1].Answers[7].Reason, "too large")
+	for _, p := range told {
+		assert.Less(t, size(p), 3<<19, "a payload has 2 MB at most")
+	}
 }
 
 func TestCallsThatCannotBeTaken(t *testing.T) {
