@@ -59,7 +59,14 @@ func (a *AutoContinue) Reset(ctx context.Context, session string) error {
 	if session == "" {
 		return ErrNoSession
 	}
-	err := a.cfg.Store.Update(ctx, session, func(s State) (State, error) { return s.Reset(), nil })
+	reset := false
+	err := a.cfg.Store.Update(ctx, session, func(s State) (State, error) {
+		reset = true
+		return s.Reset(), nil
+	})
+	if err == nil && !reset {
+		err = errUndecided
+	}
 	if err != nil {
 		return fmt.Errorf("autocontinue: reset: %w", err)
 	}
