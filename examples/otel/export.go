@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -82,8 +83,14 @@ func newExport(ctx context.Context, scraped bool, getenv func(string) string, st
 
 // otlp reports whether the environment asks for OTLP. The exporters read the endpoint, headers and the rest themselves.
 func otlp(getenv func(string) string) (bool, error) {
-	if getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" {
+	const variable = "OTEL_EXPORTER_OTLP_ENDPOINT"
+	endpoint := getenv(variable)
+	if endpoint == "" {
 		return false, nil
+	}
+	// What is no URL the exporters would leave for their default, without a word that anybody sees.
+	if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return false, fmt.Errorf("%s is %q: give it as a URL, such as http://localhost:4318", variable, endpoint)
 	}
 	if p := getenv("OTEL_EXPORTER_OTLP_PROTOCOL"); p != "" && p != "http/protobuf" {
 		return false, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q: this program speaks http/protobuf alone, usually at port 4318", p)

@@ -192,6 +192,8 @@ func TestBadUse(t *testing.T) {
 		{args: []string{"-listen", "nowhere:port"}, code: 1, want: "-listen: "},
 		{args: []string{"-h"}, code: 0, want: "-listen address"},
 		{env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, code: 1, want: "http/protobuf alone"},
+		{env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318"}, code: 1, want: "such as http://localhost:4318"},
+		{env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "ht tp://x"}, code: 1, want: "give it as a URL"},
 	} {
 		var stdout, stderr bytes.Buffer
 		assert.Equal(t, tt.code, run(t.Context(), tt.args, func(key string) string { return tt.env[key] }, &stdout, &stderr))
