@@ -17,6 +17,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/coach"
 	"github.com/sidecoach/sidecoach/examples/nats/natskv"
 )
 
@@ -236,6 +237,7 @@ func hold(ctx context.Context, m jetstream.Msg, ackWait time.Duration) (stop fun
 // act does what was decided. A message to the agent and one to the human are one here: a line of a stream that takes each
 // decision's ID once. It returns whether it had been taken before.
 func (w *worker) act(ctx context.Context, a act) (again bool, err error) {
+	a.fit()
 	line, err := json.Marshal(a)
 	if err != nil {
 		return false, err
@@ -254,7 +256,7 @@ const requestTime = 5 * time.Second
 
 // note writes e to the journal.
 func (w *worker) note(ctx context.Context, e entry) error {
-	e.Took.Journal = w.journalled.Load()
+	e.Took.Journal, e.Session = w.journalled.Load(), name(e.Session)
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -292,6 +294,25 @@ type act struct {
 	Decision string              `json:"decision"`
 	Action   autocontinue.Action `json:"action"`
 	Message  string              `json:"message,omitempty"`
+}
+
+// fit makes the act a message that a server takes: 1 MB as JSON, by default. One that it never takes would come again for ever,
+// with every output behind it waiting.
+func (a *act) fit() {
+	for _, id := range []*string{&a.Session, &a.Turn, &a.Run, &a.Output} {
+		*id = name(*id)
+	}
+	if a.Action == autocontinue.Deliver {
+		a.Message = coach.Clean(a.Message, 100_000) // of an output that could not be read
+	}
+}
+
+// name is an ID or, if that is longer than any that is meant as one, its beginning.
+func name(id string) string {
+	if len(id) <= 1000 {
+		return id
+	}
+	return coach.Clean(id, 200)
 }
 
 // pause waits, and reports whether it waited to the end: ctx is not done.

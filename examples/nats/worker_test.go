@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,8 +25,11 @@ func TestHopelessOutputsAreShown(t *testing.T) {
 	require.NoError(t, err)
 	defer nc.Close()
 	require.NoError(t, prepare(ctx, js, time.Second, 1))
+	long := strings.Repeat("i", 300<<10)
 	for _, data := range []string{
-		"not json", `{"at":1,"output":{"session":"","id":"1","text":"Which one?"}}`, `{"at":2,"output":{"session":"s","id":"2","text":"Next I'll run the tests."}}`,
+		"not json", strings.Repeat("\x01\xff", 200<<10), // six times as much as JSON
+		fmt.Sprintf(`{"at":3,"output":{"session":%q,"turn":%q,"run":"\u0001%s","id":"3","text":"Which one?"}}`, long, long, long),
+		`{"at":1,"output":{"session":"","id":"1","text":"Which one?"}}`, `{"at":2,"output":{"session":"s","id":"2","text":"Next I'll run the tests."}}`,
 	} {
 		_, err := js.Publish(ctx, outputSubject(0), []byte(data))
 		require.NoError(t, err)
@@ -35,15 +39,16 @@ func TestHopelessOutputsAreShown(t *testing.T) {
 	require.NoError(t, err)
 	acts, err := read[act](ctx, js, actStream)
 	require.NoError(t, err)
-	require.Len(t, acts, 3)
+	require.Len(t, acts, 5)
 	assert.Equal(t, []any{autocontinue.Deliver, "not json"}, []any{acts[0].Action, acts[0].Message})
-	assert.Equal(t, []any{autocontinue.Deliver, "1"}, []any{acts[1].Action, acts[1].Output})
-	assert.Equal(t, []any{autocontinue.Continue, "2"}, []any{acts[2].Action, acts[2].Output})
+	assert.Equal(t, []any{autocontinue.Deliver, "3"}, []any{acts[2].Action, acts[2].Output})
+	assert.Equal(t, []any{autocontinue.Deliver, "1"}, []any{acts[3].Action, acts[3].Output})
+	assert.Equal(t, []any{autocontinue.Continue, "2"}, []any{acts[4].Action, acts[4].Output})
 	journal, err := read[entry](ctx, js, journalStream)
 	require.NoError(t, err)
-	require.Len(t, journal, 2)
-	assert.True(t, journal[0].Shown)
-	assert.Contains(t, journal[0].Error, "empty session ID")
+	require.Len(t, journal, 3)
+	assert.True(t, journal[1].Shown)
+	assert.Contains(t, journal[1].Error, "empty session ID")
 }
 
 func TestHopeless(t *testing.T) {
