@@ -54,6 +54,15 @@ func TestSpansAreWithinTheirParents(t *testing.T) {
 	assert.Equal(t, codes.Unset, handle.Status().Code)
 }
 
+func TestAStepThatPanicsEndsItsSpan(t *testing.T) {
+	l := newLoop(t, autocontinue.Config{})
+	l.says = func(context.Context, classify.Input) (classify.Result, error) { panic("a bug") }
+	assert.PanicsWithValue(t, "a bug", func() {
+		_, _ = l.Handle(t.Context(), autocontinue.Output{Session: "chat", Text: "x"})
+	})
+	assert.Equal(t, codes.Error, l.span(t, "sidecoach.classify").Status().Code)
+}
+
 // A host that hands events on itself, without Starter.
 func TestAnEventAloneMakesASpan(t *testing.T) {
 	l := newLoop(t, autocontinue.Config{})

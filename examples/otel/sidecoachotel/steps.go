@@ -58,6 +58,7 @@ func (b both) Observe(ctx context.Context, e autocontinue.Event) error {
 func (o *Observer) Classifier(c classify.Classifier) classify.Classifier {
 	return classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (classify.Result, error) {
 		ctx, end := o.step(ctx, "classify")
+		defer end(errPanicked)
 		r, err := c.Classify(ctx, in)
 		end(err)
 		return r, err
@@ -74,6 +75,7 @@ type verifier struct {
 
 func (v verifier) Verify(ctx context.Context, out autocontinue.Output, r classify.Result) (autocontinue.Verification, error) {
 	ctx, end := v.o.step(ctx, "verify")
+	defer end(errPanicked)
 	found, err := v.next.Verify(ctx, out, r)
 	status := code(found.Status, statuses)
 	switch {
@@ -98,6 +100,7 @@ type store struct {
 
 func (s store) Load(ctx context.Context, session string) (autocontinue.State, error) {
 	ctx, end := s.o.step(ctx, "load")
+	defer end(errPanicked)
 	state, err := s.next.Load(ctx, session)
 	end(err)
 	return state, err
@@ -105,6 +108,7 @@ func (s store) Load(ctx context.Context, session string) (autocontinue.State, er
 
 func (s store) Update(ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error)) error {
 	ctx, end := s.o.step(ctx, "update")
+	defer end(errPanicked)
 	calls := 0
 	var refused error // by fn, in its last call: no failure of the store
 	err := s.next.Update(ctx, session, func(old autocontinue.State) (autocontinue.State, error) {
@@ -125,11 +129,19 @@ func (s store) Update(ctx context.Context, session string, fn func(autocontinue.
 	return err
 }
 
-// step opens the span of a step; the function that it returns ends it.
+// errPanicked is what a step ends with that does not return.
+var errPanicked = errors.New("sidecoachotel: it panicked")
+
+// step opens the span of a step; the function that it returns ends it when it is called first, and then does nothing.
 func (o *Observer) step(ctx context.Context, name string) (context.Context, func(error, ...attribute.KeyValue)) {
 	start := time.Now()
 	inside, span := o.open(ctx, "sidecoach."+name)
+	ended := false
 	return inside, func(err error, more ...attribute.KeyValue) {
+		if ended {
+			return
+		}
+		ended = true
 		defer func() {
 			if p := recover(); p != nil {
 				otel.Handle(panicked(p))
