@@ -26,48 +26,61 @@ func (s *geminiScript) entries(line []byte, _ int64, emit func(entry)) bool {
 	if s.lines != nil || isMessageEnd(line) {
 		return s.indented(line, emit)
 	}
-	if !isObject(line) {
+	l, ok := geminiLineOf(line)
+	if !ok {
 		return false
 	}
-	var id, kind, session string
-	var set, patch, rewind, messages []byte
+	switch {
+	case l.rewind != nil:
+		if s.rewind == "" {
+			s.rewind = textOf(l.rewind)
+		}
+	case l.set != nil:
+		if m := member(l.set, "messages"); m != nil {
+			s.all(m, emit)
+		}
+	case l.patch != nil:
+		s.patch(l.patch)
+	case l.messages != nil && l.session != "":
+		s.all(l.messages, emit)
+	case l.id != "" && l.kind != "":
+		s.message(line, emit)
+	default:
+		return l.session != ""
+	}
+	return true
+}
+
+// geminiLine is what tells a line of Gemini CLI's sessions from others.
+type geminiLine struct {
+	id, kind, session            string
+	messages, set, patch, rewind []byte
+}
+
+// geminiLineOf reports false for what is no object.
+func geminiLineOf(line []byte) (l geminiLine, ok bool) {
+	if !isObject(line) {
+		return l, false
+	}
 	for key, v := range members(line) {
 		switch key {
 		case "id":
-			id = textOf(v)
+			l.id = textOf(v)
 		case "type":
-			kind = textOf(v)
+			l.kind = textOf(v)
 		case "sessionId":
-			session = textOf(v)
+			l.session = textOf(v)
 		case "messages":
-			messages = v
+			l.messages = v
 		case "$set":
-			set = v
+			l.set = v
 		case "$patch":
-			patch = v
+			l.patch = v
 		case "$rewindTo":
-			rewind = v
+			l.rewind = v
 		}
 	}
-	switch {
-	case rewind != nil:
-		if s.rewind == "" {
-			s.rewind = textOf(rewind)
-		}
-	case set != nil:
-		if m := member(set, "messages"); m != nil {
-			s.all(m, emit)
-		}
-	case patch != nil:
-		s.patch(patch)
-	case messages != nil && session != "":
-		s.all(messages, emit)
-	case id != "" && kind != "":
-		s.message(line, emit)
-	default:
-		return session != ""
-	}
-	return true
+	return l, true
 }
 
 // all reads an array of messages that stand in place of all before.

@@ -17,47 +17,25 @@ type geminiSaid struct{ id, text string }
 // entries calls emit like [script.entries], but for lines in their order.
 func (s *geminiSession) entries(line []byte, _ int64, emit func(entry)) bool {
 	s.about = about{}
-	if !isObject(line) {
-		return false
-	}
-	var id, kind, session string
-	var set, rewind, patch, messages []byte
-	for key, v := range members(line) {
-		switch key {
-		case "id":
-			id = textOf(v)
-		case "type":
-			kind = textOf(v)
-		case "sessionId":
-			session = textOf(v)
-		case "messages":
-			messages = v
-		case "$set":
-			set = v
-		case "$rewindTo":
-			rewind = v
-		case "$patch":
-			patch = v
-		}
-	}
+	l, ok := geminiLineOf(line)
 	switch {
-	case s.document && (id == "" || kind == ""):
+	case !ok, s.document && (l.id == "" || l.kind == ""):
 		return false
-	case rewind != nil: // the human went back: the agent had paused
-		s.about.targets = []string{textOf(rewind)}
+	case l.rewind != nil: // the human went back: the agent had paused
+		s.about.targets = []string{textOf(l.rewind)}
 		emit(entry{kind: notice})
 		s.anew = true
-	case set != nil:
-		s.about.changes = member(set, "messages") != nil
-	case patch != nil:
-		s.patch(patch)
-	case messages != nil && session != "":
+	case l.set != nil:
+		s.about.changes = member(l.set, "messages") != nil
+	case l.patch != nil:
+		s.patch(l.patch)
+	case l.messages != nil && l.session != "":
 		s.about.changes = true
-	case id != "" && geminiKinds[kind]:
-		s.about.names = []string{id}
+	case l.id != "" && geminiKinds[l.kind]:
+		s.about.names = []string{l.id}
 		s.message(line, emit)
 	default:
-		return session != "" && kind == ""
+		return l.session != "" && l.kind == ""
 	}
 	return true
 }
