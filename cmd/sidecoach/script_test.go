@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/stretchr/testify/require"
 )
 
 func TestMain(m *testing.M) {
@@ -22,22 +21,10 @@ func TestMain(m *testing.M) {
 //	exits STATUS program [args...]
 //
 // which runs a program as exec does and wants that exit status.
-//
-// Under the race detector the program is one that was built without it: a process with it takes forty times as long to start,
-// and what a process does at the same time is tested in this one, with it.
 func TestScripts(t *testing.T) {
-	plain := ""
-	if raceDetector {
-		plain = t.TempDir()
-		out, err := exec.Command("go", "build", "-buildvcs=false", "-o", plain+string(filepath.Separator), ".").CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			if plain != "" {
-				env.Setenv("PATH", plain+string(filepath.ListSeparator)+env.Getenv("PATH"))
-			}
 			cache, err := exec.Command("go", "env", "GOCACHE").Output() // a cache of its own would build the standard library
 			if err == nil {
 				env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
