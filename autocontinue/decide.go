@@ -216,6 +216,7 @@ func (f Facts) coach(s State, attempt int) coach.Context {
 	if in.Evidence == nil {
 		in.Evidence = f.Output.Evidence
 	}
+	in.Work = f.Output.Work
 	return in
 }
 

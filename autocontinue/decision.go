@@ -28,6 +28,7 @@ type Output struct {
 	Failed   bool                `json:"failed,omitempty"`   // the run crashed or was cut off; Text may be the error
 	Hold     string              `json:"hold,omitempty"`     // why the host forbids continuing: "plan mode", "aborted", "background work"
 	Evidence []classify.Evidence `json:"evidence,omitempty"` // what the host saw itself; outweighs prose
+	Work     classify.Work       `json:"work,omitzero"`      // what the agent did, from its transcript; outweighs prose
 
 	Continues int `json:"continues,omitempty"` // how often the host knows it continued this turn; the larger of this and State's holds
 	Resets    int `json:"resets,omitempty"`    // set by Handle: State.Resets when the output came in; other than the state's now, its turn is over

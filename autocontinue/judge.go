@@ -38,7 +38,7 @@ func (a *AutoContinue) Judge(ctx context.Context, s State, out Output) (Facts, e
 // judge gathers what Decide needs to know about out. S is the session's state, used is how often out's turn was continued.
 func (a *AutoContinue) judge(ctx context.Context, s State, used int, out Output) (Facts, error) {
 	f := Facts{Output: out}
-	in := classify.Input{Text: out.Text, Request: out.Request, Evidence: out.Evidence, Coached: used}
+	in := classify.Input{Text: out.Text, Request: out.Request, Evidence: out.Evidence, Work: out.Work, Coached: used}
 	if s.ours(in.Request) {
 		in.Request = ""
 	}

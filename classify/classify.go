@@ -102,6 +102,7 @@ type Input struct {
 	SkillHint string     `json:"skill_hint,omitempty"` // the evidence that skill asks for
 	Criteria  []string   `json:"criteria,omitempty"`   // open success criteria of the plan
 	Evidence  []Evidence `json:"evidence,omitempty"`   // what the host saw itself; outweighs prose
+	Work      Work       `json:"work,omitzero"`        // what the agent did, as the host saw it; outweighs prose
 	Coached   int        `json:"coached,omitempty"`    // how often this turn was coached already
 }
 

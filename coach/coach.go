@@ -44,6 +44,7 @@ type Context struct {
 	PlanFile string                 // the plan's name; only if the plan exists
 	Feedback string                 // a verifier's findings, one a line, worst first
 	Evidence []classify.Evidence    // what the host saw itself, in order of time
+	Work     classify.Work          // what the agent did, as the host saw it
 	Criteria *plancriteria.Criteria // of the plan; nil when they cannot be read
 	Skill    *skills.Skill          // the active skill, if any
 	Attempt  int                    // which coaching this is for the same gap in this turn; below 1 is 1

@@ -1,0 +1,236 @@
+// Package plaintext answers one question: what does a human see of a text?
+//
+// Agents, plans, judges and tools hand us text that we show to people, send to models and compare. This package decides,
+// for all rooms, which characters cannot be seen, how they are shown or dropped, and whether a text is a message of ours:
+//
+//   - [Visible] and [VisibleLines] show a text to a person; each unseen character becomes an escape such as \u202e.
+//   - [Clean] and [Line] prepare a text for a model or for a message; unseen characters are dropped.
+//   - [IsBlank] tells whether a person would see anything at all.
+//   - [IsOurs] tells whether a text begins with [Prefix]. [Disarm] makes a forged prefix harmless.
+//
+// Everything here is pure and safe for concurrent use. Time is linear in the length of the text.
+//
+// # Limits
+//
+// The package judges characters, not fonts. A letter of another alphabet that looks like a Latin one is visible; only
+// [Fold], and thus [IsOurs] and [Disarm], see through it. Markup is left alone: escape it for the place where it is shown.
+//
+// # Errors
+//
+// No function fails. Invalid UTF-8 is text like any other: [Visible] writes its bytes as escapes, [Clean] as U+FFFD.
+package plaintext
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsInvisible reports whether a person sees nothing of r, or a terminal acts on it: control and format characters (zero
+// width and bidirectional ones among them), variation selectors, fillers, tags and noncharacters. White space is not
+// invisible, see [IsSpace]. The rule follows Unicode's categories and its property Default_Ignorable_Code_Point, in the
+// version of Go's package unicode.
+func IsInvisible(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return (r < ' ' || r == 0x7f) && !IsSpace(r)
+	case IsSpace(r):
+		return false
+	case r&0xfffe == 0xfffe, 0xfdd0 <= r && r <= 0xfdef: // noncharacters
+		return true
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
+}
+
+// blank are characters that count as printable and show nothing, beside those that Unicode calls ignorable.
+var blank = &unicode.RangeTable{
+	R16: []unicode.Range16{{0x17b4, 0x17b5, 1}},                          // Khmer inherent vowels
+	R32: []unicode.Range32{{0x16fe4, 0x16fe4, 1}, {0x1d159, 0x1d159, 1}}, // Khitan filler, musical null notehead
+}
+
+// IsSpace reports whether r separates words: Unicode's white space, line and paragraph separators included, and the blank
+// Braille pattern.
+func IsSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
+
+// IsBlank reports whether nothing of text can be seen: white space, invisible characters, terminal escape sequences, or
+// nothing at all.
+func IsBlank(text string) bool {
+	for i := 0; i < len(text); {
+		if n := EscapeSequence(text[i:]); n > 0 {
+			i += n
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !IsSpace(r) && !IsInvisible(r) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// EscapeSequence returns the length in bytes of the terminal escape sequence that s begins with, or 0. It knows control
+// sequences such as a colour ("\x1b[31m") and strings such as a title or a hyperlink ("\x1b]…\a"), as in ECMA-48. An
+// unfinished sequence is none.
+func EscapeSequence(s string) int {
+	if len(s) < 2 || s[0] != '\x1b' {
+		return 0
+	}
+	switch s[1] {
+	case '[':
+		i := 2
+		for i < len(s) && i < 64 && 0x30 <= s[i] && s[i] <= 0x3f {
+			i++
+		}
+		for i < len(s) && i < 64 && 0x20 <= s[i] && s[i] <= 0x2f {
+			i++
+		}
+		if i < len(s) && 0x40 <= s[i] && s[i] <= 0x7e {
+			return i + 1
+		}
+	case ']', 'P', '_', '^', 'X':
+		end := strings.IndexAny(s[2:min(len(s), 4096)], "\a\x1b")
+		if end < 0 {
+			return 0
+		}
+		if i := 2 + end; s[i] == '\a' {
+			return i + 1
+		} else if strings.HasPrefix(s[i:], "\x1b\\") {
+			return i + 2
+		}
+	}
+	return 0
+}
+
+// StripEscapes returns s without its terminal escape sequences.
+func StripEscapes(s string) string {
+	if strings.IndexByte(s, '\x1b') < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		if n := EscapeSequence(s[i:]); n > 0 {
+			i += n
+			continue
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	return b.String()
+}
+
+// Visible returns s for one line that a person reads. Each invisible, private or unassigned character, line break and
+// unusual space becomes an escape: \x1b, \u202e, \U000e0041, and \xff for a byte that is not UTF-8. A joiner or variation selector stays where
+// scripts and emoji need it: right after a visible character that can take it. Printable characters stay, also a
+// backslash; so the result is for the eye and cannot be read back.
+func Visible(s string) string { return visible(s, false) }
+
+// VisibleLines is [Visible] for text of several lines: line feeds and tabs stay, and "\r\n" becomes "\n".
+func VisibleLines(s string) string { return visible(strings.ReplaceAll(s, "\r\n", "\n"), true) }
+
+func visible(s string, lines bool) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	before := ' ' // the visible character just before; a space after an escape
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case r == ' ', lines && (r == '\n' || r == '\t'),
+			isVisible(r), joins(before, r, s[n:]):
+			b.WriteString(s[:n])
+			before, s = r, s[n:]
+			continue
+		case r < utf8.RuneSelf:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+		before, s = ' ', s[n:]
+	}
+	return b.String()
+}
+
+func isVisible(r rune) bool { return unicode.IsPrint(r) && !IsSpace(r) && !IsInvisible(r) }
+
+// joins reports whether r is a joiner or a variation selector in its proper place: after a character that it changes and,
+// for a joiner, before one that it joins.
+func joins(before, r rune, after string) bool {
+	const zwnj, zwj, textStyle, emojiStyle = '\u200c', '\u200d', '\ufe0e', '\ufe0f'
+	switch r {
+	case textStyle, emojiStyle:
+		return before >= utf8.RuneSelf && !unicode.IsLetter(before) && isVisible(before) ||
+			strings.ContainsRune("0123456789#*", before)
+	case zwnj, zwj:
+		next, _ := utf8.DecodeRuneInString(after)
+		return (before >= utf8.RuneSelf && isVisible(before) || before == emojiStyle) &&
+			next >= utf8.RuneSelf && next != utf8.RuneError && isVisible(next)
+	}
+	return false
+}
+
+// Clean returns s for a model to read: valid UTF-8, line ends as "\n", without terminal escape sequences and invisible
+// characters. White space stays.
+func Clean(s string) string {
+	if isClean(s) {
+		return s
+	}
+	s = strings.ReplaceAll(strings.ToValidUTF8(StripEscapes(s), "\ufffd"), "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r', r == '\u2028', r == '\u2029':
+			return '\n'
+		case IsInvisible(r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func isClean(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return r == '\r' || r == '\u2028' || r == '\u2029' || IsInvisible(r)
+	})
+}
+
+// Line returns s on one line: cleaned as by [Clean], white space folded to single spaces, none at the ends, and cut to
+// max characters as by [Cut].
+func Line(s string, max int) string {
+	cut := ""
+	if n := 16 * max; 0 < n && n < len(s) { // enough for max characters, or for more blanks than anybody misses
+		for n > 0 && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		s, cut = s[:n], "…"
+	}
+	return Cut(strings.Join(strings.FieldsFunc(Clean(s), IsSpace), " ")+cut, max)
+}
+
+// Cut shortens s to at most max characters (Unicode code points). A text that is cut ends with "…", which counts, and is
+// cut between words where a word ends among its last 20 characters. Cut returns "" for a max below 1.
+func Cut(s string, max int) string {
+	if max < 1 {
+		return ""
+	}
+	if len(s) <= max || utf8.RuneCountInString(s) <= max {
+		return s
+	}
+	end, n := 0, 0
+	for i := range s {
+		if n == max-1 {
+			end = i
+			break
+		}
+		n++
+	}
+	s = s[:end]
+	if i := strings.LastIndexFunc(s, IsSpace); i > len(s)/2 && utf8.RuneCountInString(s[i:]) <= 20 {
+		s = s[:i]
+	}
+	return strings.TrimRightFunc(s, IsSpace) + "…"
+}
