@@ -113,6 +113,7 @@ type Result struct {
 	Reason                string     `json:"reason"`                  // for people; never parsed
 	CoachingMessage       string     `json:"coaching_message"`        // written by an LLM; in JSON null when empty
 	WasRejectedCompletion bool       `json:"was_rejected_completion"` // claims completion without showing it; only with Status
+	Language              string     `json:"language,omitempty"`      // "en", "zh", …: the text's, if the heuristic knows it
 	Source                string     `json:"source"`                  // which classifier answered: "heuristic", "llm", …
 	Signals               []Signal   `json:"signals,omitempty"`       // by position; also beside an LLM's verdict
 	SignalsDropped        int        `json:"signals_dropped,omitempty"`

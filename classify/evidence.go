@@ -113,10 +113,13 @@ func (r Result) shown(host []Evidence) (have kindSet) {
 
 // claimed are the claims of something certain, by their names, and the evidence that each calls for.
 var claimed = map[string]EvidenceKind{
-	"tests":        EvidenceTests,
-	"build":        EvidenceExitCode,
-	"commit":       EvidenceCommit,
-	"pull_request": EvidencePullRequest,
+	ClaimTests:       EvidenceTests,
+	ClaimBuild:       EvidenceExitCode,
+	ClaimLint:        EvidenceExitCode,
+	ClaimTypes:       EvidenceExitCode,
+	ClaimCommit:      EvidenceCommit,
+	ClaimPush:        EvidenceCommit,
+	ClaimPullRequest: EvidencePullRequest,
 }
 
 // servesFor is another kind of evidence that does as well.

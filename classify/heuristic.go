@@ -138,6 +138,9 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 	}
 	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, table: rd.reader.weigh, p: rd.reader.weigh.probabilities(rd.sheet.held)}
 	r := v.result()
+	if rd.fits() {
+		r.Language = languageOf(rd.reader.tongue, in.Text)
+	}
 	h.done(rd, req)
 	return r, nil
 }

@@ -20,6 +20,7 @@ type lexicon struct {
 	numbers   []tokenKind // by number of a word: what kind of number it is
 
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
+	lint, typecheck, push                                                                  wordSet // what a claim is about
 	among, asks, alien, common                                                             wordSet // those that it may define, and [words]
 
 	questions []string // the words of asks
@@ -151,6 +152,7 @@ func (lex *lexicon) asked() []askedGroup {
 		{"@fail", &lex.fail, true}, {"@tests", &lex.test, true}, {"@id", &lex.otherID, true}, {"@whole", &lex.whole, true},
 		{"@other", &lex.other, true}, {"@unreal", &lex.unreal, true}, {"@of", &lex.of, true}, {"@finite", &lex.finiteVerbs, true},
 		{"@or", &lex.or, true},
+		{"@lint", &lex.lint, false}, {"@types", &lex.typecheck, false}, {"@push", &lex.push, false},
 		{"@among", &lex.among, false}, // stand between a whole and its part
 		{"@asks", &lex.asks, false},   // by which a sentence ends that asks without a question mark
 		{"@alien", &lex.alien, false},

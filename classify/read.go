@@ -3,7 +3,6 @@ package classify
 import (
 	"bytes"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -65,67 +64,12 @@ type seen struct {
 	or                        bool // it has the word "or"
 }
 
-// block is a line of prose, or several of which each goes on with the sentence of the one before: its end is the last one's.
-type block struct {
-	line
-	size  int // bytes of the lines' content: line breaks, blank lines and trailing spaces between them don't count
-	marks quoteMarks
-}
-
-const (
-	maxBlock = 2 * maxLine
-	maxSpan  = 8 * maxBlock // with all that stands between the lines: the one place where white space counts
-)
-
-// quoteMarks are how many marks there are that open or close code spans and quotes.
-type quoteMarks struct{ ticks, straight, opening, closing int }
-
-func marksIn(s string) quoteMarks {
-	n := quoteMarks{ticks: strings.Count(s, "`"), straight: strings.Count(s, `"`)}
-	if strings.IndexByte(s, '\xE2') >= 0 { // with which both begin
-		n.opening, n.closing = strings.Count(s, "“"), strings.Count(s, "”")
-	}
-	return n
-}
-
-func (n *quoteMarks) add(more quoteMarks) {
-	n.ticks += more.ticks
-	n.straight += more.straight
-	n.opening += more.opening
-	n.closing += more.closing
-}
-
-// leaveOpen reports whether a quote or a code span is open that a line with the marks of next closes.
-func (n *quoteMarks) leaveOpen(next quoteMarks) bool {
-	return n.ticks%2 == 1 && next.ticks%2 == 1 || n.straight%2 == 1 && next.straight%2 == 1 || n.opening > n.closing && next.closing > 0
-}
-
 // read passes over the text once.
 func (rd *reading) read(request bool) {
 	lines := lineReader{text: rd.text}
-	var block block // pending prose
-	for {
-		l, ok := lines.next()
-		if !ok {
-			break
-		}
-		if l.kind == blankLine || l.start >= l.end && (l.kind == paragraphLine || l.kind == fencedLine) {
-			continue
-		}
-		rd.lines[l.kind]++
-		if !l.kind.voice() {
-			rd.prose(block.line, request)
-			block.line = line{}
-			if !request {
-				rd.data(l, lines.fence.kind)
-			}
-			if l.kind == fenceLine && !lines.fence.open {
-				rd.endRegion()
-			}
-			rd.lastLine = l.kind
-			continue
-		}
+	lines.blocks(func(l line) {
 		rd.endRegion()
+		rd.lines[l.kind]++
 		if l.numbered {
 			rd.numbered++
 		}
@@ -135,44 +79,21 @@ func (rd *reading) read(request bool) {
 		case tickedBox:
 			rd.ticked++
 		}
-		marks := marksIn(rd.text[l.start:l.end])
-		if block.end > 0 && rd.continues(&block, l, marks) {
-			block.end = l.end
-			block.size += l.end - l.start
-			block.marks.add(marks)
-			continue
-		}
-		rd.prose(block.line, request)
-		block.line, block.size, block.marks = l, l.end-l.start, marks
+		rd.prose(l, request)
 		rd.lastLine = l.kind
-	}
+	}, func(l line) {
+		rd.lines[l.kind]++
+		if !request {
+			rd.data(l, lines.fence.kind)
+		}
+		if l.kind == fenceLine && !lines.fence.open {
+			rd.endRegion()
+		}
+		rd.lastLine = l.kind
+	})
 	rd.openFence = lines.fence.open
 	rd.endRegion()
-	rd.prose(block.line, request)
 	rd.settle()
-}
-
-// continues reports whether l, whose quote marks are marks, goes on with the sentence that block, hard-wrapped, left open.
-func (rd *reading) continues(block *block, l line, marks quoteMarks) bool {
-	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine ||
-		block.size+l.end-l.start > maxBlock || l.end-block.start > maxSpan {
-		return false
-	}
-	if block.marks.leaveOpen(marks) {
-		return true
-	}
-	if block.size < 40 {
-		return false
-	}
-	switch rd.text[block.end-1] {
-	case '.', '!', '?', ':', ';', '|':
-		return false
-	}
-	if r, _ := utf8.DecodeLastRuneInString(rd.text[block.start:block.end]); r == '。' || r == '！' || r == '？' || r == '：' || r == '；' {
-		return false
-	}
-	r, _ := utf8.DecodeRuneInString(rd.text[l.start:])
-	return r == '`' || r == '(' || unicode.IsLower(r)
 }
 
 // data looks for evidence and stack traces in a line that is not the agent's voice.
@@ -329,7 +250,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 		if pat.clause {
 			last = rd.clauseEnd(s, last)
 		}
-		rd.signal(r, l.start+int(rd.toks[m.first].start), l.start+int(rd.toks[last-1].end))
+		rd.signalNamed(r, rd.claimName(r, m), l.start+int(rd.toks[m.first].start), l.start+int(rd.toks[last-1].end))
 	}
 	if !request {
 		rd.exceptions(l, s, &mark)
@@ -349,10 +270,31 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 	rd.sentences++
 }
 
-func (rd *reading) signal(r, start, end int) {
+// claimName returns which check a claim is about: a claim of a build by its words may be one of a linter.
+func (rd *reading) claimName(r int, m match) string {
+	name := rd.lex.rules[r].name
+	if rd.lex.rules[r].kind != SignalClaim {
+		return name
+	}
+	for i := m.first; i < m.last; i++ {
+		switch id := rd.toks[i].id; {
+		case name == ClaimBuild && rd.lex.lint.has(id):
+			return ClaimLint
+		case name == ClaimBuild && rd.lex.typecheck.has(id):
+			return ClaimTypes
+		case name == ClaimCommit && rd.lex.push.has(id):
+			return ClaimPush
+		}
+	}
+	return name
+}
+
+func (rd *reading) signal(r, start, end int) { rd.signalNamed(r, rd.lex.rules[r].name, start, end) }
+
+func (rd *reading) signalNamed(r int, name string, start, end int) {
 	if w := rd.lex.rules[r].weight; w > 0 {
 		w *= 0.4 + 0.6*float64(end)/float64(len(rd.text)) // the end weighs most
-		rd.signals.add(Signal{Kind: rd.lex.rules[r].kind, Name: rd.lex.rules[r].name, Start: start, End: end, Weight: w})
+		rd.signals.add(Signal{Kind: rd.lex.rules[r].kind, Name: name, Start: start, End: end, Weight: w})
 	}
 }
 

@@ -5,7 +5,7 @@ type SignalKind string
 
 // The kinds of signals.
 const (
-	SignalClaim    SignalKind = "claim"    // says that work is done; Name says which: "done", "tests", "build", "commit", "pull_request", …
+	SignalClaim    SignalKind = "claim"    // says that work is done; Name is a claim name below
 	SignalHedge    SignalKind = "hedge"    // weakens a claim: "should work now"
 	SignalEvidence SignalKind = "evidence" // shows that work was done; Name is an [EvidenceKind]
 	SignalPromise  SignalKind = "promise"  // announces instead of doing: "will report back"
@@ -16,6 +16,21 @@ const (
 	SignalGap      SignalKind = "gap"      // admits that something is missing or unfinished
 	SignalProgress SignalKind = "progress" // is at work or names the next step
 	SignalAnswer   SignalKind = "answer"   // answers what was asked
+)
+
+// The names of claims that say which check or act they are about. Other claims say only that work was done: "edit" and
+// "past" name a change ("Fixed the header"), "submit" and others are signs for the verdict.
+const (
+	ClaimDone        = "done"         // the work as a whole
+	ClaimEdit        = "edit"         // a change of files
+	ClaimTests       = "tests"        // tests pass
+	ClaimBuild       = "build"        // it compiles or builds
+	ClaimLint        = "lint"         // a linter finds nothing
+	ClaimTypes       = "types"        // a type checker finds nothing
+	ClaimRun         = "run"          // the program was run, or runs
+	ClaimCommit      = "commit"       // it is committed
+	ClaimPush        = "push"         // it is pushed or merged
+	ClaimPullRequest = "pull_request" // a pull request is open
 )
 
 // Signal is one thing found in an output. Start and End are byte offsets into [Input.Text], at rune boundaries,

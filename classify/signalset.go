@@ -17,11 +17,7 @@ type signalSet struct {
 
 // specific are the claims that ask for evidence of their own; of claims at one place they are the ones to keep.
 func (s Signal) specific() bool {
-	switch s.Name {
-	case "tests", "build", "commit", "pull_request":
-		return s.Kind == SignalClaim
-	}
-	return false
+	return s.CallsFor() != ""
 }
 
 // add takes sig, unless the last ones hold a better one of its kind at the same place; a worse one it replaces. Better is a

@@ -1,0 +1,96 @@
+package classify
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// block is a line of prose, or several of which each goes on with the sentence of the one before: its end is the last one's.
+type block struct {
+	line
+	size  int // bytes of the lines' content: line breaks, blank lines and trailing spaces between them don't count
+	marks quoteMarks
+}
+
+const (
+	maxBlock = 2 * maxLine
+	maxSpan  = 8 * maxBlock // with all that stands between the lines: the one place where white space counts
+)
+
+// quoteMarks are how many marks there are that open or close code spans and quotes.
+type quoteMarks struct{ ticks, straight, opening, closing int }
+
+func marksIn(s string) quoteMarks {
+	n := quoteMarks{ticks: strings.Count(s, "`"), straight: strings.Count(s, `"`)}
+	if strings.IndexByte(s, '\xE2') >= 0 { // with which both begin
+		n.opening, n.closing = strings.Count(s, "“"), strings.Count(s, "”")
+	}
+	return n
+}
+
+func (n *quoteMarks) add(more quoteMarks) {
+	n.ticks += more.ticks
+	n.straight += more.straight
+	n.opening += more.opening
+	n.closing += more.closing
+}
+
+// leaveOpen reports whether a quote or a code span is open that a line with the marks of next closes.
+func (n *quoteMarks) leaveOpen(next quoteMarks) bool {
+	return n.ticks%2 == 1 && next.ticks%2 == 1 || n.straight%2 == 1 && next.straight%2 == 1 || n.opening > n.closing && next.closing > 0
+}
+
+// blocks calls prose for each block of the agent's voice and data for each other line, in order. Blank lines are left out.
+func (r *lineReader) blocks(prose, data func(line)) {
+	var b block // pending prose
+	flush := func() {
+		if b.end > b.start {
+			prose(b.line)
+		}
+		b = block{}
+	}
+	for l, ok := r.next(); ok; l, ok = r.next() {
+		if l.kind == blankLine || l.start >= l.end && (l.kind == paragraphLine || l.kind == fencedLine) {
+			continue
+		}
+		if !l.kind.voice() {
+			flush()
+			data(l)
+			continue
+		}
+		marks := marksIn(r.text[l.start:l.end])
+		if b.end > 0 && r.continues(&b, l, marks) {
+			b.end = l.end
+			b.size += l.end - l.start
+			b.marks.add(marks)
+			continue
+		}
+		flush()
+		b = block{line: l, size: l.end - l.start, marks: marks}
+	}
+	flush()
+}
+
+// continues reports whether l, whose quote marks are marks, goes on with the sentence that block, hard-wrapped, left open.
+func (r *lineReader) continues(block *block, l line, marks quoteMarks) bool {
+	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine ||
+		block.size+l.end-l.start > maxBlock || l.end-block.start > maxSpan {
+		return false
+	}
+	if block.marks.leaveOpen(marks) {
+		return true
+	}
+	if block.size < 40 {
+		return false
+	}
+	switch r.text[block.end-1] {
+	case '.', '!', '?', ':', ';', '|':
+		return false
+	}
+	if r, _ := utf8.DecodeLastRuneInString(r.text[block.start:block.end]); r == '。' || r == '！' || r == '？' || r == '：' || r == '；' {
+		return false
+	}
+	c, _ := utf8.DecodeRuneInString(r.text[l.start:])
+	return c == '`' || c == '(' || unicode.IsLower(c)
+}
