@@ -136,7 +136,7 @@ func (h *Heuristic) Classify(_ context.Context, in Input) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("classify: %w", err)
 	}
-	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, table: rd.reader.weigh, p: rd.reader.weigh.probabilities(rd.sheet.held)}
+	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, work: in.Work, table: rd.reader.weigh, p: rd.reader.weigh.probabilities(rd.sheet.held)}
 	r := v.result()
 	if rd.fits() {
 		r.Language = languageOf(rd.reader.tongue, in.Text)

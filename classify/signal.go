@@ -28,10 +28,13 @@ const (
 	ClaimLint        = "lint"         // a linter finds nothing
 	ClaimTypes       = "types"        // a type checker finds nothing
 	ClaimRun         = "run"          // the program was run, or runs
-	ClaimCommit      = "commit"       // it is committed
-	ClaimPush        = "push"         // it is pushed or merged
+	ClaimCommit      = "commit"       // it is committed or merged
+	ClaimPush        = "push"         // it is pushed
 	ClaimPullRequest = "pull_request" // a pull request is open
 )
+
+// HedgeCannotCheck is the name of a hedge that says why nothing was run: "couldn't run the tests, npm is not installed".
+const HedgeCannotCheck = "cannot_check"
 
 // Signal is one thing found in an output. Start and End are byte offsets into [Input.Text], at rune boundaries,
 // Start < End; text[Start:End] is what was found.

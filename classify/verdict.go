@@ -10,6 +10,7 @@ type verdict struct {
 	rd    *reading
 	asked asked
 	host  []Evidence
+	work  Work
 	table *table
 	p     [nClasses]float64
 }
@@ -39,6 +40,7 @@ func (v *verdict) result() Result {
 	r.Reason = string(v.table.explain(v.reason(buf[:0], r), v.rd.sheet.held, p, classOf(r)))
 	v.closingQuestion(&r)
 	v.weighHost(&r)
+	r = v.weighWork(r)
 	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has(failureException))
 	if !v.rd.fits() && !crash && (v.rd.words >= 4 || v.rd.foreign > 0) && r.Confidence > maxUnread {
 		r.Confidence = maxUnread
@@ -46,6 +48,26 @@ func (v *verdict) result() Result {
 	}
 	r.Confidence = math.Round(min(r.Confidence, surest)*1000) / 1000
 	return r
+}
+
+// weighWork lets the facts of the turn decide about a claim, as [WeighWork] says. Where they do, a claim shown is as good
+// as a claim not shown, so that the output is a claim if those two together are likelier than anything else.
+func (v *verdict) weighWork(r Result) Result {
+	f := v.work.judge(r.Signals)
+	if f.typ == "" || r.Type != Completion && r.Type != Status {
+		return r
+	}
+	claims, goesOn := v.p[classCompletion]+v.p[classRejected], v.p[classProgress]
+	if r.Type == Status && goesOn > claims {
+		if f.typ != Status {
+			r.Confidence = goesOn
+		}
+		return r
+	}
+	if f.typ == Status {
+		claims += goesOn // either is continued
+	}
+	return f.apply(r, claims)
 }
 
 // surest is the confidence that a verdict on words has at most.

@@ -1,0 +1,161 @@
+package classify
+
+import "slices"
+
+// WeighWork corrects a verdict on words by what the agent did. It is pure: the same result and work give the same answer.
+// The heuristic applies it; a classifier that judges words alone passes its verdict through it.
+//
+// A claim is a completion or a rejected completion. Words alone decide about everything else: such a result is returned
+// as it is. For a claim the first rule that holds wins:
+//
+//  1. A claimed check failed when it last ran, or did not run after the last edit: rejected.
+//  2. No file was edited in the session and nothing was run, but the text says that the agent changed something: rejected.
+//  3. No file was edited since the last successful check: delivered.
+//  4. Only documents were edited since then: delivered.
+//  5. Code was edited, and a check passed after the last edit: delivered.
+//  6. Code was edited, nothing was run after that, and the text says that the agent could not, and why: delivered.
+//  7. Code was edited, and nothing was run after that: rejected.
+//  8. Code was edited, and each check after that failed: an error if the text reports the failure, else rejected.
+//  9. Otherwise the facts are unknown: the result is returned as it is.
+//
+// Rules 3 to 6 need each claimed check to have passed; if it is unknown how one ended, rule 9 holds. "Rejected" is a status with
+// WasRejectedCompletion, "delivered" a completion. Either is as certain as the result was, and at least 0.9.
+//
+// Which check a claim is about is in [Signal.Name]; counted test results are a claim of tests. A claim of a build is also
+// served by a test or a run of what was built, one of types by a build or a linter, one of a run by a test, and one of a
+// commit by a push or a pull request. A check of another kind does not serve.
+func WeighWork(r Result, w Work) Result {
+	if r.Type != Completion && !r.WasRejectedCompletion {
+		return r
+	}
+	return w.judge(r.Signals).apply(r, max(r.Confidence, leastFactConfidence))
+}
+
+// leastFactConfidence is how certain a verdict on facts is at least: they settle the doubt whether a claim is shown.
+const leastFactConfidence = 0.9
+
+// finding is what the facts say about a claim. Without a type they say nothing.
+type finding struct {
+	typ    OutputType
+	reason string
+}
+
+// apply returns r, a claim, as the finding corrects it.
+func (f finding) apply(r Result, confidence float64) Result {
+	if f.typ == "" {
+		return r
+	}
+	r.Type, r.WasRejectedCompletion = f.typ, f.typ == Status
+	r.Confidence, r.Reason = confidence, f.reason
+	if r.Type != Status {
+		r.CoachingMessage = ""
+	}
+	return r
+}
+
+// judge finds the rule of [WeighWork] that holds for a claim with these signals.
+func (w Work) judge(signals []Signal) finding {
+	has := func(k SignalKind, names ...string) bool {
+		return slices.ContainsFunc(signals, func(s Signal) bool {
+			return s.Kind == k && (len(names) == 0 || slices.Contains(names, s.Name))
+		})
+	}
+	changed := w.Edited == EditedCode || w.Edited == EditedDocs || w.Session == EditedCode || w.Session == EditedDocs
+	unclear := false
+	for _, name := range claimsOfChecks {
+		if !has(SignalClaim, name) && !(name == ClaimTests && has(SignalEvidence, string(EvidenceTests))) {
+			continue
+		}
+		switch outcome, ran := w.Outcome(name); {
+		case ran && outcome == OutcomeFailed:
+			return finding{Status, "claims " + claimNouns[name] + ", but it failed when it last ran"}
+		case ran && outcome == OutcomePassed:
+		case !ran && w.Edited != EditedUnknown && changed:
+			return finding{Status, "claims " + claimNouns[name] + ", but it did not run after the last edit"}
+		default:
+			unclear = true
+		}
+	}
+	passed, failed, unknown := w.outcomes()
+	switch {
+	case w.Session == EditedNone && len(w.Checks) == 0 && has(SignalClaim, ClaimEdit):
+		return finding{Status, "claims a change, but no file was edited in the session"}
+	case unclear || w.Edited == EditedUnknown:
+		return finding{}
+	case w.Edited == EditedNone:
+		return finding{Completion, "no file is edited and unchecked"}
+	case w.Edited == EditedDocs:
+		return finding{Completion, "only documents were edited"}
+	case passed:
+		return finding{Completion, "a check passed after the last edit"}
+	case !failed && !unknown && has(SignalHedge, HedgeCannotCheck):
+		return finding{Completion, "says that it could not check its edits, and why"}
+	case !failed && !unknown:
+		return finding{Status, "edited code, and ran no check after that"}
+	case failed && !unknown && has(SignalFailure):
+		return finding{Error, "reports that its check failed"}
+	case failed && !unknown:
+		return finding{Status, "edited code, and the check after that failed"}
+	}
+	return finding{}
+}
+
+// claimsOfChecks are the claims that a check must back, in the order in which they are looked at.
+var claimsOfChecks = [...]string{
+	ClaimTests, ClaimBuild, ClaimTypes, ClaimLint, ClaimRun, ClaimPullRequest, ClaimPush, ClaimCommit,
+}
+
+// checksFor are the checks that serve a claim.
+var checksFor = map[string][]CheckKind{
+	ClaimTests:       {CheckTest},
+	ClaimBuild:       {CheckBuild, CheckTest, CheckRun},
+	ClaimLint:        {CheckLint},
+	ClaimTypes:       {CheckBuild, CheckLint},
+	ClaimRun:         {CheckRun, CheckTest},
+	ClaimCommit:      {CheckCommit, CheckPush, CheckPull},
+	ClaimPush:        {CheckPush},
+	ClaimPullRequest: {CheckPull},
+}
+
+var claimNouns = map[string]string{
+	ClaimTests: "a test run", ClaimBuild: "a build", ClaimLint: "a lint run", ClaimTypes: "a type check", ClaimRun: "a run",
+	ClaimCommit: "a commit", ClaimPush: "a push", ClaimPullRequest: "a pull request",
+}
+
+// Outcome returns how the checks ended that a claim is about, by its [Signal.Name], and whether one ran at all. Of each kind
+// of check the last one counts. Passed beats unknown, and unknown beats failed.
+func (w Work) Outcome(claim string) (outcome CheckOutcome, ran bool) {
+	for _, kind := range checksFor[claim] {
+		o, ok := w.last(kind)
+		if !ok {
+			continue
+		}
+		if !ran || o == OutcomePassed || o == OutcomeUnknown && outcome == OutcomeFailed {
+			outcome = o
+		}
+		ran = true
+	}
+	return outcome, ran
+}
+
+// last returns how the last check of a kind ended, and whether there is one.
+func (w Work) last(kind CheckKind) (CheckOutcome, bool) {
+	for _, c := range slices.Backward(w.Checks) {
+		if c.Kind == kind {
+			return c.Outcome, true
+		}
+	}
+	return OutcomeUnknown, false
+}
+
+// outcomes reports which outcomes the last checks of code have, of each kind.
+func (w Work) outcomes() (passed, failed, unknown bool) {
+	for _, kind := range [...]CheckKind{CheckTest, CheckBuild, CheckLint, CheckRun} {
+		if o, ok := w.last(kind); ok {
+			passed = passed || o == OutcomePassed
+			failed = failed || o == OutcomeFailed
+			unknown = unknown || o == OutcomeUnknown
+		}
+	}
+	return passed, failed, unknown
+}
