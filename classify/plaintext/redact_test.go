@@ -1,0 +1,83 @@
+package plaintext
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestRedact(t *testing.T) {
+	hex := strings.Repeat("0a1B2c3D", 8)
+	for in, want := range map[string]string{
+		"key sk-" + hex[:24] + " set":                           "key sk-" + stars(24) + " set",
+		"sk-ant-" + hex[:30]:                                    "sk-ant-" + stars(30),
+		"ghp_" + hex[:36] + ".":                                 "ghp_" + stars(36) + ".",
+		"github_pat_" + hex[:22]:                                "github_pat_" + stars(22),
+		"glpat-" + hex[:20]:                                     "glpat-" + stars(20),
+		"id AKIA0123456789ABCDEF":                               "id AKIA" + stars(16),
+		`aws_secret_access_key = "` + hex[:40] + `"`:            `aws_secret_access_key = "` + stars(40) + `"`,
+		"AIza" + hex[:35]:                                       "AIza" + stars(35),
+		"xoxb-1234567890-abc":                                   "xoxb-" + stars(14),
+		"sk_live_" + hex[:24]:                                   "sk_live_" + stars(24),
+		"npm_" + hex[:36]:                                       "npm_" + stars(36),
+		"hf_" + hex[:34]:                                        "hf_" + stars(34),
+		"jwt eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.sig":             "jwt eyJ" + stars(len("hbGciOiJIUzI1.eyJzdWIiOiIxMjM0.sig")),
+		"Authorization: Bearer abc123def456ghi789":              "Authorization: Bearer " + stars(18),
+		"postgres://app:s3cr3t@db:5432/x":                       "postgres://app:" + stars(6) + "@db:5432/x",
+		"redis://:pässword@h":                                   "redis://:" + stars(len("pässword")) + "@h",
+		"OPENAI_API_KEY=abcdefgh1 go run .":                     "OPENAI_API_KEY=" + stars(9) + " go run .",
+		`DB_PASSWORD="hunter2hunter2"`:                          `DB_PASSWORD="` + stars(14) + `"`,
+		"-----BEGIN RSA PRIVATE KEY-----\nMI\now\n-----END RSA": "-----BEGIN RSA PRIVATE KEY-----\n**\n**\n-----END RSA",
+		"-----BEGIN PRIVATE KEY-----\nMIIE":                     "-----BEGIN PRIVATE KEY-----\n****",
+		"our own hunter2hunter2, twice: hunter2hunter2":         "our own " + stars(14) + ", twice: " + stars(14),
+
+		"Fixed risk-assessment, task-force and the disk-usage-of-all-the-workers.": "",
+		"basic authentication and bearer authentication are supported":             "",
+		"see https://example.com:8080/a@b and mail@example.com":                    "",
+		"https://user@example.com/path:x@y":                                        "",
+		"AKIA is a prefix; ghp_short":                                              "",
+		"commit 3f2a9bc, sha256 " + hex:                                            "",
+		"export API_KEY=$OTHER_KEY and TOKEN=<your token>":                         "",
+		"token := parser.next(); key == value; MAX_TOKENS=4096":                    "",
+		"": "",
+	} {
+		if want == "" {
+			want = in
+		}
+		got := Redact(in, "hunter2hunter2", "short", "")
+		if got != want {
+			t.Errorf("Redact(%q)\n got %q\nwant %q", in, got, want)
+		}
+		if again := Redact(got, "hunter2hunter2"); again != got {
+			t.Errorf("Redact(%q) = %q is not stable", got, again)
+		}
+	}
+}
+
+func stars(n int) string { return strings.Repeat("*", n) }
+
+func FuzzRedact(f *testing.F) {
+	for _, s := range []string{
+		"sk-0123456789abcdef", "a://b:c@d", "Bearer a1b2c3d4e5f6", "KEY=12345678", "-----BEGIN PRIVATE KEY-----x",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Redact(s)
+		if len(got) != len(s) || Redact(got) != got {
+			t.Errorf("Redact(%q) = %q", s, got)
+		}
+		for i := range len(s) {
+			if got[i] != s[i] && got[i] != '*' {
+				t.Errorf("Redact(%q) = %q", s, got)
+			}
+		}
+	})
+}
+
+func BenchmarkRedact(b *testing.B) {
+	text := strings.Repeat("Fixed parser.go:12; task-force, https://example.com/a?b=c, basic tests pass. ", 220)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Redact(text)
+	}
+}
