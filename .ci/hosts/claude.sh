@@ -1,0 +1,33 @@
+# Claude Code. Its settings have a Stop hook of the human's own, tabs, and no line break at the end.
+package=@anthropic-ai/claude-code
+settings=$W/run/claude/home/.claude/settings.json
+writes=yes
+transcripts=$W/run/claude/home/.claude/projects
+silent="claude -p prints no message of a hook"
+
+configure() {
+	export ANTHROPIC_API_KEY=dummy-key-for-a-scripted-model CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+	export DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 IS_SANDBOX=1
+	mkdir -p "${settings%/*}"
+	{
+		printf '{\n\t"model": "sonnet",\n\t"hooks": {\n\t\t"Stop": '
+		printf '[{"hooks": [{"type": "command", "command": "cat >>%s"}]}]\n\t},' "$R/own-hook.txt"
+		printf '\n\t"env": {"A": "\\u00e9 <b>"}  }'
+	} >"$settings"
+	cp "$settings" "$R/settings.before"
+}
+ask() { ANTHROPIC_BASE_URL=$base timeout 120 claude -p "$1" --dangerously-skip-permissions "${@:2}" </dev/null; }
+resume() { again=(--continue); }
+stream() { json=(--output-format stream-json --verbose); }
+limit() { sed -i -E "s/\"timeout\": *[0-9]+/\"timeout\": $1/" "$settings"; }
+install() { unwrap; "$R/bin/sidecoach" hook install claude --write "$@" 2>>"$R/install.txt" >&2 && wrap; }
+uninstall() {
+	unwrap
+	"$R/bin/sidecoach" hook uninstall claude >"$R/uninstall.txt" 2>&1
+	removed=$?
+}
+own() {
+	[ -n "${ONLY-}" ] || check own-hook "the human's own Stop hook ran as well" [ -s "$R/own-hook.txt" ]
+	play subagent subagent "Ask a sub-agent" &&
+		check subagent "a sub-agent's hollow claim is continued" [ "$status" = 0 -a "$coached" -ge 1 ]
+}

@@ -1,0 +1,48 @@
+# Codex CLI. It runs no hook that the human has not trusted.
+package=@openai/codex
+export CODEX_HOME=$W/run/codex/home/.codex
+settings=$CODEX_HOME/hooks.json
+writes=no
+transcripts=$CODEX_HOME/sessions
+silent="codex exec prints no message of a hook"
+trust=--dangerously-bypass-hook-trust
+
+configure() {
+	export STUB_KEY=dummy
+	mkdir -p "$CODEX_HOME"
+	cat >"$CODEX_HOME/config.toml" <<-'T'
+		model = "gpt-5.4"
+		model_provider = "stub"
+		check_for_update_on_startup = false
+		[model_providers.stub]
+		name = "stub"
+		base_url = "http://127.0.0.1:1/v1"
+		env_key = "STUB_KEY"
+		wire_api = "responses"
+		request_max_retries = 0
+		stream_max_retries = 0
+		[analytics]
+		enabled = false
+	T
+}
+ask() { # the prompt comes last, after "resume --last"
+	timeout 120 codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox $trust \
+		-c "model_providers.stub.base_url=\"$base/v1\"" "${@:2}" "$1" </dev/null
+}
+resume() { again=(resume --last); }
+stream() { json=(--json); }
+limit() { sed -i -E "s/\"timeout\": [0-9]+/\"timeout\": $1/" "$settings"; }
+install() { unwrap; "$R/bin/sidecoach" hook install codex "$@" 2>>"$R/install.txt" >"$settings" && wrap; }
+uninstall() {
+	unwrap
+	"$R/bin/sidecoach" hook uninstall codex >"$R/uninstall.txt" 2>&1
+	removed=$?
+	rm -f "$settings"
+}
+own() {
+	wanted untrusted || return
+	trust=
+	ran untrusted stuck ask "$prompt"
+	trust=--dangerously-bypass-hook-trust
+	check untrusted "an untrusted hook is not run" [ "$requests" = 1 -a "$coached" = 0 ]
+}

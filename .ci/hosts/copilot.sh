@@ -1,0 +1,39 @@
+# Copilot CLI. It runs the hooks of Claude Code's settings, too.
+package=@github/copilot
+settings=$W/run/copilot/home/.copilot/hooks/sidecoach.json
+writes=no
+transcripts=$W/run/copilot/home/.copilot/session-state
+silent="Copilot CLI shows no message of a hook"
+
+configure() {
+	export COPILOT_OFFLINE=true COPILOT_MODEL=gpt-4.1 COPILOT_AUTO_UPDATE=false COPILOT_ALLOW_ALL=true
+	mkdir -p "${settings%/*}"
+}
+ask() {
+	COPILOT_PROVIDER_BASE_URL=$base/v1 COPILOT_PROVIDER_API_KEY=dummy timeout 120 \
+		copilot -p "$1" --allow-all-tools --allow-all-paths --no-color "${@:2}" </dev/null
+}
+resume() { again=(--continue); }
+stream() { json=(--output-format json); }
+limit() { sed -i -E "s/\"timeoutSec\": [0-9]+/\"timeoutSec\": $1/" "$settings"; }
+install() { unwrap; "$R/bin/sidecoach" hook install copilot "$@" 2>>"$R/install.txt" >"$settings" && wrap; }
+uninstall() {
+	unwrap
+	"$R/bin/sidecoach" hook uninstall copilot >"$R/uninstall.txt" 2>&1
+	removed=$?
+	rm -f "$settings"
+}
+own() {
+	wanted both || return
+	unwrap
+	"$R/bin/sidecoach" hook install claude --write >>"$R/install.txt" 2>&1
+	(cd "$R/proj" && "$R/bin/sidecoach" hook install claude --write --project >>"$R/install.txt" 2>&1)
+	wrap
+	ran both stuck ask "$prompt"
+	check both "Claude Code's hook is installed as well: each pause is decided once" \
+		[ "$coached" = 2 -a "$requests" = 3 ]
+	unwrap
+	"$R/bin/sidecoach" hook uninstall claude >>"$R/install.txt" 2>&1
+	project
+	wrap
+}

@@ -1,0 +1,30 @@
+# Gemini CLI. Its settings have an AfterAgent hook of the human's own, and odd white space.
+package=@google/gemini-cli
+settings=$W/run/gemini/home/.gemini/settings.json
+writes=yes
+transcripts=$W/run/gemini/home/.gemini/tmp
+silent=
+
+configure() {
+	export GEMINI_API_KEY=dummy GEMINI_CLI_TRUST_WORKSPACE=true GEMINI_TELEMETRY_ENABLED=false
+	mkdir -p "${settings%/*}"
+	{
+		printf '{\n   "security": {"auth": {"selectedType": "gemini-api-key"}},\n\t"general": {"enableAutoUpdate": false}, '
+		printf '"privacy": {"usageStatisticsEnabled": false},\n "hooks": {"AfterAgent": '
+		printf '[{"hooks": [{"name":"own","type": "command", "command": "cat >>%s"}]}]}  }' "$R/own-hook.txt"
+	} >"$settings"
+	cp "$settings" "$R/settings.before"
+}
+ask() { GOOGLE_GEMINI_BASE_URL=$base timeout 120 gemini -p "$1" -y -m gemini-2.5-flash "${@:2}" </dev/null; }
+resume() { again=(-r latest); }
+stream() { json=(-o stream-json); }
+limit() { sed -i -E "s/\"timeout\": *[0-9]+/\"timeout\": ${1}000/" "$settings"; }
+install() { unwrap; "$R/bin/sidecoach" hook install gemini --write "$@" 2>>"$R/install.txt" >&2 && wrap; }
+uninstall() {
+	unwrap
+	"$R/bin/sidecoach" hook uninstall gemini >"$R/uninstall.txt" 2>&1
+	removed=$?
+}
+own() {
+	[ -n "${ONLY-}" ] || check own-hook "the human's own AfterAgent hook ran as well" [ -s "$R/own-hook.txt" ]
+}

@@ -1,0 +1,157 @@
+# The scenarios that every agent plays. HOST.sh defines, for its agent:
+#   configure         its settings, with what a human may have written there before
+#   ask PROMPT        one headless run of the agent, whose model is at $base
+#   resume            the flags of ask that go on with the last session, as the array again
+#   stream            the flags of ask that print JSON, as the array json
+#   install FLAGS…    put the hook into $settings
+#   uninstall         take it out again; $removed is then the exit status of sidecoach hook uninstall
+#   limit SECONDS     the time limit of the hook in $settings
+#   $writes           yes if sidecoach writes $settings itself
+#   $transcripts      where the agent keeps its transcripts
+#   $silent           why the human reads no reason in a headless run; empty if the human does
+prompt='Fix the login redirect'
+
+play_host() {
+	program || return 0
+	setup || return 1
+	configure
+	installing || return 1
+	claims
+	tests
+	faults
+	sessions
+	own
+	removal
+	same
+	keep
+}
+
+# installing puts the hook in, takes it out, and puts it in again to stay.
+installing() {
+	install || { line FAIL install "the hook cannot be installed: $(tail -n 2 "$R/install.txt" | tr '\n' ' ')"; return 1; }
+	uninstall
+	if [ "$writes" = yes ]; then
+		check uninstall "after uninstall the settings are the human's, byte for byte" cmp -s "$settings" "$R/settings.before"
+	else
+		check uninstall "uninstall exits with 0 and names the file to delete" \
+			[ "$removed" = 0 -a -n "$(grep -F "$settings" "$R/uninstall.txt")" ]
+	fi
+	install
+}
+
+# play NAME SCENARIO [PROMPT]: play a scenario, if it is wanted.
+play() { wanted "$1" && ran "$1" "$2" ask "${3-$prompt}"; }
+
+claims() {
+	play proof proof && check proof "a hollow claim is continued once; the agent then shows the tests and is delivered" \
+		[ "$requests" = 3 -a "$coached" = 1 -a "$status" = 0 ]
+	play invented invented && check invented "'42 passed' with nothing run is held against the transcript" \
+		[ "$coached" -ge 2 -a "$coached" -le 3 ]
+	play stuck stuck && {
+		check stuck "the same claim over and over ends by itself" [ "$coached" -ge 1 -a "$coached" -le 3 -a "$status" = 0 ]
+		told stuck-why
+	}
+	play vary vary && {
+		check vary "ever new hollow claims end by the cap of 3" [ "$coached" -ge 1 -a "$coached" -le 3 -a "$status" = 0 ]
+		told vary-why
+	}
+	play question question && check question "a question is delivered" [ "$requests" = 1 -a "$coached" = 0 ]
+	play down down && check down "a failed call of the model is not continued" [ "$coached" = 0 ]
+}
+
+tests() {
+	project
+	play toolpass toolpass "Run the tests" &&
+		check toolpass "go test passed: 'All tests pass.' is delivered" [ "$requests" = 2 -a "$coached" = 0 ]
+	play fast toolpass-fast "Run the tests" &&
+		check fast "the same with a model that answers at once" [ "$requests" = 2 -a "$coached" = 0 ]
+	break_project
+	play toolfail toolfail "Run the tests" &&
+		check toolfail "go test failed: 'All tests pass.' is continued" [ "$coached" -ge 1 ]
+	play lie lie "Run the tests" && check lie "go test failed: '42 passed, 0 failed' is continued" [ "$coached" -ge 1 ]
+	project
+	play stale stale "Run the tests, then add Plus" &&
+		check stale "a run before the last edit does not count; the run after it does" [ "$coached" = 1 -a "$requests" = 5 ]
+	project
+	play claim claim "Make the tests pass" &&
+		check claim "a claim with nothing run is continued; then the run counts" [ "$coached" = 1 -a "$requests" = 3 ]
+}
+
+# faults: whatever is wrong with the hook, the agent must not be blocked.
+faults() {
+	local blocked='[ $requests = 1 ] && [ $status = 0 ]' state=$XDG_STATE_HOME
+	fault() { # fault NAME TEXT
+		wanted "$1" || return
+		ran "$1" stuck ask "$prompt"
+		check "$1" "$2: the agent is not blocked" eval "$blocked"
+	}
+	mv "$R/bin/sidecoach" "$R/bin/gone"
+	fault missing "the program is missing"
+	mv "$R/bin/gone" "$R/bin/sidecoach"
+	echo x >"$R/file"
+	export XDG_STATE_HOME=$R/file
+	fault readonly "the state folder cannot be written"
+	export XDG_STATE_HOME=$state
+	recorder crash
+	fault crash "the hook dies by SIGSEGV"
+	recorder exit2
+	fault exit2 "the hook prints half an answer and exits with 2"
+	recorder hang
+	limit 3
+	fault hang "the hook hangs past its time limit"
+	recorder
+	limit 60
+}
+
+sessions() {
+	if wanted again; then
+		resume
+		ran first stuck ask "$prompt"
+		ran again stuck ask "Now fix the logout, too" "${again[@]}"
+		check again "the human's next prompt in the same session is coached anew" [ "$coached" = 2 -a "$requests" = 3 ]
+	fi
+	if wanted stream; then
+		stream
+		ran stream stuck ask "$prompt" "${json[@]}"
+		check stream "the same when the agent prints JSON" [ "$coached" -ge 1 ]
+	fi
+}
+
+# own is what only one agent has.
+own() { :; }
+
+removal() {
+	wanted shadow || return
+	uninstall
+	ran removed stuck ask "$prompt"
+	check removed "after uninstall nothing is coached" [ "$requests" = 1 -a "$coached" = 0 ]
+	install --shadow
+	ran shadow stuck ask "$prompt"
+	check shadow "--shadow never continues" [ "$requests" = 1 -a "$coached" = 0 ]
+	uninstall
+}
+
+# same holds the journal against replay of the agent's transcripts, and the totals of log against a count.
+same() {
+	[ -z "${ONLY-}" ] || return
+	local r=$R/out
+	sidecoach log >"$r/log.txt" 2>&1
+	sidecoach replay "$transcripts" >"$r/replay.txt" 2>&1
+	[ -s "$r/replay.txt" ] && grep -q . "$r/log.txt" || line FAIL same "log or replay prints nothing"
+	python3 "$kit/compare.py" "$W/bin/sidecoach" "$transcripts" "$R/hook" >"$r/compare.txt" 2>&1
+	check replay "replay decides each session as the hook did: $(tail -n 1 "$r/compare.txt")" \
+		eval '! grep -qE "^(WRONG|Trace)" "$r/compare.txt"'
+	check totals "the totals of log equal a count: $(grep ^TOTALS "$r/compare.txt")" \
+		eval '! grep -qE "^(TOTALS|Trace)" "$r/compare.txt"'
+}
+
+# keep saves what the hook got and answered, and what the agent wrote.
+keep() {
+	local to=$W/evidence/$host
+	cp -r "$R/hook" "$R/out" "$R/model.jsonl" "$to/"
+	cp -r "$R/home/state" "$to/state" 2>/dev/null
+	cp -r "$transcripts" "$to/transcripts" 2>/dev/null
+	grep -rhoE 'ms=[0-9]+' "$R/hook" | cut -d= -f2 | sort -n | awk -v h="$host" '
+		{ ms[NR] = $1 }
+		END { if (NR) print "---- " h ": " NR " hook calls, median " ms[int((NR + 1) / 2)] " ms, longest " ms[NR] " ms" }'
+}
