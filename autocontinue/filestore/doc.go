@@ -10,6 +10,7 @@
 //	sessions/9f86d081884c7d65….json      a session: named by a hash of host and session
 //	KIND/…json                           documents of that kind
 //	journal.jsonl, journal.1.jsonl       the journal, and what it was before it grew too large
+//	journal-late/TIME-….jsonl            a line that was written while another process held the journal's lock
 //	aside/TIME-KIND-….json               what could not be read, at most 8 of them
 //	locks/00 … locks/3f, locks/journal   empty; what is locked is told by the system, not by a file that is there
 //

@@ -28,7 +28,7 @@ type Journal struct{ store *Store }
 // Journal returns the journal of the folder.
 func (s *Store) Journal() *Journal { return &Journal{s} }
 
-// Write appends one line: see [Journal.Append]. It waits for the lock as long as [Options].LockTimeout allows.
+// Write appends one line: see [Journal.Append].
 func (j *Journal) Write(line []byte) (int, error) {
 	if err := j.Append(context.Background(), line); err != nil {
 		return 0, err
@@ -37,8 +37,10 @@ func (j *Journal) Write(line []byte) (int, error) {
 }
 
 // Append appends one line, with or without the line break it ends with; one inside is an error. The line is written as
-// a whole or not at all; what a process that was killed left of one is ended first. The errors are those of ctx, [ErrDisk],
-// [ErrLocked] and [ErrTooLarge].
+// a whole or not at all; what a process that was killed left of one is ended first. While another process holds the lock,
+// Append waits for 100 ms at most. Then it writes the line to a file of its own in the folder journal-late. The next Append
+// that gets the lock moves such lines into the journal. The errors are those of ctx, [ErrDisk], [ErrTooLarge] and, with
+// 1,000 lines waiting for the lock, [ErrLocked].
 func (j *Journal) Append(ctx context.Context, line []byte) error {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	switch {
@@ -57,9 +59,13 @@ func (j *Journal) Append(ctx context.Context, line []byte) error {
 	}
 	defer root.Close()
 	unlock, err := s.lock(ctx, root, journalLock)
-	if err != nil {
+	if ctx.Err() != nil {
 		return err
 	}
+	if err != nil {
+		return s.appendLate(root, line)
+	}
+	s.mergeLate(root)
 	aside, err := s.appendLine(root, line)
 	unlock()
 	s.tell(aside)

@@ -31,7 +31,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // ReadJournal reads the lines of the journal in a folder, the oldest first, without their line breaks and without looking
 // at what they say. A line is the caller's until the next one. The last line, when its line break is missing, is left out
-// unless it is whole; blank lines always are. A folder or journal that is not there has no lines.
+// unless it is whole; blank lines always are. A folder or journal that is not there has no lines. Lines that are not yet
+// in the journal because its lock was held (see [Journal.Append]) come last.
 //
 // It takes no lock and creates nothing; lines that are appended meanwhile may or may not be seen. Beside an error the line
 // is nil. A [LineError] is one line, of more than 16 MiB; any other error is the last thing yielded: ctx's, or [ErrDisk].
@@ -39,14 +40,15 @@ func ReadJournal(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		r := reader{ctx: ctx, dir: dir, yield: yield}
 		defer r.close()
-		if r.open() && r.current != nil {
-			r.lines(true)
+		if r.open() && (r.current == nil || r.lines(true)) {
+			r.late()
 		}
 	}
 }
 
 // FollowJournal is ReadJournal that goes on with what is appended, and with a folder and a journal that are not there yet, until
-// ctx is done, which is no error. It looks every so often; 0 is a quarter of a second. Of a journal that is begun anew it
+// ctx is done, which is no error. It looks every so often; 0 is a quarter of a second. It sees a line that was written while
+// the lock was held when the next line is appended. Of a journal that is begun anew it
 // misses nothing, unless that happens twice between two looks. A file that was cut short is read from its beginning.
 func FollowJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2[[]byte, error] {
 	if every <= 0 {
@@ -277,6 +279,23 @@ func (r *reader) lines(whole bool) bool {
 			return true
 		}
 	}
+}
+
+// late yields the lines that wait for the journal's lock.
+func (r *reader) late() bool {
+	root, err := os.OpenRoot(r.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	} else if err != nil {
+		return r.disk(".", err)
+	}
+	defer root.Close()
+	for _, name := range lateNames(root) {
+		if line := lateLine(root, name); line != nil && !r.yield(line, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // readLine returns the next line without its line break, and its size with it. A line that is too large is nil. The error is

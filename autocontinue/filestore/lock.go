@@ -28,9 +28,14 @@ func lockName(n int) string {
 	return fmt.Sprintf("%s/%02x", lockFolder, n)
 }
 
-// lock takes the lock with that number and returns what gives it back. It waits until ctx is done or LockTimeout is over.
+// lock takes the lock with that number and returns a function that releases it. It waits until ctx is done or LockTimeout
+// is over; for the journal's lock it waits at most journalWait.
 func (s *Store) lock(ctx context.Context, root *os.Root, n int) (unlock func(), err error) {
-	wait, cancel := context.WithTimeout(ctx, s.opts.LockTimeout)
+	timeout := s.opts.LockTimeout
+	if n == journalLock {
+		timeout = min(timeout, journalWait)
+	}
+	wait, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	late := func() error {
 		if err := ctx.Err(); err != nil {
