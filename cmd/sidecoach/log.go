@@ -139,14 +139,13 @@ func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir str
 		if err != nil {
 			return err
 		}
-		text := log.entry(line.entry)
+		text := log.entry(line.entry, sums.add(line.entry))
 		if o.json {
 			text = harmless(string(line.raw)) + "\n"
 		}
 		if _, err := io.WriteString(stdout, text); err != nil {
 			return err
 		}
-		sums.add(line.entry)
 	}
 	if n := sums.Unreadable; n > 0 {
 		complain(stderr, fmt.Sprintf("sidecoach: %s of the journal could not be read", plural(n, "line")))

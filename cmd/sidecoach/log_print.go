@@ -24,8 +24,9 @@ type logPage struct {
 	session [2]string // host and session of the entry before
 }
 
-// entry is how one entry looks: when, the decision's ID, the decision, then what there is to say about it.
-func (l *logPage) entry(e entry) string {
+// entry is how one entry looks: when, the decision's ID, the decision, then what there is to say about it. The row
+// "result" is what the totals count.
+func (l *logPage) entry(e entry, r result) string {
 	p := page{terminal: l.terminal}
 	if session := [2]string{e.Host, e.Session}; !l.begun || session != l.session {
 		if l.begun {
@@ -63,6 +64,7 @@ func (l *logPage) entry(e entry) string {
 		}
 		p.row("judge", judgeInWords(d.Result.Usage))
 		p.row("error", e.Err)
+		p.row("result", r.String())
 	}))
 	return p.String()
 }

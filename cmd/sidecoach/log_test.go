@@ -19,11 +19,10 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// told is a decision in a journal of which the totals are asked.
-func told(session, turn string, reason autocontinue.Reason, change ...func(*entry)) entry {
+// row is a journal line with a decision.
+func row(session string, continues int, reason autocontinue.Reason, change ...func(*entry)) entry {
 	e := entry{Host: "h"}
-	e.Session, e.Turn = session, turn
-	e.Decision.Reason = reason
+	e.Session, e.Decision.Reason, e.Decision.Continues = session, reason, continues
 	switch reason {
 	case autocontinue.ReasonProgress, autocontinue.ReasonRejectedCompletion, autocontinue.ReasonEmpty:
 		e.Decision.Action = autocontinue.Continue
@@ -36,43 +35,55 @@ func told(session, turn string, reason autocontinue.Reason, change ...func(*entr
 	return e
 }
 
-func TestWhatBecameOfContinues(t *testing.T) {
+// The totals of continuations are the sum of the rows named "result".
+func TestResultsOfContinues(t *testing.T) {
 	const (
 		progress, claim      = autocontinue.ReasonProgress, autocontinue.ReasonRejectedCompletion
 		completion, question = autocontinue.ReasonCompletion, autocontinue.ReasonQuestion
 		repeat, superseded   = autocontinue.ReasonRepeat, autocontinue.ReasonSuperseded
-		closed               = autocontinue.ReasonRunClosed
 	)
-	first := func(e *entry) { e.Decision.Continues = 1 }
 	replay := func(e *entry) { e.Decision.Replayed = true }
 	shadow := func(e *entry) { e.Shadow = true }
 	otherHost := func(e *entry) { e.Host = "other" }
+	turn := func(name string) func(*entry) { return func(e *entry) { e.Turn = name } }
+	list := func(rows ...entry) []entry { return rows }
 	for name, tt := range map[string]struct {
-		list                        []entry
-		accepted, notAccepted, open int
+		rows []entry
+		want outcomes
+		last string // the row "result" of the last entry
 	}{
-		"none":                       {[]entry{told("s", "1", completion)}, 0, 0, 0},
-		"all of a turn":              {[]entry{told("s", "1", claim), told("s", "1", progress), told("s", "1", completion)}, 2, 0, 0},
-		"stalled":                    {[]entry{told("s", "1", claim), told("s", "1", claim), told("s", "1", repeat)}, 0, 2, 0},
-		"a question":                 {[]entry{told("s", "1", claim), told("s", "1", question), told("s", "1", completion)}, 0, 1, 0},
-		"open":                       {[]entry{told("s", "1", claim), told("r", "1", claim)}, 0, 0, 2},
-		"sessions apart":             {[]entry{told("s", "1", claim), told("r", "1", completion)}, 0, 0, 1},
-		"hosts apart":                {[]entry{told("s", "1", claim), told("s", "1", completion, otherHost)}, 0, 0, 1},
-		"another turn":               {[]entry{told("s", "1", claim), told("s", "2", completion)}, 0, 1, 0},
-		"another turn continued":     {[]entry{told("s", "1", claim), told("s", "2", claim), told("s", "2", completion)}, 1, 1, 0},
-		"a turn without a name":      {[]entry{told("s", "", claim, first), told("s", "", claim, first), told("s", "", completion)}, 1, 1, 0},
-		"late, of the turn before":   {[]entry{told("s", "1", claim), told("s", "2", claim), told("s", "1", superseded), told("s", "2", completion)}, 1, 1, 0},
-		"late, and nothing since":    {[]entry{told("s", "1", claim), told("s", "1", superseded)}, 0, 1, 0},
-		"suppressed ones say little": {[]entry{told("s", "1", claim), told("s", "1", closed), told("s", "1", completion)}, 1, 0, 0},
-		"replays say nothing":        {[]entry{told("s", "1", claim), told("s", "1", claim, replay), told("s", "1", completion)}, 1, 0, 0},
-		"shadows were let stop":      {[]entry{told("s", "1", claim, shadow), told("s", "1", completion)}, 0, 0, 0},
+		"none":           {list(row("s", 0, completion)), outcomes{}, ""},
+		"all of a turn":  {list(row("s", 1, claim), row("s", 2, progress), row("s", 2, completion)), outcomes{Accepted: 2}, "2 continues accepted"},
+		"stalled":        {list(row("s", 1, claim), row("s", 2, claim), row("s", 2, repeat)), outcomes{NotAccepted: 2}, "2 continues not accepted"},
+		"a question":     {list(row("s", 1, claim), row("s", 1, question), row("s", 0, completion)), outcomes{NotAccepted: 1}, ""},
+		"open":           {list(row("s", 1, claim), row("r", 1, claim)), outcomes{Open: 2}, ""},
+		"sessions apart": {list(row("s", 1, claim), row("r", 0, completion)), outcomes{Open: 1}, ""},
+		"hosts apart":    {list(row("s", 1, claim), row("s", 1, completion, otherHost)), outcomes{Open: 1}, ""},
+		"the host names the turn once": { // as Claude Code and Codex do: after a continuation the turn has no name
+			list(row("s", 1, claim, turn("t")), row("s", 1, completion)), outcomes{Accepted: 1}, "1 continue accepted"},
+		"the human spoke": {list(row("s", 1, claim), row("s", 0, completion)), outcomes{NotAccepted: 1},
+			"1 continue of the turn before not accepted"},
+		"the human spoke, and a continue": {list(row("s", 2, claim), row("s", 1, claim)), outcomes{NotAccepted: 1, Open: 1},
+			"1 continue of the turn before not accepted"},
+		"late, of the turn before": {
+			list(row("s", 1, claim), row("s", 1, claim), row("s", 1, superseded), row("s", 1, completion)),
+			outcomes{Accepted: 1, NotAccepted: 1}, "1 continue accepted"},
+		"superseded": {list(row("s", 1, claim), row("s", 0, superseded)), outcomes{NotAccepted: 1},
+			"1 continue of the turn before not accepted"},
+		"suppressed": {list(row("s", 1, claim), row("s", 1, autocontinue.ReasonRunClosed), row("s", 1, completion)),
+			outcomes{Accepted: 1}, "1 continue accepted"},
+		"replayed": {list(row("s", 1, claim), row("s", 1, claim, replay), row("s", 1, completion)), outcomes{Accepted: 1},
+			"1 continue accepted"},
+		"shadow": {list(row("s", 1, claim, shadow), row("s", 1, completion)), outcomes{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sums := newTotals()
-			for _, e := range tt.list {
-				sums.add(e)
+			var last result
+			for _, e := range tt.rows {
+				last = sums.add(e)
 			}
-			assert.Equal(t, outcomes{tt.accepted, tt.notAccepted, tt.open}, sums.outcomes())
+			assert.Equal(t, tt.want, sums.outcomes())
+			assert.Equal(t, tt.last, last.String())
 		})
 	}
 }
@@ -83,12 +94,12 @@ func TestTotals(t *testing.T) {
 		e.Decision.Result.Usage = &classify.Usage{PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50, Attempts: 2}
 	}
 	for _, e := range []entry{
-		told("a", "", autocontinue.ReasonProgress, use), told("a", "", autocontinue.ReasonProgress, use),
-		told("a", "", autocontinue.ReasonRejectedCompletion), told("a", "", autocontinue.ReasonCap),
-		told("b", "", autocontinue.ReasonRunClosed), told("b", "", autocontinue.ReasonProgress, func(e *entry) { e.Shadow = true }),
-		told("b", "", autocontinue.ReasonError, func(e *entry) { e.Decision.Result.Fallback = "llm: no" }),
-		told("b", "", autocontinue.ReasonError, func(e *entry) { e.Decision.Degraded = []string{"plan: no"} }),
-		told("b", "", autocontinue.ReasonCap, func(e *entry) { e.Decision.Replayed = true }),
+		row("a", 1, autocontinue.ReasonProgress, use), row("a", 2, autocontinue.ReasonProgress, use),
+		row("a", 3, autocontinue.ReasonRejectedCompletion), row("a", 3, autocontinue.ReasonCap),
+		row("b", 0, autocontinue.ReasonRunClosed), row("b", 1, autocontinue.ReasonProgress, func(e *entry) { e.Shadow = true }),
+		row("b", 0, autocontinue.ReasonError, func(e *entry) { e.Decision.Result.Fallback = "llm: no" }),
+		row("b", 0, autocontinue.ReasonError, func(e *entry) { e.Decision.Degraded = []string{"plan: no"} }),
+		row("b", 0, autocontinue.ReasonCap, func(e *entry) { e.Decision.Replayed = true }),
 		{Notice: "something"},
 	} {
 		sums.add(e)
@@ -125,7 +136,7 @@ func TestLogEntries(t *testing.T) {
 	zone := time.Local
 	time.Local = time.UTC
 	defer func() { time.Local = zone }()
-	e := told("chat 7", "1", autocontinue.ReasonCap, func(e *entry) {
+	e := row("chat 7", 3, autocontinue.ReasonCap, func(e *entry) {
 		e.Time = at
 		e.Preview = "I moved " + strings.Repeat("the parser and ", 20)
 		e.Err = "boom"
@@ -144,19 +155,20 @@ func TestLogEntries(t *testing.T) {
     degraded  plan: no such file
     judge     m, 1,234 tokens in, 5 out, 1.2 s
     error     boom
-`, log.entry(e))
-	replayed := told("chat 7", "1", autocontinue.ReasonQuestion, func(e *entry) { e.Time = at; e.Decision.Replayed = true; e.Decision.Note = "no" })
-	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", log.entry(replayed), "the session is named once")
-	shadow := told("", "", autocontinue.ReasonProgress, func(e *entry) { e.Time = at; e.Shadow = true; e.Host = "" })
-	assert.Equal(t, "\nno session\n  2026-03-01 12:00:05            continue · progress · shadow: let stop\n", log.entry(shadow))
+    result    3 continues not accepted
+`, log.entry(e, result{continues: 3}))
+	replayed := row("chat 7", 0, autocontinue.ReasonQuestion, func(e *entry) { e.Time = at; e.Decision.Replayed = true; e.Decision.Note = "no" })
+	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", log.entry(replayed, result{}), "the session is named once")
+	shadow := row("", 1, autocontinue.ReasonProgress, func(e *entry) { e.Time = at; e.Shadow = true; e.Host = "" })
+	assert.Equal(t, "\nno session\n  2026-03-01 12:00:05            continue · progress · shadow: let stop\n", log.entry(shadow, result{}))
 
 	narrow := logPage{terminal: terminal{width: 40}}
-	for line := range strings.Lines(narrow.entry(e)) {
+	for line := range strings.Lines(narrow.entry(e, result{})) {
 		assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 40, line)
 	}
-	assert.Contains(t, narrow.entry(replayed), "  2026-03-01 12:00:05          \n    deliver · question · replayed\n")
+	assert.Contains(t, narrow.entry(replayed, result{}), "  2026-03-01 12:00:05          \n    deliver · question · replayed\n")
 	colored := logPage{terminal: terminal{width: 70, color: true}}
-	head, _, _ := strings.Cut(strings.TrimPrefix(colored.entry(e), colored.sessionInWords(e)+"\n"), "\n")
+	head, _, _ := strings.Cut(strings.TrimPrefix(colored.entry(e, result{}), colored.sessionInWords(e)+"\n"), "\n")
 	assert.Contains(t, head, "cap", "what a terminal does not show takes no room")
 }
 

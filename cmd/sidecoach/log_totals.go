@@ -29,7 +29,7 @@ type totals struct {
 	chains map[[2]string]*chain
 }
 
-// outcomes is what became of continuations: the turn ended with a completion that was accepted, or with anything else.
+// outcomes says what the continuations led to: the turn ended with an accepted completion, or with anything else.
 type outcomes struct {
 	Accepted    int `json:"accepted"`
 	NotAccepted int `json:"not_accepted"`
@@ -44,10 +44,32 @@ type judgeTotals struct {
 	CompletionTokens int `json:"completion_tokens"`
 }
 
-// chain is the continuations of a session's turn of which nothing has come yet.
+// chain is the continuations of a session's current turn that have no result yet. The link between them is
+// [autocontinue.Decision].Continues, which counts within the turn: the hosts' names of turns change when a hook continues.
 type chain struct {
-	turn string
 	open int
+	last int // Continues of the last one
+}
+
+// result says what a decision showed about the continuations before it. The zero value is nothing.
+type result struct {
+	continues int
+	accepted  bool
+	before    bool // they belong to the turn before
+}
+
+func (r result) String() string {
+	if r.continues == 0 {
+		return ""
+	}
+	text := plural(r.continues, "continue")
+	if r.before {
+		text += " of the turn before"
+	}
+	if r.accepted {
+		return text + " accepted"
+	}
+	return text + " not accepted"
 }
 
 func newTotals() totals {
@@ -56,16 +78,17 @@ func newTotals() totals {
 
 func (t *totals) empty() bool { return t.Decisions+t.Replayed+t.Notices == 0 }
 
-// add counts an entry. They come in the order of the decisions of a session.
-func (t *totals) add(e entry) {
+// add counts an entry and returns what it shows about the continuations before it. The entries of a session come in the
+// order of their decisions.
+func (t *totals) add(e entry) (r result) {
 	if e.Notice != "" {
 		t.Notices++
-		return
+		return r
 	}
 	d := e.Decision
 	if d.Replayed {
 		t.Replayed++
-		return
+		return r
 	}
 	t.Decisions++
 	if len(d.Degraded) > 0 {
@@ -84,54 +107,47 @@ func (t *totals) add(e entry) {
 	session := [2]string{e.Host, e.Session}
 	c := t.chains[session]
 	if c == nil {
-		c = &chain{turn: e.Turn}
+		c = &chain{}
 		t.chains[session] = c
 		t.Sessions++
 	}
 	switch {
 	case e.Shadow && d.Action == autocontinue.Continue:
-		t.Shadowed++ // it was let stop
+		t.Shadowed++ // the agent was let stop
 	case d.Action == autocontinue.Continue:
 		t.Continued[string(d.Reason)]++
-		t.continued(c, e)
+		if d.Continues <= c.last {
+			r = t.close(c, false)
+			r.before = true
+		}
+		c.open, c.last = c.open+1, d.Continues
 	case d.Action == autocontinue.Suppress:
 		t.Suppressed[string(d.Reason)]++
 	default:
 		t.Stopped[string(d.Reason)]++
-		t.stopped(c, e)
+		before := d.Continues < c.last
+		if d.Reason == autocontinue.ReasonSuperseded && !before {
+			return r // it belongs to an older turn, and says nothing about the current one
+		}
+		r = t.close(c, d.Reason == autocontinue.ReasonCompletion && !before)
+		r.before = before
 	}
+	return r
 }
 
-// continued opens a continuation. One of another turn, or the first of a turn by its number, ends the chain before it: the human
-// spoke.
-func (t *totals) continued(c *chain, e entry) {
-	if e.Turn != c.turn || e.Decision.Continues == 1 {
-		t.close(c, false)
-	}
-	c.turn = e.Turn
-	c.open++
-}
-
-// stopped ends the chain of e's turn. An output that comes after the human spoke belongs to a turn that is over, and says
-// nothing of the one that is open now, unless that is its own by name.
-func (t *totals) stopped(c *chain, e entry) {
-	if e.Decision.Reason == autocontinue.ReasonSuperseded && e.Turn != c.turn {
-		return
-	}
-	t.close(c, e.Turn == c.turn && e.Decision.Reason == autocontinue.ReasonCompletion)
-	c.turn = e.Turn
-}
-
-func (t *totals) close(c *chain, accepted bool) {
+// close ends the chain of a turn.
+func (t *totals) close(c *chain, accepted bool) result {
+	r := result{continues: c.open, accepted: accepted}
 	if accepted {
 		t.Continues.Accepted += c.open
 	} else {
 		t.Continues.NotAccepted += c.open
 	}
-	c.open = 0
+	*c = chain{}
+	return r
 }
 
-// outcomes returns what became of the continuations so far.
+// outcomes returns what the continuations led to so far.
 func (t *totals) outcomes() outcomes {
 	o := t.Continues
 	for _, c := range t.chains {
