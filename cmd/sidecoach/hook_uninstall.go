@@ -90,12 +90,10 @@ func (o *installOptions) takeOut(n installation, file string) (string, error) {
 		return "", f.unsafe(err)
 	case times == 0:
 		return "", nil
+	case printedOnly(n.host) && nothingElse(f.text, times):
+		return "delete " + file + ": it has nothing but the hook\n", nil
 	case printedOnly(n.host):
-		hint := "take the lines that run sidecoach out of it"
-		if nothingElse(f.text, times) {
-			hint = "it has nothing else, so delete it"
-		}
-		return "", misuse(hint, "uninstall does not write settings of %s, and %s runs sidecoach", product(n.host), file)
+		return "remove the lines that run sidecoach from " + file + "\n", nil
 	case !o.write:
 		return fmt.Sprintf("installed in %s: %s\n", file, plural(times, "line")), nil
 	}
