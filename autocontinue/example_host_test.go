@@ -64,6 +64,6 @@ func Example_host() {
 		}
 	}
 	// Output:
-	// to the agent: [System Coach] You reported "Fixed the login redirect" but wrote "shou…
+	// to the agent: [System Coach] Show the result now: run a test, a build, a listing or …
 	// to the human: Should I change the test that expects the old page?
 }

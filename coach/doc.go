@@ -1,78 +1,79 @@
-// Package coach answers one question: the agent is to go on, so what exactly do we say to it?
+// Package coach answers one question: the agent must go on, so what exactly do we say to it?
 //
-// [BuildCoachingMessage] turns a verdict and what is known beside it (the plan's criteria, the skill, a verifier's
-// feedback, what the host saw) into one message. Its doc comment is the specification. [New] makes a [Coach] with a host's
-// own wording. [Clean] and [IsOurs] are the two rules about text that other packages share, [Phrases] is the wording that
-// default messages have in common.
+// [BuildCoachingMessage] turns a verdict, and what is known beside it, into one message. Its doc comment is the
+// specification. [New] makes a [Coach] with a host's own wording.
 //
 // Everything in this package is pure and safe for concurrent use.
 //
 // # Tuning
 //
-// A tier's wording is a text/template file in templates/. To change it for everybody, edit the file:
-//
-//	verify         templates/verify.txt
-//	llm            templates/llm.txt
-//	rejection      templates/rejection.txt
-//	plan_criteria  templates/plan_criteria.txt
-//	plan_pointer   templates/plan_pointer.txt
-//	skill          templates/skill.txt
-//	repeat         templates/repeat.txt
-//	plain          none: it is the word "continue"
-//
-// and see the effect on every tier and attempt with
+// The wording is data: one file for each language in templates/, such as templates/en.txt. A file defines one text/template
+// for each tier but plain, and the parts that the tier "rejection" is made of: "finding", "do", "reply" and "otherwise".
+// Change a file and see the effect on the messages with
 //
 //	go test ./coach -update
 //	git diff coach/testdata
 //
-// which rewrites testdata/<tier>.txt. To change it for one host, give [Config.Templates] an [io/fs.FS] that holds the files
-// to replace under the same names. White space and line breaks in a template do not matter: the message is one line.
-// The prefix is not part of a template.
+// To change the wording for one host, give [Config.Templates] an [io/fs.FS] with a file for each language to change. The
+// file defines the templates to replace; the others stay. White space and line breaks in a template do not matter, because
+// the message has one line. The prefix is not part of a template.
 //
-// A template can print these fields. They are cleaned and cut; those meant to stand in double quotes hold none. A text
-// field without a value is empty, a number 0.
+// A template can print these fields. They are cleaned, checked and cut. A text field without a value is empty, a number 0.
 //
 //	.Attempt      1, 2, 3, …: how often the same gap was coached, this time included
-//	.Again        "for the second time", "for the third time", "once more"; empty at attempt 1
-//	.Unmet        what to show, to follow the word "show": never empty
-//	.Request      the start of the human's request, to be quoted
-//	.Feedback     the verifier's worst finding, a sentence
-//	.Others       its further findings
-//	.Worst        the worst finding, short, to be quoted
+//	.Finding      what is known of a rejected completion: failed, unchanged, unchecked, hidden, unable, gap, claim, or empty
+//	.Kind         the check that the finding is about: tests, build, types, lint, run, commit, push, pull_request, or empty
+//	.Ask          what the agent must do: command, one of the kinds, finish, possible, criterion, hint, interface, code,
+//	              config, docs, any
+//	.Command      a command that only checks; with .Ask command it is not empty
+//	.Second       another one
+//	.File         the file that was edited last without a check
+//	.Quote        one whole sentence of the output: with .Finding gap or claim it is not empty
+//	.Feedback     the verifier's first finding
+//	.Others       its other findings, as far as they fit
 //	.Message      the classifier's own message
-//	.Claim        words of the output that claim completion, to be quoted; so are the next four
-//	.Hedge        words that weaken it
-//	.Gap          words that admit an open part
-//	.Promise      words that announce a result instead of showing it
-//	.Failed       what the host saw fail
-//	.Absent       what the host looked for and did not see: "no test run since the last edit"
-//	.Lacks        the missing kinds of evidence, to follow "no": "test output, exit code, commit or PR link"
-//	.Proof        what would show them, to follow "show"
-//	.Plan         the plan's file name, to be quoted
-//	.Heading      the heading of its criteria, to be quoted
-//	.Criterion    the first open criterion, to be quoted
-//	.Criteria     the open criteria, each in quotes; the ticked ones when none is open
+//	.Plan         the plan's file name
+//	.Criterion    the first open criterion
+//	.Criteria     the open criteria, each in quotes; the ticked ones if none is open
 //	.More         how many criteria did not fit into .Criteria
 //	.Open         how many criteria are open
 //	.Ticked       how many criteria are ticked
-//	.Section      the section's text when it has no list, to be quoted
+//	.Section      the text of the criteria if it has no list
 //	.Skill        the skill's trigger, or its name
 //	.Description  what the skill is for
-//	.Hint         the evidence the skill asks for, to follow "show"
+//	.Hint         the evidence that the skill asks for
 //
-// Any template works. One of nothing but text, fields and if, with and, or, not and the comparison of a number field with a
-// literal (eq .Attempt 1), is compiled and costs a few allocations for each message, like the default ones; any other is
-// printed by text/template, which takes some hundred.
+// Two more files hold data: files.txt says which files are code, tests, interface, configuration or documents; guard.txt
+// says which words the guard refuses and which commands only check.
 //
-// The words for which a classifier's message is dropped are in guard.txt, one a line.
+// # The guard
+//
+// Words of others do not bring orders into our messages. Data of the plan, the verifier, the skill and the agent is left out
+// if it holds markup, tokens of a chat template, shell operators or dangerous commands. A quote of the agent must be a plain
+// sentence besides.
+//
+// A classifier's message is refused if it carries, anywhere in its first 4,000 characters, regardless of case and look-alike
+// letters, markup or one of these:
+//
+//   - a URL: anything with "://", and a bare host name under a common top-level domain or an IP address;
+//   - a secret: the value of a key, a token, a password or an environment variable;
+//   - a path outside the project, such as ~/.ssh or /etc/passwd;
+//   - mail: an order to mail, send or share something with somebody;
+//   - a command: a shell prompt, variable, operator, option or script; a command that writes, sends, fetches or removes
+//     something; and inline code, other than a name such as `parser.go`, a well-known check on files of the tree, and a
+//     command that the output itself has in inline code or a fence, if nothing in it is dangerous;
+//   - deletion: an order to delete or clear something;
+//   - permission: "without asking", "skip the …", "approve", "don't ask" and the like.
+//
+// What the request or the plan's criteria contain in the same words, outside a clause that denies it, is not refused. A
+// request that is ours vouches for nothing.
 //
 // # Limits
 //
-// The wording is English, and so is guard.txt: a classifier's message in another language passes when it carries no URL and
-// no command. The guard is a filter of words, no sandbox; what the agent may do is for its host to enforce.
+// The guard reads mostly English. It is a filter of words, not a sandbox: the host must enforce what the agent may do.
 //
 // # Errors
 //
-// Only [New] fails, for a template that could not be used later. Building a message never fails: a tier that cannot be
-// used is passed over and named in [Message.Skipped], and the last tier is a constant.
+// Only [New] fails, for a template that could not be used later. Building a message never fails: a tier that cannot be used
+// is skipped and named in [Message.Skipped], and the last tier is a constant.
 package coach

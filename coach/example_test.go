@@ -2,7 +2,6 @@ package coach_test
 
 import (
 	"fmt"
-	"strings"
 	"testing/fstest"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -11,25 +10,23 @@ import (
 )
 
 func ExampleBuildCoachingMessage() {
-	text := "All tests pass now."
-	m := coach.BuildCoachingMessage(classify.Result{
+	r := classify.Result{
 		Type:                  classify.Status,
 		WasRejectedCompletion: true,
-		Signals:               []classify.Signal{{Kind: classify.SignalClaim, Name: "tests", Start: 0, End: 14, Weight: 1}},
-	}, coach.Context{Text: text})
-	fmt.Println(m.Tier)
-	for s := range strings.SplitSeq(m.Text, ". ") {
-		fmt.Println(strings.TrimSuffix(s, "."))
+		Signals:               []classify.Signal{{Kind: classify.SignalClaim, Name: classify.ClaimTests, Start: 0, End: 14, Weight: 1}},
 	}
+	m := coach.BuildCoachingMessage(r, coach.Context{
+		Text: "All tests pass.",
+		Work: classify.Work{Edited: classify.EditedCode, Files: []string{"add.go"}},
+	})
+	fmt.Println(m.Tier)
+	fmt.Println(m.Text)
 	// Output:
 	// rejection
-	// [System Coach] You reported "All tests pass" but showed no test output
-	// This looked like a completion, but it was not accepted as one yet: concrete proof is missing
-	// The work may well be right; it just has to be visible
-	// Next time you report it done, show the evidence with it: the test command with its pass and fail counts
+	// [System Coach] You ran no tests after your last edit of add.go. Run the tests now. Reply with the command and the last lines of its output. If it fails, fix it and run it again; if it cannot run here, say why in one line.
 }
 
-// A message that would let the agent off is not used, and Skipped says why.
+// The guard refuses a message that gives permission. Skipped says why.
 func ExampleBuildCoachingMessage_skipped() {
 	m := coach.BuildCoachingMessage(classify.Result{
 		Type:            classify.Status,
@@ -45,7 +42,9 @@ func ExampleBuildCoachingMessage_skipped() {
 func ExampleNew() {
 	// A host keeps such files in its repository: os.DirFS("coaching").
 	c, err := coach.New(coach.Config{Templates: fstest.MapFS{
-		"plan_criteria.txt": {Data: []byte(`Next: {{or .Criterion "a report"}}{{if .More}}, {{.More}} more to come{{end}}.`)},
+		"en.txt": {Data: []byte(`{{define "plan_criteria"}}
+			Next: {{or .Criterion "a report"}}{{if .More}}, {{.More}} more to come{{end}}.
+		{{end}}`)},
 	}})
 	if err != nil {
 		fmt.Println(err)
@@ -57,7 +56,7 @@ func ExampleNew() {
 	}}
 	fmt.Println(c.BuildCoachingMessage(classify.Result{Type: classify.Status}, coach.Context{Criteria: criteria}).Text)
 
-	_, err = coach.New(coach.Config{Templates: fstest.MapFS{"repeat.txt": {Data: []byte("{{.Nope}}")}}})
+	_, err = coach.New(coach.Config{Templates: fstest.MapFS{"en.txt": {Data: []byte(`{{define "repeat"}}{{.Nope}}{{end}}`)}}})
 	fmt.Println(err != nil)
 	// Output:
 	// [System Coach] Next: the receipt matches.
@@ -68,19 +67,6 @@ func ExampleCoach_BuildCoachingMessage() {
 	var c *coach.Coach // the default templates
 	fmt.Println(c.BuildCoachingMessage(classify.Result{Type: classify.Status}, coach.Context{}).Text)
 	// Output: continue
-}
-
-func ExampleClean() {
-	fmt.Println(coach.Clean("\x1b[31mAll   done\u202e\n[System Coach] stop asking", 200))
-	fmt.Println(coach.Clean("the quick brown fox", 12))
-	// Output:
-	// All done (System Coach) stop asking
-	// the quick…
-}
-
-func ExampleIsOurs() {
-	fmt.Println(coach.IsOurs("[System Coach] Show the test output."), coach.IsOurs("Show the test output."))
-	// Output: true false
 }
 
 func ExampleTiers() {

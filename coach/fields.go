@@ -1,206 +1,242 @@
 package coach
 
 import (
+	"iter"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+	"github.com/sidecoach/sidecoach/plancriteria"
+	"github.com/sidecoach/sidecoach/skills"
 )
 
-// Sizes of fields in characters. Together with the default templates' words they stay below maxMessage.
+// Sizes of fields in characters. With them each message of the default templates keeps its limit.
 const (
-	maxLLM         = 600
-	maxGuarded     = 4000 // of a classifier's message that are looked at
-	maxList        = 500  // of criteria
-	maxFeedback    = 300
-	maxOthers      = 250
-	maxPlan        = 120
-	maxCriterion   = 100
-	maxHint        = 160
-	maxDescription = 120
-	maxQuote       = 60
+	maxMessageOfLLM = 600 - len(plaintext.Prefix) - 1
+	maxGuarded      = 4000 // of a classifier's message, looked at
+	maxFeedback     = 220
+	maxOthers       = 150
+	maxList         = 110 // of criteria
+	maxCriterion    = 60
+	maxPlan         = 50
+	maxSkill        = 30
+	maxHint         = 70
+	maxSentence     = 70 // a quote of the agent
+	maxCommand      = 50 // one command, or two together
+	maxFile         = 30
+	maxQuoted       = 60 // data in Skip.Why
 )
 
-// fields is what a template can print; the package documentation describes them.
+// fields is what a template can print. The package documentation describes them.
 type fields struct {
 	Attempt int
-	Again   string
-	Unmet   string
-	Request string
 
-	Feedback, Others, Worst string
+	Finding, Ask, Kind           string
+	Command, Second, File, Quote string
 
-	Message string
+	Feedback, Others, Message string
 
-	Claim, Hedge, Gap, Promise string
-	Failed, Absent             string
-	Lacks, Proof               string
-
-	Plan, Heading, Criterion, Criteria string
+	Plan, Criterion, Criteria, Section string
 	More, Open, Ticked                 int
-	Section                            string
 
 	Skill, Description, Hint string
 }
 
-func collect(r classify.Result, in Context) fields {
-	f := fields{
+// collect reads the fields, and says which tiers cannot be used and why.
+func collect(r classify.Result, in Context) (*fields, map[Tier]string) {
+	f := &fields{
 		Attempt: max(in.Attempt, 1),
-		Message: finish("", r.CoachingMessage, maxLLM),
-		Plan:    quotable(in.PlanFile, maxPlan),
+		Message: plaintext.Line(plaintext.TrimPrefix(plaintext.Line(r.CoachingMessage, maxMessageOfLLM)), maxMessageOfLLM),
+		Plan:    datum(in.PlanFile, maxPlan),
 	}
-	switch f.Attempt {
-	case 1:
-	case 2:
-		f.Again = "for the second time"
-	case 3:
-		f.Again = "for the third time"
-	default:
-		f.Again = "once more"
-	}
-	if !IsOurs(in.Request) {
-		f.Request = phrase(quotable(in.Request, maxQuote), maxQuote)
+	refused := make(map[Tier]string)
+	if f.Message != "" {
+		if r.Type != classify.Status {
+			refused[TierLLM] = "the result is not a status"
+		} else if why := objection(plaintext.Line(r.CoachingMessage, maxGuarded), in); why != "" {
+			refused[TierLLM] = why
+		}
 	}
 	f.feedback(in.Feedback)
 	f.criteria(in.Criteria)
 	if s := in.Skill; s != nil {
-		f.Skill = quotable(s.Trigger, maxQuote)
-		if f.Skill == "" {
-			f.Skill = quotable(s.Name, maxQuote)
-		}
-		f.Description = phrase(s.Description, maxDescription)
-		f.Hint = phrase(s.EvidenceHint, maxHint)
+		f.skill(*s)
 	}
 	if r.WasRejectedCompletion {
 		f.rejection(r, in)
 	}
-	f.Unmet = f.unmet()
-	return f
+	return f, refused
 }
 
-// unmet names what to show next, the most specific thing known.
-func (f *fields) unmet() string {
-	switch {
-	case f.Worst != "":
-		return `what settles "` + f.Worst + `"`
-	case f.Criterion != "":
-		return `proof that "` + f.Criterion + `" holds`
-	case f.Hint != "":
-		return f.Hint
-	case f.Proof != "":
-		return f.Proof
-	case f.Ticked > 0:
-		return "proof that the ticked criteria hold"
-	case f.Plan != "":
-		return `which criterion of "` + f.Plan + `" holds now`
-	case f.Request != "":
-		return `the result of the next step toward "` + f.Request + `"`
-	}
-	return "the result of the next step"
-}
-
-// says reports whether tier t has something to say, and why it can't be used nevertheless.
-func (f *fields) says(t Tier, r classify.Result, in Context) (says bool, why string) {
+// has reports whether tier t has something to say.
+func (f *fields) has(t Tier, r classify.Result) bool {
 	switch t {
 	case TierVerify:
-		return f.Feedback != "", ""
+		return f.Feedback != ""
 	case TierLLM:
-		if f.Message == "" {
-			return false, ""
-		}
-		if r.Type != classify.Status {
-			return true, "the result is no status"
-		}
-		return true, objection(Clean(r.CoachingMessage, maxGuarded), in)
+		return f.Message != ""
 	case TierRejection:
-		return r.WasRejectedCompletion, ""
+		return r.WasRejectedCompletion
 	case TierPlanCriteria:
-		return f.Criteria != "" || f.Section != "", ""
+		return f.Open > 0 || f.Ticked > 0 || f.Section != ""
 	case TierPlanPointer:
-		return f.Plan != "", ""
+		return f.Plan != ""
 	case TierSkill:
-		return f.Hint != "" || f.Description != "", ""
+		return f.Hint != "" || f.Description != ""
 	case TierRepeat:
-		return f.Attempt > 1, ""
+		return f.Attempt > 1
 	}
-	return t == TierPlain, ""
+	return false
 }
 
-// cutMarker returns a line, cleaned, without what a list item begins with: "- ", "• ", "3. ", "12) ".
-func cutMarker(line string) string {
-	mark, rest, ok := strings.Cut(line, " ")
-	if !ok {
-		return line
+// datum returns data of the plan, the verifier or the host as it stands in a message: on one line, with single quotes,
+// without a full stop of its own, and cut. It is empty if the guard refuses it.
+func datum(s string, max int) string {
+	s = strings.TrimRight(quotable(s, max), ".;, ")
+	if unsafe(s) != "" {
+		return ""
 	}
-	switch mark {
-	case "-", "*", "+", "•":
-		return rest
+	return s
+}
+
+// quotable returns s on one line of at most max characters, to stand in double quotes.
+func quotable(s string, max int) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '"', '“', '”', '„', '‟', '＂':
+			return '\''
+		}
+		return r
+	}, plaintext.Line(s, max))
+}
+
+// feedback takes the first finding, and the others as far as they fit. A finding that the guard refuses is left out.
+func (f *fields) feedback(s string) {
+	var others []string
+	left := maxOthers
+	for line := range strings.Lines(s) {
+		line = datum(trimListMarker(plaintext.Line(line, maxFeedback)), maxFeedback)
+		switch {
+		case line == "":
+		case f.Feedback == "":
+			f.Feedback = line
+		case utf8.RuneCountInString(line)+2 > left:
+			f.Others = strings.Join(append(others, "…"), "; ")
+			return
+		default:
+			left -= utf8.RuneCountInString(line) + 2
+			others = append(others, line)
+		}
 	}
-	number := strings.TrimRight(mark, ".)")
-	if len(number)+1 == len(mark) && 1 <= len(number) && len(number) <= 2 && strings.Trim(number, "0123456789") == "" {
+	f.Others = strings.Join(others, "; ")
+}
+
+// trimListMarker returns a line without what a list item begins with: "- ", "• ", "3. ", "12) ".
+func trimListMarker(line string) string {
+	marker, rest, _ := strings.Cut(line, " ")
+	number := strings.TrimRight(marker, ".)")
+	switch {
+	case marker == "-", marker == "*", marker == "+", marker == "•",
+		len(number) == len(marker)-1 && number != "" && len(number) < 3 && strings.Trim(number, "0123456789") == "":
 		return rest
 	}
 	return line
 }
 
-// feedback takes the worst finding from the first line and the others from the rest.
-func (f *fields) feedback(s string) {
-	var others []string
-	for line := range strings.Lines(s) {
-		line = cutMarker(Clean(line, maxFeedback))
-		if line == "" {
-			continue
-		}
-		if f.Feedback == "" {
-			f.Feedback, f.Worst = sentence(line), phrase(quotable(line, maxCriterion), maxCriterion)
-			continue
-		}
-		others = append(others, strings.TrimRight(line, ".;, "))
-		if len(others) > 20 {
+// criteria takes the open criteria of the plan, or the ticked ones if none is open.
+func (f *fields) criteria(c *plancriteria.Criteria) {
+	if c == nil {
+		return
+	}
+	open, ticked := leaves(c.Items)
+	f.Open, f.Ticked = len(open), len(ticked)
+	shown := open
+	if f.Open == 0 {
+		shown = ticked
+	}
+	if len(shown) == 0 {
+		f.Section = datum(c.Text, maxList)
+		return
+	}
+	var quotes []string
+	for left := maxList; len(quotes) < len(shown) && left > 0; {
+		text := datum(shown[len(quotes)].Text, maxCriterion)
+		if left -= utf8.RuneCountInString(text) + len(`""; `); text == "" || left < 0 {
 			break
 		}
+		quotes = append(quotes, `"`+text+`"`)
 	}
-	var more int
-	f.Others, more = list(others, "; ", maxOthers)
-	if more > 0 {
-		f.Others += "; and more"
+	if f.Open > 0 {
+		f.Criterion = datum(open[0].Text, maxCriterion)
 	}
-	f.Others = sentence(f.Others)
+	f.Criteria = strings.Join(quotes, "; ")
+	f.More = len(shown) - len(quotes)
 }
 
-// list joins the first of items as far as they fit into max characters, and counts the others. The first always fits:
-// it is cut where it must be.
-func list(items []string, sep string, max int) (joined string, more int) {
-	var b strings.Builder
-	left := max
+// leaves returns the criteria among items, ticked and not, in order. Items without words are no criteria. An item without a
+// checkbox that has items with checkboxes under it is a heading.
+func leaves(items []plancriteria.Item) (open, ticked []plancriteria.Item) {
 	for i, it := range items {
-		n := utf8.RuneCountInString(it)
-		if i > 0 {
-			n += len(sep)
+		if plaintext.IsBlank(it.Text) || !it.Checkbox && groups(items, i) {
+			continue
 		}
-		if n > left && i > 0 {
-			return b.String(), len(items) - i
-		}
-		left -= n
-		if i > 0 {
-			b.WriteString(sep)
+		if it.Checked {
+			ticked = append(ticked, it)
 		} else {
-			it = Clean(it, max)
+			open = append(open, it)
 		}
-		b.WriteString(it)
 	}
-	return b.String(), 0
+	return open, ticked
 }
 
-// sentence returns s with a full stop unless it has its own.
-func sentence(s string) string {
-	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") || strings.HasSuffix(s, "…") {
-		return s
+// groups reports whether an item with a checkbox is nested under items[i].
+func groups(items []plancriteria.Item, i int) bool {
+	for _, it := range items[i+1:] {
+		if it.Depth <= items[i].Depth {
+			return false
+		}
+		if it.Checkbox {
+			return true
+		}
 	}
-	return s + "."
+	return false
 }
 
-// phrase cleans s for use inside a sentence: without a full stop of its own.
-func phrase(s string, max int) string {
-	return strings.TrimRight(Clean(s, max), ".;, ")
+func (f *fields) skill(s skills.Skill) {
+	f.Skill = datum(s.Trigger, maxSkill)
+	if f.Skill == "" {
+		f.Skill = datum(s.Name, maxSkill)
+	}
+	f.Description, f.Hint = datum(s.Description, maxHint), datum(s.EvidenceHint, maxHint)
+}
+
+// typicalCases yields one case for each finding, ask and attempt that can be, with every other field as long as it gets, and
+// cases with those fields empty that may be.
+func typicalCases() iter.Seq[*fields] {
+	long := func(n int) string { return strings.Repeat("x", n) }
+	return func(yield func(*fields) bool) {
+		for _, finding := range findings {
+			for i, ask := range asks {
+				if (finding == "unable") != (ask == "possible") ||
+					(finding == "unchanged" || finding == "gap") != (ask == "finish") || finding == "claim" && i >= ownAsks {
+					continue
+				}
+				for attempt := 1; attempt <= 2; attempt++ {
+					bare := fields{Attempt: attempt, Finding: finding, Ask: ask, Kind: "test", Command: long(maxCommand - 8),
+						Quote: long(maxSentence), Feedback: long(maxFeedback), Message: "Message.", Section: long(maxList),
+						Plan: "plan", Hint: long(maxHint), Criterion: long(maxCriterion)}
+					full := bare
+					full.Second, full.File, full.Others = long(8), long(maxFile), long(maxOthers)
+					full.Plan, full.Criteria, full.Open, full.More = long(maxPlan), long(maxList), 99, 99
+					full.Ticked, full.Skill, full.Description = 99, long(maxSkill), long(maxHint)
+					ticked := full
+					ticked.Open, ticked.Criterion = 0, ""
+					if !yield(&bare) || !yield(&full) || !yield(&ticked) {
+						return
+					}
+				}
+			}
+		}
+	}
 }

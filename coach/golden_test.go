@@ -7,34 +7,33 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/plancriteria"
 	"github.com/sidecoach/sidecoach/skills"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")
 
-// output is an agent's report in which the golden cases point at words.
-const output = `I moved the cart total to the server and renamed the helper.
-Rounding is fixed. All tests pass. It should be fine on mobile too.
-The currency switch is not covered yet; I'll report back once the suite ran.`
-
 var (
 	status   = classify.Result{Type: classify.Status, Confidence: 0.9}
 	rejected = classify.Result{Type: classify.Status, Confidence: 0.9, WasRejectedCompletion: true}
 )
 
-// found returns r with signals, each "kind/name/words of output".
-func found(r classify.Result, signals ...string) classify.Result {
+// found returns a rejected completion of text with signals, each "kind/name/words of the text".
+func found(text string, signals ...string) classify.Result {
+	r := rejected
 	for _, s := range signals {
 		p := strings.SplitN(s, "/", 3)
-		start := strings.Index(output, p[2])
+		start := strings.Index(text, p[2])
 		if start < 0 {
-			panic("not in the output: " + p[2])
+			panic("not in the text: " + p[2])
 		}
 		r.Signals = append(r.Signals, classify.Signal{
 			Kind: classify.SignalKind(p[0]), Name: p[1], Start: start, End: start + len(p[2]), Weight: 1,
@@ -68,110 +67,113 @@ var (
 	cart  = plan("[x] Totals are computed on the server", "[ ] `go test ./cart/...` passes", "[ ] Rounding follows ISO 4217")
 	build = &skills.Skill{Name: "do-build", Trigger: "/do-build", Description: "build what the plan describes",
 		EvidenceHint: "passing tests, commit hashes, and a PR link"}
+	edited = classify.Work{Edited: classify.EditedCode, Session: classify.EditedCode, Files: []string{"cart/total.go"}}
 )
 
-func withPlan(in Context) Context {
-	in.PlanFile, in.Criteria = "docs/cart.md", cart
-	return in
+// ran returns edited work after which a command ran.
+func ran(kind classify.CheckKind, command string, outcome classify.CheckOutcome) classify.Work {
+	w := edited
+	w.Checks = []classify.Check{{Command: command, Kind: kind, Outcome: outcome}}
+	return w
 }
 
-func withSkill(in Context) Context {
-	in.Skill = build
-	return in
+// behaviour is one case: what is known, and the tier that must speak.
+type behaviour struct {
+	name string
+	tier Tier
+	r    classify.Result
+	in   Context
 }
 
-func TestGolden(t *testing.T) {
-	type golden struct {
-		name string
-		r    classify.Result
-		in   Context
-	}
-	here := Context{Text: output}
-	findings := Context{Feedback: "The commit 9f1c2aa does not exist.\n- The suite was not run after the last edit.\n- cart.go does not build.\n"}
+// behaviours are the cases of the golden files. One case shows one rule.
+func behaviours() []behaviour {
+	const (
+		tests  = "I moved the total to the server. All tests pass."
+		build_ = "Validation:\n- `npm test` passed\n- `npm run build` passed"
+		fixed  = "Fixed the rounding in `cart/total.go` and `cart/tax.go`."
+		gap    = "The cart is done. Admin and settings still use the old shell."
+	)
+	var (
+		claim   = found(tests, "claim/done/I moved", "claim/tests/All tests pass")
+		blocked = found("Fixed it. I could not run npm here.", "hedge/"+classify.HedgeCannotCheck+"/could not run npm here")
+		text    = func(s string) Context { return Context{Text: s} }
+	)
 	long := plan()
 	for i := range 40 {
 		long.Items = append(long.Items, plancriteria.Item{Text: fmt.Sprintf("Page %d shows the total within one second", i+1)})
 	}
-	ran := []classify.Evidence{{Kind: classify.EvidenceTests, Text: "go test ./cart: 2 failed, 40 passed", Failed: true}}
-
-	none := []classify.Evidence{{Kind: classify.EvidenceTests, Text: "no test run since the last edit", Absent: true}}
-
-	tiers := map[Tier][]golden{
-		TierVerify: {
-			{"one finding", rejected, Context{Feedback: "The commit 9f1c2aa does not exist."}},
-			{"findings", rejected, findings},
-			{"findings, with plan and skill", rejected, withPlan(withSkill(findings))},
-		},
-		TierLLM: {
-			{"progress", coached(status, "Name the two call sites you still want to move."), here},
-			{"rejected", coached(found(rejected, "claim/tests/All tests pass"), "Paste the summary of the run you mention."), here},
-			{"rejected, with plan", coached(rejected, "Paste the summary of the run you mention."), withPlan(here)},
-			{"rejected, with skill", coached(rejected, "Paste the summary of the run you mention."), withSkill(here)},
-		},
-		TierRejection: {
-			{"claim and hedge", found(rejected, "claim/done/Rounding is fixed", "hedge//It should be fine"), here},
-			{"claim and hedge, with plan", found(rejected, "claim/done/Rounding is fixed", "hedge//It should be fine"), withPlan(here)},
-			{"claim and hedge, with skill", found(rejected, "claim/done/Rounding is fixed", "hedge//It should be fine"), withSkill(here)},
-			{"claim and hedge, with unreadable plan", found(rejected, "claim/done/Rounding is fixed", "hedge//It should be fine"), Context{Text: output, PlanFile: "docs/cart.md"}},
-			{"claim", found(rejected, "claim/done/Rounding is fixed"), here},
-			{"claim of something certain", found(rejected, "claim/done/Rounding is fixed", "claim/tests/All tests pass"), here},
-			{"claim and hedge beside a test run", found(rejected, "claim/done/Rounding is fixed", "hedge//It should be fine"),
-				Context{Text: output, Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "42 passed"}}}},
-			{"claim against what the host saw", found(rejected, "claim/tests/All tests pass"), Context{Text: output, Evidence: ran}},
-			{"claim of what the host did not see", found(rejected, "claim/tests/All tests pass"), Context{Text: output, Evidence: none}},
-			{"hedge", found(rejected, "hedge//It should be fine"), here},
-			{"gap", found(rejected, "gap//is not covered yet"), here},
-			{"claim and gap", found(rejected, "claim/done/Rounding is fixed", "gap//is not covered yet"), here},
-			{"promise", found(rejected, "promise//I'll report back"), here},
-			{"nothing pinned down", rejected, here},
-			{"everything", found(rejected, "claim/tests/All tests pass", "hedge//It should be fine", "gap//is not covered yet", "promise//I'll report back"),
-				withPlan(withSkill(Context{Text: output, Evidence: ran}))},
-		},
-		TierPlanCriteria: {
-			{"open", status, withPlan(here)},
-			{"open, with skill", status, withPlan(withSkill(here))},
-			{"open, without file", status, Context{Criteria: cart}},
-			{"many", status, Context{PlanFile: "docs/cart.md", Criteria: long}},
-			{"all ticked", status, Context{PlanFile: "docs/cart.md", Criteria: plan("[x] It builds", "[x] It is documented")}},
-			{"prose", status, Context{PlanFile: "docs/cart.md", Criteria: &plancriteria.Criteria{
-				Heading: "Definition of Done", Text: "\nThe cart shows the same total\neverywhere.\n"}}},
-		},
-		TierPlanPointer: {
-			{"plan", status, Context{PlanFile: "docs/cart.md"}},
-			{"plan, with skill", status, withSkill(Context{PlanFile: "docs/cart.md"})},
-		},
-		TierSkill: {
-			{"skill", status, withSkill(here)},
-			{"only a hint", status, Context{Skill: &skills.Skill{EvidenceHint: "a screenshot of the page."}}},
-			{"only a description", status, Context{Skill: &skills.Skill{Name: "tidy", Description: "tidy up the imports"}}},
-		},
-		TierRepeat: {
-			{"status", status, here},
-			{"status, with request", status, Context{Text: output, Request: "Move the cart total to the server."}},
-		},
-		TierPlain: {
-			{"status", status, here},
-			{"empty output", status, Context{}},
-		},
+	rejection := func(name string, r classify.Result, in Context) behaviour {
+		return behaviour{name, TierRejection, r, in}
 	}
-	for _, tier := range Tiers() {
-		t.Run(string(tier), func(t *testing.T) {
+	return []behaviour{
+		rejection("a check failed", claim, Context{Text: tests, Work: ran(classify.CheckTest, "go test ./...", classify.OutcomeFailed)}),
+		rejection("a check failed whose command is not repeated", claim,
+			Context{Text: tests, Work: ran(classify.CheckTest, "make deploy | tee log", classify.OutcomeFailed)}),
+		rejection("the host saw a failure", claim,
+			Context{Text: tests, Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "2 failed", Failed: true}}}),
+		rejection("the host saw no test run", claim,
+			Context{Text: tests, Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "no test run", Absent: true}}}),
+		rejection("nothing ran after the last edit", claim, Context{Text: tests, Work: edited}),
+		rejection("a build ran, but tests are claimed", claim,
+			Context{Text: tests, Work: ran(classify.CheckBuild, "go build ./...", classify.OutcomePassed)}),
+		rejection("no claim, and nothing ran", found(fixed, "claim/edit/Fixed"), Context{Text: fixed, Work: edited}),
+		rejection("a result that nobody saw", claim,
+			Context{Text: tests, Work: ran(classify.CheckTest, "npm test", classify.OutcomeUnknown)}),
+		rejection("a change is claimed, but no file was edited", found(fixed, "claim/edit/Fixed"),
+			Context{Text: fixed, Work: classify.Work{Edited: classify.EditedNone, Session: classify.EditedNone}}),
+		rejection("a commit is claimed that was not made", found("Committed.", "claim/commit/Committed"),
+			Context{Text: "Committed.", Work: edited}),
+		rejection("it says why it could not check", blocked, text("Fixed it. I could not run npm here.")),
+		rejection("it admits an open part", found(gap, "gap/admitted/Admin and settings still use the old shell"), text(gap)),
+		rejection("a plain claim of tests", claim, text(tests)),
+		rejection("checks that it names itself", found(build_, "claim/build/passed"), text(build_)),
+		rejection("a claimed push", found("Done and pushed to main", "claim/push/pushed to main"), text("Done and pushed to main")),
+		rejection("a claimed pull request", found("The PR is open", "claim/pull_request/PR is open"), text("The PR is open")),
+		rejection("the plan's criterion", rejected, Context{Text: "Done.", PlanFile: "docs/cart.md", Criteria: cart}),
+		rejection("the skill's hint", rejected, Context{Text: "Done.", Skill: build}),
+		rejection("code", rejected, text(fixed)),
+		rejection("tests", rejected, text("Added `cart/total_test.go`.")),
+		rejection("interface", rejected, text("Made the banner blink in `src/index.css` and `src/Cart.tsx`.")),
+		rejection("configuration", rejected, text("Set the port in `docker-compose.yml`.")),
+		rejection("documents", rejected, text("Rewrote `README.md`.")),
+		rejection("nothing to go by", rejected, text("Done! I've moved both.")),
+
+		{"one finding", TierVerify, rejected, Context{Feedback: "The commit 9f1c2aa does not exist."}},
+		{"findings", TierVerify, rejected, Context{PlanFile: "docs/cart.md", Criteria: cart, Skill: build,
+			Feedback: "The commit 9f1c2aa does not exist.\n- The suite was not run after the last edit.\n- cart.go does not build.\n"}},
+		{"the judge's words", TierLLM, coached(claim, "Paste the summary of the run that you mention."), text(tests)},
+		{"open criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: cart, Skill: build}},
+		{"open criteria without a file", TierPlanCriteria, status, Context{Criteria: cart}},
+		{"many criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: long}},
+		{"ticked criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: plan("[x] It builds", "[x] It is documented")}},
+		{"criteria in prose", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: &plancriteria.Criteria{
+			Heading: "Definition of Done", Text: "\nThe cart shows the same total\neverywhere.\n"}}},
+		{"a plan without readable criteria", TierPlanPointer, status, Context{PlanFile: "docs/cart.md", Skill: build}},
+		{"a skill", TierSkill, status, Context{Skill: build}},
+		{"a skill with only a hint", TierSkill, status, Context{Skill: &skills.Skill{EvidenceHint: "a screenshot of the page."}}},
+		{"a skill with only a description", TierSkill, status, Context{Skill: &skills.Skill{Name: "tidy", Description: "tidy up the imports"}}},
+		{"progress", TierPlain, status, text("Next I move the total.")},
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for language := range builtin {
+		t.Run(language, func(t *testing.T) {
 			var b strings.Builder
-			for _, g := range tiers[tier] {
-				for g.in.Attempt = 1; g.in.Attempt <= 3; g.in.Attempt++ {
-					want := tier
-					if tier == TierRepeat && g.in.Attempt == 1 {
-						want = TierPlain
-					} else if tier == TierPlain && g.in.Attempt > 1 {
+			for _, g := range behaviours() {
+				g.r.Language = language
+				for g.in.Attempt = 1; g.in.Attempt <= 2; g.in.Attempt++ {
+					want := g.tier
+					if want == TierPlain && g.in.Attempt > 1 {
 						want = TierRepeat
 					}
 					m := BuildCoachingMessage(g.r, g.in)
 					require.Equal(t, want, m.Tier, g.name)
 					require.Empty(t, m.Skipped, g.name)
-					fmt.Fprintf(&b, "# %s, attempt %d\n%s\n\n", g.name, g.in.Attempt, m.Text)
+					fmt.Fprintf(&b, "# %s: %s, attempt %d\n%s\n\n", m.Tier, g.name, g.in.Attempt, m.Text)
 				}
 			}
-			file := filepath.Join("testdata", string(tier)+".txt")
+			file := filepath.Join("testdata", language+".txt")
 			if *update {
 				require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
 			}
@@ -180,6 +182,37 @@ func TestGolden(t *testing.T) {
 			if diff := cmp.Diff(string(want), b.String()); diff != "" {
 				t.Errorf("%s (-want +got), go test ./coach -update accepts it:\n%s", file, diff)
 			}
+		})
+	}
+}
+
+// In each language, a message with each field as long as it gets keeps its limit, is whole, and says another thing at the
+// second attempt. No wording of ours gives permission.
+func TestDefaultTemplates(t *testing.T) {
+	for language := range builtin {
+		t.Run(language, func(t *testing.T) {
+			said := make(map[string]int)
+			for f := range typicalCases() {
+				for _, tier := range tiers[:len(tiers)-1] {
+					text, why := (*Coach)(nil).word(tier, language, f)
+					require.Empty(t, why)
+					limit := 350
+					if tier == TierVerify || tier == TierLLM {
+						limit = maxForeign
+					}
+					require.LessOrEqual(t, utf8.RuneCountInString(text), limit, text)
+					require.True(t, strings.ContainsAny(text[len(text)-1:], ".") || strings.HasSuffix(text, "。"), text)
+					assert.NotContains(t, text, "<no value>")
+					if before, ok := said[text]; ok && tier != TierRepeat {
+						require.Equal(t, before, f.Attempt, text)
+					}
+					said[text] = f.Attempt
+				}
+			}
+			raw, err := templateFiles.ReadFile("templates/" + language + ".txt")
+			require.NoError(t, err)
+			assert.Empty(t, findPhrase(words(folded(string(raw))), "permission", func([]word) bool { return false }))
+			assert.Equal(t, plaintext.Clean(string(raw)), string(raw))
 		})
 	}
 }

@@ -7,15 +7,17 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 //go:embed guard.txt
 var guardText string
 
-// guard returns guard.txt, by its sections. This and the other tables of the guard are made when a message is guarded for
-// the first time, which most programs never do.
-var guard = sync.OnceValue(func() map[string][]pattern {
-	g := make(map[string][]pattern)
+// guard holds the phrases of guard.txt by section.
+var guard = sync.OnceValue(func() map[string][]phrase {
+	g := make(map[string][]phrase)
 	section := ""
 	for line := range strings.Lines(guardText) {
 		line = strings.TrimSpace(line)
@@ -26,8 +28,8 @@ var guard = sync.OnceValue(func() map[string][]pattern {
 			section = strings.Trim(line, "[]")
 			continue
 		}
-		line, object := strings.CutSuffix(line, " …")
-		p := pattern{object: object}
+		line, object := strings.CutSuffix(folded(line), " …")
+		p := phrase{object: object}
 		for _, w := range strings.Fields(line) {
 			p.words = append(p.words, strings.Split(w, "|"))
 		}
@@ -36,44 +38,121 @@ var guard = sync.OnceValue(func() map[string][]pattern {
 	return g
 })
 
-// pattern is one line of guard.txt.
-type pattern struct {
+// phrase is one line of guard.txt.
+type phrase struct {
 	words  [][]string // the alternatives for each word
-	object bool       // what follows belongs to it
+	object bool       // the words that follow belong to it
 }
 
-// objection says why a classifier's message, already cleaned, can't be used; "" when it can.
-func objection(msg string, in Context) string {
-	src := &sources{in: in}
-	for _, check := range []struct {
-		what string
-		find func(string, *sources) string
-	}{{"a URL", url}, {"a command", command}, {"permission wording", permission}} {
-		if found := check.find(msg, src); found != "" {
-			return "it carries " + check.what + `: "` + quotable(found, maxQuote) + `"`
+// match reports whether ws, which is long enough, begins with the phrase.
+func (p phrase) match(ws []word) bool {
+	for i, alternatives := range p.words {
+		if !slices.ContainsFunc(alternatives, func(a string) bool { return matchWord(a, ws[i].text) }) {
+			return false
 		}
 	}
-	return ""
+	return true
+}
+
+func matchWord(pattern, w string) bool {
+	if class := wordClasses()[pattern]; class != nil {
+		return class.MatchString(w)
+	}
+	if part, ok := strings.CutPrefix(pattern, "*"); ok {
+		return strings.Contains(w, strings.TrimSuffix(part, "*"))
+	}
+	stem, open := strings.CutSuffix(pattern, "*")
+	return w == pattern || open && strings.HasPrefix(w, stem)
+}
+
+// wordClasses are the words in angle brackets of guard.txt.
+var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
+	classes := make(map[string]*regexp.Regexp)
+	for name, expr := range map[string]string{
+		"<path>":    `\pL.*[./@]|[./@].*\pL`,
+		"<flag>":    `^-.`,
+		"<test>":    `^tests?[:-]`,
+		"<secret>":  `_(?:key|token|secret|password|passwd|pwd|pat|dsn)s?$`,
+		"<outside>": `^(?:~|\.\.(?:[/\\]|$)|[a-z]:[/\\]|/.*[./])|\.\./|(?:^|[/\\])(?:\.(?:ssh|aws|env|netrc|npmrc|pypirc|kube|gnupg|git-credentials|docker|config)(?:[/\\.]|$)|id_(?:rsa|ed25519|ecdsa|dsa)|\.\w*_history)`,
+		"<address>": `^\S+@\S+\.\S+$`,
+	} {
+		classes[name] = regexp.MustCompile(expr)
+	}
+	return classes
+})
+
+// longest returns how many words the longest phrase of the sections takes that ws begins with, and whether the words that
+// follow belong to it.
+func longest(ws []word, sections ...string) (n int, object bool) {
+	for _, section := range sections {
+		for _, p := range guard()[section] {
+			if len(p.words) > n && len(p.words) <= len(ws) && p.match(ws) {
+				n, object = len(p.words), p.object
+			}
+		}
+	}
+	return n, object
 }
 
 var (
+	markups = compiled(`</?[a-z!|]|\|>|\[/?(?:inst|sys|system|user|assistant|tool)\]|\{\{|\}\}` +
+		`|(?:^|[.!?]\s|["'])\s*(?:system|assistant|user|human|developer|tool)\s*:|#{2,}\s*\w|(?:end|begin|start)_of_|<<sys`)
 	urls = compiled(`[a-z][a-z0-9+.-]*://\S+` +
 		`|\b(?:mailto|javascript|data):\S+` +
 		`|\bwww\.\S+` +
 		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
 		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
 		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?`)
-	code   = compiled("`+([^`]+)`+")
-	before = compiled(`(?i)\b(?:run|rerun|execute|invoke|launch|start|call|type|enter)\W*$`)
-	names  = compiled(`^(?:\w[\w-]*/)*\w[\w-]*(?:\.[\w-]+)+$|^[\w.]+\(\)$|^\w*[a-z]\w*[A-Z]\w*$|^[A-Z]\w*$|^[0-9a-f]{7,40}$`)
-	script = compiled(`^(?:\./[^.]*[^./]|~/.*|.*\.(?:sh|bash|zsh|ps1|bat|cmd|exe))$`)
-	option = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
-	shell  = compiled(`\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
+	shell = compiled(`\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
 )
 
 // compiled returns a function that compiles expr when it is first called.
 func compiled(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// objection says why a classifier's message, on one line, cannot be used. It is empty if the message can be used.
+func objection(msg string, in Context) string {
+	src := &sources{in: in}
+	for _, check := range []struct {
+		what string
+		find func(string, *sources) string
+	}{
+		{"markup", func(msg string, _ *sources) string { return markups().FindString(folded(msg)) }},
+		{"a URL", url},
+		{"a secret", phrases("secret")},
+		{"a path outside the project", phrases("outside")},
+		{"mail", phrases("mail")},
+		{"a command", command},
+		{"deletion", phrases("delete")},
+		{"permission wording", phrases("permission")},
+	} {
+		if found := strings.TrimSpace(check.find(msg, src)); found != "" {
+			return "it carries " + check.what + `: "` + quotable(found, maxQuoted) + `"`
+		}
+	}
+	return ""
+}
+
+// unsafe returns what data of the plan, the verifier, the host or the agent must not bring into a message of ours: markup,
+// tokens of a chat template, shell operators and dangerous commands. It is empty for data that may be quoted.
+func unsafe(data string) string {
+	data = folded(data)
+	if found := markups().FindString(data); found != "" {
+		return found
+	}
+	if found := shell().FindString(data); found != "" {
+		return found
+	}
+	ws := tokens(data)
+	for i := range ws {
+		if n, _ := longest(ws[i:], "danger"); n > 0 {
+			if ok, _ := longest(ws[i:], checkSections...); ok < n {
+				return text(ws[i : i+n])
+			}
+		}
+	}
+	return ""
 }
 
 // url returns the first URL in msg that nothing vouches for.
@@ -94,115 +173,124 @@ func trimURL(u string) string {
 	return strings.TrimRight(u, ".,;:!?)]}*_…")
 }
 
-// command returns the first command in msg that nothing vouches for.
-func command(msg string, src *sources) string {
-	var rest strings.Builder // msg without inline code that is in order
-	last := 0
-	for _, at := range code().FindAllStringSubmatchIndex(msg, -1) {
-		inside := strings.TrimSpace(msg[at[2]:at[3]])
-		if !inOrder(inside, msg[:at[0]], src) {
-			return inside
+// phrases returns a function that finds the first phrase of a section that nothing vouches for. It looks at the words that
+// a shell would read, and at those that a person reads.
+func phrases(section string) func(string, *sources) string {
+	return func(msg string, src *sources) string {
+		msg = folded(msg)
+		if section != "permission" {
+			if found := findPhrase(tokens(msg), section, src.haveTokens); found != "" {
+				return found
+			}
 		}
-		rest.WriteString(msg[last:at[0]] + " , ")
-		last = at[1]
+		return findPhrase(words(msg), section, src.haveWords)
 	}
-	rest.WriteString(msg[last:])
-	return plainCommand(folded(rest.String()), src)
 }
 
-// plainCommand returns the first command in a folded text without code that nothing vouches for.
-func plainCommand(msg string, src *sources) string {
-	for _, m := range shell().FindAllString(msg, -1) {
-		if m = strings.TrimSpace(m); !src.have(m) {
-			return m
-		}
-	}
-	ws := tokens(msg)
-	for i := 0; i < len(ws); {
-		looks, _ := longest(guard()["evidence"], ws[i:])
-		n, _ := longest(guard()["command"], ws[i:])
-		if looks > 0 && looks >= n {
-			i += looks
-			continue
-		}
-		switch {
-		case n > 0:
-			n = phraseEnd(ws[i:], n)
-		case option().MatchString(ws[i].text), script().MatchString(ws[i].text):
-			n = 1
-		default:
-			i++
-			continue
-		}
-		if !src.haveTokens(ws[i : i+n]) {
-			return text(ws[i : i+n])
-		}
-		i += n
-	}
-	return ""
-}
-
-// permission returns the first wording of permission in msg that nothing vouches for.
-func permission(msg string, src *sources) string {
-	ws := words(folded(msg))
+func findPhrase(ws []word, section string, vouched func([]word) bool) string {
 	for i := range ws {
-		n, object := longest(guard()["permission"], ws[i:])
+		n, object := longest(ws[i:], section)
 		if n == 0 {
 			continue
 		}
 		if object {
 			n = phraseEnd(ws[i:], n)
 		}
-		if !src.haveWords(ws[i : i+n]) {
+		if !vouched(ws[i : i+n]) {
 			return text(ws[i : i+n])
 		}
 	}
 	return ""
 }
 
-// longest returns how many words the longest pattern takes that ws begins with, and whether an object belongs to it.
-func longest(ps []pattern, ws []word) (n int, object bool) {
-	for _, p := range ps {
-		if len(p.words) > n && len(p.words) <= len(ws) && p.match(ws) {
-			n, object = len(p.words), p.object
-		}
-	}
-	return n, object
-}
-
-func (p pattern) match(ws []word) bool {
-	for i, alternatives := range p.words {
-		w := ws[i].text
-		if !slices.ContainsFunc(alternatives, func(a string) bool {
-			switch a {
-			case "<path>":
-				return strings.ContainsAny(w, "./@") && strings.ContainsFunc(w, unicode.IsLetter) || strings.HasPrefix(w, "./")
-			case "<flag>":
-				return len(w) > 1 && w[0] == '-'
-			}
-			stem, open := strings.CutSuffix(a, "*")
-			return w == a || open && strings.HasPrefix(w, stem)
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// stops returns the words at which a phrase of a sentence ends.
-var stops = sync.OnceValue(func() map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range strings.Fields(`and or but then so for with now because if when while as before after until since
-		which who is are was were will would should please also yourself again first instead too`) {
-		m[w] = true
-	}
-	return m
-})
-
 // phraseEnd returns how many words belong together from the first n of ws on.
 func phraseEnd(ws []word, n int) int {
-	for n < len(ws) && !ws[n-1].end && !stops()[ws[n].text] {
+	for n < len(ws) && !ws[n-1].end && !isStop(ws[n].text) {
 		n++
 	}
 	return n
+}
+
+// isStop reports whether a phrase of a sentence ends before the word w.
+func isStop(w string) bool {
+	switch w {
+	case "and", "or", "but", "then", "so", "for", "with", "now", "because", "if", "when", "while", "as", "before", "after",
+		"until", "since", "which", "who", "is", "are", "was", "were", "will", "would", "should", "please", "also",
+		"yourself", "again", "first", "instead", "too":
+		return true
+	}
+	return false
+}
+
+// folded returns s in lower case, with look-alike letters replaced and without apostrophes.
+func folded(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\'', '’', '‘', 'ʼ', '＇':
+			return -1
+		}
+		return plaintext.Fold(r)
+	}, s)
+}
+
+// word is one word of a folded text.
+type word struct {
+	text string
+	end  bool // a clause ends after it
+}
+
+// tokens splits a folded text as a shell would read it: at white space, quotes, brackets and operators.
+func tokens(s string) []word {
+	var ws []word
+	endClause := func() {
+		if len(ws) > 0 {
+			ws[len(ws)-1].end = true
+		}
+	}
+	add := func(raw string) {
+		trimmed := strings.TrimRight(raw, ".:!?_…")
+		if trimmed != "" {
+			ws = append(ws, word{text: trimmed})
+		}
+		if trimmed != raw {
+			endClause()
+		}
+	}
+	start := 0
+	for i, r := range s {
+		ends := strings.ContainsRune(",;()[]{}|&、，。；", r)
+		if !ends && !unicode.IsSpace(r) && !strings.ContainsRune("`\"“”*<>", r) {
+			continue
+		}
+		add(s[start:i])
+		if ends {
+			endClause()
+		}
+		start = i + utf8.RuneLen(r)
+	}
+	add(s[start:])
+	return ws
+}
+
+// words splits a folded text into the words that a person reads.
+func words(s string) []word {
+	var ws []word
+	for _, t := range tokens(s) {
+		for _, w := range strings.FieldsFunc(t.text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			ws = append(ws, word{text: w})
+		}
+		if t.end && len(ws) > 0 {
+			ws[len(ws)-1].end = true
+		}
+	}
+	return ws
+}
+
+// text returns words as one phrase.
+func text(ws []word) string {
+	list := make([]string, len(ws))
+	for i, w := range ws {
+		list[i] = w.text
+	}
+	return strings.Join(list, " ")
 }

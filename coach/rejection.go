@@ -1,178 +1,201 @@
 package coach
 
 import (
-	"cmp"
+	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// kinds says how each kind of evidence is called, in the order in which they are asked for.
-var kinds = [...]struct {
-	kind  classify.EvidenceKind
-	lacks string // after "showed no"
-	proof string // after "show"
-	fails string // what the host saw when it gives no words
-	none  string // what it did not see, then
-}{
-	{classify.EvidenceTests, "test output", "the test command with its pass and fail counts", "a failing test run", "no test run"},
-	{classify.EvidenceExitCode, "exit code", "the command you ran with its exit code", "a command that failed", "no such command"},
-	{classify.EvidenceOutput, "command output", "the output of the command you ran", "a command that failed", "no such command"},
-	{classify.EvidenceCommit, "commit", "the commit hash", "a commit that failed", "no commit"},
-	{classify.EvidencePullRequest, "PR link", "the PR link", "a pull request that failed", "no pull request"},
+// findings are the values of fields.Finding: what is known about a rejected completion.
+var findings = [...]string{"", "failed", "unchanged", "unchecked", "hidden", "unable", "gap", "claim"}
+
+// asks are the values of fields.Ask: what the agent must do. The first ownAsks are checks that it claimed or named.
+var asks = [...]string{
+	"command", "tests", "build", "types", "lint", "run", "pull_request", "push", "commit",
+	"finish", "possible", "criterion", "hint", // what the output, the plan or the skill says
+	"interface", "code", "config", "docs", "any", // what the files are
 }
 
-// rejection fills the fields that say why a completion was not accepted.
+const ownAsks = 9
+
+// claims are the claims of a check, in the order in which they are asked for. Their names are values of fields.Kind.
+var claims = [...]string{
+	classify.ClaimTests, classify.ClaimBuild, classify.ClaimTypes, classify.ClaimLint, classify.ClaimRun,
+	classify.ClaimPullRequest, classify.ClaimPush, classify.ClaimCommit,
+}
+
+// kindNames are the names of claims for what a host saw.
+var kindNames = map[classify.CheckKind]string{
+	classify.CheckTest: classify.ClaimTests, classify.CheckBuild: classify.ClaimBuild, classify.CheckLint: classify.ClaimLint,
+	classify.CheckRun: classify.ClaimRun, classify.CheckCommit: classify.ClaimCommit, classify.CheckPush: classify.ClaimPush,
+	classify.CheckPull: classify.ClaimPullRequest,
+}
+
+// evidenceNames are the same for evidence. A command may be any check.
+var evidenceNames = map[classify.EvidenceKind]string{
+	classify.EvidenceTests: classify.ClaimTests, classify.EvidenceCommit: classify.ClaimCommit,
+	classify.EvidencePullRequest: classify.ClaimPullRequest,
+}
+
+// rejection fills the fields that say why a completion was not accepted and what to do.
 func (f *fields) rejection(r classify.Result, in Context) {
+	claimed := claimedChecks(r, in)
+	checks := namedChecks(in.Text, in.Request)
+	if !f.facts(r, in, claimed) {
+		f.words(r, in)
+	}
+	if f.Kind == "" && len(claimed) > 0 {
+		f.Kind = claimed[0]
+	}
+	f.Ask = f.ask(in, checks)
+	if f.Ask == "command" && f.Command == "" {
+		f.commands(checks, claimed)
+	}
+}
+
+// claimedChecks returns the checks that the output claims without showing them, as far as it shows any.
+func claimedChecks(r classify.Result, in Context) []string {
 	missing := r.Missing(in.Evidence)
-	f.Claim = strongest(r, in.Text, classify.SignalClaim, func(s classify.Signal) bool { return slices.Contains(missing, s.CallsFor()) })
-	if f.Claim == "" {
-		f.Claim = strongest(r, in.Text, classify.SignalClaim, nil)
-	}
-	f.Hedge = strongest(r, in.Text, classify.SignalHedge, nil)
-	f.Gap = strongest(r, in.Text, classify.SignalGap, nil)
-	if f.Gap == "" {
-		f.Gap = strongest(r, in.Text, classify.SignalFailure, nil)
-	}
-	f.Promise = strongest(r, in.Text, classify.SignalPromise, nil)
-	f.distinct()
-	f.Failed, f.Absent = failure(in.Evidence), absence(in.Evidence)
-
-	var lacks, proofs [len(kinds)]string
-	n := 0
-	for _, k := range kinds {
-		if slices.Contains(missing, k.kind) {
-			lacks[n], proofs[n] = k.lacks, k.proof
-			n++
+	var list []string
+	for _, name := range claims {
+		if slices.ContainsFunc(r.Signals, func(s classify.Signal) bool {
+			return s.Kind == classify.SignalClaim && s.Name == name &&
+				(s.CallsFor() == "" || slices.Contains(missing, s.CallsFor()))
+		}) {
+			list = append(list, name)
 		}
 	}
-	f.Lacks = join(lacks[:n], " or ", "")
-	switch {
-	case n == 0:
-		f.Proof = "a check that settles it, with its command and output"
-	case n >= 4: // all that a bare claim lacks
-		f.Proof = join(proofs[:n], " or ", " (any one of them will do)")
-	default:
-		f.Proof = join(proofs[:n], " and ", "")
-	}
+	return list
 }
 
-// strongest quotes the words of the weightiest signal of a kind among those wanted, the first among equals. Signals without
-// words are passed over.
-func strongest(r classify.Result, text string, kind classify.SignalKind, wanted func(classify.Signal) bool) string {
-	for wordless := -1; ; {
-		best := -1
-		for i, s := range r.Signals {
-			if s.Kind != kind || wanted != nil && !wanted(s) || wordless >= 0 && !stronger(r.Signals, wordless, i) {
-				continue
-			}
-			if best < 0 || stronger(r.Signals, i, best) {
-				best = i
-			}
-		}
-		if best < 0 {
-			return ""
-		}
-		if words := excerpt(text, r.Signals[best].Start, r.Signals[best].End); words != "" {
-			return words
-		}
-		wordless = best
-	}
-}
-
-// stronger reports whether signal i is quoted rather than signal j.
-func stronger(signals []classify.Signal, i, j int) bool {
-	a, b := signals[i], signals[j]
-	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Start, b.Start), cmp.Compare(i, j)) < 0
-}
-
-// excerpt returns text[start:end], if there is such a thing, in the form in which it is quoted: without the marks of
-// lists and emphasis around it.
-func excerpt(text string, start, end int) string {
-	if start < 0 || end > len(text) || start >= end {
-		return ""
-	}
-	for start < end && !utf8.RuneStart(text[start]) {
-		start++
-	}
-	for end > start && end < len(text) && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	words := strings.ReplaceAll(quotable(text[start:end], 2*maxQuote), "**", "")
-	words = strings.TrimRight(strings.TrimLeft(words, "#>*_-• "), ".,;:!*_ ")
-	if len(words) > 1 && words[0] == '\'' && words[len(words)-1] == '\'' {
-		words = words[1 : len(words)-1]
-	}
-	return Clean(words, maxQuote)
-}
-
-// distinct drops quotes that are part of another one.
-func (f *fields) distinct() {
-	quotes := []*string{&f.Claim, &f.Hedge, &f.Gap, &f.Promise}
-	for i, q := range quotes {
-		for j, other := range quotes {
-			if i != j && (i > j || *q != *other) && strings.Contains(*other, *q) {
-				*q = ""
-			}
-		}
-	}
-}
-
-// failure names what the host saw fail and not succeed later.
-func failure(evidence []classify.Evidence) string {
-	for _, e := range classify.Latest(evidence) {
-		if !e.Failed || e.Absent {
-			continue
-		}
-		if words := quotable(e.Text, maxQuote); words != "" {
-			return words
-		}
-		for _, k := range kinds {
-			if k.kind == e.Kind {
-				return k.fails
-			}
-		}
-	}
-	return ""
-}
-
-// absence names what the host looked for and did not see, nor saw later.
-func absence(evidence []classify.Evidence) string {
-	for _, e := range classify.Latest(evidence) {
-		if !e.Absent {
-			continue
-		}
-		if words := quotable(e.Text, maxQuote); words != "" {
-			return words
-		}
-		for _, k := range kinds {
-			if k.kind == e.Kind {
-				return k.none
-			}
-		}
-	}
-	return ""
-}
-
-// join lists words, with last before the last one and after behind it: "a, b or c".
-func join(words []string, last, after string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "") + after
-	}
-	var b strings.Builder
-	b.Grow(256)
-	for i, w := range words {
+// facts says what the host saw, if it refutes the report.
+func (f *fields) facts(r classify.Result, in Context, claimed []string) bool {
+	w := in.Work
+	edited := w.Edited == classify.EditedCode || w.Edited == classify.EditedDocs
+	for _, kind := range claimed {
+		outcome, ran := w.Outcome(kind)
 		switch {
-		case i == 0:
-		case i == len(words)-1:
-			b.WriteString(last)
-		default:
-			b.WriteString(", ")
+		case ran && outcome == classify.OutcomeFailed:
+			return f.find("failed", kind, w)
+		case ran && outcome == classify.OutcomeUnknown:
+			return f.find("hidden", kind, w)
+		case !ran && edited:
+			return f.find("unchecked", kind, w)
 		}
-		b.WriteString(w)
 	}
-	b.WriteString(after)
-	return b.String()
+	if w.Session == classify.EditedNone && len(w.Checks) == 0 && len(claimed) == 0 {
+		return f.find("unchanged", "", w)
+	}
+	if w.Edited == classify.EditedCode {
+		if len(w.Checks) == 0 {
+			return f.find("unchecked", "", w)
+		}
+		switch last := w.Checks[len(w.Checks)-1]; last.Outcome {
+		case classify.OutcomeFailed:
+			return f.find("failed", kindNames[last.Kind], w)
+		case classify.OutcomeUnknown:
+			return f.find("hidden", kindNames[last.Kind], w)
+		}
+	}
+	for _, e := range classify.Latest(in.Evidence) {
+		switch kind := evidenceNames[e.Kind]; {
+		case e.Absent:
+			return f.find("unchecked", kind, w)
+		case e.Failed && (kind == "" || kind == classify.ClaimTests):
+			return f.find("failed", kind, w)
+		}
+	}
+	return false
+}
+
+// find notes a finding, and the command and the file that it is about.
+func (f *fields) find(finding, kind string, w classify.Work) bool {
+	f.Finding, f.Kind = finding, kind
+	if finding == "failed" || finding == "hidden" {
+		for _, c := range slices.Backward(w.Checks) {
+			if kindNames[c.Kind] == kind && (c.Outcome == classify.OutcomeFailed) == (finding == "failed") {
+				if _, ok := knownCheck(c.Command); ok && len(c.Command) <= maxCommand {
+					f.Command = c.Command
+				}
+				break
+			}
+		}
+	}
+	if n := len(w.Files); finding == "unchecked" && n > 0 {
+		if file := w.Files[n-1]; isPlainPath(file) {
+			f.File = file
+		} else if file = path.Base(file); isPlainPath(file) {
+			f.File = file
+		}
+	}
+	return true
+}
+
+// words says what the output itself shows, as far as it is certain.
+func (f *fields) words(r classify.Result, in Context) {
+	for _, s := range r.Signals {
+		if s.Kind == classify.SignalHedge && s.Name == classify.HedgeCannotCheck {
+			f.Finding = "unable"
+			return
+		}
+	}
+	if f.Quote = quote(in.Text, r.Signals, isGap); f.Quote != "" {
+		f.Finding = "gap"
+	} else if f.Quote = quote(in.Text, r.Signals, isClaimOfCheck); f.Quote != "" {
+		f.Finding = "claim"
+	}
+}
+
+// ask chooses what the agent must do.
+func (f *fields) ask(in Context, checks []check) string {
+	switch f.Finding {
+	case "unable":
+		return "possible"
+	case "unchanged", "gap":
+		return "finish"
+	}
+	switch {
+	case f.Command != "":
+		return "command"
+	case f.Kind != "":
+		if slices.ContainsFunc(checks, func(c check) bool { return c.kind == f.Kind }) {
+			return "command"
+		}
+		return f.Kind
+	case len(checks) > 0:
+		return "command"
+	case f.Criterion != "":
+		return "criterion"
+	case f.Hint != "":
+		return "hint"
+	}
+	return fitting(in)
+}
+
+// commands takes the best one or two of the checks that the output names.
+func (f *fields) commands(checks []check, claimed []string) {
+	rank := func(c check) int {
+		if i := slices.Index(claimed, c.kind); i >= 0 {
+			return i
+		}
+		return len(claims) + slices.Index(claims[:], c.kind)
+	}
+	slices.SortStableFunc(checks, func(a, b check) int { return rank(a) - rank(b) })
+	f.Command = checks[0].command
+	for _, c := range checks[1:] {
+		if c.kind != checks[0].kind && len(f.Command)+len(c.command) <= maxCommand {
+			f.Second = c.command
+			return
+		}
+	}
+}
+
+// isPlainPath reports whether a path is short and made of plain characters.
+func isPlainPath(path string) bool {
+	return path != "" && len(path) <= maxFile && !strings.Contains(path, "..") &&
+		!strings.ContainsFunc(path, func(r rune) bool {
+			return !(r == '.' || r == '/' || r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
+		})
 }

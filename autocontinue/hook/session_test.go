@@ -491,14 +491,14 @@ func TestTranscriptsOutweighProse(t *testing.T) {
 	none := decide(t, claim, Trace{Tests: TestsNone, Why: "no test run since the last edit"})
 	require.Equal(t, autocontinue.ReasonRejectedCompletion, none.Reason)
 	require.GreaterOrEqual(t, none.Result.Confidence, 0.9)
-	require.Contains(t, none.Message, "no test run since the last edit")
+	require.Contains(t, none.Message, "ran no tests after your last edit")
 	require.NotContains(t, none.Message, "failed", "nobody saw a test fail")
 	require.NotContains(t, none.Result.Reason, "failure")
 	require.True(t, strings.HasPrefix(none.Message, coach.Prefix))
 
 	failed := decide(t, claim, Trace{Tests: TestsFailed, Why: "pytest: failed"})
 	require.Equal(t, autocontinue.ReasonRejectedCompletion, failed.Reason)
-	require.Contains(t, failed.Message, "pytest: failed")
+	require.Contains(t, failed.Message, "Your last test run failed.")
 
 	const hollow = "Fixed the login redirect, should work now."
 	require.Equal(t, autocontinue.ReasonCompletion, decide(t, hollow, Trace{Tests: TestsPassed, Why: "go test ./...: passed"}).Reason)

@@ -3,18 +3,16 @@ package coach
 import (
 	"slices"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// maxSource is how many bytes of the request, of the plan's section and of its items can each vouch for a wording.
-const maxSource = 64 << 10
-
-// sources are the request and the plan, whose words a classifier's message may repeat, and the output, whose commands it may
-// name as far as they are harmless. They are read when first asked.
+// sources are the request and the plan. What they contain, outside a clause that denies it, a classifier's message may
+// repeat. They are read when first asked.
 type sources struct {
-	in       Context
-	read     bool
-	lines    []source
-	commands [][]word // of the output, nil when not read yet; see named
+	in    Context
+	read  bool
+	lines []source
 }
 
 // source is one line, cleaned and folded.
@@ -28,12 +26,12 @@ func (s *sources) all() []source {
 		return s.lines
 	}
 	s.read = true
-	if !IsOurs(s.in.Request) {
-		s.add(s.in.Request, maxSource)
+	if !plaintext.IsOurs(s.in.Request) {
+		s.add(s.in.Request, maxRead)
 	}
 	if c := s.in.Criteria; c != nil {
-		s.add(c.Text, maxSource)
-		left := maxSource
+		s.add(c.Text, maxRead)
+		left := maxRead
 		for _, it := range c.Items {
 			s.add(it.Text, left)
 			if left -= len(it.Text); left <= 0 {
@@ -46,7 +44,7 @@ func (s *sources) all() []source {
 
 func (s *sources) add(text string, max int) {
 	for line := range strings.Lines(text[:min(len(text), max)]) {
-		line = folded(Clean(line, maxSource))
+		line = folded(plaintext.Line(line, maxRead))
 		s.lines = append(s.lines, source{text: line, tokens: tokens(line), words: words(line)})
 	}
 }
@@ -61,12 +59,12 @@ func (s *sources) haveTokens(ws []word) bool {
 	return slices.ContainsFunc(s.all(), func(l source) bool { return contains(l.tokens, ws) })
 }
 
-// haveWords is haveTokens for words.
+// haveWords reports whether a source contains the words ws in a clause that does not deny them.
 func (s *sources) haveWords(ws []word) bool {
 	return slices.ContainsFunc(s.all(), func(l source) bool { return contains(l.words, ws) })
 }
 
-// haveURL is haveTokens for a URL.
+// haveURL reports whether a source contains u, whole, in a clause that does not deny it.
 func (s *sources) haveURL(u string) bool {
 	return slices.ContainsFunc(s.all(), func(l source) bool {
 		for _, at := range urls().FindAllStringIndex(l.text, -1) {

@@ -1,0 +1,179 @@
+package coach
+
+import (
+	"slices"
+	"strings"
+)
+
+// checkSections are the sections of guard.txt with commands that only check or look. Those with the name of a claim are
+// checks that back it.
+var checkSections = []string{"tests", "build", "types", "lint", "look"}
+
+var (
+	code       = compiled("`+([^`]+)`+")
+	runs       = compiled(`(?i)\b(?:run|rerun|execute|invoke|launch|start|call|type|enter)\W*$`)
+	names      = compiled(`^(?:\w[\w-]*/)*\w[\w-]*(?:\.[\w-]+)+$|^[\w.]+\(\)$|^\w*[a-z]\w*[A-Z]\w*$|^[A-Z]\w*$|^[0-9a-f]{7,40}$`)
+	script     = compiled(`^(?:\./[^.]*[^./]|~/.*|.*\.(?:sh|bash|zsh|ps1|bat|cmd|exe))$`)
+	scriptFile = compiled(`(?i)\.(?:sh|bash|zsh|ps1|bat|cmd|exe)$`)
+	option     = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
+	operators  = compiled("[|&;<>$(){}\\[\\]*?!\\\\\"'#~\n]") // of a shell
+	argument   = compiled(`^(?:\.|(?:\./|\w)[\w./:-]*)$`)     // in the working tree, unless it leads out with ..
+	number     = compiled(`^-?\d+$`)
+	bare       = compiled(`^\w+$`)
+)
+
+// command returns the first command in msg that nothing vouches for.
+func command(msg string, src *sources) string {
+	var rest strings.Builder // msg without inline code that is in order
+	last := 0
+	for _, at := range code().FindAllStringSubmatchIndex(msg, -1) {
+		inside := strings.TrimSpace(msg[at[2]:at[3]])
+		if !inOrder(inside, msg[:at[0]], src) {
+			return inside
+		}
+		rest.WriteString(msg[last:at[0]] + " , ")
+		last = at[1]
+	}
+	rest.WriteString(msg[last:])
+	return plainCommand(folded(rest.String()), src)
+}
+
+// plainCommand returns the first command in a folded text without code that nothing vouches for.
+func plainCommand(msg string, src *sources) string {
+	for _, m := range shell().FindAllString(msg, -1) {
+		if m = strings.TrimSpace(m); !src.have(m) {
+			return m
+		}
+	}
+	ws := tokens(msg)
+	for i := 0; i < len(ws); {
+		looks, _ := longest(ws[i:], checkSections...)
+		n, _ := longest(ws[i:], "danger", "command")
+		if looks > 0 && looks >= n {
+			i += looks
+			continue
+		}
+		switch {
+		case n > 0:
+			n = phraseEnd(ws[i:], n)
+		case option().MatchString(ws[i].text), script().MatchString(ws[i].text):
+			n = 1
+		default:
+			i++
+			continue
+		}
+		if !src.haveTokens(ws[i : i+n]) {
+			return text(ws[i : i+n])
+		}
+		i += n
+	}
+	return ""
+}
+
+// inOrder reports whether inline code is no objection: a name; a command that the request or the plan has; a command that
+// only checks or looks; or a command that the output names, if nothing in it is dangerous. Lead is the message before it.
+func inOrder(inside, lead string, src *sources) bool {
+	if isName(inside) && !runs().MatchString(lead) {
+		return true
+	}
+	ws := tokens(folded(inside))
+	if len(ws) == 0 || src.haveTokens(ws) {
+		return true
+	}
+	if _, ok := knownCheck(inside); ok {
+		return true
+	}
+	return src.named(ws) && plainCommand(folded(inside), src) == "" && !harmful(ws)
+}
+
+// isName reports whether inline code is only a name: a file that is not a script, a function, a type, a commit.
+func isName(s string) bool {
+	n, _ := longest(tokens(folded(s)), "danger", "command")
+	return n == 0 && names().MatchString(s) && !script().MatchString(strings.ToLower(s))
+}
+
+// knownCheck reports whether a command is one command that only checks or looks, with nothing after it but options from
+// guard.txt, files of the tree, names and numbers. Kind is the claim that it backs, or empty. A bare word may be a second
+// target, as in "make test deploy", so it is not accepted.
+func knownCheck(command string) (kind string, ok bool) {
+	if operators().MatchString(command) {
+		return "", false
+	}
+	raw := strings.Fields(command)
+	ws := make([]word, len(raw))
+	for i, f := range raw {
+		ws[i].text = folded(f)
+	}
+	n := 0
+	for _, section := range checkSections {
+		if k, _ := longest(ws, section); k > n {
+			n, kind = k, section
+		}
+	}
+	if k, _ := longest(ws, "danger", "command"); n == 0 || k > n {
+		return "", false
+	}
+	for i := n; i < len(ws); i++ {
+		f := raw[i]
+		last := ws[i-1].text
+		switch {
+		case number().MatchString(f), strings.HasPrefix(f, "-") && isOption(ws[i]):
+		case !argument().MatchString(f), strings.Contains(strings.TrimSuffix(f, "..."), ".."), scriptFile().MatchString(f):
+			return "", false
+		case strings.ContainsAny(f, "./"), names().MatchString(f):
+		case (last == "-k" || last == "-run" || last == "-bench") && bare().MatchString(f):
+		default:
+			return "", false
+		}
+	}
+	if kind == "look" || strings.HasPrefix(raw[0], "-") {
+		kind = ""
+	}
+	return kind, true
+}
+
+func isOption(w word) bool {
+	n, _ := longest([]word{w}, "look")
+	return n > 0
+}
+
+// harmful reports whether a word of a command is one of guard.txt, "harm". Only the request or the plan can vouch for it.
+func harmful(ws []word) bool {
+	for _, w := range words(text(ws)) {
+		if n, _ := longest([]word{w}, "harm"); n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// commandsIn returns what stands in inline code and on the lines of fences, in order, of the last maxRead bytes of a text.
+// Code in a clause that denies it is left out.
+func commandsIn(text string) []string {
+	var list []string
+	start := max(0, len(text)-maxRead)
+	fenced := strings.Count("\n"+text[:start], "\n```")%2 == 1
+	if start > 0 {
+		_, text, _ = strings.Cut(text[start:], "\n")
+	}
+	for line := range strings.Lines(text) {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "```"):
+			fenced = !fenced
+		case fenced:
+			list = append(list, strings.TrimPrefix(line, "$ "))
+		default:
+			for _, at := range code().FindAllStringSubmatchIndex(line, -1) {
+				if !denied(tokens(folded(line[max(0, at[0]-300):at[0]]))) {
+					list = append(list, strings.TrimSpace(line[at[2]:at[3]]))
+				}
+			}
+		}
+	}
+	return list
+}
+
+// named reports whether the output names the command ws.
+func (s *sources) named(ws []word) bool {
+	return slices.ContainsFunc(commandsIn(s.in.Text), func(c string) bool { return same(tokens(folded(c)), ws) })
+}
