@@ -123,15 +123,32 @@ func StripEscapes(s string) string {
 }
 
 // Visible returns s for one line that a person reads. Each invisible, private or unassigned character, line break and
-// unusual space becomes an escape: \x1b, \u202e, \U000e0041, and \xff for a byte that is not UTF-8. A joiner or variation selector stays where
-// scripts and emoji need it: right after a visible character that can take it. Printable characters stay, also a
-// backslash; so the result is for the eye and cannot be read back.
-func Visible(s string) string { return visible(s, false) }
+// unusual space becomes an escape: \x1b, \u202e, \U000e0041, and \xff for a byte that is not UTF-8. A joiner or variation
+// selector stays where scripts and emoji need it: right after a visible character that can take it. Printable characters
+// stay, also a backslash; so the result is for the eye and cannot be read back.
+func Visible(s string) string { return visible(s, false, escape) }
 
 // VisibleLines is [Visible] for text of several lines: line feeds and tabs stay, and "\r\n" becomes "\n".
-func VisibleLines(s string) string { return visible(strings.ReplaceAll(s, "\r\n", "\n"), true) }
+func VisibleLines(s string) string { return ReplaceHidden(s, escape) }
 
-func visible(s string, lines bool) string {
+// ReplaceHidden is [VisibleLines] with other escapes: hidden returns what stands for a character that would be escaped. raw
+// is the character, or a byte that is not UTF-8, as it stands in s.
+func ReplaceHidden(s string, hidden func(raw string) string) string {
+	return visible(strings.ReplaceAll(s, "\r\n", "\n"), true, hidden)
+}
+
+func escape(raw string) string {
+	switch r, _ := utf8.DecodeRuneInString(raw); {
+	case len(raw) == 1:
+		return fmt.Sprintf(`\x%02x`, raw[0])
+	case r <= 0xffff:
+		return fmt.Sprintf(`\u%04x`, r)
+	default:
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+}
+
+func visible(s string, lines bool, hidden func(raw string) string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	before := ' ' // the visible character just before; a space after an escape
@@ -139,19 +156,12 @@ func visible(s string, lines bool) string {
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
 		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case r == ' ', lines && (r == '\n' || r == '\t'),
-			isVisible(r), joins(before, r, s[n:]):
+		case r == ' ', lines && (r == '\n' || r == '\t'), isVisible(r), joins(before, r, s[n:]):
 			b.WriteString(s[:n])
 			before, s = r, s[n:]
 			continue
-		case r < utf8.RuneSelf:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r <= 0xffff:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
 		}
+		b.WriteString(hidden(s[:n]))
 		before, s = ' ', s[n:]
 	}
 	return b.String()

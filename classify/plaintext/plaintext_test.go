@@ -41,6 +41,13 @@ func TestVisible(t *testing.T) {
 	}
 }
 
+func TestReplaceHidden(t *testing.T) {
+	got := ReplaceHidden("a\u00a0b\u202e\r\n👩\u200d💻\xff", func(raw string) string { return "<" + raw + ">" })
+	if want := "a<\u00a0>b<\u202e>\n👩\u200d💻<\xff>"; got != want {
+		t.Errorf("ReplaceHidden = %q, want %q", got, want)
+	}
+}
+
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain\n\ttext":          "plain\n\ttext",
