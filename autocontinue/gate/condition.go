@@ -1,227 +1,337 @@
 package gate
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// Condition is one test of a body, at one place. Exactly one of the tests is set. A test that cannot be made, because
-// nothing is at the place, or something of another type, holds for a rule that asks or denies and fails for one that allows.
-// So does one whose way passes a key that differs from the pointer's in upper and lower case only, or that compares with a
-// value of such keys.
-type Condition struct {
-	// At is a JSON pointer (RFC 6901) into the body, such as "/rows" or "/rows/0/kcal"; "" is the whole body.
-	At string `json:"at"`
+// outcome says whether a condition holds.
+type outcome int
 
-	CountOver  *int              `json:"count_over,omitempty"`  // an array or object with more elements
-	CountUnder *int              `json:"count_under,omitempty"` // an array or object with fewer elements
-	Over       json.RawMessage   `json:"over,omitempty"`        // a greater number, compared exactly
-	Under      json.RawMessage   `json:"under,omitempty"`       // a smaller number
-	Equals     json.RawMessage   `json:"equals,omitempty"`      // the same value: 1 is 1.0, the order of keys is nothing; null compares with every type
-	OneOf      []json.RawMessage `json:"one_of,omitempty"`      // the same value as one of these
-	Like       *string           `json:"like,omitempty"`        // a string; * in the pattern stands for any text
-	Exists     *bool             `json:"exists,omitempty"`      // whether anything is there, be it null
+const (
+	no outcome = iota
+	yes
+	unclear // the test cannot be made
+	refused // nothing of this kind passes, whatever the rule says
+)
 
-	at pointer
+// condition is one test of a body, at one place. [ParsePolicy] describes the tests.
+type condition struct {
+	at      string   // a JSON pointer (RFC 6901)
+	pointer []string // at, split and unescaped
+	test    string   // its name in JSON
+	arg     value
+	number  number     // over, under
+	count   int        // count_over, count_under
+	forms   []form     // command
+	paths   []string   // path
+	element *condition // any, all
 }
 
-// clone copies what a caller could change.
-func (c Condition) clone() Condition {
-	dup := func(p *int) *int {
-		if p == nil {
-			return nil
-		}
-		n := *p
-		return &n
-	}
-	c.CountOver, c.CountUnder = dup(c.CountOver), dup(c.CountUnder)
-	c.Over, c.Under, c.Equals, c.OneOf = clone(c.Over), clone(c.Under), clone(c.Equals), cloneAll(c.OneOf)
-	if c.Like != nil {
-		like := *c.Like
-		c.Like = &like
-	}
-	if c.Exists != nil {
-		exists := *c.Exists
-		c.Exists = &exists
-	}
-	return c
-}
-
-// holds answers the test; readable is false when it cannot be made.
-func (c Condition) holds(body json.RawMessage) (holds, readable bool) {
-	raw, way := c.at.find(body)
-	if c.Exists != nil {
-		return (way == found) == *c.Exists, way != unclear
-	}
-	if way != found {
-		return false, false
-	}
-	switch {
-	case c.CountOver != nil:
-		list, _, ok := members(raw)
-		return len(list) > *c.CountOver, ok
-	case c.CountUnder != nil:
-		list, _, ok := members(raw)
-		return len(list) < *c.CountUnder, ok
-	case c.Over != nil:
-		return isNumber(raw) && parseNumber(raw).compare(parseNumber(c.Over)) > 0, isNumber(raw)
-	case c.Under != nil:
-		return isNumber(raw) && parseNumber(raw).compare(parseNumber(c.Under)) < 0, isNumber(raw)
-	case c.Equals != nil:
-		return isOneOf(raw, c.Equals)
-	case c.OneOf != nil:
-		return isOneOf(raw, c.OneOf...)
-	default:
-		return raw[0] == '"' && matchWildcard(*c.Like, unquote(raw)), raw[0] == '"'
-	}
-}
-
-// isOneOf compares a value with some of which at least one must be of its type: "5" is neither 5 nor surely another value,
-// for there are readers that take it for 5. Whether it is null can be said of every value.
-func isOneOf(raw json.RawMessage, list ...json.RawMessage) (holds, readable bool) {
-	for _, one := range list {
-		if same(raw, one, nil) {
-			return true, true
-		}
-		readable = readable || typeOf(one) == typeOf(raw) || len(list) == 1 && typeOf(one) == 'n'
-	}
-	folded := func(one json.RawMessage) bool { return same(raw, one, fold) }
-	return false, readable && !slices.ContainsFunc(list, folded)
-}
-
-// typeOf returns one character for each JSON type.
-func typeOf(raw json.RawMessage) byte {
-	switch c := raw[0]; {
-	case isNumber(raw):
-		return '0'
-	case c == 'f':
-		return 't'
-	default:
-		return c
-	}
-}
-
-func same(a, b json.RawMessage, name func(string) string) bool {
-	return string(canonical(nil, a, name)) == string(canonical(nil, b, name))
-}
-
-// String words the test, as in "/rows count_over 50".
-func (c Condition) String() string {
-	name, value := "", ""
-	switch {
-	case c.CountOver != nil:
-		name, value = "count_over", strconv.Itoa(*c.CountOver)
-	case c.CountUnder != nil:
-		name, value = "count_under", strconv.Itoa(*c.CountUnder)
-	case c.Over != nil:
-		name, value = "over", string(c.Over)
-	case c.Under != nil:
-		name, value = "under", string(c.Under)
-	case c.Equals != nil:
-		name, value = "equals", string(c.Equals)
-	case c.OneOf != nil:
-		list, _ := json.Marshal(c.OneOf)
-		name, value = "one_of", string(list)
-	case c.Like != nil:
-		name, value = "like", strconv.Quote(*c.Like)
-	case c.Exists != nil:
-		name, value = "exists", strconv.FormatBool(*c.Exists)
-	}
-	at := c.At
+// String words the condition, as in "/rows count_over 50".
+func (c condition) String() string {
+	at := c.at
 	if at == "" {
 		at = "the body"
 	}
-	return at + " " + name + " " + value
+	if c.element != nil {
+		return at + " " + c.test + " (" + c.element.String() + ")"
+	}
+	return at + " " + c.test + " " + string(compact(c.arg.raw))
 }
 
-func parseCondition(raw json.RawMessage) (Condition, error) {
-	list, object, ok := members(raw)
-	if !ok || !object {
-		return Condition{}, errors.New(`a condition is an object, such as {"at": "/rows", "count_over": 50}`)
+// tests reports whether the condition, or the one for its elements, is of a test.
+func (c condition) tests(test string) bool {
+	return c.test == test || c.element != nil && c.element.tests(test)
+}
+
+func parseCondition(v value, top bool) (condition, error) {
+	if !v.isObject() {
+		return condition{}, errors.New(`a condition is an object, such as {"at": "/rows", "count_over": 50}`)
 	}
-	var c Condition
-	at, tests := false, 0
-	for _, m := range list {
+	var c condition
+	at, tests := !top, 0
+	for _, m := range v.list {
 		var err error
-		tests++
-		switch m.key {
-		case "at":
+		if m.key == "at" {
 			at = true
-			tests--
-			if c.At, err = parseText(m.raw); err == nil {
-				c.at, err = parsePointer(c.At)
+			if c.at, err = m.text(); err == nil {
+				c.pointer, err = parsePointer(c.at)
 			}
-		case "count_over":
-			c.CountOver, err = parseCount(m.raw)
-		case "count_under":
-			c.CountUnder, err = parseCount(m.raw)
-		case "over":
-			c.Over, err = m.raw, wantNumber(m.raw)
-		case "under":
-			c.Under, err = m.raw, wantNumber(m.raw)
-		case "equals":
-			c.Equals = m.raw
-		case "one_of":
-			c.OneOf, err = parseList(m.raw)
-		case "like":
-			var like string
-			like, err = parseText(m.raw)
-			c.Like = &like
-		case "exists":
-			exists := string(m.raw) == "true"
-			c.Exists = &exists
-			if !exists && string(m.raw) != "false" {
-				err = errors.New("write true or false")
-			}
-		default:
-			return Condition{}, fmt.Errorf(`a condition has no field "%s": it has at and one of count_over, count_under, over, under, equals, one_of, like, exists`, brief(m.key, 60))
+		} else {
+			tests++
+			c.test, c.arg = m.key, m
+			err = c.parseTest()
 		}
 		if err != nil {
-			return Condition{}, fmt.Errorf("%s: %w", m.key, err)
+			return c, fmt.Errorf("%s: %w", brief(m.key, 60), err)
 		}
 	}
 	if !at {
-		return Condition{}, errors.New(`a condition needs "at", a JSON pointer such as "/rows"`)
+		return c, errors.New(`a condition needs "at", a JSON pointer such as "/rows"`)
 	}
 	if tests != 1 {
-		return Condition{}, fmt.Errorf(`the condition at "%s" has %d tests: write one; several conditions of one rule must all hold`, brief(c.At, 60), tests)
+		return c, fmt.Errorf("the condition at %q has %d tests: write one; several conditions of one rule must all hold",
+			brief(c.at, 60), tests)
 	}
 	return c, nil
 }
 
-func parseText(raw json.RawMessage) (string, error) {
-	if raw[0] != '"' {
-		return "", errors.New("write a string")
+func (c *condition) parseTest() (err error) {
+	switch c.test {
+	case "exists":
+		if c.arg.kind() != 't' {
+			return errors.New("write true or false")
+		}
+	case "equals":
+	case "one_of":
+		_, err = c.arg.elements()
+	case "like":
+		_, err = c.arg.text()
+	case "over", "under":
+		if !c.arg.isNumber() {
+			return errors.New("write a number")
+		}
+		c.number = parseNumber(c.arg.raw)
+	case "count_over", "count_under":
+		if c.count, err = strconv.Atoi(string(c.arg.raw)); err != nil || c.count < 0 {
+			return errors.New("write a whole number from 0 up")
+		}
+	case "command":
+		c.forms, err = parseForms(c.arg)
+	case "path":
+		c.paths, err = parsePaths(c.arg)
+	case "any", "all":
+		var element condition
+		element, err = parseCondition(c.arg, false)
+		c.element = &element
+	default:
+		return errors.New("there is no such test: write exists, equals, one_of, over, under, count_over, count_under, like, " +
+			"command, path, any or all")
 	}
-	return unquote(raw), nil
+	return err
 }
 
-func parseCount(raw json.RawMessage) (*int, error) {
-	n, err := strconv.Atoi(string(raw))
-	if err != nil || n < 0 {
-		return nil, errors.New("write a whole number from 0 up")
+// strings returns one string, or each string of a list.
+func (v value) strings() ([]string, error) {
+	list := []value{v}
+	if !v.isString() {
+		var err error
+		if list, err = v.elements(); err != nil {
+			return nil, errors.New("write a string, or a list of strings")
+		}
 	}
-	return &n, nil
+	texts := make([]string, len(list))
+	for i, one := range list {
+		if !one.isString() {
+			return nil, errors.New("write a string, or a list of strings")
+		}
+		texts[i] = unquote(one.raw)
+	}
+	return texts, nil
 }
 
-func wantNumber(raw json.RawMessage) error {
-	if !isNumber(raw) {
-		return errors.New("write a number")
+func parsePointer(s string) ([]string, error) {
+	if s == "" {
+		return nil, nil
 	}
-	return nil
+	if s[0] != '/' {
+		return nil, errors.New(`a JSON pointer begins with a slash, such as "/rows"; an empty one is the whole body`)
+	}
+	parts := strings.Split(s[1:], "/")
+	for i, part := range parts {
+		switch plain := strings.NewReplacer("~0", "", "~1", "").Replace(part); {
+		case part == "*":
+			return nil, fmt.Errorf(`"*" is not a wildcard here: write {"at": "%s", "any": {"at": "%s", …}}, or all instead of any`,
+				brief(strings.Join(append([]string{""}, parts[:i]...), "/"), 60),
+				brief(strings.Join(append([]string{""}, parts[i+1:]...), "/"), 60))
+		case part == "-":
+			return nil, errors.New(`"-" in a JSON pointer is the place after the last element: nothing is there`)
+		case strings.Contains(plain, "~"):
+			return nil, errors.New(`in a JSON pointer "~" is written "~0" and "/" is written "~1"`)
+		}
+	}
+	for i, part := range parts {
+		parts[i] = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+	}
+	return parts, nil
 }
 
-func parseList(raw json.RawMessage) ([]json.RawMessage, error) {
-	list, object, ok := members(raw)
-	if !ok || object || len(list) == 0 {
-		return nil, errors.New("write a list of at least one value")
+// find follows a pointer. It returns yes and the value; no if an object or array has nothing there; or unclear if the
+// pointer leads through something else, or past a key that some readers take for the one that it names.
+func (v value) find(pointer []string) (value, outcome) {
+	for _, part := range pointer {
+		i := -1
+		switch {
+		case v.isObject():
+			if i = slices.IndexFunc(v.list, func(m value) bool { return m.key == part }); i >= 0 {
+				break
+			}
+			folded := fold(part)
+			if slices.ContainsFunc(v.list, func(m value) bool { return m.folded == folded }) {
+				return value{}, unclear
+			}
+			return value{}, no
+		case v.isArray():
+			n, err := strconv.Atoi(part)
+			if err != nil || n < 0 || strconv.Itoa(n) != part {
+				return value{}, unclear
+			}
+			if n >= len(v.list) {
+				return value{}, no
+			}
+			i = n
+		default:
+			return value{}, unclear
+		}
+		v = v.list[i]
 	}
-	values := make([]json.RawMessage, len(list))
-	for i, m := range list {
-		values[i] = m.raw
+	return v, yes
+}
+
+// judging holds what the rules that judge one body share. A value is read and written in a canonical form once, however
+// many rules ask for it.
+type judging struct {
+	root      *root
+	allow     bool // the rule allows: what is unclear must not match
+	canonical map[canonicalKey]string
+	texts     map[*byte]string
+}
+
+type canonicalKey struct {
+	at     *byte
+	folded bool
+}
+
+func (j judging) canonicalOf(v value, folded bool) string {
+	if v.list == nil && len(v.raw) < 64 {
+		return string(v.canonical(nil, folded))
 	}
-	return values, nil
+	key := canonicalKey{&v.raw[0], folded}
+	s, ok := j.canonical[key]
+	if !ok {
+		s = string(v.canonical(nil, folded))
+		j.canonical[key] = s
+	}
+	return s
+}
+
+func (j judging) textOf(v value) string {
+	s, ok := j.texts[&v.raw[0]]
+	if !ok {
+		s = unquote(v.raw)
+		j.texts[&v.raw[0]] = s
+	}
+	return s
+}
+
+// holds makes the test of a condition.
+func (j judging) holds(c condition, body value) outcome {
+	v, found := body.find(c.pointer)
+	if c.test == "exists" {
+		if found == unclear {
+			return unclear
+		}
+		return is((found == yes) == (string(c.arg.raw) == "true"))
+	}
+	if found != yes {
+		return unclear
+	}
+	counted, isText := v.isObject() || v.isArray(), v.isString()
+	switch {
+	case c.test == "equals":
+		return j.isOneOf(v, []value{c.arg})
+	case c.test == "one_of":
+		return j.isOneOf(v, c.arg.list)
+	case c.test == "count_over" && counted:
+		return is(len(v.list) > c.count)
+	case c.test == "count_under" && counted:
+		return is(len(v.list) < c.count)
+	case c.test == "over" && v.isNumber():
+		return is(parseNumber(v.raw).compare(c.number) > 0)
+	case c.test == "under" && v.isNumber():
+		return is(parseNumber(v.raw).compare(c.number) < 0)
+	case c.test == "like" && isText:
+		return is(matchWildcard(unquote(c.arg.raw), j.textOf(v)))
+	case c.test == "command" && isText:
+		return commandHolds(c.forms, j.textOf(v), j.allow)
+	case c.test == "path" && isText:
+		return j.root.holds(c.paths, j.textOf(v), j.allow)
+	case c.test == "any" && counted:
+		return j.elements(c, v, yes, no)
+	case c.test == "all" && counted && len(v.list) > 0:
+		return j.elements(c, v, no, yes)
+	}
+	return unclear
+}
+
+func is(holds bool) outcome {
+	if holds {
+		return yes
+	}
+	return no
+}
+
+// elements tests each element. One element with the outcome decides decides; otherwise the rest do.
+func (j judging) elements(c condition, v value, decides, otherwise outcome) outcome {
+	result := otherwise
+	for _, element := range v.list {
+		switch o := j.holds(*c.element, element); {
+		case o == refused:
+			return refused
+		case o == decides:
+			result = decides
+		case o == unclear && result == otherwise:
+			result = unclear
+		}
+	}
+	return result
+}
+
+// isOneOf compares a value with a list. It is unclear if no value of the list has its type: "5" is not 5, but some
+// readers take it for 5. Every value can be compared with null alone.
+func (j judging) isOneOf(v value, list []value) outcome {
+	comparable := false
+	for _, one := range list {
+		if j.canonicalOf(v, false) == j.canonicalOf(one, false) {
+			return yes
+		}
+		comparable = comparable || one.kind() == v.kind() || len(list) == 1 && one.kind() == 'n'
+	}
+	folded := func(one value) bool { return j.canonicalOf(v, true) == j.canonicalOf(one, true) }
+	if !comparable || slices.ContainsFunc(list, folded) {
+		return unclear
+	}
+	return no
+}
+
+// shellHint says what is wrong with a condition that tests a shell line or a path as a text; empty if nothing is.
+func (c condition) shellHint(tool string) string {
+	if c.element != nil {
+		return c.element.shellHint(tool)
+	}
+	if c.test != "like" {
+		return ""
+	}
+	field := tool
+	if len(c.pointer) > 0 {
+		field = c.pointer[len(c.pointer)-1]
+	}
+	words := strings.FieldsFunc(fold(field)+" "+fold(tool), func(r rune) bool { return strings.ContainsRune("_-.:/ *", r) })
+	for _, w := range words {
+		switch w {
+		case "command", "commands", "cmd", "cmdline", "commandline", "shell", "sh", "bash", "zsh", "script", "exec", "terminal":
+			return fmt.Sprintf("%s is probably a shell line, and like does not see ; | $(…) or >: test it with command", c)
+		}
+	}
+	for _, w := range strings.FieldsFunc(fold(field), func(r rune) bool { return strings.ContainsRune("_-.:/ *", r) }) {
+		switch w {
+		case "path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder":
+			return fmt.Sprintf("%s is probably a path, and like does not see .. or links: test it with path", c)
+		}
+	}
+	return ""
 }

@@ -1,17 +1,21 @@
-// Package gate decides, with a human and by rules, what an agent may do: it holds the context of a run before it is sent,
+// Package gate decides, by rules and with people, what an agent may do. It holds the context of a run before it is sent,
 // each tool call before it is executed, and the response before it is shown or stored.
 //
-// Start with [ParsePolicy] and [New]. A host hands in what it is about to do with [Session.Propose] and does it only with
-// the [Grant] of [Session.Redeem]; a human answers with [Session.Resolve], and [Session.Watch] tells the host; a tool's
-// result comes back with [Session.Done]. After a restart [Replay] has the same session from its journal. The package knows
-// nothing of agents, files, networks or pages, starts no goroutine and reads no clock: every operation is told the time.
+// Start with [ParsePolicy] and [New]. Then call [Session.Do] for everything that the agent wants to do: it asks the rules,
+// then the [Approver] that the host gives, and calls back with the [Grant]. A host that wants the steps one by one calls
+// [Session.Propose] and [Session.Wait], does only what [Session.Redeem] grants, and reports a tool's result with
+// [Session.Done]. People answer with [Session.Resolve], and [Session.Watch] shows them what happens. After a restart
+// [Replay] makes the same session from its journal.
+//
+// The package knows nothing of agents, networks or pages. It starts no goroutine and reads no clock: the host tells each
+// operation the time, and gives Wait and Do a clock.
 //
 //	Propose ──► pending ──► approved ──► redeemed ──► done (a tool)
 //	   │            │             │
 //	   │ policy     ├─► denied    ├─► denied (by the policy, asked again)
 //	   │            ├─► answered  ├─► expired
 //	   └─► approved ├─► expired   ├─► withdrawn (its run ended)
-//	       denied   └─► withdrawn └─► pending (it passed alone, and now a human is to be asked)
+//	       denied   └─► withdrawn └─► pending (it passed alone, and now a person is asked)
 //
 // # A run
 //
@@ -24,30 +28,28 @@
 //	response_proposed  nothing                  redeemed: finished; denied or expired: running
 //	finished, denied   nothing                  the end
 //
-// [Session.Finish], [Session.StopRun], the action stop and Options.DenyLimit end a run in any phase. A denied call, or a
-// denied draft, leaves the run running: Item.Reason is for the model to read. Everything else is [ErrIllegal].
+// With Options.ToolsOnly a tool may be proposed for an unknown run too, which then is running. [Session.Finish],
+// [Session.StopRun], the action stop and Options.DenyLimit end a run in any phase. After a denied call or draft the run
+// goes on: Item.Reason is for the model to read. Everything else is [ErrIllegal].
 //
 // # What holds
 //
-//   - What was approved is what runs: a decision names the digest that the human saw, and Redeem hands out those bytes, once.
-//   - A policy's deny beats the human. It is asked when something is proposed, approved, edited and redeemed.
-//   - The first decision wins. Expiry is nobody's.
-//   - Every change is a line of the journal before it is a state, and every state is what the lines add up to.
+//   - What was approved is what runs: a decision names the digest that the person saw, and Redeem hands out those bytes, once.
+//   - If the policy denies, nobody can approve. It is asked when something is proposed, approved, edited and redeemed.
+//   - The first decision wins. Expiry is nobody's decision.
+//   - Every change is a line of the journal before it is a state, and the state is what the lines add up to.
 //
 // # Limits
 //
-// A thread, run or call ID has at most 256 bytes, a tool's name 128 and of ASCII letters, digits and _ - . : / only, a label
-// 1 KiB, a reason 4 KiB. A body is at most Options.MaxBody bytes long and 100 levels deep, has at most 10,000 keys in one
-// object and about a million values. A session keeps the items of runs that go on and of the last that ended, within
-// Options.KeepRuns and KeepBytes, of older ones the run ID alone, and the last events; it holds one journal, whose length is
-// for the host to bound. How many bytes the runs that go on hold is for the host to bound too, by Options.MaxBody, RunItems
-// and how many it starts.
+// A thread, run or call ID has at most 256 bytes, a tool's name 128, a label 1 KiB, a reason 4 KiB. A tool's name has only
+// ASCII letters, digits and _ - . : /. A body has at most Options.MaxBody bytes, 100 levels, 10,000 keys in one object and
+// about a million values. A session keeps the items of runs that go on, and of the last ended ones within Options.KeepRuns
+// and KeepBytes; of older runs it keeps the ID. The host bounds how many runs go on, and how long the journal is.
 //
-// Names are compared as they are: the look-alikes of other scripts are other names, in bodies too. [Visible] shows what a
-// human would not see, not what they would mistake.
+// Names that look alike in different scripts are different names. A path can change between Redeem and its use: a tool
+// that opens it through an os.Root is safe from that.
 //
 // # Errors
 //
-// The Err variables say what a host tells apart; they come wrapped. No error holds text of the agent, but for what
-// Options.Schema and Options.Journal return.
+// The Err variables say what a host can tell apart.
 package gate

@@ -32,14 +32,14 @@ func TestEditIsCheckedAsAProposal(t *testing.T) {
 		name, body string
 		want       error
 	}{
-		{"the schema", `{}`, ErrSchema},
+		{"the schema", `{}`, ErrInput},
 		{"the schema's own error", `{}`, errNoID},
-		{"the policy beats the human", `{"id":1,"all":true}`, ErrPolicy},
-		{"a key twice", `{"id":1,"id":2}`, ErrBody},
-		{"keys that fold", `{"id":1,"ID":2}`, ErrBody},
-		{"more after it", `{"id":1}{}`, ErrBody},
-		{"not an object", `[1]`, ErrBody},
-		{"too long", `{"id":1,"s":"` + string(make([]byte, 100)) + `"}`, ErrBody},
+		{"the policy beats the human", `{"id":1,"all":true}`, ErrDenied},
+		{"a key twice", `{"id":1,"id":2}`, ErrInput},
+		{"keys that fold", `{"id":1,"ID":2}`, ErrInput},
+		{"more after it", `{"id":1}{}`, ErrInput},
+		{"not an object", `[1]`, ErrInput},
+		{"too long", `{"id":1,"s":"` + string(make([]byte, 100)) + `"}`, ErrInput},
 		{"nothing", ``, ErrInput},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestEditIsCheckedAsAProposal(t *testing.T) {
 	again := d.again(`[]`)
 	require.Equal(t, inside(d.Session), inside(replayed(t, d.Policy(), d.options, d.log.String())))
 	_, err := again.Redeem(d.now, it.ID)
-	require.ErrorIs(t, err, ErrPolicy, "under a policy that knows no tool")
+	require.ErrorIs(t, err, ErrDenied, "under a policy that knows no tool")
 
 	g := d.redeem(it)
 	require.Equal(t, `{"id":7}`, string(g.Body))
@@ -77,7 +77,7 @@ func TestEveryKindCanBeEdited(t *testing.T) {
 	require.Equal(t, `{"prompt":"log it twice"}`, string(d.redeem(it).Body))
 	it = d.propose(draft("r", "first"))
 	_, err := d.Resolve(d.now, d.decision(it, Edit, `{"text":"x","html":"y"}`))
-	require.ErrorIs(t, err, ErrBody)
+	require.ErrorIs(t, err, ErrInput)
 	d.resolve(it, Edit, `{"a2ui": [1.50], "text":"sec\u006fnd"}`)
 	require.Equal(t, `{"text":"second","a2ui":[1.50]}`, string(d.redeem(it).Body))
 	events, _ := d.Events(0)
@@ -97,7 +97,7 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 		require.Equal(t, Pending, d.status(it.ID))
 		for range 2 {
 			got, err := d.Resolve(d.now, d.decision(it, Approve, ""))
-			require.ErrorIs(t, err, ErrPolicy)
+			require.ErrorIs(t, err, ErrDenied)
 			require.Equal(t, Denied, got.Status)
 			require.Equal(t, ByPolicy, got.By)
 			require.Equal(t, "tool *: deny", got.Rule)
@@ -105,7 +105,7 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 		_, err := d.Resolve(d.now, d.decision(it, Deny, ""))
 		require.ErrorIs(t, err, ErrDecided)
 		_, err = d.Redeem(d.now, it.ID)
-		require.ErrorIs(t, err, ErrPolicy)
+		require.ErrorIs(t, err, ErrDenied)
 	})
 	t.Run("between approval and redeem", func(t *testing.T) {
 		d := open(t, someRules)
@@ -113,11 +113,11 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 		d.resolve(it, Approve, "")
 		require.NoError(t, d.SetPolicy(d.now, "bob", deny))
 		_, err := d.Redeem(d.now, it.ID)
-		require.ErrorIs(t, err, ErrPolicy)
+		require.ErrorIs(t, err, ErrDenied)
 		require.Equal(t, Denied, d.status(it.ID))
 		require.NoError(t, d.SetPolicy(d.now, "bob", policyOf(t, someRules)))
 		_, err = d.Redeem(d.now, it.ID)
-		require.ErrorIs(t, err, ErrPolicy, "a denial stays")
+		require.ErrorIs(t, err, ErrDenied, "a denial stays")
 	})
 	t.Run("about the edited body", func(t *testing.T) {
 		d := open(t, someRules)
@@ -125,7 +125,7 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 		d.resolve(it, Edit, `{"rows":[1,2,3]}`)
 		require.NoError(t, d.SetPolicy(d.now, "bob", policyOf(t, `[{"tool":"meal_save_batch","when":[{"at":"/rows","count_over":2}],"then":"deny"},{"tool":"meal_save_batch","then":"allow"}]`)))
 		_, err := d.Redeem(d.now, it.ID)
-		require.ErrorIs(t, err, ErrPolicy)
+		require.ErrorIs(t, err, ErrDenied)
 	})
 	t.Run("what waited passes by a new rule", func(t *testing.T) {
 		d := open(t, someRules)
@@ -163,7 +163,7 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 		d.resolve(it, Approve, "")
 		require.NoError(t, d.SetPolicy(d.now, "bob", deny))
 		_, err := d.Redeem(d.now, it.ID)
-		require.ErrorIs(t, err, ErrPolicy)
+		require.ErrorIs(t, err, ErrDenied)
 		require.Equal(t, Refused, d.Phase("r"))
 	})
 }
@@ -172,13 +172,13 @@ func TestResponseInPlaceOfTheTool(t *testing.T) {
 	d := open(t, someRules)
 	it := d.propose(call(d.started("r"), "c", "weight_delete", `{}`))
 	_, err := d.Resolve(d.now, d.decision(it, Respond, `{"a":1,"a":2}`))
-	require.ErrorIs(t, err, ErrBody)
+	require.ErrorIs(t, err, ErrInput)
 	got := d.resolve(it, Respond, `{"error": "not today"}`)
 	require.Equal(t, Answered, got.Status)
 	require.Equal(t, `{"error":"not today"}`, string(got.Result))
-	require.Equal(t, Running, d.Phase("r"))
+	require.Equal(t, running, d.Phase("r"))
 	_, err = d.Redeem(d.now, it.ID)
-	require.ErrorIs(t, err, ErrAnswered)
+	require.ErrorIs(t, err, ErrDenied)
 	_, err = d.Done(d.now, it.ID, json.RawMessage(`1`))
 	require.ErrorIs(t, err, ErrIllegal)
 	require.Equal(t, got, d.resolve(it, Respond, `{"error":"not today"}`))

@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,11 +15,60 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// A run from its context to its response: the policy lets one tool pass, and a human edits another's arguments.
+// desk is an approver: somebody at a desk who reads what the agent wants and answers.
+type desk struct{}
+
+func (desk) Approve(_ context.Context, item gate.Item) (gate.Decision, error) {
+	fmt.Println("asked:", item.Tool, string(item.Body))
+	if bytes.Contains(item.Body, []byte(`"all"`)) {
+		return gate.Decision{Action: gate.Deny, By: "ann", Reason: "not all of them"}, nil
+	}
+	return gate.Decision{Action: gate.Approve, By: "ann"}, nil
+}
+
+// A runner that has only tools: rules decide first, then somebody at a desk, and after ten minutes the call is denied.
 func Example() {
 	policy, err := gate.ParsePolicy([]byte(`[
-		{"gate": "context", "then": "allow"},
 		{"tool": "profile_get", "then": "allow"},
+		{"tool": "*_delete", "then": "ask", "within": "10m"}
+	]`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	session, err := gate.New(policy, gate.Options{Audited: true, ToolsOnly: true, Now: time.Now, AfterFunc: time.AfterFunc})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	call := func(id, tool, args string) {
+		sub := gate.Subject{Kind: gate.Tool, Thread: "chat", Run: "run-1", Call: id, Tool: tool, Body: json.RawMessage(args)}
+		item, err := session.Do(context.Background(), sub, func(g gate.Grant) (json.RawMessage, error) {
+			return json.RawMessage(`{"ok": true}`), nil // run the tool g.Tool with the arguments g.Body
+		}, desk{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(item.Tool, item.Status, item.Reason+string(item.Result)) // tell the agent
+	}
+	call("1", "profile_get", `{}`)
+	call("2", "weight_delete", `{"ids": [2]}`)
+	call("3", "weight_delete", `{"ids": "all"}`)
+	call("4", "unheard_of", `{}`)
+	// Output:
+	// profile_get done {"ok":true}
+	// asked: weight_delete {"ids":[2]}
+	// weight_delete done {"ok":true}
+	// asked: weight_delete {"ids":"all"}
+	// weight_delete denied not all of them
+	// unheard_of denied denied by the policy: no rule names this tool
+}
+
+// A run from its context to its response, step by step. A person edits the arguments of a tool.
+func ExampleSession() {
+	policy, err := gate.ParsePolicy([]byte(`[
+		{"gate": "context", "then": "allow"},
 		{"tool": "*_delete", "then": "ask", "match": ["weight_delete"]},
 		{"gate": "response", "then": "allow"}
 	]`))
@@ -35,70 +85,75 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	// do proposes, and does what is approved.
-	do := func(sub gate.Subject) (gate.Item, error) {
+	propose := func(sub gate.Subject) gate.Item {
 		sub.Thread, sub.Run = "thread-1", "run-1"
 		item, err := session.Propose(noon, sub)
-		if err != nil || item.Status != gate.Approved {
-			return item, err
+		if err != nil {
+			fmt.Println(err)
 		}
+		return item
+	}
+	redeem := func(item gate.Item) {
 		grant, err := session.Redeem(noon, item.ID)
 		if err != nil {
-			return item, err
+			fmt.Println(err)
+			return
 		}
 		fmt.Println("do:", grant.Kind, grant.Tool, string(grant.Body))
-		if grant.Kind == gate.Tool {
-			return session.Done(noon, item.ID, json.RawMessage(`{"ok": true}`))
-		}
-		return item, nil
 	}
-	do(gate.Subject{Kind: gate.Context, Body: json.RawMessage(`{"prompt": "forget my last weight"}`)})
-	do(gate.Subject{Kind: gate.Tool, Call: "1", Tool: "profile_get", Body: json.RawMessage(`{}`)})
-	del := gate.Subject{Kind: gate.Tool, Call: "2", Tool: "weight_delete", Body: json.RawMessage(`{"ids": [1, 2]}`)}
-	item, err := do(del)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	redeem(propose(gate.Subject{Kind: gate.Context, Body: json.RawMessage(`{"prompt": "forget my last weight"}`)}))
+	item := propose(gate.Subject{Kind: gate.Tool, Call: "1", Tool: "weight_delete", Body: json.RawMessage(`{"ids": [1, 2]}`)})
 	fmt.Println("asked:", item.Rule)
-	_, err = session.Resolve(noon, gate.Decision{
+	item, err = session.Resolve(noon, gate.Decision{
 		Item: item.ID, Digest: item.Digest, Action: gate.Edit, By: "ann", Body: json.RawMessage(`{"ids": [2]}`),
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	do(del) // the same proposal is the same item, which is approved now
-	do(gate.Subject{Kind: gate.Response, Body: json.RawMessage(`{"text": "Forgotten."}`)})
+	redeem(item)
+	if _, err := session.Done(noon, item.ID, json.RawMessage(`{"ok": true}`)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	redeem(propose(gate.Subject{Kind: gate.Response, Body: json.RawMessage(`{"text": "Forgotten."}`)}))
 	fmt.Println(session.Phase("run-1"), bytes.Count(journal.Bytes(), []byte("\n")), "lines")
 	// Output:
 	// do: context  {"prompt":"forget my last weight"}
-	// do: tool profile_get {}
 	// asked: tool *_delete: ask
 	// do: tool weight_delete {"ids":[2]}
 	// do: response  {"text":"Forgotten."}
-	// finished 18 lines
+	// finished 13 lines
 }
 
 func ExampleParsePolicy() {
 	policy, err := gate.ParsePolicy([]byte(`[
-		{"tool": "*_save_batch", "then": "allow"},
-		{"tool": "*_save_batch", "when": [{"at": "/rows", "count_over": 50}], "then": "ask",
-		 "not_match": [{"tool": "meal_save_batch", "args": {"rows": [1, 2]}}]}
+		{"tool": "*_save", "then": "allow"},
+		{"tool": "*_save", "when": [{"at": "/rows", "any": {"at": "/kcal", "over": 500}}], "then": "ask"},
+		{"tool": "bash", "when": [{"at": "/command", "command": ["git status *", "go test *"]}], "then": "allow"}
 	]`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, args := range []string{`{"rows": [1, 2, 3]}`, `{"rows": "all of them"}`} {
-		v := policy.Judge(gate.Subject{Kind: gate.Tool, Tool: "meal_save_batch", Body: json.RawMessage(args)})
+	for _, call := range [][2]string{
+		{"meal_save", `{"rows": [{"kcal": 80}, {"kcal": 90}]}`},
+		{"meal_save", `{"rows": [{"kcal": 80}, {"kcal": 900}]}`},
+		{"meal_save", `{"rows": "all of them"}`},
+		{"bash", `{"command": "git status -s && go test ./..."}`},
+		{"bash", `{"command": "git status; rm -rf /"}`},
+	} {
+		v := policy.Judge(gate.Subject{Kind: gate.Tool, Tool: call[0], Body: json.RawMessage(call[1])})
 		fmt.Println(v.Then, "-", v.Rule)
 	}
 	_, err = gate.ParsePolicy([]byte(`[{"tool": "*_delete", "then": "ask", "match": ["delete_weight"]}]`))
 	fmt.Println(err)
 	// Output:
-	// allow - tool *_save_batch: allow
-	// ask - tool *_save_batch when /rows count_over 50: ask
+	// allow - tool *_save: allow
+	// ask - tool *_save when /rows any (/kcal over 500): ask
+	// ask - tool *_save when /rows any (/kcal over 500): ask
+	// allow - tool bash when /command command ["git status *","go test *"]: allow
+	// ask - no rule matches
 	// policy: rule 1 (tool *_delete): match, example 1: "delete_weight" does not hold: the rule does not match it
 }
 
@@ -117,13 +172,14 @@ func ExampleReplay() {
 		fmt.Println(err)
 		return
 	}
-	// The process ends here, and in the middle of a line.
+	// The process ends here, in the middle of a line.
 	again, err := gate.Replay(gate.Policy{}, options, bytes.NewReader(append(journal.Bytes(), `{"seq":2,"pr`...)))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	journal.Truncate(int(again.Journaled()))
+	_, _, size := again.Head()
+	journal.Truncate(int(size))
 	for _, waiting := range again.Pending() {
 		fmt.Println("waits:", waiting.Kind, waiting.Digest == item.Digest)
 	}
@@ -132,10 +188,10 @@ func ExampleReplay() {
 	fmt.Println(err, errors.Is(err, gate.ErrCorrupt))
 	// Output:
 	// waits: context true
-	// gate: journal, line 1: its hash is not that of its contents: it was changed true
+	// gate: damaged journal, line 1: its hash does not match its contents: it was changed true
 }
 
-// A journal in a file. The host counts its bytes itself, for Options.Journal must not call the session.
+// A journal in a file. The host counts its bytes itself, because Options.Journal must not call the session.
 func ExampleOptions_journal() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -159,7 +215,7 @@ func ExampleOptions_journal() {
 		if err != nil {
 			return nil, nil, errors.Join(err, file.Close())
 		}
-		size = session.Journaled() // a crash may have left the beginning of a line
+		_, _, size = session.Head() // a crash may have left the beginning of a line
 		return session, file, file.Truncate(size)
 	}
 	session, file, err := open()
@@ -186,7 +242,7 @@ func ExampleOptions_journal() {
 	// Output: denied enough
 }
 
-// A host that waits on a channel answers the agent from the callback of a watcher.
+// A watcher sees every event. It may answer an item at once.
 func ExampleSession_Watch() {
 	session, err := gate.New(gate.Policy{}, gate.Options{Audited: true})
 	if err != nil {
@@ -195,48 +251,28 @@ func ExampleSession_Watch() {
 	}
 	cancel := session.Watch(func(e gate.Event) {
 		fmt.Println(e.Seq, e.Type)
-		if e.Type == gate.RunStaged {
-			if _, err := session.Resolve(noon, gate.Decision{Item: e.Item, Digest: e.Digest, Action: gate.Deny, By: "ann"}); err != nil {
+		if e.Status() == gate.Pending {
+			deny := gate.Decision{Item: e.Item, Digest: e.Digest, Action: gate.Deny, By: "ann"}
+			if _, err := session.Resolve(noon, deny); err != nil {
 				fmt.Println(err)
 			}
 		}
 	})
 	defer cancel()
-	if _, err := session.Propose(noon, gate.Subject{Kind: gate.Context, Thread: "t", Run: "r", Body: json.RawMessage(`{}`)}); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Println(session.Phase("r"))
+	_, err = session.Propose(noon, gate.Subject{Kind: gate.Context, Thread: "t", Run: "r", Body: json.RawMessage(`{}`)})
+	fmt.Println(session.Phase("r"), err)
 	// Output:
 	// 1 RUN_STAGED
 	// 2 RUN_STAGE_DENIED
-	// denied
+	// denied <nil>
 }
 
-// A host's goroutine waits for a human. Any event may be the answer (an approval, a denial, a stand-in result, expiry, the end
-// of the run), so it looks at the item after each. A real host selects on its ctx.Done() too, and
-// a ticker of it calls Expire.
-func ExampleSession_Watch_wait() {
+// A goroutine of the host waits for a person, who answers elsewhere.
+func ExampleSession_Wait() {
 	session, err := gate.New(gate.Policy{}, gate.Options{Audited: true})
 	if err != nil {
 		fmt.Println(err)
 		return
-	}
-	wait := func(id string) gate.Item {
-		wake := make(chan struct{}, 1)
-		cancel := session.Watch(func(gate.Event) {
-			select {
-			case wake <- struct{}{}:
-			default:
-			}
-		})
-		defer cancel()
-		for { // watched first and looked at then: an answer in between is not missed
-			item, ok := session.Item(id)
-			if !ok || item.Status != gate.Pending {
-				return item
-			}
-			<-wake
-		}
 	}
 	item, err := session.Propose(noon, gate.Subject{Kind: gate.Context, Thread: "t", Run: "r", Body: json.RawMessage(`{}`)})
 	if err != nil {
@@ -244,12 +280,7 @@ func ExampleSession_Watch_wait() {
 		return
 	}
 	go session.StopRun(noon, "r", "ann", "not today") // from a browser
-	item = wait(item.ID)
-	fmt.Println(item.Status, "-", item.Reason)
-	// Output: withdrawn - not today
-}
-
-func ExampleVisible() {
-	fmt.Println(gate.Visible("rm invoice\u202efdp.exe\u200b\n"))
-	// Output: rm invoice\u202efdp.exe\u200b\x0a
+	item, err = session.Wait(context.Background(), item.ID)
+	fmt.Println(item.Status, "-", item.Reason, err)
+	// Output: withdrawn - not today <nil>
 }

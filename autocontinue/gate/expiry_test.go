@@ -28,10 +28,10 @@ func TestExpiry(t *testing.T) {
 	require.Empty(t, gone[0].By)
 	require.Empty(t, gone[0].Action)
 	require.NotEmpty(t, gone[0].Reason)
-	require.Equal(t, []EventType{ItemExpired}, d.types(before))
+	require.Equal(t, []string{itemExpired}, d.types(before))
 	events, _ := d.Events(before)
 	require.Empty(t, events[0].By)
-	require.Equal(t, Running, d.Phase("r"), "a denied tool returns to running")
+	require.Equal(t, running, d.Phase("r"), "a denied tool returns to running")
 	for _, a := range []Action{Approve, Deny, Stop} {
 		_, err = d.Resolve(d.now, d.decision(it, a, ""))
 		require.ErrorIs(t, err, ErrExpired)
@@ -104,7 +104,7 @@ func TestSameDeniedCallStopsTheRun(t *testing.T) {
 			}
 			d.started("r")
 			for i, args := range same {
-				require.Equal(t, Running, d.Phase("r"))
+				require.Equal(t, running, d.Phase("r"))
 				deny(d, d.propose(call("r", fmt.Sprint("c", i), tool, args)))
 				if i == 1 {
 					deny(d, d.propose(call("r", "other", tool, `{"id":11}`)))
@@ -122,7 +122,7 @@ func TestSameDeniedCallStopsTheRun(t *testing.T) {
 	for i := range 20 {
 		d.resolve(d.propose(call("r", fmt.Sprint("c", i), "weight_delete", `{}`)), Deny, "")
 	}
-	require.Equal(t, Running, d.Phase("r"))
+	require.Equal(t, running, d.Phase("r"))
 }
 
 func TestSameDeniedDraftStopsTheRun(t *testing.T) {
@@ -166,7 +166,7 @@ func TestStopTakesEverythingAlong(t *testing.T) {
 	approved := d.propose(call("r", "c1", "profile_get", `{}`))
 	pending := d.propose(call("r", "c2", "weight_delete", `{}`))
 	bad := d.propose(call("r", "c3", "weight_delete", `{"id":1}`))
-	require.Equal(t, ToolProposed, d.Phase("r"))
+	require.Equal(t, toolProposed, d.Phase("r"))
 	d.resolve(bad, Stop, "")
 	require.Equal(t, Refused, d.Phase("r"))
 	require.Equal(t, Withdrawn, d.status(approved.ID))
@@ -175,9 +175,9 @@ func TestStopTakesEverythingAlong(t *testing.T) {
 	require.ErrorIs(t, err, ErrDenied)
 	_, err = d.Resolve(d.now, d.decision(pending, Approve, ""))
 	require.ErrorIs(t, err, ErrDecided)
-	require.Len(t, d.Executing(), 1)
+	require.Len(t, d.Unfinished(), 1)
 	_, err = d.Done(d.now, running.ID, json.RawMessage(`"late"`))
 	require.NoError(t, err)
-	require.Empty(t, d.Executing())
+	require.Empty(t, d.Unfinished())
 	require.Equal(t, Refused, d.Phase("r"))
 }

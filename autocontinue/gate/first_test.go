@@ -1,17 +1,15 @@
 package gate
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 // Point 5: the first decision wins.
-
-func errorIs(err, target error) bool { return errors.Is(err, target) }
 
 func TestFirstDecisionWins(t *testing.T) {
 	type try struct {
@@ -28,7 +26,7 @@ func TestFirstDecisionWins(t *testing.T) {
 				before := d.seq()
 				dec := d.decision(it, then.action, then.body)
 				dec.By, dec.Reason = "bob", "as I say"
-				got, err := d.Resolve(d.now.Add(DefaultTTL*2), dec)
+				got, err := d.Resolve(d.now.Add(time.Hour*2), dec)
 				if then == first {
 					require.NoError(t, err)
 				} else {
@@ -107,9 +105,9 @@ func TestDenialAlwaysHasAReasonToRead(t *testing.T) {
 		want, run string
 	}{
 		{Deny, "too much", "too much", ""},
-		{Deny, "", "a human denied it and gave no reason", ""},
-		{Deny, " \n", "a human denied it and gave no reason", ""},
-		{Stop, "", "a human stopped the run and gave no reason", "a human stopped the run and gave no reason"},
+		{Deny, "", "a person denied it and gave no reason", ""},
+		{Deny, " \n", "a person denied it and gave no reason", ""},
+		{Stop, "", "a person stopped the run and gave no reason", "a person stopped the run and gave no reason"},
 	} {
 		it := d.propose(call("r", fmt.Sprint("c", i), "weight_delete", fmt.Sprintf(`{"id":%d}`, i)))
 		dec := d.decision(it, tt.action, "")

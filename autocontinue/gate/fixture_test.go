@@ -116,9 +116,9 @@ func (d *desk) status(id string) Status {
 }
 
 // types are the events since a number.
-func (d *desk) types(after uint64) []EventType {
+func (d *desk) types(after uint64) []string {
 	events, _ := d.Events(after)
-	var types []EventType
+	var types []string
 	for _, e := range events {
 		types = append(types, e.Type)
 	}
@@ -126,7 +126,7 @@ func (d *desk) types(after uint64) []EventType {
 }
 
 func (d *desk) seq() uint64 {
-	seq, _ := d.Head()
+	seq, _, _ := d.Head()
 	return seq
 }
 
@@ -143,10 +143,21 @@ func replayed(t testing.TB, p Policy, o Options, journal string) *Session {
 	return s
 }
 
-// inside is everything that a session holds but its watchers and options, for a comparison in depth.
+// inside is everything that a session holds except its watchers and options, for a deep comparison.
 func inside(s *Session) any {
 	return []any{s.st, s.events.list, s.events.bytes}
 }
+
+// read is readJSON, with the text that a session keeps.
+func read(data []byte) ([]byte, error) {
+	v, err := readJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	return compact(v.raw), nil
+}
+
+func errorIs(err, target error) bool { return errors.Is(err, target) }
 
 // lines splits a journal, each with its newline.
 func lines(journal string) []string {
@@ -155,3 +166,27 @@ func lines(journal string) []string {
 }
 
 var errDisk = errors.New("no space left")
+
+// journaled returns the bytes of the whole lines.
+func journaled(s *Session) int64 {
+	_, _, size := s.Head()
+	return size
+}
+
+// with returns the unfinished items of a status.
+func with(s *Session, status Status) (items []Item) {
+	for _, it := range s.Unfinished() {
+		if it.Status == status {
+			items = append(items, it)
+		}
+	}
+	return items
+}
+
+func quote(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}

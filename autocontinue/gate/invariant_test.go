@@ -24,21 +24,20 @@ type witness struct {
 func (w *witness) read(t *testing.T, e Event) {
 	t.Helper()
 	switch e.Type {
-	case RunStaged, ToolCallProposed, AssistantDraftProposed:
+	case runStaged, toolCallProposed, draftProposed:
 		require.False(t, w.over[e.Run], "line %d proposes in a run that is over", e.Seq)
 		key := e.Run + "/" + e.Call
 		if e.Kind != Response {
 			require.True(t, w.calls[key] == "" || w.calls[key] == e.Digest, "line %d uses an ID again", e.Seq)
 			w.calls[key] = e.Digest
 		}
-		sub, err := e.subject()
-		require.NoError(t, err)
+		sub := e.subject()
 		w.bodies[e.Item] = sub
 		delete(w.digest, e.Item)
-	case RunStageApproved, ToolCallApproved, AssistantFinalApproved:
+	case runStageApproved, toolCallApproved, finalApproved:
 		require.False(t, w.over[e.Run])
 		sub := w.bodies[e.Item]
-		body, err := e.final(Item{Subject: sub})
+		body, err := e.approvedBody(Item{Subject: sub})
 		require.NoError(t, err)
 		sub.Body = body
 		require.Equal(t, digest(sub), e.Digest)
@@ -48,28 +47,28 @@ func (w *witness) read(t *testing.T, e Event) {
 			require.False(t, w.decided[e.Item], "line %d is a second decision", e.Seq)
 			w.decided[e.Item] = true
 		}
-	case RunStageDenied, ToolCallDenied, AssistantFinalDenied, ItemExpired:
+	case runStageDenied, toolCallDenied, finalDenied, itemExpired:
 		if e.Action != "" {
 			require.False(t, w.decided[e.Item], "line %d is a second decision", e.Seq)
 			w.decided[e.Item] = true
 		}
-		if e.Type == ItemExpired {
+		if e.Type == itemExpired {
 			require.Empty(t, e.By)
 		}
 		delete(w.digest, e.Item)
 		if e.Kind == Context {
 			w.over[e.Run] = true
 		}
-	case ItemRedeemed:
+	case itemRedeemed:
 		require.False(t, w.over[e.Run])
 		require.False(t, w.spent[e.Item], "line %d redeems twice", e.Seq)
 		require.Equal(t, w.digest[e.Item], e.Digest)
 		require.NotEqual(t, Forbid, w.policy.Judge(w.bodies[e.Item]).Then, "line %d redeems what the policy denies", e.Seq)
 		w.spent[e.Item] = true
-	case RunFinished:
+	case runFinished:
 		require.False(t, w.over[e.Run], "line %d ends a run twice", e.Seq)
 		w.over[e.Run] = true
-	case PolicyChanged:
+	case policyChanged:
 		w.policy = *e.Policy
 	}
 }
@@ -103,7 +102,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 		var mu sync.Mutex
 		grants := map[string]Grant{}
 		d.Watch(func(e Event) {
-			if e.Type == ToolCallApproved && e.Seq%2 == 0 { // an answer from inside
+			if e.Type == toolCallApproved && e.Seq%2 == 0 { // an answer from inside
 				if g, err := d.Redeem(start, e.Item); err == nil {
 					mu.Lock()
 					defer mu.Unlock()
@@ -136,7 +135,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 							d.Resolve(start, d.decision(it, a, body))
 						}
 					case 3: // another host
-						for _, it := range d.Unspent() {
+						for _, it := range with(d.Session, Approved) {
 							if g, err := d.Redeem(start, it.ID); err == nil {
 								mu.Lock()
 								if _, twice := grants[g.Item]; twice {
@@ -146,7 +145,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 								mu.Unlock()
 							}
 						}
-						for _, it := range d.Executing() {
+						for _, it := range with(d.Session, Redeemed) {
 							d.Done(start, it.ID, json.RawMessage(`1`))
 						}
 					case 4:

@@ -13,7 +13,7 @@ import (
 func inPhase(d *desk, p Phase) Item {
 	it := d.propose(contextOf("r"))
 	switch p {
-	case Staged:
+	case staged:
 		return it
 	case Refused:
 		return d.resolve(it, Deny, "")
@@ -21,12 +21,12 @@ func inPhase(d *desk, p Phase) Item {
 	d.resolve(it, Approve, "")
 	d.redeem(it)
 	switch p {
-	case ToolProposed, ToolExecuting:
+	case toolProposed, toolExecuting:
 		it = d.propose(call("r", "c", "weight_delete", `{}`))
-	case ResponseProposed, Finished:
+	case responseProposed, Finished:
 		it = d.propose(draft("r", "hello"))
 	}
-	if p == ToolExecuting || p == Finished {
+	if p == toolExecuting || p == Finished {
 		d.resolve(it, Approve, "")
 		d.redeem(it)
 	}
@@ -41,42 +41,42 @@ func TestTransitions(t *testing.T) {
 	}{
 		"propose a tool": {
 			func(d *desk, it Item) error { return second(d.Propose(d.now, call("r", "new", "weight_delete", `{}`))) },
-			outcome{NoRun: ErrIllegal, Staged: ErrIllegal, Running: ToolProposed, ToolProposed: ToolProposed, ToolExecuting: ToolProposed, ResponseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: toolProposed, toolProposed: toolProposed, toolExecuting: toolProposed, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
 		},
 		"propose a response": {
 			func(d *desk, it Item) error { return second(d.Propose(d.now, draft("r", "new"))) },
-			outcome{NoRun: ErrIllegal, Staged: ErrIllegal, Running: ResponseProposed, ToolProposed: ErrIllegal, ToolExecuting: ErrIllegal, ResponseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: responseProposed, toolProposed: ErrIllegal, toolExecuting: ErrIllegal, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
 		},
 		"done": {
 			func(d *desk, it Item) error { return second(d.Done(d.now, it.ID, json.RawMessage(`1`))) },
-			outcome{NoRun: ErrUnknown, Staged: ErrIllegal, Running: ErrIllegal, ToolProposed: ErrIllegal, ToolExecuting: Running, ResponseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+			outcome{noRun: ErrUnknown, staged: ErrIllegal, running: ErrIllegal, toolProposed: ErrIllegal, toolExecuting: running, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
 		},
 		"deny": {
 			func(d *desk, it Item) error { return second(d.Resolve(d.now, d.decision(it, Deny, ""))) },
-			outcome{NoRun: ErrUnknown, Staged: Refused, Running: ErrDecided, ToolProposed: Running, ToolExecuting: ErrDecided, ResponseProposed: Running, Finished: ErrDecided, Refused: Refused},
+			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: running, toolExecuting: ErrDecided, responseProposed: running, Finished: ErrDecided, Refused: Refused},
 		},
 		"stop": {
 			func(d *desk, it Item) error { return second(d.Resolve(d.now, d.decision(it, Stop, ""))) },
-			outcome{NoRun: ErrUnknown, Staged: Refused, Running: ErrDecided, ToolProposed: Refused, ToolExecuting: ErrDecided, ResponseProposed: Refused, Finished: ErrDecided, Refused: ErrDecided},
+			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: Refused, toolExecuting: ErrDecided, responseProposed: Refused, Finished: ErrDecided, Refused: ErrDecided},
 		},
 		"finish": {
 			func(d *desk, it Item) error { return d.Finish(d.now, "r", "") },
-			outcome{NoRun: ErrUnknown, Staged: Finished, Running: Finished, ToolProposed: Finished, ToolExecuting: Finished, ResponseProposed: Finished, Finished: Finished, Refused: ErrIllegal},
+			outcome{noRun: ErrUnknown, staged: Finished, running: Finished, toolProposed: Finished, toolExecuting: Finished, responseProposed: Finished, Finished: Finished, Refused: ErrIllegal},
 		},
 		"stop the run": {
 			func(d *desk, it Item) error { return d.StopRun(d.now, "r", "ann", "") },
-			outcome{NoRun: ErrUnknown, Staged: Refused, Running: Refused, ToolProposed: Refused, ToolExecuting: Refused, ResponseProposed: Refused, Finished: ErrIllegal, Refused: Refused},
+			outcome{noRun: ErrUnknown, staged: Refused, running: Refused, toolProposed: Refused, toolExecuting: Refused, responseProposed: Refused, Finished: ErrIllegal, Refused: Refused},
 		},
 		"redeem": {
 			func(d *desk, it Item) error { return second(d.Redeem(d.now, it.ID)) },
-			outcome{NoRun: ErrUnknown, Staged: ErrPending, Running: ErrSpent, ToolProposed: ErrPending, ToolExecuting: ErrSpent, ResponseProposed: ErrPending, Finished: ErrSpent, Refused: ErrDenied},
+			outcome{noRun: ErrUnknown, staged: ErrPending, running: ErrSpent, toolProposed: ErrPending, toolExecuting: ErrSpent, responseProposed: ErrPending, Finished: ErrSpent, Refused: ErrDenied},
 		},
 	} {
 		for from, want := range tt.want {
 			t.Run(fmt.Sprintf("%s while %q", name, from), func(t *testing.T) {
 				d := open(t, someRules)
 				var it Item
-				if from != NoRun {
+				if from != noRun {
 					it = inPhase(d, from)
 				}
 				require.Equal(t, from, d.Phase("r"))
@@ -106,21 +106,21 @@ func TestParallelCalls(t *testing.T) {
 	require.Len(t, d.Pending(), 4)
 	d.resolve(calls[2], Approve, "")
 	d.redeem(calls[2])
-	require.Equal(t, ToolProposed, d.Phase(run), "three wait")
+	require.Equal(t, toolProposed, d.Phase(run), "three wait")
 	require.Equal(t, "no", d.resolveFor(calls[0], Deny, "no").Reason, "which the model can read")
 	d.resolve(calls[1], Respond, `"later"`)
 	d.resolve(calls[3], Approve, "")
-	require.Equal(t, ToolProposed, d.Phase(run), "one is approved and not redeemed")
+	require.Equal(t, toolProposed, d.Phase(run), "one is approved and not redeemed")
 	d.redeem(calls[3])
-	require.Equal(t, ToolExecuting, d.Phase(run))
+	require.Equal(t, toolExecuting, d.Phase(run))
 	_, err := d.Propose(d.now, draft(run, "too early"))
 	require.ErrorIs(t, err, ErrIllegal)
 	for _, i := range []int{3, 2} {
-		require.Equal(t, ToolExecuting, d.Phase(run))
+		require.Equal(t, toolExecuting, d.Phase(run))
 		_, err := d.Done(d.now, calls[i].ID, json.RawMessage(`true`))
 		require.NoError(t, err)
 	}
-	require.Equal(t, Running, d.Phase(run))
+	require.Equal(t, running, d.Phase(run))
 	_, err = d.Done(d.now, calls[2].ID, json.RawMessage(`true`))
 	require.NoError(t, err, "the same again")
 	got, err := d.Done(d.now, calls[2].ID, json.RawMessage(`false`))
@@ -215,7 +215,7 @@ func TestOldRunsAreForgotten(t *testing.T) {
 		run := d.started(fmt.Sprint("r", i))
 		require.NoError(t, d.Finish(d.now, run, ""))
 	}
-	require.Len(t, d.Executing(), 1, "what executes is kept")
+	require.Len(t, with(d.Session, Redeemed), 1, "what executes is kept")
 	require.Equal(t, Finished, d.Phase("r0"))
 	require.Equal(t, Refused, d.Phase("busy"))
 	require.NoError(t, d.Finish(d.now, "r0", ""))

@@ -2,20 +2,25 @@ package gate
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 )
 
-// Then is what a rule, or a whole policy, says about a subject.
+// Then is what a policy says about a subject.
 type Then string
 
 // The verdicts, from the mildest to the strictest.
 const (
 	Allow  Then = "allow" // it passes
-	Ask    Then = "ask"   // a human is asked
-	Forbid Then = "deny"  // it does not pass, whatever a human says
+	Ask    Then = "ask"   // a person is asked
+	Forbid Then = "deny"  // it does not pass, whatever a person says
 )
+
+// always is what a rule says that allows even where another rule asks.
+const always Then = "always"
 
 // Bounds of a policy.
 const (
@@ -23,109 +28,151 @@ const (
 	maxRules  = 1_000
 )
 
-// Verdict is a policy's answer about one subject.
+// Verdict is the answer of a policy about one subject.
 type Verdict struct {
-	Then Then
-	Rule string // the strictest rule that matched, or why none did, for humans
+	Then     Then
+	Rule     string        // the rule that decided, or why none did, for people
+	Within   time.Duration // Ask: how long a person has; 0 leaves it to Options.TTL
+	Escalate string        // Ask: who is asked when that time is over
 }
 
-// Policy is a list of rules. The zero Policy has none: tools are denied, everything else is asked. A Policy does not change
-// and is safe for concurrent use.
-//
-// Its JSON is what [ParsePolicy] reads.
+// Policy is a list of rules. The zero Policy has none: tools are denied, everything else is asked. A Policy does not
+// change and is safe for concurrent use. Its JSON is the text that [ParsePolicy] reads.
 type Policy struct {
-	rules []Rule
+	set *ruleSet
 }
 
-// PolicyError says which rule of a policy is bad, and why.
-type PolicyError struct {
-	Rule    int    // from 1; 0 is the whole policy
-	Name    string // the rule's tool or gate, when it could be read
-	Problem string
+type ruleSet struct {
+	rules    []rule
+	warnings []string
+	paths    bool // a rule tests a path
 }
 
-func (e *PolicyError) Error() string {
-	switch {
-	case e.Rule == 0:
-		return "policy: " + e.Problem
-	case e.Name == "":
-		return fmt.Sprintf("policy: rule %d: %s", e.Rule, e.Problem)
-	}
-	return fmt.Sprintf("policy: rule %d (%s): %s", e.Rule, e.Name, e.Problem)
-}
-
-// ParsePolicy reads a policy: a JSON array of rules, whose fields are those of [Rule].
+// ParsePolicy reads a policy: a JSON array of rules.
 //
 //	[{"tool": "profile_get", "then": "allow"},
-//	 {"tool": "*_delete", "then": "ask", "match": ["weight_delete"]},
-//	 {"tool": "*_save_batch", "when": [{"at": "/rows", "count_over": 50}], "then": "deny"},
+//	 {"tool": "*_delete", "then": "ask", "within": "10m", "escalate": "on call", "match": ["weight_delete"]},
+//	 {"tool": "*_save", "when": [{"at": "/rows", "any": {"at": "/kcal", "over": 5000}}], "then": "deny"},
+//	 {"tool": "bash", "when": [{"at": "/command", "command": ["git status *", "go test *"]}], "then": "allow"},
 //	 {"gate": "response", "then": "allow"}]
 //
-// What is not understood is an error, never passed over: an unknown field, a pattern that looks as if more than * were
-// special, a condition without a test, an example that does not hold. The error is a [*PolicyError].
+// A rule has these fields:
+//
+//	tool       a tool's name, or a pattern in which each * stands for any text, also none
+//	gate       context or response, for a rule about one of these; otherwise tool, or absent
+//	thread     the rule is about this conversation only
+//	when       conditions, which must all hold
+//	then       allow, ask, deny; always allows even where another rule asks, and names one tool exactly
+//	within     with ask: how long a person has, such as "10m"; otherwise Options.TTL
+//	escalate   with ask: who is asked when that time is over; otherwise the item expires
+//	match      examples that the rule must match: "tool name", {"tool": …, "args": …} or, for a gate, {"body": …}
+//	not_match  examples that the rule must not match
+//
+// A rule that allows matches a tool's name exactly. A rule that asks or denies ignores case. Only a rule that denies may
+// have a pattern without a letter or digit, such as * or *_*.
+//
+// A condition has at, a JSON pointer (RFC 6901) into the body, and one test of what is there:
+//
+//	exists       true or false: whether anything is there, be it null
+//	equals       the same value; 1 is 1.0, and the order of keys does not count
+//	one_of       the same value as one of these
+//	over, under  a number above or below this one, compared exactly
+//	count_over, count_under  an array or object with more or fewer elements
+//	like         a string; each * in the pattern stands for any text
+//	command      a shell line of which each command has one of these forms, such as "git diff *"; see below
+//	path         a path to one of these files or folders, or below one; see below
+//	any, all     a condition that some element, or each element, of an array or object meets; its at begins there
+//
+// A test cannot be made if nothing is at the place, or something of another type. Then the condition holds for a rule that
+// asks or denies, and fails for a rule that allows. The same applies to a pointer that leads past a key that differs in
+// case only, and to an empty array under all.
+//
+// command parses the line as Bash. For a rule that allows, each command of the line must be a plain one of a listed form:
+// no variables, substitutions, wildcards, loops, functions, or redirections but to /dev/null. A rule that asks or denies
+// holds if one command has, or could have, a listed form; it looks into substitutions, sudo, xargs, sh -c and the like. In
+// a form, * stands for any text of a word, and at the end for any further words. For a rule that allows, * right after the
+// program does not match an option: "git *" does not match git -c core.pager=x. A line that is not Bash, is longer than 16
+// KiB or has more than 1,000 brackets is denied. A form says nothing of what a program does: allow programs that you know.
+//
+// path needs Options.Root. It resolves symbolic links below the root. A path with .. is denied. The test cannot be made for
+// a path outside the root.
+//
+// What ParsePolicy does not understand is an error.
 func ParsePolicy(data []byte) (Policy, error) {
-	if len(data) > maxPolicy {
-		return Policy{}, &PolicyError{Problem: fmt.Sprintf("it has %d bytes, at most %d are read", len(data), maxPolicy)}
-	}
-	raw, err := strict(data)
-	if bad := (*BodyError)(nil); errors.As(err, &bad) {
-		line := 1 + bytes.Count(data[:min(bad.Offset, len(data))], []byte("\n"))
-		return Policy{}, &PolicyError{Problem: fmt.Sprintf("line %d: %s", line, bad)}
-	}
-	list, object, ok := members(raw)
-	if !ok || object {
-		return Policy{}, &PolicyError{Problem: "it is no list: write [rule, rule, …], or [] for none"}
-	}
-	if len(list) > maxRules {
-		return Policy{}, &PolicyError{Problem: fmt.Sprintf("it has %d rules, at most %d are read", len(list), maxRules)}
-	}
-	var p Policy
-	for i, m := range list {
-		r, err := parseRule(m.raw)
-		if err != nil {
-			return Policy{}, &PolicyError{Rule: i + 1, Name: ruleName(m.raw), Problem: err.Error()}
-		}
-		p.rules = append(p.rules, r)
-	}
-	written, err := p.MarshalJSON() // some characters are longer written than read
-	if err == nil && len(written) > maxPolicy {
-		err = fmt.Errorf("written out it has %d bytes, and then it could not be read again: at most %d are taken", len(written), maxPolicy)
-	}
+	set, err := parseRules(data)
 	if err != nil {
-		return Policy{}, &PolicyError{Problem: err.Error()}
+		return Policy{}, fmt.Errorf("policy: %w", err)
 	}
-	return p, nil
+	return Policy{set}, nil
 }
 
-// ruleName returns how a human finds a rule again in the file.
-func ruleName(raw json.RawMessage) string {
-	list, _, _ := members(raw)
-	for _, m := range list {
-		if (m.key == "tool" || m.key == "gate") && m.raw[0] == '"' && len(m.raw) <= maxTool {
-			return m.key + " " + Visible(unquote(m.raw))
+func parseRules(data []byte) (*ruleSet, error) {
+	if len(data) > maxPolicy {
+		return nil, fmt.Errorf("it has %d bytes; the limit is %d", len(data), maxPolicy)
+	}
+	v, err := readJSON(data)
+	if bad := (*bodyError)(nil); errors.As(err, &bad) {
+		line := 1 + bytes.Count(data[:min(bad.offset, len(data))], []byte("\n"))
+		return nil, fmt.Errorf("line %d: %s", line, bad)
+	}
+	if !v.isArray() {
+		return nil, errors.New("it is not a list: write [rule, rule, …], or [] for none")
+	}
+	if len(v.list) > maxRules {
+		return nil, fmt.Errorf("it has %d rules; the limit is %d", len(v.list), maxRules)
+	}
+	set := &ruleSet{}
+	for i, m := range v.list {
+		r, err := parseRule(m)
+		if err != nil {
+			return nil, fmt.Errorf("rule %d%s: %w", i+1, ruleName(m), err)
+		}
+		set.rules = append(set.rules, r)
+		for _, c := range r.when {
+			set.paths = set.paths || c.tests("path")
+			if hint := c.shellHint(r.tool); hint != "" {
+				set.warnings = append(set.warnings, fmt.Sprintf("rule %d (%s): %s", i+1, r.text, hint))
+			}
+		}
+	}
+	return set, nil
+}
+
+// ruleName returns how a person finds a rule again in the file.
+func ruleName(v value) string {
+	for _, m := range v.list {
+		if (m.key == "tool" || m.key == "gate") && m.isString() && len(m.raw) <= maxTool {
+			return " (" + m.key + " " + brief(unquote(m.raw), maxTool) + ")"
 		}
 	}
 	return ""
 }
 
-// Rules returns a copy of the rules in their written order.
-func (p Policy) Rules() []Rule {
-	rules := make([]Rule, len(p.rules))
-	for i, r := range p.rules {
-		rules[i] = r.clone()
+func (p Policy) rules() []rule {
+	if p.set == nil {
+		return nil
 	}
-	return rules
+	return p.set.rules
 }
 
-// MarshalJSON writes the policy as ParsePolicy reads it.
-func (p Policy) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(p.Rules()); err != nil {
-		return nil, fmt.Errorf("gate: policy: %w", err)
+// Warnings says which rules probably do not do what their author meant, such as a rule that tests a shell line with like.
+func (p Policy) Warnings() []string {
+	if p.set == nil {
+		return nil
 	}
-	return bytes.TrimSpace(b.Bytes()), nil
+	return slices.Clone(p.set.warnings)
+}
+
+// MarshalJSON writes the rules as they were written, without white space.
+func (p Policy) MarshalJSON() ([]byte, error) {
+	b := []byte{'['}
+	for i, r := range p.rules() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, r.raw...)
+	}
+	return append(b, ']'), nil
 }
 
 // UnmarshalJSON is [ParsePolicy].
@@ -137,62 +184,133 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Judge returns what the policy says about a subject, whose body need not have passed a session. Only Kind, Tool and Body
-// count. In order:
+// Judge returns what the policy says about a subject. Only Kind, Thread, Tool and Body count, and the body need not come
+// from a session. The rules, in order:
 //
-//  1. A subject that no session would take, such as one with a bad body, is denied.
-//  2. Of the rules that match the strictest wins: deny before ask before allow. The order of the rules is nothing.
-//  3. A tool that no rule names is unknown, and denied. "*" alone names none.
+//  1. A subject that no session would accept, such as one with a bad body, is denied.
+//  2. Of the rules that match, the strictest wins: deny before always before ask before allow. Their order does not count.
+//  3. A tool that no rule names is unknown, and denied. A pattern such as "*" names none.
 //  4. Everything else is asked.
-func (p Policy) Judge(sub Subject) Verdict {
-	body, err := readBody(sub.Kind, sub.Body)
+//
+// A policy alone knows no files: it takes a path as it is written. [Session.Judge] resolves it.
+func (p Policy) Judge(sub Subject) Verdict { return p.judgeIn(&root{}, sub) }
+
+func (p Policy) judgeIn(root *root, sub Subject) Verdict {
+	_, v, err := readBody(sub.Kind, sub.Body)
 	switch {
 	case err == nil && sub.Kind == Tool:
 		err = checkTool(sub.Tool)
 	case sub.Kind != Context && sub.Kind != Tool && sub.Kind != Response:
-		err = errors.New("the kind is none of context, tool, response")
+		err = errors.New("the kind must be context, tool or response")
 	}
 	if err != nil {
-		return Verdict{Forbid, "it cannot be read: " + err.Error()}
+		return Verdict{Then: Forbid, Rule: "it cannot be read: " + err.Error()}
 	}
-	return p.judge(sub.Kind, sub.Tool, body)
+	return p.judge(root, sub, v)
 }
 
-// judge is Judge for a subject that was checked.
-func (p Policy) judge(kind Kind, tool string, body json.RawMessage) Verdict {
-	known := kind != Tool
+// judge is Judge for a subject that was checked, and the value of its body.
+func (p Policy) judge(root *root, sub Subject, body value) Verdict {
+	known := sub.Kind != Tool
+	j := judging{root: root, canonical: make(map[canonicalKey]string), texts: make(map[*byte]string)}
 	var best Verdict
-	for _, r := range p.rules {
-		if !r.names(kind, tool) {
+	for _, r := range p.rules() {
+		if !r.names(sub.Kind, sub.Thread, sub.Tool) {
 			continue
 		}
-		known = known || r.Tool != "*"
-		if !r.matches(body) {
+		known = known || !isVague(r.tool)
+		v := Verdict{Then: r.then, Rule: r.text, Within: r.within, Escalate: r.escalate}
+		switch j.matches(r, body) {
+		case yes:
+		case refused:
+			v = Verdict{Then: Forbid, Rule: r.what + ": this cannot be read safely, so it is denied"}
+		default:
 			continue
 		}
-		if c := strictness(r.Then) - strictness(best.Then); c > 0 || c == 0 && r.text < best.Rule {
-			best = Verdict{r.Then, r.text}
+		if stricter(v, best) {
+			best = v
 		}
 	}
 	switch {
 	case best.Then == Forbid:
-		return best
 	case !known:
-		return Verdict{Forbid, "no rule names this tool"}
+		return Verdict{Then: Forbid, Rule: "no rule names this tool"}
 	case best.Then == "":
-		return Verdict{Ask, "no rule matches"}
+		return Verdict{Then: Ask, Rule: "no rule matches"}
+	case best.Then == always:
+		best.Then = Allow
 	}
 	return best
 }
 
-func strictness(t Then) int {
-	switch t {
-	case Allow:
-		return 1
-	case Ask:
-		return 2
-	case Forbid:
-		return 3
+// stricter reports whether a verdict is to be preferred over another. Of two that ask, the one with less time is stricter.
+func stricter(a, b Verdict) bool {
+	if c := strictness[a.Then] - strictness[b.Then]; c != 0 {
+		return c > 0
 	}
-	return 0
+	if a.Within != b.Within {
+		return b.Within == 0 || a.Within != 0 && a.Within < b.Within
+	}
+	return a.Rule < b.Rule
+}
+
+var strictness = map[Then]int{"": 0, Allow: 1, Ask: 2, always: 3, Forbid: 4}
+
+// changesTo says for people which rules differ between two policies. The order of rules does not count.
+func (p Policy) changesTo(q Policy) []string {
+	left := make(map[string][]rule)
+	for _, r := range p.rules() {
+		left[r.what] = append(left[r.what], r)
+	}
+	var changed, added, removed []string
+	var fresh []rule
+	for _, r := range q.rules() {
+		if i := slices.IndexFunc(left[r.what], func(o rule) bool { return o.text == r.text }); i >= 0 {
+			left[r.what] = slices.Delete(left[r.what], i, i+1)
+		} else {
+			fresh = append(fresh, r)
+		}
+	}
+	for _, r := range fresh {
+		if old := left[r.what]; len(old) > 0 {
+			changed = append(changed, fmt.Sprintf("changed %s: %s → %s", r.what, old[0].outcome(), r.outcome()))
+			left[r.what] = old[1:]
+		} else {
+			added = append(added, "added "+r.text)
+		}
+	}
+	for _, r := range p.rules() {
+		if i := slices.IndexFunc(left[r.what], func(o rule) bool { return o.text == r.text }); i >= 0 {
+			removed = append(removed, "removed "+r.text)
+			left[r.what] = slices.Delete(left[r.what], i, i+1)
+		}
+	}
+	all := slices.Concat(changed, removed, added)
+	if len(all) == 0 {
+		return []string{"only the order, the layout or the examples of the rules changed"}
+	}
+	const most = 50
+	if len(all) > most {
+		all = append(all[:most], fmt.Sprintf("and %d more changes", len(all)-most))
+	}
+	return all
+}
+
+// matchWildcard reports whether s matches a pattern in which each * stands for any text, also none.
+func matchWildcard(pattern, s string) bool {
+	first, rest, wild := strings.Cut(pattern, "*")
+	if !wild {
+		return pattern == s
+	}
+	s, ok := strings.CutPrefix(s, first)
+	if !ok {
+		return false
+	}
+	parts := strings.Split(rest, "*")
+	for _, part := range parts[:len(parts)-1] {
+		if _, s, ok = strings.Cut(s, part); !ok {
+			return false
+		}
+	}
+	return strings.HasSuffix(s, parts[len(parts)-1])
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -48,12 +49,12 @@ func TestStrictestWinsInAnyOrder(t *testing.T) {
 		`{"tool":"*_d","then":"allow"}`, `{"tool":"*","when":[{"at":"/x","equals":1}],"then":"deny"}`,
 	}
 	want := map[string]Verdict{
-		`a_b{"x":0}`:       {Forbid, "tool *_b: deny"},
-		`a_c{"n":1}`:       {Forbid, "tool * when /x equals 1: deny"}, // x cannot be read
-		`a_c{"n":1,"x":2}`: {Ask, "tool a_*: ask"},
-		`a_c{"n":2,"x":2}`: {Forbid, "tool a_* when /n over 1: deny"},
-		`z_d{"x":0}`:       {Allow, "tool *_d: allow"},
-		`z_e{"x":0}`:       {Forbid, "no rule names this tool"},
+		`a_b{"x":0}`:       {Then: Forbid, Rule: "tool *_b: deny"},
+		`a_c{"n":1}`:       {Then: Forbid, Rule: "tool * when /x equals 1: deny"}, // x cannot be read
+		`a_c{"n":1,"x":2}`: {Then: Ask, Rule: "tool a_*: ask"},
+		`a_c{"n":2,"x":2}`: {Then: Forbid, Rule: "tool a_* when /n over 1: deny"},
+		`z_d{"x":0}`:       {Then: Allow, Rule: "tool *_d: allow"},
+		`z_e{"x":0}`:       {Then: Forbid, Rule: "no rule names this tool"},
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
@@ -166,6 +167,123 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+func TestElements(t *testing.T) {
+	const unreadable = -1
+	for _, tt := range []struct {
+		when, args string
+		want       int
+	}{
+		{`"at":"/rows","any":{"at":"/kcal","over":500}`, `{"rows":[{"kcal":1},{"kcal":501}]}`, 1},
+		{`"at":"/rows","any":{"at":"/kcal","over":500}`, `{"rows":[{"kcal":1},{"kcal":500}]}`, 0},
+		{`"at":"/rows","any":{"at":"/kcal","over":500}`, `{"rows":[{"kcal":1},{"Kcal":501}]}`, unreadable},
+		{`"at":"/rows","any":{"at":"/kcal","over":500}`, `{"rows":[{"kcal":"501"},{"kcal":600}]}`, 1},
+		{`"at":"/rows","any":{"at":"/kcal","over":500}`, `{"rows":[]}`, 0},
+		{`"at":"/rows","any":{"at":"/kcal","over":500}`, `{"rows":{"kcal":501}}`, unreadable},
+		{`"at":"/rows","any":{"at":"/kcal","over":500}`, `{}`, unreadable},
+		{`"at":"/rows","all":{"under":5}`, `{"rows":[1,2,4.9]}`, 1},
+		{`"at":"/rows","all":{"under":5}`, `{"rows":[1,2,5]}`, 0},
+		{`"at":"/rows","all":{"under":5}`, `{"rows":[1,"2"]}`, unreadable},
+		{`"at":"/rows","all":{"under":5}`, `{"rows":[9,"2"]}`, 0},
+		{`"at":"/rows","all":{"under":5}`, `{"rows":[]}`, unreadable},
+		{`"at":"/rows","all":{"under":5}`, `{"rows":{"a":1,"b":2}}`, 1},
+		{`"at":"/rows","any":{"all":{"equals":1}}`, `{"rows":[[2],[1,1]]}`, 1},
+		{`"at":"/paths","all":{"path":"src"}`, `{"paths":["src/a","src/b/c"]}`, 1},
+		{`"at":"/paths","all":{"path":"src"}`, `{"paths":["src/a","lib"]}`, 0},
+	} {
+		for _, then := range []Then{Allow, Ask, Forbid} {
+			holds := tt.want == 1 || tt.want == unreadable && then != Allow
+			want := Ask // what no rule matches
+			if holds {
+				want = then
+			}
+			rules := `[{"tool":"x","when":[{` + tt.when + `}],"then":"` + string(then) + `"},{"tool":"x","when":[{"at":"/never","exists":true}],"then":"allow"}]`
+			require.Equal(t, want, judge(t, rules, "x", tt.args), "%s %s: %s", tt.when, tt.args, then)
+		}
+	}
+	require.Equal(t, Forbid, judge(t, `[{"tool":"x","when":[{"at":"/paths","any":{"path":"src"}}],"then":"allow"}]`, "x", `{"paths":["src","a/.."]}`))
+}
+
+func TestNamesAgreeOnCase(t *testing.T) {
+	const rules = `[{"tool":"weight*","then":"allow"},{"tool":"*_delete","then":"deny"},{"tool":"*_EXPORT","then":"ask"},{"tool":"*_*","then":"deny","when":[{"at":"/force","equals":true}]}]`
+	for tool, want := range map[string]Then{
+		"weight_get": Allow, "weight_delete": Forbid, "weight_DELETE": Forbid, "weight_Delete": Forbid, "Weight_get": Forbid, "WEIGHT_delete": Forbid,
+		"weight_export": Ask, "weight_Export": Ask, "meal_get": Forbid,
+	} {
+		require.Equal(t, want, judge(t, rules, tool, `{"force":false}`), tool)
+	}
+	require.Equal(t, Forbid, judge(t, rules, "weight_get", `{"force":true}`))
+}
+
+// A pattern without a letter or digit matches tools that nobody has thought of.
+func TestVaguePatternsMayOnlyDeny(t *testing.T) {
+	for _, pattern := range []string{"*", "*_*", "_*", "*-*", "*:*_*", "*.*"} {
+		for _, then := range []Then{Allow, Ask} {
+			_, err := ParsePolicy([]byte(`[{"tool":"` + pattern + `","then":"` + string(then) + `"}]`))
+			require.ErrorContains(t, err, "may only deny", pattern)
+		}
+		require.Equal(t, Forbid, judge(t, `[{"tool":"`+pattern+`","then":"deny","when":[{"at":"/x","equals":1}]}]`, "a_b", `{"x":2}`), "it names no tool")
+	}
+}
+
+func TestAlwaysBeatsAskAndNotDeny(t *testing.T) {
+	const always = `{"tool":"save","when":[{"at":"/n","equals":1}],"then":"always"}`
+	require.Equal(t, Allow, judge(t, `[{"tool":"s*","then":"ask"},`+always+`]`, "save", `{"n":1}`))
+	require.Equal(t, Ask, judge(t, `[{"tool":"s*","then":"ask"},`+always+`]`, "save", `{"n":2}`))
+	require.Equal(t, Ask, judge(t, `[{"tool":"s*","then":"ask"},`+always+`]`, "save", `{"n":"1"}`), "what is unclear does not match")
+	require.Equal(t, Forbid, judge(t, `[{"tool":"s*","then":"deny"},`+always+`]`, "save", `{"n":1}`))
+	v := policyOf(t, `[`+always+`]`).Judge(call("r", "c", "save", `{"n":1}`))
+	require.Equal(t, Verdict{Then: Allow, Rule: "tool save when /n equals 1: always"}, v)
+}
+
+func TestRuleOfOneThread(t *testing.T) {
+	p := policyOf(t, `[{"tool":"get","then":"ask"},{"tool":"get","thread":"th","then":"always"}]`)
+	sub := call("r", "c", "get", `{}`)
+	require.Equal(t, Allow, p.Judge(sub).Then)
+	sub.Thread = "th2"
+	require.Equal(t, Ask, p.Judge(sub).Then)
+}
+
+func TestShortestTimeWins(t *testing.T) {
+	for _, rules := range []string{
+		`[{"tool":"a*","then":"ask","within":"1h"},{"tool":"*b","then":"ask","within":"90s","escalate":"on call"},{"tool":"ab","then":"ask"}]`,
+		`[{"tool":"ab","then":"ask"},{"tool":"*b","then":"ask","within":"90s","escalate":"on call"},{"tool":"a*","then":"ask","within":"1h"}]`,
+	} {
+		want := Verdict{Ask, "tool *b: ask within 1m30s, then on call", 90 * time.Second, "on call"}
+		require.Equal(t, want, policyOf(t, rules).Judge(call("r", "c", "ab", `{}`)))
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for rule, want := range map[string]string{
+		`{"tool":"bash","when":[{"at":"/command","like":"git *"}],"then":"allow"}`:                 "rule 1 (tool bash when /command like \"git *\": allow): /command like \"git *\" is probably a shell line",
+		`{"tool":"run_shell","when":[{"at":"/input","like":"ls*"}],"then":"ask"}`:                  "shell line",
+		`{"tool":"x","when":[{"at":"/argv","any":{"at":"/cmd","like":"ls*"}}],"then":"deny"}`:      "shell line",
+		`{"tool":"edit","when":[{"at":"/file_path","like":"src/*"}],"then":"allow"}`:               "probably a path",
+		`{"tool":"x","when":[{"at":"/text","like":"git *"}],"then":"allow"}`:                       "",
+		`{"tool":"bash","when":[{"at":"/command","command":"git status *"}],"then":"allow"}`:       "",
+		`{"tool":"edit","when":[{"at":"/path","path":"src"},{"at":"/n","over":1}],"then":"allow"}`: "",
+	} {
+		got := policyOf(t, "["+rule+"]").Warnings()
+		if want == "" {
+			require.Empty(t, got, rule)
+			continue
+		}
+		require.Len(t, got, 1, rule)
+		require.Contains(t, got[0], want)
+	}
+}
+
+func TestChangesOfThePolicy(t *testing.T) {
+	d := open(t, `[{"tool":"a","then":"ask"},{"tool":"b","then":"allow"},{"tool":"c","then":"allow"},{"gate":"response","then":"ask","within":"1h"}]`)
+	require.NoError(t, d.SetPolicy(d.now, "ann", policyOf(t, `[{"tool":"d","then":"ask"},{"tool":"c","then":"allow","match":["c"]},{"tool":"a","then":"deny"},{"gate":"response","then":"ask","within":"5m"}]`)))
+	events, _ := d.Events(0)
+	require.Equal(t, []string{"changed tool a: ask → deny", "changed gate response: ask within 1h0m0s → ask within 5m0s", "removed tool b: allow", "added tool d: ask"}, events[0].Changes)
+	require.NoError(t, d.SetPolicy(d.now, "ann", d.Policy()))
+	events, _ = d.Events(1)
+	require.Equal(t, []string{"only the order, the layout or the examples of the rules changed"}, events[0].Changes)
+	require.Equal(t, inside(d.Session), inside(d.again(`[]`)))
+}
+
 func TestAllConditionsMustHold(t *testing.T) {
 	const rules = `[{"tool":"x","when":[{"at":"/a","over":1},{"at":"/b","over":1}],"then":"deny"},{"tool":"x","then":"allow"}]`
 	require.Equal(t, Forbid, judge(t, rules, "x", `{"a":2,"b":2}`))
@@ -176,21 +294,21 @@ func TestAllConditionsMustHold(t *testing.T) {
 
 func TestBadPolicies(t *testing.T) {
 	for _, tt := range []struct{ policy, want string }{
-		{``, "there is nothing"},
-		{`{}`, "it is no list"},
-		{`[] []`, "there is more after"},
+		{``, "the text is empty"},
+		{`{}`, "it is not a list"},
+		{`[] []`, "more text follows"},
 		{"[\n{\"tool\":\"a\",\"then\":\"ask\"},\n{\"tool\":\"b\" \"then\":\"ask\"}]", "line 3: the text is not JSON"},
 		{`[1]`, "a rule is an object"},
 		{`[{}]`, `"then" is missing`},
 		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"allow","then":"deny"}]`, "a key stands twice"},
-		{`[{"tool":"a","then":"allow","Then":"deny"}]`, "differ in upper and lower case only"},
+		{`[{"tool":"a","then":"allow","Then":"deny"}]`, "differ in case only"},
 		{`[{"tool":"a","Then":"allow"}]`, `no field "Then"`},
-		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"permit"}]`, `rule 2 (tool b): then: "permit" is none of`},
-		{`[{"tool":"a","then":"Allow"}]`, "is none of"},
+		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"permit"}]`, `rule 2 (tool b): then: "permit" must be`},
+		{`[{"tool":"a","then":"Allow"}]`, "must be allow, ask, deny"},
 		{`[{"tool":"a","then":true}]`, "then: write a string"},
 		{`[{"tool":"a","than":"allow"}]`, `no field "than"`},
 		{`[{"then":"deny"}]`, `name a "tool"`},
-		{`[{"tool":"","then":"deny"}]`, "the name is empty"},
+		{`[{"tool":"","then":"deny"}]`, "the text is empty"},
 		{`[{"tool":"*","then":"allow"}]`, "may only deny, not allow"},
 		{`[{"tool":"*","then":"ask"}]`, "may only deny, not ask"},
 		{`[{"tool":"**","then":"allow"}]`, "write one"},
@@ -203,7 +321,7 @@ func TestBadPolicies(t *testing.T) {
 		{`[{"tool":"gеt","then":"allow"}]`, "nothing else is a wildcard"}, // a Cyrillic letter
 		{`[{"tool":"` + strings.Repeat("a", 200) + `","then":"allow"}]`, "too long"},
 		{`[{"gate":"tool","then":"allow"}]`, `names a "tool"`},
-		{`[{"gate":"any","then":"allow"}]`, "none of context, tool, response"},
+		{`[{"gate":"any","then":"allow"}]`, "must be context, tool or response"},
 		{`[{"gate":"response","tool":"a","then":"allow"}]`, "write two rules"},
 		{`[{"tool":"a","when":{},"then":"ask"}]`, "when: write a list"},
 		{`[{"tool":"a","when":[],"then":"ask"}]`, "when: write a list"},
@@ -215,13 +333,23 @@ func TestBadPolicies(t *testing.T) {
 		{`[{"tool":"a","when":[{"at":"/n~2","over":1}],"then":"ask"}]`, `"~" is written "~0"`},
 		{`[{"tool":"a","when":[{"at":"/n~","over":1}],"then":"ask"}]`, `"~" is written "~0"`},
 		{`[{"tool":"a","when":[{"at":"/n/-","over":1}],"then":"ask"}]`, "after the last element"},
+		{`[{"tool":"a","when":[{"at":"/rows/*/x","over":1}],"then":"deny"}]`, `write {"at": "/rows", "any": {"at": "/x", …}}`},
+		{`[{"tool":"a","when":[{"at":"/rows/*","over":1}],"then":"deny"}]`, `{"at": "/rows", "any": {"at": "", …}}`},
+		{`[{"tool":"a","when":[{"at":"/rows","any":{"at":"/n"}}],"then":"deny"}]`, "any: the condition at \"/n\" has 0 tests"},
+		{`[{"tool":"a","when":[{"at":"/rows","all":1}],"then":"deny"}]`, "all: a condition is an object"},
+		{`[{"tool":"a*","then":"always"}]`, "names one tool, without *"},
+		{`[{"tool":"a","then":"allow","within":"1m"}]`, "for a rule that asks"},
+		{`[{"tool":"a","then":"deny","escalate":"bob"}]`, "for a rule that asks"},
+		{`[{"tool":"a","then":"ask","within":"soon"}]`, "write a time such as"},
+		{`[{"tool":"a","then":"ask","within":"-1m"}]`, "write a time such as"},
+		{`[{"tool":"a","then":"ask","thread":""}]`, "thread: the text is empty"},
 		{`[{"tool":"a","when":[{"at":"/n","over":"1"}],"then":"ask"}]`, "over: write a number"},
 		{`[{"tool":"a","when":[{"at":"/n","count_over":-1}],"then":"ask"}]`, "count_over: write a whole number"},
 		{`[{"tool":"a","when":[{"at":"/n","count_over":1.5}],"then":"ask"}]`, "count_over: write a whole number"},
 		{`[{"tool":"a","when":[{"at":"/n","one_of":[]}],"then":"ask"}]`, "one_of: write a list"},
 		{`[{"tool":"a","when":[{"at":"/n","exists":1}],"then":"ask"}]`, "exists: write true or false"},
 		{`[{"tool":"a","when":[{"at":"/n","like":1}],"then":"ask"}]`, "like: write a string"},
-		{`[{"tool":"a","when":[{"at":"/n","more":1}],"then":"ask"}]`, `no field "more"`},
+		{`[{"tool":"a","when":[{"at":"/n","more":1}],"then":"ask"}]`, "there is no such test"},
 		{`[{"tool":"*_delete","then":"ask","match":["weight_del"]}]`, `match, example 1: "weight_del" does not hold: the rule does not match it`},
 		{`[{"tool":"*_delete","then":"ask","not_match":["a","b_delete"]}]`, `not_match, example 2: "b_delete" does not hold: the rule matches it`},
 		{`[{"tool":"a","then":"ask","match":["a b"]}]`, "letters a-z"},
@@ -232,16 +360,15 @@ func TestBadPolicies(t *testing.T) {
 		{`[{"tool":"a","then":"ask","match":[{"tool":"a","args":[]}]}]`, "not a JSON object"},
 		{`[{"tool":"a","then":"ask","when":[{"at":"/n","over":1}],"match":[{"tool":"a","args":{"n":1}}]}]`, "does not match it"},
 		{`[{"gate":"response","then":"ask","match":["a"]}]`, `write {"body"`},
-		{`[{"gate":"response","then":"ask","match":[{"body":{"txt":"a"}}]}]`, "a response has text"},
+		{`[{"gate":"response","then":"ask","match":[{"body":{"txt":"a"}}]}]`, "a response has only text"},
 		{`[{"gate":"response","then":"ask","when":[{"at":"/text","like":"*sorry*"}],"match":[{"body":{"text":"no"}}]}]`, "does not match it"},
-		{`[` + strings.Repeat(`{"tool":"a","then":"ask"},`, maxRules) + `{"tool":"a","then":"ask"}]`, "at most 1000 are read"},
-		{`[` + strings.Repeat(" ", maxPolicy) + `]`, "are read"},
+		{`[` + strings.Repeat(`{"tool":"a","then":"ask"},`, maxRules) + `{"tool":"a","then":"ask"}]`, "the limit is 1000"},
+		{`[` + strings.Repeat(" ", maxPolicy) + `]`, "the limit is"},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			p, err := ParsePolicy([]byte(tt.policy))
 			require.ErrorContains(t, err, tt.want)
-			require.IsType(t, &PolicyError{}, err)
-			require.Empty(t, p.Rules())
+			require.Equal(t, Policy{}, p)
 			require.Error(t, json.Unmarshal([]byte(tt.policy), new(Policy)))
 		})
 	}
@@ -253,16 +380,14 @@ func TestExamplesThatHold(t *testing.T) {
 		"not_match":["meal_saved",{"tool":"meal_save","args":{"rows":[]}}]},
 		{"gate":"response","when":[{"at":"/text","like":"*sorry*"}],"then":"deny","match":[{"body":{"text":"so sorry!"}}],"not_match":[{"body":{"text":"Sorry"}}]},
 		{"gate":"tool","tool":"x","then":"allow","match":["x"]}]`)
-	require.Equal(t, []string{"tool *_save when /rows count_over 1: ask", `gate response when /text like "*sorry*": deny`, "tool x: allow"},
-		[]string{p.Rules()[0].String(), p.Rules()[1].String(), p.Rules()[2].String()})
+	var texts []string
+	for _, r := range p.rules() {
+		texts = append(texts, r.text)
+	}
+	require.Equal(t, []string{"tool *_save when /rows count_over 1: ask", `gate response when /text like "*sorry*": deny`, "tool x: allow"}, texts)
 	data, err := json.Marshal(p)
 	require.NoError(t, err)
 	require.Equal(t, p, policyOf(t, string(data)))
-
-	rules := p.Rules()
-	*rules[0].When[0].CountOver = 99
-	rules[0].Match[0][0] = 'x'
-	require.Equal(t, p, policyOf(t, string(data)), "the rules are copies")
 }
 
 func TestUnreadableSubjectIsDenied(t *testing.T) {
@@ -306,7 +431,7 @@ func TestUnauditedAsksNothing(t *testing.T) {
 	require.Equal(t, Pending, d.status(it.ID), "nothing passes by itself")
 	require.Equal(t, Approved, d.propose(draft(run, "hello")).Status, "but when the host proposes it again")
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
-	require.True(t, slices.Contains(d.types(0), AuditChanged))
+	require.True(t, slices.Contains(d.types(0), auditChanged))
 }
 
 // What a policy says is shown beside every item: it is short, and hides nothing.
@@ -329,21 +454,10 @@ func TestLongRulesAreShownBriefly(t *testing.T) {
 	}
 }
 
-// A line separator is three bytes as it stands and six as the journal writes it.
+// A line separator may be longer in the journal than in the policy.
 func TestPolicyIsReadBackFromTheJournal(t *testing.T) {
-	for separators, taken := range map[int]bool{maxPolicy/6 - 100: true, maxPolicy/6 + 100: false} {
-		text := `[{"gate":"context","when":[{"at":"/a","like":"` + strings.Repeat("\u2028", separators) + `"}],"then":"deny"}]`
-		p, err := ParsePolicy([]byte(text))
-		if !taken {
-			var bad *PolicyError
-			require.ErrorAs(t, err, &bad)
-			require.Contains(t, err.Error(), "written out")
-			require.Empty(t, p.Rules())
-			continue
-		}
-		require.NoError(t, err)
-		d := open(t, someRules)
-		require.NoError(t, d.SetPolicy(d.now, "ann", p))
-		require.Equal(t, inside(d.Session), inside(d.again(someRules)))
-	}
+	text := `[{"gate":"context","when":[{"at":"/a","like":"` + strings.Repeat("\u2028<&", maxPolicy/8) + `"}],"then":"deny"}]`
+	d := open(t, someRules)
+	require.NoError(t, d.SetPolicy(d.now, "ann", policyOf(t, text)))
+	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
 }

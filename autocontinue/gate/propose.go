@@ -1,39 +1,57 @@
 package gate
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"time"
 )
 
-// Propose puts a subject before its gate and returns its item: pending, or approved or denied when nobody is to be asked.
+// Propose puts a subject before its gate and returns its item: pending, or approved or denied if nobody is to be asked.
 //
-// A run begins with its context, whose item is redeemed before tools and a response can be proposed; see [Phase] for what may
-// come when. Several tool calls of a run may be open at once; a response waits until none is, nor executes.
+// A run begins with its context, or with a tool call if Options.ToolsOnly says so. The context is redeemed before tools and
+// a response can be proposed. Several tool calls of a run may be open at once. A response waits until no call is open or
+// executes.
 //
-// The same subject again, whatever its label, returns the same item, also after it was decided. While that is pending the
-// policy is asked again, so that a proposal whose lines were written by half is completed. A call ID or run ID with other
-// contents is [ErrReused]. A response has no ID: the same text again, after it was denied, is a new item.
+// The same subject again, whatever its label, returns the same item, also after it was decided. While the item is pending,
+// the policy is asked again. A call ID or run ID with other contents is [ErrReused]. A response has no ID: the same text
+// again, after it was denied, is a new item.
 //
-// Errors: ErrInput, ErrBody, ErrSchema, ErrReused, ErrIllegal, ErrFull, ErrJournal.
+// Errors: ErrInput, ErrReused, ErrIllegal, ErrFull, ErrJournal.
 func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
-	sub, err := s.read(sub)
-	if err != nil {
-		return Item{}, fmt.Errorf("gate: %w", err)
+	fail := func(err error) (Item, error) { return Item{}, fmt.Errorf("gate: %w", err) }
+	if err := sub.check(); err != nil {
+		return fail(err)
 	}
+	body, v, err := s.readBody(sub.Kind, sub.Body)
+	if err != nil {
+		return fail(err)
+	}
+	sub.Body = body
 	dig := digest(sub)
+	known, err := s.knows(sub, dig)
+	if err == nil && !known {
+		err = s.schema(sub)
+	}
+	if err != nil {
+		return fail(err)
+	}
 	var item Item
-	err = s.op(now, func(now time.Time) error {
+	err = s.judgedOp(now, sub, v, func(now time.Time, v Verdict) error {
 		it, err := s.earlier(sub, dig)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if it == nil {
-			it, err = s.proposeNew(now, sub, dig)
-		} else if due(it, now) {
-			events, _ := s.expiry(it, make(map[likenessSum]int))
-			err = s.write(now, events...)
-		} else if it.Status == Pending {
-			err = s.settle(now, it)
+		case it == nil:
+			it, err = s.proposeNew(now, sub, dig, v)
+		case it.due(now):
+			if err = s.overdue(now, it); it.Status == Expired {
+				err = nil // the item says so
+			}
+		case it.Status == Pending:
+			if events := s.verdict(now, it, v); len(events) > 0 {
+				err = s.write(now, events...)
+			}
 		}
 		if err == nil {
 			item = it.copied()
@@ -43,41 +61,49 @@ func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
 	return item, err
 }
 
-// read checks a subject and returns it with its body as it is kept. It needs no lock: a long body keeps nobody waiting.
-func (s *Session) read(sub Subject) (Subject, error) {
-	if err := sub.check(); err != nil {
-		return sub, err
+// readBody is readBody within the bounds of the session.
+func (s *Session) readBody(k Kind, data []byte) (json.RawMessage, value, error) {
+	if err := s.fits(data); err != nil {
+		return nil, value{}, err
 	}
-	body, err := s.readBody(sub.Kind, sub.Body)
-	sub.Body = body
-	return sub, err
+	body, v, err := readBody(k, data)
+	if err == nil {
+		err = s.fits(body) // control characters become escapes
+	}
+	return body, v, err
 }
 
-// readBody is readBody within the session's bounds.
-func (s *Session) readBody(k Kind, data []byte) ([]byte, error) {
+func (s *Session) readResult(data []byte) (json.RawMessage, error) {
 	if err := s.fits(data); err != nil {
 		return nil, err
 	}
-	body, err := readBody(k, data)
-	if err == nil {
-		err = s.fits(body) // control characters are written as escapes
+	v, err := readJSON(data)
+	if err != nil {
+		return nil, err
 	}
-	return body, err
+	return compact(v.raw), nil
 }
 
 func (s *Session) fits(data []byte) error {
 	if len(data) > s.options.MaxBody {
-		return fmt.Errorf("%w: it has %d bytes, at most %d are taken", ErrBody, len(data), s.options.MaxBody)
+		return fmt.Errorf("%w: the body has %d bytes; the limit is %d", ErrInput, len(data), s.options.MaxBody)
 	}
 	return nil
+}
+
+func (s *Session) knows(sub Subject, dig string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	it, err := s.earlier(sub, dig)
+	return it != nil, err
 }
 
 // earlier returns the item of the same proposal made before, or nil.
 func (s *Session) earlier(sub Subject, dig string) (*item, error) {
 	r := s.st.runs[sub.Run]
 	if r == nil {
-		if _, gone := s.st.gone[sub.Run]; gone {
-			return nil, fmt.Errorf("%w: the run ended long ago: give every run an ID of its own", ErrReused)
+		if s.st.gone[sub.Run] != noRun {
+			return nil, fmt.Errorf("%w: the run ended long ago: give every run its own ID", ErrReused)
 		}
 		return nil, nil
 	}
@@ -91,45 +117,45 @@ func (s *Session) earlier(sub Subject, dig string) (*item, error) {
 	case Tool:
 		it = s.st.items[r.calls[sub.Call]]
 	case Response:
-		// Another draft, and the same one after it was denied, is a new item if the phase has room for it.
+		// Another draft, or the same after it was denied, is a new item if the phase allows it.
 		last := s.st.items[r.items[len(r.items)-1]]
 		if last.Digest == dig && (r.over() || last.Status != Denied && last.Status != Expired) {
 			it = last
 		}
 	}
 	if it != nil && it.Digest != dig {
-		return nil, fmt.Errorf("%w: the %s was proposed with another body: what was approved is what runs", ErrReused, sub.Kind)
+		return nil, fmt.Errorf("%w: the %s was proposed with another body", ErrReused, sub.Kind)
 	}
 	return it, nil
 }
 
-func (s *Session) proposeNew(now time.Time, sub Subject, dig string) (*item, error) {
-	if r := s.st.runs[sub.Run]; sub.Kind != Context {
-		if r == nil {
-			return nil, fmt.Errorf("%w: %w: propose its context first", ErrIllegal, errNoRun)
-		}
-		if !s.st.may(r, sub.Kind) {
-			return nil, fmt.Errorf("%w: a %s cannot be proposed while the run is %s", ErrIllegal, sub.Kind, s.st.phase(r))
-		}
-	}
-	if err := s.schema(sub); err != nil {
-		return nil, err
-	}
-	if s.st.open >= s.options.MaxPending {
-		return nil, fmt.Errorf("%w: %d wait already: answer some, or redeem what is approved", ErrFull, s.st.open)
-	}
-	if r := s.st.runs[sub.Run]; r != nil && len(r.items) >= s.options.RunItems {
+func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v Verdict) (*item, error) {
+	r := s.st.runs[sub.Run]
+	switch {
+	case !s.st.may(r, sub.Kind) && r == nil:
+		return nil, fmt.Errorf("%w: %w: propose its context first, or set Options.ToolsOnly", ErrIllegal, errNoRun)
+	case !s.st.may(r, sub.Kind):
+		return nil, fmt.Errorf("%w: a %s cannot be proposed while the run is %s", ErrIllegal, sub.Kind, s.st.phase(r))
+	case s.st.open >= s.options.MaxPending:
+		return nil, fmt.Errorf("%w: %d are open: answer some, or redeem what is approved", ErrFull, s.st.open)
+	case r != nil && len(r.items) >= s.options.RunItems:
 		return nil, fmt.Errorf("%w: the run has had %d: end it", ErrFull, len(r.items))
 	}
-	v := s.st.policy.judge(sub.Kind, sub.Tool, sub.Body)
-	proposed := proposal(sub, dig, v)
-	proposed.Item, proposed.Expires = itemID(s.next()), s.expires(now)
-	fresh := &item{Item: Item{ID: proposed.Item, Subject: sub, Digest: dig}}
-	events := append([]Event{proposed}, s.verdict(now, fresh, v)...)
-	if err := s.write(now, events...); err != nil {
+	e := s.proposal(now, sub, dig, v)
+	e.Item = itemID(s.st.seq + 1)
+	fresh := &item{Item: Item{ID: e.Item, Subject: sub, Digest: dig}}
+	if err := s.write(now, append([]Event{e}, s.verdict(now, fresh, v)...)...); err != nil {
 		return nil, err
 	}
 	return s.st.items[fresh.ID], nil
+}
+
+// proposal returns the event that proposes a subject, with the time that its approver has.
+func (s *Session) proposal(now time.Time, sub Subject, dig string, v Verdict) Event {
+	e := proposal(sub, dig, v)
+	within := cmp.Or(min(sub.Within, v.Within), sub.Within, v.Within)
+	e.Expires, e.Escalate = s.expires(now, within), cmp.Or(sub.Escalate, v.Escalate)
+	return e
 }
 
 func (s *Session) schema(sub Subject) error {
@@ -138,37 +164,23 @@ func (s *Session) schema(sub Subject) error {
 	}
 	sub.Body = clone(sub.Body)
 	if err := s.options.Schema(sub); err != nil {
-		return fmt.Errorf("%w: %w", ErrSchema, err)
+		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return nil
 }
 
-// verdict returns the events that follow at once from what the policy says about a pending item; none when a human is asked.
+// verdict returns the events that follow at once from what the policy says about a pending item; none if a person is asked.
 func (s *Session) verdict(now time.Time, it *item, v Verdict) []Event {
 	if v.Then == Forbid {
-		e := about(it.Item, eventOf(it.Kind, "denied"))
-		e.By, e.Rule, e.Reason = ByPolicy, v.Rule, "denied by the policy: "+v.Rule
-		if it.Kind == Context {
-			return []Event{e}
-		}
-		return append([]Event{e}, s.limit(it, make(map[likenessSum]int))...)
+		return s.policyDenial(it, v)
 	}
 	if v.Then == Ask && s.st.audited {
 		return nil
 	}
 	e := approval(it.Item, nil)
-	e.By, e.Rule, e.Expires = ByPolicy, v.Rule, s.expires(now)
+	e.By, e.Rule, e.Expires = ByPolicy, v.Rule, s.expires(now, 0)
 	if v.Then == Ask {
 		e.By = ByUnaudited
 	}
 	return []Event{e}
-}
-
-// settle asks the policy again about a pending item that is proposed again.
-func (s *Session) settle(now time.Time, it *item) error {
-	v := s.st.policy.judge(it.Kind, it.Tool, it.Body)
-	if events := s.verdict(now, it, v); len(events) > 0 {
-		return s.write(now, events...)
-	}
-	return nil
 }

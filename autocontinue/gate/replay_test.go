@@ -71,7 +71,7 @@ func (r random) step() error {
 		_, err := d.Resolve(d.now, d.decision(it, a, body))
 		return err
 	case 8, 9, 10, 11:
-		for _, it := range d.Unspent() {
+		for _, it := range with(d.Session, Approved) {
 			if r.IntN(2) == 0 {
 				_, err := d.Redeem(d.now, it.ID)
 				return err
@@ -81,7 +81,7 @@ func (r random) step() error {
 		return err
 	case 12:
 		it := r.item()
-		if busy := d.Executing(); len(busy) > 0 && r.IntN(4) > 0 {
+		if busy := with(d.Session, Redeemed); len(busy) > 0 && r.IntN(4) > 0 {
 			it = pick(r.Rand, busy...)
 		}
 		_, err := d.Done(d.now, it.ID, json.RawMessage(pick(r.Rand, `null`, `{"ok":true}`, `12345678901234567890.10`)))
@@ -134,7 +134,7 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 				require.NotContains(t, err.Error(), "stands still")
 			}
 			require.NoError(t, twin.replay(strings.NewReader(r.d.log.String()[before:])))
-			require.Equal(t, int64(r.d.log.Len()), r.d.Journaled())
+			require.Equal(t, int64(r.d.log.Len()), journaled(r.d.Session))
 			again := r.d.again(someRules)
 			if !reflect.DeepEqual(inside(r.d.Session), inside(again)) || !reflect.DeepEqual(inside(twin), inside(again)) {
 				require.Equal(t, inside(r.d.Session), inside(again), "seed %d", seed)
@@ -156,18 +156,18 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 			cut := r.IntN(len(whole) + 1)
 			kept := strings.LastIndexByte(whole[:cut], '\n') + 1
 			s := replayed(t, policyOf(t, someRules), r.d.options, whole[:cut])
-			require.Equal(t, int64(kept), s.Journaled())
+			require.Equal(t, int64(kept), journaled(s))
 			require.Equal(t, inside(replayed(t, policyOf(t, someRules), r.d.options, whole[:kept])), inside(s))
 			require.NoError(t, s.replay(strings.NewReader(whole[kept:])))
 			require.True(t, reflect.DeepEqual(inside(r.d.Session), inside(s)))
 		}
 	}
 	for _, what := range []any{
-		RunStaged, RunStageApproved, RunStageDenied, RunStarted, ToolCallProposed, ToolCallApproved, ToolCallDenied,
-		ToolCallStarted, ToolCallResult, AssistantDraftProposed, AssistantFinalApproved, AssistantFinalDenied, RunFinished,
-		ItemExpired, ItemRedeemed, PolicyChanged, AuditChanged, Approve, Edit, Deny, Respond, Stop,
+		runStaged, runStageApproved, runStageDenied, runStarted, toolCallProposed, toolCallApproved, toolCallDenied,
+		toolCallStarted, toolCallResult, draftProposed, finalApproved, finalDenied, runFinished,
+		itemExpired, itemRedeemed, policyChanged, auditChanged, Approve, Edit, Deny, Respond, Stop,
 		Pending, Approved, Denied, Expired, Answered, Redeemed, Done, Withdrawn,
-		Staged, Running, ToolProposed, ToolExecuting, ResponseProposed, Finished, Refused,
+		staged, running, toolProposed, toolExecuting, responseProposed, Finished, Refused,
 	} {
 		require.Positive(t, seen[what], "chance never made a %v", what)
 	}

@@ -5,60 +5,96 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // Resolve answers a pending item and returns it.
 //
-// The first decision wins. The same one again (action, digest and body, whoever makes it) returns the item as it stands
-// now; another one is [ErrDecided], and the item comes with the error. So does it with [ErrExpired] and [ErrPolicy].
+// The first decision wins. The same one again (action, digest and body, by anybody) returns the item as it is now. Another
+// one is [ErrDecided], and the item comes with the error. It also comes with [ErrExpired] and [ErrDenied].
 //
-// An approval asks the policy again: if it denies now, the item is denied, and that is [ErrPolicy]. An edit is a new
-// proposal: its body is read as strictly, put to Options.Schema and to the policy, whose deny beats the human; refused, it
-// leaves the item pending. It cannot change anything but the body.
+// An approval asks the policy again. If the policy denies now, the item is denied, and that is [ErrDenied]. An edit is a new
+// proposal: its body is read as strictly, and goes to Options.Schema and the policy. If they refuse it, the item stays
+// pending. An edit must change the value of the body, and cannot change anything else.
 //
-// Errors: ErrInput, ErrUnknown, ErrStale, ErrDecided, ErrExpired, ErrPolicy, ErrBody, ErrSchema, ErrIllegal (respond to
-// something that is no tool call), ErrJournal.
+// Errors: ErrInput, ErrUnknown, ErrStale, ErrDecided, ErrExpired, ErrDenied, ErrIllegal (respond to something that is not
+// a tool call), ErrJournal.
 func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
+	fail := func(err error) (Item, error) { return Item{}, fmt.Errorf("gate: %w", err) }
 	if err := d.check(); err != nil {
-		return Item{}, fmt.Errorf("gate: %w", err)
+		return fail(err)
 	}
-	kind, err := s.shown(d)
-	if err == nil {
-		d.Body, err = s.decisionBody(d, kind)
+	sub, err := s.shown(d)
+	if err != nil {
+		return fail(err)
+	}
+	var v value
+	switch d.Action {
+	case Approve:
+		d.Body = nil // not an empty one
+		_, v, err = readBody(sub.Kind, sub.Body)
+	case Edit:
+		sub.Body, v, err = s.readEdit(sub, d.Body)
+		d.Body = sub.Body
+	case Respond:
+		if d.Body, err = s.readResult(d.Body); err == nil && sub.Kind != Tool {
+			err = fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, sub.Kind)
+		}
 	}
 	if err != nil {
-		return Item{}, fmt.Errorf("gate: %w", err)
+		return fail(err)
 	}
 	var item Item
-	err = s.op(now, func(now time.Time) error {
+	do := func(now time.Time, verdict Verdict) error {
 		it, err := s.item(d.Item)
 		if err != nil {
 			return err
 		}
-		err = s.resolve(now, it, d)
-		if err == nil || errors.Is(err, ErrDecided) || errors.Is(err, ErrExpired) || errors.Is(err, ErrPolicy) {
+		err = s.resolve(now, it, d, verdict)
+		if err == nil || errors.Is(err, ErrDecided) || errors.Is(err, ErrExpired) || errors.Is(err, ErrDenied) {
 			item = it.copied()
 		}
 		return err
-	})
+	}
+	if d.Action == Approve || d.Action == Edit {
+		err = s.judgedOp(now, sub, v, do)
+	} else {
+		err = s.op(now, func(now time.Time) error { return do(now, Verdict{}) })
+	}
 	return item, err
 }
 
-// shown returns the kind of the item that a decision is about, and whether its digest is the item's: neither ever changes.
-// The decision's body is read between, without the lock: a long one keeps nobody waiting.
-func (s *Session) shown(d Decision) (Kind, error) {
+// shown returns the subject of the item that a decision is about, if the decision has its digest. A subject never changes,
+// so that its body can be read with the session unlocked.
+func (s *Session) shown(d Decision) (Subject, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	it, err := s.item(d.Item)
 	if err != nil {
-		return "", err
+		return Subject{}, err
 	}
 	if d.Digest != it.Digest {
-		return "", fmt.Errorf("%w: the item is not what was shown: look at it again", ErrStale)
+		return Subject{}, fmt.Errorf("%w: this is not the item that was shown: look at it again", ErrStale)
 	}
-	return it.Kind, nil
+	return it.Subject, nil
+}
+
+// readEdit reads the body that replaces the body of a subject.
+func (s *Session) readEdit(sub Subject, data []byte) (json.RawMessage, value, error) {
+	body, v, err := s.readBody(sub.Kind, data)
+	if err != nil {
+		return nil, v, err
+	}
+	old, err := readJSON(sub.Body)
+	if err == nil && bytes.Equal(old.canonical(nil, false), v.canonical(nil, false)) {
+		err = fmt.Errorf("%w: the edit changes nothing: approve the item instead", ErrInput)
+	}
+	if sub.Body = body; err == nil {
+		err = s.schema(sub)
+	}
+	return body, v, err
 }
 
 func (d Decision) check() error {
@@ -71,33 +107,19 @@ func (d Decision) check() error {
 	switch d.Action {
 	case Approve, Deny, Stop:
 		if len(d.Body) > 0 {
-			return fmt.Errorf("%w: %s has no body: to change one, edit", ErrInput, d.Action)
+			return fmt.Errorf("%w: %s has no body: use edit to change one", ErrInput, d.Action)
 		}
 	case Edit, Respond:
 		if len(d.Body) == 0 {
 			return fmt.Errorf("%w: %s needs a body", ErrInput, d.Action)
 		}
 	default:
-		return fmt.Errorf("%w: the action is none of approve, edit, deny, respond, stop", ErrInput)
+		return fmt.Errorf("%w: the action must be approve, edit, deny, respond or stop", ErrInput)
 	}
 	return nil
 }
 
-// decisionBody reads the body of an edit or a stand-in.
-func (s *Session) decisionBody(d Decision, kind Kind) (json.RawMessage, error) {
-	switch d.Action {
-	case Edit:
-		return s.readBody(kind, d.Body)
-	case Respond:
-		if kind != Tool {
-			return nil, fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, kind)
-		}
-		return s.readResult(d.Body)
-	}
-	return nil, nil
-}
-
-func (s *Session) resolve(now time.Time, it *item, d Decision) error {
+func (s *Session) resolve(now time.Time, it *item, d Decision, v Verdict) error {
 	if it.Status != Pending {
 		err := it.again(d)
 		if r := s.st.runs[it.Run]; err == nil && d.Action == Stop && !r.over() { // a crash took the line that ends the run
@@ -105,56 +127,42 @@ func (s *Session) resolve(now time.Time, it *item, d Decision) error {
 		}
 		return err
 	}
-	if due(it, now) {
-		return s.expireNow(now, it)
+	if err := s.overdue(now, it); err != nil {
+		return err
 	}
+	var e Event
 	switch d.Action {
-	case Approve:
-		if v := s.st.policy.judge(it.Kind, it.Tool, it.Body); v.Then == Forbid {
-			if err := s.denyByPolicy(now, it, v); err != nil {
-				return err
-			}
-			return it.policyError()
+	case Approve, Edit:
+		if v.Then == Forbid && d.Action == Approve {
+			return s.denyByPolicy(now, it, v)
+		} else if v.Then == Forbid {
+			return fmt.Errorf("%w by the policy: the edit is refused and the item is still pending: %s", ErrDenied, v.Rule)
 		}
-		return s.write(now, s.approved(now, it, d))
-	case Edit:
-		edited := it.Subject
-		edited.Body = d.Body
-		if err := s.schema(edited); err != nil {
-			return err
-		}
-		if v := s.st.policy.judge(it.Kind, it.Tool, d.Body); v.Then == Forbid {
-			return fmt.Errorf("%w: the edit is refused and the item still pending: %s", ErrPolicy, v.Rule)
-		}
-		return s.write(now, s.approved(now, it, d))
+		e = approval(it.Item, d.Body)
+		e.Expires = s.expires(now, 0)
 	case Respond:
-		e := about(it.Item, ToolCallResult)
-		e.Action, e.By, e.Reason, e.Result = d.Action, d.By, d.Reason, d.Body
-		return s.write(now, e)
-	default: // Deny, Stop
-		if strings.TrimSpace(d.Reason) == "" {
-			d.Reason = map[Action]string{Deny: "a human denied it and gave no reason", Stop: "a human stopped the run and gave no reason"}[d.Action]
+		e = eventFor(it.Item, toolCallResult)
+		e.Result = d.Body
+	default:
+		if plaintext.IsBlank(d.Reason) {
+			d.Reason = map[Action]string{
+				Deny: "a person denied it and gave no reason", Stop: "a person stopped the run and gave no reason",
+			}[d.Action]
 		}
-		e := about(it.Item, eventOf(it.Kind, "denied"))
-		e.Action, e.By, e.Reason = d.Action, d.By, d.Reason
-		events := []Event{e}
-		if it.Kind != Context && d.Action == Stop {
-			events = append(events, stopped(it, d))
-		} else {
-			events = append(events, s.limit(it, make(map[likenessSum]int))...)
-		}
-		return s.write(now, events...)
+		e = eventFor(it.Item, eventOf(it.Kind, "denied"))
 	}
+	e.Action, e.By, e.Reason = d.Action, d.By, d.Reason
+	events := []Event{e}
+	switch {
+	case d.Action == Stop && it.Kind != Context:
+		events = append(events, stopped(it, d))
+	case d.Action == Deny:
+		events = append(events, s.limit(it, make(denials))...)
+	}
+	return s.write(now, events...)
 }
 
-// approved returns the event of a human's approval.
-func (s *Session) approved(now time.Time, it *item, d Decision) Event {
-	e := approval(it.Item, d.Body)
-	e.Action, e.By, e.Reason, e.Expires = d.Action, d.By, d.Reason, s.expires(now)
-	return e
-}
-
-// stopped returns the event that ends the run of an item because a human said so.
+// stopped returns the event that ends the run of an item because a person said so.
 func stopped(it *item, d Decision) Event {
 	e := ending(it.Thread, it.Run, Refused, d.Reason)
 	e.By = d.By
@@ -181,5 +189,3 @@ func (it *item) again(d Decision) error {
 	}
 	return fmt.Errorf("%w: the first answer, %s, holds", ErrDecided, it.Action)
 }
-
-func (it *item) policyError() error { return fmt.Errorf("%w: %s", ErrPolicy, it.Rule) }

@@ -6,216 +6,267 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Rule is one rule of a policy: whom it is about, under which conditions, and what then.
-type Rule struct {
-	// Tool is a tool's exact name, or a pattern in which each * stands for any text, also none. "*" alone may only deny.
-	Tool string `json:"tool,omitempty"`
-	// Gate is Context or Response for a rule about one of these. With a tool it is Tool, or left out.
-	Gate Kind `json:"gate,omitempty"`
-	// When must all hold. None is always.
-	When []Condition `json:"when,omitempty"`
-	Then Then        `json:"then"`
-	// Match and NotMatch are examples that are tried when the policy is loaded. For a tool each is a name, which tries the
-	// pattern alone, or {"tool": name, "args": object}, which tries the conditions too; for another gate {"body": object}.
-	Match    []json.RawMessage `json:"match,omitempty"`
-	NotMatch []json.RawMessage `json:"not_match,omitempty"`
+// rule is one rule of a policy. [ParsePolicy] describes its fields.
+type rule struct {
+	raw      json.RawMessage // as written, without white space
+	tool     string
+	gate     Kind
+	thread   string
+	when     []condition
+	then     Then
+	within   time.Duration
+	escalate string
 
-	text string // String, worded once
+	what string // for people: whom and what it is about, without the outcome
+	text string // for people: what and the outcome
 }
 
-// maxRuleText is how many characters of a rule are shown beside every item it is about.
-const maxRuleText = 300
+const maxRuleText = 300 // characters of a rule beside every item that it is about
 
-// String words the rule without its examples, as in "tool *_save_batch when /rows count_over 50: ask", in one line of about
-// 300 characters at most.
-func (r Rule) String() string {
-	var b strings.Builder
-	if r.Tool != "" {
-		b.WriteString("tool " + r.Tool)
-	} else {
-		b.WriteString("gate " + string(r.Gate))
+// brief shows at most limit characters of a text on one line.
+func brief(s string, limit int) string {
+	for len(s) > 4*limit && !utf8.RuneStart(s[4*limit]) {
+		limit--
 	}
-	for i, c := range r.When {
+	return plaintext.Visible(plaintext.Cut(s[:min(len(s), 4*limit)], limit))
+}
+
+func (r *rule) describe() {
+	var b strings.Builder
+	if b.WriteString("gate " + string(r.gate)); r.tool != "" {
+		b.Reset()
+		b.WriteString("tool " + r.tool)
+	}
+	if r.thread != "" {
+		b.WriteString(" in thread " + r.thread)
+	}
+	for i, c := range r.when {
 		b.WriteString([]string{" when ", " and "}[min(i, 1)] + c.String())
 	}
-	return brief(b.String(), maxRuleText) + ": " + string(r.Then)
+	r.what = brief(b.String(), maxRuleText)
+	r.text = r.what + ": " + r.outcome()
 }
 
-// clone copies what a caller could change.
-func (r Rule) clone() Rule {
-	r.When = slices.Clone(r.When)
-	for i, c := range r.When {
-		r.When[i] = c.clone()
+func (r rule) outcome() string {
+	s := string(r.then)
+	if r.within > 0 {
+		s += " within " + r.within.String()
 	}
-	r.Match, r.NotMatch = cloneAll(r.Match), cloneAll(r.NotMatch)
-	return r
-}
-
-func clone(raw json.RawMessage) json.RawMessage { return slices.Clone(raw) }
-
-func cloneAll(list []json.RawMessage) []json.RawMessage {
-	list = slices.Clone(list)
-	for i, raw := range list {
-		list[i] = clone(raw)
+	if r.escalate != "" {
+		s += ", then " + brief(r.escalate, 60)
 	}
-	return list
+	return s
 }
 
-// names reports whether the rule is about the subject's gate and tool, whatever the body.
-func (r Rule) names(kind Kind, tool string) bool {
-	if r.Tool == "" {
-		return kind == r.Gate
+// allows reports whether the rule lets something pass. What is unclear must then not match.
+func (r rule) allows() bool { return r.then == Allow || r.then == always }
+
+// names reports whether the rule is about a gate, conversation and tool, whatever the body.
+func (r rule) names(kind Kind, thread, tool string) bool {
+	switch {
+	case r.thread != "" && r.thread != thread:
+		return false
+	case r.tool == "":
+		return kind == r.gate
+	case r.allows():
+		return kind == Tool && matchWildcard(r.tool, tool)
 	}
-	return kind == Tool && matchWildcard(r.Tool, tool)
+	return kind == Tool && matchWildcard(fold(r.tool), fold(tool))
 }
 
-// matches reports whether the rule speaks about a subject that it names.
-func (r Rule) matches(body json.RawMessage) bool {
-	for _, c := range r.When {
-		holds, readable := c.holds(body)
-		if !readable {
-			holds = r.Then != Allow
+// isVague reports whether a tool's pattern names no tool in particular, such as "*" or "*_*".
+func isVague(pattern string) bool { return strings.Trim(pattern, "*_-.:/") == "" }
+
+// matches reports whether a rule speaks about a body.
+func (j judging) matches(r rule, body value) outcome {
+	j.allow = r.allows()
+	result := yes
+	for _, c := range r.when {
+		switch o := j.holds(c, body); {
+		case o == no, o == unclear && j.allow:
+			return no
+		case o == refused:
+			result = refused
 		}
-		if !holds {
-			return false
-		}
 	}
-	return true
+	return result
 }
 
-func parseRule(raw json.RawMessage) (Rule, error) {
-	list, object, ok := members(raw)
-	if !ok || !object {
-		return Rule{}, errors.New(`a rule is an object, such as {"tool": "profile_get", "then": "allow"}`)
+func parseRule(v value) (rule, error) {
+	if !v.isObject() {
+		return rule{}, errors.New(`a rule is an object, such as {"tool": "profile_get", "then": "allow"}`)
 	}
-	var r Rule
-	var hasTool bool
-	for _, m := range list {
+	r := rule{raw: compact(v.raw)}
+	examples := make(map[string][]value)
+	var fields []string
+	for _, m := range v.list {
 		var err error
 		var text string
+		if m.key != "when" && m.key != "match" && m.key != "not_match" {
+			text, err = m.text()
+		}
+		fields = append(fields, m.key)
 		switch m.key {
 		case "tool":
-			hasTool = true
-			if r.Tool, err = parseText(m.raw); err == nil {
-				err = checkPattern(r.Tool)
-			}
+			r.tool = text
 		case "gate":
-			text, err = parseText(m.raw)
-			r.Gate = Kind(text)
+			r.gate = Kind(text)
+		case "thread":
+			r.thread = text
 		case "then":
-			text, err = parseText(m.raw)
-			r.Then = Then(text)
+			r.then = Then(text)
+		case "within":
+			r.within, err = parseWithin(text, err)
+		case "escalate":
+			r.escalate = text
 		case "when":
-			var conditions []json.RawMessage
-			conditions, err = parseList(m.raw)
-			for _, c := range conditions {
-				var condition Condition
-				if condition, err = parseCondition(c); err != nil {
-					break
-				}
-				r.When = append(r.When, condition)
+			var list []value
+			list, err = m.elements()
+			for i := 0; i < len(list) && err == nil; i++ {
+				var c condition
+				c, err = parseCondition(list[i], true)
+				r.when = append(r.when, c)
 			}
-		case "match":
-			r.Match, err = parseList(m.raw)
-		case "not_match":
-			r.NotMatch, err = parseList(m.raw)
+		case "match", "not_match":
+			examples[m.key], err = m.elements()
 		default:
-			return Rule{}, fmt.Errorf(`a rule has no field "%s": it has tool, gate, when, then, match, not_match`, brief(m.key, 60))
+			return rule{}, fmt.Errorf("a rule has no field %q: it has tool, gate, thread, when, then, within, escalate, match, "+
+				"not_match", brief(m.key, 60))
 		}
 		if err != nil {
-			return Rule{}, fmt.Errorf("%s: %w", m.key, err)
+			return rule{}, fmt.Errorf("%s: %w", m.key, err)
+		}
+		if text == "" && !slices.Contains([]string{"when", "match", "not_match"}, m.key) {
+			return rule{}, fmt.Errorf("%s: the text is empty", m.key)
 		}
 	}
-	if err := r.check(hasTool); err != nil {
-		return Rule{}, err
+	if err := r.check(fields); err != nil {
+		return rule{}, err
 	}
-	r.text = r.String()
-	return r, r.try()
+	r.describe()
+	for field, want := range map[string]bool{"match": true, "not_match": false} {
+		for i, example := range examples[field] {
+			if err := r.try(example, want); err != nil {
+				return rule{}, fmt.Errorf("%s, example %d: %w", field, i+1, err)
+			}
+		}
+	}
+	return r, nil
 }
 
-func (r Rule) check(hasTool bool) error {
+func parseWithin(text string, err error) (time.Duration, error) {
+	if err != nil {
+		return 0, err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 || d > maxTTL {
+		return 0, errors.New(`write a time such as "30s", "10m" or "2h"`)
+	}
+	return d, nil
+}
+
+func (r rule) check(fields []string) error {
+	has := func(field string) bool { return slices.Contains(fields, field) }
 	switch {
-	case r.Then == "":
+	case !has("then"):
 		return errors.New(`"then" is missing: write allow, ask or deny`)
-	case r.Then != Allow && r.Then != Ask && r.Then != Forbid:
-		return fmt.Errorf(`then: "%s" is none of allow, ask, deny`, brief(string(r.Then), 60))
-	case hasTool && r.Tool == "":
-		return errors.New("tool: the name is empty")
-	case !hasTool && r.Gate == "":
+	case r.then == "" || strictness[r.then] == 0:
+		return fmt.Errorf("then: %q must be allow, ask, deny or always", brief(string(r.then), 60))
+	case !has("tool") && !has("gate"):
 		return errors.New(`name a "tool", or a "gate": context or response`)
-	case r.Gate != "" && r.Gate != Context && r.Gate != Tool && r.Gate != Response:
-		return fmt.Errorf(`gate: "%s" is none of context, tool, response`, brief(string(r.Gate), 60))
-	case hasTool && r.Gate != "" && r.Gate != Tool:
-		return fmt.Errorf("a rule about a tool cannot be about the %s gate: write two rules", r.Gate)
-	case !hasTool && r.Gate == Tool:
-		return errors.New(`a rule for the tool gate names a "tool"; "*" is every tool and may only deny`)
-	case r.Tool == "*" && r.Then != Forbid:
-		return fmt.Errorf(`tool "*" is every tool, also those that nobody has thought of: it may only deny, not %s`, r.Then)
+	case has("gate") && r.gate != Context && r.gate != Tool && r.gate != Response:
+		return fmt.Errorf("gate: %q must be context, tool or response", brief(string(r.gate), 60))
+	case has("tool") && has("gate") && r.gate != Tool:
+		return fmt.Errorf("a rule about a tool cannot be about the %s gate: write two rules", r.gate)
+	case !has("tool") && r.gate == Tool:
+		return errors.New(`a rule for the tool gate names a "tool"`)
+	case r.then != Ask && (has("within") || has("escalate")):
+		return errors.New("within and escalate are for a rule that asks")
+	case !has("tool"):
+		return nil
+	case strings.Contains(r.tool, "**"):
+		return errors.New(`tool: "**" means the same as "*": write one`)
+	case len(r.tool) > maxTool:
+		return errors.New("tool: the pattern is too long for any tool's name")
+	case strings.ContainsFunc(strings.ReplaceAll(r.tool, "*", ""), notInTool):
+		return errors.New("tool: a pattern has letters a-z, A-Z, digits and _ - . : / and *, which stands for any text; " +
+			"nothing else is a wildcard")
+	case r.then == always && strings.Contains(r.tool, "*"):
+		return errors.New("a rule that always allows names one tool, without *")
+	case isVague(r.tool) && r.then != Forbid:
+		return fmt.Errorf("tool %q matches tools that nobody has thought of: it may only deny, not %s", r.tool, r.then)
 	}
 	return nil
 }
 
-// try tries the rule's own examples.
-func (r Rule) try() error {
-	for i, example := range append(slices.Clone(r.Match), r.NotMatch...) {
-		field, want := "match", true
-		if i >= len(r.Match) {
-			field, want, i = "not_match", false, i-len(r.Match)
+// try compares the rule with one of its own examples.
+func (r rule) try(example value, want bool) error {
+	form := errors.New(`write {"body": {…}}`)
+	if r.tool != "" {
+		form = errors.New(`write a tool's name, or {"tool": "…", "args": {…}}`)
+	}
+	j := judging{root: &root{}, canonical: make(map[canonicalKey]string), texts: make(map[*byte]string)}
+	got := false
+	switch {
+	case example.isString() && r.tool != "":
+		name := unquote(example.raw)
+		if err := checkTool(name); err != nil {
+			return err
 		}
-		got, err := r.example(example)
-		if err != nil {
-			return fmt.Errorf("%s, example %d: %w", field, i+1, err)
+		got = r.names(Tool, r.thread, name)
+	case example.isObject():
+		tool, body, kind := "", value{}, r.gate
+		for _, m := range example.list {
+			var err error
+			switch {
+			case m.key == "tool" && r.tool != "":
+				if tool, err = m.text(); err == nil {
+					err = checkTool(tool)
+				}
+			case m.key == "args" && r.tool != "", m.key == "body" && r.tool == "":
+				if r.tool != "" {
+					kind = Tool
+				}
+				_, body, err = readBody(kind, m.raw)
+			default:
+				err = form
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if got != want {
-			return fmt.Errorf("%s, example %d: %s does not hold: the rule %s", field, i+1, brief(string(example), 100), map[bool]string{true: "matches it", false: "does not match it"}[got])
+		if body.raw == nil || (tool == "") != (r.tool == "") {
+			return form
 		}
+		got = r.names(kind, r.thread, tool) && j.matches(r, body) == yes
+	default:
+		return form
+	}
+	if got != want {
+		return fmt.Errorf("%s does not hold: the rule %s", brief(string(example.raw), 100),
+			map[bool]string{true: "matches it", false: "does not match it"}[got])
 	}
 	return nil
 }
 
-func (r Rule) example(raw json.RawMessage) (bool, error) {
-	if raw[0] == '"' && r.Tool != "" {
-		name := unquote(raw)
-		return r.names(Tool, name), checkTool(name)
+// text returns a string of a rule.
+func (v value) text() (string, error) {
+	if !v.isString() {
+		return "", errors.New("write a string")
 	}
-	list, object, ok := members(raw)
-	if !ok || !object || r.Tool == "" && len(list) != 1 || r.Tool != "" && len(list) != 2 {
-		return false, r.exampleForm()
-	}
-	var tool string
-	var body json.RawMessage
-	var err error
-	for _, m := range list {
-		switch {
-		case m.key == "tool" && r.Tool != "":
-			if tool, err = parseText(m.raw); err == nil {
-				err = checkTool(tool)
-			}
-		case m.key == "args" && r.Tool != "", m.key == "body" && r.Tool == "":
-			kind := r.Gate
-			if r.Tool != "" {
-				kind = Tool
-			}
-			body, err = readBody(kind, m.raw)
-		default:
-			err = r.exampleForm()
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	kind := r.Gate
-	if r.Tool != "" {
-		kind = Tool
-	}
-	return r.names(kind, tool) && r.matches(body), nil
+	return unquote(v.raw), nil
 }
 
-func (r Rule) exampleForm() error {
-	if r.Tool != "" {
-		return errors.New(`write a tool's name, or {"tool": "…", "args": {…}}`)
+// elements returns the elements of a list of a rule.
+func (v value) elements() ([]value, error) {
+	if !v.isArray() || len(v.list) == 0 {
+		return nil, errors.New("write a list of at least one value")
 	}
-	return errors.New(`write {"body": {…}}`)
+	return v.list, nil
 }

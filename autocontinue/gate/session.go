@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,15 +10,15 @@ import (
 
 // Session holds the items of one journal. Make one with [New] or [Replay]. It is safe for concurrent use.
 //
-// Every method that takes now is an operation: it checks, writes the lines of its events to the journal, changes the state,
-// lets go of the lock, and tells the watchers. now is the host's clock; it should not run backwards by much, and nothing
-// breaks if it does.
+// Every method that takes now is an operation: it checks, writes its lines to the journal, changes the state, unlocks the
+// session and tells the watchers. now is the host's clock. It should not run backwards by much; nothing breaks if it does.
 type Session struct {
 	mu      sync.Mutex
 	options Options
+	root    *root
 	st      *state
 	events  feed
-	broken  error // lines may have been written that the state did not take
+	broken  error // the session stopped: the journal may have lines that the state lacks
 
 	watchers   []*watcher
 	delivered  uint64
@@ -32,65 +31,92 @@ func New(p Policy, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, st: newState(p, o)}
-	s.events = feed{most: o.MaxEvents, room: o.EventBytes}
+	s := &Session{options: o, st: newState(p, o), events: feed{most: o.MaxEvents, room: o.EventBytes}}
+	if s.root, err = newRoot(o.Root, o.RootDir); err != nil {
+		return nil, err
+	}
+	if err := s.checkPolicy(p); err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
 	return s, nil
 }
 
-// Replay returns the session that wrote journal, as it was after the last whole line. The policy and whether the session is
-// audited are those that the journal set last; p and o.Audited hold where it set none. Items that were pending still are, to
-// the same digest; approved ones are in [Session.Unspent], calls that were executing in [Session.Executing]. Nothing
-// resumes by itself, and nothing is journaled.
+// Replay returns the session that wrote a journal, as it was after the last whole line. The policy, and whether the session
+// is audited, are those that the journal set last; p and o.Audited hold if it set none. Pending items still are, with the
+// same digest. [Session.Unfinished] has what was approved or executing. Nothing resumes by itself, and Replay writes
+// nothing.
 //
-// A last line without its newline was never written wholly and is left out. Before anything is appended, the host truncates
-// the file to [Session.Journaled] bytes, or the next line is joined to it.
+// Replay leaves out a last line without its newline: it was not written completely. Before anything is appended, the host
+// truncates the file to the length that [Session.Head] tells. Otherwise the next line would be joined to it.
 //
-// A line that was changed, left out, added or moved is a [*JournalError] that names it. Lines missing at the end leave a
-// shorter journal that is whole: a host that must see that too keeps [Session.Head] elsewhere and demands it by
-// Options.Head. The hashes need no key, so they show accidents and careless changes; against somebody who writes a whole new
-// journal only a Head kept out of their reach helps.
+// A line that was changed, removed, added or moved is an error that names the line. If lines are missing at the end, the
+// rest is a whole journal: a host that must see that keeps the hash of [Session.Head] elsewhere and gives it as
+// Options.Head. The hashes need no key, so they show accidents and careless changes. Against somebody who writes a whole
+// new journal, only a head that they cannot reach helps.
 func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	s, err := New(p, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.replay(journal); err != nil {
+	if err = s.replay(journal); err == nil {
+		err = s.checkPolicy(s.st.policy)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
 	s.delivered = s.st.seq
 	return s, nil
 }
 
-// op runs one operation under the lock and tells the watchers afterwards. Whatever it returned is wrapped once.
-func (s *Session) op(now time.Time, do func(now time.Time) error) error {
-	now, err := instant(now)
-	if err == nil {
-		err = func() error {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.broken != nil {
-				return s.broken
-			}
-			return do(now)
-		}()
-		s.deliver()
+func (s *Session) checkPolicy(p Policy) error {
+	if p.set != nil && p.set.paths && s.root == nil {
+		return fmt.Errorf("%w: a rule tests a path: set Options.Root", ErrInput)
 	}
+	return nil
+}
+
+// op runs one operation with the session locked and tells the watchers afterwards.
+func (s *Session) op(now time.Time, do func(now time.Time) error) error {
+	now = now.UTC().Round(0)
+	if now.Year() < 1970 || now.Year() > 9000 {
+		return fmt.Errorf("gate: %w: now is not the time of a clock", ErrInput)
+	}
+	err := func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.broken != nil {
+			return s.broken
+		}
+		return do(now)
+	}()
+	s.deliver()
 	if err != nil {
 		return fmt.Errorf("gate: %w", err)
 	}
 	return nil
 }
 
-// instant returns a time as lines hold it.
-func instant(now time.Time) (time.Time, error) {
-	now = now.UTC().Round(0)
-	if now.Year() < 1970 || now.Year() > 9000 {
-		return now, fmt.Errorf("%w: the time is not one of a clock", ErrInput)
+// judgedOp is op for what depends on the policy. It judges with the session unlocked, and again if the policy changed.
+func (s *Session) judgedOp(now time.Time, sub Subject, body value, do func(time.Time, Verdict) error) error {
+	for {
+		p := s.Policy()
+		v, same := p.judge(s.root, sub, body), false
+		err := s.op(now, func(now time.Time) error {
+			if same = s.st.policy == p; !same {
+				return nil
+			}
+			return do(now, v)
+		})
+		if same || err != nil {
+			return err
+		}
 	}
-	return now, nil
 }
 
-// write makes lines of events, journals them, and applies them: all or none.
+// Judge returns what a policy would say about a subject. Unlike [Policy.Judge], it resolves paths in Options.Root.
+func (s *Session) Judge(p Policy, sub Subject) Verdict { return p.judgeIn(s.root, sub) }
+
+// write makes lines of events, writes them to the journal, and applies them: all or none.
 func (s *Session) write(now time.Time, events ...Event) error {
 	seq, sum := s.st.seq, s.st.sum
 	var block []byte
@@ -107,7 +133,7 @@ func (s *Session) write(now time.Time, events ...Event) error {
 		block = append(block, line...)
 	}
 	if s.options.Journal != nil {
-		s.broken = errPanicked // unless it returns
+		s.broken = errPanicked // unless Journal returns
 		err := s.options.Journal(block)
 		s.broken = nil
 		if err != nil {
@@ -116,7 +142,7 @@ func (s *Session) write(now time.Time, events ...Event) error {
 	}
 	for i, e := range events {
 		if err := s.st.apply(e, sizes[i]); err != nil {
-			s.broken = fmt.Errorf("the session wrote a line that it does not take itself, and stands still: %w", err)
+			s.broken = fmt.Errorf("the session wrote a line that it cannot apply, and stopped: %w", err)
 			return s.broken
 		}
 		s.events.add(e, sizes[i])
@@ -124,38 +150,7 @@ func (s *Session) write(now time.Time, events ...Event) error {
 	return nil
 }
 
-var errPanicked = fmt.Errorf("%w: it panicked, so what it wrote is not known: replay the journal", ErrJournal)
-
-// next is the sequence number of the next line.
-func (s *Session) next() uint64 { return s.st.seq + 1 }
-
-// expires returns when what begins to wait now expires.
-func (s *Session) expires(now time.Time) time.Time {
-	if s.options.TTL == Never {
-		return time.Time{}
-	}
-	return now.Add(s.options.TTL)
-}
-
-func due(it *item, now time.Time) bool {
-	return it.Status.open() && !it.Expires.IsZero() && !now.Before(it.Expires)
-}
-
-// checkBy refuses a name that is missing or that means that nobody decided.
-func checkBy(by string) error {
-	if strings.TrimSpace(by) == "" {
-		return fmt.Errorf("%w: it does not say who decides", ErrInput)
-	}
-	if strings.ContainsFunc(by, hidden) {
-		return fmt.Errorf("%w: the name of who decides holds a character that nobody would see", ErrInput)
-	}
-	for _, taken := range []string{ByPolicy, ByUnaudited} {
-		if strings.EqualFold(strings.TrimSpace(by), taken) {
-			return fmt.Errorf("%w: no human can be called %q: it means that none decided", ErrInput, taken)
-		}
-	}
-	return checkText("name of who decides", by, maxName)
-}
+var errPanicked = fmt.Errorf("%w: it panicked, so nobody knows what it wrote: replay the journal", ErrJournal)
 
 // item returns an item by its ID.
 func (s *Session) item(id string) (*item, error) {
@@ -165,87 +160,98 @@ func (s *Session) item(id string) (*item, error) {
 	return nil, fmt.Errorf("%w item: it was never proposed here, or its run ended too long ago", ErrUnknown)
 }
 
-// Expire denies what was not answered or not redeemed in time and returns it, oldest first. The host calls it now and then;
-// the other operations see for themselves whether their own item is due. Expiry is nobody's decision.
-func (s *Session) Expire(now time.Time) ([]Item, error) {
-	var items []Item
-	err := s.op(now, func(now time.Time) error {
-		list := s.st.list(openOf, func(it *item) bool { return due(it, now) })
-		var events []Event
-		var gone []*item
-		over := make(map[string]bool)
-		more := make(map[string]map[likenessSum]int)
-		for _, it := range list {
-			if over[it.Run] {
-				continue // withdrawn, a moment before it would expire
-			}
-			counts := more[it.Run]
-			if counts == nil {
-				counts = make(map[likenessSum]int)
-				more[it.Run] = counts
-			}
-			var add []Event
-			add, over[it.Run] = s.expiry(it, counts)
-			events, gone = append(events, add...), append(gone, it)
+// checkBy refuses a name that is missing, or that stands for nobody.
+func checkBy(by string) error {
+	name := strings.TrimSpace(by)
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: it does not say who decides", ErrInput)
+	case hides(by):
+		return fmt.Errorf("%w: the name of who decides has a character that cannot be seen", ErrInput)
+	case strings.EqualFold(name, ByPolicy), strings.EqualFold(name, ByUnaudited):
+		return fmt.Errorf("%w: no person can be called %q: it means that nobody decided", ErrInput, name)
+	}
+	return checkText("name of who decides", by, maxName)
+}
+
+// SetPolicy replaces the policy, in by's name. Pending items stay pending: the new policy is asked when they are approved,
+// redeemed, or proposed again. Errors: ErrInput, ErrJournal.
+func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
+	err := checkBy(by)
+	if err == nil {
+		err = s.checkPolicy(p)
+	}
+	if err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	return s.op(now, func(now time.Time) error {
+		return s.write(now, Event{Type: policyChanged, By: by, Policy: &p, Changes: s.st.policy.changesTo(p)})
+	})
+}
+
+// Policy returns the policy that holds.
+func (s *Session) Policy() Policy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.st.policy
+}
+
+// SetAudited says whether people are asked from now on, in by's name. Pending items stay pending.
+// Errors: ErrInput, ErrJournal.
+func (s *Session) SetAudited(now time.Time, by string, on bool) error {
+	if err := checkBy(by); err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	return s.op(now, func(now time.Time) error {
+		names := map[bool]string{true: "on", false: "off"}
+		change := "auditing stays " + names[on]
+		if on != s.st.audited {
+			change = "auditing: " + names[!on] + " → " + names[on]
 		}
-		if len(events) == 0 {
-			return nil
-		}
-		if err := s.write(now, events...); err != nil {
+		return s.write(now, Event{Type: auditChanged, By: by, Audited: &on, Changes: []string{change}})
+	})
+}
+
+// Audited reports whether people are asked.
+func (s *Session) Audited() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.st.audited
+}
+
+// Finish ends a run that gives no response, in any phase; what is open is withdrawn. reason is for people and may be
+// empty. Again it does nothing. Errors: ErrInput, ErrUnknown, ErrIllegal (the run was denied or stopped), ErrJournal.
+func (s *Session) Finish(now time.Time, run, reason string) error {
+	return s.endRun(now, run, "", reason, Finished)
+}
+
+// StopRun ends a run because a person says so, in any phase; what is open is withdrawn. A call that executes goes on, and
+// may bring its result. Again it does nothing. Errors: ErrInput, ErrUnknown, ErrIllegal (the run is finished), ErrJournal.
+func (s *Session) StopRun(now time.Time, run, by, reason string) error {
+	if err := checkBy(by); err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	return s.endRun(now, run, by, reason, Refused)
+}
+
+func (s *Session) endRun(now time.Time, id, by, reason string, p Phase) error {
+	return s.op(now, func(now time.Time) error {
+		if err := checkText("reason", reason, maxReason); err != nil {
 			return err
 		}
-		for _, it := range gone {
-			items = append(items, it.copied())
+		r := s.st.runs[id]
+		switch was := s.st.phaseOf(id); {
+		case was == noRun:
+			return errNoRun
+		case was == p && (r == nil || r.over()):
+			return nil
+		case was != p && (was == Finished || was == Refused):
+			return fmt.Errorf("%w: the run is %s", ErrIllegal, was)
 		}
-		return nil
+		e := ending(r.Thread, id, p, reason)
+		e.By = by
+		return s.write(now, e)
 	})
-	return items, err
 }
 
-// expiry returns the events of an item that is due, and whether they end its run. more are denials of the run that are about
-// to be written; the item's own is added.
-func (s *Session) expiry(it *item, more map[likenessSum]int) (events []Event, over bool) {
-	e := about(it.Item, ItemExpired)
-	e.Reason = "nobody answered in time"
-	if it.Status == Approved {
-		e.Reason = "it was approved, but not redeemed in time"
-	}
-	stop := s.limit(it, more)
-	return append([]Event{e}, stop...), it.Kind == Context || len(stop) > 0
-}
-
-// limit returns the event that stops an item's run when one more denial of it reaches the limit, or none.
-func (s *Session) limit(it *item, more map[likenessSum]int) []Event {
-	if it.Kind == Context || s.options.DenyLimit == Never {
-		return nil
-	}
-	like := likeness(it.Subject)
-	more[like]++
-	n := s.st.runs[it.Run].denials[like] + more[like]
-	if n < s.options.DenyLimit {
-		return nil
-	}
-	return []Event{ending(it.Thread, it.Run, Refused, fmt.Sprintf("the same %s was denied %d times", it.Kind, n))}
-}
-
-func ending(thread, run string, p Phase, reason string) Event {
-	return Event{Type: RunFinished, Thread: thread, Run: run, Phase: p, Reason: reason}
-}
-
-// expireNow expires an item that is due, and says so.
-func (s *Session) expireNow(now time.Time, it *item) error {
-	events, _ := s.expiry(it, make(map[likenessSum]int))
-	if err := s.write(now, events...); err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: %s", ErrExpired, it.Reason)
-}
-
-// denyByPolicy denies an open item because the policy says so now.
-func (s *Session) denyByPolicy(now time.Time, it *item, v Verdict) error {
-	e := about(it.Item, eventOf(it.Kind, "denied"))
-	e.By, e.Rule, e.Reason = ByPolicy, v.Rule, "denied by the policy: "+v.Rule
-	return s.write(now, append([]Event{e}, s.limit(it, make(map[likenessSum]int))...)...)
-}
-
-var errNoRun = errors.New("no run of that ID was staged")
+var errNoRun = fmt.Errorf("%w run: no run of that ID was staged", ErrUnknown)

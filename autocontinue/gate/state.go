@@ -2,15 +2,13 @@ package gate
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
 )
 
-// state is what the journal's lines add up to. Only apply changes it, so that a replayed session is the one that wrote the
-// lines.
+// state is what the lines of the journal add up to. Only apply changes it. Therefore a replayed session equals the session
+// that wrote the lines.
 type state struct {
 	seq     uint64
 	sum     string
@@ -20,83 +18,121 @@ type state struct {
 
 	items map[string]*item
 	runs  map[string]*run
-	ended []string        // the kept runs that ended, in that order
-	gone  map[string]bool // the runs that are no longer kept; whether they finished
-	kept  int             // bytes of the lines of ended
-	open  int             // items that are pending or approved
+	ended []string         // the kept runs that ended, in that order
+	gone  map[string]Phase // how runs ended that are no longer kept
+	kept  int              // bytes of the lines of ended
+	open  int              // items that are pending or approved
 
-	keepRuns, keepBytes int // as in Options
+	toolsOnly           bool // as in Options
+	keepRuns, keepBytes int
 }
 
-// item is an Item with what no one else needs to see.
+// item is an Item with what nobody else needs to see.
 type item struct {
 	Item
-	seq     uint64 // of the line that proposed it first
-	started bool   // its start was announced
+	asked   time.Time // since when the present approver has been asked
+	started bool      // its start was announced
 }
 
 // run holds the items of one run.
 type run struct {
-	Run                         // Phase is Staged until its context is redeemed, Running while it goes on, then how it ended
+	Run                         // Phase is staged until its context is redeemed, running while it goes on, then how it ended
 	bytes   int                 // of its lines
-	items   []string            // in the order in which they were proposed
+	items   []string            // in the order of their proposals
 	calls   map[string]string   // the item of each call ID
-	denials map[likenessSum]int // how often the same was denied
+	denials denials             // how often the same was denied
 	open    map[string]struct{} // the items that are pending or approved
 	busy    map[string]struct{} // the tool calls that execute
 }
 
-type likenessSum = [sha256.Size]byte
-
 func newState(p Policy, o Options) *state {
 	return &state{
-		sum: firstPrev, audited: o.Audited, policy: p, keepRuns: o.KeepRuns, keepBytes: o.KeepBytes,
-		items: make(map[string]*item), runs: make(map[string]*run), gone: make(map[string]bool),
+		sum: firstPrev, audited: o.Audited, policy: p,
+		toolsOnly: o.ToolsOnly, keepRuns: o.KeepRuns, keepBytes: o.KeepBytes,
+		items: make(map[string]*item), runs: make(map[string]*run), gone: make(map[string]Phase),
 	}
 }
-
-func (s Status) open() bool { return s == Pending || s == Approved }
 
 func (r *run) over() bool { return r.Phase == Finished || r.Phase == Refused }
 
 // phase returns where the run stands.
 func (st *state) phase(r *run) Phase {
-	if r.Phase != Running {
+	if r.Phase != running {
 		return r.Phase
 	}
 	for id := range r.open { // a response is never open beside another item
 		if st.items[id].Kind == Response {
-			return ResponseProposed
+			return responseProposed
 		}
-		return ToolProposed
+		return toolProposed
 	}
 	if len(r.busy) > 0 {
-		return ToolExecuting
+		return toolExecuting
 	}
 	if last := st.items[r.items[len(r.items)-1]]; last.Kind == Response && last.Status == Redeemed {
 		return Finished // and a crash took the line that says so
 	}
-	return Running
+	return running
 }
 
-// may reports whether something of that kind may be proposed now.
+// phaseOf returns where the run with an ID stands, also one that is no longer kept.
+func (st *state) phaseOf(id string) Phase {
+	if r := st.runs[id]; r != nil {
+		return st.phase(r)
+	}
+	return st.gone[id]
+}
+
+// may reports whether something of a kind may be proposed in a run now. r is nil for an unknown run.
 func (st *state) may(r *run, k Kind) bool {
+	if r == nil {
+		return k == Context || k == Tool && st.toolsOnly
+	}
 	switch p := st.phase(r); k {
 	case Tool:
-		return p == Running || p == ToolProposed || p == ToolExecuting
+		return p == running || p == toolProposed || p == toolExecuting
 	case Response:
-		return p == Running
+		return p == running
 	}
 	return false
 }
 
-// sorted returns items in the order in which they were proposed.
-func sorted(list []*item) []*item {
-	slices.SortFunc(list, func(a, b *item) int { return cmp.Compare(a.seq, b.seq) })
-	return list
+// check refuses an event that is no session's, of a journal that somebody else may have written. What depends on the
+// state, change refuses.
+func (st *state) check(e Event) error {
+	var err error
+	var sub Subject
+	switch e.Status() {
+	case Pending:
+		if e.Type == itemEscalated {
+			return nil
+		}
+		sub = e.subject()
+		if err = sub.check(); err != nil {
+			return err
+		}
+	case Approved:
+		it := st.items[e.Item]
+		if it == nil {
+			return nil // change says so
+		}
+		sub = it.Subject
+		if sub.Body, err = e.approvedBody(it.Item); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	if err := checkBody(sub.Kind, sub.Body); err != nil {
+		return err
+	}
+	if e.Digest != digest(sub) {
+		return badEvent("has a digest that is not of its subject")
+	}
+	return nil
 }
 
-// apply takes one event, whose place in the chain was checked. With an error nothing has changed.
+// apply takes one event whose place in the journal was checked. With an error, nothing has changed.
 func (st *state) apply(e Event, size int) error {
 	if err := st.change(e); err != nil {
 		return err
@@ -114,21 +150,21 @@ func (st *state) apply(e Event, size int) error {
 
 func (st *state) change(e Event) error {
 	switch e.Type {
-	case RunStaged, ToolCallProposed, AssistantDraftProposed:
+	case runStaged, toolCallProposed, draftProposed:
 		return st.propose(e)
-	case PolicyChanged:
+	case policyChanged:
 		if e.Policy == nil {
-			return badEvent("holds no policy")
+			return badEvent("has no policy")
 		}
 		st.policy = *e.Policy
 		return nil
-	case AuditChanged:
+	case auditChanged:
 		if e.Audited == nil {
 			return badEvent("does not say whether the session is audited")
 		}
 		st.audited = *e.Audited
 		return nil
-	case RunFinished:
+	case runFinished:
 		return st.finish(e)
 	}
 	it := st.items[e.Item]
@@ -140,93 +176,86 @@ func (st *state) change(e Event) error {
 	}
 	r := st.runs[it.Run]
 	switch e.Type {
-	case RunStageApproved, ToolCallApproved, AssistantFinalApproved:
+	case runStageApproved, toolCallApproved, finalApproved:
 		return st.approve(e, it)
-	case RunStageDenied, ToolCallDenied, AssistantFinalDenied:
+	case runStageDenied, toolCallDenied, finalDenied:
 		return st.deny(e, it, r)
-	case ItemExpired:
+	case itemEscalated:
+		if it.Status != Pending || it.Escalate == "" || it.Expires.IsZero() || e.At.Before(it.Expires) {
+			return badEvent("escalates an item that is not due")
+		}
+		it.Approver, it.Escalate, it.Expires, it.asked = it.Escalate, "", e.Expires, e.At
+		return nil
+	case itemExpired:
 		if !it.Status.open() || it.Expires.IsZero() || e.At.Before(it.Expires) {
 			return badEvent("expires an item that is not due")
 		}
 		st.close(it, r, Expired, e)
 		return nil
-	case ItemRedeemed:
+	case itemRedeemed:
 		if it.Status != Approved || e.Digest != it.Final {
 			return badEvent("redeems an item that was not approved")
 		}
 		it.Status, it.Expires = Redeemed, time.Time{}
-		st.shut(it, r)
+		st.noLongerOpen(it, r)
 		switch it.Kind {
 		case Context:
-			r.Phase = Running
+			r.Phase = running
 		case Tool:
 			r.busy[it.ID] = struct{}{}
 		}
 		return nil
-	case RunStarted, ToolCallStarted:
+	case runStarted, toolCallStarted:
 		if it.Status != Redeemed || it.started || eventOf(it.Kind, "started") != e.Type {
 			return badEvent("starts what was not redeemed")
 		}
 		it.started = true
 		return nil
-	case ToolCallResult:
+	case toolCallResult:
 		return st.result(e, it, r)
 	}
-	return badEvent("is of no known type")
-}
-
-// eventOf names the event of a kind of item.
-func eventOf(k Kind, what string) EventType {
-	return map[Kind]map[string]EventType{
-		Context:  {"proposed": RunStaged, "approved": RunStageApproved, "denied": RunStageDenied, "started": RunStarted},
-		Tool:     {"proposed": ToolCallProposed, "approved": ToolCallApproved, "denied": ToolCallDenied, "started": ToolCallStarted},
-		Response: {"proposed": AssistantDraftProposed, "approved": AssistantFinalApproved, "denied": AssistantFinalDenied},
-	}[k][what]
+	return badEvent("has an unknown type")
 }
 
 func (st *state) propose(e Event) error {
-	sub, err := e.subject()
-	if err != nil {
-		return err
-	}
-	if e.Type != eventOf(sub.Kind, "proposed") {
+	sub := e.subject()
+	switch {
+	case e.Type != eventOf(sub.Kind, "proposed"):
 		return badEvent("is not of its item's kind")
-	}
-	if e.Digest != digest(sub) {
-		return badEvent("has a digest that is not its subject's")
-	}
-	if strictness(e.Verdict) == 0 {
+	case e.Verdict != Allow && e.Verdict != Ask && e.Verdict != Forbid:
 		return badEvent("has no verdict of the policy")
 	}
-	if it := st.items[e.Item]; it != nil { // allowed once and asked now
+	if it := st.items[e.Item]; it != nil { // it passed before, and now a person is asked
 		if it.Status != Approved || it.Action != "" || it.Digest != e.Digest {
-			return badEvent("proposes an item again that a human has answered, or another one")
+			return badEvent("proposes an item again that a person has answered, or another one")
 		}
 		it.Status, it.Decided, it.By, it.Reason, it.Final = Pending, time.Time{}, "", "", ""
-		it.Verdict, it.Rule, it.Expires = e.Verdict, e.Rule, e.Expires
+		it.ask(e)
 		return nil
 	}
-	if e.Item != itemID(e.Seq) {
-		return badEvent("has an item ID that is not its own")
-	}
 	r := st.runs[sub.Run]
-	if _, gone := st.gone[sub.Run]; gone || (r == nil) != (sub.Kind == Context) {
+	switch {
+	case e.Item != itemID(e.Seq):
+		return badEvent("has an item ID that is not its own")
+	case st.gone[sub.Run] != noRun || !st.may(r, sub.Kind):
+		return badEvent("does not fit its run")
+	case r != nil && (r.Thread != sub.Thread || r.calls[sub.Call] != ""):
 		return badEvent("does not fit its run")
 	}
 	if r == nil {
 		r = &run{
-			Run:   Run{ID: sub.Run, Thread: sub.Thread, Phase: Staged, Staged: e.At},
-			calls: make(map[string]string), denials: make(map[likenessSum]int),
+			Run:   Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
+			calls: make(map[string]string), denials: make(denials),
 			open: make(map[string]struct{}), busy: make(map[string]struct{}),
 		}
+		if sub.Kind == Context {
+			r.Phase = staged
+		}
 		st.runs[sub.Run] = r
-	} else if r.Thread != sub.Thread || !st.may(r, sub.Kind) || r.calls[sub.Call] != "" {
-		return badEvent("does not fit its run")
 	}
-	st.items[e.Item] = &item{seq: e.Seq, Item: Item{
-		ID: e.Item, Subject: sub, Digest: e.Digest, Status: Pending,
-		Rule: e.Rule, Verdict: e.Verdict, Proposed: e.At, Expires: e.Expires,
-	}}
+	it := &item{Item: Item{ID: e.Item, Seq: e.Seq, Subject: sub, Digest: e.Digest, Status: Pending, Proposed: e.At}}
+	it.ask(e)
+	st.items[e.Item] = it
 	r.items = append(r.items, e.Item)
 	r.open[e.Item] = struct{}{}
 	st.open++
@@ -236,6 +265,12 @@ func (st *state) propose(e Event) error {
 	return nil
 }
 
+// ask lets a pending item wait for its first approver.
+func (it *item) ask(e Event) {
+	it.Verdict, it.Rule, it.Expires, it.asked = e.Verdict, e.Rule, e.Expires, e.At
+	it.Approver, it.Escalate = "", e.Escalate
+}
+
 // itemID names the item that a line proposed.
 func itemID(seq uint64) string { return "i" + strconv.FormatUint(seq, 10) }
 
@@ -243,63 +278,56 @@ func (st *state) approve(e Event, it *item) error {
 	if it.Status != Pending || e.Type != eventOf(it.Kind, "approved") {
 		return badEvent("approves an item that is not pending, or of another kind")
 	}
-	final, err := e.final(it.Item)
-	if err != nil {
-		return err
-	}
-	edited := it.Subject
-	edited.Body = final
+	final, err := e.approvedBody(it.Item)
 	switch {
-	case e.Digest != digest(edited):
-		return badEvent("approves something else than it shows")
+	case err != nil:
+		return err
 	case e.Action == "" && e.By != ByPolicy && e.By != ByUnaudited,
 		e.Action != "" && e.Action != Approve && e.Action != Edit,
 		e.Action != "" && checkBy(e.By) != nil,
 		e.Action != Edit && e.Digest != it.Digest:
 		return badEvent("is not decided by anybody who could")
 	}
-	it.Status, it.Decided, it.Expires = Approved, e.At, e.Expires
-	it.Action, it.By, it.Reason, it.Final = e.Action, e.By, e.Reason, e.Digest
-	if e.Rule != "" {
-		it.Rule = e.Rule
-	}
+	it.Status, it.Expires, it.Escalate, it.Final = Approved, e.Expires, "", e.Digest
+	it.decide(e)
 	if e.Action == Edit {
 		it.Edited = final
 	}
 	return nil
 }
 
-func (st *state) deny(e Event, it *item, r *run) error {
-	if e.Type != eventOf(it.Kind, "denied") {
-		return badEvent("is not of its item's kind")
-	}
-	switch {
-	case e.Action == "" && e.By == ByPolicy && it.Status.open():
-	case (e.Action == Deny || e.Action == Stop) && it.Status == Pending && checkBy(e.By) == nil:
-	default:
-		return badEvent("denies an item that cannot be denied any more")
-	}
-	it.Action, it.By, it.Reason = e.Action, e.By, e.Reason
+// decide notes who decided an item, and why.
+func (it *item) decide(e Event) {
+	it.Decided, it.Action, it.By, it.Reason = e.At, e.Action, e.By, e.Reason
 	if e.Rule != "" {
 		it.Rule = e.Rule
 	}
+}
+
+func (st *state) deny(e Event, it *item, r *run) error {
+	byPolicy := e.Action == "" && e.By == ByPolicy && it.Status.open()
+	byPerson := (e.Action == Deny || e.Action == Stop) && it.Status == Pending && checkBy(e.By) == nil
+	if e.Type != eventOf(it.Kind, "denied") || !byPolicy && !byPerson {
+		return badEvent("denies an item that cannot be denied any more, or of another kind")
+	}
+	it.decide(e)
 	st.close(it, r, Denied, e)
 	return nil
 }
 
-// shut takes an item from those that are open.
-func (st *state) shut(it *item, r *run) {
+// noLongerOpen takes an item from those that are open.
+func (st *state) noLongerOpen(it *item, r *run) {
 	delete(r.open, it.ID)
 	st.open--
 }
 
 // close ends an open item that did not pass, and counts it.
 func (st *state) close(it *item, r *run, s Status, e Event) {
-	it.Status, it.Decided, it.Expires = s, e.At, time.Time{}
-	if s == Expired { // nobody's decision, also when it was approved and not used
+	it.Status, it.Decided, it.Expires, it.Escalate = s, e.At, time.Time{}, ""
+	if s == Expired { // nobody decided, also if it was approved and not used
 		it.Action, it.By, it.Reason = "", "", e.Reason
 	}
-	st.shut(it, r)
+	st.noLongerOpen(it, r)
 	if it.Kind == Context {
 		st.end(r, Refused, e.Reason, e.At)
 		return
@@ -309,13 +337,13 @@ func (st *state) close(it *item, r *run, s Status, e Event) {
 
 func (st *state) result(e Event, it *item, r *run) error {
 	if it.Kind != Tool || e.Result == nil {
-		return badEvent("holds no tool's result")
+		return badEvent("has no result of a tool")
 	}
 	switch {
 	case e.Action == Respond && it.Status == Pending && checkBy(e.By) == nil:
-		it.Status, it.Decided, it.Expires = Answered, e.At, time.Time{}
-		it.Action, it.By, it.Reason = e.Action, e.By, e.Reason
-		st.shut(it, r)
+		it.Status, it.Expires, it.Escalate = Answered, time.Time{}, ""
+		it.decide(e)
+		st.noLongerOpen(it, r)
 	case e.Action == "" && it.Status == Redeemed:
 		it.Status = Done
 		delete(r.busy, it.ID)
@@ -340,7 +368,7 @@ func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 	r.Phase, r.Reason = p, reason
 	for id := range r.open {
 		it := st.items[id]
-		it.Status, it.Expires, it.Reason = Withdrawn, time.Time{}, reason
+		it.Status, it.Expires, it.Escalate, it.Reason = Withdrawn, time.Time{}, "", reason
 		if it.Decided.IsZero() {
 			it.Decided = at
 		}
@@ -350,7 +378,7 @@ func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 	st.ended, st.kept = append(st.ended, r.ID), st.kept+r.bytes
 }
 
-// forget drops the runs that ended first, but for those with a call that executes and the one that ended last.
+// forget drops the runs that ended first, except those with a call that executes, and the one that ended last.
 func (st *state) forget() {
 	for i := 0; (len(st.ended) > st.keepRuns || st.kept > st.keepBytes) && i < len(st.ended)-1; {
 		r := st.runs[st.ended[i]]
@@ -363,12 +391,12 @@ func (st *state) forget() {
 		}
 		delete(st.runs, r.ID)
 		st.kept -= r.bytes
-		st.gone[r.ID] = r.Phase == Finished
+		st.gone[r.ID] = r.Phase
 		st.ended = slices.Delete(st.ended, i, i+1)
 	}
 }
 
-// list returns the open or the executing items of all runs of which ok holds, oldest first.
+// list returns the open or the executing items of all runs that ok accepts, oldest first.
 func (st *state) list(of func(*run) map[string]struct{}, ok func(*item) bool) []*item {
 	var list []*item
 	for _, r := range st.runs {
@@ -378,14 +406,12 @@ func (st *state) list(of func(*run) map[string]struct{}, ok func(*item) bool) []
 			}
 		}
 	}
-	return sorted(list)
+	slices.SortFunc(list, func(a, b *item) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
 }
 
 func openOf(r *run) map[string]struct{} { return r.open }
 func busyOf(r *run) map[string]struct{} { return r.busy }
-
-// badEvent says what is wrong with a line whose hashes are right.
-func badEvent(problem string) error { return fmt.Errorf("the event %s", problem) }
 
 // copied returns an item that shares nothing with the session.
 func (it *item) copied() Item {

@@ -13,34 +13,34 @@ import (
 // An answer given from inside the callback, at once, is not lost: the state changed before.
 func TestAnswerFromInsideTheCallback(t *testing.T) {
 	d := open(t, someRules)
-	var order []EventType
+	var order []string
 	var grants []string
 	d.Watch(func(e Event) {
 		order = append(order, e.Type)
 		switch e.Type {
-		case RunStaged, ToolCallProposed, AssistantDraftProposed:
+		case runStaged, toolCallProposed, draftProposed:
 			it, ok := d.Item(e.Item)
 			require.True(t, ok)
 			require.Equal(t, Pending, it.Status)
 			d.resolve(it, Approve, "")
-		case RunStageApproved, ToolCallApproved, AssistantFinalApproved:
+		case runStageApproved, toolCallApproved, finalApproved:
 			g, err := d.Redeem(d.now, e.Item)
 			require.NoError(t, err)
 			grants = append(grants, string(g.Kind))
-		case ToolCallStarted:
+		case toolCallStarted:
 			_, err := d.Done(d.now, e.Item, json.RawMessage(`1`))
 			require.NoError(t, err)
 		}
 	})
-	var seconds []EventType
+	var seconds []string
 	d.Watch(func(e Event) { seconds = append(seconds, e.Type) })
 	d.propose(contextOf("r"))
 	d.propose(call("r", "c", "weight_delete", `{}`))
 	d.propose(draft("r", "hello"))
-	want := []EventType{
-		RunStaged, RunStageApproved, ItemRedeemed, RunStarted,
-		ToolCallProposed, ToolCallApproved, ItemRedeemed, ToolCallStarted, ToolCallResult,
-		AssistantDraftProposed, AssistantFinalApproved, ItemRedeemed, RunFinished,
+	want := []string{
+		runStaged, runStageApproved, itemRedeemed, runStarted,
+		toolCallProposed, toolCallApproved, itemRedeemed, toolCallStarted, toolCallResult,
+		draftProposed, finalApproved, itemRedeemed, runFinished,
 	}
 	require.Equal(t, want, order)
 	require.Equal(t, want, seconds)

@@ -53,7 +53,7 @@ var rooms = map[string]room{
 	"autocontinue/filestore":       {ours: []string{"autocontinue"}, theirs: []string{"golang.org/x/sys/windows"}},
 	"autocontinue/hook":            {ours: []string{"autocontinue", "autocontinue/hook/transcript", "classify"}, theirs: []string{"github.com/tailscale/hujson"}},
 	"autocontinue/hook/transcript": {ours: []string{"autocontinue", "classify"}, theirs: []string{"mvdan.cc/sh/v3"}},
-	"autocontinue/gate":            {pure: true},
+	"autocontinue/gate":            {pure: true, theirs: []string{"mvdan.cc/sh/v3"}},
 	"autocontinue/gate/console":    {ours: []string{"autocontinue/gate"}, theirs: []string{"github.com/coder/websocket"}},
 
 	"cmd/sidecoach": {ours: anything, theirs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // The schemas of answers. A field for an edit is what tells a client that it may offer one; it replaces all of what it is
@@ -33,7 +34,7 @@ func Interrupt(s Items, thread, run, sessionRun string) []Event {
 			continue
 		}
 		i := InterruptItem{
-			ID: it.ID, Reason: reasons[it.Kind], Message: gate.Visible(it.Label), ResponseSchema: schemas[it.Kind],
+			ID: it.ID, Reason: reasons[it.Kind], Message: plaintext.Visible(it.Label), ResponseSchema: schemas[it.Kind],
 			ExpiresAt: expiry(it.Expires), Metadata: Metadata{Proposal{Digest: it.Digest, Rule: it.Rule, Body: it.Body}},
 		}
 		if it.Kind == gate.Tool {

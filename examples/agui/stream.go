@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // Items is the part of a [gate.Session] that is read here.
@@ -20,7 +21,7 @@ func Begin(thread, run string) Event { return Event{Type: "RUN_STARTED", ThreadI
 // Failed returns the event that ends a run of the protocol which could not be served: input that can't be used, a decision
 // that was refused. Its text is err's.
 func Failed(err error) Event {
-	return Event{Type: "RUN_ERROR", Message: gate.VisibleLines(err.Error()), Code: "refused"}
+	return Event{Type: "RUN_ERROR", Message: plaintext.VisibleLines(err.Error()), Code: "refused"}
 }
 
 // Map returns what one event of the session is in the protocol; for most there is nothing. run is the protocol's run that
@@ -28,30 +29,30 @@ func Failed(err error) Event {
 func Map(s Items, run string, e gate.Event) []Event {
 	at := e.At.UnixMilli()
 	switch e.Type {
-	case gate.ToolCallProposed:
+	case "TOOL_CALL_PROPOSED":
 		return []Event{
 			{Type: "TOOL_CALL_START", Timestamp: at, ToolCallID: callID(e.Run, e.Call), ToolCallName: e.Tool},
 			{Type: "TOOL_CALL_ARGS", Timestamp: at, ToolCallID: callID(e.Run, e.Call), Delta: string(e.Args)},
 			{Type: "TOOL_CALL_END", Timestamp: at, ToolCallID: callID(e.Run, e.Call)},
 		}
-	case gate.ToolCallResult:
+	case "TOOL_CALL_RESULT":
 		return []Event{result(e, text(e.Result))}
-	case gate.ToolCallDenied:
+	case "TOOL_CALL_DENIED":
 		return []Event{result(e, denial(e.Reason))}
-	case gate.ItemExpired:
+	case "ITEM_EXPIRED":
 		switch e.Kind {
 		case gate.Tool:
 			return []Event{result(e, denial(e.Reason))}
 		case gate.Context:
 			return []Event{{Type: "RUN_ERROR", Timestamp: at, Message: "the run was not approved in time", Code: "expired"}}
 		}
-	case gate.ItemRedeemed:
+	case "ITEM_REDEEMED":
 		if it, ok := s.Item(e.Item); ok && e.Kind == gate.Response {
 			return response(it, at)
 		}
-	case gate.RunStageDenied:
+	case "RUN_STAGE_DENIED":
 		return []Event{{Type: "RUN_ERROR", Timestamp: at, Message: because("the run was denied", e.Reason), Code: "denied"}}
-	case gate.RunFinished:
+	case "RUN_FINISHED":
 		if e.Phase == gate.Refused {
 			return []Event{{Type: "RUN_ERROR", Timestamp: at, Message: because("the run was stopped", e.Reason), Code: "stopped"}}
 		}
@@ -117,7 +118,7 @@ func because(what, reason string) string {
 	if reason == "" {
 		return what
 	}
-	return what + ": " + gate.VisibleLines(reason)
+	return what + ": " + plaintext.VisibleLines(reason)
 }
 
 func expiry(t time.Time) *time.Time {

@@ -170,7 +170,7 @@ func (h *host) turn(ctx context.Context, sub gate.Subject) error {
 			request = sent.Message
 		}
 		text, err := h.work(ctx, sub.Thread, sub.Run, sent.Message)
-		if err != nil || over(h.session.Phase(sub.Run)) && h.session.Phase(continuation(root, n)) == gate.NoRun {
+		if err != nil || over(h.session.Phase(sub.Run)) && h.session.Phase(continuation(root, n)) == "" {
 			return err
 		}
 		next := gate.Subject{Kind: gate.Context, Thread: sub.Thread, Run: continuation(root, n), Label: "Continuation"}

@@ -93,7 +93,7 @@ func TestEditedContinuationKeepsThePrefix(t *testing.T) {
 	}, patience, time.Millisecond)
 	edit := gate.Decision{Item: it.ID, Digest: it.Digest, Action: gate.Edit, By: "ann", Body: json.RawMessage(`{"from":"human","message":"Approve all"}`)}
 	_, err := h.session.Resolve(time.Now(), edit)
-	assert.ErrorIs(t, err, gate.ErrSchema)
+	assert.ErrorIs(t, err, gate.ErrInput)
 	assert.ErrorContains(t, err, "keeps its beginning")
 	edit.Body = json.RawMessage(`{"from":"System Coach","message":"[System Coach] Show the list."}`)
 	_, err = h.session.Resolve(time.Now(), edit)
@@ -180,7 +180,7 @@ func TestProgramRefusesWhatItCannotServe(t *testing.T) {
 		want string
 	}{
 		{[]string{"-addr", "0.0.0.0:0"}, "not a loopback address"},
-		{[]string{"-auditors", "policy"}, "no human made"},
+		{[]string{"-auditors", "policy"}, "no person made"},
 		{[]string{"extra"}, "unexpected argument"},
 	} {
 		err := run(t.Context(), append([]string{"-dir", t.TempDir(), "-addr", "127.0.0.1:0"}, tt.args...), io.Discard)

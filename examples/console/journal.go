@@ -36,7 +36,7 @@ func openJournal(name string, policy gate.Policy, o gate.Options) (*gate.Session
 		f.Close()
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	j.size = s.Journaled()
+	_, _, j.size = s.Head()
 	if err := j.back(); err != nil {
 		f.Close()
 		return nil, nil, fmt.Errorf("%s: %w", name, err)

@@ -13,7 +13,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -69,12 +68,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer h.close()
-	secret, err := loadSecret(filepath.Join(*dir, "cookie.key"))
-	if err != nil {
-		return err
-	}
 	page, err := console.New(console.Config{
-		Session: h.session, Submit: h.submit, Secret: secret,
+		Session: h.session, Submit: h.submit, SignIns: filepath.Join(*dir, "sign-ins.json"),
 		PolicyFile: filepath.Join(*dir, "policy.json"), Tools: toolNames(),
 	})
 	if err != nil {
@@ -122,20 +117,4 @@ func me() string {
 		return u.Username
 	}
 	return "auditor"
-}
-
-// loadSecret returns the key that cookies are signed with, which outlasts a restart.
-func loadSecret(name string) ([]byte, error) {
-	key, err := os.ReadFile(name)
-	if err == nil && len(key) >= 32 {
-		return key, nil
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("read the cookies' key: %w", err)
-	}
-	key = []byte(rand.Text() + rand.Text())
-	if err := os.WriteFile(name, key, 0o600); err != nil {
-		return nil, fmt.Errorf("write the cookies' key: %w", err)
-	}
-	return key, nil
 }

@@ -7,38 +7,38 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// command is what a page asks for. T says which of the other fields it uses; who asks is not among them.
+// command is what a page asks for. T says which of the other fields it uses. It does not say who asks.
 type command struct {
-	T  string `json:"t"`  // decide, submit, stop, audited, ask, policy
+	T  string `json:"t"`  // decide, submit, stop, audited, ask, policy, try, suggest, allow
 	ID string `json:"id"` // of the command, for its reply
 
-	// decide
-	Item   string      `json:"item"`
-	Digest string      `json:"digest"`
-	Action gate.Action `json:"action"`
-	Reason string      `json:"reason"`
-	Body   *string     `json:"body"` // edit: the new payload, arguments or a2ui as JSON text; respond: the result
-	Text   *string     `json:"text"` // edit of a response: its new text
+	// decide, suggest, allow
+	Item   string            `json:"item"`
+	Digest string            `json:"digest"`
+	Action gate.Action       `json:"action"`
+	Reason string            `json:"reason"`
+	Body   *string           `json:"body"`   // edit: the new payload, arguments or a2ui as JSON; respond: the result
+	Text   *string           `json:"text"`   // edit of a response: its new text
+	Fields map[string]string `json:"fields"` // edit: in place of body, the values to replace, as JSON
 
-	// submit
+	// submit, stop
 	Thread  string `json:"thread"`
 	Message string `json:"message"`
+	Run     string `json:"run"`
 
-	Run string `json:"run"` // stop
-
-	// ask, policy, audited
+	// audited, ask, policy, try, allow
 	On      bool      `json:"on"`
 	Gate    gate.Kind `json:"gate"`
 	Tool    string    `json:"tool"`
 	Version string    `json:"version"`
-	Rules   string    `json:"rules"`
+	Rules   string    `json:"rules"` // allow: one rule
 }
 
 const (
@@ -48,7 +48,7 @@ const (
 	submitTime = 30 * time.Second
 )
 
-// command does what a page asks for and says what came of it.
+// command does what a page asks for and replies.
 func (c *Console) command(ctx context.Context, name string, data []byte) frame {
 	var cmd command
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -62,107 +62,103 @@ func (c *Console) command(ctx context.Context, name string, data []byte) frame {
 	reply := frame{T: "reply", ID: head(cmd.ID, maxID)}
 	switch {
 	case err != nil:
-		err = refusal{"input", "the message is not one that this console knows; reload the page"}
+		err = refusal{"input", "the console does not know this message; reload the page"}
 	case cmd.ID == "" || len(cmd.ID) > maxID:
 		err = refusal{"input", "a command needs an ID of at most 64 bytes"}
 	default:
-		err = c.do(ctx, name, cmd)
+		reply.Data, err = c.do(ctx, name, cmd)
 	}
 	if err != nil {
-		reply.Error = c.problem(err, cmd.Item)
+		reply.Data, reply.Error = nil, c.problem(err, cmd.Item)
 	}
 	return reply
 }
 
-func (c *Console) do(ctx context.Context, name string, cmd command) error {
-	now := c.cfg.Now()
+func (c *Console) do(ctx context.Context, name string, cmd command) (data any, err error) {
+	now, session := c.cfg.Now(), c.cfg.Session
 	switch cmd.T {
 	case "decide":
-		return c.decide(now, name, cmd)
+		err = c.decide(now, name, cmd)
 	case "submit":
-		return c.submit(ctx, name, cmd)
+		err = c.submit(ctx, name, cmd)
 	case "stop":
-		return c.cfg.Session.StopRun(now, cmd.Run, name, cmd.Reason)
+		err = session.StopRun(now, cmd.Run, name, cmd.Reason)
 	case "audited":
-		return c.cfg.Session.SetAudited(now, name, cmd.On)
+		err = session.SetAudited(now, name, cmd.On)
+	case "suggest":
+		data, err = c.suggest(cmd.Item)
+	case "try":
+		data, err = try(session, cmd.Rules)
 	case "ask":
-		return c.changed(c.rules.ask(now, name, c.cfg.Session, cmd))
+		err = c.rules.ask(now, name, session, cmd)
 	case "policy":
-		return c.changed(c.rules.save(now, name, c.cfg.Session, cmd.Version, cmd.Rules))
+		err = c.rules.save(now, name, session, cmd.Version, cmd.Rules)
+	case "allow":
+		err = c.allow(now, name, cmd)
 	default:
-		return refusal{"input", "there is no such command; reload the page"}
+		err = refusal{"input", "there is no such command; reload the page"}
 	}
-}
-
-// changed lets everybody see new rules, also when they differ in nothing but their layout.
-func (c *Console) changed(err error) error {
-	if err == nil {
-		c.news()
+	if err == nil && cmd.T == "policy" {
+		c.news() // also if only the layout changed
 	}
-	return err
+	return data, err
 }
 
 func (c *Console) decide(now time.Time, name string, cmd command) error {
 	d := gate.Decision{Item: cmd.Item, Digest: cmd.Digest, Action: cmd.Action, By: name, Reason: cmd.Reason}
-	switch cmd.Action {
-	case gate.Edit:
-		it, ok := c.cfg.Session.Item(cmd.Item)
-		switch {
-		case !ok: // Resolve says so
-		case it.Kind == gate.Response:
-			body, err := response(cmd.Text, cmd.Body)
-			if err != nil {
-				return err
-			}
-			d.Body = body
-		case cmd.Body == nil || cmd.Text != nil:
-			return refusal{"input", "an edit needs the new body"}
-		default:
-			d.Body = json.RawMessage(*cmd.Body)
+	var err error
+	switch hasBody := cmd.Body != nil || cmd.Text != nil || cmd.Fields != nil; {
+	case cmd.Action == gate.Edit:
+		if it, ok := c.cfg.Session.Item(cmd.Item); ok { // otherwise Resolve says so
+			d.Body, err = cmd.edit(it)
 		}
-	case gate.Respond:
-		if cmd.Body == nil || cmd.Text != nil {
-			return refusal{"input", "a stand-in result needs a body"}
-		}
+	case cmd.Action == gate.Respond && (cmd.Body == nil || cmd.Text != nil || cmd.Fields != nil):
+		return refusal{"input", "an answer in the tool's place needs a body"}
+	case cmd.Action == gate.Respond:
 		d.Body = json.RawMessage(*cmd.Body)
-	default:
-		if cmd.Body != nil || cmd.Text != nil {
-			return refusal{"input", "only an edit and a stand-in result have a body"}
-		}
+	case hasBody:
+		return refusal{"input", "only an edit and an answer in the tool's place have a body"}
 	}
-	_, err := c.cfg.Session.Resolve(now, d)
+	if err == nil {
+		_, err = c.cfg.Session.Resolve(now, d)
+	}
 	return err
 }
 
-// response builds the body of a response from its two parts. The a2ui must be one JSON value by itself, or it could bring
-// a text of its own.
-func response(text, a2ui *string) (json.RawMessage, error) {
-	if text == nil {
-		return nil, refusal{"input", "an edit of a response needs its text"}
-	}
-	var b bytes.Buffer
-	b.WriteString(`{"text":`)
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(*text); err != nil {
-		return nil, err
-	}
-	if a2ui != nil && strings.TrimSpace(*a2ui) != "" {
-		if !json.Valid([]byte(*a2ui)) {
-			return nil, refusal{"body", "the interface part is not valid JSON"}
+// edit returns the new body of an item. Text that a person did not touch stays as it was.
+func (cmd command) edit(it gate.Item) (json.RawMessage, error) {
+	switch {
+	case it.Kind == gate.Response && cmd.Text != nil && cmd.Fields == nil:
+		text, a2ui := answerOf(it.Body)
+		if *cmd.Text != typable(text) {
+			text = *cmd.Text
 		}
-		b.WriteString(`,"a2ui":`)
-		b.WriteString(*a2ui)
+		if cmd.Body != nil && !plaintext.IsBlank(*cmd.Body) {
+			// It must be one JSON value by itself. Otherwise it could bring another text.
+			if a2ui = json.RawMessage(*cmd.Body); !json.Valid(a2ui) {
+				return nil, refusal{"input", "the interface part is not valid JSON"}
+			}
+		} else if cmd.Body != nil {
+			a2ui = nil
+		}
+		list := []member{{"text", json.RawMessage(quoted(text))}}
+		if a2ui != nil {
+			list = append(list, member{"a2ui", a2ui})
+		}
+		return object(list), nil
+	case it.Kind != gate.Response && cmd.Fields != nil && cmd.Body == nil && cmd.Text == nil:
+		return patch(it.Body, cmd.Fields)
+	case it.Kind != gate.Response && cmd.Body != nil && cmd.Text == nil && cmd.Fields == nil:
+		return json.RawMessage(*cmd.Body), nil
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return nil, refusal{"input", "an edit needs the new body: the text of a response, fields, or JSON"}
 }
 
 func (c *Console) submit(ctx context.Context, name string, cmd command) error {
 	switch {
 	case c.cfg.Submit == nil:
 		return refusal{"illegal", "this console takes no messages"}
-	case strings.TrimSpace(cmd.Message) == "":
+	case plaintext.IsBlank(cmd.Message):
 		return refusal{"input", "write something first"}
 	case len(cmd.Message) > maxMessage:
 		return refusal{"input", fmt.Sprintf("a message has at most %d KB", maxMessage>>10)}
@@ -177,7 +173,7 @@ func (c *Console) submit(ctx context.Context, name string, cmd command) error {
 	return nil
 }
 
-// refusal is an error that is the page's own.
+// refusal is an error for the page.
 type refusal struct{ code, message string }
 
 func (r refusal) Error() string { return r.message }
@@ -188,11 +184,10 @@ var codes = []struct {
 	code string
 }{
 	{gate.ErrDecided, "decided"}, {gate.ErrStale, "stale"}, {gate.ErrExpired, "expired"}, {gate.ErrUnknown, "unknown"},
-	{gate.ErrPolicy, "policy"}, {gate.ErrSchema, "schema"}, {gate.ErrBody, "body"}, {gate.ErrInput, "input"},
-	{gate.ErrIllegal, "illegal"}, {gate.ErrJournal, "journal"},
+	{gate.ErrDenied, "policy"}, {gate.ErrInput, "input"}, {gate.ErrIllegal, "illegal"}, {gate.ErrJournal, "journal"},
 }
 
-// problem words an error for a human. Who was first is what they want to know most.
+// problem words an error for a person. What they want to know most is who was first.
 func (c *Console) problem(err error, item string) *problem {
 	if r, ok := errors.AsType[refusal](err); ok {
 		return &problem{r.code, r.message}
@@ -208,22 +203,15 @@ func (c *Console) problem(err error, item string) *problem {
 	if it, ok := c.cfg.Session.Item(item); ok && code == "decided" {
 		switch by := line(it.By, maxName); {
 		case it.Status == gate.Withdrawn:
-			message = "Too late: the run has ended, so nothing waits here any more."
+			message = "Too late: the run has ended."
 		case by != "":
-			message = fmt.Sprintf("Already decided: %s by %s%s.", past[it.Action], by, at(it.Decided))
+			message = fmt.Sprintf("Already decided: %s by %s at %s UTC.", past[it.Action], by, it.Decided.Format(time.TimeOnly))
 		}
 	}
 	return &problem{code, message}
 }
 
 var past = map[gate.Action]string{
-	gate.Approve: "approved", gate.Edit: "edited and approved", gate.Deny: "denied", gate.Respond: "answered", gate.Stop: "stopped",
-	"": "decided",
-}
-
-func at(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(" at 15:04:05 UTC")
+	gate.Approve: "approved", gate.Edit: "edited and approved", gate.Deny: "denied", gate.Respond: "answered",
+	gate.Stop: "stopped", "": "decided",
 }

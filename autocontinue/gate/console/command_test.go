@@ -76,7 +76,7 @@ func TestProblemsAreToldApart(t *testing.T) {
 	stale := decision(it, "approve")
 	stale["digest"] = strings.Repeat("0", len(it.Digest))
 	assert.Equal(t, "stale", ann.ask(stale).Code)
-	for _, tt := range []struct{ body, code string }{{`{"n":1,"n":2}`, "body"}, {`{"n":`, "body"}, {`[]`, "body"}} {
+	for _, tt := range []struct{ body, code string }{{`{"n":1,"n":2}`, "input"}, {`{"n":`, "input"}, {`[]`, "input"}} {
 		cmd := decision(it, "edit")
 		cmd["body"] = tt.body
 		assert.Equal(t, tt.code, ann.ask(cmd).Code, tt.body)
@@ -112,7 +112,7 @@ func TestResponseIsEditedByItsParts(t *testing.T) {
 
 	b := d.bodiesOf(it, "&all=1")
 	assert.Equal(t, `one`+"\n"+`two \u202e\u200bhidden\x1b`, b.Text.Text)
-	assert.Equal(t, writable{"one\ntwo hidden", 3}, *b.Write)
+	assert.Equal(t, editing{Text: "one\ntwo hidden", JSON: "{\n  \"k\": 1.10\n}"}, *b.Write)
 	assert.Equal(t, "{\n  \"k\": 1.10\n}", b.Body.Text)
 
 	p := d.open(d.enter("ann"), "")
@@ -121,7 +121,7 @@ func TestResponseIsEditedByItsParts(t *testing.T) {
 	cmd["text"] = `<b>"three"</b>`
 	for _, bad := range []string{`1,"text":"other"`, `{"k":1}}`, `{`} {
 		cmd["body"] = bad
-		assert.Equal(t, "body", p.ask(cmd).Code, bad)
+		assert.Equal(t, "input", p.ask(cmd).Code, bad)
 	}
 	cmd["body"] = b.Body.Text
 	require.Nil(t, p.ask(cmd))

@@ -8,7 +8,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// DefaultPath is where a console is mounted when its Config names no other place.
+// DefaultPath is where a console is mounted if its Config names no other place.
 const DefaultPath = "/coach_audit"
 
 // Config is what a host gives to [New].
@@ -16,34 +16,38 @@ type Config struct {
 	// Session is what the page shows and decides. Required.
 	Session *gate.Session
 
-	// Submit hands a message that a human wrote in the chat to the host, which stages a run for it; [Auditor] tells who
-	// wrote it. It returns when the message is taken, not when it is answered, and its error is shown to the writer. It is
-	// called concurrently. nil makes the chat read-only.
+	// Submit takes a message that a person wrote in the chat. The host proposes the context of a run for it; [Auditor]
+	// tells who wrote it. Submit returns when it has the message, not when the agent has answered. The page shows its error
+	// to the writer. Submit is called concurrently. nil makes the chat read-only.
 	Submit func(ctx context.Context, thread, message string) error
 
 	// Path is where the handler is mounted, without a slash at its end. Empty is DefaultPath.
 	Path string
 
-	// Hosts are the names, without port, under which the console may be asked for. Empty are localhost and the loopback
-	// addresses, and then whoever asks must be on this machine too. With names it is the host's part to serve TLS.
+	// Hosts are the names, without port, that the console answers to. Empty are localhost and the loopback addresses; then
+	// the console answers to this machine only. A host that gives names must serve TLS.
 	Hosts []string
 
-	// Secret signs the cookies: at least 32 bytes that nobody else knows. The same secret after a restart keeps everybody
-	// signed in. nil is a random one.
-	Secret []byte
+	// SignIns is the file that keeps who is signed in, so that a restart signs nobody in or out. Its folder must exist.
+	// Empty forgets everybody at the end.
+	SignIns string
 
-	// PolicyFile keeps the rules that are edited on the page; New applies what it holds, and writes it when it is not
-	// there. Its folder must exist. Empty keeps the rules in the session alone.
+	// PolicyFile is the file that keeps the rules that people edit on the page. New applies its content, or writes it if it
+	// does not exist. Its folder must exist. Empty keeps the rules in the session alone.
 	PolicyFile string
 
-	// Tools are those of the host, for the checkboxes. Tools that a rule names exactly are added.
+	// Tools are the host's tools, for the checkboxes. The page adds tools that a rule names exactly.
 	Tools []string
+
+	// Schema returns a JSON Schema of a subject's body, or nil. The page takes from its properties the labels (title),
+	// help (description), types (type) and choices (enum) of the fields that a person edits. It checks nothing.
+	Schema func(gate.Subject) json.RawMessage
 
 	// Thread is the conversation that the chat begins with. Empty is "main".
 	Thread string
 
-	// Message says who speaks to the agent with a context, and what: the speaker is "human", or any other word to show
-	// instead. nil reads the strings "from" and "message" of the payload. It is called concurrently.
+	// Message returns who speaks to the agent with a context, and what. The page shows "human" as the human, and any other
+	// word as it is. nil reads the strings "from" and "message" of the payload. It is called concurrently.
 	Message func(payload json.RawMessage) (from, text string)
 
 	// Now is the clock. nil is time.Now.
@@ -52,13 +56,13 @@ type Config struct {
 
 type auditorKey struct{}
 
-// Auditor returns the name of the human on whose behalf Config.Submit was called. It is empty elsewhere.
+// Auditor returns the name of the person for whom Config.Submit is called. It is empty elsewhere.
 func Auditor(ctx context.Context) string {
 	name, _ := ctx.Value(auditorKey{}).(string)
 	return name
 }
 
-// plainMessage is what Config.Message is by default.
+// plainMessage is Config.Message by default.
 func plainMessage(payload json.RawMessage) (from, text string) {
 	var p struct {
 		From    string `json:"from"`

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -16,28 +17,29 @@ import (
 // Console is the handler. It is safe for concurrent use.
 type Console struct {
 	cfg      Config
-	doors    doors
+	signIns  *signIns
 	view     *view
 	rules    *rules
 	unwatch  func()
 	mux      *http.ServeMux
-	logins   *bucket
 	limits   limits
-	history  string // names what the numbers of events count in
+	logins   *bucket // wrong tokens
+	history  string  // names what the numbers of events count in
 	ending   chan struct{}
 	endOnce  sync.Once
-	handlers sync.WaitGroup // sockets that are open
+	handlers sync.WaitGroup // open sockets
 
 	mu      sync.Mutex
 	clients map[*client]struct{}
-	sockets map[string]int   // open, by name
+	sockets map[string]int   // open sockets, by name
 	paces   map[string]*pace // by name
 }
 
-// limits bound what a client can ask of the server; tests make them small.
+// limits bound what a client can ask of the server.
 type limits struct {
 	message int64         // bytes of one message of a page
-	write   time.Duration // a client that takes longer to read one frame is dropped
+	read    time.Duration // to read one request
+	write   time.Duration // to write one frame
 	beat    time.Duration // between signs of life
 	backlog int           // frames kept for those who come back
 	sockets int           // in all; one name may have half of them
@@ -46,7 +48,8 @@ type limits struct {
 }
 
 var defaultLimits = limits{
-	message: 20 << 20, // an edit of the largest body, every byte of it escaped once
+	message: 20 << 20, // an edit of the largest body, with every byte escaped once
+	read:    15 * time.Second,
 	write:   15 * time.Second,
 	beat:    15 * time.Second,
 	backlog: 1000,
@@ -57,34 +60,28 @@ var defaultLimits = limits{
 
 var goodPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
-// New checks the configuration and returns a handler for its Path and all below. The rules of Config.PolicyFile are
-// applied to the session when they differ from those it has.
-func New(cfg Config) (*Console, error) { return newConsole(cfg, defaultLimits) }
+// New checks the configuration and returns a handler for its Path and all below. If Config.PolicyFile has other rules than
+// the session, New applies them.
+func New(cfg Config) (*Console, error) {
+	c, err := newConsole(cfg, defaultLimits)
+	if err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	return c, nil
+}
 
 func newConsole(cfg Config, l limits) (*Console, error) {
 	if cfg.Session == nil {
-		return nil, errors.New("console: Config.Session is missing")
+		return nil, errors.New("Config.Session is missing")
 	}
-	if cfg.Path == "" {
-		cfg.Path = DefaultPath
-	}
+	cfg.Path, cfg.Thread = cmp.Or(cfg.Path, DefaultPath), cmp.Or(cfg.Thread, "main")
 	if !goodPath.MatchString(cfg.Path) {
-		return nil, fmt.Errorf("console: path %q: write it like %s, with a slash before each part and none at the end", cfg.Path, DefaultPath)
+		return nil, fmt.Errorf("path %q: write it like %s, with a slash before each part and none at the end", cfg.Path, DefaultPath)
 	}
 	for _, h := range cfg.Hosts {
 		if h == "" || h != strings.ToLower(h) || strings.ContainsAny(h, "/ *[]") || strings.Count(h, ":") == 1 {
-			return nil, fmt.Errorf("console: host %q: give a lower-case name or address without scheme, port or wildcard", h)
+			return nil, fmt.Errorf("host %q: give a lower-case name or address without scheme, port or wildcard", h)
 		}
-	}
-	if cfg.Secret == nil {
-		cfg.Secret = make([]byte, 32)
-		rand.Read(cfg.Secret)
-	}
-	if len(cfg.Secret) < 32 {
-		return nil, fmt.Errorf("console: a secret of %d bytes is too short: it needs 32", len(cfg.Secret))
-	}
-	if cfg.Thread == "" {
-		cfg.Thread = "main"
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -92,33 +89,32 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 	if cfg.Message == nil {
 		cfg.Message = plainMessage
 	}
+	signIns, err := loadSignIns(cfg.SignIns, cfg.Now())
+	if err != nil {
+		return nil, err
+	}
 	rules, err := loadRules(cfg.PolicyFile, cfg.Tools, cfg.Session, cfg.Now())
 	if err != nil {
-		return nil, fmt.Errorf("console: %w", err)
+		return nil, err
 	}
 	c := &Console{
-		cfg:     cfg,
-		doors:   doors{secret: cfg.Secret, path: cfg.Path, now: cfg.Now},
-		rules:   rules,
-		limits:  l,
+		cfg: cfg, signIns: signIns, rules: rules, limits: l, history: rand.Text(),
 		logins:  newBucket(1, 40, cfg.Now()),
 		ending:  make(chan struct{}),
-		clients: make(map[*client]struct{}),
-		sockets: make(map[string]int), paces: make(map[string]*pace),
-		history: rand.Text(),
+		clients: make(map[*client]struct{}), sockets: make(map[string]int), paces: make(map[string]*pace),
 	}
-	c.view = newView(cfg.Session, cfg.Message, l.backlog)
+	c.view = &view{session: cfg.Session, message: cfg.Message, backlog: l.backlog}
 	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.news() })
 	c.view.advance()
 	c.mux = c.routes()
 	return c, nil
 }
 
-// Path returns where the handler is to be mounted: at Path and at Path with a slash.
+// Path returns where the host mounts the handler: at Path, and at Path with a slash.
 func (c *Console) Path() string { return c.cfg.Path }
 
-// Close ends all sockets and waits for them. A server that is shut down does not close them by itself. The handler
-// answers later requests with an error; the session is left as it is.
+// Close ends all sockets and waits for them, which a shutdown of the server does not do. Later requests get an error. The
+// session stays as it is.
 func (c *Console) Close() error {
 	c.endOnce.Do(func() {
 		c.unwatch()
@@ -142,30 +138,31 @@ func (c *Console) closed() bool {
 // ServeHTTP serves the page, its data and its socket.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
+	// A client that sends its request slowly, or does not read the answer, is dropped. A socket has its own limits.
+	conn := http.NewResponseController(w)
+	conn.SetReadDeadline(time.Now().Add(c.limits.read))
+	conn.SetWriteDeadline(time.Now().Add(c.limits.read + 2*c.limits.write))
 	if c.closed() {
 		refuse(w, http.StatusServiceUnavailable, "closed", "the console is shutting down")
-		return
-	}
-	if why := c.stranger(r); why != "" {
+	} else if why := c.refusal(r); why != "" {
 		refuse(w, http.StatusForbidden, "forbidden", why)
-		return
+	} else {
+		c.mux.ServeHTTP(w, r)
 	}
-	c.mux.ServeHTTP(w, r)
 }
 
 func (c *Console) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	p := c.cfg.Path
-	mux.HandleFunc("GET "+p, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, p+"/", http.StatusMovedPermanently)
-	})
+	mux.Handle("GET "+p, http.RedirectHandler(p+"/", http.StatusMovedPermanently))
 	mux.HandleFunc("GET "+p+"/{$}", servePage)
 	mux.HandleFunc("GET "+p+"/page/{file}", servePage)
 	mux.HandleFunc("POST "+p+"/login", c.login)
 	mux.HandleFunc("POST "+p+"/logout", c.logout)
-	mux.HandleFunc("GET "+p+"/me", c.known(c.me))
-	mux.HandleFunc("GET "+p+"/item", c.known(c.item))
-	mux.HandleFunc("GET "+p+"/ws", c.known(c.socket))
+	mux.HandleFunc("GET "+p+"/me", c.signedIn(c.me))
+	mux.HandleFunc("GET "+p+"/item", c.signedIn(c.item))
+	mux.HandleFunc("GET "+p+"/events", c.signedIn(c.events))
+	mux.HandleFunc("GET "+p+"/ws", c.signedIn(c.socket))
 	return mux
 }
 

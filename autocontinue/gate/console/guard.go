@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// contentPolicy lets the page load its own files and talk to its own server, nothing else; with trusted types no script
-// can turn text into markup, ours included.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
-	"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+// contentPolicy lets the page load its own files and talk to its own server, and nothing else. With trusted types, no
+// script can turn text into markup, not even ours.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", contentPolicy)
@@ -26,16 +26,16 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// stranger says why a request has no business here, whoever sent it; it is empty for one that may be looked at.
-func (c *Console) stranger(r *http.Request) string {
+// refusal says why the console does not answer a request, whoever sent it; empty if it does.
+func (c *Console) refusal(r *http.Request) string {
 	name := hostname(r.Host)
 	if len(c.cfg.Hosts) == 0 {
 		if !loopback(name) {
-			// A name that an attacker makes point at 127.0.0.1 brings a browser here with the attacker's page.
-			return "this console answers to localhost and 127.0.0.1 only; a host that serves it elsewhere names the place in Config.Hosts"
+			// An attacker's name can point at 127.0.0.1: then the attacker's page would be of the same origin.
+			return "this console answers to localhost and 127.0.0.1 only; to serve it elsewhere, set Config.Hosts"
 		}
 		if peer, _, err := net.SplitHostPort(r.RemoteAddr); err != nil || !loopback(peer) {
-			return "this console answers to this machine only; a host that serves others names itself in Config.Hosts"
+			return "this console answers to this machine only; to serve others, set Config.Hosts"
 		}
 	} else if !slices.Contains(c.cfg.Hosts, name) {
 		return "this console does not answer to that host name"
@@ -51,7 +51,7 @@ func (c *Console) stranger(r *http.Request) string {
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
 	case "", "same-origin", "none":
 	default:
-		// A link from elsewhere may open the page, which shows nothing by itself.
+		// A link elsewhere may open the page, which shows nothing by itself.
 		if changes || r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 			return "a page of another site may not ask this"
 		}
@@ -61,13 +61,10 @@ func (c *Console) stranger(r *http.Request) string {
 
 func sameOrigin(origin string, r *http.Request) bool {
 	u, err := url.Parse(origin)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || r.TLS != nil) {
 		return false
 	}
-	if r.TLS != nil && u.Scheme != "https" {
-		return false
-	}
-	return strings.EqualFold(u.Host, r.Host)
+	return u.User == nil && u.Path == "" && u.RawQuery == "" && u.Fragment == "" && strings.EqualFold(u.Host, r.Host)
 }
 
 // hostname returns the host of a Host header in lower case, without port and brackets.
@@ -92,7 +89,7 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 func answer(w http.ResponseWriter, status int, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		status, data = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the answer could not be written"}}`)
+		status, data = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"no answer"}}`)
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)

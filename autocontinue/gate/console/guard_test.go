@@ -3,8 +3,12 @@ package console
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +84,7 @@ func TestTokenIsExchangedForACookie(t *testing.T) {
 		return resp.StatusCode
 	}
 	assert.Equal(t, http.StatusOK, me())
-	d.clock.add(stay + time.Second)
+	d.clock.add(signInTime + time.Second)
 	assert.Equal(t, http.StatusUnauthorized, me(), "a cookie ends")
 }
 
@@ -188,17 +192,99 @@ func TestCookieOfAPageServedByTLSIsSecure(t *testing.T) {
 	assert.True(t, w.Result().Cookies()[0].Secure)
 }
 
-func TestCookieOutlivesTheConsoleThatHasItsSecret(t *testing.T) {
-	secret := []byte(strings.Repeat("s", 32))
-	keep := func(c *Config, _ *limits) { c.Secret = secret }
-	before, after, other := serve(t, keep), serve(t, keep), serve(t)
-	resp, _ := answerTo(t, http.DefaultClient, before.request(http.MethodPost, "/login", `{"token":"`+before.token("ann")+`"}`))
-	ck := resp.Cookies()[0]
-	for d, want := range map[*desk]int{after: http.StatusOK, other: http.StatusUnauthorized} {
-		r := d.request(http.MethodGet, "/me", "")
-		r.AddCookie(&http.Cookie{Name: cookieName(r), Value: ck.Value})
-		resp, _ := answerTo(t, http.DefaultClient, r)
+// restarted serves a new console with the sign-ins of another, for other people.
+func restarted(t *testing.T, file string, names ...string) *desk {
+	t.Helper()
+	d := serve(t, func(c *Config, _ *limits) { c.SignIns = file })
+	for _, name := range names {
+		d.token(name)
+	}
+	return d
+}
+
+// meWith returns the status of a request with a cookie.
+func (d *desk) meWith(ck *http.Cookie) int {
+	d.t.Helper()
+	r := d.request(http.MethodGet, "/me", "")
+	r.AddCookie(&http.Cookie{Name: cookieName(r), Value: ck.Value})
+	resp, _ := answerTo(d.t, http.DefaultClient, r)
+	return resp.StatusCode
+}
+
+// cookieOf signs somebody in.
+func (d *desk) cookieOf(name string) *http.Cookie {
+	d.t.Helper()
+	resp, body := answerTo(d.t, http.DefaultClient, d.request(http.MethodPost, "/login", `{"token":"`+d.token(name)+`"}`))
+	require.Equal(d.t, http.StatusOK, resp.StatusCode, body)
+	return resp.Cookies()[0]
+}
+
+func TestSignInsSurviveARestart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sign-ins.json")
+	d := restarted(t, file)
+	ann, ben, cleo := d.cookieOf("ann"), d.cookieOf("ben"), d.cookieOf("cleo")
+	out := d.request(http.MethodPost, "/logout", "")
+	out.AddCookie(&http.Cookie{Name: cookieName(out), Value: cleo.Value})
+	resp, _ := answerTo(t, http.DefaultClient, out)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.NotContains(t, string(data), ann.Value, "who reads the file cannot come in")
+
+	again := restarted(t, file, "ann", "cleo") // ben was removed
+	assert.Equal(t, http.StatusOK, again.meWith(ann))
+	assert.Equal(t, http.StatusUnauthorized, again.meWith(ben), "a removed auditor stays out")
+	assert.Equal(t, http.StatusUnauthorized, again.meWith(cleo), "a sign-out holds")
+	again.clock.add(signInTime)
+	assert.Equal(t, http.StatusUnauthorized, again.meWith(ann))
+
+	assert.Equal(t, http.StatusUnauthorized, restarted(t, "", "ann").meWith(ann), "another console")
+	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))
+	_, err = New(Config{Session: d.session, SignIns: file})
+	assert.ErrorContains(t, err, "remove the file")
+}
+
+func TestLinkWorksOnce(t *testing.T) {
+	d := serve(t)
+	body := `{"token":"` + d.token("ann") + `"}`
+	for _, want := range []int{http.StatusOK, http.StatusUnauthorized, http.StatusUnauthorized} {
+		resp, text := answerTo(t, http.DefaultClient, d.request(http.MethodPost, "/login", body))
 		assert.Equal(t, want, resp.StatusCode)
+		if want != http.StatusOK {
+			assert.Contains(t, text, "A link works once")
+		}
+	}
+}
+
+func TestNobodyBecomesAnotherPersonSilently(t *testing.T) {
+	d := serve(t)
+	ann := d.enter("ann")
+	token := d.token("ben")
+	name := func() string {
+		_, body := answerTo(t, ann, d.request(http.MethodGet, "/me", ""))
+		return body
+	}
+	resp, body := answerTo(t, ann, d.request(http.MethodPost, "/login", `{"token":"`+token+`"}`))
+	assert.Equal(t, http.StatusConflict, resp.StatusCode)
+	assert.Contains(t, body, "signed in as ann. The link is for ben.")
+	assert.Equal(t, `{"name":"ann"}`, name())
+	resp, _ = answerTo(t, ann, d.request(http.MethodPost, "/login", `{"token":"`+token+`","switch":true}`))
+	assert.Equal(t, http.StatusOK, resp.StatusCode, "the link was not used up by the question")
+	assert.Equal(t, `{"name":"ben"}`, name())
+}
+
+// A client that sends its request byte by byte is not waited for.
+func TestSlowRequestsAreDropped(t *testing.T) {
+	d := serve(t, func(_ *Config, l *limits) { l.read = 50 * time.Millisecond })
+	for _, path := range []string{"/login", "/logout", "/nothing"} {
+		conn, err := net.Dial("tcp", d.server.Listener.Addr().String())
+		require.NoError(t, err)
+		defer conn.Close()
+		host := d.server.Listener.Addr().String()
+		fmt.Fprintf(conn, "POST /coach_audit%s HTTP/1.1\r\nHost: %s\r\nOrigin: http://%s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path, host, host)
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+		_, err = io.ReadAll(conn) // until the server closes it
+		require.NoError(t, err, path)
 	}
 }
 
@@ -317,7 +403,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		{Config{Session: s, Path: "/audit/"}, "none at the end"},
 		{Config{Session: s, Hosts: []string{"https://x"}}, "without scheme"},
 		{Config{Session: s, Hosts: []string{"x:80"}}, "without scheme, port"},
-		{Config{Session: s, Secret: []byte("short")}, "too short"},
+		{Config{Session: s, SignIns: "/nowhere/at/all"}, "sign-ins in /nowhere"},
 	} {
 		_, err := New(tt.cfg)
 		assert.ErrorContains(t, err, tt.want)

@@ -2,21 +2,22 @@ package console
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"strconv"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// itemBody is all of an item: what a page shows of the one that is selected.
+// itemBody is all of an item: what a page shows of the item that is selected.
 type itemBody struct {
-	Item   itemView  `json:"item"`
-	Body   part      `json:"body"` // the payload, the arguments, or the a2ui of a response
-	Text   *part     `json:"text,omitempty"`
-	Edited *part     `json:"edited,omitempty"` // what replaced Body
-	Final  *part     `json:"final,omitempty"`  // what replaced Text
-	Result *part     `json:"result,omitempty"`
-	Write  *writable `json:"write,omitempty"` // of a response that is asked for whole
+	Item   itemView `json:"item"`
+	Body   part     `json:"body"` // the payload, the arguments, or the a2ui of a response; short values first
+	Text   *part    `json:"text,omitempty"`
+	Edited *part    `json:"edited,omitempty"` // what replaced Body
+	Final  *part    `json:"final,omitempty"`  // what replaced Text
+	Result *part    `json:"result,omitempty"`
+	Write  *editing `json:"write,omitempty"` // of an item that is asked for whole
 }
 
 // part is text to show, or the beginning of it.
@@ -26,10 +27,11 @@ type part struct {
 	Cut  bool   `json:"cut,omitempty"`
 }
 
-// writable is the text of a response to begin an edit with.
-type writable struct {
-	Text    string `json:"text"`
-	Without int    `json:"without,omitempty"` // characters left out since nobody could see them
+// editing is what an edit begins with.
+type editing struct {
+	Text   string  `json:"text,omitempty"`   // of a response
+	JSON   string  `json:"json,omitempty"`   // the payload, the arguments, or the a2ui of a response
+	Fields []field `json:"fields,omitempty"` // the same, if it is flat enough for a form
 }
 
 // firstLook is how many bytes of a body are sent before somebody asks for all of it.
@@ -39,7 +41,7 @@ const firstLook = 64 << 10
 func (c *Console) item(w http.ResponseWriter, r *http.Request, _ visitor) {
 	it, ok := c.cfg.Session.Item(r.URL.Query().Get("id"))
 	if !ok {
-		refuse(w, http.StatusNotFound, "unknown", "the session has no such item any more; its run ended long ago")
+		refuse(w, http.StatusNotFound, "unknown", "the session no longer has this item; its run ended long ago")
 		return
 	}
 	all, _ := strconv.ParseBool(r.URL.Query().Get("all"))
@@ -49,38 +51,41 @@ func (c *Console) item(w http.ResponseWriter, r *http.Request, _ visitor) {
 func (c *Console) bodies(it gate.Item, all bool) itemBody {
 	limit := firstLook
 	if all {
-		limit = int(^uint(0) >> 1)
+		limit = math.MaxInt
 	}
-	text := func(s string) *part {
-		p := part{Text: shown(s, limit), Size: len(s), Cut: len(s) > limit}
-		return &p
-	}
+	text := func(s string) *part { return &part{shown(s, limit), len(s), len(s) > limit} }
 	value := func(v json.RawMessage) *part {
 		if v == nil {
 			return nil
 		}
 		s := pretty(v)
-		p := part{Text: head(s, limit), Size: len(s), Cut: len(s) > limit}
-		return &p
+		return &part{head(s, limit), len(s), len(s) > limit}
 	}
 	out := itemBody{Item: showItem(it, c.cfg.Message), Result: value(it.Result)}
-	if it.Kind != gate.Response {
-		out.Body = *value(it.Body)
-		out.Edited = value(it.Edited)
-		return out
+	words, body, edited := "", it.Body, it.Edited
+	if it.Kind == gate.Response {
+		words, body = answerOf(it.Body)
+		out.Text = text(words)
+		if it.Edited != nil {
+			var final string
+			final, edited = answerOf(it.Edited)
+			out.Final = text(final)
+		}
 	}
-	words, a2ui := answerOf(it.Body)
-	out.Text = text(words)
-	if p := value(a2ui); p != nil {
-		out.Body = *p
+	if it.Status == gate.Pending && body != nil {
+		out.Body = *value(shortFirst(body))
+	} else if body != nil {
+		out.Body = *value(body) // in the order of what replaced it
 	}
-	if it.Edited != nil {
-		words, a2ui := answerOf(it.Edited)
-		out.Final, out.Edited = text(words), value(a2ui)
-	}
+	out.Edited = value(edited)
 	if all {
-		t, without := typable(words)
-		out.Write = &writable{t, without}
+		out.Write = &editing{Text: typable(words)}
+		if body != nil {
+			out.Write.JSON = pretty(body)
+		}
+		if it.Kind != gate.Response {
+			out.Write.Fields = c.fields(it)
+		}
 	}
 	return out
 }

@@ -34,3 +34,19 @@ func (b *bucket) take(now time.Time) bool {
 	b.left--
 	return true
 }
+
+// pace bounds how often a name may ask, over all of its pages. There are no more names than were invited.
+func (c *Console) pace(name string) *pace {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.paces[name]
+	if p == nil {
+		now := c.cfg.Now()
+		p = &pace{
+			logins: newBucket(1, 40, now), requests: newBucket(c.limits.rate, 5*c.limits.burst, now),
+			commands: newBucket(c.limits.rate, c.limits.burst, now),
+		}
+		c.paces[name] = p
+	}
+	return p
+}

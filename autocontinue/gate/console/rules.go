@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,31 +14,34 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// byFile is who the journal says changed the policy when a file brought other rules than the session had.
+// byFile is whom the journal names when a file brought other rules than the session had.
 const byFile = "policy file"
 
-// rules are the session's policy as a text that people edit. The text is kept as they wrote it; its version is its hash,
-// so that a file changed by hand is another version too.
+const maxRules = 256 << 10 // bytes
+
+// rules are the session's policy as a text that people edit, kept as they wrote it. The version of the text is its hash.
 type rules struct {
 	file  string // "" is none
 	tools []string
 
-	mu   sync.Mutex
-	text string
-	same []byte // the canonical form of text, to see that the session's policy is still this one
+	mu      sync.Mutex
+	text    string
+	policy  string      // what text says, as JSON without white space
+	current gate.Policy // the session's, when policy was written
 
-	seen  []byte   // the canonical form that boxes were made of
-	boxes settings // Gates and Tools alone: every page asks for them at every event
+	seen  string   // the policy that boxes were made of
+	boxes settings // Gates, Tools and Warnings alone: every page asks for them at every event
 }
 
 // settings are the rules as the page shows them.
 type settings struct {
-	Version string `json:"version"`
-	Rules   string `json:"rules"`
-	Kept    bool   `json:"kept"` // in a file
-	Audited bool   `json:"audited"`
-	Gates   []box  `json:"gates"`
-	Tools   []box  `json:"tools"`
+	Version  string   `json:"version"`
+	Rules    string   `json:"rules"`
+	Kept     bool     `json:"kept"` // in a file
+	Audited  bool     `json:"audited"`
+	Gates    []box    `json:"gates"`
+	Tools    []box    `json:"tools"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // box is one checkbox: what the policy says about a gate or a tool.
@@ -50,27 +52,30 @@ type box struct {
 	Unless []string  `json:"unless,omitempty"` // the rules with conditions that are stricter
 }
 
+// rule is what the console reads of a rule; the gate reads all of it.
+type rule struct {
+	Tool   string          `json:"tool,omitempty"`
+	Gate   gate.Kind       `json:"gate,omitempty"`
+	Thread string          `json:"thread,omitempty"`
+	When   json.RawMessage `json:"when,omitempty"`
+	Then   gate.Then       `json:"then"`
+}
+
 func (s settings) stamp() string { return fmt.Sprint(s.Version, s.Audited) }
 
-// loadRules reads the file and applies it to the session, or writes what the session has to the file.
+// loadRules reads the file and applies it to the session, or writes the rules of the session to the file.
 func loadRules(file string, tools []string, s *gate.Session, now time.Time) (*rules, error) {
 	r := &rules{file: file, tools: slices.Clone(tools)}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.follow(s)
 	if file == "" {
 		return r, nil
 	}
-	data, err := readRules(file)
+	data, err := readFile(file, maxRules)
 	if err != nil {
 		return nil, fmt.Errorf("read the policy file: %w", err)
 	}
 	if data == nil {
-		p, err := prepare(file, []byte(r.text))
-		if err == nil {
-			err = p.commit()
-		}
-		if err != nil {
+		if err := replaceFile(file, []byte(r.text)); err != nil {
 			return nil, fmt.Errorf("write the policy file: %w", err)
 		}
 		return r, nil
@@ -79,31 +84,31 @@ func loadRules(file string, tools []string, s *gate.Session, now time.Time) (*ru
 	if err != nil {
 		return nil, fmt.Errorf("policy file %s: %w", file, err)
 	}
-	if same := canonical(p); !bytes.Equal(same, r.same) {
+	if jsonOf(p) != r.policy {
 		if err := s.SetPolicy(now, byFile, p); err != nil {
-			return nil, fmt.Errorf("apply the policy file: %w", err)
+			return nil, fmt.Errorf("apply the policy file %s: %w", file, err)
 		}
-		r.same = same
 	}
-	r.text = string(data)
+	r.text, r.policy = string(data), jsonOf(p)
 	return r, nil
 }
 
-func canonical(p gate.Policy) []byte {
-	data, err := json.Marshal(p.Rules())
-	if err != nil {
-		return nil
-	}
-	return data
+func jsonOf(p gate.Policy) string {
+	data, _ := p.MarshalJSON() // it does not fail
+	return string(data)
 }
 
-// follow takes over the session's policy when the host changed it.
+// follow takes over the session's policy if the host changed it.
 func (r *rules) follow(s *gate.Session) gate.Policy {
 	p := s.Policy()
-	if same := canonical(p); r.text == "" || !bytes.Equal(same, r.same) {
+	if r.text != "" && p == r.current {
+		return p
+	}
+	r.current = p
+	if policy := jsonOf(p); r.text == "" || policy != r.policy {
 		var each []json.RawMessage
-		json.Unmarshal(same, &each)
-		r.text, r.same = layOut(each), same
+		json.Unmarshal([]byte(policy), &each)
+		r.text, r.policy = layOut(each), policy
 	}
 	return p
 }
@@ -130,8 +135,8 @@ func (r *rules) settings(s *gate.Session) settings {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.follow(s)
-	if !bytes.Equal(r.seen, r.same) {
-		r.seen, r.boxes = r.same, r.look(p)
+	if r.seen != r.policy {
+		r.seen, r.boxes = r.policy, r.look(p)
 	}
 	out := r.boxes
 	out.Version, out.Rules, out.Kept, out.Audited = versionOf(r.text), r.text, r.file != "", s.Audited()
@@ -139,186 +144,208 @@ func (r *rules) settings(s *gate.Session) settings {
 }
 
 // look returns what the checkboxes say about a policy.
-func (r *rules) look(p gate.Policy) (out settings) {
-	always, sometimes := parts(p)
-	boxOf := func(name string, sub gate.Subject) box {
+func (r *rules) look(p gate.Policy) settings {
+	out := settings{Warnings: p.Warnings()}
+	always, sometimes := split(p)
+	add := func(name string, sub gate.Subject) box {
 		v := always.Judge(sub)
 		b := box{Name: name, Then: v.Then, Rule: line(v.Rule, noteText)}
 		for _, one := range sometimes {
-			if w := one.Judge(sub); strict[w.Then] > strict[v.Then] && w.Rule == one.Rules()[0].String() {
+			// A condition of which nothing is known holds for a rule that asks or denies.
+			if w := one.Judge(sub); strictness[w.Then] > strictness[v.Then] && strings.Contains(w.Rule, " when ") {
 				b.Unless = append(b.Unless, line(w.Rule, noteText))
 			}
 		}
 		return b
 	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
-		out.Gates = append(out.Gates, boxOf(string(k), sample(k, "")))
+		out.Gates = append(out.Gates, add(string(k), sample(k, "")))
 	}
 	tools := slices.Clone(r.tools)
-	for _, rule := range p.Rules() {
-		if rule.Tool != "" && !strings.Contains(rule.Tool, "*") {
-			tools = append(tools, rule.Tool)
+	for _, one := range parseRules(jsonOf(p)) {
+		if one.Tool != "" && !strings.Contains(one.Tool, "*") {
+			tools = append(tools, one.Tool)
 		}
 	}
 	slices.Sort(tools)
 	for _, t := range slices.Compact(tools) {
-		out.Tools = append(out.Tools, boxOf(t, sample(gate.Tool, t)))
+		out.Tools = append(out.Tools, add(t, sample(gate.Tool, t)))
 	}
 	return out
 }
 
-var strict = map[gate.Then]int{gate.Allow: 0, gate.Ask: 1, gate.Forbid: 2}
+var strictness = map[gate.Then]int{gate.Allow: 0, gate.Ask: 1, gate.Forbid: 2}
 
-// parts returns the rules that hold whatever the body, as one policy, and each of the others as one of its own.
-func parts(p gate.Policy) (always gate.Policy, sometimes []gate.Policy) {
-	var plain []gate.Rule
-	for _, rule := range p.Rules() {
-		if len(rule.When) == 0 {
-			plain = append(plain, rule)
-			continue
-		}
-		if one, err := policyOf(rule); err == nil {
-			sometimes = append(sometimes, one)
+func parseRules(text string) (list []rule) {
+	json.Unmarshal([]byte(text), &list) // the gate has read it
+	return list
+}
+
+// split returns the rules that hold whatever the body, as one policy, and each of the others as a policy.
+func split(p gate.Policy) (always gate.Policy, sometimes []gate.Policy) {
+	var each, plain []json.RawMessage
+	json.Unmarshal([]byte(jsonOf(p)), &each)
+	for i, one := range parseRules(jsonOf(p)) {
+		if len(one.When) == 0 && one.Thread == "" {
+			plain = append(plain, each[i])
+		} else if q, err := gate.ParsePolicy([]byte(layOut(each[i : i+1]))); err == nil {
+			sometimes = append(sometimes, q)
 		}
 	}
-	always, err := policyOf(plain...)
-	if err != nil {
-		return p, nil
-	}
+	always, _ = gate.ParsePolicy([]byte(layOut(plain))) // a part of a policy is one
 	return always, sometimes
 }
 
-func policyOf(list ...gate.Rule) (gate.Policy, error) {
-	if list == nil {
-		list = []gate.Rule{}
-	}
-	data, err := json.Marshal(list)
-	if err != nil {
-		return gate.Policy{}, err
-	}
-	return gate.ParsePolicy(data)
-}
-
-// sample is a subject of which nothing but the gate and the tool is known. Conditions on its body can't be read, and then
-// hold for what asks and denies.
+// sample is a subject of which only the gate and the tool are known.
 func sample(k gate.Kind, tool string) gate.Subject {
-	sub := gate.Subject{Kind: k, Thread: "t", Run: "r", Body: json.RawMessage("{}")}
-	switch k {
-	case gate.Tool:
-		sub.Tool, sub.Call = tool, "c"
-	case gate.Response:
+	sub := gate.Subject{Kind: k, Tool: tool, Body: json.RawMessage("{}")}
+	if k == gate.Response {
 		sub.Body = json.RawMessage(`{"text":""}`)
 	}
 	return sub
 }
 
-// save replaces the rules, if version is the one that holds: in the file, which a crash leaves old or new, and in the
+// save replaces the rules if version is the one that holds: in the file, which a crash leaves old or new, and in the
 // session.
 func (r *rules) save(now time.Time, by string, s *gate.Session, version, text string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.follow(s)
 	return r.replace(now, by, s, version, text)
 }
 
 func (r *rules) replace(now time.Time, by string, s *gate.Session, version, text string) error {
-	old := r.follow(s)
 	if version != versionOf(r.text) {
 		return refusal{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
 	}
-	if len(text) > maxRules {
-		return refusal{"policy", fmt.Sprintf("the rules have more than %d KB", maxRules>>10)}
-	}
-	p, err := gate.ParsePolicy([]byte(text))
+	p, err := parse(text)
 	if err != nil {
-		return refusal{"policy", line(err.Error(), noteText)}
+		return err
 	}
 	if r.file == "" {
 		if err := s.SetPolicy(now, by, p); err != nil {
 			return err
 		}
-		r.text, r.same = text, canonical(p)
+		r.text, r.policy = text, jsonOf(p)
 		return nil
 	}
-	switch data, err := readRules(r.file); {
+	switch data, err := readFile(r.file, maxRules); {
 	case err != nil:
 		return fmt.Errorf("read the policy file: %w", err)
 	case data != nil && string(data) != r.text:
-		if _, err := gate.ParsePolicy(data); err != nil {
-			return refusal{"conflict", "The policy file was changed by hand and can't be read: " + line(err.Error(), noteText)}
-		}
-		return refusal{"conflict", "The policy file was changed by hand. Restart the host to apply that, or put it back."}
+		return refusal{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo the change."}
 	}
-	file, err := prepare(r.file, []byte(text))
-	if err != nil {
+	if err := replaceFile(r.file, []byte(text)); err != nil {
 		return fmt.Errorf("write the policy file: %w", err)
 	}
 	if err := s.SetPolicy(now, by, p); err != nil {
-		file.drop()
-		return err
+		return errors.Join(err, replaceFile(r.file, []byte(r.text)))
 	}
-	if err := file.commit(); err != nil {
-		return errors.Join(fmt.Errorf("write the policy file: %w", err), s.SetPolicy(now, by, old))
-	}
-	r.text, r.same = text, canonical(p)
+	r.text, r.policy = text, jsonOf(p)
 	return nil
 }
 
-// ask makes a gate or a tool ask, or not, by the rule that names it and nothing else. A rule that is stricter stays, and
-// then the change is refused: it would not do what the box says.
+func parse(text string) (gate.Policy, error) {
+	if len(text) > maxRules {
+		return gate.Policy{}, refusal{"policy", fmt.Sprintf("The rules have more than %d KB.", maxRules>>10)}
+	}
+	p, err := gate.ParsePolicy([]byte(text))
+	if err != nil {
+		return p, refusal{"policy", line(err.Error(), noteText)}
+	}
+	return p, nil
+}
+
+// ask makes a gate or a tool ask, or not, by the rule that names it and has nothing else. If a stricter rule stays, ask
+// refuses: the box would not tell the truth.
 func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.follow(s)
-	plain := map[string]string{"then": string(gate.Allow)}
-	sub := sample(gate.Tool, cmd.Tool)
+	want := rule{Tool: cmd.Tool, Gate: cmd.Gate, Then: gate.Allow}
+	if cmd.On {
+		want.Then = gate.Ask
+	}
+	sub := sample(cmd.Gate, "")
 	switch {
 	case cmd.Tool != "" && cmd.Gate == "" && !strings.Contains(cmd.Tool, "*"):
-		plain["tool"] = cmd.Tool
+		sub = sample(gate.Tool, cmd.Tool)
 	case cmd.Tool == "" && (cmd.Gate == gate.Context || cmd.Gate == gate.Response):
-		plain["gate"] = string(cmd.Gate)
-		sub = sample(cmd.Gate, "")
 	default:
 		return refusal{"input", "name a tool, or the context or response gate"}
-	}
-	want := gate.Allow
-	if cmd.On {
-		want = gate.Ask
-		plain["then"] = string(gate.Ask)
 	}
 	var each []json.RawMessage
 	if err := json.Unmarshal([]byte(r.text), &each); err != nil {
 		return fmt.Errorf("read the rules: %w", err)
 	}
 	each = slices.DeleteFunc(each, func(raw json.RawMessage) bool {
-		var rule map[string]json.RawMessage
-		if json.Unmarshal(raw, &rule) != nil || len(rule) != 2 {
-			return false
-		}
-		for key, v := range plain {
-			if key != "then" && string(rule[key]) != quoted(v) {
-				return false
-			}
-		}
-		then := string(rule["then"])
-		return then == quoted(string(gate.Ask)) || then == quoted(string(gate.Allow))
+		var one rule
+		json.Unmarshal(raw, &one)
+		return len(members(raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != gate.Forbid
 	})
-	rule, err := json.Marshal(plain)
+	raw, err := json.Marshal(want)
 	if err != nil {
 		return err
 	}
-	text := layOut(append(each, rule))
-	p, err := gate.ParsePolicy([]byte(text))
+	text := layOut(append(each, raw))
+	p, err := parse(text)
 	if err != nil {
-		return refusal{"policy", line(err.Error(), noteText)}
+		return err
 	}
-	always, _ := parts(p)
-	if v := always.Judge(sub); v.Then != want {
+	always, _ := split(p)
+	if v := always.Judge(sub); v.Then != want.Then {
 		return refusal{"policy", fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", v.Then, line(v.Rule, noteText))}
 	}
 	return r.replace(now, by, s, cmd.Version, text)
 }
 
-func quoted(s string) string {
-	data, _ := json.Marshal(s)
-	return string(data)
+// trial says what rules would have done to the last tool calls.
+type trial struct {
+	Calls    int               `json:"calls"`
+	Would    map[gate.Then]int `json:"would"`
+	Changes  []change          `json:"changes"` // calls that would have been judged otherwise, the newest first
+	Warnings []string          `json:"warnings,omitempty"`
+}
+
+type change struct {
+	Item string    `json:"item"`
+	Tool string    `json:"tool"`
+	Args string    `json:"args"`
+	Was  gate.Then `json:"was"` // by the rules that hold now
+	Then gate.Then `json:"then"`
+	Rule string    `json:"rule"`
+}
+
+// Bounds of a trial.
+const (
+	maxTried   = 100
+	maxChanges = 20
+)
+
+// try judges the last tool calls of a session by other rules.
+func try(s *gate.Session, text string) (trial, error) {
+	p, err := parse(text)
+	if err != nil {
+		return trial{}, err
+	}
+	out := trial{Would: make(map[gate.Then]int), Changes: []change{}, Warnings: p.Warnings()}
+	now := s.Policy()
+	for _, r := range slices.Backward(s.Runs()) {
+		for _, it := range slices.Backward(s.Items(r.ID)) {
+			if it.Kind != gate.Tool || out.Calls == maxTried {
+				continue
+			}
+			was, then := s.Judge(now, it.Subject), s.Judge(p, it.Subject)
+			out.Calls++
+			out.Would[then.Then]++
+			if was.Then != then.Then && len(out.Changes) < maxChanges {
+				v := showItem(it, nil)
+				out.Changes = append(out.Changes, change{it.ID, it.Tool, v.Text, was.Then, then.Then, line(then.Rule, noteText)})
+			}
+		}
+		if out.Calls == maxTried {
+			break
+		}
+	}
+	return out, nil
 }

@@ -73,11 +73,11 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 	if of := r.URL.Query().Get("of"); of != "" && of != c.history {
 		seq = 0 // the number was counted in another one
 	}
-	if !c.admit(who.name) {
+	if !c.admit(who.Name) {
 		refuse(w, http.StatusServiceUnavailable, "full", "too many pages are open; close some of them")
 		return
 	}
-	defer c.discharge(who.name)
+	defer c.discharge(who.Name)
 	conn, err := websocket.Accept(w, r, nil) // it compares Origin and Host once more
 	if err != nil {
 		return // it has answered
@@ -88,12 +88,12 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 	cl := &client{
 		visitor: who, conn: conn,
 		news: make(chan struct{}, 1), gone: make(chan struct{}, 1), replies: make(chan []byte, 8),
-		rate: c.pace(who.name).commands,
+		rate: c.pace(who.Name).commands,
 	}
 	c.mu.Lock()
 	c.clients[cl] = struct{}{}
 	c.mu.Unlock()
-	if c.doors.over(who) { // meanwhile
+	if _, ok := c.visitor(r); !ok { // signed out meanwhile
 		cl.leave()
 	}
 	defer func() {
@@ -129,7 +129,7 @@ func (c *Console) listen(ctx context.Context, cl *client) {
 			return
 		}
 		var reply frame
-		if c.doors.over(cl.visitor) {
+		if _, ok := c.signIns.lookup(cl.hash, c.cfg.Now()); !ok {
 			return
 		}
 		if !cl.rate.take(c.cfg.Now()) {
@@ -139,7 +139,7 @@ func (c *Console) listen(ctx context.Context, cl *client) {
 			json.Unmarshal(data, &named) // without an ID the page can't tell which one it was
 			reply = frame{T: "reply", ID: head(named.ID, maxID), Error: &problem{"rate", "too many commands; wait a second and try again"}}
 		} else {
-			reply = c.command(ctx, cl.name, data)
+			reply = c.command(ctx, cl.Name, data)
 		}
 		select {
 		case cl.replies <- encode(reply):
@@ -156,7 +156,7 @@ func (c *Console) talk(ctx context.Context, cl *client, seq uint64) {
 		defer cancel()
 		return cl.conn.Write(ctx, websocket.MessageText, data)
 	}
-	hello := frame{T: "hello", Name: cl.name, Thread: c.cfg.Thread, Of: c.history, Chat: c.cfg.Submit != nil, Now: c.cfg.Now().UTC()}
+	hello := frame{T: "hello", Name: cl.Name, Thread: c.cfg.Thread, Of: c.history, Chat: c.cfg.Submit != nil, Now: c.cfg.Now().UTC()}
 	if send(encode(hello)) != nil {
 		return
 	}
@@ -200,7 +200,7 @@ func (c *Console) talk(ctx context.Context, cl *client, seq uint64) {
 			}
 		case <-beat.C:
 			now := c.cfg.Now()
-			if !now.Before(cl.until) {
+			if !now.Before(cl.Until) {
 				cl.conn.Close(websocket.StatusPolicyViolation, "sign in again")
 				return
 			}

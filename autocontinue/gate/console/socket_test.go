@@ -35,7 +35,7 @@ func TestPageBeginsWithASnapshotAndFollows(t *testing.T) {
 	second := d.stage("r2", "again")
 	f := p.next()
 	require.Equal(t, "event", f.T)
-	assert.Equal(t, gate.RunStaged, f.Event.Type)
+	assert.Equal(t, "RUN_STAGED", f.Event.Type)
 	assert.Equal(t, second.ID, f.Items[0].ID)
 	assert.Equal(t, uint64(2), f.Seq)
 }
@@ -146,7 +146,7 @@ func TestTwentyAuditorsSeeTheSame(t *testing.T) {
 			assert.Contains(t, p.Message, "by "+it.By)
 		}
 	}
-	head, _ := d.session.Head()
+	head, _, _ := d.session.Head()
 	for _, p := range pages {
 		for p.seq < head {
 			p.next()
@@ -199,7 +199,7 @@ func TestPageEndsWithItsCookieAndWithTheConsole(t *testing.T) {
 	d := serve(t, func(_ *Config, l *limits) { l.beat = time.Millisecond })
 	p := d.open(d.enter("ann"), "")
 	p.until("settings")
-	d.clock.add(stay)
+	d.clock.add(signInTime)
 	gone := func(p *tab) {
 		for {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)

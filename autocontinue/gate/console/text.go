@@ -4,18 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/sidecoach/sidecoach/autocontinue/gate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// line returns at most n bytes of a text that stands in one line, ready to be looked at.
-func line(s string, n int) string { return gate.Visible(head(s, n)) }
+// line returns at most n bytes of a text on one line, for a person to read.
+func line(s string, n int) string { return plaintext.Visible(head(s, n)) }
 
 // shown is line for a text of several lines.
-func shown(s string, n int) string { return gate.VisibleLines(head(s, n)) }
+func shown(s string, n int) string { return plaintext.VisibleLines(head(s, n)) }
 
 // head returns at most n bytes of a text, whole characters.
 func head(s string, n int) string {
@@ -28,51 +29,99 @@ func head(s string, n int) string {
 	return s[:n]
 }
 
-// pretty indents a JSON value for reading and editing. Numbers keep their digits, keys their order, and what would be
-// invisible in a string is written as an escape, so that the result is the same value and hides nothing.
+// pretty indents a JSON value for reading and editing. Numbers keep their digits and keys their order. A character that a
+// person would not see becomes an escape of JSON, so that the result is the same value.
 func pretty(body json.RawMessage) string {
-	var tight, b bytes.Buffer
-	if json.Compact(&tight, body) != nil || json.Indent(&b, tight.Bytes(), "", "  ") != nil {
-		return gate.Visible(string(body))
+	var compact, b bytes.Buffer
+	if json.Compact(&compact, body) != nil || json.Indent(&b, compact.Bytes(), "", "  ") != nil {
+		return plaintext.Visible(string(body))
 	}
-	var out strings.Builder
-	eye := make(eyes)
-	for _, r := range b.String() { // characters beyond ASCII stand in strings only
-		switch {
-		case r < 0x7f || eye.see(r): // what is below the space stands between tokens only
-			out.WriteRune(r)
-		case r > 0xFFFF:
+	return plaintext.ReplaceHidden(b.String(), func(raw string) string {
+		r, _ := utf8.DecodeRuneInString(raw)
+		if r > 0xFFFF {
 			hi, lo := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
+			return fmt.Sprintf(`\u%04x\u%04x`, hi, lo)
 		}
-	}
-	return out.String()
+		return fmt.Sprintf(`\u%04x`, r)
+	})
 }
 
-// eyes remember which characters show by themselves.
-type eyes map[rune]bool
-
-func (e eyes) see(r rune) bool {
-	ok, known := e[r]
-	if !known {
-		s := string(r)
-		ok = gate.VisibleLines(s) == s
-		e[r] = ok
-	}
-	return ok
+// typable returns a text for a person to edit: unusual spaces become plain ones, and other characters that cannot be seen
+// are left out. Joiners and the like stay where scripts and emoji need them.
+func typable(s string) string {
+	return plaintext.ReplaceHidden(s, func(raw string) string {
+		switch r, _ := utf8.DecodeRuneInString(raw); {
+		case r == '\r', r == '\u2028', r == '\u2029':
+			return "\n"
+		case plaintext.IsSpace(r):
+			return " "
+		}
+		return ""
+	})
 }
 
-// typable returns a text without the characters that a person who edits it could not see, and how many those were.
-func typable(s string) (text string, without int) {
-	eye := make(eyes)
-	text = strings.Map(func(r rune) rune {
-		if !eye.see(r) {
-			without++
-			return -1
+// member is one key of an object and its value, as written.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// members returns the keys of an object in their order; nil for any other value.
+func members(body json.RawMessage) []member {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	var list []member
+	for dec.More() {
+		key, err := dec.Token()
+		var m member
+		if err != nil || dec.Decode(&m.value) != nil {
+			return nil
 		}
-		return r
-	}, strings.ReplaceAll(s, "\r\n", "\n"))
-	return text, without
+		m.key, _ = key.(string)
+		list = append(list, m)
+	}
+	return list
+}
+
+// object writes an object of members.
+func object(list []member) json.RawMessage {
+	b := []byte{'{'}
+	for i, m := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, quoted(m.key)...), ':'), m.value...)
+	}
+	return append(b, '}')
+}
+
+const shortValue = 200 // bytes
+
+// shortFirst moves short values of an object before long ones, so that padding hides nothing.
+func shortFirst(body json.RawMessage) json.RawMessage {
+	list := members(body)
+	isShort := func(m member) int {
+		if len(m.value) <= shortValue {
+			return 0
+		}
+		return 1
+	}
+	if slices.IsSortedFunc(list, func(a, b member) int { return isShort(a) - isShort(b) }) {
+		return body
+	}
+	slices.SortStableFunc(list, func(a, b member) int { return isShort(a) - isShort(b) })
+	return object(list)
+}
+
+// quoted returns a text as a JSON string.
+func quoted(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(s) != nil {
+		return `""` // not reached: a string does not fail
+	}
+	return strings.TrimSpace(b.String())
 }

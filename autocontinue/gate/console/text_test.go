@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sidecoach/sidecoach/autocontinue/gate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 func TestPrettyHidesNothing(t *testing.T) {
@@ -38,7 +38,7 @@ func FuzzPretty(f *testing.F) {
 			return
 		}
 		s := pretty(data)
-		if gate.VisibleLines(s) != s {
+		if plaintext.VisibleLines(s) != s {
 			t.Fatalf("%q hides something", s)
 		}
 		value := func(data []byte) (v any) {

@@ -29,10 +29,6 @@ const (
 	backlogBytes   = 16 << 20
 )
 
-func newView(s *gate.Session, message func(json.RawMessage) (string, string), backlog int) *view {
-	return &view{session: s, message: message, backlog: backlog}
-}
-
 // advance reads the events that are new.
 func (v *view) advance() {
 	v.mu.Lock()
@@ -61,7 +57,7 @@ func (v *view) read() {
 func (v *view) frame(e gate.Event) frame {
 	f := frame{T: "event", Seq: e.Seq, Event: showEvent(e)}
 	switch {
-	case e.Type == gate.RunFinished:
+	case e.Type == "RUN_FINISHED":
 		for _, it := range v.session.Items(e.Run) {
 			if it.Status == gate.Withdrawn {
 				f.Items = append(f.Items, showItem(it, v.message))
@@ -109,14 +105,13 @@ func (v *view) snapshot() []byte {
 		}
 	}
 	add(v.session.Pending())
-	add(v.session.Unspent())
-	add(v.session.Executing())
+	add(v.session.Unfinished())
 	f.Runs = v.session.Runs()
 	f.Runs = f.Runs[max(0, len(f.Runs)-snapshotRuns):]
 	for _, r := range f.Runs {
 		add(v.session.Items(r.ID))
 	}
-	byAge(f.Items)
+	inOrder(f.Items)
 	v.whole, v.wholeAt = encode(f), v.seq
 	return v.whole
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// problem is why something was not done, for the page.
+// problem says to the page why something was not done.
 type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -18,7 +19,7 @@ type problem struct {
 type frame struct {
 	T string `json:"t"`
 
-	// hello: who the page speaks for, and the server's time, for ages.
+	// hello: for whom the page speaks, and the time of the server
 	Name   string    `json:"name,omitempty"`
 	Thread string    `json:"thread,omitempty"`
 	Of     string    `json:"of,omitempty"`   // what the numbers of events count in
@@ -31,8 +32,8 @@ type frame struct {
 	Items []itemView `json:"items,omitempty"` // as they are now
 	Run   *gate.Run  `json:"run,omitempty"`
 
-	// snapshot: the last events, in place of everything the page has
-	Events []json.RawMessage `json:"events,omitempty"`
+	// snapshot: it replaces everything that the page has
+	Events []json.RawMessage `json:"events,omitempty"` // event frames
 	Runs   []gate.Run        `json:"runs,omitempty"`
 
 	Settings *settings `json:"settings,omitempty"` // settings
@@ -40,45 +41,52 @@ type frame struct {
 	// reply
 	ID    string   `json:"id,omitempty"`
 	Error *problem `json:"error,omitempty"`
+	Data  any      `json:"data,omitempty"`
 }
 
 // eventView is one line of the timeline.
 type eventView struct {
-	Seq    uint64         `json:"seq"`
-	Type   gate.EventType `json:"type"`
-	At     time.Time      `json:"at"`
-	Thread string         `json:"thread,omitempty"`
-	Run    string         `json:"run,omitempty"`
-	Item   string         `json:"item,omitempty"`
-	Tool   string         `json:"tool,omitempty"`
-	Action gate.Action    `json:"action,omitempty"`
-	By     string         `json:"by,omitempty"`
-	Reason string         `json:"reason,omitempty"`
-}
-
-// itemView is an item without its bodies, which are asked for one by one.
-type itemView struct {
-	ID      string      `json:"id"`
-	Kind    gate.Kind   `json:"kind"`
-	Thread  string      `json:"thread"`
-	Run     string      `json:"run"`
+	Seq     uint64      `json:"seq"`
+	Type    string      `json:"type"`
+	At      time.Time   `json:"at"`
+	Thread  string      `json:"thread,omitempty"`
+	Run     string      `json:"run,omitempty"`
+	Item    string      `json:"item,omitempty"`
 	Call    string      `json:"call,omitempty"`
 	Tool    string      `json:"tool,omitempty"`
-	Label   string      `json:"label,omitempty"`
-	Digest  string      `json:"digest"`
-	Status  gate.Status `json:"status"`
-	Rule    string      `json:"rule,omitempty"`
-	Size    int         `json:"size"` // bytes of the proposed body
-	Edited  bool        `json:"edited,omitempty"`
 	Action  gate.Action `json:"action,omitempty"`
 	By      string      `json:"by,omitempty"`
+	Rule    string      `json:"rule,omitempty"`
 	Reason  string      `json:"reason,omitempty"`
-	From    string      `json:"from,omitempty"` // of a context: who speaks
-	Text    string      `json:"text,omitempty"` // for the chat: the message, the arguments or the approved answer, or its beginning
-	Cut     bool        `json:"cut,omitempty"`  // Text is only the beginning
-	At      time.Time   `json:"at"`
-	Expires time.Time   `json:"expires,omitzero"`
-	Decided time.Time   `json:"decided,omitzero"`
+	Changes []string    `json:"changes,omitempty"` // of the rules or of auditing
+}
+
+// itemView is an item without its bodies, which the page asks for one by one.
+type itemView struct {
+	ID       string      `json:"id"`
+	Seq      uint64      `json:"seq"`
+	Kind     gate.Kind   `json:"kind"`
+	Thread   string      `json:"thread"`
+	Run      string      `json:"run"`
+	Call     string      `json:"call,omitempty"`
+	Tool     string      `json:"tool,omitempty"`
+	Label    string      `json:"label,omitempty"`
+	Digest   string      `json:"digest"`
+	Status   gate.Status `json:"status"`
+	Rule     string      `json:"rule,omitempty"`
+	Size     int         `json:"size"` // bytes of the proposed body
+	Edited   bool        `json:"edited,omitempty"`
+	Action   gate.Action `json:"action,omitempty"`
+	By       string      `json:"by,omitempty"`
+	Reason   string      `json:"reason,omitempty"`
+	Approver string      `json:"approver,omitempty"` // to whom it escalated
+	Escalate string      `json:"escalate,omitempty"` // to whom it will escalate
+	From     string      `json:"from,omitempty"`     // of a context: who speaks
+	Text     string      `json:"text,omitempty"`     // for the chat: the message, the arguments or the approved answer
+	Cut      bool        `json:"cut,omitempty"`      // Text is only the beginning
+	At       time.Time   `json:"at"`
+	Expires  time.Time   `json:"expires,omitzero"`
+	Decided  time.Time   `json:"decided,omitzero"`
 }
 
 // Lengths of what a frame quotes, in bytes.
@@ -90,41 +98,48 @@ const (
 
 func showItem(it gate.Item, message func(json.RawMessage) (from, text string)) itemView {
 	v := itemView{
-		ID: it.ID, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Call: it.Call, Tool: it.Tool,
+		ID: it.ID, Seq: it.Seq, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Call: it.Call, Tool: it.Tool,
 		Label: line(it.Label, noteText), Digest: it.Digest, Status: it.Status, Rule: line(it.Rule, noteText),
-		Size: len(it.Body), Edited: it.Edited != nil, Action: it.Action, By: line(it.By, noteText), Reason: line(it.Reason, noteText),
+		Size: len(it.Body), Edited: it.Edited != nil, Action: it.Action, By: line(it.By, noteText),
+		Reason: line(it.Reason, noteText), Approver: line(it.Approver, maxName), Escalate: line(it.Escalate, maxName),
 		At: it.Proposed, Expires: it.Expires, Decided: it.Decided,
 	}
+	text, limit := "", chatText
 	switch it.Kind {
 	case gate.Context:
-		v.From, v.Text = message(it.ApprovedBody())
+		v.From, text = message(it.ApprovedBody())
 		v.From = line(v.From, maxName)
-		v.Cut = len(v.Text) > chatText
-		v.Text = shown(v.Text, chatText)
 	case gate.Tool:
 		body := it.ApprovedBody()
-		v.Cut = len(body) > argsText
-		v.Text = line(string(body[:min(len(body), argsText)]), argsText)
-	case gate.Response:
-		if it.Status == gate.Approved || it.Status == gate.Redeemed || it.Status == gate.Done {
-			v.Text, _ = answerOf(it.ApprovedBody())
-			v.Cut = len(v.Text) > chatText
-			v.Text = shown(v.Text, chatText)
+		if len(body) <= firstLook {
+			body = shortFirst(body)
 		}
+		text, limit = string(body), argsText
+	case gate.Response:
+		if it.Status == gate.Approved || it.Status == gate.Redeemed {
+			text, _ = answerOf(it.ApprovedBody())
+		}
+	}
+	if v.Text, v.Cut = shown(text, limit), len(text) > limit; it.Kind == gate.Tool {
+		v.Text = line(text, limit)
 	}
 	return v
 }
 
 func showEvent(e gate.Event) *eventView {
-	return &eventView{
-		Seq: e.Seq, Type: e.Type, At: e.At, Thread: e.Thread, Run: e.Run, Item: e.Item, Tool: e.Tool,
-		Action: e.Action, By: line(e.By, noteText), Reason: line(e.Reason, noteText),
+	v := &eventView{
+		Seq: e.Seq, Type: e.Type, At: e.At, Thread: e.Thread, Run: e.Run, Item: e.Item, Call: e.Call, Tool: e.Tool,
+		Action: e.Action, By: line(e.By, noteText), Rule: line(e.Rule, noteText), Reason: line(e.Reason, noteText),
 	}
+	for _, c := range e.Changes {
+		v.Changes = append(v.Changes, line(c, noteText))
+	}
+	return v
 }
 
-// byAge puts items into the order in which they were proposed.
-func byAge(items []itemView) {
-	slices.SortStableFunc(items, func(a, b itemView) int { return a.At.Compare(b.At) })
+// inOrder puts items into the order of their proposals.
+func inOrder(items []itemView) {
+	slices.SortFunc(items, func(a, b itemView) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
 // answerOf returns the parts of a response's body.

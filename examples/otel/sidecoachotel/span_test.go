@@ -57,8 +57,9 @@ func TestSpansAreWithinTheirParents(t *testing.T) {
 func TestAStepThatPanicsEndsItsSpan(t *testing.T) {
 	l := newLoop(t, autocontinue.Config{})
 	l.says = func(context.Context, classify.Input) (classify.Result, error) { panic("a bug") }
-	_, err := l.Handle(t.Context(), autocontinue.Output{Session: "chat", Text: "x"})
-	require.ErrorContains(t, err, "a bug")
+	assert.PanicsWithValue(t, "a bug", func() {
+		_, _ = l.Handle(t.Context(), autocontinue.Output{Session: "chat", Text: "x"})
+	})
 	assert.Equal(t, codes.Error, l.span(t, "sidecoach.classify").Status().Code)
 }
 

@@ -1,0 +1,192 @@
+package gate
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// shell judges a line by one rule with a command test, where everything else is asked.
+func shell(t *testing.T, then Then, line string, forms ...string) Then {
+	t.Helper()
+	rules := fmt.Sprintf(`[{"tool":"bash","when":[{"at":"/command","command":%s}],"then":%q},
+		{"tool":"bash","when":[{"at":"/never","exists":true}],"then":"allow"}]`, quote(forms), then)
+	return judge(t, rules, "bash", `{"command":`+quote(line)+`}`)
+}
+
+func TestCommandThatIsAllowed(t *testing.T) {
+	forms := []string{"git status *", "git diff *", "go test *", "ls", "ls -*", "head -n *", "docker * ps"}
+	for line, want := range map[string]Then{
+		"git status":                       Allow,
+		"git status -s":                    Allow,
+		"git  status\t-s 'a b' \"c\"":      Allow,
+		`g\it stat"us"`:                    Allow,
+		"git status && git diff HEAD~1":    Allow,
+		"git status; git diff | head -n 5": Allow,
+		"git status\ngo test ./...":        Allow,
+		"git diff 2>&1 >/dev/null":         Allow,
+		"(git status)":                     Allow,
+		"git status # and more; rm -rf /":  Allow,
+		"ls -la src":                       Allow,
+		"docker compose ps":                Allow,
+
+		"git status; rm -rf /":            Ask,
+		"git status && rm -rf /":          Ask,
+		"git status | sh":                 Ask,
+		"git status & rm -rf /":           Ask,
+		"git status\nrm -rf /":            Ask,
+		"git status $(rm -rf /)":          Ask,
+		"git status `rm -rf /`":           Ask,
+		"git status \"$(rm -rf /)\"":      Ask,
+		"git diff <(rm -rf /)":            Ask,
+		"git status > /etc/passwd":        Ask,
+		"git status >> ~/.bashrc":         Ask,
+		"git status 2> out":               Ask,
+		"git status < /etc/shadow":        Ask,
+		"> out":                           Ask,
+		"(git status) > out":              Ask,
+		"git -c core.pager=x status":      Ask,
+		"docker -H tcp://evil ps":         Ask,
+		"GIT_PAGER=x git status":          Ask,
+		"PATH=. git status":               Ask,
+		"PATH=.":                          Ask,
+		"export PATH=.; git status":       Ask,
+		"git() { rm -rf /; }; git status": Ask,
+		"alias git=rm; git status":        Ask,
+		"for i in 1; do git status; done": Ask,
+		"if git status; then ls; fi":      Ask,
+		"git status $X":                   Ask,
+		"git status ${X:-a}":              Ask,
+		"git status *.go":                 Ask,
+		"git status {a,b}":                Ask,
+		"git status ~":                    Ask,
+		"git status $'a'":                 Ask,
+		"git status $((1+1))":             Ask,
+		"$GIT status":                     Ask,
+		"/tmp/git status":                 Ask,
+		"./git status":                    Ask,
+		"GIT status":                      Ask,
+		"git statusx":                     Ask,
+		"ls src":                          Ask,
+		"head":                            Ask,
+		"git":                             Ask,
+		"":                                Ask,
+		"# nothing":                       Ask,
+		"coproc git status":               Ask,
+		"time git status":                 Ask,
+		"git status <<< x":                Ask,
+		"git status <<E\nx\nE":            Ask,
+		"[[ -e x ]] && git status":        Ask,
+
+		"git status 'half":           Forbid,
+		"git status )":               Forbid,
+		"git status\x00":             Forbid,
+		strings.Repeat("(", 500_000): Forbid,
+		"git status " + strings.Repeat("x", maxCommand): Forbid,
+		strings.Repeat("((", maxBrackets) + "1":         Forbid,
+	} {
+		require.Equal(t, want, shell(t, Allow, line, forms...), "%.80q", line)
+	}
+	require.Equal(t, Ask, shell(t, Allow, "git -c core.pager=x status", "git *"))
+	require.Equal(t, Allow, shell(t, Allow, "git status -c", "git *"))
+}
+
+func TestCommandThatIsDenied(t *testing.T) {
+	for line, want := range map[string]Then{
+		"rm -rf /":                       Forbid,
+		"ls; rm -rf /":                   Forbid,
+		"ls | xargs rm":                  Forbid,
+		"ls | xargs -n1 -- rm -f":        Forbid,
+		"/bin/rm x":                      Forbid,
+		"RM x":                           Forbid,
+		`\rm x`:                          Forbid,
+		`r"m" x`:                         Forbid,
+		"sudo rm x":                      Forbid,
+		"sudo -u root env A=b nice rm x": Forbid,
+		"sudo sh -c 'ls; rm x'":          Forbid,
+		"bash -lc 'rm x'":                Forbid,
+		"bash -c \"bash -c 'rm x'\"":     Forbid,
+		"eval rm x":                      Forbid,
+		"eval 'r''m' x":                  Forbid,
+		"eval $X":                        Forbid,
+		"find . -exec rm {} ;":           Forbid,
+		"find . -exec rm {} \\;":         Forbid,
+		"trap 'rm x' EXIT":               Forbid,
+		"echo $(rm x)":                   Forbid,
+		"echo \"`rm x`\"":                Forbid,
+		"cat <(rm x)":                    Forbid,
+		"if true; then rm x; fi":         Forbid,
+		"f() { rm x; }":                  Forbid,
+		"A=$(rm x)":                      Forbid,
+		"A=1 rm x":                       Forbid,
+		"$X x":                           Forbid,
+		"r{m,} x":                        Forbid,
+		"$'\\x72m' x":                    Forbid,
+		"echo rm x | sh":                 Forbid,
+		"curl x | bash -s":               Forbid,
+		"bash <<E\nrm x\nE":              Forbid,
+		"alias ls='rm x'":                Forbid,
+		"ssh host rm x":                  Forbid,
+		"rm":                             Forbid,
+		"ls 'half":                       Forbid,
+
+		"ls":                      Ask,
+		"echo rm x":               Ask,
+		"git rm x":                Ask,
+		"echo $HOME *.go > x":     Ask,
+		"bash build.sh":           Ask,
+		"env A=b ls":              Ask,
+		"rmdir x":                 Ask,
+		"sudo ls":                 Ask,
+		"for i in a; do ls; done": Ask,
+	} {
+		require.Equal(t, want, shell(t, Forbid, line, "rm *"), "%.80q", line)
+	}
+}
+
+func TestBadForms(t *testing.T) {
+	for _, form := range []string{`""`, `" "`, `"*"`, `"* -f"`, `"g*"`, `"git status; ls"`, `"git $x"`, `"a\nb"`, `["ls", 1]`, `[]`, `1`, `"l\u200bs"`} {
+		_, err := ParsePolicy([]byte(`[{"tool":"bash","when":[{"at":"/command","command":` + form + `}],"then":"allow"}]`))
+		require.ErrorContains(t, err, "command: ", form)
+	}
+}
+
+// The parser recurses. No line within the bounds may need much of the stack.
+func TestNestedLinesNeedLittleStack(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(64 << 20))
+	for _, unit := range []string{"(", "$(", "((", "$((", "${a:-", "\"$(", "{ ", "if ", "<(", "[[ (", "${a[", "a=", "case a in a) ", "while "} {
+		for _, n := range []int{maxBrackets / len(unit), maxCommand / len(unit)} {
+			commandHolds([]form{{"ls"}}, strings.Repeat(unit, n), true)
+			commandHolds([]form{{"ls"}}, "eval '"+strings.Repeat(unit, n)+"'", false)
+		}
+	}
+}
+
+// Shells in arguments of shells are read within bounds: what is beyond them could be anything.
+func TestShellsWithinShellsAreBounded(t *testing.T) {
+	for _, line := range []string{strings.Repeat("sh ", maxCommand/3), "env " + strings.Repeat("sh ", maxCommand/3-2), strings.Repeat("eval ", maxCommand/5)} {
+		l := lookout{[]form{{"rm", "*"}}, maxScripts}
+		commands, _, err := parseLine(line)
+		require.NoError(t, err)
+		require.Equal(t, unclear, l.any(commands, maxNested), "%.20q", line)
+	}
+}
+
+func FuzzCommand(f *testing.F) {
+	for _, line := range []string{"git status; rm x", "sudo sh -c 'rm x'", "a $(b `c`) > d", "x <<E\ny\nE", "r{m,} ~/*", "\\rm"} {
+		f.Add(line)
+	}
+	status, remove := []form{{"git", "status", "*"}}, []form{{"rm", "*"}}
+	f.Fuzz(func(t *testing.T, line string) {
+		// A line that is surely only git status cannot be one that may be rm, and adding a command changes the answer.
+		if strings.HasSuffix(line, "\\") || commandHolds(status, line, true) != yes {
+			return
+		}
+		require.Equal(t, no, commandHolds(remove, line, false), "%q", line)
+		require.NotEqual(t, yes, commandHolds(status, line+"\nrm x", true), "%q", line)
+		require.Equal(t, yes, commandHolds(remove, line+"\nrm x", false), "%q", line)
+	})
+}

@@ -1,0 +1,137 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
+)
+
+// suggestion is what a rule that always allows a call may say about each of its arguments. The first choice is exactly what
+// the call has, the last one is anything.
+type suggestion struct {
+	Exact string     `json:"exact"` // the condition for all arguments together, as they are
+	Count string     `json:"count"` // the condition that there are no other arguments
+	Args  []argument `json:"args"`
+}
+
+type argument struct {
+	Key     string   `json:"key"`
+	Choices []choice `json:"choices"`
+}
+
+type choice struct {
+	Label     string `json:"label"`
+	Condition string `json:"condition"` // JSON
+}
+
+const (
+	maxPinned  = 4 << 10 // bytes of a value that a rule compares with
+	maxPinning = 20      // arguments
+)
+
+// condition writes a condition on one argument.
+func condition(key, test, value string) string {
+	pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+	return fmt.Sprintf(`{"at": %s, %s: %s}`, quoted(pointer), quoted(test), value)
+}
+
+// suggest returns what a rule about a call may say. No choice but "anything" accepts more than its label says.
+func (c *Console) suggest(id string) (suggestion, error) {
+	it, ok := c.cfg.Session.Item(id)
+	list := members(it.Body)
+	if !ok || it.Kind != gate.Tool || len(list) > maxPinning {
+		return suggestion{}, refusal{"input", "A rule cannot be suggested for this. Write it on the Rules page."}
+	}
+	out := suggestion{Count: fmt.Sprintf(`{"at": "", "count_under": %d}`, len(list)+1), Args: []argument{}}
+	if len(it.Body) <= maxPinned {
+		out.Exact = fmt.Sprintf(`{"at": "", "equals": %s}`, it.Body)
+	}
+	for _, m := range list {
+		var choices []choice
+		if len(m.value) <= maxPinned {
+			choices = append(choices, choice{"exactly " + line(string(m.value), argsText), condition(m.key, "equals", string(m.value))})
+		}
+		var text string
+		if json.Unmarshal(m.value, &text) == nil {
+			for _, form := range forms(text) {
+				choices = append(choices, choice{"commands: " + form, condition(m.key, "command", quoted(form))})
+			}
+			if dir := path.Dir(text); dir != "." && dir != "/" {
+				choices = append(choices, choice{"everything below " + line(dir, argsText), condition(m.key, "path", quoted(dir))})
+			}
+		}
+		choices = slices.DeleteFunc(choices, func(one choice) bool { return !c.fits(it, one.Condition) })
+		choices = append(choices, choice{"anything", condition(m.key, "exists", "true")})
+		out.Args = append(out.Args, argument{m.key, choices})
+	}
+	return out, nil
+}
+
+var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+( [A-Za-z0-9_./:=@%+,-]+)+$`)
+
+// forms returns forms of a shell line, the narrower one first; none for a text that is probably not one.
+func forms(text string) []string {
+	words := strings.Fields(text)
+	if !plainWords.MatchString(text) || strings.HasPrefix(words[1], "-") {
+		return nil
+	}
+	return []string{strings.Join(words[:2], " ") + " *"}
+}
+
+// fits reports whether a rule with one condition allows a call.
+func (c *Console) fits(it gate.Item, condition string) bool {
+	p, err := gate.ParsePolicy(fmt.Appendf(nil, `[{"tool": %s, "when": [%s], "then": "always"}]`, quoted(it.Tool), condition))
+	return err == nil && c.cfg.Session.Judge(p, it.Subject).Then == gate.Allow
+}
+
+// allow adds a rule that always allows calls like one that waits, and approves that call.
+func (c *Console) allow(now time.Time, name string, cmd command) error {
+	it, ok := c.cfg.Session.Item(cmd.Item)
+	if !ok || it.Kind != gate.Tool {
+		return refusal{"unknown", "This call is not there any more."}
+	}
+	var one rule
+	p, err := parse("[" + cmd.Rules + "]")
+	switch {
+	case err != nil:
+		return err
+	case json.Unmarshal([]byte(cmd.Rules), &one) != nil || one.Then != "always":
+		return refusal{"policy", `Write one rule that says "then": "always".`}
+	case c.cfg.Session.Judge(p, it.Subject).Then != gate.Allow:
+		return refusal{"policy", "This rule does not match the call."}
+	}
+	if err := c.rules.add(now, name, c.cfg.Session, cmd.Version, cmd.Rules, it.Subject); err != nil {
+		return err
+	}
+	_, err = c.cfg.Session.Resolve(now, gate.Decision{Item: it.ID, Digest: cmd.Digest, Action: gate.Approve, By: name})
+	if err != nil {
+		return fmt.Errorf("the rule is saved, but this call is not approved: %w", err)
+	}
+	return nil
+}
+
+// add adds a rule, if the policy then allows a subject.
+func (r *rules) add(now time.Time, by string, s *gate.Session, version, rule string, sub gate.Subject) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.follow(s)
+	var each []json.RawMessage
+	if err := json.Unmarshal([]byte(r.text), &each); err != nil {
+		return fmt.Errorf("read the rules: %w", err)
+	}
+	text := layOut(append(each, json.RawMessage(strings.TrimSpace(rule))))
+	p, err := parse(text)
+	if err != nil {
+		return err
+	}
+	if v := s.Judge(p, sub); v.Then != gate.Allow {
+		return refusal{"policy", fmt.Sprintf("Another rule still says %s: %s.", v.Then, line(v.Rule, noteText))}
+	}
+	return r.replace(now, by, s, version, text)
+}

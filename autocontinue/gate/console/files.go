@@ -1,0 +1,56 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// readFile returns the content of a regular file of at most limit bytes; nil if there is none.
+func readFile(name string, limit int) ([]byte, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("%s has more than %d KB", name, limit>>10)
+	}
+	return data, err
+}
+
+// replaceFile puts new content in the place of a file, all of it or nothing, with the rights that the file has.
+func replaceFile(name string, data []byte) error {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	if dir, err := os.Open(filepath.Dir(name)); err == nil { // some systems cannot sync a folder
+		dir.Sync()
+		dir.Close()
+	}
+	return nil
+}

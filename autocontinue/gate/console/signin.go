@@ -1,0 +1,262 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+const (
+	signInTime = 12 * time.Hour
+	maxName    = 64
+	maxSignIns = 1 << 20 // bytes of the file
+)
+
+// signIns knows who may come in: whoever has a link that nobody used, or a cookie of a name that is invited.
+type signIns struct {
+	file string
+
+	mu      sync.Mutex
+	links   map[string]string  // names, by the hash of a token that was not used yet
+	invited map[string]bool    // names
+	valid   map[string]visitor // by the hash of a cookie
+}
+
+// visitor is who has a cookie.
+type visitor struct {
+	Name  string    `json:"name"`
+	Until time.Time `json:"until"`
+	hash  string    // of the cookie
+}
+
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+func loadSignIns(file string, now time.Time) (*signIns, error) {
+	s := &signIns{file: file, links: make(map[string]string), invited: make(map[string]bool), valid: make(map[string]visitor)}
+	if file == "" {
+		return s, nil
+	}
+	data, err := readFile(file, maxSignIns)
+	if err == nil && data != nil {
+		err = json.Unmarshal(data, &s.valid)
+	}
+	if s.valid == nil { // the file says null
+		s.valid = make(map[string]visitor)
+	}
+	if err == nil {
+		err = s.save(now) // a file that cannot be written shows now
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sign-ins in %s: %w; remove the file to sign everybody out", file, err)
+	}
+	return s, nil
+}
+
+// save writes the cookies that hold. It is called with the lock, or before anybody else knows s.
+func (s *signIns) save(now time.Time) error {
+	maps.DeleteFunc(s.valid, func(_ string, v visitor) bool { return !now.Before(v.Until) })
+	if s.file == "" {
+		return nil
+	}
+	data, err := json.Marshal(s.valid)
+	if err != nil {
+		return err
+	}
+	return replaceFile(s.file, data)
+}
+
+// Invite returns the address, beginning with the console's path, of a link that signs one browser in under a name: the name
+// in that person's decisions, at most 64 bytes. It works once, as long as the Console lives. Put the scheme and host of the
+// server before it, and hand it to that person alone.
+//
+// Who signed in before a restart still is, if the new Console invites the name again. Invite everybody before the console
+// serves.
+func (c *Console) Invite(name string) (string, error) {
+	switch {
+	case name == "" || name != strings.TrimSpace(name):
+		return "", fmt.Errorf("console: name %q: it must not be empty, nor begin or end with a space", name)
+	case len(name) > maxName:
+		return "", fmt.Errorf("console: a name of %d bytes is too long: at most %d", len(name), maxName)
+	case plaintext.Visible(name) != name || strings.ContainsFunc(name, plaintext.IsInvisible):
+		return "", fmt.Errorf("console: name %q: it has characters that cannot be seen", name)
+	case strings.EqualFold(name, gate.ByPolicy), strings.EqualFold(name, gate.ByUnaudited), strings.EqualFold(name, byFile):
+		return "", fmt.Errorf("console: name %q: it stands for decisions that no person made", name)
+	}
+	token := rand.Text()
+	s := c.signIns
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.links[hashOf(token)], s.invited[name] = name, true
+	return c.cfg.Path + "/#token=" + token, nil
+}
+
+// cookieName has the port in it. Browsers do not tell cookies apart by it: two consoles on one machine would sign each
+// other's people out.
+func cookieName(r *http.Request) string {
+	if port := (&url.URL{Host: r.Host}).Port(); port != "" {
+		return "sidecoach_console_" + port
+	}
+	return "sidecoach_console"
+}
+
+// visitor returns who sent a request.
+func (c *Console) visitor(r *http.Request) (visitor, bool) {
+	for _, ck := range r.CookiesNamed(cookieName(r)) {
+		if v, ok := c.signIns.lookup(hashOf(ck.Value), c.cfg.Now()); ok {
+			return v, true
+		}
+	}
+	return visitor{}, false
+}
+
+func (s *signIns) lookup(hash string, now time.Time) (visitor, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.valid[hash]
+	v.hash = hash
+	return v, ok && now.Before(v.Until) && s.invited[v.Name]
+}
+
+// signIn uses up a token and returns a new cookie, in place of the one that the browser has. The name of a token that was
+// used, or never given out, is empty.
+func (s *signIns) signIn(token string, had visitor, now time.Time) (cookie string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name, ok := s.links[hashOf(token)]
+	if !ok {
+		return "", nil // somebody else was faster
+	}
+	cookie = rand.Text()
+	delete(s.valid, had.hash)
+	s.valid[hashOf(cookie)] = visitor{Name: name, Until: now.Add(signInTime)}
+	if err := s.save(now); err != nil {
+		delete(s.valid, hashOf(cookie))
+		return "", err
+	}
+	delete(s.links, hashOf(token))
+	return cookie, nil
+}
+
+func (s *signIns) bearer(token string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.links[hashOf(token)]
+}
+
+// signOut ends a cookie, also every copy of it.
+func (s *signIns) signOut(v visitor, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.valid, v.hash)
+	return s.save(now)
+}
+
+// signedIn lets those in who have a cookie, but not too often.
+func (c *Console) signedIn(next func(http.ResponseWriter, *http.Request, visitor)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		who, ok := c.visitor(r)
+		if !ok {
+			refuse(w, http.StatusUnauthorized, "unknown", "sign in with a link of the host")
+			return
+		}
+		if !c.pace(who.Name).requests.take(c.cfg.Now()) {
+			tooMany(w, "too many requests; wait a second")
+			return
+		}
+		next(w, r, who)
+	}
+}
+
+func tooMany(w http.ResponseWriter, why string) {
+	w.Header().Set("Retry-After", "5")
+	refuse(w, http.StatusTooManyRequests, "rate", why)
+}
+
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Token  string `json:"token"`
+		Switch bool   `json:"switch"` // sign in as another person than now
+	}
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&in)
+	if err != nil || r.Header.Get("Content-Type") != "application/json" {
+		refuse(w, http.StatusBadRequest, "input", `send {"token":"…"} as application/json`)
+		return
+	}
+	// Wrong tokens are bounded for all together, right ones by their name. So nobody can keep others out by guessing.
+	name, tries := c.signIns.bearer(in.Token), c.logins
+	if name != "" {
+		tries = c.pace(name).logins
+	}
+	had, isIn := c.visitor(r)
+	if !tries.take(c.cfg.Now()) {
+		tooMany(w, "too many attempts to sign in; wait a few seconds")
+		return
+	}
+	if name != "" && isIn && had.Name != name && !in.Switch {
+		refuse(w, http.StatusConflict, "other",
+			fmt.Sprintf("This browser is signed in as %s. The link is for %s.", had.Name, name))
+		return
+	}
+	cookie, err := c.signIns.signIn(in.Token, had, c.cfg.Now())
+	switch {
+	case err != nil:
+		refuse(w, http.StatusInternalServerError, "internal", "the sign-in could not be kept: "+line(err.Error(), noteText))
+		return
+	case cookie == "":
+		refuse(w, http.StatusUnauthorized, "unknown",
+			"This link does not sign anybody in. A link works once: ask the host for a new one.")
+		return
+	}
+	c.closePages(had)
+	c.setCookie(w, r, cookie, int(signInTime/time.Second))
+	answer(w, http.StatusOK, map[string]string{"name": name})
+}
+
+func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, value string, seconds int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r), Value: value, Path: c.cfg.Path, MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https:"), // a proxy may have ended the TLS
+	})
+}
+
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	if who, ok := c.visitor(r); ok {
+		err := c.signIns.signOut(who, c.cfg.Now())
+		c.closePages(who)
+		if err != nil {
+			refuse(w, http.StatusInternalServerError, "internal", "the sign-out could not be kept: "+line(err.Error(), noteText))
+			return
+		}
+	}
+	c.setCookie(w, r, "", -1)
+	answer(w, http.StatusOK, struct{}{})
+}
+
+// closePages ends every page that a cookie opened.
+func (c *Console) closePages(who visitor) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for cl := range c.clients {
+		if cl.hash == who.hash {
+			cl.leave()
+		}
+	}
+}
+
+func (c *Console) me(w http.ResponseWriter, _ *http.Request, v visitor) {
+	answer(w, http.StatusOK, map[string]string{"name": v.Name})
+}

@@ -1,0 +1,333 @@
+package gate
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of a JSON body beside its size. They are far above what tools are called with.
+const (
+	maxDepth    = 100    // nested arrays and objects
+	maxMembers  = 10_000 // keys of one object
+	maxValues   = 1 << 20
+	maxExponent = 6 // digits of a number's exponent
+)
+
+// value is one JSON value of a text that [readJSON] accepted.
+type value struct {
+	raw    json.RawMessage
+	key    string  // in an object
+	folded string  // the key without its case
+	list   []value // the elements of an array, or the members of an object
+}
+
+// bodyError says why a text was refused, without quoting it.
+type bodyError struct {
+	offset  int // of the byte, from 0
+	problem string
+}
+
+func (e *bodyError) Error() string { return fmt.Sprintf("%s (at byte %d)", e.problem, e.offset) }
+func (e *bodyError) Unwrap() error { return ErrInput }
+
+// readJSON reads one JSON value that every reader reads alike. encoding/json checks the grammar. On top of that, readJSON
+// refuses text that is not UTF-8, half a surrogate pair, keys that stand twice or differ in case only, and what is too
+// deep or too much.
+func readJSON(data []byte) (value, error) {
+	if !utf8.Valid(data) {
+		return value{}, &bodyError{invalidAt(data), "the text is not UTF-8"}
+	}
+	var raw json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return value{}, notJSON(data, err)
+	}
+	r := jsonReader{data: data}
+	return r.value(0)
+}
+
+func invalidAt(data []byte) int {
+	at := 0
+	for r, n := utf8.DecodeRune(data); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(data[at:]) {
+		at += n
+	}
+	return at
+}
+
+// notJSON words an error of encoding/json without the character that it quotes.
+func notJSON(data []byte, err error) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return &bodyError{0, "the text is empty: give one JSON value"}
+	}
+	at := len(data)
+	if syntax, ok := err.(*json.SyntaxError); ok && syntax.Offset > 0 {
+		at = int(syntax.Offset) - 1
+	}
+	switch {
+	case strings.Contains(err.Error(), "after top-level value"):
+		return &bodyError{at, "more text follows the JSON value"}
+	case strings.Contains(err.Error(), "max depth"): // encoding/json's own, far above ours
+		return tooDeep(at)
+	}
+	return &bodyError{at, "the text is not JSON"}
+}
+
+func tooDeep(at int) error {
+	return &bodyError{at, fmt.Sprintf("more than %d arrays and objects are nested", maxDepth)}
+}
+
+// compact returns the text of a value without the white space between its tokens.
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	b.Grow(len(raw))
+	if err := json.Compact(&b, raw); err != nil {
+		return nil // not reached: the text is JSON
+	}
+	return b.Bytes()
+}
+
+// jsonReader goes once through text that is JSON.
+type jsonReader struct {
+	data   []byte
+	i      int
+	values int
+}
+
+// peek skips white space and returns the next byte.
+func (r *jsonReader) peek() byte {
+	for r.data[r.i] == ' ' || r.data[r.i] == '\t' || r.data[r.i] == '\n' || r.data[r.i] == '\r' {
+		r.i++
+	}
+	return r.data[r.i]
+}
+
+func (r *jsonReader) value(depth int) (value, error) {
+	c := r.peek()
+	start := r.i
+	if r.values++; r.values > maxValues {
+		return value{}, &bodyError{r.i, fmt.Sprintf("it has more than %d values", maxValues)}
+	}
+	switch {
+	case c == '"':
+		raw, err := r.text()
+		return value{raw: raw}, err
+	case c != '{' && c != '[':
+		for r.i < len(r.data) && !strings.ContainsRune(" \t\n\r,]}", rune(r.data[r.i])) {
+			r.i++
+		}
+		v := value{raw: r.data[start:r.i]}
+		if e := bytes.IndexAny(v.raw, "eE"); v.isNumber() && e >= 0 && len(bytes.TrimLeft(v.raw[e+1:], "+-0")) > maxExponent {
+			return v, &bodyError{start, fmt.Sprintf("a number's exponent has more than %d digits", maxExponent)}
+		}
+		return v, nil
+	case depth == maxDepth:
+		return value{}, tooDeep(r.i)
+	}
+	var list []value
+	keys := make(map[string]string)
+	for r.i++; r.peek() != c+2; { // } or ]
+		var m value
+		var key, folded string
+		if c == '{' {
+			at := r.i
+			token, err := r.text()
+			if err != nil {
+				return value{}, err
+			}
+			key = unquote(token)
+			folded = fold(key)
+			switch other, taken := keys[folded]; {
+			case taken && other == key:
+				return value{}, &bodyError{at, "a key stands twice in one object: readers differ in which one they take"}
+			case taken:
+				return value{}, &bodyError{at, "two keys of one object differ in case only: some readers take them for one"}
+			case len(list) == maxMembers:
+				return value{}, &bodyError{at, fmt.Sprintf("an object has more than %d keys", maxMembers)}
+			}
+			keys[folded] = key
+			r.peek()
+			r.i++ // the colon
+		}
+		m, err := r.value(depth + 1)
+		if err != nil {
+			return value{}, err
+		}
+		m.key, m.folded = key, folded
+		list = append(list, m)
+		if r.peek() == ',' {
+			r.i++
+		}
+	}
+	r.i++
+	return value{raw: r.data[start:r.i], list: list}, nil
+}
+
+// text skips a string and returns it with its quotation marks. It refuses half of a surrogate pair: readers replace it,
+// drop it or fail.
+func (r *jsonReader) text() (json.RawMessage, error) {
+	start := r.i
+	for r.i++; r.data[r.i] != '"'; {
+		switch rest := r.data[r.i:]; {
+		case rest[0] != '\\':
+			r.i++
+		case rest[1] != 'u':
+			r.i += 2
+		case !isSurrogate(rest, 0xd800) && !isSurrogate(rest, 0xdc00):
+			r.i += 6
+		case isSurrogate(rest, 0xd800) && isSurrogate(rest[6:], 0xdc00):
+			r.i += 12
+		default:
+			return nil, &bodyError{r.i, "an escape is half of a pair: it stands for no character"}
+		}
+	}
+	r.i++
+	return r.data[start:r.i], nil
+}
+
+// isSurrogate reports whether text begins with the escape of a surrogate of the half that begins at first.
+func isSurrogate(text []byte, first uint64) bool {
+	if !bytes.HasPrefix(text, []byte(`\u`)) {
+		return false
+	}
+	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return err == nil && unit&0xfc00 == first
+}
+
+// unquote returns the text of a JSON string.
+func unquote(token []byte) string {
+	if inner := token[1 : len(token)-1]; bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner)
+	}
+	var s string
+	if err := json.Unmarshal(token, &s); err != nil {
+		return string(token) // not reached: the token is JSON
+	}
+	return s
+}
+
+// fold maps names that differ in case only to one name. It uses Unicode's simple folding, as encoding/json does, and maps
+// the Turkish letters i to the common one.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		case r == 'ı' || r == 'İ' || r == '\u212a' || r == 'ſ':
+			return map[rune]rune{'ı': 'i', 'İ': 'i', '\u212a': 'k', 'ſ': 's'}[r]
+		case r < utf8.RuneSelf:
+			return r
+		}
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, s)
+}
+
+func (v value) isString() bool { return v.raw[0] == '"' }
+func (v value) isNumber() bool { return v.raw[0] == '-' || v.raw[0] >= '0' && v.raw[0] <= '9' }
+func (v value) isObject() bool { return v.raw[0] == '{' }
+func (v value) isArray() bool  { return v.raw[0] == '[' }
+
+// kind returns one byte for each JSON type.
+func (v value) kind() byte {
+	switch {
+	case v.isNumber():
+		return '0'
+	case v.raw[0] == 'f':
+		return 't'
+	}
+	return v.raw[0]
+}
+
+// canonical appends a value in a form that is the same for the same value, however it was written: keys sorted, strings
+// unescaped, 1.0 as 1. No two values share a form. With folded, keys that differ in case only count as the same.
+func (v value) canonical(dst []byte, folded bool) []byte {
+	switch c := v.raw[0]; c {
+	case '"':
+		return appendText(append(dst, '"'), unquote(v.raw))
+	case '{', '[':
+		name := func(m value) string { return m.key }
+		if folded {
+			name = func(m value) string { return m.folded }
+		}
+		list := v.list
+		if c == '{' {
+			list = slices.Clone(list)
+			slices.SortFunc(list, func(a, b value) int { return cmp.Compare(name(a), name(b)) })
+		}
+		dst = append(dst, c)
+		for _, m := range list {
+			if c == '{' {
+				dst = appendText(dst, name(m))
+			}
+			dst = m.canonical(dst, folded)
+		}
+		return append(dst, c+2) // } or ]
+	case 't', 'f', 'n':
+		return append(dst, c)
+	}
+	n := parseNumber(v.raw)
+	if dst = append(dst, '#'); n.negative {
+		dst = append(dst, '-')
+	}
+	return append(strconv.AppendInt(appendText(dst, n.digits), int64(n.point), 10), ';')
+}
+
+// appendText appends a text after its length, so that the next text cannot be taken for a part of it.
+func appendText(dst []byte, s string) []byte {
+	return append(append(strconv.AppendInt(dst, int64(len(s)), 10), ':'), s...)
+}
+
+// number is 0.digits times ten to the power of point, exactly. Zero has no digits.
+type number struct {
+	negative bool
+	digits   string
+	point    int
+}
+
+func parseNumber(raw []byte) number {
+	mantissa, power := string(raw), 0
+	if e := bytes.IndexAny(raw, "eE"); e >= 0 {
+		mantissa = string(raw[:e])
+		power, _ = strconv.Atoi(string(raw[e+1:])) // maxExponent bounds it, leading zeros aside
+	}
+	text, negative := strings.CutPrefix(mantissa, "-")
+	whole, part, _ := strings.Cut(text, ".")
+	digits := whole + part
+	stripped := strings.TrimLeft(digits, "0")
+	point := power + len(whole) - (len(digits) - len(stripped))
+	if stripped = strings.TrimRight(stripped, "0"); stripped == "" {
+		return number{}
+	}
+	return number{negative, stripped, point}
+}
+
+func (n number) sign() int {
+	switch {
+	case n.digits == "":
+		return 0
+	case n.negative:
+		return -1
+	}
+	return 1
+}
+
+// compare returns a number below, equal to or above 0, as a is below, equal to or above b.
+func (n number) compare(o number) int {
+	if c := cmp.Compare(n.sign(), o.sign()); c != 0 || n.sign() == 0 {
+		return c
+	}
+	c := cmp.Compare(n.point, o.point)
+	if c == 0 {
+		c = strings.Compare(n.digits, o.digits)
+	}
+	return c * n.sign()
+}

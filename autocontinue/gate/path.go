@@ -1,0 +1,134 @@
+package gate
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// root is the folder that a path test knows. Without files, it takes paths as they are written.
+type root struct {
+	files fs.ReadLinkFS
+	dir   string // the absolute name of the folder, for absolute paths
+}
+
+const maxLinks = 40
+
+// newRoot checks what the options say about the folder.
+func newRoot(files fs.FS, dir string) (*root, error) {
+	if files == nil {
+		return nil, nil
+	}
+	links, ok := files.(fs.ReadLinkFS)
+	if !ok {
+		return nil, errors.New("gate: Options.Root must be an fs.ReadLinkFS, such as os.Root.FS: it must tell symbolic links")
+	}
+	return &root{links, path.Clean(strings.ReplaceAll(dir, `\`, "/"))}, nil
+}
+
+func parsePaths(arg value) ([]string, error) {
+	paths, err := arg.strings()
+	for i, p := range paths {
+		switch {
+		case p == "" || path.IsAbs(p) || hides(p) || slices.Contains(strings.Split(p, "/"), ".."):
+			return nil, errors.New(`write a file or folder below the root, such as "src"; "." is the root`)
+		case strings.ContainsAny(p, `*\`):
+			return nil, errors.New(`a path has no wildcards: "src" is everything below src`)
+		}
+		paths[i] = path.Clean(p)
+	}
+	return paths, err
+}
+
+// holds reports whether a path is one of some files or folders, or below one.
+func (r *root) holds(paths []string, name string, allow bool) outcome {
+	if r == nil {
+		return unclear
+	}
+	if slices.Contains(strings.FieldsFunc(name, func(c rune) bool { return c == '/' || c == '\\' }), "..") {
+		return refused
+	}
+	at, ok := r.resolve(name)
+	if !ok {
+		return unclear
+	}
+	for _, p := range paths {
+		folder, ok := r.resolve(p)
+		if !ok {
+			return unclear
+		}
+		if !allow { // some file systems ignore case
+			at, folder = fold(at), fold(folder)
+		}
+		if folder == "." || at == folder || strings.HasPrefix(at, folder+"/") {
+			return yes
+		}
+	}
+	return no
+}
+
+// resolve returns a path below the root, without symbolic links. It reports false for a path that leads elsewhere, or that
+// a tool may read in another way.
+func (r *root) resolve(name string) (string, bool) {
+	odd := name == "" || strings.TrimSpace(name) != name || hides(name) || strings.ContainsAny(name, `\`) ||
+		name[0] == '~' || strings.Contains(name, "://") || len(name) > 1 && name[1] == ':'
+	if odd {
+		return "", false
+	}
+	name, inside := r.relative(path.Clean(name))
+	if !inside {
+		return "", false
+	}
+	done, todo := ".", strings.Split(name, "/")
+	for links := 0; len(todo) > 0 && r.files != nil; {
+		next := path.Join(done, todo[0])
+		todo = todo[1:]
+		if next == ".." || strings.HasPrefix(next, "../") {
+			return "", false
+		}
+		info, err := r.files.Lstat(next)
+		if errors.Is(err, fs.ErrNotExist) {
+			if slices.Contains(todo, "..") { // of a link
+				return "", false
+			}
+			return path.Join(append([]string{next}, todo...)...), true
+		}
+		if err != nil {
+			return "", false
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			done = next
+			continue
+		}
+		target, err := r.files.ReadLink(next)
+		if links++; err != nil || links > maxLinks {
+			return "", false
+		}
+		if path.IsAbs(target) {
+			if target, inside = r.relative(path.Clean(target)); !inside {
+				return "", false
+			}
+			done = "."
+		}
+		todo = append(strings.Split(target, "/"), todo...)
+	}
+	if r.files == nil {
+		return name, true
+	}
+	return done, true
+}
+
+// relative returns a clean path below the root.
+func (r *root) relative(name string) (string, bool) {
+	switch {
+	case !path.IsAbs(name):
+		return name, name != ".." && !strings.HasPrefix(name, "../")
+	case r.dir == "" || r.dir == ".": // nobody said where the root is
+		return "", false
+	case name == r.dir:
+		return ".", true
+	}
+	return strings.CutPrefix(name, strings.TrimSuffix(r.dir, "/")+"/")
+}
