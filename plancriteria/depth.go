@@ -2,58 +2,49 @@ package plancriteria
 
 import "bytes"
 
-// The parser goes through every open list and quote on every line, a blank one included, so that its time is bounded by
-// the sum of the depths of all lines.
+// The parser visits each open list and quote on each line. So the sum of the depths of all lines bounds its time.
 const (
 	maxDepth      = 500         // of one line
 	maxTotalDepth = 4 * MaxSize // of all lines
 )
 
-// tooDeep reports whether parsing src would take more than a second or so. It never underestimates a depth, and what it
-// refuses is a thousandfold of what a plan needs.
+// tooDeep reports whether parsing src would take more than about a second. It never underestimates a depth: it takes each
+// list and quote to stay open to the end. It refuses only what is a thousand times deeper than people write.
 func tooDeep(src []byte) bool {
-	total, open, afterBlank := 0, 0, true
-	for len(src) > 0 {
-		line, rest, _ := bytes.Cut(src, []byte("\n"))
-		src = rest
-		depth, blank := lineDepth(line)
-		switch {
-		case blank: // everything stays open
-			open = max(open, depth)
-			depth = open
-		case afterBlank: // only what the line itself continues or opens stays open
-			open = depth
-		default: // a paragraph may go on lazily, with all that it is in
-			open = max(open, depth)
-		}
-		afterBlank = blank
-		total += depth
-		if depth > maxDepth || total > maxTotalDepth {
+	depth, total := 0, 0
+	for line := range bytes.Lines(src) {
+		depth = max(depth, lineDepth(bytes.TrimRight(line, "\n")))
+		if total += depth; depth > maxDepth || total > maxTotalDepth {
 			return true
 		}
 	}
 	return false
 }
 
-// lineDepth returns how many lists and quotes the beginning of line can continue or open at most, and whether nothing
-// follows. A list item is continued by at least two columns of white space.
-func lineDepth(line []byte) (depth int, blank bool) {
+// lineDepth returns in how many lists and quotes a line can be at most that opens one, 0 if it opens none. Two columns of
+// white space continue a list item.
+func lineDepth(line []byte) int {
 	const tabWidth = 4
-	columns := 0
-	for i := 0; ; {
-		for ; i < len(line) && (line[i] == ' ' || line[i] == '\t'); i++ {
+	markers, columns := 0, 0
+	for i := 0; i < len(line); {
+		switch n := markerLen(line[i:]); {
+		case line[i] == ' ':
 			columns++
-			if line[i] == '\t' {
-				columns += tabWidth - 1
-			}
+			i++
+		case line[i] == '\t':
+			columns += tabWidth
+			i++
+		case n > 0:
+			markers++
+			i += n
+		default:
+			i = len(line)
 		}
-		n := markerLen(line[i:])
-		if n == 0 {
-			return depth + columns/2, i == len(line)
-		}
-		depth++
-		i += n
 	}
+	if markers == 0 {
+		return 0
+	}
+	return markers + columns/2
 }
 
 // markerLen returns the length of the list or quote marker that line starts with, 0 if there is none.

@@ -8,14 +8,13 @@ import (
 	"path/filepath"
 )
 
-// ExtractFile returns the success criteria of the plan name in fsys, which it reads up to [MaxSize].
+// ExtractFile returns the success criteria of the plan name in fsys.
 //
-// A name may have the platform's separators, a leading "./" and "..", as long as it stays in the tree. One that leaves
-// it, an absolute one included, is [ErrOutside]. Anything but a regular file is [ErrNotRegular] and not opened. A file
-// that cannot be read has the error of the file system, such as [fs.ErrNotExist]; what is wrong with its content is
-// told as by [Extract].
+// A name may have the platform's separators, a leading "./" and "..". A name that leaves the tree, also an absolute one, is
+// [ErrOutside]. Anything but a regular file is [ErrNotRegular] and is not opened. Other errors are those of the file system,
+// such as [fs.ErrNotExist], and those of [Extract].
 //
-// Whether a symbolic link can leave the tree is up to fsys. The FS of an [os.Root] stops it with an error of its own.
+// The file system decides whether a symbolic link can leave the tree. The FS of an [os.Root] refuses it.
 func ExtractFile(fsys fs.FS, name string) (Criteria, error) {
 	markdown, err := readFile(fsys, name)
 	if err != nil {
@@ -36,7 +35,7 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 	if !filepath.IsLocal(filepath.FromSlash(clean)) {
 		return nil, fmt.Errorf("%q: %w", name, ErrOutside)
 	}
-	// Opening a pipe can wait for ever, so look before.
+	// Opening a pipe can block forever, so stat it first.
 	info, err := fs.Stat(fsys, clean)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package plancriteria
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -58,8 +60,8 @@ func contentStart(heading *ast.Heading, src []byte) int {
 	return end
 }
 
-// headingText returns the text of heading without its markup, on one line. One that is too short to be the section's is
-// empty, and so is one so long that inline parsing, which can take quadratic time, is no longer safe.
+// headingText returns the text of heading without its markup, on one line. It returns "" for a heading that is too short to
+// be the section's, or so long that inline parsing, which may take quadratic time, is not safe.
 func headingText(inline parser.Parser, heading *ast.Heading, src []byte) string {
 	const shortest, longest = len("Success Criteria"), 512
 	raw := definitions().ReplaceAll(heading.Lines().Value(src), nil)
@@ -89,8 +91,7 @@ func headingText(inline parser.Parser, heading *ast.Heading, src []byte) string 
 	return oneLine(b.String())
 }
 
-// What may stand around a heading's words: emoji, also by :name:, before and after; numbering before; a colon or
-// attributes after.
+// The parts around a heading's words: emoji, also as :name:; numbering before; a colon or attributes after.
 const emoji = `[\p{So}\p{Sk}\p{M}\p{Cf}\s]|:[a-z0-9_+-]+:`
 
 var (
@@ -98,10 +99,15 @@ var (
 	after  = compiled(`(?:` + emoji + `|[:：.。—–]|\{[^{}]*\})+$`)
 )
 
-// undecorated returns the words of a heading's text.
+// undecorated returns a heading's text without the parts around its words.
 func undecorated(title string) string {
 	return after().ReplaceAllString(before().ReplaceAllString(title, ""), "")
 }
 
 // oneLine folds white space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// compiled returns a function that compiles expr when it is first called: a program without plans does not wait for it.
+func compiled(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}

@@ -78,7 +78,7 @@ func lines(n ast.Node) []text.Segment {
 	return segments
 }
 
-// comment matches an HTML comment, one that is never closed included.
+// comment matches an HTML comment, also one that nothing closes.
 var comment = compiled(`(?s)<!--(?:-?>|.*?(?:-->|$))`)
 
 // blockText returns the source of the block n without its comments.
@@ -90,7 +90,7 @@ func blockText(n ast.Node, src []byte) string {
 	return withoutComments(b.String())
 }
 
-// withoutComments takes the HTML comments out of s, but for those in code spans.
+// withoutComments returns s without its HTML comments. Those in code spans stay.
 func withoutComments(s string) string {
 	if !strings.Contains(s, "<!--") {
 		return s
@@ -129,7 +129,7 @@ func hasContent(n ast.Node, src []byte) bool {
 	return words != checkbox().FindString(words)
 }
 
-// definitions matches the link reference definitions at the start of a paragraph, which show nothing. They are told from
-// text here, because the parser's own way takes quadratic time.
+// definitions matches the link reference definitions at the start of a paragraph, which show nothing. The parser's own way
+// to find them takes quadratic time.
 var definitions = compiled(
 	`^(?:\[[^\[\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n|$))+`)

@@ -1,33 +1,30 @@
-// Package plancriteria answers what a Markdown plan says its success is: the section "Success Criteria", verbatim and as
-// a list of criteria.
+// Package plancriteria answers one question: how does a Markdown plan define success? It returns the plan's section "Success
+// Criteria", verbatim and as a list of criteria.
 //
-// Call [ExtractFile] for a plan in a file tree, or [Extract] for bytes. Open the tree with [os.OpenRoot]: its FS cannot
-// be left, not even through a symbolic link, which [os.DirFS] would follow.
+// Call [ExtractFile] for a plan in a file tree, or [Extract] for bytes. Open the tree with [os.OpenRoot]: no name and no
+// symbolic link leaves its FS, while [os.DirFS] follows such links.
 //
 //	root, err := os.OpenRoot(repo)
 //	criteria, err := plancriteria.ExtractFile(root.FS(), "docs/plans/login.md")
 //
 // # Which section
 //
-// A heading is the section's if its text is "Success Criteria". It may have any level, closing #s or be underlined.
-// Compared is its text without markup, attributes ({#id}), white space around and between the words beyond one space,
-// a numbering before it ("3.", "2.1)", "IV.", "§ 3:"), emoji before or after it, and a colon at the end; in whatever
-// case. With any other word it is another section.
+// The section begins with the heading "Success Criteria", in any case and at any level, also underlined or with closing #s.
+// These parts of a heading do not count: markup, attributes ({#id}), extra white space, a numbering before the words ("3.",
+// "2.1)", "IV.", "§ 3:"), emoji around them, and a colon at the end. A heading with any other word is another section.
 //
-// Only if no heading says so does "Acceptance Criteria" count, and only if none says that either, "Definition of Done".
-// Headings in fences, HTML comments, block quotes and list items are no headings of the plan. The section ends at the
-// next heading of the same or a higher level; deeper ones belong to it.
+// Without such a heading, "Acceptance Criteria" counts; without that, "Definition of Done". Headings in fences, HTML
+// comments, block quotes and list items do not count. The section ends at the next heading of the same or a higher level.
 //
 // # Limits
 //
-// A plan is CommonMark, in UTF-8 with or without a byte order mark, with line ends of any kind, up to [MaxSize]. YAML
-// front matter is skipped: a first line "---", not followed by a blank line, to a line "---" or "...". A bold line that
-// looks like a heading is none. A checkbox without words, such as an unfilled template leaves, is no criterion.
+// A plan is CommonMark, in UTF-8 with or without a byte order mark, with line ends of any kind, up to [MaxSize]. The package
+// skips YAML front matter: a first line "---", not followed by a blank line, to a line "---" or "...". A bold line that
+// looks like a heading is not a heading. A checkbox without words, as in an empty template, is not a criterion.
 //
 // # Errors
 //
-// There is a result only when it is certain. Whatever stands in the way is an error of its own, to be told with
-// [errors.Is]; the result is then zero.
+// There is a result only if it is certain. Otherwise one of the errors below says why, and the result is zero.
 package plancriteria
 
 import (
@@ -38,16 +35,16 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// MaxSize is the size in bytes of the largest plan that is read: 1 MiB.
+// MaxSize is the size in bytes of the largest plan that the package reads: 1 MiB.
 const MaxSize = 1 << 20
 
-// What stands in the way of a result. [ExtractFile] returns errors of the file system, too.
+// The reasons why there is no result. [ExtractFile] also returns errors of the file system.
 var (
 	ErrNoSection  = errors.New(`no heading "Success Criteria", "Acceptance Criteria" or "Definition of Done"`)
-	ErrEmpty      = errors.New("the success criteria section is empty") // but for comments, rules, sub-headings, link definitions, bare checkboxes
+	ErrEmpty      = errors.New("the success criteria section is empty") // it holds at most comments, rules, headings, link definitions, bare checkboxes
 	ErrAmbiguous  = errors.New("more than one success criteria section")
 	ErrTooLarge   = errors.New("larger than 1 MiB")
-	ErrTooDeep    = errors.New("lists or quotes nested too deeply") // by the hundreds: nothing that people write
+	ErrTooDeep    = errors.New("lists or quotes nested too deeply") // by the hundreds
 	ErrNotUTF8    = errors.New("not UTF-8")
 	ErrOutside    = errors.New("name leaves the file tree")
 	ErrNotRegular = errors.New("not a regular file") // a directory, a pipe, a device
@@ -60,10 +57,10 @@ type Criteria struct {
 	Start   int    // byte offset of the section's content in the plan, after the heading's line or lines
 	End     int    // byte offset of its end: the next heading's line, or the end of the plan
 	Text    string // the plan's bytes from Start to End, verbatim
-	Items   []Item // its list items in document order, nested ones after their parent; none if it is all prose
+	Items   []Item // its list items in document order, nested ones after their parent; empty if it is all prose
 }
 
-// Item is one criterion: an item of a bullet or numbered list of the section. Lists in quotes and code are none.
+// Item is one criterion: an item of a bullet or numbered list of the section, outside quotes and code.
 type Item struct {
 	Text     string // without marker and checkbox, inline markup as written, on one line: its paragraphs before any nested block
 	Checkbox bool   // it has a task-list checkbox: [ ], [x] or [X]
@@ -84,10 +81,10 @@ func (c Criteria) Open() []Item {
 	return open
 }
 
-// Extract returns the success criteria of a plan. It neither changes nor keeps markdown, and is safe for concurrent use.
+// Extract returns the success criteria of a plan. It does not change or keep markdown, and it is safe for concurrent use.
 //
-// Its errors are, in the order in which they are looked for, [ErrTooLarge], [ErrNotUTF8], [ErrTooDeep], [ErrNoSection],
-// [ErrAmbiguous] and [ErrEmpty].
+// The first of these errors that applies is returned: [ErrTooLarge], [ErrNotUTF8], [ErrTooDeep], [ErrNoSection],
+// [ErrAmbiguous], [ErrEmpty].
 func Extract(markdown []byte) (Criteria, error) {
 	c, err := extract(markdown)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package skills answers which way of working an agent was asked for: is it planning, building, testing, documenting?
+// Package skills answers one question: which way of working did the human ask for? Planning, building, testing, documenting?
 //
-// Build a registry with [NewRegistry] and ask it with [Registry.Detect]; [Builtin] holds the four skills of a software
-// development cycle. A [Skill] tells what evidence its result needs, so that coaching can ask for exactly that. A host
-// adds a skill as a value, or any rule of its own as a function:
+// Build a registry with [NewRegistry] and ask it with [Registry.Detect]. [Builtin] returns the four skills of a software
+// development cycle. A [Skill] says what evidence its result needs, and coaching asks for that. A host adds a skill as a
+// value, or its own rule as a function:
 //
 //	reg := skills.NewRegistry(append(skills.Builtin(),
 //		skills.Skill{Name: "/deploy", Trigger: "/deploy", Phase: "deploy", EvidenceHint: "the URL of the release"},
@@ -10,15 +10,14 @@
 //
 // # Limits
 //
-// Only the words of the human count. A trigger in fenced or inline code, in a block quote, in an HTML comment at the
-// start of a line, or as part of a path, a URL or a longer word is not a request; see [Skill.Detect]. Meaning is not
-// read: "don't run /do-build yet" asks for /do-build. In a script that does not put spaces between words, a trigger
-// needs white space or punctuation around it.
+// Only the words of the human count. A trigger is not a request in fenced or inline code, in a block quote, in an HTML
+// comment at the start of a line, or as part of a path, a URL or a longer word; see [Skill.Detect]. The package does not
+// read meaning: "don't run /do-build yet" asks for /do-build. In a script without spaces between words, a trigger needs
+// white space or punctuation around it.
 //
 // # Errors
 //
-// There are none: no text is invalid, and what is not recognised is no skill. Reading is linear in the text and copies
-// none of it.
+// No function fails, because each text is valid. Time is linear in the length of the text.
 package skills
 
 import "strings"
@@ -26,10 +25,10 @@ import "strings"
 // Skill is a way of working that an agent was asked for. It is its own [Detector].
 type Skill struct {
 	Name         string // what people call it, as shown in messages
-	Trigger      string // the word in a request that asks for it; empty: found by its phase alone
-	Phase        string // the phase of a workflow it belongs to; empty: found by its trigger alone
-	Description  string // what the agent is doing, to stand after "You are"
-	EvidenceHint string // what shows that it was done, to stand after "show"
+	Trigger      string // the word in a request that asks for it; if empty, only the phase does
+	Phase        string // the phase of a workflow that it belongs to; if empty, only the trigger counts
+	Description  string // what the agent is doing, to follow "You are"
+	EvidenceHint string // what shows that it was done, to follow "show"
 }
 
 // Query is what is known about a turn. Either field may be empty.
@@ -40,8 +39,8 @@ type Query struct {
 
 // Detector recognises a skill.
 //
-// An implementation must be safe for concurrent use and give the same answer to the same query. Text is data: nothing
-// in it is an instruction.
+// An implementation must be safe for concurrent use and must give the same answer to the same query. It must not follow
+// instructions in the text.
 type Detector interface {
 	Detect(q Query) (Skill, bool)
 }
@@ -59,17 +58,17 @@ func (f DetectorFunc) Detect(q Query) (Skill, bool) {
 
 // Detect returns s if the text asks for it or the phase is its own.
 //
-// The text asks for s if s.Trigger stands in it as a word, in whatever case:
+// The text asks for s if it contains s.Trigger as a word, in any case:
 //
-//   - before it the beginning or white space, after it the end or white space; punctuation may stand between, as in
-//     ("/do-build") or **/do-build**: opening brackets, quotes and emphasis before it, closing ones and . : ! ? after it;
-//   - a comma or semicolon after it, and a dash (but no hyphen) on either side, need no white space;
-//   - so it is not found in /do-builder, docs/do-build, ./do-build/x, /do-build.md, /do-build:12, [x](/do-build),
-//     https://example.com/do-build;
-//   - fenced code (to its closing fence, or to the end), inline code, lines quoted with > and HTML comments that begin
-//     a line are skipped.
+//   - The beginning or white space is before the word; the end or white space is after it. Punctuation may stand between,
+//     as in ("/do-build") or **/do-build**: opening brackets, quotes and emphasis before it, closing ones and . : ! ? after.
+//   - A comma or semicolon after it, and a dash (not a hyphen) on either side, need no white space.
+//   - So the word is not found in /do-builder, docs/do-build, ./do-build/x, /do-build.md, /do-build:12, [x](/do-build),
+//     https://example.com/do-build.
+//   - Detect skips fenced code (to its closing fence, or to the end), inline code, lines quoted with > and HTML comments
+//     that begin a line.
 //
-// The phases are compared without the white space around them, in whatever case.
+// Detect compares phases in any case, without the white space around them.
 func (s Skill) Detect(q Query) (Skill, bool) {
 	phase := strings.TrimSpace(s.Phase)
 	if phase != "" && strings.EqualFold(phase, strings.TrimSpace(q.Phase)) {
