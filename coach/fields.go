@@ -149,7 +149,16 @@ func (f *fields) criteria(c *plancriteria.Criteria) {
 	if c == nil {
 		return
 	}
-	open, ticked := leaves(c.Items)
+	var open, ticked []plancriteria.Item
+	for _, it := range c.Leaves() {
+		switch {
+		case plaintext.IsBlank(it.Text):
+		case it.Checked:
+			ticked = append(ticked, it)
+		default:
+			open = append(open, it)
+		}
+	}
 	f.Open, f.Ticked = len(open), len(ticked)
 	shown := open
 	if f.Open == 0 {
@@ -172,35 +181,6 @@ func (f *fields) criteria(c *plancriteria.Criteria) {
 	}
 	f.Criteria = strings.Join(quotes, "; ")
 	f.More = len(shown) - len(quotes)
-}
-
-// leaves returns the criteria among items, ticked and not, in order. Items without words are no criteria. An item without a
-// checkbox that has items with checkboxes under it is a heading.
-func leaves(items []plancriteria.Item) (open, ticked []plancriteria.Item) {
-	for i, it := range items {
-		if plaintext.IsBlank(it.Text) || !it.Checkbox && groups(items, i) {
-			continue
-		}
-		if it.Checked {
-			ticked = append(ticked, it)
-		} else {
-			open = append(open, it)
-		}
-	}
-	return open, ticked
-}
-
-// groups reports whether an item with a checkbox is nested under items[i].
-func groups(items []plancriteria.Item, i int) bool {
-	for _, it := range items[i+1:] {
-		if it.Depth <= items[i].Depth {
-			return false
-		}
-		if it.Checkbox {
-			return true
-		}
-	}
-	return false
 }
 
 func (f *fields) skill(s skills.Skill) {

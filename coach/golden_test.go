@@ -49,7 +49,7 @@ func coached(r classify.Result, msg string) classify.Result {
 
 // plan makes criteria of lines: "[x] ticked", "[ ] open", "prose item", two spaces a level.
 func plan(lines ...string) *plancriteria.Criteria {
-	c := &plancriteria.Criteria{Heading: "Success Criteria", Level: 2, Text: strings.Join(lines, "\n")}
+	c := &plancriteria.Criteria{Heading: "Success Criteria", Text: strings.Join(lines, "\n")}
 	for _, l := range lines {
 		text := strings.TrimLeft(l, " ")
 		it := plancriteria.Item{Depth: (len(l) - len(text)) / 2, Text: text}

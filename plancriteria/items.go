@@ -1,11 +1,9 @@
 package plancriteria
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 )
 
 // appendItems appends the items of list, and of the lists in them, that have words.
@@ -27,18 +25,11 @@ func appendItems(items []Item, list *ast.List, src []byte, depth int) []Item {
 // newItem returns the item of the list item n, and whether it has words.
 func newItem(n ast.Node, src []byte) (Item, bool) {
 	var words strings.Builder
-	it := Item{Start: -1}
 	for c := n.FirstChild(); c != nil && isText(c); c = c.NextSibling() {
-		for _, line := range lines(c) {
-			if it.Start < 0 {
-				it.Start = markerStart(src, line.Start)
-			}
-			it.End = len(bytes.TrimRight(src[:line.Stop], " \t\n"))
-		}
 		words.WriteString(blockText(c, src))
 		words.WriteByte('\n')
 	}
-	it.Text = oneLine(words.String())
+	it := Item{Text: oneLine(words.String())}
 	if mark := checkbox().FindString(it.Text); mark != "" {
 		it.Checkbox = true
 		it.Checked = mark[1] != ' '
@@ -50,16 +41,6 @@ func newItem(n ast.Node, src []byte) (Item, bool) {
 // checkbox matches the task-list checkbox in front of an item's text.
 var checkbox = compiled(`^\[[ xX]\](?: |$)`)
 
-// markerStart returns where the marker before the text at pos starts. The text may be on the line after it, or a heading.
-func markerStart(src []byte, pos int) int {
-	before := bytes.TrimRight(src[:pos], " \t\n#")
-	i := len(before) - 1
-	if before[i] == '.' || before[i] == ')' {
-		i = len(bytes.TrimRight(before[:i], "0123456789"))
-	}
-	return i
-}
-
 // isText reports whether the block n can be a list item's own text.
 func isText(n ast.Node) bool {
 	switch n.(type) {
@@ -69,23 +50,15 @@ func isText(n ast.Node) bool {
 	return false
 }
 
-// lines returns the lines of the block n.
-func lines(n ast.Node) []text.Segment {
-	segments := n.Lines().Sliced(0, n.Lines().Len())
-	if html, ok := n.(*ast.HTMLBlock); ok && html.HasClosure() {
-		segments = append(segments[:len(segments):len(segments)], html.ClosureLine)
-	}
-	return segments
-}
-
 // comment matches an HTML comment, also one that nothing closes.
 var comment = compiled(`(?s)<!--(?:-?>|.*?(?:-->|$))`)
 
 // blockText returns the source of the block n without its comments.
 func blockText(n ast.Node, src []byte) string {
 	var b strings.Builder
-	for _, line := range lines(n) {
-		b.Write(src[line.Start:line.Stop])
+	b.Write(n.Lines().Value(src))
+	if html, ok := n.(*ast.HTMLBlock); ok && html.HasClosure() {
+		b.Write(html.ClosureLine.Value(src))
 	}
 	return withoutComments(b.String())
 }

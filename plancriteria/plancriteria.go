@@ -28,8 +28,10 @@
 package plancriteria
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
@@ -53,10 +55,7 @@ var (
 // Criteria is the success-criteria section of a plan.
 type Criteria struct {
 	Heading string // the heading's text as written, without its markup
-	Level   int    // of the heading, 1 to 6
-	Start   int    // byte offset of the section's content in the plan, after the heading's line or lines
-	End     int    // byte offset of its end: the next heading's line, or the end of the plan
-	Text    string // the plan's bytes from Start to End, verbatim
+	Text    string // the section's content, verbatim
 	Items   []Item // its list items in document order, nested ones after their parent; empty if it is all prose
 }
 
@@ -66,19 +65,30 @@ type Item struct {
 	Checkbox bool   // it has a task-list checkbox: [ ], [x] or [X]
 	Checked  bool   // the checkbox is ticked
 	Depth    int    // nesting, 0 for the outermost list
-	Start    int    // byte offset in the plan of the item's marker
-	End      int    // byte offset of the end of the lines that Text is from, line end excluded; never in a nested item
 }
 
-// Open returns the items that are not ticked, in order.
-func (c Criteria) Open() []Item {
-	var open []Item
-	for _, it := range c.Items {
-		if !it.Checked {
-			open = append(open, it)
+// Leaves returns the items that are criteria themselves, in order. An item without a checkbox that has items with checkboxes
+// under it is a heading.
+func (c Criteria) Leaves() []Item {
+	var leaves []Item
+	for i, it := range c.Items {
+		isHeading := false
+		for _, below := range c.Items[i+1:] {
+			if it.Checkbox || isHeading || below.Depth <= it.Depth {
+				break
+			}
+			isHeading = below.Checkbox
+		}
+		if !isHeading {
+			leaves = append(leaves, it)
 		}
 	}
-	return open
+	return leaves
+}
+
+// Open returns the leaves that are not ticked, in order.
+func (c Criteria) Open() []Item {
+	return slices.DeleteFunc(c.Leaves(), func(it Item) bool { return it.Checked })
 }
 
 // Extract returns the success criteria of a plan. It does not change or keep markdown, and it is safe for concurrent use.
@@ -108,11 +118,11 @@ func extract(markdown []byte) (Criteria, error) {
 	if err != nil {
 		return Criteria{}, err
 	}
-	c := Criteria{Heading: title, Level: heading.Level, Start: contentStart(heading, src), End: len(src)}
-	filled := false
+	c := Criteria{Heading: title}
+	end, filled := len(src), false
 	for n := heading.NextSibling(); n != nil; n = n.NextSibling() {
 		if next, ok := n.(*ast.Heading); ok && next.Level <= heading.Level {
-			c.End = lineStart(src, next.Pos())
+			end = bytes.LastIndexByte(src[:next.Pos()], '\n') + 1
 			break
 		}
 		if list, ok := n.(*ast.List); ok {
@@ -123,6 +133,6 @@ func extract(markdown []byte) (Criteria, error) {
 	if !filled && len(c.Items) == 0 {
 		return Criteria{}, ErrEmpty
 	}
-	c.Text = string(markdown[c.Start:c.End])
+	c.Text = string(markdown[contentStart(heading, src):end])
 	return c, nil
 }

@@ -58,9 +58,6 @@ func parseBlocks(src []byte) ast.Node {
 	return p.Parse(text.NewReader(src))
 }
 
-// lineStart returns where the line of pos starts.
-func lineStart(src []byte, pos int) int { return bytes.LastIndexByte(src[:pos], '\n') + 1 }
-
 // lineEnd returns where the line of pos ends, after its line end.
 func lineEnd(src []byte, pos int) int {
 	if n := bytes.IndexByte(src[pos:], '\n'); n >= 0 {

@@ -42,29 +42,13 @@ func Requirements(c plancriteria.Criteria) []Requirement {
 		}
 		list = append(list, r)
 	}
-	for i, it := range c.Items {
-		if !it.Checkbox && groups(c.Items[i:]) {
-			continue
-		}
+	for _, it := range c.Leaves() {
 		add(it.Text)
 	}
 	if len(c.Items) == 0 && strings.TrimSpace(c.Text) != "" {
 		add(strings.Join(strings.Fields(c.Text), " "))
 	}
 	return list
-}
-
-// groups reports whether the first item has items with checkboxes below it.
-func groups(items []plancriteria.Item) bool {
-	for _, it := range items[1:] {
-		if it.Depth <= items[0].Depth {
-			return false
-		}
-		if it.Checkbox {
-			return true
-		}
-	}
-	return false
 }
 
 // identify returns the ID of a requirement of these words: "r" and 8 hexadecimal digits of a hash of them, letter case and white
