@@ -1,0 +1,62 @@
+// Package transcript answers one question: what did the agent do, by the transcript that its host wrote?
+//
+// A transcript is the file in which an agent keeps a conversation: prompts, messages, calls of tools and their
+// results. This package reads those of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI, line by line and
+// forwards, and folds the lines into a [State]. A [Trace] says at any moment what the State knows about a pause: the
+// human's request, the agent's last message, how often the turn was continued, and the [classify.Work].
+//
+// # A live hook
+//
+// A hook keeps the State of a session as JSON in its own memory, so each call reads only the new lines:
+//
+//   - When a prompt goes to the agent, call [State.Expect].
+//   - At a pause, call [State.Await] with a function that tells whether the trace shows the message of the event
+//     ([Trace.Shows]). It waits for lines that the host writes a moment later. For an event without a message, wait
+//     for any message, or call [State.Look].
+//   - When the agent is continued, call [State.Expect]. Of a host that feeds our message back as a prompt, call
+//     [State.Sent] instead.
+//
+// When [Trace.Behind] is true the transcript did not have the message in time. Decide with what is there, and tell it
+// in the journal. Then nothing that the transcript lacks counts as not done.
+//
+// # Old sessions
+//
+// [Open] recognizes a transcript by its content. [Transcript.Walk] goes through its prompts and pauses with the same
+// State, so an old session is decided as it was live.
+//
+// # Work
+//
+// Files commands.txt and tools.txt say what commands and tools do: they edit, check, hand work over, or only read.
+// The rules:
+//
+//   - A file outside of the project does not count as edited. The project is the repository of the folder where the
+//     agent works, or that folder. Temporary files, logs and what a build makes do not count either.
+//   - A check succeeded when its exit status is 0 and its output shows no failure. When a pipe or a list of commands
+//     takes the status away, the output decides; when that shows nothing, the outcome is unknown.
+//   - An edit of code makes all checks before it stale. A successful check after it closes it; a commit or a push
+//     does not. An edit of documents makes no check stale.
+//   - Links, moves and removals of files that are not source code are also closed by a look at the result, such as
+//     "ls".
+//   - An unknown tool, a sub-agent, a command that cannot be read, another branch, and lines that cannot be read make
+//     the facts unknown. So does a check whose outcome is unknown. The next edit or successful check makes them known
+//     again.
+//   - An edit that was not checked stays open in the next turn when the human only tells the agent to go on or says
+//     yes ([ReadReply]). Another request takes the work as it is.
+//
+// The field Session is unknown where something happened that changes no file of the project, such as an installation:
+// then a claim of a change is not false because no file was edited. Checks may lack some where Edited is unknown.
+//
+// # Limits
+//
+// A line above 4 MiB is left out. Without a kept State only the last 32 MiB of a file are read, and the work before
+// them is unknown. A script of a shell above 64 KiB, or with deep brackets, is not read. Cursor's transcripts have no
+// results of calls, so the outcome of each check is unknown. What a sub-agent did is in its own transcript.
+//
+// The formats are those of 2025 and 2026: Claude Code 1.0 to 2.1, Codex until 0.169, Gemini CLI until 0.61, Copilot
+// CLI until 1.0.102, Cursor until 3.8. A key that is not known is skipped. Keys match by their exact case.
+//
+// # Errors
+//
+// No error holds text of a transcript, or its name. A file that is not a transcript is [ErrFormat]. [Transcript.Walk]
+// reports [ErrTruncated], [ErrDamaged] and [ErrInterleaved].
+package transcript

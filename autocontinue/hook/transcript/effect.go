@@ -1,0 +1,393 @@
+package transcript
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// effect is what one command or one call of a tool does, as far as it matters: it changes files, or it checks
+// something.
+type effect struct {
+	Edits     []string           `json:"edits,omitempty"`     // files of the project that it changes; "" is an unknown one
+	Layout    bool               `json:"layout,omitempty"`    // it only links, moves or removes files, none of them source code
+	Elsewhere bool               `json:"elsewhere,omitempty"` // it changes something outside of the project
+	Moves     bool               `json:"moves,omitempty"`     // it exchanges the project's files for those of another branch
+	Unknown   bool               `json:"unknown,omitempty"`   // it may do anything
+	Looks     bool               `json:"looks,omitempty"`     // it shows where files are
+	Check     classify.CheckKind `json:"check,omitempty"`
+	Name      string             `json:"name,omitempty"`  // the command, for people
+	Scope     []string           `json:"scope,omitempty"` // its words that choose what it checks
+	Status    status             `json:"status,omitempty"`
+	Told      *told              `json:"told,omitempty"`    // a later command prints the exit status
+	Chained   bool               `json:"chained,omitempty"` // a check behind "&&" may be the one that failed
+	Filter    filter             `json:"filter,omitempty"`  // what becomes of its output
+}
+
+// matters reports whether the effect is one at all.
+func (e effect) matters() bool {
+	return len(e.Edits) > 0 || e.Elsewhere || e.Moves || e.Unknown || e.Looks || e.Check != ""
+}
+
+// status says what becomes of a command's exit status on its way to the tool's result.
+type status uint8
+
+const (
+	statusKept   status = iota // it is the result's
+	statusLost                 // something else took its place; only the output can tell
+	statusHidden               // it cannot be known: turned round, or left in the background
+)
+
+// filter says what a pipe leaves of an output.
+type filter uint8
+
+const (
+	filterNone   filter = iota
+	filterPart          // a part of it; nothing is left of nothing
+	filterErrors        // the lines that speak of errors
+	filterCount         // how many lines there were
+)
+
+// commandEffect returns what a simple command does. Input is its here-document, writes are the files that it is
+// redirected to.
+func (w *walker) commandEffect(words []string, input string, writes []string) (e effect) {
+	e.Name = strings.Join(words, " ")
+	name, args := programName(words[0]), words[1:]
+	switch {
+	case name == "apply_patch" || name == "applypatch":
+		e.edit(w, patchedFiles(input+"\n"+strings.Join(args, "\n"))...)
+		return e
+	case name == "sed" || name == "gsed" || name == "perl" || name == "ruby" && !slices.Contains(args, "-c"):
+		if files := filesInPlace(name, args); files != nil {
+			e.edit(w, files...)
+			return e
+		}
+	case name == "find" || name == "fd":
+		w.find(args)
+	}
+	if w.fileEffect(&e, name, args) {
+		return e
+	}
+	kinds := kindsOf(words)
+	if kinds != nil && kinds[0] == kindRead && strings.HasPrefix(words[0], "./") {
+		kinds = []string{taskKind(name)} // a script that has the name of a program
+	}
+	if name == "git" {
+		kinds = w.git(&e, args, kinds)
+	}
+	if kinds == nil {
+		kinds = w.scriptKinds(&e, name, words, input)
+	}
+	for _, kind := range kinds {
+		switch kind {
+		case kindEdit:
+			if len(e.Edits) == 0 {
+				e.edit(w, "")
+			}
+		case kindElsewhere:
+			e.Elsewhere = true
+		case kindMove:
+			e.Moves = w.within("")
+		case kindLook:
+			e.Looks = true
+		case kindRead:
+		default:
+			e.Check, e.Scope = classify.CheckKind(kind), scope(words)
+		}
+	}
+	if len(writes) > 0 && (e.Check == "" || e.Check == classify.CheckRun) {
+		before := len(e.Edits)
+		e.edit(w, writes...)
+		if len(e.Edits) > before { // it made a file
+			e.Check = ""
+		}
+	}
+	return e
+}
+
+// edit adds files of the project. Others count as elsewhere.
+func (e *effect) edit(w *walker, files ...string) {
+	for _, f := range files {
+		switch f = w.resolve(f); {
+		case isScratch(f):
+		case !w.project.holds(f):
+			e.Elsewhere = true
+		default:
+			e.Edits = append(e.Edits, f)
+		}
+	}
+}
+
+// filesInPlace returns the files that a stream editor changes in place, nil when it changes none.
+func filesInPlace(name string, args []string) []string {
+	inPlace, script := false, false
+	var files []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case strings.HasPrefix(a, "--in-place"):
+			inPlace = true
+		case a == "-e" || a == "-f" || a == "-E" || a == "--expression" || a == "--file":
+			script = true
+			i++
+		case len(a) > 1 && a[0] == '-' && a[1] != '-':
+			sed := name == "sed" || name == "gsed"
+			inPlace = inPlace || strings.Contains(a, "i") && (sed || !strings.HasPrefix(a, "-I") && !strings.HasPrefix(a, "-M"))
+			if strings.HasSuffix(a, "e") { // "-pie 's/a/b/'"
+				script = true
+				i++
+			}
+		case a == "": // "-i ''" of BSD's sed
+		case !script:
+			script = true
+		default:
+			files = append(files, a)
+		}
+	}
+	if !inPlace {
+		return nil
+	}
+	if len(files) == 0 {
+		return []string{""}
+	}
+	return files
+}
+
+// fileEffect says what the programs do that link, copy, move, remove and write files.
+func (w *walker) fileEffect(e *effect, name string, args []string) bool {
+	var files []string
+	dest := ""
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case (a == "-t" || a == "--target-directory") && i+1 < len(args):
+			dest = args[i+1]
+			i++
+		case !strings.HasPrefix(a, "-"):
+			files = append(files, a)
+		}
+	}
+	if len(files) == 0 {
+		return false
+	}
+	last := files[len(files)-1]
+	switch name {
+	case "tee", "truncate", "patch", "ed", "ex":
+		if name != "tee" && name != "truncate" {
+			files = []string{""}
+		}
+		e.edit(w, files...)
+		return true
+	case "cp", "ln", "mv", "install":
+		sources := files
+		if dest == "" && len(files) > 1 {
+			dest, sources = last, files[:len(files)-1]
+		}
+		if path.Ext(dest) == "" && len(sources) > 0 && path.Ext(sources[0]) != "" && name != "ln" {
+			dest += "/" + baseName(sources[0])
+		}
+		e.edit(w, dest)
+		if name == "mv" {
+			e.edit(w, sources...)
+		}
+	case "rm", "rmdir", "unlink", "touch", "trash":
+		e.edit(w, files...)
+	default:
+		return false
+	}
+	e.Layout = !slices.ContainsFunc(e.Edits, isSource)
+	return true
+}
+
+// git says which files git changes, and returns what its command does.
+func (w *walker) git(e *effect, args []string, kinds []string) []string {
+	t := commands()
+	for i, a := range args {
+		if a == "-C" && i+1 < len(args) {
+			outer := w.dir
+			defer func() { w.dir = outer }()
+			w.dir = w.resolve(args[i+1])
+		}
+	}
+	if !w.within("") {
+		if len(kinds) > 0 && (kinds[0] == kindEdit || kinds[0] == kindMove) {
+			return []string{kindElsewhere}
+		}
+		return kinds
+	}
+	plain := t.plain("git", args)
+	if len(plain) == 0 {
+		return kinds
+	}
+	has := func(flags ...string) bool {
+		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(flags, a) })
+	}
+	paths := plain[1:]
+	switch plain[0] {
+	case "reset":
+		if has("--hard", "--merge", "--keep") {
+			return []string{kindMove}
+		}
+	case "stash":
+		if len(paths) > 0 && slices.Contains([]string{"list", "show", "drop", "clear"}, paths[0]) {
+			return []string{kindRead}
+		}
+	case "checkout", "switch":
+		if has("-b", "-B", "-c", "-C", "--orphan") && plain[0] != "-C" {
+			return []string{kindRead}
+		}
+		_, after, found := cutWord(args, "--")
+		if found || len(paths) > 0 && plain[0] == "checkout" && path.Ext(paths[len(paths)-1]) != "" {
+			if !found {
+				after = paths
+			}
+			e.edit(w, after...)
+			return []string{kindEdit}
+		}
+	case "restore":
+		if has("--staged", "-S") && !has("--worktree", "-W") {
+			return []string{kindRead}
+		}
+		e.edit(w, paths...)
+	case "rm", "mv":
+		if has("--cached") {
+			return []string{kindRead}
+		}
+		e.edit(w, paths...)
+		e.Layout = len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, isSource)
+	case "apply", "am", "revert", "cherry-pick", "merge", "rebase":
+		if has("--check", "--stat", "--numstat", "--summary") {
+			return []string{kindRead}
+		}
+		if has("--abort", "--quit") {
+			return []string{kindMove}
+		}
+	}
+	return kinds
+}
+
+func cutWord(words []string, sep string) (before, after []string, found bool) {
+	if i := slices.Index(words, sep); i >= 0 {
+		return words[:i], words[i+1:], true
+	}
+	return words, nil, false
+}
+
+// scriptKinds says what a program does that has no rule: a script by its name, code on the command line by what is in
+// it.
+func (w *walker) scriptKinds(e *effect, name string, words []string, input string) []string {
+	if matches(interpreters, name) {
+		code, script := inlineCode(words[1:], input)
+		switch {
+		case code != "":
+			return w.codeKinds(e, code)
+		case len(script) == 0:
+			return []string{kindRead} // a shell that waits, or "python --version"
+		}
+		if kinds := kindsOf(script); kinds != nil && kinds[0] != kindRead {
+			return kinds
+		}
+		return scriptKind(script[0])
+	}
+	e.Elsewhere = true // who knows
+	if strings.ContainsAny(words[0], `/\`) || path.Ext(name) != "" {
+		return scriptKind(name)
+	}
+	return []string{string(classify.CheckRun)}
+}
+
+// scriptKind says what a script does by its name. One that makes files is run as well.
+func scriptKind(name string) []string {
+	if kind := taskKind(name); kind != kindEdit {
+		return []string{kind}
+	}
+	return []string{kindEdit, string(classify.CheckRun)}
+}
+
+// inlineCode returns the code that an interpreter is given on its command line or on its standard input, or else the
+// script that it runs, with its arguments.
+func inlineCode(args []string, input string) (code string, script []string) {
+	for i, a := range args {
+		switch {
+		case slices.Contains([]string{"-c", "-e", "-p", "-pe", "-ne", "-r", "-E", "--eval", "--print", "-lane", "-nle", "-0ne", "eval"}, a) && i+1 < len(args):
+			return args[i+1], nil
+		case a == "-":
+			return input, nil
+		case strings.HasPrefix(a, "-") || a == "run":
+		default:
+			return "", args[i:]
+		}
+	}
+	return input, nil
+}
+
+var (
+	// writesFiles finds code that changes files.
+	writesFiles = regexp.MustCompile(`(?i)write_?(?:text|bytes|file|json|lines)|appendfile|outputfile|copyfile|copytree|cpsync|file_put_contents|` +
+		`\.write\(|\.writelines\(|\.to_(?:csv|json|excel)\(|\.save\(|\.dump\(|>\s*FH|` +
+		`open\([^)]*,\s*(?:mode\s*=\s*)?['"](?:[wax]b?\+?|r\+b?)['"]|unlink|\.rename|\brename\(|rmtree|rmsync|makedirs|\bmkdir|shutil\.(?:move|copy)|` +
+		`\bsymlink|os\.remove|os\.replace|fs\.rm|file\.write|fileutils`)
+	// runsPrograms finds code that runs other programs.
+	runsPrograms = regexp.MustCompile(`subprocess|os\.system|os\.popen|execsync|spawnsync|child_process|\bsystem\(|Deno\.Command|Bun\.spawn`)
+	printsOnly   = regexp.MustCompile(`(?:std(?:out|err)|process\.std(?:out|err)|sys\.std(?:out|err)(?:\.buffer)?)\.write\(`)
+	fileNames    = regexp.MustCompile("['\"`]([^'\"`\\s*?<>|{}$]*[^'\"`\\s*?<>|{}$/.]\\.[A-Za-z][A-Za-z0-9]{0,7})['\"`]")
+)
+
+// codeKinds says what a piece of code does by the functions that it calls.
+func (w *walker) codeKinds(e *effect, code string) []string {
+	e.Name = strings.TrimSpace(strings.SplitN(e.Name, "\n", 2)[0])
+	code = printsOnly.ReplaceAllString(code, "")
+	switch {
+	case writesFiles.MatchString(code):
+		var files []string
+		for _, m := range fileNames.FindAllStringSubmatch(code, 50) {
+			if !strings.Contains(m[1], "://") {
+				files = append(files, m[1])
+			}
+		}
+		if len(files) == 0 {
+			files = []string{""}
+		}
+		e.edit(w, files...)
+		return []string{kindRead}
+	case runsPrograms.MatchString(code):
+		e.Unknown = true
+		return []string{kindRead}
+	}
+	return []string{string(classify.CheckRun)}
+}
+
+// find says what the commands do that "find" runs.
+func (w *walker) find(args []string) {
+	for i, a := range args {
+		switch a {
+		case "-delete":
+			w.add(effect{Edits: []string{""}, Layout: true, Name: "find -delete"}, statusKept)
+		case "-exec", "-execdir", "-ok", "-x", "-X", "--exec", "--exec-batch":
+			words := args[i+1:]
+			if end := slices.IndexFunc(words, func(s string) bool { return s == ";" || s == "+" }); end >= 0 {
+				words = words[:end]
+			}
+			w.call(words, "", nil, statusLost)
+		}
+	}
+}
+
+// patchedFiles returns the files that a patch changes, in Codex's form or that of diff. It returns one unknown file for
+// a patch that names none.
+func patchedFiles(patch string) []string {
+	var files []string
+	for line := range strings.Lines(patch) {
+		for _, p := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"} {
+			if name, ok := strings.CutPrefix(line, p); ok {
+				files = append(files, strings.TrimSpace(name))
+			}
+		}
+	}
+	if len(files) == 0 {
+		return []string{""}
+	}
+	return files
+}

@@ -1,0 +1,273 @@
+package transcript
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+// Bounds of what is kept of a conversation.
+const (
+	maxRequest = 16 << 10  // bytes of the human's words
+	maxMessage = 256 << 10 // bytes of the last message
+	maxCalls   = 64        // calls without a result
+	maxIDs     = 64        // calls and messages that are remembered as seen
+)
+
+// Trace is what a transcript says about a pause. The zero value says nothing.
+type Trace struct {
+	Read   bool  // there is a transcript, and the host wrote it
+	Err    error // why it was not read
+	Behind bool  // it does not have the message of the pause yet
+
+	Request   string // the human's words of the turn, at most 16 KiB; empty when they were not found
+	Turn      string // the host's ID of that prompt
+	Message   string // what the agent printed last, when nothing of the conversation comes after it
+	MessageID string // the host's ID of it, or where in the file it begins; empty when Message is
+	Broke     bool   // the host wrote the message in the agent's name, because the turn broke
+	Continues int    // how often a message of ours continued the agent since the human's last words
+	Continued bool   // a hook, ours or another, continued the agent since the human's last words
+	Mode      string // the permission mode, where the transcript has it
+	Aborted   bool   // the human interrupted the agent, and nothing came after
+
+	Work classify.Work // what the agent did
+}
+
+// Shows reports whether the transcript has a message that the host reported, as the last message. White space does
+// not count. A host may report more than the last message: all that the agent printed in the turn.
+func (t Trace) Shows(reported string, all bool) bool {
+	a, b := strings.Join(strings.Fields(reported), " "), strings.Join(strings.Fields(t.Message), " ")
+	return b != "" && (a == b || all && strings.HasSuffix(a, " "+b))
+}
+
+// fold is what the entries of a transcript come to.
+type fold struct {
+	Dir  string `json:"dir,omitempty"` // where the agent works
+	Root string `json:"root,omitempty"`
+
+	Request   string     `json:"request,omitempty"`
+	Turn      string     `json:"turn,omitempty"`
+	Parts     []string   `json:"parts,omitempty"` // of the last message
+	MessageID string     `json:"message_id,omitempty"`
+	Group     string     `json:"group,omitempty"`
+	Broke     bool       `json:"broke,omitempty"`
+	Continues int        `json:"continues,omitempty"`
+	Continued bool       `json:"continued,omitempty"`
+	Mode      string     `json:"mode,omitempty"`
+	Aborted   bool       `json:"aborted,omitempty"`
+	Typed     *typed     `json:"typed,omitempty"`    // a command of the human, of which it is not known yet whether it went to the agent
+	Expects   bool       `json:"expects,omitempty"`  // a prompt went to the agent, and has not come in the transcript yet
+	Sent      string     `json:"sent,omitempty"`     // hash of the last message of ours without a prefix
+	Messages  []string   `json:"messages,omitempty"` // IDs that were seen
+	Done      []string   `json:"done,omitempty"`     // calls whose result was seen
+	Calls     []openCall `json:"calls,omitempty"`
+	Work      work       `json:"work,omitzero"`
+}
+
+// typed is a command of the human.
+type typed struct {
+	Text string `json:"text"`
+	Turn string `json:"turn,omitempty"`
+}
+
+// openCall is a call that waits for its result.
+type openCall struct {
+	ID      string   `json:"id"`
+	Effects []effect `json:"effects,omitempty"`
+	Polls   string   `json:"polls,omitempty"`
+	Program bool     `json:"program,omitempty"`
+	Seen    bool     `json:"seen,omitempty"` // of a program: calls of it were seen
+}
+
+func (f *fold) project() project { return project{root: f.Root} }
+
+// move takes note of where the agent works. The project stays that of the session's first folder while the agent is
+// in it.
+func (f *fold) move(dir string) {
+	if dir == "" || dir == f.Dir {
+		return
+	}
+	f.Dir = dir
+	if f.Root == "" || !below(f.Root, slashed(dir)+"/x") {
+		f.Root = projectOf(dir).root
+	}
+}
+
+// add takes in an entry. It reports whether the human spoke.
+func (f *fold) add(e entry) (spoke bool) {
+	if was := f.Typed; was != nil && e.kind != mode {
+		f.Typed = nil
+		if e.kind != local {
+			spoke = f.prompt(was.Text, was.Turn)
+		}
+	}
+	switch e.kind {
+	case mode:
+		f.Mode = e.text
+	case message:
+		f.message(e)
+	case call:
+		if e.group == "" || e.group != f.Group {
+			f.silence()
+		}
+		f.call(e.tool)
+	case outcome:
+		if !e.late {
+			f.silence()
+		}
+		f.result(e.result)
+	case human:
+		spoke = f.prompt(e.text, e.turn) || spoke
+	case command:
+		f.silence()
+		f.Typed = &typed{clip(e.text, maxRequest), e.turn}
+	case feedback:
+		f.silence()
+		f.Continued, f.Expects = true, false
+		if isOurFeedback(e.text) {
+			f.Continues++
+		}
+	case notice:
+		f.silence()
+		f.Expects = false
+		f.Work.end(e.result.ended, e.result)
+		if e.summary && f.Request == "" { // of another transcript
+			f.Work.forget()
+		}
+	case abort:
+		f.silence()
+		f.Aborted = true
+	case forget:
+		f.silence()
+		f.Request, f.Turn, f.Continues, f.Continued = "", "", 0, false
+		f.Work.forget()
+	case lost:
+		f.silence()
+		f.Work.forget()
+	}
+	return spoke
+}
+
+// silence says that the last message is not the end of the conversation any more.
+func (f *fold) silence() {
+	f.Parts, f.MessageID, f.Group, f.Broke, f.Aborted = nil, "", "", false, false
+}
+
+// isOurs reports whether a prompt is a message of ours that the host fed back.
+func (f *fold) isOurs(text string) bool {
+	return plaintext.IsOurs(text) || f.Sent != "" && hash(strings.TrimSpace(text)) == f.Sent
+}
+
+// prompt takes in words in the human's name. It reports whether they are the human's.
+func (f *fold) prompt(text, turn string) bool {
+	f.silence()
+	f.Expects = false
+	if f.isOurs(text) {
+		f.Continues++
+		f.Continued = true
+		return false
+	}
+	f.Request, f.Turn, f.Continues, f.Continued, f.Sent = clip(text, maxRequest), turn, 0, false, ""
+	f.Work.prompt(text)
+	return true
+}
+
+// message takes the last message together, which may stand on several lines. A message that is repeated is not a new
+// one.
+func (f *fold) message(e entry) {
+	switch {
+	case f.Expects: // it was printed before the prompt that did not come yet
+		return
+	case e.id != "" && e.id == f.MessageID:
+		f.Parts[len(f.Parts)-1] = clip(e.text, maxMessage)
+		return
+	case e.id != "" && slices.Contains(f.Messages, e.id):
+		return
+	case e.group == "" || e.group != f.Group:
+		f.silence()
+	}
+	size := len(e.text)
+	for _, p := range f.Parts {
+		size += len(p)
+	}
+	if size <= maxMessage || len(f.Parts) == 0 {
+		f.Parts = append(f.Parts, clip(e.text, maxMessage))
+	}
+	f.MessageID, f.Group, f.Broke, f.Aborted = e.id, e.group, e.broke, false
+	f.Messages = keep(f.Messages, e.id)
+}
+
+func keep(ids []string, id string) []string {
+	ids = append(ids, id)
+	return ids[max(0, len(ids)-maxIDs):]
+}
+
+// call takes in a call. One that is there twice, such as an event of a call, counts once.
+func (f *fold) call(t tool) {
+	at := slices.IndexFunc(f.Calls, func(o openCall) bool { return t.id != "" && o.ID == t.id })
+	if at >= 0 || t.id != "" && slices.Contains(f.Done, t.id) {
+		return
+	}
+	if t.event {
+		for i := range f.Calls {
+			f.Calls[i].Seen = f.Calls[i].Seen || f.Calls[i].Program
+		}
+	}
+	o := openCall{ID: t.id, Effects: t.effects(f.project(), f.Dir), Polls: t.polls(), Program: t.program}
+	if len(f.Calls) == maxCalls {
+		f.Work.apply(f.project(), f.Calls[0].Effects, result{})
+		f.Calls = f.Calls[1:]
+	}
+	f.Calls = append(f.Calls[:len(f.Calls):len(f.Calls)], o)
+}
+
+// result takes in the result of a call.
+func (f *fold) result(r result) {
+	at := slices.IndexFunc(f.Calls, func(o openCall) bool { return o.ID == r.id })
+	if at < 0 {
+		return
+	}
+	o := f.Calls[at]
+	f.Calls = slices.Delete(slices.Clone(f.Calls), at, at+1)
+	f.Done = keep(f.Done, o.ID)
+	switch {
+	case o.Polls != "" && r.running == "":
+		f.Work.end(o.Polls, r)
+	case !o.Program || !o.Seen:
+		f.Work.apply(f.project(), o.Effects, r)
+	}
+}
+
+// trace returns what the entries say about a pause at this point.
+func (f *fold) trace() Trace {
+	t := Trace{
+		Read: true, Request: f.Request, Turn: f.Turn, Message: strings.Join(f.Parts, "\n"), MessageID: f.MessageID, Broke: f.Broke,
+		Continues: f.Continues, Continued: f.Continued, Mode: f.Mode, Aborted: f.Aborted,
+	}
+	w := f.Work
+	w.Checks = slices.Clone(w.Checks)
+	if f.Typed != nil {
+		t.Request, t.Turn, t.Continues, t.Continued = f.Typed.Text, f.Typed.Turn, 0, false
+		w.prompt(f.Typed.Text)
+	}
+	if t.Message == "" {
+		t.MessageID = ""
+	}
+	for _, o := range f.Calls { // what has no result may have done its work
+		if !o.Seen {
+			w.apply(f.project(), o.Effects, result{running: "?"})
+		}
+	}
+	t.Work = w.facts()
+	return t
+}
+
+// hash returns a name for a text that does not tell the text.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,181 @@
+package transcript
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+// result is what became of a call.
+type result struct {
+	id      string // of the call
+	exit    int    // exit status, when known
+	known   bool   // the exit status is known
+	failed  bool   // the host calls it a failure
+	stopped bool   // it was interrupted
+	denied  bool   // it did not run
+	running string // it goes on in the background, under this name
+	ended   string // it is the end of the background command of this name
+	output  string
+}
+
+// status sets the exit status.
+func (r *result) status(n int) { r.exit, r.known, r.failed = n, true, n != 0 }
+
+// ran reports whether the command or tool did its work, as far as the host says.
+func (r result) ran() bool { return !r.stopped && !r.denied && (!r.failed || r.known) }
+
+// outcome says how a check ended. It reports false for a check that did not take place.
+func (e effect) outcome(r result) (classify.CheckOutcome, bool) {
+	switch {
+	case r.denied:
+		return "", false
+	case r.running != "" || r.stopped:
+		return classify.OutcomeUnknown, true
+	}
+	output := r.output[max(0, len(r.output)-maxOutput):]
+	st := e.Status
+	if e.Told != nil && st != statusHidden {
+		st = statusLost
+		if n, ok := e.Told.status(output); ok {
+			r.status(n)
+			st = statusKept
+		}
+	}
+	if !r.known && !r.failed {
+		st = max(st, statusLost)
+	}
+	if st == statusKept && r.known && (r.exit == 126 || r.exit == 127) {
+		return "", false // there is no such program
+	}
+	if e.Check == classify.CheckTest {
+		return e.testOutcome(r, st, readReport(output))
+	}
+	switch {
+	case st == statusHidden:
+	case st == statusLost:
+		return e.seen(r, output), true
+	case !r.failed:
+		if e.Check == classify.CheckRun && strings.Contains(e.Name, "curl") && refused().MatchString(output) {
+			return classify.OutcomeFailed, true
+		}
+		return classify.OutcomePassed, true
+	case r.exit == 124, r.exit > 128, e.Chained:
+	default:
+		return classify.OutcomeFailed, true
+	}
+	return classify.OutcomeUnknown, true
+}
+
+// testOutcome says how a test run ended. A failure that the output shows outweighs the exit status.
+func (e effect) testOutcome(r result, st status, rep report) (classify.CheckOutcome, bool) {
+	switch {
+	case rep.failed:
+		return classify.OutcomeFailed, true
+	case st == statusHidden:
+	case st == statusLost, e.Chained && r.failed:
+		if rep.passed && (!r.failed || e.Chained || r.known) {
+			return classify.OutcomePassed, true
+		}
+	case !r.failed:
+		return classify.OutcomePassed, !rep.empty
+	case r.exit != 124 && r.exit <= 128:
+		return classify.OutcomeFailed, true
+	}
+	return classify.OutcomeUnknown, true
+}
+
+// seen says how a check ended whose exit status is lost, by its output.
+func (e effect) seen(r result, output string) classify.CheckOutcome {
+	blank := plaintext.IsBlank(output)
+	quiet := e.Check == classify.CheckBuild || e.Check == classify.CheckLint // it prints problems
+	bad, good := problems(output)
+	switch {
+	case quiet && e.Filter == filterErrors && blank, quiet && e.Filter == filterCount && strings.TrimSpace(output) == "0":
+		return classify.OutcomePassed
+	case quiet && e.Filter >= filterErrors && !good, bad:
+		return classify.OutcomeFailed
+	case good, quiet && blank && !r.failed, !quiet && !blank && !r.failed && e.Check == classify.CheckRun:
+		return classify.OutcomePassed
+	case e.Check == classify.CheckCommit && committed().MatchString(output):
+		return classify.OutcomePassed
+	}
+	return classify.OutcomeUnknown
+}
+
+// What outputs of compilers, linters and programs say.
+var (
+	counted = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(\d+) (?:error|problem|failure|issue|offense|violation)`)
+	})
+	refused   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^HTTP/[\d.]+ [45]\d\d`) })
+	committed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\[\S+ [0-9a-f]{7,}\]|^ \d+ files? changed`) })
+	badWords  = []string{
+		"error:", "error[", "error ts", "failed to compile", "build failed", "compilation failed", "fatal:", "fatal error", "npm err!",
+		"npm error", "traceback (most recent", "syntaxerror", "panic:", "cannot find module", "command failed", "elifecycle", "could not",
+		"exited with code 1", "segmentation fault", "error in ", "undefined: ", "make: ***", "command not found", "curl: (", "[rejected]",
+		"uncaught", "nothing to commit",
+	}
+	goodWords = []string{
+		"compiled successfully", "build succeeded", "build success", "built in", "finished `", "finished dev", "finished release",
+		"no issues found", "all checks passed", "success:", "successfully", "no errors", "no problems", "all matched files use",
+		"already formatted", "syntax ok", "syntax is ok", "is valid", "no syntax errors",
+	}
+)
+
+// problems reports whether an output shows problems, and whether it says that there are none.
+func problems(output string) (bad, good bool) {
+	for line := range strings.Lines(strings.ToLower(plaintext.StripEscapes(output))) {
+		if m := counted().FindStringSubmatch(line); m != nil {
+			bad = bad || number(m[1]) > 0
+			good = good || number(m[1]) == 0
+			continue
+		}
+		has := func(w string) bool { return strings.Contains(line, w) }
+		bad = bad || slices.ContainsFunc(badWords, has)
+		good = good || slices.ContainsFunc(goodWords, has)
+	}
+	return bad, good && !bad
+}
+
+// told is how a script prints the status of a command: the text before and after the number, or the last line of the
+// output after a success and after a failure.
+type told struct {
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Passed string `json:"passed,omitempty"`
+	Failed string `json:"failed,omitempty"`
+}
+
+// status returns the status that an output tells. Lines that do not agree tell none.
+func (t *told) status(output string) (n int, ok bool) {
+	if t.Passed != "" {
+		output = strings.TrimRight(output, " \t\r\n")
+		switch strings.TrimSpace(output[strings.LastIndexByte(output, '\n')+1:]) {
+		case t.Passed:
+			return 0, true
+		case t.Failed:
+			return 1, true
+		}
+		return 0, false
+	}
+	var found []int
+	for line := range strings.Lines(output) {
+		rest, is := strings.CutPrefix(strings.TrimSpace(plaintext.StripEscapes(line)), t.Before)
+		rest = strings.TrimSpace(rest)
+		after := strings.TrimLeft(rest, "0123456789")
+		digits := rest[:len(rest)-len(after)]
+		after = strings.TrimSpace(after)
+		if is && digits != "" && len(digits) <= 3 && (after == t.After || t.After != "" && strings.HasPrefix(after, t.After)) {
+			found = append(found, number(digits))
+		}
+	}
+	if len(found) == 0 || slices.Max(found) != slices.Min(found) {
+		return 0, false
+	}
+	return found[0], true
+}

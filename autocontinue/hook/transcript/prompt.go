@@ -1,0 +1,132 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+// plainMessage is the one message of ours without a prefix. As a hook's feedback it is ours; as a prompt it may be
+// the human's.
+const plainMessage = "continue"
+
+// isOurFeedback reports whether a hook's words are ours. A host may put the hook's command before them, and the words
+// of other hooks beside them.
+func isOurFeedback(feedback string) bool {
+	if strings.TrimSpace(feedback) == plainMessage {
+		return true
+	}
+	for line := range strings.Lines(feedback) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "- [") {
+			if _, rest, ok := strings.Cut(line, "]: "); ok {
+				line = rest
+			}
+		}
+		if plaintext.IsOurs(line) || line == plainMessage {
+			return true
+		}
+	}
+	return false
+}
+
+// notices are the beginnings of prompts that a host writes itself.
+var notices = map[Format][]string{
+	Claude: {
+		"<task-notification>", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>",
+		"<teammate-message", "<agent-message", "<cross-session-message", "[SYSTEM NOTIFICATION", "Operation stopped by hook:",
+		"Caveat: The messages below were generated", "This session is being continued from a previous conversation",
+	},
+	Codex: {
+		"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<skill>", "<turn_aborted>",
+		"<user_action>", "<permissions instructions>", "<collaboration_mode>", "<skills_instructions>",
+		"Another language model started to solve this problem", "You were originally given instructions from a user over one or more turns",
+		"<recommended_plugins>", "<codex_internal_context", "<user_shell_command>", "<subagent_notification>", "<goal_context>",
+		"<external_", "<hook_prompt", "<send_user_message_question_reply>", "Warning: apply_patch was requested via",
+		"Warning: The maximum number of unified exec processes",
+	},
+	Gemini: {
+		"<session_context>", "This is the Gemini CLI. We are setting up the context", "<state_snapshot>",
+		"Here is the user's editor context", "Here is a summary of changes in the user's editor context",
+	},
+}
+
+// IsNotice reports whether the host wrote a prompt itself: that a background task ended, what the editor shows. Such
+// a prompt does not hold the human's words.
+func (f Format) IsNotice(prompt string) bool {
+	words := strings.TrimSpace(prompt)
+	switch f {
+	case Claude:
+		if words = withoutWrapping(prompt); words == "" && !blank(prompt) {
+			return true
+		}
+	case Gemini:
+		if slices.Contains([]string{"", "Please continue.", "System: Please continue."}, words) {
+			return true
+		}
+	}
+	return startsWith(words, notices[f]...)
+}
+
+// wrappings are elements that a host or an editor puts around the human's words: what is open there, what is selected.
+var wrappings = []string{"ide_opened_file", "ide_selection", "ide_diagnostics", "system-reminder"}
+
+const maxWrappings = 50 // of one prompt
+
+// askedBelow is the heading below which Codex's desktop app and editor extensions put the human's words.
+const askedBelow = "## My request for Codex:\n"
+
+// withoutWrapping returns the human's words of a prompt, without what a host has put around them.
+func withoutWrapping(prompt string) string {
+	prompt = strings.TrimSpace(prompt)
+	for range maxWrappings {
+		rest, ok := unwrap(prompt)
+		if !ok {
+			break
+		}
+		prompt = strings.TrimSpace(rest)
+	}
+	if strings.HasPrefix(prompt, "# ") {
+		if i := strings.LastIndex(prompt, "\n"+askedBelow); i >= 0 {
+			return strings.TrimSpace(prompt[i+1+len(askedBelow):])
+		}
+	}
+	return prompt
+}
+
+// unwrap takes away one of the elements that a text begins or ends with.
+func unwrap(s string) (string, bool) {
+	for _, name := range wrappings {
+		start, end := "<"+name+">", "</"+name+">"
+		if strings.HasPrefix(s, start) {
+			if _, rest, ok := strings.Cut(s, end); ok {
+				return rest, true
+			}
+		}
+		if strings.HasSuffix(s, end) {
+			if i := strings.LastIndex(s, start); i >= 0 {
+				return s[:i], true
+			}
+		}
+	}
+	return s, false
+}
+
+// userQuery returns the human's words of a prompt in Cursor's transcripts, which stand in an element of their own.
+func userQuery(s string) string {
+	const start, end = "<user_query>", "</user_query>"
+	i, j := strings.Index(s, start), strings.LastIndex(s, end)
+	if i < 0 || j < i {
+		return s
+	}
+	return strings.TrimSpace(s[i+len(start) : j])
+}
+
+// clip returns at most n bytes of s, whole characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}

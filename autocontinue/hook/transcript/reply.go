@@ -1,0 +1,140 @@
+package transcript
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Reply says what the human's words after a pause were.
+type Reply string
+
+// The replies.
+const (
+	ReplyNone     Reply = ""          // there were none
+	ReplyNudge    Reply = "nudge"     // what coaching would have said: go on, run the tests, show the output
+	ReplyAssent   Reply = "assent"    // yes and nothing else: after a question an answer, after a promise a nudge, after a report thanks
+	ReplyYesNudge Reply = "yes_nudge" // yes, and a nudge: after a question an answer
+	ReplyAnswer   Reply = "answer"    // any other answer: no, the second one, use that
+	ReplyOther    Reply = "other"     // anything else, such as a new task
+)
+
+//go:embed replies.txt
+var replies string
+
+// replyPatterns are the patterns of replies.txt, by their kind.
+var replyPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+	parts := make(map[string][]string)
+	for line := range strings.Lines(replies) {
+		kind, pattern, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if ok && kind != "#" {
+			parts[kind] = append(parts[kind], strings.TrimSpace(pattern))
+		}
+	}
+	all := make(map[string]*regexp.Regexp)
+	for kind, list := range parts {
+		one := `(?:` + strings.Join(list, "|") + `)`
+		switch kind {
+		case "before", "yes":
+			all[kind] = regexp.MustCompile(`^` + one + `(?:[\s.,;:!?，。、！？]+)`)
+		case "after": // without a blank in scripts that have none
+			all[kind] = regexp.MustCompile(`(?:[\s.,;:!?，。、！？]+` + one + `|[\p{Han}\p{Hiragana}](?:` + list[len(list)-1] + `))$`)
+		case "join":
+			all[kind] = regexp.MustCompile(`[.,;:!?，。、；！？…\n]+\s*| ` + one + ` `)
+		default:
+			all[kind] = regexp.MustCompile(`^` + one + `$`)
+		}
+	}
+	return all
+})
+
+// maxReply is how long words are, in characters, that are taken for a nudge or an answer: longer ones ask for
+// something.
+const maxReply = 120
+
+// ReadReply tells what the human's next words were, by a table of short phrases in the languages of the heuristic.
+// Words that it does not know are other ones.
+func ReadReply(words string) Reply {
+	words = spoken(words)
+	switch {
+	case words == "":
+		return ReplyNone
+	case utf8.RuneCountInString(words) > maxReply:
+		return ReplyOther
+	case is("nudge", words):
+		return ReplyNudge
+	case is("assent", words):
+		return ReplyAssent
+	}
+	if kind := inARow(words); kind != "" {
+		return kind
+	}
+	bare := bareWords(words)
+	switch rest := replyPatterns()["yes"].ReplaceAllString(bare, ""); {
+	case rest != bare && is("nudge", bareWords(spoken(rest))):
+		return ReplyYesNudge
+	case is("answer", words), is("answer", bare):
+		return ReplyAnswer
+	}
+	return ReplyOther
+}
+
+func is(kind, words string) bool { return replyPatterns()[kind].MatchString(words) }
+
+// spoken is what was said in lower case, on one line and without punctuation around it. Marks alone say nothing.
+func spoken(words string) string {
+	words = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(words, "’", "'")), " "))
+	return strings.Trim(words, " .!?,;:…。、！？¡¿\"'`")
+}
+
+// bareWords is spoken words without how politely.
+func bareWords(words string) string {
+	for range 4 {
+		rest := replyPatterns()["before"].ReplaceAllString(words, "")
+		if at := replyPatterns()["after"].FindStringIndex(rest); at != nil {
+			cut := at[0]
+			if r, n := utf8.DecodeRuneInString(rest[cut:]); !strings.ContainsRune(" .,;:!?，。、！？", r) {
+				cut += n // it belongs to the words
+			}
+			rest = rest[:cut]
+		}
+		if rest = spoken(rest); rest == "" || rest == words {
+			break
+		}
+		words = rest
+	}
+	return words
+}
+
+// inARow tells what several phrases in a row are, "" where one of them is neither a nudge nor an assent.
+func inARow(words string) Reply {
+	nudges, assents := 0, 0
+	for _, part := range replyPatterns()["join"].Split(words, -1) {
+		part = spoken(part)
+		bare := bareWords(part)
+		switch {
+		case part == "":
+		case is("nudge", bare):
+			nudges++
+		case is("assent", bare):
+			// "ok" and "great" before a nudge are manners
+			if !is("before", bare+" ") {
+				assents++
+			}
+		case is("before", bare+" "), is("after", " "+bare):
+		default:
+			return ""
+		}
+	}
+	switch {
+	case nudges > 0 && assents > 0:
+		return ReplyYesNudge
+	case nudges > 0:
+		return ReplyNudge
+	case assents > 0:
+		return ReplyAssent
+	}
+	return ""
+}

@@ -1,0 +1,125 @@
+package transcript
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+// maxOutput is how many bytes of a command's output are read, from its end: that is where test runners sum up.
+const maxOutput = 64 << 10
+
+// report is what an output says of tests.
+type report struct {
+	passed bool // it counts tests that passed, or a package that did
+	failed bool // it counts or names tests that failed
+	empty  bool // it says that there were none
+}
+
+// counts finds how test runners count: "Failures: 2", "2 failed", "12 tests passed", "# pass 12".
+var counts = sync.OnceValue(func() (c struct{ labels, pairs, tap *regexp.Regexp }) {
+	const words = `passed|passing|pass|succeeded|successful|failed|failing|failures?|fail|errors?|errored|broken`
+	c.labels = regexp.MustCompile(`(?i)\b(` + words + `|tests run)\s*[:=]\s*([0-9]+)`)
+	c.pairs = regexp.MustCompile(`(?i)\b([0-9]+)\s+(?:(?:unit |integration )?(tests?|specs?|examples?|cases?|checks?|scenarios?)\s+)?(` + words + `|tests?|specs?|examples?|scenarios?)\b`)
+	c.tap = regexp.MustCompile(`^[#ℹ]\s*(pass|fail|tests)\s+([0-9]+)$`)
+	return c
+})
+
+// readReport reads the output of a command that runs tests.
+func readReport(output string) (r report) {
+	if n := len(output) - maxOutput; n > 0 {
+		output = output[n:]
+	}
+	ran, ok := 0, false
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(plaintext.StripEscapes(line))
+		switch {
+		case line == "":
+		case startsWith(line, "--- FAIL", "FAIL\t", "FAIL:", "FAIL ", "FAILED", "not ok ", "✕ ", "✗ ", "× ", "✖ ") || line == "FAIL":
+			r.failed = true
+		case strings.HasPrefix(line, "ok ") && strings.Contains(line, "\t") || strings.HasPrefix(line, "ok\t"):
+			if strings.Contains(line, "[no test") {
+				r.empty = true
+			} else {
+				r.passed = true
+			}
+		case strings.HasPrefix(line, "?") && strings.Contains(line, "[no test files]"),
+			startsWith(line, "testing: warning: no tests to run", "No tests found", "no tests ran", "collected 0 items", "Ran 0 tests", "No test files found"),
+			strings.HasPrefix(line, "=") && strings.Contains(line, "no tests ran"):
+			r.empty = true
+		case startsWith(line, "--- PASS", "✓ ", "✔ ", "√ ", "PASS ") || len(line) > 3 && strings.HasPrefix(line, "ok ") && '0' <= line[3] && line[3] <= '9':
+			r.passed = true // the name of a test may count things, too
+		case line == "OK" || strings.HasPrefix(line, "OK ("):
+			ok = true
+		case strings.HasPrefix(line, "100% tests passed"), strings.HasPrefix(strings.ToLower(line), "all tests passed"), strings.HasPrefix(line, "All specs passed"):
+			r.passed = true
+		default:
+			ran += r.count(line)
+		}
+	}
+	if ok && !r.empty {
+		r.passed = true
+	}
+	r.empty = r.empty && !r.passed && ran == 0
+	return r
+}
+
+// count takes in what a line counts, and returns how many tests it says there were.
+func (r *report) count(line string) (ran int) {
+	if len(line) > 300 || !strings.ContainsAny(line, "0123456789") {
+		return 0
+	}
+	c := counts()
+	passed, failed, counted := 0, 0, false
+	take := func(n int, word string) {
+		switch word = strings.ToLower(word); {
+		case strings.HasPrefix(word, "pass") || strings.HasPrefix(word, "succe"):
+			passed += n
+		case strings.HasPrefix(word, "fail") || strings.HasPrefix(word, "err") || word == "broken":
+			failed += n
+			counted = true
+		default:
+			ran += n
+		}
+	}
+	for _, m := range c.labels.FindAllStringSubmatch(line, -1) {
+		take(number(m[2]), m[1])
+	}
+	rest := c.labels.ReplaceAllString(line, " ")
+	pairs := c.pairs.FindAllStringSubmatch(rest, -1)
+	others := c.pairs.ReplaceAllString(rest, " ")
+	if strings.HasPrefix(line, "test result: ") || wordCount(others) <= 5 { // a sum, and no sentence
+		for _, m := range pairs {
+			take(number(m[1]), m[3])
+		}
+	}
+	if m := c.tap.FindStringSubmatch(line); m != nil {
+		take(number(m[2]), m[1])
+	}
+	r.failed = r.failed || failed > 0
+	r.passed = r.passed || passed > 0 || counted && failed == 0 && ran > 0
+	return ran
+}
+
+func wordCount(s string) int {
+	return len(strings.FieldsFunc(s, func(c rune) bool { return !('a' <= c && c <= 'z') && !('A' <= c && c <= 'Z') }))
+}
+
+// number reads decimal digits, at most six of them.
+func number(digits string) (n int) {
+	for _, c := range digits[:min(len(digits), 6)] {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+func startsWith(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,261 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	maxRead = 32 << 20 // bytes that are read at most at a time, from the end
+	checked = 1 << 10  // bytes before the offset that must be the same
+	poll    = 10 * time.Millisecond
+)
+
+// Source says where a transcript is and how to read it.
+type Source struct {
+	Format   Format
+	Path     string // a relative one is below Dir
+	Dir      string // where the agent works, as far as the host says
+	Subagent bool   // the transcript is a sub-agent's own
+}
+
+// State is what the lines of a transcript came to, up to an offset. The zero value has read nothing. It is JSON, to
+// be kept between two events of a session; it holds the human's last words and the agent's last message. A copy of a
+// State must not be used beside the original.
+type State struct{ position }
+
+// position is a fold and where it stands in the file.
+type position struct {
+	Offset int64  `json:"offset,omitempty"` // where the next line begins
+	Sum    string `json:"sum,omitempty"`    // of the bytes before it
+	Known  bool   `json:"known,omitempty"`  // a line was one of the host
+	fold
+}
+
+// MarshalJSON writes the state.
+func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(s.position) }
+
+// UnmarshalJSON reads the state.
+func (s *State) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &s.position) }
+
+// Expect says that a prompt goes to the agent, the human's or one of the host. What the agent printed before it is
+// not its answer, so no message counts until the prompt is in the transcript.
+func (s *State) Expect() {
+	s.Expects = true
+	s.silence()
+}
+
+// Sent says that a message of ours goes to the agent, which the host feeds back as a prompt. It is not the human's
+// then, though it may be without our prefix. See [State.Expect].
+func (s *State) Sent(text string) {
+	s.fold.Sent = hash(strings.TrimSpace(text))
+	s.Expect()
+}
+
+// Look reads the lines that are new in the transcript, and returns what all lines say. Without a kept state at most
+// 32 MiB are read, from the end of the file; the work before them is unknown.
+func (s *State) Look(ctx context.Context, src Source) Trace { return s.Await(ctx, src, 0, nil) }
+
+// Await is [State.Look], again and again until done is satisfied, for at most patience. A host may write the last
+// lines a moment after it has called the hook. When done is still not satisfied then, the trace is Behind. It does
+// not wait for a transcript that cannot be read, nor after the human has interrupted the agent.
+func (s *State) Await(ctx context.Context, src Source, patience time.Duration, done func(Trace) bool) Trace {
+	deadline := time.Now().Add(patience)
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	size := int64(-1)
+	for {
+		t := s.look(ctx, src, &size)
+		if t.Err != nil || t.Aborted || done == nil || done(t) {
+			return t
+		}
+		if t.Behind = true; !time.Now().Before(deadline) {
+			return t.behind()
+		}
+		select {
+		case <-ctx.Done():
+			return t.behind()
+		case <-tick.C:
+		}
+	}
+}
+
+// behind returns a trace of a transcript that lacks lines. What it shows was done. What it does not show may have
+// been done.
+func (t Trace) behind() Trace {
+	t.Work.Edited = ""
+	if t.Work.Session != "code" {
+		t.Work.Session = ""
+	}
+	return t
+}
+
+// look reads what is new since the file had a size.
+func (s *State) look(ctx context.Context, src Source, size *int64) Trace {
+	f, n, err := open(src.Path, src.Dir)
+	if err != nil {
+		return Trace{Err: err}
+	}
+	defer f.Close()
+	if n != *size {
+		if err := s.read(ctx, f, n, src); err != nil {
+			return Trace{Err: cause(err)}
+		}
+		*size = n
+	}
+	switch {
+	case s.Known:
+		return s.trace()
+	case n == 0:
+		return Trace{Err: errors.New("it is empty")}
+	}
+	return Trace{Err: errors.New("none of its lines is one that this host writes")}
+}
+
+// read takes in the lines that are new.
+func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source) error {
+	sum, err := s.checksum(r, size)
+	if err != nil {
+		return err
+	}
+	if s.Offset == 0 || sum != s.Sum || isDocument(r, size) { // another file, or one that was written anew
+		*s = State{position{fold: fold{Expects: s.Expects, Work: nothing()}}}
+	}
+	s.move(src.Dir)
+	if src.Format == Gemini && isDocument(r, size) {
+		if size > maxRead {
+			return errors.New("it is one JSON object that is larger than 32 MiB")
+		}
+		d := newDocument(io.NewSectionReader(r, 0, size))
+		for d.next() {
+			s.take(readGeminiMessage(d.message))
+		}
+		if errors.Is(d.err, io.ErrUnexpectedEOF) && s.Known { // it is being written
+			return nil
+		}
+		return d.err
+	}
+	skip := size-s.Offset > maxRead
+	if skip {
+		s.Offset = size - maxRead
+		s.add(entry{kind: lost})
+	}
+	l := newLines(io.NewSectionReader(r, s.Offset, size-s.Offset), s.Offset)
+	for n := 0; l.scan(); n++ {
+		switch {
+		case n%256 == 255 && ctx.Err() != nil:
+			return context.Cause(ctx)
+		case skip && n == 0: // it begins within a line
+		case l.long:
+			s.add(entry{kind: lost})
+		case !l.whole && !json.Valid(l.text): // it is still being written
+			return s.mark(r, l.at)
+		case len(bytes.TrimSpace(l.text)) > 0:
+			s.take(readLine(src.Format, src.Subagent, l.text, l.at, s.Messages))
+		}
+	}
+	if l.err != nil {
+		return l.err
+	}
+	return s.mark(r, l.next)
+}
+
+// take adds what a line says.
+func (s *State) take(l line) {
+	s.Known = s.Known || l.known
+	s.move(l.dir)
+	for _, e := range l.entries {
+		s.add(e)
+	}
+}
+
+// readLine reads a line of a host.
+func readLine(f Format, subagent bool, text []byte, at int64, seen []string) line {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	switch f {
+	case Claude:
+		return readClaude(text, at, subagent)
+	case Codex:
+		return readCodex(text, at)
+	case Gemini:
+		return readGemini(text, seen)
+	case Copilot:
+		return readCopilot(text, at)
+	case Cursor:
+		return readCursor(text, at)
+	}
+	return line{}
+}
+
+// mark remembers where the next line begins, and what stands before it.
+func (s *State) mark(r io.ReaderAt, at int64) (err error) {
+	s.Offset = at
+	s.Sum, err = s.checksum(r, at)
+	return err
+}
+
+// checksum returns a name for the bytes before the offset.
+func (s *State) checksum(r io.ReaderAt, size int64) (string, error) {
+	if s.Offset > size {
+		return "", nil
+	}
+	buf := make([]byte, min(s.Offset, checked))
+	if _, err := r.ReadAt(buf, s.Offset-int64(len(buf))); err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	sum := sha256.Sum256(buf)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// open opens a transcript for reading and returns its size. It does not wait for the writer of a pipe, and opens only a
+// regular file. The errors hold no path: it is the user's, and may be long.
+func open(path, dir string) (*os.File, int64, error) {
+	switch {
+	case path == "":
+		return nil, 0, errors.New("the host names none")
+	case strings.IndexByte(path, 0) >= 0:
+		return nil, 0, errors.New("its name has a zero byte")
+	}
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			path = filepath.Join(home, rest)
+		}
+	}
+	if !filepath.IsAbs(path) {
+		if dir == "" {
+			return nil, 0, errors.New("its name is not absolute, and the host names no working directory")
+		}
+		path = filepath.Join(dir, path)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, cause(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, cause(err)
+	}
+	return f, info.Size(), nil
+}
+
+// cause returns what the system said, without the name of the file.
+func cause(err error) error {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,167 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+// Bounds of what is kept of the work.
+const (
+	maxFiles   = 20
+	maxChecks  = 20
+	maxCommand = 200 // characters of a command
+)
+
+// work folds what the agent did into facts. Facts have three values: an unknown effect makes known facts unknown.
+type work struct {
+	Edited  classify.Edited `json:"edited,omitempty"`
+	Session classify.Edited `json:"session,omitempty"`
+	Files   []string        `json:"files,omitempty"`
+	Layout  bool            `json:"layout,omitempty"` // the edits only linked, moved or removed files
+	Checks  []check         `json:"checks,omitempty"`
+}
+
+// check is a check since the last edit.
+type check struct {
+	effect
+	Outcome classify.CheckOutcome `json:"outcome,omitempty"`
+	Running string                `json:"running,omitempty"` // the name of the background command
+}
+
+// nothing is the work of a session that begins.
+func nothing() work { return work{Edited: classify.EditedNone, Session: classify.EditedNone} }
+
+// forget makes all facts unknown but those that nothing can change: the code that was edited in the session.
+func (w *work) forget() {
+	if w.Session != classify.EditedCode {
+		w.Session = classify.EditedUnknown
+	}
+	w.Edited, w.Checks, w.Layout = classify.EditedUnknown, nil, false
+}
+
+// prompt begins a turn. An edit that was not checked stays open when the human only tells the agent to go on. With
+// another request, the human takes the work as it is.
+func (w *work) prompt(words string) {
+	if ReadReply(words) == ReplyOther {
+		w.Edited, w.Files, w.Layout = classify.EditedNone, nil, false
+	}
+}
+
+// apply takes in what a call did.
+func (w *work) apply(p project, effects []effect, r result) {
+	for _, e := range effects {
+		done := r.ran() && !(r.known && r.exit != 0 && len(effects) == 1)
+		switch {
+		case r.denied:
+			return
+		case e.Unknown:
+			w.forget()
+		case e.Moves && done && !r.failed && !strings.Contains(r.output, "up to date") && !strings.Contains(r.output, "up-to-date"):
+			w.forget()
+		case len(e.Edits) > 0 && done:
+			w.edit(p, e)
+		}
+		if e.Elsewhere && w.Session == classify.EditedNone {
+			w.Session = classify.EditedUnknown // of files elsewhere nothing is known
+		}
+		if e.Looks && w.Layout && !r.failed && e.Status == statusKept {
+			w.checked()
+		}
+		if e.Check != "" {
+			w.check(e, r)
+		}
+	}
+}
+
+func (w *work) edit(p project, e effect) {
+	kind := classify.EditedDocs
+	for _, f := range e.Edits {
+		if editOf(f) == classify.EditedCode {
+			kind = classify.EditedCode
+		}
+	}
+	if w.Edited == classify.EditedNone {
+		w.Files = nil
+	}
+	if kind == classify.EditedCode {
+		w.Layout = e.Layout && (w.Layout || w.Edited == classify.EditedNone || w.Edited == classify.EditedDocs)
+		w.Checks = nil
+	}
+	w.Edited, w.Session = raise(w.Edited, kind), raise(w.Session, kind)
+	for _, f := range e.Edits {
+		if f = plaintext.Line(p.name(f), maxCommand); f != "" {
+			w.Files = append(slices.DeleteFunc(w.Files, func(g string) bool { return g == f }), f)
+		}
+	}
+	w.Files = w.Files[max(0, len(w.Files)-maxFiles):]
+}
+
+// raise returns the greater of two kinds. What is unknown stays so beside documents.
+func raise(was, kind classify.Edited) classify.Edited {
+	if kind == classify.EditedCode || was == classify.EditedNone {
+		return kind
+	}
+	return was
+}
+
+// checked says that a check of the edits succeeded.
+func (w *work) checked() { w.Edited, w.Files, w.Layout = classify.EditedNone, nil, false }
+
+func (w *work) check(e effect, r result) {
+	o, counts := e.outcome(r)
+	if !counts {
+		return
+	}
+	if o != classify.OutcomeUnknown {
+		w.Checks = slices.DeleteFunc(w.Checks, func(c check) bool { return c.Check == e.Check && covers(e, c.effect) })
+	}
+	e.Edits = nil
+	w.Checks = append(w.Checks, check{e, o, r.running})
+	w.Checks = w.Checks[max(0, len(w.Checks)-maxChecks):]
+	w.settle(e.Check, o)
+}
+
+// settle takes in how a check ended.
+func (w *work) settle(kind classify.CheckKind, o classify.CheckOutcome) {
+	switch kind {
+	case classify.CheckTest, classify.CheckBuild, classify.CheckLint, classify.CheckRun:
+	default:
+		return
+	}
+	switch {
+	case o == classify.OutcomePassed:
+		w.checked()
+	case o == classify.OutcomeUnknown && w.Edited == classify.EditedCode:
+		w.Edited = classify.EditedUnknown
+	}
+}
+
+// end takes in how a command in the background ended.
+func (w *work) end(name string, r result) {
+	for i := range w.Checks {
+		if c := &w.Checks[i]; c.Running == name && name != "" {
+			r.running = ""
+			if o, counts := c.outcome(r); counts {
+				c.Outcome, c.Running = o, ""
+				w.settle(c.Check, o)
+			}
+		}
+	}
+}
+
+// covers reports whether a check looked at all that another did: it has no word to choose by that the other has not.
+func covers(e, other effect) bool {
+	return !slices.ContainsFunc(e.Scope, func(word string) bool { return !slices.Contains(other.Scope, word) })
+}
+
+// facts returns the work for the classifier.
+func (w *work) facts() classify.Work {
+	f := classify.Work{Edited: w.Edited, Session: w.Session, Files: slices.Clone(w.Files)}
+	for _, c := range w.Checks {
+		f.Checks = append(f.Checks, classify.Check{Command: c.Name, Kind: c.Check, Outcome: c.Outcome})
+	}
+	return f
+}
