@@ -60,6 +60,35 @@ func (h Host) dialect() dialect {
 	return nil
 }
 
+// Product returns what people call the host: "Claude Code".
+func (h Host) Product() string {
+	switch h {
+	case Claude:
+		return "Claude Code"
+	case Codex:
+		return "Codex"
+	case Gemini:
+		return "Gemini CLI"
+	case Cursor:
+		return "Cursor"
+	case Copilot:
+		return "Copilot CLI"
+	}
+	return string(h)
+}
+
+// Pass returns the answer with which the host goes on, whatever the event was: for an event that cannot be read. Cursor may
+// stop the human's prompt when it gets no answer.
+func (h Host) Pass() []byte {
+	switch h {
+	case Cursor:
+		return encode(goAhead{true})
+	case Gemini:
+		return encode(ruling{Decision: "allow"})
+	}
+	return encode(struct{}{})
+}
+
 // Read makes an event of what the host wrote to the hook's standard input or, for Codex's notify, gave as its last argument.
 // A byte order mark is skipped, of a key that is there twice the last one counts, and bytes that are no UTF-8 become
 // U+FFFD, as in the hosts themselves. Every error wraps [ErrPayload] and holds nothing of the payload but names of keys.

@@ -53,8 +53,8 @@ func (o *hookOptions) register(cmd *cobra.Command) {
 	}
 }
 
-// given returns the flags that were given to a command, as a command line has them. Folders become absolute: a host runs its
-// hooks wherever the agent works.
+// given returns the flags that were given to a command, as a command line has them. Folders become absolute: a host
+// runs its hooks wherever the agent works.
 func (o *hookOptions) given(cmd *cobra.Command) (words []string, err error) {
 	own := cobra.Command{}
 	defaults := newHookOptions()
@@ -77,23 +77,6 @@ func (o *hookOptions) given(cmd *cobra.Command) (words []string, err error) {
 	return words, err
 }
 
-// product is what people call a host.
-func product(h hook.Host) string {
-	switch h {
-	case hook.Claude:
-		return "Claude Code"
-	case hook.Codex:
-		return "Codex"
-	case hook.Cursor:
-		return "Cursor"
-	case hook.Copilot:
-		return "Copilot CLI"
-	case hook.Gemini:
-		return "Gemini CLI"
-	}
-	return string(h)
-}
-
 // hostNames returns the names of the hosts, as the command line has them.
 func hostNames() []string {
 	var names []string
@@ -103,8 +86,8 @@ func hostNames() []string {
 	return names
 }
 
-// underHost marks the commands that a host of agents runs. They exit with 0 or 1 and nothing else: hosts read 2 as "block",
-// and say nothing good of others.
+// underHost marks the commands that a host of agents runs. They exit with 0 or 1 and nothing else: hosts read 2 as
+// "block", and say nothing good of others.
 const underHost = "under-host"
 
 func newHook(t terminal) *cobra.Command {
@@ -139,7 +122,7 @@ Exit status of hook HOST: 0, or 1 after a failure, and never anything else.`,
 			if len(args) == 0 {
 				return misuse(hint, "hook needs the name of a host")
 			}
-			return misuse(hint, "no host %q", args[0])
+			return misuse(hint, "unknown host %q", args[0])
 		},
 	}
 	for _, h := range hook.Hosts() {
@@ -162,8 +145,8 @@ func newHookOf(h hook.Host, t terminal) *cobra.Command {
 	o := newHookOptions()
 	cmd := &cobra.Command{
 		Use:   string(h) + " [flags]",
-		Short: "Answer one event of " + product(h),
-		Long: "Read one event of " + product(h) + ` from standard input and answer it, if it is a
+		Short: "Answer one event of " + h.Product(),
+		Long: "Read one event of " + h.Product() + ` from standard input and answer it, if it is a
 pause of the agent. ` + elsewhere(h),
 		Annotations:           map[string]string{underHost: ""},
 		DisableFlagsInUseLine: true,
@@ -180,6 +163,7 @@ the pause and prints nothing.`
 	o.register(cmd)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { // the host may show it to nobody
 		err = flagError(cmd, err)
+		_, _ = cmd.OutOrStdout().Write(h.Pass())
 		if k, unopened := o.open(h, cmd); unopened == nil {
 			k.note(cmd.Context(), err.Error())
 		}

@@ -5,17 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/install"
+)
+
+// hookSeconds is what a host waits for a hook. The LLM gets at most hookPatience of it.
+const (
+	hookSeconds  = 60
+	hookPatience = patience((hookSeconds - 15) * time.Second)
 )
 
 // installOptions are the flags of install and uninstall.
@@ -31,20 +37,20 @@ func newHookInstall(t terminal) *cobra.Command {
 		Use:   "install HOST [--user|--project] [--write] [flags]",
 		Short: "Print or write the settings that make a host run the hook",
 		Long: `install prints the settings that make a host run sidecoach when an agent pauses,
-and when the human sends a prompt, which opens a new turn. They name this
-program by its absolute path, and end so that no failure of it can block the
-agent: put them into the file that is named, beside what stands there.
+and when the human sends a prompt, which opens a new turn. The settings name
+this program by its absolute path. No failure of it can block the agent. Put
+them into the file that is named, beside what is there.
 
-With --write it does that itself, for Claude Code and Gemini CLI, where the file
-is plain JSON: whatever else it holds stays as it is, the file before is kept
-beside it until uninstall, and what is installed already is not installed twice.
-Where that is not safe nothing is written, and the settings are printed.
+With --write, install changes the file itself, for Claude Code and Gemini CLI.
+Whatever else the file holds stays as it is. The file before is kept beside it
+until uninstall. If install cannot change the file safely, it writes nothing
+and prints the settings.
 
-With --project Claude Code's are those in .claude/settings.local.json, which is
-not shared with others: the program's path is this machine's. The other hosts
-have no such file, so keep theirs out of version control, or take --user.
+With --project, Claude Code's settings are those in .claude/settings.local.json,
+which is not shared with others: the program's path is this machine's. The other
+hosts have no such file. Keep theirs out of version control, or use --user.
 
-All other flags go into the hook's command line: they are its configuration.`,
+All other flags go into the hook's command line. They are its configuration.`,
 		Example: `  sidecoach hook install claude
   sidecoach hook install claude --write
   sidecoach hook install gemini --project --write --shadow --max-continues 2`,
@@ -56,8 +62,33 @@ All other flags go into the hook's command line: they are its configuration.`,
 		},
 	}
 	o.register(cmd)
-	cmd.Flags().BoolVar(&o.write, "write", false, "merge them into the file, which is kept beside it as it was")
+	cmd.Flags().BoolVar(&o.write, "write", false, "change the file, and keep a copy of it as it was")
 	o.hook.register(cmd)
+	return cmd
+}
+
+func newHookUninstall(t terminal) *cobra.Command {
+	var o installOptions
+	cmd := &cobra.Command{
+		Use:   "uninstall HOST [--user|--project]",
+		Short: "Remove the hook from a host's settings",
+		Long: `uninstall undoes install --write. If nobody has changed the file since, it
+restores the copy that install kept, or deletes the file that install made. Else
+it removes the lines that run sidecoach, keeps everything else, and keeps a copy
+of the file beside it. If such a line does something else as well, it writes
+nothing. For hosts whose settings install only prints, uninstall says what to
+remove. It names the folder with what the hook remembered, and leaves it.`,
+		Example: `  sidecoach hook uninstall claude
+  sidecoach hook uninstall gemini --project`,
+		DisableFlagsInUseLine: true,
+		Args:                  oneHost("uninstall"),
+		ValidArgs:             hostNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.uninstall(cmd.OutOrStdout(), hook.Host(args[0]), t)
+		},
+	}
+	o.register(cmd)
+	cmd.Flags().BoolVar(&o.write, "write", true, "remove them; with --write=false only say how many there are")
 	return cmd
 }
 
@@ -68,32 +99,49 @@ func (o *installOptions) register(cmd *cobra.Command) {
 	f.BoolVar(&o.project, "project", false, "for the project in the current folder")
 }
 
-// oneHost is what is wrong with the arguments of a command that takes the name of a host.
+// oneHost checks the arguments of a command that takes the name of a host.
 func oneHost(name string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		hint := "the hosts are " + strings.Join(hostNames(), ", ") + ": sidecoach hook " + name + " " + hostNames()[0]
 		if len(args) != 1 {
 			return misuse(hint, "%s takes one host", name)
 		}
-		for _, h := range hostNames() {
-			if h == args[0] {
-				return nil
-			}
+		if !slices.Contains(hostNames(), args[0]) {
+			return misuse(hint+"; for another agent write a loop, as sidecoach --help shows", "unknown host %q", args[0])
 		}
-		return misuse(hint+"; any other agent is put into a loop, which sidecoach --help shows", "no host %q", args[0])
+		return nil
 	}
 }
 
-// program returns the absolute path of this program, by the name it is found by where that is a link to it: the name lasts
-// when a package manager puts another version behind it.
+// files returns the settings that may hold the hook, as absolute paths. Install writes the first.
+func (o *installOptions) files(h hook.Host) ([]string, error) {
+	if o.user && o.project {
+		return nil, misuse("leave one of them out", "--user and --project exclude each other")
+	}
+	home, _ := os.UserHomeDir()
+	files := install.Files(h, o.project, home, os.Getenv)
+	if len(files) == 0 {
+		return nil, badInput("set HOME, or use --project", "there is no home folder")
+	}
+	for i, name := range files {
+		var err error
+		if files[i], err = filepath.Abs(name); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// program returns the absolute path of this program. If a link of that name on the search path leads to it, the path
+// is the link's: it stays when a package manager puts another version behind it.
 func program() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", badInput("run it by its absolute path", "cannot tell where this program lies: %v", cause(err))
+		return "", badInput("run it by its absolute path", "cannot tell where this program is: %v", cause(err))
 	}
 	if strings.Contains(filepath.ToSlash(path), "/go-build") {
 		return "", misuse("build it to stay: go build -o ~/.local/bin/ ./cmd/sidecoach, then ~/.local/bin/sidecoach hook install …",
-			"this program is a temporary one of go run, and will be gone")
+			"this program is a temporary one of go run, and will be deleted")
 	}
 	found, err := exec.LookPath(filepath.Base(path))
 	if err != nil || !filepath.IsAbs(found) {
@@ -107,71 +155,76 @@ func program() (string, error) {
 	return path, nil
 }
 
-func (o *installOptions) install(cmd *cobra.Command, h hook.Host, t terminal) error {
-	file, err := o.file(h)
+func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal) error {
+	files, err := o.files(host)
 	if err != nil {
 		return err
 	}
-	if err := o.hook.judging.check(); err != nil {
-		return err
-	}
-	if o.hook.judging.llm.timeout > hookPatience {
-		return misuse(fmt.Sprintf("a host waits %d seconds for a hook, so give the LLM at most %v", hookSeconds, time.Duration(hookPatience)), "--timeout %s is too long for a hook", &o.hook.judging.llm.timeout)
-	}
-	if o.hook.judging.useLLM {
-		if _, err := o.hook.judging.classifier(cmd.Context(), nil); err != nil {
-			complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is not here now: %v", err))
-		}
-	}
-	n := installation{host: h}
-	if o.hook.verify.words != nil {
-		n.more = verifySeconds
-	}
-	if n.binary, err = program(); err != nil {
-		return err
-	}
-	flags, err := o.hook.given(cmd)
+	h, err := o.checked(cmd, host)
 	if err != nil {
 		return err
 	}
-	n.command = shellOf(h, runtime.GOOS).line(n.binary, h, flags)
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	keepOut := "it names a program of this machine: keep it out of version control"
 	if o.write {
-		text, err := n.write(file, stderr)
+		text, err := write(h, files[0], stderr)
 		if err != nil {
-			_, unsaid := io.WriteString(stdout, n.snippet())
-			return errors.Join(err, unsaid)
+			_, unprinted := stdout.Write(h.Snippet())
+			return errors.Join(err, unprinted)
 		}
-		o.warnTwice(n, file, stderr)
+		o.warnTwice(h, files[0], stderr)
 		if o.project {
-			text += "it names a program of this machine: keep it out of version control\n"
+			text += keepOut + "\n"
 		}
-		return t.tell(stdout, text+o.next(h)+"\n")
+		return t.tell(stdout, text+o.next(host)+"\n")
 	}
-	if _, err := io.WriteString(stdout, n.snippet()); err != nil {
+	if _, err := stdout.Write(h.Snippet()); err != nil {
 		return err
 	}
-	o.warnTwice(n, file, stderr)
-	how := "; --write does that"
-	if printedOnly(h) {
-		how = ""
+	o.warnTwice(h, files[0], stderr)
+	where := "save this as " + files[0] + ", which does not exist yet"
+	if _, err := os.Lstat(files[0]); err == nil {
+		where = "put this into " + files[0] + ", beside what is there"
 	}
-	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-		complain(stderr, "sidecoach: save this as "+file+", which is not there yet"+how)
-	} else {
-		complain(stderr, "sidecoach: put this into "+file+", beside what stands there"+how)
+	if install.Writable(host) {
+		where += "; --write does that"
 	}
-	if next := trust(h); next != "" {
-		complain(stderr, "hint: "+next)
-	}
-	if h == hook.Cursor && strings.Contains(n.command, "://") {
-		complain(stderr, "hint: Cursor's command-line agent was seen to ignore a hooks.json with a URL in a command: set OPENAI_BASE_URL in place of --base-url for it")
+	complain(stderr, "sidecoach: "+where)
+	for _, hint := range []string{trust(host), o.cursorHint(h), o.next(host)} {
+		if hint != "" {
+			complain(stderr, "hint: "+hint)
+		}
 	}
 	if o.project {
-		complain(stderr, "hint: it names a program of this machine: keep it out of version control")
+		complain(stderr, "hint: "+keepOut)
 	}
-	complain(stderr, "hint: "+o.next(h))
 	return nil
+}
+
+// checked returns the hook that the flags ask for.
+func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.Hook, err error) {
+	h = install.Hook{Host: host, Timeout: hookSeconds}
+	judging := &o.hook.judging
+	if err := judging.check(); err != nil {
+		return h, err
+	}
+	if judging.llm.timeout > hookPatience {
+		hint := fmt.Sprintf("a host waits %d seconds for a hook, so give the LLM at most %v", hookSeconds, time.Duration(hookPatience))
+		return h, misuse(hint, "--timeout %s is too long for a hook", &judging.llm.timeout)
+	}
+	if judging.useLLM {
+		if _, err := judging.classifier(cmd.Context(), nil); err != nil {
+			complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", err))
+		}
+	}
+	if o.hook.verify.words != nil {
+		h.Timeout += verifySeconds
+	}
+	if h.Program, err = program(); err != nil {
+		return h, err
+	}
+	h.Flags, err = o.hook.given(cmd)
+	return h, err
 }
 
 // next says how to see that the hook works.
@@ -181,61 +234,165 @@ func (o *installOptions) next(h hook.Host) string {
 		if abs, err := filepath.Abs(dir); err == nil {
 			dir = abs
 		}
-		log += " --state " + shellOf(h, runtime.GOOS).quote(dir)
+		log += " --state " + install.Quote(h, dir)
 	}
-	return "restart " + product(h) + "; when an agent has paused there, " + log + " shows what was decided"
+	return "restart " + h.Product() + "; after an agent has paused there, " + log + " shows the decisions"
 }
 
-// trust says what a host wants to be told before it runs a hook.
+// trust says what a host needs before it runs a hook.
 func trust(h hook.Host) string {
 	switch h {
 	case hook.Codex:
-		return "then run /hooks in Codex: it runs no hook that is new, or changed, before it was trusted there"
+		return "then run /hooks in Codex: it runs a new or changed hook only after you trust it there"
 	case hook.Gemini:
-		return "Gemini CLI runs the hooks of a project in a trusted folder only; /hooks shows them"
+		return "Gemini CLI runs the hooks of a project only in a trusted folder; /hooks shows them"
 	case hook.Cursor:
-		return "Cursor runs the hooks of a project in a trusted workspace only; the Hooks tab of its settings shows them"
+		return "Cursor runs the hooks of a project only in a trusted workspace; the Hooks tab of its settings shows them"
 	}
 	return ""
 }
 
-// write installs the hook into a file and returns what to say.
-func (n installation) write(file string, stderr io.Writer) (string, error) {
-	if printedOnly(n.host) {
-		hint := "put the lines above into " + file
-		if next := trust(n.host); next != "" {
-			hint += "; " + next
+func (o *installOptions) cursorHint(h install.Hook) string {
+	if h.Host != hook.Cursor || !strings.Contains(h.Line(), "://") {
+		return ""
+	}
+	return "Cursor's command-line agent ignores a hooks.json with a URL in a command: set OPENAI_BASE_URL instead of --base-url"
+}
+
+// warnTwice says that other settings, of the user or of the project, run the hook as well: a host runs both.
+func (o *installOptions) warnTwice(h install.Hook, file string, stderr io.Writer) {
+	for _, scope := range []string{"--user", "--project"} {
+		names, err := (&installOptions{project: scope == "--project"}).files(h.Host)
+		if err != nil {
+			continue
 		}
-		return "", misuse(hint, "install does not write settings of %s", product(n.host))
+		for _, name := range names {
+			f, err := openSettings(name)
+			if name == file || err != nil {
+				continue
+			}
+			if _, times, _ := h.Remove(f.text); times == 0 {
+				continue
+			}
+			how := "sidecoach hook uninstall " + string(h.Host) + " " + scope + " removes it there"
+			if !install.Writable(h.Host) || o.project == (scope == "--project") {
+				how = "remove it there"
+			}
+			complain(stderr, "sidecoach: "+name+" has the hook, too")
+			complain(stderr, "hint: one is enough: "+how)
+		}
+	}
+}
+
+// write installs the hook into a file and returns what to say.
+func write(h install.Hook, file string, stderr io.Writer) (string, error) {
+	if !install.Writable(h.Host) {
+		hint := "put the lines above into " + file
+		if t := trust(h.Host); t != "" {
+			hint += "; " + t
+		}
+		return "", misuse(hint, "install does not write settings of %s", h.Host.Product())
 	}
 	f, err := openSettings(file)
 	if err != nil {
 		return "", err
 	}
-	text, err := n.merge(f.text)
+	text, err := h.Merge(f.text)
 	if err != nil {
 		return "", f.unsafe(err)
 	}
-	if s, err := n.parse(text); err == nil && s.off() != "" {
-		complain(stderr, fmt.Sprintf("sidecoach: the hook is not run as long as %s has %s", file, s.off()))
+	if off := h.Disabled(text); off != "" {
+		complain(stderr, fmt.Sprintf("sidecoach: the host does not run the hook while %s has %s", file, off))
 	}
 	if bytes.Equal(text, f.text) {
 		return "already installed in " + file + "\n", nil
 	}
-	_, times, err := n.unmerge(f.text)
-	kept, err := f.replace(text, err != nil || times == 0) // another command line of ours is all that changes else
+	_, times, _ := h.Remove(f.text)
+	kept, err := f.replace(text, times == 0) // with another command line of ours, the copy from before stays
 	if err != nil {
 		return "", err
 	}
-	if next := trust(n.host); next != "" {
-		complain(stderr, "hint: "+next)
+	if t := trust(h.Host); t != "" {
+		complain(stderr, "hint: "+t)
 	}
-	return "installed in " + file + "\n" + keptAs(kept), nil
+	said := "installed in " + file + "\n"
+	if kept != "" {
+		said += "the file before is kept as " + kept + " until uninstall\n"
+	}
+	return said, nil
 }
 
-func keptAs(name string) string {
-	if name == "" {
-		return ""
+// uninstall removes the hook from all settings of the scope that have it.
+func (o *installOptions) uninstall(stdout io.Writer, host hook.Host, t terminal) error {
+	files, err := o.files(host)
+	if err != nil {
+		return err
 	}
-	return "the file before is kept as " + name + " until uninstall\n"
+	h := install.Hook{Host: host, Program: "sidecoach", Timeout: hookSeconds}
+	if path, err := os.Executable(); err == nil {
+		h.Program = path
+	}
+	said := ""
+	for _, file := range files {
+		text, err := o.remove(h, file)
+		if said += text; err != nil {
+			_ = t.tell(stdout, said)
+			return err
+		}
+	}
+	if said == "" {
+		return t.tell(stdout, "not installed in "+files[0]+"\n")
+	}
+	if dir, err := stateDir(); err == nil && o.write {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			said += "what it remembered of all agents stays in " + dir + "\n"
+		}
+	}
+	return t.tell(stdout, said)
+}
+
+// remove removes the hook from one file and returns what to say; "" if it is not there.
+func (o *installOptions) remove(h install.Hook, file string) (string, error) {
+	f, err := openSettings(file)
+	if err != nil {
+		return "", err
+	}
+	text, times, err := h.Remove(f.text)
+	switch {
+	case err != nil:
+		return "", f.unsafe(err)
+	case times == 0:
+		return "", nil
+	case !o.write:
+		return fmt.Sprintf("installed in %s: %s\n", file, plural(times, "line")), nil
+	case !install.Writable(h.Host) && h.Only(f.text):
+		return "delete " + file + ": it has nothing but the hook\n", nil
+	case !install.Writable(h.Host):
+		return "remove the lines that run sidecoach from " + file + "\n", nil
+	}
+	said := "removed from " + file + "\n"
+	copies := f.copies()
+	for _, name := range copies {
+		if before, err := os.ReadFile(name); err == nil {
+			if _, text := withoutMark(before); h.Made(f.text, text) {
+				if err := f.putBack(before); err != nil {
+					return "", err
+				}
+				return said + "it is what it was before install\n", os.Remove(name)
+			}
+		}
+	}
+	if _, nothing := withoutMark(nil); !f.isLink() && len(f.mark) == 0 && h.Made(f.text, nothing) {
+		return said + "install had made the file, so it is deleted\n", f.remove()
+	}
+	kept, err := f.replace(text, len(copies) == 0)
+	switch {
+	case err != nil:
+		return "", err
+	case kept != "":
+		said += "the file before is kept as " + kept + "\n"
+	case len(copies) > 0:
+		said += "it was changed since install; the file before that is kept as " + copies[0] + "\n"
+	}
+	return said, nil
 }

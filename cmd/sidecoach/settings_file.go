@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// settingsFile is a file of settings that belongs to another program, and what is in it.
+// settingsFile is a settings file of another program, and its content.
 type settingsFile struct {
 	name string
-	mark []byte // a byte order mark before the text, which some editors write
-	text []byte // "{}" of a file that is not there or empty
+	mark []byte // the byte order mark that some editors write
+	text []byte // the rest; "{}" for a missing or empty file
 	info fs.FileInfo
 }
 
-// withoutMark parts a file's bytes into a byte order mark and the text after it.
+// withoutMark splits a file into a byte order mark and the text after it.
 func withoutMark(data []byte) (mark, text []byte) {
 	text = bytes.TrimPrefix(data, []byte("\ufeff"))
 	mark = data[:len(data)-len(text)]
@@ -33,22 +33,22 @@ func withoutMark(data []byte) (mark, text []byte) {
 
 const maxSettings = 4 << 20 // bytes
 
-// openSettings reads a file of settings. One that is not there can be made.
+// openSettings reads a settings file. A missing one is no error.
 func openSettings(name string) (*settingsFile, error) {
 	f := &settingsFile{name: name}
 	f.mark, f.text = withoutMark(nil)
 	info, err := os.Stat(name) // before it is opened, which would wait for the writer of a named pipe
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(name); err == nil {
-			return nil, badInput("put them in by hand, or mend the link", "%q is a link that leads nowhere", name)
+			return nil, badInput("edit the settings by hand, or repair the link", "%q is a broken link", name)
 		}
 		return f, nil
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, badInput("put them in by hand", "%q is no regular file", name)
+		return nil, badInput("edit the settings by hand", "%q is not a regular file", name)
 	}
 	if err == nil && info.Size() > maxSettings {
-		return nil, badInput("put them in by hand", "%q is larger than %d MiB", name, maxSettings>>20)
+		return nil, badInput("edit the settings by hand", "%q is larger than %d MiB", name, maxSettings>>20)
 	}
 	f.info = info
 	var data []byte
@@ -62,17 +62,17 @@ func openSettings(name string) (*settingsFile, error) {
 	return f, nil
 }
 
-// unsafe says that the file was left as it is, and why.
+// unsafe says why the file was left as it is.
 func (f *settingsFile) unsafe(err error) error {
 	return badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", f.name, err)
 }
 
-// replace writes another text into the file, as a whole. With keep the file before is kept beside it, and the name of that
-// returned; "" if there was none.
+// replace replaces the text of the file. With keep it first copies the file, and returns the name of the copy; "" if
+// there was no file.
 func (f *settingsFile) replace(text []byte, keep bool) (kept string, err error) {
 	if f.info == nil {
 		if err := os.MkdirAll(filepath.Dir(f.name), 0o777); err != nil {
-			return "", badInput("check the folder and its permissions", "cannot make the folder of %q: %v", f.name, cause(err))
+			return "", badInput("check the folder and its permissions", "cannot create the folder of %q: %v", f.name, cause(err))
 		}
 	} else if keep {
 		if kept, err = f.backup(time.Now()); err != nil {
@@ -88,7 +88,7 @@ func (f *settingsFile) replace(text []byte, keep bool) (kept string, err error) 
 	return kept, nil
 }
 
-// putBack writes other bytes into the file, as a whole.
+// putBack replaces the content of the file.
 func (f *settingsFile) putBack(data []byte) error {
 	a, err := createAtomic(f.name)
 	if err != nil {
@@ -104,7 +104,7 @@ func (f *settingsFile) putBack(data []byte) error {
 	})
 }
 
-// remove takes the file away.
+// remove deletes the file.
 func (f *settingsFile) remove() error {
 	if err := f.unchanged(); err != nil {
 		return err
@@ -120,18 +120,18 @@ func (f *settingsFile) isLink() bool {
 	return err != nil || info.Mode()&fs.ModeSymlink != 0
 }
 
-// unchanged is an error when the file is not what was read.
+// unchanged returns an error if the file has changed since it was read.
 func (f *settingsFile) unchanged() error {
 	now, err := openSettings(f.name)
 	if err != nil || !bytes.Equal(now.text, f.text) || !bytes.Equal(now.mark, f.mark) {
-		return badInput("try again", "%q was changed by somebody else meanwhile", f.name)
+		return badInput("try again", "another program changed %q meanwhile", f.name)
 	}
 	return nil
 }
 
-const copyMark = ".before-sidecoach-" // and when it was made
+const copyMark = ".before-sidecoach-" // the time follows
 
-// copies returns the names of the copies that were kept of the file, the latest first.
+// copies returns the names of the copies of the file, the latest first.
 func (f *settingsFile) copies() []string {
 	entries, err := os.ReadDir(filepath.Dir(f.name))
 	if err != nil {
@@ -147,7 +147,7 @@ func (f *settingsFile) copies() []string {
 	return names
 }
 
-// backup copies the file beside it, under a name that is free and tells when.
+// backup copies the file to a new name beside it.
 func (f *settingsFile) backup(now time.Time) (string, error) {
 	text, err := os.ReadFile(f.name)
 	if err != nil {
@@ -170,6 +170,6 @@ func (f *settingsFile) backup(now time.Time) (string, error) {
 			}
 			os.Remove(name)
 		}
-		return "", badInput("check the folder, its permissions and the space on the disk", "cannot keep %q as it is: %v", f.name, cause(err))
+		return "", badInput("check the folder, its permissions and the space on the disk", "cannot copy %q: %v", f.name, cause(err))
 	}
 }

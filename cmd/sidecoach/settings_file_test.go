@@ -23,7 +23,7 @@ func TestSettingsChangedMeanwhile(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
 		require.NoError(t, os.WriteFile(file, []byte(`{"b":2}`), 0o666))
 		_, err = f.replace([]byte(`{"c":3}`), true)
-		require.ErrorContains(t, err, "was changed by somebody else meanwhile")
+		require.ErrorContains(t, err, "another program changed")
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		assert.Equal(t, `{"b":2}`, string(text))

@@ -1,0 +1,286 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
+)
+
+const maxBrackets = 100_000 // in settings: the parser calls itself for each one that is open
+
+// parse reads settings, which may have comments and trailing commas.
+func parse(text []byte) (*hujson.Value, *hujson.Object, error) {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
+		return nil, nil, errors.New("it has too many brackets")
+	}
+	root, err := hujson.Parse(text)
+	if err != nil {
+		return nil, nil, fmt.Errorf("it is not JSON: %.200s", strings.TrimPrefix(err.Error(), "hujson: "))
+	}
+	object, ok := root.Value.(*hujson.Object)
+	if !ok {
+		return nil, nil, errors.New("it is not a JSON object")
+	}
+	return &root, object, nil
+}
+
+// member returns the value of a key, nil if there is none. A key that is there twice is an error: hosts differ in which
+// one counts.
+func member(o *hujson.Object, key string) (found *hujson.Value, err error) {
+	for i := range o.Members {
+		if o.Members[i].Name.Value.(hujson.Literal).String() == key {
+			if found != nil {
+				return nil, fmt.Errorf("%q is there twice", key)
+			}
+			found = &o.Members[i].Value
+		}
+	}
+	return found, nil
+}
+
+// lines returns the members of one hook that hold a command line.
+func lines(o *hujson.Object) (found []*hujson.Value) {
+	for i := range o.Members {
+		switch o.Members[i].Name.Value.(hujson.Literal).String() {
+		case "command", "bash", "powershell":
+			if o.Members[i].Value.Value.Kind() == '"' {
+				found = append(found, &o.Members[i].Value)
+			}
+		}
+	}
+	return found
+}
+
+func textOf(v *hujson.Value) string { return v.Value.(hujson.Literal).String() }
+
+// each calls f for each object in v that names a command line of this hook.
+func (h Hook) each(v *hujson.Value, f func(o *hujson.Object, line *hujson.Value, k kind)) {
+	for v := range v.All() {
+		o, ok := v.Value.(*hujson.Object)
+		if !ok {
+			continue
+		}
+		for _, line := range lines(o) {
+			if k := h.kindOf(textOf(line)); k != foreign {
+				f(o, line, k)
+				break
+			}
+		}
+	}
+}
+
+// Merge returns settings in which the host runs the hook on its events. If it does already, they are the same. A
+// command line that another version wrote is replaced, and a shorter time limit beside it is raised.
+func (h Hook) Merge(settings []byte) ([]byte, error) {
+	root, object, err := parse(settings)
+	if err != nil {
+		return nil, err
+	}
+	l := layoutOf(settings, object)
+	hooks, err := member(object, "hooks")
+	if err != nil {
+		return nil, err
+	}
+	if hooks == nil {
+		hooks = l.addMember(object, 0, "hooks", struct{}{})
+	}
+	events, ok := hooks.Value.(*hujson.Object)
+	if !ok {
+		return nil, errors.New(`"hooks" is not an object`)
+	}
+	for _, event := range Events(h.Host) {
+		if err := h.mergeEvent(l, events, event); err != nil {
+			return nil, err
+		}
+	}
+	return root.Pack(), nil
+}
+
+func (h Hook) mergeEvent(l layout, events *hujson.Object, event string) error {
+	list, err := member(events, event)
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		l.addMember(events, 1, event, []any{h.element(event)})
+		return nil
+	}
+	array, ok := list.Value.(*hujson.Array)
+	if !ok {
+		return fmt.Errorf("%q is not an array", event)
+	}
+	for i := range array.Elements {
+		if err := checkKeys(&array.Elements[i]); err != nil {
+			return fmt.Errorf("%q: %w", event, err)
+		}
+	}
+	times := 0
+	h.each(list, func(o *hujson.Object, line *hujson.Value, k kind) {
+		times++
+		if k != written {
+			err = fmt.Errorf("%q runs sidecoach in a line that install did not write: %.200q", event, textOf(line))
+			return
+		}
+		if textOf(line) == h.Line() {
+			return
+		}
+		line.Value = hujson.Literal(encode(h.Line(), "", ""))
+		if limit, _ := member(o, "timeout"); limit != nil && limit.Value.Kind() == '0' {
+			if n, ok := limit.Value.(hujson.Literal); ok && n.Int() < int64(h.timeout()) {
+				limit.Value = hujson.Int(int64(h.timeout()))
+			}
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case times > 1:
+		return fmt.Errorf("%q runs sidecoach %d times", event, times)
+	case times == 0:
+		l.addElement(array, 2, h.element(event))
+	}
+	return nil
+}
+
+// checkKeys returns an error when a key that matters is there twice.
+func checkKeys(v *hujson.Value) error {
+	for v := range v.All() {
+		if o, ok := v.Value.(*hujson.Object); ok {
+			for _, key := range []string{"hooks", "command", "timeout"} {
+				if _, err := member(o, key); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Remove returns settings in which the host does not run the hook any more, and how often it did. What becomes empty by
+// that is removed as well. A command line that does something else as well is an error.
+func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
+	root, object, err := parse(settings)
+	if err != nil {
+		return nil, 0, err
+	}
+	hooks, err := member(object, "hooks")
+	if err != nil || hooks == nil {
+		return settings, 0, err
+	}
+	if err := checkKeys(hooks); err != nil {
+		return nil, 0, err
+	}
+	h.each(hooks, func(_ *hujson.Object, line *hujson.Value, k kind) {
+		if times++; k == mixed {
+			err = fmt.Errorf("a line does more than run sidecoach: %.200q", textOf(line))
+		}
+	})
+	if err != nil || times == 0 {
+		return settings, times, err
+	}
+	if h.prune(hooks) {
+		i := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool { return textOf(&m.Name) == "hooks" })
+		object.Members = without(object.Members, i, func(m *hujson.ObjectMember) *hujson.Extra { return &m.Value.AfterExtra })
+	}
+	return root.Pack(), times, nil
+}
+
+// prune takes this hook out of v, and reports whether v is to go as a whole: it is this hook, or nothing is left in it.
+func (h Hook) prune(v *hujson.Value) (gone bool) {
+	switch c := v.Value.(type) {
+	case *hujson.Array:
+		n := len(c.Elements)
+		for i := n - 1; i >= 0; i-- {
+			if h.prune(&c.Elements[i]) {
+				c.Elements = without(c.Elements, i, func(v *hujson.Value) *hujson.Extra { return &v.AfterExtra })
+			}
+		}
+		return n > 0 && len(c.Elements) == 0
+	case *hujson.Object:
+		for _, line := range lines(c) {
+			if h.kindOf(textOf(line)) != foreign {
+				return true
+			}
+		}
+		n := len(c.Members)
+		for i := n - 1; i >= 0; i-- {
+			if m := &c.Members[i]; h.prune(&m.Value) {
+				gone = gone || textOf(&m.Name) == "hooks" // without its list the rest means nothing
+				c.Members = without(c.Members, i, func(m *hujson.ObjectMember) *hujson.Extra { return &m.Value.AfterExtra })
+			}
+		}
+		return gone || n > 0 && len(c.Members) == 0
+	}
+	return false
+}
+
+// without returns a list without its i-th element. After returns what follows an element, which for the last one says
+// whether there is a trailing comma.
+func without[T any](list []T, i int, after func(*T) *hujson.Extra) []T {
+	if last := len(list) - 1; i == last && i > 0 && *after(&list[last]) == nil {
+		*after(&list[last-1]) = nil
+	}
+	return slices.Delete(list, i, i+1)
+}
+
+// Made reports whether settings are what Merge made of other ones, with whatever flags, and nobody has changed them since.
+func (h Hook) Made(settings, before []byte) bool {
+	root, _, err := parse(settings)
+	if err != nil {
+		return false
+	}
+	h.each(root, func(o *hujson.Object, line *hujson.Value, _ kind) {
+		h.command = textOf(line)
+		if limit, _ := member(o, "timeout"); limit != nil && limit.Value.Kind() == '0' {
+			h.Timeout = int(limit.Value.(hujson.Literal).Int()) * h.Timeout / max(h.timeout(), 1)
+		}
+	})
+	merged, err := h.Merge(before)
+	return err == nil && bytes.Equal(merged, settings)
+}
+
+// Only reports whether settings hold nothing but so many lines of this hook, so that the file can be deleted.
+func (h Hook) Only(settings []byte) bool {
+	rest, times, err := h.Remove(settings)
+	if err != nil || times == 0 {
+		return false
+	}
+	_, object, err := parse(rest)
+	others := func(m hujson.ObjectMember) bool { return textOf(&m.Name) != "version" }
+	return err == nil && !slices.ContainsFunc(object.Members, others)
+}
+
+// Disabled returns the setting that keeps the host from running the hook, "" if there is none. Gemini CLI's /hooks
+// disable writes the hook's name, or its command line.
+func (h Hook) Disabled(settings []byte) string {
+	root, _, err := parse(settings)
+	if err != nil {
+		return ""
+	}
+	is := func(pointer, literal string) bool {
+		v := root.Find(pointer)
+		return v != nil && v.Value.Kind() == hujson.Kind(literal[0]) && string(v.Value.(hujson.Literal)) == literal
+	}
+	switch {
+	case h.Host == hook.Claude && is("/disableAllHooks", "true"):
+		return `"disableAllHooks": true`
+	case h.Host == hook.Gemini && is("/hooksConfig/enabled", "false"):
+		return `"hooksConfig": {"enabled": false}`
+	case h.Host != hook.Gemini:
+		return ""
+	}
+	if v := root.Find("/hooksConfig/disabled"); v != nil {
+		for v := range v.All() {
+			if v.Value.Kind() == '"' && (textOf(v) == "sidecoach" || textOf(v) == h.Line()) {
+				return fmt.Sprintf(`"hooksConfig": {"disabled": [%q]}`, textOf(v))
+			}
+		}
+	}
+	return ""
+}
