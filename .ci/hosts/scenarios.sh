@@ -100,6 +100,22 @@ faults() {
 	limit 3
 	fault hang "the hook hangs past its time limit"
 	recorder
+	if wanted stall; then
+		uninstall
+		printf 'while :; do sleep 1; done\n' >"$R/forever.sh"
+		install --verify "sh $R/forever.sh"
+		unwrap # the program must be the child of the agent's shell
+		limit 3
+		ran stall proof ask "$prompt"
+		local left
+		left=$(pgrep -f "^sh $R/forever.sh")
+		check stall "a command of the hook hangs past the time limit: the agent is not blocked, and the command ends" \
+			[ "$status" = 0 -a -z "$left" ]
+		[ -z "$left" ] || kill $left
+		wrap
+		uninstall
+		install
+	fi
 	limit 60
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 )
 
-// hookSession is what is kept of an event's session: the state, and beside it, changed in the same step, what the hook has to
-// remember. It is an autocontinue.Store of that session, for one event.
+// hookSession is what is kept of an event's session: the state, and beside it, changed in the same step, what the
+// hook has to remember. It is an autocontinue.Store of that session, for one event.
 type hookSession struct {
 	event hook.Event
 	out   autocontinue.Output // made of the event, before anything is decided
@@ -83,8 +83,8 @@ func (s *hookSession) Update(ctx context.Context, _ string, fn func(autocontinue
 	})
 }
 
-// sent stores which message was decided on, where the host will hand it back as a prompt and it does not show that it is
-// ours. If another event came between, that one's memory counts.
+// sent stores which message was decided on, where the host will hand it back as a prompt and it does not show that it
+// is ours. If another event came between, that one's memory counts.
 func (s *hookSession) sent(ctx context.Context, d autocontinue.Decision) error {
 	if !s.event.Host.Echoes() {
 		return nil

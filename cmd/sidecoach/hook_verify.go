@@ -13,8 +13,8 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/loop"
 )
 
-// verifySeconds is what a host waits for a hook that verifies, beyond what it waits for any. The command has most of it; looking at the
-// repository, before and after, has the rest.
+// verifySeconds is what a host waits for a hook that verifies, beyond what it waits for any. The command has most of
+// it; looking at the repository, before and after, has the rest.
 const (
 	verifySeconds = 300
 	verifyCommand = (verifySeconds - 30) * time.Second

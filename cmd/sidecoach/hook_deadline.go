@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+)
+
+const (
+	hookMargin  = 5 * time.Second        // a hook gives up so long before its host does
+	hookGrace   = time.Second            // after that, a hook that has not ended by itself is ended
+	parentCheck = 100 * time.Millisecond // how often a hook looks whether its host is still there
+)
+
+var (
+	errTooLate  = errors.New("the time for a hook is over")
+	errHostGone = errors.New("the host has gone")
+)
+
+// watchdog ends a hook that takes too long, whatever it is doing. Gemini CLI, for one, waits for a hook that it has
+// told to end. The context that the hook works with ends first, and with it the commands that the hook has started.
+type watchdog struct {
+	limit  time.Duration
+	parent func() int // the ID of the process that waits for the hook; nil when none does
+	exit   func()     // ends the process
+}
+
+// run calls do and returns its error. It calls w.exit if do has not returned [hookGrace] after its context has ended.
+func (w watchdog) run(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		defer func() { _ = recover() }() // the runtime's exit status means "block" to a host
+		w.watch(ctx, cancel, done)
+	}()
+	err := do(ctx)
+	if cause := context.Cause(ctx); err != nil && (cause == errTooLate || cause == errHostGone) {
+		return letStop(cause)
+	}
+	return err
+}
+
+func (w watchdog) watch(ctx context.Context, cancel context.CancelCauseFunc, done <-chan struct{}) {
+	limit := time.NewTimer(w.limit)
+	defer limit.Stop()
+	check := time.NewTicker(parentCheck)
+	defer check.Stop()
+	host := 0
+	if w.parent != nil {
+		host = w.parent()
+	}
+	for ctx.Err() == nil {
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+		case <-limit.C:
+			cancel(errTooLate)
+		case <-check.C:
+			if w.parent != nil && w.parent() != host {
+				cancel(errHostGone)
+			}
+		}
+	}
+	select {
+	case <-done:
+	case <-time.After(hookGrace):
+		w.exit()
+	}
+}
+
+// exitWith returns what ends the process: it prints an answer with which the agent is let stop, unless another one was
+// printed, and waits for nothing.
+func exitWith(print func()) func() {
+	return func() {
+		printed := make(chan struct{})
+		go func() {
+			defer func() { _ = recover() }()
+			print()
+			close(printed)
+		}()
+		select {
+		case <-printed:
+		case <-time.After(hookGrace / 4):
+		}
+		os.Exit(exitFailure)
+	}
+}
