@@ -9,45 +9,90 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
+const notRegular = "it is not a regular file"
+
 const (
-	maxDocument = 1 << 20 // bytes of a file
-	maxLabel    = 200     // bytes of a name in a file
-	format      = 1       // of the file around a value
+	maxDocument = 1 << 20   // bytes of a file
+	maxLabel    = 200       // bytes of a name in a file
+	format      = 1         // of the file around a value
+	minUnused   = time.Hour // an update that changes nothing is written after it, for the time of the last use
+
+	sessionKind = "sessions"
 )
 
-// Document is one value in a file of its own, as JSON: read without a lock, replaced under one, set aside when it cannot be
-// read. T is whatever encoding/json can write and read back; one whose UnmarshalJSON returns an error that wraps
-// [autocontinue.ErrStateVersion] is of a newer version and left alone. It is safe for concurrent use, also by processes.
+// Session is what the file of a session holds.
+type Session struct {
+	State autocontinue.State
+	Extra json.RawMessage // JSON of the host that belongs to the session; nil is none
+}
+
+// Session returns the document of a session, for hosts that keep something beside the state and change both in one step.
+// An empty name is [autocontinue.ErrNoSession].
+func (s *Store) Session(session string) (*Document[Session], error) {
+	if session == "" {
+		return nil, autocontinue.ErrNoSession
+	}
+	return newDocument[Session](s, sessionKind, s.opts.Host, session), nil
+}
+
+type sessionJSON struct {
+	State *autocontinue.State `json:"state"`
+	Extra json.RawMessage     `json:"extra,omitempty"`
+}
+
+// MarshalJSON writes the state and, if there is one, the extra.
+func (v Session) MarshalJSON() ([]byte, error) { return json.Marshal(sessionJSON{&v.State, v.Extra}) }
+
+// UnmarshalJSON reads what MarshalJSON wrote. A missing state is an error, not an empty one.
+func (v *Session) UnmarshalJSON(data []byte) error {
+	var j sessionJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	if j.State == nil {
+		return errors.New("a session without state")
+	}
+	*v = Session{*j.State, j.Extra}
+	return nil
+}
+
+// Document is one value in its own file, as JSON. It is read without a lock, replaced under one, and set aside when it
+// cannot be read. T is whatever encoding/json can write and read back. If its UnmarshalJSON returns an error that wraps
+// [autocontinue.ErrStateVersion], the value is of a newer version and stays as it is. A Document is safe for concurrent
+// use, also by processes.
 type Document[T any] struct {
 	store *Store
 	kind  string
 	key   string // hex digits of a hash of kind and name
-	label string // name, as far as it can be shown
+	label string // the beginning of the name, for people
 }
 
-// NewDocument returns the document of a kind with a name, any string that is not empty. A kind is a folder: small letters,
-// figures and "-", at most 32; "sessions", "locks" and "aside" are the store's own. What a kind holds must not change its
-// meaning: then it gets a new name. Nothing is read yet.
+// NewDocument returns the document of a kind with a name, which is any string that is not empty. A kind is a folder: small
+// letters, digits and "-", at most 32. "sessions", "locks" and "aside" are the store's own. A kind whose meaning
+// changes needs a new name. Nothing is read yet.
 func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
-	if !isKind(kind) || kind == sessionKind || kind == lockFolder || kind == asideFolder {
-		return nil, fmt.Errorf("filestore: %.40q is no kind of document: take small letters, figures and \"-\", and none of the store's own folders", kind)
+	isKind := kind != "" && len(kind) <= 32 && 'a' <= kind[0] && kind[0] <= 'z' &&
+		strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	if !isKind || slices.Contains([]string{sessionKind, lockFolder, asideFolder}, kind) {
+		return nil, fmt.Errorf("filestore: %.40q cannot be a kind of document: use small letters, digits and \"-\", "+
+			"and not a folder of the store", kind)
 	}
 	if name == "" {
-		return nil, errors.New("filestore: a document without a name")
+		return nil, errors.New("filestore: the document's name is empty")
 	}
 	return newDocument[T](s, kind, name), nil
-}
-
-func isKind(s string) bool {
-	return s != "" && len(s) <= 32 && 'a' <= s[0] && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 func newDocument[T any](s *Store, kind string, name ...string) *Document[T] {
@@ -57,23 +102,43 @@ func newDocument[T any](s *Store, kind string, name ...string) *Document[T] {
 		h.Write([]byte(part))
 	}
 	label := strings.Join(name, "/")
-	return &Document[T]{store: s, kind: kind, key: hex.EncodeToString(h.Sum(nil)), label: strings.ToValidUTF8(label[:min(len(label), maxLabel)], "\ufffd")}
+	label = strings.ToValidUTF8(label[:min(len(label), maxLabel)], "\ufffd")
+	return &Document[T]{store: s, kind: kind, key: hex.EncodeToString(h.Sum(nil)), label: label}
 }
 
-// file is the document's place, below the store's folder.
-func (d *Document[T]) file() string { return d.kind + "/" + d.key[:32] + ".json" }
+// file returns the document's path below the store's folder. Older versions had all files of a kind in one folder; a file
+// there stays there.
+func (d *Document[T]) file(root *os.Root) string {
+	name := d.key[:32] + ".json"
+	if flat := d.kind + "/" + name; exists(root, flat) {
+		return flat
+	}
+	return d.kind + "/" + d.key[:2] + "/" + name
+}
+
+func exists(root *os.Root, name string) bool {
+	_, err := root.Lstat(name)
+	return err == nil
+}
 
 // envelope is what stands in a file around the value.
 type envelope struct {
 	Format int             `json:"format"`
-	Key    string          `json:"key"`  // that of the document: a file that was copied or moved is another's
+	Key    string          `json:"key"`  // of the document: a file that was copied or moved is another's
 	Name   string          `json:"name"` // for people
+	Used   time.Time       `json:"used,omitzero"`
+	Unused time.Time       `json:"unused,omitzero"` // when it first looked too old; see sweep
 	Value  json.RawMessage `json:"value"`
 }
 
-// Load returns the value, the zero T when there is none. What an Update wrote that has returned is seen. A file that cannot be
-// read is set aside, for which the lock is needed. The errors are those of ctx, [autocontinue.ErrStateVersion], [ErrDisk]
-// and, where a file has to be set aside, [ErrLocked].
+// unreadable is a file that no version of this package wrote. Its text quotes no more of it than a JSON error does.
+type unreadable struct{ why string }
+
+func (u *unreadable) Error() string { return u.why }
+
+// Load returns the value, the zero T if there is none. It sees what an Update wrote that has returned. A file that cannot
+// be read is set aside, which needs the lock. The errors are those of ctx, [autocontinue.ErrStateVersion], [ErrDisk], and
+// [ErrLocked] where a file must be set aside.
 func (d *Document[T]) Load(ctx context.Context) (T, error) {
 	var zero T
 	if err := ctx.Err(); err != nil {
@@ -86,7 +151,7 @@ func (d *Document[T]) Load(ctx context.Context) (T, error) {
 		return zero, err
 	}
 	defer root.Close()
-	v, _, err := d.read(root)
+	v, _, err := d.read(root, d.file(root))
 	if _, ok := errors.AsType[*unreadable](err); !ok {
 		return v, err
 	}
@@ -94,15 +159,15 @@ func (d *Document[T]) Load(ctx context.Context) (T, error) {
 	if err != nil {
 		return zero, err
 	}
-	v, _, aside, err := d.readLocked(root) // it may have been replaced meanwhile
+	v, _, aside, err := d.readLocked(root, d.file(root)) // it may have been replaced meanwhile
 	unlock()
 	d.store.tell(aside)
 	return v, err
 }
 
-// Update replaces the value by what fn returns for it, the zero T if there was none. Fn is called once at most, with the
-// document's lock held: it must not use the store. The errors are those of fn and Load, [ErrLocked] and [ErrTooLarge]; with
-// an error nothing was written. A value that is written as it was before is not written again.
+// Update replaces the value by what fn returns for it, the zero T if there was none. Fn is called at most once, with the
+// document's lock held: it must not use the store. The errors are those of fn and Load, [ErrLocked] and [ErrTooLarge];
+// after an error nothing was written.
 func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -115,104 +180,184 @@ func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 	created, aside, err := d.update(ctx, root, fn)
 	d.store.tell(aside)
 	if created {
-		d.store.sweep(root, d.kind, path.Base(d.file()))
+		d.store.sweep(root, d.kind, rand.IntN(folders+1))
 	}
 	return err
 }
 
-// update does it, and reports whether the file is a new one, and what was set aside.
-func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, error)) (created bool, aside *SetAside, err error) {
+// update reports whether the file is a new one, and what was set aside.
+func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, error)) (bool, *SetAside, error) {
 	unlock, err := d.store.lock(ctx, root, stripeOf(d.key))
 	if err != nil {
 		return false, nil, err
 	}
 	defer unlock()
-	v, old, aside, err := d.readLocked(root)
+	name := d.file(root)
+	v, old, aside, err := d.readLocked(root, name)
 	if err != nil {
 		return false, aside, err
 	}
 	if v, err = fn(v); err != nil {
 		return false, aside, err
 	}
-	data, err := d.encode(v)
-	if err != nil {
-		return false, aside, err
-	}
 	if err := ctx.Err(); err != nil {
 		return false, aside, err
 	}
-	if bytes.Equal(data, old) {
+	now := d.store.opts.Now()
+	e := envelope{Format: format, Key: d.key, Name: d.label, Used: now.UTC()}
+	if e.Value, err = json.Marshal(v); err != nil {
+		return false, aside, fmt.Errorf("filestore: %w", err)
+	}
+	if unused := now.Sub(old.Used); bytes.Equal(e.Value, old.Value) && 0 <= unused && unused < minUnused {
 		return false, aside, nil
 	}
-	return old == nil, aside, d.store.replace(root, d.file(), data)
+	return old.Format == 0, aside, d.store.write(root, name, e)
 }
 
-// readLocked is read with the lock held: what cannot be read is set aside, and there is no value then.
-func (d *Document[T]) readLocked(root *os.Root) (v T, data []byte, aside *SetAside, err error) {
-	v, data, err = d.read(root)
+// readLocked is read with the lock held: what cannot be read is set aside, and then there is no value.
+func (d *Document[T]) readLocked(root *os.Root, name string) (v T, e envelope, aside *SetAside, err error) {
+	v, e, err = d.read(root, name)
 	why, ok := errors.AsType[*unreadable](err)
 	if !ok {
-		return v, data, nil, err
+		return v, e, nil, err
 	}
-	aside, err = d.store.setAside(root, d.file(), d.kind, d.label, why.Error())
-	return v, nil, aside, err
+	aside, err = d.store.setAside(root, name, d.kind, d.label, why.Error())
+	return v, envelope{}, aside, err
 }
 
-// read returns the value and the file it came from, nil when there is none. A file that nobody can have written is an
-// *unreadable.
-func (d *Document[T]) read(root *os.Root) (v T, data []byte, err error) {
-	data, err = d.store.readFile(root, d.file(), maxDocument)
+// read returns the value and the file that it came from, the zero envelope if there is none. A file that nobody can have
+// written is an *unreadable.
+func (d *Document[T]) read(root *os.Root, name string) (v T, e envelope, err error) {
+	data, err := d.store.readFile(root, name)
 	if data == nil || err != nil {
-		return v, nil, err
+		return v, e, err
 	}
-	v, err = d.decode(data)
-	return v, data, err
+	v, e, err = decode[T](data, d.key)
+	if errors.Is(err, autocontinue.ErrStateVersion) {
+		err = fmt.Errorf("filestore: %s: %w", d.store.path(name), err)
+	}
+	return v, e, err
 }
 
-func (d *Document[T]) encode(v T) ([]byte, error) {
-	value, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("filestore: %w", err)
-	}
-	data, err := json.Marshal(envelope{Format: format, Key: d.key, Name: d.label, Value: value})
-	if err != nil {
-		return nil, fmt.Errorf("filestore: %w", err)
-	}
-	if len(data) >= maxDocument {
-		return nil, fmt.Errorf("%w: a document of %d bytes", ErrTooLarge, len(data))
-	}
-	return append(data, '\n'), nil
-}
-
-func (d *Document[T]) decode(data []byte) (v T, err error) {
-	var e envelope
+func decode[T any](data []byte, key string) (v T, e envelope, err error) {
 	if err := json.Unmarshal(data, &e); err != nil {
-		return v, &unreadable{err.Error()}
+		return v, e, &unreadable{err.Error()}
 	}
 	switch {
 	case e.Format > format:
-		return v, fmt.Errorf("filestore: %s: %w: format %d, this one reads up to %d", d.store.path(d.file()), autocontinue.ErrStateVersion, e.Format, format)
+		return v, e, fmt.Errorf("%w: format %d, this one reads up to %d", autocontinue.ErrStateVersion, e.Format, format)
 	case e.Format < 1:
-		return v, &unreadable{"it has no format"}
-	case e.Key != d.key:
-		return v, &unreadable{"it is another's"}
+		return v, e, &unreadable{"it has no format"}
+	case e.Key != key:
+		return v, e, &unreadable{"it belongs to another document"}
 	case len(e.Value) == 0:
-		return v, &unreadable{"it has no value"}
+		return v, e, &unreadable{"it has no value"}
 	}
 	var read T
 	if err := json.Unmarshal(e.Value, &read); errors.Is(err, autocontinue.ErrStateVersion) {
-		return v, fmt.Errorf("filestore: %s: %w", d.store.path(d.file()), err)
+		return v, e, err
 	} else if err != nil {
-		return v, &unreadable{err.Error()}
+		return v, e, &unreadable{err.Error()}
 	}
-	return read, nil
+	return read, e, nil
 }
 
-// stripeOf returns the number of the lock of a document by its key, or by how the name of its file begins.
-func stripeOf(key string) int {
-	b, err := hex.DecodeString(key[:2])
-	if err != nil {
-		return 0
+// readFile returns the content of a file, nil if there is none. What is not a regular file, is empty or too large is an
+// *unreadable and is not opened: a named pipe would block, and a link leads elsewhere.
+func (s *Store) readFile(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, s.diskError("read", name, err)
+	case !info.Mode().IsRegular():
+		return nil, &unreadable{notRegular}
+	case info.Size() > maxDocument:
+		return nil, &unreadable{"it is too large"}
 	}
-	return int(b[0]) % stripes
+	f, err := root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, s.diskError("read", name, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
+	switch {
+	case err != nil:
+		return nil, s.diskError("read", name, err)
+	case len(data) > maxDocument:
+		return nil, &unreadable{"it is too large"}
+	case len(data) == 0:
+		return nil, &unreadable{"it is empty"}
+	}
+	return data, nil
+}
+
+// write replaces a document's file. The caller holds the lock, so no other process uses the name of the temporary file.
+func (s *Store) write(root *os.Root, name string, e envelope) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("filestore: %w", err)
+	}
+	if len(data) >= maxDocument {
+		return fmt.Errorf("%w: a document of %d bytes", ErrTooLarge, len(data))
+	}
+	var f *File
+	err = within(root, path.Dir(name), func() (err error) {
+		f, err = create(root, name, strings.TrimSuffix(name, ".json")+".tmp", 0o600)
+		return err
+	})
+	if err == nil {
+		defer f.Close()
+		f.noSync = s.opts.NoSync
+		if _, err = f.Write(append(data, '\n')); err == nil {
+			err = f.Commit()
+		}
+	}
+	if err != nil {
+		return s.diskError("write", name, err)
+	}
+	return nil
+}
+
+const (
+	asideFolder = "aside"
+	maxAside    = 8 // files set aside that are kept
+)
+
+// SetAside is a file that could not be read and was moved away, so that its session could start afresh.
+type SetAside struct {
+	Kind string // of the document: "sessions", …; "journal"
+	Name string // of the document, its first 200 bytes: host and session, with a slash between them
+	File string // absolute path it had
+	To   string // absolute path it has now
+	Why  string // what was wrong with it
+}
+
+// setAside moves a file away. The caller holds its lock.
+func (s *Store) setAside(root *os.Root, name, kind, label, why string) (*SetAside, error) {
+	now := s.opts.Now().UTC().Format("20060102T150405.000000000Z")
+	to := asideFolder + "/" + now + "-" + kind + "-" + path.Base(name)
+	err := root.MkdirAll(asideFolder, 0o700)
+	if err == nil {
+		// The oldest goes first: names begin with the time. A folder that is not empty stays.
+		names := readNames(root, asideFolder, 1000)
+		slices.Sort(names)
+		for i := 0; i <= len(names)-maxAside; i++ {
+			root.Remove(asideFolder + "/" + names[i])
+		}
+		err = root.Rename(name, to)
+	}
+	if err != nil {
+		return nil, s.diskError("set aside", name, err)
+	}
+	return &SetAside{Kind: kind, Name: label, File: s.path(name), To: s.path(to), Why: why}, nil
+}
+
+func (s *Store) tell(a *SetAside) {
+	if a != nil && s.opts.OnSetAside != nil {
+		s.opts.OnSetAside(*a)
+	}
 }

@@ -11,6 +11,14 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
+func encode(tb testing.TB, d *Document[Session], v Session) []byte {
+	value, err := json.Marshal(v)
+	require.NoError(tb, err)
+	data, err := json.Marshal(envelope{Format: format, Key: d.key, Name: d.label, Value: value})
+	require.NoError(tb, err)
+	return data
+}
+
 // FuzzDecode: a file is read as what would be written for it, or refused for a reason that is one of two.
 func FuzzDecode(f *testing.F) {
 	s, err := New(f.TempDir(), Options{Host: "h"})
@@ -18,27 +26,24 @@ func FuzzDecode(f *testing.F) {
 	d, err := s.Session("s")
 	require.NoError(f, err)
 	for _, v := range []Session{{}, {Extra: json.RawMessage(`{"n":[1,2]}`)}, {State: autocontinue.State{Seq: 7, Continues: 2, HandedOver: true}.Reset()}} {
-		data, err := d.encode(v)
-		require.NoError(f, err)
+		data := encode(f, d, v)
 		f.Add(data)
 		f.Add(bytes.Replace(data, []byte(`"format":1`), []byte(`"format":2`), 1))
 		f.Add(data[:len(data)/2])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := d.decode(data)
+		v, _, err := decode[Session](data, d.key)
 		if err != nil {
 			if _, ok := errors.AsType[*unreadable](err); !ok && !errors.Is(err, autocontinue.ErrStateVersion) {
 				t.Fatalf("neither unreadable nor newer: %v", err)
 			}
 			return
 		}
-		again, err := d.encode(v)
-		require.NoError(t, err)
-		w, err := d.decode(again)
+		again := encode(t, d, v)
+		w, _, err := decode[Session](again, d.key)
 		require.NoError(t, err)
 		require.True(t, v.State.Equal(w.State))
-		third, err := d.encode(w)
-		require.NoError(t, err)
+		third := encode(t, d, w)
 		require.Equal(t, string(again), string(third))
 	})
 }

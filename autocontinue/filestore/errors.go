@@ -11,17 +11,19 @@ import (
 
 // What a host tells apart, by [errors.Is].
 var (
-	// ErrDisk says that the folder, or a file in it, cannot be read or written: a full or read-only disk, no rights, a name
-	// that is no folder, a folder that everybody may write to. What the system said is wrapped beside it, such as
+	// ErrDisk says that the folder, or a file in it, cannot be read or written: a full or read-only disk, no permission, a
+	// name that is not a folder, a folder that everybody may write to. It wraps what the system said, such as
 	// syscall.ENOSPC or [fs.ErrPermission].
 	ErrDisk = errors.New("filestore: the folder cannot be used")
-	// ErrLocked says that a lock was not had within [Options].LockTimeout, or that there are no locks on that file system.
+	// ErrLocked says that a lock was not free within [Options].LockTimeout, or that the file system has no locks.
 	ErrLocked = errors.New("filestore: locked")
 	// ErrTooLarge is a document of more than 1 MiB, or a journal line of more than 16 MiB.
 	ErrTooLarge = errors.New("filestore: too large")
 )
 
-// Error is a failure of the system, with the sentinel it counts as.
+var errHeld = errors.New("another process has held the lock for too long")
+
+// Error is a failure of the system, with the sentinel that it counts as.
 type Error struct {
 	Kind error  // ErrDisk or ErrLocked
 	Op   string // "write", "lock", …
@@ -33,7 +35,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("filestore: cannot %s %s: %v", e.Op, e.Path, e.Err)
 }
 
-// Unwrap returns the kind, what a host of any store knows it as, and the cause: a lock that others hold is
+// Unwrap returns the kind, the name that every store has for it, and the cause. A lock that others hold is
 // [autocontinue.ErrConflict], everything else [autocontinue.ErrUnavailable].
 func (e *Error) Unwrap() []error {
 	general := autocontinue.ErrUnavailable

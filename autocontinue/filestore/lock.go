@@ -2,10 +2,10 @@ package filestore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -19,8 +19,6 @@ const (
 	longestPause = 16 * time.Millisecond
 )
 
-var errHeld = errors.New("another process has held the lock for too long")
-
 func lockName(n int) string {
 	if n == journalLock {
 		return lockFolder + "/journal"
@@ -28,81 +26,79 @@ func lockName(n int) string {
 	return fmt.Sprintf("%s/%02x", lockFolder, n)
 }
 
-// lock takes the lock with that number and returns a function that releases it. It waits until ctx is done or LockTimeout
-// is over; for the journal's lock it waits at most journalWait.
-func (s *Store) lock(ctx context.Context, root *os.Root, n int) (unlock func(), err error) {
-	timeout := s.opts.LockTimeout
-	if n == journalLock {
-		timeout = min(timeout, journalWait)
+// stripeOf returns the number of the lock of a document, by its key or by how the name of its file begins.
+func stripeOf(key string) int {
+	b, err := strconv.ParseUint(key[:2], 16, 8)
+	if err != nil {
+		return 0
 	}
-	wait, cancel := context.WithTimeout(ctx, timeout)
+	return int(b) % stripes
+}
+
+// lock takes the lock with that number and returns what gives it back. It waits until ctx is done or LockTimeout is over.
+func (s *Store) lock(ctx context.Context, root *os.Root, n int) (unlock func(), err error) {
+	wait, cancel := context.WithTimeout(ctx, s.opts.LockTimeout)
 	defer cancel()
-	late := func() error {
+	tooLate := func() error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("filestore: waiting for a lock: %w", err)
 		}
 		return &Error{ErrLocked, "lock", s.path(lockName(n)), errHeld}
 	}
 	select {
-	case s.gates[n] <- struct{}{}:
+	case s.gates[n] <- struct{}{}: // the goroutines of this process ask the system one at a time
 	case <-wait.Done():
-		return nil, late()
-	}
-	var f *os.File
-	release := func() {
-		if f != nil {
-			f.Close()
-		}
-		<-s.gates[n]
-	}
-	defer func() {
-		if unlock == nil {
-			release()
-		}
-	}()
-	if f, err = openLock(root, n); err != nil {
-		return nil, s.diskError("open", lockName(n), err)
+		return nil, tooLate()
 	}
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		ok, err := tryLock(f)
-		if err != nil {
-			return nil, &Error{ErrLocked, "lock", s.path(lockName(n)), err}
+		unlock, err := s.tryGate(root, n)
+		if unlock != nil {
+			return unlock, nil
 		}
-		if ok {
-			return release, nil
+		if err == nil {
+			select {
+			case <-time.After(pause/2 + rand.N(pause)):
+				continue
+			case <-wait.Done():
+				err = tooLate()
+			}
 		}
-		t := time.NewTimer(pause/2 + rand.N(pause))
-		select {
-		case <-t.C:
-		case <-wait.Done():
-			t.Stop()
-			return nil, late()
-		}
+		<-s.gates[n]
+		return nil, err
 	}
 }
 
-// lockNow takes the lock if nobody has it; otherwise it returns nil.
+// lockNow takes the lock if nobody has it. Otherwise it returns nil.
 func (s *Store) lockNow(root *os.Root, n int) (unlock func()) {
 	select {
 	case s.gates[n] <- struct{}{}:
 	default:
 		return nil
 	}
-	f, err := openLock(root, n)
-	if err == nil {
-		if ok, err := tryLock(f); ok && err == nil {
-			return func() { f.Close(); <-s.gates[n] }
-		}
-		f.Close()
+	unlock, _ = s.tryGate(root, n)
+	if unlock == nil {
+		<-s.gates[n]
 	}
-	<-s.gates[n]
-	return nil
+	return unlock
 }
 
-func openLock(root *os.Root, n int) (f *os.File, err error) {
+// tryGate asks the system for the lock, with the gate held. It returns nil without an error if another process has it.
+func (s *Store) tryGate(root *os.Root, n int) (unlock func(), err error) {
+	var f *os.File
 	err = within(root, lockFolder, func() error {
 		f, err = root.OpenFile(lockName(n), os.O_RDWR|os.O_CREATE, 0o600)
 		return err
 	})
-	return f, err
+	if err != nil {
+		return nil, s.diskError("open", lockName(n), err)
+	}
+	ok, err := s.tryLock(f)
+	if ok && err == nil {
+		return func() { f.Close(); <-s.gates[n] }, nil
+	}
+	f.Close()
+	if err != nil {
+		err = &Error{ErrLocked, "lock", s.path(lockName(n)), err}
+	}
+	return nil, err
 }

@@ -9,5 +9,5 @@ import (
 )
 
 func tryLock(*os.File) (bool, error) {
-	return false, fmt.Errorf("there are no file locks on %s", runtime.GOOS)
+	return false, fmt.Errorf("this program has no file locks on %s", runtime.GOOS)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 // The test binary is its own children: what a child does is named by this variable, its arguments follow the binary.
@@ -24,6 +25,7 @@ const childVariable = "FILESTORE_TEST_CHILD"
 var children = map[string]func(s *filestore.Store, args []string) error{
 	"count":   countChild,
 	"extra":   extraChild,
+	"handle":  handleChild,
 	"journal": journalChild,
 }
 
@@ -98,6 +100,19 @@ func extraChild(s *filestore.Store, args []string) error {
 		v.Extra = strconv.AppendInt(nil, int64(n+1), 10)
 		return v, nil
 	})
+}
+
+// handleChild handles an output of a session, with the run and the text that it is given, and says what was decided.
+func handleChild(s *filestore.Store, args []string) error {
+	progress := classify.Result{Type: classify.Status, Confidence: 1}
+	a, err := autocontinue.New(autocontinue.Config{Store: s, Classifier: classify.ClassifierFunc(
+		func(context.Context, classify.Input) (classify.Result, error) { return progress, nil })})
+	if err != nil {
+		return err
+	}
+	d, err := a.Handle(context.Background(), autocontinue.Output{Session: "s", Turn: "t", Run: args[0], Text: args[1]})
+	fmt.Println(d.Action)
+	return err
 }
 
 // journalChild appends lines that say who wrote them, N or, for 0, until it is killed.

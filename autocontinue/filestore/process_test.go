@@ -43,6 +43,37 @@ func TestProcessesLoseNoUpdate(t *testing.T) {
 	assert.Equal(t, processes*each, seqOf(t, s, "one session"))
 }
 
+// 64 processes report one pause, and 64 pauses of one turn: it is continued once, and as often as the cap allows.
+func TestProcessesShareTheCap(t *testing.T) {
+	const processes = 64
+	for name, tt := range map[string]struct {
+		run  func(i int) string
+		want map[string]int
+	}{
+		"one run":   {func(int) string { return "run" }, map[string]int{"continue": 1, "suppress": processes - 1}},
+		"many runs": {func(i int) string { return strconv.Itoa(i) }, map[string]int{"continue": 3, "deliver": processes - 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, filestore.Options{})
+			var mu sync.Mutex
+			got := make(map[string]int)
+			var wg sync.WaitGroup
+			for i := range processes {
+				cmd := childOf(t, "handle", s.Dir(), tt.run(i), "step "+tt.run(i))
+				wg.Go(func() {
+					out, err := cmd.Output()
+					assert.NoError(t, err)
+					mu.Lock()
+					got[strings.TrimSpace(string(out))]++
+					mu.Unlock()
+				})
+			}
+			wg.Wait()
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
 func TestProcessesLoseNoExtra(t *testing.T) {
 	s := newStore(t, filestore.Options{})
 	var wg sync.WaitGroup

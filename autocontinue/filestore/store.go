@@ -13,53 +13,44 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-// Options are the settings of a [Store]; the zero value has the defaults.
+// Options are the settings of a [Store]. The zero value has the defaults.
 type Options struct {
 	// Host is part of every session's name, so that the same session ID at two hosts is two sessions: "claude", "codex".
 	Host string
 
-	LockTimeout time.Duration // how long a lock is waited for; 0 is 5 s
-	MaxAge      time.Duration // what nobody has written for longer may be removed; 0 is 30 days
-	MaxFiles    int           // of one kind; 0 is 2,000
-	JournalSize int64         // bytes at which the journal is begun anew, the one before it being kept; 0 is 16 MiB
+	LockTimeout time.Duration // how long to wait for a lock; 0 is 5 s
+	MaxAge      time.Duration // what nobody has used for longer may be removed; 0 is 30 days
+	JournalSize int64         // bytes at which a new journal is begun and the one before it is kept; 0 is 16 MiB
 
-	// NoSync leaves it to the system when a file reaches the disk, which saves the time of two syncs an update. A process that
-	// is killed loses nothing by that. A loss of power may lose the latest updates, and on some file systems what it
-	// leaves of a file is set aside.
+	// NoSync leaves it to the system when a file reaches the disk, which saves two syncs an update. A killed process loses
+	// nothing by that. A loss of power may lose the latest updates, and on some file systems a file that is then set aside.
 	NoSync bool
 
-	// OnSetAside is told of each file that could not be read and was set aside, after that and with no lock held. It may be
-	// called from several goroutines at once. Nil tells nobody.
+	// OnSetAside is told each file that could not be read and was set aside, with no lock held. It may be called from
+	// several goroutines at once. Nil tells nobody.
 	OnSetAside func(SetAside)
 
 	Now func() time.Time // for ages and names; nil is time.Now
 }
 
-// The defaults of Options.
-const (
-	defaultLockTimeout = 5 * time.Second
-	defaultMaxAge      = 30 * 24 * time.Hour
-	defaultMaxFiles    = 2000
-	defaultJournalSize = 16 << 20
-)
-
 // Store keeps sessions and other documents in a folder. It is safe for concurrent use, by goroutines and by processes. It
-// holds nothing open between calls, and needs no closing; a folder that is removed meanwhile is made again.
+// holds nothing open between calls and needs no closing. A folder that is removed meanwhile is made again.
 type Store struct {
-	dir   string
-	opts  Options
-	gates [lockCount]chan struct{} // goroutines wait here, so that one at a time asks the system for a lock
+	dir     string
+	opts    Options
+	gates   [lockCount]chan struct{} // held by the goroutine that has or wants the lock of that number
+	tryLock func(*os.File) (bool, error)
 }
 
 var _ autocontinue.Store = (*Store)(nil)
 
-// New returns the store in a folder, which is made when something is first written. Nothing is touched yet. An empty name and
-// an option below zero are errors.
+// New returns the store in a folder, which is made when something is first written. Nothing is touched yet. An empty name
+// and an option below zero are errors.
 func New(dir string, opts Options) (*Store, error) {
 	if dir == "" {
 		return nil, errors.New("filestore: no folder is named")
 	}
-	if opts.LockTimeout < 0 || opts.MaxAge < 0 || opts.MaxFiles < 0 || opts.JournalSize < 0 {
+	if opts.LockTimeout < 0 || opts.MaxAge < 0 || opts.JournalSize < 0 {
 		return nil, errors.New("filestore: an option is below zero; 0 is the default")
 	}
 	dir, err := filepath.Abs(dir)
@@ -67,21 +58,18 @@ func New(dir string, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("filestore: %w", err)
 	}
 	if opts.LockTimeout == 0 {
-		opts.LockTimeout = defaultLockTimeout
+		opts.LockTimeout = 5 * time.Second
 	}
 	if opts.MaxAge == 0 {
-		opts.MaxAge = defaultMaxAge
-	}
-	if opts.MaxFiles == 0 {
-		opts.MaxFiles = defaultMaxFiles
+		opts.MaxAge = 30 * 24 * time.Hour
 	}
 	if opts.JournalSize == 0 {
-		opts.JournalSize = defaultJournalSize
+		opts.JournalSize = 16 << 20
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &Store{dir: dir, opts: opts}
+	s := &Store{dir: dir, opts: opts, tryLock: tryLock}
 	for i := range s.gates {
 		s.gates[i] = make(chan struct{}, 1)
 	}
@@ -91,8 +79,8 @@ func New(dir string, opts Options) (*Store, error) {
 // Dir returns the folder, as an absolute path.
 func (s *Store) Dir() string { return s.dir }
 
-// Load returns the state of a session, the zero State when there is none. Its errors are those of ctx,
-// [autocontinue.ErrNoSession], [autocontinue.ErrStateVersion], [ErrDisk], and [ErrLocked] where a file has to be set aside.
+// Load returns the state of a session, the zero State if there is none. Its errors are those of ctx,
+// [autocontinue.ErrNoSession], [autocontinue.ErrStateVersion], [ErrDisk], and [ErrLocked] where a file must be set aside.
 func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, error) {
 	d, err := s.Session(session)
 	if err != nil {
@@ -102,10 +90,12 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 	return v.State, err
 }
 
-// Update replaces the state of a session by what fn returns; what the host keeps beside it stays as it is. Its errors are those
-// of Load and of fn, [ErrLocked] and [ErrTooLarge]. Fn is called once at most, with the session's lock held: it must not
-// use the store.
-func (s *Store) Update(ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error)) error {
+// Update replaces the state of a session by what fn returns. What the host keeps beside it stays as it is. Its errors are
+// those of Load and of fn, [ErrLocked] and [ErrTooLarge]. Fn is called at most once, with the session's lock held: it must
+// not use the store.
+func (s *Store) Update(
+	ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error),
+) error {
 	d, err := s.Session(session)
 	if err != nil {
 		return err
@@ -118,7 +108,7 @@ func (s *Store) Update(ctx context.Context, session string, fn func(autocontinue
 
 func (s *Store) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// open opens the folder. Without create, one that is not there is [fs.ErrNotExist].
+// open opens the folder. Without create, a missing folder is [fs.ErrNotExist].
 func (s *Store) open(create bool) (*os.Root, error) {
 	root, err := os.OpenRoot(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,26 +123,18 @@ func (s *Store) open(create bool) (*os.Root, error) {
 	if err != nil {
 		return nil, s.diskError("open", ".", err)
 	}
-	if err := private(root); err != nil {
+	info, err := root.Stat(".")
+	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 { // there the mode says nothing
+		err = errors.New("everybody may write to it")
+	}
+	if err != nil {
 		root.Close()
 		return nil, s.diskError("use", ".", err)
 	}
 	return root, nil
 }
 
-// private returns an error for a folder in which everybody may put files. The mode says nothing on Windows.
-func private(root *os.Root) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	info, err := root.Stat(".")
-	if err == nil && info.Mode().Perm()&0o002 != 0 {
-		err = errors.New("everybody may write to it")
-	}
-	return err
-}
-
-// within calls do; when that fails because the folder dir is not there, it makes it and calls do again.
+// within calls do. If that fails because the folder dir is missing, it makes the folder and calls do again.
 func within(root *os.Root, dir string, do func() error) error {
 	err := do()
 	if !errors.Is(err, fs.ErrNotExist) {

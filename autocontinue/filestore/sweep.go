@@ -1,77 +1,99 @@
 package filestore
 
 import (
-	"cmp"
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"time"
 )
 
 const (
-	maxLooked  = 16 // files that are looked at, for each new one
-	maxRemoved = 4  // files that are removed, for each new one
+	folders    = 256  // of a kind
+	maxNames   = 2000 // names of a folder that are read, for each new file
+	maxLooked  = 16   // files that are looked at, for each new file
+	maxRemoved = 4    // files that are removed, for each new file
 	tempAge    = time.Hour
+	minBetween = 24 * time.Hour // two looks that remove a file
 )
 
-// isOurs reports whether a file's name is one that this package gives; others are none of its business.
-func isOurs(name string) bool {
-	id, kind, _ := strings.Cut(name, ".")
-	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" && (kind == "json" || kind == "tmp")
-}
+// birth is before any session of this program: a clock that said less was wrong.
+var birth = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// sweep removes a few of the files of a kind that are too old or too many, but not the new one. What fails is left for the
-// next time.
-func (s *Store) sweep(root *os.Root, kind, created string) {
-	names := slices.DeleteFunc(readNames(root, kind, s.opts.MaxFiles+1000), func(name string) bool {
-		return name == created || !isOurs(name)
-	})
-	count := len(names) + 1
-	rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-
-	type file struct {
-		name  string
-		used  time.Time
-		limit time.Duration
+// sweep removes a few files of a kind that nobody used for MaxAge. It looks at a few files of one of the kind's folders;
+// the last one is the folder of the kind itself, with the files of older versions. What fails is left for the next time.
+func (s *Store) sweep(root *os.Root, kind string, folder int) {
+	dir := kind
+	if folder < folders {
+		dir = fmt.Sprintf("%s/%02x", kind, folder)
 	}
-	var files []file
-	for _, name := range names[:min(len(names), maxLooked)] {
-		info, err := root.Lstat(kind + "/" + name)
-		if err != nil {
+	names := readNames(root, dir, maxNames)
+	rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	looked, removed := 0, 0
+	for _, name := range names {
+		id, suffix, _ := strings.Cut(name, ".")
+		isOurs := len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" && (suffix == "json" || suffix == "tmp")
+		if !isOurs {
 			continue
 		}
-		limit := s.opts.MaxAge
-		if strings.HasSuffix(name, ".tmp") {
-			limit = min(limit, tempAge)
-		}
-		files = append(files, file{name, info.ModTime(), limit})
-	}
-	slices.SortFunc(files, func(a, b file) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.name, b.name)) })
-
-	now, removed := s.opts.Now(), 0
-	for _, f := range files {
-		if removed == maxRemoved {
+		if looked++; looked > maxLooked || removed == maxRemoved {
 			return
 		}
-		if (now.Sub(f.used) > f.limit || count-removed > s.opts.MaxFiles) && s.remove(root, kind, f.name, f.used) {
+		if s.sweepFile(root, dir+"/"+name, id) {
 			removed++
 		}
 	}
 }
 
-// remove removes a file that nobody has locked or written since it was looked at.
-func (s *Store) remove(root *os.Root, kind, name string, used time.Time) bool {
-	unlock := s.lockNow(root, stripeOf(name))
-	if unlock == nil {
+// sweepFile reports whether it removed the file. The time of its last change only spares reading most files: a young one
+// is never removed, and an old one is asked for its last use.
+func (s *Store) sweepFile(root *os.Root, name, id string) bool {
+	now := s.opts.Now()
+	isTemp := strings.HasSuffix(name, ".tmp")
+	limit := s.opts.MaxAge
+	if isTemp {
+		limit = min(limit, tempAge)
+	}
+	info, err := root.Lstat(name)
+	if err != nil || now.Sub(info.ModTime()) <= limit {
 		return false
+	}
+	unlock := s.lockNow(root, stripeOf(id))
+	if unlock == nil {
+		return false // in use
 	}
 	defer unlock()
-	info, err := root.Lstat(kind + "/" + name)
-	if err != nil || !info.ModTime().Equal(used) {
+	if !isTemp && !s.isUnused(root, name, now) {
 		return false
 	}
-	return root.Remove(kind+"/"+name) == nil
+	return root.Remove(name) == nil
+}
+
+// isUnused reports whether nobody used a document for too long: it looked like that before, a day ago or earlier, and does
+// again. At the first look, it is marked.
+func (s *Store) isUnused(root *os.Root, name string, now time.Time) bool {
+	data, err := s.readFile(root, name)
+	var e envelope
+	if data == nil || err != nil || json.Unmarshal(data, &e) != nil || e.Format != format || len(e.Value) == 0 {
+		return false // who uses it will set it aside
+	}
+	between := now.Sub(e.Unused)
+	switch {
+	case e.Used.Before(birth), e.Used.After(now): // by an older version, or a wrong clock
+		e.Used, e.Unused = now.UTC(), time.Time{}
+	case now.Sub(e.Used) <= s.opts.MaxAge:
+		return false
+	case e.Unused.IsZero(), between < 0:
+		e.Unused = now.UTC()
+	default:
+		return between >= minBetween
+	}
+	info, err := root.Lstat(name)
+	if err == nil && s.write(root, name, e) == nil && !e.Unused.IsZero() {
+		_ = root.Chtimes(name, info.ModTime(), info.ModTime()) // so that it is looked at again
+	}
+	return false
 }
 
 // readNames returns at most that many of the names in a folder, none if it cannot be read.

@@ -1,10 +1,9 @@
-package filestore_test
+package filestore
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,126 +11,230 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-func sessionFiles(t testing.TB, s *filestore.Store) []string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(s.Dir(), "sessions", "*"))
+const day = 24 * time.Hour
+
+// folder is a store whose clock and whose files' dates the test sets.
+type folder struct {
+	*Store
+	t   *testing.T
+	now time.Time
+}
+
+func newFolder(t *testing.T) *folder {
+	f := &folder{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	var err error
+	f.Store, err = New(t.TempDir(), Options{NoSync: true, Now: func() time.Time { return f.now }})
 	require.NoError(t, err)
-	return names
+	return f
 }
 
-func age(t testing.TB, path string, by time.Duration) {
-	t.Helper()
-	then := time.Now().Add(-by)
-	require.NoError(t, os.Chtimes(path, then, then))
+// use counts a session up, and gives its file the date of the clock.
+func (f *folder) use(session string) {
+	f.t.Helper()
+	require.NoError(f.t, f.Update(f.t.Context(), session, func(s autocontinue.State) (autocontinue.State, error) {
+		s.Continues++
+		return s, nil
+	}))
+	require.NoError(f.t, os.Chtimes(f.file(session), f.now, f.now))
 }
 
+func (f *folder) file(session string) string {
+	f.t.Helper()
+	d, err := f.Session(session)
+	require.NoError(f.t, err)
+	root, err := f.open(true)
+	require.NoError(f.t, err)
+	defer root.Close()
+	return f.path(d.file(root))
+}
+
+// sweepAll sweeps all folders of a kind, often enough to see each file.
+func (f *folder) sweepAll() {
+	f.t.Helper()
+	root, err := f.open(true)
+	require.NoError(f.t, err)
+	defer root.Close()
+	for range 4 {
+		for n := range folders + 1 {
+			f.sweep(root, sessionKind, n)
+		}
+	}
+}
+
+// count returns how often a session was counted up, 0 for one that was removed.
+func (f *folder) count(session string) int {
+	f.t.Helper()
+	s, err := f.Load(f.t.Context(), session)
+	require.NoError(f.t, err)
+	return s.Continues
+}
+
+// However many sessions there are, none in use is removed: their counts would start again.
 func TestManySessions(t *testing.T) {
-	s := newStore(t, filestore.Options{MaxFiles: 10})
-	for i := range 30 {
-		name := fmt.Sprint(i)
-		require.NoError(t, s.Update(t.Context(), name, increment))
-		assert.LessOrEqual(t, len(sessionFiles(t, s)), 10)
-		assert.Equal(t, 1, seqOf(t, s, name), "the new one stays")
-		for _, path := range sessionFiles(t, s) {
-			age(t, path, time.Duration(30-i)*time.Minute) // those that were there before are as old as the newest
-		}
+	const sessions = 2100
+	f := newFolder(t)
+	for i := range sessions {
+		f.use(fmt.Sprint(i))
 	}
-	assert.Len(t, sessionFiles(t, s), 10)
-}
-
-// The sessions that nobody used for longest go first.
-func TestTheOldestGoFirst(t *testing.T) {
-	s := newStore(t, filestore.Options{MaxFiles: 5})
-	for i := range 5 {
-		before := sessionFiles(t, s)
-		require.NoError(t, s.Update(t.Context(), fmt.Sprint(i), increment))
-		for _, path := range sessionFiles(t, s) {
-			if !slices.Contains(before, path) {
-				age(t, path, time.Duration(5-i)*time.Hour)
-			}
-		}
-	}
-	require.NoError(t, s.Update(t.Context(), "0", increment)) // used again
-	require.NoError(t, s.Update(t.Context(), "new", increment))
-	for name, want := range map[string]int{"0": 2, "1": 0, "2": 1, "3": 1, "4": 1, "new": 1} {
-		assert.Equal(t, want, seqOf(t, s, name), name)
+	f.now = f.now.Add(29 * day)
+	f.sweepAll()
+	f.now = f.now.Add(day)
+	f.sweepAll()
+	for i := range sessions {
+		require.Equal(t, 1, f.count(fmt.Sprint(i)))
 	}
 }
 
+// A session goes when it looked too old at two looks, a day apart.
 func TestOldSessions(t *testing.T) {
-	s := newStore(t, filestore.Options{MaxAge: time.Hour})
-	for i := range 10 {
-		require.NoError(t, s.Update(t.Context(), fmt.Sprint("old ", i), increment))
+	f := newFolder(t)
+	for _, s := range []string{"old", "used again", "young"} {
+		f.use(s)
 	}
-	for _, path := range sessionFiles(t, s) {
-		age(t, path, 2*time.Hour)
+	f.now = f.now.Add(20 * day)
+	f.use("young")
+	f.now = f.now.Add(11 * day)
+	f.sweepAll()
+	f.now = f.now.Add(23 * time.Hour)
+	f.use("used again")
+	f.sweepAll()
+	assert.Equal(t, 1, f.count("old"), "the looks are less than a day apart")
+	f.now = f.now.Add(time.Hour)
+	f.sweepAll()
+	for s, want := range map[string]int{"old": 0, "used again": 2, "young": 2} {
+		assert.Equal(t, want, f.count(s), s)
 	}
-	require.NoError(t, s.Update(t.Context(), "young", increment))
-	assert.Len(t, sessionFiles(t, s), 7, "four at a time")
-	require.NoError(t, s.Update(t.Context(), "young", increment))
-	assert.Len(t, sessionFiles(t, s), 7, "only a new file makes room")
-	for i := range 3 {
-		require.NoError(t, s.Update(t.Context(), fmt.Sprint("new ", i), increment))
-	}
-	assert.Len(t, sessionFiles(t, s), 4)
-	assert.Equal(t, 2, seqOf(t, s, "young"))
 }
 
-// Temporary files of processes that were killed go sooner; what is not ours stays.
-func TestLeftoversOfOthers(t *testing.T) {
-	s := newStore(t, filestore.Options{})
-	require.NoError(t, s.Update(t.Context(), "a", increment))
-	dir := filepath.Join(s.Dir(), "sessions")
+// Whatever a clock does, and whatever date a file has, a session in use stays.
+func TestWrongClocks(t *testing.T) {
+	year1990 := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, wrong := range map[string]func(f *folder, now time.Time){
+		"the file has a wrong date": func(f *folder, _ time.Time) {
+			require.NoError(f.t, os.Chtimes(f.file("s"), year1990, year1990))
+		},
+		"it was used at a wrong time": func(f *folder, now time.Time) {
+			f.now = year1990
+			f.use("s")
+			f.now = now
+		},
+		"it was used a month too early": func(f *folder, now time.Time) {
+			f.now = now.Add(-40 * day)
+			f.use("s")
+			f.now = now
+		},
+		"the clock went backwards": func(f *folder, _ time.Time) { f.now = year1990 },
+		"the clock was ahead for an hour": func(f *folder, now time.Time) {
+			f.now = now.Add(100 * 365 * day)
+			f.sweepAll()
+			f.now = f.now.Add(time.Hour)
+			f.sweepAll()
+			f.now = now
+		},
+		"it was used in the future": func(f *folder, now time.Time) {
+			f.now = now.Add(100 * 365 * day)
+			f.use("s")
+			f.now = now
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			f.use("s")
+			now := f.now
+			wrong(f, now)
+			before := f.count("s")
+			for range 20 { // an hour at a time
+				f.sweepAll()
+				f.now = f.now.Add(time.Hour)
+			}
+			assert.Equal(t, before, f.count("s"))
+			f.now = now.Add(day)
+			f.use("s")
+			f.sweepAll()
+			assert.Equal(t, before+1, f.count("s"))
+		})
+	}
+}
+
+// Older versions had all sessions in one folder, and no time of the last use. Such a session goes on, and goes like others.
+func TestSessionsOfOlderVersions(t *testing.T) {
+	f := newFolder(t)
+	f.use("s")
+	sharded := f.file("s")
+	flat := filepath.Join(f.Dir(), "sessions", filepath.Base(sharded))
+	data, err := os.ReadFile(sharded)
+	require.NoError(t, err)
+	used, rest, _ := strings.Cut(string(data), `"used":`)
+	_, rest, _ = strings.Cut(rest, ",")
+	require.NoError(t, os.WriteFile(flat, []byte(used+rest), 0o600))
+	require.NoError(t, os.Remove(sharded))
+	require.NoError(t, os.Chtimes(flat, f.now.Add(-40*day), f.now.Add(-40*day)))
+
+	f.sweepAll()
+	f.now = f.now.Add(2 * day)
+	f.sweepAll()
+	assert.Equal(t, 1, f.count("s"), "nobody knows when it was used")
+	f.use("s")
+	assert.Equal(t, flat, f.file("s"), "an older version may be installed beside this one")
+	assert.Equal(t, 2, f.count("s"))
+	for range 2 {
+		f.now = f.now.Add(31 * day)
+		f.sweepAll()
+	}
+	assert.NoFileExists(t, flat)
+}
+
+// Temporary files of killed processes go sooner. What is not ours stays, and so does what somebody has locked.
+func TestOtherFiles(t *testing.T) {
+	f := newFolder(t)
+	f.use("s")
+	f.use("locked")
+	dir := filepath.Dir(f.file("s"))
 	old, young := strings.Repeat("0", 32)+".tmp", strings.Repeat("1", 32)+".tmp"
 	hexa := strings.Repeat("2", 31)
 	foreign := []string{"notes.txt", hexa + ".tmp", hexa + "22.tmp", hexa + "A.tmp", hexa + "2.tmp.tmp", hexa + "2tmp", hexa + "2.txt"}
 	for _, name := range append(foreign, old, young) {
-		write(t, filepath.Join(dir, name), []byte("x"))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
+		require.NoError(t, os.Chtimes(filepath.Join(dir, name), f.now, f.now))
 	}
-	age(t, filepath.Join(dir, old), 2*time.Hour)
-	for _, name := range foreign {
-		age(t, filepath.Join(dir, name), 1000*time.Hour)
-	}
-	require.NoError(t, s.Update(t.Context(), "b", increment))
+	require.NoError(t, os.Chtimes(filepath.Join(dir, old), f.now.Add(-2*time.Hour), f.now.Add(-2*time.Hour)))
+	f.sweepAll()
 	assert.NoFileExists(t, filepath.Join(dir, old))
 	assert.FileExists(t, filepath.Join(dir, young))
+
+	f.now = f.now.Add(31 * day)
+	f.sweepAll()
+	f.now = f.now.Add(2 * day)
+	other, err := New(f.Dir(), Options{})
+	require.NoError(t, err)
+	locked := f.file("locked")
+	require.NoError(t, other.Update(t.Context(), "locked", func(s autocontinue.State) (autocontinue.State, error) {
+		f.sweepAll()
+		assert.FileExists(t, locked)
+		return s, nil
+	}))
 	for _, name := range foreign {
 		assert.FileExists(t, filepath.Join(dir, name))
 	}
+	assert.Zero(t, f.count("s"))
 }
 
-// A session that somebody has locked is not removed, however old it is.
-func TestLockedSessionsStay(t *testing.T) {
-	s := newStore(t, filestore.Options{MaxFiles: 1, MaxAge: time.Hour})
-	require.NoError(t, s.Update(t.Context(), "busy", increment))
-	path := onlyFile(t, s, "sessions")
-	age(t, path, 1000*time.Hour)
-	holding(t, s, "busy", func() {
-		for i := range 5 {
-			require.NoError(t, s.Update(t.Context(), fmt.Sprint("new ", i), increment))
-			assert.FileExists(t, path)
-		}
-	})
-	assert.Equal(t, 2, seqOf(t, s, "busy"))
-	age(t, path, 1000*time.Hour)
-	require.NoError(t, s.Update(t.Context(), "the last", increment))
-	assert.NoFileExists(t, path)
-}
-
-// Kinds are bounded each by itself.
-func TestKindsAreBoundedApart(t *testing.T) {
-	s := newStore(t, filestore.Options{MaxFiles: 2})
-	require.NoError(t, s.Update(t.Context(), "s", increment))
-	for i := range 5 {
-		d, err := filestore.NewDocument[int](s, "note", fmt.Sprint(i))
-		require.NoError(t, err)
-		require.NoError(t, d.Update(t.Context(), func(n int) (int, error) { return n + 1, nil }))
+// BenchmarkNewSessions measures new sessions in a folder of that many.
+func BenchmarkNewSessions(b *testing.B) {
+	for _, sessions := range []int{100, 100_000} {
+		b.Run(fmt.Sprint(sessions), func(b *testing.B) {
+			s, err := New(b.TempDir(), Options{NoSync: true})
+			require.NoError(b, err)
+			count := func(s autocontinue.State) (autocontinue.State, error) { s.Seq++; return s, nil }
+			for i := range sessions {
+				require.NoError(b, s.Update(b.Context(), fmt.Sprint(i), count))
+			}
+			for n := 0; b.Loop(); n++ {
+				require.NoError(b, s.Update(b.Context(), fmt.Sprint("new ", n), count))
+			}
+		})
 	}
-	notes, err := filepath.Glob(filepath.Join(s.Dir(), "note", "*"))
-	require.NoError(t, err)
-	assert.Len(t, notes, 2)
-	assert.Equal(t, 1, seqOf(t, s, "s"))
 }

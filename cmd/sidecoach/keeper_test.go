@@ -116,7 +116,7 @@ func TestNoticeOfASessionSetAside(t *testing.T) {
 	for range 2 {
 		_, _, status := sidecoach(t, strings.NewReader(hollow), "--state", state, "--session", "s")
 		require.Zero(t, status)
-		files, err := filepath.Glob(filepath.Join(state, "sessions", "*.json"))
+		files, err := filepath.Glob(filepath.Join(state, "sessions", "*", "*.json"))
 		require.NoError(t, err)
 		require.Len(t, files, 1)
 		require.NoError(t, os.WriteFile(files[0], nil, 0o600))

@@ -1,0 +1,67 @@
+package filestore_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+)
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "new")
+	require.NoError(t, filestore.WriteFile(path, []byte("one"), 0o600))
+	require.NoError(t, os.Chmod(path, 0o640))
+	linked := filepath.Join(dir, "link")
+	link(t, "new", linked)
+	require.NoError(t, filestore.WriteFile(linked, []byte("two"), 0o600))
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "two", string(got), "the file behind the link is replaced")
+	info, err := os.Lstat(linked)
+	require.NoError(t, err)
+	assert.NotZero(t, info.Mode()&fs.ModeSymlink, "the link stays")
+	if runtime.GOOS != "windows" {
+		info, err = os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, fs.FileMode(0o640), info.Mode().Perm(), "an existing file keeps its permissions")
+		require.NoError(t, filestore.WriteFile(os.DevNull, []byte("x"), 0o600), "not a regular file")
+	}
+	require.Error(t, filestore.WriteFile(dir, nil, 0o600))
+	require.Error(t, filestore.WriteFile(filepath.Join(dir, "missing", "file"), nil, 0o600))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 2, "nothing is left behind")
+}
+
+// Before Commit the old file is there, and Close without Commit leaves it there.
+func TestCreate(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	write(t, path, []byte("old"))
+	for _, commit := range []bool{false, true} {
+		f, err := filestore.Create(path, 0o600)
+		require.NoError(t, err)
+		_, err = f.Write([]byte("new"))
+		require.NoError(t, err)
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, "old", string(got))
+		if commit {
+			require.NoError(t, f.Commit())
+		}
+		require.NoError(t, f.Close())
+	}
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "new", string(got))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 1)
+}
