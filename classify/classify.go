@@ -145,7 +145,8 @@ type Usage struct {
 	PromptTokens     int           `json:"prompt_tokens"`
 	CachedTokens     int           `json:"cached_tokens"` // part of PromptTokens
 	CompletionTokens int           `json:"completion_tokens"`
-	Latency          time.Duration `json:"latency_ns"` // of all attempts together
+	CostUSD          float64       `json:"cost_usd,omitempty"` // as an agent's command line reports it; 0 is unknown
+	Latency          time.Duration `json:"latency_ns"`         // of all attempts together
 	Attempts         int           `json:"attempts"`
 }
 

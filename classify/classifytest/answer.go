@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Answer is what a [Server] does with one call: an HTTP handler. The request's body can be read again. An answer that waits
-// must stop when the request's context is done; one that panics with [http.ErrAbortHandler] cuts the connection.
+// Answer is what a [Server] does with one call: an HTTP handler. The request's body can be read again. An answer that
+// waits must stop when the request's context is done; one that panics with [http.ErrAbortHandler] cuts the connection.
 type Answer func(w http.ResponseWriter, r *http.Request)
 
 // When gives yes where cond holds for the request, otherwise no.
@@ -119,13 +119,14 @@ func Echo(status int) Answer {
 	}
 }
 
-// RejectFormats refuses requests whose response_format is of one of the types, with 400 and the error that OpenAI gives for
-// it; others get then. A server that knows json_object only: RejectFormats(then, "json_schema").
+// RejectFormats refuses requests whose response_format is of one of the types, with 400 and the error that OpenAI gives
+// for it; others get then. A server that knows json_object only: RejectFormats(then, "json_schema").
 func RejectFormats(then Answer, types ...string) Answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		When(func(q Request) bool { return slices.Contains(types, q.Format) }, func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
-			message := fmt.Sprintf("Invalid parameter: 'response_format' of type '%s' is not supported with this model.", newRequest(r, body).Format)
+			message := fmt.Sprintf("Invalid parameter: 'response_format' of type '%s' is not supported with this model.",
+				newRequest(r, body).Format)
 			writeJSON(w, http.StatusBadRequest, map[string]any{"error": map[string]any{
 				"message": message, "type": "invalid_request_error", "param": "response_format", "code": nil,
 			}})
@@ -133,7 +134,8 @@ func RejectFormats(then Answer, types ...string) Answer {
 	}
 }
 
-// Garbage sends a status and n bytes that are no JSON, streamed: a client that reads all of it pays, the server does not.
+// Garbage sends a status and n bytes that are no JSON, streamed: a client that reads all of it pays, the server does
+// not.
 func Garbage(status int, n int64) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -142,7 +144,8 @@ func Garbage(status int, n int64) Answer {
 	}
 }
 
-// CompressedGarbage is [Garbage] with Content-Encoding gzip: small on the wire, n bytes once the client has unpacked it.
+// CompressedGarbage is [Garbage] with Content-Encoding gzip: small on the wire, n bytes once the client has unpacked
+// it.
 func CompressedGarbage(status int, n int64) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

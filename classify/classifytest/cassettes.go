@@ -1,15 +1,12 @@
 package classifytest
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"io/fs"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,64 +16,23 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
-// RecordVariable is the environment variable that says what [Replay] and [Record] do with a request that has no cassette:
+// RecordVariable is the environment variable that says what [Replay] does with a request that has no cassette:
 //
-//	(empty)  Replay fails, Record asks the endpoint
-//	1        ask the endpoint for what is missing, with the key and the base URL that the test is configured with, and anew
-//	         for what it refused (a status from 300 on)
-//	all      ask the endpoint anew for everything
-//	hand     ask nobody: keep the answer of the same case where it was written by hand, else write a draft to fill in
+//	(empty)  fail the test
+//	1        ask the model, with the key and the base URL that the test is configured with
+//	all      ask the model anew for everything
+//	hand     ask nobody: keep the answer of the same case if it was written by hand, else write a draft to fill in
 const RecordVariable = "SIDECOACH_RECORD"
 
-// ByHand is the origin of an answer that was not recorded from an endpoint.
-const ByHand = "written by hand"
-
-// ErrNoCassette is what a request without a cassette fails with. The error is a [context.Canceled] as well: it says nothing
-// about an endpoint.
-var ErrNoCassette = errors.New("classifytest: no cassette for this request")
-
-// maxAnswer is how large a recorded answer may be.
-const maxAnswer = 4 << 20
-
-// Cassettes answers HTTP requests with recorded answers: it is the transport of the client that a classifier is given. One
-// file of its directory holds one call, found by the hash of method, path and body; host, query and headers do not count, and
-// of the path only what follows the base URL's: /chat/completions, or /openai/deployments/NAME/chat/completions and the like.
-// It is safe for concurrent use. A directory belongs to one test, and one test process records into it at a time.
-//
-// No value of an authorization, api-key or cookie header is written, nor any other request header, nor the path of the base
-// URL; where an answer or a request repeats such a value, a password of the URL, a key in its query, or a part of its path that
-// looks like one (16 characters or more with a figure among them), "[redacted]" takes its place. It is looked for as it is,
-// spelled with the escapes of JSON, percent-encoded, and in base64.
-//
-// When the test ends well, and the command line did not narrow it to some of its subtests (by -run or -skip), cassettes that
-// it did not ask for fail it; if it was recording, they are deleted.
-type Cassettes struct {
-	// Origin is written into new cassettes; set it before the first request. Empty is the answer's model and today's date.
-	Origin string
-
-	t       testing.TB
-	dir     string
-	mode    mode
-	next    http.RoundTripper
-	command string // that runs the test, without RecordVariable
-
-	mu     sync.Mutex
-	tapes  map[string]*tape // by key
-	missed map[string]bool
-	unkept int // calls that were to be recorded and got no answer to keep
-}
-
-// tape is a cassette in its file.
-type tape struct {
-	cassette
-	name        string
-	used, fresh bool // fresh: written by this process
-}
-
-// refused reports whether an endpoint gave no answer, for what may be the fault of that day: a wrong base URL, no credit.
-func (k *tape) refused() bool { return k.Response.Status >= 300 && !isByHand(k.cassette) }
+const (
+	byHand = "written by hand" // the origin of an answer that no model gave
+	draft  = "draft"           // the origin of an answer that nobody has written yet
+)
 
 type mode string
 
@@ -87,70 +43,65 @@ const (
 	handmade   mode = "hand"
 )
 
-// Replay answers from the cassettes in dir, and fails t for a request that has none: it says which cassette is nearest, what
-// differs, and the command that records it. With [RecordVariable] set it records, over [http.DefaultTransport].
+// Cassettes is a cache of recorded answers: [llm.Config].Cache of the client that a classifier is given. Each file of
+// its folder is an [llm.Recording]. It has the model, the settings and both messages, and neither the key nor any
+// header. It is safe for concurrent use. A folder belongs to one test.
+//
+// When the test passes, and the command line did not narrow it to some of its subtests (by -run or -skip), cassettes
+// that it did not ask for fail it. If it was recording, they are deleted.
+type Cassettes struct {
+	t       testing.TB
+	dir     string
+	mode    mode
+	command string // runs the test, without RecordVariable
+
+	mu       sync.Mutex
+	files    map[string]*file // by key
+	reported map[string]bool
+}
+
+// file is a cassette in its file. A fresh one was written by this process.
+type file struct {
+	llm.Recording
+	name        string
+	used, fresh bool
+}
+
+var _ llm.Cache = (*Cassettes)(nil)
+
+// Replay answers from the cassettes in dir. It fails t for a request that has none, and says what differs from the
+// cassette of the same case and which command records it. With [RecordVariable] set it records.
 func Replay(t testing.TB, dir string) *Cassettes {
 	t.Helper()
-	return open(t, dir, http.DefaultTransport, replaying)
-}
-
-// Record asks next for what has no cassette in dir yet, or one of a refusal, and writes one. Answers that say nothing about the prompt are passed
-// on and not written: 401, 403, 407, 408, 409, 425, 429 and 5xx.
-func Record(t testing.TB, dir string, next http.RoundTripper) *Cassettes {
-	t.Helper()
-	return open(t, dir, next, missing)
-}
-
-func open(t testing.TB, dir string, next http.RoundTripper, m mode) *Cassettes {
-	t.Helper()
-	switch v := mode(os.Getenv(RecordVariable)); v {
-	case replaying:
-	case missing, everything, handmade:
-		m = v
-	default:
-		t.Fatalf("classifytest: %s is %.20q: it can be 1, all or hand", RecordVariable, v)
+	c := &Cassettes{t: t, dir: dir, mode: mode(os.Getenv(RecordVariable)), command: testCommand(t),
+		files: map[string]*file{}, reported: map[string]bool{}}
+	if !slices.Contains([]mode{replaying, missing, everything, handmade}, c.mode) {
+		t.Fatalf("classifytest: %s is %.20q: it can be 1, all or hand", RecordVariable, c.mode)
 	}
-	c := &Cassettes{t: t, dir: dir, mode: m, next: next, command: command(t), tapes: map[string]*tape{}, missed: map[string]bool{}}
-	if next == nil {
-		c.next = http.DefaultTransport
+	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		t.Fatalf("classifytest: %v", err)
 	}
-	if err := c.load(); err != nil {
-		t.Fatal(err)
+	for _, path := range names {
+		r, err := llm.ReadRecording(path)
+		switch {
+		case err != nil:
+			t.Fatalf("classifytest: %v", err)
+		case r.Origin == "":
+			t.Fatalf("classifytest: %s: its origin does not say what made the answer", path)
+		}
+		c.files[r.Key] = &file{Recording: r, name: filepath.Base(path)}
 	}
 	t.Cleanup(c.finish)
 	return c
 }
 
-// Recording reports whether requests may go to the endpoint: then a real key is needed.
-func (c *Cassettes) Recording() bool { return c.mode == missing || c.mode == everything }
-
-func (c *Cassettes) load() error {
-	files, err := os.ReadDir(c.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("classifytest: cassettes: %w", err)
-	}
-	for _, f := range files {
-		if f.IsDir() || !strings.HasSuffix(f.Name(), ".json") {
-			continue
-		}
-		k, err := readCassette(filepath.Join(c.dir, f.Name()))
-		if err != nil {
-			return err
-		}
-		if other := c.tapes[k.Key]; other != nil {
-			return fmt.Errorf("classifytest: cassettes in %s: %s and %s have the same request", c.dir, other.name, f.Name())
-		}
-		c.tapes[k.Key] = &tape{cassette: k, name: f.Name()}
-	}
-	return nil
-}
-
-// command returns how to run the test that called Replay or Record.
-func command(t testing.TB) string {
+// testCommand returns the command line that runs the test that t belongs to.
+func testCommand(t testing.TB) string {
 	root, _, _ := strings.Cut(t.Name(), "/")
 	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)]) // from the caller of Replay or Record
-	var pkg string
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)]) // from the caller of Replay
+	pkg := ""
 	for {
 		f, more := frames.Next() // path/of/package_test.TestName.func1
 		slash := strings.LastIndex(f.Function, "/") + 1
@@ -169,188 +120,193 @@ func command(t testing.TB) string {
 	return fmt.Sprintf("go test -count=1 -run '^%s$' %s", root, path)
 }
 
-// RoundTrip answers one request.
-func (c *Cassettes) RoundTrip(req *http.Request) (*http.Response, error) {
-	var raw []byte
-	if req.Body != nil {
-		var err error
-		raw, err = io.ReadAll(io.LimitReader(req.Body, maxRequest))
-		req.Body.Close()
-		if err != nil {
-			return nil, fmt.Errorf("classifytest: cassettes: read request: %w", err)
+// Load returns the recorded answer to a request.
+func (c *Cassettes) Load(ctx context.Context, r llm.Request) (llm.Answer, error) {
+	key, sc := r.Key(), scopeOf(ctx)
+	c.mu.Lock()
+	f := c.files[key]
+	if f != nil && (f.fresh || c.mode != everything) {
+		f.used = true
+		c.mu.Unlock()
+		if f.Origin == draft {
+			c.complain(sc, key, c.todo(f))
 		}
+		return llm.Answer{Object: f.Answer, Usage: classify.Usage{Model: f.Model}}, nil
 	}
-	if err := req.Context().Err(); err != nil {
-		return nil, err
-	}
-	secrets := secretsOf(req)
-	body, err := parseBody(scrub(raw, secrets))
-	if err != nil {
-		return nil, fmt.Errorf("classifytest: cassettes: %w", err)
-	}
-	_, path := splitPath(req.URL.Path)
-	asked := cassette{Request: cassetteRequest{req.Method, path, body}, Key: requestKey(req.Method, path, body)}
-	sc, _ := req.Context().Value(scopeKey{}).(*scope)
-	if sc != nil {
-		asked.Case = sc.name
-	}
-
-	if k, ok := c.replay(asked.Key); ok {
-		if k.Origin == draft {
-			c.complain(sc, k.Key, todo(filepath.Join(c.dir, k.name)))
-		}
-		return k.Response.http(req), nil
-	}
+	c.mu.Unlock()
 	switch c.mode {
 	case replaying:
-		return nil, c.miss(sc, asked)
+		text := "classifytest: no cassette for this request" + c.explain(sc, r)
+		c.complain(sc, key, text)
+		return llm.Answer{}, errors.New(text)
 	case handmade:
-		r, err := c.byHand(sc, asked)
-		if err != nil {
-			return nil, err
-		}
-		return r.http(req), nil
+		return c.byHand(sc, r)
 	}
-	return c.record(req, raw, asked, secrets)
+	return llm.Answer{}, llm.ErrNotCached
 }
 
-// replay returns the cassette to answer with. It is not changed any more.
-func (c *Cassettes) replay(key string) (*tape, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.tapes[key]
-	if k == nil || !k.fresh && (c.mode == everything || c.mode == missing && k.refused()) {
-		return nil, false
-	}
-	k.used = true
-	return k, true
-}
-
-func (c *Cassettes) record(req *http.Request, raw []byte, asked cassette, secrets []string) (_ *http.Response, err error) {
-	recorded := false
-	defer func() {
-		if !recorded {
-			c.mu.Lock()
-			c.unkept++
-			c.mu.Unlock()
-		}
-	}()
-	out := req.Clone(req.Context())
-	out.Body, out.GetBody = http.NoBody, nil
-	if len(raw) > 0 {
-		out.Body = io.NopCloser(bytes.NewReader(raw))
-	}
-	out.Header.Del("Accept-Encoding") // the transport unpacks only what it asked for itself
-	resp, err := c.next.RoundTrip(out)
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	resp.Body.Close()
-	if err != nil {
-		return nil, fmt.Errorf("classifytest: cassettes: read answer: %w", err)
-	}
-	if len(body) > maxAnswer {
-		return nil, errors.New("classifytest: cassettes: the answer is too large to be recorded")
-	}
-	switch s := resp.StatusCode; s {
-	case 401, 403, 407, 408, 409, 425, 429:
-	default:
-		if s >= 500 {
-			break
-		}
-		clean := scrub(body, secrets)
-		asked.Origin = cmp.Or(c.Origin, origin(clean))
-		asked.Response = newResponse(s, resp.Header, clean)
-		for name, v := range asked.Response.Header {
-			asked.Response.Header[name] = string(scrub([]byte(v), secrets))
-		}
-		if err := c.keep(asked); err != nil {
-			return nil, err
-		}
-		recorded = true
-	}
-	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	resp.Request = req
-	return resp, nil
-}
-
-// origin says which model gave an answer, and when.
-func origin(answer []byte) string {
-	var a struct{ Model string }
-	_ = json.Unmarshal(answer, &a) // an error has no model
-	return fmt.Sprintf("recorded from %s on %s", cmp.Or(a.Model, "an endpoint that names no model"), time.Now().UTC().Format(time.DateOnly))
+// Store writes an answer that a model gave.
+func (c *Cassettes) Store(ctx context.Context, r llm.Request, a llm.Answer) error {
+	origin := "recorded from " + cmp.Or(a.Usage.Model, "a model without a name") + " on " +
+		time.Now().UTC().Format(time.DateOnly)
+	_, err := c.keep(llm.Recording{Origin: origin, Request: r, Answer: a.Object, Model: a.Usage.Model}, scopeOf(ctx))
+	return err
 }
 
 // keep writes a cassette and answers with it from now on.
-func (c *Cassettes) keep(k cassette) error {
+func (c *Cassettes) keep(r llm.Recording, sc *scope) (*file, error) {
+	r.Key = r.Request.Key()
+	if sc != nil {
+		r.Case = sc.name
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	name := k.file()
-	if old := c.tapes[k.Key]; old != nil {
-		name, k.Note = old.name, old.Note
+	name, err := r.Write(c.dir, 1)
+	if err != nil {
+		return nil, fmt.Errorf("classifytest: %w", err)
 	}
-	if err := k.write(c.dir, name); err != nil {
-		return err
+	f := &file{Recording: r, name: name, used: true, fresh: true}
+	c.files[r.Key] = f
+	return f, nil
+}
+
+// byHand keeps the answer that was written by hand for the same case, or writes a draft of one.
+func (c *Cassettes) byHand(sc *scope, r llm.Request) (llm.Answer, error) {
+	recording := llm.Recording{Origin: draft, Request: r, Answer: json.RawMessage(Verdict{Type: classify.Question}.JSON())}
+	if old := c.ofCase(sc); old != nil && strings.HasPrefix(old.Origin, byHand) {
+		recording.Origin, recording.Answer, recording.Model = old.Origin, old.Answer, old.Model
 	}
-	c.tapes[k.Key] = &tape{cassette: k, name: name, used: true, fresh: true}
+	f, err := c.keep(recording, sc)
+	if err != nil {
+		return llm.Answer{}, err
+	}
+	if f.Origin == draft {
+		c.complain(sc, f.Key, c.todo(f))
+	}
+	return llm.Answer{Object: f.Answer}, nil
+}
+
+// todo says what is to be done about a draft.
+func (c *Cassettes) todo(f *file) string {
+	return fmt.Sprintf("classifytest: %s is a draft: write its answer, and as its origin %q", filepath.Join(c.dir, f.name),
+		byHand)
+}
+
+// ofCase returns the cassette of a case that this process did not write, or nil.
+func (c *Cassettes) ofCase(sc *scope) *file {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.files {
+		if sc != nil && f.Case == sc.name && !f.fresh {
+			return f
+		}
+	}
 	return nil
 }
 
-// Unused returns the files that no request has asked for so far, sorted.
-func (c *Cassettes) Unused() []string {
+// complain reports through Run's subtest, which knows the case, or else once through the test.
+func (c *Cassettes) complain(sc *scope, key, text string) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	var names []string
-	for _, k := range c.tapes {
-		if !k.used {
-			names = append(names, filepath.Join(c.dir, k.name))
+	again := c.reported[key]
+	c.reported[key] = true
+	c.mu.Unlock()
+	if sc != nil {
+		sc.add(text)
+	} else if !again {
+		c.t.Errorf("%s", text)
+	}
+}
+
+// explain says what differs from the cassette of the same case, and how to record the request.
+func (c *Cassettes) explain(sc *scope, now llm.Request) string {
+	var b strings.Builder
+	if sc != nil {
+		fmt.Fprintf(&b, ", case %q", sc.name)
+	}
+	if old := c.ofCase(sc); old != nil {
+		fmt.Fprintf(&b, "\nits cassette is %s (%s), and differs:", filepath.Join(c.dir, old.name), old.Origin)
+		for _, d := range differences(old.Request, now) {
+			b.WriteString("\n" + d)
 		}
 	}
-	slices.Sort(names)
-	return names
+	fmt.Fprintf(&b, "\nto record it from the model that the test names, with its key:\n\t%s=1 %s", RecordVariable,
+		c.command)
+	fmt.Fprintf(&b, "\nto write the answer by hand, or to keep one that was:\n\t%s=hand %s", RecordVariable, c.command)
+	return b.String()
+}
+
+// differences says in what two requests differ, and shows the first lines that do.
+func differences(old, now llm.Request) (all []string) {
+	for _, m := range []struct{ name, old, now string }{{"system", old.System, now.System}, {"user", old.User, now.User}} {
+		a, b := strings.Split(m.old, "\n"), strings.Split(m.now, "\n")
+		n := 0
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		if n < max(len(a), len(b)) {
+			all = append(all, fmt.Sprintf("the %s message changed at line %d:", m.name, n+1))
+			all = append(all, "\t- "+lineAt(a, n), "\t+ "+lineAt(b, n))
+		}
+	}
+	old.System, old.User, now.System, now.User = "", "", "", ""
+	if a, b := settings(old), settings(now); a != b {
+		all = append(all, "the settings changed:", "\t- "+a, "\t+ "+b)
+	}
+	return all
+}
+
+func lineAt(list []string, n int) string {
+	if n >= len(list) {
+		return "(no line)"
+	}
+	return quote(list[n], 100)
+}
+
+func settings(r llm.Request) string {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
 }
 
 // finish looks for cassettes that are not needed any more.
 func (c *Cassettes) finish() {
-	unused := c.Unused()
-	if len(unused) == 0 || c.t.Failed() || c.t.Skipped() || narrowed() {
-		return
-	}
-	if c.mode == replaying {
-		c.t.Errorf("classifytest: cassettes that nothing asked for, perhaps of an older prompt:\n\t%s\nto delete them:\n\trm %s",
-			strings.Join(unused, "\n\t"), strings.Join(unused, " "))
-		return
-	}
-	if c.failedToRecord() {
-		c.t.Errorf("classifytest: some calls were not recorded, so no cassette is deleted; look at the endpoint and record again")
-		return
-	}
-	for _, path := range unused {
-		if err := os.Remove(path); err != nil {
-			c.t.Errorf("classifytest: cassettes: %v", err)
-		}
-	}
-	c.t.Logf("classifytest: deleted cassettes that nothing asked for:\n\t%s", strings.Join(unused, "\n\t"))
-}
-
-// failedToRecord reports whether a call that was to be recorded got no answer to keep, or none was made at all.
-func (c *Cassettes) failedToRecord() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var unused []string
 	fresh := 0
-	for _, k := range c.tapes {
-		if k.fresh {
+	for _, f := range c.files {
+		if f.fresh {
 			fresh++
 		}
+		if !f.used {
+			unused = append(unused, filepath.Join(c.dir, f.name))
+		}
 	}
-	return c.unkept > 0 || c.mode == everything && fresh == 0
+	slices.Sort(unused)
+	switch {
+	case len(unused) == 0 || c.t.Failed() || c.t.Skipped() || narrowed():
+	case c.mode == replaying:
+		c.t.Errorf("classifytest: cassettes that nothing asked for, perhaps of an older prompt:\n\t%s\nto delete them:\n\trm %s",
+			strings.Join(unused, "\n\t"), strings.Join(unused, " "))
+	case c.mode == everything && fresh == 0:
+		c.t.Errorf("classifytest: nothing was recorded, so no cassette is deleted; look at the endpoint and record again")
+	default:
+		for _, path := range unused {
+			if err := os.Remove(path); err != nil {
+				c.t.Errorf("classifytest: %v", err)
+			}
+		}
+		c.t.Logf("classifytest: deleted cassettes that nothing asked for:\n\t%s", strings.Join(unused, "\n\t"))
+	}
 }
 
 // narrowed reports whether the command line leaves out subtests of the tests that run.
 func narrowed() bool {
 	for _, name := range []string{"test.run", "test.skip"} {
-		if f := flag.Lookup(name); f != nil && (strings.Contains(f.Value.String(), "/") || name == "test.skip" && f.Value.String() != "") {
+		f := flag.Lookup(name)
+		if f != nil && (strings.Contains(f.Value.String(), "/") || name == "test.skip" && f.Value.String() != "") {
 			return true
 		}
 	}

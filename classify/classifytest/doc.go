@@ -1,11 +1,12 @@
 // Package classifytest unit-tests prompts and the classifiers that send them, without a key and without the network.
 //
-// [Run] judges labelled cases in subtests and shows what differs. [Replay] and [Record] put recorded answers, cassettes, in
-// the place of a model. [Server] is an endpoint that misbehaves as told, and [Misbehaviours] is a list of the ways.
+// [Run] judges labelled cases in subtests and shows what differs. [Replay] puts recorded answers, cassettes, in the
+// place of a model. [Server] is an endpoint that misbehaves by a script, and [Misbehaviours] lists the ways.
 //
 // # Testing a prompt
 //
-// A host that changed the built-in prompt (sidecoach prompt DIR writes it) keeps its own cases beside it and tests it so:
+// A host that changed the built-in prompt (sidecoach prompt DIR writes it) keeps its own cases beside it and tests it
+// so:
 //
 //	package bot
 //
@@ -20,11 +21,10 @@
 //	)
 //
 //	func TestPrompt(t *testing.T) {
-//		cassettes := classifytest.Replay(t, "testdata/cassettes")
 //		client, err := llm.NewClient(llm.Config{
-//			Model:     "gpt-4.1-mini",
-//			Key:       cmp.Or(os.Getenv("OPENAI_API_KEY"), "none"), // none is needed but for recording
-//			Transport: cassettes,
+//			Model: "gpt-4.1-mini",
+//			Key:   cmp.Or(os.Getenv("OPENAI_API_KEY"), "none"), // only recording needs one
+//			Cache: classifytest.Replay(t, "testdata/cassettes"),
 //		})
 //		if err != nil {
 //			t.Fatal(err)
@@ -40,19 +40,20 @@
 //		classifytest.Run(t, judge, cases)
 //	}
 //
-// The first time, and whenever a word of the prompt, the model or a case has changed, this fails with the line that changed
-// and the command that asks the model again:
+// The first time, and whenever a word of the prompt, the model or a case has changed, this fails with the line that
+// changed and the command that asks the model again:
 //
 //	SIDECOACH_RECORD=1 go test -count=1 -run '^TestPrompt$' example.org/bot
 //
-// Then a failing case is a verdict that changed with the prompt. The cassettes are committed: a diff of them shows, beside
-// each new answer, the prompt that it is an answer to. [RecordVariable] lists the ways of recording.
+// After that a failing case is a verdict that changed with the prompt. Commit the cassettes: their diff shows the
+// prompt beside each new answer. [RecordVariable] lists the ways of recording.
 //
 // # Answers by hand
 //
-// Without a key, SIDECOACH_RECORD=hand writes a draft of a cassette for each case, which fails until its answer is filled in
-// and its origin is "written by hand". After a change of the prompt the same command keeps those answers. Such a test shows
-// that the prompt goes out as it was reviewed and that answers of this kind are read rightly. It shows nothing about a model.
+// Without a key, SIDECOACH_RECORD=hand writes a draft of a cassette for each case. A draft fails until you fill in its
+// answer and make its origin "written by hand". After a change of the prompt, the same command keeps those answers.
+// Such a test shows that the prompt goes out as it was reviewed and that answers of this kind are read rightly. It
+// shows nothing about a model.
 //
 // # Testing a classifier
 //
@@ -71,12 +72,10 @@
 //
 // # Limits
 //
-// A cassette has one answer for one request, so what a model answers to the same words on another day is not tested; package
-// evaluate measures that. Neither host nor path of the base URL are part of a request, so that no secret in them is written:
-// another endpoint of the same model has the same cassettes. A recorded answer keeps its status, its body, Content-Type and
-// Retry-After, and nothing of its timing.
+// A cassette has one answer for one request. What a model answers to the same words on another day is not tested;
+// package evaluate measures that.
 //
 // # Errors
 //
-// Everything here reports through [testing.TB]. The one error that code sees is [ErrNoCassette].
+// Everything here reports through [testing.TB].
 package classifytest

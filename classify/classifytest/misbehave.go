@@ -1,6 +1,7 @@
 package classifytest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -15,14 +16,15 @@ type Misbehaviour struct {
 	Readable bool
 }
 
-// Misbehaviours returns all that this package knows, fresh: of the network, of the server, and of the model, whose answers
-// hide v. Most are answers to every call; a test that goes on to something better scripts it after them.
+// Misbehaviours returns all that this package knows, fresh: of the network, of the server, and of the model, whose
+// answers hide v. Most are answers to every call; a test that goes on to something better scripts it after them.
 func Misbehaviours(v Verdict) []Misbehaviour {
 	object := v.JSON()
 	odd := func(confidence any, t string) string {
 		return fmt.Sprintf(`{"type":%s,"confidence":%v,"reason":"because","coaching_message":null}`, t, confidence)
 	}
 	kind := fmt.Sprintf("%q", v.Type)
+	body, _ := json.Marshal(Reply{Content: object}.completion(nil)) // strings and numbers: nothing can fail
 	other := Verdict{Type: "question", Confidence: 0.5, Reason: "a first thought"}
 	if v.Type == "question" {
 		other.Type = "blocker"
@@ -45,13 +47,16 @@ func Misbehaviours(v Verdict) []Misbehaviour {
 		bad("429 with a nonsense Retry-After", RateLimited("-1 fortnights")),
 		bad("500", Status(http.StatusInternalServerError)),
 		bad("500 that repeats the request", Echo(http.StatusInternalServerError)),
-		bad("502 in HTML", Respond(http.StatusBadGateway, http.Header{"Content-Type": {"text/html"}}, "<html><h1>502 Bad Gateway</h1></html>")),
+		bad("502 in HTML", Respond(http.StatusBadGateway, http.Header{"Content-Type": {"text/html"}},
+			"<html><h1>502 Bad Gateway</h1></html>")),
 		bad("503", Status(http.StatusServiceUnavailable)),
 		bad("error that is a string", Respond(http.StatusBadRequest, nil, `{"error":"no such thing"}`)),
-		bad("redirect to itself", Respond(http.StatusTemporaryRedirect, http.Header{"Location": {"/v1/chat/completions"}}, "")),
+		bad("redirect to itself", Respond(http.StatusTemporaryRedirect, http.Header{"Location": {"/v1/chat/completions"}},
+			"")),
 		bad("no content", Respond(http.StatusNoContent, nil, "")),
 		bad("empty body", Respond(http.StatusOK, nil, "")),
-		bad("HTML", Respond(http.StatusOK, http.Header{"Content-Type": {"text/html"}}, "<html>Sign in to the guest network</html>")),
+		bad("HTML", Respond(http.StatusOK, http.Header{"Content-Type": {"text/html"}},
+			"<html>Sign in to the guest network</html>")),
 		bad("null", Respond(http.StatusOK, nil, "null")),
 		bad("an array", Respond(http.StatusOK, nil, `[{"choices":[]}]`)),
 		bad("no choices", Respond(http.StatusOK, nil, `{"id":"x","object":"chat.completion","choices":[]}`)),
@@ -78,7 +83,7 @@ func Misbehaviours(v Verdict) []Misbehaviour {
 		odds("two objects", other.JSON()+"\n"+object),
 		odds("duplicate keys", `{"type":"`+string(other.Type)+`",`+object[1:]),
 		odds("byte order mark", "\ufeff"+object),
-		{"byte order mark before the body", Respond(http.StatusOK, nil, "\ufeff"+encode(Reply{Content: object}.completion(nil), "")), true},
+		{"byte order mark before the body", Respond(http.StatusOK, nil, "\ufeff"+string(body)), true},
 		odds("confidence above 1", odd(1.7, kind)),
 		odds("confidence below 0", odd(-3, kind)),
 		odds("confidence in per cent", odd(95, kind)),

@@ -10,9 +10,10 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// Verdict is what a judge answers, as the JSON object of the prompt: nothing holds it to sensible values.
+// Verdict is what a judge answers, as the JSON object of the prompt. Its values need not make sense.
 type Verdict struct {
 	Type       classify.OutputType
+	Rejected   bool // also if it coaches
 	Confidence float64
 	Reason     string
 	Coaching   string // empty is null
@@ -28,11 +29,12 @@ func (v Verdict) JSON() string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(struct { // fails on a confidence that JSON has no number for; then the object is empty
-		Type       classify.OutputType `json:"type"`
-		Confidence float64             `json:"confidence"`
 		Reason     string              `json:"reason"`
+		Type       classify.OutputType `json:"type"`
+		Rejected   bool                `json:"rejected"`
+		Confidence float64             `json:"confidence"`
 		Coaching   *string             `json:"coaching_message"`
-	}{v.Type, v.Confidence, v.Reason, coaching})
+	}{v.Reason, v.Type, v.Rejected || v.Coaching != "", v.Confidence, coaching})
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// redacted stands where a secret was.
+// redacted stands in place of a secret.
 const redacted = "[redacted]"
 
 // secretHeaders are the headers whose values nobody may see.
 var secretHeaders = []string{
-	"Authorization", "Proxy-Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "X-Auth-Token", "Cookie", "Set-Cookie",
+	"Authorization", "Proxy-Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "X-Auth-Token", "Cookie",
+	"Set-Cookie",
 }
 
 // Request is what a [Server] was asked. Model, Format and Messages are read from Body as far as it can be read.
@@ -46,7 +47,8 @@ func (q Request) clone() Request {
 }
 
 func newRequest(r *http.Request, body []byte) Request {
-	q := Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body, At: time.Now()}
+	q := Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body,
+		At: time.Now()}
 	for _, name := range secretHeaders {
 		for i, v := range q.Header[name] {
 			scheme, _, found := strings.Cut(v, " ")

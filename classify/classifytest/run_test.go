@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -31,12 +30,14 @@ var hollow = evaluate.Case{
 }
 
 func rejected(confidence float64, coaching string) classify.Result {
-	return classify.Result{Type: classify.Status, WasRejectedCompletion: true, Confidence: confidence, Reason: "a bare claim", CoachingMessage: coaching}
+	return classify.Result{Type: classify.Status, WasRejectedCompletion: true, Confidence: confidence,
+		Reason: "a bare claim", CoachingMessage: coaching}
 }
 
 func TestRunPasses(t *testing.T) {
 	classifytest.Run(t, constant(rejected(0.8, "Run the tests and paste them."), nil), []evaluate.Case{hollow})
-	classifytest.Run(t, constant(rejected(0.1, "Run the tests and paste them."), nil), []evaluate.Case{hollow}, classifytest.Threshold(evaluate.NoGate))
+	classifytest.Run(t, constant(rejected(0.1, "Run the tests and paste them."), nil), []evaluate.Case{hollow},
+		classifytest.Threshold(evaluate.NoGate))
 	classifytest.Run(t, constant(classify.Result{Type: classify.Question}, nil), []evaluate.Case{
 		{Name: "", Want: evaluate.Want{Type: classify.Question}},
 		{Name: strings.Repeat("ü ", 200), Want: evaluate.Want{Type: classify.Question, Action: evaluate.Deliver}},
@@ -56,7 +57,8 @@ func TestRunOnPurpose(t *testing.T) {
 	one := []evaluate.Case{hollow}
 	switch which {
 	case "type":
-		classifytest.Run(t, constant(classify.Result{Type: classify.Completion, Confidence: 0.91, Reason: "shows\nits result", Source: "llm", Fallback: "none", Signals: signals}, nil), one)
+		classifytest.Run(t, constant(classify.Result{Type: classify.Completion, Confidence: 0.91, Reason: "shows\nits result",
+			Source: "llm", Fallback: "none", Signals: signals}, nil), one)
 	case "progress":
 		classifytest.Run(t, constant(classify.Result{Type: classify.Status, Confidence: 0.91}, nil), one)
 	case "unsure":
@@ -72,7 +74,8 @@ func TestRunOnPurpose(t *testing.T) {
 	case "no number":
 		classifytest.Run(t, constant(rejected(math.NaN(), ""), nil), one)
 	case "signal outside":
-		classifytest.Run(t, constant(classify.Result{Type: classify.Status, Signals: []classify.Signal{{Kind: classify.SignalClaim, Start: 5, End: 5000}}}, nil), one)
+		classifytest.Run(t, constant(classify.Result{Type: classify.Status,
+			Signals: []classify.Signal{{Kind: classify.SignalClaim, Start: 5, End: 5000}}}, nil), one)
 	case "input changed":
 		cases := []evaluate.Case{hollow}
 		cases[0].Input.Criteria = []string{"a", "b"}
@@ -83,47 +86,17 @@ func TestRunOnPurpose(t *testing.T) {
 	case "no cases":
 		classifytest.Run(t, constant(classify.Result{}, nil), nil)
 	case "bad case":
-		classifytest.Run(t, constant(classify.Result{}, nil), []evaluate.Case{{Name: "a", Want: evaluate.Want{Type: "maybe"}}})
-	case "after a miss":
-		c := classifytest.Replay(t, t.TempDir())
-		asked := false
-		classifytest.Run(t, classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (classify.Result, error) {
-			if asked {
-				return classify.Result{}, errors.New("left alone")
-			}
-			asked = true
-			req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(body()))
-			require.NoError(t, err)
-			_, err = c.RoundTrip(req)
-			return classify.Result{}, err
-		}), []evaluate.Case{hollow, hollow})
+		classifytest.Run(t, constant(classify.Result{}, nil), []evaluate.Case{{Name: "a",
+			Want: evaluate.Want{Type: "maybe"}}})
 	case "changed prompt":
-		classifytest.Run(t, promptJudge(t, classifytest.Replay(t, "testdata/cassettes"), changedPrompt(t)), promptCases(t))
-	case "recorded answer":
-		dir := t.TempDir()
-		require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/cassettes")))
-		for _, path := range files(t, dir) {
-			require.NoError(t, os.WriteFile(path, []byte(strings.Replace(read(t, path), classifytest.ByHand, "recorded from gpt-9", 1)), 0o644))
-		}
-		t.Setenv(classifytest.RecordVariable, "hand")
-		classifytest.Run(t, promptJudge(t, classifytest.Replay(t, dir), changedPrompt(t)), promptCases(t)[:1])
+		classifytest.Run(t, judgeWith(t, classifytest.Replay(t, "testdata/cassettes"), "", changedPrompt(t)), promptCases(t))
 	case "cassette":
-		c := classifytest.Replay(t, t.TempDir())
-		asks := classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (classify.Result, error) {
-			req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(body()))
-			require.NoError(t, err)
-			for range 3 {
-				_, err = c.RoundTrip(req.Clone(ctx))
-				require.ErrorIs(t, err, classifytest.ErrNoCassette)
-			}
-			return classify.Result{}, err
-		})
-		classifytest.Run(t, classify.Fallback(asks, constant(rejected(0.9, "Run the tests."), nil)), one)
+		judge := judgeWith(t, classifytest.Replay(t, t.TempDir()), "", nil)
+		classifytest.Run(t, classify.Fallback(judge, constant(rejected(0.9, "Run the tests."), nil)), one)
 	}
 }
 
-// A prompt that changed has no cassette for any case: each says so itself. A client that took the misses for failures of an
-// endpoint would leave it alone after some of them, and the other cases would fail with that.
+// A prompt that changed has no cassette for any case, and each case says so.
 func TestRunTellsEveryMiss(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRunOnPurpose$")
 	cmd.Env = append(os.Environ(), "CLASSIFYTEST_ON_PURPOSE=changed prompt", classifytest.RecordVariable+"=")
@@ -134,8 +107,8 @@ func TestRunTellsEveryMiss(t *testing.T) {
 	for _, c := range cases {
 		assert.Equal(t, 1, strings.Count(string(out), `no cassette for this request, case "`+c.Name+`"`), c.Name)
 	}
-	assert.Equal(t, len(cases), strings.Count(string(out), "+ "+newRule))
-	assert.NotContains(t, string(out), "left alone")
+	assert.Equal(t, len(cases), strings.Count(string(out), "the system message changed at line"))
+	assert.Equal(t, len(cases), strings.Count(string(out), `+ "`+newRule))
 }
 
 func TestRunFails(t *testing.T) {
@@ -150,7 +123,7 @@ func TestRunFails(t *testing.T) {
 			"action      continue                       deliver",
 			"confidence  (continues from 0.80)          0.91",
 			"source      llm", "fallback    none", "reason      shows its result",
-			`request     "Fix the login"`, `text        "All done, it should work now.\x1b[0m"`,
+			`request     "Fix the login"`, `text        "All done, it should work now."`,
 			`signals     claim      1.50 "All done" done`, `            hedge      2.00 "it should work now"`,
 			"there is no coaching message",
 		}},
@@ -159,16 +132,14 @@ func TestRunFails(t *testing.T) {
 		{"coaching", []string{`lacks "test"`, `has "sorry"`, "more than 40", `coaching    "I am sorry, but`}},
 		{"silent", []string{"there is no coaching message"}},
 		{"error", []string{"no verdict: the endpoint is gone"}},
-		{"no type", []string{`"" is none of the five types`}},
+		{"no type", []string{`"" is not one of the five types`}},
 		{"no number", []string{"the confidence NaN is not a number from 0 to 1"}},
-		{"signal outside", []string{"the signal claim is outside of the text: bytes 5 to 5000"}},
+		{"signal outside", []string{"the signal claim is outside the text: bytes 5 to 5000"}},
 		{"input changed", []string{"the classifier changed its input"}},
 		{"no cases", []string{"there are no cases to run"}},
-		{"bad case", []string{`case "a" wants no type, or one that does not exist: "maybe"`}},
-		{"after a miss", []string{"no cassette for this request", "no verdict, as requests before had no cassette, which this reports: left alone"}},
-		{"recorded answer", []string{"is recorded from gpt-9, and only one that was written by hand can be kept for another prompt"}},
+		{"bad case", []string{`case "a" wants a type that does not exist: "maybe"`}},
 		{"cassette", []string{
-			`no cassette for this request, case "hollow/claim"`, "there are no cassettes in",
+			`no cassette for this request, case "hollow/claim"`,
 			"SIDECOACH_RECORD=1 go test -count=1 -run '^TestRunOnPurpose$' github.com/sidecoach/sidecoach/classify/classifytest",
 		}},
 	} {

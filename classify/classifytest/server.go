@@ -16,12 +16,13 @@ import (
 // maxRequest is how many bytes of a request's body a Server reads.
 const maxRequest = 16 << 20
 
-// Server is a real HTTP server on a loopback port that speaks OpenAI chat completions and answers by a script, so that a
-// test can see what a classifier makes of an endpoint that is slow, broken, strict or hostile. It is safe for concurrent use.
+// Server is a real HTTP server on a loopback port that speaks OpenAI chat completions and answers by a script, so that
+// a test can see what a classifier makes of an endpoint that is slow, broken, strict or hostile. It is safe for
+// concurrent use.
 //
 // Before the script is asked, a request is checked as a strict endpoint would check it: model, messages, token limits,
-// response_format and, for json_schema with strict, the schema. A request that fails is answered 400 with the reason and
-// takes nothing from the script, as does one to another path than …/chat/completions, which is answered 404.
+// response_format and, for json_schema with strict, the schema. A request that fails is answered 400 with the reason
+// and takes nothing from the script, as does one to another path than …/chat/completions, which is answered 404.
 type Server struct {
 	URL string // the base URL to configure in a client: http://127.0.0.1:port/v1
 

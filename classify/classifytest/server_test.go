@@ -73,7 +73,7 @@ func TestServerFollowsItsScript(t *testing.T) {
 	s := classifytest.NewServer(t, classifytest.Say(first), classifytest.Status(500), classifytest.Text("last"))
 	a := ask(t, s)
 	assert.Equal(t, 200, a.status)
-	assert.JSONEq(t, `{"type":"status","confidence":0.9,"reason":"a <b> & \"c\"","coaching_message":"Run it."}`, a.content(t))
+	assert.JSONEq(t, `{"type":"status","rejected":true,"confidence":0.9,"reason":"a <b> & \"c\"","coaching_message":"Run it."}`, a.content(t))
 	assert.Equal(t, 500, ask(t, s).status)
 	assert.Equal(t, "last", ask(t, s).content(t))
 	assert.Equal(t, "last", ask(t, s).content(t))
@@ -82,7 +82,7 @@ func TestServerFollowsItsScript(t *testing.T) {
 	s.Script(classifytest.Text("anew"))
 	assert.Equal(t, "anew", ask(t, s).content(t))
 	s.Script()
-	assert.JSONEq(t, `{"type":"completion","confidence":0.95,"reason":"shows its result","coaching_message":null}`, ask(t, s).content(t))
+	assert.JSONEq(t, `{"type":"completion","rejected":false,"confidence":0.95,"reason":"shows its result","coaching_message":null}`, ask(t, s).content(t))
 	assert.Equal(t, 6, s.Calls())
 }
 
@@ -138,14 +138,17 @@ func TestServerIsAsStrictAsAnEndpoint(t *testing.T) {
 		{"both limits", body(`"model"`, `"max_tokens":5,"max_completion_tokens":5,"model"`), "same time"},
 		{"limit of zero", body(`"model"`, `"max_tokens":0,"model"`), "token limit"},
 		{"unknown format", format(`{"type":"xml"}`), "xml"},
-		{"json_object without the word", strings.Replace(format(`{"type":"json_object"}`), "JSON", "XML", 1), "must contain the word 'json'"},
+		{"json_object without the word", strings.Replace(format(`{"type":"json_object"}`), "JSON", "XML", 1),
+			"must contain the word 'json'"},
 		{"no schema", format(`{"type":"json_schema"}`), "Missing required"},
 		{"name with a space", format(`{"type":"json_schema","json_schema":{"name":"a b"}}`), "name"},
 		{"root is no object", schema(`{"type":"array"}`), "type: \"object\""},
 		{"open object", schema(`{"type":"object","properties":{}}`), "additionalProperties"},
-		{"open object inside", schema(`{"type":"object","properties":{"a":{"anyOf":[{"type":"object"}]}},"required":["a"],"additionalProperties":false}`), "anyOf/0"},
+		{"open object inside",
+			schema(`{"type":"object","properties":{"a":{"anyOf":[{"type":"object"}]}},"required":["a"],"additionalProperties":false}`), "anyOf/0"},
 		{"not required", schema(`{"type":"object","properties":{"a":{},"b":{}},"required":["a"],"additionalProperties":false}`), "Missing 'b'"},
-		{"required too much", schema(`{"type":"object","properties":{},"required":["a"],"additionalProperties":false}`), "no properties"},
+		{"required too much", schema(`{"type":"object","properties":{},"required":["a"],"additionalProperties":false}`),
+			"no properties"},
 		{"keyword", schema(`{"type":"object","not":{}}`), "'not' is not permitted"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -257,7 +260,8 @@ func TestSendSaysWhatACallCost(t *testing.T) {
 
 // Closing returns though clients wait for an answer, send nothing, or do not read what they are sent.
 func TestServerClosesWithStuckClients(t *testing.T) {
-	s := classifytest.NewServer(t, classifytest.Stuck(), classifytest.StuckInBody(), classifytest.Slow(time.Hour, classifytest.Text("")), classifytest.Garbage(200, 1<<40))
+	s := classifytest.NewServer(t, classifytest.Stuck(), classifytest.StuckInBody(), classifytest.Slow(time.Hour,
+		classifytest.Text("")), classifytest.Garbage(200, 1<<40))
 	answers := make(chan answer, 3)
 	for range 3 {
 		go func() { answers <- post(t, context.Background(), s, body()) }()
@@ -317,7 +321,8 @@ func TestPanicOfAnAnswerFailsTheTest(t *testing.T) {
 
 func ExampleServer() {
 	t := &testing.T{} // in a test: its own
-	s := classifytest.NewServer(t, classifytest.RateLimited("1"), classifytest.Say(classifytest.Verdict{Type: classify.Question, Confidence: 0.9}))
+	s := classifytest.NewServer(t, classifytest.RateLimited("1"),
+		classifytest.Say(classifytest.Verdict{Type: classify.Question, Confidence: 0.9}))
 	defer s.Close()
 	for range 2 {
 		resp, err := http.Post(s.URL+"/chat/completions", "application/json",

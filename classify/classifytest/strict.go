@@ -70,7 +70,8 @@ func (c chat) checkFormat() error {
 	}
 	var root map[string]any
 	if err := json.Unmarshal(c.Format.Schema.Schema, &root); err != nil || root["type"] != "object" {
-		return fmt.Errorf("Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: \"object\"'", c.Format.Schema.Name)
+		return fmt.Errorf("Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: \"object\"'",
+			c.Format.Schema.Name)
 	}
 	if err := checkSchema(root, "()"); err != nil {
 		return fmt.Errorf("Invalid schema for response_format '%s': %w", c.Format.Schema.Name, err)
@@ -81,7 +82,8 @@ func (c chat) checkFormat() error {
 // unsupported are the keywords that strict schemas may not have.
 var unsupported = []string{"allOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
 
-// checkSchema holds a schema and those inside it to the rules for strict ones: each object closed, each property required.
+// checkSchema holds a schema and those inside it to the rules for strict ones: each object closed, each property
+// required.
 func checkSchema(s map[string]any, at string) error {
 	for _, k := range unsupported {
 		if _, ok := s[k]; ok {

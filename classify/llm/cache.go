@@ -1,53 +1,231 @@
 package llm
 
 import (
-	"container/list"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
+	"time"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// cache keeps the verdicts that were asked for last. The zero value keeps none.
-type cache struct {
-	size int
-	mu   sync.Mutex
-	by   map[key]*list.Element // of entry
-	used list.List             // the latest first
+// ErrNotCached is the error of a [Cache] that has no answer to a request: the model is asked.
+var ErrNotCached = errors.New("no answer is kept for this request")
+
+// Cache keeps answers. It must be safe for concurrent use.
+type Cache interface {
+	// Load returns the answer to a request. [ErrNotCached] has the model asked; any other error fails the call.
+	Load(ctx context.Context, r Request) (Answer, error)
+	// Store keeps an answer. An error fails the call that was answered.
+	Store(ctx context.Context, r Request, a Answer) error
 }
 
-type entry struct {
-	key     key
-	verdict Verdict
-	model   string
+// Request is everything that a call sends, and whom it asks.
+type Request struct {
+	To          string          `json:"to,omitempty"` // the base URL, or the program
+	Model       string          `json:"model,omitempty"`
+	Format      Format          `json:"format,omitempty"`
+	MaxTokens   int             `json:"max_tokens,omitempty"`
+	Temperature *float64        `json:"temperature,omitempty"`
+	Effort      string          `json:"effort,omitempty"`
+	System      string          `json:"-"`
+	User        string          `json:"-"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
 }
 
-func (c *cache) get(k key) (entry, bool) {
-	if c.size == 0 {
-		return entry{}, false
+// Key tells requests apart: two with the same key ask the same.
+func (r Request) Key() string {
+	b, err := json.Marshal(requestJSON{plainRequest(r), lines(r.System), lines(r.User)})
+	if err != nil { // a schema that is not JSON; the client refuses it before
+		b = []byte(err.Error())
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at, ok := c.by[k]
-	if !ok {
-		return entry{}, false
-	}
-	c.used.MoveToFront(at)
-	return at.Value.(entry), true
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
-func (c *cache) put(e entry) {
-	if c.size == 0 {
-		return
+type plainRequest Request
+
+// requestJSON has the messages as lists of lines, so that a diff shows the line that changed.
+type requestJSON struct {
+	plainRequest
+	System lines `json:"system"`
+	User   lines `json:"user"`
+}
+
+type lines string
+
+func (l lines) MarshalJSON() ([]byte, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(strings.Split(string(l), "\n"))
+	return []byte(b.String()), err
+}
+
+func (l *lines) UnmarshalJSON(b []byte) error {
+	var list []string
+	err := json.Unmarshal(b, &list)
+	*l = lines(strings.Join(list, "\n"))
+	return err
+}
+
+// MarshalJSON writes the messages as lists of lines.
+func (r Request) MarshalJSON() ([]byte, error) {
+	return json.Marshal(requestJSON{plainRequest(r), lines(r.System), lines(r.User)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Request) UnmarshalJSON(b []byte) error {
+	var j requestJSON
+	err := json.Unmarshal(b, &j)
+	*r = Request(j.plainRequest)
+	r.System, r.User = string(j.System), string(j.User)
+	return err
+}
+
+// request is what the client sends for a call.
+func (c *Client) request(call Call) Request {
+	r := Request{
+		To: c.transport.name(), Model: c.cfg.Model, Effort: c.cfg.Effort, Temperature: c.cfg.Temperature,
+		System: call.System, User: call.User, Schema: call.Schema,
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.by[e.key]; ok {
-		return
+	if !c.cfg.Command.isSet() {
+		r.Format, r.MaxTokens = c.cfg.Format, cmp.Or(call.MaxTokens, c.cfg.MaxTokens)
 	}
-	if c.by == nil {
-		c.by = make(map[key]*list.Element)
+	return r
+}
+
+// Recording is an answer in a file, beside everything that it is the answer to.
+type Recording struct {
+	Case    string          `json:"case,omitempty"` // whose answer it is; for people
+	Origin  string          `json:"origin"`         // what made the answer: a model and a date, or a person
+	Key     string          `json:"key"`            // of the request
+	Request Request         `json:"request"`
+	Answer  json.RawMessage `json:"answer"`
+	Model   string          `json:"model,omitempty"` // as the endpoint names it
+}
+
+// Write puts a recording into a file of its own in dir, at once: nobody sees half of it. number tells apart several
+// answers to the same request; the first has number 1. It returns the name of the file.
+func (r Recording) Write(dir string, number int) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(r); err != nil {
+		return "", err
 	}
-	c.by[e.key] = c.used.PushFront(e)
-	if c.used.Len() > c.size {
-		oldest := c.used.Back()
-		delete(c.by, c.used.Remove(oldest).(entry).key)
+	name := recordingName(r.Key, number)
+	if r.Case != "" {
+		name = strings.Trim(caseName().ReplaceAllString(strings.ToLower(plaintext.Cut(r.Case, 40)), "-"), "-") + "-" + name
 	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(b.String())
+	if err = cmp.Or(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return name, err
+}
+
+// ReadRecording reads a file that [Recording.Write] wrote.
+func ReadRecording(file string) (Recording, error) {
+	var r Recording
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	if err == nil && r.Key != r.Request.Key() {
+		err = errors.New("its key is not that of its request; record it again")
+	}
+	if err != nil {
+		return Recording{}, fmt.Errorf("recording %s: %w", file, err)
+	}
+	return r, nil
+}
+
+var caseName = lazy(`[^a-z0-9]+`)
+
+func recordingName(key string, number int) string {
+	if number > 1 {
+		return fmt.Sprintf("%.16s-%d.json", key, number)
+	}
+	return fmt.Sprintf("%.16s.json", key)
+}
+
+// DirCache is a [Cache] of recordings in a folder, across runs. The zero value keeps nothing and fails.
+type DirCache struct {
+	Dir     string // is made when the first answer is kept
+	Offline bool   // a request without an answer is an error, and nothing is asked
+	Repeat  bool   // the second request with a key gets the second answer, and so on: for measuring how stable answers are
+	Origin  string // what makes the answers; empty names the model and the day
+
+	mu    sync.Mutex
+	asked map[string]int // by key
+}
+
+// Load returns the answer that is kept in the folder.
+func (d *DirCache) Load(_ context.Context, r Request) (Answer, error) {
+	key := r.Key()
+	rec, err := ReadRecording(filepath.Join(d.Dir, recordingName(key, d.next(key))))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && d.Offline:
+		return Answer{}, errors.New("no answer is kept for this request, and nothing is asked")
+	case errors.Is(err, fs.ErrNotExist):
+		return Answer{}, ErrNotCached
+	case err != nil:
+		return Answer{}, err
+	}
+	return Answer{Object: rec.Answer, Usage: classify.Usage{Model: rec.Model}}, nil
+}
+
+// Store writes an answer into the folder.
+func (d *DirCache) Store(_ context.Context, r Request, a Answer) error {
+	key := r.Key()
+	rec := Recording{
+		Origin: cmp.Or(d.Origin, "recorded from "+cmp.Or(a.Usage.Model, "a model without a name")+
+			" on "+time.Now().UTC().Format(time.DateOnly)),
+		Key: key, Request: r, Answer: a.Object, Model: a.Usage.Model,
+	}
+	number := 1
+	for d.Repeat && number < 1000 {
+		if _, err := os.Lstat(filepath.Join(d.Dir, recordingName(key, number))); err != nil {
+			break
+		}
+		number++
+	}
+	_, err := rec.Write(d.Dir, number)
+	return err
+}
+
+// next counts the requests with a key, from 1.
+func (d *DirCache) next(key string) int {
+	if !d.Repeat {
+		return 1
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.asked == nil {
+		d.asked = make(map[string]int)
+	}
+	d.asked[key]++
+	return d.asked[key]
 }

@@ -10,8 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -22,221 +21,185 @@ import (
 )
 
 func TestJSON(t *testing.T) {
-	f := &fake{replies: []reply{says("```json\n" + good + "\n```")}}
-	a, err := newClient(t, f).JSON(t.Context(), call())
+	f := &fake{replies: []httpReply{says("```json\n" + good + "\n```")}}
+	cold := 0.0
+	a, err := newClient(t, f, func(c *Config) { c.Temperature, c.Effort = &cold, "low" }).JSON(t.Context(), question())
 	require.NoError(t, err)
 	assert.JSONEq(t, good, string(a.Object))
 	assert.Equal(t, "judge-2", a.Usage.Model)
-	assert.Equal(t, 1500, a.Usage.PromptTokens)
-	assert.Equal(t, 1280, a.Usage.CachedTokens)
-	assert.Equal(t, 40, a.Usage.CompletionTokens)
-	assert.Equal(t, 1, a.Usage.Attempts)
+	assert.Equal(t, []int{1500, 1280, 40, 1},
+		[]int{a.Usage.PromptTokens, a.Usage.CachedTokens, a.Usage.CompletionTokens, a.Usage.Attempts})
 
 	r := f.requests[0]
 	assert.Equal(t, "https://api.openai.com/v1/chat/completions", r.URL)
 	assert.Equal(t, "Bearer "+testKey, r.Header.Get("Authorization"))
 	assert.Equal(t, "judge", r.Body.Model)
+	assert.Equal(t, "low", r.Body.Effort)
 	assert.Equal(t, 500, r.Body.MaxCompletionTokens)
 	assert.Zero(t, r.Body.MaxTokens)
-	assert.Nil(t, r.Body.Temperature)
+	require.NotNil(t, r.Body.Temperature, "0 is sent, too")
+	assert.InDelta(t, 0, *r.Body.Temperature, 1e-6)
 	require.Len(t, r.Body.Messages, 2)
 	assert.Equal(t, outText, r.Body.Messages[1].Content)
-	var format struct {
-		JSONSchema struct {
-			Name   string
-			Strict bool
-			Schema json.RawMessage
-		} `json:"json_schema"`
-	}
-	require.NoError(t, json.Unmarshal(r.Body.ResponseFormat, &format))
-	assert.True(t, format.JSONSchema.Strict)
-	assert.JSONEq(t, string(schema), string(format.JSONSchema.Schema))
+	assert.True(t, r.Body.ResponseFormat.JSONSchema.Strict)
+	assert.JSONEq(t, string(schema), string(r.Body.ResponseFormat.JSONSchema.Schema))
 }
 
-// TestFailures is the table of what a server can do wrong: the type of the error and the calls made.
+// Everything that a server can do wrong: the kind of the error, its text, and the calls made.
 func TestFailures(t *testing.T) {
-	body := `{"error":{"message":"` + bodyText + " " + testKey + " " + outText + `","type":"server_error","param":"messages","code":"` + bodyText + `"}}`
+	body := func(message string) string {
+		b, _ := json.Marshal(map[string]any{"error": map[string]any{"message": message, "type": "server_error",
+			"param": "messages"}})
+		return string(b)
+	}
+	const noChat, noObject = "unparseable answer: the body is not a chat completion",
+		"unparseable answer: no JSON object in it"
 	for _, tt := range []struct {
 		name  string
-		reply reply
-		want  error
+		reply httpReply
+		kind  ErrorKind
+		text  string
 		calls int
 	}{
-		{"refusal", status(200, completion(map[string]any{"content": nil, "refusal": bodyText}, "stop")), RefusalError{}, 1},
-		{"refusal beside content", status(200, completion(map[string]any{"content": good, "refusal": bodyText}, "stop")), RefusalError{}, 1},
-		{"no choices", status(200, `{"choices":[]}`), NoChoiceError{}, 1},
-		{"choices missing", status(200, `{}`), NoChoiceError{}, 1},
-		{"200 with an error", status(200, body), ReportedError{}, 1},
-		{"200 with an error text", status(200, `{"error":"`+bodyText+`"}`), ReportedError{}, 1},
-		{"200 with an error beside an answer", status(200, `{"error":{"code":500},"choices":[{"message":{"content":"{}"}}]}`), ReportedError{}, 1},
-		{"200 with an error in a choice", status(200, `{"choices":[{"error":{"message":"x"},"message":{"content":"{}"}}]}`), ReportedError{}, 1},
-		{"200 that is an error", status(200, `{"object":"error","message":"`+bodyText+`","type":"BadRequestError","code":400}`), ReportedError{}, 1},
-		{"200 with an error in a later choice", status(200, `{"choices":[{"message":{"content":"{}"}},{"error":[1]}]}`), ReportedError{}, 1},
-		{"refusal as a part", status(200, `{"choices":[{"message":{"content":[{"type":"refusal","refusal":"`+bodyText+`"}]}}]}`), RefusalError{}, 1},
-		{"a thought alone", status(200, `{"choices":[{"message":{"content":[{"type":"thinking","thinking":"{}"}]}}]}`), ParseError{"no JSON object in it"}, 1},
-		{"choices null", status(200, `{"choices":null}`), NoChoiceError{}, 1},
-		{"choices an object", status(200, `{"choices":{"message":{}}}`), ParseError{"the body is no chat completion"}, 1},
-		{"a choice that is none", status(200, `{"choices":["`+bodyText+`"]}`), ParseError{"the body is no chat completion"}, 1},
-		{"a message that is none", status(200, `{"choices":[{"message":[]}]}`), ParseError{"the body is no chat completion"}, 1},
-		{"an array", status(200, `[`+completion(map[string]any{"content": good}, "stop")+`]`), ParseError{"the body is no chat completion"}, 1},
-		{"cut off", finishes(good, "length"), LengthError{}, 1},
-		{"filtered", finishes("", "content_filter"), FilterError{}, 1},
-		{"filtered prompt", status(400, `{"error":{"code":"content_filter","param":"prompt","message":"`+bodyText+`"}}`), FilterError{}, 1},
-		{"filtered, said by the inner error", status(400, `{"error":{"code":"400","innererror":{"code":"ResponsibleAIPolicyViolation"}}}`), FilterError{}, 1},
-		{"filtered, said by the type", status(400, `{"error":{"code":null,"type":"content_filter"}}`), FilterError{}, 1},
-		{"filtered, without an error around it", status(400, `{"code":"content_filter"}`), FilterError{}, 1},
-		{"a message that speaks of filters", status(400, `{"error":{"code":"context_length_exceeded","message":"content_filter ResponsibleAIPolicyViolation"}}`), StatusError{Code: 400}, 1},
-		{"filter results beside another error", status(400, `{"error":{"code":"model_not_found","param":"model"},"content_filter":{"code":"content_filter"}}`), StatusError{Code: 400}, 1},
-		{"not JSON", status(200, "<html>"+bodyText), ParseError{"the body is no chat completion"}, 1},
-		{"no body", status(200, ""), ParseError{"the body is no chat completion"}, 1},
-		{"half a body", status(200, completion(map[string]any{"content": good}, "stop")[:60]), ParseError{"the body is no chat completion"}, 1},
-		{"prose", says("I think " + bodyText), ParseError{"no JSON object in it"}, 1},
-		{"empty content", says(""), ParseError{"no JSON object in it"}, 1},
-		{"unauthorized", status(401, body), StatusError{Code: 401}, 1},
-		{"not found", status(404, body), StatusError{Code: 404}, 1},
-		{"a redirect", status(307, "", "Location", "https://elsewhere.example/"), StatusError{Code: 307}, 1},
-		{"timeout of the server", status(408, body), StatusError{Code: 408}, 3},
-		{"conflict", status(409, body), StatusError{Code: 409}, 3},
-		{"too many", status(429, body), StatusError{Code: 429}, 3},
-		{"server error", status(500, body), StatusError{Code: 500}, 3},
-		{"server error that repeats the request", status(500, `{"response_format":{},"messages":[]}`), StatusError{Code: 500}, 3},
-		{"overloaded", status(529, "not JSON"), StatusError{Code: 529}, 3},
+		{"refusal", status(200, completion(map[string]any{"content": nil, "refusal": "I can't"}, "stop")), Refused,
+			"the model refused to answer", 1},
+		{"cut off", finishes(good, "length"), Refused, "the answer was cut off at the limit of tokens", 1},
+		{"filtered", finishes("", "content_filter"), Refused, "a content filter withheld the answer", 1},
+		{"filtered prompt", status(400, `{"error":{"code":"content_filter","param":"prompt"}}`), Refused,
+			"a content filter withheld the answer", 1},
+		{"filtered, Azure", status(400, `{"error":{"code":"400","innererror":{"code":"ResponsibleAIPolicyViolation"}}}`),
+			Refused, "a content filter withheld the answer", 1},
+		{"no choices", status(200, `{"choices":[]}`), Unparseable, "unparseable answer: it has no choices", 1},
+		{"200 with an error", status(200, body("model is loading")), Rejected,
+			"the endpoint answered 200 with an error: model is loading", 1},
+		{"200 with an error text", status(200, `{"error":"out of memory"}`), Rejected,
+			"the endpoint answered 200 with an error: out of memory", 1},
+		{"choices of another type", status(200, `{"choices":{"message":{}}}`), Unparseable, noChat, 1},
+		{"not JSON", status(200, "<html>"), Unparseable, noChat, 1},
+		{"no body", status(200, ""), Unparseable, noChat, 1},
+		{"prose", says("I think so"), Unparseable, noObject, 1},
+		{"unauthorized", status(401, body("bad key "+testKey)), Rejected,
+			"the endpoint answered 401 Unauthorized (is the key right?): bad key [key]", 1},
+		{"not found", status(404, body("no such model")), Rejected,
+			"the endpoint answered 404 Not Found (are base URL and model right?): no such model", 1},
+		{"a redirect", status(307, "", "Location", "https://elsewhere.example/"), Rejected,
+			"the endpoint answered 307 Temporary Redirect (redirects are not followed)", 1},
+		{"conflict", status(409, ""), Rejected, "the endpoint answered 409 Conflict", 3},
+		{"too many", status(429, body("slow\x1b[31m down\u202e")), Rejected,
+			"the endpoint answered 429 Too Many Requests: slow down", 3},
+		{"server error that repeats the request", status(500, body("sent Answer in JSON. "+outText)), Rejected,
+			"the endpoint answered 500 Internal Server Error", 3},
+		{"overloaded", status(529, "not JSON"), Rejected, "the endpoint answered 529: not JSON", 3},
+		{"no model of ours with these settings", nil, Rejected, "the call cannot be made: ", 0},
 		{"too large", func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(&garbage{}), Request: r}, nil
-		}, SizeError{}, 1},
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(endless{}), Request: r}, nil
+		}, Unparseable, "unparseable answer: it is larger than 1 MiB", 1},
+		{"refused", breaks(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), Unreachable, "no answer: connection refused",
+			3},
+		{"reset", breaks(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), Unreachable, "no answer: connection reset", 3},
+		{"no host", breaks(&net.DNSError{Name: outText}), Unreachable, "no answer: no such host", 3},
+		{"http", breaks(http.ErrSchemeMismatch), Unreachable,
+			"no answer: the base URL says https, and the server speaks http", 3},
+		{"certificate", breaks(&tls.CertificateVerificationError{Err: errors.New(outText)}), Unreachable,
+			"no answer: the server's certificate is not trusted, or is for another host", 3},
+		{"malformed", breaks(fmt.Errorf("malformed HTTP response %q", outText)), Unreachable,
+			"no answer: the connection failed", 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := &fake{replies: []reply{tt.reply}}
-				a, err := newClient(t, f).JSON(t.Context(), call())
-				require.Error(t, err)
-				assert.ErrorIs(t, err, tt.want)
-				requireDiscreet(t, err)
+				f := &fake{replies: []httpReply{tt.reply}}
+				c := newClient(t, f, func(c *Config) {
+					if tt.reply == nil {
+						c.Model, c.LegacyMaxTokens = "gpt-5-mini", true
+					}
+				})
+				a, err := c.JSON(t.Context(), question())
+				var e *Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, tt.kind, e.Kind)
+				if text := "llm: " + tt.text; strings.HasSuffix(text, ": ") {
+					assert.Contains(t, err.Error(), text)
+				} else {
+					assert.EqualError(t, err, text)
+				}
+				if !strings.Contains(tt.text, "[key]") {
+					requireDiscreet(t, err)
+				}
 				assert.Equal(t, tt.calls, f.calls(), "calls")
-				assert.Equal(t, tt.calls, a.Usage.Attempts)
 				assert.Nil(t, a.Object)
 			})
 		})
 	}
 }
 
-func TestConnectionErrors(t *testing.T) {
-	for _, tt := range []struct {
-		err  error
-		want string
-	}{
-		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "llm: no answer: connection refused"},
-		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "llm: no answer: connection reset"},
-		{&net.DNSError{Name: bodyText}, "llm: no answer: no such host"},
-		{http.ErrSchemeMismatch, "llm: no answer: the base URL says https, and the server speaks http"},
-		{&tls.CertificateVerificationError{Err: errors.New(bodyText)}, "llm: no answer: the server's certificate is not trusted, or not for this host"},
-		{io.ErrUnexpectedEOF, "llm: no answer: the connection failed"},
-		{fmt.Errorf("malformed HTTP response %q", bodyText+testKey), "llm: no answer: the connection failed"},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			f := &fake{replies: []reply{breaks(tt.err)}}
-			_, err := newClient(t, f).JSON(t.Context(), call())
-			assert.ErrorAs(t, err, new(ConnectionError))
-			assert.ErrorIs(t, err, tt.err)
-			assert.EqualError(t, err, tt.want)
-			assert.Equal(t, 3, f.calls())
-		})
-	}
-}
+type endless struct{}
 
-type explained struct{}
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-func (explained) Error() string   { return "internal" }
-func (explained) Explain() string { return "no cassette: record it" }
-
-func TestATransportExplains(t *testing.T) {
-	f := &fake{replies: []reply{breaks(explained{})}}
-	_, err := newClient(t, f).JSON(t.Context(), call())
-	assert.EqualError(t, err, "llm: no cassette: record it")
-	assert.Equal(t, 1, f.calls())
-}
-
-// TestTruncatedBody is a server that promises more than it sends, over a real connection, and one that stands still in the
-// middle of a body.
-func TestTruncatedBody(t *testing.T) {
-	stop := make(chan struct{})
+// Over a real connection: half a body, and one that stands still.
+func TestBodies(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/short/chat/completions":
+		if r.URL.Path == "/short/chat/completions" {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, `{"choices":`)
-		case "/endless/chat/completions":
-			for {
-				if _, err := w.Write(make([]byte, 1<<16)); err != nil {
-					return
-				}
-			}
-		default:
-			w.WriteHeader(200)
-			fmt.Fprint(w, `{"choices":`)
-			w.(http.Flusher).Flush()
-			select {
-			case <-stop:
-			case <-r.Context().Done():
-			}
+			return
 		}
+		fmt.Fprint(w, `{"choices":`)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
 	}))
 	defer srv.Close()
-	defer close(stop)
-	at := func(path string) func(*Config) {
-		return func(c *Config) {
-			c.BaseURL, c.Transport, c.Retries, c.Timeout = srv.URL+path, nil, -1, 5*time.Second
-			if path == "/stuck" {
-				c.Timeout = 50 * time.Millisecond
-			}
-		}
+	at := func(path string, timeout time.Duration) *Client {
+		return newClient(t, nil, func(c *Config) {
+			c.BaseURL, c.Transport, c.Retries, c.Timeout = srv.URL+path, nil, -1, timeout
+		})
 	}
-	_, err := newClient(t, nil, at("/short")).JSON(t.Context(), call())
-	assert.ErrorAs(t, err, new(ConnectionError))
-	_, err = newClient(t, nil, at("/endless")).JSON(t.Context(), call())
-	assert.ErrorIs(t, err, SizeError{})
-	_, err = newClient(t, nil, at("/stuck")).JSON(t.Context(), call())
+	var e *Error
+	_, err := at("/short", time.Minute).JSON(t.Context(), question())
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, Unreachable, e.Kind)
+	_, err = at("/stuck", 50*time.Millisecond).JSON(t.Context(), question())
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestRetries(t *testing.T) {
+	const ms = time.Millisecond
+	date := time.Date(2000, 1, 1, 0, 0, 4, 0, time.UTC).Format(http.TimeFormat) // a bubble begins at 2000-01-01
 	for _, tt := range []struct {
 		name     string
-		replies  []reply
-		change   func(*Config)
+		replies  []httpReply
+		retries  int
 		within   time.Duration // of the context; 0 is no deadline
 		calls    int
 		min, max time.Duration
-		want     error // nil: an answer
+		fails    bool
 	}{
-		{name: "once", replies: []reply{status(503, ""), says(good)}, calls: 2, min: 200 * time.Millisecond, max: 400 * time.Millisecond},
-		{name: "twice", replies: []reply{status(503, ""), breaks(io.EOF), says(good)}, calls: 3, min: 600 * time.Millisecond, max: 1200 * time.Millisecond},
-		{name: "never a third time", replies: []reply{status(503, "")}, calls: 3, min: 600 * time.Millisecond, max: 1200 * time.Millisecond, want: StatusError{Code: 503}},
-		{name: "switched off", replies: []reply{status(503, "")}, change: func(c *Config) { c.Retries = -1 }, calls: 1, want: StatusError{Code: 503}},
-		{name: "one", replies: []reply{status(503, "")}, change: func(c *Config) { c.Retries = 1 }, calls: 2, min: 200 * time.Millisecond, max: 400 * time.Millisecond, want: StatusError{Code: 503}},
-		{name: "Retry-After in seconds", replies: []reply{status(429, "", "Retry-After", "3"), says(good)}, calls: 2, min: 3 * time.Second, max: 3200 * time.Millisecond},
-		{name: "Retry-After in milliseconds", replies: []reply{status(429, "", "Retry-After-Ms", "1500", "Retry-After", "2"), says(good)}, calls: 2, min: 1500 * time.Millisecond, max: 1700 * time.Millisecond},
-		{name: "Retry-After on 503", replies: []reply{status(503, "", "Retry-After", "2"), says(good)}, calls: 2, min: 2 * time.Second, max: 2200 * time.Millisecond},
-		{name: "Retry-After beyond the timeout", replies: []reply{status(429, "", "Retry-After", "60")}, calls: 1, want: StatusError{429, 60 * time.Second}},
-		{name: "Retry-After beyond the context", replies: []reply{status(429, "", "Retry-After", "3")}, within: 2 * time.Second, calls: 1, want: StatusError{429, 3 * time.Second}},
-		{name: "Retry-After beyond all bounds", replies: []reply{status(429, "", "Retry-After", "99999999999999999999")}, calls: 1, want: StatusError{429, never}},
-		{name: "Retry-After at the end of time", replies: []reply{status(429, "", "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT")}, calls: 1, want: StatusError{429, never}},
-		{name: "Retry-After that says nothing", replies: []reply{status(429, "", "Retry-After", "soon"), says(good)}, calls: 2, min: 200 * time.Millisecond, max: 400 * time.Millisecond},
-		{name: "a negative Retry-After", replies: []reply{status(429, "", "Retry-After", "-5"), says(good)}, calls: 2, min: 200 * time.Millisecond, max: 400 * time.Millisecond},
-		{name: "no time for a retry", replies: []reply{status(503, "")}, within: 150 * time.Millisecond, calls: 1, want: StatusError{Code: 503}},
-		{name: "stuck", replies: []reply{stuck}, calls: 1, min: 10 * time.Second, max: 10 * time.Second, want: context.DeadlineExceeded},
-		{name: "stuck, timeout of its own", replies: []reply{stuck}, change: func(c *Config) { c.Timeout = time.Minute }, calls: 1, min: time.Minute, max: time.Minute, want: context.DeadlineExceeded},
-		{name: "stuck, shorter context", replies: []reply{stuck}, within: time.Second, calls: 1, min: time.Second, max: time.Second, want: context.DeadlineExceeded},
-		{name: "stuck on the retry", replies: []reply{status(500, ""), stuck}, calls: 2, min: 10 * time.Second, max: 10 * time.Second, want: context.DeadlineExceeded},
+		{name: "once", replies: []httpReply{status(503, ""), says(good)}, calls: 2, min: 200 * ms, max: 400 * ms},
+		{name: "twice", replies: []httpReply{status(503, ""), breaks(io.EOF), says(good)}, calls: 3, min: 600 * ms,
+			max: 1200 * ms},
+		{name: "never a third time", replies: []httpReply{status(503, "")}, calls: 3, min: 600 * ms, max: 1200 * ms,
+			fails: true},
+		{name: "switched off", replies: []httpReply{status(503, "")}, retries: -1, calls: 1, fails: true},
+		{name: "Retry-After", replies: []httpReply{status(429, "", "Retry-After", "3"), says(good)}, calls: 2,
+			min: 3 * time.Second, max: 3200 * ms},
+		{name: "Retry-After as a date", replies: []httpReply{status(503, "", "Retry-After", date), says(good)}, calls: 2,
+			min: 4 * time.Second, max: 4200 * ms},
+		{name: "Retry-After beyond the timeout", replies: []httpReply{status(429, "", "Retry-After", "60")}, calls: 1,
+			fails: true},
+		{name: "Retry-After beyond all bounds", replies: []httpReply{status(429, "", "Retry-After", "1e300")}, calls: 1,
+			fails: true},
+		{name: "Retry-After that says nothing", replies: []httpReply{status(429, "", "Retry-After", "-5"), says(good)},
+			calls: 2, min: 200 * ms, max: 400 * ms},
+		{name: "no time for a retry", replies: []httpReply{status(503, "")}, within: 150 * ms, calls: 1, fails: true},
+		{name: "stuck", replies: []httpReply{stuck}, calls: 1, min: 10 * time.Second, max: 10 * time.Second, fails: true},
+		{name: "stuck, shorter context", replies: []httpReply{stuck}, within: time.Second, calls: 1, min: time.Second,
+			max: time.Second, fails: true},
+		{name: "stuck on the retry", replies: []httpReply{status(500, ""), stuck}, calls: 2, min: 10 * time.Second,
+			max: 10 * time.Second, fails: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &fake{replies: tt.replies}
-				change := tt.change
-				if change == nil {
-					change = func(*Config) {}
-				}
-				c := newClient(t, f, change)
 				ctx := t.Context()
 				if tt.within > 0 {
 					var cancel context.CancelFunc
@@ -244,127 +207,78 @@ func TestRetries(t *testing.T) {
 					defer cancel()
 				}
 				start := time.Now()
-				a, err := c.JSON(ctx, call())
+				a, err := newClient(t, f, func(c *Config) { c.Retries = tt.retries }).JSON(ctx, question())
 				took := time.Since(start)
-				if tt.want == nil {
-					require.NoError(t, err)
-					assert.Equal(t, tt.calls, a.Usage.Attempts)
-				} else {
-					require.ErrorIs(t, err, tt.want)
-				}
-				assert.Equal(t, took, a.Usage.Latency)
+				assert.Equal(t, tt.fails, err != nil, "%v", err)
 				assert.Equal(t, tt.calls, f.calls())
-				assert.GreaterOrEqual(t, took, tt.min)
-				assert.LessOrEqual(t, took, tt.max)
+				assert.Equal(t, tt.calls, a.Usage.Attempts)
+				assert.Equal(t, took, a.Usage.Latency)
+				assert.True(t, tt.min <= took && took <= tt.max, "%v", took)
 			})
 		})
 	}
 }
 
-func TestRetryAfterDate(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for in, want := range map[string]time.Duration{
-		"Sun, 01 Mar 2026 12:00:07 GMT": 7 * time.Second, "Sun, 01 Mar 2026 11:00:00 GMT": 0, "Fri, 31 Dec 9999 23:59:59 GMT": never, "0": 0, "": 0, "1.5": 1500 * time.Millisecond, "NaN": 0, "+Inf": never,
-	} {
-		assert.Equal(t, want, retryAfter(http.Header{"Retry-After": {in}}, now), in)
-	}
-}
-
-func FuzzRetryAfter(f *testing.F) {
-	for _, s := range []string{"3", "1e300", "-1", "NaN", "0x10p99999", "Sun, 01 Mar 2026 12:00:07 GMT"} {
-		f.Add(s, int64(0))
-	}
-	f.Fuzz(func(t *testing.T, s string, unix int64) {
-		d := retryAfter(http.Header{"Retry-After": {s}, "Retry-After-Ms": {s}}, time.Unix(unix, 0))
-		if d < 0 {
-			t.Fatalf("%q: %v", s, d)
-		}
-		if n, err := strconv.ParseUint(s, 10, 20); err == nil && n > 0 && d != time.Duration(n)*time.Millisecond {
-			t.Fatalf("%q: %v", s, d)
-		}
-	})
-}
-
-func TestCancelledWhileWaiting(t *testing.T) {
+func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{replies: []reply{status(429, "", "Retry-After", "5")}}
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(time.Second, cancel)
-		start := time.Now()
-		_, err := newClient(t, f).JSON(ctx, call())
-		assert.ErrorIs(t, err, context.Canceled)
-		assert.Equal(t, time.Second, time.Since(start))
-		assert.Equal(t, 1, f.calls())
-	})
-}
-
-func TestDoneContextMakesNoCall(t *testing.T) {
-	f := &fake{replies: []reply{says(good)}}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := newClient(t, f).JSON(ctx, call())
-	assert.ErrorIs(t, err, context.Canceled)
-	assert.Zero(t, f.calls())
-}
-
-func TestCheck(t *testing.T) {
-	c := call()
-	c.Check = func(json.RawMessage) error { return errors.New("no such verdict") }
-	_, err := newClient(t, &fake{replies: []reply{says(good)}}).JSON(t.Context(), c)
-	assert.ErrorIs(t, err, ParseError{"no such verdict"})
-}
-
-func TestBadCallsAreNotMade(t *testing.T) {
-	f := &fake{replies: []reply{says(good)}}
-	for _, c := range []Call{{Schema: schema}, {Schema: schema, Name: "a b"}, {Schema: json.RawMessage("{"), Name: "x"}} {
-		_, err := newClient(t, f).JSON(t.Context(), c)
-		assert.Error(t, err)
-	}
-	assert.Zero(t, f.calls())
-}
-
-// TestRedirectsAreNotFollowed: neither key nor text go to another host.
-func TestRedirectsAreNotFollowed(t *testing.T) {
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("followed") }))
-	defer elsewhere.Close()
-	srv := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
-	defer srv.Close()
-	_, err := newClient(t, nil, func(c *Config) { c.BaseURL, c.Transport = srv.URL, nil }).JSON(t.Context(), call())
-	assert.ErrorIs(t, err, StatusError{Code: 307})
-}
-
-func TestErrorsDoNotHoldTheURL(t *testing.T) {
-	f := &fake{replies: []reply{breaks(io.EOF)}}
-	_, err := newClient(t, f, func(c *Config) { c.Retries = -1 }).JSON(t.Context(), call())
-	assert.False(t, errors.As(err, new(*url.Error)))
-}
-
-func TestDelaysJitter(t *testing.T) {
-	for _, err := range []error{StatusError{Code: 503}, StatusError{429, time.Second}} {
-		seen := make(map[time.Duration]bool)
-		for range 20 {
-			seen[delay(0, err)] = true
+		f := &fake{replies: []httpReply{says("no verdict")}}
+		c := newClient(t, f)
+		ask := func() error { _, err := c.JSON(t.Context(), question()); return err }
+		for range maxFailures {
+			require.NotErrorIs(t, ask(), ErrOpen)
 		}
-		assert.Greater(t, len(seen), 1, "%v", err)
+		require.ErrorIs(t, ask(), ErrOpen)
+		assert.ErrorContains(t, ask(), "for another 30s")
+		assert.Equal(t, maxFailures, f.calls())
+
+		time.Sleep(openFor)
+		require.NotErrorIs(t, ask(), ErrOpen, "one call tries")
+		require.ErrorIs(t, ask(), ErrOpen)
+
+		time.Sleep(openFor)
+		f.replies = []httpReply{finishes("", "length")}
+		require.NotErrorIs(t, ask(), ErrOpen)
+		require.NotErrorIs(t, ask(), ErrOpen, "a refusal is an answer")
+
+		// A call that is cancelled, and a client without a breaker.
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 2 * maxFailures {
+			_, err := c.JSON(gone, question())
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		require.NotErrorIs(t, ask(), ErrOpen)
+		f = &fake{replies: []httpReply{says("no verdict")}}
+		c = newClient(t, f, func(c *Config) { c.NoBreaker = true })
+		for range 2 * maxFailures {
+			require.NotErrorIs(t, ask(), ErrOpen)
+		}
+	})
+}
+
+func TestCallsThatMakeNoSense(t *testing.T) {
+	c := newClient(t, &fake{})
+	for _, call := range []Call{{Schema: schema, Name: ""}, {Schema: schema, Name: "a b"}, {Schema: json.RawMessage("{"),
+		Name: "x"}} {
+		_, err := c.JSON(t.Context(), call)
+		assert.EqualError(t, err, "llm: the schema of a call is not JSON, or its name is not valid")
 	}
 }
 
-func ExampleClient_JSON() {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, completion(map[string]any{"content": `Sure: {"risk": "low"}`}, "stop"))
-	}))
-	defer srv.Close()
-	client, err := NewClient(Config{Model: "judge", BaseURL: srv.URL + "/v1"})
-	if err != nil {
-		fmt.Println(err)
-		return
+func TestCheckAndKey(t *testing.T) {
+	f := &fake{replies: []httpReply{says(`{"type":"status","reason":"` + testKey + `"}`)}}
+	c := newClient(t, f)
+	call := question()
+	call.Check = func(object json.RawMessage) error {
+		assert.NotContains(t, string(object), testKey)
+		return errors.New("not this one")
 	}
-	var verdict struct{ Risk string }
-	answer, err := client.JSON(context.Background(), Call{
-		System: `Judge the risk of a change. Answer in JSON: {"risk": "low" | "high"}`,
-		User:   "README: fix a typo",
-		Check:  func(object json.RawMessage) error { return json.Unmarshal(object, &verdict) },
-	})
-	fmt.Println(verdict.Risk, answer.Usage.PromptTokens, err)
-	// Output: low 1500 <nil>
+	_, err := c.JSON(t.Context(), call)
+	assert.EqualError(t, err, "llm: unparseable answer: not this one")
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		c := newClient(t, &fake{})
+		for _, v := range []any{c, newJudge(t, c), Config{Model: "m", Key: testKey}} {
+			assert.NotContains(t, fmt.Sprintf(verb, v), testKey, verb)
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,54 +12,47 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secrets that no error may hold.
+// Words that no error may contain.
 const (
-	testKey  = "sk-test-4711-secret"
-	bodyText = "words-of-the-server"
-	outText  = "words-of-the-agent"
+	testKey = "sk-test-4711-secret"
+	outText = "words-of-the-agent"
 )
 
 // fake is an endpoint without a network: it answers with the replies in turn, the last one again and again.
 type fake struct {
 	mu       sync.Mutex
-	replies  []reply
+	replies  []httpReply
 	requests []recorded
 }
+
+type httpReply func(*http.Request) (*http.Response, error)
 
 type recorded struct {
 	Header http.Header
 	URL    string
+	Raw    string
 	Body   struct {
 		Model               string
 		Messages            []struct{ Role, Content string }
-		MaxTokens           int             `json:"max_tokens"`
-		MaxCompletionTokens int             `json:"max_completion_tokens"`
-		Temperature         *float32        `json:"temperature"`
-		ResponseFormat      json.RawMessage `json:"response_format"`
+		MaxTokens           int      `json:"max_tokens"`
+		MaxCompletionTokens int      `json:"max_completion_tokens"`
+		Temperature         *float32 `json:"temperature"`
+		Effort              string   `json:"reasoning_effort"`
+		ResponseFormat      *struct {
+			Type       Format
+			JSONSchema struct {
+				Strict bool
+				Schema json.RawMessage
+			} `json:"json_schema"`
+		} `json:"response_format"`
 	}
-	Raw []byte
 }
-
-// format is what the request asked for.
-func (r recorded) format() Format {
-	var f struct{ Type Format }
-	if r.Body.ResponseFormat == nil {
-		return FormatPlain
-	}
-	_ = json.Unmarshal(r.Body.ResponseFormat, &f)
-	return f.Type
-}
-
-type reply func(*http.Request) (*http.Response, error)
 
 func (f *fake) RoundTrip(r *http.Request) (*http.Response, error) {
 	var seen recorded
-	if r.Body != nil {
-		seen.Raw, _ = io.ReadAll(r.Body)
-		_ = r.Body.Close()
-		_ = json.Unmarshal(seen.Raw, &seen.Body)
-	}
-	seen.Header, seen.URL = r.Header.Clone(), r.URL.String()
+	b, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(b, &seen.Body)
+	seen.Raw, seen.Header, seen.URL = string(b), r.Header.Clone(), r.URL.String()
 	f.mu.Lock()
 	n := min(len(f.requests), len(f.replies)-1)
 	f.requests = append(f.requests, seen)
@@ -74,18 +66,22 @@ func (f *fake) calls() int {
 	return len(f.requests)
 }
 
-func (f *fake) formats() []Format {
+// formats lists what the requests asked for; the plain format has no name in a request.
+func (f *fake) formats() (list []Format) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var fs []Format
 	for _, r := range f.requests {
-		fs = append(fs, r.format())
+		if r.Body.ResponseFormat == nil {
+			list = append(list, FormatPlain)
+		} else {
+			list = append(list, r.Body.ResponseFormat.Type)
+		}
 	}
-	return fs
+	return list
 }
 
 // status answers with a status, a body and headers in pairs.
-func status(code int, body string, header ...string) reply {
+func status(code int, body string, header ...string) httpReply {
 	return func(r *http.Request) (*http.Response, error) {
 		h := http.Header{}
 		for i := 0; i < len(header); i += 2 {
@@ -95,10 +91,10 @@ func status(code int, body string, header ...string) reply {
 	}
 }
 
-// says answers with a chat completion whose content that is.
-func says(content string) reply { return finishes(content, "stop") }
+// says answers with a chat completion with that content.
+func says(content string) httpReply { return finishes(content, "stop") }
 
-func finishes(content, reason string) reply {
+func finishes(content, reason string) httpReply {
 	return status(200, completion(map[string]any{"role": "assistant", "content": content}, reason))
 }
 
@@ -115,26 +111,17 @@ func completion(message map[string]any, reason string) string {
 	return string(b)
 }
 
-// stuck answers when the request is given up.
+// stuck answers when the request is given up; breaks fails in the transport.
 func stuck(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
 }
 
-// breaks fails with an error of the transport.
-func breaks(err error) reply {
+func breaks(err error) httpReply {
 	return func(*http.Request) (*http.Response, error) { return nil, err }
 }
 
-// garbage is a body without end.
-type garbage struct{ read int }
-
-func (g *garbage) Read(p []byte) (int, error) {
-	g.read += len(p)
-	return copy(p, bytes.Repeat([]byte("x"), len(p))), nil
-}
-
-const good = `{"type":"completion","confidence":0.9,"reason":"shown","coaching_message":null}`
+const good = `{"reason":"shown","type":"completion","rejected":false,"confidence":0.9,"coaching_message":null}`
 
 func newClient(t testing.TB, f *fake, change ...func(*Config)) *Client {
 	t.Helper()
@@ -147,21 +134,21 @@ func newClient(t testing.TB, f *fake, change ...func(*Config)) *Client {
 	return c
 }
 
-func newJudge(t testing.TB, f *fake, o Options, change ...func(*Config)) *Classifier {
+func newJudge(t testing.TB, c *Client) *Classifier {
 	t.Helper()
-	j, err := New(newClient(t, f, change...), o)
+	j, err := New(c, Options{})
 	require.NoError(t, err)
 	return j
 }
 
-func call() Call {
+func question() Call {
 	return Call{System: "Answer in JSON.", User: outText, Schema: schema, Name: "verdict"}
 }
 
-// requireDiscreet fails if an error says what it must not.
+// requireDiscreet fails if an error has the key or words of the agent.
 func requireDiscreet(t testing.TB, err error) {
 	t.Helper()
-	for _, secret := range []string{testKey, bodyText, outText} {
+	for _, secret := range []string{testKey, outText} {
 		require.NotContains(t, err.Error(), secret)
 		require.NotContains(t, fmt.Sprintf("%+v", err), secret)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,8 +24,12 @@ var form string // what no prompt can replace: how the data is marked, how the a
 //go:embed schema.json
 var schema []byte
 
-// Prompt returns the built-in prompt: "system.md", how to judge, and "examples.jsonl", judged outputs, one a line. A copy of
-// them, changed, is what [Options].Prompt takes.
+var promptFiles = []string{"system.md", "examples.jsonl"}
+
+const maxPrompt = 64 << 10 // bytes of a file
+
+// Prompt returns the built-in prompt: "system.md", how to judge, and "examples.jsonl", judged outputs, one a line. A
+// changed copy of them is what [Options].Prompt takes.
 func Prompt() fs.FS {
 	sub, err := fs.Sub(builtin, "prompt")
 	if err != nil { // it is a valid path
@@ -33,112 +38,110 @@ func Prompt() fs.FS {
 	return sub
 }
 
-const maxPrompt = 64 << 10 // bytes of a file
-
-// system words the static part of the prompt, from fsys and, where a file is missing there, from the built-in one.
-func system(fsys fs.FS) (string, error) {
-	rules, err := read(fsys, "system.md")
-	if err != nil {
-		return "", err
+// systemMessage words the static part of the prompt. A file that fsys lacks is the built-in one; a nil fsys lacks both.
+func systemMessage(fsys fs.FS) (string, error) {
+	texts := make([]string, len(promptFiles))
+	if fsys != nil {
+		if err := onlyPromptFiles(fsys); err != nil {
+			return "", fmt.Errorf("prompt: %w", err)
+		}
 	}
-	lines, err := read(fsys, "examples.jsonl")
-	if err != nil {
-		return "", err
-	}
-	examples, err := parseExamples("examples.jsonl", lines)
-	if err != nil {
-		return "", err
+	for i, name := range promptFiles {
+		var err error
+		if texts[i], err = readPrompt(fsys, name); err != nil {
+			return "", fmt.Errorf("prompt: %w", err)
+		}
 	}
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(rules))
-	b.WriteString("\n")
-	for _, e := range examples {
+	b.WriteString(strings.TrimSpace(texts[0]) + "\n")
+	n := 0
+	for line := range strings.Lines(texts[1]) {
+		n++
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		e, err := parseExample(line)
+		if err != nil {
+			return "", fmt.Errorf("prompt: %s:%d: %w", promptFiles[1], n, err)
+		}
 		b.WriteString("\n" + e.String())
 	}
 	b.WriteString("\n" + strings.TrimSpace(form) + "\n")
 	return b.String(), nil
 }
 
-func read(fsys fs.FS, name string) (string, error) {
-	// To open a pipe or a device may wait for ever.
-	if info, err := fs.Stat(fsys, name); err == nil && !info.Mode().IsRegular() {
-		return "", fmt.Errorf("prompt: %s is %s, not a regular file", name, kindOf(info.Mode()))
+// onlyPromptFiles returns an error for a folder without a file of a prompt, or with another one: a misspelt name would
+// silently leave the built-in file in use. Hidden files do not count.
+func onlyPromptFiles(fsys fs.FS) error {
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return err
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") })
+	for _, e := range entries {
+		if !slices.Contains(promptFiles, e.Name()) {
+			return fmt.Errorf("%q is not a file of a prompt; these are %s", e.Name(), strings.Join(promptFiles, " and "))
+		}
+	}
+	if len(entries) == 0 {
+		return fmt.Errorf("neither %s is there", strings.Join(promptFiles, " nor "))
+	}
+	return nil
+}
+
+func readPrompt(fsys fs.FS, name string) (string, error) {
+	if fsys != nil {
+		info, err := fs.Stat(fsys, name)
+		switch _, missing := fs.Lstat(fsys, name); {
+		case errors.Is(missing, fs.ErrNotExist):
+			fsys = nil
+		case err != nil:
+			return "", fmt.Errorf("%s: %w", name, err)
+		case !info.Mode().IsRegular(): // to open a pipe or a device may wait for ever
+			return "", fmt.Errorf("%s is not a regular file", name)
+		}
+	}
+	if fsys == nil {
+		fsys = Prompt()
 	}
 	file, err := fsys.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := fs.Lstat(fsys, name); err == nil { // else the built-in one would be taken for what was meant
-			return "", fmt.Errorf("prompt: %s is a link to a file that is not there", name)
-		}
-		file, err = Prompt().Open(name)
-	}
 	if err != nil {
-		return "", fmt.Errorf("prompt: %w", err)
+		return "", err
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxPrompt+1))
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("prompt: read %s: %w", name, err)
+		return "", fmt.Errorf("read %s: %w", name, err)
 	case len(text) > maxPrompt:
-		return "", fmt.Errorf("prompt: %s is larger than 64 KiB", name)
+		return "", fmt.Errorf("%s is larger than 64 KiB", name)
 	case !utf8.Valid(text):
-		return "", fmt.Errorf("prompt: %s is not UTF-8", name)
+		return "", fmt.Errorf("%s is not UTF-8", name)
 	case len(bytes.TrimSpace(text)) == 0:
-		return "", fmt.Errorf("prompt: %s is empty", name)
+		return "", fmt.Errorf("%s is empty", name)
 	}
 	return strings.ReplaceAll(string(text), "\r\n", "\n"), nil
-}
-
-// kindOf says what is no regular file.
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "a folder"
-	case m&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "something else"
 }
 
 // example is one line of examples.jsonl.
 type example struct {
 	Name   string         `json:"name"`
 	Input  classify.Input `json:"input"`
-	Answer *verdictJSON   `json:"answer"`
+	Answer *answer        `json:"answer"`
 }
 
-// verdictJSON is a verdict as a model should write it.
-type verdictJSON struct {
-	Type            classify.OutputType `json:"type"`
-	Confidence      *float64            `json:"confidence"`
+// answer is a verdict as a model should write it. The reason comes first, so that it leads to the type.
+type answer struct {
 	Reason          string              `json:"reason"`
+	Type            classify.OutputType `json:"type"`
+	Rejected        bool                `json:"rejected"`
+	Confidence      *float64            `json:"confidence"`
 	CoachingMessage *string             `json:"coaching_message"`
 }
 
-func parseExamples(name, lines string) ([]example, error) {
-	var examples []example
-	n := 0
-	for text := range strings.Lines(lines) {
-		n++
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		e, err := parseExample(text)
-		if err != nil {
-			return nil, fmt.Errorf("prompt: %s:%d: %w", name, n, err)
-		}
-		examples = append(examples, e)
-	}
-	return examples, nil
-}
-
-func parseExample(text string) (e example, err error) {
-	dec := json.NewDecoder(strings.NewReader(text))
+func parseExample(line string) (e example, err error) {
+	dec := json.NewDecoder(strings.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&e); err != nil {
 		return e, err
@@ -153,14 +156,17 @@ func parseExample(text string) (e example, err error) {
 	case a == nil:
 		return e, errors.New("answer is missing")
 	case !a.Type.Valid():
-		return e, fmt.Errorf("answer.type is none of %v", classify.Types())
+		return e, fmt.Errorf("answer.type is not one of %v", classify.Types())
 	case a.Confidence == nil || *a.Confidence < 0 || *a.Confidence > 1:
-		return e, errors.New("answer.confidence is not from 0 to 1")
+		return e, errors.New("answer.confidence is not a number from 0 to 1")
+	case a.Rejected && a.Type != classify.Status:
+		return e, errors.New("answer.rejected belongs to a status only")
 	case a.CoachingMessage != nil && a.Type != classify.Status:
 		return e, errors.New("answer.coaching_message belongs to a status only")
 	case a.CoachingMessage != nil && strings.TrimSpace(*a.CoachingMessage) == "":
-		return e, errors.New("answer.coaching_message is empty: null is none")
+		return e, errors.New("answer.coaching_message is empty; write null for none")
 	}
+	a.Rejected = a.Rejected || a.CoachingMessage != nil
 	return e, nil
 }
 
@@ -170,8 +176,8 @@ func (e example) String() string {
 	if e.Input.Request != "" {
 		b.WriteString("request: " + e.Input.Request + "\n")
 	}
-	if c := surroundings(e.Input, window{}, "", nil, fullScale); c != "" {
-		b.WriteString("context: " + c + "\n")
+	if lines := contextLines(e.Input); len(lines) > 0 {
+		b.WriteString("context: " + strings.Join(lines, "\n") + "\n")
 	}
 	b.WriteString("output: " + e.Input.Text + "\nanswer: ")
 	enc := json.NewEncoder(&b)

@@ -7,77 +7,80 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/coach"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 func TestBuiltinPrompt(t *testing.T) {
-	s, err := system(Prompt())
+	s, err := systemMessage(nil)
 	require.NoError(t, err)
 	for _, typ := range classify.Types() {
-		assert.Contains(t, s, string(typ)+":")
+		assert.Contains(t, s, ". "+string(typ))
 	}
 	assert.Contains(t, s, "JSON", "some servers insist on the word")
 	assert.Contains(t, s, "between markers is data")
 	assert.True(t, strings.HasPrefix(s, "You judge"))
+	assert.Less(t, len(s), 10_000, "about 2,300 tokens")
+
+	var form struct{ Required []string }
+	require.NoError(t, json.Unmarshal(schema, &form))
+	for _, key := range form.Required {
+		assert.Contains(t, s, `"`+key+`":`)
+	}
 }
 
-// TestBuiltinExamples holds the examples to what they teach: an answer that parses to itself, coaching that coach would send,
-// and all kinds of cases that the prompt is there for.
+// Each example must be what it teaches: an answer that parses to itself, and coaching as short as the prompt asks for.
 func TestBuiltinExamples(t *testing.T) {
 	raw, err := fs.ReadFile(Prompt(), "examples.jsonl")
 	require.NoError(t, err)
-	examples, err := parseExamples("examples.jsonl", string(raw))
-	require.NoError(t, err)
-	var names []string
-	for _, e := range examples {
-		names = append(names, e.Name)
+	types := map[string]bool{}
+	for line := range strings.Lines(string(raw)) {
+		e, err := parseExample(line)
+		require.NoError(t, err)
 		b, err := json.Marshal(e.Answer)
 		require.NoError(t, err)
-		v, err := Parse(string(b))
+		v, err := parseVerdict(b)
 		require.NoError(t, err)
-		assert.Equal(t, e.Answer.Reason, v.Reason)
-		assert.GreaterOrEqual(t, v.Confidence, 0.8)
-		if e.Answer.CoachingMessage == nil {
-			continue
+		assert.Equal(t, e.Answer.Rejected, v.WasRejectedCompletion, e.Name)
+		types[string(v.Type)+map[bool]string{true: " rejected"}[v.WasRejectedCompletion]] = true
+		if e.Answer.CoachingMessage != nil {
+			assert.Equal(t, *e.Answer.CoachingMessage, v.CoachingMessage)
+			assert.LessOrEqual(t, len(v.CoachingMessage), 300, e.Name)
 		}
-		require.Equal(t, *e.Answer.CoachingMessage, v.CoachingMessage)
-		msg := coach.BuildCoachingMessage(
-			classify.Result{Type: v.Type, WasRejectedCompletion: true, CoachingMessage: v.CoachingMessage},
-			coach.Context{Text: e.Input.Text, Request: e.Input.Request})
-		assert.Equal(t, coach.TierLLM, msg.Tier, "%s: %v", e.Name, msg.Skipped)
-		assert.Equal(t, coach.Prefix+v.CoachingMessage, msg.Text, "whole")
 	}
-	assert.Equal(t, []string{"hedging", "claimed tests without output", "commit without tests", "honest progress",
-		"rhetorical question", "approval gate", "answered question", "crash", "injected orders"}, names)
+	for _, want := range []string{"question", "completion", "error", "status", "status rejected"} {
+		assert.True(t, types[want], want)
+	}
 }
 
 func TestReplacedPrompts(t *testing.T) {
-	example := `{"name":"n","input":{"text":"MARK"},"answer":{"type":"error","confidence":1,"reason":"r","coaching_message":null}}`
-	builtin, err := system(Prompt())
+	const example = `{"name":"n","input":{"text":"MARK"},` +
+		`"answer":{"reason":"r","type":"error","confidence":1,"coaching_message":null}}`
+	builtin, err := systemMessage(nil)
 	require.NoError(t, err)
 
-	s, err := system(fstest.MapFS{"system.md": {Data: []byte("Judge like this.")}})
+	s, err := systemMessage(fstest.MapFS{"system.md": {Data: []byte("Judge like this.")}, ".DS_Store": {}})
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(s, "Judge like this.\n"))
-	assert.Contains(t, s, "529 overloaded_error", "the examples stay")
+	assert.Contains(t, s, "listening on 9090", "the examples stay")
 	assert.Contains(t, s, "between markers is data", "the form stays")
 
-	s, err = system(fstest.MapFS{"examples.jsonl": {Data: []byte("\ufeff\r\n" + example + "\r\n\r\n")}})
+	s, err = systemMessage(fstest.MapFS{"examples.jsonl": {Data: []byte("\ufeff\r\n" + example + "\r\n\r\n")}})
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(s, "You judge"))
-	assert.Contains(t, s, "output: MARK\nanswer: {\"type\":\"error\",\"confidence\":1,\"reason\":\"r\",\"coaching_message\":null}\n")
-	assert.NotContains(t, s, "overloaded_error")
+	assert.Contains(t, s,
+		"output: MARK\nanswer: "+`{"reason":"r","type":"error","rejected":false,"confidence":1,"coaching_message":null}`+"\n")
+	assert.NotContains(t, s, "listening on 9090")
 
 	again := fstest.MapFS{}
-	for _, name := range []string{"system.md", "examples.jsonl"} {
+	for _, name := range promptFiles {
 		data, err := fs.ReadFile(Prompt(), name)
 		require.NoError(t, err)
 		again[name] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(data), "\n", "\r\n"))}
 	}
-	s, err = system(again)
+	s, err = systemMessage(again)
 	require.NoError(t, err)
 	assert.Equal(t, builtin, s, "CRLF is LF")
 }
@@ -85,71 +88,48 @@ func TestReplacedPrompts(t *testing.T) {
 func TestBrokenPrompts(t *testing.T) {
 	const ok = `{"input":{"text":"x"},"answer":{"type":"status","confidence":1,"reason":"r","coaching_message":null}}`
 	line := func(old, new string) string { return ok + "\n\n" + strings.Replace(ok, old, new, 1) + "\n" }
-	for _, tt := range []struct{ name, file, data, want string }{
-		{"empty", "system.md", " \n", "prompt: system.md is empty"},
-		{"not UTF-8", "system.md", "a\xff", "prompt: system.md is not UTF-8"},
-		{"too large", "system.md", strings.Repeat("x", 64<<10+1), "prompt: system.md is larger than 64 KiB"},
-		{"no examples", "examples.jsonl", "\n", "prompt: examples.jsonl is empty"},
-		{"broken JSON", "examples.jsonl", ok[:30], "prompt: examples.jsonl:1: unexpected EOF"},
-		{"two on a line", "examples.jsonl", ok + ok, "prompt: examples.jsonl:1: something follows the object"},
-		{"unknown field", "examples.jsonl", line(`"text"`, `"txt"`), `prompt: examples.jsonl:3: json: unknown field "txt"`},
-		{"no text", "examples.jsonl", line(`"x"`, `" "`), "prompt: examples.jsonl:3: input.text is empty"},
-		{"no answer", "examples.jsonl", `{"input":{"text":"x"}}`, "prompt: examples.jsonl:1: answer is missing"},
-		{"no type", "examples.jsonl", line("status", "stats"), "prompt: examples.jsonl:3: answer.type is none of [error blocker question completion status]"},
-		{"confidence", "examples.jsonl", line(`:1,`, `:1.1,`), "prompt: examples.jsonl:3: answer.confidence is not from 0 to 1"},
-		{"no confidence", "examples.jsonl", line(`"confidence":1,`, ``), "prompt: examples.jsonl:3: answer.confidence is not from 0 to 1"},
-		{"coaching on a pass", "examples.jsonl", strings.Replace(line("null", `"x"`), `"status","confidence":1,"reason":"r","coaching_message":"x"`, `"error","confidence":1,"reason":"r","coaching_message":"x"`, 1),
-			"prompt: examples.jsonl:3: answer.coaching_message belongs to a status only"},
-		{"coaching as a word", "examples.jsonl", line(`null`, `""`), "prompt: examples.jsonl:3: answer.coaching_message is empty: null is none"},
-		{"another file", "system.txt", "x", "prompt: neither system.md nor examples.jsonl is there"},
+	for _, tt := range []struct {
+		name, file, data string
+		mode             fs.FileMode
+		want             string
+	}{
+		{"empty", "system.md", " \n", 0, "system.md is empty"},
+		{"not UTF-8", "system.md", "a\xff", 0, "system.md is not UTF-8"},
+		{"too large", "system.md", strings.Repeat("x", 64<<10+1), 0, "system.md is larger than 64 KiB"},
+		{"no examples", "examples.jsonl", "\n", 0, "examples.jsonl is empty"},
+		{"broken JSON", "examples.jsonl", ok[:30], 0, "examples.jsonl:1: unexpected EOF"},
+		{"two on a line", "examples.jsonl", ok + ok, 0, "examples.jsonl:1: something follows the object"},
+		{"unknown field", "examples.jsonl", line(`"text"`, `"txt"`), 0, `examples.jsonl:3: json: unknown field "txt"`},
+		{"no text", "examples.jsonl", line(`"x"`, `" "`), 0, "examples.jsonl:3: input.text is empty"},
+		{"no answer", "examples.jsonl", `{"input":{"text":"x"}}`, 0, "examples.jsonl:1: answer is missing"},
+		{"no type", "examples.jsonl", line("status", "stats"), 0,
+			"examples.jsonl:3: answer.type is not one of [error blocker question completion status]"},
+		{"confidence", "examples.jsonl", line(`:1,`, `:1.1,`), 0,
+			"examples.jsonl:3: answer.confidence is not a number from 0 to 1"},
+		{"no confidence", "examples.jsonl", line(`"confidence":1,`, ``), 0,
+			"examples.jsonl:3: answer.confidence is not a number from 0 to 1"},
+		{"rejected beside another type", "examples.jsonl", line(`"type":"status"`, `"type":"error","rejected":true`), 0,
+			"examples.jsonl:3: answer.rejected belongs to a status only"},
+		{"coaching as a word", "examples.jsonl", line(`null`, `""`), 0,
+			"examples.jsonl:3: answer.coaching_message is empty; write null for none"},
+		{"a misspelt name", "sytem.md", "x", 0,
+			`"sytem.md" is not a file of a prompt; these are system.md and examples.jsonl`},
+		{"a hidden file", ".system.md", "x", 0, "neither system.md nor examples.jsonl is there"},
+		{"a folder", "system.md", "", fs.ModeDir, "system.md is not a regular file"},
+		{"a pipe", "examples.jsonl", "", fs.ModeNamedPipe, "examples.jsonl is not a regular file"},
+		{"a link to nothing", "examples.jsonl", "gone", fs.ModeSymlink | 0o777,
+			"examples.jsonl: stat examples.jsonl: file does not exist"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := New(newClient(t, &fake{}), Options{Prompt: fstest.MapFS{tt.file: {Data: []byte(tt.data)}}})
-			assert.EqualError(t, err, "llm: "+tt.want)
+			prompt := fstest.MapFS{tt.file: {Data: []byte(tt.data), Mode: tt.mode}}
+			_, err := New(newClient(t, &fake{}), Options{Prompt: prompt})
+			require.Error(t, err)
+			assert.Equal(t, "llm: prompt: "+tt.want, strings.Replace(err.Error(), "open examples", "stat examples", 1))
 		})
 	}
 }
 
-// TestPromptsOfNoFiles: what is no regular file is not even opened, since that may wait for ever.
-func TestPromptsOfNoFiles(t *testing.T) {
-	for kind, mode := range map[string]fs.FileMode{
-		"a folder": fs.ModeDir, "a named pipe": fs.ModeNamedPipe, "a socket": fs.ModeSocket,
-		"a device": fs.ModeDevice | fs.ModeCharDevice, "something else": fs.ModeIrregular,
-	} {
-		for _, name := range []string{"system.md", "examples.jsonl"} {
-			_, err := New(newClient(t, &fake{}), Options{Prompt: unopened{fstest.MapFS{name: {Data: []byte("x"), Mode: mode}}, t}})
-			assert.EqualError(t, err, "llm: prompt: "+name+" is "+kind+", not a regular file")
-		}
-	}
-}
-
-// TestPromptsThatLinkToNothing: a file that was meant to be there does not give way to the built-in one.
-func TestPromptsThatLinkToNothing(t *testing.T) {
-	link := &fstest.MapFile{Data: []byte("gone"), Mode: fs.ModeSymlink | 0o777}
-	rules := &fstest.MapFile{Data: []byte("Judge like this.")}
-	for _, fsys := range []fstest.MapFS{{"examples.jsonl": link, "system.md": rules}, {"examples.jsonl": link}} {
-		_, err := New(newClient(t, &fake{}), Options{Prompt: fsys})
-		assert.EqualError(t, err, "llm: prompt: examples.jsonl is a link to a file that is not there")
-	}
-	s, err := system(fstest.MapFS{"system.md": {Data: []byte("real.md"), Mode: fs.ModeSymlink | 0o777}, "real.md": rules})
-	require.NoError(t, err)
-	assert.Contains(t, s, "Judge like this.")
-}
-
-// unopened is a file system that opens nothing but what is not there.
-type unopened struct {
-	fstest.MapFS
-	t *testing.T
-}
-
-func (u unopened) Open(name string) (fs.File, error) {
-	if _, ok := u.MapFS[name]; ok {
-		u.t.Error(name + " was opened")
-	}
-	return u.MapFS.Open(name)
-}
-
-func FuzzExamples(f *testing.F) {
+func FuzzExample(f *testing.F) {
 	raw, err := fs.ReadFile(Prompt(), "examples.jsonl")
 	if err != nil {
 		f.Fatal(err)
@@ -157,22 +137,15 @@ func FuzzExamples(f *testing.F) {
 	for line := range strings.Lines(string(raw)) {
 		f.Add(line)
 	}
-	f.Add(`{"input":{"text":"x"},"answer":{"type":"status","confidence":1e0,"coaching_message":"\u0000"}}`)
-	f.Fuzz(func(t *testing.T, lines string) {
-		examples, err := parseExamples("x", lines)
+	f.Fuzz(func(t *testing.T, line string) {
+		e, err := parseExample(line)
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "prompt: x:") {
-				t.Fatalf("%v names no line", err)
-			}
 			return
 		}
-		for _, e := range examples {
-			s := e.String()
-			i := strings.LastIndex(s, "\nanswer: ")
-			v, err := Parse(s[i+1:])
-			if err != nil || v.Type != e.Answer.Type || v.Confidence != *e.Answer.Confidence {
-				t.Fatalf("%q: %+v, %v", s, v, err)
-			}
+		s := e.String()
+		v, err := parse(s[strings.LastIndex(s, "\nanswer: ")+1:])
+		if err != nil || v.Type != e.Answer.Type || v.Confidence != *e.Answer.Confidence {
+			t.Fatalf("%q: %+v, %v", s, v, err)
 		}
 	})
 }

@@ -2,91 +2,80 @@ package llm
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
-
-// Verdict is what a model answered.
-type Verdict struct {
-	Type            classify.OutputType
-	Confidence      float64 // 0 to 1
-	Reason          string  // on one line, at most 200 characters; for people
-	CoachingMessage string  // at most 1,000 characters; only with a status
-}
 
 const (
-	maxReason   = 200
-	maxCoaching = 1000
+	maxReason   = 200  // characters
+	maxCoaching = 1000 // characters
 )
 
-// Parse reads a verdict from what a model wrote, by the last complete JSON object in it that has a type, whatever stands
-// around that; an object inside another one, be that half of one, is no verdict.
-//
-//   - type, in any case, must be one of the five; anything else is a [ParseError], the only error;
-//   - confidence is clamped to 0 and 1; a number in a string counts as one; missing or anything else, NaN too, is 0.5;
-//   - a reason that is missing or no string is empty;
-//   - a coaching message that is missing, null, no string, blank, a dash or a word for nothing ("null", "nil", "none",
-//     "N/A", in any case) is none, and so is one beside another type than status;
-//   - of a key that stands there twice the last value counts, other keys are ignored.
-//
-// Control characters and what is invisible are taken out of both texts.
-func Parse(content string) (Verdict, error) {
-	object, ok := lastObject(content, typed)
-	if !ok {
-		return Verdict{}, ParseError{"no JSON object in it"}
+// hasType reports whether an object has a type, even a wrong one: then it is meant as the verdict.
+func hasType(object json.RawMessage) bool {
+	var o struct{ Type any }
+	text, ok := "", false
+	if json.Unmarshal(object, &o) == nil {
+		text, ok = o.Type.(string)
 	}
-	return parseVerdict(object)
+	return ok && strings.TrimSpace(text) != ""
 }
 
-// typed reports whether an object has a type, be it a wrong one.
-func typed(object json.RawMessage) bool {
-	return strings.TrimSpace(text(fields(object)["type"])) != ""
-}
-
-func parseVerdict(object json.RawMessage) (Verdict, error) {
-	var fields map[string]json.RawMessage
+// parseVerdict reads the verdict that a model wrote.
+//
+//   - The type, in any letter case, must be one of the five. Anything else is an error.
+//   - The confidence is clamped to 0 and 1. A number in a string counts. Anything else, and none, is 0.5.
+//   - A reason that is missing or not a string is empty.
+//   - A coaching message counts only with a status. Null, a blank and a word for nothing are none.
+//   - A status is a rejected completion if the model says so, or coaches. It need not coach.
+//
+// Both texts are cleaned of what cannot be seen and of secrets, and bounded.
+func parseVerdict(object json.RawMessage) (classify.Result, error) {
+	var fields struct {
+		Type, Confidence, Reason any
+		Rejected                 any
+		CoachingMessage          any `json:"coaching_message"`
+	}
 	if err := json.Unmarshal(object, &fields); err != nil {
-		return Verdict{}, ParseError{"no JSON object in it"}
+		return classify.Result{}, errors.New("it is not a JSON object")
 	}
-	v := Verdict{
-		Type:       classify.OutputType(strings.ToLower(strings.TrimSpace(text(fields["type"])))),
-		Confidence: confidence(fields["confidence"]),
-		Reason:     line(text(fields["reason"]), maxReason),
+	text := func(v any) string { s, _ := v.(string); return plaintext.Redact(s) }
+	r := classify.Result{
+		Type:       classify.OutputType(strings.ToLower(strings.TrimSpace(text(fields.Type)))),
+		Confidence: confidence(fields.Confidence),
+		Reason:     plaintext.Line(text(fields.Reason), maxReason),
+		Source:     "llm",
 	}
-	if !v.Type.Valid() {
-		return Verdict{}, ParseError{"its type is none of the five"}
+	if !r.Type.Valid() {
+		return classify.Result{}, errors.New("its type is not one of the five")
 	}
-	if v.Type == classify.Status {
-		v.CoachingMessage = coaching(text(fields["coaching_message"]))
+	if r.Type == classify.Status {
+		r.CoachingMessage = coaching(text(fields.CoachingMessage))
+		r.WasRejectedCompletion = fields.Rejected == true || r.CoachingMessage != ""
 	}
-	return v, nil
+	return r, nil
 }
 
-// text is a JSON string, or "".
-func text(raw json.RawMessage) (s string) {
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
+func confidence(v any) float64 {
+	f, ok := v.(float64)
+	if s, isText := v.(string); isText {
+		var err error
+		f, err = strconv.ParseFloat(strings.TrimSpace(s), 64)
+		ok = err == nil || errors.Is(err, strconv.ErrRange)
 	}
-	return s
-}
-
-func confidence(raw json.RawMessage) float64 {
-	s := string(raw)
-	if t := text(raw); t != "" {
-		s = strings.TrimSpace(t)
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if math.IsNaN(f) || math.IsInf(f, 0) == (err == nil) { // what is out of float64's range is out of ours too
+	if !ok || math.IsNaN(f) {
 		return 0.5
 	}
 	return min(max(f, 0), 1)
 }
 
 func coaching(s string) string {
-	s = strings.TrimSpace(short(strings.TrimSpace(clean(s)), maxCoaching))
+	s = strings.TrimSpace(plaintext.Cut(strings.TrimSpace(plaintext.Clean(s)), maxCoaching))
 	switch strings.ToLower(strings.Trim(s, " \t\n\"'`.()[]<>")) {
 	case "", "null", "nil", "none", "n/a", "na", "-", "--", "–", "—":
 		return ""

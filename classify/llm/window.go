@@ -1,132 +1,166 @@
 package llm
 
 import (
-	"strconv"
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
-// maxWindow is how many characters of an output the judge sees at most.
-const maxWindow = 2400
+// maxWindow is how much of an output the judge sees. The unit is a character of ASCII, which takes about a quarter of a
+// token; other letters count double, and ideographs threefold, as they take more tokens.
+const maxWindow = 3600
 
-const maxMark = 50 // characters of the mark of a cut, which count
+// The parts of a text that is too long: its head, its end, and between them the lines with the weightiest signals.
+const (
+	headShare = maxWindow * 15 / 100
+	tailShare = maxWindow * 45 / 100
+	maxAround = 300 // units of one line around a signal
+	maxGap    = 80  // bytes between two shown parts that are shown as well
+)
 
-// window is what is shown of a text: all of it, or its head and its longer tail.
-type window struct {
-	head, tail string
-	from, to   int // bytes of the text that are left out
-	left       int // characters left out; 0 is none
+func units(r rune) int {
+	switch {
+	case r < utf8.RuneSelf:
+		return 1
+	case r < 0x2e80: // the first ideographic character
+		return 2
+	}
+	return 3
 }
 
-// windowOf shows a text of up to max characters whole. Of a longer one it shows the head, less than a third of them, and the
-// tail, both cut at line boundaries where one is near, at rune boundaries otherwise. Blanks at the ends of a text that is
-// cut do not count.
-func windowOf(text string, max int) window {
-	total := utf8.RuneCountInString(text)
-	if total <= max {
-		return window{tail: text}
+func size(s string) (n int) {
+	for _, r := range s {
+		n += units(r)
 	}
-	start := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
-	end := len(strings.TrimRightFunc(text, unicode.IsSpace))
-	if start >= end || utf8.RuneCountInString(text[start:end]) <= max {
-		return window{tail: strings.TrimSpace(text)}
+	return n
+}
+
+// span is a part of a text, in bytes.
+type span struct{ from, to int }
+
+// window returns what the judge sees of a cleaned text: all of it, if it fits. Of a longer text it sees the head, the
+// end, and the lines in which signals are: evidence, questions, claims, blockers, failures and gaps, the weightiest
+// first. Each part that is left out is marked.
+func window(text string, find func(string) []classify.Signal) string {
+	text = strings.TrimFunc(text, unicode.IsSpace)
+	if len(text) <= maxWindow || size(text) <= maxWindow {
+		return text
 	}
-	if max -= maxMark; max < 0 {
-		max = 0
-	}
-	from := start + runes(text[start:end], max*3/10)
-	to := end - lastRunes(text[start:end], max-max*3/10)
-	if i := strings.LastIndexByte(text[start:from], '\n') + 1; 2*i >= from-start {
-		from = start + i
-	}
-	if text[to-1] != '\n' {
-		if i := strings.IndexByte(text[to:end], '\n') + 1; i > 0 && 3*i <= end-to {
-			to += i
+	head := lineEnd(text, prefix(text, headShare))
+	tail := lineStart(text, len(text)-suffix(text, tailShare))
+	shown := []span{{0, head}, {tail, len(text)}}
+	left := maxWindow - size(text[:head]) - size(text[tail:])
+	for _, s := range ranked(find(text), text) {
+		part := around(text, s)
+		if slices.ContainsFunc(shown, func(k span) bool { return k.from <= part.from && part.to <= k.to }) {
+			continue
+		}
+		if n := size(text[part.from:part.to]); n <= left {
+			left -= n
+			shown = append(shown, part)
 		}
 	}
-	w := window{head: text[start:from], tail: text[to:end], from: from, to: to}
-	w.left = total - utf8.RuneCountInString(w.head) - utf8.RuneCountInString(w.tail)
-	return w
+	return joined(text, shown)
 }
 
-// String is the window with its cut marked.
-func (w window) String() string {
-	if w.left == 0 {
-		return w.tail
+// ranked orders the signals that a judge needs: each kind's weightiest before any second one, so that many of one kind
+// hide no other.
+func ranked(signals []classify.Signal, text string) []classify.Signal {
+	order := []classify.SignalKind{
+		classify.SignalEvidence, classify.SignalQuestion, classify.SignalBlocker, classify.SignalFailure,
+		classify.SignalClaim, classify.SignalGap, classify.SignalHedge, classify.SignalProgress,
 	}
-	head := w.head
-	if head != "" && !strings.HasSuffix(head, "\n") {
-		head += "\n"
+	signals = slices.DeleteFunc(slices.Clone(signals), func(s classify.Signal) bool {
+		return !slices.Contains(order, s.Kind) || s.Start < 0 || s.Start >= s.End || s.End > len(text)
+	})
+	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+	place := make(map[classify.SignalKind]int)
+	rank := make(map[classify.Signal]int)
+	for _, s := range signals {
+		if _, ok := rank[s]; !ok {
+			rank[s] = place[s.Kind]*len(order) + slices.Index(order, s.Kind)
+			place[s.Kind]++
+		}
 	}
-	return head + "[… " + strconv.Itoa(w.left) + " characters left out …]\n" + w.tail
+	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(rank[a], rank[b]) })
+	return signals
 }
 
-// runes returns how many bytes the first n runes of s have.
-func runes(s string, n int) int {
-	for i := range s {
-		if n == 0 {
+// around returns the line of a signal, or what is near it in a very long line.
+func around(text string, s classify.Signal) span {
+	from := strings.LastIndexByte(text[:s.Start], '\n') + 1
+	to := len(text)
+	if i := strings.IndexByte(text[s.End:], '\n'); i >= 0 {
+		to = s.End + i
+	}
+	if size(text[from:to]) > maxAround {
+		from = max(from, s.Start-suffix(text[:s.Start], maxAround/3))
+		to = min(to, s.Start+prefix(text[s.Start:], maxAround*2/3))
+	}
+	return span{from, to}
+}
+
+// joined writes the parts in order, with a mark for each part that is left out.
+func joined(text string, shown []span) string {
+	slices.SortFunc(shown, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	merged := shown[:1]
+	for _, s := range shown[1:] {
+		if last := &merged[len(merged)-1]; s.from <= last.to+maxGap {
+			last.to = max(last.to, s.to)
+		} else {
+			merged = append(merged, s)
+		}
+	}
+	var b strings.Builder
+	for i, s := range merged {
+		if i > 0 {
+			n := utf8.RuneCountInString(text[merged[i-1].to:s.from])
+			fmt.Fprintf(&b, "\n[… %d characters left out …]\n", n)
+		}
+		b.WriteString(strings.Trim(text[s.from:s.to], "\n"))
+	}
+	return b.String()
+}
+
+// prefix returns how many bytes the beginning of s has that takes at most max units.
+func prefix(s string, max int) int {
+	for i, r := range s {
+		if max -= units(r); max < 0 {
 			return i
 		}
-		n--
 	}
 	return len(s)
 }
 
-// lastRunes returns how many bytes the last n runes of s have.
-func lastRunes(s string, n int) int {
+// suffix returns how many bytes the end of s has that takes at most max units.
+func suffix(s string, max int) int {
 	i := len(s)
-	for ; n > 0 && i > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(s[:i])
-		i -= size
+	for i > 0 {
+		r, n := utf8.DecodeLastRuneInString(s[:i])
+		if max -= units(r); max < 0 {
+			break
+		}
+		i -= n
 	}
 	return len(s) - i
 }
 
-// clean makes text fit to be shown to a judge: valid UTF-8, line ends as \n, no control characters but \n and \t, nothing
-// invisible or bidirectional.
-func clean(s string) string {
-	if fit(s) {
-		return s
+// lineEnd returns the end of the line before at, if it is near; lineStart the start of the line after it.
+func lineEnd(text string, at int) int {
+	if i := strings.LastIndexByte(text[:at], '\n'); i >= at/2 {
+		return i
 	}
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		if r == '\r' {
-			return '\n'
-		}
-		if hidden(r) {
-			return -1
-		}
-		return r
-	}, s)
+	return at
 }
 
-func fit(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, hidden)
-}
-
-func hidden(r rune) bool {
-	if r < 0x7f {
-		return r < ' ' && r != '\n' && r != '\t'
+func lineStart(text string, at int) int {
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 && i+1 <= (len(text)-at)/3 {
+		return at + i + 1
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
-}
-
-// line is clean on one line, of at most max characters: what is longer ends with "…", which counts.
-func line(s string, max int) string {
-	if n := max * 8; len(s) > n { // enough for max characters, or for so much blank that nobody misses the rest
-		s = s[:n]
-	}
-	return short(strings.Join(strings.Fields(clean(s)), " "), max)
-}
-
-// short cuts s to at most max characters, the "…" at its end included.
-func short(s string, max int) string {
-	if utf8.RuneCountInString(s) <= max {
-		return s
-	}
-	if max < 1 {
-		return ""
-	}
-	return strings.TrimRightFunc(s[:runes(s, max-1)], unicode.IsSpace) + "…"
+	return at
 }

@@ -91,16 +91,18 @@ func (m mostContinues) policy() int {
 	return int(m)
 }
 
-// patience is a flag that takes how long an LLM is waited for.
+// patience is a flag that takes how long an LLM is waited for; 0 is the default.
 type patience time.Duration
 
-const (
-	usualPatience = patience(10 * time.Second) // as of a client of package llm that is not told
-	mostPatience  = patience(10 * time.Minute)
-)
+const mostPatience = patience(10 * time.Minute)
 
-func (p *patience) String() string { return time.Duration(*p).String() }
-func (p *patience) Type() string   { return "TIME" }
+func (p *patience) String() string {
+	if *p == 0 {
+		return ""
+	}
+	return time.Duration(*p).String()
+}
+func (p *patience) Type() string { return "TIME" }
 
 func (p *patience) Set(s string) error {
 	d, err := time.ParseDuration(s)

@@ -212,7 +212,7 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 		hint := fmt.Sprintf("a host waits %d seconds for a hook, so give the LLM at most %v", hookSeconds, time.Duration(hookPatience))
 		return h, misuse(hint, "--timeout %s is too long for a hook", &judging.llm.timeout)
 	}
-	if judging.useLLM {
+	if judging.asks() {
 		if _, err := judging.classifier(cmd.Context(), nil); err != nil {
 			complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", err))
 		}

@@ -105,7 +105,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	if err := o.judging.check(); err != nil {
 		return err
 	}
-	if !o.judging.useLLM {
+	if !o.judging.asks() {
 		switch {
 		case o.yes:
 			return misuse("leave --yes out, or add --llm", "--yes answers a question that only --llm asks")
@@ -138,7 +138,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	name := "heuristic"
 	bar := newBar(stderr)
 	bar.unit = " KiB"
-	if o.judging.useLLM {
+	if o.judging.asks() {
 		name = "llm " + o.judging.llm.modelName()
 		if err := o.agreed(ctx, found, &r, bar, cmd.InOrStdin(), stderr, t); err != nil {
 			return err

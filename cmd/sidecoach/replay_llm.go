@@ -5,19 +5,21 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/llm"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// sent is how many outputs the LLM is known to have been asked about, so that none is sent twice: resumed sessions begin with
-// a copy of what came before.
+// sent is how many outputs are counted once in an estimate: resumed sessions begin with a copy of what came before.
 const sent = 10_000
 
 // patient returns a judge for many decisions, which after some failures in a row is not asked any more for a while.
@@ -27,7 +29,8 @@ func (o *judging) patient(heuristic *classify.Heuristic) (*llm.Classifier, error
 		return nil, err
 	}
 	cfg.NoBreaker = false
-	judge, _, err := o.llm.judge(cfg, heuristic, sent)
+	cfg.Cache = &memoryCache{} // resumed sessions begin with a copy of what came before
+	judge, _, err := o.llm.judge(cfg, heuristic)
 	return judge, err
 }
 
@@ -42,7 +45,7 @@ const longestWait = 2 * time.Minute
 
 func (o obliging) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
 	r, err := o.Classifier.Classify(ctx, in)
-	busy, ok := errors.AsType[llm.StatusError](err)
+	busy, ok := errors.AsType[*llm.Error](err)
 	if !ok || busy.RetryAfter <= 0 || busy.RetryAfter > longestWait {
 		return r, err
 	}
@@ -132,12 +135,12 @@ func estimated(ctx context.Context, found oldSessions, r replay, judge *llm.Clas
 	r.labelled = nil
 	r.classifier = asked{r.classifier, func(in classify.Input) {
 		e.outputs++
-		tokens := judge.Tokens(in)
-		_, user := judge.Messages(in)
-		key := sha256.Sum256([]byte(user))
-		if tokens == 0 || seen[key] {
+		request := judge.Request(in)
+		key := sha256.Sum256([]byte(request.User))
+		if plaintext.IsBlank(in.Text) || seen[key] {
 			return
 		}
+		tokens := (len(request.System) + len(request.User) + len(request.Schema)) / 4
 		if len(seen) < sent {
 			seen[key] = true
 		}
@@ -190,3 +193,18 @@ func (silent) pause(replayPause) error     { return nil }
 func (silent) session(replaySession) error { return nil }
 func (silent) fault(replayFault) error     { return nil }
 func (silent) total(replayTotal) error     { return nil }
+
+// memoryCache keeps the answers of this process.
+type memoryCache struct{ answers sync.Map }
+
+func (m *memoryCache) Load(_ context.Context, r llm.Request) (llm.Answer, error) {
+	if object, ok := m.answers.Load(r.Key()); ok {
+		return llm.Answer{Object: object.(json.RawMessage), Usage: classify.Usage{Model: r.Model}}, nil
+	}
+	return llm.Answer{}, llm.ErrNotCached
+}
+
+func (m *memoryCache) Store(_ context.Context, r llm.Request, a llm.Answer) error {
+	m.answers.Store(r.Key(), a.Object)
+	return nil
+}

@@ -144,7 +144,7 @@ func TestObliging(t *testing.T) {
 					if calls++; calls == 2 {
 						return classify.Result{Type: classify.Status}, nil
 					}
-					return classify.Result{}, fmt.Errorf("wrapped: %w", llm.StatusError{Code: 429, RetryAfter: tt.after})
+					return classify.Result{}, fmt.Errorf("wrapped: %w", &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: tt.after})
 				}),
 				func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
 			}

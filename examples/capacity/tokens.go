@@ -8,6 +8,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
 	"github.com/sidecoach/sidecoach/classify/llm"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // usage is what asking an LLM takes, of all the cases together.
@@ -37,12 +38,16 @@ func tokens(ctx context.Context, cases []evaluate.Case, certain float64) (usage,
 	if err != nil {
 		return u, err
 	}
-	u.fixed = judge.Tokens(classify.Input{Text: "."}) - 1
+	tokens := func(in classify.Input) int { // a token has about four bytes
+		r := judge.Request(in)
+		return (len(r.System) + len(r.User) + len(r.Schema)) / 4
+	}
+	u.fixed = tokens(classify.Input{Text: "."}) - 1
 	for _, c := range cases {
-		sent := judge.Tokens(c.Input)
-		if sent == 0 {
+		if plaintext.IsBlank(c.Input.Text) {
 			continue // there is nothing to judge in it
 		}
+		sent := tokens(c.Input)
 		u.each.calls, u.each.variable = u.each.calls+1, u.each.variable+sent-u.fixed
 
 		unsure := false

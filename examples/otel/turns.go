@@ -40,7 +40,8 @@ var verified = autocontinue.Verification{Status: autocontinue.Verified, Note: "g
 // turns has one for each way that a turn can go.
 var turns = []turn{
 	{"Fix the login redirect", []pause{{text: hollow}, {text: shown, found: verified}}},
-	{"Fix the login redirect, please", []pause{{text: hollow}, {text: hollow}, {text: hollow}}}, // insists until it has stalled
+	// insists until it has stalled
+	{"Fix the login redirect, please", []pause{{text: hollow}, {text: hollow}, {text: hollow}}},
 	{"Move the store to SQLite", []pause{
 		{text: "I'm reading the store package now. Next I'll write the migration."},
 		{text: "The migration is written. Now I'm porting the queries, then the tests."},
@@ -51,18 +52,22 @@ var turns = []turn{
 		{text: "I'm looking at the hot paths now. Next I'll measure them."},
 		{text: "There are two ways to do this. Should I use an LRU cache, or a time to live for each entry?"},
 	}},
-	{"Publish the package", []pause{{text: "I can't publish: the registry answers 403, and I have no token for it. Please give me one with write access."}}},
+	{"Publish the package",
+		[]pause{{text: "I can't publish: the registry answers 403, and I have no token for it. Please give me one with write access."}}},
 	{"Run the migration", []pause{{text: "Error: context length exceeded", failed: true}}},
 	{"Fix the build", []pause{{text: shown, found: verified}, {text: shown, report: "callback"}}},
 	{"Fix the build again", []pause{{text: shown, found: verified}, {text: shown, report: "again"}}},
 	{"Rename the store", []pause{
-		{text: pretends, found: autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "go build fails: undefined: NewStore"}},
+		{text: pretends, found: autocontinue.Verification{Status: autocontinue.Rejected,
+			Feedback: "go build fails: undefined: NewStore"}},
 		{text: shown, found: verified},
 	}},
 	{"Tidy up", []pause{{text: shown, blind: errors.New("git is not installed")}}},
 	{"Change the handler", []pause{{text: unclear}}},
-	{"Change the other handler", []pause{{text: unclear, model: llm.StatusError{Code: 429}}}},
-	{"Change all handlers", []pause{{text: unclear, model: llm.ParseError{Why: "no JSON object"}}}},
+	{"Change the other handler", []pause{{text: unclear, model: &llm.Error{Kind: llm.Rejected, Status: 429,
+		Why: "the endpoint answered 429 Too Many Requests"}}}},
+	{"Change all handlers", []pause{{text: unclear, model: &llm.Error{Kind: llm.Unparseable,
+		Why: "unparseable answer: no JSON object in it"}}}},
 	{"Follow the plan", []pause{{text: hollow, plan: "gone.md"}}},
 	{"Plan the work", []pause{{text: "I'm going through the open issues now.", hold: "plan mode"}}},
 	{"Fix the flaky test", []pause{{text: shown, races: 3, found: verified}}},

@@ -79,7 +79,7 @@ func errorCode(err error) string {
 
 // failures are how the texts in classify.Result.Fallback begin, from the more special to the more general.
 var failures = []struct{ prefix, code string }{
-	{"llm: the endpoint failed too often in a row", "circuit_open"},
+	{"llm: too many calls failed in a row", "circuit_open"},
 	{"llm: no answer in time", "timeout"},
 	{"llm: the endpoint answered 200 ", "reported"},
 	{"llm: the endpoint answered 429", "status_429"},
@@ -88,11 +88,10 @@ var failures = []struct{ prefix, code string }{
 	{"llm: the endpoint answered ", "status_other"},
 	{"llm: no answer: ", "connection"},
 	{"llm: the model refused", "refusal"},
-	{"llm: the answer has no choices", "no_choice"},
 	{"llm: the answer was cut off", "length"},
 	{"llm: a content filter", "content_filter"},
-	{"llm: the answer is larger", "size"},
 	{"llm: unparseable answer", "unparseable"},
+	{"llm: cannot run ", "program"},
 	{"not one of the five output types", "invalid_verdict"},
 	{"confidence ", "invalid_verdict"},
 	{"a rejected completion of type ", "invalid_verdict"},

@@ -17,6 +17,11 @@ import (
 	"github.com/sidecoach/sidecoach/coach"
 )
 
+// answered is the error of an HTTP status.
+func answered(status int) error {
+	return &llm.Error{Kind: llm.Rejected, Status: status, Why: fmt.Sprintf("the endpoint answered %d", status)}
+}
+
 // Each error of classify/llm, by the words that a fallback keeps of it.
 func TestFallbackCodes(t *testing.T) {
 	heuristic, err := classify.NewHeuristic()
@@ -30,18 +35,17 @@ func TestFallbackCodes(t *testing.T) {
 		err  error
 		want string
 	}{
-		{err: llm.StatusError{Code: 429}, want: "status_429"},
-		{err: llm.StatusError{Code: 401}, want: "status_4xx"},
-		{err: llm.StatusError{Code: 503}, want: "status_5xx"},
-		{err: llm.StatusError{Code: 302}, want: "status_other"},
-		{err: llm.ReportedError{}, want: "reported"},
-		{err: llm.RefusalError{}, want: "refusal"},
-		{err: llm.NoChoiceError{}, want: "no_choice"},
-		{err: llm.LengthError{}, want: "length"},
-		{err: llm.FilterError{}, want: "content_filter"},
-		{err: llm.SizeError{}, want: "size"},
-		{err: llm.ParseError{Why: "no JSON object"}, want: "unparseable"},
-		{err: llm.ConnectionError{Err: syscall.ECONNREFUSED}, want: "connection"},
+		{err: answered(429), want: "status_429"},
+		{err: answered(401), want: "status_4xx"},
+		{err: answered(503), want: "status_5xx"},
+		{err: answered(302), want: "status_other"},
+		{err: &llm.Error{Why: "the endpoint answered 200 with an error"}, want: "reported"},
+		{err: &llm.Error{Why: "the model refused to answer"}, want: "refusal"},
+		{err: &llm.Error{Why: "the answer was cut off at the limit of tokens"}, want: "length"},
+		{err: &llm.Error{Why: "a content filter withheld the answer"}, want: "content_filter"},
+		{err: &llm.Error{Why: "unparseable answer: no JSON object in it"}, want: "unparseable"},
+		{err: &llm.Error{Why: "no answer: connection refused", Err: syscall.ECONNREFUSED}, want: "connection"},
+		{err: &llm.Error{Why: "cannot run claude: executable file not found in $PATH"}, want: "program"},
 		{err: fmt.Errorf("%w for another 30s", llm.ErrOpen), want: "circuit_open"},
 		{err: fmt.Errorf("llm: no answer in time: %w", context.DeadlineExceeded), want: "timeout"},
 		{err: fmt.Errorf("llm: given up: %w", context.Canceled), want: "canceled"},
@@ -52,7 +56,10 @@ func TestFallbackCodes(t *testing.T) {
 		{says: both, want: "invalid_verdict"},
 	} {
 		t.Run(fmt.Sprint(tt.err, tt.says.Type), func(t *testing.T) {
-			judge := classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) { return tt.says, tt.err })
+			judge := classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+				return tt.says,
+					tt.err
+			})
 			l := newLoop(t, autocontinue.Config{Classifier: classify.Fallback(judge, heuristic)})
 			_, err := l.Handle(t.Context(), autocontinue.Output{Session: "s", Text: "I am looking into the parser now."})
 			require.NoError(t, err)
@@ -76,7 +83,8 @@ func TestUsage(t *testing.T) {
 	l := newLoop(t, autocontinue.Config{})
 	r := completion
 	r.Source = "llm"
-	r.Usage = &classify.Usage{Model: "judge-1-0613", PromptTokens: 1800, CachedTokens: 1200, CompletionTokens: 90, Latency: 2_500_000_000, Attempts: 2}
+	r.Usage = &classify.Usage{Model: "judge-1-0613", PromptTokens: 1800, CachedTokens: 1200, CompletionTokens: 90,
+		Latency: 2_500_000_000, Attempts: 2}
 	l.handle(t, r, autocontinue.Output{ID: "1", Text: "x"})
 	want := func(more ...string) m {
 		all := m{"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "judge-1"}
@@ -94,7 +102,8 @@ func TestUsage(t *testing.T) {
 	check()
 	a := attrs(l.span(t, "sidecoach.handle").Attributes())
 	assert.Equal(t, []any{int64(1800), int64(1200), int64(90), "judge-1-0613", "judge-1"},
-		[]any{a["gen_ai.usage.input_tokens"], a["gen_ai.usage.cache_read.input_tokens"], a["gen_ai.usage.output_tokens"], a["gen_ai.response.model"], a["gen_ai.request.model"]})
+		[]any{a["gen_ai.usage.input_tokens"], a["gen_ai.usage.cache_read.input_tokens"], a["gen_ai.usage.output_tokens"],
+			a["gen_ai.response.model"], a["gen_ai.request.model"]})
 
 	l.handle(t, r, autocontinue.Output{ID: "1", Text: "x"}) // a replay
 	r.Usage = &classify.Usage{Model: "judge-1-0613"}        // from the cache
@@ -106,7 +115,8 @@ func TestUsage(t *testing.T) {
 func TestUsageOfADecisionThatFailed(t *testing.T) {
 	l := newLoop(t, autocontinue.Config{Store: &failingStore{err: autocontinue.ErrConflict}})
 	r := completion
-	r.Usage, r.Fallback = &classify.Usage{PromptTokens: 1800, CompletionTokens: 90, Attempts: 1}, "llm: the model refused to answer"
+	r.Usage, r.Fallback = &classify.Usage{PromptTokens: 1800, CompletionTokens: 90, Attempts: 1},
+		"llm: the model refused to answer"
 	l.says = func(context.Context, classify.Input) (classify.Result, error) { return r, nil }
 	_, err := l.Handle(t.Context(), autocontinue.Output{Session: "s", Text: "x"})
 	require.ErrorIs(t, err, autocontinue.ErrConflict)
@@ -130,8 +140,9 @@ func TestMetricsHaveCodesOnly(t *testing.T) {
 		s := fmt.Sprint(secret, i)
 		e := autocontinue.Event{Session: s, Turn: s, Run: s, OutputID: s, Preview: s}
 		e.Decision = autocontinue.Decision{
-			ID: s, Action: autocontinue.Action(i), Outcome: autocontinue.Outcome(s), Reason: autocontinue.Reason(s), Note: s, Message: s,
-			Tier: coach.Tier(s), Verified: s, Degraded: []string{s + ": " + s}, Attempt: i, Continues: i,
+			ID: s, Action: autocontinue.Action(i), Outcome: autocontinue.Outcome(s), Reason: autocontinue.Reason(s), Note: s,
+			Message: s,
+			Tier:    coach.Tier(s), Verified: s, Degraded: []string{s + ": " + s}, Attempt: i, Continues: i,
 			Result: classify.Result{Type: classify.OutputType(s), Reason: s, CoachingMessage: s, Source: s, Fallback: s,
 				Usage: &classify.Usage{Model: s, PromptTokens: 1, Attempts: 1}},
 		}
@@ -173,8 +184,10 @@ func TestNoTextIsExported(t *testing.T) {
 		return autocontinue.Verification{Status: autocontinue.Rejected, Feedback: words, Note: words}, nil
 	})})
 	r := completion
-	r.Reason, r.CoachingMessage, r.Signals = words, words, []classify.Signal{{Kind: classify.SignalClaim, Name: words, End: 9, Weight: 1}}
-	d := l.handle(t, r, autocontinue.Output{Text: words, Request: words, PlanFile: words, Phase: words, Evidence: []classify.Evidence{{Kind: words, Text: words}}})
+	r.Reason, r.CoachingMessage, r.Signals = words, words, []classify.Signal{{Kind: classify.SignalClaim, Name: words,
+		End: 9, Weight: 1}}
+	d := l.handle(t, r, autocontinue.Output{Text: words, Request: words, PlanFile: words, Phase: words,
+		Evidence: []classify.Evidence{{Kind: words, Text: words}}})
 	require.Contains(t, d.Message, words, "the coach quotes it")
 	for name, points := range l.collect(t) {
 		assert.NotContains(t, fmt.Sprint(points), words, name)
@@ -188,7 +201,8 @@ func TestNoTextIsExported(t *testing.T) {
 func TestSeriesOfADecisionAreBounded(t *testing.T) {
 	kinds := len(types) + 1 + 1 // a rejected status, and none
 	sources := 2 + 8 + 1
-	assert.Less(t, (len(reasons)+1)*kinds*sources+len(reasons)+1, 2000, "reasons decide the action and the outcome; what is replayed was not judged")
+	assert.Less(t, (len(reasons)+1)*kinds*sources+len(reasons)+1, 2000,
+		"reasons decide the action and the outcome; what is replayed was not judged")
 	_, err := New(Config{Sources: make([]string, 9)})
 	assert.ErrorContains(t, err, "at most 8")
 }

@@ -25,9 +25,11 @@ func TestUsageOfARealCall(t *testing.T) {
 			"usage":{"prompt_tokens":1700,"completion_tokens":40,"prompt_tokens_details":{"cached_tokens":1200}}}`, answer)
 	}))
 	defer server.Close()
-	client, err := llm.NewClient(llm.Config{Model: "judge-1", BaseURL: server.URL, Retries: -1})
+	client, err := llm.NewClient(llm.Config{
+		Model: "judge-1", BaseURL: server.URL, Retries: -1, Cache: &llm.DirCache{Dir: t.TempDir()},
+	})
 	require.NoError(t, err)
-	judge, err := llm.New(client, llm.Options{Cache: 10})
+	judge, err := llm.New(client, llm.Options{})
 	require.NoError(t, err)
 	heuristic, err := classify.NewHeuristic()
 	require.NoError(t, err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -107,23 +106,18 @@ func modelError(err error) error {
 		return nil
 	}
 	kind, delay := ErrModel, time.Duration(0)
-	var (
-		status  llm.StatusError
-		explain interface{ Explain() string }
-	)
+	var failure *llm.Error
 	switch {
-	case errors.As(err, &status):
-		delay = status.RetryAfter
-		if c := status.Code; c < 500 && c != http.StatusRequestTimeout && c != http.StatusConflict && c != http.StatusTooManyRequests {
-			kind = ErrRejected
-		}
 	case errors.Is(err, llm.ErrOpen):
 		delay = 30 * time.Second // that long the breaker stays open
-	case errors.As(err, &explain):
-		kind = ErrRejected
-	case errors.As(err, new(llm.RefusalError)), errors.As(err, new(llm.FilterError)), errors.As(err, new(llm.LengthError)),
-		errors.As(err, new(llm.SizeError)), errors.As(err, new(llm.ParseError)), errors.As(err, new(llm.NoChoiceError)):
+	case !errors.As(err, &failure) || failure.Temporary():
+		if failure != nil {
+			delay = failure.RetryAfter
+		}
+	case failure.Kind == llm.Refused || failure.Kind == llm.Unparseable:
 		kind = ErrNoVerdict
+	default:
+		kind = ErrRejected
 	}
 	return temporal.NewApplicationErrorWithOptions(err.Error(), kind, temporal.ApplicationErrorOptions{
 		NonRetryable: kind != ErrModel, NextRetryDelay: delay,

@@ -1,0 +1,307 @@
+package llm
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// agent is how to put one question to the command line of a coding agent: one turn, without tools, hooks, MCP servers,
+// project settings and a session file. The login of a subscription stays in use. The flags are those of Claude Code
+// 2.1.197, Codex 0.169.0, Gemini CLI 0.61.0 and Copilot CLI 1.0.102.
+type agent struct {
+	program string
+	model   string // a small one; empty is the one that the user configured
+	prepare func(*run) error
+	read    func(stdout []byte) (reply, error)
+}
+
+var agents = map[string]agent{
+	"claude":  {"claude", "haiku", prepareClaude, readClaude},
+	"codex":   {"codex", "", prepareCodex, readCodex},
+	"gemini":  {"gemini", "flash", prepareGemini, readGemini},
+	"copilot": {"copilot", "", prepareCopilot, readOther},
+}
+
+// Agents returns the names of the agents whose command line can judge, sorted.
+func Agents() []string { return slices.Sorted(maps.Keys(agents)) }
+
+// prepareOther is for a program that is not an agent.
+func prepareOther(r *run) error {
+	r.stdin = r.call.System + "\n" + r.call.User
+	return nil
+}
+
+func readOther(stdout []byte) (reply, error) { return reply{text: string(stdout)}, nil }
+
+// prepareClaude keeps the user's settings, because they may say how to log in. Safe mode leaves out CLAUDE.md, hooks,
+// skills and plugins; --bare would ignore the login of a subscription.
+func prepareClaude(r *run) error {
+	system, err := r.file("system.md", r.call.System)
+	if err != nil {
+		return err
+	}
+	r.args = append(r.args, "-p", "--model", r.model, "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
+		"--no-session-persistence", "--settings", `{"disableAllHooks":true}`, "--system-prompt-file", system,
+		"--output-format", "json")
+	if r.call.Schema != nil {
+		r.args = append(r.args, "--json-schema", string(r.call.Schema))
+	}
+	r.env = []string{"CLAUDE_CODE_SAFE_MODE=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
+	if r.effort != "" {
+		r.args = append(r.args, "--effort", r.effort)
+	} else {
+		r.env = append(r.env, "MAX_THINKING_TOKENS=0")
+	}
+	r.stdin = r.call.User
+	return nil
+}
+
+func readClaude(stdout []byte) (reply, error) {
+	var out struct {
+		IsError          bool            `json:"is_error"`
+		Result           string          `json:"result"`
+		StructuredOutput json.RawMessage `json:"structured_output"`
+		Cost             float64         `json:"total_cost_usd"`
+		Usage            struct {
+			Input    int `json:"input_tokens"`
+			Creation int `json:"cache_creation_input_tokens"`
+			Read     int `json:"cache_read_input_tokens"`
+			Output   int `json:"output_tokens"`
+		} `json:"usage"`
+		Models map[string]any `json:"modelUsage"`
+	}
+	if json.Unmarshal(stdout, &out) != nil {
+		return reply{}, errors.New(lastLine(stdout))
+	}
+	r := reply{text: cmp.Or(string(out.StructuredOutput), out.Result), usage: classify.Usage{
+		Model: strings.Join(slices.Sorted(maps.Keys(out.Models)), "+"), CostUSD: out.Cost,
+		PromptTokens: out.Usage.Input + out.Usage.Creation + out.Usage.Read, CachedTokens: out.Usage.Read,
+		CompletionTokens: out.Usage.Output,
+	}}
+	if out.IsError {
+		return r, errors.New(out.Result)
+	}
+	return r, nil
+}
+
+// prepareCodex keeps the user's home, because a login with rotating tokens cannot be copied, and the user's
+// config.toml, because it may name the provider. What remains is the user's own AGENTS.md, and Codex's own
+// instructions, which a login of a subscription may insist on.
+func prepareCodex(r *run) error {
+	schema, err := r.file("schema.json", string(r.call.Schema))
+	if err != nil {
+		return err
+	}
+	r.args = append(r.args, "exec", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never",
+		"--json")
+	if r.call.Schema != nil {
+		r.args = append(r.args, "--output-schema", schema)
+	}
+	if r.model != "" {
+		r.args = append(r.args, "--model", r.model)
+	}
+	r.args = append(r.args, withoutServers(codexConfig())...)
+	for _, setting := range []string{
+		"features.hooks=false", "features.shell_tool=false", "features.unified_exec=false", "features.plugins=false",
+		"features.apps=false", "features.multi_agent=false", "features.image_generation=false", "features.view_image=false",
+		"features.goals=false", "features.sleep_tool=false", "notify=[]", `web_search="disabled"`, "project_doc_max_bytes=0",
+		"skills.include_instructions=false", "include_environment_context=false", "include_permissions_instructions=false",
+		"model_reasoning_effort=" + cmp.Or(r.effort, "low"),
+	} {
+		r.args = append(r.args, "-c", setting)
+	}
+	r.args = append(r.args, "-")
+	r.stdin = r.call.System + "\n" + r.call.User
+	return nil
+}
+
+// codexConfig is the user's config.toml, or nothing.
+func codexConfig() string {
+	home := os.Getenv("CODEX_HOME")
+	if home == "" {
+		user, _ := os.UserHomeDir()
+		home = filepath.Join(user, ".codex")
+	}
+	b, _ := os.ReadFile(filepath.Join(home, "config.toml"))
+	return string(b)
+}
+
+var codexServer = lazy(`(?m)^\s*(?:\[\s*)?mcp_servers\s*\.\s*([A-Za-z0-9_-]+)`)
+
+// withoutServers returns the arguments that switch off the MCP servers of a config.toml. If it names one in a form that
+// is not understood, the file as a whole is not used.
+func withoutServers(config string) (args []string) {
+	names := codexServer().FindAllStringSubmatch(config, -1)
+	for line := range strings.Lines(config) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(strings.TrimLeft(line, "[ \t\"'"), "mcp_servers") &&
+			!codexServer().MatchString(line) {
+			return []string{"--ignore-user-config"}
+		}
+	}
+	for _, m := range names {
+		if arg := "mcp_servers." + m[1] + ".enabled=false"; !slices.Contains(args, arg) {
+			args = append(args, "-c", arg)
+		}
+	}
+	return args
+}
+
+func readCodex(stdout []byte) (reply, error) {
+	var r reply
+	var failure string
+	for line := range bytes.Lines(stdout) {
+		var event struct {
+			Type    string
+			Message string
+			Error   struct{ Message string }
+			Item    struct{ Type, Text string }
+			Usage   struct {
+				Input  int `json:"input_tokens"`
+				Cached int `json:"cached_input_tokens"`
+				Output int `json:"output_tokens"`
+			}
+		}
+		if json.Unmarshal(line, &event) != nil {
+			continue
+		}
+		switch {
+		case event.Type == "item.completed" && event.Item.Type == "agent_message":
+			r.text = event.Item.Text
+		case event.Type == "turn.completed":
+			r.usage = classify.Usage{PromptTokens: event.Usage.Input, CachedTokens: event.Usage.Cached,
+				CompletionTokens: event.Usage.Output}
+		case event.Type == "error" || event.Type == "turn.failed":
+			failure = cmp.Or(event.Error.Message, event.Message, "it does not say why")
+		}
+	}
+	if failure != "" && r.text == "" {
+		return r, errors.New(failure)
+	}
+	return r, nil
+}
+
+// geminiSettings switches off what Gemini CLI has no flag for, and has it think little.
+const geminiSettings = `{
+  "security": {"auth": {"selectedType": TYPE}},
+  "general": {"disableAutoUpdate": true, "enableAutoUpdate": false},
+  "privacy": {"usageStatisticsEnabled": false},
+  "hooksConfig": {"enabled": false},
+  "skills": {"enabled": false},
+  "context": {"includeDirectoryTree": false},
+  "modelConfigs": {"customAliases": {
+    "chat-base-3": {"extends": "chat-base", "modelConfig": {"generateContentConfig": {
+      "temperature": 0, "thinkingConfig": {"thinkingLevel": "LOW"}}}},
+    "chat-base-2.5": {"extends": "chat-base", "modelConfig": {"generateContentConfig": {
+      "temperature": 0, "thinkingConfig": {"thinkingBudget": 512}}}}}}
+}`
+
+var geminiLogin = lazy(`"selectedType"\s*:\s*("[a-z-]+")`)
+
+// prepareGemini makes a home with a copy of the login, because no flag keeps Gemini CLI from writing a session file.
+func prepareGemini(r *run) error {
+	home := os.Getenv("GEMINI_CLI_HOME")
+	if home == "" {
+		home, _ = os.UserHomeDir()
+	}
+	settings, _ := os.ReadFile(filepath.Join(home, ".gemini", "settings.json"))
+	login := "null"
+	if m := geminiLogin().FindSubmatch(settings); m != nil {
+		login = string(m[1])
+	}
+	if _, err := r.file("home/.gemini/settings.json", strings.Replace(geminiSettings, "TYPE", login, 1)); err != nil {
+		return err
+	}
+	for _, name := range []string{"oauth_creds.json", "google_accounts.json", "gemini-credentials.json", "installation_id",
+		".env"} {
+		if err := r.copy(filepath.Join(home, ".gemini", name), "home/.gemini/"+name); err != nil {
+			return err
+		}
+	}
+	policy, err := r.file("policy.toml", "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n")
+	if err != nil {
+		return err
+	}
+	system, err := r.file("system.md", r.call.System)
+	if err != nil {
+		return err
+	}
+	r.env = []string{"GEMINI_CLI_HOME=" + filepath.Join(r.dir, "home"), "GEMINI_SYSTEM_MD=" + system}
+	r.args = append(r.args, "--model", r.model, "--output-format", "json", "--skip-trust", "--extensions", "none",
+		"--allowed-mcp-server-names", "none", "--policy", policy)
+	r.stdin = r.call.User
+	return nil
+}
+
+// copy copies a file of the user's, if it is there.
+func (r *run) copy(from, name string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return nil
+	}
+	_, err = r.file(name, string(b))
+	return err
+}
+
+func readGemini(stdout []byte) (reply, error) {
+	var out struct {
+		Response string
+		Error    struct{ Message string }
+		Stats    struct {
+			Models map[string]struct {
+				Tokens struct{ Prompt, Cached, Candidates, Thoughts int }
+			}
+		}
+	}
+	if json.Unmarshal(stdout, &out) != nil {
+		return reply{}, errors.New(lastLine(stdout))
+	}
+	r := reply{text: out.Response}
+	r.usage.Model = strings.Join(slices.Sorted(maps.Keys(out.Stats.Models)), "+")
+	for _, m := range out.Stats.Models {
+		r.usage.PromptTokens += m.Tokens.Prompt
+		r.usage.CachedTokens += m.Tokens.Cached
+		r.usage.CompletionTokens += m.Tokens.Candidates + m.Tokens.Thoughts
+	}
+	if out.Error.Message != "" {
+		return r, errors.New(out.Error.Message)
+	}
+	return r, nil
+}
+
+// prepareCopilot makes a home with a copy of the login, because no flag keeps Copilot CLI from writing a session file
+// and from starting the user's MCP servers. It has no structured output and no system prompt of ours.
+func prepareCopilot(r *run) error {
+	home := os.Getenv("COPILOT_HOME")
+	if home == "" {
+		user, _ := os.UserHomeDir()
+		home = filepath.Join(user, ".copilot")
+	}
+	if err := r.copy(filepath.Join(home, "config.json"), "home/config.json"); err != nil {
+		return err
+	}
+	r.env = []string{"COPILOT_HOME=" + filepath.Join(r.dir, "home"), "COPILOT_AUTO_UPDATE=false"}
+	r.args = append(r.args, "--silent", "--no-color", "--no-custom-instructions", "--disable-builtin-mcps",
+		"--no-ask-user", "--no-auto-update", "--no-remote", "--available-tools=none", "--stream", "off", "--log-level",
+		"none")
+	// Without a model Copilot CLI would take a large one. A provider of the user's own has only the user's model.
+	if r.model == "" && os.Getenv("COPILOT_MODEL") == "" && os.Getenv("COPILOT_PROVIDER_BASE_URL") == "" {
+		r.model = "gpt-5-mini"
+	}
+	if r.model != "" {
+		r.args = append(r.args, "--model", r.model)
+	}
+	if r.effort != "" {
+		r.args = append(r.args, "--reasoning-effort", r.effort)
+	}
+	r.stdin = r.call.System + "\n" + r.call.User
+	return nil
+}

@@ -1,0 +1,222 @@
+package llm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+// Command is a program that judges: the command line of an agent, which uses that agent's login, or any other program.
+// It runs in an empty folder. Its time is limited, and at the limit its whole process group ends.
+//
+// A program that is not an agent reads the prompt on its standard input and prints an answer. The last JSON object of
+// the answer counts.
+type Command struct {
+	Agent string   // one of [Agents]: its arguments are known
+	Args  []string // the program and its arguments; with Agent, they stand in for the name of the agent's program
+}
+
+// JudgeMark is the name of a variable in the environment of each program that judges. A process with this variable
+// judges nothing: otherwise a judge that pauses would be judged in turn.
+const JudgeMark = "SIDECOACH_JUDGE"
+
+func (c Command) isSet() bool { return c.Agent != "" || len(c.Args) > 0 }
+
+// Program returns the name of the program, to look for it.
+func (c Command) Program() string {
+	if len(c.Args) > 0 {
+		return c.Args[0]
+	}
+	return agents[c.Agent].program
+}
+
+// program is a transport that runs a Command.
+type program struct {
+	cfg   Config
+	agent agent
+}
+
+func newProgram(cfg Config) (*program, error) {
+	p := &program{cfg: cfg, agent: agent{prepare: prepareOther, read: readOther}}
+	if name := cfg.Command.Agent; name != "" {
+		known, ok := agents[name]
+		if !ok {
+			return nil, fmt.Errorf("no agent %q; the agents are %s", name, strings.Join(Agents(), ", "))
+		}
+		p.agent = known
+	}
+	if slices.Contains(cfg.Command.Args, "") && cfg.Command.Args[0] == "" {
+		return nil, errors.New("the name of the program is empty")
+	}
+	return p, nil
+}
+
+func (p *program) name() string {
+	return strings.Join(append([]string{p.cfg.Command.Agent}, p.cfg.Command.Args...), " ")
+}
+
+// run is one run of a program.
+type run struct {
+	dir   string // private, with the files that the program needs; removed afterwards
+	call  Call
+	model string
+	args  []string
+	env   []string
+	stdin string
+
+	effort string
+}
+
+// file writes a file for the program and returns its name.
+func (r *run) file(name, text string) (string, error) {
+	path := filepath.Join(r.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, []byte(text), 0o600)
+}
+
+func (p *program) send(ctx context.Context, call Call) (reply, error) {
+	name := filepath.Base(p.cfg.Command.Program())
+	fail := func(err error) (reply, error) {
+		return reply{}, &Error{Kind: Unreachable, Why: "cannot run " + name + ": " + plain(err), Err: err, final: true}
+	}
+	if os.Getenv(JudgeMark) != "" {
+		return fail(errors.New("this process is part of a judge, and a judge asks no other"))
+	}
+	path, err := exec.LookPath(p.cfg.Command.Program())
+	if err != nil {
+		return fail(err)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return fail(err)
+	}
+	dir, err := os.MkdirTemp("", "sidecoach-judge-")
+	if err != nil {
+		return fail(err)
+	}
+	defer os.RemoveAll(dir)
+	r := &run{dir: dir, call: call, model: p.cfg.Model, effort: p.cfg.Effort}
+	if r.model == "" {
+		r.model = p.agent.model
+	}
+	if len(p.cfg.Command.Args) > 0 {
+		r.args = slices.Clone(p.cfg.Command.Args[1:])
+	}
+	if err := p.agent.prepare(r); err != nil {
+		return fail(err)
+	}
+	work := filepath.Join(dir, "empty")
+	if err := os.Mkdir(work, 0o700); err != nil {
+		return fail(err)
+	}
+	stdout, stderr, err := r.start(ctx, path, work)
+	if ctx.Err() != nil {
+		return reply{}, ended(ctx)
+	}
+	answer, readErr := p.agent.read(stdout.kept.Bytes())
+	if answer.usage.Model == "" {
+		answer.usage.Model = r.model
+	}
+	exit := (*exec.ExitError)(nil)
+	switch {
+	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+		return fail(err)
+	case stdout.full:
+		return answer, unparseable("it is larger than 1 MiB")
+	case readErr != nil, exit != nil:
+		e := &Error{Kind: Rejected, Why: name + " reports an error", final: true}
+		if exit != nil {
+			e.Why = fmt.Sprintf("%s ended with %s", name, exit)
+		}
+		said := ""
+		if readErr != nil {
+			said = readErr.Error()
+		}
+		e.Server = p.said(cmp.Or(said, lastLine(stderr.kept.Bytes())), call)
+		return answer, e
+	}
+	return answer, nil
+}
+
+// start runs the program to its end, or to the end of ctx, and ends every process that it started.
+func (r *run) start(ctx context.Context, path, work string) (stdout, stderr *bounded, err error) {
+	stdout, stderr = &bounded{max: maxBody}, &bounded{max: 64 << 10}
+	cmd := exec.CommandContext(ctx, path, r.args...)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = work, strings.NewReader(r.stdin), stdout, stderr
+	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), ofParent), append(r.env, JudgeMark+"=1")...)
+	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	runtime.LockOSThread() // Linux ends the program with this thread
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		return stdout, stderr, err
+	}
+	err = cmd.Wait()
+	_ = killGroup(cmd.Process) // what is left of it
+	return stdout, stderr, err
+}
+
+// ofParent reports whether a variable tells a program that an agent started it. Some agents refuse to run then.
+func ofParent(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	switch name {
+	case "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE",
+		"GEMINI_CLI", "COPILOT_ALLOW_ALL":
+		return true
+	}
+	return false
+}
+
+// said returns what a program says about its failure, unless it repeats the prompt.
+func (p *program) said(text string, call Call) string {
+	text = plaintext.Line(plaintext.Redact(text), 200)
+	for _, sent := range [...]string{call.System, call.User} {
+		if begin := plaintext.Line(sent, 40); begin != "" && strings.Contains(text, strings.TrimSuffix(begin, "…")) {
+			return ""
+		}
+	}
+	return text
+}
+
+func lastLine(b []byte) string {
+	b = bytes.TrimSpace(b)
+	return string(b[bytes.LastIndexByte(b, '\n')+1:])
+}
+
+// plain is an error without the path of a temporary file.
+func plain(err error) string {
+	if e := (*os.PathError)(nil); errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	if e := (*exec.Error)(nil); errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// bounded keeps the first max bytes that are written to it.
+type bounded struct {
+	kept bytes.Buffer
+	max  int
+	full bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	keep := p[:min(len(p), b.max-b.kept.Len())]
+	b.full = b.full || len(keep) < len(p)
+	b.kept.Write(keep)
+	return len(p), nil
+}

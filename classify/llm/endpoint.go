@@ -1,0 +1,388 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+// Format is how an endpoint is told that the answer must be JSON.
+type Format string
+
+// The formats, in the order in which a client steps down through them on a server that rejects one.
+const (
+	FormatSchema Format = "json_schema" // response_format with a strict schema
+	FormatObject Format = "json_object" // response_format without schema
+	FormatPlain  Format = "plain"       // no response_format: the instructions alone
+)
+
+func (f Format) valid() bool { return f == FormatSchema || f == FormatObject || f == FormatPlain }
+
+// dialect is how a request is worded. Servers differ in it.
+type dialect struct {
+	format       Format
+	legacyTokens bool
+}
+
+// endpoint is a server that speaks OpenAI's chat completions.
+type endpoint struct {
+	cfg    Config
+	client *http.Client
+	openai func(openai.HTTPDoer) *openai.Client // holds the key
+	redact func(string) string
+
+	mu     sync.Mutex
+	speaks dialect
+}
+
+func newEndpoint(cfg Config) (*endpoint, error) {
+	oc := openai.DefaultConfig(cfg.Key)
+	if cfg.Azure {
+		oc = openai.DefaultAzureConfig(cfg.Key, cfg.BaseURL)
+		oc.APIVersion = cfg.APIVersion
+		oc.AzureModelMapperFunc = url.PathEscape
+	} else if cfg.BaseURL != "" {
+		oc.BaseURL = cfg.BaseURL
+	}
+	e := &endpoint{
+		client: &http.Client{
+			Transport:     cfg.Transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		openai: func(doer openai.HTTPDoer) *openai.Client {
+			oc := oc
+			oc.HTTPClient = doer
+			return openai.NewClientWithConfig(oc)
+		},
+		redact: keyMask(cfg.Key),
+		speaks: dialect{cfg.Format, cfg.LegacyMaxTokens},
+	}
+	cfg.Key = ""
+	e.cfg = cfg
+	return e, nil
+}
+
+func (e *endpoint) name() string { return e.cfg.BaseURL }
+
+func (e *endpoint) known() dialect {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.speaks
+}
+
+func (e *endpoint) learn(d dialect) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.speaks = d
+}
+
+// send asks once, and again with a simpler wording as long as the server rejects the wording.
+func (e *endpoint) send(ctx context.Context, call Call) (reply, error) {
+	d := e.known()
+	if call.Schema == nil && d.format == FormatSchema {
+		d.format = FormatObject
+	}
+	for attempts := 1; ; attempts++ {
+		x := &exchange{client: e.client}
+		r, err := e.once(ctx, x, call, d)
+		r.usage.Attempts = attempts
+		simpler, ok := d.simpler(x)
+		if !ok || ctx.Err() != nil {
+			if attempts > 1 && x.ok() && call.Schema != nil {
+				e.learn(d)
+			}
+			return r, err
+		}
+		d = simpler
+	}
+}
+
+// once makes one request.
+func (e *endpoint) once(ctx context.Context, x *exchange, call Call, d dialect) (reply, error) {
+	res, err := e.openai(x).CreateChatCompletion(ctx, e.request(call, d))
+	r := reply{usage: classify.Usage{
+		Model: res.Model, PromptTokens: res.Usage.PromptTokens, CompletionTokens: res.Usage.CompletionTokens,
+	}}
+	if details := res.Usage.PromptTokensDetails; details != nil {
+		r.usage.CachedTokens = details.CachedTokens
+	}
+	said := e.said(x, call)
+	switch {
+	case x.err != nil:
+		return r, x.err
+	case x.status == 0: // go-openai refuses some models with some settings
+		return r, &Error{Kind: Rejected, Why: "the call cannot be made: " + plaintext.Line(err.Error(), 200), final: true}
+	case !x.ok() && filtered(x.problem):
+		return r, refused("a content filter withheld the answer")
+	case !x.ok():
+		return r, rejected(x.status, x.retryAfter, said)
+	case x.problem.present():
+		return r, &Error{Kind: Rejected, Status: x.status, Why: "the endpoint answered 200 with an error", Server: said,
+			final: true}
+	case err != nil:
+		return r, unparseable("the body is not a chat completion")
+	case len(res.Choices) == 0:
+		return r, unparseable("it has no choices")
+	}
+	choice := res.Choices[0]
+	switch {
+	case strings.TrimSpace(choice.Message.Refusal) != "":
+		return r, refused("the model refused to answer")
+	case choice.FinishReason == openai.FinishReasonContentFilter:
+		return r, refused("a content filter withheld the answer")
+	case choice.FinishReason == openai.FinishReasonLength:
+		return r, refused("the answer was cut off at the limit of tokens")
+	}
+	r.text = choice.Message.Content
+	for _, part := range choice.Message.MultiContent {
+		r.text += part.Text
+	}
+	return r, nil
+}
+
+// request words a call in a dialect. The schema goes as raw JSON, because go-openai's own schema type races.
+func (e *endpoint) request(call Call, d dialect) openai.ChatCompletionRequest {
+	req := openai.ChatCompletionRequest{
+		Model:           e.cfg.Model,
+		ReasoningEffort: e.cfg.Effort,
+		Messages: []openai.ChatCompletionMessage{
+			{Role: openai.ChatMessageRoleSystem, Content: call.System},
+			{Role: openai.ChatMessageRoleUser, Content: call.User},
+		},
+	}
+	if t := e.cfg.Temperature; t != nil {
+		req.Temperature = max(float32(*t), math.SmallestNonzeroFloat32) // go-openai leaves 0 out
+	}
+	switch d.format {
+	case FormatSchema:
+		req.ResponseFormat = &openai.ChatCompletionResponseFormat{
+			Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
+				Name: call.Name, Schema: call.Schema, Strict: true,
+			},
+		}
+	case FormatObject:
+		req.ResponseFormat = &openai.ChatCompletionResponseFormat{
+			Type: openai.ChatCompletionResponseFormatTypeJSONObject,
+		}
+	}
+	limit := e.cfg.MaxTokens
+	if call.MaxTokens > 0 {
+		limit = call.MaxTokens
+	}
+	if d.legacyTokens {
+		req.MaxTokens = limit //lint:ignore SA1019 older servers know only that
+	} else {
+		req.MaxCompletionTokens = limit
+	}
+	return req
+}
+
+// said returns what a server says about its error, unless it repeats the request.
+func (e *endpoint) said(x *exchange, call Call) string {
+	text := plaintext.Clean(x.problem.message)
+	for _, sent := range [...]string{call.System, call.User} {
+		if begin := plaintext.Clean(sent[:min(len(sent), 40)]); begin != "" && strings.Contains(text, begin) {
+			return ""
+		}
+	}
+	return plaintext.Line(plaintext.Redact(e.redact(text)), 200)
+}
+
+// exchange is one request and its answer. It stands between go-openai and the network: it bounds the body, and it keeps
+// what go-openai does not tell.
+type exchange struct {
+	client     *http.Client
+	status     int // 0 if nothing was sent, or no answer came
+	retryAfter time.Duration
+	problem    problem
+	err        error // of the connection
+}
+
+const maxBody = 1 << 20 // bytes of an answer that are read
+
+func (x *exchange) ok() bool { return x.status/100 == 2 }
+
+func (x *exchange) Do(req *http.Request) (*http.Response, error) {
+	res, err := x.client.Do(req)
+	if err != nil {
+		if e := (*url.Error)(nil); errors.As(err, &e) {
+			err = e.Err // without the URL
+		}
+		x.err = noAnswer(err)
+		return nil, x.err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	x.status, x.retryAfter = res.StatusCode, retryAfter(res.Header)
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	switch {
+	case x.ok() && len(body) > maxBody:
+		x.err = unparseable("it is larger than 1 MiB")
+	case x.ok() && err != nil:
+		x.err = noAnswer(err)
+	}
+	if x.err != nil {
+		return nil, x.err
+	}
+	x.problem = problemIn(body, x.ok())
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	return res, nil
+}
+
+// problem is what a server reports instead of an answer.
+type problem struct {
+	message, param string
+	codes          []string // in lower case
+}
+
+func (p problem) present() bool { return p.message != "" || len(p.codes) > 0 }
+
+// problemIn reads the error of a body. A body that is not JSON is the message, if it is not that of a success.
+func problemIn(body []byte, success bool) (p problem) {
+	var top struct {
+		Error json.RawMessage
+		Param any
+		errorFields
+	}
+	text := string(body[:min(len(body), 1000)])
+	if json.Unmarshal(body, &top) != nil {
+		if !success {
+			p.message = text
+		}
+		return p
+	}
+	e := top.errorFields
+	if success {
+		e = errorFields{}
+	}
+	if json.Unmarshal(top.Error, &e) != nil && json.Unmarshal(top.Error, &e.Message) != nil && len(top.Error) > 0 {
+		e.Message = string(top.Error)
+	}
+	p.message, _ = e.Message.(string)
+	p.param, _ = e.Param.(string)
+	for _, code := range []any{e.Code, e.Type, e.InnerError.Code} {
+		if s := strings.ToLower(strings.TrimSpace(fmt.Sprint(code))); code != nil && s != "" && s != "0" {
+			p.codes = append(p.codes, s)
+		}
+	}
+	if p.message == "" && !success {
+		p.message = text
+	}
+	return p
+}
+
+type errorFields struct {
+	Message, Code, Type, Param any
+	InnerError                 struct{ Code any }
+}
+
+// filtered reports whether a problem is that of a content filter, by its codes alone: a message may speak of anything.
+func filtered(p problem) bool {
+	return p.has("content_filter", "responsibleaipolicyviolation")
+}
+
+func (p problem) has(codes ...string) bool {
+	for _, code := range p.codes {
+		for _, c := range codes {
+			if code == c {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// names reports whether a problem is about one of the words. An error that repeats the request has them too, but not
+// soon.
+func (p problem) names(words ...string) bool {
+	text := strings.ToLower(p.param + " " + p.message[:min(len(p.message), 300)])
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// simpler returns the dialect to try after a server rejected d, if there is one.
+func (d dialect) simpler(x *exchange) (dialect, bool) {
+	p := x.problem
+	switch x.status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType, http.StatusNotImplemented,
+		http.StatusNotFound, http.StatusInternalServerError:
+	default:
+		return d, false
+	}
+	format := p.names("response_format", "response format", "json_schema", "json schema", "json_object", "json mode",
+		"structured output", "structured_output", "structuredoutput", "guided", "grammar")
+	if !format && !d.legacyTokens && p.names("max_completion_tokens") {
+		return dialect{d.format, true}, true
+	}
+	// A bad request that names no field may mean the format as well. A router answers 404 then.
+	vague := x.status != http.StatusInternalServerError && p.param == "" &&
+		(x.status != http.StatusNotFound || p.names("parameter")) &&
+		!p.has("context_length_exceeded", "string_above_max_length", "invalid_api_key", "model_not_found",
+			"insufficient_quota", "rate_limit_exceeded", "content_filter", "responsibleaipolicyviolation",
+			"content_policy_violation", "deploymentnotfound", "unsupported_country_region_territory")
+	switch {
+	case !format && !vague:
+		return d, false
+	case d.format == FormatSchema:
+		return dialect{FormatObject, d.legacyTokens}, true
+	case d.format == FormatObject:
+		return dialect{FormatPlain, d.legacyTokens}, true
+	}
+	return d, false
+}
+
+// retryAfter reads how long the server asks to wait: in seconds or as a date. What it cannot read is 0.
+func retryAfter(h http.Header) time.Duration {
+	s := strings.TrimSpace(h.Get("Retry-After"))
+	if n, err := strconv.ParseFloat(s, 64); err == nil && n > 0 {
+		return time.Duration(min(n, 1e6) * float64(time.Second))
+	}
+	if at, err := http.ParseTime(s); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
+}
+
+// noAnswer says in our words why a connection failed: the text of a transport may quote the server.
+func noAnswer(err error) *Error {
+	why := "the connection failed"
+	var timeout net.Error
+	switch {
+	case errors.As(err, new(*net.DNSError)):
+		why = "no such host"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		why = "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		why = "connection reset"
+	case errors.Is(err, http.ErrSchemeMismatch):
+		why = "the base URL says https, and the server speaks http"
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		why = "the server's certificate is not trusted, or is for another host"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		why = "connection timed out"
+	}
+	return &Error{Kind: Unreachable, Why: "no answer: " + why, Err: err}
+}
