@@ -2,46 +2,56 @@ package hook
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
+
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 )
 
-// awaited is how long a message is waited for. Its writer is milliseconds behind the hook, where it is.
-const awaited = time.Second
+// How long a message is waited for. Claude Code writes it to the transcript up to 110 ms after it has called the hook.
+const (
+	awaited     = 300 * time.Millisecond // a message that the event carries
+	awaitedLast = time.Second            // the last one, whatever it is
+)
 
-// Await is [Event.Look] for a host whose pauses have no message. Where the transcript has not got it yet, and m holds none, it
-// looks again for at most a second, or until ctx ends. Again, unless it is nil, reads the memory anew, for a host that tells
-// what the agent printed in an event of its own, which another process may be at work on. For all others it looks once. The
-// memory is the one that the trace belongs to.
-func (e Event) Await(ctx context.Context, m Memory, again func() (Memory, error)) (Trace, Memory, error) {
-	tr := e.Look(m)
-	if e.Message.Is != Absent || e.Kind != Stop {
-		return tr, m, nil
+// Await reads what is new in the transcript of a pause, and waits until it has the message of the event, as a message after
+// the last prompt. For an event without a message, it waits for any message. When time is up, the trace is Behind. Again,
+// unless it is nil, reads the memory anew, for a host that tells what the agent printed in an event of its own, which another
+// process may be at work on. The memory that is returned has read the transcript.
+func (e Event) Await(ctx context.Context, m Memory, again func() (Memory, error)) (transcript.Trace, Memory, error) {
+	if e.Host.dialect() == nil || !e.Kind.IsPause() {
+		return transcript.Trace{Err: errors.New("there is nothing to look for")}, m, nil
 	}
-	if status := strings.ToLower(e.Status.Value); status != "" && status != "completed" {
-		return tr, m, nil
+	src := transcript.Source{
+		Format: transcript.Format(e.Host), Path: e.Transcript.Value, Dir: e.WorkDir.Value, Subagent: e.Kind == SubagentStop,
 	}
+	msg, reported := e.Message.Get()
+	status := strings.ToLower(e.Status.Value)
 	tells := again != nil && e.Host == Cursor
-	tick := time.NewTicker(awaited / 20)
-	defer tick.Stop()
-	for n := 0; n < 20 && (tr.Read || tells) && tr.Message == "" && !tr.Aborted; n++ {
-		if _, held := m.said(e); held || tells && m.told(e) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return tr, m, nil
-		case <-tick.C:
-		}
-		if tells {
-			var err error
-			if m, err = again(); err != nil {
-				return tr, m, err
+	var failed error
+	patience := awaited
+	done := func(t transcript.Trace) bool { return t.Err != nil || t.Aborted || t.Shows(msg, e.Host.Accumulates()) }
+	switch {
+	case e.Kind != Stop && e.Kind != SubagentStop, reported && blank(msg), e.Message.Is == Null, status != "" && status != "completed":
+		done = nil
+	case !reported:
+		patience = awaitedLast
+		done = func(t transcript.Trace) bool {
+			if tells && failed == nil {
+				var fresh Memory
+				if fresh, failed = again(); failed == nil {
+					fresh.Transcript, m = m.Transcript, fresh
+				}
 			}
+			_, held := m.said(e)
+			return failed != nil || held || tells && m.told(e) || t.Aborted || t.Err != nil && !tells || t.Message != "" && !t.Old
 		}
-		tr = e.Look(m)
 	}
-	return tr, m, nil
+	state := m.Transcript
+	t := state.Await(ctx, src, patience, done)
+	m.Transcript = state
+	return t, m, failed
 }
 
 // told reports whether another hook of this pause was told of it before: then what the agent printed is judged already.

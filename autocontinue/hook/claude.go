@@ -69,17 +69,3 @@ func (f *fields) stopFailure(e *Event) {
 	e.Message = f.text("last_assistant_message")
 	e.Status = f.text("error")
 }
-
-// machine knows the notices that Claude Code submits as prompts: that a background task ended, what another session says.
-func (claude) machine(prompt string) bool {
-	words := unwrapped(prompt)
-	return words == "" && !blank(prompt) || startsWith(words, claudeNotices...)
-}
-
-var claudeNotices = []string{
-	"<task-notification>", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>",
-	"<teammate-message", "<agent-message", "<cross-session-message", "[SYSTEM NOTIFICATION", "Operation stopped by hook:",
-	"Caveat: The messages below were generated", "This session is being continued from a previous conversation",
-}
-
-func (claude) transcript(e Event) script { return claudeScript{sidechain: e.Kind == SubagentStop} }

@@ -70,19 +70,3 @@ func rolloutThread(path string) string {
 	}
 	return id
 }
-
-// machine knows what Codex writes in the human's name.
-func (codex) machine(prompt string) bool {
-	return startsWith(strings.TrimSpace(prompt), codexNotices...)
-}
-
-var codexNotices = []string{
-	"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<skill>", "<turn_aborted>",
-	"<user_action>", "<permissions instructions>", "<collaboration_mode>", "<skills_instructions>",
-	"Another language model started to solve this problem", "You were originally given instructions from a user over one or more turns",
-	"<recommended_plugins>", "<codex_internal_context", "<user_shell_command>", "<subagent_notification>", "<goal_context>",
-	"<external_", "<hook_prompt", "<send_user_message_question_reply>", "Warning: apply_patch was requested via",
-	"Warning: The maximum number of unified exec processes",
-}
-
-func (codex) transcript(Event) script { return codexScript{} }

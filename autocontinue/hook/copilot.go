@@ -78,8 +78,3 @@ func copilotSession(path string) (string, bool) {
 	}
 	return parts[n-2], true
 }
-
-// machine knows nothing: what Copilot sends to the agent itself is marked in the transcript, and runs no hook.
-func (copilot) machine(string) bool { return false }
-
-func (copilot) transcript(Event) script { return &copilotScript{} }

@@ -52,26 +52,15 @@ func (cursor) read(o object, e *Event) error {
 	return f.err
 }
 
+// isDrive reports whether a path begins with a drive of Windows: "c:" or "c:/src".
+func isDrive(path string) bool {
+	return len(path) > 1 && path[1] == ':' && 'a' <= path[0]|0x20 && path[0]|0x20 <= 'z' && (len(path) == 2 || path[2] == '/' || path[2] == '\\')
+}
+
 // cursorFolder returns a workspace's folder. On Windows Cursor gives it as a URI has it: /c:/src/shop.
 func cursorFolder(root string) string {
-	if rest, ok := strings.CutPrefix(root, "/"); ok && (hasDrive(rest) || hasDrive(rest+"/")) {
+	if rest, ok := strings.CutPrefix(root, "/"); ok && isDrive(rest) {
 		return rest
 	}
 	return root
-}
-
-// machine knows nothing: Cursor puts what it adds to a prompt around the human's words.
-func (cursor) machine(string) bool { return false }
-
-func (cursor) transcript(Event) script { return cursorScript{} }
-
-// cursorQuery returns the human's words out of a prompt in a transcript. Cursor puts tags around them, and what its editor
-// shows before them.
-func cursorQuery(s string) string {
-	const open, end = "<user_query>", "</user_query>"
-	i, j := strings.Index(s, open), strings.LastIndex(s, end)
-	if i < 0 || j < i {
-		return s
-	}
-	return strings.TrimSpace(s[i+len(open) : j])
 }

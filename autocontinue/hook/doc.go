@@ -1,9 +1,10 @@
 // Package hook speaks with agents that call a program when they pause: it reads the event a host sends, looks into the
 // host's transcript, and words the answer in the host's form.
 //
-// Start with a [Host]. Its Read makes an [Event] of a payload; [Event.Look] reads the end of the transcript, which gives a
-// [Trace]; [Event.Output] makes of both what [autocontinue.AutoContinue.Handle] is asked about; and [Event.Answer] is what
-// the host wants to read. [Memory] is what the caller keeps between two events of a session, as JSON beside its state:
+// Start with a [Host]. Its Read makes an [Event] of a payload. [Event.Await] reads what is new in the transcript and waits
+// for the message of the event, which gives a [transcript.Trace]. [Event.Output] makes of both what
+// [autocontinue.AutoContinue.Handle] is asked about. [Event.Answer] is what the host wants to read. [Memory] is what the
+// caller keeps between two events of a session, as JSON beside its state:
 //
 //	e, err := hook.Claude.Read(payload)
 //	if e.FromHuman(m) {
@@ -20,10 +21,8 @@
 //
 // # Old sessions
 //
-// [OpenTranscript] recognizes a transcript by its content, and [Transcript.Replay] goes through its pauses as a hook would have
-// met them, with the same [Trace] and the same [Memory] at each, so that a loop decides the same. [ReadReply] tells what the
-// human's words after a pause were; whether yes answers something or sends the agent on is told by what the agent had written. The file is read once forwards, and from each pause back to the human's words, in memory
-// that does not grow with it.
+// [Replay] goes through the pauses of a transcript as a hook would have met them, with the same trace and the same memory, so
+// a loop decides the same. [Moment.Effect] compares the decision with what the human wrote then.
 //
 // # Formats
 //
@@ -39,8 +38,7 @@
 //   - Gemini CLI 0.2x to 0.5x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and BeforeAgent
 //     and for systemMessage, which the human sees (some versions only in the debug console, F12),
 //     packages/core/src/core/client.ts for when they are sent, packages/core/src/services/chatRecordingService.ts for the
-//     session file below ~/.gemini/tmp, JSON Lines now and one indented JSON object before, which [Transcript.Replay] reads
-//     in whatever way it was indented since, or on one line.
+//     session file below ~/.gemini/tmp, JSON Lines now and one JSON object before.
 //   - Cursor 1.7 to 3.8: cursor.com/docs/hooks for stop, afterAgentResponse and beforeSubmitPrompt; the transcript, JSON Lines
 //     below ~/.cursor/projects, is not documented. The pause has no message: it comes before, with afterAgentResponse, and is
 //     held in the memory. Each event gets an answer: a prompt that gets none, or one of another form, may be stopped.
@@ -56,10 +54,8 @@
 //
 // # Limits
 //
-// A transcript is read from its end, at most 32 MiB and 50,000 lines of it, with lines above 4 MiB left out, in memory
-// that does not grow with the file. What a sub-agent did is not in the transcript of the agent that called it. Cursor's
-// transcripts have no results of commands, and tell nothing of tests. Whether a command ran tests, and whether they passed,
-// is told by its words, its exit status and its output; see [Tests].
+// Those of package transcript hold for what the agent did. A hook waits at most 300 ms for the message that the event
+// carries, and at most a second for the last message of a host whose events carry none.
 //
 // Claude Code and Copilot CLI end a turn themselves when hooks have sent the agent on 8 times in a row, however much more the
 // loop would allow.
@@ -71,8 +67,6 @@
 //
 // # Errors
 //
-// [Host.Read] wraps [ErrPayload] for what is no event of the host. An error never holds text of the payload. A transcript
-// that cannot be read is no error: [Trace.Err] says why, and the rest of the package does without. [Transcript.Replay] wraps
-// [ErrTruncated], [ErrDamaged] or [ErrInterleaved]; that of [OpenTranscript] is a [FormatError], which says what the file is and
-// what to do where that is known.
+// [Host.Read] wraps [ErrPayload] for what is not an event of the host. An error never holds text of the payload. A transcript
+// that cannot be read is not an error: the trace says why, and the rest of the package does without.
 package hook

@@ -1,6 +1,11 @@
 package hook
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
 
 // Kind says what a host reports.
 type Kind string
@@ -85,8 +90,7 @@ func (e Event) FromHuman(m Memory) bool {
 		return true // somebody spoke, whatever they said
 	}
 	if m.Rests && e.Host.Echoes() {
-		return !isOurs(prompt)
+		return !plaintext.IsOurs(prompt)
 	}
-	d := e.Host.dialect()
-	return d == nil || !d.machine(prompt) && !m.ours(prompt, e.Host.Echoes())
+	return !transcript.Format(e.Host).IsNotice(prompt) && !m.ours(prompt, e.Host.Echoes())
 }

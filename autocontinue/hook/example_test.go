@@ -8,6 +8,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
 )
 
@@ -41,7 +42,12 @@ func Example() {
 		if !e.Kind.IsPause() {
 			continue
 		}
-		out := e.Output(e.Look(memory), memory)
+		trace, read, err := e.Await(context.Background(), memory, nil)
+		if err != nil {
+			panic(err)
+		}
+		memory = read
+		out := e.Output(trace, memory)
 		d, err := loop.Handle(context.Background(), out)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err) // d lets the agent stop
@@ -77,12 +83,12 @@ func ExampleEvent_Answer() {
 }
 
 // What would have been decided in an old session, and what the human wrote then.
-func ExampleTranscript_Replay() {
+func ExampleReplay() {
 	old := []byte(`{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Fix the login redirect."}}
 {"type":"assistant","uuid":"u2","sessionId":"s1","message":{"id":"m1","content":[{"type":"text","text":"Fixed the login redirect, should work now."}]}}
 {"type":"user","uuid":"u3","sessionId":"s1","message":{"role":"user","content":"Did you run the tests?"}}
 `)
-	t, err := hook.OpenTranscript(bytes.NewReader(old), int64(len(old)), "old.jsonl")
+	t, err := transcript.Open(bytes.NewReader(old), int64(len(old)), "old.jsonl")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -92,10 +98,10 @@ func ExampleTranscript_Replay() {
 		fmt.Println(err)
 		return
 	}
-	_, err = t.Replay(context.Background(), func(string) (hook.Loop, error) {
+	_, err = hook.Replay(context.Background(), t, func(string) (hook.Loop, error) {
 		return autocontinue.New(autocontinue.Config{Classifier: heuristic})
 	}, func(m hook.Moment) error {
-		fmt.Printf("%s, line %d: %s, %s; then a %s\n", t.Format, m.Line, m.Decision.Action, m.Decision.Reason, hook.ReadReply(m.Next))
+		fmt.Printf("%s, line %d: %s, %s; then a %s\n", t.Format, m.Line, m.Decision.Action, m.Decision.Reason, transcript.ReadReply(m.Next))
 		return nil
 	})
 	fmt.Println(err)

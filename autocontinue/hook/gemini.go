@@ -39,17 +39,3 @@ func (gemini) read(o object, e *Event) error {
 	}
 	return f.err
 }
-
-// machine knows the prompts that Gemini sends itself: to go on, what the editor shows, and one without words that carries the
-// results of tools.
-func (gemini) machine(prompt string) bool {
-	prompt = strings.TrimSpace(prompt)
-	switch prompt {
-	case "", "Please continue.", "System: Please continue.":
-		return true
-	}
-	return startsWith(prompt, "<session_context>", "This is the Gemini CLI. We are setting up the context", "<state_snapshot>",
-		"Here is the user's editor context", "Here is a summary of changes in the user's editor context")
-}
-
-func (gemini) transcript(Event) script { return &geminiScript{} }

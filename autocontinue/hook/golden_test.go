@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -82,7 +83,7 @@ func TestEvents(t *testing.T) {
 		}
 		got := map[string][]byte{"event": indented(t, e)}
 		if e.Kind.IsPause() {
-			got["output"] = indented(t, e.Output(Trace{}, m))
+			got["output"] = indented(t, e.Output(transcript.Trace{}, m))
 		}
 		if a := e.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "[System Coach] Show <it> & go on."}); a != nil && !e.Kind.IsPause() {
 			got["answer"] = a
@@ -93,49 +94,4 @@ func TestEvents(t *testing.T) {
 		}
 		return got
 	})
-}
-
-// The transcript of each file of testdata/transcripts is read from its end.
-func TestTranscripts(t *testing.T) {
-	golden(t, "testdata/transcripts/*.txtar", func(t *testing.T, host Host, given map[string][]byte) map[string][]byte {
-		var m Memory
-		if raw := given["given/memory"]; raw != nil {
-			require.NoError(t, json.Unmarshal(raw, &m))
-		}
-		e, err := host.Read(given["given/payload"])
-		require.NoError(t, err)
-		name := filepath.Join(t.TempDir(), "transcript")
-		data := given["given/transcript"]
-		if half, ok := bytes.CutSuffix(data, []byte("…\n")); ok {
-			data = half // txtar ends every section with a newline
-		}
-		require.NoError(t, os.WriteFile(name, data, 0o666))
-		e.Transcript = Value(name)
-		trace := e.Look(m)
-		got := map[string][]byte{"trace": indented(t, traceJSON(trace)), "output": indented(t, e.Output(trace, m))}
-		return got
-	})
-}
-
-// traceJSON is a trace with its error as text.
-func traceJSON(tr Trace) map[string]any {
-	v := map[string]any{"read": tr.Read}
-	if tr.Err != nil {
-		v["err"] = tr.Err.Error()
-	}
-	for name, s := range map[string]string{"request": tr.Request, "turn": tr.Turn, "message": tr.Message, "message_id": tr.MessageID, "tests": string(tr.Tests), "why": tr.Why} {
-		if s != "" {
-			v[name] = s
-		}
-	}
-	if tr.Whole {
-		v["whole"] = true
-	}
-	if tr.Aborted {
-		v["aborted"] = true
-	}
-	if tr.Continues > 0 {
-		v["continues"] = tr.Continues
-	}
-	return v
 }

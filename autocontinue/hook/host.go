@@ -35,10 +35,6 @@ type dialect interface {
 	// carryOn and letStop are the answers to a pause. Note is shown to the human, and not to the agent; it may be empty.
 	carryOn(message string) any
 	letStop(note string) any
-	// machine reports whether a prompt is the host's own notice.
-	machine(prompt string) bool
-	// transcript returns what reads this host's transcripts of an event's kind.
-	transcript(e Event) script
 }
 
 // passer is a dialect whose host wants an answer to what is no pause, too.

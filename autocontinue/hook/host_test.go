@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 )
 
 // payloads returns the payloads of testdata/events by their files' names.
@@ -226,7 +227,9 @@ func TestHostsAreComplete(t *testing.T) {
 		require.NotNil(t, h.dialect(), h)
 	}
 	require.Nil(t, Host("").dialect())
-	require.Error(t, Event{Host: "windsurf", Kind: Stop}.Look(Memory{}).Err)
+	tr, _, err := Event{Host: "windsurf", Kind: Stop}.Await(t.Context(), Memory{}, nil)
+	require.NoError(t, err)
+	require.Error(t, tr.Err)
 }
 
 // FuzzRead: a payload is an event or an error that quotes nothing of it; a key that nobody knows changes nothing; and whatever
@@ -252,7 +255,7 @@ func FuzzRead(f *testing.F) {
 		checkAnswer(t, e, d, e.Answer(d))
 		checkAnswer(t, e, autocontinue.Decision{}, e.Answer(autocontinue.Decision{}))
 		if e.Kind.IsPause() {
-			out := e.Output(Trace{}, Memory{})
+			out := e.Output(transcript.Trace{}, Memory{})
 			require.NotEmpty(t, out.Session)
 			require.Empty(t, out.Run)
 			if id := out.ID; (e.Host != Gemini || !strings.HasPrefix(id, "time:")) && (e.Host != Cursor || !strings.HasPrefix(id, "prompt:")) {
@@ -275,64 +278,6 @@ func FuzzRead(f *testing.F) {
 		require.NoError(t, err)
 		var back Event
 		require.NoError(t, json.Unmarshal(data, &back))
-	})
-}
-
-// transcripts returns the transcripts of testdata by their files' names.
-func transcripts(t testing.TB) map[string][]byte {
-	names, err := filepath.Glob("testdata/transcripts/*.txtar")
-	require.NoError(t, err)
-	all := make(map[string][]byte)
-	for _, name := range names {
-		a, err := txtar.ParseFile(name)
-		require.NoError(t, err)
-		for _, f := range a.Files {
-			if f.Name == "given/transcript" {
-				all[strings.TrimSuffix(filepath.Base(name), ".txtar")] = f.Data
-			}
-		}
-	}
-	require.NotEmpty(t, all)
-	return all
-}
-
-// FuzzTranscript: whatever a file holds, reading it ends; what is found is in it or said of it; and lines that are none of
-// the host's, wherever they stand, change nothing.
-func FuzzTranscript(f *testing.F) {
-	for name, data := range transcripts(f) {
-		for i, h := range Hosts() {
-			if h == hostOf(name) {
-				f.Add(uint8(i), data)
-			}
-		}
-	}
-	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
-		h := Hosts()[int(which)%len(Hosts())]
-		read := func(data []byte) Trace {
-			tr := look(bytes.NewReader(data), int64(len(data)), h.dialect().transcript(Event{Kind: Stop}), project{}, isOurs)
-			if tr.Err == nil {
-				require.True(t, tr.Read)
-			} else {
-				require.Equal(t, Trace{Err: tr.Err}, tr)
-			}
-			if tr.Message == "" { // one with an ID that can't be one has none
-				require.Empty(t, tr.MessageID)
-			}
-			require.GreaterOrEqual(t, tr.Continues, 0)
-			require.LessOrEqual(t, len(tr.Request), maxRequest)
-			require.Equal(t, tr.Tests == TestsUnknown, tr.Why == "")
-			return tr
-		}
-		tr := read(data)
-		if tr.Err != nil || h == Gemini {
-			return // an indented object is no lines
-		}
-		noise := []byte("not json\n{\"type\":\"future\",\"x\":1}\n\n")
-		again := read(append(append(bytes.Clone(noise), data...), append([]byte("\n"), noise...)...))
-		if strings.HasPrefix(tr.MessageID, "offset:") {
-			again.MessageID = tr.MessageID // the message has moved
-		}
-		require.Empty(t, cmp.Diff(tr, again))
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // What a Memory holds at most.
@@ -17,9 +19,8 @@ const (
 	maxFirst = 100       // the same, of a pause before which, as the host says, no hook sent the agent on: there is no loop then
 )
 
-// Memory is what the caller keeps between two events of a session, beside the session's state. It is a value of a few
-// hundred bytes and holds hashes, and no text but that of a host that does not tell it with the pause: at most 128 KiB, until
-// the pause was judged. The zero value is a session nothing is known of: when the state is lost, so is
+// Memory is what the caller keeps between two events of a session, beside the session's state. It holds the human's last words
+// and the agent's last message. The zero value is a session nothing is known of: when the state is lost, so is
 // the memory. Read it with encoding/json; what cannot be read is the zero value, too.
 //
 // It is stored as it was after the last event; that two processes store it at the same time does no harm.
@@ -36,6 +37,8 @@ type Memory struct {
 	SaidIn string `json:"said_in,omitempty"` // hash of the host's ID of the prompt that was about
 	Loops  int    `json:"loops,omitempty"`   // the host's count after the last pause
 	Base   int    `json:"base,omitempty"`    // and before the human's last words
+
+	Transcript transcript.State `json:"transcript,omitzero"` // what the transcript said, as far as it was read
 
 	// Of a host that accumulates: what was judged at the last pause.
 	At   string `json:"at,omitempty"`   // the host's time of it
@@ -59,7 +62,8 @@ func (m Memory) Heard(e Event) Memory {
 		if m.Timed.Last != "" {
 			m.Timed.Same = maxFirst // what comes now is another pause, whatever the host tells
 		}
-		return Memory{Pauses: m.Pauses, Timed: m.Timed, Loops: m.Loops, Base: m.Loops}
+		m.Transcript.Expect()
+		return Memory{Pauses: m.Pauses, Timed: m.Timed, Loops: m.Loops, Base: m.Loops, Transcript: m.Transcript}
 	case e.Kind == Prompt && e.Host == Cursor: // it has taken the pause before up
 		m.Said, m.SaidIn, m.Timed.Same = "", "", maxFirst
 	case e.Kind == Said:
@@ -69,6 +73,9 @@ func (m Memory) Heard(e Event) Memory {
 		}
 	case e.Kind == Prompt && e.Turn.Value != "":
 		m.Notice = sum(e.Turn.Value)
+	}
+	if e.Kind == Prompt {
+		m.Transcript.Expect()
 	}
 	return m
 }
@@ -80,6 +87,7 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 	}
 	before := m
 	m.Pauses++
+	m.Transcript.Expect()
 	m.Said, m.SaidIn, m.Loops = "", "", e.Loop.Value
 	if d.Action == autocontinue.Continue {
 		m.Loops++
@@ -95,8 +103,11 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 	case out.ID != "":
 		m.Named = m.Named.again(sum(out.ID), e.active())
 	}
-	if msg := strings.TrimSpace(d.Message); d.Action == autocontinue.Continue && !isOurs(msg) && !(d.Replayed && m.sentLast(msg)) {
+	if msg := strings.TrimSpace(d.Message); d.Action == autocontinue.Continue && !plaintext.IsOurs(msg) && !(d.Replayed && m.sentLast(msg)) {
 		m.Sent = append(slices.Clone(m.Sent[max(0, len(m.Sent)-maxSent+1):]), sum(msg))
+		if e.Host.Echoes() {
+			m.Transcript.Sent(msg)
+		}
 	}
 	if msg, ok := e.Message.Get(); ok && e.Host.Accumulates() {
 		m.From, _ = before.from(e)
@@ -158,8 +169,8 @@ func (n Named) again(id string, active bool) Named {
 
 // ours reports whether a text is a message of ours. Echoes says that what was sent comes back as it is.
 func (m Memory) ours(s string, echoes bool) bool {
-	if isOurs(s) || !echoes {
-		return isOurs(s)
+	if plaintext.IsOurs(s) || !echoes {
+		return plaintext.IsOurs(s)
 	}
 	s = strings.TrimSpace(s)
 	return s != "" && len(m.Sent) > 0 && slices.Contains(m.Sent, sum(s))

@@ -2,11 +2,13 @@ package hook
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
 )
 
@@ -43,7 +45,7 @@ const (
 //     not known, while background work runs or a
 //     prompt is scheduled, where there is no message (null is not the empty message), for agents of the host's own, and
 //     where a hook sent the agent on but neither memory nor transcript knows of it.
-func (e Event) Output(t Trace, m Memory) autocontinue.Output {
+func (e Event) Output(t transcript.Trace, m Memory) autocontinue.Output {
 	prompted := e.prompted()
 	e = e.inTurn(m)
 	out := autocontinue.Output{Session: e.SessionKey(), Request: e.request(t, m), Continues: max(t.Continues, e.Loop.Value, 0)}
@@ -80,7 +82,10 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 	} else if id := e.moment(); id != "" && id >= m.Timed.Last && m.Timed.known(id, e) {
 		out.ID = id
 	}
-	out.Evidence = evidence(t, out.Text, current)
+	if t.Read {
+		out.Work = t.Work
+	}
+	out.Evidence = evidence(t, out.Text)
 
 	switch status := strings.ToLower(e.Status.Value); {
 	case e.Kind == StopFailure:
@@ -106,16 +111,16 @@ func (e Event) Output(t Trace, m Memory) autocontinue.Output {
 		out.Hold = holdWakeup
 	case !ok:
 		out.Hold = holdNoMessage
-	case active && m.Pauses == 0 && !t.Read:
+	case active && m.Pauses == 0 && (!t.Read || e.Host.Echoes() && out.Continues == 0):
 		out.Hold = holdStateLost
 	}
 	return out
 }
 
 // request returns the human's words of the turn.
-func (e Event) request(t Trace, m Memory) string {
-	if prompt, ok := e.Prompt.Get(); ok && !blank(prompt) && !e.Host.dialect().machine(prompt) && !e.ours(prompt, m) {
-		return clip(prompt, maxRequest)
+func (e Event) request(t transcript.Trace, m Memory) string {
+	if prompt, ok := e.Prompt.Get(); ok && !blank(prompt) && !transcript.Format(e.Host).IsNotice(prompt) && !e.ours(prompt, m) {
+		return strings.ToValidUTF8(prompt[:min(len(prompt), maxRequest)], "")
 	}
 	return t.Request
 }
@@ -125,11 +130,13 @@ func (e Event) request(t Trace, m Memory) string {
 func (e Event) ours(s string, m Memory) bool {
 	echoes := e.Host.Echoes()
 	e = e.inTurn(m)
-	return m.ours(s, echoes) || echoes && e.active() && m.Pauses == 0 && strings.TrimSpace(s) == plainMessage
+	return m.ours(s, echoes) || echoes && e.active() && m.Pauses == 0 && strings.TrimSpace(s) == "continue"
 }
 
 // active reports whether a hook sent the agent on before this pause.
 func (e Event) active() bool { return e.StopActive.Value || e.Loop.Value > 0 }
+
+const maxRequest = 64 << 10 // bytes of the human's words
 
 // Of an ID that is the host's own of the pause.
 const (
@@ -173,16 +180,23 @@ func (e Event) same(msg, last string) bool {
 	return a == b || e.Host.Accumulates() && strings.HasSuffix(a, " "+b)
 }
 
-// evidence returns what a transcript shows of tests. That it shows none counts against a text that claims some. Current says
-// that the transcript has the message that is judged; one that lags may miss a run that passed, too.
-func evidence(t Trace, text string, current bool) []classify.Evidence {
-	switch {
-	case t.Tests == TestsPassed:
-		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why}}
-	case current && t.Tests == TestsFailed:
-		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why, Failed: true}}
-	case current && t.Tests == TestsNone && claimsTests(text):
-		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: t.Why, Absent: true}}
+// evidence returns what a transcript shows of tests. That it shows none counts against a text that claims some.
+func evidence(t transcript.Trace, text string) []classify.Evidence {
+	for _, c := range slices.Backward(t.Work.Checks) {
+		if c.Kind == classify.CheckTest && c.Outcome != classify.OutcomeUnknown {
+			failed := c.Outcome == classify.OutcomeFailed
+			return []classify.Evidence{{Kind: classify.EvidenceTests, Text: c.Command + ": " + string(c.Outcome), Failed: failed}}
+		}
+		if c.Kind == classify.CheckTest {
+			return nil
+		}
+	}
+	if t.Read && t.Work.Edited != classify.EditedUnknown && claimsTests(text) {
+		why := "no test run"
+		if t.Work.Session != classify.EditedNone {
+			why = "no test run since the last edit"
+		}
+		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: why, Absent: true}}
 	}
 	return nil
 }

@@ -2,25 +2,13 @@ package hook
 
 import (
 	"context"
-	"fmt"
-	"io"
+	"errors"
+	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
+	"github.com/sidecoach/sidecoach/classify"
 )
-
-// Transcript is the file of an old session, or of several, whose pauses can be gone through again.
-type Transcript struct {
-	Format Host // whose it is, or [SpecStory] or [Aider]
-
-	r         io.ReaderAt
-	size      int64
-	name      string
-	sidechain bool // of a sub-agent of Claude Code's
-	oneObject bool // of Gemini CLI, all messages in one JSON object
-	headless  bool // of which the beginning is not there
-	far       reach
-	unmarked  bool // all is read back over, for tests
-}
 
 // Loop decides. [autocontinue.AutoContinue] is one.
 type Loop interface {
@@ -28,90 +16,163 @@ type Loop interface {
 	Handle(ctx context.Context, out autocontinue.Output) (autocontinue.Decision, error)
 }
 
-// Moment is a pause, what was decided about it, and what the human wrote then.
+var _ Loop = (*autocontinue.AutoContinue)(nil)
+
+// Moment is a pause of an old session, what was decided about it, and what the human wrote then.
 type Moment struct {
 	Event    Event
 	Output   autocontinue.Output
 	Decision autocontinue.Decision
 	Line     int    // of the transcript, where the agent's message ends
-	Next     string // the human's next words, at most 64 KiB; empty when there were none before the next pause or the end
+	Next     string // the human's next words, at most 16 KiB; empty when there were none before the next pause or the end
 }
 
-// Account says what of a transcript was read.
-type Account struct {
-	Lines   int   // of the file
-	Bytes   int64 // of the file
-	Long    int   // lines left out because they are longer than 4 MiB; messages, of a session that is one JSON object
-	Damaged int   // the same, that are none of the format
-}
-
-// OpenTranscript recognizes a transcript by its content. Name is what a session is called that has no ID. What is none of the
-// [Formats] is a [*FormatError], which says what the file is where that is known (UTF-16, packed, a database, a list of prompts,
-// a session of another program), and what to do about it. Another error is one of reading.
-func OpenTranscript(r io.ReaderAt, size int64, name string) (*Transcript, error) {
-	t := &Transcript{r: r, size: size, name: name, far: farReach}
-	if size == 0 {
-		return nil, &FormatError{What: "it is empty; there was nothing to keep", Holds: HoldsNone}
-	}
-	if what := isForeign(r, size); what != "" {
-		return nil, &FormatError{What: what}
-	}
-	if isDocument(r, size) {
-		t.Format, t.oneObject = Gemini, true
-		return t, nil
-	}
-	if what := isUnlined(r, size); what != "" {
-		return nil, &FormatError{What: what, Holds: HoldsSession}
-	}
-	l := newLines(io.NewSectionReader(r, 0, min(size, maxHead)))
-	told := false // whether it is a sub-agent's is known
-	for l.no < maxHeadLines && l.scan() {
-		if len(l.text) == 0 {
-			continue
-		}
-		format := formatOf(l.text)
-		switch {
-		case format == "":
-			continue
-		case t.Format == "":
-			t.Format = format
-			t.headless = geminiIndented(l.text) != ""
-		}
-		if t.Format != Claude {
-			break
-		}
-		if side := member(l.text, "isSidechain"); side != nil && member(l.text, "message") != nil {
-			t.sidechain = isTrue(side) // a sub-agent may speak first in its caller's transcript, as in 2025
-			told = !t.sidechain
-		}
-		if told {
-			break
-		}
-	}
-	switch {
-	case l.err != nil:
-		return nil, fmt.Errorf("hook: transcript: %w", cause(l.err))
-	case t.Format != "":
-		return t, nil
-	}
-	return nil, strange(r, size)
-}
-
-// Replay goes through the pauses of the transcript, as a hook would have met them while it grew: with the transcript up to
-// there, what was remembered then, and the human's prompts between them. Start gives a loop, without any memory, for each
-// session; show gets each pause, once it is known what the human wrote next. What a payload alone tells is not known: work in
-// the background, and wake-ups; of Gemini CLI and Cursor, where the agent worked; of Cursor, that the human interrupted it after
-// it had said something; so is what was said while a line was longer than 4 MiB. A session of Gemini CLI's that is one JSON
-// object is read message by message, on however many lines each stands.
+// Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a loop, without
+// any memory, for each session; show gets each pause, once it is known what the human wrote next. What only a payload tells is
+// not known: work in the background and scheduled prompts, and of Cursor that the human interrupted the agent.
 //
-// Memory does not grow with the file. An error wraps [ErrTruncated], [ErrDamaged] or [ErrInterleaved] when something is wrong
-// with the file: the first two come at its end, the last where the lines of another session, or another format, are mixed with
-// those before, which is as far as it goes. Other errors are those of start, loop, show, ctx and of reading.
-func (t *Transcript) Replay(ctx context.Context, start func(session string) (Loop, error), show func(Moment) error) (Account, error) {
-	if t.headless {
-		return Account{}, fault(ErrTruncated, 1, "the beginning of the session is cut off")
+// The errors are those of [transcript.Transcript.Walk], start, loop and show.
+func Replay(
+	ctx context.Context, t *transcript.Transcript, start func(session string) (Loop, error), show func(Moment) error,
+) (transcript.Account, error) {
+	r := replay{format: t.Format, subagent: t.Subagent, start: start, show: show}
+	account, err := t.Walk(ctx, func(e transcript.Event) error { return r.event(ctx, e) })
+	return account, errors.Join(err, r.flush())
+}
+
+// replay is one walk through a transcript.
+type replay struct {
+	format   transcript.Format
+	subagent bool
+	start    func(string) (Loop, error)
+	show     func(Moment) error
+
+	session string
+	loop    Loop
+	memory  Memory
+	shown   *Moment // not shown yet: the human may still speak
+}
+
+func (r *replay) event(ctx context.Context, w transcript.Event) error {
+	e := Event{Host: Host(r.format), Name: "replay", Kind: Stop, Session: w.Session, WorkDir: Value(w.Dir)}
+	if r.subagent {
+		e.Kind = SubagentStop
 	}
-	w := &walk{Transcript: t, ctx: ctx, r: t.r, size: t.size, start: start, show: show, seen: make(map[string]bool)}
-	err := w.run()
-	return w.account, err
+	if w.Agent != "" {
+		e.Agent = Value(w.Agent)
+	}
+	if w.Turn != "" {
+		e.Turn = Value(w.Turn)
+	}
+	if key := e.SessionKey(); r.loop == nil || key != r.session {
+		if err := r.flush(); err != nil {
+			return err
+		}
+		r.session, r.memory = key, Memory{}
+		var err error
+		if r.loop, err = r.start(key); err == nil && r.loop == nil {
+			err = errors.New("there is no loop")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !w.Pause {
+		if r.shown != nil {
+			r.shown.Next = w.Prompt
+		}
+		e.Kind, e.Prompt = Prompt, Value(w.Prompt)
+		r.memory.Rests = true // the transcript says that it is the human's
+		r.memory = r.memory.Heard(e)
+		return errors.Join(r.flush(), r.loop.Reset(ctx, r.session))
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	return r.pause(ctx, e, w)
+}
+
+func (r *replay) pause(ctx context.Context, e Event, w transcript.Event) error {
+	switch {
+	case w.Trace.Broke && r.subagent:
+		e.Status = Value("error")
+	case w.Trace.Broke:
+		e.Kind = StopFailure
+	}
+	e.StopActive = Value(w.Trace.Continued)
+	switch e.Host {
+	case Gemini:
+		e.Message = Value(w.Said)
+	case Claude, Codex:
+		e.Message = Value(w.Trace.Message)
+	}
+	out := e.Output(w.Trace, r.memory)
+	d, err := r.loop.Handle(ctx, out)
+	if err != nil {
+		return err
+	}
+	r.memory = r.memory.After(e, out, d)
+	if d.Action == autocontinue.Continue && e.Host.Echoes() {
+		w.State.Sent(d.Message)
+	}
+	r.shown = &Moment{Event: e, Output: out, Decision: d, Line: w.Line}
+	return nil
+}
+
+// flush shows the last pause.
+func (r *replay) flush() error {
+	if r.shown == nil {
+		return nil
+	}
+	m := *r.shown
+	r.shown = nil
+	return r.show(m)
+}
+
+// Effect says what the human's next words make of a decision.
+type Effect string
+
+// The effects. None is empty: the words do not tell.
+const (
+	EffectAgrees  Effect = "agrees"  // it continues the agent, and the human then did the same
+	EffectAgainst Effect = "against" // it continues the agent, and the human answered a question or said no
+	EffectMissed  Effect = "missed"  // it lets the agent stop, and the human then continued it
+)
+
+// Effect compares the decision with what the human wrote. Answered says that the words answer a question of the agent.
+//
+// The words alone do not tell what yes means: it is an answer where the agent asked, it continues the agent where that said
+// what it would do next, and it is thanks after anything else.
+func (m Moment) Effect() (effect Effect, reply transcript.Reply, answered bool) {
+	reply = transcript.ReadReply(m.Next)
+	asks := endsWithQuestion(m.Output.Text)
+	result := m.Decision.Result
+	nudged := false
+	switch reply {
+	case transcript.ReplyNudge:
+		nudged = true
+	case transcript.ReplyYesNudge:
+		answered, nudged = asks, !asks
+	case transcript.ReplyAssent:
+		answered, nudged = asks, !asks && result.Type == classify.Status && !result.WasRejectedCompletion
+	case transcript.ReplyAnswer:
+		answered = true
+	case transcript.ReplyOther:
+		answered = asks
+	}
+	switch continues := m.Decision.Action == autocontinue.Continue; {
+	case continues && nudged:
+		effect = EffectAgrees
+	case continues && answered:
+		effect = EffectAgainst
+	case nudged:
+		effect = EffectMissed
+	}
+	return effect, reply, answered
+}
+
+// endsWithQuestion reports whether the last line of a text asks something.
+func endsWithQuestion(text string) bool {
+	text = strings.TrimRight(text, " \t\r\n*_`\")")
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
 }

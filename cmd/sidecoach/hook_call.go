@@ -161,6 +161,7 @@ func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (auto
 	if err != nil {
 		return none, storeFailure(err, k.next)
 	}
+	s.seen = memory.Transcript
 	out := e.Output(trace, memory)
 	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}, Store: s}
 	dir := folder(e)

@@ -123,7 +123,9 @@ func TestHookIsTheLibrary(t *testing.T) {
 			}
 			memory[e.SessionKey()] = m.Heard(e)
 			if e.Kind.IsPause() {
-				out := e.Output(e.Look(m), m)
+				tr, m, err := e.Await(t.Context(), m, nil)
+				require.NoError(t, err)
+				out := e.Output(tr, m)
 				d, err := ac.Handle(t.Context(), out)
 				require.NoError(t, err)
 				memory[e.SessionKey()] = m.After(e, out, d)

@@ -8,6 +8,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 )
 
 // hookSession is what is kept of an event's session: the state, and beside it, changed in the same step, what the
@@ -18,8 +19,9 @@ type hookSession struct {
 	doc   *filestore.Document[filestore.Session]
 	state *autocontinue.State // as it was read; nil once that was asked for
 
-	before hook.Memory     // as it was when the decision was stored
-	stored json.RawMessage // what was stored then
+	seen   transcript.State // the transcript, as this event read it
+	before hook.Memory      // as it was when the decision was stored
+	stored json.RawMessage  // what was stored then
 }
 
 func openHookSession(k *keeper, e hook.Event) (*hookSession, error) {
@@ -78,6 +80,7 @@ func (s *hookSession) Update(ctx context.Context, _ string, fn func(autocontinue
 			return v, err
 		}
 		s.before = memoryOf(v.Extra)
+		s.before.Transcript = s.seen
 		s.stored, err = pack(s.before.After(s.event, s.out, autocontinue.Decision{}))
 		return filestore.Session{State: next, Extra: s.stored}, err
 	})

@@ -60,7 +60,7 @@ func BenchmarkProcess(b *testing.B) {
 		})
 	}
 	b.Run("hook", func(b *testing.B) {
-		log := transcript(b, dir)
+		log := transcriptFile(b, dir)
 		inTurn(b, func(n int) string { // each in a session of its own: a turn that is the human's stays so
 			payload, err := json.Marshal(map[string]any{
 				"hook_event_name": "Stop", "session_id": "s" + strconv.Itoa(n), "cwd": dir, "stop_hook_active": false,
@@ -73,7 +73,7 @@ func BenchmarkProcess(b *testing.B) {
 }
 
 // transcript writes one of a short turn: a prompt and six runs of a tool.
-func transcript(b *testing.B, dir string) string {
+func transcriptFile(b *testing.B, dir string) string {
 	var lines strings.Builder
 	e := json.NewEncoder(&lines)
 	add := func(id, role string, content any) {

@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
 )
 
@@ -15,7 +17,6 @@ type replayOptions struct {
 	threshold threshold
 	most      mostContinues
 	judging   judging
-	price     price
 	yes       bool
 	every     bool
 	json      bool
@@ -26,99 +27,90 @@ func newReplay(t terminal) *cobra.Command {
 	o := replayOptions{threshold: classify.DefaultThreshold, most: autocontinue.DefaultMaxContinues}
 	cmd := &cobra.Command{
 		Use:   "replay TRANSCRIPT… [flags]",
-		Short: "What would have been decided in old sessions",
-		Long: `replay goes through the transcripts of old sessions and decides at each pause of
-the agent, as the stop hook would have, with what was remembered until then. A
-TRANSCRIPT is a file, a folder with such files at any depth, or a pattern; whose
-it is shows in its content: Claude Code, Codex, Gemini CLI, Cursor, Copilot CLI,
-SpecStory (Markdown) and aider (.aider.chat.history.md).
+		Short: "Show what would have been decided in past sessions",
+		Long: `replay reads transcripts of past sessions and decides at each pause of the
+agent, as the stop hook would have done. A TRANSCRIPT is a file, a folder with
+files at any depth, or a pattern. replay recognizes the agent by the content:
+Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI.
 
-What you wrote after a pause tells whether the decision was worth it:
-  agrees   it would have sent the agent on, and you then wrote what it would
-           have: go on, run the tests, show the output
-  against  it would have sent the agent on, and you answered a question, or
-           said no
-  missed   it would have let the agent stop, and you wrote such a thing
-The last sentence is the answer: it pays to install it where it agrees at least
-twice as often as it is against, and may pay where it agrees more often. The
-reasons above it are explained by sidecoach log --help.
+What you wrote after a pause shows whether the decision would have helped:
+  agrees   it continues the agent, and you then did the same: go on, run the
+           tests, show the output
+  against  it continues the agent, and you answered a question, or said no
+  missed   it lets the agent stop, and you then continued it
+The last sentence sums this up: sidecoach pays here when it agrees at least
+twice as often as it is against, and may pay when it agrees more often. The
+help of sidecoach log explains the reasons.
 
-With --llm the outputs, shortened, go to a model: replay says first how many
-calls and tokens that takes, with --price how much money, and asks. The same
-output is sent once. Where the model has no answer the heuristic judges, and
-that is counted.
+With --llm the outputs are sent to a model, shortened. replay first says how
+many calls and tokens that takes, and asks. The same output is sent once. Where
+the model has no answer the heuristic decides, and replay counts that.
 
 With --json each pause, each session, each file with a fault and the total is a
 JSON object on a line of its own, under one of these keys; the total is last:
   pause    file, agent, session, line (where the message ends), action, outcome,
            reason, type, was_rejected_completion, confidence, continues (of the
-           turn), hold (why the host forbids going on), reply (nudge, assent,
-           yes_nudge, answer, other), asked (you answered), effect (as above)
+           turn), hold (why the host forbids to continue), reply (nudge, assent,
+           yes_nudge, answer, other), asked (you answered), effect (see above),
+           work (what the agent did)
   session  file, agent, session, pauses, continued, agrees, against, missed,
            reasons (pauses by reason)
   fault    file, kind (unknown, truncated, interleaved, damaged, unreadable),
            fault (in words)
-  total    files, others (in folders, no transcripts), faults, bytes, long_lines
-           (above 4 MiB, left out), sessions, pauses, continued, agrees,
-           against, missed, judged (outputs), fallbacks (of these by the
-           heuristic because the LLM failed), reasons, llm (model, answered,
-           repeated, prompt_tokens, cached_tokens, completion_tokens, cost,
-           failed), verdict (pays, may_pay, does_not_pay, no_difference),
-           interrupted
-What is empty, or 0 in a pause, may be absent. The page of --html is that of
-eval, of the pauses after which your words told what they were, at most 1000 of
-them: a guess, so none of them counts as sure.
+  total    files, others (in folders, not transcripts), faults, bytes,
+           long_lines (above 4 MiB, left out), sessions, pauses, continued,
+           agrees, against, missed, reasons, judged (outputs), fallbacks (judged
+           by the heuristic because the LLM failed), llm (model, answered,
+           repeated, prompt_tokens, cached_tokens, completion_tokens, failed),
+           verdict (pays, may_pay, does_not_pay, no_difference), interrupted
+A key may be absent when its value is empty, or 0 in a pause. The page of --html
+is that of eval. It shows the pauses that your words label, at most 1000: a
+guess, so none of them counts as sure.
 
-Exit status: 0 all was read, 1 a file is unknown, cut off, damaged or mixed up
-with another, an interruption (what was read until then is printed, no page is
-written) or a failure, 64 wrong usage.`,
+Exit status: 0 everything was read, 1 a file is unknown, cut off, damaged or
+mixed up with another, replay was interrupted (it prints what it has read, and
+writes no page) or failed, 64 wrong usage.`,
 		Example: `  sidecoach replay ~/.claude/projects
   sidecoach replay ~/.codex/sessions ~/.copilot/session-state --html report.html
-  sidecoach replay '*.jsonl' --json | jq 'select(.pause.effect == "against")'
-  sidecoach replay .aider.chat.history.md --llm --price 0.40,1.60`,
+  sidecoach replay '*.jsonl' --json | jq 'select(.pause.effect == "against")'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return misuse("sidecoach replay ~/.claude/projects; "+usualPlaces, "no transcript is named")
+				return misuse("sidecoach replay ~/.claude/projects; "+transcript.Places, "no transcript is named")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t.keyboard = t.keyboard && widthOf(cmd.ErrOrStderr()) > 0 // a question in a file is seen by nobody
+			t.keyboard = t.keyboard && widthOf(cmd.ErrOrStderr()) > 0 // nobody sees a question in a file
 			return o.run(cmd, args, t)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.Var(&o.most, "max-continues", "once a turn was continued `N` times the human is next; 0 continues nothing")
-	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, is not continued; 0 switches the rule off")
+	f.Var(&o.most, "max-continues", "after `N` continues of a turn the human is next; 0 continues nothing")
+	f.Var(&o.threshold, "threshold", "do not continue a status less certain than this, 0 to 1; 0 switches the rule off")
 	o.judging.register(f)
-	f.Var(&o.price, "price", "with --llm, what a million tokens cost to the model and back, such as 0.40,1.60")
 	f.BoolVar(&o.yes, "yes", false, "with --llm, do not ask before the agents' words are sent")
-	f.BoolVar(&o.every, "all", false, "a row for each session, however many they are")
+	f.BoolVar(&o.every, "all", false, "print a row for each session, however many they are")
 	f.BoolVar(&o.json, "json", false, "print JSON, one object a line, without the agents' words")
-	f.StringVar(&o.html, "html", "", "write a page to `FILE` with the pauses after which your words told what they were")
+	f.StringVar(&o.html, "html", "", "write a page to `FILE` with the pauses that your words label")
 	return cmd
 }
 
-// run does all that can fail for free first, and asks before it costs anything.
+// run does everything that can fail for free first, and asks before it costs anything.
 func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 	if err := o.judging.check(); err != nil {
 		return err
 	}
-	if !o.judging.asks() {
-		switch {
-		case o.yes:
-			return misuse("leave --yes out, or add --llm", "--yes answers a question that only --llm asks")
-		case o.price != price{}:
-			return misuse("leave --price out, or add --llm", "--price means nothing to the heuristic, which costs nothing")
-		}
+	if o.yes && !o.judging.asks() {
+		return misuse("leave --yes out, or add --llm", "--yes answers a question that only --llm asks")
 	}
 	stderr := cmd.ErrOrStderr()
 	found, err := findTranscripts(args)
 	if err != nil {
 		return err
 	}
-	r := replay{policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}}
+	r := &replay{policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}, bar: newBar(stderr)}
+	r.bar.unit = " KiB"
 	if r.classifier, err = classify.NewHeuristic(); err != nil {
 		return err
 	}
@@ -136,21 +128,18 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	ctx, release := interruptible(cmd.Context())
 	defer release()
 	name := "heuristic"
-	bar := newBar(stderr)
-	bar.unit = " KiB"
 	if o.judging.asks() {
 		name = "llm " + o.judging.llm.modelName()
-		if err := o.agreed(ctx, found, &r, bar, cmd.InOrStdin(), stderr, t); err != nil {
+		if err := o.askFirst(ctx, found, r, cmd.InOrStdin(), stderr, t); err != nil {
 			return err
 		}
 	}
-	faults := faultLines{w: stderr}
-	table := &replayTable{terminal: t, w: cmd.OutOrStdout(), faults: faults, every: o.every}
-	var out replayPrinter = table
+	table := &replayTable{terminal: t, w: cmd.OutOrStdout(), errs: stderr, every: o.every}
+	r.out = table
 	if o.json {
-		out = &replayJSON{w: cmd.OutOrStdout(), faults: faults}
+		r.out = &replayJSON{w: cmd.OutOrStdout(), errs: stderr}
 	}
-	total, err := r.all(ctx, found, out, bar)
+	total, err := r.all(ctx, found)
 	switch {
 	case err != nil:
 		return errors.Join(err, table.tellFaults())
@@ -161,46 +150,82 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	}
 	if page != nil {
 		report, err := r.labelled.report(name, o.threshold.policy(), total)
+		if err == nil {
+			err = page.commit(report)
+		}
 		if err != nil {
 			return err
 		}
-		if err := page.commit(report); err != nil {
-			return err
-		}
 	}
-	return o.verdict(total, found)
+	return failureOf(total, len(found.files)-total.Others)
 }
 
-// verdict is what is wrong after all was read.
-func (o *replayOptions) verdict(total replayTotal, found oldSessions) error {
+// failureOf says what is wrong after everything was read.
+func failureOf(total replayTotal, files int) error {
 	switch {
-	case total.Fallbacks > 0 && total.Fallbacks == total.Asked:
-		return badInput("the heuristic alone decided; look at the server, the key and the model", "the LLM failed on every output it was asked about")
+	case total.Fallbacks > 0 && total.Fallbacks == total.Judged:
+		return badInput("look at the server, the key and the model", "the LLM failed on every output; the heuristic alone decided")
+	case total.Faults > 0 && files == 1:
+		return badInput("the line above says what is wrong", "the file could not be read as a whole")
 	case total.Faults > 0:
-		return unread(total, len(found.files)-(total.Others-found.others))
+		return badInput("the lines above say what is wrong; the other files were read",
+			"%s of %s files could not be read as a whole", thousands(total.Faults), thousands(files))
 	case total.Files == 0:
-		return badInput(usualPlaces, "there is no transcript")
+		return badInput(transcript.Places, "there is no transcript")
 	}
 	return nil
 }
 
-// unread is that some of the files that were read had a fault.
-func unread(total replayTotal, files int) error {
-	hint, what := "the lines above say what is wrong", fmt.Sprintf("%s of %s files could not be read as a whole", thousands(total.Faults), thousands(files))
-	if total.Faults == 1 {
-		hint = "the line above says what is wrong"
+// sentences say what comes of everything. The last one is the verdict, where there is something to judge.
+func (t replayTotal) sentences() []string {
+	read := fmt.Sprintf("%s, %s, %s: ", plural(t.Files, "transcript"), plural(t.Sessions, "session"), plural(t.Pauses, "pause"))
+	if t.Pauses == 0 {
+		return []string{strings.TrimSuffix(read, ": ") + ": there is nothing to judge."}
 	}
+	said := []string{fmt.Sprintf("%sat %s it would have continued the agent.", read, thousands(t.Continued))}
+	if n := t.Continued - t.Agrees - t.Against; n > 0 {
+		said = append(said, fmt.Sprintf("At %s of these you wrote something else, or nothing.", thousands(n)))
+	}
+	verdict := map[worth]string{
+		pays: "It pays here", mayPay: "It may pay here", paysNot: "It does not pay here", noMatter: "It makes no difference here",
+	}[t.Verdict]
+	spared := `you wrote no message such as "continue" or "run the tests"`
+	if wrote := t.Agrees + t.Missed; wrote > 0 {
+		spared = fmt.Sprintf(`it would have spared you %s of %s such as "continue" or "run the tests"`, thousands(t.Agrees), plural(wrote, "message"))
+	}
+	past := "it would not have passed over a question that you answered"
+	if t.Against > 0 {
+		past = fmt.Sprintf("it would have continued at %s where you answered or said no", plural(t.Against, "pause"))
+	}
+	sentence := fmt.Sprintf("%s: %s, and %s.", verdict, spared, past)
+	if t.Agrees+t.Against < telling {
+		sentence += " That is too little to be sure."
+	}
+	return append(said, sentence)
+}
+
+// worth says whether the hook would have helped, by what the human wrote.
+type worth string
+
+const (
+	pays     worth = "pays"
+	mayPay   worth = "may_pay"
+	paysNot  worth = "does_not_pay"
+	noMatter worth = "no_difference"
+
+	telling = 5 // pauses that say more than chance
+)
+
+// worthOf compares the messages that it would have spared the human with the questions that it would have passed over. A
+// question costs more than a message, so it pays from two messages a question on.
+func worthOf(agrees, against int) worth {
 	switch {
-	case files == 1 && total.Files == 0:
-		what = "the file could not be read"
-	case files == 1:
-		what = "the file could not be read as a whole"
-	case total.Faults == files:
-		what = fmt.Sprintf("none of the %s files could be read as a whole", thousands(files))
-	case files-total.Faults == 1:
-		hint = "the other one was read; " + hint
-	default:
-		hint = "the others were read; " + hint
+	case agrees == 0 && against == 0:
+		return noMatter
+	case against >= agrees:
+		return paysNot
+	case agrees >= 2*against:
+		return pays
 	}
-	return badInput(hint, "%s", what)
+	return mayPay
 }

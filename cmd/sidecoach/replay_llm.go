@@ -19,98 +19,128 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// sent is how many outputs are counted once in an estimate: resumed sessions begin with a copy of what came before.
-const sent = 10_000
+const (
+	maxSent     = 10_000 // outputs that an estimate counts once
+	usualAnswer = 100    // tokens of a verdict, with its reason and a message to the agent
+	longestWait = 2 * time.Minute
+)
 
-// patient returns a judge for many decisions, which after some failures in a row is not asked any more for a while.
-func (o *judging) patient(heuristic *classify.Heuristic) (*llm.Classifier, error) {
-	cfg, err := o.llm.config(1)
-	if err != nil {
-		return nil, err
-	}
-	cfg.NoBreaker = false
-	cfg.Cache = &memoryCache{} // resumed sessions begin with a copy of what came before
-	judge, _, err := o.llm.judge(cfg, heuristic)
-	return judge, err
+// replayLLM is what became of asking an LLM.
+type replayLLM struct {
+	Model            string         `json:"model"`
+	Answered         int            `json:"answered"` // outputs
+	Repeated         int            `json:"repeated"` // of these, answered before and not sent again
+	PromptTokens     int            `json:"prompt_tokens"`
+	CachedTokens     int            `json:"cached_tokens"` // part of PromptTokens, as the server says
+	CompletionTokens int            `json:"completion_tokens"`
+	Failed           map[string]int `json:"failed,omitempty"` // outputs by why the heuristic judged them
 }
 
-// obliging asks once more after the time that a busy server asks for, where that is longer than a call may take: what a limit on
-// calls or tokens a minute needs.
-type obliging struct {
+// tally counts what a classifier is asked, and what its answers cost.
+type tally struct {
+	classify.Classifier
+	into  *replayTotal
+	model string
+}
+
+// Classify asks the classifier. The end of ctx is an error, also where a fallback answered.
+func (t *tally) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
+	r, err := t.Classifier.Classify(ctx, in)
+	if ctx.Err() != nil {
+		return r, context.Cause(ctx)
+	}
+	if t.model == "" || r.Usage != nil || r.Fallback != "" { // facts settle some outputs without the LLM
+		t.into.Judged++
+	}
+	if t.into.LLM == nil && (r.Usage != nil || r.Fallback != "") {
+		t.into.LLM = &replayLLM{Model: t.model, Failed: make(map[string]int)}
+	}
+	l := t.into.LLM
+	if r.Fallback != "" {
+		t.into.Fallbacks++
+		l.Failed[whyNot(r.Fallback)]++
+	}
+	if u := r.Usage; u != nil {
+		l.Answered++
+		if u.Attempts == 0 {
+			l.Repeated++
+		}
+		l.PromptTokens += u.PromptTokens
+		l.CachedTokens += u.CachedTokens
+		l.CompletionTokens += u.CompletionTokens
+	}
+	return r, err
+}
+
+// whyNot says why the LLM had no answer, in the same words each time.
+func whyNot(fallback string) string {
+	why := strings.TrimPrefix(fallback, "llm: ")
+	if at := strings.Index(why, " for another "); at > 0 { // some seconds
+		why = why[:at]
+	}
+	return strings.TrimSuffix(why, ": context deadline exceeded")
+}
+
+// patientJudge asks once more after the time that a busy server asks for, as a limit on calls or tokens a minute needs.
+type patientJudge struct {
 	classify.Classifier
 	wait func(context.Context, time.Duration) error
+	next func() // called before each output
 }
 
-const longestWait = 2 * time.Minute
-
-func (o obliging) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
-	r, err := o.Classifier.Classify(ctx, in)
+func (j patientJudge) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
+	j.next()
+	r, err := j.Classifier.Classify(ctx, in)
 	busy, ok := errors.AsType[*llm.Error](err)
 	if !ok || busy.RetryAfter <= 0 || busy.RetryAfter > longestWait {
 		return r, err
 	}
-	if err := o.wait(ctx, busy.RetryAfter); err != nil {
+	if err := j.wait(ctx, busy.RetryAfter); err != nil {
 		return r, err
 	}
-	return o.Classifier.Classify(ctx, in)
+	return j.Classifier.Classify(ctx, in)
 }
 
-// pause waits until the time is over or ctx ends, which is an error.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// estimate is what an LLM would cost.
-type estimate struct{ outputs, calls, prompt, completion int }
-
-// usualAnswer is about how many tokens a verdict has, with its reason and a message to the agent.
-const usualAnswer = 100
-
-// agreed makes r ask the LLM. It estimates what that will cost, by going through all with the heuristic, and asks whether that
-// is fine.
-func (o *replayOptions) agreed(ctx context.Context, found oldSessions, r *replay, bar *bar, stdin io.Reader, stderr io.Writer, t terminal) error {
+// askFirst makes r ask the LLM. It estimates what that will cost, by going through everything with the heuristic, and asks
+// whether the outputs may be sent.
+func (o *replayOptions) askFirst(ctx context.Context, found *sessionFiles, r *replay, stdin io.Reader, stderr io.Writer, t terminal) error {
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
 		return err
 	}
-	judge, err := o.judging.patient(heuristic)
+	cfg, err := o.judging.llm.config(1)
+	if err != nil {
+		return err
+	}
+	cfg.NoBreaker = false
+	cfg.Cache = &memoryCache{} // a resumed session begins with a copy of what came before
+	judge, _, err := o.judging.llm.judge(cfg, heuristic)
 	if err != nil {
 		return err
 	}
 	if !o.yes && !t.keyboard {
 		return misuse("add --yes to send them without a question", "--llm sends the agents' words away, and there is no terminal to ask whether it may")
 	}
-	e, err := estimated(ctx, found, *r, judge, bar)
-	if err != nil {
-		return err
+	e := estimate{judge: judge, seen: make(map[[sha256.Size]byte]bool)}
+	dry := *r
+	dry.labelled, dry.out, dry.classifier = nil, silent{}, e.counting(r.classifier)
+	if total, err := dry.all(ctx, found); err != nil || total.Interrupted {
+		return cmp.Or(err, badInput("run it again", "interrupted: nothing was sent"))
 	}
 	where := cmp.Or(o.judging.llm.baseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
-	said := fmt.Sprintf("about %s of %s at %s: %s to it and %s back", plural(e.calls, "call"), o.judging.llm.modelName(), where, plural(e.prompt, "token"), thousands(e.completion))
-	if o.price != (price{}) {
-		said += ", " + money(o.price.of(e.prompt, e.completion)) + " by --price"
-	}
-	wait := func(ctx context.Context, d time.Duration) error {
-		bar.clear()
+	said := fmt.Sprintf("about %s of %s at %s: it reads %s and writes %s",
+		plural(e.calls, "call"), o.judging.llm.modelName(), where, plural(e.prompt, "token"), thousands(e.calls*usualAnswer))
+	done := 0
+	patient := patientJudge{judge, func(ctx context.Context, d time.Duration) error {
+		r.bar.clear()
 		complain(stderr, fmt.Sprintf("sidecoach: the server is busy and is asked again in %v", d.Round(time.Second)))
 		return pause(ctx, d)
-	}
-	r.classifier, r.model = classify.Fallback(obliging{judge, wait}, heuristic), o.judging.llm.modelName()
-	if o.price != (price{}) {
-		r.price = &o.price
-	}
-	done := 0
-	r.asking = func() {
-		bar.unit = " outputs"
-		bar.show(done, max(done, e.outputs, 1))
+	}, func() {
+		r.bar.unit = " outputs"
+		r.bar.show(done, max(done, e.outputs, 1))
 		done++
-	}
+	}}
+	r.classifier, r.model = classify.Fallback(patient, heuristic), o.judging.llm.modelName()
 	if o.yes || e.calls == 0 {
 		complain(stderr, "sidecoach: "+said)
 		return nil
@@ -129,30 +159,27 @@ func (o *replayOptions) agreed(ctx context.Context, found oldSessions, r *replay
 	return nil
 }
 
-// estimated goes through all with the heuristic. Where the LLM judges otherwise a turn may go on otherwise, too.
-func estimated(ctx context.Context, found oldSessions, r replay, judge *llm.Classifier, bar *bar) (e estimate, err error) {
-	seen := make(map[[sha256.Size]byte]bool)
-	r.labelled = nil
-	r.classifier = asked{r.classifier, func(in classify.Input) {
+// estimate counts what an LLM would be asked. Where it judges otherwise than the heuristic, a turn may continue otherwise, too.
+type estimate struct {
+	judge                  *llm.Classifier
+	seen                   map[[sha256.Size]byte]bool
+	outputs, calls, prompt int
+}
+
+func (e *estimate) counting(c classify.Classifier) classify.Classifier {
+	return classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (classify.Result, error) {
 		e.outputs++
-		request := judge.Request(in)
+		request := e.judge.Request(in)
 		key := sha256.Sum256([]byte(request.User))
-		if plaintext.IsBlank(in.Text) || seen[key] {
-			return
+		if !plaintext.IsBlank(in.Text) && !e.seen[key] {
+			if len(e.seen) < maxSent {
+				e.seen[key] = true
+			}
+			e.calls++
+			e.prompt += (len(request.System) + len(request.User) + len(request.Schema)) / 4
 		}
-		tokens := (len(request.System) + len(request.User) + len(request.Schema)) / 4
-		if len(seen) < sent {
-			seen[key] = true
-		}
-		e.calls++
-		e.prompt += tokens
-		e.completion += usualAnswer
-	}}
-	total, err := r.all(ctx, found, silent{}, bar)
-	if err == nil && total.Interrupted {
-		err = badInput("run it again", "interrupted: nothing was sent")
-	}
-	return e, err
+		return c.Classify(ctx, in)
+	})
 }
 
 // answer is the first line of what is typed, in lower case. The end of ctx is an error, at once.
@@ -161,7 +188,7 @@ func answer(ctx context.Context, stdin io.Reader) (string, error) {
 	go func() {
 		defer func() {
 			if recover() != nil {
-				typed <- "" // which is no yes
+				typed <- "" // which is not yes
 			}
 		}()
 		line, _ := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
@@ -175,15 +202,16 @@ func answer(ctx context.Context, stdin io.Reader) (string, error) {
 	}
 }
 
-// asked is a classifier that tells what it is asked.
-type asked struct {
-	classify.Classifier
-	tell func(classify.Input)
-}
-
-func (a asked) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
-	a.tell(in)
-	return a.Classifier.Classify(ctx, in)
+// pause waits until the time is over or ctx ends, which is an error.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // silent prints nothing.

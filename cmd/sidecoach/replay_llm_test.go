@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Nothing is sent without a yes, and nothing is estimated that is not sent.
 func TestReplayAsksBeforeItCosts(t *testing.T) {
 	var sent, tokens atomic.Int64
 	server := meteredServer(t, func(prompt string) (int, string) {
@@ -27,7 +28,7 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 	file := replayFixture(t)
 	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false, "": false, "yesterday\n": false} {
 		sent.Store(0)
-		o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{model: "judge", baseURL: server.URL}}, price: price{1, 2}}
+		o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{model: "judge", baseURL: server.URL}}}
 		var shown, table strings.Builder
 		cmd := newReplay(terminal{})
 		cmd.SetContext(t.Context())
@@ -35,11 +36,11 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 		cmd.SetOut(&table)
 		cmd.SetErr(&shown)
 		err := o.run(cmd, []string{file, file}, terminal{keyboard: true})
-		assert.Regexp(t, `^about 1 call of judge at http://\S+: \d,\d{3} tokens to it and 100 back, 0\.00\d+ by --price\.\nSend what the agents wrote there\? \[y/N\] `, shown.String())
+		assert.Regexp(t, `^about 1 call of judge at http://\S+: it reads \d,\d{3} tokens and writes 100\.\nSend what the agents wrote there\? \[y/N\] `, shown.String())
 		if yes {
 			assert.NoError(t, err, answer)
 			assert.EqualValues(t, 1, sent.Load())
-			assert.Regexp(t, `(?m)^judge judged 1 output: 1,000 tokens to it \(800 of them cached\) and 50 back, 0\.0011 by --price$`, table.String())
+			assert.Regexp(t, `(?m)^judge judged 1 output: it read 1,000 tokens \(800 of them cached\) and wrote 50$`, table.String())
 		} else {
 			assert.EqualError(t, err, "nothing was sent", answer)
 			assert.Zero(t, sent.Load(), answer)
@@ -48,6 +49,8 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 	}
 }
 
+// meteredServer speaks chat completions: it returns what answer gives for a user message, and says that this took 1000 tokens,
+// of which 800 were cached, and 50.
 func meteredServer(t *testing.T, answer func(prompt string) (int, string)) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,6 +71,7 @@ func meteredServer(t *testing.T, answer func(prompt string) (int, string)) *http
 	return s
 }
 
+// replayTotals replays with --json and returns the total.
 func replayTotals(t *testing.T, status int, args ...string) (total replayTotal, stderr string) {
 	t.Helper()
 	out, errs, got := sidecoach(t, strings.NewReader(""), append([]string{"replay", "--json"}, args...)...)
@@ -79,6 +83,7 @@ func replayTotals(t *testing.T, status int, args ...string) (total replayTotal, 
 	return *v.Total, errs
 }
 
+// The same output is sent once, here in a session and in the copy of it that a resumed one begins with.
 func TestReplaySendsNothingTwice(t *testing.T) {
 	sent := 0
 	server := meteredServer(t, func(string) (int, string) {
@@ -95,6 +100,7 @@ func TestReplaySendsNothingTwice(t *testing.T) {
 	assert.Equal(t, replayLLM{Model: defaultModel, Answered: 2, Repeated: 1, PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50}, *total.LLM)
 }
 
+// Where the LLM fails the heuristic judges, and replay says how often and why.
 func TestReplayOfAnLLMThatFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status int
@@ -115,7 +121,7 @@ func TestReplayOfAnLLMThatFails(t *testing.T) {
 			file := replayHistory(t)
 			total, _ := replayTotals(t, 0, file, "--llm", "--yes", "--base-url", server.URL)
 			assert.Equal(t, 1, total.LLM.Answered)
-			assert.Equal(t, total.Asked-1, total.Fallbacks)
+			assert.Equal(t, total.Judged-1, total.Fallbacks)
 			failed := 0
 			for why, n := range total.LLM.Failed {
 				failed += n
@@ -152,20 +158,4 @@ func TestInterruptedQuestion(t *testing.T) {
 		return len(p), nil
 	}))
 	assert.EqualError(t, o.run(cmd, []string{replayFixture(t)}, terminal{keyboard: true}), "interrupted: nothing was sent")
-}
-
-func TestMoney(t *testing.T) {
-	for x, want := range map[float64]string{0: "0.0000", 0.00001: "less than 0.0001", 0.0123: "0.0123", 0.9951: "1.00", 12.345: "12.35"} {
-		assert.Equal(t, want, money(x))
-	}
-	for s, want := range map[string]price{"0.40,1.60": {0.4, 1.6}, "0, 2": {0, 2}} {
-		var p price
-		require.NoError(t, p.Set(s), s)
-		assert.Equal(t, want, p)
-	}
-	for _, s := range []string{"", "1", "1,", "-1,2", "1,Inf", "1,NaN", "1,2,3", "$1,2"} {
-		var p price
-		assert.Error(t, p.Set(s), s)
-	}
-	assert.Equal(t, 2.5, price{0.5, 2}.of(1_000_000, 1_000_000))
 }

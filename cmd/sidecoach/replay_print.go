@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -10,87 +12,53 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
 
-// maxTold is how many faults are told one by one, and maxRows how many sessions have a row of their own, unless all are wanted.
 const (
-	maxTold        = 20
-	maxSessionRows = 20
+	maxTold        = 20 // faults that are told one by one
+	maxSessionRows = 20 // sessions that have a row of their own
+	maxLabelled    = 1000
+	maxShown       = 32 << 10 // bytes of an output on a page
 )
 
-// replayTable prints a row a session, and the total. Of many sessions those with most to say have one, and the others one together.
+// replayTable prints a row a session, and the total. Of many sessions those with most to say have a row, and the others share
+// one.
 type replayTable struct {
 	terminal
-	w      io.Writer
-	faults faultLines
-	faulty []replayFault // not told yet
-	every  bool          // session has a row
-	headed bool
-	rows   []replayRow
-	rest   replaySession // of those without a row
-	folded int
-}
-
-// replayRow is a session that may have a row; no is when it came.
-type replayRow struct {
-	replaySession
-	no int
+	w, errs io.Writer
+	every   bool // each session has a row
+	faults  []replayFault
+	rows    []replaySession
 }
 
 func (r *replayTable) pause(replayPause) error { return nil }
 
 // fault keeps the faults for the end, where the table does not push them off the screen.
 func (r *replayTable) fault(f replayFault) error {
-	r.faulty = append(r.faulty, f)
+	r.faults = append(r.faults, f)
 	return nil
 }
 
-// tellFaults tells those that were kept, once.
+// tellFaults tells the faults, once.
 func (r *replayTable) tellFaults() error {
-	if len(r.faulty) == 0 {
-		return nil
+	for _, f := range r.faults[:min(len(r.faults), maxTold)] {
+		complain(r.errs, "sidecoach: "+f.File+": "+f.Fault)
 	}
-	for _, f := range r.faulty {
-		if err := r.faults.tell(f); err != nil {
-			return err
-		}
+	if n := len(r.faults) - maxTold; n > 0 {
+		complain(r.errs, fmt.Sprintf("sidecoach: and %s more with a fault; --json names each", plural(n, "file")))
 	}
-	r.faulty = nil
-	return r.faults.end()
+	r.faults = nil
+	return nil
 }
 
 func (r *replayTable) session(s replaySession) error {
-	if s.Pauses == 0 {
-		return nil
-	}
-	if r.every {
-		return r.row(s, r.where(s))
-	}
-	r.rows = append(r.rows, replayRow{s, len(r.rows) + r.folded})
-	if len(r.rows) > 10*maxSessionRows {
-		r.fold()
+	if s.Pauses > 0 {
+		r.rows = append(r.rows, s)
 	}
 	return nil
-}
-
-// fold keeps the sessions with most to say and adds up the others.
-func (r *replayTable) fold() {
-	if len(r.rows) <= maxSessionRows {
-		return
-	}
-	weight := func(s replayRow) int { return s.Agrees + s.Against + s.Missed }
-	slices.SortFunc(r.rows, func(a, b replayRow) int {
-		return cmp.Or(cmp.Compare(weight(b), weight(a)), cmp.Compare(b.GoesOn, a.GoesOn), cmp.Compare(b.Pauses, a.Pauses), cmp.Compare(a.no, b.no))
-	})
-	for _, row := range r.rows[maxSessionRows:] {
-		r.folded++
-		r.rest.Pauses += row.Pauses
-		r.rest.GoesOn += row.GoesOn
-		r.rest.Agrees += row.Agrees
-		r.rest.Against += row.Against
-		r.rest.Missed += row.Missed
-	}
-	r.rows = r.rows[:maxSessionRows]
 }
 
 const (
@@ -98,23 +66,15 @@ const (
 	leastColumns  = 76 // of a terminal that shows a table; a narrower one gets a list
 )
 
-func (r *replayTable) row(s replaySession, where string) error {
-	var b strings.Builder
+func (r *replayTable) row(p *page, s replaySession, where string) {
 	if r.width > 0 && r.width < leastColumns {
-		fmt.Fprintf(&b, "%s\n", r.paint(bold, where))
-		said := fmt.Sprintf("  %s, %s continued, %s agree, %s against, %s missed", plural(s.Pauses, "pause"), thousands(s.GoesOn), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed))
-		for _, line := range wrap(said, r.width) {
-			fmt.Fprintf(&b, "%s\n", line)
-		}
-	} else {
-		if !r.headed {
-			b.WriteString(r.paint(dim, strings.TrimSuffix(fmt.Sprintf(replayColumns, "agent", "pauses", "continues", "agrees", "against", "missed", "session"), "\n")) + "\n")
-		}
-		fmt.Fprintf(&b, replayColumns, s.Agent, thousands(s.Pauses), thousands(s.GoesOn), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed), where)
+		p.printf("%s\n", p.paint(bold, where))
+		said := fmt.Sprintf("  %s, %s continued, %s agree, %s against, %s missed",
+			plural(s.Pauses, "pause"), thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed))
+		p.printf("%s\n", strings.Join(wrap(said, r.width), "\n"))
+		return
 	}
-	r.headed = true
-	_, err := io.WriteString(r.w, b.String())
-	return err
+	p.printf(replayColumns, s.Agent, thousands(s.Pauses), thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed), where)
 }
 
 // where names a session by its file, and by its own name where the file does not have it.
@@ -130,19 +90,39 @@ func (r *replayTable) where(s replaySession) string {
 	return lastColumns(visible(name), room)
 }
 
+// table prints the rows.
+func (r *replayTable) table(p *page) {
+	if len(r.rows) == 0 {
+		return
+	}
+	if r.width == 0 || r.width >= leastColumns {
+		head := fmt.Sprintf(replayColumns, "agent", "pauses", "continues", "agrees", "against", "missed", "session")
+		p.printf("%s\n", p.paint(dim, strings.TrimSuffix(head, "\n")))
+	}
+	least := func(s replaySession) []int { return []int{-s.Agrees - s.Against - s.Missed, -s.Continued, -s.Pauses} }
+	order := slices.Clone(r.rows)
+	slices.SortStableFunc(order, func(a, b replaySession) int { return slices.Compare(least(a), least(b)) })
+	shown := make(map[string]bool)
+	for _, s := range order[:min(len(order), maxSessionRows)] {
+		shown[s.File+"\x00"+s.Session] = true
+	}
+	var rest replaySession
+	folded := 0
+	for _, s := range r.rows {
+		if r.every || shown[s.File+"\x00"+s.Session] {
+			r.row(p, s, r.where(s))
+			continue
+		}
+		rest.add(s.replayCounts)
+		folded++
+	}
+	if folded > 0 {
+		r.row(p, rest, thousands(folded)+" more: see --all")
+	}
+	p.printf("\n")
+}
+
 func (r *replayTable) total(t replayTotal) error {
-	r.fold()
-	slices.SortFunc(r.rows, func(a, b replayRow) int { return cmp.Compare(a.no, b.no) })
-	for _, row := range r.rows {
-		if err := r.row(row.replaySession, r.where(row.replaySession)); err != nil {
-			return err
-		}
-	}
-	if r.folded > 0 {
-		if err := r.row(r.rest, thousands(r.folded)+" more: see --all"); err != nil {
-			return err
-		}
-	}
 	p := page{terminal: r.terminal}
 	say := func(s style, format string, args ...any) {
 		for _, line := range wrap(fmt.Sprintf(format, args...), r.width) {
@@ -152,34 +132,35 @@ func (r *replayTable) total(t replayTotal) error {
 			p.printf("%s\n", line)
 		}
 	}
-	if r.headed {
-		p.printf("\n")
-		say(dim, "agrees: you then sent the agent on yourself · against: you answered, or said no · missed: it would have stopped, and you sent the agent on")
+	r.table(&p)
+	if len(r.rows) > 0 {
+		say(dim, "agrees: you then continued the agent yourself · against: you answered, or said no · "+
+			"missed: it would have stopped, and you continued the agent")
 	}
 	if t.LLM != nil {
-		r.llm(t, say)
+		t.sayLLM(say)
 	}
 	if t.LongLines > 0 {
 		say("", "%s longer than 4 MiB left out", plural(t.LongLines, "line"))
 	}
 	if t.Others > 0 {
-		say("", "left out, as no transcript: %s", plural(t.Others, "file"))
+		say("", "not a transcript, left out: %s", plural(t.Others, "file"))
 	}
 	if t.Files > 0 {
-		for _, row := range []struct {
-			label string
-			by    map[string]int
-		}{{"continued", t.acts[autocontinue.Continue]}, {"stopped", t.acts[autocontinue.Deliver]}, {"dropped", t.acts[autocontinue.Suppress]}} {
-			p.row(row.label, reasonsInWords(row.by))
-		}
+		p.row("continued", reasonsInWords(t.byAction[autocontinue.Continue]))
+		p.row("stopped", reasonsInWords(t.byAction[autocontinue.Deliver]))
+		p.row("dropped", reasonsInWords(t.byAction[autocontinue.Suppress]))
 		if t.Interrupted {
 			say(yellow, "interrupted: this is what was read until then")
 		}
 		said := t.sentences()
-		for _, sentence := range said[:len(said)-1] {
-			say("", "%s", sentence)
+		for i, sentence := range said {
+			s := style("")
+			if i == len(said)-1 {
+				s = bold
+			}
+			say(s, "%s", sentence)
 		}
-		say(bold, "%s", said[len(said)-1])
 	}
 	if _, err := io.WriteString(r.w, p.String()); err != nil {
 		return err
@@ -187,47 +168,104 @@ func (r *replayTable) total(t replayTotal) error {
 	return r.tellFaults()
 }
 
-// llm says what became of asking the LLM.
-func (r *replayTable) llm(t replayTotal, say func(s style, format string, args ...any)) {
+// sayLLM says what became of asking the LLM.
+func (t replayTotal) sayLLM(say func(s style, format string, args ...any)) {
 	l := t.LLM
 	if l.Answered > 0 {
-		said := fmt.Sprintf("%s judged %s: %s to it", l.Model, plural(l.Answered, "output"), plural(l.PromptTokens, "token"))
+		said := fmt.Sprintf("%s judged %s: it read %s", l.Model, plural(l.Answered, "output"), plural(l.PromptTokens, "token"))
 		if l.CachedTokens > 0 {
 			said += fmt.Sprintf(" (%s of them cached)", thousands(l.CachedTokens))
 		}
-		said += fmt.Sprintf(" and %s back", thousands(l.CompletionTokens))
-		if l.Cost != nil {
-			said += ", " + money(*l.Cost) + " by --price"
-		}
+		said += fmt.Sprintf(" and wrote %s", thousands(l.CompletionTokens))
 		if l.Repeated > 0 {
 			said += fmt.Sprintf("; %s the same as before and not sent", plural(l.Repeated, "output"))
 		}
 		say("", "%s", visible(said))
 	}
 	if t.Fallbacks > 0 {
-		say(yellow, "the LLM had no answer for %s of %s; the heuristic decided:", thousands(t.Fallbacks), plural(t.Asked, "output"))
-		for _, why := range slices.SortedFunc(maps.Keys(l.Failed), func(a, b string) int { return cmp.Or(cmp.Compare(l.Failed[b], l.Failed[a]), cmp.Compare(a, b)) }) {
+		say(yellow, "the LLM had no answer for %s of %s; the heuristic decided:", thousands(t.Fallbacks), plural(t.Judged, "output"))
+		for _, why := range slices.SortedFunc(maps.Keys(l.Failed), func(a, b string) int {
+			return cmp.Or(cmp.Compare(l.Failed[b], l.Failed[a]), cmp.Compare(a, b))
+		}) {
 			say("", "  %s  %s", thousands(l.Failed[why]), visible(why))
 		}
 	}
 }
 
-// faultLines tells faults on standard error, the first ones of many.
-type faultLines struct {
-	w    io.Writer
-	told int
+// replayJSON prints JSON, one object a line.
+type replayJSON struct {
+	w, errs io.Writer
+	told    int
 }
 
-func (f *faultLines) tell(fault replayFault) error {
-	if f.told++; f.told <= maxTold {
-		complain(f.w, "sidecoach: "+fault.File+": "+fault.Fault)
+func (r *replayJSON) pause(p replayPause) error     { return r.line("pause", p) }
+func (r *replayJSON) session(s replaySession) error { return r.line("session", s) }
+func (r *replayJSON) total(t replayTotal) error     { return r.line("total", t) }
+
+func (r *replayJSON) fault(f replayFault) error {
+	if r.told++; r.told <= maxTold {
+		complain(r.errs, "sidecoach: "+f.File+": "+f.Fault)
 	}
-	return nil
+	return r.line("fault", f)
 }
 
-func (f *faultLines) end() error {
-	if n := f.told - maxTold; n > 0 {
-		complain(f.w, fmt.Sprintf("sidecoach: and %s more with a fault; --json names each", plural(n, "file")))
+func (r *replayJSON) line(kind string, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(map[string]any{kind: v}); err != nil {
+		return err
 	}
-	return nil
+	_, err := io.WriteString(r.w, harmless(b.String()))
+	return err
+}
+
+// labelled are pauses that the human's words label: a nudge follows a status, and an answer follows a question.
+type labelled struct {
+	judged []evaluate.Judged
+	names  map[string]int // how many are on a line: a whole session may stand on one
+}
+
+func (l *labelled) add(p replayPause, m hook.Moment) {
+	if l == nil || len(l.judged) == maxLabelled {
+		return
+	}
+	// The words do not tell which of the two kinds of status it was, so the verdict decides that.
+	want := evaluate.Want{Type: classify.Status, WasRejectedCompletion: p.Rejected}
+	if p.Asked {
+		want = evaluate.Want{Type: classify.Question}
+	}
+	name := fmt.Sprintf("%s:%d", p.File, p.Line)
+	if l.names == nil {
+		l.names = make(map[string]int)
+	}
+	if l.names[name]++; l.names[name] > 1 {
+		name += fmt.Sprintf("#%d", l.names[name])
+	}
+	clip := func(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShown)], "") }
+	out := m.Output
+	l.judged = append(l.judged, evaluate.Judged{
+		Case: evaluate.Case{
+			Name: name,
+			Input: classify.Input{
+				Text: clip(out.Text), Request: clip(out.Request), Evidence: out.Evidence, Work: out.Work, Coached: out.Continues,
+			},
+			Want: want,
+			Meta: map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)},
+		},
+		Result: m.Decision.Result,
+	})
+}
+
+// report writes the page.
+func (l *labelled) report(name string, threshold float64, total replayTotal) (func(io.Writer) error, error) {
+	if len(l.judged) == 0 {
+		return nil, badInput("without --html the table shows what was decided", "there is nothing to show on a page: your words label no pause")
+	}
+	about := append(total.sentences(), "Below are the pauses that your words label: a status where you continued the agent, a question where you answered one.")
+	if total.labels > len(l.judged) {
+		about = append(about, fmt.Sprintf("These are the first %s of %s such pauses.", thousands(len(l.judged)), thousands(total.labels)))
+	}
+	report, err := evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name, About: about})
+	return report.HTML, err
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/llm"
 )
@@ -68,11 +69,18 @@ func TestReplayIsTheHook(t *testing.T) {
 		write("assistant", map[string]any{"id": fmt.Sprint("m", n), "content": []any{map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Bash", "input": map[string]any{"command": "go test ./..."}}}}, false)
 		write("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", n-1), "content": output}}}, false)
 	}
+	edit := func() {
+		input := map[string]any{"file_path": "/w/auth.go"}
+		write("assistant", map[string]any{"id": fmt.Sprint("m", n), "content": []any{map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Edit", "input": input}}}, false)
+		write("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", n-1), "content": "done"}}}, false)
+	}
 	ask("Fix the login redirect.")
+	edit()
 	pause("Fixed the login redirect, should work now.")
 	run("ok  \tshop\t0.1s")
 	pause("Fixed the login redirect. All tests pass.")
 	ask("And the logout?")
+	edit()
 	for range 3 {
 		pause("Fixed the logout, should work now.")
 	}
@@ -103,14 +111,6 @@ func TestReplayIsTheHook(t *testing.T) {
 	}
 }
 
-func TestEndsWithQuestion(t *testing.T) {
-	for text, want := range map[string]bool{
-		"Which one?": true, "Which **one?**\n": true, "哪一个？": true, "(Which one?)": true, "Which one? I take A.": false, "": false, "Done.": false,
-	} {
-		assert.Equal(t, want, endsWithQuestion(text), text)
-	}
-}
-
 func replayFixture(t *testing.T) string {
 	file := filepath.Join(t.TempDir(), "session.jsonl")
 	require.NoError(t, os.WriteFile(file, []byte(
@@ -119,14 +119,8 @@ func replayFixture(t *testing.T) string {
 	return file
 }
 
-// Nothing is sent without a yes, and nothing is estimated that is not sent.
-// meteredServer speaks chat completions: it gives what answer returns for a user message, and says that this took 1000 tokens,
-// of which 800 were cached, and 50.
-// replayTotals replays with --json and returns the total.
-// What is the same is sent once, here a session and the copy of it that a resumed one begins with, and the estimate knows.
-// Where the LLM fails the heuristic judges, and it is said how often and why.
 // A server that is busy for a while is asked once more after that while, and not when it is long.
-func TestObliging(t *testing.T) {
+func TestPatientJudge(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after time.Duration
 		calls int
@@ -139,7 +133,7 @@ func TestObliging(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			calls := 0
 			var waits []time.Duration
-			c := obliging{
+			c := patientJudge{
 				classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
 					if calls++; calls == 2 {
 						return classify.Result{Type: classify.Status}, nil
@@ -147,6 +141,7 @@ func TestObliging(t *testing.T) {
 					return classify.Result{}, fmt.Errorf("wrapped: %w", &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: tt.after})
 				}),
 				func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
+				func() {},
 			}
 			_, err := c.Classify(t.Context(), classify.Input{})
 			assert.Equal(t, tt.calls == 2, err == nil)
@@ -185,13 +180,24 @@ func replayHistory(t *testing.T) string {
 		{"Both.", "Fixed <script>alert(1)</script> \u202e, should work now."},
 		{"perfect, now add a footer", "I am reading footer.go now. Next I will write it."}, // neither
 	} {
-		for j, kind := range []string{"user", "assistant"} {
-			content := any(turn[j])
-			if kind == "assistant" {
-				content = []any{map[string]any{"type": "text", "text": turn[j]}}
+		edit := strings.HasPrefix(turn[1], "Fixed")
+		call := map[string]any{"type": "tool_use", "id": fmt.Sprint("t", i), "name": "Edit", "input": map[string]any{"file_path": "/w/auth.go"}}
+		for j, kind := range []string{"user", "assistant", "user", "assistant"} {
+			var content any
+			switch {
+			case !edit && (j == 1 || j == 2):
+				continue
+			case j == 0:
+				content = turn[0]
+			case j == 1:
+				content = []any{call}
+			case j == 2:
+				content = []any{map[string]any{"type": "tool_result", "tool_use_id": call["id"], "content": "done"}}
+			case j == 3:
+				content = []any{map[string]any{"type": "text", "text": turn[1]}}
 			}
 			line, err := json.Marshal(map[string]any{"type": kind, "uuid": fmt.Sprint("u", i, j), "sessionId": "s1", "cwd": "/w",
-				"message": map[string]any{"role": kind, "id": fmt.Sprint("m", i), "content": content}})
+				"message": map[string]any{"role": kind, "id": fmt.Sprint("m", i, j), "content": content}})
 			require.NoError(t, err)
 			b.Write(append(line, '\n'))
 		}
@@ -206,7 +212,7 @@ func TestReplaysAgree(t *testing.T) {
 	file := replayHistory(t)
 	page := filepath.Join(t.TempDir(), "page.html")
 	total, _ := replayTotals(t, 0, file, "--html", page)
-	assert.Equal(t, []int{7, 4, 2, 1, 1}, []int{total.Pauses, total.GoesOn, total.Agrees, total.Against, total.Missed})
+	assert.Equal(t, []int{7, 4, 2, 1, 1}, []int{total.Pauses, total.Continued, total.Agrees, total.Against, total.Missed})
 	assert.Equal(t, pays, total.Verdict)
 
 	out, _, _ := sidecoach(t, strings.NewReader(""), "replay", file)
@@ -243,7 +249,7 @@ func TestReplayOfManySessions(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "empty.jsonl"), nil, 0o600))
 	for i := range maxTold + 3 {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("unknown%d.jsonl", i)), []byte("{}\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("cut%d.jsonl", i)), fixture[:len(fixture)-20], 0o600))
 	}
 	out, errs, status := sidecoach(t, strings.NewReader(""), "replay", dir)
 	require.Equal(t, 1, status)
@@ -254,27 +260,28 @@ func TestReplayOfManySessions(t *testing.T) {
 		assert.Contains(t, out, name)
 	}
 	assert.Regexp(t, `^ +230 +230 +0 +0 +0  230 more: see --all$`, rows[len(rows)-1])
-	assert.Contains(t, out, "\nleft out, as no transcript: 1 file\n", "the empty one")
-	assert.Equal(t, maxTold, strings.Count(errs, "unknown format"))
+	assert.Contains(t, out, "\nnot a transcript, left out: 1 file\n", "the empty one")
+	assert.Equal(t, maxTold, strings.Count(errs, "truncated"))
 	assert.Contains(t, errs, "and 3 files more with a fault; --json names each\n")
 	out, _, _ = sidecoach(t, strings.NewReader(""), "replay", dir, "--all")
 	assert.Equal(t, many, strings.Count(out, ".jsonl#s1"))
 	assert.NotContains(t, out, "more: see")
 }
 
-// A row fits into 80 columns, and what is wrong with files stands below the table, where it can be seen.
+// A row fits into 80 columns, and the faults stand below the table, where they can be seen.
 func TestReplayTableOnATerminal(t *testing.T) {
 	var both strings.Builder
-	table := &replayTable{terminal: terminal{width: 80}, w: &both, faults: faultLines{w: &both}}
+	table := &replayTable{terminal: terminal{width: 80}, w: &both, errs: &both}
 	require.NoError(t, table.fault(replayFault{File: "cut.jsonl", Fault: "line 3: truncated: the last line is cut off"}))
 	const sessions = 2000
+	sum := replayTotal{Files: sessions, Sessions: sessions, Verdict: pays}
 	for i := range sessions {
-		s := replaySession{File: fmt.Sprintf("/a/long/way/down/to/the/sessions/%d.jsonl", i), Agent: "claude", Session: "s", Pauses: 2, GoesOn: 1, Agrees: 1}
+		s := replaySession{File: fmt.Sprintf("/a/long/way/down/to/the/sessions/%d.jsonl", i), Agent: "claude", Session: "s"}
+		s.pause(replayPause{Action: autocontinue.Continue, Reason: autocontinue.ReasonProgress, Effect: hook.EffectAgrees})
+		s.pause(replayPause{Action: autocontinue.Deliver, Reason: autocontinue.ReasonQuestion})
 		require.NoError(t, table.session(s))
+		sum.add(s.replayCounts)
 	}
-	sum := replayTotal{Files: sessions, Sessions: sessions, Pauses: 2 * sessions, GoesOn: sessions, Agrees: sessions, Verdict: pays}
-	sum.acts.add(autocontinue.Continue, "progress", sessions)
-	sum.acts.add(autocontinue.Deliver, "question", sessions)
 	require.NoError(t, table.total(sum))
 	for line := range strings.Lines(both.String()) {
 		assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
@@ -338,9 +345,12 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 // The help names every field of the JSON.
 func TestReplayHelpNamesEveryField(t *testing.T) {
 	help := newReplay(terminal{}).Long
-	for _, v := range []reflect.Type{reflect.TypeFor[replayPause](), reflect.TypeFor[replaySession](), reflect.TypeFor[replayFault](), reflect.TypeFor[replayTotal](), reflect.TypeFor[replayLLM]()} {
+	for _, word := range []hook.Effect{hook.EffectAgrees, hook.EffectAgainst, hook.EffectMissed} {
+		assert.Contains(t, help, word)
+	}
+	for _, v := range []reflect.Type{reflect.TypeFor[replayPause](), reflect.TypeFor[replaySession](), reflect.TypeFor[replayFault](), reflect.TypeFor[replayTotal](), reflect.TypeFor[replayCounts](), reflect.TypeFor[replayLLM]()} {
 		for field := range v.Fields() {
-			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "-" {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
 				assert.Regexp(t, `\b`+name+`\b`, help, v.Name())
 			}
 		}
@@ -348,7 +358,9 @@ func TestReplayHelpNamesEveryField(t *testing.T) {
 	for _, word := range []worth{pays, mayPay, paysNot, noMatter} {
 		assert.Contains(t, help, word)
 	}
-	for _, word := range []hook.Reply{hook.ReplyNudge, hook.ReplyAssent, hook.ReplyYesNudge, hook.ReplyAnswer, hook.ReplyOther} {
+	for _, word := range []transcript.Reply{
+		transcript.ReplyNudge, transcript.ReplyAssent, transcript.ReplyYesNudge, transcript.ReplyAnswer, transcript.ReplyOther,
+	} {
 		assert.Contains(t, help, word)
 	}
 }
@@ -360,40 +372,22 @@ func TestWorth(t *testing.T) {
 	}{{0, 0, noMatter}, {1, 0, pays}, {2, 1, pays}, {3, 2, mayPay}, {1, 1, paysNot}, {0, 1, paysNot}, {10, 20, paysNot}} {
 		assert.Equal(t, tt.want, worthOf(tt.agrees, tt.against), tt)
 	}
-	for want, total := range map[string]replayTotal{
-		`It pays here: of 1,200 messages such as "continue" or "run the tests" that you wrote it would have spared you 1,000, and it would have gone on at 2 pauses where you answered or said no.`:                              {Pauses: 9, Agrees: 1000, Missed: 200, Against: 2, Verdict: pays},
-		`It makes no difference here: you wrote no message such as "continue" or "run the tests", and it would have gone on past no question that you answered. That is too little to be sure.`:                                  {Pauses: 9, Verdict: noMatter},
-		`It does not pay here: of 1 message such as "continue" or "run the tests" that you wrote it would have spared you 0, and it would have gone on at 1 pause where you answered or said no. That is too little to be sure.`: {Pauses: 9, Missed: 1, Against: 1, Verdict: paysNot},
-	} {
-		assert.Equal(t, want, total.sentence())
+	const little = " That is too little to be sure."
+	counts := func(agrees, against, missed int) replayTotal {
+		return replayTotal{
+			replayCounts: replayCounts{Pauses: 9, Agrees: agrees, Against: against, Missed: missed}, Verdict: worthOf(agrees, against),
+		}
 	}
-}
-
-// What a human meant is told by the words and by what the agent had said.
-func TestMeant(t *testing.T) {
-	progress := replayPause{Type: classify.Status}
-	report := replayPause{Type: classify.Status, Rejected: true}
-	for _, tt := range []struct {
-		pause            replayPause
-		reply            hook.Reply
-		asks             bool
-		answered, nudged bool
-	}{
-		{report, hook.ReplyNudge, false, false, true},
-		{report, hook.ReplyNudge, true, false, true},
-		{report, hook.ReplyYesNudge, false, false, true},
-		{report, hook.ReplyYesNudge, true, true, false},
-		{progress, hook.ReplyAssent, false, false, true},
-		{progress, hook.ReplyAssent, true, true, false},
-		{report, hook.ReplyAssent, false, false, false}, // thanks
-		{report, hook.ReplyAnswer, false, true, false},
-		{report, hook.ReplyOther, false, false, false},
-		{report, hook.ReplyOther, true, true, false},
-		{report, hook.ReplyNone, true, false, false},
+	for want, total := range map[string]replayTotal{
+		`It pays here: it would have spared you 1,000 of 1,200 messages such as "continue" or "run the tests", ` +
+			`and it would have continued at 2 pauses where you answered or said no.`: counts(1000, 2, 200),
+		`It makes no difference here: you wrote no message such as "continue" or "run the tests", ` +
+			`and it would not have passed over a question that you answered.` + little: counts(0, 0, 0),
+		`It does not pay here: it would have spared you 0 of 1 message such as "continue" or "run the tests", ` +
+			`and it would have continued at 1 pause where you answered or said no.` + little: counts(0, 1, 1),
 	} {
-		tt.pause.Reply = tt.reply
-		answered, nudged := meant(tt.pause, tt.asks)
-		assert.Equal(t, []bool{tt.answered, tt.nudged}, []bool{answered, nudged}, tt)
+		said := total.sentences()
+		assert.Equal(t, want, said[len(said)-1])
 	}
 }
 
@@ -407,8 +401,10 @@ func TestReplayBesideAClosedFolder(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	write("closed/a.md", "")
-	write("open/.aider.chat.history.md", "# aider chat started at 2026-11-01 10:00:00\n\n#### fix the bug\n\nDone, should work now.\n")
+	write("closed/a.jsonl", "")
+	text, err := os.ReadFile(replayFixture(t))
+	require.NoError(t, err)
+	write("open/a.jsonl", string(text))
 	closed := filepath.Join(dir, "closed")
 	require.NoError(t, os.Chmod(closed, 0))
 	t.Cleanup(func() { os.Chmod(closed, 0o755) })
@@ -427,19 +423,25 @@ func TestReplayCountsFaults(t *testing.T) {
 	files := map[string][]byte{
 		"a.jsonl": whole, "b.jsonl": []byte(strings.ReplaceAll(string(whole), `"s1"`, `"s2"`)),
 		"cut.jsonl": whole[:len(whole)-20], "cut2.jsonl": whole[:len(whole)-30],
-		"utf16.jsonl": append([]byte("\xff\xfe"), strings.ReplaceAll(string(whole), "", "\x00")[1:]...),
-		"notes.json":  []byte("{}\n"), "silent.jsonl": []byte(`{"sessionId":"g1","projectHash":"h","messages":[]}` + "\n"),
+		"notes.json": []byte("{}\n"), "silent.jsonl": []byte(`{"sessionId":"g1","projectHash":"h","messages":[]}` + "\n"),
 	}
 	for name, tt := range map[string]struct {
 		files, out, errs, hint string
 	}{
-		"one, cut off":         {"cut.jsonl", "1 transcript, 1 session, 0 pauses", "the file could not be read as a whole", "the line above says what is wrong"},
-		"one, unknown":         {"utf16.jsonl", "", "the file could not be read", "the line above says what is wrong"},
-		"one of two":           {"a.jsonl cut.jsonl", "2 transcripts, 2 sessions, 1 pause", "1 of 2 files could not be read as a whole", "the other one was read; the line above says what is wrong"},
-		"one of three":         {"a.jsonl utf16.jsonl b.jsonl", "2 transcripts, 2 sessions, 2 pauses", "1 of 3 files could not be read as a whole", "the others were read; the line above says what is wrong"},
-		"two of two":           {"cut.jsonl cut2.jsonl", "2 transcripts", "none of the 2 files could be read as a whole", "the lines above say what is wrong"},
-		"two of three":         {"cut.jsonl a.jsonl cut2.jsonl", "3 transcripts", "2 of 3 files could not be read as a whole", "the other one was read; the lines above say what is wrong"},
-		"beside what is none":  {"cut.jsonl notes.json", "left out, as no transcript: 1 file", "the file could not be read as a whole", "the line above says what is wrong"},
+		"one, cut off": {
+			"cut.jsonl", "1 transcript, 1 session, 0 pauses", "the file could not be read as a whole", "the line above says what is wrong",
+		},
+		"one of two": {
+			"a.jsonl cut.jsonl", "2 transcripts, 2 sessions, 1 pause", "1 of 2 files could not be read as a whole",
+			"the lines above say what is wrong; the other files were read",
+		},
+		"two of three": {
+			"cut.jsonl a.jsonl cut2.jsonl", "3 transcripts", "2 of 3 files could not be read as a whole",
+			"the lines above say what is wrong; the other files were read",
+		},
+		"beside another file": {
+			"cut.jsonl notes.json", "not a transcript, left out: 1 file", "the file could not be read as a whole", "the line above says what is wrong",
+		},
 		"nobody speaks in one": {"silent.jsonl", "1 transcript, 0 sessions, 0 pauses: ", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -486,18 +488,18 @@ func TestReplayOfFilesThatChange(t *testing.T) {
 			return errors.Join(err, f.Close())
 		}, 1, ""},
 		"shrinks":         {func(file string) error { return os.Truncate(file, 200) }, 0, "line 2: truncated: the last line is cut off"},
-		"is emptied":      {func(file string) error { return os.Truncate(file, 0) }, 0, "unknown format: it is blank"},
+		"is emptied":      {func(file string) error { return os.Truncate(file, 0) }, 0, "not a transcript: " + transcript.Places},
 		"goes away":       {os.Remove, 0, "no such file or directory"},
-		"is now a folder": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, 0, "it is no regular file any more"},
+		"is now a folder": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, 0, "it is not a regular file any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := replayFixture(t)
 			found, err := findTranscripts([]string{file})
 			require.NoError(t, err)
 			require.NoError(t, tt.change(file))
-			r := replay{classifier: heuristic}
 			var faults faultsOnly
-			total, err := r.all(t.Context(), found, &faults, newBar(io.Discard))
+			r := replay{classifier: heuristic, out: &faults, bar: newBar(io.Discard)}
+			total, err := r.all(t.Context(), found)
 			require.NoError(t, err)
 			assert.Equal(t, tt.pauses, total.Pauses)
 			if tt.fault == "" {

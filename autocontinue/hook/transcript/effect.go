@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -323,26 +324,27 @@ func inlineCode(args []string, input string) (code string, script []string) {
 	return input, nil
 }
 
-var (
-	// writesFiles finds code that changes files.
-	writesFiles = regexp.MustCompile(`(?i)write_?(?:text|bytes|file|json|lines)|appendfile|outputfile|copyfile|copytree|cpsync|file_put_contents|` +
-		`\.write\(|\.writelines\(|\.to_(?:csv|json|excel)\(|\.save\(|\.dump\(|>\s*FH|` +
-		`open\([^)]*,\s*(?:mode\s*=\s*)?['"](?:[wax]b?\+?|r\+b?)['"]|unlink|\.rename|\brename\(|rmtree|rmsync|makedirs|\bmkdir|shutil\.(?:move|copy)|` +
-		`\bsymlink|os\.remove|os\.replace|fs\.rm|file\.write|fileutils`)
-	// runsPrograms finds code that runs other programs.
-	runsPrograms = regexp.MustCompile(`subprocess|os\.system|os\.popen|execsync|spawnsync|child_process|\bsystem\(|Deno\.Command|Bun\.spawn`)
-	printsOnly   = regexp.MustCompile(`(?:std(?:out|err)|process\.std(?:out|err)|sys\.std(?:out|err)(?:\.buffer)?)\.write\(`)
-	fileNames    = regexp.MustCompile("['\"`]([^'\"`\\s*?<>|{}$]*[^'\"`\\s*?<>|{}$/.]\\.[A-Za-z][A-Za-z0-9]{0,7})['\"`]")
-)
+// codePatterns find what a piece of code does.
+var codePatterns = sync.OnceValue(func() (p struct{ writes, runs, prints, files *regexp.Regexp }) {
+	p.writes = regexp.MustCompile(`(?i)write_?(?:text|bytes|file|json|lines)|appendfile|outputfile|copyfile|copytree|cpsync|` +
+		`file_put_contents|\.write\(|\.writelines\(|\.to_(?:csv|json|excel)\(|\.save\(|\.dump\(|>\s*FH|` +
+		`open\([^)]*,\s*(?:mode\s*=\s*)?['"](?:[wax]b?\+?|r\+b?)['"]|unlink|\.rename|\brename\(|rmtree|rmsync|makedirs|\bmkdir|` +
+		`shutil\.(?:move|copy)|\bsymlink|os\.remove|os\.replace|fs\.rm|file\.write|fileutils`)
+	p.runs = regexp.MustCompile(`subprocess|os\.system|os\.popen|execsync|spawnsync|child_process|\bsystem\(|Deno\.Command|Bun\.spawn`)
+	p.prints = regexp.MustCompile(`(?:std(?:out|err)|process\.std(?:out|err)|sys\.std(?:out|err)(?:\.buffer)?)\.write\(`)
+	p.files = regexp.MustCompile("['\"`]([^'\"`\\s*?<>|{}$]*[^'\"`\\s*?<>|{}$/.]\\.[A-Za-z][A-Za-z0-9]{0,7})['\"`]")
+	return p
+})
 
 // codeKinds says what a piece of code does by the functions that it calls.
 func (w *walker) codeKinds(e *effect, code string) []string {
 	e.Name = strings.TrimSpace(strings.SplitN(e.Name, "\n", 2)[0])
-	code = printsOnly.ReplaceAllString(code, "")
+	p := codePatterns()
+	code = p.prints.ReplaceAllString(code, "")
 	switch {
-	case writesFiles.MatchString(code):
+	case p.writes.MatchString(code):
 		var files []string
-		for _, m := range fileNames.FindAllStringSubmatch(code, 50) {
+		for _, m := range p.files.FindAllStringSubmatch(code, 50) {
 			if !strings.Contains(m[1], "://") {
 				files = append(files, m[1])
 			}
@@ -352,7 +354,7 @@ func (w *walker) codeKinds(e *effect, code string) []string {
 		}
 		e.edit(w, files...)
 		return []string{kindRead}
-	case runsPrograms.MatchString(code):
+	case p.runs.MatchString(code):
 		e.Unknown = true
 		return []string{kindRead}
 	}

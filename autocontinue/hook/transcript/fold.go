@@ -28,6 +28,7 @@ type Trace struct {
 	Turn      string // the host's ID of that prompt
 	Message   string // what the agent printed last, when nothing of the conversation comes after it
 	MessageID string // the host's ID of it, or where in the file it begins; empty when Message is
+	Old       bool   // a prompt went to the agent since, which is not in the transcript yet
 	Broke     bool   // the host wrote the message in the agent's name, because the turn broke
 	Continues int    // how often a message of ours continued the agent since the human's last words
 	Continued bool   // a hook, ours or another, continued the agent since the human's last words
@@ -41,7 +42,7 @@ type Trace struct {
 // not count. A host may report more than the last message: all that the agent printed in the turn.
 func (t Trace) Shows(reported string, all bool) bool {
 	a, b := strings.Join(strings.Fields(reported), " "), strings.Join(strings.Fields(t.Message), " ")
-	return b != "" && (a == b || all && strings.HasSuffix(a, " "+b))
+	return b != "" && !t.Old && (a == b || all && strings.HasSuffix(a, " "+b))
 }
 
 // fold is what the entries of a transcript come to.
@@ -254,9 +255,7 @@ func (f *fold) trace() Trace {
 		t.Request, t.Turn, t.Continues, t.Continued = f.Typed.Text, f.Typed.Turn, 0, false
 		w.prompt(f.Typed.Text)
 	}
-	if t.Message == "" {
-		t.MessageID = ""
-	}
+	t.Old = f.Expects && t.Message != ""
 	for _, o := range f.Calls { // what has no result may have done its work
 		if !o.Seen {
 			w.apply(f.project(), o.Effects, result{running: "?"})

@@ -48,15 +48,12 @@ func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(s.position) }
 // UnmarshalJSON reads the state.
 func (s *State) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &s.position) }
 
-// Expect says that a prompt goes to the agent, the human's or one of the host. What the agent printed before it is
-// not its answer, so no message counts until the prompt is in the transcript.
-func (s *State) Expect() {
-	s.Expects = true
-	s.silence()
-}
+// Expect says that the agent paused or that a prompt goes to it. Its next message comes after a prompt, ours or another, so no
+// message counts as new until a prompt is in the transcript.
+func (s *State) Expect() { s.Expects = true }
 
-// Sent says that a message of ours goes to the agent, which the host feeds back as a prompt. It is not the human's
-// then, though it may be without our prefix. See [State.Expect].
+// Sent says that a message of ours goes to the agent, which the host feeds back as a prompt. It is not the human's then,
+// though it may be without our prefix.
 func (s *State) Sent(text string) {
 	s.fold.Sent = hash(strings.TrimSpace(text))
 	s.Expect()
@@ -66,26 +63,24 @@ func (s *State) Sent(text string) {
 // 32 MiB are read, from the end of the file; the work before them is unknown.
 func (s *State) Look(ctx context.Context, src Source) Trace { return s.Await(ctx, src, 0, nil) }
 
-// Await is [State.Look], again and again until done is satisfied, for at most patience. A host may write the last
-// lines a moment after it has called the hook. When done is still not satisfied then, the trace is Behind. It does
-// not wait for a transcript that cannot be read, nor after the human has interrupted the agent.
+// Await is [State.Look], again and again until done is satisfied, for at most patience. A host may write the last lines a
+// moment after it has called the hook. When done is not satisfied then, the trace is Behind.
 func (s *State) Await(ctx context.Context, src Source, patience time.Duration, done func(Trace) bool) Trace {
-	deadline := time.Now().Add(patience)
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
+	end := time.After(patience)
 	size := int64(-1)
 	for {
 		t := s.look(ctx, src, &size)
-		if t.Err != nil || t.Aborted || done == nil || done(t) {
+		if done == nil || done(t) {
 			return t
 		}
-		if t.Behind = true; !time.Now().Before(deadline) {
-			return t.behind()
-		}
 		select {
+		case <-tick.C:
 		case <-ctx.Done():
 			return t.behind()
-		case <-tick.C:
+		case <-end:
+			return t.behind()
 		}
 	}
 }
@@ -93,6 +88,7 @@ func (s *State) Await(ctx context.Context, src Source, patience time.Duration, d
 // behind returns a trace of a transcript that lacks lines. What it shows was done. What it does not show may have
 // been done.
 func (t Trace) behind() Trace {
+	t.Behind = t.Err == nil
 	t.Work.Edited = ""
 	if t.Work.Session != "code" {
 		t.Work.Session = ""

@@ -69,6 +69,9 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 		if f == "" {
 			continue
 		}
+		if t.Format != "" && f != t.Format {
+			break
+		}
 		t.Format = f
 		if f != Claude {
 			return t, nil

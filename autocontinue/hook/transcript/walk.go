@@ -67,8 +67,8 @@ type walk struct {
 	now     int
 	said    []said // since the human spoke
 
-	damaged, last int // the first and the last line that is not of the format
-	half          bool
+	damaged int  // the first line that is not of the format
+	half    bool // the last line is cut off
 }
 
 type said struct{ id, text string }
@@ -230,7 +230,6 @@ func (w *walk) unknown(l *lines) error {
 		if w.account.Damaged++; w.damaged == 0 {
 			w.damaged = l.no
 		}
-		w.last = l.no
 	default:
 		w.half = true
 	}
@@ -244,7 +243,7 @@ func (w *walk) verdict() error {
 		what = "message"
 	}
 	switch {
-	case w.half && w.account.Damaged == 0:
+	case w.half && w.account.Damaged == 0, w.account.Damaged == 1 && w.damaged > 1 && w.damaged == w.account.Lines && !w.document:
 		return fault(ErrTruncated, w.account.Lines, "the last line is cut off")
 	case w.account.Damaged == 0:
 		return nil
