@@ -40,10 +40,8 @@ func command(msg string, src *sources) string {
 
 // plainCommand returns the first command in a folded text without code that nothing vouches for.
 func plainCommand(msg string, src *sources) string {
-	for _, m := range shell().FindAllString(msg, -1) {
-		if m = strings.TrimSpace(m); !src.have(m) {
-			return m
-		}
+	if operator := shell().FindString(msg); operator != "" {
+		return operator
 	}
 	ws := tokens(msg)
 	for i := 0; i < len(ws); {
@@ -62,7 +60,7 @@ func plainCommand(msg string, src *sources) string {
 			i++
 			continue
 		}
-		if !src.haveTokens(ws[i : i+n]) {
+		if !src.vouch(ws[i : i+n]) {
 			return text(ws[i : i+n])
 		}
 		i += n
@@ -77,7 +75,7 @@ func inOrder(inside, lead string, src *sources) bool {
 		return true
 	}
 	ws := tokens(folded(inside))
-	if len(ws) == 0 || src.haveTokens(ws) {
+	if len(ws) == 0 || src.vouch(ws) {
 		return true
 	}
 	if _, ok := knownCheck(inside); ok {

@@ -18,30 +18,7 @@
 // file defines the templates to replace; the others stay. White space and line breaks in a template do not matter, because
 // the message has one line. The prefix is not part of a template.
 //
-// A template can print these fields. They are cleaned, checked and cut. A text field without a value is empty, a number 0.
-//
-//	.Attempt      1, 2, 3, …: how often the same gap was coached, this time included
-//	.Finding      what is known of a rejected completion: failed, unchanged, unchecked, hidden, unable, gap, claim, or empty
-//	.Kind         the check that the finding is about: tests, build, types, lint, run, commit, push, pull_request, or empty
-//	.Ask          what the agent must do: command, one of the kinds, finish, possible, criterion, hint, interface, code,
-//	              config, docs, any
-//	.Command      a command that only checks; with .Ask command it is not empty
-//	.Second       another one
-//	.File         the file that was edited last without a check
-//	.Quote        one whole sentence of the output: with .Finding gap or claim it is not empty
-//	.Feedback     the verifier's first finding
-//	.Others       its other findings, as far as they fit
-//	.Message      the classifier's own message
-//	.Plan         the plan's file name
-//	.Criterion    the first open criterion
-//	.Criteria     the open criteria, each in quotes; the ticked ones if none is open
-//	.More         how many criteria did not fit into .Criteria
-//	.Open         how many criteria are open
-//	.Ticked       how many criteria are ticked
-//	.Section      the text of the criteria if it has no list
-//	.Skill        the skill's trigger, or its name
-//	.Description  what the skill is for
-//	.Hint         the evidence that the skill asks for
+// The head of templates/en.txt lists the fields that a template can print.
 //
 // Two more files hold data: files.txt says which files are code, tests, interface, configuration or documents; guard.txt
 // says which words the guard refuses and which commands only check.

@@ -211,7 +211,7 @@ func TestDefaultTemplates(t *testing.T) {
 			}
 			raw, err := templateFiles.ReadFile("templates/" + language + ".txt")
 			require.NoError(t, err)
-			assert.Empty(t, findPhrase(words(folded(string(raw))), "permission", func([]word) bool { return false }))
+			assert.Empty(t, phrases("permission")(string(raw), &sources{}))
 			assert.Equal(t, plaintext.Clean(string(raw)), string(raw))
 		})
 	}

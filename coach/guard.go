@@ -158,19 +158,14 @@ func unsafe(data string) string {
 // url returns the first URL in msg that nothing vouches for.
 func url(msg string, src *sources) string {
 	for _, u := range urls().FindAllString(folded(msg), -1) {
-		if u = trimURL(u); !src.haveURL(u) {
+		if i := strings.IndexAny(u, "<>\"`'"); i >= 0 { // where prose or markup goes on
+			u = u[:i]
+		}
+		if u = strings.TrimRight(u, ".,;:!?)]}*_…"); !src.vouch([]word{{text: u}}) {
 			return u
 		}
 	}
 	return ""
-}
-
-// trimURL cuts u where prose or markup goes on.
-func trimURL(u string) string {
-	if i := strings.IndexAny(u, "<>\"`'"); i >= 0 {
-		u = u[:i]
-	}
-	return strings.TrimRight(u, ".,;:!?)]}*_…")
 }
 
 // phrases returns a function that finds the first phrase of a section that nothing vouches for. It looks at the words that
@@ -178,46 +173,37 @@ func trimURL(u string) string {
 func phrases(section string) func(string, *sources) string {
 	return func(msg string, src *sources) string {
 		msg = folded(msg)
-		if section != "permission" {
-			if found := findPhrase(tokens(msg), section, src.haveTokens); found != "" {
-				return found
+		for _, ws := range [][]word{words(msg), tokens(msg)} {
+			for i := range ws {
+				n, object := longest(ws[i:], section)
+				if object {
+					n = phraseEnd(ws[i:], n)
+				}
+				if n > 0 && !src.vouch(ws[i:i+n]) {
+					return text(ws[i : i+n])
+				}
 			}
 		}
-		return findPhrase(words(msg), section, src.haveWords)
+		return ""
 	}
-}
-
-func findPhrase(ws []word, section string, vouched func([]word) bool) string {
-	for i := range ws {
-		n, object := longest(ws[i:], section)
-		if n == 0 {
-			continue
-		}
-		if object {
-			n = phraseEnd(ws[i:], n)
-		}
-		if !vouched(ws[i : i+n]) {
-			return text(ws[i : i+n])
-		}
-	}
-	return ""
 }
 
 // phraseEnd returns how many words belong together from the first n of ws on.
 func phraseEnd(ws []word, n int) int {
-	for n < len(ws) && !ws[n-1].end && !isStop(ws[n].text) {
-		n++
+	for ; n < len(ws) && !ws[n-1].end; n++ {
+		if stop, _ := longest(ws[n:n+1], "stop"); stop > 0 {
+			break
+		}
 	}
 	return n
 }
 
-// isStop reports whether a phrase of a sentence ends before the word w.
-func isStop(w string) bool {
-	switch w {
-	case "and", "or", "but", "then", "so", "for", "with", "now", "because", "if", "when", "while", "as", "before", "after",
-		"until", "since", "which", "who", "is", "are", "was", "were", "will", "would", "should", "please", "also",
-		"yourself", "again", "first", "instead", "too":
-		return true
+// denied reports whether the clause that ws ends in holds a word of denial.
+func denied(ws []word) bool {
+	for i := len(ws) - 1; i >= 0 && !ws[i].end; i-- {
+		if n, _ := longest(ws[i:i+1], "denial"); n > 0 {
+			return true
+		}
 	}
 	return false
 }

@@ -184,7 +184,7 @@ func TestObjectionIsBounded(t *testing.T) {
 }
 
 func TestGuardTable(t *testing.T) {
-	for _, section := range append([]string{"permission", "secret", "outside", "delete", "mail", "danger", "command", "harm"}, checkSections...) {
+	for _, section := range append([]string{"permission", "secret", "outside", "delete", "mail", "danger", "command", "harm", "stop", "denial"}, checkSections...) {
 		require.NotEmpty(t, guard()[section], section)
 		for _, p := range guard()[section] {
 			for _, a := range slices.Concat(p.words...) {
@@ -197,7 +197,7 @@ func TestGuardTable(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, guard(), 8+len(checkSections))
+	assert.Len(t, guard(), 10+len(checkSections))
 }
 
 func TestKnownCheck(t *testing.T) {

@@ -1,9 +1,9 @@
 package coach
 
 import (
+	"cmp"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -124,11 +124,7 @@ func (f *fields) find(finding, kind string, w classify.Work) bool {
 		}
 	}
 	if n := len(w.Files); finding == "unchecked" && n > 0 {
-		if file := w.Files[n-1]; isPlainPath(file) {
-			f.File = file
-		} else if file = path.Base(file); isPlainPath(file) {
-			f.File = file
-		}
+		f.File = cmp.Or(plainPath().FindString(w.Files[n-1]), plainPath().FindString(path.Base(w.Files[n-1])))
 	}
 	return true
 }
@@ -159,7 +155,7 @@ func (f *fields) ask(in Context, checks []check) string {
 	switch {
 	case f.Command != "":
 		return "command"
-	case f.Kind != "":
+	case f.Kind != "" && f.Kind != classify.ClaimRun:
 		if slices.ContainsFunc(checks, func(c check) bool { return c.kind == f.Kind }) {
 			return "command"
 		}
@@ -171,7 +167,10 @@ func (f *fields) ask(in Context, checks []check) string {
 	case f.Hint != "":
 		return "hint"
 	}
-	return fitting(in)
+	if fit := fitting(in); fit != "any" || f.Kind == "" {
+		return fit
+	}
+	return f.Kind
 }
 
 // commands takes the best one or two of the checks that the output names.
@@ -192,10 +191,5 @@ func (f *fields) commands(checks []check, claimed []string) {
 	}
 }
 
-// isPlainPath reports whether a path is short and made of plain characters.
-func isPlainPath(path string) bool {
-	return path != "" && len(path) <= maxFile && !strings.Contains(path, "..") &&
-		!strings.ContainsFunc(path, func(r rune) bool {
-			return !(r == '.' || r == '/' || r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
-		})
-}
+// plainPath matches a short path of plain characters.
+var plainPath = compiled(`^\w[\w./-]{0,29}$`)
