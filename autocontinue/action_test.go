@@ -57,16 +57,13 @@ func TestDecisionJSON(t *testing.T) {
 
 func TestEveryReasonHasItsActionAndNote(t *testing.T) {
 	for _, r := range []Reason{
-		ReasonRunClosed, ReasonSameText, ReasonSuperseded, ReasonCrashGuard, ReasonHold, ReasonQuestion, ReasonBlocker,
+		ReasonRunClosed, ReasonRunReused, ReasonSameText, ReasonSuperseded, ReasonCrashGuard, ReasonHold, ReasonQuestion, ReasonBlocker,
 		ReasonCompletion, ReasonLowConfidence, ReasonWaiting, ReasonRepeat, ReasonCap, ReasonRejectedCompletion, ReasonProgress,
 		ReasonEmpty, ReasonError,
 	} {
-		a, o, ok := r.verdict()
-		assert.True(t, ok, r)
-		assert.NotEmpty(t, o, r)
-		assert.Equal(t, a == Deliver, note(r) != "", "%s: a note goes with what the human sees", r)
+		v := r.verdict()
+		assert.NotEmpty(t, v.outcome, r)
+		assert.Equal(t, v.action == Deliver, v.note != "", "%s: a note goes with what the human sees", r)
 	}
-	a, _, ok := Reason("invented").verdict()
-	assert.False(t, ok)
-	assert.Equal(t, Deliver, a)
+	assert.Zero(t, Reason("invented").verdict())
 }

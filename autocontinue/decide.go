@@ -5,16 +5,19 @@ import (
 	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach"
 )
 
-// Decide decides about an output that was classified. The first row that holds wins; rows 1 to 6 are [Known]'s.
+// Decide decides about an output that was classified. The first row that holds wins. Rows 1 to 6 are those of [Known].
 //
 //	 #  when                                               action    outcome      reason
-//	 1  a non-empty ID that is recorded                    as recorded, Replayed; a continue whose turn is
-//	                                                       over: deliver, needs_human, superseded, the same ID
-//	 2  run closed, and not Failed                         suppress  duplicate    run_closed
-//	 3  this run delivered the same bytes                  suppress  duplicate    same_text
+//	 1  a decision is recorded for this non-empty ID       as recorded, Replayed; a continue whose turn is over:
+//	                                                       deliver, needs_human, superseded, the same decision ID
+//	 2  run closed, not Failed, and the run reported       suppress  duplicate    run_closed
+//	    this text before
+//	2a  run closed, not Failed, and the text is another    deliver   needs_human  run_reused           Degraded; not read
+//	 3  this run already delivered the same bytes          suppress  duplicate    same_text
 //	 4  the turn is over                                   deliver   needs_human  superseded
 //	 5  Failed                                             deliver   failed       crash_guard          hands over
 //	 6  Hold                                               deliver   needs_human  hold
@@ -23,51 +26,52 @@ import (
 //	    type blocker                                       deliver   needs_human  blocker              hands over
 //	 8  completion, unless its claim was rejected before   deliver   completed    completion           closes the run
 //	 9  confidence below Policy.MinConfidence              deliver   needs_human  low_confidence       hands over
-//	10  the turn was handed over                           deliver   needs_human  waiting
-//	11  the same gap for the third time in this turn,      deliver   stalled      repeat               hands over
-//	    a blank output for the second
+//	10  the turn was already handed over                   deliver   needs_human  waiting
+//	11  the same gap for the third time in this turn;      deliver   stalled      repeat               hands over
+//	    a blank output for the second time
 //	12  continues used ≥ Policy.MaxContinues               deliver   capped       cap                  hands over
 //	13  otherwise: a blank output                          continue  continuing   empty                closes the run
 //	    otherwise: a rejected completion                   continue  continuing   rejected_completion  closes the run
 //	    otherwise                                          continue  continuing   progress             closes the run
-//	 –  a type that is none of the five                    deliver   needs_human  error                not recorded
+//	 –  a type that is not one of the five                 deliver   needs_human  error                not recorded
 //
-// To close a run is to suppress its further outputs. To hand over is to continue nothing more in this turn. Both hold
-// in the state that is returned.
+// A closed run is not continued again. After a hand-over nothing more is continued in this turn. The returned state
+// remembers both.
 //
-// The turn: an output whose Resets is neither 0 nor the state's has a turn that is over. Otherwise an empty Turn is the
-// current one, a remembered other Turn is over, and an unknown one opens a turn, unless its Request is ours: it begins with
-// "[System Coach]" or equals, white space around it aside, the message sent last. Then it is the current turn, whose name it
+// Rows 2 and 2a: two texts are the same if they differ only in white space, invisible characters and terminal escape
+// sequences.
+//
+// The turn of an output: if Facts.Resets is neither 0 nor the number of the state, the turn is over. Otherwise an empty
+// Turn is the current one, and a remembered other Turn is over. An unknown Turn opens a new turn, unless the Request is
+// ours: it begins with "[System Coach]", or equals the message sent last. Then it is the current turn, whose name it
 // becomes if that has none.
 //
-// Row 8: a claim was rejected before when an output of this turn with the same fingerprint was a rejected completion, and
-// there is no kind of evidence now that the rejection lacked, nor a Verification Verified. "Lacked" are the kinds that
-// [classify.Result.Missing] named then, all that there were not if it named none, and all that there were not if it would
-// name none now: what stands in for a kind counts, too. Such a completion, and one whose Verification is Rejected, is
-// judged on as a rejected completion with the confidence it has.
+// Row 8: a claim was rejected before if an output of this turn with the same fingerprint was a rejected completion, and
+// the output now has no kind of evidence that this rejection lacked, and no Verification is Verified. The rejection
+// lacked the kinds that [classify.Result.Missing] named then. It lacked all kinds that it did not show if Missing named
+// none then, or names none now. Such a completion, and one whose Verification is Rejected, is judged by the next rows as
+// a rejected completion, with its own confidence.
 //
 // Row 9: a confidence that is not a number from 0 to 1 counts as 0.
 //
-// Row 11: the same gap is the same fingerprint, or a rejected completion that lacks the same kinds of evidence, if any, or
-// has the same worst feedback (its first line, folded like a fingerprint), as any other status of this turn.
-// A fingerprint ignores white space, case, punctuation, times, durations, hashes, line numbers and generated IDs; counts
-// it keeps.
+// Row 11: two outputs have the same gap if they have the same fingerprint. Two rejected completions have it also if they
+// lack the same kinds of evidence (at least one kind), or have the same worst feedback, which is its first line. A
+// fingerprint ignores white space, case, punctuation, times, durations, hashes, line numbers and generated IDs. It keeps
+// counts.
 //
 // Continues used is the larger of Output.Continues and State.Continues. Decision.Result is the classification as it was
-// judged on: lowered where row 8 or a verification lowered it.
+// judged: lowered where row 8 or a verification lowered it.
 //
-// With row 13 the message is worded by Policy.Coach from f.Coach. Decide sets Attempt in it and, where they are empty,
-// Text, Request and Evidence from the output; a request that is ours is dropped; with a Verification that is Rejected,
-// Feedback is that verification's.
+// In row 13 Policy.Coach words the message from f.Coach. Decide sets its Attempt and Work. Decide also sets Text, Request
+// and Evidence from the output if they are empty, drops a request that is ours, and takes Feedback from a Verification
+// that is Rejected. Secrets in the message are masked, see [plaintext.Redact].
 //
-// It is pure: nothing it is given is changed, and the same arguments give the same result. It runs Known first, so that it
-// is right on a state that has changed since the caller asked Known; a decision of Known's, unless it is a replay, then
+// It is pure: nothing that it is given is changed, and the same arguments give the same result. It runs Known first, so
+// it is right on a state that has changed since the caller asked Known. A decision of Known, unless it is a replay, then
 // carries f.Result. A decision for an invalid type leaves the state as it is.
 func Decide(p Policy, s State, f Facts) (Decision, State) {
-	o, r := f.Output, f.Result
-	r = finite(r)
-	given := s
-	d, s, ok := Known(p, s, o)
+	o, r, before := f.Output, finite(f.Result), s
+	d, s, ok := s.known(o, f.Resets)
 	if ok {
 		if !d.Replayed {
 			d.Result = r
@@ -75,10 +79,12 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		return d, s
 	}
 	if !r.Type.Valid() {
-		return failure(o, s.used(o), r), given
+		return failure(o, s, r), before
 	}
+	d = Decision{Continues: s.used(o), Result: r}
+	d.degrade(f.Degraded...)
 
-	d = Decision{Continues: s.used(o), Result: r, Degraded: clean(f.Degraded)}
+	// Row 7.
 	switch r.Type {
 	case classify.Error:
 		return s.handOver(o, d, ReasonCrashGuard)
@@ -88,74 +94,61 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		return s.handOver(o, d, ReasonBlocker)
 	}
 
-	d.Verified = f.Verification.verified()
-	g, ok := s.judge(f, &r)
-	d.Result = r
-	if ok {
-		d.Reason = ReasonCompletion
-		if d.Verified != Verified && len(r.Shown(o.Evidence)) == 0 {
-			d.Note = answerNote
+	// Row 8.
+	d.Verified = f.Verification.shown()
+	if r.Type == classify.Completion {
+		why := ""
+		switch {
+		case f.Verification.Status == Rejected:
+			why = "the verification rejected the claim"
+		case d.Verified != Verified && s.wasRejected(o, r):
+			why = "the same claim was rejected before, and there is no new evidence"
+		default:
+			d.Reason = ReasonCompletion
+			d.Note = completionNote(len(r.Shown(o.Evidence)) > 0, d.Verified, f.Verification.Note)
+			return s.settle(o, d), s
 		}
-		d.Note = verifiedNote(d, f.Verification.Note)
-		return s.settle(o, d), s
+		r.Type, r.WasRejectedCompletion, r.Reason = classify.Status, true, why+"; was completion: "+r.Reason
+		d.Result = r
 	}
-	empty := g.Print == blankPrint
-	if empty {
-		g = gap{Print: blankPrint} // it claims nothing, so it is the same as a blank one only
-	}
+
+	g := gapOf(o, r, f.feedback())
 	times := s.seen(g)
 	s.addGap(g)
 	switch {
-	case p.unsure(r.Confidence):
+	case p.unsure(r.Confidence): // row 9
 		d.Note = lowConfidenceNote(r.Confidence, p.minConfidence())
 		return s.handOver(o, d, ReasonLowConfidence)
-	case s.HandedOver:
+	case s.HandedOver: // row 10
 		d.Reason = ReasonWaiting
 		return s.settle(o, d), s
-	case empty && times > 0:
-		d.Note = emptyRepeatNote
+	case g.isBlank() && times > 0: // row 11
+		d.Note = "The agent printed nothing again despite coaching."
 		return s.handOver(o, d, ReasonRepeat)
-	case times > 1:
+	case times > 1: // row 11
 		return s.handOver(o, d, ReasonRepeat)
-	case d.Continues >= p.maxContinues():
+	case d.Continues >= p.maxContinues(): // row 12
 		d.Note = capNote(p.maxContinues())
 		return s.handOver(o, d, ReasonCap)
-	case empty:
+	}
+
+	// Row 13.
+	switch {
+	case g.isBlank():
 		d.Reason = ReasonEmpty
 	case g.Rejected:
 		d.Reason = ReasonRejectedCompletion
 	default:
 		d.Reason = ReasonProgress
 	}
-
 	d.Attempt = times + 1
-	msg := p.Coach.BuildCoachingMessage(r, f.coach(s, d.Attempt))
-	d.Message, d.Tier = msg.Text, msg.Tier
-	for _, skip := range msg.Skipped {
-		d.Degraded = append(d.Degraded, coach.Clean(string(skip.Tier)+": "+skip.Why, maxDegraded))
-	}
 	d.Continues++
-	return s.settle(o, d), s
-}
-
-// judge reports whether f is a completion by row 8. If not, it lowers r to the status it is judged on as, and returns
-// what that leaves open.
-func (s State) judge(f Facts, r *classify.Result) (g gap, done bool) {
-	if r.Type == classify.Completion {
-		rejected := f.Verification.Status == Rejected
-		if !rejected && (f.Verification.Status == Verified || !s.hasRejection()) {
-			return gap{}, true
-		}
-		if !rejected && !s.wasRejected(f.Output, *r) {
-			return gap{}, true
-		}
-		why := "the same claim was rejected before, and there is no new evidence"
-		if rejected {
-			why = "the verification rejected the claim"
-		}
-		r.Type, r.WasRejectedCompletion, r.Reason = classify.Status, true, why+"; was completion: "+r.Reason
+	msg := p.Coach.BuildCoachingMessage(r, f.coach(s, d.Attempt))
+	d.Message, d.Tier = plaintext.Redact(msg.Text), msg.Tier
+	for _, skip := range msg.Skipped {
+		d.degrade(string(skip.Tier) + ": " + skip.Why)
 	}
-	return gapOf(f.Output, *r, f.feedback()), false
+	return s.settle(o, d), s
 }
 
 // handOver settles d for reason and continues nothing more in this turn.
@@ -165,7 +158,19 @@ func (s State) handOver(o Output, d Decision, reason Reason) (Decision, State) {
 	return s.settle(o, d), s
 }
 
-// finite returns r with 0 for a confidence that is not from 0 to 1 and for weights that are no numbers: JSON has no NaN.
+// failure is the decision after an error of ours, in state s. It is not recorded.
+func failure(o Output, s State, r classify.Result) Decision {
+	v := ReasonError.verdict()
+	d := Decision{
+		Action: v.action, Outcome: v.outcome, Reason: ReasonError, Note: v.note, Continues: s.used(o), Result: finite(r),
+	}
+	if o.ID != "" {
+		d.ID = decisionID(o, 0)
+	}
+	return d
+}
+
+// finite returns r with 0 for a confidence that is not from 0 to 1, and for weights that are not numbers: JSON has no NaN.
 func finite(r classify.Result) classify.Result {
 	if !(r.Confidence >= 0 && r.Confidence <= 1) {
 		r.Confidence = 0
@@ -182,17 +187,6 @@ func finite(r classify.Result) classify.Result {
 	return r
 }
 
-// failure is the decision after an error of ours. It is not recorded.
-func failure(o Output, used int, r classify.Result) Decision {
-	r = finite(r)
-	d := Decision{Reason: ReasonError, Note: note(ReasonError), Continues: used, Result: r}
-	d.Action, d.Outcome, _ = d.Reason.verdict()
-	if o.ID != "" {
-		d.ID = newDecisionID(o, 0).String()
-	}
-	return d
-}
-
 func (f Facts) feedback() string {
 	if f.Verification.Status == Rejected && f.Verification.Feedback != "" {
 		return f.Verification.Feedback
@@ -203,43 +197,18 @@ func (f Facts) feedback() string {
 // coach returns what the message may use.
 func (f Facts) coach(s State, attempt int) coach.Context {
 	in := f.Coach
-	in.Attempt, in.Feedback = attempt, f.feedback()
+	in.Attempt, in.Feedback, in.Work = attempt, f.feedback(), f.Output.Work
 	if in.Text == "" {
 		in.Text = f.Output.Text
 	}
 	if in.Request == "" {
 		in.Request = f.Output.Request
 	}
-	if s.ours(in.Request) {
+	if s.isOurs(in.Request) {
 		in.Request = ""
 	}
 	if in.Evidence == nil {
 		in.Evidence = f.Output.Evidence
 	}
-	in.Work = f.Output.Work
 	return in
-}
-
-// verified returns what a decision says about v.
-func (v Verification) verified() string {
-	switch v.Status {
-	case "", Rejected:
-		return ""
-	case Verified:
-		return Verified
-	}
-	return Unverified
-}
-
-const (
-	maxDegraded  = 200 // characters of one entry of Decision.Degraded
-	manyDegraded = 8   // entries
-)
-
-func clean(degraded []string) []string {
-	var out []string
-	for _, why := range degraded[:min(len(degraded), manyDegraded)] {
-		out = append(out, coach.Clean(why, maxDegraded))
-	}
-	return out
 }

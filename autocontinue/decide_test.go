@@ -72,7 +72,7 @@ func TestRow2RunClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := play(t, Policy{})
 			x.decide("first", first, runIs("r"))
-			for _, text := range []string{"first", "second", ""} {
+			for _, text := range []string{"first", " fi\u200brst\r\n"} {
 				x.wants(x.decide(text, completion, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
 			}
 			assert.NotEqual(t, Suppress, x.decide("first", completion, runIs("other")).Action)
@@ -92,8 +92,27 @@ func TestRow2RunClosed(t *testing.T) {
 		x := play(t, Policy{})
 		x.decide("a", progress, runIs("r"), turnIs("t1"))
 		x.decide("b", progress, turnIs("t2"))
-		x.wants(x.decide("c", progress, runIs("r"), turnIs("t2")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		x.wants(x.decide("a", progress, runIs("r"), turnIs("t2")), Suppress, OutcomeDuplicate, ReasonRunClosed)
 	})
+}
+
+// A host that gives two runs one name loses no output: the human sees it, unread, and once.
+func TestRow2aRunReused(t *testing.T) {
+	for name, first := range map[string]classify.Result{"by a continuation": progress, "by a completion": completion} {
+		t.Run(name, func(t *testing.T) {
+			x := play(t, Policy{})
+			x.decide("first", first, runIs("r"))
+			for _, text := range []string{"Which one?", "Which one!", ""} {
+				d := x.decide(text, progress, runIs("r"))
+				x.wants(d, Deliver, OutcomeNeedsHuman, ReasonRunReused)
+				require.Len(t, d.Degraded, 1)
+				assert.Contains(t, d.Degraded[0], "Output.Run")
+				x.wants(x.decide(text, progress, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+			}
+			x.wants(x.decide("first", progress, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+			x.wants(x.decide("going on", progress), Continue, OutcomeContinuing, ReasonProgress) // it hands nothing over
+		})
+	}
 }
 
 func TestRow3SameText(t *testing.T) {
@@ -220,7 +239,7 @@ func TestOddNumbers(t *testing.T) {
 	_, err := json.Marshal(d)
 	require.NoError(t, err)
 	assert.True(t, math.IsNaN(r.Signals[0].Weight), "what it was given is as it was")
-	_, err = json.Marshal(failure(Output{}, 0, r))
+	_, err = json.Marshal(failure(Output{}, State{}, r))
 	require.NoError(t, err)
 }
 
@@ -453,7 +472,7 @@ func TestVerification(t *testing.T) {
 		r        classify.Result
 		v        Verification
 		reason   Reason
-		verified string
+		verified VerificationStatus
 		tier     coach.Tier
 	}{
 		{completion, Verification{}, ReasonCompletion, "", ""},

@@ -1,78 +1,212 @@
 package autocontinue
 
 import (
+	"fmt"
+
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach"
 )
 
-// Output is what an agent printed last at a pause, and what the host knows about it. Only Session is required.
-type Output struct {
-	// Session names one conversation with one agent; a sub-agent is a session of its own. Empty is an error.
-	Session string `json:"session"`
-	// Turn names the human's message that led here, on continued runs too. Empty is the current turn, for hosts that call
-	// [AutoContinue.Reset] instead.
-	Turn string `json:"turn,omitempty"`
-	// Run names one execution of the agent, from a prompt to its pause. Empty makes every output a run of its own.
-	Run string `json:"run,omitempty"`
-	// ID names this report of the pause within the session, unchanged when a queue delivers it again. Empty never replays.
-	// Never derive it from the text: the same words at a later pause are a new output, which is how stalling is seen.
-	ID string `json:"id,omitempty"`
+// Action is what the host does with an output. In JSON and as text it is "deliver", "continue" or "suppress".
+type Action int
 
-	Text    string `json:"text"`              // what the agent printed last
-	Request string `json:"request,omitempty"` // the human's words of the turn, on continued runs too
-	// Phase of the work, for skills: "build", in any letter case. One that no skill of Config.Skills knows is ignored, as if it
-	// were empty: the phases are the host's, and only some of them may have a skill.
-	Phase    string `json:"phase,omitempty"`
-	PlanFile string `json:"plan_file,omitempty"` // name of the plan in Config.Plans
+// The three actions. The zero value shows the output to the human.
+const (
+	Deliver  Action = iota // show the output to the human
+	Continue               // send Decision.Message to the agent
+	Suppress               // do nothing: this pause was already handled
+)
 
-	Failed   bool                `json:"failed,omitempty"`   // the run crashed or was cut off; Text may be the error
-	Hold     string              `json:"hold,omitempty"`     // why the host forbids continuing: "plan mode", "aborted", "background work"
-	Evidence []classify.Evidence `json:"evidence,omitempty"` // what the host saw itself; outweighs prose
-	Work     classify.Work       `json:"work,omitzero"`      // what the agent did, from its transcript; outweighs prose
+var actions = [...]string{Deliver: "deliver", Continue: "continue", Suppress: "suppress"}
 
-	Continues int `json:"continues,omitempty"` // how often the host knows it continued this turn; the larger of this and State's holds
-	Resets    int `json:"resets,omitempty"`    // set by Handle: State.Resets when the output came in; other than the state's now, its turn is over
+// String returns the action's text, or "Action(n)" for another value.
+func (a Action) String() string {
+	if a < 0 || int(a) >= len(actions) {
+		return fmt.Sprintf("Action(%d)", int(a))
+	}
+	return actions[a]
+}
+
+// MarshalText returns the action's text. Another value is an error.
+func (a Action) MarshalText() ([]byte, error) {
+	if a < 0 || int(a) >= len(actions) {
+		return nil, fmt.Errorf("autocontinue: unknown action %d", int(a))
+	}
+	return []byte(actions[a]), nil
+}
+
+// UnmarshalText accepts the three texts and nothing else.
+func (a *Action) UnmarshalText(text []byte) error {
+	for i, name := range actions {
+		if string(text) == name {
+			*a = Action(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("autocontinue: unknown action %.20q", text)
+}
+
+// Outcome is how a pause ended, for people and dashboards.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeCompleted  Outcome = "completed"   // the work is done, and the output shows it
+	OutcomeNeedsHuman Outcome = "needs_human" // the human must read the output and act
+	OutcomeFailed     Outcome = "failed"      // the run broke
+	OutcomeStalled    Outcome = "stalled"     // the same gap again, despite coaching
+	OutcomeCapped     Outcome = "capped"      // the turn has used all its continuations
+	OutcomeContinuing Outcome = "continuing"  // the agent is continued
+	OutcomeDuplicate  Outcome = "duplicate"   // this pause was already handled
+)
+
+// Reason is the code of the row of the decision table that held, see [Decide]. It determines action and outcome.
+type Reason string
+
+// The reasons, in the order of the table.
+const (
+	ReasonRunClosed          Reason = "run_closed"          // the closed run reports a text again
+	ReasonRunReused          Reason = "run_reused"          // the closed run reports another text
+	ReasonSameText           Reason = "same_text"           // the run already delivered the same bytes
+	ReasonSuperseded         Reason = "superseded"          // the turn is over: the human has spoken since
+	ReasonCrashGuard         Reason = "crash_guard"         // the run failed, or its output is an error
+	ReasonHold               Reason = "hold"                // the host forbids continuing
+	ReasonQuestion           Reason = "question"            // the agent asks the human
+	ReasonBlocker            Reason = "blocker"             // the agent cannot go on by itself
+	ReasonCompletion         Reason = "completion"          // the work is done
+	ReasonLowConfidence      Reason = "low_confidence"      // unsure means human
+	ReasonWaiting            Reason = "waiting"             // the turn was already handed over
+	ReasonRepeat             Reason = "repeat"              // the same gap for the third time
+	ReasonCap                Reason = "cap"                 // Policy.MaxContinues is reached
+	ReasonRejectedCompletion Reason = "rejected_completion" // continued: claims to be done without showing it
+	ReasonProgress           Reason = "progress"            // continued: honest progress
+	ReasonEmpty              Reason = "empty"               // continued: the output is blank
+	ReasonError              Reason = "error"               // an error of ours
+)
+
+// verdict is what a reason means. The note is for the human; only a delivered output has one.
+type verdict struct {
+	action  Action
+	outcome Outcome
+	note    string
+}
+
+// verdict returns the zero verdict, which has no outcome, for a reason that is not in the table.
+func (r Reason) verdict() verdict {
+	switch r {
+	case ReasonRunClosed, ReasonSameText:
+		return verdict{Suppress, OutcomeDuplicate, ""}
+	case ReasonRejectedCompletion, ReasonProgress, ReasonEmpty:
+		return verdict{Continue, OutcomeContinuing, ""}
+	case ReasonRunReused:
+		return verdict{Deliver, OutcomeNeedsHuman, "This run was already handled. It now reports another text, which was not checked."}
+	case ReasonSuperseded:
+		return verdict{Deliver, OutcomeNeedsHuman, "You wrote something after this output, so the agent was not continued."}
+	case ReasonCrashGuard:
+		return verdict{Deliver, OutcomeFailed, "The run broke. A broken run is never continued."}
+	case ReasonHold:
+		return verdict{Deliver, OutcomeNeedsHuman, "The agent must not be continued now."}
+	case ReasonQuestion:
+		return verdict{Deliver, OutcomeNeedsHuman, "The agent asks you something."}
+	case ReasonBlocker:
+		return verdict{Deliver, OutcomeNeedsHuman, "The agent needs something from you to go on."}
+	case ReasonCompletion:
+		return verdict{Deliver, OutcomeCompleted, "The agent is done and shows it."}
+	case ReasonLowConfidence:
+		return verdict{Deliver, OutcomeNeedsHuman, "It is not clear what the agent wants, so it was not continued."}
+	case ReasonWaiting:
+		return verdict{Deliver, OutcomeNeedsHuman, "This turn already waits for you, so the agent was not continued."}
+	case ReasonRepeat:
+		return verdict{Deliver, OutcomeStalled, "The agent stopped at the same gap again despite coaching."}
+	case ReasonCap:
+		return verdict{Deliver, OutcomeCapped, "The agent was continued as often as one turn allows."}
+	case ReasonError:
+		return verdict{Deliver, OutcomeNeedsHuman, "The output could not be judged, so the agent was not continued."}
+	}
+	return verdict{}
 }
 
 // Decision is what to do with one output, and why.
 type Decision struct {
-	// ID is the host's key to act once: a hash of session, run and output ID or, without one, of the state's sequence
-	// number; 32 hexadecimal digits. It is empty after an error when the output has no ID: nothing was recorded then. Without
-	// an output ID it is unique for as long as the store does not forget the session.
-	ID        string          `json:"id"`
-	Action    Action          `json:"action"`
-	Outcome   Outcome         `json:"outcome"`
-	Reason    Reason          `json:"reason"`             // code of the table
-	Note      string          `json:"note,omitempty"`     // with deliver, one sentence for the human: why the loop stopped here
-	Message   string          `json:"message,omitempty"`  // with continue: send exactly this
-	Tier      coach.Tier      `json:"tier,omitempty"`     // with continue: where the message comes from
-	Attempt   int             `json:"attempt,omitempty"`  // with continue: which coaching this is for the same gap in this turn, 1 the first
-	Continues int             `json:"continues"`          // used in this turn, this one included
-	Verified  string          `json:"verified,omitempty"` // Verified or Unverified, what a verifier said; empty when none looked, or it rejected
-	Replayed  bool            `json:"replayed,omitempty"` // recorded earlier for the same output ID; Result is zero then
-	Degraded  []string        `json:"degraded,omitempty"` // what could not be used, and why: "plan: …", "llm: …", "verifier: …"
-	Result    classify.Result `json:"classification"`     // zero when no classifier had to be asked
+	// ID is the host's key to act once: a hash of session, run and output ID, 32 hexadecimal digits. Without an output
+	// ID, the state's sequence number takes its place; the ID is then unique until the store forgets the session. After
+	// an error for an output without ID it is empty: nothing was recorded.
+	ID      string  `json:"id"`
+	Action  Action  `json:"action"`
+	Outcome Outcome `json:"outcome"`
+	Reason  Reason  `json:"reason"`            // code of the table
+	Note    string  `json:"note,omitempty"`    // with deliver: one sentence for the human, why the loop stopped here
+	Message string  `json:"message,omitempty"` // with continue: send exactly this
+
+	Tier      coach.Tier         `json:"tier,omitempty"`     // with continue: where the message comes from
+	Attempt   int                `json:"attempt,omitempty"`  // with continue: number of this coaching for the same gap
+	Continues int                `json:"continues"`          // used in this turn, this one included
+	Verified  VerificationStatus `json:"verified,omitempty"` // Verified, Unverified, or "" when nothing was verified
+	Replayed  bool               `json:"replayed,omitempty"` // recorded earlier for the same output ID; Result is zero
+	// Degraded says what could not be used and why, in the form "plan: …". It names an unreadable plan, a judge that
+	// failed, a verifier that failed, a message that could not be used, a reused run, and an output ID that came with
+	// another text.
+	Degraded []string        `json:"degraded,omitempty"`
+	Result   classify.Result `json:"classification"` // zero when the text was not read
 }
 
-// Facts is what [Decide] decides about.
-type Facts struct {
-	Output       Output
-	Result       classify.Result
-	Coach        coach.Context // what coaching may use; see Decide for the fields it fills
-	Verification Verification
-	Degraded     []string // for Decision.Degraded
-}
-
-// Verification is what a [Verifier] found. The zero value: nobody looked.
-type Verification struct {
-	Status   string // Verified, Unverified or Rejected; anything else counts as Unverified
-	Feedback string // with Rejected: what is wrong, the worst item in the first line
-	Note     string // with Verified and Unverified: what was looked at or why not, a sentence for Decision.Note of a completion
-}
-
-// The statuses of a [Verification].
 const (
-	Verified   = "verified"   // the claims hold
-	Unverified = "unverified" // could not be told; changes nothing
-	Rejected   = "rejected"   // the claims do not hold: a completion becomes a rejected completion
+	maxDegraded  = 200 // characters of one entry of Decision.Degraded
+	manyDegraded = 8   // entries
+	maxHold      = 120 // characters of Output.Hold in a note
+	maxVerified  = 250 // characters of Verification.Note in a note
 )
+
+func (d *Decision) degrade(why ...string) {
+	for _, w := range why {
+		if len(d.Degraded) < manyDegraded {
+			d.Degraded = append(d.Degraded, shown(w, maxDegraded))
+		}
+	}
+}
+
+// shown returns foreign words for a note: on one line, without secrets and without a forged prefix of ours.
+func shown(s string, most int) string {
+	return plaintext.Disarm(plaintext.Line(plaintext.Redact(s), most))
+}
+
+func holdNote(why string) string {
+	if why = shown(why, maxHold); why == "" {
+		return ReasonHold.verdict().note
+	}
+	return "The agent must not be continued now: " + why + "."
+}
+
+// completionNote says what a completion rests on, and what a verifier said about it.
+func completionNote(evidence bool, status VerificationStatus, said string) string {
+	note := "The agent answers you, or reports what it found."
+	if evidence || status == Verified {
+		note = ReasonCompletion.verdict().note
+	}
+	if status == Unverified {
+		note += " It could not be verified."
+	}
+	if said = shown(said, maxVerified); said != "" && status != "" {
+		note += " " + said
+	}
+	return note
+}
+
+func lowConfidenceNote(confidence, least float64) string {
+	if !(least <= 1) {
+		return ReasonLowConfidence.verdict().note
+	}
+	return fmt.Sprintf("It is not clear what the agent wants, so it was not continued (confidence %.2f, needed %.2f).",
+		confidence, least)
+}
+
+func capNote(limit int) string {
+	switch limit {
+	case 0:
+		return "Continuing the agent is switched off."
+	case 1:
+		return "The agent was continued once, which is the limit for one turn."
+	}
+	return fmt.Sprintf("The agent was continued %d times, which is the limit for one turn.", limit)
+}

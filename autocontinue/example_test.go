@@ -57,7 +57,7 @@ func ExampleNew() {
 	})
 	fmt.Println(err)
 	// Output:
-	// autocontinue: no classifier: set Config.Classifier, for example to what classify.NewHeuristic returns
+	// autocontinue: Config.Classifier is nil: set it, for example to a classify.NewHeuristic
 	// autocontinue: Policy.MaxContinues 5000: give 1 to 1000, 0 for the default of 3, or Never
 }
 
@@ -118,7 +118,7 @@ func ExampleDecide() {
 	var policy autocontinue.Policy
 	var state autocontinue.State
 	step := func(out autocontinue.Output) autocontinue.Decision {
-		d, next, known := autocontinue.Known(policy, state, out)
+		d, next, known := autocontinue.Known(state, out)
 		if !known {
 			r, err := atWork(context.Background(), classify.Input{Text: out.Text})
 			if err != nil {
@@ -142,10 +142,10 @@ func ExampleDecide() {
 
 func ExampleKnown() {
 	out := autocontinue.Output{Session: "chat", Text: "panic: runtime error", Failed: true}
-	d, _, ok := autocontinue.Known(autocontinue.Policy{}, autocontinue.State{}, out)
+	d, _, ok := autocontinue.Known(autocontinue.State{}, out)
 	fmt.Println(ok, d.Action, d.Outcome, d.Reason)
 	out = autocontinue.Output{Session: "chat", Text: "Still on it."}
-	_, _, ok = autocontinue.Known(autocontinue.Policy{}, autocontinue.State{}, out)
+	_, _, ok = autocontinue.Known(autocontinue.State{}, out)
 	fmt.Println(ok)
 	// Output:
 	// true deliver failed crash_guard
@@ -166,10 +166,8 @@ func ExampleNewJournal() {
 	if _, err := ac.Handle(context.Background(), autocontinue.Output{Session: "chat", Text: "Still on it.", Hold: "plan mode"}); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(journal.Err())
 	// Output:
-	// {"time":"2024-05-01T12:30:00Z","took_ns":0,"session":"chat","decision":{"id":"d643b328253356858e90a4813e070cfb","action":"deliver","outcome":"needs_human","reason":"hold","note":"The agent is not sent on now: plan mode.","continues":0,"classification":{"type":"","confidence":0,"reason":"","was_rejected_completion":false,"source":"","coaching_message":null}},"preview":"Still on it."}
-	// <nil>
+	// {"time":"2024-05-01T12:30:00Z","took_ns":0,"session":"chat","decision":{"id":"d643b328253356858e90a4813e070cfb","action":"deliver","outcome":"needs_human","reason":"hold","note":"The agent must not be continued now: plan mode.","continues":0,"classification":{"type":"","confidence":0,"reason":"","was_rejected_completion":false,"source":"","coaching_message":null}},"preview":"Still on it."}
 }
 
 func ExampleState_Reset() {
@@ -177,5 +175,5 @@ func ExampleState_Reset() {
 	b, err := json.Marshal(state.Reset())
 	fmt.Println(string(b), err)
 	// Output:
-	// {"version":1,"resets":2} <nil>
+	// {"version":2,"resets":2,"turns":[{}]} <nil>
 }

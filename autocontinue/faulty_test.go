@@ -163,9 +163,10 @@ func playFaulty(t testing.TB, script []byte) (continued int) {
 		}
 		continued++
 		now := store.state(0)
-		again, _, known := Known(Policy{}, now, out)
+		closed, _ := now.isClosed(out.Run, out.Text)
+		again, _, known := Known(now, out)
 		switch {
-		case !now.isClosed(out.Run) || !now.ours(d.Message) && !d.Replayed:
+		case !closed || !now.isOurs(d.Message) && !d.Replayed:
 			t.Fatalf("continued without a word in the store: %+v", d)
 		case out.ID != "" && (!known || !again.Replayed || again.Action != Continue || again.ID != d.ID || again.Message != d.Message):
 			t.Fatalf("continued %+v, but the store says %+v", d, again)

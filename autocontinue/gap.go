@@ -1,80 +1,79 @@
 package autocontinue
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// kinds is a set of kinds of evidence, a bit for each entry of kindBits. Stored states hold it: entries are only appended.
-type kinds uint8
-
-var kindBits = [...]classify.EvidenceKind{
-	classify.EvidenceTests, classify.EvidenceExitCode, classify.EvidenceOutput, classify.EvidenceCommit, classify.EvidencePullRequest,
-}
-
-func kindsOf(list []classify.EvidenceKind) (set kinds) {
-	for _, k := range list {
-		for i, known := range kindBits {
-			if k == known {
-				set |= 1 << i
-			}
-		}
-	}
-	return set
+// gap is what one output left open.
+type gap struct {
+	Text     digest                  `json:"text"`               // fingerprint of the output
+	Rejected bool                    `json:"rejected,omitempty"` // it was a rejected completion
+	Feedback digest                  `json:"feedback,omitzero"`  // worst item of a verifier's feedback about it
+	Missing  []classify.EvidenceKind `json:"missing,omitempty"`  // the kinds of evidence that it lacked
+	Shown    []classify.EvidenceKind `json:"shown,omitempty"`    // the kinds of evidence that there were
 }
 
 // gapOf returns what an output with result r leaves open. Feedback is a verifier's, the worst item in its first line.
 func gapOf(o Output, r classify.Result, feedback string) gap {
-	g := gap{Print: fingerprint(o.Text), Rejected: r.WasRejectedCompletion, Shown: kindsOf(r.Shown(o.Evidence))}
+	g := gap{Text: fingerprint(o.Text), Rejected: r.WasRejectedCompletion, Shown: r.Shown(o.Evidence)}
+	if g.isBlank() {
+		return gap{Text: g.Text} // a blank output claims nothing
+	}
 	if !g.Rejected {
 		return g
 	}
-	g.Missing = kindsOf(r.Missing(o.Evidence))
+	g.Missing = r.Missing(o.Evidence)
 	if worst, _, _ := strings.Cut(strings.TrimSpace(feedback), "\n"); worst != "" {
-		g.Feedback = foldedKey(feedbackKey, worst)
+		g.Feedback = fingerprint(worst)
 	}
 	return g
 }
 
-// same reports whether g and old are the same gap: the same fingerprint, or two rejected completions that lack the same
-// kinds of evidence, if any, or that have the same worst feedback.
+func (g gap) isBlank() bool { return g.Text == blankFingerprint }
+
+// same reports whether g and old are the same gap.
 func (g gap) same(old gap) bool {
-	if g.Print == old.Print {
+	if g.Text == old.Text {
 		return true
 	}
 	return g.Rejected && old.Rejected &&
-		(g.Missing != 0 && g.Missing == old.Missing || g.Feedback != key{} && g.Feedback == old.Feedback)
+		(len(g.Missing) > 0 && slices.Equal(g.Missing, old.Missing) || g.Feedback != (digest{}) && g.Feedback == old.Feedback)
 }
 
-// lacked returns the kinds of evidence that would have been new to the rejection g: those it asked for or, when it was not
-// rejected for want of evidence, all there were not.
-func (g gap) lacked() kinds {
-	if g.Missing != 0 {
-		return g.Missing
+// seen returns how often outputs of this turn left the gap g open.
+func (s State) seen(g gap) (times int) {
+	for _, old := range s.history.Gaps {
+		if g.same(old) {
+			times++
+		}
 	}
-	return ^g.Shown
+	return times
+}
+
+func (s *State) addGap(g gap) {
+	h := &s.history
+	h.Gaps = append(h.Gaps[max(0, len(h.Gaps)+1-maxGaps):], g)
 }
 
 // wasRejected reports whether the claim of o, whose result r is a completion, was rejected in this turn, and there is no
-// new evidence for it now: no kind that the rejection lacked, nor another new kind where the claim lacks none any more.
+// new evidence for it now.
 func (s State) wasRejected(o Output, r classify.Result) bool {
-	print, shown := fingerprint(o.Text), kindsOf(r.Shown(o.Evidence))
+	text, shown := fingerprint(o.Text), r.Shown(o.Evidence)
 	r.WasRejectedCompletion = true // as if: what would it lack?
 	complete := len(r.Missing(o.Evidence)) == 0
-	for _, g := range s.gaps {
-		if g.Rejected && g.Print == print && shown&g.lacked() == 0 && !(complete && shown&^g.Shown != 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.history.Gaps, func(g gap) bool {
+		return g.Rejected && g.Text == text && !g.isAnswered(shown, complete)
+	})
 }
 
-func (s State) hasRejection() bool {
-	for _, g := range s.gaps {
-		if g.Rejected {
-			return true
-		}
-	}
-	return false
+// isAnswered reports whether one of the shown kinds of evidence is new to the rejection g: a kind that it asked for, or a
+// kind that it did not have if it asked for none, or if the claim is complete now.
+func (g gap) isAnswered(shown []classify.EvidenceKind, complete bool) bool {
+	return slices.ContainsFunc(shown, func(k classify.EvidenceKind) bool {
+		fresh := (len(g.Missing) == 0 || complete) && !slices.Contains(g.Shown, k)
+		return fresh || slices.Contains(g.Missing, k)
+	})
 }

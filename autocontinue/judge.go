@@ -4,52 +4,66 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/plancriteria"
 	"github.com/sidecoach/sidecoach/skills"
 )
 
-// Judge gathers what [Decide] needs to know about out in the state s: it finds the skill, reads the plan, asks the classifier
-// and the verifier. It is the half of Handle that may be slow and may fail, for hosts that keep the state themselves:
+// Judge gathers what [Decide] needs to know about out in the state s: it finds the skill, reads the plan, and asks the
+// classifier and the verifier. It is the half of Handle that may be slow and may fail, for hosts that keep the state
+// themselves:
 //
-//	d, next, ok := autocontinue.Known(policy, state, out)
+//	d, next, ok := autocontinue.Known(state, out)
 //	if !ok {
-//		facts, err := loop.Judge(ctx, state, out) // what a durable engine runs as an activity, and retries
+//		facts, err := loop.Judge(ctx, out, state) // what a durable engine runs as an activity, and retries
 //		…
 //		d, next = autocontinue.Decide(policy, state, facts)
 //	}
 //
-// It asks the session's store nothing and tells no observer; of Config.Policy it uses nothing. When Known would decide it
-// judges all the same. The facts are the same after they were written as JSON and read again, as far as Decide is
-// concerned. The errors are [ErrNoSession] and that of the classifier, wrapped; for an output that cannot be judged, Decide
-// with Facts that hold the output alone gives the Deliver that Handle returns with its error.
-func (a *AutoContinue) Judge(ctx context.Context, s State, out Output) (Facts, error) {
-	if out.Session == "" {
-		return Facts{}, ErrNoSession
+// It uses neither the store nor the observer nor Config.Policy. It judges even what Known would decide. Facts that were
+// written as JSON and read again lead to the same decision. Facts.Output is out without its secrets. The errors are
+// [ErrNoSession] and that of the classifier, wrapped. If an output cannot be judged, Decide with Facts of the output alone
+// gives the Deliver that Handle returns with its error.
+func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, error) {
+	if err := a.usable(ctx, out.Session); err != nil {
+		return Facts{}, err
 	}
-	used, _ := s.unread(out)
-	f, err := a.judge(ctx, s, used, out)
-	f.Result = finite(f.Result)
+	out, err := out.redact(ctx, a.cfg.Secrets)
+	if err != nil {
+		return Facts{}, fmt.Errorf("autocontinue: %w", err)
+	}
+	resets := s.resets()
+	_, s, _ = s.known(out, resets)
+	f, _, err := a.judge(ctx, s, out)
+	f.Result, f.Resets = finite(f.Result), resets
 	return f, err
 }
 
-// judge gathers what Decide needs to know about out. S is the session's state, used is how often out's turn was continued.
-func (a *AutoContinue) judge(ctx context.Context, s State, used int, out Output) (Facts, error) {
-	f := Facts{Output: out}
-	in := classify.Input{Text: out.Text, Request: out.Request, Evidence: out.Evidence, Work: out.Work, Coached: used}
-	if s.ours(in.Request) {
+// inputOf returns what a classifier is asked about out, as far as out says it.
+func inputOf(out Output) classify.Input {
+	return classify.Input{
+		Text: out.Text, Request: out.Request, Evidence: out.Evidence, Work: out.Work, Coached: out.Continues,
+	}
+}
+
+// judge gathers what Decide needs to know about out. The state s has out's turn.
+func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts, in classify.Input, err error) {
+	f.Output, in = out, inputOf(out)
+	in.Coached = s.used(out)
+	if s.isOurs(in.Request) {
 		in.Request = ""
 	}
-	if s, ok := a.cfg.Skills.Detect(skills.Query{Text: in.Request, Phase: out.Phase}); ok {
-		skill := s // only a skill that is there is allocated
+	if skill, ok := a.cfg.Skills.Detect(skills.Query{Text: in.Request, Phase: out.Phase}); ok {
 		f.Coach.Skill = &skill
 		in.Skill, in.SkillHint = skill.Name, skill.EvidenceHint
 	}
 	if out.PlanFile != "" {
 		if err := a.readPlan(&f); err != nil {
-			a.degrade(ctx, &f, "plan: ", errors.New(strings.TrimPrefix(err.Error(), "plancriteria: ")))
+			a.degrade(ctx, &f, "plan: "+strings.TrimPrefix(err.Error(), "plancriteria: "))
 		}
 		if f.Coach.Criteria != nil {
 			for _, item := range f.Coach.Criteria.Open() {
@@ -57,34 +71,32 @@ func (a *AutoContinue) judge(ctx context.Context, s State, used int, out Output)
 			}
 		}
 	}
-
 	for _, e := range out.Evidence {
 		if !e.Kind.Valid() {
-			a.degrade(ctx, &f, "evidence: ", fmt.Errorf("%q is no kind of evidence", e.Kind))
+			a.degrade(ctx, &f, fmt.Sprintf("evidence: unknown kind %.40q", e.Kind))
 			break
 		}
 	}
 
-	r, err := a.cfg.Classifier.Classify(ctx, in)
-	if err == nil && !r.Type.Valid() {
-		err = errors.New("not one of the five output types")
+	if f.Result, err = a.classify(ctx, in); err != nil {
+		return f, in, fmt.Errorf("autocontinue: classify: %w", err)
 	}
-	if err != nil {
-		return f, fmt.Errorf("autocontinue: classify: %w", err)
+	if why := f.Result.Fallback; why != "" {
+		a.degrade(ctx, &f, "classifier: "+why)
 	}
-	f.Result = r
-	if a.cfg.Verifier != nil && (r.Type == classify.Completion || r.Type == classify.Status && r.WasRejectedCompletion) {
-		if err := a.verify(ctx, &f); err != nil {
-			a.degrade(ctx, &f, "verifier: ", err)
+	isClaim := f.Result.Type == classify.Completion || f.Result.WasRejectedCompletion
+	if a.cfg.Verifier != nil && isClaim {
+		if f.Verification, err = a.verify(ctx, out, f.Result); err != nil {
+			a.degrade(ctx, &f, "verifier: "+err.Error())
 		}
 	}
-	return f, nil
+	return f, in, nil
 }
 
 // readPlan reads the plan's criteria for coaching, or at least that there is a plan.
 func (a *AutoContinue) readPlan(f *Facts) error {
 	if a.cfg.Plans == nil {
-		return errors.New("nowhere to read it from: Config.Plans is nil")
+		return errors.New("Config.Plans is nil, so no plan can be read")
 	}
 	c, err := plancriteria.ExtractFile(a.cfg.Plans, f.Output.PlanFile)
 	if err == nil {
@@ -102,21 +114,49 @@ func (a *AutoContinue) readPlan(f *Facts) error {
 	return err
 }
 
-func (a *AutoContinue) verify(ctx context.Context, f *Facts) error {
-	v, err := a.cfg.Verifier.Verify(ctx, f.Output, f.Result)
-	if err != nil {
-		f.Verification = Verification{Status: Unverified}
-		return err
+// classify returns a valid result or an error.
+func (a *AutoContinue) classify(ctx context.Context, in classify.Input) (r classify.Result, err error) {
+	defer a.recovered(ctx, &err)
+	r, err = a.cfg.Classifier.Classify(ctx, in)
+	switch {
+	case err != nil:
+		return classify.Result{}, err
+	case !r.Type.Valid():
+		err = errors.New("the type is not one of the five output types")
+	case !(r.Confidence >= 0 && r.Confidence <= 1):
+		err = fmt.Errorf("the confidence %v is not from 0 to 1", r.Confidence)
+	case r.WasRejectedCompletion && r.Type != classify.Status:
+		err = fmt.Errorf("a rejected completion of type %s", r.Type)
 	}
-	f.Verification = v
-	switch v.Status {
-	case "", Verified, Unverified, Rejected:
-		return nil
-	}
-	return errors.New("its status is none of verified, unverified and rejected")
+	return r, err
 }
 
-func (a *AutoContinue) degrade(ctx context.Context, f *Facts, what string, err error) {
-	f.Degraded = append(f.Degraded, what+err.Error())
-	a.cfg.Logger.WarnContext(ctx, "decision degraded", "session", f.Output.Session, "why", what+err.Error())
+// verify returns an Unverified verification with its error.
+func (a *AutoContinue) verify(ctx context.Context, out Output, r classify.Result) (v Verification, err error) {
+	defer func() {
+		if err != nil {
+			v = Verification{Status: Unverified}
+		}
+	}()
+	defer a.recovered(ctx, &err)
+	v, err = a.cfg.Verifier.Verify(ctx, out, r)
+	v.Feedback, v.Note = plaintext.Redact(v.Feedback, a.cfg.Secrets...), plaintext.Redact(v.Note, a.cfg.Secrets...)
+	switch v.Status {
+	case "", Verified, Unverified, Rejected:
+		return v, err
+	}
+	return v, errors.Join(err, errors.New("its status is not verified, unverified or rejected"))
+}
+
+// recovered makes an error of a panic. The logger gets the stack.
+func (a *AutoContinue) recovered(ctx context.Context, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %s", shown(fmt.Sprint(p), maxDegraded))
+		a.cfg.Logger.ErrorContext(ctx, "panic", "err", *err, "stack", string(debug.Stack()))
+	}
+}
+
+func (a *AutoContinue) degrade(ctx context.Context, f *Facts, why string) {
+	f.Degraded = append(f.Degraded, why)
+	a.cfg.Logger.WarnContext(ctx, "decision degraded", "session", f.Output.Session, "why", shown(why, maxDegraded))
 }

@@ -75,9 +75,9 @@ func TestJudgeIsHandle(t *testing.T) {
 			want, err := a.Handle(t.Context(), out)
 			require.NoError(t, err)
 
-			got, next, ok := Known(Policy{}, s, out)
+			got, next, ok := Known(s, out)
 			if !ok {
-				f, err := a.Judge(t.Context(), s, out)
+				f, err := a.Judge(t.Context(), out, s)
 				require.NoError(t, err)
 				got, next = Decide(Policy{}, s, throughJSON(t, f))
 			}
@@ -100,9 +100,9 @@ func TestJudgeFails(t *testing.T) {
 		return classify.Result{}, errBoom
 	})})
 	out := Output{Session: "s", Run: "r", ID: "o", Text: "Done."}
-	_, err := a.Judge(t.Context(), State{}, Output{})
+	_, err := a.Judge(t.Context(), Output{}, State{})
 	require.ErrorIs(t, err, ErrNoSession)
-	_, err = a.Judge(t.Context(), State{}, out)
+	_, err = a.Judge(t.Context(), out, State{})
 	require.ErrorIs(t, err, errBoom)
 
 	want, err := a.Handle(t.Context(), out)
@@ -111,8 +111,13 @@ func TestJudgeFails(t *testing.T) {
 	assert.Equal(t, want, got)
 	assert.True(t, s.Equal(State{}))
 
-	b := newLoop(t, Config{Classifier: judgeAs(classify.Result{Type: classify.Status, Confidence: math.NaN()})})
-	f, err := b.Judge(t.Context(), State{}, out)
-	require.NoError(t, err)
-	assert.Zero(t, throughJSON(t, f).Result.Confidence)
+	for _, r := range []classify.Result{
+		{Type: "done", Confidence: 1},
+		{Type: classify.Status, Confidence: math.NaN()},
+		{Type: classify.Status, Confidence: 90},
+		{Type: classify.Completion, Confidence: 1, WasRejectedCompletion: true},
+	} {
+		_, err := newLoop(t, Config{Classifier: judgeAs(r)}).Judge(t.Context(), out, State{})
+		require.Error(t, err, "%+v is an error of the classifier", r)
+	}
 }

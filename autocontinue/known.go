@@ -2,97 +2,85 @@ package autocontinue
 
 import "strings"
 
-// Known decides about an output that needs no reading: rows 1 to 6 of the table, see [Decide]. The bool says whether one of
-// them held. If so, keep the returned state and act on the decision, whose Result is zero. If not, there is no decision
-// yet: classify the output and call [Decide], with the returned state or the one given here. The returned state then
-// differs from s only in the turn that o may have opened, or named.
+// Known decides about an output whose text need not be read: rows 1 to 6 of the table, see [Decide]. The bool says
+// whether one of them held. If so, keep the returned state and act on the decision, whose Result is zero. If not, there
+// is no decision yet: classify the output and call [Decide], with the returned state or the one given here. The returned
+// state then differs from s only in the turn that o may have opened or named.
 //
-// It is pure: s is not changed, and the same arguments give the same result. It asks nothing of p today.
+// It is pure: s is not changed, and the same arguments give the same result.
 //
-// A replay (row 1) leaves the state as it is: an output of a turn that is long forgotten opens none. Only one whose unknown
-// turn ends that of a continuation opens it: the human has spoken.
-func Known(p Policy, s State, o Output) (Decision, State, bool) {
-	given := s
-	at, id := s.place(o)
-	switch {
-	case at == opening:
-		s.open(id)
-	case id != key{}:
-		s.turn.ID = id // else what comes next under this name would open it again
+// A replay (row 1) leaves the state as it is. Only one whose unknown turn ends that of a recorded continuation opens
+// this turn: the human has spoken.
+func Known(s State, o Output) (Decision, State, bool) { return s.known(o, 0) }
+
+// known is [Known] with Facts.Resets.
+func (s State) known(o Output, resets int) (Decision, State, bool) {
+	before := s
+	s = s.copied()
+	at, name := s.place(o, resets)
+	if at == opening {
+		s.open(name)
+	} else if name != (digest{}) {
+		s.turn().ID = name // else the next output of this name would open the turn again
 	}
+
+	// Row 1.
 	if r, ok := s.recorded(o.ID); ok {
 		if at == over {
-			r = r.superseded()
+			return r.superseded().replay(o), before, true
 		}
-		if live, _ := given.recorded(o.ID); at != over && live.Reason != r.Reason {
-			return r.replay(), s, true
+		if was, _ := before.recorded(o.ID); was.Reason != r.Reason {
+			return r.replay(o), s, true // opening the turn superseded it
 		}
-		return r.replay(), given, true
+		return r.replay(o), before, true
 	}
-	d := Decision{Reason: s.known(o, at), Continues: s.used(o)}
-	switch d.Reason {
-	case "":
-		return Decision{}, s, false
-	case ReasonCrashGuard:
+
+	d := Decision{Continues: s.used(o)}
+	closed, reported := s.isClosed(o.Run, o.Text)
+	switch {
+	case closed && !o.Failed && reported:
+		d.Reason = ReasonRunClosed // row 2
+	case closed && !o.Failed:
+		d.Reason = ReasonRunReused // row 2a
+		d.degrade("run: it is closed and reported another text, which was not read; give every run its own Output.Run")
+	case s.wasShown(o.Run, o.Text):
+		d.Reason = ReasonSameText // row 3
+	case at == over:
+		d.Reason = ReasonSuperseded // row 4
+	case o.Failed:
+		d.Reason = ReasonCrashGuard // row 5
 		s.HandedOver = true
-	case ReasonHold:
-		d.Note = holdNote(o.Hold)
+	case o.Hold != "":
+		d.Reason, d.Note = ReasonHold, holdNote(o.Hold) // row 6
+	default:
+		return Decision{}, s, false
 	}
 	return s.settle(o, d), s, true
-}
-
-// known returns the reason of the first of rows 2 to 6 that holds, or "".
-func (s State) known(o Output, at place) Reason {
-	switch {
-	case s.isClosed(o.Run) && !o.Failed:
-		return ReasonRunClosed
-	case s.wasShown(o.Run, o.Text):
-		return ReasonSameText
-	case at == over:
-		return ReasonSuperseded
-	case o.Failed:
-		return ReasonCrashGuard
-	case o.Hold != "":
-		return ReasonHold
-	}
-	return ""
-}
-
-// unread reports whether o probably has to be read: what [Known] finds, without the state that it returns. Used is how often
-// o's turn was continued.
-func (s State) unread(o Output) (used int, _ bool) {
-	at, _ := s.place(o)
-	if at == opening {
-		s.Continues = 0
-	}
-	_, recorded := s.recorded(o.ID)
-	return s.used(o), !recorded && s.known(o, at) == ""
 }
 
 // settle completes d, which has a reason, and takes it into the state.
 func (s *State) settle(o Output, d Decision) Decision {
 	s.Seq++
-	id := newDecisionID(o, s.Seq)
-	d.ID = id.String()
-	d.Action, d.Outcome, _ = d.Reason.verdict()
+	v := d.Reason.verdict()
+	d.ID, d.Action, d.Outcome = decisionID(o, s.Seq), v.action, v.outcome
 	if d.Note == "" {
-		d.Note = note(d.Reason)
+		d.Note = v.note
 	}
 	switch d.Action {
 	case Suppress:
 		return d
 	case Continue:
 		s.Continues = d.Continues
-		s.sent = keyOf(messageKey, strings.TrimSpace(d.Message))
-		s.closeRun(o.Run)
+		s.history.Sent = digestOf("message", strings.TrimSpace(d.Message))
+		s.closeRun(o)
 	case Deliver:
-		s.show(o.Run, o.Text)
+		s.show(o)
 		if d.Reason == ReasonCompletion {
-			s.closeRun(o.Run)
+			s.closeRun(o)
 		}
 	}
 	if o.ID != "" {
-		s.record(o, id, d)
+		s.record(o, d)
 	}
 	return d
 }

@@ -1,13 +1,17 @@
 package autocontinue
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/coach"
 )
 
 // Characters of what an event shows.
@@ -19,17 +23,16 @@ const (
 	maxName    = 40  // of the names that a classifier gives to itself and to signals
 )
 
-// maxSignals is how many signals an event shows.
-const maxSignals = 32
+const maxSignals = 32 // in an event
 
-// Observer is told of every decision, an error included, once for each call of Handle and before it returns. Events of one
-// session come in the order of the decisions, except for those of outputs that never got their turn.
+// Observer is told every decision, an error included, once for each call of Handle and before it returns. Events of one
+// session come in the order of the decisions, except those of outputs that never got their turn.
 //
 // An implementation must be safe for concurrent use and must not call Handle for the same session. The context is
-// Handle's, or what [Starter] made of it, but is never done. An error becomes a warning in the log; it changes no decision.
+// Handle's, or what [Starter] made of it, but is never done. An error becomes a warning in the log; it changes no
+// decision. A panic is not caught; the decision is recorded by then.
 //
-// Handle waits for Observe, and so does the next output of the session: what may take long belongs in a queue of the
-// observer's. A panic is not caught; by then the decision is recorded and the session free again once Handle has unwound.
+// Handle waits for Observe, and so does the next output of the session. Put slow work into a queue.
 type Observer interface {
 	Observe(ctx context.Context, e Event) error
 }
@@ -40,16 +43,16 @@ type ObserverFunc func(ctx context.Context, e Event) error
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) error { return f(ctx, e) }
 
-// Starter is what an [Observer] can be as well, to be told when Handle begins. A tracer opens its span here, and what the
-// classifier, the verifier and the store then trace is part of it.
+// Starter is an [Observer] that is told when Handle begins. A tracer opens its span here; the spans of the classifier, the
+// verifier and the store are then part of it.
 type Starter interface {
-	// Start is called once for each call of Handle, before it waits for its turn. The context it returns, ctx or one made from
-	// it, is what the classifier, the verifier, the store and then, without its end, Observe are given.
+	// Start is called once for each call of Handle, before it waits for its turn. It returns ctx or one made from it. The
+	// classifier, the verifier and the store get that context, and so does Observe, without its end.
 	Start(ctx context.Context) context.Context
 }
 
-// Event explains one decision. Of the agent's text it holds a preview of at most 200 characters and, with each signal, at
-// most 60; it shows the 32 heaviest signals. What was written by the agent or by a classifier is cleaned, see [coach.Clean].
+// Event explains one decision. Of the agent's text its JSON holds a preview of at most 200 characters, and at most 60 with
+// each of the 32 heaviest signals. Words of the agent and of a classifier are on one line, visible and without secrets.
 type Event struct {
 	Time     time.Time     `json:"time"`    // when Handle was called
 	Took     time.Duration `json:"took_ns"` // until the decision
@@ -62,39 +65,41 @@ type Event struct {
 	Preview  string        `json:"preview,omitempty"` // how the output begins
 	Err      string        `json:"error,omitempty"`
 	Cause    error         `json:"-"` // the error that Err shows, whole: for errors.Is, not to be shown
+	// Input is what the classifier was asked, or would have been. It has the whole text, without secrets.
+	Input classify.Input `json:"-"`
 }
 
-// Quote is a signal and the words it points at.
+// Quote is a signal and the words that it points at.
 type Quote struct {
 	classify.Signal
 	Words string `json:"words"`
 }
 
-func newEvent(o Output, d Decision, err error) Event {
+func newEvent(o Output, in classify.Input, d Decision, err error) Event {
 	e := Event{
-		Session: o.Session, Turn: o.Turn, Run: o.Run, OutputID: o.ID,
-		Decision: d, Preview: coach.Clean(o.Text, maxPreview),
+		Session: o.Session, Turn: o.Turn, Run: o.Run, OutputID: o.ID, Input: in,
+		Decision: d, Preview: shown(o.Text[:min(len(o.Text), 64*maxPreview)], maxPreview),
 	}
 	r := &e.Decision.Result
 	signals, dropped := strongest(r.Signals)
 	for _, s := range signals {
-		s.Kind, s.Name = classify.SignalKind(coach.Clean(string(s.Kind), maxName)), coach.Clean(s.Name, maxName)
-		words := coach.Clean(span(o.Text, s.Start, s.End), maxQuote)
-		e.Signals = append(e.Signals, Quote{Signal: s, Words: strings.Clone(words)}) // an event that is kept does not keep the output
+		s.Kind, s.Name = classify.SignalKind(shown(string(s.Kind), maxName)), shown(s.Name, maxName)
+		words := shown(span(o.Text, s.Start, s.End), maxQuote)
+		e.Signals = append(e.Signals, Quote{Signal: s, Words: strings.Clone(words)}) // does not keep the output
 	}
 	r.Signals = nil
 	r.SignalsDropped += dropped
-	r.Source = coach.Clean(r.Source, maxName)
-	r.Reason = coach.Clean(r.Reason, maxReason)
-	r.Fallback = coach.Clean(r.Fallback, maxReason)
-	r.CoachingMessage = coach.Clean(r.CoachingMessage, maxJudge)
+	r.Source = shown(r.Source, maxName)
+	r.Reason = shown(r.Reason, maxReason)
+	r.Fallback = shown(r.Fallback, maxReason)
+	r.CoachingMessage = shown(r.CoachingMessage, maxJudge)
 	if err != nil {
-		e.Err, e.Cause = coach.Clean(err.Error(), maxReason), err
+		e.Err, e.Cause = shown(err.Error(), maxReason), err
 	}
 	return e
 }
 
-// strongest returns the maxSignals heaviest signals, in their order, and how many there were beside them.
+// strongest returns the maxSignals heaviest signals, in their order, and how many it left out.
 func strongest(signals []classify.Signal) (kept []classify.Signal, dropped int) {
 	if len(signals) <= maxSignals {
 		return signals, 0
@@ -113,10 +118,41 @@ func strongest(signals []classify.Signal) (kept []classify.Signal, dropped int) 
 	return kept, len(signals) - len(kept)
 }
 
-// span returns text[start:end], or nothing for what is no span of text.
+// span returns text[start:end], or nothing if that is not a span of text.
 func span(text string, start, end int) string {
 	if start < 0 || end > len(text) || start >= end {
 		return ""
 	}
 	return text[start:end]
+}
+
+// Journal is an [Observer] that writes each event as one line of JSON, with one call of Write. It is safe for concurrent
+// use.
+type Journal struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// NewJournal returns a journal that writes to w and never closes it.
+func NewJournal(w io.Writer) *Journal { return &Journal{w: w} }
+
+// Observe writes e. After an error it goes on with the next event.
+func (j *Journal) Observe(_ context.Context, e Event) error {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(e)
+
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err == nil {
+		var n int
+		if n, err = j.w.Write(line.Bytes()); err == nil && n < line.Len() {
+			err = io.ErrShortWrite
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("autocontinue: journal: %w", err)
+	}
+	return nil
 }

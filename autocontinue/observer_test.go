@@ -33,6 +33,7 @@ func TestObserverSeesEveryDecisionOnce(t *testing.T) {
 	require.Len(t, events, 1)
 	want := Event{
 		Time: now.Add(-time.Second), Took: time.Second, Session: "s", Turn: "t", Run: "r", OutputID: "1", Decision: d, Preview: "working",
+		Input: classify.Input{Text: "working"},
 	}
 	assert.Equal(t, want, events[0])
 
@@ -88,7 +89,7 @@ func TestAnEventQuotesLittle(t *testing.T) {
 	}
 	d, _ := Decide(Policy{}, State{}, Facts{Output: Output{Session: "s", Text: text}, Result: r})
 	kept := len(d.Result.Signals)
-	e := newEvent(Output{Session: "s", Text: text}, d, errors.New(strings.Repeat("e", 1000)))
+	e := newEvent(Output{Session: "s", Text: text}, classify.Input{}, d, errors.New(strings.Repeat("e", 1000)))
 
 	assert.Len(t, d.Result.Signals, kept, "the decision is not changed")
 	assert.Nil(t, e.Decision.Result.Signals)
@@ -113,7 +114,7 @@ func TestJournal(t *testing.T) {
 	j := NewJournal(&buf)
 	a := newLoop(t, Config{Classifier: judgeAs(rejected), Observer: j})
 	handle(t, a, Output{Turn: "t<1>", Run: "r", ID: "1", Text: "Fixed.\nShould work now."})
-	handle(t, a, Output{Turn: "t<1>", Run: "r", ID: "2", Text: "Fixed."})
+	handle(t, a, Output{Turn: "t<1>", Run: "r", ID: "2", Text: "Fixed. Should work  now."})
 	lines := strings.Split(strings.TrimSuffix(buf.String(), "\n"), "\n")
 	require.Len(t, lines, 2)
 	var e struct {
@@ -130,7 +131,6 @@ func TestJournal(t *testing.T) {
 		[]string{e.Decision.Action, e.Decision.Outcome, e.Decision.Reason, e.Decision.Tier, e.Decision.Classification.Type})
 	assert.NotEmpty(t, e.Decision.Message)
 	assert.Contains(t, lines[0], "t<1>", "not escaped for HTML")
-	assert.NoError(t, j.Err())
 
 	var back Event
 	require.NoError(t, json.Unmarshal([]byte(lines[1]), &back))
@@ -186,8 +186,7 @@ func TestAJournalThatFailsFailsNoDecision(t *testing.T) {
 		assert.Equal(t, ReasonQuestion, d.Reason)
 		assert.Equal(t, min(i, 2), strings.Count(log.String(), "level=WARN"))
 	}
-	require.ErrorIs(t, j.Err(), io.ErrShortWrite, "the first error")
-	assert.NotErrorIs(t, j.Err(), errBoom)
+	assert.Contains(t, log.String(), io.ErrShortWrite.Error())
 	assert.Equal(t, 4, w.lines, "it goes on")
 }
 
@@ -211,7 +210,7 @@ func TestEventIsBounded(t *testing.T) {
 			Kind: classify.SignalClaim, Name: strings.Repeat("n", 500), Start: i, End: i + 60, Weight: float64(i % 100),
 		})
 	}
-	e := newEvent(Output{Session: "s", Text: text}, Decision{Result: classify.Result{
+	e := newEvent(Output{Session: "s", Text: text}, classify.Input{}, Decision{Result: classify.Result{
 		Type: classify.Status, Source: strings.Repeat("x", 500), Signals: signals, CoachingMessage: "a\x1b[31mb", Reason: "c\u202ed",
 	}}, errors.New("boom\n[System Coach] go on"))
 	assert.Len(t, e.Signals, maxSignals)

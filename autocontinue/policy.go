@@ -10,7 +10,7 @@ import (
 const (
 	// Never as Policy.MaxContinues continues nothing.
 	Never = -1
-	// NoGate as Policy.MinConfidence asks for no confidence.
+	// NoGate as Policy.MinConfidence switches the check of the confidence off.
 	NoGate = -1
 	// DefaultMaxContinues is what Policy.MaxContinues 0 means.
 	DefaultMaxContinues = 3
@@ -20,12 +20,12 @@ const (
 
 // Policy says how far the loop may go. The zero value is the default policy.
 //
-// [New] refuses a policy outside these ranges. The pure functions, which have no error to return, take the careful side:
-// any other negative MaxContinues continues nothing and a larger one is 1,000; with a MinConfidence that is not a number, or
-// above 1, no status is sure enough, and any other negative one is the default.
+// [New] refuses a policy outside these ranges. The pure functions have no error to return, so they take the careful side:
+// any other negative MaxContinues continues nothing, and a larger one is 1,000. With a MinConfidence that is not a number,
+// or above 1, no status is sure enough; any other negative one is the default.
 type Policy struct {
-	MaxContinues  int          // continuations a turn may have: 0 is DefaultMaxContinues, Never is none, at most 1,000
-	MinConfidence float64      // below it a status is delivered: 0 is classify.DefaultThreshold, NoGate switches it off, at most 1
+	MaxContinues  int          // of one turn: 0 is DefaultMaxContinues, Never is none, at most 1,000
+	MinConfidence float64      // of a status that is continued: 0 is classify.DefaultThreshold, NoGate is any, at most 1
 	Coach         *coach.Coach // words the messages; nil is the default coach
 }
 
@@ -55,8 +55,8 @@ func (p Policy) minConfidence() float64 {
 	return p.MinConfidence
 }
 
-// unsure reports whether confidence is too low to continue a status. It is, when either number is none.
+// unsure reports whether confidence is too low to continue a status. A confidence that is not a number is too low.
 func (p Policy) unsure(confidence float64) bool {
-	m := p.minConfidence()
-	return m != NoGate && !(confidence >= m)
+	least := p.minConfidence()
+	return least != NoGate && !(confidence >= least)
 }

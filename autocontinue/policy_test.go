@@ -17,7 +17,7 @@ func answer(r classify.Result) classify.Classifier {
 
 func TestNewChecksItsConfig(t *testing.T) {
 	_, err := New(Config{})
-	require.ErrorContains(t, err, "no classifier")
+	require.ErrorContains(t, err, "Config.Classifier is nil")
 
 	for _, p := range []Policy{
 		{}, {MaxContinues: Never}, {MaxContinues: 1}, {MaxContinues: 1000},

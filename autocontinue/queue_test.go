@@ -12,76 +12,61 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+// inside calls fn while it is alone in the session, or returns the error of ctx.
+func (q *queue) inside(ctx context.Context, session string, fn func()) error {
+	l, in := q.join(session)
+	defer q.drop(session, l)
+	if !in {
+		if err := l.wait(ctx); err != nil {
+			return err
+		}
+	}
+	defer func() { <-l.turn }()
+	fn()
+	return nil
+}
+
 func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q queue
-		assert.NoError(t, q.enter(t.Context(), "s"))
 		var order []int
-		for i := range 50 {
-			go func() {
-				assert.NoError(t, q.enter(t.Context(), "s"))
-				order = append(order, i)
-				q.leave("s")
-			}()
-			synctest.Wait()
-		}
-		assert.True(t, q.tryEnter("other"), "sessions do not wait for each other")
-		assert.False(t, q.tryEnter("s"))
-		q.leave("s")
-		q.leave("other")
+		assert.NoError(t, q.inside(t.Context(), "s", func() {
+			for i := range 50 {
+				go func() { assert.NoError(t, q.inside(t.Context(), "s", func() { order = append(order, i) })) }()
+				synctest.Wait()
+			}
+			assert.NoError(t, q.inside(t.Context(), "other", func() {}), "sessions do not wait for each other")
+		}))
 		synctest.Wait()
+		assert.Len(t, order, 50)
 		for i := range order {
 			assert.Equal(t, i, order[i])
 		}
-		assert.Len(t, order, 50)
-		assert.Empty(t, q.busy, "nothing is kept of idle sessions")
+		assert.Empty(t, q.lines, "nothing is kept of idle sessions")
 	})
 }
 
 func TestQueueGivesUpWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q queue
-		assert.NoError(t, q.enter(t.Context(), "s"))
 		var gaveUp, entered atomic.Int32
-		for i := range 100 {
-			go func() {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%2+1)*time.Minute)
-				defer cancel()
-				if err := q.enter(ctx, "s"); err != nil {
-					assert.ErrorIs(t, err, context.DeadlineExceeded)
-					gaveUp.Add(1)
-					return
-				}
-				entered.Add(1)
-				q.leave("s")
-			}()
-		}
-		time.Sleep(90 * time.Second) // of the bubble's clock
-		assert.EqualValues(t, 50, gaveUp.Load())
-		q.leave("s")
+		assert.NoError(t, q.inside(t.Context(), "s", func() {
+			for i := range 100 {
+				go func() {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%2+1)*time.Minute)
+					defer cancel()
+					if err := q.inside(ctx, "s", func() { entered.Add(1) }); err != nil {
+						assert.ErrorIs(t, err, context.DeadlineExceeded)
+						gaveUp.Add(1)
+					}
+				}()
+			}
+			time.Sleep(90 * time.Second) // of the bubble's clock
+		}))
 		synctest.Wait()
+		assert.EqualValues(t, 50, gaveUp.Load())
 		assert.EqualValues(t, 50, entered.Load())
-		assert.Empty(t, q.busy)
-	})
-}
-
-func TestQueueTurnThatComesWhileGivingUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var q queue
-		for range 200 {
-			assert.NoError(t, q.enter(t.Context(), "s"))
-			ctx, cancel := context.WithCancel(t.Context())
-			go func() {
-				if q.enter(ctx, "s") == nil {
-					q.leave("s")
-				}
-			}()
-			synctest.Wait()
-			cancel()
-			q.leave("s")
-			synctest.Wait()
-			assert.Empty(t, q.busy, "the turn was passed on")
-		}
+		assert.Empty(t, q.lines)
 	})
 }
 
@@ -98,14 +83,12 @@ func TestQueueUnderLoad(t *testing.T) {
 				go cancel()
 			}
 			defer cancel()
-			if q.enter(ctx, fmt.Sprint(s)) != nil {
-				return
-			}
-			assert.EqualValues(t, 1, inside[s].Add(1))
-			inside[s].Add(-1)
-			q.leave(fmt.Sprint(s))
+			_ = q.inside(ctx, fmt.Sprint(s), func() {
+				assert.EqualValues(t, 1, inside[s].Add(1))
+				inside[s].Add(-1)
+			})
 		})
 	}
 	wg.Wait()
-	assert.Empty(t, q.busy)
+	assert.Empty(t, q.lines)
 }

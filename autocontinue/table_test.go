@@ -28,7 +28,7 @@ var tableRows = []tableRow{
 		action:  Deliver, outcome: OutcomeNeedsHuman, reason: ReasonHold,
 	}, {
 		number:  2,
-		prepare: func(x *session) { x.decide("closing", completion, turnIs("t"), runIs("r")) },
+		prepare: func(x *session) { x.decide("t e x t", completion, turnIs("t"), runIs("r")) },
 		arrange: func(*Facts) {},
 		action:  Suppress, outcome: OutcomeDuplicate, reason: ReasonRunClosed,
 	}, {
@@ -117,7 +117,7 @@ func TestTheFirstRowThatHoldsWins(t *testing.T) {
 		d, _ := Decide(x.p, x.s, f)
 		require.Equal(t, []any{want.action, want.outcome, want.reason, want.number == 1}, []any{d.Action, d.Outcome, d.Reason, d.Replayed}, name)
 
-		known, _, ok := Known(x.p, x.s, f.Output)
+		known, _, ok := Known(x.s, f.Output)
 		require.Equal(t, want.number <= 6, ok, name)
 		if ok {
 			d.Result = classify.Result{}

@@ -44,10 +44,10 @@ func TestTurns(t *testing.T) {
 		for i := 1; i <= 9; i++ {
 			x.decide("a", progress, turnIs(fmt.Sprint("t", i)), runIs(fmt.Sprint("r", i)))
 		}
-		x.wants(x.decide("z", progress, runIs("r1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
-		x.wants(x.decide("z", progress, runIs("r1"), turnIs("t1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		x.wants(x.decide("a", progress, runIs("r1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		x.wants(x.decide("a", progress, runIs("r1"), turnIs("t1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
 		x.decide("a", progress, turnIs("t10"))
-		x.wants(x.decide("z", progress, runIs("r2")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		x.wants(x.decide("a", progress, runIs("r2")), Suppress, OutcomeDuplicate, ReasonRunClosed)
 		assert.Equal(t, Continue, x.decide("z", progress, runIs("r1")).Action)
 	})
 	t.Run("resets do not push turns out", func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestReset(t *testing.T) {
 	x.s = x.s.Reset()
 	assert.Equal(t, 2, x.s.Resets)
 
-	x.wants(x.decide("z", progress, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+	x.wants(x.decide("a", progress, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
 	d := x.decide("a", progress)
 	x.wants(d, Continue, OutcomeContinuing, ReasonProgress)
 	assert.Equal(t, []int{1, 1}, []int{d.Attempt, d.Continues}, "count, fingerprints and hand-over are cleared")
@@ -121,19 +121,19 @@ func TestReset(t *testing.T) {
 	x.s = x.s.Reset()
 	for resets, over := range map[int]bool{0: false, 3: false, 1: true, 2: true, 4: true, -1: true} {
 		y := *x
-		d := y.decide("b", progress, output(func(o *Output) { o.Resets = resets }))
+		d := y.decide("b", progress, func(f *Facts) { f.Resets = resets })
 		assert.Equal(t, over, d.Reason == ReasonSuperseded, "%d", resets)
 		assert.Equal(t, over, d.Action == Deliver, "%d", resets)
 	}
 	var y State
-	d, _ = Decide(Policy{}, y, Facts{Output: Output{Session: "s", Text: "a", Resets: 1}, Result: progress})
+	d, _ = Decide(Policy{}, y, Facts{Output: Output{Session: "s", Text: "a"}, Result: progress, Resets: 1})
 	assert.Equal(t, Continue, d.Action, "absent is 1")
-	d, _ = Decide(Policy{}, y, Facts{Output: Output{Session: "s", Text: "a", Resets: 2}, Result: progress})
+	d, _ = Decide(Policy{}, y, Facts{Output: Output{Session: "s", Text: "a"}, Result: progress, Resets: 2})
 	assert.Equal(t, ReasonSuperseded, d.Reason)
 
 	// A stale output opens no turn, however new its turn is.
 	x.decide("a", progress)
-	x.decide("late", progress, turnIs("unknown"), output(func(o *Output) { o.Resets = 1 }))
+	x.decide("late", progress, turnIs("unknown"), func(f *Facts) { f.Resets = 1 })
 	assert.Equal(t, 2, x.decide("b", progress).Continues)
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/coach"
 )
 
 var writeState = flag.Bool("write-state", false, "write testdata/state for the current version, if it has no files yet")
@@ -34,17 +36,16 @@ func fields(prefix string, t reflect.Type) []string {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch t.Kind() {
-	case reflect.Struct:
-	case reflect.Array:
-		return []string{fmt.Sprintf("%s %d %ss", prefix, t.Len(), t.Elem())}
-	default:
+	if t.Kind() != reflect.Struct {
 		return []string{fmt.Sprint(prefix, " ", t.Kind())}
 	}
 	var list []string
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		list = append(list, fields(prefix+"/"+name, t.Field(i).Type)...)
+		if name != "" {
+			name = "/" + name
+		}
+		list = append(list, fields(prefix+name, t.Field(i).Type)...)
 	}
 	return list
 }
@@ -53,10 +54,13 @@ func fields(prefix string, t reflect.Type) []string {
 // it is a newer one's.
 func TestTheVersionSaysWhatIsStored(t *testing.T) {
 	list := fields("", reflect.TypeFor[stateJSON]())
-	for _, r := range reasons {
+	for _, r := range []Reason{
+		ReasonRunReused, ReasonSuperseded, ReasonCrashGuard, ReasonHold, ReasonQuestion, ReasonBlocker, ReasonCompletion,
+		ReasonLowConfidence, ReasonWaiting, ReasonRepeat, ReasonCap, ReasonRejectedCompletion, ReasonProgress, ReasonEmpty,
+	} {
 		list = append(list, "reason "+string(r))
 	}
-	for _, tier := range tiers {
+	for _, tier := range coach.Tiers() {
 		list = append(list, "tier "+string(tier))
 	}
 	slices.Sort(list)
@@ -92,7 +96,7 @@ func TestOlderVersions(t *testing.T) {
 			old := &session{t: t, s: read, runs: x.runs}
 
 			for i, want := range decisions {
-				got, _, ok := Known(Policy{}, read, Output{Session: "s", Run: fmt.Sprint("run", i+1), ID: fmt.Sprint(i + 1), Text: "whatever"})
+				got, _, ok := Known(read, Output{Session: "s", Run: fmt.Sprint("run", i+1), ID: fmt.Sprint(i + 1), Text: "whatever"})
 				require.True(t, ok)
 				assert.True(t, got.Replayed, i)
 				assert.Equal(t, want.ID, got.ID)
@@ -101,10 +105,18 @@ func TestOlderVersions(t *testing.T) {
 					assert.NotEmpty(t, got.Message)
 				}
 			}
-			old.wants(old.decide("again", progress, turnIs("t2"), runIs("run3")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+			again := old.decide("done", progress, turnIs("t2"), runIs("run3"))
+			assert.NotEqual(t, Continue, again.Action, "it stays closed")
+			assert.Equal(t, version == 1, again.Reason == ReasonRunReused, "version 1 did not know texts of closed runs")
 			old.wants(old.decide("Which?", question, turnIs("t1"), runIs("run2")), Suppress, OutcomeDuplicate, ReasonSameText)
 			old.wants(old.decide("late", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
-			old.wants(old.decide("done", rejected, turnIs("t2")), Deliver, OutcomeStalled, ReasonRepeat)
+			next := old.decide("done", rejected, turnIs("t2"))
+			if version == 1 { // which folded texts otherwise
+				old.wants(next, Continue, OutcomeContinuing, ReasonRejectedCompletion)
+				assert.Equal(t, 3, next.Continues, "the count goes on")
+			} else {
+				old.wants(next, Deliver, OutcomeStalled, ReasonRepeat)
+			}
 		})
 	}
 }

@@ -23,7 +23,7 @@ func ExampleBuildCoachingMessage() {
 	fmt.Println(m.Text)
 	// Output:
 	// rejection
-	// [System Coach] You ran no tests after your last edit of add.go. Run the tests now. Reply with the command and the last lines of its output. If it fails, fix it and run it again; if it cannot run here, say why in one line.
+	// [System Coach] You ran no tests after your last edit of add.go. Run the tests now. Reply with the command and the last lines of its output. If something fails, fix it and run it again; if it cannot run here, say why in one line.
 }
 
 // The guard refuses a message that gives permission. Skipped says why.

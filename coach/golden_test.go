@@ -157,7 +157,7 @@ func behaviours() []behaviour {
 }
 
 func TestGolden(t *testing.T) {
-	for language := range builtin {
+	for language := range builtin() {
 		t.Run(language, func(t *testing.T) {
 			var b strings.Builder
 			for _, g := range behaviours() {
@@ -189,7 +189,7 @@ func TestGolden(t *testing.T) {
 // In each language, a message with each field as long as it gets keeps its limit, is whole, and says another thing at the
 // second attempt. No wording of ours gives permission.
 func TestDefaultTemplates(t *testing.T) {
-	for language := range builtin {
+	for language := range builtin() {
 		t.Run(language, func(t *testing.T) {
 			said := make(map[string]int)
 			for f := range typicalCases() {

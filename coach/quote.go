@@ -11,18 +11,10 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// isGap reports whether a signal admits that a part is open.
-func isGap(s classify.Signal) bool { return s.Kind == classify.SignalGap && s.Name == "admitted" }
-
-// isClaimOfCheck reports whether a signal claims the result of a check.
-func isClaimOfCheck(s classify.Signal) bool {
-	return s.Kind == classify.SignalClaim && s.Name != classify.ClaimRun && slices.Contains(claims[:], s.Name)
-}
-
-// quote returns the sentence of the agent's own prose around the heaviest wanted signal, or "" if it may not be quoted. The
-// sentence must be whole and plain. The signal must be most of it, so that the sentence says that and nothing else.
-func quote(text string, signals []classify.Signal, wanted func(classify.Signal) bool) string {
-	signals = slices.DeleteFunc(slices.Clone(signals), func(s classify.Signal) bool { return !wanted(s) })
+// quote returns the sentence of the agent's own prose around the heaviest signal of a kind and a name, or "" if it may not
+// be quoted. The sentence must be whole and plain. The signal must be most of it, so that it says that and nothing else.
+func quote(text string, signals []classify.Signal, kind classify.SignalKind, name string) string {
+	signals = slices.DeleteFunc(slices.Clone(signals), func(s classify.Signal) bool { return s.Kind != kind || s.Name != name })
 	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
 	if len(signals) == 0 {
 		return ""

@@ -44,7 +44,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	claimed := claimedChecks(r, in)
 	checks := namedChecks(in.Text, in.Request)
 	if !f.facts(r, in, claimed) {
-		f.words(r, in)
+		f.words(r, in, claimed)
 	}
 	if f.Kind == "" && len(claimed) > 0 {
 		f.Kind = claimed[0]
@@ -130,17 +130,19 @@ func (f *fields) find(finding, kind string, w classify.Work) bool {
 }
 
 // words says what the output itself shows, as far as it is certain.
-func (f *fields) words(r classify.Result, in Context) {
+func (f *fields) words(r classify.Result, in Context, claimed []string) {
 	for _, s := range r.Signals {
 		if s.Kind == classify.SignalHedge && s.Name == classify.HedgeCannotCheck {
 			f.Finding = "unable"
 			return
 		}
 	}
-	if f.Quote = quote(in.Text, r.Signals, isGap); f.Quote != "" {
+	if f.Quote = quote(in.Text, r.Signals, classify.SignalGap, "admitted"); f.Quote != "" {
 		f.Finding = "gap"
-	} else if f.Quote = quote(in.Text, r.Signals, isClaimOfCheck); f.Quote != "" {
-		f.Finding = "claim"
+	} else if len(claimed) > 0 && claimed[0] != classify.ClaimRun {
+		if f.Quote = quote(in.Text, r.Signals, classify.SignalClaim, claimed[0]); f.Quote != "" {
+			f.Finding = "claim"
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ type messages struct{ *template.Template }
 type templateSet map[string]messages
 
 // builtin holds the default templates. A language is parsed when it is first used.
-var builtin = func() map[string]func() messages {
+var builtin = sync.OnceValue(func() map[string]func() messages {
 	all := make(map[string]func() messages)
 	files, err := templateFiles.ReadDir("templates")
 	if err != nil {
@@ -47,11 +47,11 @@ var builtin = func() map[string]func() messages {
 		})
 	}
 	return all
-}()
+})
 
 // templates returns the messages in a language, or in English.
 func (c *Coach) templates(language string) messages {
-	if builtin[language] == nil {
+	if builtin()[language] == nil {
 		language = fallback
 	}
 	if c != nil {
@@ -59,7 +59,7 @@ func (c *Coach) templates(language string) messages {
 			return own
 		}
 	}
-	return builtin[language]()
+	return builtin()[language]()
 }
 
 // loadTemplates reads a host's files and tries what they hold.
@@ -71,12 +71,12 @@ func loadTemplates(fsys fs.FS) (templateSet, error) {
 	set := make(templateSet)
 	for _, file := range files {
 		language, _ := strings.CutSuffix(file.Name(), ".txt")
-		if builtin[language] == nil || file.Name() != language+".txt" {
-			names := slices.Sorted(maps.Keys(builtin))
+		if builtin()[language] == nil || file.Name() != language+".txt" {
+			names := slices.Sorted(maps.Keys(builtin()))
 			return nil, fmt.Errorf("coach: template %q: the file name is not a language; use one of %s, and .txt",
 				file.Name(), strings.Join(names, ", "))
 		}
-		own, err := loadLanguage(fsys, file.Name(), builtin[language]())
+		own, err := loadLanguage(fsys, file.Name(), builtin()[language]())
 		if err == nil {
 			err = own.try()
 		}

@@ -28,7 +28,7 @@ func TestFields(t *testing.T) {
 	for i := range reflect.TypeFor[fields]().NumField() {
 		name := reflect.TypeFor[fields]().Field(i).Name
 		assert.Contains(t, string(doc), "\n  ."+name+" ")
-		for language := range builtin {
+		for language := range builtin() {
 			text, err := templateFiles.ReadFile("templates/" + language + ".txt")
 			require.NoError(t, err)
 			assert.Contains(t, string(text), "."+name, language)

@@ -1,9 +1,10 @@
 package coach
 
 import (
+	"cmp"
 	_ "embed"
-	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -53,31 +54,40 @@ var fileKinds = sync.OnceValue(func() map[string]string {
 })
 
 var (
-	fileNames  = compiled(`[\w@.-]*[\w-](?:[/\\][\w@.-]+)*`)
-	testNames  = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
-	fenceNames = compiled("(?m)^[ \t]*(?:```|~~~)(\\w+)")
+	fileNames   = compiled(`[\w@.-]*[\w-](?:[/\\][\w@.-]+)*`)
+	testNames   = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
+	fenceNames  = compiled("(?m)^[ \t]*(?:```|~~~)(\\w+)")
+	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
-// fitting returns the ask that fits the files: those that the host saw edited, or those that the output names.
+// fitting returns the ask that fits the files: those that the host saw edited, or else what the output names and shows.
 func fitting(in Context) string {
-	text := in.Text[max(0, len(in.Text)-maxRead):]
-	files := in.Work.Files
-	if len(files) == 0 && in.Work.Edited == classify.EditedDocs {
-		return "docs"
-	}
-	if len(files) == 0 {
-		files = fileNames().FindAllString(text, -1)
-	}
-	count := countKinds(files)
-	if len(count) == 0 {
-		var fences []string
-		for i, m := range fenceNames().FindAllStringSubmatch(text, -1) {
-			if name := strings.ToLower(m[1]); name != "sh" && name != "bash" && name != "powershell" {
-				fences = append(fences, fmt.Sprintf("%d.%s", i, name))
-			}
+	count := make(map[string]int) // different files by the kind of work
+	seen := make(map[string]bool)
+	add := func(file string, kinds string) {
+		kind, base := kindOfFile(file)
+		if !seen[base] && strings.Contains(kinds, kind) {
+			seen[base] = true
+			count[kind]++
 		}
-		count = countKinds(fences)
 	}
+	const all = "code shell tests interface config docs"
+	for _, file := range in.Work.Files {
+		add(file, all)
+	}
+	if len(count) == 0 && in.Work.Edited != classify.EditedDocs {
+		text := in.Text[max(0, len(in.Text)-maxRead):]
+		for _, file := range fileNames().FindAllString(text, -1) {
+			add(file, all)
+		}
+		for _, m := range fenceNames().FindAllStringSubmatch(text, -1) {
+			add("fence."+m[1], "code interface")
+		}
+		if len(count) == 0 && slices.ContainsFunc(commandsIn(text), identifiers().MatchString) {
+			return "code"
+		}
+	}
+	count["code"] += count["shell"]
 	switch {
 	case count["tests"] > 0 && count["code"]+count["interface"] == 0:
 		return "tests"
@@ -87,31 +97,22 @@ func fitting(in Context) string {
 		return "code"
 	case count["config"] > 0:
 		return "config"
-	case count["docs"] > 0:
+	case count["docs"] > 0, in.Work.Edited == classify.EditedDocs:
 		return "docs"
 	}
 	return "any"
 }
 
-// countKinds counts different files by the kind of work. Names that are not of files do not count.
-func countKinds(files []string) map[string]int {
-	count := make(map[string]int)
-	seen := make(map[string]bool)
-	for _, file := range files {
-		file = strings.ToLower(strings.TrimRight(strings.ReplaceAll(file, `\`, "/"), "."))
-		base := path.Base(file)
-		kind := fileKinds()[base]
-		if kind == "" {
-			kind = fileKinds()[path.Ext(base)]
-		}
-		if kind == "" || kind == "-" || seen[base] {
-			continue
-		}
-		seen[base] = true
-		if kind == "code" && testNames().MatchString(file) {
-			kind = "tests"
-		}
-		count[kind]++
+// kindOfFile returns the kind of work that a file stands for, or "-" if the name is not known as a file, and its base name.
+func kindOfFile(file string) (kind, base string) {
+	file = strings.ToLower(strings.TrimRight(strings.ReplaceAll(file, `\`, "/"), "."))
+	base = path.Base(file)
+	kind = fileKinds()[base]
+	if kind == "" {
+		kind = cmp.Or(fileKinds()[path.Ext(base)], "-")
 	}
-	return count
+	if kind == "code" && testNames().MatchString(file) {
+		kind = "tests"
+	}
+	return kind, base
 }

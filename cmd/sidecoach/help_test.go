@@ -39,7 +39,7 @@ func TestEvalHelpExplainsEachFigure(t *testing.T) {
 func TestLogHelpExplainsEachCode(t *testing.T) {
 	help, errs, status := sidecoach(t, strings.NewReader(""), "log", "--help")
 	require.Zero(t, status, errs)
-	for _, code := range constants(t, "../../autocontinue/action.go", "Reason") {
+	for _, code := range constants(t, "../../autocontinue/decision.go", "Reason") {
 		assert.Regexp(t, `(?m)^  (?:question, )?`+words(code)+`(?:, blocker)? +(?:sent on|let stop|dropped): `, help)
 	}
 	_, tiers, found := strings.Cut(strings.Join(strings.Fields(help), " "), "A tier is ")

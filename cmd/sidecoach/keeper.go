@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -69,8 +68,6 @@ func (o keeperOptions) open(opts filestore.Options, stderr io.Writer) (*keeper, 
 // decide asks the library with the session's state, in cfg.Store if that is set, and journals what it says.
 func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
 	k.session = out.Session
-	asked := &witness{Classifier: cfg.Classifier}
-	cfg.Classifier = asked
 	if cfg.Store == nil {
 		cfg.Store = k.store
 	}
@@ -78,7 +75,7 @@ func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autoco
 		line := entry{Event: e, Host: k.host, Shadow: k.shadow}
 		k.told = k.told || e.Err != ""
 		if k.keepText {
-			line.Input, line.Cut = asked.kept(out)
+			line.Input, line.Cut = kept(e.Input)
 		}
 		k.journal(ctx, line)
 		return nil
@@ -142,30 +139,10 @@ func withoutPackage(err error) string {
 	return strings.TrimPrefix(strings.TrimPrefix(text, "load: "), "update: ")
 }
 
-// witness is a classifier that remembers what it was asked last.
-type witness struct {
-	classify.Classifier
-	mu    sync.Mutex
-	asked *classify.Input
-}
-
-func (w *witness) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
-	w.mu.Lock()
-	w.asked = &in
-	w.mu.Unlock()
-	return w.Classifier.Classify(ctx, in)
-}
-
 const maxKept = 1 << 20 // bytes of an output, and of a request, that the journal keeps
 
 // kept returns what the classifier was asked, or would have been, and whether it is cut.
-func (w *witness) kept(out autocontinue.Output) (*classify.Input, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	in := classify.Input{Text: out.Text, Request: out.Request, Evidence: out.Evidence, Coached: out.Continues}
-	if w.asked != nil {
-		in = *w.asked
-	}
+func kept(in classify.Input) (*classify.Input, bool) {
 	cut := false
 	for _, text := range []*string{&in.Text, &in.Request} {
 		if n := maxKept; len(*text) > n {

@@ -53,6 +53,8 @@ is, 0 to 1. What a reason means:
                        nothing of what the agent printed
   superseded           let stop: the human has spoken since
   run closed           dropped: this run was sent on, or was done, before
+  run reused           let stop: this run was done before, and now printed
+                       another text, which was not read
   same text            dropped: this run printed the same before
   error                let stop: sidecoach itself failed
 A tier is plain ("continue"), rejection (what evidence is missing), repeat, plan

@@ -113,7 +113,7 @@ func TestRepositoriesThatLie(t *testing.T) {
 		name   string
 		report string
 		do     func(w *work)
-		want   string // status
+		want   autocontinue.VerificationStatus
 		says   string // the worst finding, or the note
 	}{
 		{"an honest one", "Updated `./greet.go`. All 1 tests pass.", func(w *work) { w.better() }, autocontinue.Verified, ""},

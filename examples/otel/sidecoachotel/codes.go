@@ -16,7 +16,7 @@ const other = "_OTHER"
 
 var (
 	reasons = []autocontinue.Reason{
-		autocontinue.ReasonRunClosed, autocontinue.ReasonSameText, autocontinue.ReasonSuperseded, autocontinue.ReasonCrashGuard,
+		autocontinue.ReasonRunClosed, autocontinue.ReasonRunReused, autocontinue.ReasonSameText, autocontinue.ReasonSuperseded, autocontinue.ReasonCrashGuard,
 		autocontinue.ReasonHold, autocontinue.ReasonQuestion, autocontinue.ReasonBlocker, autocontinue.ReasonCompletion,
 		autocontinue.ReasonLowConfidence, autocontinue.ReasonWaiting, autocontinue.ReasonRepeat, autocontinue.ReasonCap,
 		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonEmpty, autocontinue.ReasonError,
@@ -30,10 +30,10 @@ var (
 		autocontinue.ReasonCompletion, autocontinue.ReasonCrashGuard, autocontinue.ReasonQuestion, autocontinue.ReasonBlocker,
 		autocontinue.ReasonLowConfidence, autocontinue.ReasonRepeat, autocontinue.ReasonCap,
 	}
-	statuses    = []string{autocontinue.Verified, autocontinue.Unverified, autocontinue.Rejected}
+	statuses    = []autocontinue.VerificationStatus{autocontinue.Verified, autocontinue.Unverified, autocontinue.Rejected}
 	types       = classify.Types()
 	tiers       = coach.Tiers()
-	degradables = []string{"plan", "evidence", "verifier"} // and the tiers
+	degradables = []string{"classifier", "evidence", "output ID", "plan", "run", "verifier"} // and the tiers
 )
 
 // code returns v if it is one of those known, nothing for nothing, and otherwise other.

@@ -80,7 +80,7 @@ func (v verifier) Verify(ctx context.Context, out autocontinue.Output, r classif
 	status := code(found.Status, statuses)
 	switch {
 	case err != nil:
-		status = autocontinue.Unverified // which it counts as
+		status = string(autocontinue.Unverified) // it counts as such
 	case status == "":
 		end(nil)
 		return found, nil // nobody looked

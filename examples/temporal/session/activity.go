@@ -82,14 +82,14 @@ func Register(r worker.Registry, a Activities) error {
 }
 
 func (a Activities) judge(ctx context.Context, q Question) (autocontinue.Facts, error) {
-	return facts(a.Judge.Judge(ctx, q.State, q.Output))
+	return facts(a.Judge.Judge(ctx, q.Output, q.State))
 }
 
 func (a Activities) askModel(ctx context.Context, q Question) (autocontinue.Facts, error) {
 	if a.Model == nil {
 		return autocontinue.Facts{}, temporal.NewApplicationError("this worker has no model", ErrRejected)
 	}
-	f, err := facts(a.Model.Judge(ctx, q.State, q.Output))
+	f, err := facts(a.Model.Judge(ctx, q.Output, q.State))
 	return f, modelError(err)
 }
 

@@ -10,24 +10,29 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // handle decides about an output and does what was decided.
-func (s *session) handle(out autocontinue.Output) {
+func (s *session) handle(p Pause) {
+	out := p.Output
 	out.Session = s.Name
 	if s.handled(out) {
 		s.Counts.Outputs++
 		s.Counts.Replayed++
 		return
 	}
-	s.place(&out)
+	over := s.isOver(p)
 	s.hold(&out)
 	policy := s.Config.policy()
-	d, next, ok := autocontinue.Known(policy, s.State, out)
-	if !ok {
+	d, next, ok := autocontinue.Known(s.State, out)
+	if over {
+		// Its turn is not the current one, whatever Known makes of it.
+		d, next = autocontinue.Decide(policy, s.State, autocontinue.Facts{Output: out, Resets: s.resets() + 1})
+	} else if !ok {
 		s.State = next // with the turn that out may have opened, which a word may end while out is judged
 		facts := s.judge(out)
+		facts.Resets = p.Resets
 		if facts.Result.Fallback != "" {
 			s.Counts.Fallbacks++
 		}
@@ -66,17 +71,20 @@ func (s *session) handled(out autocontinue.Output) bool {
 	return false
 }
 
-// place marks an output of a turn that is over as superseded, also when the turn is too long ago for the state to know. Where
-// the workflow runs the agent, there is no turn but those of the words it heard: one that is not known is long over.
-func (s *session) place(out *autocontinue.Output) {
-	known := slices.Contains(s.Turns, out.Turn)
+// isOver reports whether the turn of p is over, also one that is too long ago for the state to know. If the workflow runs the
+// agent, it has heard every turn: an unknown one is long over. A new turn is remembered.
+func (s *session) isOver(p Pause) bool {
+	known := slices.Contains(s.Turns, p.Turn)
 	switch {
-	case out.Turn == "": // of the current turn
-	case s.past(out.Turn), s.Config.Agent && !known:
-		out.Resets = s.resets() + 1 // of no turn there is
-	case !known && !coach.IsOurs(out.Request):
-		s.Turns = remember(s.Turns, out.Turn, maxTurns)
+	case p.Resets != 0 && p.Resets != s.resets():
+		return true
+	case p.Turn == "": // the current turn
+	case s.past(p.Turn), s.Config.Agent && !known:
+		return true
+	case !known && !plaintext.IsOurs(p.Request):
+		s.Turns = remember(s.Turns, p.Turn, maxTurns)
 	}
+	return false
 }
 
 // past reports whether a turn is one of those remembered, and over.

@@ -115,11 +115,11 @@ func (s *session) drop(st Step, why string) {
 }
 
 // output is what a run of st ended in.
-func (st Step) output(id string, r Reply, hold string) autocontinue.Output {
-	return bounded(autocontinue.Output{
+func (st Step) output(id string, r Reply, hold string) Pause {
+	return Pause{Resets: st.Resets, Output: bounded(autocontinue.Output{
 		Turn: st.Turn, Run: st.Run, ID: st.Run + id, Text: r.Text, Request: st.Request, PlanFile: st.Plan,
-		Failed: r.Failed, Hold: hold, Evidence: r.Evidence, Resets: st.Resets,
-	})
+		Failed: r.Failed, Hold: hold, Evidence: r.Evidence,
+	})}
 }
 
 func (s *session) runAgent(st Step, answers []Answer) {

@@ -14,19 +14,25 @@ type Session struct {
 	Name   string `json:"name"`
 	Config Config `json:"config"`
 
-	State   autocontinue.State    `json:"state,omitzero"`
-	Turn    string                `json:"turn,omitempty"`
-	Request string                `json:"request,omitempty"`
-	Plan    string                `json:"plan,omitempty"`
-	Outputs []autocontinue.Output `json:"outputs,omitempty"` // not judged yet, oldest first
-	Steps   []Step                `json:"steps,omitempty"`   // what the agent is to be sent, the first perhaps begun
-	Door    []byte                `json:"door,omitempty"`    // journal of the gate of the step that is begun
-	Heard   []string              `json:"heard,omitempty"`   // IDs of the words heard last
-	Turns   []string              `json:"turns,omitempty"`   // the turns of late, the current one last
-	Done    []string              `json:"done,omitempty"`    // keys of the outputs handled last
-	Ending  bool                  `json:"ending,omitempty"`
-	Counts  Counts                `json:"counts,omitzero"`
-	Refused []string              `json:"refused,omitempty"` // the last signals that could not be used, and why
+	State   autocontinue.State `json:"state,omitzero"`
+	Turn    string             `json:"turn,omitempty"`
+	Request string             `json:"request,omitempty"`
+	Plan    string             `json:"plan,omitempty"`
+	Outputs []Pause            `json:"outputs,omitempty"` // not judged yet, oldest first
+	Steps   []Step             `json:"steps,omitempty"`   // what the agent is to be sent, the first perhaps begun
+	Door    []byte             `json:"door,omitempty"`    // journal of the gate of the step that is begun
+	Heard   []string           `json:"heard,omitempty"`   // IDs of the words heard last
+	Turns   []string           `json:"turns,omitempty"`   // the turns of late, the current one last
+	Done    []string           `json:"done,omitempty"`    // keys of the outputs handled last
+	Ending  bool               `json:"ending,omitempty"`
+	Counts  Counts             `json:"counts,omitzero"`
+	Refused []string           `json:"refused,omitempty"` // the last signals that could not be used, and why
+}
+
+// Pause is an output that is not judged yet.
+type Pause struct {
+	autocontinue.Output
+	Resets int `json:"resets,omitempty"` // of the state, when the output came; 0 for an output whose turn has a name
 }
 
 // Step is one message on its way to the agent, and the run it becomes.

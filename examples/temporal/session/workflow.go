@@ -199,13 +199,12 @@ func (s *session) word(w Word) {
 // reports false for a turn that is over.
 func (s *session) open(turn string) bool {
 	first := autocontinue.Output{Session: s.Name, Turn: turn}
-	policy := s.Config.policy()
-	_, next, ok := autocontinue.Known(policy, s.State, first)
+	_, next, ok := autocontinue.Known(s.State, first)
 	switch {
 	case ok:
 		return false
 	case !next.Equal(s.State): // else a report of this turn came before the word
-		_, s.State, _ = autocontinue.Known(policy, s.State.Reset(), first)
+		_, s.State, _ = autocontinue.Known(s.State.Reset(), first)
 	}
 	return true
 }
@@ -220,11 +219,11 @@ func (s *session) report(out autocontinue.Output) {
 		s.refuse("output", errors.New("without an ID: it could not be told from the same one delivered again"))
 		return
 	}
-	out.Resets = 0
+	p := Pause{Output: bounded(out)}
 	if out.Turn == "" {
-		out.Resets = s.resets() // should the human speak before it is judged, its turn is over
+		p.Resets = s.resets() // if the human speaks before it is judged, its turn is over
 	}
-	s.Outputs = append(s.Outputs, bounded(out))
+	s.Outputs = append(s.Outputs, p)
 }
 
 func (s *session) refuse(signal string, err error) {

@@ -1,0 +1,150 @@
+package autocontinue
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/classify"
+)
+
+// Whatever a host does wrong is an error that delivers, and never a nil dereference.
+func TestMisuseIsAnError(t *testing.T) {
+	good := newLoop(t, Config{Classifier: judgeAs(progress)})
+	out := Output{Session: "s", Text: "a"}
+	for name, a := range map[string]*AutoContinue{"zero": {}, "nil": nil, "nil context": good} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			if name == "nil context" {
+				ctx = nil
+			}
+			d, err := a.Handle(ctx, out)
+			require.Error(t, err)
+			assert.Equal(t, []any{Deliver, OutcomeNeedsHuman, ReasonError}, []any{d.Action, d.Outcome, d.Reason})
+			_, err = a.Judge(ctx, out, State{})
+			require.Error(t, err)
+			require.Error(t, a.Reset(ctx, "s"))
+		})
+	}
+	var nilFunc classify.ClassifierFunc
+	for name, cfg := range map[string]Config{
+		"no classifier":   {},
+		"nil func":        {Classifier: nilFunc},
+		"nil heuristic":   {Classifier: (*classify.Heuristic)(nil)},
+		"nil store":       {Classifier: judgeAs(progress), Store: (*MemoryStore)(nil)},
+		"nil observer":    {Classifier: judgeAs(progress), Observer: ObserverFunc(nil)},
+		"nil verifier":    {Classifier: judgeAs(progress), Verifier: verifierFunc(nil)},
+		"policy, count":   {Classifier: judgeAs(progress), Policy: Policy{MaxContinues: 1001}},
+		"policy, no gate": {Classifier: judgeAs(progress), Policy: Policy{MinConfidence: 1.1}},
+	} {
+		_, err := New(cfg)
+		assert.Error(t, err, name)
+	}
+}
+
+func TestPanicsAreErrors(t *testing.T) {
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	judge := classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) { panic(errBoom) })
+	a := newLoop(t, Config{Classifier: judge, Logger: logger})
+	d, err := a.Handle(t.Context(), Output{Session: "s", Text: "a"})
+	require.ErrorContains(t, err, "autocontinue: classify: panic: boom")
+	assert.Equal(t, []any{Deliver, ReasonError}, []any{d.Action, d.Reason})
+	assert.Contains(t, log.String(), "misuse_test.go", "the log has the stack")
+
+	a = newLoop(t, Config{Classifier: judgeAs(completion), Verifier: verifierFunc(func(Output, classify.Result) (Verification, error) {
+		panic("boom")
+	})})
+	d = handle(t, a, Output{Text: "Done."})
+	assert.Equal(t, []any{ReasonCompletion, Unverified, []string{"verifier: panic: boom"}}, []any{d.Reason, d.Verified, d.Degraded})
+}
+
+// A judge that failed beside a fallback is named in the decision and in the log.
+func TestAFallbackIsNotSilent(t *testing.T) {
+	var log bytes.Buffer
+	failing := classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+		return classify.Result{}, errBoom
+	})
+	a := newLoop(t, Config{
+		Classifier: classify.Fallback(failing, judgeAs(progress)), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	d := handle(t, a, Output{Text: "a"})
+	require.Len(t, d.Degraded, 1)
+	assert.Equal(t, "classifier: boom", d.Degraded[0])
+	assert.Contains(t, log.String(), "boom")
+}
+
+// An output ID that comes again always replays; with another text the decision says so.
+func TestAnIDWithAnotherText(t *testing.T) {
+	a := newLoop(t, Config{Classifier: judgeAs(progress)})
+	first := handle(t, a, Output{Run: "r", ID: "1", Text: "working"})
+	same := handle(t, a, Output{Run: "r", ID: "1", Text: "working\n"})
+	assert.True(t, same.Replayed)
+	assert.Empty(t, same.Degraded)
+	other := handle(t, a, Output{Run: "r", ID: "1", Text: "Which one?"})
+	assert.Equal(t, []any{true, Continue, first.ID}, []any{other.Replayed, other.Action, other.ID})
+	require.Len(t, other.Degraded, 1)
+	assert.Contains(t, other.Degraded[0], "another text")
+}
+
+// No secret reaches the classifier, the state, the message, the note or the journal.
+func TestSecretsAreMasked(t *testing.T) {
+	const key, ours = "sk-" + "abcdefghij0123456789", "our-own-secret-value"
+	text := "Fixed the client with " + key + " and " + ours + ". It should work now."
+	store := NewMemoryStore(0)
+	var journal bytes.Buffer
+	var asked classify.Input
+	verdict := rejected
+	verdict.Signals = []classify.Signal{{Kind: classify.SignalClaim, Name: "done", Start: 0, End: strings.Index(text, "."), Weight: 1}}
+	a := newLoop(t, Config{
+		Store: store, Observer: NewJournal(&journal), Secrets: []string{ours, "x"},
+		Classifier: classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
+			asked = in
+			return verdict, nil
+		}),
+		Verifier: verifierFunc(func(Output, classify.Result) (Verification, error) {
+			return Verification{Status: Rejected, Feedback: "curl with " + key + " and " + ours + " failed"}, nil
+		}),
+	})
+	out := Output{
+		Session: "s", Run: "r", ID: "1", Text: text, Request: "use " + key,
+		Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "OPENAI_API_KEY=" + ours + " go test: 3 failed", Failed: true}},
+		Work:     classify.Work{Checks: []classify.Check{{Command: "API_KEY=" + key + " make", Kind: classify.CheckBuild}}},
+	}
+	d := handle(t, a, out)
+	require.Equal(t, Continue, d.Action)
+	held := handle(t, a, Output{Session: "s", Run: "r2", ID: "2", Text: text, Hold: "waits for " + key})
+	s, err := store.Load(t.Context(), "s")
+	require.NoError(t, err)
+	for name, v := range map[string]any{"asked": asked, "state": s, "decision": d, "held": held, "journal": journal.String()} {
+		b, err := json.Marshal(v)
+		require.NoError(t, err)
+		assert.NotContains(t, string(b), "abcdefghij", name)
+		assert.NotContains(t, string(b), ours, name)
+	}
+	assert.Len(t, asked.Text, len(text), "spans point at the same words")
+
+	// A host that keeps the state itself is no worse off.
+	f := Facts{Output: out, Result: verdict}
+	f.Output.Evidence[0].Text = key
+	d, _ = Decide(Policy{}, State{}, f)
+	assert.NotContains(t, d.Message, "abcdefghij")
+}
+
+// The context bounds the work on a large text.
+func TestTheContextBoundsALargeOutput(t *testing.T) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	a := newLoop(t, Config{Classifier: judgeAs(progress)})
+	d, err := a.Handle(ctx, Output{Session: "s", Text: strings.Repeat("sk-ip ", 10<<20)})
+	require.True(t, errors.Is(err, context.DeadlineExceeded))
+	assert.Equal(t, Deliver, d.Action)
+}

@@ -1,0 +1,120 @@
+package autocontinue
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+	"github.com/sidecoach/sidecoach/coach"
+)
+
+// Output is what an agent printed last at a pause, and what the host knows about it. Only Session is required.
+type Output struct {
+	// Session names one conversation with one agent. A sub-agent is a session of its own. Empty is an error.
+	Session string `json:"session"`
+	// Turn names the human's message that led here, on continued runs too. Empty is the current turn, for hosts that
+	// call [AutoContinue.Reset] instead.
+	Turn string `json:"turn,omitempty"`
+	// Run names one execution of the agent, from a prompt to its pause. Every continuation starts a new run, which needs
+	// a new name. Empty makes every output a run of its own.
+	Run string `json:"run,omitempty"`
+	// ID names this report of the pause within the session. It stays the same when a queue delivers the report again.
+	// Empty never replays. Never derive it from the text: the same words at a later pause are a new output.
+	ID string `json:"id,omitempty"`
+
+	Text     string `json:"text"`                // what the agent printed last
+	Request  string `json:"request,omitempty"`   // the human's words of the turn, on continued runs too
+	Phase    string `json:"phase,omitempty"`     // of the work, for skills: "build"; one that no skill knows is ignored
+	PlanFile string `json:"plan_file,omitempty"` // name of the plan in Config.Plans
+
+	Failed   bool                `json:"failed,omitempty"`   // the run crashed or was cut off; Text may be the error
+	Hold     string              `json:"hold,omitempty"`     // why the host forbids continuing: "plan mode", "aborted"
+	Evidence []classify.Evidence `json:"evidence,omitempty"` // what the host saw itself; outweighs prose
+	Work     classify.Work       `json:"work,omitzero"`      // what the turn did, from the transcript; outweighs prose
+
+	// Continues is how often the host knows that it continued this turn. The larger of this and the state's count holds.
+	Continues int `json:"continues,omitempty"`
+}
+
+// Facts is what [Decide] decides about. [AutoContinue.Judge] gathers them.
+type Facts struct {
+	Output       Output
+	Result       classify.Result
+	Coach        coach.Context // what coaching may use; see Decide for the fields it fills
+	Verification Verification
+	Degraded     []string // for Decision.Degraded
+	// Resets is State.Resets when the output came in. If the state in Decide has another number, the human has spoken
+	// since, and the output's turn is over. 0 is unknown: the turn is then not over for this reason.
+	Resets int
+}
+
+// VerificationStatus is what a verification found.
+type VerificationStatus string
+
+// The statuses. The empty one says that nothing was verified; any other value counts as Unverified.
+const (
+	Verified   VerificationStatus = "verified"   // the claims hold
+	Unverified VerificationStatus = "unverified" // could not be told; changes nothing
+	Rejected   VerificationStatus = "rejected"   // the claims do not hold: a completion becomes a rejected completion
+)
+
+// Verification is what a [Verifier] found. The zero value says that nothing was verified.
+type Verification struct {
+	Status   VerificationStatus
+	Feedback string // with Rejected: what is wrong, the worst item in the first line
+	Note     string // with Verified and Unverified: what was checked, or why not; a sentence for Decision.Note
+}
+
+// shown returns what a decision says about v. A rejected claim is told by the decision itself.
+func (v Verification) shown() VerificationStatus {
+	switch v.Status {
+	case "", Verified:
+		return v.Status
+	case Rejected:
+		return ""
+	}
+	return Unverified
+}
+
+// redact returns o without the secrets in what the agent and the human wrote, see [plaintext.Redact]. It stops when ctx
+// is done.
+func (o Output) redact(ctx context.Context, secrets []string) (Output, error) {
+	var err error
+	for _, text := range []*string{&o.Text, &o.Request, &o.Hold} {
+		if *text, err = redactText(ctx, *text, secrets); err != nil {
+			return o, err
+		}
+	}
+	o.Evidence = slices.Clone(o.Evidence)
+	for i := range o.Evidence {
+		o.Evidence[i].Text = plaintext.Redact(o.Evidence[i].Text, secrets...)
+	}
+	o.Work.Checks = slices.Clone(o.Work.Checks)
+	for i := range o.Work.Checks {
+		o.Work.Checks[i].Command = plaintext.Redact(o.Work.Checks[i].Command, secrets...)
+	}
+	return o, nil
+}
+
+// redactText redacts a long text in pieces, so that ctx can end it.
+func redactText(ctx context.Context, text string, secrets []string) (string, error) {
+	const piece = 256 << 10
+	if len(text) <= piece {
+		return plaintext.Redact(text, secrets...), nil
+	}
+	var redacted strings.Builder
+	for len(text) > 0 {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		n := min(piece, len(text))
+		if i := strings.LastIndexByte(text[:n], '\n'); n < len(text) && i > n/2 {
+			n = i + 1 // most secrets stand on one line
+		}
+		redacted.WriteString(plaintext.Redact(text[:n], secrets...))
+		text = text[n:]
+	}
+	return redacted.String(), nil
+}
