@@ -12,7 +12,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // session plays a session of a host against a loop, as a program does that is started for each event.
@@ -495,7 +495,7 @@ func TestTranscriptsOutweighProse(t *testing.T) {
 	require.Equal(t, autocontinue.ReasonRejectedCompletion, none.Reason)
 	require.GreaterOrEqual(t, none.Result.Confidence, 0.9)
 	require.NotContains(t, none.Message, "failed", "nobody saw a test fail")
-	require.True(t, strings.HasPrefix(none.Message, coach.Prefix))
+	require.True(t, strings.HasPrefix(none.Message, plaintext.Prefix))
 
 	failed := decide(t, claim, classify.EditedCode, test(classify.OutcomeFailed))
 	require.Equal(t, autocontinue.ReasonRejectedCompletion, failed.Reason)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 const (
@@ -13,9 +13,9 @@ const (
 )
 
 // clean makes data fit for a line of ours.
-func clean(s string) string { return coach.Clean(s, maxWords) }
+func clean(s string) string { return plaintext.Disarm(plaintext.Line(s, maxWords)) }
 
-func short(s string) string { return coach.Clean(s, maxShort) }
+func short(s string) string { return plaintext.Disarm(plaintext.Line(s, maxShort)) }
 
 // code puts data in code quotes.
 func code(s string) string { return "`" + strings.ReplaceAll(short(s), "`", "'") + "`" }

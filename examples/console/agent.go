@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // call is one tool call that the agent wants.
@@ -31,7 +31,7 @@ type step struct {
 func scripted(message string, so []outcome) step {
 	words := strings.ToLower(message)
 	switch {
-	case strings.HasPrefix(message, strings.TrimSpace(coach.Prefix)):
+	case strings.HasPrefix(message, plaintext.Prefix):
 		return coached(so)
 	case strings.Contains(words, "import"):
 		return importing(so)

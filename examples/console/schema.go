@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // schema refuses what the agent and its tools could not take, from the agent as from the human who edits.
@@ -22,8 +22,8 @@ func schema(sub gate.Subject) error {
 			return errors.New("the message is empty")
 		}
 		// The agent must be able to tell that a continuation is not the human's word.
-		if turnOf(sub.Run) != sub.Run && !strings.HasPrefix(p.Message, coach.Prefix) {
-			return fmt.Errorf("a continuation keeps its beginning, %q", coach.Prefix)
+		if turnOf(sub.Run) != sub.Run && !strings.HasPrefix(p.Message, plaintext.Prefix) {
+			return fmt.Errorf("a continuation keeps its beginning, %q", plaintext.Prefix)
 		}
 	case gate.Tool:
 		if _, ok := tools[sub.Tool]; !ok {

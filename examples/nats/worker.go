@@ -17,7 +17,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/examples/nats/natskv"
 )
 
@@ -303,7 +303,7 @@ func (a *act) fit() {
 		*id = name(*id)
 	}
 	if a.Action == autocontinue.Deliver {
-		a.Message = coach.Clean(a.Message, 100_000) // of an output that could not be read
+		a.Message = plaintext.Line(a.Message, 100_000) // of an output that could not be read
 	}
 }
 
@@ -312,7 +312,7 @@ func name(id string) string {
 	if len(id) <= 1000 {
 		return id
 	}
-	return coach.Clean(id, 200)
+	return plaintext.Line(id, 200)
 }
 
 // pause waits, and reports whether it waited to the end: ctx is not done.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // scope names this package as the one that measures.
@@ -188,7 +188,7 @@ func (o *Observer) describe(span trace.Span, e autocontinue.Event) {
 		key attribute.Key
 		id  string
 	}{{keyConversation, e.Session}, {keyTurn, e.Turn}, {keyRun, e.Run}, {keyOutput, e.OutputID}, {keyDecision, d.ID}} {
-		text(id.key, coach.Clean(id.id, maxID))
+		text(id.key, plaintext.Line(id.id, maxID))
 	}
 	text(keyOutcome, code(d.Outcome, outcomes))
 	text(keyReason, code(d.Reason, reasons))
@@ -213,11 +213,11 @@ func (o *Observer) describe(span trace.Span, e autocontinue.Event) {
 	if u := r.Usage; u != nil {
 		attrs = append(attrs, o.model...)
 		attrs = append(attrs, keyInput.Int(u.PromptTokens), keyCached.Int(u.CachedTokens), keyOutputTokens.Int(u.CompletionTokens))
-		text(keyResponseModel, coach.Clean(u.Model, maxID))
+		text(keyResponseModel, plaintext.Line(u.Model, maxID))
 	}
 	span.SetAttributes(attrs...)
 	if errorType(e) != "" {
-		span.SetStatus(codes.Error, coach.Clean(e.Err, maxErr))
+		span.SetStatus(codes.Error, plaintext.Line(e.Err, maxErr))
 	}
 }
 
@@ -233,5 +233,5 @@ func panicked(p any) error {
 	if err, ok := p.(error); ok {
 		return fmt.Errorf("sidecoachotel: a panic in what OpenTelemetry was given: %w", err)
 	}
-	return errors.New("sidecoachotel: a panic in what OpenTelemetry was given: " + coach.Clean(fmt.Sprint(p), maxErr))
+	return errors.New("sidecoachotel: a panic in what OpenTelemetry was given: " + plaintext.Line(fmt.Sprint(p), maxErr))
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // Instrument returns cfg with o as its observer, before the one that is there, and with the classifier, the verifier and the
@@ -151,7 +151,7 @@ func (o *Observer) step(ctx context.Context, name string) (context.Context, func
 		attrs := append(make([]attribute.KeyValue, 0, 2), keyStep.String(name))
 		if err != nil {
 			attrs = append(attrs, keyErrorType.String(errorCode(err)))
-			span.SetStatus(codes.Error, coach.Clean(err.Error(), maxErr))
+			span.SetStatus(codes.Error, plaintext.Line(err.Error(), maxErr))
 		}
 		o.stepDuration.Record(inside, time.Since(start).Seconds(), o.series.of(attrs...).record...)
 		if span.IsRecording() {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 const (
@@ -69,7 +69,7 @@ func short(id string, most int) string {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))
-	return coach.Clean(id, 40) + " " + hex.EncodeToString(sum[:])
+	return plaintext.Line(id, 40) + " " + hex.EncodeToString(sum[:])
 }
 
 // bounded is out such that it can be remembered and given to activities, and so that the human sees it whatever it holds.

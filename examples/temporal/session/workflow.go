@@ -11,7 +11,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
-	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // WorkflowName is the type under which [Register] registers [Workflow].
@@ -170,7 +170,7 @@ func (s *session) word(w Word) {
 	case w.Text == "":
 		s.refuse("word", errors.New("empty: give it a text"))
 		return
-	case coach.IsOurs(w.Text):
+	case plaintext.IsOurs(w.Text):
 		s.refuse("word", errors.New("it is a message of the coach, and not the human's"))
 		return
 	case w.ID != "" && slices.Contains(s.Heard, w.ID):
@@ -227,7 +227,7 @@ func (s *session) report(out autocontinue.Output) {
 }
 
 func (s *session) refuse(signal string, err error) {
-	s.Refused = remember(s.Refused, coach.Clean(signal+": "+err.Error(), 200), maxRefused)
+	s.Refused = remember(s.Refused, plaintext.Line(signal+": "+err.Error(), 200), maxRefused)
 	workflow.GetLogger(s.ctx).Warn("signal refused", "signal", signal, "err", err)
 }
 
