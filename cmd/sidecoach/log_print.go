@@ -60,7 +60,9 @@ func (l *logPage) entry(e entry, r result) string {
 		}
 		p.row("fallback", d.Result.Fallback)
 		for _, why := range d.Degraded {
-			p.row("degraded", why)
+			if d.Result.Fallback == "" || !strings.HasPrefix(why, "classifier: ") {
+				p.row("degraded", why)
+			}
 		}
 		p.row("judge", judgeInWords(d.Result.Usage))
 		p.row("error", e.Err)
@@ -128,6 +130,9 @@ func judgeInWords(u *classify.Usage) string {
 	}
 	parts := []string{fmt.Sprintf("%s tokens in", thousands(u.PromptTokens)), fmt.Sprintf("%s out", thousands(u.CompletionTokens)),
 		fmt.Sprintf("%.1f s", u.Latency.Seconds())}
+	if u.CostUSD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.4f", u.CostUSD))
+	}
 	if u.Model != "" {
 		parts = append([]string{u.Model}, parts...)
 	}
