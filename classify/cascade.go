@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // Cascade asks first, and second only where first is less certain than certain, a confidence: a cheap classifier before a
@@ -19,7 +21,7 @@ import (
 func Cascade(first, second Classifier, certain float64) Classifier {
 	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
 		r, err := ask(ctx, first, in)
-		if IsBlank(in.Text) || err == nil && (r.Type == Error || r.Confidence >= certain) {
+		if plaintext.IsBlank(in.Text) || err == nil && (r.Type == Error || r.Confidence >= certain) {
 			return r, err
 		}
 		s, err2 := ask(ctx, second, in)

@@ -101,5 +101,5 @@ func ExampleCascade() {
 	// Output:
 	// error
 	// asked
-	// status - judge: no answer
+	// completion - judge: no answer
 }

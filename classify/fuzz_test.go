@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // FuzzClassify holds every verdict to what must be true of all: a valid type, a confidence from 0 to 1, spans inside
@@ -63,7 +65,7 @@ func FuzzMask(f *testing.F) {
 	f.Add("it's 5\" wide, “so” he «said» ``a`b``")
 	f.Add("\x1b[31mFixed `\x1b[0m it` \x1b \x1b]0;A\a")
 	f.Fuzz(func(t *testing.T, s string) {
-		buf, _, _ := mask(nil, s)
+		buf, _ := mask(nil, s)
 		if len(buf) != len(s) {
 			t.Fatalf("%d bytes became %d", len(s), len(buf))
 		}
@@ -71,7 +73,7 @@ func FuzzMask(f *testing.F) {
 		for i := range buf {
 			c := s[i]
 			if c == '\x1b' && i >= escape {
-				escape = i + max(1, EscapeSequence(s[i:]))
+				escape = i + max(1, plaintext.EscapeSequence(s[i:]))
 			}
 			switch {
 			case i < escape:

@@ -2,7 +2,6 @@ package classify
 
 import (
 	"context"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -280,11 +279,7 @@ func TestOwnCoachingIsNoRequest(t *testing.T) {
 // freshHeuristic has the built-in tables, of which nothing is read yet.
 func freshHeuristic(tb testing.TB) *Heuristic {
 	tb.Helper()
-	fsys, err := fs.Sub(embedded, "lexicon")
-	require.NoError(tb, err)
-	names, _, err := tableFiles(fsys)
-	require.NoError(tb, err)
-	return assemble(builtinLexicons(fsys, names), newWeightTables(embedded))
+	return &Heuristic{tables: newTables(embedded)}
 }
 
 // A heuristic that many use at once, and whose tables are compiled meanwhile, judges as one of its own does.
@@ -321,7 +316,7 @@ func TestCancelledContext(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	weights, err := embedded.ReadFile("weights/english.txt")
+	weights, err := embedded.ReadFile("weights/features.txt")
 	require.NoError(t, err)
 	lex, err := embedded.ReadFile("lexicon/en.txt")
 	require.NoError(t, err)
@@ -333,13 +328,14 @@ func TestTables(t *testing.T) {
 	assert.Equal(t, []string{"done"}, kinds(r, SignalClaim))
 	assert.Empty(t, kinds(judge(t, Input{Text: "The mast is shipshape."}), SignalClaim))
 
-	_, err = NewHeuristic(Tables(fstest.MapFS{"weights.txt": {Data: weights}}))
+	noWords := &fstest.MapFile{Data: []byte("// none")}
+	_, err = NewHeuristic(Tables(fstest.MapFS{"weights/features.txt": {Data: weights}, "weights/words.txt": noWords}))
 	require.NoError(t, err)
 
 	// Some editors begin a file with a byte order mark.
 	h, err = NewHeuristic(Tables(fstest.MapFS{
-		"en.txt":      {Data: append([]byte("\ufeff"+groupsOfATable), "[claim done]\nshipshape\n"...)},
-		"weights.txt": {Data: []byte("\ufeffbias 0 900 0 0 0 0")},
+		"en.txt":               {Data: append([]byte("\ufeff"+groupsOfATable), "[claim done]\nshipshape\n"...)},
+		"weights/features.txt": {Data: []byte("\ufeff0 900 0 0 0 0 bias")}, "weights/words.txt": noWords,
 	}))
 	require.NoError(t, err)
 	r, err = h.Classify(context.Background(), Input{Text: "The mast is shipshape."})
@@ -347,10 +343,15 @@ func TestTables(t *testing.T) {
 	assert.Equal(t, Blocker, r.Type)
 	assert.Equal(t, []string{"done"}, kinds(r, SignalClaim))
 
-	// Weights for one script leave the others as they are.
-	h, err = NewHeuristic(Tables(fstest.MapFS{"weights/cyrillic.txt": {Data: []byte("bias 0 900 0 0 0 0")}}))
+	// A word counts in the zone of its weight only.
+	h, err = NewHeuristic(Tables(fstest.MapFS{
+		"weights/features.txt": {Data: []byte("0 0 100 0 0 0 bias")},
+		"weights/words.txt":    {Data: []byte("100 0 900 0 0 0 0 start mast\n100 900 0 0 0 0 0 any the boat")},
+	}))
 	require.NoError(t, err)
-	for text, want := range map[string]OutputType{"Всё готово.": Blocker, "Done.": judge(t, Input{Text: "Done."}).Type} {
+	for text, want := range map[string]OutputType{
+		"The mast broke.": Blocker, "One. Two. The mast broke.": Question, "One. Two. The boat sank.": Error, "One, the, boat.": Error,
+	} {
 		r, err := h.Classify(context.Background(), Input{Text: text})
 		require.NoError(t, err)
 		assert.Equal(t, want, r.Type, text)
@@ -373,11 +374,9 @@ func TestTables(t *testing.T) {
 		"full width":      {"en.txt", "[claim done]\n１２", `"１２" is read as "12" in texts: write that`},
 		"unspaced stem":   {"en.txt", "[claim done]\n修复~", `"修复~": in a script without spaces`},
 		"long word":       {"en.txt", "[claim done]\n" + strings.Repeat("的", 21), "is longer than 60 bytes"},
-		"language alone":  {"ru.txt", "[claim done]\nготово", "ru.txt without en.txt"},
-		"another script":  {"weights/german.txt", "bias 1 2 3 4 5 6", "weights/german.txt is for no script: they are english, latin"},
-		"broken script":   {"weights/latin.txt", "bias 1", "weights/latin.txt:1: 2 columns"},
-		"no rows":         {"weights.txt", "// none\n", "weights.txt: no rows"},
-		"nothing":         {"README", "", "neither en.txt nor weights.txt"},
+		"language alone":  {"ru.txt", "[claim done]\nготово", "no en.txt, which every text is read with"},
+		"nothing":         {"README", "", "neither en.txt nor weights/features.txt"},
+		"no words":        {"weights/features.txt", "1 2 3 4 5 6 bias", "words.txt"},
 		"no section":      {"en.txt", "all done", "en.txt:1: a phrase before the first [section]"},
 		"unknown kind":    {"en.txt", "[clam done]\ndone", `en.txt:1: unknown kind "clam"`},
 		"unknown option":  {"en.txt", "[claim done loudly]\ndone", `unknown option "loudly"`},
@@ -406,9 +405,9 @@ func TestTables(t *testing.T) {
 		"bad weight":      {"en.txt", "[claim done]\nweight much\ndone", "weight needs"},
 		"missing group":   {"en.txt", "[claim done]\ndone", "group @"},
 		"no phrase":       {"en.txt", groups, "no phrases"},
-		"columns":         {"weights.txt", "bias 1 2 3", "weights.txt:1: 4 columns, want 7"},
-		"not a number":    {"weights.txt", "bias 1 2 3 4 5 x", "x is not a whole number"},
-		"twice":           {"weights.txt", "a 1 2 3 4 5 6\na 1 2 3 4 5 6", "weights.txt:2: feature a stands there twice"},
+		"columns":         {"weights/features.txt", "1 2 3 bias", `weights features.txt:1: "bias" is not a whole number`},
+		"not a number":    {"weights/features.txt", "1 2 3 4 5 x bias", `"x" is not a whole number`},
+		"twice":           {"weights/features.txt", "1 2 3 4 5 6 a\n1 2 3 4 5 6 a", "weights features.txt:2: a stands there twice"},
 	} {
 		_, err := NewHeuristic(Tables(fstest.MapFS{tt.file: {Data: []byte(tt.data)}}))
 		assert.ErrorContains(t, err, tt.want, name)

@@ -51,10 +51,9 @@ func TestJapaneseQuestions(t *testing.T) {
 		"設定は完了しています。":        false,
 		"確認した項目は次のとおりですか:\n": false,
 	} {
-		rd, req, err := h.read(Input{Text: text})
+		rd, _, err := h.read(Input{Text: text}, false)
 		require.NoError(t, err)
 		assert.Equal(t, want, rd.questions > 0, text)
-		h.done(rd, req)
 	}
 }
 
@@ -108,10 +107,7 @@ const groupsOfATable = `
 
 // An alternative of several words, and a phrase for the end of a clause only.
 func TestPhrasesOfSeveralWords(t *testing.T) {
-	weights, err := embedded.ReadFile("weights/english.txt")
-	require.NoError(t, err)
 	h, err := NewHeuristic(Tables(fstest.MapFS{
-		"weights.txt": {Data: weights},
 		"en.txt": {Data: []byte(groupsOfATable + `
 @now = now|by+now
 [claim done]

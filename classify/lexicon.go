@@ -7,6 +7,7 @@ type lexicon struct {
 	byName   map[string]int // "claim.done" → index of rules
 	named    [nNamedRules]ruleSet
 	kinds    map[SignalKind]ruleSet
+	features []ruleFeatures // of the rules
 	patterns []pattern
 	elems    []element  // of the patterns, one after the other
 	choices  []choices  // that the elements share
@@ -21,7 +22,7 @@ type lexicon struct {
 
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
 	lint, typecheck, push                                                                  wordSet // what a claim is about
-	among, asks, alien, common                                                             wordSet // those that it may define, and [words]
+	among, asks, common                                                                    wordSet // those that it may define, and [words]
 
 	questions []string // the words of asks
 
@@ -35,7 +36,6 @@ const (
 	commonWord wordTraits = 1 << iota // among the most frequent: how many are tells whether a text is in a language of the tables
 	orWord
 	unrealWord
-	alienWord // frequent in other languages in the same script, as a table may list them in @alien
 	startWord // begins patterns of the first voice; the bits that follow are for the others
 )
 
@@ -45,6 +45,9 @@ type rule struct {
 	name   string
 	weight float64
 }
+
+// ruleFeatures are the names of a rule's features, by where it was found.
+type ruleFeatures struct{ any, last, end, start string }
 
 // ruleSet is a set of rules, by index.
 type ruleSet uint64
@@ -155,7 +158,6 @@ func (lex *lexicon) asked() []askedGroup {
 		{"@lint", &lex.lint, false}, {"@types", &lex.typecheck, false}, {"@push", &lex.push, false},
 		{"@among", &lex.among, false}, // stand between a whole and its part
 		{"@asks", &lex.asks, false},   // by which a sentence ends that asks without a question mark
-		{"@alien", &lex.alien, false},
 	}
 }
 
@@ -176,7 +178,7 @@ func (lex *lexicon) index() {
 	for _, t := range [...]struct {
 		words wordSet
 		trait wordTraits
-	}{{lex.common, commonWord}, {lex.or, orWord}, {lex.unreal, unrealWord}, {lex.alien, alienWord}} {
+	}{{lex.common, commonWord}, {lex.or, orWord}, {lex.unreal, unrealWord}} {
 		for id := range t.words.all() {
 			lex.traits[id] |= t.trait
 		}
@@ -186,7 +188,9 @@ func (lex *lexicon) index() {
 	}
 	lex.byName, lex.kinds = make(map[string]int, len(lex.rules)), map[SignalKind]ruleSet{}
 	for i, r := range lex.rules {
-		lex.byName[string(r.kind)+"."+r.name] = i
+		name := string(r.kind) + "." + r.name
+		lex.byName[name] = i
+		lex.features = append(lex.features, ruleFeatures{name, name + "@last", name + "@end", name + "@start"})
 		lex.kinds[r.kind] |= 1 << i
 	}
 	for r, name := range ruleNames {

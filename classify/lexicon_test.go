@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"io/fs"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,17 +10,10 @@ import (
 // Of "is [now] [fixed]" the reader of a table sees the phrase, not that it stands on "is" alone. Where that is one of the
 // most frequent words of its language, it must be meant: then the word is a phrase of its own, too.
 func TestPhrasesOnOneFrequentWord(t *testing.T) {
-	fsys, err := fs.Sub(embedded, "lexicon")
+	l, err := builtin.languages()
 	require.NoError(t, err)
-	names, _, err := tableFiles(fsys)
-	require.NoError(t, err)
-	for _, name := range names {
-		files := []string{"en.txt"}
-		if name != "en.txt" {
-			files = append(files, name)
-		}
-		lex, err := parseLexicon(fsys, files...)
-		require.NoError(t, err)
+	for _, name := range l.names {
+		lex := builtinLexicon(t, name)
 		alone := map[[2]int]bool{} // rule and word
 		for _, p := range lex.patterns {
 			if len(lex.elements(&p)) == 1 {

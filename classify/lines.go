@@ -3,6 +3,8 @@ package classify
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // lineKind says what a line is in Markdown. Only prose kinds hold the agent's voice; fenced and quoted lines are data.
@@ -108,7 +110,7 @@ func (r *lineReader) next() (l line, ok bool) {
 		long = true
 	}
 	for start < end {
-		if n := EscapeSequence(r.text[start:end]); n > 0 {
+		if n := plaintext.EscapeSequence(r.text[start:end]); n > 0 {
 			start += n
 		} else if isBlank(r.text[start]) {
 			start++

@@ -46,7 +46,7 @@ func TestMaskedSpeech(t *testing.T) {
 		"« a “b” c » d “e":       mark("« a “b” c »") + " d “e",
 		"‘it’s so’ there, ‘open": mark("‘it’s so’") + " there, ‘open",
 	} {
-		buf, _, _ := mask(nil, text)
+		buf, _ := mask(nil, text)
 		assert.Equal(t, want, string(buf), "%.40s", text)
 	}
 }

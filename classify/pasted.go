@@ -2,23 +2,6 @@ package classify
 
 import "strings"
 
-// countResults returns how many code spans of s have an arrow to what came of them: "`make lint` → no findings". An arrow to
-// another code span is a renaming.
-func countResults(s string) int {
-	n := 0
-	for {
-		i := strings.Index(s, "→")
-		if i < 0 {
-			return n
-		}
-		before, after := strings.TrimRight(s[:i], " "), strings.TrimLeft(s[i+len("→"):], " ")
-		if strings.HasSuffix(before, "`") && after != "" && after[0] != '`' {
-			n++
-		}
-		s = after
-	}
-}
-
 // isPasted reports whether a human's message begins with the output of a program rather than with words of theirs: a shell
 // prompt, a stack trace, a log line, markup or JSON.
 func isPasted(s string) bool {

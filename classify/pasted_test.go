@@ -23,20 +23,6 @@ func TestIsPasted(t *testing.T) {
 	}
 }
 
-func TestCountResults(t *testing.T) {
-	for s, want := range map[string]int{
-		"`make lint` → no findings":    1,
-		"`a` → blocked, `b` → allowed": 2,
-		"`old.go` → `new.go`":          0,
-		"input → output":               0,
-		"`last` →":                     0,
-		"→":                            0,
-		"`ruff check` →  exit 0, `mypy` → 2 ❌": 2,
-	} {
-		assert.Equal(t, want, countResults(s), "%q", s)
-	}
-}
-
 // A hash that is said to be the ID of something else is no commit, with words between or not.
 func TestHashOfSomethingElse(t *testing.T) {
 	for text, want := range map[string]bool{

@@ -8,9 +8,9 @@ import (
 
 // reading is what one pass over a text found out about it. It has the same size for a text of any length.
 type reading struct {
-	lex    *lexicon
-	reader *reader
-	text   string
+	lex      *lexicon
+	language string // whose lexicon it is, beside English
+	text     string
 
 	signals   signalSet
 	counts    [maxRules]int // finds of each rule, in the agent's voice or, for evidence, anywhere
@@ -19,24 +19,15 @@ type reading struct {
 	head      [4]seen // the first sentences
 	tail      [6]seen // the last ones: a ring, sentences is its cursor
 
-	alien                  int // words of other languages in the same script, as far as the tables list them
-	words, common, foreign int // word tokens, those among the most frequent of the tables' languages, others not in Latin script
-	questions              int
-	lines                  [ruleLine + 1]int // by kind, blank ones left out
-	fences                 [nFenceKinds]int  // lines inside fences, by kind
-	ticked, unticked       int
-	checkMarks, crosses    int
-	numbered               int
-	traceVoice, traceData  int // lines of a stack trace
-	numbers                int // in the agent's voice
-	files                  fileCounts
-	measures               int
-	itemClaims             int // list items that say what was done
-	results                int // code spans with an arrow to what came of them
-	lastLine               lineKind
-	openFence              bool // the text ends inside a code fence
-	lastTrace              bool // the last lines are a stack trace
-	prompts                int  // shell prompts in pasted data
+	nWords, common, foreign int // word tokens, those among the most frequent of the tables' languages, others not in Latin script
+	questions               int
+	lines                   [ruleLine + 1]int // by kind, blank ones left out
+	fences                  [nFenceKinds]int  // lines inside fences, by kind
+	traceVoice              int               // lines of a stack trace in the agent's voice
+	numbers                 int               // in the agent's voice
+	lastLine                lineKind
+	openFence               bool // the text ends inside a code fence
+	lastTrace               bool // the last lines are a stack trace
 
 	region struct { // a run of data lines: what passed in it counts when nothing in it failed
 		passed []sighting
@@ -51,7 +42,7 @@ type reading struct {
 	sents    []sentence
 	rawSents []sentence
 	found    []match
-	sheet    sheet
+	words    wordReader
 }
 
 // seen is what is remembered of a sentence.
@@ -70,15 +61,6 @@ func (rd *reading) read(request bool) {
 	lines.blocks(func(l line) {
 		rd.endRegion()
 		rd.lines[l.kind]++
-		if l.numbered {
-			rd.numbered++
-		}
-		switch l.check {
-		case openBox:
-			rd.unticked++
-		case tickedBox:
-			rd.ticked++
-		}
 		rd.prose(l, request)
 		rd.lastLine = l.kind
 	}, func(l line) {
@@ -102,18 +84,11 @@ func (rd *reading) data(l line, fence fenceKind) {
 	switch l.kind {
 	case fencedLine:
 		rd.fences[fence]++
-		if len(s) > 2 && (s[0] == '$' || s[0] == '%') && s[1] == ' ' {
-			rd.prompts++
-		}
 	case quotedLine:
 	default:
 		return
 	}
-	trace := isTrace(s)
-	if trace {
-		rd.traceData++
-	}
-	rd.lastTrace = trace
+	rd.lastTrace = isTrace(s)
 	if fence == editFence && l.kind == fencedLine {
 		return
 	}
@@ -134,8 +109,8 @@ func (rd *reading) prose(l line, request bool) {
 		return
 	}
 	s := rd.text[l.start:l.end]
-	var digits, covered bool
-	rd.buf, digits, covered = mask(rd.buf, s)
+	var covered bool
+	rd.buf, covered = mask(rd.buf, s)
 	rd.toks, rd.sents = rd.lex.tokenize(rd.toks, rd.sents, rd.buf, s)
 	for i, sent := range rd.sents {
 		if i > 0 { // only the first sentence of a line stands behind its marker
@@ -145,17 +120,8 @@ func (rd *reading) prose(l line, request bool) {
 		}
 		rd.sentence(l, sent, request)
 	}
-	rd.files.add(s)
 	if request {
 		return
-	}
-	if digits {
-		rd.measures += countMeasures(s)
-	}
-	if strings.IndexByte(s, '\xE2') >= 0 { // with which all of them begin
-		rd.results += countResults(s)
-		rd.checkMarks += strings.Count(s, "✅") + strings.Count(s, "✓") + strings.Count(s, "✔")
-		rd.crosses += strings.Count(s, "❌") + strings.Count(s, "✗") + strings.Count(s, "✕")
 	}
 	rd.lastTrace = isTrace(s)
 	if rd.lastTrace {
@@ -202,15 +168,12 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 					n = max(1, int(t.end-t.start)/6) // two characters a word
 				}
 			}
-			if traits&alienWord != 0 {
-				rd.alien++
-			}
 			if traits&commonWord != 0 {
 				rd.common += n
 			} else if t.id == 0 && rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
 				rd.foreign += n
 			}
-			rd.words += n
+			rd.nWords += n
 		}
 	}
 	mark.or, rd.unreal = all&orWord != 0, all&unrealWord != 0
@@ -253,13 +216,11 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 		rd.signalNamed(r, rd.claimName(r, m), l.start+int(rd.toks[m.first].start), l.start+int(rd.toks[last-1].end))
 	}
 	if !request {
+		rd.words.sentence(rd.buf[s.start:s.end])
 		rd.exceptions(l, s, &mark)
 		rd.parts(l, s, &mark)
 	}
 	rd.any |= mark.rules
-	if l.kind == itemLine && (rd.in(mark.rules, claimEdit) || rd.in(mark.rules, claimPast) || rd.in(mark.rules, claimDone)) {
-		rd.itemClaims++
-	}
 	if s.question {
 		rd.questions++
 	}

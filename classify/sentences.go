@@ -40,7 +40,7 @@ func Sentences(text string) []Sentence {
 			return
 		}
 		block := text[l.start:l.end]
-		buf, _, _ = mask(buf, block)
+		buf, _ = mask(buf, block)
 		toks, sents = segmenter.tokenize(toks, sents, buf, block)
 		start := 0
 		for _, s := range sents {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // token is a word, a number, or an inline code span or quoted speech as a whole.
@@ -83,13 +85,11 @@ func lower(buf []byte, block string) (_ []byte, seen byteClass) {
 }
 
 // mask writes block to buf as lower does, with the content of inline code and of quoted speech, delimiters included,
-// overwritten. It reports whether there are digits in the block and whether some are among what it covered: then there may be
-// evidence.
-func mask(buf []byte, block string) (_ []byte, digits, covered bool) {
+// overwritten. It reports whether there are digits among what it covered: then there may be evidence.
+func mask(buf []byte, block string) (_ []byte, covered bool) {
 	buf, seen := lower(buf, block)
-	digits = seen&digitByte != 0
 	if seen&openByte == 0 {
-		return buf, digits, false
+		return buf, false
 	}
 	var hopeless [16]bool // runs of so many backticks have no partner in the rest of the block
 	var closers [len(speechMarks)]closer
@@ -135,7 +135,7 @@ func mask(buf []byte, block string) (_ []byte, digits, covered bool) {
 		}
 		i = end
 	}
-	return buf, digits, covered
+	return buf, covered
 }
 
 // closingTicks returns the end of the code span whose opening run of n backticks ends at from, or -1.
@@ -550,4 +550,20 @@ func digits(s []byte) (int, bool) {
 		n = n*10 + int(c-'0')
 	}
 	return n, true
+}
+
+// blankEscapes overwrites the terminal escape sequences of block in buf, its copy, with spaces.
+func blankEscapes(buf []byte, block string) {
+	for i := strings.IndexByte(block, '\x1b'); i >= 0 && i < len(block); {
+		n := max(1, plaintext.EscapeSequence(block[i:]))
+		for j := i; j < i+n; j++ {
+			buf[j] = ' '
+		}
+		i += n
+		next := strings.IndexByte(block[i:], '\x1b')
+		if next < 0 {
+			return
+		}
+		i += next
+	}
 }

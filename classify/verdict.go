@@ -11,8 +11,7 @@ type verdict struct {
 	asked asked
 	host  []Evidence
 	work  Work
-	table *table
-	p     [nClasses]float64
+	p     row
 }
 
 // maxUnread is the confidence that a verdict on a text in no known language has at most.
@@ -27,22 +26,16 @@ func (v *verdict) result() Result {
 			r.Type, r.Confidence = t, p[c]
 		}
 	}
-	if r.Type == Status && p[classRejected] >= p[classProgress] && closeCall*p[classCompletion] > p[classRejected]+p[classProgress] {
-		r.Type, r.Confidence = Completion, p[classCompletion]
+	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress] && !v.announces()
+	r.Reason = v.reason(r)
+	if v.rd.fits() {
+		r.Language = v.rd.language
 	}
-	if r.Type == Status {
-		r.Confidence = surer(r.Confidence, decisiveness)
-	} else {
-		r.Confidence = surer(r.Confidence, caution)
-	}
-	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress]
-	var buf [256]byte
-	r.Reason = string(v.table.explain(v.reason(buf[:0], r), v.rd.sheet.held, p, classOf(r)))
 	v.closingQuestion(&r)
 	v.weighHost(&r)
 	r = v.weighWork(r)
 	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has(failureException))
-	if !v.rd.fits() && !crash && (v.rd.words >= 4 || v.rd.foreign > 0) && r.Confidence > maxUnread {
+	if !v.rd.fits() && !crash && (v.rd.nWords >= 4 || v.rd.foreign > 0) && r.Confidence > maxUnread {
 		r.Confidence = maxUnread
 		r.Reason += "; in a language that no lexicon fits"
 	}
@@ -70,46 +63,16 @@ func (v *verdict) weighWork(r Result) Result {
 	return f.apply(r, claims)
 }
 
+// announces reports whether a claim is followed, at the end, by what the agent does next: then it is at work.
+func (v *verdict) announces() bool {
+	last, _, _ := v.rd.closing()
+	goesOn := v.rd.in(last.rules, progressNext) || v.rd.in(last.rules, progressDoing)
+	claims := v.rd.has(claimEdit) || v.rd.has(claimDone)
+	return claims && goesOn && !last.question && !v.rd.has(claimSubmit)
+}
+
 // surest is the confidence that a verdict on words has at most.
 const surest = 0.995
-
-// closeCall is how much likelier a rejected completion has to be than a completion to be called one: what may well be done
-// is shown to the human.
-const closeCall = 1.6
-
-// decisiveness is how much surer a status is made than the fit is of it, caution what is made of the rest. The fit hedges
-// against other repositories; cross-validated over them, these two bring each bin of confidence nearer to how often it is right.
-const (
-	decisiveness = 1.75
-	caution      = 0.8
-)
-
-// surer multiplies the log-odds of a probability above one half by factor.
-func surer(p, factor float64) float64 {
-	if p <= 0.5 {
-		return p
-	}
-	a := math.Pow(p, factor)
-	return a / (a + math.Pow(1-p, factor))
-}
-
-// classOf returns the class of a verdict.
-func classOf(r Result) class {
-	switch r.Type {
-	case Error:
-		return classError
-	case Blocker:
-		return classBlocker
-	case Question:
-		return classQuestion
-	case Completion:
-		return classCompletion
-	}
-	if r.WasRejectedCompletion {
-		return classRejected
-	}
-	return classProgress
-}
 
 // closingConfidence is what a verdict has at least that rests on nothing but the question at the end.
 const closingConfidence = 0.60
@@ -133,7 +96,7 @@ func (v *verdict) closingQuestion(r *Result) {
 		return
 	}
 	reports := v.rd.in(head, claimDone) || v.rd.in(head, claimEdit) || v.rd.in(head, claimPast)
-	if reports && v.rd.words > longReport && v.p[classQuestion] < leastQuestion {
+	if reports && v.rd.nWords > longReport && v.p[classQuestion] < leastQuestion {
 		return
 	}
 	offer := v.rd.in(last.rules, offerFurther)
@@ -189,26 +152,18 @@ func (v *verdict) weighHost(r *Result) {
 // words names a kind of evidence in prose.
 func words(k EvidenceKind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
-// reason appends in words what spoke for the verdict.
-func (v *verdict) reason(buf []byte, r Result) []byte {
-	buf = append(buf, v.ground(r)...)
-	if shown := r.shown(nil); r.Type == Completion && shown != (kindSet{}) {
-		for i, k := range kindsOfEvidence {
-			if !shown[i] {
-				continue
+// reason says in words what spoke for the verdict.
+func (v *verdict) reason(r Result) string {
+	reason := v.ground(r)
+	if r.Type == Completion {
+		for i, k := range r.Shown(nil) {
+			if i > 0 {
+				reason += ", "
 			}
-			if buf[len(buf)-1] != ' ' {
-				buf = append(buf, ", "...)
-			}
-			for _, c := range []byte(k) {
-				if c == '_' {
-					c = ' '
-				}
-				buf = append(buf, c)
-			}
+			reason += words(k)
 		}
 	}
-	return buf
+	return reason
 }
 
 // ground names what spoke for the verdict, up to the evidence shown by a completion.

@@ -3,8 +3,6 @@ package hook
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
@@ -118,8 +116,8 @@ func (h Host) Echoes() bool { return h == Gemini || h == Cursor || h == Copilot 
 // Answer returns what to write to standard output: one line of JSON that the host understands, and nothing where it reads
 // nothing or would show it to the agent; of Cursor, which takes nothing for a fault, there is an answer to every event. A decision that is no Continue, the zero one among them, lets the agent stop. Where
 // that ends a loop, which the human would not see else, the decision's note is in the answer, for the host to show: when the
-// turn was continued, and then stalled, reached the cap, broke, was not clear enough, was superseded or is held. Notices are shown to the human whenever the agent is let stop.
-func (e Event) Answer(d autocontinue.Decision, notices ...string) []byte {
+// turn was continued, and then stalled, reached the cap, broke, was not clear enough, was superseded or is held.
+func (e Event) Answer(d autocontinue.Decision) []byte {
 	h := e.Host.dialect()
 	if h == nil {
 		return nil
@@ -133,7 +131,7 @@ func (e Event) Answer(d autocontinue.Decision, notices ...string) []byte {
 	if d.Action == autocontinue.Continue && !blank(d.Message) {
 		return encode(h.carryOn(d.Message))
 	}
-	return encode(h.letStop(strings.Join(slices.DeleteFunc(append([]string{e.note(d)}, notices...), blank), "\n")))
+	return encode(h.letStop(e.note(d)))
 }
 
 // note returns what the human is told about the end of a loop, "" when there was none or the agent's own words say it. Of two

@@ -17,18 +17,12 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
-	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
 const stays = "the agent is let stop" // what follows from a failure
 
 // run answers one event. Whatever goes wrong, it prints the answer with which the host goes on.
 func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t terminal) error {
-	if os.Getenv(llm.JudgeMark) != "" { // a judge paused: to judge it would have no end
-		_, _ = io.Copy(io.Discard, cmd.InOrStdin())
-		_, err := cmd.OutOrStdout().Write(h.Pass())
-		return err
-	}
 	k, err := o.open(h, cmd)
 	if err != nil {
 		_, _ = cmd.OutOrStdout().Write(h.Pass())
@@ -96,11 +90,7 @@ func (o *hookOptions) answer(
 	if err != nil {
 		d = autocontinue.Decision{}
 	}
-	var notices []string
-	if d.Action == autocontinue.Deliver && e.Kind.IsPause() {
-		notices = append(notices, k.judge.notice(ctx))
-	}
-	return e.Answer(d, notices...), err
+	return e.Answer(d), err
 }
 
 // open returns the keeper of a host's sessions. A hook is waited for: it saves the time of a sync, and what a loss of

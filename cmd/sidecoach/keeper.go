@@ -51,7 +51,6 @@ type keeper struct {
 	stderr   io.Writer
 	session  string
 	told     bool // the journal has an error as a decision
-	judge    *rememberingJudge
 }
 
 // open returns the keeper of a host's sessions. Nothing is read or made yet.

@@ -60,9 +60,7 @@ func (l *logPage) entry(e entry, r result) string {
 		}
 		p.row("fallback", d.Result.Fallback)
 		for _, why := range d.Degraded {
-			if d.Result.Fallback == "" || !strings.HasPrefix(why, "classifier: ") {
-				p.row("degraded", why)
-			}
+			p.row("degraded", why)
 		}
 		p.row("judge", judgeInWords(d.Result.Usage))
 		p.row("error", e.Err)
@@ -130,9 +128,6 @@ func judgeInWords(u *classify.Usage) string {
 	}
 	parts := []string{fmt.Sprintf("%s tokens in", thousands(u.PromptTokens)), fmt.Sprintf("%s out", thousands(u.CompletionTokens)),
 		fmt.Sprintf("%.1f s", u.Latency.Seconds())}
-	if u.CostUSD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.4f", u.CostUSD))
-	}
 	if u.Model != "" {
 		parts = append([]string{u.Model}, parts...)
 	}

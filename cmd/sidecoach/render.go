@@ -31,9 +31,7 @@ func render(d autocontinue.Decision, text string, t terminal) string {
 	p.row("note", d.Note)
 	p.row("fallback", d.Result.Fallback)
 	for _, why := range d.Degraded {
-		if d.Result.Fallback == "" || !strings.HasPrefix(why, "classifier: ") {
-			p.row("degraded", why)
-		}
+		p.row("degraded", why)
 	}
 	if d.Action == autocontinue.Continue {
 		p.printf("%s\n", p.paint(bold, "send to the agent:"))

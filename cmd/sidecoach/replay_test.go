@@ -212,7 +212,7 @@ func TestReplaysAgree(t *testing.T) {
 	file := replayHistory(t)
 	page := filepath.Join(t.TempDir(), "page.html")
 	total, _ := replayTotals(t, 0, file, "--html", page)
-	assert.Equal(t, []int{7, 4, 2, 1, 1}, []int{total.Pauses, total.Continued, total.Agrees, total.Against, total.Missed})
+	assert.Equal(t, []int{7, 5, 2, 1, 1}, []int{total.Pauses, total.Continued, total.Agrees, total.Against, total.Missed})
 	assert.Equal(t, pays, total.Verdict)
 
 	out, _, _ := sidecoach(t, strings.NewReader(""), "replay", file)
@@ -225,7 +225,7 @@ func TestReplaysAgree(t *testing.T) {
 		assert.Contains(t, string(html), template.HTMLEscapeString(sentence))
 	}
 	assert.True(t, strings.HasSuffix(out, said[2]+"\n"), "the verdict is last")
-	assert.Regexp(t, `(?m)^claude +7 +4 +2 +1 +1  `, out)
+	assert.Regexp(t, `(?m)^claude +7 +5 +2 +1 +1  `, out)
 	assert.Contains(t, string(html), "5 cases, 0 of them sure", "those that the words label: agrees, missed, and answers")
 	assert.NotContains(t, string(html), "rejected, want status", "a nudge does not say that nothing was claimed")
 	assert.NotContains(t, string(html), "<script>alert")

@@ -1,209 +1,282 @@
 package main
 
 import (
+	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
 
+var classes = []string{"error", "blocker", "question", "completion", "rejected", "progress"}
+
+// trainer holds the cases and what they are learned with.
 type trainer struct {
-	l2, sharpen float64
-	others      float64 // how much a case in another script counts
-	dropout     float64 // how likely a feature is left out of a case in a step
-	minimum     int
-	names       []string // of the features, by number
-	index       map[string]int
-	examples    []example
-	typical     bool // weigh the cases that are never held out as if the labels were as frequent among them as among the others
+	penalty, words, sharpen float64
+	repositories, steps     int
+	cases                   []weighted
+	examples                []example // two for each case: with its request, and without
 }
 
 type example struct {
-	fold     string // the repository, "" for cases that are never held out
-	script   string
+	fold     int
 	weight   float64
 	class    int
-	features []feature
+	features []string
 }
 
-type feature struct {
-	index int
-	value float64
-}
+// blindWeight is how much the copy of a case without its request counts: a pipe has none.
+const blindWeight = 0.3
 
-func (t *trainer) add(h *classify.Heuristic, c evaluate.Case, weight float64, foldable bool) {
-	e := example{weight: weight, class: slices.Index(classes, label(c)), features: []feature{{0, 1}}}
-	if foldable {
-		e.fold = meta(c, "repo")
+// read takes down the features of all cases.
+func (t *trainer) read(cases []weighted) error {
+	h, err := classify.NewHeuristic()
+	if err != nil {
+		return err
 	}
-	for _, f := range h.Features(c.Input) {
-		if name, ok := strings.CutPrefix(f.Name, "script:"); ok {
-			e.script = name
+	t.cases = cases
+	for _, c := range cases {
+		class := slices.Index(classes, string(c.Want.Type))
+		if c.Want.Type == classify.Status {
+			class = slices.Index(classes, "progress")
+			if c.Want.WasRejectedCompletion {
+				class = slices.Index(classes, "rejected")
+			}
 		}
-		i, ok := t.index[f.Name]
-		if !ok {
-			i = len(t.names)
-			t.index[f.Name] = i
-			t.names = append(t.names, f.Name)
+		share := 1.0
+		if c.Input.Request != "" {
+			share -= blindWeight
 		}
-		e.features = append(e.features, feature{i, f.Value})
+		for _, w := range []float64{share, 1 - share} {
+			t.examples = append(t.examples, example{weight: w * c.weight, class: class, features: h.Features(c.Input)})
+			c.Input.Request = ""
+		}
 	}
-	t.examples = append(t.examples, e)
-}
-
-func label(c evaluate.Case) string {
-	switch {
-	case c.Want.Type != classify.Status:
-		return string(c.Want.Type)
-	case c.Want.WasRejectedCompletion:
-		return "rejected"
+	if len(t.examples) == 0 {
+		return errors.New("no cases")
 	}
-	return "progress"
+	return nil
 }
 
-func meta(c evaluate.Case, key string) string {
-	s, _ := c.Meta[key].(string)
-	return s
+func isWord(feature string) bool { return strings.Contains(feature, " ") }
+
+// fitted is a model that was learned.
+type fitted struct {
+	*trainer
+	index   map[string]int // of a feature in the other fields
+	rarity  []float64      // of words
+	weights []float64      // a row of classes for each feature
 }
 
-// fit returns the weights for texts in one script, a row a feature and a column a class, fitted on all examples but those of
-// one fold. The same examples give the same weights.
-func (t *trainer) fit(script, without string) [][]float64 {
-	k := len(classes)
-	prior := t.priors(without)
-	var cases []*example
-	seen := make([]int, len(t.names))
-	for i := range t.examples {
-		e := &t.examples[i]
-		if without != "" && e.fold == without {
+// sample is an example in numbers.
+type sample struct {
+	weight float64
+	class  int
+	index  []int
+	value  []float64
+}
+
+const leastCases = 5 // features that fewer cases have are left out
+
+// fit learns from all examples but those of one fold. The same examples give the same weights.
+func (t *trainer) fit(without int) *fitted {
+	m := t.vocabulary(without)
+	var samples []sample
+	for i, e := range t.examples {
+		if e.weight > 0 && (without < 0 || e.fold != without) {
+			samples = append(samples, m.sample(&t.examples[i]))
+		}
+	}
+	m.learn(samples)
+	return m
+}
+
+// vocabulary chooses the features of the examples that are worth a weight, and how rare the words are.
+func (t *trainer) vocabulary(without int) *fitted {
+	m := &fitted{trainer: t, index: map[string]int{"bias": 0}, rarity: []float64{0}}
+	seen, repos, last := map[string]int{}, map[string]int{}, map[string]string{}
+	var order []string
+	byRepo := map[string][]int{}
+	for i := 0; i < len(t.examples); i += 2 {
+		if without < 0 || t.examples[i].fold != without {
+			repo := ""
+			if c := t.cases[i/2]; c.corpus {
+				repo = meta(c.Case, "repo")
+			}
+			byRepo[repo] = append(byRepo[repo], i)
+		}
+	}
+	n := 0
+	for repo, list := range byRepo {
+		for _, i := range list {
+			n++
+			for _, f := range t.examples[i].features {
+				if seen[f]++; seen[f] == 1 {
+					order = append(order, f)
+				}
+				if repo != "" && last[f] != repo {
+					last[f] = repo
+					repos[f]++
+				}
+			}
+			for _, f := range t.examples[i+1].features { // such as "request:none"
+				if !isWord(f) {
+					if _, ok := seen[f]; !ok {
+						order = append(order, f)
+						seen[f] = leastCases
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(order)
+	for _, f := range order {
+		if seen[f] < leastCases || isWord(f) && repos[f] < t.repositories {
 			continue
 		}
-		cases = append(cases, e)
-		for _, f := range e.features {
-			seen[f.index]++
-		}
-	}
-	w, grad, mom, vel := matrix(len(seen), k), matrix(len(seen), k), matrix(len(seen), k), matrix(len(seen), k)
-	const steps, rate, b1, b2 = 400, 0.05, 0.9, 0.999
-	p := make([]float64, k)
-	noise := rand.New(rand.NewPCG(1, 2))
-	kept := make([]feature, 0, len(seen))
-	for step := 1; step <= steps; step++ {
-		for i := range grad {
-			for c := range grad[i] {
-				grad[i][c] = t.l2 * w[i][c]
-				if i == 0 {
-					grad[i][c] = 0
-				}
-			}
-		}
-		for _, e := range cases {
-			kept = t.noised(kept[:0], e.features, noise)
-			predict(p, w, kept)
-			p[e.class]--
-			weight := e.weight
-			if e.script != script {
-				weight *= t.others
-			}
-			if e.fold == "" {
-				weight *= prior[e.class]
-			}
-			for _, f := range kept {
-				for c := range p {
-					grad[f.index][c] += weight * p[c] * f.value
-				}
-			}
-		}
-		lr := rate
-		if step > steps/2 {
-			lr *= 2 * (1 - float64(step)/(steps+1))
-		}
-		for i := range w {
-			if seen[i] < t.minimum {
-				continue
-			}
-			for c := range w[i] { // Adam (Kingma and Ba 2015)
-				g := grad[i][c]
-				mom[i][c] = b1*mom[i][c] + (1-b1)*g
-				vel[i][c] = b2*vel[i][c] + (1-b2)*g*g
-				m := mom[i][c] / (1 - math.Pow(b1, float64(step)))
-				v := vel[i][c] / (1 - math.Pow(b2, float64(step)))
-				w[i][c] -= lr * m / (math.Sqrt(v) + 1e-8)
-			}
-		}
-	}
-	return w
-}
-
-// priors returns by class what the weight of a case that is never held out is multiplied with.
-func (t *trainer) priors(without string) []float64 {
-	f := make([]float64, len(classes))
-	for c := range f {
-		f[c] = 1
-	}
-	if !t.typical {
-		return f
-	}
-	mine, real := make([]float64, len(classes)), make([]float64, len(classes))
-	var allMine, allReal float64
-	for _, e := range t.examples {
-		switch {
-		case e.fold == "":
-			mine[e.class] += e.weight
-			allMine += e.weight
-		case e.fold != without:
-			real[e.class] += e.weight
-			allReal += e.weight
-		}
-	}
-	for c := range f {
-		f[c] = real[c] / allReal * allMine / mine[c]
-	}
-	return f
-}
-
-func matrix(n, k int) [][]float64 {
-	m := make([][]float64, n)
-	for i := range m {
-		m[i] = make([]float64, k)
+		m.index[f] = len(m.rarity)
+		m.rarity = append(m.rarity, math.Log(float64(n)/float64(seen[f])))
 	}
 	return m
 }
 
-// noised appends to kept the features that are not left out by chance, with values that make up for those that are. Features
-// say much the same in many ways; so none comes to be relied on because of how it goes with the others in a few repositories.
-func (t *trainer) noised(kept, features []feature, noise *rand.Rand) []feature {
-	if t.dropout == 0 {
-		return append(kept, features...)
+// sample turns an example into numbers.
+func (m *fitted) sample(e *example) sample {
+	s := sample{weight: e.weight, class: e.class, index: []int{0}, value: []float64{1}}
+	norm := 0.0
+	for _, f := range e.features {
+		i, ok := m.index[f]
+		if !ok {
+			continue
+		}
+		v := 1.0
+		if isWord(f) {
+			v = m.rarity[i]
+			norm += v * v
+		}
+		s.index, s.value = append(s.index, i), append(s.value, v)
 	}
-	for i, f := range features {
-		switch {
-		case i == 0: // the bias
-			kept = append(kept, f)
-		case noise.Float64() >= t.dropout:
-			kept = append(kept, feature{f.index, f.value / (1 - t.dropout)})
+	n := 1
+	for _, f := range e.features {
+		if _, ok := m.index[f]; ok {
+			if isWord(f) {
+				s.value[n] *= m.words / math.Sqrt(norm)
+			}
+			n++
 		}
 	}
-	return kept
+	return s
 }
 
-// predict sets p to the probability of each class.
-func predict(p []float64, w [][]float64, features []feature) {
-	clear(p)
-	for _, f := range features {
+// learn minimises the loss with L-BFGS (Nocedal 1980), which remembers ten steps.
+func (m *fitted) learn(samples []sample) {
+	const memory = 10
+	n := len(m.rarity) * len(classes)
+	x, grad := make([]float64, n), make([]float64, n)
+	loss := m.loss(samples, x, grad)
+	var steps, changes [][]float64
+	for range m.steps {
+		direction := slices.Clone(grad)
+		alpha := make([]float64, len(steps))
+		for i := len(steps) - 1; i >= 0; i-- {
+			alpha[i] = dot(steps[i], direction) / dot(steps[i], changes[i])
+			addTo(direction, changes[i], -alpha[i])
+		}
+		if k := len(steps) - 1; k >= 0 {
+			scale(direction, dot(steps[k], changes[k])/dot(changes[k], changes[k]))
+		} else {
+			scale(direction, 1/math.Sqrt(dot(grad, grad)))
+		}
+		for i := range steps {
+			addTo(direction, steps[i], alpha[i]-dot(changes[i], direction)/dot(steps[i], changes[i]))
+		}
+		slope, size := dot(grad, direction), 1.0
+		next, nextGrad := slices.Clone(x), make([]float64, n)
+		var after float64
+		for {
+			copy(next, x)
+			addTo(next, direction, -size)
+			if after = m.loss(samples, next, nextGrad); after <= loss-1e-4*size*slope || size < 1e-6 {
+				break
+			}
+			size /= 2
+		}
+		if size < 1e-6 || loss-after < 1e-5*loss {
+			break
+		}
+		step, change := next, nextGrad
+		steps, changes = append(steps, diff(step, x)), append(changes, diff(change, grad))
+		if len(steps) > memory {
+			steps, changes = steps[1:], changes[1:]
+		}
+		x, grad, loss = next, nextGrad, after
+	}
+	m.weights = x
+}
+
+// loss returns the penalised log loss at w, and sets grad to its gradient.
+func (m *fitted) loss(samples []sample, w, grad []float64) float64 {
+	k := len(classes)
+	sum := 0.0
+	for i, v := range w {
+		if i < k { // the bias
+			grad[i] = 0
+			continue
+		}
+		grad[i] = m.penalty * v
+		sum += m.penalty * v * v / 2
+	}
+	p := make([]float64, k)
+	for _, s := range samples {
+		clear(p)
+		for j, i := range s.index {
+			row := w[i*k : i*k+k]
+			for c, v := range row {
+				p[c] += v * s.value[j]
+			}
+		}
+		top, total := slices.Max(p), 0.0
 		for c := range p {
-			p[c] += w[f.index][c] * f.value
+			p[c] = math.Exp(p[c] - top)
+			total += p[c]
+		}
+		for c := range p {
+			p[c] /= total
+		}
+		sum -= s.weight * math.Log(max(p[s.class], 1e-300))
+		p[s.class]--
+		for j, i := range s.index {
+			row, v := grad[i*k:i*k+k], s.weight*s.value[j]
+			for c := range row {
+				row[c] += v * p[c]
+			}
 		}
 	}
-	top, sum := slices.Max(p), 0.0
-	for c := range p {
-		p[c] = math.Exp(p[c] - top)
-		sum += p[c]
+	return sum
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i, v := range a {
+		sum += v * b[i]
 	}
-	for c := range p {
-		p[c] /= sum
+	return sum
+}
+
+func addTo(a, b []float64, by float64) {
+	for i, v := range b {
+		a[i] += by * v
 	}
+}
+
+func scale(a []float64, by float64) {
+	for i := range a {
+		a[i] *= by
+	}
+}
+
+func diff(a, b []float64) []float64 {
+	d := slices.Clone(a)
+	addTo(d, b, -1)
+	return d
 }

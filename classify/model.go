@@ -1,0 +1,130 @@
+package classify
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// class is what the weights tell apart: the five types, a rejected completion apart from honest progress.
+type class int
+
+const (
+	classError class = iota
+	classBlocker
+	classQuestion
+	classCompletion
+	classRejected
+	classProgress
+	nClasses
+)
+
+// row is how much something speaks for each class, in log-odds.
+type row [nClasses]float64
+
+// model is the weights: how much each feature and each word speaks for each class.
+type model struct {
+	features map[string]row
+	words    map[string][nZones]int32 // where in weights a word's are, by zone; 0: nowhere
+	weights  []wordWeight
+}
+
+// wordWeight is the weight of a word in a zone. A rare word counts more.
+type wordWeight struct {
+	rarity float64
+	row    row
+}
+
+const (
+	featuresFile = "features.txt"
+	wordsFile    = "words.txt"
+)
+
+// parseModel reads the weights in fsys. In features.txt a line is a weight for each class and the name of a feature. In
+// words.txt it is the rarity, a weight for each class, the zone and the word or the pair. All numbers are hundredths. An error
+// names file and line.
+func parseModel(fsys fs.FS) (*model, error) {
+	m := &model{features: map[string]row{}, words: map[string][nZones]int32{}, weights: make([]wordWeight, 1)}
+	err := eachRow(fsys, featuresFile, nClasses, func(name string, nums []float64) error {
+		var r row
+		copy(r[:], nums)
+		if _, ok := m.features[name]; ok {
+			return fmt.Errorf("%s stands there twice", name)
+		}
+		m.features[name] = r
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, eachRow(fsys, wordsFile, nClasses+1, func(name string, nums []float64) error {
+		for z, prefix := range zoneNames {
+			if term, ok := strings.CutPrefix(name, prefix+" "); ok {
+				w := wordWeight{rarity: nums[0]}
+				copy(w.row[:], nums[1:])
+				at := m.words[term]
+				at[z] = int32(len(m.weights))
+				m.words[term] = at
+				m.weights = append(m.weights, w)
+				return nil
+			}
+		}
+		return fmt.Errorf("%q has no zone", name)
+	})
+}
+
+// eachRow calls add for each line of a file: n numbers, and what stands behind them.
+func eachRow(fsys fs.FS, file string, n class, add func(name string, nums []float64) error) error {
+	src, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return fmt.Errorf("read weights: %w", err)
+	}
+	nums := make([]float64, n)
+	number := 0
+	for line := range strings.SplitSeq(strings.TrimPrefix(string(src), byteOrderMark), "\n") {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "//") {
+			continue
+		}
+		for i := range nums {
+			field, rest, _ := strings.Cut(line, " ")
+			v, err := strconv.Atoi(field)
+			if err != nil {
+				return fmt.Errorf("weights %s:%d: %q is not a whole number; want %d of them and a name", file, number, field, n)
+			}
+			nums[i], line = float64(v)/100, strings.TrimLeft(rest, " ")
+		}
+		if err := add(line, nums); err != nil {
+			return fmt.Errorf("weights %s:%d: %w", file, number, err)
+		}
+	}
+	return nil
+}
+
+// probabilities returns how likely each class is, given the features and the words of a text.
+func (m *model) probabilities(features []string, words *wordReader) row {
+	score := m.features["bias"]
+	for _, f := range features {
+		r := m.features[f]
+		for c, w := range r {
+			score[c] += w
+		}
+	}
+	words.score(&score)
+	top := score[0]
+	for _, s := range score {
+		top = max(top, s)
+	}
+	sum := 0.0
+	for c := range score {
+		score[c] = math.Exp(score[c] - top)
+		sum += score[c]
+	}
+	for c := range score {
+		score[c] /= sum
+	}
+	return score
+}
