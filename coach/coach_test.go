@@ -167,7 +167,8 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"edited code", rejected, edit("a.go", "README.md"), "code"},
 		{"edited tests", rejected, edit("a_test.go", "web/login.spec.ts", "tests/x.py"), "tests"},
 		{"edited styles", rejected, edit("a.css", "b.tsx", "c.ts"), "interface"},
-		{"edited configuration", rejected, edit("Dockerfile", "README.md"), "config"},
+		{"edited configuration", rejected, edit("app.yaml", "README.md"), "config"},
+		{"edited dependencies", rejected, edit("go.mod", "app.yaml"), "build"},
 		{"edited documents", rejected, Context{Work: classify.Work{Edited: classify.EditedDocs}}, "docs"},
 		{"named code", rejected, Context{Text: "Fixed `src/a.py:12` and docs/b.md."}, "code"},
 		{"named on Windows", rejected, Context{Text: `Fixed C:\x\Cart.cs.`}, "code"},
@@ -193,11 +194,13 @@ func TestAskFitsTheWork(t *testing.T) {
 // The finding is about the claim that a fact refutes, and nothing else is quoted.
 func TestFindingIsAboutTheRefutedClaim(t *testing.T) {
 	text := "Ran `go test ./...`: 42 passed, 0 failed. Committed as 3f2a91c."
-	r := found(text, "claim/tests/42 passed", "claim/commit/Committed")
 	in := Context{Text: text, Work: ran(classify.CheckTest, "go test ./...", classify.OutcomeFailed)}
-	m := BuildCoachingMessage(r, in)
-	assert.Contains(t, m.Text, "`go test ./...` failed.")
-	assert.NotContains(t, m.Text, "ommit")
+	in.Work.Checks = append(in.Work.Checks, classify.Check{Command: "git commit", Kind: classify.CheckCommit, Outcome: classify.OutcomePassed})
+	for _, evidence := range []string{"evidence/test_output/42 passed", "claim/tests/42 passed"} {
+		m := BuildCoachingMessage(found(text, evidence, "claim/commit/Committed", "evidence/commit/3f2a91c"), in)
+		assert.Contains(t, m.Text, "`go test ./...` failed.")
+		assert.NotContains(t, m.Text, "ommit")
+	}
 }
 
 // From attempt 2 on, each tier says something else than at first. No attempt gives an answer that says nothing.

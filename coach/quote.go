@@ -28,7 +28,7 @@ func quote(text string, signals []classify.Signal, kind classify.SignalKind, nam
 			continue
 		}
 		sentence := text[sentences[i].Start:sentences[i].End]
-		if isPlainSentence(sentence) && 2*(sig.End-sig.Start) >= len(sentence) {
+		if isPlainSentence(sentence) && 5*(sig.End-sig.Start) >= 4*len(strings.TrimRight(sentence, ".!。！")) {
 			return plaintext.Line(sentence, maxSentence)
 		}
 	}

@@ -41,9 +41,9 @@ var evidenceNames = map[classify.EvidenceKind]string{
 
 // rejection fills the fields that say why a completion was not accepted and what to do.
 func (f *fields) rejection(r classify.Result, in Context) {
-	claimed := claimedChecks(r, in)
+	stated, claimed := claimedChecks(r, in)
 	checks := namedChecks(in.Text, in.Request)
-	if !f.facts(r, in, claimed) {
+	if !f.facts(in, stated) {
 		f.words(r, in, claimed)
 	}
 	if f.Kind == "" && len(claimed) > 0 {
@@ -55,23 +55,27 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	}
 }
 
-// claimedChecks returns the checks that the output claims without showing them, as far as it shows any.
-func claimedChecks(r classify.Result, in Context) []string {
+// claimedChecks returns the checks that the output claims, and those that it claims without showing them.
+func claimedChecks(r classify.Result, in Context) (all, unshown []string) {
 	missing := r.Missing(in.Evidence)
-	var list []string
 	for _, name := range claims {
-		if slices.ContainsFunc(r.Signals, func(s classify.Signal) bool {
-			return s.Kind == classify.SignalClaim && s.Name == name &&
-				(s.CallsFor() == "" || slices.Contains(missing, s.CallsFor()))
-		}) {
-			list = append(list, name)
+		for _, s := range r.Signals {
+			if s.Kind == classify.SignalEvidence && s.Name == string(classify.EvidenceTests) && name == classify.ClaimTests {
+				all = append(all, name)
+			}
+			if s.Kind == classify.SignalClaim && s.Name == name {
+				all = append(all, name)
+				if s.CallsFor() == "" || slices.Contains(missing, s.CallsFor()) {
+					unshown = append(unshown, name)
+				}
+			}
 		}
 	}
-	return list
+	return slices.Compact(all), slices.Compact(unshown)
 }
 
 // facts says what the host saw, if it refutes the report.
-func (f *fields) facts(r classify.Result, in Context, claimed []string) bool {
+func (f *fields) facts(in Context, claimed []string) bool {
 	w := in.Work
 	edited := w.Edited == classify.EditedCode || w.Edited == classify.EditedDocs
 	for _, kind := range claimed {

@@ -71,7 +71,7 @@ func fitting(in Context) string {
 			count[kind]++
 		}
 	}
-	const all = "code shell tests interface config docs"
+	const all = "code shell tests interface build config docs"
 	for _, file := range in.Work.Files {
 		add(file, all)
 	}
@@ -95,6 +95,8 @@ func fitting(in Context) string {
 		return "interface"
 	case count["code"] > 0:
 		return "code"
+	case count["build"] > 0:
+		return "build"
 	case count["config"] > 0:
 		return "config"
 	case count["docs"] > 0, in.Work.Edited == classify.EditedDocs:
