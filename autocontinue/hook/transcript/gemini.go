@@ -200,13 +200,18 @@ func (l *line) geminiMessage(m geminiMessage) {
 	}
 }
 
-// geminiPrompt reads a user message. Shown is what the human saw of it: a prompt without the files that it names, or of
-// coaching the human's last prompt.
+// geminiPrompt reads a user message. The first one says where the agent works. Shown is what the human saw of it: a
+// prompt without the files that it names, or of coaching the human's last prompt.
 func (l *line) geminiPrompt(id, said, shown string) {
 	e := entry{kind: human, id: id, text: said}
 	switch {
 	case Gemini.IsNotice(said):
 		e = entry{kind: notice}
+		for _, mark := range []string{"Workspace Directories:**\n  - ", "working in the directory: "} {
+			if _, rest, ok := strings.Cut(said, mark); ok {
+				l.dir, _, _ = strings.Cut(rest, "\n")
+			}
+		}
 	case plaintext.IsOurs(said), strings.TrimSpace(said) == plainMessage && !blank(shown) && strings.TrimSpace(shown) != plainMessage:
 		e.kind = feedback
 	case !blank(shown):
