@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
@@ -24,17 +25,16 @@ type options struct {
 	request   string
 	phase     choice
 	plan      string
-	threshold threshold
+	failed    bool
 	session   string
 	turn      string
 	keeper    keeperOptions
-	continues int
+	threshold threshold
 	most      mostContinues
-	failed    bool
+	judging   judging
 	json      bool
 	print     choice
 	exitCode  bool
-	judging   judging
 }
 
 func newDecide(t terminal) *cobra.Command {
@@ -48,21 +48,19 @@ func newDecide(t terminal) *cobra.Command {
 		Use:   "sidecoach [flags] [FILE]",
 		Short: "Side-coaching for coding agents",
 		Long: `sidecoach reads what a coding agent printed last when it paused, from FILE or
-a pipe, and prints one decision: deliver it to the human, or continue, with the
-exact message to send to the agent.
+a pipe, and prints one decision: deliver the output to the human, or continue
+the agent with exactly this message.
 
-Each call judges one output alone and remembers nothing. A loop around it has
-to count: with --continues 3 the output goes to the human.
-
-With --session the calls that name the same one remember: a turn is continued
-at most three times, the same gap is coached twice and then goes to the human,
-and once a turn is the human's it stays so. A new --turn begins another. Each
-decision goes into the journal, which sidecoach log shows. sidecoach hook does
-the same inside Claude Code, Codex and other agents, with no loop to write.
+Without --session, each call judges one output and remembers nothing. With
+--session ID, the calls with the same ID remember: a turn is continued at most
+three times, and the third pause at the same gap goes to the human. After that
+the turn waits for the human, until a new --turn begins. sidecoach log shows
+these decisions. sidecoach hook does the same inside Claude Code, Codex and
+other agents.
 
 Exit status: 0 a decision was printed, 1 bad input or a failure, 64 wrong
-usage. With --exit-code a decision to continue is 10, to suppress 11 (never
-from a single call), to deliver 0. It is never 2.`,
+usage. With --exit-code, 10 says continue, 11 suppress and 0 deliver. The exit
+status is never 2.`,
 		Example: `  some-agent | sidecoach
   sidecoach --request "Fix the login redirect" --plan docs/plan.md output.txt
   sidecoach --json output.txt
@@ -75,14 +73,15 @@ from a single call), to deliver 0. It is never 2.`,
 		Version:                    version(),
 		SilenceErrors:              true,
 		SilenceUsage:               true,
-		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true}, // ours is completion.go
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true}, // help.go has ours
 		SuggestionsMinimumDistance: 1,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if near := misspelt(cmd, args); near != "" {
 				return misuse("did you mean sidecoach "+near+"?", "no such file or command: %q", args[0])
 			}
 			if len(args) > 1 {
-				return misuse(`one decision a call: for f in *.txt; do sidecoach "$f"; done`, "one FILE at a time, not %d", len(args))
+				return misuse(`one decision a call: for f in *.txt; do sidecoach "$f"; done`,
+					"one FILE at a time, not %d", len(args))
 			}
 			return nil
 		},
@@ -94,48 +93,72 @@ from a single call), to deliver 0. It is never 2.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringVar(&o.request, "request", "", "the human's `TEXT` that the agent is working on; helps to tell an answer from a report")
-	f.Var(&o.phase, "phase", "phase of the work: "+strings.Join(o.phase.allowed, ", "))
-	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
-	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, goes to the human; 0 switches the rule off")
-	f.StringVar(&o.session, "session", "", "the conversation is `ID`: remember what was decided in it")
-	f.StringVar(&o.turn, "turn", "", "with --session, `ID` of the human's message that the agent works on; empty is the turn before")
-	o.keeper.register(f)
-	f.IntVar(&o.continues, "continues", 0, "the agent was continued `N` times since the human spoke")
-	f.Var(&o.most, "max-continues", "once it was continued `N` times the human is next; 0 continues nothing")
-	f.BoolVar(&o.failed, "failed", false, "the agent's run failed or was cut off: it is never sent on")
-	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
-	f.Var(&o.print, "print", "print one `PART` only, message: what to send to the agent, nothing unless it is to continue")
-	f.BoolVar(&o.exitCode, "exit-code", false, "tell the decision by the exit status as well")
-	o.judging.register(f)
-	f.Bool("version", false, "print version and revision of this program")
+	o.register(cmd)
 	cmd.SetFlagErrorFunc(flagError)
+	cmd.SetVersionTemplate("{{.Name}} version {{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
-	complete := func(flag string, values []string) {
-		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-			panic(err) // the flag is declared above
-		}
-	}
-	complete("request", nil)
-	complete("phase", o.phase.allowed)
-	complete("threshold", nil)
-	complete("session", nil)
-	complete("turn", nil)
-	complete("continues", nil)
-	complete("max-continues", nil)
-	complete("print", o.print.allowed)
-	if err := cmd.MarkFlagFilename("plan", "md", "markdown"); err != nil {
-		panic(err)
-	}
-	if err := cmd.MarkFlagDirname("state"); err != nil {
-		panic(err)
-	}
 	return cmd
 }
 
-// misspelt returns the command that args were probably meant to begin with, "" where they begin with a file.
+// register declares the flags. Those that few people need are not shown: sidecoach help judge has what tunes a judge, and
+// sidecoach hook --help what says where and how decisions are kept.
+func (o *options) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.request, "request", "", "the human's `TEXT` that the agent works on; it helps to tell an answer from a report")
+	f.Var(&o.phase, "phase", "phase of the work: "+strings.Join(o.phase.allowed, ", "))
+	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
+	f.BoolVar(&o.failed, "failed", false, "the agent's run failed or was cut off: never continue it")
+	f.StringVar(&o.session, "session", "", "`ID` of the conversation: remember its decisions")
+	f.StringVar(&o.turn, "turn", "", "with --session: `ID` of the human's message; empty is the turn before")
+	f.Var(&o.most, "max-continues", "with --session: continue a turn at most `N` times; 0 continues nothing")
+	f.Var(&o.threshold, "threshold", "show a status with a confidence below this, 0 to 1, to the human; 0 switches this off")
+	for _, name := range added(f, o.judging.register) {
+		if name != "judge" {
+			hide(f, name)
+		}
+	}
+	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
+	f.Var(&o.print, "print", "print one `PART` only: message, what to send to the agent, empty if it must stop")
+	f.BoolVar(&o.exitCode, "exit-code", false, "also tell the decision by the exit status")
+	for _, name := range added(f, o.keeper.register) {
+		hide(f, name)
+	}
+	f.Bool("version", false, "print the version and the modules of this program")
+
+	for flag, values := range map[string][]string{
+		"request": nil, "phase": o.phase.allowed, "threshold": nil, "session": nil, "turn": nil, "max-continues": nil,
+		"print": o.print.allowed,
+	} {
+		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	must(cmd.MarkFlagFilename("plan", "md", "markdown"))
+	must(cmd.MarkFlagDirname("state"))
+}
+
+// added returns the names of the flags that register adds.
+func added(f *pflag.FlagSet, register func(*pflag.FlagSet)) (names []string) {
+	before := make(map[string]bool)
+	f.VisitAll(func(flag *pflag.Flag) { before[flag.Name] = true })
+	register(f)
+	f.VisitAll(func(flag *pflag.Flag) {
+		if !before[flag.Name] {
+			names = append(names, flag.Name)
+		}
+	})
+	return names
+}
+
+func hide(f *pflag.FlagSet, name string) { must(f.MarkHidden(name)) }
+
+// must panics on an error about a flag that is not declared.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// misspelt returns the command that args probably begin with, "" if they begin with a file.
 func misspelt(cmd *cobra.Command, args []string) string {
 	if len(args) == 0 || args[0] == "" {
 		return ""
@@ -149,20 +172,19 @@ func misspelt(cmd *cobra.Command, args []string) string {
 	return ""
 }
 
-// run decides about the output that args names and prints the decision. What can be wrong with the command line is found
-// before the input is read, which may be a pipe that nobody can fill again.
+// run decides about the output that args names and prints the decision. It checks the command line before it reads the
+// input, which may be a pipe that nobody can fill again.
 func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
-	if o.continues < 0 {
-		return misuse("give how often the agent was continued, 0 or more", "--continues cannot be %d", o.continues)
-	}
 	if o.json && o.print.value != "" {
 		return misuse("leave one of them out", "--json and --print exclude each other")
 	}
-	if err := o.checkSession(cmd); err != nil {
+	if err := o.checkSession(cmd.Flags()); err != nil {
 		return err
 	}
-	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}}
-	out := autocontinue.Output{Request: o.request, Phase: o.phase.value, Continues: o.continues, Failed: o.failed}
+	cfg := autocontinue.Config{Policy: autocontinue.Policy{
+		MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy(),
+	}}
+	out := autocontinue.Output{Request: o.request, Phase: o.phase.value, Failed: o.failed}
 	if o.plan != "" {
 		tree, plan, err := openPlan(".", o.plan)
 		if err != nil {
@@ -172,14 +194,14 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 		cfg.Plans, out.PlanFile = tree.FS(), plan
 	}
 	var k *keeper
+	var err error
 	if o.session != "" {
-		var err error
-		if k, err = o.keeper.open(filestore.Options{Host: shellHost}, cmd.ErrOrStderr()); err != nil {
+		opts := filestore.Options{Host: shellHost}
+		if k, err = o.keeper.open(opts, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 		out.Session, out.Turn, k.session = o.session, o.turn, o.session
 	}
-	var err error
 	if cfg.Classifier, err = o.judging.classifier(cmd.Context(), k); err != nil {
 		return err
 	}
@@ -196,7 +218,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if err != nil {
 		return err
 	}
-	page, err := o.render(d, out.Text, t)
+	page, err := o.render(d, redact(out.Text), t)
 	if err != nil {
 		return err
 	}
@@ -209,12 +231,12 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	return nil
 }
 
-// checkSession returns what is wrong with the flags of a session. An empty session is an error, not none: a script whose
-// variable is unset would lose its guards without a word.
-func (o *options) checkSession(cmd *cobra.Command) error {
-	f := cmd.Flags()
+// checkSession returns what is wrong with the flags of a session. An empty session is an error: a script whose variable is
+// unset would lose its guards without a word.
+func (o *options) checkSession(f *pflag.FlagSet) error {
 	if f.Changed("session") && o.session == "" {
-		return misuse("give the conversation a name; leave --session out to judge one output alone", "--session is empty: is its variable set?")
+		return misuse("give the conversation a name; leave --session out to judge one output alone",
+			"--session is empty: is its variable set?")
 	}
 	for _, name := range []string{"turn", "state", "keep-text"} {
 		if flag := f.Lookup(name); o.session == "" && flag.Value.String() != flag.DefValue {
@@ -227,20 +249,20 @@ func (o *options) checkSession(cmd *cobra.Command) error {
 // shellHost is the host of sessions that the command line names.
 const shellHost = "shell"
 
-// sessionOf names the session of a single call after what it is asked, so that the same call gives the same decision, its ID
-// included, from a file as from a pipe, and another output another ID.
+// sessionOf names the session of a single call after its input: the same call gives the same decision with the same ID,
+// and another output gets another ID.
 func sessionOf(out autocontinue.Output) string {
 	h := sha256.New()
 	for _, part := range []string{out.Text, out.Request, out.Phase, out.PlanFile} {
-		fmt.Fprintf(h, "%d ", len(part)) // a digest never fails
+		fmt.Fprintf(h, "%d ", len(part)) // a hash never fails
 		io.WriteString(h, part)
 	}
 	return fmt.Sprintf("command line %x", h.Sum(nil))
 }
 
-// decide asks the library once. Without a store in cfg one call is one session that nobody remembers: nothing repeats and
-// nothing is capped.
+// decide asks the library once. Without a store in cfg, one call is one session that nobody remembers.
 func decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
+	cfg.Secrets = ownSecrets()
 	ac, err := autocontinue.New(cfg)
 	if err != nil {
 		return autocontinue.Decision{}, err

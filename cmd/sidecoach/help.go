@@ -1,17 +1,21 @@
 package main
 
 import (
+	_ "embed"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// newHelp is the command help. The library's own prints the general help for a command that does not exist, and succeeds.
+// newHelp is the command help. The library's own prints the general help for an unknown command, and succeeds.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:                   "help [COMMAND]...",
-		Short:                 "Help about a command",
+		Short:                 "Help about a command, the flags of a judge, or the licences",
 		Long:                  "Print what sidecoach, or one of its commands, does and how it is used.",
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -22,14 +26,37 @@ func newHelp() *cobra.Command {
 			return commands(about), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && topics[args[0]] != nil {
+				return topics[args[0]](cmd.OutOrStdout())
+			}
 			about, ok := commandAt(cmd.Root(), args)
 			if ok {
 				return helpOn(about)
 			}
-			return misuse("the commands are "+strings.Join(commands(cmd.Root()), ", ")+"; sidecoach help without one is about all",
-				"no command %q to help with", strings.Join(args, " "))
+			return misuse("the commands are "+strings.Join(commands(cmd.Root()), ", ")+
+				"; sidecoach help without one is about all", "no command %q to help with", strings.Join(args, " "))
 		},
 	}
+}
+
+// topics are what help explains beside the commands.
+var topics = map[string]func(io.Writer) error{"judge": helpOnJudge, "licences": helpOnLicences}
+
+func helpOnJudge(w io.Writer) error {
+	f := pflag.NewFlagSet("judge", pflag.ContinueOnError)
+	f.SortFlags = false
+	new(judging).register(f)
+	_, err := fmt.Fprintf(w, "These flags choose and tune a judge. sidecoach and sidecoach hook take them.\n\n%s",
+		f.FlagUsagesWrapped(80))
+	return err
+}
+
+//go:embed licences.txt
+var licences string
+
+func helpOnLicences(w io.Writer) error {
+	_, err := io.WriteString(w, licences)
+	return err
 }
 
 // commandAt returns the command that names lead to.
@@ -60,4 +87,43 @@ func commands(root *cobra.Command) []string {
 		}
 	}
 	return names
+}
+
+func newCompletion() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish"}
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish",
+		Short: "Print the completion script of a shell",
+		Long: `Print the script that lets a shell complete the flags and arguments of
+sidecoach.
+
+bash, which needs the package bash-completion:
+  source <(sidecoach completion bash)
+
+zsh, once, after compinit is enabled:
+  sidecoach completion zsh > "${fpath[1]}/_sidecoach"
+
+fish:
+  sidecoach completion fish > ~/.config/fish/completions/sidecoach.fish`,
+		DisableFlagsInUseLine: true,
+		ValidArgs:             shells,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return misuse("sidecoach completion bash", "completion takes one shell: %s", strings.Join(shells, ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, out := cmd.Root(), cmd.OutOrStdout()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			}
+			return misuse("the shells are "+strings.Join(shells, ", "), "no completion for %q", args[0])
+		},
+	}
 }

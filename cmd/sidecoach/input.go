@@ -6,17 +6,19 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // maxInput bounds what is read, in bytes: an agent's last message is far smaller, a runaway log is not.
 const maxInput = 64 << 20
 
-// readOutput returns the agent's output: the file that args names, or stdin when args is empty or names "-". keyboard says
-// that stdin is a terminal; without a name there is nothing to read then.
+// readOutput returns the agent's output: the file that args names, or stdin if args is empty or names "-". With keyboard,
+// stdin is a terminal, and an output must be named.
 func readOutput(args []string, stdin io.Reader, keyboard bool) (string, error) {
 	if len(args) == 0 && keyboard {
-		return "", misuse("pipe in what the agent printed last, some-agent | sidecoach, or name a file that holds it, sidecoach output.txt",
-			"no input: nothing is piped in and no FILE is named")
+		return "", misuse("pipe in what the agent printed last, some-agent | sidecoach, "+
+			"or name a file with it, sidecoach output.txt", "no input: nothing is piped in and no FILE is named")
 	}
 	if len(args) == 0 || args[0] == "-" {
 		return readAll(stdin, "the input")
@@ -25,13 +27,13 @@ func readOutput(args []string, stdin io.Reader, keyboard bool) (string, error) {
 	f, err := os.Open(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", badInput("check the name; text itself goes in through a pipe: echo 'All done.' | sidecoach", "no such file: %q", name)
+		return "", badInput("check the name; pipe in a text: echo 'All done.' | sidecoach", "no such file: %q", name)
 	case err != nil:
 		return "", badInput("check its name and permissions", "cannot open %q: %v", name, cause(err))
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return "", badInput("name the file that holds what the agent printed last", "%q is a directory", name)
+		return "", badInput("name the file with what the agent printed last", "%q is a directory", name)
 	}
 	return readAll(f, "the file")
 }
@@ -43,11 +45,28 @@ func readAll(r io.Reader, what string) (string, error) {
 	switch {
 	case err != nil:
 		return "", badInput("try again with a copy of it", "cannot read %s: %v", what, cause(err))
-	case n == 0:
-		return "", badInput("look at the agent's exit status and its stderr; an output that was really blank is sent as a line: echo | sidecoach",
-			"%s is empty: the agent may have died before it printed anything", what)
 	case n > maxInput:
-		return "", badInput("hand in what the agent printed last, not its whole log", "%s is larger than %d MiB", what, maxInput>>20)
+		return "", badInput("give what the agent printed last, not its whole log",
+			"%s is larger than %d MiB", what, maxInput>>20)
 	}
 	return text.String(), nil
 }
+
+// ownSecrets returns the keys and passwords in this program's environment, its own API key among them. What is short is
+// not taken for a secret: "none" and "ollama" are keys of local servers.
+func ownSecrets() (secrets []string) {
+	const shortest = 16 // bytes
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		name = strings.ToUpper(name)
+		for _, suffix := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD"} {
+			if strings.HasSuffix(name, suffix) && len(value) >= shortest {
+				secrets = append(secrets, value)
+			}
+		}
+	}
+	return secrets
+}
+
+// redact masks secrets before a text is shown.
+func redact(text string) string { return plaintext.Redact(text, ownSecrets()...) }

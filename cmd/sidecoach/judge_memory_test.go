@@ -173,13 +173,13 @@ func TestASessionRemembersTheEndpoint(t *testing.T) {
 		return out, calls.Load() - before
 	}
 	out, n := decide()
-	assert.NotContains(t, out, "fallback")
+	assert.NotContains(t, out, "degraded")
 	assert.EqualValues(t, 3, n, "schema, object, plain")
 	_, n = decide()
 	assert.EqualValues(t, 1, n, "the format is remembered")
 	code.Store(401)
 	out, n = decide()
-	assert.Contains(t, out, "fallback")
+	assert.Contains(t, out, "degraded")
 	assert.EqualValues(t, 1, n)
 	code.Store(0)
 	for range 3 {
@@ -190,6 +190,6 @@ func TestASessionRemembersTheEndpoint(t *testing.T) {
 	// Another key may be the right one.
 	t.Setenv("OPENAI_API_KEY", "sk-another")
 	out, n = decide()
-	assert.NotContains(t, out, "fallback")
+	assert.NotContains(t, out, "degraded")
 	assert.EqualValues(t, 3, n)
 }

@@ -87,10 +87,9 @@ func TestKeepText(t *testing.T) {
 		list := journalOf(t, state)
 		return list[len(list)-1]
 	}
-	e := keep(hollow, "--request", "/do-build it", "--continues", "1")
+	e := keep(hollow, "--request", "/do-build it")
 	require.NotNil(t, e.Input)
 	assert.Equal(t, hollow, e.Input.Text)
-	assert.Equal(t, 1, e.Input.Coached)
 	assert.Equal(t, "/do-build it", e.Input.Request)
 	assert.NotEmpty(t, e.Input.SkillHint, "what the library makes of the request is kept, too")
 	assert.False(t, e.Cut)

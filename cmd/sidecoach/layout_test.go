@@ -57,7 +57,7 @@ var rooms = map[string]room{
 	"autocontinue/gate":            {pure: true, theirs: []string{"mvdan.cc/sh/v3"}},
 	"autocontinue/gate/console":    {ours: []string{"autocontinue/gate"}, theirs: []string{"github.com/coder/websocket"}},
 
-	"cmd/sidecoach": {ours: anything, theirs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
+	"cmd/sidecoach": {ours: anything, theirs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/mattn/go-runewidth", "golang.org/x/term"}},
 	"examples":      {ours: anything},
 }
 

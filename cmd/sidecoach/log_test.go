@@ -149,7 +149,7 @@ func TestLogEntries(t *testing.T) {
 	log := logPage{}
 	assert.Equal(t, `chat 7 (h)
   2026-03-01 12:00:05  01234567  deliver · status · cap · 0.90
-    output    "I moved the parser and the parser and the parser and the parser and the parser and the parser and t…"
+    output    "I moved the parser and the parser and the parser and the parser and the parser and the parser and…"
     note      Sent on as often as one turn allows.
     fallback  llm: no answer
     degraded  plan: no such file

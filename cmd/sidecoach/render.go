@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 const (
@@ -15,8 +20,8 @@ const (
 	maxQuote = 60 // characters of the agent's words in one row
 )
 
-// render writes a decision for a person: what is done and why in one line, what the agent wrote that led to it, and what
-// is sent to the agent or said to the human.
+// render writes a decision for a person: one line with the action and why, the agent's words that led to it, and the
+// message to the agent or the note for the human.
 func render(d autocontinue.Decision, text string, t terminal) string {
 	p := page{terminal: t}
 	verdict := verdictInWords(d)
@@ -29,7 +34,6 @@ func render(d autocontinue.Decision, text string, t terminal) string {
 		p.row("why", d.Result.Reason)
 	}
 	p.row("note", d.Note)
-	p.row("fallback", d.Result.Fallback)
 	for _, why := range d.Degraded {
 		p.row("degraded", why)
 	}
@@ -48,7 +52,7 @@ type page struct {
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
 
-// verdictInWords is what the output was taken for, "" when nobody read it.
+// verdictInWords is the type of the output, "" if nobody read it.
 func verdictInWords(d autocontinue.Decision) string {
 	switch {
 	case d.Result.WasRejectedCompletion:
@@ -96,7 +100,7 @@ func actionStyle(d autocontinue.Decision) style {
 // signals lists the strongest signals in the order in which they stand in the text.
 func (p *page) signals(r classify.Result, text string) {
 	shown := slices.DeleteFunc(slices.Clone(r.Signals), func(s classify.Signal) bool {
-		return s.Start < 0 || s.End > len(text) || s.Start >= s.End // not ours, so not trusted
+		return s.Start < 0 || s.End > len(text) || s.Start >= s.End // another classifier's may be wrong
 	})
 	total := len(shown) + r.SignalsDropped
 	slices.SortStableFunc(shown, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
@@ -128,7 +132,7 @@ func (p *page) label(name string) string {
 	return "  " + p.paint(dim, fmt.Sprintf("%-*s", labelWidth, name))
 }
 
-// row is a label and a text beside it, wrapped on a terminal; without a text there is no row.
+// row is a label and a text beside it, wrapped on a terminal. An empty text makes no row.
 func (p *page) row(label, text string) {
 	if text == "" {
 		return
@@ -150,8 +154,8 @@ func (p *page) paragraphs(text string) {
 	}
 }
 
-// evidenceInWords is "test output, exit code, commit or PR link". Where all kinds are missing any of them serves; where
-// certain ones are, each does.
+// evidenceInWords is "test output, exit code, commit or PR link". If all kinds are missing, any of them will do. If some
+// are missing, all of them are needed.
 func evidenceInWords(kinds []classify.EvidenceKind) string {
 	var names []string
 	for _, k := range kinds {
@@ -174,10 +178,33 @@ func evidenceInWords(kinds []classify.EvidenceKind) string {
 
 func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
 
-// renderMessage is the message alone, or nothing when there is none.
+// renderMessage is the message alone, or nothing if there is none.
 func renderMessage(d autocontinue.Decision) string {
 	if d.Action != autocontinue.Continue {
 		return ""
 	}
 	return d.Message + "\n"
+}
+
+// renderJSON is the decision as one line.
+func renderJSON(d autocontinue.Decision) (string, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(d); err != nil {
+		return "", fmt.Errorf("cannot write the decision as JSON: %w", err)
+	}
+	return harmless(buf.String()), nil
+}
+
+// harmless escapes in JSON what a terminal would act on. Outside of strings JSON has no such character.
+func harmless(json string) string {
+	return plaintext.ReplaceHidden(json, func(raw string) string {
+		var escaped strings.Builder
+		r, _ := utf8.DecodeRuneInString(raw)
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&escaped, `\u%04x`, unit)
+		}
+		return escaped.String()
+	})
 }

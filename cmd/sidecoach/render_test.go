@@ -52,7 +52,7 @@ send to the agent:
 `},
 		{name: "wrapped on a terminal", d: rejected(), text: example, term: terminal{width: 36}, want: `
 continue · rejected completion · tier rejection · 0.91
-  claim     2:1   "Fixed the login…"
+  claim     2:1   "Fixed the…"
   hedge     2:27  "should work now"
   missing   test output, exit code,
             commit or PR link
@@ -73,7 +73,6 @@ send to the agent:
 deliver · status · low confidence · 0.50
   why       looks like progress
   note      not certain enough
-  fallback  timeout
   degraded  plan.md: no section
 `},
 		{name: "empty output", d: autocontinue.Decision{Action: autocontinue.Continue, Reason: "empty", Tier: "plain", Message: "continue",

