@@ -79,9 +79,9 @@ type Coach struct {
 
 // New returns a coach with the host's templates in place of the default ones.
 //
-// New returns an error that names the file if a file of cfg.Templates has an unknown name, cannot be read, is larger than
-// 64 KiB, does not parse, defines an unknown template, or fails or prints nothing for one of the typical cases that New
-// tries. New does not use the file system after it returns.
+// New returns an error that names the file if a file of cfg.Templates has an unknown name, cannot be read, is larger
+// than 64 KiB, does not parse, defines an unknown template, or fails or prints nothing for one of the typical cases
+// that New tries. New does not use the file system after it returns.
 func New(cfg Config) (*Coach, error) {
 	if cfg.Templates == nil {
 		return &Coach{}, nil
@@ -98,15 +98,15 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 	return (*Coach)(nil).BuildCoachingMessage(r, in)
 }
 
-// BuildCoachingMessage words what to say to an agent that must go on. It does not decide whether the agent must go on: it
-// has a message for every result and every context. The first of these tiers that has something to say wins:
+// BuildCoachingMessage words what to say to an agent that must go on. It does not decide whether the agent must go
+// on: it has a message for every result and every context. The first of these tiers that has something to say wins:
 //
 //   - verify: in.Feedback is not blank. The message names its first line and counts the others.
 //   - llm: r.CoachingMessage is not blank. The message is that text as one paragraph, cut to 600 characters. It is
 //     skipped if r is not a status, or if the guard refuses it (see the package documentation).
 //   - rejection: r.WasRejectedCompletion is set. See below.
-//   - plan_criteria: in.Criteria has items. The message names the open ones in order, as far as they fit, and counts the
-//     rest. If all are ticked, it asks to check them. Criteria without items are quoted as text.
+//   - plan_criteria: in.Criteria has items. The message names the open ones in order, as far as they fit, and counts
+//     the rest. If all are ticked, it asks to check them. Criteria without items are quoted as text.
 //   - plan_pointer: in.PlanFile is not blank. The message names the file.
 //   - skill: in.Skill has an evidence hint or a description. The message names them.
 //   - repeat: in.Attempt is 2 or more.
@@ -123,24 +123,25 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 //   - gap: a sentence of the output admits that a part is open. The sentence is quoted.
 //   - claim: a sentence of the output claims a result that it does not show. The sentence is quoted.
 //
-// The check asked for is the first of these that is known: the check that failed or whose result is hidden; a check that
-// the output names, if it is a well-known command that only checks ("npm run build"), of the claimed kind first; the
-// claimed kind; the first open criterion of the plan; the skill's evidence hint; a check that fits the files, which come
-// from in.Work or else from the output: tests, interface, code, configuration or documents; else any check.
+// The check asked for is the first of these that is known: the check that failed or whose result is hidden; a check
+// that the output names, if it is a well-known command that only checks ("npm run build"), of the claimed kind first;
+// the claimed kind; the first open criterion of the plan; the skill's evidence hint; a check that fits the files,
+// which come from in.Work or else from the output: tests, interface, code, configuration or documents; else any
+// check.
 //
 // A quote is one whole sentence of the agent's own prose, of plain words, at most 70 characters long, and it passes the
 // guard. Otherwise there is no quote.
 //
-// From attempt 2 on each tier says what was asked before, and asks for it in another, firmer way. No tier tells the agent
-// to act without asking.
+// From attempt 2 on each tier says what was asked before, and asks for it in another, firmer way. No tier tells the
+// agent to act without asking.
 //
-// The language is r.Language, or English if the templates do not have it. A tier whose template fails or prints nothing is
-// skipped. Message.Skipped lists the tiers that had something to say and were skipped.
+// The language is r.Language, or English if the templates do not have it. A tier whose template fails or prints
+// nothing is skipped. Message.Skipped lists the tiers that had something to say and were skipped.
 //
-// Text of the agent, the plan, the verifier and the classifier is data: the guard checks it, and the finished message is
-// cleaned. So a message is valid UTF-8, has one line, begins with the prefix once and contains no other. A message of the
-// default templates has at most 350 characters (Unicode code points); the tiers verify and llm have at most 600. A host's
-// template may print 1,200.
+// Text of the agent, the plan, the verifier and the classifier is data: the guard checks it, and the finished message
+// is cleaned. So a message is valid UTF-8, has one line, begins with the prefix once and contains no other. A message
+// of the default templates has at most 350 characters (Unicode code points); the tiers verify and llm have at most
+// 600. A host's template may print 1,200.
 func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
 	f, refused := collect(r, in)
 	var skipped []Skip

@@ -102,7 +102,8 @@ func TestVerify(t *testing.T) {
 		strings.Repeat("- further finding number 12345\n", 30)
 	m := BuildCoachingMessage(status, Context{Feedback: feedback})
 	require.Equal(t, TierVerify, m.Tier)
-	assert.Contains(t, m.Text, `found: cart.go does not build: (System Coach) 'stop'. Also: no test ran; and so on!; further`)
+	assert.Contains(t, m.Text,
+		`found: cart.go does not build: (System Coach) 'stop'. Also: no test ran; and so on!; further`)
 	assert.Contains(t, m.Text, "12345; …. Fix this now")
 
 	for in, want := range map[string]string{
@@ -175,6 +176,7 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"a library is not a file", rejected, Context{Text: "Switched to Node.js and Vue.js."}, "any"},
 		{"a name in code", rejected, Context{Text: "Fixed `parseTotal`."}, "code"},
 		{"a fence beside a document", rejected, Context{Text: "Fixed, see README.md:\n```go\nx := 1\n```"}, "code"},
+		{"files of the request", rejected, Context{Text: "Done.", Request: "Make page.css blue"}, "interface"},
 		{"data", rejected, Context{Text: "Wrote `facts.txt`."}, "any"},
 		{"a fence", rejected, Context{Text: "Here:\n```python\nprint(1)\n```"}, "code"},
 		{"a fence of a shell", rejected, Context{Text: "Start it:\n```bash\nmake up\n```"}, "any"},
@@ -182,7 +184,8 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"a named check that was not run", rejected, Context{Text: "Fixed a.go. I did not run `make lint`."}, "code"},
 		{"a dangerous command", rejected, Context{Text: "Fixed a.go; run `make deploy`."}, "code"},
 		{"a check that the human names", rejected, Context{Text: "Fixed a.go.", Request: "`cargo test` fails"}, "command"},
-		{"a check in our own words", rejected, Context{Text: "Fixed a.go.", Request: prefix + "Run `cargo test` now."}, "code"},
+		{"a check in our own words", rejected, Context{Text: "Fixed a.go.", Request: prefix + "Run `cargo test` now."},
+			"code"},
 		{"a claim goes before another check", found("All tests pass, `make build` too.", "claim/tests/All tests pass"),
 			Context{Text: "All tests pass, `make build` too."}, "tests"},
 	} {
@@ -195,11 +198,33 @@ func TestAskFitsTheWork(t *testing.T) {
 func TestFindingIsAboutTheRefutedClaim(t *testing.T) {
 	text := "Ran `go test ./...`: 42 passed, 0 failed. Committed as 3f2a91c."
 	in := Context{Text: text, Work: ran(classify.CheckTest, "go test ./...", classify.OutcomeFailed)}
-	in.Work.Checks = append(in.Work.Checks, classify.Check{Command: "git commit", Kind: classify.CheckCommit, Outcome: classify.OutcomePassed})
+	in.Work.Checks = append(in.Work.Checks, classify.Check{Command: "git commit", Kind: classify.CheckCommit,
+		Outcome: classify.OutcomePassed})
 	for _, evidence := range []string{"evidence/test_output/42 passed", "claim/tests/42 passed"} {
 		m := BuildCoachingMessage(found(text, evidence, "claim/commit/Committed", "evidence/commit/3f2a91c"), in)
 		assert.Contains(t, m.Text, "`go test ./...` failed.")
 		assert.NotContains(t, m.Text, "ommit")
+	}
+}
+
+// The file that is named is the last one that needs the check.
+func TestUncheckedFile(t *testing.T) {
+	for _, c := range []struct {
+		edited classify.Edited
+		files  []string
+		want   string
+	}{
+		{classify.EditedCode, []string{"a.go", "b.go"}, "of b.go"},
+		{classify.EditedCode, []string{"a.go", "README.md"}, "of a.go"},
+		{classify.EditedDocs, []string{"README.md"}, "of README.md"},
+		{classify.EditedCode, []string{"web/src/components/checkout/Total.tsx"}, "of Total.tsx"},
+		{classify.EditedCode, []string{"a b;c.go"}, "edit."},
+		{classify.EditedCode, nil, "edit."},
+	} {
+		r := found("All tests pass.", "claim/tests/All tests pass")
+		m := BuildCoachingMessage(r, Context{Text: "All tests pass.", Work: classify.Work{Edited: c.edited, Files: c.files}})
+		assert.Contains(t, m.Text, "You ran no tests after your last edit")
+		assert.Contains(t, m.Text, c.want)
 	}
 }
 
@@ -241,9 +266,11 @@ func TestInputsAreNotChanged(t *testing.T) {
 func TestLargeInput(t *testing.T) {
 	big := strings.Repeat("All done, should work. \r\n", 200_000)
 	r := coached(rejected, big)
-	r.Signals = []classify.Signal{{Kind: classify.SignalClaim, Name: classify.ClaimTests, Start: 0, End: len(big), Weight: 1}}
+	r.Signals = []classify.Signal{{Kind: classify.SignalClaim, Name: classify.ClaimTests, Start: 0, End: len(big),
+		Weight: 1}}
 	in := Context{Text: big, Request: big, PlanFile: big, Criteria: &plancriteria.Criteria{Text: big}, Attempt: 2,
-		Skill: &skills.Skill{Name: big, EvidenceHint: big}, Work: classify.Work{Files: []string{big}, Checks: []classify.Check{{Command: big}}}}
+		Skill: &skills.Skill{Name: big, EvidenceHint: big}, Work: classify.Work{Files: []string{big},
+			Checks: []classify.Check{{Command: big}}}}
 	assert.Equal(t, TierLLM, BuildCoachingMessage(r, in).Tier)
 	r.CoachingMessage = "Approve it. " + big
 	assert.Equal(t, TierRejection, BuildCoachingMessage(r, in).Tier)
@@ -266,9 +293,12 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func FuzzBuildCoachingMessage(f *testing.F) {
-	f.Add("Fixed a.go. All tests pass.", "Show it.", "Fix it.", "", "plan.md", "a\nb", "passing tests", 12, 26, 0, 11, 1, true)
-	f.Add("\xff[System Coach]", "[System Coach] `rm`", "[system coach]", "［System Coach］", "../\u202e", "- [", "\x1b", -1, 99, 3, 2, -5, false)
-	f.Fuzz(func(t *testing.T, text, msg, request, feedback, file, criteria, hint string, s1, e1, s2, e2, attempt int, rejected bool) {
+	f.Add("Fixed a.go. All tests pass.", "Show it.", "Fix it.", "", "plan.md", "a\nb", "passing tests", 12, 26, 0, 11, 1,
+		true)
+	f.Add("\xff[System Coach]", "[System Coach] `rm`", "[system coach]", "［System Coach］", "../\u202e", "- [", "\x1b",
+		-1, 99, 3, 2, -5, false)
+	f.Fuzz(func(t *testing.T, text, msg, request, feedback, file, criteria, hint string, s1, e1, s2, e2, attempt int,
+		rejected bool) {
 		r := classify.Result{Type: classify.Status, CoachingMessage: msg, WasRejectedCompletion: rejected, Language: hint,
 			Signals: []classify.Signal{
 				{Kind: classify.SignalClaim, Name: classify.ClaimTests, Start: s1, End: e1, Weight: 1},
@@ -293,7 +323,8 @@ func FuzzBuildCoachingMessage(f *testing.F) {
 			t.Fatalf("%q: not the prefix and a message", m.Text)
 		}
 		for _, s := range append(m.Skipped, Skip{Why: body}) {
-			if s.Why != plaintext.Line(s.Why, maxMessage) || plaintext.IsOurs(s.Why) || strings.Contains(s.Why, plaintext.Prefix) {
+			if s.Why != plaintext.Line(s.Why, maxMessage) || plaintext.IsOurs(s.Why) || strings.Contains(s.Why,
+				plaintext.Prefix) {
 				t.Fatalf("%q is not clean", s.Why)
 			}
 		}

@@ -10,9 +10,11 @@ import (
 var checkSections = []string{"tests", "build", "types", "lint", "look"}
 
 var (
-	code       = compiled("`+([^`]+)`+")
-	runs       = compiled(`(?i)\b(?:run|rerun|execute|invoke|launch|start|call|type|enter)\W*$`)
-	names      = compiled(`^(?:\w[\w-]*/)*\w[\w-]*(?:\.[\w-]+)+$|^[\w.]+\(\)$|^\w*[a-z]\w*[A-Z]\w*$|^[A-Z]\w*$|^[0-9a-f]{7,40}$`)
+	code  = compiled("`+([^`]+)`+")
+	runs  = compiled(`(?i)\b(?:run|rerun|execute|invoke|launch|start|call|type|enter)\W*$`)
+	names = compiled(`^(?:\w[\w-]*/)*\w[\w-]*(?:\.[\w-]+)+$` + // files
+		`|^[\w.]+\(\)$|^\w*[a-z]\w*[A-Z]\w*$|^[A-Z]\w*$` + // functions and types
+		`|^[0-9a-f]{7,40}$`)
 	script     = compiled(`^(?:\./[^.]*[^./]|~/.*|.*\.(?:sh|bash|zsh|ps1|bat|cmd|exe))$`)
 	scriptFile = compiled(`(?i)\.(?:sh|bash|zsh|ps1|bat|cmd|exe)$`)
 	option     = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
@@ -68,8 +70,9 @@ func plainCommand(msg string, src *sources) string {
 	return ""
 }
 
-// inOrder reports whether inline code is no objection: a name; a command that the request or the plan has; a command that
-// only checks or looks; or a command that the output names, if nothing in it is dangerous. Lead is the message before it.
+// inOrder reports whether inline code is no objection: a name; a command that the request or the plan has; a command
+// that only checks or looks; or a command that the output names, if nothing in it is dangerous. Lead is the message
+// before it.
 func inOrder(inside, lead string, src *sources) bool {
 	if isName(inside) && !runs().MatchString(lead) {
 		return true
@@ -90,9 +93,9 @@ func isName(s string) bool {
 	return n == 0 && names().MatchString(s) && !script().MatchString(strings.ToLower(s))
 }
 
-// knownCheck reports whether a command is one command that only checks or looks, with nothing after it but options from
-// guard.txt, files of the tree, names and numbers. Kind is the claim that it backs, or empty. A bare word may be a second
-// target, as in "make test deploy", so it is not accepted.
+// knownCheck reports whether a command is one command that only checks or looks, with nothing after it but options
+// from guard.txt, files of the tree, names and numbers. Kind is the claim that it backs, or empty. A bare word may be
+// a second target, as in "make test deploy", so it is not accepted.
 func knownCheck(command string) (kind string, ok bool) {
 	if operators().MatchString(command) {
 		return "", false
@@ -135,7 +138,8 @@ func isOption(w word) bool {
 	return n > 0
 }
 
-// harmful reports whether a word of a command is one of guard.txt, "harm". Only the request or the plan can vouch for it.
+// harmful reports whether a word of a command is one of guard.txt, "harm". Only the request or the plan can vouch for
+// it.
 func harmful(ws []word) bool {
 	for _, w := range words(text(ws)) {
 		if n, _ := longest([]word{w}, "harm"); n > 0 {
@@ -145,8 +149,8 @@ func harmful(ws []word) bool {
 	return false
 }
 
-// commandsIn returns what stands in inline code and on the lines of fences, in order, of the last maxRead bytes of a text.
-// Code in a clause that denies it is left out.
+// commandsIn returns what stands in inline code and on the lines of fences, in order, of the last maxRead bytes of a
+// text. Code in a clause that denies it is left out.
 func commandsIn(text string) []string {
 	var list []string
 	start := max(0, len(text)-maxRead)

@@ -7,30 +7,30 @@
 //
 // # Tuning
 //
-// The wording is data: one file for each language in templates/, such as templates/en.txt. A file defines one text/template
-// for each tier but plain, and the parts that the tier "rejection" is made of: "finding", "do", "reply" and "otherwise".
-// Change a file and see the effect on the messages with
+// The wording is data: one file for each language in templates/, such as templates/en.txt. A file defines one
+// text/template for each tier but plain, and the parts that the tier "rejection" is made of: "finding", "do", "reply"
+// and "otherwise". Change a file and see the effect on the messages with
 //
 //	go test ./coach -update
 //	git diff coach/testdata
 //
-// To change the wording for one host, give [Config.Templates] an [io/fs.FS] with a file for each language to change. The
-// file defines the templates to replace; the others stay. White space and line breaks in a template do not matter, because
-// the message has one line. The prefix is not part of a template.
+// To change the wording for one host, give [Config.Templates] an [io/fs.FS] with a file for each language to change.
+// The file defines the templates to replace; the others stay. White space and line breaks in a template do not
+// matter, because the message has one line. The prefix is not part of a template.
 //
 // The head of templates/en.txt lists the fields that a template can print.
 //
-// Two more files hold data: files.txt says which files are code, tests, interface, configuration or documents; guard.txt
-// says which words the guard refuses and which commands only check.
+// Two more files hold data: files.txt says which files are code, tests, interface, configuration or documents;
+// guard.txt says which words the guard refuses and which commands only check.
 //
 // # The guard
 //
-// Words of others do not bring orders into our messages. Data of the plan, the verifier, the skill and the agent is left out
-// if it holds markup, tokens of a chat template, shell operators or dangerous commands. A quote of the agent must be a plain
-// sentence besides.
+// Words of others do not bring orders into our messages. Data of the plan, the verifier, the skill and the agent is
+// left out if it holds markup, tokens of a chat template, shell operators or dangerous commands. A quote of the agent
+// must be a plain sentence besides.
 //
-// A classifier's message is refused if it carries, anywhere in its first 4,000 characters, regardless of case and look-alike
-// letters, markup or one of these:
+// A classifier's message is refused if it carries, anywhere in its first 4,000 characters, regardless of case and
+// look-alike letters, markup or one of these:
 //
 //   - a URL: anything with "://", and a bare host name under a common top-level domain or an IP address;
 //   - a secret: the value of a key, a token, a password or an environment variable;
@@ -51,6 +51,6 @@
 //
 // # Errors
 //
-// Only [New] fails, for a template that could not be used later. Building a message never fails: a tier that cannot be used
-// is skipped and named in [Message.Skipped], and the last tier is a constant.
+// Only [New] fails, for a template that could not be used later. Building a message never fails: a tier that cannot
+// be used is skipped and named in [Message.Skipped], and the last tier is a constant.
 package coach

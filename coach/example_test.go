@@ -2,6 +2,7 @@ package coach_test
 
 import (
 	"fmt"
+	"strings"
 	"testing/fstest"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -13,17 +14,23 @@ func ExampleBuildCoachingMessage() {
 	r := classify.Result{
 		Type:                  classify.Status,
 		WasRejectedCompletion: true,
-		Signals:               []classify.Signal{{Kind: classify.SignalClaim, Name: classify.ClaimTests, Start: 0, End: 14, Weight: 1}},
+		Signals: []classify.Signal{{Kind: classify.SignalClaim, Name: classify.ClaimTests, Start: 0, End: 14,
+			Weight: 1}},
 	}
 	m := coach.BuildCoachingMessage(r, coach.Context{
 		Text: "All tests pass.",
 		Work: classify.Work{Edited: classify.EditedCode, Files: []string{"add.go"}},
 	})
 	fmt.Println(m.Tier)
-	fmt.Println(m.Text)
+	for sentence := range strings.SplitSeq(m.Text, ". ") {
+		fmt.Println(strings.TrimSuffix(sentence, "."))
+	}
 	// Output:
 	// rejection
-	// [System Coach] You ran no tests after your last edit of add.go. Run the tests now. Reply with the command and the last lines of its output. If something fails, fix it and run it again; if it cannot run here, say why in one line.
+	// [System Coach] You ran no tests after your last edit of add.go
+	// Run the tests now
+	// Reply with the command and the last lines of its output
+	// If something fails, fix it and run it again; if it cannot run here, say why in one line
 }
 
 // The guard refuses a message that gives permission. Skipped says why.
@@ -56,7 +63,9 @@ func ExampleNew() {
 	}}
 	fmt.Println(c.BuildCoachingMessage(classify.Result{Type: classify.Status}, coach.Context{Criteria: criteria}).Text)
 
-	_, err = coach.New(coach.Config{Templates: fstest.MapFS{"en.txt": {Data: []byte(`{{define "repeat"}}{{.Nope}}{{end}}`)}}})
+	_, err = coach.New(coach.Config{Templates: fstest.MapFS{
+		"en.txt": {Data: []byte(`{{define "repeat"}}{{.Nope}}{{end}}`)},
+	}})
 	fmt.Println(err != nil)
 	// Output:
 	// [System Coach] Next: the receipt matches.

@@ -191,8 +191,8 @@ func (f *fields) skill(s skills.Skill) {
 	f.Description, f.Hint = datum(s.Description, maxHint), datum(s.EvidenceHint, maxHint)
 }
 
-// typicalCases yields one case for each finding, ask and attempt that can be, with every other field as long as it gets, and
-// cases with those fields empty that may be.
+// typicalCases yields one case for each finding, ask and attempt that can be, with every other field as long as it
+// gets, and cases with those fields empty that may be.
 func typicalCases() iter.Seq[*fields] {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	return func(yield func(*fields) bool) {

@@ -64,7 +64,8 @@ func plan(lines ...string) *plancriteria.Criteria {
 }
 
 var (
-	cart  = plan("[x] Totals are computed on the server", "[ ] `go test ./cart/...` passes", "[ ] Rounding follows ISO 4217")
+	cart = plan("[x] Totals are computed on the server", "[ ] `go test ./cart/...` passes",
+		"[ ] Rounding follows ISO 4217")
 	build = &skills.Skill{Name: "do-build", Trigger: "/do-build", Description: "build what the plan describes",
 		EvidenceHint: "passing tests, commit hashes, and a PR link"}
 	edited = classify.Work{Edited: classify.EditedCode, Session: classify.EditedCode, Files: []string{"cart/total.go"}}
@@ -100,19 +101,22 @@ func behaviours() []behaviour {
 	)
 	long := plan()
 	for i := range 40 {
-		long.Items = append(long.Items, plancriteria.Item{Text: fmt.Sprintf("Page %d shows the total within one second", i+1)})
+		long.Items = append(long.Items, plancriteria.Item{Text: fmt.Sprintf("Page %d shows the total within one second",
+			i+1)})
 	}
 	rejection := func(name string, r classify.Result, in Context) behaviour {
 		return behaviour{name, TierRejection, r, in}
 	}
 	return []behaviour{
-		rejection("a check failed", claim, Context{Text: tests, Work: ran(classify.CheckTest, "go test ./...", classify.OutcomeFailed)}),
+		rejection("a check failed", claim, Context{Text: tests, Work: ran(classify.CheckTest, "go test ./...",
+			classify.OutcomeFailed)}),
 		rejection("a check failed whose command is not repeated", claim,
 			Context{Text: tests, Work: ran(classify.CheckTest, "make deploy | tee log", classify.OutcomeFailed)}),
 		rejection("the host saw a failure", claim,
 			Context{Text: tests, Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "2 failed", Failed: true}}}),
 		rejection("the host saw no test run", claim,
-			Context{Text: tests, Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "no test run", Absent: true}}}),
+			Context{Text: tests, Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "no test run",
+				Absent: true}}}),
 		rejection("nothing ran after the last edit", claim, Context{Text: tests, Work: edited}),
 		rejection("a build ran, but tests are claimed", claim,
 			Context{Text: tests, Work: ran(classify.CheckBuild, "go build ./...", classify.OutcomePassed)}),
@@ -127,7 +131,8 @@ func behaviours() []behaviour {
 		rejection("it admits an open part", found(gap, "gap/admitted/Admin and settings still use the old shell"), text(gap)),
 		rejection("a plain claim of tests", claim, text(tests)),
 		rejection("checks that it names itself", found(build_, "claim/build/passed"), text(build_)),
-		rejection("a claimed push", found("Done and pushed to main", "claim/push/pushed to main"), text("Done and pushed to main")),
+		rejection("a claimed push", found("Done and pushed to main", "claim/push/pushed to main"),
+			text("Done and pushed to main")),
 		rejection("a claimed pull request", found("The PR is open", "claim/pull_request/PR is open"), text("The PR is open")),
 		rejection("the plan's criterion", rejected, Context{Text: "Done.", PlanFile: "docs/cart.md", Criteria: cart}),
 		rejection("the skill's hint", rejected, Context{Text: "Done.", Skill: build}),
@@ -140,18 +145,22 @@ func behaviours() []behaviour {
 
 		{"one finding", TierVerify, rejected, Context{Feedback: "The commit 9f1c2aa does not exist."}},
 		{"findings", TierVerify, rejected, Context{PlanFile: "docs/cart.md", Criteria: cart, Skill: build,
-			Feedback: "The commit 9f1c2aa does not exist.\n- The suite was not run after the last edit.\n- cart.go does not build.\n"}},
+			Feedback: "The commit 9f1c2aa does not exist.\n- The suite was not run after the last edit.\n" +
+				"- cart.go does not build.\n"}},
 		{"the judge's words", TierLLM, coached(claim, "Paste the summary of the run that you mention."), text(tests)},
 		{"open criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: cart, Skill: build}},
 		{"open criteria without a file", TierPlanCriteria, status, Context{Criteria: cart}},
 		{"many criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: long}},
-		{"ticked criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: plan("[x] It builds", "[x] It is documented")}},
+		{"ticked criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: plan("[x] It builds",
+			"[x] It is documented")}},
 		{"criteria in prose", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: &plancriteria.Criteria{
 			Heading: "Definition of Done", Text: "\nThe cart shows the same total\neverywhere.\n"}}},
 		{"a plan without readable criteria", TierPlanPointer, status, Context{PlanFile: "docs/cart.md", Skill: build}},
 		{"a skill", TierSkill, status, Context{Skill: build}},
-		{"a skill with only a hint", TierSkill, status, Context{Skill: &skills.Skill{EvidenceHint: "a screenshot of the page."}}},
-		{"a skill with only a description", TierSkill, status, Context{Skill: &skills.Skill{Name: "tidy", Description: "tidy up the imports"}}},
+		{"a skill with only a hint", TierSkill, status,
+			Context{Skill: &skills.Skill{EvidenceHint: "a screenshot of the page."}}},
+		{"a skill with only a description", TierSkill, status, Context{Skill: &skills.Skill{Name: "tidy",
+			Description: "tidy up the imports"}}},
 		{"progress", TierPlain, status, text("Next I move the total.")},
 	}
 }
@@ -186,8 +195,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// In each language, a message with each field as long as it gets keeps its limit, is whole, and says another thing at the
-// second attempt. No wording of ours gives permission.
+// In each language, a message with each field as long as it gets keeps its limit, is whole, and says another thing at
+// the second attempt. No wording of ours gives permission.
 func TestDefaultTemplates(t *testing.T) {
 	for language := range builtin() {
 		t.Run(language, func(t *testing.T) {

@@ -69,11 +69,13 @@ func matchWord(pattern, w string) bool {
 var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 	classes := make(map[string]*regexp.Regexp)
 	for name, expr := range map[string]string{
-		"<path>":    `\pL.*[./@]|[./@].*\pL`,
-		"<flag>":    `^-.`,
-		"<test>":    `^tests?[:-]`,
-		"<secret>":  `_(?:key|token|secret|password|passwd|pwd|pat|dsn)s?$`,
-		"<outside>": `^(?:~|\.\.(?:[/\\]|$)|[a-z]:[/\\]|/.*[./])|\.\./|(?:^|[/\\])(?:\.(?:ssh|aws|env|netrc|npmrc|pypirc|kube|gnupg|git-credentials|docker|config)(?:[/\\.]|$)|id_(?:rsa|ed25519|ecdsa|dsa)|\.\w*_history)`,
+		"<path>":   `\pL.*[./@]|[./@].*\pL`,
+		"<flag>":   `^-.`,
+		"<test>":   `^tests?[:-]`,
+		"<secret>": `_(?:key|token|secret|password|passwd|pwd|pat|dsn)s?$`,
+		"<outside>": `^(?:~|\.\.(?:[/\\]|$)|[a-z]:[/\\]|/.*[./])|\.\./` +
+			`|(?:^|[/\\])(?:\.(?:ssh|aws|env|netrc|npmrc|pypirc|kube|gnupg|git-credentials|docker|config)(?:[/\\.]|$)` +
+			`|id_(?:rsa|ed25519|ecdsa|dsa)|\.\w*_history)`,
 		"<address>": `^\S+@\S+\.\S+$`,
 	} {
 		classes[name] = regexp.MustCompile(expr)
@@ -81,8 +83,8 @@ var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return classes
 })
 
-// longest returns how many words the longest phrase of the sections takes that ws begins with, and whether the words that
-// follow belong to it.
+// longest returns how many words the longest phrase of the sections takes that ws begins with, and whether the words
+// that follow belong to it.
 func longest(ws []word, sections ...string) (n int, object bool) {
 	for _, section := range sections {
 		for _, p := range guard()[section] {
@@ -134,8 +136,8 @@ func objection(msg string, in Context) string {
 	return ""
 }
 
-// unsafe returns what data of the plan, the verifier, the host or the agent must not bring into a message of ours: markup,
-// tokens of a chat template, shell operators and dangerous commands. It is empty for data that may be quoted.
+// unsafe returns what data of the plan, the verifier, the host or the agent must not bring into a message of ours:
+// markup, tokens of a chat template, shell operators and dangerous commands. It is empty for data that may be quoted.
 func unsafe(data string) string {
 	data = folded(data)
 	if found := markups().FindString(data); found != "" {
@@ -168,8 +170,8 @@ func url(msg string, src *sources) string {
 	return ""
 }
 
-// phrases returns a function that finds the first phrase of a section that nothing vouches for. It looks at the words that
-// a shell would read, and at those that a person reads.
+// phrases returns a function that finds the first phrase of a section that nothing vouches for. It looks at the words
+// that a shell would read, and at those that a person reads.
 func phrases(section string) func(string, *sources) string {
 	return func(msg string, src *sources) string {
 		msg = folded(msg)
@@ -262,7 +264,10 @@ func tokens(s string) []word {
 func words(s string) []word {
 	var ws []word
 	for _, t := range tokens(s) {
-		for _, w := range strings.FieldsFunc(t.text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		for _, w := range strings.FieldsFunc(t.text, func(r rune) bool {
+			return !unicode.IsLetter(r) &&
+				!unicode.IsDigit(r)
+		}) {
 			ws = append(ws, word{text: w})
 		}
 		if t.end && len(ws) > 0 {

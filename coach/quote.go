@@ -11,10 +11,14 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// quote returns the sentence of the agent's own prose around the heaviest signal of a kind and a name, or "" if it may not
-// be quoted. The sentence must be whole and plain. The signal must be most of it, so that it says that and nothing else.
+// quote returns the sentence of the agent's own prose around the heaviest signal of a kind and a name, or "" if it
+// may not be quoted. The sentence must be whole and plain. The signal must be most of it, so that it says that and
+// nothing else.
 func quote(text string, signals []classify.Signal, kind classify.SignalKind, name string) string {
-	signals = slices.DeleteFunc(slices.Clone(signals), func(s classify.Signal) bool { return s.Kind != kind || s.Name != name })
+	signals = slices.DeleteFunc(slices.Clone(signals), func(s classify.Signal) bool {
+		return s.Kind != kind ||
+			s.Name != name
+	})
 	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
 	if len(signals) == 0 {
 		return ""
@@ -35,8 +39,8 @@ func quote(text string, signals []classify.Signal, kind classify.SignalKind, nam
 	return ""
 }
 
-// isPlainSentence reports whether a person would take s for one plain sentence: it begins with a letter, ends with a full
-// stop, and holds nothing but words, numbers and simple punctuation.
+// isPlainSentence reports whether a person would take s for one plain sentence: it begins with a letter, ends with a
+// full stop, and holds nothing but words, numbers and simple punctuation.
 func isPlainSentence(s string) bool {
 	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxSentence {
 		return false

@@ -2,7 +2,6 @@ package coach
 
 import (
 	"cmp"
-	"path"
 	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -28,8 +27,10 @@ var claims = [...]string{
 
 // kindNames are the names of claims for what a host saw.
 var kindNames = map[classify.CheckKind]string{
-	classify.CheckTest: classify.ClaimTests, classify.CheckBuild: classify.ClaimBuild, classify.CheckLint: classify.ClaimLint,
-	classify.CheckRun: classify.ClaimRun, classify.CheckCommit: classify.ClaimCommit, classify.CheckPush: classify.ClaimPush,
+	classify.CheckTest: classify.ClaimTests, classify.CheckBuild: classify.ClaimBuild,
+	classify.CheckLint: classify.ClaimLint,
+	classify.CheckRun:  classify.ClaimRun, classify.CheckCommit: classify.ClaimCommit,
+	classify.CheckPush: classify.ClaimPush,
 	classify.CheckPull: classify.ClaimPullRequest,
 }
 
@@ -127,8 +128,12 @@ func (f *fields) find(finding, kind string, w classify.Work) bool {
 			}
 		}
 	}
-	if n := len(w.Files); finding == "unchecked" && n > 0 {
-		f.File = cmp.Or(plainPath().FindString(w.Files[n-1]), plainPath().FindString(path.Base(w.Files[n-1])))
+	for _, file := range slices.Backward(w.Files) {
+		kind, base := kindOfFile(file)
+		if finding == "unchecked" && (kind != "docs" || w.Edited == classify.EditedDocs) {
+			f.File = cmp.Or(plainPath().FindString(file), plainPath().FindString(base))
+			break
+		}
 	}
 	return true
 }

@@ -42,19 +42,23 @@ func TestFields(t *testing.T) {
 }
 
 func TestHostTemplate(t *testing.T) {
-	c, err := New(Config{Templates: files("de.txt", `{{define "plan_pointer"}}[System Coach] Weiter mit`+"\n\t{{.Plan}},\x1b[1m bitte.\n{{end}}")})
+	c, err := New(Config{Templates: files("de.txt",
+		`{{define "plan_pointer"}}[System Coach] Weiter mit`+"\n\t{{.Plan}},\x1b[1m bitte.\n{{end}}")})
 	require.NoError(t, err)
 	in, german := Context{PlanFile: "plan.md"}, status
 	german.Language = "de"
-	assert.Equal(t, Message{Text: "[System Coach] Weiter mit plan.md, bitte.", Tier: TierPlanPointer}, c.BuildCoachingMessage(german, in))
+	assert.Equal(t, Message{Text: "[System Coach] Weiter mit plan.md, bitte.", Tier: TierPlanPointer},
+		c.BuildCoachingMessage(german, in))
 	assert.NotContains(t, BuildCoachingMessage(german, in).Text, "Weiter", "the default coach is not changed")
-	assert.Equal(t, BuildCoachingMessage(status, in), c.BuildCoachingMessage(status, in), "other languages keep their words")
+	assert.Equal(t, BuildCoachingMessage(status, in), c.BuildCoachingMessage(status, in),
+		"other languages keep their words")
 	german.WasRejectedCompletion = true
 	assert.Equal(t, BuildCoachingMessage(german, in), c.BuildCoachingMessage(german, in), "other tiers keep their words")
 
 	c, err = New(Config{Templates: files("en.txt", `{{define "otherwise"}}Good luck.{{end}}`)})
 	require.NoError(t, err)
-	assert.True(t, strings.HasSuffix(c.BuildCoachingMessage(rejected, Context{}).Text, "Good luck."), "a part is replaced, too")
+	assert.True(t, strings.HasSuffix(c.BuildCoachingMessage(rejected, Context{}).Text, "Good luck."),
+		"a part is replaced, too")
 
 	empty, err := New(Config{Templates: files()})
 	require.NoError(t, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// sources are the request and the plan. A classifier's message may repeat what they contain outside a clause that denies it.
-// They are read when first asked.
+// sources are the request and the plan. A classifier's message may repeat what they contain outside a clause that
+// denies it. They are read when first asked.
 type sources struct {
 	in    Context
 	read  bool

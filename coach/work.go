@@ -60,7 +60,8 @@ var (
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
-// fitting returns the ask that fits the files: those that the host saw edited, or else what the output names and shows.
+// fitting returns the ask that fits the files: those that the host saw edited, or else what the output
+// names and shows, or else the request.
 func fitting(in Context) string {
 	count := make(map[string]int) // different files by the kind of work
 	seen := make(map[string]bool)
@@ -75,8 +76,11 @@ func fitting(in Context) string {
 	for _, file := range in.Work.Files {
 		add(file, all)
 	}
-	if len(count) == 0 && in.Work.Edited != classify.EditedDocs {
-		text := in.Text[max(0, len(in.Text)-maxRead):]
+	for _, text := range []string{in.Text, in.Request} {
+		if len(count) > 0 || in.Work.Edited == classify.EditedDocs || plaintext.IsOurs(text) {
+			break
+		}
+		text = text[max(0, len(text)-maxRead):]
 		for _, file := range fileNames().FindAllString(text, -1) {
 			add(file, all)
 		}
@@ -105,15 +109,14 @@ func fitting(in Context) string {
 	return "any"
 }
 
-// kindOfFile returns the kind of work that a file stands for, or "-" if the name is not known as a file, and its base name.
+// kindOfFile returns the kind of work that a file stands for, or "-" if the name is not known as a file, and its base
+// name.
 func kindOfFile(file string) (kind, base string) {
-	file = strings.ToLower(strings.TrimRight(strings.ReplaceAll(file, `\`, "/"), "."))
+	file = strings.TrimRight(strings.ReplaceAll(file, `\`, "/"), ".")
 	base = path.Base(file)
-	kind = fileKinds()[base]
-	if kind == "" {
-		kind = cmp.Or(fileKinds()[path.Ext(base)], "-")
-	}
-	if kind == "code" && testNames().MatchString(file) {
+	name := strings.ToLower(base)
+	kind = cmp.Or(fileKinds()[name], fileKinds()[path.Ext(name)], "-")
+	if kind == "code" && testNames().MatchString(strings.ToLower(file)) {
 		kind = "tests"
 	}
 	return kind, base

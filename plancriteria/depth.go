@@ -8,8 +8,8 @@ const (
 	maxTotalDepth = 4 * MaxSize // of all lines
 )
 
-// tooDeep reports whether parsing src would take more than about a second. It never underestimates a depth: it takes each
-// list and quote to stay open to the end. It refuses only what is a thousand times deeper than people write.
+// tooDeep reports whether parsing src would take more than about a second. It never underestimates a depth: it takes
+// each list and quote to stay open to the end. It refuses only what is a thousand times deeper than people write.
 func tooDeep(src []byte) bool {
 	depth, total := 0, 0
 	for line := range bytes.Lines(src) {
@@ -21,8 +21,8 @@ func tooDeep(src []byte) bool {
 	return false
 }
 
-// lineDepth returns in how many lists and quotes a line can be at most that opens one, 0 if it opens none. Two columns of
-// white space continue a list item.
+// lineDepth returns in how many lists and quotes a line can be at most that opens one, 0 if it opens none. Two
+// columns of white space continue a list item.
 func lineDepth(line []byte) int {
 	const tabWidth = 4
 	markers, columns := 0, 0

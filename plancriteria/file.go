@@ -10,9 +10,9 @@ import (
 
 // ExtractFile returns the success criteria of the plan name in fsys.
 //
-// A name may have the platform's separators, a leading "./" and "..". A name that leaves the tree, also an absolute one, is
-// [ErrOutside]. Anything but a regular file is [ErrNotRegular] and is not opened. Other errors are those of the file system,
-// such as [fs.ErrNotExist], and those of [Extract].
+// A name may have the platform's separators, a leading "./" and "..". A name that leaves the tree, also an absolute
+// one, is [ErrOutside]. Anything but a regular file is [ErrNotRegular] and is not opened. Other errors are those of
+// the file system, such as [fs.ErrNotExist], and those of [Extract].
 //
 // The file system decides whether a symbolic link can leave the tree. The FS of an [os.Root] refuses it.
 func ExtractFile(fsys fs.FS, name string) (Criteria, error) {

@@ -119,7 +119,8 @@ func TestExtractFileInARoot(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, "- a\n", got.Text)
 	}
-	for _, name := range []string{"out.md", "out/secret.md", "loop.md", "docs", ".", "missing.md", secret, "../" + filepath.Base(outside) + "/secret.md"} {
+	for _, name := range []string{"out.md", "out/secret.md", "loop.md", "docs", ".", "missing.md", secret,
+		"../" + filepath.Base(outside) + "/secret.md"} {
 		got, err := plancriteria.ExtractFile(root.FS(), name)
 		assert.Error(t, err, name)
 		assert.Zero(t, got, name)
@@ -174,7 +175,8 @@ func ExampleExtractFile() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, "plan.md"), []byte("# Success Criteria\n- [ ] it runs\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "plan.md"), []byte("# Success Criteria\n- [ ] it runs\n"),
+		0o600); err != nil {
 		fmt.Println(err)
 		return
 	}

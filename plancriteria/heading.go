@@ -60,8 +60,8 @@ func contentStart(heading *ast.Heading, src []byte) int {
 	return end
 }
 
-// headingText returns the text of heading without its markup, on one line. It returns "" for a heading that is too short to
-// be the section's, or so long that inline parsing, which may take quadratic time, is not safe.
+// headingText returns the text of heading without its markup, on one line. It returns "" for a heading that is too
+// short to be the section's, or so long that inline parsing, which may take quadratic time, is not safe.
 func headingText(inline parser.Parser, heading *ast.Heading, src []byte) string {
 	const shortest, longest = len("Success Criteria"), 512
 	raw := definitions().ReplaceAll(heading.Lines().Value(src), nil)

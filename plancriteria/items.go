@@ -102,7 +102,7 @@ func hasContent(n ast.Node, src []byte) bool {
 	return words != checkbox().FindString(words)
 }
 
-// definitions matches the link reference definitions at the start of a paragraph, which show nothing. The parser's own way
-// to find them takes quadratic time.
+// definitions matches the link reference definitions at the start of a paragraph, which show nothing. The parser's
+// own way to find them takes quadratic time.
 var definitions = compiled(
 	`^(?:\[[^\[\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n|$))+`)

@@ -19,11 +19,13 @@ func TestItems(t *testing.T) {
 		{"prose", "It works.\n", nil},
 		{
 			"checkboxes", "- [ ] a\n- [x] b\n- [X] c\n- d\n",
-			[]item{{Text: "a", Checkbox: true}, {Text: "b", Checkbox: true, Checked: true}, {Text: "c", Checkbox: true, Checked: true}, {Text: "d"}},
+			[]item{{Text: "a", Checkbox: true}, {Text: "b", Checkbox: true, Checked: true}, {Text: "c", Checkbox: true,
+				Checked: true}, {Text: "d"}},
 		},
 		{
 			"no checkboxes", "- [x](u) a\n- [x]b\n- [-] c\n- \\[x] d\n- [] e\n- a [x] f\n- [x]: g\n",
-			[]item{{Text: "[x](u) a"}, {Text: "[x]b"}, {Text: "[-] c"}, {Text: "\\[x] d"}, {Text: "[] e"}, {Text: "a [x] f"}, {Text: "[x]: g"}},
+			[]item{{Text: "[x](u) a"}, {Text: "[x]b"}, {Text: "[-] c"}, {Text: "\\[x] d"}, {Text: "[] e"}, {Text: "a [x] f"},
+				{Text: "[x]: g"}},
 		},
 		{
 			"markers", "* a\n\n+ b\n\n7. c\n8. [x] d\n\n1) e\n",
@@ -31,7 +33,8 @@ func TestItems(t *testing.T) {
 		},
 		{
 			"nesting", "- a\n  1. b\n     - [ ] c\n  2. d\n- e\n",
-			[]item{{Text: "a"}, {Text: "b", Depth: 1}, {Text: "c", Checkbox: true, Depth: 2}, {Text: "d", Depth: 1}, {Text: "e"}},
+			[]item{{Text: "a"}, {Text: "b", Depth: 1}, {Text: "c", Checkbox: true, Depth: 2}, {Text: "d", Depth: 1},
+				{Text: "e"}},
 		},
 		{
 			"nesting on one line", "- 1. - a\n", []item{{Text: "a", Depth: 2}},
@@ -113,7 +116,8 @@ func TestLeavesAndOpen(t *testing.T) {
 		require.Equal(t, want, strings.Join(got, " "))
 	}
 	require.Empty(t, plancriteria.Criteria{}.Open())
-	c := plancriteria.Criteria{Items: []plancriteria.Item{{Text: "a", Checkbox: true, Checked: true}, {Text: "b", Checkbox: true}, {Text: "c"}}}
+	c := plancriteria.Criteria{Items: []plancriteria.Item{{Text: "a", Checkbox: true, Checked: true}, {Text: "b",
+		Checkbox: true}, {Text: "c"}}}
 	require.Equal(t, c.Items[1:], c.Open())
 	c.Open()[0].Text = "changed"
 	require.Equal(t, "b", c.Items[1].Text, "the items are not shared")

@@ -1,26 +1,29 @@
-// Package plancriteria answers one question: how does a Markdown plan define success? It returns the plan's section "Success
-// Criteria", verbatim and as a list of criteria.
+// Package plancriteria answers one question: how does a Markdown plan define success? It returns the plan's section
+// "Success Criteria", verbatim and as a list of criteria.
 //
-// Call [ExtractFile] for a plan in a file tree, or [Extract] for bytes. Open the tree with [os.OpenRoot]: no name and no
-// symbolic link leaves its FS, while [os.DirFS] follows such links.
+// Call [ExtractFile] for a plan in a file tree, or [Extract] for bytes. Open the tree with [os.OpenRoot]: no name and
+// no symbolic link leaves its FS, while [os.DirFS] follows such links.
 //
 //	root, err := os.OpenRoot(repo)
 //	criteria, err := plancriteria.ExtractFile(root.FS(), "docs/plans/login.md")
 //
 // # Which section
 //
-// The section begins with the heading "Success Criteria", in any case and at any level, also underlined or with closing #s.
-// These parts of a heading do not count: markup, attributes ({#id}), extra white space, a numbering before the words ("3.",
-// "2.1)", "IV.", "§ 3:"), emoji around them, and a colon at the end. A heading with any other word is another section.
+// The section begins with the heading "Success Criteria", in any case and at any level, also underlined or with
+// closing #s. These parts of a heading do not count: markup, attributes ({#id}), extra white space, a numbering
+// before the words ("3.", "2.1)", "IV.", "§ 3:"), emoji around them, and a colon at the end. A heading with any other
+// word is another section.
 //
 // Without such a heading, "Acceptance Criteria" counts; without that, "Definition of Done". Headings in fences, HTML
-// comments, block quotes and list items do not count. The section ends at the next heading of the same or a higher level.
+// comments, block quotes and list items do not count. The section ends at the next heading of the same or a higher
+// level.
 //
 // # Limits
 //
-// A plan is CommonMark, in UTF-8 with or without a byte order mark, with line ends of any kind, up to [MaxSize]. The package
-// skips YAML front matter: a first line "---", not followed by a blank line, to a line "---" or "...". A bold line that
-// looks like a heading is not a heading. A checkbox without words, as in an empty template, is not a criterion.
+// A plan is CommonMark, in UTF-8 with or without a byte order mark, with line ends of any kind, up to [MaxSize]. The
+// package skips YAML front matter: a first line "---", not followed by a blank line, to a line "---" or "...". A bold
+// line that looks like a heading is not a heading. A checkbox without words, as in an empty template, is not a
+// criterion.
 //
 // # Errors
 //
@@ -43,7 +46,7 @@ const MaxSize = 1 << 20
 // The reasons why there is no result. [ExtractFile] also returns errors of the file system.
 var (
 	ErrNoSection  = errors.New(`no heading "Success Criteria", "Acceptance Criteria" or "Definition of Done"`)
-	ErrEmpty      = errors.New("the success criteria section is empty") // it holds at most comments, rules, headings, link definitions, bare checkboxes
+	ErrEmpty      = errors.New("the success criteria section is empty") // or only comments, headings, bare checkboxes
 	ErrAmbiguous  = errors.New("more than one success criteria section")
 	ErrTooLarge   = errors.New("larger than 1 MiB")
 	ErrTooDeep    = errors.New("lists or quotes nested too deeply") // by the hundreds
@@ -61,14 +64,14 @@ type Criteria struct {
 
 // Item is one criterion: an item of a bullet or numbered list of the section, outside quotes and code.
 type Item struct {
-	Text     string // without marker and checkbox, inline markup as written, on one line: its paragraphs before any nested block
+	Text     string // without marker and checkbox, on one line: its paragraphs before any nested block, markup as written
 	Checkbox bool   // it has a task-list checkbox: [ ], [x] or [X]
 	Checked  bool   // the checkbox is ticked
 	Depth    int    // nesting, 0 for the outermost list
 }
 
-// Leaves returns the items that are criteria themselves, in order. An item without a checkbox that has items with checkboxes
-// under it is a heading.
+// Leaves returns the items that are criteria themselves, in order. An item without a checkbox that has items with
+// checkboxes under it is a heading.
 func (c Criteria) Leaves() []Item {
 	var leaves []Item
 	for i, it := range c.Items {
@@ -91,7 +94,8 @@ func (c Criteria) Open() []Item {
 	return slices.DeleteFunc(c.Leaves(), func(it Item) bool { return it.Checked })
 }
 
-// Extract returns the success criteria of a plan. It does not change or keep markdown, and it is safe for concurrent use.
+// Extract returns the success criteria of a plan. It does not change or keep markdown, and it is safe for concurrent
+// use.
 //
 // The first of these errors that applies is returned: [ErrTooLarge], [ErrNotUTF8], [ErrTooDeep], [ErrNoSection],
 // [ErrAmbiguous], [ErrEmpty].

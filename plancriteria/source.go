@@ -8,8 +8,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// normalize returns a copy of markdown in which each line ends in \n, and the byte order mark and the front matter are blank
-// lines. It has the same length, so its offsets are offsets in markdown.
+// normalize returns a copy of markdown in which each line ends in \n, and the byte order mark and the front matter
+// are blank lines. It has the same length, so its offsets are offsets in markdown.
 func normalize(markdown []byte) []byte {
 	src := bytes.Clone(markdown)
 	for i, c := range src {
@@ -29,8 +29,8 @@ func normalize(markdown []byte) []byte {
 	return src
 }
 
-// frontMatter returns the length of the YAML front matter at the start of src, 0 if there is none. A first line "---" with a
-// blank line after it is a rule, not front matter.
+// frontMatter returns the length of the YAML front matter at the start of src, 0 if there is none. A first line "---"
+// with a blank line after it is a rule, not front matter.
 func frontMatter(src []byte) int {
 	const spaces = " \t"
 	line, rest, _ := bytes.Cut(src, []byte("\n"))
@@ -51,8 +51,8 @@ func frontMatter(src []byte) int {
 	return 0
 }
 
-// parseBlocks parses only the block structure of src: inline markup cannot change what is a heading or a list item. Its time
-// is linear if src is not [tooDeep].
+// parseBlocks parses only the block structure of src: inline markup cannot change what is a heading or a list item.
+// Its time is linear if src is not [tooDeep].
 func parseBlocks(src []byte) ast.Node {
 	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 	return p.Parse(text.NewReader(src))

@@ -2,11 +2,12 @@ package skills
 
 import "strings"
 
-// Registry asks several detectors in order. It never changes, and it is safe for concurrent use if its detectors are. The
-// zero value and nil recognise nothing. A registry is a [Detector] itself.
+// Registry asks several detectors in order. It never changes, and it is safe for concurrent use if its detectors are.
+// The zero value and nil recognise nothing. A registry is a [Detector] itself.
 type Registry struct{ detectors []Detector }
 
-// NewRegistry returns a registry of ds in their order, without the nil ones. It copies the slice and each pointed-to [Skill].
+// NewRegistry returns a registry of ds in their order, without the nil ones. It copies the slice and each pointed-to
+// [Skill].
 func NewRegistry(ds ...Detector) *Registry {
 	r := &Registry{detectors: make([]Detector, 0, len(ds))}
 	for _, d := range ds {
@@ -29,8 +30,8 @@ func NewRegistry(ds ...Detector) *Registry {
 
 // Detect returns the skill that was asked for, and whether there is one.
 //
-// Detect asks all detectors with the text alone, then all with the phase alone. So an explicit trigger beats the phase. In
-// each pass the first detector that recognises a skill wins, wherever its trigger is in the text.
+// Detect asks all detectors with the text alone, then all with the phase alone. So an explicit trigger beats the
+// phase. In each pass the first detector that recognises a skill wins, wherever its trigger is in the text.
 func (r *Registry) Detect(q Query) (Skill, bool) {
 	if r == nil {
 		return Skill{}, false
@@ -45,8 +46,9 @@ func (r *Registry) Detect(q Query) (Skill, bool) {
 	return Skill{}, false
 }
 
-// Phases returns the phases of the registry's skills in order, each once, for a host that lets people choose one. It does
-// not list the phases of detectors that are not a [Skill]; ask Detect with the phase alone whether a phase is known.
+// Phases returns the phases of the registry's skills in order, each once, for a host that lets people choose one. It
+// does not list the phases of detectors that are not a [Skill]; ask Detect with the phase alone whether a phase is
+// known.
 func (r *Registry) Phases() []string {
 	if r == nil {
 		return nil

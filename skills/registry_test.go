@@ -119,7 +119,8 @@ func ExampleNewRegistry() {
 	reg := skills.NewRegistry(append(skills.Builtin(),
 		skills.Skill{Name: "/deploy", Trigger: "/deploy", Phase: "deploy", EvidenceHint: "the URL of the release"},
 		skills.DetectorFunc(func(q skills.Query) (skills.Skill, bool) {
-			return skills.Skill{Name: "hotfix", EvidenceHint: "the failing test, now passing"}, strings.HasPrefix(q.Text, "HOTFIX")
+			return skills.Skill{Name: "hotfix", EvidenceHint: "the failing test, now passing"}, strings.HasPrefix(q.Text,
+				"HOTFIX")
 		}),
 	)...)
 

@@ -1,8 +1,9 @@
-// Package skills answers one question: which way of working did the human ask for? Planning, building, testing, documenting?
+// Package skills answers one question: which way of working did the human ask for? Planning, building, testing,
+// documenting?
 //
-// Build a registry with [NewRegistry] and ask it with [Registry.Detect]. [Builtin] returns the four skills of a software
-// development cycle. A [Skill] says what evidence its result needs, and coaching asks for that. A host adds a skill as a
-// value, or its own rule as a function:
+// Build a registry with [NewRegistry] and ask it with [Registry.Detect]. [Builtin] returns the four skills of a
+// software development cycle. A [Skill] says what evidence its result needs, and coaching asks for that. A host adds
+// a skill as a value, or its own rule as a function:
 //
 //	reg := skills.NewRegistry(append(skills.Builtin(),
 //		skills.Skill{Name: "/deploy", Trigger: "/deploy", Phase: "deploy", EvidenceHint: "the URL of the release"},
@@ -10,10 +11,10 @@
 //
 // # Limits
 //
-// Only the words of the human count. A trigger is not a request in fenced or inline code, in a block quote, in an HTML
-// comment at the start of a line, or as part of a path, a URL or a longer word; see [Skill.Detect]. The package does not
-// read meaning: "don't run /do-build yet" asks for /do-build. In a script without spaces between words, a trigger needs
-// white space or punctuation around it.
+// Only the words of the human count. A trigger is not a request in fenced or inline code, in a block quote, in an
+// HTML comment at the start of a line, or as part of a path, a URL or a longer word; see [Skill.Detect]. The package
+// does not read meaning: "don't run /do-build yet" asks for /do-build. In a script without spaces between words, a
+// trigger needs white space or punctuation around it.
 //
 // # Errors
 //
@@ -60,13 +61,14 @@ func (f DetectorFunc) Detect(q Query) (Skill, bool) {
 //
 // The text asks for s if it contains s.Trigger as a word, in any case:
 //
-//   - The beginning or white space is before the word; the end or white space is after it. Punctuation may stand between,
-//     as in ("/do-build") or **/do-build**: opening brackets, quotes and emphasis before it, closing ones and . : ! ? after.
+//   - The beginning or white space is before the word; the end or white space is after it. Punctuation may stand
+//     between, as in ("/do-build") or **/do-build**: opening brackets, quotes and emphasis before it, closing ones
+//     and . : ! ? after.
 //   - A comma or semicolon after it, and a dash (not a hyphen) on either side, need no white space.
 //   - So the word is not found in /do-builder, docs/do-build, ./do-build/x, /do-build.md, /do-build:12, [x](/do-build),
 //     https://example.com/do-build.
-//   - Detect skips fenced code (to its closing fence, or to the end), inline code, lines quoted with > and HTML comments
-//     that begin a line.
+//   - Detect skips fenced code (to its closing fence, or to the end), inline code, lines quoted with > and HTML
+//     comments that begin a line.
 //
 // Detect compares phases in any case, without the white space around them.
 func (s Skill) Detect(q Query) (Skill, bool) {

@@ -66,17 +66,17 @@ func ends(after string) bool {
 	return false
 }
 
-// separates reports whether r parts words without white space beside it. A full stop, comma or dash outside ASCII does; a
-// hyphen or slash does not.
+// separates reports whether r parts words without white space beside it. A full stop, comma or dash outside ASCII
+// does; a hyphen or slash does not.
 func separates(r rune) bool {
 	const zeroWidthSpace, byteOrderMark = '\u200b', '\ufeff'
 	return unicode.IsSpace(r) || r == zeroWidthSpace || r == byteOrderMark ||
 		r > unicode.MaxASCII && unicode.In(r, unicode.Pd, unicode.Po)
 }
 
-// ownWords returns the parts of text that are the human's own words, in order: not fenced code, quoted lines, HTML comments
-// that begin a line, or inline code. It is more lenient than CommonMark, because people type a request: a fence counts at
-// any indentation, and each line of a quote needs its own >.
+// ownWords returns the parts of text that are the human's own words, in order: not fenced code, quoted lines, HTML
+// comments that begin a line, or inline code. It is more lenient than CommonMark, because people type a request: a
+// fence counts at any indentation, and each line of a quote needs its own >.
 func ownWords(text string) []span {
 	var parts []span
 	fence := ""     // the run that opened the fence, or empty
@@ -163,8 +163,8 @@ func fenceRun(body string) string {
 	return run
 }
 
-// appendOutsideCode appends the parts of a paragraph that are not code spans. As in CommonMark the next run of backticks of
-// the same length closes a run. A run that nothing closes is text, and so is one after a backslash.
+// appendOutsideCode appends the parts of a paragraph that are not code spans. As in CommonMark the next run of
+// backticks of the same length closes a run. A run that nothing closes is text, and so is one after a backslash.
 func appendOutsideCode(parts []span, text string, p span) []span {
 	unclosed := make(map[int]bool) // lengths that no later run has; so each is searched in vain once
 	start := p.start
