@@ -1,7 +1,6 @@
 package coach
 
 import (
-	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -18,7 +17,7 @@ const (
 	maxFeedback     = 220
 	maxOthers       = 150
 	maxList         = 110 // of criteria
-	maxCriterion    = 60
+	maxCriterion    = 55
 	maxPlan         = 50
 	maxSkill        = 30
 	maxHint         = 70
@@ -116,7 +115,7 @@ func (f *fields) feedback(s string) {
 	var others []string
 	left := maxOthers
 	for line := range strings.Lines(s) {
-		line = datum(trimListMarker(plaintext.Line(line, maxFeedback)), maxFeedback)
+		line = datum(listMarkers().ReplaceAllString(plaintext.Line(line, maxFeedback), ""), maxFeedback)
 		switch {
 		case line == "":
 		case f.Feedback == "":
@@ -132,17 +131,8 @@ func (f *fields) feedback(s string) {
 	f.Others = strings.Join(others, "; ")
 }
 
-// trimListMarker returns a line without what a list item begins with: "- ", "• ", "3. ", "12) ".
-func trimListMarker(line string) string {
-	marker, rest, _ := strings.Cut(line, " ")
-	number := strings.TrimRight(marker, ".)")
-	switch {
-	case marker == "-", marker == "*", marker == "+", marker == "•",
-		len(number) == len(marker)-1 && number != "" && len(number) < 3 && strings.Trim(number, "0123456789") == "":
-		return rest
-	}
-	return line
-}
+// listMarkers matches what a list item begins with: "- ", "• ", "3. ", "12) ".
+var listMarkers = compiled(`^(?:[-*+•]|\d{1,2}[.)]) `)
 
 // criteria takes the open criteria of the plan, or the ticked ones if none is open.
 func (f *fields) criteria(c *plancriteria.Criteria) {
@@ -191,32 +181,21 @@ func (f *fields) skill(s skills.Skill) {
 	f.Description, f.Hint = datum(s.Description, maxHint), datum(s.EvidenceHint, maxHint)
 }
 
-// typicalCases yields one case for each finding, ask and attempt that can be, with every other field as long as it
-// gets, and cases with those fields empty that may be.
-func typicalCases() iter.Seq[*fields] {
-	long := func(n int) string { return strings.Repeat("x", n) }
-	return func(yield func(*fields) bool) {
-		for _, finding := range findings {
-			for i, ask := range asks {
-				if (finding == "unable") != (ask == "possible") ||
-					(finding == "unchanged" || finding == "gap") != (ask == "finish") || finding == "claim" && i >= ownAsks {
-					continue
-				}
-				for attempt := 1; attempt <= 2; attempt++ {
-					bare := fields{Attempt: attempt, Finding: finding, Ask: ask, Kind: "test", Command: long(maxCommand - 8),
-						Quote: long(maxSentence), Feedback: long(maxFeedback), Message: "Message.", Section: long(maxList),
-						Plan: "plan", Hint: long(maxHint), Criterion: long(maxCriterion)}
-					full := bare
-					full.Second, full.File, full.Others = long(8), long(maxFile), long(maxOthers)
-					full.Plan, full.Criteria, full.Open, full.More = long(maxPlan), long(maxList), 99, 99
-					full.Ticked, full.Skill, full.Description = 99, long(maxSkill), long(maxHint)
-					ticked := full
-					ticked.Open, ticked.Criterion = 0, ""
-					if !yield(&bare) || !yield(&full) || !yield(&ticked) {
-						return
-					}
-				}
-			}
+// typicalCases returns a case for each finding and two attempts, once with each field and once with as few as there can be.
+func typicalCases() []*fields {
+	var cases []*fields
+	for _, finding := range findings {
+		for attempt := 1; attempt <= 2; attempt++ {
+			bare := fields{Attempt: attempt, Finding: finding, Ask: "command", Command: "go test", Quote: "Tests pass.",
+				Feedback: "no commit", Message: "Show it.", Section: "It works.", Plan: "plan.md", Hint: "a test"}
+			full := bare
+			full.Kind, full.Second, full.File, full.Others = classify.ClaimTests, "go vet", "a.go", "no test"
+			full.Criterion, full.Criteria, full.Open, full.More, full.Ticked = "it builds", `"it builds"`, 2, 1, 1
+			full.Skill, full.Description = "/do-build", "build it"
+			ticked := full
+			ticked.Open, ticked.Criterion = 0, ""
+			cases = append(cases, &bare, &full, &ticked)
 		}
 	}
+	return cases
 }

@@ -3,6 +3,7 @@ package coach
 import (
 	"flag"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,13 +196,52 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// longestCases yields a case for each finding, ask and attempt that can be, with every other field as long as it gets, and
+// cases with those fields empty that may be.
+func longestCases() iter.Seq[*fields] {
+	asks := []string{
+		"command", "tests", "build", "types", "lint", "run", "pull_request", "push", "commit", // what the output claims or names
+		"finish", "possible", "criterion", "hint", "interface", "code", "config", "docs", "any",
+	}
+	const own = 9
+	long := func(n int) string { return strings.Repeat("x", n) }
+	return func(yield func(*fields) bool) {
+		for _, finding := range findings {
+			for i, ask := range asks {
+				if (finding == "unable") != (ask == "possible") ||
+					(finding == "unchanged" || finding == "gap") != (ask == "finish") || finding == "claim" && i >= own {
+					continue
+				}
+				for attempt := 1; attempt <= 2; attempt++ {
+					bare := fields{Attempt: attempt, Finding: finding, Ask: ask, Kind: "tests", Command: long(maxCommand - 8),
+						Quote: long(maxSentence), Feedback: long(maxFeedback), Message: "Message.", Section: long(maxList),
+						Plan: "plan", Hint: long(maxHint), Criterion: long(maxCriterion)}
+					full := bare
+					full.Second, full.File, full.Others = long(8), long(maxFile), long(maxOthers)
+					full.Plan, full.Criteria, full.Open, full.More = long(maxPlan), long(maxList), 99, 99
+					full.Ticked, full.Skill, full.Description = 99, long(maxSkill), long(maxHint)
+					ticked := full
+					ticked.Open, ticked.Criterion = 0, ""
+					push, pull := full, full
+					push.Kind, pull.Kind = classify.ClaimPush, classify.ClaimPullRequest
+					for _, f := range []*fields{&bare, &full, &ticked, &push, &pull} {
+						if !yield(f) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // In each language, a message with each field as long as it gets keeps its limit, is whole, and says another thing at
 // the second attempt. No wording of ours gives permission.
 func TestDefaultTemplates(t *testing.T) {
 	for language := range builtin() {
 		t.Run(language, func(t *testing.T) {
 			said := make(map[string]int)
-			for f := range typicalCases() {
+			for f := range longestCases() {
 				for _, tier := range tiers[:len(tiers)-1] {
 					text, why := (*Coach)(nil).word(tier, language, f)
 					require.Empty(t, why)

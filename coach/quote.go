@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -32,26 +31,14 @@ func quote(text string, signals []classify.Signal, kind classify.SignalKind, nam
 			continue
 		}
 		sentence := text[sentences[i].Start:sentences[i].End]
-		if isPlainSentence(sentence) && 5*(sig.End-sig.Start) >= 4*len(strings.TrimRight(sentence, ".!。！")) {
+		if plainSentences().MatchString(sentence) && unsafe(sentence) == "" &&
+			utf8.RuneCountInString(sentence) <= maxSentence && 5*(sig.End-sig.Start) >= 4*len(strings.TrimRight(sentence, ".!。！")) {
 			return plaintext.Line(sentence, maxSentence)
 		}
 	}
 	return ""
 }
 
-// isPlainSentence reports whether a person would take s for one plain sentence: it begins with a letter, ends with a
-// full stop, and holds nothing but words, numbers and simple punctuation.
-func isPlainSentence(s string) bool {
-	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxSentence {
-		return false
-	}
-	first, _ := utf8.DecodeRuneInString(s)
-	last, _ := utf8.DecodeLastRuneInString(s)
-	if !unicode.IsLetter(first) || !strings.ContainsRune(".!。！", last) {
-		return false
-	}
-	plain := !strings.ContainsFunc(s, func(r rune) bool {
-		return !unicode.In(r, unicode.L, unicode.Mn, unicode.Nd) && !strings.ContainsRune(" \n.,!'’()%、，。！", r)
-	})
-	return plain && unsafe(s) == ""
-}
+// plainSentences matches what a person would take for one plain sentence: words, numbers and simple punctuation that begin
+// with a letter and end with a full stop.
+var plainSentences = compiled(`^\pL[\pL\pM\pN \n.,!\'’()%、，。！]*[.!。！]$`)

@@ -10,15 +10,6 @@ import (
 // findings are the values of fields.Finding: what is known about a rejected completion.
 var findings = [...]string{"", "failed", "unchanged", "unchecked", "hidden", "unable", "gap", "claim"}
 
-// asks are the values of fields.Ask: what the agent must do. The first ownAsks are checks that it claimed or named.
-var asks = [...]string{
-	"command", "tests", "build", "types", "lint", "run", "pull_request", "push", "commit",
-	"finish", "possible", "criterion", "hint", // what the output, the plan or the skill says
-	"interface", "code", "config", "docs", "any", // what the files are
-}
-
-const ownAsks = 9
-
 // claims are the claims of a check, in the order in which they are asked for. Their names are values of fields.Kind.
 var claims = [...]string{
 	classify.ClaimTests, classify.ClaimBuild, classify.ClaimTypes, classify.ClaimLint, classify.ClaimRun,

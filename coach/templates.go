@@ -127,14 +127,14 @@ func loadLanguage(fsys fs.FS, name string, defaults messages) (messages, error) 
 
 // try prints all tiers for typical cases.
 func (m messages) try() error {
-	for f := range typicalCases() {
+	for _, f := range typicalCases() {
 		for _, t := range tiers[:len(tiers)-1] {
 			text, err := m.print(t, f)
 			if err == nil && strings.TrimSpace(text) == "" {
 				err = errors.New("it prints nothing")
 			}
 			if err != nil {
-				return fmt.Errorf("%s at attempt %d (finding %q, ask %q): %w", t, f.Attempt, f.Finding, f.Ask, err)
+				return fmt.Errorf("%s at attempt %d, finding %q: %w", t, f.Attempt, f.Finding, err)
 			}
 		}
 	}
