@@ -39,41 +39,36 @@ var reports2kB = map[string]string{
 		"\nテストは通るはずです。完了しました。\n",
 }
 
-// BenchmarkProcess runs the program on outputs of 2 kB, and as the stop hook of Claude Code on the English one, and in turn a
-// program that only reads its input. x/reader is the ratio of the medians.
+// BenchmarkProcess runs the program on outputs of 2 kB, and as the stop hook of Claude Code, each in a process of its own.
 func BenchmarkProcess(b *testing.B) {
 	dir := b.TempDir()
-	build := func(name, source string) string {
-		bin := filepath.Join(dir, name)
-		if runtime.GOOS == "windows" {
-			bin += ".exe"
-		}
-		if out, err := exec.Command("go", "build", "-o", bin, source).CombinedOutput(); err != nil {
-			b.Fatalf("go build %s: %v\n%s", source, err, out)
-		}
-		return bin
+	bin := filepath.Join(dir, "sidecoach")
+	if runtime.GOOS == "windows" {
+		bin += ".exe"
 	}
-	sidecoach, reader := build("sidecoach", "."), build("reader", "./testdata/reader/reader.go")
-	for _, name := range slices.Sorted(maps.Keys(reports2kB)) {
-		b.Run(name, func(b *testing.B) {
-			inTurn(b, func(int) string { return reports2kB[name] }, reader, sidecoach)
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		b.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, language := range slices.Sorted(maps.Keys(reports2kB)) {
+		b.Run(language, func(b *testing.B) {
+			median(b, func(int) string { return reports2kB[language] }, bin)
+		})
+		b.Run("hook/"+language, func(b *testing.B) {
+			log := transcriptFile(b, b.TempDir(), reports2kB[language])
+			median(b, func(n int) string { // each in a session of its own: a turn that waits for the human stays so
+				payload, err := json.Marshal(map[string]any{
+					"hook_event_name": "Stop", "session_id": "s" + strconv.Itoa(n), "cwd": dir, "stop_hook_active": false,
+					"transcript_path": log, "last_assistant_message": reports2kB[language],
+				})
+				require.NoError(b, err)
+				return string(payload)
+			}, bin, "hook", "claude", "--state", b.TempDir())
 		})
 	}
-	b.Run("hook", func(b *testing.B) {
-		log := transcriptFile(b, dir)
-		inTurn(b, func(n int) string { // each in a session of its own: a turn that is the human's stays so
-			payload, err := json.Marshal(map[string]any{
-				"hook_event_name": "Stop", "session_id": "s" + strconv.Itoa(n), "cwd": dir, "stop_hook_active": false,
-				"transcript_path": log, "last_assistant_message": reports2kB["English"],
-			})
-			require.NoError(b, err)
-			return string(payload)
-		}, reader, sidecoach, "hook", "claude", "--state", b.TempDir())
-	})
 }
 
-// transcript writes one of a short turn: a prompt and six runs of a tool.
-func transcriptFile(b *testing.B, dir string) string {
+// transcriptFile writes one of a short turn: a prompt, six runs of a tool, and the last message.
+func transcriptFile(b *testing.B, dir, last string) string {
 	var lines strings.Builder
 	e := json.NewEncoder(&lines)
 	add := func(id, role string, content any) {
@@ -90,36 +85,25 @@ func transcriptFile(b *testing.B, dir string) string {
 		}})
 		add("r"+id, "user", []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}})
 	}
+	add("last", "assistant", []any{map[string]any{"type": "text", "text": last}})
 	file := filepath.Join(dir, "transcript.jsonl")
 	require.NoError(b, os.WriteFile(file, []byte(lines.String()), 0o666))
 	return file
 }
 
-// inTurn runs a program and the reader on the same input, one after the other. text returns the input of the nth time.
-func inTurn(b *testing.B, text func(n int) string, reader, program string, args ...string) {
-	input := filepath.Join(b.TempDir(), "input")
-	var took [2][]time.Duration
+// median runs a program and reports the median of its times. text returns the input of the nth time.
+func median(b *testing.B, text func(n int) string, program string, args ...string) {
+	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
-		require.NoError(b, os.WriteFile(input, []byte(text(n)), 0o666))
-		for i, cmd := range []*exec.Cmd{exec.Command(program, args...), exec.Command(reader)} {
-			f, err := os.Open(input)
-			require.NoError(b, err)
-			cmd.Stdin = f
-			start := time.Now()
-			err = cmd.Run()
-			took[i] = append(took[i], time.Since(start))
-			require.NoError(b, err)
-			require.NoError(b, f.Close())
-		}
+		cmd := exec.Command(program, args...)
+		cmd.Stdin = strings.NewReader(text(n))
+		start := time.Now()
+		require.NoError(b, cmd.Run())
+		took = append(took, time.Since(start))
 	}
-	median := func(ds []time.Duration) float64 {
-		slices.Sort(ds)
-		return float64(ds[len(ds)/2])
-	}
-	b.ReportMetric(median(took[0])/1e6, "ms/sidecoach")
-	b.ReportMetric(median(took[1])/1e6, "ms/reader")
-	b.ReportMetric(median(took[0])/median(took[1]), "x/reader")
-	b.ReportMetric(0, "ns/op") // it is both programs
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2])/1e6, "ms/median")
+	b.ReportMetric(0, "ns/op")
 }
 
 // What a program that links everything does before main is little: what is large is made when it is first needed.
