@@ -129,7 +129,7 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // which come from in.Work or else from the output: tests, interface, code, configuration or documents; else any
 // check.
 //
-// A quote is one whole sentence of the agent's own prose, of plain words, at most 70 characters long, and it passes the
+// A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes the
 // guard. Otherwise there is no quote.
 //
 // From attempt 2 on each tier says what was asked before, and asks for it in another, firmer way. No tier tells the

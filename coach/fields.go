@@ -21,8 +21,9 @@ const (
 	maxPlan         = 50
 	maxSkill        = 30
 	maxHint         = 70
-	maxSentence     = 70 // a quote of the agent
-	maxCommand      = 50 // one command, or two together
+	maxClaim        = 70  // a sentence of the agent that claims something
+	maxGap          = 110 // a sentence of the agent that admits something
+	maxCommand      = 50  // one command, or two together
 	maxFile         = 30
 	maxQuoted       = 60 // data in Skip.Why
 )

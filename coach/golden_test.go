@@ -214,8 +214,11 @@ func longestCases() iter.Seq[*fields] {
 				}
 				for attempt := 1; attempt <= 2; attempt++ {
 					bare := fields{Attempt: attempt, Finding: finding, Ask: ask, Kind: "tests", Command: long(maxCommand - 8),
-						Quote: long(maxSentence), Feedback: long(maxFeedback), Message: "Message.", Section: long(maxList),
+						Quote: long(maxClaim), Feedback: long(maxFeedback), Message: "Message.", Section: long(maxList),
 						Plan: "plan", Hint: long(maxHint), Criterion: long(maxCriterion)}
+					if finding == "gap" {
+						bare.Quote = long(maxGap)
+					}
 					full := bare
 					full.Second, full.File, full.Others = long(8), long(maxFile), long(maxOthers)
 					full.Plan, full.Criteria, full.Open, full.More = long(maxPlan), long(maxList), 99, 99

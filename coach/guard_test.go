@@ -312,10 +312,10 @@ func TestQuote(t *testing.T) {
 		{"All tests pass " + strings.Repeat("really ", 20) + ".", "All tests pass", ""},
 	} {
 		r := found(c.text, "claim/tests/"+c.words)
-		assert.Equal(t, c.want, quote(c.text, r.Signals, classify.SignalClaim, classify.ClaimTests), c.text)
+		assert.Equal(t, c.want, quote(c.text, r.Signals, classify.SignalClaim, classify.ClaimTests, maxClaim), c.text)
 	}
 	for _, s := range []classify.Signal{{Start: -1, End: 4}, {Start: 3, End: 2}, {Start: 0, End: 1 << 40}} {
 		s.Kind, s.Name = classify.SignalClaim, classify.ClaimTests
-		assert.Empty(t, quote("All tests pass.", []classify.Signal{s}, s.Kind, s.Name))
+		assert.Empty(t, quote("All tests pass.", []classify.Signal{s}, s.Kind, s.Name, maxClaim))
 	}
 }

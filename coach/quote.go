@@ -13,7 +13,7 @@ import (
 // quote returns the sentence of the agent's own prose around the heaviest signal of a kind and a name, or "" if it
 // may not be quoted. The sentence must be whole and plain. The signal must be most of it, so that it says that and
 // nothing else.
-func quote(text string, signals []classify.Signal, kind classify.SignalKind, name string) string {
+func quote(text string, signals []classify.Signal, kind classify.SignalKind, name string, max int) string {
 	signals = slices.DeleteFunc(slices.Clone(signals), func(s classify.Signal) bool {
 		return s.Kind != kind ||
 			s.Name != name
@@ -32,8 +32,8 @@ func quote(text string, signals []classify.Signal, kind classify.SignalKind, nam
 		}
 		sentence := text[sentences[i].Start:sentences[i].End]
 		if plainSentences().MatchString(sentence) && unsafe(sentence) == "" &&
-			utf8.RuneCountInString(sentence) <= maxSentence && 5*(sig.End-sig.Start) >= 4*len(strings.TrimRight(sentence, ".!。！")) {
-			return plaintext.Line(sentence, maxSentence)
+			utf8.RuneCountInString(sentence) <= max && 5*(sig.End-sig.Start) >= 4*len(strings.TrimRight(sentence, ".!。！")) {
+			return plaintext.Line(sentence, max)
 		}
 	}
 	return ""

@@ -137,10 +137,10 @@ func (f *fields) words(r classify.Result, in Context, claimed []string) {
 			return
 		}
 	}
-	if f.Quote = quote(in.Text, r.Signals, classify.SignalGap, "admitted"); f.Quote != "" {
+	if f.Quote = quote(in.Text, r.Signals, classify.SignalGap, "admitted", maxGap); f.Quote != "" {
 		f.Finding = "gap"
 	} else if len(claimed) > 0 && claimed[0] != classify.ClaimRun {
-		if f.Quote = quote(in.Text, r.Signals, classify.SignalClaim, claimed[0]); f.Quote != "" {
+		if f.Quote = quote(in.Text, r.Signals, classify.SignalClaim, claimed[0], maxClaim); f.Quote != "" {
 			f.Finding = "claim"
 		}
 	}
