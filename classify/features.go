@@ -147,6 +147,19 @@ func (rd *reading) questionNear() bool {
 	return false
 }
 
+// closes reports whether one of the last three sentences has a rule, or what stands before the list with which the text ends.
+func (rd *reading) closes(r namedRule) bool {
+	items := true
+	for i := range min(len(rd.tail), rd.sentences) {
+		s := rd.nth(i)
+		if rd.in(s.rules, r) && (i < 3 || items) {
+			return true
+		}
+		items = items && s.kind == itemLine
+	}
+	return false
+}
+
 // fits reports whether the text is in the lexicon's language.
 func (rd *reading) fits() bool {
 	return rd.common*9 >= rd.nWords && rd.nWords > 0 || rd.nWords <= 12 && rd.any != 0 && rd.foreign*3 <= rd.nWords

@@ -38,7 +38,7 @@ func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []ma
 	if q.idioms {
 		q.found = lex.withoutIdioms(q.found)
 	}
-	return longest(q.found)
+	return lex.longest(q.found)
 }
 
 // matcher is at work on one sentence.
@@ -67,9 +67,13 @@ func (q *matcher) begins(i int) int {
 }
 
 // longest drops the finds that are a part of another one: "let me know if" is no "let me". They come by their start.
-func longest(found []match) []match {
+// A condition stays one, whatever it stands in.
+func (lex *lexicon) longest(found []match) []match {
 	for i := range found {
 		m := &found[i]
+		if lex.named[questionCondition].has(lex.patterns[m.pattern].rule) {
+			continue
+		}
 		for j := max(0, i-16); j < min(len(found), i+16); j++ {
 			if n := found[j]; n.first <= m.first && m.last <= n.last && n.last-n.first > m.last-m.first {
 				m.last = m.first // marks it

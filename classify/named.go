@@ -40,6 +40,7 @@ const (
 	questionAct
 	questionApproval
 	questionAsk
+	questionCondition
 	questionConfirm
 	requestAct
 	requestChange
@@ -87,6 +88,7 @@ var ruleNames = [nNamedRules]string{
 	questionAct:         "question.act",
 	questionApproval:    "question.approval",
 	questionAsk:         "question.ask",
+	questionCondition:   "question.condition",
 	questionConfirm:     "question.confirm",
 	requestAct:          "request.act",
 	requestChange:       "request.change",

@@ -32,6 +32,7 @@ func (v *verdict) result() Result {
 		r.Language = v.rd.language
 	}
 	v.closingQuestion(&r)
+	v.closingCondition(&r)
 	v.weighHost(&r)
 	r = v.weighWork(r)
 	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has(failureException))
@@ -106,6 +107,17 @@ func (v *verdict) closingQuestion(r *Result) {
 	r.Type, r.WasRejectedCompletion = Question, false
 	r.Confidence = max(v.p[classQuestion], closingConfidence)
 	r.Reason = "ends with a question to the human"
+}
+
+// closingCondition makes an output a question whose end says that what comes next depends on the human's word, whatever the
+// agent announces: "I'll start as soon as you approve".
+func (v *verdict) closingCondition(r *Result) {
+	if r.Type == Error || r.Type == Question || !v.rd.fits() || !v.rd.closes(questionCondition) {
+		return
+	}
+	r.Type, r.WasRejectedCompletion = Question, false
+	r.Confidence = max(v.p[classQuestion], closingConfidence)
+	r.Reason = "waits for an approval"
 }
 
 // weighHost lets what the host saw outweigh prose. What it saw fail last, or looked for and did not see, makes a claim of completion a rejected one; what

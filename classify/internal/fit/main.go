@@ -52,7 +52,7 @@ func main() {
 	flag.Float64Var(&t.penalty, "penalty", 10, "strength of the L2 penalty on weights")
 	flag.Float64Var(&t.words, "words", 10, "how much all words of a text count together, one feature counting 1")
 	flag.IntVar(&t.repositories, "repositories", 5, "leave out words that stand in fewer repositories than this")
-	flag.Float64Var(&t.sharpen, "sharpen", 1.15, "multiply all weights with this: above 1 the verdicts are surer")
+	flag.Float64Var(&t.sharpen, "sharpen", 1.2, "multiply all weights with this: above 1 the verdicts are surer")
 	flag.IntVar(&t.steps, "steps", 60, "steps of the fit")
 	flag.Parse()
 	cases, err := load(patterns, *cv)
