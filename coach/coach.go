@@ -116,7 +116,7 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // check fails or cannot be done. The first of these findings that holds is said; without one, nothing is:
 //
 //   - failed: the last check of its kind in in.Work or in.Evidence failed.
-//   - unchanged: no file was edited in the session, and the output does not claim a check.
+//   - unchanged: no file was edited in the session, but the output claims a change.
 //   - unchecked: code was edited, and no check of the claimed kind (or no check at all) ran after that.
 //   - hidden: such a check ran, but nobody saw its result.
 //   - unable: the output says that the agent did not or could not run its check.

@@ -34,8 +34,11 @@ var evidenceNames = map[classify.EvidenceKind]string{
 // rejection fills the fields that say why a completion was not accepted and what to do.
 func (f *fields) rejection(r classify.Result, in Context) {
 	stated, claimed := claimedChecks(r, in)
+	changed := slices.ContainsFunc(r.Signals, func(s classify.Signal) bool {
+		return s.Kind == classify.SignalClaim && s.Name == classify.ClaimEdit
+	})
 	checks := namedChecks(in.Text, in.Request)
-	if !f.facts(in, stated) {
+	if !f.facts(in, stated, changed) {
 		f.words(r, in, claimed)
 	}
 	if f.Kind == "" && len(claimed) > 0 {
@@ -66,8 +69,8 @@ func claimedChecks(r classify.Result, in Context) (all, unshown []string) {
 	return slices.Compact(all), slices.Compact(unshown)
 }
 
-// facts says what the host saw, if it refutes the report.
-func (f *fields) facts(in Context, claimed []string) bool {
+// facts says what the host saw, if it refutes the report: the checks that it claims, or that it changed something.
+func (f *fields) facts(in Context, claimed []string, changed bool) bool {
 	w := in.Work
 	edited := w.Edited == classify.EditedCode || w.Edited == classify.EditedDocs
 	for _, kind := range claimed {
@@ -81,7 +84,7 @@ func (f *fields) facts(in Context, claimed []string) bool {
 			return f.find("unchecked", kind, w)
 		}
 	}
-	if w.Session == classify.EditedNone && len(w.Checks) == 0 && len(claimed) == 0 {
+	if w.Session == classify.EditedNone && len(w.Checks) == 0 && len(claimed) == 0 && changed {
 		return f.find("unchanged", "", w)
 	}
 	if w.Edited == classify.EditedCode {
