@@ -2,7 +2,6 @@ package hook
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,9 +82,8 @@ func (e Event) Output(t transcript.Trace, m Memory) autocontinue.Output {
 		out.ID = id
 	}
 	if t.Read {
-		out.Work = t.Work
+		out.Work, out.Evidence = t.Work, evidence(t.Work, out.Text)
 	}
-	out.Evidence = evidence(t, out.Text)
 
 	switch status := strings.ToLower(e.Status.Value); {
 	case e.Kind == StopFailure:
@@ -180,25 +178,13 @@ func (e Event) same(msg, last string) bool {
 	return a == b || e.Host.Accumulates() && strings.HasSuffix(a, " "+b)
 }
 
-// evidence returns what a transcript shows of tests. That it shows none counts against a text that claims some.
-func evidence(t transcript.Trace, text string) []classify.Evidence {
-	for _, c := range slices.Backward(t.Work.Checks) {
-		if c.Kind == classify.CheckTest && c.Outcome != classify.OutcomeUnknown {
-			failed := c.Outcome == classify.OutcomeFailed
-			return []classify.Evidence{{Kind: classify.EvidenceTests, Text: c.Command + ": " + string(c.Outcome), Failed: failed}}
-		}
-		if c.Kind == classify.CheckTest {
-			return nil
-		}
+// evidence returns that no tests ran, for a text that claims some though the agent has edited and checked nothing in the whole
+// session. Everything else that the transcript shows is Work.
+func evidence(w classify.Work, text string) []classify.Evidence {
+	if w.Session != classify.EditedNone || w.Edited != classify.EditedNone || len(w.Checks) > 0 || !claimsTests(text) {
+		return nil
 	}
-	if t.Read && t.Work.Edited != classify.EditedUnknown && claimsTests(text) {
-		why := "no test run"
-		if t.Work.Session != classify.EditedNone {
-			why = "no test run since the last edit"
-		}
-		return []classify.Evidence{{Kind: classify.EvidenceTests, Text: why, Absent: true}}
-	}
-	return nil
+	return []classify.Evidence{{Kind: classify.EvidenceTests, Text: "no test run", Absent: true}}
 }
 
 // claimsTests reports whether a text says that tests passed, or shows how many.
