@@ -103,7 +103,7 @@ func (e Event) Output(t transcript.Trace, m Memory) autocontinue.Output {
 		out.Hold = holdAborted
 	case status != "" && status != "completed":
 		out.Hold = holdStatus
-	case e.working():
+	case e.working(), e.Background.Is == Absent && t.Waits:
 		out.Hold = holdBackground
 	case e.Wakeups.Value > 0:
 		out.Hold = holdWakeup

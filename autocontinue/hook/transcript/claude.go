@@ -44,6 +44,7 @@ type origin struct {
 func (o origin) isHuman() bool { return o.Kind == "" || o.Kind == "human" }
 
 type claudeUsed struct {
+	AgentID     string `json:"agentId"`
 	Interrupted truth  `json:"interrupted"`
 	Background  string `json:"backgroundTaskId"`
 	Status      string `json:"status"`
@@ -229,9 +230,16 @@ func claudeNotified(s string) result {
 func claudeResult(b claudeBlock, used claudeUsed) result {
 	r := result{id: b.ToolUseID, failed: bool(b.IsError), stopped: bool(used.Interrupted), running: used.Background}
 	r.output = string(b.Content)
-	if used.Status == "running" && r.running == "" {
-		r.running = "task"
+	if _, rest, ok := strings.Cut(clip(r.output, 200), "launched in background. Task ID: "); ok {
+		r.running, _, _ = strings.Cut(rest, "\n")
 	}
+	switch used.Status {
+	case "async_launched":
+		r.running = first(r.running, used.AgentID)
+	case "running":
+		r.running = first(r.running, "task")
+	}
+	r.task = r.running != "" && used.Status != "running"
 	switch {
 	case !r.failed:
 		r.status(0)

@@ -34,6 +34,7 @@ type Trace struct {
 	Continued bool   // a hook, ours or another, continued the agent since the human's last words
 	Mode      string // the permission mode, where the transcript has it
 	Aborted   bool   // the human interrupted the agent, and nothing came after
+	Waits     bool   // a task that the agent started in the background goes on, and the host will tell the agent of its end
 
 	Work classify.Work // what the agent did
 }
@@ -66,6 +67,7 @@ type fold struct {
 	Messages  []string   `json:"messages,omitempty"` // IDs that were seen
 	Done      []string   `json:"done,omitempty"`     // calls whose result was seen
 	Calls     []openCall `json:"calls,omitempty"`
+	Tasks     []string   `json:"tasks,omitempty"` // in the background
 	Work      work       `json:"work,omitzero"`
 }
 
@@ -135,7 +137,7 @@ func (f *fold) add(e entry) (spoke bool) {
 	case notice:
 		f.silence()
 		f.Expects = false
-		f.Work.end(e.result.ended, e.result)
+		f.end(e.result.ended, e.result)
 		if e.summary && f.Request == "" { // of another transcript
 			f.Work.forget()
 		}
@@ -235,19 +237,28 @@ func (f *fold) result(r result) {
 	o := f.Calls[at]
 	f.Calls = slices.Delete(slices.Clone(f.Calls), at, at+1)
 	f.Done = keep(f.Done, o.ID)
+	if r.task {
+		f.Tasks = keep(f.Tasks, r.running)
+	}
 	switch {
 	case o.Polls != "" && r.running == "":
-		f.Work.end(o.Polls, r)
+		f.end(o.Polls, r)
 	case !o.Program || !o.Seen:
 		f.Work.apply(f.project(), o.Effects, r)
 	}
+}
+
+// end takes in that a command or task in the background has ended.
+func (f *fold) end(name string, r result) {
+	f.Tasks = slices.DeleteFunc(slices.Clone(f.Tasks), func(t string) bool { return t == name })
+	f.Work.end(name, r)
 }
 
 // trace returns what the entries say about a pause at this point.
 func (f *fold) trace() Trace {
 	t := Trace{
 		Read: true, Request: f.Request, Turn: f.Turn, Message: strings.Join(f.Parts, "\n"), MessageID: f.MessageID, Broke: f.Broke,
-		Continues: f.Continues, Continued: f.Continued, Mode: f.Mode, Aborted: f.Aborted,
+		Continues: f.Continues, Continued: f.Continued, Mode: f.Mode, Aborted: f.Aborted, Waits: len(f.Tasks) > 0,
 	}
 	w := f.Work
 	w.Checks = slices.Clone(w.Checks)

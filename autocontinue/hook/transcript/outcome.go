@@ -19,6 +19,7 @@ type result struct {
 	stopped bool   // it was interrupted
 	denied  bool   // it did not run
 	running string // it goes on in the background, under this name
+	task    bool   // the host will tell the agent when that ends
 	ended   string // it is the end of the background command of this name
 	output  string
 }
