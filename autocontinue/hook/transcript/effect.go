@@ -97,6 +97,7 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		case kindRead:
 		default:
 			e.Check, e.Scope = classify.CheckKind(kind), scope(words)
+			e.Elsewhere = e.Elsewhere || kind == kindRun
 		}
 	}
 	if len(writes) > 0 && (e.Check == "" || e.Check == classify.CheckRun) {
@@ -175,10 +176,7 @@ func (w *walker) fileEffect(e *effect, name string, args []string) bool {
 	}
 	last := files[len(files)-1]
 	switch name {
-	case "tee", "truncate", "patch", "ed", "ex":
-		if name != "tee" && name != "truncate" {
-			files = []string{""}
-		}
+	case "tee", "truncate":
 		e.edit(w, files...)
 		return true
 	case "cp", "ln", "mv", "install":
@@ -279,7 +277,7 @@ func cutWord(words []string, sep string) (before, after []string, found bool) {
 // scriptKinds says what a program does that has no rule: a script by its name, code on the command line by what is in
 // it.
 func (w *walker) scriptKinds(e *effect, name string, words []string, input string) []string {
-	if matches(interpreters, name) {
+	if matches(commands().interprets, name) {
 		code, script := inlineCode(words[1:], input)
 		switch {
 		case code != "":
@@ -292,11 +290,10 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 		}
 		return scriptKind(script[0])
 	}
-	e.Elsewhere = true // who knows
 	if strings.ContainsAny(words[0], `/\`) || path.Ext(name) != "" {
 		return scriptKind(name)
 	}
-	return []string{string(classify.CheckRun)}
+	return []string{kindRun}
 }
 
 // scriptKind says what a script does by its name. One that makes files is run as well.
@@ -304,7 +301,7 @@ func scriptKind(name string) []string {
 	if kind := taskKind(name); kind != kindEdit {
 		return []string{kind}
 	}
-	return []string{kindEdit, string(classify.CheckRun)}
+	return []string{kindEdit, kindRun}
 }
 
 // inlineCode returns the code that an interpreter is given on its command line or on its standard input, or else the
@@ -358,7 +355,7 @@ func (w *walker) codeKinds(e *effect, code string) []string {
 		e.Unknown = true
 		return []string{kindRead}
 	}
-	return []string{string(classify.CheckRun)}
+	return []string{kindRun}
 }
 
 // find says what the commands do that "find" runs.

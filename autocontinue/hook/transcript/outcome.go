@@ -65,7 +65,9 @@ func (e effect) outcome(r result) (classify.CheckOutcome, bool) {
 			return classify.OutcomeFailed, true
 		}
 		return classify.OutcomePassed, true
-	case r.exit == 124, r.exit > 128, e.Chained:
+	case r.exit == 124, r.exit > 128:
+	case e.Chained:
+		return "", false // it may be the one that failed
 	default:
 		return classify.OutcomeFailed, true
 	}

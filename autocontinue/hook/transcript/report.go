@@ -51,15 +51,17 @@ func readReport(output string) (r report) {
 			r.empty = true
 		case startsWith(line, "--- PASS", "✓ ", "✔ ", "√ ", "PASS ") || len(line) > 3 && strings.HasPrefix(line, "ok ") && '0' <= line[3] && line[3] <= '9':
 			r.passed = true // the name of a test may count things, too
-		case line == "OK" || strings.HasPrefix(line, "OK ("):
+		case line == "OK":
 			ok = true
+		case strings.HasPrefix(line, "OK ("):
+			r.passed = true
 		case strings.HasPrefix(line, "100% tests passed"), strings.HasPrefix(strings.ToLower(line), "all tests passed"), strings.HasPrefix(line, "All specs passed"):
 			r.passed = true
 		default:
 			ran += r.count(line)
 		}
 	}
-	if ok && !r.empty {
+	if ok && ran > 0 {
 		r.passed = true
 	}
 	r.empty = r.empty && !r.passed && ran == 0

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -22,7 +23,9 @@ type walker struct {
 	project project
 	dir     string            // where the commands run
 	vars    map[string]string // set by the script to plain words
-	nested  int
+
+	functions []string // declared by the script; their bodies were walked through
+	nested    int
 
 	errexit, pipefail bool
 	effects           []effect
@@ -99,9 +102,9 @@ func (w *walker) tell(s, next *syntax.Stmt, effects []effect) status {
 	if !ok || s.Background {
 		return statusLost
 	}
-	names := []string{"$?"}
-	if pipe, ok := s.Cmd.(*syntax.BinaryCmd); ok && (pipe.Op == syntax.Pipe || pipe.Op == syntax.PipeAll) && !w.pipefail {
-		names = []string{"${PIPESTATUS[0]}", "${pipestatus[1]}"}
+	names, head := []string{"$?"}, ""
+	if isPipe(s) && !w.pipefail {
+		names, head = []string{"${PIPESTATUS[0]}", "${pipestatus[1]}"}, w.head(s)
 	}
 	for _, name := range names {
 		before, after, ok := strings.Cut(text, name)
@@ -111,12 +114,28 @@ func (w *walker) tell(s, next *syntax.Stmt, effects []effect) status {
 		after, _, _ = strings.Cut(after, "$") // its value is not known
 		for i := range effects {
 			e := &effects[i]
-			if e.Told == nil && (e.Status == statusKept || e.Status == statusLost && names[0] != "$?" && i == 0) {
+			if e.Told == nil && (head == "" && e.Status == statusKept || head != "" && e.Name == head) {
 				e.Told = &told{Before: strings.TrimSpace(before), After: strings.TrimSpace(after)}
 			}
 		}
 	}
 	return statusLost
+}
+
+func isPipe(s *syntax.Stmt) bool {
+	b, ok := s.Cmd.(*syntax.BinaryCmd)
+	return ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll)
+}
+
+// head returns the name of the first command of a pipe.
+func (w *walker) head(s *syntax.Stmt) string {
+	for isPipe(s) {
+		s = s.Cmd.(*syntax.BinaryCmd).X
+	}
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
+		return plaintext.Line(strings.Join(bare(w.words(call.Args)), " "), maxCommand)
+	}
+	return "?"
 }
 
 // echo returns what an "echo" prints to the result.
@@ -187,6 +206,9 @@ func (w *walker) stmt(s *syntax.Stmt, st status) {
 			w.list(item.Stmts, statusLost)
 		}
 	case *syntax.FuncDecl:
+		if c.Name != nil {
+			w.functions = append(w.functions, c.Name.Value)
+		}
 		w.stmt(c.Body, statusLost)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
@@ -268,7 +290,7 @@ func (w *walker) either(c *syntax.BinaryCmd, effects []effect) {
 	if !ok || and.Op != syntax.AndStmt {
 		return
 	}
-	if p, ok := and.X.Cmd.(*syntax.BinaryCmd); ok && (p.Op == syntax.Pipe || p.Op == syntax.PipeAll) && !w.pipefail {
+	if isPipe(and.X) && !w.pipefail {
 		return
 	}
 	passed, ok1 := w.echo(and.Y)
@@ -284,7 +306,8 @@ func (w *walker) either(c *syntax.BinaryCmd, effects []effect) {
 
 // filter says what a command behind a pipe leaves of the output.
 func (w *walker) filter(s *syntax.Stmt) filter {
-	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
+	if isPipe(s) {
+		b := s.Cmd.(*syntax.BinaryCmd)
 		return max(w.filter(b.X), w.filter(b.Y))
 	}
 	call, ok := s.Cmd.(*syntax.CallExpr)
@@ -323,6 +346,9 @@ func (w *walker) call(words []string, input string, writes []string, st status) 
 		}
 	}
 	name := programName(words[0])
+	if slices.Contains(w.functions, words[0]) {
+		return
+	}
 	switch name {
 	case "cd", "pushd":
 		if len(words) > 1 {

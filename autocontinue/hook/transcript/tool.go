@@ -176,7 +176,7 @@ func (t tool) effects(p project, dir string) []effect {
 	case kind == kindElsewhere:
 		e.Elsewhere = true
 	case kind != "":
-		e.Check, e.Scope = classify.CheckKind(kind), []string{t.name}
+		e.Check, e.Scope, e.Elsewhere = classify.CheckKind(kind), []string{t.name}, kind == kindRun
 	default:
 		e.Unknown = true
 	}

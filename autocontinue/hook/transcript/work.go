@@ -115,6 +115,11 @@ func (w *work) check(e effect, r result) {
 	if !counts {
 		return
 	}
+	if e.Check == classify.CheckTest && o == classify.OutcomePassed && slices.ContainsFunc(w.Checks, func(c check) bool {
+		return c.Check == e.Check && c.Outcome == classify.OutcomeFailed && !covers(e, c.effect)
+	}) {
+		return // a failed test run stands until the same tests pass
+	}
 	if o != classify.OutcomeUnknown {
 		w.Checks = slices.DeleteFunc(w.Checks, func(c check) bool { return c.Check == e.Check && covers(e, c.effect) })
 	}
