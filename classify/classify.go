@@ -62,6 +62,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -161,5 +162,10 @@ type Classifier interface {
 // ClassifierFunc is a function that is a [Classifier].
 type ClassifierFunc func(ctx context.Context, in Input) (Result, error)
 
-// Classify calls f.
-func (f ClassifierFunc) Classify(ctx context.Context, in Input) (Result, error) { return f(ctx, in) }
+// Classify calls f. A nil f is an error.
+func (f ClassifierFunc) Classify(ctx context.Context, in Input) (Result, error) {
+	if f == nil {
+		return Result{}, errors.New("classify: a nil ClassifierFunc")
+	}
+	return f(ctx, in)
+}

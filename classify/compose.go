@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // DefaultThreshold is the confidence below which a status is shown to the human instead of being continued.
 const DefaultThreshold = 0.80
 
-// Fallback asks primary, and secondary when primary fails: it returns an error, or babbles, which is a type that is none of
-// the five, a confidence that is not a number from 0 to 1, or a rejected completion that is no status. A result of
-// secondary says in its Fallback field why. Secondary gets the same context, even one that is done by then: the heuristic
-// answers all the same. The error, when both fail, wraps both.
+// Fallback asks primary, and secondary when primary fails: it returns an error, or a result that is not valid (see
+// [Result.Validate]). A result of secondary says why in its Fallback field. Secondary gets the same context, even if that is done
+// by then: the heuristic answers all the same. If both fail, the error wraps both.
+//
+// Fallback panics if a classifier is nil.
 func Fallback(primary, secondary Classifier) Classifier {
+	mustNotBeNil("Fallback", primary, secondary)
 	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
 		r, err := ask(ctx, primary, in)
 		if err == nil {
@@ -30,30 +32,101 @@ func Fallback(primary, secondary Classifier) Classifier {
 	})
 }
 
-// ask returns what c says, or an error when that is no verdict.
+// Cascade asks first, and second only if first is less certain than certain, a confidence: a cheap classifier before an
+// expensive one. The rules, in order:
+//
+//   - first calls it an error, or the text of the input is empty or blank: first decides, and second is not asked;
+//   - the confidence of first is at least certain: the result of first;
+//   - second answers: its result, with the signals of first if it has none;
+//   - second fails (see [Fallback]): the result of first, whose Fallback field says why.
+//
+// If first fails, second alone answers, and its result says in Fallback why first did not; if both fail, the error wraps
+// both. About an empty text, second is not asked even then. If certain is not a number, first is never certain.
+//
+// Cascade panics if a classifier is nil.
+func Cascade(first, second Classifier, certain float64) Classifier {
+	mustNotBeNil("Cascade", first, second)
+	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
+		r, err := ask(ctx, first, in)
+		if plaintext.IsBlank(in.Text) || err == nil && (r.Type == Error || r.Confidence >= certain) {
+			return r, err
+		}
+		s, err2 := ask(ctx, second, in)
+		switch {
+		case err != nil && err2 != nil:
+			return Result{}, fmt.Errorf("classify: no classifier answered: %w", errors.Join(err, err2))
+		case err != nil:
+			s.because(err)
+			return s, nil
+		case err2 != nil:
+			r.because(err2)
+			return r, nil
+		}
+		if s.Signals == nil {
+			s.Signals, s.SignalsDropped = r.Signals, r.SignalsDropped
+		}
+		return s, nil
+	})
+}
+
+// because notes in r why another classifier did not answer, before what it notes already.
+func (r *Result) because(err error) {
+	why := plaintext.Line(err.Error(), 200)
+	if r.Fallback != "" {
+		why += "; " + r.Fallback
+	}
+	r.Fallback = why
+}
+
+// ask returns what c says, or an error if that is not a verdict.
 func ask(ctx context.Context, c Classifier, in Input) (Result, error) {
 	r, err := c.Classify(ctx, in)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = r.Validate()
+	}
+	if err != nil {
 		return Result{}, err
-	case !r.Type.Valid():
-		return Result{}, errors.New("not one of the five output types")
-	case !(r.Confidence >= 0 && r.Confidence <= 1):
-		return Result{}, fmt.Errorf("confidence %v is not from 0 to 1", r.Confidence)
-	case r.WasRejectedCompletion && r.Type != Status:
-		return Result{}, fmt.Errorf("a rejected completion of type %s", r.Type)
 	}
 	return r, nil
 }
 
+// Validate returns an error if r breaks the contract of [Classifier]: its type is not one of the five, its confidence is not
+// a number from 0 to 1, or it is a rejected completion of another type than status.
+func (r Result) Validate() error {
+	switch {
+	case !r.Type.Valid():
+		return errors.New("not one of the five output types")
+	case !(r.Confidence >= 0 && r.Confidence <= 1):
+		return fmt.Errorf("confidence %v is not from 0 to 1", r.Confidence)
+	case r.WasRejectedCompletion && r.Type != Status:
+		return fmt.Errorf("a rejected completion of type %s", r.Type)
+	}
+	return nil
+}
+
+// mustNotBeNil panics if a classifier is nil, so that the mistake shows where it is made.
+func mustNotBeNil(who string, list ...Classifier) {
+	for _, c := range list {
+		f, isFunc := c.(ClassifierFunc)
+		h, isHeuristic := c.(*Heuristic)
+		if c == nil || isFunc && f == nil || isHeuristic && h == nil {
+			panic("classify: " + who + " of a nil classifier")
+		}
+	}
+}
+
 // ConfidenceGate applies the rule "unsure means human" to the results of c: a status whose confidence is below threshold
-// becomes a question. Its reason keeps the old verdict, its coaching message and rejected flag are cleared. A confidence
-// equal to threshold passes; a threshold of 0 gates nothing; a threshold or confidence that is not a number gates.
+// becomes a question. Its reason keeps the old verdict; its coaching message and rejected flag are cleared. A confidence
+// equal to threshold passes; a threshold of 0 gates nothing; a threshold that is not a number gates. A result that is not
+// valid is an error.
 //
-// It is for users of this package alone: the loop in package autocontinue asks its own threshold, whatever the classifier.
+// It is for users of this package alone: the loop in package autocontinue has its own threshold, whatever the classifier.
+//
+// ConfidenceGate panics if c is nil.
 func ConfidenceGate(c Classifier, threshold float64) Classifier {
+	mustNotBeNil("ConfidenceGate", c)
 	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
-		r, err := c.Classify(ctx, in)
+		r, err := ask(ctx, c, in)
 		if err != nil || r.Type != Status || r.Confidence >= threshold {
 			return r, err
 		}
@@ -65,16 +138,4 @@ func ConfidenceGate(c Classifier, threshold float64) Classifier {
 		r.Type, r.CoachingMessage, r.WasRejectedCompletion = Question, "", false
 		return r, nil
 	})
-}
-
-// clip shortens s to at most n bytes, at a rune boundary, on one line.
-func clip(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

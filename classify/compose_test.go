@@ -50,7 +50,7 @@ func TestFallback(t *testing.T) {
 	long := errors.New(strings.Repeat("ä", 500))
 	r, err = Fallback(fixed(Result{}, long), fixed(good, nil)).Classify(ctx, Input{})
 	require.NoError(t, err)
-	assert.LessOrEqual(t, len(r.Fallback), 210)
+	assert.LessOrEqual(t, utf8.RuneCountInString(r.Fallback), 200)
 	assert.True(t, utf8.ValidString(r.Fallback))
 }
 
@@ -77,7 +77,6 @@ func TestConfidenceGate(t *testing.T) {
 		{"at", Result{Type: Status, Confidence: 0.80}, 0.80, false},
 		{"above", Result{Type: Status, Confidence: 0.81}, 0.80, false},
 		{"off", Result{Type: Status, Confidence: 0}, 0, false},
-		{"not a number", Result{Type: Status, Confidence: math.NaN()}, 0.80, true},
 		{"threshold not a number", Result{Type: Status, Confidence: 1}, math.NaN(), true},
 		{"a completion is the human's anyway", Result{Type: Completion, Confidence: 0.1}, 0.80, false},
 		{"an error stays one", Result{Type: Error, Confidence: 0.1}, 0.80, false},
@@ -191,4 +190,135 @@ func ExampleConfidenceGate() {
 	// Output:
 	// question
 	// unsure (0.55 is below 0.80), so the human decides; was status: seems to go on
+}
+
+// A classifier that breaks its contract fails, wherever it stands.
+func TestValidate(t *testing.T) {
+	for _, r := range []Result{
+		{Type: Status, Confidence: 90}, {Type: Status, Confidence: -0.1}, {Type: Status, Confidence: math.NaN()},
+		{Type: Completion, Confidence: 0.9, WasRejectedCompletion: true}, {Type: "done", Confidence: 0.9}, {Confidence: 0.9},
+	} {
+		c := ClassifierFunc(func(context.Context, Input) (Result, error) { return r, nil })
+		assert.Error(t, r.Validate())
+		_, err := ConfidenceGate(c, 0.8).Classify(context.Background(), Input{Text: "x"})
+		assert.Error(t, err, "%+v", r)
+		_, err = Fallback(c, c).Classify(context.Background(), Input{Text: "x"})
+		assert.Error(t, err, "%+v", r)
+	}
+	for _, r := range []Result{{Type: Status}, {Type: Status, Confidence: 1, WasRejectedCompletion: true}, {Type: Error, Confidence: 0.5}} {
+		assert.NoError(t, r.Validate())
+	}
+}
+
+func TestNilClassifiers(t *testing.T) {
+	h := newHeuristic(t)
+	for name, compose := range map[string]func(Classifier) Classifier{
+		"first of Fallback": func(c Classifier) Classifier { return Fallback(c, h) }, "second of Fallback": func(c Classifier) Classifier { return Fallback(h, c) },
+		"first of Cascade": func(c Classifier) Classifier { return Cascade(c, h, 1) }, "second of Cascade": func(c Classifier) Classifier { return Cascade(h, c, 1) },
+		"ConfidenceGate": func(c Classifier) Classifier { return ConfidenceGate(c, 0.8) },
+	} {
+		for _, c := range []Classifier{nil, ClassifierFunc(nil), (*Heuristic)(nil)} {
+			assert.Panics(t, func() { compose(c) }, name)
+		}
+		assert.NotNil(t, compose(h), name)
+	}
+	_, err := ClassifierFunc(nil).Classify(context.Background(), Input{Text: "x"})
+	assert.Error(t, err)
+	_, err = (*Heuristic)(nil).Classify(context.Background(), Input{Text: "x"})
+	assert.Error(t, err)
+	_, err = h.Classify(nil, Input{Text: "x"}) //nolint:staticcheck // the mistake that is tested
+	assert.ErrorContains(t, err, "nil context")
+}
+
+func TestCascade(t *testing.T) {
+	signals := []Signal{{Kind: SignalClaim, Name: "done", Start: 0, End: 4, Weight: 1}}
+	own := []Signal{{Kind: SignalHedge, Start: 1, End: 2, Weight: 1}}
+	down := errors.New("judge: no answer\nwithin 10 s")
+	verdict := Result{Type: Completion, Confidence: 0.6, Source: "second"}
+	for _, tt := range []struct {
+		name    string
+		text    string
+		first   Result
+		second  Result
+		err     error // of second
+		certain float64
+		asked   bool
+		want    Result
+	}{
+		{name: "certain", text: "x", first: Result{Type: Status, Confidence: 0.95}, certain: 0.9,
+			want: Result{Type: Status, Confidence: 0.95}},
+		{name: "exactly certain", text: "x", first: Result{Type: Status, Confidence: 0.9}, certain: 0.9,
+			want: Result{Type: Status, Confidence: 0.9}},
+		{name: "unsure", text: "x", first: Result{Type: Status, Confidence: 0.89, Signals: signals, SignalsDropped: 2}, second: verdict, certain: 0.9, asked: true,
+			want: Result{Type: Completion, Confidence: 0.6, Source: "second", Signals: signals, SignalsDropped: 2}},
+		{name: "signals of its own", text: "x", first: Result{Type: Status, Signals: signals, SignalsDropped: 2}, second: Result{Type: Status, Signals: own}, certain: 0.9, asked: true,
+			want: Result{Type: Status, Signals: own}},
+		{name: "an error, however unsure", text: "x", first: Result{Type: Error, Confidence: 0.3}, second: verdict, certain: 0.9,
+			want: Result{Type: Error, Confidence: 0.3}},
+		{name: "empty", text: "", first: Result{Type: Status, Confidence: 0.1}, second: verdict, certain: 0.9,
+			want: Result{Type: Status, Confidence: 0.1}},
+		{name: "blank", text: " \n\t\u200b", first: Result{Type: Status, Confidence: 0.1}, second: verdict, certain: 0.9,
+			want: Result{Type: Status, Confidence: 0.1}},
+		{name: "second fails", text: "x", first: Result{Type: Question, Confidence: 0.4}, err: down, certain: 0.9, asked: true,
+			want: Result{Type: Question, Confidence: 0.4, Fallback: "judge: no answer within 10 s"}},
+		{name: "second fails, first fell back itself", text: "x", first: Result{Type: Question, Fallback: "a"}, err: down, certain: 0.9, asked: true,
+			want: Result{Type: Question, Fallback: "judge: no answer within 10 s; a"}},
+		{name: "second names no type", text: "x", first: Result{Type: Question, Confidence: 0.4}, second: Result{Type: "banana"}, certain: 0.9, asked: true,
+			want: Result{Type: Question, Confidence: 0.4, Fallback: "not one of the five output types"}},
+		{name: "certain of everything", text: "x", first: Result{Type: Status}, second: verdict, certain: 0,
+			want: Result{Type: Status}},
+		{name: "certain is not a number", text: "x", first: Result{Type: Status, Confidence: 1}, second: verdict, certain: math.NaN(), asked: true,
+			want: verdict},
+		{name: "the confidence is not a number", text: "x", first: Result{Type: Status, Confidence: math.NaN()}, second: Result{Type: Question, Confidence: 0.4}, certain: 0.1, asked: true,
+			want: Result{Type: Question, Confidence: 0.4, Fallback: "confidence NaN is not from 0 to 1"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			asked := false
+			second := ClassifierFunc(func(context.Context, Input) (Result, error) {
+				asked = true
+				return tt.second, tt.err
+			})
+			got, err := Cascade(fixed(tt.first, nil), second, tt.certain).Classify(t.Context(), Input{Text: tt.text})
+			require.NoError(t, err)
+			assert.Equal(t, tt.asked, asked, "whether second is asked")
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestCascadeWithoutFirst(t *testing.T) {
+	down, broken := errors.New("a"), errors.New("b")
+	good := Result{Type: Completion, Confidence: 0.9}
+
+	r, err := Cascade(fixed(Result{}, down), fixed(good, nil), 0.9).Classify(t.Context(), Input{Text: "x"})
+	require.NoError(t, err)
+	assert.Equal(t, Completion, r.Type)
+	assert.Equal(t, "a", r.Fallback)
+
+	_, err = Cascade(fixed(Result{}, down), fixed(Result{}, broken), 0.9).Classify(t.Context(), Input{Text: "x"})
+	assert.ErrorIs(t, err, down)
+	assert.ErrorIs(t, err, broken)
+
+	_, err = Cascade(fixed(Result{}, down), fixed(good, nil), 0.9).Classify(t.Context(), Input{})
+	assert.ErrorIs(t, err, down, "an empty output is not for second")
+}
+
+func ExampleCascade() {
+	cheap, err := NewHeuristic()
+	if err != nil {
+		panic(err)
+	}
+	dear := ClassifierFunc(func(context.Context, Input) (Result, error) {
+		fmt.Println("asked")
+		return Result{}, errors.New("judge: no answer")
+	})
+	c := Cascade(cheap, dear, 0.999)
+	r, _ := c.Classify(context.Background(), Input{Text: "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:12 +0x1d\nexit status 2"})
+	fmt.Println(r.Type)
+	r, _ = c.Classify(context.Background(), Input{Text: "The parser handles both forms."})
+	fmt.Println(r.Type, "-", r.Fallback)
+	// Output:
+	// error
+	// asked
+	// completion - judge: no answer
 }

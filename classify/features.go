@@ -1,10 +1,17 @@
 package classify
 
+import (
+	"context"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
 // Features returns the names of what the verdict on in is computed from, for those who tune the tables: the rules of the
 // lexicon by where they were found, what is said of the text as a whole, and the words and pairs of neighbours. The name of
 // a word begins with where it stands: "any ", "end " or "start ".
 func (h *Heuristic) Features(in Input) []string {
-	rd, req, err := h.read(in, true)
+	rd, req, err := h.read(context.Background(), in, true)
 	if err != nil {
 		return nil
 	}
@@ -158,6 +165,31 @@ func (rd *reading) closes(r namedRule) bool {
 		items = items && s.kind == itemLine
 	}
 	return false
+}
+
+const maxUnclear = 200 // bytes
+
+// unclear reports whether a text says nothing: it has a word or a few of no language that the tables know, or none at all, and
+// no number, code or data. "asdf", "null" and "{}" are such texts.
+func (rd *reading) unclear() bool {
+	text := strings.TrimFunc(rd.text, func(r rune) bool { return plaintext.IsSpace(r) || plaintext.IsInvisible(r) })
+	if len(text) > maxUnclear {
+		return false
+	}
+	switch strings.ToLower(text) {
+	case "null", "nil", "undefined", "nan":
+		return true
+	}
+	data := rd.lines[fencedLine]+rd.lines[quotedLine]+rd.lines[tableLine] > 0 || rd.traceVoice > 0
+	if data || strings.ContainsAny(text, "0123456789") || rd.nWords > 3 || rd.any != 0 || rd.common > 0 || rd.foreign > 0 || rd.words.known > 0 {
+		return false
+	}
+	for i := range min(len(rd.tail), rd.sentences) {
+		if s := rd.nth(i); s.code > 0 || s.question {
+			return false
+		}
+	}
+	return true
 }
 
 // fits reports whether the text is in the lexicon's language.

@@ -105,13 +105,16 @@ func Tables(fsys fs.FS) Option {
 	}
 }
 
-// Classify judges in.Text. It fails only for the zero value. Time is linear in the length of the text, of which it keeps
-// nothing.
+// Classify judges in.Text, of which it keeps nothing. It fails only for the zero value and a nil context. Time is linear in
+// the length of the text. When ctx is done it skips all but the last 64 kB of a long text, and then it is unsure.
 func (h *Heuristic) Classify(ctx context.Context, in Input) (Result, error) {
+	if ctx == nil {
+		return Result{}, errors.New("classify: a nil context")
+	}
 	if plaintext.IsBlank(in.Text) {
 		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
 	}
-	rd, req, err := h.read(in, false)
+	rd, req, err := h.read(ctx, in, false)
 	if err != nil {
 		return Result{}, fmt.Errorf("classify: %w", err)
 	}
@@ -123,7 +126,7 @@ func (h *Heuristic) Classify(ctx context.Context, in Input) (Result, error) {
 const maxRequest = 2000 // bytes of the request that are read
 
 // read reads an output and its request. With collect it takes down words that the model does not know, too.
-func (h *Heuristic) read(in Input, collect bool) (rd, req *reading, err error) {
+func (h *Heuristic) read(ctx context.Context, in Input, collect bool) (rd, req *reading, err error) {
 	if h == nil || h.tables.languages == nil {
 		return nil, nil, errors.New("a Heuristic without tables: use NewHeuristic")
 	}
@@ -151,8 +154,8 @@ func (h *Heuristic) read(in Input, collect bool) (rd, req *reading, err error) {
 		return nil, nil, err
 	}
 	rd.words = newWordReader(m, collect)
-	rd.read(false)
-	req.read(true)
+	rd.read(ctx, false)
+	req.read(ctx, true)
 	return rd, req, nil
 }
 

@@ -436,3 +436,56 @@ func TestNumbersThatAreStatusesToo(t *testing.T) {
 		assert.Equal(t, Error, judge(t, Input{Text: text}).Type, text)
 	}
 }
+
+// A text that says nothing is neither a completion nor sent on: the human sees it.
+func TestUnclear(t *testing.T) {
+	for _, text := range []string{"asdf", "null", "{}", "qwer zxcv", "...", "()", "[]", "-", "~~~", "\u200bxq\n"} {
+		for _, request := range []string{"", "fix the login"} {
+			r := judge(t, Input{Text: text, Request: request})
+			assert.Equal(t, Status, r.Type, "%q %s", text, r.Reason)
+			assert.False(t, r.WasRejectedCompletion, text)
+			assert.Zero(t, r.Confidence, text)
+			assert.Contains(t, r.Reason, "unclear", text)
+		}
+	}
+	for _, text := range []string{"Done.", "ok", "42", "`main.go`", "fertig", "完成", "готово", "```\n12 passed\n```", "Which one?", "error", "listo"} {
+		assert.NotContains(t, judge(t, Input{Text: text}).Reason, "unclear", text)
+	}
+}
+
+// deadline is a context that is done after it was asked a number of times.
+type deadline struct {
+	context.Context
+	asked, most int
+}
+
+func (d *deadline) Err() error {
+	if d.asked++; d.asked > d.most {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// The context bounds the heuristic: of a long text it reads what there is time for, and the end.
+func TestContextBoundsTheHeuristic(t *testing.T) {
+	h := newHeuristic(t)
+	claim := "Fixed the parser. All tests pass."
+	for name, text := range map[string]string{
+		"lines": strings.Repeat("The cache is keyed by user.\n", 1<<21) + "\n" + claim, "one line": strings.Repeat("word ", 10<<20) + "\n" + claim,
+		"fence": "```\n" + strings.Repeat("x\n", 24<<20) + "```\n" + claim, "no line": strings.Repeat("x", 50<<20),
+	} {
+		ctx := &deadline{Context: context.Background(), most: 3}
+		r, err := h.Classify(ctx, Input{Text: text})
+		require.NoError(t, err, name)
+		assert.LessOrEqual(t, ctx.asked, 8, "%s: what is left is skipped", name)
+		assert.LessOrEqual(t, r.Confidence, 0.6, name)
+		assert.Contains(t, r.Reason, "no time", name)
+		checkSpans(t, r, text)
+		if name != "no line" {
+			assert.NotEmpty(t, kinds(r, SignalClaim), "%s: the end is read", name)
+		}
+	}
+	r, err := h.Classify(&deadline{Context: context.Background()}, Input{Text: claim})
+	require.NoError(t, err)
+	assert.NotContains(t, r.Reason, "no time", "a short text is read whole")
+}

@@ -51,7 +51,7 @@ func TestJapaneseQuestions(t *testing.T) {
 		"設定は完了しています。":        false,
 		"確認した項目は次のとおりですか:\n": false,
 	} {
-		rd, _, err := h.read(Input{Text: text}, false)
+		rd, _, err := h.read(t.Context(), Input{Text: text}, false)
 		require.NoError(t, err)
 		assert.Equal(t, want, rd.questions > 0, text)
 	}

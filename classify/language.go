@@ -57,7 +57,9 @@ func newLanguages(fsys fs.FS) (*languages, error) {
 		var counts scriptCounts
 		for w := range frequentWords(src) {
 			l.words[w] |= 1 << i
-			counts.add(w)
+			if counts.add(w); counts.script() != latinScript && counts.letters() > 100 {
+				break // the script alone tells the language
+			}
 		}
 		l.scripts = append(l.scripts, counts.script())
 		files := []string{"en.txt"}
@@ -90,7 +92,10 @@ func frequentWords(src []byte) func(func(string) bool) {
 	}
 }
 
-const maxSample = 1 << 14 // bytes of prose that tell its language
+const (
+	maxSample = 1 << 14 // bytes of prose that tell its language
+	maxHead   = 1 << 18 // bytes of a text in which that is looked for
+)
 
 // of returns the language of a text: the one of its script that has most of its words, English before others. known says
 // whether enough of the text are words of that language to be sure; a short text may be too short for that.
@@ -98,7 +103,7 @@ func (l *languages) of(text string) (language int, known bool) {
 	var prose []byte
 	var scripts scriptCounts
 	lines := lineReader{text: text}
-	for line, ok := lines.next(); ok && len(prose) < maxSample; line, ok = lines.next() {
+	for line, ok := lines.next(); ok && len(prose) < maxSample && lines.pos < maxHead; line, ok = lines.next() {
 		if line.kind.voice() {
 			prose = append(append(prose, text[line.start:line.end]...), '\n')
 		}
@@ -160,6 +165,8 @@ func (n *scriptCounts) add(s string) {
 		}
 	}
 }
+
+func (n *scriptCounts) letters() int { return n.ascii + n.cyrillic + n.han + n.kana }
 
 // script returns the script that a text is in. Names and terms in a text are in Latin script everywhere, so little of another
 // one is enough.

@@ -93,7 +93,7 @@ func TestLanguageWithoutAccents(t *testing.T) {
 		"Primeiro vou olhar a estrutura do projeto.": "pt", "Done, the tests pass.": "en", "Updated the es and fr locale files.": "en",
 		"Fixed the café page.": "en", "The de facto default is en.": "en",
 	} {
-		rd, req, err := h.read(Input{Text: text, Request: "ok"}, false)
+		rd, req, err := h.read(t.Context(), Input{Text: text, Request: "ok"}, false)
 		require.NoError(t, err)
 		assert.Equal(t, want, rd.language, text)
 		assert.Equal(t, want, req.language, text)

@@ -60,12 +60,13 @@ const (
 type lineReader struct {
 	text  string
 	pos   int
-	scan  bool // the two fields below are set
-	edit  int  // where the last line is that can close an edit block, -1 if there is none
-	note  int  // where the last --> is
-	inset bool // inside an HTML comment
-	rest  bool // pos is inside a line that is longer than maxLine
-	quote bool // which is a quoted one
+	scan  bool              // the two fields below are set
+	edit  int               // where the last line is that can close an edit block, -1 if there is none
+	note  int               // where the last --> is
+	inset bool              // inside an HTML comment
+	skip  func(pos int) int // when not nil: returns where to go on
+	rest  bool              // pos is inside a line that is longer than maxLine
+	quote bool              // which is a quoted one
 	fence struct {
 		open  bool
 		char  byte // 0: an edit block
@@ -76,6 +77,9 @@ type lineReader struct {
 
 // next returns the next line; ok is false at the end of the text.
 func (r *lineReader) next() (l line, ok bool) {
+	if r.skip != nil {
+		r.pos = r.skip(r.pos)
+	}
 	if r.pos >= len(r.text) {
 		return line{}, false
 	}

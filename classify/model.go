@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,7 +47,9 @@ const (
 // words.txt it is the rarity, a weight for each class, the zone and the word or the pair. All numbers are hundredths. An error
 // names file and line.
 func parseModel(fsys fs.FS) (*model, error) {
-	m := &model{features: map[string]row{}, words: map[string][nZones]int32{}, weights: make([]wordWeight, 1)}
+	m := &model{
+		features: map[string]row{}, words: make(map[string][nZones]int32, 1<<14), weights: make([]wordWeight, 1, 1<<14),
+	}
 	err := eachRow(fsys, featuresFile, nClasses, func(name string, nums []float64) error {
 		var r row
 		copy(r[:], nums)
@@ -60,18 +63,18 @@ func parseModel(fsys fs.FS) (*model, error) {
 		return nil, err
 	}
 	return m, eachRow(fsys, wordsFile, nClasses+1, func(name string, nums []float64) error {
-		for z, prefix := range zoneNames {
-			if term, ok := strings.CutPrefix(name, prefix+" "); ok {
-				w := wordWeight{rarity: nums[0]}
-				copy(w.row[:], nums[1:])
-				at := m.words[term]
-				at[z] = int32(len(m.weights))
-				m.words[term] = at
-				m.weights = append(m.weights, w)
-				return nil
-			}
+		prefix, term, _ := strings.Cut(name, " ")
+		z := slices.Index(zoneNames[:], prefix)
+		if z < 0 {
+			return fmt.Errorf("%q is not a zone", prefix)
 		}
-		return fmt.Errorf("%q has no zone", name)
+		w := wordWeight{rarity: nums[0]}
+		copy(w.row[:], nums[1:])
+		at := m.words[term]
+		at[z] = int32(len(m.weights))
+		m.words[term] = at
+		m.weights = append(m.weights, w)
+		return nil
 	})
 }
 
@@ -82,20 +85,21 @@ func eachRow(fsys fs.FS, file string, n class, add func(name string, nums []floa
 		return fmt.Errorf("read weights: %w", err)
 	}
 	nums := make([]float64, n)
-	number := 0
-	for line := range strings.SplitSeq(strings.TrimPrefix(string(src), byteOrderMark), "\n") {
-		number++
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "//") {
+	rest, number := strings.TrimPrefix(string(src), byteOrderMark), 0
+	for rest != "" {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		line = strings.TrimRight(line, "\r")
+		if number++; line == "" || strings.HasPrefix(line, "//") {
 			continue
 		}
 		for i := range nums {
-			field, rest, _ := strings.Cut(line, " ")
+			field, after, _ := strings.Cut(line, " ")
 			v, err := strconv.Atoi(field)
 			if err != nil {
 				return fmt.Errorf("weights %s:%d: %q is not a whole number; want %d of them and a name", file, number, field, n)
 			}
-			nums[i], line = float64(v)/100, strings.TrimLeft(rest, " ")
+			nums[i], line = float64(v)/100, after
 		}
 		if err := add(line, nums); err != nil {
 			return fmt.Errorf("weights %s:%d: %w", file, number, err)

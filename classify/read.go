@@ -2,6 +2,7 @@ package classify
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,6 +35,7 @@ type reading struct {
 		failed bool
 	}
 	lastPass, lastFail int  // where a test result was last shown, and where failing tests were last counted
+	skipped            bool // a part was not read, because there was no time
 	unreal             bool // the last sentence speaks of what is expected, or was before: what follows it was not seen now
 
 	buf, raw []byte
@@ -55,9 +57,24 @@ type seen struct {
 	or                        bool // it has the word "or"
 }
 
-// read passes over the text once.
-func (rd *reading) read(request bool) {
+// lastPart is how much is read of the end of a text when there is no time for all of it.
+const lastPart = 64 << 10
+
+// read passes over the text once. When ctx is done it goes on with the last part.
+func (rd *reading) read(ctx context.Context, request bool) {
 	lines := lineReader{text: rd.text}
+	checked := 0
+	lines.skip = func(at int) int {
+		if at-checked < lastPart {
+			return at
+		}
+		checked = at
+		if end := len(rd.text) - lastPart; ctx.Err() != nil && at < end {
+			rd.skipped = true
+			return end + 1 + strings.IndexByte(rd.text[end:], '\n') // or the end itself
+		}
+		return at
+	}
 	lines.blocks(func(l line) {
 		rd.endRegion()
 		rd.lines[l.kind]++

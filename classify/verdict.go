@@ -18,6 +18,9 @@ type verdict struct {
 const maxUnread = 0.60
 
 func (v *verdict) result() Result {
+	if v.rd.unclear() {
+		return Result{Type: Status, Reason: "unclear: the text has no words to judge", Source: "heuristic"}
+	}
 	r := Result{Source: "heuristic", Signals: v.rd.signals.list(), SignalsDropped: v.rd.signals.dropped}
 	p := v.p
 	r.Type, r.Confidence = Status, p[classRejected]+p[classProgress]
@@ -39,6 +42,10 @@ func (v *verdict) result() Result {
 	if !v.rd.fits() && !crash && (v.rd.nWords >= 4 || v.rd.foreign > 0) && r.Confidence > maxUnread {
 		r.Confidence = maxUnread
 		r.Reason += "; in a language that no lexicon fits"
+	}
+	if v.rd.skipped {
+		r.Confidence = min(r.Confidence, maxUnread)
+		r.Reason += "; only its beginning and its end were read, there was no time for more"
 	}
 	r.Confidence = math.Round(min(r.Confidence, surest)*1000) / 1000
 	return r

@@ -26,6 +26,7 @@ type wordReader struct {
 	zones     [nZones]map[string]bool // when collect
 	held      []int32                 // of model.weights
 	seen      []bool
+	known     int                  // words of two letters and more that the model knows
 	last      [3][]([nZones]int32) // of the last sentences, a ring
 	unknown   [3][]string
 	key       []byte
@@ -76,6 +77,9 @@ func (r *wordReader) add(ring int, term []byte) {
 	at, ok := r.model.words[string(term)]
 	if !ok {
 		return
+	}
+	if len(term) > 1 {
+		r.known++
 	}
 	r.hold(at[inText])
 	if r.sentences < 2 {
