@@ -517,7 +517,7 @@ func TestAStoredStateOfANewerVersion(t *testing.T) {
 }
 
 func TestHandleOfALargeOutput(t *testing.T) {
-	text := strings.Repeat("Still migrating the tests, 3 of 10 are done. ", 10<<20/45)
+	text := strings.Repeat("Still migrating the tests, 3 of 10 are done. ", 3<<20/45)
 	upper := strings.ToUpper(text)
 	a := newLoop(t, Config{Classifier: judgeAs(progress), Observer: NewJournal(io.Discard)})
 	assert.Equal(t, Continue, handle(t, a, Output{Run: "1", Text: text}).Action)

@@ -104,7 +104,7 @@ func TestSessionsAreSmall(t *testing.T) {
 		runtime.ReadMemStats(&ms)
 		return ms.HeapAlloc
 	}
-	const sessions, measured = 10_000, 1_000
+	const sessions, measured = 10_000, 100
 	store := autocontinue.NewMemoryStore(0)
 	rejected := classify.Result{Type: classify.Status, Confidence: 1, WasRejectedCompletion: true}
 	rejected.Signals = []classify.Signal{{Kind: classify.SignalClaim, Name: "tests", End: 20, Weight: 1}}

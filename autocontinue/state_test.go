@@ -3,6 +3,7 @@ package autocontinue
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,15 +162,18 @@ func TestStateSize(t *testing.T) {
 	t.Logf("typical: %d bytes", typical)
 	assert.Less(t, typical, 4<<10)
 
+	full := turn{ID: digestOf("turn", "t")}
+	for i := range maxClosed {
+		r := report{Run: digestOf("run", fmt.Sprint(i)), Text: digestOf("folded", fmt.Sprint(i))}
+		full.Closed = append(full.Closed, r)
+		if r.Bytes = r.Text; i < maxShown {
+			full.Shown = append(full.Shown, r)
+		}
+	}
 	x = play(t, Policy{MaxContinues: 1000})
-	for i := range 9 * 1100 {
-		x.decide(fmt.Sprint("step ", i), completion, turnIs(fmt.Sprint(i/1100)), idIs(fmt.Sprint(i)))
-	}
-	for i := range 99 {
+	x.s.history.Turns = slices.Repeat([]turn{full}, maxTurns)
+	for i := range 2 * maxGaps {
 		x.decide(fmt.Sprint("step ", i), rejected, idIs(fmt.Sprint("x", i)), saw(tests))
-	}
-	for i := range 2 * maxShown {
-		x.decide(fmt.Sprint("step ", i), progress, idIs(fmt.Sprint("y", i)), hold)
 	}
 	assert.True(t, x.s.Equal(clone(t, x.s)), "full to the brim it can be read")
 	worst := size(x.s)

@@ -136,7 +136,11 @@ func TestRequestReachesTheClassifier(t *testing.T) {
 }
 
 func TestLargeInputs(t *testing.T) {
-	text := strings.Repeat("I changed a line of the parser and went on.\n", 10<<20/45) + hollow
+	size := 10 << 20
+	if raceDetector {
+		size = 1 << 20
+	}
+	text := strings.Repeat("I changed a line of the parser and went on.\n", size/45) + hollow
 	out, errs, status := sidecoach(t, strings.NewReader(text))
 	require.Equal(t, 0, status, errs)
 	assert.Contains(t, out, "continue · rejected completion")

@@ -2,19 +2,53 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sidecoach": main})
+	testscript.Main(cleanUp{m}, map[string]func(){"sidecoach": main})
 }
+
+// cleanUp removes what the tests built.
+type cleanUp struct{ *testing.M }
+
+func (c cleanUp) Run() int {
+	status := c.M.Run()
+	if dir, err := plainProgram(); raceDetector && err == nil {
+		os.RemoveAll(dir)
+	}
+	return status
+}
+
+// raceDetector says that this test binary has the race detector.
+var raceDetector bool
+
+// raced are the scripts whose programs have the race detector, where the tests have it: between them they start each
+// command. The others start a program without it, which is ten times as fast.
+var raced = []string{"session", "hook", "log", "eval", "replay", "verify"}
+
+// plainProgram builds the program without the race detector and returns its folder.
+var plainProgram = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "sidecoach")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return dir, nil
+})
 
 // TestScripts runs testdata/script. Beside the usual commands a script has
 //
@@ -28,6 +62,14 @@ func TestScripts(t *testing.T) {
 			cache, err := exec.Command("go", "env", "GOCACHE").Output() // a cache of its own would build the standard library
 			if err == nil {
 				env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
+			}
+			name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
+			if raceDetector && !slices.Contains(raced, name) {
+				dir, err := plainProgram()
+				if err != nil {
+					return err
+				}
+				env.Setenv("PATH", dir+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			}
 			// example_shell runs it
 			script, err := os.ReadFile("../../examples/shell/loop.sh")
