@@ -114,6 +114,7 @@ func (r Result) shown(host []Evidence) (have kindSet) {
 // claimed are the claims of something certain, by their names, and the evidence that each calls for.
 var claimed = map[string]EvidenceKind{
 	ClaimTests:       EvidenceTests,
+	ClaimChecked:     EvidenceTests,
 	ClaimBuild:       EvidenceExitCode,
 	ClaimLint:        EvidenceExitCode,
 	ClaimTypes:       EvidenceExitCode,

@@ -121,3 +121,20 @@ func TestSaysWhyUnchecked(t *testing.T) {
 		assert.Equal(t, want, found, text)
 	}
 }
+
+// A claim that something was checked is not one of tests, unless it says so.
+func TestClaimedChecks(t *testing.T) {
+	for text, want := range map[string]string{
+		"Fixed it, all tests pass.": ClaimTests, "I fixed it and verified it.": ClaimChecked, "Everything passes.": ClaimChecked,
+		"Fixed it, and the linter is clean.": ClaimLint, "Fixed it. The build passes.": ClaimBuild, "Fixed it. tsc is clean.": ClaimTypes,
+		"Committed and pushed to main.": ClaimPush, "Committed it.": ClaimCommit, "Opened a PR for it.": ClaimPullRequest,
+		"Alles korrigiert, alle Tests laufen durch.": ClaimTests, "已修复，所有测试都通过了。": ClaimTests, "已验证。": ClaimChecked,
+		"修正しました。テストはすべてパスしました。": ClaimTests, "Всё исправил, все тесты проходят.": ClaimTests,
+	} {
+		r := judge(t, Input{Text: text})
+		assert.Contains(t, kinds(r, SignalClaim), want, "%s %+v", text, r.Signals)
+		if want == ClaimChecked {
+			assert.NotContains(t, kinds(r, SignalClaim), ClaimTests, text)
+		}
+	}
+}

@@ -256,6 +256,8 @@ func (rd *reading) claimName(r int, m match) string {
 	}
 	for i := m.first; i < m.last; i++ {
 		switch id := rd.toks[i].id; {
+		case name == ClaimTests && rd.lex.test.has(id):
+			return ClaimTests
 		case name == ClaimBuild && rd.lex.lint.has(id):
 			return ClaimLint
 		case name == ClaimBuild && rd.lex.typecheck.has(id):
@@ -263,6 +265,9 @@ func (rd *reading) claimName(r int, m match) string {
 		case name == ClaimCommit && rd.lex.push.has(id):
 			return ClaimPush
 		}
+	}
+	if name == ClaimTests { // "verified it", "everything passes"
+		return ClaimChecked
 	}
 	return name
 }

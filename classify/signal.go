@@ -24,6 +24,7 @@ const (
 	ClaimDone        = "done"         // the work as a whole
 	ClaimEdit        = "edit"         // a change of files
 	ClaimTests       = "tests"        // tests pass
+	ClaimChecked     = "checked"      // it was verified, no matter how
 	ClaimBuild       = "build"        // it compiles or builds
 	ClaimLint        = "lint"         // a linter finds nothing
 	ClaimTypes       = "types"        // a type checker finds nothing
