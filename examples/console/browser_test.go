@@ -122,7 +122,7 @@ func (p *tab) eval(expression string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](`String(`+expression+`)`))
+	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => String(`+expression+`))()`, chromedp.EvalAwaitPromise))
 	require.NoError(p.t, err, expression)
 	return s
 }
@@ -211,16 +211,42 @@ func (p *tab) picture(name string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
 }
 
-// decide does what the button says, and fills in the field of its form, if it has one, and sends that.
+// whole shows all of the item in the card, as somebody must before approving.
+func (p *tab) whole() {
+	p.t.Helper()
+	p.wait(`(() => {
+		const card = document.getElementById("card");
+		if (card.ariaBusy === "true" || card.dataset.ready !== "true") return false;
+		if (card.dataset.shown === "true") return true;
+		card.querySelector("[data-action=approve]").click();
+		return false;
+	})()`)
+}
+
+// decide presses the key of an action. If the action has a form, it fills in a field and sends the form.
 func (p *tab) decide(action, field, text string) {
 	p.t.Helper()
-	p.press(map[string]string{"approve": "a", "edit": "e", "deny": "d", "respond": "r"}[action])
+	p.settled()
+	if action == "approve" || action == "edit" {
+		p.whole()
+	}
+	p.press(map[string]string{"approve": "a", "edit": "e", "deny": "d", "respond": "r", "allow": "w"}[action])
 	if field == "" {
 		return
+	}
+	if field == "#edit-body" {
+		p.asJSON()
 	}
 	p.wait(`document.querySelector(` + quote(field) + `)`)
 	p.write(field, text)
 	p.do(`document.querySelector("#card form").requestSubmit()`)
+}
+
+// asJSON edits as JSON what is edited as a form.
+func (p *tab) asJSON() {
+	p.t.Helper()
+	p.wait(`document.querySelector("#card form")`)
+	p.do(`(() => { const b = document.getElementById("edit-mode"); if (b?.innerText === "Edit as JSON") b.click(); })()`)
 }
 
 // card waits until an item with this title is the one to decide.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -19,8 +20,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// host runs the agent. All that it does goes through the session first, and all that it knows of a turn is in the journal:
-// a turn that is taken up again proposes the same things once more, and gets the answers that were given.
+// host runs the agent. Everything that the agent does goes through the session first, and everything that the host knows of a
+// turn is in the journal. A turn that is resumed proposes the same things once more, and gets the answers that were given.
 type host struct {
 	session *gate.Session
 	journal *journal
@@ -30,9 +31,6 @@ type host struct {
 
 	ctx   context.Context
 	turns sync.WaitGroup
-
-	mu     sync.Mutex
-	change chan struct{} // closed with the next event
 }
 
 func open(dir string, pace time.Duration, out io.Writer) (*host, error) {
@@ -40,7 +38,7 @@ func open(dir string, pace time.Duration, out io.Writer) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &host{pace: pace, out: out, change: make(chan struct{})}
+	h := &host{pace: pace, out: out}
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
 		return nil, err
@@ -52,18 +50,9 @@ func open(dir string, pace time.Duration, out io.Writer) (*host, error) {
 	if h.loop, err = autocontinue.New(autocontinue.Config{Classifier: heuristic, Store: store}); err != nil {
 		return nil, err
 	}
-	options := gate.Options{Audited: true, TTL: 30 * time.Minute, Schema: schema}
+	options := gate.Options{Audited: true, TTL: 30 * time.Minute, Schema: check, Now: time.Now, AfterFunc: time.AfterFunc}
 	h.session, h.journal, err = openJournal(filepath.Join(dir, "journal.jsonl"), policy, options)
-	if err != nil {
-		return nil, err
-	}
-	h.session.Watch(func(gate.Event) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		close(h.change)
-		h.change = make(chan struct{})
-	})
-	return h, nil
+	return h, err
 }
 
 func (h *host) close() {
@@ -71,36 +60,19 @@ func (h *host) close() {
 	h.journal.f.Close()
 }
 
-// start takes up the turns that did not end, and denies from now on what waits too long. The session resumes nothing by
-// itself; that this host does is its own choice: an approval that was not used yet is still one.
+// start resumes the turns that did not end. The session resumes nothing by itself. This host does: an approval that was not
+// used yet is still one.
 func (h *host) start(ctx context.Context) {
 	h.ctx = ctx
-	h.turns.Go(func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			if _, err := h.session.Expire(time.Now()); err != nil {
-				fmt.Fprintln(h.out, "expire:", err)
-			}
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
 	known := make(map[string]bool)
 	for _, r := range h.session.Runs() {
 		root := turnOf(r.ID)
-		if over(r.Phase) || known[root] {
+		items := h.session.Items(root)
+		if over(r.Phase) || known[root] || len(items) == 0 {
 			continue
 		}
 		known[root] = true
-		items := h.session.Items(root)
-		if len(items) == 0 {
-			continue
-		}
-		fmt.Fprintf(h.out, "taking up %s, which is %s\n", r.ID, r.Phase)
+		fmt.Fprintf(h.out, "resuming %s, which is %s\n", r.ID, r.Phase)
 		h.play(items[0].Subject)
 	}
 }
@@ -139,32 +111,33 @@ type payload struct {
 	Tools       []string    `json:"tools"`
 }
 
-// turn plays one message and every run it leads to.
+// turn plays one message and every run that it leads to.
 func (h *host) turn(ctx context.Context, sub gate.Subject) error {
 	root, request := sub.Run, ""
-	var before string // the run that this one continues,
-	var said string   // what it said,
-	var why gate.Subject
+	var before gate.Subject // the run that this one continues
+	var said string         // what it said
 	for n := 1; ; n++ {
-		it, _, err := h.pass(ctx, sub)
+		var sent payload
+		it, err := h.do(ctx, sub, func(g gate.Grant) (json.RawMessage, error) {
+			return nil, json.Unmarshal(g.Body, &sent)
+		})
+		if err == nil && it.Status == gate.Redeemed && sent.Message == "" { // granted before a restart
+			err = json.Unmarshal(it.ApprovedBody(), &sent)
+		}
 		if err != nil {
 			return err
 		}
 		if it.Status != gate.Redeemed {
-			if before == "" {
+			if before.Run == "" {
 				return nil
 			}
-			// A continuation that is not to be: the human sees what the agent said.
-			return h.deliver(ctx, why.Thread, before, said, "Not continued")
+			// A person denied the continuation: they see what the agent said.
+			return h.deliver(ctx, before, said, "Not continued")
 		}
-		if before != "" {
-			if err := h.finish(before, "continued as "+sub.Run); err != nil {
+		if before.Run != "" {
+			if err := h.finish(before.Run, "continued as "+sub.Run); err != nil {
 				return err
 			}
-		}
-		var sent payload
-		if err := json.Unmarshal(it.ApprovedBody(), &sent); err != nil {
-			return fmt.Errorf("read the payload: %w", err)
 		}
 		if request == "" {
 			request = sent.Message
@@ -187,7 +160,7 @@ func (h *host) turn(ctx context.Context, sub gate.Subject) error {
 			case autocontinue.Suppress:
 				return h.finish(sub.Run, "reported before")
 			case autocontinue.Deliver:
-				return h.deliver(ctx, sub.Thread, sub.Run, text, label(d))
+				return h.deliver(ctx, sub, text, label(d))
 			}
 			sent.From, sent.Message = "System Coach", d.Message
 			if next.Body, err = json.Marshal(sent); err != nil {
@@ -195,7 +168,7 @@ func (h *host) turn(ctx context.Context, sub gate.Subject) error {
 			}
 			next.Label = label(d)
 		}
-		before, said, why, sub = sub.Run, text, sub, next
+		before, said, sub = sub, text, next
 	}
 }
 
@@ -226,9 +199,7 @@ func (h *host) work(ctx context.Context, thread, run, message string) (string, e
 				Kind: gate.Tool, Thread: thread, Run: run, Call: fmt.Sprintf("call-%d", len(so)+i+1),
 				Tool: c.tool, Label: c.label, Body: json.RawMessage(c.args),
 			}
-			if _, err := h.session.Propose(time.Now(), subs[i]); err != nil { // all of them, in the agent's order
-				errs[i] = err
-			}
+			_, errs[i] = h.session.Propose(time.Now(), subs[i]) // all of them, in the agent's order
 		}
 		var all sync.WaitGroup
 		for i, sub := range subs {
@@ -247,9 +218,18 @@ func (h *host) work(ctx context.Context, thread, run, message string) (string, e
 	}
 }
 
-// call puts a tool call through its gate and executes what was approved.
+// do puts a subject through its gate. What was granted before a restart is not done again.
+func (h *host) do(ctx context.Context, sub gate.Subject, do func(gate.Grant) (json.RawMessage, error)) (gate.Item, error) {
+	it, err := h.session.Do(ctx, sub, do)
+	if errors.Is(err, gate.ErrSpent) {
+		return it, nil
+	}
+	return it, err
+}
+
+// call puts a tool call through its gate, and executes what was granted.
 func (h *host) call(ctx context.Context, sub gate.Subject) (outcome, error) {
-	it, fresh, err := h.pass(ctx, sub)
+	it, err := h.do(ctx, sub, func(g gate.Grant) (json.RawMessage, error) { return execute(g.Tool, g.Body) })
 	if err != nil {
 		return outcome{}, err
 	}
@@ -258,71 +238,26 @@ func (h *host) call(ctx context.Context, sub gate.Subject) (outcome, error) {
 		return outcome{result: it.Result}, nil
 	case gate.Redeemed:
 		result := json.RawMessage(`{"error":"interrupted by a restart; it is not known whether it took effect"}`)
-		if fresh {
-			if result, err = execute(it.Tool, it.ApprovedBody()); err != nil {
-				return outcome{}, err
-			}
-		}
-		if _, err := h.session.Done(time.Now(), it.ID, result); err != nil {
-			return outcome{}, err
-		}
-		return outcome{result: result}, nil
+		_, err := h.session.Done(time.Now(), it.ID, result)
+		return outcome{result: result}, err
 	case gate.Expired:
 		return outcome{denied: "nobody approved it in time"}, nil
-	default:
-		why := it.Reason
-		if why == "" {
-			why = "denied by " + it.By
-		}
-		return outcome{denied: why}, nil
 	}
+	return outcome{denied: cmp.Or(it.Reason, "denied by "+it.By)}, nil
 }
 
-// deliver puts an answer through its gate. Redeeming it is showing it: the chat of the page shows what the session holds.
-func (h *host) deliver(ctx context.Context, thread, run, text, label string) error {
+// deliver puts an answer through its gate. To redeem it is to show it: the chat of the page shows what the session holds.
+func (h *host) deliver(ctx context.Context, of gate.Subject, text, label string) error {
 	body, err := json.Marshal(map[string]string{"text": text})
 	if err != nil {
 		return err
 	}
-	it, _, err := h.pass(ctx, gate.Subject{Kind: gate.Response, Thread: thread, Run: run, Label: label, Body: body})
+	answer := gate.Subject{Kind: gate.Response, Thread: of.Thread, Run: of.Run, Label: label, Body: body}
+	it, err := h.do(ctx, answer, func(gate.Grant) (json.RawMessage, error) { return nil, nil })
 	if err != nil || it.Status == gate.Redeemed {
 		return err
 	}
-	return h.finish(run, "the response was not shown")
-}
-
-// pass proposes a subject, waits until it is decided, and redeems it if it was approved. fresh says that it was now.
-func (h *host) pass(ctx context.Context, sub gate.Subject) (it gate.Item, fresh bool, err error) {
-	it, err = h.session.Propose(time.Now(), sub)
-	if err != nil {
-		return it, false, err
-	}
-	for {
-		h.mu.Lock()
-		change := h.change
-		h.mu.Unlock()
-		it, _ = h.session.Item(it.ID)
-		switch it.Status {
-		case gate.Approved:
-			_, err := h.session.Redeem(time.Now(), it.ID)
-			if err == nil {
-				it.Status = gate.Redeemed
-				return it, true, nil
-			}
-			if errors.Is(err, gate.ErrJournal) {
-				return it, false, err
-			}
-			continue // expired, denied by a new rule, asked again: the item says which
-		case gate.Pending:
-		default:
-			return it, false, nil
-		}
-		select {
-		case <-change:
-		case <-ctx.Done():
-			return it, false, ctx.Err()
-		}
-	}
+	return h.finish(of.Run, "the response was not shown")
 }
 
 func (h *host) finish(run, reason string) error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,7 +112,7 @@ func TestStoppedRunIsOver(t *testing.T) {
 // A call that executed when the program died is not executed again: the agent is told that nobody knows.
 func TestInterruptedCallIsNotRepeated(t *testing.T) {
 	dir := t.TempDir()
-	s, j, err := openJournal(filepath.Join(dir, "journal.jsonl"), policyOf(t), gate.Options{Audited: true, Schema: schema})
+	s, j, err := openJournal(filepath.Join(dir, "journal.jsonl"), policyOf(t), gate.Options{Audited: true, Schema: check})
 	require.NoError(t, err)
 	now := time.Now()
 	body, err := json.Marshal(payload{From: "human", Message: "import", Model: "m", Temperature: "1"})
@@ -183,7 +184,7 @@ func TestProgramRefusesWhatItCannotServe(t *testing.T) {
 		{[]string{"-auditors", "policy"}, "no person made"},
 		{[]string{"extra"}, "unexpected argument"},
 	} {
-		err := run(t.Context(), append([]string{"-dir", t.TempDir(), "-addr", "127.0.0.1:0"}, tt.args...), io.Discard)
+		err := run(t.Context(), append([]string{"-dir", t.TempDir(), "-addr", "127.0.0.1:0"}, tt.args...), strings.NewReader(""), io.Discard)
 		assert.ErrorContains(t, err, tt.want)
 	}
 }

@@ -38,11 +38,11 @@ func TestTokenLeavesNoTrace(t *testing.T) {
 	assert.Equal(t, "ann", p.text("#who"))
 
 	p.click("#logout")
-	p.has("#door", "Sign in")
+	p.has("#sign-in", "Sign in")
 	p.picture("sign-in")
 	p.write("#token", "wrong")
 	p.do(`document.getElementById("login").requestSubmit()`)
-	p.has("#login-error", "lets nobody in")
+	p.has("#login-error", "A link works once")
 	p.write("#token", s.links["ben"]) // the whole link is fine too
 	p.do(`document.getElementById("login").requestSubmit()`)
 	p.wait(`document.getElementById("who").innerText === "ben"`)
@@ -64,6 +64,7 @@ func TestEditAtEachGate(t *testing.T) {
 	assert.Contains(t, args, `"user": 90071992547409931,`, "more digits than a float has")
 	assert.Contains(t, args, `72.50`)
 	p.picture("tool-1280-light")
+	p.whole()
 	p.press("e")
 	p.wait(`document.querySelector("#edit-body") === document.activeElement`)
 	assert.Equal(t, args, p.eval(`document.querySelector("#edit-body").value`), "the key that opens the field is not typed into it")
@@ -90,6 +91,7 @@ func TestEditAtEachGate(t *testing.T) {
 
 	p.card("Deliver")
 	assert.Contains(t, p.text("#card pre"), "Imported 3 weights")
+	p.whole()
 	p.press("e")
 	p.wait(`document.querySelector("#edit-text")`)
 	p.write("#edit-text", "All three weights are in.")
@@ -162,7 +164,7 @@ func TestTwoBrowsersRace(t *testing.T) {
 	}
 	ben.press("d")
 	ben.wait(`document.querySelector("#reason")`)
-	ann.press("a")
+	ann.decide("approve", "", "")
 	ben.has("#card-error", "Approved by ann")
 	ben.has("#card-error", "not sent")
 
@@ -172,6 +174,7 @@ func TestTwoBrowsersRace(t *testing.T) {
 		p.do(`document.querySelector("#queue button").click()`)
 		p.card("weight_delete")
 		p.settled()
+		p.whole()
 	}
 	done := make(chan error, 2)
 	for _, p := range []*tab{ann, ben} {
@@ -198,6 +201,7 @@ func TestReloadInTheMiddle(t *testing.T) {
 	p.card("Message from ann")
 	p.decide("approve", "", "")
 	p.card("weight_save_batch")
+	p.whole()
 	p.press("e")
 	p.wait(`document.querySelector("#edit-body")`)
 	half := strings.Replace(p.eval(`document.querySelector("#edit-body").value`), "722", "72", 1)
@@ -208,6 +212,7 @@ func TestReloadInTheMiddle(t *testing.T) {
 	assert.Equal(t, before, p.text("#events"))
 	assert.Equal(t, said, p.text("#messages"))
 	assert.Equal(t, "", p.eval(oddKeys))
+	p.whole()
 	p.press("e")
 	p.wait(`document.querySelector("#edit-body")`)
 	assert.Equal(t, half, p.eval(`document.querySelector("#edit-body").value`), "what was typed is still there")
@@ -221,6 +226,7 @@ func TestServerIsKilledInTheMiddle(t *testing.T) {
 	p.decide("approve", "", "")
 	p.card("weight_save_batch")
 	p.settled()
+	p.whole()
 	old := s.links["ann"]
 	s.kill()
 	p.has("#lost", "The connection is lost")
@@ -236,7 +242,7 @@ func TestServerIsKilledInTheMiddle(t *testing.T) {
 	require.NoError(t, f.Close())
 
 	s.start()
-	assert.NotEqual(t, old, s.links["ann"], "the links of before are dead")
+	assert.NotEqual(t, old, s.links["ann"], "the old links are dead")
 	p.wait(`document.getElementById("app").dataset.link === "open"`) // the cookie still holds
 	p.card("weight_save_batch")
 	p.decide("approve", "", "")
@@ -269,11 +275,14 @@ func TestHostileDraftIsText(t *testing.T) {
 	assert.Contains(t, draft, `\u202etxt.exe\u202c and \u200bhidden\u200b, \x1b[2Jcleared.`)
 	assert.NotContains(t, draft, "\u202e")
 	p.has("#card", "You see the first 64 KB of 5.0 MB.")
+	p.has("#card [data-action=approve]", "Show all to approve")
 	p.picture("hostile-1280-light")
-	p.do(`Array.from(document.querySelectorAll("#card .cut button"))[0].click()`)
+	p.do(`document.querySelector("#card [data-action=approve]").click()`)
 	p.wait(`document.querySelector("#card pre").textContent.length > 5000000`)
+	p.has("#card [data-action=approve]", "Scroll down to approve")
+	p.do(`document.querySelector(".work").scrollTo(0, 1e9)`)
 	p.decide("approve", "", "")
-	p.has("#messages .agent", "<script>")
+	p.has("#messages .agent", "shown")
 	assert.Equal(t, "0", p.eval(`document.querySelectorAll("#app script, #app .text img, #app pre img").length`))
 	assert.NotContains(t, p.eval("document.title"), "owned")
 	assert.Less(t, len(p.text("#messages")), 10_000, "the chat shows the beginning")
@@ -300,7 +309,7 @@ func TestKeysDoNothingWhileTyping(t *testing.T) {
 	p.key("Escape")
 	p.card("Message from ann")
 	assert.Equal(t, "card-title", p.eval(`document.activeElement.id`), "the focus goes somewhere sensible")
-	p.press("a")
+	p.decide("approve", "", "")
 	p.card("weight_delete")
 	first := p.eval(`document.getElementById("card-title").innerText`)
 	p.press("n")
@@ -341,7 +350,13 @@ func TestRulesAreEditedInThePage(t *testing.T) {
 	assert.Equal(t, ann.eval(`document.getElementById("rules-text").value`), string(file))
 
 	ann.click("#audited")
-	ben.has("#unaudited", "not audited")
+	ann.has("#confirm", "Switch auditing off?")
+	ann.picture("auditing-off-1280-light")
+	ann.click("#confirm-no")
+	ann.wait(`document.getElementById("audited").checked && !document.getElementById("confirm").open`)
+	ann.click("#audited")
+	ann.click("#confirm-yes")
+	ben.has("#unaudited", "Auditing is off")
 	ben.click("[data-go=review]")
 	ben.say("delete the odd weight")
 	ben.has("#messages .agent", "denied by the policy")
@@ -424,7 +439,7 @@ func TestPhoneLacksNothing(t *testing.T) {
 	p.wait(`document.querySelectorAll("#queue li").length === 2`)
 	p.picture("two-390-light")
 	assert.Equal(t, "false", p.eval(`document.documentElement.scrollWidth > innerWidth`), "nothing is wider than the phone")
-	row := `new Set(Array.from(document.querySelectorAll("#card .plain-button, #card [data-action=stop]"), (n) => n.getBoundingClientRect().top)).size`
+	row := `new Set(Array.from(document.querySelectorAll("#card .actions .plain-button, #card [data-action=stop]"), (n) => n.getBoundingClientRect().top)).size`
 	assert.Equal(t, "1", p.eval(row), "the buttons below Approve stand in one row")
 
 	// An event far below brings up what it is about.
@@ -458,7 +473,7 @@ func TestLabelHidesNothing(t *testing.T) {
 	dir := t.TempDir()
 	policy, err := gate.ParsePolicy([]byte(rules))
 	require.NoError(t, err)
-	session, f, err := openJournal(filepath.Join(dir, "journal.jsonl"), policy, gate.Options{Audited: true, TTL: 30 * time.Minute, Schema: schema})
+	session, f, err := openJournal(filepath.Join(dir, "journal.jsonl"), policy, gate.Options{Audited: true, TTL: 30 * time.Minute, Schema: check})
 	require.NoError(t, err)
 	_, err = session.Propose(time.Now(), gate.Subject{
 		Kind: gate.Context, Thread: "main", Run: "run-1", Label: "<img src=x onerror=alert(1)> \u202egnp.exe\u200b " + strings.Repeat("W", 900),

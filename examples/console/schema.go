@@ -10,8 +10,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// schema refuses what the agent and its tools could not take, from the agent as from the human who edits.
-func schema(sub gate.Subject) error {
+// check refuses what the agent and its tools cannot use, from the agent and from the person who edits.
+func check(sub gate.Subject) error {
 	switch sub.Kind {
 	case gate.Context:
 		var p payload
@@ -50,6 +50,24 @@ func checkRows(args json.RawMessage) error {
 		if r.Day == "" || r.Weight == "" {
 			return fmt.Errorf("row %d needs a day and a weight", i+1)
 		}
+	}
+	return nil
+}
+
+// formOf describes the fields that a person edits.
+func formOf(sub gate.Subject) json.RawMessage {
+	switch {
+	case sub.Kind == gate.Context:
+		return json.RawMessage(`{"properties": {
+			"from": {"title": "Speaker", "enum": ["human", "System Coach"]},
+			"message": {"title": "Message", "description": "What the agent reads."},
+			"model": {"title": "Model", "enum": ["scripted-1", "scripted-2"]},
+			"temperature": {"title": "Temperature", "type": "number"},
+			"tools": {"title": "Tools", "description": "Tools that the agent may call."}}}`)
+	case sub.Tool == "weight_delete":
+		return json.RawMessage(`{"properties": {
+			"id": {"title": "Entry"}, "day": {"title": "Day"}, "weight": {"title": "Weight in kg"},
+			"note": {"title": "Note", "type": "string", "description": "Optional."}}}`)
 	}
 	return nil
 }

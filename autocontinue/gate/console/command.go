@@ -130,8 +130,8 @@ func (cmd command) edit(it gate.Item) (json.RawMessage, error) {
 	switch {
 	case it.Kind == gate.Response && cmd.Text != nil && cmd.Fields == nil:
 		text, a2ui := answerOf(it.Body)
-		if *cmd.Text != typable(text) {
-			text = *cmd.Text
+		if text != *cmd.Text && *cmd.Text != typable(text) {
+			text = restore(text, *cmd.Text)
 		}
 		if cmd.Body != nil && !plaintext.IsBlank(*cmd.Body) {
 			// It must be one JSON value by itself. Otherwise it could bring another text.

@@ -3,9 +3,11 @@ package console
 import (
 	"cmp"
 	"crypto/rand"
+	"embed"
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -33,29 +35,6 @@ type Console struct {
 	clients map[*client]struct{}
 	sockets map[string]int   // open sockets, by name
 	paces   map[string]*pace // by name
-}
-
-// limits bound what a client can ask of the server.
-type limits struct {
-	message int64         // bytes of one message of a page
-	read    time.Duration // to read one request
-	write   time.Duration // to write one frame
-	beat    time.Duration // between signs of life
-	backlog int           // frames kept for those who come back
-	sockets int           // in all; one name may have half of them
-	rate    float64       // commands a second, of one name
-	burst   float64
-}
-
-var defaultLimits = limits{
-	message: 20 << 20, // an edit of the largest body, with every byte escaped once
-	read:    15 * time.Second,
-	write:   15 * time.Second,
-	beat:    15 * time.Second,
-	backlog: 1000,
-	sockets: 256,
-	rate:    20,
-	burst:   60,
 }
 
 var goodPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
@@ -174,4 +153,30 @@ func (c *Console) news() {
 	for cl := range c.clients {
 		cl.wake()
 	}
+}
+
+//go:embed page
+var page embed.FS
+
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+}
+
+// servePage serves the embedded files, which hold no secret.
+func servePage(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	if name == "" {
+		name = "index.html"
+	}
+	data, err := page.ReadFile("page/" + name)
+	kind, ok := contentTypes[path.Ext(name)]
+	if err != nil || !ok {
+		refuse(w, http.StatusNotFound, "unknown", "there is no such page")
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Write(data)
 }

@@ -47,17 +47,30 @@ func pretty(body json.RawMessage) string {
 }
 
 // typable returns a text for a person to edit: unusual spaces become plain ones, and other characters that cannot be seen
-// are left out. Joiners and the like stay where scripts and emoji need them.
+// are left out. Joiners and the like stay where scripts and emoji need them. Line feeds stay.
 func typable(s string) string {
 	return plaintext.ReplaceHidden(s, func(raw string) string {
-		switch r, _ := utf8.DecodeRuneInString(raw); {
-		case r == '\r', r == '\u2028', r == '\u2029':
-			return "\n"
-		case plaintext.IsSpace(r):
+		if r, _ := utf8.DecodeRuneInString(raw); plaintext.IsSpace(r) {
 			return " "
 		}
 		return ""
 	})
+}
+
+// restore returns what a person typed, with every line that they did not change as it was in the text before.
+func restore(before, typed string) string {
+	was := make(map[string][]string) // lines, by what the person saw of them
+	for _, l := range strings.Split(strings.ReplaceAll(before, "\r\n", "\n"), "\n") {
+		seen := typable(l)
+		was[seen] = append(was[seen], l)
+	}
+	lines := strings.Split(typed, "\n")
+	for i, l := range lines {
+		if old := was[l]; len(old) > 0 {
+			lines[i], was[l] = old[0], old[1:]
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // member is one key of an object and its value, as written.

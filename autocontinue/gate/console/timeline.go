@@ -54,11 +54,15 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request, _ visitor) {
 // filters say which events to show.
 var filters = map[string]func(gate.Event) bool{
 	"":          func(gate.Event) bool { return true },
-	"people":    func(e gate.Event) bool { return e.By != "" && e.By != gate.ByPolicy && e.By != gate.ByUnaudited },
+	"people":    func(e gate.Event) bool { return byPerson(e) && e.Status() != gate.Redeemed },
 	"denied":    func(e gate.Event) bool { return e.Status() == gate.Denied || e.Status() == gate.Expired },
 	"tools":     func(e gate.Event) bool { return e.Kind == gate.Tool },
 	"rules":     func(e gate.Event) bool { return e.Policy != nil || e.Audited != nil },
 	"unaudited": func(e gate.Event) bool { return e.By == gate.ByUnaudited },
+}
+
+func byPerson(e gate.Event) bool {
+	return e.By != "" && e.By != gate.ByPolicy && e.By != gate.ByUnaudited
 }
 
 // hasWords reports whether an event has all words, in lower case.

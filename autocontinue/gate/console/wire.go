@@ -91,9 +91,10 @@ type itemView struct {
 
 // Lengths of what a frame quotes, in bytes.
 const (
-	chatText = 4 << 10
-	argsText = 160
-	noteText = 1 << 10
+	chatText  = 4 << 10
+	maxSummed = 1 << 20 // of a body whose short values are looked for
+	argsText  = 160
+	noteText  = 1 << 10
 )
 
 func showItem(it gate.Item, message func(json.RawMessage) (from, text string)) itemView {
@@ -111,7 +112,7 @@ func showItem(it gate.Item, message func(json.RawMessage) (from, text string)) i
 		v.From = line(v.From, maxName)
 	case gate.Tool:
 		body := it.ApprovedBody()
-		if len(body) <= firstLook {
+		if len(body) <= maxSummed {
 			body = shortFirst(body)
 		}
 		text, limit = string(body), argsText

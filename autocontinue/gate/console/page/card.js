@@ -1,24 +1,28 @@
-// The item that is looked at, with exactly what would be approved, and the ways to decide it.
+// The item that is selected: what would happen, exactly, and the buttons that decide it.
 
-import { $, announce, el, size, trouble } from "./dom.js";
+import { $, announce, el, fill, size, trouble } from "./dom.js";
 import { show } from "./diff.js";
+import { forms, startForms } from "./decide.js";
+import { forget } from "./editor.js";
 import { beside } from "./queue.js";
 import { Lost, place } from "./socket.js";
-import { kinds, marks, onChange, select, standing, state, title } from "./state.js";
+import { kinds, onChange, select, standing, state, symbols, title } from "./state.js";
 import { age, clock, expiry, soon } from "./time.js";
 
-const settle = 400; // ms an item must have been on screen before a key or click decides it
+const settleTime = 400; // ms for which an item must be on screen before a key or click decides it
 
 let ask; // sends a command
 let bodies = null; // of the selected item, as the server sent them
-let mode = "view"; // view, edit, deny, respond, stop
+let mode = "view"; // or the name of a form
+let whole = false; // the boxes show all of their text
+let seenEnd = false; // the end of it was in sight
 let since = 0; // when the card showed what it shows
-let ready = 0; // timer that says in the document that this was long enough ago
+let ready = 0; // timer that marks the card as settled
 let busy = false;
-let notice = { id: "", text: "" }; // what happened to an item under somebody's hands
+let notice = { id: "", text: "" }; // what happened to an item while somebody worked on it
 let loading = 0;
 
-export const current = () => state.items.get(state.selected);
+const current = () => state.items.get(state.selected);
 
 async function fetchItem(id, all) {
 	const url = place("item");
@@ -36,8 +40,10 @@ async function load({ focus = false } = {}) {
 	const it = current();
 	const turn = ++loading;
 	mode = "view";
+	whole = seenEnd = false;
 	bodies = null;
 	if (!it && !state.selected) {
+		card.className = "card";
 		card.replaceChildren(
 			el("div", { class: "nothing" }, el("h2", { id: "card-title", tabindex: "-1" }, "Nothing waits for you"), el("p", { class: "aside" }, "What the agent wants to do shows up here before it happens.")),
 		);
@@ -64,28 +70,12 @@ function fact(name, ...value) {
 	return el("div", {}, el("dt", {}, name), el("dd", {}, ...value));
 }
 
-// part shows a text of the item, and offers the rest of a long one.
+// part shows a text of the item.
 function part(name, p, kind = "") {
-	const pre = el("pre", { class: `code ${kind}`, tabindex: "0", role: "group", "aria-label": name }, p.text);
-	const box = el("div", { class: "part" }, el("h3", {}, name, el("span", { class: "aside" }, ` ${size(p.size)}`)), pre);
-	if (p.cut) {
-		const more = el("button", { type: "button", class: "plain-button small", click: () => loadAll(more) }, `Show all ${size(p.size)}`);
-		box.append(el("p", { class: "cut" }, `You see the first ${size(new Blob([p.text]).size)} of ${size(p.size)}. `, more));
-	}
-	return box;
-}
-
-async function loadAll(button) {
-	const id = state.selected;
-	if (button) {
-		button.disabled = true;
-		button.textContent = "Loading…";
-	}
-	const got = await fetchItem(id, true);
-	if (state.selected !== id) return false;
-	bodies = got;
-	if (button) draw();
-	return true;
+	const box = el("pre", { class: `code ${kind}`, tabindex: "0", role: "group", "aria-label": name });
+	fill(box, p.text);
+	const note = p.cut ? el("p", { class: "cut" }, `You see the first ${size(new Blob([p.text]).size)} of ${size(p.size)}.`) : null;
+	return el("div", { class: "part" }, el("h3", {}, name, el("span", { class: "aside" }, ` ${size(p.size)}`)), box, note);
 }
 
 function content(it) {
@@ -104,8 +94,64 @@ function content(it) {
 	return out;
 }
 
-function button(label, key, action, kind = "plain-button") {
-	return el("button", { type: "button", class: kind, "data-action": action, click: (e) => e.detail < 2 && start(action) }, label, el("kbd", { "aria-hidden": "true" }, key));
+// isOpen tells whether all of what would be approved is on the page, and nothing of it below the fold of its box.
+function isOpen() {
+	if (!bodies || [bodies.body, bodies.text].some((p) => p?.cut)) return false;
+	return whole || [...$("card").querySelectorAll(".part pre")].every((box) => box.scrollHeight <= box.clientHeight + 1);
+}
+
+// allShown tells whether somebody could see all of it: it is open, and its end was in sight above the buttons.
+function allShown() {
+	if (!isOpen()) return false;
+	const end = $("card").querySelector(".content")?.getBoundingClientRect().bottom;
+	const fold = $("card").querySelector(".actions")?.getBoundingClientRect().top;
+	seenEnd ||= $("card").checkVisibility() && end <= fold + 24; // the padding below the content
+	return seenEnd;
+}
+
+// showAll loads what is cut and opens the boxes. If they are open, it scrolls on by a page.
+async function showAll() {
+	const id = state.selected;
+	if (isOpen() && !allShown()) return scroller().scrollBy({ top: scroller().clientHeight * 0.7 });
+	if (isOpen()) return label();
+	busy = true;
+	try {
+		if (!bodies.write) {
+			const got = await fetchItem(id, true);
+			if (state.selected !== id) return;
+			bodies = got;
+		}
+		whole = true;
+		draw();
+		announce("All of it is shown now.");
+	} catch (e) {
+		trouble($("card-error"), e.message);
+	} finally {
+		busy = false;
+	}
+}
+
+// scroller returns what scrolls the card: the work beside the events or, on a narrow page, all of the review.
+function scroller() {
+	const work = document.querySelector(".work");
+	return work.scrollHeight > work.clientHeight ? work : $("review");
+}
+
+function button(label, key, action, kind = "plain-button", title = null) {
+	return el("button", { type: "button", class: kind, title, "data-action": action, click: (e) => e.detail < 2 && start(action) }, el("span", {}, label), key && el("kbd", { "aria-hidden": "true" }, key));
+}
+
+const approveWords = { context: "Approve and send", tool: "Approve", response: "Approve and show" };
+
+// label says on the button whether there is more to see first.
+function label() {
+	const it = current() || bodies?.item;
+	const approve = $("card").querySelector("[data-action=approve]");
+	if (!approve || !it) return;
+	const all = allShown();
+	approve.firstChild.textContent = all ? approveWords[it.kind] : isOpen() ? "Scroll down to approve" : "Show all to approve";
+	approve.classList.toggle("unseen", !all);
+	$("card").dataset.shown = all;
 }
 
 function draw() {
@@ -116,27 +162,30 @@ function draw() {
 	since = performance.now();
 	card.dataset.ready = "false";
 	clearTimeout(ready);
-	ready = setTimeout(() => (card.dataset.ready = "true"), settle);
+	ready = setTimeout(() => (card.dataset.ready = "true"), settleTime);
 	const rows = [
 		fact("Thread", it.thread),
 		fact("Run", it.run),
 		it.call && fact("Call", it.call),
 		fact("Proposed", el("span", { "data-live": "age" }, age(it.at)), ` at ${clock(it.at)}`),
 		it.rule && fact(open ? "Why it asks" : "Rule", it.rule),
+		open && it.approver && fact("Escalated to", it.approver),
+		open && it.escalate && fact("Next asked", it.escalate),
 		fact("Digest", el("code", { title: it.digest }, it.digest.slice(0, 16))),
 	].filter(Boolean);
-	card.className = `card is-${it.status}`;
+	card.className = `card is-${it.status}${whole ? " whole" : ""}`;
+	const time = open ? el("span", { class: "expiry", "data-live": "expiry" }, expiry(it.expires)) : el("span", { class: `stand is-${it.status}` }, `${symbols[it.status] || ""} ${standing(it)}`);
 	card.replaceChildren(
 		el(
 			"header",
 			{},
-			el("p", { class: "eyebrow" }, el("span", { class: `kind ${it.kind}` }, kinds[it.kind]), open ? el("span", { class: "expiry", "data-live": "expiry" }, expiry(it.expires)) : el("span", { class: `stand is-${it.status}` }, `${marks[it.status] || ""} ${standing(it)}`)),
+			el("p", { class: "eyebrow" }, el("span", { class: `kind ${it.kind}` }, kinds[it.kind]), time),
 			el("h2", { id: "card-title", tabindex: "-1" }, title(it)),
 			it.kind === "tool" && it.label ? el("p", { class: "label", tabindex: it.label.length > 120 ? "0" : null }, it.label) : null,
-			mode === "view" ? el("dl", { class: "facts" }, ...rows) : null,
 		),
 	);
-	if (mode === "view") card.append(el("div", { class: "content" }, ...content(it)));
+	if (mode !== "edit") card.append(el("div", { class: "content" }, ...content(it)));
+	if (mode === "view") card.append(el("dl", { class: "facts" }, ...rows));
 	const error = el("p", { class: "trouble", role: "alert", id: "card-error", hidden: true });
 	if (notice.id === it.id) trouble(error, notice.text);
 	if (open && mode === "view") {
@@ -145,15 +194,17 @@ function draw() {
 			el(
 				"footer",
 				{ class: "actions" },
-				button({ context: "Approve and send", tool: "Approve", response: "Approve and show" }[it.kind], "A", "approve", "primary"),
+				button(approveWords[it.kind], "A", "approve", "primary"),
 				button("Edit", "E", "edit"),
 				button("Deny", "D", "deny"),
 				it.kind === "tool" ? button("Answer", "R", "respond") : null,
-				el("button", { type: "button", class: "quiet push", "data-action": "stop", click: (e) => e.detail < 2 && start("stop") }, "Stop", el("span", { class: "wide" }, " run")),
+				it.kind === "tool" ? button("Always…", "W", "allow") : null,
+				button("Stop", "", "stop", "quiet push", "Stop the run"),
 			),
 		);
+		label();
 	} else if (open) {
-		card.append(forms[mode](it, error));
+		card.append(forms[mode](it, bodies, error));
 	} else {
 		card.append(error);
 		const next = beside("", 1);
@@ -162,142 +213,51 @@ function draw() {
 	if (held && !card.contains(document.activeElement)) $("card-title").focus({ preventScroll: true });
 }
 
-// kept holds what was typed into an edit, also over a reload.
-const kept = {
-	key: (it, what) => `${what} ${it.id} ${it.digest}`,
-	get: (it, what) => sessionStorage.getItem(kept.key(it, what)),
-	set(it, what, text) {
-		try {
-			sessionStorage.setItem(kept.key(it, what), text);
-		} catch {
-			// The browser keeps no more; the text stays in its field.
-		}
-	},
-	drop: (it) => ["body", "text", "result"].forEach((w) => sessionStorage.removeItem(kept.key(it, w))),
-};
-
-function field(it, what, name, initial, rows) {
-	const box = el("textarea", { id: `edit-${what}`, class: what === "text" ? "prose" : "code", rows, spellcheck: "false", autocomplete: "off" });
-	box.value = kept.get(it, what) ?? initial;
-	box.addEventListener("input", () => kept.set(it, what, box.value));
-	return [el("label", { for: box.id }, name), box];
-}
-
-function form(error, label, kind, send, ...inside) {
-	const f = el("form", { class: "decide" }, ...inside, error);
-	f.append(
-		el(
-			"footer",
-			{ class: "actions" },
-			el("button", { type: "submit", class: kind }, label, el("kbd", { "aria-hidden": "true" }, "Ctrl ↵")),
-			el("button", { type: "button", class: "plain-button", click: back }, "Back", el("kbd", { "aria-hidden": "true" }, "Esc")),
-		),
-	);
-	f.addEventListener("submit", (e) => {
-		e.preventDefault();
-		send();
-	});
-	f.addEventListener("keydown", (e) => {
-		if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
-			e.preventDefault();
-			f.requestSubmit();
-		}
-	});
-	return f;
-}
-
-const lineCount = (text, least, mostRows) => Math.max(least, Math.min(mostRows, text.split("\n").length + 1));
-
-const forms = {
-	edit(it, error) {
-		const fields = [];
-		const changes = el("div", {});
-		const pairs = [];
-		const add = (what, name, before, initial) => {
-			const [label, box] = field(it, what, name, initial, lineCount(initial, 5, 15));
-			fields.push(label, box);
-			pairs.push([name, before, box]);
-			box.addEventListener("input", compare);
-		};
-		let timer = 0;
-		const compare = () => {
-			clearTimeout(timer);
-			timer = setTimeout(drawChanges, 120);
-		};
-		const drawChanges = () => changes.replaceChildren(...pairs.map(([name, before, box]) => show(before, box.value, pairs.length > 1 ? `Changes of ${name.toLowerCase()}` : "Changes")));
-		let note = null;
-		if (it.kind === "response") {
-			const w = bodies.write;
-			add("text", "Text", bodies.text.text, w.text);
-			if (w.without) note = el("p", { class: "cut" }, `${w.without} ${w.without === 1 ? "character" : "characters"} nobody could see are left out of what you edit.`);
-			if (bodies.body.text) add("body", "Interface (A2UI)", bodies.body.text, bodies.body.text);
-		} else {
-			add("body", it.kind === "tool" ? "Arguments" : "Payload", bodies.body.text, bodies.body.text);
-		}
-		drawChanges();
-		const send = () => {
-			const value = (what) => $(`edit-${what}`)?.value;
-			const command = it.kind === "response" ? { text: value("text"), body: value("body") } : { body: value("body") };
-			if (pairs.every(([, before, box]) => box.value === before)) return trouble(error, "Nothing is changed yet. To let it go on as it is, go back and approve.");
-			decide(it, { action: "edit", ...command }, error);
-		};
-		return form(error, it.kind === "context" ? "Edit and send" : it.kind === "tool" ? "Approve with this edit" : "Show this instead", "primary", send, ...fields, note, changes);
-	},
-	deny(it, error) {
-		const reason = el("input", { id: "reason", autocomplete: "off", maxlength: "1000" });
-		const help = it.kind === "context" ? "The run ends, and nothing is sent." : "The agent can read it.";
-		return form(error, "Deny", "danger", () => decide(it, { action: "deny", reason: reason.value }, error), el("label", { for: "reason" }, "Reason", el("span", { class: "aside" }, ` optional. ${help}`)), reason);
-	},
-	respond(it, error) {
-		const [label, box] = field(it, "result", "Result", "{}", 6);
-		return form(error, "Send this result", "primary", () => decide(it, { action: "respond", body: box.value }, error), el("p", { class: "aside" }, "The tool is not executed. The agent reads this as its result, any JSON value."), label, box);
-	},
-	stop(it, error) {
-		const reason = el("input", { id: "reason", autocomplete: "off", maxlength: "1000" });
-		return form(error, "Stop the run", "danger", () => decide(it, { action: "stop", reason: reason.value }, error), el("p", { class: "aside" }, "The whole run ends. Whatever else of it waits is withdrawn."), el("label", { for: "reason" }, "Reason", el("span", { class: "aside" }, " optional")), reason);
-	},
-};
-
 function back() {
 	mode = "view";
 	draw();
 	$("card-title").focus({ preventScroll: true });
 }
 
-// start begins to decide the item on screen. What has only just appeared is not decided: that press was meant for what
-// was there before.
+// start begins to decide the item on screen. What has only just appeared is not decided: that press was meant for what was
+// there before. What is not shown completely is not approved or edited.
 export async function start(action) {
 	const it = current();
-	if (!it || !bodies || bodies.item.id !== it.id || it.status !== "pending" || busy || performance.now() - since < settle) return;
-	if (action === "respond" && it.kind !== "tool") return;
-	if (action === "approve") {
-		if (mode !== "view") return;
-		return decide(it, { action }, $("card-error"));
-	}
-	if (action === "edit" && (it.kind === "response" || bodies.body.cut)) {
-		try {
-			if (!bodies.write && !(await loadAll())) return;
-		} catch (e) {
-			return trouble($("card-error"), e.message);
+	if (!it || !bodies || bodies.item.id !== it.id || it.status !== "pending" || busy || mode !== "view" || performance.now() - since < settleTime) return;
+	if (["respond", "allow"].includes(action) && it.kind !== "tool") return;
+	const told = $("card").dataset.shown === "true"; // the button said approve
+	if (["approve", "edit", "allow"].includes(action) && !(told && allShown())) return showAll();
+	if (action === "approve") return decide(it, { t: "decide", action });
+	try {
+		if (action === "edit" && !bodies.write) {
+			const got = await fetchItem(it.id, true);
+			if (state.selected !== it.id) return;
+			bodies = got;
 		}
+		const suggestion = action === "allow" ? await ask({ t: "suggest", item: it.id }) : null;
+		if (state.selected !== it.id || current()?.status !== "pending") return;
+		bodies.suggestion = suggestion;
+	} catch (e) {
+		return trouble($("card-error"), e.message);
 	}
 	mode = action;
 	draw();
-	const box = $("card").querySelector("form textarea, form input");
-	box.focus();
-	if (box.tagName === "TEXTAREA") box.setSelectionRange(0, 0);
+	$("card").querySelector("form").begin();
 }
 
-async function decide(it, decision, error) {
+// decide sends a decision about an item and goes on to the next one.
+async function decide(it, command) {
 	if (busy) return;
 	busy = true;
+	const error = $("card-error");
 	$("card").setAttribute("aria-busy", "true");
 	trouble(error, "");
 	const next = beside(it.id, 1);
 	try {
-		await ask({ t: "decide", item: it.id, digest: bodies.item.digest, ...decision });
-		kept.drop(it);
-		announce(`${{ approve: "Approved", edit: "Approved with your edit", deny: "Denied", respond: "Answered", stop: "Stopped" }[decision.action]}: ${title(it)}.`);
+		await ask({ ...command, item: it.id, digest: bodies.item.digest });
+		forget(it);
+		const done = { approve: "Approved", edit: "Approved with your edit", deny: "Denied", respond: "Answered", stop: "Stopped" };
+		announce(`${command.t === "allow" ? "Always allowed" : done[command.action]}: ${title(it)}.`);
 		mode = "view";
 		const on = state.items.get(next)?.status === "pending" && next !== it.id ? next : beside("", 1);
 		if (state.selected === it.id) {
@@ -331,20 +291,22 @@ export function step(by) {
 	if (id) move(id);
 }
 
-// typing tells whether the card holds a form that a new frame must not take away.
-const typing = () => mode !== "view";
-
 export function startCard(send) {
 	ask = send;
+	startForms({ decide, back });
+	const look = () => mode === "view" && label();
+	new ResizeObserver(look).observe($("card"));
+	addEventListener("scroll", look, { capture: true, passive: true });
+	addEventListener("resize", look);
 	onChange((c) => {
 		if (c.has("all") || !state.selected) {
-			const stay = state.items.has(state.selected);
-			if (!stay) {
+			const there = state.items.has(state.selected);
+			if (!there) {
 				state.selected = "";
 				const first = beside("", 1);
 				if (first) return select(first);
-			} else if (typing() && bodies && current().digest === bodies.item.digest && current().status === "pending") {
-				return;
+			} else if (mode !== "view" && bodies && current().digest === bodies.item.digest && current().status === "pending") {
+				return; // a new frame must not take away what somebody types
 			}
 			if (c.has("all") || !bodies) load();
 			return;
@@ -353,15 +315,15 @@ export function startCard(send) {
 			notice = { id: "", text: "" };
 			return void load({ focus: focusNext });
 		}
-		if (!busy && state.free && !typing()) {
+		if (!busy && state.free && mode === "view") {
 			const first = beside("", 1);
 			if (first) return move(first);
 		}
 		if (!c.has(state.selected) || busy) return;
-		const was = bodies?.item.status;
 		const now = current();
-		if (bodies && was === now.status) return;
-		if (typing() && now.status !== "pending") notice = { id: now.id, text: `${standing(now)}. What you typed was not sent.` };
+		if (bodies && bodies.item.status === now.status && (bodies.item.approver || "") === (now.approver || "")) return;
+		if (mode !== "view" && now.status === "pending") return;
+		if (mode !== "view") notice = { id: now.id, text: `${standing(now)}. What you typed was not sent.` };
 		load();
 	});
 	setInterval(() => {
@@ -375,7 +337,7 @@ export function startCard(send) {
 	load();
 }
 
-// escape goes back from a form; it reports whether there was one.
+// escape goes back from a form. It reports whether there was one.
 export function escape() {
 	if (mode === "view" || busy) return false;
 	back();

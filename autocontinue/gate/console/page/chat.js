@@ -1,11 +1,12 @@
-// The conversation: what the session holds, as messages. A draft shows here once it is approved.
+// The conversation: what the session holds, as messages. A draft shows here when it is approved.
 
-import { $, el, trouble } from "./dom.js";
-import { marks, onChange, select, standing, state } from "./state.js";
+import { $, confirmed, el, fill, trouble } from "./dom.js";
+import { inOrder, onChange, select, standing, state, symbols } from "./state.js";
 import { place } from "./socket.js";
 
 const shown = new Map(); // list entries by item ID
-const most = 300;
+const opened = new Map(); // whole texts by item ID
+const maxShown = 300;
 
 export function startChat(ask, goReview) {
 	const list = $("messages");
@@ -14,7 +15,7 @@ export function startChat(ask, goReview) {
 		const who = it.kind === "tool" ? "tool" : it.kind === "response" ? "agent" : it.from && it.from !== "human" ? "coach" : "human";
 		const speaker = who === "human" ? "Human" : who === "coach" ? it.from : who === "agent" ? "Agent" : "Tool";
 		const li = el("li", { class: `msg ${who} is-${it.status}` });
-		const status = el("span", { class: "standing" }, el("span", { "aria-hidden": "true" }, `${marks[it.status] || ""} `), standing(it));
+		const status = el("span", { class: "standing" }, el("span", { "aria-hidden": "true" }, `${symbols[it.status] || ""} `), standing(it));
 		const review = () => {
 			select(it.id);
 			goReview();
@@ -29,7 +30,8 @@ export function startChat(ask, goReview) {
 		if (words) {
 			const text = el("p", { class: "text" }, words, it.cut ? "…" : "");
 			li.append(text);
-			if (it.cut) li.append(el("button", { type: "button", class: "quiet small", click: (e) => whole(it, text, e.currentTarget) }, "Show all"));
+			if (opened.has(it.id)) fill(text, opened.get(it.id));
+			else if (it.cut) li.append(el("button", { type: "button", class: "quiet small", click: (e) => whole(it, e.currentTarget) }, "Show all"));
 		} else if (who === "agent" && it.status === "pending") {
 			li.append(el("p", { class: "text faint" }, "A draft is ready."));
 		} else if (who === "agent") {
@@ -39,7 +41,7 @@ export function startChat(ask, goReview) {
 		return li;
 	}
 
-	async function whole(it, text, button) {
+	async function whole(it, button) {
 		button.disabled = true;
 		const url = place("item");
 		url.searchParams.set("id", it.id);
@@ -51,12 +53,12 @@ export function startChat(ask, goReview) {
 			return;
 		}
 		const b = await r.json();
-		text.textContent = it.kind === "response" ? (b.final || b.text).text : (b.edited || b.body).text;
-		button.remove();
+		opened.set(it.id, it.kind === "response" ? (b.final || b.text).text : (b.edited || b.body).text);
+		if (shown.has(it.id)) update([it.id]);
 	}
 
 	function mine() {
-		return [...state.items.values()].filter((it) => it.thread === state.thread).slice(-most);
+		return inOrder().filter((it) => it.thread === state.thread).slice(-maxShown);
 	}
 
 	function redraw() {
@@ -68,12 +70,14 @@ export function startChat(ask, goReview) {
 			shown.set(it.id, li);
 			list.append(li);
 		}
-		if (!items.length) list.append(el("li", { class: "empty" }, state.chat ? "Say what the agent is to do. Nothing reaches it before you approve." : "Nothing has happened yet."));
+		if (!items.length) list.append(el("li", { class: "empty" }, state.chat ? "Write what the agent should do. It gets nothing before you approve." : "Nothing has happened yet."));
 		list.scrollTop = list.scrollHeight;
 	}
 
 	function update(ids) {
 		const low = list.scrollHeight - list.scrollTop - list.clientHeight < 80;
+		const last = Math.max(0, ...[...shown.keys()].map((id) => state.items.get(id)?.seq || 0));
+		if (ids.some((id) => !shown.has(id) && state.items.get(id).seq < last)) return redraw();
 		for (const id of ids) {
 			const it = state.items.get(id);
 			if (!it || it.thread !== state.thread) continue;
@@ -83,7 +87,7 @@ export function startChat(ask, goReview) {
 			else list.append(li);
 			shown.set(id, li);
 		}
-		while (shown.size > most) {
+		while (shown.size > maxShown) {
 			const [id, li] = shown.entries().next().value;
 			li.remove();
 			shown.delete(id);
@@ -122,8 +126,10 @@ export function startChat(ask, goReview) {
 	});
 
 	$("stop").addEventListener("click", async () => {
+		const run = running.id;
+		if (!(await confirmed("Stop the run?", `Run ${run} ends. Everything of it that waits is withdrawn. A call that executes goes on.`, "Stop the run"))) return;
 		try {
-			await ask({ t: "stop", run: running.id, reason: "" });
+			await ask({ t: "stop", run, reason: "" });
 			trouble($("say-error"), "");
 		} catch (e) {
 			trouble($("say-error"), e.message);

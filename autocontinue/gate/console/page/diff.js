@@ -1,12 +1,13 @@
-// What an edit changes, line by line. It compares texts, so that a number differs only where its digits do.
+// What an edit changes, line by line. It compares texts, so that a number differs only if its digits do.
 
 import { el } from "./dom.js";
 
-const most = 4_000_000; // cells of the table; beyond it the changed part is shown as replaced
-const around = 3; // unchanged lines kept beside a change
-const longest = 600; // lines shown
+const maxCells = 4_000_000; // of the table; beyond it the changed part is shown as replaced
+const context = 3; // unchanged lines beside a change
+const maxLines = 600;
+const maxLine = 500; // characters
 
-// lines returns [sign, line] pairs: " " kept, "-" removed, "+" added.
+// lines returns [sign, line] pairs: " " unchanged, "-" removed, "+" added.
 export function lines(before, after) {
 	const a = before.split("\n");
 	const b = after.split("\n");
@@ -14,14 +15,12 @@ export function lines(before, after) {
 	while (head < a.length && head < b.length && a[head] === b[head]) head++;
 	let tail = 0;
 	while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
-	const out = a.slice(0, head).map((l) => [" ", l]);
-	out.push(...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)));
-	out.push(...a.slice(a.length - tail).map((l) => [" ", l]));
-	return out;
+	return [...a.slice(0, head).map((l) => [" ", l]), ...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)), ...a.slice(a.length - tail).map((l) => [" ", l])];
 }
 
 function middle(a, b) {
-	if (a.length * b.length > most) return [...a.map((l) => ["-", l]), ...b.map((l) => ["+", l])];
+	if (a.length === 1 && b.length === 1) return clip(a[0], b[0]);
+	if (a.length * b.length > maxCells) return [...a.map((l) => ["-", l]), ...b.map((l) => ["+", l])];
 	const width = b.length + 1;
 	const common = new Uint32Array((a.length + 1) * width);
 	for (let i = a.length - 1; i >= 0; i--) {
@@ -46,13 +45,37 @@ function middle(a, b) {
 	return out;
 }
 
-// show returns the difference as a figure, with the unchanged parts left out.
-export function show(before, after, name = "Changes") {
+// clip returns the change of one line: of a long one, only the part around what differs.
+function clip(a, b) {
+	if (Math.max(a.length, b.length) <= maxLine) return [["-", a], ["+", b]];
+	let head = 0;
+	while (head < a.length && head < b.length && a[head] === b[head]) head++;
+	let tail = 0;
+	while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+	const around = (s) => {
+		const from = Math.max(0, head - 80);
+		const to = Math.min(s.length, s.length - tail + 80);
+		return (from ? "…" : "") + s.slice(from, to) + (to < s.length ? "…" : "");
+	};
+	return [["-", around(a)], ["+", around(b)]];
+}
+
+const shorten = (l) => (l.length > 8 * maxLine ? `${l.slice(0, 8 * maxLine)}… (${l.length - 8 * maxLine} more characters)` : l);
+
+// show returns the difference as a figure, without the unchanged parts. seen is how the lines of before were displayed, if
+// that is not as they are compared.
+export function show(before, after, name = "Changes", seen = before) {
 	if (before === after) return el("p", { class: "aside" }, "Nothing is changed yet.");
-	const all = lines(before, after);
+	const displayed = seen.split("\n");
+	let at = 0;
+	const all = lines(before, after).map(([sign, line]) => {
+		if (sign === "+") return [sign, line];
+		const was = displayed[at++];
+		return [sign, seen === before || was === undefined || was.length > maxLine ? line : was];
+	});
 	const near = new Uint8Array(all.length);
 	all.forEach(([sign], i) => {
-		if (sign !== " ") near.fill(1, Math.max(0, i - around), i + around + 1);
+		if (sign !== " ") near.fill(1, Math.max(0, i - context), i + context + 1);
 	});
 	const box = el("div", { class: "diff code", tabindex: "0", role: "group", "aria-label": name });
 	let skipped = 0;
@@ -68,13 +91,13 @@ export function show(before, after, name = "Changes") {
 			continue;
 		}
 		gap();
-		if (++shown > longest) {
+		if (++shown > maxLines) {
 			box.append(el("div", { class: "gap" }, `${all.length - i} more lines`));
 			skipped = 0;
 			break;
 		}
 		const tag = sign === "+" ? "ins" : sign === "-" ? "del" : "div";
-		box.append(el(tag, {}, el("span", { class: "sign" }, sign === "-" ? "−" : sign), line));
+		box.append(el(tag, {}, el("span", { class: "sign" }, sign === "-" ? "−" : sign), shorten(line)));
 	}
 	gap();
 	const added = all.filter(([s]) => s === "+").length;

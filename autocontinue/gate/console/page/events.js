@@ -1,6 +1,7 @@
-// The timeline, the newest first.
+// The timeline, the newest first: as it happens, or what a search finds among all events that the server keeps.
 
 import { $, el } from "./dom.js";
+import { place } from "./socket.js";
 import { onChange, select, state } from "./state.js";
 import { clock } from "./time.js";
 
@@ -18,6 +19,7 @@ const words = {
 	ASSISTANT_FINAL_APPROVED: ["✓", "Response approved"],
 	ASSISTANT_FINAL_DENIED: ["✕", "Response denied"],
 	RUN_FINISHED: ["■", "Run finished"],
+	ITEM_ESCALATED: ["↥", "Escalated"],
 	ITEM_EXPIRED: ["⧖", "Expired"],
 	ITEM_REDEEMED: ["▸", "Handed out"],
 	POLICY_CHANGED: ["≡", "Rules changed"],
@@ -25,34 +27,60 @@ const words = {
 };
 
 const tones = { "✓": "good", "✕": "bad", "⧖": "bad", "○": "wait" };
-const most = 200;
+const maxRows = 200;
+const maxChanges = 5;
 let newest = 0;
 
-// look selects an item. Where the card stands above the events it may be out of sight.
+// look selects an item. On a narrow page the card may be out of sight.
 function look(id) {
 	select(id);
 	if (matchMedia("(max-width: 1199px)").matches) $("card").scrollIntoView();
 }
 
+function changesOf(e) {
+	const list = e.changes || [];
+	const items = (part) => part.map((c) => el("li", {}, c));
+	if (!list.length) return null;
+	const rest = list.slice(maxChanges);
+	return el("div", { class: "changed" }, el("ul", {}, ...items(list.slice(0, maxChanges))), rest.length ? el("details", {}, el("summary", {}, `${rest.length} more`), el("ul", {}, ...items(rest))) : null);
+}
+
 function row(e) {
-	const [mark, what] = words[e.type] || ["·", e.type];
-	const edited = e.action === "edit" ? " with an edit" : e.action === "stop" ? ", run stopped" : "";
+	const [symbol, what] = words[e.type] || ["·", e.type];
+	const how = e.action === "edit" ? " with an edit" : e.action === "stop" ? ", run stopped" : "";
 	const by = e.by === "policy" ? "by a rule" : e.by === "unaudited" ? "unaudited" : e.by ? `by ${e.by}` : "";
-	const name = el("span", { class: "name" }, el("span", { class: "word" }, what + edited), e.tool ? el("code", {}, e.tool) : null);
+	const name = el("span", { class: "name" }, el("span", { class: "word" }, what + how), e.tool ? el("code", {}, e.tool) : null);
 	const detail = [by, e.reason, e.run].filter(Boolean).join(" · ");
 	return el(
 		"li",
-		{ "data-seq": e.seq, class: tones[mark] || "" },
-		el("span", { class: "mark", "aria-hidden": "true" }, mark),
-		el("span", { class: "body" }, e.item ? el("button", { type: "button", class: "plain-link", click: () => look(e.item) }, name) : name, el("span", { class: "detail" }, el("span", {}, detail), el("time", { datetime: e.at, title: `${e.type} ${e.at}` }, clock(e.at)))),
+		{ "data-seq": e.seq, class: tones[symbol] || "" },
+		el("span", { class: "mark", "aria-hidden": "true" }, symbol),
+		el(
+			"div",
+			{ class: "body" },
+			e.item ? el("button", { type: "button", class: "plain-link", click: () => look(e.item) }, name) : name,
+			changesOf(e),
+			el("span", { class: "detail" }, el("span", {}, detail), el("time", { datetime: e.at, title: `${e.type} ${e.at}` }, clock(e.at))),
+		),
 	);
+}
+
+// query returns the address of what is searched for.
+function query(format) {
+	const url = place("events");
+	url.searchParams.set("q", $("search-words").value.trim());
+	url.searchParams.set("show", $("search-show").value);
+	if (format) url.searchParams.set("format", format);
+	return url;
 }
 
 export function startEvents() {
 	const list = $("events");
-	onChange((c) => {
-		if (!c.has("events")) return;
-		if (c.has("all")) {
+	const isSearch = () => Boolean($("search-words").value.trim() || $("search-show").value);
+	const empty = (text) => list.append(el("li", { class: "empty" }, text));
+
+	function follow(afresh) {
+		if (afresh) {
 			list.replaceChildren();
 			newest = 0;
 		}
@@ -61,8 +89,38 @@ export function startEvents() {
 			list.prepend(row(e));
 			newest = e.seq;
 		}
-		while (list.children.length > most) list.lastChild.remove();
-		if (!list.children.length) list.append(el("li", { class: "empty" }, "Events show here as they happen."));
+		while (list.children.length > maxRows) list.lastChild.remove();
+		if (!list.children.length) empty("Events show here as they happen.");
 		else list.querySelector(".empty")?.remove();
-	});
+		$("found").textContent = "";
+	}
+
+	let turn = 0;
+	async function search() {
+		const mine = ++turn;
+		const r = await fetch(query()).catch(() => null);
+		if (mine !== turn || !isSearch()) return;
+		const data = await r?.json();
+		list.replaceChildren(...(r?.ok ? data.events.map(row) : []));
+		$("found").textContent = !r?.ok ? "The search failed." : data.found > data.events.length ? `The last ${data.events.length} of ${data.found}.` : `${data.found} found.`;
+		if (!list.children.length) empty("Nothing is found.");
+	}
+
+	let timer = 0;
+	function update(afresh) {
+		$("export-jsonl").href = query("jsonl");
+		$("export-csv").href = query("csv");
+		clearTimeout(timer);
+		if (!isSearch()) {
+			turn++;
+			return follow(afresh);
+		}
+		timer = setTimeout(search, 250);
+	}
+
+	onChange((c) => c.has("events") && update(c.has("all")));
+	$("search-words").addEventListener("input", () => update(true));
+	$("search-show").addEventListener("change", () => update(true));
+	$("search").addEventListener("submit", (e) => e.preventDefault());
+	update(true);
 }

@@ -1,9 +1,10 @@
-// The page: signing in, the connection, the parts, the keys.
+// The page: signing in, the connection, the tabs, the keys.
 
-import { $, announce, trouble } from "./dom.js";
+import { $, announce, confirmed, trouble } from "./dom.js";
 import { startCard, start, step, escape } from "./card.js";
 import { startChat } from "./chat.js";
 import { startEvents } from "./events.js";
+import { startNotify } from "./notify.js";
 import { startQueue } from "./queue.js";
 import { startRules } from "./rules.js";
 import { Socket, place } from "./socket.js";
@@ -12,17 +13,25 @@ import { serverSays } from "./time.js";
 
 const post = (name, body) => fetch(place(name), { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
-// tokenOfAddress takes the token out of the address, and out of the history with it.
+// tokenOfAddress removes the token from the address, and thus from the history.
 function tokenOfAddress() {
 	const token = new URLSearchParams(location.hash.slice(1)).get("token");
 	if (location.hash) history.replaceState(null, "", location.pathname);
 	return token;
 }
 
+// signIn exchanges a token for a cookie and returns what is wrong. A browser that is signed in becomes another person only
+// if somebody says so.
 async function signIn(token) {
-	const r = await post("login", { token }).catch(() => null);
+	let r = await post("login", { token }).catch(() => null);
+	let data = await r?.json();
+	if (r?.status === 409) {
+		if (!(await confirmed("Sign in as another person?", data.error.message, "Switch", "Stay signed in"))) return "";
+		r = await post("login", { token, switch: true }).catch(() => null);
+		data = await r?.json();
+		if (r?.ok) sessionStorage.clear();
+	}
 	if (!r) return "The server does not answer.";
-	const data = await r.json();
 	return r.ok ? "" : data.error.message;
 }
 
@@ -30,9 +39,13 @@ async function enter() {
 	const token = tokenOfAddress();
 	let why = token ? await signIn(token) : "";
 	const me = await fetch(place("me")).catch(() => null);
-	if (me?.ok) return open();
+	if (me?.ok) {
+		const { name } = await me.json();
+		if (!state.name || state.name === name) return open(why);
+		return location.reload(); // another person: nothing of the one before may stay
+	}
 	$("app").hidden = true;
-	$("door").hidden = false;
+	$("sign-in").hidden = false;
 	if (!me) why = "The server does not answer.";
 	trouble($("login-error"), why);
 	$("token").focus();
@@ -60,6 +73,7 @@ $("logout").addEventListener("click", async () => {
 });
 
 function go(tab, focus = true) {
+	trouble($("said"), "");
 	$("app").dataset.tab = tab;
 	$("rules").hidden = tab !== "rules";
 	$("review").hidden = tab === "rules";
@@ -75,35 +89,39 @@ for (const b of document.querySelectorAll("[data-go]")) b.addEventListener("clic
 let socket = null;
 const ask = (command) => socket.ask(command);
 
-function turn(how) {
+function linkChanged(how) {
 	const app = $("app");
 	app.dataset.link = how;
 	$("link-text").textContent = { open: "Live", lost: "Reconnecting" }[how] || "";
 	$("lost").hidden = how !== "lost";
 	$("lost").textContent = how === "lost" ? "The connection is lost; trying again. Nothing is sent meanwhile." : "";
-	if (how === "open" && turn.was === "lost") announce("Connected again.");
-	turn.was = how;
+	if (how === "open" && linkChanged.was === "lost") announce("Connected again.");
+	linkChanged.was = how;
 	if (how !== "unknown") return;
 	socket.end();
 	socket = null;
 	app.hidden = true;
-	$("door").hidden = false;
-	trouble($("login-error"), "You are signed out. Open the link that the host printed when it started last.");
+	$("sign-in").hidden = false;
+	trouble($("login-error"), "You are signed out. Open a new link of the host.");
 	$("token").focus();
 }
 
 let begun = false;
-function open() {
-	$("door").hidden = true;
+function open(why) {
+	$("sign-in").hidden = true;
 	$("app").hidden = false;
 	if (!begun) {
 		begun = true;
 		startQueue();
 		startEvents();
 		startChat(ask, () => go("review"));
-		startRules(ask);
+		startRules(ask, () => go("review"));
+		startNotify();
 		startCard(ask);
 		go("review", false);
+	}
+	if (why) {
+		trouble($("said"), why);
 	}
 	if (socket) return;
 	socket = new Socket({
@@ -120,21 +138,21 @@ function open() {
 			}
 			take(f);
 		},
-		turn,
+		changed: linkChanged,
 	});
 	socket.open();
 }
 
-// Keys. None fires while somebody types, with a modifier, or held down.
+// Keys. They do nothing while somebody types, with a modifier, or when held down.
 const keysOn = $("keys-on");
 keysOn.checked = localStorage.getItem("keys") !== "off";
 keysOn.addEventListener("change", () => localStorage.setItem("keys", keysOn.checked ? "on" : "off"));
 $("keys-open").addEventListener("click", () => $("keys").showModal());
 
-const actions = { a: () => start("approve"), e: () => start("edit"), d: () => start("deny"), r: () => start("respond"), n: () => step(1), p: () => step(-1) };
+const actions = { a: () => start("approve"), e: () => start("edit"), d: () => start("deny"), r: () => start("respond"), w: () => start("allow"), n: () => step(1), p: () => step(-1) };
 
 addEventListener("keydown", (e) => {
-	if ($("app").hidden || $("keys").open) return;
+	if ($("app").hidden || $("keys").open || $("confirm").open) return;
 	if (e.key === "Escape" && escape()) return e.preventDefault();
 	if (e.repeat || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || !keysOn.checked) return;
 	if (e.target.closest?.("input, textarea, select, [contenteditable]")) return;

@@ -1,11 +1,12 @@
-// What waits, the oldest first. The selection stays where it is when something new comes.
+// What waits, the oldest first. A new item does not move the selection.
 
 import { $, announce, el } from "./dom.js";
+import { notify } from "./notify.js";
 import { kinds, onChange, pending, select, state, title } from "./state.js";
 import { age, expiry, soon } from "./time.js";
 
 const rows = new Map(); // list entries by item ID
-const most = 200; // rows drawn; the rest is counted
+const maxRows = 200; // the rest is counted
 
 export function startQueue() {
 	const list = $("queue");
@@ -18,7 +19,7 @@ export function startQueue() {
 				"button",
 				{ type: "button", "data-item": it.id, click: () => select(it.id) },
 				el("span", { class: `kind ${it.kind}` }, { context: "Run", tool: "Tool", response: "Reply" }[it.kind]),
-				el("span", { class: "what" }, title(it), it.kind === "context" && it.text ? el("span", { class: "more" }, it.text.slice(0, 120)) : null),
+				el("span", { class: "what" }, title(it), it.kind !== "response" && it.text ? el("span", { class: "more" }, it.text.slice(0, 120)) : null),
 				el("span", { class: "when" }),
 			),
 		);
@@ -39,7 +40,7 @@ export function startQueue() {
 	let before = -1;
 	function draw() {
 		const all = pending();
-		const visible = all.slice(0, most);
+		const visible = all.slice(0, maxRows);
 		const wanted = new Set(visible.map((it) => it.id));
 		for (const [id, li] of rows) {
 			if (wanted.has(id)) continue;
@@ -56,8 +57,8 @@ export function startQueue() {
 			if (id === state.selected) button.setAttribute("aria-current", "true");
 			else button.removeAttribute("aria-current");
 		}
-		$("queue-more").hidden = all.length <= most;
-		$("queue-more").textContent = `and ${all.length - most} more`;
+		$("queue-more").hidden = all.length <= maxRows;
+		$("queue-more").textContent = `and ${all.length - maxRows} more`;
 		$("count").textContent = all.length ? `${all.length}` : "";
 		$("badge").textContent = all.length;
 		$("badge").hidden = !all.length;
@@ -65,6 +66,7 @@ export function startQueue() {
 		if (before >= 0 && all.length > before) {
 			const it = all.at(-1);
 			announce(`${kinds[it.kind]} ${title(it)} waits for you. ${all.length} waiting.`);
+			notify(it, () => select(it.id));
 		}
 		before = all.length;
 		times();
@@ -76,7 +78,7 @@ export function startQueue() {
 	setInterval(times, 1000);
 }
 
-// beside returns the item that waits after (1) or before (-1) the one with the ID, round about.
+// beside returns the item that waits after (1) or before (-1) the one with the ID, and begins again at the end.
 export function beside(id, step) {
 	const all = pending();
 	if (!all.length) return "";

@@ -1,12 +1,15 @@
-// What asks: checkboxes for gates and tools, and the list of rules. The server keeps both; the page asks and shows.
+// What asks: checkboxes for gates and tools, and the list of rules. The server keeps both. New rules are tried on the last
+// calls while somebody writes them.
 
-import { $, announce, el, trouble } from "./dom.js";
+import { $, announce, confirmed, el, trouble } from "./dom.js";
 import { show } from "./diff.js";
-import { onChange, state } from "./state.js";
+import { onChange, select, state } from "./state.js";
 
 let base = null; // { version, rules } that the text being edited began with
 
 const gateNames = { context: ["Run staging", "every message before it is sent"], response: ["Responses", "every answer before it is shown"] };
+const verdicts = { ask: "asks", allow: "passes", deny: "denied" };
+const past = { ask: "asked", allow: "allowed", deny: "denied" };
 
 function box(b, kind, ask) {
 	const [name, what] = kind === "gate" ? gateNames[b.name] : [b.name, ""];
@@ -27,26 +30,68 @@ function box(b, kind, ask) {
 		},
 	});
 	input.checked = b.then === "ask";
-	input.disabled = b.then === "deny" && b.rule.includes(": deny"); // a rule denies; what none knows can be let ask
-	const verdict = { ask: "asks", allow: "passes", deny: "denied" }[b.then];
+	input.disabled = b.then === "deny" && b.rule.includes(": deny"); // a rule denies; a tool without a rule may ask
 	return el(
 		"label",
 		{ class: `box is-${b.then}` },
 		input,
 		el("span", { class: kind === "tool" ? "mono" : "" }, name, what ? el("span", { class: "aside" }, ` ${what}`) : null, ...(b.unless || []).map((u) => el("span", { class: "aside unless" }, u))),
-		el("span", { class: "verdict", title: b.rule }, verdict),
+		el("span", { class: "verdict", title: b.rule }, verdicts[b.then]),
 	);
 }
 
-export function startRules(ask) {
+function warn(list) {
+	$("rules-warnings").hidden = !list?.length;
+	$("rules-warnings").replaceChildren(...(list || []).map((w) => el("li", {}, w)));
+}
+
+// showTrial says what rules would have done to the last calls.
+function showTrial(t, goReview) {
+	if (!t.calls) return $("rules-trial").replaceChildren(el("p", { class: "aside" }, "There are no calls yet to try the rules on."));
+	const counts = ["allow", "ask", "deny"].filter((v) => t.would[v]).map((v) => `${past[v]} ${t.would[v]}`);
+	const calls = t.changes.map((c) => {
+		const open = () => {
+			select(c.item);
+			goReview();
+		};
+		return el("li", { title: c.rule }, el("button", { type: "button", class: "plain-link", click: open }, el("code", {}, c.tool)), ` ${past[c.was]} → ${past[c.then]} `, el("code", { class: "aside" }, c.args));
+	});
+	$("rules-trial").replaceChildren(
+		el("p", {}, `Of the last ${t.calls} ${t.calls === 1 ? "call" : "calls"}, these rules would have ${counts.join(", ")}.`),
+		calls.length ? el("ul", {}, ...calls) : el("p", { class: "aside" }, "No call would have been judged otherwise than by the present rules."),
+	);
+}
+
+export function startRules(ask, goReview) {
 	const text = $("rules-text");
 	const dirty = () => base && text.value !== base.rules;
+
+	let timer = 0;
+	let turn = 0;
+	function tryLater() {
+		clearTimeout(timer);
+		const mine = ++turn;
+		$("rules-trial").replaceChildren();
+		if (!dirty()) return warn(state.settings.warnings);
+		timer = setTimeout(async () => {
+			try {
+				const t = await ask({ t: "try", rules: text.value });
+				if (mine !== turn) return;
+				trouble($("policy-error"), "");
+				showTrial(t, goReview);
+				warn(t.warnings);
+			} catch (e) {
+				if (mine === turn) trouble($("policy-error"), e.message);
+			}
+		}, 500);
+	}
 
 	function changes() {
 		$("rules-diff").replaceChildren(...(dirty() ? [show(base.rules, text.value, "Changes of the rules")] : []));
 		$("rules-save").disabled = !dirty();
 		$("rules-reset").disabled = !dirty();
 		$("rules-state").textContent = dirty() ? "Not saved" : "";
+		tryLater();
 	}
 
 	function adopt() {
@@ -63,7 +108,7 @@ export function startRules(ask) {
 		$("tools").hidden = !s.tools?.length;
 		$("audited").checked = s.audited;
 		$("unaudited").hidden = s.audited;
-		$("rules-kept").textContent = s.kept ? "They are kept in a file by the server." : "They are kept in the session's journal.";
+		$("rules-kept").textContent = s.kept ? "The server keeps them in a file." : "They are kept in the session's journal.";
 		if (!dirty()) adopt();
 		else if (s.version !== base.version) trouble($("policy-error"), "The rules were changed meanwhile. Discard your changes to see them.");
 	});
@@ -83,9 +128,10 @@ export function startRules(ask) {
 	$("policy").addEventListener("submit", async (e) => {
 		e.preventDefault();
 		if (!dirty()) return;
+		turn++; // a trial that is under way comes too late
+		clearTimeout(timer);
 		try {
-			const rules = text.value;
-			await ask({ t: "policy", version: base.version, rules });
+			await ask({ t: "policy", version: base.version, rules: text.value });
 			trouble($("policy-error"), "");
 			adopt();
 			$("rules-state").textContent = "Saved";
@@ -96,6 +142,8 @@ export function startRules(ask) {
 	$("audited").addEventListener("change", async (e) => {
 		const on = e.target.checked;
 		e.target.checked = !on;
+		const sure = on || (await confirmed("Switch auditing off?", "Nobody is asked any more. Everything that no rule denies passes at once, and the journal says that nobody looked at it.", "Switch off", "Keep auditing"));
+		if (!sure) return;
 		try {
 			await ask({ t: "audited", on });
 			trouble($("rules-error"), "");

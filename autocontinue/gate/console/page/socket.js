@@ -1,16 +1,17 @@
-// The connection: it resumes behind the last event that was seen, and every command gets one answer.
+// The connection. It resumes after the last event that was seen, and every command gets one answer.
 
-const silence = 45_000; // no sign of life for this long: the connection is dead, whatever the browser thinks
-const places = new URL("./../", import.meta.url); // the console's path
+const silence = 45_000; // after this long without a sign of life, the connection is dead
+const base = new URL("./../", import.meta.url); // the console's path
 
-export const place = (name) => new URL(name, places);
+export const place = (name) => new URL(name, base);
 
 export class Lost extends Error {}
 
 export class Socket {
-	// seen returns the number of the last event and what it counts in; take is given each frame; turn is told "open", "lost" or "unknown".
-	constructor({ seen, take, turn }) {
-		Object.assign(this, { seen, take, turn });
+	// seen returns the number of the last event and what it counts in. take gets each frame. changed gets "open", "lost" or
+	// "unknown".
+	constructor({ seen, take, changed }) {
+		Object.assign(this, { seen, take, changed });
 		this.waiting = new Map();
 		this.tries = 0;
 		this.count = 0;
@@ -35,7 +36,7 @@ export class Socket {
 			if (f.t === "hello") this.tries = 0;
 			if (f.t === "reply") return this.answer(f);
 			this.take(f);
-			if (f.t === "hello") this.turn("open");
+			if (f.t === "hello") this.changed("open");
 		};
 		ws.onclose = () => this.ws === ws && this.lost();
 		this.alive();
@@ -51,13 +52,13 @@ export class Socket {
 		const ws = this.ws;
 		this.ws = null;
 		ws?.close();
-		for (const { reject } of this.waiting.values()) reject(new Lost("The connection was lost before the answer came. What was decided shows when it is back."));
+		for (const { reject } of this.waiting.values()) reject(new Lost("The connection was lost before the answer came. The page shows what was decided when it is back."));
 		this.waiting.clear();
 		if (this.ended) return;
-		this.turn("lost");
+		this.changed("lost");
 		const me = await fetch(place("me")).catch(() => null);
 		if (this.ended || this.ws) return;
-		if (me?.status === 401) return this.turn("unknown");
+		if (me?.status === 401) return this.changed("unknown");
 		this.tries++;
 		clearTimeout(this.timer);
 		this.timer = setTimeout(() => this.open(), Math.min(5000, 200 * 2 ** Math.min(this.tries, 5)) * (0.7 + 0.6 * Math.random()));
@@ -77,7 +78,7 @@ export class Socket {
 		return this.ws?.readyState === WebSocket.OPEN;
 	}
 
-	// ask sends a command. It rejects with an Error that has a code, or with Lost.
+	// ask sends a command and resolves with the data of its reply. It rejects with an Error that has a code, or with Lost.
 	ask(command) {
 		return new Promise((resolve, reject) => {
 			if (!this.ready) return reject(new Lost("There is no connection; nothing was sent."));
@@ -90,7 +91,7 @@ export class Socket {
 	answer(f) {
 		const w = this.waiting.get(f.id);
 		this.waiting.delete(f.id);
-		if (!f.error) return w?.resolve();
+		if (!f.error) return w?.resolve(f.data);
 		w?.reject(Object.assign(new Error(f.error.message), { code: f.error.code }));
 	}
 }

@@ -2,20 +2,20 @@
 
 export const state = {
 	seq: 0,
-	of: "", // what seq counts in: a host that forgot everything begins at 1 again
+	of: "", // what seq counts in: a host without a journal begins at 1 again
 	name: "",
 	thread: "main",
 	chat: false,
-	items: new Map(), // by ID, in the order in which they were proposed
+	items: new Map(), // by ID
 	runs: new Map(),
 	events: [], // the last ones, oldest first
 	settings: null,
 	selected: "", // ID of the item in the card
-	free: false, // the card shows what was decided in it last: the next that comes may take its place
+	free: false, // the card shows an item that was decided in it: the next one that comes may replace it
 };
 
-const keep = 400; // events
-const keepItems = 3000;
+const maxEvents = 400;
+const maxItems = 3000;
 const listeners = new Set();
 
 // onChange calls f with the set of what a frame changed: "items", "events", "settings", "all", and the items' IDs.
@@ -42,7 +42,7 @@ export function take(f) {
 			if (f.seq <= state.seq) return; // seen before
 			state.seq = f.seq;
 			state.events.push(f.event);
-			if (state.events.length > keep) state.events.splice(0, state.events.length - keep);
+			if (state.events.length > maxEvents) state.events.splice(0, state.events.length - maxEvents);
 			if (f.run) state.runs.set(f.run.id, { ...state.runs.get(f.run.id), ...f.run });
 			put(f.items, changes);
 			changes.add("events").add("items");
@@ -62,14 +62,17 @@ function put(items, changes) {
 		state.items.set(it.id, it);
 		changes.add(it.id);
 	}
-	if (state.items.size <= keepItems) return;
-	for (const [id, it] of state.items) {
-		if (state.items.size <= keepItems) break;
-		if (it.status !== "pending" && id !== state.selected) state.items.delete(id);
+	if (state.items.size <= maxItems) return;
+	for (const it of inOrder()) {
+		if (state.items.size <= maxItems) break;
+		if (it.status !== "pending" && it.id !== state.selected) state.items.delete(it.id);
 	}
 }
 
-export const pending = () => [...state.items.values()].filter((it) => it.status === "pending");
+// inOrder returns the items in the order of their proposals, whatever the clock said.
+export const inOrder = () => [...state.items.values()].sort((a, b) => a.seq - b.seq);
+
+export const pending = () => inOrder().filter((it) => it.status === "pending");
 
 // select shows an item in the card.
 export function select(id) {
@@ -83,15 +86,16 @@ export const kinds = { context: "Run staging", tool: "Tool call", response: "Dra
 
 export const title = (it) => (it.kind === "tool" ? it.tool : it.kind === "context" ? it.label || "Context of a run" : it.label || "Draft response");
 
-// standing says where an item stands, in words.
+// standing says in words where an item stands.
 export function standing(it) {
 	const by = it.by === "policy" ? "by a rule" : it.by === "unaudited" ? "unaudited" : it.by ? `by ${it.by}` : "";
 	const why = it.reason ? `: ${it.reason}` : "";
+	const approved = `${it.edited ? "Edited and approved" : "Approved"} ${by}`;
 	switch (it.status) {
 		case "pending":
-			return "Waiting for approval";
+			return it.approver ? `Waiting for ${it.approver}` : "Waiting for approval";
 		case "approved":
-			return `${it.edited ? "Edited and approved" : "Approved"} ${by}`;
+			return approved;
 		case "denied":
 			return `${it.action === "stop" ? "Stopped" : "Denied"} ${by}${why}`;
 		case "expired":
@@ -99,9 +103,9 @@ export function standing(it) {
 		case "answered":
 			return `Answered in the tool's place ${by}`;
 		case "redeemed":
-			return `${it.edited ? "Edited and approved" : "Approved"} ${by} · ${it.kind === "tool" ? "executing" : it.kind === "context" ? "sent" : "shown"}`;
+			return `${approved} · ${it.kind === "tool" ? "executing" : it.kind === "context" ? "sent" : "shown"}`;
 		case "done":
-			return `${it.edited ? "Edited and approved" : "Approved"} ${by} · done`;
+			return `${approved} · done`;
 		case "withdrawn":
 			return "Withdrawn: its run ended";
 		default:
@@ -109,4 +113,4 @@ export function standing(it) {
 	}
 }
 
-export const marks = { pending: "○", approved: "✓", redeemed: "▸", done: "✓", denied: "✕", expired: "⧖", answered: "↩", withdrawn: "–" };
+export const symbols = { pending: "○", approved: "✓", redeemed: "▸", done: "✓", denied: "✕", expired: "⧖", answered: "↩", withdrawn: "–" };

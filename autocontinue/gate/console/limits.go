@@ -5,6 +5,29 @@ import (
 	"time"
 )
 
+// limits bound what a client can ask of the server.
+type limits struct {
+	message int64         // bytes of one message of a page
+	read    time.Duration // to read one request
+	write   time.Duration // to write one frame
+	beat    time.Duration // between signs of life
+	backlog int           // frames kept for those who come back
+	sockets int           // in all; one name may have half of them
+	rate    float64       // commands a second, of one name
+	burst   float64
+}
+
+var defaultLimits = limits{
+	message: 20 << 20, // an edit of the largest body, with every byte escaped once
+	read:    15 * time.Second,
+	write:   15 * time.Second,
+	beat:    15 * time.Second,
+	backlog: 1000,
+	sockets: 256,
+	rate:    20,
+	burst:   60,
+}
+
 // pace is how often one name may ask.
 type pace struct{ logins, requests, commands *bucket }
 

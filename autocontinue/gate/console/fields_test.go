@@ -1,0 +1,75 @@
+package console
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
+)
+
+func TestFieldsOfAForm(t *testing.T) {
+	d := serve(t, func(c *Config, _ *limits) {
+		c.Schema = func(sub gate.Subject) json.RawMessage {
+			if sub.Tool != "weight_delete" {
+				return json.RawMessage(`not a schema`)
+			}
+			return json.RawMessage(`{"properties":{"unit":{"title":"Unit","enum":["kg","lb"]},"note":{"type":"string","description":"Optional."},"big":{"type":"boolean"}}}`)
+		}
+	})
+	d.running("r1")
+	it := d.tool("r1", "c1", "weight_delete", `{"n":1.50,"unit":"kg","ok":true,"none":null,"list":[1,2],"text":"1`+"\u00a0"+`2`+"\u202e"+`"}`)
+	assert.Equal(t, []field{
+		{Key: "n", Label: "n", Type: "number", Value: "1.50"},
+		{Key: "unit", Label: "Unit", Type: "text", Value: "kg", Choices: []string{`"kg"`, `"lb"`}},
+		{Key: "ok", Label: "ok", Type: "boolean", Value: "true"},
+		{Key: "none", Label: "none", Type: "json", Value: "null"},
+		{Key: "list", Label: "list", Type: "json", Value: "[\n  1,\n  2\n]"},
+		{Key: "text", Label: "text", Type: "text", Value: "1 2"},
+		{Key: "big", Label: "big", Type: "boolean", Absent: true},
+		{Key: "note", Label: "note", Help: "Optional.", Type: "text", Absent: true},
+	}, d.bodiesOf(it, "&all=1").Write.Fields)
+	for _, args := range []string{`{"rows":[{"a":1}]}`, `{"text":"` + strings.Repeat("x", maxFieldText) + `"}`} {
+		write := d.bodiesOf(d.tool("r1", "c"+args[:7], "a_delete", args), "&all=1").Write
+		assert.Nil(t, write.Fields, "not flat enough: JSON")
+		assert.NotEmpty(t, write.JSON)
+	}
+	assert.Len(t, d.bodiesOf(d.tool("r1", "c9", "a_delete", `{"a":1}`), "&all=1").Write.Fields, 1, "without a schema")
+}
+
+func TestPatchLeavesTheRestAlone(t *testing.T) {
+	d := serve(t)
+	d.running("r1")
+	const body = `{"z":1.50,"text":"1` + "\u00a0" + `2\u200b","a":{"k":9007199254740993},"list":[ ]}`
+	it := d.tool("r1", "c1", "weight_delete", body)
+	p := d.open(d.enter("ann"), "")
+	p.until("settings")
+	edit := func(fields map[string]string) *problem {
+		cmd := decision(it, "edit")
+		cmd["fields"] = fields
+		return p.ask(cmd)
+	}
+	for _, bad := range []map[string]string{{"z": "1,5"}, {"z": `1,"other":2`}, {"z": ""}, {"Z": "1"}, {}, {"z": "1.50"}, {"z": "15e-1"}} {
+		assert.Equal(t, "input", edit(bad).Code, "%v", bad)
+	}
+	require.Nil(t, edit(map[string]string{"z": " 2.50 ", "new": `"x"`}))
+	g, err := d.session.Redeem(d.clock.now(), it.ID)
+	require.NoError(t, err)
+	assert.Equal(t, `{"z":2.50,"text":"1`+"\u00a0"+`2\u200b","a":{"k":9007199254740993},"list":[],"new":"x"}`, string(g.Body))
+}
+
+func TestPaddingComesLast(t *testing.T) {
+	d := serve(t)
+	d.running("r1")
+	padding := strings.Repeat("x", firstLook)
+	it := d.tool("r1", "c1", "weight_delete", `{"padding":"`+padding+`","command":"rm -rf /","n":[1]}`)
+	b := d.bodiesOf(it, "")
+	assert.True(t, b.Body.Cut)
+	assert.True(t, strings.HasPrefix(b.Body.Text, "{\n  \"command\": \"rm -rf /\",\n  \"n\": [\n    1\n  ],\n  \"padding\""), "%.60s", b.Body.Text)
+	assert.True(t, strings.HasPrefix(b.Item.Text, `{"command":"rm -rf /"`))
+	whole := d.bodiesOf(it, "&all=1")
+	assert.True(t, strings.HasPrefix(whole.Write.JSON, "{\n  \"padding\""), "an edit keeps the order")
+}

@@ -1,0 +1,142 @@
+// The forms of the card: edit, deny, answer in the tool's place, stop, always allow.
+
+import { el, trouble } from "./dom.js";
+import { formEditor, textEditor } from "./editor.js";
+import { state } from "./state.js";
+
+let decide; // sends a decision about an item
+let back; // shows the item again
+
+export function startForms(actions) {
+	({ decide, back } = actions);
+}
+
+// form wraps the fields of a decision. begin puts the cursor into the first one.
+function form(error, label, kind, { send, begin, inside }) {
+	const f = el("form", { class: "decide" }, ...inside, error);
+	const keys = (text) => el("kbd", { "aria-hidden": "true" }, text);
+	f.append(el("footer", { class: "actions" }, el("button", { type: "submit", class: kind }, el("span", {}, label), keys("Ctrl ↵")), el("button", { type: "button", class: "plain-button", click: () => back() }, "Back", keys("Esc"))));
+	f.addEventListener("submit", (e) => {
+		e.preventDefault();
+		send();
+	});
+	f.addEventListener("keydown", (e) => {
+		if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
+			e.preventDefault();
+			f.requestSubmit();
+		}
+	});
+	f.begin = begin;
+	return f;
+}
+
+// later calls f a moment after the last call.
+function later(f) {
+	let timer = 0;
+	return () => {
+		clearTimeout(timer);
+		timer = setTimeout(f, 120);
+	};
+}
+
+// reasonForm asks for a reason.
+function reasonForm(it, error, label, action, help, note) {
+	const reason = el("input", { id: "reason", autocomplete: "off", maxlength: "1000" });
+	const send = () => decide(it, { t: "decide", action, reason: reason.value });
+	const inside = [note && el("p", { class: "aside" }, note), el("label", { for: "reason" }, "Reason", el("span", { class: "aside" }, ` optional. ${help}`)), reason];
+	return form(error, label, "danger", { send, begin: () => reason.focus(), inside: inside.filter(Boolean) });
+}
+
+export const forms = {
+	edit(it, bodies, error) {
+		const w = bodies.write;
+		const changes = el("div", { class: "changes" });
+		const draw = () => {
+			const all = editors.flatMap((e) => e.changes());
+			changes.replaceChildren(...(all.length ? all : [el("p", { class: "aside" }, "Nothing is changed yet.")]));
+		};
+		const changed = later(draw);
+		const body = { what: "body", name: it.kind === "tool" ? "Arguments" : "Payload", before: w.json, initial: w.json, changed };
+		const box = el("div", { class: "fields" });
+		let editors = [];
+		let asForm = Boolean(w.fields);
+		const notes = [];
+		const set = () => {
+			if (it.kind === "response") {
+				editors = [textEditor(it, { what: "text", name: "Text", before: bodies.text.text, initial: w.text, prose: true, changed })];
+				if (w.json) editors.push(textEditor(it, { ...body, name: "Interface (A2UI)" }));
+			} else {
+				editors = [asForm ? formEditor(it, w.fields, changed) : textEditor(it, body)];
+			}
+			box.replaceChildren(...editors.flatMap((e) => e.nodes));
+			draw();
+		};
+		if (it.kind === "response" && bodies.text.text !== w.text) {
+			notes.push(el("p", { class: "cut" }, "In a line that you change, unusual spaces become plain ones, and characters that cannot be seen are left out. Other lines stay as they are."));
+		}
+		if (w.fields) {
+			const toggle = el("button", { type: "button", class: "plain-button small", id: "edit-mode" }, "Edit as JSON");
+			toggle.addEventListener("click", () => {
+				if (editors.some((e) => e.isChanged())) return trouble(error, "Undo or send your changes before you switch.");
+				asForm = !asForm;
+				toggle.textContent = asForm ? "Edit as JSON" : "Edit as a form";
+				trouble(error, "");
+				set();
+			});
+			notes.push(el("div", { class: "row" }, toggle));
+		}
+		set();
+		const send = () => {
+			if (!editors.some((e) => e.isChanged())) return trouble(error, "Nothing is changed yet. To let it go on as it is, go back and approve.");
+			const [first, second] = editors.map((e) => e.value());
+			const what = it.kind === "response" ? { text: first, body: second } : asForm ? { fields: first } : { body: first };
+			decide(it, { t: "decide", action: "edit", ...what });
+		};
+		const label = { context: "Edit and send", tool: "Approve with this edit", response: "Show this instead" }[it.kind];
+		return form(error, label, "primary", { send, begin: () => editors[0].focus(), inside: [...notes, box, changes] });
+	},
+
+	deny: (it, _, error) => reasonForm(it, error, "Deny", "deny", it.kind === "context" ? "The run ends, and nothing is sent." : "The agent can read it."),
+
+	stop: (it, _, error) => reasonForm(it, error, "Stop the run", "stop", "The agent can read it.", "The whole run ends. Everything else of it that waits is withdrawn."),
+
+	respond(it, _, error) {
+		const editor = textEditor(it, { what: "result", name: "Result", before: "", initial: "{}", changed() {} });
+		const send = () => decide(it, { t: "decide", action: "respond", body: editor.value() });
+		const note = el("p", { class: "aside" }, "The tool is not executed. The agent reads this as its result, any JSON value.");
+		return form(error, "Send this result", "primary", { send, begin: editor.focus, inside: [note, ...editor.nodes] });
+	},
+
+	// The rule begins as narrow as the call. The person widens it, argument by argument, or writes it.
+	allow(it, { suggestion: s }, error) {
+		const rule = el("textarea", { id: "allow-rule", class: "code", rows: "6", spellcheck: "false", autocomplete: "off" });
+		const scope = el("select", { id: "allow-scope" }, el("option", { value: it.thread }, `In this conversation (${it.thread})`), el("option", { value: "" }, "In every conversation, for good"));
+		const selects = s.args.map((arg, i) => {
+			const options = arg.choices.map((c, j) => el("option", { value: j }, c.label));
+			return [arg, el("select", { id: `allow-${i}`, change: () => write() }, ...options)];
+		});
+		const meaning = el("p", { class: "aside", role: "status" });
+		function write() {
+			const exact = s.exact && selects.every(([, box]) => box.selectedIndex === 0);
+			const chosen = exact ? [s.exact] : [...selects.map(([arg, box]) => arg.choices[box.selectedIndex].condition), s.count];
+			const thread = scope.value ? ` "thread": ${JSON.stringify(scope.value)},` : "";
+			rule.value = `{"tool": ${JSON.stringify(it.tool)},${thread}\n "when": [\n  ${chosen.join(",\n  ")}],\n "then": "always"}`;
+			const wide = selects.filter(([arg, box]) => box.selectedIndex === arg.choices.length - 1).map(([arg]) => arg.key);
+			meaning.textContent = exact ? "Only this call, with exactly these arguments." : `${it.tool}${wide.length ? ` with any ${wide.join(", ")}` : ""}, and no other arguments.`;
+		}
+		scope.addEventListener("change", write);
+		rule.addEventListener("input", () => (meaning.textContent = "As you wrote it. It must match this call."));
+		write();
+		const rows = selects.map(([arg, box]) => el("div", { class: "field" }, el("label", { for: box.id }, el("code", {}, arg.key)), box));
+		const inside = [
+			el("p", { class: "aside" }, "The rule allows this call now and calls like it from now on, even where another rule asks. A rule that denies still wins."),
+			el("div", { class: "field" }, el("label", { for: "allow-scope" }, "Where"), scope),
+			...rows,
+			meaning,
+			el("label", { for: "allow-rule" }, "The rule"),
+			rule,
+		];
+		const send = () => decide(it, { t: "allow", rules: rule.value, version: state.settings.version });
+		return form(error, "Approve, and always allow", "primary", { send, begin: () => scope.focus(), inside });
+	},
+};
