@@ -3,7 +3,8 @@ package classify
 // Work is what the agent did, as the host saw it in the agent's own record: which files it edited and what it ran after
 // that. The zero value says that nothing is known. Facts of a turn outweigh the agent's words about it.
 type Work struct {
-	// Edited says what kind of files was edited since the last successful check, in this turn or before it.
+	// Edited says what kind of files was edited since the last successful check, in this turn or before it. An edit of
+	// an earlier turn counts as long as the human only told the agent to go on.
 	Edited Edited `json:"edited,omitempty"`
 	// Session says what kind of files was edited in the whole session, checked or not.
 	Session Edited `json:"session,omitempty"`

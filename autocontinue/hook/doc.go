@@ -26,25 +26,20 @@
 //
 // # Formats
 //
-// They are those of November 2026, read in the hosts' own documentation and sources, last on 2026-11-21:
+// The events and answers are those of November 2026, read in the hosts' own documentation and sources. Package transcript
+// says which transcripts are read.
 //
-//   - Claude Code 2.1: code.claude.com/docs/en/hooks for the events Stop, SubagentStop, StopFailure and UserPromptSubmit and
-//     for systemMessage, which the human sees and the agent does not; the transcript, JSON Lines below ~/.claude/projects, is
-//     not documented and was read from sessions of 1.0 to 2.1, and from what "claude -p" prints as stream-json.
-//   - Codex 0.15x to 0.16x: codex-rs/hooks/schema/generated in github.com/openai/codex for the same events, whose answers
-//     have no other keys than those there (systemMessage among them, which codex-rs/hooks/src/events/stop.rs makes a
-//     warning), codex-rs/hooks/src/legacy_notify.rs for notify; codex-rs/protocol and codex-rs/rollout for the rollout, JSON
-//     Lines below ~/.codex/sessions, and public rollouts for those of before September 2025, whose lines have no payload.
-//   - Gemini CLI 0.2x to 0.5x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and BeforeAgent
-//     and for systemMessage, which the human sees (some versions only in the debug console, F12),
-//     packages/core/src/core/client.ts for when they are sent, packages/core/src/services/chatRecordingService.ts for the
-//     session file below ~/.gemini/tmp, JSON Lines now and one JSON object before.
-//   - Cursor 1.7 to 3.8: cursor.com/docs/hooks for stop, afterAgentResponse and beforeSubmitPrompt; the transcript, JSON Lines
-//     below ~/.cursor/projects, is not documented. The pause has no message: it comes before, with afterAgentResponse, and is
-//     held in the memory. Each event gets an answer: a prompt that gets none, or one of another form, may be stopped.
-//   - Copilot CLI 1.0.4x to 1.0.7x: docs.github.com/en/copilot/reference/hooks-reference for Stop and UserPromptSubmit, or
-//     agentStop and userPromptSubmitted; generated/session-events in github.com/github/copilot-sdk for the session's events,
-//     JSON Lines below ~/.copilot/session-state. The pause has no message: it is the transcript's.
+//   - Claude Code 2.1: code.claude.com/docs/en/hooks for the events Stop, SubagentStop, StopFailure and UserPromptSubmit.
+//     The human sees a systemMessage, and the agent does not.
+//   - Codex 0.15x to 0.16x: codex-rs/hooks/schema/generated in github.com/openai/codex for the same events. An answer may
+//     have no other keys than those there. codex-rs/hooks/src/legacy_notify.rs is for notify.
+//   - Gemini CLI 0.2x to 0.6x: docs/hooks/reference.md in github.com/google-gemini/gemini-cli for AfterAgent and
+//     BeforeAgent. The human sees a systemMessage, with some versions only in the debug console (F12).
+//   - Cursor 1.7 to 3.8: cursor.com/docs/hooks for stop, afterAgentResponse and beforeSubmitPrompt. The pause has no
+//     message: it comes before, with afterAgentResponse, and is kept in the memory. Each event gets an answer. Cursor may
+//     stop a prompt that gets none, or one of another form.
+//   - Copilot CLI 1.0.4x to 1.0.10x: docs.github.com/en/copilot/reference/hooks-reference for Stop and UserPromptSubmit,
+//     or agentStop and userPromptSubmitted. The pause has no message: it is the transcript's.
 //
 // Cursor and Copilot CLI run the hooks of Claude Code's settings, too. An event that comes that way is [Other]: where they are to
 // be answered, they have a hook of their own.

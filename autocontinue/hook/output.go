@@ -38,8 +38,8 @@ const (
 //     follows the text that was judged last.
 //   - Request is the event's prompt where it has one that is the human's, else the transcript's.
 //   - Continues is the larger of what the transcript counts and what the host does.
-//   - Evidence is the last test run of the turn after its last edit; where there is none that counts and the text claims
-//     tests, absent evidence that says so. A transcript that lags, and has not the message yet, gives neither that nor failures.
+//   - Work is what the transcript shows. Evidence is absent evidence of tests, where the agent has edited and checked
+//     nothing in the whole session and the text claims tests; else it is empty.
 //   - Failed is set for a turn that broke. Hold is set in plan mode, for an aborted turn and one that ended in a way that is
 //     not known, while background work runs or a
 //     prompt is scheduled, where there is no message (null is not the empty message), for agents of the host's own, and

@@ -11,11 +11,12 @@ import (
 // entry is a line of the journal: a decision or, with Notice, something beside one.
 type entry struct {
 	autocontinue.Event
-	Host   string          `json:"host"`
-	Shadow bool            `json:"shadow,omitempty"` // decided only: the agent was let stop all the same
-	Notice string          `json:"notice,omitempty"` // see notice
-	Input  *classify.Input `json:"input,omitempty"`  // what the classifier was asked; with --keep-text
-	Cut    bool            `json:"cut,omitempty"`    // Input is not all of it
+	Transcript string          `json:"transcript,omitempty"` // why its facts lack some
+	Host       string          `json:"host"`
+	Shadow     bool            `json:"shadow,omitempty"` // decided only: the agent was let stop all the same
+	Notice     string          `json:"notice,omitempty"` // see notice
+	Input      *classify.Input `json:"input,omitempty"`  // what the classifier was asked; with --keep-text
+	Cut        bool            `json:"cut,omitempty"`    // Input is not all of it
 }
 
 // notice is a line that tells of no decision.

@@ -162,6 +162,9 @@ func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (auto
 		return none, storeFailure(err, k.next)
 	}
 	s.seen = memory.Transcript
+	if e.Transcript.Value != "" && e.Kind != hook.Notify {
+		k.lacks = trace.Lack()
+	}
 	out := e.Output(trace, memory)
 	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}, Store: s}
 	dir := folder(e)

@@ -50,7 +50,8 @@ type keeper struct {
 	store    *filestore.Store
 	stderr   io.Writer
 	session  string
-	told     bool // the journal has an error as a decision
+	lacks    string // why the facts of the transcript lack some
+	told     bool   // the journal has an error as a decision
 }
 
 // open returns the keeper of a host's sessions. Nothing is read or made yet.
@@ -72,7 +73,7 @@ func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autoco
 		cfg.Store = k.store
 	}
 	cfg.Observer = autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
-		line := entry{Event: e, Host: k.host, Shadow: k.shadow}
+		line := entry{Event: e, Host: k.host, Shadow: k.shadow, Transcript: k.lacks}
 		k.told = k.told || e.Err != ""
 		if k.keepText {
 			line.Input, line.Cut = kept(e.Input)

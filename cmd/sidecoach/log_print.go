@@ -64,6 +64,7 @@ func (l *logPage) entry(e entry, r result) string {
 		}
 		p.row("judge", judgeInWords(d.Result.Usage))
 		p.row("error", e.Err)
+		p.row("facts", e.Transcript)
 		p.row("result", r.String())
 	}))
 	return p.String()

@@ -46,6 +46,17 @@ func (t Trace) Shows(reported string, all bool) bool {
 	return b != "" && !t.Old && (a == b || all && strings.HasSuffix(a, " "+b))
 }
 
+// Lack says why the trace lacks facts, for people. It returns "" when the transcript was read up to the message.
+func (t Trace) Lack() string {
+	switch {
+	case t.Behind:
+		return "the transcript was behind: it did not have the message in time"
+	case t.Err != nil:
+		return "the transcript was not read: " + t.Err.Error()
+	}
+	return ""
+}
+
 // fold is what the entries of a transcript come to.
 type fold struct {
 	Dir  string `json:"dir,omitempty"` // where the agent works
