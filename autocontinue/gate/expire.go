@@ -97,7 +97,10 @@ func (s *Session) limit(it *item, more denials) []Event {
 	}
 	like := likeness(it.Subject)
 	more[like]++
-	n := s.st.runs[it.Run].denials[like] + more[like]
+	n := more[like]
+	if r := s.st.runs[it.Run]; r != nil { // it is nil for the first call of a run
+		n += r.denials[like]
+	}
 	if n < s.options.DenyLimit {
 		return nil
 	}

@@ -250,6 +250,8 @@ func TestDo(t *testing.T) {
 
 func TestToolsOnly(t *testing.T) {
 	d := open(t, someRules, func(o *Options) { o.ToolsOnly = true })
+	require.Equal(t, Denied, d.propose(call("denied", "c1", "unheard_of", `{}`)).Status)
+	require.Equal(t, running, d.Phase("denied"))
 	first := d.propose(call("r", "c1", "weight_delete", `{}`))
 	require.Equal(t, toolProposed, d.Phase("r"))
 	d.propose(call("r", "c2", "profile_get", `{}`))
