@@ -177,5 +177,11 @@ func commandsIn(text string) []string {
 
 // named reports whether the output names the command ws.
 func (s *sources) named(ws []word) bool {
-	return slices.ContainsFunc(commandsIn(s.in.Text), func(c string) bool { return same(tokens(folded(c)), ws) })
+	if s.commands == nil {
+		s.commands = [][]word{}
+		for _, command := range commandsIn(s.in.Text) {
+			s.commands = append(s.commands, tokens(folded(command)))
+		}
+	}
+	return slices.ContainsFunc(s.commands, func(c []word) bool { return same(c, ws) })
 }

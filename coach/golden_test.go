@@ -246,6 +246,9 @@ func TestDefaultTemplates(t *testing.T) {
 			said := make(map[string]int)
 			for f := range longestCases() {
 				for _, tier := range tiers[:len(tiers)-1] {
+					if tier != TierRejection && (f.Finding != "" || f.Ask != "any") {
+						continue // a finding changes nothing there
+					}
 					text, why := (*Coach)(nil).word(tier, language, f)
 					require.Empty(t, why)
 					limit := 350

@@ -13,6 +13,8 @@ type sources struct {
 	in    Context
 	read  bool
 	lines [][]word // each line twice: as a shell and as a person reads it
+
+	commands [][]word // that the output names, see named
 }
 
 // maxVouching is how many items of the plan are read, each up to its share of maxRead.
