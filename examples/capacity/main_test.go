@@ -27,24 +27,6 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What does not depend on the machine stands in the page of examples.
-func TestPage(t *testing.T) {
-	cases, err := evaluate.LoadCases(os.DirFS(filepath.Join("..", "..", "classify", "testdata")), "heldout.jsonl")
-	require.NoError(t, err)
-	u, err := tokens(t.Context(), cases, 0.9)
-	require.NoError(t, err)
-	page, err := os.ReadFile(filepath.Join("..", "README.md"))
-	require.NoError(t, err)
-	r := report{usage: u, answer: 100}
-	assert.Contains(t, string(page), r.asked())
-	for _, n := range days {
-		for _, way := range ways[1:] {
-			c := r.day(n, way)
-			assert.Contains(t, string(page), "| "+strings.Join([]string{round(c.calls), round(c.in), round(c.cached), round(c.out)}, " | ")+" |", "%d %s: go run ./examples/capacity prints the tables anew", n, way)
-		}
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.jsonl")
 	require.NoError(t, os.WriteFile(empty, []byte("\n"), 0o600))
