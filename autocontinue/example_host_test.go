@@ -35,7 +35,7 @@ func embed(ctx context.Context, repo, chat string, prompt prompt, job job, enque
 	}
 	switch d.Action {
 	case autocontinue.Continue:
-		enqueue(d.ID, chat, d.Message) // d.ID makes it once
+		enqueue(d.ID, chat, d.Message) // once for d.ID; it starts a new job, which is a new Run
 	case autocontinue.Deliver:
 		send(job.Text, d.Note)
 	case autocontinue.Suppress: // reported already

@@ -4,10 +4,10 @@
 //	go run ./examples/runner                                               # a scripted agent plays four turns
 //	go run ./examples/runner -prompt "Fix the build" -- my-agent --print   # your own: each message is its last argument
 //
-// Each pause is reported twice, as happens to hosts that have a callback and a return value: the second is suppressed.
+// Each pause is reported twice, as in hosts that have a callback and a return value. The second report is suppressed.
 //
-// The scripted agent is this program, started again with the turn's name: it fixes a bug without showing it and is
-// asked for evidence (fix), goes on claiming until the loop stalls (insist), asks something (ask), or crashes (crash).
+// The scripted agent is this program, started again with the turn's name. It fixes a bug without showing it and is asked
+// for evidence (fix), repeats its claim until the loop stalls (insist), asks something (ask), or crashes (crash).
 package main
 
 import (
@@ -83,7 +83,7 @@ type host struct {
 	out io.Writer
 }
 
-// turn runs the agent until a decision says that the human is next, which is after three continuations at the latest.
+// turn runs the agent until a decision says that the human is next. That is after three continuations at the latest.
 func (h *host) turn(ctx context.Context, name, request string, command []string) error {
 	fmt.Fprintf(h.out, "\n=== turn %q\nhuman     %s\n", name, request)
 	message := request
@@ -93,12 +93,12 @@ func (h *host) turn(ctx context.Context, name, request string, command []string)
 			return err
 		}
 		fmt.Fprintf(h.out, "agent     %s\n", indent(text))
-		run := fmt.Sprintf("%s-%d", name, n)
+		run := fmt.Sprintf("%s-%d", name, n) // a new name for every run of the agent, continued or not
 		output := autocontinue.Output{
 			Session: "demo", Turn: name, Run: run, ID: run + "/return", Text: text, Request: request, Failed: failed,
 		}
 		d := h.decide(ctx, output)
-		// Many hosts hear of a pause twice, from a return value and from a callback. The second is no second pause.
+		// Many hosts hear of a pause twice, from a return value and from a callback. The second is the same pause.
 		output.ID = run + "/callback"
 		fmt.Fprint(h.out, "again     ")
 		h.decide(ctx, output)
@@ -126,8 +126,8 @@ func (h *host) decide(ctx context.Context, o autocontinue.Output) autocontinue.D
 	return d
 }
 
-// agent runs the command with the message as its last argument and returns what it printed. failed says that it ended
-// badly; then the text is followed by what it said on standard error.
+// agent runs the command with the message as its last argument and returns what it printed. If it failed, its standard
+// error follows the text.
 func agent(ctx context.Context, command []string, message string) (text string, failed bool, err error) {
 	cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], message)...)
 	cmd.WaitDelay = 5 * time.Second // for what the agent started and left running

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs AGENT ARG... MESSAGE, PROMPT first, until what it prints is for the human, and prints that.
-# AGENT has to know its own conversation in this folder when it is run again; many have a flag for that, such as --continue.
-# sidecoach log --session "$PWD" shows what was decided on the way.
+# Runs AGENT ARG... MESSAGE until its output is for the human, and prints that output. The first message is PROMPT.
+# AGENT must go on with its own conversation when it runs again; many have a flag for that, such as --continue.
+# sidecoach log --session "$PWD" shows the decisions.
 [ -n "${1-}" ] && [ -n "${2-}" ] || { echo 'usage: loop.sh PROMPT AGENT [ARG]...' >&2; exit 64; }
 message=$1 turn=$(date +%s).$$ out=$(mktemp) || exit
 shift
