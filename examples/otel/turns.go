@@ -32,7 +32,7 @@ const (
 	hollow   = "I've fixed the login redirect and updated the handler. Everything should work now, all tests pass."
 	shown    = "Fixed the login redirect.\n\n$ go test ./...\nok  \texample.com/app/login\t0.412s\nok  \texample.com/app/session\t0.101s\n\n42 passed, 0 failed. Committed as 4f2a9c1."
 	pretends = "The rename is complete.\n\n$ go test ./...\nok  \texample.com/app/store\t0.322s\n\n18 passed, 0 failed."
-	unclear  = "Made some changes to the handler."
+	unclear  = "Hm."
 )
 
 var verified = autocontinue.Verification{Status: autocontinue.Verified, Note: "go test was run again"}
