@@ -28,7 +28,7 @@ const (
 	maxQuoted       = 60 // data in Skip.Why
 )
 
-// fields is what a template can print. The package documentation describes them.
+// fields is what a template can print. templates/en.txt describes them.
 type fields struct {
 	Attempt int
 

@@ -122,6 +122,8 @@ func behaviours() []behaviour {
 		rejection("a build ran, but tests are claimed", claim,
 			Context{Text: tests, Work: ran(classify.CheckBuild, "go build ./...", classify.OutcomePassed)}),
 		rejection("no claim, and nothing ran", found(fixed, "claim/edit/Fixed"), Context{Text: fixed, Work: edited}),
+		rejection("only a commit ran", found(fixed, "claim/edit/Fixed"),
+			Context{Text: fixed, Work: ran(classify.CheckCommit, "git commit -m x", classify.OutcomePassed)}),
 		rejection("a result that nobody saw", claim,
 			Context{Text: tests, Work: ran(classify.CheckTest, "npm test", classify.OutcomeUnknown)}),
 		rejection("a change is claimed, but no file was edited", found(fixed, "claim/edit/Fixed"),

@@ -88,10 +88,13 @@ func (f *fields) facts(in Context, claimed []string, changed bool) bool {
 		return f.find("unchanged", "", w)
 	}
 	if w.Edited == classify.EditedCode {
-		if len(w.Checks) == 0 {
+		checks := slices.DeleteFunc(slices.Clone(w.Checks), func(c classify.Check) bool {
+			return c.Kind == classify.CheckCommit || c.Kind == classify.CheckPush || c.Kind == classify.CheckPull
+		})
+		if len(checks) == 0 {
 			return f.find("unchecked", "", w)
 		}
-		switch last := w.Checks[len(w.Checks)-1]; last.Outcome {
+		switch last := checks[len(checks)-1]; last.Outcome {
 		case classify.OutcomeFailed:
 			return f.find("failed", kindNames[last.Kind], w)
 		case classify.OutcomeUnknown:
@@ -181,6 +184,9 @@ func (f *fields) ask(in Context, checks []check) string {
 // commands takes the best one or two of the checks that the output names.
 func (f *fields) commands(checks []check, claimed []string) {
 	rank := func(c check) int {
+		if c.kind == f.Kind {
+			return -1
+		}
 		if i := slices.Index(claimed, c.kind); i >= 0 {
 			return i
 		}
