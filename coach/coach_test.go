@@ -174,6 +174,7 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"named code", rejected, Context{Text: "Fixed `src/a.py:12` and docs/b.md."}, "code"},
 		{"named on Windows", rejected, Context{Text: `Fixed C:\x\Cart.cs.`}, "code"},
 		{"a library is not a file", rejected, Context{Text: "Switched to Node.js and Vue.js."}, "any"},
+		{"a style in code", rejected, Context{Text: "Set `#menu` to `position: fixed`."}, "interface"},
 		{"a name in code", rejected, Context{Text: "Fixed `parseTotal`."}, "code"},
 		{"a fence beside a document", rejected, Context{Text: "Fixed, see README.md:\n```go\nx := 1\n```"}, "code"},
 		{"files of the request", rejected, Context{Text: "Done.", Request: "Make page.css blue"}, "interface"},

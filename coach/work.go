@@ -57,6 +57,7 @@ var (
 	fileNames   = compiled(`[\w@.-]*[\w-](?:[/\\][\w@.-]+)*`)
 	testNames   = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
 	fenceNames  = compiled("(?m)^[ \t]*(?:```|~~~)(\\w+)")
+	styles      = compiled(`^[.#][a-z][\w-]*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^[a-z-]+: ?[\w#.%-]+;?$`)
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
@@ -87,7 +88,11 @@ func fitting(in Context) string {
 		for _, m := range fenceNames().FindAllStringSubmatch(text, -1) {
 			add("fence."+m[1], "code interface")
 		}
-		if len(count) == 0 && slices.ContainsFunc(commandsIn(text), identifiers().MatchString) {
+		if spans := commandsIn(text); len(count) > 0 {
+			break
+		} else if slices.ContainsFunc(spans, styles().MatchString) {
+			return "interface"
+		} else if slices.ContainsFunc(spans, identifiers().MatchString) {
 			return "code"
 		}
 	}
