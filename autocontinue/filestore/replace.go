@@ -30,7 +30,7 @@ func Create(name string, perm fs.FileMode) (*File, error) {
 	exists := err == nil
 	switch {
 	case exists && info.IsDir():
-		return nil, &fs.PathError{Op: "write", Path: name, Err: errors.New("it is a folder")}
+		return nil, &fs.PathError{Op: "write", Path: name, Err: syscall.EISDIR}
 	case exists && !info.Mode().IsRegular():
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		return &File{File: f}, err

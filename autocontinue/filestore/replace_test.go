@@ -17,6 +17,10 @@ func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "new")
 	require.NoError(t, filestore.WriteFile(path, []byte("one"), 0o600))
+	if info, err := os.Stat(path); runtime.GOOS != "windows" {
+		require.NoError(t, err)
+		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), "a new file has these permissions")
+	}
 	require.NoError(t, os.Chmod(path, 0o640))
 	linked := filepath.Join(dir, "link")
 	link(t, "new", linked)

@@ -138,7 +138,7 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 		if err := replaceable(o.html, append(patterns, o.baseline)); err != nil {
 			return err
 		}
-		if page, err = createAtomic(o.html); err != nil {
+		if page, err = createAtomic(o.html, 0o666); err != nil {
 			return err
 		}
 		defer page.discard()

@@ -191,7 +191,7 @@ func TestAtomicFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(name, []byte("old"), 0o640))
 	require.NoError(t, os.WriteFile(name+".new0", []byte("of another"), 0o600))
 
-	f, err := createAtomic(name)
+	f, err := createAtomic(name, 0o666)
 	require.NoError(t, err)
 	f.discard()
 	b, err := os.ReadFile(name)

@@ -58,7 +58,7 @@ func writePrompt(w io.Writer, dir string) error {
 			return err
 		}
 		name := filepath.Join(dir, e.Name())
-		f, err := createAtomic(name)
+		f, err := createAtomic(name, 0o666)
 		if err != nil {
 			return err
 		}

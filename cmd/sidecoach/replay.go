@@ -119,7 +119,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		if err := replaceable(o.html, found.names()); err != nil {
 			return err
 		}
-		if page, err = createAtomic(o.html); err != nil {
+		if page, err = createAtomic(o.html, 0o600); err != nil {
 			return err
 		}
 		defer page.discard()

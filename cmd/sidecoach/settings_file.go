@@ -90,7 +90,7 @@ func (f *settingsFile) replace(text []byte, keep bool) (kept string, err error) 
 
 // putBack replaces the content of the file.
 func (f *settingsFile) putBack(data []byte) error {
-	a, err := createAtomic(f.name)
+	a, err := createAtomic(f.name, 0o666)
 	if err != nil {
 		return err
 	}
