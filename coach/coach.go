@@ -101,7 +101,8 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // BuildCoachingMessage words what to say to an agent that must go on. It does not decide whether the agent must go
 // on: it has a message for every result and every context. The first of these tiers that has something to say wins:
 //
-//   - verify: in.Feedback is not blank. The message names its first line and counts the others.
+//   - verify: in.Feedback is not blank. The message says its first line, and the others as far as they fit. It is
+//     skipped if the guard refuses all lines.
 //   - llm: r.CoachingMessage is not blank. The message is that text as one paragraph, cut to 600 characters. It is
 //     skipped if r is not a status, or if the guard refuses it (see the package documentation).
 //   - rejection: r.WasRejectedCompletion is set. See below.
@@ -116,9 +117,9 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // check fails or cannot be done. The first of these findings that holds is said; without one, nothing is:
 //
 //   - failed: the last check of its kind in in.Work or in.Evidence failed.
-//   - unchanged: no file was edited in the session, but the output claims a change.
 //   - unchecked: code was edited, and no check of the claimed kind (or no check at all) ran after that.
 //   - hidden: such a check ran, but nobody saw its result.
+//   - unchanged: no file was edited in the session, but the output claims a change.
 //   - unable: the output says that the agent did not or could not run its check.
 //   - gap: a sentence of the output admits that a part is open. The sentence is quoted.
 //   - claim: a sentence of the output claims a result that it does not show. The sentence is quoted.
@@ -146,10 +147,10 @@ func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
 	f, refused := collect(r, in)
 	var skipped []Skip
 	for _, t := range tiers[:len(tiers)-1] {
-		if !f.has(t, r) {
+		why := refused[t]
+		if why == "" && !f.has(t, r) {
 			continue
 		}
-		why := refused[t]
 		if why == "" {
 			var text string
 			if text, why = c.word(t, r.Language, f); why == "" {

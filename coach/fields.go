@@ -58,7 +58,9 @@ func collect(r classify.Result, in Context) (*fields, map[Tier]string) {
 			refused[TierLLM] = why
 		}
 	}
-	f.feedback(in.Feedback)
+	if f.feedback(in.Feedback); f.Feedback == "" && !plaintext.IsBlank(in.Feedback) {
+		refused[TierVerify] = "the guard refuses the findings"
+	}
 	f.criteria(in.Criteria)
 	if s := in.Skill; s != nil {
 		f.skill(*s)
