@@ -1,62 +1,55 @@
 // Package classify answers one question about a coding agent that paused: what kind of pause is this?
 //
-// Start with [NewHeuristic]; its Classify method reads the agent's last output and returns a [Result]: one of five
-// types, a confidence, the reason in words and the signals (with byte spans) that led to it. [Fallback] and
+// Start with [NewHeuristic]. Its Classify method reads the agent's last output and returns a [Result]: one of five types, a
+// confidence, the reason in words, the language, and the signals (with byte spans) that led to it. [Fallback], [Cascade] and
 // [ConfidenceGate] compose classifiers. The package links the standard library only.
+//
+// Facts come before words. If the host knows what the agent did in the turn ([Input.Work]), facts decide whether a claim
+// needs proof, and words decide only whether the output is a claim. [WeighWork] states the rules, for every classifier.
 //
 // # Limits
 //
-// The heuristic reads English and, with tables of their own, Chinese, Czech, French, German, Japanese, Portuguese, Russian and
-// Spanish. A text in another language gets the best guess that language-free signals allow (a stack trace, pasted test
-// output, a question mark, code), with a confidence of at most 0.60, so that a gate shows it to a human.
+// The heuristic reads English, Chinese, Czech, French, German, Japanese, Portuguese, Russian and Spanish. A text in another
+// language gets a guess with a confidence of at most 0.60, so that a gate shows it to a human.
 //
-// It judges words, not facts: test output that an agent made up is believed. What the host saw itself outweighs prose
-// ([Input.Evidence]).
+// Without facts it judges words: it believes test output that an agent made up.
+//
+// These figures come from 2,426 outputs of real agents, in ten folds over their 80 repositories, so that each output is
+// judged with weights that were learned from other repositories. The threshold is 0.80 and the host knows nothing of the work:
+//
+//	right continues          0.90, also averaged over the agents with 30 outputs and more
+//	lowest of these agents   0.79 (Codex, Claude Code)
+//	statuses caught          0.60
+//	completions continued    0.05
+//	questions, blockers and errors continued  0.03
+//	right type               0.75, expected calibration error 0.07
+//
+// Without the request, 0.57 are caught, and 0.89 of the continues are right.
 //
 // # Speed
 //
-// What a verdict on the shipped cases costs, its request included, as a multiple of lower-casing its text once, each by its
-// fastest pass over them:
+// Time is linear in the length of a text; a verdict on 20 kB takes 1 to 2 ms. A process reads English and the language of
+// the text when it judges the first text, and the weights: 5 to 8 ms.
 //
-//	below 200 bytes      26
-//	200 bytes to 1 kB    15
-//	1 kB to 20 kB        13
-//	200 bytes to 20 kB   14
-//
-// About half of these texts hold something beyond ASCII and so are dear to lower-case; on ASCII texts alone the multiple is
-// about twice as high. Time is linear in the length: texts built to be slow are read at 14 MB/s (very long hard-wrapped
-// sentences) to several hundred.
-//
-// The tables of a script are read when the first text in it is judged, from the form they are compiled to: 0.3 ms for English,
-// 1.1 ms for the six languages in Latin script together, 0.7 to 1 ms for the others, in a process that is warm; the first time
-// the memory costs as much again. Tables of a host are texts, which takes about ten times as long. All figures are of two
-// cores that had other work too; on yours:
-//
-//	go test ./classify -run '^$' -bench 'Classify$|Hostile|Tables' -benchmem -count 5
+//	go test ./classify -run '^$' -bench 'Classify$|Hostile|Tables'
 //
 // # Tuning
 //
-// lexicon/en.txt holds the phrases, one a line under the rule they belong to, and explains its format at its head; there is
-// a file for each other language. The files in weights, one for each script, hold how much each rule counts by where it
-// was found, in hundredths of log-odds; their heads name the cases they were fitted on and how often each counted. A
-// result's reason sums up what spoke for the verdict against the next likely one, in the same log-odds. After a change to the
-// lexicon, fit again on labelled cases, the shipped ones and more of your own, and see what it did:
+// A language is a file in the folder lexicon, and nothing else: its frequent words and its phrases, a line each, below the rule that
+// they are a sign of. lexicon/en.txt explains the format. Every language has the same rules. The folder weights says how much a
+// rule, a property of the text, or a word counts for each type; one table serves all languages. The command
+// classify/internal/fit learns the weights from labelled cases, the shipped ones and more of your own, and measures them:
 //
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl' -cases more.jsonl -cv more.jsonl
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl' -cases more.jsonl -out classify/weights
-//	go test ./classify -v -run Cases
+//	go test ./classify
 //
-// go generate ./classify compiles the lexicons and fits on the shipped cases alone: a lexicon that was changed is read as
-// text, and so slowly, until then, and a test says so. [Tables] takes changed tables without a rebuild;
-// [Heuristic.Features] shows what a verdict was computed from.
+// [Tables] takes changed tables without a rebuild. [Heuristic.Features] shows what a verdict was computed from.
 //
 // # Errors
 //
-// A [Classifier] returns an error only when it has no verdict at all. The heuristic never does.
+// A [Classifier] returns an error only when it has no verdict at all. The heuristic returns one only for a nil context.
 package classify
-
-//go:generate go test -run ^TestCompiledTables$ . -update
-//go:generate go run ./internal/fit -cases testdata/cases/*.jsonl -out weights
 
 import (
 	"bytes"

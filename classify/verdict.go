@@ -29,6 +29,9 @@ func (v *verdict) result() Result {
 			r.Type, r.Confidence = t, p[c]
 		}
 	}
+	if r.Type == Status {
+		r.Confidence = v.sureOfStatus(r.Confidence)
+	}
 	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress] && !v.announces()
 	r.Reason = v.reason(r)
 	if v.rd.fits() {
@@ -61,14 +64,28 @@ func (v *verdict) weighWork(r Result) Result {
 	claims, goesOn := v.p[classCompletion]+v.p[classRejected], v.p[classProgress]
 	if r.Type == Status && goesOn > claims {
 		if f.typ != Status {
-			r.Confidence = goesOn
+			r.Confidence = v.sureOfStatus(goesOn)
 		}
 		return r
 	}
 	if f.typ == Status {
-		claims += goesOn // either is continued
+		claims = v.sureOfStatus(claims + goesOn) // either is continued
 	}
 	return f.apply(r, claims)
+}
+
+// The fit is more timid about statuses than it needs to be, and a status that is none is worst where it is a question, a
+// blocker or an error. Held out by repositories, these two bring the confidence of a status near to how often it is right.
+const (
+	decisiveness = 1.6 // what the log-odds of a status are multiplied with
+	caution      = 0.7 // how much more what needs a human counts against a status
+)
+
+// sureOfStatus returns the confidence in a status that is p likely.
+func (v *verdict) sureOfStatus(p float64) float64 {
+	p /= 1 + caution*(v.p[classError]+v.p[classBlocker]+v.p[classQuestion])
+	a, b := math.Pow(p, decisiveness), math.Pow(1-p, decisiveness)
+	return a / (a + b)
 }
 
 // announces reports whether a claim is followed, at the end, by what the agent does next: then it is at work.

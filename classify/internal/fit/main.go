@@ -52,7 +52,6 @@ func main() {
 	flag.Float64Var(&t.penalty, "penalty", 10, "strength of the L2 penalty on weights")
 	flag.Float64Var(&t.words, "words", 10, "how much all words of a text count together, one feature counting 1")
 	flag.IntVar(&t.repositories, "repositories", 5, "leave out words that stand in fewer repositories than this")
-	flag.Float64Var(&t.sharpen, "sharpen", 1.2, "multiply all weights with this: above 1 the verdicts are surer")
 	flag.IntVar(&t.steps, "steps", 60, "steps of the fit")
 	flag.Parse()
 	cases, err := load(patterns, *cv)
@@ -304,7 +303,7 @@ func (m *fitted) files(source string) map[string][]byte {
 			fmt.Fprintf(b, "%.0f ", 100*m.rarity[i])
 		}
 		for c := range classes {
-			fmt.Fprintf(b, "%.0f ", m.weights[i*len(classes)+c]*scale*m.sharpen)
+			fmt.Fprintf(b, "%.0f ", m.weights[i*len(classes)+c]*scale)
 		}
 		fmt.Fprintln(b, name)
 	}

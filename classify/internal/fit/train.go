@@ -13,10 +13,10 @@ var classes = []string{"error", "blocker", "question", "completion", "rejected",
 
 // trainer holds the cases and what they are learned with.
 type trainer struct {
-	penalty, words, sharpen float64
-	repositories, steps     int
-	cases                   []weighted
-	examples                []example // two for each case: with its request, and without
+	penalty, words      float64
+	repositories, steps int
+	cases               []weighted
+	examples            []example // two for each case: with its request, and without
 }
 
 type example struct {
