@@ -1,7 +1,6 @@
 package autocontinue
 
 import (
-	"container/list"
 	"context"
 	"fmt"
 	"strings"
@@ -16,24 +15,19 @@ const (
 )
 
 // MemoryStore is a [Store] in memory, for one process. It is safe for concurrent use, and the zero value is ready to use.
-// No lock is held while the function given to Update runs.
+// The function given to Update must not use the store.
 //
 // A full store forgets the session that was unused for longest, if that is a day or more. Otherwise it refuses a new
 // session with an error that wraps [ErrUnavailable]: to forget a live session would start its count again.
 type MemoryStore struct {
-	max int
-
+	max      int
 	mu       sync.Mutex
-	sessions map[string]*list.Element
-	used     list.List // of *memory, the one used last in front
-	version  uint64    // of the latest write
+	sessions map[string]*memory
 }
 
 type memory struct {
-	session string
-	state   State
-	version uint64 // of the write that made state
-	used    time.Time
+	state State
+	used  time.Time
 }
 
 // NewMemoryStore returns a store for at most that many sessions. A number below 1 is 100,000.
@@ -41,99 +35,65 @@ func NewMemoryStore(sessions int) *MemoryStore { return &MemoryStore{max: sessio
 
 // Load returns the session's state. Its only error is that of ctx.
 func (m *MemoryStore) Load(ctx context.Context, session string) (State, error) {
-	if err := ctx.Err(); err != nil {
-		return State{}, err
-	}
-	s, _ := m.read(session)
-	return s, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.use(session), ctx.Err()
 }
 
-// Update calls fn until no other update of the session came between. Its errors are those of fn and ctx, and
-// [ErrUnavailable] when the store is full.
+// Update replaces the session's state by what fn returns. Its errors are those of fn and ctx, and [ErrUnavailable] when the
+// store is full.
 func (m *MemoryStore) Update(ctx context.Context, session string, fn func(State) (State, error)) error {
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		s, version := m.read(session)
-		next, err := fn(s)
-		if err != nil {
-			return err
-		}
-		if written, err := m.write(session, version, next); written || err != nil {
-			return err
-		}
-	}
-}
-
-// Len returns how many sessions are kept.
-func (m *MemoryStore) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.sessions)
-}
-
-// read returns the session's state and its version, 0 for an unknown session.
-func (m *MemoryStore) read(session string) (State, uint64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.use(session)
-	if e == nil {
-		return State{}, 0
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return e.state, e.version
-}
-
-// write replaces the session's state if it still has this version.
-func (m *MemoryStore) write(session string, version uint64, s State) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.use(session)
-	if e == nil && version != 0 || e != nil && e.version != version {
-		return false, nil
+	next, err := fn(m.use(session))
+	if err != nil {
+		return err
 	}
-	if e == nil {
-		var err error
-		if e, err = m.add(session); err != nil {
-			return false, err
+	if m.sessions[session] == nil {
+		if err := m.makeRoom(); err != nil {
+			return err
 		}
+		m.sessions[strings.Clone(session)] = &memory{used: time.Now()} // the string may be part of a large message
 	}
-	m.version++
-	e.state, e.version = s, m.version
-	return true, nil
+	m.sessions[session].state = next
+	return nil
 }
 
-// use returns the session's entry, which was used now; nil for an unknown session.
-func (m *MemoryStore) use(session string) *memory {
+// use returns the session's state, which is used now.
+func (m *MemoryStore) use(session string) State {
 	e := m.sessions[session]
 	if e == nil {
-		return nil
+		return State{}
 	}
-	m.used.MoveToFront(e)
-	found := e.Value.(*memory)
-	found.used = time.Now()
-	return found
+	e.used = time.Now()
+	return e.state
 }
 
-func (m *MemoryStore) add(session string) (*memory, error) {
+// makeRoom makes room for one more session.
+func (m *MemoryStore) makeRoom() error {
+	if m.sessions == nil {
+		m.sessions = make(map[string]*memory)
+	}
 	most := m.max
 	if most < 1 {
 		most = defaultSessions
 	}
-	if len(m.sessions) >= most {
-		oldest := m.used.Back()
-		old := oldest.Value.(*memory)
-		if time.Since(old.used) < minSessionAge {
-			return nil, fmt.Errorf("%w: it is full, with %d sessions of the last day; give NewMemoryStore a larger number",
-				ErrUnavailable, most)
+	if len(m.sessions) < most {
+		return nil
+	}
+	oldest := ""
+	for session, e := range m.sessions {
+		if oldest == "" || e.used.Before(m.sessions[oldest].used) {
+			oldest = session
 		}
-		m.used.Remove(oldest)
-		delete(m.sessions, old.session)
 	}
-	if m.sessions == nil {
-		m.sessions = make(map[string]*list.Element)
+	if time.Since(m.sessions[oldest].used) < minSessionAge {
+		return fmt.Errorf("%w: it is full, with %d sessions of the last day; give NewMemoryStore a larger number",
+			ErrUnavailable, most)
 	}
-	e := &memory{session: strings.Clone(session), used: time.Now()} // the string may be part of a large message
-	m.sessions[e.session] = m.used.PushFront(e)
-	return e, nil
+	delete(m.sessions, oldest)
+	return nil
 }

@@ -49,7 +49,6 @@ func TestMemoryStoreForgetsUnusedSessions(t *testing.T) {
 			time.Sleep(time.Minute) // of the bubble's clock
 		}
 		require.ErrorIs(t, add(t, m, "new"), autocontinue.ErrUnavailable)
-		assert.Equal(t, 3, m.Len())
 		require.NoError(t, add(t, m, "1"), "a known session is never refused")
 
 		time.Sleep(24*time.Hour - 4*time.Minute)
@@ -61,39 +60,17 @@ func TestMemoryStoreForgetsUnusedSessions(t *testing.T) {
 		for _, session := range []string{"0", "1", "new"} {
 			assert.True(t, knows(t, m, session), session)
 		}
-		assert.Equal(t, 3, m.Len())
 	})
 }
 
 func TestMemoryStoreKeepsNothingOfWhatItDoesNotKnow(t *testing.T) {
-	m := autocontinue.NewMemoryStore(0)
+	m := autocontinue.NewMemoryStore(1)
 	assert.False(t, knows(t, m, "a"))
 	err := m.Update(t.Context(), "b", func(autocontinue.State) (autocontinue.State, error) {
 		return autocontinue.State{}, errors.New("no")
 	})
 	require.Error(t, err)
-	assert.Zero(t, m.Len())
-}
-
-// An update whose session is forgotten meanwhile starts again, with a state that is unknown.
-func TestMemoryStoreUpdateOfASessionForgottenMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := autocontinue.NewMemoryStore(1)
-		require.NoError(t, add(t, m, "a"))
-		var saw []int
-		err := m.Update(t.Context(), "a", func(s autocontinue.State) (autocontinue.State, error) {
-			saw = append(saw, s.Seq)
-			if len(saw) == 1 {
-				time.Sleep(25 * time.Hour)
-				require.NoError(t, add(t, m, "b"))
-				time.Sleep(25 * time.Hour)
-			}
-			s.Seq = 10
-			return s, nil
-		})
-		require.NoError(t, err)
-		assert.Equal(t, []int{1, 0}, saw)
-	})
+	require.NoError(t, add(t, m, "there is room"))
 }
 
 // 10,000 sessions of four turns, each continued up to the cap with messages of a real length, take at most 64 MB.

@@ -126,18 +126,16 @@ func span(text string, start, end int) string {
 	return text[start:end]
 }
 
-// Journal is an [Observer] that writes each event as one line of JSON, with one call of Write. It is safe for concurrent
-// use.
-type Journal struct {
+// NewJournal returns an observer that writes each event to w as one line of JSON, with one call of Write. It is safe for
+// concurrent use, goes on after an error, and never closes w.
+func NewJournal(w io.Writer) Observer { return &journal{w: w} }
+
+type journal struct {
 	mu sync.Mutex
 	w  io.Writer
 }
 
-// NewJournal returns a journal that writes to w and never closes it.
-func NewJournal(w io.Writer) *Journal { return &Journal{w: w} }
-
-// Observe writes e. After an error it goes on with the next event.
-func (j *Journal) Observe(_ context.Context, e Event) error {
+func (j *journal) Observe(_ context.Context, e Event) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)

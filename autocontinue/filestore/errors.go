@@ -9,7 +9,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-// What a host tells apart, by [errors.Is].
+// What a host tells apart, by [errors.Is]. The first two are also what every store calls them: a lock that others hold is
+// [autocontinue.ErrConflict], everything else [autocontinue.ErrUnavailable].
 var (
 	// ErrDisk says that the folder, or a file in it, cannot be read or written: a full or read-only disk, no permission, a
 	// name that is not a folder, a folder that everybody may write to. It wraps what the system said, such as
@@ -23,31 +24,29 @@ var (
 
 var errHeld = errors.New("another process has held the lock for too long")
 
-// Error is a failure of the system, with the sentinel that it counts as.
-type Error struct {
-	Kind error  // ErrDisk or ErrLocked
-	Op   string // "write", "lock", …
-	Path string // of the file or folder
-	Err  error  // what the system said
+// failure is an error of the system, with the sentinel that it counts as.
+type failure struct {
+	kind error  // ErrDisk or ErrLocked
+	op   string // "write", "lock", …
+	path string // of the file or folder
+	err  error  // what the system said
 }
 
-func (e *Error) Error() string {
-	return fmt.Sprintf("filestore: cannot %s %s: %v", e.Op, e.Path, e.Err)
+func (f *failure) Error() string {
+	return fmt.Sprintf("filestore: cannot %s %s: %v", f.op, f.path, f.err)
 }
 
-// Unwrap returns the kind, the name that every store has for it, and the cause. A lock that others hold is
-// [autocontinue.ErrConflict], everything else [autocontinue.ErrUnavailable].
-func (e *Error) Unwrap() []error {
+func (f *failure) Unwrap() []error {
 	general := autocontinue.ErrUnavailable
-	if e.Err == errHeld {
+	if f.err == errHeld {
 		general = autocontinue.ErrConflict
 	}
-	return []error{e.Kind, general, e.Err}
+	return []error{f.kind, general, f.err}
 }
 
 // diskError says that op failed on a path below the folder.
 func (s *Store) diskError(op, name string, err error) error {
-	return &Error{ErrDisk, op, s.path(name), cause(err)}
+	return &failure{ErrDisk, op, s.path(name), cause(err)}
 }
 
 // cause returns what the system said, without the names of the call and of the file.

@@ -202,7 +202,7 @@ func (r *reader) close() {
 }
 
 func (r *reader) fail(name string, err error) bool {
-	r.yield(nil, &Error{ErrDisk, "read", filepath.Join(r.dir, name), cause(err)})
+	r.yield(nil, &failure{ErrDisk, "read", filepath.Join(r.dir, name), cause(err)})
 	return false
 }
 

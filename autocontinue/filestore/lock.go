@@ -43,7 +43,7 @@ func (s *Store) lock(ctx context.Context, root *os.Root, n int) (unlock func(), 
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("filestore: waiting for a lock: %w", err)
 		}
-		return &Error{ErrLocked, "lock", s.path(lockName(n)), errHeld}
+		return &failure{ErrLocked, "lock", s.path(lockName(n)), errHeld}
 	}
 	select {
 	case s.gates[n] <- struct{}{}: // the goroutines of this process ask the system one at a time
@@ -98,7 +98,7 @@ func (s *Store) tryGate(root *os.Root, n int) (unlock func(), err error) {
 	}
 	f.Close()
 	if err != nil {
-		err = &Error{ErrLocked, "lock", s.path(lockName(n)), err}
+		err = &failure{ErrLocked, "lock", s.path(lockName(n)), err}
 	}
 	return nil, err
 }

@@ -25,8 +25,8 @@ func TestStoreFailures(t *testing.T) {
 		err        error
 		what, hint string
 	}{
-		{&filestore.Error{Kind: filestore.ErrLocked, Op: "lock", Path: "/s/locks/07", Err: errors.New("held")}, "no decision: cannot lock /s/locks/07: held", "suspended"},
-		{&filestore.Error{Kind: filestore.ErrDisk, Op: "write", Path: "/s/x", Err: errors.New("full")}, "no decision: cannot write /s/x: full", "--state"},
+		{fmt.Errorf("filestore: cannot lock: %w", filestore.ErrLocked), "no decision: cannot lock: locked", "suspended"},
+		{filestore.ErrDisk, "no decision: the folder cannot be used", "--state"},
 		{filestore.ErrTooLarge, "no decision: too large", "--state"},
 		{autocontinue.ErrStateVersion, "no decision: state of a newer version", "newer sidecoach"},
 	} {

@@ -248,5 +248,5 @@ func TestDeniedTooOften(t *testing.T) {
 	w.play()
 	assert.Equal(t, []string{"run-1 deliver hold"}, w.box.said())
 	assert.Contains(t, w.box.deeds[0].Text, "the run was stopped")
-	assert.Len(t, agent.told(), gate.DefaultDenyLimit)
+	assert.Len(t, agent.told(), 3)
 }
