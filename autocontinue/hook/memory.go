@@ -105,9 +105,9 @@ func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision)
 	}
 	if msg := strings.TrimSpace(d.Message); d.Action == autocontinue.Continue && !plaintext.IsOurs(msg) && !(d.Replayed && m.sentLast(msg)) {
 		m.Sent = append(slices.Clone(m.Sent[max(0, len(m.Sent)-maxSent+1):]), sum(msg))
-		if e.Host.Echoes() {
-			m.Transcript.Sent(msg)
-		}
+	}
+	if e.Host.Echoes() {
+		m.Transcript.Sent(d.Message)
 	}
 	if msg, ok := e.Message.Get(); ok && e.Host.Accumulates() {
 		m.From, _ = before.from(e)

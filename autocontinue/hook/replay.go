@@ -112,7 +112,7 @@ func (r *replay) pause(ctx context.Context, e Event, w transcript.Event) error {
 		return err
 	}
 	r.memory = r.memory.After(e, out, d)
-	if d.Action == autocontinue.Continue && e.Host.Echoes() {
+	if e.Host.Echoes() {
 		w.State.Sent(d.Message)
 	}
 	r.shown = &Moment{Event: e, Output: out, Decision: d, Line: w.Line}

@@ -13,11 +13,12 @@ type claudeLine struct {
 	UUID           string `json:"uuid"`
 	PromptID       string `json:"promptId"`
 	SessionID      string `json:"sessionId"`
+	PrintedID      string `json:"session_id"` // of what "claude -p" prints
 	AgentID        string `json:"agentId"`
 	Cwd            string `json:"cwd"`
 	PermissionMode string `json:"permissionMode"`
 	Sidechain      truth  `json:"isSidechain"`
-	ParentToolUse  string `json:"parent_tool_use_id"` // of what "claude -p" prints
+	ParentToolUse  string `json:"parent_tool_use_id"` // likewise
 	Meta           truth  `json:"isMeta"`
 	Summary        truth  `json:"isCompactSummary"`
 	APIError       truth  `json:"isApiErrorMessage"`
@@ -95,7 +96,7 @@ func readClaude(data []byte, at int64, sidechain bool) (l line) {
 	l.known = speaks || c.Type != "" && c.UUID != "" || strings.Contains(claudeOthers, " "+c.Type+" ") && c.Type != ""
 	side := bool(c.Sidechain) || c.ParentToolUse != ""
 	if speaks {
-		l.session, l.dir = c.SessionID, c.Cwd
+		l.session, l.dir = first(c.SessionID, c.PrintedID), c.Cwd
 	}
 	if sidechain {
 		l.agent = c.AgentID
@@ -167,9 +168,14 @@ func (l *line) claudeUser(c claudeLine) {
 	}
 }
 
-// claudeQueued reads what the human said while the agent worked, and the agent was told between two calls.
+// claudeQueued reads what the agent was told between two calls: what the human said while it worked, or that a task has
+// ended.
 func (l *line) claudeQueued(c claudeLine) {
 	a := c.Attachment
+	if words := strings.TrimSpace(string(a.Prompt)); a.Type == "queued_command" && strings.HasPrefix(words, "<task-notification>") {
+		l.add(entry{kind: notice, result: claudeNotified(words)})
+		return
+	}
 	typed := a.CommandMode == "" || a.CommandMode == "prompt"
 	if a.Type != "queued_command" || bool(a.Meta) || !typed || !a.Origin.isHuman() {
 		return

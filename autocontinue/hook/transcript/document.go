@@ -28,7 +28,7 @@ func newDocument(r io.Reader) *document {
 func isDocument(r io.ReaderAt, size int64) bool {
 	head := make([]byte, min(size, 64<<10))
 	n, _ := r.ReadAt(head, 0)
-	head = bytes.TrimLeft(bytes.TrimPrefix(head[:n], []byte("\ufeff")), " \t\r\n")
+	head = bytes.TrimLeft(bytes.TrimPrefix(head[:n], byteOrderMark), " \t\r\n")
 	first, _, broken := bytes.Cut(head, []byte("\n"))
 	switch {
 	case len(first) == 0 || first[0] != '{':
@@ -109,6 +109,9 @@ func (c *countedReader) Read(p []byte) (int, error) {
 		return 0, errLongMessage
 	}
 	n, err := c.r.Read(p[:min(len(p), c.left)])
+	if c.at == 0 && bytes.HasPrefix(p[:n], byteOrderMark) {
+		copy(p, "   ")
+	}
 	for i, b := range p[:n] {
 		if b == '\n' {
 			c.breaks = append(c.breaks, c.at+int64(i))

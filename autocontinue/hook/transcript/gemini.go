@@ -42,27 +42,31 @@ type geminiCall struct {
 	Status string `json:"status"`
 	Args   input  `json:"args"`
 	Result []struct {
-		Response struct {
-			Response struct {
-				Output string `json:"output"`
-				Error  string `json:"error"`
-			} `json:"response"`
-		} `json:"functionResponse"`
+		Response geminiResponse `json:"functionResponse"`
 	} `json:"result"`
+}
+
+type geminiResponse struct {
+	ID       string `json:"id"`
+	Response struct {
+		Output string `json:"output"`
+		Error  string `json:"error"`
+	} `json:"response"`
 }
 
 // geminiParts is what Gemini calls a list of parts: a text, a part, or an array of either. What the model thought is
 // left out, and what a hook added.
 type geminiParts struct {
 	Text  string
-	Calls []geminiCall // in the content itself
+	Calls []geminiCall // in the content itself, and the results of calls
 }
 
 func (g *geminiParts) UnmarshalJSON(data []byte) error {
 	type part struct {
-		Text    *string     `json:"text"`
-		Thought truth       `json:"thought"`
-		Call    *geminiCall `json:"functionCall"`
+		Text     *string         `json:"text"`
+		Thought  truth           `json:"thought"`
+		Call     *geminiCall     `json:"functionCall"`
+		Response *geminiResponse `json:"functionResponse"`
 	}
 	var list []json.RawMessage
 	if data[0] != '[' || json.Unmarshal(data, &list) != nil {
@@ -82,6 +86,16 @@ func (g *geminiParts) UnmarshalJSON(data []byte) error {
 		}
 		if p.Call != nil {
 			g.Calls = append(g.Calls, *p.Call)
+		}
+		if p.Response != nil {
+			c := geminiCall{ID: p.Response.ID, Status: "success"}
+			if p.Response.Response.Error != "" {
+				c.Status = "error"
+			}
+			c.Result = append(c.Result, struct {
+				Response geminiResponse `json:"functionResponse"`
+			}{*p.Response})
+			g.Calls = append(g.Calls, c)
 		}
 	}
 	g.Text = strings.Join(said, "\n")
@@ -185,6 +199,12 @@ func (l *line) geminiMessage(m geminiMessage) {
 	}
 	switch m.Type {
 	case "user":
+		if blank(said) && len(calls) > 0 { // results
+			for _, c := range calls {
+				l.geminiCall(c, "")
+			}
+			return
+		}
 		l.geminiPrompt(m.ID, said, shown)
 	case "info":
 		if said == "Request cancelled." {

@@ -9,13 +9,15 @@ import (
 
 const maxLine = 4 << 20 // bytes of a line; a longer one is left out
 
+var byteOrderMark = []byte("\ufeff")
+
 // lines reads a file's lines. It holds no more than one of them.
 type lines struct {
 	r    *bufio.Reader
 	next int64 // where the next line begins
 	buf  []byte
 
-	text  []byte // the line, without its end; good until the next one
+	text  []byte // the line, without its end and a byte order mark; good until the next one
 	at    int64  // where it begins
 	no    int    // its number, from 1
 	long  bool   // it is longer than maxLine, and text is empty
@@ -56,6 +58,7 @@ func (l *lines) scan() bool {
 		l.no++
 		l.whole = err == nil
 		l.text = bytes.TrimSuffix(bytes.TrimSuffix(l.text, []byte("\n")), []byte("\r"))
+		l.text = bytes.TrimPrefix(l.text, byteOrderMark)
 		if l.long {
 			l.text = nil
 		}

@@ -52,10 +52,12 @@ func (s *State) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &
 // message counts as new until a prompt is in the transcript.
 func (s *State) Expect() { s.Expects = true }
 
-// Sent says that a message of ours goes to the agent, which the host feeds back as a prompt. It is not the human's then,
-// though it may be without our prefix.
+// Sent says which message of ours goes to the agent, where the host feeds it back as a prompt. That prompt is not the
+// human's, though it may be without our prefix. An empty text says that the agent stops: the next prompt is the human's.
 func (s *State) Sent(text string) {
-	s.fold.Sent = hash(strings.TrimSpace(text))
+	if s.fold.Sent = ""; !blank(text) {
+		s.fold.Sent = hash(strings.TrimSpace(text))
+	}
 	s.Expect()
 }
 
@@ -177,7 +179,6 @@ func (s *State) take(l line) {
 
 // readLine reads a line of a host.
 func readLine(f Format, subagent bool, text []byte, at int64, seen []string) line {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	switch f {
 	case Claude:
 		return readClaude(text, at, subagent)

@@ -92,7 +92,6 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 
 // formatOf tells a format by one line. It returns "" where the line does not show it.
 func formatOf(text []byte) Format {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if trimmed := bytes.TrimSpace(text); len(trimmed) == 0 || trimmed[0] != '{' {
 		return ""
 	}
