@@ -43,9 +43,6 @@ func Latest(host []Evidence) []Evidence {
 	var list []Evidence
 	for _, k := range kindsOfEvidence {
 		if i := last(host, k); i >= 0 {
-			if list == nil {
-				list = make([]Evidence, 0, min(len(host), len(kindsOfEvidence)))
-			}
 			list = append(list, host[i])
 		}
 	}
@@ -62,53 +59,25 @@ func last(host []Evidence, k EvidenceKind) int {
 	return -1
 }
 
-// kindSet is a set of kinds of evidence, by their index in kindsOfEvidence.
-type kindSet [len(kindsOfEvidence)]bool
-
-func (s *kindSet) set(k EvidenceKind, in bool) {
-	if i := slices.Index(kindsOfEvidence[:], k); i >= 0 {
-		s[i] = in
-	}
+// Shown returns the kinds of evidence there are, without duplicates, in the order of the constants: those among the
+// result's signals and those the host saw succeed last. What the host saw fail last, or did not see, is not shown, whatever the text says.
+func (r Result) Shown(host []Evidence) []EvidenceKind {
+	return kindsThat(func(k EvidenceKind) bool {
+		if n := last(host, k); n >= 0 {
+			return host[n].Shown()
+		}
+		return slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.Kind == SignalEvidence && s.Name == string(k) })
+	})
 }
 
-func (s *kindSet) has(k EvidenceKind) bool {
-	i := slices.Index(kindsOfEvidence[:], k)
-	return i >= 0 && s[i]
-}
-
-// list returns the kinds in s, in the order of the constants.
-func (s *kindSet) list() []EvidenceKind {
-	var kinds []EvidenceKind
-	for i, k := range kindsOfEvidence {
-		if s[i] {
-			if kinds == nil {
-				kinds = make([]EvidenceKind, 0, len(kindsOfEvidence))
-			}
+// kindsThat returns the kinds that hold, in the order of the constants.
+func kindsThat(hold func(EvidenceKind) bool) (kinds []EvidenceKind) {
+	for _, k := range kindsOfEvidence {
+		if hold(k) {
 			kinds = append(kinds, k)
 		}
 	}
 	return kinds
-}
-
-// Shown returns the kinds of evidence there are, without duplicates, in the order of the constants: those among the
-// result's signals and those the host saw succeed last. What the host saw fail last, or did not see, is not shown, whatever the text says.
-func (r Result) Shown(host []Evidence) []EvidenceKind {
-	have := r.shown(host)
-	return have.list()
-}
-
-func (r Result) shown(host []Evidence) (have kindSet) {
-	for _, s := range r.Signals {
-		if s.Kind == SignalEvidence {
-			have.set(EvidenceKind(s.Name), true)
-		}
-	}
-	for i, k := range kindsOfEvidence {
-		if n := last(host, k); n >= 0 {
-			have[i] = host[n].Shown()
-		}
-	}
-	return have
 }
 
 // claimed are the claims of something certain, by their names, and the evidence that each calls for.
@@ -144,22 +113,16 @@ func (r Result) Missing(host []Evidence) []EvidenceKind {
 	if !r.WasRejectedCompletion {
 		return nil
 	}
-	have := r.shown(host)
-	var lacks kindSet
-	for _, s := range r.Signals {
-		if k := s.CallsFor(); k != "" {
-			other, serves := servesFor[k]
-			lacks.set(k, !have.has(k) && !(serves && have.has(other)))
+	have := r.Shown(host)
+	lacks := kindsThat(func(k EvidenceKind) bool {
+		if n := last(host, k); n >= 0 && !host[n].Shown() {
+			return true
 		}
+		return !slices.Contains(have, k) && !slices.Contains(have, servesFor[k]) &&
+			slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.CallsFor() == k })
+	})
+	if len(lacks) == 0 && len(have) == 0 { // any of these would do
+		return kindsThat(func(k EvidenceKind) bool { return k != EvidenceOutput })
 	}
-	bare := true
-	for i, k := range kindsOfEvidence {
-		n := last(host, k)
-		lacks[i] = lacks[i] || n >= 0 && !host[n].Shown()
-		bare = bare && !lacks[i] && !have[i]
-	}
-	for i, k := range kindsOfEvidence {
-		lacks[i] = lacks[i] || bare && k != EvidenceOutput
-	}
-	return lacks.list()
+	return lacks
 }

@@ -155,7 +155,7 @@ func (rd *reading) questionNear() bool {
 }
 
 // closes reports whether one of the last three sentences has a rule, or what stands before the list with which the text ends.
-func (rd *reading) closes(r namedRule) bool {
+func (rd *reading) closes(r string) bool {
 	items := true
 	for i := range min(len(rd.tail), rd.sentences) {
 		s := rd.nth(i)

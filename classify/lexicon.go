@@ -5,7 +5,6 @@ type lexicon struct {
 	vocab    *vocabulary
 	rules    []rule
 	byName   map[string]int // "claim.done" → index of rules
-	named    [nNamedRules]ruleSet
 	kinds    map[SignalKind]ruleSet
 	features []ruleFeatures // of the rules
 	patterns []pattern
@@ -26,7 +25,7 @@ type lexicon struct {
 
 	questions []string // the words of asks
 
-	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
+	condition, denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
 
 // wordTraits is what is asked of every word of a text, so that it is asked at once.
@@ -163,7 +162,6 @@ func (lex *lexicon) asked() []askedGroup {
 
 // index derives from vocabulary, rules, patterns and groups what a text is read with.
 func (lex *lexicon) index() {
-	lex.vocab.index()
 	for _, e := range lex.endings {
 		lex.lastBytes[e[len(e)-1]] = true
 	}
@@ -193,10 +191,10 @@ func (lex *lexicon) index() {
 		lex.features = append(lex.features, ruleFeatures{name, name + "@last", name + "@end", name + "@start"})
 		lex.kinds[r.kind] |= 1 << i
 	}
-	for r, name := range ruleNames {
-		if i, ok := lex.byName[name]; ok {
-			lex.named[r] = 1 << i
-		}
+	if i, ok := lex.byName[questionCondition]; ok {
+		lex.condition = i
+	} else {
+		lex.condition = -1
 	}
 	lex.denial, lex.part = lex.byName["gap.denied"], lex.byName["gap.part"]
 	lex.exception = lex.byName["failure.exception"]

@@ -71,7 +71,7 @@ func (q *matcher) begins(i int) int {
 func (lex *lexicon) longest(found []match) []match {
 	for i := range found {
 		m := &found[i]
-		if lex.named[questionCondition].has(lex.patterns[m.pattern].rule) {
+		if lex.patterns[m.pattern].rule == lex.condition {
 			continue
 		}
 		for j := max(0, i-16); j < min(len(found), i+16); j++ {

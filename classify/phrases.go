@@ -395,7 +395,6 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	if len(lex.patterns) == 0 {
 		return nil, errors.New("lexicon: no phrases")
 	}
-	lex.vocab.join()
 	below := lex.vocab.below()
 	all := func(list []wordID) []wordID {
 		list = slices.Clone(list)

@@ -73,7 +73,6 @@ var segmenter = func() *lexicon {
 	for _, w := range slices.Sorted(maps.Keys(numberWords)) {
 		lex.vocab.add(w)
 	}
-	lex.vocab.join()
 	lex.index()
 	return lex
 }()

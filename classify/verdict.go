@@ -206,8 +206,8 @@ func (v *verdict) reason(r Result) string {
 func (v *verdict) ground(r Result) string {
 	rd := v.rd
 	last, _, _ := rd.closing()
-	at := func(r namedRule) bool { return rd.in(last.rules, r) }
-	shows := r.shown(nil) != (kindSet{})
+	at := func(r string) bool { return rd.in(last.rules, r) }
+	shows := len(r.Shown(nil)) > 0
 	switch {
 	case r.Type == Error && (rd.has(failureCrash) || rd.has(failureException) || rd.has(failurePrefix)):
 		return "the run broke and this is its error"
