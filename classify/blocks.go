@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// block is a line of prose, or several of which each goes on with the sentence of the one before: its end is the last one's.
+// block is a line of prose, or several of which each goes on with the sentence of the one before: its end is the last
+// one's.
 type block struct {
 	line
 	size  int // bytes of the lines' content: line breaks, blank lines and trailing spaces between them don't count
@@ -38,10 +39,12 @@ func (n *quoteMarks) add(more quoteMarks) {
 
 // leaveOpen reports whether a quote or a code span is open that a line with the marks of next closes.
 func (n *quoteMarks) leaveOpen(next quoteMarks) bool {
-	return n.ticks%2 == 1 && next.ticks%2 == 1 || n.straight%2 == 1 && next.straight%2 == 1 || n.opening > n.closing && next.closing > 0
+	return n.ticks%2 == 1 && next.ticks%2 == 1 || n.straight%2 == 1 && next.straight%2 == 1 || n.opening > n.closing &&
+		next.closing > 0
 }
 
-// blocks calls prose for each block of the agent's voice and data for each other line, in order. Blank lines are left out.
+// blocks calls prose for each block of the agent's voice and data for each other line, in order. Blank lines are left
+// out.
 func (r *lineReader) blocks(prose, data func(line)) {
 	var b block // pending prose
 	flush := func() {
@@ -72,7 +75,8 @@ func (r *lineReader) blocks(prose, data func(line)) {
 	flush()
 }
 
-// continues reports whether l, whose quote marks are marks, goes on with the sentence that block, hard-wrapped, left open.
+// continues reports whether l, whose quote marks are marks, goes on with the sentence that block, hard-wrapped, left
+// open.
 func (r *lineReader) continues(block *block, l line, marks quoteMarks) bool {
 	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine ||
 		block.size+l.end-l.start > maxBlock || l.end-block.start > maxSpan {
@@ -88,7 +92,8 @@ func (r *lineReader) continues(block *block, l line, marks quoteMarks) bool {
 	case '.', '!', '?', ':', ';', '|':
 		return false
 	}
-	if r, _ := utf8.DecodeLastRuneInString(r.text[block.start:block.end]); r == '。' || r == '！' || r == '？' || r == '：' || r == '；' {
+	if r, _ := utf8.DecodeLastRuneInString(r.text[block.start:block.end]); r == '。' || r == '！' || r == '？' ||
+		r == '：' || r == '；' {
 		return false
 	}
 	c, _ := utf8.DecodeRuneInString(r.text[l.start:])

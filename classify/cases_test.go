@@ -122,8 +122,9 @@ func TestFittedCases(t *testing.T) {
 	assert.GreaterOrEqual(t, f.caught, 0.75)
 }
 
-// Over cases on which the weights were never fitted, too, it has to be good. Don't tune on them: write cases of the same
-// kind into testdata/cases instead. Their errors were seen once, before the phrases of gap.admitted were written.
+// Over cases on which the weights were never fitted, too, it has to be good. Don't tune on them: write cases of the
+// same kind into testdata/cases instead. Their errors were seen once, before the phrases of gap.admitted were
+// written.
 func TestHeldOutCases(t *testing.T) {
 	f := measure(t, loadCases(t, "heldout.jsonl"))
 	assert.GreaterOrEqual(t, f.right, 0.80)
@@ -176,7 +177,8 @@ func TestClosingQuestion(t *testing.T) {
 			r := judge(t, Input{Text: claim + "\n\n" + q, Request: "fix it and prepare the release"})
 			assert.False(t, r.Type == Status && r.Confidence >= DefaultThreshold, "%s %s: %+v", claim, q, r)
 		}
-		for _, offer := range []string{"Let me know if you need anything else.", "Would you like me to add tests as well?", "Anything else?"} {
+		for _, offer := range []string{"Let me know if you need anything else.", "Would you like me to add tests as well?",
+			"Anything else?"} {
 			r := judge(t, Input{Text: claim + "\n\n" + offer, Request: "fix the header"})
 			assert.NotEqual(t, Question, r.Type, "%s %s", claim, offer)
 		}

@@ -12,8 +12,8 @@ import (
 const DefaultThreshold = 0.80
 
 // Fallback asks primary, and secondary when primary fails: it returns an error, or a result that is not valid (see
-// [Result.Validate]). A result of secondary says why in its Fallback field. Secondary gets the same context, even if that is done
-// by then: the heuristic answers all the same. If both fail, the error wraps both.
+// [Result.Validate]). A result of secondary says why in its Fallback field. Secondary gets the same context, even if
+// that is done by then: the heuristic answers all the same. If both fail, the error wraps both.
 //
 // Fallback panics if a classifier is nil.
 func Fallback(primary, secondary Classifier) Classifier {
@@ -40,8 +40,8 @@ func Fallback(primary, secondary Classifier) Classifier {
 //   - second answers: its result, with the signals of first if it has none;
 //   - second fails (see [Fallback]): the result of first, whose Fallback field says why.
 //
-// If first fails, second alone answers, and its result says in Fallback why first did not; if both fail, the error wraps
-// both. About an empty text, second is not asked even then. If certain is not a number, first is never certain.
+// If first fails, second alone answers, and its result says in Fallback why first did not; if both fail, the error
+// wraps both. About an empty text, second is not asked even then. If certain is not a number, first is never certain.
 //
 // Cascade panics if a classifier is nil.
 func Cascade(first, second Classifier, certain float64) Classifier {
@@ -90,8 +90,8 @@ func ask(ctx context.Context, c Classifier, in Input) (Result, error) {
 	return r, nil
 }
 
-// Validate returns an error if r breaks the contract of [Classifier]: its type is not one of the five, its confidence is not
-// a number from 0 to 1, or it is a rejected completion of another type than status.
+// Validate returns an error if r breaks the contract of [Classifier]: its type is not one of the five, its confidence
+// is not a number from 0 to 1, or it is a rejected completion of another type than status.
 func (r Result) Validate() error {
 	switch {
 	case !r.Type.Valid():
@@ -115,12 +115,13 @@ func mustNotBeNil(who string, list ...Classifier) {
 	}
 }
 
-// ConfidenceGate applies the rule "unsure means human" to the results of c: a status whose confidence is below threshold
-// becomes a question. Its reason keeps the old verdict; its coaching message and rejected flag are cleared. A confidence
-// equal to threshold passes; a threshold of 0 gates nothing; a threshold that is not a number gates. A result that is not
-// valid is an error.
+// ConfidenceGate applies the rule "unsure means human" to the results of c: a status whose confidence is below
+// threshold becomes a question. Its reason keeps the old verdict; its coaching message and rejected flag are cleared.
+// A confidence equal to threshold passes; a threshold of 0 gates nothing; a threshold that is not a number gates. A
+// result that is not valid is an error.
 //
-// It is for users of this package alone: the loop in package autocontinue has its own threshold, whatever the classifier.
+// It is for users of this package alone: the loop in package autocontinue has its own threshold, whatever the
+// classifier.
 //
 // ConfidenceGate panics if c is nil.
 func ConfidenceGate(c Classifier, threshold float64) Classifier {
@@ -134,7 +135,8 @@ func ConfidenceGate(c Classifier, threshold float64) Classifier {
 		if r.WasRejectedCompletion {
 			verdict = "rejected completion"
 		}
-		r.Reason = fmt.Sprintf("unsure (%.2f is below %.2f), so the human decides; was %s: %s", r.Confidence, threshold, verdict, r.Reason)
+		r.Reason = fmt.Sprintf("unsure (%.2f is below %.2f), so the human decides; was %s: %s", r.Confidence, threshold,
+			verdict, r.Reason)
 		r.Type, r.CoachingMessage, r.WasRejectedCompletion = Question, "", false
 		return r, nil
 	})

@@ -66,7 +66,8 @@ func TestFallbackAnswersWithoutTime(t *testing.T) {
 }
 
 func TestConfidenceGate(t *testing.T) {
-	status := Result{Type: Status, Confidence: 0.79, Reason: "claims", CoachingMessage: "show it", WasRejectedCompletion: true}
+	status := Result{Type: Status, Confidence: 0.79, Reason: "claims", CoachingMessage: "show it",
+		WasRejectedCompletion: true}
 	tests := []struct {
 		name      string
 		in        Result
@@ -130,7 +131,8 @@ func TestEvidenceKinds(t *testing.T) {
 
 func TestCallsFor(t *testing.T) {
 	for name, want := range map[string]EvidenceKind{
-		"tests": EvidenceTests, "build": EvidenceExitCode, "commit": EvidenceCommit, "pull_request": EvidencePullRequest, "done": "", "": "",
+		"tests": EvidenceTests, "build": EvidenceExitCode, "commit": EvidenceCommit, "pull_request": EvidencePullRequest,
+		"done": "", "": "",
 	} {
 		claim := Signal{Kind: SignalClaim, Name: name}
 		assert.Equal(t, want, claim.CallsFor(), name)
@@ -151,13 +153,16 @@ func TestMissing(t *testing.T) {
 		host    []Evidence
 		want    []EvidenceKind
 	}{
-		{"a bare claim", []Signal{claim("done")}, nil, []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceCommit, EvidencePullRequest}},
+		{"a bare claim", []Signal{claim("done")}, nil, []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceCommit,
+			EvidencePullRequest}},
 		{"nothing at all", nil, nil, []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceCommit, EvidencePullRequest}},
 		{"tests", []Signal{claim("done"), claim("tests")}, nil, []EvidenceKind{EvidenceTests}},
 		{"tests beside a commit", []Signal{claim("tests"), shown(EvidenceCommit)}, nil, []EvidenceKind{EvidenceTests}},
 		{"tests the host saw", []Signal{claim("tests")}, []Evidence{{Kind: EvidenceTests}}, nil},
-		{"tests the host saw fail", []Signal{claim("tests")}, []Evidence{{Kind: EvidenceTests, Failed: true}}, []EvidenceKind{EvidenceTests}},
-		{"commit and pull request", []Signal{claim("pull_request"), claim("commit")}, nil, []EvidenceKind{EvidenceCommit, EvidencePullRequest}},
+		{"tests the host saw fail", []Signal{claim("tests")}, []Evidence{{Kind: EvidenceTests, Failed: true}},
+			[]EvidenceKind{EvidenceTests}},
+		{"commit and pull request", []Signal{claim("pull_request"), claim("commit")}, nil, []EvidenceKind{EvidenceCommit,
+			EvidencePullRequest}},
 		{"a pull request shows its commits", []Signal{claim("commit"), shown(EvidencePullRequest)}, nil, nil},
 		{"a hedge beside evidence", []Signal{claim("done"), shown(EvidenceOutput)}, nil, nil},
 	}
@@ -205,7 +210,8 @@ func TestValidate(t *testing.T) {
 		_, err = Fallback(c, c).Classify(context.Background(), Input{Text: "x"})
 		assert.Error(t, err, "%+v", r)
 	}
-	for _, r := range []Result{{Type: Status}, {Type: Status, Confidence: 1, WasRejectedCompletion: true}, {Type: Error, Confidence: 0.5}} {
+	for _, r := range []Result{{Type: Status}, {Type: Status, Confidence: 1, WasRejectedCompletion: true}, {Type: Error,
+		Confidence: 0.5}} {
 		assert.NoError(t, r.Validate())
 	}
 }
@@ -213,9 +219,11 @@ func TestValidate(t *testing.T) {
 func TestNilClassifiers(t *testing.T) {
 	h := newHeuristic(t)
 	for name, compose := range map[string]func(Classifier) Classifier{
-		"first of Fallback": func(c Classifier) Classifier { return Fallback(c, h) }, "second of Fallback": func(c Classifier) Classifier { return Fallback(h, c) },
-		"first of Cascade": func(c Classifier) Classifier { return Cascade(c, h, 1) }, "second of Cascade": func(c Classifier) Classifier { return Cascade(h, c, 1) },
-		"ConfidenceGate": func(c Classifier) Classifier { return ConfidenceGate(c, 0.8) },
+		"first of Fallback":  func(c Classifier) Classifier { return Fallback(c, h) },
+		"second of Fallback": func(c Classifier) Classifier { return Fallback(h, c) },
+		"first of Cascade":   func(c Classifier) Classifier { return Cascade(c, h, 1) },
+		"second of Cascade":  func(c Classifier) Classifier { return Cascade(h, c, 1) },
+		"ConfidenceGate":     func(c Classifier) Classifier { return ConfidenceGate(c, 0.8) },
 	} {
 		for _, c := range []Classifier{nil, ClassifierFunc(nil), (*Heuristic)(nil)} {
 			assert.Panics(t, func() { compose(c) }, name)
@@ -249,27 +257,35 @@ func TestCascade(t *testing.T) {
 			want: Result{Type: Status, Confidence: 0.95}},
 		{name: "exactly certain", text: "x", first: Result{Type: Status, Confidence: 0.9}, certain: 0.9,
 			want: Result{Type: Status, Confidence: 0.9}},
-		{name: "unsure", text: "x", first: Result{Type: Status, Confidence: 0.89, Signals: signals, SignalsDropped: 2}, second: verdict, certain: 0.9, asked: true,
+		{name: "unsure", text: "x", first: Result{Type: Status, Confidence: 0.89, Signals: signals, SignalsDropped: 2},
+			second: verdict, certain: 0.9, asked: true,
 			want: Result{Type: Completion, Confidence: 0.6, Source: "second", Signals: signals, SignalsDropped: 2}},
-		{name: "signals of its own", text: "x", first: Result{Type: Status, Signals: signals, SignalsDropped: 2}, second: Result{Type: Status, Signals: own}, certain: 0.9, asked: true,
+		{name: "signals of its own", text: "x", first: Result{Type: Status, Signals: signals, SignalsDropped: 2},
+			second: Result{Type: Status, Signals: own}, certain: 0.9, asked: true,
 			want: Result{Type: Status, Signals: own}},
-		{name: "an error, however unsure", text: "x", first: Result{Type: Error, Confidence: 0.3}, second: verdict, certain: 0.9,
-			want: Result{Type: Error, Confidence: 0.3}},
+		{name: "an error, however unsure", text: "x", first: Result{Type: Error, Confidence: 0.3}, second: verdict,
+			certain: 0.9,
+			want:    Result{Type: Error, Confidence: 0.3}},
 		{name: "empty", text: "", first: Result{Type: Status, Confidence: 0.1}, second: verdict, certain: 0.9,
 			want: Result{Type: Status, Confidence: 0.1}},
 		{name: "blank", text: " \n\t\u200b", first: Result{Type: Status, Confidence: 0.1}, second: verdict, certain: 0.9,
 			want: Result{Type: Status, Confidence: 0.1}},
-		{name: "second fails", text: "x", first: Result{Type: Question, Confidence: 0.4}, err: down, certain: 0.9, asked: true,
-			want: Result{Type: Question, Confidence: 0.4, Fallback: "judge: no answer within 10 s"}},
-		{name: "second fails, first fell back itself", text: "x", first: Result{Type: Question, Fallback: "a"}, err: down, certain: 0.9, asked: true,
+		{name: "second fails", text: "x", first: Result{Type: Question, Confidence: 0.4}, err: down, certain: 0.9,
+			asked: true,
+			want:  Result{Type: Question, Confidence: 0.4, Fallback: "judge: no answer within 10 s"}},
+		{name: "second fails, first fell back itself", text: "x", first: Result{Type: Question, Fallback: "a"}, err: down,
+			certain: 0.9, asked: true,
 			want: Result{Type: Question, Fallback: "judge: no answer within 10 s; a"}},
-		{name: "second names no type", text: "x", first: Result{Type: Question, Confidence: 0.4}, second: Result{Type: "banana"}, certain: 0.9, asked: true,
+		{name: "second names no type", text: "x", first: Result{Type: Question, Confidence: 0.4},
+			second: Result{Type: "banana"}, certain: 0.9, asked: true,
 			want: Result{Type: Question, Confidence: 0.4, Fallback: "not one of the five output types"}},
 		{name: "certain of everything", text: "x", first: Result{Type: Status}, second: verdict, certain: 0,
 			want: Result{Type: Status}},
-		{name: "certain is not a number", text: "x", first: Result{Type: Status, Confidence: 1}, second: verdict, certain: math.NaN(), asked: true,
+		{name: "certain is not a number", text: "x", first: Result{Type: Status, Confidence: 1}, second: verdict,
+			certain: math.NaN(), asked: true,
 			want: verdict},
-		{name: "the confidence is not a number", text: "x", first: Result{Type: Status, Confidence: math.NaN()}, second: Result{Type: Question, Confidence: 0.4}, certain: 0.1, asked: true,
+		{name: "the confidence is not a number", text: "x", first: Result{Type: Status, Confidence: math.NaN()},
+			second: Result{Type: Question, Confidence: 0.4}, certain: 0.1, asked: true,
 			want: Result{Type: Question, Confidence: 0.4, Fallback: "confidence NaN is not from 0 to 1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -313,7 +329,8 @@ func ExampleCascade() {
 		return Result{}, errors.New("judge: no answer")
 	})
 	c := Cascade(cheap, dear, 0.999)
-	r, _ := c.Classify(context.Background(), Input{Text: "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:12 +0x1d\nexit status 2"})
+	r, _ := c.Classify(context.Background(),
+		Input{Text: "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:12 +0x1d\nexit status 2"})
 	fmt.Println(r.Type)
 	r, _ = c.Classify(context.Background(), Input{Text: "The parser handles both forms."})
 	fmt.Println(r.Type, "-", r.Fallback)

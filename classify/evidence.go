@@ -20,14 +20,15 @@ func EvidenceKinds() []EvidenceKind { return slices.Clone(kindsOfEvidence[:]) }
 // Valid reports whether k is one of the constants. Evidence of other kinds counts for nothing.
 func (k EvidenceKind) Valid() bool { return slices.Contains(kindsOfEvidence[:], k) }
 
-// Evidence is something the host itself saw, such as the result of a tool call of this turn, or looked for and did not see.
+// Evidence is something the host itself saw, such as the result of a tool call of this turn, or looked for and did
+// not see.
 type Evidence struct {
 	Kind   EvidenceKind `json:"kind"`
 	Text   string       `json:"text,omitempty"`   // a few words for people: "go test ./...: 42 passed"
 	Failed bool         `json:"failed,omitempty"` // it shows a failure: a non-zero exit status, a failing test
 	// Absent says that the host looked where it would have been and saw none: no test run in the whole transcript. It
-	// refutes a claim like a failure, and is worded as what it is; Failed beside it says nothing. A host that could not look
-	// gives no Evidence.
+	// refutes a claim like a failure, and is worded as what it is; Failed beside it says nothing. A host that could not
+	// look gives no Evidence.
 	Absent bool `json:"absent,omitempty"`
 }
 
@@ -35,10 +36,11 @@ type Evidence struct {
 func (e Evidence) Shown() bool { return !e.Failed && !e.Absent }
 
 // kindsOfEvidence lists the kinds in the order of the constants.
-var kindsOfEvidence = [...]EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit, EvidencePullRequest}
+var kindsOfEvidence = [...]EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit,
+	EvidencePullRequest}
 
-// Latest returns the last piece of evidence of each kind, in the order of the constants: a test run that failed and then
-// passed has passed. Kinds that are none of the constants are left out.
+// Latest returns the last piece of evidence of each kind, in the order of the constants: a test run that failed and
+// then passed has passed. Kinds that are none of the constants are left out.
 func Latest(host []Evidence) []Evidence {
 	var list []Evidence
 	for _, k := range kindsOfEvidence {
@@ -60,7 +62,8 @@ func last(host []Evidence, k EvidenceKind) int {
 }
 
 // Shown returns the kinds of evidence there are, without duplicates, in the order of the constants: those among the
-// result's signals and those the host saw succeed last. What the host saw fail last, or did not see, is not shown, whatever the text says.
+// result's signals and those the host saw succeed last. What the host saw fail last, or did not see, is not shown,
+// whatever the text says.
 func (r Result) Shown(host []Evidence) []EvidenceKind {
 	return kindsThat(func(k EvidenceKind) bool {
 		if n := last(host, k); n >= 0 {
@@ -95,8 +98,8 @@ var claimed = map[string]EvidenceKind{
 // servesFor is another kind of evidence that does as well.
 var servesFor = map[EvidenceKind]EvidenceKind{EvidenceExitCode: EvidenceOutput, EvidenceCommit: EvidencePullRequest}
 
-// CallsFor returns the kind of evidence that s calls for: "all tests pass" calls for test output. It is empty for a claim of
-// nothing certain ("done") and for a signal that is no claim.
+// CallsFor returns the kind of evidence that s calls for: "all tests pass" calls for test output. It is empty for a
+// claim of nothing certain ("done") and for a signal that is no claim.
 func (s Signal) CallsFor() EvidenceKind {
 	if s.Kind != SignalClaim {
 		return ""
@@ -105,10 +108,10 @@ func (s Signal) CallsFor() EvidenceKind {
 }
 
 // Missing returns the kinds of evidence that a rejected completion lacks, in the order of the constants. A claim of a
-// certain thing lacks the evidence of that thing ("all tests pass" lacks test output), and so does one that the host saw
-// fail or did not see; a bare claim, or a report without any claim that could be pinned down, lacks test output, exit code, commit and
-// pull request, any of which would do. It is empty for a result that is no rejected completion, and for one that was rejected
-// for other reasons than missing evidence (a hedge beside a test run).
+// certain thing lacks the evidence of that thing ("all tests pass" lacks test output), and so does one that the host
+// saw fail or did not see; a bare claim, or a report without any claim that could be pinned down, lacks test output,
+// exit code, commit and pull request, any of which would do. It is empty for a result that is no rejected completion,
+// and for one that was rejected for other reasons than missing evidence (a hedge beside a test run).
 func (r Result) Missing(host []Evidence) []EvidenceKind {
 	if !r.WasRejectedCompletion {
 		return nil

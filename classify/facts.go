@@ -2,8 +2,8 @@ package classify
 
 import "slices"
 
-// WeighWork corrects a verdict on words by what the agent did. It is pure: the same result and work give the same answer.
-// The heuristic applies it; a classifier that judges words alone passes its verdict through it.
+// WeighWork corrects a verdict on words by what the agent did. It is pure: the same result and work give the same
+// answer. The heuristic applies it; a classifier that judges words alone passes its verdict through it.
 //
 // A claim is a completion or a rejected completion. Words alone decide about everything else: such a result is returned
 // as it is. For a claim the first rule that holds wins:
@@ -18,12 +18,13 @@ import "slices"
 //  8. Code was edited, and each check after that failed: an error if the text reports the failure, else rejected.
 //  9. Otherwise the facts are unknown: the result is returned as it is.
 //
-// Rules 3 to 6 need each claimed check to have passed; if it is unknown how one ended, rule 9 holds. "Rejected" is a status with
-// WasRejectedCompletion, "delivered" a completion. Either is as certain as the result was, and at least 0.9.
+// Rules 3 to 6 need each claimed check to have passed; if it is unknown how one ended, rule 9 holds. "Rejected" is a
+// status with WasRejectedCompletion, "delivered" a completion. Either is as certain as the result was, and at least
+// 0.9.
 //
-// Which check a claim is about is in [Signal.Name]; counted test results are a claim of tests. A claim of a build is also
-// served by a test or a run of what was built, one of types by a build or a linter, one of a run by a test, and one of a
-// commit by a push or a pull request. A check of another kind does not serve.
+// Which check a claim is about is in [Signal.Name]; counted test results are a claim of tests. A claim of a build is
+// also served by a test or a run of what was built, one of types by a build or a linter, one of a run by a test, and
+// one of a commit by a push or a pull request. A check of another kind does not serve.
 func WeighWork(r Result, w Work) Result {
 	if r.Type != Completion && !r.WasRejectedCompletion {
 		return r
@@ -118,12 +119,13 @@ var checksFor = map[string][]CheckKind{
 }
 
 var claimNouns = map[string]string{
-	ClaimTests: "a test run", ClaimBuild: "a build", ClaimLint: "a lint run", ClaimTypes: "a type check", ClaimRun: "a run",
+	ClaimTests: "a test run", ClaimBuild: "a build", ClaimLint: "a lint run", ClaimTypes: "a type check",
+	ClaimRun:    "a run",
 	ClaimCommit: "a commit", ClaimPush: "a push", ClaimPullRequest: "a pull request",
 }
 
-// Outcome returns how the checks ended that a claim is about, by its [Signal.Name], and whether one ran at all. Of each kind
-// of check the last one counts. Passed beats unknown, and unknown beats failed.
+// Outcome returns how the checks ended that a claim is about, by its [Signal.Name], and whether one ran at all. Of
+// each kind of check the last one counts. Passed beats unknown, and unknown beats failed.
 func (w Work) Outcome(claim string) (outcome CheckOutcome, ran bool) {
 	for _, kind := range checksFor[claim] {
 		o, ok := w.last(kind)

@@ -7,9 +7,9 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Features returns the names of what the verdict on in is computed from, for those who tune the tables: the rules of the
-// lexicon by where they were found, what is said of the text as a whole, and the words and pairs of neighbours. The name of
-// a word begins with where it stands: "any ", "end " or "start ".
+// Features returns the names of what the verdict on in is computed from, for those who tune the tables: the rules of
+// the lexicon by where they were found, what is said of the text as a whole, and the words and pairs of neighbours.
+// The name of a word begins with where it stands: "any ", "end " or "start ".
 func (h *Heuristic) Features(in Input) []string {
 	rd, req, err := h.read(context.Background(), in, true)
 	if err != nil {
@@ -18,8 +18,8 @@ func (h *Heuristic) Features(in Input) []string {
 	return append(features(rd, req), rd.words.names()...)
 }
 
-// features names what holds of a text and its request. A rule of the lexicon counts by where it was found: anywhere, in the
-// last sentence, among the last three, in the first two.
+// features names what holds of a text and its request. A rule of the lexicon counts by where it was found: anywhere,
+// in the last sentence, among the last three, in the first two.
 func features(rd, req *reading) []string {
 	last, tail, head := rd.closing()
 	var names []string
@@ -154,7 +154,8 @@ func (rd *reading) questionNear() bool {
 	return false
 }
 
-// closes reports whether one of the last three sentences has a rule, or what stands before the list with which the text ends.
+// closes reports whether one of the last three sentences has a rule, or what stands before the list with which the
+// text ends.
 func (rd *reading) closes(r string) bool {
 	items := true
 	for i := range min(len(rd.tail), rd.sentences) {
@@ -169,8 +170,8 @@ func (rd *reading) closes(r string) bool {
 
 const maxUnclear = 200 // bytes
 
-// unclear reports whether a text says nothing: it has a word or a few of no language that the tables know, or none at all, and
-// no number, code or data. "asdf", "null" and "{}" are such texts.
+// unclear reports whether a text says nothing: it has a word or a few of no language that the tables know, or none at
+// all, and no number, code or data. "asdf", "null" and "{}" are such texts.
 func (rd *reading) unclear() bool {
 	text := strings.TrimFunc(rd.text, func(r rune) bool { return plaintext.IsSpace(r) || plaintext.IsInvisible(r) })
 	if len(text) > maxUnclear {
@@ -181,7 +182,8 @@ func (rd *reading) unclear() bool {
 		return true
 	}
 	data := rd.lines[fencedLine]+rd.lines[quotedLine]+rd.lines[tableLine] > 0 || rd.traceVoice > 0
-	if data || strings.ContainsAny(text, "0123456789") || rd.nWords > 3 || rd.any != 0 || rd.common > 0 || rd.foreign > 0 || rd.words.known > 0 {
+	if data || strings.ContainsAny(text, "0123456789") || rd.nWords > 3 || rd.any != 0 || rd.common > 0 ||
+		rd.foreign > 0 || rd.words.known > 0 {
 		return false
 	}
 	for i := range min(len(rd.tail), rd.sentences) {
@@ -210,7 +212,73 @@ func (rd *reading) asks() asked {
 	q := first.question || last.question || rd.sentences > 0 && rd.in(first.rules, requestQuestion)
 	return asked{
 		none: rd.nWords == 0, pasted: isPasted(rd.text), question: q,
-		explain: rd.has(requestExplain), change: rd.has(requestChange), act: rd.has(requestAct), document: rd.has(requestDocument),
-		goOn: rd.has(requestGo) && rd.nWords <= 12, greeting: rd.has(requestGreet) && rd.nWords <= 4,
+		explain: rd.has(requestExplain), change: rd.has(requestChange), act: rd.has(requestAct),
+		document: rd.has(requestDocument),
+		goOn:     rd.has(requestGo) && rd.nWords <= 12, greeting: rd.has(requestGreet) && rd.nWords <= 4,
 	}
 }
+
+// isPasted reports whether a human's message begins with the output of a program rather than with words of theirs: a
+// shell prompt, a stack trace, a log line, markup or JSON.
+func isPasted(s string) bool {
+	s = strings.TrimLeft(s, " \t\r\n")
+	s, _, _ = strings.Cut(s, "\n")
+	s = s[:min(len(s), 200)]
+	for _, p := range [...]string{"PS ", "$ ", "% ", "> ", "C:\\", "Traceback (", "File \"", "<!", "<html", "{\"", "{",
+		"[{", "npm ", "error", "Error", "ERROR", "FAIL", "Exception"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	if isTrace(s) {
+		return true
+	}
+	at := strings.IndexByte(s, ':') // "client:536 GET …", "main.py:12: …", "12:04:11 …"
+	return at > 0 && at+1 < len(s) && s[at+1] >= '0' && s[at+1] <= '9'
+}
+
+// The rules of the lexicon that code asks for. A host's table may lack one; then it holds nowhere.
+const (
+	blockerNeed       = "blocker.need"
+	blockerRefuse     = "blocker.refuse"
+	blockerThen       = "blocker.then"
+	claimBuild        = "claim.build"
+	claimCommit       = "claim.commit"
+	claimDone         = "claim.done"
+	claimEdit         = "claim.edit"
+	claimPast         = "claim.past"
+	claimPullRequest  = "claim.pull_request"
+	claimSubmit       = "claim.submit"
+	claimTests        = "claim.tests"
+	failureCrash      = "failure.crash"
+	failureException  = "failure.exception"
+	failurePrefix     = "failure.prefix"
+	hedgeNotRun       = "hedge.not_run"
+	offerFurther      = "offer.further"
+	offerNext         = "offer.next"
+	progressDoing     = "progress.doing"
+	progressGerund    = "progress.gerund"
+	progressNext      = "progress.next"
+	questionAct       = "question.act"
+	questionApproval  = "question.approval"
+	questionCondition = "question.condition"
+	requestAct        = "request.act"
+	requestChange     = "request.change"
+	requestDocument   = "request.document"
+	requestExplain    = "request.explain"
+	requestGo         = "request.go"
+	requestGreet      = "request.greet"
+	requestQuestion   = "request.question"
+)
+
+// has reports whether the rule was found anywhere in the text.
+func (rd *reading) has(rule string) bool { return rd.in(rd.any, rule) }
+
+// in reports whether a set holds the rule.
+func (rd *reading) in(s ruleSet, rule string) bool {
+	i, ok := rd.lex.byName[rule]
+	return ok && s.has(i)
+}
+
+// kind reports whether any rule of the kind was found.
+func (rd *reading) kind(k SignalKind) bool { return rd.any&rd.lex.kinds[k] != 0 }

@@ -40,15 +40,15 @@ func folder(fsys fs.FS, name string) fs.FS {
 	return sub
 }
 
-// Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make one
-// with [NewHeuristic]; the zero value has no tables, and its Classify returns an error.
+// Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make
+// one with [NewHeuristic]; the zero value has no tables, and its Classify returns an error.
 type Heuristic struct{ tables tables }
 
 // Option changes how a [Heuristic] judges.
 type Option func(*Heuristic) error
 
-// NewHeuristic returns a heuristic with the built-in tables: lexicons of nine languages, and weights fitted on real outputs. An
-// option that can't be applied is an error.
+// NewHeuristic returns a heuristic with the built-in tables: lexicons of nine languages, and weights fitted on real
+// outputs. An option that can't be applied is an error.
 func NewHeuristic(opts ...Option) (*Heuristic, error) {
 	h := &Heuristic{tables: builtin}
 	for _, opt := range opts {
@@ -62,12 +62,13 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 	return h, nil
 }
 
-// Tables replaces the built-in tables by those in fsys, in the formats of this package. Lexicons are "en.txt" and a file for
-// each other language. The weights are "weights/features.txt" and "weights/words.txt". Either all lexicons or all weights may
-// be missing; then the built-in ones stay.
+// Tables replaces the built-in tables by those in fsys, in the formats of this package. Lexicons are "en.txt" and a
+// file for each other language. The weights are "weights/features.txt" and "weights/words.txt". Either all lexicons
+// or all weights may be missing; then the built-in ones stay.
 //
-// A file that can't be read or has a fault is an error of [NewHeuristic] that names file and line, and so is a language without
-// en.txt, or an fsys without any table. A rule that is new in the lexicon counts nothing until the weights have a row for it.
+// A file that can't be read or has a fault is an error of [NewHeuristic] that names file and line, and so is a
+// language without en.txt, or an fsys without any table. A rule that is new in the lexicon counts nothing until the
+// weights have a row for it.
 func Tables(fsys fs.FS) Option {
 	return func(h *Heuristic) error {
 		if fsys == nil {
@@ -105,8 +106,9 @@ func Tables(fsys fs.FS) Option {
 	}
 }
 
-// Classify judges in.Text, of which it keeps nothing. It fails only for the zero value and a nil context. Time is linear in
-// the length of the text. When ctx is done it skips all but the last 64 kB of a long text, and then it is unsure.
+// Classify judges in.Text, of which it keeps nothing. It fails only for the zero value and a nil context. Time is
+// linear in the length of the text. When ctx is done it skips all but the last 64 kB of a long text, and then it is
+// unsure.
 func (h *Heuristic) Classify(ctx context.Context, in Input) (Result, error) {
 	if ctx == nil {
 		return Result{}, errors.New("classify: a nil context")

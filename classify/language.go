@@ -21,8 +21,8 @@ const (
 	kanaScript
 )
 
-// languages are the languages of a folder of lexicons. The [words] section at the head of each file, its most frequent words,
-// tells in which script it is and which texts are in it. The rest of a file is read when a text is.
+// languages are the languages of a folder of lexicons. The [words] section at the head of each file, its most
+// frequent words, tells in which script it is and which texts are in it. The rest of a file is read when a text is.
 type languages struct {
 	names    []string // such as "en"
 	scripts  []script
@@ -97,8 +97,8 @@ const (
 	maxHead   = 1 << 18 // bytes of a text in which that is looked for
 )
 
-// of returns the language of a text: the one of its script that has most of its words, English before others. known says
-// whether enough of the text are words of that language to be sure; a short text may be too short for that.
+// of returns the language of a text: the one of its script that has most of its words, English before others. known
+// says whether enough of the text are words of that language to be sure; a short text may be too short for that.
 func (l *languages) of(text string) (language int, known bool) {
 	var prose []byte
 	var scripts scriptCounts
@@ -168,8 +168,8 @@ func (n *scriptCounts) add(s string) {
 
 func (n *scriptCounts) letters() int { return n.ascii + n.cyrillic + n.han + n.kana }
 
-// script returns the script that a text is in. Names and terms in a text are in Latin script everywhere, so little of another
-// one is enough.
+// script returns the script that a text is in. Names and terms in a text are in Latin script everywhere, so little of
+// another one is enough.
 func (n *scriptCounts) script() script {
 	unspaced := n.han + n.kana
 	switch {

@@ -19,9 +19,11 @@ type lexicon struct {
 	lastBytes [256]bool
 	numbers   []tokenKind // by number of a word: what kind of number it is
 
-	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet // groups that code asks for: a table must define them
+	// groups that code asks for: a table must define them
+	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet
 	lint, typecheck, push                                                                  wordSet // what a claim is about
-	among, asks, common                                                                    wordSet // those that it may define, and [words]
+	// those that it may define, and [words]
+	among, asks, common wordSet
 
 	questions []string // the words of asks
 
@@ -32,7 +34,8 @@ type lexicon struct {
 type wordTraits uint8
 
 const (
-	commonWord wordTraits = 1 << iota // among the most frequent: how many are tells whether a text is in a language of the tables
+	// among the most frequent: how many are tells whether a text is in a language of the tables
+	commonWord wordTraits = 1 << iota
 	orWord
 	unrealWord
 	startWord // begins patterns of the first voice; the bits that follow are for the others
@@ -152,7 +155,8 @@ func (lex *lexicon) asked() []askedGroup {
 	return []askedGroup{
 		{"@not", &lex.not, true}, {"@later", &lex.later, true}, {"@to", &lex.to, true}, {"@clause", &lex.clause, true},
 		{"@fail", &lex.fail, true}, {"@tests", &lex.test, true}, {"@id", &lex.otherID, true}, {"@whole", &lex.whole, true},
-		{"@other", &lex.other, true}, {"@unreal", &lex.unreal, true}, {"@of", &lex.of, true}, {"@finite", &lex.finiteVerbs, true},
+		{"@other", &lex.other, true}, {"@unreal", &lex.unreal, true}, {"@of", &lex.of, true}, {"@finite", &lex.finiteVerbs,
+			true},
 		{"@or", &lex.or, true},
 		{"@lint", &lex.lint, false}, {"@types", &lex.typecheck, false}, {"@push", &lex.push, false},
 		{"@among", &lex.among, false}, // stand between a whole and its part

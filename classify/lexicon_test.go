@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Of "is [now] [fixed]" the reader of a table sees the phrase, not that it stands on "is" alone. Where that is one of the
-// most frequent words of its language, it must be meant: then the word is a phrase of its own, too.
+// Of "is [now] [fixed]" the reader of a table sees the phrase, not that it stands on "is" alone. Where that is one of
+// the most frequent words of its language, it must be meant: then the word is a phrase of its own, too.
 func TestPhrasesOnOneFrequentWord(t *testing.T) {
 	l, err := builtin.languages()
 	require.NoError(t, err)
@@ -26,7 +26,8 @@ func TestPhrasesOnOneFrequentWord(t *testing.T) {
 			for _, id := range onlyPlace(lex, lex.elements(&p)) {
 				if lex.traits[id]&commonWord != 0 && !alone[[2]int{p.rule, int(id)}] {
 					rule := lex.rules[p.rule]
-					assert.Fail(t, "a phrase that needs one frequent word only", "%s: %s %s: %s", name, rule.kind, rule.name, lex.vocab.word(id))
+					assert.Fail(t, "a phrase that needs one frequent word only", "%s: %s %s: %s", name, rule.kind, rule.name,
+						lex.vocab.word(id))
 				}
 			}
 		}

@@ -286,12 +286,13 @@ func (l *line) marker(s string) {
 	}
 }
 
-// eastMarker reads the markers that Japanese and Chinese texts have: ・ and ● before items, ① and １． before numbered ones,
-// ■ before headings, 【 and 】 around them.
+// eastMarker reads the markers that Japanese and Chinese texts have: ・ and ● before items, ① and １． before numbered
+// ones, ■ before headings, 【 and 】 around them.
 func (l *line) eastMarker(s string) {
 	r, n := utf8.DecodeRuneInString(s)
 	rest := strings.TrimLeft(s[n:], " \t")
-	if rest == "" || rest[0] < utf8.RuneSelf && !strings.ContainsAny(rest[:1], "`*[(") { // "■ You've hit your limit" is no heading
+	// "■ You've hit your limit" is no heading
+	if rest == "" || rest[0] < utf8.RuneSelf && !strings.ContainsAny(rest[:1], "`*[(") {
 		return
 	}
 	switch {
@@ -317,8 +318,8 @@ func (l *line) eastMarker(s string) {
 	}
 }
 
-// numberMark returns the length of what makes the number before s a list marker, or 0. White space follows it but in scripts
-// without spaces: "1.修复".
+// numberMark returns the length of what makes the number before s a list marker, or 0. White space follows it but in
+// scripts without spaces: "1.修复".
 func numberMark(s string) int {
 	if strings.HasPrefix(s, "、") || strings.HasPrefix(s, "．") || strings.HasPrefix(s, "）") {
 		return len("、")

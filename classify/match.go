@@ -10,8 +10,8 @@ type match struct {
 
 const maxMatches = 96 // a sentence; hostile text could have more
 
-// match appends what the lexicon finds in a sentence. Of two finds of one rule that overlap the longer stays, and a find
-// that touches an idiom of the ignore rule goes.
+// match appends what the lexicon finds in a sentence. Of two finds of one rule that overlap the longer stays, and a
+// find that touches an idiom of the ignore rule goes.
 func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []match {
 	q := matcher{lex: lex, found: found[:0], toks: toks[:s.last], sentence: s}
 	x := &lex.starts[v]

@@ -43,9 +43,9 @@ const (
 	wordsFile    = "words.txt"
 )
 
-// parseModel reads the weights in fsys. In features.txt a line is a weight for each class and the name of a feature. In
-// words.txt it is the rarity, a weight for each class, the zone and the word or the pair. All numbers are hundredths. An error
-// names file and line.
+// parseModel reads the weights in fsys. In features.txt a line is a weight for each class and the name of a feature.
+// In words.txt it is the rarity, a weight for each class, the zone and the word or the pair. All numbers are
+// hundredths. An error names file and line.
 func parseModel(fsys fs.FS) (*model, error) {
 	m := &model{
 		features: map[string]row{}, words: make(map[string][nZones]int32, 1<<14), weights: make([]wordWeight, 1, 1<<14),

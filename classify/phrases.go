@@ -35,7 +35,8 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 		name string
 	}{ // those that code finds signs of, phrases or not
 		{SignalGap, "denied"}, {SignalGap, "part"}, {SignalFailure, "exception"},
-		{SignalEvidence, string(EvidenceTests)}, {SignalEvidence, string(EvidenceCommit)}, {SignalEvidence, string(EvidencePullRequest)},
+		{SignalEvidence, string(EvidenceTests)}, {SignalEvidence, string(EvidenceCommit)}, {SignalEvidence,
+			string(EvidencePullRequest)},
 	} {
 		if _, err := p.ruleIndex(r.kind, r.name); err != nil {
 			return nil, err
@@ -248,7 +249,8 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 	case len(w) > maxWord:
 		return 0, fmt.Errorf("%q is longer than %d bytes", w, maxWord)
 	case string(finishWord(make([]byte, 0, 2*maxWord), []byte(w), false)) != w:
-		return 0, fmt.Errorf("%q is read as %q in texts: write that", w, finishWord(make([]byte, 0, 2*maxWord), []byte(w), false))
+		return 0, fmt.Errorf("%q is read as %q in texts: write that", w, finishWord(make([]byte, 0, 2*maxWord), []byte(w),
+			false))
 	case w[len(w)-1] == '~' && strings.ContainsFunc(w, unspaced):
 		return 0, fmt.Errorf("%q: in a script without spaces ~ has no end of a word to stand for", w)
 	case w[len(w)-1] == '~' && len(w) <= stemKey:

@@ -20,7 +20,8 @@ type reading struct {
 	head      [4]seen // the first sentences
 	tail      [6]seen // the last ones: a ring, sentences is its cursor
 
-	nWords, common, foreign int // word tokens, those among the most frequent of the tables' languages, others not in Latin script
+	// word tokens, those among the most frequent of the tables' languages, others not in Latin script
+	nWords, common, foreign int
 	questions               int
 	lines                   [ruleLine + 1]int // by kind, blank ones left out
 	fences                  [nFenceKinds]int  // lines inside fences, by kind
@@ -36,7 +37,8 @@ type reading struct {
 	}
 	lastPass, lastFail int  // where a test result was last shown, and where failing tests were last counted
 	skipped            bool // a part was not read, because there was no time
-	unreal             bool // the last sentence speaks of what is expected, or was before: what follows it was not seen now
+	// the last sentence speaks of what is expected, or was before: what follows it was not seen now
+	unreal bool
 
 	buf, raw []byte
 	toks     []token
@@ -391,7 +393,8 @@ func isTrace(s string) bool {
 		return strings.Contains(s, ", line ")
 	case strings.HasPrefix(s, "at "):
 		i := strings.LastIndexByte(s, ':') // a position in a file, or Java's (Native Method) and the like
-		return i > 0 && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' || strings.HasSuffix(s, "(Native Method)") || strings.HasSuffix(s, "(Unknown Source)")
+		return i > 0 && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' || strings.HasSuffix(s, "(Native Method)") ||
+			strings.HasSuffix(s, "(Unknown Source)")
 	}
 	return false
 }

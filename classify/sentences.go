@@ -27,8 +27,9 @@ type Sentence struct {
 	Start, End int
 }
 
-// Sentences splits a text into its sentences, in order. Rules, blank lines and the delimiters of code fences are left out.
-// It reads text as the [Heuristic] does, so each signal in prose lies in one sentence. Time is linear in the length.
+// Sentences splits a text into its sentences, in order. Rules, blank lines and the delimiters of code fences are left
+// out. It reads text as the [Heuristic] does, so each signal in prose lies in one sentence. Time is linear in the
+// length.
 func Sentences(text string) []Sentence {
 	var list []Sentence
 	lines := lineReader{text: text}
@@ -64,7 +65,8 @@ func Sentences(text string) []Sentence {
 }
 
 var sentenceKinds = map[lineKind]SentenceKind{
-	paragraphLine: Prose, itemLine: ListItem, headingLine: Heading, tableLine: TableRow, quotedLine: Quote, fencedLine: Code,
+	paragraphLine: Prose, itemLine: ListItem, headingLine: Heading, tableLine: TableRow, quotedLine: Quote,
+	fencedLine: Code,
 }
 
 // segmenter splits sentences without knowing any word.

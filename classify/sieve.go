@@ -1,7 +1,7 @@
 package classify
 
-// sieve is what may stand in one place of a phrase: a bit for each kind of token that is no plain word, and one for each word,
-// which it shares with others. So a sieve lets all through that matches, and some that does not.
+// sieve is what may stand in one place of a phrase: a bit for each kind of token that is no plain word, and one for
+// each word, which it shares with others. So a sieve lets all through that matches, and some that does not.
 type sieve uint64
 
 const (

@@ -34,7 +34,8 @@ const (
 	ClaimPullRequest = "pull_request" // a pull request is open
 )
 
-// HedgeCannotCheck is the name of a hedge that says why nothing was run: "couldn't run the tests, npm is not installed".
+// HedgeCannotCheck is the name of a hedge that says why nothing was run: "couldn't run the tests, npm is not
+// installed".
 const HedgeCannotCheck = "cannot_check"
 
 // Signal is one thing found in an output. Start and End are byte offsets into [Input.Text], at rune boundaries,

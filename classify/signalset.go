@@ -20,13 +20,15 @@ func (s Signal) specific() bool {
 	return s.CallsFor() != ""
 }
 
-// add takes sig, unless the last ones hold a better one of its kind at the same place; a worse one it replaces. Better is a
-// claim that asks for evidence of its own, then the longer one. Evidence of different kinds may share a place.
+// add takes sig, unless the last ones hold a better one of its kind at the same place; a worse one it replaces.
+// Better is a claim that asks for evidence of its own, then the longer one. Evidence of different kinds may share a
+// place.
 func (s *signalSet) add(sig Signal) {
 	sig.Weight = math.Round(sig.Weight*100) / 100
 	for i := len(s.kept) - 1; i >= max(0, len(s.kept)-8); i-- {
 		k := &s.kept[i]
-		if k.Kind != sig.Kind || k.Start >= sig.End || sig.Start >= k.End || sig.Kind == SignalEvidence && k.Name != sig.Name {
+		if k.Kind != sig.Kind || k.Start >= sig.End || sig.Start >= k.End || sig.Kind == SignalEvidence &&
+			k.Name != sig.Name {
 			continue
 		}
 		if better := sig.specific(); better != k.specific() {
@@ -54,7 +56,8 @@ func (s *signalSet) drop(k SignalKind, name string) {
 	s.kept = slices.DeleteFunc(s.kept, func(sig Signal) bool { return sig.Kind == k && sig.Name == name })
 }
 
-// prune drops the weakest, of equals the earliest, so that maxSignals stay; the strongest of each kind and name always does.
+// prune drops the weakest, of equals the earliest, so that maxSignals stay; the strongest of each kind and name
+// always does.
 func (s *signalSet) prune() {
 	if len(s.kept) <= maxSignals {
 		return
@@ -81,7 +84,8 @@ func (s *signalSet) list() []Signal {
 		return nil
 	}
 	slices.SortFunc(s.kept, func(a, b Signal) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Name, b.Name))
 	})
 	list := slices.Clone(s.kept)
 	return slices.CompactFunc(list, func(a, b Signal) bool {

@@ -70,8 +70,8 @@ var byteClasses, folded = func() (classes [256]byteClass, fold [256]byte) {
 	return classes, fold
 }()
 
-// lower writes block to buf in lower case, ASCII letters only, so that no offset moves, and with terminal escape sequences
-// blanked. It returns the classes of the bytes it saw.
+// lower writes block to buf in lower case, ASCII letters only, so that no offset moves, and with terminal escape
+// sequences blanked. It returns the classes of the bytes it saw.
 func lower(buf []byte, block string) (_ []byte, seen byteClass) {
 	buf = append(buf[:0], block...)
 	for i, c := range buf {
@@ -113,7 +113,8 @@ func mask(buf []byte, block string) (_ []byte, covered bool) {
 				continue
 			}
 		default:
-			if c >= utf8.RuneSelf && (i+1 == len(block) || block[i+1] != 0x80 && block[i+1] != 0xAB) { // as in all of speechMarks
+			// as in all of speechMarks
+			if c >= utf8.RuneSelf && (i+1 == len(block) || block[i+1] != 0x80 && block[i+1] != 0xAB) {
 				break
 			}
 			for k := range speechMarks {
@@ -201,17 +202,18 @@ func (c *closer) find(s string, i int, q *quote) int {
 	return -1
 }
 
-// closes reports whether q ends at i. A straight mark closes only behind a character, and neither it nor ’ does before one
-// of a word: then it is an apostrophe.
+// closes reports whether q ends at i. A straight mark closes only behind a character, and neither it nor ’ does
+// before one of a word: then it is an apostrophe.
 func (q *quote) closes(s string, i int) bool {
 	rest, ok := strings.CutPrefix(s[i:], q.closing)
 	return ok && (!q.straight || !isBlank(s[i-1])) && !((q.straight || q.closing == "’") && startsWord(rest))
 }
 
-// opensSpeech reports whether the straight mark at i may open: it follows the start, white space, an opening bracket, a dash or
-// a script without spaces, and something else than its like or white space follows it.
+// opensSpeech reports whether the straight mark at i may open: it follows the start, white space, an opening bracket,
+// a dash or a script without spaces, and something else than its like or white space follows it.
 func opensSpeech(s string, i int) bool {
-	return (i == 0 || isBlank(s[i-1]) || isOpening(s[i-1]) || endsDash(s[:i]) || endsUnspaced(s[:i])) && i+1 < len(s) && !isBlank(s[i+1]) && s[i+1] != s[i]
+	return (i == 0 || isBlank(s[i-1]) || isOpening(s[i-1]) || endsDash(s[:i]) || endsUnspaced(s[:i])) && i+1 < len(s) &&
+		!isBlank(s[i+1]) && s[i+1] != s[i]
 }
 
 func isOpening(c byte) bool {
@@ -373,9 +375,9 @@ func (lex *lexicon) asking(s []byte) bool {
 	return false
 }
 
-// abbreviates reports whether the full stop at i ends no sentence: a small letter follows it at once, at k ("т.е."), or it
-// stands behind one letter beyond ASCII and no capital follows ("т. д."), or behind one ASCII letter beside another such
-// ("z. B.", "u. a.").
+// abbreviates reports whether the full stop at i ends no sentence: a small letter follows it at once, at k ("т.е."),
+// or it stands behind one letter beyond ASCII and no capital follows ("т. д."), or behind one ASCII letter beside
+// another such ("z. B.", "u. a.").
 func abbreviates(buf []byte, i, k int) bool {
 	if buf[i] != '.' || k != i+1 || i == 0 || !isWordByte(buf[i-1]) {
 		return false
@@ -442,8 +444,8 @@ func terminator(s string) (int, byte) {
 	return n, 0
 }
 
-// scanWord reads the word at i: letters and digits, and inside it apostrophes, hyphens, slashes, dots, underscores. What it
-// appends to word is lower case, with a straight apostrophe for a typographic one and е for ё.
+// scanWord reads the word at i: letters and digits, and inside it apostrophes, hyphens, slashes, dots, underscores.
+// What it appends to word is lower case, with a straight apostrophe for a typographic one and е for ё.
 func scanWord(buf []byte, i int, word []byte) (int, []byte) {
 	j, plain := i, true // plain: ASCII, so that the word is as it stands in buf
 	for j < len(buf) {
@@ -462,7 +464,8 @@ func scanWord(buf []byte, i int, word []byte) (int, []byte) {
 			}
 			plain = false
 			j += n
-		case (c == '\'' || c == '-' || c == '/' || c == '.' || c == '_' || c == ',') && j > i && j+1 < len(buf) && joins(c, buf[j-1], buf[j+1]):
+		case (c == '\'' || c == '-' || c == '/' || c == '.' || c == '_' || c == ',') && j > i && j+1 < len(buf) && joins(c,
+			buf[j-1], buf[j+1]):
 			j++
 		default:
 			return j, finishWord(word, buf[i:j], plain)
@@ -502,7 +505,8 @@ func finishWord(word, w []byte, plain bool) []byte {
 }
 
 var numberWords = map[string]int{
-	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+	"ten": 10, "eleven": 11, "twelve": 12,
 	"first": 1, "second": 2, "third": 3,
 }
 

@@ -54,8 +54,8 @@ func (v *verdict) result() Result {
 	return r
 }
 
-// weighWork lets the facts of the turn decide about a claim, as [WeighWork] says. Where they do, a claim shown is as good
-// as a claim not shown, so that the output is a claim if those two together are likelier than anything else.
+// weighWork lets the facts of the turn decide about a claim, as [WeighWork] says. Where they do, a claim shown is as
+// good as a claim not shown, so that the output is a claim if those two together are likelier than anything else.
 func (v *verdict) weighWork(r Result) Result {
 	f := v.work.judge(r.Signals)
 	if f.typ == "" || r.Type != Completion && r.Type != Status {
@@ -74,11 +74,12 @@ func (v *verdict) weighWork(r Result) Result {
 	return f.apply(r, claims)
 }
 
-// The fit is more timid about statuses than it needs to be, and a status that is none is worst where it is a question, a
-// blocker or an error. Held out by repositories, these two bring the confidence of a status near to how often it is right.
+// The fit is more timid about statuses than it needs to be, and a status that is none is worst where it is a
+// question, a blocker or an error. Held out by repositories, these two bring the confidence of a status near to how
+// often it is right.
 const (
-	decisiveness = 1.6 // what the log-odds of a status are multiplied with
-	caution      = 0.7 // how much more what needs a human counts against a status
+	decisiveness = 1.7 // what the log-odds of a status are multiplied with
+	caution      = 1.0 // how much more what needs a human counts against a status
 )
 
 // sureOfStatus returns the confidence in a status that is p likely.
@@ -102,22 +103,23 @@ const surest = 0.995
 // closingConfidence is what a verdict has at least that rests on nothing but the question at the end.
 const closingConfidence = 0.60
 
-// leastQuestion is how likely a question has to be at the end of a report of more than longReport words: most of those only ask
-// what is next.
+// leastQuestion is how likely a question has to be at the end of a report of more than longReport words: most of
+// those only ask what is next.
 const (
 	leastQuestion = 0.15
 	longReport    = 100
 )
 
-// closingQuestion makes a status that ends with a question to the human a question, however hollow what stands before it:
-// who asks waits. A courtesy or a further offer ("want me to add tests too?") is none, unless it is about an act that
-// wants an approval.
+// closingQuestion makes a status that ends with a question to the human a question, however hollow what stands before
+// it: who asks waits. A courtesy or a further offer ("want me to add tests too?") is none, unless it is about an act
+// that wants an approval.
 func (v *verdict) closingQuestion(r *Result) {
 	last, _, head := v.rd.closing()
 	if r.Type != Status || !last.question || !v.rd.fits() || v.rd.lastLine == fenceLine || v.rd.lastLine == fencedLine {
 		return
 	}
-	if v.rd.in(head, claimDone) && v.rd.in(last.rules, offerNext) && !last.or { // "Done. … Shall I go on with the next one?"
+	// "Done. … Shall I go on with the next one?"
+	if v.rd.in(head, claimDone) && v.rd.in(last.rules, offerNext) && !last.or {
 		return
 	}
 	reports := v.rd.in(head, claimDone) || v.rd.in(head, claimEdit) || v.rd.in(head, claimPast)
@@ -133,8 +135,8 @@ func (v *verdict) closingQuestion(r *Result) {
 	r.Reason = "ends with a question to the human"
 }
 
-// closingCondition makes an output a question whose end says that what comes next depends on the human's word, whatever the
-// agent announces: "I'll start as soon as you approve".
+// closingCondition makes an output a question whose end says that what comes next depends on the human's word,
+// whatever the agent announces: "I'll start as soon as you approve".
 func (v *verdict) closingCondition(r *Result) {
 	if r.Type == Error || r.Type == Question || !v.rd.fits() || !v.rd.closes(questionCondition) {
 		return
@@ -144,8 +146,9 @@ func (v *verdict) closingCondition(r *Result) {
 	r.Reason = "waits for an approval"
 }
 
-// weighHost lets what the host saw outweigh prose. What it saw fail last, or looked for and did not see, makes a claim of completion a rejected one; what
-// it saw succeed makes one that was rejected for nothing but missing evidence a completion, if it is that evidence.
+// weighHost lets what the host saw outweigh prose. What it saw fail last, or looked for and did not see, makes a
+// claim of completion a rejected one; what it saw succeed makes one that was rejected for nothing but missing
+// evidence a completion, if it is that evidence.
 func (v *verdict) weighHost(r *Result) {
 	var failed, absent, seen []string
 	tests := false
@@ -161,7 +164,8 @@ func (v *verdict) weighHost(r *Result) {
 		tests = tests || e.Kind == EvidenceTests && e.Shown()
 	}
 	rd := v.rd
-	claims := r.WasRejectedCompletion || rd.has(claimDone) || rd.has(claimTests) || rd.has(claimBuild) || rd.kind(SignalEvidence)
+	claims := r.WasRejectedCompletion || rd.has(claimDone) || rd.has(claimTests) || rd.has(claimBuild) ||
+		rd.kind(SignalEvidence)
 	answers := (v.asked.question || v.asked.explain) && !v.asked.change && !rd.has(claimTests) && r.Type == Completion
 	admits := rd.has(hedgeNotRun) || rd.kind(SignalGap)
 	switch {
@@ -177,7 +181,8 @@ func (v *verdict) weighHost(r *Result) {
 		} else {
 			r.Reason += "no " + strings.Join(absent, ", ")
 		}
-	case len(failed)+len(absent) == 0 && r.WasRejectedCompletion && !admits && len(r.Missing(nil)) > 0 && len(r.Missing(v.host)) == 0 &&
+	case len(failed)+len(absent) == 0 && r.WasRejectedCompletion && !admits && len(r.Missing(nil)) > 0 &&
+		len(r.Missing(v.host)) == 0 &&
 		!(len(seen) == 1 && seen[0] == words(EvidenceOutput)):
 		r.Type, r.WasRejectedCompletion = Completion, false
 		r.Confidence = max(v.p[classCompletion]+v.p[classRejected], 0.9)

@@ -10,10 +10,11 @@ import (
 
 // vocabulary numbers the words of the tables, from 1.
 type vocabulary struct {
-	ids      map[string]wordID
-	words    []string          // by number
-	stems    map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
-	unspaced map[rune]uint64   // by first character, in scripts without spaces: a bit for each length in bytes of its words
+	ids   map[string]wordID
+	words []string          // by number
+	stems map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
+	// by first character, in scripts without spaces: a bit for each length in bytes of its words
+	unspaced map[rune]uint64
 }
 
 type wordID uint16
@@ -130,7 +131,8 @@ func contains(set []wordID, id wordID) bool {
 
 // unspaced reports whether r belongs to a script that puts no spaces between words: Han, Hiragana, Katakana.
 func unspaced(r rune) bool {
-	return r >= 0x3005 && (r <= 0x3007 || r >= 0x3041 && r <= 0x30FF && r != '・' || r >= 0x3400 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF || r >= 0x20000 && r <= 0x323AF)
+	return r >= 0x3005 && (r <= 0x3007 || r >= 0x3041 && r <= 0x30FF && r != '・' || r >= 0x3400 && r <= 0x9FFF ||
+		r >= 0xF900 && r <= 0xFAFF || r >= 0x20000 && r <= 0x323AF)
 }
 
 // scanUnspaced reads the longest word of the tables at i or, where none begins, all up to the next one that does.

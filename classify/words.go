@@ -145,8 +145,8 @@ func (r *wordReader) names() []string {
 	return names
 }
 
-// appendTerm appends the term that s begins with, if any, and returns how long it is: a word, # for a number, ` for code or
-// quoted words, one character of a script without spaces, or one of the marks ? : ✅.
+// appendTerm appends the term that s begins with, if any, and returns how long it is: a word, # for a number, ` for
+// code or quoted words, one character of a script without spaces, or one of the marks ? : ✅.
 func appendTerm(term, s []byte) ([]byte, int) {
 	switch c := s[0]; {
 	case c == masked:

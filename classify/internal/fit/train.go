@@ -1,12 +1,13 @@
 package main
 
 import (
-	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
 
 var classes = []string{"error", "blocker", "question", "completion", "rejected", "progress"}
@@ -15,11 +16,13 @@ var classes = []string{"error", "blocker", "question", "completion", "rejected",
 type trainer struct {
 	penalty, words      float64
 	repositories, steps int
-	cases               []weighted
-	examples            []example // two for each case: with its request, and without
+	examples            []example
 }
 
 type example struct {
+	evaluate.Case
+	original bool   // with its request; the others are copies without
+	repo     string // "" for a case that is never held out
 	fold     int
 	weight   float64
 	class    int
@@ -29,34 +32,23 @@ type example struct {
 // blindWeight is how much the copy of a case without its request counts: a pipe has none.
 const blindWeight = 0.3
 
-// read takes down the features of all cases.
-func (t *trainer) read(cases []weighted) error {
-	h, err := classify.NewHeuristic()
-	if err != nil {
-		return err
-	}
-	t.cases = cases
-	for _, c := range cases {
-		class := slices.Index(classes, string(c.Want.Type))
-		if c.Want.Type == classify.Status {
-			class = slices.Index(classes, "progress")
-			if c.Want.WasRejectedCompletion {
-				class = slices.Index(classes, "rejected")
-			}
-		}
-		share := 1.0
-		if c.Input.Request != "" {
-			share -= blindWeight
-		}
-		for _, w := range []float64{share, 1 - share} {
-			t.examples = append(t.examples, example{weight: w * c.weight, class: class, features: h.Features(c.Input)})
-			c.Input.Request = ""
+// add takes down a case and its features, with its request and without.
+func (t *trainer) add(h *classify.Heuristic, c evaluate.Case, weight float64) {
+	class := slices.Index(classes, string(c.Want.Type))
+	if c.Want.Type == classify.Status {
+		class = slices.Index(classes, "progress")
+		if c.Want.WasRejectedCompletion {
+			class = slices.Index(classes, "rejected")
 		}
 	}
-	if len(t.examples) == 0 {
-		return errors.New("no cases")
+	repo, _ := c.Meta["repo"].(string)
+	e := example{c, true, repo, -1, weight, class, h.Features(c.Input)}
+	if c.Input.Request != "" {
+		e.weight *= 1 - blindWeight
+		c.Input.Request = ""
+		t.examples = append(t.examples, example{c, false, repo, -1, weight * blindWeight, class, h.Features(c.Input)})
 	}
-	return nil
+	t.examples = append(t.examples, e)
 }
 
 func isWord(feature string) bool { return strings.Contains(feature, " ") }
@@ -81,62 +73,46 @@ const leastCases = 5 // features that fewer cases have are left out
 
 // fit learns from all examples but those of one fold. The same examples give the same weights.
 func (t *trainer) fit(without int) *fitted {
-	m := t.vocabulary(without)
-	var samples []sample
-	for i, e := range t.examples {
-		if e.weight > 0 && (without < 0 || e.fold != without) {
-			samples = append(samples, m.sample(&t.examples[i]))
+	var kept []*example
+	for i := range t.examples {
+		if e := &t.examples[i]; without < 0 || e.fold != without {
+			kept = append(kept, e)
 		}
+	}
+	m := t.vocabulary(kept)
+	var samples []sample
+	for _, e := range kept {
+		samples = append(samples, m.sample(e))
 	}
 	m.learn(samples)
 	return m
 }
 
 // vocabulary chooses the features of the examples that are worth a weight, and how rare the words are.
-func (t *trainer) vocabulary(without int) *fitted {
+func (t *trainer) vocabulary(examples []*example) *fitted {
+	seen, repos, cases := map[string]int{}, map[string]map[string]bool{}, 0
+	for _, e := range examples {
+		if e.original {
+			cases++
+		}
+		for _, f := range e.features {
+			if repos[f] == nil {
+				repos[f] = map[string]bool{}
+			}
+			if e.repo != "" {
+				repos[f][e.repo] = true
+			}
+			if e.original || !isWord(f) {
+				seen[f]++
+			}
+		}
+	}
 	m := &fitted{trainer: t, index: map[string]int{"bias": 0}, rarity: []float64{0}}
-	seen, repos, last := map[string]int{}, map[string]int{}, map[string]string{}
-	var order []string
-	byRepo := map[string][]int{}
-	for i := 0; i < len(t.examples); i += 2 {
-		if without < 0 || t.examples[i].fold != without {
-			repo := ""
-			if c := t.cases[i/2]; c.corpus {
-				repo = meta(c.Case, "repo")
-			}
-			byRepo[repo] = append(byRepo[repo], i)
+	for _, f := range slices.Sorted(maps.Keys(seen)) {
+		if seen[f] >= leastCases && (!isWord(f) || len(repos[f]) >= t.repositories) {
+			m.index[f] = len(m.rarity)
+			m.rarity = append(m.rarity, math.Log(float64(cases)/float64(seen[f])))
 		}
-	}
-	n := 0
-	for repo, list := range byRepo {
-		for _, i := range list {
-			n++
-			for _, f := range t.examples[i].features {
-				if seen[f]++; seen[f] == 1 {
-					order = append(order, f)
-				}
-				if repo != "" && last[f] != repo {
-					last[f] = repo
-					repos[f]++
-				}
-			}
-			for _, f := range t.examples[i+1].features { // such as "request:none"
-				if !isWord(f) {
-					if _, ok := seen[f]; !ok {
-						order = append(order, f)
-						seen[f] = leastCases
-					}
-				}
-			}
-		}
-	}
-	slices.Sort(order)
-	for _, f := range order {
-		if seen[f] < leastCases || isWord(f) && repos[f] < t.repositories {
-			continue
-		}
-		m.index[f] = len(m.rarity)
-		m.rarity = append(m.rarity, math.Log(float64(n)/float64(seen[f])))
 	}
 	return m
 }

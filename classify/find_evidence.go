@@ -195,8 +195,8 @@ func (rd *reading) failing(s sentence, block string) bool {
 	return false
 }
 
-// failsAfter reports whether what is counted failed: "3 tests failed", "3 件のテストが失敗". from is the token after the counted
-// word; only where particles stand between them may it be a later one.
+// failsAfter reports whether what is counted failed: "3 tests failed", "3 件のテストが失敗". from is the token after the
+// counted word; only where particles stand between them may it be a later one.
 func (rd *reading) failsAfter(s sentence, from int, particles bool) bool {
 	for i := from; i < min(from+4, s.last) && !rd.rawToks[i].gap; i++ {
 		id := rd.rawToks[i].id
@@ -210,11 +210,12 @@ func (rd *reading) failsAfter(s sentence, from int, particles bool) bool {
 	return false
 }
 
-// countsAfter reports whether the count of a word stands after it: "Failed: 2", "失败 2". s is the word and what parts it from
-// the number. "error 404" counts nothing.
+// countsAfter reports whether the count of a word stands after it: "Failed: 2", "失败 2". s is the word and what parts
+// it from the number. "error 404" counts nothing.
 func countsAfter(s string) bool {
 	word := strings.TrimRight(s, " :：=*")
-	return word != "" && !strings.ContainsAny(word, ",;，；、") && (word[len(word)-1] >= utf8.RuneSelf || strings.ContainsAny(s[len(word):], ":：="))
+	return word != "" && !strings.ContainsAny(word, ",;，；、") && (word[len(word)-1] >= utf8.RuneSelf ||
+		strings.ContainsAny(s[len(word):], ":：="))
 }
 
 // isHash reports whether w has the form of a commit hash: 7 to 40 lower-case hexadecimal digits, letters and figures
