@@ -9,6 +9,8 @@
 //		skills.Skill{Name: "/deploy", Trigger: "/deploy", Phase: "deploy", EvidenceHint: "the URL of the release"},
 //		skills.DetectorFunc(mine))...)
 //
+// [FromFS] reads the skills that agents keep in folders with a SKILL.md, such as .claude/skills.
+//
 // # Limits
 //
 // Only the words of the human count. A trigger is not a request in fenced or inline code, in a block quote, in an
@@ -18,7 +20,8 @@
 //
 // # Errors
 //
-// No function fails, because each text is valid. Time is linear in the length of the text.
+// A request is never an error. [FromFS] skips and names the files that it cannot use. Time is linear in the length of a
+// text.
 package skills
 
 import "strings"
