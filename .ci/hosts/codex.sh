@@ -16,7 +16,7 @@ configure() {
 		check_for_update_on_startup = false
 		[model_providers.stub]
 		name = "stub"
-		base_url = "http://127.0.0.1:1/v1"
+		base_url = "http://127.0.0.1:PORT/s/judge/judge/v1"
 		env_key = "STUB_KEY"
 		wire_api = "responses"
 		request_max_retries = 0
@@ -24,6 +24,7 @@ configure() {
 		[analytics]
 		enabled = false
 	T
+	sed -i "s/PORT/$port/" "$CODEX_HOME/config.toml" # the judge has nothing else; ask names the scenario
 }
 ask() { # the prompt comes last, after "resume --last"
 	timeout 120 codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox $trust \

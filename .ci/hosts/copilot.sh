@@ -23,6 +23,14 @@ uninstall() {
 	removed=$?
 	rm -f "$settings"
 }
+# Copilot CLI hides the variables of a provider from its hooks, and from the judge with them. A login needs none.
+judging() {
+	mkdir -p "$R/judge"
+	printf '#!/bin/sh\nCOPILOT_OFFLINE=true COPILOT_PROVIDER_BASE_URL=%s COPILOT_PROVIDER_API_KEY=dummy exec %s "$@"\n' \
+		"http://127.0.0.1:$port/s/judge/judge/v1" "$(command -v copilot)" >"$R/judge/copilot"
+	chmod 755 "$R/judge/copilot"
+	export PATH=$R/judge:$PATH
+}
 own() {
 	wanted both || return
 	unwrap

@@ -158,13 +158,16 @@ class Handler(BaseHTTPRequestHandler):
         items, tools = globals()["from_" + api](body)
         turn, last = last_turn(items)
         fast = scenario.endswith("-fast")  # a model that answers at once
-        if not tools:
+        judging = b"You judge why a coding agent paused" in raw
+        if judging:
+            answer = script.judge(raw.decode(), tools)
+        elif not tools:
             answer = script.say(SIDE)
         elif any("SUBAGENT:" in text for kind, text in items if kind == "user"):
             answer = script.subagent(turn)
         else:
             answer = script.script(scenario.removesuffix("-fast"), turn, tools)
-        row = {"t": time.time(), "scenario": scenario, "run": run, "api": api, "side": not tools,
+        row = {"t": time.time(), "scenario": scenario, "run": run, "api": api, "side": judging or not tools, "judge": judging,
                "coached": sum(1 for kind, _ in turn if kind == "coach"), "told": last[-3000:], "answer": answer,
                "tools": [t["name"] for t in tools]}
         with LOCK, open(LOG, "a") as f:

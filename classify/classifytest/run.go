@@ -135,8 +135,8 @@ func (o options) wrong(c evaluate.Case, r classify.Result) (all []string) {
 		add("action: got %s, want %s; the confidence is %.2f, the threshold %.2f",
 			o.action(r), wantedAction(want), r.Confidence, max(o.threshold, 0))
 	}
-	if co := c.Want.Coaching; co != nil {
-		all = append(all, co.Check(r.CoachingMessage)...)
+	if m := c.Want.Message; m != nil {
+		all = append(all, m.Check(r.CoachingMessage)...)
 	}
 	return all
 }
@@ -186,7 +186,7 @@ func (o options) describe(c evaluate.Case, r classify.Result, wrong []string) st
 	fact("source", r.Source)
 	fact("fallback", plaintext.Line(r.Fallback, 100))
 	fact("reason", plaintext.Line(r.Reason, 100))
-	fact("coaching", quote(r.CoachingMessage, 300))
+	fact("message", quote(r.CoachingMessage, 300))
 	fact("request", quote(c.Input.Request, 200))
 	fact("text", quote(c.Input.Text, 200))
 	for i, s := range strongest(r.Signals, c.Input.Text) {

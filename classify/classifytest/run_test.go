@@ -26,7 +26,7 @@ var hollow = evaluate.Case{
 	Name:  "hollow/claim",
 	Input: classify.Input{Text: "All done,\nit should work now.\x1b[0m", Request: "Fix the login"},
 	Want: evaluate.Want{Type: classify.Status, WasRejectedCompletion: true,
-		Coaching: &evaluate.Coaching{Contains: []string{"test"}, Excludes: []string{"sorry"}, MaxLength: 40}},
+		Message: &evaluate.Message{Contains: []string{"test"}, NotContains: []string{"sorry"}, MaxChars: 40}},
 }
 
 func rejected(confidence float64, coaching string) classify.Result {
@@ -125,12 +125,12 @@ func TestRunFails(t *testing.T) {
 			"source      llm", "fallback    none", "reason      shows its result",
 			`request     "Fix the login"`, `text        "All done, it should work now."`,
 			`signals     claim      1.50 "All done" done`, `            hedge      2.00 "it should work now"`,
-			"there is no coaching message",
+			"there is no message",
 		}},
 		{"progress", []string{"type: got status (progress), want status (rejected completion)"}},
 		{"unsure", []string{"action: got deliver, want continue; the confidence is 0.80, the threshold 0.90"}},
-		{"coaching", []string{`lacks "test"`, `has "sorry"`, "more than 40", `coaching    "I am sorry, but`}},
-		{"silent", []string{"there is no coaching message"}},
+		{"coaching", []string{`lacks "test"`, `has "sorry"`, "more than 40", `message     "I am sorry, but`}},
+		{"silent", []string{"there is no message"}},
 		{"error", []string{"no verdict: the endpoint is gone"}},
 		{"no type", []string{`"" is not one of the five types`}},
 		{"no number", []string{"the confidence NaN is not a number from 0 to 1"}},

@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // Action is what a host would do on a verdict.
@@ -35,40 +37,46 @@ type Want struct {
 	Type                  classify.OutputType `json:"type"`
 	WasRejectedCompletion bool                `json:"was_rejected_completion"` // only with a status
 	Action                Action              `json:"action,omitempty"`        // empty is what the type calls for
-	Coaching              *Coaching           `json:"coaching,omitempty"`      // only with a rejected completion
+	Message               *Message            `json:"message,omitempty"`       // only with a status
 }
 
-// Coaching is what a classifier's coaching message has to be like. The zero value asks for a message, whatever it says.
-type Coaching struct {
-	Contains  []string `json:"contains,omitempty"`   // each of them; letter case does not matter
-	Excludes  []string `json:"excludes,omitempty"`   // none of them; letter case does not matter
-	MaxLength int      `json:"max_length,omitempty"` // in characters; 0 is no limit
+// Message is what a message to the agent must be like. The zero value asks for a message, whatever it says.
+type Message struct {
+	Contains    []string `json:"contains,omitempty"`     // each of them; letter case does not matter
+	NotContains []string `json:"not_contains,omitempty"` // none of them; letter case does not matter
+	Matches     string   `json:"matches,omitempty"`      // a regular expression of package regexp
+	MaxChars    int      `json:"max_chars,omitempty"`    // 0 is no limit
 }
 
-// Check returns what is wrong with a message, in words and without quoting it; nothing when it is as it should be.
-func (c Coaching) Check(message string) []string {
-	if strings.TrimSpace(message) == "" {
-		return []string{"there is no coaching message"}
+// Check returns what is wrong with a message, without quoting it. It returns nothing if the message is as it should be.
+func (m Message) Check(message string) []string {
+	if plaintext.IsBlank(message) {
+		return []string{"there is no message"}
 	}
 	var wrong []string
 	lower := strings.ToLower(message)
-	for _, s := range c.Contains {
+	for _, s := range m.Contains {
 		if !strings.Contains(lower, strings.ToLower(s)) {
-			wrong = append(wrong, fmt.Sprintf("the coaching message lacks %q", s))
+			wrong = append(wrong, fmt.Sprintf("the message lacks %q", s))
 		}
 	}
-	for _, s := range c.Excludes {
+	for _, s := range m.NotContains {
 		if strings.Contains(lower, strings.ToLower(s)) {
-			wrong = append(wrong, fmt.Sprintf("the coaching message has %q", s))
+			wrong = append(wrong, fmt.Sprintf("the message has %q", s))
 		}
 	}
-	if n := utf8.RuneCountInString(message); c.MaxLength > 0 && n > c.MaxLength {
-		wrong = append(wrong, fmt.Sprintf("the coaching message has %d characters, more than %d", n, c.MaxLength))
+	if m.Matches != "" {
+		if expr, err := regexp.Compile(m.Matches); err != nil || !expr.MatchString(message) {
+			wrong = append(wrong, fmt.Sprintf("the message does not match %q", m.Matches))
+		}
+	}
+	if n := utf8.RuneCountInString(message); m.MaxChars > 0 && n > m.MaxChars {
+		wrong = append(wrong, fmt.Sprintf("the message has %d characters, more than %d", n, m.MaxChars))
 	}
 	return wrong
 }
 
-// Sure reports whether the label is certain: unless meta.sure is false.
+// Sure reports whether the label is certain: it is, unless meta.sure is false.
 func (c Case) Sure() bool { return c.Meta["sure"] != false }
 
 // action returns what the type of a case calls for.
@@ -79,9 +87,8 @@ func (w Want) action() Action {
 	return Deliver
 }
 
-// check returns every fault of a case by itself.
-func (c Case) check() []error {
-	var faults []error
+// faults returns everything that is wrong with a case by itself.
+func (c Case) faults() (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if strings.TrimSpace(c.Name) == "" {
 		fault("name: it is empty")
@@ -90,10 +97,10 @@ func (c Case) check() []error {
 	case w.Type == "":
 		fault("want.type: it is missing")
 	case !w.Type.Valid():
-		fault("want.type: %s is none of %s", quoted(string(w.Type)), join(classify.Types()))
+		fault("want.type: %s is not one of %s", quoted(string(w.Type)), join(classify.Types()))
 	default:
 		if w.WasRejectedCompletion && w.Type != classify.Status {
-			fault("want.was_rejected_completion: a %s is none; only a status can be", w.Type)
+			fault("want.was_rejected_completion: only a status can be one, not a %s", w.Type)
 		}
 		switch w.Action {
 		case "", w.action():
@@ -102,21 +109,24 @@ func (c Case) check() []error {
 		default:
 			fault("want.action: %s is neither continue nor deliver", quoted(string(w.Action)))
 		}
-		if w.Coaching != nil && !(w.Type == classify.Status && w.WasRejectedCompletion) {
-			fault("want.coaching: only a rejected completion is coached")
+		if w.Message != nil && w.Type != classify.Status {
+			fault("want.message: only a status is continued with a message")
 		}
 	}
 	for i, e := range c.Input.Evidence {
 		if !e.Kind.Valid() {
-			fault("input.evidence[%d].kind: %s is none of %s", i, quoted(string(e.Kind)), join(classify.EvidenceKinds()))
+			fault("input.evidence[%d].kind: %s is not one of %s", i, quoted(string(e.Kind)), join(classify.EvidenceKinds()))
 		}
 	}
-	if co := c.Want.Coaching; co != nil {
-		if co.MaxLength < 0 {
-			fault("want.coaching.max_length: %d is below 0", co.MaxLength)
+	if m := c.Want.Message; m != nil {
+		if m.MaxChars < 0 {
+			fault("want.message.max_chars: %d is below 0", m.MaxChars)
 		}
-		if slices.Contains(co.Contains, "") || slices.Contains(co.Excludes, "") {
-			fault("want.coaching: it contains or excludes an empty string")
+		if slices.Contains(m.Contains, "") || slices.Contains(m.NotContains, "") {
+			fault("want.message: it contains, or does not contain, an empty string")
+		}
+		if _, err := regexp.Compile(m.Matches); err != nil {
+			fault("want.message.matches: %w", err)
 		}
 	}
 	if sure, ok := c.Meta["sure"]; ok {
@@ -127,14 +137,14 @@ func (c Case) check() []error {
 	return faults
 }
 
-// checkAll returns the first fault of cases that no file was read for.
+// checkAll returns the first fault of cases that were not read from a file.
 func checkAll(cases []Case) error {
 	if len(cases) == 0 {
 		return errors.New("there are no cases")
 	}
 	seen := make(map[string]bool, len(cases))
 	for i, c := range cases {
-		if faults := c.check(); len(faults) > 0 {
+		if faults := c.faults(); len(faults) > 0 {
 			return fmt.Errorf("case %d, %s: %w", i+1, quoted(c.Name), faults[0])
 		}
 		if seen[c.Name] {
@@ -147,22 +157,17 @@ func checkAll(cases []Case) error {
 
 // digest tells one input and label from another.
 func (c Case) digest() string {
-	c.Meta, c.Want.Action, c.Want.Coaching = nil, "", nil
+	c.Meta, c.Want.Action, c.Want.Message = nil, "", nil
 	b, err := json.Marshal(c)
 	if err != nil {
-		return "" // strings, numbers and flags: there is nothing that could fail
+		return "" // strings, numbers and flags: nothing can fail
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
 }
 
-// quoted shows at most 60 bytes of a label or a name.
-func quoted(s string) string {
-	if len(s) > 60 {
-		s = strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return fmt.Sprintf("%q", s)
-}
+// quoted shows at most 60 characters of a label or a name.
+func quoted(s string) string { return fmt.Sprintf("%q", plaintext.Line(s, 60)) }
 
 func join[S ~string](list []S) string {
 	var b strings.Builder

@@ -1,43 +1,56 @@
 package evaluate
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
-// Comparison sets a report against an earlier one, case by case.
+// Comparison sets a report against another one, case by case.
 type Comparison struct {
-	Mismatches []Mismatch `json:"mismatches,omitempty"` // in what the two were not made alike; without any, flips are the verdicts' alone
-	Cases      int        `json:"cases"`                // that are the same in both
-	Types      Flips      `json:"types"`                // right and wrong as accuracy counts
-	Labels     Flips      `json:"labels"`               // type and rejected flag
-	Actions    Flips      `json:"actions"`              // what a host would do
-	Changes    []Change   `json:"changes,omitempty"`    // every case whose label or action is another now, right or wrong, by name
-	Added      []string   `json:"added,omitempty"`      // cases that the baseline does not have
-	Removed    []string   `json:"removed,omitempty"`    // cases that only the baseline has
-	Differed   []string   `json:"differed,omitempty"`   // cases with another input or label than in the baseline; they are not compared
+	// Mismatches say in what the two reports were not made alike, such as "threshold 0.80 before, 1.00 now". What differs
+	// between them need not come from what was to be compared. Another classifier or prompt is one as well.
+	Mismatches []string `json:"mismatches,omitempty"`
+	Cases      int      `json:"cases"`              // that are the same in both
+	Types      Flips    `json:"types"`              // right and wrong as accuracy counts
+	Labels     Flips    `json:"labels"`             // type and rejected flag
+	Actions    Flips    `json:"actions"`            // what a host would do
+	Changes    []Change `json:"changes,omitempty"`  // every case whose label or action is another now, by name
+	Added      []string `json:"added,omitempty"`    // cases that the baseline does not have
+	Removed    []string `json:"removed,omitempty"`  // cases that only the baseline has
+	Differed   []string `json:"differed,omitempty"` // cases with another input or label; they are not compared
 }
 
-// Flips are the cases that were wrong and are right now, those that were right and are wrong now, both by name, and the
-// two-sided p value of McNemar's exact test: the chance of so uneven a split, or a more uneven one, if a flip either way
-// were equally likely. It is 1 without flips.
+// Flips are the cases that were wrong and are right now, and those that were right and are wrong now, both by name. P is
+// the two-sided p value of McNemar's exact test: the chance of so uneven a split, or a more uneven one, if a flip either
+// way were equally likely. It is 1 without flips.
 type Flips struct {
 	Fixed  []string `json:"fixed,omitempty"`
 	Broken []string `json:"broken,omitempty"`
 	P      float64  `json:"p"`
 }
 
-// Noise reports whether the flips may well be chance: P is 0.05 or more.
-func (f Flips) Noise() bool { return f.P >= 0.05 }
+// Worse reports whether more cases broke than were fixed, be it by chance.
+func (f Flips) Worse() bool { return len(f.Broken) > len(f.Fixed) }
 
-// Word is what the flips come to: "no flips", "may be noise", "better" or "worse".
+// Word is what the flips come to: "no flips", "may be noise" if P is 0.05 or more, "better" or "worse".
 func (f Flips) Word() string {
 	switch {
 	case len(f.Fixed)+len(f.Broken) == 0:
 		return "no flips"
-	case f.Noise():
+	case f.P >= 0.05:
 		return "may be noise"
-	case len(f.Fixed) > len(f.Broken):
-		return "better"
+	case f.Worse():
+		return "worse"
 	}
-	return "worse"
+	return "better"
+}
+
+// String is the flips in a line: "3 fixed, 1 broken, p 0.625, may be noise".
+func (f Flips) String() string {
+	if len(f.Fixed)+len(f.Broken) == 0 {
+		return "0 fixed, 0 broken, no flips"
+	}
+	return fmt.Sprintf("%d fixed, %d broken, p %.3f, %s", len(f.Fixed), len(f.Broken), f.P, f.Word())
 }
 
 // Change is a case that is judged in another way than before.
@@ -50,8 +63,8 @@ type Change struct {
 	Runs   int     `json:"runs"`
 }
 
-// Word says which way the case went, label and action taken together: "fixed", "broken", or "changed" when it was and is right,
-// or was and is wrong.
+// Word says which way the case went, label and action taken together: "fixed", "broken", or "changed" if it was and is
+// right, or was and is wrong.
 func (ch Change) Word() string {
 	right := func(v Verdict) bool { return v.Label() == ch.Want.Label() && v.Action == ch.Want.Action }
 	switch before, after := right(ch.Before), right(ch.After); {
@@ -63,8 +76,21 @@ func (ch Change) Word() string {
 	return "changed"
 }
 
-// Compare sets r against a baseline. Cases are matched by name and compared if input and label are the same; with repeats
-// the majority counts. Reports that were not made alike are compared all the same; Mismatches says in what.
+// Count returns how many of the changes have a word.
+func (c Comparison) Count(word string) (n int) {
+	for _, ch := range c.Changes {
+		if ch.Word() == word {
+			n++
+		}
+	}
+	return n
+}
+
+// Regressed reports whether more labels or more actions broke than were fixed.
+func (c Comparison) Regressed() bool { return c.Labels.Worse() || c.Actions.Worse() }
+
+// Compare sets r against a baseline. Cases are matched by name and compared if input and label are the same. With repeats
+// the majority counts. Reports that were not made alike are compared all the same.
 func (r Report) Compare(baseline Report) Comparison {
 	before := make(map[string]Outcome, len(baseline.Outcomes))
 	for _, o := range baseline.Outcomes {
@@ -112,6 +138,25 @@ func (f *Flips) add(name string, before, after bool) {
 	case before && !after:
 		f.Broken = append(f.Broken, name)
 	}
+}
+
+// mismatches returns in what r and the baseline were not made alike. C has the cases already.
+func (r Report) mismatches(baseline Report, c Comparison) (list []string) {
+	add := func(what, before, after string) {
+		if before != after {
+			list = append(list, fmt.Sprintf("%s %s before, %s now", what, before, after))
+		}
+	}
+	add("classifier", baseline.name(), r.name())
+	add("threshold", baseline.Gate(), r.Gate())
+	add("repeat", fmt.Sprint(baseline.Repeat), fmt.Sprint(r.Repeat))
+	if len(c.Added)+len(c.Removed)+len(c.Differed) > 0 {
+		cases := func(r Report) string {
+			return fmt.Sprintf("%d (%d not compared)", len(r.Outcomes), len(r.Outcomes)-c.Cases)
+		}
+		list = append(list, fmt.Sprintf("cases %s before, %s now", cases(baseline), cases(r)))
+	}
+	return list
 }
 
 // mcnemar returns the two-sided p value of the exact test: twice the binomial tail of b+c tosses of a fair coin, at most 1.

@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +23,9 @@ type Options struct {
 	Progress  func(done, total int) // called after each call of the classifier, one at a time, done rising to total
 	Name      string                // of the classifier, for the report
 	About     []string              // what the cases are, a sentence each, for the report
+
+	// Message returns the message that a case's [Message] is held against; nil is the classifier's own coaching.
+	Message func(classify.Input, classify.Result) string
 }
 
 func (o *Options) defaults() error {
@@ -33,47 +33,78 @@ func (o *Options) defaults() error {
 	case o.Threshold == 0:
 		o.Threshold = classify.DefaultThreshold
 	case o.Threshold != NoGate && !(o.Threshold > 0 && o.Threshold <= 1):
-		return errors.New("the threshold is a number from 0 to 1, or NoGate")
+		return errors.New("the threshold is not a number from 0 to 1, or NoGate")
 	}
 	if o.Repeat < 0 || o.Parallel < 0 {
-		return errors.New("neither Repeat nor Parallel can be below 0")
+		return errors.New("Repeat or Parallel is below 0")
 	}
 	o.Repeat = max(o.Repeat, 1)
 	if o.Parallel == 0 {
 		o.Parallel = 8
 	}
+	if o.Message == nil {
+		o.Message = func(_ classify.Input, r classify.Result) string { return r.CoachingMessage }
+	}
 	return nil
 }
 
-// Evaluate puts every case to c and reports how it did. The report does not depend on the order of the cases nor on that in
-// which the calls end; the same verdicts give the same report but for its latency.
+// Evaluate puts every case to c and reports how it did. The report does not depend on the order of the cases, nor on the
+// order in which the calls end. The same verdicts give the same report, except for its latency.
 //
-// A failure of c, even a panic, is a fault of the case's verdict and no error of Evaluate. An error is a case or an option
-// that makes no sense, told before c is called, or the end of ctx; then there is no report.
+// A failure of c, even a panic, is a fault of the case's verdict, and not an error of Evaluate. A case or an option that
+// makes no sense is an error before c is called. At the end of ctx there is no report.
 func Evaluate(ctx context.Context, c classify.Classifier, cases []Case, opts Options) (Report, error) {
 	if c == nil {
 		return Report{}, errors.New("evaluate: there is no classifier")
 	}
-	if err := opts.defaults(); err != nil {
-		return Report{}, fmt.Errorf("evaluate: %w", err)
+	cases, err := prepare(cases, &opts)
+	if err != nil {
+		return Report{}, err
 	}
-	if err := checkAll(cases); err != nil {
-		return Report{}, fmt.Errorf("evaluate: %w", err)
-	}
-	cases = slices.Clone(cases)
-	slices.SortFunc(cases, func(a, b Case) int { return cmp.Compare(a.Name, b.Name) })
 	answers, err := ask(ctx, c, cases, opts)
 	if err != nil {
 		return Report{}, fmt.Errorf("evaluate: %w", err)
 	}
-	r := Report{Version: Version, Classifier: opts.Name, About: opts.About, Threshold: opts.Threshold, Repeat: opts.Repeat}
-	for i, cs := range cases {
-		r.Outcomes = append(r.Outcomes, outcome(cs, answers[i*opts.Repeat:(i+1)*opts.Repeat], opts.Threshold))
+	return newReport(cases, answers, opts), nil
+}
+
+// Judged is a case with a verdict that was given before, such as on an output of an old session.
+type Judged struct {
+	Case   Case
+	Result classify.Result
+}
+
+// Record makes the report that [Evaluate] makes, of verdicts that are there already. The options Repeat, Parallel and
+// Progress do not count.
+func Record(judged []Judged, opts Options) (Report, error) {
+	opts.Repeat = 1
+	results := make(map[string]classify.Result, len(judged))
+	cases := make([]Case, len(judged))
+	for i, j := range judged {
+		cases[i], results[j.Case.Name] = j.Case, j.Result
 	}
-	r.Latency = percentiles(answers)
-	r.Cost = cost(answers)
-	r.summarize()
-	return r, nil
+	cases, err := prepare(cases, &opts)
+	if err != nil {
+		return Report{}, err
+	}
+	answers := make([]answer, len(cases))
+	for i, c := range cases {
+		answers[i].result = results[c.Name]
+	}
+	return newReport(cases, answers, opts), nil
+}
+
+// prepare returns the cases by name, and fills in the defaults.
+func prepare(cases []Case, opts *Options) ([]Case, error) {
+	if err := opts.defaults(); err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	if err := checkAll(cases); err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	cases = slices.Clone(cases)
+	slices.SortFunc(cases, func(a, b Case) int { return cmp.Compare(a.Name, b.Name) })
+	return cases, nil
 }
 
 // answer is what one call of the classifier gave.
@@ -83,15 +114,14 @@ type answer struct {
 	took   time.Duration
 }
 
-// ask calls the classifier Repeat times for each case. Answers stand in the order of the cases, those of a case together;
-// the calls are made one round after the other, those of one case never at the same time: a classifier may let identical
-// calls share their answer, and then there would be no repeats.
+// ask calls the classifier Repeat times for each case. Answers stand in the order of the cases, those of a case together.
+// The calls are made one round after the other, and those of one case never at the same time.
 func ask(ctx context.Context, c classify.Classifier, cases []Case, opts Options) ([]answer, error) {
 	answers := make([]answer, len(cases)*opts.Repeat)
 	jobs := make(chan int)
-	turns := make([]chan struct{}, len(cases))
-	for i := range turns {
-		turns[i] = make(chan struct{}, 1)
+	busy := make([]chan struct{}, len(cases))
+	for i := range busy {
+		busy[i] = make(chan struct{}, 1)
 	}
 	var progress sync.Mutex
 	done := 0
@@ -99,10 +129,10 @@ func ask(ctx context.Context, c classify.Classifier, cases []Case, opts Options)
 	for range min(opts.Parallel, len(answers)) {
 		workers.Go(func() {
 			for i := range jobs {
-				turn := turns[i/opts.Repeat]
-				turn <- struct{}{}
-				answers[i] = call(ctx, c, cases[i/opts.Repeat].Input)
-				<-turn
+				of := i / opts.Repeat
+				busy[of] <- struct{}{}
+				answers[i] = call(ctx, c, cases[of].Input)
+				<-busy[of]
 				if opts.Progress != nil {
 					progress.Lock()
 					done++
@@ -144,91 +174,4 @@ func call(ctx context.Context, c classify.Classifier, in classify.Input) (a answ
 		a.err = errors.New("the confidence is not a number from 0 to 1")
 	}
 	return a
-}
-
-// verdict returns what an answer says about a case.
-func (a answer) verdict(c Case, threshold float64) Verdict {
-	if a.err != nil {
-		return Verdict{Action: Deliver, Error: clip(a.err.Error())}
-	}
-	v := Verdict{
-		Type:                  a.result.Type,
-		WasRejectedCompletion: a.result.WasRejectedCompletion && a.result.Type == classify.Status,
-		Confidence:            a.result.Confidence,
-		Fallback:              clip(a.result.Fallback),
-	}
-	v.Action = v.action(threshold)
-	if c.Want.Coaching != nil {
-		v.Coaching = c.Want.Coaching.Check(a.result.CoachingMessage)
-	}
-	return v
-}
-
-func outcome(c Case, answers []answer, threshold float64) Outcome {
-	o := Outcome{Name: c.Name, Want: c.Want, Sure: c.Sure(), Meta: maps.Clone(c.Meta), Digest: c.digest(), Input: c.Input}
-	o.Want.Action = c.Want.action()
-	runs := make([]Verdict, len(answers))
-	for i, a := range answers {
-		runs[i] = a.verdict(c, threshold)
-	}
-	if len(runs) > 1 {
-		o.Runs = runs
-	}
-	var first int
-	o.Verdict, first = settle(runs)
-	o.Result = answers[first].result
-	return o
-}
-
-// settle returns the verdict that the runs come to, with what the first run that agrees with it says beside, and which run
-// that is.
-func settle(runs []Verdict) (Verdict, int) {
-	m := majority(runs)
-	i := slices.IndexFunc(runs, func(v Verdict) bool { return v.sameAs(m) && v.Error == m.Error })
-	m.Fallback, m.Coaching = runs[i].Fallback, runs[i].Coaching
-	return m, i
-}
-
-// majority returns the verdict of most of the runs. A run that failed has a vote too: for no answer.
-func majority(runs []Verdict) Verdict {
-	votes := make(map[classify.OutputType]int)
-	rejected := make(map[classify.OutputType]int)
-	sum := make(map[classify.OutputType]float64)
-	continues, failure := 0, ""
-	for _, v := range runs {
-		votes[v.Type]++
-		sum[v.Type] += v.Confidence
-		if v.WasRejectedCompletion {
-			rejected[v.Type]++
-		}
-		if v.Action == Continue {
-			continues++
-		}
-		failure = cmp.Or(failure, v.Error)
-	}
-	m := Verdict{Action: Deliver}        // of no type: of equals the first
-	for _, t := range classify.Types() { // then in this order
-		if votes[t] > votes[m.Type] {
-			m.Type = t
-		}
-	}
-	if m.Type == "" {
-		m.Error = failure
-		return m
-	}
-	m.WasRejectedCompletion = rejected[m.Type]*2 > votes[m.Type]
-	m.Confidence = math.Min(1, sum[m.Type]/float64(votes[m.Type]))
-	if continues*2 > len(runs) {
-		m.Action = Continue
-	}
-	return m
-}
-
-// clip puts s on one line of at most 200 bytes.
-func clip(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
-	if len(s) > 200 {
-		s = strings.ToValidUTF8(s[:200], "") + "…"
-	}
-	return s
 }

@@ -48,7 +48,7 @@ func ExampleLoadCases() {
 `)}}, "*.jsonl")
 	fmt.Println(err)
 	// Output:
-	// evaluate: load cases: cases.jsonl:2: want.type: "done" is none of error, blocker, question, completion, status
+	// cases.jsonl:2: want.type: "done" is not one of error, blocker, question, completion, status
 	// cases.jsonl:3: want.action: a status calls for continue, not for deliver
 }
 
@@ -67,21 +67,8 @@ func ExampleReport_Compare() {
 	before, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{})
 	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases, evaluate.Options{})
 	c := now.Compare(before)
-	fmt.Println("fixed:", c.Types.Fixed, "broken:", c.Types.Broken, "noise:", c.Types.Noise())
-	// Output: fixed: [choice] broken: [] noise: true
-}
-
-// What was not measured alike flips cases by itself, so a comparison names it.
-func ExampleMismatch() {
-	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
-	before, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases, evaluate.Options{Name: "judge"})
-	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases[:1], evaluate.Options{Name: "judge", Threshold: 0.95})
-	for _, m := range now.Compare(before).Mismatches {
-		fmt.Println(m)
-	}
-	// Output:
-	// threshold 0.80 before, 0.95 now
-	// cases 2 (1 not compared) before, 1 (0 not compared) now
+	fmt.Println("fixed:", c.Types.Fixed, "broken:", c.Types.Broken, "-", c.Types.Word())
+	// Output: fixed: [choice] broken: [] - may be noise
 }
 
 func ExampleParseRequirement() {
@@ -92,12 +79,12 @@ func ExampleParseRequirement() {
 		fmt.Println(err)
 		return
 	}
-	figure, ok := r.Met(report)
+	figure, ok := r.Met(report, nil)
 	fmt.Println(r, ok, figure.Value)
 	// Output: wrong_continues<=0.06 false 1
 }
 
-func ExampleReport_HTML() {
+func ExampleHTML() {
 	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
 	report, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{})
 	f, err := os.CreateTemp("", "report-*.html")
@@ -107,6 +94,39 @@ func ExampleReport_HTML() {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	fmt.Println(report.HTML(f))
+	fmt.Println(evaluate.HTML(f, evaluate.Run{Report: report}))
 	// Output: <nil>
+}
+
+func ExampleMarkdown() {
+	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
+	before, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases, evaluate.Options{Name: "a"})
+	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{Name: "b", Threshold: 0.95})
+	c := now.Compare(before)
+	q, _ := evaluate.ParseRequirement("broken<=0")
+	_ = evaluate.Markdown(os.Stdout, []evaluate.Requirement{q}, evaluate.Run{Report: now, Comparison: &c, Baseline: "before.json"})
+	// Output:
+	// | figure | b |
+	// | --- | ---: |
+	// | macro_f1 | 0.000 |
+	// | accuracy | 0.000 (0/2) |
+	// | wrong_continues ↓ | 0.000 (0/1) |
+	// | caught | 0.000 (0/1) |
+	// | rejected_recall | 0.000 (0/1) |
+	// | ece ↓ | 0.900 |
+	//
+	// **b**: 2 cases, 2 calls, **1 of them failed**.
+	// - ❌ `broken<=0`
+	//
+	// Against before.json, 2 cases in both:
+	//
+	// - not measured alike: classifier a before, b now
+	// - not measured alike: threshold 0.80 before, 0.95 now
+	// - types: 0 fixed, 1 broken, p 1.000, may be noise
+	// - labels: 0 fixed, 1 broken, p 1.000, may be noise
+	// - actions: 0 fixed, 0 broken, no flips
+	//
+	// | broken case | want | before | now |
+	// | --- | --- | --- | --- |
+	// | choice | question | question 0.90, deliver | status 0.90, deliver |
 }

@@ -2,12 +2,13 @@ package evaluate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// Figure is one number of a report. A proportion is Count of Of and has its 95 % Wilson interval; Of is 0 where there was
-// nothing to count, and then Value means nothing. macro_f1 and ece have the number of cases in Of and no interval.
+// Figure is one number of a report. A proportion is Count of Of and has its 95 % Wilson interval. Of is 0 if there was
+// nothing to count; then Value means nothing. macro_f1 and ece have the number of cases in Of and no interval.
 type Figure struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low,omitempty"`
@@ -20,38 +21,33 @@ type Figure struct {
 type Figures struct {
 	MacroF1              Figure `json:"macro_f1"`
 	Accuracy             Figure `json:"accuracy"`
+	ContinuePrecision    Figure `json:"continue_precision"`
 	WrongContinues       Figure `json:"wrong_continues"`
 	CompletionsContinued Figure `json:"completions_continued"`
 	Caught               Figure `json:"caught"`
 	RejectedPrecision    Figure `json:"rejected_precision"`
 	RejectedRecall       Figure `json:"rejected_recall"`
 	ECE                  Figure `json:"ece"`
+	Asked                Figure `json:"asked"`
 }
 
 // FigureNames returns the names of the figures in the order in which they are shown.
 func FigureNames() []string {
-	return []string{"macro_f1", "accuracy", "wrong_continues", "completions_continued", "caught", "rejected_precision", "rejected_recall", "ece"}
+	return []string{"macro_f1", "accuracy", "continue_precision", "wrong_continues", "completions_continued", "caught",
+		"rejected_precision", "rejected_recall", "ece", "asked"}
+}
+
+// LessIsBetter reports whether a figure is better when it is lower.
+func LessIsBetter(name string) bool {
+	return slices.Contains([]string{"wrong_continues", "completions_continued", "ece", "asked"}, name)
 }
 
 // Lookup returns the figure of that name.
 func (f Figures) Lookup(name string) (Figure, bool) {
-	switch name {
-	case "macro_f1":
-		return f.MacroF1, true
-	case "accuracy":
-		return f.Accuracy, true
-	case "wrong_continues":
-		return f.WrongContinues, true
-	case "completions_continued":
-		return f.CompletionsContinued, true
-	case "caught":
-		return f.Caught, true
-	case "rejected_precision":
-		return f.RejectedPrecision, true
-	case "rejected_recall":
-		return f.RejectedRecall, true
-	case "ece":
-		return f.ECE, true
+	all := []Figure{f.MacroF1, f.Accuracy, f.ContinuePrecision, f.WrongContinues, f.CompletionsContinued, f.Caught,
+		f.RejectedPrecision, f.RejectedRecall, f.ECE, f.Asked}
+	if i := slices.Index(FigureNames(), name); i >= 0 {
+		return all[i], true
 	}
 	return Figure{}, false
 }
@@ -65,7 +61,7 @@ func proportion(count, n int) Figure {
 	return Figure{Value: float64(count) / float64(n), Low: &low, High: &high, Count: &count, Of: n}
 }
 
-// wilson returns the 95 % score interval of a proportion; n is above 0.
+// wilson returns the 95 % score interval of a proportion (Wilson 1927); n is above 0.
 func wilson(count, n int) (low, high float64) {
 	const z = 1.959963984540054 // the normal distribution's 0.975 quantile
 	p, m := float64(count)/float64(n), float64(n)

@@ -10,29 +10,33 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 //go:embed page
 var page embed.FS
 
-// HTML writes the report as one file that shows it in a browser and asks nothing from anywhere: the figures, the confusion
-// matrix, the reliability diagram, and every case, those that are wrong with their text, its signals marked. Of a text beyond
-// 24,000 bytes the middle is left out. The page can be filtered by type, agent, language, and right or wrong.
-//
-// What cases and classifiers say is data: it is escaped, and characters that can't be seen or turn the direction of writing
-// are shown by their code.
-func (r Report) HTML(w io.Writer) error { return r.view().write(w) }
+// Run is a report to show and what it is compared with, if anything.
+type Run struct {
+	Report     Report
+	Comparison *Comparison
+	Baseline   string // what the comparison is with, for people
+}
 
-func (v view) write(w io.Writer) error {
+// HTML writes one or several reports as one file that shows them in a browser and asks nothing from anywhere: the figures,
+// the comparisons, the confusion matrix, the reliability diagram, and every case. Wrong cases have their text with its
+// signals marked; of a text beyond 24,000 bytes the middle is left out. The cases can be filtered.
+//
+// What cases and classifiers say is data: it is escaped, and characters that cannot be seen are shown by their code.
+func HTML(w io.Writer, runs ...Run) error {
 	t, err := template.New("report.html").Funcs(drawing).ParseFS(page, "page/report.html", "page/style.css", "page/filter.js")
-	if err != nil {
-		return fmt.Errorf("evaluate: report page: %w", err)
+	if err == nil {
+		err = t.Execute(w, pageOf(runs))
 	}
-	if err := t.Execute(w, v); err != nil {
+	if err != nil {
 		return fmt.Errorf("evaluate: report page: %w", err)
 	}
 	return nil
@@ -45,12 +49,14 @@ var drawing = template.FuncMap{
 	"rowY":    func(i int) int { return matrixTop + cellHeight*i + cellHeight/2 + 4 },
 	"opacity": func(share float64) string { return fmt.Sprintf("%.2f", 0.12+0.88*share) },
 	"ticks":   func() []float64 { return []float64{0, plot / 4, plot / 2, plot * 3 / 4, plot} },
-	"brief":   brief,
+	"brief":   Brief,
 	"kinds":   func() []classify.SignalKind { return kinds },
+	"shown":   plaintext.VisibleLines,
+	"lower":   LessIsBetter,
 }
 
-// brief leaves three digits of a duration.
-func brief(d time.Duration) time.Duration {
+// Brief leaves three digits of a duration.
+func Brief(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {
 		unit *= 10
@@ -59,44 +65,73 @@ func brief(d time.Duration) time.Duration {
 }
 
 var kinds = []classify.SignalKind{
-	classify.SignalClaim, classify.SignalHedge, classify.SignalEvidence, classify.SignalPromise, classify.SignalQuestion, classify.SignalOffer,
-	classify.SignalBlocker, classify.SignalFailure, classify.SignalGap, classify.SignalProgress, classify.SignalAnswer,
+	classify.SignalClaim, classify.SignalHedge, classify.SignalEvidence, classify.SignalPromise, classify.SignalQuestion,
+	classify.SignalOffer, classify.SignalBlocker, classify.SignalFailure, classify.SignalGap, classify.SignalProgress,
+	classify.SignalAnswer,
 }
 
-// view is what the page shows.
-type view struct {
-	Report
-	Gate                 string
-	Figures              []figureRow
-	Matrix               matrix
-	Diagram              diagram
-	Cases                []caseRow
-	Types, Agents, Langs []string
-	Wrong                int
-	PerCall, Cached      string
-	Comparison           *comparison // nil where there is none
+// pageView is what the page shows.
+type pageView struct {
+	Title                  string
+	Runs                   []runView
+	FigureNames            []string
+	Cases                  []caseRow
+	Labels, Verdicts       []string
+	Agents, Langs          []string
+	Wrong                  int
+	Several, HasComparison bool
+}
+
+type runView struct {
+	Run
+	Name            string
+	Figures         []figureRow
+	Matrix          matrix
+	Diagram         diagram
+	PerCall, Cached string
+	Flips           []flipRow
+	Changes         []changeRow
 }
 
 type figureRow struct {
 	Name             string
 	All, Sure        Figure
 	Interval, Spread string
-	Lower            bool // less is better
 }
 
-func (r Report) view() view {
-	v := view{Report: r, Matrix: matrixOf(r.All.Labels), Diagram: diagramOf(r.All.Calibration)}
-	v.Classifier = shown(r.Classifier)
-	v.About = nil
-	for _, sentence := range r.About {
-		v.About = append(v.About, shown(sentence))
+type flipRow struct {
+	What  string
+	Flips Flips
+}
+
+type changeRow struct{ Word, Name, Want, Before, After, Runs string }
+
+func pageOf(runs []Run) pageView {
+	v := pageView{Several: len(runs) > 1, FigureNames: FigureNames()}
+	var names []string
+	for i, r := range runs {
+		rv := runOf(r)
+		v.Runs, names = append(v.Runs, rv), append(names, rv.Name)
+		v.HasComparison = v.HasComparison || r.Comparison != nil
+		v.Labels, v.Verdicts = rv.Matrix.Names, rv.Matrix.Columns
+		for _, o := range r.Report.Outcomes {
+			row := caseRowOf(o)
+			row.Run = i
+			if row.State != "right" {
+				v.Wrong++
+			}
+			v.Cases, v.Agents, v.Langs = append(v.Cases, row), append(v.Agents, row.Agent), append(v.Langs, row.Lang)
+		}
 	}
-	v.Gate = r.gate()
-	if r.Threshold != NoGate {
-		v.Gate = "threshold " + v.Gate
-	}
+	v.Title, v.Agents, v.Langs = strings.Join(names, ", "), distinct(v.Agents), distinct(v.Langs)
+	return v
+}
+
+func runOf(run Run) runView {
+	r := run.Report
+	v := runView{Run: run, Name: r.name(), Matrix: matrixOf(r.All.Labels), Diagram: diagramOf(r.All.Calibration)}
 	for _, name := range FigureNames() {
-		row := figureRow{Name: name, Lower: slices.Contains([]string{"wrong_continues", "completions_continued", "ece"}, name)}
+		row := figureRow{Name: name}
 		row.All, _ = r.All.Figures.Lookup(name)
 		row.Sure, _ = r.Sure.Figures.Lookup(name)
 		if row.All.Low != nil {
@@ -108,28 +143,33 @@ func (r Report) view() view {
 		}
 		v.Figures = append(v.Figures, row)
 	}
-	if n := r.Cost.Metered; n > 0 {
+	if n := r.Cost.Metered - r.Cost.Kept; n > 0 {
 		v.PerCall = fmt.Sprintf("%d prompt, %d completion", r.Cost.PromptTokens/n, r.Cost.CompletionTokens/n)
 		v.Cached = fmt.Sprintf("%.0f %%", 100*float64(r.Cost.CachedTokens)/float64(max(r.Cost.PromptTokens, 1)))
 	}
-	for _, o := range r.Outcomes {
-		row := caseRowOf(o)
-		if row.State != "right" {
-			v.Wrong++
+	if c := run.Comparison; c != nil {
+		v.Flips = []flipRow{{"types", c.Types}, {"labels", c.Labels}, {"actions", c.Actions}}
+		for _, ch := range c.Changes {
+			row := changeRow{Word: ch.Word(), Name: ch.Name, Want: ch.Want.Label(), Before: inShort(ch.Before), After: inShort(ch.After)}
+			if ch.Runs > 1 {
+				row.Runs = fmt.Sprintf("%d/%d", ch.Agree, ch.Runs)
+			}
+			v.Changes = append(v.Changes, row)
 		}
-		v.Cases = append(v.Cases, row)
-		v.Agents = append(v.Agents, row.Agent)
-		v.Langs = append(v.Langs, row.Lang)
 	}
-	v.Types = v.Matrix.Names
-	v.Agents, v.Langs = distinct(v.Agents), distinct(v.Langs)
 	return v
+}
+
+func inShort(v Verdict) string {
+	if v.Type == "" {
+		return unansweredLabel
+	}
+	return fmt.Sprintf("%s %.2f, %s", v.Label(), v.Confidence, v.Action)
 }
 
 func distinct(list []string) []string {
 	slices.Sort(list)
-	list = slices.Compact(list)
-	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
+	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
 }
 
 // matrix is a confusion matrix as a picture.
@@ -180,10 +220,6 @@ const plot = 300.0 // units a side
 
 func diagramOf(list []Bin) diagram {
 	var d diagram
-	most := 1
-	for _, b := range list {
-		most = max(most, b.Accuracy.Of)
-	}
 	for _, b := range list {
 		if b.Accuracy.Of == 0 {
 			continue
@@ -194,7 +230,8 @@ func diagramOf(list []Bin) diagram {
 			X: plot*b.From + 1, Width: math.Round(width), Y: y(b.Accuracy.Value), Height: plot - y(b.Accuracy.Value),
 			Middle: plot * (b.From + b.To) / 2, Low: y(*b.Accuracy.Low), High: y(*b.Accuracy.High),
 			MeanX: math.Round(10*plot*b.Confidence) / 10, MeanY: y(b.Accuracy.Value), N: b.Accuracy.Of,
-			Label: fmt.Sprintf("confidence %.1f to %.1f: %d cases, mean confidence %.2f, accuracy %.2f", b.From, b.To, b.Accuracy.Of, b.Confidence, b.Accuracy.Value),
+			Label: fmt.Sprintf("confidence %.1f to %.1f: %d cases, mean confidence %.2f, accuracy %.2f",
+				b.From, b.To, b.Accuracy.Of, b.Confidence, b.Accuracy.Value),
 		})
 	}
 	return d
@@ -202,6 +239,7 @@ func diagramOf(list []Bin) diagram {
 
 // caseRow is one case on the page.
 type caseRow struct {
+	Run                          int
 	Name, Want, Got, Agent, Lang string
 	State                        string // "right", "wrong", or "gated": only kept from going on by the threshold
 	Confidence                   string
@@ -209,20 +247,16 @@ type caseRow struct {
 	Sure                         bool
 	Faults                       []string
 	Reason, Request, Fallback    string
+	Message                      string
 	Text                         []piece
-	Signals                      []signalRow
-}
-
-type signalRow struct {
-	Kind, Name string
-	Weight     float64
+	Signals                      []classify.Signal // the strongest first
 }
 
 func caseRowOf(o Outcome) caseRow {
 	row := caseRow{
-		Name: shown(o.Name), Want: o.Want.Label(), Got: o.Verdict.Label(), Sure: o.Sure, State: "right",
-		Agent: shown(metaString(o.Meta, "agent")), Lang: shown(metaString(o.Meta, "lang")),
-		Confidence: fmt.Sprintf("%.2f", o.Verdict.Confidence), Fallback: shown(o.Verdict.Fallback),
+		Name: o.Name, Want: o.Want.Label(), Got: o.Verdict.Label(), Sure: o.Sure, State: "right",
+		Agent: metaString(o.Meta, "agent"), Lang: metaString(o.Meta, "lang"),
+		Confidence: fmt.Sprintf("%.2f", o.Verdict.Confidence), Fallback: o.Verdict.Fallback, Faults: o.Faults(),
 	}
 	if o.Verdict.Type == "" {
 		row.Confidence = "–"
@@ -230,27 +264,23 @@ func caseRowOf(o Outcome) caseRow {
 	if agree, runs := o.Agreement(); runs > 1 {
 		row.Agreement = fmt.Sprintf("%d/%d", agree, runs)
 	}
-	for _, f := range o.Faults() {
-		row.Faults = append(row.Faults, shown(f))
-	}
 	if len(row.Faults) == 0 {
 		return row
 	}
 	row.State = "wrong"
-	if o.LabelRight() && len(o.Verdict.Coaching) == 0 {
+	if o.LabelRight() && len(o.Verdict.Message) == 0 {
 		row.State = "gated"
 	}
-	row.Reason, row.Request = shown(o.Result.Reason), shown(o.Input.Request)
-	row.Text = pieces(o.Input.Text, o.Result.Signals)
-	for _, s := range o.Result.Signals {
-		row.Signals = append(row.Signals, signalRow{shown(string(s.Kind)), shown(s.Name), s.Weight})
-	}
-	slices.SortStableFunc(row.Signals, func(a, b signalRow) int { return cmp.Compare(b.Weight, a.Weight) })
+	row.Reason, row.Request, row.Message = o.Result.Reason, o.input.Request, o.Result.CoachingMessage
+	row.Text = pieces(o.input.Text, o.Result.Signals)
+	row.Signals = slices.SortedStableFunc(slices.Values(o.Result.Signals), byWeight)
 	row.Signals = row.Signals[:min(len(row.Signals), 12)]
 	return row
 }
 
-// piece is a stretch of a text with the signals that cover it; Gap is the bytes left out here.
+func byWeight(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) }
+
+// piece is a stretch of a text with the signals that cover it. Gap is the bytes left out here.
 type piece struct {
 	Text  string
 	Kind  string // of the strongest signal, "" for none
@@ -260,7 +290,7 @@ type piece struct {
 
 const (
 	maxHead = 8_000  // bytes of a text that are shown from its start
-	maxTail = 16_000 // and from its end, where most is decided
+	maxTail = 16_000 // and from its end, which decides most
 )
 
 // pieces cuts a text where a signal begins or ends, so that signals may overlap. A signal outside the text is ignored.
@@ -277,7 +307,7 @@ func pieces(text string, signals []classify.Signal) []piece {
 			cuts = append(cuts, s.Start, s.End)
 		}
 	}
-	slices.SortStableFunc(good, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+	slices.SortStableFunc(good, byWeight)
 	for i, at := range cuts {
 		for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 			at--
@@ -296,7 +326,7 @@ func pieces(text string, signals []classify.Signal) []piece {
 			}
 			continue
 		}
-		p := piece{Text: shown(text[start:end])}
+		p := piece{Text: text[start:end]}
 		var titles []string
 		for _, s := range good {
 			if s.Start < end && start < s.End {
@@ -306,7 +336,7 @@ func pieces(text string, signals []classify.Signal) []piece {
 				}
 			}
 		}
-		p.Title = shown(strings.Join(titles, ", "))
+		p.Title = strings.Join(titles, ", ")
 		list = append(list, p)
 	}
 	return list
@@ -318,28 +348,4 @@ func kindClass(k classify.SignalKind) string {
 		return string(k)
 	}
 	return "other"
-}
-
-// shown writes characters that can't be seen by their code; line breaks and tabs stay.
-func shown(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		c, n := utf8.DecodeRuneInString(s)
-		switch {
-		case c == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case c == '\n' || c == '\t' || unicode.IsPrint(c) || c == '\u200c' || c == '\u200d' || unicode.Is(unicode.Zs, c):
-			b.WriteRune(c)
-		case c == '\r':
-			if len(s) == 1 || s[1] != '\n' {
-				b.WriteByte('\n')
-			}
-		case c < utf8.RuneSelf:
-			fmt.Fprintf(&b, `\x%02x`, c)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, c)
-		}
-		s = s[n:]
-	}
-	return b.String()
 }

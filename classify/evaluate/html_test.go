@@ -18,7 +18,7 @@ import (
 func html(tb testing.TB, r Report) string {
 	tb.Helper()
 	var b bytes.Buffer
-	require.NoError(tb, r.HTML(&b))
+	require.NoError(tb, HTML(&b, Run{Report: r}))
 	return b.String()
 }
 
@@ -42,7 +42,7 @@ func TestPage(t *testing.T) {
 	assert.Contains(t, page, "<title>1 completion judged rejected</title>")
 	assert.Contains(t, page, "<title>confidence 0.9 to 1.0: 3 cases, mean confidence 0.95, accuracy 0.67</title>")
 	assert.Equal(t, 10, strings.Count(page, "<details "))
-	assert.Contains(t, page, `<details class="case gated" data-state="gated" data-want="status" data-got="status"`)
+	assert.Contains(t, page, `<details class="case gated" data-run="0" data-state="gated" data-want="status" data-got="status"`)
 	assert.Contains(t, page, `data-state="right" data-want="question" data-got="question" data-agent="" data-lang="de" data-sure="false" hidden>`)
 	assert.Contains(t, page, "<pre dir=\"auto\">rejected 0.8</pre>", "the text of a wrong case")
 	assert.NotContains(t, page, "error 0.95", "not that of a right one")
@@ -87,8 +87,9 @@ func TestPageOfAComparison(t *testing.T) {
 	before := evaluate(t, answersBy(map[string]string{"x": "question 1", "y": "status 1", "z": "error 1"}), cases, Options{Name: "<i>"})
 	now := evaluate(t, answersBy(map[string]string{"x": "fail", "y": "error 0.9", "z": "error 1"}), cases, Options{Name: "now"})
 	var b strings.Builder
-	require.NoError(t, now.HTMLAgainst(&b, now.Compare(before)))
-	section := between(t, b.String(), `<section id="comparison">`, "</section>")
+	c := now.Compare(before)
+	require.NoError(t, HTML(&b, Run{now, &c, "before.json"}))
+	section := between(t, b.String(), `<section class="comparison">`, "</section>")
 	assert.Contains(t, section, "<strong>Not measured alike</strong>")
 	assert.Contains(t, section, "<li>classifier &lt;i&gt; before, now now</li>")
 	assert.Contains(t, section, "3 cases are the same in both")
@@ -96,7 +97,7 @@ func TestPageOfAComparison(t *testing.T) {
 	assert.Contains(t, section, "2 judged in another way")
 	assert.Contains(t, section, `<td class="bad">broken</td><th scope="row">&lt;b&gt;evil&lt;/b&gt;\u202e</th><td>question</td><td>question 1.00, deliver</td><td>unanswered</td>`)
 	assert.Contains(t, section, `<td class="dim">fixed</td><th scope="row">b</th><td>error</td><td>status 1.00, continue</td><td>error 0.90, deliver</td>`)
-	assert.NotContains(t, html(t, now), `id="comparison"`)
+	assert.NotContains(t, html(t, now), `class="comparison"`)
 	assert.NotContains(t, b.String(), "ZgotmplZ")
 }
 
@@ -177,8 +178,23 @@ func FuzzPieces(f *testing.F) {
 			}
 			all.WriteString(p.Text)
 		}
-		if all.String() != shown(text) {
+		if all.String() != text {
 			t.Fatalf("%q became %q", text, all.String())
 		}
 	})
+}
+
+// Several reports are on one page, side by side.
+func TestPageOfSeveral(t *testing.T) {
+	a := evaluate(t, script, ten(), Options{Name: "a"})
+	b := evaluate(t, script, ten(), Options{Name: "b", Threshold: 0.95})
+	c := b.Compare(a)
+	var page strings.Builder
+	require.NoError(t, HTML(&page, Run{Report: a}, Run{b, &c, "a"}))
+	overview := between(t, page.String(), "<h1>2 classifiers</h1>", "</main>")
+	assert.Contains(t, overview, `<th class="n">a</th><th class="n">b</th>`)
+	assert.Contains(t, overview, `<th scope="row">actions, against the one before</th><td class="n dim"></td><td class="n dim">`+c.Actions.String()+"</td>")
+	assert.Equal(t, 20, strings.Count(page.String(), `<details class="case`))
+	assert.Contains(t, page.String(), `<option value="1">b</option>`)
+	assert.NotContains(t, page.String(), "ZgotmplZ")
 }

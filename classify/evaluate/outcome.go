@@ -1,9 +1,14 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // Verdict is what the classifier said about a case, once or by majority.
@@ -14,7 +19,7 @@ type Verdict struct {
 	Action                Action              `json:"action"`
 	Error                 string              `json:"error,omitempty"`    // why there is no type
 	Fallback              string              `json:"fallback,omitempty"` // why the primary classifier did not answer
-	Coaching              []string            `json:"coaching,omitempty"` // what is wrong with the coaching message
+	Message               []string            `json:"message,omitempty"`  // what is wrong with the message to the agent
 }
 
 // action returns what a host does on the verdict of one run.
@@ -55,13 +60,14 @@ type Outcome struct {
 	Name    string         `json:"name"`
 	Want    Want           `json:"want"` // with its action
 	Verdict Verdict        `json:"verdict"`
-	Runs    []Verdict      `json:"runs,omitempty"` // each, when there was more than one
+	Runs    []Verdict      `json:"runs,omitempty"` // each, if there was more than one
 	Sure    bool           `json:"sure"`
 	Meta    map[string]any `json:"meta,omitempty"`
 	Digest  string         `json:"digest"` // of input and label: the case was the same if this is
 
-	Input  classify.Input  `json:"-"`
-	Result classify.Result `json:"-"` // of the first run that agrees with the verdict
+	Result classify.Result `json:"-"` // of the first run that agrees with the verdict; not in a file
+
+	input classify.Input // for the page
 }
 
 // TypeRight reports whether the type is right, which accuracy counts.
@@ -75,10 +81,7 @@ func (o Outcome) LabelRight() bool {
 // ActionRight reports whether a host would have done the right thing.
 func (o Outcome) ActionRight() bool { return o.Verdict.Action == o.Want.Action }
 
-// Right reports whether there is nothing wrong at all, the coaching message included.
-func (o Outcome) Right() bool { return len(o.Faults()) == 0 }
-
-// Faults says in words what is wrong, nothing when all is right.
+// Faults says in words what is wrong, the message included. It returns nothing if all is right.
 func (o Outcome) Faults() []string {
 	if o.Verdict.Type == "" {
 		return []string{"unanswered: " + o.Verdict.Error}
@@ -90,7 +93,7 @@ func (o Outcome) Faults() []string {
 	if !o.ActionRight() {
 		faults = append(faults, fmt.Sprintf("would %s at %.2f, want %s", o.Verdict.Action, o.Verdict.Confidence, o.Want.Action))
 	}
-	return append(faults, o.Verdict.Coaching...)
+	return append(faults, o.Verdict.Message...)
 }
 
 // Agreement returns how many of the runs have the verdict's label, and how many there were.
@@ -104,4 +107,82 @@ func (o Outcome) Agreement() (agree, runs int) {
 		}
 	}
 	return agree, len(o.Runs)
+}
+
+// verdict returns what an answer says about a case.
+func (a answer) verdict(c Case, opts Options) Verdict {
+	if a.err != nil {
+		return Verdict{Action: Deliver, Error: plaintext.Line(a.err.Error(), 200)}
+	}
+	v := Verdict{
+		Type:                  a.result.Type,
+		WasRejectedCompletion: a.result.WasRejectedCompletion && a.result.Type == classify.Status,
+		Confidence:            a.result.Confidence,
+		Fallback:              plaintext.Line(a.result.Fallback, 200),
+	}
+	v.Action = v.action(opts.Threshold)
+	if c.Want.Message != nil {
+		v.Message = c.Want.Message.Check(opts.Message(c.Input, a.result))
+	}
+	return v
+}
+
+func outcome(c Case, answers []answer, opts Options) Outcome {
+	o := Outcome{Name: c.Name, Want: c.Want, Sure: c.Sure(), Meta: maps.Clone(c.Meta), Digest: c.digest(), input: c.Input}
+	o.Want.Action = c.Want.action()
+	runs := make([]Verdict, len(answers))
+	for i, a := range answers {
+		runs[i] = a.verdict(c, opts)
+	}
+	if len(runs) > 1 {
+		o.Runs = runs
+	}
+	var first int
+	o.Verdict, first = settle(runs)
+	o.Result = answers[first].result
+	return o
+}
+
+// settle returns the verdict that the runs come to, with what the first run that agrees with it says beside, and which
+// run that is.
+func settle(runs []Verdict) (Verdict, int) {
+	m := majority(runs)
+	i := slices.IndexFunc(runs, func(v Verdict) bool { return v.sameAs(m) && v.Error == m.Error })
+	m.Fallback, m.Message = runs[i].Fallback, runs[i].Message
+	return m, i
+}
+
+// majority returns the verdict of most of the runs. A run that failed has a vote too: for no answer.
+func majority(runs []Verdict) Verdict {
+	votes := make(map[classify.OutputType]int)
+	rejected := make(map[classify.OutputType]int)
+	sum := make(map[classify.OutputType]float64)
+	continues, failure := 0, ""
+	for _, v := range runs {
+		votes[v.Type]++
+		sum[v.Type] += v.Confidence
+		if v.WasRejectedCompletion {
+			rejected[v.Type]++
+		}
+		if v.Action == Continue {
+			continues++
+		}
+		failure = cmp.Or(failure, v.Error)
+	}
+	m := Verdict{Action: Deliver}        // of no type: of equals the first
+	for _, t := range classify.Types() { // then in this order
+		if votes[t] > votes[m.Type] {
+			m.Type = t
+		}
+	}
+	if m.Type == "" {
+		m.Error = failure
+		return m
+	}
+	m.WasRejectedCompletion = rejected[m.Type]*2 > votes[m.Type]
+	m.Confidence = math.Min(1, sum[m.Type]/float64(votes[m.Type]))
+	if continues*2 > len(runs) {
+		m.Action = Continue
+	}
+	return m
 }

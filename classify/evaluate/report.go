@@ -1,14 +1,20 @@
 package evaluate
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 // Version is the format of a report in JSON. It changes when an older program could misread a newer report.
-const Version = 1
+const Version = 2
 
 // Report is how a classifier did on a set of cases. It is written with encoding/json and read with [ReadReport].
 type Report struct {
@@ -19,7 +25,7 @@ type Report struct {
 	Repeat     int       `json:"repeat"`
 	All        Summary   `json:"all"`
 	Sure       Summary   `json:"sure"`           // without the cases whose meta.sure is false
-	Runs       []Figures `json:"runs,omitempty"` // of all cases in each run, the first answer of every case in the first: the spread
+	Runs       []Figures `json:"runs,omitempty"` // of all cases in each run: the spread
 	Cost       Cost      `json:"cost"`
 	Latency    Latency   `json:"latency"`
 	Outcomes   []Outcome `json:"outcomes"` // by name
@@ -27,14 +33,16 @@ type Report struct {
 
 // Cost is what the calls of an evaluation used up, as far as the classifier said so.
 type Cost struct {
-	Calls            int `json:"calls"`
-	Errors           int `json:"errors"`    // calls that failed
-	Fallbacks        int `json:"fallbacks"` // calls that another classifier than the primary answered
-	Metered          int `json:"metered"`   // calls that said what they used: the rest counts below as nothing
-	Attempts         int `json:"attempts"`
-	PromptTokens     int `json:"prompt_tokens"`
-	CachedTokens     int `json:"cached_tokens"` // part of the prompt tokens
-	CompletionTokens int `json:"completion_tokens"`
+	Calls            int     `json:"calls"`
+	Errors           int     `json:"errors"`    // calls that failed
+	Fallbacks        int     `json:"fallbacks"` // calls that another classifier than the primary answered
+	Metered          int     `json:"metered"`   // calls that said what they used: a model answered them
+	Kept             int     `json:"kept"`      // metered calls whose answer was kept from before and cost nothing
+	Attempts         int     `json:"attempts"`
+	PromptTokens     int     `json:"prompt_tokens"`
+	CachedTokens     int     `json:"cached_tokens"` // part of the prompt tokens
+	CompletionTokens int     `json:"completion_tokens"`
+	CostUSD          float64 `json:"cost_usd,omitempty"`
 }
 
 // Latency is how long the calls took, failed ones included, by the nearest-rank method.
@@ -43,6 +51,18 @@ type Latency struct {
 	P90 time.Duration `json:"p90_ns"`
 	P99 time.Duration `json:"p99_ns"`
 	Max time.Duration `json:"max_ns"`
+}
+
+func newReport(cases []Case, answers []answer, opts Options) Report {
+	r := Report{
+		Version: Version, Classifier: opts.Name, About: opts.About, Threshold: opts.Threshold, Repeat: opts.Repeat,
+		Cost: cost(answers), Latency: percentiles(answers),
+	}
+	for i, c := range cases {
+		r.Outcomes = append(r.Outcomes, outcome(c, answers[i*opts.Repeat:(i+1)*opts.Repeat], opts))
+	}
+	r.summarize()
+	return r
 }
 
 func cost(answers []answer) Cost {
@@ -56,10 +76,14 @@ func cost(answers []answer) Cost {
 		}
 		if u := a.result.Usage; u != nil {
 			c.Metered++
+			if u.Attempts == 0 {
+				c.Kept++
+			}
 			c.Attempts += u.Attempts
 			c.PromptTokens += u.PromptTokens
 			c.CachedTokens += u.CachedTokens
 			c.CompletionTokens += u.CompletionTokens
+			c.CostUSD += u.CostUSD
 		}
 	}
 	return c
@@ -79,6 +103,10 @@ func percentiles(answers []answer) Latency {
 func (r *Report) summarize() {
 	r.All = Summarize(r.Outcomes)
 	r.Sure = Summarize(slices.DeleteFunc(slices.Clone(r.Outcomes), func(o Outcome) bool { return !o.Sure }))
+	if r.Cost.Metered > 0 {
+		asked := proportion(min(r.Cost.Metered+r.Cost.Fallbacks, r.Cost.Calls), r.Cost.Calls)
+		r.All.Figures.Asked, r.Sure.Figures.Asked = asked, asked
+	}
 	r.Runs = nil
 	if r.Repeat < 2 {
 		return
@@ -92,8 +120,8 @@ func (r *Report) summarize() {
 	}
 }
 
-// Spread returns the least and the greatest value that a figure of all cases has in a single run; both are the figure itself
-// when there was only one.
+// Spread returns the least and the greatest value that a figure of all cases has in a single run. Both are the figure
+// itself if there was only one.
 func (r Report) Spread(name string) (least, greatest float64) {
 	f, _ := r.All.Figures.Lookup(name)
 	least, greatest = f.Value, f.Value
@@ -113,8 +141,8 @@ type Group struct {
 	Summary
 }
 
-// By returns a summary for each value that the cases have under a key of meta, such as "lang" or "agent", the largest group
-// first.
+// By returns a summary for each value that the cases have under a key of meta, such as "lang" or "agent", the largest
+// group first.
 func (r Report) By(key string) []Group {
 	sets := make(map[string][]Outcome)
 	for _, o := range r.Outcomes {
@@ -134,7 +162,7 @@ func (r Report) By(key string) []Group {
 	return groups
 }
 
-// metaString returns a value of meta as text, "" when it is absent.
+// metaString returns a value of meta as text, "" if it is absent.
 func metaString(meta map[string]any, key string) string {
 	switch v := meta[key].(type) {
 	case nil:
@@ -144,4 +172,91 @@ func metaString(meta map[string]any, key string) string {
 	default:
 		return fmt.Sprint(v)
 	}
+}
+
+// name is the classifier's, for people.
+func (r Report) name() string {
+	if r.Classifier == "" {
+		return "unnamed"
+	}
+	return r.Classifier
+}
+
+// Gate is the threshold in words, as precise as it takes to tell two apart: "0.80" or "no gate".
+func (r Report) Gate() string {
+	if r.Threshold == NoGate {
+		return "no gate"
+	}
+	if s := strconv.FormatFloat(r.Threshold, 'f', -1, 64); len(s) > len("0.00") {
+		return s
+	}
+	return strconv.FormatFloat(r.Threshold, 'f', 2, 64)
+}
+
+const maxReport = 1 << 30 // bytes
+
+// ReadReport reads a report that was written as JSON. All that follows from its labels and the verdicts of its runs is
+// computed anew. A report of another version, and one that no evaluation can have made, are errors.
+func ReadReport(r io.Reader) (Report, error) {
+	var rep Report
+	dec := json.NewDecoder(io.LimitReader(r, maxReport))
+	if err := dec.Decode(&rep); err != nil {
+		if errors.Is(err, io.EOF) {
+			return Report{}, errors.New("evaluate: read report: it is empty")
+		}
+		return Report{}, fmt.Errorf("evaluate: read report: %w", inWords("a report", err))
+	}
+	if rep.Version != Version {
+		return Report{}, fmt.Errorf("evaluate: read report: it has version %d; this program reads version %d", rep.Version, Version)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) { // a second report, added with >>
+		return Report{}, errors.New("evaluate: read report: something follows the report; one file has one")
+	}
+	if err := rep.check(); err != nil {
+		return Report{}, fmt.Errorf("evaluate: read report: %w", err)
+	}
+	for i := range rep.Outcomes {
+		o := &rep.Outcomes[i]
+		o.Want.Action = o.Want.action()
+		if len(o.Runs) > 0 {
+			o.Verdict, _ = settle(o.Runs)
+		}
+	}
+	rep.summarize()
+	return rep, nil
+}
+
+// check returns what makes a report unusable.
+func (r Report) check() error {
+	switch {
+	case len(r.Outcomes) == 0:
+		return errors.New("it has no outcomes")
+	case r.Repeat < 1:
+		return fmt.Errorf("its cases were judged %d times", r.Repeat)
+	case r.Threshold != NoGate && !(r.Threshold > 0 && r.Threshold <= 1):
+		return fmt.Errorf("its threshold %v is neither above 0 and at most 1, nor %d for no gate", r.Threshold, NoGate)
+	}
+	seen := make(map[string]bool, len(r.Outcomes))
+	for _, o := range r.Outcomes {
+		if seen[o.Name] {
+			return fmt.Errorf("it has %s twice", quoted(o.Name))
+		}
+		seen[o.Name] = true
+		runs := o.Runs
+		if r.Repeat == 1 && len(runs) == 0 {
+			runs = []Verdict{o.Verdict}
+		}
+		if !o.Want.Type.Valid() || o.Want.WasRejectedCompletion && o.Want.Type != classify.Status {
+			return fmt.Errorf("%s has a label that makes no sense", quoted(o.Name))
+		}
+		if len(runs) != r.Repeat {
+			return fmt.Errorf("%s has %d runs, not %d", quoted(o.Name), len(runs), r.Repeat)
+		}
+		for _, v := range runs {
+			if v.Type != "" && !v.Type.Valid() || !(v.Confidence >= 0 && v.Confidence <= 1) || v.Action != v.action(r.Threshold) {
+				return fmt.Errorf("%s has a verdict that makes no sense", quoted(o.Name))
+			}
+		}
+	}
+	return nil
 }

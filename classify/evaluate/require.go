@@ -9,24 +9,29 @@ import (
 	"strings"
 )
 
-// Requirement is a bound on a figure. [ParseRequirement] reads one.
+// Requirement is a bound on a figure, or on how many cases a comparison found broken or fixed.
 type Requirement struct {
-	Figure string
+	Figure string // one of [FigureNames], "broken" or "fixed"
 	Sure   bool   // of the sure cases instead of all
 	Op     string // "<=", ">=", "<" or ">"
 	Bound  float64
 }
 
-// ErrNoFigure says that a requirement names no figure that there is.
+// ErrNoFigure says that a requirement names a figure that does not exist.
 var ErrNoFigure = errors.New("no such figure")
 
-// ParseRequirement reads a requirement such as "wrong_continues<=0.06", "caught >= 70%" or "sure.accuracy>0.8": a figure, after
-// "sure." of the sure cases, one of <=, >=, < and >, and a number. Blanks around them do not matter. An unknown figure is an
-// error that wraps [ErrNoFigure].
+var counts = []string{"broken", "fixed"}
+
+// ParseRequirement reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or "broken<=0":
+// a figure, after "sure." of the sure cases, one of <=, >=, < and >, and a number. Blanks around them do not matter. An
+// unknown figure is an error that wraps [ErrNoFigure].
 func ParseRequirement(s string) (Requirement, error) {
+	fail := func(err error) (Requirement, error) {
+		return Requirement{}, fmt.Errorf("evaluate: requirement %s: %w", quoted(s), err)
+	}
 	i := strings.IndexAny(s, "<>")
 	if i < 0 {
-		return Requirement{}, fmt.Errorf("evaluate: requirement %s: it has none of <=, >=, <, >", quoted(s))
+		return fail(errors.New("it has none of <=, >=, <, >"))
 	}
 	r := Requirement{Op: s[i : i+1]}
 	name, value := strings.TrimSpace(s[:i]), s[i+1:]
@@ -34,8 +39,9 @@ func ParseRequirement(s string) (Requirement, error) {
 		r.Op, value = r.Op+"=", rest
 	}
 	r.Figure, r.Sure = strings.CutPrefix(name, "sure.")
-	if !slices.Contains(FigureNames(), r.Figure) {
-		return Requirement{}, fmt.Errorf("evaluate: requirement %s: %w: %s", quoted(s), ErrNoFigure, quoted(r.Figure))
+	count := !r.Sure && slices.Contains(counts, r.Figure)
+	if !count && !slices.Contains(FigureNames(), r.Figure) {
+		return fail(fmt.Errorf("%w: %s", ErrNoFigure, quoted(r.Figure)))
 	}
 	value = strings.TrimSpace(value)
 	number, percent := strings.CutSuffix(value, "%")
@@ -45,13 +51,13 @@ func ParseRequirement(s string) (Requirement, error) {
 	}
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return Requirement{}, fmt.Errorf("evaluate: requirement %s: %s is no number", quoted(s), quoted(value))
+		return fail(fmt.Errorf("%s is not a number", quoted(value)))
 	}
 	if percent {
 		x /= 100
 	}
-	if x < 0 || x > 1 {
-		return Requirement{}, fmt.Errorf("evaluate: requirement %s: every figure lies between 0 and 1", quoted(s))
+	if x < 0 || x > 1 && !count {
+		return fail(errors.New("every figure lies between 0 and 1"))
 	}
 	r.Bound = x
 	return r, nil
@@ -66,14 +72,20 @@ func (r Requirement) String() string {
 	return name + r.Op + strconv.FormatFloat(r.Bound, 'g', -1, 64)
 }
 
+// NeedsBaseline reports whether the requirement is about a comparison.
+func (r Requirement) NeedsBaseline() bool { return slices.Contains(counts, r.Figure) }
+
 // Met reports whether a report has what is required, and the figure that decided. A figure that there was nothing to
-// measure on meets nothing.
-func (r Requirement) Met(rep Report) (Figure, bool) {
+// measure on meets nothing. The comparison, which may be nil, counts for "broken" and "fixed".
+func (r Requirement) Met(rep Report, c *Comparison) (Figure, bool) {
 	figures := rep.All.Figures
 	if r.Sure {
 		figures = rep.Sure.Figures
 	}
 	f, ok := figures.Lookup(r.Figure)
+	if r.NeedsBaseline() && c != nil {
+		f, ok = Figure{Value: float64(c.Count(r.Figure)), Of: c.Cases}, true
+	}
 	if !ok || f.Of == 0 {
 		return f, false
 	}
@@ -84,8 +96,6 @@ func (r Requirement) Met(rep Report) (Figure, bool) {
 		return f, f.Value >= r.Bound
 	case "<":
 		return f, f.Value < r.Bound
-	case ">":
-		return f, f.Value > r.Bound
 	}
-	return f, false
+	return f, f.Value > r.Bound
 }

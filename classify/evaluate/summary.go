@@ -9,17 +9,17 @@ import (
 // Summary is what a set of outcomes comes to.
 type Summary struct {
 	Cases       int           `json:"cases"`
-	Unanswered  int           `json:"unanswered"` // the classifier failed on them, with repeats more often than it gave any one type
+	Unanswered  int           `json:"unanswered"` // the classifier failed on them
 	Unstable    int           `json:"unstable"`   // their runs do not agree on the label
 	Figures     Figures       `json:"figures"`
-	Coaching    *Figure       `json:"coaching,omitempty"` // the share of cases that want coaching and got it as wanted
-	Types       []TypeFigures `json:"types"`              // in the order of classify.Types
-	Confusion   Confusion     `json:"confusion"`          // of the five types
-	Labels      Confusion     `json:"labels"`             // with rejected completions apart from the other statuses
+	Message     *Figure       `json:"message,omitempty"` // of the cases that ask something of the message, the share that got it
+	Types       []TypeFigures `json:"types"`             // in the order of classify.Types
+	Confusion   Confusion     `json:"confusion"`         // of the five types
+	Labels      Confusion     `json:"labels"`            // with rejected completions apart from the other statuses
 	Calibration []Bin         `json:"calibration"`
 }
 
-// Confusion is a confusion matrix: Counts[want][got]. It has a row for each of Names and one more column, for the cases
+// Confusion is a confusion matrix: Counts[want][got]. It has a row for each of Names, and one more column for the cases
 // without an answer.
 type Confusion struct {
 	Names  []string `json:"names"`
@@ -61,7 +61,7 @@ func Summarize(outcomes []Outcome) Summary {
 	}
 	labels := slices.Insert(slices.Clone(types), len(types)-1, rejectedLabel)
 	s := Summary{Cases: len(outcomes), Confusion: newConfusion(types), Labels: newConfusion(labels)}
-	var right, coached, coaching int
+	var right, met, asking int
 	continued := make(map[classify.OutputType]int)
 	for _, o := range outcomes {
 		s.Confusion.add(string(o.Want.Type), string(o.Verdict.Type))
@@ -78,16 +78,16 @@ func Summarize(outcomes []Outcome) Summary {
 		if o.Verdict.Action == Continue {
 			continued[o.Want.Type]++
 		}
-		if o.Want.Coaching != nil {
-			coaching++
-			if o.Verdict.Type != "" && len(o.Verdict.Coaching) == 0 {
-				coached++
+		if o.Want.Message != nil {
+			asking++
+			if o.Verdict.Type != "" && len(o.Verdict.Message) == 0 {
+				met++
 			}
 		}
 	}
-	if coaching > 0 {
-		f := proportion(coached, coaching)
-		s.Coaching = &f
+	if asking > 0 {
+		f := proportion(met, asking)
+		s.Message = &f
 	}
 	cases := make(map[classify.OutputType]int)
 	sum, counted := 0.0, 0
@@ -103,7 +103,10 @@ func Summarize(outcomes []Outcome) Summary {
 		s.Types = append(s.Types, f)
 	}
 	humans := []classify.OutputType{classify.Question, classify.Blocker, classify.Error}
-	var wrong, human int
+	var wrong, human, continues int
+	for _, n := range continued {
+		continues += n
+	}
 	for _, t := range humans {
 		wrong += continued[t]
 		human += cases[t]
@@ -111,6 +114,7 @@ func Summarize(outcomes []Outcome) Summary {
 	wantRejected, gotRejected, bothRejected := s.Labels.of(slices.Index(labels, rejectedLabel))
 	s.Figures = Figures{
 		Accuracy:             proportion(right, len(outcomes)),
+		ContinuePrecision:    proportion(continued[classify.Status], continues),
 		WrongContinues:       proportion(wrong, human),
 		CompletionsContinued: proportion(continued[classify.Completion], cases[classify.Completion]),
 		Caught:               proportion(continued[classify.Status], cases[classify.Status]),

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
@@ -17,35 +16,44 @@ const maxListed = 20 // cases of one kind
 
 // evaluated is what there is to print.
 type evaluated struct {
-	report       evaluate.Report
-	comparison   *evaluate.Comparison
-	baseline     string
+	runs         []evaluate.Run
 	requirements []evaluate.Requirement
 	by           string
 }
 
 func (o *evalOptions) print(w io.Writer, e evaluated, t terminal) error {
-	text, err := "", error(nil)
-	if o.json {
-		text, err = e.json()
-	} else {
-		text = e.table(t)
+	switch {
+	case o.json:
+		text, err := e.json()
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		return err
+	case o.markdown:
+		return evaluate.Markdown(w, e.requirements, e.runs...)
 	}
-	if err == nil {
-		_, err = io.WriteString(w, text)
-	}
+	_, err := io.WriteString(w, e.table(t))
 	return err
 }
 
-// json is the report, with the comparison and the groups where they were asked for.
+// json is the report, with the comparison and the groups that were asked for; of several runs a list of them.
 func (e evaluated) json() (string, error) {
-	out := struct {
+	type run struct {
 		evaluate.Report
 		Comparison *evaluate.Comparison `json:"comparison,omitempty"`
 		Groups     []evaluate.Group     `json:"groups,omitempty"`
-	}{Report: e.report, Comparison: e.comparison}
-	if e.by != "" {
-		out.Groups = e.report.By(e.by)
+	}
+	var runs []run
+	for _, r := range e.runs {
+		out := run{Report: r.Report, Comparison: r.Comparison}
+		if e.by != "" {
+			out.Groups = r.Report.By(e.by)
+		}
+		runs = append(runs, out)
+	}
+	var out any = runs[0]
+	if len(runs) > 1 {
+		out = map[string]any{"version": evaluate.Version, "runs": runs}
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -55,36 +63,74 @@ func (e evaluated) json() (string, error) {
 	return harmless(b.String()), err
 }
 
-// html is the page, with the comparison where there is one.
-func (e evaluated) html(w io.Writer) error {
-	if e.comparison != nil {
-		return e.report.HTMLAgainst(w, *e.comparison)
-	}
-	return e.report.HTML(w)
-}
-
 // table is the report for a person.
 func (e evaluated) table(t terminal) string {
 	p := page{terminal: t}
-	r := e.report
-	p.evalHead(r)
-	p.evalFigures(r)
-	p.evalTypes(r.All)
-	if e.by != "" {
-		p.evalGroups(e.by, r.By(e.by))
+	if len(e.runs) > 1 {
+		p.sideBySide(e.runs)
 	}
-	p.confusion(r.All.Labels)
-	if e.comparison != nil {
-		p.comparison(*e.comparison, e.baseline)
-	}
-	for _, q := range e.requirements {
-		word := p.paint(green, "met    ")
-		if _, ok := q.Met(r); !ok {
-			word = p.paint(red, "not met")
+	for i, run := range e.runs {
+		if len(e.runs) == 1 {
+			r := run.Report
+			p.evalHead(r)
+			p.evalFigures(r)
+			p.evalTypes(r.All)
+			p.confusion(r.All.Labels)
+		} else {
+			p.printf("%c  ", 'A'+i)
+			p.evalHead(run.Report)
 		}
-		p.printf("%s  %s\n", word, q)
+		if e.by != "" {
+			p.evalGroups(e.by, run.Report.By(e.by))
+		}
+		if run.Comparison != nil {
+			p.comparison(*run.Comparison, run.Baseline)
+		}
+		for _, q := range e.requirements {
+			word := p.paint(green, "met    ")
+			if _, ok := q.Met(run.Report, run.Comparison); !ok {
+				word = p.paint(red, "not met")
+			}
+			p.printf("%s  %s\n", word, q)
+		}
 	}
 	return p.String()
+}
+
+// sideBySide shows the figures of several runs, a column each.
+func (p *page) sideBySide(runs []evaluate.Run) {
+	head := fmt.Sprintf("%-22s", "")
+	for i := range runs {
+		head += fmt.Sprintf("  %16c", 'A'+i)
+	}
+	p.printf("%s\n", p.paint(dim, head))
+	for _, name := range evaluate.FigureNames() {
+		p.printf("%-22s", name)
+		for _, r := range runs {
+			f, _ := r.Report.All.Figures.Lookup(name)
+			p.printf("  %16s", f)
+		}
+		p.printf("\n")
+	}
+	for _, what := range []string{"labels", "actions"} {
+		p.printf("%-22s", what+", p")
+		for _, r := range runs {
+			cell := ""
+			if c := r.Comparison; c != nil {
+				f := c.Labels
+				if what == "actions" {
+					f = c.Actions
+				}
+				cell = fmt.Sprintf("%s %.3f", f.Word(), f.P)
+				if f.Word() == "may be noise" {
+					cell = fmt.Sprintf("noise %.3f", f.P)
+				}
+			}
+			p.printf("  %16s", cell)
+		}
+		p.printf("\n")
+	}
+	p.printf("\n")
 }
 
 func (p *page) evalHead(r evaluate.Report) {
@@ -97,10 +143,16 @@ func (p *page) evalHead(r evaluate.Report) {
 		parts = append(parts, fmt.Sprintf("%d times each, %s unstable", r.Repeat, number(r.All.Unstable, "case")))
 	}
 	p.printf("%s\n", strings.Join(parts, p.paint(dim, " · ")))
-	parts = []string{number(r.Cost.Calls, "call"), fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", round(r.Latency.P50), round(r.Latency.P90), round(r.Latency.P99), round(r.Latency.Max))}
-	if n := r.Cost.Metered; n > 0 {
+	parts = []string{number(r.Cost.Calls, "call"), fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", evaluate.Brief(r.Latency.P50), evaluate.Brief(r.Latency.P90), evaluate.Brief(r.Latency.P99), evaluate.Brief(r.Latency.Max))}
+	if n := r.Cost.Metered - r.Cost.Kept; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d prompt (%d cached) and %d completion tokens", r.Cost.PromptTokens, r.Cost.CachedTokens, r.Cost.CompletionTokens),
 			fmt.Sprintf("%d tokens a verdict", (r.Cost.PromptTokens+r.Cost.CompletionTokens)/n))
+	}
+	if r.Cost.CostUSD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.4f", r.Cost.CostUSD))
+	}
+	if r.Cost.Kept > 0 {
+		parts = append(parts, number(r.Cost.Kept, "answer")+" kept from before")
 	}
 	p.printf("%s\n", p.paint(dim, strings.Join(parts, " · ")))
 	if r.Cost.Fallbacks > 0 {
@@ -148,15 +200,6 @@ func number(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// round leaves three digits.
-func round(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 1000 {
-		unit *= 10
-	}
-	return d.Round(unit)
-}
-
 // figureColumns are the figures of some cases, beside one another.
 type figureColumns struct {
 	title string
@@ -197,10 +240,12 @@ func (p *page) figures(columns ...figureColumns) {
 				row += fmt.Sprintf("  %.3f–%.3f", least, greatest)
 			}
 		}
-		p.printf("%s\n", strings.TrimRight(row, " "))
+		if f, _ := columns[0].of.Figures.Lookup(name); f.Of > 0 || name != "asked" {
+			p.printf("%s\n", strings.TrimRight(row, " "))
+		}
 	}
-	if c := columns[0].of.Coaching; c != nil {
-		p.printf("%-22s  %s\n", "coaching as wanted", strings.TrimRight(figure(*c, columns[0].count()), " "))
+	if c := columns[0].of.Message; c != nil {
+		p.printf("%-22s  %s\n", "message as wanted", strings.TrimRight(figure(*c, columns[0].count()), " "))
 	}
 	p.printf("\n")
 }
@@ -304,7 +349,7 @@ func (p *page) confusion(m evaluate.Confusion) {
 func (p *page) comparison(c evaluate.Comparison, baseline string) {
 	p.printf("against %s, %s in both:\n", quote(baseline, 60), number(c.Cases, "case"))
 	for _, m := range c.Mismatches {
-		p.printf("  %s\n", p.paint(yellow, "not measured alike: "+visible(m.String())))
+		p.printf("  %s\n", p.paint(yellow, "not measured alike: "+visible(m)))
 	}
 	for _, f := range []struct {
 		what string

@@ -50,7 +50,7 @@ func TestTablesFit(t *testing.T) {
 	} {
 		r, err := evaluate.Evaluate(t.Context(), judge, tt.cases, evaluate.Options{Repeat: tt.repeat, Name: "stub"})
 		require.NoError(t, err, name)
-		text := evaluated{report: r, by: "language"}.table(terminal{width: 80})
+		text := evaluated{runs: []evaluate.Run{{Report: r}}, by: "language"}.table(terminal{width: 80})
 		for line := range strings.Lines(text) {
 			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, "%s: %s", name, line)
 		}
@@ -58,11 +58,11 @@ func TestTablesFit(t *testing.T) {
 		assert.Contains(t, text, "unanswered", name)
 		assert.Contains(t, text, "accuracy", name)
 		// What is no terminal gets one table, for programs that look for its rows.
-		assert.Equal(t, 1, strings.Count(evaluated{report: r}.table(terminal{}), "\nmacro_f1 "), name)
+		assert.Equal(t, 1, strings.Count(evaluated{runs: []evaluate.Run{{Report: r}}}.table(terminal{}), "\nmacro_f1 "), name)
 	}
 	r, err := evaluate.Evaluate(t.Context(), judge, cases(5, true), evaluate.Options{Name: "stub"})
 	require.NoError(t, err)
-	assert.NotContains(t, evaluated{report: r}.table(terminal{}), "unanswered", "a column for nothing")
+	assert.NotContains(t, evaluated{runs: []evaluate.Run{{Report: r}}}.table(terminal{}), "unanswered", "a column for nothing")
 }
 
 func TestHowLongAnLLMIsWaitedFor(t *testing.T) {

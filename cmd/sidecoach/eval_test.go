@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/classify/evaluate"
+	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
 // The binary links nothing that only tests need.
@@ -85,35 +87,39 @@ func TestEvalOfAnLLM(t *testing.T) {
 			return `{"type":"status","confidence":0.95,"reason":"claims","coaching_message":"Show the test output."}`
 		}
 	})
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("OPENAI_API_KEY", "sk-not-to-be-shown")
 	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
 	t.Setenv("SIDECOACH_MODEL", "")
 	cases := casesFile(t, [2]string{"alpha", "question"}, [2]string{"beta", "status"})
 
-	out, errs, status := sidecoach(t, strings.NewReader(""), "eval", "--cases", cases, "--classifier", "llm", "--repeat", "3")
-	require.Equal(t, 0, status, errs)
+	eval := func(want int, args ...string) (string, string) {
+		t.Helper()
+		out, errs, status := sidecoach(t, strings.NewReader(""), append([]string{"eval", "--cases", cases}, args...)...)
+		require.Equal(t, want, status, errs)
+		return out, errs
+	}
+	out, errs := eval(0, "--classifier", "llm", "--repeat", "3", "--no-cache")
 	assert.Empty(t, errs)
-	assert.Contains(t, out, "llm gpt-4.1-mini · 2 cases, 2 sure · threshold 0.80 · 3 times each, 1 case unstable\n")
+	assert.Regexp(t, `llm gpt-4.1-mini, prompt built-in [0-9a-f]{8} · 2 cases, 2 sure · threshold 0.80 · 3 times each, 1 case unstable\n`, out)
 	assert.Contains(t, out, "7800 prompt (6144 cached) and 300 completion tokens · 1350 tokens a verdict\n")
 	assert.Contains(t, out, "0.500–1.000", "the spread of the accuracy")
 	assert.NotContains(t, out, "sk-not")
 
-	out, errs, status = sidecoach(t, strings.NewReader(""), "eval", "--cases", cases, "--classifier", "cascade", "--json")
-	require.Equal(t, 0, status, errs)
+	out, _ = eval(0, "--classifier", "cascade", "--json")
 	r, err := evaluate.ReadReport(strings.NewReader(out))
 	require.NoError(t, err)
-	assert.Equal(t, "cascade gpt-4.1-mini", r.Classifier)
+	assert.Regexp(t, `^cascade gpt-4.1-mini, prompt built-in [0-9a-f]{8}, certain 0.9$`, r.Classifier)
 	assert.Equal(t, 2, r.Cost.Metered, "the heuristic is certain of neither")
 
 	baseline := filepath.Join(t.TempDir(), "report.json")
 	require.NoError(t, os.WriteFile(baseline, []byte(out), 0o600))
-	out, errs, status = sidecoach(t, strings.NewReader(""), "eval", "--cases", cases, "--classifier", "cascade", "--model", "qwen3", "--baseline", baseline)
-	require.Equal(t, 0, status, errs)
-	assert.Contains(t, out, "  not measured alike: classifier cascade gpt-4.1-mini before, cascade qwen3 now\n")
+	out, _ = eval(0, "--classifier", "cascade", "--model", "qwen3", "--baseline", baseline)
+	assert.Regexp(t, `not measured alike: classifier cascade gpt-4.1-mini, .* before, cascade qwen3, .* now\n`, out)
 
 	output := filepath.Join(t.TempDir(), "output.txt")
 	require.NoError(t, os.WriteFile(output, []byte("alpha"), 0o600))
-	out, errs, status = sidecoach(t, strings.NewReader(""), "--llm", "--json", output)
+	out, errs, status := sidecoach(t, strings.NewReader(""), "--llm", "--json", output)
 	require.Equal(t, 0, status, errs)
 	assert.Contains(t, out, `"source":"llm"`)
 	assert.Contains(t, out, `"type":"question"`)
@@ -216,7 +222,7 @@ func TestAtomicFile(t *testing.T) {
 
 func TestRoundedDurations(t *testing.T) {
 	for in, want := range map[int64]string{0: "0s", 999: "999ns", 39_689: "39.7µs", 102_112: "102µs", 1_234_567_890: "1.23s", 61_234_000_000: "1m1.2s"} {
-		assert.Equal(t, want, round(time.Duration(in)).String())
+		assert.Equal(t, want, evaluate.Brief(time.Duration(in)).String())
 	}
 }
 
@@ -232,4 +238,141 @@ func TestPageReplacesNoCases(t *testing.T) {
 	got, err := os.ReadFile(cases)
 	require.NoError(t, err)
 	assert.Equal(t, line, string(got))
+}
+
+// Several prompts and models are one run: one table, one page, each against the one before. Kept answers are not asked for
+// again, and another prompt is.
+func TestEvalOfSeveral(t *testing.T) {
+	var calls atomic.Int32
+	server := judgeServer(t, func(request string) string {
+		calls.Add(1)
+		if strings.Contains(request, "alpha") {
+			return `{"type":"question","confidence":0.9}`
+		}
+		return `{"type":"status","rejected":true,"confidence":0.95,"coaching_message":"Run the tests now and paste the summary."}`
+	})
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("OPENAI_API_KEY", "")
+	prompt := filepath.Join(t.TempDir(), "mine")
+	_, errs, status := sidecoach(t, strings.NewReader(""), "prompt", prompt)
+	require.Equal(t, 0, status, errs)
+	cases := casesFile(t, [2]string{"alpha", "question"}, [2]string{"beta", "completion"})
+	page := filepath.Join(t.TempDir(), "page.html")
+	eval := func(want int, args ...string) (string, string) {
+		t.Helper()
+		args = append([]string{"eval", "--cases", cases, "--judge", "api", "--base-url", server.URL, "--model", "x"}, args...)
+		out, errs, status := sidecoach(t, strings.NewReader(""), args...)
+		require.Equal(t, want, status, errs)
+		return out, errs
+	}
+	out, _ := eval(0, "--model", "y", "--html", page)
+	assert.EqualValues(t, 4, calls.Load())
+	assert.Regexp(t, `(?m)^accuracy +0\.500 \(1/2\) +0\.500 \(1/2\)$`, out)
+	assert.Regexp(t, `(?m)^actions, p +no flips 1\.000$`, out)
+	assert.Regexp(t, `(?m)^A  llm x, prompt built-in `, out)
+	assert.Regexp(t, `(?m)^against "llm x, prompt built-in .*, 2 cases in both:$`, out)
+	b, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(b), "<h1>2 classifiers</h1>")
+
+	out, _ = eval(0, "--json")
+	assert.EqualValues(t, 4, calls.Load(), "answers are kept")
+	before := filepath.Join(t.TempDir(), "before.json")
+	require.NoError(t, os.WriteFile(before, []byte(out), 0o600))
+	assert.Contains(t, out, `"kept": 2,`)
+	require.NoError(t, os.WriteFile(filepath.Join(prompt, "system.md"), []byte("Judge. JSON."), 0o600))
+	out, _ = eval(0, "--prompt", prompt, "--baseline", before, "--fail-on-regression", "--require", "broken<=0")
+	assert.EqualValues(t, 6, calls.Load(), "another prompt asks")
+	assert.Contains(t, out, "prompt "+prompt)
+	eval(0, "--no-cache")
+	assert.EqualValues(t, 8, calls.Load())
+
+	// More broken than fixed is a regression.
+	good := casesFile(t, [2]string{"Which database should I use, Postgres or SQLite?", "question"},
+		[2]string{"I'm still migrating the tests; next come the docs.", "status"})
+	out, _, status = sidecoach(t, strings.NewReader(""), "eval", "--cases", good, "--json")
+	require.Equal(t, 0, status)
+	require.NoError(t, os.WriteFile(before, []byte(out), 0o600))
+	wrong := judgeServer(t, func(string) string { return `{"type":"error","confidence":0.9}` })
+	out, errs, status = sidecoach(t, strings.NewReader(""), "eval", "--cases", good, "--judge", "api", "--base-url", wrong.URL,
+		"--model", "x", "--baseline", before, "--fail-on-regression", "--markdown")
+	require.Equal(t, exitUnmet, status)
+	assert.Contains(t, errs, "sidecoach: not met: no regression (labels: 0 fixed, ")
+	assert.Contains(t, out, "| broken case | want | before | now |")
+}
+
+// Messages are checked as the agent would get them, whoever words them.
+func TestEvalOfMessages(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "cases.jsonl")
+	line := `{"name":"%s","input":{"text":"Fixed the login redirect, should work now."},` +
+		`"want":{"type":"status","was_rejected_completion":true,"message":{%s}}}` + "\n"
+	text := fmt.Sprintf(line, "good", `"contains":["System Coach"],"max_chars":400`) + fmt.Sprintf(line, "bad", `"matches":"^never"`)
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	out, errs, status := sidecoach(t, strings.NewReader(""), "eval", name)
+	require.Equal(t, 0, status, errs)
+	assert.Regexp(t, `(?m)^message as wanted +0\.500 .* 1/2$`, out)
+}
+
+// A third of failed calls is no success.
+func TestEvalOfAFailingJudge(t *testing.T) {
+	for failing, want := range map[string]int{"a": 1, "abc": 1, "": 0} {
+		server := judgeServer(t, func(request string) string {
+			for _, c := range failing {
+				if strings.Contains(request, strings.Repeat(string(c), 3)) {
+					return "no verdict"
+				}
+			}
+			return `{"type":"question","confidence":0.9}`
+		})
+		cases := casesFile(t, [2]string{"aaa", "question"}, [2]string{"bbb", "question"}, [2]string{"ccc", "question"})
+		t.Setenv("OPENAI_API_KEY", "")
+		_, errs, status := sidecoach(t, strings.NewReader(""), "eval", "--cases", cases, "--judge", "api", "--base-url", server.URL, "--no-cache")
+		assert.Equal(t, want, status, errs)
+		if want == 1 {
+			assert.Contains(t, errs, fmt.Sprintf("sidecoach: %d of 3 calls failed: llm: unparseable answer", len(failing)))
+		}
+	}
+}
+
+// Somebody answers in the model's place, and the answers are kept with what made them.
+func TestEvalOfAReader(t *testing.T) {
+	dir := t.TempDir()
+	rendered, cassettes := filepath.Join(dir, "rendered"), filepath.Join(dir, "cassettes")
+	answers := filepath.Join(dir, "answers.jsonl")
+	cases := casesFile(t, [2]string{"Which one?", "question"}, [2]string{"Fixed, should work.", "status"}, [2]string{"Hm.", "status"})
+	eval := func(want int, args ...string) (string, string) {
+		t.Helper()
+		out, errs, status := sidecoach(t, strings.NewReader(""), append([]string{"eval", "--cases", cases, "--classifier", "llm"}, args...)...)
+		require.Equal(t, want, status, errs)
+		return out, errs
+	}
+	t.Setenv("OPENAI_API_KEY", "")
+	out, _ := eval(0, "--render", rendered)
+	assert.Equal(t, 2, strings.Count(out, "\n"))
+	b, err := os.ReadFile(filepath.Join(rendered, "cases-001.md"))
+	require.NoError(t, err)
+	assert.Contains(t, string(b), "=== CASE case1\n<output ")
+	b, err = os.ReadFile(filepath.Join(rendered, "instructions.md"))
+	require.NoError(t, err)
+	assert.Contains(t, string(b), "You judge why")
+	assert.Contains(t, string(b), "=== CASE name")
+
+	require.NoError(t, os.WriteFile(answers, []byte(`{"case":"case0","answer":{"type":"question","confidence":0.9}}
+{"case":"case1","answer":{"reason":"r","type":"status","rejected":true,"confidence":0.85,"coaching_message":null}}
+`), 0o600))
+	out, errs := eval(0, "--answers", answers, "--answered-by", "a careful reader, 2026-11-30", "--cache", cassettes)
+	assert.Contains(t, errs, "2 of 3 cases have an answer; the others are left out")
+	assert.Contains(t, out, "llm answered by a careful reader, 2026-11-30, prompt built-in ")
+	assert.Regexp(t, `(?m)^accuracy +1\.000 .* 2/2`, out)
+	files, err := filepath.Glob(filepath.Join(cassettes, "*.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	rec, err := llm.ReadRecording(files[0])
+	require.NoError(t, err)
+	assert.Equal(t, "a careful reader, 2026-11-30", rec.Origin)
+
+	_, errs = eval(exitUsage, "--answers", answers)
+	assert.Contains(t, errs, "--answers needs --answered-by")
+	eval(exitUsage, "--answered-by", "me")
+	eval(1, "--answers", cases, "--answered-by", "me")
 }

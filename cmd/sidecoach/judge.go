@@ -49,23 +49,26 @@ type llmOptions struct {
 	format      choice
 }
 
+// register adds the flags of a command that asks one LLM.
 func (o *llmOptions) register(f *pflag.FlagSet) {
-	o.agent.allowed = append([]string{viaAPI}, llm.Agents()...)
-	o.format.allowed = []string{string(llm.FormatSchema), string(llm.FormatObject), string(llm.FormatPlain)}
-	f.Var(&o.agent, "judge", "let an LLM judge: "+strings.Join(llm.Agents(),
-		", ")+" (their command line and login), or api (a server)")
-	f.Var(&o.command, "judge-command",
-		"let this `COMMAND` judge: it reads the prompt on standard input and prints an answer")
+	o.registerJudge(f)
 	f.StringVar(&o.model, "model", "",
 		"`NAME` of the LLM (default of api: $SIDECOACH_MODEL, else "+defaultModel+"; of an agent: a small one)")
-	f.StringVar(&o.baseURL, "base-url", "",
-		"`URL` of the LLM's server, as in http://localhost:11434/v1 (default $OPENAI_BASE_URL, else OpenAI's)")
-	f.BoolVar(&o.insecure, "insecure-http", false,
-		"send the key over plain http to another machine, where others can read it")
-	f.Var(&o.timeout, "timeout",
-		"after this `TIME`, attempts and all, the LLM has not answered (default 10s, of a command 40s)")
 	f.Var(&o.prompt, "prompt",
 		"`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one there")
+}
+
+// registerJudge adds the flags that do not choose between models or prompts.
+func (o *llmOptions) registerJudge(f *pflag.FlagSet) {
+	o.agent.allowed = append([]string{viaAPI}, llm.Agents()...)
+	o.format.allowed = []string{string(llm.FormatSchema), string(llm.FormatObject), string(llm.FormatPlain)}
+	f.Var(&o.agent, "judge",
+		"let an LLM judge: "+strings.Join(llm.Agents(), ", ")+" (their command line and login), or api (a server)")
+	f.Var(&o.command, "judge-command", "let this `COMMAND` judge: it reads the prompt on standard input and prints an answer")
+	f.StringVar(&o.baseURL, "base-url", "",
+		"`URL` of the LLM's server, as in http://localhost:11434/v1 (default $OPENAI_BASE_URL, else OpenAI's)")
+	f.BoolVar(&o.insecure, "insecure-http", false, "send the key over plain http to another machine, where others can read it")
+	f.Var(&o.timeout, "timeout", "after this `TIME`, attempts and all, the LLM has not answered (default 10s, of a command 40s)")
 	f.StringVar(&o.effort, "effort", "", "how much the LLM reasons: minimal, low, …")
 	f.Var(&o.temperature, "temperature", "the LLM's temperature, a `NUMBER` from 0 to 2")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "the LLM's answer has at most `N` tokens, reasoning included (default 500)")
@@ -351,25 +354,4 @@ func (p *promptFolder) Set(s string) error {
 	}
 	*p = promptFolder(s)
 	return nil
-}
-
-// newClassifier returns the classifier of a kind: heuristic, llm, or cascade. parallel is how many calls it bears at a
-// time.
-func newClassifier(kind string, o llmOptions, parallel int) (classify.Classifier, error) {
-	heuristic, err := classify.NewHeuristic()
-	if err != nil || kind == "heuristic" {
-		return heuristic, err
-	}
-	cfg, err := o.config(parallel)
-	if err != nil {
-		return nil, err
-	}
-	judge, _, err := o.judge(cfg, heuristic)
-	if err != nil {
-		return nil, err
-	}
-	if kind == "cascade" {
-		return classify.Cascade(heuristic, judge, float64(defaultCertain)), nil
-	}
-	return judge, nil
 }

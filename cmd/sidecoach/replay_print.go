@@ -267,5 +267,5 @@ func (l *labelled) report(name string, threshold float64, total replayTotal) (fu
 		about = append(about, fmt.Sprintf("These are the first %s of %s such pauses.", thousands(len(l.judged)), thousands(total.labels)))
 	}
 	report, err := evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name, About: about})
-	return report.HTML, err
+	return func(w io.Writer) error { return evaluate.HTML(w, evaluate.Run{Report: report}) }, err
 }

@@ -5,7 +5,7 @@ function filter() {
   for (const c of cases) {
     const d = c.dataset;
     const state = !wanted.state || wanted.state === d.state || wanted.state === "notright" && d.state !== "right";
-    const fits = state && (!wanted.sure || d.sure === "true") && ["want", "got", "agent", "lang"].every(k => !wanted[k] || wanted[k] === d[k]);
+    const fits = state && (!wanted.sure || d.sure === "true") && ["run", "want", "got", "agent", "lang"].every(k => !wanted[k] || wanted[k] === d[k]);
     c.hidden = !fits;
     if (fits) n++;
   }
