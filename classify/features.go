@@ -269,6 +269,7 @@ const (
 	requestGo         = "request.go"
 	requestGreet      = "request.greet"
 	requestQuestion   = "request.question"
+	requestOpen       = "request.open"
 )
 
 // has reports whether the rule was found anywhere in the text.

@@ -125,6 +125,24 @@ func (h *Heuristic) Classify(ctx context.Context, in Input) (Result, error) {
 	return v.result(), nil
 }
 
+// OnlyAsks reports whether a request asks for an answer, and not for a change or another act: "What does Add do?". A
+// request of more than four sentences does not.
+func (h *Heuristic) OnlyAsks(ctx context.Context, request string) (bool, error) {
+	_, req, err := h.read(ctx, Input{Request: request}, false)
+	if err != nil {
+		return false, fmt.Errorf("classify: %w", err)
+	}
+	asks := false
+	for _, s := range req.head[:min(req.sentences, len(req.head))] {
+		open := req.in(s.rules, requestOpen)
+		if !open && (req.in(s.rules, requestChange) || req.in(s.rules, requestAct) || req.in(s.rules, requestGo)) {
+			return false, nil
+		}
+		asks = asks || open || s.question || req.in(s.rules, requestQuestion) || req.in(s.rules, requestExplain)
+	}
+	return asks && req.sentences <= len(req.head), nil
+}
+
 const maxRequest = 2000 // bytes of the request that are read
 
 // read reads an output and its request. With collect it takes down words that the model does not know, too.

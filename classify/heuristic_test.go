@@ -489,3 +489,27 @@ func TestContextBoundsTheHeuristic(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, r.Reason, "no time", "a short text is read whole")
 }
+
+func TestOnlyAsks(t *testing.T) {
+	h, err := NewHeuristic()
+	require.NoError(t, err)
+	for request, want := range map[string]bool{
+		"What does Add do?":                         true,
+		"Why does the login fail on Safari?":        true,
+		"Explain how the cache is invalidated.":     true,
+		"Was macht diese Funktion?":                 true,
+		"Can you make the tests pass?":              false,
+		"Why does the login fail? Fix it, please.":  false,
+		"Could you run the migration?":              false,
+		"Work on the goal.":                         false,
+		"Go on":                                     false,
+		"":                                          false,
+		"[System Coach] What does `go test` print?": false, // ours
+	} {
+		got, err := h.OnlyAsks(t.Context(), request)
+		require.NoError(t, err)
+		require.Equal(t, want, got, request)
+	}
+	_, err = (&Heuristic{}).OnlyAsks(t.Context(), "Why?")
+	require.Error(t, err)
+}
