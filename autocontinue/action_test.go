@@ -38,8 +38,12 @@ func TestActionRefusesOtherTexts(t *testing.T) {
 func TestDecisionJSON(t *testing.T) {
 	b, err := json.Marshal(Decision{ID: "d", Action: Suppress, Outcome: OutcomeDuplicate, Reason: ReasonRunClosed})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"id":"d","action":"suppress","outcome":"duplicate","reason":"run_closed","continues":0,"classification":{
-		"type":"","confidence":0,"reason":"","coaching_message":null,"was_rejected_completion":false,"source":""}}`, string(b))
+	assert.JSONEq(
+		t,
+		`{"id":"d","action":"suppress","outcome":"duplicate","reason":"run_closed","continues":0,"classification":{
+		"type":"","confidence":0,"reason":"","coaching_message":null,"was_rejected_completion":false,"source":""}}`,
+		string(b),
+	)
 
 	b, err = json.Marshal(Decision{
 		Action: Continue, Outcome: OutcomeContinuing, Reason: ReasonProgress, Note: "n", Message: "m", Tier: "plain", Attempt: 2,

@@ -49,26 +49,26 @@ import (
 // Row 8: a claim was rejected before if an output of this turn with the same fingerprint was a rejected completion, and
 // the output now has no kind of evidence that this rejection lacked, and no Verification is Verified. The rejection
 // lacked the kinds that [classify.Result.Missing] named then. It lacked all kinds that it did not show if Missing named
-// none then, or names none now. Such a completion, and one whose Verification is Rejected, is judged by the next rows as
-// a rejected completion, with its own confidence.
+// none then, or names none now. Such a completion, and one whose Verification is Rejected, is judged by the next rows
+// as a rejected completion, with its own confidence.
 //
 // Row 9: a confidence that is not a number from 0 to 1 counts as 0.
 //
-// Row 11: two outputs have the same gap if they have the same fingerprint. Two rejected completions have it also if they
-// lack the same kinds of evidence (at least one kind), or have the same worst feedback, which is its first line. A
-// fingerprint ignores white space, case, punctuation, times, durations, hashes, line numbers and generated IDs. It keeps
-// counts.
+// Row 11: two outputs have the same gap if they have the same fingerprint. Two rejected completions have it also if
+// they lack the same kinds of evidence (at least one kind), or have the same worst feedback, which is its first line. A
+// fingerprint ignores white space, case, punctuation, times, durations, hashes, line numbers and generated IDs. It
+// keeps counts.
 //
 // Continues used is the larger of Output.Continues and State.Continues. Decision.Result is the classification as it was
 // judged: lowered where row 8 or a verification lowered it.
 //
-// In row 13 Policy.Coach words the message from f.Coach. Decide sets its Attempt and Work. Decide also sets Text, Request
-// and Evidence from the output if they are empty, drops a request that is ours, and takes Feedback from a Verification
-// that is Rejected. Secrets in the message are masked, see [plaintext.Redact].
+// In row 13 Policy.Coach words the message from f.Coach. Decide sets its Attempt and Work. Decide also sets Text,
+// Request and Evidence from the output if they are empty, drops a request that is ours, and takes Feedback from a
+// Verification that is Rejected. Secrets in the message are masked, see [plaintext.Redact].
 //
 // It is pure: nothing that it is given is changed, and the same arguments give the same result. It runs Known first, so
-// it is right on a state that has changed since the caller asked Known. A decision of Known, unless it is a replay, then
-// carries f.Result. A decision for an invalid type leaves the state as it is.
+// it is right on a state that has changed since the caller asked Known. A decision of Known, unless it is a replay,
+// then carries f.Result. A decision for an invalid type leaves the state as it is.
 func Decide(p Policy, s State, f Facts) (Decision, State) {
 	o, r, before := f.Output, finite(f.Result), s
 	d, s, ok := s.known(o, f.Resets)
@@ -170,7 +170,8 @@ func failure(o Output, s State, r classify.Result) Decision {
 	return d
 }
 
-// finite returns r with 0 for a confidence that is not from 0 to 1, and for weights that are not numbers: JSON has no NaN.
+// finite returns r with 0 for a confidence that is not from 0 to 1, and for weights that are not numbers: JSON has no
+// NaN.
 func finite(r classify.Result) classify.Result {
 	if !(r.Confidence >= 0 && r.Confidence <= 1) {
 		r.Confidence = 0

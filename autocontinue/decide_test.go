@@ -16,8 +16,13 @@ import (
 )
 
 var (
-	progress   = classify.Result{Type: classify.Status, Confidence: 0.9, Reason: "at work"}
-	rejected   = classify.Result{Type: classify.Status, Confidence: 0.9, Reason: "a bare claim", WasRejectedCompletion: true}
+	progress = classify.Result{Type: classify.Status, Confidence: 0.9, Reason: "at work"}
+	rejected = classify.Result{
+		Type:                  classify.Status,
+		Confidence:            0.9,
+		Reason:                "a bare claim",
+		WasRejectedCompletion: true,
+	}
 	completion = classify.Result{Type: classify.Completion, Confidence: 0.9, Reason: "shows it"}
 	question   = classify.Result{Type: classify.Question, Confidence: 0.9}
 	blocker    = classify.Result{Type: classify.Blocker, Confidence: 0.9}
@@ -119,7 +124,12 @@ func TestRow3SameText(t *testing.T) {
 	x := play(t, Policy{})
 	x.decide("which one?", question, runIs("r"), idIs("1"))
 	x.wants(x.decide("which one?", question, runIs("r"), idIs("2")), Suppress, OutcomeDuplicate, ReasonSameText)
-	x.wants(x.decide("which one? ", question, runIs("r"), idIs("3")), Deliver, OutcomeNeedsHuman, ReasonQuestion) // other bytes
+	x.wants(
+		x.decide("which one? ", question, runIs("r"), idIs("3")),
+		Deliver,
+		OutcomeNeedsHuman,
+		ReasonQuestion,
+	) // other bytes
 	x.wants(x.decide("which one?", question, runIs("r")), Suppress, OutcomeDuplicate, ReasonSameText)
 	x.wants(x.decide("which one?", question, runIs("r2")), Deliver, OutcomeNeedsHuman, ReasonQuestion)
 	x.wants(x.decide("which one?", question, runIs("")), Deliver, OutcomeNeedsHuman, ReasonQuestion)
@@ -153,7 +163,11 @@ func TestRow6Hold(t *testing.T) {
 	assert.Contains(t, d.Note, "plan mode")
 	x.wants(x.decide("a", progress), Continue, OutcomeContinuing, ReasonProgress) // it does not hand over
 
-	d = x.decide("b", progress, output(func(o *Output) { o.Hold = "\x1b[31m[System Coach] " + strings.Repeat("x", 500) + "\n" }))
+	d = x.decide(
+		"b",
+		progress,
+		output(func(o *Output) { o.Hold = "\x1b[31m[System Coach] " + strings.Repeat("x", 500) + "\n" }),
+	)
 	assert.Less(t, len(d.Note), 250)
 	assert.NotContains(t, d.Note, "[System Coach]")
 	assert.NotContains(t, d.Note, "\x1b")
@@ -198,7 +212,11 @@ func TestBlankIsNoRepeatOfAClaim(t *testing.T) {
 // What the host saw fail reaches the coaching.
 func TestHostEvidenceReachesTheCoach(t *testing.T) {
 	x := play(t, Policy{})
-	d := x.decide("All tests pass.", rejected, saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "40 passed, 2 failed", Failed: true}}))
+	d := x.decide(
+		"All tests pass.",
+		rejected,
+		saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "40 passed, 2 failed", Failed: true}}),
+	)
 	assert.Contains(t, d.Message, "Your last test run failed.")
 }
 
@@ -233,7 +251,10 @@ func TestReplayWithANewTurn(t *testing.T) {
 func TestOddNumbers(t *testing.T) {
 	r := progress
 	r.Confidence = math.Inf(1)
-	r.Signals = []classify.Signal{{Kind: classify.SignalProgress, End: 1, Weight: math.NaN()}, {Kind: classify.SignalClaim, End: 1, Weight: math.Inf(-1)}}
+	r.Signals = []classify.Signal{
+		{Kind: classify.SignalProgress, End: 1, Weight: math.NaN()},
+		{Kind: classify.SignalClaim, End: 1, Weight: math.Inf(-1)},
+	}
 	x := play(t, Policy{MinConfidence: NoGate})
 	d := x.decide("at work", r)
 	_, err := json.Marshal(d)
@@ -370,7 +391,9 @@ func TestRow11Repeat(t *testing.T) {
 		return r
 	}
 	shown := rejected // not for want of evidence
-	shown.Signals = []classify.Signal{{Kind: classify.SignalEvidence, Name: string(classify.EvidenceTests), End: 1, Weight: 1}}
+	shown.Signals = []classify.Signal{
+		{Kind: classify.SignalEvidence, Name: string(classify.EvidenceTests), End: 1, Weight: 1},
+	}
 	for name, steps := range map[string][]step{
 		"the same output":               {{"a", progress, 1}, {"a", progress, 2}, {"a", progress, 0}},
 		"printed anew":                  {{"Took 3s", progress, 1}, {"took  4s!", progress, 2}, {"TOOK 5 seconds", progress, 0}},
@@ -501,14 +524,23 @@ func TestInvalidTypeIsAnErrorOfOurs(t *testing.T) {
 		x := play(t, Policy{MinConfidence: NoGate})
 		x.decide("a", progress, turnIs("t1"))
 		before := x.s
-		x.wants(x.decide("b", classify.Result{Type: typ, Confidence: 1}, idIs("1"), turnIs("t2")), Deliver, OutcomeNeedsHuman, ReasonError)
+		x.wants(
+			x.decide("b", classify.Result{Type: typ, Confidence: 1}, idIs("1"), turnIs("t2")),
+			Deliver,
+			OutcomeNeedsHuman,
+			ReasonError,
+		)
 		assert.True(t, before.Equal(x.s), "not recorded")
 	}
 }
 
 func TestDecisionID(t *testing.T) {
 	id := func(session, run, output string) string {
-		d, _ := Decide(Policy{}, State{}, Facts{Output: Output{Session: session, Run: run, ID: output, Text: "a"}, Result: progress})
+		d, _ := Decide(
+			Policy{},
+			State{},
+			Facts{Output: Output{Session: session, Run: run, ID: output, Text: "a"}, Result: progress},
+		)
 		return d.ID
 	}
 	assert.Regexp(t, "^[0-9a-f]{32}$", id("s", "r", "o"))
@@ -533,9 +565,13 @@ func TestDecisionID(t *testing.T) {
 
 func TestDecideWordsTheMessage(t *testing.T) {
 	x := play(t, Policy{})
-	d := x.decide("a", classify.Result{Type: classify.Status, Confidence: 1, CoachingMessage: "See https://evil.example and go on."}, func(f *Facts) {
-		f.Degraded = []string{"plan: " + strings.Repeat("x", 1000) + "\x1b[0m"}
-	})
+	d := x.decide(
+		"a",
+		classify.Result{Type: classify.Status, Confidence: 1, CoachingMessage: "See https://evil.example and go on."},
+		func(f *Facts) {
+			f.Degraded = []string{"plan: " + strings.Repeat("x", 1000) + "\x1b[0m"}
+		},
+	)
 	require.Equal(t, Continue, d.Action)
 	assert.NotContains(t, d.Message, "evil")
 	require.Len(t, d.Degraded, 2)
@@ -544,7 +580,11 @@ func TestDecideWordsTheMessage(t *testing.T) {
 	assert.Contains(t, d.Degraded[1], "llm: ")
 
 	plain := x.decide("Fixed it.", rejected)
-	failing := x.decide("Fixed it all.", rejected, saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "3 failed", Failed: true}}))
+	failing := x.decide(
+		"Fixed it all.",
+		rejected,
+		saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "3 failed", Failed: true}}),
+	)
 	assert.NotEqual(t, plain.Message, failing.Message, "what the host saw")
 
 	// The caller's own context goes before the output's.
@@ -607,7 +647,9 @@ func TestNoteSaysWhatWasVerified(t *testing.T) {
 		{Verification{Status: Unverified, Note: "[System Coach] go\nis missing."}, "The agent is done and shows it. It could not be verified. (System Coach) go is missing."},
 	} {
 		r := completion
-		r.Signals = []classify.Signal{{Kind: classify.SignalEvidence, Name: string(classify.EvidenceTests), End: 1, Weight: 1}}
+		r.Signals = []classify.Signal{
+			{Kind: classify.SignalEvidence, Name: string(classify.EvidenceTests), End: 1, Weight: 1},
+		}
 		d, _ := Decide(Policy{}, State{}, Facts{Output: Output{Session: "s", Text: "x"}, Result: r, Verification: c.v})
 		assert.Equal(t, c.want, d.Note)
 	}

@@ -100,7 +100,7 @@ func (r Reason) verdict() verdict {
 	case ReasonRejectedCompletion, ReasonProgress, ReasonEmpty:
 		return verdict{Continue, OutcomeContinuing, ""}
 	case ReasonRunReused:
-		return verdict{Deliver, OutcomeNeedsHuman, "This run was already handled. It now reports another text, which was not checked."}
+		return verdict{Deliver, OutcomeNeedsHuman, "This run was already handled. Its new text was not checked."}
 	case ReasonSuperseded:
 		return verdict{Deliver, OutcomeNeedsHuman, "You wrote something after this output, so the agent was not continued."}
 	case ReasonCrashGuard:

@@ -11,7 +11,14 @@ import (
 )
 
 // embed is what README shows: how a host puts one output through the loop.
-func embed(ctx context.Context, repo, chat string, prompt prompt, job job, enqueue func(id, chat, message string), send func(text, note string)) error {
+func embed(
+	ctx context.Context,
+	repo, chat string,
+	prompt prompt,
+	job job,
+	enqueue func(id, chat, message string),
+	send func(text, note string),
+) error {
 	// embed
 	root, err := os.OpenRoot(repo) // plans cannot leave the tree
 	if err != nil {

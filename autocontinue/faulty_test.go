@@ -13,8 +13,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// faultyStore does what a byte of script says at each call, and keeps what is stored as JSON, as another process would find
-// it. When the script is over it works.
+// faultyStore does what a byte of script says at each call, and keeps what is stored as JSON, as another process would
+// find it. When the script is over it works.
 type faultyStore struct {
 	t      testing.TB
 	script []byte
@@ -150,7 +150,8 @@ func playFaulty(t testing.TB, script []byte) (continued int) {
 		cancel()
 		script = script[5:]
 		if err != nil {
-			if d.Action != Deliver || d.Reason != ReasonError || d.Message != "" || !strings.HasPrefix(err.Error(), "autocontinue: ") {
+			if d.Action != Deliver || d.Reason != ReasonError || d.Message != "" ||
+				!strings.HasPrefix(err.Error(), "autocontinue: ") {
 				t.Fatalf("with the error %v: %+v", err, d)
 			}
 			continue

@@ -136,8 +136,8 @@ var volatiles = sync.OnceValue(func() []volatile {
 	}
 })
 
-// isGenerated reports whether a word is a hash or a generated ID: long enough, and of letters and digits mixed as nobody
-// names a thing.
+// isGenerated reports whether a word is a hash or a generated ID: long enough, and of letters and digits mixed as
+// nobody names a thing.
 func isGenerated(w string) bool {
 	if hex, ok := strings.CutPrefix(w, "0x"); ok {
 		return len(hex) >= 6 && isHex(hex)

@@ -58,8 +58,8 @@ func (s *State) addGap(g gap) {
 	h.Gaps = append(h.Gaps[max(0, len(h.Gaps)+1-maxGaps):], g)
 }
 
-// wasRejected reports whether the claim of o, whose result r is a completion, was rejected in this turn, and there is no
-// new evidence for it now.
+// wasRejected reports whether the claim of o, whose result r is a completion, was rejected in this turn, and there is
+// no new evidence for it now.
 func (s State) wasRejected(o Output, r classify.Result) bool {
 	text, shown := fingerprint(o.Text), r.Shown(o.Evidence)
 	r.WasRejectedCompletion = true // as if: what would it lack?
@@ -69,8 +69,8 @@ func (s State) wasRejected(o Output, r classify.Result) bool {
 	})
 }
 
-// isAnswered reports whether one of the shown kinds of evidence is new to the rejection g: a kind that it asked for, or a
-// kind that it did not have if it asked for none, or if the claim is complete now.
+// isAnswered reports whether one of the shown kinds of evidence is new to the rejection g: a kind that it asked for, or
+// a kind that it did not have if it asked for none, or if the claim is complete now.
 func (g gap) isAnswered(shown []classify.EvidenceKind, complete bool) bool {
 	return slices.ContainsFunc(shown, func(k classify.EvidenceKind) bool {
 		fresh := (len(g.Missing) == 0 || complete) && !slices.Contains(g.Shown, k)

@@ -78,7 +78,8 @@ func New(cfg Config) (*AutoContinue, error) {
 	return &AutoContinue{cfg: cfg}, nil
 }
 
-// isNil reports whether an interface holds a nil that would fail when it is called. An MapFS that is nil is an empty one.
+// isNil reports whether an interface holds a nil that would fail when it is called. An MapFS that is nil is an empty
+// one.
 func isNil(v any) bool {
 	r := reflect.ValueOf(v)
 	return (r.Kind() == reflect.Pointer || r.Kind() == reflect.Func) && r.IsNil()
@@ -113,8 +114,8 @@ func (a *AutoContinue) usable(ctx context.Context, session string) error {
 	return nil
 }
 
-// Handle decides about one output and takes the decision into the session's state. Outputs of one session are handled one
-// after another, in the order in which they joined its queue; different sessions are handled at the same time. The
+// Handle decides about one output and takes the decision into the session's state. Outputs of one session are handled
+// one after another, in the order in which they joined its queue; different sessions are handled at the same time. The
 // classifier, the verifier and the plan are used only when [Known] does not decide. No lock of the store is held
 // meanwhile. Their answers count for the state as it is when the decision is stored: a [AutoContinue.Reset] in between
 // means that the output's turn is over.
@@ -123,8 +124,8 @@ func (a *AutoContinue) usable(ctx context.Context, session string) error {
 //
 // A plan that cannot be read, a verifier that fails, a judge that fails beside a fallback, and a message that cannot be
 // used never fail a decision. Decision.Degraded names them. With an error the decision is [Deliver], needs_human,
-// [ReasonError], and nothing was recorded, unless the store wrote and could not say so. Then show the output, or hand the
-// same output in again, but not both. The errors are [ErrNoSession] and those of the classifier, the store and ctx,
+// [ReasonError], and nothing was recorded, unless the store wrote and could not say so. Then show the output, or hand
+// the same output in again, but not both. The errors are [ErrNoSession] and those of the classifier, the store and ctx,
 // wrapped. A panic of the classifier is an error of the classifier. Ctx and the store bound how long Handle waits for a
 // store that hangs.
 func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error) {
@@ -154,9 +155,9 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 	return h.decision, err
 }
 
-// Reset says that the human spoke: it opens a turn, for hosts without turn IDs. It does not wait for a Handle in progress.
-// An output that was not decided before is then delivered as superseded. Its errors are [ErrNoSession] and those of the
-// store, wrapped.
+// Reset says that the human spoke: it opens a turn, for hosts without turn IDs. It does not wait for a Handle in
+// progress. An output that was not decided before is then delivered as superseded. Its errors are [ErrNoSession] and
+// those of the store, wrapped.
 func (a *AutoContinue) Reset(ctx context.Context, session string) error {
 	if err := a.usable(ctx, session); err != nil {
 		return err
@@ -272,7 +273,8 @@ func (h *handling) load(ctx context.Context) (State, error) {
 	return s, nil
 }
 
-// queue lets one caller a session through at a time, first come, first served. It remembers only sessions that are busy.
+// queue lets one caller a session through at a time, first come, first served. It remembers only sessions that are
+// busy.
 type queue struct {
 	mu    sync.Mutex
 	lines map[string]*line

@@ -103,7 +103,11 @@ func TestHandle(t *testing.T) {
 	j := judgeAs(progress)
 	a := newLoop(t, Config{Classifier: j})
 	first := handle(t, a, Output{Run: "r", ID: "1", Text: "a"})
-	assert.Equal(t, []any{Continue, ReasonProgress, 1, "continue"}, []any{first.Action, first.Reason, first.Continues, first.Message})
+	assert.Equal(
+		t,
+		[]any{Continue, ReasonProgress, 1, "continue"},
+		[]any{first.Action, first.Reason, first.Continues, first.Message},
+	)
 	assert.Equal(t, progress, first.Result)
 
 	assert.Equal(t, Suppress, handle(t, a, Output{Run: "r", ID: "2", Text: "a"}).Action)
@@ -120,7 +124,11 @@ func TestHandleAsksTheClassifier(t *testing.T) {
 	j := judgeAs(progress)
 	plan := "# Plan\n\n## Success Criteria\n\n- [ ] all tests pass\n- [x] it builds\n- [ ] documented\n"
 	a := newLoop(t, Config{Classifier: j, Plans: fstest.MapFS{"plan.md": {Data: []byte(plan)}}})
-	d := handle(t, a, Output{Text: "a", Request: "/do-build the parser", PlanFile: "./plan.md", Evidence: tests, Continues: 1})
+	d := handle(
+		t,
+		a,
+		Output{Text: "a", Request: "/do-build the parser", PlanFile: "./plan.md", Evidence: tests, Continues: 1},
+	)
 	assert.Equal(t, classify.Input{
 		Text: "a", Request: "/do-build the parser", Skill: j.in.Skill, SkillHint: "passing tests, commit hashes, and a PR link",
 		Criteria: []string{"all tests pass", "documented"}, Evidence: tests, Coached: 1,
@@ -182,12 +190,15 @@ func TestVerifierIsAskedAboutClaimsOnly(t *testing.T) {
 		asks bool
 	}{{completion, true}, {rejected, true}, {progress, false}, {question, false}, {blocker, false}, {crash, false}} {
 		asked := false
-		a := newLoop(t, Config{Classifier: judgeAs(c.r), Verifier: verifierFunc(func(out Output, r classify.Result) (Verification, error) {
-			asked = true
-			assert.Equal(t, "a", out.Text)
-			assert.Equal(t, c.r, r)
-			return Verification{Status: Unverified}, nil
-		})})
+		a := newLoop(
+			t,
+			Config{Classifier: judgeAs(c.r), Verifier: verifierFunc(func(out Output, r classify.Result) (Verification, error) {
+				asked = true
+				assert.Equal(t, "a", out.Text)
+				assert.Equal(t, c.r, r)
+				return Verification{Status: Unverified}, nil
+			})},
+		)
 		d := handle(t, a, Output{Text: "a"})
 		assert.Equal(t, c.asks, asked, "%+v", c.r)
 		assert.Equal(t, c.asks, d.Verified == Unverified, "%+v", c.r)
@@ -211,12 +222,22 @@ func TestVerifierOnlyLowers(t *testing.T) {
 		{v: Verification{Status: "sure"}, reason: ReasonCompletion, verified: Unverified, degraded: true},
 		{v: Verification{Status: Rejected}, err: errBoom, reason: ReasonCompletion, verified: Unverified, degraded: true},
 	} {
-		a := newLoop(t, Config{Classifier: judgeAs(completion), Verifier: verifierFunc(func(Output, classify.Result) (Verification, error) {
-			return c.v, c.err
-		})})
+		a := newLoop(
+			t,
+			Config{Classifier: judgeAs(completion), Verifier: verifierFunc(func(Output, classify.Result) (Verification, error) {
+				return c.v, c.err
+			})},
+		)
 		d := handle(t, a, Output{Text: "All done."})
 		assert.Equal(t, []any{c.reason, c.verified}, []any{d.Reason, d.Verified}, "%+v", c)
-		assert.Equal(t, c.degraded, len(d.Degraded) == 1 && strings.HasPrefix(d.Degraded[0], "verifier: "), "%+v: %q", c, d.Degraded)
+		assert.Equal(
+			t,
+			c.degraded,
+			len(d.Degraded) == 1 && strings.HasPrefix(d.Degraded[0], "verifier: "),
+			"%+v: %q",
+			c,
+			d.Degraded,
+		)
 		if c.reason == ReasonRejectedCompletion {
 			assert.Equal(t, coach.TierVerify, d.Tier)
 			assert.Contains(t, d.Message, "the tests fail")
@@ -265,10 +286,13 @@ func TestErrorsDeliver(t *testing.T) {
 		assert.Empty(t, a.queue.lines)
 	})
 	t.Run("update", func(t *testing.T) {
-		a := newLoop(t, Config{Classifier: judgeAs(progress), Store: &storeFuncs{update: func(fn func(State) (State, error)) error {
-			_, err := fn(State{}) // it was decided, but the write failed
-			return errors.Join(err, errBoom)
-		}}})
+		a := newLoop(
+			t,
+			Config{Classifier: judgeAs(progress), Store: &storeFuncs{update: func(fn func(State) (State, error)) error {
+				_, err := fn(State{}) // it was decided, but the write failed
+				return errors.Join(err, errBoom)
+			}}},
+		)
 		d, err := a.Handle(t.Context(), Output{Session: "s", Text: "a"})
 		wantError(t, d, err, errBoom)
 		assert.Equal(t, progress, d.Result, "what is known of it")
@@ -420,7 +444,11 @@ func TestResetDuringASlowClassifier(t *testing.T) {
 		for range 3 {
 			got := <-answers
 			require.NoError(t, got.err)
-			assert.Equal(t, []any{Deliver, OutcomeNeedsHuman, ReasonSuperseded}, []any{got.d.Action, got.d.Outcome, got.d.Reason})
+			assert.Equal(
+				t,
+				[]any{Deliver, OutcomeNeedsHuman, ReasonSuperseded},
+				[]any{got.d.Action, got.d.Outcome, got.d.Reason},
+			)
 		}
 		assert.EqualValues(t, 1, j.calls.Load(), "what waited is known without reading")
 
@@ -494,7 +522,8 @@ func TestAStoreThatRetries(t *testing.T) {
 	assert.EqualValues(t, 1, j.calls.Load())
 }
 
-// The run was closed in a turn that is forgotten when this output opens another: it is a run of its own, and classified.
+// The run was closed in a turn that is forgotten when this output opens another: it is a run of its own, and
+// classified.
 func TestARunOfAForgottenTurn(t *testing.T) {
 	j := judgeAs(progress)
 	a := newLoop(t, Config{Classifier: j})

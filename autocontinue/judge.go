@@ -26,8 +26,8 @@ import (
 //
 // It uses neither the store nor the observer nor Config.Policy. It judges even what Known would decide. Facts that were
 // written as JSON and read again lead to the same decision. Facts.Output is out without its secrets. The errors are
-// [ErrNoSession] and that of the classifier, wrapped. If an output cannot be judged, Decide with Facts of the output alone
-// gives the Deliver that Handle returns with its error.
+// [ErrNoSession] and that of the classifier, wrapped. If an output cannot be judged, Decide with Facts of the output
+// alone gives the Deliver that Handle returns with its error.
 func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, error) {
 	if err := a.usable(ctx, out.Session); err != nil {
 		return Facts{}, err

@@ -96,9 +96,12 @@ func TestJudgeIsHandle(t *testing.T) {
 }
 
 func TestJudgeFails(t *testing.T) {
-	a := newLoop(t, Config{Classifier: classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
-		return classify.Result{}, errBoom
-	})})
+	a := newLoop(
+		t,
+		Config{Classifier: classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+			return classify.Result{}, errBoom
+		})},
+	)
 	out := Output{Session: "s", Run: "r", ID: "o", Text: "Done."}
 	_, err := a.Judge(t.Context(), Output{}, State{})
 	require.ErrorIs(t, err, ErrNoSession)

@@ -4,8 +4,8 @@ import "strings"
 
 // Known decides about an output whose text need not be read: rows 1 to 6 of the table, see [Decide]. The bool says
 // whether one of them held. If so, keep the returned state and act on the decision, whose Result is zero. If not, there
-// is no decision yet: classify the output and call [Decide], with the returned state or the one given here. The returned
-// state then differs from s only in the turn that o may have opened or named.
+// is no decision yet: classify the output and call [Decide], with the returned state or the one given here. The
+// returned state then differs from s only in the turn that o may have opened or named.
 //
 // It is pure: s is not changed, and the same arguments give the same result.
 //

@@ -14,8 +14,8 @@ const (
 	minSessionAge   = 24 * time.Hour // since its last use, before a session may be forgotten
 )
 
-// MemoryStore is a [Store] in memory, for one process. It is safe for concurrent use, and the zero value is ready to use.
-// The function given to Update must not use the store.
+// MemoryStore is a [Store] in memory, for one process. It is safe for concurrent use, and the zero value is ready to
+// use. The function given to Update must not use the store.
 //
 // A full store forgets the session that was unused for longest, if that is a day or more. Otherwise it refuses a new
 // session with an error that wraps [ErrUnavailable]: to forget a live session would start its count again.
@@ -40,8 +40,8 @@ func (m *MemoryStore) Load(ctx context.Context, session string) (State, error) {
 	return m.use(session), ctx.Err()
 }
 
-// Update replaces the session's state by what fn returns. Its errors are those of fn and ctx, and [ErrUnavailable] when the
-// store is full.
+// Update replaces the session's state by what fn returns. Its errors are those of fn and ctx, and [ErrUnavailable] when
+// the store is full.
 func (m *MemoryStore) Update(ctx context.Context, session string, fn func(State) (State, error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

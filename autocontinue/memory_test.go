@@ -91,9 +91,13 @@ func TestSessionsAreSmall(t *testing.T) {
 		require.NoError(t, store.Update(t.Context(), session, func(s autocontinue.State) (autocontinue.State, error) {
 			for n := range 16 {
 				id := fmt.Sprintf("0b4f7c52-6f7d-4a0a-9d7e-%012d", n)
-				_, s = autocontinue.Decide(autocontinue.Policy{}, s, autocontinue.Facts{Result: rejected, Output: autocontinue.Output{
-					Session: session, Turn: fmt.Sprint(n / 4), Run: id, ID: id, Text: "All the tests pass now, and the parser is fixed. " + id,
-				}})
+				_, s = autocontinue.Decide(
+					autocontinue.Policy{},
+					s,
+					autocontinue.Facts{Result: rejected, Output: autocontinue.Output{
+						Session: session, Turn: fmt.Sprint(n / 4), Run: id, ID: id, Text: "All the tests pass now, and the parser is fixed. " + id,
+					}},
+				)
 			}
 			return s, nil
 		}))

@@ -60,11 +60,18 @@ func TestPanicsAreErrors(t *testing.T) {
 	assert.Equal(t, []any{Deliver, ReasonError}, []any{d.Action, d.Reason})
 	assert.Contains(t, log.String(), "misuse_test.go", "the log has the stack")
 
-	a = newLoop(t, Config{Classifier: judgeAs(completion), Verifier: verifierFunc(func(Output, classify.Result) (Verification, error) {
-		panic("boom")
-	})})
+	a = newLoop(
+		t,
+		Config{Classifier: judgeAs(completion), Verifier: verifierFunc(func(Output, classify.Result) (Verification, error) {
+			panic("boom")
+		})},
+	)
 	d = handle(t, a, Output{Text: "Done."})
-	assert.Equal(t, []any{ReasonCompletion, Unverified, []string{"verifier: panic: boom"}}, []any{d.Reason, d.Verified, d.Degraded})
+	assert.Equal(
+		t,
+		[]any{ReasonCompletion, Unverified, []string{"verifier: panic: boom"}},
+		[]any{d.Reason, d.Verified, d.Degraded},
+	)
 }
 
 // A judge that failed beside a fallback is named in the decision and in the log.
@@ -103,7 +110,9 @@ func TestSecretsAreMasked(t *testing.T) {
 	var journal bytes.Buffer
 	var asked classify.Input
 	verdict := rejected
-	verdict.Signals = []classify.Signal{{Kind: classify.SignalClaim, Name: "done", Start: 0, End: strings.Index(text, "."), Weight: 1}}
+	verdict.Signals = []classify.Signal{
+		{Kind: classify.SignalClaim, Name: "done", Start: 0, End: strings.Index(text, "."), Weight: 1},
+	}
 	a := newLoop(t, Config{
 		Store: store, Observer: NewJournal(&journal), Secrets: []string{ours, "x"},
 		Classifier: classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
@@ -116,8 +125,10 @@ func TestSecretsAreMasked(t *testing.T) {
 	})
 	out := Output{
 		Session: "s", Run: "r", ID: "1", Text: text, Request: "use " + key,
-		Evidence: []classify.Evidence{{Kind: classify.EvidenceTests, Text: "OPENAI_API_KEY=" + ours + " go test: 3 failed", Failed: true}},
-		Work:     classify.Work{Checks: []classify.Check{{Command: "API_KEY=" + key + " make", Kind: classify.CheckBuild}}},
+		Evidence: []classify.Evidence{
+			{Kind: classify.EvidenceTests, Text: "OPENAI_API_KEY=" + ours + " go test: 3 failed", Failed: true},
+		},
+		Work: classify.Work{Checks: []classify.Check{{Command: "API_KEY=" + key + " make", Kind: classify.CheckBuild}}},
 	}
 	d := handle(t, a, out)
 	require.Equal(t, Continue, d.Action)

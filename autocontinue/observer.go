@@ -43,16 +43,17 @@ type ObserverFunc func(ctx context.Context, e Event) error
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) error { return f(ctx, e) }
 
-// Starter is an [Observer] that is told when Handle begins. A tracer opens its span here; the spans of the classifier, the
-// verifier and the store are then part of it.
+// Starter is an [Observer] that is told when Handle begins. A tracer opens its span here; the spans of the classifier,
+// the verifier and the store are then part of it.
 type Starter interface {
 	// Start is called once for each call of Handle, before it waits for its turn. It returns ctx or one made from it. The
 	// classifier, the verifier and the store get that context, and so does Observe, without its end.
 	Start(ctx context.Context) context.Context
 }
 
-// Event explains one decision. Of the agent's text its JSON holds a preview of at most 200 characters, and at most 60 with
-// each of the 32 heaviest signals. Words of the agent and of a classifier are on one line, visible and without secrets.
+// Event explains one decision. Of the agent's text its JSON holds a preview of at most 200 characters, and at most 60
+// with each of the 32 heaviest signals. Words of the agent and of a classifier are on one line, visible and without
+// secrets.
 type Event struct {
 	Time     time.Time     `json:"time"`    // when Handle was called
 	Took     time.Duration `json:"took_ns"` // until the decision
@@ -126,8 +127,8 @@ func span(text string, start, end int) string {
 	return text[start:end]
 }
 
-// NewJournal returns an observer that writes each event to w as one line of JSON, with one call of Write. It is safe for
-// concurrent use, goes on after an error, and never closes w.
+// NewJournal returns an observer that writes each event to w as one line of JSON, with one call of Write. It is safe
+// for concurrent use, goes on after an error, and never closes w.
 func NewJournal(w io.Writer) Observer { return &journal{w: w} }
 
 type journal struct {

@@ -20,9 +20,9 @@ const (
 
 // Policy says how far the loop may go. The zero value is the default policy.
 //
-// [New] refuses a policy outside these ranges. The pure functions have no error to return, so they take the careful side:
-// any other negative MaxContinues continues nothing, and a larger one is 1,000. With a MinConfidence that is not a number,
-// or above 1, no status is sure enough; any other negative one is the default.
+// [New] refuses a policy outside these ranges. The pure functions have no error to return, so they take the careful
+// side: any other negative MaxContinues continues nothing, and a larger one is 1,000. With a MinConfidence that is not
+// a number, or above 1, no status is sure enough; any other negative one is the default.
 type Policy struct {
 	MaxContinues  int          // of one turn: 0 is DefaultMaxContinues, Never is none, at most 1,000
 	MinConfidence float64      // of a status that is continued: 0 is classify.DefaultThreshold, NoGate is any, at most 1
@@ -35,8 +35,11 @@ func (p Policy) check() error {
 			p.MaxContinues, limitContinues, DefaultMaxContinues)
 	}
 	if c := p.MinConfidence; c != NoGate && !(c >= 0 && c <= 1) {
-		return fmt.Errorf("autocontinue: Policy.MinConfidence %v: give a number up to 1, 0 for the default of %.2f, or NoGate",
-			c, classify.DefaultThreshold)
+		return fmt.Errorf(
+			"autocontinue: Policy.MinConfidence %v: give a number up to 1, 0 for the default of %.2f, or NoGate",
+			c,
+			classify.DefaultThreshold,
+		)
 	}
 	return nil
 }

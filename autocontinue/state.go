@@ -32,10 +32,10 @@ const (
 // So a [Store] may hand out what it keeps. The zero value is a session of which nothing is known.
 //
 // A state is bounded, however long the host's IDs and the agent's texts are, because it keeps their hashes. It keeps
-// the closed runs and the delivered texts of the current turn and the 8 before it, the last 64 gaps of the current turn,
-// and the last 8 decisions about outputs with an ID. A typical state is 4 kB of JSON, and none is larger than 600 kB. If
-// a turn has more than that, the human sees more: at 1,024 closed runs the turn is handed over and the oldest run is
-// forgotten; of more than 64 delivered texts in a turn, the oldest may be delivered again.
+// the closed runs and the delivered texts of the current turn and the 8 before it, the last 64 gaps of the current
+// turn, and the last 8 decisions about outputs with an ID. A typical state is 4 kB of JSON, and none is larger than 600
+// kB. If a turn has more than that, the human sees more: at 1,024 closed runs the turn is handed over and the oldest
+// run is forgotten; of more than 64 delivered texts in a turn, the oldest may be delivered again.
 type State struct {
 	Seq        int  // outputs decided about, replays not counted
 	Resets     int  // calls of Reset, plus one; 0 means 1
@@ -105,8 +105,8 @@ func withLength(b []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint64(b, uint64(len(s))), s...)
 }
 
-// foldedDigest is the digest of a text without white space, invisible characters and terminal escape sequences: the same
-// text by another path has the same one.
+// foldedDigest is the digest of a text without white space, invisible characters and terminal escape sequences: the
+// same text by another path has the same one.
 func foldedDigest(text string) digest {
 	h := newHash("folded")
 	buf := make([]byte, 0, 4096)
@@ -214,8 +214,8 @@ const (
 	over
 )
 
-// place returns the position of o's turn. Name is the name of a turn that is opening, or of the current one if it had no
-// name until now.
+// place returns the position of o's turn. Name is the name of a turn that is opening, or of the current one if it had
+// no name until now.
 func (s State) place(o Output, resets int) (at position, name digest) {
 	if resets != 0 && resets != s.resets() {
 		return over, digest{}

@@ -15,9 +15,9 @@ import (
 // stateVersion grows whenever older code cannot read, or would drop, what is written: a new field, reason or tier too.
 const stateVersion = 2
 
-// ErrStateVersion is wrapped by the error for a stored state of a newer version of this package. Its version number says
-// so, or a field that this version does not know. Such a state is not empty, and it is not written back without what
-// could not be read. Its outputs are delivered, or wait for a process of the newer version.
+// ErrStateVersion is wrapped by the error for a stored state of a newer version of this package. Its version number
+// says so, or a field that this version does not know. Such a state is not empty, and it is not written back without
+// what could not be read. Its outputs are delivered, or wait for a process of the newer version.
 var ErrStateVersion = errors.New("autocontinue: state of a newer version")
 
 type stateJSON struct {
@@ -34,8 +34,8 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return json.Marshal(stateJSON{stateVersion, s.Seq, s.Resets, s.Continues, s.HandedOver, s.history})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, in this version or an older one. A newer version is [ErrStateVersion]. What
-// no version wrote is another error. After an error s is unchanged.
+// UnmarshalJSON reads what MarshalJSON wrote, in this version or an older one. A newer version is [ErrStateVersion].
+// What no version wrote is another error. After an error s is unchanged.
 func (s *State) UnmarshalJSON(data []byte) error {
 	var head struct {
 		Version int `json:"version"`
@@ -128,8 +128,8 @@ type stateVersion1 struct {
 	} `json:"records"`
 }
 
-// readVersion1 reads all that the rules about counts, runs and turns need, and the recorded decisions. It drops the gaps
-// of the turn at hand: the same gap gets at most two more coachings, within the cap.
+// readVersion1 reads all that the rules about counts, runs and turns need, and the recorded decisions. It drops the
+// gaps of the turn at hand: the same gap gets at most two more coachings, within the cap.
 func readVersion1(data []byte) (stateJSON, error) {
 	var old stateVersion1
 	if err := json.Unmarshal(data, &old); err != nil {

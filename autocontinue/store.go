@@ -18,11 +18,12 @@ var (
 
 // Store keeps one [State] for each session. Package storetest checks an implementation.
 //
-// A session's name is any non-empty string, of any bytes and length. Names that differ in a byte are different sessions.
+// A session's name is any non-empty string, of any bytes and length. Names that differ in a byte are different
+// sessions.
 //
-// An implementation must be safe for concurrent use. It may keep a State and hand it out as it is; other processes store
-// it as JSON. A state that cannot be read is an error, never an empty one. A store must not forget a session that is in
-// use: that would start the count of its turn again.
+// An implementation must be safe for concurrent use. It may keep a State and hand it out as it is; other processes
+// store it as JSON. A state that cannot be read is an error, never an empty one. A store must not forget a session that
+// is in use: that would start the count of its turn again.
 type Store interface {
 	// Load returns the session's state, the zero State for an unknown session. It sees what an Update wrote that has
 	// returned nil. When ctx is done, it returns an error that wraps ctx.Err().

@@ -19,7 +19,8 @@ type tableRow struct {
 	reason  Reason
 }
 
-// tableRows are in the order of the table; prepare is called from the last to the first, but for row 4, which ends the turn.
+// tableRows are in the order of the table; prepare is called from the last to the first, but for row 4, which ends the
+// turn.
 var tableRows = []tableRow{
 	{
 		number:  1,
@@ -115,7 +116,12 @@ func TestTheFirstRowThatHoldsWins(t *testing.T) {
 		}
 		name := fmt.Sprintf("rows %013b", set)
 		d, _ := Decide(x.p, x.s, f)
-		require.Equal(t, []any{want.action, want.outcome, want.reason, want.number == 1}, []any{d.Action, d.Outcome, d.Reason, d.Replayed}, name)
+		require.Equal(
+			t,
+			[]any{want.action, want.outcome, want.reason, want.number == 1},
+			[]any{d.Action, d.Outcome, d.Reason, d.Replayed},
+			name,
+		)
 
 		known, _, ok := Known(x.s, f.Output)
 		require.Equal(t, want.number <= 6, ok, name)

@@ -50,8 +50,8 @@ func fields(prefix string, t reflect.Type) []string {
 	return list
 }
 
-// A field, a reason or a tier that older code does not know is another version: it would refuse the state without saying that
-// it is a newer one's.
+// A field, a reason or a tier that older code does not know is another version: it would refuse the state without
+// saying that it is a newer one's.
 func TestTheVersionSaysWhatIsStored(t *testing.T) {
 	list := fields("", reflect.TypeFor[stateJSON]())
 	for _, r := range []Reason{
@@ -71,11 +71,16 @@ func TestTheVersionSaysWhatIsStored(t *testing.T) {
 	}
 	want, err := os.ReadFile(name)
 	require.NoError(t, err, "write it with -write-state")
-	assert.Equal(t, string(want), got, "raise stateVersion, read the versions before, and write this one's files with -write-state")
+	assert.Equal(
+		t,
+		string(want),
+		got,
+		"raise stateVersion, read the versions before, and write this one's files with -write-state",
+	)
 }
 
-// A session that an older version wrote goes on in this one as if nothing had been: what was decided is told again, what
-// was closed stays closed, and what was counted counts.
+// A session that an older version wrote goes on in this one as if nothing had been: what was decided is told again,
+// what was closed stays closed, and what was counted counts.
 func TestOlderVersions(t *testing.T) {
 	path := func(version int) string { return filepath.Join("testdata", "state", fmt.Sprintf("v%d.json", version)) }
 	x, decisions := story(t)
@@ -96,7 +101,10 @@ func TestOlderVersions(t *testing.T) {
 			old := &session{t: t, s: read, runs: x.runs}
 
 			for i, want := range decisions {
-				got, _, ok := Known(read, Output{Session: "s", Run: fmt.Sprint("run", i+1), ID: fmt.Sprint(i + 1), Text: "whatever"})
+				got, _, ok := Known(
+					read,
+					Output{Session: "s", Run: fmt.Sprint("run", i+1), ID: fmt.Sprint(i + 1), Text: "whatever"},
+				)
 				require.True(t, ok)
 				assert.True(t, got.Replayed, i)
 				assert.Equal(t, want.ID, got.ID)

@@ -33,5 +33,9 @@ func TestNamedPipesDoNotBlock(t *testing.T) {
 	}
 	require.NoError(t, s.Journal().Append(t.Context(), []byte(`{}`)))
 	require.Len(t, told.list, 2)
-	assert.Equal(t, []string{"journal", journal, "it is not a regular file"}, []string{told.list[1].Kind, told.list[1].File, told.list[1].Why})
+	assert.Equal(
+		t,
+		[]string{"journal", journal, "it is not a regular file"},
+		[]string{told.list[1].Kind, told.list[1].File, told.list[1].Why},
+	)
 }

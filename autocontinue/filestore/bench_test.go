@@ -26,8 +26,8 @@ func typical() autocontinue.State {
 	return s
 }
 
-// BenchmarkLoadUpdate is what a decision costs. "x-bare" is how often the bare minimum fits into it that a crash does not
-// tear: write, sync and rename a file as large; "x-unsynced" the same without the sync.
+// BenchmarkLoadUpdate is what a decision costs. "x-bare" is how often the bare minimum fits into it that a crash does
+// not tear: write, sync and rename a file as large; "x-unsynced" the same without the sync.
 func BenchmarkLoadUpdate(b *testing.B) {
 	b.Run("synced", func(b *testing.B) { loadUpdate(b, filestore.Options{}) })
 	b.Run("not synced", func(b *testing.B) { loadUpdate(b, filestore.Options{NoSync: true}) })
@@ -75,7 +75,10 @@ func bare(b *testing.B, data []byte, sync bool) time.Duration {
 func BenchmarkLoad(b *testing.B) {
 	s := newStore(b, filestore.Options{})
 	state := typical()
-	require.NoError(b, s.Update(b.Context(), "s", func(autocontinue.State) (autocontinue.State, error) { return state, nil }))
+	require.NoError(
+		b,
+		s.Update(b.Context(), "s", func(autocontinue.State) (autocontinue.State, error) { return state, nil }),
+	)
 	b.ReportAllocs()
 	for b.Loop() {
 		_, err := s.Load(b.Context(), "s")

@@ -1,9 +1,9 @@
-// Package filestore keeps the state of sessions in a folder, for processes that live for one call: a stop hook, a line of a
-// shell script. Any number of them may use the folder at once.
+// Package filestore keeps the state of sessions in a folder, for processes that live for one call: a stop hook, a line
+// of a shell script. Any number of them may use the folder at once.
 //
-// Start with [New]. The [Store] is an [autocontinue.Store]. [Store.Session] is the same file with room for what the host
-// wants to remember beside the state, changed in the same step. [NewDocument] keeps a value of your own in the same
-// folder, by the same rules. [Store.Journal] is a file to which each process appends its lines; [ReadJournal] and
+// Start with [New]. The [Store] is an [autocontinue.Store]. [Store.Session] is the same file with room for what the
+// host wants to remember beside the state, changed in the same step. [NewDocument] keeps a value of your own in the
+// same folder, by the same rules. [Store.Journal] is a file to which each process appends its lines; [ReadJournal] and
 // [FollowJournal] read it. [WriteFile] replaces any other file as a whole.
 //
 // # The folder
@@ -22,32 +22,32 @@
 //
 // # Age
 //
-// A session that nobody used for [Options].MaxAge is removed. Its last use is written inside its file, so neither a copy
-// nor a restored backup changes it. No session is removed for being one of many, and the time of a call does not grow with
-// their number: each new session looks at a few files of one of 256 folders.
+// A session that nobody used for [Options].MaxAge is removed. Its last use is written inside its file, so neither a
+// copy nor a restored backup changes it. No session is removed for being one of many, and the time of a call does not
+// grow with their number: each new session looks at a few files of one of 256 folders.
 //
-// A wrong clock removes nothing that is in use: a session must look too old twice, with a day between the two looks. A use
-// in between keeps it, and a clock that went backwards makes nothing old.
+// A wrong clock removes nothing that is in use: a session must look too old twice, with a day between the two looks. A
+// use in between keeps it, and a clock that went backwards makes nothing old.
 //
 // # What cannot be read
 //
-// A file that no version of this package can have written is moved to aside, [Options].OnSetAside is told, and the session
-// starts afresh. Such a file was cut short, is not JSON, belongs to another session, is not a regular file, or is larger
-// than 1 MiB. The guards of that turn are lost. A host that knows better can make up for that by
+// A file that no version of this package can have written is moved to aside, [Options].OnSetAside is told, and the
+// session starts afresh. Such a file was cut short, is not JSON, belongs to another session, is not a regular file, or
+// is larger than 1 MiB. The guards of that turn are lost. A host that knows better can make up for that by
 // [autocontinue.Output].Continues or Hold.
 //
-// A file of a newer version stays where it is. It is an error that wraps [autocontinue.ErrStateVersion]: two versions that
-// are installed side by side must not take each other's counts away.
+// A file of a newer version stays where it is. It is an error that wraps [autocontinue.ErrStateVersion]: two versions
+// that are installed side by side must not take each other's counts away.
 //
 // # Limits
 //
-// Locks are those of flock, on Windows of LockFileEx. On a system without either, nothing can be stored. On a network file
-// system they are as good as it is. A folder that everybody may write to is refused. The path to the folder may have
-// symbolic links; inside the folder, a link in place of a file is set aside, and none leads out.
+// Locks are those of flock, on Windows of LockFileEx. On a system without either, nothing can be stored. On a network
+// file system they are as good as it is. A folder that everybody may write to is refused. The path to the folder may
+// have symbolic links; inside the folder, a link in place of a file is set aside, and none leads out.
 //
 // # Errors
 //
-// [ErrDisk] is a folder that cannot be used: full, read-only, no permission, not a folder. [ErrLocked] is a lock that was
-// not free in time. Both wrap what the system said. [ErrTooLarge] is a value that does not fit. After any error nothing was
-// written.
+// [ErrDisk] is a folder that cannot be used: full, read-only, no permission, not a folder. [ErrLocked] is a lock that
+// was not free in time. Both wrap what the system said. [ErrTooLarge] is a value that does not fit. After any error
+// nothing was written.
 package filestore

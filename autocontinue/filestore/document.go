@@ -38,8 +38,8 @@ type Session struct {
 	Extra json.RawMessage // JSON of the host that belongs to the session; nil is none
 }
 
-// Session returns the document of a session, for hosts that keep something beside the state and change both in one step.
-// An empty name is [autocontinue.ErrNoSession].
+// Session returns the document of a session, for hosts that keep something beside the state and change both in one
+// step. An empty name is [autocontinue.ErrNoSession].
 func (s *Store) Session(session string) (*Document[Session], error) {
 	if session == "" {
 		return nil, autocontinue.ErrNoSession
@@ -79,8 +79,8 @@ type Document[T any] struct {
 	label string // the beginning of the name, for people
 }
 
-// NewDocument returns the document of a kind with a name, which is any string that is not empty. A kind is a folder: small
-// letters, digits and "-", at most 32. "sessions", "locks" and "aside" are the store's own. A kind whose meaning
+// NewDocument returns the document of a kind with a name, which is any string that is not empty. A kind is a folder:
+// small letters, digits and "-", at most 32. "sessions", "locks" and "aside" are the store's own. A kind whose meaning
 // changes needs a new name. Nothing is read yet.
 func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
 	isKind := kind != "" && len(kind) <= 32 && 'a' <= kind[0] && kind[0] <= 'z' &&
@@ -106,8 +106,8 @@ func newDocument[T any](s *Store, kind string, name ...string) *Document[T] {
 	return &Document[T]{store: s, kind: kind, key: hex.EncodeToString(h.Sum(nil)), label: label}
 }
 
-// file returns the document's path below the store's folder. Older versions had all files of a kind in one folder; a file
-// there stays there.
+// file returns the document's path below the store's folder. Older versions had all files of a kind in one folder; a
+// file there stays there.
 func (d *Document[T]) file(root *os.Root) string {
 	name := d.key[:32] + ".json"
 	if flat := d.kind + "/" + name; exists(root, flat) {
@@ -136,9 +136,9 @@ type unreadable struct{ why string }
 
 func (u *unreadable) Error() string { return u.why }
 
-// Load returns the value, the zero T if there is none. It sees what an Update wrote that has returned. A file that cannot
-// be read is set aside, which needs the lock. The errors are those of ctx, [autocontinue.ErrStateVersion], [ErrDisk], and
-// [ErrLocked] where a file must be set aside.
+// Load returns the value, the zero T if there is none. It sees what an Update wrote that has returned. A file that
+// cannot be read is set aside, which needs the lock. The errors are those of ctx, [autocontinue.ErrStateVersion],
+// [ErrDisk], and [ErrLocked] where a file must be set aside.
 func (d *Document[T]) Load(ctx context.Context) (T, error) {
 	var zero T
 	if err := ctx.Err(); err != nil {
@@ -165,9 +165,9 @@ func (d *Document[T]) Load(ctx context.Context) (T, error) {
 	return v, err
 }
 
-// Update replaces the value by what fn returns for it, the zero T if there was none. Fn is called at most once, with the
-// document's lock held: it must not use the store. The errors are those of fn and Load, [ErrLocked] and [ErrTooLarge];
-// after an error nothing was written.
+// Update replaces the value by what fn returns for it, the zero T if there was none. Fn is called at most once, with
+// the document's lock held: it must not use the store. The errors are those of fn and Load, [ErrLocked] and
+// [ErrTooLarge]; after an error nothing was written.
 func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -225,8 +225,8 @@ func (d *Document[T]) readLocked(root *os.Root, name string) (v T, e envelope, a
 	return v, envelope{}, aside, err
 }
 
-// read returns the value and the file that it came from, the zero envelope if there is none. A file that nobody can have
-// written is an *unreadable.
+// read returns the value and the file that it came from, the zero envelope if there is none. A file that nobody can
+// have written is an *unreadable.
 func (d *Document[T]) read(root *os.Root, name string) (v T, e envelope, err error) {
 	data, err := d.store.readFile(root, name)
 	if data == nil || err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-// What a host tells apart, by [errors.Is]. The first two are also what every store calls them: a lock that others hold is
-// [autocontinue.ErrConflict], everything else [autocontinue.ErrUnavailable].
+// What a host tells apart, by [errors.Is]. The first two are also what every store calls them: a lock that others hold
+// is [autocontinue.ErrConflict], everything else [autocontinue.ErrUnavailable].
 var (
 	// ErrDisk says that the folder, or a file in it, cannot be read or written: a full or read-only disk, no permission, a
 	// name that is not a folder, a folder that everybody may write to. It wraps what the system said, such as

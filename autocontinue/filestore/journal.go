@@ -21,14 +21,14 @@ const (
 	maxLine     = 16 << 20 // bytes of a journal line
 )
 
-// Journal is the file journal.jsonl, to which any number of processes append lines. It is safe for concurrent use. It is
-// what [autocontinue.NewJournal] writes to:
+// Journal is the file journal.jsonl, to which any number of processes append lines. It is safe for concurrent use. It
+// is what [autocontinue.NewJournal] writes to:
 //
 //	cfg.Observer = autocontinue.NewJournal(store.Journal())
 //
 // A line needs no lock: the system appends what one call writes as a whole. Once the file is larger than
-// [Options].JournalSize, it becomes journal.1.jsonl, which replaces the one before, and a new journal is begun. Lines are
-// not synced: after a loss of power the last ones may be missing.
+// [Options].JournalSize, it becomes journal.1.jsonl, which replaces the one before, and a new journal is begun. Lines
+// are not synced: after a loss of power the last ones may be missing.
 type Journal struct{ store *Store }
 
 // Journal returns the journal of the folder.
@@ -42,8 +42,8 @@ func (j *Journal) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Append appends one line, with or without the line break at its end; one inside is an error. It waits for nothing. What a
-// killed process left of its line is ended first. The errors are those of ctx, [ErrDisk] and [ErrTooLarge].
+// Append appends one line, with or without the line break at its end; one inside is an error. It waits for nothing.
+// What a killed process left of its line is ended first. The errors are those of ctx, [ErrDisk] and [ErrTooLarge].
 func (j *Journal) Append(ctx context.Context, line []byte) error {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	switch {
@@ -76,8 +76,8 @@ func (j *Journal) Append(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// makeRoom begins a new journal if the next line would make it too large. If another process is doing that, the line makes
-// the journal a little larger.
+// makeRoom begins a new journal if the next line would make it too large. If another process is doing that, the line
+// makes the journal a little larger.
 func (s *Store) makeRoom(root *os.Root, more int64) (aside *SetAside, err error) {
 	full := func() (info fs.FileInfo, full bool) {
 		info, err := root.Lstat(journalFile)
@@ -144,9 +144,9 @@ func (e *LineError) Error() string {
 // Unwrap returns the cause.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// ReadJournal reads the lines of the journal in a folder, the oldest first, without their line breaks and without looking
-// at what they say. A line is the caller's until the next one. A last line without a line break is left out unless it is
-// valid JSON; blank lines always are. A missing folder or journal has no lines.
+// ReadJournal reads the lines of the journal in a folder, the oldest first, without their line breaks and without
+// looking at what they say. A line is the caller's until the next one. A last line without a line break is left out
+// unless it is valid JSON; blank lines always are. A missing folder or journal has no lines.
 //
 // It creates nothing, and may or may not see lines that are appended meanwhile. Beside an error the line is nil. A
 // [LineError] is one line, of more than 16 MiB. Any other error is the last thing yielded: that of ctx, or [ErrDisk].
@@ -161,8 +161,9 @@ func ReadJournal(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
 }
 
 // FollowJournal is ReadJournal that goes on with what is appended, and with a folder and a journal that are made later,
-// until ctx is done, which is not an error. It looks every so often; 0 is a quarter of a second. It misses nothing when a
-// new journal is begun, unless that happens twice between two looks. It reads a file that was cut short from its beginning.
+// until ctx is done, which is not an error. It looks every so often; 0 is a quarter of a second. It misses nothing when
+// a new journal is begun, unless that happens twice between two looks. It reads a file that was cut short from its
+// beginning.
 func FollowJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2[[]byte, error] {
 	if every <= 0 {
 		every = time.Second / 4
@@ -322,8 +323,8 @@ func (r *reader) lines(whole bool) bool {
 	}
 }
 
-// readLine returns the next line without its line break, and its size with it. A line that is too large is nil. The error
-// is io.EOF for a line without a line break.
+// readLine returns the next line without its line break, and its size with it. A line that is too large is nil. The
+// error is io.EOF for a line without a line break.
 func readLine(in *bufio.Reader) (line []byte, size int64, err error) {
 	for {
 		part, err := in.ReadSlice('\n')

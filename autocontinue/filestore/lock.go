@@ -35,7 +35,8 @@ func stripeOf(key string) int {
 	return int(b) % stripes
 }
 
-// lock takes the lock with that number and returns what gives it back. It waits until ctx is done or LockTimeout is over.
+// lock takes the lock with that number and returns what gives it back. It waits until ctx is done or LockTimeout is
+// over.
 func (s *Store) lock(ctx context.Context, root *os.Root, n int) (unlock func(), err error) {
 	wait, cancel := context.WithTimeout(ctx, s.opts.LockTimeout)
 	defer cancel()

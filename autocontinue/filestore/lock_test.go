@@ -20,10 +20,13 @@ import (
 // holding runs do while another store, as another process would, has the session locked.
 func holding(t *testing.T, s *filestore.Store, session string, do func()) {
 	t.Helper()
-	require.NoError(t, other(t, s, filestore.Options{}).Update(t.Context(), session, func(s autocontinue.State) (autocontinue.State, error) {
-		do()
-		return increment(s)
-	}))
+	require.NoError(
+		t,
+		other(t, s, filestore.Options{}).Update(t.Context(), session, func(s autocontinue.State) (autocontinue.State, error) {
+			do()
+			return increment(s)
+		}),
+	)
 }
 
 func TestLocked(t *testing.T) {
@@ -84,13 +87,20 @@ func TestContextWhileWaiting(t *testing.T) {
 func TestLocksAreGivenBack(t *testing.T) {
 	s := newStore(t, filestore.Options{LockTimeout: 50 * time.Millisecond})
 	boom := errors.New("boom")
-	require.ErrorIs(t, s.Update(t.Context(), "s", func(st autocontinue.State) (autocontinue.State, error) { return st, boom }), boom)
+	require.ErrorIs(
+		t,
+		s.Update(t.Context(), "s", func(st autocontinue.State) (autocontinue.State, error) { return st, boom }),
+		boom,
+	)
 	require.NoError(t, s.Update(t.Context(), "s", increment))
 	require.PanicsWithValue(t, "boom", func() {
 		s.Update(t.Context(), "s", func(autocontinue.State) (autocontinue.State, error) { panic("boom") })
 	})
 	require.NoError(t, s.Update(t.Context(), "s", increment), "after a panic")
-	require.NoError(t, other(t, s, filestore.Options{LockTimeout: 50 * time.Millisecond}).Update(t.Context(), "s", increment))
+	require.NoError(
+		t,
+		other(t, s, filestore.Options{LockTimeout: 50 * time.Millisecond}).Update(t.Context(), "s", increment),
+	)
 	assert.Equal(t, 3, seqOf(t, s, "s"))
 }
 

@@ -23,7 +23,8 @@ type Options struct {
 	JournalSize int64         // bytes at which a new journal is begun and the one before it is kept; 0 is 16 MiB
 
 	// NoSync leaves it to the system when a file reaches the disk, which saves two syncs an update. A killed process loses
-	// nothing by that. A loss of power may lose the latest updates, and on some file systems a file that is then set aside.
+	// nothing by that. A loss of power may lose the latest updates, and on some file systems a file that is then set
+	// aside.
 	NoSync bool
 
 	// OnSetAside is told each file that could not be read and was set aside, with no lock held. It may be called from
@@ -33,8 +34,8 @@ type Options struct {
 	Now func() time.Time // for ages and names; nil is time.Now
 }
 
-// Store keeps sessions and other documents in a folder. It is safe for concurrent use, by goroutines and by processes. It
-// holds nothing open between calls and needs no closing. A folder that is removed meanwhile is made again.
+// Store keeps sessions and other documents in a folder. It is safe for concurrent use, by goroutines and by processes.
+// It holds nothing open between calls and needs no closing. A folder that is removed meanwhile is made again.
 type Store struct {
 	dir     string
 	opts    Options
@@ -44,8 +45,8 @@ type Store struct {
 
 var _ autocontinue.Store = (*Store)(nil)
 
-// New returns the store in a folder, which is made when something is first written. Nothing is touched yet. An empty name
-// and an option below zero are errors.
+// New returns the store in a folder, which is made when something is first written. Nothing is touched yet. An empty
+// name and an option below zero are errors.
 func New(dir string, opts Options) (*Store, error) {
 	if dir == "" {
 		return nil, errors.New("filestore: no folder is named")
@@ -80,7 +81,8 @@ func New(dir string, opts Options) (*Store, error) {
 func (s *Store) Dir() string { return s.dir }
 
 // Load returns the state of a session, the zero State if there is none. Its errors are those of ctx,
-// [autocontinue.ErrNoSession], [autocontinue.ErrStateVersion], [ErrDisk], and [ErrLocked] where a file must be set aside.
+// [autocontinue.ErrNoSession], [autocontinue.ErrStateVersion], [ErrDisk], and [ErrLocked] where a file must be set
+// aside.
 func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, error) {
 	d, err := s.Session(session)
 	if err != nil {
@@ -90,9 +92,9 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 	return v.State, err
 }
 
-// Update replaces the state of a session by what fn returns. What the host keeps beside it stays as it is. Its errors are
-// those of Load and of fn, [ErrLocked] and [ErrTooLarge]. Fn is called at most once, with the session's lock held: it must
-// not use the store.
+// Update replaces the state of a session by what fn returns. What the host keeps beside it stays as it is. Its errors
+// are those of Load and of fn, [ErrLocked] and [ErrTooLarge]. Fn is called at most once, with the session's lock held:
+// it must not use the store.
 func (s *Store) Update(
 	ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error),
 ) error {

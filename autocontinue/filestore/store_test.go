@@ -24,7 +24,10 @@ func TestStore(t *testing.T) {
 	for name, unsynced := range map[string]bool{"synced": false, "not synced": true} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) autocontinue.Store {
-				return newStore(t, filestore.Options{NoSync: unsynced, OnSetAside: func(a filestore.SetAside) { t.Errorf("set aside: %+v", a) }})
+				return newStore(
+					t,
+					filestore.Options{NoSync: unsynced, OnSetAside: func(a filestore.SetAside) { t.Errorf("set aside: %+v", a) }},
+				)
 			})
 		})
 	}

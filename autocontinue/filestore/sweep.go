@@ -21,8 +21,9 @@ const (
 // birth is before any session of this program: a clock that said less was wrong.
 var birth = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// sweep removes a few files of a kind that nobody used for MaxAge. It looks at a few files of one of the kind's folders;
-// the last one is the folder of the kind itself, with the files of older versions. What fails is left for the next time.
+// sweep removes a few files of a kind that nobody used for MaxAge. It looks at a few files of one of the kind's
+// folders; the last one is the folder of the kind itself, with the files of older versions. What fails is left for the
+// next time.
 func (s *Store) sweep(root *os.Root, kind string, folder int) {
 	dir := kind
 	if folder < folders {
@@ -46,8 +47,8 @@ func (s *Store) sweep(root *os.Root, kind string, folder int) {
 	}
 }
 
-// sweepFile reports whether it removed the file. The time of its last change only spares reading most files: a young one
-// is never removed, and an old one is asked for its last use.
+// sweepFile reports whether it removed the file. The time of its last change only spares reading most files: a young
+// one is never removed, and an old one is asked for its last use.
 func (s *Store) sweepFile(root *os.Root, name, id string) bool {
 	now := s.opts.Now()
 	isTemp := strings.HasSuffix(name, ".tmp")
@@ -70,8 +71,8 @@ func (s *Store) sweepFile(root *os.Root, name, id string) bool {
 	return root.Remove(name) == nil
 }
 
-// isUnused reports whether nobody used a document for too long: it looked like that before, a day ago or earlier, and does
-// again. At the first look, it is marked.
+// isUnused reports whether nobody used a document for too long: it looked like that before, a day ago or earlier, and
+// does again. At the first look, it is marked.
 func (s *Store) isUnused(root *os.Root, name string, now time.Time) bool {
 	data, err := s.readFile(root, name)
 	var e envelope

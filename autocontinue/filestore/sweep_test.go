@@ -159,7 +159,8 @@ func TestWrongClocks(t *testing.T) {
 	}
 }
 
-// Older versions had all sessions in one folder, and no time of the last use. Such a session goes on, and goes like others.
+// Older versions had all sessions in one folder, and no time of the last use. Such a session goes on, and goes like
+// others.
 func TestSessionsOfOlderVersions(t *testing.T) {
 	f := newFolder(t)
 	f.use("s")
@@ -195,7 +196,15 @@ func TestOtherFiles(t *testing.T) {
 	dir := filepath.Dir(f.file("s"))
 	old, young := strings.Repeat("0", 32)+".tmp", strings.Repeat("1", 32)+".tmp"
 	hexa := strings.Repeat("2", 31)
-	foreign := []string{"notes.txt", hexa + ".tmp", hexa + "22.tmp", hexa + "A.tmp", hexa + "2.tmp.tmp", hexa + "2tmp", hexa + "2.txt"}
+	foreign := []string{
+		"notes.txt",
+		hexa + ".tmp",
+		hexa + "22.tmp",
+		hexa + "A.tmp",
+		hexa + "2.tmp.tmp",
+		hexa + "2tmp",
+		hexa + "2.txt",
+	}
 	for _, name := range append(foreign, old, young) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
 		require.NoError(t, os.Chtimes(filepath.Join(dir, name), f.now, f.now))

@@ -34,7 +34,8 @@ func onDisk(t *testing.T, name string) {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	err := cmd.Run()
-	if strings.Contains(stderr.String(), "mount:") || errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOSPC) {
+	if strings.Contains(stderr.String(), "mount:") || errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EINVAL) ||
+		errors.Is(err, syscall.ENOSPC) {
 		t.Skip("this machine does not let a test mount a disk:", err, stderr.String())
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {

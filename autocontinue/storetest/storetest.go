@@ -25,7 +25,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-// Run runs every check as a subtest. Open returns a store without sessions, a new one each time; it cleans up through t.
+// Run runs every check as a subtest. Open returns a store without sessions, a new one each time; it cleans up through
+// t.
 func Run(t *testing.T, open func(t *testing.T) autocontinue.Store) {
 	for _, c := range []struct {
 		name  string
@@ -178,7 +179,8 @@ func loadsDuringUpdates(t *testing.T, s autocontinue.Store) {
 				if !assert.NoError(t, err) {
 					return
 				}
-				if !assert.Equal(t, got.Seq, got.Continues, "half a write was seen") || !assert.GreaterOrEqual(t, got.Seq, last, "time went back") {
+				if !assert.Equal(t, got.Seq, got.Continues, "half a write was seen") ||
+					!assert.GreaterOrEqual(t, got.Seq, last, "time went back") {
 					return
 				}
 				last = got.Seq
@@ -207,7 +209,10 @@ func count(s autocontinue.State) (autocontinue.State, error) {
 
 func set(t *testing.T, s autocontinue.Store, session string, state autocontinue.State) {
 	t.Helper()
-	require.NoError(t, s.Update(t.Context(), session, func(autocontinue.State) (autocontinue.State, error) { return state, nil }))
+	require.NoError(
+		t,
+		s.Update(t.Context(), session, func(autocontinue.State) (autocontinue.State, error) { return state, nil }),
+	)
 }
 
 func wantState(t *testing.T, s autocontinue.Store, session string, want autocontinue.State) {
@@ -264,7 +269,11 @@ func states(t *testing.T) map[string]autocontinue.State {
 			}
 			_, busy = decide(busy, o, v)
 		}
-		_, busy = decide(busy, autocontinue.Output{Turn: fmt.Sprint(turn), Run: "q", ID: fmt.Sprint(turn), Text: "Which?"}, question)
+		_, busy = decide(
+			busy,
+			autocontinue.Output{Turn: fmt.Sprint(turn), Run: "q", ID: fmt.Sprint(turn), Text: "Which?"},
+			question,
+		)
 	}
 	last, busy := decide(busy, autocontinue.Output{Turn: "last", Run: "last", ID: "last", Text: "Going on."}, status)
 	require.Equal(t, autocontinue.Continue, last.Action)

@@ -100,19 +100,21 @@ status is never 2.`,
 	return cmd
 }
 
-// register declares the flags. Those that few people need are not shown: sidecoach help judge has what tunes a judge, and
-// sidecoach hook --help what says where and how decisions are kept.
+// register declares the flags. Those that few people need are not shown: sidecoach help judge has what tunes a judge,
+// and sidecoach hook --help what says where and how decisions are kept.
 func (o *options) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.request, "request", "", "the human's `TEXT` that the agent works on; it helps to tell an answer from a report")
+	f.StringVar(&o.request, "request", "",
+		"the human's `TEXT` that the agent works on; it helps to tell an answer from a report")
 	f.Var(&o.phase, "phase", "phase of the work: "+strings.Join(o.phase.allowed, ", "))
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
 	f.BoolVar(&o.failed, "failed", false, "the agent's run failed or was cut off: never continue it")
 	f.StringVar(&o.session, "session", "", "`ID` of the conversation: remember its decisions")
 	f.StringVar(&o.turn, "turn", "", "with --session: `ID` of the human's message; empty is the turn before")
 	f.Var(&o.most, "max-continues", "with --session: continue a turn at most `N` times; 0 continues nothing")
-	f.Var(&o.threshold, "threshold", "show a status with a confidence below this, 0 to 1, to the human; 0 switches this off")
+	f.Var(&o.threshold, "threshold",
+		"show a status with a confidence below this, 0 to 1, to the human; 0 switches this off")
 	for _, name := range added(f, o.judging.register) {
 		if name != "judge" {
 			hide(f, name)
@@ -231,8 +233,8 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	return nil
 }
 
-// checkSession returns what is wrong with the flags of a session. An empty session is an error: a script whose variable is
-// unset would lose its guards without a word.
+// checkSession returns what is wrong with the flags of a session. An empty session is an error: a script whose variable
+// is unset would lose its guards without a word.
 func (o *options) checkSession(f *pflag.FlagSet) error {
 	if f.Changed("session") && o.session == "" {
 		return misuse("give the conversation a name; leave --session out to judge one output alone",

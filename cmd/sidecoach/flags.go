@@ -14,8 +14,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-// choice is a flag that takes one of some words, in any letter case. An empty one is a flag that was not given, so that a
-// script can pass an unset variable on.
+// choice is a flag that takes one of some words, in any letter case. An empty one is a flag that was not given, so that
+// a script can pass an unset variable on.
 type choice struct {
 	value   string
 	allowed []string

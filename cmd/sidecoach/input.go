@@ -13,8 +13,8 @@ import (
 // maxInput bounds what is read, in bytes: an agent's last message is far smaller, a runaway log is not.
 const maxInput = 64 << 20
 
-// readOutput returns the agent's output: the file that args names, or stdin if args is empty or names "-". With keyboard,
-// stdin is a terminal, and an output must be named.
+// readOutput returns the agent's output: the file that args names, or stdin if args is empty or names "-". With
+// keyboard, stdin is a terminal, and an output must be named.
 func readOutput(args []string, stdin io.Reader, keyboard bool) (string, error) {
 	if len(args) == 0 && keyboard {
 		return "", misuse("pipe in what the agent printed last, some-agent | sidecoach, "+

@@ -57,8 +57,16 @@ var rooms = map[string]room{
 	"autocontinue/gate":            {pure: true, theirs: []string{"mvdan.cc/sh/v3"}},
 	"autocontinue/gate/console":    {ours: []string{"autocontinue/gate"}, theirs: []string{"github.com/coder/websocket"}},
 
-	"cmd/sidecoach": {ours: anything, theirs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/mattn/go-runewidth", "golang.org/x/term"}},
-	"examples":      {ours: anything},
+	"cmd/sidecoach": {
+		ours: anything,
+		theirs: []string{
+			"github.com/spf13/cobra",
+			"github.com/spf13/pflag",
+			"github.com/mattn/go-runewidth",
+			"golang.org/x/term",
+		},
+	},
+	"examples": {ours: anything},
 }
 
 var (
@@ -106,7 +114,8 @@ func complaints(p listed) []string {
 	var bad []string
 	for _, path := range p.Imports {
 		if ours, ok := strings.CutPrefix(path, module+"/"); ok {
-			if ours != "classify/plaintext" && !slices.Contains(r.ours, "*") && !slices.Contains(r.ours, ours) && (ownerOf(ours) == ours || ownerOf(ours) != ownerOf(name)) {
+			if ours != "classify/plaintext" && !slices.Contains(r.ours, "*") && !slices.Contains(r.ours, ours) &&
+				(ownerOf(ours) == ours || ownerOf(ours) != ownerOf(name)) {
 				bad = append(bad, name+" may not import "+ours)
 			}
 		} else if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
@@ -121,7 +130,8 @@ func complaints(p listed) []string {
 		}
 	}
 	for _, path := range p.Deps {
-		if name == "classify" && strings.Contains(path, ".") && !strings.HasPrefix(path, "vendor/") && path != module+"/classify/plaintext" {
+		if name == "classify" && strings.Contains(path, ".") && !strings.HasPrefix(path, "vendor/") &&
+			path != module+"/classify/plaintext" {
 			bad = append(bad, "classify links "+path+", which is not the standard library")
 		}
 		if name == "classify/evaluate" && path == "testing" {
@@ -167,8 +177,30 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 
 // impure are packages that a pure room has no business with, and calls of others that read what may change.
 var (
-	impure      = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "math/rand", "math/rand/v2", "crypto/rand", "log", "log/slog"}
-	impureCalls = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.NewTimer", "time.NewTicker", "time.Tick"}
+	impure = []string{
+		"os",
+		"os/exec",
+		"os/signal",
+		"net",
+		"net/http",
+		"syscall",
+		"math/rand",
+		"math/rand/v2",
+		"crypto/rand",
+		"log",
+		"log/slog",
+	}
+	impureCalls = []string{
+		"time.Now",
+		"time.Since",
+		"time.Until",
+		"time.Sleep",
+		"time.After",
+		"time.AfterFunc",
+		"time.NewTimer",
+		"time.NewTicker",
+		"time.Tick",
+	}
 )
 
 // A package below internal that its room does not link is a tool, and free.

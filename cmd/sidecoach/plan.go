@@ -20,7 +20,8 @@ func openPlan(dir, name string) (*os.Root, string, error) {
 	}
 	tree, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, "", badInput("run sidecoach in a directory that can be read", "cannot open the working tree: %v", cause(err))
+		return nil, "", badInput("run sidecoach in a directory that can be read",
+			"cannot open the working tree: %v", cause(err))
 	}
 	if err := readable(tree, dir, local, name); err != nil {
 		tree.Close()
@@ -53,7 +54,8 @@ func readable(tree *os.Root, dir, local, name string) error {
 }
 
 func outside(name string) error {
-	return badInput("run sidecoach in the directory that holds the plan, or in one above it", "the plan %q lies outside the working tree", name)
+	return badInput("run sidecoach in the directory with the plan, or in one above it",
+		"the plan %q lies outside the working tree", name)
 }
 
 func unreadable(name string, err error) error {

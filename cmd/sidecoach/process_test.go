@@ -39,7 +39,8 @@ var reports2kB = map[string]string{
 		"\nテストは通るはずです。完了しました。\n",
 }
 
-// BenchmarkProcess runs the program on outputs of 2 kB, and as the stop hook of Claude Code, each in a process of its own.
+// BenchmarkProcess runs the program on outputs of 2 kB, and as the stop hook of Claude Code, each in a process of its
+// own.
 func BenchmarkProcess(b *testing.B) {
 	dir := b.TempDir()
 	bin := filepath.Join(dir, "sidecoach")

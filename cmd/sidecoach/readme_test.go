@@ -35,7 +35,11 @@ func TestReadmeTranscript(t *testing.T) {
 	require.True(t, ok, command)
 	t.Chdir("../..")
 	var stdout, stderr bytes.Buffer
-	require.Zero(t, run(context.Background(), strings.Fields(args), strings.NewReader(""), &stdout, &stderr), stderr.String())
+	require.Zero(
+		t,
+		run(context.Background(), strings.Fields(args), strings.NewReader(""), &stdout, &stderr),
+		stderr.String(),
+	)
 	assert.Equal(t, want, stdout.String())
 }
 

@@ -154,8 +154,8 @@ func (p *page) paragraphs(text string) {
 	}
 }
 
-// evidenceInWords is "test output, exit code, commit or PR link". If all kinds are missing, any of them will do. If some
-// are missing, all of them are needed.
+// evidenceInWords is "test output, exit code, commit or PR link". If all kinds are missing, any of them will do. If
+// some are missing, all of them are needed.
 func evidenceInWords(kinds []classify.EvidenceKind) string {
 	var names []string
 	for _, k := range kinds {

@@ -111,19 +111,34 @@ deliver · question · 0.90
 
 func TestRenderShowsTheStrongestSignalsInOrder(t *testing.T) {
 	text := strings.Repeat("ab ", 12)
-	d := autocontinue.Decision{Action: autocontinue.Deliver, Result: classify.Result{Type: classify.Completion, SignalsDropped: 5}}
+	d := autocontinue.Decision{
+		Action: autocontinue.Deliver,
+		Result: classify.Result{Type: classify.Completion, SignalsDropped: 5},
+	}
 	for i := range 12 {
-		d.Result.Signals = append(d.Result.Signals, classify.Signal{Kind: classify.SignalEvidence, Start: 3 * i, End: 3*i + 2, Weight: float64(i % 6)})
+		d.Result.Signals = append(
+			d.Result.Signals,
+			classify.Signal{Kind: classify.SignalEvidence, Start: 3 * i, End: 3*i + 2, Weight: float64(i % 6)},
+		)
 	}
 	out := render(d, text, terminal{})
 	assert.Equal(t, maxRows, strings.Count(out, "evidence"))
 	assert.Contains(t, out, "          … and 9 more\n")
 	assert.NotContains(t, out, " 1:1 ", "the weakest is left out")
-	assert.Less(t, strings.Index(out, "1:7 "), strings.Index(out, "1:34"), "those that are shown stand in the order of the text")
+	assert.Less(
+		t,
+		strings.Index(out, "1:7 "),
+		strings.Index(out, "1:34"),
+		"those that are shown stand in the order of the text",
+	)
 	assert.Equal(t, 0.0, d.Result.Signals[0].Weight, "the decision is left as it was")
 }
 
 func TestEvidenceInWords(t *testing.T) {
 	assert.Equal(t, "commit", evidenceInWords([]classify.EvidenceKind{classify.EvidenceCommit}))
-	assert.Equal(t, "test output and PR link", evidenceInWords([]classify.EvidenceKind{classify.EvidenceTests, classify.EvidencePullRequest}))
+	assert.Equal(
+		t,
+		"test output and PR link",
+		evidenceInWords([]classify.EvidenceKind{classify.EvidenceTests, classify.EvidencePullRequest}),
+	)
 }

@@ -1,13 +1,13 @@
 // Command sidecoach reads what a coding agent printed when it paused and prints one decision: show it to the human, or
 // continue the agent with this message.
 //
-// It holds flags, files, the terminal and the wiring. The packages that it calls make every judgement. Each command has a
-// file of its own; decide.go is the command without a name.
+// It holds flags, files, the terminal and the wiring. The packages that it calls make every judgement. Each command has
+// a file of its own; decide.go is the command without a name.
 //
 // # Cost
 //
-// A stop hook takes a median of less than 25 ms on two cores from start to end, when it has nothing to wait for. Measure
-// it on your machine, in each language:
+// A stop hook takes a median of less than 25 ms on two cores from start to end, when it has nothing to wait for.
+// Measure it on your machine, in each language:
 //
 //	go test ./cmd/sidecoach -run '^$' -bench Process
 package main
@@ -26,7 +26,8 @@ import (
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	defer func() {
 		if p := recover(); p != nil { // it would exit with 2, which hosts of agents read as "block"
-			fmt.Fprintf(stderr, "sidecoach: internal error: %v\nhint: please report this, with the lines below\n%s", p, debug.Stack())
+			fmt.Fprintf(stderr, "sidecoach: internal error: %v\n"+
+				"hint: please report this, with the lines below\n%s", p, debug.Stack())
 			status = exitFailure
 		}
 	}()

@@ -129,7 +129,13 @@ func TestRequestReachesTheClassifier(t *testing.T) {
 	const answer = "The redirect is decided in auth.go: the handler compares the host with the allow list and sends the user to the start page when it is not on it.\n"
 	without, _, status := sidecoach(t, strings.NewReader(answer), "--json")
 	require.Equal(t, 0, status)
-	with, _, status := sidecoach(t, strings.NewReader(answer), "--json", "--request", "Explain how the login redirect works.")
+	with, _, status := sidecoach(
+		t,
+		strings.NewReader(answer),
+		"--json",
+		"--request",
+		"Explain how the login redirect works.",
+	)
 	require.Equal(t, 0, status)
 	assert.Contains(t, with, `"type":"completion"`)
 	assert.NotEqual(t, without, with, "an answer to a question is surer than the same text out of the blue")
@@ -148,7 +154,11 @@ func TestLargeInputs(t *testing.T) {
 	out, errs, status = sidecoach(t, io.LimitReader(zeros{}, maxInput+1))
 	assert.Equal(t, exitFailure, status)
 	assert.Empty(t, out)
-	assert.Equal(t, "sidecoach: the input is larger than 64 MiB\nhint: give what the agent printed last, not its whole log\n", errs)
+	assert.Equal(
+		t,
+		"sidecoach: the input is larger than 64 MiB\nhint: give what the agent printed last, not its whole log\n",
+		errs,
+	)
 }
 
 type zeros struct{}
@@ -173,7 +183,11 @@ func TestFailures(t *testing.T) {
 		out, errs, status := sidecoach(t, iotest.ErrReader(fmt.Errorf("read: %w", syscall.EIO)))
 		assert.Equal(t, exitFailure, status)
 		assert.Empty(t, out)
-		assert.Equal(t, "sidecoach: cannot read the input: read: input/output error\nhint: try again with a copy of it\n", errs)
+		assert.Equal(
+			t,
+			"sidecoach: cannot read the input: read: input/output error\nhint: try again with a copy of it\n",
+			errs,
+		)
 	})
 	t.Run("a reader that has gone", func(t *testing.T) {
 		for _, gone := range []error{syscall.EPIPE, io.ErrClosedPipe} {
@@ -188,7 +202,12 @@ func TestFailures(t *testing.T) {
 			var errs bytes.Buffer
 			status := run(t.Context(), args, strings.NewReader(hollow), broken{syscall.ENOSPC}, &errs)
 			assert.Equal(t, exitFailure, status, args)
-			assert.Equal(t, "sidecoach: cannot write: no space left on device\nhint: check where standard output goes: a full disk?\n", errs.String(), args)
+			assert.Equal(
+				t,
+				"sidecoach: cannot write: no space left on device\nhint: check where standard output goes: a full disk?\n",
+				errs.String(),
+				args,
+			)
 		}
 	})
 	t.Run("a command line is as little to be trusted as a text", func(t *testing.T) {
@@ -219,7 +238,13 @@ func TestReaderHasGone(t *testing.T) {
 	require.NoError(t, r.Close())
 	defer w.Close()
 	var errs bytes.Buffer
-	cmd := exec.Cmd{Path: exe, Args: []string{"sidecoach"}, Stdin: strings.NewReader(hollow), Stdout: w, Stderr: &errs} // see TestMain
+	cmd := exec.Cmd{
+		Path:   exe,
+		Args:   []string{"sidecoach"},
+		Stdin:  strings.NewReader(hollow),
+		Stdout: w,
+		Stderr: &errs,
+	} // see TestMain
 	e, ok := errors.AsType[*exec.ExitError](cmd.Run())
 	require.True(t, ok)
 	assert.Equal(t, exitFailure, e.ExitCode(), "not killed by the signal")

@@ -27,7 +27,7 @@ func detect(stdin io.Reader, stdout io.Writer) terminal {
 	return t
 }
 
-// widthOf returns how many characters fit on a line of the terminal that w is, 80 where it does not say; 0 when w is none.
+// widthOf returns how many columns the terminal w has, 80 if it does not say, and 0 if w is not a terminal.
 func widthOf(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

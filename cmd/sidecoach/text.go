@@ -12,8 +12,8 @@ import (
 // visible returns s for one line of a terminal, see [plaintext.Visible].
 func visible(s string) string { return plaintext.Visible(s) }
 
-// quote shows a span of the agent's text on one line: in quotation marks, white space folded, hidden characters escaped,
-// at most limit characters between the marks.
+// quote shows a span of the agent's text on one line: in quotation marks, white space folded, hidden characters
+// escaped, at most limit characters between the marks.
 func quote(span string, limit int) string {
 	cut := ""
 	if n := limit * 16; len(span) > n { // more than can be shown
@@ -25,8 +25,8 @@ func quote(span string, limit int) string {
 	return `"` + plaintext.Cut(plaintext.Visible(strings.Join(strings.Fields(span), " "))+cut, limit) + `"`
 }
 
-// position returns line and column of a byte offset, both from 1. The column is in characters, as an editor counts them,
-// without a byte order mark.
+// position returns line and column of a byte offset, both from 1. The column is in characters, as an editor counts
+// them, without a byte order mark.
 func position(text string, offset int) (line, column int) {
 	before := text[:offset]
 	line = 1 + strings.Count(before, "\n")
@@ -65,8 +65,8 @@ func wrap(line string, width int) []string {
 	return append(parts, part)
 }
 
-// lastColumns returns the end of a text that fits into width columns, with an ellipsis where something is left out; all of
-// it if width is 0.
+// lastColumns returns the end of a text that fits into width columns, with an ellipsis where something is left out; all
+// of it if width is 0.
 func lastColumns(s string, width int) string {
 	if width <= 0 || runewidth.StringWidth(s) <= width {
 		return s

@@ -13,7 +13,11 @@ import (
 
 func TestDescribe(t *testing.T) {
 	built := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
-		settings = append(settings, debug.BuildSetting{Key: "GOOS", Value: "linux"}, debug.BuildSetting{Key: "GOARCH", Value: "amd64"})
+		settings = append(
+			settings,
+			debug.BuildSetting{Key: "GOOS", Value: "linux"},
+			debug.BuildSetting{Key: "GOARCH", Value: "amd64"},
+		)
 		return &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: version}, Settings: settings}
 	}
 	revision := debug.BuildSetting{Key: "vcs.revision", Value: "0123abcd"}
@@ -36,7 +40,14 @@ func TestLicencesAreComplete(t *testing.T) {
 	text, errs, status := sidecoach(t, strings.NewReader(""), "help", "licences")
 	require.Zero(t, status, errs)
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".")
+		cmd := exec.Command(
+			"go",
+			"list",
+			"-deps",
+			"-f",
+			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}",
+			".",
+		)
 		cmd.Env = append(os.Environ(), "GOOS="+system)
 		out, err := cmd.Output()
 		require.NoError(t, err)

@@ -1,12 +1,13 @@
-// Command capacity measures what deciding about a pause costs, on this machine and on outputs of yours, and works out what
-// 10,000, 1 million and 100 million pauses a day come to: with the heuristic alone, with an LLM where the heuristic is not
-// certain (the cascade), and with an LLM for each.
+// Command capacity measures what deciding about a pause costs, on this machine and on outputs of yours, and works out
+// what 10,000, 1 million and 100 million pauses a day come to: with the heuristic alone, with an LLM where the
+// heuristic is not certain (the cascade), and with an LLM for each.
 //
 //	go run ./examples/capacity                             on the shipped cases that no weight was fitted on
 //	go run ./examples/capacity -cases 'my/*.jsonl'         on cases of yours, see the docs of classify/evaluate
 //	go run ./examples/capacity -price 0.40,0.10,1.60       with the money: a million tokens in, in again from the cache, and back
 //
-// It asks no LLM and needs no network: of each call it counts the tokens that would be sent. How long an answer is, it is told.
+// It asks no LLM and needs no network: of each call it counts the tokens that would be sent. How long an answer is, it
+// is told.
 package main
 
 import (

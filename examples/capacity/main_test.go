@@ -18,7 +18,11 @@ var heldout = filepath.Join("..", "..", "classify", "testdata", "heldout.jsonl")
 
 func TestRun(t *testing.T) {
 	var out, errs strings.Builder
-	require.Zero(t, run(t.Context(), []string{"-cases", heldout, "-each", "1ms", "-price", "1, 0.5, 2"}, &out, &errs), errs.String())
+	require.Zero(
+		t,
+		run(t.Context(), []string{"-cases", heldout, "-each", "1ms", "-price", "1, 0.5, 2"}, &out, &errs),
+		errs.String(),
+	)
 	for _, want := range []string{
 		"| classify: the heuristic |", "| decide, state in files |", "The cascade asks the LLM about ",
 		"| 10,000 | heuristic | below 0.01 | 0 | 0 | 0 | 0 | 0.00 |", "| 100 million | LLM for each |",
@@ -56,8 +60,16 @@ func TestRefusals(t *testing.T) {
 // A cascade that is never certain asks about all that has words and is no crash; one that always is asks about none.
 func TestCertain(t *testing.T) {
 	cases := []evaluate.Case{
-		{Name: "status", Input: classify.Input{Text: "Still working on the parser."}, Want: evaluate.Want{Type: classify.Status}},
-		{Name: "question", Input: classify.Input{Text: "Which of the two should I take?"}, Want: evaluate.Want{Type: classify.Question}},
+		{
+			Name:  "status",
+			Input: classify.Input{Text: "Still working on the parser."},
+			Want:  evaluate.Want{Type: classify.Status},
+		},
+		{
+			Name:  "question",
+			Input: classify.Input{Text: "Which of the two should I take?"},
+			Want:  evaluate.Want{Type: classify.Question},
+		},
 		{Name: "blank", Input: classify.Input{Text: "\n"}, Want: evaluate.Want{Type: classify.Status}},
 	}
 	never, err := tokens(t.Context(), cases, 1)

@@ -29,8 +29,8 @@ type cost struct {
 // ways are the ways to judge a pause.
 var ways = []string{"heuristic", "cascade", "LLM for each"}
 
-// day returns what that many pauses a day cost in one of the ways. The heuristic is run in each of them: it is the cascade's
-// first step and the LLM's fallback, and finds the signals.
+// day returns what that many pauses a day cost in one of the ways. The heuristic is run in each of them: it is the
+// cascade's first step and the LLM's fallback, and finds the signals.
 func (r report) day(pauses int, way string) cost {
 	n := float64(pauses)
 	c := cost{cores: n * r.speed.handle.cpu.Seconds() / (24 * 3600)}
@@ -69,8 +69,15 @@ func (r report) String() string {
 		fmt.Fprintf(&b, "| %s | %.3f ms | %s | %.1f | %.1f ms |\n", row.name, row.rate.cpu.Seconds()*1000,
 			round(row.rate.second()), row.rate.cpu.Seconds()/s.classify.cpu.Seconds(), row.rate.wall.Seconds()*1000)
 	}
-	fmt.Fprintf(&b, "\nA session of %d turns with %d pauses each takes %s in a store as JSON (at most %s of these), %s in memory.\n\n",
-		r.session.turns, r.session.pauses, bytesOf(r.session.json), bytesOf(r.session.most), bytesOf(r.session.memory))
+	fmt.Fprintf(
+		&b,
+		"\nA session of %d turns with %d pauses each takes %s in a store as JSON (at most %s of these), %s in memory.\n\n",
+		r.session.turns,
+		r.session.pauses,
+		bytesOf(r.session.json),
+		bytesOf(r.session.most),
+		bytesOf(r.session.memory),
+	)
 	fmt.Fprintf(&b, "%s\n\n", r.asked())
 
 	fmt.Fprint(&b, "| pauses a day | judged by | cores | LLM calls | tokens in | always the same | tokens back |")
@@ -85,22 +92,42 @@ func (r report) String() string {
 	for _, n := range days {
 		for _, way := range ways {
 			c := r.day(n, way)
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |", round(float64(n)), way, cores(c.cores), round(c.calls), round(c.in), round(c.cached), round(c.out))
+			fmt.Fprintf(
+				&b,
+				"| %s | %s | %s | %s | %s | %s | %s |",
+				round(float64(n)),
+				way,
+				cores(c.cores),
+				round(c.calls),
+				round(c.in),
+				round(c.cached),
+				round(c.out),
+			)
 			if r.price.set {
 				fmt.Fprintf(&b, " %s |", amount(r.price.money(c)))
 			}
 			fmt.Fprintln(&b)
 		}
 	}
-	fmt.Fprintln(&b, "\nCores are those that are busy all day long; at a peak of five times the average it takes five times as many.")
+	fmt.Fprintln(
+		&b,
+		"\nCores are those that are busy all day long; at a peak of five times the average it takes five times as many.",
+	)
 	return b.String()
 }
 
 // asked says what the LLM is asked.
 func (r report) asked() string {
 	u := r.usage
-	return fmt.Sprintf("The cascade asks the LLM about %d of %d (certain %g). A call sends %d tokens that are always the same, and on average %d more; an answer is taken to have %d.",
-		u.cascade.calls, u.cases, u.certain, u.fixed, average(u.each.variable, u.each.calls), r.answer)
+	return fmt.Sprintf(
+		"The cascade asks the LLM about %d of %d (certain %g). A call sends %d tokens that are always the same, and on average %d more; an answer is taken to have %d.",
+		u.cascade.calls,
+		u.cases,
+		u.certain,
+		u.fixed,
+		average(u.each.variable, u.each.calls),
+		r.answer,
+	)
 }
 
 func average(sum, n int) int {

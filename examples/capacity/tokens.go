@@ -20,7 +20,8 @@ type usage struct {
 	cascade asked
 }
 
-// asked is about how many cases the LLM is asked, and how many tokens these calls send beside those that are always the same.
+// asked is about how many cases the LLM is asked, and how many tokens these calls send beside those that are always the
+// same.
 type asked struct{ calls, variable int }
 
 // tokens counts what the LLM is sent about each case, and about those that the cascade asks about.

@@ -14,8 +14,8 @@ import (
 // maxFaults is how many faults are named.
 const maxFaults = 10
 
-// checker compares what the workers left with what must hold, and with what one process that never dies decides. Where versions
-// of the library are mixed, or the order is lost, what was decided first stands for the latter.
+// checker compares what the workers left with what must hold, and with what one process that never dies decides. Where
+// versions of the library are mixed, or the order is lost, what was decided first stands for the latter.
 type checker struct {
 	faults   []error
 	attempts map[string]map[int][]entry // by session and place in its queue
@@ -100,8 +100,8 @@ func (c *checker) whatWasDone(acts []act) {
 }
 
 // asTold makes of what one process would decide what was told first. Another version, or another order, may lead to
-// something else; but what was decided first holds for all, under the same ID. Without an order, what is outdated may be told
-// before what it was.
+// something else; but what was decided first holds for all, under the same ID. Without an order, what is outdated may
+// be told before what it was.
 func (c *checker) asTold(name string, want []autocontinue.Decision) {
 	for at := range want {
 		id, told := want[at].ID, false
@@ -137,7 +137,8 @@ func (c *checker) session(name string, queue []autocontinue.Output, want []autoc
 		if decisions == 0 {
 			c.fault("%s: delivery %d (%s) was lost", name, at, out.ID)
 		}
-		if a, ok := c.acts[want[at].ID]; ok && c.crowd && want[at].Action == autocontinue.Suppress && a.Session == name && a.Output == out.ID {
+		if a, ok := c.acts[want[at].ID]; ok && c.crowd && want[at].Action == autocontinue.Suppress && a.Session == name &&
+			a.Output == out.ID {
 			decided[out.ID] = decisionOf(a) // who acted died before it could say so
 		}
 		first, again := decided[out.ID]
@@ -162,7 +163,16 @@ func (c *checker) session(name string, queue []autocontinue.Output, want []autoc
 		case c.crowd && a.Session == name && a.Output == output && a.Action == autocontinue.Deliver && c.superseded(name, d.ID):
 			// Who was told so last acted first.
 		case a.Session != name, a.Output != "" && a.Output != output, a.Action != d.Action, a.Message != d.Message:
-			c.fault("%s: %s: decision %s is %s, but what was done is %s of %s, %s", name, output, d.ID, d.Action, a.Action, a.Session, a.Output)
+			c.fault(
+				"%s: %s: decision %s is %s, but what was done is %s of %s, %s",
+				name,
+				output,
+				d.ID,
+				d.Action,
+				a.Action,
+				a.Session,
+				a.Output,
+			)
 		}
 	}
 }
@@ -189,8 +199,8 @@ func same(got, want autocontinue.Decision) bool {
 	return got.Action == want.Action && got.Message == want.Message && got.ID == want.ID
 }
 
-// outdated says that got is what a worker was told that came back to a delivery, after others had handled it and the session
-// had gone on: the same decision, but nothing to send the agent any more.
+// outdated says that got is what a worker was told that came back to a delivery, after others had handled it and the
+// session had gone on: the same decision, but nothing to send the agent any more.
 func outdated(got, want autocontinue.Decision) bool {
 	return got.ID == want.ID && (got.Reason == autocontinue.ReasonSuperseded || got.Action == autocontinue.Suppress)
 }

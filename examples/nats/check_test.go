@@ -222,8 +222,8 @@ func TestVerdictNamesAFew(t *testing.T) {
 	assert.LessOrEqual(t, len(p.verdict().Error()), 4000)
 }
 
-// judgeOtherwise changes the decision of e into a delivery of another reason and message, in what was done and in the first
-// so many lines of the journal.
+// judgeOtherwise changes the decision of e into a delivery of another reason and message, in what was done and in the
+// first so many lines of the journal.
 func judgeOtherwise(p *pass, e entry, lines int) {
 	for i := range p.journal {
 		if d := &p.journal[i].Decision; d.ID == e.Decision.ID && d.Action == e.Decision.Action && lines > 0 {

@@ -115,7 +115,9 @@ func (c *crew) watch(i int, w *exec.Cmd, out io.Reader) {
 }
 
 // particulars are what makes two errors of a kind differ.
-var particulars = regexp.MustCompile(`[0-9a-f]{32,}|[0-9]+(\.[0-9]+){3}(:[0-9]+)?(->[0-9.:]+)?|revision [0-9]+| on connection \[[0-9]+\]`)
+var particulars = regexp.MustCompile(
+	`[0-9a-f]{32,}|[0-9]+(\.[0-9]+){3}(:[0-9]+)?(->[0-9.:]+)?|revision [0-9]+| on connection \[[0-9]+\]`,
+)
 
 func (c *crew) hear(t trouble) {
 	c.mu.Lock()

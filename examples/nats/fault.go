@@ -17,7 +17,8 @@ import (
 // fault is something that goes wrong while the queue is worked off.
 type fault struct {
 	name, help string
-	// hurt does it again and again until ctx is done, and puts all back. It is nil for what [stage.begin] or the workers do.
+	// hurt does it again and again until ctx is done, and puts all back. It is nil for what [stage.begin] or the workers
+	// do.
 	hurt func(ctx context.Context, s *stage) error
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-// session returns what one session's queue delivers, in order: outputs of several turns, of all kinds, each at least twice
-// under its ID, now and then under a second ID, as when a callback and a return value report the same pause. It has at most
-// so many turns.
+// session returns what one session's queue delivers, in order: outputs of several turns, of all kinds, each at least
+// twice under its ID, now and then under a second ID, as when a callback and a return value report the same pause. It
+// has at most so many turns.
 func session(seed uint64, name string, n, turns int) []autocontinue.Output {
 	r := rand.New(rand.NewPCG(seed, hash(name)))
 	var queue []autocontinue.Output
@@ -49,10 +49,15 @@ func session(seed uint64, name string, n, turns int) []autocontinue.Output {
 	return queue
 }
 
-var requests = []string{"fix the failing login redirect", "add pagination to the order list", "write a migration for the new column", "speed up the import"}
+var requests = []string{
+	"fix the failing login redirect",
+	"add pagination to the order list",
+	"write a migration for the new column",
+	"speed up the import",
+}
 
-// say gives the output a text: claims without evidence of changing and of the same words, progress, evidence, questions,
-// crashes, and texts that are held back.
+// say gives the output a text: claims without evidence of changing and of the same words, progress, evidence,
+// questions, crashes, and texts that are held back.
 func say(r *rand.Rand, out *autocontinue.Output) {
 	file := fmt.Sprintf("internal/part%d/file%d.go", r.IntN(9), r.IntN(9))
 	switch r.IntN(10) {

@@ -1,6 +1,6 @@
 // Command nats lets several worker processes handle one queue of agent outputs, while it kills them at random, and then
-// checks that nothing was lost, doubled or continued too often. The queue, the sessions' states and the journal are in one NATS JetStream
-// server, which it starts itself:
+// checks that nothing was lost, doubled or continued too often. The queue, the sessions' states and the journal are in
+// one NATS JetStream server, which it starts itself:
 //
 //	go run . -sessions 500 -outputs 20 -workers 4        kill workers all the time, then check
 //	go run . -fault server,slow                           the server is gone now and then, the network is bad: -h has them all
@@ -8,9 +8,10 @@
 //
 // How it holds together: the queue is cut into partitions by session, and of each partition one output at a time is out
 // (MaxAckPending 1), so that a session's outputs stay in order. A worker decides, which writes the session's state with
-// compare-and-set (package natskv), acts under the decision's ID, which the server takes once, notes both in the journal and
-// then acknowledges. What it cannot decide about, because the store is not to be had, it hands back to the queue. Wherever it dies, the output comes again, gets the decision that was recorded, and is acted on under
-// the same ID.
+// compare-and-set (package natskv), acts under the decision's ID, which the server takes once, notes both in the
+// journal and then acknowledges. What it cannot decide about, because the store is not to be had, it hands back to the
+// queue. Wherever it dies, the output comes again, gets the decision that was recorded, and is acted on under the same
+// ID.
 package main
 
 import (
@@ -70,9 +71,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.DurationVar(&d.ackWait, "ack-wait", 2*time.Second, "after that `time` an output comes to another worker")
 	flags.DurationVar(&d.limit, "limit", 10*time.Minute, "give up after that `time`")
 	flags.BoolVar(&d.throughput, "throughput", false, "measure 1, 2 and 4 workers instead, without killing")
-	list := flags.String("fault", "", "what goes wrong besides: `names` from below with commas between, or all but crowd as \"all\"")
+	list := flags.String(
+		"fault",
+		"",
+		"what goes wrong besides: `names` from below with commas between, or all but crowd as \"all\"",
+	)
 	flags.DurationVar(&d.down, "down", 10*time.Second, "how long the server is gone, or something full")
-	flags.StringVar(&d.with, "with", "", "every second worker is that `program`: a build of this one with another version of the library")
+	flags.StringVar(
+		&d.with,
+		"with",
+		"",
+		"every second worker is that `program`: a build of this one with another version of the library",
+	)
 	flags.Usage = func() {
 		fmt.Fprintln(stderr, "usage: go run . [flags]")
 		flags.PrintDefaults()
@@ -116,7 +126,9 @@ func (d demonstration) check(rest []string) error {
 	case d.down < 500*time.Millisecond:
 		return errors.New("-down is at least 500ms: what is shorter nobody notices")
 	case d.faults["crowd"] && d.outputs > 60:
-		return errors.New("-fault crowd takes at most 60 -outputs: a state remembers 64 texts of a turn, and the last turn is a long one")
+		return errors.New(
+			"-fault crowd takes at most 60 -outputs: a state remembers 64 texts of a turn, and the last turn is a long one",
+		)
 	case d.throughput && (len(d.faults) > 0 || d.with != ""):
 		return errors.New("-throughput measures without -fault and -with")
 	case d.ackWait < 100*time.Millisecond:
@@ -135,8 +147,13 @@ func (d demonstration) run(ctx context.Context, stdout io.Writer) error {
 		return p.report(stdout)
 	}
 	d.kill = 0
-	fmt.Fprintf(stdout, "%d sessions of %d outputs, every output delivered at least twice; %d processors for the workers, the server and its disk\n\n",
-		d.sessions, d.outputs, runtime.NumCPU())
+	fmt.Fprintf(
+		stdout,
+		"%d sessions of %d outputs, every output delivered at least twice; %d processors for the workers, the server and its disk\n\n",
+		d.sessions,
+		d.outputs,
+		runtime.NumCPU(),
+	)
 	var base float64
 	for _, c := range []struct{ workers, atOnce int }{{1, 1}, {1, partitions}, {2, partitions}, {4, partitions}} {
 		p, err := d.pass(ctx, c.workers, c.atOnce)

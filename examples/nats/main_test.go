@@ -22,7 +22,16 @@ func TestMain(m *testing.M) {
 }
 
 func demo() demonstration {
-	return demonstration{sessions: 20, outputs: 12, workers: 3, seed: 7, kill: 80 * time.Millisecond, ackWait: 500 * time.Millisecond, limit: time.Minute, down: time.Second}
+	return demonstration{
+		sessions: 20,
+		outputs:  12,
+		workers:  3,
+		seed:     7,
+		kill:     80 * time.Millisecond,
+		ackWait:  500 * time.Millisecond,
+		limit:    time.Minute,
+		down:     time.Second,
+	}
 }
 
 func TestWorkersAreKilled(t *testing.T) {

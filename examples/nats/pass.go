@@ -33,8 +33,8 @@ type pass struct {
 	said        map[string]int // what workers could not do, how often
 }
 
-// remembered is how many turns a state remembers. Where the order is lost, an output may come when the session is any number
-// of turns further; of one that is forgotten the library knows nothing.
+// remembered is how many turns a state remembers. Where the order is lost, an output may come when the session is any
+// number of turns further; of one that is forgotten the library knows nothing.
 const remembered = 9
 
 // pass feeds the queue, lets the workers work it off while things go wrong, and reads what they left.
@@ -62,7 +62,13 @@ func (d demonstration) pass(ctx context.Context, workers, atOnce int) (*pass, er
 		return nil, err
 	}
 
-	p := &pass{workers: workers, mixed: d.with != "", crowd: d.faults["crowd"], sessions: make(map[string][]autocontinue.Output, d.sessions), came: make(map[string]int64)}
+	p := &pass{
+		workers:  workers,
+		mixed:    d.with != "",
+		crowd:    d.faults["crowd"],
+		sessions: make(map[string][]autocontinue.Output, d.sessions),
+		came:     make(map[string]int64),
+	}
 	for i := range d.sessions {
 		name := fmt.Sprint("session ", i)
 		p.sessions[name] = session(d.seed, name, d.outputs, turns)
@@ -99,7 +105,8 @@ func (d demonstration) pass(ctx context.Context, workers, atOnce int) (*pass, er
 	return p, nil
 }
 
-// play lets the workers work the queue off, and the faults come meanwhile. It returns how long that took, when all is quiet.
+// play lets the workers work the queue off, and the faults come meanwhile. It returns how long that took, when all is
+// quiet.
 func (s *stage) play(ctx context.Context, workers, atOnce int) (time.Duration, error) {
 	start := time.Now()
 	url := s.server.url
@@ -113,7 +120,11 @@ func (s *stage) play(ctx context.Context, workers, atOnce int) (time.Duration, e
 		defer func() { cancel(nil); network.close(); came.Store(network.cuts.Load()) }()
 		url = network.url
 	}
-	s.crew = &crew{late: s.came["late"], args: []string{"worker", "-server", url, "-at-once", fmt.Sprint(atOnce)}, other: s.d.with}
+	s.crew = &crew{
+		late:  s.came["late"],
+		args:  []string{"worker", "-server", url, "-at-once", fmt.Sprint(atOnce)},
+		other: s.d.with,
+	}
 	if s.d.faults["late"] {
 		s.crew.args = append(s.crew.args, "-late", "30")
 	}

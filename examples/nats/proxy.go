@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// proxy is a bad network between the workers and the server: what it carries is late, and every connection is cut after a
-// while, in the middle of whatever is said.
+// proxy is a bad network between the workers and the server: what it carries is late, and every connection is cut after
+// a while, in the middle of whatever is said.
 type proxy struct {
 	url    string
 	target string
@@ -34,7 +34,13 @@ func newProxy(ctx context.Context, target string) (*proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("proxy: %w", err)
 	}
-	p := &proxy{url: "nats://" + l.Addr().String(), target: u.Host, delay: 5 * time.Millisecond, life: 4 * time.Second, l: l}
+	p := &proxy{
+		url:    "nats://" + l.Addr().String(),
+		target: u.Host,
+		delay:  5 * time.Millisecond,
+		life:   4 * time.Second,
+		l:      l,
+	}
 	p.open.Go(func() {
 		for {
 			near, err := l.Accept()

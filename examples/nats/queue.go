@@ -48,11 +48,19 @@ type entry struct {
 	Took     steps                 `json:"took"`
 }
 
-// connect opens the server's JetStream; a connection that is lost, or is not to be had, is made again for ever. What is sent
-// without one fails at once: kept, it would be written when nobody waits for it any more.
+// connect opens the server's JetStream; a connection that is lost, or is not to be had, is made again for ever. What is
+// sent without one fails at once: kept, it would be written when nobody waits for it any more.
 func connect(url string) (*nats.Conn, jetstream.JetStream, error) {
-	nc, err := nats.Connect(url, nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
-		nats.ReconnectBufSize(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // whoever waits hears of it
+	nc, err := nats.Connect(
+		url,
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(50*time.Millisecond),
+		nats.ReconnectBufSize(
+			-1,
+		),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	) // whoever waits hears of it
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect: %w", err)
 	}
@@ -64,7 +72,8 @@ func connect(url string) (*nats.Conn, jetstream.JetStream, error) {
 	return nc, js, nil
 }
 
-// prepare makes the streams, the bucket and one consumer a partition, of whose outputs so many are out at the same time.
+// prepare makes the streams, the bucket and one consumer a partition, of whose outputs so many are out at the same
+// time.
 func prepare(ctx context.Context, js jetstream.JetStream, ackWait time.Duration, out int) error {
 	for _, cfg := range []jetstream.StreamConfig{
 		{Name: outputStream, Subjects: []string{"outputs.*"}, Retention: jetstream.WorkQueuePolicy},

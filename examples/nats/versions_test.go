@@ -36,14 +36,23 @@ func nextVersion(t *testing.T) string {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
 	program := filepath.Join(dir, "nats-next.exe")
-	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".")
+	build := exec.CommandContext(
+		t.Context(),
+		"go",
+		"build",
+		"-overlay",
+		filepath.Join(dir, "overlay.json"),
+		"-o",
+		program,
+		".",
+	)
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
 }
 
-// While workers are replaced one by one, those of both versions have the same sessions. The older ones hand back what the
-// newer ones have written, and nobody sees a difference.
+// While workers are replaced one by one, those of both versions have the same sessions. The older ones hand back what
+// the newer ones have written, and nobody sees a difference.
 func TestTwoVersions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another version")

@@ -48,7 +48,11 @@ func (t timed) Load(ctx context.Context, session string) (autocontinue.State, er
 	return t.Store.Load(ctx, session)
 }
 
-func (t timed) Update(ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error)) error {
+func (t timed) Update(
+	ctx context.Context,
+	session string,
+	fn func(autocontinue.State) (autocontinue.State, error),
+) error {
 	defer add(ctx, time.Now(), func(s *steps) *int64 { return &s.Update })
 	calls := 0
 	return t.Store.Update(ctx, session, func(old autocontinue.State) (autocontinue.State, error) {
@@ -170,7 +174,11 @@ func (w *worker) handle(ctx context.Context, m jetstream.Msg, ackWait time.Durat
 	var in delivery
 	if err := json.Unmarshal(m.Data(), &in); err != nil {
 		// It cannot get better. The human sees it as it is.
-		a := act{Decision: fmt.Sprint("unreadable ", meta.Sequence.Stream), Action: autocontinue.Deliver, Message: string(m.Data())}
+		a := act{
+			Decision: fmt.Sprint("unreadable ", meta.Sequence.Stream),
+			Action:   autocontinue.Deliver,
+			Message:  string(m.Data()),
+		}
 		if _, err := w.act(ctx, a); err != nil {
 			return err
 		}
@@ -208,9 +216,9 @@ func (w *worker) handle(ctx context.Context, m jetstream.Msg, ackWait time.Durat
 	return m.Ack()
 }
 
-// hopeless reports whether an output that failed with err should be shown to the human rather than handed in again. A store
-// that is busy or cannot be reached will not stay so; a host whose human can be reached when its store cannot may want to give
-// that up after some time too.
+// hopeless reports whether an output that failed with err should be shown to the human rather than handed in again. A
+// store that is busy or cannot be reached will not stay so; a host whose human can be reached when its store cannot may
+// want to give that up after some time too.
 func (w *worker) hopeless(err error, delivered uint64) bool {
 	switch {
 	case errors.Is(err, autocontinue.ErrConflict), errors.Is(err, autocontinue.ErrUnavailable),
@@ -222,8 +230,8 @@ func (w *worker) hopeless(err error, delivered uint64) bool {
 	return true
 }
 
-// hold keeps the server from giving a delivery to another worker while this one is at it, until stop is called, which may be
-// called again.
+// hold keeps the server from giving a delivery to another worker while this one is at it, until stop is called, which
+// may be called again.
 func hold(ctx context.Context, m jetstream.Msg, ackWait time.Duration) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 	go func() {
@@ -234,8 +242,8 @@ func hold(ctx context.Context, m jetstream.Msg, ackWait time.Duration) (stop fun
 	return stop
 }
 
-// act does what was decided. A message to the agent and one to the human are one here: a line of a stream that takes each
-// decision's ID once. It returns whether it had been taken before.
+// act does what was decided. A message to the agent and one to the human are one here: a line of a stream that takes
+// each decision's ID once. It returns whether it had been taken before.
 func (w *worker) act(ctx context.Context, a act) (again bool, err error) {
 	a.fit()
 	line, err := json.Marshal(a)
@@ -271,8 +279,8 @@ func (w *worker) note(ctx context.Context, e entry) error {
 	return nil
 }
 
-// trouble is a line of a worker's standard output: what it could not do. The server may be what is missing, so that the journal is no
-// place for it.
+// trouble is a line of a worker's standard output: what it could not do. The server may be what is missing, so that the
+// journal is no place for it.
 type trouble struct {
 	Error   string `json:"error,omitempty"`
 	Attempt *entry `json:"attempt,omitempty"` // an output that was handed back without a decision
@@ -296,8 +304,8 @@ type act struct {
 	Message  string              `json:"message,omitempty"`
 }
 
-// fit makes the act a message that a server takes: 1 MB as JSON, by default. One that it never takes would come again for ever,
-// with every output behind it waiting.
+// fit makes the act a message that a server takes: 1 MB as JSON, by default. One that it never takes would come again
+// for ever, with every output behind it waiting.
 func (a *act) fit() {
 	for _, id := range []*string{&a.Session, &a.Turn, &a.Run, &a.Output} {
 		*id = name(*id)

@@ -30,8 +30,8 @@ type export struct {
 	registry *prometheus.Registry // nil without a Prometheus endpoint
 }
 
-// newExport exports by OTLP where the environment names an endpoint, otherwise to stdout; with scraped, metrics are there to
-// be scraped and nothing is printed.
+// newExport exports by OTLP where the environment names an endpoint, otherwise to stdout; with scraped, metrics are
+// there to be scraped and nothing is printed.
 func newExport(ctx context.Context, scraped bool, getenv func(string) string, stdout io.Writer) (*export, error) {
 	var x export
 	name := attribute.String("service.name", "sidecoach-example") // unless OTEL_SERVICE_NAME says otherwise
@@ -93,7 +93,10 @@ func otlp(getenv func(string) string) (bool, error) {
 		return false, fmt.Errorf("%s is %q: give it as a URL, such as http://localhost:4318", variable, endpoint)
 	}
 	if p := getenv("OTEL_EXPORTER_OTLP_PROTOCOL"); p != "" && p != "http/protobuf" {
-		return false, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q: this program speaks http/protobuf alone, usually at port 4318", p)
+		return false, fmt.Errorf(
+			"OTEL_EXPORTER_OTLP_PROTOCOL is %q: this program speaks http/protobuf alone, usually at port 4318",
+			p,
+		)
 	}
 	return true, nil
 }

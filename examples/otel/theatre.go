@@ -88,7 +88,11 @@ func (t *theatre) judge(ctx context.Context, in classify.Input) (classify.Result
 }
 
 // Verify is the verifier.
-func (t *theatre) Verify(ctx context.Context, _ autocontinue.Output, _ classify.Result) (autocontinue.Verification, error) {
+func (t *theatre) Verify(
+	ctx context.Context,
+	_ autocontinue.Output,
+	_ classify.Result,
+) (autocontinue.Verification, error) {
 	wait(ctx, 5*time.Millisecond)
 	p := t.at()
 	return p.found, p.blind
@@ -101,7 +105,11 @@ func (s playedStore) Load(ctx context.Context, session string) (autocontinue.Sta
 	return s.t.store.Load(ctx, session)
 }
 
-func (s playedStore) Update(ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error)) error {
+func (s playedStore) Update(
+	ctx context.Context,
+	session string,
+	fn func(autocontinue.State) (autocontinue.State, error),
+) error {
 	p := s.t.at()
 	if p.store != nil {
 		return fmt.Errorf("played: %w", p.store)

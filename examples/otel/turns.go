@@ -53,7 +53,11 @@ var turns = []turn{
 		{text: "There are two ways to do this. Should I use an LRU cache, or a time to live for each entry?"},
 	}},
 	{"Publish the package",
-		[]pause{{text: "I can't publish: the registry answers 403, and I have no token for it. Please give me one with write access."}}},
+		[]pause{
+			{
+				text: "I can't publish: the registry answers 403, and I have no token for it. Please give me one with write access.",
+			},
+		}},
 	{"Run the migration", []pause{{text: "Error: context length exceeded", failed: true}}},
 	{"Fix the build", []pause{{text: shown, found: verified}, {text: shown, report: "callback"}}},
 	{"Fix the build again", []pause{{text: shown, found: verified}, {text: shown, report: "again"}}},

@@ -6,8 +6,8 @@
 //
 // Each pause is reported twice, as in hosts that have a callback and a return value. The second report is suppressed.
 //
-// The scripted agent is this program, started again with the turn's name. It fixes a bug without showing it and is asked
-// for evidence (fix), repeats its claim until the loop stalls (insist), asks something (ask), or crashes (crash).
+// The scripted agent is this program, started again with the turn's name. It fixes a bug without showing it and is
+// asked for evidence (fix), repeats its claim until the loop stalls (insist), asks something (ask), or crashes (crash).
 package main
 
 import (
@@ -109,7 +109,8 @@ func (h *host) turn(ctx context.Context, name, request string, command []string)
 	}
 }
 
-// decide asks sidecoach and shows what it says. On an error d says Deliver: the human sees the output, and the turn ends.
+// decide asks sidecoach and shows what it says. On an error d says Deliver: the human sees the output, and the turn
+// ends.
 func (h *host) decide(ctx context.Context, o autocontinue.Output) autocontinue.Decision {
 	d, err := h.ac.Handle(ctx, o)
 	if err != nil {

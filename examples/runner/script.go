@@ -22,11 +22,17 @@ func act(turn, message string, out io.Writer) error {
 	case turn == "fix" && !coached:
 		fmt.Fprintln(out, "Fixed the login redirect, should work now.")
 	case turn == "fix":
-		fmt.Fprintln(out, "The guard reads the saved path now. `go test ./auth` reports 14 passed, 0 failed; committed as 4e1f9ab.")
+		fmt.Fprintln(
+			out,
+			"The guard reads the saved path now. `go test ./auth` reports 14 passed, 0 failed; committed as 4e1f9ab.",
+		)
 	case turn == "insist":
 		fmt.Fprintln(out, "Done. I fixed the export and everything works perfectly.")
 	case turn == "ask":
-		fmt.Fprintln(out, "The orders table has no index on customer_id. Adding one locks the table for a minute.\nShould I add it now or tonight?")
+		fmt.Fprintln(
+			out,
+			"The orders table has no index on customer_id. Adding one locks the table for a minute.\nShould I add it now or tonight?",
+		)
 	default:
 		return errors.New("API Error: 529 overloaded_error")
 	}

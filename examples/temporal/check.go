@@ -57,7 +57,15 @@ func (p *pass) verdict() error {
 		planned += len(seen)
 		c := s.counts
 		if c.Outputs != c.Replayed+c.Suppressed+c.Delivered+c.Continued {
-			fault("%s: %d outputs, but %d replayed, %d suppressed, %d delivered, %d continued", s.name, c.Outputs, c.Replayed, c.Suppressed, c.Delivered, c.Continued)
+			fault(
+				"%s: %d outputs, but %d replayed, %d suppressed, %d delivered, %d continued",
+				s.name,
+				c.Outputs,
+				c.Replayed,
+				c.Suppressed,
+				c.Delivered,
+				c.Continued,
+			)
 		}
 		if c.Undone > 0 {
 			fault("%s: %d were refused", s.name, c.Undone)
@@ -146,7 +154,8 @@ func alone(queue []autocontinue.Output) ([]session.Deed, error) {
 	return list, nil
 }
 
-// sound checks a session that ran its agent while the human interrupted: what was said when is not known, what must hold is.
+// sound checks a session that ran its agent while the human interrupted: what was said when is not known, what must
+// hold is.
 func (s story) sound(words int) (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if s.counts.Words != words {
@@ -158,7 +167,15 @@ func (s story) sound(words int) (faults []error) {
 	if s.counts.Outputs != s.replies {
 		fault("%s: the agent paused %d times, and %d outputs were handled", s.name, s.replies, s.counts.Outputs)
 	}
-	runs, decisions, turns, human := make(map[string]bool), make(map[string]bool), make(map[string]int), make(map[string]bool)
+	runs, decisions, turns, human := make(
+		map[string]bool,
+	), make(
+		map[string]bool,
+	), make(
+		map[string]int,
+	), make(
+		map[string]bool,
+	)
 	for _, p := range s.prompts {
 		if runs[p.Run] {
 			fault("%s: %s was begun twice", s.name, p.Run)
@@ -209,18 +226,49 @@ func (p *pass) report(w io.Writer) error {
 			signals += n
 		}
 	}
-	fmt.Fprintf(w, "%d sessions, %d workers, %d killed, %.1f s: %d signals, %d runs of agents, %d outputs handled (%.0f a second)\n",
-		len(p.stories), p.workers, p.killed, p.took.Seconds(), signals, prompts, outputs, float64(outputs)/p.took.Seconds())
-	fmt.Fprintf(w, "%d things done, %d tasks begun again because a worker died, %d outputs superseded by the human\n", len(p.deeds), again, superseded)
-	fmt.Fprintf(w, "%d runs of workflows, %d events, %.1f MB; the longest has %d events, the largest %.2f MB; %d times an end waited for a signal\n",
-		runs, events, float64(bytes)/(1<<20), most, float64(mostBytes)/(1<<20), unended)
+	fmt.Fprintf(
+		w,
+		"%d sessions, %d workers, %d killed, %.1f s: %d signals, %d runs of agents, %d outputs handled (%.0f a second)\n",
+		len(p.stories),
+		p.workers,
+		p.killed,
+		p.took.Seconds(),
+		signals,
+		prompts,
+		outputs,
+		float64(outputs)/p.took.Seconds(),
+	)
+	fmt.Fprintf(
+		w,
+		"%d things done, %d tasks begun again because a worker died, %d outputs superseded by the human\n",
+		len(p.deeds),
+		again,
+		superseded,
+	)
+	fmt.Fprintf(
+		w,
+		"%d runs of workflows, %d events, %.1f MB; the longest has %d events, the largest %.2f MB; %d times an end waited for a signal\n",
+		runs,
+		events,
+		float64(bytes)/(1<<20),
+		most,
+		float64(mostBytes)/(1<<20),
+		unended,
+	)
 	if reportedOutputs > 0 {
-		fmt.Fprintf(w, "%.1f events a reported output, duplicates included\n", float64(reportedEvents)/float64(reportedOutputs))
+		fmt.Fprintf(
+			w,
+			"%.1f events a reported output, duplicates included\n",
+			float64(reportedEvents)/float64(reportedOutputs),
+		)
 	}
 	if err := p.verdict(); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "every report was decided as one process without a crash decides it, every decision acted on once, every cap held")
+	fmt.Fprintln(
+		w,
+		"every report was decided as one process without a crash decides it, every decision acted on once, every cap held",
+	)
 	return nil
 }
 

@@ -27,7 +27,11 @@ func (w where) dial(ctx context.Context, stderr io.Writer) (client.Client, error
 		Identity: fmt.Sprintf("sidecoach %d", os.Getpid()),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("no Temporal server at %s: start one with \"temporal server start-dev\", or name another by -address: %w", w.address, err)
+		return nil, fmt.Errorf(
+			"no Temporal server at %s: start one with \"temporal server start-dev\", or name another by -address: %w",
+			w.address,
+			err,
+		)
 	}
 	return c, nil
 }
@@ -35,7 +39,13 @@ func (w where) dial(ctx context.Context, stderr io.Writer) (client.Client, error
 func workflowID(name string) string { return "sidecoach/" + name }
 
 // begin starts a session. One of that name that goes on already is an error.
-func (w where) begin(ctx context.Context, c client.Client, name string, cfg session.Config, task time.Duration) (client.WorkflowRun, error) {
+func (w where) begin(
+	ctx context.Context,
+	c client.Client,
+	name string,
+	cfg session.Config,
+	task time.Duration,
+) (client.WorkflowRun, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,11 @@ func demonstrate(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	fs.DurationVar(&d.kill, "kill", time.Second, "kill a worker about that often; 0 is never")
 	fs.DurationVar(&d.limit, "limit", 15*time.Minute, "give up after that `time`")
 	fs.Usage = func() {
-		fmt.Fprintf(stderr, "temporal [flags] demonstrates; with a command it is what a host would have:\n%sThe flags of the demonstration:\n", commands)
+		fmt.Fprintf(
+			stderr,
+			"temporal [flags] demonstrates; with a command it is what a host would have:\n%sThe flags of the demonstration:\n",
+			commands,
+		)
 		fs.PrintDefaults()
 	}
 	if err := parse(fs, args); err != nil {
@@ -197,8 +201,8 @@ func (d demonstration) pass(ctx context.Context) (*pass, error) {
 // ahead is how many reports are sent before the session is asked whether it keeps up.
 const ahead = 50
 
-// tell reports outputs to a session, and ends it. It waits for a session that does not keep up: a run of a workflow takes 10,000
-// signals at most, and cannot end while they pour in.
+// tell reports outputs to a session, and ends it. It waits for a session that does not keep up: a run of a workflow
+// takes 10,000 signals at most, and cannot end while they pour in.
 func tell(ctx context.Context, c client.Client, name string, queue []autocontinue.Output) error {
 	for i, out := range queue {
 		if err := c.SignalWorkflow(ctx, workflowID(name), "", session.SignalOutput, out); err != nil {

@@ -51,7 +51,12 @@ func reports(seed uint64, name string, n int) []autocontinue.Output {
 	return queue
 }
 
-var requests = []string{"fix the failing login redirect", "add pagination to the order list", "write a migration for the new column", "speed up the import"}
+var requests = []string{
+	"fix the failing login redirect",
+	"add pagination to the order list",
+	"write a migration for the new column",
+	"speed up the import",
+}
 
 // text is something that an agent says: claims without evidence, progress, evidence, questions, crashes.
 func text(r *rand.Rand) (string, bool) {
@@ -77,8 +82,8 @@ func lots(seed uint64, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// actor is the scripted agent. What it says depends on its run alone, so that a run that is begun again says the same; every
-// eighth run is a process.
+// actor is the scripted agent. What it says depends on its run alone, so that a run that is begun again says the same;
+// every eighth run is a process.
 type actor uint64
 
 func (a actor) Run(ctx context.Context, p session.Prompt) (session.Reply, error) {

@@ -1,6 +1,6 @@
-// Command temporal runs sessions of agents as durable workflows of Temporal, see package session. By itself it demonstrates
-// that workers may die at any moment: it starts a server and several worker processes, kills workers all the time, and then
-// checks the histories and what was done:
+// Command temporal runs sessions of agents as durable workflows of Temporal, see package session. By itself it
+// demonstrates that workers may die at any moment: it starts a server and several worker processes, kills workers all
+// the time, and then checks the histories and what was done:
 //
 //	go run .                                       kill workers, then check
 //	go run . -address localhost:7233               the same on a server that runs already

@@ -71,7 +71,9 @@ func newServer(t *testing.T) where {
 
 func TestWorkersAreKilled(t *testing.T) {
 	d := demonstration{
-		server: serverPath(t), reported: 6, outputs: 12, agents: 4, words: 4, events: 120, workers: 3, seed: 7, kill: 700 * time.Millisecond,
+		server: serverPath(
+			t,
+		), reported: 6, outputs: 12, agents: 4, words: 4, events: 120, workers: 3, seed: 7, kill: 700 * time.Millisecond,
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -108,7 +110,11 @@ func TestWorkersAreKilled(t *testing.T) {
 	require.GreaterOrEqual(t, coached, 0)
 	broken("done twice", "was done twice", func(p *pass) { p.deeds = append(p.deeds, p.deeds[0]) })
 	broken("not done", "never done", func(p *pass) { p.deeds = p.deeds[1:] })
-	broken("done without a decision", "were to be done", func(p *pass) { p.deeds = append(p.deeds, session.Deed{Key: "invented"}) })
+	broken(
+		"done without a decision",
+		"were to be done",
+		func(p *pass) { p.deeds = append(p.deeds, session.Deed{Key: "invented"}) },
+	)
 	broken("done otherwise", "otherwise than decided", func(p *pass) { p.deeds[0].Text += "!" })
 	broken("planned twice", "to be done twice", func(p *pass) {
 		s := &p.stories[reported]

@@ -58,8 +58,8 @@ func command(t *testing.T, w where, args ...string) string {
 	return out.String()
 }
 
-// TestProcessIsKilled speaks while a real agent works: it and what it started are gone before the next one begins, and what
-// it had printed is shown as superseded.
+// TestProcessIsKilled speaks while a real agent works: it and what it started are gone before the next one begins, and
+// what it had printed is shown as superseded.
 func TestProcessIsKilled(t *testing.T) {
 	w := newServer(t)
 	dir := t.TempDir()
@@ -94,7 +94,11 @@ func TestProcessIsKilled(t *testing.T) {
 	for _, d := range deeds {
 		texts[string(d.Reason)] = strings.TrimSpace(d.Text)
 	}
-	assert.Equal(t, map[string]string{"superseded": "I have begun to read the cart.", "question": "Which wishlist do you mean?"}, texts)
+	assert.Equal(
+		t,
+		map[string]string{"superseded": "I have begun to read the cart.", "question": "Which wishlist do you mean?"},
+		texts,
+	)
 	assert.Equal(t, 2, counts.Agents)
 }
 
@@ -142,7 +146,11 @@ func TestApproveAndDeny(t *testing.T) {
 	command(t, w, "say", "s", "fix the cart")
 	first := asked()
 	command(t, w, "deny", "s", first[0].ID, "not", "now")
-	eventually(t, "the denial is delivered", func() bool { deeds, err := box.Deeds(); return err == nil && len(deeds) == 1 })
+	eventually(
+		t,
+		"the denial is delivered",
+		func() bool { deeds, err := box.Deeds(); return err == nil && len(deeds) == 1 },
+	)
 	command(t, w, "say", "s", "fix the cart")
 	command(t, w, "approve", "s", asked()[0].ID)
 	command(t, w, "end", "s")

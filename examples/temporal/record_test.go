@@ -20,7 +20,11 @@ import (
 	"github.com/sidecoach/sidecoach/examples/temporal/session"
 )
 
-var update = flag.Bool("update", false, "record the histories in session/testdata anew, which makes the workflow of today the one that must not change")
+var update = flag.Bool(
+	"update",
+	false,
+	"record the histories in session/testdata anew, which makes the workflow of today the one that must not change",
+)
 
 // recorded is an agent that asks for a tool, claims, shows, and is interrupted.
 type recorded struct{}
@@ -31,16 +35,23 @@ func (recorded) Run(ctx context.Context, p session.Prompt) (session.Reply, error
 		<-ctx.Done()
 		return session.Reply{Text: "I have begun to wait."}, nil
 	case p.From == "coach":
-		return session.Reply{Text: "Fixed.\n\n```\n$ go test ./...\nok  \texample.com/cart\t0.2s\n```\n\nAll 42 tests pass, committed as 4f2a91c."}, nil
+		return session.Reply{
+			Text: "Fixed.\n\n```\n$ go test ./...\nok  \texample.com/cart\t0.2s\n```\n\nAll 42 tests pass, committed as 4f2a91c.",
+		}, nil
 	case len(p.Answers) == 0:
 		return session.Reply{Text: "I need to look.", Calls: []session.Call{
-			{ID: "c1", Tool: "read", Args: json.RawMessage(`{"file":"cart.go"}`)}, {ID: "c2", Tool: "deploy", Args: json.RawMessage(`{}`)},
+			{
+				ID:   "c1",
+				Tool: "read",
+				Args: json.RawMessage(`{"file":"cart.go"}`),
+			}, {ID: "c2", Tool: "deploy", Args: json.RawMessage(`{}`)},
 		}}, nil
 	}
 	return session.Reply{Text: "Done! I've updated cart.go and everything should work now."}, nil
 }
 
-// TestRecord plays sessions on a real server, and with -update keeps their histories for the replay tests of package session.
+// TestRecord plays sessions on a real server, and with -update keeps their histories for the replay tests of package
+// session.
 func TestRecord(t *testing.T) {
 	w := newServer(t)
 	c, err := client.Dial(client.Options{HostPort: w.address, Namespace: w.namespace, Identity: "recorder"})
@@ -59,7 +70,13 @@ func TestRecord(t *testing.T) {
 		{"gate": "context", "when": [{"at": "/from", "equals": "coach"}], "then": "ask"},
 		{"tool": "read", "then": "allow"}, {"tool": "deploy", "then": "ask"}]`))
 	require.NoError(t, err)
-	agent, err := w.begin(t.Context(), c, "agent", session.Config{Agent: true, Model: true, Gate: &policy, ApprovalTTL: 5 * time.Second, Heartbeat: time.Second}, 0)
+	agent, err := w.begin(
+		t.Context(),
+		c,
+		"agent",
+		session.Config{Agent: true, Model: true, Gate: &policy, ApprovalTTL: 5 * time.Second, Heartbeat: time.Second},
+		0,
+	)
 	require.NoError(t, err)
 	agentRun := agent.GetRunID()
 	doing := func(what string) (v session.View) {
@@ -97,7 +114,10 @@ func TestRecord(t *testing.T) {
 	reported, err := w.begin(t.Context(), c, "reported", session.Config{Events: 120}, 0)
 	require.NoError(t, err)
 	reportedRun := reported.GetRunID()
-	require.NoError(t, c.SignalWorkflow(t.Context(), workflowID("reported"), "", session.SignalWord, session.Word{ID: "turn-0", Text: "go"}))
+	require.NoError(
+		t,
+		c.SignalWorkflow(t.Context(), workflowID("reported"), "", session.SignalWord, session.Word{ID: "turn-0", Text: "go"}),
+	)
 	for _, out := range queue {
 		require.NoError(t, c.SignalWorkflow(t.Context(), workflowID("reported"), "", session.SignalOutput, out))
 		// One after another, so that a run is long enough to continue as new.

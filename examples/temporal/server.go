@@ -13,10 +13,13 @@ import (
 	"time"
 )
 
-// buildServer builds the server beside this program into a folder. The first time that takes minutes: it is a whole Temporal.
+// buildServer builds the server beside this program into a folder. The first time that takes minutes: it is a whole
+// Temporal.
 func buildServer(ctx context.Context, dir string) (string, error) {
 	if _, err := os.Stat(filepath.Join("server", "go.mod")); err != nil {
-		return "", errors.New("no server beside this program: run it in examples/temporal, or give the -address of one that runs")
+		return "", errors.New(
+			"no server beside this program: run it in examples/temporal, or give the -address of one that runs",
+		)
 	}
 	path, err := filepath.Abs(filepath.Join(dir, "server.exe"))
 	if err != nil {

@@ -71,7 +71,8 @@ func (s *story) add(e *historypb.HistoryEvent, types map[int64]string) error {
 	case enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED:
 		a := e.GetWorkflowTaskFailedEventAttributes()
 		switch a.GetCause() {
-		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR, enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE:
+		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR,
+			enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE:
 			s.broken = append(s.broken, a.GetFailure().GetMessage())
 		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND:
 			s.unended++

@@ -1,32 +1,32 @@
-// Package natskv keeps the sessions of sidecoach in a key-value bucket of NATS JetStream, so that many workers can handle
-// outputs of the same sessions:
+// Package natskv keeps the sessions of sidecoach in a key-value bucket of NATS JetStream, so that many workers can
+// handle outputs of the same sessions:
 //
 //	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "sidecoach", TTL: 30 * 24 * time.Hour})
 //	ac, err := autocontinue.New(autocontinue.Config{Classifier: heuristic, Store: natskv.New(kv, natskv.Options{})})
 //
-// An update reads the key, and writes it only if its revision is still the one that was read. Nothing is locked: a worker
-// that dies leaves nothing behind.
+// An update reads the key, and writes it only if its revision is still the one that was read. Nothing is locked: a
+// worker that dies leaves nothing behind.
 //
 // # Limits
 //
-// When an answer of the server is lost, nobody knows whether it wrote. That is [autocontinue.ErrUnavailable] or the error of the
-// context; the same output handed in again, with its ID, gets the decision that was written, if it was. A client that
-// lost its connection keeps what it was to send for later, so that an update that failed may be written when the server is back,
-// if nobody else changed the session: connect with nats.ReconnectBufSize(-1), and such an update fails at once instead.
+// When an answer of the server is lost, nobody knows whether it wrote. That is [autocontinue.ErrUnavailable] or the
+// error of the context; the same output handed in again, with its ID, gets the decision that was written, if it was. A
+// client that lost its connection keeps what it was to send for later, so that an update that failed may be written
+// when the server is back, if nobody else changed the session: connect with nats.ReconnectBufSize(-1), and such an
+// update fails at once instead.
 //
-// A session takes about 2 kB of the bucket, 150 kB at the most. It is never removed: give the bucket a TTL, which counts from the
-// session's last output; whoever comes back later begins anew. When the bucket is full (MaxBytes), known sessions cannot
-// be updated either.
+// A session takes about 2 kB of the bucket, 150 kB at the most. It is never removed: give the bucket a TTL, which
+// counts from the session's last output; whoever comes back later begins anew. When the bucket is full (MaxBytes),
+// known sessions cannot be updated either.
 //
-// In a cluster a read may be answered by
-// a server that is behind. An update then loses its race and reads again; a Load may see an older state, which costs a classification
-// at most.
+// In a cluster a read may be answered by a server that is behind. An update then loses its race and reads again; a Load
+// may see an older state, which costs a classification at most.
 //
 // # Errors
 //
-// [autocontinue.ErrConflict] after Options.Tries lost races, [autocontinue.ErrUnavailable] for everything the server or the
-// network refuses, [autocontinue.ErrStateVersion] for a state that a newer version wrote, [autocontinue.ErrNoSession] for an
-// empty name, and the error of the context.
+// [autocontinue.ErrConflict] after Options.Tries lost races, [autocontinue.ErrUnavailable] for everything the server or
+// the network refuses, [autocontinue.ErrStateVersion] for a state that a newer version wrote,
+// [autocontinue.ErrNoSession] for an empty name, and the error of the context.
 package natskv
 
 import (
@@ -60,7 +60,8 @@ type Store struct {
 
 var _ autocontinue.Store = (*Store)(nil)
 
-// New returns the store in a bucket. The bucket's TTL, history and size are its owner's; one revision of history is enough.
+// New returns the store in a bucket. The bucket's TTL, history and size are its owner's; one revision of history is
+// enough.
 func New(kv jetstream.KeyValue, opts Options) *Store {
 	if opts.Tries <= 0 {
 		opts.Tries = 40
@@ -87,7 +88,11 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 }
 
 // Update replaces the session's state by what fn returns for it. Fn is called once for every race, with no lock held.
-func (s *Store) Update(ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error)) error {
+func (s *Store) Update(
+	ctx context.Context,
+	session string,
+	fn func(autocontinue.State) (autocontinue.State, error),
+) error {
 	for try := 1; ; try++ {
 		old, revision, err := s.read(ctx, session)
 		if err != nil {

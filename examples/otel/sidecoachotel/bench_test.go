@@ -12,9 +12,9 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// BenchmarkHandle handles three outputs, each the pause of a new turn, with the heuristic: without anything observed and with,
-// in turn, so that both have the same machine. x/bare is the time as a multiple of the bare loop's, ns/added and allocs/added
-// are what an output costs beside. Spans go through a batcher to an exporter that drops them.
+// BenchmarkHandle handles three outputs, each the pause of a new turn, with the heuristic: without anything observed
+// and with, in turn, so that both have the same machine. x/bare is the time as a multiple of the bare loop's, ns/added
+// and allocs/added are what an output costs beside. Spans go through a batcher to an exporter that drops them.
 func BenchmarkHandle(b *testing.B) {
 	texts := []string{
 		"I've fixed the login redirect and updated the handler. Everything should work now, all tests pass.",
@@ -35,7 +35,10 @@ func BenchmarkHandle(b *testing.B) {
 		{"instrument,unsampled", sdktrace.NeverSample(), (*Observer).Instrument},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			tracer := sdktrace.NewTracerProvider(sdktrace.WithSampler(bench.sampler), sdktrace.WithBatcher(tracetest.NewNoopExporter()))
+			tracer := sdktrace.NewTracerProvider(
+				sdktrace.WithSampler(bench.sampler),
+				sdktrace.WithBatcher(tracetest.NewNoopExporter()),
+			)
 			defer func() { _ = tracer.Shutdown(b.Context()) }()
 			meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 			o, err := New(Config{TracerProvider: tracer, MeterProvider: meter})

@@ -142,7 +142,9 @@ func TestMetricsHaveCodesOnly(t *testing.T) {
 		e.Decision = autocontinue.Decision{
 			ID: s, Action: autocontinue.Action(i), Outcome: autocontinue.Outcome(s), Reason: autocontinue.Reason(s), Note: s,
 			Message: s,
-			Tier:    coach.Tier(s), Verified: autocontinue.VerificationStatus(s), Degraded: []string{s + ": " + s}, Attempt: i, Continues: i,
+			Tier: coach.Tier(
+				s,
+			), Verified: autocontinue.VerificationStatus(s), Degraded: []string{s + ": " + s}, Attempt: i, Continues: i,
 			Result: classify.Result{Type: classify.OutputType(s), Reason: s, CoachingMessage: s, Source: s, Fallback: s,
 				Usage: &classify.Usage{Model: s, PromptTokens: 1, Attempts: 1}},
 		}

@@ -54,7 +54,16 @@ var (
 	decisions = instrument{
 		name: "sidecoach.decisions", unit: "{decision}",
 		description: "Decisions, errors included; replayed are those of outputs that were delivered again.",
-		attributes:  []attribute.Key{keyAction, keyOutcome, keyReason, keyReplayed, keyType, keyRejected, keySource, keyErrorType},
+		attributes: []attribute.Key{
+			keyAction,
+			keyOutcome,
+			keyReason,
+			keyReplayed,
+			keyType,
+			keyRejected,
+			keySource,
+			keyErrorType,
+		},
 	}
 	handleDuration = instrument{
 		name: "sidecoach.handle.duration", unit: "s",

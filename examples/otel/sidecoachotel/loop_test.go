@@ -19,8 +19,14 @@ import (
 var errBoom = errors.New("boom")
 
 var (
-	progress   = classify.Result{Type: classify.Status, Confidence: 0.9, Reason: "working", Source: "heuristic"}
-	rejected   = classify.Result{Type: classify.Status, Confidence: 0.9, Reason: "no evidence", Source: "heuristic", WasRejectedCompletion: true}
+	progress = classify.Result{Type: classify.Status, Confidence: 0.9, Reason: "working", Source: "heuristic"}
+	rejected = classify.Result{
+		Type:                  classify.Status,
+		Confidence:            0.9,
+		Reason:                "no evidence",
+		Source:                "heuristic",
+		WasRejectedCompletion: true,
+	}
 	completion = classify.Result{Type: classify.Completion, Confidence: 0.9, Reason: "shown", Source: "heuristic"}
 	question   = classify.Result{Type: classify.Question, Confidence: 0.9, Reason: "asks", Source: "heuristic"}
 	blocker    = classify.Result{Type: classify.Blocker, Confidence: 0.9, Reason: "needs a key", Source: "heuristic"}
@@ -53,7 +59,9 @@ func newLoop(t testing.TB, cfg autocontinue.Config, processors ...sdktrace.SpanP
 	})
 	require.NoError(t, err)
 	if cfg.Classifier == nil {
-		cfg.Classifier = classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (classify.Result, error) { return l.says(ctx, in) })
+		cfg.Classifier = classify.ClassifierFunc(
+			func(ctx context.Context, in classify.Input) (classify.Result, error) { return l.says(ctx, in) },
+		)
 	}
 	l.AutoContinue, err = autocontinue.New(l.o.Instrument(cfg))
 	require.NoError(t, err)

@@ -25,11 +25,11 @@ type Config struct {
 	TracerProvider trace.TracerProvider // nil is the global one
 	MeterProvider  metric.MeterProvider // nil is the global one
 
-	// Provider is the gen_ai.provider.name of the model that judges. Empty is "openai", whose protocol classify/llm speaks,
-	// whoever answers.
+	// Provider is the gen_ai.provider.name of the model that judges. Empty is "openai", whose protocol classify/llm
+	// speaks, whoever answers.
 	Provider string
-	// Model is the gen_ai.request.model, as the host asks for it. Empty leaves it out. The name that the server gives is on
-	// spans alone: nothing bounds how many there are.
+	// Model is the gen_ai.request.model, as the host asks for it. Empty leaves it out. The name that the server gives is
+	// on spans alone: nothing bounds how many there are.
 	Model string
 	// Sources are the names that classifiers of the host give themselves in classify.Result.Source, beside "heuristic" and
 	// "llm"; at most 8.
@@ -53,7 +53,10 @@ var (
 // New returns an observer. More than 8 sources, and an instrument that the meter provider refuses, are errors.
 func New(cfg Config) (*Observer, error) {
 	if len(cfg.Sources) > 8 {
-		return nil, fmt.Errorf("sidecoachotel: %d names in Config.Sources: give at most 8, each is a series of its own", len(cfg.Sources))
+		return nil, fmt.Errorf(
+			"sidecoachotel: %d names in Config.Sources: give at most 8, each is a series of its own",
+			len(cfg.Sources),
+		)
 	}
 	if cfg.TracerProvider == nil {
 		cfg.TracerProvider = otel.GetTracerProvider()
@@ -96,8 +99,8 @@ func (o *Observer) Start(ctx context.Context) (started context.Context) {
 	return started
 }
 
-// Observe counts a decision and ends its span. Without [Observer.Start] before, the span is made now, from e.Time for e.Took,
-// in that of ctx. Its error is a panic of the SDK or of what is plugged into it.
+// Observe counts a decision and ends its span. Without [Observer.Start] before, the span is made now, from e.Time for
+// e.Took, in that of ctx. Its error is a panic of the SDK or of what is plugged into it.
 func (o *Observer) Observe(ctx context.Context, e autocontinue.Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -201,7 +204,12 @@ func (o *Observer) describe(span trace.Span, e autocontinue.Event) {
 		attrs = append(attrs, keyAttempt.Int(d.Attempt))
 	}
 	if r.Type != "" {
-		attrs = append(attrs, keyType.String(code(r.Type, types)), keyRejected.Bool(r.WasRejectedCompletion), keyConfidence.Float64(r.Confidence))
+		attrs = append(
+			attrs,
+			keyType.String(code(r.Type, types)),
+			keyRejected.Bool(r.WasRejectedCompletion),
+			keyConfidence.Float64(r.Confidence),
+		)
 	}
 	var degraded []string
 	for _, why := range d.Degraded {
@@ -212,7 +220,12 @@ func (o *Observer) describe(span trace.Span, e autocontinue.Event) {
 	}
 	if u := r.Usage; u != nil {
 		attrs = append(attrs, o.model...)
-		attrs = append(attrs, keyInput.Int(u.PromptTokens), keyCached.Int(u.CachedTokens), keyOutputTokens.Int(u.CompletionTokens))
+		attrs = append(
+			attrs,
+			keyInput.Int(u.PromptTokens),
+			keyCached.Int(u.CachedTokens),
+			keyOutputTokens.Int(u.CompletionTokens),
+		)
 		text(keyResponseModel, plaintext.Line(u.Model, maxID))
 	}
 	span.SetAttributes(attrs...)

@@ -11,8 +11,8 @@ import (
 // maxAttributes is how many a metric has at most.
 const maxAttributes = 8
 
-// series remembers the options for the attributes that were recorded before, which are costly to make. Attributes are codes,
-// so there are only so many.
+// series remembers the options for the attributes that were recorded before, which are costly to make. Attributes are
+// codes, so there are only so many.
 type series struct {
 	mu   sync.RWMutex
 	made map[[maxAttributes]attribute.KeyValue]options

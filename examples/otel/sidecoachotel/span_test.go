@@ -48,8 +48,17 @@ func TestSpansAreWithinTheirParents(t *testing.T) {
 		assert.Equal(t, codes.Unset, step.Status().Code, name)
 	}
 	a := attrs(handle.Attributes())
-	assert.Equal(t, []any{"chat", "t", "r", "1", "verified"},
-		[]any{a["gen_ai.conversation.id"], a["sidecoach.turn.id"], a["sidecoach.run.id"], a["sidecoach.output.id"], a["sidecoach.verified"]})
+	assert.Equal(
+		t,
+		[]any{"chat", "t", "r", "1", "verified"},
+		[]any{
+			a["gen_ai.conversation.id"],
+			a["sidecoach.turn.id"],
+			a["sidecoach.run.id"],
+			a["sidecoach.output.id"],
+			a["sidecoach.verified"],
+		},
+	)
 	assert.Equal(t, "verified", attrs(l.span(t, "sidecoach.verify").Attributes())["sidecoach.verified"])
 	assert.Equal(t, codes.Unset, handle.Status().Code)
 }
@@ -67,7 +76,13 @@ func TestAnEventAloneMakesASpan(t *testing.T) {
 	l := newLoop(t, autocontinue.Config{})
 	ctx, host := l.tracer.Tracer("host").Start(t.Context(), "job")
 	begin := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
-	require.NoError(t, l.o.Observe(ctx, autocontinue.Event{Time: begin, Took: 1500 * time.Millisecond, Session: "s", Err: "read from a journal"}))
+	require.NoError(
+		t,
+		l.o.Observe(
+			ctx,
+			autocontinue.Event{Time: begin, Took: 1500 * time.Millisecond, Session: "s", Err: "read from a journal"},
+		),
+	)
 	span := l.span(t, "sidecoach.handle")
 	assert.Equal(t, host.SpanContext().SpanID(), span.Parent().SpanID())
 	assert.Equal(t, begin, span.StartTime())
@@ -105,7 +120,10 @@ func TestVerifications(t *testing.T) {
 		{"failed", autocontinue.Verification{}, errBoom, []point{{m{"sidecoach.verified": "unverified"}, 1, 1}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := newLoop(t, autocontinue.Config{Verifier: verifierFunc(func() (autocontinue.Verification, error) { return tt.found, tt.err })})
+			l := newLoop(
+				t,
+				autocontinue.Config{Verifier: verifierFunc(func() (autocontinue.Verification, error) { return tt.found, tt.err })},
+			)
 			d := l.handle(t, completion, autocontinue.Output{Text: "x"})
 			series := l.collect(t)
 			assert.Equal(t, tt.want, series[verifications.name])
@@ -125,7 +143,11 @@ type racyStore struct {
 	lose int
 }
 
-func (s *racyStore) Update(ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error)) error {
+func (s *racyStore) Update(
+	ctx context.Context,
+	session string,
+	fn func(autocontinue.State) (autocontinue.State, error),
+) error {
 	for range s.lose {
 		if _, err := fn(autocontinue.State{}); err != nil {
 			return err
@@ -144,9 +166,10 @@ func TestRacesOfTheStore(t *testing.T) {
 // What the function of an update refuses is no failure of the store.
 func TestARefusedUpdateIsNoFailure(t *testing.T) {
 	l := newLoop(t, autocontinue.Config{})
-	err := l.o.Store(&autocontinue.MemoryStore{}).Update(t.Context(), "s", func(autocontinue.State) (autocontinue.State, error) {
-		return autocontinue.State{}, errBoom
-	})
+	err := l.o.Store(&autocontinue.MemoryStore{}).
+		Update(t.Context(), "s", func(autocontinue.State) (autocontinue.State, error) {
+			return autocontinue.State{}, errBoom
+		})
 	require.ErrorIs(t, err, errBoom)
 	assert.Equal(t, codes.Unset, l.span(t, "sidecoach.update").Status().Code)
 	assert.Equal(t, map[string]any{"sidecoach.step": "update"}, l.collect(t)[stepDuration.name][0].attrs)
@@ -154,12 +177,15 @@ func TestARefusedUpdateIsNoFailure(t *testing.T) {
 
 func TestInstrumentKeepsTheHostsObserver(t *testing.T) {
 	var order []string
-	host := &startingObserver{started: func() { order = append(order, "start") }, observed: func(ctx context.Context) error {
-		if ctx.Value(hostKey{}) != nil {
-			order = append(order, "observe")
-		}
-		return errBoom
-	}}
+	host := &startingObserver{
+		started: func() { order = append(order, "start") },
+		observed: func(ctx context.Context) error {
+			if ctx.Value(hostKey{}) != nil {
+				order = append(order, "observe")
+			}
+			return errBoom
+		},
+	}
 	l := newLoop(t, autocontinue.Config{Observer: host})
 	l.handle(t, progress, autocontinue.Output{Text: "x"})
 	assert.Equal(t, []string{"start", "observe"}, order)

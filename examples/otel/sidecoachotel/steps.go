@@ -15,8 +15,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Instrument returns cfg with o as its observer, before the one that is there, and with the classifier, the verifier and the
-// store measured. A nil Store becomes the one that autocontinue.New would take.
+// Instrument returns cfg with o as its observer, before the one that is there, and with the classifier, the verifier
+// and the store measured. A nil Store becomes the one that autocontinue.New would take.
 func (o *Observer) Instrument(cfg autocontinue.Config) autocontinue.Config {
 	if cfg.Observer == nil {
 		cfg.Observer = o
@@ -73,7 +73,11 @@ type verifier struct {
 	next autocontinue.Verifier
 }
 
-func (v verifier) Verify(ctx context.Context, out autocontinue.Output, r classify.Result) (autocontinue.Verification, error) {
+func (v verifier) Verify(
+	ctx context.Context,
+	out autocontinue.Output,
+	r classify.Result,
+) (autocontinue.Verification, error) {
 	ctx, end := v.o.step(ctx, "verify")
 	defer end(errPanicked)
 	found, err := v.next.Verify(ctx, out, r)
@@ -106,7 +110,11 @@ func (s store) Load(ctx context.Context, session string) (autocontinue.State, er
 	return state, err
 }
 
-func (s store) Update(ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error)) error {
+func (s store) Update(
+	ctx context.Context,
+	session string,
+	fn func(autocontinue.State) (autocontinue.State, error),
+) error {
 	ctx, end := s.o.step(ctx, "update")
 	defer end(errPanicked)
 	calls := 0

@@ -86,7 +86,12 @@ func TestEveryRowOfTheTable(t *testing.T) {
 			d := l.handle(t, tt.pauses[last].says, tt.pauses[last].out)
 			after := l.collect(t)
 
-			want := m{"sidecoach.action": tt.action, "sidecoach.outcome": tt.outcome, "sidecoach.reason": tt.reason, "sidecoach.replayed": tt.replayed}
+			want := m{
+				"sidecoach.action":   tt.action,
+				"sidecoach.outcome":  tt.outcome,
+				"sidecoach.reason":   tt.reason,
+				"sidecoach.replayed": tt.replayed,
+			}
 			for k, v := range tt.judged {
 				want[k] = v
 			}
@@ -181,7 +186,11 @@ type failingStore struct {
 	err error
 }
 
-func (s *failingStore) Update(ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error)) error {
+func (s *failingStore) Update(
+	ctx context.Context,
+	session string,
+	fn func(autocontinue.State) (autocontinue.State, error),
+) error {
 	state, err := s.Load(ctx, session)
 	if err != nil {
 		return err

@@ -21,8 +21,12 @@ func TestUsageOfARealCall(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"model":"judge-1-0613","choices":[{"message":{"role":"assistant","content":%q},"finish_reason":"stop"}],
-			"usage":{"prompt_tokens":1700,"completion_tokens":40,"prompt_tokens_details":{"cached_tokens":1200}}}`, answer)
+		fmt.Fprintf(
+			w,
+			`{"model":"judge-1-0613","choices":[{"message":{"role":"assistant","content":%q},"finish_reason":"stop"}],
+			"usage":{"prompt_tokens":1700,"completion_tokens":40,"prompt_tokens_details":{"cached_tokens":1200}}}`,
+			answer,
+		)
 	}))
 	defer server.Close()
 	client, err := llm.NewClient(llm.Config{

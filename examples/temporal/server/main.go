@@ -2,8 +2,8 @@
 // tests beside it on a machine that has nothing but Go. It prints its address and the namespace it made, as one line of
 // JSON, and ends when its standard input does, so that it never outlives whoever started it.
 //
-// It is a module of its own: the server is half a thousand packages and needs its own, older versions of the Go SDK and of
-// the API. For anything else use a real one, such as "temporal server start-dev".
+// It is a module of its own: the server is half a thousand packages and needs its own, older versions of the Go SDK and
+// of the API. For anything else use a real one, such as "temporal server start-dev".
 package main
 
 import (

@@ -57,8 +57,8 @@ type Agent interface {
 // Tool is what a call of an agent does, once it is approved. It is called at most once for a call.
 type Tool func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
-// Activities are what a worker does for sessions. Judge and Outbox are required; without Model no session may ask for one, and
-// without an Agent none may run it.
+// Activities are what a worker does for sessions. Judge and Outbox are required; without Model no session may ask for
+// one, and without an Agent none may run it.
 type Activities struct {
 	Judge  *autocontinue.AutoContinue // with the heuristic
 	Model  *autocontinue.AutoContinue // with a classify/llm classifier whose client has Retries -1: the engine tries again
@@ -99,8 +99,8 @@ func facts(f autocontinue.Facts, err error) (autocontinue.Facts, error) {
 	return f, err
 }
 
-// modelError gives an error of classify/llm the type that the retry policy knows, and what the endpoint said about when to
-// come again. Its text is the library's, which never holds a key or an agent's words.
+// modelError gives an error of classify/llm the type that the retry policy knows, and what the endpoint said about when
+// to come again. Its text is the library's, which never holds a key or an agent's words.
 func modelError(err error) error {
 	if err == nil {
 		return nil
@@ -160,9 +160,9 @@ func (a Activities) runTool(ctx context.Context, c Call) (json.RawMessage, error
 
 var errLimit = errors.New("the run's limit is reached")
 
-// beating beats the activity's heart until stop is called, also while an agent that was cancelled takes its time to end: that is
-// how the server learns that the worker lives, and the worker that the activity was cancelled. The returned context is done
-// a minute before the server gives the activity up.
+// beating beats the activity's heart until stop is called, also while an agent that was cancelled takes its time to
+// end: that is how the server learns that the worker lives, and the worker that the activity was cancelled. The
+// returned context is done a minute before the server gives the activity up.
 func beating(ctx context.Context) (_ context.Context, stop func()) {
 	info := activity.GetInfo(ctx)
 	limited, cancel := context.WithDeadlineCause(ctx, info.Deadline.Add(-time.Minute), errLimit)

@@ -13,8 +13,9 @@ import (
 
 // Config says how a session goes. The zero value is one whose agent runs elsewhere, judged by the heuristic.
 type Config struct {
-	// Agent: the workflow runs the agent itself, by the activity RunAgent, for each word of the human and each continuation.
-	// Without it the agent is somebody else's: its pauses come by SignalOutput, and continuations go out by Act.
+	// Agent: the workflow runs the agent itself, by the activity RunAgent, for each word of the human and each
+	// continuation. Without it the agent is somebody else's: its pauses come by SignalOutput, and continuations go out by
+	// Act.
 	Agent bool `json:"agent,omitempty"`
 	// Model: AskModel judges, and the heuristic only when the model does not.
 	Model bool `json:"model,omitempty"`
@@ -22,8 +23,8 @@ type Config struct {
 	MaxContinues  int     `json:"max_continues,omitempty"`  // see autocontinue.Policy
 	MinConfidence float64 `json:"min_confidence,omitempty"` // see autocontinue.Policy
 
-	// Gate is asked before the agent gets anything (gate.Context) and before a tool runs (gate.Tool). Nil lets every message
-	// to the agent pass and no tool.
+	// Gate is asked before the agent gets anything (gate.Context) and before a tool runs (gate.Tool). Nil lets every
+	// message to the agent pass and no tool.
 	Gate        *gate.Policy  `json:"gate,omitempty"`
 	ApprovalTTL time.Duration `json:"approval_ttl_ns,omitempty"` // after which an approval nobody gave is denied; 0 is 1 h
 
@@ -49,7 +50,9 @@ func (c Config) Check() error {
 		return fmt.Errorf("config: events %d: give %d to 40000, or 0 for 10000", c.Events, minEvents)
 	}
 	// What New refuses is what the pure functions, which return no error, take the careful side of.
-	none := classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) { return classify.Result{}, nil })
+	none := classify.ClassifierFunc(
+		func(context.Context, classify.Input) (classify.Result, error) { return classify.Result{}, nil },
+	)
 	if _, err := autocontinue.New(autocontinue.Config{Classifier: none, Policy: c.policy()}); err != nil {
 		return fmt.Errorf("config: %w", err)
 	}

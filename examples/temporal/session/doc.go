@@ -1,8 +1,8 @@
 // Package session is one conversation with one agent as a durable workflow of Temporal.
 //
-// Start with [Register], which gives a worker what it runs, and [Workflow]. What the loop decides is decided in workflow
-// code: [autocontinue.Known] and [autocontinue.Decide] read no clock and draw no lots, so that a worker that takes the
-// session over comes to the same decisions from its history. Everything that can fail is an activity:
+// Start with [Register], which gives a worker what it runs, and [Workflow]. What the loop decides is decided in
+// workflow code: [autocontinue.Known] and [autocontinue.Decide] read no clock and draw no lots, so that a worker that
+// takes the session over comes to the same decisions from its history. Everything that can fail is an activity:
 //
 //	RunAgent   runs the agent, beats its heart, and kills it when the human speaks or the session is cancelled
 //	Judge      the heuristic, as a local activity
@@ -25,8 +25,9 @@
 // # Limits
 //
 // While an agent or a tool runs, the workflow cannot continue as new: from Config.Events on it lets reports wait, which
-// adds few events each, until the agent has paused. [Temporal's limits] hold: 51,200 events or 50 MB a run, 2 MB a payload.
-// Of an output, and of a word, 256 KiB of JSON are kept; an ID of more than 512 bytes is replaced by its beginning and a hash. A signal that is not JSON of its type is dropped by the SDK, which logs and counts it.
+// adds few events each, until the agent has paused. [Temporal's limits] hold: 51,200 events or 50 MB a run, 2 MB a
+// payload. Of an output, and of a word, 256 KiB of JSON are kept; an ID of more than 512 bytes is replaced by its
+// beginning and a hash. A signal that is not JSON of its type is dropped by the SDK, which logs and counts it.
 //
 // A library that judges otherwise is a changed workflow; see the README on how to change it.
 //

@@ -90,8 +90,8 @@ func (d *door) stage(now time.Time, thread string, st *Step) (string, error) {
 	return it.ID, err
 }
 
-// message hands out the message that was approved, perhaps edited. open says that a human is still asked; a reason why it
-// was not approved.
+// message hands out the message that was approved, perhaps edited. open says that a human is still asked; a reason why
+// it was not approved.
 func (d *door) message(now time.Time, id string) (text, reason string, open bool) {
 	grant, err := d.gate.Redeem(now, id)
 	if errors.Is(err, gate.ErrPending) {
@@ -183,7 +183,9 @@ func (d *door) done(now time.Time, id string, result json.RawMessage, err error)
 		_, err = d.gate.Done(now, id, result)
 	}
 	if err != nil {
-		result, _ = json.Marshal(map[string]string{"error": "the tool ran, and its result could not be taken: " + err.Error()})
+		result, _ = json.Marshal(
+			map[string]string{"error": "the tool ran, and its result could not be taken: " + err.Error()},
+		)
 		_, _ = d.gate.Done(now, id, result) // a few bytes of JSON for a call that executes are always taken
 	}
 }

@@ -178,11 +178,23 @@ func TestTools(t *testing.T) {
 func TestToolFails(t *testing.T) {
 	n := 0
 	agent := calls(Call{"c1", "read", json.RawMessage(`{}`)}, Call{"c2", "gone", json.RawMessage(`{}`)})
-	w := newWorld(t, Config{Agent: true, Gate: rules(t, `[{"gate": "context", "then": "allow"}, {"tool": "read", "then": "allow"}, {"tool": "gone", "then": "allow"}]`)},
-		Activities{Agent: agent, Tools: map[string]Tool{"read": func(context.Context, json.RawMessage) (json.RawMessage, error) {
-			n++
-			return nil, errors.New("disk full")
-		}}})
+	w := newWorld(
+		t,
+		Config{
+			Agent: true,
+			Gate: rules(
+				t,
+				`[{"gate": "context", "then": "allow"}, {"tool": "read", "then": "allow"}, {"tool": "gone", "then": "allow"}]`,
+			),
+		},
+		Activities{
+			Agent: agent,
+			Tools: map[string]Tool{"read": func(context.Context, json.RawMessage) (json.RawMessage, error) {
+				n++
+				return nil, errors.New("disk full")
+			}},
+		},
+	)
 	w.say(0, "w1", "ship it")
 	w.end(time.Hour)
 	w.play()
@@ -204,8 +216,16 @@ func TestResultsTooLarge(t *testing.T) {
 		}
 		return Reply{Text: "More.", Calls: list}, nil
 	}}
-	w := newWorld(t, Config{Agent: true, Gate: rules(t, `[{"gate": "context", "then": "allow"}, {"tool": "read", "then": "allow"}]`)},
-		Activities{Agent: agent, Tools: map[string]Tool{"read": func(context.Context, json.RawMessage) (json.RawMessage, error) { return large, nil }}})
+	w := newWorld(
+		t,
+		Config{Agent: true, Gate: rules(t, `[{"gate": "context", "then": "allow"}, {"tool": "read", "then": "allow"}]`)},
+		Activities{
+			Agent: agent,
+			Tools: map[string]Tool{
+				"read": func(context.Context, json.RawMessage) (json.RawMessage, error) { return large, nil },
+			},
+		},
+	)
 	w.say(0, "w1", "read it all")
 	w.end(time.Hour)
 	w.play()

@@ -15,8 +15,8 @@ import (
 )
 
 // FuzzSession plays a session of anything: each byte is something that happens. Whatever it is, the session ends, every
-// output is handled, no deed is begun twice, no run continued twice, no turn more often than it may, and no turn that the
-// human has ended.
+// output is handled, no deed is begun twice, no run continued twice, no turn more often than it may, and no turn that
+// the human has ended.
 func FuzzSession(f *testing.F) {
 	for _, seed := range []string{"", "wooowooo", "agent: waaaw", "woooooooowc", "odododod", "wnwnwo", "Axwyyn", "woOoOoOcow"} {
 		f.Add([]byte(seed), true)
@@ -31,12 +31,17 @@ func FuzzSession(f *testing.F) {
 			n := len(prompts)
 			r := Reply{Text: texts[(n+len(script))%len(texts)], Failed: n%11 == 0}
 			if n%5 == 0 {
-				r.Calls = []Call{{ID: fmt.Sprint("c", n), Tool: []string{"read", "deploy", "drop", ""}[n/5%4], Args: json.RawMessage(`{}`)}}
+				r.Calls = []Call{
+					{ID: fmt.Sprint("c", n), Tool: []string{"read", "deploy", "drop", ""}[n/5%4], Args: json.RawMessage(`{}`)},
+				}
 			}
 			return r
 		}}
-		policy := rules(t, `[{"gate": "context", "then": "allow"}, {"gate": "context", "when": [{"at": "/from", "equals": "coach"}], "then": "ask"},
-			{"tool": "read", "then": "allow"}, {"tool": "deploy", "then": "ask"}]`)
+		policy := rules(
+			t,
+			`[{"gate": "context", "then": "allow"}, {"gate": "context", "when": [{"at": "/from", "equals": "coach"}], "then": "ask"},
+			{"tool": "read", "then": "allow"}, {"tool": "deploy", "then": "ask"}]`,
+		)
 		box := &outbox{}
 		w := newWorld(t, Config{Agent: agent, Gate: policy, ApprovalTTL: 7 * time.Second}, Activities{
 			Agent: a, Outbox: box, Tools: map[string]Tool{"read": func(_ context.Context, args json.RawMessage) (json.RawMessage, error) { return args, nil }},

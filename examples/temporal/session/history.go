@@ -14,7 +14,8 @@ func (s *session) due() bool {
 		info.GetCurrentHistorySize() >= maxBytes
 }
 
-// fits reports whether what the next run has to know is small enough for it to be given. If not, reports are handled first.
+// fits reports whether what the next run has to know is small enough for it to be given. If not, reports are handled
+// first.
 func (s *session) fits() bool {
 	s.Door = s.door.written()
 	return size(s.Session) <= maxCarry

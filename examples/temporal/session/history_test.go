@@ -43,7 +43,12 @@ func (w *world) run(s Session) (*Session, Counts) {
 func TestContinueAsNew(t *testing.T) {
 	box := &outbox{}
 	out := func(n int) autocontinue.Output {
-		return autocontinue.Output{Turn: "t1", Run: fmt.Sprint("r", n), ID: fmt.Sprint("o", n), Text: fmt.Sprintf("%s Then part %c.", progress, 'a'+n)}
+		return autocontinue.Output{
+			Turn: "t1",
+			Run:  fmt.Sprint("r", n),
+			ID:   fmt.Sprint("o", n),
+			Text: fmt.Sprintf("%s Then part %c.", progress, 'a'+n),
+		}
 	}
 	w := newWorld(t, Config{}, Activities{Outbox: box})
 	w.say(0, "t1", "fix the cart")
@@ -67,7 +72,11 @@ func TestContinueAsNew(t *testing.T) {
 
 	last, c := newWorld(t, Config{}, Activities{Outbox: box}).run(*next)
 	require.Nil(t, last)
-	assert.Equal(t, []string{"r1 continue progress", "r2 continue progress", "r3 continue progress", "r4 deliver cap"}, box.said())
+	assert.Equal(
+		t,
+		[]string{"r1 continue progress", "r2 continue progress", "r3 continue progress", "r4 deliver cap"},
+		box.said(),
+	)
 	assert.Equal(t, 1, c.Replayed)
 	assert.Equal(t, 5, c.Outputs)
 	assert.Equal(t, 2, c.Runs)
@@ -85,7 +94,9 @@ func TestContinueAsNewWaitsForTheAgent(t *testing.T) {
 	w.at(0, func() {
 		w.SignalWorkflow(SignalWord, Word{ID: "w1", Text: "fix the cart"})
 	})
-	w.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) { w.SetContinueAsNewSuggested(true) })
+	w.SetOnActivityStartedListener(
+		func(*activity.Info, context.Context, converter.EncodedValues) { w.SetContinueAsNewSuggested(true) },
+	)
 	next, _ := w.run(Session{Name: "s", Config: w.config})
 	require.NotNil(t, next)
 	assert.Empty(t, box.said())
@@ -101,7 +112,11 @@ func TestApprovalOutlivesTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			box := &outbox{}
 			agent := says(claim, shown)
-			w := newWorld(t, Config{Agent: true, Gate: rules(t, coached), ApprovalTTL: 3 * time.Hour}, Activities{Agent: agent, Outbox: box})
+			w := newWorld(
+				t,
+				Config{Agent: true, Gate: rules(t, coached), ApprovalTTL: 3 * time.Hour},
+				Activities{Agent: agent, Outbox: box},
+			)
 			w.say(0, "w1", "fix the cart")
 			var it gate.Item
 			w.at(time.Hour, func() {
@@ -145,7 +160,10 @@ func TestBacklogTooLargeToCarry(t *testing.T) {
 		w.SetContinueAsNewSuggested(true)
 		for i := range 8 {
 			text := fmt.Sprintf("%s %d %s", strings.Repeat("log line of a build\n", 15_000), i, question)
-			w.SignalWorkflowSkippingWorkflowTask(SignalOutput, autocontinue.Output{Run: fmt.Sprint("r", i), ID: fmt.Sprint("o", i), Text: text})
+			w.SignalWorkflowSkippingWorkflowTask(
+				SignalOutput,
+				autocontinue.Output{Run: fmt.Sprint("r", i), ID: fmt.Sprint("o", i), Text: text},
+			)
 		}
 		w.SignalWorkflow(SignalEnd, nil)
 	})
@@ -178,8 +196,9 @@ func TestReportTooLarge(t *testing.T) {
 	assert.Equal(t, claim, w.box.deeds[0].Text)
 }
 
-// TestLongSession reports 10,000 outputs and as many duplicates to one session, over as many runs as it takes, and compares
-// it with one process that never stops. The length of history is what a server counted for such an output, see the README.
+// TestLongSession reports 10,000 outputs and as many duplicates to one session, over as many runs as it takes, and
+// compares it with one process that never stops. The length of history is what a server counted for such an output, see
+// the README.
 func TestLongSession(t *testing.T) {
 	const outputs, events = 10_000, 12
 	texts := []string{claim, progress, shown, question}

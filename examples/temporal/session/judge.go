@@ -49,7 +49,16 @@ func (s *session) handle(p Pause) {
 	case d.Action == autocontinue.Continue && s.Config.Agent:
 		s.Counts.Continued++
 		st := s.step("coach", d.Message, d.ID)
-		st.Turn, st.Request, st.Plan = orElse(out.Turn, st.Turn), orElse(out.Request, st.Request), orElse(out.PlanFile, st.Plan)
+		st.Turn, st.Request, st.Plan = orElse(
+			out.Turn,
+			st.Turn,
+		), orElse(
+			out.Request,
+			st.Request,
+		), orElse(
+			out.PlanFile,
+			st.Plan,
+		)
 		s.Steps = append(s.Steps, st)
 	case d.Action == autocontinue.Continue:
 		s.Counts.Continued++
@@ -60,8 +69,8 @@ func (s *session) handle(p Pause) {
 	}
 }
 
-// handled reports whether an output with that ID was handled before, and notes it down. The state knows by itself, of the last
-// 8 decisions and 9 turns; a queue may deliver again what is older.
+// handled reports whether an output with that ID was handled before, and notes it down. The state knows by itself, of
+// the last 8 decisions and 9 turns; a queue may deliver again what is older.
 func (s *session) handled(out autocontinue.Output) bool {
 	key := keyOf(out.ID)
 	if slices.Contains(s.Done, key) {
@@ -71,8 +80,8 @@ func (s *session) handled(out autocontinue.Output) bool {
 	return false
 }
 
-// isOver reports whether the turn of p is over, also one that is too long ago for the state to know. If the workflow runs the
-// agent, it has heard every turn: an unknown one is long over. A new turn is remembered.
+// isOver reports whether the turn of p is over, also one that is too long ago for the state to know. If the workflow
+// runs the agent, it has heard every turn: an unknown one is long over. A new turn is remembered.
 func (s *session) isOver(p Pause) bool {
 	known := slices.Contains(s.Turns, p.Turn)
 	switch {
@@ -100,8 +109,8 @@ func (s *session) hold(out *autocontinue.Output) {
 	}
 }
 
-// judge returns the facts about out: the model's or, when it fails for good, the heuristic's, which say so. When not even
-// the heuristic answers they are empty, which Decide delivers.
+// judge returns the facts about out: the model's or, when it fails for good, the heuristic's, which say so. When not
+// even the heuristic answers they are empty, which Decide delivers.
 func (s *session) judge(out autocontinue.Output) autocontinue.Facts {
 	defer s.busy("judging")()
 	in := Question{State: s.State, Output: out}

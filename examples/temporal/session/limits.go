@@ -28,7 +28,8 @@ func size(v any) int {
 	return len(data)
 }
 
-// clip keeps a payload within its limit: of a text that takes too much room as JSON its head and, what counts most, its end.
+// clip keeps a payload within its limit: of a text that takes too much room as JSON its head and, what counts most, its
+// end.
 func clip(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if size(text)-len(`""`) <= maxText {
@@ -72,7 +73,8 @@ func short(id string, most int) string {
 	return plaintext.Line(id, 40) + " " + hex.EncodeToString(sum[:])
 }
 
-// bounded is out such that it can be remembered and given to activities, and so that the human sees it whatever it holds.
+// bounded is out such that it can be remembered and given to activities, and so that the human sees it whatever it
+// holds.
 func bounded(out autocontinue.Output) autocontinue.Output {
 	for _, id := range []*string{&out.ID, &out.Run, &out.Turn, &out.Phase, &out.Hold} {
 		*id = short(*id, maxID)

@@ -50,7 +50,11 @@ func TestTextThatGrowsInJSON(t *testing.T) {
 	for name, char := range map[string]string{"control characters": "\x01", "markup": "<", "line separators": "\u2028", "invalid": "\xff"} {
 		t.Run(name, func(t *testing.T) {
 			long := strings.Repeat(char, 200<<10/len(char)) + question
-			agent := &script{says: []Reply{{Text: long, Evidence: []classify.Evidence{{Kind: classify.EvidenceOutput, Text: long[:180<<10] + "."}}}}}
+			agent := &script{
+				says: []Reply{
+					{Text: long, Evidence: []classify.Evidence{{Kind: classify.EvidenceOutput, Text: long[:180<<10] + "."}}},
+				},
+			}
 			w := newWorld(t, Config{Agent: true}, Activities{Agent: agent})
 			w.say(0, "w1", strings.Repeat(char, 300<<10)+" fix the cart")
 			w.at(time.Second, func() {
@@ -77,7 +81,10 @@ func TestWordOfAnOldTurn(t *testing.T) {
 	w := newWorld(t, Config{}, Activities{})
 	for i := range 20 {
 		turn := string(rune('a' + i))
-		w.report(time.Duration(i)*time.Second, autocontinue.Output{Turn: turn, Run: "r" + turn, ID: "o" + turn, Text: question})
+		w.report(
+			time.Duration(i)*time.Second,
+			autocontinue.Output{Turn: turn, Run: "r" + turn, ID: "o" + turn, Text: question},
+		)
 	}
 	w.say(time.Minute, "a", "fix the cart")
 	w.at(2*time.Minute, func() {
@@ -90,8 +97,8 @@ func TestWordOfAnOldTurn(t *testing.T) {
 	assert.Equal(t, "more deliver waiting", said[len(said)-1], "the turn of before goes on")
 }
 
-// TestTurnOfNoWord: a report from so long ago that nothing knows of it any more is shown. It does not send the workflow's
-// agent on, nor end the turn that goes on.
+// TestTurnOfNoWord: a report from so long ago that nothing knows of it any more is shown. It does not send the
+// workflow's agent on, nor end the turn that goes on.
 func TestTurnOfNoWord(t *testing.T) {
 	for name, request := range map[string]string{"the human's": "fix the cart", "ours": "[System Coach] Run the tests."} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +108,10 @@ func TestTurnOfNoWord(t *testing.T) {
 				w.say(time.Duration(i)*time.Minute, fmt.Sprint("w", i), "go on")
 			}
 			for i, turn := range []string{"w0", "w40"} { // forgotten, and known to be over
-				w.report(100*time.Hour, autocontinue.Output{Turn: turn, Run: "sub-" + turn, ID: fmt.Sprint("o", i), Text: claim, Request: request})
+				w.report(
+					100*time.Hour,
+					autocontinue.Output{Turn: turn, Run: "sub-" + turn, ID: fmt.Sprint("o", i), Text: claim, Request: request},
+				)
 			}
 			last := fmt.Sprint("w", maxTurns+9)
 			w.at(101*time.Hour, func() { assert.Equal(t, last, w.view().Turn) })

@@ -51,7 +51,12 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer e.mu.Unlock()
 	a := e.answers[min(e.calls, len(e.answers)-1)]
 	e.calls++
-	resp := &http.Response{StatusCode: a.code, Header: make(http.Header), Body: io.NopCloser(strings.NewReader(a.body)), Request: r}
+	resp := &http.Response{
+		StatusCode: a.code,
+		Header:     make(http.Header),
+		Body:       io.NopCloser(strings.NewReader(a.body)),
+		Request:    r,
+	}
 	resp.Header.Set("Content-Type", "application/json")
 	if a.after != "" {
 		resp.Header.Set("Retry-After", a.after)
@@ -75,7 +80,10 @@ func model(t *testing.T, e *endpoint) *autocontinue.AutoContinue {
 }
 
 func TestModel(t *testing.T) {
-	good := answer{code: 200, body: verdict(`"{\"type\":\"question\",\"confidence\":0.97,\"reason\":\"it asks\",\"coaching_message\":null}"`)}
+	good := answer{
+		code: 200,
+		body: verdict(`"{\"type\":\"question\",\"confidence\":0.97,\"reason\":\"it asks\",\"coaching_message\":null}"`),
+	}
 	busy := answer{code: 503, body: "{}"}
 	for name, c := range map[string]struct {
 		answers  []answer
@@ -139,7 +147,11 @@ func TestNothingAnswers(t *testing.T) {
 		}),
 	})
 	require.NoError(t, err)
-	w := newWorld(t, Config{Model: true}, Activities{Judge: broken, Model: model(t, &endpoint{answers: []answer{{code: 401, body: "{}"}}})})
+	w := newWorld(
+		t,
+		Config{Model: true},
+		Activities{Judge: broken, Model: model(t, &endpoint{answers: []answer{{code: 401, body: "{}"}}})},
+	)
 	w.report(0, autocontinue.Output{Run: "r1", ID: "o1", Text: claim})
 	w.end(time.Hour)
 	w.play()

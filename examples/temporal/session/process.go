@@ -26,10 +26,10 @@ type Process struct {
 // maxPrinted is kept of what a process prints on either stream, from its end.
 const maxPrinted = 1 << 20
 
-// Run starts the program and waits for it. A program that cannot be started is an error that is not worth another try; one
-// that ends with a status other than 0 is a reply that failed. When ctx is done, the program and what it started are
-// told to end and then killed, where the system has process groups. On Linux they do not outlive a worker that is killed either, but
-// for what the program itself has started.
+// Run starts the program and waits for it. A program that cannot be started is an error that is not worth another try;
+// one that ends with a status other than 0 is a reply that failed. When ctx is done, the program and what it started
+// are told to end and then killed, where the system has process groups. On Linux they do not outlive a worker that is
+// killed either, but for what the program itself has started.
 func (a Process) Run(ctx context.Context, p Prompt) (Reply, error) {
 	if len(a.Command) == 0 {
 		return Reply{}, temporal.NewApplicationError("the agent has no command", ErrRefused)

@@ -29,8 +29,8 @@ func histories(t *testing.T) []string {
 	return files
 }
 
-// TestHistoriesReplay fails when the workflow of today would not go on with the sessions that are under way. Then either
-// undo the change, or put it behind workflow.GetVersion: see the README.
+// TestHistoriesReplay fails when the workflow of today would not go on with the sessions that are under way. Then
+// either undo the change, or put it behind workflow.GetVersion: see the README.
 func TestHistoriesReplay(t *testing.T) {
 	for _, file := range histories(t) {
 		assert.NoError(t, replay(t, Workflow, file), file)

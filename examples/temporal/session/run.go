@@ -42,8 +42,8 @@ func (s *session) stop(why string) {
 	s.door, s.Steps = nil, nil
 }
 
-// advance takes the agent's runs on as far as it goes without waiting. It reports whether an output came of it: a run that
-// was not approved.
+// advance takes the agent's runs on as far as it goes without waiting. It reports whether an output came of it: a run
+// that was not approved.
 func (s *session) advance() bool {
 	before := len(s.Outputs)
 	for s.flight == nil && len(s.Steps) > 0 {
@@ -134,8 +134,8 @@ func (s *session) runTool(st Step, g gate.Grant) {
 	s.launch("tool", st, g.Item, 1, ActivityRunTool, Call{ID: g.Call, Tool: g.Tool, Args: g.Body})
 }
 
-// launch starts an activity that takes long. It is waited for even after it was cancelled: before the next run begins, the
-// process of this one is gone.
+// launch starts an activity that takes long. It is waited for even after it was cancelled: before the next run begins,
+// the process of this one is gone.
 func (s *session) launch(kind string, st Step, item string, attempts int32, activity string, arg any) {
 	ctx, cancel := workflow.WithCancel(s.ctx)
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

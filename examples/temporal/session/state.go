@@ -8,8 +8,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// Session is what a run of the workflow begins with. Whoever starts one gives Name and Config; the rest is what a run that
-// continues as new leaves to the next.
+// Session is what a run of the workflow begins with. Whoever starts one gives Name and Config; the rest is what a run
+// that continues as new leaves to the next.
 type Session struct {
 	Name   string `json:"name"`
 	Config Config `json:"config"`

@@ -17,8 +17,8 @@ import (
 // WorkflowName is the type under which [Register] registers [Workflow].
 const WorkflowName = "sidecoach-session"
 
-// Workflow is one session, over all the runs of the workflow it takes. It ends after [SignalEnd], or when it is cancelled:
-// then the agent is killed, and what nobody has seen yet is delivered.
+// Workflow is one session, over all the runs of the workflow it takes. It ends after [SignalEnd], or when it is
+// cancelled: then the agent is killed, and what nobody has seen yet is delivered.
 func Workflow(ctx workflow.Context, in Session) (Counts, error) {
 	s, err := begin(ctx, in)
 	if err != nil {
@@ -114,8 +114,9 @@ func (s *session) receive() {
 	}
 }
 
-// hear takes what breaks off what goes on: the human's words, and that the session was cancelled. The reports that have come
-// are taken down before: one that came before a word, and was not looked at yet, belongs to the turn that the word ends.
+// hear takes what breaks off what goes on: the human's words, and that the session was cancelled. The reports that have
+// come are taken down before: one that came before a word, and was not looked at yet, belongs to the turn that the word
+// ends.
 func (s *session) hear() {
 	for {
 		var out autocontinue.Output
@@ -137,8 +138,8 @@ func (s *session) hear() {
 	}
 }
 
-// await returns when f is ready. Meanwhile only the human is heard: a deed that has to be tried for hours keeps nobody from
-// stopping the agent.
+// await returns when f is ready. Meanwhile only the human is heard: a deed that has to be tried for hours keeps nobody
+// from stopping the agent.
 func (s *session) await(f workflow.Future) workflow.Future {
 	for !f.IsReady() {
 		sel := workflow.NewSelector(s.firm)
@@ -195,8 +196,8 @@ func (s *session) word(w Word) {
 	}
 }
 
-// open makes a turn the current one, so that reports of the one before are superseded, also if they come without a turn. It
-// reports false for a turn that is over.
+// open makes a turn the current one, so that reports of the one before are superseded, also if they come without a
+// turn. It reports false for a turn that is over.
 func (s *session) open(turn string) bool {
 	first := autocontinue.Output{Session: s.Name, Turn: turn}
 	_, next, ok := autocontinue.Known(s.State, first)
@@ -272,7 +273,9 @@ func (s *session) busy(doing string) func() {
 func (s *session) view() View {
 	v := View{
 		Session: s.Name, Turn: s.Turn, Doing: s.doing, Continues: s.State.Continues, Handed: s.State.HandedOver,
-		Backlog: len(s.Outputs), Ending: s.Ending, Asked: s.door.pending(), Last: s.last, Counts: s.Counts, Refused: s.Refused,
+		Backlog: len(
+			s.Outputs,
+		), Ending: s.Ending, Asked: s.door.pending(), Last: s.last, Counts: s.Counts, Refused: s.Refused,
 	}
 	if s.flight != nil {
 		v.Run = s.flight.step.Run

@@ -85,7 +85,9 @@ func TestReportedTwice(t *testing.T) {
 	assert.Equal(t, 1, c.Suppressed)
 
 	// The key is the decision's ID, which any other host would give it, too.
-	want, err := heuristic(t).Handle(t.Context(), autocontinue.Output{Session: "s", Turn: "t1", Run: "r1", ID: "o1", Text: claim})
+	want, err := heuristic(
+		t,
+	).Handle(t.Context(), autocontinue.Output{Session: "s", Turn: "t1", Run: "r1", ID: "o1", Text: claim})
 	require.NoError(t, err)
 	assert.Equal(t, want.ID, w.box.deeds[0].Key)
 	assert.Equal(t, want.Message, w.box.deeds[0].Text)
@@ -110,8 +112,8 @@ func TestCallback(t *testing.T) {
 	assert.Len(t, agent.told(), 2, "one continuation a run")
 }
 
-// TestHumanInterrupts speaks while the agent runs. What a killed agent had printed comes only from a real server, see the tests
-// of the program: the test environment does not wait for an activity that it cancels.
+// TestHumanInterrupts speaks while the agent runs. What a killed agent had printed comes only from a real server, see
+// the tests of the program: the test environment does not wait for an activity that it cancels.
 func TestHumanInterrupts(t *testing.T) {
 	var w *world
 	agent := &script{run: func(ctx context.Context, n int, p Prompt) (Reply, error) {
@@ -165,7 +167,11 @@ func TestReportBeforeTheWord(t *testing.T) {
 	w.report(time.Minute, autocontinue.Output{Run: "r3", ID: "o3", Text: claim})
 	w.end(time.Hour)
 	w.play()
-	assert.Equal(t, []string{"r1 deliver superseded", "r2 deliver superseded", "r3 continue rejected_completion"}, w.box.said())
+	assert.Equal(
+		t,
+		[]string{"r1 deliver superseded", "r2 deliver superseded", "r3 continue rejected_completion"},
+		w.box.said(),
+	)
 }
 
 func TestDeedsAreTriedAgain(t *testing.T) {
@@ -354,7 +360,11 @@ func TestOldReports(t *testing.T) {
 	c := w.play()
 	said := w.box.said()
 	require.Len(t, said, 32)
-	assert.Equal(t, []string{"r29 continue rejected_completion", "r1003 deliver superseded", "r1029 continue rejected_completion"}, said[29:])
+	assert.Equal(
+		t,
+		[]string{"r29 continue rejected_completion", "r1003 deliver superseded", "r1029 continue rejected_completion"},
+		said[29:],
+	)
 	assert.Equal(t, 1, c.Replayed)
 	assert.Equal(t, 31, c.Continued)
 }
