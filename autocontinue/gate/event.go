@@ -1,10 +1,8 @@
 package gate
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -110,24 +108,14 @@ func (e Event) Status() Status {
 	return ""
 }
 
-// clone returns an event that shares nothing with e.
+// clone returns an event whose bodies are copies.
 func (e Event) clone() Event {
 	for _, raw := range []*json.RawMessage{
 		&e.Payload, &e.PayloadEdits, &e.Args, &e.ArgsOverride, &e.Result, &e.DraftA2UI, &e.FinalA2UI,
 	} {
 		*raw = clone(*raw)
 	}
-	e.DraftText, e.FinalText, e.Audited = copyOf(e.DraftText), copyOf(e.FinalText), copyOf(e.Audited)
-	e.Policy, e.Changes = copyOf(e.Policy), slices.Clone(e.Changes)
 	return e
-}
-
-func copyOf[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	c := *p
-	return &c
 }
 
 // proposal returns the event that proposes a subject.
@@ -164,15 +152,6 @@ func (e Event) subject() Subject {
 	return sub
 }
 
-// checkBody refuses a body that no session would have written.
-func checkBody(k Kind, body json.RawMessage) error {
-	kept, _, err := readBody(k, body)
-	if err == nil && !bytes.Equal(kept, body) {
-		err = badEvent("has a body that no session writes")
-	}
-	return err
-}
-
 // eventFor returns an event for an item, without what happened.
 func eventFor(it Item, typ string) Event {
 	return Event{Type: typ, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Item: it.ID, Call: it.Call, Tool: it.Tool}
@@ -199,26 +178,16 @@ func approval(it Item, edited json.RawMessage) Event {
 }
 
 // approvedBody returns the body that an approval approves.
-func (e Event) approvedBody(it Item) (json.RawMessage, error) {
-	var edited json.RawMessage
-	switch it.Kind {
-	case Context:
-		edited = e.PayloadEdits
-	case Tool:
-		edited = e.ArgsOverride
-	case Response:
-		if e.FinalText == nil {
-			return nil, badEvent("approves a response without its text")
-		}
-		edited = joinResponse(*e.FinalText, e.FinalA2UI)
+func (e Event) approvedBody(it Item) json.RawMessage {
+	switch {
+	case it.Kind == Context && e.PayloadEdits != nil:
+		return e.PayloadEdits
+	case it.Kind == Tool && e.ArgsOverride != nil:
+		return e.ArgsOverride
+	case it.Kind == Response && e.FinalText != nil:
+		return joinResponse(*e.FinalText, e.FinalA2UI)
 	}
-	if (edited != nil) != (e.Action == Edit) && it.Kind != Response {
-		return nil, badEvent("has an edit without the action edit, or the action without an edit")
-	}
-	if edited == nil {
-		return it.Body, nil
-	}
-	return edited, nil
+	return it.Body
 }
 
 // ending returns the event that ends a run.

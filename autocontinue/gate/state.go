@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -30,8 +31,7 @@ type state struct {
 // item is an Item with what nobody else needs to see.
 type item struct {
 	Item
-	asked   time.Time // since when the present approver has been asked
-	started bool      // its start was announced
+	asked time.Time // since when the present approver has been asked
 }
 
 // run holds the items of one run.
@@ -97,34 +97,24 @@ func (st *state) may(r *run, k Kind) bool {
 	return false
 }
 
-// check refuses an event that is no session's, of a journal that somebody else may have written. What depends on the
-// state, change refuses.
+// check refuses an event whose body, or digest, no session writes. What does not fit the state, change refuses.
 func (st *state) check(e Event) error {
-	var err error
 	var sub Subject
-	switch e.Status() {
-	case Pending:
-		if e.Type == itemEscalated {
-			return nil
+	switch it := st.items[e.Item]; {
+	case e.Type == itemEscalated:
+		return nil
+	case e.Status() == Pending:
+		if sub = e.subject(); sub.check() != nil {
+			return badEvent("proposes something that is not a subject")
 		}
-		sub = e.subject()
-		if err = sub.check(); err != nil {
-			return err
-		}
-	case Approved:
-		it := st.items[e.Item]
-		if it == nil {
-			return nil // change says so
-		}
+	case e.Status() == Approved && it != nil:
 		sub = it.Subject
-		if sub.Body, err = e.approvedBody(it.Item); err != nil {
-			return err
-		}
+		sub.Body = e.approvedBody(it.Item)
 	default:
 		return nil
 	}
-	if err := checkBody(sub.Kind, sub.Body); err != nil {
-		return err
+	if kept, _, err := readBody(sub.Kind, sub.Body); err != nil || !bytes.Equal(kept, sub.Body) {
+		return badEvent("has a body that no session writes")
 	}
 	if e.Digest != digest(sub) {
 		return badEvent("has a digest that is not of its subject")
@@ -148,98 +138,66 @@ func (st *state) apply(e Event, size int) error {
 	return nil
 }
 
-func (st *state) change(e Event) error {
-	switch e.Type {
-	case runStaged, toolCallProposed, draftProposed:
-		return st.propose(e)
-	case policyChanged:
-		if e.Policy == nil {
-			return badEvent("has no policy")
-		}
-		st.policy = *e.Policy
-		return nil
-	case auditChanged:
-		if e.Audited == nil {
-			return badEvent("does not say whether the session is audited")
-		}
-		st.audited = *e.Audited
-		return nil
-	case runFinished:
-		return st.finish(e)
-	}
-	it := st.items[e.Item]
-	if it == nil {
-		return badEvent("is about an item that was not proposed")
-	}
-	if e.Kind != it.Kind || e.Thread != it.Thread || e.Run != it.Run || e.Call != it.Call || e.Tool != it.Tool {
-		return badEvent("does not agree with the proposal of its item")
-	}
-	r := st.runs[it.Run]
-	switch e.Type {
-	case runStageApproved, toolCallApproved, finalApproved:
-		return st.approve(e, it)
-	case runStageDenied, toolCallDenied, finalDenied:
-		return st.deny(e, it, r)
-	case itemEscalated:
-		if it.Status != Pending || it.Escalate == "" || it.Expires.IsZero() || e.At.Before(it.Expires) {
-			return badEvent("escalates an item that is not due")
-		}
-		it.Approver, it.Escalate, it.Expires, it.asked = it.Escalate, "", e.Expires, e.At
-		return nil
-	case itemExpired:
-		if !it.Status.open() || it.Expires.IsZero() || e.At.Before(it.Expires) {
-			return badEvent("expires an item that is not due")
-		}
-		st.close(it, r, Expired, e)
-		return nil
-	case itemRedeemed:
-		if it.Status != Approved || e.Digest != it.Final {
-			return badEvent("redeems an item that was not approved")
-		}
-		it.Status, it.Expires = Redeemed, time.Time{}
-		st.noLongerOpen(it, r)
-		switch it.Kind {
-		case Context:
-			r.Phase = running
-		case Tool:
-			r.busy[it.ID] = struct{}{}
-		}
-		return nil
-	case runStarted, toolCallStarted:
-		if it.Status != Redeemed || it.started || eventOf(it.Kind, "started") != e.Type {
-			return badEvent("starts what was not redeemed")
-		}
-		it.started = true
-		return nil
-	case toolCallResult:
-		return st.result(e, it, r)
-	}
-	return badEvent("has an unknown type")
+// before says which status an item must have so that an event can give it another one.
+var before = map[Status][]Status{
+	Pending:  {Approved}, // it passed before, and now a person is asked
+	Approved: {Pending},
+	Denied:   {Pending, Approved},
+	Expired:  {Pending, Approved},
+	Answered: {Pending},
+	Redeemed: {Approved},
+	Done:     {Redeemed},
+	"":       {Redeemed}, // it starts
 }
 
-func (st *state) propose(e Event) error {
-	sub := e.subject()
+func (st *state) change(e Event) error {
+	it, r := st.items[e.Item], st.runs[e.Run]
 	switch {
-	case e.Type != eventOf(sub.Kind, "proposed"):
-		return badEvent("is not of its item's kind")
-	case e.Verdict != Allow && e.Verdict != Ask && e.Verdict != Forbid:
-		return badEvent("has no verdict of the policy")
-	}
-	if it := st.items[e.Item]; it != nil { // it passed before, and now a person is asked
-		if it.Status != Approved || it.Action != "" || it.Digest != e.Digest {
-			return badEvent("proposes an item again that a person has answered, or another one")
-		}
-		it.Status, it.Decided, it.By, it.Reason, it.Final = Pending, time.Time{}, "", "", ""
-		it.ask(e)
+	case e.Type == policyChanged && e.Policy != nil:
+		st.policy = *e.Policy
 		return nil
+	case e.Type == auditChanged && e.Audited != nil:
+		st.audited = *e.Audited
+		return nil
+	case e.Type == runFinished && r != nil && !r.over() && r.Thread == e.Thread && (e.Phase == Finished || e.Phase == Refused):
+		st.end(r, e.Phase, e.Reason, e.At)
+		return nil
+	case it == nil && e.Status() == Pending && e.Type == eventOf(e.Kind, "proposed"):
+		return st.propose(e, r)
+	case it == nil:
+		return badEvent("does not fit what was there before it")
 	}
-	r := st.runs[sub.Run]
-	switch {
-	case e.Item != itemID(e.Seq):
-		return badEvent("has an item ID that is not its own")
-	case st.gone[sub.Run] != noRun || !st.may(r, sub.Kind):
-		return badEvent("does not fit its run")
-	case r != nil && (r.Thread != sub.Thread || r.calls[sub.Call] != ""):
+	if !it.takes(e.Type) || e.Kind != it.Kind || e.Thread != it.Thread || e.Run != it.Run || e.Call != it.Call || e.Tool != it.Tool {
+		return badEvent("does not agree with the proposal of its item")
+	}
+	from := before[e.Status()]
+	if e.Type == itemEscalated || e.Status() == Denied && e.By != ByPolicy {
+		from = []Status{Pending}
+	}
+	if !slices.Contains(from, it.Status) || e.Status() == Redeemed && e.Digest != it.Final {
+		return badEvent("does not fit the status of its item")
+	}
+	st.step(e, it, r)
+	return nil
+}
+
+// takes reports whether an event of a type may be about the item.
+func (it *item) takes(typ string) bool {
+	switch typ {
+	case itemEscalated, itemExpired, itemRedeemed:
+		return true
+	case toolCallResult:
+		return it.Kind == Tool
+	}
+	steps := []string{"proposed", "approved", "denied", "started"}
+	return typ != "" && slices.ContainsFunc(steps, func(step string) bool { return eventOf(it.Kind, step) == typ })
+}
+
+// propose adds a new item, and its run if it is the first of one.
+func (st *state) propose(e Event, r *run) error {
+	sub := e.subject()
+	if e.Item != itemID(e.Seq) || st.gone[sub.Run] != noRun || !st.may(r, sub.Kind) ||
+		r != nil && (r.Thread != sub.Thread || r.calls[sub.Call] != "") {
 		return badEvent("does not fit its run")
 	}
 	if r == nil {
@@ -274,93 +232,59 @@ func (it *item) ask(e Event) {
 // itemID names the item that a line proposed.
 func itemID(seq uint64) string { return "i" + strconv.FormatUint(seq, 10) }
 
-func (st *state) approve(e Event, it *item) error {
-	if it.Status != Pending || e.Type != eventOf(it.Kind, "approved") {
-		return badEvent("approves an item that is not pending, or of another kind")
-	}
-	final, err := e.approvedBody(it.Item)
+// step takes an event of an item that is in the right status for it.
+func (st *state) step(e Event, it *item, r *run) {
+	status := e.Status()
 	switch {
-	case err != nil:
-		return err
-	case e.Action == "" && e.By != ByPolicy && e.By != ByUnaudited,
-		e.Action != "" && e.Action != Approve && e.Action != Edit,
-		e.Action != "" && checkBy(e.By) != nil,
-		e.Action != Edit && e.Digest != it.Digest:
-		return badEvent("is not decided by anybody who could")
+	case status == "":
+		return // it starts
+	case e.Type == itemEscalated:
+		it.Approver, it.Escalate, it.Expires, it.asked = it.Escalate, "", e.Expires, e.At
+		return
+	case status == Pending: // again
+		it.Decided, it.By, it.Reason, it.Final = time.Time{}, "", "", ""
+		it.ask(e)
+	case status == Done:
+		it.Result = e.Result
+		delete(r.busy, it.ID)
+	case status == Redeemed:
+		it.Expires = time.Time{}
+	default: // somebody decided, or the time is over
+		it.Decided, it.Expires, it.Escalate = e.At, e.Expires, ""
+		it.Action, it.By, it.Reason = e.Action, e.By, e.Reason
+		if e.Rule != "" {
+			it.Rule = e.Rule
+		}
 	}
-	it.Status, it.Expires, it.Escalate, it.Final = Approved, e.Expires, "", e.Digest
-	it.decide(e)
-	if e.Action == Edit {
-		it.Edited = final
+	switch it.Status = status; status {
+	case Approved:
+		it.Final = e.Digest
+		if body := e.approvedBody(it.Item); !bytes.Equal(body, it.Body) {
+			it.Edited = body
+		}
+	case Answered:
+		it.Result = e.Result
+	case Redeemed:
+		if it.Kind == Context {
+			r.Phase = running
+		} else if it.Kind == Tool {
+			r.busy[it.ID] = struct{}{}
+		}
 	}
-	return nil
-}
-
-// decide notes who decided an item, and why.
-func (it *item) decide(e Event) {
-	it.Decided, it.Action, it.By, it.Reason = e.At, e.Action, e.By, e.Reason
-	if e.Rule != "" {
-		it.Rule = e.Rule
-	}
-}
-
-func (st *state) deny(e Event, it *item, r *run) error {
-	byPolicy := e.Action == "" && e.By == ByPolicy && it.Status.open()
-	byPerson := (e.Action == Deny || e.Action == Stop) && it.Status == Pending && checkBy(e.By) == nil
-	if e.Type != eventOf(it.Kind, "denied") || !byPolicy && !byPerson {
-		return badEvent("denies an item that cannot be denied any more, or of another kind")
-	}
-	it.decide(e)
-	st.close(it, r, Denied, e)
-	return nil
-}
-
-// noLongerOpen takes an item from those that are open.
-func (st *state) noLongerOpen(it *item, r *run) {
-	delete(r.open, it.ID)
-	st.open--
-}
-
-// close ends an open item that did not pass, and counts it.
-func (st *state) close(it *item, r *run, s Status, e Event) {
-	it.Status, it.Decided, it.Expires, it.Escalate = s, e.At, time.Time{}, ""
-	if s == Expired { // nobody decided, also if it was approved and not used
-		it.Action, it.By, it.Reason = "", "", e.Reason
-	}
-	st.noLongerOpen(it, r)
-	if it.Kind == Context {
-		st.end(r, Refused, e.Reason, e.At)
+	if status.open() {
 		return
 	}
-	r.denials[likeness(it.Subject)]++
-}
-
-func (st *state) result(e Event, it *item, r *run) error {
-	if it.Kind != Tool || e.Result == nil {
-		return badEvent("has no result of a tool")
+	if _, ok := r.open[it.ID]; ok {
+		delete(r.open, it.ID)
+		st.open--
 	}
-	switch {
-	case e.Action == Respond && it.Status == Pending && checkBy(e.By) == nil:
-		it.Status, it.Expires, it.Escalate = Answered, time.Time{}, ""
-		it.decide(e)
-		st.noLongerOpen(it, r)
-	case e.Action == "" && it.Status == Redeemed:
-		it.Status = Done
-		delete(r.busy, it.ID)
-	default:
-		return badEvent("is the result of a call that does not execute")
+	if status == Denied || status == Expired {
+		if it.Kind == Context {
+			st.end(r, Refused, e.Reason, e.At)
+		} else {
+			r.denials[likeness(it.Subject)]++
+		}
 	}
-	it.Result = e.Result
-	return nil
-}
-
-func (st *state) finish(e Event) error {
-	r := st.runs[e.Run]
-	if r == nil || r.over() || r.Thread != e.Thread || e.Phase != Finished && e.Phase != Refused {
-		return badEvent("ends a run that does not go on")
-	}
-	st.end(r, e.Phase, e.Reason, e.At)
-	return nil
 }
 
 // end closes a run: what is open is withdrawn, what executes may still bring its result.
