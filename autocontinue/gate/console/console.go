@@ -20,7 +20,7 @@ import (
 type Console struct {
 	cfg      Config
 	signIns  *signIns
-	view     *view
+	view     view
 	rules    *rules
 	unwatch  func()
 	mux      *http.ServeMux
@@ -33,8 +33,8 @@ type Console struct {
 
 	mu      sync.Mutex
 	clients map[*client]struct{}
-	sockets map[string]int   // open sockets, by name
-	paces   map[string]*pace // by name
+	sockets map[string]int     // open sockets, by name
+	paces   map[string]*bucket // what each name may ask
 }
 
 var goodPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
@@ -80,11 +80,10 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 		cfg: cfg, signIns: signIns, rules: rules, limits: l, history: rand.Text(),
 		logins:  newBucket(1, 40, cfg.Now()),
 		ending:  make(chan struct{}),
-		clients: make(map[*client]struct{}), sockets: make(map[string]int), paces: make(map[string]*pace),
+		clients: make(map[*client]struct{}), sockets: make(map[string]int), paces: make(map[string]*bucket),
 	}
-	c.view = &view{session: cfg.Session, message: cfg.Message, backlog: l.backlog}
+	c.view = view{cfg.Session, cfg.Message}
 	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.news() })
-	c.view.advance()
 	c.mux = c.routes()
 	return c, nil
 }
@@ -147,7 +146,6 @@ func (c *Console) routes() *http.ServeMux {
 
 // news tells every client that there is something to read.
 func (c *Console) news() {
-	c.view.advance()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for cl := range c.clients {

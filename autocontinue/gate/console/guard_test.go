@@ -166,7 +166,7 @@ func TestSigningOutEndsTheCookieAndItsPages(t *testing.T) {
 }
 
 func TestRequestsAreBoundedByName(t *testing.T) {
-	d := serve(t, func(_ *Config, l *limits) { l.burst = 2 })
+	d := serve(t, func(_ *Config, l *limits) { l.burst = 11 })
 	ann, ben := d.enter("ann"), d.enter("ben")
 	status := func(c *http.Client) int {
 		resp, _ := answerTo(t, c, d.request(http.MethodGet, "/me", ""))

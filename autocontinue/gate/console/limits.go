@@ -11,9 +11,8 @@ type limits struct {
 	read    time.Duration // to read one request
 	write   time.Duration // to write one frame
 	beat    time.Duration // between signs of life
-	backlog int           // frames kept for those who come back
 	sockets int           // in all; one name may have half of them
-	rate    float64       // commands a second, of one name
+	rate    float64       // requests and commands a second, of one name
 	burst   float64
 }
 
@@ -22,16 +21,12 @@ var defaultLimits = limits{
 	read:    15 * time.Second,
 	write:   15 * time.Second,
 	beat:    15 * time.Second,
-	backlog: 1000,
 	sockets: 256,
 	rate:    20,
-	burst:   60,
+	burst:   200,
 }
 
-// pace is how often one name may ask.
-type pace struct{ logins, requests, commands *bucket }
-
-// bucket lets a number of things through at once and then so many a second.
+// bucket lets a number of things through at once, and then so many a second.
 type bucket struct {
 	rate, size float64
 
@@ -59,17 +54,11 @@ func (b *bucket) take(now time.Time) bool {
 }
 
 // pace bounds how often a name may ask, over all of its pages. There are no more names than were invited.
-func (c *Console) pace(name string) *pace {
+func (c *Console) pace(name string) *bucket {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.paces[name]
-	if p == nil {
-		now := c.cfg.Now()
-		p = &pace{
-			logins: newBucket(1, 40, now), requests: newBucket(c.limits.rate, 5*c.limits.burst, now),
-			commands: newBucket(c.limits.rate, c.limits.burst, now),
-		}
-		c.paces[name] = p
+	if c.paces[name] == nil {
+		c.paces[name] = newBucket(c.limits.rate, c.limits.burst, c.cfg.Now())
 	}
-	return p
+	return c.paces[name]
 }

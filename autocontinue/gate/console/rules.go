@@ -28,9 +28,6 @@ type rules struct {
 	text    string
 	policy  string      // what text says, as JSON without white space
 	current gate.Policy // the session's, when policy was written
-
-	seen  string   // the policy that boxes were made of
-	boxes settings // Gates, Tools and Warnings alone: every page asks for them at every event
 }
 
 // settings are the rules as the page shows them.
@@ -60,8 +57,6 @@ type rule struct {
 	When   json.RawMessage `json:"when,omitempty"`
 	Then   gate.Then       `json:"then"`
 }
-
-func (s settings) stamp() string { return fmt.Sprint(s.Version, s.Audited) }
 
 // loadRules reads the file and applies it to the session, or writes the rules of the session to the file.
 func loadRules(file string, tools []string, s *gate.Session, now time.Time) (*rules, error) {
@@ -134,13 +129,17 @@ func versionOf(text string) string {
 func (r *rules) settings(s *gate.Session) settings {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := r.follow(s)
-	if r.seen != r.policy {
-		r.seen, r.boxes = r.policy, r.look(p)
-	}
-	out := r.boxes
+	out := r.look(r.follow(s))
 	out.Version, out.Rules, out.Kept, out.Audited = versionOf(r.text), r.text, r.file != "", s.Audited()
 	return out
+}
+
+// version changes with the settings.
+func (r *rules) version(s *gate.Session) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.follow(s)
+	return fmt.Sprint(versionOf(r.text), s.Audited())
 }
 
 // look returns what the checkboxes say about a policy.

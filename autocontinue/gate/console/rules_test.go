@@ -182,19 +182,3 @@ func TestRulesOfTheHostAreFollowed(t *testing.T) {
 	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", policy))
 	assert.Contains(t, p.until("settings").Settings.Rules, "new_tool")
 }
-
-// The boxes of many rules take long to make, and every page asks for them at every event.
-func TestBoxesAreMadeOncePerPolicy(t *testing.T) {
-	d := serve(t)
-	r := d.console.rules
-	first, second := r.settings(d.session), r.settings(d.session)
-	require.NotEmpty(t, first.Tools)
-	assert.Same(t, &first.Tools[0], &second.Tools[0], "made anew for nothing")
-	require.NoError(t, r.save(d.clock.now(), "ann", d.session, second.Version, `[{"tool":"weight_delete","then":"deny"}]`))
-	third := r.settings(d.session)
-	assert.Equal(t, gate.Forbid, third.Tools[0].Then)
-	p, err := gate.ParsePolicy([]byte(`[{"tool":"weight_delete","then":"allow"}]`))
-	require.NoError(t, err)
-	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", p))
-	assert.Equal(t, gate.Allow, r.settings(d.session).Tools[0].Then)
-}

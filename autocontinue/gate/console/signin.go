@@ -173,7 +173,7 @@ func (c *Console) signedIn(next func(http.ResponseWriter, *http.Request, visitor
 			refuse(w, http.StatusUnauthorized, "unknown", "sign in with a link of the host")
 			return
 		}
-		if !c.pace(who.Name).requests.take(c.cfg.Now()) {
+		if !c.pace(who.Name).take(c.cfg.Now()) {
 			tooMany(w, "too many requests; wait a second")
 			return
 		}
@@ -199,7 +199,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	// Wrong tokens are bounded for all together, right ones by their name. So nobody can keep others out by guessing.
 	name, tries := c.signIns.bearer(in.Token), c.logins
 	if name != "" {
-		tries = c.pace(name).logins
+		tries = c.pace(name)
 	}
 	had, isIn := c.visitor(r)
 	if !tries.take(c.cfg.Now()) {

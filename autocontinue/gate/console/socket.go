@@ -88,7 +88,7 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 	cl := &client{
 		visitor: who, conn: conn,
 		news: make(chan struct{}, 1), gone: make(chan struct{}, 1), replies: make(chan []byte, 8),
-		rate: c.pace(who.Name).commands,
+		rate: c.pace(who.Name),
 	}
 	c.mu.Lock()
 	c.clients[cl] = struct{}{}
@@ -169,8 +169,9 @@ func (c *Console) talk(ctx context.Context, cl *client, seq uint64) {
 			}
 		}
 		seq, afresh = last, false
-		if set := c.rules.settings(c.cfg.Session); set.stamp() != version {
-			version = set.stamp()
+		if now := c.rules.version(c.cfg.Session); now != version {
+			version = now
+			set := c.rules.settings(c.cfg.Session)
 			return send(encode(frame{T: "settings", Settings: &set}))
 		}
 		return nil

@@ -33,8 +33,8 @@ type frame struct {
 	Run   *gate.Run  `json:"run,omitempty"`
 
 	// snapshot: it replaces everything that the page has
-	Events []json.RawMessage `json:"events,omitempty"` // event frames
-	Runs   []gate.Run        `json:"runs,omitempty"`
+	Events []*eventView `json:"events,omitempty"`
+	Runs   []gate.Run   `json:"runs,omitempty"`
 
 	Settings *settings `json:"settings,omitempty"` // settings
 

@@ -33,7 +33,7 @@ export function take(f) {
 			state.runs.clear();
 			state.events = [];
 			for (const r of f.runs || []) state.runs.set(r.id, r);
-			for (const e of f.events || []) state.events.push(e.event);
+			for (const e of f.events || []) state.events.push(e);
 			put(f.items, changes);
 			state.seq = f.seq || 0;
 			changes.add("all").add("events").add("items");
