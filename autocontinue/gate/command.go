@@ -13,8 +13,8 @@ import (
 const (
 	maxCommand  = 16 << 10 // bytes
 	maxBrackets = 1_000
-	maxNested   = 4         // shell lines in arguments of shells
-	maxScripts  = 256 << 10 // bytes of them
+	maxNested   = 4        // shell lines in arguments of shells
+	maxScripts  = 16 << 10 // bytes of them
 )
 
 // form is what a command may look like: a program and its words.

@@ -178,9 +178,9 @@ func (r *jsonReader) text() (json.RawMessage, error) {
 			r.i++
 		case rest[1] != 'u':
 			r.i += 2
-		case !isSurrogate(rest, 0xd800) && !isSurrogate(rest, 0xdc00):
+		case !isSurrogate(rest, "89abAB") && !isSurrogate(rest, "cdefCDEF"):
 			r.i += 6
-		case isSurrogate(rest, 0xd800) && isSurrogate(rest[6:], 0xdc00):
+		case isSurrogate(rest, "89abAB") && isSurrogate(rest[6:], "cdefCDEF"):
 			r.i += 12
 		default:
 			return nil, &bodyError{r.i, "an escape is half of a pair: it stands for no character"}
@@ -190,13 +190,9 @@ func (r *jsonReader) text() (json.RawMessage, error) {
 	return r.data[start:r.i], nil
 }
 
-// isSurrogate reports whether text begins with the escape of a surrogate of the half that begins at first.
-func isSurrogate(text []byte, first uint64) bool {
-	if !bytes.HasPrefix(text, []byte(`\u`)) {
-		return false
-	}
-	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
-	return err == nil && unit&0xfc00 == first
+// isSurrogate reports whether text begins with the escape of one half of a pair: \ud and then one of some digits.
+func isSurrogate(text []byte, second string) bool {
+	return len(text) > 5 && text[0] == '\\' && text[1] == 'u' && text[2]|0x20 == 'd' && strings.IndexByte(second, text[3]) >= 0
 }
 
 // unquote returns the text of a JSON string.

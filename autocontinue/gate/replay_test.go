@@ -119,7 +119,7 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 		}
 		r.d = open(t, someRules, small)
 		twin := replayed(t, policyOf(t, someRules), r.d.options, "") // takes the same lines, one operation at a time
-		for range 120 {
+		for n := range 120 {
 			before, seq := r.d.log.Len(), r.d.seq()
 			if r.IntN(10) == 0 {
 				r.d.fail = errDisk
@@ -135,6 +135,9 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 			}
 			require.NoError(t, twin.replay(strings.NewReader(r.d.log.String()[before:])))
 			require.Equal(t, int64(r.d.log.Len()), journaled(r.d.Session))
+			if n%6 > 0 {
+				continue
+			}
 			again := r.d.again(someRules)
 			if !reflect.DeepEqual(inside(r.d.Session), inside(again)) || !reflect.DeepEqual(inside(twin), inside(again)) {
 				require.Equal(t, inside(r.d.Session), inside(again), "seed %d", seed)

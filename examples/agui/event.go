@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Event is one event of the protocol: Type and the fields that it has, by their names there.
+// Event is one event of the protocol: its Type and the fields of that type, with the names of the protocol.
 type Event struct {
 	Type      string `json:"type"`
 	Timestamp int64  `json:"timestamp,omitempty"` // milliseconds since 1970
@@ -48,19 +48,19 @@ type InterruptItem struct {
 	Metadata       Metadata        `json:"metadata"`
 }
 
-// Metadata is what an interrupt carries beside the protocol's own fields.
+// Metadata is what an interrupt has beside the fields of the protocol.
 type Metadata struct {
 	Sidecoach Proposal `json:"sidecoach"`
 }
 
 // Proposal is what would be approved.
 type Proposal struct {
-	Digest string          `json:"digest"` // to be echoed
+	Digest string          `json:"digest"` // the answer must repeat it
 	Rule   string          `json:"rule,omitempty"`
 	Body   json.RawMessage `json:"body"` // exactly: the payload, the arguments, the response
 }
 
-// State is the state that a run leaves at an interrupt.
+// State is the state of a run at an interrupt.
 type State struct {
 	Run   string `json:"run"` // the session's
 	Phase string `json:"phase"`

@@ -7,8 +7,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// The schemas of answers. A field for an edit is what tells a client that it may offer one; it replaces all of what it is
-// named for.
+// The schemas of answers. A field for an edit tells a client that it may offer one. An edit replaces all of the arguments,
+// payload or text.
 var schemas = map[gate.Kind]json.RawMessage{
 	gate.Tool:     schema(`"editedArgs":{"type":"object","description":"All of the arguments, in place of the proposed ones."}`),
 	gate.Context:  schema(`"editedPayload":{"type":"object","description":"All of the payload, in place of the proposed one."}`),
@@ -18,14 +18,14 @@ var schemas = map[gate.Kind]json.RawMessage{
 func schema(edit string) json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{"approved":{"type":"boolean"},` +
 		`"digest":{"type":"string","description":"metadata.sidecoach.digest of the interrupt"},` +
-		`"reason":{"type":"string","description":"With approved false: what the agent is told."},` + edit +
+		`"reason":{"type":"string","description":"With approved false: what the agent reads."},` + edit +
 		`},"required":["approved","digest"],"additionalProperties":false}`)
 }
 
 var reasons = map[gate.Kind]string{gate.Tool: "tool_call", gate.Context: "sidecoach:context", gate.Response: "sidecoach:response"}
 
-// Interrupt returns the events that end a run of the protocol because things of the session's run wait for a human: the
-// state, the messages so far, and the interrupts. It is nil when nothing waits.
+// Interrupt returns the events that end a run of the protocol because something of the session's run waits for a person:
+// the state, the messages so far, and the interrupts. It is nil if nothing waits.
 func Interrupt(s Items, thread, run, sessionRun string) []Event {
 	items := s.Items(sessionRun)
 	var waiting []InterruptItem
@@ -52,8 +52,8 @@ func Interrupt(s Items, thread, run, sessionRun string) []Event {
 	}
 }
 
-// messages returns the conversation of a run as far as it was approved. The calls that wait are in it: the protocol binds
-// an interrupt to a call that was sent.
+// messages returns the conversation of a run as far as it was approved. It has the calls that wait, too: in the protocol an
+// interrupt belongs to a call that was sent.
 func messages(items []gate.Item) []Message {
 	list := []Message{}
 	for _, it := range items {

@@ -10,19 +10,19 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// ResumeEntry is one answer of the input that goes on after an interrupt.
+// ResumeEntry is one answer to an interrupt.
 type ResumeEntry struct {
 	InterruptID string          `json:"interruptId"`
 	Status      string          `json:"status"` // resolved, cancelled
 	Payload     json.RawMessage `json:"payload,omitempty"`
 }
 
-// ErrResume is what every error of [Resume] wraps.
+// ErrResume is wrapped by every error of [Resume].
 var ErrResume = errors.New("agui: the resume cannot be used")
 
-// Resume turns the answers of an input into decisions of the user by, whose name is the host's to know. items are those of
-// the run; as the protocol wants it, each that waits must be answered, and nothing else. With an error there are no
-// decisions, so that no half of an answer is acted on. Whether the session takes them is for Resolve to say.
+// Resume turns the answers of an input into decisions of the user by. The host knows that name. items are those of the run.
+// As the protocol demands, the answers cover each item that waits, and nothing else. With an error there are no decisions.
+// Resolve may still refuse a decision.
 func Resume(items []gate.Item, entries []ResumeEntry, by string) ([]gate.Decision, error) {
 	open := make(map[string]gate.Item, len(items))
 	for _, it := range items {
@@ -34,7 +34,7 @@ func Resume(items []gate.Item, entries []ResumeEntry, by string) ([]gate.Decisio
 	for i, e := range entries {
 		it, ok := open[e.InterruptID]
 		if !ok {
-			return nil, fmt.Errorf("%w: entry %d answers an interrupt that is not open, or that was answered above", ErrResume, i+1)
+			return nil, fmt.Errorf("%w: entry %d answers an interrupt that is not open, or is answered twice", ErrResume, i+1)
 		}
 		delete(open, e.InterruptID)
 		d, err := decide(it, e)
@@ -50,7 +50,7 @@ func Resume(items []gate.Item, entries []ResumeEntry, by string) ([]gate.Decisio
 	return decisions, nil
 }
 
-// payload is what a schema of schemas allows.
+// payload has all fields of all schemas.
 type payload struct {
 	Approved      *bool           `json:"approved"`
 	Digest        string          `json:"digest"`
@@ -65,13 +65,13 @@ func decide(it gate.Item, e ResumeEntry) (gate.Decision, error) {
 	switch e.Status {
 	case "cancelled":
 		if len(e.Payload) > 0 && string(e.Payload) != "null" {
-			return d, errors.New("what is cancelled has no payload")
+			return d, errors.New("a cancelled entry has no payload")
 		}
 		d.Reason = "cancelled"
 		return d, nil
 	case "resolved":
 	default:
-		return d, fmt.Errorf("status %q is none of resolved, cancelled", e.Status)
+		return d, fmt.Errorf("status %q must be resolved or cancelled", e.Status)
 	}
 	var p payload
 	dec := json.NewDecoder(bytes.NewReader(e.Payload))
@@ -86,7 +86,7 @@ func decide(it gate.Item, e ResumeEntry) (gate.Decision, error) {
 	case p.Approved == nil:
 		return d, errors.New("the payload does not say whether it is approved")
 	case p.Digest == "":
-		return d, errors.New("the payload does not echo the digest of the interrupt's metadata")
+		return d, errors.New("the payload does not repeat the digest of the interrupt's metadata")
 	}
 	d.Digest, d.Reason = p.Digest, p.Reason
 	body, err := p.edit(it)
@@ -94,7 +94,7 @@ func decide(it gate.Item, e ResumeEntry) (gate.Decision, error) {
 	case err != nil:
 		return d, err
 	case !*p.Approved && body != nil:
-		return d, errors.New("what is denied has no edit")
+		return d, errors.New("a denial has no edit")
 	case !*p.Approved:
 	case body != nil:
 		d.Action, d.Body = gate.Edit, body
@@ -109,7 +109,7 @@ func (p payload) edit(it gate.Item) (json.RawMessage, error) {
 	allowed := map[gate.Kind]bool{gate.Tool: p.EditedArgs != nil, gate.Context: p.EditedPayload != nil, gate.Response: p.EditedText != nil}
 	for kind, there := range allowed {
 		if there && kind != it.Kind {
-			return nil, fmt.Errorf("the edit is not one of a %s", it.Kind)
+			return nil, fmt.Errorf("a %s has no such edit", it.Kind)
 		}
 	}
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Items is the part of a [gate.Session] that is read here.
+// Items is the part of a [gate.Session] that this package reads.
 type Items interface {
 	Item(id string) (gate.Item, bool)
 	Items(run string) []gate.Item
@@ -18,14 +18,13 @@ type Items interface {
 // Begin returns the event that every run of the protocol begins with.
 func Begin(thread, run string) Event { return Event{Type: "RUN_STARTED", ThreadID: thread, RunID: run} }
 
-// Failed returns the event that ends a run of the protocol which could not be served: input that can't be used, a decision
-// that was refused. Its text is err's.
+// Failed returns the event that ends a run of the protocol with an error, such as a decision that was refused.
 func Failed(err error) Event {
 	return Event{Type: "RUN_ERROR", Message: plaintext.VisibleLines(err.Error()), Code: "refused"}
 }
 
-// Map returns what one event of the session is in the protocol; for most there is nothing. run is the protocol's run that
-// it is sent in. After a RUN_FINISHED or RUN_ERROR nothing more may be sent in that run.
+// Map returns the events of the protocol for one event of the session; most have none. run is the run of the protocol. After
+// a RUN_FINISHED or RUN_ERROR, send nothing more in that run.
 func Map(s Items, run string, e gate.Event) []Event {
 	at := e.At.UnixMilli()
 	switch e.Type {
@@ -61,7 +60,7 @@ func Map(s Items, run string, e gate.Event) []Event {
 	return nil
 }
 
-// callID is unique in a thread, as the protocol wants it; in the session a call's ID is unique in its run.
+// callID is unique in a thread, as the protocol demands. In the session, a call's ID is unique in its run.
 func callID(run, call string) string { return run + "/" + call }
 
 func result(e gate.Event, content string) Event {
@@ -80,7 +79,7 @@ func denial(reason string) string {
 	return string(data)
 }
 
-// response returns the events of an answer that may be shown.
+// response returns the events of a response that was redeemed.
 func response(it gate.Item, at int64) []Event {
 	words, a2ui := answer(it.ApprovedBody())
 	events := []Event{{Type: "TEXT_MESSAGE_START", Timestamp: at, MessageID: it.ID, Role: "assistant"}}

@@ -26,8 +26,8 @@ type step struct {
 	text  string
 }
 
-// scripted is the agent: given what it was told and what came of its calls so far, it always does the same next. That is
-// what lets the host take a run up again after a restart.
+// scripted is the agent. With the same message and the same outcomes of its calls, it always does the same next. Therefore
+// the host can resume a run after a restart.
 func scripted(message string, so []outcome) step {
 	words := strings.ToLower(message)
 	switch {
@@ -48,7 +48,7 @@ func scripted(message string, so []outcome) step {
 
 var profile = call{"profile_get", "Read the profile", `{}`}
 
-// importing saves a batch, and then claims more than it shows: the loop sends it on.
+// importing saves a batch, and then claims more than it shows: the loop continues it.
 func importing(so []outcome) step {
 	switch {
 	case len(so) == 0:

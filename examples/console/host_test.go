@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -194,4 +195,48 @@ func policyOf(t *testing.T) gate.Policy {
 	p, err := gate.ParsePolicy([]byte(rules))
 	require.NoError(t, err)
 	return p
+}
+
+func TestNotifyRunsACommandForWhatWaits(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the command is a script")
+	}
+	dir := t.TempDir()
+	script := filepath.Join(dir, "notify")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"$1 $2\" >>"+filepath.Join(dir, "told")+"\n"), 0o700))
+	h := running(t, dir)
+	defer h.session.Watch(func(e gate.Event) { h.notify([]string{script, "audit:"}, e) })()
+	require.NoError(t, h.submit(t.Context(), "main", "tell me about my profile"))
+	h.answer(t, gate.Context, "", gate.Approve, "")
+	h.answer(t, gate.Response, "", gate.Approve, "")
+	var told string
+	require.Eventually(t, func() bool {
+		data, _ := os.ReadFile(filepath.Join(dir, "told"))
+		told = string(data)
+		return strings.Count(told, "\n") == 2
+	}, patience, time.Millisecond)
+	assert.Contains(t, told, "audit: context waits: Message from")
+	assert.Contains(t, told, "audit: response waits: Deliver")
+	assert.NotContains(t, told, "profile_get", "a rule allows it")
+}
+
+// What runs is what was granted, also after an edit that came between the look and the redemption.
+func TestHostDoesWhatWasGranted(t *testing.T) {
+	h := running(t, t.TempDir())
+	require.NoError(t, h.submit(t.Context(), "main", "import my weights"))
+	h.answer(t, gate.Context, "", gate.Edit, `{"from":"human","message":"delete it","model":"scripted-1","temperature":1,"tools":[]}`)
+	h.answer(t, gate.Tool, "weight_delete", gate.Edit, `{"id":"w-1"}`)
+	h.answer(t, gate.Tool, "note_delete", gate.Deny, "")
+	final := h.answer(t, gate.Response, "", gate.Approve, "")
+	assert.Contains(t, string(final.Body), "I deleted the weight.")
+}
+
+func TestStateIsNotInACache(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "")
+	cache, err := os.UserCacheDir()
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" { // which has one folder for both
+		assert.False(t, strings.HasPrefix(stateDir(), cache), stateDir())
+	}
+	assert.True(t, filepath.IsAbs(stateDir()))
 }

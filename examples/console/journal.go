@@ -9,23 +9,23 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// journal is the file that a session writes ahead.
+// journal is the file that a session writes before it changes.
 type journal struct {
 	f    *os.File
 	size int64 // of the whole lines
 }
 
-// openJournal locks and replays a file and leaves it ready for more lines. A line that a crash cut short is taken off.
+// openJournal locks a file, replays it, and leaves it ready for more lines. It removes a line that a crash cut short.
 func openJournal(name string, policy gate.Policy, o gate.Options) (*gate.Session, *journal, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the journal: %w", err)
 	}
-	// Two writers would each go on from their own last line, and nobody could read the file again.
+	// Two programs that write would damage the file.
 	if ok, err := tryLock(f); err != nil || !ok {
 		f.Close()
 		if err == nil {
-			err = errors.New("another program has it open; end that, or choose another folder with -dir")
+			err = errors.New("another program has it open; end it, or choose another folder with -dir")
 		}
 		return nil, nil, fmt.Errorf("lock the journal %s: %w", name, err)
 	}
@@ -44,7 +44,7 @@ func openJournal(name string, policy gate.Policy, o gate.Options) (*gate.Session
 	return s, j, nil
 }
 
-// write appends lines and sees them on the disk, or leaves the file as it was.
+// write appends lines and waits for the disk, or leaves the file as it was.
 func (j *journal) write(lines []byte) error {
 	_, err := j.f.Write(lines)
 	if err == nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// rules are those of a first start; afterwards those of policy.json hold, which the page edits.
+// rules are the rules of a first start. Later the rules in policy.json hold, which the page edits.
 const rules = `[
   {"tool": "profile_get", "then": "allow"},
   {"tool": "weight_list", "then": "allow"},
@@ -16,7 +16,7 @@ const rules = `[
 ]
 `
 
-// tools are the agent's, pretended.
+// tools are the agent's tools. They only pretend.
 var tools = map[string]func(args json.RawMessage) any{
 	"profile_get": func(json.RawMessage) any { return map[string]any{"name": "Kim", "age": 34, "unit": "kg"} },
 	"weight_list": func(json.RawMessage) any { return map[string]any{"count": 3, "latest": 72.2} },
@@ -40,7 +40,7 @@ func toolNames() []string {
 	return names
 }
 
-// execute runs a tool with the bytes that were approved.
+// execute runs a tool with the approved bytes.
 func execute(tool string, args json.RawMessage) (json.RawMessage, error) {
 	f, ok := tools[tool]
 	if !ok {
