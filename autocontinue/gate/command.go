@@ -48,7 +48,8 @@ type command struct {
 	stdin bool // a redirection may feed it
 }
 
-// word is one word of a command. Its text is unknown if the shell makes it: from a variable, a substitution, a wildcard.
+// word is one word of a command. Its text is unknown if the shell makes it: from a variable, a substitution, a
+// wildcard.
 type word struct {
 	text  string
 	known bool
@@ -126,8 +127,8 @@ func (l *lookout) has(c command, nested int) outcome {
 
 // Programs that run what their arguments name, and programs that read an argument as a shell line.
 var (
-	wrappers = setOf("sudo", "doas", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "time", "timeout", "xargs",
-		"setsid", "stdbuf", "chroot", "find", "parallel", "busybox", "unshare", "strace")
+	wrappers = setOf("sudo", "doas", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "time", "timeout",
+		"xargs", "setsid", "stdbuf", "chroot", "find", "parallel", "busybox", "unshare", "strace")
 	shells = setOf("sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "trap", "su", "ssh", "watch", "alias")
 )
 
@@ -210,8 +211,8 @@ func (f form) matches(words []word) outcome {
 
 var errCommand = errors.New("it is too long or nested too deep for a shell line")
 
-// parseLine returns the commands of a shell line, also those in substitutions and functions. plain is false if the line has
-// more than commands that follow each other: loops, functions and the like.
+// parseLine returns the commands of a shell line, also those in substitutions and functions. plain is false if the
+// line has more than commands that follow each other: loops, functions and the like.
 func parseLine(line string) (commands []command, plain bool, err error) {
 	brackets := 0
 	for i := range len(line) {

@@ -109,8 +109,8 @@ func (c *condition) parseTest() (err error) {
 		element, err = parseCondition(c.arg, false)
 		c.element = &element
 	default:
-		return errors.New("there is no such test: write exists, equals, one_of, over, under, count_over, count_under, like, " +
-			"command, path, any or all")
+		return errors.New("there is no such test: write exists, equals, one_of, over, under, count_over, count_under, " +
+			"like, command, path, any or all")
 	}
 	return err
 }
@@ -145,9 +145,9 @@ func parsePointer(s string) ([]string, error) {
 	for i, part := range parts {
 		switch plain := strings.NewReplacer("~0", "", "~1", "").Replace(part); {
 		case part == "*":
-			return nil, fmt.Errorf(`"*" is not a wildcard here: write {"at": "%s", "any": {"at": "%s", …}}, or all instead of any`,
-				brief(strings.Join(append([]string{""}, parts[:i]...), "/"), 60),
-				brief(strings.Join(append([]string{""}, parts[i+1:]...), "/"), 60))
+			join := func(parts []string) string { return brief(strings.Join(append([]string{""}, parts...), "/"), 60) }
+			return nil, fmt.Errorf(`"*" is not a wildcard here: write {"at": "%s", "any": {"at": "%s", …}}, or "all"`,
+				join(parts[:i]), join(parts[i+1:]))
 		case part == "-":
 			return nil, errors.New(`"-" in a JSON pointer is the place after the last element: nothing is there`)
 		case strings.Contains(plain, "~"):
@@ -320,18 +320,22 @@ func (c condition) shellHint(tool string) string {
 	if len(c.pointer) > 0 {
 		field = c.pointer[len(c.pointer)-1]
 	}
-	words := strings.FieldsFunc(fold(field)+" "+fold(tool), func(r rune) bool { return strings.ContainsRune("_-.:/ *", r) })
-	for _, w := range words {
-		switch w {
-		case "command", "commands", "cmd", "cmdline", "commandline", "shell", "sh", "bash", "zsh", "script", "exec", "terminal":
-			return fmt.Sprintf("%s is probably a shell line, and like does not see ; | $(…) or >: test it with command", c)
-		}
+	if hasWord(field+" "+tool, shellWords) {
+		return fmt.Sprintf("%s is probably a shell line, and like does not see ; | $(…) or >: test it with command", c)
 	}
-	for _, w := range strings.FieldsFunc(fold(field), func(r rune) bool { return strings.ContainsRune("_-.:/ *", r) }) {
-		switch w {
-		case "path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder":
-			return fmt.Sprintf("%s is probably a path, and like does not see .. or links: test it with path", c)
-		}
+	if hasWord(field, pathWords) {
+		return fmt.Sprintf("%s is probably a path, and like does not see .. or links: test it with path", c)
 	}
 	return ""
+}
+
+var (
+	shellWords = setOf("command", "commands", "cmd", "cmdline", "commandline", "shell", "sh", "bash", "zsh", "script",
+		"exec", "terminal")
+	pathWords = setOf("path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder")
+)
+
+func hasWord(name string, words map[string]bool) bool {
+	parts := strings.FieldsFunc(fold(name), func(r rune) bool { return strings.ContainsRune("_-.:/ *", r) })
+	return slices.ContainsFunc(parts, func(part string) bool { return words[part] })
 }

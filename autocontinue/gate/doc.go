@@ -1,14 +1,14 @@
-// Package gate decides, by rules and with people, what an agent may do. It holds the context of a run before it is sent,
-// each tool call before it is executed, and the response before it is shown or stored.
+// Package gate decides, by rules and with people, what an agent may do. It holds the context of a run before it is
+// sent, each tool call before it is executed, and the response before it is shown or stored.
 //
-// Start with [ParsePolicy] and [New]. Then call [Session.Do] for everything that the agent wants to do: it asks the rules,
-// then the [Approver] that the host gives, and calls back with the [Grant]. A host that wants the steps one by one calls
-// [Session.Propose] and [Session.Wait], does only what [Session.Redeem] grants, and reports a tool's result with
-// [Session.Done]. People answer with [Session.Resolve], and [Session.Watch] shows them what happens. After a restart
-// [Replay] makes the same session from its journal.
+// Start with [ParsePolicy] and [New]. Then call [Session.Do] for everything that the agent wants to do: it asks the
+// rules, then the [Approver] that the host gives, and calls back with the [Grant]. A host that wants the steps one by
+// one calls [Session.Propose] and [Session.Wait], does only what [Session.Redeem] grants, and reports a tool's result
+// with [Session.Done]. People answer with [Session.Resolve], and [Session.Watch] shows them what happens. After a
+// restart [Replay] makes the same session from its journal.
 //
-// The package knows nothing of agents, networks or pages. It starts no goroutine and reads no clock: the host tells each
-// operation the time, and gives Wait and Do a clock.
+// The package knows nothing of agents, networks or pages. It starts no goroutine and reads no clock: the host tells
+// each operation the time, and gives Wait and Do a clock.
 //
 //	Propose ──► pending ──► approved ──► redeemed ──► done (a tool)
 //	   │            │             │
@@ -34,17 +34,19 @@
 //
 // # What holds
 //
-//   - What was approved is what runs: a decision names the digest that the person saw, and Redeem hands out those bytes, once.
+//   - What was approved is what runs: a decision names the digest that the person saw, and Redeem hands out those
+//     bytes, once.
 //   - If the policy denies, nobody can approve. It is asked when something is proposed, approved, edited and redeemed.
 //   - The first decision wins. Expiry is nobody's decision.
 //   - Every change is a line of the journal before it is a state, and the state is what the lines add up to.
 //
 // # Limits
 //
-// A thread, run or call ID has at most 256 bytes, a tool's name 128, a label 1 KiB, a reason 4 KiB. A tool's name has only
-// ASCII letters, digits and _ - . : /. A body has at most Options.MaxBody bytes, 100 levels, 10,000 keys in one object and
-// about a million values. A session keeps the items of runs that go on, and of the last ended ones within Options.KeepRuns
-// and KeepBytes; of older runs it keeps the ID. The host bounds how many runs go on, and how long the journal is.
+// A thread, run or call ID has at most 256 bytes, a tool's name 128, a label 1 KiB, a reason 4 KiB. A tool's name has
+// only ASCII letters, digits and _ - . : /. A body has at most Options.MaxBody bytes, 100 levels, 10,000 keys in one
+// object and about a million values. A session keeps the items of runs that go on, and of the last ended ones within
+// Options.KeepRuns and KeepBytes; of older runs it keeps the ID. The host bounds how many runs go on, and how long
+// the journal is.
 //
 // Names that look alike in different scripts are different names. A path can change between Redeem and its use: a tool
 // that opens it through an os.Root is safe from that.

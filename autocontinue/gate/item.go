@@ -1,10 +1,211 @@
 package gate
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
+
+// Bounds of what a subject and a decision carry beside bodies, in bytes.
+const (
+	maxID     = 256 // of a thread, run or call
+	maxTool   = 128
+	maxLabel  = 1 << 10
+	maxName   = 256 // of a person
+	maxReason = 4 << 10
+)
+
+// Kind says at which of the three gates a subject stands.
+type Kind string
+
+// The gates, in the order in which a run meets them.
+const (
+	Context  Kind = "context"  // the payload of a run, before it is sent to the agent
+	Tool     Kind = "tool"     // one call of a tool, before it is executed
+	Response Kind = "response" // the answer of the agent, before it is shown or stored
+)
+
+// Subject is what a host proposes. The digest of an item covers Kind, Thread, Run, Call, Tool and Body.
+type Subject struct {
+	Kind   Kind   `json:"kind"`
+	Thread string `json:"thread"`         // the conversation; required
+	Run    string `json:"run"`            // one execution of the agent, unique in the session; required
+	Call   string `json:"call,omitempty"` // unique in the run; required for a tool, otherwise empty
+	Tool   string `json:"tool,omitempty"` // required for a tool, otherwise empty
+
+	// Label is one line for people, written by the host. It decides nothing.
+	Label string `json:"label,omitempty"`
+
+	// Body is one JSON object: the payload of a context, the arguments of a tool, or a response. A response has text, a
+	// string, and may have a2ui, any JSON. The session removes white space between tokens and writes the text of a
+	// response in one way. Keys keep their order and numbers keep their digits.
+	Body json.RawMessage `json:"body"`
+
+	// Within is how long an item may wait for an answer. Escalate names who is asked when that time is over; without a
+	// name the item expires. Both are for Propose, which also asks the rules: the shorter time holds, and the name given
+	// here comes before the rule's. Zero leaves both to the rules and to Options.TTL.
+	Within   time.Duration `json:"-"`
+	Escalate string        `json:"-"`
+}
+
+// check refuses a subject that lacks a field or has one too many. It does not read the body.
+func (sub Subject) check() error {
+	switch sub.Kind {
+	case Context, Response:
+		if sub.Call != "" || sub.Tool != "" {
+			return fmt.Errorf("%w: a %s has no call and no tool", ErrInput, sub.Kind)
+		}
+	case Tool:
+		if err := checkID("call", sub.Call); err != nil {
+			return err
+		}
+		if err := checkTool(sub.Tool); err != nil {
+			return fmt.Errorf("%w: %w", ErrInput, err)
+		}
+	default:
+		return fmt.Errorf("%w: the kind must be context, tool or response", ErrInput)
+	}
+	if sub.Within < 0 {
+		return fmt.Errorf("%w: Within is below zero", ErrInput)
+	}
+	return cmp.Or(checkID("thread", sub.Thread), checkID("run", sub.Run), checkText("label", sub.Label, maxLabel),
+		checkText("name to escalate to", sub.Escalate, maxName))
+}
+
+func checkID(field, id string) error {
+	if id == "" {
+		return fmt.Errorf("%w: the %s ID is empty", ErrInput, field)
+	}
+	if hides(id) {
+		return fmt.Errorf("%w: the %s ID has a character that cannot be seen", ErrInput, field)
+	}
+	return checkText(field+" ID", id, maxID)
+}
+
+// hides reports whether a person would overlook something in a text of one line.
+func hides(s string) bool {
+	return plaintext.Visible(s) != s || strings.ContainsFunc(s, plaintext.IsInvisible)
+}
+
+func checkText(field, text string, limit int) error {
+	if len(text) > limit {
+		return fmt.Errorf("%w: the %s has %d bytes; the limit is %d", ErrInput, field, len(text), limit)
+	}
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("%w: the %s is not UTF-8", ErrInput, field)
+	}
+	return nil
+}
+
+func checkTool(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the tool's name is empty")
+	case len(name) > maxTool:
+		return fmt.Errorf("the tool's name has %d bytes; the limit is %d", len(name), maxTool)
+	case strings.ContainsFunc(name, notInTool):
+		return errors.New("a tool's name has only letters a-z, A-Z, digits and _ - . : /")
+	}
+	return nil
+}
+
+// notInTool reports whether a tool's name may not have r. Names are ASCII, so that no two look alike.
+func notInTool(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-.:/", r)
+}
+
+// readBody reads the body of a subject of that kind. It returns the text that the session keeps, and its value.
+func readBody(kind Kind, data []byte) (json.RawMessage, value, error) {
+	v, err := readJSON(data)
+	if err != nil {
+		return nil, v, err
+	}
+	if !v.isObject() {
+		return nil, v, &bodyError{0, "the body is not a JSON object"}
+	}
+	if kind != Response {
+		return compact(v.raw), v, nil
+	}
+	var text, a2ui json.RawMessage
+	for _, m := range v.list {
+		switch m.key {
+		case "text":
+			text = m.raw
+		case "a2ui":
+			a2ui = compact(m.raw)
+		default:
+			return nil, v, &bodyError{0, "a response has only text and a2ui"}
+		}
+	}
+	if len(text) == 0 || text[0] != '"' {
+		return nil, v, &bodyError{0, "a response needs text, a string"}
+	}
+	return joinResponse(unquote(text), a2ui), v, nil
+}
+
+// joinResponse writes the body of a response, which an event holds in two parts.
+func joinResponse(text string, a2ui json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	b.WriteString(`{"text":`)
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.Encode(text) // a string and a buffer do not fail
+	b.Truncate(b.Len() - 1)
+	if a2ui != nil {
+		b.WriteString(`,"a2ui":`)
+		b.Write(a2ui)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// splitResponse is the inverse of joinResponse.
+func splitResponse(body json.RawMessage) (text string, a2ui json.RawMessage) {
+	v, err := readJSON(body)
+	if err != nil || len(v.list) == 0 {
+		return "", nil // not reached: joinResponse wrote it
+	}
+	if len(v.list) == 2 {
+		a2ui = v.list[1].raw
+	}
+	return unquote(v.list[0].raw), a2ui
+}
+
+// digest names a subject. Each field stands after its length, and the whole stands after a name of what is hashed.
+// Therefore no two subjects have the same bytes.
+func digest(sub Subject) string {
+	b := []byte("sidecoach gate subject 1\n")
+	for _, field := range []string{string(sub.Kind), sub.Thread, sub.Run, sub.Call, sub.Tool} {
+		b = appendText(b, field)
+	}
+	h := sha256.New()
+	h.Write(append(strconv.AppendInt(b, int64(len(sub.Body)), 10), ':'))
+	h.Write(sub.Body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+type likenessSum = [sha256.Size]byte
+
+// likeness is equal for subjects of one run that ask for the same: calls of one tool with arguments of the same value.
+func likeness(sub Subject) likenessSum {
+	b := appendText(appendText([]byte("sidecoach gate likeness 1\n"), string(sub.Kind)), sub.Tool)
+	v, err := readJSON(sub.Body)
+	if err != nil {
+		return likenessSum{} // not reached: the body was read before
+	}
+	return sha256.Sum256(v.canonical(b, false))
+}
 
 // Action is what a person decides about an item.
 type Action string
@@ -13,7 +214,7 @@ type Action string
 const (
 	Approve Action = "approve" // it may go on as it is
 	Edit    Action = "edit"    // it may go on with Decision.Body as its body
-	Deny    Action = "deny"    // it may not go on; its run goes on and can read Decision.Reason (a denied context ends its run)
+	Deny    Action = "deny"    // it may not go on; its run can read Decision.Reason (a denied context ends its run)
 	Respond Action = "respond" // for a tool: it is not executed, and Decision.Body is its result
 	Stop    Action = "stop"    // it may not go on and its run ends; every other open item of the run is withdrawn
 )

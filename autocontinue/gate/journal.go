@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // firstPrev stands in the first line, which has no line before it.
@@ -118,3 +119,195 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 		}
 	}
 }
+
+// The types of events. An operation of a [Session] makes from none to three events; Expire makes as many as expire.
+const (
+	runStaged        = "RUN_STAGED"
+	runStageApproved = "RUN_STAGE_APPROVED"
+	runStageDenied   = "RUN_STAGE_DENIED" // ends the run
+	runStarted       = "RUN_STARTED"
+	toolCallProposed = "TOOL_CALL_PROPOSED"
+	toolCallApproved = "TOOL_CALL_APPROVED"
+	toolCallDenied   = "TOOL_CALL_DENIED"
+	toolCallStarted  = "TOOL_CALL_STARTED"
+	toolCallResult   = "TOOL_CALL_RESULT" // of the tool or, with action respond, of a person
+	draftProposed    = "ASSISTANT_DRAFT_PROPOSED"
+	finalApproved    = "ASSISTANT_FINAL_APPROVED"
+	finalDenied      = "ASSISTANT_FINAL_DENIED"
+	runFinished      = "RUN_FINISHED"
+	itemEscalated    = "ITEM_ESCALATED"
+	itemExpired      = "ITEM_EXPIRED"
+	itemRedeemed     = "ITEM_REDEEMED"
+	policyChanged    = "POLICY_CHANGED"
+	auditChanged     = "AUDIT_CHANGED"
+)
+
+// eventOf names the step that an item of a kind takes.
+func eventOf(k Kind, step string) string {
+	return map[Kind]map[string]string{
+		Context: {"proposed": runStaged, "approved": runStageApproved, "denied": runStageDenied, "started": runStarted},
+		Tool: {"proposed": toolCallProposed, "approved": toolCallApproved, "denied": toolCallDenied,
+			"started": toolCallStarted},
+		Response: {"proposed": draftProposed, "approved": finalApproved, "denied": finalDenied},
+	}[k][step]
+}
+
+// Event is one line of the journal. Its type says which fields are set:
+//
+//	RUN_STAGED, TOOL_CALL_PROPOSED, ASSISTANT_DRAFT_PROPOSED              an item is proposed
+//	RUN_STAGE_APPROVED, TOOL_CALL_APPROVED, ASSISTANT_FINAL_APPROVED      an item is approved
+//	RUN_STAGE_DENIED, TOOL_CALL_DENIED, ASSISTANT_FINAL_DENIED            an item is denied
+//	ITEM_ESCALATED, ITEM_EXPIRED, ITEM_REDEEMED, TOOL_CALL_RESULT         what else becomes of an item
+//	RUN_STARTED, TOOL_CALL_STARTED, RUN_FINISHED                          a run or call begins, or a run ends
+//	POLICY_CHANGED, AUDIT_CHANGED                                         somebody changed the session
+type Event struct {
+	Seq  uint64    `json:"seq"`  // 1, 2, 3, … without a gap
+	Prev string    `json:"prev"` // Sum of the line before; 64 zeros in the first
+	Type string    `json:"type"`
+	At   time.Time `json:"at"` // UTC
+
+	Thread string `json:"threadId,omitempty"`
+	Run    string `json:"runId,omitempty"`
+	Item   string `json:"itemId,omitempty"`
+	Kind   Kind   `json:"kind,omitempty"` // every event of an item
+	Call   string `json:"toolCallId,omitempty"`
+	Tool   string `json:"toolName,omitempty"`
+	Label  string `json:"label,omitempty"` // proposals
+
+	Payload      json.RawMessage `json:"payload,omitempty"`      // RUN_STAGED
+	PayloadEdits json.RawMessage `json:"payloadEdits,omitempty"` // RUN_STAGE_APPROVED after an edit: the new payload
+	Args         json.RawMessage `json:"args,omitempty"`         // TOOL_CALL_PROPOSED
+	ArgsOverride json.RawMessage `json:"argsOverride,omitempty"` // TOOL_CALL_APPROVED after an edit: the new arguments
+	Result       json.RawMessage `json:"result,omitempty"`       // TOOL_CALL_RESULT
+	DraftText    *string         `json:"draftText,omitempty"`    // ASSISTANT_DRAFT_PROPOSED
+	DraftA2UI    json.RawMessage `json:"draftA2ui,omitempty"`
+	FinalText    *string         `json:"finalText,omitempty"` // ASSISTANT_FINAL_APPROVED
+	FinalA2UI    json.RawMessage `json:"finalA2ui,omitempty"`
+
+	Digest   string    `json:"digest,omitempty"`   // proposals: of the subject; approvals: of what was approved
+	Verdict  Then      `json:"verdict,omitempty"`  // proposals: of the policy
+	Rule     string    `json:"rule,omitempty"`     // proposals, and what the policy decided
+	Action   Action    `json:"action,omitempty"`   // of a person
+	Expires  time.Time `json:"expires,omitzero"`   // proposals, approvals and ITEM_ESCALATED
+	Escalate string    `json:"escalate,omitempty"` // proposals: who is asked when the time is over
+	By       string    `json:"by,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Phase    Phase     `json:"phase,omitempty"`   // RUN_FINISHED: finished or denied
+	Audited  *bool     `json:"audited,omitempty"` // AUDIT_CHANGED
+	Policy   *Policy   `json:"policy,omitempty"`  // POLICY_CHANGED
+	Changes  []string  `json:"changes,omitempty"` // what changed, from what to what, for people
+
+	Sum string `json:"sum"` // SHA-256 of the line up to this field, hexadecimal
+}
+
+// Status returns the status that the event gives to its item. It is empty for events that give none.
+func (e Event) Status() Status {
+	switch e.Type {
+	case runStaged, toolCallProposed, draftProposed, itemEscalated:
+		return Pending
+	case runStageApproved, toolCallApproved, finalApproved:
+		return Approved
+	case runStageDenied, toolCallDenied, finalDenied:
+		return Denied
+	case itemExpired:
+		return Expired
+	case itemRedeemed:
+		return Redeemed
+	case toolCallResult:
+		if e.Action == Respond {
+			return Answered
+		}
+		return Done
+	}
+	return ""
+}
+
+// clone returns an event whose bodies are copies.
+func (e Event) clone() Event {
+	for _, raw := range []*json.RawMessage{
+		&e.Payload, &e.PayloadEdits, &e.Args, &e.ArgsOverride, &e.Result, &e.DraftA2UI, &e.FinalA2UI,
+	} {
+		*raw = clone(*raw)
+	}
+	return e
+}
+
+// proposal returns the event that proposes a subject.
+func proposal(sub Subject, dig string, v Verdict) Event {
+	e := Event{
+		Type: eventOf(sub.Kind, "proposed"), Kind: sub.Kind, Thread: sub.Thread, Run: sub.Run, Call: sub.Call,
+		Tool: sub.Tool, Label: sub.Label, Digest: dig, Verdict: v.Then, Rule: v.Rule,
+	}
+	switch sub.Kind {
+	case Context:
+		e.Payload = sub.Body
+	case Tool:
+		e.Args = sub.Body
+	case Response:
+		text, a2ui := splitResponse(sub.Body)
+		e.DraftText, e.DraftA2UI = &text, a2ui
+	}
+	return e
+}
+
+// subject returns the subject of a proposal.
+func (e Event) subject() Subject {
+	sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label}
+	switch e.Kind {
+	case Context:
+		sub.Body = e.Payload
+	case Tool:
+		sub.Body = e.Args
+	case Response:
+		if e.DraftText != nil {
+			sub.Body = joinResponse(*e.DraftText, e.DraftA2UI)
+		}
+	}
+	return sub
+}
+
+// eventFor returns an event for an item, without what happened.
+func eventFor(it Item, typ string) Event {
+	return Event{Type: typ, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Item: it.ID, Call: it.Call, Tool: it.Tool}
+}
+
+// approval returns the event that approves an item. edited is nil, or the body that replaces the proposed one.
+func approval(it Item, edited json.RawMessage) Event {
+	e := eventFor(it, eventOf(it.Kind, "approved"))
+	final := it.Subject
+	if edited != nil {
+		final.Body = edited
+	}
+	e.Digest = digest(final)
+	switch it.Kind {
+	case Context:
+		e.PayloadEdits = edited
+	case Tool:
+		e.ArgsOverride = edited
+	case Response:
+		text, a2ui := splitResponse(final.Body)
+		e.FinalText, e.FinalA2UI = &text, a2ui
+	}
+	return e
+}
+
+// approvedBody returns the body that an approval approves.
+func (e Event) approvedBody(it Item) json.RawMessage {
+	switch {
+	case it.Kind == Context && e.PayloadEdits != nil:
+		return e.PayloadEdits
+	case it.Kind == Tool && e.ArgsOverride != nil:
+		return e.ArgsOverride
+	case it.Kind == Response && e.FinalText != nil:
+		return joinResponse(*e.FinalText, e.FinalA2UI)
+	}
+	return it.Body
+}
+
+// ending returns the event that ends a run.
+func ending(thread, run string, p Phase, reason string) Event {
+	return Event{Type: runFinished, Thread: thread, Run: run, Phase: p, Reason: reason}
+}
+
+// badEvent says what is wrong with a line whose hashes are right.
+func badEvent(problem string) error { return fmt.Errorf("the event %s", problem) }

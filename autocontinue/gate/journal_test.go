@@ -14,8 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Point 7: the journal is the session.
-
 // story is a journal with every kind of event.
 func story(t *testing.T) *desk {
 	d := open(t, someRules)

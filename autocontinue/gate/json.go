@@ -37,9 +37,9 @@ type bodyError struct {
 func (e *bodyError) Error() string { return fmt.Sprintf("%s (at byte %d)", e.problem, e.offset) }
 func (e *bodyError) Unwrap() error { return ErrInput }
 
-// readJSON reads one JSON value that every reader reads alike. encoding/json checks the grammar. On top of that, readJSON
-// refuses text that is not UTF-8, half a surrogate pair, keys that stand twice or differ in case only, and what is too
-// deep or too much.
+// readJSON reads one JSON value that every reader reads alike. encoding/json checks the grammar. On top of that,
+// readJSON refuses text that is not UTF-8, half a surrogate pair, keys that stand twice or differ in case only, and
+// what is too deep or too much.
 func readJSON(data []byte) (value, error) {
 	if !utf8.Valid(data) {
 		return value{}, &bodyError{invalidAt(data), "the text is not UTF-8"}
@@ -192,7 +192,7 @@ func (r *jsonReader) text() (json.RawMessage, error) {
 
 // isSurrogate reports whether text begins with the escape of one half of a pair: \ud and then one of some digits.
 func isSurrogate(text []byte, second string) bool {
-	return len(text) > 5 && text[0] == '\\' && text[1] == 'u' && text[2]|0x20 == 'd' && strings.IndexByte(second, text[3]) >= 0
+	return len(text) > 5 && string(text[:2]) == `\u` && text[2]|0x20 == 'd' && strings.IndexByte(second, text[3]) >= 0
 }
 
 // unquote returns the text of a JSON string.
@@ -207,8 +207,8 @@ func unquote(token []byte) string {
 	return s
 }
 
-// fold maps names that differ in case only to one name. It uses Unicode's simple folding, as encoding/json does, and maps
-// the Turkish letters i to the common one.
+// fold maps names that differ in case only to one name. It uses Unicode's simple folding, as encoding/json does, and
+// maps the Turkish letters i to the common one.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

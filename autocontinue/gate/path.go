@@ -69,8 +69,8 @@ func (r *root) holds(paths []string, name string, allow bool) outcome {
 	return no
 }
 
-// resolve returns a path below the root, without symbolic links. It reports false for a path that leads elsewhere, or that
-// a tool may read in another way.
+// resolve returns a path below the root, without symbolic links. It reports false for a path that leads elsewhere, or
+// that a tool may read in another way.
 func (r *root) resolve(name string) (string, bool) {
 	odd := name == "" || strings.TrimSpace(name) != name || hides(name) || strings.ContainsAny(name, `\`) ||
 		name[0] == '~' || strings.Contains(name, "://") || len(name) > 1 && name[1] == ':'

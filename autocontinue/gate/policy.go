@@ -68,8 +68,8 @@ type ruleSet struct {
 //	match      examples that the rule must match: "tool name", {"tool": …, "args": …} or, for a gate, {"body": …}
 //	not_match  examples that the rule must not match
 //
-// A rule that allows matches a tool's name exactly. A rule that asks or denies ignores case. Only a rule that denies may
-// have a pattern without a letter or digit, such as * or *_*.
+// A rule that allows matches a tool's name exactly. A rule that asks or denies ignores case. Only a rule that denies
+// may have a pattern without a letter or digit, such as * or *_*.
 //
 // A condition has at, a JSON pointer (RFC 6901) into the body, and one test of what is there:
 //
@@ -83,19 +83,20 @@ type ruleSet struct {
 //	path         a path to one of these files or folders, or below one; see below
 //	any, all     a condition that some element, or each element, of an array or object meets; its at begins there
 //
-// A test cannot be made if nothing is at the place, or something of another type. Then the condition holds for a rule that
-// asks or denies, and fails for a rule that allows. The same applies to a pointer that leads past a key that differs in
-// case only, and to an empty array under all.
+// A test cannot be made if nothing is at the place, or something of another type. Then the condition holds for a rule
+// that asks or denies, and fails for a rule that allows. The same applies to a pointer that leads past a key that
+// differs in case only, and to an empty array under all.
 //
-// command parses the line as Bash. For a rule that allows, each command of the line must be a plain one of a listed form:
-// no variables, substitutions, wildcards, loops, functions, or redirections but to /dev/null. A rule that asks or denies
-// holds if one command has, or could have, a listed form; it looks into substitutions, sudo, xargs, sh -c and the like. In
-// a form, * stands for any text of a word, and at the end for any further words. For a rule that allows, * right after the
-// program does not match an option: "git *" does not match git -c core.pager=x. A line that is not Bash, is longer than 16
-// KiB or has more than 1,000 brackets is denied. A form says nothing of what a program does: allow programs that you know.
+// command parses the line as Bash. For a rule that allows, each command of the line must be a plain one of a listed
+// form: no variables, substitutions, wildcards, loops, functions, or redirections but to /dev/null. A rule that asks
+// or denies holds if one command has, or could have, a listed form; it looks into substitutions, sudo, xargs, sh -c
+// and the like. In a form, * stands for any text of a word, and at the end for any further words. For a rule that
+// allows, * right after the program does not match an option: "git *" does not match git -c core.pager=x. A line that
+// is not Bash, is longer than 16 KiB or has more than 1,000 brackets is denied. A form says nothing of what a program
+// does: allow programs that you know.
 //
-// path needs Options.Root. It resolves symbolic links below the root. A path with .. is denied. The test cannot be made for
-// a path outside the root.
+// path needs Options.Root. It resolves symbolic links below the root. A path with .. is denied. The test cannot be
+// made for a path outside the root.
 //
 // What ParsePolicy does not understand is an error.
 func ParsePolicy(data []byte) (Policy, error) {
@@ -155,7 +156,8 @@ func (p Policy) rules() []rule {
 	return p.set.rules
 }
 
-// Warnings says which rules probably do not do what their author meant, such as a rule that tests a shell line with like.
+// Warnings says which rules probably do not do what their author meant, such as a rule that tests a shell line with
+// like.
 func (p Policy) Warnings() []string {
 	if p.set == nil {
 		return nil
@@ -184,11 +186,11 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Judge returns what the policy says about a subject. Only Kind, Thread, Tool and Body count, and the body need not come
-// from a session. The rules, in order:
+// Judge returns what the policy says about a subject. Only Kind, Thread, Tool and Body count, and the body need not
+// come from a session. The rules, in order:
 //
 //  1. A subject that no session would accept, such as one with a bad body, is denied.
-//  2. Of the rules that match, the strictest wins: deny before always before ask before allow. Their order does not count.
+//  2. Of the rules that match, the strictest wins: deny, always, ask, allow. Their order does not count.
 //  3. A tool that no rule names is unknown, and denied. A pattern such as "*" names none.
 //  4. Everything else is asked.
 //
@@ -243,7 +245,8 @@ func (p Policy) judge(root *root, sub Subject, body value) Verdict {
 	return best
 }
 
-// stricter reports whether a verdict is to be preferred over another. Of two that ask, the one with less time is stricter.
+// stricter reports whether a verdict is to be preferred over another. Of two that ask, the one with less time is
+// stricter.
 func stricter(a, b Verdict) bool {
 	if c := strictness[a.Then] - strictness[b.Then]; c != 0 {
 		return c > 0

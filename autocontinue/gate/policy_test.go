@@ -12,8 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Point 3: the strictest rule wins, unknown tools are denied, and a bad policy does not load.
-
 func judge(t testing.TB, rules, tool, args string) Then {
 	t.Helper()
 	return policyOf(t, rules).Judge(call("r", "c", tool, args)).Then
@@ -460,4 +458,75 @@ func TestPolicyIsReadBackFromTheJournal(t *testing.T) {
 	d := open(t, someRules)
 	require.NoError(t, d.SetPolicy(d.now, "ann", policyOf(t, text)))
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+}
+
+// matchSlowly is the wildcard by its definition.
+func matchSlowly(pattern, s string) bool {
+	if pattern == "" {
+		return s == ""
+	}
+	if pattern[0] != '*' {
+		return s != "" && s[0] == pattern[0] && matchSlowly(pattern[1:], s[1:])
+	}
+	for i := range len(s) + 1 {
+		if matchSlowly(pattern[1:], s[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+func FuzzWildcard(f *testing.F) {
+	for _, p := range []string{"", "*", "a", "*a", "a*", "a*b*a", "*ab*b", "a**a"} {
+		f.Add(p, "abba")
+	}
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		if len(pattern) > 12 || len(s) > 20 {
+			t.Skip("too long for the slow reference")
+		}
+		if got := matchWildcard(pattern, s); got != matchSlowly(pattern, s) {
+			t.Fatalf("%q against %q: %v", pattern, s, got)
+		}
+	})
+}
+
+func FuzzParsePolicy(f *testing.F) {
+	f.Add([]byte(someRules), []byte(`{"rows":[1,2,3,4]}`))
+	f.Add([]byte(`[{"tool":"x*","when":[{"at":"/a/0","one_of":[1,"b"]},{"at":"","exists":true}],"then":"allow","match":["xy"],"not_match":[{"tool":"x","args":{}}]},{"gate":"context","then":"deny"}]`), []byte(`{"a":[1]}`))
+	f.Add([]byte(`[{"tool":"sh*","when":[{"at":"/a","command":["ls *"]},{"at":"/p","any":{"path":"src"}}],"then":"ask","within":"1m","escalate":"b"}]`), []byte(`{"a":"ls; x","p":["src/a"]}`))
+	f.Add([]byte(`[{"tool":"*","when":[{"at":"/a","like":"*b"},{"at":"/n","over":1e3}],"then":"deny"}]`), []byte(`{"a":"ab"}`))
+	f.Fuzz(func(t *testing.T, data, body []byte) {
+		p, err := ParsePolicy(data)
+		if err != nil {
+			require.Empty(t, p.rules())
+			return
+		}
+		require.False(t, stands(data))
+		written, err := json.Marshal(p)
+		require.NoError(t, err)
+		again, err := ParsePolicy(written)
+		require.NoError(t, err, "%s", written)
+		back, err := json.Marshal(again)
+		require.NoError(t, err)
+		require.Equal(t, string(written), string(back))
+
+		turned := Policy{&ruleSet{rules: slices.Clone(p.rules())}}
+		slices.Reverse(turned.set.rules)
+		allowed := false
+		for _, r := range p.rules() {
+			require.False(t, r.tool != "" && isVague(r.tool) && r.then != Forbid)
+			allowed = allowed || r.allows()
+		}
+		for _, sub := range []Subject{
+			{Kind: Context, Body: body}, {Kind: Response, Body: body}, {Kind: Tool, Tool: "x", Body: body}, {Kind: Tool, Tool: "meal_save_batch", Body: body},
+		} {
+			v := p.Judge(sub)
+			require.Equal(t, v, turned.Judge(sub))
+			require.Equal(t, v, again.Judge(sub))
+			require.True(t, v.Then != Allow || allowed)
+			if _, err := readJSON(body); err != nil {
+				require.Equal(t, Forbid, v.Then)
+			}
+		}
+	})
 }

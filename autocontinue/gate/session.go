@@ -1,8 +1,10 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -10,8 +12,9 @@ import (
 
 // Session holds the items of one journal. Make one with [New] or [Replay]. It is safe for concurrent use.
 //
-// Every method that takes now is an operation: it checks, writes its lines to the journal, changes the state, unlocks the
-// session and tells the watchers. now is the host's clock. It should not run backwards by much; nothing breaks if it does.
+// Every method that takes now is an operation: it checks, writes its lines to the journal, changes the state, unlocks
+// the session and tells the watchers. now is the host's clock. It should not run backwards by much; nothing breaks if
+// it does.
 type Session struct {
 	mu      sync.Mutex
 	options Options
@@ -41,18 +44,18 @@ func New(p Policy, o Options) (*Session, error) {
 	return s, nil
 }
 
-// Replay returns the session that wrote a journal, as it was after the last whole line. The policy, and whether the session
-// is audited, are those that the journal set last; p and o.Audited hold if it set none. Pending items still are, with the
-// same digest. [Session.Unfinished] has what was approved or executing. Nothing resumes by itself, and Replay writes
-// nothing.
+// Replay returns the session that wrote a journal, as it was after the last whole line. The policy, and whether the
+// session is audited, are those that the journal set last; p and o.Audited hold if it set none. Pending items still
+// are, with the same digest. [Session.Unfinished] has what was approved or executing. Nothing resumes by itself, and
+// Replay writes nothing.
 //
-// Replay leaves out a last line without its newline: it was not written completely. Before anything is appended, the host
-// truncates the file to the length that [Session.Head] tells. Otherwise the next line would be joined to it.
+// Replay leaves out a last line without its newline: it was not written completely. Before anything is appended, the
+// host truncates the file to the length that [Session.Head] tells. Otherwise the next line would be joined to it.
 //
-// A line that was changed, removed, added or moved is an error that names the line. If lines are missing at the end, the
-// rest is a whole journal: a host that must see that keeps the hash of [Session.Head] elsewhere and gives it as
-// Options.Head. The hashes need no key, so they show accidents and careless changes. Against somebody who writes a whole
-// new journal, only a head that they cannot reach helps.
+// A line that was changed, removed, added or moved is an error that names the line. If lines are missing at the end,
+// the rest is a whole journal: a host that must see that keeps the hash of [Session.Head] elsewhere and gives it as
+// Options.Head. The hashes need no key, so they show accidents and careless changes. Against somebody who writes a
+// whole new journal, only a head that they cannot reach helps.
 func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	s, err := New(p, o)
 	if err != nil {
@@ -174,8 +177,8 @@ func checkBy(by string) error {
 	return checkText("name of who decides", by, maxName)
 }
 
-// SetPolicy replaces the policy, in by's name. Pending items stay pending: the new policy is asked when they are approved,
-// redeemed, or proposed again. Errors: ErrInput, ErrJournal.
+// SetPolicy replaces the policy, in by's name. Pending items stay pending: the new policy is asked when they are
+// approved, redeemed, or proposed again. Errors: ErrInput, ErrJournal.
 func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
 	err := checkBy(by)
 	if err == nil {
@@ -225,8 +228,9 @@ func (s *Session) Finish(now time.Time, run, reason string) error {
 	return s.endRun(now, run, "", reason, Finished)
 }
 
-// StopRun ends a run because a person says so, in any phase; what is open is withdrawn. A call that executes goes on, and
-// may bring its result. Again it does nothing. Errors: ErrInput, ErrUnknown, ErrIllegal (the run is finished), ErrJournal.
+// StopRun ends a run because a person says so, in any phase; what is open is withdrawn. A call that executes goes on,
+// and may bring its result. Again it does nothing. Errors: ErrInput, ErrUnknown, ErrIllegal (the run is finished),
+// ErrJournal.
 func (s *Session) StopRun(now time.Time, run, by, reason string) error {
 	if err := checkBy(by); err != nil {
 		return fmt.Errorf("gate: %w", err)
@@ -255,3 +259,86 @@ func (s *Session) endRun(now time.Time, id, by, reason string, p Phase) error {
 }
 
 var errNoRun = fmt.Errorf("%w run: no run of that ID was staged", ErrUnknown)
+
+// Pending returns the items that wait for a person, oldest first.
+func (s *Session) Pending() []Item {
+	return s.collect(openOf, func(it *item) bool { return it.Status == Pending })
+}
+
+// Unfinished returns the items that are approved and not redeemed, and then the calls that execute: redeemed and
+// without a result. After a restart a host looks at them, and at the [Session.Runs] that go on.
+func (s *Session) Unfinished() []Item {
+	approved := s.collect(openOf, func(it *item) bool { return it.Status == Approved })
+	return append(approved, s.collect(busyOf, func(*item) bool { return true })...)
+}
+
+func (s *Session) collect(of func(*run) map[string]struct{}, ok func(*item) bool) []Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.st.list(of, ok)
+	items := make([]Item, len(list))
+	for i, it := range list {
+		items[i] = it.copied()
+	}
+	return items
+}
+
+// Item returns one item.
+func (s *Session) Item(id string) (Item, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	it := s.st.items[id]
+	if it == nil {
+		return Item{}, false
+	}
+	return it.copied(), true
+}
+
+// Items returns the items of a run, oldest first; none if the run is unknown or no longer kept.
+func (s *Session) Items(run string) []Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.st.runs[run]
+	if r == nil {
+		return nil
+	}
+	items := make([]Item, len(r.items))
+	for i, id := range r.items {
+		items[i] = s.st.items[id].copied()
+	}
+	return items
+}
+
+// Runs returns the runs whose items are kept, in the order in which they began.
+func (s *Session) Runs() []Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*run, 0, len(s.st.runs))
+	for _, r := range s.st.runs {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b *run) int {
+		return cmp.Compare(s.st.items[a.items[0]].Seq, s.st.items[b.items[0]].Seq)
+	})
+	runs := make([]Run, len(list))
+	for i, r := range list {
+		runs[i] = r.Run
+		runs[i].Phase = s.st.phase(r)
+	}
+	return runs
+}
+
+// Phase returns where a run stands, also one that is no longer kept.
+func (s *Session) Phase(run string) Phase {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.st.phaseOf(run)
+}
+
+// Head returns the sequence number and the hash of the last line, 0 and zeros before the first, and the bytes of all
+// whole lines, also replayed ones. Options.Journal must not call it.
+func (s *Session) Head() (seq uint64, sum string, size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.st.seq, s.st.sum, s.st.bytes
+}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// state is what the lines of the journal add up to. Only apply changes it. Therefore a replayed session equals the session
-// that wrote the lines.
+// state is what the lines of the journal add up to. Only apply changes it. Therefore a replayed session equals the
+// session that wrote the lines.
 type state struct {
 	seq     uint64
 	sum     string
@@ -36,7 +36,7 @@ type item struct {
 
 // run holds the items of one run.
 type run struct {
-	Run                         // Phase is staged until its context is redeemed, running while it goes on, then how it ended
+	Run                         // Phase is staged until the context is redeemed, then running, then how it ended
 	bytes   int                 // of its lines
 	items   []string            // in the order of their proposals
 	calls   map[string]string   // the item of each call ID
@@ -53,7 +53,8 @@ func newState(p Policy, o Options) *state {
 	}
 }
 
-func (r *run) over() bool { return r.Phase == Finished || r.Phase == Refused }
+func isEnd(p Phase) bool  { return p == Finished || p == Refused }
+func (r *run) over() bool { return isEnd(r.Phase) }
 
 // phase returns where the run stands.
 func (st *state) phase(r *run) Phase {
@@ -159,7 +160,7 @@ func (st *state) change(e Event) error {
 	case e.Type == auditChanged && e.Audited != nil:
 		st.audited = *e.Audited
 		return nil
-	case e.Type == runFinished && r != nil && !r.over() && r.Thread == e.Thread && (e.Phase == Finished || e.Phase == Refused):
+	case e.Type == runFinished && r != nil && !r.over() && r.Thread == e.Thread && isEnd(e.Phase):
 		st.end(r, e.Phase, e.Reason, e.At)
 		return nil
 	case it == nil && e.Status() == Pending && e.Type == eventOf(e.Kind, "proposed"):
@@ -167,7 +168,8 @@ func (st *state) change(e Event) error {
 	case it == nil:
 		return badEvent("does not fit what was there before it")
 	}
-	if !it.takes(e.Type) || e.Kind != it.Kind || e.Thread != it.Thread || e.Run != it.Run || e.Call != it.Call || e.Tool != it.Tool {
+	if !it.takes(e.Type) || e.Kind != it.Kind || e.Thread != it.Thread || e.Run != it.Run ||
+		e.Call != it.Call || e.Tool != it.Tool {
 		return badEvent("does not agree with the proposal of its item")
 	}
 	from := before[e.Status()]

@@ -7,12 +7,12 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// The schemas of answers. A field for an edit tells a client that it may offer one. An edit replaces all of the arguments,
-// payload or text.
+// The schemas of answers. A field for an edit tells a client that it may offer one. An edit replaces all of the
+// arguments, payload or text.
 var schemas = map[gate.Kind]json.RawMessage{
-	gate.Tool:     schema(`"editedArgs":{"type":"object","description":"All of the arguments, in place of the proposed ones."}`),
-	gate.Context:  schema(`"editedPayload":{"type":"object","description":"All of the payload, in place of the proposed one."}`),
-	gate.Response: schema(`"editedText":{"type":"string","description":"The text to show in place of the draft."}`),
+	gate.Tool:     schema(`"editedArgs":{"type":"object","description":"The new arguments, all of them."}`),
+	gate.Context:  schema(`"editedPayload":{"type":"object","description":"The new payload, all of it."}`),
+	gate.Response: schema(`"editedText":{"type":"string","description":"The text to show instead of the draft."}`),
 }
 
 func schema(edit string) json.RawMessage {
@@ -22,10 +22,12 @@ func schema(edit string) json.RawMessage {
 		`},"required":["approved","digest"],"additionalProperties":false}`)
 }
 
-var reasons = map[gate.Kind]string{gate.Tool: "tool_call", gate.Context: "sidecoach:context", gate.Response: "sidecoach:response"}
+var reasons = map[gate.Kind]string{
+	gate.Tool: "tool_call", gate.Context: "sidecoach:context", gate.Response: "sidecoach:response",
+}
 
-// Interrupt returns the events that end a run of the protocol because something of the session's run waits for a person:
-// the state, the messages so far, and the interrupts. It is nil if nothing waits.
+// Interrupt returns the events that end a run of the protocol because something of the session's run waits for a
+// person: the state, the messages so far, and the interrupts. It is nil if nothing waits.
 func Interrupt(s Items, thread, run, sessionRun string) []Event {
 	items := s.Items(sessionRun)
 	var waiting []InterruptItem
@@ -52,8 +54,8 @@ func Interrupt(s Items, thread, run, sessionRun string) []Event {
 	}
 }
 
-// messages returns the conversation of a run as far as it was approved. It has the calls that wait, too: in the protocol an
-// interrupt belongs to a call that was sent.
+// messages returns the conversation of a run as far as it was approved. It has the calls that wait, too: in the
+// protocol an interrupt belongs to a call that was sent.
 func messages(items []gate.Item) []Message {
 	list := []Message{}
 	for _, it := range items {

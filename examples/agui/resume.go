@@ -20,9 +20,9 @@ type ResumeEntry struct {
 // ErrResume is wrapped by every error of [Resume].
 var ErrResume = errors.New("agui: the resume cannot be used")
 
-// Resume turns the answers of an input into decisions of the user by. The host knows that name. items are those of the run.
-// As the protocol demands, the answers cover each item that waits, and nothing else. With an error there are no decisions.
-// Resolve may still refuse a decision.
+// Resume turns the answers of an input into decisions of the user by. The host knows that name. items are those of
+// the run. As the protocol demands, the answers cover each item that waits, and nothing else. With an error there are
+// no decisions. Resolve may still refuse a decision.
 func Resume(items []gate.Item, entries []ResumeEntry, by string) ([]gate.Decision, error) {
 	open := make(map[string]gate.Item, len(items))
 	for _, it := range items {
@@ -106,8 +106,10 @@ func decide(it gate.Item, e ResumeEntry) (gate.Decision, error) {
 
 // edit returns the body that replaces the proposed one, nil for none.
 func (p payload) edit(it gate.Item) (json.RawMessage, error) {
-	allowed := map[gate.Kind]bool{gate.Tool: p.EditedArgs != nil, gate.Context: p.EditedPayload != nil, gate.Response: p.EditedText != nil}
-	for kind, there := range allowed {
+	edits := map[gate.Kind]bool{
+		gate.Tool: p.EditedArgs != nil, gate.Context: p.EditedPayload != nil, gate.Response: p.EditedText != nil,
+	}
+	for kind, there := range edits {
 		if there && kind != it.Kind {
 			return nil, fmt.Errorf("a %s has no such edit", it.Kind)
 		}

@@ -23,8 +23,8 @@ func Failed(err error) Event {
 	return Event{Type: "RUN_ERROR", Message: plaintext.VisibleLines(err.Error()), Code: "refused"}
 }
 
-// Map returns the events of the protocol for one event of the session; most have none. run is the run of the protocol. After
-// a RUN_FINISHED or RUN_ERROR, send nothing more in that run.
+// Map returns the events of the protocol for one event of the session; most have none. run is the run of the
+// protocol. After a RUN_FINISHED or RUN_ERROR, send nothing more in that run.
 func Map(s Items, run string, e gate.Event) []Event {
 	at := e.At.UnixMilli()
 	switch e.Type {
@@ -53,9 +53,11 @@ func Map(s Items, run string, e gate.Event) []Event {
 		return []Event{{Type: "RUN_ERROR", Timestamp: at, Message: because("the run was denied", e.Reason), Code: "denied"}}
 	case "RUN_FINISHED":
 		if e.Phase == gate.Refused {
-			return []Event{{Type: "RUN_ERROR", Timestamp: at, Message: because("the run was stopped", e.Reason), Code: "stopped"}}
+			why := because("the run was stopped", e.Reason)
+			return []Event{{Type: "RUN_ERROR", Timestamp: at, Message: why, Code: "stopped"}}
 		}
-		return []Event{{Type: "RUN_FINISHED", Timestamp: at, ThreadID: e.Thread, RunID: run, Outcome: &Outcome{Type: "success"}}}
+		success := &Outcome{Type: "success"}
+		return []Event{{Type: "RUN_FINISHED", Timestamp: at, ThreadID: e.Thread, RunID: run, Outcome: success}}
 	}
 	return nil
 }

@@ -3,8 +3,8 @@
 //	go run ./examples/chat                                          # the chat program is this terminal: answer yes or no
 //	CHAT_URL=https://chat.example.org/rooms/ops go run ./examples/chat
 //
-// The chat program gets {"text": "…"} by POST. It replies when somebody has answered: {"from": "ann", "text": "yes"}. A bot
-// of your chat program that does so is a few lines.
+// The chat program gets {"text": "…"} by POST. It replies when somebody has answered: {"from": "ann", "text": "yes"}.
+// A bot of your chat program that does so is a few lines.
 package main
 
 import (
@@ -76,7 +76,9 @@ type runner struct {
 // call puts one call through the gate. It returns what the agent reads.
 func (r runner) call(ctx context.Context, run, id, tool, args string) (string, error) {
 	sub := gate.Subject{Kind: gate.Tool, Thread: "main", Run: run, Call: id, Tool: tool, Body: json.RawMessage(args)}
-	item, err := r.session.Do(ctx, sub, func(g gate.Grant) (json.RawMessage, error) { return r.execute(g.Tool, g.Body) }, r.approver)
+	item, err := r.session.Do(ctx, sub, func(g gate.Grant) (json.RawMessage, error) {
+		return r.execute(g.Tool, g.Body)
+	}, r.approver)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +90,9 @@ func newRunner(url string, execute func(string, json.RawMessage) (json.RawMessag
 	if err != nil {
 		return runner{}, err
 	}
-	session, err := gate.New(policy, gate.Options{Audited: true, ToolsOnly: true, Now: time.Now, AfterFunc: time.AfterFunc})
+	session, err := gate.New(policy, gate.Options{
+		Audited: true, ToolsOnly: true, Now: time.Now, AfterFunc: time.AfterFunc,
+	})
 	return runner{session, chat{url}, execute}, err
 }
 

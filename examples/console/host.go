@@ -20,8 +20,9 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// host runs the agent. Everything that the agent does goes through the session first, and everything that the host knows of a
-// turn is in the journal. A turn that is resumed proposes the same things once more, and gets the answers that were given.
+// host runs the agent. Everything that the agent does goes through the session first, and everything that the host
+// knows of a turn is in the journal. A turn that is resumed proposes the same things once more, and gets the answers
+// that were given.
 type host struct {
 	session *gate.Session
 	journal *journal
@@ -60,8 +61,8 @@ func (h *host) close() {
 	h.journal.f.Close()
 }
 
-// start resumes the turns that did not end. The session resumes nothing by itself. This host does: an approval that was not
-// used yet is still one.
+// start resumes the turns that did not end. The session resumes nothing by itself. This host does: an approval that
+// was not used yet is still one.
 func (h *host) start(ctx context.Context) {
 	h.ctx = ctx
 	known := make(map[string]bool)
@@ -173,7 +174,7 @@ func (h *host) turn(ctx context.Context, sub gate.Subject) error {
 }
 
 func label(d autocontinue.Decision) string {
-	s := fmt.Sprintf("%s · %s", strings.ReplaceAll(string(d.Outcome), "_", " "), strings.ReplaceAll(string(d.Reason), "_", " "))
+	s := strings.ReplaceAll(fmt.Sprintf("%s · %s", d.Outcome, d.Reason), "_", " ")
 	if d.Action == autocontinue.Continue {
 		return fmt.Sprintf("Continue · %s (%d of %d)", s, d.Continues, autocontinue.DefaultMaxContinues)
 	}
@@ -219,7 +220,9 @@ func (h *host) work(ctx context.Context, thread, run, message string) (string, e
 }
 
 // do puts a subject through its gate. What was granted before a restart is not done again.
-func (h *host) do(ctx context.Context, sub gate.Subject, do func(gate.Grant) (json.RawMessage, error)) (gate.Item, error) {
+func (h *host) do(
+	ctx context.Context, sub gate.Subject, do func(gate.Grant) (json.RawMessage, error),
+) (gate.Item, error) {
 	it, err := h.session.Do(ctx, sub, do)
 	if errors.Is(err, gate.ErrSpent) {
 		return it, nil
@@ -246,7 +249,8 @@ func (h *host) call(ctx context.Context, sub gate.Subject) (outcome, error) {
 	return outcome{denied: cmp.Or(it.Reason, "denied by "+it.By)}, nil
 }
 
-// deliver puts an answer through its gate. To redeem it is to show it: the chat of the page shows what the session holds.
+// deliver puts an answer through its gate. To redeem it is to show it: the chat of the page shows what the session
+// holds.
 func (h *host) deliver(ctx context.Context, of gate.Subject, text, label string) error {
 	body, err := json.Marshal(map[string]string{"text": text})
 	if err != nil {

@@ -1,15 +1,15 @@
-// Command console is a host with a page on which a person approves, edits or denies what an agent does: each message before
-// it is sent, each tool call before it is executed, each answer before it is shown.
+// Command console is a host with a page on which a person approves, edits or denies what an agent does: each message
+// before it is sent, each tool call before it is executed, each answer before it is shown.
 //
 //	go run .                                   # prints a link; open it and write, for example: import my weights
 //	go run . -auditors ann,ben                 # one link for each; a link works once
 //	go run . -notify "notify-send sidecoach"   # runs this for each thing that waits
 //
-// The agent is scripted: no key, no network. It reads a profile, which the rules allow. It saves and deletes weights, which
-// the rules ask about. Try also: delete the wrong weight; tell me about my profile; be hostile.
+// The agent is scripted: no key, no network. It reads a profile, which the rules allow. It saves and deletes weights,
+// which the rules ask about. Try also: delete the wrong weight; tell me about my profile; be hostile.
 //
-// The program journals everything in -dir before it happens. Kill it at any moment and start it again: what waited still
-// waits, and who was signed in still is. Press Enter for new links.
+// The program journals everything in -dir before it happens. Kill it at any moment and start it again: what waited
+// still waits, and who was signed in still is. Press Enter for new links.
 package main
 
 import (
@@ -111,7 +111,9 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	mux.Handle("/{$}", http.RedirectHandler(page.Path()+"/", http.StatusFound))
 	mux.Handle(page.Path(), page)
 	mux.Handle(page.Path()+"/", page)
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10}
+	srv := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10,
+	}
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

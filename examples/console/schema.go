@@ -16,7 +16,8 @@ func check(sub gate.Subject) error {
 	case gate.Context:
 		var p payload
 		if err := json.Unmarshal(sub.Body, &p); err != nil {
-			return errors.New("the payload is not one that the agent takes: from, message and model are strings, tools is a list of strings")
+			return errors.New("the agent does not accept this payload: from, message and model are strings, " +
+				"tools is a list of strings")
 		}
 		if strings.TrimSpace(p.Message) == "" {
 			return errors.New("the message is empty")

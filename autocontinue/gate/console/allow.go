@@ -12,8 +12,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// suggestion is what a rule that always allows a call may say about each of its arguments. The first choice is exactly what
-// the call has, the last one is anything.
+// suggestion is what a rule that always allows a call may say about each of its arguments. The first choice is
+// exactly what the call has, the last one is anything.
 type suggestion struct {
 	Exact string     `json:"exact"` // the condition for all arguments together, as they are
 	Count string     `json:"count"` // the condition that there are no other arguments
@@ -55,7 +55,8 @@ func (c *Console) suggest(id string) (suggestion, error) {
 	for _, m := range list {
 		var choices []choice
 		if len(m.value) <= maxPinned {
-			choices = append(choices, choice{"exactly " + line(string(m.value), argsText), condition(m.key, "equals", string(m.value))})
+			value := string(m.value)
+			choices = append(choices, choice{"exactly " + line(value, argsText), condition(m.key, "equals", value)})
 		}
 		var text string
 		if json.Unmarshal(m.value, &text) == nil {
@@ -86,7 +87,8 @@ func forms(text string) []string {
 
 // fits reports whether a rule with one condition allows a call.
 func (c *Console) fits(it gate.Item, condition string) bool {
-	p, err := gate.ParsePolicy(fmt.Appendf(nil, `[{"tool": %s, "when": [%s], "then": "always"}]`, quoted(it.Tool), condition))
+	rule := fmt.Appendf(nil, `[{"tool": %s, "when": [%s], "then": "always"}]`, quoted(it.Tool), condition)
+	p, err := gate.ParsePolicy(rule)
 	return err == nil && c.cfg.Session.Judge(p, it.Subject).Then == gate.Allow
 }
 
@@ -131,7 +133,7 @@ func (r *rules) add(now time.Time, by string, s *gate.Session, version, rule str
 		return err
 	}
 	if v := s.Judge(p, sub); v.Then != gate.Allow {
-		return refusal{"policy", fmt.Sprintf("Another rule still says %s: %s.", v.Then, line(v.Rule, noteText))}
+		return otherRule(v)
 	}
 	return r.replace(now, by, s, version, text)
 }

@@ -133,7 +133,7 @@ func TestAlwaysAllowDoesNotBeatADenial(t *testing.T) {
 	got := p.ask(map[string]any{"t": "allow", "item": it.ID, "digest": it.Digest, "version": set.Version,
 		"rules": `{"tool":"weight_delete","then":"always"}`})
 	require.NotNil(t, got)
-	assert.Equal(t, "Another rule still says deny: tool weight_delete: deny.", got.Message)
+	assert.Equal(t, "Another rule still says deny: tool weight_delete: deny. Change it in the list.", got.Message)
 	assert.Equal(t, policy, d.session.Policy())
 }
 

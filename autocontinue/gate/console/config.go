@@ -17,8 +17,8 @@ type Config struct {
 	Session *gate.Session
 
 	// Submit takes a message that a person wrote in the chat. The host proposes the context of a run for it; [Auditor]
-	// tells who wrote it. Submit returns when it has the message, not when the agent has answered. The page shows its error
-	// to the writer. Submit is called concurrently. nil makes the chat read-only.
+	// tells who wrote it. Submit returns when it has the message, not when the agent has answered. The page shows its
+	// error to the writer. Submit is called concurrently. nil makes the chat read-only.
 	Submit func(ctx context.Context, thread, message string) error
 
 	// Path is where the handler is mounted, without a slash at its end. Empty is DefaultPath.
@@ -32,8 +32,8 @@ type Config struct {
 	// Empty forgets everybody at the end.
 	SignIns string
 
-	// PolicyFile is the file that keeps the rules that people edit on the page. New applies its content, or writes it if it
-	// does not exist. Its folder must exist. Empty keeps the rules in the session alone.
+	// PolicyFile is the file that keeps the rules that people edit on the page. New applies its content, or writes it if
+	// it does not exist. Its folder must exist. Empty keeps the rules in the session alone.
 	PolicyFile string
 
 	// Tools are the host's tools, for the checkboxes. The page adds tools that a rule names exactly.

@@ -39,8 +39,8 @@ type Console struct {
 
 var goodPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
-// New checks the configuration and returns a handler for its Path and all below. If Config.PolicyFile has other rules than
-// the session, New applies them.
+// New checks the configuration and returns a handler for its Path and all below. If Config.PolicyFile has other rules
+// than the session, New applies them.
 func New(cfg Config) (*Console, error) {
 	c, err := newConsole(cfg, defaultLimits)
 	if err != nil {
@@ -55,7 +55,8 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 	}
 	cfg.Path, cfg.Thread = cmp.Or(cfg.Path, DefaultPath), cmp.Or(cfg.Thread, "main")
 	if !goodPath.MatchString(cfg.Path) {
-		return nil, fmt.Errorf("path %q: write it like %s, with a slash before each part and none at the end", cfg.Path, DefaultPath)
+		return nil, fmt.Errorf("path %q: write it like %s, with a slash before each part and none at the end",
+			cfg.Path, DefaultPath)
 	}
 	for _, h := range cfg.Hosts {
 		if h == "" || h != strings.ToLower(h) || strings.ContainsAny(h, "/ *[]") || strings.Count(h, ":") == 1 {
@@ -91,8 +92,8 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 // Path returns where the host mounts the handler: at Path, and at Path with a slash.
 func (c *Console) Path() string { return c.cfg.Path }
 
-// Close ends all sockets and waits for them, which a shutdown of the server does not do. Later requests get an error. The
-// session stays as it is.
+// Close ends all sockets and waits for them, which a shutdown of the server does not do. Later requests get an error.
+// The session stays as it is.
 func (c *Console) Close() error {
 	c.endOnce.Do(func() {
 		c.unwatch()

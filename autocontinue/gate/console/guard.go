@@ -41,7 +41,8 @@ func (c *Console) refusal(r *http.Request) string {
 		return "this console does not answer to that host name"
 	}
 	origin := r.Header.Values("Origin")
-	changes := r.Method != http.MethodGet && r.Method != http.MethodHead || strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+	changes := r.Method != http.MethodGet && r.Method != http.MethodHead ||
+		strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 	if changes && len(origin) != 1 || len(origin) > 1 {
 		return "a request that changes something must name its origin"
 	}

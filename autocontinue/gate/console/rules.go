@@ -19,7 +19,8 @@ const byFile = "policy file"
 
 const maxRules = 256 << 10 // bytes
 
-// rules are the session's policy as a text that people edit, kept as they wrote it. The version of the text is its hash.
+// rules are the session's policy as a text that people edit, kept as they wrote it. The version of the text is its
+// hash.
 type rules struct {
 	file  string // "" is none
 	tools []string
@@ -232,7 +233,7 @@ func (r *rules) replace(now time.Time, by string, s *gate.Session, version, text
 	case err != nil:
 		return fmt.Errorf("read the policy file: %w", err)
 	case data != nil && string(data) != r.text:
-		return refusal{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo the change."}
+		return refusal{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo that."}
 	}
 	if err := replaceFile(r.file, []byte(text)); err != nil {
 		return fmt.Errorf("write the policy file: %w", err)
@@ -293,9 +294,14 @@ func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) erro
 	}
 	always, _ := split(p)
 	if v := always.Judge(sub); v.Then != want.Then {
-		return refusal{"policy", fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", v.Then, line(v.Rule, noteText))}
+		return otherRule(v)
 	}
 	return r.replace(now, by, s, cmd.Version, text)
+}
+
+func otherRule(v gate.Verdict) error {
+	message := fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", v.Then, line(v.Rule, noteText))
+	return refusal{"policy", message}
 }
 
 // trial says what rules would have done to the last tool calls.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,7 +47,8 @@ func hashOf(secret string) string {
 }
 
 func loadSignIns(file string, now time.Time) (*signIns, error) {
-	s := &signIns{file: file, links: make(map[string]string), invited: make(map[string]bool), valid: make(map[string]visitor)}
+	s := &signIns{file: file, links: make(map[string]string), invited: make(map[string]bool)}
+	s.valid = make(map[string]visitor)
 	if file == "" {
 		return s, nil
 	}
@@ -79,12 +81,12 @@ func (s *signIns) save(now time.Time) error {
 	return replaceFile(s.file, data)
 }
 
-// Invite returns the address, beginning with the console's path, of a link that signs one browser in under a name: the name
-// in that person's decisions, at most 64 bytes. It works once, as long as the Console lives. Put the scheme and host of the
-// server before it, and hand it to that person alone.
+// Invite returns the address, beginning with the console's path, of a link that signs one browser in under a name:
+// the name in that person's decisions, at most 64 bytes. It works once, as long as the Console lives. Put the scheme
+// and host of the server before it, and hand it to that person alone.
 //
-// Who signed in before a restart still is, if the new Console invites the name again. Invite everybody before the console
-// serves.
+// Who signed in before a restart still is, if the new Console invites the name again. Invite everybody before the
+// console serves.
 func (c *Console) Invite(name string) (string, error) {
 	switch {
 	case name == "" || name != strings.TrimSpace(name):
@@ -93,7 +95,7 @@ func (c *Console) Invite(name string) (string, error) {
 		return "", fmt.Errorf("console: a name of %d bytes is too long: at most %d", len(name), maxName)
 	case plaintext.Visible(name) != name || strings.ContainsFunc(name, plaintext.IsInvisible):
 		return "", fmt.Errorf("console: name %q: it has characters that cannot be seen", name)
-	case strings.EqualFold(name, gate.ByPolicy), strings.EqualFold(name, gate.ByUnaudited), strings.EqualFold(name, byFile):
+	case slices.Contains([]string{gate.ByPolicy, gate.ByUnaudited, byFile}, strings.ToLower(name)):
 		return "", fmt.Errorf("console: name %q: it stands for decisions that no person made", name)
 	}
 	token := rand.Text()
@@ -131,8 +133,8 @@ func (s *signIns) lookup(hash string, now time.Time) (visitor, bool) {
 	return v, ok && now.Before(v.Until) && s.invited[v.Name]
 }
 
-// signIn uses up a token and returns a new cookie, in place of the one that the browser has. The name of a token that was
-// used, or never given out, is empty.
+// signIn uses up a token and returns a new cookie, in place of the one that the browser has. The name of a token that
+// was used, or never given out, is empty.
 func (s *signIns) signIn(token string, had visitor, now time.Time) (cookie string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +230,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 
 func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, value string, seconds int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: value, Path: c.cfg.Path, MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: cookieName(r), Value: value, Path: c.cfg.Path, MaxAge: seconds,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https:"), // a proxy may have ended the TLS
 	})
 }

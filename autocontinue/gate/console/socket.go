@@ -137,7 +137,7 @@ func (c *Console) listen(ctx context.Context, cl *client) {
 				ID string `json:"id"`
 			}
 			json.Unmarshal(data, &named) // without an ID the page can't tell which one it was
-			reply = frame{T: "reply", ID: head(named.ID, maxID), Error: &problem{"rate", "too many commands; wait a second and try again"}}
+			reply = frame{T: "reply", ID: head(named.ID, maxID), Error: &problem{"rate", "too many commands; wait a second"}}
 		} else {
 			reply = c.command(ctx, cl.Name, data)
 		}
@@ -156,7 +156,9 @@ func (c *Console) talk(ctx context.Context, cl *client, seq uint64) {
 		defer cancel()
 		return cl.conn.Write(ctx, websocket.MessageText, data)
 	}
-	hello := frame{T: "hello", Name: cl.Name, Thread: c.cfg.Thread, Of: c.history, Chat: c.cfg.Submit != nil, Now: c.cfg.Now().UTC()}
+	hello := frame{
+		T: "hello", Name: cl.Name, Thread: c.cfg.Thread, Of: c.history, Chat: c.cfg.Submit != nil, Now: c.cfg.Now().UTC(),
+	}
 	if send(encode(hello)) != nil {
 		return
 	}

@@ -29,8 +29,8 @@ func head(s string, n int) string {
 	return s[:n]
 }
 
-// pretty indents a JSON value for reading and editing. Numbers keep their digits and keys their order. A character that a
-// person would not see becomes an escape of JSON, so that the result is the same value.
+// pretty indents a JSON value for reading and editing. Numbers keep their digits and keys their order. A character
+// that a person would not see becomes an escape of JSON, so that the result is the same value.
 func pretty(body json.RawMessage) string {
 	var compact, b bytes.Buffer
 	if json.Compact(&compact, body) != nil || json.Indent(&b, compact.Bytes(), "", "  ") != nil {
@@ -46,8 +46,8 @@ func pretty(body json.RawMessage) string {
 	})
 }
 
-// typable returns a text for a person to edit: unusual spaces become plain ones, and other characters that cannot be seen
-// are left out. Joiners and the like stay where scripts and emoji need them. Line feeds stay.
+// typable returns a text for a person to edit: unusual spaces become plain ones, and other characters that cannot be
+// seen are left out. Joiners and the like stay where scripts and emoji need them. Line feeds stay.
 func typable(s string) string {
 	return plaintext.ReplaceHidden(s, func(raw string) string {
 		if r, _ := utf8.DecodeRuneInString(raw); plaintext.IsSpace(r) {

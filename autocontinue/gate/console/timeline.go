@@ -29,7 +29,8 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request, _ visitor) {
 	found := slices.DeleteFunc(all, func(e gate.Event) bool { return !show(e) || !hasWords(e, words) })
 	switch format := query.Get("format"); format {
 	case "jsonl", "csv":
-		w.Header().Set("Content-Type", map[string]string{"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}[format])
+		types := map[string]string{"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
+		w.Header().Set("Content-Type", types[format])
 		w.Header().Set("Content-Disposition", `attachment; filename="events.`+format+`"`)
 		if format == "csv" {
 			writeCSV(w, found)
@@ -85,7 +86,7 @@ func hasWords(e gate.Event, words []string) bool {
 
 func writeCSV(w http.ResponseWriter, events []gate.Event) {
 	out := csv.NewWriter(w)
-	out.Write([]string{"seq", "time", "type", "thread", "run", "item", "call", "tool", "action", "by", "rule", "reason", "changes"})
+	out.Write(strings.Fields("seq time type thread run item call tool action by rule reason changes"))
 	for _, e := range events {
 		v := showEvent(e)
 		row := []string{

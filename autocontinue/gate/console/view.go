@@ -40,8 +40,8 @@ func (v view) frame(e gate.Event) frame {
 	return f
 }
 
-// after returns the frames after an event and the number of the last one. If they are not all there any more, or afresh is
-// true, it returns one frame that replaces everything that a page has.
+// after returns the frames after an event and the number of the last one. If they are not all there any more, or
+// afresh is true, it returns one frame that replaces everything that a page has.
 func (v view) after(seq uint64, afresh bool) (frames [][]byte, last uint64) {
 	head, _, _ := v.session.Head()
 	if afresh || seq > head || head-seq > maxMissed {

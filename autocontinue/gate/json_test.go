@@ -1,15 +1,18 @@
 package gate
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
+	"math/big"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
-
-// Point 4: bodies that readers could read differently are refused, and numbers keep their digits.
 
 var strictCases = []struct{ name, body, want, problem string }{
 	{"an object", ` { "a" : [ 1 , {"b":null} ] } `, `{"a":[1,{"b":null}]}`, ""},
@@ -173,4 +176,129 @@ func TestBodyErrorsAreNotSyntaxErrors(t *testing.T) {
 	_, err := readJSON([]byte(`{"a":q}`))
 	var syntax *json.SyntaxError
 	require.False(t, errors.As(err, &syntax), "those quote the text")
+}
+
+// stands reports, by encoding/json's own tokens, whether two keys of one object are the same or differ in case only.
+func stands(data []byte) bool {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	type level struct {
+		keys  []string
+		key   bool // a key comes next
+		array bool
+	}
+	var open []*level
+	value := func() {
+		if len(open) > 0 {
+			open[len(open)-1].key = true
+		}
+	}
+	for {
+		tok, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		switch tok {
+		case json.Delim('{'), json.Delim('['):
+			open = append(open, &level{key: true, array: tok == json.Delim('[')})
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+			value()
+			continue
+		}
+		if len(open) == 0 || open[len(open)-1].array || !open[len(open)-1].key {
+			value()
+			continue
+		}
+		top := open[len(open)-1]
+		key := strings.NewReplacer("ı", "i", "İ", "i").Replace(tok.(string))
+		if slices.ContainsFunc(top.keys, func(k string) bool { return strings.EqualFold(k, key) }) {
+			return true
+		}
+		top.keys, top.key = append(top.keys, key), false
+	}
+}
+
+func generic(t *testing.T, data []byte) (v any) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	require.NoError(t, dec.Decode(&v))
+	_, err := dec.Token()
+	require.ErrorIs(t, err, io.EOF)
+	return v
+}
+
+func FuzzStrict(f *testing.F) {
+	for _, tt := range strictCases {
+		if len(tt.body) < 1000 {
+			f.Add([]byte(tt.body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := read(data)
+		var bad *bodyError
+		switch {
+		case err == nil:
+			require.True(t, json.Valid(data))
+			require.True(t, utf8.Valid(data))
+			require.False(t, stands(data), "%q", data)
+			require.Equal(t, generic(t, data), generic(t, got))
+			again, err := read(got)
+			require.NoError(t, err)
+			require.Equal(t, got, again)
+			// What reads it finds every value where encoding/json does.
+			v, err := readJSON(got)
+			require.NoError(t, err)
+			if list := v.list; v.isObject() {
+				var m map[string]json.RawMessage
+				require.NoError(t, json.Unmarshal(got, &m))
+				require.Len(t, list, len(m))
+				for _, one := range list {
+					require.Equal(t, string(m[one.key]), string(one.raw))
+				}
+			} else if v.isArray() {
+				var a []json.RawMessage
+				require.NoError(t, json.Unmarshal(got, &a))
+				require.Len(t, list, len(a))
+				for i, one := range list {
+					require.Equal(t, string(a[i]), string(one.raw))
+				}
+			}
+		case !errors.As(err, &bad):
+			t.Fatalf("%T", err)
+		case strings.Contains(bad.problem, "twice"), strings.Contains(bad.problem, "case only"):
+			require.True(t, stands(data), "%q", data)
+		case strings.Contains(bad.problem, "not JSON"), strings.Contains(bad.problem, "empty"), strings.Contains(bad.problem, "follows"):
+			require.False(t, json.Valid(data), "%q", data)
+		case strings.Contains(bad.problem, "UTF-8"):
+			require.False(t, utf8.Valid(data))
+		}
+	})
+}
+
+func FuzzNumbers(f *testing.F) {
+	for _, n := range []string{"0", "-0.0", "1e2", "100", "-1.50", "0.0015e3", "12345678901234567890.1", "1E-05"} {
+		f.Add(n, "1.5")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		var rats [2]*big.Rat
+		for i, s := range []string{a, b} {
+			if len(s) > 40 || !json.Valid([]byte(s)) || s != strings.TrimSpace(s) || !(value{raw: []byte(s)}).isNumber() {
+				t.Skip("not a short JSON number")
+			}
+			if e := strings.IndexAny(s, "eE"); e >= 0 && len(s)-e > 5 {
+				t.Skip("big.Rat would write such a number out")
+			}
+			var ok bool
+			if rats[i], ok = new(big.Rat).SetString(s); !ok {
+				t.Fatal(s)
+			}
+		}
+		got := parseNumber([]byte(a)).compare(parseNumber([]byte(b)))
+		want := rats[0].Cmp(rats[1])
+		if (got < 0) != (want < 0) || (got > 0) != (want > 0) || samely(a, b) != (want == 0) {
+			t.Fatalf("%s against %s: %d, and by big.Rat %d", a, b, got, want)
+		}
+	})
 }
