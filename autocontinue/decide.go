@@ -200,7 +200,7 @@ func (f Facts) coach(s State, attempt int) coach.Context {
 	in := f.Coach
 	in.Attempt, in.Feedback, in.Work = attempt, f.feedback(), f.Output.Work
 	if in.Text == "" {
-		in.Text = f.Output.Text
+		in.Text = plaintext.Redact(f.Output.Text) // spans of it stay valid
 	}
 	if in.Request == "" {
 		in.Request = f.Output.Request

@@ -25,21 +25,21 @@ import (
 //	}
 //
 // It uses neither the store nor the observer nor Config.Policy. It judges even what Known would decide. Facts that were
-// written as JSON and read again lead to the same decision. Facts.Output is out without its secrets. The errors are
-// [ErrNoSession] and that of the classifier, wrapped. If an output cannot be judged, Decide with Facts of the output
-// alone gives the Deliver that Handle returns with its error.
+// written as JSON and read again lead to the same decision. The classifier and the verifier get out without its secrets;
+// Facts.Output is out as it is. The errors are [ErrNoSession] and that of the classifier, wrapped. If an output cannot be
+// judged, Decide with Facts of the output alone gives the Deliver that Handle returns with its error.
 func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, error) {
 	if err := a.usable(ctx, out.Session); err != nil {
 		return Facts{}, err
 	}
-	out, err := out.redact(ctx, a.cfg.Secrets)
+	redacted, err := out.redact(ctx, a.cfg.Secrets)
 	if err != nil {
 		return Facts{}, fmt.Errorf("autocontinue: %w", err)
 	}
 	resets := s.resets()
 	_, s, _ = s.known(out, resets)
-	f, _, err := a.judge(ctx, s, out)
-	f.Result, f.Resets = finite(f.Result), resets
+	f, _, err := a.judge(ctx, s, redacted)
+	f.Output, f.Result, f.Resets = out, finite(f.Result), resets
 	return f, err
 }
 

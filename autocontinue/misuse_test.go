@@ -143,11 +143,23 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 	assert.Len(t, asked.Text, len(text), "spans point at the same words")
 
-	// A host that keeps the state itself is no worse off.
+	// A host that keeps the state itself: what is quoted has no secret, and the same output is the same text.
 	f := Facts{Output: out, Result: verdict}
 	f.Output.Evidence[0].Text = key
 	d, _ = Decide(Policy{}, State{}, f)
 	assert.NotContains(t, d.Message, "abcdefghij")
+	var pure State
+	for _, want := range []Reason{ReasonRejectedCompletion, ReasonRunClosed} {
+		out.ID = string(want)
+		d, next, ok := Known(pure, out)
+		if !ok {
+			f, err := a.Judge(t.Context(), out, pure)
+			require.NoError(t, err)
+			d, next = Decide(Policy{}, pure, f)
+		}
+		assert.Equal(t, want, d.Reason)
+		pure = next
+	}
 }
 
 // The context bounds the work on a large text.
