@@ -9,7 +9,7 @@ import "slices"
 // as it is. For a claim the first rule that holds wins:
 //
 //  1. A claimed check failed when it last ran, or did not run after the last edit: rejected.
-//  2. No file was edited in the session and nothing was run, but the text says that the agent changed something: rejected.
+//  2. No file was edited in the session and nothing was run, but the text claims a change: rejected.
 //  3. No file was edited since the last successful check: delivered.
 //  4. Only documents were edited since then: delivered.
 //  5. Code was edited, and a check passed after the last edit: delivered.

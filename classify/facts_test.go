@@ -114,6 +114,15 @@ func TestSaysWhyUnchecked(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Updated the handler. I couldn't run the tests because Docker isn't available here.":  true,
 		"Updated the handler. Unable to run the suite in this sandbox, npm is not installed.": true,
+		"Ich konnte die Tests nicht ausführen, weil Docker fehlt.":                            true,
+		"No pude ejecutar las pruebas porque falta Docker.":                                   true,
+		"Não consegui rodar os testes porque falta o Docker.":                                 true,
+		"Je n'ai pas pu lancer les tests car Docker manque.":                                  true,
+		"Testy jsem nemohl spustit, protože Docker není nainstalovaný.":                       true,
+		"Не смог запустить тесты, потому что Docker не установлен.":                           true,
+		"因为没有安装依赖，无法运行测试。":                                                                    true,
+		"Docker がないため、テストを実行できません。":                                                           true,
+		"Ich habe die Tests nicht ausgeführt.":                                                false,
 		"Updated the handler. I did not run the tests.":                                       false,
 		"Updated the handler. You can run the tests now.":                                     false,
 	} {
@@ -238,5 +247,22 @@ func TestNoApprovals(t *testing.T) {
 		"测试通过后我会继续修改第二个模块。", "ビルドが終わったら、テストを実行します。", "Sobald der Build fertig ist, starte ich die Tests.",
 	} {
 		assert.Equal(t, Status, judge(t, Input{Text: text}).Type, text)
+	}
+}
+
+// An honest report of a failure is not a false claim: the human sees it. An agent that goes on with it is at work, and one
+// that repaired it claims to be done.
+func TestHonestFailures(t *testing.T) {
+	for text, want := range map[string]OutputType{
+		"I fixed the mock, but CI is still red: the e2e job times out.":           Error,
+		"Ran the suite: 102 passed, 5 failed.":                                    Error,
+		"tsc reports nine type errors after my change.":                           Error,
+		"The build still fails with the same error.":                              Error,
+		"I updated the handler. 3 tests still fail, and I could not find out why": Error,
+		"I updated the schema. 3 tests still fail, next I'll look at the fixture": Status,
+		"Fixed the two failing tests, everything should work now.":                Status,
+		"Fixed the broken build, it should compile again.":                        Status,
+	} {
+		assert.Equal(t, want, judge(t, Input{Text: text}).Type, "%s: %s", text, judge(t, Input{Text: text}).Reason)
 	}
 }

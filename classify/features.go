@@ -251,6 +251,7 @@ const (
 	claimSubmit       = "claim.submit"
 	claimTests        = "claim.tests"
 	failureCrash      = "failure.crash"
+	failureLeft       = "failure.left"
 	failureException  = "failure.exception"
 	failurePrefix     = "failure.prefix"
 	hedgeNotRun       = "hedge.not_run"

@@ -7,6 +7,7 @@ type lexicon struct {
 	byName   map[string]int // "claim.done" → index of rules
 	kinds    map[SignalKind]ruleSet
 	features []ruleFeatures // of the rules
+	kept     ruleSet        // rules whose finds stay inside longer ones
 	patterns []pattern
 	elems    []element  // of the patterns, one after the other
 	choices  []choices  // that the elements share
@@ -27,7 +28,7 @@ type lexicon struct {
 
 	questions []string // the words of asks
 
-	condition, denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
+	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
 
 // wordTraits is what is asked of every word of a text, so that it is asked at once.
@@ -195,10 +196,10 @@ func (lex *lexicon) index() {
 		lex.features = append(lex.features, ruleFeatures{name, name + "@last", name + "@end", name + "@start"})
 		lex.kinds[r.kind] |= 1 << i
 	}
-	if i, ok := lex.byName[questionCondition]; ok {
-		lex.condition = i
-	} else {
-		lex.condition = -1
+	for _, name := range [...]string{questionCondition, "hedge." + HedgeCannotCheck} {
+		if i, ok := lex.byName[name]; ok {
+			lex.kept |= 1 << i
+		}
 	}
 	lex.denial, lex.part = lex.byName["gap.denied"], lex.byName["gap.part"]
 	lex.exception = lex.byName["failure.exception"]

@@ -67,11 +67,11 @@ func (q *matcher) begins(i int) int {
 }
 
 // longest drops the finds that are a part of another one: "let me know if" is no "let me". They come by their start.
-// A condition stays one, whatever it stands in.
+// A condition and a reason stay, whatever they stand in.
 func (lex *lexicon) longest(found []match) []match {
 	for i := range found {
 		m := &found[i]
-		if lex.patterns[m.pattern].rule == lex.condition {
+		if lex.kept.has(lex.patterns[m.pattern].rule) {
 			continue
 		}
 		for j := max(0, i-16); j < min(len(found), i+16); j++ {

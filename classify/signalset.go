@@ -15,9 +15,9 @@ type signalSet struct {
 	dropped int
 }
 
-// specific are the claims that ask for evidence of their own; of claims at one place they are the ones to keep.
+// specific are the claims that ask for evidence and the hedges with a reason; of signals at one place they are the ones to keep.
 func (s Signal) specific() bool {
-	return s.CallsFor() != ""
+	return s.CallsFor() != "" || s.Name == HedgeCannotCheck
 }
 
 // add takes sig, unless the last ones hold a better one of its kind at the same place; a worse one it replaces.

@@ -37,6 +37,7 @@ func (v *verdict) result() Result {
 	if v.rd.fits() {
 		r.Language = v.rd.language
 	}
+	v.honestFailure(&r)
 	v.closingQuestion(&r)
 	v.closingCondition(&r)
 	v.weighHost(&r)
@@ -133,6 +134,14 @@ func (v *verdict) closingQuestion(r *Result) {
 	r.Type, r.WasRejectedCompletion = Question, false
 	r.Confidence = max(v.p[classQuestion], closingConfidence)
 	r.Reason = "ends with a question to the human"
+}
+
+// honestFailure makes a rejected completion an error that ends with a failure, and goes on with nothing: that is no false claim.
+func (v *verdict) honestFailure(r *Result) {
+	if r.WasRejectedCompletion && v.rd.closes(failureLeft) && !v.rd.closes(progressNext) && !v.rd.closes(progressDoing) {
+		r.Type, r.WasRejectedCompletion = Error, false
+		r.Confidence, r.Reason = max(v.p[classError], closingConfidence), "reports a failure and leaves it there"
+	}
 }
 
 // closingCondition makes an output a question whose end says that what comes next depends on the human's word,
