@@ -1,12 +1,15 @@
 package autocontinue
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/skills"
 )
 
 // Decide decides about an output that was classified. The first row that holds wins. Rows 1 to 6 are those of [Known].
@@ -24,12 +27,15 @@ import (
 //	 7  type error                                         deliver   failed       crash_guard          hands over
 //	    type question                                      deliver   needs_human  question             hands over
 //	    type blocker                                       deliver   needs_human  blocker              hands over
+//	8a  a completion that row 8 would deliver, a further   continue  continuing   next_stage           closes the run
+//	    stage, and continues used < Policy.MaxContinues
 //	 8  completion, unless its claim was rejected before   deliver   completed    completion           closes the run
 //	 9  confidence below Policy.MinConfidence              deliver   needs_human  low_confidence       hands over
 //	10  the turn was already handed over                   deliver   needs_human  waiting
 //	11  the same gap for the third time in this turn;      deliver   stalled      repeat               hands over
 //	    a blank output for the second time
-//	12  continues used ≥ Policy.MaxContinues               deliver   capped       cap                  hands over
+//	12  continues used ≥ Policy.MaxContinues,              deliver   capped       cap                  hands over
+//	    or the limit of the goal is reached
 //	13  otherwise: a blank output                          continue  continuing   empty                closes the run
 //	    otherwise: a rejected completion                   continue  continuing   rejected_completion  closes the run
 //	    otherwise                                          continue  continuing   progress             closes the run
@@ -45,6 +51,14 @@ import (
 // Turn is the current one, and a remembered other Turn is over. An unknown Turn opens a new turn, unless the Request is
 // ours: it begins with "[System Coach]", or equals the message sent last. Then it is the current turn, whose name it
 // becomes if that has none.
+//
+// Row 8a: it holds only if the confidence is enough for row 9, the turn was not handed over, and the goal has no limit
+// that was reached. A completion also ends its stage if only the cap, a limit or the hand-over stands against row 8a. The
+// count of stages that are done stays over turns. A turn with Facts.OnlyAsked ends no stage. The gaps of the turn are
+// forgotten with the stage, the continues are not.
+//
+// Goals: with Verification.Goal, a status is a completion if the goal is met, and a completion is a rejected completion
+// if something is open and no further stage is ahead. Two outputs then have the same gap if the checks saw the same.
 //
 // Row 8: a claim was rejected before if an output of this turn with the same fingerprint was a rejected completion, and
 // the output now has no kind of evidence that this rejection lacked, and no Verification is Verified. The rejection
@@ -81,7 +95,11 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	if !r.Type.Valid() {
 		return failure(o, s, r), before
 	}
+	goal := f.Verification.Goal
 	d = Decision{Continues: s.used(o), Result: r}
+	if goal != nil {
+		d.Goal = shown(goal.Counts, maxHold)
+	}
 	d.degrade(f.Degraded...)
 
 	// Row 7.
@@ -94,42 +112,66 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		return s.handOver(o, d, ReasonBlocker)
 	}
 
-	// Row 8.
+	// Rows 8a and 8.
 	d.Verified = f.Verification.shown()
+	if goal != nil && goal.Met && f.Verification.Status != Rejected {
+		d.Verified = cmp.Or(d.Verified, Verified)
+		if r.Type == classify.Status {
+			r.Type, r.WasRejectedCompletion, r.Reason = classify.Completion, false, "the goal is met; was status: "+r.Reason
+			d.Result = r
+		}
+	}
 	if r.Type == classify.Completion {
+		ahead := s.stageOf(f.Stages).Done+1 < len(f.Stages)
 		why := ""
 		switch {
 		case f.Verification.Status == Rejected:
 			why = "the verification rejected the claim"
-		case d.Verified != Verified && s.wasRejected(o, r):
+		case goal.open() && !ahead:
+			why = "the goal is not reached"
+		case d.Verified != Verified && goal == nil && s.wasRejected(o, r):
 			why = "the same claim was rejected before, and there is no new evidence"
 		default:
+			next := s.endStage(f, !p.unsure(r.Confidence))
+			if next != nil && !s.HandedOver && d.Continues < p.maxContinues() && (goal == nil || goal.Limit == "") {
+				s.history.Gaps = nil
+				f.Coach.Skill, f.Coach.Stage = next, true
+				d.Reason = ReasonNextStage
+				return s.carryOn(p, f, d, r, 1), s
+			}
 			d.Reason = ReasonCompletion
-			d.Note = completionNote(len(r.Shown(o.Evidence)) > 0, d.Verified, f.Verification.Note)
+			note := completionNote(len(r.Shown(o.Evidence)) > 0, d.Verified, f.Verification.Note)
+			if next != nil {
+				note += fmt.Sprintf(" Stage %d of %d comes next: %s.",
+					s.stageOf(f.Stages).Done+1, len(f.Stages), shown(next.Name, maxHold))
+			}
+			d.Note = goalNote(note, d.Reason, goal)
 			return s.settle(o, d), s
 		}
 		r.Type, r.WasRejectedCompletion, r.Reason = classify.Status, true, why+"; was completion: "+r.Reason
 		d.Result = r
 	}
 
-	g := gapOf(o, r, f.feedback())
+	g := gapOf(o, r, f.feedback(), goal)
 	times := s.seen(g)
 	s.addGap(g)
+	stop := func(reason Reason, note string) (Decision, State) {
+		d.Note = goalNote(note, reason, goal)
+		return s.handOver(o, d, reason)
+	}
 	switch {
 	case p.unsure(r.Confidence): // row 9
-		d.Note = lowConfidenceNote(r.Confidence, p.minConfidence())
-		return s.handOver(o, d, ReasonLowConfidence)
+		return stop(ReasonLowConfidence, lowConfidenceNote(r.Confidence, p.minConfidence()))
 	case s.HandedOver: // row 10
-		d.Reason = ReasonWaiting
-		return s.settle(o, d), s
+		return stop(ReasonWaiting, "")
 	case g.isBlank() && times > 0: // row 11
-		d.Note = "The agent printed nothing again despite coaching."
-		return s.handOver(o, d, ReasonRepeat)
+		return stop(ReasonRepeat, "The agent printed nothing again despite coaching.")
 	case times > 1: // row 11
-		return s.handOver(o, d, ReasonRepeat)
+		return stop(ReasonRepeat, "")
 	case d.Continues >= p.maxContinues(): // row 12
-		d.Note = capNote(p.maxContinues())
-		return s.handOver(o, d, ReasonCap)
+		return stop(ReasonCap, capNote(p.maxContinues()))
+	case goal != nil && goal.Limit != "": // row 12
+		return stop(ReasonCap, shown(goal.Limit, maxVerified))
 	}
 
 	// Row 13.
@@ -141,14 +183,50 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	default:
 		d.Reason = ReasonProgress
 	}
-	d.Attempt = times + 1
+	return s.carryOn(p, f, d, r, times+1), s
+}
+
+// carryOn settles d, which has a reason, as a continuation.
+func (s *State) carryOn(p Policy, f Facts, d Decision, r classify.Result, attempt int) Decision {
+	d.Attempt = attempt
 	d.Continues++
-	msg := p.Coach.BuildCoachingMessage(r, f.coach(s, d.Attempt))
+	msg := p.Coach.BuildCoachingMessage(r, f.coach(*s, d.Attempt))
 	d.Message, d.Tier = plaintext.Redact(msg.Text), msg.Tier
 	for _, skip := range msg.Skipped {
 		d.degrade(string(skip.Tier) + ": " + skip.Why)
 	}
-	return s.settle(o, d), s
+	return s.settle(f.Output, d)
+}
+
+// stageOf returns how many of the stages are done.
+func (s State) stageOf(stages []skills.Skill) stage {
+	of := stage{Of: digestOf("stages", stageNames(stages))}
+	if s.history.Stage.Of == of.Of {
+		of.Done = s.history.Stage.Done
+	}
+	return of
+}
+
+func stageNames(stages []skills.Skill) string {
+	var b []byte
+	for _, k := range stages {
+		b = withLength(withLength(withLength(b, k.Name), k.Trigger), k.Phase)
+	}
+	return string(b)
+}
+
+// endStage counts a stage as done if its completion is sure, and returns the stage to go on with, nil if there is none.
+func (s *State) endStage(f Facts, sure bool) (next *skills.Skill) {
+	now := s.stageOf(f.Stages)
+	if f.OnlyAsked || !sure || now.Done >= len(f.Stages) {
+		return nil
+	}
+	now.Done++
+	s.history.Stage = now
+	if now.Done == len(f.Stages) {
+		return nil
+	}
+	return &f.Stages[now.Done]
 }
 
 // handOver settles d for reason and continues nothing more in this turn.
@@ -192,6 +270,9 @@ func (f Facts) feedback() string {
 	if f.Verification.Status == Rejected && f.Verification.Feedback != "" {
 		return f.Verification.Feedback
 	}
+	if f.Verification.Goal.open() {
+		return f.Verification.Goal.Open
+	}
 	return f.Coach.Feedback
 }
 
@@ -199,6 +280,7 @@ func (f Facts) feedback() string {
 func (f Facts) coach(s State, attempt int) coach.Context {
 	in := f.Coach
 	in.Attempt, in.Feedback, in.Work = attempt, f.feedback(), f.Output.Work
+	in.Goal = f.Verification.Goal.open() && in.Feedback == f.Verification.Goal.Open
 	if in.Text == "" {
 		in.Text = plaintext.Redact(f.Output.Text) // spans of it stay valid
 	}

@@ -1,7 +1,9 @@
 package autocontinue
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -74,6 +76,7 @@ const (
 	ReasonHold               Reason = "hold"                // the host forbids continuing
 	ReasonQuestion           Reason = "question"            // the agent asks the human
 	ReasonBlocker            Reason = "blocker"             // the agent cannot go on by itself
+	ReasonNextStage          Reason = "next_stage"          // continued: a stage is done, and the goal has a further one
 	ReasonCompletion         Reason = "completion"          // the work is done
 	ReasonLowConfidence      Reason = "low_confidence"      // unsure means human
 	ReasonWaiting            Reason = "waiting"             // the turn was already handed over
@@ -97,7 +100,7 @@ func (r Reason) verdict() verdict {
 	switch r {
 	case ReasonRunClosed, ReasonSameText:
 		return verdict{Suppress, OutcomeDuplicate, ""}
-	case ReasonRejectedCompletion, ReasonProgress, ReasonEmpty:
+	case ReasonRejectedCompletion, ReasonProgress, ReasonEmpty, ReasonNextStage:
 		return verdict{Continue, OutcomeContinuing, ""}
 	case ReasonRunReused:
 		return verdict{Deliver, OutcomeNeedsHuman, "This run was already handled. Its new text was not checked."}
@@ -143,6 +146,7 @@ type Decision struct {
 	Attempt   int                `json:"attempt,omitempty"`  // with continue: number of this coaching for the same gap
 	Continues int                `json:"continues"`          // used in this turn, this one included
 	Verified  VerificationStatus `json:"verified,omitempty"` // Verified, Unverified, or "" when nothing was verified
+	Goal      string             `json:"goal,omitempty"`     // how far the session's goal is: "1 of 3 met"
 	Replayed  bool               `json:"replayed,omitempty"` // recorded earlier for the same output ID; Result is zero
 	// Degraded says what could not be used and why, in the form "plan: …". It names an unreadable plan, a judge that
 	// failed, a verifier that failed, a message that could not be used, a reused run, and an output ID that came with
@@ -156,6 +160,7 @@ const (
 	manyDegraded = 8   // entries
 	maxHold      = 120 // characters of Output.Hold in a note
 	maxVerified  = 250 // characters of Verification.Note in a note
+	maxGoal      = 600 // characters of Goal.Note in a note
 )
 
 func (d *Decision) degrade(why ...string) {
@@ -191,6 +196,14 @@ func completionNote(evidence bool, status VerificationStatus, said string) strin
 		note += " " + said
 	}
 	return note
+}
+
+// goalNote returns note, or what is the case without one, and how far the goal is.
+func goalNote(note string, reason Reason, g *Goal) string {
+	if g == nil {
+		return note
+	}
+	return strings.TrimSpace(cmp.Or(note, reason.verdict().note) + " " + shown(g.Note, maxGoal))
 }
 
 func lowConfidenceNote(confidence, least float64) string {

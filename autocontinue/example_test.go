@@ -175,5 +175,5 @@ func ExampleState_Reset() {
 	b, err := json.Marshal(state.Reset())
 	fmt.Println(string(b), err)
 	// Output:
-	// {"version":2,"resets":2,"turns":[{}]} <nil>
+	// {"version":3,"resets":2,"turns":[{}]} <nil>
 }

@@ -14,13 +14,17 @@ type gap struct {
 	Feedback digest                  `json:"feedback,omitzero"`  // worst item of a verifier's feedback about it
 	Missing  []classify.EvidenceKind `json:"missing,omitempty"`  // the kinds of evidence that it lacked
 	Shown    []classify.EvidenceKind `json:"shown,omitempty"`    // the kinds of evidence that there were
+	Goal     digest                  `json:"goal,omitzero"`      // what the checks of the session's goal saw
 }
 
 // gapOf returns what an output with result r leaves open. Feedback is a verifier's, the worst item in its first line.
-func gapOf(o Output, r classify.Result, feedback string) gap {
+func gapOf(o Output, r classify.Result, feedback string, goal *Goal) gap {
 	g := gap{Text: fingerprint(o.Text), Rejected: r.WasRejectedCompletion, Shown: r.Shown(o.Evidence)}
+	if goal != nil && goal.Results != "" {
+		g.Goal = fingerprint(goal.Results)
+	}
 	if g.isBlank() {
-		return gap{Text: g.Text} // a blank output claims nothing
+		return gap{Text: g.Text, Goal: g.Goal} // a blank output claims nothing
 	}
 	if !g.Rejected {
 		return g
@@ -36,6 +40,9 @@ func (g gap) isBlank() bool { return g.Text == blankFingerprint }
 
 // same reports whether g and old are the same gap.
 func (g gap) same(old gap) bool {
+	if g.Goal != (digest{}) || old.Goal != (digest{}) {
+		return g.Goal == old.Goal
+	}
 	if g.Text == old.Text {
 		return true
 	}

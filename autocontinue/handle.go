@@ -31,10 +31,10 @@ type Config struct {
 }
 
 // Verifier checks a claim of completion, before [Decide]. It may only lower a verdict: Rejected makes a completion a
-// rejected one, Verified lets a repeated claim pass. Nothing makes a completion of another type.
+// rejected one, Verified lets a repeated claim pass. Only a goal that is met makes a completion of a status.
 //
-// It is asked about completions and rejected completions only. It must be safe for concurrent use and must not change
-// the slices that it is given. Its error, its panic and an unknown status count as Unverified; Decision.Degraded names
+// It is asked about completions and statuses. Only a completion and a rejected completion claim something. It must be
+// safe for concurrent use and must not change the slices that it is given. Its error, its panic and an unknown status count as Unverified; Decision.Degraded names
 // them.
 type Verifier interface {
 	Verify(ctx context.Context, out Output, r classify.Result) (Verification, error)

@@ -184,11 +184,11 @@ func TestPlansNeverFailADecision(t *testing.T) {
 	assert.Len(t, d.Degraded, 1, "no file system")
 }
 
-func TestVerifierIsAskedAboutClaimsOnly(t *testing.T) {
+func TestVerifierIsAskedAboutCompletionsAndStatuses(t *testing.T) {
 	for _, c := range []struct {
 		r    classify.Result
 		asks bool
-	}{{completion, true}, {rejected, true}, {progress, false}, {question, false}, {blocker, false}, {crash, false}} {
+	}{{completion, true}, {rejected, true}, {progress, true}, {question, false}, {blocker, false}, {crash, false}} {
 		asked := false
 		a := newLoop(
 			t,

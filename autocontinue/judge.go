@@ -57,7 +57,12 @@ func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts,
 	if s.isOurs(in.Request) {
 		in.Request = ""
 	}
-	if skill, ok := a.cfg.Skills.Detect(skills.Query{Text: in.Request, Phase: out.Phase}); ok {
+	a.stages(ctx, &f)
+	skill, ok := a.cfg.Skills.Detect(skills.Query{Text: in.Request, Phase: out.Phase})
+	if at := s.stageOf(f.Stages).Done; at < len(f.Stages) {
+		skill, ok = f.Stages[at], true
+	}
+	if ok {
 		f.Coach.Skill = &skill
 		in.Skill, in.SkillHint = skill.Name, skill.EvidenceHint
 	}
@@ -84,13 +89,43 @@ func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts,
 	if why := f.Result.Fallback; why != "" {
 		a.degrade(ctx, &f, "classifier: "+why)
 	}
-	isClaim := f.Result.Type == classify.Completion || f.Result.WasRejectedCompletion
-	if a.cfg.Verifier != nil && isClaim {
+	if a.cfg.Verifier != nil && (f.Result.Type == classify.Completion || f.Result.Type == classify.Status) {
 		if f.Verification, err = a.verify(ctx, out, f.Result); err != nil {
 			a.degrade(ctx, &f, "verifier: "+err.Error())
 		}
 	}
 	return f, in, nil
+}
+
+// stages finds the skills of Output.Stages, and whether the turn works on one.
+func (a *AutoContinue) stages(ctx context.Context, f *Facts) {
+	if len(f.Output.Stages) == 0 {
+		return
+	}
+	for _, name := range f.Output.Stages {
+		skill, ok := a.cfg.Skills.Detect(skills.Query{Text: name, Phase: name})
+		if !ok {
+			a.degrade(ctx, f, fmt.Sprintf("stages: %.40q is not the trigger or phase of a skill", name))
+			f.Stages = nil
+			return
+		}
+		f.Stages = append(f.Stages, skill)
+	}
+	f.OnlyAsked = OnlyAsked(ctx, f.Output)
+}
+
+// OnlyAsked reports whether the human only asked a question, and no file is known to be edited since the last
+// successful check. Such a turn is no work on a goal.
+func OnlyAsked(ctx context.Context, out Output) bool {
+	if out.Work.Edited != classify.EditedUnknown && out.Work.Edited != classify.EditedNone {
+		return false
+	}
+	h, err := classify.NewHeuristic()
+	if err != nil {
+		return false // the built-in tables are never wrong
+	}
+	asked, err := h.OnlyAsks(ctx, out.Request)
+	return err == nil && asked
 }
 
 // readPlan reads the plan's criteria for coaching, or at least that there is a plan.
@@ -141,6 +176,11 @@ func (a *AutoContinue) verify(ctx context.Context, out Output, r classify.Result
 	defer a.recovered(ctx, &err)
 	v, err = a.cfg.Verifier.Verify(ctx, out, r)
 	v.Feedback, v.Note = plaintext.Redact(v.Feedback, a.cfg.Secrets...), plaintext.Redact(v.Note, a.cfg.Secrets...)
+	if v.Goal != nil {
+		goal := *v.Goal
+		goal.Open, goal.Note = plaintext.Redact(goal.Open, a.cfg.Secrets...), plaintext.Redact(goal.Note, a.cfg.Secrets...)
+		v.Goal = &goal
+	}
 	switch v.Status {
 	case "", Verified, Unverified, Rejected:
 		return v, err

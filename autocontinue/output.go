@@ -8,6 +8,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/skills"
 )
 
 // Output is what an agent printed last at a pause, and what the host knows about it. Only Session is required.
@@ -29,6 +30,10 @@ type Output struct {
 	Phase    string `json:"phase,omitempty"`     // of the work, for skills: "build"; one that no skill knows is ignored
 	PlanFile string `json:"plan_file,omitempty"` // name of the plan in Config.Plans
 
+	// Stages are the stages of the session's goal in order: the triggers or phases of skills, see row 8a of [Decide].
+	// Other stages than those of the output before start with the first one.
+	Stages []string `json:"stages,omitempty"`
+
 	Failed   bool                `json:"failed,omitempty"`   // the run crashed or was cut off; Text may be the error
 	Hold     string              `json:"hold,omitempty"`     // why the host forbids continuing: "plan mode", "aborted"
 	Evidence []classify.Evidence `json:"evidence,omitempty"` // what the host saw itself; outweighs prose
@@ -44,7 +49,9 @@ type Facts struct {
 	Result       classify.Result
 	Coach        coach.Context // what coaching may use; see Decide for the fields it fills
 	Verification Verification
-	Degraded     []string // for Decision.Degraded
+	Stages       []skills.Skill // of Output.Stages
+	OnlyAsked    bool           // the turn only answers a question, which ends no stage; see [OnlyAsked]
+	Degraded     []string       // for Decision.Degraded
 	// Resets is State.Resets when the output came in. If the state in Decide has another number, the human has spoken
 	// since, and the output's turn is over. 0 is unknown: the turn is then not over for this reason.
 	Resets int
@@ -65,7 +72,22 @@ type Verification struct {
 	Status   VerificationStatus
 	Feedback string // with Rejected: what is wrong, the worst item in the first line
 	Note     string // with Verified and Unverified: what was checked, or why not; a sentence for Decision.Note
+	Goal     *Goal  // how far the session's goal is; nil without a goal
 }
+
+// Goal is what was seen of the goal of a session. While it is not met, a completion is a rejected completion, unless
+// further stages are ahead. When it is met, a status is a completion.
+type Goal struct {
+	Met     bool   // each criterion was seen to hold
+	Open    string // what does not hold and what was seen, a line each; empty if nothing was seen that does not
+	Results string // what each check saw; two outputs with the same results leave the same gap, and others do not
+	Limit   string // why nothing more is continued for the goal: a sentence for Decision.Note
+	Note    string // how far it is: sentences for Decision.Note
+	Counts  string // the same for Decision.Goal: "1 of 3 met"
+}
+
+// open reports whether the goal has something to do.
+func (g *Goal) open() bool { return g != nil && !g.Met && g.Open != "" }
 
 // shown returns what a decision says about v. A rejected claim is told by the decision itself.
 func (v Verification) shown() VerificationStatus {

@@ -51,6 +51,13 @@ type history struct {
 	Gaps    []gap    `json:"gaps,omitempty"`    // of the current turn, the latest last
 	Records []record `json:"records,omitempty"` // the latest last
 	Sent    digest   `json:"sent,omitzero"`     // the message sent last, of any turn
+	Stage   stage    `json:"stage,omitzero"`
+}
+
+// stage is how many stages of a goal are done.
+type stage struct {
+	Of   digest `json:"of"` // the stages
+	Done int    `json:"done"`
 }
 
 // turn is a turn that a state remembers. Without an ID it was opened by Reset, or by an output without a turn.

@@ -13,7 +13,7 @@ import (
 )
 
 // stateVersion grows whenever older code cannot read, or would drop, what is written: a new field, reason or tier too.
-const stateVersion = 2
+const stateVersion = 3
 
 // ErrStateVersion is wrapped by the error for a stored state of a newer version of this package. Its version number
 // says so, or a field that this version does not know. Such a state is not empty, and it is not written back without
@@ -49,7 +49,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	var j stateJSON
 	var err error
 	switch head.Version {
-	case stateVersion:
+	case 2, stateVersion: // version 2 had no stages, and gaps without a goal
 		err = decodeStrictly(data, &j)
 	case 1:
 		j, err = readVersion1(data)
@@ -82,7 +82,7 @@ func decodeStrictly(data []byte, v any) error {
 
 // check reports what would make the rules fail: for one, a count below zero would raise the cap.
 func (j stateJSON) check() error {
-	if j.Seq < 0 || j.Resets < 0 || j.Continues < 0 {
+	if j.Seq < 0 || j.Resets < 0 || j.Continues < 0 || j.Stage.Done < 0 {
 		return errors.New("a count below zero")
 	}
 	if len(j.Turns) > maxTurns || len(j.Gaps) > maxGaps || len(j.Records) > maxRecords {

@@ -57,6 +57,7 @@ func TestTheVersionSaysWhatIsStored(t *testing.T) {
 	for _, r := range []Reason{
 		ReasonRunReused, ReasonSuperseded, ReasonCrashGuard, ReasonHold, ReasonQuestion, ReasonBlocker, ReasonCompletion,
 		ReasonLowConfidence, ReasonWaiting, ReasonRepeat, ReasonCap, ReasonRejectedCompletion, ReasonProgress, ReasonEmpty,
+		ReasonNextStage,
 	} {
 		list = append(list, "reason "+string(r))
 	}

@@ -22,6 +22,7 @@ type Tier string
 
 // The tiers, in the order in which they are asked.
 const (
+	TierStage        Tier = "stage"         // the next stage of the goal
 	TierVerify       Tier = "verify"        // a verifier's finding
 	TierLLM          Tier = "llm"           // the classifier's own words
 	TierRejection    Tier = "rejection"     // a completion that was not accepted
@@ -33,7 +34,7 @@ const (
 )
 
 var tiers = [...]Tier{
-	TierVerify, TierLLM, TierRejection, TierPlanCriteria, TierPlanPointer, TierSkill, TierRepeat, TierPlain,
+	TierStage, TierVerify, TierLLM, TierRejection, TierPlanCriteria, TierPlanPointer, TierSkill, TierRepeat, TierPlain,
 }
 
 // Tiers returns the tiers, fresh, in the order in which they are asked.
@@ -45,10 +46,12 @@ type Context struct {
 	Request  string                 // the human's words of the turn
 	PlanFile string                 // the plan's name; only if the plan exists
 	Feedback string                 // a verifier's findings, one a line, worst first
+	Goal     bool                   // Feedback is what is open of the session's goal
 	Evidence []classify.Evidence    // what the host saw itself, in order of time
 	Work     classify.Work          // what the agent did, as the host saw it
 	Criteria *plancriteria.Criteria // of the plan; nil if they cannot be read
 	Skill    *skills.Skill          // the active skill, if any
+	Stage    bool                   // Skill is the next stage of the goal; the one before it is done
 	Attempt  int                    // which coaching this is for the same gap in this turn; below 1 is 1
 }
 
@@ -101,6 +104,7 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // BuildCoachingMessage words what to say to an agent that must go on. It does not decide whether the agent must go
 // on: it has a message for every result and every context. The first of these tiers that has something to say wins:
 //
+//   - stage: in.Stage is set. The message names in.Skill.
 //   - verify: in.Feedback is not blank. The message says its first line, and the others as far as they fit. It is
 //     skipped if the guard refuses all lines.
 //   - llm: r.CoachingMessage is not blank. The message is that text as one paragraph, cut to 600 characters. It is
@@ -148,7 +152,7 @@ func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
 	var skipped []Skip
 	for _, t := range tiers[:len(tiers)-1] {
 		why := refused[t]
-		if why == "" && !f.has(t, r) {
+		if why == "" && !f.has(t, r, in) {
 			continue
 		}
 		if why == "" {

@@ -22,11 +22,13 @@ const prefix = plaintext.Prefix + " "
 // Everything is known. Tier by tier, what speaks is taken away.
 func TestTiersInOrder(t *testing.T) {
 	r := coached(rejected, "Show the run.")
-	in := Context{Feedback: "No such commit.", PlanFile: "plan.md", Criteria: cart, Skill: build, Attempt: 2}
+	in := Context{Feedback: "No such commit.", PlanFile: "plan.md", Criteria: cart, Skill: build, Attempt: 2,
+		Stage: true}
 	for _, step := range []struct {
 		want Tier
 		drop func()
 	}{
+		{TierStage, func() { in.Stage = false }},
 		{TierVerify, func() { in.Feedback = " \n\u200b" }},
 		{TierLLM, func() { r.CoachingMessage = "\x00 \n" }},
 		{TierRejection, func() { r.WasRejectedCompletion = false }},
@@ -243,7 +245,7 @@ func TestAttempts(t *testing.T) {
 			switch {
 			case attempt == math.MinInt:
 				first = m.Text
-			case attempt <= 1:
+			case attempt <= 1 || b.tier == TierStage: // which has no second attempt
 				assert.Equal(t, first, m.Text, b.name)
 			default:
 				assert.NotEqual(t, first, m.Text, b.name)

@@ -80,5 +80,5 @@ func ExampleCoach_BuildCoachingMessage() {
 
 func ExampleTiers() {
 	fmt.Println(coach.Tiers())
-	// Output: [verify llm rejection plan_criteria plan_pointer skill repeat plain]
+	// Output: [stage verify llm rejection plan_criteria plan_pointer skill repeat plain]
 }

@@ -36,6 +36,7 @@ type fields struct {
 	Command, Second, File, Quote string
 
 	Feedback, Others, Message string
+	Goal                      bool
 
 	Plan, Criterion, Criteria, Section string
 	More, Open, Ticked                 int
@@ -47,6 +48,7 @@ type fields struct {
 func collect(r classify.Result, in Context) (*fields, map[Tier]string) {
 	f := &fields{
 		Attempt: max(in.Attempt, 1),
+		Goal:    in.Goal,
 		Message: plaintext.Line(plaintext.TrimPrefix(plaintext.Line(r.CoachingMessage, maxMessageOfLLM)), maxMessageOfLLM),
 		Plan:    datum(in.PlanFile, maxPlan),
 	}
@@ -72,8 +74,10 @@ func collect(r classify.Result, in Context) (*fields, map[Tier]string) {
 }
 
 // has reports whether tier t has something to say.
-func (f *fields) has(t Tier, r classify.Result) bool {
+func (f *fields) has(t Tier, r classify.Result, in Context) bool {
 	switch t {
+	case TierStage:
+		return in.Stage && in.Skill != nil
 	case TierVerify:
 		return f.Feedback != ""
 	case TierLLM:
@@ -194,7 +198,7 @@ func typicalCases() []*fields {
 			full := bare
 			full.Kind, full.Second, full.File, full.Others = classify.ClaimTests, "go vet", "a.go", "no test"
 			full.Criterion, full.Criteria, full.Open, full.More, full.Ticked = "it builds", `"it builds"`, 2, 1, 1
-			full.Skill, full.Description = "/do-build", "build it"
+			full.Skill, full.Description, full.Goal = "/do-build", "build it", true
 			ticked := full
 			ticked.Open, ticked.Criterion = 0, ""
 			cases = append(cases, &bare, &full, &ticked)

@@ -65,7 +65,10 @@ func New(cfg Config) (*Verifier, error) {
 //   - the zero Verification when nothing is claimed or required, as with an answer to a question.
 //
 // It reads claims from out.Text alone. The error is the context's.
-func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output, _ classify.Result) (autocontinue.Verification, error) {
+func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output, r classify.Result) (autocontinue.Verification, error) {
+	if r.Type == classify.Status && !r.WasRejectedCompletion {
+		return autocontinue.Verification{}, nil // it claims nothing yet
+	}
 	report, err := verify.ParseReport([]byte(out.Text))
 	if err != nil {
 		report = verify.Report{Text: out.Text} // it claims nothing that could be read; what the host requires stands

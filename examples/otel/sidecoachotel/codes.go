@@ -19,7 +19,8 @@ var (
 		autocontinue.ReasonRunClosed, autocontinue.ReasonRunReused, autocontinue.ReasonSameText, autocontinue.ReasonSuperseded, autocontinue.ReasonCrashGuard,
 		autocontinue.ReasonHold, autocontinue.ReasonQuestion, autocontinue.ReasonBlocker, autocontinue.ReasonCompletion,
 		autocontinue.ReasonLowConfidence, autocontinue.ReasonWaiting, autocontinue.ReasonRepeat, autocontinue.ReasonCap,
-		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonEmpty, autocontinue.ReasonError,
+		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonEmpty, autocontinue.ReasonNextStage,
+		autocontinue.ReasonError,
 	}
 	outcomes = []autocontinue.Outcome{
 		autocontinue.OutcomeCompleted, autocontinue.OutcomeNeedsHuman, autocontinue.OutcomeFailed, autocontinue.OutcomeStalled,
@@ -33,7 +34,7 @@ var (
 	statuses    = []autocontinue.VerificationStatus{autocontinue.Verified, autocontinue.Unverified, autocontinue.Rejected}
 	types       = classify.Types()
 	tiers       = coach.Tiers()
-	degradables = []string{"classifier", "evidence", "output ID", "plan", "run", "verifier"} // and the tiers
+	degradables = []string{"classifier", "evidence", "output ID", "plan", "run", "stages", "verifier"} // and the tiers
 )
 
 // code returns v if it is one of those known, nothing for nothing, and otherwise other.
