@@ -63,7 +63,7 @@ func chosenFaults(list string) (map[string]bool, error) {
 type stage struct {
 	d      demonstration
 	server *host
-	crew   *crew
+	pool   *pool
 	js     jetstream.JetStream
 	came   map[string]*atomic.Int64 // how often a fault came
 }
@@ -87,8 +87,8 @@ func (s *stage) again(ctx context.Context) bool {
 func freeze(ctx context.Context, s *stage) error {
 	wait := s.d.ackWait
 	for pause(ctx, wait/2+rand.N(wait)) {
-		p := s.crew.one()
-		s.crew.spare(p)
+		p := s.pool.one()
+		s.pool.spare(p)
 		if stopProcess(p) != nil {
 			continue // it was killed
 		}
@@ -97,7 +97,7 @@ func freeze(ctx context.Context, s *stage) error {
 			s.came["freeze"].Add(1)
 		}
 		pause(ctx, wait/2) // for what it held
-		s.crew.spare(nil)
+		s.pool.spare(nil)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func (d demonstration) pass(ctx context.Context, workers, atOnce int) (*pass, er
 	if p.took, err = s.play(ctx, workers, atOnce); err != nil {
 		return nil, err
 	}
-	p.killed, p.ended = s.crew.killed, s.crew.ended
+	p.killed, p.ended = s.pool.killed, s.pool.ended
 	if p.newer != nil {
 		if p.overwritten, err = s.overwritten(ctx, p.newer); err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func (d demonstration) pass(ctx context.Context, workers, atOnce int) (*pass, er
 	if p.acts, err = read[act](ctx, js, actStream); err != nil {
 		return nil, err
 	}
-	p.journal, p.said = append(p.journal, s.crew.failed...), s.crew.said
+	p.journal, p.said = append(p.journal, s.pool.failed...), s.pool.said
 	for name, n := range s.came {
 		p.came[name] = n.Load()
 	}
@@ -120,19 +120,19 @@ func (s *stage) play(ctx context.Context, workers, atOnce int) (time.Duration, e
 		defer func() { cancel(nil); network.close(); came.Store(network.cuts.Load()) }()
 		url = network.url
 	}
-	s.crew = &crew{
+	s.pool = &pool{
 		late:  s.came["late"],
 		args:  []string{"worker", "-server", url, "-at-once", fmt.Sprint(atOnce)},
 		other: s.d.with,
 	}
 	if s.d.faults["late"] {
-		s.crew.args = append(s.crew.args, "-late", "30")
+		s.pool.args = append(s.pool.args, "-late", "30")
 	}
 	if s.d.faults["newer"] {
-		s.crew.args = append(s.crew.args, "-patience", "3")
+		s.pool.args = append(s.pool.args, "-patience", "3")
 	}
-	defer s.crew.stop()
-	if err := s.crew.start(workers); err != nil {
+	defer s.pool.stop()
+	if err := s.pool.start(workers); err != nil {
 		return 0, err
 	}
 
@@ -141,7 +141,7 @@ func (s *stage) play(ctx context.Context, workers, atOnce int) (time.Duration, e
 	defer trouble.Wait()
 	defer calm()
 	if s.d.kill > 0 {
-		trouble.Go(func() { s.crew.killing(troubled, s.d.kill) })
+		trouble.Go(func() { s.pool.killing(troubled, s.d.kill) })
 	}
 	for _, f := range faults {
 		if s.d.faults[f.name] && f.hurt != nil {
@@ -153,7 +153,7 @@ func (s *stage) play(ctx context.Context, workers, atOnce int) (time.Duration, e
 		}
 	}
 	if err := drained(ctx, s.js); err != nil {
-		return 0, errors.Join(context.Cause(ctx), left(s.js), s.crew.troubles())
+		return 0, errors.Join(context.Cause(ctx), left(s.js), s.pool.troubles())
 	}
 	return time.Since(start), nil
 }

@@ -73,12 +73,12 @@ func scrape(t *testing.T) []labels.Labels {
 		TracerProvider: noop.NewTracerProvider(), MeterProvider: metric.NewMeterProvider(metric.WithReader(reader)), Model: model,
 	})
 	require.NoError(t, err)
-	theatre, err := newTheatre()
+	simulation, err := newSimulation()
 	require.NoError(t, err)
-	ac, err := autocontinue.New(observer.Instrument(theatre.config()))
+	ac, err := autocontinue.New(observer.Instrument(simulation.config()))
 	require.NoError(t, err)
 	for n := range turns {
-		theatre.play(t.Context(), ac, n)
+		simulation.play(t.Context(), ac, n)
 	}
 	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	defer server.Close()

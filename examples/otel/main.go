@@ -97,7 +97,7 @@ func (s settings) play(ctx context.Context, getenv func(string) string, stdout, 
 	if err != nil {
 		return err
 	}
-	t, err := newTheatre()
+	t, err := newSimulation()
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,8 @@ func (p *pass) verdict() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 
-	done := make(map[string]session.Deed)
-	for _, d := range p.deeds {
+	done := make(map[string]session.Effect)
+	for _, d := range p.effects {
 		key := d.Session + "\x00" + d.Key
 		if _, twice := done[key]; twice {
 			fault("%s: %s was done twice", d.Session, d.Key)
@@ -33,7 +33,7 @@ func (p *pass) verdict() error {
 		done[key] = d
 	}
 	planned := 0
-	for _, s := range p.stories {
+	for _, s := range p.scenarios {
 		for _, why := range s.broken {
 			fault("%s: its code does not fit its history: %s", s.name, why)
 		}
@@ -43,7 +43,7 @@ func (p *pass) verdict() error {
 			}
 		}
 		seen := make(map[string]bool)
-		for _, d := range s.deeds {
+		for _, d := range s.effects {
 			if seen[d.Key] {
 				fault("%s: %s was to be done twice", s.name, d.Key)
 			}
@@ -76,8 +76,8 @@ func (p *pass) verdict() error {
 			faults = append(faults, s.sound(p.words)...)
 		}
 	}
-	if planned != len(p.deeds) {
-		fault("%d things were to be done, and %d were", planned, len(p.deeds))
+	if planned != len(p.effects) {
+		fault("%d things were to be done, and %d were", planned, len(p.effects))
 	}
 	if n := len(faults); n > maxFaults {
 		faults = append(faults[:maxFaults], fmt.Errorf("and %d more", n-maxFaults))
@@ -86,7 +86,7 @@ func (p *pass) verdict() error {
 }
 
 // likeOne compares a reported session with one process that handles its reports in order.
-func (s story) likeOne(queue []autocontinue.Output) (faults []error) {
+func (s scenario) likeOne(queue []autocontinue.Output) (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if n := s.signals[session.SignalOutput]; n != len(queue) || s.counts.Outputs != n {
 		fault("%s: %d reports, %d in the history, %d handled", s.name, len(queue), n, s.counts.Outputs)
@@ -95,12 +95,12 @@ func (s story) likeOne(queue []autocontinue.Output) (faults []error) {
 	if err != nil {
 		return append(faults, err)
 	}
-	if len(want) != len(s.deeds) {
-		fault("%s: %d decisions to act on, but one process has %d", s.name, len(s.deeds), len(want))
+	if len(want) != len(s.effects) {
+		fault("%s: %d decisions to act on, but one process has %d", s.name, len(s.effects), len(want))
 		return faults
 	}
 	runs, turns := make(map[string]int), make(map[string]int)
-	for i, d := range s.deeds {
+	for i, d := range s.effects {
 		if d != want[i] {
 			fault("%s: %s %s %s for %s, but one process decides %s %s %s for %s", s.name, d.Action, d.Reason, d.Key, d.Run,
 				want[i].Action, want[i].Reason, want[i].Key, want[i].Run)
@@ -120,7 +120,7 @@ func (s story) likeOne(queue []autocontinue.Output) (faults []error) {
 }
 
 // alone is what is to be done when one process handles the reports.
-func alone(queue []autocontinue.Output) ([]session.Deed, error) {
+func alone(queue []autocontinue.Output) ([]session.Effect, error) {
 	h, err := classify.NewHeuristic()
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func alone(queue []autocontinue.Output) ([]session.Deed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []session.Deed
+	var list []session.Effect
 	handled := make(map[string]bool)
 	for _, out := range queue {
 		if handled[out.ID] {
@@ -143,20 +143,20 @@ func alone(queue []autocontinue.Output) ([]session.Deed, error) {
 		if d.Action == autocontinue.Suppress {
 			continue
 		}
-		deed := session.Deed{
+		effect := session.Effect{
 			Key: d.ID, Session: out.Session, Turn: out.Turn, Run: out.Run, Action: d.Action, Reason: d.Reason, Text: out.Text, Note: d.Note,
 		}
 		if d.Action == autocontinue.Continue {
-			deed.Text = d.Message
+			effect.Text = d.Message
 		}
-		list = append(list, deed)
+		list = append(list, effect)
 	}
 	return list, nil
 }
 
 // sound checks a session that ran its agent while the human interrupted: what was said when is not known, what must
 // hold is.
-func (s story) sound(words int) (faults []error) {
+func (s scenario) sound(words int) (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if s.counts.Words != words {
 		fault("%s: %d words, and %d were heard", s.name, words, s.counts.Words)
@@ -206,7 +206,7 @@ func (p *pass) report(w io.Writer) error {
 	var runs, events, most, again, outputs, prompts, superseded, signals, unended int
 	var bytes, mostBytes int64
 	var reportedEvents, reportedOutputs int
-	for _, s := range p.stories {
+	for _, s := range p.scenarios {
 		runs += len(s.events)
 		for i, n := range s.events {
 			events, most = events+n, max(most, n)
@@ -229,7 +229,7 @@ func (p *pass) report(w io.Writer) error {
 	fmt.Fprintf(
 		w,
 		"%d sessions, %d workers, %d killed, %.1f s: %d signals, %d runs of agents, %d outputs handled (%.0f a second)\n",
-		len(p.stories),
+		len(p.scenarios),
 		p.workers,
 		p.killed,
 		p.took.Seconds(),
@@ -241,7 +241,7 @@ func (p *pass) report(w io.Writer) error {
 	fmt.Fprintf(
 		w,
 		"%d things done, %d tasks begun again because a worker died, %d outputs superseded by the human\n",
-		len(p.deeds),
+		len(p.effects),
 		again,
 		superseded,
 	)
@@ -275,7 +275,7 @@ func (p *pass) report(w io.Writer) error {
 // longest is the length of the longest history.
 func (p *pass) longest() int {
 	most := 0
-	for _, s := range p.stories {
+	for _, s := range p.scenarios {
 		most = max(most, slices.Max(s.events))
 	}
 	return most

@@ -98,13 +98,13 @@ const taskLimit = 2 * time.Second
 
 // pass is one run of the demonstration, and what it left.
 type pass struct {
-	workers int
-	killed  int
-	took    time.Duration
-	queues  map[string][]autocontinue.Output // of the reported sessions
-	words   int                              // of each of the others
-	stories []story
-	deeds   []session.Deed // of the outbox
+	workers   int
+	killed    int
+	took      time.Duration
+	queues    map[string][]autocontinue.Output // of the reported sessions
+	words     int                              // of each of the others
+	scenarios []scenario
+	effects   []session.Effect // of the outbox
 }
 
 func (d demonstration) pass(ctx context.Context) (*pass, error) {
@@ -138,13 +138,13 @@ func (d demonstration) pass(ctx context.Context) (*pass, error) {
 	if err != nil {
 		return nil, fmt.Errorf("folder: %w", err)
 	}
-	crew := newCrew(d.where, outbox, d.seed, 500*time.Millisecond)
-	if err := crew.start(d.workers); err != nil {
+	pool := newPool(d.where, outbox, d.seed, 500*time.Millisecond)
+	if err := pool.start(d.workers); err != nil {
 		return nil, err
 	}
-	defer crew.stop()
+	defer pool.stop()
 	if d.kill > 0 {
-		crew.killing(ctx, rand.New(rand.NewPCG(d.seed, 2)), d.kill)
+		pool.killing(ctx, rand.New(rand.NewPCG(d.seed, 2)), d.kill)
 	}
 
 	p := &pass{workers: d.workers, words: d.words, queues: make(map[string][]autocontinue.Output)}
@@ -184,7 +184,7 @@ func (d demonstration) pass(ctx context.Context) (*pass, error) {
 		return nil, err
 	}
 	p.took = time.Since(start)
-	p.killed = crew.stop()
+	p.killed = pool.stop()
 
 	for i, name := range names {
 		s, err := read(ctx, c, name, first[i])
@@ -192,9 +192,9 @@ func (d demonstration) pass(ctx context.Context) (*pass, error) {
 			return nil, err
 		}
 		s.counts = counts[i]
-		p.stories = append(p.stories, *s)
+		p.scenarios = append(p.scenarios, *s)
 	}
-	p.deeds, err = session.Folder(outbox).Deeds()
+	p.effects, err = session.Folder(outbox).Effects()
 	return p, err
 }
 

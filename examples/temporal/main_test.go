@@ -85,54 +85,54 @@ func TestWorkersAreKilled(t *testing.T) {
 	assert.Positive(t, p.killed)
 	assert.Less(t, p.longest(), 3*120, "a run ends soon after -events")
 	runs := 0
-	for _, s := range p.stories {
+	for _, s := range p.scenarios {
 		runs += len(s.events)
 	}
-	assert.Greater(t, runs, len(p.stories), "no run continued as new")
+	assert.Greater(t, runs, len(p.scenarios), "no run continued as new")
 
 	// Every fault is found.
 	broken := func(name, want string, change func(p *pass)) {
 		t.Helper()
 		other := *p
-		other.deeds, other.stories = slices.Clone(p.deeds), slices.Clone(p.stories)
-		for i, s := range other.stories {
-			other.stories[i].deeds, other.stories[i].prompts = slices.Clone(s.deeds), slices.Clone(s.prompts)
-			other.stories[i].signals = map[string]int{session.SignalOutput: s.signals[session.SignalOutput]}
+		other.effects, other.scenarios = slices.Clone(p.effects), slices.Clone(p.scenarios)
+		for i, s := range other.scenarios {
+			other.scenarios[i].effects, other.scenarios[i].prompts = slices.Clone(s.effects), slices.Clone(s.prompts)
+			other.scenarios[i].signals = map[string]int{session.SignalOutput: s.signals[session.SignalOutput]}
 		}
 		change(&other)
 		assert.ErrorContains(t, other.verdict(), want, name)
 	}
-	reported := slices.IndexFunc(p.stories, func(s story) bool { return p.queues[s.name] != nil && len(s.deeds) > 0 })
-	talked := slices.IndexFunc(p.stories, func(s story) bool { return p.queues[s.name] == nil })
-	coached := slices.IndexFunc(p.stories, func(s story) bool {
+	reported := slices.IndexFunc(p.scenarios, func(s scenario) bool { return p.queues[s.name] != nil && len(s.effects) > 0 })
+	talked := slices.IndexFunc(p.scenarios, func(s scenario) bool { return p.queues[s.name] == nil })
+	coached := slices.IndexFunc(p.scenarios, func(s scenario) bool {
 		return slices.ContainsFunc(s.prompts, func(p session.Prompt) bool { return p.From == "coach" })
 	})
 	require.GreaterOrEqual(t, coached, 0)
-	broken("done twice", "was done twice", func(p *pass) { p.deeds = append(p.deeds, p.deeds[0]) })
-	broken("not done", "never done", func(p *pass) { p.deeds = p.deeds[1:] })
+	broken("done twice", "was done twice", func(p *pass) { p.effects = append(p.effects, p.effects[0]) })
+	broken("not done", "never done", func(p *pass) { p.effects = p.effects[1:] })
 	broken(
 		"done without a decision",
 		"were to be done",
-		func(p *pass) { p.deeds = append(p.deeds, session.Deed{Key: "invented"}) },
+		func(p *pass) { p.effects = append(p.effects, session.Effect{Key: "invented"}) },
 	)
-	broken("done otherwise", "otherwise than decided", func(p *pass) { p.deeds[0].Text += "!" })
+	broken("done otherwise", "otherwise than decided", func(p *pass) { p.effects[0].Text += "!" })
 	broken("planned twice", "to be done twice", func(p *pass) {
-		s := &p.stories[reported]
-		s.deeds = append(s.deeds, s.deeds[0])
+		s := &p.scenarios[reported]
+		s.effects = append(s.effects, s.effects[0])
 	})
-	broken("other words", "but one process decides", func(p *pass) { p.stories[reported].deeds[0].Reason = "other" })
-	broken("lost", "in the history", func(p *pass) { p.stories[reported].signals[session.SignalOutput]-- })
-	broken("not handled", "outputs, but", func(p *pass) { p.stories[reported].counts.Outputs-- })
-	broken("too long", "events and", func(p *pass) { p.stories[reported].events = []int{60_000} })
-	broken("changed code", "does not fit", func(p *pass) { p.stories[reported].broken = []string{"why"} })
-	broken("a word not heard", "were heard", func(p *pass) { p.stories[talked].counts.Words-- })
-	broken("a pause not handled", "the agent paused", func(p *pass) { p.stories[talked].replies++ })
+	broken("other words", "but one process decides", func(p *pass) { p.scenarios[reported].effects[0].Reason = "other" })
+	broken("lost", "in the history", func(p *pass) { p.scenarios[reported].signals[session.SignalOutput]-- })
+	broken("not handled", "outputs, but", func(p *pass) { p.scenarios[reported].counts.Outputs-- })
+	broken("too long", "events and", func(p *pass) { p.scenarios[reported].events = []int{60_000} })
+	broken("changed code", "does not fit", func(p *pass) { p.scenarios[reported].broken = []string{"why"} })
+	broken("a word not heard", "were heard", func(p *pass) { p.scenarios[talked].counts.Words-- })
+	broken("a pause not handled", "the agent paused", func(p *pass) { p.scenarios[talked].replies++ })
 	broken("a run begun twice", "begun twice", func(p *pass) {
-		s := &p.stories[talked]
+		s := &p.scenarios[talked]
 		s.prompts = append(s.prompts, s.prompts[0])
 	})
-	coach := func(p *pass) (*story, session.Prompt) {
-		s := &p.stories[coached]
+	coach := func(p *pass) (*scenario, session.Prompt) {
+		s := &p.scenarios[coached]
 		return s, s.prompts[slices.IndexFunc(s.prompts, func(p session.Prompt) bool { return p.From == "coach" })]
 	}
 	broken("continued twice", "acted on twice", func(p *pass) {
@@ -162,9 +162,9 @@ func TestReports(t *testing.T) {
 		for i := range 20 {
 			assert.GreaterOrEqual(t, times[fmt.Sprint("out-", i)], 2)
 		}
-		deeds, err := alone(queue)
+		effects, err := alone(queue)
 		require.NoError(t, err)
-		for _, d := range deeds {
+		for _, d := range effects {
 			seen[d.Reason] = true
 		}
 	}
@@ -193,10 +193,10 @@ func TestReportsComeAgainInTime(t *testing.T) {
 func TestWorkersModel(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Setenv("OPENAI_BASE_URL", "")
-	_, err := staff{model: "m"}.activities(nil)
+	_, err := workerConfig{model: "m"}.activities(nil)
 	require.Error(t, err, "neither key nor address")
 	t.Setenv("OPENAI_BASE_URL", "http://localhost:11434/v1")
-	a, err := staff{model: "m"}.activities([]string{"agent"})
+	a, err := workerConfig{model: "m"}.activities([]string{"agent"})
 	require.NoError(t, err)
 	assert.NotNil(t, a.Model)
 	assert.IsType(t, session.Process{}, a.Agent)

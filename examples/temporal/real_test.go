@@ -39,13 +39,13 @@ func hire(t *testing.T, w where, script string) (client.Client, session.Folder) 
 	c, err := w.dial(t.Context(), os.Stderr)
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	a, err := staff{outbox: string(box), dir: t.TempDir()}.activities([]string{"/bin/sh", "-c", script, "agent"})
+	a, err := workerConfig{outbox: string(box), dir: t.TempDir()}.activities([]string{"/bin/sh", "-c", script, "agent"})
 	require.NoError(t, err)
 	a.Tools["deploy"] = func(_ context.Context, args json.RawMessage) (json.RawMessage, error) { return args, nil }
-	crew := worker.New(c, w.queue, worker.Options{})
-	require.NoError(t, session.Register(crew, a))
-	require.NoError(t, crew.Start())
-	t.Cleanup(crew.Stop)
+	pool := worker.New(c, w.queue, worker.Options{})
+	require.NoError(t, session.Register(pool, a))
+	require.NoError(t, pool.Start())
+	t.Cleanup(pool.Stop)
 	return c, box
 }
 
@@ -88,10 +88,10 @@ func TestProcessIsKilled(t *testing.T) {
 	command(t, w, "end", "s")
 	var counts session.Counts
 	require.NoError(t, c.GetWorkflow(t.Context(), workflowID("s"), "").Get(t.Context(), &counts))
-	deeds, err := box.Deeds()
+	effects, err := box.Effects()
 	require.NoError(t, err)
 	texts := make(map[string]string)
-	for _, d := range deeds {
+	for _, d := range effects {
 		texts[string(d.Reason)] = strings.TrimSpace(d.Text)
 	}
 	assert.Equal(
@@ -117,11 +117,11 @@ func TestCancelledForReal(t *testing.T) {
 	require.NoError(t, c.CancelWorkflow(t.Context(), run.GetID(), ""))
 	err = run.Get(t.Context(), nil)
 	assert.True(t, temporal.IsCanceledError(err), err)
-	deeds, err := box.Deeds()
+	effects, err := box.Effects()
 	require.NoError(t, err)
-	require.Len(t, deeds, 1)
-	assert.Equal(t, "I have begun.", strings.TrimSpace(deeds[0].Text))
-	assert.Contains(t, deeds[0].Note, "the session was cancelled")
+	require.Len(t, effects, 1)
+	assert.Equal(t, "I have begun.", strings.TrimSpace(effects[0].Text))
+	assert.Contains(t, effects[0].Note, "the session was cancelled")
 }
 
 // TestApproveAndDeny answers approvals from the command line.
@@ -149,17 +149,17 @@ func TestApproveAndDeny(t *testing.T) {
 	eventually(
 		t,
 		"the denial is delivered",
-		func() bool { deeds, err := box.Deeds(); return err == nil && len(deeds) == 1 },
+		func() bool { effects, err := box.Effects(); return err == nil && len(effects) == 1 },
 	)
 	command(t, w, "say", "s", "fix the cart")
 	command(t, w, "approve", "s", asked()[0].ID)
 	command(t, w, "end", "s")
 	var counts session.Counts
 	require.NoError(t, c.GetWorkflow(t.Context(), workflowID("s"), "").Get(t.Context(), &counts))
-	deeds, err := box.Deeds()
+	effects, err := box.Effects()
 	require.NoError(t, err)
 	var reasons []string
-	for _, d := range deeds {
+	for _, d := range effects {
 		reasons = append(reasons, string(d.Reason))
 	}
 	assert.ElementsMatch(t, []string{"hold", "completion"}, reasons)
@@ -210,9 +210,9 @@ func TestEveryTaskIsReplayed(t *testing.T) {
 		require.NoError(t, err)
 		s.counts = counts
 		assert.Equal(t, s.unended, s.kinds[enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED])
-		p.stories = append(p.stories, *s)
+		p.scenarios = append(p.scenarios, *s)
 	}
-	p.deeds, err = box.Deeds()
+	p.effects, err = box.Effects()
 	require.NoError(t, err)
 	require.NoError(t, p.report(&strings.Builder{}))
 }

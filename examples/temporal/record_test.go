@@ -57,14 +57,14 @@ func TestRecord(t *testing.T) {
 	c, err := client.Dial(client.Options{HostPort: w.address, Namespace: w.namespace, Identity: "recorder"})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	a, err := staff{outbox: t.TempDir()}.activities(nil)
+	a, err := workerConfig{outbox: t.TempDir()}.activities(nil)
 	require.NoError(t, err)
 	a.Agent = recorded{}
 	a.Tools["read"] = func(_ context.Context, args json.RawMessage) (json.RawMessage, error) { return args, nil }
-	crew := worker.New(c, w.queue, worker.Options{})
-	require.NoError(t, session.Register(crew, a))
-	require.NoError(t, crew.Start())
-	t.Cleanup(crew.Stop)
+	pool := worker.New(c, w.queue, worker.Options{})
+	require.NoError(t, session.Register(pool, a))
+	require.NoError(t, pool.Start())
+	t.Cleanup(pool.Stop)
 
 	policy, err := gate.ParsePolicy([]byte(`[{"gate": "context", "then": "allow"},
 		{"gate": "context", "when": [{"at": "/from", "equals": "coach"}], "then": "ask"},
@@ -129,14 +129,14 @@ func TestRecord(t *testing.T) {
 	require.NoError(t, finish(t.Context(), c, "reported"))
 	require.NoError(t, reported.Get(t.Context(), nil))
 
-	story, err := read(t.Context(), c, "agent", agentRun)
+	scenario, err := read(t.Context(), c, "agent", agentRun)
 	require.NoError(t, err)
-	require.Empty(t, story.broken)
+	require.Empty(t, scenario.broken)
 	save(t, c, "agent", agentRun, "agent.json")
-	story, err = read(t.Context(), c, "reported", reportedRun)
+	scenario, err = read(t.Context(), c, "reported", reportedRun)
 	require.NoError(t, err)
-	require.Empty(t, story.broken)
-	require.Greater(t, len(story.events), 1)
+	require.Empty(t, scenario.broken)
+	require.Greater(t, len(scenario.events), 1)
 	save(t, c, "reported", reportedRun, "reported.json")
 	save(t, c, "reported", "", "continued.json") // its last run
 }

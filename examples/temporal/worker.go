@@ -16,8 +16,8 @@ import (
 	"github.com/sidecoach/sidecoach/examples/temporal/session"
 )
 
-// staff is what the flags of a worker say.
-type staff struct {
+// workerConfig is what the flags of a worker say.
+type workerConfig struct {
 	outbox string
 	dir    string
 	model  string
@@ -29,7 +29,7 @@ type staff struct {
 func work(ctx context.Context, args []string, stderr io.Writer) error {
 	var (
 		w where
-		s staff
+		s workerConfig
 	)
 	fs := newFlags("temporal worker", stderr)
 	w.flags(fs)
@@ -66,24 +66,24 @@ func work(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	defer c.Close()
-	crew := worker.New(
+	pool := worker.New(
 		c,
 		w.queue,
 		worker.Options{StickyScheduleToStartTimeout: s.sticky, WorkerStopTimeout: 10 * time.Second},
 	)
-	if err := session.Register(crew, a); err != nil {
+	if err := session.Register(pool, a); err != nil {
 		return err
 	}
-	if err := crew.Start(); err != nil {
+	if err := pool.Start(); err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
 	<-ctx.Done()
-	crew.Stop()
+	pool.Stop()
 	return nil
 }
 
 // activities puts together what the flags ask for.
-func (s staff) activities(command []string) (session.Activities, error) {
+func (s workerConfig) activities(command []string) (session.Activities, error) {
 	a := session.Activities{Outbox: session.Folder(s.outbox), Tools: map[string]session.Tool{}}
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 
 // The types of errors that the retry policies know.
 const (
-	ErrRefused   = "refused"          // a deed, a run or a call that will never succeed
+	ErrRefused   = "refused"          // a effect, a run or a call that will never succeed
 	ErrModel     = "model"            // no answer, or one that says to come again: worth another try
 	ErrRejected  = "model-rejected"   // the endpoint does not take the call: key, address, model
 	ErrNoVerdict = "model-no-verdict" // it answered, and the answer is none: refused, filtered, cut off, unparseable
@@ -42,10 +42,10 @@ type Question struct {
 	Output autocontinue.Output `json:"output"`
 }
 
-// Outbox does deeds. It must do a deed once, however often it is given one with the same key: an activity that was done
+// Outbox does effects. It must do a effect once, however often it is given one with the same key: an activity that was done
 // is repeated when its worker dies before the server knows.
 type Outbox interface {
-	Do(ctx context.Context, d Deed) error
+	Do(ctx context.Context, d Effect) error
 }
 
 // Agent runs an agent until it pauses. When ctx is done it stops the agent before it returns, and returns what it had
@@ -124,7 +124,7 @@ func modelError(err error) error {
 	})
 }
 
-func (a Activities) act(ctx context.Context, d Deed) error { return a.Outbox.Do(ctx, d) }
+func (a Activities) act(ctx context.Context, d Effect) error { return a.Outbox.Do(ctx, d) }
 
 func (a Activities) runAgent(ctx context.Context, p Prompt) (Reply, error) {
 	if a.Agent == nil {

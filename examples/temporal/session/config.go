@@ -31,7 +31,7 @@ type Config struct {
 	RunLimit    time.Duration `json:"run_limit_ns,omitempty"` // of one run of the agent, or of a tool; 0 is 1 h
 	Heartbeat   time.Duration `json:"heartbeat_ns,omitempty"` // after which a silent worker is lost; 0 is 30 s
 	RunAttempts int32         `json:"run_attempts,omitempty"` // how often a run is begun whose workers are lost; 0 is 3
-	ActLimit    time.Duration `json:"act_limit_ns,omitempty"` // of one try to do a deed; 0 is 30 s
+	ActLimit    time.Duration `json:"act_limit_ns,omitempty"` // of one try to do a effect; 0 is 30 s
 
 	// Events is the length of history from which on a run continues as new, at the latest; the server may say so before. 0
 	// is 10,000.

@@ -27,15 +27,15 @@ const (
 	question = "There are two ways to do this: keep the old column, or drop it. Which one do you want?"
 )
 
-// outbox keeps deeds, as they come.
+// outbox keeps effects, as they come.
 type outbox struct {
-	mu    sync.Mutex
-	tries []Deed
-	deeds []Deed
-	fail  func(try int) error
+	mu      sync.Mutex
+	tries   []Effect
+	effects []Effect
+	fail    func(try int) error
 }
 
-func (o *outbox) Do(_ context.Context, d Deed) error {
+func (o *outbox) Do(_ context.Context, d Effect) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.tries = append(o.tries, d)
@@ -44,21 +44,21 @@ func (o *outbox) Do(_ context.Context, d Deed) error {
 			return err
 		}
 	}
-	for _, done := range o.deeds {
+	for _, done := range o.effects {
 		if done.Key == d.Key {
 			return nil
 		}
 	}
-	o.deeds = append(o.deeds, d)
+	o.effects = append(o.effects, d)
 	return nil
 }
 
-// said is the deeds in short.
+// said is the effects in short.
 func (o *outbox) said() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var list []string
-	for _, d := range o.deeds {
+	for _, d := range o.effects {
 		list = append(list, fmt.Sprintf("%s %s %s", d.Run, d.Action, d.Reason))
 	}
 	return list

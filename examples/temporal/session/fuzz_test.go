@@ -15,7 +15,7 @@ import (
 )
 
 // FuzzSession plays a session of anything: each byte is something that happens. Whatever it is, the session ends, every
-// output is handled, no deed is begun twice, no run continued twice, no turn more often than it may, and no turn that
+// output is handled, no effect is begun twice, no run continued twice, no turn more often than it may, and no turn that
 // the human has ended.
 func FuzzSession(f *testing.F) {
 	for _, seed := range []string{"", "wooowooo", "agent: waaaw", "woooooooowc", "odododod", "wnwnwo", "Axwyyn", "woOoOoOcow"} {
@@ -46,7 +46,7 @@ func FuzzSession(f *testing.F) {
 		w := newWorld(t, Config{Agent: agent, Gate: policy, ApprovalTTL: 7 * time.Second}, Activities{
 			Agent: a, Outbox: box, Tools: map[string]Tool{"read": func(_ context.Context, args json.RawMessage) (json.RawMessage, error) { return args, nil }},
 		})
-		ended := make(map[string]int) // how many deeds there were when the human ended the turn
+		ended := make(map[string]int) // how many effects there were when the human ended the turn
 		turn, sent := "", 0
 		turns := make(map[int]string) // of each report
 		for i, b := range script {
@@ -98,9 +98,9 @@ func FuzzSession(f *testing.F) {
 		if !agent {
 			assert.Equal(t, max(sent, 0), c.Outputs)
 		}
-		assert.Len(t, box.tries, len(box.deeds), "begun twice")
+		assert.Len(t, box.tries, len(box.effects), "begun twice")
 		continues, runs := make(map[string]int), make(map[string]int)
-		for i, d := range box.deeds {
+		for i, d := range box.effects {
 			if d.Action == autocontinue.Continue {
 				continues[d.Turn]++
 				runs[d.Run]++

@@ -17,6 +17,6 @@ func (s *session) due() bool {
 // fits reports whether what the next run has to know is small enough for it to be given. If not, reports are handled
 // first.
 func (s *session) fits() bool {
-	s.Door = s.door.written()
+	s.RunGate = s.runGate.written()
 	return size(s.Session) <= maxCarry
 }

@@ -126,7 +126,7 @@ func TestApprovalOutlivesTheRun(t *testing.T) {
 			})
 			next, _ := w.run(Session{Name: "s", Config: w.config})
 			require.NotNil(t, next)
-			assert.NotEmpty(t, next.Door)
+			assert.NotEmpty(t, next.RunGate)
 
 			v := newWorld(t, w.config, Activities{Agent: agent, Outbox: box})
 			v.SetStartTime(w.Now())
@@ -176,7 +176,7 @@ func TestBacklogTooLargeToCarry(t *testing.T) {
 	_, c := newWorld(t, Config{}, Activities{Outbox: box}).run(*next)
 	assert.Equal(t, 8, c.Outputs)
 	assert.Len(t, box.said(), 8)
-	for _, d := range box.deeds {
+	for _, d := range box.effects {
 		assert.LessOrEqual(t, len(d.Text), maxText)
 		assert.True(t, utf8.ValidString(d.Text))
 		assert.True(t, strings.HasSuffix(d.Text, question), "the end of an output counts most")
@@ -193,7 +193,7 @@ func TestReportTooLarge(t *testing.T) {
 	w.end(time.Minute)
 	w.play()
 	assert.Equal(t, []string{"r1 deliver hold", "r2 continue rejected_completion"}, w.box.said())
-	assert.Equal(t, claim, w.box.deeds[0].Text)
+	assert.Equal(t, claim, w.box.effects[0].Text)
 }
 
 // TestLongSession reports 10,000 outputs and as many duplicates to one session, over as many runs as it takes, and
@@ -256,7 +256,7 @@ func TestLongSession(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, runs, len(queue)*events/11_000)
 	got := make(map[string]string)
-	for _, d := range box.deeds {
+	for _, d := range box.effects {
 		got[d.Key] = fmt.Sprint(d.Run, " ", d.Action, " ", d.Reason)
 	}
 	assert.Equal(t, want, got)

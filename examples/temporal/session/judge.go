@@ -155,10 +155,10 @@ var askOptions = workflow.ActivityOptions{
 // act does what was decided about out, however often it has to be tried.
 func (s *session) act(out autocontinue.Output, d autocontinue.Decision, text string) {
 	defer s.busy("acting")()
-	deed := Deed{
+	effect := Effect{
 		Key: d.ID, Session: s.Name, Turn: out.Turn, Run: out.Run, Action: d.Action, Reason: d.Reason, Text: text, Note: d.Note,
 	}
-	s.last = &deed
+	s.last = &effect
 	ctx := workflow.WithActivityOptions(s.firm, workflow.ActivityOptions{
 		StartToCloseTimeout: s.Config.actLimit(),
 		RetryPolicy: &temporal.RetryPolicy{ // without an end: sooner or later the human sees it
@@ -166,7 +166,7 @@ func (s *session) act(out autocontinue.Output, d autocontinue.Decision, text str
 			NonRetryableErrorTypes: []string{ErrRefused},
 		},
 	})
-	if err := s.await(workflow.ExecuteActivity(ctx, ActivityAct, deed)).Get(s.firm, nil); err != nil {
+	if err := s.await(workflow.ExecuteActivity(ctx, ActivityAct, effect)).Get(s.firm, nil); err != nil {
 		s.Counts.Undone++
 		workflow.GetLogger(s.firm).Error("not done", "decision", d.ID, "err", err)
 	}

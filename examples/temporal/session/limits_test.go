@@ -62,8 +62,8 @@ func TestTextThatGrowsInJSON(t *testing.T) {
 			})
 			w.end(time.Minute)
 			w.play()
-			require.Len(t, w.box.deeds, 2)
-			for _, d := range w.box.deeds {
+			require.Len(t, w.box.effects, 2)
+			for _, d := range w.box.effects {
 				assert.Equal(t, autocontinue.Deliver, d.Action)
 				assert.True(t, strings.HasSuffix(d.Text, question))
 				assert.LessOrEqual(t, size(d.Text), maxText+64)

@@ -59,8 +59,8 @@ type Answer struct {
 	Result json.RawMessage `json:"result,omitempty"`
 }
 
-// Deed is what a decision says is to be done.
-type Deed struct {
+// Effect is what a decision says is to be done.
+type Effect struct {
 	Key     string              `json:"key"` // do it once for each: the decision's ID
 	Session string              `json:"session"`
 	Turn    string              `json:"turn,omitempty"`

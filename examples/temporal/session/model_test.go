@@ -156,7 +156,7 @@ func TestNothingAnswers(t *testing.T) {
 	w.end(time.Hour)
 	w.play()
 	assert.Equal(t, []string{"r1 deliver error"}, w.box.said())
-	assert.Equal(t, claim, w.box.deeds[0].Text)
+	assert.Equal(t, claim, w.box.effects[0].Text)
 }
 
 func judgeOnce(ctx workflow.Context, in Session) (autocontinue.Facts, error) {

@@ -12,19 +12,19 @@ import (
 	"path/filepath"
 )
 
-// Folder is an outbox on disk: one file for each deed, named after its key, for a program that shows outputs and feeds
+// Folder is an outbox on disk: one file for each effect, named after its key, for a program that shows outputs and feeds
 // agents to pick up. Workers of several processes may share it.
 type Folder string
 
 // Do writes d to its file, wholly or not at all, unless the file is there: then it was done before.
-func (f Folder) Do(_ context.Context, d Deed) error {
+func (f Folder) Do(_ context.Context, d Effect) error {
 	data, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("outbox: %w", err)
 	}
 	sum := sha256.Sum256([]byte(d.Session + "\x00" + d.Key))
 	name := filepath.Join(string(f), hex.EncodeToString(sum[:16])+".json")
-	tmp, err := os.CreateTemp(string(f), ".deed-")
+	tmp, err := os.CreateTemp(string(f), ".effect-")
 	if err != nil {
 		return fmt.Errorf("outbox: %w", err)
 	}
@@ -40,13 +40,13 @@ func (f Folder) Do(_ context.Context, d Deed) error {
 	return nil
 }
 
-// Deeds returns everything that was done, in no particular order.
-func (f Folder) Deeds() ([]Deed, error) {
+// Effects returns everything that was done, in no particular order.
+func (f Folder) Effects() ([]Effect, error) {
 	names, err := filepath.Glob(filepath.Join(string(f), "*.json"))
 	if err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
-	list := make([]Deed, len(names))
+	list := make([]Effect, len(names))
 	for i, name := range names {
 		data, err := os.ReadFile(name)
 		if err == nil {

@@ -98,24 +98,24 @@ func TestProcessCannotStart(t *testing.T) {
 
 func TestFolder(t *testing.T) {
 	f := Folder(t.TempDir())
-	first := Deed{Key: "k", Session: "s", Action: autocontinue.Continue, Text: "go on"}
+	first := Effect{Key: "k", Session: "s", Action: autocontinue.Continue, Text: "go on"}
 	again := first
 	again.Text = "something else"
 	other := first
 	other.Session = "s2"
-	for _, d := range []Deed{first, again, other, first} {
+	for _, d := range []Effect{first, again, other, first} {
 		require.NoError(t, f.Do(t.Context(), d))
 	}
-	deeds, err := f.Deeds()
+	effects, err := f.Effects()
 	require.NoError(t, err)
-	assert.ElementsMatch(t, []Deed{first, other}, deeds)
+	assert.ElementsMatch(t, []Effect{first, other}, effects)
 	entries, err := os.ReadDir(string(f))
 	require.NoError(t, err)
 	assert.Len(t, entries, 2, "no half written file is left")
 
 	require.Error(t, Folder(filepath.Join(t.TempDir(), "gone")).Do(t.Context(), first))
 	require.NoError(t, os.WriteFile(filepath.Join(string(f), "x.json"), []byte("{"), 0o600))
-	_, err = f.Deeds()
+	_, err = f.Effects()
 	require.Error(t, err)
 }
 

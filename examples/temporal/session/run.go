@@ -37,9 +37,9 @@ func (s *session) stop(why string) {
 		s.flight.cancel()
 	}
 	if len(s.Steps) > 0 && s.Steps[0].Run != "" {
-		s.door.close(workflow.Now(s.ctx), s.Steps[0].Run, why)
+		s.runGate.close(workflow.Now(s.ctx), s.Steps[0].Run, why)
 	}
-	s.door, s.Steps = nil, nil
+	s.runGate, s.Steps = nil, nil
 }
 
 // advance takes the agent's runs on as far as it goes without waiting. It reports whether an output came of it: a run
@@ -63,8 +63,8 @@ func (s *session) stage(st *Step) bool {
 	s.Counts.Agents++
 	st.Run = fmt.Sprintf("run-%d", s.Counts.Agents)
 	var err error
-	if s.door, err = openDoor(s.Config, nil); err == nil {
-		st.Item, err = s.door.stage(workflow.Now(s.ctx), s.Name, st)
+	if s.runGate, err = openRunGate(s.Config, nil); err == nil {
+		st.Item, err = s.runGate.stage(workflow.Now(s.ctx), s.Name, st)
 	}
 	if err != nil {
 		s.drop(*st, err.Error())
@@ -76,12 +76,12 @@ func (s *session) stage(st *Step) bool {
 // pass looks at what the first step waits for. It reports whether there is more to look at.
 func (s *session) pass(st *Step) bool {
 	now := workflow.Now(s.ctx)
-	if reason, ended := s.door.ended(st.Run); ended {
+	if reason, ended := s.runGate.ended(st.Run); ended {
 		s.drop(*st, reason)
 		return true
 	}
 	if st.Item != "" {
-		message, reason, open := s.door.message(now, st.Item)
+		message, reason, open := s.runGate.message(now, st.Item)
 		switch {
 		case open:
 			return false
@@ -94,7 +94,7 @@ func (s *session) pass(st *Step) bool {
 		return false
 	}
 	for _, id := range st.Calls {
-		grant, open := s.door.call(now, id)
+		grant, open := s.runGate.call(now, id)
 		if grant != nil {
 			s.runTool(*st, *grant)
 		}
@@ -102,7 +102,7 @@ func (s *session) pass(st *Step) bool {
 			return false
 		}
 	}
-	answers := s.door.answers(st.Calls)
+	answers := s.runGate.answers(st.Calls)
 	st.Calls = nil
 	s.runAgent(*st, answers)
 	return false
@@ -110,7 +110,7 @@ func (s *session) pass(st *Step) bool {
 
 // drop gives a run up that the gate did not let go on. The human hears of it; nothing is continued.
 func (s *session) drop(st Step, why string) {
-	s.door, s.Steps = nil, s.Steps[1:]
+	s.runGate, s.Steps = nil, s.Steps[1:]
 	s.Outputs = append(s.Outputs, st.output("/denied", Reply{Text: why}, "not approved"))
 }
 
@@ -162,7 +162,7 @@ func (s *session) land() {
 		var result json.RawMessage
 		err := f.future.Get(s.firm, &result)
 		if !f.over {
-			s.door.done(workflow.Now(s.ctx), f.item, result, err)
+			s.runGate.done(workflow.Now(s.ctx), f.item, result, err)
 		}
 		return
 	}
@@ -188,7 +188,7 @@ func (s *session) land() {
 		}
 		r = Reply{Text: r.Text + "\nA call of a tool could not be taken: " + err.Error(), Failed: true}
 	}
-	s.door.close(workflow.Now(s.ctx), st.Run, "")
+	s.runGate.close(workflow.Now(s.ctx), st.Run, "")
 	s.Outputs = append(s.Outputs, st.output("/return", r, ""))
-	s.door, s.Steps = nil, s.Steps[1:]
+	s.runGate, s.Steps = nil, s.Steps[1:]
 }

@@ -18,12 +18,12 @@ type Session struct {
 	Turn    string             `json:"turn,omitempty"`
 	Request string             `json:"request,omitempty"`
 	Plan    string             `json:"plan,omitempty"`
-	Outputs []Pause            `json:"outputs,omitempty"` // not judged yet, oldest first
-	Steps   []Step             `json:"steps,omitempty"`   // what the agent is to be sent, the first perhaps begun
-	Door    []byte             `json:"door,omitempty"`    // journal of the gate of the step that is begun
-	Heard   []string           `json:"heard,omitempty"`   // IDs of the words heard last
-	Turns   []string           `json:"turns,omitempty"`   // the turns of late, the current one last
-	Done    []string           `json:"done,omitempty"`    // keys of the outputs handled last
+	Outputs []Pause            `json:"outputs,omitempty"`  // not judged yet, oldest first
+	Steps   []Step             `json:"steps,omitempty"`    // what the agent is to be sent, the first perhaps begun
+	RunGate []byte             `json:"run_gate,omitempty"` // journal of the gate of the step that is begun
+	Heard   []string           `json:"heard,omitempty"`    // IDs of the words heard last
+	Turns   []string           `json:"turns,omitempty"`    // the turns of late, the current one last
+	Done    []string           `json:"done,omitempty"`     // keys of the outputs handled last
 	Ending  bool               `json:"ending,omitempty"`
 	Counts  Counts             `json:"counts,omitzero"`
 	Refused []string           `json:"refused,omitempty"` // the last signals that could not be used, and why
@@ -61,7 +61,7 @@ type Counts struct {
 	Delivered  int            `json:"delivered"`
 	Continued  int            `json:"continued"`
 	Fallbacks  int            `json:"fallbacks"` // judged by the heuristic because the model did not
-	Undone     int            `json:"undone"`    // deeds that were refused for good
+	Undone     int            `json:"undone"`    // effects that were refused for good
 	Reasons    map[string]int `json:"reasons,omitempty"`
 }
 
@@ -83,7 +83,7 @@ type View struct {
 	Backlog   int         `json:"backlog"`
 	Ending    bool        `json:"ending,omitempty"`
 	Asked     []gate.Item `json:"asked,omitempty"` // approvals that wait for a human
-	Last      *Deed       `json:"last,omitempty"`  // in this run of the workflow
+	Last      *Effect     `json:"last,omitempty"`  // in this run of the workflow
 	Counts    Counts      `json:"counts"`
 	Refused   []string    `json:"refused,omitempty"`
 }

@@ -63,11 +63,11 @@ type session struct {
 
 	words, outputs, answers, end workflow.ReceiveChannel
 
-	door      *door
+	runGate   *runGate
 	flight    *flight
 	cancelled bool
 	doing     string
-	last      *Deed
+	last      *Effect
 }
 
 func begin(ctx workflow.Context, in Session) (*session, error) {
@@ -89,12 +89,12 @@ func begin(ctx workflow.Context, in Session) (*session, error) {
 	if err := workflow.SetQueryHandler(ctx, QueryState, func() (View, error) { return s.view(), nil }); err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	if len(s.Door) > 0 {
+	if len(s.RunGate) > 0 {
 		var err error
-		if s.door, err = openDoor(in.Config, s.Door); err != nil {
+		if s.runGate, err = openRunGate(in.Config, s.RunGate); err != nil {
 			return nil, fmt.Errorf("approvals: %w", err)
 		}
-		s.Door = nil
+		s.RunGate = nil
 	}
 	return s, nil
 }
@@ -138,7 +138,7 @@ func (s *session) hear() {
 	}
 }
 
-// await returns when f is ready. Meanwhile only the human is heard: a deed that has to be tried for hours keeps nobody
+// await returns when f is ready. Meanwhile only the human is heard: a effect that has to be tried for hours keeps nobody
 // from stopping the agent.
 func (s *session) await(f workflow.Future) workflow.Future {
 	for !f.IsReady() {
@@ -246,7 +246,7 @@ func (s *session) wait() {
 	if s.flight != nil {
 		sel.AddFuture(s.flight.future, func(workflow.Future) {})
 	}
-	if at, ok := s.door.deadline(); ok {
+	if at, ok := s.runGate.deadline(); ok {
 		ctx, cancel := workflow.WithCancel(s.firm)
 		defer cancel()
 		sel.AddFuture(workflow.NewTimer(ctx, at.Sub(workflow.Now(ctx))), func(workflow.Future) {})
@@ -258,7 +258,7 @@ func (s *session) waitingFor() string {
 	switch {
 	case s.flight != nil:
 		return s.flight.kind
-	case len(s.door.pending()) > 0:
+	case len(s.runGate.pending()) > 0:
 		return "approval"
 	}
 	return "waiting"
@@ -275,7 +275,7 @@ func (s *session) view() View {
 		Session: s.Name, Turn: s.Turn, Doing: s.doing, Continues: s.State.Continues, Handed: s.State.HandedOver,
 		Backlog: len(
 			s.Outputs,
-		), Ending: s.Ending, Asked: s.door.pending(), Last: s.last, Counts: s.Counts, Refused: s.Refused,
+		), Ending: s.Ending, Asked: s.runGate.pending(), Last: s.last, Counts: s.Counts, Refused: s.Refused,
 	}
 	if s.flight != nil {
 		v.Run = s.flight.step.Run

@@ -89,8 +89,8 @@ func TestReportedTwice(t *testing.T) {
 		t,
 	).Handle(t.Context(), autocontinue.Output{Session: "s", Turn: "t1", Run: "r1", ID: "o1", Text: claim})
 	require.NoError(t, err)
-	assert.Equal(t, want.ID, w.box.deeds[0].Key)
-	assert.Equal(t, want.Message, w.box.deeds[0].Text)
+	assert.Equal(t, want.ID, w.box.effects[0].Key)
+	assert.Equal(t, want.Message, w.box.effects[0].Text)
 }
 
 // TestCallback reports the pause of the workflow's own agent before its run returns.
@@ -174,7 +174,7 @@ func TestReportBeforeTheWord(t *testing.T) {
 	)
 }
 
-func TestDeedsAreTriedAgain(t *testing.T) {
+func TestEffectsAreTriedAgain(t *testing.T) {
 	box := &outbox{fail: func(try int) error {
 		if try < 9 {
 			return errors.New("the chat is down")
@@ -193,8 +193,8 @@ func TestDeedsAreTriedAgain(t *testing.T) {
 	}
 }
 
-// TestHumanIsHeardWhileADeedIsTried speaks while the chat is down for as long as the agent runs.
-func TestHumanIsHeardWhileADeedIsTried(t *testing.T) {
+// TestHumanIsHeardWhileAEffectIsTried speaks while the chat is down for as long as the agent runs.
+func TestHumanIsHeardWhileAEffectIsTried(t *testing.T) {
 	var w *world
 	tried, stopped := make(chan struct{}), make(chan struct{})
 	box := &outbox{fail: func(try int) error {
@@ -226,7 +226,7 @@ func TestHumanIsHeardWhileADeedIsTried(t *testing.T) {
 	assert.Equal(t, []string{"sub deliver question", "run-2 deliver completion"}, box.said())
 }
 
-func TestDeedsAreRefused(t *testing.T) {
+func TestEffectsAreRefused(t *testing.T) {
 	box := &outbox{fail: func(try int) error {
 		if try == 1 {
 			return temporal.NewApplicationError("no such chat", ErrRefused)
@@ -258,7 +258,7 @@ func TestAgentsWorkerIsLost(t *testing.T) {
 	assert.Equal(t, []string{"run-1 deliver completion", "run-2 deliver crash_guard"}, w.box.said())
 	assert.Len(t, agent.told(), 6)
 	assert.Equal(t, 2, c.Agents)
-	assert.Contains(t, w.box.deeds[1].Text, "no memory")
+	assert.Contains(t, w.box.effects[1].Text, "no memory")
 }
 
 func TestAgentFails(t *testing.T) {
@@ -282,7 +282,7 @@ func TestRunTakesTooLong(t *testing.T) {
 	w.end(time.Hour)
 	w.play()
 	assert.Equal(t, []string{"run-1 deliver crash_guard"}, w.box.said())
-	assert.Equal(t, "I have got so far.\n[stopped: the run took longer than its limit]", w.box.deeds[0].Text)
+	assert.Equal(t, "I have got so far.\n[stopped: the run took longer than its limit]", w.box.effects[0].Text)
 	assert.Len(t, agent.told(), 1)
 }
 
@@ -403,7 +403,7 @@ func TestConfigThatCannotBe(t *testing.T) {
 		"too many":         {Session{Name: "s", Config: Config{MaxContinues: 5000}}, "MaxContinues"},
 		"a time below 0":   {Session{Name: "s", Config: Config{ApprovalTTL: -1}}, "below 0"},
 		"hardly any event": {Session{Name: "s", Config: Config{Events: 5}}, "100 to 40000"},
-		"a broken journal": {Session{Name: "s", Door: []byte("{}\n")}, "approvals"},
+		"a broken journal": {Session{Name: "s", RunGate: []byte("{}\n")}, "approvals"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, Config{}, Activities{})

@@ -12,8 +12,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-// door is the gate before one run of the agent. A nil door asks nothing.
-type door struct {
+// runGate is the gate before one run of the agent. A nil runGate asks nothing.
+type runGate struct {
 	gate    *gate.Session
 	journal []byte
 }
@@ -22,16 +22,16 @@ type door struct {
 const anyMessage = `[{"gate": "context", "then": "allow"}]`
 
 const (
-	maxBody  = 512 << 10
-	maxItems = 1_000
-	maxDoor  = 4 << 20 // of a run's journal: what its calls say and return is in the history several times, which takes 50 MB
+	maxBody    = 512 << 10
+	maxItems   = 1_000
+	maxRunGate = 4 << 20 // of a run's journal: what its calls say and return is in the history several times, which takes 50 MB
 )
 
-var errDoor = fmt.Errorf("the calls of a run and their results have %d MB at most", maxDoor>>20)
+var errRunGate = fmt.Errorf("the calls of a run and their results have %d MB at most", maxRunGate>>20)
 
-// openDoor opens the gate of a new run, or of the one that wrote the journal.
-func openDoor(c Config, journal []byte) (*door, error) {
-	d := &door{journal: bytes.Clone(journal)}
+// openRunGate opens the gate of a new run, or of the one that wrote the journal.
+func openRunGate(c Config, journal []byte) (*runGate, error) {
+	d := &runGate{journal: bytes.Clone(journal)}
 	o := gate.Options{
 		Audited: true, TTL: c.approvalTTL(), MaxBody: maxBody, RunItems: maxItems,
 		Journal: func(lines []byte) error { d.journal = append(d.journal, lines...); return nil },
@@ -54,14 +54,14 @@ func openDoor(c Config, journal []byte) (*door, error) {
 }
 
 // written is the journal.
-func (d *door) written() []byte {
+func (d *runGate) written() []byte {
 	if d == nil {
 		return nil
 	}
 	return d.journal
 }
 
-func (d *door) pending() []gate.Item {
+func (d *runGate) pending() []gate.Item {
 	if d == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (d *door) pending() []gate.Item {
 }
 
 // deadline is when the first approval expires.
-func (d *door) deadline() (at time.Time, ok bool) {
+func (d *runGate) deadline() (at time.Time, ok bool) {
 	for _, it := range d.pending() {
 		if !it.Expires.IsZero() && (!ok || it.Expires.Before(at)) {
 			at, ok = it.Expires, true
@@ -79,7 +79,7 @@ func (d *door) deadline() (at time.Time, ok bool) {
 }
 
 // stage proposes the message of a step, and returns its item.
-func (d *door) stage(now time.Time, thread string, st *Step) (string, error) {
+func (d *runGate) stage(now time.Time, thread string, st *Step) (string, error) {
 	body, err := json.Marshal(map[string]string{"from": st.From, "message": st.Message})
 	if err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func (d *door) stage(now time.Time, thread string, st *Step) (string, error) {
 
 // message hands out the message that was approved, perhaps edited. open says that a human is still asked; a reason why
 // it was not approved.
-func (d *door) message(now time.Time, id string) (text, reason string, open bool) {
+func (d *runGate) message(now time.Time, id string) (text, reason string, open bool) {
 	grant, err := d.gate.Redeem(now, id)
 	if errors.Is(err, gate.ErrPending) {
 		return "", "", true
@@ -110,7 +110,7 @@ func (d *door) message(now time.Time, id string) (text, reason string, open bool
 }
 
 // why says what became of an item that was not approved.
-func (d *door) why(id string, err error) string {
+func (d *runGate) why(id string, err error) string {
 	it, _ := d.gate.Item(id)
 	switch it.Status {
 	case gate.Expired:
@@ -122,7 +122,7 @@ func (d *door) why(id string, err error) string {
 }
 
 // ended reports whether the gate ended the run: by a human's stop, or too many denials.
-func (d *door) ended(run string) (string, bool) {
+func (d *runGate) ended(run string) (string, bool) {
 	if d.gate.Phase(run) != gate.Refused {
 		return "", false
 	}
@@ -142,10 +142,10 @@ func (d *door) ended(run string) (string, bool) {
 // ask proposes calls of tools that the agent wants.
 func (s *session) ask(st *Step, calls []Call) error {
 	for _, c := range calls {
-		if len(s.door.journal)+len(c.Args) > maxDoor {
-			return errDoor
+		if len(s.runGate.journal)+len(c.Args) > maxRunGate {
+			return errRunGate
 		}
-		it, err := s.door.gate.Propose(workflow.Now(s.ctx), gate.Subject{
+		it, err := s.runGate.gate.Propose(workflow.Now(s.ctx), gate.Subject{
 			Kind: gate.Tool, Thread: s.Name, Run: st.Run, Call: c.ID, Tool: c.Tool, Body: c.Args,
 		})
 		if err != nil {
@@ -157,7 +157,7 @@ func (s *session) ask(st *Step, calls []Call) error {
 }
 
 // call looks at a call. A grant says that the tool is to run now; open that the call has no answer yet.
-func (d *door) call(now time.Time, id string) (grant *gate.Grant, open bool) {
+func (d *runGate) call(now time.Time, id string) (grant *gate.Grant, open bool) {
 	it, _ := d.gate.Item(id)
 	switch it.Status {
 	case gate.Pending, gate.Redeemed:
@@ -173,12 +173,12 @@ func (d *door) call(now time.Time, id string) (grant *gate.Grant, open bool) {
 }
 
 // done takes a tool's result. A tool that failed, or whose worker was lost, has a result too, which says so.
-func (d *door) done(now time.Time, id string, result json.RawMessage, err error) {
+func (d *runGate) done(now time.Time, id string, result json.RawMessage, err error) {
 	if err != nil || len(result) == 0 {
 		result, _ = json.Marshal(map[string]string{"error": "the tool may or may not have done it: " + reasonOf(err)})
 	}
-	if err == nil && len(d.journal)+len(result) > maxDoor {
-		err = errDoor
+	if err == nil && len(d.journal)+len(result) > maxRunGate {
+		err = errRunGate
 	} else {
 		_, err = d.gate.Done(now, id, result)
 	}
@@ -198,7 +198,7 @@ func reasonOf(err error) string {
 }
 
 // answers says what became of calls, in what a payload may have.
-func (d *door) answers(ids []string) []Answer {
+func (d *runGate) answers(ids []string) []Answer {
 	list, room := make([]Answer, 0, len(ids)), maxCarry
 	for _, id := range ids {
 		it, _ := d.gate.Item(id)
@@ -215,7 +215,7 @@ func (d *door) answers(ids []string) []Answer {
 }
 
 // close ends the run.
-func (d *door) close(now time.Time, run, why string) {
+func (d *runGate) close(now time.Time, run, why string) {
 	if d != nil {
 		_ = d.gate.Finish(now, run, why) // it fails only for a run that the gate ended itself
 	}
@@ -223,19 +223,19 @@ func (d *door) close(now time.Time, run, why string) {
 
 // answer takes what a human says about an approval.
 func (s *session) answer(a gate.Decision) {
-	if s.door == nil {
+	if s.runGate == nil {
 		s.refuse("answer", errors.New("nothing is asked"))
 		return
 	}
-	if _, err := s.door.gate.Resolve(workflow.Now(s.ctx), a); err != nil {
+	if _, err := s.runGate.gate.Resolve(workflow.Now(s.ctx), a); err != nil {
 		s.refuse("answer", err)
 	}
 }
 
 // expire denies what was not answered in time.
 func (s *session) expire() {
-	if at, ok := s.door.deadline(); ok && !workflow.Now(s.ctx).Before(at) {
-		if _, err := s.door.gate.Expire(workflow.Now(s.ctx)); err != nil {
+	if at, ok := s.runGate.deadline(); ok && !workflow.Now(s.ctx).Before(at) {
+		if _, err := s.runGate.gate.Expire(workflow.Now(s.ctx)); err != nil {
 			s.refuse("approval", err)
 		}
 	}

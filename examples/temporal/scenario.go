@@ -13,14 +13,14 @@ import (
 	"github.com/sidecoach/sidecoach/examples/temporal/session"
 )
 
-// story is what the histories of a session's runs say.
-type story struct {
+// scenario is what the histories of a session's runs say.
+type scenario struct {
 	name    string
 	counts  session.Counts // what the session says of itself
 	events  []int          // of each run
 	bytes   []int64        // of each run
 	signals map[string]int
-	deeds   []session.Deed   // that were to be done
+	effects []session.Effect // that were to be done
 	prompts []session.Prompt // that the agent was to be sent
 	replies int              // of the agent that said something, or that failed
 	kinds   map[enumspb.EventType]int
@@ -30,8 +30,8 @@ type story struct {
 }
 
 // read reads the histories of a session, from its first run on.
-func read(ctx context.Context, c client.Client, name, run string) (*story, error) {
-	s := &story{name: name, signals: make(map[string]int), kinds: make(map[enumspb.EventType]int)}
+func read(ctx context.Context, c client.Client, name, run string) (*scenario, error) {
+	s := &scenario{name: name, signals: make(map[string]int), kinds: make(map[enumspb.EventType]int)}
 	for run != "" {
 		about, err := c.DescribeWorkflowExecution(ctx, workflowID(name), run)
 		if err != nil {
@@ -62,7 +62,7 @@ func read(ctx context.Context, c client.Client, name, run string) (*story, error
 	return s, nil
 }
 
-func (s *story) add(e *historypb.HistoryEvent, types map[int64]string) error {
+func (s *scenario) add(e *historypb.HistoryEvent, types map[int64]string) error {
 	switch e.GetEventType() {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
 		s.signals[e.GetWorkflowExecutionSignaledEventAttributes().GetSignalName()]++
@@ -84,7 +84,7 @@ func (s *story) add(e *historypb.HistoryEvent, types map[int64]string) error {
 		types[e.GetEventId()] = a.GetActivityType().GetName()
 		switch a.GetActivityType().GetName() {
 		case session.ActivityAct:
-			return decode(a.GetInput(), &s.deeds)
+			return decode(a.GetInput(), &s.effects)
 		case session.ActivityRunAgent:
 			return decode(a.GetInput(), &s.prompts)
 		}

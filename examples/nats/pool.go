@@ -20,8 +20,8 @@ import (
 // processEnv tells a test binary that it is to be a worker or a server.
 const processEnv = "SIDECOACH_NATS_PROCESS"
 
-// crew is the worker processes. One that ends is replaced.
-type crew struct {
+// pool is the worker processes. One that ends is replaced.
+type pool struct {
 	args  []string      // of a worker
 	late  *atomic.Int64 // how often a worker sat on a decision
 	other string        // the program that every second one is, if not this one
@@ -37,7 +37,7 @@ type crew struct {
 	all     sync.WaitGroup
 }
 
-func (c *crew) start(n int) error {
+func (c *pool) start(n int) error {
 	c.mu.Lock()
 	c.workers = make([]*exec.Cmd, n)
 	c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *crew) start(n int) error {
 }
 
 // hire starts a process in the place i.
-func (c *crew) hire(i int) error {
+func (c *pool) hire(i int) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
@@ -83,7 +83,7 @@ func (c *crew) hire(i int) error {
 }
 
 // watch hears what w says until its end, and replaces it.
-func (c *crew) watch(i int, w *exec.Cmd, out io.Reader) {
+func (c *pool) watch(i int, w *exec.Cmd, out io.Reader) {
 	for d := json.NewDecoder(out); ; {
 		var t trouble
 		if d.Decode(&t) != nil {
@@ -119,7 +119,7 @@ var particulars = regexp.MustCompile(
 	`[0-9a-f]{32,}|[0-9]+(\.[0-9]+){3}(:[0-9]+)?(->[0-9.:]+)?|revision [0-9]+| on connection \[[0-9]+\]`,
 )
 
-func (c *crew) hear(t trouble) {
+func (c *pool) hear(t trouble) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -138,7 +138,7 @@ func (c *crew) hear(t trouble) {
 }
 
 // troubles returns what the workers could not do until now as an error.
-func (c *crew) troubles() error {
+func (c *pool) troubles() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.said) == 0 {
@@ -148,21 +148,21 @@ func (c *crew) troubles() error {
 }
 
 // one returns one of the processes.
-func (c *crew) one() *os.Process {
+func (c *pool) one() *os.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.workers[rand.IntN(len(c.workers))].Process
 }
 
 // spare keeps p from being killed; nil spares nobody.
-func (c *crew) spare(p *os.Process) {
+func (c *pool) spare(p *os.Process) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.spared = p
 }
 
 // killing kills one of the workers about every interval, until ctx is done.
-func (c *crew) killing(ctx context.Context, interval time.Duration) {
+func (c *pool) killing(ctx context.Context, interval time.Duration) {
 	for pause(ctx, interval/2+rand.N(interval)) {
 		p := c.one()
 		c.mu.Lock()
@@ -175,7 +175,7 @@ func (c *crew) killing(ctx context.Context, interval time.Duration) {
 }
 
 // stop ends the workers. It may be called again.
-func (c *crew) stop() {
+func (c *pool) stop() {
 	c.mu.Lock()
 	first := !c.closed
 	c.closed = true

@@ -14,8 +14,8 @@ import (
 // model is the one that is played.
 const model = "played-judge"
 
-// theatre plays what a real host has around the loop: the model, the verifier, a store that others use too.
-type theatre struct {
+// simulation plays what a real host has around the loop: the model, the verifier, a store that others use too.
+type simulation struct {
 	heuristic *classify.Heuristic
 	store     autocontinue.MemoryStore
 
@@ -25,15 +25,15 @@ type theatre struct {
 	now pause // what the turn is at
 }
 
-func newTheatre() (*theatre, error) {
+func newSimulation() (*simulation, error) {
 	h, err := classify.NewHeuristic()
 	if err != nil {
 		return nil, err
 	}
-	return &theatre{heuristic: h}, nil
+	return &simulation{heuristic: h}, nil
 }
 
-func (t *theatre) config() autocontinue.Config {
+func (t *simulation) config() autocontinue.Config {
 	return autocontinue.Config{
 		Classifier: classify.Cascade(t.heuristic, classify.ClassifierFunc(t.judge), 0.97),
 		Verifier:   t,
@@ -43,7 +43,7 @@ func (t *theatre) config() autocontinue.Config {
 }
 
 // play plays turn n in a session of its own, until a decision is not to continue.
-func (t *theatre) play(ctx context.Context, ac *autocontinue.AutoContinue, n int) {
+func (t *simulation) play(ctx context.Context, ac *autocontinue.AutoContinue, n int) {
 	turn := turns[n%len(turns)]
 	out := autocontinue.Output{Session: fmt.Sprint("session-", n), Turn: "1", Request: turn.request}
 	for i, p := range turn.pauses {
@@ -65,14 +65,14 @@ func (t *theatre) play(ctx context.Context, ac *autocontinue.AutoContinue, n int
 	}
 }
 
-func (t *theatre) at() pause {
+func (t *simulation) at() pause {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.now
 }
 
 // judge is the model: the heuristic's verdict, with tokens and a latency as a model has them.
-func (t *theatre) judge(ctx context.Context, in classify.Input) (classify.Result, error) {
+func (t *simulation) judge(ctx context.Context, in classify.Input) (classify.Result, error) {
 	latency := time.Duration(20+len(in.Text)%60) * time.Millisecond
 	wait(ctx, latency)
 	if err := t.at().model; err != nil {
@@ -88,7 +88,7 @@ func (t *theatre) judge(ctx context.Context, in classify.Input) (classify.Result
 }
 
 // Verify is the verifier.
-func (t *theatre) Verify(
+func (t *simulation) Verify(
 	ctx context.Context,
 	_ autocontinue.Output,
 	_ classify.Result,
@@ -98,8 +98,8 @@ func (t *theatre) Verify(
 	return p.found, p.blind
 }
 
-// playedStore is the theatre's store with the faults of a shared one.
-type playedStore struct{ t *theatre }
+// playedStore is the simulation's store with the faults of a shared one.
+type playedStore struct{ t *simulation }
 
 func (s playedStore) Load(ctx context.Context, session string) (autocontinue.State, error) {
 	return s.t.store.Load(ctx, session)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// crew is the worker processes.
-type crew struct {
+// pool is the worker processes.
+type pool struct {
 	args    []string
 	mu      sync.Mutex
 	workers []*exec.Cmd
@@ -22,15 +22,15 @@ type crew struct {
 	killers sync.WaitGroup
 }
 
-func newCrew(w where, outbox string, seed uint64, sticky time.Duration) *crew {
+func newPool(w where, outbox string, seed uint64, sticky time.Duration) *pool {
 	args := append([]string{"worker"}, w.args()...)
-	return &crew{
+	return &pool{
 		args: append(args, "-outbox", outbox, "-scripted", fmt.Sprint(seed), "-sticky", sticky.String()),
 		quit: make(chan struct{}),
 	}
 }
 
-func (c *crew) start(n int) error {
+func (c *pool) start(n int) error {
 	for range n {
 		w, err := c.hire()
 		if err != nil {
@@ -42,7 +42,7 @@ func (c *crew) start(n int) error {
 	return nil
 }
 
-func (c *crew) hire() (*exec.Cmd, error) {
+func (c *pool) hire() (*exec.Cmd, error) {
 	w, err := self(c.args...)
 	if err == nil {
 		err = w.Start()
@@ -54,7 +54,7 @@ func (c *crew) hire() (*exec.Cmd, error) {
 }
 
 // killing kills one of the workers about every interval, and starts another in its place.
-func (c *crew) killing(ctx context.Context, r *rand.Rand, interval time.Duration) {
+func (c *pool) killing(ctx context.Context, r *rand.Rand, interval time.Duration) {
 	c.killers.Go(func() {
 		for {
 			select {
@@ -83,7 +83,7 @@ func (c *crew) killing(ctx context.Context, r *rand.Rand, interval time.Duration
 }
 
 // stop ends the workers and returns how many were killed before. It may be called again.
-func (c *crew) stop() int {
+func (c *pool) stop() int {
 	c.mu.Lock()
 	first := !c.closed
 	c.closed = true

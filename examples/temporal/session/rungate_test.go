@@ -51,7 +51,7 @@ func TestMessageApproved(t *testing.T) {
 		action gate.Action
 		change func(*gate.Decision)
 		want   []string
-		text   string // of the last deed
+		text   string // of the last effect
 		told   string // the agent, in the end
 	}{
 		"approved": {gate.Approve, nil, []string{"run-2 deliver completion"}, "All 42 tests pass", "[System Coach]"},
@@ -74,7 +74,7 @@ func TestMessageApproved(t *testing.T) {
 			w.end(10 * time.Hour)
 			w.play()
 			assert.Equal(t, c.want, w.box.said())
-			assert.Contains(t, w.box.deeds[len(w.box.deeds)-1].Text, c.text)
+			assert.Contains(t, w.box.effects[len(w.box.effects)-1].Text, c.text)
 			told := agent.told()
 			assert.Contains(t, told[len(told)-1].Message, c.told)
 		})
@@ -96,7 +96,7 @@ func TestNobodyApproves(t *testing.T) {
 	w.end(2 * time.Hour)
 	w.play()
 	assert.Equal(t, []string{"run-2 deliver hold"}, w.box.said())
-	assert.Contains(t, w.box.deeds[0].Text, "nobody approved it in time")
+	assert.Contains(t, w.box.effects[0].Text, "nobody approved it in time")
 	assert.Len(t, agent.told(), 1)
 }
 
@@ -230,7 +230,7 @@ func TestResultsTooLarge(t *testing.T) {
 	w.end(time.Hour)
 	w.play()
 	assert.Equal(t, []string{"run-1 deliver crash_guard"}, w.box.said())
-	assert.Contains(t, w.box.deeds[0].Text, "4 MB at most")
+	assert.Contains(t, w.box.effects[0].Text, "4 MB at most")
 	told := agent.told()
 	require.Greater(t, len(told), 2)
 	assert.Equal(t, large, []byte(told[1].Answers[0].Result))
@@ -252,7 +252,7 @@ func TestCallsThatCannotBeTaken(t *testing.T) {
 			w.end(time.Hour)
 			w.play()
 			assert.Equal(t, []string{"run-1 deliver crash_guard"}, w.box.said())
-			assert.Contains(t, w.box.deeds[0].Text, "could not be taken")
+			assert.Contains(t, w.box.effects[0].Text, "could not be taken")
 		})
 	}
 }
@@ -267,6 +267,6 @@ func TestDeniedTooOften(t *testing.T) {
 	w.end(time.Hour)
 	w.play()
 	assert.Equal(t, []string{"run-1 deliver hold"}, w.box.said())
-	assert.Contains(t, w.box.deeds[0].Text, "the run was stopped")
+	assert.Contains(t, w.box.effects[0].Text, "the run was stopped")
 	assert.Len(t, agent.told(), 3)
 }
