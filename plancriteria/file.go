@@ -20,7 +20,7 @@ func ExtractFile(fsys fs.FS, name string) (Criteria, error) {
 	if err != nil {
 		return Criteria{}, fmt.Errorf("plancriteria: %w", err)
 	}
-	c, err := extract(markdown)
+	c, err := extract(markdown, names)
 	if err != nil {
 		return Criteria{}, fmt.Errorf("plancriteria: %q: %w", name, err)
 	}

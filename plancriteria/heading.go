@@ -12,15 +12,15 @@ import (
 )
 
 // names are the section's names, best first.
-var names = [...]string{"Success Criteria", "Acceptance Criteria", "Definition of Done"}
+var names = []string{"Success Criteria", "Acceptance Criteria", "Definition of Done"}
 
-// findSection returns the heading of the section in doc, with its text.
-func findSection(doc ast.Node, src []byte) (*ast.Heading, string, error) {
-	var found [len(names)]struct {
+// findSection returns the heading of the section with one of the names in doc, with its text.
+func findSection(doc ast.Node, src []byte, names []string) (*ast.Heading, string, error) {
+	found := make([]struct {
 		count   int
 		heading *ast.Heading
 		title   string
-	}
+	}, len(names))
 	inline := parser.NewParser(
 		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 0)),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
@@ -63,7 +63,7 @@ func contentStart(heading *ast.Heading, src []byte) int {
 // headingText returns the text of heading without its markup, on one line. It returns "" for a heading that is too
 // short to be the section's, or so long that inline parsing, which may take quadratic time, is not safe.
 func headingText(inline parser.Parser, heading *ast.Heading, src []byte) string {
-	const shortest, longest = len("Success Criteria"), 512
+	const shortest, longest = len("Stages"), 512
 	raw := definitions().ReplaceAll(heading.Lines().Value(src), nil)
 	if len(raw) < shortest || len(raw) > longest {
 		return ""

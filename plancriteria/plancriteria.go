@@ -18,6 +18,10 @@
 // comments, block quotes and list items do not count. The section ends at the next heading of the same or a higher
 // level.
 //
+// # Checks
+//
+// A criterion may say how it can be checked: [Item.Checks]. A plan may also list the stages of the work: [Stages].
+//
 // # Limits
 //
 // A plan is CommonMark, in UTF-8 with or without a byte order mark, with line ends of any kind, up to [MaxSize]. The
@@ -35,6 +39,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
@@ -100,14 +105,31 @@ func (c Criteria) Open() []Item {
 // The first of these errors that applies is returned: [ErrTooLarge], [ErrNotUTF8], [ErrTooDeep], [ErrNoSection],
 // [ErrAmbiguous], [ErrEmpty].
 func Extract(markdown []byte) (Criteria, error) {
-	c, err := extract(markdown)
+	c, err := extract(markdown, names)
 	if err != nil {
 		return Criteria{}, fmt.Errorf("plancriteria: %w", err)
 	}
 	return c, nil
 }
 
-func extract(markdown []byte) (Criteria, error) {
+// Stages returns the items of a plan's section "Stages" in order, without code spans: the triggers or phases of skills.
+// A plan without that section has none. The errors are those of [Extract].
+func Stages(markdown []byte) ([]string, error) {
+	c, err := extract(markdown, []string{"Stages"})
+	if errors.Is(err, ErrNoSection) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plancriteria: stages: %w", err)
+	}
+	var stages []string
+	for _, it := range c.Items {
+		stages = append(stages, strings.ReplaceAll(it.Text, "`", ""))
+	}
+	return stages, nil
+}
+
+func extract(markdown []byte, names []string) (Criteria, error) {
 	if len(markdown) > MaxSize {
 		return Criteria{}, ErrTooLarge
 	}
@@ -118,7 +140,7 @@ func extract(markdown []byte) (Criteria, error) {
 	if tooDeep(src) {
 		return Criteria{}, ErrTooDeep
 	}
-	heading, title, err := findSection(parseBlocks(src), src)
+	heading, title, err := findSection(parseBlocks(src), src, names)
 	if err != nil {
 		return Criteria{}, err
 	}

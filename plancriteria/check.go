@@ -1,0 +1,123 @@
+package plancriteria
+
+import (
+	"path"
+	"strings"
+)
+
+// Check is one way to see whether a criterion holds: a command that must succeed, or a file that must be there. One of
+// Command and File is empty.
+type Check struct {
+	Command string   `json:"command,omitempty"` // a command line, for no shell
+	File    string   `json:"file,omitempty"`    // a path in the project, in slashes
+	Words   []string `json:"words,omitempty"`   // what the file must contain
+}
+
+// String returns the check in words: "`docs/usage.md` contains `--json`".
+func (c Check) String() string {
+	switch {
+	case c.Command != "":
+		return "`" + c.Command + "` succeeds"
+	case len(c.Words) > 0:
+		return "`" + c.File + "` contains `" + strings.Join(c.Words, "`, `") + "`"
+	}
+	return "`" + c.File + "` exists"
+}
+
+// Checks returns what the text of a criterion says about checking it. All of them must hold. It is empty if the text
+// does not say it in one of these forms, where the code spans hold a command, a path and words:
+//
+//	tests pass: `go test ./...`              `go test ./...` passes       run `make check`
+//	`docs/usage.md` exists                   new file: `docs/usage.md`    create `docs/usage.md`
+//	`docs/usage.md` mentions `--json`        `--json` is documented in `docs/usage.md`
+//
+// The forms are English, but words before a colon may be in any language. Other words in the text, such as a denial,
+// make it another form. A single word before which stands a colon is a command only if the text speaks of a check. A
+// path must be relative and stay below its folder. Whether a box is ticked makes no difference.
+func (it Item) Checks() []Check {
+	parts := strings.Split(it.Text, "`")
+	if len(parts)%2 == 0 || len(parts) == 1 {
+		return nil
+	}
+	var form strings.Builder // the text with a mark for each code span
+	var spans []string
+	for i, part := range parts {
+		if i%2 == 0 {
+			form.WriteString(strings.ToLower(part))
+			continue
+		}
+		if part = strings.TrimSpace(part); part == "" {
+			return nil
+		}
+		spans = append(spans, part)
+		form.WriteByte('#')
+	}
+	if strings.Count(form.String(), "#") != len(spans) {
+		return nil // the text has the mark itself
+	}
+	text := strings.TrimRight(oneLine(form.String()), ".;!, ")
+	last := len(spans) - 1
+	switch {
+	case contains().MatchString(text):
+		return fileCheck(spans[0], spans[1:])
+	case containedIn().MatchString(text):
+		return fileCheck(spans[last], spans[:last])
+	case exists().MatchString(text) && last == 0:
+		return fileCheck(spans[0], nil)
+	case colon().MatchString(text) && last == 0 && speaksOfFile().MatchString(text) && isPath(spans[0]):
+		return fileCheck(spans[0], nil)
+	case succeeds().MatchString(text), colon().MatchString(text):
+		var checks []Check
+		for _, span := range spans {
+			word, _, several := strings.Cut(span, " ")
+			if !program().MatchString(word) || !several && !speaksOfCheck().MatchString(text) {
+				return nil
+			}
+			checks = append(checks, Check{Command: span})
+		}
+		return checks
+	}
+	return nil
+}
+
+// A form has # for a code span.
+const (
+	spanList = `#(?:(?:,|,? and|,? then|,? &) #)*`
+	noun     = `(?:(?:the|a|an|new) )*(?:(?:file|document|folder|directory|page|word|flag|option|text|string|phrase|` +
+		`function|command|section|heading|line) )?`
+	success = `(?:passes|pass|succeeds|succeed|works|work|builds|compiles|runs|run|(?:is|are|stays?) (?:green|clean)|` +
+		`exits? (?:with )?(?:code |status )?0|(?:reports?|finds?|shows?) (?:nothing|no (?:errors?|issues?|problems?|warnings?)))`
+)
+
+var (
+	contains = compiled(`^` + noun + `# (?:mentions?|contains?|has|holds?|includes?|documents?|describes?|explains?|names?|` +
+		`lists?|shows?|says?|covers?|defines?|declares?|exports?) ` + noun + spanList + `$`)
+	containedIn = compiled(`^(?:(?:document|mention|describe|explain|list|add) ` + noun + spanList + `|` + noun + spanList +
+		` (?:is|are) (?:documented|mentioned|described|explained|listed|covered|defined|declared|named|included))` +
+		` (?:in|to) ` + noun + `#$`)
+	exists = compiled(`^(?:` + noun + `# (?:exists?|is there|is present|(?:is|was|has been) (?:created|added|written))|` +
+		`(?:there is|there's|create|add|write) ` + noun + `#)$`)
+	succeeds = compiled(`^(?:(?:after [^#]*|then|finally|still|also|running),? )?` + noun + spanList + ` ` + success +
+		`(?: (?:cleanly|successfully|locally|again|(?:without|with no) (?:any )?(?:errors?|warnings?|failures?)))?$|` +
+		`^(?:run|running) #$`)
+	colon         = compiled(`^[^#]*[:：] ?` + spanList + `$`)
+	speaksOfFile  = compiled(`\b(?:files?|documents?|folder|directory|exists?)\b`)
+	speaksOfCheck = compiled(`\b(?:pass(?:es|ed)?|green|clean|succeeds?|works?|runs?|running|builds?|compiles?|checks?|lint\w*|` +
+		`tests?|exits?|commands?|reports?|finds?|shows?)\b`)
+	program = compiled(`^(?:\.{1,2}/)?[\pL\pN_][\pL\pN_./+-]*$`)
+)
+
+// fileCheck returns the check of a file, or none if the name is not a path.
+func fileCheck(name string, words []string) []Check {
+	if !isPath(name) {
+		return nil
+	}
+	return []Check{{File: path.Clean(name), Words: words}}
+}
+
+// isPath reports whether name looks like the relative path of a file below its folder.
+func isPath(name string) bool {
+	clean := path.Clean(name)
+	return strings.ContainsAny(name, "./") && !strings.ContainsAny(name, " \\:*?<>|\"") && name[0] != '-' &&
+		clean[0] != '/' && clean != "." && clean != ".." && !strings.HasPrefix(clean, "../")
+}
