@@ -261,42 +261,35 @@ var strictness = map[Then]int{"": 0, Allow: 1, Ask: 2, always: 3, Forbid: 4}
 
 // changesTo says for people which rules differ between two policies. The order of rules does not count.
 func (p Policy) changesTo(q Policy) []string {
-	left := make(map[string][]rule)
-	for _, r := range p.rules() {
-		left[r.what] = append(left[r.what], r)
-	}
-	var changed, added, removed []string
-	var fresh []rule
-	for _, r := range q.rules() {
-		if i := slices.IndexFunc(left[r.what], func(o rule) bool { return o.text == r.text }); i >= 0 {
-			left[r.what] = slices.Delete(left[r.what], i, i+1)
-		} else {
-			fresh = append(fresh, r)
+	outcomes := func(p Policy) map[string]string {
+		m := make(map[string]string)
+		for _, r := range p.rules() {
+			m[r.what] += ", " + r.outcome()
 		}
+		return m
 	}
-	for _, r := range fresh {
-		if old := left[r.what]; len(old) > 0 {
-			changed = append(changed, fmt.Sprintf("changed %s: %s → %s", r.what, old[0].outcome(), r.outcome()))
-			left[r.what] = old[1:]
-		} else {
-			added = append(added, "added "+r.text)
+	before, after := outcomes(p), outcomes(q)
+	var changes []string
+	for _, r := range append(slices.Clone(p.rules()), q.rules()...) {
+		was, is := strings.TrimPrefix(before[r.what], ", "), strings.TrimPrefix(after[r.what], ", ")
+		switch {
+		case was == is:
+		case was == "":
+			changes = append(changes, "added "+r.what+": "+is)
+		case is == "":
+			changes = append(changes, "removed "+r.what+": "+was)
+		default:
+			changes = append(changes, "changed "+r.what+": "+was+" → "+is)
 		}
-	}
-	for _, r := range p.rules() {
-		if i := slices.IndexFunc(left[r.what], func(o rule) bool { return o.text == r.text }); i >= 0 {
-			removed = append(removed, "removed "+r.text)
-			left[r.what] = slices.Delete(left[r.what], i, i+1)
-		}
-	}
-	all := slices.Concat(changed, removed, added)
-	if len(all) == 0 {
-		return []string{"only the order, the layout or the examples of the rules changed"}
+		before[r.what] = after[r.what] // told once
 	}
 	const most = 50
-	if len(all) > most {
-		all = append(all[:most], fmt.Sprintf("and %d more changes", len(all)-most))
+	if len(changes) > most {
+		changes = append(changes[:most], fmt.Sprintf("and %d more changes", len(changes)-most))
+	} else if len(changes) == 0 {
+		changes = []string{"only the order, the layout or the examples of the rules changed"}
 	}
-	return all
+	return changes
 }
 
 // matchWildcard reports whether s matches a pattern in which each * stands for any text, also none.

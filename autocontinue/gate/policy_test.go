@@ -275,7 +275,7 @@ func TestChangesOfThePolicy(t *testing.T) {
 	d := open(t, `[{"tool":"a","then":"ask"},{"tool":"b","then":"allow"},{"tool":"c","then":"allow"},{"gate":"response","then":"ask","within":"1h"}]`)
 	require.NoError(t, d.SetPolicy(d.now, "ann", policyOf(t, `[{"tool":"d","then":"ask"},{"tool":"c","then":"allow","match":["c"]},{"tool":"a","then":"deny"},{"gate":"response","then":"ask","within":"5m"}]`)))
 	events, _ := d.Events(0)
-	require.Equal(t, []string{"changed tool a: ask → deny", "changed gate response: ask within 1h0m0s → ask within 5m0s", "removed tool b: allow", "added tool d: ask"}, events[0].Changes)
+	require.Equal(t, []string{"changed tool a: ask → deny", "removed tool b: allow", "changed gate response: ask within 1h0m0s → ask within 5m0s", "added tool d: ask"}, events[0].Changes)
 	require.NoError(t, d.SetPolicy(d.now, "ann", d.Policy()))
 	events, _ = d.Events(1)
 	require.Equal(t, []string{"only the order, the layout or the examples of the rules changed"}, events[0].Changes)

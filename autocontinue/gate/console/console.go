@@ -33,7 +33,6 @@ type Console struct {
 
 	mu      sync.Mutex
 	clients map[*client]struct{}
-	sockets map[string]int     // open sockets, by name
 	paces   map[string]*bucket // what each name may ask
 }
 
@@ -81,7 +80,7 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 		cfg: cfg, signIns: signIns, rules: rules, limits: l, history: rand.Text(),
 		logins:  newBucket(1, 40, cfg.Now()),
 		ending:  make(chan struct{}),
-		clients: make(map[*client]struct{}), sockets: make(map[string]int), paces: make(map[string]*bucket),
+		clients: make(map[*client]struct{}), paces: make(map[string]*bucket),
 	}
 	c.view = view{cfg.Session, cfg.Message}
 	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.news() })

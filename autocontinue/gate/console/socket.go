@@ -18,7 +18,6 @@ type client struct {
 	news    chan struct{} // something is new; holds one, so that telling never waits
 	gone    chan struct{} // the visitor has signed out; holds one
 	replies chan []byte
-	rate    *bucket
 }
 
 func (cl *client) wake() {
@@ -35,28 +34,28 @@ func (cl *client) leave() {
 	}
 }
 
-// admit counts a socket in, unless there are too many.
-func (c *Console) admit(name string) bool {
+// join counts a page in, unless too many are open.
+func (c *Console) join(cl *client) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := 0
-	for _, n := range c.sockets {
-		all += n
+	own := 0
+	for other := range c.clients {
+		if other.Name == cl.Name {
+			own++
+		}
 	}
-	if c.closed() || all >= c.limits.sockets || c.sockets[name] >= max(1, c.limits.sockets/2) {
+	if c.closed() || len(c.clients) >= c.limits.sockets || own >= max(1, c.limits.sockets/2) {
 		return false
 	}
-	c.sockets[name]++
+	c.clients[cl] = struct{}{}
 	c.handlers.Add(1)
 	return true
 }
 
-func (c *Console) discharge(name string) {
+func (c *Console) part(cl *client) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.sockets[name]--; c.sockets[name] == 0 {
-		delete(c.sockets, name)
-	}
+	delete(c.clients, cl)
 	c.handlers.Done()
 }
 
@@ -73,34 +72,23 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 	if of := r.URL.Query().Get("of"); of != "" && of != c.history {
 		seq = 0 // the number was counted in another one
 	}
-	if !c.admit(who.Name) {
+	cl := &client{
+		visitor: who, news: make(chan struct{}, 1), gone: make(chan struct{}, 1), replies: make(chan []byte, 8),
+	}
+	if !c.join(cl) {
 		refuse(w, http.StatusServiceUnavailable, "full", "too many pages are open; close some of them")
 		return
 	}
-	defer c.discharge(who.Name)
-	conn, err := websocket.Accept(w, r, nil) // it compares Origin and Host once more
-	if err != nil {
-		return // it has answered
-	}
-	defer conn.CloseNow()
-	conn.SetReadLimit(c.limits.message)
-
-	cl := &client{
-		visitor: who, conn: conn,
-		news: make(chan struct{}, 1), gone: make(chan struct{}, 1), replies: make(chan []byte, 8),
-		rate: c.pace(who.Name),
-	}
-	c.mu.Lock()
-	c.clients[cl] = struct{}{}
-	c.mu.Unlock()
+	defer c.part(cl)
 	if _, ok := c.visitor(r); !ok { // signed out meanwhile
 		cl.leave()
 	}
-	defer func() {
-		c.mu.Lock()
-		delete(c.clients, cl)
-		c.mu.Unlock()
-	}()
+	var err error
+	if cl.conn, err = websocket.Accept(w, r, nil); err != nil { // it compares Origin and Host once more
+		return // it has answered
+	}
+	defer cl.conn.CloseNow()
+	cl.conn.SetReadLimit(c.limits.message)
 
 	// Not the request's context: that of a hijacked connection says nothing more.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
@@ -113,7 +101,7 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 	}()
 	c.talk(ctx, cl, seq)
 	cancel()
-	conn.CloseNow()
+	cl.conn.CloseNow()
 	<-done
 }
 
@@ -132,7 +120,7 @@ func (c *Console) listen(ctx context.Context, cl *client) {
 		if _, ok := c.signIns.lookup(cl.hash, c.cfg.Now()); !ok {
 			return
 		}
-		if !cl.rate.take(c.cfg.Now()) {
+		if !c.pace(cl.Name).take(c.cfg.Now()) {
 			var named struct {
 				ID string `json:"id"`
 			}
