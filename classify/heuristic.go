@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -102,6 +103,39 @@ func Tables(fsys fs.FS) Option {
 			}
 			h.tables.model = func() (*model, error) { return m, nil }
 		}
+		return nil
+	}
+}
+
+// Phrases adds the phrases in fsys to the built-in lexicons: a file for each language, such as "en.txt", in the format of
+// the lexicons. A file needs no [words]; its groups are its own. "[claim done]" and a line "shipped it to staging" make
+// these words a claim. A file that can't be read or has a fault is an error of [NewHeuristic], and so is one of an
+// unknown language. Phrases and [Tables] with lexicons exclude each other: the later one counts.
+func Phrases(fsys fs.FS) Option {
+	return func(h *Heuristic) error {
+		if fsys == nil {
+			return errors.New("phrases: no file system")
+		}
+		l, err := newLanguages(withPhrases{folder(embedded, "lexicon"), fsys})
+		if err != nil {
+			return fmt.Errorf("phrases: %w", err)
+		}
+		files, err := fs.ReadDir(fsys, ".")
+		if err != nil {
+			return fmt.Errorf("phrases: %w", err)
+		}
+		for _, file := range files {
+			language, isText := strings.CutSuffix(file.Name(), ".txt")
+			i := slices.Index(l.names, language)
+			if !isText || i < 0 {
+				return fmt.Errorf("phrases: %q: the file name is not a language; use one of %s, and .txt",
+					file.Name(), strings.Join(l.names, ", "))
+			}
+			if _, err := l.lexicons[i](); err != nil {
+				return err
+			}
+		}
+		h.tables.languages = func() (*languages, error) { return l, nil }
 		return nil
 	}
 }

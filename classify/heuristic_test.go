@@ -513,3 +513,31 @@ func TestOnlyAsks(t *testing.T) {
 	_, err = (&Heuristic{}).OnlyAsks(t.Context(), "Why?")
 	require.Error(t, err)
 }
+
+func TestPhrases(t *testing.T) {
+	const output = "The new page rides on staging."
+	assert.Empty(t, kinds(judge(t, Input{Text: output}), SignalClaim))
+	h, err := NewHeuristic(Phrases(fstest.MapFS{
+		"en.txt": {Data: []byte("// the team's words\n@where = staging|production\n[claim done]\nrides on @where\n")},
+		"de.txt": {Data: []byte("[claim done]\nfährt auf grün\n")},
+	}))
+	require.NoError(t, err)
+	for text, want := range map[string][]string{
+		output: {"done"}, "Die neue Seite fährt auf grün.": {"done"}, "The new page rides on the moon.": nil, "Fixed the login.": {"edit"},
+	} {
+		r, err := h.Classify(t.Context(), Input{Text: text})
+		require.NoError(t, err)
+		assert.Equal(t, want, kinds(r, SignalClaim), text)
+	}
+	for name, tt := range map[string]struct{ file, data, want string }{
+		"another language": {"xx.txt", "", `"xx.txt": the file name is not a language; use one of en, `},
+		"another file":     {"notes.md", "", `"notes.md": the file name is not a language`},
+		"a fault":          {"de.txt", "[claim done]\n@x\n", "lexicon phrases/de.txt:2: group @x is not defined"},
+		"no section":       {"en.txt", "shipped it", "lexicon phrases/en.txt:1: a phrase before the first [section]"},
+	} {
+		_, err := NewHeuristic(Phrases(fstest.MapFS{tt.file: {Data: []byte(tt.data)}}))
+		assert.ErrorContains(t, err, tt.want, name)
+	}
+	_, err = NewHeuristic(Phrases(nil))
+	assert.Error(t, err)
+}

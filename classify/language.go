@@ -66,9 +66,27 @@ func newLanguages(fsys fs.FS) (*languages, error) {
 		if i != english {
 			files = append(files, name+".txt")
 		}
+		for _, file := range slices.Clone(files) {
+			if _, err := fs.Stat(fsys, phrasesFolder+file); err == nil {
+				files = append(files, phrasesFolder+file)
+			}
+		}
 		l.lexicons = append(l.lexicons, sync.OnceValues(func() (*lexicon, error) { return parseLexicon(fsys, files...) }))
 	}
 	return l, nil
+}
+
+// phrasesFolder is where the phrases of [Phrases] are beside the lexicons.
+const phrasesFolder = "phrases/"
+
+// withPhrases is a folder of lexicons with further phrases.
+type withPhrases struct{ lexicons, phrases fs.FS }
+
+func (w withPhrases) Open(name string) (fs.File, error) {
+	if file, ok := strings.CutPrefix(name, phrasesFolder); ok {
+		return w.phrases.Open(file)
+	}
+	return w.lexicons.Open(name)
 }
 
 // frequentWords yields the words at the head of a lexicon: those of its [words] section and of its groups.
