@@ -20,8 +20,9 @@ type effect struct {
 	Unknown   bool               `json:"unknown,omitempty"`   // it may do anything
 	Looks     bool               `json:"looks,omitempty"`     // it shows where files are
 	Check     classify.CheckKind `json:"check,omitempty"`
-	Name      string             `json:"name,omitempty"`  // the command, for people
-	Scope     []string           `json:"scope,omitempty"` // its words that choose what it checks
+	Script    string             `json:"script,omitempty"` // the script that it runs
+	Name      string             `json:"name,omitempty"`   // the command, for people
+	Scope     []string           `json:"scope,omitempty"`  // its words that choose what it checks
 	Status    status             `json:"status,omitempty"`
 	Told      *told              `json:"told,omitempty"`    // a later command prints the exit status
 	Chained   bool               `json:"chained,omitempty"` // a check behind "&&" may be the one that failed
@@ -68,6 +69,8 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		}
 	case name == "find" || name == "fd":
 		w.find(args)
+	case name == "make" || name == "gmake":
+		e.Script = w.resolve("Makefile")
 	}
 	if w.fileEffect(&e, name, args) {
 		return e
@@ -285,12 +288,14 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 		case len(script) == 0:
 			return []string{kindRead} // a shell that waits, or "python --version"
 		}
+		e.Script = w.resolve(script[0])
 		if kinds := kindsOf(script); kinds != nil && kinds[0] != kindRead {
 			return kinds
 		}
 		return scriptKind(script[0])
 	}
 	if strings.ContainsAny(words[0], `/\`) || path.Ext(name) != "" {
+		e.Script = w.resolve(words[0])
 		return scriptKind(name)
 	}
 	return []string{kindRun}
@@ -349,8 +354,9 @@ func (w *walker) codeKinds(e *effect, code string) []string {
 		if len(files) == 0 {
 			files = []string{""}
 		}
-		e.edit(w, files...)
-		return []string{kindRead}
+		if e.edit(w, files...); len(e.Edits) > 0 {
+			return []string{kindRead}
+		}
 	case p.runs.MatchString(code):
 		e.Unknown = true
 		return []string{kindRead}

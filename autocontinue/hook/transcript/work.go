@@ -70,6 +70,9 @@ func (w *work) apply(p project, effects []effect, r result) {
 		if e.Looks && w.Layout && !r.failed && e.Status == statusKept {
 			w.checked()
 		}
+		if e.Check == "" && e.Script != "" && slices.Contains(w.Files, p.name(e.Script)) { // whatever it is called
+			e.Check, e.Scope = classify.CheckRun, []string{e.Script}
+		}
 		if e.Check != "" {
 			w.check(e, r)
 		}

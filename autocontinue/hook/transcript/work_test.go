@@ -87,6 +87,8 @@ func TestWork(t *testing.T) {
 		"parsed":                  {[]string{"ask Fix it.", "edit a.json", "run python3 -m json.tool a.json => {}"}, "none/code lint:passed"},
 		"requested":               {[]string{"ask Fix it.", "edit a.js", "run curl -si localhost:3000 => HTTP/1.1 200 OK"}, "none/code run:passed"},
 		"request refused":         {[]string{"ask Fix it.", "edit a.js", "run curl -si localhost:3000 => HTTP/1.1 500 No"}, "code/code run:failed"},
+		"ran an installer":        {[]string{"ask Fix it.", "edit install.sh", "run HOME=/tmp/h sh install.sh => x"}, "none/code run:passed"},
+		"ran another installer":   {[]string{"ask Fix it.", "edit a.go", "run sh install.sh => x"}, "code/code"},
 		"committed":               {[]string{"ask Fix it.", "edit a.go", "run git commit -am x => [main 1234567] x", "run git push => x"}, "code/code commit:passed push:passed"},
 		"no such program":         {[]string{"ask Fix it.", "edit a.go", "run pytest => Exit code 127\npytest: not found"}, "code/code"},
 		"no tests":                {[]string{"ask Fix it.", "edit a.go", "run go test => ?   \tshop\t[no test files]"}, "code/code"},
