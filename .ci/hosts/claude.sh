@@ -3,12 +3,18 @@ package=@anthropic-ai/claude-code
 settings=$W/run/claude/home/.claude/settings.json
 writes=yes
 transcripts=$W/run/claude/home/.claude/projects
+wakes=yes
 silent="claude -p prints no message of a hook"
 
 configure() {
 	export ANTHROPIC_API_KEY=dummy-key-for-a-scripted-model CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
 	export DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 IS_SANDBOX=1
 	mkdir -p "${settings%/*}"
+	cat >"$HOME/.claude.json" <<-J # what the first start asks on the screen
+		{"hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
+		 "customApiKeyResponses": {"approved": ["${ANTHROPIC_API_KEY: -20}"], "rejected": []},
+		 "projects": {"$R/proj": {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}}}
+	J
 	{
 		printf '{\n\t"model": "sonnet",\n\t"hooks": {\n\t\t"Stop": '
 		printf '[{"hooks": [{"type": "command", "command": "cat >>%s"}]}]\n\t},' "$R/own-hook.txt"
@@ -31,3 +37,9 @@ own() {
 	play subagent subagent "Ask a sub-agent" &&
 		check subagent "a sub-agent's hollow claim is continued" [ "$status" = 0 -a "$coached" -ge 1 ]
 }
+interactive() { echo "ANTHROPIC_BASE_URL=$base claude ${*:---dangerously-skip-permissions}"; }
+ready() { shows '^❯|^> |\? for shortcuts|bypass permissions'; }
+interrupts=Escape
+plans="--allow-dangerously-skip-permissions --permission-mode plan"
+enter_plan() { :; }
+leave_plan() { enter "$prompt"; await 30 shows 'Exit plan mode|Would you like to proceed'; sleep 1; keys Enter; }

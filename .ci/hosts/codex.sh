@@ -4,6 +4,7 @@ export CODEX_HOME=$W/run/codex/home/.codex
 settings=$CODEX_HOME/hooks.json
 writes=no
 transcripts=$CODEX_HOME/sessions
+wakes=no
 silent="codex exec prints no message of a hook"
 trust=--dangerously-bypass-hook-trust
 
@@ -13,10 +14,11 @@ configure() {
 	cat >"$CODEX_HOME/config.toml" <<-'T'
 		model = "gpt-5.4"
 		model_provider = "stub"
+		model_auto_compact_token_limit = 100000
 		check_for_update_on_startup = false
 		[model_providers.stub]
 		name = "stub"
-		base_url = "http://127.0.0.1:PORT/s/judge/judge/v1"
+		base_url = "http://127.0.0.1:1/v1"
 		env_key = "STUB_KEY"
 		wire_api = "responses"
 		request_max_retries = 0
@@ -24,7 +26,7 @@ configure() {
 		[analytics]
 		enabled = false
 	T
-	sed -i "s/PORT/$port/" "$CODEX_HOME/config.toml" # the judge has nothing else; ask names the scenario
+	printf '[projects."%s"]\ntrust_level = "trusted"\n' "$R/proj" >>"$CODEX_HOME/config.toml"
 }
 ask() { # the prompt comes last, after "resume --last"
 	timeout 120 codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox $trust \
@@ -47,3 +49,12 @@ own() {
 	trust=--dangerously-bypass-hook-trust
 	check untrusted "an untrusted hook is not run" [ "$requests" = 1 -a "$coached" = 0 ]
 }
+interactive() {
+	echo "codex --disable daemon_auto_start --dangerously-bypass-approvals-and-sandbox $trust" \
+		"-c 'model_providers.stub.base_url=\"$base/v1\"' $*"
+}
+ready() { shows '^›|for shortcuts|context left'; }
+interrupts=Escape
+plans=
+enter_plan() { enter /plan; sleep 2; }
+leave_plan() { keys BTab; sleep 3; enter "$prompt"; }

@@ -3,6 +3,7 @@ package=@github/copilot
 settings=$W/run/copilot/home/.copilot/hooks/sidecoach.json
 writes=no
 transcripts=$W/run/copilot/home/.copilot/session-state
+wakes=yes
 silent="Copilot CLI shows no message of a hook"
 
 configure() {
@@ -45,3 +46,11 @@ own() {
 	project
 	wrap
 }
+interactive() {
+	echo "COPILOT_PROVIDER_BASE_URL=$base/v1 COPILOT_PROVIDER_API_KEY=dummy copilot --allow-all-tools --allow-all-paths $*"
+}
+ready() { shows '^❯'; }
+interrupts="Escape Escape"
+plans=--plan
+enter_plan() { :; }
+leave_plan() { enter "$prompt"; await 30 shows 'Accept plan'; sleep 1; keys Down Enter; }

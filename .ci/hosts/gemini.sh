@@ -3,6 +3,7 @@ package=@google/gemini-cli
 settings=$W/run/gemini/home/.gemini/settings.json
 writes=yes
 transcripts=$W/run/gemini/home/.gemini/tmp
+wakes=no
 silent=
 
 configure() {
@@ -28,3 +29,7 @@ uninstall() {
 own() {
 	[ -n "${ONLY-}" ] || check own-hook "the human's own AfterAgent hook ran as well" [ -s "$R/own-hook.txt" ]
 }
+interactive() { echo "GOOGLE_GEMINI_BASE_URL=$base gemini -m gemini-2.5-flash ${*:--y}"; }
+ready() { shows 'Type your message'; }
+interrupts=Escape
+blind="neither the events nor the sessions of Gemini CLI tell plan mode"

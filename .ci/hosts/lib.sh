@@ -34,7 +34,7 @@ program() {
 # setup makes a home, a project and a model that nothing else uses.
 setup() {
 	cp "$W/bin/sidecoach" "$R/bin/sidecoach"
-	export HOME=$R/home XDG_STATE_HOME=$R/home/state HOOK_LOG=$R/hook
+	export HOME=$R/home XDG_STATE_HOME=$R/home/state HOOK_LOG=$R/hook GOCACHE=$W/gocache
 	unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME CI
 	printf 'export PATH=%s\n' "$PATH" | tee "$HOME/.profile" >"$HOME/.bash_profile" # login shells lose it
 	project

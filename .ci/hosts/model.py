@@ -14,9 +14,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import script
 
 COACH = "[System Coach]"
+COMPACT = re.compile(r"detailed summary of|CONTEXT CHECKPOINT COMPACTION|<state_snapshot>|summar(y|ize) .{0,40}conversation", re.I)
 SIDE = json.dumps({"reasoning": "done", "next_speaker": "user", "title": "Login redirect", "isNewTopic": False,
                    "model_choice": "flash"})
-NOTICE = re.compile(r"\s*<(system-reminder|environment_context|session_context)")
+NOTICE = re.compile(r"\s*<(system-reminder|environment_context|session_context|mode_changed_notice)")
 
 
 # --- The conversation in each API: a list of (kind, text) with the kinds user, assistant and tool, and the tools.
@@ -87,18 +88,23 @@ def from_gemini(body):
 
 
 def last_turn(items):
-    """The items after the human's last prompt, ours as coach, and the text that the model reacts to."""
-    turn, last = [], ""
+    """The items after the human's last prompt, ours as coach; the text that the model reacts to; and that prompt."""
+    turn, last, prompt = [], "", ""
     for kind, text in items:
         if kind == "user" and COACH in text:
             turn.append(("coach", text))
             last = text
         elif kind == "user" and text.strip() and not NOTICE.match(text):
-            turn, last = [], text
+            turn, last, prompt = [], text, text
         elif kind in ("tool", "assistant"):
             turn.append((kind, text))
             last = "<tool> " + text if kind == "tool" else last
-    return turn, last
+    return turn, last, prompt
+
+
+def compacted(items):
+    """Whether a summary stands in for what was said before."""
+    return any("The agent works on it." in text for _, text in items)
 
 
 def new_id(prefix):
@@ -156,18 +162,20 @@ class Handler(BaseHTTPRequestHandler):
                 return self.reply({})
             api = "gemini"
         items, tools = globals()["from_" + api](body)
-        turn, last = last_turn(items)
+        turn, last, prompt = last_turn(items)
         fast = scenario.endswith("-fast")  # a model that answers at once
-        judging = b"You judge why a coding agent paused" in raw
-        if judging:
-            answer = script.judge(raw.decode(), tools)
+        self.full = scenario.endswith("-full") and not compacted(items)  # its context is full
+        summarizes = bool(items) and items[-1][0] == "user" and COMPACT.search(items[-1][1]) and COACH not in items[-1][1]
+        if summarizes:
+            answer = script.say("The human asked for a fix. The agent works on it.")
         elif not tools:
             answer = script.say(SIDE)
         elif any("SUBAGENT:" in text for kind, text in items if kind == "user"):
             answer = script.subagent(turn)
         else:
-            answer = script.script(scenario.removesuffix("-fast"), turn, tools)
-        row = {"t": time.time(), "scenario": scenario, "run": run, "api": api, "side": judging or not tools, "judge": judging,
+            answer = script.script(scenario.removesuffix("-fast").removesuffix("-full"), turn, tools, prompt)
+        row = {"t": time.time(), "scenario": scenario, "run": run, "api": api, "side": not tools or bool(summarizes),
+               "summarizes": bool(summarizes),
                "coached": sum(1 for kind, _ in turn if kind == "coach"), "told": last[-3000:], "answer": answer,
                "tools": [t["name"] for t in tools]}
         with LOCK, open(LOG, "a") as f:
@@ -185,7 +193,7 @@ class Handler(BaseHTTPRequestHandler):
     def as_anthropic(self, body, answer, _):
         message = {"id": new_id("msg_"), "type": "message", "role": "assistant", "model": body.get("model", "stub"),
                    "content": [], "stop_reason": None, "stop_sequence": None,
-                   "usage": {"input_tokens": 10, "output_tokens": 1}}
+                   "usage": {"input_tokens": 170_000 if self.full else 10, "output_tokens": 1}}
         if "tool" in answer:
             block = {"type": "tool_use", "id": new_id("toolu_"), "name": answer["tool"], "input": answer["args"]}
             start, stop = dict(block, input={}), "tool_use"
@@ -216,8 +224,9 @@ class Handler(BaseHTTPRequestHandler):
         else:
             item = {"type": "message", "id": new_id("msg_"), "role": "assistant", "status": "completed",
                     "content": [{"type": "output_text", "text": answer["text"], "annotations": []}]}
-        usage = {"input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5,
-                 "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 15}
+        tokens = 250_000 if self.full else 10
+        usage = {"input_tokens": tokens, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5,
+                 "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": tokens + 5}
         done = dict(response, status="completed", output=[item], usage=usage)
         if not body.get("stream"):
             return self.reply(done)
@@ -240,7 +249,8 @@ class Handler(BaseHTTPRequestHandler):
             finish = "tool_calls"
         else:
             message, finish = {"role": "assistant", "content": answer["text"]}, "stop"
-        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        tokens = 120_000 if self.full else 10
+        usage = {"prompt_tokens": tokens, "completion_tokens": 5, "total_tokens": tokens + 5}
         if not body.get("stream"):
             choice = {"index": 0, "message": message, "finish_reason": finish}
             return self.reply(dict(base, object="chat.completion", choices=[choice], usage=usage))
@@ -256,7 +266,8 @@ class Handler(BaseHTTPRequestHandler):
         if "tool" in answer:
             part = {"functionCall": {"name": answer["tool"], "args": answer["args"]}}
         content = {"role": "model", "parts": [part]}
-        usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
+        tokens = 900_000 if self.full else 10
+        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 5, "totalTokenCount": tokens + 5}
         value = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage,
                  "modelVersion": "stub"}
         if "streamGenerateContent" in path:

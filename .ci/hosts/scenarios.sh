@@ -7,6 +7,7 @@
 #   uninstall         take it out again; $removed is then the exit status of sidecoach hook uninstall
 #   limit SECONDS     the time limit of the hook in $settings
 #   $writes           yes if sidecoach writes $settings itself
+#   $wakes            yes if the end of background work wakes the agent
 #   $transcripts      where the agent keeps its transcripts
 #   $silent           why the human reads no reason in a headless run; empty if the human does
 prompt='Fix the login redirect'
@@ -20,8 +21,9 @@ play_host() {
 	tests
 	faults
 	sessions
+	daily
+	screens
 	own
-	judged
 	removal
 	same
 	keep
@@ -134,33 +136,78 @@ sessions() {
 	fi
 }
 
-# judged has the agent's own command line judge, without a key, with the model that answers the agent.
-judged() {
-	wanted judge || return
-	project
-	uninstall
-	install --judge "$host"
-	judging
-	ran judge judge ask "$prompt"
-	local verdicts tools pauses
-	read -r verdicts tools < <(python3 - "$R/model.jsonl" <<'P'
-import json, sys
-rows = [r for r in map(json.loads, open(sys.argv[1])) if r["judge"]]
-tools = {t for r in rows for t in r["tools"]} - {"StructuredOutput", "request_user_input"}
-print(len(rows), ",".join(sorted(tools)) or "none")
-P
-	)
-	check judge "its own command line judges; the words of the judge reach the agent" \
-		[ "$requests" = 3 -a "$coached" = 1 -a "$verdicts" -ge 1 -a -n "$(grep "tests of the redirect" "$R/model.jsonl")" ]
-	check judge-tools "the judge has no tools to use" [ "$tools" = none ]
-	check judge-traces "the judge leaves no session and no folder" \
-		[ -z "$(grep -rl "You judge why" "$transcripts" 2>/dev/null)" -a -z "$(compgen -G "${TMPDIR:-/tmp}/sidecoach-judge-*")" ]
-	uninstall
-	install
+# daily is what users do with sessions.
+daily() {
+	if wanted two; then
+		ran two-a proof ask "$prompt" &
+		local other=$!
+		ran two-b stuck ask "Fix the logout"
+		wait $other
+		seen two-b
+		check two "two sessions at once in one project: the second ends by itself" [ "$coached" = 2 -a "$requests" = 3 ]
+		seen two-a
+		check two "two sessions at once in one project: the first shows its tests" [ "$coached" = 1 -a "$requests" = 3 ]
+	fi
+	if wanted nextday; then
+		resume
+		ran nextday-first stuck ask "$prompt"
+		python3 "$kit/yesterday.py" "$transcripts" "$XDG_STATE_HOME"
+		ran nextday stuck ask "Good morning. Now fix the logout, too" "${again[@]}"
+		check nextday "a session that is resumed on the next day is coached anew" [ "$coached" = 2 -a "$requests" = 3 ]
+	fi
+	if wanted compact; then
+		resume
+		ran compact vary-full ask "$prompt"
+		local first=$coached
+		ran compact-again vary-full ask "Now fix the logout, too" "${again[@]}"
+		check compact "the agent compacts the conversation in between: the loop still ends by itself" \
+			[ "$first" -le 3 -a "$coached" -ge 1 -a "$coached" -le 3 -a "$status" = 0 ]
+		check compact "the agent did compact it" grep -q '"run": "compact.*"summarizes": true' "$R/model.jsonl"
+	fi
+	play background background "Start the server" && if [ "$wakes" = yes ]; then
+		check background "the agent waits for background work: it is not continued" [ "$coached" = 0 ]
+	else
+		check background "background work does not wake the agent: its hollow claim is continued" [ "$coached" -ge 1 ]
+	fi
 }
 
-# judging prepares what a judge needs beyond what its hook hands on.
-judging() { :; }
+# screens is what needs the agent's own screen.
+screens() {
+	if wanted interrupt && opened interrupt stuck; then
+		recorder slow
+		enter "$prompt"
+		await 60 paused interrupt 1
+		sleep 1
+		keys $interrupts
+		sleep 1
+		recorder
+		sleep 6 # the slow hook is over by then
+		enter "Now fix the logout, too"
+		await 60 paused interrupt 4
+		await 10 answered interrupt 3
+		sleep 1
+		closed interrupt
+		check interrupt "the human interrupts the hook: its coaching is lost, and the next prompt is coached anew" \
+			[ "$requests" = 4 -a "$coached" = 2 ]
+		if [ "$host" = copilot ]; then line KNOWN interrupt-why "$silent"
+		else check interrupt-why "the human reads on the screen why it ended" grep -q 'sidecoach: ' "$R/out/interrupt.screen.txt"; fi
+	fi
+	if wanted plan && [ -n "${blind-}" ]; then
+		line KNOWN plan "$blind"
+	elif wanted plan && opened plan plan $plans; then
+		enter_plan
+		enter "Think about the login redirect"
+		await 60 answered plan 1
+		sleep 3
+		seen plan
+		check plan "a pause in plan mode is not continued" [ "$coached" = 0 ]
+		leave_plan
+		await 60 answered plan 4
+		sleep 1
+		closed plan
+		check plan "after plan mode the work is coached" [ "$coached" -ge 1 ]
+	fi
+}
 
 # own is what only one agent has.
 own() { :; }

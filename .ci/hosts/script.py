@@ -1,10 +1,10 @@
-"""What the scripted model says: script(scenario, turn, tools) is its next answer.
+"""What the scripted model says: script(scenario, turn, tools, prompt) is its next answer.
 
 turn is what came after the human's last prompt, each item (kind, text) with the kinds coach, tool and assistant. The
 model keeps no state: a scenario reads from the turn how far it has come.
 """
 
-import json
+import re
 
 HOLLOW = "Fixed the login redirect. It should work now."
 VARIED = [
@@ -19,22 +19,24 @@ INVENTED = "Ran `go test ./...`: 42 passed, 0 failed. Committed as 3f2a91c."
 PROOF = "Fixed the login redirect. `go test -count=1 -v ./...`: 1 passed, 0 failed, exit code 0."
 QUESTION = "Which database should I use, Postgres or SQLite?"
 CLAIM = "All tests pass."
-JUDGED = "Run the tests of the redirect now and paste their summary."
 GOTEST = "go test ./..."
 PLUS = "package tiny\n\n// Plus adds.\nfunc Plus(a, b int) int { return b + a }\n"
 ADDED = "".join("+" + line + "\n" for line in PLUS.splitlines())
 PATCH = "*** Begin Patch\n*** Add File: note.go\n" + ADDED + "*** End Patch\n"
 
 
-def script(scenario, turn, tools):
+def script(scenario, turn, tools, prompt):
     coached = sum(1 for kind, _ in turn if kind == "coach")
     ran = sum(1 for kind, _ in turn if kind == "tool")
     since = 0  # tool results since the last coaching
     for kind, _ in turn:
         since = 0 if kind == "coach" else since + (kind == "tool")
     test = lambda: shell(tools, GOTEST)
+    still = running(turn, tools)
+    if still and scenario != "background":
+        return still
     match scenario:
-        case "proof" | "judge":  # what a good agent does when it is coached
+        case "proof":  # what a good agent does when it is coached
             if not coached:
                 return say(HOLLOW)
             return say(PROOF) if since else shell(tools, "go test -count=1 -v ./...")
@@ -60,6 +62,12 @@ def script(scenario, turn, tools):
             if coached:
                 return say(CLAIM) if since else test()
             return [test, lambda: edit(tools), lambda: say(CLAIM)][min(ran, 2)]()
+        case "plan":  # a plan first; the work when the human has approved it
+            t = pick(tools, "ExitPlanMode", "exit_plan_mode")
+            leaves = t and not ran and not coached and "Think" not in prompt
+            return call(t, {"summary": "Fix it."} if "summary" in str(t["schema"]) else {}) if leaves else say(HOLLOW)
+        case "background":  # work goes on without the agent
+            return say(HOLLOW) if ran else background(tools)
         case "subagent":
             task = pick(tools, "Task", "Agent")
             if ran == 0 and task:
@@ -72,18 +80,20 @@ def script(scenario, turn, tools):
     return say("unknown scenario " + scenario)
 
 
+def running(turn, tools):
+    """A call that waits for a command that is still running, None when there is none."""
+    text = turn[-1][1] if turn and turn[-1][0] == "tool" else ""
+    t, session = pick(tools, "write_stdin"), re.search(r"Process running with session ID (\d+)", text)
+    if t and session:
+        return call(t, {"session_id": int(session[1]), "chars": "", "yield_time_ms": 10000})
+    t, session = pick(tools, "read_bash"), re.search(r"shellId: (\S+) is still running", text)
+    if t and session:
+        return call(t, {"shellId": session[1], "delay": 20})
+
+
 def subagent(turn):
     """What a sub-agent of the scenario subagent says."""
     return say(INVENTED if any(kind == "coach" for kind, _ in turn) else HOLLOW)
-
-
-def judge(request, tools):
-    """What the model says when it is asked to judge: the tests are shown, or they are not."""
-    shown = request.rfind("exit code 0.") > request.rfind("<output")
-    verdict = {"reason": "scripted", "type": "completion" if shown else "status", "rejected": not shown,
-               "confidence": 0.95, "coaching_message": None if shown else JUDGED}
-    t = pick(tools, "StructuredOutput")
-    return {"tool": t["name"], "args": verdict} if t else say(json.dumps(verdict))
 
 
 def say(text):
@@ -108,6 +118,17 @@ def shell(tools, command):
     if properties.get("command", {}).get("type") == "array":
         return call(t, {"command": ["bash", "-lc", command]})
     return call(t, {"command": command})
+
+
+def background(tools):
+    """Start a command that outlives the pause, with whatever the agent has for that."""
+    command = "sleep 20"
+    t = pick(tools, *SHELLS)
+    properties = t["schema"].get("properties", {}) if t else {}
+    for key, value in (("run_in_background", True), ("is_background", True), ("mode", "async"), ("yield_time_ms", 250)):
+        if key in properties:
+            return call(t, {"cmd" if "cmd" in properties else "command": command, key: value})
+    return say("no background work with " + ", ".join(properties))
 
 
 def edit(tools):
