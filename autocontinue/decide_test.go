@@ -264,6 +264,10 @@ func TestOddNumbers(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func ran(kind classify.CheckKind, outcome classify.CheckOutcome) classify.Work {
+	return classify.Work{Checks: []classify.Check{{Command: "a check", Kind: kind, Outcome: outcome}}}
+}
+
 func TestRow8Completion(t *testing.T) {
 	t.Run("whatever the confidence, and it hands nothing over", func(t *testing.T) {
 		x := play(t, Policy{})
@@ -285,10 +289,14 @@ func TestRow8Completion(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		then, now []classify.Evidence
+		work      classify.Work // now
 		signals   []classify.Signal
 		v         Verification
 		passes    bool
 	}{
+		"a test run that passed":           {work: ran(classify.CheckTest, classify.OutcomePassed), signals: claims("tests"), passes: true},
+		"a test run that failed":           {work: ran(classify.CheckTest, classify.OutcomeFailed), signals: claims("tests")},
+		"a run of another thing":           {work: ran(classify.CheckLint, classify.OutcomePassed), signals: claims("tests")},
 		"evidence that was asked for":      {now: tests, passes: true},
 		"evidence that failed":             {now: []classify.Evidence{{Kind: classify.EvidenceTests, Failed: true}}},
 		"evidence there was":               {then: tests, now: tests},
@@ -309,7 +317,7 @@ func TestRow8Completion(t *testing.T) {
 			x.decide("All tests pass.", r, saw(c.then))
 			now := completion
 			now.Signals = c.signals
-			d := x.decide("All tests pass.", now, saw(c.now), verification(c.v))
+			d := x.decide("All tests pass.", now, saw(c.now), func(f *Facts) { f.Output.Work = c.work }, verification(c.v))
 			if c.passes {
 				x.wants(d, Deliver, OutcomeCompleted, ReasonCompletion)
 				assert.Equal(t, completion.Reason, d.Result.Reason)

@@ -19,7 +19,7 @@ type gap struct {
 
 // gapOf returns what an output with result r leaves open. Feedback is a verifier's, the worst item in its first line.
 func gapOf(o Output, r classify.Result, feedback string, goal *Goal) gap {
-	g := gap{Text: fingerprint(o.Text), Rejected: r.WasRejectedCompletion, Shown: r.Shown(o.Evidence)}
+	g := gap{Text: fingerprint(o.Text), Rejected: r.WasRejectedCompletion, Shown: r.Shown(o.seen())}
 	if goal != nil && goal.Results != "" {
 		g.Goal = fingerprint(goal.Results)
 	}
@@ -29,11 +29,31 @@ func gapOf(o Output, r classify.Result, feedback string, goal *Goal) gap {
 	if !g.Rejected {
 		return g
 	}
-	g.Missing = r.Missing(o.Evidence)
+	g.Missing = r.Missing(o.seen())
 	if worst, _, _ := strings.Cut(strings.TrimSpace(feedback), "\n"); worst != "" {
 		g.Feedback = fingerprint(worst)
 	}
 	return g
+}
+
+// seen returns the evidence that the host saw: its own, and the checks of Work that passed after the last edit.
+func (o Output) seen() []classify.Evidence {
+	all := slices.Clone(o.Evidence)
+	for _, c := range o.Work.Checks {
+		kind := classify.EvidenceExitCode
+		switch c.Kind {
+		case classify.CheckTest:
+			kind = classify.EvidenceTests
+		case classify.CheckCommit:
+			kind = classify.EvidenceCommit
+		case classify.CheckPull:
+			kind = classify.EvidencePullRequest
+		}
+		if c.Outcome == classify.OutcomePassed {
+			all = append(all, classify.Evidence{Kind: kind, Text: c.Command})
+		}
+	}
+	return all
 }
 
 func (g gap) isBlank() bool { return g.Text == blankFingerprint }
@@ -68,9 +88,9 @@ func (s *State) addGap(g gap) {
 // wasRejected reports whether the claim of o, whose result r is a completion, was rejected in this turn, and there is
 // no new evidence for it now.
 func (s State) wasRejected(o Output, r classify.Result) bool {
-	text, shown := fingerprint(o.Text), r.Shown(o.Evidence)
+	text, shown := fingerprint(o.Text), r.Shown(o.seen())
 	r.WasRejectedCompletion = true // as if: what would it lack?
-	complete := len(r.Missing(o.Evidence)) == 0
+	complete := len(r.Missing(o.seen())) == 0
 	return slices.ContainsFunc(s.history.Gaps, func(g gap) bool {
 		return g.Rejected && g.Text == text && !g.isAnswered(shown, complete)
 	})

@@ -8,7 +8,8 @@ import "slices"
 // A claim is a completion or a rejected completion. Words alone decide about everything else: such a result is returned
 // as it is. For a claim the first rule that holds wins:
 //
-//  1. A claimed check failed when it last ran, or did not run after the last edit: rejected.
+//  1. A claimed check failed when it last ran, or did not run after the last edit: rejected. So are counted test results
+//     when nothing was edited or run in the session.
 //  2. No file was edited in the session and nothing was run, but the text claims a change: rejected.
 //  3. No file was edited since the last successful check: delivered.
 //  4. Only documents were edited since then: delivered.
@@ -73,13 +74,15 @@ func (w Work) judge(signals []Signal) finding {
 		case ran && outcome == OutcomePassed:
 		case !ran && w.Edited != EditedUnknown && changed:
 			return finding{Status, "claims " + claimNouns[name] + ", but it did not run after the last edit"}
+		case w.Idle() && has(SignalEvidence, string(EvidenceTests)):
+			return finding{Status, "shows a test run, but nothing was run in the session"}
 		default:
 			unclear = true
 		}
 	}
 	passed, failed, unknown := w.outcomes()
 	switch {
-	case w.Session == EditedNone && len(w.Checks) == 0 && has(SignalClaim, ClaimEdit):
+	case w.Idle() && has(SignalClaim, ClaimEdit):
 		return finding{Status, "claims a change, but no file was edited in the session"}
 	case unclear || w.Edited == EditedUnknown:
 		return finding{}
@@ -122,6 +125,11 @@ var claimNouns = map[string]string{
 	ClaimTests: "a test run", ClaimBuild: "a build", ClaimLint: "a lint run", ClaimTypes: "a type check",
 	ClaimRun:    "a run",
 	ClaimCommit: "a commit", ClaimPush: "a push", ClaimPullRequest: "a pull request",
+}
+
+// Idle reports whether nothing at all was edited or run in the session.
+func (w Work) Idle() bool {
+	return w.Session == EditedNone && w.Edited == EditedNone && len(w.Checks) == 0
 }
 
 // Outcome returns how the checks ended that a claim is about, by its [Signal.Name], and whether one ran at all. Of

@@ -43,6 +43,7 @@ func TestWeighWork(t *testing.T) {
 		{"claimed change, made before", done, Work{Edited: EditedNone, Session: EditedCode}, "completion"},
 		{"answer", nil, work(EditedNone), "completion"},
 		{"tests mentioned, nothing edited ever", claim(ClaimTests), work(EditedNone), ""},
+		{"tests counted, nothing run ever", []Signal{{Kind: SignalEvidence, Name: string(EvidenceTests)}}, work(EditedNone), "rejected"},
 		{"documents", done, work(EditedDocs), "completion"},
 		{"documents, tests claimed", claim(ClaimTests), work(EditedDocs), "rejected"},
 		{"checked code", done, work(EditedCode, ran(CheckLint, OutcomeFailed), ran(CheckTest, OutcomePassed)), "completion"},

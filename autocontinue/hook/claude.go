@@ -1,71 +1,84 @@
 package hook
 
-// claude is Claude Code.
-type claude struct{}
-
-// block is how Claude Code and Codex are told to send the agent on, or what the human is to see. Codex refuses keys it does not
-// know; it knows these, for Stop and SubagentStop. Neither host is told "continue": true, which in both means nothing here,
-// and which is easily taken for the opposite.
-type block struct {
+// blockAnswer is how Claude Code, Codex and Copilot CLI learn that the agent is continued, or what the human is to
+// see. Codex refuses keys that it does not know; it knows these for Stop and SubagentStop. No host gets "continue":
+// true, which means nothing here, and which is easily taken for the opposite.
+type blockAnswer struct {
 	Decision string `json:"decision,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Note     string `json:"systemMessage,omitempty"`
 }
 
-func (claude) carryOn(message string) any { return block{Decision: "block", Reason: message} }
-func (claude) letStop(note string) any    { return block{Note: note} }
+func block(message string) any  { return blockAnswer{Decision: "block", Reason: message} }
+func blockNot(note string) any  { return blockAnswer{Note: note} }
+func blockSilent(_ string) any  { return blockAnswer{} } // the host would show no note
+func isElsewhere(o object) bool { return o.has("cursor_version") }
 
-func (claude) read(o object, e *Event) error {
-	f := fields{o: o}
-	f.common(e)
-	e.Turn = f.text("prompt_id")
-	if claudeElsewhere(o, *e) {
-		return f.err
+// blockEvent is what Claude Code and Codex say of every event.
+type blockEvent struct {
+	Name       string   `json:"hook_event_name"`
+	Session    string   `json:"session_id"`
+	Agent      string   `json:"agent_id"`
+	AgentType  optional `json:"agent_type"`
+	Dir        string   `json:"cwd"`
+	Transcript string   `json:"transcript_path"`
+	Mode       string   `json:"permission_mode"`
+}
+
+// readBlock reads an event of Claude Code or Codex, without what only one of them has.
+func readBlock(o object, e *event) (name string, err error) {
+	var b blockEvent
+	if err := o.fill(&b); err != nil {
+		return "", err
 	}
-	switch e.Name {
+	if err := need("hook_event_name", b.Name, "session_id", b.Session); err != nil {
+		return "", err
+	}
+	e.session, e.agent, e.dir, e.transcript, e.mode = b.Session, b.Agent, b.Dir, b.Transcript, b.Mode
+	switch b.Name {
 	case "Stop", "SubagentStop":
-		f.stop(e)
-		e.Background = f.tasks("background_tasks")
-		e.Wakeups = f.count("session_crons")
+		var p struct {
+			Message    optional `json:"last_assistant_message"`
+			Active     bool     `json:"stop_hook_active"`
+			Transcript string   `json:"agent_transcript_path"`
+		}
+		err = o.fill(&p)
+		e.kind, e.message, e.resumed, e.noTasks = stopped, p.Message, p.Active, true
+		if b.Name == "SubagentStop" { // it has a transcript of its own
+			e.kind, e.transcript = subagentStopped, p.Transcript
+			e.internal = b.AgentType.given && b.AgentType.text == ""
+		}
 	case "StopFailure":
-		f.stopFailure(e)
+		var p struct {
+			Message optional `json:"last_assistant_message"`
+			Status  string   `json:"error"`
+		}
+		err = o.fill(&p)
+		e.kind, e.message, e.status = broke, p.Message, p.Status
 	case "UserPromptSubmit":
-		e.Kind, e.Prompt = Prompt, f.text("prompt")
+		var p struct {
+			Prompt optional `json:"prompt"`
+		}
+		err = o.fill(&p)
+		e.kind, e.prompt = prompted, p.Prompt
 	}
-	return f.err
+	return b.Name, err
 }
 
-// claudeElsewhere reports whether another host runs the hooks of Claude Code's settings, as Cursor does unless told otherwise
-// (cursor.com/docs/reference/third-party-hooks) and Copilot CLI (its hooks reference). Its pauses are for the hook of its own.
-func claudeElsewhere(o object, e Event) bool {
-	_, cursor := o["cursor_version"]
-	_, copilot := copilotSession(e.Transcript.Value)
-	return cursor || copilot
-}
-
-// common reads what Claude Code and Codex say of every event.
-func (f *fields) common(e *Event) {
-	e.Name, e.Kind = f.need("hook_event_name"), Other
-	e.Session = f.need("session_id")
-	e.Agent, e.AgentType = f.text("agent_id"), f.text("agent_type")
-	e.WorkDir = f.text("cwd")
-	e.Transcript = f.text("transcript_path")
-	e.Mode = f.text("permission_mode")
-}
-
-// stop reads a pause. A sub-agent has a transcript of its own.
-func (f *fields) stop(e *Event) {
-	e.Kind = Stop
-	if e.Name == "SubagentStop" {
-		e.Kind = SubagentStop
-		e.Transcript = f.text("agent_transcript_path")
+// readClaude reads an event of Claude Code. Cursor and Copilot CLI run the hooks of Claude Code's settings as well.
+// Their events are for the hooks of their own.
+func readClaude(o object, e *event) error {
+	var p struct {
+		Tasks    []task `json:"background_tasks"`
+		Schedule []any  `json:"session_crons"`
 	}
-	e.Message = f.text("last_assistant_message")
-	e.StopActive = f.flag("stop_hook_active")
-}
-
-func (f *fields) stopFailure(e *Event) {
-	e.Kind = StopFailure
-	e.Message = f.text("last_assistant_message")
-	e.Status = f.text("error")
+	name, err := readBlock(o, e)
+	if err == nil && (name == "Stop" || name == "SubagentStop") {
+		err = o.fill(&p)
+		e.tasks, e.schedule, e.noTasks = p.Tasks, len(p.Schedule), !o.has("background_tasks")
+	}
+	if _, copilot := copilotSession(e.transcript); copilot || isElsewhere(o) {
+		e.kind = other
+	}
+	return err
 }

@@ -1,56 +1,41 @@
 package hook
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
-// codex is the Codex CLI.
-type codex struct{}
-
-func (codex) carryOn(message string) any { return block{Decision: "block", Reason: message} }
-func (codex) letStop(note string) any    { return block{Note: note} }
-
-func (codex) read(o object, e *Event) error {
-	f := fields{o: o}
-	if _, ok := o["hook_event_name"]; !ok && o["type"] != nil {
-		f.notify(e)
-		return f.err
+// readCodex reads an event of a hook of Codex, or the argument of the program that "notify" in its config.toml names.
+func readCodex(o object, e *event) error {
+	if !o.has("hook_event_name") && o.has("type") {
+		return readNotify(o, e)
 	}
-	f.common(e)
-	e.Turn = f.text("turn_id")
-	switch e.Name {
-	case "Stop", "SubagentStop":
-		f.stop(e)
-	case "StopFailure":
-		f.stopFailure(e)
-	case "UserPromptSubmit":
-		e.Kind, e.Prompt = Prompt, f.text("prompt")
-	}
+	_, err := readBlock(o, e)
 	// Threads that were forked from one another share a session. The rollout's name has the thread's own ID.
-	if id := rolloutThread(e.Transcript.Value); id != "" && id != e.Session && e.Agent.Is != Given {
-		e.Agent = Value(id)
+	if id := rolloutThread(e.transcript); id != "" && id != e.session && e.agent == "" {
+		e.agent = id
 	}
-	return f.err
+	return err
 }
 
-// notify reads the argument of the program that "notify" in config.toml names.
-func (f *fields) notify(e *Event) {
-	e.Name, e.Kind = f.need("type"), Other
-	e.Session = f.need("thread-id")
-	e.Turn = f.text("turn-id")
-	e.WorkDir = f.text("cwd")
-	if e.Name == "agent-turn-complete" {
-		e.Kind = Notify
-		e.Message = f.text("last-assistant-message")
-		messages := f.list("input-messages")
-		if n := len(messages.Value); n > 0 {
-			var last string
-			if json.Unmarshal(messages.Value[n-1], &last) == nil {
-				e.Prompt = Value(last)
+func readNotify(o object, e *event) error {
+	var p struct {
+		Type    string   `json:"type"`
+		Session string   `json:"thread-id"`
+		Dir     string   `json:"cwd"`
+		Message optional `json:"last-assistant-message"`
+		Prompts []any    `json:"input-messages"`
+	}
+	if err := o.fill(&p); err != nil {
+		return err
+	}
+	e.session, e.dir = p.Session, p.Dir
+	if p.Type == "agent-turn-complete" {
+		e.kind, e.message = notified, p.Message
+		if n := len(p.Prompts); n > 0 {
+			if text, ok := p.Prompts[n-1].(string); ok {
+				e.prompt = some(text)
 			}
 		}
 	}
+	return need("type", p.Type, "thread-id", p.Session)
 }
 
 // rolloutThread returns the ID at the end of a rollout's name, rollout-2026-11-02T10-20-30-<uuid>.jsonl, or "".

@@ -5,71 +5,67 @@ import (
 	"strings"
 )
 
-// copilot is GitHub Copilot CLI. Its hooks are described in docs.github.com/en/copilot/reference/hooks-reference, read in
-// November 2026: a hook that is configured as "Stop" gets snake_case, one configured as "agentStop" camelCase and no name of
-// the event. An exit status of 2 is a warning there, and "block" goes to the agent as a prompt.
-type copilot struct{}
-
-func (copilot) carryOn(message string) any { return block{Decision: "block", Reason: message} }
-func (copilot) letStop(string) any         { return block{} } // it would show no note
-
-func (copilot) read(o object, e *Event) error {
-	f := fields{o: o}
-	e.Name, e.Kind = f.text("hook_event_name").Value, Other
-	session, transcript := "session_id", "transcript_path"
-	if e.Name == "" || o["sessionId"] != nil {
-		session, transcript = "sessionId", "transcriptPath"
+// readCopilot reads an event of Copilot CLI. A hook that is configured as "Stop" gets snake_case. One that is
+// configured as "agentStop" gets camelCase and no name of the event.
+func readCopilot(o object, e *event) error {
+	var p struct {
+		Name       string   `json:"hook_event_name"`
+		Session    string   `json:"session_id"`
+		Transcript string   `json:"transcript_path"`
+		Dir        string   `json:"cwd"`
+		Active     bool     `json:"stop_hook_active"`
+		Prompt     optional `json:"prompt"`
 	}
-	e.Session = f.need(session)
-	e.WorkDir = f.text("cwd")
-	if e.Name == "" {
-		e.Name = copilotEvent(o)
+	var camel struct {
+		Session    string `json:"sessionId"`
+		Transcript string `json:"transcriptPath"`
 	}
-	switch e.Name {
+	if err := errors.Join(o.fill(&p), o.fill(&camel)); err != nil {
+		return err
+	}
+	e.session, e.dir = p.Session, p.Dir
+	if p.Name == "" || o.has("sessionId") {
+		e.session, p.Transcript = camel.Session, camel.Transcript
+	}
+	if p.Name == "" {
+		p.Name = copilotEvent(o)
+	}
+	switch p.Name {
 	case "Stop", "agentStop":
-		e.Kind = Stop
-		e.Transcript = f.text(transcript)
-		e.StopActive = f.flag("stop_hook_active")
-		// It is run for sub-agents as well, by their own ID (github.com/github/copilot-cli/issues/3894), and the transcript is then not theirs.
-		if id, ok := copilotSession(e.Transcript.Value); ok && id != e.Session {
-			e.Transcript = Field[string]{}
+		e.kind, e.transcript, e.resumed, e.noTasks = stopped, p.Transcript, p.Active, true
+		// It runs for sub-agents as well, with their own ID (github.com/github/copilot-cli/issues/3894). Then the
+		// transcript is not theirs.
+		if id, ok := copilotSession(e.transcript); ok && id != e.session {
+			e.transcript = ""
 		}
 	case "UserPromptSubmit", "userPromptSubmitted":
-		e.Kind, e.Prompt = Prompt, f.text("prompt")
+		e.kind, e.prompt = prompted, p.Prompt
+	case "":
+		return errors.New("its fields are not those of a known event")
 	}
-	if f.err == nil && e.Name == "" {
-		return errors.New("it is none of the events that are known by their fields")
-	}
-	return f.err
+	return nil
 }
 
 // copilotEvent names an event in camelCase, which does not say what it is.
 func copilotEvent(o object) string {
-	has := func(keys ...string) bool {
-		for _, key := range keys {
-			if _, ok := o[key]; !ok {
-				return false
-			}
-		}
-		return true
-	}
 	switch {
-	case has("agentName"):
+	case o.has("agentName"):
 		return "subagentStop"
-	case has("stopReason"):
+	case o.has("stopReason"):
 		return "agentStop"
-	case has("prompt") && !has("transformedPrompt"):
+	case o.has("prompt") && !o.has("transformedPrompt"):
 		return "userPromptSubmitted"
 	}
 	for _, key := range []string{"source", "reason", "toolName", "errorContext", "trigger", "transformedPrompt"} {
-		if has(key) {
+		if o.has(key) {
 			return "other"
 		}
 	}
 	return ""
 }
 
-// copilotSession returns the session whose events a file holds, by its folder: ~/.copilot/session-state/<session>/events.jsonl.
+// copilotSession returns the session whose events a file holds, by its folder:
+// ~/.copilot/session-state/<session>/events.jsonl.
 func copilotSession(path string) (string, bool) {
 	parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
 	n := len(parts)

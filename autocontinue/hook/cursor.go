@@ -2,64 +2,74 @@ package hook
 
 import "strings"
 
-// cursor is Cursor: its editor's agent, and its command-line agent in interactive mode. Its hooks are described in
-// cursor.com/docs/hooks, read in November 2026: the base fields, stop, afterAgentResponse, beforeSubmitPrompt and the options
-// of hooks.json. What its transcripts look like, and that transcript_path may be null, is from public readers of them
-// (github.com/entireio/cli, August 2026).
-type cursor struct{}
-
-// followup is Cursor's answer to a stop. The message goes to the agent as the human's next one.
-type followup struct {
+// cursorAnswer is Cursor's answer to a stop. The message goes to the agent as the human's next one.
+type cursorAnswer struct {
 	Message string `json:"followup_message,omitempty"`
 }
 
-// goAhead is Cursor's answer to a prompt.
-type goAhead struct {
-	Continue bool `json:"continue"`
+func followUp(message string) any { return cursorAnswer{message} }
+func followUpNot(string) any      { return cursorAnswer{} } // Cursor would show no note
+
+// passCursor is the answer to an event that is not a pause. When Cursor asks whether a prompt may go ahead, it takes no
+// answer, or one of another form, for a no.
+func passCursor(k kind) any {
+	if k == prompted {
+		return struct {
+			Continue bool `json:"continue"`
+		}{true}
+	}
+	return cursorAnswer{}
 }
 
-// pass is the answer to what is no pause. Where Cursor asks whether something may go ahead, it takes an answer that is none, or
-// has not the right form, for a no.
-func (cursor) pass(e Event) any {
-	if e.Kind == Prompt {
-		return goAhead{true}
+// readCursor reads an event of Cursor: of its editor's agent, or of its command-line agent in interactive mode.
+func readCursor(o object, e *event) error {
+	var p struct {
+		Name       string   `json:"hook_event_name"`
+		Session    string   `json:"conversation_id"`
+		Generation string   `json:"generation_id"`
+		Transcript string   `json:"transcript_path"`
+		Roots      []string `json:"workspace_roots"`
 	}
-	return followup{}
-}
-
-func (cursor) carryOn(message string) any { return followup{message} }
-func (cursor) letStop(string) any         { return followup{} } // it would show no note
-
-func (cursor) read(o object, e *Event) error {
-	f := fields{o: o}
-	e.Name, e.Kind = f.need("hook_event_name"), Other
-	e.Session = f.need("conversation_id")
-	e.Generation = f.text("generation_id")
-	e.Transcript = f.text("transcript_path")
-	if roots := read[[]string](&f, "workspace_roots", "an array of strings"); len(roots.Value) > 0 {
-		e.WorkDir = Value(cursorFolder(roots.Value[0]))
+	if err := o.fill(&p); err != nil {
+		return err
 	}
-	switch e.Name {
+	e.session, e.generation, e.transcript, e.noTasks = p.Session, p.Generation, p.Transcript, true
+	if len(p.Roots) > 0 {
+		e.dir = cursorFolder(p.Roots[0])
+	}
+	var of struct {
+		Status string   `json:"status"`
+		Loop   int      `json:"loop_count"`
+		Text   optional `json:"text"`
+		Prompt optional `json:"prompt"`
+	}
+	switch p.Name {
 	case "stop":
-		e.Kind = Stop
-		e.Status = f.text("status")
-		e.Loop = read[int](&f, "loop_count", "a whole number")
+		e.kind = stopped
 	case "afterAgentResponse":
-		e.Kind, e.Message = Said, f.text("text")
+		e.kind = printed
 	case "beforeSubmitPrompt":
-		e.Kind, e.Prompt = Prompt, f.text("prompt")
+		e.kind = prompted
+	default:
+		return need("hook_event_name", p.Name, "conversation_id", p.Session)
 	}
-	return f.err
-}
-
-// isDrive reports whether a path begins with a drive of Windows: "c:" or "c:/src".
-func isDrive(path string) bool {
-	return len(path) > 1 && path[1] == ':' && 'a' <= path[0]|0x20 && path[0]|0x20 <= 'z' && (len(path) == 2 || path[2] == '/' || path[2] == '\\')
+	if err := o.fill(&of); err != nil {
+		return err
+	}
+	switch e.kind {
+	case stopped:
+		e.status, e.loop, e.counts = of.Status, of.Loop, o.has("loop_count")
+	case printed:
+		e.message = of.Text
+	case prompted:
+		e.prompt = of.Prompt
+	}
+	return need("conversation_id", p.Session)
 }
 
 // cursorFolder returns a workspace's folder. On Windows Cursor gives it as a URI has it: /c:/src/shop.
 func cursorFolder(root string) string {
-	if rest, ok := strings.CutPrefix(root, "/"); ok && isDrive(rest) {
+	if rest, ok := strings.CutPrefix(root, "/"); ok && len(rest) > 1 && rest[1] == ':' {
 		return rest
 	}
 	return root

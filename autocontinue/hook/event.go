@@ -1,67 +1,121 @@
 package hook
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Kind says what a host reports.
-type Kind string
+// kind says what a host reports.
+type kind int
 
-// The kinds of events.
 const (
-	Stop         Kind = "stop"          // the agent pauses and can be sent on
-	SubagentStop Kind = "subagent_stop" // a sub-agent does
-	StopFailure  Kind = "stop_failure"  // the turn broke; Message is the error, and the answer is not read
-	Notify       Kind = "notify"        // the agent has paused, and cannot be sent on any more
-	Prompt       Kind = "prompt"        // a prompt goes to the agent; see [Event.FromHuman]
-	Said         Kind = "said"          // the agent printed something, which is Message; see [Memory.Heard]
-	Other        Kind = "other"         // anything else: nothing to do
+	other           kind = iota // nothing to do
+	stopped                     // the agent paused and can be continued
+	subagentStopped             // a sub-agent did
+	broke                       // the turn broke; the message is the error, and the answer is not read
+	notified                    // the agent paused, and cannot be continued any more
+	prompted                    // a prompt goes to the agent
+	printed                     // the agent printed something
 )
 
-// IsPause reports whether the event is about an agent that paused, so that [Event.Output] has something to say.
-func (k Kind) IsPause() bool {
-	return k == Stop || k == SubagentStop || k == StopFailure || k == Notify
+// isPause reports whether the event is about an agent that paused.
+func (k kind) isPause() bool {
+	return k == stopped || k == subagentStopped || k == broke || k == notified
 }
 
-// Event is what a host reports, in one form for all hosts. A field that a host does not have is absent.
-type Event struct {
-	Host    Host   `json:"host"`
-	Name    string `json:"name"` // the host's own name of the event: "AfterAgent"
-	Kind    Kind   `json:"kind"`
-	Session string `json:"session"` // the host's ID of the conversation; never empty
+// event is what a host reports, in one form for all hosts. A field that a host does not have is zero.
+type event struct {
+	host    Host
+	dialect dialect
+	kind    kind
+	session string // the host's ID of the conversation; never empty
 
-	Agent      Field[string] `json:"agent,omitzero"`      // which agent of the session, when it is not the main one
-	AgentType  Field[string] `json:"agent_type,omitzero"` // the kind of sub-agent
-	Turn       Field[string] `json:"turn,omitzero"`       // the host's ID of the prompt that is worked on
-	Generation Field[string] `json:"generation,omitzero"` // the host's ID of the prompt, whoever wrote it
-	WorkDir    Field[string] `json:"work_dir,omitzero"`
-	Transcript Field[string] `json:"transcript,omitzero"` // the file with the conversation of the agent that the event is about
-	Time       Field[string] `json:"time,omitzero"`       // the host's time of the event, the same for all hooks that get it
+	agent      string // which agent of the session, when it is not the main one
+	internal   bool   // an agent that the host runs for itself
+	generation string // the host's ID of the prompt, whoever wrote it
+	dir        string // where the agent works
+	transcript string // the file with the conversation of the agent that the event is about
+	time       string // the host's time of the event, the same for all hooks that get it
 
-	Message    Field[string] `json:"message,omitzero"` // what the agent printed last; all of the turn so far where [Host.Accumulates]
-	Prompt     Field[string] `json:"prompt,omitzero"`  // what went to the agent
-	StopActive Field[bool]   `json:"stop_active,omitzero"`
-	Loop       Field[int]    `json:"loop,omitzero"`   // how often a hook sent the agent on, in this turn or in this session
-	Status     Field[string] `json:"status,omitzero"` // how the turn ended: an error's code, "aborted", "error"
-	Mode       Field[string] `json:"mode,omitzero"`   // the permission mode: "plan"
-
-	Background Field[[]Task] `json:"background,omitzero"` // work that goes on without the agent
-	Wakeups    Field[int]    `json:"wakeups,omitzero"`    // how many prompts are scheduled for later
+	message  optional // what the agent printed last; with [dialect.accumulates] all of the turn so far
+	prompt   optional // what went to the agent
+	resumed  bool     // a hook continued the agent
+	loop     int      // how often a hook continued the agent, in this turn or in this session
+	counts   bool     // the host gives loop
+	status   string   // how the turn ended: an error's code, "aborted", "error"
+	mode     string   // the permission mode: "plan"
+	tasks    []task   // work that goes on without the agent
+	noTasks  bool     // the host says nothing about such work
+	schedule int      // how many prompts are scheduled for later
 }
 
-// Task is a piece of background work.
-type Task struct {
-	ID     string `json:"id,omitempty"`
-	Type   string `json:"type,omitempty"` // "shell", "subagent"
-	Status string `json:"status,omitempty"`
+// key is the session's name for [autocontinue.Output.Session]: the host's ID, and for a sub-agent a slash and the
+// sub-agent's. So a sub-agent has a session of its own.
+func (e event) key() string {
+	if e.agent != "" {
+		return e.session + "/" + e.agent
+	}
+	return e.session
 }
 
-// Running reports whether the task may still be at work: a status that is not known to be an end says so.
-func (t Task) Running() bool {
-	switch strings.ToLower(t.Status) {
+// active reports whether a hook continued the agent before this pause.
+func (e event) active() bool { return e.resumed || e.loop > 0 }
+
+// ended reports whether the turn ended in the usual way.
+func (e event) ended() bool { return e.status == "" || strings.EqualFold(e.status, "completed") }
+
+// fromHuman reports whether the event is a prompt of the human, which opens a turn: not a message of ours that a host
+// feeds back, and not a notice that the host wrote itself.
+func (e event) fromHuman(m memory) bool {
+	switch {
+	case e.kind != prompted:
+		return false
+	case e.host == Gemini && m.Rested: // then Gemini CLI does not say "Please continue." to itself
+		return !plaintext.IsOurs(e.prompt.text)
+	}
+	return !e.prompt.given || !transcript.Format(e.host).IsNotice(e.prompt.text) && !m.ours(e.prompt.text)
+}
+
+// optional is a text that a payload may leave out. Null is not the empty text.
+type optional struct {
+	text        string
+	given, null bool
+}
+
+func some(text string) optional { return optional{text: text, given: true} }
+
+func (t *optional) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*t = optional{null: true}
+		return nil
+	}
+	t.given = true
+	return json.Unmarshal(data, &t.text)
+}
+
+// task is a piece of background work. One that cannot be read is work all the same.
+type task struct{ status string }
+
+func (t *task) UnmarshalJSON(data []byte) error {
+	var v struct {
+		Status string `json:"status"`
+	}
+	if o, err := parse(data); err == nil && o.fill(&v) == nil {
+		t.status = v.Status
+	}
+	return nil
+}
+
+// running reports whether the task may still be at work: only a status that is known to be an end says that it is not.
+func (t task) running() bool {
+	switch strings.ToLower(t.status) {
 	case "completed", "complete", "done", "finished", "succeeded", "success", "failed", "error", "errored",
 		"killed", "cancelled", "canceled", "stopped", "exited", "aborted", "timeout", "timed_out":
 		return false
@@ -69,28 +123,80 @@ func (t Task) Running() bool {
 	return true
 }
 
-// SessionKey is the session's name for [autocontinue.Output.Session]: the host's ID, and for a sub-agent a slash and the
-// sub-agent's, so that it is a session of its own. A store that serves several hosts keeps them apart itself.
-func (e Event) SessionKey() string {
-	if agent, ok := e.Agent.Get(); ok && agent != "" {
-		return e.Session + "/" + agent
+// object holds the members of a JSON object by their exact names.
+type object map[string]json.RawMessage
+
+// parse reads a payload. Its errors quote nothing of it.
+func parse(payload []byte) (object, error) {
+	switch {
+	case len(payload) > MaxEvent:
+		return nil, fmt.Errorf("it is larger than %d MiB", MaxEvent>>20)
+	case bytes.HasPrefix(payload, []byte{0xff, 0xfe}), bytes.HasPrefix(payload, []byte{0xfe, 0xff}):
+		return nil, errors.New("it is UTF-16, where UTF-8 is needed")
 	}
-	return e.Session
+	payload = bytes.TrimPrefix(payload, []byte("\ufeff"))
+	trimmed := bytes.TrimSpace(payload)
+	switch {
+	case len(trimmed) == 0:
+		return nil, errors.New("it is empty")
+	case trimmed[0] != '{':
+		return nil, errors.New("it is not a JSON object")
+	}
+	var o object
+	err := json.Unmarshal(payload, &o)
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return nil, fmt.Errorf("it is not valid JSON, at byte %d of %d", e.Offset, len(payload))
+	}
+	return o, err
 }
 
-// FromHuman reports whether the event is a prompt of the human's, which opens a turn: not our own coaching that a host feeds
-// back, nor a notice that the host wrote itself. Of a host that feeds back, what comes after a pause at which the agent was let
-// stop is the human's, whatever the words: "continue" is what people say, too.
-func (e Event) FromHuman(m Memory) bool {
-	if e.Kind != Prompt {
-		return false
+// has reports whether all these keys are there.
+func (o object) has(keys ...string) bool {
+	for _, key := range keys {
+		if _, ok := o[key]; !ok {
+			return false
+		}
 	}
-	prompt, ok := e.Prompt.Get()
-	if !ok {
-		return true // somebody spoke, whatever they said
-	}
-	if m.Rests && e.Host.Echoes() {
-		return !plaintext.IsOurs(prompt)
-	}
-	return !transcript.Format(e.Host).IsNotice(prompt) && !m.ours(prompt, e.Host.Echoes())
+	return true
 }
+
+// fill sets the fields of a struct from the members with the exact names in its tags. A key that is not known is
+// skipped. A value of another type than the host documents is an error: nobody can tell what it means.
+func (o object) fill(v any) error {
+	s := reflect.ValueOf(v).Elem()
+	for i := range s.NumField() {
+		key := s.Type().Field(i).Tag.Get("json")
+		raw, ok := o[key]
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal(raw, s.Field(i).Addr().Interface()); err != nil {
+			return fmt.Errorf("%q is not %s", key, nounOf(s.Field(i).Type()))
+		}
+	}
+	return nil
+}
+
+func nounOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Slice:
+		return "an array"
+	}
+	return "a string"
+}
+
+// need returns an error for the first of these texts that is missing.
+func need(texts ...string) error {
+	for i := 0; i < len(texts); i += 2 {
+		if texts[i+1] == "" {
+			return fmt.Errorf("%q is missing", texts[i])
+		}
+	}
+	return nil
+}
+
+func blank(s string) bool { return plaintext.IsBlank(s) }

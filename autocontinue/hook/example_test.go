@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
+	"sync"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
@@ -12,81 +12,67 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// A hook that keeps its state in memory, and so for one process only.
-func Example() {
+// memory keeps sessions for one process. A hook runs as a process for each event, so it keeps them in files.
+type memory struct {
+	mu       sync.Mutex
+	sessions map[string]kept
+}
+
+type kept struct {
+	state  autocontinue.State
+	memory hook.Memory
+}
+
+func (m *memory) Load(_ context.Context, session string) (autocontinue.State, hook.Memory, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.sessions[session]
+	return v.state, v.memory, nil
+}
+
+func (m *memory) Update(_ context.Context, session string, fn hook.Change) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.sessions[session]
+	var err error
+	if v.state, v.memory, err = fn(v.state, v.memory); err == nil {
+		m.sessions[session] = v
+	}
+	return err
+}
+
+// A stop hook of Claude Code: three events, each as the host writes it to the hook's standard input.
+func ExampleRun() {
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
-		panic(err)
+		fmt.Println(err)
+		return
 	}
-	loop, err := autocontinue.New(autocontinue.Config{Classifier: heuristic})
-	if err != nil {
-		panic(err)
+	cfg := hook.Config{
+		Sessions: &memory{sessions: map[string]kept{}},
+		Loop: func(context.Context, *hook.Pause) (autocontinue.Config, error) {
+			return autocontinue.Config{Classifier: heuristic}, nil
+		},
 	}
-	var memory hook.Memory
-	for _, payload := range []string{
+	for _, event := range []string{
 		`{"hook_event_name":"UserPromptSubmit","session_id":"s1","prompt":"Fix the login redirect."}`,
-		`{"hook_event_name":"Stop","session_id":"s1","stop_hook_active":false,"last_assistant_message":"Should I change the test, too?"}`,
-		`{"hook_event_name":"UserPromptSubmit","session_id":"s1","prompt":"Yes."}`,
-		`{"hook_event_name":"Stop","session_id":"s1","stop_hook_active":false,"last_assistant_message":"I am changing the test now. Next I will run it."}`,
+		`{"hook_event_name":"Stop","session_id":"s1","last_assistant_message":"Next I will read the router.","stop_hook_active":false}`,
+		`{"hook_event_name":"Stop","session_id":"s1","last_assistant_message":"Which router, the old or the new one?","stop_hook_active":true}`,
 	} {
-		e, err := hook.Claude.Read([]byte(payload))
-		if err != nil {
-			panic(err)
-		}
-		if e.FromHuman(memory) {
-			if err := loop.Reset(context.Background(), e.SessionKey()); err != nil {
-				panic(err)
-			}
-		}
-		memory = memory.Heard(e)
-		if !e.Kind.IsPause() {
-			continue
-		}
-		trace, read, err := e.Await(context.Background(), memory, nil)
-		if err != nil {
-			panic(err)
-		}
-		memory = read
-		out := e.Output(trace, memory)
-		d, err := loop.Handle(context.Background(), out)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err) // d lets the agent stop
-		}
-		memory = memory.After(e, out, d)
-		fmt.Printf("%s: %s", d.Reason, e.Answer(d))
+		answer, err := hook.Run(context.Background(), hook.Claude, []byte(event), cfg)
+		fmt.Printf("%q %v\n", answer, err)
 	}
 	// Output:
-	// question: {}
-	// progress: {"decision":"block","reason":"continue"}
-}
-
-func ExampleHost_Read() {
-	e, err := hook.Codex.Read([]byte(`{"hook_event_name":"Stop","session_id":"s1","turn_id":"t1","last_assistant_message":null}`))
-	fmt.Println(e.Kind, e.Turn.Value, e.Message.Is == hook.Null, e.StopActive.Is == hook.Absent, err)
-	_, err = hook.Codex.Read([]byte(`{"hook_event_name":"Stop","session_id":"s1","stop_hook_active":"no"}`))
-	fmt.Println(err)
-	// Output:
-	// stop t1 true true <nil>
-	// hook: codex: no event of this host: "stop_hook_active" is not true or false
-}
-
-func ExampleEvent_Answer() {
-	e, err := hook.Gemini.Read([]byte(`{"hook_event_name":"AfterAgent","session_id":"s1","prompt_response":"Fixed."}`))
-	if err != nil {
-		panic(err)
-	}
-	fmt.Printf("%s", e.Answer(autocontinue.Decision{Action: autocontinue.Continue, Message: "continue"}))
-	fmt.Printf("%s", e.Answer(autocontinue.Decision{}))
-	// Output:
-	// {"decision":"deny","reason":"continue"}
-	// {"decision":"allow"}
+	// "" <nil>
+	// "{\"decision\":\"block\",\"reason\":\"continue\"}\n" <nil>
+	// "{}\n" <nil>
 }
 
 // What would have been decided in an old session, and what the human wrote then.
 func ExampleReplay() {
 	old := []byte(`{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Fix the login redirect."}}
-{"type":"assistant","uuid":"u2","sessionId":"s1","message":{"id":"m1","content":[{"type":"text","text":"Fixed the login redirect, should work now."}]}}
-{"type":"user","uuid":"u3","sessionId":"s1","message":{"role":"user","content":"Did you run the tests?"}}
+{"type":"assistant","uuid":"u2","sessionId":"s1","message":{"id":"m1","content":[{"type":"text","text":"Next I will read the router."}]}}
+{"type":"user","uuid":"u3","sessionId":"s1","message":{"role":"user","content":"go on"}}
 `)
 	t, err := transcript.Open(bytes.NewReader(old), int64(len(old)), "old.jsonl")
 	if err != nil {
@@ -101,11 +87,12 @@ func ExampleReplay() {
 	_, err = hook.Replay(context.Background(), t, func(string) (hook.Loop, error) {
 		return autocontinue.New(autocontinue.Config{Classifier: heuristic})
 	}, func(m hook.Moment) error {
-		fmt.Printf("%s, line %d: %s, %s; then a %s\n", t.Format, m.Line, m.Decision.Action, m.Decision.Reason, transcript.ReadReply(m.Next))
+		effect, _, _ := m.Effect()
+		fmt.Printf("%s, line %d: %s, %s; the human %s\n", m.Host, m.Line, m.Decision.Action, m.Decision.Reason, effect)
 		return nil
 	})
 	fmt.Println(err)
 	// Output:
-	// claude, line 2: continue, rejected_completion; then a nudge
+	// claude, line 2: continue, progress; the human agrees
 	// <nil>
 }

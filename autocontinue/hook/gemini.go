@@ -2,40 +2,50 @@ package hook
 
 import "strings"
 
-// gemini is the Gemini CLI.
-type gemini struct{}
-
-// ruling is Gemini's answer. With "deny" the reason goes to the agent as a new prompt.
-type ruling struct {
+// geminiAnswer is Gemini CLI's. With "deny" the reason goes to the agent as a new prompt.
+type geminiAnswer struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason,omitempty"`
 	Note     string `json:"systemMessage,omitempty"`
 }
 
-func (gemini) carryOn(message string) any { return ruling{Decision: "deny", Reason: message} }
-func (gemini) letStop(note string) any    { return ruling{Decision: "allow", Note: note} }
+func deny(message string) any { return geminiAnswer{Decision: "deny", Reason: message} }
+func allow(note string) any   { return geminiAnswer{Decision: "allow", Note: note} }
 
-// noText is what Gemini says when the agent said nothing.
+// noText is what Gemini CLI reports when the agent printed nothing.
 const noText = "[no response text]"
 
-func (gemini) read(o object, e *Event) error {
-	f := fields{o: o}
-	e.Name, e.Kind = f.need("hook_event_name"), Other
-	e.Session = f.need("session_id")
-	e.WorkDir = f.text("cwd")
-	e.Transcript = f.text("transcript_path")
-	e.Time = f.text("timestamp")
-	switch e.Name {
-	case "AfterAgent":
-		e.Kind = Stop
-		e.Prompt = f.text("prompt")
-		e.Message = f.text("prompt_response")
-		e.StopActive = f.flag("stop_hook_active")
-		if strings.TrimSpace(e.Message.Value) == noText {
-			e.Message = Value("")
-		}
-	case "BeforeAgent":
-		e.Kind, e.Prompt = Prompt, f.text("prompt")
+func readGemini(o object, e *event) error {
+	var p struct {
+		Name       string `json:"hook_event_name"`
+		Session    string `json:"session_id"`
+		Dir        string `json:"cwd"`
+		Transcript string `json:"transcript_path"`
+		Time       string `json:"timestamp"`
 	}
-	return f.err
+	if err := o.fill(&p); err != nil {
+		return err
+	}
+	e.session, e.dir, e.transcript, e.time, e.noTasks = p.Session, p.Dir, p.Transcript, p.Time, true
+	var of struct {
+		Prompt  optional `json:"prompt"`
+		Message optional `json:"prompt_response"`
+		Active  bool     `json:"stop_hook_active"`
+	}
+	switch p.Name {
+	case "AfterAgent":
+		e.kind = stopped
+	case "BeforeAgent":
+		e.kind = prompted
+	default:
+		return need("hook_event_name", p.Name, "session_id", p.Session)
+	}
+	if err := o.fill(&of); err != nil {
+		return err
+	}
+	e.prompt, e.message, e.resumed = of.Prompt, of.Message, of.Active
+	if strings.TrimSpace(e.message.text) == noText {
+		e.message = some("")
+	}
+	return need("session_id", p.Session)
 }

@@ -3,7 +3,8 @@ package hook
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
+	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -11,173 +12,191 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// What a Memory holds at most.
 const (
-	maxSent  = 8         // messages of ours that do not show by themselves that they are
-	maxSaid  = 128 << 10 // bytes of a message that is held
-	maxSame  = 4         // reports of one pause: the hook may be installed for the user, the project, the machine and by a plugin
-	maxFirst = 100       // the same, of a pause before which, as the host says, no hook sent the agent on: there is no loop then
+	maxPrinted = 128 << 10 // bytes of a message that is kept until its pause
+	maxSame    = 4         // hooks of one pause: of the user, the project, the machine and a plugin
+	maxFirst   = 100       // the same, of a pause before which no hook continued the agent: then nothing can go round in circles
 )
 
-// Memory is what the caller keeps between two events of a session, beside the session's state. It holds the human's last words
-// and the agent's last message. The zero value is a session nothing is known of: when the state is lost, so is
-// the memory. Read it with encoding/json; what cannot be read is the zero value, too.
-//
-// It is stored as it was after the last event; that two processes store it at the same time does no harm.
-type Memory struct {
-	Pauses int      `json:"pauses,omitempty"` // pauses seen
-	Sent   []string `json:"sent,omitempty"`   // hashes of messages sent since the human spoke that do not begin with our prefix
-	Named  Named    `json:"named,omitzero"`   // hash of the last output's ID that is a transcript's
-	Timed  Named    `json:"timed,omitzero"`   // the last one that the host's event made: its time, or its prompt
-	Notice string   `json:"notice,omitempty"` // hash of the host's ID of a prompt that it wrote itself
-	Rests  bool     `json:"rests,omitempty"`  // of a host that echoes: the agent was let stop, so that the next prompt is the human's
+// Memory is what [Run] remembers of a session between two events, beside the state of the loop. It is JSON that only
+// this package reads; it holds the human's last words and the agent's last message. The zero value remembers nothing.
+type Memory struct{ memory }
 
-	// Of a host whose pauses have no message, and which counts over the whole session how often a hook sent the agent on.
-	Said   string `json:"said,omitempty"`    // what the agent printed last
-	SaidIn string `json:"said_in,omitempty"` // hash of the host's ID of the prompt that was about
-	Loops  int    `json:"loops,omitempty"`   // the host's count after the last pause
-	Base   int    `json:"base,omitempty"`    // and before the human's last words
+// MarshalJSON writes the memory.
+func (m Memory) MarshalJSON() ([]byte, error) { return json.Marshal(m.memory) }
+
+// UnmarshalJSON reads the memory.
+func (m *Memory) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &m.memory) }
+
+type memory struct {
+	Events int    `json:"events,omitempty"` // that were taken in
+	Pauses int    `json:"pauses,omitempty"` // among them
+	ID     string `json:"id,omitempty"`     // hash of the last output's ID
+	Same   int    `json:"same,omitempty"`   // how often it came in a row
+
+	Rested bool `json:"rested,omitempty"` // at the last pause the agent was let stop
+
+	// Of a host that feeds what is sent back as a prompt: hash of the message sent last, if it has not our prefix.
+	// Empty after the agent was let stop and after the human spoke: what comes then is the human's, whatever the
+	// words.
+	Sent string `json:"sent,omitempty"`
+
+	// Of a host whose pauses have no message, and which counts over the whole session how often a hook continued the
+	// agent.
+	Printed   string `json:"printed,omitempty"`    // what the agent printed last
+	PrintedIn string `json:"printed_in,omitempty"` // hash of the host's ID of the prompt that it was about
+	Loops     int    `json:"loops,omitempty"`      // the host's count after the last pause
+	Base      int    `json:"base,omitempty"`       // and before the human's last words
+
+	// Of a host whose message accumulates: its length and its hash at the last pause.
+	Judged    int    `json:"judged,omitempty"`
+	JudgedSum string `json:"judged_sum,omitempty"`
 
 	Transcript transcript.State `json:"transcript,omitzero"` // what the transcript said, as far as it was read
-
-	// Of a host that accumulates: what was judged at the last pause.
-	At   string `json:"at,omitempty"`   // the host's time of it
-	From int    `json:"from,omitempty"` // where in the host's message that part began
-	Len  int    `json:"len,omitempty"`  // length of the host's message
-	Sum  string `json:"sum,omitempty"`  // hash of the host's message
 }
 
-// Named is what is remembered of an ID that outputs had.
-type Named struct {
-	Last   string `json:"last,omitempty"`   // the ID
-	Same   int    `json:"same,omitempty"`   // how often it came in a row
-	Active bool   `json:"active,omitempty"` // a hook had sent the agent on when it came
-}
-
-// Heard returns the memory after an event that is no pause: a prompt of the human's ends the turn, the host's own opens
-// none; what the agent printed is held until its pause comes.
-func (m Memory) Heard(e Event) Memory {
+// heard returns the memory after an event that is not a pause: the human's prompt ends the turn, another one does
+// not; what the agent printed is kept until its pause comes.
+func (m memory) heard(e event) memory {
+	m.Events++
 	switch {
-	case e.FromHuman(m):
-		if m.Timed.Last != "" {
-			m.Timed.Same = maxFirst // what comes now is another pause, whatever the host tells
+	case e.fromHuman(m):
+		m = memory{
+			Events: m.Events, Pauses: m.Pauses, ID: m.ID, Same: m.Same, Loops: m.Loops, Base: m.Loops,
+			Transcript: m.Transcript,
 		}
-		m.Transcript.Expect()
-		return Memory{Pauses: m.Pauses, Timed: m.Timed, Loops: m.Loops, Base: m.Loops, Transcript: m.Transcript}
-	case e.Kind == Prompt && e.Host == Cursor: // it has taken the pause before up
-		m.Said, m.SaidIn, m.Timed.Same = "", "", maxFirst
-	case e.Kind == Said:
-		m.Said, m.SaidIn = "", ""
-		if said := e.Message.Value; len(said) <= maxSaid {
-			m.Said, m.SaidIn = said, sum(e.Generation.Value)
+	case e.kind == prompted:
+		m.Printed, m.PrintedIn = "", ""
+	case e.kind == printed:
+		m.Printed, m.PrintedIn = "", ""
+		if len(e.message.text) <= maxPrinted {
+			m.Printed, m.PrintedIn = e.message.text, hash(e.generation)
 		}
-	case e.Kind == Prompt && e.Turn.Value != "":
-		m.Notice = sum(e.Turn.Value)
 	}
-	if e.Kind == Prompt {
+	if e.kind == prompted {
 		m.Transcript.Expect()
 	}
 	return m
 }
 
-// After returns the memory after a pause, for which out was made with m and about which d was decided.
-func (m Memory) After(e Event, out autocontinue.Output, d autocontinue.Decision) Memory {
-	if e.Kind != Stop && e.Kind != SubagentStop {
+// after returns the memory after a pause, which is out, and about which a decision was made.
+func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
+	m.Events++
+	if e.kind != stopped && e.kind != subagentStopped {
 		return m
 	}
-	before := m
 	m.Pauses++
-	m.Transcript.Expect()
-	m.Said, m.SaidIn, m.Loops = "", "", e.Loop.Value
-	if d.Action == autocontinue.Continue {
-		m.Loops++
-	}
-	if e.Loop.Value < m.Base {
+	m.Rested, m.Sent, m.Printed, m.PrintedIn = !continued, "", "", ""
+	m.Transcript.Sent("")
+	if e.loop < m.Base {
 		m.Base = 0
 	}
-	m.Rests = e.Host.Echoes() && d.Action != autocontinue.Continue
-	e = e.inTurn(before)
-	switch {
-	case strings.HasPrefix(out.ID, momentPrefix), strings.HasPrefix(out.ID, promptedPrefix):
-		m.Timed = m.Timed.again(out.ID, e.active())
-	case out.ID != "":
-		m.Named = m.Named.again(sum(out.ID), e.active())
+	m.Loops = e.loop
+	if continued {
+		m.Loops++
 	}
-	if msg := strings.TrimSpace(d.Message); d.Action == autocontinue.Continue && !plaintext.IsOurs(msg) && !(d.Replayed && m.sentLast(msg)) {
-		m.Sent = append(slices.Clone(m.Sent[max(0, len(m.Sent)-maxSent+1):]), sum(msg))
-	}
-	if e.Host.Echoes() {
-		m.Transcript.Sent(d.Message)
-	}
-	if msg, ok := e.Message.Get(); ok && e.Host.Accumulates() {
-		m.From, _ = before.from(e)
-		m.At, m.Len, m.Sum = e.Time.Value, len(msg), sum(msg)
+	m = m.again(out.ID)
+	if e.dialect.accumulates && e.message.given {
+		m.Judged, m.JudgedSum = len(e.message.text), hash(e.message.text)
 	}
 	return m
 }
 
-// sentLast reports whether a message is the last of those that were sent, as another hook of the same pause has stored.
-func (m Memory) sentLast(msg string) bool {
-	return len(m.Sent) > 0 && m.Sent[len(m.Sent)-1] == sum(msg)
+// again returns the memory after an output with that ID.
+func (m memory) again(id string) memory {
+	if id == "" {
+		return m
+	}
+	if id = hash(id); id != m.ID {
+		m.ID, m.Same = id, 0
+	}
+	m.Same++
+	return m
 }
 
-// said returns what is held for a pause: what was printed last after the same prompt.
-func (m Memory) said(e Event) (string, bool) {
-	return m.Said, m.Said != "" && m.SaidIn == sum(e.Generation.Value)
+// sent returns the memory after a message was sent.
+func (m memory) sent(message string) memory {
+	m.Sent = hash(strings.TrimSpace(message))
+	m.Transcript.Sent(message)
+	return m
 }
 
-// inTurn returns the event with the host's count as one since the human's last words. A count that is lower than the one
-// before those began anew.
-func (e Event) inTurn(m Memory) Event {
-	if e.Loop.Value >= m.Base {
-		e.Loop.Value -= m.Base
+// ours reports whether a prompt is a message of ours.
+func (m memory) ours(prompt string) bool {
+	return plaintext.IsOurs(prompt) || m.Sent != "" && m.Sent == hash(strings.TrimSpace(prompt))
+}
+
+// heldFor returns what the agent printed last after the prompt that a pause is about.
+func (m memory) heldFor(e event) (string, bool) {
+	return m.Printed, m.Printed != "" && m.PrintedIn == hash(e.generation)
+}
+
+// inTurn returns the event with the host's count as one since the human's last words. A count that is lower than the
+// one before them began anew.
+func (m memory) inTurn(e event) event {
+	if e.loop >= m.Base {
+		e.loop -= m.Base
 	}
 	return e
 }
 
-// from returns where in a message that accumulates the part begins that was not judged yet.
-func (m Memory) from(e Event) (int, bool) {
-	msg := e.Message.Value
-	if m.Len <= 0 || m.Len > len(msg) || sum(msg[:m.Len]) != m.Sum {
-		return 0, false // another turn
+// unjudged returns the part of a message that was not in it at the last pause.
+func (m memory) unjudged(message string) string {
+	n := m.Judged
+	if n <= 0 || n >= len(message) || hash(message[:n]) != m.JudgedSum {
+		return message
 	}
-	if m.Len == len(msg) && m.At != "" && m.At == e.Time.Value {
-		return min(max(m.From, 0), len(msg)), true // the same pause, reported again
-	}
-	return m.Len, true
+	return strings.TrimPrefix(message[n:], "\n")
 }
 
-// known reports whether an ID can be the name of this pause. It cannot when it has come more often than there can be
-// hooks, nor when it named a pause before which the agent was not sent on, and now it was, or the other way round: all
-// hooks of a pause are told the same. Then the transcript lags, and the agent has said the same again.
-func (n Named) known(id string, e Event) bool {
-	most := maxSame
-	if !e.active() && (e.StopActive.Is == Given || e.Loop.Is == Given) {
-		most = maxFirst
+// id returns the ID of a pause: what all hooks of it know, and no other pause has. It is never made of the text. It
+// is empty if nothing names the pause.
+//
+// Cursor numbers its prompts, and Gemini CLI tells the time of the event. For the others it is the transcript's ID of
+// the message, if the transcript shows that message. All hooks of a pause also know whether a hook continued the
+// agent before.
+func (m memory) id(e event, t transcript.Trace) string {
+	id := m.candidate(e, t)
+	active := m.inTurn(e).active()
+	most := maxFirst
+	if active {
+		most = maxSame
 	}
-	return id != n.Last || n.Same < most-1 && e.active() == n.Active
+	switch again := hash(id) == m.ID; {
+	case again && m.Same >= most: // no pause has so many hooks
+		return ""
+	case t.Old && !again && strings.HasPrefix(id, messagePrefix): // the message of another pause
+		return ""
+	}
+	return id
 }
 
-// again is n after an output with that ID.
-func (n Named) again(id string, active bool) Named {
-	if id != n.Last {
-		return Named{Last: id, Active: active}
-	}
-	n.Same++
-	return n
+// knows reports whether another hook of the same pause was here before: then nothing new comes.
+func (m memory) knows(e event, t transcript.Trace) bool {
+	id := m.candidate(e, t)
+	return id != "" && hash(id) == m.ID
 }
 
-// ours reports whether a text is a message of ours. Echoes says that what was sent comes back as it is.
-func (m Memory) ours(s string, echoes bool) bool {
-	if plaintext.IsOurs(s) || !echoes {
-		return plaintext.IsOurs(s)
+const messagePrefix = "message:"
+
+// candidate returns the ID that a pause has if the transcript's last message is its own.
+func (m memory) candidate(e event, t transcript.Trace) string {
+	active := ":" + strconv.FormatBool(m.inTurn(e).active())
+	switch {
+	case e.generation != "" && e.counts:
+		return "prompt:" + hash(e.generation) + ":" + strconv.Itoa(e.loop) + active
+	case e.host == Gemini && e.time != "":
+		return "time:" + e.time + active
 	}
-	s = strings.TrimSpace(s)
-	return s != "" && len(m.Sent) > 0 && slices.Contains(m.Sent, sum(s))
+	t.Old = false
+	if t.MessageID == "" || e.message.given && !t.Shows(e.message.text, e.dialect.accumulates) {
+		return ""
+	}
+	return messagePrefix + t.MessageID + active
 }
 
-// sum is a hash that names a text.
-func sum(s string) string {
+// hash names a text.
+func hash(s string) string {
 	h := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(h[:12])
 }

@@ -20,16 +20,17 @@ var _ Loop = (*autocontinue.AutoContinue)(nil)
 
 // Moment is a pause of an old session, what was decided about it, and what the human wrote then.
 type Moment struct {
-	Event    Event
+	Host     Host
 	Output   autocontinue.Output
 	Decision autocontinue.Decision
 	Line     int    // of the transcript, where the agent's message ends
 	Next     string // the human's next words, at most 16 KiB; empty when there were none before the next pause or the end
 }
 
-// Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a loop, without
-// any memory, for each session; show gets each pause, once it is known what the human wrote next. What only a payload tells is
-// not known: work in the background and scheduled prompts, and of Cursor that the human interrupted the agent.
+// Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a loop,
+// without any memory, for each session; show gets each pause, once it is known what the human wrote next. What only a
+// payload tells is not known: work in the background and scheduled prompts, and of Cursor that the human interrupted
+// the agent.
 //
 // The errors are those of [transcript.Transcript.Walk], start, loop and show.
 func Replay(
@@ -49,26 +50,23 @@ type replay struct {
 
 	session string
 	loop    Loop
-	memory  Memory
+	memory  memory
 	shown   *Moment // not shown yet: the human may still speak
 }
 
 func (r *replay) event(ctx context.Context, w transcript.Event) error {
-	e := Event{Host: Host(r.format), Name: "replay", Kind: Stop, Session: w.Session, WorkDir: Value(w.Dir)}
+	host := Host(r.format)
+	e := event{
+		host: host, dialect: dialects[host], kind: stopped, session: w.Session, agent: w.Agent, dir: w.Dir, noTasks: true,
+	}
 	if r.subagent {
-		e.Kind = SubagentStop
+		e.kind = subagentStopped
 	}
-	if w.Agent != "" {
-		e.Agent = Value(w.Agent)
-	}
-	if w.Turn != "" {
-		e.Turn = Value(w.Turn)
-	}
-	if key := e.SessionKey(); r.loop == nil || key != r.session {
+	if key := e.key(); r.loop == nil || key != r.session {
 		if err := r.flush(); err != nil {
 			return err
 		}
-		r.session, r.memory = key, Memory{}
+		r.session, r.memory = key, memory{}
 		var err error
 		if r.loop, err = r.start(key); err == nil && r.loop == nil {
 			err = errors.New("there is no loop")
@@ -81,9 +79,8 @@ func (r *replay) event(ctx context.Context, w transcript.Event) error {
 		if r.shown != nil {
 			r.shown.Next = w.Prompt
 		}
-		e.Kind, e.Prompt = Prompt, Value(w.Prompt)
-		r.memory.Rests = true // the transcript says that it is the human's
-		r.memory = r.memory.Heard(e)
+		e.kind = prompted // the transcript says that it is the human's
+		r.memory = r.memory.heard(e)
 		return errors.Join(r.flush(), r.loop.Reset(ctx, r.session))
 	}
 	if err := r.flush(); err != nil {
@@ -92,30 +89,34 @@ func (r *replay) event(ctx context.Context, w transcript.Event) error {
 	return r.pause(ctx, e, w)
 }
 
-func (r *replay) pause(ctx context.Context, e Event, w transcript.Event) error {
+func (r *replay) pause(ctx context.Context, e event, w transcript.Event) error {
 	switch {
 	case w.Trace.Broke && r.subagent:
-		e.Status = Value("error")
+		e.status = "error"
 	case w.Trace.Broke:
-		e.Kind = StopFailure
+		e.kind = broke
 	}
-	e.StopActive = Value(w.Trace.Continued)
-	switch e.Host {
+	e.resumed = w.Trace.Continued && e.kind != broke // such an event does not say it
+	switch e.host {
 	case Gemini:
-		e.Message = Value(w.Said)
+		e.message = some(w.Said)
 	case Claude, Codex:
-		e.Message = Value(w.Trace.Message)
+		e.message = some(w.Trace.Message)
 	}
-	out := e.Output(w.Trace, r.memory)
+	out := r.memory.output(e, w.Trace)
 	d, err := r.loop.Handle(ctx, out)
 	if err != nil {
 		return err
 	}
-	r.memory = r.memory.After(e, out, d)
-	if e.Host.Echoes() {
-		w.State.Sent(d.Message)
+	continued := d.Action == autocontinue.Continue
+	r.memory = r.memory.after(e, out, continued)
+	message := ""
+	if continued && e.dialect.echoes {
+		message = d.Message
 	}
-	r.shown = &Moment{Event: e, Output: out, Decision: d, Line: w.Line}
+	r.memory = r.memory.sent(message)
+	w.State.Sent(message)
+	r.shown = &Moment{Host: e.host, Output: out, Decision: d, Line: w.Line}
 	return nil
 }
 
@@ -139,10 +140,11 @@ const (
 	EffectMissed  Effect = "missed"  // it lets the agent stop, and the human then continued it
 )
 
-// Effect compares the decision with what the human wrote. Answered says that the words answer a question of the agent.
+// Effect compares the decision with what the human wrote. Answered says that the words answer a question of the
+// agent.
 //
-// The words alone do not tell what yes means: it is an answer where the agent asked, it continues the agent where that said
-// what it would do next, and it is thanks after anything else.
+// The words alone do not tell what yes means: it is an answer where the agent asked, it continues the agent where
+// that said what it would do next, and it is thanks after anything else.
 func (m Moment) Effect() (effect Effect, reply transcript.Reply, answered bool) {
 	reply = transcript.ReadReply(m.Next)
 	asks := endsWithQuestion(m.Output.Text)

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -78,19 +77,83 @@ func (o *hookOptions) limit() time.Duration {
 func (o *hookOptions) answer(
 	ctx context.Context, h hook.Host, args []string, stdin io.Reader, t terminal, k *keeper,
 ) ([]byte, error) {
-	e, err := readEvent(h, args, stdin, t.keyboard)
+	payload, err := readEvent(h, args, stdin, t.keyboard)
 	if err != nil && t.keyboard && len(args) == 0 {
 		return nil, err // a person reads it
 	}
 	if err != nil {
 		return h.Pass(), err
 	}
-	k.session = e.SessionKey()
-	d, err := o.decide(ctx, k, e)
-	if err != nil {
-		d = autocontinue.Decision{}
+	var tree *os.Root
+	defer func() {
+		if tree != nil {
+			tree.Close()
+		}
+	}()
+	answer, err := hook.Run(ctx, h, payload, hook.Config{
+		Sessions: sessions{k.store}, Shadow: o.shadow,
+		Loop: func(ctx context.Context, p *hook.Pause) (cfg autocontinue.Config, err error) {
+			k.session, k.lacks = p.Output.Session, p.Lack
+			cfg.Policy = autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}
+			dir := folderOf(p)
+			if o.plan != "" {
+				var plan string
+				if tree, plan, err = openPlan(dir, o.plan); err == nil {
+					cfg.Plans, p.Output.PlanFile = tree.FS(), plan
+				} else { // the agent may have changed its folder: that costs the criteria only
+					cfg.Plans, p.Output.PlanFile = noPlan{err}, filepath.Base(o.plan)
+				}
+			}
+			if cfg.Classifier, err = o.judging.classifier(ctx, k); err != nil {
+				return cfg, err
+			}
+			cfg.Verifier, err = o.verify.verifier(dir, cfg.Plans)
+			cfg.Observer = k.observer()
+			return cfg, err
+		},
+	})
+	if e, ok := errors.AsType[*hook.Error](err); ok {
+		k.session = e.Session
 	}
-	return e.Answer(d), err
+	if errors.Is(err, hook.ErrEvent) {
+		return answer, badInput(stays+"; does "+h.Product()+" run this?", "%v", err)
+	}
+	return answer, storeFailure(err, k.next)
+}
+
+// sessions keeps the hook's memory in the file of a session, beside the state.
+type sessions struct{ store *filestore.Store }
+
+func (s sessions) Load(ctx context.Context, session string) (autocontinue.State, hook.Memory, error) {
+	doc, err := s.store.Session(session)
+	if err != nil {
+		return autocontinue.State{}, hook.Memory{}, err
+	}
+	v, err := doc.Load(ctx)
+	return v.State, memoryOf(v), err
+}
+
+func (s sessions) Update(ctx context.Context, session string, fn hook.Change) error {
+	doc, err := s.store.Session(session)
+	if err != nil {
+		return err
+	}
+	return doc.Update(ctx, func(v filestore.Session) (filestore.Session, error) {
+		state, m, err := fn(v.State, memoryOf(v))
+		if err != nil {
+			return v, err
+		}
+		extra, err := json.Marshal(m)
+		return filestore.Session{State: state, Extra: extra}, err
+	})
+}
+
+// memoryOf returns the hook's memory. One that cannot be read is empty.
+func memoryOf(v filestore.Session) (m hook.Memory) {
+	if json.Unmarshal(v.Extra, &m) != nil {
+		return hook.Memory{}
+	}
+	return m
 }
 
 // open returns the keeper of a host's sessions. A hook is waited for: it saves the time of a sync, and what a loss of
@@ -113,93 +176,34 @@ func letStop(err error) error {
 	return badInput(f.hint, "%s", f.what)
 }
 
-// readEvent reads what the host says: from stdin or, of Codex's notify, from the last argument.
-func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) (hook.Event, error) {
-	payload := []byte(nil)
+// readEvent returns what the host says: on stdin or, for Codex's notify, as the last argument.
+func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]byte, error) {
 	switch {
 	case len(args) > 1 && h == hook.Codex:
-		return hook.Event{}, misuse("notify gives it as one argument", "hook codex takes one event, not %d", len(args))
+		return nil, misuse("notify gives it as one argument", "hook codex takes one event, not %d", len(args))
 	case len(args) > 0 && h != hook.Codex:
-		return hook.Event{}, misuse("sidecoach hook "+string(h)+" reads the event from standard input; sidecoach hook install sets it up", "hook %s takes no arguments", h)
+		hint := "sidecoach hook " + string(h) + " reads the event from standard input; sidecoach hook install sets it up"
+		return nil, misuse(hint, "hook %s takes no arguments", h)
 	case len(args) == 1:
-		payload = []byte(args[0])
+		return []byte(args[0]), nil
 	case keyboard:
-		return hook.Event{}, misuse("sidecoach hook install "+string(h)+" prints the settings that make it do so", "no event: %s runs this and pipes one in", h.Product())
-	default:
-		var err error
-		if payload, err = io.ReadAll(io.LimitReader(stdin, hook.MaxPayload+1)); err != nil {
-			return hook.Event{}, badInput(stays, "cannot read the event: %v", cause(err))
-		}
-		_, _ = io.Copy(io.Discard, stdin) // a host that cannot write all of it takes that for a failure
+		hint := "sidecoach hook install " + string(h) + " prints the settings that make it do so"
+		return nil, misuse(hint, "no event: %s runs this and pipes one in", h.Product())
 	}
-	e, err := h.Read(payload)
+	payload, err := io.ReadAll(io.LimitReader(stdin, hook.MaxEvent+1))
 	if err != nil {
-		return e, badInput(stays+"; is it "+h.Product()+" that runs this?", "the event cannot be used: %s", strings.TrimPrefix(err.Error(), fmt.Sprintf("hook: %s: %v: ", h, hook.ErrPayload)))
+		return nil, badInput(stays, "cannot read the event: %v", cause(err))
 	}
-	return e, nil
+	_, _ = io.Copy(io.Discard, stdin) // a host that cannot write all of it takes that for a failure
+	return payload, nil
 }
 
-// decide takes an event into the session and returns what to do about it: nothing, unless the agent paused, and
-// nothing in the shadow.
-func (o *hookOptions) decide(ctx context.Context, k *keeper, e hook.Event) (autocontinue.Decision, error) {
-	var none autocontinue.Decision
-	s, err := openHookSession(k, e)
-	if err != nil {
-		return none, err
-	}
-	if !e.Kind.IsPause() {
-		if e.Kind == hook.Prompt || e.Kind == hook.Said {
-			err = s.heard(ctx)
-		}
-		return none, storeFailure(err, k.next)
-	}
-	memory, err := s.read(ctx)
-	if err != nil {
-		return none, storeFailure(err, k.next)
-	}
-	trace, memory, err := e.Await(ctx, memory, func() (hook.Memory, error) { return s.read(ctx) })
-	if err != nil {
-		return none, storeFailure(err, k.next)
-	}
-	s.seen = memory.Transcript
-	if e.Transcript.Value != "" && e.Kind != hook.Notify {
-		k.lacks = trace.Lack()
-	}
-	out := e.Output(trace, memory)
-	cfg := autocontinue.Config{Policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}, Store: s}
-	dir := folder(e)
-	if o.plan != "" {
-		tree, plan, err := openPlan(dir, o.plan)
-		if err != nil {
-			cfg.Plans, out.PlanFile = noPlan{err}, filepath.Base(o.plan) // the agent may have changed its folder: that costs the criteria only
-		} else {
-			defer tree.Close()
-			cfg.Plans, out.PlanFile = tree.FS(), plan
-		}
-	}
-	if cfg.Classifier, err = o.judging.classifier(ctx, k); err != nil {
-		return none, err
-	}
-	if cfg.Verifier, err = o.verify.verifier(dir, cfg.Plans); err != nil {
-		return none, err
-	}
-	s.out = out
-	d, err := k.decide(ctx, cfg, out)
-	if err != nil {
-		return none, err
-	}
-	if o.shadow {
-		return none, nil
-	}
-	return d, storeFailure(s.sent(ctx, d), k.next)
-}
-
-// folder returns the folder that the agent works in: the one that the host names, where that is one, else the one
-// that it runs the hook in. A hook of the user's is run by Cursor in its own folder below the home.
-func folder(e hook.Event) string {
-	if dir := e.WorkDir.Value; filepath.IsAbs(dir) {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			return dir
+// folderOf returns the folder that the agent works in: the one that the host names, if it is one, else the one that it
+// runs the hook in. Cursor runs a user's hook in its own folder below the home.
+func folderOf(p *hook.Pause) string {
+	if filepath.IsAbs(p.Folder) {
+		if info, err := os.Stat(p.Folder); err == nil && info.IsDir() {
+			return p.Folder
 		}
 	}
 	return "."

@@ -66,13 +66,17 @@ func (o keeperOptions) open(opts filestore.Options, stderr io.Writer) (*keeper, 
 	return k, err
 }
 
-// decide asks the library with the session's state, in cfg.Store if that is set, and journals what it says.
+// decide asks the library with the session's state, and journals what it says.
 func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
 	k.session = out.Session
-	if cfg.Store == nil {
-		cfg.Store = k.store
-	}
-	cfg.Observer = autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
+	cfg.Store, cfg.Observer = k.store, k.observer()
+	d, err := decide(ctx, cfg, out)
+	return d, storeFailure(err, k.next)
+}
+
+// observer journals decisions.
+func (k *keeper) observer() autocontinue.Observer {
+	return autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
 		line := entry{Event: e, Host: k.host, Shadow: k.shadow, Transcript: k.lacks}
 		k.told = k.told || e.Err != ""
 		if k.keepText {
@@ -81,8 +85,6 @@ func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autoco
 		k.journal(ctx, line)
 		return nil
 	})
-	d, err := decide(ctx, cfg, out)
-	return d, storeFailure(err, k.next)
 }
 
 // journal appends a line. That it cannot is said, and changes no decision.

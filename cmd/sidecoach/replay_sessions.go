@@ -35,7 +35,7 @@ type replayPause struct {
 func pauseOf(file string, m hook.Moment) replayPause {
 	d := m.Decision
 	p := replayPause{
-		File: file, Agent: string(m.Event.Host), Session: m.Event.SessionKey(), Line: m.Line,
+		File: file, Agent: string(m.Host), Session: m.Output.Session, Line: m.Line,
 		Action: d.Action, Outcome: d.Outcome, Reason: d.Reason, Type: d.Result.Type, Rejected: d.Result.WasRejectedCompletion,
 		Confidence: d.Result.Confidence, Continues: d.Continues, Hold: m.Output.Hold, Work: m.Output.Work,
 	}

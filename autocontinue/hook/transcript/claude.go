@@ -111,8 +111,12 @@ func readClaude(data []byte, at int64, sidechain bool) (l line) {
 	case c.Type == "attachment" && side == sidechain:
 		l.claudeQueued(c)
 	}
-	if c.PermissionMode != "" && !sidechain {
+	switch {
+	case sidechain:
+	case c.PermissionMode != "":
 		l.add(entry{kind: mode, text: c.PermissionMode})
+	case c.Attachment.Type == "plan_mode_exit":
+		l.add(entry{kind: mode, text: "default"})
 	}
 	return l
 }

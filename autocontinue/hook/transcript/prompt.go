@@ -46,6 +46,7 @@ var notices = map[Format][]string{
 		"<external_", "<hook_prompt", "<send_user_message_question_reply>", "Warning: apply_patch was requested via",
 		"Warning: The maximum number of unified exec processes",
 	},
+	Copilot: {"<system_notification>"},
 	Gemini: {
 		"<session_context>", "This is the Gemini CLI. We are setting up the context", "<state_snapshot>",
 		"Here is the user's editor context", "Here is a summary of changes in the user's editor context",

@@ -61,9 +61,10 @@ type walk struct {
 	session string
 	agent   string
 	state   *State
-	spoken  bool  // something was said in the session
-	base    int64 // where the session begins
-	line    int   // where the last message ends
+	spoken  bool   // something was said in the session
+	mode    string // when the last message was printed
+	base    int64  // where the session begins
+	line    int    // where the last message ends
 	now     int
 	said    []said // since the human spoke
 
@@ -135,7 +136,7 @@ func (w *walk) entry(e entry) error {
 			return err
 		}
 	case message:
-		w.line = w.now
+		w.line, w.mode = w.now, w.state.Mode
 		w.keep(e)
 	}
 	w.spoken = w.spoken || e.kind != mode
@@ -175,6 +176,7 @@ func (w *walk) pause() error {
 	if t.Message == "" {
 		return nil
 	}
+	t.Mode = w.mode // the next turn may have begun in another one
 	e := w.event()
 	e.Pause, e.Trace, e.Line, e.Turn = true, t, w.line, t.Turn
 	parts := make([]string, len(w.said))

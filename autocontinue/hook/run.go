@@ -1,0 +1,230 @@
+package hook
+
+import (
+	"context"
+	"time"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+// Sessions keeps, for each session, the state of the loop and the hook's own memory, and changes both in one step. Its
+// methods have the contract of those of [autocontinue.Store]. A store that serves several hosts keeps them apart.
+type Sessions interface {
+	Load(ctx context.Context, session string) (autocontinue.State, Memory, error)
+	Update(ctx context.Context, session string, fn Change) error
+}
+
+// Change returns what a session becomes.
+type Change func(autocontinue.State, Memory) (autocontinue.State, Memory, error)
+
+// Config says how [Run] decides. Sessions and Loop are required.
+type Config struct {
+	Sessions Sessions
+	// Loop returns the loop that decides about a pause; Run puts the store into it. It may change p.Output, for
+	// example to name a plan.
+	Loop func(ctx context.Context, p *Pause) (autocontinue.Config, error)
+	// Prompted is told that the human has sent a prompt to the agent; nil tells nobody.
+	Prompted func(ctx context.Context, session, folder string)
+	// Shadow decides, and lets the agent stop whatever the decision is.
+	Shadow bool
+}
+
+// Pause is a pause of an agent that [Run] decides about.
+type Pause struct {
+	Folder string // where the agent works, as the host names it; may be empty
+	Lack   string // why the transcript's facts lack some, for the journal; empty if they do not
+	Output autocontinue.Output
+}
+
+// Error is an error of [Run] about an event that was read.
+type Error struct {
+	Session string // of the event, as in [autocontinue.Output]
+	Err     error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Run answers one event of a host: it reads the payload, takes it into the session, decides if the agent paused, and
+// returns what to write to standard output, which may be nothing. The host may run several hooks of one pause at
+// once.
+//
+// With an error, the answer lets the agent stop and lets the human's prompt go on. The error wraps [ErrEvent] for a
+// payload that is not an event of the host. Otherwise it is an [Error] around an error of cfg.Sessions, of cfg.Loop,
+// or of [autocontinue.AutoContinue.Handle]. An error about the payload never holds text of it.
+func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte, err error) {
+	e, err := h.read(payload)
+	if err != nil {
+		return h.Pass(), err
+	}
+	s := &session{event: e, cfg: cfg}
+	var d autocontinue.Decision
+	switch {
+	case e.kind.isPause():
+		d, err = s.pause(ctx)
+	case e.kind == prompted || e.kind == printed:
+		err = s.hear(ctx)
+	}
+	if err != nil {
+		return e.answer(autocontinue.Decision{}), &Error{e.key(), err}
+	}
+	if cfg.Shadow {
+		d = autocontinue.Decision{}
+	}
+	return e.answer(d), nil
+}
+
+// session is one event and what is kept of its session. It is the loop's store for this event.
+type session struct {
+	event event
+	cfg   Config
+
+	state  *autocontinue.State // as it was read with the memory; nil once the loop has it
+	seen   transcript.State    // the transcript as this event read it
+	out    autocontinue.Output
+	stored memory // what Update stored last
+}
+
+// hear takes in an event that is not a pause.
+func (s *session) hear(ctx context.Context) error {
+	human := false
+	err := s.cfg.Sessions.Update(ctx, s.event.key(),
+		func(state autocontinue.State, m Memory) (autocontinue.State, Memory, error) {
+			if human = s.event.fromHuman(m.memory); human {
+				state = state.Reset()
+			}
+			return state, Memory{m.heard(s.event)}, nil
+		})
+	if err == nil && human && s.cfg.Prompted != nil {
+		s.cfg.Prompted(ctx, s.event.key(), s.event.dir)
+	}
+	return err
+}
+
+// pause decides about a pause.
+func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error) {
+	m, err := s.read(ctx)
+	if err != nil {
+		return d, err
+	}
+	t, m, err := s.await(ctx, m)
+	if err != nil {
+		return d, err
+	}
+	s.seen = m.Transcript
+	p := Pause{Folder: s.event.dir, Output: m.output(s.event, t)}
+	if s.event.transcript != "" && s.event.kind != notified {
+		p.Lack = t.Lack()
+	}
+	cfg, err := s.cfg.Loop(ctx, &p)
+	if err != nil {
+		return d, err
+	}
+	s.out, cfg.Store = p.Output, s
+	ac, err := autocontinue.New(cfg)
+	if err != nil {
+		return d, err
+	}
+	if d, err = ac.Handle(ctx, s.out); err != nil || s.cfg.Shadow {
+		return d, err
+	}
+	return d, s.sent(ctx, d)
+}
+
+// read returns the memory, and keeps the state that belongs to it.
+func (s *session) read(ctx context.Context) (memory, error) {
+	state, m, err := s.cfg.Sessions.Load(ctx, s.event.key())
+	s.state = &state
+	return m.memory, err
+}
+
+// How long a message is waited for. Claude Code writes it to the transcript up to 110 ms after it has called the hook.
+const (
+	waitForMessage = 300 * time.Millisecond // that the event carries
+	waitForLast    = time.Second            // of an event without a message
+)
+
+// await reads what is new in the transcript of a pause, and waits until it has the message of the event, as a message
+// after the last prompt. For an event without a message, it waits for any message. Cursor tells what the agent
+// printed in an event of its own, which another process may be at work on: then it reads the memory anew.
+func (s *session) await(ctx context.Context, m memory) (transcript.Trace, memory, error) {
+	e := s.event
+	src := transcript.Source{
+		Format: transcript.Format(e.host), Path: e.transcript, Dir: e.dir, Subagent: e.kind == subagentStopped,
+	}
+	var failed error
+	wait := waitForMessage
+	done := func(t transcript.Trace) bool {
+		return t.Err != nil || t.Aborted || t.Shows(e.message.text, e.dialect.accumulates) || m.knows(e, t)
+	}
+	switch {
+	case e.kind != stopped && e.kind != subagentStopped, e.message.null, !e.ended(), e.message.given && blank(e.message.text):
+		done = nil
+	case !e.message.given:
+		wait = waitForLast
+		done = func(t transcript.Trace) bool {
+			if e.host == Cursor && failed == nil {
+				var fresh memory
+				if fresh, failed = s.read(ctx); failed == nil {
+					fresh.Transcript, m = m.Transcript, fresh
+				}
+			}
+			_, held := m.heldFor(e)
+			gone := t.Aborted || t.Err != nil && e.host != Cursor
+			return failed != nil || held || gone || t.Message != "" && !t.Old || m.knows(e, t)
+		}
+	}
+	state := m.Transcript
+	t := state.Await(ctx, src, wait, done)
+	m.Transcript = state
+	return t, m, failed
+}
+
+// Load returns the state, at first the one that belongs to the memory that the output was made with.
+func (s *session) Load(ctx context.Context, _ string) (autocontinue.State, error) {
+	if state := s.state; state != nil {
+		s.state = nil
+		return *state, ctx.Err()
+	}
+	state, _, err := s.cfg.Sessions.Load(ctx, s.event.key())
+	return state, err
+}
+
+// Update stores a decision, and that this pause was seen.
+func (s *session) Update(
+	ctx context.Context, _ string, fn func(autocontinue.State) (autocontinue.State, error),
+) error {
+	return s.cfg.Sessions.Update(ctx, s.event.key(),
+		func(state autocontinue.State, m Memory) (autocontinue.State, Memory, error) {
+			next, err := fn(state)
+			if err != nil {
+				return state, m, err
+			}
+			if next.Seq == state.Seq { // another hook of this pause has decided
+				s.stored = m.again(s.out.ID)
+				return next, Memory{s.stored}, nil
+			}
+			m.Transcript = s.seen
+			s.stored = m.after(s.event, s.out, next.Continues > state.Continues && !s.cfg.Shadow)
+			return next, Memory{s.stored}, nil
+		})
+}
+
+// sent stores which message is sent, if the host will feed it back as a prompt and it does not show that it is ours. If
+// another event came in between, that one's memory counts.
+func (s *session) sent(ctx context.Context, d autocontinue.Decision) error {
+	if d.Action != autocontinue.Continue || d.Replayed || !s.event.dialect.echoes || plaintext.IsOurs(d.Message) {
+		return nil
+	}
+	return s.cfg.Sessions.Update(ctx, s.event.key(),
+		func(state autocontinue.State, m Memory) (autocontinue.State, Memory, error) {
+			if m.Events == s.stored.Events {
+				m = Memory{m.sent(d.Message)}
+			}
+			return state, m, nil
+		})
+}
