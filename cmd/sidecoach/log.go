@@ -42,6 +42,7 @@ is, 0 to 1. What a reason means:
   rejected completion  sent on: it claims to be done and does not show it
   progress             sent on: honest progress
   empty                sent on: the output is blank
+  next stage           sent on: a stage of the goal is done, and it has a next
   completion           let stop: done, and it shows
   question, blocker    let stop: the human is asked, or needed
   crash guard          let stop: the run failed, or printed an error
@@ -58,7 +59,8 @@ is, 0 to 1. What a reason means:
   same text            dropped: this run printed the same before
   error                let stop: sidecoach itself failed
 A tier is plain ("continue"), rejection (what evidence is missing), repeat, plan
-criteria, plan pointer (its file), skill, verify or llm (the model's own words).
+criteria, plan pointer (its file), skill, stage (the next one of the goal),
+verify or llm (the model's own words).
 
 With --json a line of the journal is a line of the output, and the last one is
 {"totals":{…}}.
