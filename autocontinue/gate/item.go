@@ -172,14 +172,15 @@ func joinResponse(text string, a2ui json.RawMessage) json.RawMessage {
 
 // splitResponse is the inverse of joinResponse.
 func splitResponse(body json.RawMessage) (text string, a2ui json.RawMessage) {
-	v, err := readJSON(body)
-	if err != nil || len(v.list) == 0 {
+	r := jsonReader{data: body, i: len(`{"text":`)}
+	token, err := r.text()
+	if err != nil {
 		return "", nil // not reached: joinResponse wrote it
 	}
-	if len(v.list) == 2 {
-		a2ui = v.list[1].raw
+	if rest := body[r.i : len(body)-1]; len(rest) > 0 {
+		a2ui = rest[len(`,"a2ui":`):]
 	}
-	return unquote(v.list[0].raw), a2ui
+	return unquote(token), a2ui
 }
 
 // digest names a subject. Each field stands after its length, and the whole stands after a name of what is hashed.
@@ -198,13 +199,10 @@ func digest(sub Subject) string {
 type likenessSum = [sha256.Size]byte
 
 // likeness is equal for subjects of one run that ask for the same: calls of one tool with arguments of the same value.
-func likeness(sub Subject) likenessSum {
+func likeness(sub Subject, body value) *likenessSum {
 	b := appendText(appendText([]byte("sidecoach gate likeness 1\n"), string(sub.Kind)), sub.Tool)
-	v, err := readJSON(sub.Body)
-	if err != nil {
-		return likenessSum{} // not reached: the body was read before
-	}
-	return sha256.Sum256(v.canonical(b, false))
+	sum := sha256.Sum256(body.canonical(b, false))
+	return &sum
 }
 
 // Action is what a person decides about an item.

@@ -198,6 +198,8 @@ type Event struct {
 	Changes  []string  `json:"changes,omitempty"` // what changed, from what to what, for people
 
 	Sum string `json:"sum"` // SHA-256 of the line up to this field, hexadecimal
+
+	like *likenessSum // of a proposal, if it was computed before
 }
 
 // Status returns the status that the event gives to its item. It is empty for events that give none.

@@ -148,6 +148,7 @@ func (s *Session) write(now time.Time, events ...Event) error {
 			s.broken = fmt.Errorf("the session wrote a line that it cannot apply, and stopped: %w", err)
 			return s.broken
 		}
+		e.like = nil
 		s.events.add(e, sizes[i])
 	}
 	return nil

@@ -31,7 +31,20 @@ type state struct {
 // item is an Item with what nobody else needs to see.
 type item struct {
 	Item
-	asked time.Time // since when the present approver has been asked
+	asked time.Time    // since when the present approver has been asked
+	like  *likenessSum // see likeness
+}
+
+// likeness reads the body once, and not while others wait if the session proposed the item itself.
+func (it *item) likeness() likenessSum {
+	if it.like == nil {
+		v, err := readJSON(it.Body)
+		if err != nil {
+			return likenessSum{} // not reached: the body was read before
+		}
+		it.like = likeness(it.Subject, v)
+	}
+	return *it.like
 }
 
 // run holds the items of one run.
@@ -214,6 +227,7 @@ func (st *state) propose(e Event, r *run) error {
 		st.runs[sub.Run] = r
 	}
 	it := &item{Item: Item{ID: e.Item, Seq: e.Seq, Subject: sub, Digest: e.Digest, Status: Pending, Proposed: e.At}}
+	it.like = e.like
 	it.ask(e)
 	st.items[e.Item] = it
 	r.items = append(r.items, e.Item)
@@ -284,7 +298,7 @@ func (st *state) step(e Event, it *item, r *run) {
 		if it.Kind == Context {
 			st.end(r, Refused, e.Reason, e.At)
 		} else {
-			r.denials[likeness(it.Subject)]++
+			r.denials[it.likeness()]++
 		}
 	}
 }
