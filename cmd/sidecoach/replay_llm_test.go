@@ -36,11 +36,19 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 		cmd.SetOut(&table)
 		cmd.SetErr(&shown)
 		err := o.run(cmd, []string{file, file}, terminal{keyboard: true})
-		assert.Regexp(t, `^about 1 call of judge at http://\S+: it reads \d,\d{3} tokens and writes 100\.\nSend what the agents wrote there\? \[y/N\] `, shown.String())
+		assert.Regexp(
+			t,
+			`^about 1 call of judge at http://\S+: it reads \d,\d{3} tokens and writes 100\.\nSend what the agents wrote there\? \[y/N\] `,
+			shown.String(),
+		)
 		if yes {
 			assert.NoError(t, err, answer)
 			assert.EqualValues(t, 1, sent.Load())
-			assert.Regexp(t, `(?m)^judge judged 1 output: it read 1,000 tokens \(800 of them cached\) and wrote 50$`, table.String())
+			assert.Regexp(
+				t,
+				`(?m)^judge judged 1 output: it read 1,000 tokens \(800 of them cached\) and wrote 50$`,
+				table.String(),
+			)
 		} else {
 			assert.EqualError(t, err, "nothing was sent", answer)
 			assert.Zero(t, sent.Load(), answer)
@@ -49,8 +57,8 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 	}
 }
 
-// meteredServer speaks chat completions: it returns what answer gives for a user message, and says that this took 1000 tokens,
-// of which 800 were cached, and 50.
+// meteredServer speaks chat completions: it returns what answer gives for a user message, and says that this took
+// 1000 tokens, of which 800 were cached, and 50.
 func meteredServer(t *testing.T, answer func(prompt string) (int, string)) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -62,8 +70,14 @@ func meteredServer(t *testing.T, answer func(prompt string) (int, string)) *http
 		status, text := answer(body.Messages[1].Content)
 		w.WriteHeader(status)
 		json.NewEncoder(w).Encode(map[string]any{
-			"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": text}}},
-			"usage":   map[string]any{"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": map[string]any{"cached_tokens": 800}},
+			"choices": []any{
+				map[string]any{"finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": text}},
+			},
+			"usage": map[string]any{
+				"prompt_tokens":         1000,
+				"completion_tokens":     50,
+				"prompt_tokens_details": map[string]any{"cached_tokens": 800},
+			},
 		})
 	}))
 	t.Cleanup(s.Close)
@@ -93,11 +107,18 @@ func TestReplaySendsNothingTwice(t *testing.T) {
 	dir := filepath.Dir(replayFixture(t))
 	text, err := os.ReadFile(filepath.Join(dir, "session.jsonl"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "resumed.jsonl"), bytes.ReplaceAll(text, []byte("s1"), []byte("s2")), 0o600))
+	require.NoError(
+		t,
+		os.WriteFile(filepath.Join(dir, "resumed.jsonl"), bytes.ReplaceAll(text, []byte("s1"), []byte("s2")), 0o600),
+	)
 	total, errs := replayTotals(t, 0, dir, "--llm", "--yes", "--base-url", server.URL)
 	assert.Equal(t, 1, sent)
 	assert.Contains(t, errs, "about 1 call of ")
-	assert.Equal(t, replayLLM{Model: defaultModel, Answered: 2, Repeated: 1, PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50}, *total.LLM)
+	assert.Equal(
+		t,
+		replayLLM{Model: defaultModel, Answered: 2, Repeated: 1, PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50},
+		*total.LLM,
+	)
 }
 
 // Where the LLM fails the heuristic judges, and replay says how often and why.

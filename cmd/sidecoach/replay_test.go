@@ -28,14 +28,24 @@ import (
 	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
-// A session that is told to the hook while its transcript grows, and the same transcript replayed, give the same decisions.
+// A session that is told to the hook while its transcript grows, and the same transcript replayed, give the same
+// decisions.
 func TestReplayIsTheHook(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "session.jsonl")
 	state := t.TempDir()
 	n, active := 0, false
 	write := func(kind string, message map[string]any, meta bool) {
 		n++
-		line, err := json.Marshal(map[string]any{"type": kind, "uuid": fmt.Sprint("u", n), "sessionId": "s1", "cwd": "/w", "isMeta": meta, "message": message})
+		line, err := json.Marshal(
+			map[string]any{
+				"type":      kind,
+				"uuid":      fmt.Sprint("u", n),
+				"sessionId": "s1",
+				"cwd":       "/w",
+				"isMeta":    meta,
+				"message":   message,
+			},
+		)
 		require.NoError(t, err)
 		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		require.NoError(t, err)
@@ -57,22 +67,67 @@ func TestReplayIsTheHook(t *testing.T) {
 		write("user", map[string]any{"role": "user", "content": text}, false)
 	}
 	pause := func(text string) {
-		write("assistant", map[string]any{"id": fmt.Sprint("m", n), "content": []any{map[string]any{"type": "text", "text": text}}}, false)
+		write(
+			"assistant",
+			map[string]any{"id": fmt.Sprint("m", n), "content": []any{map[string]any{"type": "text", "text": text}}},
+			false,
+		)
 		var answer struct{ Reason string }
-		require.NoError(t, json.Unmarshal([]byte(tell(map[string]any{"hook_event_name": "Stop", "stop_hook_active": active, "last_assistant_message": text})), &answer))
+		require.NoError(
+			t,
+			json.Unmarshal(
+				[]byte(tell(map[string]any{"hook_event_name": "Stop", "stop_hook_active": active, "last_assistant_message": text})),
+				&answer,
+			),
+		)
 		if answer.Reason != "" {
 			active = true
 			write("user", map[string]any{"role": "user", "content": "Stop hook feedback:\n" + answer.Reason}, true)
 		}
 	}
 	run := func(output string) {
-		write("assistant", map[string]any{"id": fmt.Sprint("m", n), "content": []any{map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Bash", "input": map[string]any{"command": "go test ./..."}}}}, false)
-		write("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", n-1), "content": output}}}, false)
+		write(
+			"assistant",
+			map[string]any{
+				"id": fmt.Sprint("m", n),
+				"content": []any{
+					map[string]any{
+						"type":  "tool_use",
+						"id":    fmt.Sprint("t", n),
+						"name":  "Bash",
+						"input": map[string]any{"command": "go test ./..."},
+					},
+				},
+			},
+			false,
+		)
+		write(
+			"user",
+			map[string]any{
+				"role":    "user",
+				"content": []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", n-1), "content": output}},
+			},
+			false,
+		)
 	}
 	edit := func() {
 		input := map[string]any{"file_path": "/w/auth.go"}
-		write("assistant", map[string]any{"id": fmt.Sprint("m", n), "content": []any{map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Edit", "input": input}}}, false)
-		write("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", n-1), "content": "done"}}}, false)
+		write(
+			"assistant",
+			map[string]any{
+				"id":      fmt.Sprint("m", n),
+				"content": []any{map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Edit", "input": input}},
+			},
+			false,
+		)
+		write(
+			"user",
+			map[string]any{
+				"role":    "user",
+				"content": []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", n-1), "content": "done"}},
+			},
+			false,
+		)
 	}
 	ask("Fix the login redirect.")
 	edit()
@@ -93,7 +148,16 @@ func TestReplayIsTheHook(t *testing.T) {
 
 	var want, got []string
 	for _, e := range journalOf(t, state) {
-		want = append(want, fmt.Sprint(e.Decision.Action, e.Decision.Outcome, e.Decision.Reason, e.Decision.Continues, e.Decision.Result.Confidence))
+		want = append(
+			want,
+			fmt.Sprint(
+				e.Decision.Action,
+				e.Decision.Outcome,
+				e.Decision.Reason,
+				e.Decision.Continues,
+				e.Decision.Result.Confidence,
+			),
+		)
 	}
 	require.Len(t, want, 10)
 	out, errs, status := sidecoach(t, strings.NewReader(""), "replay", "--json", file)
@@ -138,7 +202,10 @@ func TestPatientJudge(t *testing.T) {
 					if calls++; calls == 2 {
 						return classify.Result{Type: classify.Status}, nil
 					}
-					return classify.Result{}, fmt.Errorf("wrapped: %w", &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: tt.after})
+					return classify.Result{}, fmt.Errorf(
+						"wrapped: %w",
+						&llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: tt.after},
+					)
 				}),
 				func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
 				func() {},
@@ -181,7 +248,12 @@ func replayHistory(t *testing.T) string {
 		{"perfect, now add a footer", "I am reading footer.go now. Next I will write it."}, // neither
 	} {
 		edit := strings.HasPrefix(turn[1], "Fixed")
-		call := map[string]any{"type": "tool_use", "id": fmt.Sprint("t", i), "name": "Edit", "input": map[string]any{"file_path": "/w/auth.go"}}
+		call := map[string]any{
+			"type":  "tool_use",
+			"id":    fmt.Sprint("t", i),
+			"name":  "Edit",
+			"input": map[string]any{"file_path": "/w/auth.go"},
+		}
 		for j, kind := range []string{"user", "assistant", "user", "assistant"} {
 			var content any
 			switch {
@@ -288,7 +360,11 @@ func TestReplayTableOnATerminal(t *testing.T) {
 	}
 	assert.Contains(t, both.String(), "  1,980 more: see --all\n\nagrees: ")
 	assert.Contains(t, both.String(), "\n  continued 2,000: progress 2,000\n  stopped   2,000: question 2,000\n")
-	assert.True(t, strings.HasSuffix(both.String(), ".\nsidecoach: cut.jsonl: line 3: truncated: the last line is cut off\n"), both.String())
+	assert.True(
+		t,
+		strings.HasSuffix(both.String(), ".\nsidecoach: cut.jsonl: line 3: truncated: the last line is cut off\n"),
+		both.String(),
+	)
 	require.NoError(t, table.tellFaults())
 	assert.Equal(t, 1, strings.Count(both.String(), "cut.jsonl"))
 }
@@ -307,7 +383,13 @@ func TestInterruptedReplay(t *testing.T) {
 	page := filepath.Join(dir, "page.html")
 	require.NoError(t, os.WriteFile(page, []byte("before"), 0o600))
 	var out, errs strings.Builder
-	status := run(ctx, []string{"replay", replayHistory(t), "--json", "--html", page, "--llm", "--yes", "--base-url", server.URL}, strings.NewReader(""), &out, &errs)
+	status := run(
+		ctx,
+		[]string{"replay", replayHistory(t), "--json", "--html", page, "--llm", "--yes", "--base-url", server.URL},
+		strings.NewReader(""),
+		&out,
+		&errs,
+	)
 	assert.Equal(t, exitFailure, status)
 	assert.Contains(t, errs.String(), "sidecoach: interrupted: what was read until then is above, and there is no page\n")
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -375,7 +457,12 @@ func TestWorth(t *testing.T) {
 	const little = " That is too little to be sure."
 	counts := func(agrees, against, missed int) replayTotal {
 		return replayTotal{
-			replayCounts: replayCounts{Pauses: 9, Agrees: agrees, Against: against, Missed: missed}, Verdict: worthOf(agrees, against),
+			replayCounts: replayCounts{
+				Pauses:  9,
+				Agrees:  agrees,
+				Against: against,
+				Missed:  missed,
+			}, Verdict: worthOf(agrees, against),
 		}
 	}
 	for want, total := range map[string]replayTotal{

@@ -14,29 +14,41 @@ func TestGeminiProject(t *testing.T) {
 		`<session_context>\nThis is the Gemini CLI.\n- **Workspace Directories:**\n  - /tmp/shop\n- **Directory Structure:**\n`,
 		`This is the Gemini CLI. We are setting up the context for our chat.\nI'm currently working in the directory: /tmp/shop\nHere`,
 	} {
-		src := transcriptOf(t, Gemini, `{"sessionId":"s","projectHash":"h"}`,
+		src := transcriptOf(
+			t,
+			Gemini,
+			`{"sessionId":"s","projectHash":"h"}`,
 			`{"$set":{"messages":[{"id":"c","type":"user","content":[{"text":"`+context+`"}]}]}}`,
 			`{"id":"u","type":"user","content":"Add a cart."}`,
 			`{"id":"g","type":"gemini","content":"","toolCalls":[{"id":"t","name":"write_file","args":{"file_path":"/tmp/shop/cart.go"},`+
 				`"status":"success","result":[]}]}`,
-			`{"id":"h","type":"gemini","content":"Added."}`)
+			`{"id":"h","type":"gemini","content":"Added."}`,
+		)
 		src.Dir = ""
 		tr := new(State).Look(t.Context(), src)
 		require.Equal(t, "Add a cart.", tr.Request)
-		require.Equal(t, classify.Work{Edited: classify.EditedCode, Session: classify.EditedCode, Files: []string{"cart.go"}}, tr.Work)
+		require.Equal(
+			t,
+			classify.Work{Edited: classify.EditedCode, Session: classify.EditedCode, Files: []string{"cart.go"}},
+			tr.Work,
+		)
 	}
 }
 
-// Coaching comes back in "content", beside the human's last prompt in "displayContent". A prompt that names files comes with
-// them in "content".
+// Coaching comes back in "content", beside the human's last prompt in "displayContent". A prompt that names files
+// comes with them in "content".
 func TestGeminiDisplayContent(t *testing.T) {
-	src := transcriptOf(t, Gemini, `{"sessionId":"s","projectHash":"h"}`,
+	src := transcriptOf(
+		t,
+		Gemini,
+		`{"sessionId":"s","projectHash":"h"}`,
 		`{"id":"u","type":"user","content":[{"text":"Fix @a.go"},{"text":"--- a.go ---\npackage a"}],"displayContent":[{"text":"Fix @a.go"}]}`,
 		`{"id":"g","type":"gemini","content":"Fixed."}`,
 		`{"id":"v","type":"user","content":[{"text":"[System Coach] Run it."}],"displayContent":[{"text":"Fix @a.go"}]}`,
 		`{"id":"h","type":"gemini","content":"Reading."}`,
 		`{"id":"w","type":"user","content":[{"text":"continue"}],"displayContent":[{"text":"Fix @a.go"}]}`,
-		`{"id":"i","type":"gemini","content":"Done."}`)
+		`{"id":"i","type":"gemini","content":"Done."}`,
+	)
 	tr := new(State).Look(t.Context(), src)
 	require.Equal(t, "Fix @a.go", tr.Request)
 	require.Equal(t, 2, tr.Continues)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// doings writes what a script does in a few words: "test", "test?" with a lost status, "test!" with a hidden one, "edit a.go",
-// "edit" of an unknown file, "link" of files that are not source code, "else" for a change elsewhere.
+// doings writes what a script does in a few words: "test", "test?" with a lost status, "test!" with a hidden one,
+// "edit a.go", "edit" of an unknown file, "link" of files that are not source code, "else" for a change elsewhere.
 func doings(script string) string {
 	var words []string
 	for _, e := range scriptEffects(project{root: "/home/ada/shop"}, "/home/ada/shop", script) {

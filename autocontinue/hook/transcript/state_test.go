@@ -20,7 +20,10 @@ import (
 
 // Lines of a session of Claude Code.
 func claudeAsks(text string) string {
-	return fmt.Sprintf(`{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":%q},"uuid":"u"}`, text)
+	return fmt.Sprintf(
+		`{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":%q},"uuid":"u"}`,
+		text,
+	)
 }
 
 func claudeSays(id, text string) string {
@@ -34,13 +37,23 @@ func claudeCoached(text string) string {
 }
 
 func claudeCalls(id, tool, input string) string {
-	return fmt.Sprintf(`{"isSidechain":false,"message":{"id":"msg_%[1]s","role":"assistant","content":[{"type":"tool_use","id":%[1]q,`+
-		`"name":%[2]q,"input":%[3]s}]},"type":"assistant","uuid":"c%[1]s"}`, id, tool, input)
+	return fmt.Sprintf(
+		`{"isSidechain":false,"message":{"id":"msg_%[1]s","role":"assistant","content":[{"type":"tool_use","id":%[1]q,`+
+			`"name":%[2]q,"input":%[3]s}]},"type":"assistant","uuid":"c%[1]s"}`,
+		id,
+		tool,
+		input,
+	)
 }
 
 func claudeReturns(id, output string, failed bool) string {
-	return fmt.Sprintf(`{"isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":%[1]q,"type":"tool_result",`+
-		`"content":%[2]q,"is_error":%[3]v}]},"uuid":"r%[1]s"}`, id, output, failed)
+	return fmt.Sprintf(
+		`{"isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":%[1]q,"type":"tool_result",`+
+			`"content":%[2]q,"is_error":%[3]v}]},"uuid":"r%[1]s"}`,
+		id,
+		output,
+		failed,
+	)
 }
 
 // claudeRuns is a command and its output. An output that begins with "Exit code" is a failure.
@@ -122,11 +135,21 @@ func TestAwait(t *testing.T) {
 // A transcript that is behind does not prove that something was not done.
 func TestBehindIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		src := transcriptOf(t, Claude, claudeAsks("Fix it."), claudeEdits("e", "a.go"), claudeRuns("t", "go test", "Exit code 1\nFAIL"))
+		src := transcriptOf(
+			t,
+			Claude,
+			claudeAsks("Fix it."),
+			claudeEdits("e", "a.go"),
+			claudeRuns("t", "go test", "Exit code 1\nFAIL"),
+		)
 		tr := new(State).Await(t.Context(), src, time.Millisecond, shows("Fixed."))
 		require.Equal(t, classify.EditedUnknown, tr.Work.Edited)
 		require.Equal(t, classify.EditedCode, tr.Work.Session)
-		require.Equal(t, []classify.Check{{Command: "go test", Kind: classify.CheckTest, Outcome: classify.OutcomeFailed}}, tr.Work.Checks)
+		require.Equal(
+			t,
+			[]classify.Check{{Command: "go test", Kind: classify.CheckTest, Outcome: classify.OutcomeFailed}},
+			tr.Work.Checks,
+		)
 	})
 }
 
@@ -150,13 +173,31 @@ func TestSent(t *testing.T) {
 		return fmt.Sprintf(`{"id":%q,"type":"user","content":[{"text":%q}]}`, id, text)
 	}
 	geminiSays := func(id, text string) string { return fmt.Sprintf(`{"id":%q,"type":"gemini","content":%q}`, id, text) }
-	src := transcriptOf(t, Gemini, `{"sessionId":"s","projectHash":"h"}`, geminiAsks("u1", "Fix it."), geminiSays("g1", "Next I will add a test."))
+	src := transcriptOf(
+		t,
+		Gemini,
+		`{"sessionId":"s","projectHash":"h"}`,
+		geminiAsks("u1", "Fix it."),
+		geminiSays("g1", "Next I will add a test."),
+	)
 	var s State
 	s.Look(t.Context(), src)
 	s.Sent("continue")
 	write(t, src, geminiAsks("u2", "continue"), geminiSays("g2", "Added."))
 	tr := s.Look(t.Context(), src)
-	require.Equal(t, Trace{Read: true, Request: "Fix it.", Message: "Added.", MessageID: "g2", Continues: 1, Continued: true, Work: tr.Work}, tr)
+	require.Equal(
+		t,
+		Trace{
+			Read:      true,
+			Request:   "Fix it.",
+			Message:   "Added.",
+			MessageID: "g2",
+			Continues: 1,
+			Continued: true,
+			Work:      tr.Work,
+		},
+		tr,
+	)
 	write(t, src, geminiAsks("u3", "Thanks. Now the logout."), geminiSays("g3", "Done."), geminiAsks("u4", "continue"))
 	tr = s.Look(t.Context(), src)
 	require.Equal(t, "continue", tr.Request, "the human says it, too")
@@ -229,7 +270,10 @@ func TestHostileLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, end := range []string{"\n", "\r\n"} {
-				lines := strings.Split(strings.Join([]string{claudeAsks("Fix it."), edit, passed, tt.line, claudeSays("m", "Fixed.")}, "\n"), "\n")
+				lines := strings.Split(
+					strings.Join([]string{claudeAsks("Fix it."), edit, passed, tt.line, claudeSays("m", "Fixed.")}, "\n"),
+					"\n",
+				)
 				src := transcriptOf(t, Claude)
 				require.NoError(t, os.WriteFile(src.Path, []byte(strings.Join(lines, end)+end), 0o600))
 				tr := new(State).Look(t.Context(), src)
@@ -256,7 +300,10 @@ func TestLargeTranscripts(t *testing.T) {
 	require.NoError(t, f.Truncate(1<<30)) // a hole: a line without an end
 	_, err = f.Seek(0, io.SeekEnd)
 	require.NoError(t, err)
-	_, err = io.WriteString(f, "\n"+claudeAsks("Fix it.")+"\n"+claudeRuns("t", "go vet", "")+"\n"+claudeSays("m1", "Vetted.")+"\n")
+	_, err = io.WriteString(
+		f,
+		"\n"+claudeAsks("Fix it.")+"\n"+claudeRuns("t", "go vet", "")+"\n"+claudeSays("m1", "Vetted.")+"\n",
+	)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 
@@ -307,7 +354,9 @@ func TestBounds(t *testing.T) {
 // Any part of a session's end can be what was written so far.
 func TestHalfWritten(t *testing.T) {
 	text := strings.Join([]string{
-		claudeAsks("Fix it."), claudeEdits("e", "a.go"), claudeRuns("t", "go test ./...", "ok  \tshop\t0.1s"), claudeSays("m", "Fixed."),
+		claudeAsks(
+			"Fix it.",
+		), claudeEdits("e", "a.go"), claudeRuns("t", "go test ./...", "ok  \tshop\t0.1s"), claudeSays("m", "Fixed."),
 	}, "\n") + "\n"
 	src := transcriptOf(t, Claude)
 	for n := 0; n < len(text); n += 5 {
@@ -324,9 +373,16 @@ func TestHalfWritten(t *testing.T) {
 func BenchmarkLook(b *testing.B) {
 	lines := []string{claudeAsks("Fix it.")}
 	for i := range 100 {
-		lines = append(lines, claudeRuns(fmt.Sprint("t", i), "grep -rn redirect . | head", strings.Repeat("auth.go:12: redirect(w, r)\n", 100)))
+		lines = append(
+			lines,
+			claudeRuns(fmt.Sprint("t", i), "grep -rn redirect . | head", strings.Repeat("auth.go:12: redirect(w, r)\n", 100)),
+		)
 	}
-	lines = append(lines, claudeRuns("t", "go test ./... 2>&1 | tail", "ok  \ta\t0.1s"), claudeSays("m1", "All tests pass."))
+	lines = append(
+		lines,
+		claudeRuns("t", "go test ./... 2>&1 | tail", "ok  \ta\t0.1s"),
+		claudeSays("m1", "All tests pass."),
+	)
 	src := transcriptOf(b, Claude, lines...)
 	info, err := os.Stat(src.Path)
 	require.NoError(b, err)

@@ -23,7 +23,12 @@ func sourceOf(t testing.TB, name string, data []byte) Source {
 		data = half // txtar ends every section with a newline
 	}
 	require.NoError(t, os.WriteFile(file, data, 0o600))
-	return Source{Format: Format(format), Path: file, Dir: "/home/ada/shop", Subagent: strings.HasPrefix(what, "subagent.")}
+	return Source{
+		Format:   Format(format),
+		Path:     file,
+		Dir:      "/home/ada/shop",
+		Subagent: strings.HasPrefix(what, "subagent."),
+	}
 }
 
 // golden calls f for each file of testdata: a comment, a transcript and its trace.
@@ -43,7 +48,13 @@ func golden(t *testing.T, f func(t *testing.T, name string, a *txtar.Archive)) {
 
 // traceText writes a trace as JSON, without what is empty.
 func traceText(t *testing.T, tr Trace) []byte {
-	fields := map[string]any{"request": tr.Request, "turn": tr.Turn, "message": tr.Message, "message_id": tr.MessageID, "mode": tr.Mode}
+	fields := map[string]any{
+		"request":    tr.Request,
+		"turn":       tr.Turn,
+		"message":    tr.Message,
+		"message_id": tr.MessageID,
+		"mode":       tr.Mode,
+	}
 	for key, v := range fields {
 		if v == "" {
 			delete(fields, key)
