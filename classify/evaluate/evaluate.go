@@ -36,7 +36,7 @@ func (o *Options) defaults() error {
 		return errors.New("the threshold is not a number from 0 to 1, or NoGate")
 	}
 	if o.Repeat < 0 || o.Parallel < 0 {
-		return errors.New("Repeat or Parallel is below 0")
+		return errors.New("the options Repeat and Parallel must not be below 0")
 	}
 	o.Repeat = max(o.Repeat, 1)
 	if o.Parallel == 0 {

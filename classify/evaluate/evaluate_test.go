@@ -404,7 +404,7 @@ func TestSenselessEvaluations(t *testing.T) {
 		"evaluate: the threshold is not a number from 0 to 1, or NoGate": func() (classify.Classifier, []Case, Options) {
 			return called, one, Options{Threshold: math.NaN()}
 		},
-		"evaluate: Repeat or Parallel is below 0": func() (classify.Classifier, []Case, Options) {
+		"evaluate: the options Repeat and Parallel must not be below 0": func() (classify.Classifier, []Case, Options) {
 			return called, one, Options{Repeat: -1}
 		},
 	} {

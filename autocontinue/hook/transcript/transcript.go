@@ -128,7 +128,7 @@ func formatOf(text []byte) Format {
 	case c.SessionID != nil && c.UUID == "" && (c.ProjectHash != nil || c.Messages != 0), c.Set|c.Patch|c.Rewind != 0,
 		c.ID != "" && is(" user gemini "):
 		return Gemini
-	case c.Message != nil && is("") == false && (c.Role == "user" || c.Role == "assistant"):
+	case c.Message != nil && !is("") && (c.Role == "user" || c.Role == "assistant"):
 		return Cursor
 	}
 	return ""
