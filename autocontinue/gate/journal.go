@@ -142,14 +142,12 @@ const (
 	auditChanged     = "AUDIT_CHANGED"
 )
 
-// eventOf names the step that an item of a kind takes.
-func eventOf(k Kind, step string) string {
-	return map[Kind]map[string]string{
-		Context: {"proposed": runStaged, "approved": runStageApproved, "denied": runStageDenied, "started": runStarted},
-		Tool: {"proposed": toolCallProposed, "approved": toolCallApproved, "denied": toolCallDenied,
-			"started": toolCallStarted},
-		Response: {"proposed": draftProposed, "approved": finalApproved, "denied": finalDenied},
-	}[k][step]
+// eventTypes names the event that gives a status to an item of a kind. The empty status is for what starts.
+var eventTypes = map[Kind]map[Status]string{
+	Context: {Pending: runStaged, Approved: runStageApproved, Denied: runStageDenied, "": runStarted},
+	Tool: {Pending: toolCallProposed, Approved: toolCallApproved, Denied: toolCallDenied, "": toolCallStarted,
+		Done: toolCallResult, Answered: toolCallResult},
+	Response: {Pending: draftProposed, Approved: finalApproved, Denied: finalDenied},
 }
 
 // Event is one line of the journal. Its type says which fields are set:
@@ -205,12 +203,8 @@ type Event struct {
 // Status returns the status that the event gives to its item. It is empty for events that give none.
 func (e Event) Status() Status {
 	switch e.Type {
-	case runStaged, toolCallProposed, draftProposed, itemEscalated:
+	case itemEscalated:
 		return Pending
-	case runStageApproved, toolCallApproved, finalApproved:
-		return Approved
-	case runStageDenied, toolCallDenied, finalDenied:
-		return Denied
 	case itemExpired:
 		return Expired
 	case itemRedeemed:
@@ -220,6 +214,11 @@ func (e Event) Status() Status {
 			return Answered
 		}
 		return Done
+	}
+	for status, typ := range eventTypes[e.Kind] {
+		if typ == e.Type {
+			return status
+		}
 	}
 	return ""
 }
@@ -237,7 +236,7 @@ func (e Event) clone() Event {
 // proposal returns the event that proposes a subject.
 func proposal(sub Subject, dig string, v Verdict) Event {
 	e := Event{
-		Type: eventOf(sub.Kind, "proposed"), Kind: sub.Kind, Thread: sub.Thread, Run: sub.Run, Call: sub.Call,
+		Type: eventTypes[sub.Kind][Pending], Kind: sub.Kind, Thread: sub.Thread, Run: sub.Run, Call: sub.Call,
 		Tool: sub.Tool, Label: sub.Label, Digest: dig, Verdict: v.Then, Rule: v.Rule,
 	}
 	switch sub.Kind {
@@ -275,7 +274,7 @@ func eventFor(it Item, typ string) Event {
 
 // approval returns the event that approves an item. edited is nil, or the body that replaces the proposed one.
 func approval(it Item, edited json.RawMessage) Event {
-	e := eventFor(it, eventOf(it.Kind, "approved"))
+	e := eventFor(it, eventTypes[it.Kind][Approved])
 	final := it.Subject
 	if edited != nil {
 		final.Body = edited

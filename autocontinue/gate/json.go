@@ -62,14 +62,13 @@ func invalidAt(data []byte) int {
 
 // notJSON words an error of encoding/json without the character that it quotes.
 func notJSON(data []byte, err error) error {
-	if len(bytes.TrimSpace(data)) == 0 {
-		return &bodyError{0, "the text is empty: give one JSON value"}
-	}
 	at := len(data)
 	if syntax, ok := err.(*json.SyntaxError); ok && syntax.Offset > 0 {
 		at = int(syntax.Offset) - 1
 	}
 	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		return &bodyError{0, "the text is empty: give one JSON value"}
 	case strings.Contains(err.Error(), "after top-level value"):
 		return &bodyError{at, "more text follows the JSON value"}
 	case strings.Contains(err.Error(), "max depth"): // encoding/json's own, far above ours

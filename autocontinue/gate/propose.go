@@ -296,7 +296,7 @@ func (s *Session) limit(it *item, more denials) []Event {
 
 // policyDenial returns the events by which the policy denies an open item.
 func (s *Session) policyDenial(it *item, v Verdict) []Event {
-	e := eventFor(it.Item, eventOf(it.Kind, "denied"))
+	e := eventFor(it.Item, eventTypes[it.Kind][Denied])
 	e.By, e.Rule, e.Reason = ByPolicy, v.Rule, "denied by the policy: "+v.Rule
 	return append([]Event{e}, s.limit(it, make(denials))...)
 }

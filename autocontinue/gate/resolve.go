@@ -149,7 +149,7 @@ func (s *Session) resolve(now time.Time, it *item, d Decision, v Verdict) error 
 				Deny: "a person denied it and gave no reason", Stop: "a person stopped the run and gave no reason",
 			}[d.Action]
 		}
-		e = eventFor(it.Item, eventOf(it.Kind, "denied"))
+		e = eventFor(it.Item, eventTypes[it.Kind][Denied])
 	}
 	e.Action, e.By, e.Reason = d.Action, d.By, d.Reason
 	events := []Event{e}
@@ -246,7 +246,7 @@ func (s *Session) Redeem(now time.Time, id string) (Grant, error) {
 		redeemed.Digest, redeemed.By = it.Final, it.By
 		follow := ending(it.Thread, it.Run, Finished, "")
 		if it.Kind != Response {
-			follow = eventFor(it.Item, eventOf(it.Kind, "started"))
+			follow = eventFor(it.Item, eventTypes[it.Kind][""])
 		}
 		if err := s.write(now, redeemed, follow); err != nil {
 			return err

@@ -176,7 +176,7 @@ func (st *state) change(e Event) error {
 	case e.Type == runFinished && r != nil && !r.over() && r.Thread == e.Thread && isEnd(e.Phase):
 		st.end(r, e.Phase, e.Reason, e.At)
 		return nil
-	case it == nil && e.Status() == Pending && e.Type == eventOf(e.Kind, "proposed"):
+	case it == nil && e.Type != "" && e.Type == eventTypes[e.Kind][Pending]:
 		return st.propose(e, r)
 	case it == nil:
 		return badEvent("does not fit what was there before it")
@@ -198,14 +198,15 @@ func (st *state) change(e Event) error {
 
 // takes reports whether an event of a type may be about the item.
 func (it *item) takes(typ string) bool {
-	switch typ {
-	case itemEscalated, itemExpired, itemRedeemed:
+	if typ == itemEscalated || typ == itemExpired || typ == itemRedeemed {
 		return true
-	case toolCallResult:
-		return it.Kind == Tool
 	}
-	steps := []string{"proposed", "approved", "denied", "started"}
-	return typ != "" && slices.ContainsFunc(steps, func(step string) bool { return eventOf(it.Kind, step) == typ })
+	for _, known := range eventTypes[it.Kind] {
+		if typ == known {
+			return true
+		}
+	}
+	return false
 }
 
 // propose adds a new item, and its run if it is the first of one.

@@ -74,7 +74,6 @@ type itemView struct {
 	Digest   string      `json:"digest"`
 	Status   gate.Status `json:"status"`
 	Rule     string      `json:"rule,omitempty"`
-	Size     int         `json:"size"` // bytes of the proposed body
 	Edited   bool        `json:"edited,omitempty"`
 	Action   gate.Action `json:"action,omitempty"`
 	By       string      `json:"by,omitempty"`
@@ -86,7 +85,6 @@ type itemView struct {
 	Cut      bool        `json:"cut,omitempty"`      // Text is only the beginning
 	At       time.Time   `json:"at"`
 	Expires  time.Time   `json:"expires,omitzero"`
-	Decided  time.Time   `json:"decided,omitzero"`
 }
 
 // Lengths of what a frame quotes, in bytes.
@@ -101,9 +99,9 @@ func showItem(it gate.Item, message func(json.RawMessage) (from, text string)) i
 	v := itemView{
 		ID: it.ID, Seq: it.Seq, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Call: it.Call, Tool: it.Tool,
 		Label: line(it.Label, noteText), Digest: it.Digest, Status: it.Status, Rule: line(it.Rule, noteText),
-		Size: len(it.Body), Edited: it.Edited != nil, Action: it.Action, By: line(it.By, noteText),
+		Edited: it.Edited != nil, Action: it.Action, By: line(it.By, noteText),
 		Reason: line(it.Reason, noteText), Approver: line(it.Approver, maxName), Escalate: line(it.Escalate, maxName),
-		At: it.Proposed, Expires: it.Expires, Decided: it.Decided,
+		At: it.Proposed, Expires: it.Expires,
 	}
 	text, limit := "", chatText
 	switch it.Kind {
