@@ -166,7 +166,10 @@ class Handler(BaseHTTPRequestHandler):
         fast = scenario.endswith("-fast")  # a model that answers at once
         self.full = scenario.endswith("-full") and not compacted(items)  # its context is full
         summarizes = bool(items) and items[-1][0] == "user" and COMPACT.search(items[-1][1]) and COACH not in items[-1][1]
-        if summarizes:
+        judging = b"You judge why a coding agent paused" in raw
+        if judging:
+            answer = script.judge(raw.decode(), tools)
+        elif summarizes:
             answer = script.say("The human asked for a fix. The agent works on it.")
         elif not tools:
             answer = script.say(SIDE)
@@ -174,8 +177,8 @@ class Handler(BaseHTTPRequestHandler):
             answer = script.subagent(turn)
         else:
             answer = script.script(scenario.removesuffix("-fast").removesuffix("-full"), turn, tools, prompt)
-        row = {"t": time.time(), "scenario": scenario, "run": run, "api": api, "side": not tools or bool(summarizes),
-               "summarizes": bool(summarizes),
+        row = {"t": time.time(), "scenario": scenario, "run": run, "api": api, "side": judging or not tools or bool(summarizes),
+               "judge": judging, "summarizes": bool(summarizes),
                "coached": sum(1 for kind, _ in turn if kind == "coach"), "told": last[-3000:], "answer": answer,
                "tools": [t["name"] for t in tools]}
         with LOCK, open(LOG, "a") as f:

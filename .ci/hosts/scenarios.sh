@@ -23,6 +23,7 @@ play_host() {
 	sessions
 	daily
 	screens
+	judged
 	own
 	removal
 	same
@@ -208,6 +209,34 @@ screens() {
 		check plan "after plan mode the work is coached" [ "$coached" -ge 1 ]
 	fi
 }
+
+# judged has the agent's own command line judge, without a key, with the model that answers the agent.
+judged() {
+	wanted judge || return
+	project
+	uninstall
+	install --judge "$host"
+	judging
+	ran judge judge ask "$prompt"
+	local verdicts tools
+	read -r verdicts tools < <(python3 - "$R/model.jsonl" <<'P'
+import json, sys
+rows = [r for r in map(json.loads, open(sys.argv[1])) if r["judge"]]
+tools = {t for r in rows for t in r["tools"]} - {"StructuredOutput", "request_user_input"}
+print(len(rows), ",".join(sorted(tools)) or "none")
+P
+	)
+	check judge "its own command line judges; the words of the judge reach the agent" \
+		[ "$requests" -ge 3 -a "$coached" = 1 -a "$verdicts" -ge 1 -a -n "$(grep "tests of the redirect" "$R/model.jsonl")" ]
+	check judge-tools "the judge has no tools to use" [ "$tools" = none ]
+	check judge-traces "the judge leaves no session and no folder" \
+		[ -z "$(grep -rl "You judge why" "$transcripts" 2>/dev/null)" -a -z "$(compgen -G "${TMPDIR:-/tmp}/sidecoach-judge-*")" ]
+	uninstall
+	install
+}
+
+# judging prepares what a judge needs beyond what its hook hands on.
+judging() { :; }
 
 # own is what only one agent has.
 own() { :; }

@@ -4,6 +4,7 @@ turn is what came after the human's last prompt, each item (kind, text) with the
 model keeps no state: a scenario reads from the turn how far it has come.
 """
 
+import json
 import re
 
 HOLLOW = "Fixed the login redirect. It should work now."
@@ -19,6 +20,7 @@ INVENTED = "Ran `go test ./...`: 42 passed, 0 failed. Committed as 3f2a91c."
 PROOF = "Fixed the login redirect. `go test -count=1 -v ./...`: 1 passed, 0 failed, exit code 0."
 QUESTION = "Which database should I use, Postgres or SQLite?"
 CLAIM = "All tests pass."
+JUDGED = "Run the tests of the redirect now and paste their summary."
 GOTEST = "go test ./..."
 PLUS = "package tiny\n\n// Plus adds.\nfunc Plus(a, b int) int { return b + a }\n"
 ADDED = "".join("+" + line + "\n" for line in PLUS.splitlines())
@@ -36,7 +38,7 @@ def script(scenario, turn, tools, prompt):
     if still and scenario != "background":
         return still
     match scenario:
-        case "proof":  # what a good agent does when it is coached
+        case "proof" | "judge":  # what a good agent does when it is coached
             if not coached:
                 return say(HOLLOW)
             return say(PROOF) if since else shell(tools, "go test -count=1 -v ./...")
@@ -94,6 +96,15 @@ def running(turn, tools):
 def subagent(turn):
     """What a sub-agent of the scenario subagent says."""
     return say(INVENTED if any(kind == "coach" for kind, _ in turn) else HOLLOW)
+
+
+def judge(request, tools):
+    """What the model says when it is asked to judge: the tests are shown, or they are not."""
+    shown = request.rfind("exit code 0.") > request.rfind("<output")
+    verdict = {"reason": "scripted", "type": "completion" if shown else "status", "rejected": not shown,
+               "confidence": 0.95, "coaching_message": None if shown else JUDGED}
+    t = pick(tools, "StructuredOutput")
+    return {"tool": t["name"], "args": verdict} if t else say(json.dumps(verdict))
 
 
 def say(text):

@@ -167,7 +167,7 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 		return err
 	}
 	if o.readers.render != "" {
-		return o.readers.write(cmd.OutOrStdout(), cases, variants)
+		return o.readers.write(cmd, cases, variants)
 	}
 	if cases, err = o.readers.take(cmd, cases, variants); err != nil {
 		return err
@@ -307,6 +307,9 @@ func (o *evalOptions) variant(kind string, heuristic *classify.Heuristic, prompt
 
 // answers returns where the answers of an LLM are kept, or nil.
 func (o *evalOptions) answers() (*llm.DirCache, error) {
+	if o.readers.render != "" {
+		return &llm.DirCache{Dir: o.readers.render, Offline: true}, nil
+	}
 	if o.noCache {
 		if o.cache != "" || o.readers.answers != nil {
 			return nil, misuse("leave --no-cache out", "--no-cache contradicts --cache and --answers")

@@ -3,11 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,8 +66,8 @@ func (o *readerOptions) modelName(l *llmOptions) string {
 
 const casesPerFile = 25
 
-// write writes the instructions and the cases to be answered.
-func (o *readerOptions) write(w io.Writer, cases []evaluate.Case, variants []variant) error {
+// write writes the instructions and the cases to be answered. Those that the model would not be asked about are left out.
+func (o *readerOptions) write(cmd *cobra.Command, cases []evaluate.Case, variants []variant) error {
 	if len(variants) != 1 {
 		return misuse("give one --prompt", "--render writes one prompt at a time")
 	}
@@ -78,10 +79,14 @@ func (o *readerOptions) write(w io.Writer, cases []evaluate.Case, variants []var
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			return badInput("check the folder and the space on the disk", "cannot write %q: %v", name, cause(err))
 		}
-		_, err := fmt.Fprintln(w, visible(name))
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), visible(name))
 		return err
 	}
 	judge := variants[0].judge
+	cases = slices.DeleteFunc(cases, func(c evaluate.Case) bool { return !variants[0].asks(cmd.Context(), c) })
+	if len(cases) == 0 {
+		return badInput("the heuristic, or the facts of the turn, decide all of them", "the LLM would not be asked about any of the cases")
+	}
 	instructions := judge.Request(cases[0].Input).System + "\n# How you answer here\n\n" +
 		"Each case below stands after a line \"=== CASE name\". Judge each case by itself, as if it were the only one.\n" +
 		"Write one line for each case: {\"case\": \"name\", \"answer\": the JSON object}\n"
@@ -100,7 +105,14 @@ func (o *readerOptions) write(w io.Writer, cases []evaluate.Case, variants []var
 	return nil
 }
 
-// take keeps the answers of a reader, and returns the cases that have one. Without answers it returns all cases.
+// asks reports whether the classifier asks for an answer about a case that is not kept. It makes no call, as answers come
+// from the cache alone.
+func (v variant) asks(ctx context.Context, c evaluate.Case) bool {
+	r, err := v.classifier.Classify(ctx, c.Input)
+	return err != nil || r.Fallback != ""
+}
+
+// take keeps the answers of a reader, and returns the cases that have all they need. Without answers it returns all.
 func (o *readerOptions) take(cmd *cobra.Command, cases []evaluate.Case, variants []variant) ([]evaluate.Case, error) {
 	if o.answers == nil {
 		return cases, nil
@@ -109,12 +121,17 @@ func (o *readerOptions) take(cmd *cobra.Command, cases []evaluate.Case, variants
 	if err != nil {
 		return nil, err
 	}
+	used := 0
 	var answered []evaluate.Case
 	for _, c := range cases {
 		object, ok := answers[c.Name]
 		if !ok {
+			if !slices.ContainsFunc(variants, func(v variant) bool { return v.asks(cmd.Context(), c) }) {
+				answered = append(answered, c)
+			}
 			continue
 		}
+		used++
 		answered = append(answered, c)
 		for _, v := range variants {
 			answer := llm.Answer{Object: object}
@@ -124,7 +141,7 @@ func (o *readerOptions) take(cmd *cobra.Command, cases []evaluate.Case, variants
 			}
 		}
 	}
-	if len(answered) == 0 {
+	if used == 0 {
 		return nil, badInput("the names are those after === CASE in the files of --render", "no answer is for one of the cases")
 	}
 	if len(answered) < len(cases) {

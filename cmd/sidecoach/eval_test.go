@@ -340,9 +340,13 @@ func TestEvalOfAReader(t *testing.T) {
 	rendered, cassettes := filepath.Join(dir, "rendered"), filepath.Join(dir, "cassettes")
 	answers := filepath.Join(dir, "answers.jsonl")
 	cases := casesFile(t, [2]string{"Which one?", "question"}, [2]string{"Fixed, should work.", "status"}, [2]string{"Hm.", "status"})
+	// The facts settle this one, so that nobody is asked about it.
+	more := filepath.Join(dir, "more.jsonl")
+	require.NoError(t, os.WriteFile(more, []byte(`{"name":"settled","input":{"text":"Added the button. All tests pass.",`+
+		`"work":{"edited":"code","checks":[{"kind":"test","outcome":"passed"}]}},"want":{"type":"completion"}}`), 0o600))
 	eval := func(want int, args ...string) (string, string) {
 		t.Helper()
-		out, errs, status := sidecoach(t, strings.NewReader(""), append([]string{"eval", "--cases", cases, "--classifier", "llm"}, args...)...)
+		out, errs, status := sidecoach(t, strings.NewReader(""), append([]string{"eval", "--cases", cases, "--cases", more, "--classifier", "llm"}, args...)...)
 		require.Equal(t, want, status, errs)
 		return out, errs
 	}
@@ -352,6 +356,7 @@ func TestEvalOfAReader(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(rendered, "cases-001.md"))
 	require.NoError(t, err)
 	assert.Contains(t, string(b), "=== CASE case1\n<output ")
+	assert.NotContains(t, string(b), "settled")
 	b, err = os.ReadFile(filepath.Join(rendered, "instructions.md"))
 	require.NoError(t, err)
 	assert.Contains(t, string(b), "You judge why")
@@ -361,9 +366,9 @@ func TestEvalOfAReader(t *testing.T) {
 {"case":"case1","answer":{"reason":"r","type":"status","rejected":true,"confidence":0.85,"coaching_message":null}}
 `), 0o600))
 	out, errs := eval(0, "--answers", answers, "--answered-by", "a careful reader, 2026-11-30", "--cache", cassettes)
-	assert.Contains(t, errs, "2 of 3 cases have an answer; the others are left out")
+	assert.Contains(t, errs, "3 of 4 cases have an answer; the others are left out")
 	assert.Contains(t, out, "llm answered by a careful reader, 2026-11-30, prompt built-in ")
-	assert.Regexp(t, `(?m)^accuracy +1\.000 .* 2/2`, out)
+	assert.Regexp(t, `(?m)^accuracy +1\.000 .* 3/3`, out)
 	files, err := filepath.Glob(filepath.Join(cassettes, "*.json"))
 	require.NoError(t, err)
 	require.Len(t, files, 2)
