@@ -19,7 +19,8 @@ const (
 )
 
 // Memory is what [Run] remembers of a session between two events, beside the state of the loop. It is JSON that only
-// this package reads; it holds the human's last words and the agent's last message. The zero value remembers nothing.
+// this package reads. It holds the human's last words and the agent's last message, with secrets masked. The zero
+// value remembers nothing.
 type Memory struct{ memory }
 
 // MarshalJSON writes the memory.

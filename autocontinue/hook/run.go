@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -27,6 +28,8 @@ type Config struct {
 	Loop func(ctx context.Context, p *Pause) (autocontinue.Config, error)
 	// Prompted is told that the human has sent a prompt to the agent; nil tells nobody.
 	Prompted func(ctx context.Context, session, folder string)
+	// Secrets are masked in all that is kept and decided about, as in [autocontinue.Config].
+	Secrets []string
 	// Shadow decides, and lets the agent stop whatever the decision is.
 	Shadow bool
 }
@@ -60,6 +63,9 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 	e, err := h.read(payload)
 	if err != nil {
 		return h.Pass(), err
+	}
+	for _, text := range []*string{&e.message.text, &e.prompt.text} {
+		*text = plaintext.Redact(*text, cfg.Secrets...)
 	}
 	s := &session{event: e, cfg: cfg}
 	var d autocontinue.Decision
@@ -124,7 +130,7 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 	if err != nil {
 		return d, err
 	}
-	s.out, cfg.Store = p.Output, s
+	s.out, cfg.Store, cfg.Secrets = p.Output, s, slices.Concat(cfg.Secrets, s.cfg.Secrets)
 	ac, err := autocontinue.New(cfg)
 	if err != nil {
 		return d, err
@@ -155,6 +161,7 @@ func (s *session) await(ctx context.Context, m memory) (transcript.Trace, memory
 	e := s.event
 	src := transcript.Source{
 		Format: transcript.Format(e.host), Path: e.transcript, Dir: e.dir, Subagent: e.kind == subagentStopped,
+		Secrets: s.cfg.Secrets,
 	}
 	var failed error
 	wait := waitForMessage

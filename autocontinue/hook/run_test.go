@@ -496,6 +496,23 @@ func TestShadow(t *testing.T) {
 	require.Equal(t, 1, p.last.Decision.Continues, "nothing was sent, so the words were the human's")
 }
 
+// What the hook keeps of a session holds no secret, whether an event or a transcript brought it.
+func TestSecretsAreNotKept(t *testing.T) {
+	const own = "correct-horse-battery"
+	known := "sk-proj-" + strings.Repeat("Ab3", 14)
+	for _, host := range Hosts() {
+		p := newPlayer(t, host).transcribe()
+		p.cfg.Secrets = []string{own}
+		p.human("Log in with " + own + " and " + known + ".")
+		p.pause("I exported " + own + " and " + known + ". Next I will run the tests.")
+		require.Equal(t, autocontinue.ReasonProgress, p.last.Decision.Reason, host)
+		for _, kept := range p.store.state {
+			require.NotContains(t, string(kept), own, host)
+			require.NotContains(t, string(kept), known, host)
+		}
+	}
+}
+
 func TestPromptsAreTold(t *testing.T) {
 	p := newPlayer(t, Claude)
 	var told []string

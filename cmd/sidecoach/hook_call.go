@@ -91,7 +91,7 @@ func (o *hookOptions) answer(
 		}
 	}()
 	answer, err := hook.Run(ctx, h, payload, hook.Config{
-		Sessions: sessions{k.store}, Shadow: o.shadow,
+		Sessions: sessions{k.store}, Secrets: ownSecrets(), Shadow: o.shadow,
 		Loop: func(ctx context.Context, p *hook.Pause) (cfg autocontinue.Config, err error) {
 			k.session, k.lacks = p.Output.Session, p.Lack
 			cfg.Policy = autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}

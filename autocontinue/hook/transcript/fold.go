@@ -80,6 +80,8 @@ type fold struct {
 	Calls     []openCall `json:"calls,omitempty"`
 	Tasks     []string   `json:"tasks,omitempty"` // in the background
 	Work      work       `json:"work,omitzero"`
+
+	secrets []string // see [Source]
 }
 
 // typed is a command of the human.
@@ -113,6 +115,10 @@ func (f *fold) move(dir string) {
 
 // add takes in an entry. It reports whether the human spoke.
 func (f *fold) add(e entry) (spoke bool) {
+	switch e.kind {
+	case message, human, command:
+		e.text = plaintext.Redact(e.text, f.secrets...)
+	}
 	if was := f.Typed; was != nil && e.kind != mode {
 		f.Typed = nil
 		if e.kind != local {

@@ -27,11 +27,14 @@ type Source struct {
 	Path     string // a relative one is below Dir
 	Dir      string // where the agent works, as far as the host says
 	Subagent bool   // the transcript is a sub-agent's own
+
+	// Secrets are masked in all texts, beside the kinds that [plaintext.Redact] knows.
+	Secrets []string
 }
 
 // State is what the lines of a transcript came to, up to an offset. The zero value has read nothing. It is JSON, to
-// be kept between two events of a session; it holds the human's last words and the agent's last message. A copy of a
-// State must not be used beside the original.
+// be kept between two events of a session; it holds the human's last words and the agent's last message, with secrets
+// masked. A copy of a State must not be used beside the original.
 type State struct{ position }
 
 // position is a fold and where it stands in the file.
@@ -129,6 +132,7 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 	if s.Offset == 0 || sum != s.Sum || isDocument(r, size) { // another file, or one that was written anew
 		*s = State{position{fold: fold{Expects: s.Expects, Work: nothing()}}}
 	}
+	s.secrets = src.Secrets
 	s.move(src.Dir)
 	if src.Format == Gemini && isDocument(r, size) {
 		if size > maxRead {
