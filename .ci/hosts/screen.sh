@@ -4,7 +4,7 @@
 #   $interrupts          the keys that interrupt the agent
 pane() { tmux -L "$tmux" capture-pane -p -t 0 -S -200 2>/dev/null; }
 shows() { pane | grep -qE "$1"; }
-keys() { for key; do tmux -L "$tmux" send-keys -t 0 "$key"; sleep 0.5; done; }
+keys() { for key; do tmux -L "$tmux" send-keys -t 0 "$key"; sleep 0.15; done; }
 # enter TEXT: write into the agent's prompt and send it.
 enter() { tmux -L "$tmux" send-keys -t 0 -l "$1"; sleep 1.5; keys Enter; }
 # await SECONDS COMMAND…: wait until a command succeeds.
