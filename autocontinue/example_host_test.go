@@ -3,36 +3,31 @@ package autocontinue_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log"
-	"os"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// embed is what README shows: how a host puts one output through the loop.
+// embed puts one output through the loop. README shows the part after New.
 func embed(
 	ctx context.Context,
-	repo, chat string,
+	plans fs.FS, chat string,
 	prompt prompt,
 	job job,
 	enqueue func(id, chat, message string),
 	send func(text, note string),
 ) error {
-	// embed
-	root, err := os.OpenRoot(repo) // plans cannot leave the tree
-	if err != nil {
-		return err
-	}
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
 		return err
 	}
-	ac, err := autocontinue.New(autocontinue.Config{Classifier: heuristic, Plans: root.FS()})
+	ac, err := autocontinue.New(autocontinue.Config{Classifier: heuristic, Plans: plans})
 	if err != nil {
 		return err
 	}
-	// … and at every pause of an agent:
+	// At every pause of an agent:
 	d, err := ac.Handle(ctx, autocontinue.Output{
 		Session: chat, Turn: prompt.ID, Run: job.ID, ID: job.ID + "/result",
 		Text: job.Text, Request: prompt.Text, PlanFile: prompt.Plan, Failed: job.Err != nil,
@@ -47,7 +42,6 @@ func embed(
 		send(job.Text, d.Note)
 	case autocontinue.Suppress: // reported already
 	}
-	// end
 	return nil
 }
 
@@ -66,7 +60,7 @@ func Example_host() {
 		{ID: "run1", Text: "Fixed the login redirect, should work now."},
 		{ID: "run2", Text: "Should I change the test that expects the old page?"},
 	} {
-		if err := embed(context.Background(), ".", "chat", ask, j, enqueue, send); err != nil {
+		if err := embed(context.Background(), nil, "chat", ask, j, enqueue, send); err != nil {
 			fmt.Println(err)
 		}
 	}

@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/xml"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+var updatePicture = flag.Bool("update-picture", false, "draw the README's picture of the terminal anew")
 
 // readme returns the README and the content of its fenced blocks with the given info string.
 func readme(t *testing.T, info string) (text string, blocks []string) {
@@ -26,21 +31,61 @@ func readme(t *testing.T, info string) (text string, blocks []string) {
 	return text, blocks
 }
 
-// What README shows as the command's output is what it prints.
-func TestReadmeTranscript(t *testing.T) {
-	_, blocks := readme(t, "console")
-	require.NotEmpty(t, blocks)
-	command, want, _ := strings.Cut(blocks[0], "\n")
-	args, ok := strings.CutPrefix(command, "$ go run ./cmd/sidecoach ")
-	require.True(t, ok, command)
+// The README's picture of the terminal shows what the README's command prints.
+func TestReadmePicture(t *testing.T) {
+	text, _ := readme(t, "sh")
+	_, after, ok := strings.Cut(text, "go run ./cmd/sidecoach ")
+	require.True(t, ok)
+	file, _, _ := strings.Cut(after, " ")
 	t.Chdir("../..")
 	var stdout, stderr bytes.Buffer
-	require.Zero(
-		t,
-		run(context.Background(), strings.Fields(args), strings.NewReader(""), &stdout, &stderr),
-		stderr.String(),
-	)
-	assert.Equal(t, want, stdout.String())
+	require.Zero(t, run(context.Background(), []string{file}, strings.NewReader(""), &stdout, &stderr), stderr.String())
+	got := picture("$ go run ./cmd/sidecoach " + file + "\n" + stdout.String())
+	const path = ".github/terminal.svg"
+	if *updatePicture {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got, "draw it with -update-picture")
+}
+
+// picture draws a terminal of 100 columns that shows the text.
+func picture(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		for len(line) > 100 {
+			cut := strings.LastIndexByte(line[:100], ' ')
+			lines, line = append(lines, line[:cut]), "  "+line[cut+1:]
+		}
+		lines = append(lines, line)
+	}
+	var b strings.Builder
+	height := 20*len(lines) + 32
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 880 %d" font-family="ui-monospace, `+
+		`SFMono-Regular, Menlo, Consolas, monospace" font-size="14"><title>A run of sidecoach in a terminal</title>`+"\n"+
+		`<rect width="880" height="%d" rx="8" fill="#15191e"/>`+"\n", height, height)
+	color := "#e6e6e6"
+	for i, line := range lines {
+		switch {
+		case i == 0:
+			color = "#9aa4af"
+		case i == 1:
+			color = "#7fd1a8"
+		case strings.HasPrefix(line, "send to the agent"):
+			color = "#9aa4af"
+		case strings.Contains(line, "[System Coach]"):
+			color = "#f2c879"
+		case i == 2:
+			color = "#e6e6e6"
+		}
+		fmt.Fprintf(&b, `<text x="20" y="%d" fill="%s" xml:space="preserve">`, 20*i+32, color)
+		xml.EscapeText(&b, []byte(line)) //nolint:errcheck // a Builder does not fail
+		b.WriteString("</text>\n")
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
 }
 
 // The program that README shows is a part of a compiled example.
@@ -62,9 +107,10 @@ func TestReadmeProgram(t *testing.T) {
 // README's links lead somewhere, and it stays short.
 func TestReadmeLinks(t *testing.T) {
 	text, _ := readme(t, "go")
-	assert.Less(t, strings.Count(text, "\n"), 180)
+	assert.LessOrEqual(t, strings.Count(text, "\n"), 120)
 	for _, part := range strings.Split(text, "](")[1:] {
 		link, _, _ := strings.Cut(part, ")")
+		link, _, _ = strings.Cut(link, "#")
 		_, err := os.Stat(filepath.Join("../..", link))
 		assert.NoError(t, err)
 	}
