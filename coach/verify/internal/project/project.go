@@ -1,0 +1,260 @@
+// Package project answers how a project runs its tests: which command it is, whether a script or target exists, and which
+// files decide what a command does.
+//
+// [Find] names the project's own test command, [Lacks] a command that the project does not have, [Files] and [Settings]
+// what a command runs by. Nothing is run.
+//
+// # Limits
+//
+// Makefiles are read by their shape: functions and included files are not followed.
+package project
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+)
+
+const maxFile = 1 << 20 // bytes of a file that are read
+
+func read(fsys fs.FS, name string) string {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		return ""
+	}
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func exists(fsys fs.FS, name string) bool {
+	info, err := fs.Stat(fsys, name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Markers are the files that make a folder a project.
+var Markers = []string{"go.mod", "package.json", "pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt",
+	"Cargo.toml", "Makefile", "makefile", "GNUmakefile", "justfile", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs", "Gemfile"}
+
+// Find returns the command by which a project tests itself, and the file that says so. There is none without a sign of
+// tests. A script of the project's own comes before what its language does.
+func Find(fsys fs.FS) (command []string, by string) {
+	if script := scripts(fsys)["test"]; script != "" && !strings.Contains(script, "no test specified") {
+		for _, manager := range []struct{ lock, program string }{
+			{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"},
+		} {
+			if exists(fsys, manager.lock) {
+				return []string{manager.program, "run", "test"}, "package.json"
+			}
+		}
+		return []string{"npm", "test"}, "package.json"
+	}
+	for _, name := range makefiles {
+		for _, target := range []string{"test", "check"} {
+			if m := parseMake(read(fsys, name)); m.has(target) {
+				return []string{"make", target}, name
+			}
+		}
+	}
+	first := func(names ...string) string {
+		i := slices.IndexFunc(names, func(n string) bool { return exists(fsys, n) })
+		if i < 0 {
+			return ""
+		}
+		return names[i]
+	}
+	if by = first("go.mod", "go.work"); by != "" {
+		return []string{"go", "test", "./..."}, by
+	}
+	if by = first("Cargo.toml"); by != "" {
+		return []string{"cargo", "test"}, by
+	}
+	if by = first("pytest.ini", "conftest.py", "tests/conftest.py"); by != "" {
+		return []string{"python3", "-m", "pytest"}, by
+	}
+	if by = first("pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt", "setup.py"); by != "" {
+		for _, name := range []string{"pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt"} {
+			if strings.Contains(read(fsys, name), "pytest") {
+				return []string{"python3", "-m", "pytest"}, name
+			}
+		}
+		return []string{"python3", "-m", "unittest"}, by
+	}
+	if by = first("gradlew"); by != "" {
+		return []string{"./gradlew", "test"}, by
+	}
+	if by = first("build.gradle", "build.gradle.kts"); by != "" {
+		return []string{"gradle", "test"}, by
+	}
+	if by = first("mvnw"); by != "" {
+		return []string{"./mvnw", "-B", "test"}, by
+	}
+	if by = first("pom.xml"); by != "" {
+		return []string{"mvn", "-B", "test"}, by
+	}
+	if by = first("mix.exs"); by != "" {
+		return []string{"mix", "test"}, by
+	}
+	if by = first("Gemfile"); by != "" && strings.Contains(read(fsys, by), "rspec") {
+		return []string{"bundle", "exec", "rspec"}, by
+	}
+	return nil, ""
+}
+
+// scripts returns the scripts of package.json.
+func scripts(fsys fs.FS) map[string]string {
+	var p struct {
+		Scripts map[string]string `json:"scripts"`
+	}
+	if json.Unmarshal([]byte(read(fsys, "package.json")), &p) != nil {
+		return nil
+	}
+	return p.Scripts
+}
+
+// scriptOf returns the name of the script of package.json that a command runs.
+func scriptOf(command []string) (script string, own bool) {
+	if len(command) == 0 {
+		return "", false
+	}
+	program := programOf(command)
+	if !slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, program) {
+		return "", false
+	}
+	words := slices.DeleteFunc(slices.Clone(command[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+	switch {
+	case len(words) == 0:
+	case (words[0] == "run" || words[0] == "run-script") && len(words) > 1:
+		return words[1], true
+	case slices.Contains([]string{"test", "t", "tst"}, words[0]) && program != "bun":
+		return "test", true
+	case words[0] == "start", words[0] == "stop", words[0] == "restart":
+		return words[0], false
+	}
+	return "", false
+}
+
+func programOf(command []string) string {
+	program := strings.ToLower(path.Base(strings.ReplaceAll(command[0], `\`, "/")))
+	return strings.TrimSuffix(strings.TrimSuffix(program, ".exe"), ".cmd")
+}
+
+// Lacks says what a project does not have that a command needs: a script of package.json, a target of a Makefile. It
+// returns "" where the command may well run.
+func Lacks(fsys fs.FS, command []string) string {
+	if len(command) == 0 || slices.ContainsFunc(command, func(w string) bool {
+		return w == "-C" || w == "-f" || w == "--prefix" || w == "-w" || strings.HasPrefix(w, "--workspace") || w == "--filter" || w == "-r"
+	}) {
+		return ""
+	}
+	if script, own := scriptOf(command); own {
+		if all := scripts(fsys); all != nil && all[script] == "" {
+			return "package.json has no script " + script
+		}
+		return ""
+	}
+	if program := programOf(command); program != "make" && program != "gmake" {
+		return ""
+	}
+	name := makefileOf(fsys)
+	if name == "" {
+		return ""
+	}
+	m := parseMake(read(fsys, name))
+	for _, target := range targets(command) {
+		if !m.has(target) && !m.open && !exists(fsys, target) {
+			return name + " has no target " + target
+		}
+	}
+	return ""
+}
+
+var makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
+
+func makefileOf(fsys fs.FS) string {
+	for _, name := range makefiles {
+		if exists(fsys, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// targets returns the targets that a call of make names.
+func targets(command []string) []string {
+	var list []string
+	for _, w := range command[1:] {
+		if !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// makefile is what the rules of a Makefile say.
+type makefile struct {
+	rules map[string]rule
+	first string
+	open  bool // it includes others or has patterns: there may be more targets
+}
+
+type rule struct{ needs, recipe []string }
+
+func (m makefile) has(target string) bool { _, ok := m.rules[target]; return ok }
+
+var ruleLine = lazy.New(`^([^\s:=#][^:=#]*?)\s*::?(?:[^=:]|$)(.*)$`)
+
+func parseMake(text string) makefile {
+	m := makefile{rules: map[string]rule{}}
+	var current []string
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		line = strings.TrimRight(line, "\r\n")
+		if recipe, ok := strings.CutPrefix(line, "\t"); ok {
+			for _, t := range current {
+				r := m.rules[t]
+				r.recipe = append(r.recipe, recipe)
+				m.rules[t] = r
+			}
+			continue
+		}
+		if strings.HasPrefix(line, "include") || strings.HasPrefix(line, "-include") || strings.HasPrefix(line, "sinclude") {
+			m.open = true
+		}
+		at := strings.IndexByte(line, ':')
+		if !ruleLine.Match(line) || at < 0 {
+			continue
+		}
+		current = nil
+		needs, recipe, _ := strings.Cut(strings.TrimLeft(line[at:], ":"), ";")
+		for _, t := range strings.Fields(line[:at]) {
+			if strings.ContainsAny(t, "%$") {
+				m.open = true
+			}
+			if strings.HasPrefix(t, ".") && t != "." {
+				continue
+			}
+			r := m.rules[t]
+			r.needs = append(r.needs, strings.Fields(needs)...)
+			if recipe != "" {
+				r.recipe = append(r.recipe, recipe)
+			}
+			m.rules[t] = r
+			current = append(current, t)
+			if m.first == "" {
+				m.first = t
+			}
+		}
+	}
+	return m
+}

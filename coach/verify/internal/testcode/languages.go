@@ -1,0 +1,299 @@
+package testcode
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+)
+
+// asserts matches what checks something, in any of the languages that are not parsed.
+var asserts = lazy.New(`(?i)\b\w*assert\w*!?\b|\bexpect(?:s|ed|ation)?\s*[(.]|\bshould\b|\braises\b|\bpanic!|\bfail\s*\(|\bverify\s*\(|\bto(?:Be|Equal|Match|Have|Throw)\w*\b`)
+
+func countAsserts(body string) int { return len(asserts.Regexp().FindAllString(body, -1)) }
+
+var (
+	pythonDef   = lazy.New(`^(\s*)(?:async\s+)?def\s+(test\w*)\s*\(`)
+	pythonClass = lazy.New(`^(\s*)class\s+(\w+)\s*(?:\(([^)]*)\))?\s*:`)
+	pythonOff   = lazy.New(`^@(?:unittest\.|pytest\.mark\.|mark\.)?(skip\w*|expectedFailure|xfail)\b`)
+	pythonFirst = lazy.New(`^(?:pytest\.(?:skip|xfail)\(|self\.skipTest\(|raise\s+(?:unittest\.)?SkipTest|return\b)`)
+	pythonWhole = lazy.New(`(?m)^(?:__test__\s*=\s*False|pytestmark\s*=.*\bskip|pytest\.skip\(|raise\s+unittest\.SkipTest)`)
+)
+
+// pythonTests reads functions and methods whose names begin with "test".
+func pythonTests(_, text string) []Test {
+	whole := ""
+	if pythonWhole.Match(text) {
+		whole = "skipped with its whole file"
+	}
+	var list []Test
+	type class struct {
+		indent   int
+		name     string
+		runs     bool
+		disabled string
+	}
+	var classes []class
+	disabled := "" // by a decorator of what follows
+	body := func(i int) string {
+		return block(text[i:])
+	}
+	offset := 0
+	for line := range strings.Lines(text) {
+		at := offset
+		offset += len(line)
+		bare := strings.TrimSpace(line)
+		if m := pythonOff.Find(bare); m != nil {
+			disabled = offWord(m[1])
+			continue
+		}
+		if m := pythonClass.Find(line); m != nil {
+			classes = classes[:keepOuter(len(classes), func(i int) bool { return classes[i].indent < len(m[1]) })]
+			c := class{indent: len(m[1]), name: m[2], disabled: disabled}
+			c.runs = strings.HasPrefix(m[2], "Test") || m[3] != "" && strings.TrimSpace(m[3]) != "object"
+			classes, disabled = append(classes, c), ""
+			continue
+		}
+		m := pythonDef.Find(line)
+		if m == nil {
+			if bare != "" && !strings.HasPrefix(bare, "@") && !strings.HasPrefix(bare, "#") {
+				disabled = ""
+			}
+			continue
+		}
+		classes = classes[:keepOuter(len(classes), func(i int) bool { return classes[i].indent < len(m[1]) })]
+		t := Test{Name: m[2], Disabled: disabled}
+		disabled = ""
+		if len(classes) > 0 {
+			c := classes[len(classes)-1]
+			if !c.runs {
+				continue
+			}
+			t.Name = c.name + "." + t.Name
+			if t.Disabled == "" {
+				t.Disabled = c.disabled
+			}
+		} else if len(m[1]) > 0 {
+			continue // inside a function
+		}
+		b := body(at)
+		_, rest, _ := strings.Cut(b, "\n")
+		if t.Disabled == "" && pythonFirst.Match(strings.TrimSpace(rest)) {
+			t.Disabled = "skipped"
+		}
+		if t.Disabled == "" {
+			t.Disabled = whole
+		}
+		t.Asserts, t.Body = countAsserts(rest), digest(rest)
+		list = append(list, t)
+	}
+	return list
+}
+
+func keepOuter(n int, outer func(int) bool) int {
+	for n > 0 && !outer(n-1) {
+		n--
+	}
+	return n
+}
+
+func offWord(mark string) string {
+	if strings.HasPrefix(strings.ToLower(mark), "skip") || strings.EqualFold(mark, "ignore") || strings.EqualFold(mark, "disabled") {
+		return "skipped"
+	}
+	return "marked as an expected failure"
+}
+
+// block returns the first line of a text and the lines below it that are indented further.
+func block(text string) string {
+	indent, end := -1, 0
+	for line := range strings.Lines(text) {
+		n := len(line) - len(strings.TrimLeft(line, " \t"))
+		switch {
+		case indent < 0:
+			indent = n
+		case strings.TrimSpace(line) != "" && n <= indent && !strings.HasPrefix(strings.TrimSpace(line), ")"):
+			return text[:end]
+		}
+		end += len(line)
+	}
+	return text[:end]
+}
+
+var (
+	scriptTest = lazy.New(`(?:^|[^\w.$])(x|f)?(it|test|specify|describe|suite|context)((?:\.\w+)*)(?:\([^()]*\)|` + "`[^`]*`" +
+		`)?\s*\(\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|` + "`((?:[^`\\\\]|\\\\.)*)`" + `)`)
+	scriptOption = lazy.New(`^\s*,\s*\{[^}]{0,200}?\b(skip|todo)\b\s*:\s*(?:true|['"` + "`" + `])`)
+	scriptFirst  = lazy.New(`^[^\n]*\n\s*(?:(?:t|ctx|context|this)\.(?:skip|todo)\(|return\s*;)`)
+)
+
+// scriptTests reads calls such as it('…', …). Groups count as tests of their own: a group that is skipped is a finding.
+func scriptTests(_, text string) []Test {
+	var list []Test
+	var chosen []int // the tests that alone are to run
+	all := scriptTest.FindAllIndex(text)
+	for i, m := range all {
+		sub := func(g int) string {
+			if m[2*g] < 0 {
+				return ""
+			}
+			return text[m[2*g]:m[2*g+1]]
+		}
+		end := len(text)
+		if i+1 < len(all) {
+			end = all[i+1][0]
+		}
+		body := text[m[1]:end]
+		t := Test{Name: sub(4) + sub(5) + sub(6), Asserts: countAsserts(body), Body: digest(body)}
+		switch mods := sub(3); {
+		case sub(1) == "x" || strings.Contains(mods, ".skip"):
+			t.Disabled = "skipped"
+		case strings.Contains(mods, ".todo"), strings.Contains(mods, ".fails"), strings.Contains(mods, ".failing"):
+			t.Disabled = "marked as an expected failure"
+		case scriptOption.Match(body), scriptFirst.Match(body):
+			t.Disabled = "skipped"
+		case sub(1) == "f" || strings.Contains(mods, ".only"):
+			chosen = append(chosen, i)
+		}
+		if k := sub(2); k == "describe" || k == "suite" || k == "context" {
+			t.Asserts, t.Body = 0, 0 // its tests count for themselves
+		}
+		list = append(list, t)
+	}
+	for i := range list {
+		if len(chosen) > 0 && !slices.Contains(chosen, i) && list[i].Disabled == "" && list[i].Body != 0 {
+			list[i].Disabled = "left out, because another test is marked as the only one"
+		}
+	}
+	return list
+}
+
+var (
+	rustFn      = lazy.New(`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(fn|mod)\s+(\w+)`)
+	rustTest    = lazy.New(`^#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b`)
+	rustIgnored = lazy.New(`^#\[ignore\b`)
+	rustCfg     = lazy.New(`^#\[cfg\((.*)\)\]`)
+)
+
+// rustTests reads functions with a test attribute. A module of tests with a condition is a test of its own.
+func rustTests(_, text string) []Test {
+	var list []Test
+	var attributes []string
+	offset := 0
+	for line := range strings.Lines(text) {
+		at := offset
+		offset += len(line)
+		bare := strings.TrimSpace(line)
+		for strings.HasPrefix(bare, "#[") {
+			attribute, rest, ok := strings.Cut(bare, "]")
+			attributes = append(attributes, attribute+"]")
+			if bare = strings.TrimSpace(rest); !ok {
+				break
+			}
+		}
+		m := rustFn.Find(bare)
+		if m == nil {
+			if bare != "" && !strings.HasPrefix(bare, "//") {
+				attributes = nil
+			}
+			continue
+		}
+		t := Test{Name: m[2]}
+		test := false
+		for _, a := range attributes {
+			test = test || rustTest.Match(a)
+			if rustIgnored.Match(a) {
+				t.Disabled = "ignored"
+			}
+			if c := rustCfg.Find(a); c != nil && strings.TrimSpace(c[1]) != "test" {
+				t.Disabled = "left out by a condition (cfg)"
+			}
+		}
+		attributes = nil
+		if m[1] == "mod" && strings.Contains(m[2], "test") {
+			list = append(list, t)
+		}
+		if !test || m[1] == "mod" {
+			continue
+		}
+		body := block(text[at:])
+		t.Asserts, t.Body = countAsserts(body), digest(afterName(body, m[2]))
+		list = append(list, t)
+	}
+	return list
+}
+
+// afterName returns a declaration without what stands before and in its name.
+func afterName(body, name string) string {
+	_, rest, _ := strings.Cut(body, name)
+	return rest
+}
+
+var (
+	annotation = lazy.New(`^\s*[@\[](?:\w+\.)*(\w+)`)
+	method     = lazy.New(`\b(?:void|fun|Task|async Task)\s+` + "(`[^`]+`|\\w+)" + `\s*\(`)
+	offSkip    = lazy.New(`\bSkip\s*=`)
+)
+
+// annotatedTests reads methods that an annotation or attribute makes tests.
+func annotatedTests(_, text string) []Test {
+	var list []Test
+	test, disabled := false, ""
+	offset := 0
+	for line := range strings.Lines(text) {
+		at := offset
+		offset += len(line)
+		for _, part := range strings.Fields(line) {
+			m := annotation.Find(part)
+			if m == nil {
+				continue
+			}
+			switch m[1] {
+			case "Test", "ParameterizedTest", "RepeatedTest", "Fact", "Theory", "TestMethod", "TestCase":
+				test = true
+			case "Disabled", "Ignore", "Ignored":
+				disabled = "skipped"
+			}
+			if offSkip.Match(line) {
+				disabled = "skipped"
+			}
+		}
+		if m := method.Find(line); m != nil {
+			if test {
+				body := block(text[at:])
+				list = append(list, Test{Name: strings.Trim(m[1], "`"), Disabled: disabled,
+					Asserts: countAsserts(body), Body: digest(afterName(body, m[1]))})
+			}
+			test, disabled = false, ""
+		}
+	}
+	return list
+}
+
+var rubyTest = lazy.New(`^\s*(x)?(it|specify|test|scenario|describe|context|def)\s+(?:"([^"]*)"|'([^']*)'|(test_\w+))`)
+
+// rubyTests reads RSpec's and Minitest's tests.
+func rubyTests(_, text string) []Test {
+	var list []Test
+	offset := 0
+	for line := range strings.Lines(text) {
+		at := offset
+		offset += len(line)
+		m := rubyTest.Find(line)
+		if m == nil || m[2] == "def" && m[5] == "" {
+			continue
+		}
+		body := block(text[at:])
+		_, rest, _ := strings.Cut(body, "\n")
+		t := Test{Name: m[3] + m[4] + m[5], Asserts: countAsserts(rest), Body: digest(rest)}
+		first, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		if m[1] == "x" || strings.HasPrefix(first, "skip") || strings.HasPrefix(first, "pending") {
+			t.Disabled = "skipped"
+		}
+		if m[2] == "describe" || m[2] == "context" {
+			t.Asserts, t.Body = 0, 0
+		}
+		list = append(list, t)
+	}
+	return list
+}

@@ -1,0 +1,56 @@
+package testcode
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+)
+
+var (
+	testName = lazy.New(`(?i)(?:[_.-](?:test|tests|spec|cy))\.[a-z]+$|^test[_-][^/]*\.[a-z]+$`)
+	// JUnit, NUnit, XCTest, PHPUnit and ScalaTest name a file after its class.
+	testClass   = lazy.New(`(?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|kts|groovy|scala|cs|fs|vb|swift|php|dart)$`)
+	testFolders = []string{"test", "tests", "__tests__", "__snapshots__", "testdata", "spec", "specs", "e2e", "androidtest"}
+	prose       = []string{".md", ".rst", ".adoc", ".txt"}
+)
+
+// IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.
+func IsTest(name string) bool {
+	base := path.Base(name)
+	if testName.Match(base) || testClass.Match(base) {
+		return true
+	}
+	return !slices.Contains(prose, strings.ToLower(path.Ext(base))) &&
+		slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(p string) bool {
+			return slices.Contains(testFolders, strings.ToLower(p))
+		})
+}
+
+// collected reports whether runners look for tests in a file of that name.
+func collected(name string) bool {
+	base := path.Base(name)
+	if path.Ext(name) == ".py" {
+		return strings.HasPrefix(base, "test") || strings.HasSuffix(base, "_test.py")
+	}
+	return MayHoldTests(name)
+}
+
+// MayHoldTests reports whether a file can declare tests although its name does not say so, as Rust's sources do.
+func MayHoldTests(name string) bool {
+	switch path.Ext(name) {
+	case ".rs", ".py":
+		return true
+	}
+	return IsTest(name)
+}
+
+// IsCode reports whether a file holds a program, by its name.
+func IsCode(name string) bool {
+	return slices.Contains(codeExtensions, strings.ToLower(path.Ext(name)))
+}
+
+var codeExtensions = strings.Fields(`.go .py .pyi .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .java .kt .kts .groovy .scala
+	.rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml .dart .jl .zig .nim
+	.sh .bash .zsh .fish .ps1 .bat .sql`)
