@@ -499,6 +499,8 @@ func TestRow13Continue(t *testing.T) {
 }
 
 func TestVerification(t *testing.T) {
+	unsure := rejected
+	unsure.Confidence = 0.1
 	for _, c := range []struct {
 		r        classify.Result
 		v        Verification
@@ -515,6 +517,8 @@ func TestVerification(t *testing.T) {
 		{rejected, Verification{Status: Verified}, ReasonRejectedCompletion, Verified, coach.TierRejection},
 		{rejected, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "", coach.TierVerify},
 		{rejected, Verification{Status: Unverified, Feedback: "no idea"}, ReasonRejectedCompletion, Unverified, coach.TierRejection},
+		{unsure, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "", coach.TierVerify},
+		{unsure, Verification{Status: Unverified}, ReasonLowConfidence, Unverified, ""},
 		{question, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonQuestion, "", ""},
 		{blocker, Verification{Status: Verified}, ReasonBlocker, "", ""},
 		{crash, Verification{Status: Verified}, ReasonCrashGuard, "", ""},

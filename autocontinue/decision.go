@@ -189,6 +189,11 @@ func completionNote(evidence bool, status VerificationStatus, said string) strin
 	if evidence || status == Verified {
 		note = ReasonCompletion.verdict().note
 	}
+	return verifiedNote(note, status, said)
+}
+
+// verifiedNote adds to a note what a verifier said.
+func verifiedNote(note string, status VerificationStatus, said string) string {
 	if status == Unverified {
 		note += " It could not be verified."
 	}

@@ -120,6 +120,9 @@ func (e event) answer(d autocontinue.Decision) []byte {
 // note returns what the human reads about the end of a loop, "" if there was none or the agent's own words say it.
 // With two hooks of one pause, the first tells it.
 func (e event) note(d autocontinue.Decision) string {
+	if d.Verified == autocontinue.Unverified && d.Note != "" && !d.Replayed {
+		return "sidecoach: " + d.Note // nobody must take that for checked
+	}
 	if d.Continues == 0 && !e.active() || d.Replayed || d.Note == "" {
 		return ""
 	}

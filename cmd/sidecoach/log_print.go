@@ -55,7 +55,7 @@ func (l *logPage) entry(e entry, r result) string {
 			}
 			p.row("output", quote(e.Preview, limit))
 		}
-		if explains(d.Reason) {
+		if explains(d.Reason) || d.Verified == autocontinue.Unverified {
 			p.row("note", d.Note)
 		}
 		p.row("fallback", d.Result.Fallback)
