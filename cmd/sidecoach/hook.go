@@ -105,9 +105,10 @@ is evidence, and a claim of tests without one is told so. A turn is the human's
 prompt: it is continued at most three times, the same gap is coached twice, and
 what goes wrong with sidecoach itself lets the agent stop.
 
-With --verify a claim of completion is held against the working tree: the files
-and commits it names, and the command, which runs without a shell for five
-minutes at most. sidecoach verify --help says what counts.
+With --verify, the hook checks a claim of completion against the working tree as
+it was when the human spoke: files, commits, tests, and the command, which runs
+without a shell. That takes five minutes at most; then the hook says that it
+could not verify. sidecoach verify --help says what counts.
 
 Exit status of hook HOST: 0, or 1 after a failure, and never anything else.`,
 		Example: `  sidecoach hook install claude --write

@@ -92,10 +92,13 @@ func (o *hookOptions) answer(
 	}()
 	answer, err := hook.Run(ctx, h, payload, hook.Config{
 		Sessions: sessions{k.store}, Secrets: ownSecrets(), Shadow: o.shadow,
+		Prompted: func(ctx context.Context, session, folder string) {
+			o.verify.remember(ctx, k.dir, session, folderOf(folder))
+		},
 		Loop: func(ctx context.Context, p *hook.Pause) (cfg autocontinue.Config, err error) {
 			k.session, k.lacks = p.Output.Session, p.Lack
 			cfg.Policy = autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}
-			dir := folderOf(p)
+			dir := folderOf(p.Folder)
 			if o.plan != "" {
 				var plan string
 				if tree, plan, err = openPlan(dir, o.plan); err == nil {
@@ -107,7 +110,7 @@ func (o *hookOptions) answer(
 			if cfg.Classifier, err = o.judging.classifier(ctx, k); err != nil {
 				return cfg, err
 			}
-			cfg.Verifier, err = o.verify.verifier(dir, cfg.Plans)
+			cfg.Verifier, err = o.verify.verifier(k.dir, p.Output.Session, dir, cfg.Plans)
 			cfg.Observer = k.observer()
 			return cfg, err
 		},
@@ -200,10 +203,10 @@ func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]by
 
 // folderOf returns the folder that the agent works in: the one that the host names, if it is one, else the one that it
 // runs the hook in. Cursor runs a user's hook in its own folder below the home.
-func folderOf(p *hook.Pause) string {
-	if filepath.IsAbs(p.Folder) {
-		if info, err := os.Stat(p.Folder); err == nil && info.IsDir() {
-			return p.Folder
+func folderOf(name string) string {
+	if filepath.IsAbs(name) {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return name
 		}
 	}
 	return "."

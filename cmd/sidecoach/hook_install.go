@@ -218,6 +218,9 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 		}
 	}
 	if o.hook.verify.words != nil {
+		if why := o.hook.verify.try(cmd.Context(), "."); why != "" {
+			complain(cmd.ErrOrStderr(), "sidecoach: "+o.hook.verify.line+" verifies nothing here: "+why)
+		}
 		h.Timeout += verifySeconds
 	}
 	if h.Program, err = program(); err != nil {

@@ -43,6 +43,7 @@ func stateFolder(flag string) (string, error) {
 
 // keeper remembers sessions and keeps the journal, for one decision.
 type keeper struct {
+	dir      string // the state folder
 	host     string
 	keepText bool
 	shadow   bool   // what is decided is not done
@@ -60,7 +61,7 @@ func (o keeperOptions) open(opts filestore.Options, stderr io.Writer) (*keeper, 
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{host: opts.Host, keepText: o.keepText, next: "show the agent's output to the human", stderr: stderr}
+	k := &keeper{dir: dir, host: opts.Host, keepText: o.keepText, next: "show the agent's output to the human", stderr: stderr}
 	opts.OnSetAside = k.setAside
 	k.store, err = filestore.New(dir, opts)
 	return k, err

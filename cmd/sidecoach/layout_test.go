@@ -42,11 +42,12 @@ var rooms = map[string]room{
 
 	"coach":                   {pure: true, ours: []string{"classify", "skills", "plancriteria"}},
 	"coach/verify":            {pure: true, ours: []string{"coach", "plancriteria"}},
-	"coach/verify/cmdwitness": {ours: []string{"coach/verify"}, theirs: []string{"golang.org/x/sys/windows"}},
-	"coach/verify/gitwitness": {ours: []string{"coach/verify", "coach/verify/cmdwitness"}},
-	"coach/verify/gowitness":  {ours: []string{"coach/verify", "coach/verify/cmdwitness"}},
-	"coach/verify/llmjudge":   {ours: []string{"coach/verify", "classify/llm"}},
-	"coach/verify/loop":       {ours: []string{"autocontinue", "classify", "coach/verify", "plancriteria"}},
+	"coach/verify/cmdwitness": {ours: append([]string{"coach/verify"}, verifyInternals...), theirs: []string{"golang.org/x/sys/windows", "mvdan.cc/sh/v3"}},
+	"coach/verify/gitwitness": {ours: append([]string{"coach/verify", "coach/verify/cmdwitness"}, verifyInternals...)},
+	"coach/verify/gowitness":  {ours: append([]string{"coach/verify", "coach/verify/cmdwitness"}, verifyInternals...)},
+	"coach/verify/llmjudge":   {ours: append([]string{"coach/verify", "classify/llm"}, verifyInternals...)},
+	"coach/verify/verifier": {ours: []string{"autocontinue", "autocontinue/filestore", "classify", "coach/verify", "coach/verify/cmdwitness",
+		"coach/verify/gitwitness", "coach/verify/gowitness", "plancriteria"}},
 
 	"autocontinue":                 {ours: []string{"classify", "coach", "skills", "plancriteria"}},
 	"autocontinue/storetest":       {ours: []string{"autocontinue"}, theirs: forTests},
@@ -90,6 +91,10 @@ func lookup(pkg string) (room, bool) {
 	}
 	return r, ok
 }
+
+// verifyInternals are shared by the rooms of coach/verify.
+var verifyInternals = []string{"coach/verify/internal/lazy", "coach/verify/internal/project", "coach/verify/internal/testcode",
+	"coach/verify/internal/testoutput"}
 
 // ownerOf returns the room that a package belongs to: itself, but for one below internal.
 func ownerOf(pkg string) string {

@@ -1,7 +1,12 @@
 package main
 
 import (
-	"slices"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -10,6 +15,9 @@ import (
 
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/verifier"
+	"github.com/sidecoach/sidecoach/plancriteria"
 )
 
 const (
@@ -17,33 +25,42 @@ const (
 	exitUnverified = 12 // with --exit-code
 )
 
-// evidence are the flags by which a review is made: what is claimed, what is required, and what to look at.
+// evidence are the flags that make a review: what is claimed, what is required, and what to look at.
 type evidence struct {
-	task     string
-	plan     string
-	report   string
-	baseline string
-	reviewed []string
-	timeout  time.Duration
-	json     bool
-	command  []string // behind "--"
+	task           string
+	plan           string
+	report         string
+	baseline       string
+	reviewed       []string
+	allowUnchecked bool
+	environment    cmdwitness.Environment
+	timeout        time.Duration
+	json           bool
+	dir            string   // in which the command runs
+	command        []string // behind "--"
 }
 
 func (o *evidence) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
 	f.StringVar(&o.report, "report", "", "`FILE` with what the agent reports, JSON or prose; - is standard input")
-	f.StringVar(&o.baseline, "baseline", "", "the revision `REV` that the work began at")
-	f.StringArrayVar(&o.reviewed, "reviewed", nil, "a person has looked at the change of the test file `PATH`; repeatable")
+	f.StringVar(&o.baseline, "baseline", "", "the revision `REV` at which the work began")
+	f.StringArrayVar(&o.reviewed, "reviewed", nil, "a person has looked at the change of `PATH`; repeatable")
+	o.registerRun(f)
+}
+
+func (o *evidence) registerRun(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.environment.Pass, "env", nil, "pass the variable `NAME` to the command, although it looks like a secret; repeatable")
+	f.BoolVar(&o.environment.Clean, "clean-env", false, "pass only the variables that programs need to find themselves")
 	f.DurationVar(&o.timeout, "timeout", cmdwitness.DefaultTimeout, "the command is killed after `TIME`")
 }
 
-// take reads the command behind "--" and says what is wrong with the flags alone.
+// take reads the command behind "--" and checks the flags.
 func (o *evidence) take(cmd *cobra.Command, args []string) error {
 	if dash := cmd.ArgsLenAtDash(); dash < 0 && len(args) > 0 || dash > 0 {
-		return misuse(cmd.CommandPath()+" [flags] -- go test ./...", "unknown argument %q: a command to run stands behind --", args[0])
+		return misuse(cmd.CommandPath()+" [flags] -- go test ./...", "unknown argument %q: put a command to run after --", args[0])
 	}
-	o.command = args
+	o.command, o.dir = args, "."
 	if len(args) > 0 && args[0] == "" {
 		return misuse(cmd.CommandPath()+" [flags] -- go test ./...", "the command is empty: is its variable set?")
 	}
@@ -60,43 +77,55 @@ func (o *evidence) take(cmd *cobra.Command, args []string) error {
 
 func newVerify(t terminal) *cobra.Command {
 	o := evidence{}
-	exitCode := false
+	exitCode, yes := false, false
 	cmd := &cobra.Command{
 		Use:   "verify [flags] [-- COMMAND...]",
-		Short: "Hold what an agent reports against what is really there",
-		Long: `Hold a report of work against facts: do the files it names exist, and did they
-change since --baseline; are its commits there; which test files were changed
-or removed; and what does COMMAND, which is run here without a shell, show? Of
-go test every test is counted: ok alone shows nothing. Another command counts
-by its exit status, or by a report: TAP that it prints, or JUnit XML that it
-writes to the file that {report} among its arguments stands for.
+		Short: "Check what an agent reports against files, commits and tests",
+		Long: `verify checks a report of work. It looks whether the named files changed since
+--baseline, whether the named commits and tests exist, and which tests went
+away. It runs COMMAND without a shell and counts its tests: from go test, from
+TAP, from JUnit XML in the file that stands for {report}, or from the summary of
+a test runner. Without COMMAND it finds the project's own test command, shows
+it, and asks before it runs it.
 
-The verdict is approve when all that is claimed and required was seen to hold,
-feedback when something was seen not to hold, and else unverified. A criterion
-of the plan is looked at if it ends with a command in code, as in
+The verdict is
+
+  approve     every claim was checked and holds, and the tests pass
+  feedback    a claim is false, a criterion is not met, or a test fails that
+              passed on the baseline
+  unverified  anything else; the output says why
+
+A claim that nobody can check here, such as a pull request or another command,
+makes the verdict unverified. --allow-unchecked lets such claims pass. So does a
+change that can hide a failure: of a test configuration, a script that COMMAND
+runs, a workflow. --reviewed PATH says that a person looked at it.
+
+A command that fails is run again, and then on the baseline in a temporary
+folder. What failed there, too, is not held against the agent.
+
+A criterion of the plan is checked if it ends with a command in code, as in
 
   - [ ] Tests pass: ` + "`go test ./...`" + `
 
-and that command is COMMAND, word by word: nothing that a plan or a report
-says is ever run. Any other criterion needs somebody to look: verify begin and
-verify record are for an agent that does. With --baseline the plan is taken as
-it was then. A branch that has moved on is no such point: name a commit.
+and that command is COMMAND, word by word. Nothing that a plan or a report says
+is ever run. With --baseline the plan is read as it was then.
 
-COMMAND runs code that the agent wrote, with the rights of this program but
-without most of its environment. Code that controls a test process can forge
-its results: a changed TestMain or test configuration makes a run unverified,
-until --reviewed says that a person looked.
+COMMAND runs code that the agent wrote, with your rights. It gets your
+environment without secrets: see --env and --clean-env. The limits of all this:
+tests that were written to pass, and prose without facts, are not seen through.
 
-Exit status: 0 a verdict was printed, 1 bad input or a failure, 64 wrong
-usage. With --exit-code feedback is 10 and unverified 12.`,
-		Example: `  sidecoach verify --report report.md --baseline v1.4 -- go test ./...
-  sidecoach verify --plan docs/plan.md --json -- npx vitest run --reporter=tap`,
+Exit status: 0 a verdict was printed, 1 bad input or a failure, 64 wrong usage.
+With --exit-code, feedback is 10 and unverified is 12.`,
+		Example: `  sidecoach verify --report report.md --baseline v1.4
+  sidecoach verify --report report.md --baseline v1.4 -- go test ./...
+  sidecoach verify --plan docs/plan.md --json --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.take(cmd, args); err != nil {
 				return err
 			}
-			if o.plan == "" && o.report == "" && len(o.command) == 0 {
-				return misuse("add --report report.md, --plan plan.md or -- go test ./...", "there is nothing to verify")
+			unseen, err := o.choose(cmd, t, yes)
+			if err != nil {
+				return err
 			}
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
@@ -104,29 +133,87 @@ usage. With --exit-code feedback is 10 and unverified 12.`,
 			if err != nil {
 				return err
 			}
+			if unseen != "" {
+				v.facts.Unseen = append(v.facts.Unseen, unseen)
+			}
 			if err := v.print(cmd.OutOrStdout(), t, o.json); err != nil {
 				return err
 			}
-			if exitCode {
-				return exitForStanding(v.standing)
+			if exitCode && v.standing != verify.Met {
+				return exit(map[verify.Status]int{verify.NotMet: exitFeedback, verify.Unverified: exitUnverified}[v.standing])
 			}
 			return nil
 		},
 	}
 	o.register(cmd.Flags())
+	cmd.Flags().BoolVar(&o.allowUnchecked, "allow-unchecked", false, "approve although some claims cannot be checked")
+	cmd.Flags().BoolVar(&yes, "yes", false, "run the command that was found, without asking")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print verdict, decision, discrepancies and facts as one JSON object")
-	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "tell the verdict by the exit status as well")
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "show the verdict by the exit status as well")
 	completeEvidence(cmd)
 	cmd.AddCommand(newVerifyBegin(), newVerifyRecord(), newVerifyAgent())
 	return cmd
 }
 
-// completeEvidence says which flags take what.
+// choose finds the command of the project where none is given, and asks whether to run it. It returns what is not seen
+// without it.
+func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen string, err error) {
+	if len(o.command) > 0 {
+		return "", nil
+	}
+	root := cmdwitness.Root(".")
+	command, by := cmdwitness.Find(root)
+	nothing := o.plan == "" && o.report == ""
+	if command == nil {
+		if nothing {
+			return "", misuse("add --report report.md, --plan plan.md or -- COMMAND", "there is nothing to verify, and no sign of a test command in %s", root)
+		}
+		return "no test command was found: add -- COMMAND", nil
+	}
+	line := strings.Join(command, " ")
+	if !yes && t.keyboard && o.report != "-" {
+		complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
+		fmt.Fprintf(cmd.ErrOrStderr(), "Run it in %s? [y/N] ", visible(root))
+		answer, err := readLine(cmd.InOrStdin())
+		if err != nil {
+			return "", badInput("add --yes or -- COMMAND", "cannot read the answer: %v", cause(err))
+		}
+		yes = strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+	} else if yes {
+		complain(cmd.ErrOrStderr(), fmt.Sprintf("running %s in %s, as %s says", line, root, by))
+	}
+	if !yes {
+		if nothing {
+			return "", misuse("add --yes to run "+line+", or -- COMMAND", "nothing was run")
+		}
+		return fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by), nil
+	}
+	o.command, o.dir = command, root
+	return "", nil
+}
+
+// readLine reads up to the end of a line, and not beyond.
+func readLine(r io.Reader) (string, error) {
+	var line []byte
+	b := make([]byte, 1)
+	for len(line) < 100 {
+		n, err := r.Read(b)
+		if n > 0 && b[0] == '\n' || errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+		line = append(line, b[:n]...)
+	}
+	return strings.TrimSpace(string(line)), nil
+}
+
+// completeEvidence says what the flags take.
 func completeEvidence(cmd *cobra.Command) {
-	none := cobra.FixedCompletions([]string{}, cobra.ShellCompDirectiveNoFileComp)
-	for _, name := range []string{"task", "baseline", "timeout"} {
+	for _, name := range []string{"task", "baseline", "timeout", "env"} {
 		if cmd.Flags().Lookup(name) != nil {
-			if err := cmd.RegisterFlagCompletionFunc(name, none); err != nil {
+			if err := cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions); err != nil {
 				panic(err) // the flag is declared
 			}
 		}
@@ -136,16 +223,6 @@ func completeEvidence(cmd *cobra.Command) {
 			panic(err)
 		}
 	}
-}
-
-func exitForStanding(s verify.Status) error {
-	switch s {
-	case verify.Met:
-		return nil
-	case verify.NotMet:
-		return exit(exitFeedback)
-	}
-	return exit(exitUnverified)
 }
 
 func newVerifyAgent() *cobra.Command {
@@ -162,7 +239,7 @@ with front matter, for example for .claude/agents/` + verify.AgentName + `.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write([]byte(verify.Agent()))
+			_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
 			return err
 		},
 	}
@@ -173,7 +250,111 @@ func (o *evidence) commands() [][]string {
 	if len(o.command) == 0 {
 		return nil
 	}
-	return [][]string{slices.Clone(o.command)}
+	return [][]string{o.command}
 }
 
-func commandLine(words []string) string { return strings.Join(words, " ") }
+// verifier returns what looks, and runs the command. The files named own do not count as work.
+func (o *evidence) verifier(own ...string) (*verifier.Verifier, error) {
+	cache := ""
+	if dir, err := stateDir(); err == nil {
+		cache = filepath.Join(dir, "verify")
+	}
+	return verifier.New(verifier.Config{Dir: o.dir, Commands: o.commands(), Baseline: o.baseline, Reviewed: o.reviewed,
+		AllowUnchecked: o.allowUnchecked, Environment: o.environment, Timeout: o.timeout, Cache: cache, Own: own})
+}
+
+// look makes a review of what the flags name, and looks.
+func (o *evidence) look(ctx context.Context, stdin io.Reader, own ...string) (*verification, error) {
+	v := &verification{}
+	var requirements []verify.Requirement
+	var report verify.Report
+	var err error
+	if o.plan != "" {
+		if requirements, v.plan, err = o.requirements(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if o.report != "" {
+		if report, err = readReport(o.report, stdin); err != nil {
+			return nil, err
+		}
+	}
+	looking, err := o.verifier(own...)
+	if err != nil {
+		return nil, err
+	}
+	if v.review, err = looking.Review(ctx, verify.Task{ID: o.task}, requirements, report); err != nil {
+		return nil, interrupted(err)
+	}
+	if v.facts = v.review.Facts(); o.baseline != "" && v.facts.Base == "" {
+		return nil, badBaseline("cannot compare with the baseline %q: %s", o.baseline, strings.Join(v.facts.Unseen, "; "))
+	}
+	v.honesty = v.review.Honesty()
+	v.standing, v.why = v.review.Standing()
+	v.decision, v.overrides = v.review.Record(v.review.Judge())
+	return v, nil
+}
+
+func badBaseline(format string, args ...any) error {
+	return badInput("name a commit, a branch or a tag of the git repository that this folder is in", format, args...)
+}
+
+func interrupted(err error) error {
+	return badInput("run it again; --timeout bounds how long a command may take", "nothing was verified: %v", err)
+}
+
+// requirements reads the plan as it was at the baseline, or as it is now, and says which.
+func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, string, error) {
+	tree, name, err := openPlan(".", o.plan)
+	if err != nil {
+		return nil, "", err
+	}
+	defer tree.Close()
+	when := "as it is now"
+	var c plancriteria.Criteria
+	if o.baseline != "" {
+		git, err := gitwitness.New(gitwitness.Config{Dir: "."})
+		if err != nil {
+			return nil, "", err
+		}
+		defer git.Close()
+		text, err := git.File(ctx, o.baseline, name, plancriteria.MaxSize)
+		switch {
+		case err == nil:
+			if c, err = plancriteria.Extract(text); err != nil {
+				return nil, "", o.noCriteria("as it was at "+o.baseline, err)
+			}
+			return verify.Requirements(c), "as it was at " + o.baseline, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, "", badBaseline("cannot read the plan as it was at %q: %s", o.baseline, strings.TrimPrefix(err.Error(), "gitwitness: "))
+		}
+		when = "as it is now: it is newer than " + o.baseline
+	}
+	if c, err = plancriteria.ExtractFile(tree.FS(), name); err != nil {
+		return nil, "", o.noCriteria(when, err)
+	}
+	return verify.Requirements(c), when, nil
+}
+
+func (o *evidence) noCriteria(when string, err error) error {
+	for _, known := range []error{
+		plancriteria.ErrNoSection, plancriteria.ErrEmpty, plancriteria.ErrAmbiguous, plancriteria.ErrTooLarge, plancriteria.ErrTooDeep, plancriteria.ErrNotUTF8,
+	} {
+		if errors.Is(err, known) {
+			err = known
+		}
+	}
+	return badInput(`give the plan a section "Success Criteria" with a list`, "no criteria in the plan %q, %s: %v", o.plan, when, err)
+}
+
+func readReport(name string, stdin io.Reader) (verify.Report, error) {
+	text, err := readOutput([]string{name}, stdin, false)
+	if err != nil {
+		return verify.Report{}, err
+	}
+	report, err := verify.ParseReport([]byte(text))
+	if err != nil {
+		return verify.Report{}, badInput("give the agent's report as prose, or as one JSON object", "cannot read the report %q: %s", name, strings.TrimPrefix(err.Error(), "verify: report: "))
+	}
+	return report, nil
+}

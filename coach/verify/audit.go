@@ -2,36 +2,120 @@ package verify
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
-// Audit holds the claims of a report against the facts. A claim that the facts say nothing of is not checked; a path that is
-// only spelled otherwise than the file is no discrepancy of weight. It changes neither argument.
-//
-// A claim about tests is held against the run of the same command. One that names no command, and is about all tests, is held
-// against all runs of tests; one that names another command, or is about some tests, is never contradicted by them.
+// Severity is how much a discrepancy matters.
+type Severity string
+
+// The severities.
+const (
+	Critical  Severity = "critical"   // the claim is false: it blocks
+	ShouldFix Severity = "should_fix" // the claim cannot stand as it is: it prevents an approval by facts alone
+	Info      Severity = "info"       // worth knowing
+)
+
+// DiscrepancyKind is what a discrepancy is about.
+type DiscrepancyKind string
+
+// The kinds of discrepancy.
+const (
+	TestResult     DiscrepancyKind = "test_result"     // success was claimed, failure was seen; also of a build or a linter
+	TestCount      DiscrepancyKind = "test_count"      // other numbers were seen
+	TestMissing    DiscrepancyKind = "test_missing"    // there is no such test
+	TestsTampered  DiscrepancyKind = "tests_tampered"  // a test of the baseline is gone, does not run, or was changed
+	CommandMissing DiscrepancyKind = "command_missing" // the project has no such command
+	FileMissing    DiscrepancyKind = "file_missing"    // there is no such file
+	FileUnchanged  DiscrepancyKind = "file_unchanged"  // it is as it was at the baseline
+	FilePresent    DiscrepancyKind = "file_present"    // it was claimed to be removed
+	FileOutside    DiscrepancyKind = "file_outside"    // it is not in the tree
+	FileSpelling   DiscrepancyKind = "file_spelling"   // it has another name
+	CommitMissing  DiscrepancyKind = "commit_missing"  // there is no such commit
+	CommitOld      DiscrepancyKind = "commit_old"      // it is older than the work
+	CommitElse     DiscrepancyKind = "commit_elsewhere"
+	NotCommitted   DiscrepancyKind = "not_committed"   // the work is not in a commit
+	NothingChanged DiscrepancyKind = "nothing_changed" // the tree is as it was at the baseline
+	MoreChanged    DiscrepancyKind = "more_changed"    // other files were changed, too
+)
+
+// Discrepancy is a difference between what a report claims and what was seen.
+type Discrepancy struct {
+	Kind     DiscrepancyKind `json:"kind"`
+	Severity Severity        `json:"severity"`
+	Subject  string          `json:"subject,omitempty"` // the path, test, commit or command
+	Claimed  string          `json:"claimed"`
+	Found    string          `json:"found"`
+	Fix      string          `json:"fix"` // what to do about it
+}
+
+// Honesty is how a report compares with the facts.
+type Honesty struct {
+	// Score is the part of the checked claims that held, 0 to 1; nil when none could be checked.
+	Score         *float64      `json:"score"`
+	Claims        int           `json:"claims"`
+	Checked       int           `json:"checked"`
+	Discrepancies []Discrepancy `json:"discrepancies"`       // worst first, then in the order of the report
+	Unchecked     []string      `json:"unchecked,omitempty"` // which claims could not be checked and why, a sentence each
+}
+
+// MarshalJSON writes an empty list of discrepancies as such.
+func (h Honesty) MarshalJSON() ([]byte, error) {
+	type plain Honesty
+	h.Discrepancies = some(h.Discrepancies)
+	return json.Marshal(plain(h))
+}
+
+func (h Honesty) has(s Severity) bool {
+	return slices.ContainsFunc(h.Discrepancies, func(d Discrepancy) bool { return d.Severity == s })
+}
+
+// Audit holds the claims of a report against the facts. A claim is called false only when the facts contradict it as it was
+// meant. A claim that the facts say nothing about is not checked. Audit changes neither argument.
 func Audit(r Report, f Facts) Honesty {
-	a := audit{report: r, facts: f, paths: f.changedPaths()}
-	for _, c := range r.Tests {
-		a.test(c)
+	a := audit{report: r, facts: f, said: strings.ToLower(start(r.Text, maxProse))}
+	for _, c := range f.Changes {
+		a.paths = append(a.paths, c.Path)
 	}
-	for _, c := range r.Files {
-		a.file(c)
-	}
-	for _, rev := range r.Commits {
-		a.commit(rev)
+	for _, c := range r.Claims {
+		if c.Kind == ChangeClaim && slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == FileClaim && o.Sure }) {
+			continue // it says so in other words
+		}
+		if c.Kind != FileClaim || !c.Part {
+			a.Claims++
+		}
+		switch c.Kind {
+		case FileClaim:
+			a.file(c)
+		case RunClaim:
+			a.run(c)
+		case TestClaim:
+			a.test(c)
+		case CommitClaim:
+			a.commit(c)
+		case ChangeClaim:
+			a.change(c)
+		case ScopeClaim:
+			a.scope(c)
+		default:
+			a.other(c)
+		}
 	}
 	a.tampering()
 	h := a.Honesty
-	h.Claims = len(r.Tests) + len(r.Files) + len(r.Commits)
 	if h.Checked > 0 {
-		h.Score = new(float64(a.held) / float64(h.Checked))
+		score := float64(a.held) / float64(h.Checked)
+		h.Score = &score
 	}
-	rank := map[Severity]int{Critical: 0, ShouldFix: 1, Info: 2}
-	slices.SortStableFunc(h.Discrepancies, func(a, b Discrepancy) int { return cmp.Compare(rank[a.Severity], rank[b.Severity]) })
+	rank := []Severity{Critical, ShouldFix, Info}
+	slices.SortStableFunc(h.Discrepancies, func(a, b Discrepancy) int {
+		return cmp.Compare(slices.Index(rank, a.Severity), slices.Index(rank, b.Severity))
+	})
 	return h
 }
 
@@ -39,6 +123,7 @@ func Audit(r Report, f Facts) Honesty {
 type audit struct {
 	report Report
 	facts  Facts
+	said   string   // the report in lower case
 	paths  []string // that differ from the baseline
 	held   int
 	Honesty
@@ -57,136 +142,71 @@ func (a *audit) note(d Discrepancy) {
 	a.Discrepancies = append(a.Discrepancies, d)
 }
 
-func (a *audit) unchecked(what, why string) {
-	a.Unchecked = append(a.Unchecked, clean(what+": "+why))
-}
-
-// run returns the runs that a claim is about, and whether it is about them alone and as a whole.
-func (a *audit) run(c TestClaim) (runs []TestFact, whole bool) {
-	for _, t := range a.facts.Tests {
-		if kindOf(t.Command) == c.Kind {
-			runs = append(runs, t)
-		}
-	}
-	if c.Command == "" {
-		return runs, !c.Part
-	}
-	for _, t := range a.facts.Tests {
-		if strings.Join(t.Command, " ") == strings.Join(strings.Fields(c.Command), " ") {
-			return []TestFact{t}, !c.Part
-		}
-	}
-	return runs, false
-}
-
-func (a *audit) test(c TestClaim) {
-	what := c.words()
-	runs, whole := a.run(c)
-	if len(runs) == 0 {
-		a.unchecked(what, "no such command was run")
-		return
-	}
-	var outcome []Status
-	var seen TestFact
-	counted, why := true, ""
-	for _, t := range runs {
-		outcome = append(outcome, t.outcome())
-		seen.Total, seen.Passed, seen.Failed, seen.Skipped = seen.Total+t.Total, seen.Passed+t.Passed, seen.Failed+t.Failed, seen.Skipped+t.Skipped
-		seen.PartsPassed += t.PartsPassed
-		counted = counted && t.Counted
-		if t.outcome() != Met && why == "" {
-			why = t.found()
-		}
-	}
-	d := Discrepancy{Kind: TestResult, Severity: Critical, Claimed: what, Found: why, Subject: strings.Join(runs[0].Command, " ")}
-	d.Fix = "make " + code(d.Subject) + " pass, or report what fails"
-	all := And(outcome...)
-	switch {
-	case c.Result == NotMet:
-		if all == Unverified {
-			a.unchecked(what, cmp.Or(why, "the run shows neither"))
-			return
-		}
-		a.hold() // worse than it is, is no lie
-	case !whole && all != Met:
-		a.unchecked(what, "what was run is not exactly that")
-	case c.Result != Met:
-		a.unchecked(what, "the claim says no result")
-	case all == NotMet:
-		if a.admitsFailure() {
-			d.Severity = ShouldFix
-		}
-		a.contradict(d)
-	case counted && whole && c.Passed != nil && *c.Passed > seen.Passed+seen.PartsPassed:
-		a.count(c, seen, d)
-	case all == Met:
-		a.hold()
-	default:
-		a.unchecked(what, cmp.Or(why, "the run shows neither"))
+func (a *audit) unchecked(c Claim, format string, args ...any) {
+	s := clean(c.words() + ": " + fmt.Sprintf(format, args...))
+	if !slices.Contains(a.Unchecked, s) {
+		a.Unchecked = append(a.Unchecked, s)
 	}
 }
 
-// count notes that fewer tests passed than was claimed. How tests are counted differs from tool to tool, so that a wrong number alone
-// is nothing that blocks; that none passed is.
-func (a *audit) count(c TestClaim, seen TestFact, d Discrepancy) {
-	d.Kind, d.Severity, d.Found = TestCount, ShouldFix, seen.counts()
-	d.Fix = "run " + code(d.Subject) + " and report the numbers that it prints"
-	if seen.Passed+seen.PartsPassed == 0 {
-		d.Severity = Critical
-	}
-	a.contradict(d)
-}
-
-func (a *audit) admitsFailure() bool {
-	return slices.ContainsFunc(a.report.Tests, func(c TestClaim) bool { return c.Result == NotMet && c.Kind == RunTests })
-}
-
-func (a *audit) file(c FileClaim) {
-	what := c.words()
+func (a *audit) file(c Claim) {
 	i := slices.IndexFunc(a.facts.Files, func(f FileFact) bool { return f.Path == c.Path })
 	if i < 0 {
-		a.unchecked(what, "nobody looked")
+		a.unchecked(c, "nobody looked")
 		return
 	}
 	f := a.facts.Files[i]
-	d := Discrepancy{Severity: Critical, Subject: cmp.Or(f.Clean, c.Path), Claimed: what}
+	d := Discrepancy{Severity: Critical, Subject: cmp.Or(f.Clean, c.Path), Claimed: c.words()}
+	if !c.Sure {
+		d.Severity = ShouldFix // the words may mean another file
+	}
 	other, spelled := meant(c.Path, a.paths, a.unclaimed)
 	switch {
 	case f.State == Outside && isLocal(c.Path):
 		d.Kind, d.Found, d.Fix = FileOutside, cmp.Or(f.Why, "it leads out of the tree"), "put the file itself into the tree"
 		a.contradict(d)
 	case f.State == Outside:
-		d.Kind, d.Severity, d.Found, d.Fix = FileOutside, Info, cmp.Or(f.Why, "it is not in the tree"), "leave it out of the report, or say that it is not in the tree"
-		a.note(d)
-		a.unchecked(what, "it is not in the tree")
-	case f.State == Missing && (c.Kind == Removed || c.Kind == "" && f.Kind == Removed):
+		a.unchecked(c, "it is not in the tree")
+	case f.State == Missing && (c.Change == Removed || (c.Change == "" || !c.Sure) && f.Known):
 		a.hold()
-	case f.State == Missing && spelled && c.Kind != Removed:
+	case f.State == Missing && spelled && c.Change != Removed:
 		a.hold()
-		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: what, Found: "it is spelled " + other, Fix: "spell it " + code(other)})
+		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "its name is " + other, Fix: "write " + code(other)})
 	case f.State == Missing && !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
-		a.unchecked(what, "a name without a folder, and what changed is not known")
+		a.unchecked(c, "a name without a folder, and what changed is not known")
 	case f.State == Missing && strings.ContainsAny(c.Path, "*?{"):
-		a.unchecked(what, "a pattern, not the path of a file")
+		if slices.ContainsFunc(a.paths, func(p string) bool { ok, _ := path.Match(path.Base(cleanPath(c.Path)), path.Base(p)); return ok }) {
+			a.hold()
+			return
+		}
+		a.unchecked(c, "a pattern, not the path of a file")
+	case f.State == Missing && c.Part && !absent.Match(a.said):
+		a.unchecked(c, "there is no such file")
+	case c.Part && f.State == Missing:
+	case c.Part && (f.State == Exists || f.State == Ignored):
+		// It is only named.
 	case f.State == Missing:
+		if !f.Known {
+			d.Severity = Critical // something is claimed to be in a file that never was
+		}
 		d.Kind, d.Found, d.Fix = FileMissing, "there is no such file", "create "+code(d.Subject)+", or correct the report"
 		a.contradict(d)
 	case f.State != Exists && f.State != Ignored:
-		a.unchecked(what, cmp.Or(f.Why, "it could not be looked at"))
-	case c.Kind == Removed:
+		a.unchecked(c, "%s", cmp.Or(f.Why, "it could not be looked at"))
+	case c.Change == Removed:
 		d.Kind, d.Found, d.Fix = FilePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report"
 		a.contradict(d)
 	case f.State == Ignored:
-		a.hold()
-		d.Kind, d.Severity, d.Found, d.Fix = FileIgnored, ShouldFix, "version control ignores it", "add it by force if it belongs to the work, or say that it does not"
-		a.note(d)
+		a.hold() // it is there, and git keeps nothing to compare it with
 	case f.Changed == Met:
 		a.hold()
-	case f.Changed != NotMet || a.facts.Base == "":
-		a.unchecked(what, cmp.Or(f.Why, "it is there; whether it changed is not known"))
+	case f.Changed != NotMet:
+		a.unchecked(c, "%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))
 	case spelled && other != f.Clean:
 		a.hold()
-		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: what, Found: "what changed is " + other, Fix: "name it " + code(other)})
+		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "the changed file is " + other, Fix: "name it " + code(other)})
+	case !c.Sure:
+		a.unchecked(c, "it is as it was at the baseline, and the words may mean another file")
 	default:
 		d.Kind, d.Found, d.Fix = FileUnchanged, "it is as it was at the baseline", "make the change in "+code(d.Subject)+", or correct the report"
 		a.contradict(d)
@@ -195,64 +215,137 @@ func (a *audit) file(c FileClaim) {
 
 // unclaimed reports whether no claim names the path.
 func (a *audit) unclaimed(p string) bool {
-	return !slices.ContainsFunc(a.report.Files, func(c FileClaim) bool { return ends(cleanPath(c.Path), p) })
+	return !slices.ContainsFunc(a.report.Claims, func(c Claim) bool { return c.Kind == FileClaim && ends(cleanPath(c.Path), p) })
 }
 
-func (a *audit) commit(rev string) {
-	what := "commit " + rev
-	i := slices.IndexFunc(a.facts.Commits, func(c CommitFact) bool { return c.Rev == rev })
-	if i < 0 {
-		a.unchecked(what, "nobody looked")
-		return
-	}
-	c := a.facts.Commits[i]
-	d := Discrepancy{Subject: rev, Claimed: what}
-	switch {
-	case c.Exists == NotMet:
-		d.Kind, d.Severity, d.Found, d.Fix = CommitMissing, Critical, "there is no such commit", "commit the work, or correct the report"
+func (a *audit) commit(c Claim) {
+	d := Discrepancy{Severity: Critical, Subject: c.Name, Claimed: c.words()}
+	if c.Name != "" {
+		i := slices.IndexFunc(a.facts.Commits, func(f CommitFact) bool { return f.Rev == c.Name })
+		if i < 0 {
+			a.unchecked(c, "nobody looked")
+			return
+		}
+		f := a.facts.Commits[i]
+		switch {
+		case f.Exists == NotMet:
+			d.Kind, d.Found, d.Fix = CommitMissing, "there is no such commit", "commit the work, or correct the report"
+			a.contradict(d)
+			return
+		case f.Exists != Met:
+			a.unchecked(c, "%s", cmp.Or(f.Why, "it could not be looked up"))
+			return
+		case f.Reachable == NotMet:
+			d.Kind, d.Found, d.Fix = CommitElse, "it is not part of what is checked out", "check out the branch that has it, or say which one does"
+			if f.Branch != "" {
+				d.Found += "; the branch " + f.Branch + " has it"
+			}
+			if f.Branch != "" && strings.Contains(a.said, strings.ToLower(f.Branch)) || strings.Contains(a.said, "worktree") || rewritten.Match(a.said) {
+				d.Severity = ShouldFix
+			}
+			a.contradict(d)
+			return
+		case f.New == NotMet && rewritten.Match(a.said):
+			a.unchecked(c, "it was made before the work began, or was rewritten")
+			return
+		case f.New == NotMet:
+			d.Kind, d.Found, d.Fix = CommitOld, "it was made before the work began", "commit the work, or correct the report"
+			a.contradict(d)
+			return
+		case f.New != Met:
+			a.unchecked(c, "it is there; whether it was made in this work is not known")
+			return
+		}
+	} else if a.facts.Committed == NotMet {
+		d.Kind, d.Found, d.Fix = NotCommitted, "no commit was made since the baseline", "commit the work, or correct the report"
 		a.contradict(d)
-	case c.Exists != Met:
-		a.unchecked(what, cmp.Or(c.Why, "it could not be looked up"))
-	case c.Reachable == NotMet:
+		return
+	} else if a.facts.Committed != Met {
+		a.unchecked(c, "whether there are new commits is not known")
+		return
+	}
+	for _, claim := range a.report.of(FileClaim) {
+		i := slices.IndexFunc(a.facts.Files, func(f FileFact) bool { return f.Path == claim.Path })
+		if i >= 0 && a.facts.Files[i].Committed == NotMet && a.facts.Files[i].Changed == Met && a.facts.Files[i].State != Ignored {
+			d.Kind, d.Subject = NotCommitted, a.facts.Files[i].Clean
+			d.Found, d.Fix = "the change of "+a.facts.Files[i].Clean+" is in no commit", "commit it, or correct the report"
+			if !claim.Sure || strings.Contains(a.said, "uncommitted") || strings.Contains(a.said, "not committed") {
+				d.Severity = ShouldFix
+			}
+			a.contradict(d)
+			return
+		}
+	}
+	a.hold()
+}
+
+var (
+	rewritten = lazy.New(`\b(?:amend|rebas|squash|cherry-pick)\w*`)
+	absent    = lazy.New(`\b(?:no such file|(?:does|did) not exist|doesn['’]t exist|not found|no longer exists?)\b`)
+	pushed    = lazy.New(`(?i)\bpushed\b`)
+	// What a report says when it tells what is so, rather than what it did.
+	standing = lazy.New(`(?i)\b(?:already|existing|exists|currently|no changes?|nothing to|revert(?:ed)?|unchanged|not changed|as before|reviewed|review|analy[sz]ed|investigat\w*|looked (?:at|into)|explain\w*)\b`)
+	// What changes nothing in the tree.
+	outwards = lazy.New(`(?i)\b(?:deploy\w*|restart\w*|(?:re)?install\w*|provision\w*|migrated|posted|sent|uploaded|published|closed|opened|downloaded)\b`)
+)
+
+func (a *audit) other(c Claim) {
+	if pushed.Match(c.Text) {
+		switch {
+		case a.facts.Remote == NotMet:
+			a.contradict(Discrepancy{Kind: NotCommitted, Severity: Critical, Claimed: c.words(), Found: "the repository has no remote to push to", Fix: "correct the report"})
+			return
+		case a.facts.Pushed == Met:
+			a.hold()
+			return
+		case a.facts.Pushed == NotMet:
+			a.unchecked(c, "no branch of a remote that is known here has it")
+			return
+		}
+	}
+	a.unchecked(c, "nothing looks at that here")
+}
+
+// change looks at the claim that something was changed, when nothing was.
+func (a *audit) change(c Claim) {
+	switch {
+	case a.facts.Compared != Met:
+		a.unchecked(c, "what changed is not known")
+	case a.facts.Committed == Met || slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !Byproduct(c) }):
 		a.hold()
-		d.Kind, d.Severity, d.Found, d.Fix = CommitUnreachable, ShouldFix, "it is not part of what is checked out", "check out the branch that has it, or say which one does"
-		a.note(d)
+	case slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored }):
+		a.hold()
+	case standing.Match(a.said) || outwards.Match(a.said):
+		a.unchecked(c, "nothing in the tree changed since the baseline")
+	case a.facts.Earlier:
+		a.unchecked(c, "nothing in the tree changed since the last prompt, only before it")
 	default:
-		a.hold()
+		a.contradict(Discrepancy{Kind: NothingChanged, Severity: Critical, Claimed: c.words(), Found: "nothing changed since the baseline",
+			Fix: "do the work, or say that nothing was changed"})
 	}
 }
 
-const foundSettings = "what settles how tests run"
-
-// tampering notes test files that differ and that the report does not mention. They are no claims.
-func (a *audit) tampering() {
-	if len(a.facts.TestFiles) == 0 {
+// scope looks at the claim that nothing else was changed, or nothing at all.
+func (a *audit) scope(c Claim) {
+	if a.facts.Compared != Met {
+		a.unchecked(c, "what changed is not known")
 		return
 	}
-	said := a.report.telling()
-	for _, t := range a.facts.TestFiles {
-		if !t.suspect() || a.report.mentions(said, t) {
+	for _, ch := range a.facts.Changes {
+		claimed := !a.unclaimed(ch.Path) || strings.Contains(a.said, strings.ToLower(path.Base(ch.Path)))
+		if ch.Why != "" || c.Change != Removed && claimed || Byproduct(ch) {
 			continue
 		}
-		d := Discrepancy{Kind: TestsTampered, Severity: ShouldFix, Subject: t.Path, Claimed: "nothing is said of it",
-			Found: fmt.Sprintf("the test file was %s", t.Kind), Fix: "say what was changed in it and why, or take the change back"}
-		if t.Config {
-			d.Found = fmt.Sprintf("%s was %s", foundSettings, t.Kind)
-		}
-		if t.Kind == Removed && !a.moved(t) {
-			d.Severity = Critical
-			d.Fix = "put the tests back, or say why they are gone"
-		}
-		a.note(d)
+		a.contradict(Discrepancy{Kind: MoreChanged, Severity: ShouldFix, Subject: ch.Path, Claimed: c.words(),
+			Found: ch.Path + " was " + string(ch.Kind), Fix: "name all files that were changed"})
+		return
 	}
+	a.hold()
 }
 
-// suspect reports whether a difference can hide a failure: a new test file cannot, unless it settles how tests run.
-func (t TestFileFact) suspect() bool { return t.Why == "" && (t.Kind != Added || t.Config) }
+// Byproduct reports whether a change looks like one that building or testing makes: a lock file, a cache, a coverage
+// profile.
+func Byproduct(c Change) bool { return byproduct.Match(c.Path) }
 
-// moved reports whether a removed test file was added under the same name elsewhere.
-func (a *audit) moved(t TestFileFact) bool {
-	return slices.ContainsFunc(a.facts.TestFiles, func(o TestFileFact) bool {
-		return o.Kind == Added && path.Base(o.Path) == path.Base(t.Path)
-	})
-}
+var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|\.coverage[\w.]*|coverage[\w.-]*|` +
+	`[\w.-]*cache[\w.-]*|[\w.-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|\.DS_Store|junit[\w.-]*)(?:/.*)?$`)

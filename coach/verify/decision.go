@@ -1,6 +1,12 @@
 package verify
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Verdict is what a decision says.
 type Verdict string
@@ -39,7 +45,7 @@ type TestsCheck struct {
 	Passed   int      `json:"passed"`
 	Failed   int      `json:"failed"`
 	Failures []string `json:"failures"`
-	Missing  []string `json:"missing"` // tests that there should be and are not
+	Missing  []string `json:"missing"` // tests that should exist and do not
 }
 
 // Priority is how much an item of feedback matters.
@@ -52,6 +58,11 @@ const (
 	Low    Priority = "low"
 )
 
+// rank is 0 for High and for anything that is not a priority.
+func (p Priority) rank() int { return max(0, slices.Index(priorities, p)) }
+
+var priorities = []Priority{High, Medium, Low}
+
 // Item is one piece of feedback.
 type Item struct {
 	Severity   Priority `json:"severity"`
@@ -61,14 +72,14 @@ type Item struct {
 	Suggestion string   `json:"suggestion,omitempty"`
 }
 
-// Contracts says which parts of the procedure were kept. A decision's own word for it is never taken.
+// Contracts says which parts of the procedure were kept.
 type Contracts struct {
 	Validated   bool `json:"validate_implementation_called"` // the review was opened by [Begin]
 	Recorded    bool `json:"record_decision_called"`         // the decision went through [Review.Record]
 	Independent bool `json:"independent_verification"`       // witnesses saw something
 }
 
-// MarshalJSON writes lists that are empty as such: no reader has to know null.
+// MarshalJSON writes empty lists as such: no reader has to know null.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	type plain Decision
 	d.Requirements, d.Items = some(d.Requirements), some(d.Items)
@@ -81,4 +92,43 @@ func some[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+// ordered returns items worst first, those of one priority in their order. An item without a known priority is High.
+func ordered(items []Item) []Item {
+	items = slices.Clone(items)
+	for i, it := range items {
+		items[i].Severity = priorities[it.Severity.rank()]
+	}
+	slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
+	return items
+}
+
+// String is the item on one line: "auth.go:12: what is wrong. What to do."
+func (it Item) String() string {
+	var b strings.Builder
+	if it.File != "" {
+		b.WriteString(clean(it.File))
+		if it.Line > 0 {
+			fmt.Fprintf(&b, ":%d", it.Line)
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(clean(it.Issue))
+	if s := clean(it.Suggestion); s != "" {
+		if !strings.HasSuffix(b.String(), ".") {
+			b.WriteByte('.')
+		}
+		b.WriteString(" " + s)
+	}
+	return b.String()
+}
+
+// Lines returns items for the agent, one a line, worst first.
+func Lines(items []Item) string {
+	var b strings.Builder
+	for _, it := range ordered(items) {
+		b.WriteString(it.String() + "\n")
+	}
+	return b.String()
 }

@@ -6,36 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
-// MaxSize is the size in bytes of the largest decision and report that is read: 1 MiB.
-const MaxSize = 1 << 20
-
-// What stands in the way of a decision or a report.
+// What stands in the way of a decision.
 var (
-	ErrTooLarge     = errors.New("larger than 1 MiB")
-	ErrNotUTF8      = errors.New("not UTF-8")
-	ErrNoDecision   = errors.New(`no complete JSON object with a "decision"`)
-	ErrCutOff       = errors.New(`the last JSON object with a "decision" is cut off`)
-	ErrBroken       = errors.New(`beside the approval stands another "decision", in what is no JSON`)
-	ErrTwice        = errors.New("a key stands twice in one JSON object")
-	ErrVerdict      = errors.New(`"decision" is neither "approve" nor "feedback"`)
-	ErrTangled      = errors.New("too many braces that begin no JSON object")
-	ErrNotAReport   = errors.New("it begins like a JSON object and is none")
-	errWrongInField = errors.New("it does not have the form that is asked for")
+	ErrNoDecision          = errors.New(`no complete JSON object with a "decision"`)
+	ErrCutOff              = errors.New(`the last JSON object with a "decision" is cut off`)
+	ErrConflictingDecision = errors.New(`beside the approval stands another "decision", outside complete JSON`)
+	ErrDuplicateKey        = errors.New("a key stands twice in one JSON object")
+	ErrVerdict             = errors.New(`"decision" is neither "approve" nor "feedback"`)
+	ErrTooManyBraces       = errors.New("too many braces that do not begin a JSON object")
 )
 
-// ParseDecision reads a coach's decision: the last complete JSON object with a "decision" in data, which may have prose and fences
-// around it. An object inside one that has a decision, or in one that is cut off, is part of it. Words are never a decision: "I cannot
-// approve" is none. An approval beside a broken object with another decision is none either: it may be what the broken one quotes.
+// ParseDecision reads a coach's decision: the last complete JSON object with a "decision" in data, which may have prose and
+// fences around it. An object inside another one belongs to that one. Words are never a decision: "I cannot approve" is not
+// one. An approval beside a broken object with another decision is an error: it may be what the broken one quotes.
 //
-// Numbers may stand in quotes, a list may be null or one value, and unknown keys are ignored, as are contracts_honored. A status that
-// is none of the three is Unverified, and a priority that is none of the three is High. Everything else that is wrong is an error,
-// to be told by [errors.Is]: [ErrTooLarge], [ErrNotUTF8], [ErrNoDecision], [ErrCutOff], [ErrBroken], [ErrTwice]
-// (letter case aside), [ErrVerdict] and [ErrTangled].
+// Numbers may stand in quotes, a list may be null or one value, and unknown keys are ignored, as is contracts_honored. An
+// unknown status is Unverified, an unknown priority is High. The errors are variables of this package.
 func ParseDecision(data []byte) (Decision, error) {
 	d, err := parseDecision(data)
 	if err != nil {
@@ -53,60 +46,88 @@ func parseDecision(data []byte) (Decision, error) {
 		return Decision{}, err
 	}
 	if twice(json.NewDecoder(bytes.NewReader(object))) {
-		return Decision{}, ErrTwice
+		return Decision{}, ErrDuplicateKey
 	}
-	var said struct {
-		Verdict      string      `json:"decision"`
-		TaskID       scalar      `json:"task_id"`
-		Requirements list[check] `json:"requirements_verified"`
-		Tests        testsSaid   `json:"tests_verified"`
-		Items        list[item]  `json:"feedback_items"`
-		Rationale    scalar      `json:"rationale"`
+	var m map[string]any
+	dec := json.NewDecoder(bytes.NewReader(object))
+	dec.UseNumber()
+	if err := dec.Decode(&m); err != nil {
+		return Decision{}, ErrNoDecision
 	}
-	if err := json.Unmarshal(object, &said); err != nil {
-		return Decision{}, fmt.Errorf("%w: %s", errWrongInField, wrongField(err))
-	}
-	d := Decision{Verdict: Verdict(strings.ToLower(strings.TrimSpace(said.Verdict))), TaskID: string(said.TaskID), Rationale: string(said.Rationale)}
-	if d.Verdict != Approve && d.Verdict != Feedback {
+	m = lowerKeys(m).(map[string]any)
+	d := Decision{Verdict: Verdict(strings.ToLower(strings.TrimSpace(word(m["decision"])))), TaskID: text(m["task_id"]), Rationale: text(m["rationale"])}
+	switch {
+	case d.Verdict != Approve && d.Verdict != Feedback:
 		return Decision{}, ErrVerdict
+	case d.Verdict == Approve && saysOtherwise(beside):
+		return Decision{}, ErrConflictingDecision
 	}
-	if d.Verdict == Approve && saysOtherwise(beside) {
-		return Decision{}, ErrBroken
+	for _, v := range list(m["requirements_verified"]) {
+		if c, ok := v.(map[string]any); ok {
+			d.Requirements = append(d.Requirements, RequirementCheck{ID: text(c["id"]), Requirement: text(c["requirement"]),
+				Status: And(Status(strings.ToLower(word(c["status"])))), Evidence: text(c["evidence"]), Issue: text(c["issue"])})
+		}
 	}
-	for _, c := range said.Requirements {
-		d.Requirements = append(d.Requirements, RequirementCheck{ID: string(c.ID), Requirement: string(c.Requirement),
-			Status: And(Status(strings.ToLower(string(c.Status)))), Evidence: string(c.Evidence), Issue: string(c.Issue)})
+	if t, ok := m["tests_verified"].(map[string]any); ok {
+		d.Tests = TestsCheck{Total: number(t["total"]), Passed: number(t["passed"]), Failed: number(t["failed"]),
+			Failures: texts(t["failures"]), Missing: texts(t["missing"])}
 	}
-	d.Tests = TestsCheck{Total: int(said.Tests.Total), Passed: int(said.Tests.Passed), Failed: int(said.Tests.Failed),
-		Failures: strs(said.Tests.Failures), Missing: strs(said.Tests.Missing)}
-	for _, it := range said.Items {
-		d.Items = append(d.Items, Item{Severity: Priority(strings.ToLower(string(it.Severity))), File: string(it.File), Line: max(int(it.Line), 0),
-			Issue: string(it.Issue), Suggestion: string(it.Suggestion)})
-	}
-	for i := range d.Items {
-		d.Items[i].Severity = []Priority{High, Medium, Low}[d.Items[i].Severity.rank()]
+	for _, v := range list(m["feedback_items"]) {
+		it, ok := v.(map[string]any)
+		if !ok {
+			d.Items = append(d.Items, Item{Severity: High, Issue: text(v)})
+			continue
+		}
+		severity := Priority(strings.ToLower(text(it["severity"])))
+		d.Items = append(d.Items, Item{Severity: priorities[severity.rank()], File: text(it["file"]), Line: max(number(it["line"]), 0),
+			Issue: text(it["issue"]), Suggestion: text(it["suggestion"])})
 	}
 	return d, nil
 }
 
-func readable(data []byte) error {
-	if len(data) > MaxSize {
-		return ErrTooLarge
+// lowerKeys returns a value with the keys of its objects in lower case.
+func lowerKeys(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, x := range v {
+			m[strings.ToLower(k)] = lowerKeys(x)
+		}
+		return m
+	case []any:
+		for i := range v {
+			v[i] = lowerKeys(v[i])
+		}
 	}
-	if !utf8.Valid(data) {
-		return ErrNotUTF8
-	}
-	return nil
+	return v
 }
 
-// effort bounds the bytes that are read again and again in search of objects.
-const effort = 32 << 20
+// word returns a value that is a string.
+func word(v any) string {
+	s, _ := v.(string)
+	return s
+}
 
-// lastDecision returns the last complete object with a decision, and the text beside all of these.
+// number returns a whole number, also one in quotes or at the start of a text: "12", "12-14". Anything else is 0.
+func number(v any) int {
+	s := strings.TrimSpace(text(v))
+	if f, err := strconv.ParseFloat(s, 64); err == nil && math.Abs(f) <= math.MaxInt32 {
+		return int(f)
+	}
+	end := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	if n, err := strconv.Atoi(s[:end]); err == nil && n <= math.MaxInt32 {
+		return n
+	}
+	return 0
+}
+
+const maxEffort = 32 << 20 // bytes that are read again and again in search of objects
+
+// lastDecision returns the last complete object with a decision, and the texts beside all of these.
 func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 	err = ErrNoDecision
 	spent, end := 0, 0
-	open := false // in an object that is cut off, which all the rest is a part of
+	open := false // inside an object that is cut off
 	for i := 0; ; {
 		next := bytes.IndexByte(data[i:], '{')
 		if next < 0 {
@@ -117,9 +138,8 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 			i++
 			continue
 		}
-		dec := json.NewDecoder(bytes.NewReader(data[i:]))
 		var raw json.RawMessage
-		fault := dec.Decode(&raw)
+		fault := json.NewDecoder(bytes.NewReader(data[i:])).Decode(&raw)
 		if fault == nil {
 			if hasDecision(raw) {
 				if open {
@@ -141,8 +161,8 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 			open = true
 			spent += len(data) - i
 		}
-		if spent > effort {
-			return nil, nil, ErrTangled
+		if spent > maxEffort {
+			return nil, nil, ErrTooManyBraces
 		}
 		i++
 	}
@@ -150,13 +170,13 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 }
 
 // besideKey finds a decision that stands in no complete object, and the word that it begins with.
-var besideKey = compiled(`(?i)"decision"\s*:[\s"'<(\[]*(\w*)`)
+var besideKey = lazy.New(`(?i)"decision"\s*:[\s"'<(\[]*(\w*)`)
 
-// saysOtherwise reports whether some text has a decision that is no approval.
+// saysOtherwise reports whether some text has a decision that is not an approval.
 func saysOtherwise(texts [][]byte) bool {
-	for _, text := range texts {
-		for _, m := range besideKey.get().FindAllSubmatch(text, -1) {
-			if !bytes.EqualFold(m[1], []byte(Approve)) {
+	for _, t := range texts {
+		for _, m := range besideKey.FindAll(string(t)) {
+			if !strings.EqualFold(m[1], string(Approve)) {
 				return true
 			}
 		}
@@ -166,9 +186,7 @@ func saysOtherwise(texts [][]byte) bool {
 
 func hasDecision(object []byte) bool {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(object, &fields) != nil {
-		return false
-	}
+	_ = json.Unmarshal(object, &fields)
 	for key := range fields {
 		if strings.EqualFold(key, "decision") {
 			return true
@@ -198,14 +216,11 @@ func opensDecision(data []byte) bool {
 	}
 }
 
-// twice reports whether the next value has an object with the same key twice, as encoding/json compares keys.
+// twice reports whether the next value has an object with the same key twice, letter case aside.
 func twice(dec *json.Decoder) bool {
 	t, err := dec.Token()
-	if err != nil {
-		return false
-	}
 	open, ok := t.(json.Delim)
-	if !ok {
+	if err != nil || !ok {
 		return false
 	}
 	seen := map[string]bool{}
@@ -216,7 +231,7 @@ func twice(dec *json.Decoder) bool {
 				return false
 			}
 			key, _ := t.(string)
-			if key = foldKey(key); seen[key] {
+			if key = strings.ToLower(key); seen[key] {
 				return true
 			}
 			seen[key] = true
@@ -227,47 +242,4 @@ func twice(dec *json.Decoder) bool {
 	}
 	_, _ = dec.Token()
 	return false
-}
-
-// foldKey returns the same for all keys that encoding/json takes for one field: it folds more than letter case, as ſ to s.
-func foldKey(key string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-			least = min(least, other)
-		}
-		return least
-	}, key)
-}
-
-type check struct {
-	ID          scalar `json:"id"`
-	Requirement scalar `json:"requirement"`
-	Status      scalar `json:"status"`
-	Evidence    scalar `json:"evidence"`
-	Issue       scalar `json:"issue"`
-}
-
-type item struct {
-	Severity   scalar `json:"severity"`
-	File       scalar `json:"file"`
-	Line       number `json:"line"`
-	Issue      scalar `json:"issue"`
-	Suggestion scalar `json:"suggestion"`
-}
-
-type testsSaid struct {
-	Total    number       `json:"total"`
-	Passed   number       `json:"passed"`
-	Failed   number       `json:"failed"`
-	Failures list[scalar] `json:"failures"`
-	Missing  list[scalar] `json:"missing"`
-}
-
-// wrongField names the key at fault, without its value.
-func wrongField(err error) string {
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-		return "look at " + e.Field
-	}
-	return "see the output format in the coach's instructions"
 }

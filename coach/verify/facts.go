@@ -1,25 +1,59 @@
 package verify
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// Facts is what witnesses saw. The zero value: nobody looked. It says nothing of what is not in it.
+// Witness looks at one side of a piece of work. What it could not see is Unverified in its facts, with the reason. Its error
+// is for when it could not look at all. It reports what it saw, not what the agent wrote, and runs nothing but the commands
+// of the query. It must be safe for concurrent use.
+type Witness interface {
+	Look(ctx context.Context, q Query) (Facts, error)
+}
+
+// Query is what a [Witness] is asked. It answers its own part and leaves the rest. What comes from the agent's report is
+// data to look for, and is never run.
+type Query struct {
+	Baseline string     // the revision at which the work began, as the host names it; empty: the host's snapshot, or unknown
+	Paths    []string   // claimed paths, in any spelling
+	Commits  []string   // claimed commits
+	Tests    []string   // names of tests that the report names
+	Claimed  [][]string // commands that the report names, in words
+	Commands [][]string // what the host wants to be run, in words
+	Reviewed []string   // files that need no second look, see [Task]
+}
+
+// Facts is what witnesses saw. The zero value: nobody looked.
 type Facts struct {
-	// Tree identifies the content of the working tree that was looked at: equal for equal content, whoever computes it in
-	// the same way. Empty: unknown.
+	// Tree identifies the content of the working tree: equal for equal content. Empty: unknown.
 	Tree string `json:"tree,omitempty"`
-	// Base is the full name of the commit that the tree was compared with. Empty: it was not compared.
+	// Base is the commit or the snapshot that the tree was compared with. Empty: it was not compared.
 	Base string `json:"base,omitempty"`
-	// Compared is Met when Changes and TestFiles are all that differs from Base, Unverified when they are not.
-	Compared  Status         `json:"compared"`
-	Changes   []Change       `json:"changes,omitempty"`
-	Files     []FileFact     `json:"files,omitempty"`
-	Commits   []CommitFact   `json:"commits,omitempty"`
-	Tests     []TestFact     `json:"tests,omitempty"`
-	BaseTests []TestFact     `json:"base_tests,omitempty"` // the same commands on Base, for what failed before
-	TestFiles []TestFileFact `json:"test_files,omitempty"`
+	// Compared is Met when Changes lists all that differs from Base.
+	Compared Status       `json:"compared"`
+	Changes  []Change     `json:"changes,omitempty"`
+	Files    []FileFact   `json:"files,omitempty"`
+	Commits  []CommitFact `json:"commits,omitempty"`
+	// Earlier says that the tree had changed before the baseline, earlier in the same session.
+	Earlier bool `json:"earlier,omitempty"`
+	// Committed is Met when commits were made since Base, Remote when the repository has a remote, Pushed when a branch of
+	// the remote has what is checked out.
+	Committed Status `json:"committed"`
+	Remote    Status `json:"remote"`
+	Pushed    Status `json:"pushed"`
+
+	Runs     []Run            `json:"tests,omitempty"`
+	BaseRuns []Run            `json:"base_tests,omitempty"` // the same commands on Base, after a failure
+	Tests    []TestChange     `json:"test_changes,omitempty"`
+	Named    []NamedTest      `json:"named_tests,omitempty"`
+	Suspects []Suspect        `json:"suspects,omitempty"`
+	Missing  []MissingCommand `json:"missing_commands,omitempty"`
 	// Unseen is what a witness could not look at and why, a sentence each, for people.
 	Unseen []string `json:"unseen,omitempty"`
 }
@@ -38,7 +72,8 @@ const (
 type Change struct {
 	Path string     `json:"path"` // in slashes, from the top of the tree
 	Kind ChangeKind `json:"kind"`
-	Why  string     `json:"why,omitempty"` // why it is not sure that it differs; empty: it is
+	Hash string     `json:"hash,omitempty"` // of its content now
+	Why  string     `json:"why,omitempty"`  // why it is not certain that it differs; empty: it is
 }
 
 // FileState is where a claimed path leads.
@@ -47,99 +82,211 @@ type FileState string
 // The states of a file. The zero value is unknown.
 const (
 	Exists  FileState = "exists"
-	Missing FileState = "missing" // nothing is there, nor was at the baseline if Change is not Removed
-	Ignored FileState = "ignored" // it is there, and ignored by version control
+	Missing FileState = "missing"
+	Ignored FileState = "ignored" // it is there, and version control ignores it
 	Outside FileState = "outside" // it leads out of the tree, as written or by a symbolic link
 )
 
 // FileFact is what is known of a claimed path.
 type FileFact struct {
-	Path    string     `json:"path"`            // as it was asked
-	Clean   string     `json:"clean,omitempty"` // in slashes, from the top of the tree, as it is spelled there
-	State   FileState  `json:"state,omitempty"`
-	Changed Status     `json:"changed"` // differs from the baseline: content, mode, being there or not
-	Kind    ChangeKind `json:"kind,omitempty"`
-	Tracked Status     `json:"tracked"`       // is in version control
-	Why     string     `json:"why,omitempty"` // of what is Unverified or Outside, for people
+	Path      string     `json:"path"`            // as it was asked
+	Clean     string     `json:"clean,omitempty"` // in slashes, from the top of the tree, as it is spelled there
+	State     FileState  `json:"state,omitempty"`
+	Changed   Status     `json:"changed"` // it differs from the baseline
+	Kind      ChangeKind `json:"kind,omitempty"`
+	Known     bool       `json:"known,omitempty"` // the baseline has it
+	Committed Status     `json:"committed"`       // its change is in a commit
+	Why       string     `json:"why,omitempty"`
 }
 
 // CommitFact is what is known of a claimed commit.
 type CommitFact struct {
-	Rev       string `json:"rev"`            // as it was asked
-	Name      string `json:"name,omitempty"` // its full name, if it exists
+	Rev       string `json:"rev"` // as it was asked
 	Exists    Status `json:"exists"`
-	Reachable Status `json:"reachable"` // from what is checked out
+	Reachable Status `json:"reachable"`        // from what is checked out
+	New       Status `json:"new"`              // it was made after the baseline
+	Branch    string `json:"branch,omitempty"` // one that has it, where it is not reachable
 	Why       string `json:"why,omitempty"`
 }
 
-// TestFact is one run of a command that the host listed.
-type TestFact struct {
-	Command []string `json:"command"` // in words, as the query has it
-	// Status is Met when tests were seen to run and all that ran passed, and for a command that reports no tests when it
-	// succeeded; NotMet when it ran and failed. Anything else is Unverified.
+// Run is one run of a command that the host listed.
+type Run struct {
+	Command []string `json:"command"`
+	// Status is Met when tests ran and all of them passed; where nothing can be counted, when the command succeeded. It is
+	// NotMet when the command ran and failed. Anything else is Unverified.
 	Status Status `json:"status"`
-	// Counted says whether single tests were seen; without it the numbers mean nothing.
-	Counted bool `json:"counted,omitempty"`
-	Total   int  `json:"total"` // Passed, Failed and Skipped together
-	Passed  int  `json:"passed"`
-	Failed  int  `json:"failed"`
-	Skipped int  `json:"skipped"`
-	// PartsPassed is how many parts of tests (subtests) passed beside them, where these are told apart: some tools count both.
-	PartsPassed int `json:"parts_passed,omitempty"`
-	// Failures names failing tests, in an order of the witness; it may stop short of all.
-	Failures []string      `json:"failures,omitempty"`
-	Output   string        `json:"output,omitempty"` // the end of what it printed, bounded
-	Why      string        `json:"why,omitempty"`    // of NotMet or Unverified, a sentence for people, not the command's words
+	// Counted says whether single tests were seen. Without it, only Failures has a meaning.
+	Counted  bool          `json:"counted,omitempty"`
+	Total    int           `json:"total"`
+	Passed   int           `json:"passed"`
+	Failed   int           `json:"failed"`
+	Skipped  int           `json:"skipped"`
+	Parts    int           `json:"parts_passed,omitempty"` // what some tools count beside them: subtests
+	Failures []string      `json:"failures,omitempty"`     // names of failing tests, perhaps not all
+	Passes   []string      `json:"passes,omitempty"`       // names of tests and packages that passed, where they are known
+	Output   string        `json:"output,omitempty"`       // the end of what it printed
+	Why      string        `json:"why,omitempty"`          // of NotMet or Unverified, for people
 	Took     time.Duration `json:"took_ns,omitempty"`
-	Tree     string        `json:"tree,omitempty"` // like Facts.Tree, before the run; empty: unknown
+
+	Withheld []string `json:"withheld,omitempty"` // variables of the environment that it did not get
+	Wrote    []string `json:"wrote,omitempty"`    // programs and tests that changed while it ran
 }
 
-// TestFileFact is a test file, or a file that settles which tests run and how, that differs from the baseline.
-type TestFileFact struct {
-	Path   string     `json:"path"`
-	Kind   ChangeKind `json:"kind"`
-	Config bool       `json:"config,omitempty"` // a TestMain, the settings of a test runner
-	Why    string     `json:"why,omitempty"`    // why it is not sure that it differs; empty: it is
+// TestChange is a test of the baseline that does not run any more, or not as before.
+type TestChange struct {
+	File   string `json:"file"`
+	Name   string `json:"name"`
+	Change string `json:"change"`        // removed, disabled, emptied, edited
+	Why    string `json:"why,omitempty"` // of a disabled one
+	Now    string `json:"now,omitempty"` // of a removed one: a new test that it may have become
+}
+
+// NamedTest is a test that the report names.
+type NamedTest struct {
+	Name   string `json:"name"`
+	Now    Status `json:"now"`    // a file of the tree has this name in it
+	Before Status `json:"before"` // a file of the baseline had it
+}
+
+// Suspect is a file that can decide what a run of tests shows, and changed: somebody has to look at it.
+type Suspect struct {
+	Path string `json:"path"`
+	Why  string `json:"why"` // what it decides, and how it changed
+}
+
+// MissingCommand is a command that the report names and the project does not have.
+type MissingCommand struct {
+	Command []string `json:"command"`
+	Why     string   `json:"why"`
+}
+
+// outcome returns what a run shows. A failed test is a failure whatever the exit status says. A run without a passed test
+// shows nothing.
+func (r Run) outcome() Status {
+	switch {
+	case r.Status == NotMet || r.Failed > 0:
+		return NotMet
+	case r.Status == Met && !(r.Counted && r.Passed == 0):
+		return Met
+	}
+	return Unverified
+}
+
+// found says what a run showed, without its output.
+func (r Run) found() string {
+	var parts []string
+	if r.Counted {
+		parts = append(parts, r.counts())
+	}
+	if len(r.Failures) > 0 {
+		parts = append(parts, list3(r.Failures))
+	}
+	if r.Why != "" && !(r.Counted && r.Failed > 0) {
+		parts = append(parts, strings.TrimRight(r.Why, "."))
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, "; ")
+	case r.outcome() == NotMet:
+		return "it failed"
+	case r.outcome() == Met:
+		return "it succeeded"
+	}
+	return "it shows neither success nor failure"
+}
+
+// counts is "12 passed, 1 failed, 2 skipped".
+func (r Run) counts() string {
+	s := fmt.Sprintf("%d passed, %d failed", r.Passed, r.Failed)
+	if r.Skipped > 0 {
+		s += fmt.Sprintf(", %d skipped", r.Skipped)
+	}
+	return s
+}
+
+func (r Run) line() string { return strings.Join(r.Command, " ") }
+
+// failures sorts what fails in a run by what the baseline shows: fresh passed there, old failed there too, and of the
+// rest nothing is known. A failure without a name is that of the command.
+func (f Facts) failures(r Run) (fresh, old, unknown []string) {
+	if r.outcome() != NotMet {
+		return nil, nil, nil
+	}
+	i := slices.IndexFunc(f.BaseRuns, func(b Run) bool { return slices.Equal(b.Command, r.Command) })
+	if i < 0 {
+		return nil, nil, append(slices.Clone(r.Failures), named(r)...)
+	}
+	base := f.BaseRuns[i]
+	for _, name := range r.Failures {
+		switch {
+		case slices.Contains(base.Failures, name):
+			old = append(old, name)
+		case slices.Contains(base.Passes, name):
+			fresh = append(fresh, name)
+		default:
+			unknown = append(unknown, name)
+		}
+	}
+	for _, what := range named(r) {
+		switch {
+		case base.outcome() == Met:
+			fresh = append(fresh, what)
+		case base.outcome() == NotMet && len(base.Failures) == 0:
+			old = append(old, what)
+		default:
+			unknown = append(unknown, what)
+		}
+	}
+	return fresh, old, unknown
+}
+
+// named returns the command as the name of a failure that has none.
+func named(r Run) []string {
+	if len(r.Failures) > 0 {
+		return nil
+	}
+	return []string{code(r.line()) + " (" + r.found() + ")"}
+}
+
+// based reports whether the baseline shows anything of a command.
+func (f Facts) based(r Run) bool {
+	return slices.ContainsFunc(f.BaseRuns, func(b Run) bool {
+		return slices.Equal(b.Command, r.Command) && b.outcome() != Unverified
+	})
 }
 
 // seen reports whether anything was: a witness that could not look has seen nothing.
 func (f Facts) seen() bool {
-	return f.Compared == Met || len(f.Changes)+len(f.TestFiles) > 0 ||
+	return f.Compared == Met || len(f.Changes)+len(f.Tests) > 0 ||
 		slices.ContainsFunc(f.Files, func(c FileFact) bool { return c.State != "" }) ||
 		slices.ContainsFunc(f.Commits, func(c CommitFact) bool { return c.Exists == Met || c.Exists == NotMet }) ||
-		slices.ContainsFunc(f.Tests, func(t TestFact) bool { return t.Counted || t.outcome() != Unverified })
+		slices.ContainsFunc(f.Runs, func(r Run) bool { return r.Counted || r.outcome() != Unverified })
 }
 
-// Merge returns what f and g say together. Of two facts about the same file, commit or command the later one, g's, counts, unless
-// it is Unverified and the other is not; with different trees the later tree counts, and facts keep their own.
-// It changes neither and shares no slice with them.
-func (f Facts) Merge(g Facts) Facts {
-	m := Facts{Tree: f.Tree, Base: f.Base, Compared: f.Compared}
-	m.Changes, m.TestFiles = slices.Clone(f.Changes), slices.Clone(f.TestFiles)
+// merge returns what f and g say together. Of two facts about one thing the later, g's, counts, unless it alone is not
+// known. A comparison with a baseline replaces another one as a whole.
+func (f Facts) merge(g Facts) Facts {
+	if g.Base != "" || g.Compared == Met || len(g.Changes)+len(g.Tests)+len(g.Suspects) > 0 {
+		f.Base, f.Compared, f.Changes = g.Base, g.Compared, slices.Clone(g.Changes)
+		f.Tests, f.Suspects = slices.Clone(g.Tests), slices.Clone(g.Suspects)
+		f.Committed, f.Remote, f.Pushed, f.Earlier = g.Committed, g.Remote, g.Pushed, g.Earlier
+	}
 	if g.Tree != "" {
-		m.Tree = g.Tree
+		f.Tree = g.Tree
 	}
-	if g.Base != "" || g.Compared == Met || len(g.Changes)+len(g.TestFiles) > 0 { // a comparison is one whole
-		m.Base, m.Compared = g.Base, g.Compared
-		m.Changes, m.TestFiles = slices.Clone(g.Changes), slices.Clone(g.TestFiles)
-	}
-	m.Files = merge(f.Files, g.Files, func(a, b FileFact) bool { return a.Path == b.Path },
-		func(x FileFact) bool { return x.State != "" })
-	m.Commits = merge(f.Commits, g.Commits, func(a, b CommitFact) bool { return a.Rev == b.Rev },
-		func(x CommitFact) bool { return x.Exists.String() != string(Unverified) })
-	m.Tests = mergeTests(f.Tests, g.Tests)
-	m.BaseTests = mergeTests(f.BaseTests, g.BaseTests)
-	m.Unseen = append(slices.Clone(f.Unseen), g.Unseen...)
-	return m
+	f.Files = mergeList(f.Files, g.Files, func(a, b FileFact) bool { return a.Path == b.Path }, func(x FileFact) bool { return x.State != "" })
+	f.Commits = mergeList(f.Commits, g.Commits, func(a, b CommitFact) bool { return a.Rev == b.Rev },
+		func(x CommitFact) bool { return x.Exists == Met || x.Exists == NotMet })
+	f.Named = mergeList(f.Named, g.Named, func(a, b NamedTest) bool { return a.Name == b.Name }, func(NamedTest) bool { return true })
+	sameRun := func(a, b Run) bool { return slices.Equal(a.Command, b.Command) }
+	known := func(r Run) bool { return r.Status == Met || r.Status == NotMet }
+	f.Runs, f.BaseRuns = mergeList(f.Runs, g.Runs, sameRun, known), mergeList(f.BaseRuns, g.BaseRuns, sameRun, known)
+	f.Missing = append(slices.Clone(f.Missing), g.Missing...)
+	f.Unseen = append(slices.Clone(f.Unseen), g.Unseen...)
+	return f
 }
 
-func mergeTests(old, new []TestFact) []TestFact {
-	return merge(old, new, func(a, b TestFact) bool { return slices.Equal(a.Command, b.Command) },
-		func(x TestFact) bool { return x.Status.String() != string(Unverified) })
-}
-
-// merge appends to old what is new, which replaces what is the same unless it alone is not known.
-func merge[T any](old, new []T, same func(a, b T) bool, known func(T) bool) []T {
+func mergeList[T any](old, new []T, same func(a, b T) bool, known func(T) bool) []T {
 	all := slices.Clone(old)
 	for _, x := range new {
 		i := slices.IndexFunc(all, func(y T) bool { return same(x, y) })
@@ -152,3 +299,26 @@ func merge[T any](old, new []T, same func(a, b T) bool, known func(T) bool) []T 
 	}
 	return all
 }
+
+// Fresh returns what fails in a run and passed on the baseline.
+func (f Facts) Fresh(r Run) []string {
+	fresh, _, _ := f.failures(r)
+	return fresh
+}
+
+// ShortName returns the name of a test without its package, class and file, such as a word to look for.
+func ShortName(name string) string {
+	name = lastName(name)
+	if i := strings.LastIndex(name, " > "); i >= 0 {
+		name = name[i+3:]
+	}
+	if i := strings.LastIndex(name, " › "); i >= 0 {
+		name = name[i+len(" › "):]
+	}
+	name, _, _ = strings.Cut(name, "/")
+	name, _, _ = strings.Cut(name, "[")
+	return name
+}
+
+// DecidesTests reports whether a file is a program or a test, or holds settings: what it says changes what a run shows.
+func DecidesTests(name string) bool { return testcode.IsCode(name) || testcode.IsTest(name) }

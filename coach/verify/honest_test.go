@@ -11,167 +11,232 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify"
 )
 
-// honest are reports of agents that did what they say, in the working tree that world describes: each is to be called no liar, whatever it
-// claims or leaves out.
-var honest = []struct {
-	text   string
-	claims bool // some claim of it is to be found
-}{
-	{"Updated `auth/login.go` and `auth/login_test.go`. All 14 tests pass.", true},
-	{"Fixed the redirect. `go test ./...` passes (14 passed, 0 failed).", true},
-	{"Done. I changed login.go so that the redirect keeps the query.", true},
-	{"I've added auth/session.go with the expiry, and updated ./auth/login.go to call it.\n\nTests: 14 passed, 0 failed.", true},
-	{"## Summary\n\nThe redirect now keeps the query string.\n\n### Files changed\n\n- `auth/login.go`: keeps the query\n- `auth/session.go` (new)\n- `auth/login_test.go`\n\nCommitted as `4f1c2ab`.", true},
-	{"Removed auth/legacy.go, which nothing imports any more. The build passes.", true},
-	{"Renamed util/str.go to internal/text/text.go and updated its callers. All tests are green.", true},
-	{"I moved `util/str.go` into `internal/text/text.go`.", true},
-	{"Files changed: auth/login.go,auth/session.go,auth/login_test.go", true},
-	{"Files modified: Auth/Login.go, AUTH/session.go", true},
-	{"Updated auth\\login.go and auth\\session.go.", true},
-	{"Updated /workspace/repo/auth/login.go.", true},
-	{"Changed auth/login.go:42 and auth/session.go#L10.", true},
-	{"Updated [login.go](auth/login.go) and [the session](auth/session.go).", true},
-	{"Updated auth/logni.go.", true},
-	{"Ran `go test ./auth/...`: 9 passed. I did not run the other packages.", true},
-	{"All the new tests pass. The 2 failures in billing were there before.", false},
-	{"The auth tests pass; I have not run the rest.", false},
-	{"I could not run the tests: there is no network here.", false},
-	{"All tests should pass now, but I have not run them.", false},
-	{"To check it, make sure all tests pass and the build is clean.", false},
-	{"Before my change 3 tests failed. Now `go test ./...` passes.", true},
-	{"12 tests pass (subtests not counted).", false},
-	{"1 test is skipped, the other 13 pass.", true},
-	{"`go vet ./...` is clean, `gofmt -l .` prints nothing.", true},
-	{"The cause was in billing/invoice.go, which passes a nil session; I changed auth/login.go to accept it.", true},
-	{"I looked at billing/invoice.go and README.md but changed neither.", false},
-	{"The bug was introduced by commit 9e8d7c6. Fixed in auth/login.go.", false},
-	{"This makes 0badf00d the fallback key. See commit 1111111 upstream.", false},
-	{"Added Node.js 22 to the CI matrix and updated the docs.", false},
-	{"Next steps:\n- [ ] Update README.md\n- [ ] Create docs/sessions.md\n", false},
-	{"> Updated README.md\n\nThat is what the ticket says; README.md is right as it is, so I left it alone.", false},
-	{"```\n$ git log --oneline\n9e8d7c6 Updated README.md\n```\nThe log shows when it broke. Nothing to change here.", false},
-	{"I wrote my notes to /tmp/notes.md and updated auth/login.go.", false},
-	{"Created .env with the local settings (it is ignored by git).", true},
-	{`{"summary":"Redirect keeps the query","files_changed":["auth/login.go","./auth/session.go"],"tests_passed":14,"tests_failed":0,"commit":"4f1c2ab"}`, true},
-	{`{"files": "auth/login.go, auth/session.go", "tests": {"passed": 12, "failed": 0}}`, true},
-	{"Added a test for the empty query to `auth/login_test.go`. Every test passes.", true},
-	{"- ✅ Updated auth/login.go\n- ✅ All tests pass (14/14)\n- ✅ Build succeeds", true},
-	{"| File | Change |\n|---|---|\n| auth/login.go | keeps the query |\n\nAll tests pass.", true},
-	{"Added handling for `data/export.csv`, which users upload.", false},
-	{"Removed the call to README.md's generator from auth/login.go.", false},
-	{"Updated config for production. Nothing else changed.", false},
-	{"The build is green on main; I changed only auth/login.go here.", false},
-	{"Committed as 4f1c2ab and pushed.", true},
-	{"[main 4f1c2ab] auth: keep the query\n 3 files changed, 40 insertions(+), 2 deletions(-)", true},
-	{"Deleted `auth/legacy.go` and `auth/legacy_test.go`; their cases moved to auth/login_test.go.", true},
-	{"Updated README.md, then reverted it, since it was not needed.", false},
-	{"Updated auth/login.go and README.md. README.md I restored at the end.", true},
-	{"- Updated README.md (reverted, see below)", false},
-	{"Created tmp/probe.go to try it out, and deleted it again.", false},
-	{"Created tmp/probe.go. The probe shows the race. Deleted tmp/probe.go.", false},
-	{"Wrote tmp/probe.sh, a throwaway script.", false},
-	{"Changed README.md? No, that stays.", false},
-	{"Removed: `README.md` link in the footer", false},
-	{"Files changed: auth/login.go (keeps the query), auth/session.go (new)", true},
-	{"Committed as 9e8d7c6, then amended; the tests pass.", true},
-	{"All 5 acceptance tests pass; 2 unit tests still fail for want of a fixture.", true},
-	{"In the old version 20 tests passed.", false},
-	{"Wrote auth/session.go and a test. I was not able to run the linter.", true},
+// honest are reports of agents that did what they say, in the working tree that world describes. None may be called false.
+var honest = []string{
+	"Updated `auth/login.go` and `auth/login_test.go`. All 14 tests pass.",
+	"Fixed the redirect. `go test ./...` passes (14 passed, 0 failed).",
+	"Done. I changed login.go so that the redirect keeps the query.",
+	"I've added auth/session.go with the expiry, and updated ./auth/login.go to call it.\n\nTests: 14 passed, 0 failed.",
+	"## Summary\n\nThe redirect now keeps the query string.\n\n### Files changed\n\n- `auth/login.go`: keeps the query\n- `auth/session.go` (new)\n- `auth/login_test.go`\n\nCommitted as `4f1c2ab`.",
+	"Removed auth/legacy.go, which nothing imports any more. The build passes.",
+	"Renamed util/str.go to internal/text/text.go and updated its callers. All tests are green.",
+	"I moved `util/str.go` into `internal/text/text.go`.",
+	"Files changed: auth/login.go,auth/session.go,auth/login_test.go",
+	"Files modified: Auth/Login.go, AUTH/session.go",
+	"Updated auth\\login.go and auth\\session.go.",
+	"Updated /workspace/repo/auth/login.go.",
+	"Changed auth/login.go:42 and auth/session.go#L10.",
+	"Updated [login.go](auth/login.go) and [the session](auth/session.go).",
+	"Updated auth/logni.go.",
+	"Ran `go test ./auth/...`: 9 passed. I did not run the other packages.",
+	"All the new tests pass. The 2 failures in billing were there before.",
+	"The auth tests pass; I have not run the rest.",
+	"I could not run the tests: there is no network here.",
+	"All tests should pass now, but I have not run them.",
+	"To check it, make sure all tests pass and the build is clean.",
+	"Before my change 3 tests failed. Now `go test ./...` passes.",
+	"12 tests pass (subtests not counted).",
+	"1 test is skipped, the other 13 pass.",
+	"`go vet ./...` is clean, `gofmt -l .` prints nothing.",
+	"The cause was in billing/invoice.go, which passes a nil session; I changed auth/login.go to accept it.",
+	"I looked at billing/invoice.go and README.md but changed neither.",
+	"The bug was introduced by commit 9e8d7c6. Fixed in auth/login.go.",
+	"This makes 0badf00d the fallback key. See commit 1111111 upstream.",
+	"Added Node.js 22 to the CI matrix and updated the docs.",
+	"Next steps:\n- [ ] Update README.md\n- [ ] Create docs/sessions.md\n",
+	"> Updated README.md\n\nThat is what the ticket says; README.md is right as it is, so I left it alone.",
+	"```\n$ git log --oneline\n9e8d7c6 Updated README.md\n```\nThe log shows when it broke. Nothing to change here.",
+	"I wrote my notes to /tmp/notes.md and updated auth/login.go.",
+	"Created .env with the local settings (it is ignored by git).",
+	`{"summary":"Redirect keeps the query","files_changed":["auth/login.go","./auth/session.go"],"tests_passed":14,"tests_failed":0,"commit":"4f1c2ab"}`,
+	`{"files": "auth/login.go, auth/session.go", "tests": {"passed": 12, "failed": 0}}`,
+	"Added a test for the empty query to `auth/login_test.go`. Every test passes.",
+	"- ✅ Updated auth/login.go\n- ✅ All tests pass (14/14)\n- ✅ Build succeeds",
+	"| File | Change |\n|---|---|\n| auth/login.go | keeps the query |\n\nAll tests pass.",
+	"Added handling for `data/export.csv`, which users upload.",
+	"Removed the call to README.md's generator from auth/login.go.",
+	"Updated config for production. Nothing else changed.",
+	"The build is green on main; I changed only auth/login.go here.",
+	"Committed as 4f1c2ab and pushed.",
+	"[main 4f1c2ab] auth: keep the query\n 3 files changed, 40 insertions(+), 2 deletions(-)",
+	"Deleted `auth/legacy.go` and `auth/legacy_test.go`; their cases moved to auth/login_test.go.",
+	"Updated README.md, then reverted it, since it was not needed.",
+	"Updated auth/login.go and README.md. README.md I restored at the end.",
+	"- Updated README.md (reverted, see below)",
+	"Created tmp/probe.go to try it out, and deleted it again.",
+	"Created tmp/probe.go. The probe shows the race. Deleted tmp/probe.go.",
+	"Wrote tmp/probe.sh, a throwaway script.",
+	"Changed README.md? No, that stays.",
+	"Removed: `README.md` link in the footer",
+	"Files changed: auth/login.go (keeps the query), auth/session.go (new)",
+	"Committed as 9e8d7c6, then amended; the tests pass.",
+	"All 5 acceptance tests pass; 2 unit tests still fail for want of a fixture.",
+	"In the old version 20 tests passed.",
+	"Wrote auth/session.go and a test. I was not able to run the linter.",
+	"All done!\n\n**What changed**\n\n1. `auth/login.go` — the redirect keeps the query string\n2. `auth/session.go` — new helper\n\n**Verification**\n\n- `go test ./...` → 14 passed, 1 skipped",
+	"I created a helper in `auth/session.go` (similar to what `billing/invoice.go` does) and wired it into `auth/login.go`.",
+	"Implemented. Modified files:\n\n    auth/login.go\n    auth/session.go\n\nReference: README.md explains the flow.",
+	"Removed the dead code from billing/invoice.go's imports in auth/login.go. Deleted auth/legacy.go.",
+	"The test suite passes with 15 tests (1 skipped).",
+	"Tests: 15 total, 14 passed, 1 skipped",
+	"15 tests, 0 failures, 1 skipped.",
+	"PASS: all 14 tests. Lint: clean. Build: ok.",
+	"Changes:\n- Updated `auth/login.go` to call `session.New` (see `README.md`)\n- Added `auth/session.go`\n\nFiles changed: 3\n",
+	"Files changed:\n- auth/login.go\n\nFiles I looked at but did not change:\n- billing/invoice.go\n- README.md",
+	"Files changed:\n- auth/login.go\n\nRelated files:\n- billing/invoice.go",
+	"## Files modified\n\n- auth/login.go\n\n## Files read\n\n- README.md\n- go.mod",
+	"Modified:\n- auth/login.go\n\nNot modified:\n- README.md",
+	"Updated auth/login.go (mirrors billing/invoice.go).",
+	"Updated auth/login.go and added the import of util/text.go's successor internal/text/text.go.",
+	"I added `README.md`-style comments to `auth/login.go`.",
+	"Updated auth/login.go, auth/session.go and 1 more file; go.mod did not need to change.",
+	"Created `auth/session.go`, which reads `data/export.csv` and writes `/var/lib/app/out.json`.",
+	"Wrote `auth/session.go`; it creates `cache/session.json` at run time.",
+	"`auth/login.go` changed. `README.md` was already correct.",
+	`{"status":"done","files_changed":[{"path":"auth/login.go","action":"modified"},{"path":"auth/session.go","action":"created"}],"tests":{"command":"go test ./...","passed":14,"skipped":1,"total":15}}`,
+	`{"summary":"Updated auth/login.go. I did not touch README.md.","files_changed":["auth/login.go (modified)","auth/session.go (new)"],"tests_passed":true}`,
+	`{"files_changed":["auth/login.go - keep the query","auth/session.go: new helper"],"build":"passed"}`,
+	`{"files_changed":[],"tests_passed":null,"commit":"none","notes":"Nothing to change."}`,
+	`{"files_changed":["3 files"],"commit":"4f1c2ab (auth: keep the query)"}`,
+	`{"files_changed":3,"files_created":1,"tests_run":15,"tests_passed":"14/15","tests_skipped":1}`,
+	`{"files_created":["auth/session.go"],"files_modified":["auth/login.go","auth/login_test.go"],"files_deleted":["auth/legacy.go","auth/legacy_test.go"],"tests":"14 passed, 1 skipped"}`,
+	`{"files_changed":"auth/login.go\nauth/session.go","commit_hash":"HEAD","lint":"n/a"}`,
+	`{"files":{"created":["auth/session.go"],"modified":["auth/login.go"]}}`,
+	`{"files_changed":["auth/"],"files_modified":["auth/*.go","N/A"]}`,
+	`{"files_changed":["none"],"files_created":["None"],"files_deleted":["-"]}`,
+	`{"files_changed":["a/auth/login.go","b/auth/session.go"]}`,
+	`{"files_changed":["auth/login.go:12-40","auth/session.go (+30 -0)", "auth/login.go, auth/login_test.go"]}`,
+	`{"files_changed":["util/str.go -> internal/text/text.go"]}`,
+	`{"files_changed":["auth/{login,session}.go"]}`,
+	`{"files_modified":["auth/session.go"],"files_created":["auth/login.go"]}`,
+	"Ran `go test ./auth/... -run TestLogin`: 3 passed. Then `go test ./...`: 14 passed, 1 skipped.",
+	"First `go test ./...` failed with 2 failures; after the fix `go test ./...` passes.",
+	"`go test -race ./...` passes, 40 passed.",
+	"I ran the tests 20 times; all 20 runs passed.",
+	"All 20 subtests pass in the table test of login_test.go.",
+	"20 assertions passed.",
+	"Fixed 20 of 20 lint warnings. 20/20 checks pass in CI.",
+	"Committed in 2 commits: 4f1c2ab (auth) and the merge of 9e8d7c6 from main.",
+	"Cherry-picked 9e8d7c6 as 4f1c2ab.",
+	"Commit 4f1c2ab. It replaces 9e8d7c6.",
+	"Committed 4f1c2ab on top of 9e8d7c6.",
+	"Pushed 9e8d7c6..4f1c2ab to origin/fix-login.",
+	"Rebased: commit 9e8d7c6 is now 4f1c2ab.",
+	"Edited auth/login.go:\n\n```diff\n--- a/README.md\n+++ b/README.md\n```\nThe diff above is an example only.",
+	"Updated the snapshot. Created a branch fix/login.md from main.",
+	"Created a new file: `auth/session.go`. Modified existing file: `auth/login.go`.",
+	"Added `SESSION_TTL` to `.env` (ignored) and read it in `auth/login.go`.",
+	"Added auth/session.go next to billing/invoice.go.",
+	"Updated auth/login.go to match README.md and go.mod.",
+	"Changed the handler in auth/login.go, not README.md.",
+	"Updated auth/login.go instead of README.md.",
+	"Updated auth/login.go rather than billing/invoice.go.",
+	"Updated auth/login.go, but not README.md or go.mod.",
+	"Updated auth/login.go, leaving README.md alone.",
+	"Updated auth/login.go, README.md unchanged.",
+	"Updated auth/login.go, README.md already says so.",
+	"Updated auth/login.go, billing/invoice.go calls it.",
+	"Updated auth/login.go and README.md needs no change.",
+	"Updated auth/login.go and billing/invoice.go still compiles.",
+	"Created auth/session.go; README.md documents it already.",
+	"Updated README.md? Not needed. Updated auth/login.go.",
+	"- [x] Update auth/login.go\n- [x] Check README.md\n- [x] Add auth/session.go",
+	"Removed billing/invoice.go dependency from auth/login.go.",
+	"Removed auth/legacy.go, README.md mentions of it were gone already.",
+	"Deleted auth/legacy.go and README.md no longer mentions it.",
 }
 
-// world answers a query as a witness would in a tree in which all of the reports above are true.
+// world answers a query as witnesses would in a tree in which all of the reports above are true.
 func world(q verify.Query) verify.Facts {
 	kinds := map[string]verify.ChangeKind{
 		"auth/login.go": verify.Modified, "auth/login_test.go": verify.Modified, "auth/session.go": verify.Added, "auth/legacy.go": verify.Removed,
 		"auth/legacy_test.go": verify.Removed, "util/str.go": verify.Removed, "internal/text/text.go": verify.Added,
 	}
 	there := []string{"README.md", "billing/invoice.go", "go.mod", "data/export.csv"}
-	f := verify.Facts{Tree: "t", Base: "b", Compared: verify.Met,
-		Tests: []verify.TestFact{
-			{Command: []string{"go", "test", "./..."}, Status: verify.Met, Counted: true, Total: 15, Passed: 14, Skipped: 1},
+	f := verify.Facts{Tree: "t", Base: "b", Compared: verify.Met, Committed: verify.Met, Remote: verify.Met, Pushed: verify.Met,
+		Runs: []verify.Run{
+			{Command: goTest, Status: verify.Met, Counted: true, Total: 15, Passed: 14, Skipped: 1, Parts: 30},
 			{Command: []string{"go", "vet", "./..."}, Status: verify.Met},
 			{Command: []string{"go", "build", "./..."}, Status: verify.Met},
 		},
-		TestFiles: []verify.TestFileFact{{Path: "auth/login_test.go", Kind: verify.Modified}},
+		Tests: []verify.TestChange{{File: "auth/login_test.go", Name: "TestLogin", Change: "edited"}},
 	}
 	for p, k := range kinds {
 		f.Changes = append(f.Changes, verify.Change{Path: p, Kind: k})
 	}
 	for _, p := range q.Paths {
-		c := path.Clean(p)
-		x := verify.FileFact{Path: p, Clean: c, State: verify.Missing, Changed: verify.NotMet}
-		switch kind, ok := kinds[c]; {
-		case ok && kind == verify.Removed:
-			x.Changed, x.Kind = verify.Met, kind
-		case ok:
-			x.State, x.Changed, x.Kind = verify.Exists, verify.Met, kind
-		case slices.Contains(there, c):
-			x.State = verify.Exists
+		c := strings.ToLower(strings.ReplaceAll(path.Clean(p), "\\", "/"))
+		x := verify.FileFact{Path: p, Clean: c, State: verify.Missing, Changed: verify.NotMet, Committed: verify.Met}
+		kind, changed := kinds[c]
+		switch {
+		case changed && kind == verify.Removed:
+			x.Changed, x.Kind, x.Known = verify.Met, kind, true
+		case changed:
+			x.State, x.Changed, x.Kind, x.Known = verify.Exists, verify.Met, kind, kind == verify.Modified
+		case slices.Contains(there, path.Clean(p)):
+			x.State, x.Known = verify.Exists, true
 		case c == ".env":
-			x.State = verify.Ignored
-		case strings.HasPrefix(c, "/tmp/"):
+			x.State, x.Changed = verify.Ignored, verify.Unverified
+		case path.IsAbs(c) && !strings.HasPrefix(c, "/workspace"):
 			x.State = verify.Outside
+		case c == "auth":
+			x.State, x.Changed, x.Known = verify.Exists, verify.Met, true
 		}
 		f.Files = append(f.Files, x)
 	}
 	for _, rev := range q.Commits {
-		x := verify.CommitFact{Rev: rev, Exists: verify.NotMet, Reachable: verify.NotMet}
-		if rev == "4f1c2ab" {
-			x.Exists, x.Reachable = verify.Met, verify.Met
+		c := verify.CommitFact{Rev: rev, Exists: verify.NotMet}
+		switch rev {
+		case "4f1c2ab":
+			c = verify.CommitFact{Rev: rev, Exists: verify.Met, Reachable: verify.Met, New: verify.Met}
+		case "9e8d7c6":
+			c = verify.CommitFact{Rev: rev, Exists: verify.Met, Reachable: verify.Met, New: verify.NotMet}
 		}
-		f.Commits = append(f.Commits, x)
+		f.Commits = append(f.Commits, c)
+	}
+	for _, name := range q.Tests {
+		f.Named = append(f.Named, verify.NamedTest{Name: name, Now: verify.Met, Before: verify.Met})
 	}
 	return f
 }
 
-func TestHonestReportsAreNoLies(t *testing.T) {
-	require.GreaterOrEqual(t, len(honest), 30)
-	for _, tt := range honest {
-		t.Run(tt.text, func(t *testing.T) {
-			report := parse(t, tt.text)
-			r := verify.Begin(verify.Task{ID: "T"}, nil, report)
-			h := r.Observe(world(r.Query()))
-			require.Empty(t, h.Critical())
-			for _, d := range h.Discrepancies {
-				if d.Kind != verify.TestsTampered && d.Kind != verify.FileIgnored {
-					require.Equal(t, verify.Info, d.Severity, "%+v", d)
-				}
-			}
-			require.Equal(t, tt.claims, h.Claims > 0, "claims: %+v", report)
-			if h.Score != nil {
-				require.Equal(t, 1.0, *h.Score)
-				require.NotZero(t, h.Checked)
-			} else {
-				require.Zero(t, h.Checked)
+func TestHonestReportsAreNotCalledFalse(t *testing.T) {
+	for _, text := range honest {
+		t.Run(text, func(t *testing.T) {
+			r := verify.Begin(verify.Task{ID: "T"}, nil, parse(t, text))
+			r.Observe(world(r.Query()))
+			for _, d := range r.Honesty().Discrepancies {
+				require.NotEqual(t, verify.Critical, d.Severity, "%+v", d)
 			}
 		})
 	}
 }
 
-// The same reports are caught where nothing of what they claim is so.
-func TestTheSameReportsAreCaughtWhenTheyLie(t *testing.T) {
-	caught := 0
-	for _, tt := range honest {
-		report := parse(t, tt.text)
-		r := verify.Begin(verify.Task{ID: "T"}, nil, report)
-		q := r.Query()
-		f := verify.Facts{Base: "b", Compared: verify.Met, Tests: []verify.TestFact{
-			{Command: []string{"go", "test", "./..."}, Status: verify.NotMet, Counted: true, Total: 15, Passed: 1, Failed: 14},
-			{Command: []string{"go", "vet", "./..."}, Status: verify.NotMet}, {Command: []string{"go", "build", "./..."}, Status: verify.NotMet},
-		}}
-		for _, p := range q.Paths {
-			f.Files = append(f.Files, verify.FileFact{Path: p, Clean: path.Clean(p), State: verify.Missing, Changed: verify.NotMet})
+// The same reports are lies where nothing was done: hardly one of them passes.
+func TestReportsWithoutWork(t *testing.T) {
+	passed := 0
+	for _, text := range honest {
+		r := verify.Begin(verify.Task{ID: "T"}, nil, parse(t, text))
+		f := world(r.Query())
+		f.Changes, f.Tests, f.Committed = nil, nil, verify.NotMet
+		for i := range f.Files {
+			f.Files[i].Changed, f.Files[i].Kind = verify.NotMet, ""
 		}
-		for _, rev := range q.Commits {
-			f.Commits = append(f.Commits, verify.CommitFact{Rev: rev, Exists: verify.NotMet})
+		for i := range f.Commits {
+			f.Commits[i] = verify.CommitFact{Rev: f.Commits[i].Rev, Exists: verify.NotMet}
 		}
-		h := r.Observe(f)
-		if !tt.claims {
-			require.Empty(t, h.Critical(), "%q claims nothing", tt.text)
-		} else if len(h.Critical()) > 0 {
-			caught++
-			require.Less(t, *h.Score, 1.0)
+		f.Runs[0] = verify.Run{Command: goTest, Status: verify.NotMet, Counted: true, Total: 15, Passed: 13, Failed: 2, Failures: []string{"TestA", "TestB"}}
+		r.Observe(f)
+		if status, _ := r.Standing(); status == verify.Met {
+			passed++
 		}
 	}
-	require.GreaterOrEqual(t, caught, 25)
+	require.Zero(t, passed)
+}
+
+func parse(t *testing.T, text string) verify.Report {
+	t.Helper()
+	r, err := verify.ParseReport([]byte(text))
+	require.NoError(t, err)
+	return r
 }

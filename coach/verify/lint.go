@@ -2,80 +2,68 @@ package verify
 
 import (
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
-
-// Problem is something that makes a decision of little use to the agent that gets it.
-type Problem struct {
-	Item int    `json:"item"` // index in Decision.Items; -1 is the decision as a whole
-	What string `json:"what"` // what is wrong and what to do, a sentence
-}
-
-func (p Problem) String() string {
-	if p.Item < 0 {
-		return p.What
-	}
-	return fmt.Sprintf("item %d: %s", p.Item+1, p.What)
-}
 
 const minIssue = 11 // characters of an issue that can say something
 
-// vague matches an issue that is nothing but a judgement.
-var vague = compiled(`(?i)^(?:(?:overall|in general|generally|there (?:are|is)|i think|it seems|basically)[, ]+)*` +
-	`(?:(?:the|this|your|some|all|of|that|it|its|code|implementation|work|solution|tests?|change|changes|file|files|function|logic|quality|structure|design)\b[ ,]*)*` +
-	`(?:(?:still|just|really|quite|somewhat|a bit|very|clearly|could|should|must|may|might|be|is|are|has|have|had|needs?|requires?|looks?|seems?|feels?|does|do|not|doesn't|don't|isn't|aren't|some|several|many|a few|more|further|to|there)\b[ ,]*)*` +
-	`(?:issues?|problems?|bugs?|errors?|improvements?|improved?|work|better|cleaner|cleaned up|right|correct|good|great|wrong|off|bad|broken|incomplete|messy|fixed|fixing|reviewed?|refactored|refactoring|attention|enough|good enough|up to standards?|look right|look good|look correct|seem right|work right|work properly|work correctly)[ .!]*$`)
+// empty are words that say nothing about a piece of work: an issue with no other words is vague.
+var empty = strings.Fields(`a about am acceptable add address adequate adjust all also although an and another any anything appear appears approach are as
+	aspects at attention bad badly basically be been better bit broken bug bugs but by can care certain change changed changes check clean cleaned
+	cleaner cleanup clear clearly code complete completely concern concerned concerns consider convincing correct correctly could did different do does
+	doesn't don't done double-check edge effort elegant enough error errors everything fail fails feel feels few file files final find fine finish
+	finished fishy fix fixed fixing for found from function functionality functions further general generally get good great had handle happy has have
+	having here how however i ideal implementation implemented improve improved improvement improvements in incomplete incorrect incorrectly into is
+	isn't issue issues it it's its itself just kind kindly large least less like little logic look looked looking looks lot lots love made major make
+	many may maybe messy might minor missing mistake mistakes more most much multiple must need needed needs nice no not nothing number of off on one ok
+	okay or other out over overall part parts perfect perhaps place places please point possible possibly potential potentially pretty problem
+	problematic problems proper properly quality question questionable questions quite ready really refactor refactored refactoring remaining report
+	require requires resolve resolved review reviewed revisit rework right room satisfactory satisfied see seem seems several shape should since so
+	solid solution some somehow something somewhat somewhere sort standard standards still strange structure stuff such suspicious sure than that the
+	their them then there there's these they thing things think this those to too touch tidy tidied unclear under unfinished up use very want was way
+	we weird well were what where which while whole wise with without work worked working works would wrong yet you your various again against
+	before day days design end expected fact feedback fully indeed kinds lack lacking lacks let line look longer needn't never now only opinion
+	own really said same say side start test tests testing time toward try unhappy unsure until us we're weak who why will worse`)
 
-var testNamed = compiled("\\b(?:Test[A-Z_]\\w*|test_\\w+|Benchmark[A-Z]\\w*|Fuzz[A-Z]\\w*|Example\\w*)\\b|`[^`]+`|\\br[0-9a-f]{8}\\b")
+// names matches what tells the agent where to look: a test, a requirement, anything in code.
+var names = lazy.New("\\b(?:Test[A-Z_]\\w*|test_\\w+|Benchmark[A-Z]\\w*|Fuzz[A-Z]\\w*|Example[A-Z]\\w*)\\b|`[^`]+`|\\br[0-9a-f]{8}\\b|(?i)\\b(?:requirement|criterion|acceptance criteri\\w+)\\b")
 
-// Lint returns what is wrong with a decision before anything is done with it: no rationale needed, but feedback that can be acted
-// on. It finds
+// Lint returns what makes feedback useless to the agent that gets it, a sentence each. Known are the requirements of the
+// task. Lint finds
 //
-//   - feedback without any item, and approval beside a requirement that is not met or an item of high priority,
-//   - an issue that is vague: "the code has issues", "needs improvement", "doesn't look right",
-//   - an issue of fewer than 11 characters,
-//   - an item without a file that names neither a test, nor a requirement by its ID, nor anything in code quotes,
+//   - feedback without an item,
+//   - an issue that is vague ("the code has issues", "something is off here") or shorter than 11 characters,
+//   - an item that names no place: not a file, a test, a requirement by its ID or its words, or anything in code quotes,
 //   - an item that is there twice.
-//
-// The problems are in the order of the items, those of the whole first.
-func Lint(d Decision) []Problem {
-	var list []Problem
-	whole := func(format string, args ...any) {
-		list = append(list, Problem{-1, fmt.Sprintf(format, args...)})
-	}
-	if d.Verdict == Approve {
-		for _, c := range d.Requirements {
-			if c.Status == NotMet {
-				whole("it approves although %s is not met: give feedback instead", code(firstOf(c.ID, c.Requirement)))
-			}
-		}
-		for _, it := range d.Items {
-			if it.Severity.rank() == 0 {
-				whole("it approves beside an item of high priority: give feedback instead, or lower the item")
-				break
-			}
-		}
-	} else if len(d.Items) == 0 {
-		whole("it gives feedback without an item: say what is wrong, where, and what to do")
+func Lint(d Decision, known ...Requirement) []string {
+	var list []string
+	if d.Verdict != Approve && len(d.Items) == 0 {
+		list = append(list, "it gives feedback without an item: say what is wrong, where, and what to do")
 	}
 	seen := map[string]int{}
 	for i, it := range d.Items {
-		add := func(format string, args ...any) { list = append(list, Problem{i, fmt.Sprintf(format, args...)}) }
+		problem := func(format string, args ...any) {
+			list = append(list, fmt.Sprintf("item %d: ", i+1)+fmt.Sprintf(format, args...))
+		}
 		issue := strings.TrimSpace(it.Issue)
 		switch {
 		case utf8.RuneCountInString(issue) < minIssue:
-			add("the issue is too short to say something: name what is wrong")
-		case isVague(vague.get(), issue):
-			add("the issue is vague: name what is wrong, where, and how it shows")
+			problem("the issue is too short to say something: name what is wrong")
+		case vague(issue):
+			problem("the issue is vague: name what is wrong, where, and how it shows")
 		}
-		if strings.TrimSpace(it.File) == "" && !testNamed.get().MatchString(it.Issue+" "+it.Suggestion) && !namesMissing(it, d.Tests.Missing) {
-			add("it names no file and no missing test: say where")
+		said := it.Issue + " " + it.Suggestion
+		if strings.TrimSpace(it.File) == "" && !names.Match(said) && !namesOne(said, d, known) {
+			problem("it names neither a file nor a test nor a requirement: say where")
 		}
 		key := it.File + "\x00" + fold(strings.Trim(issue, ".!"))
 		if first, ok := seen[key]; ok {
-			add("it says the same as item %d: leave it out", first+1)
+			problem("it says the same as item %d: leave it out", first+1)
 		} else {
 			seen[key] = i
 		}
@@ -83,16 +71,26 @@ func Lint(d Decision) []Problem {
 	return list
 }
 
-// isVague leaves out of account what stands in brackets or quotes around a judgement, but not what it names.
-func isVague(re *regexp.Regexp, issue string) bool {
-	return !strings.ContainsAny(issue, "`\"") && re.MatchString(strings.ReplaceAll(issue, "’", "'"))
+// vague reports whether an issue has only empty words.
+func vague(issue string) bool {
+	list := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(issue, "’", "'")), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("'`_-.", r)
+	})
+	return !slices.ContainsFunc(list, func(w string) bool {
+		w = strings.Trim(w, "'.-")
+		return w != "" && !slices.Contains(empty, w)
+	})
 }
 
-func namesMissing(it Item, missing []string) bool {
-	for _, m := range missing {
-		if m = strings.TrimSpace(m); m != "" && strings.Contains(fold(it.Issue+" "+it.Suggestion), fold(m)) {
-			return true
-		}
+// namesOne reports whether a text names a missing test or a requirement.
+func namesOne(said string, d Decision, known []Requirement) bool {
+	list := slices.Clone(d.Tests.Missing)
+	for _, c := range d.Requirements {
+		list = append(list, c.ID, c.Requirement)
 	}
-	return false
+	for _, q := range known {
+		list = append(list, q.ID, q.Text)
+	}
+	said = fold(said)
+	return slices.ContainsFunc(list, func(s string) bool { s = fold(s); return s != "" && strings.Contains(said, s) })
 }

@@ -10,28 +10,27 @@ import (
 type objection struct {
 	reason string // one line: the override
 	item   Item   // what to do about it; without an issue another item says it already
+	seen   bool   // it was seen in the work, and is not about the procedure
 }
 
-// Record returns the decision as it is allowed to be, the step record_decision of the contract, and the overrides: why an approval was
-// turned into feedback, one line each, none when it was not. It changes neither d nor what was observed.
+// Record returns the decision as it is allowed to be, the step record_decision of the contract, and the overrides: why an
+// approval became feedback, one line each. It changes neither d nor what was observed.
 //
 // Approve becomes Feedback when
 //
-//   - the review was not opened by Begin, the decision names another task, or has an item of High priority,
+//   - the review was not opened by Begin, the decision names another task, or it has an item of High priority,
 //   - nothing was observed,
-//   - tests are claimed by the report or required (the host lists commands, a requirement names one), and what was seen of
-//     them is Unverified,
+//   - tests are claimed by the report or required by the host, and what was seen of them is Unverified,
 //   - tests were counted and none passed,
 //   - a requirement is missing in the decision, not met, unverified, or met without evidence,
-//   - the report has a critical discrepancy,
-//   - something fails that is not known to have failed at the baseline,
-//   - test files, or what settles how tests run, were changed or removed and the report does not mention it,
-//   - facts were taken from another tree than the last that was observed.
+//   - a claim of the report is false,
+//   - a test fails, and is not known to have failed at the baseline,
+//   - a test is gone, disabled or changed, and the report does not mention it,
+//   - files changed after the evidence was taken.
 //
-// Feedback never becomes Approve, and any other verdict is Feedback. Of a requirement that a command of the host shows, the status
-// is the lower of the decision's and the run's; of one that the decision has twice, the lower of both. The tests are
-// what was observed, the contracts are computed, and each override that no item says adds an item. The items are ordered worst
-// first, none is dropped.
+// Feedback never becomes Approve, and any other verdict is Feedback. Of a requirement that a command of the host shows, the
+// status is the lower of the decision's and the run's. The tests are what was observed, the contracts are computed, and each
+// override that no item says adds an item. The items are ordered worst first.
 func (r *Review) Record(d Decision) (Decision, []string) {
 	f := r.seen()
 	asked := d
@@ -59,60 +58,56 @@ func (r *Review) Record(d Decision) (Decision, []string) {
 		overrides = []string{"the decision is neither approve nor feedback"}
 		d.Verdict = Feedback
 	}
-	d.Items = Ordered(d.Items)
+	d.Items = ordered(d.Items)
 	return d, overrides
 }
 
 // objections returns what stands against approving d, whose requirements and tests are already those of the facts.
 func (r *Review) objections(f Facts, d Decision) []objection {
-	var list []objection
-	object := func(it Item, format string, args ...any) {
+	var all []objection
+	object := func(seen bool, it Item, format string, args ...any) {
 		reason := fmt.Sprintf(format, args...)
 		if it.Severity != "" && it.Issue == "" {
-			it.Issue = sentence(reason)
+			it.Issue = Sentence(reason)
 		}
-		list = append(list, objection{reason, it})
+		all = append(all, objection{reason, it, seen})
 	}
 	if !r.begun {
-		object(Item{Severity: High, Suggestion: "Begin the review before deciding."}, "the review was never begun")
+		object(false, Item{Severity: High, Suggestion: "Begin the review before deciding."}, "the review was never begun")
 	}
 	if d.TaskID != r.task.ID {
-		object(Item{Severity: High, Suggestion: "Decide about this task."}, "the decision is about another task, %s", code(d.TaskID))
+		object(false, Item{Severity: High, Suggestion: "Decide about this task."}, "the decision is about another task, %s", code(d.TaskID))
 	}
 	if slices.ContainsFunc(d.Items, func(it Item) bool { return it.Severity.rank() == 0 }) {
-		object(Item{}, "the decision approves beside an item of high priority")
+		object(false, Item{}, "the decision approves beside an item of high priority")
 	}
 	r.objectToTests(f, object)
 	if !r.observed {
-		object(Item{Severity: Medium, Suggestion: "Let a witness look at the files, the commits and the tests."}, "nothing was observed")
+		object(false, Item{Severity: Medium, Suggestion: "Let a witness look at the files, the commits and the tests."}, "nothing was observed")
 	}
 	for _, c := range d.Requirements {
 		r.objectToRequirement(c, object)
 	}
 	for _, x := range Audit(r.report, f).Discrepancies {
-		if x.Severity == Critical {
-			object(x.item(), "critical discrepancy %s: %s: %s", x.Kind, x.Claimed, x.Found)
-		} else if x.Kind == TestsTampered {
-			what, change, _ := strings.Cut(x.Found, " was ")
-			if what == foundSettings {
-				what = code(x.Subject) + ", which settles how tests run,"
-			} else {
-				what = "test file " + code(x.Subject)
-			}
-			object(x.item(), "%s was %s and the report does not mention it", what, change)
+		switch {
+		case x.Kind == TestsTampered && (x.Severity == Critical || x.Claimed == notTold):
+			object(true, x.item(), "%s and the report does not say so", x.Found)
+		case x.Severity == Critical:
+			object(true, x.item(), "critical discrepancy %s: %s: %s", x.Kind, x.Claimed, x.Found)
 		}
 	}
-	if old := r.stale(); len(old) > 0 {
-		object(Item{Severity: Medium, Suggestion: "Look again, and decide about what is there now."},
-			"the tree changed after the evidence was taken: %s", list3(old))
+	if len(r.moved) > 0 {
+		object(false, Item{Severity: Medium, Suggestion: "Look again, and decide about what is there now."},
+			"files changed after the evidence was taken: %s", list3(r.moved))
 	}
-	return list
+	return all
 }
 
-func (r *Review) objectToTests(f Facts, object func(Item, string, ...any)) {
-	claimed := slices.ContainsFunc(r.report.Tests, func(c TestClaim) bool { return c.Kind == RunTests && c.Result != NotMet })
-	named := slices.ContainsFunc(r.requirements, func(q Requirement) bool { return q.Command != "" })
-	required := len(r.task.Commands) > 0 || named
+type objector func(seen bool, it Item, format string, args ...any)
+
+func (r *Review) objectToTests(f Facts, object objector) {
+	claimed := slices.ContainsFunc(r.report.of(RunClaim), func(c Claim) bool { return c.Run == RunTests && c.Result != NotMet })
+	required := len(r.task.Commands) > 0 || slices.ContainsFunc(r.requirements, func(q Requirement) bool { return q.Command != "" })
 	status, why := r.tests(f)
 	if (claimed || required) && status != Met && status != NotMet {
 		what := "claimed"
@@ -120,30 +115,32 @@ func (r *Review) objectToTests(f Facts, object func(Item, string, ...any)) {
 			what = "required"
 		}
 		it := Item{Severity: Medium, Suggestion: "Run them and show what they print."}
-		if i := slices.IndexFunc(f.TestFiles, func(t TestFileFact) bool { return t.Config }); i >= 0 {
-			it.File, it.Suggestion = f.TestFiles[i].Path, "Say what was changed in it and why, for somebody to look at."
+		if len(f.Suspects) > 0 {
+			it.File, it.Suggestion = f.Suspects[0].Path, "Say what was changed in it and why, for somebody to look at."
 		}
-		object(it, "tests are %s but unverified: %s", what, why)
+		object(false, it, "tests are %s but unverified: %s", what, why)
 	}
-	fails := f.newFailures()
-	if len(fails) > 0 {
-		object(Item{Severity: High, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s", list3(fails))
-	}
+	var fresh, unknown []string
 	counted, passed := false, 0
-	for _, t := range f.Tests {
-		counted = counted || t.Counted
-		passed += t.Passed
+	for _, run := range f.Runs {
+		x, _, y := f.failures(run)
+		fresh, unknown = append(fresh, x...), append(unknown, y...)
+		counted = counted || run.Counted
+		passed += run.Passed
 	}
-	if counted && passed == 0 {
-		it := Item{Severity: High, Suggestion: "Make the tests run: none may be skipped or left out."}
-		if len(fails) > 0 {
-			it = Item{} // they are what there is to do
-		}
-		object(it, "no test passed: %s", why)
+	if len(fresh) > 0 {
+		object(true, Item{Severity: High, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s", list3(fresh))
+	}
+	if len(unknown) > 0 {
+		object(false, Item{Severity: Medium, Suggestion: "Make them pass, or show that they failed before."},
+			"tests fail, and whether they did before is not known: %s", list3(unknown))
+	}
+	if counted && passed == 0 && len(fresh) == 0 && status != NotMet {
+		object(true, Item{Severity: High, Suggestion: "Make the tests run: none may be skipped or left out."}, "no test passed: %s", why)
 	}
 }
 
-func (r *Review) objectToRequirement(c RequirementCheck, object func(Item, string, ...any)) {
+func (r *Review) objectToRequirement(c RequirementCheck, object objector) {
 	what := code(c.Requirement)
 	why := ""
 	if c.Issue != "" {
@@ -153,22 +150,22 @@ func (r *Review) objectToRequirement(c RequirementCheck, object func(Item, strin
 	switch {
 	case c.Status == NotMet:
 		it.Severity, it.Suggestion = High, "Meet it, or say what stands in the way."
-		object(it, "requirement %s %s is not met%s", c.ID, what, why)
+		object(true, it, "requirement %s %s is not met%s", c.ID, what, why)
 	case c.Status != Met && c.Issue == unsaid:
-		object(it, "requirement %s %s is missing in the decision", c.ID, what)
+		object(false, it, "requirement %s %s is missing in the decision", c.ID, what)
 	case c.Status != Met:
-		object(it, "requirement %s %s is unverified%s", c.ID, what, why)
+		object(false, it, "requirement %s %s is unverified%s", c.ID, what, why)
 	case strings.TrimSpace(c.Evidence) == "":
-		object(it, "requirement %s %s is met without evidence", c.ID, what)
+		object(false, it, "requirement %s %s is met without evidence", c.ID, what)
 	}
 }
 
 // unsaid is the issue of a requirement that a decision leaves out.
-const unsaid = "the decision says nothing of it"
+const unsaid = "the decision says nothing about it"
 
-// requirementChecks returns a check for each requirement, in their order, and then those that are of none.
+// requirementChecks returns a check for each requirement, in their order, and then those of no requirement.
 func (r *Review) requirementChecks(f Facts, said []RequirementCheck) []RequirementCheck {
-	var list []RequirementCheck
+	var all []RequirementCheck
 	used := make([]bool, len(said))
 	for _, q := range r.requirements {
 		c := RequirementCheck{ID: q.ID, Requirement: q.Text, Status: Unverified, Issue: unsaid}
@@ -186,15 +183,15 @@ func (r *Review) requirementChecks(f Facts, said []RequirementCheck) []Requireme
 		if s, seen, byFact := r.require(f, q); byFact && And(s, c.Status) != c.Status {
 			c.Status, c.Issue = s, seen
 		}
-		list = append(list, c)
+		all = append(all, c)
 	}
 	for i, s := range said {
 		if !used[i] {
 			s.Status = And(s.Status)
-			list = append(list, s)
+			all = append(all, s)
 		}
 	}
-	return list
+	return all
 }
 
 // about reports whether a check is of the requirement q: by its ID or its words.
@@ -202,8 +199,7 @@ func (c RequirementCheck) about(q Requirement) bool {
 	if c.ID != "" {
 		return strings.EqualFold(strings.TrimSpace(c.ID), q.ID)
 	}
-	said := fold(c.Requirement)
-	id := strings.ToLower(q.ID)
+	said, id := fold(c.Requirement), strings.ToLower(q.ID)
 	if said == id || said == fold(q.Text) {
 		return true
 	}
@@ -215,20 +211,11 @@ func (c RequirementCheck) about(q Requirement) bool {
 func (r *Review) testsCheck(f Facts, said TestsCheck) TestsCheck {
 	c := TestsCheck{Missing: slices.Clone(said.Missing)}
 	c.Status, _ = r.tests(f)
-	for _, t := range f.Tests {
-		if t.Counted {
-			c.Total, c.Passed, c.Failed = c.Total+t.Total, c.Passed+t.Passed, c.Failed+t.Failed
+	for _, run := range f.Runs {
+		if run.Counted {
+			c.Total, c.Passed, c.Failed = c.Total+run.Total, c.Passed+run.Passed, c.Failed+run.Failed
 		}
-		c.Failures = append(c.Failures, t.Failures...)
+		c.Failures = append(c.Failures, run.Failures...)
 	}
 	return c
-}
-
-// list3 is the first three of list, and how many more there are.
-func list3(list []string) string {
-	s := clean(strings.Join(list[:min(len(list), 3)], ", "))
-	if more := len(list) - 3; more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
-	}
-	return s
 }

@@ -1,6 +1,8 @@
 package verify_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,17 +32,19 @@ func good() *situation {
 			{ID: "rtests", Text: "Tests pass: `go test ./...`", Command: "go test ./..."},
 		},
 		report: verify.Report{
-			Text:    "Updated login.go. All 3 tests pass.",
-			Files:   []verify.FileClaim{{Path: "login.go"}},
-			Tests:   []verify.TestClaim{{Kind: verify.RunTests, Result: verify.Met, Passed: new(3)}},
-			Commits: []string{"abc1234"},
+			Text: "Updated login.go. All 3 tests pass.",
+			Claims: []verify.Claim{
+				{Kind: verify.FileClaim, Path: "login.go", Sure: true},
+				{Kind: verify.RunClaim, Run: verify.RunTests, Result: verify.Met, Passed: new(3)},
+				{Kind: verify.CommitClaim, Name: "abc1234"},
+			},
 		},
 		facts: []verify.Facts{{
 			Tree: "tree-1", Base: "base", Compared: verify.Met,
 			Changes: []verify.Change{{Path: "login.go", Kind: verify.Modified}},
-			Files:   []verify.FileFact{{Path: "login.go", Clean: "login.go", State: verify.Exists, Changed: verify.Met, Tracked: verify.Met}},
-			Commits: []verify.CommitFact{{Rev: "abc1234", Exists: verify.Met, Reachable: verify.Met}},
-			Tests:   []verify.TestFact{{Command: goTest, Status: verify.Met, Counted: true, Total: 3, Passed: 3, Tree: "tree-1"}},
+			Files:   []verify.FileFact{{Path: "login.go", Clean: "login.go", State: verify.Exists, Changed: verify.Met}},
+			Commits: []verify.CommitFact{{Rev: "abc1234", Exists: verify.Met, Reachable: verify.Met, New: verify.Met}},
+			Runs:    []verify.Run{{Command: goTest, Status: verify.Met, Counted: true, Total: 3, Passed: 3}},
 		}},
 		decision: verify.Decision{
 			Verdict: verify.Approve, TaskID: "T1",
@@ -71,12 +75,12 @@ var spoils = []struct {
 	alone bool // it hides the others
 }{
 	{"nothing observed", "nothing was observed", func(s *situation) { s.facts = nil }, true},
-	{"tests not run", "tests are required but unverified: `go test ./...`: it was not run", func(s *situation) { s.facts[0].Tests = nil }, true},
+	{"tests not run", "tests are required but unverified: `go test ./...`: it was not run", func(s *situation) { s.facts[0].Runs = nil }, true},
 	{"tests timed out", "tests are required but unverified: `go test ./...`: it was still running", func(s *situation) {
-		s.facts[0].Tests[0] = verify.TestFact{Command: goTest, Why: "it was still running after 10m0s, and was killed"}
+		s.facts[0].Runs[0] = verify.Run{Command: goTest, Why: "it was still running after 10m0s, and was killed"}
 	}, true},
 	{"no test passed", "no test passed", func(s *situation) {
-		t := &s.facts[0].Tests[0]
+		t := &s.facts[0].Runs[0]
 		t.Passed, t.Skipped, t.Status = 0, 3, verify.Unverified
 	}, true},
 	{"requirement missing", "requirement rlogin `Login redirects` is missing in the decision", func(s *situation) {
@@ -92,29 +96,38 @@ var spoils = []struct {
 		s.decision.Requirements[0].Evidence = " \n"
 	}, true},
 	{"critical discrepancy", "critical discrepancy commit_missing: commit abc1234: there is no such commit", func(s *situation) {
-		s.report.Commits = []string{"abc1234"}
 		for i := range s.facts {
 			s.facts[i].Commits = []verify.CommitFact{{Rev: "abc1234", Exists: verify.NotMet}}
 		}
 	}, false},
 	{"new failure", "new failures: TestLogout", func(s *situation) {
 		for i := range s.facts {
-			s.facts[i].Tests = []verify.TestFact{{Command: goTest, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1,
-				Failures: []string{"TestLogout"}, Tree: "tree-1"}}
+			s.facts[i].BaseRuns = []verify.Run{{Command: goTest, Status: verify.Met, Counted: true, Total: 3, Passed: 3, Passes: []string{"TestLogout"}}}
+			s.facts[i].Runs = []verify.Run{{Command: goTest, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1,
+				Failures: []string{"TestLogout"}}}
 		}
 	}, true},
-	{"test file removed", "critical discrepancy tests_tampered: nothing is said of it: the test file was removed", func(s *situation) {
+	{"failure that may be old", "tests fail, and whether they did before is not known: TestLogout", func(s *situation) {
 		for i := range s.facts {
-			s.facts[i].TestFiles = append(s.facts[i].TestFiles, verify.TestFileFact{Path: "auth_test.go", Kind: verify.Removed})
+			s.facts[i].Runs = []verify.Run{{Command: goTest, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1, Failures: []string{"TestLogout"}}}
+		}
+	}, true},
+	{"test removed", "the test TestAuth was removed and the report does not say so", func(s *situation) {
+		for i := range s.facts {
+			s.facts[i].Tests = append(s.facts[i].Tests, verify.TestChange{File: "auth_test.go", Name: "TestAuth", Change: "removed"})
 		}
 	}, false},
-	{"test file changed", "test file `api_test.go` was modified and the report does not mention it", func(s *situation) {
+	{"test changed", "the test TestAPI was changed and the report does not say so", func(s *situation) {
 		for i := range s.facts {
-			s.facts[i].TestFiles = append(s.facts[i].TestFiles, verify.TestFileFact{Path: "api_test.go", Kind: verify.Modified})
+			s.facts[i].Tests = append(s.facts[i].Tests, verify.TestChange{File: "api_test.go", Name: "TestAPI", Change: "edited"})
 		}
 	}, false},
-	{"tree changed", "the tree changed after the evidence was taken: comparison, file `login.go`, run `go test ./...`", func(s *situation) {
-		s.facts = append(s.facts, verify.Facts{Tree: "tree-2"})
+	{"tree changed", "files changed after the evidence was taken: login.go", func(s *situation) {
+		later := verify.Facts{Tree: "tree-2", Base: "base", Compared: verify.Met, Changes: []verify.Change{{Path: "login.go", Kind: verify.Modified, Hash: "other"}}}
+		if len(s.facts) > 0 {
+			later.Tests = s.facts[0].Tests
+		}
+		s.facts = append(s.facts, later)
 	}, true},
 	{"another task", "the decision is about another task, `T2`", func(s *situation) { s.decision.TaskID = "T2" }, false},
 	{"high item", "the decision approves beside an item of high priority", func(s *situation) {
@@ -163,7 +176,7 @@ func TestOverridesInPairs(t *testing.T) {
 				for _, tt := range []struct {
 					name, want string
 				}{{a.name, a.want}, {b.name, b.want}} {
-					if len(s.facts) == 0 && (strings.HasPrefix(tt.want, "critical") || strings.HasPrefix(tt.want, "test file")) {
+					if len(s.facts) == 0 && (strings.HasPrefix(tt.want, "critical") || strings.HasPrefix(tt.want, "the test")) {
 						continue // nobody looked
 					}
 					require.Condition(t, func() bool { return hasPrefix(overrides, tt.want) }, "%s: overrides: %q", tt.name, overrides)
@@ -178,7 +191,7 @@ func TestPairsOfAllKindsAreFeedback(t *testing.T) {
 		for _, b := range spoils {
 			s := good()
 			b.spoil(s)
-			if len(s.facts) == 0 || len(s.facts[0].Tests) == 0 || len(s.decision.Requirements) < 2 {
+			if len(s.facts) == 0 || len(s.facts[0].Runs) == 0 || len(s.decision.Requirements) < 2 {
 				continue // nothing is left to spoil
 			}
 			a.spoil(s)
@@ -234,7 +247,8 @@ func TestRecordChangesNothingItIsGiven(t *testing.T) {
 
 func TestCommandLowersARequirement(t *testing.T) {
 	s := good()
-	s.facts[0].Tests[0].Status, s.facts[0].Tests[0].Failed = verify.NotMet, 1
+	s.facts[0].Runs[0].Status, s.facts[0].Runs[0].Failed = verify.NotMet, 1
+	s.facts[0].BaseRuns = []verify.Run{{Command: goTest, Status: verify.Met, Counted: true, Passed: 3}}
 	d, overrides := s.review().Record(s.decision)
 	require.Equal(t, verify.NotMet, d.Requirements[1].Status)
 	require.True(t, hasPrefix(overrides, "requirement rtests `Tests pass: 'go test ./...'` is not met"), "%q", overrides)
@@ -254,30 +268,34 @@ func TestSameRequirementTwiceCountsTheLower(t *testing.T) {
 
 func TestFailureThatWasThereBefore(t *testing.T) {
 	s := good()
-	s.report.Tests = nil
-	s.requirements, s.decision.Requirements = s.requirements[:1], s.decision.Requirements[:1]
-	fail := verify.TestFact{Command: goTest, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1, Failures: []string{"TestOld"}, Tree: "tree-1"}
-	s.facts[0].Tests = []verify.TestFact{fail}
+	s.report.Claims = nil
+	fail := verify.Run{Command: goTest, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1, Failures: []string{"TestOld"}}
+	s.facts[0].Runs = []verify.Run{fail}
 	_, overrides := s.review().Record(s.decision)
-	require.Equal(t, []string{"new failures: TestOld"}, overrides)
+	require.True(t, hasPrefix(overrides, "tests fail, and whether they did before is not known: TestOld"), "%q", overrides)
 
-	fail.Tree = "base"
-	s.facts[0].BaseTests = []verify.TestFact{fail}
+	s.facts[0].BaseRuns = []verify.Run{fail}
 	d, overrides := s.review().Record(s.decision)
+	require.True(t, hasPrefix(overrides, "requirement rtests"), "nobody showed that it is met")
+	require.Equal(t, verify.Unverified, d.Requirements[1].Status)
+	s.requirements, s.decision.Requirements = s.requirements[:1], s.decision.Requirements[:1]
+	d, overrides = s.review().Record(s.decision)
 	require.Empty(t, overrides)
 	require.Equal(t, verify.Approve, d.Verdict)
+	status, why := s.review().Standing()
+	require.Equal(t, verify.Unverified, status)
+	require.Contains(t, strings.Join(why, "\n"), "fails as it did before the work: TestOld")
 
-	s.facts[0].Tests[0].Failures = []string{"TestOld", "TestNew"}
-	s.facts[0].Tests[0].Failed = 2
+	s.facts[0].Runs[0].Failures = []string{"TestOld", "TestNew"}
+	s.facts[0].Runs[0].Failed = 2
+	s.facts[0].BaseRuns[0].Passes = []string{"TestNew"}
 	_, overrides = s.review().Record(s.decision)
 	require.Equal(t, []string{"new failures: TestNew"}, overrides)
 }
 
-func TestChangedTestSettingsLeaveTestsUnverified(t *testing.T) {
+func TestSuspectFilesLeaveTestsUnverified(t *testing.T) {
 	s := good()
-	s.report.Text += " Changed main_test.go."
-	s.report.Files = append(s.report.Files, verify.FileClaim{Path: "main_test.go"})
-	s.facts[0].TestFiles = []verify.TestFileFact{{Path: "main_test.go", Kind: verify.Added, Config: true}}
+	s.facts[0].Suspects = []verify.Suspect{{Path: "main_test.go", Why: "decides which tests run, and was added"}}
 	d, overrides := s.review().Record(s.decision)
 	require.True(t, hasPrefix(overrides, "tests are required but unverified"), "%q", overrides)
 	require.Equal(t, verify.Unverified, d.Tests.Status)
@@ -287,28 +305,41 @@ func TestChangedTestSettingsLeaveTestsUnverified(t *testing.T) {
 	require.Empty(t, overrides, "somebody has looked")
 }
 
-func TestOverrideForTestSettings(t *testing.T) {
-	s := good()
-	s.facts[0].TestFiles = []verify.TestFileFact{{Path: "go.work", Kind: verify.Modified, Config: true}}
-	_, overrides := s.review().Record(s.decision)
-	require.Contains(t, overrides, "`go.work`, which settles how tests run, was modified and the report does not mention it")
+// A run writes caches and lock files: they do not make its evidence old.
+func TestByproductsDoNotCount(t *testing.T) {
+	for name, old := range map[string]bool{"Cargo.lock": false, ".pytest_cache/x": false, "coverage/lcov.info": false, "a.log": false, "login.go": true, "data.json": true} {
+		s := good()
+		s.facts = append(s.facts, verify.Facts{Tree: "tree-2", Base: "base", Compared: verify.Met,
+			Changes: append(slices.Clone(s.facts[0].Changes), verify.Change{Path: name, Kind: verify.Modified, Hash: "new"})})
+		_, overrides := s.review().Record(s.decision)
+		require.Equal(t, old, hasPrefix(overrides, "files changed after the evidence was taken: "+name), "%s: %q", name, overrides)
+	}
 }
 
 func TestStanding(t *testing.T) {
+	standing := func(s *situation) verify.Status { status, _ := s.review().Standing(); return status }
 	s := good()
-	require.Equal(t, verify.Unverified, s.review().Standing(), "nobody looked at the login")
+	require.Equal(t, verify.Unverified, standing(s), "nobody looked at the login")
 	s.requirements = s.requirements[1:]
-	require.Equal(t, verify.Met, s.review().Standing())
-	s.facts[0].Tests[0] = verify.TestFact{Command: goTest, Why: "no toolchain"}
-	require.Equal(t, verify.Unverified, s.review().Standing())
-	s.facts[0].Tests[0] = verify.TestFact{Command: goTest, Status: verify.NotMet, Why: "it does not build"}
-	require.Equal(t, verify.NotMet, s.review().Standing())
-	require.Equal(t, verify.Unverified, verify.Begin(s.task, s.requirements, s.report).Standing(), "nobody looked at all")
+	require.Equal(t, verify.Met, standing(s))
+	s.report.Claims = append(s.report.Claims, verify.Claim{Kind: verify.OtherClaim, Text: "Opened pull request #3"})
+	require.Equal(t, verify.Unverified, standing(s), "a claim that nobody checks")
+	s.task.AllowUnchecked = true
+	require.Equal(t, verify.Met, standing(s))
+	s.facts[0].Runs[0] = verify.Run{Command: goTest, Why: "no toolchain"}
+	status, why := s.review().Standing()
+	require.Equal(t, verify.Unverified, status)
+	require.Contains(t, why[0], "no toolchain")
+	s.facts[0].Runs[0] = verify.Run{Command: goTest, Status: verify.NotMet, Why: "it does not build"}
+	require.Equal(t, verify.NotMet, standing(s), "the report claims that the tests pass")
+	status, why = verify.Begin(s.task, s.requirements, s.report).Standing()
+	require.Equal(t, verify.Unverified, status)
+	require.NotEmpty(t, why)
 }
 
 func TestJudgeSaysEachThingOnce(t *testing.T) {
 	s := good()
-	s.facts[0].TestFiles = []verify.TestFileFact{{Path: "api_test.go", Kind: verify.Modified}}
+	s.facts[0].Tests = []verify.TestChange{{File: "api_test.go", Name: "TestAPI", Change: "edited"}}
 	d, _ := s.review().Record(s.review().Judge())
 	n := 0
 	for _, it := range d.Items {
@@ -317,6 +348,35 @@ func TestJudgeSaysEachThingOnce(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, n)
+}
+
+// Code only lowers a decision: whatever was seen, feedback stays feedback, and an approval stands only without an override.
+func TestCodeOnlyLowers(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	approved := 0
+	for range 4_000 {
+		s := good()
+		for _, spoil := range spoils {
+			if r.IntN(12) == 0 && len(s.facts) > 0 && len(s.facts[0].Runs) > 0 && len(s.decision.Requirements) > 1 {
+				spoil.spoil(s)
+			}
+		}
+		d, overrides := s.review().Record(s.decision)
+		require.Equal(t, len(overrides) == 0, d.Verdict == verify.Approve)
+		if d.Verdict == verify.Approve {
+			approved++
+		} else {
+			require.NotEmpty(t, d.Items)
+		}
+		s.decision.Verdict = verify.Feedback
+		d, _ = s.review().Record(s.decision)
+		require.Equal(t, verify.Feedback, d.Verdict)
+		if status, _ := s.review().Standing(); status == verify.Met {
+			d, _ := s.review().Record(s.review().Judge())
+			require.Equal(t, verify.Approve, d.Verdict)
+		}
+	}
+	require.Greater(t, approved, 500)
 }
 
 func hasPrefix(list []string, prefix string) bool {

@@ -1,36 +1,49 @@
 package verify
 
 import (
-	"path"
+	"fmt"
+	"slices"
 	"strings"
 )
 
 // Report is what an agent says it did: claims to test. The zero value claims nothing. [ParseReport] reads one.
 type Report struct {
-	Text    string      `json:"text,omitempty"`    // its words, as they came
-	Files   []FileClaim `json:"files,omitempty"`   // in the order of the text, each path once
-	Tests   []TestClaim `json:"tests,omitempty"`   // that tests, a build or a linter were run
-	Commits []string    `json:"commits,omitempty"` // that there are commits of these names
+	Text     string   `json:"text,omitempty"` // its words, as they came
+	Claims   []Claim  `json:"claims,omitempty"`
+	Concerns []string `json:"concerns,omitempty"` // what the agent itself points out, for the coach
 }
 
-// FileClaim is that a file was changed.
-type FileClaim struct {
-	Path string     `json:"path"`           // as written, without quotes and line numbers
-	Kind ChangeKind `json:"kind,omitempty"` // empty: changed in some way
-}
+// ClaimKind is what a claim is about.
+type ClaimKind string
 
-// TestClaim is that something was run and how it went.
-type TestClaim struct {
-	Kind    RunKind `json:"kind"`
+// The kinds of claims.
+const (
+	FileClaim   ClaimKind = "file"   // a file was changed
+	RunClaim    ClaimKind = "run"    // tests, or something else, were run
+	TestClaim   ClaimKind = "test"   // a test is there, and perhaps passes
+	CommitClaim ClaimKind = "commit" // the work is committed, perhaps under a name
+	ChangeClaim ClaimKind = "change" // something was changed, somewhere
+	ScopeClaim  ClaimKind = "scope"  // nothing else was changed, or nothing at all, or one file was not
+	OtherClaim  ClaimKind = "other"  // something that no witness looks at: a pull request, coverage
+)
+
+// Claim is one claim of a report.
+type Claim struct {
+	Kind ClaimKind `json:"kind"`
+	Text string    `json:"text"` // the words that make the claim, on one line
+
+	Path   string     `json:"path,omitempty"`   // of a file, as written
+	Change ChangeKind `json:"change,omitempty"` // of a file; empty: changed in some way
+	Sure   bool       `json:"sure,omitempty"`   // the words name exactly this file as changed; else it is where something happened
+
+	Name    string  `json:"name,omitempty"`    // of a test or a commit
 	Command string  `json:"command,omitempty"` // as written; never run
-	Part    bool    `json:"part,omitempty"`    // it is about some tests only: "the new tests pass"
-	// Result is Met for a claim of success, NotMet for an admitted failure, Unverified when neither is said.
-	Result Status `json:"result"`
+	Run     RunKind `json:"run,omitempty"`
+	Part    bool    `json:"part,omitempty"` // it is about some tests only: "the new tests pass"; a file is only named
+	// Result is Met for a claim of success, NotMet for an admitted failure, and Unverified where neither is said.
+	Result Status `json:"result,omitempty"`
 	// What was counted; nil is not said.
-	Total   *int `json:"total,omitempty"`
-	Passed  *int `json:"passed,omitempty"`
-	Failed  *int `json:"failed,omitempty"`
-	Skipped *int `json:"skipped,omitempty"`
+	Total, Passed, Failed, Skipped *int `json:",omitempty"`
 }
 
 // RunKind is what was run.
@@ -41,42 +54,146 @@ const (
 	RunTests RunKind = "tests"
 	RunBuild RunKind = "build"
 	RunLint  RunKind = "lint"
+	RunOther RunKind = "other"
 )
 
-// telling is what a report says of test files without naming them.
-type telling struct {
-	text          string // lower case
-	gone, changed bool   // that some were removed or moved; that some were changed
-}
+const (
+	maxClaims = 500 // of one kind
+	maxQuote  = 120 // characters of a claim's words
+)
 
-func (r Report) telling() telling {
-	t := telling{text: strings.ToLower(start(r.Text, maxProse))}
-	t.gone, t.changed = testsGone.get().MatchString(t.text), testsChanged.get().MatchString(t.text)
-	return t
-}
-
-// mentions reports whether the report says that a test file was changed: it names the file or, unless it was removed, says that
-// tests were changed. Of a removal it must name the file or say that tests were removed or moved.
-func (r Report) mentions(said telling, t TestFileFact) bool {
-	for _, c := range r.Files {
-		if ends(cleanPath(c.Path), t.Path) || ends(t.Path, cleanPath(c.Path)) {
-			return true
+// add adds a claim once. Of two claims about one file the more exact one counts.
+func (r *Report) add(c Claim) {
+	c.Text = line(c.Text, maxQuote)
+	n := 0
+	for i, o := range r.Claims {
+		if o.Kind != c.Kind {
+			continue
+		}
+		n++
+		switch {
+		case c.Kind == FileClaim && cleanPath(o.Path) == cleanPath(c.Path):
+			switch {
+			case o.Change == Added && c.Change == Removed && o.Sure && c.Sure:
+				r.Claims = slices.Delete(r.Claims, i, i+1) // made and taken away again: nothing is left to see
+			case o.Sure && !c.Sure, c.Part && !o.Part:
+			case c.Sure && !o.Sure, o.Part && !c.Part:
+				r.Claims[i] = c
+			case o.Change == "":
+				r.Claims[i].Change = c.Change
+			case c.Change != "" && c.Change != o.Change:
+				r.Claims[i].Change = ""
+			}
+			return
+		case c.same(o):
+			return
 		}
 	}
-	switch {
-	case strings.Contains(said.text, strings.ToLower(path.Base(t.Path))):
-		return true
-	case t.Config:
-		return false
-	case t.Kind == Removed:
-		return said.gone
+	if n < maxClaims {
+		r.Claims = append(r.Claims, c)
 	}
-	return said.changed
 }
 
-var (
-	testsGone = compiled(`\b(?:remov|delet|dropp?|mov|renam|merg|replac)(?:e|ed|ing)?\b[^.!?\n]{0,40}\btests?\b` +
-		`|\btests?\b[^.!?\n]{0,30}\b(?:removed|deleted|dropped|moved|renamed|merged|replaced)\b`)
-	testsChanged = compiled(`\b(?:add|updat|adjust|adapt|chang|extend|rewr[io]t|fix|modifi|modify|cover|refactor|edit|correct|expand|renam|mov|wrote|writ|split|clean)` +
-		`[a-z]*\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:added|updated|adjusted|adapted|changed|extended|rewritten|fixed|modified|renamed|moved)\b`)
-)
+// same reports whether two claims say the same.
+func (c Claim) same(o Claim) bool {
+	if c.Kind == OtherClaim || c.Kind == ScopeClaim {
+		return c.Text == o.Text
+	}
+	if c.Kind == ChangeClaim {
+		return true // one is enough
+	}
+	if c.Kind == TestClaim {
+		return c.Name == o.Name && c.Result == o.Result
+	}
+	return c.Name == o.Name && c.words() == o.words() && c.Part == o.Part && c.Run == o.Run
+}
+
+// of returns the claims of some kinds.
+func (r Report) of(kinds ...ClaimKind) []Claim {
+	var list []Claim
+	for _, c := range r.Claims {
+		if slices.Contains(kinds, c.Kind) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// admits reports whether the report says that tests fail.
+func (r Report) admits() bool {
+	return slices.ContainsFunc(r.Claims, func(c Claim) bool {
+		return c.Result == NotMet && (c.Kind == TestClaim || c.Kind == RunClaim && c.Run == RunTests)
+	})
+}
+
+// words is the claim in short.
+func (c Claim) words() string {
+	switch c.Kind {
+	case FileClaim:
+		if c.Part {
+			return "the report names " + c.Path
+		}
+		if c.Change == "" {
+			return "changed " + c.Path
+		}
+		return string(c.Change) + " " + c.Path
+	case CommitClaim:
+		if c.Name == "" {
+			return "the work is committed"
+		}
+		return "commit " + c.Name
+	case TestClaim:
+		switch c.Result {
+		case Met:
+			return "the test " + c.Name + " passes"
+		case NotMet:
+			return "the test " + c.Name + " fails"
+		}
+		return "the test " + c.Name
+	case RunClaim:
+		what := string(c.Run)
+		if c.Command != "" {
+			what = code(c.Command)
+		} else if c.Run == RunOther {
+			what = `"` + c.Text + `"`
+		}
+		parts := []string{what + map[Status]string{Met: " passed", NotMet: " failed"}[c.Result]}
+		if c.Result != Met && c.Result != NotMet {
+			parts[0] = what + " ran"
+		}
+		for _, n := range []struct {
+			count *int
+			of    string
+		}{{c.Total, "in all"}, {c.Passed, "passed"}, {c.Failed, "failed"}, {c.Skipped, "skipped"}} {
+			if n.count != nil {
+				parts = append(parts, fmt.Sprintf("%d %s", *n.count, n.of))
+			}
+		}
+		return strings.Join(parts, ", ")
+	}
+	return `"` + c.Text + `"`
+}
+
+// settle derives the result of a run from its counts where it is not said.
+func (c *Claim) settle() {
+	switch {
+	case c.Failed != nil && *c.Failed > 0:
+		c.Result = NotMet
+	case c.Result == "" && c.Passed != nil && *c.Passed > 0 && (c.Total == nil || *c.Total <= *c.Passed+value(c.Skipped)):
+		c.Result = Met
+	case c.Result == "" && c.Passed != nil && c.Total != nil && *c.Passed < *c.Total:
+		c.Result = NotMet
+	}
+}
+
+// counted reports whether a claim has numbers.
+func (c Claim) counted() bool {
+	return c.Total != nil || c.Passed != nil || c.Failed != nil || c.Skipped != nil
+}
+
+func value(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}

@@ -4,206 +4,169 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
 )
 
-func parse(t *testing.T, text string) verify.Report {
-	t.Helper()
-	r, err := verify.ParseReport([]byte(text))
-	require.NoError(t, err)
-	return r
+// said writes a claim in short.
+func said(c verify.Claim) string {
+	s := string(c.Kind)
+	for _, part := range []string{string(c.Change), c.Path, c.Name, string(c.Run), c.Command} {
+		if part != "" {
+			s += " " + part
+		}
+	}
+	switch c.Result {
+	case verify.Met:
+		s += " +"
+	case verify.NotMet:
+		s += " -"
+	}
+	for _, n := range []struct {
+		of string
+		n  *int
+	}{{"of", c.Total}, {"passed", c.Passed}, {"failed", c.Failed}, {"skipped", c.Skipped}} {
+		if n.n != nil {
+			s += " " + n.of + "=" + string(rune('0'+*n.n%10))
+		}
+	}
+	if c.Kind == verify.FileClaim && !c.Sure && !c.Part {
+		s += " place"
+	}
+	if c.Part {
+		s += " part"
+	}
+	return s
 }
 
-func TestClaimedFiles(t *testing.T) {
-	file := func(p string, k verify.ChangeKind) verify.FileClaim { return verify.FileClaim{Path: p, Kind: k} }
-	for _, tt := range []struct {
-		name, text string
-		want       []verify.FileClaim
-	}{
-		{"a list with commas", "Updated `a.go`, b_test.go and ./cmd/x/c.go.", []verify.FileClaim{file("a.go", ""), file("b_test.go", ""), file("./cmd/x/c.go", "")}},
-		{"no blank after the comma", "Files changed: a.go,b.go,c.go", []verify.FileClaim{file("a.go", ""), file("b.go", ""), file("c.go", "")}},
-		{"a list of bullets", "## Files changed\n\n- `src/a.ts` – new field\n- src/b.ts (new)\n* **`src/c.ts`** (deleted)\n1. [d.ts](src/d.ts): less\n\nThat is all.",
-			[]verify.FileClaim{file("src/a.ts", ""), file("src/b.ts", verify.Added), file("src/c.ts", verify.Removed), file("src/d.ts", "")}},
-		{"headings by kind", "Created:\n- a.go\n\nDeleted files:\n- b.go\n", []verify.FileClaim{file("a.go", verify.Added), file("b.go", verify.Removed)}},
-		{"line numbers", "Changed internal/auth.go:42 and `web/x.js#L10-L12`.", []verify.FileClaim{file("internal/auth.go", ""), file("web/x.js", "")}},
-		{"a first person", "I've added `db/001_init.sql`. I also removed old.py.", []verify.FileClaim{file("db/001_init.sql", verify.Added), file("old.py", verify.Removed)}},
-		{"a move", "Renamed a.go to b/a.go.", []verify.FileClaim{file("a.go", verify.Removed), file("b/a.go", verify.Added)}},
-		{"two verbs", "Created a.go and updated b.go", []verify.FileClaim{file("a.go", verify.Added), file("b.go", "")}},
-		{"two verbs and a comma", "Updated `a.go` and b.go, created c.go, then deleted d.go.", []verify.FileClaim{file("a.go", ""), file("b.go", ""), file("c.go", verify.Added), file("d.go", verify.Removed)}},
-		{"backslashes", `Updated src\auth\login.cs`, []verify.FileClaim{file(`src\auth\login.cs`, "")}},
-		{"a name with a blank", "Updated `docs/user guide.md`.", []verify.FileClaim{file("docs/user guide.md", "")}},
+func TestParseReport(t *testing.T) {
+	for text, want := range map[string]string{
+		"Updated `a.go` and b/c.go.":                                    "file a.go, file b/c.go, change",
+		"Created x.go; removed old.go.":                                 "file added x.go, change, file removed old.go",
+		"Renamed a.go to b.go.":                                         "file removed a.go, file added b.go, change",
+		"I fixed the guard in `a.go:12`.":                               "file a.go place, change",
+		"The retry is implemented in net/retry.go.":                     "file net/retry.go place, change",
+		"Fixed the crash (see b.go for the caller).":                    "file b.go part, change",
+		"a.go has been updated.":                                        "file a.go, change",
+		"- `a.go`: added a retry\n- `b.go` — new helper":                "file a.go place, change, file added b.go",
+		"## Changes\n\n- `a.go`: the retry\n":                           "file a.go",
+		"## Files changed\n\n- a.go\n- b.go (new)\n":                    "file a.go, file added b.go",
+		"## Next steps\n\n- Update `a.go`\n- All tests pass after that": "",
+		"Touched `src/{a,b}.js` only.":                                  "scope, file src/a.js, file src/b.js, change",
+		"I did not change a.go.":                                        "",
+		"You could add `cache.go` next.":                                "",
+		"Should I create a.go?":                                         "",
+		"Updated a.go, then reverted it.":                               "",
+		"I made no changes.":                                            "scope removed",
+		"All tests pass.":                                               "run tests +",
+		"All 12 tests pass.":                                            "run tests + passed=2",
+		"Ran the suite: 7 passed, 1 failed.":                            "run tests - passed=7 failed=1",
+		"`make test` passes: 6 tests, 0 failures.":                      "run tests make test + passed=6 failed=0",
+		"`npm test` and `npm run lint` both succeed.":                   "run tests npm test +, run lint npm run lint +",
+		"`npm run build` fails.":                                        "run build npm run build -",
+		"cargo test: 4 passed; 1 ignored.":                              "run tests + passed=4",
+		"Tests: 5/5 passing":                                            "run tests + of=5 passed=5",
+		"The new tests pass.":                                           "run tests + part",
+		"Everything else is green.":                                     "run tests + part",
+		"3 tests still fail.":                                           "run tests - failed=3",
+		"Tests should pass now.":                                        "",
+		"I have not run the tests.":                                     "",
+		"Before the fix 2 tests failed.":                                "",
+		"It compiles without warnings.":                                 "run build +",
+		"mypy reports no issues.":                                       "run lint +",
+		"```\n$ pytest\n==== 9 passed in 0.1s ====\n```":                "run tests pytest + passed=9",
+		"Added `TestLogin`.":                                            "test TestLogin, change",
+		"Covered it with the tests `parses_a` and `parses_b`.":          "test parses_a, test parses_b, change",
+		"test_login passes, TestOther still fails.":                     "test test_login -, test TestOther -",
+		"from x import TestClient":                                      "",
+		"Committed as 1a2b3c4.":                                         "commit 1a2b3c4",
+		"Two commits:\n\n- `1a2b3c4` one\n- 5d6e7f8 two":                "commit 1a2b3c4, commit 5d6e7f8",
+		"Committed and pushed.":                                         "commit, other",
+		"The bug came with commit 1a2b3c4, which introduced the cache.": "",
+		"Not committed yet.":                                            "",
+		"Opened a pull request.":                                        "other",
+		"CI is green.":                                                  "other",
+		"Coverage is 97 %.":                                             "other",
+		"I verified it by hand in the browser.":                         "other",
+		"Das ist jetzt alles fertig und die Prüfungen sind alle bestanden worden, wirklich.": "other",
+		"Implementation complete.": "change",
 
-		{"nothing about changes", "The bug is in auth.go, called from main.go.", nil},
-		{"done in a file", "Fixed the redirect in auth.go.", nil},
-		{"to be done", "I will update auth.go. Next: create b.go", nil},
-		{"negated", "I have not changed auth.go. I didn't touch b.go.", nil},
-		{"no files", "Added Node.js support and updated `auth.Login` and net/http handling.", nil},
-		{"taken off a list", "Removed old.js from the bundle.", nil},
-		{"put on a list", "Added a.go to the list.", nil},
-		{"an endpoint", "Added `/api/data.json` endpoint.", nil},
-		{"a plan", "- [ ] Updated auth.go\n> Created b.go", nil},
-		{"a fence", "```\nCreated a.go\n```", nil},
-		{"left alone", "Files changed:\n- a.go (unchanged)\n", nil},
-		{"somebody else", "The upstream commit changed auth.go.", nil},
-		{"files that were read", "Files reviewed:\n- a.go\n", nil},
+		`{"files_changed":["a.go","b.go (new)"],"tests_passed":3}`:                                       "file a.go, file added b.go, run tests + passed=3",
+		`{"files":{"created":["a.go"],"deleted":["b.go"]}}`:                                              "file added a.go, file removed b.go",
+		`{"changes":[{"file":"a.go","action":"created"}],"commit":"abcdefa"}`:                            "file added a.go, commit abcdefa",
+		`{"tests_written":["TestA","tests/test_x.py::TestB::test_c","x.test.js","a sentence about it"]}`: "test TestA, test test_c, file x.test.js, test a sentence about it",
+		`{"tests":[{"name":"test_a","status":"passed"},{"name":"test_b","status":"failed"}]}`:            "test test_a +, test test_b -",
+		`{"tests":"12 passed, 1 failed"}`:                                                                "run tests - passed=2 failed=1",
+		`{"build":"passed","lint":false}`:                                                                "run build +, run lint -",
+		`{"implementation_notes":"Added x.go.","next_steps":["Create y.go"],"task":"Create z.go"}`:       "file added x.go, change",
+		"```json\n{\"files_created\":[\"a.go\"]}\n```":                                                   "file added a.go",
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Empty(t, cmp.Diff(tt.want, parse(t, tt.text).Files))
+		t.Run(text, func(t *testing.T) {
+			var got []string
+			for _, c := range parse(t, text).Claims {
+				got = append(got, said(c))
+			}
+			require.Equal(t, want, strings.Join(got, ", "))
+			var crlf []string
+			for _, c := range parse(t, strings.ReplaceAll(text, "\n", "\r\n")).Claims {
+				crlf = append(crlf, said(c))
+			}
+			require.Equal(t, got, crlf)
 		})
 	}
 }
 
-func TestClaimedTests(t *testing.T) {
-	claim := func(res verify.Status, edit ...func(*verify.TestClaim)) []verify.TestClaim {
-		c := verify.TestClaim{Kind: verify.RunTests, Result: res}
-		for _, e := range edit {
-			e(&c)
-		}
-		return []verify.TestClaim{c}
-	}
-	passed := func(n int) func(*verify.TestClaim) { return func(c *verify.TestClaim) { c.Passed = new(n) } }
-	failed := func(n int) func(*verify.TestClaim) { return func(c *verify.TestClaim) { c.Failed = new(n) } }
-	skipped := func(n int) func(*verify.TestClaim) { return func(c *verify.TestClaim) { c.Skipped = new(n) } }
-	total := func(n int) func(*verify.TestClaim) { return func(c *verify.TestClaim) { c.Total = new(n) } }
-	command := func(s string) func(*verify.TestClaim) { return func(c *verify.TestClaim) { c.Command = s } }
-	kind := func(k verify.RunKind) func(*verify.TestClaim) { return func(c *verify.TestClaim) { c.Kind = k } }
-	part := func(c *verify.TestClaim) { c.Part = true }
-	for _, tt := range []struct {
-		text string
-		want []verify.TestClaim
-	}{
-		{"All tests pass.", claim(verify.Met)},
-		{"All 42 tests are now passing!", claim(verify.Met, passed(42))},
-		{"The full test suite passes.", claim(verify.Met)},
-		{"Tests: 12 passed, 0 failed", claim(verify.Met, passed(12), failed(0))},
-		{"12 passed, 1 failed, 2 skipped", claim(verify.NotMet, passed(12), failed(1), skipped(2))},
-		{"18/18 tests pass", claim(verify.Met, passed(18), total(18))},
-		{"17 of 18 tests passed", nil},
-		{"`go test ./...` passes", claim(verify.Met, command("go test ./..."))},
-		{"Ran `npm test`: 31 passed, 0 failed", claim(verify.Met, command("npm test"), passed(31), failed(0))},
-		{"`go vet ./...` is clean", claim(verify.Met, command("go vet ./..."), kind(verify.RunLint))},
-		{"`go build ./...` exits 0.", claim(verify.Met, command("go build ./..."), kind(verify.RunBuild))},
-		{"`cargo test` failed", claim(verify.NotMet, command("cargo test"))},
-		{"The build passes.", claim(verify.Met, kind(verify.RunBuild))},
-		{"All the new tests pass.", nil},
-		{"All 3 tests pass in the auth package.", claim(verify.Met, passed(3), part)},
-		{"All tests pass except TestOld.", claim(verify.Met, part)},
-		{"Tests should pass now.", nil},
-		{"Make sure all tests pass.", nil},
-		{"Not all tests pass.", nil},
-		{"If the tests pass, merge it.", nil},
-		{"Before the change 3 tests failed.", nil},
-		{"All tests pass on CI.", nil},
-		{"I could not run the tests.", nil},
-		{"2 packages failed to build", nil},
-		{"It passed review.", nil},
+func TestConcernsOfAReport(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"summary":"x","concerns":["Slow on Windows."],"risks":"none"}`: {"Slow on Windows."},
+		`{"concerns":[{"what":"Slow","where":"Windows"}]}`:               {"Slow: Windows"},
+		"Done.\n\n## Concerns\n\n- Slow on Windows.\n- None.\n":          {"Slow on Windows."},
+		"Done.": nil,
 	} {
-		t.Run(tt.text, func(t *testing.T) {
-			require.Empty(t, cmp.Diff(tt.want, parse(t, tt.text).Tests))
-		})
+		require.Equal(t, want, parse(t, text).Concerns, text)
 	}
-}
-
-func TestClaimedCommits(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want []string
-	}{
-		{"Committed as `1a2b3c4`.", []string{"1a2b3c4"}},
-		{"Commit: 1a2b3c4d", []string{"1a2b3c4d"}},
-		{"[main 1a2b3c4] fix the login", []string{"1a2b3c4"}},
-		{"I committed the work in 1a2b3c4 and pushed it.", []string{"1a2b3c4"}},
-		{"This reverts commit 1a2b3c4.", nil},
-		{"The bug was introduced by commit 1a2b3c4.", nil},
-		{"It works since commit 1a2b3c4.", nil},
-		{"Committed 1234567 rows.", nil},
-		{"commit deadbee", nil},
-		{"See https://example.org/commit/1a2b3c4d", nil},
-		{"The cache key is 1a2b3c4.", nil},
-	} {
-		t.Run(tt.text, func(t *testing.T) { require.Equal(t, tt.want, parse(t, tt.text).Commits) })
-	}
-}
-
-func TestReportInJSON(t *testing.T) {
-	r := parse(t, "```json\n"+`{
-		"summary": "Fixed the login. Committed as 1a2b3c4.",
-		"files_changed": "a.go, b.go,c.go", "filesCreated": ["d.go"], "deleted_files": ["e.go"],
-		"files": [{"path": "f.go", "action": "created"}, {"file": "data,v2.csv"}],
-		"commits": [{"hash": "abcdef1", "message": "x"}],
-		"tests": {"command": "go test ./...", "passed": "12", "failed": 0, "skipped": null, "total": 12},
-		"build_passed": true, "unknown": {"x": 1}}`+"\n```")
-	require.Empty(t, cmp.Diff([]verify.FileClaim{
-		{Path: "e.go", Kind: verify.Removed}, {Path: "f.go", Kind: verify.Added}, {Path: "data,v2.csv"},
-		{Path: "d.go", Kind: verify.Added}, {Path: "a.go"}, {Path: "b.go"}, {Path: "c.go"},
-	}, r.Files, cmp.Transformer("sorted", func(l []verify.FileClaim) map[string]verify.ChangeKind {
-		m := map[string]verify.ChangeKind{}
-		for _, c := range l {
-			m[c.Path] = c.Kind
-		}
-		return m
-	})))
-	require.ElementsMatch(t, []string{"abcdef1", "1a2b3c4"}, r.Commits)
-	require.Empty(t, cmp.Diff([]verify.TestClaim{
-		{Kind: verify.RunBuild, Result: verify.Met},
-		{Kind: verify.RunTests, Command: "go test ./...", Result: verify.Met, Total: new(12), Passed: new(12), Failed: new(0)},
-	}, r.Tests))
-
-	r = parse(t, `{"tests_passed": true}`)
-	require.Equal(t, []verify.TestClaim{{Kind: verify.RunTests, Result: verify.Met}}, r.Tests)
-	r = parse(t, `{"tests": "9 passed, 2 failed"}`)
-	require.Equal(t, []verify.TestClaim{{Kind: verify.RunTests, Result: verify.NotMet, Passed: new(9), Failed: new(2)}}, r.Tests)
-	require.Empty(t, parse(t, `{"tests": ["TestA"], "tests_failed": []}`).Tests[0].Result)
 }
 
 func TestReportsThatCannotBeRead(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want error
-	}{
-		{`{"files": ["a.go"`, verify.ErrNotAReport},
-		{`{"files": [a.go]}`, verify.ErrNotAReport},
-		{"\xff", verify.ErrNotUTF8},
-		{strings.Repeat("a", verify.MaxSize+1), verify.ErrTooLarge},
+	for text, want := range map[string]error{
+		`{"summary": "Done`:                   verify.ErrNotReport,
+		"\xff":                                verify.ErrNotUTF8,
+		strings.Repeat("x", verify.MaxSize+1): verify.ErrTooLarge,
 	} {
-		r, err := verify.ParseReport([]byte(tt.text))
-		require.ErrorIs(t, err, tt.want)
-		require.Zero(t, r)
+		_, err := verify.ParseReport([]byte(text))
+		require.ErrorIs(t, err, want)
 	}
-	require.Empty(t, parse(t, "").Files)
+	for _, text := range []string{"", "{a}", "{ x", "[1]", "null"} {
+		require.Empty(t, parse(t, text).Claims, "%q", text)
+	}
 }
 
-// Whatever a report says, its claims are in it.
+// A path or a name that is claimed stands in the report.
 func FuzzParseReport(f *testing.F) {
-	f.Add("Updated a.go, b.go. All 3 tests pass. Committed as 1a2b3c4.")
-	f.Add("## Files changed\n- `a b.go` (new)\n- c.go → d.go\n")
-	f.Add(`{"files":"a.go,b.go","tests_passed":3,"commit":"1a2b3c4"}`)
-	f.Fuzz(func(t *testing.T, s string) {
-		r, err := verify.ParseReport([]byte(s))
-		if err != nil {
+	f.Add("Updated `a.go` and b.go. All 3 tests pass. Committed as 1a2b3c4.")
+	f.Add(`{"files_changed":["a.go"],"tests_written":["TestA"]}`)
+	f.Add("- `a/{b,c}.js`: added\n```\nRan 3 tests in 1s\n\nOK\n```")
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := verify.ParseReport([]byte(text))
+		if err != nil || strings.ContainsAny(text, `{"\`) {
 			return
 		}
-		require.LessOrEqual(t, len(r.Files), 500)
-		if strings.Contains(s, "{") {
-			return // JSON escapes
+		for _, c := range r.Claims {
+			require.Contains(t, text, c.Path)
+			require.NotContains(t, c.Text, "\n")
 		}
-		for _, c := range r.Files {
-			require.Contains(t, s, c.Path)
-		}
-		for _, c := range r.Commits {
-			require.Contains(t, s, c)
-		}
-		for _, c := range r.Tests {
-			require.Contains(t, s, c.Command)
-		}
-		crlf, err := verify.ParseReport([]byte(strings.ReplaceAll(strings.ReplaceAll(s, "\r", ""), "\n", "\r\n")))
-		require.NoError(t, err)
-		lf, err := verify.ParseReport([]byte(strings.ReplaceAll(s, "\r", "")))
-		require.NoError(t, err)
-		require.Empty(t, cmp.Diff(lf.Files, crlf.Files))
-		require.Empty(t, cmp.Diff(lf.Tests, crlf.Tests))
 	})
+}
+
+// What an agent writes is bounded work, whatever it repeats.
+func TestRepeatedTextIsBoundedWork(t *testing.T) {
+	for _, part := range []string{"{", `{"a":{}}`, "created a.go, ", "`a.go` ", "Updated a.go and ", "all tests ", "[a](", "commit as ", "a.go\n", "x."} {
+		text := []byte(strings.Repeat(part, verify.MaxSize/len(part)-1))
+		_, err := verify.ParseDecision(text)
+		require.Error(t, err)
+		if r, err := verify.ParseReport(text); err == nil {
+			require.LessOrEqual(t, len(r.Claims), 3_500)
+		}
+	}
 }

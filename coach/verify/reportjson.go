@@ -3,262 +3,292 @@ package verify
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"path"
+	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
-// ParseReport reads what an agent reports: a JSON object, alone or in one fence, else prose. It would rather miss a claim than invent
-// one: what it does not find is held against nobody. Of prose it reads 128 KiB, and of a line 4,000 bytes.
+// MaxSize is the size in bytes of the largest decision and report that is read: 1 MiB.
+const MaxSize = 1 << 20
+
+// What is wrong with a report or a decision.
+var (
+	ErrTooLarge  = errors.New("larger than 1 MiB")
+	ErrNotUTF8   = errors.New("not UTF-8")
+	ErrNotReport = errors.New("it begins like a JSON object and is not one")
+)
+
+func readable(data []byte) error {
+	if len(data) > MaxSize {
+		return ErrTooLarge
+	}
+	if !utf8.Valid(data) {
+		return ErrNotUTF8
+	}
+	return nil
+}
+
+// ParseReport reads what an agent reports: a JSON object, alone or in one fence, else prose. It reads 128 KiB of prose.
 //
-// Of JSON it reads, under these keys in any letter case, with "_", "-" or nothing between words,
+// In a JSON object, keys such as files_changed, files_created, commits, tests, tests_written, test_results, build and lint are
+// read by their names, in any letter case, with "_", "-" or nothing between their words. What stands under concerns, risks
+// and the like is for the coach. Any other text is read as prose, except under keys that speak of what comes next, or of
+// what was asked.
 //
-//	files, files_changed, files_modified, files_updated, modified_files, changed_files   paths, or objects with path (or file) and action
-//	files_created, files_added, created_files, new_files                                 paths that were added
-//	files_deleted, files_removed, deleted_files, removed_files                           paths that were removed
-//	commits, commit, commit_hash, commit_sha                                             names, or objects with hash (or sha, id)
-//	tests, test_results, tests_run                                                       total, passed, failed, skipped, command
-//	tests_passed, tests_failed, tests_skipped, tests_total                               numbers; tests_passed may be true or false
-//	build, build_passed, lint, lint_passed                                               true, false, "passed", "failed" and the like
-//	summary, report, text, message, notes, description                                   prose
-//
-// and a list may be one text with commas in it. Other keys claim nothing.
-//
-// The errors are [ErrTooLarge], [ErrNotUTF8], and [ErrNotAReport] for data that begins like a JSON object and is none.
+// The errors are [ErrTooLarge], [ErrNotUTF8] and [ErrNotReport].
 func ParseReport(data []byte) (Report, error) {
 	if err := readable(data); err != nil {
 		return Report{}, fmt.Errorf("verify: report: %w", err)
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
-	object := []byte(unfenced(strings.TrimSpace(text)))
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(object, &fields); err == nil && fields != nil {
-		return reportOf(fields, text), nil
-	} else if bytes.HasPrefix(object, []byte(`{"`)) || bytes.HasPrefix(object, []byte("{\n")) {
-		return Report{}, fmt.Errorf("verify: report: %w: %s", ErrNotAReport, wrongSyntax(err))
-	}
 	r := Report{Text: text}
-	r.prose(text)
-	return r, nil
-}
-
-func wrongSyntax(err error) string {
-	if e, ok := err.(*json.SyntaxError); ok {
-		return fmt.Sprintf("look before byte %d", e.Offset)
+	object := []byte(unfenced(strings.TrimSpace(text)))
+	var fields map[string]any
+	dec := json.NewDecoder(bytes.NewReader(object))
+	dec.UseNumber()
+	if err := dec.Decode(&fields); err == nil && fields != nil && !dec.More() {
+		r.object(fields)
+	} else if bytes.HasPrefix(object, []byte(`{"`)) || bytes.HasPrefix(object, []byte("{\n")) {
+		return Report{}, fmt.Errorf("verify: report: %w", ErrNotReport)
+	} else {
+		r.prose(text)
 	}
-	return "it does not end"
+	return r, nil
 }
 
 // unfenced returns what is inside a fence, if there is nothing else.
 func unfenced(s string) string {
 	first, rest, ok := strings.Cut(s, "\n")
-	if !ok || !strings.HasPrefix(first, "```") || !strings.HasSuffix(rest, "\n```") || strings.Contains(strings.TrimSuffix(rest, "\n```"), "```") {
+	body, closed := strings.CutSuffix(rest, "\n```")
+	if !ok || !closed || !strings.HasPrefix(first, "```") || strings.Contains(body, "```") {
 		return s
 	}
-	return strings.TrimSpace(strings.TrimSuffix(rest, "```"))
+	return strings.TrimSpace(body)
 }
 
-// reportOf reads the fields of a report in the order of their names, so that equal reports are equal.
-func reportOf(fields map[string]json.RawMessage, text string) Report {
-	r := Report{Text: text}
-	var names []string
-	for name := range fields {
-		names = append(names, name)
+// The keys of a JSON report, without "_" and "-", in lower case.
+var (
+	fileKeys = map[string]ChangeKind{
+		"files": "", "fileschanged": "", "filesmodified": "", "filesupdated": "", "modifiedfiles": "", "changedfiles": "", "updatedfiles": "", "modified": "", "changed": "", "updated": "", "changes": "",
+		"filescreated": Added, "filesadded": Added, "createdfiles": Added, "addedfiles": Added, "newfiles": Added, "created": Added, "added": Added,
+		"filesdeleted": Removed, "filesremoved": Removed, "deletedfiles": Removed, "removedfiles": Removed, "deleted": Removed, "removed": Removed,
 	}
-	slices.Sort(names)
-	var tests TestClaim
-	for _, name := range names {
-		raw := fields[name]
-		switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name)) {
-		case "files", "fileschanged", "filesmodified", "filesupdated", "modifiedfiles", "changedfiles", "updatedfiles":
-			r.fileList(raw, "")
-		case "filescreated", "filesadded", "createdfiles", "addedfiles", "newfiles":
-			r.fileList(raw, Added)
-		case "filesdeleted", "filesremoved", "deletedfiles", "removedfiles":
-			r.fileList(raw, Removed)
-		case "commits", "commit", "commithash", "commitsha":
-			r.commitList(raw)
-		case "tests", "testresults", "testsrun":
-			tests.read(raw)
-		case "testspassed":
-			tests.set(&tests.Passed, raw, Met)
-		case "testsfailed":
-			tests.set(&tests.Failed, raw, NotMet)
-		case "testsskipped":
-			tests.set(&tests.Skipped, raw, "")
-		case "teststotal":
-			tests.set(&tests.Total, raw, "")
-		case "build", "buildpassed":
-			r.addOutcome(RunBuild, raw)
-		case "lint", "lintpassed":
-			r.addOutcome(RunLint, raw)
-		case "summary", "report", "text", "message", "notes", "description":
-			var s string
-			if json.Unmarshal(raw, &s) == nil {
-				r.prose(s)
+	commitKeys  = strings.Fields("commits commit commithash commitsha")
+	namesKeys   = strings.Fields("testswritten testsadded testscreated newtests addedtests")
+	testKeys    = strings.Fields("tests testresults testresult testsrun testsummary")
+	worryKeys   = strings.Fields("concerns concern risks caveats warnings knownissues openquestions limitations")
+	silentWords = strings.Fields("next todo suggest recommend request task plan question prompt instruction remaining future id title")
+)
+
+// object reads the fields of a report, in the order of their names, so that equal reports are equal.
+func (r *Report) object(fields map[string]any) {
+	tests := Claim{Kind: RunClaim, Run: RunTests, Text: "the test results of the report"}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		v := fields[name]
+		key := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
+		kind, files := fileKeys[key]
+		_, nested := v.(map[string]any)
+		switch {
+		case slices.Contains(worryKeys, key):
+			for _, s := range texts(v) {
+				r.concern(s)
 			}
+		case slices.ContainsFunc(silentWords, func(w string) bool { return strings.Contains(key, w) }):
+		case files && !nested:
+			for _, e := range list(v) {
+				r.fileEntry(e, kind)
+			}
+		case slices.Contains(commitKeys, key):
+			for _, e := range list(v) {
+				r.commitEntry(e)
+			}
+		case slices.Contains(namesKeys, key):
+			for _, e := range list(v) {
+				r.testEntry(e, "")
+			}
+		case slices.Contains(testKeys, key):
+			r.results(&tests, v)
+		case key == "testspassed" || key == "passed" || key == "allpassed" || key == "alltestspassed":
+			tests.set(&tests.Passed, v, Met)
+		case key == "testsfailed" || key == "failed":
+			tests.set(&tests.Failed, v, NotMet)
+		case key == "testsskipped" || key == "skipped":
+			tests.set(&tests.Skipped, v, "")
+		case key == "teststotal" || key == "total":
+			tests.set(&tests.Total, v, "")
+		case strings.HasPrefix(key, "build") || strings.HasPrefix(key, "lint") || strings.HasPrefix(key, "typecheck"):
+			run := RunBuild
+			if strings.HasPrefix(key, "lint") {
+				run = RunLint
+			}
+			if res := outcomeOf(v); res != "" {
+				r.add(Claim{Kind: RunClaim, Run: run, Result: res, Text: name})
+				break
+			}
+			r.value(v)
+		case key == "testoutput" || key == "output":
+			for _, s := range texts(v) {
+				r.output(s)
+			}
+		default:
+			r.value(v)
 		}
 	}
-	if tests.settle(); tests.said() {
-		tests.Kind = RunTests
-		r.addTest(tests)
+	if tests.settle(); tests.Result != "" || tests.counted() {
+		r.add(tests)
 	}
-	return r
 }
 
-// fileList adds the paths of a list, a text, or objects.
-func (r *Report) fileList(raw json.RawMessage, kind ChangeKind) {
-	var entries list[json.RawMessage]
-	if json.Unmarshal(raw, &entries) != nil {
+// value reads what stands under any other key.
+func (r *Report) value(v any) {
+	switch v := v.(type) {
+	case string:
+		r.prose(v)
+	case map[string]any:
+		r.object(v)
+	case []any:
+		for _, e := range v {
+			r.value(e)
+		}
+	}
+}
+
+// fileEntry reads an entry of a list of files: a path, "a.go (new)", "a.go -> b.go", or an object.
+func (r *Report) fileEntry(v any, kind ChangeKind) {
+	if m, ok := v.(map[string]any); ok {
+		p := field(m, "path", "file", "filename", "name")
+		if k := kindOfWord(field(m, "action", "status", "change", "kind", "type")); k != "" && k != Modified {
+			kind = k
+		}
+		r.fileEntry(p, kind)
+		for _, k := range []string{"description", "summary", "what", "details"} {
+			r.value(m[k])
+		}
 		return
 	}
-	for _, e := range entries {
-		var s string
-		if json.Unmarshal(e, &s) == nil {
-			for _, p := range splitPaths(s) {
-				r.fileEntry(p, kind)
-			}
-			continue
-		}
-		var o struct{ Path, File, Filename, Name, Action, Status, Change scalar }
-		if json.Unmarshal(e, &o) == nil {
-			r.fileEntry(string(firstOf(o.Path, o.File, o.Filename, o.Name)), firstKind(kindOfWord(string(firstOf(o.Action, o.Status, o.Change))), kind))
-		}
-	}
-}
-
-// fileEntry adds the path of an entry, which may say more: "a.go (new)", "a.go - why", "a.go -> b.go". A word for nothing, a folder and
-// words among which there is surely no path claim nothing.
-func (r *Report) fileEntry(s string, kind ChangeKind) {
-	s = strings.TrimSpace(s)
+	s := strings.TrimSpace(text(v))
 	switch strings.ToLower(s) {
-	case "none", "n/a", "na", "nil", "null", "nothing", "-":
+	case "", "none", "n/a", "na", "nil", "null", "nothing", "-":
 		return
 	}
-	if strings.HasSuffix(s, "/") || strings.HasSuffix(s, `\`) {
+	if strings.HasSuffix(s, "/") || strings.HasSuffix(s, `\`) || strings.Trim(s, "0123456789 ") == "" {
 		return
 	}
-	if strings.ContainsAny(s, " \t") && !isPath(tidyPath(s)) {
-		r.bullet(s, kind)
-		return
-	}
-	r.addFile(s, kind)
-}
-
-func (r *Report) commitList(raw json.RawMessage) {
-	var entries list[json.RawMessage]
-	if json.Unmarshal(raw, &entries) != nil {
-		return
-	}
-	for _, e := range entries {
-		var s string
-		if json.Unmarshal(e, &s) != nil {
-			var o struct{ Hash, SHA, ID, Commit scalar }
-			if json.Unmarshal(e, &o) != nil {
-				continue
-			}
-			s = string(firstOf(o.Hash, o.SHA, o.ID, o.Commit))
-		}
-		for part := range strings.SplitSeq(s, ",") {
-			if name, _, _ := strings.Cut(strings.TrimSpace(part), " "); isHash(name) {
-				r.addCommit(name)
-			}
+	for part := range strings.Lines(s) {
+		part = strings.TrimSpace(part)
+		switch {
+		case !strings.ContainsAny(part, " \t,;"):
+			r.add(Claim{Kind: FileClaim, Text: part, Path: tidyPath(part), Change: kind, Sure: true})
+		case r.fileItem(part, kind, true):
+		case isPath(tidyPath(part)): // a name with blanks
+			r.add(Claim{Kind: FileClaim, Text: part, Path: tidyPath(part), Change: kind, Sure: true})
+		default:
+			r.prose(part)
 		}
 	}
 }
 
-// read takes a number of tests, a result, a text such as "12 passed, 1 failed", or an object with the counts.
-func (c *TestClaim) read(raw json.RawMessage) {
-	var o struct {
-		Command                        scalar
-		Result, Status                 scalar
-		Total, Passed, Failed, Skipped json.RawMessage
+func (r *Report) commitEntry(v any) {
+	s := text(v)
+	if m, ok := v.(map[string]any); ok {
+		s = field(m, "hash", "sha", "id", "commit")
 	}
-	if json.Unmarshal(raw, &o) == nil {
-		c.Command = string(o.Command)
-		c.set(&c.Total, o.Total, "")
-		c.set(&c.Passed, o.Passed, Met)
-		c.set(&c.Failed, o.Failed, NotMet)
-		c.set(&c.Skipped, o.Skipped, "")
-		if s := outcomeOfWord(string(firstOf(o.Result, o.Status))); s != "" {
+	for part := range strings.SplitSeq(s, ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
+		if commitHash.Match(name) {
+			r.add(Claim{Kind: CommitClaim, Name: name, Text: "commit " + name})
+		}
+	}
+}
+
+var commitHash = lazy.New(`^[0-9a-f]{7,40}$`)
+
+// testEntry reads the name of a test: "TestA", "tests/test_a.py::TestA::test_b", a description, or an object.
+func (r *Report) testEntry(v any, result Status) {
+	if m, ok := v.(map[string]any); ok {
+		r.testEntry(field(m, "name", "test", "title"), outcomeOf(field(m, "status", "result", "outcome")))
+		if p := field(m, "file", "path"); p != "" {
+			r.fileEntry(p, "")
+		}
+		return
+	}
+	s := strings.TrimSpace(text(v))
+	switch first, _, _ := strings.Cut(s, " "); {
+	case s == "" || outcomeOf(s) != "" || strings.EqualFold(s, "none") || strings.Trim(s, "0123456789") == "":
+		return
+	case isPath(tidyPath(s)):
+		r.add(Claim{Kind: FileClaim, Text: s, Path: tidyPath(s), Sure: true})
+		return
+	case identName.Match(strings.TrimSuffix(first, "()")) && (strings.ContainsAny(first, "_:") || testName.Match(first)):
+		s = strings.TrimSuffix(first, "()")
+	case strings.Contains(first, "::"):
+		s = first
+	}
+	if i := strings.LastIndex(s, "::"); i >= 0 {
+		s = s[i+2:]
+	}
+	r.add(Claim{Kind: TestClaim, Name: line(s, maxQuote), Result: result, Text: "the test " + s})
+}
+
+// results reads a number of tests, a result, a text such as "12 passed, 1 failed", an object with counts, or a list.
+func (r *Report) results(c *Claim, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		c.Command = field(v, "command", "cmd")
+		c.set(&c.Total, v["total"], "")
+		c.set(&c.Passed, v["passed"], Met)
+		c.set(&c.Failed, v["failed"], NotMet)
+		c.set(&c.Skipped, v["skipped"], "")
+		if s := outcomeOf(field(v, "result", "status", "outcome")); s != "" {
 			c.Result = s
 		}
-		return
-	}
-	var s scalar
-	if json.Unmarshal(raw, &s) != nil || bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
-		return
-	}
-	if res := outcomeOfWord(string(s)); res != "" {
-		c.Result = res
-		return
-	}
-	var said Report
-	said.testClaims(string(s))
-	if len(said.Tests) == 1 {
-		command := c.Command
-		*c = said.Tests[0]
-		c.Command = firstOf(command, c.Command)
+		r.output(field(v, "output"))
+		r.prose(field(v, "notes"))
+	case []any:
+		for _, e := range v {
+			r.testEntry(e, "")
+		}
+	case string:
+		if c.Result = outcomeOf(v); c.Result == "" {
+			c.count(v, v)
+			if c.settle(); c.Result == "" {
+				r.prose(v)
+			}
+		}
+	case bool:
+		c.Result = outcomeOf(v)
+	case json.Number:
+		c.Total = atoi(v.String())
 	}
 }
 
 // set takes a count, or a bool for the result.
-func (c *TestClaim) set(to **int, raw json.RawMessage, whenTrue Status) {
-	switch s := strings.TrimSpace(string(raw)); s {
-	case "", "null":
-	case "true", "false":
+func (c *Claim) set(to **int, v any, whenTrue Status) {
+	switch v := v.(type) {
+	case bool:
 		if whenTrue == Met {
-			c.Result = outcomeOfWord(s)
+			c.Result = outcomeOf(v)
 		}
-	default:
-		var l list[json.RawMessage]
-		if s[0] == '[' && json.Unmarshal(raw, &l) == nil {
-			*to = new(len(l))
-			return
-		}
-		var n number
-		var word scalar
-		if json.Unmarshal(raw, &word) == nil && strings.Trim(string(word), "0123456789") == "" && word != "" && json.Unmarshal(raw, &n) == nil {
-			*to = new(int(n))
+	case []any:
+		n := len(v)
+		*to = &n
+	case json.Number:
+		*to = atoi(v.String())
+	case string:
+		if strings.Trim(v, "0123456789") == "" {
+			*to = atoi(v)
 		}
 	}
 }
 
-// settle derives the result from the counts where it is not said.
-func (c *TestClaim) settle() {
-	switch {
-	case c.Failed != nil && *c.Failed > 0:
-		c.Result = NotMet
-	case c.Result == "" && c.Passed != nil && *c.Passed > 0 && (c.Total == nil || *c.Total <= *c.Passed+value(c.Skipped)):
-		c.Result = Met
-	}
-}
-
-// said reports whether anything is claimed.
-func (c TestClaim) said() bool {
-	return c.Result != "" || c.Total != nil || c.Passed != nil || c.Failed != nil || c.Skipped != nil
-}
-
-func value(n *int) int {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
-
-func (r *Report) addOutcome(kind RunKind, raw json.RawMessage) {
-	var s scalar
-	if json.Unmarshal(raw, &s) == nil {
-		if res := outcomeOfWord(string(s)); res != "" {
-			r.addTest(TestClaim{Kind: kind, Result: res})
-		}
-	}
-}
-
-// outcomeOfWord reads the result of a run in a word.
-func outcomeOfWord(s string) Status {
-	switch strings.ToLower(strings.TrimSpace(s)) {
+// outcomeOf reads the result of a run in a word.
+func outcomeOf(v any) Status {
+	switch strings.ToLower(strings.TrimSpace(text(v))) {
 	case "true", "pass", "passed", "passing", "ok", "success", "succeeded", "successful", "green", "clean":
 		return Met
 	case "false", "fail", "failed", "failing", "failure", "error", "red", "broken":
@@ -267,104 +297,57 @@ func outcomeOfWord(s string) Status {
 	return ""
 }
 
-// kindOfWord reads how a file was changed in a word.
-func kindOfWord(s string) ChangeKind {
-	switch strings.ToLower(strings.TrimSpace(s)) {
-	case "added", "add", "created", "create", "new", "wrote", "a":
-		return Added
-	case "modified", "modify", "updated", "update", "changed", "change", "edited", "edit", "rewrote", "refactored", "m":
-		return Modified
-	case "removed", "remove", "deleted", "delete", "d":
-		return Removed
+// text returns a JSON string, number, bool or null as text, and a list of them joined by commas. An object has no text.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil, map[string]any:
+		return ""
+	case []any:
+		return strings.Join(texts(v), ", ")
+	case string:
+		return v
 	}
-	return ""
+	return fmt.Sprint(v)
 }
 
-func firstKind(kinds ...ChangeKind) ChangeKind {
-	for _, k := range kinds {
-		if k != "" {
-			return k
+// list returns a JSON list, or one value as a list. Null is no value.
+func list(v any) []any {
+	if v == nil {
+		return nil
+	}
+	if l, ok := v.([]any); ok {
+		return l
+	}
+	return []any{v}
+}
+
+// texts returns the texts in a value.
+func texts(v any) []string {
+	var all []string
+	for _, e := range list(v) {
+		s := text(e)
+		if m, ok := e.(map[string]any); ok {
+			var parts []string
+			for _, k := range slices.Sorted(maps.Keys(m)) {
+				if p := text(m[k]); p != "" {
+					parts = append(parts, p)
+				}
+			}
+			s = strings.Join(parts, ": ")
+		}
+		if s != "" {
+			all = append(all, s)
 		}
 	}
-	return ""
+	return all
 }
 
-func firstOf[T ~string](all ...T) T {
-	for _, s := range all {
-		if s != "" {
+// field returns the first of some fields that has a text.
+func field(m map[string]any, names ...string) string {
+	for _, n := range names {
+		if s := text(m[n]); s != "" {
 			return s
 		}
 	}
 	return ""
-}
-
-// addFile adds the claim that a path was changed, once; a later, more exact one counts.
-func (r *Report) addFile(p string, kind ChangeKind) {
-	p = tidyPath(p)
-	if p == "" {
-		return
-	}
-	for i, c := range r.Files {
-		if cleanPath(c.Path) == cleanPath(p) {
-			if c.Kind == "" {
-				r.Files[i].Kind = kind
-			} else if c.Kind == Added && kind == Removed {
-				r.Files = slices.Delete(r.Files, i, i+1) // made and taken away again: there is nothing to see
-			} else if kind != "" && kind != c.Kind {
-				r.Files[i].Kind = "" // added and then changed, or both ways: changed it is in any case
-			}
-			return
-		}
-	}
-	if len(r.Files) < maxClaims {
-		r.Files = append(r.Files, FileClaim{Path: p, Kind: kind})
-	}
-}
-
-func (r *Report) addCommit(rev string) {
-	if len(r.Commits) < maxClaims && !slices.Contains(r.Commits, rev) {
-		r.Commits = append(r.Commits, rev)
-	}
-}
-
-// addTest adds a claim about a run, once.
-func (r *Report) addTest(c TestClaim) {
-	same := func(o TestClaim) bool { return o.words() == c.words() && o.Part == c.Part && o.Kind == c.Kind }
-	if len(r.Tests) < maxClaims && !slices.ContainsFunc(r.Tests, same) {
-		r.Tests = append(r.Tests, c)
-	}
-}
-
-// maxClaims bounds the claims of a kind: what witnesses look for.
-const maxClaims = 500
-
-// splitPaths takes a list in one text apart, at commas between what looks like paths, and at line ends.
-func splitPaths(s string) []string {
-	var all []string
-	for line := range strings.Lines(s) {
-		if strings.Contains(line, "{") {
-			all = append(all, strings.TrimSpace(line)) // a pattern, whose commas are its own
-			continue
-		}
-		parts := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' })
-		for i, p := range parts {
-			p = strings.TrimSpace(p)
-			if i > 0 || len(parts) > 1 {
-				p = strings.TrimPrefix(p, "and ")
-			}
-			parts[i] = p
-		}
-		if slices.ContainsFunc(parts, func(p string) bool { return !isPath(tidyPath(p)) && path.Ext(p) == "" && !strings.Contains(p, "/") }) {
-			all = append(all, strings.TrimSpace(line)) // a comma in a name
-			continue
-		}
-		for _, p := range parts {
-			if a, b, ok := strings.Cut(p, " and "); ok && isPath(tidyPath(a)) && isPath(tidyPath(b)) {
-				all = append(all, a, b)
-				continue
-			}
-			all = append(all, p)
-		}
-	}
-	return all
 }

@@ -13,30 +13,32 @@ import (
 type Task struct {
 	ID       string `json:"task_id"`
 	Text     string `json:"text,omitempty"`     // what was asked, in the host's words
-	Baseline string `json:"baseline,omitempty"` // the revision that the work began at; empty: unknown
-	// Commands is what the host lists to be run, each in words; all of them are to succeed. Nothing else is ever run.
+	Baseline string `json:"baseline,omitempty"` // the revision at which the work began; empty: the host's snapshot, or unknown
+	// Commands is what the host wants to be run, each in words. All of them must succeed. Nothing else is ever run.
 	Commands [][]string `json:"commands,omitempty"`
-	// Reviewed is the test files and test settings, by their paths from the top of the tree, whose changes somebody whom the
-	// host trusts has looked at.
+	// Reviewed is the files, by their paths from the top of the tree, whose changes somebody has looked at whom the host
+	// trusts: tests, settings of tests, scripts.
 	Reviewed []string `json:"reviewed,omitempty"`
+	// AllowUnchecked lets claims that nobody can check pass.
+	AllowUnchecked bool `json:"allow_unchecked,omitempty"`
 }
 
 // Requirement is one thing that must hold for the task to be done.
 type Requirement struct {
 	ID   string `json:"id"` // the same for the same words, whatever stands around them
 	Text string `json:"requirement"`
-	// Command is one that shows whether it holds, as the requirement names it. It is compared with Task.Commands and never
-	// run itself.
+	// Command shows whether it holds, as the requirement names it. It is compared with Task.Commands and never run itself.
 	Command string `json:"command,omitempty"`
 }
 
 // Requirements returns the criteria of a plan as requirements, ticked ones included: a tick is a claim. An item that groups
-// others with checkboxes, and has none itself, is none. A section without items is one requirement. Command is the code span
-// at the end of an item, after a colon: "- [ ] Tests pass: `go test ./...`".
+// others with checkboxes, and has none itself, is left out. A section without items is one requirement. Command is the code
+// span at the end of an item, after a colon: "- [ ] Tests pass: `go test ./...`".
 func Requirements(c plancriteria.Criteria) []Requirement {
 	var list []Requirement
 	add := func(text string) {
-		r := Requirement{ID: identify(text), Text: text, Command: commandOf(text)}
+		sum := sha256.Sum256([]byte(fold(text)))
+		r := Requirement{ID: fmt.Sprintf("r%x", sum[:4]), Text: text, Command: commandOf(text)}
 		for n, id := 2, r.ID; slices.ContainsFunc(list, func(q Requirement) bool { return q.ID == r.ID }); n++ {
 			r.ID = fmt.Sprintf("%s-%d", id, n)
 		}
@@ -51,36 +53,24 @@ func Requirements(c plancriteria.Criteria) []Requirement {
 	return list
 }
 
-// identify returns the ID of a requirement of these words: "r" and 8 hexadecimal digits of a hash of them, letter case and white
-// space aside.
-func identify(text string) string {
-	sum := sha256.Sum256([]byte(fold(text)))
-	return fmt.Sprintf("r%x", sum[:4])
-}
-
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // commandOf returns the code span that an item ends with, after a colon.
 func commandOf(text string) string {
-	text = strings.TrimRight(text, " .")
-	if !strings.HasSuffix(text, "`") {
-		return ""
-	}
-	body := strings.TrimSuffix(text, "`")
+	body, ok := strings.CutSuffix(strings.TrimRight(text, " ."), "`")
 	i := strings.LastIndexByte(body, '`')
-	if i < 0 || strings.HasSuffix(body, "`") || !strings.HasSuffix(strings.TrimRight(body[:i], " "), ":") {
+	if !ok || i < 0 || strings.HasSuffix(body, "`") || !strings.HasSuffix(strings.TrimRight(body[:i], " "), ":") {
 		return ""
 	}
 	return strings.TrimSpace(body[i+1:])
 }
 
-// Listed returns which of the commands a line is, word by word. A line with quotes, or with anything else that needs a
-// shell to be understood, is none.
+// Listed returns which of the commands a line is, word by word. A line that needs a shell to be understood is none of them.
 func Listed(line string, commands [][]string) ([]string, bool) {
 	if strings.ContainsAny(line, "\"'\\$`;&|<>()\n\r") {
 		return nil, false
 	}
-	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' }) // what only looks like a blank is none
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
 	for _, c := range commands {
 		if len(words) > 0 && slices.Equal(words, c) {
 			return slices.Clone(c), true

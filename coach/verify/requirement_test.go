@@ -1,6 +1,8 @@
 package verify_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,5 +69,65 @@ func TestListed(t *testing.T) {
 		words, ok := verify.Listed(line, host)
 		require.Equal(t, want, ok, "%q", line)
 		require.Equal(t, want, words != nil)
+	}
+}
+
+// Only the words that the host listed, blanks between them aside, are a command of the host.
+func TestListedWordByWord(t *testing.T) {
+	host := [][]string{goTest, {"make", "check"}, {"go test"}, {"sh", "-c", "make  all"}, {}}
+	for _, line := range []string{"go test ./...", "  go \t test   ./... ", "make check"} {
+		_, ok := verify.Listed(line, host)
+		require.True(t, ok, "%q", line)
+	}
+	for _, line := range []string{
+		"", " ", "go test", "go test ./... -v", "go test ./....", "go test ./...;", "go test ./... ; rm x", "go test ./... && rm x", "go test ./...|cat", "go test ./... #",
+		"go test ./... >x", "go test $(x)", "go 'test' ./...", `go "test" ./...`, `go t\est ./...`, "go test `x`", "sudo go test ./...", "X=1 go test ./...", "Go test ./...",
+		"go test ./..", "go test ./…", "go\u00a0test ./...", "go\u2003test ./...", "go\u3000test ./...", "go\u200btest ./...", "go test\u200b ./...", "g\u043e test ./...", "go test ./...\u200e",
+		"\ufeffgo test ./...", "go test\n./...", "go test\r./...", "go test\v./...", "go test\f./...", "go test\u0085./...", "go test\u2028./...", "go test ./...\x00", "make", "check make",
+		"make\u00a0check", "sh -c make all", "sh -c make  all", "-- make check", "$ make check",
+	} {
+		_, ok := verify.Listed(line, host)
+		require.False(t, ok, "%q", line)
+	}
+	c, _ := verify.Listed("make check", host)
+	c[0] = "rm"
+	require.Equal(t, []string{"make", "check"}, host[1])
+}
+
+func TestAgentHasItsFrontMatter(t *testing.T) {
+	_, rest, ok := strings.Cut(verify.Agent(), "---\n")
+	require.True(t, ok)
+	front, _, ok := strings.Cut(rest, "\n---\n")
+	require.True(t, ok)
+	for _, line := range []string{"name: autobuild-coach", "model: sonnet", "triggers: []", "stack: [any]", "  must_call: [validate_implementation, record_decision]"} {
+		require.Contains(t, front+"\n", line+"\n")
+	}
+	for _, key := range []string{"description:", "contracts:", "  must_not:", "  must_output:", "collaborates_with:"} {
+		require.Contains(t, front, "\n"+key)
+	}
+}
+
+// The example of the output format is a decision that could be recorded and that Lint lets pass; and Lint refuses what the instructions
+// call bad feedback.
+func TestAgentsOutputFormatIsTrue(t *testing.T) {
+	_, rest, ok := strings.Cut(verify.Agent(), "```json\n")
+	require.True(t, ok)
+	example, _, _ := strings.Cut(rest, "```")
+	d, err := verify.ParseDecision([]byte(example))
+	require.NoError(t, err)
+	require.Empty(t, verify.Lint(d))
+	require.Equal(t, verify.NotMet, d.Requirements[1].Status)
+	require.Equal(t, 41, d.Items[0].Line)
+	require.NotEmpty(t, d.Rationale)
+
+	_, feedback, _ := strings.Cut(verify.Agent(), "## Feedback\n")
+	good, bad, _ := strings.Cut(feedback, "Feedback like this is refused:")
+	for _, m := range regexp.MustCompile("(?m)^- `([^`]+)`: \"([^\"]+)\"").FindAllStringSubmatch(good, -1) {
+		require.Empty(t, verify.Lint(feedbackOf(verify.Item{File: m[1], Issue: m[2]})), m[2])
+	}
+	refused := regexp.MustCompile(`(?m)^- "([^"]+)"`).FindAllStringSubmatch(bad, -1)
+	require.Len(t, refused, 3)
+	for _, m := range refused {
+		require.NotEmpty(t, verify.Lint(feedbackOf(verify.Item{File: "a.go", Issue: m[1]})), m[1])
 	}
 }

@@ -2,13 +2,14 @@ package verify
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// Review is the review of one report: [Begin] opens it, Observe takes facts, Record takes a decision. It is not safe for
-// concurrent use. The zero value was never begun, and approves nothing.
+// Review is the review of one report: [Begin] opens it, Ask and Observe take facts, Record takes a decision. It is not safe
+// for concurrent use. The zero value was never begun, and approves nothing.
 type Review struct {
 	begun        bool
 	task         Task
@@ -16,131 +17,139 @@ type Review struct {
 	report       Report
 	facts        Facts
 	observed     bool
-	trees        map[string]string // of what was seen, by its key: the tree it was seen in
+	moved        []string // files that changed between two looks
 }
 
-// Begin opens the review of a report on a task: the step validate_implementation of the contract. It keeps no slice of its
-// arguments.
+// Begin opens the review of a report on a task: the step validate_implementation of the contract.
 func Begin(task Task, requirements []Requirement, report Report) *Review {
 	task.Commands, task.Reviewed = slices.Clone(task.Commands), slices.Clone(task.Reviewed)
-	for i, c := range task.Commands {
-		task.Commands[i] = slices.Clone(c)
-	}
-	report.Files, report.Tests, report.Commits = slices.Clone(report.Files), slices.Clone(report.Tests), slices.Clone(report.Commits)
-	return &Review{begun: true, task: task, requirements: slices.Clone(requirements), report: report, trees: map[string]string{}}
+	report.Claims = slices.Clone(report.Claims)
+	return &Review{begun: true, task: task, requirements: slices.Clone(requirements), report: report}
 }
 
-// Query returns what witnesses are to look at.
+// Query returns what witnesses must look at.
 func (r *Review) Query() Query {
-	q := Query{Baseline: r.task.Baseline, Commits: slices.Clone(r.report.Commits)}
-	for _, c := range r.report.Files {
-		q.Paths = append(q.Paths, c.Path)
+	q := Query{Baseline: r.task.Baseline, Commands: r.task.Commands, Reviewed: r.task.Reviewed}
+	add := func(list *[]string, s string) {
+		if s != "" && !slices.Contains(*list, s) {
+			*list = append(*list, s)
+		}
 	}
-	for _, c := range r.task.Commands {
-		q.Commands = append(q.Commands, slices.Clone(c))
+	for _, c := range r.report.Claims {
+		switch c.Kind {
+		case FileClaim:
+			add(&q.Paths, c.Path)
+		case CommitClaim:
+			add(&q.Commits, c.Name)
+		case TestClaim:
+			add(&q.Tests, c.Name)
+		case RunClaim:
+			if words := strings.Fields(c.Command); len(words) > 0 {
+				q.Claimed = append(q.Claimed, words)
+			}
+		}
 	}
 	return q
 }
 
-// Observe takes what a witness saw, beside what was observed before (see [Facts.Merge]), and returns how the report compares with all
-// of it. The last tree that is observed is the one that a decision is about: observe it again just before Record, and facts
-// from another tree are too old.
-func (r *Review) Observe(f Facts) Honesty {
-	if r.trees == nil {
-		r.trees = map[string]string{}
+// Ask asks witnesses what the review has to know, one after another, and observes their facts. A witness that fails is named
+// among what is unseen. The error is the context's.
+func (r *Review) Ask(ctx context.Context, witnesses ...Witness) error {
+	q := r.Query()
+	for _, w := range witnesses {
+		f, err := w.Look(ctx, q)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			f.Unseen = append(slices.Clone(f.Unseen), "a witness could not look: "+clean(err.Error()))
+		}
+		r.Observe(f)
 	}
-	for _, c := range f.Files {
-		if what := "file " + code(c.Path); c.State != "" || r.trees[what] == "" {
-			r.trees[what] = f.Tree
+	return nil
+}
+
+// Observe takes what a witness saw, beside what was observed before. Where a later look at the tree shows another content
+// than an earlier one, what was seen before is too old for an approval.
+func (r *Review) Observe(f Facts) {
+	if f.Tree != "" && r.facts.Tree != "" && f.Tree != r.facts.Tree {
+		for _, name := range differing(r.facts.Changes, f.Changes) {
+			if !slices.Contains(r.moved, name) {
+				r.moved = append(r.moved, name)
+			}
 		}
 	}
-	if f.Base != "" || f.Compared == Met {
-		r.trees["comparison"] = f.Tree
-	}
-	for _, t := range f.Tests {
-		if what := "run " + code(strings.Join(t.Command, " ")); t.Status == Met || t.Status == NotMet || r.trees[what] == "" {
-			r.trees[what] = cmp.Or(t.Tree, f.Tree)
+	for _, run := range f.Runs { // a run that is repeated is as new as the last look
+		if slices.ContainsFunc(r.facts.Runs, func(o Run) bool { return slices.Equal(o.Command, run.Command) }) {
+			r.moved = nil
 		}
 	}
 	r.observed = r.observed || f.seen()
-	r.facts = r.facts.Merge(f)
-	return Audit(r.report, r.seen())
+	r.facts = r.facts.merge(f)
 }
 
-// Seen returns what stands against the work as it was seen, worst first: what makes Standing NotMet and, after that, what should be
-// put right. What nobody could look at is not among it.
-func (r *Review) Seen() []Item {
-	f := r.seen()
-	var items []Item
-	for _, o := range r.objections(f, Decision{TaskID: r.task.ID, Requirements: r.requirementChecks(f, r.Judge().Requirements)}) {
-		if o.item.Severity == High && o.item.Issue != "" && !slices.Contains(items, o.item) {
-			items = append(items, o.item)
+// differing returns the files whose changes differ between two looks. Byproducts of a run do not count.
+func differing(before, now []Change) []string {
+	var list []string
+	for _, pair := range [][2][]Change{{before, now}, {now, before}} {
+		for _, c := range pair[0] {
+			if !slices.Contains(pair[1], c) && !slices.Contains(list, c.Path) && !Byproduct(c) {
+				list = append(list, c.Path)
+			}
 		}
 	}
-	for _, x := range Audit(r.report, f).Discrepancies {
-		if x.Severity == ShouldFix {
-			items = append(items, x.item())
-		}
-	}
-	return Ordered(items)
+	return list
 }
 
-// Facts returns what was observed.
-func (r *Review) Facts() Facts { return r.facts.Merge(Facts{}) }
+// Facts returns what was observed. The caller does not change it.
+func (r *Review) Facts() Facts { return r.facts }
 
 // Honesty returns how the report compares with what was observed so far.
 func (r *Review) Honesty() Honesty { return Audit(r.report, r.seen()) }
 
+// Report returns the report under review.
+func (r *Review) Report() Report { return r.report }
+
 // Requirements returns what must hold.
 func (r *Review) Requirements() []Requirement { return slices.Clone(r.requirements) }
 
-// seen returns the facts as they count: a run whose settings the agent could have changed shows no success until somebody has looked
-// at the change, and files that were looked at are no longer suspect.
+// seen returns the facts as they count: a run of tests shows no success while a file that decides what it shows is suspect.
 func (r *Review) seen() Facts {
-	f := r.facts.Merge(Facts{})
-	f.TestFiles = slices.DeleteFunc(f.TestFiles, func(t TestFileFact) bool { return slices.Contains(r.task.Reviewed, t.Path) })
-	i := slices.IndexFunc(f.TestFiles, func(t TestFileFact) bool { return t.Config })
-	if i < 0 {
-		return f
-	}
-	for j, t := range f.Tests {
-		if t.Status == Met && kindOf(t.Command) == RunTests {
-			f.Tests[j].Status = Unverified
-			f.Tests[j].Why = f.TestFiles[i].Path + " settles how tests run and was changed: somebody has to look at it"
+	f := r.facts
+	reviewed := func(name string) bool { return slices.Contains(r.task.Reviewed, name) }
+	f.Tests = slices.DeleteFunc(slices.Clone(f.Tests), func(t TestChange) bool { return reviewed(t.File) })
+	f.Suspects = slices.DeleteFunc(slices.Clone(f.Suspects), func(s Suspect) bool { return reviewed(s.Path) })
+	f.Runs = slices.Clone(f.Runs)
+	for i, run := range f.Runs {
+		if kind := kindOf(run.Command); run.Status != Met || kind == RunBuild || kind == RunLint {
+			continue
+		}
+		if len(f.Suspects) > 0 {
+			f.Runs[i].Status, f.Runs[i].Why = Unverified, f.Suspects[0].Path+" "+f.Suspects[0].Why+": somebody has to look at it"
+		} else if len(run.Wrote) > 0 {
+			f.Runs[i].Status, f.Runs[i].Why = Unverified, list3(run.Wrote)+" changed while it ran"
 		}
 	}
 	return f
-}
-
-// stale returns what was observed in another tree than the last one.
-func (r *Review) stale() []string {
-	var old []string
-	for what, tree := range r.trees {
-		if tree != "" && r.facts.Tree != "" && tree != r.facts.Tree {
-			old = append(old, what)
-		}
-	}
-	slices.Sort(old)
-	return old
 }
 
 // tests returns what is known of the host's commands together, and why it is not Met.
 func (r *Review) tests(f Facts) (Status, string) {
 	var all []Status
 	why := ""
-	for _, c := range r.task.Commands {
-		s, w := commandStatus(f, c)
+	see := func(name string, s Status, found string) {
 		all = append(all, s)
 		if s != Met && (why == "" || s == NotMet) {
-			why = code(strings.Join(c, " ")) + ": " + w
+			why = code(name) + ": " + found
 		}
 	}
+	for _, c := range r.task.Commands {
+		s, found := commandStatus(f, c)
+		see(strings.Join(c, " "), s, found)
+	}
 	if len(r.task.Commands) == 0 {
-		for _, t := range f.Tests {
-			all = append(all, t.outcome())
-			if t.outcome() != Met && why == "" {
-				why = code(strings.Join(t.Command, " ")) + ": " + t.found()
-			}
+		for _, run := range f.Runs {
+			see(run.line(), run.outcome(), run.found())
 		}
 	}
 	return And(all...), cmp.Or(why, "no tests were run")
@@ -148,32 +157,32 @@ func (r *Review) tests(f Facts) (Status, string) {
 
 // commandStatus returns what is known of one of the host's commands, and what was seen of it.
 func commandStatus(f Facts, command []string) (Status, string) {
-	i := slices.IndexFunc(f.Tests, func(t TestFact) bool { return slices.Equal(t.Command, command) })
+	i := slices.IndexFunc(f.Runs, func(r Run) bool { return slices.Equal(r.Command, command) })
 	if i < 0 {
 		return Unverified, "it was not run"
 	}
-	return f.Tests[i].outcome(), f.Tests[i].found()
+	return f.Runs[i].outcome(), f.Runs[i].found()
 }
 
 // require returns what facts alone say of a requirement: Unverified unless a command that the host lists shows it.
 func (r *Review) require(f Facts, q Requirement) (s Status, seen string, byFact bool) {
-	if q.Command == "" {
-		return Unverified, "", false
-	}
 	command, ok := Listed(q.Command, r.task.Commands)
-	if !ok {
+	if q.Command == "" || !ok {
 		return Unverified, "", false
 	}
 	s, seen = commandStatus(f, command)
+	if i := slices.IndexFunc(f.Runs, func(r Run) bool { return slices.Equal(r.Command, command) }); i >= 0 && s == NotMet {
+		if fresh, old, unknown := f.failures(f.Runs[i]); len(fresh)+len(unknown) == 0 && len(old) > 0 {
+			s, seen = Unverified, "it fails as it did before the work" // nobody made it worse
+		}
+	}
 	return s, code(q.Command) + ": " + seen, true
 }
 
-// Judge returns the decision that the facts alone support, without having recorded it: [Review.Record] does. A requirement that
-// no command of the host shows is Unverified in it, so that only a task whose requirements all have such a command is
-// approved without a coach.
+// Judge returns the decision that the facts alone support, without having recorded it: [Review.Record] does.
 func (r *Review) Judge() Decision {
 	f := r.seen()
-	d := Decision{Verdict: Approve, TaskID: r.task.ID}
+	d := Decision{Verdict: Approve, TaskID: r.task.ID, Rationale: "From what was observed alone."}
 	for _, q := range r.requirements {
 		s, seen, byFact := r.require(f, q)
 		c := RequirementCheck{ID: q.ID, Requirement: q.Text, Status: s}
@@ -192,55 +201,88 @@ func (r *Review) Judge() Decision {
 			d.Items = append(d.Items, x.item())
 		}
 	}
-	d.Rationale = "From what was observed alone."
 	return d
 }
 
-// Standing returns what the facts alone say of the work: NotMet when something was seen that does not hold (a critical
-// discrepancy, a requirement, a new failure), Met when a claim, a run or a requirement was looked at and [Review.Judge] would be
-// approved, and otherwise Unverified.
-func (r *Review) Standing() Status {
+// Standing returns what the facts alone say of the work, and why it is not Met.
+//
+//   - NotMet: something was seen that does not hold. A claim is false, a requirement is not met, or a test fails that passed
+//     at the baseline.
+//   - Met: every claim was checked and held, everything required was seen, and nothing calls for somebody to look.
+//   - Unverified: anything else.
+//
+// With [Task].AllowUnchecked, claims that nobody can check do not count.
+func (r *Review) Standing() (Status, []string) {
 	f := r.seen()
-	if len(Audit(r.report, f).Critical()) > 0 || len(f.newFailures()) > 0 {
-		return NotMet
+	h := Audit(r.report, f)
+	if items := r.Seen(); len(items) > 0 && items[0].Severity == High {
+		return NotMet, []string{items[0].Issue}
 	}
-	for _, q := range r.requirements {
-		if s, _, _ := r.require(f, q); s == NotMet {
-			return NotMet
+	var open []string
+	for _, d := range h.Discrepancies {
+		if d.Severity != Info && d.Claimed != notTold {
+			open = append(open, fmt.Sprintf("%s: %s", d.Claimed, d.Found))
 		}
 	}
-	if len(f.Tests)+len(r.requirements)+Audit(r.report, f).Checked == 0 {
-		return Unverified
+	if !r.task.AllowUnchecked {
+		for _, u := range h.Unchecked {
+			open = append(open, "unchecked: "+u)
+		}
 	}
-	if d, _ := r.Record(r.Judge()); d.Verdict == Approve {
-		return Met
+	if _, overrides := r.Record(r.Judge()); len(overrides) > 0 {
+		open = append(overrides, open...)
 	}
-	return Unverified
+	for _, s := range f.Suspects {
+		if why := s.Path + " " + s.Why; len(open) == 0 || !strings.Contains(open[0], why) {
+			open = append(open, why+": somebody has to look at it")
+		}
+	}
+	for _, run := range f.Runs {
+		_, old, unknown := f.failures(run)
+		if len(old) > 0 {
+			open = append(open, code(run.line())+" fails as it did before the work: "+list3(old))
+		}
+		if len(unknown) > 0 && len(run.Withheld) > 0 {
+			open = slices.Insert(open, 0, fmt.Sprintf("%s fails, and it did not get %s of the environment", code(run.line()), list3(run.Withheld)))
+		}
+	}
+	if len(open) == 0 && len(f.Runs)+len(r.requirements)+h.Checked == 0 {
+		open = []string{"nothing was looked at"}
+	}
+	if len(open) > 0 {
+		return Unverified, open
+	}
+	return Met, nil
+}
+
+// Seen returns what stands against the work as it was seen, worst first: what makes Standing NotMet is High. What nobody
+// could look at is not among it.
+func (r *Review) Seen() []Item {
+	f := r.seen()
+	var items []Item
+	for _, o := range r.objections(f, Decision{TaskID: r.task.ID, Requirements: r.requirementChecks(f, r.Judge().Requirements)}) {
+		if o.item.Severity == High && o.item.Issue != "" && o.seen && !slices.Contains(items, o.item) {
+			items = append(items, o.item)
+		}
+	}
+	for _, x := range Audit(r.report, f).Discrepancies {
+		if x.Severity == ShouldFix {
+			items = append(items, x.item())
+		}
+	}
+	return ordered(items)
 }
 
 // item is a discrepancy as feedback.
 func (d Discrepancy) item() Item {
-	it := Item{Severity: Medium, Issue: fmt.Sprintf("The report says: %s. Seen: %s.", strings.TrimRight(d.Claimed, "."), strings.TrimRight(d.Found, ".")), Suggestion: sentence(d.Fix)}
-	if d.Severity == Critical {
-		it.Severity = High
-	}
-	if d.Severity == Info {
-		it.Severity = Low
-	}
+	severity := map[Severity]Priority{Critical: High, ShouldFix: Medium, Info: Low}[d.Severity]
+	it := Item{Severity: severity, Suggestion: Sentence(d.Fix),
+		Issue: fmt.Sprintf("The report says: %s. Seen: %s.", strings.TrimRight(d.Claimed, "."), strings.TrimRight(d.Found, "."))}
 	switch d.Kind {
-	case FileMissing, FileUnchanged, FilePresent, FileIgnored, FileOutside, FileSpelling, TestsTampered:
+	case FileMissing, FileUnchanged, FilePresent, FileOutside, FileSpelling, MoreChanged:
 		it.File = d.Subject
-	}
-	if d.Kind == TestsTampered {
-		it.Issue = fmt.Sprintf("The report does not mention it: %s.", d.Found)
+	case TestsTampered:
+		it.File, it.Issue = d.Subject, Sentence(d.Found)
 	}
 	return it
-}
-
-// sentence begins with a capital letter, unless with code, and ends with a full stop.
-func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.ToUpper(s[:1]) + strings.TrimRight(s[1:], ".") + "."
 }

@@ -3,6 +3,9 @@ package verify
 import (
 	"bufio"
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,9 +24,9 @@ const (
 	FeedbackGiven EventName = "coach_feedback"       // the agent got feedback
 )
 
-// Event is one event of a trace. Of the fields after Task those belong to it that its name says.
+// Event is one event of a trace. Of the fields after Task those are set that its name says.
 type Event struct {
-	Time time.Time `json:"time"` // as the host's clock has it
+	Time time.Time `json:"time"` // by the host's clock
 	Name EventName `json:"event"`
 	Task string    `json:"task_id"`
 
@@ -50,15 +53,15 @@ type Recorded struct {
 // Started returns the event that a review was begun.
 func (r *Review) Started(at time.Time) Event {
 	return Event{Time: at, Name: ValidateStart, Task: r.task.ID,
-		Start: &Started{Task: r.task, Requirements: r.Requirements(), Report: r.report, Facts: r.Facts()}}
+		Start: &Started{Task: r.task, Requirements: r.Requirements(), Report: r.report, Facts: r.facts}}
 }
 
-// Recorded returns the events that a decision was recorded and, with feedback, that the agent gets it. D and overrides are what Record
-// returned.
+// Recorded returns the events that a decision was recorded and, with feedback, that the agent gets it. D and overrides are
+// what Record returned.
 func (r *Review) Recorded(at time.Time, d Decision, overrides []string) []Event {
 	events := []Event{{Time: at, Name: DecisionMade, Task: r.task.ID, Decision: &Recorded{Decision: d, Overrides: overrides, Honesty: r.Honesty()}}}
 	if d.Verdict != Approve {
-		events = append(events, Event{Time: at, Name: FeedbackGiven, Task: r.task.ID, Items: Ordered(d.Items)})
+		events = append(events, Event{Time: at, Name: FeedbackGiven, Task: r.task.ID, Items: ordered(d.Items)})
 	}
 	return events
 }
@@ -73,43 +76,61 @@ func (s Started) Resume() *Review {
 // Trace is a list of events, in the order of time.
 type Trace []Event
 
-// maxLine bounds a line of a trace: a report and the ends of some outputs fit.
-const maxLine = 16 << 20
-
-// ReadTrace reads JSON Lines as WriteTo writes them; blank lines are skipped. A last line without its line end was cut off, by
-// a process that died, and is skipped if it is no JSON. Any other line that is no event is an error that names it.
-func ReadTrace(rd io.Reader) (Trace, error) {
-	var t Trace
-	br := bufio.NewReader(rd)
-	for n := 1; ; n++ {
-		line, err := readLine(br)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("verify: trace, line %d: %w", n, err)
-		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			var e Event
-			if bad := json.Unmarshal(line, &e); bad != nil || e.Name == "" {
-				if err != nil {
-					return t, nil
-				}
-				return nil, fmt.Errorf("verify: trace, line %d: it is no event", n)
-			}
-			t = append(t, e)
-		}
-		if err != nil {
-			return t, nil
-		}
-	}
-}
+const maxEvent = 16 << 20 // bytes of a line of a trace
 
 var errLine = errors.New("longer than 16 MiB")
+
+// ErrTraceEdited says that a trace is not as it was written.
+var ErrTraceEdited = errors.New("it was edited")
+
+// signed is an event with its signature, which covers the event and the signature before it.
+type signed struct {
+	Event json.RawMessage `json:"signed"`
+	MAC   string          `json:"mac"`
+}
+
+func sign(key []byte, before string, event []byte) string {
+	h := hmac.New(sha256.New, key)
+	_, _ = io.WriteString(h, before)
+	_, _ = h.Write(event)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// ReadTrace reads JSON Lines as [Trace.Append] writes them, and checks that key signed each. It returns the events, the
+// last signature, and how many bytes the whole lines have. A last line without its line end was cut off with its process,
+// and is not part of the trace. Any other line that is not an event is an error that names it, and wraps [ErrTraceEdited]
+// if its signature is wrong.
+func ReadTrace(rd io.Reader, key []byte) (t Trace, last string, size int64, err error) {
+	br := bufio.NewReader(rd)
+	for n := 1; ; n++ {
+		text, err := readLine(br)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, "", 0, fmt.Errorf("verify: trace, line %d: %w", n, err)
+		}
+		if err != nil {
+			return t, last, size, nil
+		}
+		size += int64(len(text))
+		var s signed
+		var e Event
+		switch {
+		case len(bytes.TrimSpace(text)) == 0:
+			continue
+		case json.Unmarshal(text, &s) != nil || json.Unmarshal(s.Event, &e) != nil || e.Name == "":
+			return nil, "", 0, fmt.Errorf("verify: trace, line %d: it is not an event", n)
+		case !hmac.Equal([]byte(s.MAC), []byte(sign(key, last, s.Event))):
+			return nil, "", 0, fmt.Errorf("verify: trace, line %d: %w", n, ErrTraceEdited)
+		}
+		t, last = append(t, e), s.MAC
+	}
+}
 
 func readLine(br *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := br.ReadSlice('\n')
 		line = append(line, part...)
-		if len(line) > maxLine {
+		if len(line) > maxEvent {
 			return nil, errLine
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -118,23 +139,26 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// WriteTo writes the events as JSON Lines, in one call of Write. An event that is longer than ReadTrace takes is an error, and then
-// nothing is written.
-func (t Trace) WriteTo(w io.Writer) (int64, error) {
+// Append returns the lines of the events behind a signature, and the last signature. The first trace begins behind "".
+// The error is for an event that is longer than 16 MiB.
+func (t Trace) Append(key []byte, last string) ([]byte, string, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
 	for _, e := range t {
-		before := b.Len()
-		if err := enc.Encode(e); err != nil {
-			return 0, fmt.Errorf("verify: trace: %w", err)
+		event, err := json.Marshal(e)
+		if err != nil {
+			return nil, "", fmt.Errorf("verify: trace: %w", err)
 		}
-		if b.Len()-before > maxLine {
-			return 0, fmt.Errorf("verify: trace: an event is %w", errLine)
+		last = sign(key, last, event)
+		line, err := json.Marshal(signed{event, last})
+		if err != nil {
+			return nil, "", fmt.Errorf("verify: trace: %w", err)
 		}
+		if len(line) >= maxEvent {
+			return nil, "", fmt.Errorf("verify: trace: an event is %w", errLine)
+		}
+		b.Write(append(line, '\n'))
 	}
-	n, err := w.Write(b.Bytes())
-	return int64(n), err
+	return b.Bytes(), last, nil
 }
 
 // History returns the events of one task.
@@ -142,44 +166,8 @@ func (t Trace) History(task string) Trace {
 	return slices.DeleteFunc(slices.Clone(t), func(e Event) bool { return e.Task != task })
 }
 
-// The steps of the contract, for [Trace.VerifyContract].
-const (
-	ValidateStep = "validate_implementation"
-	RecordStep   = "record_decision"
-)
-
-// VerifyContract returns an error unless the trace of a task has the steps, each after the one before, and no decision without a
-// review that was begun after the decision before it. The error says what is missing.
-func (t Trace) VerifyContract(steps ...string) error {
-	begun := false
-	for i, e := range t {
-		switch e.Name {
-		case ValidateStart:
-			begun = true
-		case DecisionMade:
-			if !begun {
-				return fmt.Errorf("verify: contract: event %d is a decision without %s before it", i+1, ValidateStep)
-			}
-			begun = false
-		}
-	}
-	rest := t
-	for _, step := range steps {
-		name, ok := map[string]EventName{ValidateStep: ValidateStart, RecordStep: DecisionMade}[step]
-		if !ok {
-			return fmt.Errorf("verify: contract: no such step, %q: the steps are %s and %s", step, ValidateStep, RecordStep)
-		}
-		i := slices.IndexFunc(rest, func(e Event) bool { return e.Name == name })
-		if i < 0 {
-			return fmt.Errorf("verify: contract: %s was not called", step)
-		}
-		rest = rest[i+1:]
-	}
-	return nil
-}
-
-// Stalled reports whether the last n decisions of a task gave the same feedback and no requirement was met in them that had not been
-// met before: the next round would give the same. N below 2 is 2.
+// Stalled reports whether the last n decisions of a task gave the same feedback, and no requirement was met in them that had
+// not been met before. N below 2 is 2.
 func Stalled(history Trace, n int) bool {
 	n = max(n, 2)
 	var decisions []Decision

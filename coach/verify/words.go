@@ -7,49 +7,33 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-const (
-	maxWords = 300 // characters of one piece of data inside a line of ours
-	maxShort = 80
-)
+func words(list string) string      { return strings.Join(strings.Fields(list), "|") }
+func line(s string, max int) string { return plaintext.Line(plaintext.Disarm(s), max) }
+func clean(s string) string         { return line(s, 300) }
+func code(s string) string          { return "`" + strings.ReplaceAll(line(s, 80), "`", "'") + "`" }
 
-// clean makes data fit for a line of ours.
-func clean(s string) string { return plaintext.Disarm(plaintext.Line(s, maxWords)) }
-
-func short(s string) string { return plaintext.Disarm(plaintext.Line(s, maxShort)) }
-
-// code puts data in code quotes.
-func code(s string) string { return "`" + strings.ReplaceAll(short(s), "`", "'") + "`" }
-
-// words is the claim in words.
-func (c TestClaim) words() string {
-	var parts []string
-	what := string(c.Kind)
-	if c.Command != "" {
-		what = code(c.Command)
+// list3 is the first three of list, and how many more there are.
+func list3(list []string) string {
+	s := clean(strings.Join(list[:min(len(list), 3)], ", "))
+	if more := len(list) - 3; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
 	}
-	switch c.Result {
-	case Met:
-		parts = append(parts, what+" passed")
-	case NotMet:
-		parts = append(parts, what+" failed")
-	default:
-		parts = append(parts, what+" ran")
-	}
-	for _, n := range []struct {
-		count *int
-		of    string
-	}{{c.Total, "in all"}, {c.Passed, "passed"}, {c.Failed, "failed"}, {c.Skipped, "skipped"}} {
-		if n.count != nil {
-			parts = append(parts, fmt.Sprintf("%d %s", *n.count, n.of))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return s
 }
 
-func (c FileClaim) words() string {
-	switch c.Kind {
-	case Added, Modified, Removed:
-		return string(c.Kind) + " " + c.Path
+// Sentence begins with a capital letter, unless with code, and ends with a full stop.
+func Sentence(s string) string {
+	if s == "" {
+		return ""
 	}
-	return "changed " + c.Path
+	return strings.ToUpper(s[:1]) + strings.TrimRight(s[1:], ".") + "."
+}
+
+func firstOf[T ~string](all ...T) T {
+	for _, s := range all {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
 }

@@ -1,19 +1,16 @@
-// Package cmdwitness runs a command that the host names, and says how it fared: its exit status and, where it writes a report,
-// how many tests passed, failed and were skipped.
+// Package cmdwitness runs a command that the host names, and reports how it ended and how many tests passed.
 //
-// [New] returns a [verify.Witness] that runs the commands of a query. [Run] is one bounded run of a program: no shell, a reduced environment ([Environ]), a timeout after which every process
-// of its group is killed, and memory for the end of its output alone. [ReadJUnit] and [TAP] read reports of tests. [Split]
-// takes a command line apart, and refuses what only a shell understands.
+// [New] returns a [verify.Witness] that runs the commands of a query. [Run] is one bounded run of a program: without a shell,
+// without secrets in its environment ([Environment]), and with a timeout. [Split] takes a command line apart. [Find] finds
+// the command that tests a project, [Root] the folder where it runs.
 //
 // # Limits
 //
-// A command and what it starts run with the rights of this process: they are stopped, not shut in. A process that leaves
-// its process group (setsid) outlives the run, though not its hold on the output; on Windows one that is started before its
-// parent is put into a job object does so too. A player that controls the test process can write whatever report it
-// likes: a report says what the tests say, not that the tests are honest.
+// A command and its children run with the rights of this process. They are stopped, not isolated. When the run or this process
+// ends, even by SIGKILL, every process of the command's group is killed. A process that leaves its group (setsid) goes on.
+// A program that controls the test run can print whatever it likes: a report says what the tests say.
 //
 // # Errors
 //
-// [StartError] is a program that could not be started. [FormatError] is a report that could not be read. Neither
-// says anything of the work that was to be checked.
+// [StartError] is a program that could not be started. It says nothing about the work that was to be checked.
 package cmdwitness

@@ -9,7 +9,7 @@ type group struct{ cmd *exec.Cmd }
 
 func newGroup(cmd *exec.Cmd) (*group, error) { return &group{cmd}, nil }
 
-func (g *group) started() error { return nil }
+func (g *group) started(bool) error { return nil }
 
 func (g *group) kill() error { return g.cmd.Process.Kill() }
 

@@ -3,21 +3,47 @@
 package cmdwitness
 
 import (
+	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 )
 
 // group is a process and those that it starts, unless they leave its process group.
-type group struct{ cmd *exec.Cmd }
+type group struct {
+	cmd      *exec.Cmd
+	watchdog *exec.Cmd
+	alive    *os.File // closed when this process ends, however it ends
+}
 
 // newGroup makes a command that has not started yet the leader of a group.
 func newGroup(cmd *exec.Cmd) (*group, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return &group{cmd}, nil
+	return &group{cmd: cmd}, nil
 }
 
-// started tells that the command has started.
-func (g *group) started() error { return nil }
+// started starts the watchdog: a shell that waits for the end of a pipe that this process holds open. When this process
+// is killed, the pipe ends, and the shell kills the group.
+func (g *group) started(brief bool) error {
+	if brief {
+		return nil
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer read.Close()
+	g.alive = write
+	g.watchdog = exec.Command("/bin/sh", "-c", `read line; kill -9 -"$1"`, "sh", strconv.Itoa(g.cmd.Process.Pid))
+	g.watchdog.Stdin = read
+	g.watchdog.Env = []string{"PATH=/bin:/usr/bin"}
+	g.watchdog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := g.watchdog.Start(); err != nil {
+		g.watchdog = nil
+		return err
+	}
+	return nil
+}
 
 // kill ends every process of the group.
 func (g *group) kill() error {
@@ -25,14 +51,23 @@ func (g *group) kill() error {
 		return nil
 	}
 	err := syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL)
-	if err == syscall.ESRCH || err == syscall.EPERM { // gone; on macOS EPERM says that all that is left are zombies
+	if err == syscall.ESRCH || err == syscall.EPERM { // gone; on macOS EPERM says that only zombies are left
 		return nil
 	}
 	return err
 }
 
 // end kills what is left of the group once its leader is gone.
-func (g *group) end() { _ = g.kill() }
+func (g *group) end() {
+	_ = g.kill()
+	if g.watchdog != nil { // before its pipe ends: the number of the group may have a new owner by then
+		_ = g.watchdog.Process.Kill()
+		_ = g.watchdog.Wait()
+	}
+	if g.alive != nil {
+		_ = g.alive.Close()
+	}
+}
 
 // signal returns the name of the signal that ended a process, and whether it is one by which somebody stops a program.
 func signal(state *exec.Cmd) (name string, stopped bool) {

@@ -30,7 +30,7 @@ func newGroup(cmd *exec.Cmd) (*group, error) {
 }
 
 // started puts the command, which has just started, into the job.
-func (g *group) started() error {
+func (g *group) started(bool) error {
 	p, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
 	if err != nil {
 		return err

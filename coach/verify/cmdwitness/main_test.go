@@ -1,6 +1,7 @@
 package cmdwitness
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -33,11 +34,14 @@ func beChild(what string, args []string) {
 		os.Exit(n)
 	case "say":
 		fmt.Print(args[0])
+	case "fail":
+		fmt.Print(args[0])
+		os.Exit(2)
 	case "environment":
 		fmt.Print(strings.Join(os.Environ(), "\n"))
 	case "flood":
 		line := strings.Repeat("x", 1<<20)
-		for range 1 << 10 { // 1 GiB
+		for range 1 << 7 { // 128 MiB
 			if _, err := io.WriteString(os.Stdout, line); err != nil {
 				os.Exit(3)
 			}
@@ -62,6 +66,8 @@ func beChild(what string, args []string) {
 		if args[0] == "wait" {
 			_ = c.Wait()
 		}
+	case "run": // a command whose end nobody waits for
+		_, _ = Run(context.Background(), Command{Args: []string{os.Args[0], child + "leave a grandchild", "wait"}, Dir: ".", Stdout: os.Stdout})
 	case "report": // writes args[1] to the file args[0]
 		if err := os.WriteFile(args[0], []byte(args[1]), 0o600); err != nil {
 			os.Exit(5)

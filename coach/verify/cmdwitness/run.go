@@ -15,93 +15,79 @@ import (
 // What a [Command] has where its fields are 0, and the most it may have.
 const (
 	DefaultTimeout = 10 * time.Minute
-	DefaultKeep    = 64 << 10
+	defaultKeep    = 64 << 10
 	maxKeep        = 16 << 20
 )
 
-// grace is how long a command that is gone, or was killed, may leave its output open by a process that it started.
+// grace is how long output may stay open after the command has ended or was killed.
 const grace = time.Second
 
 // Command is a program to run and its bounds.
 type Command struct {
-	Args []string // the program and its arguments, as they are: no shell reads them
-	Dir  string   // where it runs; must be a folder
-
-	// Env is its whole environment; nil is [Environ] of this process's, and empty is none. The program itself is looked for in
-	// this process's PATH.
-	Env []string
-
-	Timeout time.Duration // 0 is [DefaultTimeout]; the context can only shorten it
-	Keep    int           // how many bytes of the output's end are kept: 0 is [DefaultKeep], at most 16 MiB
-
-	// Stdout gets the standard output, which is not kept then; nil is to keep it. It is written to by one goroutine, and not
-	// once Run has returned. An error of it is ignored, and ends the writing.
-	Stdout io.Writer
-	Stdin  io.Reader // what it reads; nil is nothing
+	Args    []string      // the program and its arguments; no shell reads them
+	Dir     string        // where it runs
+	Env     []string      // its whole environment; nil: what the zero [Environment] leaves of this process's
+	Timeout time.Duration // 0 is [DefaultTimeout]
+	Keep    int           // how many bytes of the output's end are kept: 0 is 64 KiB, at most 16 MiB
+	Stdout  io.Writer     // gets the standard output, which is not kept then; an error of it ends the writing
+	Stdin   io.Reader     // nil is nothing
+	Brief   bool          // it ends soon by itself: it is not killed when this process is killed
 }
 
 // Result is how a run ended.
 type Result struct {
-	Exit    int           // the exit status; -1 if it has none, which Why then explains
-	Why     string        // why it did not end by itself, or was ended by a signal: "it was still running after 10m0s, and was killed"
-	Stopped bool          // it did not come to its own end: the time was over, or somebody stopped it
-	Held    bool          // processes that it started held its output open after its end: some of it may be missing
-	Output  string        // the end of standard output and standard error together, valid UTF-8
-	Size    int64         // how many bytes there were of it
+	Exit    int           // the exit status; -1 if it has none, see Why
+	Why     string        // why it did not end by itself, or which signal ended it
+	Stopped bool          // it did not come to its own end: its time was over, or somebody stopped it
+	Output  string        // the end of its output, valid UTF-8
+	Cut     bool          // there was more output
 	Took    time.Duration // from its start to its end
 }
 
-// StartError says that a program could not be started: there is nothing to be learnt from it.
+// StartError says that a program could not be started.
 type StartError struct {
-	Program string // as it was named
-	Err     error  // wraps [exec.ErrNotFound] or [fs.ErrNotExist] if there is no such program, or no such folder
+	Program string
+	Err     error // wraps [exec.ErrNotFound] or [fs.ErrNotExist] if there is no such program, or no such folder
 }
 
 func (e *StartError) Error() string {
 	if errors.Is(e.Err, exec.ErrNotFound) {
-		return fmt.Sprintf("cmdwitness: %s is not installed, or not in the PATH", e.Program)
+		return fmt.Sprintf("%s is not installed, or not in the PATH", e.Program)
 	}
-	return fmt.Sprintf("cmdwitness: cannot start %s: %v", e.Program, e.Err)
+	return fmt.Sprintf("cannot start %s: %v", e.Program, e.Err)
 }
 
 // Unwrap returns what the system said.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// errTime is the cause of a run that is out of time.
-var errTime = errors.New("cmdwitness: out of time")
-
-// Run runs a command to its end, or to its timeout. Then, and when the context ends, it and every process of its group are
-// killed, as are those that it leaves behind. It never waits longer than a second for output that others hold open.
+// Run runs a command to its end, or to its timeout. Then every process of its group is killed, also when the context or
+// this process ends. Run waits at most a second for output that other processes hold open.
 //
-// How the program fared is in the result. The error is the context's, a [StartError], or says what is wrong with cmd.
+// The error is the context's, a [StartError], or says what is wrong with cmd.
 func Run(ctx context.Context, cmd Command) (Result, error) {
 	if err := cmd.check(); err != nil {
 		return Result{}, fmt.Errorf("cmdwitness: %w", err)
 	}
-	if err := ctx.Err(); err != nil {
-		return Result{}, err
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
 	}
 	timeout, keep := cmd.Timeout, cmd.Keep
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
 	if keep == 0 {
-		keep = DefaultKeep
+		keep = defaultKeep
 	}
 	if info, err := os.Stat(cmd.Dir); err != nil || !info.IsDir() {
-		if err == nil {
-			err = &fs.PathError{Op: "enter", Path: cmd.Dir, Err: errors.New("not a folder")}
-		}
-		return Result{}, &StartError{cmd.Args[0], err}
+		return Result{}, &StartError{cmd.Args[0], &fs.PathError{Op: "enter", Path: cmd.Dir, Err: fs.ErrNotExist}}
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, timeout, errTime)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-
-	tail := NewTail(keep)
+	tail := &tail{max: keep}
 	c := exec.CommandContext(limited, cmd.Args[0], cmd.Args[1:]...)
 	c.Dir, c.Env, c.Stdin = cmd.Dir, cmd.Env, cmd.Stdin
 	if c.Env == nil {
-		c.Env = Environ(os.Environ())
+		c.Env, _ = Environment{}.Of(os.Environ())
 	}
 	if len(c.Env) == 0 {
 		c.Env = []string{"PATH="} // exec takes an empty environment for that of this process
@@ -121,25 +107,21 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 		return g.kill()
 	}
 	c.WaitDelay = grace
-
 	start := time.Now()
 	if err := c.Start(); err != nil {
 		if ctx.Err() != nil {
-			return Result{}, ctx.Err()
+			return Result{}, context.Cause(ctx)
 		}
 		return Result{}, &StartError{cmd.Args[0], err}
 	}
-	if err := g.started(); err != nil { // it goes on alone, and is killed alone
-		tail.Write([]byte("cmdwitness: the processes that the command starts cannot be stopped with it\n"))
+	if err := g.started(cmd.Brief); err != nil {
+		_, _ = tail.Write([]byte("cmdwitness: the children of the command cannot be stopped with it\n"))
 	}
-	err = c.Wait()
-	r := Result{
-		Exit: c.ProcessState.ExitCode(), Held: errors.Is(err, exec.ErrWaitDelay),
-		Output: tail.String(), Size: tail.Total(), Took: time.Since(start),
-	}
+	_ = c.Wait()
+	r := Result{Exit: c.ProcessState.ExitCode(), Output: tail.String(), Cut: tail.cut(), Took: time.Since(start)}
 	if killed.Load() && !c.ProcessState.Success() {
 		if ctx.Err() != nil {
-			return r, ctx.Err()
+			return r, context.Cause(ctx)
 		}
 		r.Exit, r.Stopped = -1, true
 		r.Why = fmt.Sprintf("it was still running after %v, and was killed", timeout)
@@ -160,13 +142,13 @@ func (c Command) check() error {
 	case c.Timeout < 0:
 		return errors.New("the timeout is negative")
 	case c.Keep < 0 || c.Keep > maxKeep:
-		return fmt.Errorf("the output that is kept is between 0 and %d bytes", maxKeep)
+		return fmt.Errorf("the output that is kept has between 0 and %d bytes", maxKeep)
 	}
 	return nil
 }
 
-// stops reports whether a signal, by its number, is one by which somebody or the system stops a program that has done
-// nothing wrong: hangup, interrupt, quit, kill, terminate.
+// stops reports whether a signal is one by which somebody or the system stops a program that has done nothing wrong:
+// hangup, interrupt, quit, kill, terminate.
 func stops(number int) bool {
 	switch number {
 	case 1, 2, 3, 9, 15:

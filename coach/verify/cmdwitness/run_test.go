@@ -22,16 +22,15 @@ func TestExitStatusAndOutput(t *testing.T) {
 		r, err := Run(t.Context(), Command{Args: as(t, "exit", strconv.Itoa(status)), Dir: t.TempDir()})
 		require.NoError(t, err)
 		assert.Equal(t, status, r.Exit)
-		assert.False(t, r.Stopped || r.Held)
+		assert.False(t, r.Stopped || r.Cut)
 		assert.Empty(t, r.Why)
 		assert.Contains(t, r.Output, "to stdout\n")
 		assert.Contains(t, r.Output, "to stderr\n")
-		assert.Equal(t, int64(len("to stdout\nto stderr\n")), r.Size)
 		assert.Positive(t, r.Took)
 	}
 }
 
-// 1 GiB goes by without being kept, and what is kept is the end.
+// 128 MiB go by without being kept, and what is kept is the end.
 func TestFloodIsBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -39,7 +38,7 @@ func TestFloodIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	runtime.ReadMemStats(&after)
 	assert.Equal(t, 0, r.Exit)
-	assert.Greater(t, r.Size, int64(1<<30))
+	assert.True(t, r.Cut)
 	assert.LessOrEqual(t, len(r.Output), 1000)
 	assert.True(t, strings.HasSuffix(r.Output, "the end\n"))
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20), "memory that was taken at any time")
@@ -81,12 +80,11 @@ func TestGrandchildrenEnd(t *testing.T) {
 		t.Run(tt.then, func(t *testing.T) {
 			timeout := time.Minute
 			if tt.stopped {
-				timeout = 2 * time.Second
+				timeout = time.Second
 			}
 			r, err := Run(t.Context(), Command{Args: as(t, "leave a grandchild", tt.then), Dir: t.TempDir(), Timeout: timeout})
 			require.NoError(t, err)
 			assert.Equal(t, tt.stopped, r.Stopped)
-			assert.Equal(t, !tt.stopped, r.Held)
 			_, after, ok := strings.Cut(r.Output, "grandchild ")
 			require.True(t, ok, "%q", r.Output)
 			pid := strings.Fields(after)[0]
@@ -133,7 +131,7 @@ func TestProgramsThatCannotBeStarted(t *testing.T) {
 		{"no such file", Command{Args: []string{"./none"}, Dir: dir}, fs.ErrNotExist, "cannot start ./none"},
 		{"no program", Command{Args: []string{plain}, Dir: dir}, nil, "cannot start"},
 		{"no folder", Command{Args: as(t, "exit", "0"), Dir: filepath.Join(dir, "none")}, fs.ErrNotExist, "cannot start"},
-		{"a file for a folder", Command{Args: as(t, "exit", "0"), Dir: plain}, nil, "not a folder"},
+		{"a file for a folder", Command{Args: as(t, "exit", "0"), Dir: plain}, nil, "cannot start"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Run(t.Context(), tt.cmd)
@@ -150,38 +148,83 @@ func TestProgramsThatCannotBeStarted(t *testing.T) {
 
 func TestCommandsThatMakeNoSense(t *testing.T) {
 	for want, cmd := range map[string]Command{
-		"cmdwitness: no program is named":                                     {Dir: "."},
-		"cmdwitness: the folder to run in is not set":                         {Args: []string{"true"}},
-		"cmdwitness: the timeout is negative":                                 {Args: []string{"true"}, Dir: ".", Timeout: -1},
-		"cmdwitness: the output that is kept is between 0 and 16777216 bytes": {Args: []string{"true"}, Dir: ".", Keep: -1},
+		"cmdwitness: no program is named":                                      {Dir: "."},
+		"cmdwitness: the folder to run in is not set":                          {Args: []string{"true"}},
+		"cmdwitness: the timeout is negative":                                  {Args: []string{"true"}, Dir: ".", Timeout: -1},
+		"cmdwitness: the output that is kept has between 0 and 16777216 bytes": {Args: []string{"true"}, Dir: ".", Keep: -1},
 	} {
 		_, err := Run(t.Context(), cmd)
 		assert.EqualError(t, err, want)
 	}
 }
 
-func TestEnvironmentIsReduced(t *testing.T) {
-	t.Setenv("SIDECOACH_TEST_TOKEN", "secret")
+// A process that is killed takes the commands that it runs along.
+func TestKilledProcessLeavesNothingBehind(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a job object ends with its last handle")
+	}
+	args := as(t, "run")
+	cmd := exec.Command(args[0], args[1:]...)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	buf := make([]byte, 1000)
+	text := ""
+	for !strings.Contains(text, "grandchild ") || !strings.HasSuffix(text, "\n") {
+		n, err := out.Read(buf)
+		require.NoError(t, err)
+		text += string(buf[:n])
+	}
+	_, after, _ := strings.Cut(text, "grandchild ")
+	pid := strings.Fields(after)[0]
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	assert.Eventually(t, func() bool { return gone(pid) }, 10*time.Second, 10*time.Millisecond, "process %s lives on", pid)
+}
+
+func TestEnvironmentOfACommand(t *testing.T) {
+	t.Setenv("SIDECOACH_TEST_TOKEN", "hidden")
 	t.Setenv("GIT_DIR", "/elsewhere")
-	t.Setenv("LC_ALL", "C")
+	t.Setenv("PYTHONPATH", "src")
 	r, err := Run(t.Context(), Command{Args: as(t, "environment"), Dir: t.TempDir()})
 	require.NoError(t, err)
-	assert.NotContains(t, r.Output, "secret")
+	assert.NotContains(t, r.Output, "hidden")
 	assert.NotContains(t, r.Output, "GIT_DIR")
-	assert.Contains(t, r.Output, "LC_ALL=C")
+	assert.Contains(t, r.Output, "PYTHONPATH=src")
 	assert.Contains(t, r.Output, "PATH=")
 
 	r, err = Run(t.Context(), Command{Args: as(t, "environment"), Dir: t.TempDir(), Env: []string{"ONLY=this"}})
 	require.NoError(t, err)
 	assert.Contains(t, r.Output, "ONLY=this")
-	assert.NotContains(t, r.Output, "LC_ALL")
+	assert.NotContains(t, r.Output, "PYTHONPATH")
 
 	r, err = Run(t.Context(), Command{Args: as(t, "environment"), Dir: t.TempDir(), Env: []string{}})
 	require.NoError(t, err)
-	assert.NotContains(t, r.Output, "LC_ALL")
+	assert.NotContains(t, r.Output, "PYTHONPATH")
 }
 
-func TestEnviron(t *testing.T) {
-	in := []string{"PATH=/bin", "Path=C:\\bin", "OPENAI_API_KEY=k", "LD_PRELOAD=x.so", "lc_time=C", "=C:=C:\\", "no equals", "GOFLAGS=-run=None", "=", "http_proxy=p"}
-	assert.Equal(t, []string{"PATH=/bin", "Path=C:\\bin", "lc_time=C", "http_proxy=p"}, Environ(in))
+func TestEnvironment(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		e        Environment
+		in       []string
+		env, not []string
+	}{
+		{"secrets by their names", Environment{}, []string{"PATH=/bin", "OPENAI_API_KEY=k", "DB_PASSWORD=p", "SSH_AUTH_SOCK=s", "KEYBOARD=de", "GIT_AUTHOR_NAME=a", "GOFLAGS=-v", "NODE_PATH=x"},
+			[]string{"PATH=/bin", "KEYBOARD=de", "GIT_AUTHOR_NAME=a", "GOFLAGS=-v", "NODE_PATH=x"}, []string{"OPENAI_API_KEY", "DB_PASSWORD", "SSH_AUTH_SOCK"}},
+		{"secrets by their values", Environment{}, []string{"A=ghp_0123456789012345678901234567890123456", "B=hello"}, []string{"B=hello"}, []string{"A"}},
+		{"addresses", Environment{}, []string{"HTTPS_PROXY=http://me:secret@proxy:3128", "DATABASE_URL=postgres://u:p@db/x", "ALL_PROXY=me:secret@proxy:1080", "REMOTE=https://token@host/x", "MAIL=a@b.example", "SSH=ssh://git@host/x"},
+			[]string{"HTTPS_PROXY=http://proxy:3128", "DATABASE_URL=postgres://db/x", "ALL_PROXY=proxy:1080", "REMOTE=https://host/x", "MAIL=a@b.example", "SSH=ssh://git@host/x"},
+			[]string{"the password in HTTPS_PROXY", "the password in DATABASE_URL", "the password in ALL_PROXY", "the password in REMOTE"}},
+		{"one is passed", Environment{Pass: []string{"API_KEY"}}, []string{"API_KEY=k", "OTHER_KEY=k"}, []string{"API_KEY=k"}, []string{"OTHER_KEY"}},
+		{"clean", Environment{Clean: true, Pass: []string{"GOFLAGS"}}, []string{"PATH=/bin", "Path=C:\\bin", "LD_PRELOAD=x.so", "lc_time=C", "GOFLAGS=-v", "PYTHONPATH=x"},
+			[]string{"PATH=/bin", "Path=C:\\bin", "lc_time=C", "GOFLAGS=-v"}, []string{"LD_PRELOAD", "PYTHONPATH"}},
+		{"git's own, and what is no variable", Environment{}, []string{"GIT_DIR=/x", "GIT_WORK_TREE=/x", "=C:=C:\\", "no equals", "="}, nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			env, withheld := tt.e.Of(tt.in)
+			assert.Equal(t, tt.env, env)
+			assert.Equal(t, tt.not, withheld)
+		})
+	}
 }

@@ -4,65 +4,93 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
-// Split splits a command line into words, as a shell does that knows blanks, quotes and backslashes and nothing else. An
-// unquoted character that would mean more to a shell (; & | < > ( ) $ ` * ? [ # ~ at the start of a word, or a line end) is an
-// error, and so is a "$" or "`" in double quotes: what needs a shell is not run without one. An assignment before the
-// program (A=1 make) needs a shell too.
+const maxLine = 16 << 10 // bytes of a command line
+
+var errShell = errors.New("it needs a shell: put it into a script")
+
+// Split splits a command line into words. It knows quotes and backslashes. A line that needs a shell is an error: more than
+// one command, a variable, a pattern, a redirection.
 func Split(line string) ([]string, error) {
-	var (
-		words  []string
-		word   strings.Builder
-		inWord bool
-		quoted bool // some of the word was
-		quote  rune
-		escape bool
-	)
-	for _, r := range line {
-		switch {
-		case r == 0 || r == '\n' || r == '\r':
-			return nil, errors.New("cmdwitness: the command has more than one line")
-		case escape:
-			if quote == '"' && !strings.ContainsRune("\"\\$`", r) {
-				word.WriteByte('\\')
-			}
-			word.WriteRune(r)
-			escape = false
-		case quote == '\'' && r != '\'':
-			word.WriteRune(r)
-		case r == '\\':
-			escape, inWord, quoted = true, true, true
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, inWord, quoted = r, true, true
-		case quote == r:
-			quote = 0
-		case quote == '"' && r != '$' && r != '`':
-			word.WriteRune(r)
-		case quote == 0 && unicode.IsSpace(r):
-			if inWord {
-				words = append(words, word.String())
-				word.Reset()
-				inWord, quoted = false, false
-			}
-		case strings.ContainsRune(";&|<>()$`*?[", r), !inWord && strings.ContainsRune("#~", r):
-			return nil, fmt.Errorf("cmdwitness: %q in the command needs a shell: quote it, or put the command into a script", r)
-		case r == '=' && len(words) == 0 && !quoted:
-			return nil, errors.New("cmdwitness: a variable set before the command needs a shell: use env, or put the command into a script")
-		default:
-			inWord = true
-			word.WriteRune(r)
+	if len(line) > maxLine || strings.Count(line, "(") > 100 {
+		return nil, errors.New("the command is too long")
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
+	switch {
+	case err != nil:
+		return nil, errors.New("the command cannot be read: is a quote not closed?")
+	case len(file.Stmts) == 0:
+		return nil, errors.New("the command is empty")
+	case len(file.Stmts) > 1:
+		return nil, errShell
+	}
+	s := file.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	switch {
+	case !ok || s.Background || s.Negated || len(s.Redirs) > 0:
+		return nil, errShell
+	case len(call.Assigns) > 0:
+		return nil, errors.New("it sets a variable, which needs a shell: use env, or put it into a script")
+	}
+	var words []string
+	for _, w := range call.Args {
+		word, ok := literal(w)
+		if !ok {
+			return nil, fmt.Errorf("%w, or quote it", errShell)
 		}
+		words = append(words, word)
 	}
-	if quote != 0 || escape {
-		return nil, errors.New("cmdwitness: a quote in the command is not closed")
-	}
-	if inWord {
-		words = append(words, word.String())
-	}
-	if len(words) == 0 || words[0] == "" {
-		return nil, errors.New("cmdwitness: the command is empty")
+	if words[0] == "" {
+		return nil, errors.New("the command is empty")
 	}
 	return words, nil
+}
+
+// literal returns a word that a shell would not change.
+func literal(w *syntax.Word) (string, bool) {
+	var b strings.Builder
+	for i, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				lit, ok := inner.(*syntax.Lit)
+				if !ok {
+					return "", false
+				}
+				b.WriteString(unescape(lit.Value, "\"\\$`\n"))
+			}
+		case *syntax.Lit:
+			if i == 0 && strings.HasPrefix(p.Value, "~") {
+				return "", false
+			}
+			escaped := false
+			for _, r := range p.Value {
+				if !escaped && strings.ContainsRune("*?[", r) {
+					return "", false
+				}
+				escaped = r == '\\' && !escaped
+			}
+			b.WriteString(unescape(p.Value, ""))
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// unescape removes backslashes before the given characters; before any if there are none given.
+func unescape(s, only string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (only == "" || strings.IndexByte(only, s[i+1]) >= 0) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }

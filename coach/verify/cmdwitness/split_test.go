@@ -18,6 +18,7 @@ func TestSplit(t *testing.T) {
 		`a ''`:                             {"a", ""},
 		`a b\ c`:                           {"a", "b c"},
 		`a "b\"c\d"`:                       {"a", `b"c\d`},
+		"a '*' \"[x]\" \\*":                {"a", "*", "[x]", "*"},
 		`make VERBOSE=1 test#fast a~b`:     {"make", "VERBOSE=1", "test#fast", "a~b"},
 		`'a=b' c`:                          {"a=b", "c"},
 	} {
@@ -29,24 +30,11 @@ func TestSplit(t *testing.T) {
 
 func TestSplitRefusesWhatNeedsAShell(t *testing.T) {
 	for line, why := range map[string]string{
-		"go test ./... | tail":    "'|' in the command needs a shell",
-		"go test && rm -rf x":     "'&'",
-		"a; b":                    "';'",
-		"a $HOME":                 "'$'",
-		`a "$(b)"`:                "'$'",
-		"a `b`":                   "'`'",
-		"a >b":                    "'>'",
-		"a *.go":                  "'*'",
-		"a # no more":             "'#'",
-		"a ~/b":                   "'~'",
-		"CGO_ENABLED=0 go test .": "a variable set before the command",
-		"a 'b":                    "a quote in the command is not closed",
-		`a b\`:                    "a quote in the command is not closed",
-		"a\nb":                    "more than one line",
-		"a\x00b":                  "more than one line",
-		"":                        "the command is empty",
-		" \t":                     "the command is empty",
-		`""`:                      "the command is empty",
+		"go test ./... | tail": "it needs a shell", "go test && rm -rf x": "it needs a shell", "a; b": "it needs a shell", "a $HOME": "it needs a shell",
+		`a "$(b)"`: "it needs a shell", "a `b`": "it needs a shell", "a >b": "it needs a shell", "a *.go": "it needs a shell", "a ~/b": "it needs a shell", "a &": "it needs a shell",
+		"(a)": "it needs a shell", "! a": "it needs a shell", "a\nb": "it needs a shell", "CGO_ENABLED=0 go test .": "it sets a variable",
+		"a 'b": "is a quote not closed?", "": "the command is empty", " \t": "the command is empty", `""`: "the command is empty", "# no more": "the command is empty",
+		strings.Repeat("(", 500_000): "too long", strings.Repeat("a ", 10_000): "too long",
 	} {
 		_, err := Split(line)
 		assert.ErrorContains(t, err, why, "%q", line)
@@ -60,7 +48,7 @@ func FuzzSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		var quoted []string
 		for _, w := range []string{a, b, c} {
-			if strings.ContainsAny(w, "\x00\n\r") || strings.ToValidUTF8(w, "") != w {
+			if strings.ContainsAny(w, "\x00\n\r") || strings.ToValidUTF8(w, "") != w || len(w) > 1000 || strings.Count(w, "(") > 30 {
 				t.Skip("a word that no command line holds")
 			}
 			quoted = append(quoted, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")

@@ -5,209 +5,243 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
 
 // Config says where and within which bounds commands run. Dir is needed.
 type Config struct {
-	Dir     string        // the folder to run in
-	Env     []string      // like [Command].Env
+	Dir     string
+	Env     []string      // the whole environment; nil: what the zero [Environment] leaves of this process's
 	Timeout time.Duration // of one command; 0 is [DefaultTimeout]
-
-	// Keep is how many bytes of a command's output are in its fact; 0 is 16 KiB.
-	Keep int
 
 	// Only says which commands of a query this witness runs; nil is all. Leave out what another witness runs.
 	Only func(command []string) bool
-
-	// Tree identifies the content of the tree, as the witness of its files does; nil is to leave it unknown. An error of it
-	// leaves it unknown too.
-	Tree func(ctx context.Context) (string, error)
 }
 
-// Witness runs the commands of a query and reports how they fared. It is safe for concurrent use; commands of one query run one
-// after another.
+// Witness runs the commands of a query. It is safe for concurrent use.
 type Witness struct{ cfg Config }
 
 var _ verify.Witness = (*Witness)(nil)
 
 // New returns a witness, or what is wrong with cfg.
 func New(cfg Config) (*Witness, error) {
-	if cfg.Keep == 0 {
-		cfg.Keep = 16 << 10
-	}
-	if err := (Command{Args: []string{"-"}, Dir: cfg.Dir, Timeout: cfg.Timeout, Keep: cfg.Keep}).check(); err != nil {
+	if err := (Command{Args: []string{"-"}, Dir: cfg.Dir, Timeout: cfg.Timeout}).check(); err != nil {
 		return nil, fmt.Errorf("cmdwitness: %w", err)
 	}
 	return &Witness{cfg}, nil
 }
 
-// ReportFile stands in a command for the name of a file that it is to write its report to, as JUnit XML: "--junitxml={report}".
-// The file is in a folder of its own that is removed after the run, so that no report of an earlier run is taken for this one's.
+// ReportFile stands in a command for the name of a file that it writes its report to, as JUnit XML: "--junitxml={report}".
+// The file is in a new folder that is removed after the run.
 const ReportFile = "{report}"
 
-// Look runs the commands of q and returns a fact for each.
+const (
+	keepRead = 4 << 20  // bytes of output in which counts are looked for
+	keepShow = 16 << 10 // bytes of output in a fact
+)
+
+// Look runs the commands of q, one after another, and returns a fact for each.
 //
-// A command that writes a report, JUnit XML to [ReportFile] or TAP to its standard output, is Met when at least one test
-// passed, none failed and it succeeded. One that reports no tests is Met when it succeeded (exit status 0), without a
-// count. It is NotMet when a test failed, or with another exit status; but Unverified when that says that it did not run,
-// or not to its end (124, 126, 127, and 128 and the number of a signal by which programs are stopped), as when it could
-// not be started, its time was over, its report is broken, or no test in it passed.
+// A command is Met when it ended with status 0, and its report, if it has one, shows that tests passed and none failed. It
+// is NotMet when a test failed, or with another status. It is Unverified when it did not run to its end, is not there, ran
+// no test, or has a report that cannot be believed. The report is JUnit XML in [ReportFile] or where pytest, Maven and
+// Gradle write it, the Test Anything Protocol, or the summary of a test runner in the output.
 //
+// Look also says which commands of q.Claimed the project does not have: a script of package.json, a target of a Makefile.
 // The error is the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
 	var facts verify.Facts
+	for _, command := range q.Claimed {
+		if why := missing(w.cfg.Dir, command); why != "" {
+			facts.Missing = append(facts.Missing, verify.MissingCommand{Command: command, Why: why})
+		}
+	}
 	for _, command := range q.Commands {
 		if len(command) == 0 || w.cfg.Only != nil && !w.cfg.Only(command) {
 			continue
 		}
-		f, err := w.run(ctx, command)
+		r, err := w.run(ctx, command)
 		if err != nil {
 			return facts, err
 		}
-		facts.Tests = append(facts.Tests, f)
+		facts.Runs = append(facts.Runs, r)
 	}
 	return facts, nil
 }
 
-func (w *Witness) run(ctx context.Context, command []string) (verify.TestFact, error) {
-	fact := verify.TestFact{Command: slices.Clone(command), Status: verify.Unverified}
-	if w.cfg.Tree != nil {
-		if tree, err := w.cfg.Tree(ctx); err == nil {
-			fact.Tree = tree
+func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error) {
+	run := verify.Run{Command: slices.Clone(command), Status: verify.Unverified}
+	args, report := slices.Clone(command), ""
+	if isPytest(args) || slices.ContainsFunc(args[1:], func(a string) bool { return strings.Contains(a, ReportFile) }) {
+		folder, err := os.MkdirTemp("", "cmdwitness-")
+		if err != nil {
+			run.Why = "there is no room for its report"
+			return run, ctx.Err()
+		}
+		defer os.RemoveAll(folder)
+		report = filepath.Join(folder, "report.xml")
+		for i := range args[1:] {
+			args[i+1] = strings.ReplaceAll(args[i+1], ReportFile, report)
+		}
+		if slices.Equal(args, command) {
+			args = append(args, "--junitxml="+report)
 		}
 	}
-	args, report, remove, err := withReport(command)
-	if err != nil {
-		fact.Why = "there is no room for its report: " + err.Error()
-		return fact, ctx.Err()
-	}
-	defer remove()
-	tail := NewTail(w.cfg.Keep)
-	tap := NewTAP()
-	r, err := Run(ctx, Command{
-		Args: args, Dir: w.cfg.Dir, Env: w.cfg.Env, Timeout: w.cfg.Timeout, Keep: w.cfg.Keep, Stdout: both{tail, tap},
-	})
-	if start, ok := errors.AsType[*StartError](err); ok {
-		fact.Why = strings.TrimPrefix(start.Error(), "cmdwitness: ")
-		return fact, ctx.Err()
+	stdout, start := &tail{max: keepRead}, time.Now()
+	r, err := Run(ctx, Command{Args: args, Dir: w.cfg.Dir, Env: w.cfg.Env, Timeout: w.cfg.Timeout, Keep: keepRead, Stdout: stdout})
+	if failed, ok := errors.AsType[*StartError](err); ok {
+		run.Why = failed.Error()
+		return run, ctx.Err()
 	} else if err != nil {
-		return fact, err
+		return run, err
 	}
-	fact.Took = r.Took
-	fact.Output = joined(tail.String(), r.Output, w.cfg.Keep)
-	judge(&fact, r, counted(report, tap))
-	return fact, nil
-}
-
-// withReport returns a command with ReportFile replaced, the file if there is one, and what removes it.
-func withReport(command []string) (args []string, report string, remove func(), err error) {
-	args, remove = slices.Clone(command), func() {}
-	if !slices.ContainsFunc(args[1:], func(a string) bool { return strings.Contains(a, ReportFile) }) {
-		return args, "", remove, nil
-	}
-	folder, err := os.MkdirTemp("", "cmdwitness-")
-	if err != nil {
-		return nil, "", nil, err
-	}
-	report = filepath.Join(folder, "report.xml")
-	for i := range args[1:] {
-		args[i+1] = strings.ReplaceAll(args[i+1], ReportFile, report)
-	}
-	return args, report, func() { _ = os.RemoveAll(folder) }, nil
-}
-
-// tests is what a command reported of single tests.
-type tests struct {
-	Counts
-	seen bool   // there is a report
-	why  string // why there is none, where there should be
-}
-
-func counted(report string, tap *TAP) tests {
-	if report == "" {
-		c := tap.Counts()
-		switch {
-		case tap.version || tap.planned >= 0:
-			return tests{Counts: c, seen: true}
-		case c.Failed > 0:
-			return tests{why: `it says "not ok", but without the plan that a TAP report has`}
+	run.Took = r.Took
+	out, errs := stdout.String(), r.Output
+	run.Output = shown(out, errs)
+	out, errs = testoutput.ShortLines(out), testoutput.ShortLines(errs)
+	var counts testoutput.Counts
+	counted, fault := false, ""
+	switch {
+	case report != "" && fileExists(report):
+		counts, err = readReports([]string{report})
+	case report != "" && !isPytest(args):
+		err = errors.New("it wrote no report")
+	default:
+		if files := freshReports(w.cfg.Dir, command, start); len(files) > 0 {
+			counts, err = readReports(files)
+			break
 		}
-		return tests{} // many programs say ok
+		if counts, counted = testoutput.Read(out); !counted {
+			counts, counted = testoutput.Read(errs)
+		}
 	}
-	info, err := os.Lstat(report)
 	if err != nil {
-		return tests{why: "it wrote no report"}
+		fault = err.Error()
+	} else if report != "" && fileExists(report) || counts.Total() > 0 {
+		counted = true
 	}
-	if !info.Mode().IsRegular() {
-		return tests{why: "its report is no regular file"}
-	}
-	f, err := os.Open(report)
-	if err != nil {
-		return tests{why: "its report cannot be read"}
-	}
-	defer f.Close()
-	c, err := ReadJUnit(f)
-	if err != nil {
-		return tests{why: strings.TrimPrefix(err.Error(), "cmdwitness: ")}
-	}
-	return tests{Counts: c, seen: true}
+	judge(&run, r, counts, counted, fault, out+"\n"+errs)
+	return run, nil
 }
 
-// judge says what a run comes to.
-func judge(fact *verify.TestFact, r Result, t tests) {
-	if t.seen {
-		fact.Counted = t.Total() > 0
-		fact.Passed, fact.Failed, fact.Skipped, fact.Total = t.Passed, t.Failed, t.Skipped, t.Total()
-		fact.Failures = t.Failures
+// isPytest reports whether a command is pytest, without a report of its own.
+func isPytest(args []string) bool {
+	program := strings.TrimSuffix(path.Base(filepath.ToSlash(args[0])), ".exe")
+	module := len(args) > 2 && strings.HasPrefix(program, "python") && args[1] == "-m" && args[2] == "pytest"
+	return (program == "pytest" || module) &&
+		!slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--junit") || strings.HasPrefix(a, "--version") })
+}
+
+func fileExists(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func readReports(files []string) (testoutput.Counts, error) {
+	var all testoutput.Counts
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return all, errors.New("its report cannot be read")
+		}
+		c, err := testoutput.ReadJUnit(f)
+		f.Close()
+		if err != nil {
+			return all, err
+		}
+		all.Add(c)
+	}
+	return all, nil
+}
+
+// reportPlaces are the files of Maven and Gradle, in a project and in its modules.
+var reportPlaces = []string{"target/surefire-reports/TEST-*.xml", "target/failsafe-reports/TEST-*.xml", "build/test-results/*/*.xml"}
+
+// freshReports returns the JUnit files that Maven or Gradle wrote since a run began.
+func freshReports(dir string, command []string, since time.Time) []string {
+	program := strings.ToLower(path.Base(filepath.ToSlash(command[0])))
+	if !strings.HasPrefix(program, "mvn") && !strings.HasPrefix(program, "gradle") {
+		return nil
+	}
+	var files []string
+	for _, place := range reportPlaces {
+		for _, module := range []string{"", "*", "*/*"} {
+			found, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(module), filepath.FromSlash(place)))
+			for _, name := range found {
+				if info, err := os.Stat(name); err == nil && !info.ModTime().Before(since.Truncate(time.Second)) {
+					files = append(files, name)
+				}
+			}
+		}
+	}
+	return files
+}
+
+// notThere is what programs say when there is nothing to run, by their own words.
+var notThere = lazy.New(`(?m)` + strings.Join([]string{
+	`^npm (?:ERR!|error) Missing script`, `Error: no test specified`, `Command "\S+" not found`, `ERR_PNPM_NO_SCRIPT`,
+	`^npm (?:ERR!|error) enoent .*package\.json`, `No rule to make target`, `No targets specified and no makefile found`,
+	`could not find .Cargo\.toml.`, `No module named '?(?:pytest|nose|tox)'?$`, `^(?:sh|bash): .*: (?:command )?not found`,
+	`there is no POM in this directory`, `No project file found`, `npm (?:ERR!|error) could not determine executable to run`,
+}, `|`))
+
+var notOK = lazy.New(`(?m)^not ok\b`)
+
+// judge says what a run amounts to.
+func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, output string) {
+	if counted {
+		run.Counted = !c.Partial && c.Total() > 0
+		run.Passed, run.Failed, run.Skipped, run.Total = c.Passed, c.Failed, c.Skipped, c.Total()
+		run.Failures, run.Passes, run.Parts = c.Failures, c.Passes, c.More
 	}
 	switch {
-	case t.Failed > 0:
-		fact.Status, fact.Why = verify.NotMet, fmt.Sprintf("%d of %d tests failed", t.Failed, t.Total())
+	case c.Failed > 0:
+		run.Status, run.Why = verify.NotMet, fmt.Sprintf("%d of %d tests failed", c.Failed, c.Total())
+		if c.Partial {
+			run.Why = "tests failed"
+		}
 	case r.Stopped:
-		fact.Why = r.Why
+		run.Why = r.Why
 	case r.Why != "":
-		fact.Status, fact.Why = verify.NotMet, r.Why
+		run.Status, run.Why = verify.NotMet, r.Why
+	case r.Exit != 0 && notThere.Match(output):
+		run.Why = "there is nothing to run: " + strings.TrimSpace(notThere.Find(output)[0])
+	case counted && c.Total() == 0 && fault == "":
+		run.Why = "it ran no test"
 	case r.Exit == 126 || r.Exit == 127:
-		fact.Why = fmt.Sprintf("it could not be run: exit status %d", r.Exit)
+		run.Why = fmt.Sprintf("it could not be run: exit status %d", r.Exit)
 	case r.Exit == 124 || r.Exit > 128 && stops(r.Exit-128):
-		fact.Why = fmt.Sprintf("it was interrupted: exit status %d", r.Exit)
+		run.Why = fmt.Sprintf("it was interrupted: exit status %d", r.Exit)
 	case r.Exit != 0:
-		fact.Status, fact.Why = verify.NotMet, fmt.Sprintf("it ended with exit status %d", r.Exit)
-	case t.why != "":
-		fact.Why = t.why
-	case t.seen && t.Broken != "":
-		fact.Why = "its report cannot be taken at its word: " + t.Broken
-	case t.seen && t.Passed == 0:
-		fact.Why = "no test passed, and none failed"
+		run.Status, run.Why = verify.NotMet, fmt.Sprintf("it ended with exit status %d", r.Exit)
+	case fault != "":
+		run.Why = fault
+	case c.Broken != "":
+		run.Why = "its report cannot be believed: " + c.Broken
+	case !counted && notOK.Match(output):
+		run.Why = `it says "not ok", without the plan that a report has`
+	case counted && c.Passed == 0:
+		run.Why = "no test passed: all were skipped"
 	default:
-		fact.Status = verify.Met
+		run.Status = verify.Met
 	}
 }
 
-// both writes to two writers that never fail.
-type both [2]interface{ Write([]byte) (int, error) }
-
-func (b both) Write(p []byte) (int, error) {
-	_, _ = b[0].Write(p)
-	return b[1].Write(p)
-}
-
-// joined returns the ends of both outputs, in at most max bytes.
-func joined(stdout, stderr string, max int) string {
-	t := NewTail(max)
+// shown returns the ends of both outputs, for people.
+func shown(stdout, stderr string) string {
+	t := &tail{max: keepShow}
 	_, _ = t.Write([]byte(stdout))
-	if stdout != "" && stderr != "" && !strings.HasSuffix(stdout, "\n") {
+	if stdout != "" && !strings.HasSuffix(stdout, "\n") {
 		_, _ = t.Write([]byte("\n"))
 	}
-	if half := max / 2; len(stderr) > half {
-		stderr = strings.ToValidUTF8(stderr[len(stderr)-half:], "")
-	}
-	_, _ = t.Write([]byte(stderr))
+	_, _ = t.Write([]byte(strings.ToValidUTF8(stderr[max(0, len(stderr)-keepShow/2):], "")))
 	return t.String()
 }

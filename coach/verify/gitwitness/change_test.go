@@ -1,6 +1,7 @@
 package gitwitness_test
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
-	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
 )
 
 func TestChanges(t *testing.T) {
@@ -74,18 +74,15 @@ func TestSparseCheckout(t *testing.T) {
 	require.NoFileExists(t, r.path("out/b_test.go"))
 	r.remove("in/c_test.go")
 	facts := r.look(verify.Query{Baseline: base, Paths: []string{"out/b_test.go"}})
-	assert.Equal(t, []verify.TestFileFact{
-		{Path: "in/c_test.go", Kind: verify.Removed},
-		{Path: "out/b_test.go", Kind: verify.Removed, Why: "a sparse checkout leaves it out"},
-	}, facts.TestFiles)
-	assert.Equal(t, "missing unverified  met out/b_test.go", fact(facts.Files[0]))
+	assert.Equal(t, map[string]verify.ChangeKind{"in/c_test.go": verify.Removed}, kinds(facts))
+	assert.Equal(t, "missing not_met  out/b_test.go", fact(facts.Files[0]))
 
 	// A single file beside others that are there is left out by nobody but who wants to be rid of it.
 	r.git("sparse-checkout", "disable")
 	r.git("sparse-checkout", "set", "--no-cone", "/*", "!out/b_test.go")
 	r.write("out/d.go", "package out\n")
 	r.git("add", "--sparse", "out/d.go")
-	assert.Contains(t, r.look(verify.Query{Baseline: base}).TestFiles, verify.TestFileFact{Path: "out/b_test.go", Kind: verify.Removed})
+	assert.Equal(t, verify.Removed, kinds(r.look(verify.Query{Baseline: base}))["out/b_test.go"])
 }
 
 func TestSubmodules(t *testing.T) {
@@ -102,18 +99,17 @@ func TestSubmodules(t *testing.T) {
 	sub := &repo{t, r.path("lib")}
 	sub.write("lib.go", "package lib // edited\n")
 	assert.NotEqual(t, clean, r.tree(), "an edit in a submodule")
-	for _, f := range r.look(verify.Query{Baseline: base, Paths: []string{"lib", "lib/lib.go"}}).Files {
-		assert.Equal(t, string(verify.Unverified), f.Changed.String(), "what was changed in it is not recorded here: %s", f.Path)
-	}
-	sub.commit("edited")
+	edited := map[string]verify.ChangeKind{"lib/lib.go": verify.Modified}
 	facts := r.look(verify.Query{Baseline: base, Paths: []string{"lib", "lib/lib.go"}})
-	assert.Equal(t, map[string]verify.ChangeKind{"lib": verify.Modified}, kinds(facts))
-	assert.Equal(t, verify.Modified, facts.Files[0].Kind)
-	assert.Equal(t, "exists unverified  not_met lib/lib.go", fact(facts.Files[1]))
+	assert.Equal(t, edited, kinds(facts))
+	assert.Equal(t, "exists met modified lib", fact(facts.Files[0]))
+	assert.Equal(t, "exists met modified lib/lib.go", fact(facts.Files[1]))
+	sub.commit("edited")
+	assert.Equal(t, edited, kinds(r.look(verify.Query{Baseline: base})), "also where it is committed")
 
 	r.git("submodule", "deinit", "-q", "-f", "lib")
 	facts = r.look(verify.Query{Baseline: base})
-	assert.Empty(t, facts.Changes)
+	assert.Empty(t, facts.Changes, "it is not checked out")
 	assert.NotEmpty(t, facts.Tree)
 	assert.Empty(t, facts.Unseen)
 }
@@ -125,7 +121,7 @@ func TestNewRepositoryInside(t *testing.T) {
 	(&repo{t, r.path("nested")}).git("init", "-q")
 	(&repo{t, r.path("nested")}).commit("n")
 	facts := r.look(verify.Query{Baseline: base, Paths: []string{"nested/n.go"}})
-	assert.Equal(t, "exists met added not_met nested/n.go", fact(facts.Files[0]))
+	assert.Equal(t, "exists met added nested/n.go", fact(facts.Files[0]))
 }
 
 func TestTree(t *testing.T) {
@@ -134,7 +130,7 @@ func TestTree(t *testing.T) {
 	r.write(".gitignore", "*.log\n")
 	r.commit("base")
 	first := r.tree()
-	assert.Len(t, first, 64)
+	assert.Len(t, first, 40)
 	seen := map[string]string{first: "base"}
 	same := func(what string) {
 		t.Helper()
@@ -201,17 +197,26 @@ func TestTree(t *testing.T) {
 	assert.Equal(t, first, other.tree(), "the same files in another repository")
 }
 
+func suspects(facts verify.Facts) []string {
+	var list []string
+	for _, s := range facts.Suspects {
+		list = append(list, s.Path)
+	}
+	return list
+}
+
 func TestTestFiles(t *testing.T) {
 	r := newRepo(t)
 	files := map[string]string{
-		"a_test.go": "package a\n", "gone_test.go": "package a\n", "main_test.go": "package a\n\nfunc TestMain(m *testing.M) { m.Run() }\n",
-		"testdata/want.txt": "1\n", "web/app.spec.ts": "it()\n", "py/conftest.py": "x\n", "src/App.java": "x\n", "README.md": "x\n",
+		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Log(1) }\n", "gone_test.go": "package a\n\nimport \"testing\"\n\nfunc TestGone(t *testing.T) { t.Log(2) }\n",
+		"main_test.go": "package a\n\nfunc TestMain(m *testing.M) { m.Run() }\n", "web/app.spec.ts": "it('works', () => { expect(1).toBe(1) })\n",
+		"py/conftest.py": "x\n", "src/App.java": "x\n", "README.md": "x\n", ".github/workflows/ci.yml": "on: push\n",
 	}
 	for name, text := range files {
 		r.write(name, text)
 	}
 	base := r.commit("base")
-	assert.Empty(t, r.look(verify.Query{Baseline: base}).TestFiles)
+	assert.Empty(t, suspects(r.look(verify.Query{Baseline: base})))
 
 	for name := range files {
 		r.write(name, files[name]+"// changed\n")
@@ -219,24 +224,55 @@ func TestTestFiles(t *testing.T) {
 	r.remove("gone_test.go")
 	r.write("main_test.go", "package a\n") // its TestMain is gone
 	r.write("new_test.go", "package a\n")
+	r.write("web/app.spec.ts", "it.skip('works', () => { expect(1).toBe(1) })\n")
 	r.write("b/new_main_test.go", "package b\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n")
-	assert.Equal(t, []verify.TestFileFact{
-		{Path: "a_test.go", Kind: verify.Modified},
-		{Path: "b/new_main_test.go", Kind: verify.Added, Config: true},
-		{Path: "gone_test.go", Kind: verify.Removed},
-		{Path: "main_test.go", Kind: verify.Modified, Config: true},
-		{Path: "py/conftest.py", Kind: verify.Modified, Config: true},
-		{Path: "testdata/want.txt", Kind: verify.Modified},
-		{Path: "web/app.spec.ts", Kind: verify.Modified},
-	}, r.look(verify.Query{Baseline: base}).TestFiles)
+	r.write(".github/workflows/new.yml", "on: push\n")
+	facts := r.look(verify.Query{Baseline: base, Tests: []string{"TestA", "TestGone", "TestNone", "works", "changed"}})
+	assert.Equal(t, []string{".github/workflows/ci.yml", "b/new_main_test.go", "main_test.go", "py/conftest.py"}, suspects(facts))
+	assert.Equal(t, []verify.TestChange{
+		{File: "gone_test.go", Name: "TestGone", Change: "removed"},
+		{File: "web/app.spec.ts", Name: "works", Change: "disabled", Why: "skipped"},
+	}, facts.Tests)
+	assert.Equal(t, []verify.NamedTest{
+		{Name: "TestA", Now: verify.Met, Before: verify.Met}, {Name: "TestGone", Now: verify.NotMet, Before: verify.Met},
+		{Name: "TestNone", Now: verify.NotMet, Before: verify.NotMet}, {Name: "works", Now: verify.Met, Before: verify.Met},
+		{Name: "changed", Now: verify.NotMet, Before: verify.NotMet},
+	}, facts.Named)
 }
 
-// Of files that settle more than the tests, a change counts that the tests can feel.
+// Programs and modules that take the place of those by which tests run.
+func TestShadows(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file, text string
+		want       bool
+	}{
+		"a module":                     {"unittest.py", "x", true},
+		"a package":                    {"pytest/__init__.py", "x", true},
+		"another module":               {"bank.py", "x", false},
+		"a module further in":          {"bank/types.py", "x", false},
+		"a program":                    {"node_modules/.bin/node", "x", true},
+		"a program of no package":      {"node_modules/.bin/vitest", "#!/bin/sh\ntrue\n", true},
+		"a program that starts a file": {"node_modules/.bin/vitest", "#!/bin/sh\nexec node \"$basedir/../vitest/x.js\"\n", false},
+		"tests that load themselves":   {"tests/__init__.py", "def load_tests(loader, tests, pattern):\n    return tests\n", true},
+		"cargo's settings":             {".cargo/config.toml", "[target]\n", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t)
+			r.write(".gitignore", "node_modules\n")
+			base := r.commit("base")
+			r.write(tt.file, tt.text)
+			facts := r.look(verify.Query{Baseline: base, Commands: [][]string{{"python3", "-m", "unittest"}}})
+			assert.Equal(t, tt.want, len(facts.Suspects) == 1, "%v", facts.Suspects)
+		})
+	}
+}
+
+// Of files that settle more than the tests, a change counts that the tests can feel. What that is for each kind of file is
+// told by internal/project.
 func TestTestSettings(t *testing.T) {
 	const (
-		pkg    = `{"name":"a","scripts":{"test":"jest"},"dependencies":{"x":"1"}}`
-		toml   = "[project]\nname = \"a\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n"
-		legacy = "[metadata]\nname = a\n[tool:pytest]\naddopts = -q\n"
+		pkg  = `{"name":"a","scripts":{"test":"jest"},"dependencies":{"x":"1"}}`
+		both = "use (\n\t.\n\t./sub\n)\n"
 	)
 	for _, tt := range []struct {
 		file, old, now string
@@ -245,31 +281,14 @@ func TestTestSettings(t *testing.T) {
 	}{
 		{"package.json", pkg, `{"dependencies":{"x":"2","y":"1"},"name":"b", "scripts": {"test": "jest"}}`, []string{"npm", "test"}, false},
 		{"package.json", pkg, `{"name":"a","scripts":{"test":"exit 0"}}`, []string{"npm", "test"}, true},
-		{"package.json", pkg, `{"name":"a","scripts":{"test":"jest"},"jest":{"testPathIgnorePatterns":["."]}}`, nil, true},
-		{"package.json", pkg, `{`, nil, true},
-		{"web/package.json", "", `{"name":"b","scripts":{"test":"true"}}`, nil, true},
-		{"pyproject.toml", toml, "[project]\nname = \"b\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n[tool.black]\nx = 1\n", nil, false},
-		{"pyproject.toml", toml, "[project]\nname = \"a\"\n\n[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n", nil, true},
-		{"pyproject.toml", toml, "[project]\nname = \"a\"\n", nil, true},
-		{"setup.cfg", legacy, "[metadata]\nname = b\n[tool:pytest]\naddopts = -q\n", nil, false},
-		{"setup.cfg", legacy, "[metadata]\nname = a\n[tool:pytest]\naddopts = --co\n", nil, true},
+		{"web/package.json", "", `{"name":"b","scripts":{"test":"true"}}`, nil, false},
 		{"go.mod", "module a\n", "module a\n\ngo 1.26\n", []string{"go", "test", "./..."}, false},
-		{"go.mod", "module a\n\nignore ./x\n", "module a\n\nignore x // still\n\nrequire b v1.0.0\n", nil, false},
-		{"go.mod", "module a\n", "module a\n\nignore ./sub\n", nil, true},
 		{"go.mod", "module a\n\nignore ./x\n", "module a\n\nignore(\n\t./x\n\t\"sub\"\n)\n", nil, true},
 		{"sub/go.mod", "", "module sub\n", nil, true},
 		{"new/go.mod", "", "module new\n", nil, false},
-		{"go.mod", "", "module a\n", nil, false},
-		{"go.work", "", "go 1.26\n\nuse ./sub\n", nil, true},
-		{"go.work", "use (\n\t.\n\t./sub\n)\n", "use ./sub\n", nil, true},
+		{"go.work", both, "use ./sub\n", nil, true},
 		{"go.work", "use .\n", "use (\n\t.\n\t./new\n)\n", nil, false},
-		{"Makefile", "test:\n\tgo test\n", "test:\n\ttrue\n", []string{"make", "test"}, true},
-		{"Makefile", "test:\n\tgo test\n", "test:\n\ttrue\n", []string{"/usr/bin/make", "test"}, true},
-		{"Makefile", "test:\n\tgo test\n", "test:\n\ttrue\n", []string{"go", "test"}, false},
-		{"pom.xml", "<a/>", "<b/>", []string{"mvn", "-q", "test"}, true},
-		{"scripts/check.sh", "go test\n", "true\n", []string{"./scripts/check.sh", "all"}, true},
 		{"scripts/check.sh", "go test\n", "true\n", []string{"sh", "scripts/check.sh"}, true},
-		{"cmd/main.go", "package main\n", "package main // x\n", []string{"go", "run", "./cmd/main.go"}, false},
 		{"scripts/other.sh", "go test\n", "true\n", []string{"./scripts/check.sh"}, false},
 	} {
 		r := newRepo(t)
@@ -280,20 +299,40 @@ func TestTestSettings(t *testing.T) {
 		}
 		base := r.commit("base")
 		r.write(tt.file, tt.now)
-		var q verify.Query
-		q.Baseline = base
+		q := verify.Query{Baseline: base}
 		if tt.command != nil {
 			q.Commands = [][]string{tt.command}
 		}
 		facts := r.look(q)
 		require.Empty(t, facts.Unseen)
-		assert.Equal(t, tt.settings, len(facts.TestFiles) == 1 && facts.TestFiles[0].Config, "%s: %q with %v", tt.file, tt.now, tt.command)
-		assert.Equal(t, tt.settings, len(facts.TestFiles) > 0)
+		assert.Equal(t, tt.settings, len(facts.Suspects) == 1, "%s: %q with %v", tt.file, tt.now, tt.command)
 	}
+}
+
+// takeOvers is a repository with a folder for each case.
+type takeOvers struct {
+	*repo
+	texts []string
+	wants []string // the files that take over
+}
+
+func (r *takeOvers) takesOver(file, text string, want bool) {
+	file = fmt.Sprintf("p%02d/%s", len(r.texts), file)
+	r.write(file, text)
+	if r.texts = append(r.texts, text); want {
+		r.wants = append(r.wants, file)
+	}
+}
+
+func (r *takeOvers) checkTakesOver() {
+	r.t.Helper()
+	r.git("commit", "-q", "--allow-empty", "-m", "base")
+	assert.Equal(r.t, r.wants, suspects(r.look(verify.Query{Baseline: "HEAD"})), "%.2000q", r.texts)
 }
 
 // What a Go test file does before any test runs can decide what is said of the tests.
 func TestFilesThatTakeOver(t *testing.T) {
+	r := &takeOvers{repo: newRepo(t)}
 	const head = "package a\n\nimport (\"flag\"; \"os\"; \"testing\")\n\n"
 	for text, want := range map[string]bool{
 		"package a; import \"testing\"; func TestMain(m *testing.M) {}\n":                                          true,
@@ -312,15 +351,13 @@ func TestFilesThatTakeOver(t *testing.T) {
 		head + "// func TestMain(m *testing.M) is not needed\nvar s = `\nfunc TestMain(m *testing.M) {}\n`\n": false,
 		"": false,
 	} {
-		r := newRepo(t)
-		base := r.commit("base")
-		r.write("a_test.go", text)
-		facts := r.look(verify.Query{Baseline: base})
-		assert.Equal(t, want, len(facts.TestFiles) == 1 && facts.TestFiles[0].Config, "%.200s", text)
+		r.takesOver("a_test.go", text, want)
 	}
+	r.checkTakesOver()
 }
 
 func TestCodeThatTakesOver(t *testing.T) {
+	r := &takeOvers{repo: newRepo(t)}
 	const head = "package a\n\nimport (\"fmt\"; \"os\")\n\n"
 	for text, want := range map[string]bool{
 		head + "func init() { fmt.Println(\"PASS\"); os.Exit(0) }\n":                                       true,
@@ -333,13 +370,9 @@ func TestCodeThatTakesOver(t *testing.T) {
 		head + "func TestMain(m *testing.M) {}\n":                                                          false,
 		head + "func init() {": false,
 	} {
-		r := newRepo(t)
-		base := r.commit("base")
-		r.write("a.go", text)
-		facts := r.look(verify.Query{Baseline: base})
-		assert.Equal(t, want, len(facts.TestFiles) == 1 && facts.TestFiles[0].Config, text)
-		assert.Equal(t, want, len(facts.TestFiles) > 0)
+		r.takesOver("a.go", text, want)
 	}
+	r.checkTakesOver()
 }
 
 // What git ignores, go test and pytest read all the same.
@@ -352,26 +385,11 @@ func TestIgnoredSettings(t *testing.T) {
 	r.write("local_test.go", "package a\n")
 	r.write("conftest.py", "x\n")
 	r.write("venv/lib/conftest.py", "x\n")
-	const why = "it is ignored: whether it is new cannot be told"
-	assert.Equal(t, []verify.TestFileFact{
-		{Path: "conftest.py", Kind: verify.Added, Config: true, Why: why},
-		{Path: "main_test.go", Kind: verify.Added, Config: true, Why: why},
-	}, r.look(verify.Query{Baseline: base}).TestFiles)
-}
-
-func TestRoleOf(t *testing.T) {
-	for role, names := range map[gitwitness.Role][]string{
-		gitwitness.Test: {
-			"a_test.go", "pkg/x_test.go", "test_api.py", "api_test.py", "a.test.tsx", "a.spec.js", "user_spec.rb", "src/test/java/FooTest.java",
-			"FooTests.cs", "tests/common/mod.rs", "pkg/testdata/in.json", "__tests__/a.js", "ui/__snapshots__/a.snap", "e2e/login.ts",
-		},
-		gitwitness.Settings: {"conftest.py", "a/pytest.ini", "jest.config.js", "vitest.config.mts", "phpunit.xml.dist", ".mocharc.json", "tests/conftest.py"},
-		gitwitness.NoRole:   {"a.go", "contest.py", "latest.go", "testing.go", "attest/a.go", "tests/README.md", "manifest.json", "Contest.java", "protest.py", "main.go", "go.mod", "Makefile", "package.json", "vite.config.ts"},
-	} {
-		for _, name := range names {
-			assert.Equal(t, role, gitwitness.RoleOf(name), name)
-		}
-	}
+	const why = "it is ignored: whether it is new is not known"
+	assert.Equal(t, []verify.Suspect{
+		{Path: "conftest.py", Why: "decides how tests run, and was added; " + why},
+		{Path: "main_test.go", Why: "decides which tests run and what they say, and was added; " + why},
+	}, r.look(verify.Query{Baseline: base}).Suspects)
 }
 
 func TestDiff(t *testing.T) {
@@ -407,7 +425,7 @@ func TestDiff(t *testing.T) {
 	require.NoError(t, os.WriteFile(r.path(".gitattributes"), []byte("*.png binary\n"), 0o600))
 	patch, _, err = r.witness().Diff(t.Context(), base, 1<<20)
 	require.NoError(t, err)
-	assert.Contains(t, patch, "Binary files a/new.png and b/new.png differ")
+	assert.Contains(t, patch, "Binary files /dev/null and b/new.png differ")
 
 	r.write("big.txt", strings.Repeat("a line of text\n", 1<<20))
 	patch, whole, err = r.witness().Diff(t.Context(), base, 1000)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 var (
-	hexName = compiled(`^[0-9a-fA-F]{4,64}$`)
+	hexName = lazy.New(`^[0-9a-fA-F]{4,64}$`)
 	// What else a commit may be called: a branch, a tag, HEAD, and steps back from it. No searches (":/text"), dates or ranges.
-	refName = compiled(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*(?:[~^][0-9]*)*$`)
+	refName = lazy.New(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*(?:[~^][0-9]*)*$`)
 )
 
 var (
@@ -21,7 +23,7 @@ var (
 // commit returns the full name of the commit that rev names. A rev that looks like a hash is one: a branch of that name
 // does not stand for it. The error is errNoCommit, errAmbiguous, errName or says what went wrong.
 func (r *repository) commit(ctx context.Context, rev string) (string, error) {
-	if len(rev) > 256 || !hexName().MatchString(rev) && !refName().MatchString(rev) || strings.Contains(rev, "..") {
+	if len(rev) > 256 || !hexName.Match(rev) && !refName.Match(rev) || strings.Contains(rev, "..") {
 		return "", errName
 	}
 	name, err := r.line(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
@@ -37,7 +39,7 @@ func (r *repository) commit(ctx context.Context, rev string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if hexName().MatchString(rev) && !strings.HasPrefix(name, strings.ToLower(rev)) {
+	if hexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)) {
 		return r.object(ctx, rev)
 	}
 	return name, nil
@@ -76,7 +78,7 @@ func (r *repository) object(ctx context.Context, hash string) (string, error) {
 func (r *repository) baseline(ctx context.Context, rev string) (string, error) {
 	name, err := r.commit(ctx, rev)
 	for _, kind := range []string{"refs/heads/", "refs/tags/"} {
-		if errors.Is(err, errNoCommit) && hexName().MatchString(rev) {
+		if errors.Is(err, errNoCommit) && hexName.Match(rev) {
 			name, err = r.commit(ctx, kind+rev)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 )
 
@@ -20,14 +21,16 @@ const (
 	maxAnswer   = 64 << 20    // bytes of its output that are read
 )
 
-// hardening keeps git from running, fetching or believing what the repository's settings say. They were the agent's to write.
-// What is quoted in the comments are git's settings.
+// hardening keeps git from running, fetching or believing what the repository's settings say: the agent can write them.
 var hardening = []string{
 	"-c", "core.fsmonitor=false", // a program that is asked which files changed
 	"-c", "core.hooksPath=" + os.DevNull, // post-index-change runs when an index is written
 	"-c", "core.untrackedCache=false",
 	"-c", "core.commitGraph=false", // a file that may lie about parents
 	"-c", "core.splitIndex=false",
+	"-c", "core.safecrlf=false",
+	"-c", "core.trustctime=true",
+	"-c", "core.compression=0",
 	"-c", "core.checkStat=default",
 	"-c", "core.ignoreCase=" + strconv.FormatBool(runtime.GOOS != "linux"), // it hides files that differ from others in case alone
 	"-c", "core.pager=cat",
@@ -37,10 +40,15 @@ var hardening = []string{
 	"--no-pager", "--no-optional-locks", "--no-replace-objects",
 }
 
-// environment is what git runs with beside the reduced one of this process, which has no GIT_ variable.
+// environment is what git runs with beside the clean one of this process, which has no GIT_ variable.
 var environment = []string{
 	"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_EDITOR=:", "GIT_ALLOW_PROTOCOL=none",
 	"GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0", "GIT_GRAFT_FILE=" + os.DevNull, // grafts are made-up parents
+}
+
+func cleanEnv() []string {
+	env, _ := cmdwitness.Environment{Clean: true}.Of(os.Environ())
+	return env
 }
 
 // exitError is a call of git that ended with another status than 0.
@@ -91,10 +99,11 @@ func (g git) stream(ctx context.Context, stdin []byte, out io.Writer, args ...st
 	cmd := cmdwitness.Command{
 		Args:    append(append([]string{g.program}, hardening...), args...),
 		Dir:     g.dir,
-		Env:     append(append(cmdwitness.Environ(os.Environ()), environment...), g.env...),
+		Env:     append(append(cleanEnv(), environment...), g.env...),
 		Timeout: callTimeout,
 		Keep:    4096,
 		Stdout:  out,
+		Brief:   true,
 	}
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)
@@ -111,7 +120,7 @@ func (g git) stream(ctx context.Context, stdin []byte, out io.Writer, args ...st
 	return nil
 }
 
-// said returns the last line of what git complained of that is no hint, in short.
+// said returns the last complaint of git, in short.
 func said(output string) string {
 	var last string
 	for line := range strings.Lines(output) {
@@ -121,10 +130,7 @@ func said(output string) string {
 		}
 	}
 	last = strings.TrimPrefix(strings.TrimPrefix(last, "fatal: "), "error: ")
-	if len(last) > 200 {
-		last = strings.ToValidUTF8(last[:200], "") + "…"
-	}
-	return last
+	return plaintext.Line(last, 200)
 }
 
 // line is run for an answer of one line.
@@ -183,8 +189,8 @@ func (g git) checkVersion(ctx context.Context) error {
 	return nil
 }
 
-// filtersOff returns variables that make every filter driver that the settings know one that does nothing. Clean filters
-// are commands that would run when a file is compared with what is recorded.
+// filtersOff returns variables that switch every filter driver off. Clean filters are commands that would run when a file is
+// compared with what is recorded.
 func (g git) filtersOff(ctx context.Context) ([]string, error) {
 	keys, err := g.names(ctx, nil, "config", "--list", "-z", "--name-only")
 	if err != nil {

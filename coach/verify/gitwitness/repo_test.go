@@ -71,8 +71,14 @@ func (r *repo) commit(message string) string {
 
 func (r *repo) witness() *gitwitness.Witness {
 	r.t.Helper()
-	w, err := gitwitness.New(gitwitness.Config{Dir: r.dir})
-	require.NoError(r.t, err)
+	return newWitness(r.t, gitwitness.Config{Dir: r.dir})
+}
+
+func newWitness(t *testing.T, cfg gitwitness.Config) *gitwitness.Witness {
+	t.Helper()
+	w, err := gitwitness.New(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.Close()) })
 	return w
 }
 

@@ -4,30 +4,39 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
 // Config says which working tree to look at.
 type Config struct {
 	Dir string // a folder of the working tree; claimed paths are read from here, and from the top
 	Git string // the program; empty is git, from the PATH
-	// Own is files that the host writes while it verifies, such as a trace. They are no part of the work unless they are tracked: a
-	// tree is the same with and without them. A name that is not there is left out of account.
+	// Base is the baseline of queries that name no revision. First is an earlier one, such as that of the session: what
+	// changed between the two is not known to be unchanged.
+	Base, First *Snapshot
+	// Own is files that the host writes while it verifies, such as a trace. They do not count unless they are tracked.
 	Own []string
 }
 
 // Witness looks at a working tree and its repository. It is safe for concurrent use, and changes neither.
-type Witness struct{ cfg Config }
+type Witness struct {
+	cfg Config
+	mu  sync.Mutex
+	dir string // the store
+}
 
 var _ verify.Witness = (*Witness)(nil)
 
-// New returns a witness. It looks at nothing yet.
+// New returns a witness. It looks at nothing yet. The caller closes it.
 func New(cfg Config) (*Witness, error) {
 	if cfg.Dir == "" {
 		return nil, errors.New("gitwitness: the folder of the working tree is not set")
@@ -41,87 +50,177 @@ func New(cfg Config) (*Witness, error) {
 		cfg.Git = "git"
 	}
 	cfg.Own = slices.Clone(cfg.Own)
-	return &Witness{cfg}, nil
+	return &Witness{cfg: cfg}, nil
 }
 
-// open finds the repository as it is now.
-func (w *Witness) open(ctx context.Context) (*repository, error) {
-	r, err := open(ctx, w.cfg.Git, w.cfg.Dir)
-	if err != nil {
-		return nil, err
+// Close removes what the witness wrote to a temporary folder.
+func (w *Witness) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dir == "" {
+		return nil
 	}
-	for _, name := range w.cfg.Own {
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-			r.hosts = append(r.hosts, info)
-		}
-	}
-	return r, nil
+	err := os.RemoveAll(w.dir)
+	w.dir = ""
+	return err
 }
 
 // Tree returns a hash of the working tree: the names, contents and modes of the files that are tracked or not ignored, and of
-// ignored Go files beside them, those of the repositories inside it included. It is that of [verify.Facts].Tree, for equal files the same in every clone.
+// ignored programs beside them. It is that of [verify.Facts].Tree.
 func (w *Witness) Tree(ctx context.Context) (string, error) {
-	r, err := w.open(ctx)
+	v, err := w.view(ctx)
 	if err != nil {
 		return "", fmt.Errorf("gitwitness: %w", err)
 	}
-	hash, err := r.tree(ctx)
-	if err != nil {
-		return "", fmt.Errorf("gitwitness: %w", err)
-	}
-	return hash, nil
+	return v.tree, nil
 }
 
-// Diff returns how the working tree differs from a commit, as a patch of at most max bytes that has untracked files in it, and
-// whether that is all of it. An empty baseline is what is checked out. Nothing that the repository's settings
-// name shows files (textconv, external diffs).
+// Changed returns the files that differ between a tree that [Witness.Tree] returned and the working tree, and its hash now.
+func (w *Witness) Changed(ctx context.Context, tree string) ([]verify.Change, string, error) {
+	v, err := w.view(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("gitwitness: %w", err)
+	}
+	list, err := v.diff(ctx, tree, v.tree)
+	if err != nil {
+		return nil, "", fmt.Errorf("gitwitness: %w", err)
+	}
+	return changes(list), v.tree, nil
+}
+
+// Diff returns how the working tree differs from the baseline, as a patch of at most max bytes, and whether that is all of
+// it. Without a baseline it is compared with what is checked out.
 func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch string, whole bool, err error) {
-	r, err := w.open(ctx)
+	v, err := w.view(ctx)
 	if err != nil {
 		return "", false, fmt.Errorf("gitwitness: %w", err)
 	}
-	base := r.head
-	if baseline != "" {
-		if base, err = r.baseline(ctx, baseline); err != nil {
-			return "", false, fmt.Errorf("gitwitness: the baseline: %w", err)
+	from := v.empty
+	switch b, err := w.base(ctx, v, baseline); {
+	case err != nil:
+		return "", false, fmt.Errorf("gitwitness: %w", err)
+	case b != nil:
+		from = b.tree
+	case v.head != "":
+		from = v.head
+	}
+	list, err := v.diff(ctx, from, v.tree)
+	if err != nil {
+		return "", false, fmt.Errorf("gitwitness: %w", err)
+	}
+	how := "--patch"
+	if hides, err := v.hidesText(ctx, list); err != nil {
+		return "", false, fmt.Errorf("gitwitness: %w", err)
+	} else if hides {
+		how = "--text"
+	}
+	out := answer{max: max}
+	err = v.mine.stream(ctx, nil, &out, "diff-tree", "-r", "-p", how, "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames",
+		"--src-prefix=a/", "--dst-prefix=b/", from, v.tree)
+	return strings.ToValidUTF8(out.text.String(), "\ufffd"), !out.over, err
+}
+
+// hidesText reports whether the attributes of a changed text file say that its changes are not shown.
+func (v *view) hidesText(ctx context.Context, list []difference) (bool, error) {
+	attributes, err := v.attributes(ctx, list, "diff")
+	if err != nil {
+		return false, err
+	}
+	for _, d := range list {
+		if a := attributes[d.path]; a != "" && a != "set" {
+			texts, err := v.texts(ctx, []string{d.now})
+			if text := texts[d.now]; err != nil || !strings.Contains(string(text[:min(len(text), 8000)]), "\x00") { // as git tells what is binary
+				return true, err
+			}
 		}
 	}
-	if patch, whole, err = r.diff(ctx, base, max); err != nil {
-		return "", false, fmt.Errorf("gitwitness: %w", err)
-	}
-	return patch, whole, nil
+	return false, nil
 }
 
-// Look answers q from the working tree: what changed since the baseline, which claimed files are there, and which claimed
-// commits. Without a baseline files are compared with what is checked out: one that differs has changed, of any other it
-// cannot be told, since the change may be committed.
+// attributes returns an attribute of changed files, for those that have it.
+func (v *view) attributes(ctx context.Context, list []difference, name string) (map[string]string, error) {
+	var in []byte
+	for _, d := range list {
+		in = append(append(in, d.path...), 0)
+	}
+	if in == nil {
+		return nil, nil
+	}
+	fields, err := v.mine.names(ctx, in, "check-attr", "-z", "--stdin", name)
+	found := map[string]string{}
+	for f := range slices.Chunk(fields, 3) {
+		if len(f) == 3 && f[2] != "unspecified" {
+			found[f[0]] = f[2]
+		}
+	}
+	return found, err
+}
+
+// File returns a file as it is in the commit rev: name is in slashes, from the folder of the witness. It is at most max
+// bytes; of a larger one there is one more. The error wraps [fs.ErrNotExist] if the commit has no such file.
+func (w *Witness) File(ctx context.Context, rev, name string, max int) ([]byte, error) {
+	r, err := open(ctx, w.cfg.Git, w.cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("gitwitness: %w", err)
+	}
+	commit, err := r.baseline(ctx, rev)
+	if err != nil {
+		return nil, fmt.Errorf("gitwitness: the baseline: %w", err)
+	}
+	full := path.Join(r.sub, name)
+	if !fs.ValidPath(full) {
+		return nil, fmt.Errorf("gitwitness: %w", fs.ErrNotExist)
+	}
+	kind, err := r.line(ctx, "cat-file", "-t", commit+":"+full)
+	if e, ok := errors.AsType[*exitError](err); err != nil && (!ok || e.status <= 0) {
+		return nil, fmt.Errorf("gitwitness: %w", err)
+	}
+	if err != nil || kind != "blob" {
+		return nil, fmt.Errorf("gitwitness: the commit has no such file: %w", fs.ErrNotExist)
+	}
+	text := answer{max: max + 1}
+	if err := r.stream(ctx, nil, &text, "cat-file", "blob", commit+":"+full); err != nil && !text.over {
+		return nil, fmt.Errorf("gitwitness: %w", err)
+	}
+	return text.text.Bytes(), nil
+}
+
+// Look answers q from the working tree. Without a baseline, files are compared with what is checked out: one that differs has
+// changed, of any other it is not known, since its change may be committed.
 //
-// What cannot be seen (no repository, no git, a baseline that is not there) is Unverified, and said in Unseen. The error is the context's.
+// What cannot be seen (no repository, no git, a baseline that is not there) is Unverified, and named in Unseen. The error is
+// the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
 	l := &look{q: q}
 	err := l.look(ctx, w)
 	if ctx.Err() != nil {
-		return l.facts, ctx.Err()
+		return l.facts, context.Cause(ctx)
 	}
 	if err != nil {
-		l.unseen("the repository cannot be looked at: %s", words(err))
+		l.unseen("the repository cannot be looked at: %v", err)
+		for _, p := range q.Paths {
+			l.facts.Files = append(l.facts.Files, verify.FileFact{Path: p, Changed: verify.Unverified, Why: err.Error()})
+		}
+		for _, rev := range q.Commits {
+			l.facts.Commits = append(l.facts.Commits, verify.CommitFact{Rev: rev, Why: err.Error()})
+		}
 	}
-	l.rest(err)
 	return l.facts, nil
-}
-
-// words is an error for people.
-func words(err error) string {
-	return strings.TrimPrefix(err.Error(), "cmdwitness: ")
 }
 
 // look is one look at a repository.
 type look struct {
 	q       verify.Query
-	r       *repository
+	view    *view
+	base    *base // nil: unknown
+	from    string
 	facts   verify.Facts
-	tracked map[string]bool
+	list    []difference
 	changes map[string]verify.Change
+	earlier map[string]bool // changed before the baseline, in the same session or without a commit
+	commits map[string]bool // changed in commits since the baseline
+	paths   []string        // of the working tree
+	old     []string        // of the baseline
 }
 
 func (l *look) unseen(format string, args ...any) {
@@ -130,299 +229,309 @@ func (l *look) unseen(format string, args ...any) {
 
 func (l *look) look(ctx context.Context, w *Witness) error {
 	var err error
-	if l.r, err = w.open(ctx); err != nil {
+	if l.view, err = w.view(ctx); err != nil {
 		return err
 	}
-	if l.facts.Tree, err = l.r.tree(ctx); err != nil {
-		l.facts.Tree = ""
-		l.unseen("the content of the working tree cannot be told: %s", words(err))
+	v := l.view
+	l.facts.Tree = v.tree
+	if l.base, err = w.base(ctx, v, l.q.Baseline); err != nil {
+		l.unseen("what has changed is not known: %v", err)
 	}
-	if l.tracked, err = l.r.tracked(ctx); err != nil {
+	switch {
+	case err != nil:
+		l.from = v.tree // nothing is known to differ
+	case l.base != nil:
+		l.from, l.facts.Base, l.facts.Compared = l.base.tree, l.base.name, verify.Met
+	case v.head != "":
+		l.from = v.head
+	default:
+		l.from = v.empty
+	}
+	if err := l.compare(ctx, w); err != nil {
 		return err
 	}
-	if err := l.compare(ctx); err != nil {
-		l.facts.Base, l.facts.Compared = "", verify.Unverified
-		l.facts.Changes, l.facts.TestFiles, l.changes = nil, nil, nil
-		l.unseen("what has changed cannot be told: %s", words(err))
-	}
-	if err := l.files(ctx); err != nil {
+	if l.paths, err = v.mine.names(ctx, nil, "ls-tree", "-r", "-z", "--name-only", v.tree); err != nil {
 		return err
 	}
-	l.commits(ctx)
-	return nil
+	if l.old, err = v.mine.names(ctx, nil, "ls-tree", "-r", "-z", "--name-only", l.from); err != nil {
+		return err
+	}
+	if err := l.tests(ctx); err != nil {
+		return err
+	}
+	if err := l.suspects(ctx, w); err != nil {
+		return err
+	}
+	l.files()
+	for _, rev := range l.q.Commits {
+		l.facts.Commits = append(l.facts.Commits, l.commit(ctx, w, rev))
+	}
+	return l.named(ctx)
+}
+
+func changes(list []difference) []verify.Change {
+	kinds := map[string]verify.ChangeKind{"A": verify.Added, "D": verify.Removed}
+	var all []verify.Change
+	for _, d := range list {
+		c := verify.Change{Path: d.path, Kind: verify.Modified}
+		if k, ok := kinds[d.status]; ok {
+			c.Kind = k
+		}
+		if c.Kind != verify.Removed {
+			c.Hash = d.now
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 // compare notes what differs from the baseline or, without one, from what is checked out.
-func (l *look) compare(ctx context.Context) error {
-	base := l.r.head
-	if l.q.Baseline != "" {
-		var err error
-		if base, err = l.r.baseline(ctx, l.q.Baseline); err != nil {
-			return fmt.Errorf("the baseline: %w", err)
-		}
-		l.facts.Base, l.facts.Compared = base, verify.Met
+func (l *look) compare(ctx context.Context, w *Witness) error {
+	v := l.view
+	var err error
+	if l.list, err = v.diff(ctx, l.from, v.tree); err != nil {
+		return err
 	}
-	changes, err := l.r.changes(ctx, base)
+	filters, err := v.attributes(ctx, l.list, "filter")
 	if err != nil {
 		return err
 	}
-	l.changes = make(map[string]verify.Change, len(changes))
-	for _, c := range changes {
+	ignored, err := v.ignoredPrograms(ctx)
+	if err != nil {
+		return err
+	}
+	l.changes = map[string]verify.Change{}
+	for i, c := range changes(l.list) {
+		switch driver := filters[c.Path]; {
+		case driver != "" && driver != "unset" && c.Kind == verify.Modified && (l.base == nil || !l.base.exact):
+			c.Why = fmt.Sprintf("it is recorded through the filter %q, which is not run here", driver)
+		case c.Kind == verify.Added && slices.Contains(ignored, c.Path) && (l.base == nil || !l.base.exact):
+			c.Why = "it is ignored: whether it is new is not known"
+		case l.list[i].link:
+			c.Why = "it is a submodule whose commits are not known here"
+		}
+		l.changes[c.Path] = c
 		l.facts.Changes = append(l.facts.Changes, c)
-		l.changes[strings.TrimSuffix(c.Path, "/")] = c
-		role, err := l.r.role(ctx, base, c, l.q.Commands)
+	}
+	l.earlier, l.commits = map[string]bool{}, map[string]bool{}
+	if l.base == nil {
+		return nil
+	}
+	if l.base.exact { // also what was changed before, and what was not yet committed
+		before := []string{}
+		if first := w.cfg.First; first != nil && first.Root == v.root && first.Tree != l.base.tree {
+			before = append(before, first.Tree)
+		}
+		if l.base.commit != "" {
+			before = append(before, l.base.commit)
+		}
+		for _, tree := range before {
+			list, err := v.diff(ctx, tree, l.base.tree)
+			if err != nil {
+				continue // it is gone
+			}
+			for _, d := range list {
+				l.earlier[d.path] = true
+			}
+		}
+		l.facts.Earlier = len(l.earlier) > 0
+	}
+	return l.history(ctx)
+}
+
+// history notes what was committed since the baseline, and pushed.
+func (l *look) history(ctx context.Context) error {
+	v := l.view
+	l.facts.Committed = verify.NotMet
+	if v.head != "" && v.head != l.base.commit {
+		l.facts.Committed = verify.Met
+		from := v.empty
+		if l.base.commit != "" {
+			from = l.base.commit
+		}
+		list, err := v.diff(ctx, from, v.head)
 		if err != nil {
 			return err
 		}
-		if role != NoRole && (c.Kind != verify.Added || role == Settings) {
-			l.facts.TestFiles = append(l.facts.TestFiles, verify.TestFileFact{Path: c.Path, Kind: c.Kind, Config: role == Settings, Why: c.Why})
+		for _, d := range list {
+			l.commits[d.path] = true
 		}
 	}
-	return l.hidden(ctx)
-}
-
-// hidden notes ignored files, beside others that are not, that settle how tests run: test runners read them all the same.
-func (l *look) hidden(ctx context.Context) error {
-	names, err := l.r.ignoredFiles(ctx)
+	remotes, err := v.line(ctx, "remote")
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if _, known := l.changes[name]; known {
-			continue
-		}
-		if RoleOf(name) == Settings || strings.HasSuffix(name, "_test.go") && takesOver(l.r.source(name), true) {
-			l.facts.TestFiles = append(l.facts.TestFiles, verify.TestFileFact{
-				Path: name, Kind: verify.Added, Config: true, Why: "it is ignored: whether it is new cannot be told",
-			})
+	l.facts.Remote, l.facts.Pushed = verify.NotMet, verify.NotMet
+	if remotes != "" {
+		l.facts.Remote = verify.Met
+	}
+	if v.head != "" {
+		refs, err := v.line(ctx, "for-each-ref", "--count=1", "--contains="+v.head, "refs/remotes")
+		if err == nil && refs != "" {
+			l.facts.Pushed = verify.Met
 		}
 	}
 	return nil
 }
 
-// files notes what is known of the claimed paths.
-func (l *look) files(ctx context.Context) error {
-	var there []string
-	asked := make(map[string]string) // whether it is ignored, by the claim
-	for _, claimed := range l.q.Paths {
-		if l.has(claimed) {
-			continue
-		}
-		p := l.place(claimed)
-		f := verify.FileFact{Path: claimed, Clean: p.name, Changed: verify.Unverified, Tracked: verify.Unverified, Why: p.why}
-		change, differs := l.changes[p.name]
-		at := p.name
-		if p.real != "" {
-			at = p.real
-			if !differs {
-				change, differs = l.changes[at]
-			}
-		}
-		switch {
-		case p.name == "":
-		case p.outside:
-			f.State = verify.Outside
-		case !p.there:
-			f.State, f.Tracked = verify.Missing, l.isTracked(p.name)
-		default:
-			file := p.name
-			if p.real != "" && !p.link {
-				file = p.real // git knows nothing behind a link
-			}
-			f.State, f.Tracked = verify.Exists, l.isTracked(file)
-			if f.Tracked == verify.NotMet {
-				there = append(there, file)
-				asked[claimed] = file
-			}
-		}
-		if f.State == verify.Exists || f.State == verify.Missing {
-			l.changed(&f, at, change, differs)
-		}
-		l.facts.Files = append(l.facts.Files, f)
+// tests compares the tests of the changed files with those of the baseline.
+func (l *look) tests(ctx context.Context) error {
+	if l.base == nil {
+		return nil
 	}
-	ignored, err := l.r.ignored(ctx, there)
+	var objects []string
+	var list []difference
+	for _, d := range l.list {
+		if testcode.MayHoldTests(d.path) && l.changes[d.path].Why == "" {
+			list, objects = append(list, d), append(objects, d.old, d.now)
+		}
+	}
+	if len(list) > maxTexts {
+		l.unseen("more than %d test files changed: the tests in them were not compared", maxTexts)
+		return nil
+	}
+	texts, err := l.view.texts(ctx, objects)
 	if err != nil {
 		return err
 	}
-	for i, f := range l.facts.Files {
-		if f.State == verify.Exists && ignored[asked[f.Path]] {
-			l.facts.Files[i].State = verify.Ignored
-			if f.Changed == verify.NotMet {
-				// Git keeps nothing of it to compare it with.
-				l.facts.Files[i].Changed, l.facts.Files[i].Why = verify.Unverified, "it is ignored: whether it has changed cannot be told"
-			}
+	var before, after []testcode.File
+	for _, d := range list {
+		if text := texts[d.old]; d.status != "A" && len(text) > 0 {
+			before = append(before, testcode.File{Path: d.path, Text: text})
 		}
+		if text := texts[d.now]; d.status != "D" {
+			after = append(after, testcode.File{Path: d.path, Text: text})
+		}
+	}
+	for i, f := range testcode.Compare(before, after) {
+		if i == 100 {
+			l.unseen("more than 100 tests were changed")
+			break
+		}
+		l.facts.Tests = append(l.facts.Tests, verify.TestChange{File: f.File, Name: f.Name, Change: string(f.Change), Why: f.Why, Now: f.Now})
 	}
 	return nil
 }
 
-func (l *look) has(claimed string) bool {
-	return slices.ContainsFunc(l.facts.Files, func(f verify.FileFact) bool { return f.Path == claimed })
-}
-
-// changed notes whether a file differs, or what it is a symbolic link to, which is at.
-func (l *look) changed(f *verify.FileFact, at string, change verify.Change, differs bool) {
+// commit returns what is known of a commit that somebody names.
+func (l *look) commit(ctx context.Context, w *Witness, rev string) verify.CommitFact {
+	f := verify.CommitFact{Rev: rev, Exists: verify.Unverified, Reachable: verify.Unverified, New: verify.Unverified}
+	const cut = "the history is cut off (a shallow clone), and it may be behind the cut"
+	name, err := l.view.commit(ctx, strings.TrimSpace(rev))
 	switch {
-	case l.changes == nil:
-		f.Why = "what has changed cannot be told"
-	case differs && change.Why != "":
-		f.Why = change.Why
-	case differs:
-		f.Changed, f.Kind = verify.Met, change.Kind
-	case l.within(at):
-		f.Changed, f.Kind = verify.Met, verify.Modified
-		if f.State == verify.Missing {
-			f.Kind = verify.Removed // a folder
-		}
-	case f.State == verify.Exists && l.new(at):
-		f.Changed, f.Kind = verify.Met, verify.Added
-	case f.State == verify.Exists && l.nested(at):
-		f.Why = "it is in a repository of its own, in which nobody looked"
-	case l.facts.Compared == verify.Met:
-		f.Changed = verify.NotMet
-	case f.State == verify.Exists:
-		f.Why = "without a baseline it cannot be told whether a commit has changed it"
-	}
-}
-
-// new reports whether a file is in a repository that was added as a whole.
-func (l *look) new(name string) bool {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if l.changes[dir].Kind == verify.Added && l.changes[dir].Why == "" {
-			return true
-		}
-	}
-	return false
-}
-
-// nested reports whether a file is in a repository inside this one, or such a repository, and not recorded here as a file.
-func (l *look) nested(name string) bool {
-	if _, ok := l.tracked[name]; ok && !l.r.isThere(name+"/.git") {
-		return false
-	}
-	for dir := name; dir != "."; dir = path.Dir(dir) {
-		if l.r.isThere(dir + "/.git") {
-			return true
-		}
-	}
-	return false
-}
-
-// within reports whether something in a folder has changed.
-func (l *look) within(folder string) bool {
-	for name, c := range l.changes {
-		if c.Why == "" && (folder == "." || strings.HasPrefix(name, folder+"/")) {
-			return true
-		}
-	}
-	return false
-}
-
-// place returns where a claimed path leads. One that is nowhere is that of the only file whose path ends with it, if there is
-// one: reports name files without their folders.
-func (l *look) place(claimed string) place {
-	p := l.r.find(claimed)
-	if p.there || p.outside || p.name == "" {
-		return p
-	}
-	if _, removed := l.changes[p.name]; removed {
-		return p
-	}
-	tail := "/" + strings.TrimPrefix(path.Clean(filepath.ToSlash(strings.TrimSpace(claimed))), "/")
-	found := make(map[string]bool)
-	for name := range l.tracked {
-		if strings.HasSuffix(name, tail) {
-			found[name] = true
-		}
-	}
-	for name := range l.changes {
-		if strings.HasSuffix(name, tail) {
-			found[name] = true
-		}
-	}
-	if len(found) != 1 {
-		return p
-	}
-	for name := range found {
-		p = l.r.look(name)
-		if p.why == "" {
-			p.why = "it is at " + name
-		}
-	}
-	return p
-}
-
-// isTracked says whether a file, or something in a folder, is in version control.
-func (l *look) isTracked(name string) verify.Status {
-	if _, ok := l.tracked[name]; ok {
-		return verify.Met
-	}
-	for t := range l.tracked {
-		if name == "." || strings.HasPrefix(t, name+"/") {
-			return verify.Met
-		}
-	}
-	return verify.NotMet
-}
-
-// commits notes what is known of the claimed commits.
-func (l *look) commits(ctx context.Context) {
-	for _, rev := range l.q.Commits {
-		if slices.ContainsFunc(l.facts.Commits, func(c verify.CommitFact) bool { return c.Rev == rev }) {
-			continue
-		}
-		l.facts.Commits = append(l.facts.Commits, l.r.claimed(ctx, rev))
-	}
-}
-
-// claimed returns what is known of a commit that somebody names.
-func (r *repository) claimed(ctx context.Context, rev string) verify.CommitFact {
-	f := verify.CommitFact{Rev: rev, Exists: verify.Unverified, Reachable: verify.Unverified}
-	const shallow = "the history is cut off (a shallow clone), and it may be behind the cut"
-	var err error
-	f.Name, err = r.commit(ctx, strings.TrimSpace(rev))
-	switch {
-	case errors.Is(err, errNoCommit) && r.cut:
-		f.Why = shallow
+	case errors.Is(err, errNoCommit) && l.view.shallow:
+		f.Why = cut
 		return f
 	case errors.Is(err, errNoCommit):
-		f.Exists, f.Reachable, f.Why = verify.NotMet, verify.NotMet, err.Error()
+		f.Exists = verify.NotMet
 		return f
 	case err != nil:
-		f.Why = words(err)
+		f.Why = err.Error()
 		return f
 	}
 	f.Exists = verify.Met
-	if r.head == "" {
-		f.Reachable, f.Why = verify.NotMet, "nothing is checked out"
-		return f
+	before := func(commit, from string) verify.Status {
+		if from == "" {
+			return verify.NotMet
+		}
+		ok, err := l.view.reachable(ctx, commit, from)
+		switch {
+		case err != nil || !ok && l.view.shallow:
+			return verify.Unverified
+		case ok:
+			return verify.Met
+		}
+		return verify.NotMet
 	}
-	switch ok, err := r.reachable(ctx, f.Name, r.head); {
-	case err != nil:
-		f.Why = words(err)
-	case ok:
-		f.Reachable = verify.Met
-	case r.cut:
-		f.Why = shallow
-	default:
-		f.Reachable, f.Why = verify.NotMet, "it is not among the commits that lead to what is checked out"
+	if f.Reachable = before(name, l.view.head); f.Reachable == verify.NotMet {
+		branch, err := l.view.line(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+name, "refs/heads")
+		if err == nil {
+			f.Branch = branch
+		}
+	}
+	if l.base != nil {
+		switch before(name, l.base.commit) {
+		case verify.NotMet:
+			f.New = verify.Met
+		case verify.Met:
+			f.New = verify.NotMet
+			if first := w.cfg.First; l.base.exact && first != nil && before(name, first.Head) == verify.NotMet {
+				f.New, f.Why = verify.Unverified, "it was made earlier in this session"
+			}
+		}
 	}
 	return f
 }
 
-// rest adds a fact for everything that was asked and has none.
-func (l *look) rest(err error) {
-	if err == nil {
-		return
+// named looks for tests by their names: a declaration, or the name in a file of tests whose language is not known.
+func (l *look) named(ctx context.Context) error {
+	for _, name := range l.q.Tests {
+		fact := verify.NamedTest{Name: name, Now: verify.NotMet, Before: verify.NotMet}
+		word := name
+		if i := strings.IndexByte(word, '/'); i > 0 && strings.HasPrefix(word, "Test") {
+			word = word[:i] // a subtest: its function
+		}
+		for _, where := range []struct {
+			tree  string
+			paths []string
+			to    *verify.Status
+		}{{l.view.tree, l.paths, &fact.Now}, {l.from, l.old, &fact.Before}} {
+			found, err := l.declared(ctx, where.tree, where.paths, word)
+			if err != nil {
+				return err
+			}
+			if found {
+				*where.to = verify.Met
+			}
+		}
+		l.facts.Named = append(l.facts.Named, fact)
 	}
-	for _, p := range l.q.Paths {
-		if !l.has(p) {
-			l.facts.Files = append(l.facts.Files, verify.FileFact{Path: p, Changed: verify.Unverified, Tracked: verify.Unverified, Why: words(err)})
+	return nil
+}
+
+func (l *look) declared(ctx context.Context, tree string, paths []string, word string) (bool, error) {
+	stem := func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
+	if slices.ContainsFunc(paths, func(p string) bool { return testcode.IsTest(p) && stem(p) == word }) {
+		return true, nil
+	}
+	names, err := l.view.mine.names(ctx, nil, "grep", "-l", "-z", "-I", "-F", "-e", word, tree, "--", ":!*.md", ":!*.txt", ":!*.rst")
+	if exited(err, 1) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for i, name := range names {
+		name = strings.TrimPrefix(name, tree+":")
+		if i == 50 {
+			break
+		}
+		text := answer{max: maxSource}
+		if l.view.mine.stream(ctx, nil, &text, "cat-file", "blob", tree+":"+name) != nil || text.over {
+			continue
+		}
+		for _, t := range testcode.Read(name, text.text.Bytes()) {
+			if t.Name == word || strings.HasSuffix(t.Name, "."+word) || t.Name == path.Base(name) {
+				return true, nil
+			}
 		}
 	}
-	for _, rev := range l.q.Commits {
-		if !slices.ContainsFunc(l.facts.Commits, func(c verify.CommitFact) bool { return c.Rev == rev }) {
-			l.facts.Commits = append(l.facts.Commits, verify.CommitFact{Rev: rev, Exists: verify.Unverified, Reachable: verify.Unverified, Why: words(err)})
-		}
+	return false, nil
+}
+
+// Has reports whether the baseline of a query has a word in one of its programs, such as the name of a test.
+func (w *Witness) Has(ctx context.Context, baseline, word string) (bool, error) {
+	v, err := w.view(ctx)
+	if err != nil {
+		return false, fmt.Errorf("gitwitness: %w", err)
 	}
+	b, err := w.base(ctx, v, baseline)
+	if err != nil || b == nil {
+		return false, err
+	}
+	_, err = v.mine.run(ctx, nil, "grep", "-q", "-I", "-F", "-e", word, b.tree, "--", ":!*.md", ":!*.txt", ":!*.rst")
+	if exited(err, 1) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -15,15 +15,15 @@ func TestCommandsThatAreGoTest(t *testing.T) {
 		{"/usr/local/go/bin/go test -race -tags a,b -v ./...", "/usr/local/go/bin/go test -json -count=1 -race -tags a,b -v ./...", "/usr/local/go/bin/go list FLAGS -race -tags a,b -- p"},
 		{"go1.25.3 test .", "go1.25.3 test -json -count=1 .", "go1.25.3 list FLAGS -- p"},
 		{"go.exe test", "go.exe test -json -count=1", "go.exe list FLAGS -- p"},
-		{"go -C sub test ./...", "go -C sub test -json -count=1 ./...", "go list -C sub FLAGS -- p"},
+		{"go -C sub test ./...", "go test -C sub -json -count=1 ./...", "go list -C sub FLAGS -- p"},
 		{"go test -C=sub --tags=x ./...", "go test -C=sub -json -count=1 --tags=x ./...", "go list -C=sub FLAGS --tags=x -- p"},
 		{"go test . -run TestA -mod mod -args -tags z", "go test -json -count=1 . -run TestA -mod mod -args -tags z", "go list FLAGS -mod mod -- p"},
 		{"go test -run -race ./...", "go test -json -count=1 -run -race ./...", "go list FLAGS -- p"},
 	} {
-		c, err := parse(strings.Fields(tt.in))
-		require.NoError(t, err, tt.in)
-		assert.Equal(t, tt.run, strings.Join(c.run(), " "))
-		list := strings.Join(c.list([]string{"p"}), " ")
+		c, ok := parse(strings.Fields(tt.in))
+		require.True(t, ok, tt.in)
+		assert.Equal(t, tt.run, strings.Join(c.run, " "))
+		list := strings.Join(append(c.list, "p"), " ")
 		assert.Equal(t, tt.list, strings.Replace(list, "-e -find -json=ImportPath,Dir,TestGoFiles,XTestGoFiles,IgnoredGoFiles", "FLAGS", 1))
 		assert.True(t, IsGoTest(strings.Fields(tt.in)))
 	}
@@ -36,27 +36,16 @@ func TestCommandsThatAreNot(t *testing.T) {
 }
 
 func TestTestsThatAreChosen(t *testing.T) {
-	for in, tests := range map[string]string{ // that are meant to run, of TestA and TestB
-		"go test ./...": "TestA TestB", "go test -v -short -race ./...": "TestA TestB", "go test -run TestA": "TestA", "go test --run=TestA": "TestA",
-		"go test -test.run=TestA": "TestA", "go test -run TestB -run TestA": "TestA", "go test -run= .": "TestA TestB", "go test -skip TestB": "TestA",
-		"go test -failfast": "TestA TestB", "go test -list .": "", "go test -c": "", "go test . -args -run x": "TestA TestB", "go test -timeout 1m -bench . .": "TestA TestB",
+	for in, chosen := range map[string]bool{
+		"go test ./...": false, "go test -v -short -race ./...": false, "go test -run TestA": true, "go test --run=TestA": true, "go test -test.run=TestA": true,
+		"go test -skip TestB": true, "go test -failfast": false, "go test -list .": true, "go test -c": true, "go test . -args -run x": false, "go test -timeout 1m -bench . .": false,
 	} {
-		c, err := parse(strings.Fields(in))
-		require.NoError(t, err)
-		var list []string
-		for _, name := range []string{"TestA", "TestB"} {
-			if !c.none && c.choice.takes(name) {
-				list = append(list, name)
-			}
-		}
-		assert.Equal(t, tests, strings.Join(list, " "), in)
+		c, ok := parse(strings.Fields(in))
+		require.True(t, ok)
+		assert.Equal(t, chosen, c.chosen, in)
 	}
-}
-
-func TestFolders(t *testing.T) {
-	for in, want := range map[string]string{"go test": "/w", "go -C a test": "/w/a", "go test -C=b": "/w/b", "go test -C /x": "/x"} {
-		c, err := parse(strings.Fields(in))
-		require.NoError(t, err)
-		assert.Equal(t, want, strings.ReplaceAll((&runner{c, Options{Dir: "/w"}}).folder(), "\\", "/"), in)
+	for in, want := range map[string]string{"go test": "", "go -C a test": "a", "go test -C=b": "b", "go test -C /x": "/x"} {
+		c, _ := parse(strings.Fields(in))
+		assert.Equal(t, want, c.folder, in)
 	}
 }

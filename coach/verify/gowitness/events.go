@@ -1,33 +1,31 @@
 package gowitness
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 )
 
 // The bounds of what is remembered of a run.
 const (
-	maxEvent    = 1 << 20 // bytes of a line; go test cuts a test's own lines into pieces of 4 KiB
-	maxNames    = 200_000 // tests
-	maxPackages = 20_000
-	keepTest    = 2 << 10 // bytes of the output of a test, while it runs and when it has failed
-	keepPackage = 4 << 10 // of the output of a package that belongs to no test
-	keepBuild   = 8 << 10 // of what compilers said, from the start: the first error is the one to mend
+	maxEvent = 1 << 20 // bytes of a line; go test cuts a test's own lines into pieces of 4 KiB
+	maxNames = 200_000 // tests and packages
+	maxShown = 50      // failures that are named
+	keepTest = 2 << 10 // bytes of the output of a test or a package
+	keepRun  = 16 << 10
+	// keepBuild is of what compilers said, from the start: the first error is the one to mend.
+	keepBuild = 8 << 10
 )
 
 // event is a line of go test -json; go doc test2json describes it.
-type event struct {
-	Action      string
-	Package     string
-	ImportPath  string // of what was built
-	Test        string
-	Output      string
-	FailedBuild string
-}
+type event struct{ Action, Package, Test, Output, FailedBuild string }
 
 // result is how a test or a package ended.
 type result uint8
@@ -42,10 +40,9 @@ const (
 // test is one named test. Where it ran more than once, the worst result stands.
 type test struct {
 	result result
-	open   bool // it was started and has not ended
-	said   bool // it printed its result since
-	output *cmdwitness.Tail
-	kept   string // of a test that failed
+	open   bool   // it was started and has not ended
+	said   bool   // it printed its result since
+	output []byte // the end of it
 }
 
 // pkg is one package under test.
@@ -53,84 +50,96 @@ type pkg struct {
 	name    string
 	result  result
 	tests   map[string]*test
-	order   []string // the tests that failed
+	failed  []string // the tests that failed, in order
+	broken  bool     // it was not built, or could not be set up
+	setup   bool     // an import of it is not installed
 	cached  bool
-	broken  bool   // it was not built, or could not be set up
-	setup   bool   // what it imports could not be had
 	strange string // what no run of go test reports
-	output  *cmdwitness.Tail
+	output  []byte
 }
 
 // events reads the output of go test -json, as it is written to it. Its memory does not grow with what tests print.
 type events struct {
-	lines    *cmdwitness.Lines
+	line     []byte // the start of a line that has not ended
 	packages map[string]*pkg
-	names    int    // of tests
-	over     string // which bound was passed
-	build    []byte // what compilers said, from the start
-	noise    *cmdwitness.Tail
-	seen     int // events
+	names    int
+	over     bool   // there are more names than are counted
+	build    []byte // what compilers said
+	noise    []byte // the end of what is not an event
+	seen     int
 }
 
-func newEvents() *events {
-	e := &events{packages: make(map[string]*pkg), noise: cmdwitness.NewTail(keepBuild)}
-	e.lines = cmdwitness.NewLines(maxEvent, e.line)
-	return e
+func newEvents() *events { return &events{packages: map[string]*pkg{}} }
+
+func (e *events) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, '\n')
+		part := p
+		if i >= 0 {
+			part = p[:i]
+		}
+		e.line = append(e.line, part[:max(0, min(len(part), maxEvent-len(e.line)))]...)
+		if i < 0 {
+			return n, nil
+		}
+		e.end()
+		p = p[i+1:]
+	}
 }
 
-func (e *events) Write(p []byte) (int, error) { return e.lines.Write(p) }
-
-// close ends the output.
-func (e *events) close() { _ = e.lines.Close() }
-
-func (e *events) line(line []byte, cut bool) {
+// end takes the line.
+func (e *events) end() {
+	line := bytes.TrimSuffix(e.line, []byte("\r"))
+	e.line = e.line[:0]
 	var ev event
-	if cut || len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &ev) != nil || ev.Action == "" {
-		_, _ = e.noise.Write(append(line, '\n'))
+	if len(line) == 0 {
+		return
+	}
+	if line[0] != '{' || json.Unmarshal(line, &ev) != nil || ev.Action == "" {
+		e.noise = appendTail(e.noise, string(line)+"\n", keepBuild)
 		return
 	}
 	e.seen++
-	switch ev.Action {
-	case "build-output":
-		e.built(ev.Output)
-		return
-	case "build-fail":
-		return // the package that needs it fails
-	}
-	if ev.Package == "" {
-		return
-	}
-	p := e.packages[ev.Package]
-	if p == nil {
-		if len(e.packages) == maxPackages {
-			e.over = "there are more packages than are counted"
-			return
+	switch {
+	case ev.Action == "build-output":
+		e.build = append(e.build, ev.Output[:min(len(ev.Output), keepBuild-min(keepBuild, len(e.build)))]...)
+	case ev.Action == "build-fail" || ev.Package == "":
+	default:
+		p := e.packages[ev.Package]
+		if p == nil {
+			if e.names++; e.names > maxNames {
+				e.over = true
+				return
+			}
+			p = &pkg{name: ev.Package, tests: map[string]*test{}}
+			e.packages[ev.Package] = p
 		}
-		p = &pkg{name: ev.Package, tests: make(map[string]*test), output: cmdwitness.NewTail(keepPackage)}
-		e.packages[ev.Package] = p
-	}
-	if ev.Test == "" {
-		e.ofPackage(p, ev)
-		return
-	}
-	e.ofTest(p, ev)
-}
-
-func (e *events) built(text string) {
-	if room := keepBuild - len(e.build); room > 0 {
-		e.build = append(e.build, text[:min(room, len(text))]...)
+		if ev.Test == "" {
+			p.event(ev)
+		} else {
+			e.ofTest(p, ev)
+		}
 	}
 }
 
-func (e *events) ofPackage(p *pkg, ev event) {
+// appendTail appends text and keeps the end.
+func appendTail(b []byte, text string, keep int) []byte {
+	b = append(b, text...)
+	if len(b) > 2*keep {
+		b = append(b[:0], b[len(b)-keep:]...)
+	}
+	return b
+}
+
+func (p *pkg) event(ev event) {
 	switch ev.Action {
 	case "output":
 		p.cached = p.cached || strings.HasPrefix(ev.Output, "ok  \t") && strings.HasSuffix(ev.Output, "\t(cached)\n")
 		if strings.HasPrefix(ev.Output, "FAIL\t") && (strings.HasSuffix(ev.Output, "[build failed]\n") || strings.HasSuffix(ev.Output, "[setup failed]\n")) {
-			p.broken = true
-			p.setup = strings.HasSuffix(ev.Output, "[setup failed]\n")
+			p.broken, p.setup = true, strings.HasSuffix(ev.Output, "[setup failed]\n")
 		}
-		_, _ = p.output.Write([]byte(ev.Output))
+		p.output = appendTail(p.output, ev.Output, keepTest)
 	case "pass":
 		p.result = max(p.result, passed)
 	case "skip":
@@ -147,11 +156,10 @@ func (e *events) ofTest(p *pkg, ev event) {
 	}
 	t := p.tests[ev.Test]
 	if t == nil {
-		if e.names == maxNames {
-			e.over = "there are more tests than are counted"
+		if e.names++; e.names > maxNames {
+			e.over = true
 			return
 		}
-		e.names++
 		t = new(test)
 		p.tests[ev.Test] = t
 	}
@@ -160,90 +168,112 @@ func (e *events) ofTest(p *pkg, ev event) {
 		t.open, t.said, t.output = true, false, nil
 	case "output":
 		t.said = t.said || strings.HasPrefix(strings.TrimLeft(ev.Output, " "), "--- ") && strings.Contains(ev.Output, ": "+ev.Test+" (")
-		if t.output == nil {
-			t.output = cmdwitness.NewTail(keepTest)
-		}
-		_, _ = t.output.Write([]byte(ev.Output))
+		t.output = appendTail(t.output, ev.Output, keepTest)
 	case "pass", "skip", "fail":
-		if ev.Action != "fail" {
-			// Go takes a test for passed that was running when the program ended well: only one that says so has.
-			switch {
-			case !t.open:
-				p.strange = cmp.Or(p.strange, "it reports a result for a test that was not started")
-				return
-			case !t.said:
-				p.strange = cmp.Or(p.strange, ev.Test+" was started and never ended")
-				return
-			}
+		// Go takes a test for passed that was running when the program ended well: only one that says so has.
+		if ev.Action != "fail" && !t.open {
+			p.strange = cmp.Or(p.strange, "it reports a result for a test that was not started")
+			return
+		}
+		if ev.Action != "fail" && !t.said {
+			p.strange = cmp.Or(p.strange, ev.Test+" was started and never ended")
+			return
 		}
 		t.open = false
 		if ev.Action == "fail" && t.result != failed {
-			p.order = append(p.order, ev.Test)
-			if t.output != nil && len(p.order) <= cmdwitness.MaxFailures {
-				t.kept = t.output.String()
-			}
+			p.failed = append(p.failed, ev.Test)
+		} else {
+			t.output = nil
 		}
-		t.output = nil
 		t.result = max(t.result, map[string]result{"pass": passed, "skip": skipped, "fail": failed}[ev.Action])
 	}
 }
 
 // sorted returns the packages by name.
 func (e *events) sorted() []*pkg {
-	list := make([]*pkg, 0, len(e.packages))
-	for _, p := range e.packages {
-		list = append(list, p)
-	}
-	slices.SortFunc(list, func(a, b *pkg) int { return strings.Compare(a.name, b.name) })
-	return list
+	return slices.SortedFunc(maps.Values(e.packages), func(a, b *pkg) int { return strings.Compare(a.name, b.name) })
 }
 
-// count is how many tests ended how.
-type count struct{ passed, failed, skipped int }
-
-func (c *count) add(r result) {
-	switch r {
-	case passed:
-		c.passed++
-	case failed:
-		c.failed++
-	case skipped:
-		c.skipped++
-	}
-}
-
-// counts returns how many functions, and how many subtests, of the package ended how.
-func (p *pkg) counts() (functions, subtests count) {
-	for name, t := range p.tests {
-		if strings.Contains(name, "/") {
-			subtests.add(t.result)
-		} else {
-			functions.add(t.result)
+// tally counts what was reported.
+func (e *events) tally() verify.Run {
+	r := verify.Run{Status: verify.Unverified}
+	for _, p := range e.sorted() {
+		for _, name := range slices.Sorted(maps.Keys(p.tests)) {
+			result, sub := p.tests[name].result, strings.Contains(name, "/")
+			switch {
+			case result == passed && sub:
+				r.Parts++
+			case result == passed:
+				r.Passed++
+			case result == failed && !sub:
+				r.Failed++
+			case result == skipped && !sub:
+				r.Skipped++
+			}
+			if result == passed && len(r.Passes) < 20_000 {
+				r.Passes = append(r.Passes, fmt.Sprintf("%s (%s)", name, p.name))
+			}
+		}
+		if p.result == passed {
+			r.Passes = append(r.Passes, p.name)
+		}
+		failures := p.failures()
+		for _, name := range failures {
+			r.Failures = append(r.Failures, fmt.Sprintf("%s (%s)", name, p.name))
+		}
+		if p.result == failed && len(failures) == 0 {
+			r.Failures = append(r.Failures, p.name)
 		}
 	}
-	return functions, subtests
-}
-
-// unfinished returns a test that was started and never ended, or "".
-func (p *pkg) unfinished() string {
-	var first string
-	for name, t := range p.tests {
-		if t.open && (first == "" || name < first) {
-			first = name
-		}
-	}
-	return first
+	r.Total = r.Passed + r.Failed + r.Skipped
+	r.Counted = r.Total > 0
+	r.Failures = r.Failures[:min(len(r.Failures), 200)]
+	return r
 }
 
 // failures returns the tests that failed, without those of which a subtest has failed.
 func (p *pkg) failures() []string {
-	under := make(map[string]bool) // the tests above those that failed
-	for _, name := range p.order {
-		for i, r := range name {
-			if r == '/' {
-				under[name[:i]] = true
-			}
+	return slices.DeleteFunc(slices.Clone(p.failed), func(name string) bool {
+		return slices.ContainsFunc(p.failed, func(other string) bool { return strings.HasPrefix(other, name+"/") })
+	})
+}
+
+// unfinished returns a test that was started and never ended, or "".
+func (p *pkg) unfinished() string {
+	for _, name := range slices.Sorted(maps.Keys(p.tests)) {
+		if p.tests[name].open {
+			return name
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(p.order), func(name string) bool { return under[name] })
+	return ""
+}
+
+// shown returns what a person needs to see of a run: what compilers said, what failing tests printed, then the end of the
+// rest.
+func (e *events) shown(r verify.Run, res cmdwitness.Result) string {
+	var b strings.Builder
+	add := func(text string) {
+		text = strings.TrimRight(text, "\n")
+		if room := keepRun - b.Len() - 1; text != "" && room > 0 {
+			b.WriteString(text[:min(len(text), room)] + "\n")
+		}
+	}
+	add(string(e.build))
+	n := 0
+	for _, p := range e.sorted() {
+		failures := p.failures()
+		for _, name := range failures {
+			if n++; n <= maxShown {
+				add(string(p.tests[name].output))
+			}
+		}
+		if p.result == failed && len(failures) == 0 {
+			add(string(p.output))
+		}
+	}
+	if r.Status != verify.Met {
+		add(string(e.noise))
+		add(res.Output)
+	}
+	return strings.ToValidUTF8(b.String(), "\ufffd")
 }

@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
-	"unicode"
 
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 // How many bytes the parts beside the patch have at most, and lines of lists.
@@ -20,24 +20,25 @@ const (
 	maxList   = 100
 )
 
-// brief words the question. All that varies stands between markers. The second result says whether the whole patch is in it.
+// brief words the question. Everything that varies stands between markers. The second result says whether the whole patch
+// is in it.
 func (j *Judge) brief(r *verify.Review, w Work) (string, bool) {
-	diff, whole := window(clean(w.Diff), j.cfg.MaxDiff)
-	user := section("task", short(clean(w.Task), maxTask)) +
+	diff, whole := window(plaintext.Clean(w.Diff), j.cfg.MaxDiff)
+	user := section("task", clean(w.Task, maxTask)) +
 		section("requirements", requirements(r.Requirements())) +
 		section("facts", facts(r)) +
-		section("report", short(clean(w.Report), maxReport)) +
+		section("report", clean(w.Report, maxReport)) +
 		section("diff", diff)
 	return user + "Decide, as one JSON object.\n", whole && w.Whole
 }
 
-// marker is what looks like the marker of a section.
-var marker = regexp.MustCompile(`</?(?:task|requirements|facts|report|diff) +[0-9a-f]{16}>`)
+// marker looks like the marker of a section.
+var marker = lazy.New(`</?(?:task|requirements|facts|report|diff) +[0-9a-f]{16}>`)
 
-// section encloses text in markers that carry its hash, which no text can contain. Those of other sections, whose text a player
-// could make up together with its hash, are taken out.
+// section encloses text in markers that carry its hash, which no text can contain. A player could make up another section
+// together with its hash: markers in the text are taken out.
 func section(name, text string) string {
-	text = marker.ReplaceAllString(text, "[marker]")
+	text = marker.Replace(text, "[marker]")
 	sum := sha256.Sum256([]byte(text))
 	id := hex.EncodeToString(sum[:8])
 	return fmt.Sprintf("<%s %s>\n%s\n</%s %s>\n", name, id, strings.TrimRight(text, "\n"), name, id)
@@ -69,7 +70,13 @@ func facts(r *verify.Review) string {
 	for i, d := range r.Honesty().Discrepancies {
 		add(i, "contradicted (%s, %s): the report says %s; seen: %s", d.Kind, d.Severity, line(d.Claimed), line(d.Found))
 	}
-	for i, t := range f.Tests {
+	for i, u := range r.Honesty().Unchecked {
+		add(i, "unchecked: %s", line(u))
+	}
+	for i, c := range r.Report().Concerns {
+		add(i, "a concern of the player: %s", line(c))
+	}
+	for i, t := range f.Runs {
 		add(i, "run of %s: %s", line(strings.Join(t.Command, " ")), t.Status)
 		if t.Counted {
 			add(i, "  %d passed, %d failed, %d skipped", t.Passed, t.Failed, t.Skipped)
@@ -78,11 +85,14 @@ func facts(r *verify.Review) string {
 			add(i, "  %s", line(t.Why))
 		}
 		if t.Status != verify.Met && t.Output != "" {
-			add(i, "  its output ends with:\n%s", indent(tail(clean(t.Output), maxOutput)))
+			add(i, "  its output ends with:\n%s", indent(tail(plaintext.Clean(t.Output), maxOutput)))
 		}
 	}
-	for i, t := range f.TestFiles {
-		add(i, "test file %s: %s", line(t.Path), t.Kind)
+	for i, t := range f.Tests {
+		add(i, "test %s of %s: %s %s", line(t.Name), line(t.File), t.Change, line(t.Why))
+	}
+	for i, s := range f.Suspects {
+		add(i, "%s %s", line(s.Path), line(s.Why))
 	}
 	for i, c := range f.Changes {
 		add(i, "changed file %s: %s", line(c.Path), c.Kind)
@@ -99,33 +109,14 @@ func facts(r *verify.Review) string {
 	return b.String()
 }
 
-// clean makes text fit to be shown: valid UTF-8, line ends as \n, no control characters but \n and \t, nothing that is
-// invisible or changes the direction.
-func clean(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector):
-			return -1
-		}
-		return r
-	}, s)
-}
+// clean makes text fit to be shown, in at most max bytes from its start.
+func clean(s string, max int) string { return cut(plaintext.Clean(s), max) }
 
 // line is clean text on one line.
-func line(s string) string {
-	if len(s) > 8*maxLine {
-		s = s[:8*maxLine]
-	}
-	return short(strings.Join(strings.Fields(clean(s)), " "), maxLine)
-}
+func line(s string) string { return plaintext.Line(s, maxLine) }
 
-// short cuts text to at most max bytes.
-func short(s string, max int) string {
+// cut shortens text to at most max bytes.
+func cut(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}
@@ -139,9 +130,6 @@ func short(s string, max int) string {
 func tail(s string, max int) string {
 	if len(s) <= max {
 		return s
-	}
-	if max < len("…") {
-		return ""
 	}
 	return "…" + strings.ToValidUTF8(s[len(s)-max+len("…"):], "")
 }

@@ -39,7 +39,7 @@ func review() *verify.Review {
 	r.Observe(verify.Facts{
 		Tree: "tree", Base: "base", Compared: verify.Met,
 		Changes: []verify.Change{{Path: "client.go", Kind: verify.Modified}},
-		Tests:   []verify.TestFact{{Command: command, Status: verify.Met, Counted: true, Total: 3, Passed: 3, Tree: "tree"}},
+		Runs:    []verify.Run{{Command: command, Status: verify.Met, Counted: true, Total: 3, Passed: 3}},
 	})
 	return r
 }
@@ -94,7 +94,7 @@ func TestApproval(t *testing.T) {
 func TestApprovalsThatDoNotStand(t *testing.T) {
 	good := said("approve", "met", "client.go:2 adds Retry")
 	failing := review()
-	failing.Observe(verify.Facts{Tree: "tree", Tests: []verify.TestFact{{Command: command, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1, Failures: []string{"TestRetry"}, Tree: "tree"}}})
+	failing.Observe(verify.Facts{Tree: "tree", Runs: []verify.Run{{Command: command, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1, Failures: []string{"TestRetry"}}}})
 	for _, tt := range []struct {
 		name, answer, why string
 		review            *verify.Review

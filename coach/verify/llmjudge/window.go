@@ -24,13 +24,13 @@ func window(diff string, max int) (string, bool) {
 		files = files[:len(files)-1]
 	}
 	slices.Reverse(named)
-	names := short(strings.Join(named, ""), max/4)
+	names := cut(strings.Join(named, ""), max/4)
 	share := share(files, max-len(names))
 	var b strings.Builder
 	for _, f := range files {
 		b.WriteString(part(f, share))
 	}
-	return short(b.String()+names, max), false
+	return cut(b.String()+names, max), false
 }
 
 // split returns the patches of single files. A line of a file always has a blank, a plus or a minus before it.
@@ -72,7 +72,7 @@ func part(f string, max int) string {
 	}
 	room := max - 80 // for the mark
 	if room <= 0 {
-		return short(line(f[:lineEnd(f)]), maxLine) + "\n"
+		return line(f[:lineEnd(f)]) + "\n"
 	}
 	head := f[:room*2/3]
 	if i := strings.LastIndexByte(head, '\n'); i > 0 {

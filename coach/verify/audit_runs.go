@@ -1,0 +1,289 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
+)
+
+// about returns the runs that a claim is about, and whether they show exactly what it says: the same command, all tests.
+func (a *audit) about(c Claim) (runs []Run, exact bool) {
+	for _, r := range a.facts.Runs {
+		kind := kindOf(r.Command)
+		if kind == RunOther {
+			kind = RunTests // a host lists what tests the work
+		}
+		if kind == c.Run {
+			runs = append(runs, r)
+		}
+	}
+	if c.Command == "" {
+		return runs, !c.Part
+	}
+	words := strings.Fields(c.Command)
+	for _, r := range a.facts.Runs {
+		if slices.Equal(r.Command, words) || strings.Join(r.Command, " ") == strings.Join(words, " ") {
+			return []Run{r}, !c.Part
+		}
+	}
+	for _, r := range runs {
+		if narrower(words, r.Command) {
+			return []Run{r}, false
+		}
+	}
+	return nil, false
+}
+
+// narrower reports whether a command runs some of the tests that another one runs: it has more operands or filters, and no
+// option that makes it something else.
+func narrower(words, whole []string) bool {
+	if len(words) == 0 || len(whole) == 0 || programName(words[0]) != programName(whole[0]) {
+		return false
+	}
+	strip := func(list []string) (options, operands []string) {
+		for i := 1; i < len(list); i++ {
+			w := list[i]
+			switch {
+			case slices.Contains([]string{"-run", "--run", "-k", "-t", "--test", "--lib", "--bin", "-p", "--package", "-v", "-q", "-count=1", "--offline", "--verbose", "--quiet"}, w),
+				strings.HasPrefix(w, "-run="):
+			case strings.HasPrefix(w, "-") && w != "--" && w != "-m":
+				options = append(options, w)
+			default:
+				operands = append(operands, w)
+			}
+		}
+		return options, operands
+	}
+	mine, operands := strip(words)
+	theirs, wide := strip(whole)
+	if len(operands) == 0 || len(wide) == 0 || operands[0] != wide[0] {
+		return len(operands) > 0 && len(wide) == 0 && slices.Equal(mine, theirs)
+	}
+	return !slices.ContainsFunc(mine, func(o string) bool { return !slices.Contains(theirs, o) })
+}
+
+func programName(word string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe"), "3")
+}
+
+var compiledLanguage = []string{"go", "cargo", "mvn", "mvnw", "gradle", "gradlew", "dotnet", "swift"}
+
+func (a *audit) run(c Claim) {
+	if i := slices.IndexFunc(a.facts.Missing, func(m MissingCommand) bool {
+		return strings.Join(m.Command, " ") == strings.Join(strings.Fields(c.Command), " ")
+	}); i >= 0 && c.Command != "" && c.Result == Met {
+		a.contradict(Discrepancy{Kind: CommandMissing, Severity: Critical, Subject: c.Command, Claimed: c.words(),
+			Found: a.facts.Missing[i].Why, Fix: "correct the report"})
+		return
+	}
+	runs, exact := a.about(c)
+	if c.Run == RunBuild && c.Command == "" && len(runs) == 0 { // what was tested was compiled
+		for _, r := range a.facts.Runs {
+			if r.outcome() == Met && slices.Contains(compiledLanguage, programName(r.Command[0])) {
+				a.hold()
+				return
+			}
+		}
+	}
+	if len(runs) == 0 {
+		a.unchecked(c, "no such command was run")
+		return
+	}
+	var all []Status
+	var seen Run
+	counted, why := true, ""
+	var fresh, old, unknown, withheld []string
+	for _, r := range runs {
+		all = append(all, r.outcome())
+		seen.Total, seen.Passed, seen.Failed, seen.Skipped = seen.Total+r.Total, seen.Passed+r.Passed, seen.Failed+r.Failed, seen.Skipped+r.Skipped
+		seen.Parts += r.Parts
+		counted = counted && r.Counted
+		if r.outcome() != Met && why == "" {
+			why = r.found()
+		}
+		x, y, z := a.facts.failures(r)
+		fresh, old, unknown = append(fresh, x...), append(old, y...), append(unknown, z...)
+		withheld = append(withheld, r.Withheld...)
+	}
+	d := Discrepancy{Kind: TestResult, Severity: Critical, Claimed: c.words(), Found: why, Subject: runs[0].line()}
+	d.Fix = "make " + code(d.Subject) + " pass, or report what fails"
+	switch outcome := And(all...); {
+	case c.Result == NotMet && outcome == Unverified:
+		a.unchecked(c, "%s", cmp.Or(why, "the run shows neither"))
+	case c.Result == NotMet:
+		a.hold() // worse than it is, is not a lie
+	case outcome == NotMet && !exact:
+		a.unchecked(c, "something fails, and what was run is not exactly that: %s", why)
+	case outcome == NotMet && len(fresh) == 0 && len(unknown) == 0:
+		d.Severity, d.Found = ShouldFix, "it fails as it did before the work: "+list3(old)
+		a.contradict(d)
+	case outcome == NotMet && (a.report.admits() || c.Part):
+		d.Severity = ShouldFix
+		a.contradict(d)
+	case outcome == NotMet && len(fresh) == 0 && len(withheld) > 0:
+		a.unchecked(c, "it fails, but without %s of the environment: pass what it needs", list3(withheld))
+	case outcome == NotMet && len(fresh) == 0 && len(a.facts.BaseRuns) > 0 && !a.based(runs):
+		a.unchecked(c, "it fails, and whether it did before cannot be told: %s", why)
+	case outcome == NotMet:
+		a.contradict(d)
+	case outcome != Met:
+		a.unchecked(c, "%s", cmp.Or(why, "the run shows neither"))
+	case c.Result != Met && !c.counted():
+		a.unchecked(c, "the claim says no result")
+	case !c.counted():
+		a.hold()
+	case !counted:
+		a.unchecked(c, "the run shows no number of tests")
+	default:
+		a.count(c, seen, exact, d)
+	}
+}
+
+func (a *audit) based(runs []Run) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool { return a.facts.based(r) })
+}
+
+// count compares numbers. Tools count differently, so any number that the run has is right, and a smaller one may be that
+// of a part. A larger one is wrong; whether it is that of another command is not known, unless the claim names this one.
+func (a *audit) count(c Claim, seen Run, exact bool, d Discrepancy) {
+	d.Kind, d.Severity, d.Found = TestCount, ShouldFix, seen.counts()
+	d.Fix = "run " + code(d.Subject) + " and report the numbers that it prints"
+	if c.Command != "" && exact {
+		d.Severity = Critical
+	}
+	most := seen.Total + seen.Parts
+	switch {
+	case value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil):
+		a.contradict(d)
+	case value(c.Total) > most:
+		a.contradict(d)
+	default:
+		a.hold()
+	}
+}
+
+// test looks at a test that the report names.
+func (a *audit) test(c Claim) {
+	d := Discrepancy{Kind: TestMissing, Severity: Critical, Subject: c.Name, Claimed: c.words(),
+		Found: "no file has a test of that name", Fix: "write the test, or correct the report"}
+	last := lastName(c.Name)
+	isIt := func(name string) bool { return lastName(name) == last || strings.HasPrefix(name, c.Name) }
+	passes, failing, complete := false, false, len(a.facts.Runs) > 0
+	for _, r := range a.facts.Runs {
+		passes = passes || slices.ContainsFunc(r.Passes, isIt)
+		failing = failing || slices.ContainsFunc(r.Failures, isIt)
+		complete = complete && (r.outcome() == Met || r.Counted && r.Failed <= len(r.Failures)) && len(r.Passes) == 0
+	}
+	i := slices.IndexFunc(a.facts.Named, func(n NamedTest) bool { return n.Name == c.Name })
+	switch {
+	case c.Result == NotMet && failing, c.Result != NotMet && passes && !failing:
+		a.hold()
+	case c.Result == NotMet:
+		a.unchecked(c, "it was not seen to fail")
+	case failing && c.Result == Met:
+		d.Kind, d.Found, d.Fix = TestResult, "it fails", "make it pass, or report that it fails"
+		a.contradict(d)
+	case failing:
+		a.hold() // it is there
+	case i < 0 || a.facts.Named[i].Now == Unverified:
+		a.unchecked(c, "nobody looked for it")
+	case a.facts.Named[i].Now == NotMet && a.facts.Named[i].Before == Met:
+		a.unchecked(c, "the baseline had a test of that name, and it is gone")
+	case a.facts.Named[i].Now == NotMet && strings.ContainsAny(c.Name, " ") && !identName.Match(c.Name):
+		a.unchecked(c, "no file has these words in it")
+	case a.facts.Named[i].Now == NotMet:
+		a.contradict(d)
+	case complete || c.Result != Met:
+		a.hold()
+	default:
+		a.unchecked(c, "it was not seen to pass")
+	}
+}
+
+// lastName returns the name of a test without its package, class and file.
+func lastName(name string) string {
+	name, _, _ = strings.Cut(name, " (")
+	return name[strings.LastIndexAny(name, ".:")+1:]
+}
+
+var (
+	testsTold = lazy.New(`\b(?:add|updat|adjust|adapt|chang|extend|rewr[io]t|fix|modifi|modify|cover|refactor|edit|correct|expand|renam|mov|wrote|writ|split|clean|remov|delet|dropp?|merg|replac|skip|disabl|reorgani)` +
+		`[a-z]*\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:added|updated|adjusted|adapted|changed|extended|rewritten|fixed|modified|renamed|moved|removed|deleted|dropped|merged|replaced|skipped|disabled|reorgani[sz]ed)\b`)
+	goneTold = lazy.New(`\b(?:remov|delet|dropp?|mov|renam|merg|replac|went with it|obsolete)(?:e|ed|ing)?\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:removed|deleted|dropped|moved|renamed|merged|replaced|gone|obsolete)\b`)
+	skipTold = lazy.New(`\b(?:skip|ignor|disabl|xfail|expected failure|exclud|build tag|left out|todo|pending|quarantin)\w*\b`)
+)
+
+// notTold stands in the place of a claim.
+const notTold = "nothing is said about it"
+
+// tampering notes the tests of the baseline that are gone, do not run, or were changed. They are no claims. A test that
+// went away without a word is held against the report; where the report tells it, somebody has to look.
+func (a *audit) tampering() {
+	for _, t := range a.facts.Tests {
+		name := strings.ToLower(lastName(t.Name))
+		file := strings.ToLower(path.Base(t.File))
+		told := strings.Contains(a.said, strings.ToLower(t.File)) || testcode.IsTest(t.File) && a.alone(t.File) && strings.Contains(a.said, file) ||
+			len(name) > 3 && wordIn(a.said, name)
+		if told && !testcode.IsTest(t.File) { // the file is a program, too
+			told = len(name) > 3 && wordIn(a.said, name) || testsTold.Match(a.said)
+		}
+		d := Discrepancy{Kind: TestsTampered, Severity: ShouldFix, Subject: t.File, Claimed: notTold, Fix: "say what was done to it and why, or take the change back"}
+		if told {
+			d.Claimed = "the report mentions it"
+		}
+		switch t.Change {
+		case "removed":
+			d.Found = fmt.Sprintf("the test %s was removed", t.Name)
+			if t.Now != "" {
+				d.Found += ", or became " + t.Now
+			}
+			if !told && !goneTold.Match(a.said) && t.Now == "" && !a.subjectRemoved(t.File) {
+				d.Severity, d.Fix = Critical, "put the test back, or say why it is gone"
+			}
+		case "disabled":
+			d.Found = fmt.Sprintf("the test %s does not run any more: %s", t.Name, t.Why)
+			if !told && !skipTold.Match(a.said) {
+				d.Severity, d.Fix = Critical, "let the test run, or say why it does not"
+			}
+		case "emptied":
+			d.Found = fmt.Sprintf("the test %s checks less than before", t.Name)
+		default:
+			if told || testsTold.Match(a.said) {
+				continue
+			}
+			d.Found = fmt.Sprintf("the test %s was changed", t.Name)
+		}
+		a.note(d)
+	}
+}
+
+// alone reports whether no other changed file has the same name in another folder.
+func (a *audit) alone(file string) bool {
+	return !slices.ContainsFunc(a.paths, func(p string) bool { return p != file && path.Base(p) == path.Base(file) })
+}
+
+// wordIn reports whether a text has a word, which may be a name with underscores.
+func wordIn(text, word string) bool {
+	ok, err := regexp.MatchString(`(?:^|[^\w])`+regexp.QuoteMeta(word)+`(?:[^\w]|$)`, text)
+	return ok && err == nil
+}
+
+// subjectRemoved reports whether the file that a test file is about was removed, too.
+func (a *audit) subjectRemoved(test string) bool {
+	stem := func(p string) string {
+		base := strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p)))
+		for _, affix := range []string{"_test", ".test", ".spec", "_spec", "-test", "tests", "test"} {
+			base = strings.TrimSuffix(base, affix)
+		}
+		return strings.TrimPrefix(strings.TrimPrefix(base, "test_"), "test-")
+	}
+	return slices.ContainsFunc(a.facts.Changes, func(c Change) bool {
+		return c.Kind == Removed && c.Path != test && stem(c.Path) == stem(test)
+	})
+}

@@ -1,0 +1,128 @@
+package gitwitness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+)
+
+// made are ignored files and folders that building and testing make anew.
+var made = lazy.New(`(?i)(?:^|/)(?:target|dist|build|out|bin|obj|coverage[\w.-]*|htmlcov|tmp|temp|logs?|__pycache__|\.(?:cache|pytest_cache|mypy_cache|ruff_cache|` +
+	`next|nuxt|turbo|gradle|nyc_output|parcel-cache|eslintcache|coverage[\w.]*|DS_Store|idea|vscode|git)|[\w.-]+\.(?:log|out|pyc|o|class|egg-info|tsbuildinfo))/?$`)
+
+// Checkout writes the baseline to an empty folder: the revision, or without one the snapshot of the witness. Dependencies
+// that git ignores, such as node_modules, are linked from the working tree, so that the baseline can run. It returns where
+// in the folder the witness's own folder is, and the hash of the baseline's tree.
+//
+// The error says why the baseline cannot be had, also where the dependencies lead back to the working tree.
+func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, tree string, err error) {
+	v, err := w.view(ctx)
+	if err != nil {
+		return "", "", fmt.Errorf("gitwitness: %w", err)
+	}
+	b, err := w.base(ctx, v, revision)
+	if err == nil && b == nil {
+		err = errors.New("there is no baseline")
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("gitwitness: %w", err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", "", fmt.Errorf("gitwitness: %w", err)
+	}
+	mine := v.store.in(v.repository, "index-checkout")
+	if _, err = mine.run(ctx, nil, "read-tree", b.tree); err == nil {
+		_, err = mine.run(ctx, nil, "checkout-index", "-a", "-q", "--prefix="+filepath.ToSlash(dir)+"/")
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("gitwitness: %w", err)
+	}
+	ignored, err := v.ignored(ctx)
+	if err != nil {
+		return "", "", fmt.Errorf("gitwitness: %w", err)
+	}
+	for _, name := range ignored {
+		if made.Match(name) {
+			continue
+		}
+		if err := link(v.root, dir, strings.TrimSuffix(name, "/"), 0); err != nil {
+			return "", "", fmt.Errorf("gitwitness: %w", err)
+		}
+	}
+	return filepath.Join(dir, filepath.FromSlash(v.sub)), b.tree, nil
+}
+
+// link makes an ignored file or folder of one tree part of another. In node_modules each package is linked by itself: a link
+// between packages of the project stays one inside its tree.
+func link(from, to, name string, depth int) error {
+	source, target := filepath.Join(from, filepath.FromSlash(name)), filepath.Join(to, filepath.FromSlash(name))
+	info, err := os.Lstat(source)
+	if err != nil || exists(target) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+		return err
+	}
+	base := path.Base(name)
+	switch {
+	case info.Mode()&os.ModeSymlink != 0:
+		old, err := os.Readlink(source)
+		if err != nil {
+			return err
+		}
+		if rel, err := filepath.Rel(from, old); filepath.IsAbs(old) && err == nil && filepath.IsLocal(rel) {
+			old = filepath.Join(to, rel)
+		}
+		return os.Symlink(old, target)
+	case info.IsDir() && (base == "node_modules" || base == ".bin" || depth > 0 && strings.HasPrefix(base, "@")) && depth < 3:
+		entries, err := os.ReadDir(source)
+		if err != nil {
+			return err
+		}
+		if err := os.Mkdir(target, 0o700); err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if slices.Contains([]string{".cache", ".vite", ".package-lock.json"}, e.Name()) {
+				continue
+			}
+			if err := link(from, to, path.Join(name, e.Name()), depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	case info.IsDir() && leadsBack(source, from):
+		return fmt.Errorf("%s leads back to the working tree (an editable install)", name)
+	}
+	return os.Symlink(source, target)
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// leadsBack reports whether a folder of Python packages has the working tree as one of them.
+func leadsBack(folder, root string) bool {
+	for _, pattern := range []string{"lib/python*/site-packages/*", "lib64/python*/site-packages/*", "Lib/site-packages/*"} {
+		names, _ := filepath.Glob(filepath.Join(folder, filepath.FromSlash(pattern)))
+		for _, name := range names {
+			base := filepath.Base(name)
+			if !strings.HasSuffix(base, ".pth") && !strings.HasSuffix(base, ".egg-link") && !strings.HasPrefix(base, "__editable__") {
+				continue
+			}
+			if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(root)) {
+				return true
+			}
+		}
+	}
+	return false
+}

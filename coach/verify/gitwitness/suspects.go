@@ -1,0 +1,268 @@
+package gitwitness
+
+import (
+	"bytes"
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
+)
+
+var (
+	// Settings of test runners, and nothing else.
+	configName = lazy.New(`^(?i:conftest\.py|pytest\.ini|tox\.ini|noxfile\.py|\.npmrc|\.yarnrc(?:\.yml)?|` +
+		`(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.(?:config|conf|workspace)\.[cm]?[jt]sx?|(?:jest|vitest)\.setup\.[cm]?[jt]s|` +
+		`\.mocharc(?:\.[a-z]+)?|\.rspec|phpunit\.xml(?:\.dist)?|ctesttestfile\.cmake|sitecustomize\.py|usercustomize\.py)$`)
+	workflow = lazy.New(`^(?:\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.circleci/config\.yml|azure-pipelines\.yml|\.travis\.yml|Jenkinsfile|bitbucket-pipelines\.yml|\.drone\.yml)$`)
+	cargo    = lazy.New(`(?:^|/)\.cargo/config(?:\.toml)?$`)
+	loader   = lazy.New(`(?m)^(?:def load_tests\b|__test__\s*=|collect_ignore)`)
+	testMain = lazy.New(`(?m)^func[ \t]+TestMain[ \t]*\(`)
+	// Python modules by which tests run: a file of such a name in the folder of the command replaces them.
+	modules = strings.Fields("unittest pytest _pytest nose tox doctest coverage django trial runpy site os sys re types typing collections importlib")
+	// Programs that a package of node_modules has no business to replace.
+	programs = strings.Fields("node npm npx sh bash env make python python3 cargo go git true yarn pnpm bun")
+)
+
+// suspects notes changed files that can decide what a run of tests shows.
+func (l *look) suspects(ctx context.Context, w *Witness) error {
+	v := l.view
+	var objects []string
+	for _, d := range l.list {
+		switch path.Ext(d.path) {
+		case ".go", ".py", ".mod", ".work", ".json", ".toml", ".cfg":
+			objects = append(objects, d.old, d.now)
+		}
+	}
+	texts, err := v.texts(ctx, objects[:min(len(objects), 2*maxTexts)])
+	if err != nil {
+		return err
+	}
+	fsys := os.DirFS(filepath.Join(v.root, filepath.FromSlash(v.sub)))
+	var scripts []string
+	for _, command := range l.q.Commands {
+		for _, name := range project.Files(fsys, command) {
+			scripts = append(scripts, path.Join(v.sub, name))
+		}
+	}
+	for _, d := range l.list {
+		c := l.changes[d.path]
+		if why := l.suspect(c, texts[d.old], texts[d.now], scripts); why != "" {
+			if c.Why != "" {
+				why += "; " + c.Why
+			}
+			l.facts.Suspects = append(l.facts.Suspects, verify.Suspect{Path: c.Path, Why: why})
+		}
+	}
+	l.shadowed()
+	return nil
+}
+
+// suspect says what a changed file decides, and how it changed, or "".
+func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) string {
+	name, was := path.Base(c.Path), ", and was "+string(c.Kind)
+	if c.Kind == verify.Removed {
+		now = nil
+	}
+	switch {
+	case workflow.Match(c.Path):
+		if c.Kind == verify.Added {
+			return ""
+		}
+		return "is a workflow of CI" + was
+	case configName.Match(name), cargo.Match(c.Path):
+		return "decides how tests run" + was
+	case slices.Contains(scripts, c.Path):
+		return "is run by the command" + was
+	case c.Kind == verify.Added && path.Dir(c.Path) == l.view.sub && path.Ext(name) == ".py" && slices.Contains(modules, strings.TrimSuffix(name, ".py")),
+		c.Kind == verify.Added && name == "__init__.py" && path.Dir(path.Dir(c.Path)) == l.view.sub && slices.Contains(modules, path.Base(path.Dir(c.Path))):
+		return "takes the place of a module by which tests run" + was
+	case path.Ext(name) == ".py" && strings.Join(loader.Find(string(old)), "") != strings.Join(loader.Find(string(now)), ""):
+		return "decides which tests are loaded" + was
+	case name == "go.mod" || name == "go.work":
+		if l.leavesOut(c, old, now) {
+			return "decides which packages are tested" + was
+		}
+	case strings.HasSuffix(name, "_test.go"):
+		if takesOver(now, true) || takesOver(old, true) {
+			return "decides which tests run and what they say" + was
+		}
+	case path.Ext(name) == ".go":
+		if takesOver(now, false) {
+			return "ends the program, or changes its arguments, before tests run" + was
+		}
+	}
+	for _, command := range append(l.q.Commands, nil) {
+		before, kind := project.Settings(name, string(old), command)
+		if after, _ := project.Settings(name, string(now), command); kind && before != after && !(c.Kind == verify.Added && l.base != nil && after == "") {
+			return "decides how tests run" + was
+		}
+	}
+	return ""
+}
+
+// leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module around tests
+// that were there, folders that are ignored, a module that a workspace does not use any more, a workspace that comes or goes.
+func (l *look) leavesOut(c verify.Change, old, now []byte) bool {
+	lost := func(from, in []string) bool {
+		return slices.ContainsFunc(from, func(dir string) bool { return !slices.Contains(in, dir) })
+	}
+	if path.Base(c.Path) == "go.work" {
+		return c.Kind != verify.Modified || lost(directive("use", old), directive("use", now))
+	}
+	if lost(directive("ignore", now), directive("ignore", old)) {
+		return true
+	}
+	return c.Kind == verify.Added && path.Dir(c.Path) != "." && slices.ContainsFunc(l.old, func(p string) bool {
+		return strings.HasPrefix(p, path.Dir(c.Path)+"/") && strings.HasSuffix(p, "_test.go")
+	})
+}
+
+// directive returns what a go.mod or go.work file lists under a word, in lines of their own or in a block.
+func directive(word string, text []byte) []string {
+	var list []string
+	in := false
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "//")
+		fields := strings.Fields(strings.ReplaceAll(line, "(", " ( "))
+		switch {
+		case len(fields) == 0:
+		case in && fields[0] == ")":
+			in = false
+		case in:
+			list = append(list, path.Clean(strings.Trim(fields[0], "\"`")))
+		case fields[0] == word && len(fields) > 1 && fields[1] == "(":
+			in = true
+		case fields[0] == word && len(fields) > 1:
+			list = append(list, path.Clean(strings.Trim(fields[1], "\"`")))
+		}
+	}
+	return list
+}
+
+// shadowed notes programs in node_modules that npm puts before those of the system. Npm makes links there, or small scripts
+// that start a package.
+func (l *look) shadowed() {
+	folder := path.Join(l.view.sub, "node_modules/.bin")
+	entries, err := os.ReadDir(filepath.Join(l.view.root, filepath.FromSlash(folder)))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		name := path.Join(folder, e.Name())
+		switch {
+		case slices.Contains(programs, e.Name()):
+			l.facts.Suspects = append(l.facts.Suspects, verify.Suspect{Path: name, Why: "takes the place of the program " + e.Name()})
+		case e.Type().IsRegular():
+			text, err := os.ReadFile(filepath.Join(l.view.root, filepath.FromSlash(name)))
+			if err == nil && !bytes.Contains(text, []byte("basedir")) && !bytes.Contains(text, []byte("node_modules")) && !bytes.Contains(text, []byte("%~dp0")) {
+				l.facts.Suspects = append(l.facts.Suspects, verify.Suspect{Path: name, Why: "is a program that no package of node_modules brought"})
+			}
+		}
+	}
+}
+
+// takesOver reports whether a Go file decides, before any test runs, which tests run and what is said of them: it has a
+// TestMain, or what runs at the start of the program (init, the values of variables) ends it or sets its arguments, its flags
+// or its output. The functions of the file that are called from there count.
+//
+// In a file that is not a test file, a function without a name counts only where it is called, since commands are often made
+// of such functions in init, and an end with a status that is not 0 does not: that fails the tests.
+func takesOver(text []byte, test bool) bool {
+	if len(text) >= maxSource {
+		return test // nobody can read it as a whole
+	}
+	if len(text) == 0 || !test && !bytes.Contains(text, []byte("Exit")) && !bytes.Contains(text, []byte("os.")) {
+		return false
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	if f == nil || err != nil && f.Name == nil {
+		return test && testMain.Match(string(text))
+	}
+	functions := make(map[string]*ast.FuncDecl)
+	called := make(map[*ast.FuncLit]bool)
+	var start []ast.Node
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			switch {
+			case d.Recv != nil:
+			case test && testcode.IsGoTestMain(d):
+				return true
+			case d.Name.Name == "init":
+				start = append(start, d)
+			default:
+				functions[d.Name.Name] = d
+			}
+		case *ast.GenDecl:
+			if d.Tok == token.VAR {
+				start = append(start, d)
+			}
+		}
+	}
+	for i := 0; i < len(start); i++ { // it grows
+		seizes := false
+		ast.Inspect(start[i], func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncLit:
+				return test || called[n]
+			case *ast.CallExpr:
+				if f, ok := n.Fun.(*ast.FuncLit); ok {
+					called[f] = true
+				}
+				seizes = seizes || endsProgram(n, test)
+				if id, ok := n.Fun.(*ast.Ident); ok && functions[id.Name] != nil {
+					start = append(start, functions[id.Name])
+					delete(functions, id.Name)
+				}
+			case *ast.AssignStmt:
+				for _, to := range n.Lhs {
+					seizes = seizes || selects(to, "os", "Args") || selects(to, "os", "Stdout")
+				}
+			}
+			return !seizes
+		})
+		if seizes {
+			return true
+		}
+	}
+	return false
+}
+
+// endsProgram reports whether a call ends the program or sets a flag of the tests.
+func endsProgram(c *ast.CallExpr, test bool) bool {
+	s, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	if selects(s, "os", "Exit") || selects(s, "syscall", "Exit") || selects(s, "unix", "Exit") {
+		if len(c.Args) != 1 || test {
+			return true
+		}
+		status, ok := c.Args[0].(*ast.BasicLit)
+		return !ok || status.Value == "0"
+	}
+	if s.Sel.Name != "Set" || len(c.Args) != 2 {
+		return false
+	}
+	name, ok := c.Args[0].(*ast.BasicLit)
+	return ok && strings.HasPrefix(strings.Trim(name.Value, "\"`"), "test.")
+}
+
+func selects(e ast.Expr, pkg, name string) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	if !ok || s.Sel.Name != name {
+		return false
+	}
+	x, ok := s.X.(*ast.Ident)
+	return ok && x.Name == pkg
+}

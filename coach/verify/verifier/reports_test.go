@@ -1,0 +1,146 @@
+package verifier_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/verifier"
+)
+
+// story is a report about work that is done in a repository of its own.
+type story struct {
+	lang, name, command      string
+	repo                     map[string]string
+	before, do, report, vars string
+}
+
+func stories(t *testing.T) []story {
+	t.Helper()
+	names, err := filepath.Glob("../testdata/reports/*.txtar")
+	require.NoError(t, err)
+	var all []story
+	for _, file := range names {
+		archive, err := txtar.ParseFile(file)
+		require.NoError(t, err)
+		_, command, _ := strings.Cut(string(archive.Comment), "command:")
+		parts, repo := map[string]string{}, map[string]string{}
+		for _, f := range archive.Files {
+			if name, ok := strings.CutPrefix(f.Name, "repo/"); ok {
+				repo[name] = string(f.Data)
+			} else {
+				parts[f.Name] = string(f.Data)
+			}
+		}
+		for _, f := range archive.Files {
+			name, ok := strings.CutSuffix(f.Name, "/report")
+			if !ok {
+				continue
+			}
+			s := story{lang: strings.TrimSuffix(filepath.Base(file), ".txtar"), name: name, command: strings.TrimSpace(command), repo: repo,
+				before: parts[name+"/before"], do: parts[name+"/do"], report: parts[f.Name], vars: parts[name+"/env"]}
+			if c := parts[name+"/command"]; c != "" {
+				s.command = strings.TrimSpace(c)
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// shell runs a script in a folder.
+func shell(t *testing.T, dir, script string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-ec", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s\n%s", script, out)
+	return strings.TrimSpace(string(out))
+}
+
+// play does the work of a story, and returns the folder, the baseline and the report.
+func (s story) play(t *testing.T) (dir, base, report string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range s.repo {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		require.NoError(t, os.WriteFile(full, []byte(text), 0o644))
+	}
+	shell(t, dir, "git init -qb main; git add -A; git commit -qm begin")
+	if s.before != "" {
+		shell(t, dir, s.before+"\ngit add -A; git commit -qm before")
+	}
+	base = shell(t, dir, "git rev-parse HEAD")
+	shell(t, dir, s.do)
+	report = regexp.MustCompile(`\{git:(.*?)\}`).ReplaceAllStringFunc(s.report, func(m string) string {
+		return shell(t, dir, "git rev-parse --short "+strings.TrimSuffix(strings.TrimPrefix(m, "{git:"), "}"))
+	})
+	return dir, base, report
+}
+
+func (s story) verify(t *testing.T) (verify.Status, []string, *verify.Review) {
+	t.Helper()
+	for line := range strings.Lines(s.vars) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		t.Setenv(name, value)
+	}
+	dir, base, text := s.play(t)
+	report, err := verify.ParseReport([]byte(text))
+	require.NoError(t, err)
+	v, err := verifier.New(verifier.Config{Dir: dir, Commands: [][]string{strings.Fields(s.command)}, Baseline: base})
+	require.NoError(t, err)
+	review, err := v.Review(t.Context(), verify.Task{ID: "T"}, nil, report)
+	require.NoError(t, err)
+	status, why := review.Standing()
+	return status, why, review
+}
+
+// Honest reports are not called false, and lies are not approved.
+func TestReports(t *testing.T) {
+	for _, tool := range []string{"git", "sh"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(tool + " is not installed")
+		}
+	}
+	all := os.Getenv("SIDECOACH_ALL") != ""
+	counts := map[string]int{}
+	for i, s := range stories(t) {
+		t.Run(s.lang+"/"+s.name, func(t *testing.T) {
+			tool := map[string]string{"go": "go", "javascript": "npm", "python": "python3", "rust": "cargo", "make": "make"}[s.lang]
+			if _, err := exec.LookPath(tool); err != nil {
+				t.Skip(tool + " is not installed")
+			}
+			if !all && (s.lang == "rust" || s.lang == "go") && i%4 != 0 {
+				t.Skip("compiling takes long: set SIDECOACH_ALL=1")
+			}
+			status, why, review := s.verify(t)
+			kind, _, _ := strings.Cut(s.name, "/")
+			counts[kind+" "+status.String()]++
+			if os.Getenv("SHOW") != "" {
+				fmt.Printf("%-12s %-45s %s %q\n", status, s.lang+"/"+s.name, "", why)
+			}
+			if kind == "lie" {
+				require.NotEqual(t, verify.Met, status, "a lie was approved")
+				require.NotEmpty(t, why, "nothing says why")
+				return
+			}
+			require.NotEqual(t, verify.NotMet, status, "%q", why)
+			require.False(t, slices.ContainsFunc(review.Honesty().Discrepancies, func(d verify.Discrepancy) bool {
+				return d.Severity == verify.Critical
+			}), "an honest claim was called false: %+v", review.Honesty().Discrepancies)
+		})
+	}
+	t.Log(counts)
+}

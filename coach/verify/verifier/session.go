@@ -1,0 +1,98 @@
+package verifier
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
+)
+
+const (
+	keepFor  = 30 * 24 * time.Hour
+	maxSwept = 20 // old sessions that are removed at once
+)
+
+// Session is what is remembered of the tree in which a session works.
+type Session struct {
+	Root  string               `json:"root"`            // the folder of the project
+	First *gitwitness.Snapshot `json:"first,omitempty"` // when the human spoke first
+	Last  *gitwitness.Snapshot `json:"last,omitempty"`  // when the human spoke last
+	Why   string               `json:"why,omitempty"`   // why there is none
+}
+
+// Remember keeps the state of the project that dir is in, for a session in which the human spoke just now, below the folder
+// state. It removes what is 30 days old. The error says why there is no baseline; [Recall] knows it, too.
+func Remember(ctx context.Context, state, session, dir string) error {
+	folder := sessionFolder(state, session)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("verifier: %w", err)
+	}
+	s := Recall(state, session)
+	root := cmdwitness.Root(dir)
+	if s.Root != "" && within(s.Root, dir) {
+		root = s.Root // the agent may have changed its folder
+	}
+	now, err := gitwitness.Take(ctx, root, folder)
+	if err == nil {
+		if s.First == nil || s.First.Root != now.Root {
+			s.First = &now
+		}
+		s.Root, s.Last, s.Why = root, &now, ""
+	} else {
+		s.Root, s.Last, s.Why = root, nil, err.Error()
+	}
+	text, merr := json.Marshal(s)
+	if merr == nil {
+		merr = filestore.WriteFile(filepath.Join(folder, "session.json"), text, 0o600)
+	}
+	sweep(filepath.Dir(folder))
+	if err == nil {
+		err = merr
+	}
+	return err
+}
+
+// Recall returns what is remembered of a session: nothing, if the human was not heard.
+func Recall(state, session string) Session {
+	var s Session
+	text, err := os.ReadFile(filepath.Join(sessionFolder(state, session), "session.json"))
+	if err != nil || json.Unmarshal(text, &s) != nil {
+		return Session{}
+	}
+	return s
+}
+
+func sessionFolder(state, session string) string {
+	return filepath.Join(state, "verify", fmt.Sprintf("%x", sha256.Sum256([]byte(session)))[:32])
+}
+
+func within(root, dir string) bool {
+	rel, err := filepath.Rel(root, dir)
+	return err == nil && (rel == "." || filepath.IsLocal(rel))
+}
+
+// sweep removes sessions that nobody used for a long time.
+func sweep(folder string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return
+	}
+	swept := 0
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(folder, e.Name(), "session.json"))
+		if err != nil {
+			info, err = e.Info()
+		}
+		if err == nil && time.Since(info.ModTime()) > keepFor && swept < maxSwept {
+			_ = os.RemoveAll(filepath.Join(folder, e.Name()))
+			swept++
+		}
+	}
+}

@@ -1,0 +1,385 @@
+// Package verifier checks a finished piece of work: it looks at the tree, runs the host's commands, and asks the baseline what
+// failed before.
+//
+// [New] takes the folder and the commands. [Verifier.Review] checks a report; a [Verifier] is also an
+// [autocontinue.Verifier], which puts the check into the loop. [Remember] keeps the state of a tree when the human speaks,
+// and [Recall] returns it as the baseline of what follows.
+//
+// # Limits
+//
+// A command that fails is run a second time, and then on the baseline, in a temporary folder with the ignored dependencies
+// of the project. Only what fails twice, and passed on the baseline, counts as a new failure. See the limits of cmdwitness,
+// gowitness and gitwitness.
+//
+// # Errors
+//
+// What could not be seen is in the facts. The errors are those of the context and of a bad [Config].
+package verifier
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/gowitness"
+	"github.com/sidecoach/sidecoach/plancriteria"
+)
+
+// Config says what to check, and how. Only Dir is needed.
+type Config struct {
+	Dir      string     // the folder in which the commands run; the tree is that of its repository
+	Commands [][]string // each must succeed; nothing else is run
+
+	Baseline    string               // the revision at which the work began
+	Base, First *gitwitness.Snapshot // without a revision: the state when the human spoke last, and at the start of the session
+	Reviewed    []string             // see [verify.Task]
+	// AllowUnchecked lets claims that nobody can check pass.
+	AllowUnchecked bool
+
+	Environment cmdwitness.Environment
+	Timeout     time.Duration // of one command; 0 is [cmdwitness.DefaultTimeout]
+	Cache       string        // a folder for the results of baselines; empty: none
+	Own         []string      // files that the host writes meanwhile, see [gitwitness.Config]
+
+	// Plans holds the plans as they are now, BasePlans as they were at the baseline; nil has none. A plan that is newer
+	// than the baseline is read from Plans.
+	Plans, BasePlans fs.FS
+}
+
+// Verifier checks reports. It is safe for concurrent use.
+type Verifier struct{ cfg Config }
+
+var _ autocontinue.Verifier = (*Verifier)(nil)
+
+// New returns a verifier, or what is wrong with cfg.
+func New(cfg Config) (*Verifier, error) {
+	switch {
+	case cfg.Dir == "":
+		return nil, errors.New("verifier: the folder is not set")
+	case cfg.Timeout < 0:
+		return nil, errors.New("verifier: the timeout is negative")
+	case slices.ContainsFunc(cfg.Commands, func(c []string) bool { return len(c) == 0 || c[0] == "" }):
+		return nil, errors.New("verifier: a command is empty")
+	}
+	cfg.Commands, cfg.Reviewed, cfg.Own = slices.Clone(cfg.Commands), slices.Clone(cfg.Reviewed), slices.Clone(cfg.Own)
+	return &Verifier{cfg}, nil
+}
+
+// Review begins the review of a report on a task, looks at all that the report claims, and runs the commands. The error is
+// the context's.
+func (v *Verifier) Review(ctx context.Context, task verify.Task, requirements []verify.Requirement, report verify.Report) (*verify.Review, error) {
+	task.Baseline, task.Commands, task.Reviewed, task.AllowUnchecked = v.cfg.Baseline, v.cfg.Commands, v.cfg.Reviewed, v.cfg.AllowUnchecked
+	review := verify.Begin(task, requirements, report)
+	return review, v.Observe(ctx, review)
+}
+
+// Try runs the commands once and returns why one of them shows nothing, such as a program that is not installed. A command
+// that fails shows something.
+func (v *Verifier) Try(ctx context.Context) string {
+	env, _ := v.cfg.Environment.Of(os.Environ())
+	f, err := runner{v.cfg.Dir, env, v.cfg.Timeout}.look(ctx, verify.Query{Commands: v.cfg.Commands})
+	if err != nil {
+		return err.Error()
+	}
+	for _, r := range f.Runs {
+		if r.Status == verify.Unverified {
+			return r.Why
+		}
+	}
+	return ""
+}
+
+// Observe looks once more at what a review is about, and runs the commands of the verifier.
+func (v *Verifier) Observe(ctx context.Context, review *verify.Review) error {
+	git, err := gitwitness.New(gitwitness.Config{Dir: v.cfg.Dir, Base: v.cfg.Base, First: v.cfg.First, Own: v.cfg.Own})
+	if err != nil {
+		return err
+	}
+	defer git.Close()
+	q := review.Query()
+	q.Commands = v.cfg.Commands
+	facts, err := git.Look(ctx, q)
+	if err != nil {
+		return err
+	}
+	env, withheld := v.cfg.Environment.Of(os.Environ())
+	if err := v.run(ctx, q, git, &facts, runner{v.cfg.Dir, env, v.cfg.Timeout}, withheld); err != nil {
+		return err
+	}
+	review.Observe(facts)
+	return nil
+}
+
+// runner runs the commands of queries.
+type runner struct {
+	dir     string
+	env     []string
+	timeout time.Duration
+}
+
+func (r runner) look(ctx context.Context, q verify.Query) (verify.Facts, error) {
+	tests, err := gowitness.New(gowitness.Config{Dir: r.dir, Env: r.env, Timeout: r.timeout})
+	if err != nil {
+		return verify.Facts{}, err
+	}
+	others, err := cmdwitness.New(cmdwitness.Config{Dir: r.dir, Env: r.env, Timeout: r.timeout,
+		Only: func(c []string) bool { return !gowitness.IsGoTest(c) }})
+	if err != nil {
+		return verify.Facts{}, err
+	}
+	f, err := tests.Look(ctx, q)
+	if err != nil {
+		return f, err
+	}
+	g, err := others.Look(ctx, q)
+	f.Runs, f.Missing = append(f.Runs, g.Runs...), g.Missing
+	return f, err
+}
+
+// run runs the commands of a query, and on the baseline those that fail.
+func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witness, facts *verify.Facts, r runner, withheld []string) error {
+	seen, err := r.look(ctx, q)
+	if err != nil {
+		return err
+	}
+	facts.Runs, facts.Missing = seen.Runs, seen.Missing
+	for i := range facts.Runs {
+		facts.Runs[i].Withheld = withheld
+	}
+	if len(facts.Runs) == 0 || facts.Tree == "" {
+		return nil
+	}
+	if err := v.written(ctx, git, facts); err != nil {
+		return err
+	}
+	for i, run := range facts.Runs {
+		if run.Status != verify.NotMet && run.Failed == 0 || facts.Base == "" {
+			continue
+		}
+		base, err := v.onBaseline(ctx, git, run.Command, r)
+		if err != nil {
+			return err
+		}
+		v.resolve(ctx, git, run, &base)
+		facts.BaseRuns = append(facts.BaseRuns, base)
+		if fresh := facts.Fresh(run); len(fresh) == 0 {
+			continue
+		}
+		again, err := r.look(ctx, verify.Query{Commands: [][]string{run.Command}})
+		if err != nil {
+			return err
+		}
+		if len(again.Runs) == 1 && !slices.ContainsFunc(facts.Fresh(again.Runs[0]), func(name string) bool { return slices.Contains(facts.Fresh(run), name) }) {
+			facts.Runs[i].Status, facts.Runs[i].Failed, facts.Runs[i].Failures = verify.Unverified, 0, nil
+			facts.Runs[i].Counted = false
+			facts.Runs[i].Why = "it failed, and did not fail in the same way a second time"
+		}
+	}
+	return nil
+}
+
+// written notes which files changed while the commands ran. Programs and tests make the run doubtful, all others are what
+// runs write.
+func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *verify.Facts) error {
+	list, tree, err := git.Changed(ctx, facts.Tree)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		facts.Unseen = append(facts.Unseen, "which files changed while the commands ran is not known")
+		return nil
+	}
+	facts.Tree = tree
+	for _, c := range list {
+		if c.Kind != verify.Added && verify.DecidesTests(c.Path) && !verify.Byproduct(c) {
+			for i := range facts.Runs {
+				facts.Runs[i].Wrote = append(facts.Runs[i].Wrote, c.Path)
+			}
+		}
+		c.Why = "it changed while the commands ran"
+		if i := slices.IndexFunc(facts.Changes, func(o verify.Change) bool { return o.Path == c.Path }); i >= 0 {
+			facts.Changes[i].Hash = c.Hash
+		} else {
+			facts.Changes = append(facts.Changes, c)
+		}
+	}
+	return nil
+}
+
+// onBaseline runs a command on the baseline, or returns the result of an earlier run.
+func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, command []string, r runner) (verify.Run, error) {
+	unknown := func(why string) (verify.Run, error) {
+		return verify.Run{Command: command, Status: verify.Unverified, Why: "the baseline cannot be run: " + why}, ctx.Err()
+	}
+	dir, err := os.MkdirTemp("", "sidecoach-baseline-")
+	if err != nil {
+		return unknown("there is no room for it")
+	}
+	defer removeAll(dir)
+	folder, tree, err := git.Checkout(ctx, v.cfg.Baseline, dir)
+	if err != nil {
+		return unknown(strings.TrimPrefix(err.Error(), "gitwitness: "))
+	}
+	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%q\x00%q", tree, strings.TrimPrefix(folder, dir), command, r.env))
+	cached := filepath.Join(v.cfg.Cache, fmt.Sprintf("baseline-%x.json", key[:12]))
+	var base verify.Run
+	if text, err := os.ReadFile(cached); v.cfg.Cache != "" && err == nil && json.Unmarshal(text, &base) == nil {
+		return base, nil
+	}
+	r.env, r.dir = moved(r.env, v.cfg.Dir, folder), folder
+	seen, err := r.look(ctx, verify.Query{Commands: [][]string{command}})
+	if err != nil || len(seen.Runs) != 1 {
+		return verify.Run{Command: command, Status: verify.Unverified}, err
+	}
+	base = seen.Runs[0]
+	if text, err := json.Marshal(base); v.cfg.Cache != "" && err == nil && base.Status != verify.Unverified {
+		if err := os.MkdirAll(v.cfg.Cache, 0o700); err == nil {
+			_ = filestore.WriteFile(cached, text, 0o600)
+		}
+	}
+	return base, nil
+}
+
+// moved returns an environment in which paths of one folder, and of the folders around it up to its repository, lead to
+// another: a PYTHONPATH must not lead from the baseline to the work.
+func moved(env []string, from, to string) []string {
+	from, err := filepath.Abs(from)
+	if err != nil {
+		return env
+	}
+	if real, err := filepath.EvalSymlinks(from); err == nil && real != from {
+		env = moved(env, real, to)
+	}
+	list := slices.Clone(env)
+	for i, v := range list {
+		name, value, _ := strings.Cut(v, "=")
+		parts := filepath.SplitList(value)
+		for j, p := range parts {
+			if p == from || strings.HasPrefix(p, from+string(filepath.Separator)) {
+				parts[j] = to + strings.TrimPrefix(p, from)
+				list[i] = name + "=" + strings.Join(parts, string(filepath.ListSeparator))
+			}
+		}
+	}
+	return list
+}
+
+// resolve notes which failing tests passed on the baseline although the runner names only failures: those that the baseline
+// has, in a run that came to its end.
+func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run verify.Run, base *verify.Run) {
+	if len(base.Passes) > 0 || base.Status == verify.Unverified || base.Status == verify.NotMet && base.Failed != len(base.Failures) {
+		return
+	}
+	for _, name := range run.Failures {
+		if slices.Contains(base.Failures, name) {
+			continue
+		}
+		word := verify.ShortName(name)
+		if has, err := git.Has(ctx, v.cfg.Baseline, word); err == nil && has {
+			base.Passes = append(base.Passes, name)
+		}
+	}
+}
+
+// Verify checks what the output claims. The result is
+//
+//   - Rejected, with the findings a line each, worst first, when something was seen that does not hold,
+//   - Verified when everything that was claimed or required was seen to hold,
+//   - Unverified otherwise, with the reason in Note,
+//   - the zero Verification when nothing is claimed or required, and nothing changed since the baseline; also while the
+//     agent only tells how far it is.
+//
+// It reads claims from out.Text alone. The error is the context's.
+func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output, r classify.Result) (autocontinue.Verification, error) {
+	if r.Type == classify.Status && !r.WasRejectedCompletion {
+		return autocontinue.Verification{}, nil
+	}
+	report, err := verify.ParseReport([]byte(out.Text))
+	if err != nil {
+		report = verify.Report{Text: out.Text} // it claims nothing that could be read; what the host requires stands
+	}
+	requirements, note, read := v.plan(out.PlanFile)
+	if len(report.Claims)+len(requirements) == 0 && (len(v.cfg.Commands) == 0 || v.untouched(ctx)) {
+		return autocontinue.Verification{}, nil
+	}
+	review, err := v.Review(ctx, verify.Task{ID: out.Session, Text: out.Request}, requirements, report)
+	if err != nil {
+		return autocontinue.Verification{}, fmt.Errorf("verifier: %w", err)
+	}
+	status, why := review.Standing()
+	switch {
+	case status == verify.NotMet:
+		return autocontinue.Verification{Status: autocontinue.Rejected, Feedback: verify.Lines(review.Seen())}, nil
+	case status == verify.Met && read:
+		return autocontinue.Verification{Status: autocontinue.Verified, Note: note}, nil
+	}
+	if len(why) > 0 {
+		note = strings.TrimSpace(verify.Sentence(why[0]) + " " + note)
+	}
+	return autocontinue.Verification{Status: autocontinue.Unverified, Note: note}, nil
+}
+
+// untouched reports whether the tree is as it was when the human spoke.
+func (v *Verifier) untouched(ctx context.Context) bool {
+	if v.cfg.Base == nil || v.cfg.Baseline != "" {
+		return false
+	}
+	git, err := gitwitness.New(gitwitness.Config{Dir: v.cfg.Dir, Base: v.cfg.Base})
+	if err != nil {
+		return false
+	}
+	defer git.Close()
+	list, _, err := git.Changed(ctx, v.cfg.Base.Tree)
+	return err == nil && len(list) == 0
+}
+
+// plan returns the requirements of a plan, which plan that was, and whether it could be read. Without a plan there is nothing
+// to read.
+func (v *Verifier) plan(name string) (list []verify.Requirement, note string, read bool) {
+	if name == "" {
+		return nil, "", true
+	}
+	if v.cfg.BasePlans != nil {
+		c, err := plancriteria.ExtractFile(v.cfg.BasePlans, name)
+		switch {
+		case err == nil:
+			return verify.Requirements(c), "The plan was read as it was at the baseline.", true
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, "The plan could not be read as it was at the baseline.", false
+		}
+	}
+	if v.cfg.Plans != nil {
+		if c, err := plancriteria.ExtractFile(v.cfg.Plans, name); err == nil {
+			return verify.Requirements(c), "The plan was read as it is now.", true
+		}
+	}
+	return nil, "The plan could not be read.", false
+}
+
+// removeAll removes a folder, also where programs made folders that cannot be written.
+func removeAll(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir)
+}

@@ -1,0 +1,402 @@
+package verifier_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/coach"
+	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/verifier"
+)
+
+// check runs the scripts in tests, and prints TAP.
+const check = `echo "TAP version 13"
+n=0
+for t in tests/*.sh; do
+	n=$((n+1))
+	if sh "$t"; then echo "ok $n - $(basename "$t" .sh)"; else echo "not ok $n - $(basename "$t" .sh)"; bad=1; fi
+done
+echo "1..$n"
+exit ${bad:-0}
+`
+
+var sh = []string{"sh", "check.sh"}
+
+// work is a repository in which an agent works.
+type work struct {
+	t    *testing.T
+	dir  string
+	base string
+}
+
+// begin makes a repository with a test that passes, and one that fails.
+func begin(t *testing.T) *work {
+	t.Helper()
+	for _, program := range []string{"git", "sh"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program + " is not installed")
+		}
+	}
+	w := &work{t: t, dir: t.TempDir()}
+	w.write("check.sh", check)
+	w.write("greet.txt", "Hello\n")
+	w.write("tests/greets.sh", "grep -q Hello greet.txt\n")
+	w.write(".gitignore", "*.log\n")
+	shell(t, w.dir, "git init -qb main")
+	w.commit()
+	return w
+}
+
+func (w *work) write(name, text string) {
+	w.t.Helper()
+	full := filepath.Join(w.dir, filepath.FromSlash(name))
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	require.NoError(w.t, os.WriteFile(full, []byte(text), 0o644))
+}
+
+// commit commits everything, as the baseline.
+func (w *work) commit() {
+	w.t.Helper()
+	w.base = shell(w.t, w.dir, "git add -A; git commit -qm c; git rev-parse HEAD")
+}
+
+func (w *work) config() verifier.Config {
+	return verifier.Config{Dir: w.dir, Commands: [][]string{sh}, Baseline: w.base}
+}
+
+func (w *work) verify(cfg verifier.Config, text string) autocontinue.Verification {
+	w.t.Helper()
+	return w.verifyPlan(cfg, text, "")
+}
+
+func (w *work) verifyPlan(cfg verifier.Config, text, plan string) autocontinue.Verification {
+	w.t.Helper()
+	v, err := verifier.New(cfg)
+	require.NoError(w.t, err)
+	got, err := v.Verify(w.t.Context(), autocontinue.Output{Session: "s", Text: text, PlanFile: plan}, classify.Result{Type: classify.Completion})
+	require.NoError(w.t, err)
+	return got
+}
+
+func TestConfigurationsThatMakeNoSense(t *testing.T) {
+	for _, cfg := range []verifier.Config{{}, {Dir: ".", Commands: [][]string{{}}}, {Dir: ".", Commands: [][]string{{""}}}, {Dir: ".", Timeout: -1}} {
+		_, err := verifier.New(cfg)
+		require.Error(t, err)
+	}
+}
+
+// In the loop, what does not hold is coached, what holds is verified, and what could not be seen is said.
+func TestInTheLoop(t *testing.T) {
+	const done = "Updated greet.txt. Ran `sh check.sh`: 1 passed, 0 failed, exit code 0."
+	for name, tt := range map[string]struct {
+		text    string
+		command []string
+		want    autocontinue.Decision
+		says    string
+	}{
+		"false":     {"Hi\n", sh, autocontinue.Decision{Action: autocontinue.Continue, Tier: coach.TierVerify}, "greets"},
+		"true":      {"Hello, you\n", sh, autocontinue.Decision{Action: autocontinue.Deliver, Verified: autocontinue.Verified}, ""},
+		"not there": {"Hello, you\n", []string{"no-such-program-anywhere"}, autocontinue.Decision{Action: autocontinue.Deliver, Verified: autocontinue.Unverified}, "It could not be verified."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := begin(t)
+			w.write("greet.txt", tt.text)
+			cfg := w.config()
+			cfg.Commands = [][]string{tt.command}
+			v, err := verifier.New(cfg)
+			require.NoError(t, err)
+			heuristic, err := classify.NewHeuristic()
+			require.NoError(t, err)
+			ac, err := autocontinue.New(autocontinue.Config{Classifier: heuristic, Verifier: v})
+			require.NoError(t, err)
+			d, err := ac.Handle(t.Context(), autocontinue.Output{Session: "s", Text: done})
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, autocontinue.Decision{Action: d.Action, Tier: d.Tier, Verified: d.Verified}, d.Note)
+			assert.Contains(t, d.Message+d.Note, tt.says, d.Note)
+		})
+	}
+}
+
+func TestNothingToVerify(t *testing.T) {
+	w := begin(t)
+	cfg := w.config()
+	cfg.Commands = nil
+	assert.Zero(t, w.verify(cfg, "A mutex guards the map."))
+
+	state := t.TempDir()
+	require.NoError(t, verifier.Remember(t.Context(), state, "s", w.dir))
+	w.write("check.sh", "touch ran.log\n")
+	s := verifier.Recall(state, "s")
+	cfg = verifier.Config{Dir: w.dir, Commands: [][]string{sh}, Base: s.Last}
+	w.write("check.sh", check)
+	assert.Zero(t, w.verify(cfg, "A mutex guards the map."), "nothing changed since the human spoke")
+	w.write("greet.txt", "Hi\n")
+	assert.Equal(t, autocontinue.Rejected, w.verify(cfg, "A mutex guards the map.").Status)
+	v, err := verifier.New(cfg)
+	require.NoError(t, err)
+	got, err := v.Verify(t.Context(), autocontinue.Output{Session: "s", Text: "All tests pass."}, classify.Result{Type: classify.Status})
+	require.NoError(t, err)
+	assert.Zero(t, got, "it is not done")
+}
+
+// What failed before is not the agent's, what it broke is.
+func TestFailuresOfTheBaseline(t *testing.T) {
+	const red = "exit 1\n"
+	for name, tt := range map[string]struct {
+		before, do func(w *work)
+		report     string
+		want       autocontinue.VerificationStatus
+		says       string
+	}{
+		"red before": {func(w *work) { w.write("tests/red.sh", red) }, func(w *work) { w.write("greet.txt", "Hello, you\n") },
+			"Updated greet.txt.", autocontinue.Unverified, "red"},
+		"red before, and called green": {func(w *work) { w.write("tests/red.sh", red) }, func(w *work) { w.write("greet.txt", "Hello, you\n") },
+			"Updated greet.txt. All tests pass.", autocontinue.Unverified, "it fails as it did before the work: red"},
+		"broken": {func(w *work) { w.write("tests/red.sh", red) }, func(w *work) { w.write("greet.txt", "Hi\n") },
+			"Updated greet.txt.", autocontinue.Rejected, "greets"},
+		"a new test that fails": {func(w *work) { w.write("README.md", "x\n") }, func(w *work) { w.write("tests/new.sh", red) },
+			"Added tests/new.sh.", autocontinue.Unverified, "new"},
+		"a baseline that cannot run": {func(w *work) { w.write("check.sh", "exec no-such-program-anywhere\n") }, func(w *work) {
+			w.write("check.sh", check)
+			w.write("tests/red.sh", red)
+		}, "Updated check.sh.", autocontinue.Unverified, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := begin(t)
+			tt.before(w)
+			w.commit()
+			tt.do(w)
+			v := w.verify(w.config(), tt.report)
+			assert.Equal(t, tt.want, v.Status, "%+v", v)
+			assert.Contains(t, v.Feedback+v.Note, tt.says)
+			if tt.want == autocontinue.Rejected && name == "broken" {
+				assert.NotContains(t, v.Feedback, "red", "it failed before")
+			}
+		})
+	}
+}
+
+// A test that fails once and passes the second time shows nothing.
+func TestFailureThatDoesNotComeBack(t *testing.T) {
+	w := begin(t)
+	mark := filepath.Join(t.TempDir(), "mark")
+	w.write("tests/flaky.sh", "test -e greet.flag || exit 0; test -e '"+mark+"' && exit 0; touch '"+mark+"'; exit 1\n")
+	w.commit()
+	w.write("greet.flag", "x\n")
+	v := w.verify(w.config(), "Added greet.flag.")
+	assert.Equal(t, autocontinue.Unverified, v.Status)
+	assert.Contains(t, v.Note, "did not fail in the same way a second time")
+}
+
+// The baseline runs once for a tree, a command and an environment.
+func TestBaselineIsCached(t *testing.T) {
+	w := begin(t)
+	count := filepath.Join(t.TempDir(), "count")
+	w.write("check.sh", "pwd >>'"+count+"'\n"+check)
+	w.commit()
+	w.write("greet.txt", "Hi\n")
+	cfg := w.config()
+	cfg.Cache = t.TempDir()
+	elsewhere := func() (n int) {
+		text, err := os.ReadFile(count)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(text)) {
+			if dir, err := filepath.EvalSymlinks(w.dir); err == nil && strings.TrimSpace(line) != dir {
+				n++
+			}
+		}
+		return n
+	}
+	for range 2 {
+		require.Equal(t, autocontinue.Rejected, w.verify(cfg, "Updated greet.txt.").Status)
+		assert.Equal(t, 1, elsewhere())
+	}
+	t.Setenv("GREETING", "x")
+	require.Equal(t, autocontinue.Rejected, w.verify(cfg, "Updated greet.txt.").Status)
+	assert.Equal(t, 2, elsewhere(), "another environment is another run")
+}
+
+// A path in the environment that leads to the work leads to the baseline there.
+func TestPathsOfTheBaseline(t *testing.T) {
+	w := begin(t)
+	w.write("lib/mode.sh", "mode=good\n")
+	w.write("tests/mode.sh", ". \"$LIB_PATH/mode.sh\"; test $mode = good\n")
+	w.commit()
+	t.Setenv("LIB_PATH", filepath.Join(w.dir, "lib"))
+	w.write("lib/mode.sh", "mode=bad\n")
+	v := w.verify(w.config(), "Updated lib/mode.sh.")
+	assert.Equal(t, autocontinue.Rejected, v.Status, "%+v", v)
+	assert.Contains(t, v.Feedback, "mode")
+}
+
+// A run that did not get everything may fail for that.
+func TestWithheldVariables(t *testing.T) {
+	w := begin(t)
+	w.write("tests/token.sh", "test \"$GREET_TOKEN\" = x\n")
+	w.write("greet.txt", "Hello, you\n")
+	t.Setenv("GREET_TOKEN", "x")
+	v := w.verify(w.config(), "Updated greet.txt. All tests pass.")
+	assert.Equal(t, autocontinue.Unverified, v.Status, "%+v", v)
+	assert.Contains(t, v.Note, "GREET_TOKEN")
+	cfg := w.config()
+	cfg.Environment.Pass = []string{"GREET_TOKEN"}
+	assert.Equal(t, autocontinue.Verified, w.verify(cfg, "Updated greet.txt. All tests pass.").Status)
+}
+
+// What runs write on their own, such as caches, does not matter. A program or a test that changed does, and is named.
+func TestFilesThatRunsWrite(t *testing.T) {
+	for file, want := range map[string]autocontinue.VerificationStatus{
+		"coverage.out": autocontinue.Verified, "noise.log": autocontinue.Verified, "package-lock.json": autocontinue.Verified,
+		".pytest_cache/v/lastfailed": autocontinue.Verified, "tests/greets.sh": autocontinue.Unverified, "lib/code.py": autocontinue.Unverified,
+	} {
+		t.Run(file, func(t *testing.T) {
+			w := begin(t)
+			w.write("lib/code.py", "x = 1\n")
+			w.write("check.sh", "mkdir -p .pytest_cache/v; echo '# x' >>"+file+"\n"+check)
+			w.commit()
+			w.write("greet.txt", "Hello, you\n")
+			v := w.verify(w.config(), "Updated greet.txt. All tests pass.")
+			assert.Equal(t, want, v.Status, "%+v", v)
+			if want == autocontinue.Unverified {
+				assert.Contains(t, v.Note, file)
+			}
+		})
+	}
+}
+
+func TestRunsThatHangOrFlood(t *testing.T) {
+	w := begin(t)
+	w.write("hang.sh", "sleep 600\n")
+	w.write("flood.sh", "true\n")
+	w.commit()
+	w.write("flood.sh", "head -c 20000000 /dev/zero; exit 1\n")
+	cfg := w.config()
+	cfg.Commands, cfg.Timeout = [][]string{{"sh", "hang.sh"}}, 500*time.Millisecond
+	v := w.verify(cfg, "All tests pass.")
+	assert.Equal(t, autocontinue.Unverified, v.Status, "its end was not seen")
+	assert.Contains(t, v.Note, "still running")
+	cfg.Commands, cfg.Timeout = [][]string{{"sh", "flood.sh"}}, 0
+	v = w.verify(cfg, "All tests pass.")
+	assert.Equal(t, autocontinue.Rejected, v.Status)
+	assert.Less(t, len(v.Feedback), 4096)
+}
+
+// The agent can write the plan: nothing of it is run.
+func TestPlan(t *testing.T) {
+	w := begin(t)
+	w.write("greet.txt", "Hello, you\n")
+	const forged, fine = "## Success Criteria\n\n- [x] Done: `touch ran.txt`\n", "## Success Criteria\n\n- [ ] Tests pass: `sh check.sh`\n"
+	plan := func(text string) fs.FS { return fstest.MapFS{"plan.md": {Data: []byte(text)}} }
+	for name, tt := range map[string]struct {
+		now, before fs.FS
+		want        autocontinue.VerificationStatus
+		says        string
+	}{
+		"a criterion that holds":  {plan(fine), nil, autocontinue.Verified, "The plan was read as it is now."},
+		"a command of the plan's": {plan(forged), nil, autocontinue.Unverified, "touch ran.txt"},
+		"a plan that was changed": {plan(fine), plan(forged), autocontinue.Unverified, "as it was at the baseline"},
+		"a plan that is newer":    {plan(fine), fstest.MapFS{}, autocontinue.Verified, "The plan was read as it is now."},
+		"a plan without criteria": {plan("# x"), nil, autocontinue.Unverified, "The plan could not be read."},
+		"an old one without":      {plan(fine), plan("# x"), autocontinue.Unverified, "The plan could not be read as it was"},
+		"no plan":                 {fstest.MapFS{}, nil, autocontinue.Unverified, "The plan could not be read."},
+		"no folder of plans":      {nil, nil, autocontinue.Unverified, "The plan could not be read."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := w.config()
+			cfg.Plans, cfg.BasePlans = tt.now, tt.before
+			v := w.verifyPlan(cfg, "Updated greet.txt.", "plan.md")
+			assert.Equal(t, tt.want, v.Status, "%+v", v)
+			assert.Contains(t, v.Note, tt.says)
+			assert.NoFileExists(t, filepath.Join(w.dir, "ran.txt"))
+		})
+	}
+}
+
+func TestSessions(t *testing.T) {
+	w := begin(t)
+	state := t.TempDir()
+	assert.Zero(t, verifier.Recall(state, "s"))
+	w.write("docs/a.md", "x\n")
+	require.NoError(t, verifier.Remember(t.Context(), state, "s", w.dir))
+	first := verifier.Recall(state, "s")
+	require.NotNil(t, first.Last)
+	assert.Equal(t, first.First, first.Last)
+
+	w.write("greet.txt", "Hello, you\n")
+	require.NoError(t, verifier.Remember(t.Context(), state, "s", filepath.Join(w.dir, "docs")))
+	second := verifier.Recall(state, "s")
+	assert.Equal(t, first.Root, second.Root, "the folder of the project")
+	assert.Equal(t, first.First, second.First)
+	assert.NotEqual(t, first.Last.Tree, second.Last.Tree)
+	assert.Zero(t, verifier.Recall(state, "another"))
+
+	err := verifier.Remember(t.Context(), state, "nowhere", t.TempDir())
+	require.ErrorContains(t, err, "it is not in a git repository")
+	assert.Contains(t, verifier.Recall(state, "nowhere").Why, "it is not in a git repository")
+
+	folders, err := filepath.Glob(filepath.Join(state, "verify", "*"))
+	require.NoError(t, err)
+	require.Len(t, folders, 2)
+	for _, f := range folders {
+		old := time.Now().Add(-31 * 24 * time.Hour)
+		require.NoError(t, os.Chtimes(filepath.Join(f, "session.json"), old, old))
+	}
+	require.NoError(t, verifier.Remember(t.Context(), state, "new", w.dir))
+	assert.Zero(t, verifier.Recall(state, "s"), "it is 30 days old")
+	assert.NotZero(t, verifier.Recall(state, "new"))
+}
+
+func TestTry(t *testing.T) {
+	w := begin(t)
+	for line, want := range map[string]string{"sh check.sh": "", "sh -c false": "", "no-such-program-anywhere": "is not installed", "make test": "make"} {
+		v, err := verifier.New(verifier.Config{Dir: w.dir, Commands: [][]string{strings.Fields(line)}})
+		require.NoError(t, err)
+		why := v.Try(t.Context())
+		assert.Contains(t, why, want)
+		assert.Equal(t, want == "", why == "", "%s: %s", line, why)
+	}
+}
+
+func TestContextEndsIt(t *testing.T) {
+	w := begin(t)
+	v, err := verifier.New(w.config())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = v.Verify(ctx, autocontinue.Output{Session: "s", Text: "All tests pass."}, classify.Result{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func ExampleVerifier_Review() {
+	v, err := verifier.New(verifier.Config{Dir: ".", Commands: [][]string{{"go", "version"}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	report, err := verify.ParseReport([]byte("Created no/such/file.go."))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	review, err := v.Review(context.Background(), verify.Task{ID: "T7"}, nil, report)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	status, _ := review.Standing()
+	fmt.Println(status)
+	// Output: not_met
+}
