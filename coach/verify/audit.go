@@ -71,10 +71,6 @@ func (h Honesty) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(h))
 }
 
-func (h Honesty) has(s Severity) bool {
-	return slices.ContainsFunc(h.Discrepancies, func(d Discrepancy) bool { return d.Severity == s })
-}
-
 // Audit holds the claims of a report against the facts. A claim is called false only when the facts contradict it as it was
 // meant. A claim that the facts say nothing about is not checked. Audit changes neither argument.
 func Audit(r Report, f Facts) Honesty {
