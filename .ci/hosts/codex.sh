@@ -42,6 +42,8 @@ uninstall() {
 	removed=$?
 	rm -f "$settings"
 }
+# The hook's own codex reads the model's address from config.toml.
+judging() { sed -i "s|http://127.0.0.1:[^\"]*|http://127.0.0.1:$port/s/judge/judge/v1|" "$CODEX_HOME/config.toml"; }
 own() {
 	wanted untrusted || return
 	trust=

@@ -235,7 +235,7 @@ P
 	install
 }
 
-# judging prepares what a judge needs beyond what its hook hands on.
+# judging prepares what a judge needs beyond its hook's environment.
 judging() { :; }
 
 # own is what only one agent has.

@@ -171,11 +171,11 @@ func TestNote(t *testing.T) {
 			}
 			for _, host := range []Host{Claude, Codex, Gemini} {
 				e := event{host: host, dialect: dialects[host], kind: stopped, resumed: tt.active}
-				assert.Equal(t, tt.told, strings.Contains(string(e.answer(tt.d)), "sidecoach: "+note), host)
+				assert.Equal(t, tt.told, strings.Contains(string(e.answer(tt.d, "")), "sidecoach: "+note), host)
 			}
 			for _, host := range []Host{Cursor, Copilot} { // they would show it to nobody
 				e := event{host: host, dialect: dialects[host], kind: stopped, resumed: tt.active}
-				assert.NotContains(t, string(e.answer(tt.d)), note)
+				assert.NotContains(t, string(e.answer(tt.d, "")), note)
 			}
 		})
 	}

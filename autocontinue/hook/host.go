@@ -103,8 +103,9 @@ func (h Host) read(payload []byte) (event, error) {
 }
 
 // answer returns what to write to standard output: one line of JSON, or nothing. A decision that is not a continue, the
-// zero one among them, lets the agent stop. If that ends a loop, the decision's note is in the answer, for the human.
-func (e event) answer(d autocontinue.Decision) []byte {
+// zero one among them, lets the agent stop. If that ends a loop, the decision's note is in the answer, for the human, and
+// so is a notice.
+func (e event) answer(d autocontinue.Decision, notice string) []byte {
 	switch {
 	case e.kind != stopped && e.kind != subagentStopped:
 		if e.dialect.pass == nil {
@@ -114,7 +115,7 @@ func (e event) answer(d autocontinue.Decision) []byte {
 	case d.Action == autocontinue.Continue && !plaintext.IsBlank(d.Message):
 		return encode(e.dialect.resume(d.Message))
 	}
-	return encode(e.dialect.rest(e.note(d)))
+	return encode(e.dialect.rest(strings.Trim(e.note(d)+"\n"+notice, "\n")))
 }
 
 // note returns what the human reads about the end of a loop, "" if there was none or the agent's own words say it.

@@ -30,6 +30,8 @@ type Config struct {
 	Prompted func(ctx context.Context, session, folder string)
 	// Secrets are masked in all that is kept and decided about, as in [autocontinue.Config].
 	Secrets []string
+	// Notice returns what to tell the human beside a decision that lets the agent stop; nil tells nothing.
+	Notice func(ctx context.Context) string
 	// Shadow decides, and lets the agent stop whatever the decision is.
 	Shadow bool
 }
@@ -76,12 +78,16 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 		err = s.hear(ctx)
 	}
 	if err != nil {
-		return e.answer(autocontinue.Decision{}), &Error{e.key(), err}
+		return e.answer(autocontinue.Decision{}, ""), &Error{e.key(), err}
 	}
 	if cfg.Shadow {
 		d = autocontinue.Decision{}
 	}
-	return e.answer(d), nil
+	notice := ""
+	if cfg.Notice != nil && e.kind.isPause() && d.Action == autocontinue.Deliver {
+		notice = cfg.Notice(ctx)
+	}
+	return e.answer(d, notice), nil
 }
 
 // session is one event and what is kept of its session. It is the loop's store for this event.

@@ -16,12 +16,18 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
 const stays = "the agent is let stop" // what follows from a failure
 
 // run answers one event. Whatever goes wrong, it prints the answer with which the host goes on.
 func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t terminal) error {
+	if os.Getenv(llm.JudgeMark) != "" { // a judge paused: to judge it would have no end
+		_, _ = io.Copy(io.Discard, cmd.InOrStdin())
+		_, err := cmd.OutOrStdout().Write(h.Pass())
+		return err
+	}
 	k, err := o.open(h, cmd)
 	if err != nil {
 		_, _ = cmd.OutOrStdout().Write(h.Pass())
@@ -95,6 +101,7 @@ func (o *hookOptions) answer(
 		Prompted: func(ctx context.Context, session, folder string) {
 			o.verify.remember(ctx, k.dir, session, folderOf(folder))
 		},
+		Notice: func(ctx context.Context) string { return k.judge.notice(ctx) },
 		Loop: func(ctx context.Context, p *hook.Pause) (cfg autocontinue.Config, err error) {
 			k.session, k.lacks = p.Output.Session, p.Lack
 			cfg.Policy = autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}

@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -281,6 +283,20 @@ func (o *judging) classifier(ctx context.Context, k *keeper) (classify.Classifie
 	return classify.Fallback(judge, heuristic), nil
 }
 
+// missing returns an error if the judge cannot be asked here and now.
+func (o *judging) missing(ctx context.Context) error {
+	if _, err := o.classifier(ctx, nil); err != nil {
+		return err
+	}
+	cfg, err := o.llm.config(1)
+	if program := cfg.Command.Program(); err == nil && program != "" {
+		if _, missing := exec.LookPath(program); missing != nil {
+			return fmt.Errorf("%s is not in PATH", program)
+		}
+	}
+	return err
+}
+
 // remembering returns a judge that knows what became of the calls of other processes.
 func (o *judging) remembering(ctx context.Context, k *keeper, cfg llm.Config,
 	heuristic *classify.Heuristic) (classify.Classifier, error) {
@@ -296,7 +312,8 @@ func (o *judging) remembering(ctx context.Context, k *keeper, cfg llm.Config,
 	if err != nil {
 		return nil, err
 	}
-	return &rememberingJudge{Classifier: judge, learnt: client.Learnt, doc: doc, now: time.Now, warn: k.warn}, nil
+	k.judge = &rememberingJudge{Classifier: judge, learnt: client.Learnt, doc: doc, now: time.Now, warn: k.warn}
+	return k.judge, nil
 }
 
 // certainty is a flag that takes a confidence above 0.

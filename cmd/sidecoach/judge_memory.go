@@ -31,6 +31,7 @@ type endpoint struct {
 	Failed    int       `json:"failed,omitempty"`    // calls in a row
 	Odd       int       `json:"odd,omitempty"`       // useless answers in a row
 	Fallbacks int       `json:"fallbacks,omitempty"` // decisions in a row that the heuristic made instead
+	Told      bool      `json:"told,omitempty"`      // the human knows of them
 	Until     time.Time `json:"until,omitzero"`      // it is left alone until then
 
 	Format          llm.Format `json:"format,omitempty"` // see llm.Client.Learnt; empty is what a client begins with
@@ -101,6 +102,23 @@ func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (cla
 	return r, failed
 }
 
+// manyFallbacks in a row are told to the human, once.
+const manyFallbacks = 10
+
+// notice returns what to tell the human about a judge that does not answer, or nothing.
+func (j *rememberingJudge) notice(ctx context.Context) string {
+	if j == nil {
+		return ""
+	}
+	known, err := j.doc.Load(ctx)
+	if err != nil || known.Fallbacks < manyFallbacks || known.Told {
+		return ""
+	}
+	j.update(ctx, func(e endpoint) endpoint { e.Told = true; return e })
+	return fmt.Sprintf("sidecoach: the judge did not answer %d times in a row, so the heuristic decides; "+
+		"sidecoach log says why", known.Fallbacks)
+}
+
 func (j *rememberingJudge) update(ctx context.Context, change func(endpoint) endpoint) {
 	if err := j.doc.Update(ctx, func(e endpoint) (endpoint, error) { return change(e), nil }); err != nil {
 		j.warn(err)
@@ -119,7 +137,7 @@ func (e endpoint) after(err error, learnt func() (llm.Format, bool), now time.Ti
 	e.Fallbacks++
 	switch odd := failure.Kind == llm.Unparseable; {
 	case err == nil:
-		e.Failed, e.Odd, e.Fallbacks, e.Until = 0, 0, 0, time.Time{}
+		e.Failed, e.Odd, e.Fallbacks, e.Told, e.Until = 0, 0, 0, false, time.Time{}
 	case failure.Kind == llm.Refused:
 		e.Failed, e.Odd, e.Until = 0, 0, time.Time{} // it answers, whatever it says
 	case odd && e.Odd+1 < oddAnswers:

@@ -51,8 +51,9 @@ type keeper struct {
 	store    *filestore.Store
 	stderr   io.Writer
 	session  string
-	lacks    string // why the facts of the transcript lack some
-	told     bool   // the journal has an error as a decision
+	lacks    string            // why the facts of the transcript lack some
+	told     bool              // the journal has an error as a decision
+	judge    *rememberingJudge // nil if no LLM judges
 }
 
 // open returns the keeper of a host's sessions. Nothing is read or made yet.

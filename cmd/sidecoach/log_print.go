@@ -58,7 +58,6 @@ func (l *logPage) entry(e entry, r result) string {
 		if explains(d.Reason) || d.Verified == autocontinue.Unverified {
 			p.row("note", d.Note)
 		}
-		p.row("fallback", d.Result.Fallback)
 		for _, why := range d.Degraded {
 			p.row("degraded", why)
 		}
@@ -129,6 +128,9 @@ func judgeInWords(u *classify.Usage) string {
 	}
 	parts := []string{fmt.Sprintf("%s tokens in", thousands(u.PromptTokens)), fmt.Sprintf("%s out", thousands(u.CompletionTokens)),
 		fmt.Sprintf("%.1f s", u.Latency.Seconds())}
+	if u.CostUSD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.4f", u.CostUSD))
+	}
 	if u.Model != "" {
 		parts = append([]string{u.Model}, parts...)
 	}

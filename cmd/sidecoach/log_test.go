@@ -91,7 +91,8 @@ func TestResultsOfContinues(t *testing.T) {
 func TestTotals(t *testing.T) {
 	sums := newTotals()
 	use := func(e *entry) {
-		e.Decision.Result.Usage = &classify.Usage{PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50, Attempts: 2}
+		e.Decision.Result.Usage = &classify.Usage{PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50, Attempts: 2,
+			Latency: time.Second, CostUSD: 0.002}
 	}
 	for _, e := range []entry{
 		row("a", 1, autocontinue.ReasonProgress, use), row("a", 2, autocontinue.ReasonProgress, use),
@@ -111,7 +112,7 @@ func TestTotals(t *testing.T) {
   dropped   1: run closed 1
   shadow    1 time let stop where it would have been continued
   continues 0 led to an accepted completion, 3 did not, 0 open
-  judge     2 verdicts in 4 calls, 2,000 tokens in, 1,600 of them cached, 100 out
+  judge     2 verdicts in 4 calls, 2,000 tokens in, 1,600 of them cached, 100 out, 2.0 s, $0.0040
   fallback  1 verdict of the heuristic, where another classifier had none
   degraded  1 decision without a plan, a judge or a verifier that could not be used
   replayed  1 decision asked for again, and not counted above
@@ -121,7 +122,7 @@ func TestTotals(t *testing.T) {
 	require.NoError(t, err)
 	var back struct{ Totals totals }
 	require.NoError(t, json.Unmarshal([]byte(line), &back))
-	assert.Equal(t, judgeTotals{2, 4, 2000, 1600, 100}, back.Totals.Judge)
+	assert.Equal(t, judgeTotals{2, 4, 2000, 1600, 100, 0.004, 2 * time.Second}, back.Totals.Judge)
 	assert.Equal(t, map[string]int{"error": 2, "cap": 1}, back.Totals.Stopped)
 }
 
@@ -142,7 +143,7 @@ func TestLogEntries(t *testing.T) {
 		e.Err = "boom"
 		e.Decision.ID = "0123456789abcdef"
 		e.Decision.Note = "Sent on as often as one turn allows."
-		e.Decision.Degraded = []string{"plan: no such file"}
+		e.Decision.Degraded = []string{"classifier: llm: no answer", "plan: no such file"}
 		e.Decision.Result = classify.Result{Type: classify.Status, Confidence: 0.9, Fallback: "llm: no answer",
 			Usage: &classify.Usage{Model: "m", PromptTokens: 1234, CompletionTokens: 5, Latency: 1250 * time.Millisecond}}
 	})
@@ -151,7 +152,7 @@ func TestLogEntries(t *testing.T) {
   2026-03-01 12:00:05  01234567  deliver · status · cap · 0.90
     output    "I moved the parser and the parser and the parser and the parser and the parser and the parser and…"
     note      Sent on as often as one turn allows.
-    fallback  llm: no answer
+    degraded  classifier: llm: no answer
     degraded  plan: no such file
     judge     m, 1,234 tokens in, 5 out, 1.2 s
     error     boom

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
@@ -42,6 +43,9 @@ type judgeTotals struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CachedTokens     int `json:"cached_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
+
+	CostUSD float64       `json:"cost_usd,omitempty"`
+	Latency time.Duration `json:"latency_ns"`
 }
 
 // chain is the continuations of a session's current turn that have no result yet. The link between them is
@@ -103,6 +107,8 @@ func (t *totals) add(e entry) (r result) {
 		t.Judge.PromptTokens += max(0, u.PromptTokens)
 		t.Judge.CachedTokens += max(0, u.CachedTokens)
 		t.Judge.CompletionTokens += max(0, u.CompletionTokens)
+		t.Judge.CostUSD += max(0, u.CostUSD)
+		t.Judge.Latency += max(0, u.Latency)
 	}
 	session := [2]string{e.Host, e.Session}
 	c := t.chains[session]
@@ -185,8 +191,13 @@ func (t *totals) table(to terminal, dir string) string {
 		p.row("continues", fmt.Sprintf("%d led to an accepted completion, %d did not, %d open", o.Accepted, o.NotAccepted, o.Open))
 	}
 	if j := t.Judge; j.Verdicts > 0 {
-		p.row("judge", fmt.Sprintf("%s in %s, %s tokens in, %s of them cached, %s out", plural(j.Verdicts, "verdict"), plural(j.Attempts, "call"),
-			thousands(j.PromptTokens), thousands(j.CachedTokens), thousands(j.CompletionTokens)))
+		cost := ""
+		if j.CostUSD > 0 {
+			cost = fmt.Sprintf(", $%.4f", j.CostUSD)
+		}
+		p.row("judge", fmt.Sprintf("%s in %s, %s tokens in, %s of them cached, %s out, %.1f s%s",
+			plural(j.Verdicts, "verdict"), plural(j.Attempts, "call"),
+			thousands(j.PromptTokens), thousands(j.CachedTokens), thousands(j.CompletionTokens), j.Latency.Seconds(), cost))
 	}
 	for _, n := range []struct {
 		label string
