@@ -40,6 +40,7 @@ type table struct {
 	values     []string
 	runs       []rule
 	interprets []string
+	contains   []string // run a command in a container or on another machine
 	neutral    []string
 	names      [][]string // a kind, then parts of names
 }
@@ -78,6 +79,8 @@ var commands = sync.OnceValue(func() *table {
 			t.values = append(t.values, f[1:]...)
 		case "interprets":
 			t.interprets = append(t.interprets, f[1:]...)
+		case "contains":
+			t.contains = append(t.contains, f[1:]...)
 		case "neutral":
 			t.neutral = append(t.neutral, f[1:]...)
 		case "name":
@@ -175,10 +178,12 @@ func (r rule) fit(args, plain []string) (rest []string, flagged, ok bool) {
 	left := plain
 	for _, w := range r.words {
 		if strings.HasPrefix(w.alternatives[0], "-") {
-			if !slices.ContainsFunc(args, func(a string) bool { return matches(w.alternatives, a) }) {
+			for i, a := range args {
+				flagged = flagged || matches(w.alternatives, a) || i+1 < len(args) && matches(w.alternatives, a+"="+args[i+1])
+			}
+			if !flagged {
 				return nil, false, false
 			}
-			flagged = true
 			continue
 		}
 		n := slices.IndexFunc(left, func(a string) bool { return matches(w.alternatives, a) })
@@ -210,9 +215,12 @@ func matches(alternatives []string, word string) bool {
 	return false
 }
 
-// programName returns a program without its folder and without what a system adds to its name.
+// programName returns a program without its folder, its version and what a system adds to its name.
 func programName(word string) string {
 	word = baseName(word)
+	if i := strings.LastIndexByte(word, '@'); i > 0 {
+		word = word[:i]
+	}
 	for _, ext := range []string{".exe", ".cmd", ".bat", ".phar"} {
 		if name, ok := strings.CutSuffix(word, ext); ok && name != "" {
 			return name
@@ -286,18 +294,31 @@ func bare(words []string) []string {
 				return module // "python -m pytest"
 			}
 			return words
+		case name == "command" && len(words) > 1 && strings.EqualFold(words[1], "-v"):
+			return []string{"type"}
 		case wraps && len(words) > 1:
 			words = t.afterFlags(words[1:], own)
+		case name == "go" && len(words) > 2 && words[1] == "run" && strings.Contains(words[2], ".") && words[2][0] != '.':
+			words = words[2:] // "go run example.com/tool@v1"
 		case len(words) > 2 && t.runsNext(name, words[1]):
-			words = t.afterFlags(words[2:], 0)
-			if name == "direnv" && len(words) > 0 {
-				words = words[1:] // the folder
+			inner := t.afterFlags(words[2:], 0)
+			if name == "direnv" && len(inner) > 0 {
+				inner = inner[1:] // the folder
 			}
+			if len(inner) > 0 && t.isTask(inner[0]) && name != "bundle" {
+				return words
+			}
+			words = inner
 		default:
 			return words
 		}
 	}
 	return words
+}
+
+// isTask reports whether a word names a task of a project and not a program.
+func (t *table) isTask(word string) bool {
+	return word == "test" || !strings.ContainsAny(word, "./") && !matches(t.interprets, word) && kindsOf([]string{word}) == nil && taskKind(word) != kindRun
 }
 
 func (t *table) runsNext(program, word string) bool {
@@ -319,7 +340,7 @@ func (t *table) afterFlags(words []string, n int) []string {
 			if slices.Contains(t.values, w) && len(words) > 1 {
 				words = words[1:]
 			}
-		case isAssignment(w):
+		case isAssignment(w), w == "$()": // "env $(cat .env) cmd"
 			words = words[1:]
 		default:
 			return words[min(n, len(words)):]

@@ -89,7 +89,7 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		switch kind {
 		case kindEdit:
 			if len(e.Edits) == 0 {
-				e.edit(w, "")
+				e.edit(w, documentsOf(args)...)
 			}
 		case kindElsewhere:
 			e.Elsewhere = true
@@ -111,6 +111,24 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		}
 	}
 	return e
+}
+
+// documentsOf returns the files that a command names when all of them are documents, and else an unknown one.
+func documentsOf(args []string) []string {
+	var files []string
+	for _, a := range args {
+		switch ext := path.Ext(a); {
+		case strings.HasPrefix(a, "-") || ext == "" || ext == ".":
+		case editOf(a) == classify.EditedDocs:
+			files = append(files, a)
+		default:
+			return []string{""}
+		}
+	}
+	if files == nil {
+		return []string{""}
+	}
+	return files
 }
 
 // edit adds files of the project. Others count as elsewhere.
@@ -289,6 +307,9 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 			return []string{kindRead} // a shell that waits, or "python --version"
 		}
 		e.Script = w.resolve(script[0])
+		if (name == "source" || name == ".") && taskKind(script[0]) == kindRun {
+			return []string{kindRead} // it sets variables
+		}
 		if kinds := kindsOf(script); kinds != nil && kinds[0] != kindRead {
 			return kinds
 		}
@@ -327,13 +348,16 @@ func inlineCode(args []string, input string) (code string, script []string) {
 }
 
 // codePatterns find what a piece of code does.
-var codePatterns = sync.OnceValue(func() (p struct{ writes, runs, prints, files *regexp.Regexp }) {
+var codePatterns = sync.OnceValue(func() (p struct{ writes, runs, prints, reads, loads, imports, files *regexp.Regexp }) {
 	p.writes = regexp.MustCompile(`(?i)write_?(?:text|bytes|file|json|lines)|appendfile|outputfile|copyfile|copytree|cpsync|` +
 		`file_put_contents|\.write\(|\.writelines\(|\.to_(?:csv|json|excel)\(|\.save\(|\.dump\(|>\s*FH|` +
 		`open\([^)]*,\s*(?:mode\s*=\s*)?['"](?:[wax]b?\+?|r\+b?)['"]|unlink|\.rename|\brename\(|rmtree|rmsync|makedirs|\bmkdir|` +
 		`shutil\.(?:move|copy)|\bsymlink|os\.remove|os\.replace|fs\.rm|file\.write|fileutils`)
 	p.runs = regexp.MustCompile(`subprocess|os\.system|os\.popen|execsync|spawnsync|child_process|\bsystem\(|Deno\.Command|Bun\.spawn`)
 	p.prints = regexp.MustCompile(`(?:std(?:out|err)|process\.std(?:out|err)|sys\.std(?:out|err)(?:\.buffer)?)\.write\(`)
+	p.reads = regexp.MustCompile(`\bopen\(|read_?(?:text|bytes|lines)|(?i:readfile)|File\.(?:read|open)|file_get_contents`)
+	p.loads = regexp.MustCompile(`\bassert|\.loads?\(|\.parse\(|safe_load|fromstring|[rR]eader\(|compile\(|exec\(|require\(['"]\.`)
+	p.imports = regexp.MustCompile(`(?m)(?:^|;)\s*(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)`)
 	p.files = regexp.MustCompile("['\"`]([^'\"`\\s*?<>|{}$]*[^'\"`\\s*?<>|{}$/.]\\.[A-Za-z][A-Za-z0-9]{0,7})['\"`]")
 	return p
 })
@@ -360,8 +384,25 @@ func (w *walker) codeKinds(e *effect, code string) []string {
 	case p.runs.MatchString(code):
 		e.Unknown = true
 		return []string{kindRead}
+	case p.reads.MatchString(code) && !loadsMore(code):
+		return []string{kindRead}
 	}
 	return []string{kindRun}
+}
+
+// textModules are modules of Python with which code reads files and does nothing else to them.
+var textModules = strings.Fields("re sys os io pathlib glob itertools collections textwrap difflib math string time datetime functools typing")
+
+// loadsMore reports whether code that reads files does more with them: parse them, run them, compare them.
+func loadsMore(code string) bool {
+	for _, m := range codePatterns().imports.FindAllStringSubmatch(code, 50) {
+		for module := range strings.SplitSeq(m[1], ",") {
+			if !slices.Contains(textModules, strings.TrimSpace(module)) {
+				return true
+			}
+		}
+	}
+	return codePatterns().loads.MatchString(code)
 }
 
 // find says what the commands do that "find" runs.

@@ -85,7 +85,7 @@ func (w *walker) list(stmts []*syntax.Stmt, st status) {
 		w.stmt(s, statusKept)
 		own := st
 		if i+1 < len(stmts) {
-			own = max(own, w.tell(s, stmts[i+1], w.effects[first:]))
+			own = max(own, w.tell(s, stmts[i+1:], w.effects[first:]))
 		}
 		for j := first; j < len(w.effects); j++ {
 			w.effects[j].Status = max(w.effects[j].Status, own)
@@ -93,19 +93,53 @@ func (w *walker) list(stmts []*syntax.Stmt, st status) {
 	}
 }
 
-// tell finds out whether the next statement prints the status of this one, and returns what becomes of that status.
-func (w *walker) tell(s, next *syntax.Stmt, effects []effect) status {
+// tell finds out whether the statements after this one print its status or exit with it. It returns what becomes of the
+// status.
+func (w *walker) tell(s *syntax.Stmt, rest []*syntax.Stmt, effects []effect) status {
 	if w.errexit {
 		return statusKept
-	}
-	text, ok := w.echo(next)
-	if !ok || s.Background {
-		return statusLost
 	}
 	names, head := []string{"$?"}, ""
 	if isPipe(s) && !w.pipefail {
 		names, head = []string{"${PIPESTATUS[0]}", "${pipestatus[1]}"}, w.head(s)
 	}
+	saved := w.savedStatus(rest[0], names)
+	if saved != "" {
+		names, rest = []string{"$" + saved, "${" + saved + "}"}, rest[1:]
+	}
+	for i, next := range rest {
+		if s.Background || i > 0 && saved == "" {
+			break
+		}
+		if words := w.simple(next); len(words) == 2 && words[0] == "exit" && slices.Contains(names, words[1]) && head == "" {
+			return statusKept
+		}
+		if text, ok := w.echo(next); ok {
+			tellStatus(text, names, head, effects)
+		}
+	}
+	return statusLost
+}
+
+// savedStatus returns the variable in which a statement keeps the status of the one before: "rc=$?".
+func (w *walker) savedStatus(s *syntax.Stmt, names []string) string {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) > 0 || len(call.Assigns) != 1 || !slices.Contains(names, w.word(call.Assigns[0].Value)) {
+		return ""
+	}
+	return call.Assigns[0].Name.Value
+}
+
+// simple returns the words of a simple command.
+func (w *walker) simple(s *syntax.Stmt) []string {
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
+		return w.words(call.Args)
+	}
+	return nil
+}
+
+// tellStatus remembers how a text that is printed shows the status of the effects.
+func tellStatus(text string, names []string, head string, effects []effect) {
 	for _, name := range names {
 		before, after, ok := strings.Cut(text, name)
 		if !ok || strings.Contains(before, "$") {
@@ -119,7 +153,6 @@ func (w *walker) tell(s, next *syntax.Stmt, effects []effect) status {
 			}
 		}
 	}
-	return statusLost
 }
 
 func isPipe(s *syntax.Stmt) bool {
@@ -373,12 +406,13 @@ func (w *walker) call(words []string, input string, writes []string, st status) 
 	if inner := containedCommand(words); inner != nil {
 		e := walker{nested: w.nested + 1}
 		e.call(inner, "", nil, st)
+		before := len(w.effects)
 		for _, e := range e.effects {
 			if e.Edits, e.Moves = nil, false; e.Check != "" { // files of the container are not the project's
 				w.add(e, st)
 			}
 		}
-		if len(e.effects) > 0 {
+		if len(w.effects) > before {
 			return
 		}
 	}
@@ -426,12 +460,13 @@ func nestedScript(words []string, input string) string {
 
 // containedCommand returns the command that runs in a container or on another machine, nil when there is none.
 func containedCommand(words []string) []string {
-	switch programName(words[0]) {
-	case "docker", "podman", "docker-compose", "nerdctl", "kubectl", "nix", "nix-shell", "devcontainer", "distrobox", "toolbox", "vagrant":
-	default:
+	if !slices.Contains(commands().contains, programName(words[0])) {
 		return nil
 	}
 	at := -1
+	if last := words[len(words)-1]; strings.Contains(last, " ") && programName(words[0]) != "docker" {
+		return []string{"sh", "-c", last}
+	}
 	for i, w := range words[1:] {
 		if at = i + 2; w == "run" || w == "exec" || w == "develop" || w == "ssh" || w == "shell" || w == "--run" || w == "--command" {
 			break
