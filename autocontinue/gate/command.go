@@ -2,9 +2,9 @@ package gate
 
 import (
 	"errors"
-	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -14,7 +14,7 @@ const (
 	maxCommand  = 16 << 10 // bytes
 	maxBrackets = 1_000
 	maxNested   = 4        // shell lines in arguments of shells
-	maxScripts  = 16 << 10 // bytes of them
+	maxScripts  = 64 << 10 // bytes of them
 )
 
 // form is what a command may look like: a program and its words.
@@ -44,12 +44,13 @@ func parseForms(arg value) ([]form, error) {
 // command is one simple command of a shell line.
 type command struct {
 	words []word
-	plain bool // nothing but known words: no assignment, and no redirection that matters
-	stdin bool // a redirection may feed it
+	plain bool   // nothing but known words: no assignment, and no redirection that matters
+	stdin bool   // a redirection may feed it
+	fed   []word // texts that a redirection feeds it
 }
 
-// word is one word of a command. Its text is unknown if the shell makes it: from a variable, a substitution, a
-// wildcard.
+// word is one word of a command. It is not known if the shell makes it: from a variable, a substitution, a wildcard.
+// Its text then has the other parts.
 type word struct {
 	text  string
 	known bool
@@ -67,69 +68,84 @@ func commandHolds(forms []form, line string, allow bool) outcome {
 		}
 		return is(plain && len(commands) > 0 && !slices.ContainsFunc(commands, func(c command) bool { return !fits(c) }))
 	}
-	l := lookout{forms, maxScripts}
-	return l.any(commands, maxNested)
+	s := search{forms, maxScripts}
+	return is(s.any(commands, maxNested))
 }
 
-// lookout looks for commands that have, or could have, one of some forms.
-type lookout struct {
+// search looks for commands that have, or could have, one of some forms.
+type search struct {
 	forms []form
 	left  int // bytes of arguments that may still be read as shell lines
 }
 
-func (l *lookout) any(commands []command, nested int) outcome {
-	result := no
-	for _, c := range commands {
-		wrapped := wrappers[c.program()] // then the rest of its words may be a command too
-		for first := true; len(c.words) > 0 && (first || wrapped); c.words, first = c.words[1:], false {
-			o := l.has(c, nested)
-			if o == yes {
-				return yes
-			}
-			result = max(result, o)
-		}
-	}
-	return result
+func (s *search) any(commands []command, nested int) bool {
+	return slices.ContainsFunc(commands, func(c command) bool { return s.finds(c, nested) })
 }
 
-// has looks at one command and, if it is a shell, at the commands that it runs.
-func (l *lookout) has(c command, nested int) outcome {
-	result := no
-	for _, f := range l.forms {
-		if o := f.matches(c.words); o == yes {
-			return yes
-		} else if o == unclear {
-			result = unclear
+// finds looks at a command and, if it runs another one, at every command that its words could be.
+func (s *search) finds(c command, nested int) bool {
+	all, name := c.words, c.program()
+	if c.replaces() {
+		all = c.unreplaced()
+	}
+	for i := range all {
+		if i > 0 && (!runners[name] && !shells[name] || !mayBeProgram(all, i)) {
+			continue
+		}
+		c.words = all[i:]
+		if slices.ContainsFunc(s.forms, func(f form) bool { return f.matches(c.words) }) || s.findsInside(c, nested) {
+			return true
 		}
 	}
-	if !shells[c.program()] {
-		return result
-	}
-	isOption := func(w word) bool { return w.known && strings.HasPrefix(w.text, "-") }
-	if c.stdin || nested == 0 || !slices.ContainsFunc(c.words[1:], func(w word) bool { return !isOption(w) }) {
-		return unclear // the shell reads its commands from elsewhere
+	return false
+}
+
+// findsInside looks at the lines that a shell gets, and at the text that another interpreter gets.
+func (s *search) findsInside(c command, nested int) bool {
+	name := c.program()
+	switch {
+	case interpreters[strings.TrimRight(name, "0123456789.")], name == "git" && c.hasWord("-c"):
+		return slices.ContainsFunc(append(c.words[1:], c.fed...), s.mentioned)
+	case name == "xargs" || name == "parallel":
+		last := command{words: c.words[len(c.words)-1:]}.program()
+		return runners[last] || shells[last] // it gets its arguments from elsewhere
+	case !shells[name]:
+		return false
+	case nested == 0, name != "env" && c.readsElsewhere():
+		return true
 	}
 	for _, script := range c.scripts() {
-		if l.left -= len(script) + 1; l.left < 0 {
-			return unclear
+		if s.left -= len(script) + 1; s.left < 0 {
+			return true
 		}
-		inner, _, err := parseLine(script)
-		if err != nil {
-			result = unclear
-		} else if o := l.any(inner, nested-1); o == yes {
-			return yes
-		} else if o == unclear {
-			result = unclear
+		if inner, _, err := parseLine(script); err != nil || s.any(inner, nested-1) {
+			return true
 		}
 	}
-	return result
+	return false
 }
 
-// Programs that run what their arguments name, and programs that read an argument as a shell line.
+// mentioned reports whether a text has the name of a program that a form has.
+func (s *search) mentioned(w word) bool {
+	inName := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.", r) }
+	names := strings.FieldsFunc(fold(w.text), func(r rune) bool { return !inName(r) })
+	return slices.ContainsFunc(s.forms, func(f form) bool { return slices.Contains(names, programName(f[0])) })
+}
+
 var (
-	wrappers = setOf("sudo", "doas", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "time", "timeout",
-		"xargs", "setsid", "stdbuf", "chroot", "find", "parallel", "busybox", "unshare", "strace")
-	shells = setOf("sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "trap", "su", "ssh", "watch", "alias")
+	// runners run the command that follows their own words.
+	runners = setOf("sudo", "doas", "pkexec", "gosu", "runuser", "setpriv", "command", "builtin", "exec", "nohup", "nice",
+		"ionice", "chrt", "taskset", "time", "timeout", "xargs", "parallel", "setsid", "stdbuf", "unbuffer", "chroot",
+		"unshare", "nsenter", "find", "fd", "busybox", "toybox", "strace", "ltrace", "flock", "systemd-run", "caffeinate",
+		"entr", "npx", "fakeroot", "start", "cygstart")
+	// shells read their arguments, or what they are fed, as shell lines. They also run the command that follows.
+	shells = setOf("sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "pwsh", "powershell", "cmd",
+		"eval", "source", ".", "trap", "alias", "env", "su", "sg", "ssh", "watch", "script", "tmux", "screen", "at", "batch",
+		"compgen")
+	// interpreters run a text that is not a shell line.
+	interpreters = setOf("python", "pypy", "perl", "ruby", "node", "deno", "bun", "php", "lua", "luajit", "awk", "gawk",
+		"mawk", "nawk", "osascript", "tclsh", "expect", "vi", "vim", "nvim", "ex", "ed", "sed", "tar", "rsync", "gdb", "make",
+		"julia", "rscript", "groovy")
 )
 
 func setOf(names ...string) map[string]bool {
@@ -140,28 +156,103 @@ func setOf(names ...string) map[string]bool {
 	return set
 }
 
-// program returns the name of the program without its folder; empty if it is not known.
+// programName returns the name of a program without its folder and without case.
+func programName(text string) string {
+	name := fold(text[strings.LastIndexAny(text, `/\`)+1:])
+	for _, ending := range []string{".exe", ".com", ".cmd", ".bat"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name
+}
+
+// program returns the name of the program; empty if it is not known.
 func (c command) program() string {
 	if len(c.words) == 0 || !c.words[0].known {
 		return ""
 	}
-	return fold(path.Base(c.words[0].text))
+	return programName(c.words[0].text)
 }
 
-// scripts returns the arguments that a shell may read as shell lines: each one, and all together as eval reads them.
-func (c command) scripts() []string {
-	var texts []string
+func (w word) isOption() bool { return w.known && strings.HasPrefix(w.text, "-") }
+
+func (c command) hasWord(text string) bool { return slices.Contains(c.words, word{text, true}) }
+
+// readsElsewhere reports whether a shell may read its commands from its input, or in a form that cannot be read here.
+func (c command) readsElsewhere() bool {
+	arguments := false
 	for _, w := range c.words[1:] {
-		text := w.text
-		if !w.known {
-			text = `"$unknown"`
+		switch {
+		case w.isOption() && !strings.HasPrefix(w.text, "--"):
+			if w.text == "-" || strings.Contains(w.text, "s") || strings.HasPrefix(fold(w.text), "-e") && len(w.text) > 2 {
+				return true // -s, or PowerShell's -EncodedCommand
+			}
+		case strings.HasPrefix(w.text, "/dev/") || strings.HasPrefix(w.text, "/proc/"):
+			return true
+		case !w.isOption():
+			arguments = true
 		}
-		if _, definition, ok := strings.Cut(text, "="); ok && c.program() == "alias" {
-			text = definition
-		}
-		texts = append(texts, text)
 	}
-	return append(texts, strings.Join(texts, " "))
+	return c.stdin || !arguments
+}
+
+// replaces reports whether the program puts words that are not known here in the place of others.
+func (c command) replaces() bool {
+	return slices.Contains([]string{"xargs", "parallel", "find", "fd"}, c.program())
+}
+
+// unreplaced returns the words of such a program. The ones that it replaces are not known.
+func (c command) unreplaced() []word {
+	words, marks := slices.Clone(c.words), []string{"{}"}
+	for i, w := range words {
+		for _, option := range []string{"-I", "-J", "--replace="} {
+			if mark, ok := strings.CutPrefix(w.text, option); ok && mark != "" {
+				marks = append(marks, mark)
+			} else if ok && i+1 < len(words) {
+				marks = append(marks, words[i+1].text)
+			}
+		}
+	}
+	for i := range words {
+		has := func(mark string) bool { return mark != "" && strings.Contains(words[i].text, mark) }
+		words[i].known = words[i].known && (i == 0 || words[i].isOption() || !slices.ContainsFunc(marks, has))
+	}
+	return words
+}
+
+// mayBeProgram reports whether the word at i may be the program that a runner runs, rather than an argument of one.
+func mayBeProgram(words []word, i int) bool {
+	before := words[i-1]
+	name := command{words: words[i-1 : i]}.program()
+	switch {
+	case words[i].known:
+		return words[i].text != "." || name == "command" || name == "builtin"
+	case !before.known || runners[name] || shells[name] || strings.Contains(before.text, "="):
+		return true
+	case (command{words: words}).program() == "find":
+		return strings.HasPrefix(before.text, "-exec") || strings.HasPrefix(before.text, "-ok")
+	}
+	return i <= 2 || before.isOption() || words[i-2].isOption()
+}
+
+// scripts returns the texts that a shell may read as shell lines: each argument, and each with those that follow.
+func (c command) scripts() []string {
+	texts := make([]string, len(c.words)-1)
+	for i, w := range c.words[1:] {
+		texts[i] = w.text
+		if !w.known {
+			texts[i] = `"$unknown"`
+		}
+		if cut := map[string]string{"alias": "=", "env": "S"}[c.program()]; cut != "" && w.known {
+			if _, rest, ok := strings.Cut(w.text, cut); ok && (cut == "=" || w.isOption()) {
+				texts[i] = rest // alias a=line, env -Sline
+			}
+		}
+	}
+	scripts := texts
+	for i := range len(texts) - 1 {
+		scripts = append(scripts, strings.Join(texts[i:], " "))
+	}
+	return scripts
 }
 
 // allows reports whether a command surely has the form.
@@ -182,31 +273,41 @@ func (f form) allows(c command) bool {
 	return len(c.words) == len(f)
 }
 
-// matches reports whether words have the form, or could have it. It ignores case, and the folder of the program.
-func (f form) matches(words []word) outcome {
-	for i, want := range f {
-		rest := strings.HasSuffix(want, "*") && i == len(f)-1
-		switch {
-		case i == len(words):
-			return is(rest && want == "*")
-		case !words[i].known:
-			return unclear
-		}
-		text := fold(words[i].text)
-		if i == 0 && !strings.Contains(want, "/") {
-			text = path.Base(text)
-		}
-		if !matchWildcard(fold(want), text) {
-			return no
-		}
-		if rest {
-			return yes
-		}
+// matches reports whether words have the form, or could have it. It ignores case, the folder of the program, and options
+// between the words of the form.
+func (f form) matches(words []word) bool {
+	if !words[0].known {
+		return true
 	}
-	if len(words) > len(f) && !words[len(f)].known {
-		return unclear // the shell may make nothing of that word
+	if !matchWildcard(programName(f[0]), programName(words[0].text)) {
+		return false
 	}
-	return is(len(words) == len(f))
+	last := len(f) - 1
+	if rest := strings.HasSuffix(f[last], "*"); rest && last == 0 {
+		return true
+	}
+	at := make([]bool, len(f)+1) // how many words of the form the words so far may be
+	at[1] = true
+	for i, w := range words[1:] {
+		next := make([]bool, len(f)+1)
+		for n := 1; n <= len(f); n++ {
+			switch {
+			case !at[n]:
+			case !w.known: // the shell may make anything of it, or nothing
+				return true
+			case n <= last:
+				next[n] = next[n] || w.isOption() || words[i].isOption() && i > 0
+				if matchWildcard(fold(f[n]), fold(w.text)) {
+					if n == last && strings.HasSuffix(f[n], "*") {
+						return true
+					}
+					next[n+1] = true
+				}
+			}
+		}
+		at = next
+	}
+	return at[len(f)] || last > 0 && at[last] && f[last] == "*"
 }
 
 var errCommand = errors.New("it is too long or nested too deep for a shell line")
@@ -237,6 +338,11 @@ func parseLine(line string) (commands []command, plain bool, err error) {
 				number := w.known && (w.text == "-" || strings.Trim(w.text, "0123456789") == "")
 				harmless := w.known && w.text == "/dev/null" || number && (r.Op == syntax.DplIn || r.Op == syntax.DplOut)
 				c.plain = c.plain && harmless
+				if r.Hdoc != nil {
+					c.fed = append(c.fed, wordOf(r.Hdoc))
+				} else if r.Op == syntax.WordHdoc {
+					c.fed = append(c.fed, w)
+				}
 				c.stdin = c.stdin || slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.RdrInOut, syntax.Hdoc,
 					syntax.DashHdoc, syntax.WordHdoc, syntax.DplIn}, r.Op)
 			}
@@ -266,50 +372,46 @@ func wordOf(w *syntax.Word) word {
 		return word{}
 	}
 	var b strings.Builder
+	known := true
 	for i, part := range w.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			text, ok := unescape(part.Value, "", "*?[{")
-			if !ok || i == 0 && part.Value != "" && strings.IndexByte("~=", part.Value[0]) >= 0 {
-				return word{}
-			}
+			text, plain := unescape(part.Value, "", "*?[{")
 			b.WriteString(text)
+			known = known && plain && (i > 0 || part.Value == "" || strings.IndexByte("~=", part.Value[0]) < 0)
 		case *syntax.SglQuoted:
-			if part.Dollar {
-				return word{}
-			}
 			b.WriteString(part.Value)
+			known = known && !part.Dollar
 		case *syntax.DblQuoted:
 			for _, inner := range part.Parts {
 				lit, ok := inner.(*syntax.Lit)
-				if !ok || part.Dollar {
-					return word{}
+				if known = known && ok && !part.Dollar; ok {
+					text, _ := unescape(lit.Value, "$`\"\\\n", "")
+					b.WriteString(text)
 				}
-				text, _ := unescape(lit.Value, "$`\"\\\n", "")
-				b.WriteString(text)
 			}
 		default:
-			return word{}
+			known = false
 		}
 	}
-	return word{b.String(), true}
+	return word{b.String(), known}
 }
 
 // unescape removes the backslashes before the given characters, or before every character if there are none given. It
 // reports false for a character of special without a backslash.
 func unescape(s, escapable, special string) (string, bool) {
 	var b strings.Builder
+	plain := true
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && i+1 < len(s) && (escapable == "" || strings.IndexByte(escapable, s[i+1]) >= 0):
 			if i++; s[i] != '\n' {
 				b.WriteByte(s[i])
 			}
-		case strings.IndexByte(special, s[i]) >= 0:
-			return "", false
 		default:
+			plain = plain && (strings.IndexByte(special, s[i]) < 0 || s[i:] == "{}")
 			b.WriteByte(s[i])
 		}
 	}
-	return b.String(), true
+	return b.String(), plain
 }

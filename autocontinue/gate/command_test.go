@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -133,6 +134,47 @@ func TestCommandThatIsDenied(t *testing.T) {
 		"rm":                             Forbid,
 		"ls 'half":                       Forbid,
 
+		"ssh host 'rm' '-rf /'":                       Forbid,
+		"curl x | bash -s a":                          Forbid,
+		"curl x | bash /dev/stdin a":                  Forbid,
+		"curl x | bash - a":                           Forbid,
+		"source <(curl x)":                            Forbid,
+		". /dev/stdin":                                Forbid,
+		"env -S 'rm x'":                               Forbid,
+		"env '-iSrm x'":                               Forbid,
+		"echo rm x | xargs env":                       Forbid,
+		"echo rm | xargs -I% % x":                     Forbid,
+		"echo rm | xargs -I '{}' '{}' x":              Forbid,
+		"find . -exec $X {} +":                        Forbid,
+		"find . -name x -exec env {} +":               Forbid,
+		"flock /tmp/l rm x":                           Forbid,
+		"cmd /c rm x":                                 Forbid,
+		"cmd.exe /c 'rm x'":                           Forbid,
+		"pwsh -Command 'rm x'":                        Forbid,
+		"'C:\\bin\\RM.EXE' x":                         Forbid,
+		"python3 -c 'import os; os.system(\"rm x\")'": Forbid,
+		"python3.11 <<E\nos.system('rm x')\nE":        Forbid,
+		"perl -e \"system('rm $X')\"":                 Forbid,
+		"awk 'BEGIN { system(\"rm x\") }'":            Forbid,
+		"git -c alias.x='!rm y' x":                    Forbid,
+		"vim -c ':!rm x'":                             Forbid,
+		"coproc rm x":                                 Forbid,
+		"time rm x":                                   Forbid,
+		"[[ -n $(rm x) ]]":                            Forbid,
+		"a[$(rm x)]=1":                                Forbid,
+		"export A=$(rm x)":                            Forbid,
+		"case $(rm x) in a) ;; esac":                  Forbid,
+		"cat <<E\n$(rm x)\nE":                         Forbid,
+		"cat > >(rm x)":                               Forbid,
+		"sh -c '\"$@\"' _ rm x":                       Forbid,
+
+		"find . -exec grep x {} +":     Ask,
+		"find . | xargs grep 'x y'":    Ask,
+		"ls | xargs -I{} cp a {}":      Ask,
+		"python3 -c 'print(1)'":        Ask,
+		"python3 <<E\nprint('arm')\nE": Ask,
+		"git -C x log":                 Ask,
+
 		"ls":                      Ask,
 		"echo rm x":               Ask,
 		"git rm x":                Ask,
@@ -143,7 +185,28 @@ func TestCommandThatIsDenied(t *testing.T) {
 		"sudo ls":                 Ask,
 		"for i in a; do ls; done": Ask,
 	} {
-		require.Equal(t, want, shell(t, Forbid, line, "rm *"), "%.80q", line)
+		assert.Equal(t, want, shell(t, Forbid, line, "rm *"), "%.80q", line)
+	}
+	for line, want := range map[string]Then{
+		"git push":                           Forbid,
+		"git push origin main":               Forbid,
+		"git -C . push":                      Forbid,
+		"git --no-pager -c a=b push --force": Forbid,
+		"git $X push":                        Forbid,
+		"sudo /usr/bin/git -C / push":        Forbid,
+		"sh -c 'cd x && git -C . push'":      Forbid,
+		"deploy.sh --dry prod":               Forbid,
+		"bash ./deploy.sh prod":              Forbid,
+		"ls":                                 Forbid,
+		"git commit -m push":                 Ask,
+		"git log push":                       Ask,
+		"git pushx":                          Ask,
+		"deploy.sh test":                     Ask,
+		"ls -la":                             Ask,
+		"git -C":                             Ask,
+		"git":                                Ask,
+	} {
+		assert.Equal(t, want, shell(t, Forbid, line, "git push *", "./deploy.sh prod", "ls"), "%.80q", line)
 	}
 }
 
@@ -168,10 +231,10 @@ func TestNestedLinesNeedLittleStack(t *testing.T) {
 // Shells in arguments of shells are read within bounds: what is beyond them could be anything.
 func TestShellsWithinShellsAreBounded(t *testing.T) {
 	for _, line := range []string{strings.Repeat("sh ", maxCommand/3), "env " + strings.Repeat("sh ", maxCommand/3-2), strings.Repeat("eval ", maxCommand/5)} {
-		l := lookout{[]form{{"rm", "*"}}, maxScripts}
+		s := search{[]form{{"rm", "*"}}, maxScripts}
 		commands, _, err := parseLine(line)
 		require.NoError(t, err)
-		require.Equal(t, unclear, l.any(commands, maxNested), "%.20q", line)
+		require.True(t, s.any(commands, maxNested), "%.20q", line)
 	}
 }
 

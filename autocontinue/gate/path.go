@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -32,10 +33,10 @@ func parsePaths(arg value) ([]string, error) {
 	paths, err := arg.strings()
 	for i, p := range paths {
 		switch {
-		case p == "" || path.IsAbs(p) || hides(p) || slices.Contains(strings.Split(p, "/"), ".."):
+		case p == "" || path.IsAbs(p) || slices.Contains(strings.Split(p, "/"), ".."):
 			return nil, errors.New(`write a file or folder below the root, such as "src"; "." is the root`)
-		case strings.ContainsAny(p, `*\`):
-			return nil, errors.New(`a path has no wildcards: "src" is everything below src`)
+		case oddPath(p):
+			return nil, errors.New(`a path has no wildcards, backslashes or unusual characters: "src" is everything below src`)
 		}
 		paths[i] = path.Clean(p)
 	}
@@ -69,12 +70,22 @@ func (r *root) holds(paths []string, name string, allow bool) outcome {
 	return no
 }
 
+// oddPath reports whether a tool, or a file system, may read a path as another one than it is written: Windows drops
+// dots and spaces at the end of a name and knows short names such as SECRET~1, some programs read wide characters as
+// plain ones and unescape %2e, and macOS composes letters and their accents.
+func oddPath(name string) bool {
+	accent := func(r rune) bool {
+		return 0x300 <= r && r <= 0x36f || 0x1100 <= r && r <= 0x11ff || r == 0x3099 || r == 0x309a
+	}
+	return name == "" || hides(name) || strings.ContainsFunc(name, accent) || oddName.MatchString(name)
+}
+
+var oddName = regexp.MustCompile(`(?i)^[~$%]|[\\:*?"<>|／＼．：∕⁄⧵]|%(2e|2f|5c|25)|[^/]~[0-9]|(^|/) | (/|$)|[^./]\.+(/|$)`)
+
 // resolve returns a path below the root, without symbolic links. It reports false for a path that leads elsewhere, or
 // that a tool may read in another way.
 func (r *root) resolve(name string) (string, bool) {
-	odd := name == "" || strings.TrimSpace(name) != name || hides(name) || strings.ContainsAny(name, `\`) ||
-		name[0] == '~' || strings.Contains(name, "://") || len(name) > 1 && name[1] == ':'
-	if odd {
+	if oddPath(name) {
 		return "", false
 	}
 	name, inside := r.relative(path.Clean(name))

@@ -70,6 +70,19 @@ func TestPaths(t *testing.T) {
 		{"file:///etc/passwd", ".", Ask, Forbid},
 		{"src/\u202emain.go", ".", Ask, Forbid},
 		{"", ".", Ask, Forbid},
+		{"src/secret./key", ".", Ask, Forbid},
+		{"src/secret /key", ".", Ask, Forbid},
+		{"SECRET~1/key", ".", Ask, Forbid},
+		{"src/key::$DATA", ".", Ask, Forbid},
+		{"src/．．/key", ".", Ask, Forbid},
+		{"src／key", ".", Ask, Forbid},
+		{"src/%2E%2e/key", ".", Ask, Forbid},
+		{"$HOME/key", ".", Ask, Forbid},
+		{"src/re\u0301sume\u0301", ".", Ask, Forbid},
+		{"src/.env", "src", Allow, Forbid},
+		{"src/[id].tsx~", "src", Allow, Forbid},
+		{"src/résumé", "src", Allow, Forbid},
+		{"src/हिन्दी", "src", Allow, Forbid},
 
 		{"src/../secret", "src", Forbid, Forbid},
 		{"../src/main.go", "src", Forbid, Forbid},
@@ -103,7 +116,7 @@ func TestPathNeedsARoot(t *testing.T) {
 type onlyFS struct{ fs.FS }
 
 func TestBadPaths(t *testing.T) {
-	for _, path := range []string{`""`, `"/etc"`, `"../x"`, `"a/../b"`, `"src/*"`, `"a\\b"`, `[]`, `1`, `["a",1]`} {
+	for _, path := range []string{`""`, `"/etc"`, `"../x"`, `"a/../b"`, `"src/*"`, `"a\\b"`, `"a:b"`, `"a."`, `[]`, `1`, `["a",1]`} {
 		_, err := ParsePolicy([]byte(`[{"tool":"edit","when":[{"at":"/path","path":` + path + `}],"then":"allow"}]`))
 		require.ErrorContains(t, err, "path: ", path)
 	}

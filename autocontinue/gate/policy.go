@@ -89,14 +89,17 @@ type ruleSet struct {
 //
 // command parses the line as Bash. For a rule that allows, each command of the line must be a plain one of a listed
 // form: no variables, substitutions, wildcards, loops, functions, or redirections but to /dev/null. A rule that asks
-// or denies holds if one command has, or could have, a listed form; it looks into substitutions, sudo, xargs, sh -c
-// and the like. In a form, * stands for any text of a word, and at the end for any further words. For a rule that
-// allows, * right after the program does not match an option: "git *" does not match git -c core.pager=x. A line that
-// is not Bash, is longer than 16 KiB or has more than 1,000 brackets is denied. A form says nothing of what a program
-// does: allow programs that you know.
+// or denies holds if one command has, or could have, a listed form. It looks into substitutions, sudo, xargs, sh -c
+// and the like, skips options ("git push" is also git -C x push), and searches python -c and the like for the name of
+// the program. It cannot see what a script file or a built program does.
+//
+// In a form, * stands for any text of a word, and at the end for any further words. For a rule that allows, * right
+// after the program does not match an option: "git *" does not match git -c core.pager=x. A line that is not Bash, is
+// longer than 16 KiB or has more than 1,000 brackets is denied. A form says nothing of what a program does: allow
+// programs that you know, and only for a tool whose shell is Bash.
 //
 // path needs Options.Root. It resolves symbolic links below the root. A path with .. is denied. The test cannot be
-// made for a path outside the root.
+// made for a path outside the root, or one that some systems read as another: C:\x, a:b, ~/x, SECRET~1, %2e.
 //
 // What ParsePolicy does not understand is an error.
 func ParsePolicy(data []byte) (Policy, error) {
