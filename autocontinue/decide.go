@@ -97,7 +97,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		return failure(o, s, r), before
 	}
 	goal := f.Verification.Goal
-	d = Decision{Continues: s.used(o), Result: r}
+	d = Decision{Continues: s.used(o), Result: r, Stage: s.stageOf(f.Stages).Done}
 	if goal != nil {
 		d.Goal = shown(goal.Counts, maxHold)
 	}
@@ -134,6 +134,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 			why = "the same claim was rejected before, and there is no new evidence"
 		default:
 			next := s.endStage(f, !p.unsure(r.Confidence))
+			d.Stage = s.stageOf(f.Stages).Done
 			if next != nil && !s.HandedOver && d.Continues < p.maxContinues() && (goal == nil || goal.Limit == "") {
 				s.history.Gaps = nil
 				f.Coach.Skill, f.Coach.Stage = next, true
@@ -143,8 +144,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 			d.Reason = ReasonCompletion
 			note := completionNote(len(r.Shown(o.Evidence)) > 0, d.Verified, f.Verification.Note)
 			if next != nil {
-				note += fmt.Sprintf(" Stage %d of %d comes next: %s.",
-					s.stageOf(f.Stages).Done+1, len(f.Stages), shown(next.Name, maxHold))
+				note += fmt.Sprintf(" Stage %d of %d comes next: %s.", d.Stage+1, len(f.Stages), shown(next.Name, maxHold))
 			}
 			d.Note = goalNote(note, d.Reason, goal)
 			return s.settle(o, d), s
@@ -171,7 +171,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	case times > 1: // row 11
 		return stop(ReasonRepeat, "")
 	case d.Continues >= p.maxContinues(): // row 12
-		return stop(ReasonCap, capNote(p.maxContinues()))
+		return stop(ReasonCap, capNote(p.maxContinues(), goal))
 	case goal != nil && goal.Limit != "": // row 12
 		return stop(ReasonCap, shown(goal.Limit, maxVerified))
 	}

@@ -147,6 +147,7 @@ type Decision struct {
 	Continues int                `json:"continues"`          // used in this turn, this one included
 	Verified  VerificationStatus `json:"verified,omitempty"` // Verified, Unverified, or "" when nothing was verified
 	Goal      string             `json:"goal,omitempty"`     // how far the session's goal is: "1 of 3 met"
+	Stage     int                `json:"stage,omitempty"`    // how many of Output.Stages are done
 	Replayed  bool               `json:"replayed,omitempty"` // recorded earlier for the same output ID; Result is zero
 	// Degraded says what could not be used and why, in the form "plan: …". It names an unreadable plan, a judge that
 	// failed, a verifier that failed, a message that could not be used, a reused run, and an output ID that came with
@@ -219,12 +220,16 @@ func lowConfidenceNote(confidence, least float64) string {
 		confidence, least)
 }
 
-func capNote(limit int) string {
+func capNote(limit int, goal *Goal) string {
+	whose := "for one turn"
+	if goal != nil && goal.Cap != "" {
+		whose = "of " + shown(goal.Cap, maxHold)
+	}
 	switch limit {
 	case 0:
 		return "Continuing the agent is switched off."
 	case 1:
-		return "The agent was continued once, which is the limit for one turn."
+		return "The agent was continued once, which is the limit " + whose + "."
 	}
-	return fmt.Sprintf("The agent was continued %d times, which is the limit for one turn.", limit)
+	return fmt.Sprintf("The agent was continued %d times, which is the limit %s.", limit, whose)
 }

@@ -30,7 +30,7 @@ func TestRow8aNextStage(t *testing.T) {
 		r      classify.Result
 		change func(*Facts)
 		reason Reason
-		done   int // stages after it
+		done   int // Decision.Stage
 	}
 	turn := func(name string) func(*Facts) { return func(f *Facts) { f.Output.Turn = name } }
 	for name, c := range map[string]struct {
@@ -69,7 +69,7 @@ func TestRow8aNextStage(t *testing.T) {
 		"other stages start with the first": {3, []step{
 			{completion, nil, ReasonNextStage, 1},
 			{completion, func(f *Facts) { f.Stages = stages[1:] }, ReasonNextStage, 1},
-			{completion, func(f *Facts) { f.Stages = nil }, ReasonCompletion, 1},
+			{completion, func(f *Facts) { f.Stages = nil }, ReasonCompletion, 0},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestRow8aNextStage(t *testing.T) {
 				}
 				d := x.decide(fmt.Sprint("output ", i), step.r, staged, change)
 				require.Equal(t, step.reason, d.Reason, i)
-				require.Equal(t, step.done, x.s.history.Stage.Done, i)
+				require.Equal(t, step.done, d.Stage, i)
 				if d.Reason == ReasonNextStage {
 					x.wants(d, Continue, OutcomeContinuing, ReasonNextStage)
 					assert.Equal(t, coach.TierStage, d.Tier)
@@ -123,6 +123,8 @@ var (
 func TestGoal(t *testing.T) {
 	limited := testsFail
 	limited.Limit = "The goal's time of 2h is over."
+	capped := testsFail
+	capped.Cap = "Claude Code"
 	unchecked := Goal{Results: "0", Note: "For you to check: it reads well."}
 	for name, c := range map[string]struct {
 		r         classify.Result
@@ -153,6 +155,8 @@ func TestGoal(t *testing.T) {
 			says: "The goal's time of 2h is over. Open: `go test ./...` exits with 1: TestLogin fails."},
 		"the cap": {r: completion, g: testsFail, reason: ReasonCap, change: func(f *Facts) { f.Output.Continues = 3 },
 			says: "The agent was continued 3 times, which is the limit for one turn. Open: `go test"},
+		"the cap of the goal": {r: completion, g: capped, reason: ReasonCap, change: func(f *Facts) { f.Output.Continues = 3 },
+			says: "The agent was continued 3 times, which is the limit of Claude Code. Open: `go test"},
 		"unsure": {r: classify.Result{Type: classify.Completion, Confidence: 0.5}, g: testsFail, reason: ReasonLowConfidence,
 			says: "Open: `go test"},
 		"further stages come before it": {r: completion, g: testsFail, reason: ReasonNextStage, change: staged, not: "TestLogin"},
