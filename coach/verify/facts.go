@@ -115,6 +115,7 @@ type Run struct {
 	// Status is Met when tests ran and all of them passed; where nothing can be counted, when the command succeeded. It is
 	// NotMet when the command ran and failed. Anything else is Unverified.
 	Status Status `json:"status"`
+	Exit   int    `json:"exit"` // the exit status; -1 if it did not start, or did not end by itself
 	// Counted says whether single tests were seen. Without it, only Failures has a meaning.
 	Counted  bool          `json:"counted,omitempty"`
 	Total    int           `json:"total"`

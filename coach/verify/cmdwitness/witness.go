@@ -78,7 +78,7 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 }
 
 func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error) {
-	run := verify.Run{Command: slices.Clone(command), Status: verify.Unverified}
+	run := verify.Run{Command: slices.Clone(command), Status: verify.Unverified, Exit: -1}
 	args, report := slices.Clone(command), ""
 	if isPytest(args) || slices.ContainsFunc(args[1:], func(a string) bool { return strings.Contains(a, ReportFile) }) {
 		folder, err := os.MkdirTemp("", "cmdwitness-")
@@ -103,7 +103,7 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	} else if err != nil {
 		return run, err
 	}
-	run.Took = r.Took
+	run.Took, run.Exit = r.Took, r.Exit
 	out, errs := stdout.String(), r.Output
 	run.Output = shown(out, errs)
 	out, errs = testoutput.ShortLines(out), testoutput.ShortLines(errs)

@@ -64,14 +64,14 @@ func (w *Witness) run(ctx context.Context, c command) (verify.Run, error) {
 	e := newEvents()
 	res, err := w.exec(ctx, cmdwitness.Command{Args: c.run, Dir: w.cfg.Dir, Env: w.env(), Timeout: w.cfg.Timeout, Keep: keepBuild, Stdout: e})
 	if failed, ok := errors.AsType[*cmdwitness.StartError](err); ok {
-		return verify.Run{Status: verify.Unverified, Why: failed.Error()}, ctx.Err()
+		return verify.Run{Status: verify.Unverified, Exit: -1, Why: failed.Error()}, ctx.Err()
 	} else if err != nil {
 		return verify.Run{}, err
 	}
 	e.end()
 	r := e.tally()
 	w.judge(ctx, c, e, res, &r)
-	r.Took, r.Output = res.Took, e.shown(r, res)
+	r.Exit, r.Took, r.Output = res.Exit, res.Took, e.shown(r, res)
 	return r, ctx.Err()
 }
 
