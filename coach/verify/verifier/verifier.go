@@ -2,8 +2,8 @@
 // failed before.
 //
 // [New] takes the folder and the commands. [Verifier.Review] checks a report; a [Verifier] is also an
-// [autocontinue.Verifier], which puts the check into the loop. [Remember] keeps the state of a tree when the human speaks,
-// and [Recall] returns it as the baseline of what follows.
+// [autocontinue.Verifier], which puts the check into the loop. So is a [Goal], which is made of criteria. [Remember] keeps
+// the state of a tree when the human speaks, and [Recall] returns it as the baseline of what follows.
 //
 // # Limits
 //
