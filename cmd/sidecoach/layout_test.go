@@ -53,6 +53,7 @@ var rooms = map[string]room{
 	"autocontinue/storetest":       {ours: []string{"autocontinue"}, theirs: forTests},
 	"autocontinue/filestore":       {ours: []string{"autocontinue"}, theirs: []string{"golang.org/x/sys/windows"}},
 	"autocontinue/hook":            {ours: []string{"autocontinue", "autocontinue/hook/transcript", "classify"}},
+	"autocontinue/project":         {ours: []string{"autocontinue/filestore", "coach/verify/verifier", "skills"}},
 	"autocontinue/hook/install":    {ours: []string{"autocontinue/hook"}, theirs: []string{"github.com/tailscale/hujson"}},
 	"autocontinue/hook/transcript": {ours: []string{"autocontinue", "classify"}, theirs: []string{"mvdan.cc/sh/v3"}},
 	"autocontinue/gate":            {pure: true, theirs: []string{"mvdan.cc/sh/v3"}},

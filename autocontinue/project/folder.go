@@ -1,0 +1,223 @@
+package project
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/skills"
+)
+
+// FolderName is the name of a project's folder.
+const FolderName = ".sidecoach"
+
+const (
+	maxFolder = 1 << 20 // bytes of all files
+	maxFiles  = 500
+)
+
+// Why a folder does not count.
+var (
+	ErrNotAllowed = errors.New("nobody has allowed it")
+	ErrChanged    = errors.New("it has changed since it was allowed")
+)
+
+// Folder is the content of a project's folder .sidecoach, and of the files SKILL.md where agents keep the skills of a
+// project. It was read once: Hash is the hash of exactly this content. The zero Folder is empty.
+type Folder struct {
+	Root  string   // the project
+	Hash  string   // of the names and the content of all files
+	Files []string // names from the root, in slashes, sorted
+
+	content *zip.Reader
+}
+
+func (f Folder) files() fs.FS {
+	if f.content == nil {
+		return &zip.Reader{}
+	}
+	return f.content
+}
+
+// Part returns a part of the folder .sidecoach as files: "coach", "lexicon". It is nil if the folder has no such part.
+func (f Folder) Part(name string) fs.FS {
+	within := path.Join(FolderName, name)
+	if !slices.ContainsFunc(f.Files, func(file string) bool { return strings.HasPrefix(file, within+"/") }) {
+		return nil
+	}
+	sub, err := fs.Sub(f.files(), within)
+	if err != nil {
+		return nil // the name is valid
+	}
+	return sub
+}
+
+// Config returns the content of .sidecoach/config.json, nil if there is none.
+func (f Folder) Config() []byte {
+	text, err := fs.ReadFile(f.files(), FolderName+"/config.json")
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// Skills returns the skills of the project, and why others were skipped.
+func (f Folder) Skills() ([]skills.Skill, []error) {
+	return skills.FromFS(f.files(), append([]string{FolderName + "/skills"}, skills.Folders()...)...)
+}
+
+// ReadFolder reads the folder of the project root. A project without any of the files is [fs.ErrNotExist]. A link that
+// leads out of the project and a folder that is too large are errors.
+func ReadFolder(root string) (Folder, error) {
+	f := Folder{Root: root}
+	tree, err := os.OpenRoot(root)
+	if err == nil {
+		defer tree.Close()
+		if f.Files, err = names(tree.FS()); err == nil && len(f.Files) == 0 {
+			err = fmt.Errorf("%s: %w", filepath.Join(root, FolderName), fs.ErrNotExist)
+		}
+	}
+	if err == nil {
+		err = f.read(tree.FS())
+	}
+	if err != nil {
+		return Folder{}, fmt.Errorf("project: %w", err)
+	}
+	return f, nil
+}
+
+// names returns the files that count: all below .sidecoach, and the skills of the agents.
+func names(tree fs.FS) (files []string, err error) {
+	err = fs.WalkDir(tree, FolderName, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files = append(files, name)
+		}
+		if name == FolderName && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if len(files) > maxFiles {
+			return fmt.Errorf("%s has more than %d files", FolderName, maxFiles)
+		}
+		return err
+	})
+	for _, folder := range skills.Folders() {
+		found, _ := fs.Glob(tree, folder+"/*/SKILL.md") // the pattern is valid
+		files = append(files, found...)
+	}
+	if err == nil && len(files) > 2*maxFiles {
+		err = fmt.Errorf("there are more than %d skills", maxFiles)
+	}
+	slices.Sort(files)
+	return files, err
+}
+
+// read reads the files into a zip archive in memory: a file system that nobody else can change.
+func (f *Folder) read(tree fs.FS) error {
+	var archive bytes.Buffer
+	w := zip.NewWriter(&archive)
+	hash, left := sha256.New(), int64(maxFolder)
+	for _, name := range f.Files {
+		text, err := readFile(tree, name, left)
+		if err != nil {
+			return err
+		}
+		left -= int64(len(text))
+		fmt.Fprintf(hash, "%d %s %d %s", len(name), name, len(text), text) // a hash never fails
+		entry, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			_, err = entry.Write(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	f.Hash = hex.EncodeToString(hash.Sum(nil))
+	var err error
+	f.content, err = zip.NewReader(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+	return err
+}
+
+// readFile reads a regular file of at most so many bytes. Opening a pipe can block forever, so it looks first.
+func readFile(tree fs.FS, name string, most int64) ([]byte, error) {
+	info, err := fs.Stat(tree, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	file, err := tree.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("the files are larger than %d kB together: %s", maxFolder>>10, name)
+	}
+	return text, err
+}
+
+// Root returns the project that a folder belongs to: the nearest folder above it that has .sidecoach or .git, else
+// itself.
+func Root(dir string) (string, error) {
+	all, err := above(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, root := range all {
+		for _, sign := range []string{FolderName, ".git"} {
+			if _, err := os.Lstat(filepath.Join(root, sign)); err == nil {
+				return root, nil
+			}
+		}
+	}
+	return all[0], nil
+}
+
+// above returns the real path of dir, and the folders above it, the nearest first.
+func above(dir string) ([]string, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("project: %w", err)
+	}
+	list := []string{dir}
+	for parent := filepath.Dir(dir); parent != dir; parent = filepath.Dir(dir) {
+		dir = parent
+		list = append(list, dir)
+	}
+	return list, nil
+}
+
+// agents are variables that agents set for the commands that they run, and the agent's name.
+var agents = [...][2]string{
+	{"CLAUDECODE", "Claude Code"}, {"CODEX_SANDBOX", "Codex"}, {"CODEX_CI", "Codex"}, {"CODEX_THREAD_ID", "Codex"},
+	{"GEMINI_CLI", "Gemini CLI"}, {"CURSOR_AGENT", "Cursor"}, {"COPILOT_CLI", "Copilot CLI"}, {"OPENCODE", "opencode"},
+	{"AI_AGENT", "an agent"},
+}
+
+// AgentIn returns the agent that an environment shows, "" if it shows none.
+func AgentIn(getenv func(string) string) string {
+	for _, a := range agents {
+		if getenv(a[0]) != "" {
+			return a[1]
+		}
+	}
+	return ""
+}
