@@ -26,16 +26,16 @@ func TestNamedPipesDoNotBlock(t *testing.T) {
 	require.NoError(t, s.Update(t.Context(), "s", increment))
 	assert.Equal(t, 1, seqOf(t, s, "s"))
 
-	journal := filepath.Join(s.Dir(), "journal.jsonl")
-	require.NoError(t, syscall.Mkfifo(journal, 0o600))
+	file := filepath.Join(s.Dir(), "journal.jsonl")
+	require.NoError(t, syscall.Mkfifo(file, 0o600))
 	for _, err := range filestore.ReadJournal(t.Context(), s.Dir()) {
 		require.ErrorIs(t, err, filestore.ErrDisk)
 	}
-	require.NoError(t, s.Journal().Append(t.Context(), []byte(`{}`)))
+	require.NoError(t, journal(s, `{}`))
 	require.Len(t, told.list, 2)
 	assert.Equal(
 		t,
-		[]string{"journal", journal, "it is not a regular file"},
+		[]string{"journal", file, "it is not a regular file"},
 		[]string{told.list[1].Kind, told.list[1].File, told.list[1].Why},
 	)
 }

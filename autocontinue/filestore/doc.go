@@ -4,7 +4,7 @@
 // Start with [New]. The [Store] is an [autocontinue.Store]. [Store.Session] is the same file with room for what the
 // host wants to remember beside the state, changed in the same step. [NewDocument] keeps a value of your own in the
 // same folder, by the same rules. [Store.Journal] is a file to which each process appends its lines; [ReadJournal] and
-// [FollowJournal] read it. [WriteFile] replaces any other file as a whole.
+// [FollowJournal] read it. [Create] replaces any other file as a whole.
 //
 // # The folder
 //
@@ -22,22 +22,20 @@
 //
 // # Age
 //
-// A session that nobody used for [Options].MaxAge is removed. Its last use is written inside its file, so neither a
-// copy nor a restored backup changes it. No session is removed for being one of many, and the time of a call does not
-// grow with their number: each new session looks at a few files of one of 256 folders.
+// A session that nobody used for [Options].MaxAge is removed. Its last use is written inside its file. No session is
+// removed because there are many, and the time of a call does not grow with their number: each new session looks at a
+// few files of one of 256 folders.
 //
-// A wrong clock removes nothing that is in use: a session must look too old twice, with a day between the two looks. A
-// use in between keeps it, and a clock that went backwards makes nothing old.
+// A wrong clock removes nothing that is in use. A session must look too old twice, with a day between the two looks,
+// and a use in between keeps it. A clock that went backwards makes nothing old.
 //
 // # What cannot be read
 //
 // A file that no version of this package can have written is moved to aside, [Options].OnSetAside is told, and the
-// session starts afresh. Such a file was cut short, is not JSON, belongs to another session, is not a regular file, or
-// is larger than 1 MiB. The guards of that turn are lost. A host that knows better can make up for that by
-// [autocontinue.Output].Continues or Hold.
+// session starts afresh: a file that was cut short, is not JSON, belongs to another session, is not a regular file, or
+// is larger than 1 MiB. A host that knows more than an empty session sets [autocontinue.Output].Continues or Hold.
 //
-// A file of a newer version stays where it is. It is an error that wraps [autocontinue.ErrStateVersion]: two versions
-// that are installed side by side must not take each other's counts away.
+// A file of a newer version stays where it is. It is an error that wraps [autocontinue.ErrStateVersion].
 //
 // # Limits
 //

@@ -21,9 +21,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-const notRegular = "it is not a regular file"
-
 const (
+	notRegular  = "it is not a regular file"
 	maxDocument = 1 << 20   // bytes of a file
 	maxLabel    = 200       // bytes of a name in a file
 	format      = 1         // of the file around a value
@@ -34,8 +33,8 @@ const (
 
 // Session is what the file of a session holds.
 type Session struct {
-	State autocontinue.State
-	Extra json.RawMessage // JSON of the host that belongs to the session; nil is none
+	State autocontinue.State `json:"state"`
+	Extra json.RawMessage    `json:"extra,omitempty"` // JSON of the host that belongs to the session; nil is none
 }
 
 // Session returns the document of a session, for hosts that keep something beside the state and change both in one
@@ -47,24 +46,19 @@ func (s *Store) Session(session string) (*Document[Session], error) {
 	return newDocument[Session](s, sessionKind, s.opts.Host, session), nil
 }
 
-type sessionJSON struct {
-	State *autocontinue.State `json:"state"`
-	Extra json.RawMessage     `json:"extra,omitempty"`
-}
-
-// MarshalJSON writes the state and, if there is one, the extra.
-func (v Session) MarshalJSON() ([]byte, error) { return json.Marshal(sessionJSON{&v.State, v.Extra}) }
-
-// UnmarshalJSON reads what MarshalJSON wrote. A missing state is an error, not an empty one.
+// UnmarshalJSON reads the two fields. A missing state is an error, not an empty one.
 func (v *Session) UnmarshalJSON(data []byte) error {
-	var j sessionJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	var read struct {
+		State *autocontinue.State
+		Extra json.RawMessage
+	}
+	if err := json.Unmarshal(data, &read); err != nil {
 		return err
 	}
-	if j.State == nil {
+	if read.State == nil {
 		return errors.New("a session without state")
 	}
-	*v = Session{*j.State, j.Extra}
+	*v = Session{*read.State, read.Extra}
 	return nil
 }
 
@@ -131,37 +125,35 @@ type envelope struct {
 	Value  json.RawMessage `json:"value"`
 }
 
-// unreadable is a file that no version of this package wrote. Its text quotes no more of it than a JSON error does.
-type unreadable struct{ why string }
+// unreadable says why a file is one that no version of this package wrote. It quotes no more of it than a JSON error.
+type unreadable string
 
-func (u *unreadable) Error() string { return u.why }
+func (u unreadable) Error() string { return string(u) }
 
 // Load returns the value, the zero T if there is none. It sees what an Update wrote that has returned. A file that
 // cannot be read is set aside, which needs the lock. The errors are those of ctx, [autocontinue.ErrStateVersion],
 // [ErrDisk], and [ErrLocked] where a file must be set aside.
-func (d *Document[T]) Load(ctx context.Context) (T, error) {
-	var zero T
+func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
 	if err := ctx.Err(); err != nil {
-		return zero, err
+		return v, err
 	}
 	root, err := d.store.open(false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return zero, nil
+		return v, nil
 	} else if err != nil {
-		return zero, err
-	}
-	defer root.Close()
-	v, _, err := d.read(root, d.file(root))
-	if _, ok := errors.AsType[*unreadable](err); !ok {
 		return v, err
 	}
-	unlock, err := d.store.lock(ctx, root, stripeOf(d.key))
-	if err != nil {
-		return zero, err
+	defer root.Close()
+	v, _, err = d.read(root, d.file(root))
+	if _, ok := errors.AsType[unreadable](err); !ok {
+		return v, err
 	}
-	v, _, aside, err := d.readLocked(root, d.file(root)) // it may have been replaced meanwhile
-	unlock()
-	d.store.tell(aside)
+	unlock, err := d.store.lock(ctx, root, lockOf(d.key))
+	if err != nil {
+		return v, err
+	}
+	defer unlock()
+	v, _, err = d.readLocked(root, d.file(root)) // it may have been replaced meanwhile
 	return v, err
 }
 
@@ -177,56 +169,53 @@ func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 		return err
 	}
 	defer root.Close()
-	created, aside, err := d.update(ctx, root, fn)
-	d.store.tell(aside)
+	created, err := d.update(ctx, root, fn)
 	if created {
 		d.store.sweep(root, d.kind, rand.IntN(folders+1))
 	}
 	return err
 }
 
-// update reports whether the file is a new one, and what was set aside.
-func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, error)) (bool, *SetAside, error) {
-	unlock, err := d.store.lock(ctx, root, stripeOf(d.key))
+// update reports whether the file is a new one.
+func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, error)) (created bool, err error) {
+	unlock, err := d.store.lock(ctx, root, lockOf(d.key))
 	if err != nil {
-		return false, nil, err
+		return false, err
 	}
 	defer unlock()
 	name := d.file(root)
-	v, old, aside, err := d.readLocked(root, name)
+	v, old, err := d.readLocked(root, name)
 	if err != nil {
-		return false, aside, err
+		return false, err
 	}
 	if v, err = fn(v); err != nil {
-		return false, aside, err
+		return false, err
 	}
 	if err := ctx.Err(); err != nil {
-		return false, aside, err
+		return false, err
 	}
 	now := d.store.opts.Now()
 	e := envelope{Format: format, Key: d.key, Name: d.label, Used: now.UTC()}
 	if e.Value, err = json.Marshal(v); err != nil {
-		return false, aside, fmt.Errorf("filestore: %w", err)
+		return false, fmt.Errorf("filestore: %w", err)
 	}
 	if unused := now.Sub(old.Used); bytes.Equal(e.Value, old.Value) && 0 <= unused && unused < minUnused {
-		return false, aside, nil
+		return false, nil
 	}
-	return old.Format == 0, aside, d.store.write(root, name, e)
+	return old.Format == 0, d.store.write(root, name, e)
 }
 
 // readLocked is read with the lock held: what cannot be read is set aside, and then there is no value.
-func (d *Document[T]) readLocked(root *os.Root, name string) (v T, e envelope, aside *SetAside, err error) {
+func (d *Document[T]) readLocked(root *os.Root, name string) (v T, e envelope, err error) {
 	v, e, err = d.read(root, name)
-	why, ok := errors.AsType[*unreadable](err)
-	if !ok {
-		return v, e, nil, err
+	if why, ok := errors.AsType[unreadable](err); ok {
+		return v, envelope{}, d.store.setAside(root, name, d.kind, d.label, why)
 	}
-	aside, err = d.store.setAside(root, name, d.kind, d.label, why.Error())
-	return v, envelope{}, aside, err
+	return v, e, err
 }
 
 // read returns the value and the file that it came from, the zero envelope if there is none. A file that nobody can
-// have written is an *unreadable.
+// have written is [unreadable].
 func (d *Document[T]) read(root *os.Root, name string) (v T, e envelope, err error) {
 	data, err := d.store.readFile(root, name)
 	if data == nil || err != nil {
@@ -241,44 +230,33 @@ func (d *Document[T]) read(root *os.Root, name string) (v T, e envelope, err err
 
 func decode[T any](data []byte, key string) (v T, e envelope, err error) {
 	if err := json.Unmarshal(data, &e); err != nil {
-		return v, e, &unreadable{err.Error()}
+		return v, e, unreadable(err.Error())
 	}
 	switch {
 	case e.Format > format:
 		return v, e, fmt.Errorf("%w: format %d, this one reads up to %d", autocontinue.ErrStateVersion, e.Format, format)
 	case e.Format < 1:
-		return v, e, &unreadable{"it has no format"}
+		return v, e, unreadable("it has no format")
 	case e.Key != key:
-		return v, e, &unreadable{"it belongs to another document"}
+		return v, e, unreadable("it belongs to another document")
 	case len(e.Value) == 0:
-		return v, e, &unreadable{"it has no value"}
+		return v, e, unreadable("it has no value")
 	}
-	var read T
-	if err := json.Unmarshal(e.Value, &read); errors.Is(err, autocontinue.ErrStateVersion) {
+	var value T
+	if err := json.Unmarshal(e.Value, &value); errors.Is(err, autocontinue.ErrStateVersion) {
 		return v, e, err
 	} else if err != nil {
-		return v, e, &unreadable{err.Error()}
+		return v, e, unreadable(err.Error())
 	}
-	return read, e, nil
+	return value, e, nil
 }
 
-// readFile returns the content of a file, nil if there is none. What is not a regular file, is empty or too large is an
-// *unreadable and is not opened: a named pipe would block, and a link leads elsewhere.
+// readFile returns the content of a file, nil if there is none. What is not a regular file, is empty or too large is
+// [unreadable].
 func (s *Store) readFile(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, s.diskError("read", name, err)
-	case !info.Mode().IsRegular():
-		return nil, &unreadable{notRegular}
-	case info.Size() > maxDocument:
-		return nil, &unreadable{"it is too large"}
-	}
-	f, err := root.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	f, err := openRegular(root, name)
+	if _, ok := errors.AsType[unreadable](err); ok || f == nil && err == nil {
+		return nil, err
 	} else if err != nil {
 		return nil, s.diskError("read", name, err)
 	}
@@ -288,11 +266,28 @@ func (s *Store) readFile(root *os.Root, name string) ([]byte, error) {
 	case err != nil:
 		return nil, s.diskError("read", name, err)
 	case len(data) > maxDocument:
-		return nil, &unreadable{"it is too large"}
+		return nil, unreadable("it is too large")
 	case len(data) == 0:
-		return nil, &unreadable{"it is empty"}
+		return nil, unreadable("it is empty")
 	}
 	return data, nil
+}
+
+// openRegular opens a file, nil if it is missing. What is not a regular file is [unreadable] and is not opened: a named
+// pipe would block, and a link leads elsewhere.
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	info, err := root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, unreadable(notRegular)
+	}
+	var f *os.File
+	if err == nil {
+		f, err = root.Open(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return f, err
 }
 
 // write replaces a document's file. The caller holds the lock, so no other process uses the name of the temporary file.
@@ -337,7 +332,7 @@ type SetAside struct {
 }
 
 // setAside moves a file away. The caller holds its lock.
-func (s *Store) setAside(root *os.Root, name, kind, label, why string) (*SetAside, error) {
+func (s *Store) setAside(root *os.Root, name, kind, label string, why unreadable) error {
 	now := s.opts.Now().UTC().Format("20060102T150405.000000000Z")
 	to := asideFolder + "/" + now + "-" + kind + "-" + path.Base(name)
 	err := root.MkdirAll(asideFolder, 0o700)
@@ -351,13 +346,10 @@ func (s *Store) setAside(root *os.Root, name, kind, label, why string) (*SetAsid
 		err = root.Rename(name, to)
 	}
 	if err != nil {
-		return nil, s.diskError("set aside", name, err)
+		return s.diskError("set aside", name, err)
 	}
-	return &SetAside{Kind: kind, Name: label, File: s.path(name), To: s.path(to), Why: why}, nil
-}
-
-func (s *Store) tell(a *SetAside) {
-	if a != nil && s.opts.OnSetAside != nil {
-		s.opts.OnSetAside(*a)
+	if s.opts.OnSetAside != nil {
+		s.opts.OnSetAside(SetAside{Kind: kind, Name: label, File: s.path(name), To: s.path(to), Why: string(why)})
 	}
+	return nil
 }

@@ -34,7 +34,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, _, err := decode[Session](data, d.key)
 		if err != nil {
-			if _, ok := errors.AsType[*unreadable](err); !ok && !errors.Is(err, autocontinue.ErrStateVersion) {
+			if _, ok := errors.AsType[unreadable](err); !ok && !errors.Is(err, autocontinue.ErrStateVersion) {
 				t.Fatalf("neither unreadable nor newer: %v", err)
 			}
 			return

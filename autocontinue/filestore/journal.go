@@ -21,87 +21,73 @@ const (
 	maxLine     = 16 << 20 // bytes of a journal line
 )
 
-// Journal is the file journal.jsonl, to which any number of processes append lines. It is safe for concurrent use. It
-// is what [autocontinue.NewJournal] writes to:
+// Journal returns the file journal.jsonl, to which any number of processes append lines. It is what
+// [autocontinue.NewJournal] writes to:
 //
 //	cfg.Observer = autocontinue.NewJournal(store.Journal())
+//
+// Each call of Write appends one line, with or without the line break at its end; one inside is an error. What a killed
+// process left of its line is ended first. The errors are [ErrDisk] and [ErrTooLarge]. It is safe for concurrent use.
 //
 // A line needs no lock: the system appends what one call writes as a whole. Once the file is larger than
 // [Options].JournalSize, it becomes journal.1.jsonl, which replaces the one before, and a new journal is begun. Lines
 // are not synced: after a loss of power the last ones may be missing.
-type Journal struct{ store *Store }
+func (s *Store) Journal() io.Writer { return journal{s} }
 
-// Journal returns the journal of the folder.
-func (s *Store) Journal() *Journal { return &Journal{s} }
+type journal struct{ *Store }
 
-// Write appends one line: see [Journal.Append].
-func (j *Journal) Write(line []byte) (int, error) {
-	if err := j.Append(context.Background(), line); err != nil {
-		return 0, err
-	}
-	return len(line), nil
-}
-
-// Append appends one line, with or without the line break at its end; one inside is an error. It waits for nothing.
-// What a killed process left of its line is ended first. The errors are those of ctx, [ErrDisk] and [ErrTooLarge].
-func (j *Journal) Append(ctx context.Context, line []byte) error {
-	line = bytes.TrimSuffix(line, []byte("\n"))
+func (s journal) Write(data []byte) (int, error) {
+	line := bytes.TrimSuffix(data, []byte("\n"))
 	switch {
 	case len(line) == 0 || bytes.IndexByte(line, '\n') >= 0:
-		return errors.New("filestore: the journal takes one line at a time")
+		return 0, errors.New("filestore: the journal takes one line at a time")
 	case len(line) >= maxLine:
-		return fmt.Errorf("%w: a journal line of %d bytes", ErrTooLarge, len(line))
+		return 0, fmt.Errorf("%w: a journal line of %d bytes", ErrTooLarge, len(line))
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s := j.store
 	root, err := s.open(true)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer root.Close()
-	aside, err := s.makeRoom(root, int64(len(line))+1)
-	s.tell(aside)
-	if err != nil {
-		return err
+	if err := s.makeRoom(root, int64(len(line))+1); err != nil {
+		return 0, err
 	}
 	f, err := root.OpenFile(journalFile, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
 		err = errors.Join(appendTo(f, line), f.Close())
 	}
 	if err != nil {
-		return s.diskError("append to", journalFile, err)
+		return 0, s.diskError("append to", journalFile, err)
 	}
-	return nil
+	return len(data), nil
 }
 
 // makeRoom begins a new journal if the next line would make it too large. If another process is doing that, the line
 // makes the journal a little larger.
-func (s *Store) makeRoom(root *os.Root, more int64) (aside *SetAside, err error) {
+func (s *Store) makeRoom(root *os.Root, more int64) error {
 	full := func() (info fs.FileInfo, full bool) {
 		info, err := root.Lstat(journalFile)
 		return info, err == nil && (!info.Mode().IsRegular() || info.Size() > 0 && info.Size()+more > s.opts.JournalSize)
 	}
 	if _, ok := full(); !ok {
-		return nil, nil
+		return nil
 	}
 	unlock := s.lockNow(root, journalLock)
 	if unlock == nil {
-		return nil, nil
+		return nil
 	}
 	defer unlock()
 	info, ok := full()
-	switch {
-	case !ok:
-		return nil, nil
-	case !info.Mode().IsRegular():
+	if !ok {
+		return nil
+	}
+	if !info.Mode().IsRegular() {
 		return s.setAside(root, journalFile, "journal", "", notRegular)
 	}
 	if err := root.Rename(journalFile, olderFile); err != nil {
-		return nil, s.diskError("replace", olderFile, err)
+		return s.diskError("replace", olderFile, err)
 	}
-	return nil, nil
+	return nil
 }
 
 // appendTo writes line to the end of f in one call, as a line of its own.
@@ -130,33 +116,18 @@ func appendTo(f *os.File, line []byte) error {
 	return err
 }
 
-// LineError is a journal line that could not be read. Those after it can.
-type LineError struct {
-	File   string // absolute path
-	Offset int64  // of the line, in bytes
-	Err    error
-}
-
-func (e *LineError) Error() string {
-	return fmt.Sprintf("filestore: %s: the line at byte %d: %v", e.File, e.Offset, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *LineError) Unwrap() error { return e.Err }
-
 // ReadJournal reads the lines of the journal in a folder, the oldest first, without their line breaks and without
 // looking at what they say. A line is the caller's until the next one. A last line without a line break is left out
 // unless it is valid JSON; blank lines always are. A missing folder or journal has no lines.
 //
-// It creates nothing, and may or may not see lines that are appended meanwhile. Beside an error the line is nil. A
-// [LineError] is one line, of more than 16 MiB. Any other error is the last thing yielded: that of ctx, or [ErrDisk].
+// It creates nothing, and may or may not see lines that are appended meanwhile. Beside an error the line is nil. An
+// error that wraps [ErrTooLarge] is one line, of more than 16 MiB. Any other error is the last thing yielded: that of
+// ctx, or [ErrDisk].
 func ReadJournal(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		r := &reader{ctx: ctx, dir: dir, yield: yield}
-		if r.open(true) {
-			r.lines(true)
-		}
-		r.close()
+		defer r.close()
+		r.read()
 	}
 }
 
@@ -171,13 +142,11 @@ func FollowJournal(ctx context.Context, dir string, every time.Duration) iter.Se
 	return func(yield func([]byte, error) bool) {
 		r := &reader{ctx: ctx, dir: dir, follow: true, yield: yield}
 		defer r.close()
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for ok := r.open(true); ok && r.look(); {
+		for r.read() {
 			select {
 			case <-ctx.Done():
 				return
-			case <-tick.C:
+			case <-time.After(every):
 			}
 		}
 	}
@@ -188,105 +157,81 @@ func FollowJournal(ctx context.Context, dir string, every time.Duration) iter.Se
 type reader struct {
 	ctx    context.Context
 	dir    string
-	follow bool
+	follow bool // there is a next call of read
 	yield  func([]byte, error) bool
 
-	file   *os.File // nil when there is none yet
+	file   *os.File // nil before the first one
+	before *os.File // stays open, so that no new file can be taken for it
 	offset int64    // in file, where the next line begins
 }
 
 func (r *reader) close() {
-	if r.file != nil {
-		r.file.Close()
-	}
-	r.file, r.offset = nil, 0
+	r.file.Close() // nil is an error, too
+	r.before.Close()
 }
 
 func (r *reader) fail(name string, err error) bool {
-	r.yield(nil, &failure{ErrDisk, "read", filepath.Join(r.dir, name), cause(err)})
+	s := &Store{dir: r.dir}
+	r.yield(nil, s.diskError("read", name, err))
 	return false
 }
 
-// open opens the journal, if there is one. With older, it reads the file before it first.
-func (r *reader) open(older bool) bool {
+// read yields what has come since the last call.
+func (r *reader) read() bool {
+	files, name, err := r.later()
+	if err != nil {
+		return r.fail(name, err)
+	}
+	for i, f := range files {
+		if !r.lines(true) { // nobody appends to a file that has a later one
+			for _, f := range files[i:] {
+				f.Close()
+			}
+			return false
+		}
+		r.before.Close()
+		r.before, r.file, r.offset = r.file, f, 0
+	}
+	return r.lines(!r.follow)
+}
+
+// later opens the files that are later than the one that is open. The name is that of a file that cannot be read.
+func (r *reader) later() (files []*os.File, name string, err error) {
 	root, err := os.OpenRoot(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return true
+		return nil, "", nil
 	} else if err != nil {
-		return r.fail(".", err)
+		return nil, ".", err
 	}
 	defer root.Close()
-	var files []*os.File // journal.jsonl first: if it is renamed now, both are the same file
-	for _, name := range []string{journalFile, olderFile} {
-		f, err := openRegular(root, name)
-		if err != nil {
-			return r.fail(name, err)
+	current, err := openRegular(root, journalFile) // first: if it is renamed now, both are the same file
+	if err != nil {
+		return nil, journalFile, err
+	}
+	older, err := openRegular(root, olderFile)
+	if err != nil {
+		current.Close()
+		return nil, olderFile, err
+	}
+	for _, f := range []*os.File{older, current} {
+		switch {
+		case f == nil:
+		case sameFile(current, r.file) || f == older && (sameFile(f, r.file) || sameFile(f, r.before) || sameFile(f, current)):
+			f.Close()
+		default:
+			files = append(files, f)
 		}
-		files = append(files, f)
 	}
-	r.file = files[1]
-	ok := !older || r.file == nil || r.lines(true)
-	renamed := ok && older && sameFile(files[0], files[1])
-	r.close()
-	if r.file = files[0]; renamed {
-		r.close()
-		return r.open(false)
+	if info, err := r.file.Stat(); err == nil && info.Size() < r.offset {
+		r.offset = 0
 	}
-	return ok
+	return files, "", nil
 }
 
 func sameFile(a, b *os.File) bool {
-	if a == nil || b == nil {
-		return false
-	}
-	x, err := a.Stat()
+	x, err := a.Stat() // of nil, too
 	y, err2 := b.Stat()
 	return err == nil && err2 == nil && os.SameFile(x, y)
-}
-
-// openRegular opens a file, nil if it is missing. What would block, or leads elsewhere, is an error.
-func openRegular(root *os.Root, name string) (*os.File, error) {
-	info, err := root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New(notRegular)
-	}
-	var f *os.File
-	if err == nil {
-		f, err = root.Open(name)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return f, err
-}
-
-// look reads what has come since the last look.
-func (r *reader) look() bool {
-	if r.file == nil && !r.open(false) {
-		return false
-	}
-	for r.file != nil {
-		if !r.lines(false) {
-			return false
-		}
-		was, err := r.file.Stat()
-		now, err2 := os.Lstat(filepath.Join(r.dir, journalFile))
-		if err == nil && err2 == nil && os.SameFile(was, now) {
-			if now.Size() < r.offset {
-				r.offset = 0
-			}
-			return true
-		}
-		// It was renamed, and nobody appends to it any more: read its rest, then what took its place.
-		if !r.lines(true) {
-			return false
-		}
-		r.close()
-		if !r.open(false) {
-			return false
-		}
-	}
-	return true
 }
 
 // lines yields the lines of the file from the offset on. Whole says that nobody appends to it any more.
@@ -313,7 +258,7 @@ func (r *reader) lines(whole bool) bool {
 		r.offset += size
 		more := true
 		if size > maxLine {
-			more = r.yield(nil, &LineError{filepath.Join(r.dir, filepath.Base(r.file.Name())), at, ErrTooLarge})
+			more = r.yield(nil, fmt.Errorf("%w: the line at byte %d of %s", ErrTooLarge, at, r.file.Name()))
 		} else if len(bytes.TrimSpace(line)) > 0 {
 			more = r.yield(line, nil)
 		}

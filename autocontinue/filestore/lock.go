@@ -2,18 +2,20 @@ package filestore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 const (
 	lockFolder  = "locks"
-	stripes     = 64 // locks that documents share
-	journalLock = stripes
-	lockCount   = stripes + 1
+	journalLock = 64 // documents share the locks before it
+	lockCount   = 65
 
 	firstPause   = 500 * time.Microsecond // between two tries to get a lock that another process has
 	longestPause = 16 * time.Millisecond
@@ -26,17 +28,17 @@ func lockName(n int) string {
 	return fmt.Sprintf("%s/%02x", lockFolder, n)
 }
 
-// stripeOf returns the number of the lock of a document, by its key or by how the name of its file begins.
-func stripeOf(key string) int {
+// lockOf returns the number of the lock of a document. The name of its file begins like its key.
+func lockOf(key string) int {
 	b, err := strconv.ParseUint(key[:2], 16, 8)
 	if err != nil {
 		return 0
 	}
-	return int(b) % stripes
+	return int(b) % journalLock
 }
 
-// lock takes the lock with that number and returns what gives it back. It waits until ctx is done or LockTimeout is
-// over.
+// lock takes the lock with that number and returns the function that releases it. It waits until ctx is done, and at
+// most LockTimeout.
 func (s *Store) lock(ctx context.Context, root *os.Root, n int) (unlock func(), err error) {
 	wait, cancel := context.WithTimeout(ctx, s.opts.LockTimeout)
 	defer cancel()
@@ -44,7 +46,7 @@ func (s *Store) lock(ctx context.Context, root *os.Root, n int) (unlock func(), 
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("filestore: waiting for a lock: %w", err)
 		}
-		return &failure{ErrLocked, "lock", s.path(lockName(n)), errHeld}
+		return &failure{ErrLocked, errors.New("another process has held the lock for too long"), "lock", s.path(lockName(n))}
 	}
 	select {
 	case s.gates[n] <- struct{}{}: // the goroutines of this process ask the system one at a time
@@ -85,21 +87,27 @@ func (s *Store) lockNow(root *os.Root, n int) (unlock func()) {
 
 // tryGate asks the system for the lock, with the gate held. It returns nil without an error if another process has it.
 func (s *Store) tryGate(root *os.Root, n int) (unlock func(), err error) {
-	var f *os.File
 	err = within(root, lockFolder, func() error {
-		f, err = root.OpenFile(lockName(n), os.O_RDWR|os.O_CREATE, 0o600)
+		_, err := root.Stat(lockFolder) // an error for a link that leads out
 		return err
 	})
+	var release func()
+	if err == nil {
+		release, err = s.tryLock(s.path(lockName(n)))
+	}
 	if err != nil {
-		return nil, s.diskError("open", lockName(n), err)
+		return nil, s.diskError("lock", lockName(n), err)
+	} else if release == nil {
+		return nil, nil
 	}
-	ok, err := s.tryLock(f)
-	if ok && err == nil {
-		return func() { f.Close(); <-s.gates[n] }, nil
+	return func() { release(); <-s.gates[n] }, nil
+}
+
+// tryLock locks a file, which it makes if necessary. It returns nil without an error if another process has locked it.
+func tryLock(name string) (unlock func(), err error) {
+	f := flock.New(name)
+	if ok, err := f.TryLock(); !ok || err != nil {
+		return nil, err
 	}
-	f.Close()
-	if err != nil {
-		err = &failure{ErrLocked, "lock", s.path(lockName(n)), err}
-	}
-	return nil, err
+	return func() { _ = f.Unlock() }, nil // which also closes it
 }

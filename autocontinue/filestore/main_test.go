@@ -24,7 +24,6 @@ const childVariable = "FILESTORE_TEST_CHILD"
 
 var children = map[string]func(s *filestore.Store, args []string) error{
 	"count":   countChild,
-	"extra":   extraChild,
 	"handle":  handleChild,
 	"journal": journalChild,
 }
@@ -89,19 +88,6 @@ func countChild(s *filestore.Store, args []string) error {
 	return nil
 }
 
-// extraChild counts the extra of a session up.
-func extraChild(s *filestore.Store, args []string) error {
-	d, err := s.Session(args[0])
-	if err != nil {
-		return err
-	}
-	return d.Update(context.Background(), func(v filestore.Session) (filestore.Session, error) {
-		n, _ := strconv.Atoi(string(v.Extra))
-		v.Extra = strconv.AppendInt(nil, int64(n+1), 10)
-		return v, nil
-	})
-}
-
 // handleChild handles an output of a session, with the run and the text that it is given, and says what was decided.
 func handleChild(s *filestore.Store, args []string) error {
 	progress := classify.Result{Type: classify.Status, Confidence: 1}
@@ -160,6 +146,12 @@ func other(t testing.TB, s *filestore.Store, opts filestore.Options) *filestore.
 	o, err := filestore.New(s.Dir(), opts)
 	require.NoError(t, err)
 	return o
+}
+
+// journal appends a line.
+func journal(s *filestore.Store, line string) error {
+	_, err := s.Journal().Write([]byte(line))
+	return err
 }
 
 func increment(s autocontinue.State) (autocontinue.State, error) {

@@ -74,21 +74,6 @@ func TestProcessesShareTheCap(t *testing.T) {
 	}
 }
 
-func TestProcessesLoseNoExtra(t *testing.T) {
-	s := newStore(t, filestore.Options{})
-	var wg sync.WaitGroup
-	for range 16 {
-		cmd := childOf(t, "extra", s.Dir(), "s")
-		wg.Go(func() { assert.NoError(t, cmd.Run()) })
-	}
-	wg.Wait()
-	d, err := s.Session("s")
-	require.NoError(t, err)
-	v, err := d.Load(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, json.RawMessage("16"), v.Extra)
-}
-
 // kill ends a child the hard way once it has said as many lines, and returns the last number it said.
 func kill(t *testing.T, cmd *exec.Cmd, after int) int {
 	t.Helper()
@@ -132,7 +117,7 @@ func TestKilledWhileAppending(t *testing.T) {
 	s := newStore(t, filestore.Options{JournalSize: 60_000})
 	for round := range 20 {
 		said := kill(t, childOf(t, "journal", s.Dir(), strconv.Itoa(round), "0"), 5+round%5)
-		require.NoError(t, s.Journal().Append(t.Context(), []byte(`{"who":"parent"}`)), "the lock is free")
+		require.NoError(t, journal(s, `{"who":"parent"}`), "the lock is free")
 		broken, last := 0, -1
 		for line, err := range filestore.ReadJournal(t.Context(), s.Dir()) {
 			require.NoError(t, err)

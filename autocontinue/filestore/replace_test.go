@@ -13,10 +13,23 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 )
 
-func TestWriteFile(t *testing.T) {
+// replace replaces a file.
+func replace(name, content string, perm fs.FileMode) error {
+	f, err := filestore.Create(name, perm)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteString(content); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "new")
-	require.NoError(t, filestore.WriteFile(path, []byte("one"), 0o600))
+	require.NoError(t, replace(path, "one", 0o600))
 	if info, err := os.Stat(path); runtime.GOOS != "windows" {
 		require.NoError(t, err)
 		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), "a new file has these permissions")
@@ -24,7 +37,7 @@ func TestWriteFile(t *testing.T) {
 	require.NoError(t, os.Chmod(path, 0o640))
 	linked := filepath.Join(dir, "link")
 	link(t, "new", linked)
-	require.NoError(t, filestore.WriteFile(linked, []byte("two"), 0o600))
+	require.NoError(t, replace(linked, "two", 0o600))
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "two", string(got), "the file behind the link is replaced")
@@ -35,10 +48,10 @@ func TestWriteFile(t *testing.T) {
 		info, err = os.Stat(path)
 		require.NoError(t, err)
 		assert.Equal(t, fs.FileMode(0o640), info.Mode().Perm(), "an existing file keeps its permissions")
-		require.NoError(t, filestore.WriteFile(os.DevNull, []byte("x"), 0o600), "not a regular file")
+		require.NoError(t, replace(os.DevNull, "x", 0o600), "not a regular file")
 	}
-	require.Error(t, filestore.WriteFile(dir, nil, 0o600))
-	require.Error(t, filestore.WriteFile(filepath.Join(dir, "missing", "file"), nil, 0o600))
+	require.Error(t, replace(dir, "", 0o600))
+	require.Error(t, replace(filepath.Join(dir, "missing", "file"), "", 0o600))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 2, "nothing is left behind")

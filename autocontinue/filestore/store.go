@@ -27,8 +27,8 @@ type Options struct {
 	// aside.
 	NoSync bool
 
-	// OnSetAside is told each file that could not be read and was set aside, with no lock held. It may be called from
-	// several goroutines at once. Nil tells nobody.
+	// OnSetAside is told each file that could not be read and was set aside. It may write to the journal, but must not
+	// use documents, since one is locked. Several goroutines may call it at once. Nil tells nobody.
 	OnSetAside func(SetAside)
 
 	Now func() time.Time // for ages and names; nil is time.Now
@@ -40,7 +40,7 @@ type Store struct {
 	dir     string
 	opts    Options
 	gates   [lockCount]chan struct{} // held by the goroutine that has or wants the lock of that number
-	tryLock func(*os.File) (bool, error)
+	tryLock func(name string) (unlock func(), err error)
 }
 
 var _ autocontinue.Store = (*Store)(nil)

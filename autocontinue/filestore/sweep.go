@@ -60,7 +60,7 @@ func (s *Store) sweepFile(root *os.Root, name, id string) bool {
 	if err != nil || now.Sub(info.ModTime()) <= limit {
 		return false
 	}
-	unlock := s.lockNow(root, stripeOf(id))
+	unlock := s.lockNow(root, lockOf(id))
 	if unlock == nil {
 		return false // in use
 	}

@@ -67,7 +67,7 @@ func fullChild(s *filestore.Store, _ []string) error {
 	var c checks
 	ctx := context.Background()
 	assert.NoError(&c, s.Update(ctx, "s", increment))
-	assert.NoError(&c, s.Journal().Append(ctx, []byte(`{"n":1}`)))
+	assert.NoError(&c, journal(s, `{"n":1}`))
 	path := s.Dir() + "/filler"
 	f, err := os.Create(path)
 	if err != nil {
@@ -83,7 +83,7 @@ func fullChild(s *filestore.Store, _ []string) error {
 	assert.ErrorIs(&c, err, filestore.ErrDisk)
 	assert.ErrorIs(&c, err, syscall.ENOSPC)
 	assert.ErrorContains(&c, err, "no space left on device")
-	err = s.Journal().Append(ctx, []byte(strings.Repeat("x", 10_000)))
+	err = journal(s, strings.Repeat("x", 10_000))
 	assert.ErrorIs(&c, err, filestore.ErrDisk)
 	assert.ErrorIs(&c, err, syscall.ENOSPC)
 	st, err := s.Load(ctx, "s")
@@ -95,7 +95,7 @@ func fullChild(s *filestore.Store, _ []string) error {
 		return err
 	}
 	assert.NoError(&c, s.Update(ctx, "s", increment), "it goes on when there is room")
-	assert.NoError(&c, s.Journal().Append(ctx, []byte(`{"n":2}`)))
+	assert.NoError(&c, journal(s, `{"n":2}`))
 	var lines []string
 	for line, err := range filestore.ReadJournal(ctx, s.Dir()) {
 		assert.NoError(&c, err)
@@ -112,7 +112,7 @@ func readOnlyChild(s *filestore.Store, _ []string) error {
 	var c checks
 	ctx := context.Background()
 	assert.NoError(&c, s.Update(ctx, "s", increment))
-	assert.NoError(&c, s.Journal().Append(ctx, []byte(`{"n":1}`)))
+	assert.NoError(&c, journal(s, `{"n":1}`))
 	if err := mount(s.Dir(), syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func readOnlyChild(s *filestore.Store, _ []string) error {
 		assert.ErrorIs(&c, err, filestore.ErrDisk)
 		assert.ErrorIs(&c, err, syscall.EROFS)
 	}
-	assert.ErrorIs(&c, s.Journal().Append(ctx, []byte(`{}`)), filestore.ErrDisk)
+	assert.ErrorIs(&c, journal(s, `{}`), filestore.ErrDisk)
 	st, err := s.Load(ctx, "s")
 	assert.NoError(&c, err, "reading needs no lock")
 	assert.Equal(&c, 1, st.Seq)

@@ -166,7 +166,7 @@ the pause and prints nothing.`
 		err = flagError(cmd, err)
 		_, _ = cmd.OutOrStdout().Write(h.Pass())
 		if k, unopened := o.open(h, cmd); unopened == nil {
-			k.note(cmd.Context(), err.Error())
+			k.note(err.Error())
 		}
 		return err
 	})

@@ -42,14 +42,14 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 		if !answered.Swap(true) {
 			_, _ = cmd.OutOrStdout().Write(h.Pass())
 		}
-		k.note(context.Background(), "no decision: the hook did not end in time")
+		k.note("no decision: the hook did not end in time")
 	})
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	return w.run(ctx, func(ctx context.Context) error {
 		defer func() {
 			if p := recover(); p != nil {
-				k.note(context.Background(), "internal error: no decision")
+				k.note("internal error: no decision")
 				_, _ = cmd.OutOrStdout().Write(h.Pass())
 				panic(p) // run says the rest
 			}
@@ -58,7 +58,7 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 		if err != nil {
 			err = letStop(err)
 			if !k.told {
-				k.note(context.WithoutCancel(ctx), err.Error())
+				k.note(err.Error())
 			}
 		}
 		if len(answer) > 0 && !answered.Swap(true) {

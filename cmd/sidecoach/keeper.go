@@ -78,25 +78,25 @@ func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autoco
 
 // observer journals decisions.
 func (k *keeper) observer() autocontinue.Observer {
-	return autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
+	return autocontinue.ObserverFunc(func(_ context.Context, e autocontinue.Event) error {
 		line := entry{Event: e, Host: k.host, Shadow: k.shadow, Transcript: k.lacks}
 		k.told = k.told || e.Err != ""
 		if k.keepText {
 			line.Input, line.Cut = kept(e.Input)
 		}
-		k.journal(ctx, line)
+		k.journal(line)
 		return nil
 	})
 }
 
 // journal appends a line. That it cannot is said, and changes no decision.
-func (k *keeper) journal(ctx context.Context, line any) {
+func (k *keeper) journal(line any) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(line)
 	if err == nil {
-		err = k.store.Journal().Append(ctx, b.Bytes())
+		_, err = k.store.Journal().Write(b.Bytes())
 	}
 	if err != nil {
 		complain(k.stderr, "sidecoach: not journaled: "+withoutPackage(err))
@@ -114,12 +114,12 @@ func (k *keeper) setAside(a filestore.SetAside) {
 		what += "; the session starts afresh"
 	}
 	complain(k.stderr, "sidecoach: "+what)
-	k.note(context.Background(), what)
+	k.note(what)
 }
 
 // note journals what is no decision.
-func (k *keeper) note(ctx context.Context, what string) {
-	k.journal(ctx, notice{Time: time.Now(), Host: k.host, Session: k.session, Notice: what})
+func (k *keeper) note(what string) {
+	k.journal(notice{Time: time.Now(), Host: k.host, Session: k.session, Notice: what})
 }
 
 // storeFailure puts what the store could not do, and what follows from that, into words.

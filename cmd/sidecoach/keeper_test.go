@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,13 +133,13 @@ func TestNoticeOfASessionSetAside(t *testing.T) {
 // A journal line that cannot be made, or not written, is said once and fails nothing.
 func TestJournalFailures(t *testing.T) {
 	var errs strings.Builder
-	k, err := keeperOptions{state: t.TempDir()}.open(filestore.Options{Host: "h"}, &errs)
+	state := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(state, nil, 0o600))
+	k, err := keeperOptions{state: state}.open(filestore.Options{Host: "h"}, &errs)
 	require.NoError(t, err)
-	k.journal(t.Context(), make(chan int))
+	k.journal(make(chan int))
 	assert.Equal(t, 1, strings.Count(errs.String(), "sidecoach: not journaled: "))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	k.journal(ctx, 1)
+	k.journal(1)
 	assert.Equal(t, 2, strings.Count(errs.String(), "sidecoach: not journaled: "))
 }
 

@@ -178,7 +178,7 @@ type logLine struct {
 func (o *logOptions) entries(lines iter.Seq2[[]byte, error], sums *totals) iter.Seq2[logLine, error] {
 	return func(yield func(logLine, error) bool) {
 		for raw, err := range lines {
-			if _, ok := errors.AsType[*filestore.LineError](err); ok {
+			if errors.Is(err, filestore.ErrTooLarge) {
 				sums.Unreadable++
 				continue
 			}
