@@ -114,3 +114,16 @@ func (f *File) Close() error {
 	}
 	return nil
 }
+
+// WriteFile replaces a file as a whole, as [Create] and [File.Commit] do.
+func WriteFile(name string, data []byte, perm fs.FileMode) error {
+	f, err := Create(name, perm)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
+}

@@ -13,23 +13,10 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 )
 
-// replace replaces a file.
-func replace(name, content string, perm fs.FileMode) error {
-	f, err := filestore.Create(name, perm)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := f.WriteString(content); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
-func TestReplace(t *testing.T) {
+func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "new")
-	require.NoError(t, replace(path, "one", 0o600))
+	require.NoError(t, filestore.WriteFile(path, []byte("one"), 0o600))
 	if info, err := os.Stat(path); runtime.GOOS != "windows" {
 		require.NoError(t, err)
 		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), "a new file has these permissions")
@@ -37,7 +24,7 @@ func TestReplace(t *testing.T) {
 	require.NoError(t, os.Chmod(path, 0o640))
 	linked := filepath.Join(dir, "link")
 	link(t, "new", linked)
-	require.NoError(t, replace(linked, "two", 0o600))
+	require.NoError(t, filestore.WriteFile(linked, []byte("two"), 0o600))
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "two", string(got), "the file behind the link is replaced")
@@ -48,10 +35,10 @@ func TestReplace(t *testing.T) {
 		info, err = os.Stat(path)
 		require.NoError(t, err)
 		assert.Equal(t, fs.FileMode(0o640), info.Mode().Perm(), "an existing file keeps its permissions")
-		require.NoError(t, replace(os.DevNull, "x", 0o600), "not a regular file")
+		require.NoError(t, filestore.WriteFile(os.DevNull, []byte("x"), 0o600), "not a regular file")
 	}
-	require.Error(t, replace(dir, "", 0o600))
-	require.Error(t, replace(filepath.Join(dir, "missing", "file"), "", 0o600))
+	require.Error(t, filestore.WriteFile(dir, []byte(""), 0o600))
+	require.Error(t, filestore.WriteFile(filepath.Join(dir, "missing", "file"), []byte(""), 0o600))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 2, "nothing is left behind")
