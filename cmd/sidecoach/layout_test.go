@@ -51,7 +51,7 @@ var rooms = map[string]room{
 
 	"autocontinue":                 {ours: []string{"classify", "coach", "skills", "plancriteria"}},
 	"autocontinue/storetest":       {ours: []string{"autocontinue"}, theirs: forTests},
-	"autocontinue/filestore":       {ours: []string{"autocontinue"}, theirs: []string{"golang.org/x/sys/windows"}},
+	"autocontinue/filestore":       {ours: []string{"autocontinue"}, theirs: []string{"github.com/gofrs/flock"}},
 	"autocontinue/hook":            {ours: []string{"autocontinue", "autocontinue/hook/transcript", "classify"}},
 	"autocontinue/project":         {ours: []string{"autocontinue/filestore", "coach/verify/verifier", "skills"}},
 	"autocontinue/hook/install":    {ours: []string{"autocontinue/hook"}, theirs: []string{"github.com/tailscale/hujson"}},
