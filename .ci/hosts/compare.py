@@ -6,7 +6,7 @@ A session differs as expected when the hook did not decide in it: RECORDED has t
 import glob, json, os, subprocess, sys
 
 sidecoach, transcripts, recorded = sys.argv[1:4]
-UNDECIDED = ("missing", "readonly", "crash", "exit2", "hang", "stall", "untrusted", "shadow", "down", "interrupt")
+UNDECIDED = ("missing", "readonly", "crash", "exit2", "hang", "untrusted", "shadow", "down", "interrupt")
 
 
 def rows(*args):
@@ -57,7 +57,8 @@ for session in list(live) + [s for s in replayed if s not in live]:
         continue
     # An agent may compact with a sub-agent of its own, which keeps no transcript.
     inner = "/" in session and b is None and {reason for _, reason, _ in a or ()} == {"hold"}
-    expected = a is None or inner or session.split("/")[0] in undecided
+    failed = any(reason == "error" for _, reason, _ in a or ())  # the hook could not decide, and says so
+    expected = a is None or inner or failed or session.split("/")[0] in undecided
     print("EXPECTED" if expected else "WRONG", session, repr(first.get(session, "")), "\n  live  ", a, "\n  replay", b)
 said = totals.get("continues", {})
 if (said.get("accepted"), said.get("not_accepted")) != (accepted, other):
