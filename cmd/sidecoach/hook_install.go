@@ -42,9 +42,9 @@ this program by its absolute path. No failure of it can block the agent. Put
 them into the file that is named, beside what is there.
 
 With --write, install changes the file itself, for Claude Code and Gemini CLI.
-Whatever else the file holds stays as it is. The file before is kept beside it
-until uninstall. If install cannot change the file safely, it writes nothing
-and prints the settings.
+Everything else in the file stays as it is. Install keeps a copy of the file
+beside it until uninstall. If install cannot change the file safely, it writes
+nothing and prints the settings.
 
 With --project, Claude Code's settings are those in .claude/settings.local.json,
 which is not shared with others: the program's path is this machine's. The other
@@ -73,11 +73,11 @@ func newHookUninstall(t terminal) *cobra.Command {
 		Use:   "uninstall HOST [--user|--project]",
 		Short: "Remove the hook from a host's settings",
 		Long: `uninstall undoes install --write. If nobody has changed the file since, it
-restores the copy that install kept, or deletes the file that install made. Else
-it removes the lines that run sidecoach, keeps everything else, and keeps a copy
-of the file beside it. If such a line does something else as well, it writes
-nothing. For hosts whose settings install only prints, uninstall says what to
-remove. It names the folder with what the hook remembered, and leaves it.`,
+restores the copy that install kept. Else it removes the lines that run
+sidecoach, and keeps a copy of the file beside it. It deletes a file that has
+nothing but the hook. If such a line does something else as well, uninstall
+writes nothing. For hosts whose settings install only prints, it says what to
+remove. The state and the journal stay.`,
 		Example: `  sidecoach hook uninstall claude
   sidecoach hook uninstall gemini --project`,
 		DisableFlagsInUseLine: true,
@@ -88,7 +88,6 @@ remove. It names the folder with what the hook remembered, and leaves it.`,
 		},
 	}
 	o.register(cmd)
-	cmd.Flags().BoolVar(&o.write, "write", true, "remove them; with --write=false only say how many there are")
 	return cmd
 }
 
@@ -140,17 +139,14 @@ func program() (string, error) {
 		return "", badInput("run it by its absolute path", "cannot tell where this program is: %v", cause(err))
 	}
 	if strings.Contains(filepath.ToSlash(path), "/go-build") {
-		return "", misuse("build it to stay: go build -o ~/.local/bin/ ./cmd/sidecoach, then ~/.local/bin/sidecoach hook install …",
+		return "", misuse("build it first: go build -o ~/.local/bin/ ./cmd/sidecoach, then ~/.local/bin/sidecoach hook install …",
 			"this program is a temporary one of go run, and will be deleted")
 	}
-	found, err := exec.LookPath(filepath.Base(path))
-	if err != nil || !filepath.IsAbs(found) {
-		return path, nil
-	}
-	a, errA := os.Stat(found)
-	b, errB := os.Stat(path)
-	if errA == nil && errB == nil && os.SameFile(a, b) {
-		return found, nil
+	if found, err := exec.LookPath(filepath.Base(path)); err == nil && filepath.IsAbs(found) {
+		a, _ := os.Stat(found)
+		if b, err := os.Stat(path); err == nil && os.SameFile(a, b) {
+			return found, nil
+		}
 	}
 	return path, nil
 }
@@ -165,38 +161,38 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 		return err
 	}
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
-	keepOut := "it names a program of this machine: keep it out of version control"
+	file := files[0]
 	if o.write {
-		text, err := write(h, files[0], stderr)
+		text, err := write(h, file, stderr)
 		if err != nil {
 			_, unprinted := stdout.Write(h.Snippet())
 			return errors.Join(err, unprinted)
 		}
-		o.warnTwice(h, files[0], stderr)
-		if o.project {
-			text += keepOut + "\n"
+		if err := t.tell(stdout, text); err != nil {
+			return err
 		}
-		return t.tell(stdout, text+o.next(host)+"\n")
+	} else {
+		if _, err := stdout.Write(h.Snippet()); err != nil {
+			return err
+		}
+		where := "save this as " + file + ", which does not exist yet"
+		if exists(file) {
+			where = "put this into " + file + ", beside what is there"
+		}
+		if install.Writable(host) {
+			where += "; --write does that"
+		}
+		complain(stderr, "sidecoach: "+where)
 	}
-	if _, err := stdout.Write(h.Snippet()); err != nil {
-		return err
+	o.warnTwice(h, file, stderr)
+	hints := []string{trust(h), o.next(host)}
+	if o.project {
+		hints = append(hints, "it names a program of this machine: keep it out of version control")
 	}
-	o.warnTwice(h, files[0], stderr)
-	where := "save this as " + files[0] + ", which does not exist yet"
-	if _, err := os.Lstat(files[0]); err == nil {
-		where = "put this into " + files[0] + ", beside what is there"
-	}
-	if install.Writable(host) {
-		where += "; --write does that"
-	}
-	complain(stderr, "sidecoach: "+where)
-	for _, hint := range []string{trust(host), o.cursorHint(h), o.next(host)} {
+	for _, hint := range hints {
 		if hint != "" {
 			complain(stderr, "hint: "+hint)
 		}
-	}
-	if o.project {
-		complain(stderr, "hint: "+keepOut)
 	}
 	return nil
 }
@@ -243,43 +239,35 @@ func (o *installOptions) next(h hook.Host) string {
 }
 
 // trust says what a host needs before it runs a hook.
-func trust(h hook.Host) string {
-	switch h {
-	case hook.Codex:
+func trust(h install.Hook) string {
+	switch {
+	case h.Host == hook.Codex:
 		return "then run /hooks in Codex: it runs a new or changed hook only after you trust it there"
-	case hook.Gemini:
+	case h.Host == hook.Gemini:
 		return "Gemini CLI runs the hooks of a project only in a trusted folder; /hooks shows them"
-	case hook.Cursor:
+	case h.Host == hook.Cursor && strings.Contains(h.Line(), "://"):
+		return "Cursor's command-line agent ignores a hooks.json with a URL in a command: set OPENAI_BASE_URL instead of --base-url"
+	case h.Host == hook.Cursor:
 		return "Cursor runs the hooks of a project only in a trusted workspace; the Hooks tab of its settings shows them"
 	}
 	return ""
 }
 
-func (o *installOptions) cursorHint(h install.Hook) string {
-	if h.Host != hook.Cursor || !strings.Contains(h.Line(), "://") {
-		return ""
-	}
-	return "Cursor's command-line agent ignores a hooks.json with a URL in a command: set OPENAI_BASE_URL instead of --base-url"
-}
-
 // warnTwice says that other settings, of the user or of the project, run the hook as well: a host runs both.
 func (o *installOptions) warnTwice(h install.Hook, file string, stderr io.Writer) {
-	for _, scope := range []string{"--user", "--project"} {
-		names, err := (&installOptions{project: scope == "--project"}).files(h.Host)
-		if err != nil {
-			continue
-		}
+	for _, project := range []bool{false, true} {
+		names, _ := (&installOptions{project: project}).files(h.Host)
 		for _, name := range names {
 			f, err := openSettings(name)
 			if name == file || err != nil {
 				continue
 			}
-			if _, times, _ := h.Remove(f.text); times == 0 {
+			if _, times, _ := h.Remove(f.text()); times == 0 {
 				continue
 			}
-			how := "sidecoach hook uninstall " + string(h.Host) + " " + scope + " removes it there"
-			if !install.Writable(h.Host) || o.project == (scope == "--project") {
-				how = "remove it there"
+			how := "remove it there"
+			if project != o.project {
+				how = "run sidecoach hook uninstall " + string(h.Host) + map[bool]string{true: " --project"}[project]
 			}
 			complain(stderr, "sidecoach: "+name+" has the hook, too")
 			complain(stderr, "hint: one is enough: "+how)
@@ -290,39 +278,31 @@ func (o *installOptions) warnTwice(h install.Hook, file string, stderr io.Writer
 // write installs the hook into a file and returns what to say.
 func write(h install.Hook, file string, stderr io.Writer) (string, error) {
 	if !install.Writable(h.Host) {
-		hint := "put the lines above into " + file
-		if t := trust(h.Host); t != "" {
-			hint += "; " + t
-		}
-		return "", misuse(hint, "install does not write settings of %s", h.Host.Product())
+		return "", misuse("put the lines above into "+file, "install does not write settings of %s", h.Host.Product())
 	}
 	f, err := openSettings(file)
 	if err != nil {
 		return "", err
 	}
-	text, err := h.Merge(f.text)
+	text, err := h.Merge(f.text())
 	if err != nil {
-		return "", f.unsafe(err)
+		return "", badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, err)
 	}
 	if off := h.Disabled(text); off != "" {
 		complain(stderr, fmt.Sprintf("sidecoach: the host does not run the hook while %s has %s", file, off))
 	}
-	if bytes.Equal(text, f.text) {
+	if bytes.Equal(text, f.text()) {
 		return "already installed in " + file + "\n", nil
 	}
-	_, times, _ := h.Remove(f.text)
-	kept, err := f.replace(text, times == 0) // with another command line of ours, the copy from before stays
+	_, times, _ := h.Remove(f.text())
+	kept, err := f.install(text, times > 0)
 	if err != nil {
 		return "", err
 	}
-	if t := trust(h.Host); t != "" {
-		complain(stderr, "hint: "+t)
-	}
-	said := "installed in " + file + "\n"
 	if kept != "" {
-		said += "the file before is kept as " + kept + " until uninstall\n"
+		return "installed in " + file + "\nthe file before is kept as " + kept + " until uninstall\n", nil
 	}
-	return said, nil
+	return "installed in " + file + "\n", nil
 }
 
 // uninstall removes the hook from all settings of the scope that have it.
@@ -331,13 +311,13 @@ func (o *installOptions) uninstall(stdout io.Writer, host hook.Host, t terminal)
 	if err != nil {
 		return err
 	}
-	h := install.Hook{Host: host, Program: "sidecoach", Timeout: hookSeconds}
+	h := install.Hook{Host: host, Program: "sidecoach"}
 	if path, err := os.Executable(); err == nil {
 		h.Program = path
 	}
 	said := ""
 	for _, file := range files {
-		text, err := o.remove(h, file)
+		text, err := remove(h, file)
 		if said += text; err != nil {
 			_ = t.tell(stdout, said)
 			return err
@@ -346,56 +326,36 @@ func (o *installOptions) uninstall(stdout io.Writer, host hook.Host, t terminal)
 	if said == "" {
 		return t.tell(stdout, "not installed in "+files[0]+"\n")
 	}
-	if dir, err := stateDir(); err == nil && o.write {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			said += "what it remembered of all agents stays in " + dir + "\n"
-		}
+	if dir, err := stateDir(); err == nil && exists(dir) {
+		said += "the state and the journal of all agents stay in " + dir + "\n"
 	}
 	return t.tell(stdout, said)
 }
 
 // remove removes the hook from one file and returns what to say; "" if it is not there.
-func (o *installOptions) remove(h install.Hook, file string) (string, error) {
+func remove(h install.Hook, file string) (string, error) {
 	f, err := openSettings(file)
 	if err != nil {
 		return "", err
 	}
-	text, times, err := h.Remove(f.text)
+	rest, times, err := h.Remove(f.text())
 	switch {
 	case err != nil:
-		return "", f.unsafe(err)
+		return "", badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, err)
 	case times == 0:
 		return "", nil
-	case !o.write:
-		return fmt.Sprintf("installed in %s: %s\n", file, plural(times, "line")), nil
-	case !install.Writable(h.Host) && h.Only(f.text):
+	case !install.Writable(h.Host) && rest == nil:
 		return "delete " + file + ": it has nothing but the hook\n", nil
 	case !install.Writable(h.Host):
 		return "remove the lines that run sidecoach from " + file + "\n", nil
 	}
 	said := "removed from " + file + "\n"
-	copies := f.copies()
-	for _, name := range copies {
-		if before, err := os.ReadFile(name); err == nil {
-			if _, text := withoutMark(before); h.Made(f.text, text) {
-				if err := f.putBack(before); err != nil {
-					return "", err
-				}
-				return said + "it is what it was before install\n", os.Remove(name)
-			}
-		}
+	if restored, err := f.restore(); restored || err != nil {
+		return said + "it is what it was before install\n", err
 	}
-	if _, nothing := withoutMark(nil); !f.isLink() && len(f.mark) == 0 && h.Made(f.text, nothing) {
-		return said + "install had made the file, so it is deleted\n", f.remove()
+	kept, err := f.remove(rest)
+	if kept == "" {
+		return said + "it had nothing but the hook, so it is deleted\n", err
 	}
-	kept, err := f.replace(text, len(copies) == 0)
-	switch {
-	case err != nil:
-		return "", err
-	case kept != "":
-		said += "the file before is kept as " + kept + "\n"
-	case len(copies) > 0:
-		said += "it was changed since install; the file before that is kept as " + copies[0] + "\n"
-	}
-	return said, nil
+	return said + "the file before is kept as " + kept + "\n", err
 }

@@ -22,7 +22,7 @@ func TestInstallOfATemporaryProgram(t *testing.T) {
 	assert.Equal(t, exitUsage, status)
 	assert.Empty(t, out)
 	assert.Contains(t, errs, "this program is a temporary one of go run, and will be deleted")
-	assert.Contains(t, errs, "hint: build it to stay: go build ")
+	assert.Contains(t, errs, "hint: build it first: go build ")
 }
 
 // The names that people read, and what a host must be told, are there for each host that there is.
@@ -31,5 +31,5 @@ func TestHostsAreNamed(t *testing.T) {
 		assert.NotEqual(t, string(h), h.Product())
 		assert.NotEmpty(t, install.Events(h))
 	}
-	require.NotEmpty(t, trust(hook.Codex))
+	require.NotEmpty(t, trust(install.Hook{Host: hook.Codex}))
 }

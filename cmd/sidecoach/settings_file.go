@@ -2,174 +2,163 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"time"
+
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 )
 
-// settingsFile is a settings file of another program, and its content.
+// settingsFile is a settings file of another program.
 type settingsFile struct {
 	name string
-	mark []byte // the byte order mark that some editors write
-	text []byte // the rest; "{}" for a missing or empty file
-	info fs.FileInfo
+	data []byte // nil for a missing file
+	mode fs.FileMode
 }
 
-// withoutMark splits a file into a byte order mark and the text after it.
-func withoutMark(data []byte) (mark, text []byte) {
-	text = bytes.TrimPrefix(data, []byte("\ufeff"))
-	mark = data[:len(data)-len(text)]
-	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{}\n")
-	}
-	return mark, text
-}
+const (
+	maxSettings   = 4 << 20 // bytes
+	byteOrderMark = "\ufeff"
+)
 
-const maxSettings = 4 << 20 // bytes
-
-// openSettings reads a settings file. A missing one is no error.
+// openSettings reads a settings file. A missing file is not an error.
 func openSettings(name string) (*settingsFile, error) {
 	f := &settingsFile{name: name}
-	f.mark, f.text = withoutMark(nil)
 	info, err := os.Stat(name) // before it is opened, which would wait for the writer of a named pipe
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(name); err == nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if f.isLink() {
 			return nil, badInput("edit the settings by hand, or repair the link", "%q is a broken link", name)
 		}
 		return f, nil
-	}
-	if err == nil && !info.Mode().IsRegular() {
+	case err != nil:
+	case !info.Mode().IsRegular():
 		return nil, badInput("edit the settings by hand", "%q is not a regular file", name)
-	}
-	if err == nil && info.Size() > maxSettings {
+	case info.Size() > maxSettings:
 		return nil, badInput("edit the settings by hand", "%q is larger than %d MiB", name, maxSettings>>20)
-	}
-	f.info = info
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(name)
+	default:
+		f.mode = info.Mode().Perm()
+		f.data, err = os.ReadFile(name)
 	}
 	if err != nil {
 		return nil, badInput("check its permissions", "cannot read %q: %v", name, cause(err))
 	}
-	f.mark, f.text = withoutMark(data)
 	return f, nil
-}
-
-// unsafe says why the file was left as it is.
-func (f *settingsFile) unsafe(err error) error {
-	return badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", f.name, err)
-}
-
-// replace replaces the text of the file. With keep it first copies the file, and returns the name of the copy; "" if
-// there was no file.
-func (f *settingsFile) replace(text []byte, keep bool) (kept string, err error) {
-	if f.info == nil {
-		if err := os.MkdirAll(filepath.Dir(f.name), 0o777); err != nil {
-			return "", badInput("check the folder and its permissions", "cannot create the folder of %q: %v", f.name, cause(err))
-		}
-	} else if keep {
-		if kept, err = f.backup(time.Now()); err != nil {
-			return "", err
-		}
-	}
-	if err := f.putBack(append(slices.Clip(f.mark), text...)); err != nil {
-		if kept != "" {
-			os.Remove(kept) // nothing was changed
-		}
-		return "", err
-	}
-	return kept, nil
-}
-
-// putBack replaces the content of the file.
-func (f *settingsFile) putBack(data []byte) error {
-	a, err := createAtomic(f.name, 0o666)
-	if err != nil {
-		return err
-	}
-	defer a.discard()
-	if err := f.unchanged(); err != nil {
-		return err
-	}
-	return a.commit(func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
-// remove deletes the file.
-func (f *settingsFile) remove() error {
-	if err := f.unchanged(); err != nil {
-		return err
-	}
-	if err := os.Remove(f.name); err != nil {
-		return badInput("check the folder and its permissions", "cannot remove %q: %v", f.name, cause(err))
-	}
-	return nil
 }
 
 func (f *settingsFile) isLink() bool {
 	info, err := os.Lstat(f.name)
-	return err != nil || info.Mode()&fs.ModeSymlink != 0
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// text returns the settings: without a byte order mark, and "{}" for a missing or empty file.
+func (f *settingsFile) text() []byte {
+	text := bytes.TrimPrefix(f.data, []byte(byteOrderMark))
+	if len(bytes.TrimSpace(text)) == 0 {
+		return []byte("{}\n")
+	}
+	return text
+}
+
+// install replaces the settings and keeps a copy of the file. With upgrade the file has another version's hook, so the
+// copy from before that one stays. It returns the name of a new copy.
+func (f *settingsFile) install(text []byte, upgrade bool) (kept string, err error) {
+	if f.data == nil {
+		if err := os.MkdirAll(filepath.Dir(f.name), 0o777); err != nil {
+			return "", f.cannot("create the folder of", err)
+		}
+		return "", f.write(text)
+	}
+	if bytes.HasPrefix(f.data, []byte(byteOrderMark)) {
+		text = append([]byte(byteOrderMark), text...)
+	}
+	old, name := f.copyOf(f.data), f.copyOf(text)
+	if upgrade {
+		if err = f.write(text); err == nil && exists(old) {
+			err = os.Rename(old, name)
+		}
+		return "", err
+	}
+	if err := os.WriteFile(name, f.data, f.mode); err != nil {
+		return "", f.cannot("copy", err)
+	}
+	if err := f.write(text); err != nil {
+		os.Remove(name) // nothing was changed
+		return "", err
+	}
+	return name, nil
+}
+
+// copyOf returns the name of the copy of what stood in the file before data. So a copy is found only while nobody has
+// changed the file.
+func (f *settingsFile) copyOf(data []byte) string {
+	return fmt.Sprintf("%s.before-sidecoach-%.4x", f.name, sha256.Sum256(data))
+}
+
+// restore puts back what stood in the file before install, if nobody has changed the file since.
+func (f *settingsFile) restore() (restored bool, err error) {
+	name := f.copyOf(f.data)
+	before, err := os.ReadFile(name)
+	if err != nil {
+		return false, nil
+	}
+	if err := f.write(before); err != nil {
+		return false, err
+	}
+	return true, os.Remove(name)
+}
+
+// remove writes what uninstall leaves, and returns the name of the copy that it has made. Nothing is left of a file
+// that had only the hook: then the file is deleted.
+func (f *settingsFile) remove(rest []byte) (kept string, err error) {
+	if rest == nil && !f.isLink() {
+		if err := f.unchanged(); err != nil {
+			return "", err
+		}
+		if err := os.Remove(f.name); err != nil {
+			return "", f.cannot("remove", err)
+		}
+		return "", nil
+	}
+	kept = fmt.Sprintf("%s.before-uninstall-%.4x", f.name, sha256.Sum256(f.data))
+	if err := os.WriteFile(kept, f.data, f.mode); err != nil {
+		return "", f.cannot("copy", err)
+	}
+	if rest == nil {
+		rest = []byte("{}\n")
+	}
+	return kept, f.write(rest)
+}
+
+// write replaces the content of the file.
+func (f *settingsFile) write(data []byte) error {
+	if err := f.unchanged(); err != nil {
+		return err
+	}
+	if err := filestore.WriteFile(f.name, data, 0o666); err != nil {
+		return f.cannot("write", err)
+	}
+	return nil
 }
 
 // unchanged returns an error if the file has changed since it was read.
 func (f *settingsFile) unchanged() error {
 	now, err := openSettings(f.name)
-	if err != nil || !bytes.Equal(now.text, f.text) || !bytes.Equal(now.mark, f.mark) {
+	if err != nil || !bytes.Equal(now.data, f.data) {
 		return badInput("try again", "another program changed %q meanwhile", f.name)
 	}
 	return nil
 }
 
-const copyMark = ".before-sidecoach-" // the time follows
-
-// copies returns the names of the copies of the file, the latest first.
-func (f *settingsFile) copies() []string {
-	entries, err := os.ReadDir(filepath.Dir(f.name))
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(f.name)+copyMark) && e.Type().IsRegular() {
-			names = append(names, filepath.Join(filepath.Dir(f.name), e.Name()))
-		}
-	}
-	slices.Reverse(names)
-	return names
+func (f *settingsFile) cannot(do string, err error) error {
+	hint := "check the folder, its permissions and the space on the disk"
+	return badInput(hint, "cannot %s %q: %v", do, f.name, cause(err))
 }
 
-// backup copies the file to a new name beside it.
-func (f *settingsFile) backup(now time.Time) (string, error) {
-	text, err := os.ReadFile(f.name)
-	if err != nil {
-		return "", badInput("check its permissions", "cannot read %q: %v", f.name, cause(err))
-	}
-	for try := 1; ; try++ {
-		name := f.name + copyMark + now.Format("20060102-150405")
-		if try > 1 {
-			name += fmt.Sprintf("-%d", try)
-		}
-		c, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.info.Mode().Perm())
-		if errors.Is(err, fs.ErrExist) && try < 100 {
-			continue
-		}
-		if err == nil {
-			_, err = c.Write(text)
-			err = errors.Join(err, c.Close())
-			if err == nil {
-				return name, nil
-			}
-			os.Remove(name)
-		}
-		return "", badInput("check the folder, its permissions and the space on the disk", "cannot copy %q: %v", f.name, cause(err))
-	}
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,7 +21,7 @@ func TestSettingsChangedMeanwhile(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
 		require.NoError(t, os.WriteFile(file, []byte(`{"b":2}`), 0o666))
-		_, err = f.replace([]byte(`{"c":3}`), true)
+		_, err = f.install([]byte(`{"c":3}`), false)
 		require.ErrorContains(t, err, "another program changed")
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -33,30 +32,12 @@ func TestSettingsChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// No change loses what an earlier one kept.
-func TestSettingsAreKept(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "settings.json")
-	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.Local)
-	for i, want := range []string{"-20261102-120000", "-20261102-120000-2", "-20261102-120000-3"} {
-		text := string(rune('a' + i))
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		f, err := openSettings(file)
-		require.NoError(t, err)
-		kept, err := f.backup(now)
-		require.NoError(t, err)
-		assert.Equal(t, file+".before-sidecoach"+want, kept)
-		got, err := os.ReadFile(kept)
-		require.NoError(t, err)
-		assert.Equal(t, text, string(got))
-	}
-}
-
 func TestSettingsTooLarge(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "settings.json")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	f, err := openSettings(file)
 	require.NoError(t, err)
-	assert.Equal(t, "{}\n", string(f.text))
+	assert.Equal(t, "{}\n", string(f.text()))
 	require.NoError(t, os.Truncate(file, maxSettings+1))
 	_, err = openSettings(file)
 	require.ErrorContains(t, err, "is larger than 4 MiB")
@@ -76,9 +57,10 @@ func TestSettingsInAFolderThatIsReadOnly(t *testing.T) {
 	f, err := openSettings(file)
 	require.NoError(t, err)
 	for name, change := range map[string]func() error{
-		"with a copy": func() error { _, err := f.replace([]byte(`{}`), true); return err },
-		"without":     func() error { _, err := f.replace([]byte(`{}`), false); return err },
-		"remove":      f.remove,
+		"install": func() error { _, err := f.install([]byte(`{}`), false); return err },
+		"upgrade": func() error { _, err := f.install([]byte(`{}`), true); return err },
+		"remove":  func() error { _, err := f.remove([]byte(`{}`)); return err },
+		"delete":  func() error { _, err := f.remove(nil); return err },
 	} {
 		var wrong *failure
 		require.ErrorAs(t, change(), &wrong, name)

@@ -16,8 +16,6 @@ type Hook struct {
 	Program string   // absolute path of sidecoach
 	Flags   []string // of the command line
 	Timeout int      // seconds that the host waits for the hook
-
-	command string // takes the place of the command line; see Made
 }
 
 // Events returns the host's events that its settings name: the pauses and the human's prompts, and for Cursor also what

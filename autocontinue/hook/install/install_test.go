@@ -34,8 +34,7 @@ func TestSnippet(t *testing.T) {
 		rest, times, err := h.Remove(h.Snippet())
 		require.NoError(t, err)
 		assert.Equal(t, len(Events(host)), times)
-		assert.NotContains(t, string(rest), "sidecoach")
-		assert.True(t, h.Only(h.Snippet()))
+		assert.Nil(t, rest)
 		if Writable(host) {
 			merged, err := h.Merge([]byte("{}\n"))
 			require.NoError(t, err)
@@ -91,8 +90,8 @@ func TestMergeRefuses(t *testing.T) {
 		`{"hooks": {}, "hooks": {}}`:      `"hooks" is there twice`,
 		`{"hooks": {"Stop": {}}}`:         `"Stop" is not an array`,
 		`{"hooks": {"Stop":[],"Stop":1}}`: `"Stop" is there twice`,
-		`{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}`:                                     `"Stop": "hooks" is there twice`,
-		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}`:                  `"Stop": "command" is there twice`,
+		`{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}`:                                     `"hooks" is there twice`,
+		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}`:                  `"command" is there twice`,
 		`{"hooks": {"Stop": [{"hooks": [{"command": "X=1 sidecoach hook claude"}]}]}}`:          `"Stop" runs sidecoach in a line that install did not write: "X=1`,
 		`{"a":` + strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000) + `}`:             "it has too many brackets",
 		`{"hooks": {"Stop": [{"hooks": [{"command":` + line + `},{"command":` + line + `}]}]}}`: `"Stop" runs sidecoach 2 times`,
@@ -140,7 +139,7 @@ func TestMergeKeepsWhatItDoesNotKnow(t *testing.T) {
 func TestRemove(t *testing.T) {
 	const ours = `{"command":"sidecoach hook claude"}`
 	for text, want := range map[string]string{
-		`{"hooks":{"Stop":[{"hooks":[` + ours + `]}]}}`:                                        `{}`,
+		`{"hooks":{"Stop":[{"hooks":[` + ours + `]}]}}`:                                        ``,
 		`{"a":1,"hooks":{"Stop":[{"hooks":[` + ours + `]}]},"b":2}`:                            `{"a":1,"b":2}`,
 		`{"hooks":{"Stop":[{"hooks":[` + ours + `]}]},"b":2}`:                                  `{"b":2}`,
 		`{"hooks":{"Stop":[{"matcher":"","hooks":[` + ours + `,{"command":"x"}]}]}}`:           `{"hooks":{"Stop":[{"matcher":"","hooks":[{"command":"x"}]}]}}`,
@@ -148,7 +147,7 @@ func TestRemove(t *testing.T) {
 		`{"hooks":{"Stop":[{"hooks":[{"command":"x"},` + ours + `]}]}}`:                        `{"hooks":{"Stop":[{"hooks":[{"command":"x"}]}]}}`,
 		`{"hooks":{"Stop":[{"hooks":[` + ours + `]},{"hooks":[{"command":"x"}]}],"A":[]}}`:     `{"hooks":{"Stop":[{"hooks":[{"command":"x"}]}],"A":[]}}`,
 		`{"hooks":{"A":[],"Odd":[{"hooks":[` + ours + `,{"bash":"sidecoach hook claude"}]}]}}`: `{"hooks":{"A":[]}}`,
-		`{"version":1,"hooks":{"Stop":[` + ours + `]}}`:                                        `{"version":1}`,
+		`{"version":1,"hooks":{"Stop":[` + ours + `]}}`:                                        ``,
 		`{"hooks":{"Stop":[{"hooks":[{"command":"sidecoach hook codex"}]}]}}`:                  `{"hooks":{"Stop":[{"hooks":[{"command":"sidecoach hook codex"}]}]}}`,
 	} {
 		got, _, err := of(hook.Claude).Remove([]byte(text))
@@ -229,6 +228,9 @@ func FuzzMerge(f *testing.F) {
 // withoutEmpty is the value of settings without empty lists of events, which Remove may leave or take away.
 func withoutEmpty(t *testing.T, text []byte) map[string]any {
 	t.Helper()
+	if text == nil {
+		return map[string]any{}
+	}
 	plain, err := hujson.Standardize(append([]byte(nil), text...))
 	require.NoError(t, err)
 	var v map[string]any
@@ -242,6 +244,9 @@ func withoutEmpty(t *testing.T, text []byte) map[string]any {
 		if len(hooks) == 0 {
 			delete(v, "hooks")
 		}
+	}
+	if _, ok := v["version"]; ok && len(v) == 1 {
+		delete(v, "version")
 	}
 	return v
 }

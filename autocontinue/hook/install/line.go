@@ -52,9 +52,6 @@ func shellOf(h hook.Host, system string) shell {
 func (h Hook) Line() string { return h.line(runtime.GOOS) }
 
 func (h Hook) line(system string) string {
-	if h.command != "" {
-		return h.command
-	}
 	s := shellOf(h.Host, system)
 	words := []string{s.quote(h.Program), "hook", string(h.Host)}
 	for _, f := range h.Flags {

@@ -14,7 +14,8 @@ import (
 
 const maxBrackets = 100_000 // in settings: the parser calls itself for each one that is open
 
-// parse reads settings, which may have comments and trailing commas.
+// parse reads settings, which may have comments and trailing commas. A key that is there twice is an error: hosts
+// differ in which one counts.
 func parse(text []byte) (*hujson.Value, *hujson.Object, error) {
 	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
 		return nil, nil, errors.New("it has too many brackets")
@@ -27,49 +28,53 @@ func parse(text []byte) (*hujson.Value, *hujson.Object, error) {
 	if !ok {
 		return nil, nil, errors.New("it is not a JSON object")
 	}
-	return &root, object, nil
-}
-
-// member returns the value of a key, nil if there is none. A key that is there twice is an error: hosts differ in which
-// one counts.
-func member(o *hujson.Object, key string) (found *hujson.Value, err error) {
-	for i := range o.Members {
-		if o.Members[i].Name.Value.(hujson.Literal).String() == key {
-			if found != nil {
-				return nil, fmt.Errorf("%q is there twice", key)
-			}
-			found = &o.Members[i].Value
-		}
-	}
-	return found, nil
-}
-
-// lines returns the members of one hook that hold a command line.
-func lines(o *hujson.Object) (found []*hujson.Value) {
-	for i := range o.Members {
-		switch o.Members[i].Name.Value.(hujson.Literal).String() {
-		case "command", "bash", "powershell":
-			if o.Members[i].Value.Value.Kind() == '"' {
-				found = append(found, &o.Members[i].Value)
-			}
-		}
-	}
-	return found
-}
-
-func textOf(v *hujson.Value) string { return v.Value.(hujson.Literal).String() }
-
-// each calls f for each object in v that names a command line of this hook.
-func (h Hook) each(v *hujson.Value, f func(o *hujson.Object, line *hujson.Value, k kind)) {
-	for v := range v.All() {
+	for v := range root.All() {
 		o, ok := v.Value.(*hujson.Object)
 		if !ok {
 			continue
 		}
-		for _, line := range lines(o) {
-			if k := h.kindOf(textOf(line)); k != foreign {
+		keys := make(map[string]bool, len(o.Members))
+		for i := range o.Members {
+			key := textOf(&o.Members[i].Name)
+			if keys[key] {
+				return nil, nil, fmt.Errorf("%.200q is there twice", key)
+			}
+			keys[key] = true
+		}
+	}
+	return &root, object, nil
+}
+
+// member returns the value of a key, nil if there is none.
+func member(o *hujson.Object, key string) *hujson.Value {
+	for i := range o.Members {
+		if textOf(&o.Members[i].Name) == key {
+			return &o.Members[i].Value
+		}
+	}
+	return nil
+}
+
+func textOf(v *hujson.Value) string { return v.Value.(hujson.Literal).String() }
+
+// lineIn returns the command line of this hook in one object, nil if there is none.
+func (h Hook) lineIn(o *hujson.Object) (*hujson.Value, kind) {
+	for _, key := range []string{"command", "bash", "powershell"} {
+		if v := member(o, key); v != nil && v.Value.Kind() == '"' {
+			if k := h.kindOf(textOf(v)); k != foreign {
+				return v, k
+			}
+		}
+	}
+	return nil, foreign
+}
+
+// each calls f for each object in v that has a command line of this hook.
+func (h Hook) each(v *hujson.Value, f func(o *hujson.Object, line *hujson.Value, k kind)) {
+	for v := range v.All() {
+		if o, ok := v.Value.(*hujson.Object); ok {
+			if line, k := h.lineIn(o); line != nil {
 				f(o, line, k)
-				break
 			}
 		}
 	}
@@ -83,10 +88,7 @@ func (h Hook) Merge(settings []byte) ([]byte, error) {
 		return nil, err
 	}
 	l := layoutOf(settings, object)
-	hooks, err := member(object, "hooks")
-	if err != nil {
-		return nil, err
-	}
+	hooks := member(object, "hooks")
 	if hooks == nil {
 		hooks = l.addMember(object, 0, "hooks", struct{}{})
 	}
@@ -103,10 +105,7 @@ func (h Hook) Merge(settings []byte) ([]byte, error) {
 }
 
 func (h Hook) mergeEvent(l layout, events *hujson.Object, event string) error {
-	list, err := member(events, event)
-	if err != nil {
-		return err
-	}
+	list := member(events, event)
 	if list == nil {
 		l.addMember(events, 1, event, []any{h.element(event)})
 		return nil
@@ -115,11 +114,7 @@ func (h Hook) mergeEvent(l layout, events *hujson.Object, event string) error {
 	if !ok {
 		return fmt.Errorf("%q is not an array", event)
 	}
-	for i := range array.Elements {
-		if err := checkKeys(&array.Elements[i]); err != nil {
-			return fmt.Errorf("%q: %w", event, err)
-		}
-	}
+	var err error
 	times := 0
 	h.each(list, func(o *hujson.Object, line *hujson.Value, k kind) {
 		times++
@@ -131,8 +126,8 @@ func (h Hook) mergeEvent(l layout, events *hujson.Object, event string) error {
 			return
 		}
 		line.Value = hujson.Literal(encode(h.Line(), "", ""))
-		if limit, _ := member(o, "timeout"); limit != nil && limit.Value.Kind() == '0' {
-			if n, ok := limit.Value.(hujson.Literal); ok && n.Int() < int64(h.timeout()) {
+		if limit := member(o, "timeout"); limit != nil && limit.Value.Kind() == '0' {
+			if limit.Value.(hujson.Literal).Int() < int64(h.timeout()) {
 				limit.Value = hujson.Int(int64(h.timeout()))
 			}
 		}
@@ -148,33 +143,17 @@ func (h Hook) mergeEvent(l layout, events *hujson.Object, event string) error {
 	return nil
 }
 
-// checkKeys returns an error when a key that matters is there twice.
-func checkKeys(v *hujson.Value) error {
-	for v := range v.All() {
-		if o, ok := v.Value.(*hujson.Object); ok {
-			for _, key := range []string{"hooks", "command", "timeout"} {
-				if _, err := member(o, key); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // Remove returns settings in which the host does not run the hook any more, and how often it did. What becomes empty by
-// that is removed as well. A command line that does something else as well is an error.
+// that is removed as well; if nothing is left, the rest is nil. A command line that does something else, too, is an
+// error.
 func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	root, object, err := parse(settings)
 	if err != nil {
 		return nil, 0, err
 	}
-	hooks, err := member(object, "hooks")
-	if err != nil || hooks == nil {
-		return settings, 0, err
-	}
-	if err := checkKeys(hooks); err != nil {
-		return nil, 0, err
+	hooks := member(object, "hooks")
+	if hooks == nil {
+		return settings, 0, nil
 	}
 	h.each(hooks, func(_ *hujson.Object, line *hujson.Value, k kind) {
 		if times++; k == mixed {
@@ -184,9 +163,13 @@ func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	if err != nil || times == 0 {
 		return settings, times, err
 	}
+	isHooks := func(m hujson.ObjectMember) bool { return textOf(&m.Name) == "hooks" }
+	isMore := func(m hujson.ObjectMember) bool { return textOf(&m.Name) != "version" }
 	if h.prune(hooks) {
-		i := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool { return textOf(&m.Name) == "hooks" })
-		object.Members = without(object.Members, i, func(m *hujson.ObjectMember) *hujson.Extra { return &m.Value.AfterExtra })
+		object.Members = without(object.Members, slices.IndexFunc(object.Members, isHooks), afterMember)
+		if !slices.ContainsFunc(object.Members, isMore) {
+			return nil, times, nil
+		}
 	}
 	return root.Pack(), times, nil
 }
@@ -198,27 +181,28 @@ func (h Hook) prune(v *hujson.Value) (gone bool) {
 		n := len(c.Elements)
 		for i := n - 1; i >= 0; i-- {
 			if h.prune(&c.Elements[i]) {
-				c.Elements = without(c.Elements, i, func(v *hujson.Value) *hujson.Extra { return &v.AfterExtra })
+				c.Elements = without(c.Elements, i, afterElement)
 			}
 		}
 		return n > 0 && len(c.Elements) == 0
 	case *hujson.Object:
-		for _, line := range lines(c) {
-			if h.kindOf(textOf(line)) != foreign {
-				return true
-			}
+		if line, _ := h.lineIn(c); line != nil {
+			return true
 		}
 		n := len(c.Members)
 		for i := n - 1; i >= 0; i-- {
 			if m := &c.Members[i]; h.prune(&m.Value) {
 				gone = gone || textOf(&m.Name) == "hooks" // without its list the rest means nothing
-				c.Members = without(c.Members, i, func(m *hujson.ObjectMember) *hujson.Extra { return &m.Value.AfterExtra })
+				c.Members = without(c.Members, i, afterMember)
 			}
 		}
 		return gone || n > 0 && len(c.Members) == 0
 	}
 	return false
 }
+
+func afterElement(v *hujson.ArrayElement) *hujson.Extra { return &v.AfterExtra }
+func afterMember(m *hujson.ObjectMember) *hujson.Extra  { return &m.Value.AfterExtra }
 
 // without returns a list without its i-th element. After returns what follows an element, which for the last one says
 // whether there is a trailing comma.
@@ -227,33 +211,6 @@ func without[T any](list []T, i int, after func(*T) *hujson.Extra) []T {
 		*after(&list[last-1]) = nil
 	}
 	return slices.Delete(list, i, i+1)
-}
-
-// Made reports whether settings are what Merge made of other ones, with whatever flags, and nobody has changed them since.
-func (h Hook) Made(settings, before []byte) bool {
-	root, _, err := parse(settings)
-	if err != nil {
-		return false
-	}
-	h.each(root, func(o *hujson.Object, line *hujson.Value, _ kind) {
-		h.command = textOf(line)
-		if limit, _ := member(o, "timeout"); limit != nil && limit.Value.Kind() == '0' {
-			h.Timeout = int(limit.Value.(hujson.Literal).Int()) * h.Timeout / max(h.timeout(), 1)
-		}
-	})
-	merged, err := h.Merge(before)
-	return err == nil && bytes.Equal(merged, settings)
-}
-
-// Only reports whether settings hold nothing but so many lines of this hook, so that the file can be deleted.
-func (h Hook) Only(settings []byte) bool {
-	rest, times, err := h.Remove(settings)
-	if err != nil || times == 0 {
-		return false
-	}
-	_, object, err := parse(rest)
-	others := func(m hujson.ObjectMember) bool { return textOf(&m.Name) != "version" }
-	return err == nil && !slices.ContainsFunc(object.Members, others)
 }
 
 // Disabled returns the setting that keeps the host from running the hook, "" if there is none. Gemini CLI's /hooks
