@@ -34,6 +34,7 @@ const MaxEvent = 64 << 20
 // dialect is how one host speaks.
 type dialect struct {
 	product string
+	most    int // how often in a row the host lets a hook continue the agent; 0 is as often as it likes
 	read    func(o object, e *event) error
 	// resume and rest are the answers to a pause. The host shows note to the human, and not to the agent; it may be
 	// empty.
@@ -49,7 +50,7 @@ type dialect struct {
 }
 
 var dialects = map[Host]dialect{
-	Claude:  {product: "Claude Code", read: readClaude, resume: block, rest: blockNot, goOn: struct{}{}},
+	Claude:  {product: "Claude Code", most: 8, read: readClaude, resume: block, rest: blockNot, goOn: struct{}{}},
 	Codex:   {product: "Codex", read: readCodex, resume: block, rest: blockNot, goOn: struct{}{}},
 	Copilot: {product: "Copilot CLI", read: readCopilot, resume: block, rest: blockSilent, goOn: struct{}{}, echoes: true},
 	Gemini: {
@@ -68,6 +69,9 @@ func (h Host) Product() string {
 	}
 	return string(h)
 }
+
+// MostContinues returns how often in a row the host lets a hook continue the agent, 0 for as often as it likes.
+func (h Host) MostContinues() int { return dialects[h].most }
 
 // Pass returns the answer with which the host goes on, whatever the event was: for an event that nobody could read. A
 // host may stop the human's prompt when it gets no answer.
@@ -123,6 +127,9 @@ func (e event) answer(d autocontinue.Decision, notice string) []byte {
 func (e event) note(d autocontinue.Decision) string {
 	if d.Verified == autocontinue.Unverified && d.Note != "" && !d.Replayed {
 		return "sidecoach: " + d.Note // nobody must take that for checked
+	}
+	if d.Goal != "" && d.Reason == autocontinue.ReasonCompletion && !d.Replayed {
+		return "sidecoach: " + d.Note
 	}
 	if d.Continues == 0 && !e.active() || d.Replayed || d.Note == "" {
 		return ""

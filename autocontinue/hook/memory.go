@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -23,6 +24,9 @@ const (
 // value remembers nothing.
 type Memory struct{ memory }
 
+// Waits reports whether the agent was let stop and the human has not spoken since.
+func (m Memory) Waits() bool { return m.Rested }
+
 // MarshalJSON writes the memory.
 func (m Memory) MarshalJSON() ([]byte, error) { return json.Marshal(m.memory) }
 
@@ -31,6 +35,7 @@ func (m *Memory) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, 
 
 type memory struct {
 	Events int    `json:"events,omitempty"` // that were taken in
+	Began  string `json:"began,omitempty"`  // the folder of the human's first prompt
 	Pauses int    `json:"pauses,omitempty"` // among them
 	ID     string `json:"id,omitempty"`     // hash of the last output's ID
 	Same   int    `json:"same,omitempty"`   // how often it came in a row
@@ -63,7 +68,7 @@ func (m memory) heard(e event) memory {
 	switch {
 	case e.fromHuman(m):
 		m = memory{
-			Events: m.Events, Pauses: m.Pauses, ID: m.ID, Same: m.Same, Loops: m.Loops, Base: m.Loops,
+			Events: m.Events, Began: cmp.Or(m.Began, e.dir), Pauses: m.Pauses, ID: m.ID, Same: m.Same, Loops: m.Loops, Base: m.Loops,
 			Transcript: m.Transcript,
 		}
 	case e.kind == prompted:

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -26,8 +27,9 @@ type Config struct {
 	// Loop returns the loop that decides about a pause; Run puts the store into it. It may change p.Output, for
 	// example to name a plan.
 	Loop func(ctx context.Context, p *Pause) (autocontinue.Config, error)
-	// Prompted is told that the human has sent a prompt to the agent; nil tells nobody.
-	Prompted func(ctx context.Context, session, folder string)
+	// Prompted is told that the human has sent a prompt to the agent, and whether it is the first of the session. Nil
+	// tells nobody.
+	Prompted func(ctx context.Context, session, folder string, first bool)
 	// Secrets are masked in all that is kept and decided about, as in [autocontinue.Config].
 	Secrets []string
 	// Notice returns what to tell the human beside a decision that lets the agent stop; nil tells nothing.
@@ -39,6 +41,8 @@ type Config struct {
 // Pause is a pause of an agent that [Run] decides about.
 type Pause struct {
 	Folder string // where the agent works, as the host names it; may be empty
+	Began  string // where it worked when the human spoke first, as far as the hook heard; else Folder
+	Shadow bool   // Loop may set it, as Config.Shadow
 	Lack   string // why the transcript's facts lack some, for the journal; empty if they do not
 	Output autocontinue.Output
 }
@@ -80,7 +84,7 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 	if err != nil {
 		return e.answer(autocontinue.Decision{}, ""), &Error{e.key(), err}
 	}
-	if cfg.Shadow {
+	if s.cfg.Shadow {
 		d = autocontinue.Decision{}
 	}
 	notice := ""
@@ -103,16 +107,16 @@ type session struct {
 
 // hear takes in an event that is not a pause.
 func (s *session) hear(ctx context.Context) error {
-	human := false
+	human, first := false, false
 	err := s.cfg.Sessions.Update(ctx, s.event.key(),
 		func(state autocontinue.State, m Memory) (autocontinue.State, Memory, error) {
 			if human = s.event.fromHuman(m.memory); human {
-				state = state.Reset()
+				state, first = state.Reset(), m.Events == 0
 			}
 			return state, Memory{m.heard(s.event)}, nil
 		})
 	if err == nil && human && s.cfg.Prompted != nil {
-		s.cfg.Prompted(ctx, s.event.key(), s.event.dir)
+		s.cfg.Prompted(ctx, s.event.key(), s.event.dir, first)
 	}
 	return err
 }
@@ -128,7 +132,7 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 		return d, err
 	}
 	s.seen = m.Transcript
-	p := Pause{Folder: s.event.dir, Output: m.output(s.event, t)}
+	p := Pause{Folder: s.event.dir, Began: cmp.Or(m.Began, s.event.dir), Output: m.output(s.event, t)}
 	if s.event.transcript != "" && s.event.kind != notified {
 		p.Lack = t.Lack()
 	}
@@ -137,6 +141,7 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 		return d, err
 	}
 	s.out, cfg.Store, cfg.Secrets = p.Output, s, slices.Concat(cfg.Secrets, s.cfg.Secrets)
+	s.cfg.Shadow = s.cfg.Shadow || p.Shadow
 	ac, err := autocontinue.New(cfg)
 	if err != nil {
 		return d, err

@@ -516,10 +516,13 @@ func TestSecretsAreNotKept(t *testing.T) {
 func TestPromptsAreTold(t *testing.T) {
 	p := newPlayer(t, Claude)
 	var told []string
-	p.cfg.Prompted = func(_ context.Context, session, folder string) { told = append(told, session+" in "+folder) }
+	p.cfg.Prompted = func(_ context.Context, session, folder string, first bool) {
+		told = append(told, fmt.Sprint(session, " in ", folder, ", first: ", first))
+	}
 	p.run(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/src","prompt":"Fix it."}`)
 	p.run(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/src","prompt":"<task-notification>x</task-notification>"}`)
-	require.Equal(t, []string{"s in /src"}, told)
+	p.run(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/src/a","prompt":"Now test it."}`)
+	require.Equal(t, []string{"s in /src, first: true", "s in /src/a, first: false"}, told)
 }
 
 func TestErrors(t *testing.T) {

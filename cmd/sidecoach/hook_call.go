@@ -98,7 +98,7 @@ func (o *hookOptions) answer(
 	}()
 	answer, err := hook.Run(ctx, h, payload, hook.Config{
 		Sessions: sessions{k.store}, Secrets: ownSecrets(), Shadow: o.shadow,
-		Prompted: func(ctx context.Context, session, folder string) {
+		Prompted: func(ctx context.Context, session, folder string, _ bool) {
 			o.verify.remember(ctx, k.dir, session, folderOf(folder))
 		},
 		Notice: func(ctx context.Context) string { return k.judge.notice(ctx) },
