@@ -1,89 +1,11 @@
 package transcript
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 )
-
-// codexLine is a line of Codex's rollouts: JSON Lines of {"timestamp", "type", "payload"}. What went to the model and
-// came from it stands in lines of type response_item; event_msg lines repeat some of it, and they alone tell what a
-// program of the model did ("code mode"). A hook's reason is a user message of <hook_prompt> elements. Until
-// September 2025 a line was such an item itself, after a first one with the session's ID, and with lines of
-// {"record_type": "state"} between them.
-type codexLine struct {
-	codexItem
-	Payload      *codexItem      `json:"payload"`
-	RecordType   string          `json:"record_type"`
-	Timestamp    string          `json:"timestamp"`
-	Instructions json.RawMessage `json:"instructions"`
-}
-
-type codexItem struct {
-	Type      string       `json:"type"`
-	Role      string       `json:"role"`
-	ID        string       `json:"id"`
-	CallID    string       `json:"call_id"`
-	Name      string       `json:"name"`
-	Content   codexContent `json:"content"`
-	Arguments string       `json:"arguments"`
-	Input     string       `json:"input"`
-	Output    codexOutput  `json:"output"`
-	Action    input        `json:"action"`
-	Meta      struct {
-		Kinds []string `json:"content_item_kinds"`
-	} `json:"internal_chat_message_metadata_passthrough"`
-	Cwd           string `json:"cwd"`
-	Collaboration struct {
-		Mode string `json:"mode"`
-	} `json:"collaboration_mode"`
-
-	// Of an event: a command that has ended, or a patch that was applied.
-	Item       *codexItem                 `json:"item"`
-	Command    script                     `json:"command"`
-	ExitCode   *int                       `json:"exit_code"`
-	Status     string                     `json:"status"`
-	Aggregated string                     `json:"aggregated_output"`
-	Stdout     string                     `json:"stdout"`
-	Formatted  string                     `json:"formatted_output"`
-	Changes    map[string]json.RawMessage `json:"changes"`
-	Success    *bool                      `json:"success"`
-}
-
-type codexContent []struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-func (c *codexContent) UnmarshalJSON(data []byte) error {
-	type plain codexContent
-	if data[0] == '[' {
-		_ = json.Unmarshal(data, (*plain)(c))
-	}
-	return nil
-}
-
-// codexOutput is what a call printed: a text, an array of texts, or an object with one of these.
-type codexOutput struct {
-	Text   texts
-	Failed bool
-}
-
-func (o *codexOutput) UnmarshalJSON(data []byte) error {
-	if data[0] != '{' {
-		return json.Unmarshal(data, &o.Text)
-	}
-	var v struct {
-		Content texts `json:"content"`
-		Success *bool `json:"success"`
-	}
-	_ = json.Unmarshal(data, &v)
-	o.Text, o.Failed = v.Content, v.Success != nil && !*v.Success
-	return nil
-}
 
 // codexItems are types of what went to the model and came from it.
 const codexItems = " message reasoning function_call function_call_output local_shell_call local_shell_call_output " +
@@ -91,36 +13,38 @@ const codexItems = " message reasoning function_call function_call_output local_
 
 const codexTypes = " response_item event_msg session_meta turn_context compacted world_state inter_agent_communication token_usage_record "
 
-func readCodex(data []byte, at int64) (l line) {
-	var c codexLine
-	if !decode(data, &c) {
-		return l
-	}
-	if c.Payload == nil {
+// readCodex reads a line of Codex's rollouts: JSON Lines of {"timestamp", "type", "payload"}. What went to the model and
+// came from it stands in lines of type response_item; event_msg lines repeat some of it, and they alone tell what a
+// program of the model did ("code mode"). A hook's reason is a user message of <hook_prompt> elements. Until September
+// 2025 a line was such an item itself, after a first one with the session's ID, and with lines of {"record_type":
+// "state"} between them.
+func readCodex(v value, id string) (l line) {
+	kind, item := v.text("type"), v.at("payload")
+	if !item.isObject() {
 		switch {
-		case strings.Contains(codexItems, " "+c.Type+" ") && c.Type != "":
+		case among(codexItems, kind):
 			l.known = true
-			l.codexItem(c.codexItem, at)
-		case c.Type == "" && c.ID != "" && c.Timestamp != "" && c.Instructions != nil: // the first line until September 2025
-			l.known, l.begins, l.session = true, true, c.ID
+			l.codexItem(v, id)
+		case kind == "" && v.text("id") != "" && v.text("timestamp") != "" && v.has("instructions"):
+			l.known, l.session = true, v.text("id")
 		default:
-			l.known = c.RecordType != ""
+			l.known = v.text("record_type") != ""
 		}
 		return l
 	}
-	l.known = strings.Contains(codexTypes, " "+c.Type+" ") && c.Type != ""
-	switch c.Type {
+	l.known = among(codexTypes, kind)
+	switch kind {
 	case "response_item":
-		l.codexItem(*c.Payload, at)
+		l.codexItem(item, id)
 	case "event_msg":
-		l.codexEvent(*c.Payload)
+		l.codexEvent(item)
 	case "session_meta":
-		l.session, l.dir, l.begins = c.Payload.ID, c.Payload.Cwd, true
+		l.session, l.dir = item.text("id"), item.text("cwd")
 	case "compacted":
 		l.add(entry{kind: notice, summary: true})
 	case "turn_context":
-		l.dir = c.Payload.Cwd
-		if m := c.Payload.Collaboration.Mode; m != "" {
+		l.dir = item.text("cwd")
+		if m := item.text("collaboration_mode", "mode"); m != "" {
 			l.add(entry{kind: mode, text: m})
 		}
 	}
@@ -128,50 +52,52 @@ func readCodex(data []byte, at int64) (l line) {
 }
 
 // codexItem reads what went to the model or came from it.
-func (l *line) codexItem(c codexItem, at int64) {
-	t := tool{id: c.CallID, name: c.Name}
-	switch c.Type {
+func (l *line) codexItem(c value, id string) {
+	t := tool{id: c.text("call_id"), name: c.text("name")}
+	switch kind := c.text("type"); kind {
 	case "message":
-		l.codexMessage(c, at)
+		l.codexMessage(c, id)
 	case "function_call":
-		decode([]byte(c.Arguments), &t.input)
+		t.input, _ = parse([]byte(c.text("arguments")))
 		l.add(entry{kind: call, tool: t})
 	case "local_shell_call":
-		t.name, t.input = "shell", c.Action
+		t.name, t.input = "shell", c.at("action")
 		l.add(entry{kind: call, tool: t})
 	case "custom_tool_call":
-		t.patch, t.program = c.Input, c.Name == "exec"
+		t.patch, t.program = c.text("input"), t.name == "exec"
 		l.add(entry{kind: call, tool: t})
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		l.add(entry{kind: outcome, result: codexResult(c.CallID, c.Output)})
+		l.add(entry{kind: outcome, result: codexResult(t.id, c.at("output"))})
 	}
 }
 
 // codexMessage reads a message. A user message is the human's, a hook's, or one of many that Codex writes itself. Newer
 // ones say of each part what it is.
-func (l *line) codexMessage(c codexItem, at int64) {
-	isUser := func(kind string) bool { return strings.HasPrefix(kind, "user.") }
+func (l *line) codexMessage(c value, id string) {
+	isUser := func(kind value) bool { return strings.HasPrefix(kind.text(), "user.") }
+	kinds := c.list("internal_chat_message_metadata_passthrough", "content_item_kinds")
+	content := c.list("content")
 	var parts, typed []string
-	for i, block := range c.Content {
-		if strings.HasSuffix(block.Type, "_text") || block.Type == "text" {
-			parts = append(parts, block.Text)
-			if i < len(c.Meta.Kinds) && isUser(c.Meta.Kinds[i]) {
-				typed = append(typed, block.Text)
+	for i, block := range content {
+		if kind := block.text("type"); strings.HasSuffix(kind, "_text") || kind == "text" {
+			parts = append(parts, block.text("text"))
+			if i < len(kinds) && isUser(kinds[i]) {
+				typed = append(typed, block.text("text"))
 			}
 		}
 	}
 	said := strings.Join(parts, "\n")
-	if c.Role == "assistant" && !blank(said) {
-		l.add(entry{kind: message, id: first(c.ID, offsetID(at)), text: said})
+	if c.text("role") == "assistant" && !blank(said) {
+		l.add(entry{kind: message, id: first(c.text("id"), id), text: said})
 	}
-	if c.Role != "user" {
+	if c.text("role") != "user" {
 		return
 	}
 	opening := ""
 	if len(parts) > 0 {
 		opening = strings.TrimSpace(parts[0])
 	}
-	users := slices.ContainsFunc(c.Meta.Kinds, isUser)
+	users := slices.ContainsFunc(kinds, isUser)
 	switch {
 	case strings.HasPrefix(opening, "<hook_prompt"):
 		for _, p := range parts {
@@ -179,9 +105,9 @@ func (l *line) codexMessage(c codexItem, at int64) {
 		}
 	case strings.HasPrefix(opening, "<turn_aborted>"):
 		l.add(entry{kind: abort})
-	case users && len(c.Meta.Kinds) == len(c.Content):
+	case users && len(kinds) == len(content):
 		l.add(entry{kind: human, text: codexPrompt(typed)})
-	case Codex.IsNotice(opening), len(c.Meta.Kinds) > 0 && !users:
+	case Codex.IsNotice(opening), len(kinds) > 0 && !users:
 		l.add(entry{kind: notice})
 	default:
 		l.add(entry{kind: human, text: codexPrompt(parts)})
@@ -216,84 +142,60 @@ func hookPrompt(s string) string {
 	}
 }
 
-// codexEvent reads what happened beside the model.
-func (l *line) codexEvent(c codexItem) {
-	kind := c.Type
-	if c.Item != nil {
-		kind, c = c.Item.Type, *c.Item
-		c.CallID = c.ID
+// codexEvent reads what happened beside the model: an interruption, a command that has ended, a patch that was applied.
+func (l *line) codexEvent(c value) {
+	kind, id := c.text("type"), c.text("call_id")
+	if item := c.at("item"); item.isObject() {
+		kind, id, c = item.text("type"), item.text("id"), item
 	}
+	status := strings.ToLower(c.text("status"))
+	t := tool{id: id, name: "shell", input: c, event: true}
+	r := result{id: id, failed: c.isFalse("success") || status == "failed" || status == "declined"}
 	switch kind {
 	case "turn_aborted":
 		l.add(entry{kind: abort})
+		return
 	case "exec_command_end", "CommandExecution":
-		l.codexCommand(c)
+		for _, out := range []string{c.text("aggregated_output"), c.text("stdout"), c.text("formatted_output")} {
+			if len(out) > len(r.output) {
+				r.output = out
+			}
+		}
+		failed := status == "failed"
+		r.readStatus(c.first("exit_code"))
+		r.failed, r.denied = r.failed && r.known || failed, status == "declined"
+		if status == "inprogress" || status == "in_progress" {
+			r.running = id
+		}
 	case "patch_apply_end", "FileChange":
-		t := tool{id: c.CallID, name: "apply_patch", event: true}
-		for file := range c.Changes {
+		t.files = []string{}
+		changes, _ := c.at("changes").any.(map[string]any)
+		for file := range changes {
 			t.files = append(t.files, file)
 		}
 		slices.Sort(t.files)
-		status := strings.ToLower(c.Status)
-		failed := c.Success != nil && !*c.Success || status == "failed" || status == "declined"
-		l.add(entry{kind: call, tool: t})
-		l.add(entry{kind: outcome, result: result{id: t.id, failed: failed}})
-	}
-}
-
-// codexCommand reads a command that has ended.
-func (l *line) codexCommand(c codexItem) {
-	t := tool{id: c.CallID, name: "shell", input: input{Command: c.Command}, dir: strings.TrimPrefix(c.Cwd, "file://"), event: true}
-	r := result{id: t.id}
-	for _, out := range []string{c.Aggregated, c.Stdout, c.Formatted} {
-		if len(out) > len(r.output) {
-			r.output = out
-		}
-	}
-	if c.ExitCode != nil {
-		r.status(*c.ExitCode)
-	}
-	switch strings.ToLower(c.Status) {
-	case "declined":
-		r.denied = true
-	case "inprogress", "in_progress":
-		r.running = c.CallID
-	case "failed":
-		r.failed = true
+	default:
+		return
 	}
 	l.add(entry{kind: call, tool: t})
 	l.add(entry{kind: outcome, result: r})
 }
 
 // codexResult reads what a call came to. Codex has written it in several forms: a text with a head that says how the
-// command ended, a JSON object in a string, an array of texts.
-func codexResult(id string, out codexOutput) result {
-	r := result{id: id, output: string(out.Text), failed: out.Failed}
-	var wrapped struct {
-		Output   *string `json:"output"`
-		Metadata struct {
-			ExitCode *int `json:"exit_code"`
-		} `json:"metadata"`
-	}
-	if strings.HasPrefix(r.output, "{") && decode([]byte(r.output), &wrapped) && wrapped.Output != nil {
-		r.output = *wrapped.Output
-		if wrapped.Metadata.ExitCode != nil {
-			r.status(*wrapped.Metadata.ExitCode)
-		}
+// command ended, a JSON object in a text, an array of texts, an object with one of these.
+func codexResult(id string, out value) result {
+	r := result{id: id, output: out.words() + out.words("content"), failed: out.isFalse("success")}
+	if v, ok := parse([]byte(r.output)); ok && v.at("output").any != nil {
+		r.output = v.text("output")
+		r.readStatus(v.at("metadata").first("exit_code"))
 		return r
 	}
-	head, body, _ := strings.Cut(r.output, "\nOutput:\n")
-	if rest, ok := strings.CutPrefix(r.output, "Output:\n"); ok {
-		head, body = "", rest
-	}
+	head, body, _ := strings.Cut("\n"+r.output, "\nOutput:\n")
 	for line := range strings.Lines(clip(head, 2000)) {
 		line = strings.TrimSpace(line)
 		for _, p := range []string{"Exit code: ", "Process exited with code "} {
-			if rest, ok := strings.CutPrefix(line, p); ok {
-				if n, err := strconv.Atoi(rest); err == nil {
-					r.status(n)
-					r.output = body
-				}
+			if rest, ok := strings.CutPrefix(line, p); ok && r.readStatus(rest) {
+				r.output = body
 			}
 		}
 		if rest, ok := strings.CutPrefix(line, "Process running with session ID "); ok {

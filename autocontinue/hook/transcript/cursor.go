@@ -1,44 +1,39 @@
 package transcript
 
-// cursorLine is a line of Cursor's transcripts: JSON Lines of {"role", "message": {"content": […]}}, without IDs.
-// They have the calls of tools and not their results, so it is unknown how a check ended.
-type cursorLine struct {
-	Role    string `json:"role"`
-	Message *struct {
-		Content claudeBlocks `json:"content"`
-	} `json:"message"`
-}
+import (
+	"strconv"
+	"strings"
+)
 
-func readCursor(data []byte, at int64) (l line) {
-	var c cursorLine
-	if !decode(data, &c) || c.Message == nil || c.Message.Content == nil || c.Role != "user" && c.Role != "assistant" {
+// readCursor reads a line of Cursor: JSON Lines of {"role", "message": {"content": […]}}, without IDs. They have the
+// calls of tools and not their results, so it is unknown how a check ended.
+func readCursor(v value, id string) (l line) {
+	role := v.text("role")
+	if !v.at("message").has("content") || role != "user" && role != "assistant" {
 		return l
 	}
 	l.known = true
-	id, said, calls := offsetID(at), "", 0
-	for _, b := range c.Message.Content {
+	var said []string
+	var calls []entry
+	for i, b := range claudeBlocks(v.at("message", "content")) {
 		switch {
-		case b.Type == "text" && !blank(b.Text) && said != "":
-			said += "\n" + b.Text
-		case b.Type == "text" && !blank(b.Text):
-			said = b.Text
-		case b.Type == "tool_use":
-			calls++
+		case b.text("type") == "text" && !blank(b.text("text")):
+			said = append(said, b.text("text"))
+		case b.text("type") == "tool_use": // an answer with calls is not the last
+			callID := id + "/" + strconv.Itoa(i)
+			calls = append(calls,
+				entry{kind: call, tool: tool{id: callID, name: b.text("name"), input: b.at("input")}},
+				entry{kind: outcome, result: result{id: callID, running: "?"}})
 		}
 	}
-	if c.Role == "user" {
-		l.add(entry{kind: human, id: id, text: userQuery(said)})
+	text := strings.Join(said, "\n")
+	switch {
+	case role == "user":
+		l.add(entry{kind: human, id: id, text: userQuery(text)})
 		return l
+	case text != "":
+		l.add(entry{kind: message, id: id, group: id, text: text})
 	}
-	if said != "" {
-		l.add(entry{kind: message, id: id, group: id, text: said})
-	}
-	for i, b := range c.Message.Content {
-		if b.Type == "tool_use" { // an answer with calls is not the last
-			callID := id + "/" + offsetID(int64(i))
-			l.add(entry{kind: call, tool: tool{id: callID, name: b.Name, input: b.Input}})
-			l.add(entry{kind: outcome, result: result{id: callID, running: "?"}})
-		}
-	}
+	l.entries = append(l.entries, calls...)
 	return l
 }

@@ -1,12 +1,8 @@
 package transcript
 
 import (
-	"bytes"
-	"encoding/json"
-	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // entryKind says what happened.
@@ -41,139 +37,69 @@ type entry struct {
 	result  result
 }
 
-// header is what a line says of the session itself.
-type header struct {
-	session string // its ID
-	agent   string // the sub-agent that works, in a transcript of its own
-	dir     string // where the agent works
-	begins  bool   // the line is the first of a session
-}
-
 // line is one line of a transcript, read.
 type line struct {
-	header
+	session string // the ID of the session, where the line has it
+	agent   string // the sub-agent that works, in a transcript of its own
+	dir     string // where the agent works
+
 	entries []entry
+	isJSON  bool
 	known   bool // the host writes such lines
 }
 
 func (l *line) add(e entry) { l.entries = append(l.entries, e) }
 
-// decode reads JSON into a value. Keys match by their exact case. A member of another type than expected is left out.
-// It reports false for what is not JSON. It may change data.
-func decode(data []byte, v any) bool {
-	hideVariants(data, fieldNames(reflect.TypeOf(v)))
-	err := json.Unmarshal(data, v)
-	if _, wrong := err.(*json.UnmarshalTypeError); wrong {
-		return true
+// readLine reads a line that begins at an offset. Seen are the IDs of the last messages, the last one last.
+func readLine(f Format, subagent bool, text []byte, at int64, seen []string) (l line) {
+	v, ok := parse(text)
+	if !ok {
+		return line{}
 	}
-	return err == nil
+	id := "offset:" + strconv.FormatInt(at, 10) // of a message without one
+	switch f {
+	case Claude:
+		l = readClaude(v, id, subagent)
+	case Codex:
+		l = readCodex(v, id)
+	case Gemini:
+		l = readGemini(v, seen)
+	case Copilot:
+		l = readCopilot(v, id)
+	case Cursor:
+		l = readCursor(v, id)
+	}
+	l.isJSON = true
+	return l
 }
-
-var namesOfTypes sync.Map // reflect.Type to map[string][]string
-
-// fieldNames returns the names of all fields below a type, by their lower-case form.
-func fieldNames(t reflect.Type) map[string][]string {
-	if names, ok := namesOfTypes.Load(t); ok {
-		return names.(map[string][]string)
-	}
-	names := make(map[string][]string)
-	seen := make(map[reflect.Type]bool)
-	var walk func(reflect.Type)
-	walk = func(t reflect.Type) {
-		if seen[t] {
-			return
-		}
-		seen[t] = true
-		switch t.Kind() {
-		case reflect.Pointer, reflect.Slice, reflect.Map:
-			walk(t.Elem())
-		case reflect.Struct:
-			for i := range t.NumField() {
-				name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-				if name != "" {
-					names[strings.ToLower(name)] = append(names[strings.ToLower(name)], name)
-				}
-				walk(t.Field(i).Type)
-			}
-		}
-	}
-	walk(t)
-	namesOfTypes.Store(t, names)
-	return names
-}
-
-// hideVariants overwrites keys that differ from a name only by case, for package json would take them for that name.
-func hideVariants(data []byte, names map[string][]string) {
-	for i := 0; i < len(data); i++ {
-		n := bytes.Index(data[i:], []byte(`":`))
-		if n < 0 {
-			return
-		}
-		i += n
-		start := i - 1
-		for start >= 0 && i-start < 64 && data[start] != '"' {
-			start--
-		}
-		if start < 0 || data[start] != '"' {
-			continue
-		}
-		key := data[start+1 : i]
-		exact, ok := names[strings.ToLower(string(key))]
-		for _, name := range exact {
-			ok = ok && name != string(key)
-		}
-		if ok && len(key) > 0 {
-			key[0] = '_'
-		}
-	}
-}
-
-// texts is a text, an array of texts, or an array of blocks with a text.
-type texts string
-
-func (t *texts) UnmarshalJSON(data []byte) error {
-	switch {
-	case data[0] == '"':
-		return json.Unmarshal(data, (*string)(t))
-	case data[0] != '[':
-		return nil
-	}
-	var parts []textBlock
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return nil
-	}
-	var said []string
-	for _, p := range parts {
-		if p.is {
-			said = append(said, p.Text)
-		}
-	}
-	*t = texts(strings.Join(said, "\n"))
-	return nil
-}
-
-// textBlock is a text or an object with one.
-type textBlock struct {
-	Text string `json:"text"`
-	is   bool
-}
-
-func (b *textBlock) UnmarshalJSON(data []byte) error {
-	b.is = true
-	if data[0] == '"' {
-		return json.Unmarshal(data, &b.Text)
-	}
-	var v struct {
-		Text *string `json:"text"`
-	}
-	_ = json.Unmarshal(data, &v)
-	if b.is = v.Text != nil; b.is {
-		b.Text = *v.Text
-	}
-	return nil
-}
-
-// offsetID names a message by where its line begins, for transcripts whose messages have no ID.
-func offsetID(at int64) string { return "offset:" + strconv.FormatInt(at, 10) }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// among reports whether a word is in a list. Spaces stand around each word of the list.
+func among(list, word string) bool { return word != "" && strings.Contains(list, " "+word+" ") }
+
+func startsWith(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// clip returns at most n bytes of s, whole characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}

@@ -1,141 +1,48 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
-	"strconv"
+	"errors"
+	"io"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// geminiLine is a line of Gemini CLI's session files: JSON Lines. They are what is known of the session, then a
-// message a line, a later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back
-// that message and what came after it, {"$set": {"messages": …}} sets all of them, {"$patch": …} changes some. Before
-// 2026 a session was one JSON object with all messages, written anew each time; see [document]. A hook's reason is a
-// user message, with the reason in "content" and the human's last prompt in "displayContent".
-type geminiLine struct {
-	geminiMessage
-	SessionID   string          `json:"sessionId"`
-	ProjectHash string          `json:"projectHash"`
-	Messages    []geminiMessage `json:"messages"`
-	Set         *struct {
-		Messages []geminiMessage `json:"messages"`
-	} `json:"$set"`
-	Patch *struct {
-		Remove  []string        `json:"removeIds"`
-		Updates []geminiMessage `json:"updates"`
-	} `json:"$patch"`
-	RewindTo *string `json:"$rewindTo"`
-}
-
-type geminiMessage struct {
-	ID      string       `json:"id"`
-	Type    string       `json:"type"`
-	Content *geminiParts `json:"content"`
-	Display *geminiParts `json:"displayContent"`
-	Calls   []geminiCall `json:"toolCalls"`
-}
-
-type geminiCall struct {
-	ID     string `json:"id"`
-	Name   string `json:"name"`
-	Status string `json:"status"`
-	Args   input  `json:"args"`
-	Result []struct {
-		Response geminiResponse `json:"functionResponse"`
-	} `json:"result"`
-}
-
-type geminiResponse struct {
-	ID       string `json:"id"`
-	Response struct {
-		Output string `json:"output"`
-		Error  string `json:"error"`
-	} `json:"response"`
-}
-
-// geminiParts is what Gemini calls a list of parts: a text, a part, or an array of either. What the model thought is
-// left out, and what a hook added.
-type geminiParts struct {
-	Text  string
-	Calls []geminiCall // in the content itself, and the results of calls
-}
-
-func (g *geminiParts) UnmarshalJSON(data []byte) error {
-	type part struct {
-		Text     *string         `json:"text"`
-		Thought  truth           `json:"thought"`
-		Call     *geminiCall     `json:"functionCall"`
-		Response *geminiResponse `json:"functionResponse"`
-	}
-	var list []json.RawMessage
-	if data[0] != '[' || json.Unmarshal(data, &list) != nil {
-		list = []json.RawMessage{data}
-	}
-	var said []string
-	for _, raw := range list {
-		var p part
-		var s string
-		if json.Unmarshal(raw, &s) == nil {
-			p.Text = &s
-		} else {
-			_ = json.Unmarshal(raw, &p)
-		}
-		if p.Text != nil && !bool(p.Thought) && !strings.HasPrefix(strings.TrimSpace(*p.Text), "<hook_context>") {
-			said = append(said, *p.Text)
-		}
-		if p.Call != nil {
-			g.Calls = append(g.Calls, *p.Call)
-		}
-		if p.Response != nil {
-			c := geminiCall{ID: p.Response.ID, Status: "success"}
-			if p.Response.Response.Error != "" {
-				c.Status = "error"
-			}
-			c.Result = append(c.Result, struct {
-				Response geminiResponse `json:"functionResponse"`
-			}{*p.Response})
-			g.Calls = append(g.Calls, c)
-		}
-	}
-	g.Text = strings.Join(said, "\n")
-	return nil
-}
-
 // geminiTypes are types of messages.
 const geminiTypes = " user gemini info error warning "
 
-// readGemini reads a line. Seen are the IDs of the last messages that were read, the last one last.
-func readGemini(data []byte, seen []string) (l line) {
-	var g geminiLine
-	if !decode(data, &g) {
-		return l
-	}
-	message := g.ID != "" && strings.Contains(geminiTypes, " "+g.Type+" ") && g.Type != ""
-	l.known = message || g.Set != nil || g.Patch != nil || g.RewindTo != nil || g.SessionID != "" && g.Type == ""
+// readGemini reads a line of Gemini CLI: JSON Lines. They are what is known of the session, then a message a line, a
+// later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back that message and what
+// came after it, {"$set": {"messages": …}} sets all of them, {"$patch": …} changes some. Before 2026 a session was one JSON
+// object with all messages, written anew each time; see [eachMessage]. Seen are the IDs of the last messages that were
+// read, the last one last.
+func readGemini(v value, seen []string) (l line) {
+	kind := v.text("type")
+	l.known = true
 	switch {
-	case g.RewindTo != nil:
+	case v.has("$rewindTo"):
 		l.add(entry{kind: forget})
-	case g.Set != nil:
-		l.geminiAll(g.Set.Messages, seen)
-	case g.Patch != nil:
-		l.geminiPatch(g.Patch.Updates, g.Patch.Remove, seen)
-	case g.SessionID != "" && g.Type == "":
-		l.session = g.SessionID
-		l.begins = len(g.Messages) == 0
-		l.geminiAll(g.Messages, seen)
-	case message:
-		l.geminiMessage(g.geminiMessage)
+	case v.has("$set"):
+		l.geminiAll(v.list("$set", "messages"), seen)
+	case v.has("$patch"):
+		l.geminiPatch(v.at("$patch"), seen)
+	case kind == "" && v.text("sessionId") != "":
+		l.session = v.text("sessionId")
+		l.geminiAll(v.list("messages"), seen)
+	case v.text("id") != "" && among(geminiTypes, kind):
+		l.geminiMessage(v, kind)
+	default:
+		l.known = false
 	}
 	return l
 }
 
-// readGeminiMessage reads a message of a [document].
-func readGeminiMessage(data []byte) (l line) {
-	var m geminiMessage
-	if decode(data, &m) && m.ID != "" && m.Type != "" {
-		l.known = true
-		l.geminiMessage(m)
+// readGeminiMessage reads a message of a session that is one object.
+func readGeminiMessage(v value) (l line) {
+	if l.known = v.text("id") != "" && v.text("type") != ""; l.known {
+		l.geminiMessage(v, v.text("type"))
 	}
 	return l
 }
@@ -143,15 +50,16 @@ func readGeminiMessage(data []byte) (l line) {
 // geminiAll reads an array of messages that stand in place of all before. A session that is resumed begins with what
 // was said in it. When the array does not continue what was read, the history was made shorter: then the work is
 // unknown.
-func (l *line) geminiAll(list []geminiMessage, seen []string) {
+func (l *line) geminiAll(list []value, seen []string) {
 	from := 0
 	if len(seen) > 0 {
 		prompt := -1
 		for i, m := range list {
+			said, _ := geminiContent(m.at("content"))
 			switch {
-			case m.ID == seen[len(seen)-1]:
+			case m.text("id") == seen[len(seen)-1]:
 				from = i + 1
-			case m.Type == "user" && m.Content != nil && !Gemini.IsNotice(m.Content.Text):
+			case m.text("type") == "user" && !Gemini.IsNotice(said):
 				prompt = i
 			}
 		}
@@ -164,59 +72,76 @@ func (l *line) geminiAll(list []geminiMessage, seen []string) {
 		}
 	}
 	for _, m := range list[from:] {
-		l.geminiMessage(m)
+		l.geminiMessage(m, m.text("type"))
 	}
 }
 
 // geminiPatch reads changes of messages.
-func (l *line) geminiPatch(updates []geminiMessage, removed, seen []string) {
-	for _, m := range updates {
-		m.Type = "gemini"
+func (l *line) geminiPatch(patch value, seen []string) {
+	for _, m := range patch.list("updates") {
 		first := len(l.entries)
-		l.geminiMessage(m)
+		l.geminiMessage(m, "gemini")
 		for i := first; i < len(l.entries); i++ {
 			l.entries[i].late = l.entries[i].kind == outcome
 		}
 	}
-	for _, id := range removed {
-		if len(seen) > 0 && id == seen[len(seen)-1] {
+	for _, id := range patch.list("removeIds") {
+		if len(seen) > 0 && id.text() == seen[len(seen)-1] {
 			l.add(entry{kind: notice}) // the last message is not there any more
 		}
 	}
 }
 
-func (l *line) geminiMessage(m geminiMessage) {
-	said, shown := "", ""
-	var calls []geminiCall
-	if m.Content != nil {
-		said, calls = m.Content.Text, m.Content.Calls
+// geminiContent reads what Gemini calls a list of parts: a text, a part, or an array of either. It leaves out what the
+// model thought and what a hook added.
+func geminiContent(content value) (said string, parts []value) {
+	if parts = content.list(); content.isObject() || content.text() != "" {
+		parts = []value{content}
 	}
-	if m.Display != nil {
-		shown = m.Display.Text
+	var texts []string
+	for _, p := range parts {
+		text := first(p.text(), p.text("text"))
+		if text != "" && !p.isTrue("thought") && !strings.HasPrefix(strings.TrimSpace(text), "<hook_context>") {
+			texts = append(texts, text)
+		}
 	}
-	if m.Calls != nil {
-		calls = m.Calls
+	return strings.Join(texts, "\n"), parts
+}
+
+func (l *line) geminiMessage(m value, kind string) {
+	said, parts := geminiContent(m.at("content"))
+	id := m.text("id")
+	switch {
+	case kind == "info" && said == "Request cancelled.":
+		l.add(entry{kind: abort})
+	case kind == "gemini" && !blank(said):
+		l.add(entry{kind: message, id: id, group: id, text: said})
 	}
-	switch m.Type {
-	case "user":
-		if blank(said) && len(calls) > 0 { // results
-			for _, c := range calls {
-				l.geminiCall(c, "")
-			}
-			return
+	if kind != "gemini" && kind != "user" {
+		return
+	}
+	calls := 0
+	if m.has("toolCalls") {
+		parts = nil
+		for _, c := range m.list("toolCalls") {
+			l.geminiCall(c, id)
+			calls++
 		}
-		l.geminiPrompt(m.ID, said, shown)
-	case "info":
-		if said == "Request cancelled." {
-			l.add(entry{kind: abort})
+	}
+	for _, p := range parts { // calls in the content itself, and the results of calls
+		if c := p.at("functionCall"); c.isObject() {
+			l.geminiCall(c, id)
+			calls++
 		}
-	case "gemini":
-		if !blank(said) {
-			l.add(entry{kind: message, id: m.ID, group: m.ID, text: said})
+		if r := p.at("functionResponse"); r.isObject() {
+			failed := r.text("response", "error") != ""
+			l.geminiResult(result{id: r.text("id"), failed: failed}, true, false, r.at("response"))
+			calls++
 		}
-		for _, c := range calls {
-			l.geminiCall(c, m.ID)
-		}
+	}
+	if kind == "user" && (calls == 0 || !blank(said)) {
+		shown, _ := geminiContent(m.at("displayContent"))
+		l.geminiPrompt(id, said, shown)
 	}
 }
 
@@ -241,58 +166,148 @@ func (l *line) geminiPrompt(id, said, shown string) {
 }
 
 // geminiCall reads a call, with its result. A call without a name is a later part of one that was read.
-func (l *line) geminiCall(c geminiCall, group string) {
-	if c.Name != "" {
-		l.add(entry{kind: call, group: group, tool: tool{id: c.ID, name: c.Name, input: c.Args}})
+func (l *line) geminiCall(c value, group string) {
+	t := tool{id: c.text("id"), name: c.text("name"), input: c.at("args")}
+	if t.name != "" {
+		l.add(entry{kind: call, group: group, tool: t})
 	}
-	switch c.Status {
-	case "success", "error", "cancelled":
-	default:
+	status := c.text("status")
+	if !among(" success error cancelled ", status) {
 		return
 	}
-	r := result{id: c.ID, failed: c.Status == "error", stopped: c.Status == "cancelled"}
-	for _, part := range c.Result {
-		r.output += first(part.Response.Response.Output, part.Response.Response.Error)
+	var responses []value
+	for _, r := range c.list("result") {
+		responses = append(responses, r.at("functionResponse", "response"))
 	}
-	if c.Name == "run_shell_command" || c.Name == "" {
-		geminiShell(&r, bool(c.Args.InBackground))
+	r := result{id: t.id, failed: status == "error", stopped: status == "cancelled"}
+	l.geminiResult(r, t.name == "run_shell_command" || t.name == "", t.input.isTrue("is_background"), responses...)
+}
+
+// geminiResult reads what became of a call out of what the model was told about it. A shell may leave out an exit status
+// of 0.
+func (l *line) geminiResult(r result, shell, background bool, responses ...value) {
+	for _, response := range responses {
+		r.output += first(response.text("output"), response.text("error"))
+	}
+	if shell {
+		geminiShell(&r, background)
 	}
 	l.add(entry{kind: outcome, result: r})
 }
 
-// geminiShell reads how a command ended out of what the model was told about it. An exit status of 0 may be left out.
 func geminiShell(r *result, background bool) {
 	s := "\n" + strings.ReplaceAll(strings.ReplaceAll(r.output, "<untrusted_context>\n", ""), "\n</untrusted_context>", "")
-	has := func(texts ...string) bool {
-		for _, t := range texts {
-			if strings.Contains(s, "\n"+t) {
-				return true
-			}
-		}
-		return false
-	}
-	switch i := strings.LastIndex(s, "\nExit Code: "); {
-	case background, has("Command moved to background"):
+	i := strings.LastIndex(s, "\nExit Code: ")
+	switch {
+	case background, strings.Contains(s, "\nCommand moved to background"):
 		r.running = r.id
-	case has("Command timed out", "Command was cancelled", "Command was automatically cancelled"):
+	case strings.Contains(s, "\nCommand timed out"), strings.Contains(s, "\nCommand was cancelled"),
+		strings.Contains(s, "\nCommand was automatically cancelled"):
 		r.stopped = true
 	case i >= 0:
-		text, _, _ := strings.Cut(s[i+len("\nExit Code: "):], "\n")
-		if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
-			r.status(n)
-		}
+		r.readStatus(s[i+len("\nExit Code: "):])
 	case !r.failed && !r.stopped:
 		r.status(0)
 	}
 	for _, head := range []string{"\nOutput: ", "\nStdout: "} {
-		if i := strings.Index(s, head); i >= 0 {
-			r.output = s[i+len(head):]
+		if _, out, ok := strings.Cut(s, head); ok {
 			for _, tail := range []string{"\nProcess Group PGID: ", "\nExit Code: "} {
-				if i := strings.LastIndex(r.output, tail); i >= 0 {
-					r.output = r.output[:i]
+				if i := strings.LastIndex(out, tail); i >= 0 {
+					out = out[:i]
 				}
 			}
+			r.output = out
 			return
 		}
 	}
+}
+
+// isDocument reports whether a file is one JSON object that is not on one line of a size that lines may have.
+func isDocument(r io.ReaderAt, size int64) bool {
+	head := make([]byte, min(size, 64<<10))
+	n, _ := r.ReadAt(head, 0)
+	head = bytes.TrimLeft(bytes.TrimPrefix(head[:n], byteOrderMark), " \t\r\n")
+	first, _, broken := bytes.Cut(head, []byte("\n"))
+	switch {
+	case len(first) == 0 || first[0] != '{':
+		return false
+	case broken:
+		return len(bytes.TrimSpace(first)) == 1
+	}
+	return bytes.Contains(first, []byte(`"messages"`)) && bytes.Contains(first, []byte(`"sessionId"`)) && !json.Valid(first)
+}
+
+// eachMessage reads a session that is one JSON object, message by message. It holds one message at a time. Its ID comes
+// before the messages.
+func eachMessage(r io.ReaderAt, size int64, visit func(session string, message value) error) error {
+	in := &limitedReader{r: io.NewSectionReader(r, 0, size)}
+	dec := json.NewDecoder(in)
+	if head := make([]byte, len(byteOrderMark)); size > 3 {
+		if _, err := r.ReadAt(head, 0); err == nil && bytes.Equal(head, byteOrderMark) {
+			_, _ = in.r.Read(head)
+		}
+	}
+	expect := func(want json.Delim) error {
+		in.left = maxRead
+		token, err := dec.Token()
+		if err == nil && token != want {
+			err = errors.New("unexpected JSON")
+		}
+		return err
+	}
+	decode := func() (v value, err error) {
+		in.left = maxRead
+		return v, dec.Decode(&v.any)
+	}
+	if err := expect('{'); err != nil {
+		return err
+	}
+	session := ""
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		if key != "messages" {
+			v, err := decode()
+			if err != nil {
+				return err
+			}
+			if key == "sessionId" {
+				session = v.text()
+			}
+			continue
+		}
+		if err := expect('['); err != nil {
+			return err
+		}
+		for dec.More() {
+			m, err := decode()
+			if err != nil {
+				return err
+			}
+			if err := visit(session, m); err != nil {
+				return err
+			}
+		}
+		if err := expect(']'); err != nil {
+			return err
+		}
+	}
+	return expect('}')
+}
+
+// limitedReader ends when too much is read for one message.
+type limitedReader struct {
+	r    io.Reader
+	left int
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errors.New("a message is longer than 32 MiB")
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
 }

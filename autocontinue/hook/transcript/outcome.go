@@ -27,6 +27,16 @@ type result struct {
 // status sets the exit status.
 func (r *result) status(n int) { r.exit, r.known, r.failed = n, true, n != 0 }
 
+// readStatus sets the exit status with which a text begins. It reports false where there is none.
+func (r *result) readStatus(text string) bool {
+	text = strings.TrimLeft(text, " -")
+	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+	if digits != "" {
+		r.status(number(digits))
+	}
+	return digits != ""
+}
+
 // ran reports whether the command or tool did its work, as far as the host says.
 func (r result) ran() bool { return !r.stopped && !r.denied && (!r.failed || r.known) }
 

@@ -123,11 +123,3 @@ func userQuery(s string) string {
 	}
 	return strings.TrimSpace(s[i+len(start) : j])
 }
-
-// clip returns at most n bytes of s, whole characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
-}

@@ -116,12 +116,3 @@ func number(digits string) (n int) {
 	}
 	return n
 }
-
-func startsWith(s string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
-}

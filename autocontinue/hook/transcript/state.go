@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -138,14 +137,14 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 		if size > maxRead {
 			return errors.New("it is one JSON object that is larger than 32 MiB")
 		}
-		d := newDocument(io.NewSectionReader(r, 0, size))
-		for d.next() {
-			s.take(readGeminiMessage(d.message))
-		}
-		if errors.Is(d.err, io.ErrUnexpectedEOF) && s.Known { // it is being written
+		err := eachMessage(r, size, func(_ string, m value) error {
+			s.take(readGeminiMessage(m))
+			return nil
+		})
+		if errors.Is(err, io.ErrUnexpectedEOF) && s.Known { // it is being written
 			return nil
 		}
-		return d.err
+		return err
 	}
 	skip := size-s.Offset > maxRead
 	if skip {
@@ -160,10 +159,12 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 		case skip && n == 0: // it begins within a line
 		case l.long:
 			s.add(entry{kind: lost})
-		case !l.whole && !json.Valid(l.text): // it is still being written
-			return s.mark(r, l.at)
-		case len(bytes.TrimSpace(l.text)) > 0:
-			s.take(readLine(src.Format, src.Subagent, l.text, l.at, s.Messages))
+		default:
+			parsed := readLine(src.Format, src.Subagent, l.text, l.at, s.Messages)
+			if !l.whole && !parsed.isJSON { // it is still being written
+				return s.mark(r, l.at)
+			}
+			s.take(parsed)
 		}
 	}
 	if l.err != nil {
@@ -179,23 +180,6 @@ func (s *State) take(l line) {
 	for _, e := range l.entries {
 		s.add(e)
 	}
-}
-
-// readLine reads a line of a host.
-func readLine(f Format, subagent bool, text []byte, at int64, seen []string) line {
-	switch f {
-	case Claude:
-		return readClaude(text, at, subagent)
-	case Codex:
-		return readCodex(text, at)
-	case Gemini:
-		return readGemini(text, seen)
-	case Copilot:
-		return readCopilot(text, at)
-	case Cursor:
-		return readCursor(text, at)
-	}
-	return line{}
 }
 
 // mark remembers where the next line begins, and what stands before it.

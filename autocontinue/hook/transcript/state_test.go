@@ -338,7 +338,7 @@ func TestLargeTranscripts(t *testing.T) {
 func TestBounds(t *testing.T) {
 	var s State
 	for i := range 10 * maxCalls {
-		s.add(entry{kind: call, tool: tool{id: fmt.Sprint("c", i), name: "Bash", input: input{Command: "go test ./..."}}})
+		s.add(entry{kind: call, tool: tool{id: fmt.Sprint("c", i), name: "Bash", input: value{map[string]any{"command": "go test ./..."}}}})
 		s.add(entry{kind: outcome, result: result{id: fmt.Sprint("r", i), output: strings.Repeat("x", 1000)}})
 		s.add(entry{kind: message, id: fmt.Sprint("m", i), group: "g", text: strings.Repeat("y", 10_000)})
 	}

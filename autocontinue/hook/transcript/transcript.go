@@ -1,11 +1,9 @@
 package transcript
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // Format names the agent that wrote a transcript.
@@ -57,15 +55,22 @@ const (
 func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name}
 	if isDocument(r, size) {
-		d := newDocument(io.NewSectionReader(r, 0, size))
-		if d.next(); d.session != "" {
+		found := errors.New("found")
+		err := eachMessage(r, size, func(session string, _ value) error {
+			if session == "" {
+				return nil
+			}
+			return found
+		})
+		if errors.Is(err, found) {
 			t.Format, t.document = Gemini, true
 			return t, nil
 		}
 	}
 	l := newLines(io.NewSectionReader(r, 0, min(size, maxHead)), 0)
 	for l.no < maxHeadLines && l.scan() {
-		f := formatOf(l.text)
+		v, _ := parse(l.text)
+		f := formatOf(v)
 		if f == "" {
 			continue
 		}
@@ -76,8 +81,8 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 		if f != Claude {
 			return t, nil
 		}
-		side, speaks := isSidechain(l.text)
-		if t.Subagent = side; speaks && !side { // a sub-agent may speak first in its caller's transcript
+		t.Subagent = v.isTrue("isSidechain")
+		if v.isFalse("isSidechain") && v.has("message") { // a sub-agent may speak first in its caller's transcript
 			return t, nil
 		}
 	}
@@ -91,68 +96,21 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 }
 
 // formatOf tells a format by one line. It returns "" where the line does not show it.
-func formatOf(text []byte) Format {
-	if trimmed := bytes.TrimSpace(text); len(trimmed) == 0 || trimmed[0] != '{' {
-		return ""
-	}
-	var c struct {
-		Type        string   `json:"type"`
-		ID          string   `json:"id"`
-		SessionID   *string  `json:"sessionId"`
-		ProjectHash *string  `json:"projectHash"`
-		Messages    anything `json:"messages"`
-		Set         anything `json:"$set"`
-		Patch       anything `json:"$patch"`
-		Rewind      anything `json:"$rewindTo"`
-		Payload     anything `json:"payload"`
-		Data        anything `json:"data"`
-		Message     *struct {
-			Content anything `json:"content"`
-		} `json:"message"`
-		UUID string   `json:"uuid"`
-		Role string   `json:"role"`
-		Leaf anything `json:"leafUuid"`
-	}
-	if !decode(bytes.Clone(text), &c) {
-		return ""
-	}
-	is := func(list string) bool { return c.Type != "" && strings.Contains(list, " "+c.Type+" ") }
+func formatOf(v value) Format {
+	kind, message := v.text("type"), v.at("message")
 	switch {
-	case is(" user assistant ") && c.Message != nil && c.Message.Content != 0,
-		is(claudeOthers) && (c.SessionID != nil || c.Leaf != 0 || c.Type == "file-history-snapshot"):
+	case among(" user assistant ", kind) && message.has("content"),
+		among(claudeOthers, kind) && (v.has("sessionId") || v.has("leafUuid") || kind == "file-history-snapshot"):
 		return Claude
-	case c.Payload == '{' && is(codexTypes), c.Payload == 0 && c.Data == 0 && readCodex(bytes.Clone(text), 0).known:
+	case v.at("payload").isObject() && among(codexTypes, kind), !v.has("payload") && !v.has("data") && readCodex(v, "").known:
 		return Codex
-	case c.Data == '{' && isCopilotType(c.Type):
+	case v.at("data").isObject() && isCopilotType(kind):
 		return Copilot
-	case c.SessionID != nil && c.UUID == "" && (c.ProjectHash != nil || c.Messages != 0), c.Set|c.Patch|c.Rewind != 0,
-		c.ID != "" && is(" user gemini "):
+	case v.has("sessionId") && !v.has("uuid") && (v.has("projectHash") || v.has("messages")),
+		v.has("$set") || v.has("$patch") || v.has("$rewindTo"), v.text("id") != "" && among(" user gemini ", kind):
 		return Gemini
-	case c.Message != nil && !is("") && (c.Role == "user" || c.Role == "assistant"):
+	case message.isObject() && among(" user assistant ", v.text("role")):
 		return Cursor
 	}
 	return ""
-}
-
-// anything is the first byte of a JSON value.
-type anything byte
-
-func (a *anything) UnmarshalJSON(data []byte) error {
-	*a = anything(data[0])
-	return nil
-}
-
-// isSidechain reports whether a line of Claude Code is a sub-agent's, and whether it is one that somebody spoke.
-func isSidechain(text []byte) (side, speaks bool) {
-	var c struct {
-		Side    *bool    `json:"isSidechain"`
-		Message anything `json:"message"`
-	}
-	ok := decode(bytes.Clone(text), &c)
-	return ok && c.Side != nil && *c.Side, ok && c.Side != nil && c.Message != 0
-}
-
-// fault is what is wrong at a line. It quotes nothing.
-func fault(kind error, line int, format string, args ...any) error {
-	return fmt.Errorf("line %d: %w: %s", line, kind, fmt.Sprintf(format, args...))
 }

@@ -3,8 +3,8 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 )
@@ -14,7 +14,7 @@ type Event struct {
 	Session string // its ID, or the name of the file
 	Agent   string // the sub-agent, in a transcript of its own
 	Dir     string // where the agent works
-	Line    int    // of the file; of a pause, where the agent's message ends
+	Line    int    // of the file; of a pause, where the agent's message ends; a session that is one object counts messages
 
 	Pause  bool
 	Prompt string // the human's words, at most 16 KiB
@@ -27,10 +27,8 @@ type Event struct {
 
 // Account says what of a file was read.
 type Account struct {
-	Lines   int
-	Bytes   int64
-	Long    int // lines left out because they are longer than 4 MiB
-	Damaged int // lines, or messages of a session that is one JSON object, that are not of the format
+	Bytes int64
+	Long  int // lines left out because they are longer than 4 MiB
 }
 
 // Walk goes through the file from its beginning and calls visit for each event, in memory that does not grow with the
@@ -42,9 +40,11 @@ type Account struct {
 func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (Account, error) {
 	w := &walk{Transcript: t, visit: visit, ended: make(map[string]bool)}
 	w.begin(t.name)
-	err := w.run(ctx)
-	if err == nil {
-		err = w.verdict()
+	var err error
+	if w.document {
+		err = w.messages(ctx)
+	} else {
+		err = w.lines(ctx)
 	}
 	return w.account, err
 }
@@ -68,53 +68,118 @@ type walk struct {
 	now     int
 	said    []said // since the human spoke
 
-	damaged int  // the first line that is not of the format
-	half    bool // the last line is cut off
+	damaged, firstDamaged int // lines that are not of the format, and the first of them
 }
 
 type said struct{ id, text string }
 
-func (w *walk) run(ctx context.Context) error {
-	if w.document {
-		return w.readDocument(ctx)
-	}
+func (w *walk) lines(ctx context.Context) error {
 	l := newLines(io.NewSectionReader(w.r, 0, w.size), 0)
-	for n := 0; l.scan(); n++ {
-		if n%256 == 255 && ctx.Err() != nil {
+	cutOff := false
+	for l.scan() {
+		if l.no%256 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		w.account.Lines, w.account.Bytes, w.now = l.no, l.next, l.no
-		if l.long {
+		w.account.Bytes, w.now = l.next, l.no
+		switch {
+		case l.long:
 			w.account.Long++
 			w.state.add(entry{kind: lost})
 			continue
-		}
-		if len(bytes.TrimSpace(l.text)) == 0 {
+		case len(bytes.TrimSpace(l.text)) == 0:
 			continue
 		}
-		if err := w.one(l); err != nil {
-			return err
+		parsed := readLine(w.Format, w.Subagent, l.text, l.at-w.base, w.state.Messages)
+		switch {
+		case parsed.known:
+			if err := w.change(parsed.session, l); err != nil {
+				return err
+			}
+			if err := w.take(parsed); err != nil {
+				return err
+			}
+		case !parsed.isJSON && !l.whole && l.next >= w.size:
+			cutOff = true
+		case !parsed.isJSON:
+			w.damage()
+		default: // of another format, or of a newer version
+			v, _ := parse(l.text)
+			if other := formatOf(v); other != "" && other != w.Format {
+				return w.fault(ErrInterleaved, l.no, "a line of %s is among those of %s; keep each in a file of its own", other, w.Format)
+			}
 		}
 	}
 	if l.err != nil {
 		return cause(l.err)
 	}
-	if w.half {
-		return nil // what came after is not known
+	if !cutOff { // or what came after is not known
+		if err := w.pause(); err != nil {
+			return err
+		}
 	}
-	return w.pause()
+	switch {
+	case w.damaged == 0 && cutOff, w.damaged == 1 && w.firstDamaged > 1 && w.firstDamaged == w.now:
+		return w.fault(ErrTruncated, w.now, "the last line is cut off")
+	case w.damaged == 1 && w.firstDamaged == 1:
+		return w.fault(ErrTruncated, 1, "the first line is cut off")
+	}
+	return w.anyDamage()
 }
 
-// one takes in a line.
-func (w *walk) one(l *lines) error {
-	parsed := readLine(w.Format, w.Subagent, l.text, l.at-w.base, w.state.Messages)
-	if !parsed.known {
-		return w.unknown(l)
+func (w *walk) damage() {
+	if w.damaged++; w.damaged == 1 {
+		w.firstDamaged = w.now
 	}
-	if err := w.change(parsed.header, l); err != nil {
+}
+
+// fault is what is wrong at a line, or at a message of a session that is one JSON object. It quotes nothing.
+func (w *walk) fault(kind error, at int, format string, args ...any) error {
+	unit := "line"
+	if w.document {
+		unit = "message"
+	}
+	return fmt.Errorf("%s %d: %w: %s", unit, at, kind, fmt.Sprintf(format, args...))
+}
+
+func (w *walk) anyDamage() error {
+	switch w.damaged {
+	case 0:
+		return nil
+	case 1:
+		return w.fault(ErrDamaged, w.firstDamaged, "it is not of %s", w.Format)
+	}
+	return w.fault(ErrDamaged, w.firstDamaged, "this is the first of %d that are not of %s", w.damaged, w.Format)
+}
+
+// messages goes through a session that is one JSON object.
+func (w *walk) messages(ctx context.Context) error {
+	var stop error
+	err := eachMessage(w.r, w.size, func(session string, m value) error {
+		if w.now++; w.now%256 == 0 && ctx.Err() != nil {
+			stop = context.Cause(ctx)
+			return stop
+		}
+		w.session = first(session, w.session)
+		if parsed := readGeminiMessage(m); parsed.known {
+			stop = w.take(parsed)
+		} else {
+			w.damage()
+		}
+		return stop
+	})
+	w.account.Bytes = w.size
+	switch {
+	case stop != nil:
+		return stop
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return w.fault(ErrTruncated, w.now, "the end of the session is cut off")
+	case err != nil:
+		return w.fault(ErrDamaged, w.now, "what follows is not JSON of %s, or too long", w.Format)
+	}
+	if err := w.pause(); err != nil {
 		return err
 	}
-	return w.take(parsed)
+	return w.anyDamage()
 }
 
 // take takes in what a line says.
@@ -140,10 +205,13 @@ func (w *walk) entry(e entry) error {
 		w.keep(e)
 	}
 	w.spoken = w.spoken || e.kind != mode
-	if w.state.add(e) {
-		return w.prompt(w.state.Request, w.state.Turn)
+	if !w.state.add(e) {
+		return nil
 	}
-	return nil
+	w.said = nil
+	spoke := w.event()
+	spoke.Prompt, spoke.Turn = w.state.Request, w.state.Turn
+	return w.visit(spoke)
 }
 
 // keep remembers what was printed in this turn. What is said of a message again stands in its place.
@@ -160,14 +228,6 @@ func (w *walk) keep(e entry) {
 	if len(w.said) < 1000 {
 		w.said = append(w.said, said{e.id, clip(e.text, maxMessage)})
 	}
-}
-
-// prompt tells of words of the human.
-func (w *walk) prompt(text, turn string) error {
-	w.said = nil
-	e := w.event()
-	e.Prompt, e.Turn = text, turn
-	return w.visit(e)
 }
 
 // pause tells of a pause, where the agent paused.
@@ -193,22 +253,21 @@ func (w *walk) event() Event {
 
 func (w *walk) begin(session string) {
 	w.session, w.agent, w.spoken, w.said = session, "", false, nil
-	w.state = &State{position{fold: fold{Work: nothing()}}}
-	w.state.Known = true
+	w.state = &State{position{Known: true, fold: fold{Work: nothing()}}}
 }
 
 // change begins another session, when the line says that it belongs to one.
-func (w *walk) change(h header, l *lines) error {
+func (w *walk) change(session string, l *lines) error {
 	switch {
-	case h.session == "" || h.session == w.session:
+	case session == "" || session == w.session:
 		return nil
 	case !w.spoken: // it had no name so far; or it took over what was said in another, whose first lines it repeats
 		if w.session == w.name {
-			w.session = h.session
+			w.session = session
 		}
 		return nil
-	case w.ended[h.session]:
-		return fault(ErrInterleaved, l.no, "a session continues after another has begun; keep each in a file of its own")
+	case w.ended[session]:
+		return w.fault(ErrInterleaved, l.no, "a session continues after another has begun; keep each in a file of its own")
 	}
 	if err := w.pause(); err != nil {
 		return err
@@ -216,74 +275,7 @@ func (w *walk) change(h header, l *lines) error {
 	if len(w.ended) < maxSessions {
 		w.ended[w.session] = true
 	}
-	w.begin(h.session)
+	w.begin(session)
 	w.base = l.at
 	return nil
-}
-
-// unknown looks at a line that is not of the format: of another one, of a newer version, or not a line at all.
-func (w *walk) unknown(l *lines) error {
-	if other := formatOf(l.text); other != "" && other != w.Format {
-		return fault(ErrInterleaved, l.no, "a line of %s is among those of %s; keep each in a file of its own", other, w.Format)
-	}
-	switch {
-	case json.Valid(l.text):
-	case l.whole || l.next < w.size:
-		if w.account.Damaged++; w.damaged == 0 {
-			w.damaged = l.no
-		}
-	default:
-		w.half = true
-	}
-	return nil
-}
-
-// verdict says what is wrong with the lines.
-func (w *walk) verdict() error {
-	what := "line"
-	if w.document {
-		what = "message"
-	}
-	switch {
-	case w.half && w.account.Damaged == 0, w.account.Damaged == 1 && w.damaged > 1 && w.damaged == w.account.Lines && !w.document:
-		return fault(ErrTruncated, w.account.Lines, "the last line is cut off")
-	case w.account.Damaged == 0:
-		return nil
-	case w.damaged == 1 && w.account.Damaged == 1 && !w.document:
-		return fault(ErrTruncated, 1, "the first line is cut off")
-	case w.account.Damaged == 1:
-		return fault(ErrDamaged, w.damaged, "it is not a %s of %s", what, w.Format)
-	}
-	return fault(ErrDamaged, w.damaged, "this is the first of %d %ss that are not of %s", w.account.Damaged, what, w.Format)
-}
-
-// readDocument goes through a session that is one JSON object.
-func (w *walk) readDocument(ctx context.Context) error {
-	d := newDocument(io.NewSectionReader(w.r, 0, w.size))
-	for n := 0; d.next(); n++ {
-		if n%256 == 255 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if d.session != "" && w.session == w.name {
-			w.session = d.session
-		}
-		w.account.Lines, w.account.Bytes, w.now = d.line, d.dec.InputOffset(), d.line
-		l := readGeminiMessage(d.message)
-		if !l.known {
-			if w.account.Damaged++; w.damaged == 0 {
-				w.damaged = d.line
-			}
-			continue
-		}
-		if err := w.take(l); err != nil {
-			return err
-		}
-	}
-	switch {
-	case errors.Is(d.err, io.ErrUnexpectedEOF), errors.Is(d.err, io.EOF):
-		return fault(ErrTruncated, w.account.Lines, "the end of the session is cut off")
-	case d.err != nil:
-		return fault(ErrDamaged, w.account.Lines, "what follows is not JSON of %s, or too long", w.Format)
-	}
-	return w.pause()
 }

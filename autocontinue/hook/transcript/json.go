@@ -1,0 +1,111 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// value is a JSON value that a host wrote. A member that is missing or has another type than asked for is empty, so an
+// odd member does not hide the others. Keys match by their exact case, which package json's structs do not do.
+type value struct{ any }
+
+// parse reads JSON. It reports false for other text.
+func parse(data []byte) (v value, ok bool) {
+	err := json.Unmarshal(data, &v.any)
+	return v, err == nil
+}
+
+// at returns the member at a path of keys.
+func (v value) at(path ...string) value {
+	for _, key := range path {
+		object, _ := v.any.(map[string]any)
+		v = value{object[key]}
+	}
+	return v
+}
+
+func (v value) isObject() bool {
+	_, ok := v.any.(map[string]any)
+	return ok
+}
+
+// has reports whether there is a member, be it null.
+func (v value) has(key string) bool {
+	object, _ := v.any.(map[string]any)
+	_, ok := object[key]
+	return ok
+}
+
+func (v value) text(path ...string) string {
+	s, _ := v.at(path...).any.(string)
+	return s
+}
+
+// first returns the first of these members that is a text or a number, as text.
+func (v value) first(keys ...string) string {
+	for _, key := range keys {
+		switch m := v.at(key).any.(type) {
+		case string:
+			if m != "" {
+				return m
+			}
+		case float64:
+			return strconv.FormatFloat(m, 'f', -1, 64)
+		}
+	}
+	return ""
+}
+
+func (v value) isTrue(path ...string) bool  { return v.at(path...).any == true }
+func (v value) isFalse(path ...string) bool { return v.at(path...).any == false }
+
+func (v value) list(path ...string) []value {
+	items, _ := v.at(path...).any.([]any)
+	list := make([]value, len(items))
+	for i, item := range items {
+		list[i].any = item
+	}
+	return list
+}
+
+// words returns a text, or the texts of an array: of the texts in it, and of the blocks with a "text".
+func (v value) words(path ...string) string {
+	v = v.at(path...)
+	var said []string
+	for _, item := range v.list() {
+		switch {
+		case item.isObject() && item.at("text").any != nil:
+			said = append(said, item.text("text"))
+		case item.text() != "":
+			said = append(said, item.text())
+		}
+	}
+	return v.text() + strings.Join(said, "\n")
+}
+
+// script returns what a shell is told by the first of these members: a text, or the words of a command.
+func (v value) script(keys ...string) string {
+	for _, key := range keys {
+		if text := v.text(key); text != "" {
+			return text
+		}
+		var words []string
+		for _, word := range v.list(key) {
+			words = append(words, word.text())
+		}
+		if len(words) == 0 {
+			continue
+		}
+		if nested := nestedScript(words, ""); nested != "" {
+			return nested
+		}
+		for i, w := range words {
+			if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`;|&<>()#*?!{}") {
+				words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	return ""
+}
