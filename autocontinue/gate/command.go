@@ -43,10 +43,11 @@ func parseForms(arg value) ([]form, error) {
 
 // command is one simple command of a shell line.
 type command struct {
-	words []word
-	plain bool   // nothing but known words: no assignment, and no redirection that matters
-	stdin bool   // a redirection may feed it
-	fed   []word // texts that a redirection feeds it
+	words    []word
+	plain    bool   // nothing but known words: no assignment, and no redirection that matters
+	stdin    bool   // a redirection may feed it
+	fed      []word // texts that a redirection feeds it
+	assigned []word // values of variables before it
 }
 
 // word is one word of a command. It is not known if the shell makes it: from a variable, a substitution, a wildcard.
@@ -85,8 +86,11 @@ func (s *search) any(commands []command, nested int) bool {
 // finds looks at a command and, if it runs another one, at every command that its words could be.
 func (s *search) finds(c command, nested int) bool {
 	all, name := c.words, c.program()
-	if c.replaces() {
-		all = c.unreplaced()
+	if slices.ContainsFunc(c.assigned, s.mentioned) { // PAGER='rm x' man ls
+		return true
+	}
+	if slices.Contains([]string{"xargs", "parallel", "find", "fd"}, name) {
+		all = unreplaced(all)
 	}
 	for i := range all {
 		if i > 0 && (!runners[name] && !shells[name] || !mayBeProgram(all, i)) {
@@ -104,8 +108,8 @@ func (s *search) finds(c command, nested int) bool {
 func (s *search) findsInside(c command, nested int) bool {
 	name := c.program()
 	switch {
-	case interpreters[strings.TrimRight(name, "0123456789.")], name == "git" && c.hasWord("-c"):
-		return slices.ContainsFunc(append(c.words[1:], c.fed...), s.mentioned)
+	case interpreters[strings.TrimRight(name, "0123456789.")], name == "git" && slices.Contains(c.words, word{"-c", true}):
+		return slices.ContainsFunc(slices.Concat(c.words[1:], c.fed), s.mentioned)
 	case name == "xargs" || name == "parallel":
 		last := command{words: c.words[len(c.words)-1:]}.program()
 		return runners[last] || shells[last] // it gets its arguments from elsewhere
@@ -175,8 +179,6 @@ func (c command) program() string {
 
 func (w word) isOption() bool { return w.known && strings.HasPrefix(w.text, "-") }
 
-func (c command) hasWord(text string) bool { return slices.Contains(c.words, word{text, true}) }
-
 // readsElsewhere reports whether a shell may read its commands from its input, or in a form that cannot be read here.
 func (c command) readsElsewhere() bool {
 	arguments := false
@@ -195,26 +197,21 @@ func (c command) readsElsewhere() bool {
 	return c.stdin || !arguments
 }
 
-// replaces reports whether the program puts words that are not known here in the place of others.
-func (c command) replaces() bool {
-	return slices.Contains([]string{"xargs", "parallel", "find", "fd"}, c.program())
-}
-
-// unreplaced returns the words of such a program. The ones that it replaces are not known.
-func (c command) unreplaced() []word {
-	words, marks := slices.Clone(c.words), []string{"{}"}
-	for i, w := range words {
+// unreplaced returns the words of a program that replaces some of them. These are not known.
+func unreplaced(words []word) []word {
+	words, marks := slices.Clone(words), []string{"{}"}
+	for i, w := range words[1:] {
+		isMark := func(mark string) bool { return strings.Contains(w.text, mark) }
+		named := words[i].text == "-I" || words[i].text == "-J"
+		words[i+1].known = w.known && (w.isOption() || named || !slices.ContainsFunc(marks, isMark))
 		for _, option := range []string{"-I", "-J", "--replace="} {
 			if mark, ok := strings.CutPrefix(w.text, option); ok && mark != "" {
 				marks = append(marks, mark)
-			} else if ok && i+1 < len(words) {
-				marks = append(marks, words[i+1].text)
 			}
 		}
-	}
-	for i := range words {
-		has := func(mark string) bool { return mark != "" && strings.Contains(words[i].text, mark) }
-		words[i].known = words[i].known && (i == 0 || words[i].isOption() || !slices.ContainsFunc(marks, has))
+		if named {
+			marks = append(marks, w.text)
+		}
 	}
 	return words
 }
@@ -279,13 +276,10 @@ func (f form) matches(words []word) bool {
 	if !words[0].known {
 		return true
 	}
-	if !matchWildcard(programName(f[0]), programName(words[0].text)) {
+	if programName(f[0]) != programName(words[0].text) {
 		return false
 	}
 	last := len(f) - 1
-	if rest := strings.HasSuffix(f[last], "*"); rest && last == 0 {
-		return true
-	}
 	at := make([]bool, len(f)+1) // how many words of the form the words so far may be
 	at[1] = true
 	for i, w := range words[1:] {
@@ -352,6 +346,9 @@ func parseLine(line string) (commands []command, plain bool, err error) {
 				break
 			}
 			c.plain = c.plain && len(call.Assigns) == 0 && !n.Coprocess
+			for _, a := range call.Assigns {
+				c.assigned = append(c.assigned, wordOf(a.Value))
+			}
 			for _, arg := range call.Args {
 				w := wordOf(arg)
 				c.words, c.plain = append(c.words, w), c.plain && w.known

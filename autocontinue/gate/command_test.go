@@ -158,6 +158,8 @@ func TestCommandThatIsDenied(t *testing.T) {
 		"awk 'BEGIN { system(\"rm x\") }'":            Forbid,
 		"git -c alias.x='!rm y' x":                    Forbid,
 		"vim -c ':!rm x'":                             Forbid,
+		"PAGER='rm x' git log":                        Forbid,
+		"echo rm | xargs -I % % x":                    Forbid,
 		"coproc rm x":                                 Forbid,
 		"time rm x":                                   Forbid,
 		"[[ -n $(rm x) ]]":                            Forbid,
@@ -173,6 +175,8 @@ func TestCommandThatIsDenied(t *testing.T) {
 		"ls | xargs -I{} cp a {}":      Ask,
 		"python3 -c 'print(1)'":        Ask,
 		"python3 <<E\nprint('arm')\nE": Ask,
+		"ls | xargs -I % cp % a":       Ask,
+		"A=rmx git log":                Ask,
 		"git -C x log":                 Ask,
 
 		"ls":                      Ask,

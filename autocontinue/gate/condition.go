@@ -48,6 +48,16 @@ func (c condition) tests(test string) bool {
 	return c.test == test || c.element != nil && c.element.tests(test)
 }
 
+func parseConditions(v value) (when []condition, err error) {
+	list, err := v.elements()
+	for i := 0; i < len(list) && err == nil; i++ {
+		var c condition
+		c, err = parseCondition(list[i], true)
+		when = append(when, c)
+	}
+	return when, err
+}
+
 func parseCondition(v value, top bool) (condition, error) {
 	if !v.isObject() {
 		return condition{}, errors.New(`a condition is an object, such as {"at": "/rows", "count_over": 50}`)
@@ -192,38 +202,31 @@ func (v value) find(pointer []string) (value, outcome) {
 	return v, yes
 }
 
-// judging holds what the rules that judge one body share. A value is read and written in a canonical form once, however
-// many rules ask for it.
+// judging holds what the rules that judge one body share.
 type judging struct {
-	root      *root
-	allow     bool // the rule allows: what is unclear must not match
-	canonical map[canonicalKey]string
-	texts     map[*byte]string
+	root  *root
+	allow bool               // the rule allows: what is unclear must not match
+	forms map[formKey]string // canonical forms of large values, each made once
 }
 
-type canonicalKey struct {
+type formKey struct {
 	at     *byte
 	folded bool
 }
 
-func (j judging) canonicalOf(v value, folded bool) string {
-	if v.list == nil && len(v.raw) < 64 {
-		return string(v.canonical(nil, folded))
-	}
-	key := canonicalKey{&v.raw[0], folded}
-	s, ok := j.canonical[key]
-	if !ok {
-		s = string(v.canonical(nil, folded))
-		j.canonical[key] = s
-	}
-	return s
+func newJudging(r *root) judging { return judging{root: r, forms: make(map[formKey]string)} }
+
+func (j judging) same(a, b value, folded bool) bool {
+	return j.canonical(a, folded) == j.canonical(b, folded)
 }
 
-func (j judging) textOf(v value) string {
-	s, ok := j.texts[&v.raw[0]]
+func (j judging) canonical(v value, folded bool) string {
+	key := formKey{&v.raw[0], folded}
+	s, ok := j.forms[key]
 	if !ok {
-		s = unquote(v.raw)
-		j.texts[&v.raw[0]] = s
+		if s = string(v.canonical(nil, folded)); len(s) > 64 {
+			j.forms[key] = s
+		}
 	}
 	return s
 }
@@ -255,11 +258,11 @@ func (j judging) holds(c condition, body value) outcome {
 	case c.test == "under" && v.isNumber():
 		return is(parseNumber(v.raw).compare(c.number) < 0)
 	case c.test == "like" && isText:
-		return is(matchWildcard(unquote(c.arg.raw), j.textOf(v)))
+		return is(matchWildcard(unquote(c.arg.raw), unquote(v.raw)))
 	case c.test == "command" && isText:
-		return commandHolds(c.forms, j.textOf(v), j.allow)
+		return commandHolds(c.forms, unquote(v.raw), j.allow)
 	case c.test == "path" && isText:
-		return j.root.holds(c.paths, j.textOf(v), j.allow)
+		return j.root.holds(c.paths, unquote(v.raw), j.allow)
 	case c.test == "any" && counted:
 		return j.elements(c, v, yes, no)
 	case c.test == "all" && counted && len(v.list) > 0:
@@ -296,13 +299,12 @@ func (j judging) elements(c condition, v value, decides, otherwise outcome) outc
 func (j judging) isOneOf(v value, list []value) outcome {
 	comparable := false
 	for _, one := range list {
-		if j.canonicalOf(v, false) == j.canonicalOf(one, false) {
+		if j.same(v, one, false) {
 			return yes
 		}
 		comparable = comparable || one.kind() == v.kind() || len(list) == 1 && one.kind() == 'n'
 	}
-	folded := func(one value) bool { return j.canonicalOf(v, true) == j.canonicalOf(one, true) }
-	if !comparable || slices.ContainsFunc(list, folded) {
+	if !comparable || slices.ContainsFunc(list, func(one value) bool { return j.same(v, one, true) }) {
 		return unclear
 	}
 	return no

@@ -137,50 +137,45 @@ func readBody(kind Kind, data []byte) (json.RawMessage, value, error) {
 	if kind != Response {
 		return compact(v.raw), v, nil
 	}
-	var text, a2ui json.RawMessage
-	for _, m := range v.list {
-		switch m.key {
-		case "text":
-			text = m.raw
-		case "a2ui":
-			a2ui = compact(m.raw)
-		default:
-			return nil, v, &bodyError{0, "a response has only text and a2ui"}
-		}
+	isText := func(m value) bool { return m.key == "text" && m.isString() }
+	if slices.ContainsFunc(v.list, func(m value) bool { return m.key != "text" && m.key != "a2ui" }) {
+		return nil, v, &bodyError{0, "a response has only text and a2ui"}
 	}
-	if len(text) == 0 || text[0] != '"' {
+	if !slices.ContainsFunc(v.list, isText) {
 		return nil, v, &bodyError{0, "a response needs text, a string"}
 	}
-	return joinResponse(unquote(text), a2ui), v, nil
+	return joinResponse(splitResponse(v.raw)), v, nil
 }
 
-// joinResponse writes the body of a response, which an event holds in two parts.
+// answer is the body of a response, which an event holds in two parts.
+type answer struct {
+	Text string          `json:"text"`
+	A2UI json.RawMessage `json:"a2ui,omitempty"`
+}
+
 func joinResponse(text string, a2ui json.RawMessage) json.RawMessage {
+	body, err := marshal(answer{text, a2ui})
+	if err != nil {
+		return nil // not reached: a2ui is JSON
+	}
+	return bytes.TrimSuffix(body, []byte("\n"))
+}
+
+func splitResponse(body json.RawMessage) (text string, a2ui json.RawMessage) {
+	var a answer
+	if json.Unmarshal(body, &a) != nil {
+		return "", nil // not reached: the body was read before
+	}
+	return a.Text, a.A2UI
+}
+
+// marshal writes a value as JSON with a newline. It leaves <, > and & as they are.
+func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString(`{"text":`)
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.Encode(text) // a string and a buffer do not fail
-	b.Truncate(b.Len() - 1)
-	if a2ui != nil {
-		b.WriteString(`,"a2ui":`)
-		b.Write(a2ui)
-	}
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
-// splitResponse is the inverse of joinResponse.
-func splitResponse(body json.RawMessage) (text string, a2ui json.RawMessage) {
-	r := jsonReader{data: body, i: len(`{"text":`)}
-	token, err := r.text()
-	if err != nil {
-		return "", nil // not reached: joinResponse wrote it
-	}
-	if rest := body[r.i : len(body)-1]; len(rest) > 0 {
-		a2ui = rest[len(`,"a2ui":`):]
-	}
-	return unquote(token), a2ui
+	err := enc.Encode(v)
+	return b.Bytes(), err
 }
 
 // digest names a subject. Each field stands after its length, and the whole stands after a name of what is hashed.
@@ -199,10 +194,12 @@ func digest(sub Subject) string {
 type likenessSum = [sha256.Size]byte
 
 // likeness is equal for subjects of one run that ask for the same: calls of one tool with arguments of the same value.
-func likeness(sub Subject, body value) *likenessSum {
-	b := appendText(appendText([]byte("sidecoach gate likeness 1\n"), string(sub.Kind)), sub.Tool)
-	sum := sha256.Sum256(body.canonical(b, false))
-	return &sum
+func likeness(sub Subject, body value) likenessSum {
+	b := []byte("sidecoach gate likeness 2\n")
+	for _, field := range []string{sub.Run, string(sub.Kind), sub.Tool} {
+		b = appendText(b, field)
+	}
+	return sha256.Sum256(body.canonical(b, false))
 }
 
 // Action is what a person decides about an item.

@@ -24,13 +24,11 @@ const sumField = `"sum":"`
 // encode writes an event as its line and sets its Sum: the hash of the line up to the field that holds the hash.
 func encode(e *Event) ([]byte, error) {
 	e.Sum = ""
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
+	data, err := marshal(e)
+	if err != nil {
 		return nil, err
 	}
-	line := b.Bytes()[:b.Len()-len("\"}\n")]
+	line := data[:len(data)-len("\"}\n")]
 	e.Sum = lineSum(line[:len(line)-len(sumField)])
 	return append(append(line, e.Sum...), "\"}\n"...), nil
 }
@@ -88,7 +86,7 @@ func (s *Session) replay(journal io.Reader) error {
 		}
 		e, err := decode(line, s.st.seq, s.st.sum)
 		if err == nil {
-			err = s.st.check(e)
+			err = s.st.check(&e)
 		}
 		if err == nil {
 			err = s.st.apply(e, len(line))
@@ -120,34 +118,24 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	}
 }
 
-// The types of events. An operation of a [Session] makes from none to three events; Expire makes as many as expire.
+// The types of events that the code names. An operation of a [Session] makes from none to three events; Expire makes as
+// many as expire.
 const (
-	runStaged        = "RUN_STAGED"
-	runStageApproved = "RUN_STAGE_APPROVED"
-	runStageDenied   = "RUN_STAGE_DENIED" // ends the run
-	runStarted       = "RUN_STARTED"
-	toolCallProposed = "TOOL_CALL_PROPOSED"
-	toolCallApproved = "TOOL_CALL_APPROVED"
-	toolCallDenied   = "TOOL_CALL_DENIED"
-	toolCallStarted  = "TOOL_CALL_STARTED"
-	toolCallResult   = "TOOL_CALL_RESULT" // of the tool or, with action respond, of a person
-	draftProposed    = "ASSISTANT_DRAFT_PROPOSED"
-	finalApproved    = "ASSISTANT_FINAL_APPROVED"
-	finalDenied      = "ASSISTANT_FINAL_DENIED"
-	runFinished      = "RUN_FINISHED"
-	itemEscalated    = "ITEM_ESCALATED"
-	itemExpired      = "ITEM_EXPIRED"
-	itemRedeemed     = "ITEM_REDEEMED"
-	policyChanged    = "POLICY_CHANGED"
-	auditChanged     = "AUDIT_CHANGED"
+	toolCallResult = "TOOL_CALL_RESULT" // of the tool or, with action respond, of a person
+	runFinished    = "RUN_FINISHED"
+	itemEscalated  = "ITEM_ESCALATED"
+	itemExpired    = "ITEM_EXPIRED"
+	itemRedeemed   = "ITEM_REDEEMED"
+	policyChanged  = "POLICY_CHANGED"
+	auditChanged   = "AUDIT_CHANGED"
 )
 
 // eventTypes names the event that gives a status to an item of a kind. The empty status is for what starts.
 var eventTypes = map[Kind]map[Status]string{
-	Context: {Pending: runStaged, Approved: runStageApproved, Denied: runStageDenied, "": runStarted},
-	Tool: {Pending: toolCallProposed, Approved: toolCallApproved, Denied: toolCallDenied, "": toolCallStarted,
-		Done: toolCallResult, Answered: toolCallResult},
-	Response: {Pending: draftProposed, Approved: finalApproved, Denied: finalDenied},
+	Context: {Pending: "RUN_STAGED", Approved: "RUN_STAGE_APPROVED", Denied: "RUN_STAGE_DENIED", "": "RUN_STARTED"},
+	Tool: {Pending: "TOOL_CALL_PROPOSED", Approved: "TOOL_CALL_APPROVED", Denied: "TOOL_CALL_DENIED",
+		"": "TOOL_CALL_STARTED", Done: toolCallResult, Answered: toolCallResult},
+	Response: {Pending: "ASSISTANT_DRAFT_PROPOSED", Approved: "ASSISTANT_FINAL_APPROVED", Denied: "ASSISTANT_FINAL_DENIED"},
 }
 
 // Event is one line of the journal. Its type says which fields are set:
@@ -197,30 +185,35 @@ type Event struct {
 
 	Sum string `json:"sum"` // SHA-256 of the line up to this field, hexadecimal
 
-	like *likenessSum // of a proposal, if it was computed before
+	like likenessSum // of a proposal
 }
 
 // Status returns the status that the event gives to its item. It is empty for events that give none.
 func (e Event) Status() Status {
-	switch e.Type {
-	case itemEscalated:
-		return Pending
-	case itemExpired:
-		return Expired
-	case itemRedeemed:
-		return Redeemed
-	case toolCallResult:
-		if e.Action == Respond {
-			return Answered
-		}
-		return Done
+	status, _ := e.status()
+	return status
+}
+
+// status also reports whether an item of the event's kind can have such an event.
+func (e Event) status() (Status, bool) {
+	switch {
+	case e.Type == itemEscalated:
+		return Pending, true
+	case e.Type == itemExpired:
+		return Expired, true
+	case e.Type == itemRedeemed:
+		return Redeemed, true
+	case e.Type == toolCallResult && e.Action == Respond:
+		return Answered, e.Kind == Tool
+	case e.Type == toolCallResult:
+		return Done, e.Kind == Tool
 	}
 	for status, typ := range eventTypes[e.Kind] {
 		if typ == e.Type {
-			return status
+			return status, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // clone returns an event whose bodies are copies.

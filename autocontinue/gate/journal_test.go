@@ -146,7 +146,7 @@ func TestLinesThatNoSessionWrites(t *testing.T) {
 	yes.Action, yes.By = Approve, "ann"
 	edit := approval(pending, json.RawMessage(`{"id":2}`))
 	edit.Action, edit.By = Edit, "ann"
-	no := eventFor(pending, toolCallDenied)
+	no := eventFor(pending, "TOOL_CALL_DENIED")
 	no.Action, no.By = Deny, "ann"
 	redeemed := eventFor(passed, itemRedeemed)
 	redeemed.Digest = passed.Digest
@@ -168,12 +168,12 @@ func TestLinesThatNoSessionWrites(t *testing.T) {
 		"an approval of other bytes":   with(yes, func(e *Event) { e.Digest = passed.Digest }),
 		"an edit of other bytes":       with(edit, func(e *Event) { e.ArgsOverride = json.RawMessage(`{"id":3}`) }),
 		"an edit in other words":       with(edit, func(e *Event) { e.ArgsOverride = json.RawMessage(`{"id":2,"ID":3}`) }),
-		"another kind's approval":      with(yes, func(e *Event) { e.Type = runStageApproved }),
+		"another kind's approval":      with(yes, func(e *Event) { e.Type = "RUN_STAGE_APPROVED" }),
 		"approved twice":               with(approval(passed, nil), func(e *Event) { e.Action, e.By = Approve, "ann" }),
-		"denied after it passed":       with(eventFor(passed, toolCallDenied), func(e *Event) { e.Action, e.By = Deny, "ann" }),
+		"denied after it passed":       with(eventFor(passed, "TOOL_CALL_DENIED"), func(e *Event) { e.Action, e.By = Deny, "ann" }),
 		"redeemed unapproved":          with(eventFor(pending, itemRedeemed), func(e *Event) { e.Digest = pending.Digest }),
 		"redeemed other bytes":         with(redeemed, func(e *Event) { e.Digest = pending.Digest }),
-		"started unredeemed":           eventFor(passed, toolCallStarted),
+		"started unredeemed":           eventFor(passed, "TOOL_CALL_STARTED"),
 		"a result out of nothing":      with(eventFor(passed, toolCallResult), func(e *Event) { e.Result = json.RawMessage(`1`) }),
 		"a result of nothing":          eventFor(passed, toolCallResult),
 		"another item's ID":            with(fresh, func(e *Event) { e.Item = "i999" }),

@@ -14,8 +14,7 @@ import (
 
 // Bounds of a JSON body beside its size. They are far above what tools are called with.
 const (
-	maxDepth    = 100    // nested arrays and objects
-	maxMembers  = 10_000 // keys of one object
+	maxDepth    = 100 // nested arrays and objects
 	maxValues   = 1 << 20
 	maxExponent = 6 // digits of a number's exponent
 )
@@ -42,7 +41,7 @@ func (e *bodyError) Unwrap() error { return ErrInput }
 // what is too deep or too much.
 func readJSON(data []byte) (value, error) {
 	if !utf8.Valid(data) {
-		return value{}, &bodyError{invalidAt(data), "the text is not UTF-8"}
+		return value{}, &bodyError{bytes.IndexRune(data, utf8.RuneError), "the text is not UTF-8"}
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
@@ -50,14 +49,6 @@ func readJSON(data []byte) (value, error) {
 	}
 	r := jsonReader{data: data}
 	return r.value(0)
-}
-
-func invalidAt(data []byte) int {
-	at := 0
-	for r, n := utf8.DecodeRune(data); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(data[at:]) {
-		at += n
-	}
-	return at
 }
 
 // notJSON words an error of encoding/json without the character that it quotes.
@@ -146,8 +137,6 @@ func (r *jsonReader) value(depth int) (value, error) {
 				return value{}, &bodyError{at, "a key stands twice in one object: readers differ in which one they take"}
 			case taken:
 				return value{}, &bodyError{at, "two keys of one object differ in case only: some readers take them for one"}
-			case len(list) == maxMembers:
-				return value{}, &bodyError{at, fmt.Sprintf("an object has more than %d keys", maxMembers)}
 			}
 			keys[folded] = key
 			r.peek()

@@ -217,7 +217,7 @@ func (p Policy) judgeIn(root *root, sub Subject) Verdict {
 // judge is Judge for a subject that was checked, and the value of its body.
 func (p Policy) judge(root *root, sub Subject, body value) Verdict {
 	known := sub.Kind != Tool
-	j := judging{root: root, canonical: make(map[canonicalKey]string), texts: make(map[*byte]string)}
+	j := newJudging(root)
 	var best Verdict
 	for _, r := range p.rules() {
 		if !r.names(sub.Kind, sub.Thread, sub.Tool) {

@@ -28,13 +28,9 @@ func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
 		return fail(err)
 	}
 	sub.Body = body
-	dig := digest(sub)
-	var like *likenessSum
+	dig, like := digest(sub), likeness(sub, v)
 	known, err := s.knows(sub, dig)
 	if err == nil && !known {
-		if sub.Kind != Context {
-			like = likeness(sub, v)
-		}
 		err = s.schema(sub)
 	}
 	if err != nil {
@@ -133,9 +129,7 @@ func (s *Session) earlier(sub Subject, dig string) (*item, error) {
 	return it, nil
 }
 
-func (s *Session) proposeNew(
-	now time.Time, sub Subject, dig string, like *likenessSum, v Verdict,
-) (*item, error) {
+func (s *Session) proposeNew(now time.Time, sub Subject, dig string, like likenessSum, v Verdict) (*item, error) {
 	r := s.st.runs[sub.Run]
 	switch {
 	case !s.st.may(r, sub.Kind) && r == nil:
@@ -213,20 +207,15 @@ func (it *item) due(now time.Time) bool {
 func (s *Session) Expire(now time.Time) ([]Item, error) {
 	var items []Item
 	err := s.op(now, func(now time.Time) error {
-		due := s.st.list(openOf, func(it *item) bool { return it.due(now) })
+		due := s.st.list(func(it *item) bool { return it.due(now) })
 		var events []Event
-		over := make(map[string]bool)
-		more := make(map[string]denials)
+		over, more := make(map[string]bool), make(denials)
 		for _, it := range due {
-			if over[it.Run] {
-				continue // its run ends by an item before it
+			if !over[it.Run] { // otherwise an item before it ends its run
+				var add []Event
+				add, over[it.Run] = s.expiry(now, it, more)
+				events = append(events, add...)
 			}
-			if more[it.Run] == nil {
-				more[it.Run] = make(denials)
-			}
-			var add []Event
-			add, over[it.Run] = s.expiry(now, it, more[it.Run])
-			events = append(events, add...)
 		}
 		if len(events) == 0 {
 			return nil
@@ -244,11 +233,11 @@ func (s *Session) Expire(now time.Time) ([]Item, error) {
 	return items, err
 }
 
-// denials counts the denials of a run, by likeness.
+// denials counts denials, by likeness.
 type denials map[likenessSum]int
 
-// expiry returns the events of an item that is due, and whether they end its run. more are denials of the run that are
-// about to be written; expiry adds the item's own.
+// expiry returns the events of an item that is due, and whether they end its run. more are denials that are about to be
+// written; expiry adds the item's own.
 func (s *Session) expiry(now time.Time, it *item, more denials) (events []Event, over bool) {
 	if it.Status == Pending && it.Escalate != "" {
 		e := eventFor(it.Item, itemEscalated)
@@ -282,11 +271,10 @@ func (s *Session) limit(it *item, more denials) []Event {
 	if it.Kind == Context || s.options.DenyLimit == Never {
 		return nil
 	}
-	like := it.likeness()
-	more[like]++
-	n := more[like]
+	more[it.like]++
+	n := more[it.like]
 	if r := s.st.runs[it.Run]; r != nil { // it is nil for the first call of a run
-		n += r.denials[like]
+		n += r.denials[it.like]
 	}
 	if n < s.options.DenyLimit {
 		return nil

@@ -39,13 +39,7 @@ func (r random) subject() Subject {
 }
 
 func (r random) item() Item {
-	all := r.d.collect(func(x *run) map[string]struct{} {
-		ids := make(map[string]struct{})
-		for _, id := range x.items {
-			ids[id] = struct{}{}
-		}
-		return ids
-	}, func(*item) bool { return true })
+	all := r.d.collect(func(*item) bool { return true })
 	if len(all) == 0 {
 		return Item{ID: "i1"}
 	}
@@ -168,8 +162,8 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 		}
 	}
 	for _, what := range []any{
-		runStaged, runStageApproved, runStageDenied, runStarted, toolCallProposed, toolCallApproved, toolCallDenied,
-		toolCallStarted, toolCallResult, draftProposed, finalApproved, finalDenied, runFinished,
+		"RUN_STAGED", "RUN_STAGE_APPROVED", "RUN_STAGE_DENIED", "RUN_STARTED", "TOOL_CALL_PROPOSED", "TOOL_CALL_APPROVED", "TOOL_CALL_DENIED",
+		"TOOL_CALL_STARTED", toolCallResult, "ASSISTANT_DRAFT_PROPOSED", "ASSISTANT_FINAL_APPROVED", "ASSISTANT_FINAL_DENIED", runFinished,
 		itemExpired, itemRedeemed, policyChanged, auditChanged, Approve, Edit, Deny, Respond, Stop,
 		Pending, Approved, Denied, Expired, Answered, Redeemed, Done, Withdrawn,
 		staged, running, toolProposed, toolExecuting, responseProposed, Finished, Refused,
@@ -202,7 +196,7 @@ type witness struct {
 func (w *witness) read(t *testing.T, e Event) {
 	t.Helper()
 	switch e.Type {
-	case runStaged, toolCallProposed, draftProposed:
+	case "RUN_STAGED", "TOOL_CALL_PROPOSED", "ASSISTANT_DRAFT_PROPOSED":
 		require.False(t, w.over[e.Run], "line %d proposes in a run that is over", e.Seq)
 		key := e.Run + "/" + e.Call
 		if e.Kind != Response {
@@ -212,7 +206,7 @@ func (w *witness) read(t *testing.T, e Event) {
 		sub := e.subject()
 		w.bodies[e.Item] = sub
 		delete(w.digest, e.Item)
-	case runStageApproved, toolCallApproved, finalApproved:
+	case "RUN_STAGE_APPROVED", "TOOL_CALL_APPROVED", "ASSISTANT_FINAL_APPROVED":
 		require.False(t, w.over[e.Run])
 		sub := w.bodies[e.Item]
 		sub.Body = e.approvedBody(Item{Subject: sub})
@@ -223,7 +217,7 @@ func (w *witness) read(t *testing.T, e Event) {
 			require.False(t, w.decided[e.Item], "line %d is a second decision", e.Seq)
 			w.decided[e.Item] = true
 		}
-	case runStageDenied, toolCallDenied, finalDenied, itemExpired:
+	case "RUN_STAGE_DENIED", "TOOL_CALL_DENIED", "ASSISTANT_FINAL_DENIED", itemExpired:
 		if e.Action != "" {
 			require.False(t, w.decided[e.Item], "line %d is a second decision", e.Seq)
 			w.decided[e.Item] = true
@@ -279,7 +273,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 		var mu sync.Mutex
 		grants := map[string]Grant{}
 		d.Watch(func(e Event) {
-			if e.Type == toolCallApproved && e.Seq%2 == 0 { // an answer from inside
+			if e.Type == "TOOL_CALL_APPROVED" && e.Seq%2 == 0 { // an answer from inside
 				if g, err := d.Redeem(start, e.Item); err == nil {
 					mu.Lock()
 					defer mu.Unlock()

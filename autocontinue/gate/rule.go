@@ -1,10 +1,11 @@
 package gate
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -103,37 +104,21 @@ func parseRule(v value) (rule, error) {
 		return rule{}, errors.New(`a rule is an object, such as {"tool": "profile_get", "then": "allow"}`)
 	}
 	r := rule{raw: compact(v.raw)}
-	examples := make(map[string][]value)
-	var fields []string
+	within, examples := "", make(map[string][]value)
+	texts := map[string]*string{
+		"tool": &r.tool, "gate": (*string)(&r.gate), "thread": &r.thread, "then": (*string)(&r.then), "within": &within,
+		"escalate": &r.escalate,
+	}
 	for _, m := range v.list {
 		var err error
-		var text string
-		if m.key != "when" && m.key != "match" && m.key != "not_match" {
-			text, err = m.text()
-		}
-		fields = append(fields, m.key)
-		switch m.key {
-		case "tool":
-			r.tool = text
-		case "gate":
-			r.gate = Kind(text)
-		case "thread":
-			r.thread = text
-		case "then":
-			r.then = Then(text)
-		case "within":
-			r.within, err = parseWithin(text, err)
-		case "escalate":
-			r.escalate = text
-		case "when":
-			var list []value
-			list, err = m.elements()
-			for i := 0; i < len(list) && err == nil; i++ {
-				var c condition
-				c, err = parseCondition(list[i], true)
-				r.when = append(r.when, c)
+		switch text := texts[m.key]; {
+		case text != nil:
+			if *text, err = m.text(); err == nil && *text == "" {
+				err = errors.New("the text is empty")
 			}
-		case "match", "not_match":
+		case m.key == "when":
+			r.when, err = parseConditions(m)
+		case m.key == "match" || m.key == "not_match":
 			examples[m.key], err = m.elements()
 		default:
 			return rule{}, fmt.Errorf("a rule has no field %q: it has tool, gate, thread, when, then, within, escalate, match, "+
@@ -142,11 +127,8 @@ func parseRule(v value) (rule, error) {
 		if err != nil {
 			return rule{}, fmt.Errorf("%s: %w", m.key, err)
 		}
-		if text == "" && !slices.Contains([]string{"when", "match", "not_match"}, m.key) {
-			return rule{}, fmt.Errorf("%s: the text is empty", m.key)
-		}
 	}
-	if err := r.check(fields); err != nil {
+	if err := cmp.Or(r.setWithin(within), r.check()); err != nil {
 		return rule{}, err
 	}
 	r.describe()
@@ -160,35 +142,33 @@ func parseRule(v value) (rule, error) {
 	return r, nil
 }
 
-func parseWithin(text string, err error) (time.Duration, error) {
-	if err != nil {
-		return 0, err
+func (r *rule) setWithin(text string) (err error) {
+	if text == "" {
+		return nil
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 || d > maxTTL {
-		return 0, errors.New(`write a time such as "30s", "10m" or "2h"`)
+	if r.within, err = time.ParseDuration(text); err != nil || r.within <= 0 || r.within > maxTTL {
+		return errors.New(`within: write a time such as "30s", "10m" or "2h"`)
 	}
-	return d, nil
+	return nil
 }
 
-func (r rule) check(fields []string) error {
-	has := func(field string) bool { return slices.Contains(fields, field) }
+func (r *rule) check() error {
 	switch {
-	case !has("then"):
+	case r.then == "":
 		return errors.New(`"then" is missing: write allow, ask or deny`)
-	case r.then == "" || strictness[r.then] == 0:
+	case strictness[r.then] == 0:
 		return fmt.Errorf("then: %q must be allow, ask, deny or always", brief(string(r.then), 60))
-	case !has("tool") && !has("gate"):
+	case r.tool == "" && r.gate == "":
 		return errors.New(`name a "tool", or a "gate": context or response`)
-	case has("gate") && r.gate != Context && r.gate != Tool && r.gate != Response:
+	case r.gate != "" && r.gate != Context && r.gate != Tool && r.gate != Response:
 		return fmt.Errorf("gate: %q must be context, tool or response", brief(string(r.gate), 60))
-	case has("tool") && has("gate") && r.gate != Tool:
+	case r.tool != "" && r.gate != "" && r.gate != Tool:
 		return fmt.Errorf("a rule about a tool cannot be about the %s gate: write two rules", r.gate)
-	case !has("tool") && r.gate == Tool:
+	case r.tool == "" && r.gate == Tool:
 		return errors.New(`a rule for the tool gate names a "tool"`)
-	case r.then != Ask && (has("within") || has("escalate")):
+	case r.then != Ask && (r.within > 0 || r.escalate != ""):
 		return errors.New("within and escalate are for a rule that asks")
-	case !has("tool"):
+	case r.tool == "":
 		return nil
 	case strings.Contains(r.tool, "**"):
 		return errors.New(`tool: "**" means the same as "*": write one`)
@@ -207,46 +187,38 @@ func (r rule) check(fields []string) error {
 
 // try compares the rule with one of its own examples.
 func (r rule) try(example value, want bool) error {
-	form := errors.New(`write {"body": {…}}`)
+	kind, form := r.gate, errors.New(`write {"body": {…}}`)
 	if r.tool != "" {
-		form = errors.New(`write a tool's name, or {"tool": "…", "args": {…}}`)
+		kind, form = Tool, errors.New(`write a tool's name, or {"tool": "…", "args": {…}}`)
 	}
-	j := judging{root: &root{}, canonical: make(map[canonicalKey]string), texts: make(map[*byte]string)}
-	got := false
-	switch {
-	case example.isString() && r.tool != "":
-		name := unquote(example.raw)
-		if err := checkTool(name); err != nil {
-			return err
-		}
-		got = r.names(Tool, r.thread, name)
-	case example.isObject():
-		tool, body, kind := "", value{}, r.gate
-		for _, m := range example.list {
-			var err error
-			switch {
-			case m.key == "tool" && r.tool != "":
-				if tool, err = m.text(); err == nil {
-					err = checkTool(tool)
-				}
-			case m.key == "args" && r.tool != "", m.key == "body" && r.tool == "":
-				if r.tool != "" {
-					kind = Tool
-				}
-				_, body, err = readBody(kind, m.raw)
-			default:
-				err = form
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if body.raw == nil || (tool == "") != (r.tool == "") {
+	var e struct {
+		Tool string          `json:"tool"`
+		Args json.RawMessage `json:"args"`
+		Body json.RawMessage `json:"body"`
+	}
+	isName := example.isString() && r.tool != ""
+	if isName {
+		e.Tool = unquote(example.raw)
+	} else {
+		dec := json.NewDecoder(bytes.NewReader(example.raw))
+		dec.DisallowUnknownFields()
+		if dec.Decode(&e) != nil || (e.Tool == "") != (r.tool == "") || (e.Args == nil) != (r.tool == "") ||
+			(e.Body == nil) != (r.tool != "") {
 			return form
 		}
-		got = r.names(kind, r.thread, tool) && j.matches(r, body) == yes
-	default:
-		return form
+	}
+	if e.Tool != "" {
+		if err := checkTool(e.Tool); err != nil {
+			return err
+		}
+	}
+	got := r.names(kind, r.thread, e.Tool)
+	if !isName {
+		_, body, err := readBody(kind, append(e.Args, e.Body...)) // one of them is there
+		if err != nil {
+			return err
+		}
+		got = got && newJudging(&root{}).matches(r, body) == yes
 	}
 	if got != want {
 		return fmt.Errorf("%s does not hold: the rule %s", brief(string(example.raw), 100),

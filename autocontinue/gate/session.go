@@ -148,7 +148,6 @@ func (s *Session) write(now time.Time, events ...Event) error {
 			s.broken = fmt.Errorf("the session wrote a line that it cannot apply, and stopped: %w", err)
 			return s.broken
 		}
-		e.like = nil
 		s.events.add(e, sizes[i])
 	}
 	return nil
@@ -263,20 +262,19 @@ var errNoRun = fmt.Errorf("%w run: no run of that ID was staged", ErrUnknown)
 
 // Pending returns the items that wait for a person, oldest first.
 func (s *Session) Pending() []Item {
-	return s.collect(openOf, func(it *item) bool { return it.Status == Pending })
+	return s.collect(func(it *item) bool { return it.Status == Pending })
 }
 
 // Unfinished returns the items that are approved and not redeemed, and then the calls that execute: redeemed and
 // without a result. After a restart a host looks at them, and at the [Session.Runs] that go on.
 func (s *Session) Unfinished() []Item {
-	approved := s.collect(openOf, func(it *item) bool { return it.Status == Approved })
-	return append(approved, s.collect(busyOf, func(*item) bool { return true })...)
+	return append(s.collect(func(it *item) bool { return it.Status == Approved }), s.collect((*item).executes)...)
 }
 
-func (s *Session) collect(of func(*run) map[string]struct{}, ok func(*item) bool) []Item {
+func (s *Session) collect(ok func(*item) bool) []Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.st.list(of, ok)
+	list := s.st.list(ok)
 	items := make([]Item, len(list))
 	for i, it := range list {
 		items[i] = it.copied()

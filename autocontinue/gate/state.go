@@ -31,31 +31,21 @@ type state struct {
 // item is an Item with what nobody else needs to see.
 type item struct {
 	Item
-	asked time.Time    // since when the present approver has been asked
-	like  *likenessSum // see likeness
+	asked time.Time // since when the present approver has been asked
+	like  likenessSum
 }
 
-// likeness reads the body once, and not while others wait if the session proposed the item itself.
-func (it *item) likeness() likenessSum {
-	if it.like == nil {
-		v, err := readJSON(it.Body)
-		if err != nil {
-			return likenessSum{} // not reached: the body was read before
-		}
-		it.like = likeness(it.Subject, v)
-	}
-	return *it.like
-}
+func (it *item) executes() bool { return it.Status == Redeemed && it.Kind == Tool }
 
 // run holds the items of one run.
 type run struct {
-	Run                         // Phase is staged until the context is redeemed, then running, then how it ended
-	bytes   int                 // of its lines
-	items   []string            // in the order of their proposals
-	calls   map[string]string   // the item of each call ID
-	denials denials             // how often the same was denied
-	open    map[string]struct{} // the items that are pending or approved
-	busy    map[string]struct{} // the tool calls that execute
+	Run                       // Phase is staged until the context is redeemed, then running, then how it ended
+	bytes   int               // of its lines
+	items   []string          // in the order of their proposals
+	calls   map[string]string // the item of each call ID
+	denials denials           // how often the same was denied
+	open    int               // items that are pending or approved
+	busy    int               // tool calls that execute
 }
 
 func newState(p Policy, o Options) *state {
@@ -74,16 +64,15 @@ func (st *state) phase(r *run) Phase {
 	if r.Phase != running {
 		return r.Phase
 	}
-	for id := range r.open { // a response is never open beside another item
-		if st.items[id].Kind == Response {
-			return responseProposed
-		}
+	last := st.items[r.items[len(r.items)-1]]
+	switch {
+	case r.open > 0 && last.Kind == Response: // a response is never open beside another item
+		return responseProposed
+	case r.open > 0:
 		return toolProposed
-	}
-	if len(r.busy) > 0 {
+	case r.busy > 0:
 		return toolExecuting
-	}
-	if last := st.items[r.items[len(r.items)-1]]; last.Kind == Response && last.Status == Redeemed {
+	case last.Kind == Response && last.Status == Redeemed:
 		return Finished // and a crash took the line that says so
 	}
 	return running
@@ -111,8 +100,9 @@ func (st *state) may(r *run, k Kind) bool {
 	return false
 }
 
-// check refuses an event whose body, or digest, no session writes. What does not fit the state, change refuses.
-func (st *state) check(e Event) error {
+// check refuses an event whose body, or digest, no session writes, and sets the likeness of a proposal. What does not
+// fit the state, change refuses.
+func (st *state) check(e *Event) error {
 	var sub Subject
 	switch it := st.items[e.Item]; {
 	case e.Type == itemEscalated:
@@ -127,9 +117,11 @@ func (st *state) check(e Event) error {
 	default:
 		return nil
 	}
-	if kept, _, err := readBody(sub.Kind, sub.Body); err != nil || !bytes.Equal(kept, sub.Body) {
+	kept, v, err := readBody(sub.Kind, sub.Body)
+	if err != nil || !bytes.Equal(kept, sub.Body) {
 		return badEvent("has a body that no session writes")
 	}
+	e.like = likeness(sub, v)
 	if e.Digest != digest(sub) {
 		return badEvent("has a digest that is not of its subject")
 	}
@@ -181,32 +173,20 @@ func (st *state) change(e Event) error {
 	case it == nil:
 		return badEvent("does not fit what was there before it")
 	}
-	if !it.takes(e.Type) || e.Kind != it.Kind || e.Thread != it.Thread || e.Run != it.Run ||
+	status, ok := e.status()
+	if !ok || e.Kind != it.Kind || e.Thread != it.Thread || e.Run != it.Run ||
 		e.Call != it.Call || e.Tool != it.Tool {
 		return badEvent("does not agree with the proposal of its item")
 	}
-	from := before[e.Status()]
-	if e.Type == itemEscalated || e.Status() == Denied && e.By != ByPolicy {
+	from := before[status]
+	if e.Type == itemEscalated || status == Denied && e.By != ByPolicy {
 		from = []Status{Pending}
 	}
-	if !slices.Contains(from, it.Status) || e.Status() == Redeemed && e.Digest != it.Final {
+	if !slices.Contains(from, it.Status) || status == Redeemed && e.Digest != it.Final {
 		return badEvent("does not fit the status of its item")
 	}
 	st.step(e, it, r)
 	return nil
-}
-
-// takes reports whether an event of a type may be about the item.
-func (it *item) takes(typ string) bool {
-	if typ == itemEscalated || typ == itemExpired || typ == itemRedeemed {
-		return true
-	}
-	for _, known := range eventTypes[it.Kind] {
-		if typ == known {
-			return true
-		}
-	}
-	return false
 }
 
 // propose adds a new item, and its run if it is the first of one.
@@ -220,7 +200,6 @@ func (st *state) propose(e Event, r *run) error {
 		r = &run{
 			Run:   Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
 			calls: make(map[string]string), denials: make(denials),
-			open: make(map[string]struct{}), busy: make(map[string]struct{}),
 		}
 		if sub.Kind == Context {
 			r.Phase = staged
@@ -232,7 +211,7 @@ func (st *state) propose(e Event, r *run) error {
 	it.ask(e)
 	st.items[e.Item] = it
 	r.items = append(r.items, e.Item)
-	r.open[e.Item] = struct{}{}
+	r.open++
 	st.open++
 	if sub.Kind == Tool {
 		r.calls[sub.Call] = e.Item
@@ -263,7 +242,7 @@ func (st *state) step(e Event, it *item, r *run) {
 		it.ask(e)
 	case status == Done:
 		it.Result = e.Result
-		delete(r.busy, it.ID)
+		r.busy--
 	case status == Redeemed:
 		it.Expires = time.Time{}
 	default: // somebody decided, or the time is over
@@ -273,6 +252,7 @@ func (st *state) step(e Event, it *item, r *run) {
 			it.Rule = e.Rule
 		}
 	}
+	wasOpen := it.Status.open()
 	switch it.Status = status; status {
 	case Approved:
 		it.Final = e.Digest
@@ -285,21 +265,21 @@ func (st *state) step(e Event, it *item, r *run) {
 		if it.Kind == Context {
 			r.Phase = running
 		} else if it.Kind == Tool {
-			r.busy[it.ID] = struct{}{}
+			r.busy++
 		}
 	}
 	if status.open() {
 		return
 	}
-	if _, ok := r.open[it.ID]; ok {
-		delete(r.open, it.ID)
+	if wasOpen {
+		r.open--
 		st.open--
 	}
 	if status == Denied || status == Expired {
 		if it.Kind == Context {
 			st.end(r, Refused, e.Reason, e.At)
 		} else {
-			r.denials[it.likeness()]++
+			r.denials[it.like]++
 		}
 	}
 }
@@ -307,15 +287,17 @@ func (st *state) step(e Event, it *item, r *run) {
 // end closes a run: what is open is withdrawn, what executes may still bring its result.
 func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 	r.Phase, r.Reason = p, reason
-	for id := range r.open {
+	for _, id := range r.items {
 		it := st.items[id]
+		if !it.Status.open() {
+			continue
+		}
 		it.Status, it.Expires, it.Escalate, it.Reason = Withdrawn, time.Time{}, "", reason
 		if it.Decided.IsZero() {
 			it.Decided = at
 		}
 	}
-	st.open -= len(r.open)
-	clear(r.open)
+	st.open, r.open = st.open-r.open, 0
 	st.ended, st.kept = append(st.ended, r.ID), st.kept+r.bytes
 }
 
@@ -323,7 +305,7 @@ func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 func (st *state) forget() {
 	for i := 0; (len(st.ended) > st.keepRuns || st.kept > st.keepBytes) && i < len(st.ended)-1; {
 		r := st.runs[st.ended[i]]
-		if len(r.busy) > 0 {
+		if r.busy > 0 {
 			i++
 			continue
 		}
@@ -337,22 +319,17 @@ func (st *state) forget() {
 	}
 }
 
-// list returns the open or the executing items of all runs that ok accepts, oldest first.
-func (st *state) list(of func(*run) map[string]struct{}, ok func(*item) bool) []*item {
+// list returns the items that ok accepts, oldest first.
+func (st *state) list(ok func(*item) bool) []*item {
 	var list []*item
-	for _, r := range st.runs {
-		for id := range of(r) {
-			if it := st.items[id]; ok(it) {
-				list = append(list, it)
-			}
+	for _, it := range st.items {
+		if ok(it) {
+			list = append(list, it)
 		}
 	}
 	slices.SortFunc(list, func(a, b *item) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list
 }
-
-func openOf(r *run) map[string]struct{} { return r.open }
-func busyOf(r *run) map[string]struct{} { return r.busy }
 
 // copied returns an item that shares nothing with the session.
 func (it *item) copied() Item {

@@ -159,6 +159,7 @@ type feed struct {
 }
 
 func (f *feed) add(e Event, size int) {
+	e.like = likenessSum{} // only the state needs it
 	f.list, f.sizes, f.bytes = append(f.list, e), append(f.sizes, size), f.bytes+size
 	drop := 0
 	for len(f.list)-drop > 1 && (len(f.list)-drop > f.most || f.bytes > f.room) {

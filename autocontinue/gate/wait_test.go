@@ -181,7 +181,7 @@ func TestAnswerAfterTheItemEscalated(t *testing.T) {
 	d.now = it.Expires // and nobody called Expire
 	got := d.resolve(it, Approve, "")
 	require.Equal(t, Approved, got.Status)
-	require.Equal(t, []string{itemEscalated, toolCallApproved}, d.types(1))
+	require.Equal(t, []string{itemEscalated, "TOOL_CALL_APPROVED"}, d.types(1))
 	require.Equal(t, inside(d.Session), inside(d.again(slow)))
 }
 
@@ -225,7 +225,7 @@ func TestDo(t *testing.T) {
 
 		// The policy asks for more between the approval and the redemption.
 		slowly := d.Watch(func(e Event) {
-			if e.Type == toolCallApproved && e.By == ByPolicy {
+			if e.Type == "TOOL_CALL_APPROVED" && e.By == ByPolicy {
 				require.NoError(t, d.SetPolicy(time.Now(), "bob", policyOf(t, `[{"tool":"get","then":"ask"}]`)))
 			}
 		})
@@ -298,16 +298,16 @@ func TestAnswerFromInsideTheCallback(t *testing.T) {
 	d.Watch(func(e Event) {
 		order = append(order, e.Type)
 		switch e.Type {
-		case runStaged, toolCallProposed, draftProposed:
+		case "RUN_STAGED", "TOOL_CALL_PROPOSED", "ASSISTANT_DRAFT_PROPOSED":
 			it, ok := d.Item(e.Item)
 			require.True(t, ok)
 			require.Equal(t, Pending, it.Status)
 			d.resolve(it, Approve, "")
-		case runStageApproved, toolCallApproved, finalApproved:
+		case "RUN_STAGE_APPROVED", "TOOL_CALL_APPROVED", "ASSISTANT_FINAL_APPROVED":
 			g, err := d.Redeem(d.now, e.Item)
 			require.NoError(t, err)
 			grants = append(grants, string(g.Kind))
-		case toolCallStarted:
+		case "TOOL_CALL_STARTED":
 			_, err := d.Done(d.now, e.Item, json.RawMessage(`1`))
 			require.NoError(t, err)
 		}
@@ -318,9 +318,9 @@ func TestAnswerFromInsideTheCallback(t *testing.T) {
 	d.propose(call("r", "c", "weight_delete", `{}`))
 	d.propose(draft("r", "hello"))
 	want := []string{
-		runStaged, runStageApproved, itemRedeemed, runStarted,
-		toolCallProposed, toolCallApproved, itemRedeemed, toolCallStarted, toolCallResult,
-		draftProposed, finalApproved, itemRedeemed, runFinished,
+		"RUN_STAGED", "RUN_STAGE_APPROVED", itemRedeemed, "RUN_STARTED",
+		"TOOL_CALL_PROPOSED", "TOOL_CALL_APPROVED", itemRedeemed, "TOOL_CALL_STARTED", toolCallResult,
+		"ASSISTANT_DRAFT_PROPOSED", "ASSISTANT_FINAL_APPROVED", itemRedeemed, runFinished,
 	}
 	require.Equal(t, want, order)
 	require.Equal(t, want, seconds)
