@@ -47,15 +47,20 @@ func readGeminiMessage(v value) (l line) {
 	return l
 }
 
+// geminiSummary is what Gemini CLI has the model say to the summary that a compaction puts in place of the history.
+const geminiSummary = "Got it. Thanks for the additional context!"
+
 // geminiAll reads an array of messages that stand in place of all before. A session that is resumed begins with what
-// was said in it. When the array does not continue what was read, the history was made shorter: then the work is
-// unknown.
+// was said in it. After a compaction the work is still known. When the array does not continue what was read in
+// another way, the history was made shorter: then the work is unknown.
 func (l *line) geminiAll(list []value, seen []string) {
 	from := 0
+	compacted := false
 	if len(seen) > 0 {
 		prompt := -1
 		for i, m := range list {
 			said, _ := geminiContent(m.at("content"))
+			compacted = compacted || m.text("type") == "gemini" && said == geminiSummary
 			switch {
 			case m.text("id") == seen[len(seen)-1]:
 				from = i + 1
@@ -66,6 +71,10 @@ func (l *line) geminiAll(list []value, seen []string) {
 		if from == 0 {
 			if prompt < 0 {
 				return // what the host says at the beginning of each session
+			}
+			if compacted {
+				l.add(entry{kind: notice, summary: true})
+				return
 			}
 			l.add(entry{kind: forget})
 			from = prompt
