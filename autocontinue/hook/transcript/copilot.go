@@ -37,7 +37,9 @@ func readCopilot(v value, id string) (l line) {
 	case "session.task_complete": // its last words, in autopilot
 		say(d.text("summary"))
 	case "system.notification": // that something in the background ended
-		l.add(entry{kind: notice})
+		r := result{ended: d.text("kind", "shellId")}
+		r.stopped = !r.readStatus(d.at("kind").first("exitCode"))
+		l.add(entry{kind: notice, result: r})
 	case "session.mode_changed":
 		l.add(entry{kind: mode, text: d.text("newMode")})
 	case "abort":
@@ -96,6 +98,7 @@ func copilotResult(d value) result {
 	if strings.HasPrefix(last, "<") {
 		if _, rest, ok := strings.Cut(last, "with exit code "); !ok {
 			r.running = copilotRunning(last)
+			r.task = strings.Contains(last, "started in background") // the host tells the agent of its end
 		} else if r.readStatus(rest) {
 			r.output = strings.TrimSuffix(trimmed, last)
 		}

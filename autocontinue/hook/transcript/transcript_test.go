@@ -60,7 +60,9 @@ func traceText(t *testing.T, tr Trace) []byte {
 			delete(fields, key)
 		}
 	}
-	for key, v := range map[string]bool{"broke": tr.Broke, "continued": tr.Continued, "aborted": tr.Aborted, "behind": tr.Behind} {
+	for key, v := range map[string]bool{
+		"broke": tr.Broke, "continued": tr.Continued, "aborted": tr.Aborted, "behind": tr.Behind, "waits": tr.Waits,
+	} {
 		if v {
 			fields[key] = v
 		}
