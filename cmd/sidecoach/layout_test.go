@@ -57,7 +57,7 @@ var rooms = map[string]room{
 	"autocontinue/hook/install":    {ours: []string{"autocontinue/hook"}, theirs: []string{"github.com/tailscale/hujson"}},
 	"autocontinue/hook/transcript": {ours: []string{"autocontinue", "classify"}, theirs: []string{"mvdan.cc/sh/v3"}},
 	"autocontinue/gate":            {pure: true, theirs: []string{"mvdan.cc/sh/v3"}},
-	"autocontinue/gate/console":    {ours: []string{"autocontinue/gate"}, theirs: []string{"github.com/coder/websocket"}},
+	"autocontinue/gate/console":    {ours: []string{"autocontinue/filestore", "autocontinue/gate"}, theirs: []string{"github.com/coder/websocket"}},
 
 	"cmd/sidecoach": {
 		ours: anything,

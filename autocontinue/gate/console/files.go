@@ -6,7 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 )
 
 // readFile returns the content of a regular file of at most limit bytes; nil if there is none.
@@ -30,27 +31,11 @@ func readFile(name string, limit int) ([]byte, error) {
 	return data, err
 }
 
-// replaceFile puts new content in the place of a file, all of it or nothing, with the rights that the file has.
+// replaceFile replaces a file as a whole and keeps its permissions.
 func replaceFile(name string, data []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(name); err == nil {
 		mode = info.Mode().Perm()
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return err
-	}
-	if dir, err := os.Open(filepath.Dir(name)); err == nil { // some systems cannot sync a folder
-		dir.Sync()
-		dir.Close()
-	}
-	return nil
+	return filestore.WriteFile(name, data, mode)
 }

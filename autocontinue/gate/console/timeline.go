@@ -42,7 +42,7 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request, _ visitor) {
 			enc.Encode(e) // an error is a client that went away
 		}
 	case "":
-		views := []*eventView{}
+		views := []*gate.Event{}
 		for _, e := range slices.Backward(found[max(0, len(found)-maxFound):]) {
 			views = append(views, showEvent(e))
 		}

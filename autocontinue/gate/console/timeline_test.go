@@ -16,12 +16,12 @@ import (
 )
 
 // found asks for events as the page does.
-func (d *desk) found(c *http.Client, query string) (views []eventView, all int) {
+func (d *desk) found(c *http.Client, query string) (views []gate.Event, all int) {
 	d.t.Helper()
 	resp, body := answerTo(d.t, c, d.request("GET", "/events?"+query, ""))
 	require.Equal(d.t, 200, resp.StatusCode, body)
 	var data struct {
-		Events []eventView
+		Events []gate.Event
 		Found  int
 	}
 	require.NoError(d.t, json.Unmarshal([]byte(body), &data))

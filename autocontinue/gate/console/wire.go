@@ -27,14 +27,14 @@ type frame struct {
 	Now    time.Time `json:"now,omitzero"`   // hello, beat
 
 	// event, snapshot
-	Seq   uint64     `json:"seq,omitempty"`
-	Event *eventView `json:"event,omitempty"`
-	Items []itemView `json:"items,omitempty"` // as they are now
-	Run   *gate.Run  `json:"run,omitempty"`
+	Seq   uint64      `json:"seq,omitempty"`
+	Event *gate.Event `json:"event,omitempty"`
+	Items []itemView  `json:"items,omitempty"` // as they are now
+	Run   *gate.Run   `json:"run,omitempty"`
 
 	// snapshot: it replaces everything that the page has
-	Events []*eventView `json:"events,omitempty"`
-	Runs   []gate.Run   `json:"runs,omitempty"`
+	Events []*gate.Event `json:"events,omitempty"`
+	Runs   []gate.Run    `json:"runs,omitempty"`
 
 	Settings *settings `json:"settings,omitempty"` // settings
 
@@ -44,47 +44,13 @@ type frame struct {
 	Data  any      `json:"data,omitempty"`
 }
 
-// eventView is one line of the timeline.
-type eventView struct {
-	Seq     uint64      `json:"seq"`
-	Type    string      `json:"type"`
-	At      time.Time   `json:"at"`
-	Thread  string      `json:"thread,omitempty"`
-	Run     string      `json:"run,omitempty"`
-	Item    string      `json:"item,omitempty"`
-	Call    string      `json:"call,omitempty"`
-	Tool    string      `json:"tool,omitempty"`
-	Action  gate.Action `json:"action,omitempty"`
-	By      string      `json:"by,omitempty"`
-	Rule    string      `json:"rule,omitempty"`
-	Reason  string      `json:"reason,omitempty"`
-	Changes []string    `json:"changes,omitempty"` // of the rules or of auditing
-}
-
-// itemView is an item without its bodies, which the page asks for one by one.
+// itemView is an item for the page, without its bodies, which the page asks for one by one.
 type itemView struct {
-	ID       string      `json:"id"`
-	Seq      uint64      `json:"seq"`
-	Kind     gate.Kind   `json:"kind"`
-	Thread   string      `json:"thread"`
-	Run      string      `json:"run"`
-	Call     string      `json:"call,omitempty"`
-	Tool     string      `json:"tool,omitempty"`
-	Label    string      `json:"label,omitempty"`
-	Digest   string      `json:"digest"`
-	Status   gate.Status `json:"status"`
-	Rule     string      `json:"rule,omitempty"`
-	Edited   bool        `json:"edited,omitempty"`
-	Action   gate.Action `json:"action,omitempty"`
-	By       string      `json:"by,omitempty"`
-	Reason   string      `json:"reason,omitempty"`
-	Approver string      `json:"approver,omitempty"` // to whom it escalated
-	Escalate string      `json:"escalate,omitempty"` // to whom it will escalate
-	From     string      `json:"from,omitempty"`     // of a context: who speaks
-	Text     string      `json:"text,omitempty"`     // for the chat: the message, the arguments or the approved answer
-	Cut      bool        `json:"cut,omitempty"`      // Text is only the beginning
-	At       time.Time   `json:"at"`
-	Expires  time.Time   `json:"expires,omitzero"`
+	gate.Item
+	Edited bool   `json:"edited,omitempty"`
+	From   string `json:"from,omitempty"` // of a context: who speaks
+	Text   string `json:"text,omitempty"` // for the chat: the message, the arguments or the approved answer
+	Cut    bool   `json:"cut,omitempty"`  // Text is only the beginning
 }
 
 // Lengths of what a frame quotes, in bytes.
@@ -96,13 +62,9 @@ const (
 )
 
 func showItem(it gate.Item, message func(json.RawMessage) (from, text string)) itemView {
-	v := itemView{
-		ID: it.ID, Seq: it.Seq, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Call: it.Call, Tool: it.Tool,
-		Label: line(it.Label, noteText), Digest: it.Digest, Status: it.Status, Rule: line(it.Rule, noteText),
-		Edited: it.Edited != nil, Action: it.Action, By: line(it.By, noteText),
-		Reason: line(it.Reason, noteText), Approver: line(it.Approver, maxName), Escalate: line(it.Escalate, maxName),
-		At: it.Proposed, Expires: it.Expires,
-	}
+	v := itemView{Item: it, Edited: it.Edited != nil}
+	v.Body, v.Item.Edited, v.Result = nil, nil, nil
+	makeVisible(&v.Label, &v.Rule, &v.By, &v.Reason, &v.Approver, &v.Escalate)
 	text, limit := "", chatText
 	switch it.Kind {
 	case gate.Context:
@@ -125,15 +87,22 @@ func showItem(it gate.Item, message func(json.RawMessage) (from, text string)) i
 	return v
 }
 
-func showEvent(e gate.Event) *eventView {
-	v := &eventView{
-		Seq: e.Seq, Type: e.Type, At: e.At, Thread: e.Thread, Run: e.Run, Item: e.Item, Call: e.Call, Tool: e.Tool,
-		Action: e.Action, By: line(e.By, noteText), Rule: line(e.Rule, noteText), Reason: line(e.Reason, noteText),
+// showEvent returns an event for the page, without its bodies.
+func showEvent(e gate.Event) *gate.Event {
+	e.Payload, e.PayloadEdits, e.Args, e.ArgsOverride, e.Result = nil, nil, nil, nil, nil
+	e.DraftText, e.DraftA2UI, e.FinalText, e.FinalA2UI, e.Policy = nil, nil, nil, nil, nil
+	e.Changes = slices.Clone(e.Changes)
+	makeVisible(&e.Label, &e.Rule, &e.By, &e.Reason, &e.Escalate)
+	for i := range e.Changes {
+		makeVisible(&e.Changes[i])
 	}
-	for _, c := range e.Changes {
-		v.Changes = append(v.Changes, line(c, noteText))
+	return &e
+}
+
+func makeVisible(texts ...*string) {
+	for _, text := range texts {
+		*text = line(*text, noteText)
 	}
-	return v
 }
 
 // inOrder puts items into the order of their proposals.

@@ -167,7 +167,7 @@ function draw() {
 		fact("Thread", it.thread),
 		fact("Run", it.run),
 		it.call && fact("Call", it.call),
-		fact("Proposed", el("span", { "data-live": "age" }, age(it.at)), ` at ${clock(it.at)}`),
+		fact("Proposed", el("span", { "data-live": "age" }, age(it.proposed)), ` at ${clock(it.proposed)}`),
 		it.rule && fact(open ? "Why it asks" : "Rule", it.rule),
 		open && it.approver && fact("Escalated to", it.approver),
 		open && it.escalate && fact("Next asked", it.escalate),
@@ -330,7 +330,7 @@ export function startCard(send) {
 		const it = current();
 		for (const n of document.querySelectorAll("#card [data-live]")) {
 			if (!it) continue;
-			n.textContent = n.dataset.live === "age" ? age(it.at) : expiry(it.expires);
+			n.textContent = n.dataset.live === "age" ? age(it.proposed) : expiry(it.expires);
 			n.classList.toggle("soon", n.dataset.live === "expiry" && Boolean(soon(it.expires)));
 		}
 	}, 1000);

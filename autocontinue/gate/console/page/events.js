@@ -49,8 +49,8 @@ function row(e) {
 	const [symbol, what] = words[e.type] || ["·", e.type];
 	const how = e.action === "edit" ? " with an edit" : e.action === "stop" ? ", run stopped" : "";
 	const by = e.by === "policy" ? "by a rule" : e.by === "unaudited" ? "unaudited" : e.by ? `by ${e.by}` : "";
-	const name = el("span", { class: "name" }, el("span", { class: "word" }, what + how), e.tool ? el("code", {}, e.tool) : null);
-	const detail = [by, e.reason, e.run].filter(Boolean).join(" · ");
+	const name = el("span", { class: "name" }, el("span", { class: "word" }, what + how), e.toolName ? el("code", {}, e.toolName) : null);
+	const detail = [by, e.reason, e.runId].filter(Boolean).join(" · ");
 	return el(
 		"li",
 		{ "data-seq": e.seq, class: tones[symbol] || "" },
@@ -58,7 +58,7 @@ function row(e) {
 		el(
 			"div",
 			{ class: "body" },
-			e.item ? el("button", { type: "button", class: "plain-link", click: () => look(e.item) }, name) : name,
+			e.itemId ? el("button", { type: "button", class: "plain-link", click: () => look(e.itemId) }, name) : name,
 			changesOf(e),
 			el("span", { class: "detail" }, el("span", {}, detail), el("time", { datetime: e.at, title: `${e.type} ${e.at}` }, clock(e.at))),
 		),
