@@ -178,7 +178,7 @@ func (l *line) codexEvent(c value) {
 		return
 	}
 	l.add(entry{kind: call, tool: t})
-	l.add(entry{kind: outcome, result: r})
+	l.add(entry{kind: outcome, result: r, late: true}) // a command in the background may end after the last message
 }
 
 // codexResult reads what a call came to. Codex has written it in several forms: a text with a head that says how the

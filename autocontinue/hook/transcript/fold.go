@@ -131,7 +131,7 @@ func (f *fold) add(e entry) (spoke bool) {
 	case message:
 		f.message(e)
 	case call:
-		if e.group == "" || e.group != f.Group {
+		if !e.tool.event && (e.group == "" || e.group != f.Group) {
 			f.silence()
 		}
 		f.call(e.tool)
