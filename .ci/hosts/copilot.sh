@@ -50,7 +50,7 @@ interactive() {
 	echo "COPILOT_PROVIDER_BASE_URL=$base/v1 COPILOT_PROVIDER_API_KEY=dummy copilot --allow-all-tools --allow-all-paths $*"
 }
 ready() { shows '^❯'; }
-interrupts="Escape Escape"
+interrupts=C-c
 plans=--plan
 enter_plan() { :; }
 leave_plan() { enter "$prompt"; await 30 shows 'Accept plan'; sleep 1; keys Down Enter; }
