@@ -115,7 +115,7 @@ func (r Report) Compare(baseline Report) Comparison {
 		c.Actions.add(o.Name, b.ActionRight(), o.ActionRight())
 		if !o.Verdict.sameAs(b.Verdict) || o.Verdict.Action != b.Verdict.Action {
 			ch := Change{Name: o.Name, Want: o.Want, Before: b.Verdict, After: o.Verdict}
-			ch.Agree, ch.Runs = o.Agreement()
+			ch.Agree, ch.Runs = o.agreement()
 			c.Changes = append(c.Changes, ch)
 		}
 	}

@@ -2,7 +2,7 @@
 // change of its prompt or its tables did any good.
 //
 // Start with [LoadCases] and [Evaluate]. The [Report] has the figures and one [Outcome] a case. [Report.Compare] sets it
-// against another report. [HTML] and [Markdown] show reports, one or several beside each other. [ParseRequirement] reads
+// against another report. [Text] and [HTML] show reports, one or several beside each other. [ParseRequirement] reads
 // what a report must reach, such as "wrong_continues<=0.06".
 //
 // # Cases

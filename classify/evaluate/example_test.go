@@ -33,9 +33,9 @@ func ExampleEvaluate() {
 		fmt.Println(err)
 		return
 	}
-	f := report.All.Figures
-	fmt.Printf("accuracy %.2f, %d of %d, at least %.2f\n", f.Accuracy.Value, *f.Accuracy.Count, f.Accuracy.Of, *f.Accuracy.Low)
-	fmt.Printf("wrong continues %d of %d\n", *f.WrongContinues.Count, f.WrongContinues.Of)
+	a, w := report.All.Figures["accuracy"], report.All.Figures["wrong_continues"]
+	fmt.Printf("accuracy %.2f, %d of %d, at least %.2f\n", a.Value, *a.Count, a.Of, *a.Low)
+	fmt.Printf("wrong continues %d of %d\n", *w.Count, w.Of)
 	// Output:
 	// accuracy 1.00, 2 of 2, at least 0.34
 	// wrong continues 0 of 1
@@ -98,35 +98,56 @@ func ExampleHTML() {
 	// Output: <nil>
 }
 
-func ExampleMarkdown() {
+func ExampleText() {
 	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
 	before, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases, evaluate.Options{Name: "a"})
-	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{Name: "b", Threshold: 0.95})
+	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{Name: "b"})
+	now.Latency = evaluate.Latency{}
 	c := now.Compare(before)
 	q, _ := evaluate.ParseRequirement("broken<=0")
-	_ = evaluate.Markdown(os.Stdout, []evaluate.Requirement{q}, evaluate.Run{Report: now, Comparison: &c, Baseline: "before.json"})
+	o := evaluate.TextOptions{Requirements: []evaluate.Requirement{q}}
+	_ = evaluate.Text(os.Stdout, o, evaluate.Run{Report: now, Comparison: &c, Baseline: "before.json"})
 	// Output:
-	// | figure | b |
-	// | --- | ---: |
-	// | macro_f1 | 0.000 |
-	// | accuracy | 0.000 (0/2) |
-	// | wrong_continues ↓ | 0.000 (0/1) |
-	// | caught | 0.000 (0/1) |
-	// | rejected_recall | 0.000 (0/1) |
-	// | ece ↓ | 0.900 |
+	// b
+	// 2 cases, 2 sure · threshold 0.80
+	// 2 calls
+	// 1 call failed, 1 case without an answer, which count as wrong
+	// - 1 × no idea
 	//
-	// **b**: 2 cases, 2 calls, **1 of them failed**.
-	// - ❌ `broken<=0`
+	// figure                         all         95 %
+	// macro_f1                     0.000
+	// accuracy               0.000 (0/2)  0.000–0.658
+	// continue_precision     0.000 (0/1)  0.000–0.793
+	// wrong_continues        1.000 (1/1)  0.207–1.000
+	// completions_continued            –
+	// caught                 0.000 (0/1)  0.000–0.793
+	// rejected_precision               –
+	// rejected_recall        0.000 (0/1)  0.000–0.793
+	// ece                          0.900
+	//
+	// type        cases  precision  recall     f1
+	// error           0          –       –  0.000
+	// blocker         0          –       –  0.000
+	// question        1          –   0.000  0.000
+	// completion      0          –       –  0.000
+	// status          1      0.000   0.000  0.000
+	//
+	// want, got   error  blocker  question  completion  rejected  status  unanswered
+	// error           ·        ·         ·           ·         ·       ·           ·
+	// blocker         ·        ·         ·           ·         ·       ·           ·
+	// question        ·        ·         ·           ·         ·       1           ·
+	// completion      ·        ·         ·           ·         ·       ·           ·
+	// rejected        ·        ·         ·           ·         ·       ·           1
+	// status          ·        ·         ·           ·         ·       ·           ·
+	//
+	// - NOT MET: broken<=0
 	//
 	// Against before.json, 2 cases in both:
-	//
 	// - not measured alike: classifier a before, b now
-	// - not measured alike: threshold 0.80 before, 0.95 now
 	// - types: 0 fixed, 1 broken, p 1.000, may be noise
 	// - labels: 0 fixed, 1 broken, p 1.000, may be noise
-	// - actions: 0 fixed, 0 broken, no flips
+	// - actions: 0 fixed, 1 broken, p 1.000, may be noise
 	//
-	// | broken case | want | before | now |
-	// | --- | --- | --- | --- |
-	// | choice | question | question 0.90, deliver | status 0.90, deliver |
+	//         case    want      before                  now                    runs
+	// broken  choice  question  question 0.90, deliver  status 0.90, continue   1/1
 }

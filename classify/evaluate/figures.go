@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -17,19 +18,8 @@ type Figure struct {
 	Of    int      `json:"of"`
 }
 
-// Figures are what a set of outcomes comes to. The package documentation says what each is.
-type Figures struct {
-	MacroF1              Figure `json:"macro_f1"`
-	Accuracy             Figure `json:"accuracy"`
-	ContinuePrecision    Figure `json:"continue_precision"`
-	WrongContinues       Figure `json:"wrong_continues"`
-	CompletionsContinued Figure `json:"completions_continued"`
-	Caught               Figure `json:"caught"`
-	RejectedPrecision    Figure `json:"rejected_precision"`
-	RejectedRecall       Figure `json:"rejected_recall"`
-	ECE                  Figure `json:"ece"`
-	Asked                Figure `json:"asked"`
-}
+// Figures are what a set of outcomes comes to, by name. The package documentation says what each is.
+type Figures map[string]Figure
 
 // FigureNames returns the names of the figures in the order in which they are shown.
 func FigureNames() []string {
@@ -37,19 +27,32 @@ func FigureNames() []string {
 		"rejected_precision", "rejected_recall", "ece", "asked"}
 }
 
-// LessIsBetter reports whether a figure is better when it is lower.
-func LessIsBetter(name string) bool {
+// lessIsBetter reports whether a figure is better when it is lower.
+func lessIsBetter(name string) bool {
 	return slices.Contains([]string{"wrong_continues", "completions_continued", "ece", "asked"}, name)
 }
 
-// Lookup returns the figure of that name.
-func (f Figures) Lookup(name string) (Figure, bool) {
-	all := []Figure{f.MacroF1, f.Accuracy, f.ContinuePrecision, f.WrongContinues, f.CompletionsContinued, f.Caught,
-		f.RejectedPrecision, f.RejectedRecall, f.ECE, f.Asked}
-	if i := slices.Index(FigureNames(), name); i >= 0 {
-		return all[i], true
+// String is the value and its counts: "0.043 (2/47)", or "–" if there was nothing to measure.
+func (f Figure) String() string {
+	if f.Of == 0 || f.Count == nil {
+		return f.short()
 	}
-	return Figure{}, false
+	return fmt.Sprintf("%.3f (%d/%d)", f.Value, *f.Count, f.Of)
+}
+
+// short is the value alone.
+func (f Figure) short() string {
+	if f.Of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", f.Value)
+}
+
+func (f Figure) interval() string {
+	if f.Low == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.3f–%.3f", *f.Low, *f.High)
 }
 
 // proportion returns the figure for count of n.

@@ -147,7 +147,7 @@ none*.txt: file does not exist
 	_, err = LoadCases(files())
 	assert.EqualError(t, err, "cases: no file is named")
 	_, err = LoadCases(fstest.MapFS{"dir/a.jsonl": {Data: []byte(asks)}}, "dir")
-	assert.EqualError(t, err, "dir: it is a folder")
+	assert.EqualError(t, err, "dir: it is a folder; name its files: dir/*.jsonl")
 }
 
 func TestLongLines(t *testing.T) {

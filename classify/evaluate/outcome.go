@@ -96,17 +96,22 @@ func (o Outcome) Faults() []string {
 	return append(faults, o.Verdict.Message...)
 }
 
-// Agreement returns how many of the runs have the verdict's label, and how many there were.
-func (o Outcome) Agreement() (agree, runs int) {
+// runs returns the verdict of each run.
+func (o Outcome) runs() []Verdict {
 	if len(o.Runs) == 0 {
-		return 1, 1
+		return []Verdict{o.Verdict}
 	}
-	for _, v := range o.Runs {
+	return o.Runs
+}
+
+// agreement returns how many of the runs have the verdict's label, and how many there were.
+func (o Outcome) agreement() (agree, runs int) {
+	for _, v := range o.runs() {
 		if v.sameAs(o.Verdict) {
 			agree++
 		}
 	}
-	return agree, len(o.Runs)
+	return agree, len(o.runs())
 }
 
 // verdict returns what an answer says about a case.

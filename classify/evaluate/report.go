@@ -105,7 +105,7 @@ func (r *Report) summarize() {
 	r.Sure = Summarize(slices.DeleteFunc(slices.Clone(r.Outcomes), func(o Outcome) bool { return !o.Sure }))
 	if r.Cost.Metered > 0 {
 		asked := proportion(min(r.Cost.Metered+r.Cost.Fallbacks, r.Cost.Calls), r.Cost.Calls)
-		r.All.Figures.Asked, r.Sure.Figures.Asked = asked, asked
+		r.All.Figures["asked"], r.Sure.Figures["asked"] = asked, asked
 	}
 	r.Runs = nil
 	if r.Repeat < 2 {
@@ -120,17 +120,14 @@ func (r *Report) summarize() {
 	}
 }
 
-// Spread returns the least and the greatest value that a figure of all cases has in a single run. Both are the figure
-// itself if there was only one.
-func (r Report) Spread(name string) (least, greatest float64) {
-	f, _ := r.All.Figures.Lookup(name)
-	least, greatest = f.Value, f.Value
+// spread returns the least and the greatest value that a figure of all cases has in a single run.
+func (r Report) spread(name string) (least, greatest float64) {
 	for i, run := range r.Runs {
-		f, _ := run.Lookup(name)
+		value := run[name].Value
 		if i == 0 {
-			least, greatest = f.Value, f.Value
+			least, greatest = value, value
 		}
-		least, greatest = min(least, f.Value), max(greatest, f.Value)
+		least, greatest = min(least, value), max(greatest, value)
 	}
 	return least, greatest
 }

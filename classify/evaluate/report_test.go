@@ -92,7 +92,7 @@ func TestRecord(t *testing.T) {
 	want.Latency, got.Latency = Latency{}, Latency{}
 	assert.Equal(t, asJSON(t, want), asJSON(t, got))
 	page := html(t, got)
-	assert.Contains(t, page, `<p>Ten pauses &lt;of&gt; a \u202esession.</p>`)
+	assert.Contains(t, page, `<p class="sub">Ten pauses &lt;of&gt; a \u202esession.</p>`)
 	assert.NotContains(t, page, "latency", "nobody took it")
 	for _, broken := range [][]Judged{nil, append(judged, judged[0])} {
 		_, err = Record(broken, opts)
@@ -119,7 +119,7 @@ func FuzzReadReport(f *testing.F) {
 		if c.Cases+len(c.Added)+len(c.Differed) != len(base.Outcomes) || c.Cases+len(c.Removed)+len(c.Differed) != len(r.Outcomes) {
 			t.Fatalf("%+v", c)
 		}
-		r.Spread("accuracy")
+		r.spread("accuracy")
 		again, err := ReadReport(strings.NewReader(asJSON(t, r)))
 		if err != nil || asJSON(t, r) != asJSON(t, again) {
 			t.Fatal("it can't be read back", err)

@@ -82,7 +82,7 @@ func (r Requirement) Met(rep Report, c *Comparison) (Figure, bool) {
 	if r.Sure {
 		figures = rep.Sure.Figures
 	}
-	f, ok := figures.Lookup(r.Figure)
+	f, ok := figures[r.Figure]
 	if r.NeedsBaseline() && c != nil {
 		f, ok = Figure{Value: float64(c.Count(r.Figure)), Of: c.Cases}, true
 	}

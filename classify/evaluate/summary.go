@@ -12,24 +12,28 @@ type Summary struct {
 	Unanswered  int           `json:"unanswered"` // the classifier failed on them
 	Unstable    int           `json:"unstable"`   // their runs do not agree on the label
 	Figures     Figures       `json:"figures"`
-	Message     *Figure       `json:"message,omitempty"` // of the cases that ask something of the message, the share that got it
+	Message     *Figure       `json:"message,omitempty"` // of the cases that check the message, the share that passed
 	Types       []TypeFigures `json:"types"`             // in the order of classify.Types
-	Confusion   Confusion     `json:"confusion"`         // of the five types
-	Labels      Confusion     `json:"labels"`            // with rejected completions apart from the other statuses
+	Labels      Confusion     `json:"labels"`
 	Calibration []Bin         `json:"calibration"`
 }
 
-// Confusion is a confusion matrix: Counts[want][got]. It has a row for each of Names, and one more column for the cases
-// without an answer.
+// Confusion is a confusion matrix: Counts[want][got]. It has a row for each type and for rejected completions, which
+// are apart from the other statuses, and one more column for the cases without an answer.
 type Confusion struct {
 	Names  []string `json:"names"`
 	Counts [][]int  `json:"counts"`
 }
 
-func newConfusion(names []string) Confusion {
-	m := Confusion{Names: names, Counts: make([][]int, len(names))}
-	for i := range m.Counts {
-		m.Counts[i] = make([]int, len(names)+1)
+func newConfusion() (m Confusion) {
+	for _, t := range classify.Types() {
+		if t == classify.Status {
+			m.Names = append(m.Names, rejectedLabel)
+		}
+		m.Names = append(m.Names, string(t))
+	}
+	for range m.Names {
+		m.Counts = append(m.Counts, make([]int, len(m.Names)+1))
 	}
 	return m
 }
@@ -42,88 +46,79 @@ func (m Confusion) add(want, got string) {
 	m.Counts[slices.Index(m.Names, want)][column]++
 }
 
-// row, column and hits of one name.
-func (m Confusion) of(i int) (want, got, both int) {
-	for j := range m.Names {
-		got += m.Counts[j][i]
+// found counts the cases that are of a kind, the verdicts that name it, and those of them that are right.
+type found struct{ cases, verdicts, right int }
+
+func (f *found) add(want, got bool) {
+	f.cases += ones(want)
+	f.verdicts += ones(got)
+	f.right += ones(want && got)
+}
+
+func ones(b bool) int {
+	if b {
+		return 1
 	}
-	for _, n := range m.Counts[i] {
-		want += n
-	}
-	return want, got, m.Counts[i][i]
+	return 0
 }
 
 // Summarize computes a summary of some outcomes of a report, such as those in one language.
 func Summarize(outcomes []Outcome) Summary {
-	var types []string
+	s := Summary{Cases: len(outcomes), Labels: newConfusion()}
+	types := make(map[classify.OutputType]*found)
 	for _, t := range classify.Types() {
-		types = append(types, string(t))
+		types[t] = new(found)
 	}
-	labels := slices.Insert(slices.Clone(types), len(types)-1, rejectedLabel)
-	s := Summary{Cases: len(outcomes), Confusion: newConfusion(types), Labels: newConfusion(labels)}
+	var rejected, completions, statuses, humans found // of the last three, the verdicts are the continues
 	var right, met, asking int
-	continued := make(map[classify.OutputType]int)
 	for _, o := range outcomes {
-		s.Confusion.add(string(o.Want.Type), string(o.Verdict.Type))
-		s.Labels.add(o.Want.Label(), o.Verdict.Label())
-		if o.Verdict.Type == "" {
-			s.Unanswered++
+		want, got := o.Want, o.Verdict
+		s.Labels.add(want.Label(), got.Label())
+		agree, runs := o.agreement()
+		s.Unanswered += ones(got.Type == "")
+		s.Unstable += ones(agree < runs)
+		right += ones(o.TypeRight())
+		for t, f := range types {
+			f.add(want.Type == t, got.Type == t)
 		}
-		if agree, runs := o.Agreement(); agree < runs {
-			s.Unstable++
-		}
-		if o.TypeRight() {
-			right++
-		}
-		if o.Verdict.Action == Continue {
-			continued[o.Want.Type]++
-		}
-		if o.Want.Message != nil {
+		rejected.add(want.WasRejectedCompletion, got.WasRejectedCompletion)
+		continued := got.Action == Continue
+		completions.add(want.Type == classify.Completion, continued)
+		statuses.add(want.Type == classify.Status, continued)
+		humans.add(want.Type != classify.Completion && want.Type != classify.Status, continued)
+		if want.Message != nil {
 			asking++
-			if o.Verdict.Type != "" && len(o.Verdict.Message) == 0 {
-				met++
-			}
+			met += ones(got.Type != "" && len(got.Message) == 0)
 		}
 	}
 	if asking > 0 {
 		f := proportion(met, asking)
 		s.Message = &f
 	}
-	cases := make(map[classify.OutputType]int)
 	sum, counted := 0.0, 0
-	for i, t := range classify.Types() {
-		want, got, both := s.Confusion.of(i)
-		cases[t] = want
-		f := TypeFigures{Type: t, Cases: want, Verdicts: got, Precision: proportion(both, got), Recall: proportion(both, want)}
-		if want+got > 0 {
-			f.F1 = 2 * float64(both) / float64(want+got)
-			sum += f.F1
+	for _, t := range classify.Types() {
+		f := types[t]
+		row := TypeFigures{Type: t, Cases: f.cases, Verdicts: f.verdicts,
+			Precision: proportion(f.right, f.verdicts), Recall: proportion(f.right, f.cases)}
+		if f.cases+f.verdicts > 0 {
+			row.F1 = 2 * float64(f.right) / float64(f.cases+f.verdicts)
+			sum += row.F1
 			counted++
 		}
-		s.Types = append(s.Types, f)
+		s.Types = append(s.Types, row)
 	}
-	humans := []classify.OutputType{classify.Question, classify.Blocker, classify.Error}
-	var wrong, human, continues int
-	for _, n := range continued {
-		continues += n
-	}
-	for _, t := range humans {
-		wrong += continued[t]
-		human += cases[t]
-	}
-	wantRejected, gotRejected, bothRejected := s.Labels.of(slices.Index(labels, rejectedLabel))
 	s.Figures = Figures{
-		Accuracy:             proportion(right, len(outcomes)),
-		ContinuePrecision:    proportion(continued[classify.Status], continues),
-		WrongContinues:       proportion(wrong, human),
-		CompletionsContinued: proportion(continued[classify.Completion], cases[classify.Completion]),
-		Caught:               proportion(continued[classify.Status], cases[classify.Status]),
-		RejectedPrecision:    proportion(bothRejected, gotRejected),
-		RejectedRecall:       proportion(bothRejected, wantRejected),
+		"accuracy":              proportion(right, len(outcomes)),
+		"continue_precision":    proportion(statuses.right, statuses.verdicts),
+		"wrong_continues":       proportion(humans.right, humans.cases),
+		"completions_continued": proportion(completions.right, completions.cases),
+		"caught":                proportion(statuses.right, statuses.cases),
+		"rejected_precision":    proportion(rejected.right, rejected.verdicts),
+		"rejected_recall":       proportion(rejected.right, rejected.cases),
 	}
 	if counted > 0 {
-		s.Figures.MacroF1 = Figure{Value: sum / float64(counted), Of: len(outcomes)}
+		s.Figures["macro_f1"] = Figure{Value: sum / float64(counted), Of: len(outcomes)}
 	}
-	s.Calibration, s.Figures.ECE = calibration(outcomes)
+	s.Calibration, s.Figures["ece"] = calibration(outcomes)
 	return s
 }

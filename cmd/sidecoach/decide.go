@@ -204,7 +204,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 		}
 		out.Session, out.Turn, k.session = o.session, o.turn, o.session
 	}
-	if cfg.Classifier, err = o.judging.classifier(cmd.Context(), k); err != nil {
+	if cfg.Classifier, err = o.judging.classifier(k); err != nil {
 		return err
 	}
 	if out.Text, err = readOutput(args, cmd.InOrStdin(), t.keyboard); err != nil {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
@@ -36,11 +34,11 @@ type evalOptions struct {
 	llm        llmOptions
 	models     []string
 	prompts    []string
-	certain    certainty
+	certain    threshold
 	cache      string
 	noCache    bool
-	repeat     count
-	parallel   count
+	repeat     int
+	parallel   int
 	threshold  threshold
 	by         string
 	baseline   string
@@ -50,12 +48,14 @@ type evalOptions struct {
 	markdown   bool
 	html       string
 	readers    readerOptions
+
+	requirements []evaluate.Requirement
 }
 
-func newEval(t terminal) *cobra.Command {
+func newEval() *cobra.Command {
 	o := evalOptions{
 		classifier: choice{value: "heuristic", allowed: []string{"heuristic", "llm", "cascade"}},
-		repeat:     1, parallel: 8, threshold: classify.DefaultThreshold, certain: defaultCertain,
+		threshold:  classify.DefaultThreshold, certain: defaultCertain,
 	}
 	cmd := &cobra.Command{
 		Use:   "eval --cases FILE… [flags]",
@@ -66,7 +66,7 @@ right, and what the wrong ones would do.
 A file has one case a line; sidecoach log --case makes one of a decision:
   {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}
 With "meta":{"sure":false} it is a case on which two people may differ. Figures
-are given for all cases and for the sure ones. A case may check the message too:
+are given for all cases and for the sure ones. Want may check the message too:
   "message":{"contains":["test"],"not_contains":["commit"],"max_chars":350}
 
 Figures; lower is better for those marked so:
@@ -96,15 +96,11 @@ wrong usage.`,
   sidecoach eval --cases dev.jsonl --judge api --model a --model b --html r.html
   sidecoach eval --cases dev.jsonl --require 'sure.wrong_continues<=6%'`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.cases = append(o.cases, args...)
+			return o.run(cmd)
+		},
 	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if e, ok := errors.AsType[*pflag.NotExistError](err); ok && e.GetSpecifiedName() == "llm" {
-			return misuse("--judge api measures an LLM, --classifier cascade the LLM where the heuristic is not certain",
-				"unknown flag --llm")
-		}
-		return flagError(cmd, err)
-	})
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.cases, "cases", nil, "`FILE` with cases, or a pattern such as 'cases/*.jsonl'; may be repeated")
@@ -112,48 +108,29 @@ wrong usage.`,
 	o.llm.registerJudge(f)
 	f.StringArrayVar(&o.models, "model", nil, "`NAME` of the LLM (default as for sidecoach --judge); may be repeated")
 	f.StringArrayVar(&o.prompts, "prompt", nil,
-		"`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one there; may be repeated")
-	f.Var(&o.certain, "certain", "with cascade, ask the LLM only where the heuristic is less sure than this, `P`")
+		"`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one; may be repeated")
+	f.Var(&o.certain, "certain", "with cascade, ask the LLM only where the heuristic is less sure than this")
 	f.StringVar(&o.cache, "cache", "", "keep the answers of an LLM in this `DIR` (default in the user's cache folder)")
 	f.BoolVar(&o.noCache, "no-cache", false, "neither use kept answers nor keep any")
-	f.Var(&o.repeat, "repeat", "judge each case `N` times; the majority counts")
-	f.Var(&o.parallel, "parallel", "make at most `N` calls at a time")
-	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, is not continued; 0 switches the rule off")
+	f.IntVar(&o.repeat, "repeat", 1, "judge each case `N` times; the majority counts")
+	f.IntVar(&o.parallel, "parallel", 8, "make at most `N` calls at a time")
+	f.Var(&o.threshold, "threshold", "a status less certain than this is not continued; 0 switches the rule off")
 	f.StringVar(&o.by, "by", "", "show figures for each value of a `KEY` of meta too, such as lang or agent")
 	f.StringVar(&o.baseline, "baseline", "", "compare with the report in this `FILE`, which --json made")
 	f.BoolVar(&o.regression, "fail-on-regression", false, "with --baseline, exit with 10 if more cases broke than were fixed")
-	f.StringArrayVar(&o.require, "require", nil, "exit with 10 unless this `BOUND` on a figure holds, such as 'broken<=0'; may be repeated")
+	f.StringArrayVar(&o.require, "require", nil,
+		"exit with 10 unless this `BOUND` on a figure holds, such as 'broken<=0'; may be repeated")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON, without any text of the cases")
-	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown, for a pull request or a CI job")
+	f.BoolVar(&o.markdown, "markdown", false, "print the report in Markdown, for a pull request or a CI job")
 	f.StringVar(&o.html, "html", "", "write a page to `FILE` that shows the report, with the texts of the wrong cases")
 	o.readers.register(f)
 	return cmd
 }
 
-// count is a flag that takes a whole number from 1 to 1000.
-type count int
-
-func (c *count) String() string { return strconv.Itoa(int(*c)) }
-func (c *count) Type() string   { return "N" }
-
-func (c *count) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || n > 1000 {
-		return errors.New("it is a whole number from 1 to 1000")
-	}
-	*c = count(n)
-	return nil
-}
-
 // run does all that can fail for free before it puts the first case to a classifier.
-func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
-	requirements, err := o.requirements()
-	if err != nil {
+func (o *evalOptions) run(cmd *cobra.Command) error {
+	if err := o.check(); err != nil {
 		return err
-	}
-	patterns := append(o.cases, args...)
-	if len(patterns) == 0 {
-		return misuse("sidecoach eval --cases 'cases/*.jsonl'", "no cases: no file is named")
 	}
 	if o.llm.kind() != "" && !cmd.Flags().Changed("classifier") {
 		o.classifier.value = "llm"
@@ -162,7 +139,7 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 	if err != nil {
 		return err
 	}
-	cases, err := loadCases(cmd.ErrOrStderr(), patterns)
+	cases, err := loadCases(cmd.ErrOrStderr(), o.cases)
 	if err != nil {
 		return err
 	}
@@ -172,12 +149,9 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 	if cases, err = o.readers.take(cmd, cases, variants); err != nil {
 		return err
 	}
-	if keys := metaKeys(cases); o.by != "" && !slices.Contains(keys, o.by) {
-		hint := "the meta of these cases has no key"
-		if len(keys) > 0 {
-			hint = "the keys are " + strings.Join(keys, ", ")
-		}
-		return badInput(hint, "no case has %q in its meta", o.by)
+	hasKey := func(c evaluate.Case) bool { _, ok := c.Meta[o.by]; return ok }
+	if o.by != "" && !slices.ContainsFunc(cases, hasKey) {
+		return badInput("meta is an object beside input and want, such as {\"lang\":\"en\"}", "no case has %q in its meta", o.by)
 	}
 	var last evaluate.Run // what the next run is compared with
 	if o.baseline != "" {
@@ -188,7 +162,7 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 	}
 	var page *atomicFile
 	if o.html != "" {
-		if err := replaceable(o.html, append(patterns, o.baseline)); err != nil {
+		if err := replaceable(o.html, append(o.cases, o.baseline)); err != nil {
 			return err
 		}
 		if page, err = createAtomic(o.html, 0o600); err != nil {
@@ -196,7 +170,7 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 		}
 		defer page.discard()
 	}
-	e := evaluated{requirements: requirements, by: o.by}
+	var runs []evaluate.Run
 	for _, v := range variants {
 		report, err := o.evaluate(cmd.Context(), v, cases, cmd.ErrOrStderr())
 		if err != nil {
@@ -207,23 +181,48 @@ func (o *evalOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 			c := report.Compare(last.Report)
 			run.Comparison = &c
 		}
-		e.runs = append(e.runs, run)
+		runs = append(runs, run)
 		last = evaluate.Run{Report: report, Baseline: v.name}
 	}
 	if page != nil {
-		if err := page.commit(func(w io.Writer) error { return evaluate.HTML(w, e.runs...) }); err != nil {
+		if err := page.commit(func(w io.Writer) error { return evaluate.HTML(w, runs...) }); err != nil {
 			return err
 		}
 	}
-	if err := o.print(cmd.OutOrStdout(), e, t); err != nil {
+	if err := o.print(cmd.OutOrStdout(), runs); err != nil {
 		return err
 	}
-	for _, r := range e.runs {
-		if err := failedCalls(r.Report); err != nil {
-			return err
-		}
+	return o.unmet(runs)
+}
+
+// check reads the requirements, and says what is wrong with the flags alone.
+func (o *evalOptions) check() error {
+	const needs = "name the report to compare with: --baseline before.json"
+	switch {
+	case len(o.cases) == 0:
+		return misuse("sidecoach eval --cases 'cases/*.jsonl'", "no cases: no file is named")
+	case min(o.repeat, o.parallel) < 1 || max(o.repeat, o.parallel) > 1000:
+		return misuse("they are whole numbers from 1 to 1000", "--repeat or --parallel is out of range")
+	case o.regression && o.baseline == "":
+		return misuse(needs, "--fail-on-regression needs a baseline")
+	case o.noCache && (o.cache != "" || o.readers.answers != nil):
+		return misuse("leave --no-cache out", "--no-cache contradicts --cache and --answers")
 	}
-	return o.unmet(e)
+	for _, s := range o.require {
+		r, err := evaluate.ParseRequirement(s)
+		switch {
+		case errors.Is(err, evaluate.ErrNoFigure):
+			return misuse("the figures are "+strings.Join(evaluate.FigureNames(), ", ")+
+				", and with --baseline broken, fixed", "--require %q names no figure", s)
+		case err != nil:
+			return misuse("a bound looks like 'wrong_continues<=0.06' or 'caught>=70%', quoted for the shell",
+				"--require cannot be %q", s)
+		case r.NeedsBaseline() && o.baseline == "":
+			return misuse(needs, "--require %q needs a baseline", s)
+		}
+		o.requirements = append(o.requirements, r)
+	}
+	return nil
 }
 
 // variant is one classifier to measure.
@@ -240,16 +239,10 @@ func (o *evalOptions) variants() ([]variant, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind := cmp.Or(o.classifier.value, "heuristic")
-	if kind == "heuristic" {
-		flag := cmp.Or(o.llm.given(), o.readers.given())
-		if len(o.models) > 0 {
-			flag = "--model"
-		} else if len(o.prompts) > 0 {
-			flag = "--prompt"
-		}
-		if flag != "" {
-			return nil, misuse("add --judge claude, --judge api or --classifier cascade", "%s means nothing to the heuristic", flag)
+	if kind := cmp.Or(o.classifier.value, "heuristic"); kind == "heuristic" {
+		if flag := o.llm.given("render", "answers", "answered-by"); flag != "" {
+			return nil, misuse("add --judge claude, --judge api or --classifier cascade",
+				"--%s means nothing to the heuristic", flag)
 		}
 		return []variant{{name: kind, classifier: heuristic}}, nil
 	}
@@ -263,7 +256,9 @@ func (o *evalOptions) variants() ([]variant, error) {
 	var list []variant
 	for _, prompt := range prompts {
 		for _, model := range models {
-			v, err := o.variant(kind, heuristic, prompt, model, len(o.prompts) > 0 && prompt == "")
+			l := o.llm
+			l.model, l.prompt = model, prompt
+			v, err := o.variant(&l, heuristic)
 			if err != nil {
 				return nil, err
 			}
@@ -273,32 +268,24 @@ func (o *evalOptions) variants() ([]variant, error) {
 	return list, nil
 }
 
-func (o *evalOptions) variant(kind string, heuristic *classify.Heuristic, prompt, model string, blank bool) (variant, error) {
-	l := o.llm
-	l.model = model
-	if prompt != "" || blank {
-		if err := l.prompt.Set(prompt); err != nil {
-			return variant{}, misuse(err.Error(), "--prompt cannot be %q", prompt)
-		}
-	}
-	cfg, err := o.readers.config(&l, int(o.parallel))
+func (o *evalOptions) variant(l *llmOptions, heuristic *classify.Heuristic) (v variant, err error) {
+	cfg, err := o.readers.config(l, o.parallel)
 	if err != nil {
-		return variant{}, err
+		return v, err
 	}
-	v := variant{}
 	if v.cache, err = o.answers(); err != nil {
 		return v, err
 	}
 	if v.cache != nil {
 		cfg.Cache = v.cache
 	}
-	if v.judge, _, err = l.judge(cfg, heuristic); err != nil {
+	if v.judge, err = l.judge(cfg, heuristic); err != nil {
 		return v, err
 	}
 	v.classifier = v.judge
-	v.name = strings.Join([]string{kind, o.readers.modelName(&l)}, " ") + ", prompt " +
-		cmp.Or(prompt, "built-in") + " " + promptHash(v.judge)
-	if kind == "cascade" {
+	v.name = fmt.Sprintf("%s %s, prompt %s %s", o.classifier.value, o.readers.modelName(l), cmp.Or(l.prompt, "built-in"),
+		promptHash(v.judge))
+	if o.classifier.value == "cascade" {
 		v.classifier = classify.Cascade(heuristic, v.judge, float64(o.certain))
 		v.name += ", certain " + o.certain.String()
 	}
@@ -311,35 +298,36 @@ func (o *evalOptions) answers() (*llm.DirCache, error) {
 		return &llm.DirCache{Dir: o.readers.render, Offline: true}, nil
 	}
 	if o.noCache {
-		if o.cache != "" || o.readers.answers != nil {
-			return nil, misuse("leave --no-cache out", "--no-cache contradicts --cache and --answers")
-		}
 		return nil, nil
 	}
+	const hint = "name another folder with --cache, or use --no-cache"
 	dir := o.cache
 	if dir == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
-			return nil, badInput("name a folder with --cache, or use --no-cache", "there is no folder for the LLM's answers: %v", err)
+			return nil, badInput(hint, "there is no folder for the LLM's answers: %v", err)
 		}
 		dir = filepath.Join(user, "sidecoach", "answers")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, badInput("name another folder with --cache, or use --no-cache", "cannot keep the LLM's answers in %q: %v", dir, cause(err))
+		return nil, badInput(hint, "cannot keep the LLM's answers in %q: %v", dir, cause(err))
 	}
-	return &llm.DirCache{Dir: dir, Repeat: o.repeat > 1, Offline: o.readers.answers != nil, Origin: o.readers.by}, nil
+	return &llm.DirCache{
+		Dir: dir, Repeat: o.repeat > 1, Offline: o.readers.answers != nil, Origin: o.readers.by,
+	}, nil
 }
 
-// evaluate ends early when the user interrupts it, so that nothing half done stays behind. A second signal ends the
-// program.
-func (o *evalOptions) evaluate(ctx context.Context, v variant, cases []evaluate.Case, stderr io.Writer) (evaluate.Report, error) {
+// evaluate ends early when the user interrupts it, so that nothing half done stays behind.
+func (o *evalOptions) evaluate(
+	ctx context.Context, v variant, cases []evaluate.Case, stderr io.Writer,
+) (evaluate.Report, error) {
 	caught, release := interruptible(ctx)
 	defer release()
 	bar := newBar(stderr)
 	defer bar.clear()
 	report, err := evaluate.Evaluate(caught, v.classifier, cases, evaluate.Options{
 		Threshold: o.threshold.policy(), // the same number means no gate there
-		Repeat:    int(o.repeat), Parallel: int(o.parallel),
+		Repeat:    o.repeat, Parallel: o.parallel,
 		Progress: bar.show, Name: v.name, Message: messageOf,
 	})
 	if err != nil && caught.Err() != nil && ctx.Err() == nil {
@@ -358,8 +346,8 @@ func messageOf(in classify.Input, r classify.Result) string {
 	}).Text
 }
 
-// interruptible returns a context that ends with the first signal to end; the next one does what it always does. A signal
-// that is ignored, as under nohup, stays so.
+// interruptible returns a context that ends with the first signal to end; the next one does what it always does. A
+// signal that is ignored, as under nohup, stays so.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 	if len(signals) == 0 { // which NotifyContext takes as all
@@ -370,52 +358,25 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return caught, release
 }
 
-func (o *evalOptions) requirements() (parsed []evaluate.Requirement, err error) {
-	if o.regression && o.baseline == "" {
-		return nil, misuse("name the report to compare with: --baseline before.json", "--fail-on-regression needs a baseline")
-	}
-	for _, s := range o.require {
-		r, err := evaluate.ParseRequirement(s)
-		switch {
-		case errors.Is(err, evaluate.ErrNoFigure):
-			return nil, misuse("the figures are "+strings.Join(evaluate.FigureNames(), ", ")+", and with --baseline broken, fixed",
-				"--require %q names no figure", s)
-		case err != nil:
-			return nil, misuse("a bound looks like 'wrong_continues<=0.06' or 'caught>=70%', quoted for the shell", "--require cannot be %q", s)
-		case r.NeedsBaseline() && o.baseline == "":
-			return nil, misuse("name the report to compare with: --baseline before.json", "--require %q needs a baseline", s)
-		}
-		parsed = append(parsed, r)
-	}
-	return parsed, nil
-}
-
-// failedCalls returns an error for a run in which so many calls failed that its figures mean little.
-func failedCalls(r evaluate.Report) error {
-	failed := r.Cost.Errors + r.Cost.Fallbacks
-	if failed*3 < r.Cost.Calls || failed == 0 {
-		return nil
-	}
-	why := ""
-	for _, o := range r.Outcomes {
-		why = cmp.Or(why, o.Verdict.Error, o.Verdict.Fallback)
-	}
-	return badInput("the figures mean little; look at the judge, its login, the server, the key and the model",
-		"%d of %d calls failed: %s", failed, r.Cost.Calls, why)
-}
-
-// unmet returns an error that names the requirements that are not met, in any of the runs.
-func (o *evalOptions) unmet(e evaluated) error {
+// unmet returns an error if a third of the calls failed, so that the figures mean little, or if a requirement is not
+// met, in any of the runs.
+func (o *evalOptions) unmet(runs []evaluate.Run) error {
 	var missed []string
-	for _, run := range e.runs {
+	for _, run := range runs {
 		r, before := run.Report, len(missed)
-		if n := r.All.Unanswered; n > 0 && len(e.requirements) > 0 {
-			missed = append(missed, fmt.Sprintf("%d cases have no verdict", n))
+		failed := r.Cost.Errors + r.Cost.Fallbacks
+		if failed > 0 && failed*3 >= r.Cost.Calls {
+			why := ""
+			for _, o := range r.Outcomes {
+				why = cmp.Or(why, o.Verdict.Error, o.Verdict.Fallback)
+			}
+			return badInput("the figures mean little; look at the judge, its login, the server, the key and the model",
+				"%d of %d calls failed: %s", failed, r.Cost.Calls, why)
 		}
-		if n := r.Cost.Fallbacks; n > 0 && len(e.requirements) > 0 {
-			missed = append(missed, fmt.Sprintf("%d verdicts are not the LLM's", n))
+		if failed > 0 && len(o.requirements) > 0 {
+			missed = append(missed, fmt.Sprintf("%d calls failed", failed))
 		}
-		for _, q := range e.requirements {
+		for _, q := range o.requirements {
 			if f, ok := q.Met(r, run.Comparison); !ok {
 				is := "there is nothing to measure it on"
 				if f.Of > 0 {
@@ -427,76 +388,49 @@ func (o *evalOptions) unmet(e evaluated) error {
 		if c := run.Comparison; o.regression && c != nil && c.Regressed() {
 			missed = append(missed, fmt.Sprintf("no regression (labels: %s; actions: %s)", c.Labels, c.Actions))
 		}
-		if len(e.runs) > 1 && len(missed) > before {
+		if len(runs) > 1 && len(missed) > before {
 			missed[before] = r.Classifier + ": " + missed[before]
 		}
 	}
 	if len(missed) == 0 {
 		return nil
 	}
-	return &failure{exitUnmet, "not met: " + strings.Join(missed, ", "), "--html report.html shows every wrong case with what it was judged by"}
+	return &failure{exitUnmet, "not met: " + strings.Join(missed, ", "),
+		"--html report.html shows every wrong case with what it was judged by"}
 }
 
-const maxFaultsListed = 5
-
-// loadCases reads the cases that the patterns name, anywhere. If there are several faults, the first ones are listed.
+// loadCases reads the cases that the patterns name. Of several faults, the first ones are listed.
 func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
-	const hint = `a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`
-	var names []string
-	for _, pattern := range patterns {
-		info, err := os.Stat(pattern)
-		if err == nil && info.IsDir() {
-			return nil, badInput("name its files: --cases '"+filepath.Join(pattern, "*.jsonl")+"'", "%q is a folder", pattern)
-		}
-		found := []string{pattern}
-		if err != nil {
-			if found, err = filepath.Glob(pattern); err != nil {
-				return nil, misuse(`* stands for any characters, ? for one, [ab] for one of them, and \ takes away their meaning`,
-					"the pattern %q cannot be read", pattern)
-			}
-		}
-		if len(found) == 0 {
-			return nil, badInput("check the name; --cases takes files and patterns such as 'cases/*.jsonl'", "no such file: %q", pattern)
-		}
-		names = append(names, found...)
-	}
-	cases, err := evaluate.LoadCases(anywhere{}, names...)
+	cases, err := evaluate.LoadCases(anywhere{}, patterns...)
 	if err == nil {
 		return cases, nil
 	}
+	const hint = "--cases takes files and patterns such as 'cases/*.jsonl'; " +
+		`a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`
 	faults := strings.Split(err.Error(), "\n")
 	if len(faults) == 1 {
 		return nil, badInput(hint, "%s", faults[0])
 	}
-	for _, f := range faults[:min(len(faults), maxFaultsListed)] {
+	for i, f := range faults {
+		if i == 5 {
+			return nil, badInput(hint, "the cases have faults; these are the first %d", i)
+		}
 		complain(stderr, f)
 	}
-	if len(faults) > maxFaultsListed {
-		return nil, badInput(hint, "the cases have faults; these are the first %d", maxFaultsListed)
-	}
 	return nil, badInput(hint, "the cases have %d faults", len(faults))
-}
-
-// metaKeys returns what the meta of cases has, sorted.
-func metaKeys(cases []evaluate.Case) []string {
-	all := make(map[string]bool)
-	for _, c := range cases {
-		for key := range c.Meta {
-			all[key] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
 }
 
 // anywhere is the file system by the names that the command line has.
 type anywhere struct{}
 
-func (anywhere) Open(name string) (fs.File, error) { return os.Open(name) }
+func (anywhere) Open(name string) (fs.File, error)               { return os.Open(name) }
+func (anywhere) Glob(pattern string) (names []string, err error) { return filepath.Glob(pattern) }
 
 func readBaseline(name string) (evaluate.Report, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return evaluate.Report{}, badInput("make one: sidecoach eval --cases FILE --json >before.json", "cannot open the baseline %q: %v", name, cause(err))
+		return evaluate.Report{}, badInput("make one: sidecoach eval --cases FILE --json >before.json",
+			"cannot open the baseline %q: %v", name, cause(err))
 	}
 	var several struct{ Runs []json.RawMessage }
 	if json.Unmarshal(b, &several) == nil && len(several.Runs) > 0 {
@@ -504,13 +438,14 @@ func readBaseline(name string) (evaluate.Report, error) {
 	}
 	r, err := evaluate.ReadReport(bytes.NewReader(b))
 	if err != nil {
-		return r, badInput("a baseline is made with sidecoach eval --json >before.json; a shell empties that file before sidecoach can read it, "+
-			"so give the new report another name", "the baseline %q cannot be used: %v", name, cause(err))
+		return r, badInput("make one: sidecoach eval --json >before.json; give the next report another name, "+
+			"because a shell empties that file first", "the baseline %q cannot be used: %v", name, cause(err))
 	}
 	return r, nil
 }
 
-// replaceable returns an error for a page that would replace one of the files that are read, which are named by patterns.
+// replaceable returns an error for a page that would replace one of the files that are read, which are named by
+// patterns.
 func replaceable(page string, read []string) error {
 	target, err := os.Stat(page)
 	if err != nil {

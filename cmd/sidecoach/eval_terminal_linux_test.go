@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,7 +45,7 @@ func TestErrorsOnATerminalAreWrapped(t *testing.T) {
 		status int
 		args   []string
 	}{
-		"usage":  {exitUsage, []string{"eval", "--require", "precision>0.5"}},
+		"usage":  {exitUsage, []string{"eval", "--cases", bad, "--require", "precision>0.5"}},
 		"input":  {exitFailure, []string{"eval", "--cases", "missing.jsonl"}},
 		"faults": {exitFailure, []string{"eval", "--cases", bad}},
 	} {
@@ -78,21 +77,13 @@ func TestProgressBar(t *testing.T) {
 	cases := casesFile(t, [2]string{"Which one?", "question"}, [2]string{"API Error: 529 overloaded_error", "error"})
 	t.Setenv("TERM", "xterm")
 	out, shown := errorsOnTerminal(t, 0, 0, "eval", "--cases", cases, "--json", "--repeat", "2")
-	half, full := strings.Repeat("█", 15)+strings.Repeat("░", 15), strings.Repeat("█", 30)
-	assert.Contains(t, shown, "\r"+half+"  50 %  2 of 4\x1b[K")
-	assert.Contains(t, shown, "\r"+full+" 100 %  4 of 4\x1b[K")
+	assert.Contains(t, shown, "\r 50 %  2 of 4\x1b[K")
+	assert.Contains(t, shown, "\r100 %  4 of 4\x1b[K")
 	assert.True(t, strings.HasSuffix(shown, "\r\x1b[K"), "it is taken away: %q", shown)
-	assert.NotContains(t, out, "█", "the report is not mixed with it")
+	assert.NotContains(t, out, " of ", "the report is not mixed with it")
 
-	for width, want := range map[int]string{
-		60: "\r███████████████░░░░░░░░░░░░░░░  50 %  1 of 2\x1b[K", 40: "\r████████████░░░░░░░░░░░░░  50 %  1 of 2\x1b[K", 20: "\r██░░░  50 %  1 of 2\x1b[K", 18: "\r█████░░░░░░  50 %\x1b[K", 8: "\r50 %\x1b[K",
-	} {
-		_, shown := errorsOnTerminal(t, width, 0, "eval", "--cases", cases, "--json")
-		assert.Contains(t, shown, want)
-		for line := range strings.SplitSeq(shown, "\r") {
-			assert.Less(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\x1b[K")), width, "it does not wrap")
-		}
-	}
+	_, shown = errorsOnTerminal(t, 8, 0, "eval", "--cases", cases, "--json")
+	assert.Contains(t, shown, "\r 50 %  \x1b[K", "it does not wrap")
 
 	t.Setenv("TERM", "dumb")
 	_, shown = errorsOnTerminal(t, 0, 0, "eval", "--cases", cases)
@@ -103,7 +94,7 @@ func TestReplayProgressBar(t *testing.T) {
 	file := replayFixture(t)
 	t.Setenv("TERM", "xterm")
 	out, shown := errorsOnTerminal(t, 0, 0, "replay", file)
-	assert.Contains(t, shown, "\r"+strings.Repeat("░", 30)+"   0 %  0 of 1 KiB\x1b[K")
+	assert.Contains(t, shown, "\r  0 %  0 of 1 KiB\x1b[K")
 	assert.True(t, strings.HasSuffix(shown, "\r\x1b[K"), "it is taken away: %q", shown)
-	assert.NotContains(t, out, "█")
+	assert.NotContains(t, out, " KiB")
 }

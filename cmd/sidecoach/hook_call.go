@@ -114,7 +114,7 @@ func (o *hookOptions) answer(
 					cfg.Plans, p.Output.PlanFile = noPlan{err}, filepath.Base(o.plan)
 				}
 			}
-			if cfg.Classifier, err = o.judging.classifier(ctx, k); err != nil {
+			if cfg.Classifier, err = o.judging.classifier(k); err != nil {
 				return cfg, err
 			}
 			cfg.Verifier, err = o.verify.verifier(k.dir, p.Output.Session, dir, cfg.Plans)

@@ -209,7 +209,7 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 		return h, misuse(hint, "--timeout %s is too long for a hook", &judging.llm.timeout)
 	}
 	if judging.asks() {
-		if err := judging.missing(cmd.Context()); err != nil {
+		if err := judging.missing(); err != nil {
 			complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", err))
 		}
 	}

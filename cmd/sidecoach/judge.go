@@ -2,17 +2,16 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ import (
 
 const (
 	defaultModel   = "gpt-4.1-mini"
-	defaultCertain = certainty(0.9) // of the heuristic, in a cascade: then the LLM is not asked
+	defaultCertain = threshold(0.9) // of the heuristic, in a cascade: then the LLM is not asked
 	viaAPI         = "api"          // the judge behind a server
 )
 
@@ -38,15 +37,16 @@ const (
 // llmOptions are the flags of an LLM. What they leave open comes from the environment, and nothing from files: a
 // project's folder, which an agent may write to, has no say in where its output goes.
 type llmOptions struct {
+	flags       *pflag.FlagSet
 	agent       choice // "api", or an agent whose command line judges
 	command     commandFlag
 	model       string
+	prompt      string
 	baseURL     string
 	insecure    bool
 	timeout     patience
-	prompt      promptFolder
 	effort      string
-	temperature temperature
+	temperature string
 	maxTokens   int
 	format      choice
 }
@@ -56,23 +56,27 @@ func (o *llmOptions) register(f *pflag.FlagSet) {
 	o.registerJudge(f)
 	f.StringVar(&o.model, "model", "",
 		"`NAME` of the LLM (default of api: $SIDECOACH_MODEL, else "+defaultModel+"; of an agent: a small one)")
-	f.Var(&o.prompt, "prompt",
+	f.StringVar(&o.prompt, "prompt", "",
 		"`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one there")
 }
 
 // registerJudge adds the flags that do not choose between models or prompts.
 func (o *llmOptions) registerJudge(f *pflag.FlagSet) {
+	o.flags = f
 	o.agent.allowed = append([]string{viaAPI}, llm.Agents()...)
 	o.format.allowed = []string{string(llm.FormatSchema), string(llm.FormatObject), string(llm.FormatPlain)}
 	f.Var(&o.agent, "judge",
 		"let an LLM judge: "+strings.Join(llm.Agents(), ", ")+" (their command line and login), or api (a server)")
-	f.Var(&o.command, "judge-command", "let this `COMMAND` judge: it reads the prompt on standard input and prints an answer")
+	f.Var(&o.command, "judge-command",
+		"let this `COMMAND` judge: it reads the prompt on standard input and prints an answer")
 	f.StringVar(&o.baseURL, "base-url", "",
 		"`URL` of the LLM's server, as in http://localhost:11434/v1 (default $OPENAI_BASE_URL, else OpenAI's)")
-	f.BoolVar(&o.insecure, "insecure-http", false, "send the key over plain http to another machine, where others can read it")
-	f.Var(&o.timeout, "timeout", "after this `TIME`, attempts and all, the LLM has not answered (default 10s, of a command 40s)")
+	f.BoolVar(&o.insecure, "insecure-http", false,
+		"send the key over plain http to another machine, where others can read it")
+	f.Var(&o.timeout, "timeout",
+		"after this `TIME`, attempts and all, the LLM has not answered (default 10s, of a command 40s)")
 	f.StringVar(&o.effort, "effort", "", "how much the LLM reasons: minimal, low, …")
-	f.Var(&o.temperature, "temperature", "the LLM's temperature, a `NUMBER` from 0 to 2")
+	f.StringVar(&o.temperature, "temperature", "", "the LLM's temperature, a `NUMBER` from 0 to 2")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "the LLM's answer has at most `N` tokens, reasoning included (default 500)")
 	f.Var(&o.format, "format", "how the server is asked for JSON at first: "+strings.Join(o.format.allowed, ", "))
 }
@@ -85,42 +89,34 @@ func (o *llmOptions) kind() string {
 	return o.agent.value
 }
 
-// given returns a flag that makes sense with an LLM alone and was given.
-func (o *llmOptions) given() string {
-	switch {
-	case o.model != "":
-		return "--model"
-	case o.baseURL != "":
-		return "--base-url"
-	case o.prompt != "":
-		return "--prompt"
-	case o.timeout != 0:
-		return "--timeout"
-	case o.insecure:
-		return "--insecure-http"
-	case o.effort != "":
-		return "--effort"
-	case o.temperature.set:
-		return "--temperature"
-	case o.maxTokens != 0:
-		return "--max-tokens"
-	case o.format.value != "":
-		return "--format"
+// apiFlags make sense for a server alone, llmFlags for any LLM.
+var (
+	apiFlags = []string{"base-url", "temperature", "max-tokens", "format", "insecure-http"}
+	llmFlags = append([]string{"model", "prompt", "timeout", "effort"}, apiFlags...)
+)
+
+// given returns a flag that was given and makes sense with an LLM alone, one of more included, or "".
+func (o *llmOptions) given(more ...string) string {
+	return firstGiven(o.flags, append(more, llmFlags...))
+}
+
+func firstGiven(f *pflag.FlagSet, names []string) string {
+	i := slices.IndexFunc(names, func(name string) bool { return f != nil && f.Changed(name) })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return names[i]
 }
 
 // check returns what is wrong with the flags alone.
 func (o *llmOptions) check() error {
-	program := o.kind() != "" && o.kind() != viaAPI
-	switch {
+	switch kind, api := o.kind(), firstGiven(o.flags, apiFlags); {
 	case o.command.words != nil && o.agent.value != "":
 		return misuse("give one of them", "--judge and --judge-command name two judges")
-	case program && o.baseURL != "":
-		return misuse("leave it out, or use --judge api", "--base-url means nothing to a command")
-	case program && (o.temperature.set || o.maxTokens != 0 || o.format.value != "" || o.insecure):
-		return misuse("leave them out, or use --judge api",
-			"--temperature, --max-tokens, --format and --insecure-http mean nothing to a command")
+	case kind != "" && kind != viaAPI && api != "":
+		return misuse("leave it out, or use --judge api", "--%s means nothing to a command", api)
+	case o.prompt == "" && firstGiven(o.flags, []string{"prompt"}) != "":
+		return misuse("it is a folder; leave the flag out for the built-in prompt", "--prompt cannot be %q", "")
 	}
 	return nil
 }
@@ -144,11 +140,15 @@ func (o *llmOptions) config(parallel int) (llm.Config, error) {
 		Format: llm.Format(o.format.value), InsecureHTTP: o.insecure,
 		NoBreaker: true, // one call, or a measurement
 	}
-	if o.temperature.set {
-		cfg.Temperature = &o.temperature.value
-	}
 	if err := o.check(); err != nil {
 		return cfg, err
+	}
+	if o.temperature != "" {
+		x, err := strconv.ParseFloat(o.temperature, 64)
+		if err != nil {
+			return cfg, misuse("it is a number from 0 to 2", "--temperature cannot be %q", o.temperature)
+		}
+		cfg.Temperature = &x
 	}
 	if kind := o.kind(); kind != "" && kind != viaAPI {
 		cfg.Model, cfg.Timeout = o.model, cmp.Or(time.Duration(o.timeout), programTimeout)
@@ -158,55 +158,48 @@ func (o *llmOptions) config(parallel int) (llm.Config, error) {
 	cfg.Model = o.modelName()
 	cfg.Key = os.Getenv("OPENAI_API_KEY")
 	cfg.BaseURL = cmp.Or(o.baseURL, os.Getenv("OPENAI_BASE_URL"))
-	cfg.Transport = transport(parallel)
+	if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		t = t.Clone()
+		t.MaxIdleConnsPerHost = parallel
+		cfg.Transport = t
+	}
 	if strings.TrimSpace(cfg.Key) == "" && cfg.BaseURL == "" {
-		return cfg, misuse("use an agent's login: --judge claude; or set OPENAI_API_KEY, or name a server that needs no key: --base-url http://localhost:11434/v1",
-			"no LLM: there is neither a key nor a base URL")
+		return cfg, misuse("use an agent's login: --judge claude; or set OPENAI_API_KEY, or name a server that needs "+
+			"no key: --base-url http://localhost:11434/v1", "no LLM: there is neither a key nor a base URL")
 	}
 	return cfg, nil
 }
 
 // judge returns the LLM's classifier.
-func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, *llm.Client, error) {
+func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, error) {
 	client, err := llm.NewClient(cfg)
 	if err != nil {
 		hint := "look at --model and --base-url, OPENAI_API_KEY, OPENAI_BASE_URL and SIDECOACH_MODEL"
 		if strings.Contains(err.Error(), "allow insecure http") {
 			hint = "use an https:// address, or --insecure-http if you know who can read the traffic"
 		}
-		return nil, nil, misuse(hint, "the LLM cannot be used: %s", trimmed(err))
+		return nil, misuse(hint, "the LLM cannot be used: %s", trimmed(err))
 	}
 	opts := llm.Options{Heuristic: heuristic}
-	if dir := string(o.prompt); dir != "" {
+	if o.prompt != "" {
 		const hint = "sidecoach prompt DIR writes the built-in prompt to DIR, to start from"
 		// To open what is not a folder, such as a pipe, may wait for ever.
-		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-			return nil, nil, badInput(hint, "cannot open the prompt %q: it is not a folder", dir)
+		if info, err := os.Stat(o.prompt); err == nil && !info.IsDir() {
+			return nil, badInput(hint, "cannot open the prompt %q: it is not a folder", o.prompt)
 		}
-		root, err := os.OpenRoot(dir)
+		root, err := os.OpenRoot(o.prompt)
 		if err != nil {
-			return nil, nil, badInput(hint, "cannot open the prompt %q: %v", dir, cause(err))
+			return nil, badInput(hint, "cannot open the prompt %q: %v", o.prompt, cause(err))
 		}
 		defer root.Close()
 		opts.Prompt = root.FS()
 	}
 	judge, err := llm.New(client, opts)
 	if err != nil {
-		return nil, nil, badInput("compare with the built-in prompt, which sidecoach prompt DIR writes to DIR",
+		return nil, badInput("compare with the built-in prompt, which sidecoach prompt DIR writes to DIR",
 			"the prompt %q cannot be used: %s", o.prompt, trimmed(err))
 	}
-	return judge, client, nil
-}
-
-// transport keeps as many connections as there are calls at a time, where the default is two.
-func transport(parallel int) http.RoundTripper {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return nil
-	}
-	t = t.Clone()
-	t.MaxIdleConnsPerHost = parallel
-	return t
+	return judge, nil
 }
 
 // trimmed is an error of the package llm without the name of the package.
@@ -226,14 +219,14 @@ func promptHash(judge *llm.Classifier) string {
 // judging are the flags of the commands that judge one output.
 type judging struct {
 	useLLM  bool
-	certain certainty
+	certain threshold
 	llm     llmOptions
 }
 
 func (o *judging) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.useLLM, "llm", false, "the same as --judge api")
 	o.llm.register(f)
-	f.Var(&o.certain, "certain", "ask the judge only where the heuristic is less sure than this, `P` from 0 to 1")
+	f.Var(&o.certain, "certain", "ask the judge only where the heuristic is less sure than this; 0 asks always")
 }
 
 // asks reports whether an LLM judges.
@@ -244,19 +237,15 @@ func (o *judging) check() error {
 	if o.asks() {
 		return o.llm.check()
 	}
-	flag := o.llm.given()
-	if o.certain != 0 {
-		flag = "--certain"
-	}
-	if flag != "" {
-		return misuse("add --judge claude, or --judge api", "%s means nothing to the heuristic", flag)
+	if flag := o.llm.given("certain"); flag != "" {
+		return misuse("add --judge claude, or --judge api", "--%s means nothing to the heuristic", flag)
 	}
 	return nil
 }
 
 // classifier returns the classifier of a single decision, which always has an answer: if the LLM has none, the
 // heuristic answers, and the decision says why. With a keeper, which may be nil, the end of each call is remembered.
-func (o *judging) classifier(ctx context.Context, k *keeper) (classify.Classifier, error) {
+func (o *judging) classifier(k *keeper) (classify.Classifier, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -269,13 +258,14 @@ func (o *judging) classifier(ctx context.Context, k *keeper) (classify.Classifie
 		return nil, err
 	}
 	var judge classify.Classifier
-	if k == nil {
-		judge, _, err = o.llm.judge(cfg, heuristic)
-	} else {
-		judge, err = o.remembering(ctx, k, cfg, heuristic)
-	}
-	if err != nil {
+	if judge, err = o.llm.judge(cfg, heuristic); err != nil {
 		return nil, err
+	}
+	if k != nil {
+		if k.judge, err = rememberJudge(k, cfg, judge); err != nil {
+			return nil, err
+		}
+		judge = k.judge
 	}
 	if o.certain != 0 {
 		return classify.Cascade(heuristic, judge, float64(o.certain)), nil
@@ -284,8 +274,8 @@ func (o *judging) classifier(ctx context.Context, k *keeper) (classify.Classifie
 }
 
 // missing returns an error if the judge cannot be asked here and now.
-func (o *judging) missing(ctx context.Context) error {
-	if _, err := o.classifier(ctx, nil); err != nil {
+func (o *judging) missing() error {
+	if _, err := o.classifier(nil); err != nil {
 		return err
 	}
 	cfg, err := o.llm.config(1)
@@ -295,80 +285,4 @@ func (o *judging) missing(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// remembering returns a judge that knows what became of the calls of other processes.
-func (o *judging) remembering(ctx context.Context, k *keeper, cfg llm.Config,
-	heuristic *classify.Heuristic) (classify.Classifier, error) {
-	doc, err := openEndpoint(k, cfg)
-	if err != nil {
-		return nil, err
-	}
-	known, err := doc.Load(ctx)
-	if err != nil {
-		known = endpoint{} // the state will not be readable either, and says so
-	}
-	judge, client, err := o.llm.judge(known.seed(cfg, time.Now()), heuristic)
-	if err != nil {
-		return nil, err
-	}
-	k.judge = &rememberingJudge{Classifier: judge, learnt: client.Learnt, doc: doc, now: time.Now, warn: k.warn}
-	return k.judge, nil
-}
-
-// certainty is a flag that takes a confidence above 0.
-type certainty float64
-
-func (c *certainty) String() string {
-	if *c == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(float64(*c), 'g', -1, 64)
-}
-func (c *certainty) Type() string { return "P" }
-
-func (c *certainty) Set(s string) error {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(x > 0 && x <= 1) {
-		return errors.New("it is a number above 0 and at most 1, such as 0.9")
-	}
-	*c = certainty(x)
-	return nil
-}
-
-// temperature is a flag that may be 0 and may be left out.
-type temperature struct {
-	value float64
-	set   bool
-}
-
-func (t *temperature) String() string {
-	if !t.set {
-		return ""
-	}
-	return strconv.FormatFloat(t.value, 'g', -1, 64)
-}
-func (t *temperature) Type() string { return "NUMBER" }
-
-func (t *temperature) Set(s string) error {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(x) || x < 0 || x > 2 {
-		return errors.New("it is a number from 0 to 2")
-	}
-	*t = temperature{x, true}
-	return nil
-}
-
-// promptFolder is a flag that takes a folder.
-type promptFolder string
-
-func (p *promptFolder) String() string { return string(*p) }
-func (p *promptFolder) Type() string   { return "DIR" }
-
-func (p *promptFolder) Set(s string) error {
-	if strings.TrimSpace(s) == "" {
-		return errors.New("it is a folder; leave the flag out for the built-in prompt")
-	}
-	*p = promptFolder(s)
-	return nil
 }

@@ -14,58 +14,47 @@ import (
 	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
-const endpoints = "endpoints" // the kind of document that holds an endpoint
+const endpoints = "endpoints" // the kind of document that holds a judgeMemory
 
 // How long a judge that does not answer is left alone: the first time, and at most. The time doubles with each failure.
 const (
-	firstPause   = 2 * time.Minute
-	longestPause = time.Hour
-	probeTime    = 15 * time.Second // for one process to try it, while the others still leave it alone
-	oddAnswers   = 3                // useless answers in a row are a failure: one comes fast, and the next may be better
-	formatLasts  = 24 * time.Hour   // a server may be a newer one by then
+	firstPause    = 2 * time.Minute
+	longestPause  = time.Hour
+	probeTime     = 15 * time.Second // for one process to try it, while the others still leave it alone
+	oddAnswers    = 3                // useless answers in a row are a failure: one comes fast, and the next may be better
+	manyFallbacks = 10               // in a row are told to the human, once
 )
 
-// endpoint is what is remembered of a judge by processes that make one call each. The circuit breaker of a client would
-// see one failure and be gone.
-type endpoint struct {
+// judgeMemory is what processes that make one call each remember of a judge. The circuit breaker of a client would see
+// one failure and be gone.
+type judgeMemory struct {
 	Failed    int       `json:"failed,omitempty"`    // calls in a row
 	Odd       int       `json:"odd,omitempty"`       // useless answers in a row
 	Fallbacks int       `json:"fallbacks,omitempty"` // decisions in a row that the heuristic made instead
 	Told      bool      `json:"told,omitempty"`      // the human knows of them
 	Until     time.Time `json:"until,omitzero"`      // it is left alone until then
-
-	Format          llm.Format `json:"format,omitempty"` // see llm.Client.Learnt; empty is what a client begins with
-	LegacyMaxTokens bool       `json:"legacy_max_tokens,omitempty"`
-	Learnt          time.Time  `json:"learnt,omitzero"`
 }
 
-// rememberingJudge is a judge that leaves an endpoint alone that did not answer another process.
+// rememberingJudge is a judge that leaves a judge alone that did not answer another process.
 type rememberingJudge struct {
 	classify.Classifier
-	learnt func() (llm.Format, bool)
-	doc    *filestore.Document[endpoint]
-	now    func() time.Time
-	warn   func(error) // of what could not be remembered
+	doc  *filestore.Document[judgeMemory]
+	now  func() time.Time
+	warn func(error) // of what could not be remembered
 }
 
-// openEndpoint returns the document of the judge that cfg names. Another key is another judge: a wrong one fails, too.
-func openEndpoint(k *keeper, cfg llm.Config) (*filestore.Document[endpoint], error) {
+// rememberJudge returns a judge with the memory of the judge that cfg names. Another key is another judge: a wrong one
+// fails, too.
+func rememberJudge(k *keeper, cfg llm.Config, judge classify.Classifier) (*rememberingJudge, error) {
 	name := append([]string{cfg.Model, cfg.BaseURL, cfg.Key, cfg.Command.Agent}, cfg.Command.Args...)
 	sum := sha256.Sum256([]byte(strings.Join(name, "\x00")))
-	return filestore.NewDocument[endpoint](k.store, endpoints, hex.EncodeToString(sum[:]))
-}
-
-// seed returns cfg with what was learnt before.
-func (e endpoint) seed(cfg llm.Config, now time.Time) llm.Config {
-	if age := now.Sub(e.Learnt); e.Format != "" && cfg.Format == "" && age >= 0 && age < formatLasts {
-		cfg.Format, cfg.LegacyMaxTokens = e.Format, e.LegacyMaxTokens
-	}
-	return cfg
+	doc, err := filestore.NewDocument[judgeMemory](k.store, endpoints, hex.EncodeToString(sum[:]))
+	return &rememberingJudge{Classifier: judge, doc: doc, now: time.Now, warn: k.warn}, err
 }
 
 // left is how long the judge is left alone yet. A time that is too far away was written by a clock that was wrong.
-func (e endpoint) left(now time.Time) time.Duration {
-	if left := e.Until.Sub(now); left > 0 && left <= longestPause {
+func (m judgeMemory) left(now time.Time) time.Duration {
+	if left := m.Until.Sub(now); left > 0 && left <= longestPause {
 		return left
 	}
 	return 0
@@ -79,13 +68,13 @@ func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (cla
 	}
 	left := known.left(j.now())
 	if left > 0 || known.Failed > 0 {
-		j.update(ctx, func(e endpoint) endpoint {
-			if left = e.left(j.now()); left > 0 {
-				e.Fallbacks++
+		j.update(ctx, func(m judgeMemory) judgeMemory {
+			if left = m.left(j.now()); left > 0 {
+				m.Fallbacks++
 			} else {
-				e.Until = j.now().Add(probeTime)
+				m.Until = j.now().Add(probeTime)
 			}
-			return e
+			return m
 		})
 	}
 	if left > 0 {
@@ -95,15 +84,11 @@ func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (cla
 	if failed == nil && r.Usage == nil || errors.Is(failed, context.Canceled) {
 		return r, failed // it was not asked, or not to the end
 	}
-	after := func(e endpoint) endpoint { return e.after(failed, j.learnt, j.now()) }
-	if after(known) != known {
-		j.update(context.WithoutCancel(ctx), after)
+	if known.after(failed, j.now()) != known {
+		j.update(context.WithoutCancel(ctx), func(m judgeMemory) judgeMemory { return m.after(failed, j.now()) })
 	}
 	return r, failed
 }
-
-// manyFallbacks in a row are told to the human, once.
-const manyFallbacks = 10
 
 // notice returns what to tell the human about a judge that does not answer, or nothing.
 func (j *rememberingJudge) notice(ctx context.Context) string {
@@ -114,44 +99,38 @@ func (j *rememberingJudge) notice(ctx context.Context) string {
 	if err != nil || known.Fallbacks < manyFallbacks || known.Told {
 		return ""
 	}
-	j.update(ctx, func(e endpoint) endpoint { e.Told = true; return e })
+	j.update(ctx, func(m judgeMemory) judgeMemory { m.Told = true; return m })
 	return fmt.Sprintf("sidecoach: the judge did not answer %d times in a row, so the heuristic decides; "+
 		"sidecoach log says why", known.Fallbacks)
 }
 
-func (j *rememberingJudge) update(ctx context.Context, change func(endpoint) endpoint) {
-	if err := j.doc.Update(ctx, func(e endpoint) (endpoint, error) { return change(e), nil }); err != nil {
+func (j *rememberingJudge) update(ctx context.Context, change func(judgeMemory) judgeMemory) {
+	if err := j.doc.Update(ctx, func(m judgeMemory) (judgeMemory, error) { return change(m), nil }); err != nil {
 		j.warn(err)
 	}
 }
 
 // after returns the memory after a call.
-func (e endpoint) after(err error, learnt func() (llm.Format, bool), now time.Time) endpoint {
-	if format, legacy := learnt(); format != e.Format || legacy != e.LegacyMaxTokens || now.Sub(e.Learnt) >= formatLasts {
-		e.Format, e.LegacyMaxTokens, e.Learnt = format, legacy, now
+func (m judgeMemory) after(err error, now time.Time) judgeMemory {
+	if err == nil {
+		return judgeMemory{}
 	}
 	failure, _ := errors.AsType[*llm.Error](err)
 	if failure == nil {
 		failure = &llm.Error{}
 	}
-	e.Fallbacks++
+	m.Fallbacks++
 	switch odd := failure.Kind == llm.Unparseable; {
-	case err == nil:
-		e.Failed, e.Odd, e.Fallbacks, e.Told, e.Until = 0, 0, 0, false, time.Time{}
 	case failure.Kind == llm.Refused:
-		e.Failed, e.Odd, e.Until = 0, 0, time.Time{} // it answers, whatever it says
-	case odd && e.Odd+1 < oddAnswers:
-		e.Failed, e.Odd, e.Until = 0, e.Odd+1, time.Time{}
+		m.Failed, m.Odd, m.Until = 0, 0, time.Time{} // it answers, whatever it says
+	case odd && m.Odd+1 < oddAnswers:
+		m.Failed, m.Odd, m.Until = 0, m.Odd+1, time.Time{}
 	default:
-		pause := longestPause
-		if e.Failed < 5 {
-			pause = firstPause << e.Failed
-		}
-		pause = min(max(pause, failure.RetryAfter), longestPause)
-		e.Failed, e.Until = e.Failed+1, now.Add(pause)
+		pause := min(max(firstPause<<min(m.Failed, 5), failure.RetryAfter), longestPause)
+		m.Failed, m.Until = m.Failed+1, now.Add(pause)
 		if !odd {
-			e.Odd = 0
+			m.Odd = 0
 		}
 	}
-	return e
+	return m
 }

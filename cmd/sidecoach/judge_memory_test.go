@@ -37,15 +37,13 @@ func (d *dead) Classify(context.Context, classify.Input) (classify.Result, error
 	return classify.Result{Type: classify.Status, Confidence: 1, Usage: &classify.Usage{}}, nil
 }
 
-func schema() (llm.Format, bool) { return llm.FormatSchema, false }
-
 // process returns what a process makes of the judge, at a time.
 func process(t *testing.T, k *keeper, j classify.Classifier, now time.Time) *rememberingJudge {
 	t.Helper()
-	doc, err := openEndpoint(k, llm.Config{Model: "m"})
+	r, err := rememberJudge(k, llm.Config{Model: "m"}, j)
 	require.NoError(t, err)
-	return &rememberingJudge{Classifier: j, learnt: schema, doc: doc, now: func() time.Time { return now },
-		warn: func(err error) { t.Error(err) }}
+	r.now, r.warn = func() time.Time { return now }, func(err error) { t.Error(err) }
+	return r
 }
 
 // Each process makes one call: one that failed is made once, then after a while, which grows.
@@ -95,34 +93,33 @@ func TestOneProcessTriesADeadJudge(t *testing.T) {
 	require.NoError(t, err, "the one that tried it may have been killed")
 }
 
-func TestEndpointAfterACall(t *testing.T) {
-	alone := func(failed int, d time.Duration) endpoint { return endpoint{Failed: failed, Until: noon.Add(d)} }
+func TestMemoryAfterACall(t *testing.T) {
+	alone := func(failed int, d time.Duration) judgeMemory { return judgeMemory{Failed: failed, Until: noon.Add(d)} }
 	for _, tt := range []struct {
 		name   string
-		before endpoint
+		before judgeMemory
 		err    error
-		want   endpoint
+		want   judgeMemory
 	}{
-		{"answered", endpoint{Failed: 3, Odd: 2, Until: noon}, nil, endpoint{}},
-		{"refused", alone(1, 0), fmt.Errorf("x: %w", &llm.Error{Kind: llm.Refused}), endpoint{}},
-		{"timed out", endpoint{Odd: 1}, context.DeadlineExceeded, alone(1, 2*time.Minute)},
-		{"no rights", endpoint{}, &llm.Error{Kind: llm.Rejected, Status: 401}, alone(1, 2*time.Minute)},
-		{"asks for time", endpoint{}, &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: 9 * time.Minute}, alone(1,
+		{"answered", judgeMemory{Failed: 3, Odd: 2, Until: noon}, nil, judgeMemory{}},
+		{"refused", alone(1, 0), fmt.Errorf("x: %w", &llm.Error{Kind: llm.Refused}), judgeMemory{}},
+		{"timed out", judgeMemory{Odd: 1}, context.DeadlineExceeded, alone(1, 2*time.Minute)},
+		{"no rights", judgeMemory{}, &llm.Error{Kind: llm.Rejected, Status: 401}, alone(1, 2*time.Minute)},
+		{"asks for time", judgeMemory{}, &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: 9 * time.Minute}, alone(1,
 			9*time.Minute)},
-		{"asks for too much", endpoint{}, &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: 9 * time.Hour}, alone(1,
+		{"asks for too much", judgeMemory{}, &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: 9 * time.Hour}, alone(1,
 			time.Hour)},
 		{"asks for less", alone(3, 0), &llm.Error{Kind: llm.Rejected, Status: 503, RetryAfter: 1}, alone(4, 16*time.Minute)},
 		{"for ever", alone(99, 0), io.EOF, alone(100, time.Hour)},
-		{"useless", endpoint{}, &llm.Error{Kind: llm.Unparseable}, endpoint{Odd: 1}},
-		{"useless after a failure", alone(1, 0), &llm.Error{Kind: llm.Unparseable}, endpoint{Odd: 1}},
-		{"useless for the third time", endpoint{Odd: 2}, &llm.Error{Kind: llm.Unparseable}, endpoint{Failed: 1, Odd: 2,
+		{"useless", judgeMemory{}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Odd: 1}},
+		{"useless after a failure", alone(1, 0), &llm.Error{Kind: llm.Unparseable}, judgeMemory{Odd: 1}},
+		{"useless for the third time", judgeMemory{Odd: 2}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Failed: 1, Odd: 2,
 			Until: noon.Add(2 * time.Minute)}},
-		{"and again", endpoint{Failed: 1, Odd: 2}, &llm.Error{Kind: llm.Unparseable}, endpoint{Failed: 2, Odd: 2,
+		{"and again", judgeMemory{Failed: 1, Odd: 2}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Failed: 2, Odd: 2,
 			Until: noon.Add(4 * time.Minute)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := tt.before.after(tt.err, schema, noon)
-			got.Format, got.Learnt = "", time.Time{}
+			got := tt.before.after(tt.err, noon)
 			if tt.err != nil {
 				tt.want.Fallbacks = tt.before.Fallbacks + 1
 			}
@@ -131,21 +128,12 @@ func TestEndpointAfterACall(t *testing.T) {
 	}
 }
 
-func TestEndpointForgets(t *testing.T) {
-	e := endpoint{}.after(nil, func() (llm.Format, bool) { return llm.FormatPlain, true }, noon)
-	for age, want := range map[time.Duration]llm.Format{0: llm.FormatPlain, formatLasts - 1: llm.FormatPlain,
-		formatLasts: "", -1: ""} {
-		cfg := e.seed(llm.Config{}, noon.Add(age))
-		assert.Equal(t, want, cfg.Format, age)
-		assert.Equal(t, want != "", cfg.LegacyMaxTokens)
-	}
-	assert.Equal(t, e, e.after(nil, func() (llm.Format, bool) { return llm.FormatPlain, true }, noon.Add(time.Hour)),
-		"nothing new, nothing to write")
-	assert.Zero(t, endpoint{Until: noon.Add(longestPause + 1)}.left(noon), "a clock was wrong")
+func TestAWrongClock(t *testing.T) {
+	assert.Zero(t, judgeMemory{Until: noon.Add(longestPause + 1)}.left(noon))
 }
 
 // Whatever the server does, with --session the next process knows.
-func TestASessionRemembersTheEndpoint(t *testing.T) {
+func TestASessionRemembersTheJudge(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	var calls, code atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -175,8 +163,6 @@ func TestASessionRemembersTheEndpoint(t *testing.T) {
 	out, n := decide()
 	assert.NotContains(t, out, "degraded")
 	assert.EqualValues(t, 3, n, "schema, object, plain")
-	_, n = decide()
-	assert.EqualValues(t, 1, n, "the format is remembered")
 	code.Store(401)
 	out, n = decide()
 	assert.Contains(t, out, "degraded")

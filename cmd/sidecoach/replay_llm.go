@@ -114,7 +114,7 @@ func (o *replayOptions) askFirst(ctx context.Context, found *sessionFiles, r *re
 	}
 	cfg.NoBreaker = false
 	cfg.Cache = &memoryCache{} // a resumed session begins with a copy of what came before
-	judge, _, err := o.judging.llm.judge(cfg, heuristic)
+	judge, err := o.judging.llm.judge(cfg, heuristic)
 	if err != nil {
 		return err
 	}

@@ -298,7 +298,7 @@ func TestReplaysAgree(t *testing.T) {
 	}
 	assert.True(t, strings.HasSuffix(out, said[2]+"\n"), "the verdict is last")
 	assert.Regexp(t, `(?m)^claude +7 +5 +2 +1 +1  `, out)
-	assert.Contains(t, string(html), "5 cases, 0 of them sure", "those that the words label: agrees, missed, and answers")
+	assert.Contains(t, string(html), "5 cases, 0 sure", "those that the words label: agrees, missed, and answers")
 	assert.NotContains(t, string(html), "rejected, want status", "a nudge does not say that nothing was claimed")
 	assert.NotContains(t, string(html), "<script>alert")
 	assert.NotContains(t, string(html), "\u202e")

@@ -181,7 +181,7 @@ func print(held []evaluate.Outcome) {
 		fmt.Printf("threshold %.2f: over agents %.3f  %s\n", threshold, sum/float64(n), figuresOf(held, threshold))
 	}
 	s := evaluate.Summarize(held).Figures
-	fmt.Printf("types right %.3f, macro-F1 %.3f, ECE %.3f\n", s.Accuracy.Value, s.MacroF1.Value, s.ECE.Value)
+	fmt.Printf("types right %.3f, macro-F1 %.3f, ECE %.3f\n", s["accuracy"].Value, s["macro_f1"].Value, s["ece"].Value)
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		if g := groups[name]; len(g) >= 10 {
 			fmt.Printf("%-18s %5d cases  %s\n", name, len(g), figuresOf(g, classify.DefaultThreshold))

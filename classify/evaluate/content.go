@@ -1,0 +1,290 @@
+package evaluate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const maxListed = 20 // changes or groups
+
+// part is a part of what reports say: a title, sentences, a list, a table, in this order and each if it is there. Its
+// strings may hold anything that cases and classifiers say.
+type part struct {
+	Title string // of a report
+	Lines []string
+	Items []string
+	Rows  [][]string // the first is the head
+	Left  int        // so many columns are aligned left, the others right
+}
+
+// content is what reports say, without the text of any case. One report has its figures, types, labels and calibration;
+// several have their figures side by side. Each has its cost, its failures, its groups, its requirements, and what
+// changed against its baseline.
+func content(o TextOptions, runs []Run) (list []part) {
+	if len(runs) > 1 {
+		list = append(list, sideBySide(runs))
+	}
+	for i, run := range runs {
+		r := run.Report
+		head := about(r)
+		if len(runs) > 1 {
+			head.Title = letter(i) + ": " + head.Title
+		}
+		list = append(list, head)
+		if len(runs) == 1 {
+			list = append(list, figureTable(r), typeTable(r.All), labelTable(r.All))
+		}
+		if o.By != "" {
+			list = append(list, groupTable(o.By, r.By(o.By)))
+		}
+		var required part
+		for _, q := range o.Requirements {
+			word := "met"
+			if _, ok := q.Met(r, run.Comparison); !ok {
+				word = "NOT MET"
+			}
+			required.Items = append(required.Items, word+": "+q.String())
+		}
+		list = append(list, required)
+		if run.Comparison != nil {
+			list = append(list, changes(*run.Comparison, run.Baseline)...)
+		}
+	}
+	return list
+}
+
+// letter names one of several runs.
+func letter(i int) string { return string(rune('A' + i)) }
+
+func sideBySide(runs []Run) part {
+	p := part{Rows: [][]string{{"figure"}}, Left: 1}
+	labels, actions := []string{"labels, p"}, []string{"actions, p"}
+	for i, r := range runs {
+		p.Rows[0] = append(p.Rows[0], letter(i))
+		of, flips := "", ""
+		if c := r.Comparison; c != nil {
+			of, flips = c.Labels.short(), c.Actions.short()
+		}
+		labels, actions = append(labels, of), append(actions, flips)
+	}
+	for _, name := range FigureNames() {
+		row := []string{name}
+		for _, r := range runs {
+			row = append(row, r.Report.All.Figures[name].String())
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	p.Rows = append(p.Rows, labels, actions)
+	return p
+}
+
+// short is the flips in a cell.
+func (f Flips) short() string { return fmt.Sprintf("%s %.3f", f.Word(), f.P) }
+
+// about says what was measured, what it cost, and what failed.
+func about(r Report) part {
+	gate := r.Gate()
+	if r.Threshold != NoGate {
+		gate = "threshold " + gate
+	}
+	cases := []string{fmt.Sprintf("%s, %d sure", number(r.All.Cases, "case"), r.Sure.Cases), gate}
+	if r.Repeat > 1 {
+		cases = append(cases, fmt.Sprintf("%d times each, %s unstable", r.Repeat, number(r.All.Unstable, "case")))
+	}
+	c, l := r.Cost, r.Latency
+	calls := []string{number(c.Calls, "call")}
+	if l.Max > 0 {
+		calls = append(calls, fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", brief(l.P50), brief(l.P90), brief(l.P99), brief(l.Max)))
+	}
+	if n := c.Metered - c.Kept; n > 0 {
+		calls = append(calls,
+			fmt.Sprintf("%d prompt (%d cached) and %d completion tokens", c.PromptTokens, c.CachedTokens, c.CompletionTokens),
+			fmt.Sprintf("%d tokens a verdict", (c.PromptTokens+c.CompletionTokens)/n))
+	}
+	if c.CostUSD > 0 {
+		calls = append(calls, fmt.Sprintf("$%.4f", c.CostUSD))
+	}
+	if c.Kept > 0 {
+		calls = append(calls, number(c.Kept, "answer")+" kept from before")
+	}
+	p := part{Title: r.name(), Lines: append(slices.Clone(r.About), strings.Join(cases, " · "), strings.Join(calls, " · "))}
+	if c.Fallbacks > 0 {
+		p.Lines = append(p.Lines, number(c.Fallbacks, "call")+" fell back to another classifier")
+	}
+	if c.Errors > 0 {
+		p.Lines = append(p.Lines, fmt.Sprintf("%s failed, %s without an answer, which count as wrong",
+			number(c.Errors, "call"), number(r.All.Unanswered, "case")))
+	}
+	p.Items = failures(r)
+	return p
+}
+
+// failures lists why calls failed or fell back, each reason once, the most frequent first.
+func failures(r Report) (list []string) {
+	counts := make(map[string]int)
+	var order []string
+	for _, o := range r.Outcomes {
+		for _, v := range o.runs() {
+			if why := cmp.Or(v.Error, v.Fallback); why != "" {
+				if counts[why]++; counts[why] == 1 {
+					order = append(order, why)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	for i, why := range order {
+		if i == 5 {
+			return append(list, "and "+number(len(order)-i, "other reason"))
+		}
+		list = append(list, fmt.Sprintf("%d × %s", counts[why], why))
+	}
+	return list
+}
+
+func figureTable(r Report) part {
+	p := part{Rows: [][]string{{"figure", "all", "95 %"}}, Left: 1}
+	if len(r.Runs) > 0 {
+		p.Rows[0] = append(p.Rows[0], "spread")
+	}
+	sure := r.Sure.Cases < r.All.Cases
+	if sure {
+		p.Rows[0] = append(p.Rows[0], "sure")
+	}
+	add := func(name string, all, ofSure Figure, spread string) {
+		row := []string{name, all.String(), all.interval()}
+		if len(r.Runs) > 0 {
+			row = append(row, spread)
+		}
+		if sure {
+			row = append(row, ofSure.short())
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	for _, name := range FigureNames() {
+		if f, ok := r.All.Figures[name]; ok {
+			spread := ""
+			if least, greatest := r.spread(name); f.Of > 0 {
+				spread = fmt.Sprintf("%.3f–%.3f", least, greatest)
+			}
+			add(name, f, r.Sure.Figures[name], spread)
+		}
+	}
+	if f := r.All.Message; f != nil {
+		add("message as wanted", *f, Figure{}, "")
+	}
+	return p
+}
+
+func typeTable(s Summary) part {
+	p := part{Rows: [][]string{{"type", "cases", "precision", "recall", "f1"}}, Left: 1}
+	for _, t := range s.Types {
+		p.Rows = append(p.Rows, []string{string(t.Type), fmt.Sprint(t.Cases), t.Precision.short(), t.Recall.short(),
+			fmt.Sprintf("%.3f", t.F1)})
+	}
+	return p
+}
+
+// labelTable shows what was judged what: a row a label, a column a verdict.
+func labelTable(s Summary) part {
+	columns := s.Labels.Names
+	if s.Unanswered > 0 {
+		columns = append(slices.Clone(columns), unansweredLabel)
+	}
+	p := part{Rows: [][]string{append([]string{"want, got"}, columns...)}, Left: 1}
+	for i, counts := range s.Labels.Counts {
+		row := []string{s.Labels.Names[i]}
+		for _, n := range counts[:len(columns)] {
+			cell := "·"
+			if n > 0 {
+				cell = fmt.Sprint(n)
+			}
+			row = append(row, cell)
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return p
+}
+
+// calibrationTable shows for each range of confidence how often it was right.
+func calibrationTable(s Summary) part {
+	p := part{Rows: [][]string{{"confidence", "cases", "mean", "accuracy", "95 %"}}, Left: 1}
+	for _, b := range s.Calibration {
+		if b.Accuracy.Of > 0 {
+			p.Rows = append(p.Rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.To), fmt.Sprint(b.Accuracy.Of),
+				fmt.Sprintf("%.3f", b.Confidence), b.Accuracy.short(), b.Accuracy.interval()})
+		}
+	}
+	return p
+}
+
+// groupTable shows the figures that matter most of each group.
+func groupTable(key string, groups []Group) part {
+	names := []string{"accuracy", "wrong_continues", "completions_continued", "caught"}
+	p := part{Rows: [][]string{append([]string{key, "cases"}, names...)}, Left: 1}
+	for _, g := range groups[:min(len(groups), maxListed)] {
+		row := []string{cmp.Or(g.Value, "none"), fmt.Sprint(g.Cases)}
+		for _, name := range names {
+			row = append(row, g.Figures[name].short())
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return p
+}
+
+// changes tells which cases flipped, each way, and whether it is more than noise.
+func changes(c Comparison, baseline string) []part {
+	p := part{Lines: []string{fmt.Sprintf("Against %s, %s in both:", baseline, number(c.Cases, "case"))}}
+	for _, m := range c.Mismatches {
+		p.Items = append(p.Items, "not measured alike: "+m)
+	}
+	p.Items = append(p.Items, "types: "+c.Types.String(), "labels: "+c.Labels.String(), "actions: "+c.Actions.String())
+	for _, l := range []struct {
+		what  string
+		names []string
+	}{{"added", c.Added}, {"removed", c.Removed}, {"with another input or label", c.Differed}} {
+		if len(l.names) > 0 {
+			p.Items = append(p.Items, fmt.Sprintf("%s %s, not compared", number(len(l.names), "case"), l.what))
+		}
+	}
+	if len(c.Changes) == 0 {
+		return []part{p}
+	}
+	changed := slices.Clone(c.Changes)
+	slices.SortStableFunc(changed, func(a, b Change) int { return cmp.Compare(a.Word(), b.Word()) }) // broken first
+	t := part{Rows: [][]string{{"", "case", "want", "before", "now", "runs"}}, Left: 5}
+	for _, ch := range changed[:min(len(changed), maxListed)] {
+		t.Rows = append(t.Rows, []string{ch.Word(), ch.Name, ch.Want.Label(), inShort(ch.Before), inShort(ch.After),
+			fmt.Sprintf("%d/%d", ch.Agree, ch.Runs)})
+	}
+	if n := len(changed) - maxListed; n > 0 {
+		p.Items = append(p.Items, fmt.Sprintf("%s judged in another way; these are the first %d", number(len(changed), "case"), maxListed))
+	}
+	return []part{p, t}
+}
+
+func inShort(v Verdict) string {
+	if v.Type == "" {
+		return unansweredLabel
+	}
+	return fmt.Sprintf("%s %.2f, %s", v.Label(), v.Confidence, v.Action)
+}
+
+func number(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// brief leaves three digits of a duration.
+func brief(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}

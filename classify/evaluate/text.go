@@ -1,0 +1,97 @@
+package evaluate
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+)
+
+// TextOptions say how [Text] writes reports. The zero value is for a terminal.
+type TextOptions struct {
+	Markdown     bool          // for a pull request or a CI job
+	By           string        // a key of meta whose groups are shown
+	Requirements []Requirement // that are shown as met or not met
+}
+
+// Text writes one or several reports for people, without the text of any case.
+func Text(w io.Writer, o TextOptions, runs ...Run) error {
+	var parts []string
+	for _, p := range content(o, runs) {
+		var blocks []string
+		if p.Title != "" && o.Markdown {
+			blocks = append(blocks, "**"+o.shown(p.Title, 200)+"**")
+		} else if p.Title != "" {
+			blocks = append(blocks, o.shown(p.Title, 200))
+		}
+		for _, line := range p.Lines {
+			blocks = append(blocks, o.shown(line, 300))
+		}
+		var items []string
+		for _, item := range p.Items {
+			items = append(items, "- "+o.shown(item, 300))
+		}
+		if len(items) > 0 {
+			blocks = append(blocks, strings.Join(items, "\n"))
+		}
+		if len(p.Rows) > 0 {
+			blocks = append(blocks, o.table(p))
+		}
+		gap := "\n"
+		if o.Markdown {
+			gap = "\n\n"
+		}
+		if len(blocks) > 0 {
+			parts = append(parts, strings.Join(blocks, gap)+"\n")
+		}
+	}
+	_, err := io.WriteString(w, strings.Join(parts, "\n"))
+	return err
+}
+
+var markdownEscapes = strings.NewReplacer("\\", "\\\\", "|", "\\|", "`", "\\`", "<", "&lt;", "*", "\\*", "[", "\\[")
+
+// shown is text of others in one line.
+func (o TextOptions) shown(s string, most int) string {
+	s = plaintext.Visible(plaintext.Line(s, most))
+	if o.Markdown {
+		return markdownEscapes.Replace(s)
+	}
+	return s
+}
+
+// table writes rows, with the columns of the same width.
+func (o TextOptions) table(p part) string {
+	widths := make([]int, len(p.Rows[0]))
+	var rows [][]string
+	for _, row := range p.Rows {
+		var cells []string
+		for i, cell := range row {
+			cell = o.shown(cell, 30)
+			cells, widths[i] = append(cells, cell), max(widths[i], utf8.RuneCountInString(cell))
+		}
+		rows = append(rows, cells)
+	}
+	var lines []string
+	for n, row := range rows {
+		var rule []string
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i < p.Left {
+				row[i], rule = cell+pad, append(rule, "---")
+			} else {
+				row[i], rule = pad+cell, append(rule, "---:")
+			}
+		}
+		if !o.Markdown {
+			lines = append(lines, strings.TrimRight(strings.Join(row, "  "), " "))
+			continue
+		}
+		lines = append(lines, "| "+strings.Join(row, " | ")+" |")
+		if n == 0 {
+			lines = append(lines, "| "+strings.Join(rule, " | ")+" |")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
