@@ -3,7 +3,6 @@ package evaluate
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -25,11 +24,6 @@ type Figures map[string]Figure
 func FigureNames() []string {
 	return []string{"macro_f1", "accuracy", "continue_precision", "wrong_continues", "completions_continued", "caught",
 		"rejected_precision", "rejected_recall", "ece", "asked"}
-}
-
-// lessIsBetter reports whether a figure is better when it is lower.
-func lessIsBetter(name string) bool {
-	return slices.Contains([]string{"wrong_continues", "completions_continued", "ece", "asked"}, name)
 }
 
 // String is the value and its counts: "0.043 (2/47)", or "–" if there was nothing to measure.
