@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -135,23 +134,24 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		}
 	}
 	table := &replayTable{terminal: t, w: cmd.OutOrStdout(), errs: stderr, every: o.every}
-	r.out = table
+	r.show = table.show
 	if o.json {
-		r.out = &replayJSON{w: cmd.OutOrStdout(), errs: stderr}
+		r.show = replayJSON(cmd.OutOrStdout(), stderr)
 	}
 	total, err := r.all(ctx, found)
 	switch {
 	case err != nil:
-		return errors.Join(err, table.tellFaults())
+		table.showFaults()
+		return err
 	case total.Interrupted && page != nil:
 		return badInput("run it again", "interrupted: what was read until then is above, and there is no page")
 	case total.Interrupted:
 		return badInput("run it again", "interrupted: what was read until then is above")
 	}
 	if page != nil {
-		report, err := r.labelled.report(name, o.threshold.policy(), total)
+		write, err := r.labelled.write(name, o.threshold.policy(), total)
 		if err == nil {
-			err = page.commit(report)
+			err = page.commit(write)
 		}
 		if err != nil {
 			return err

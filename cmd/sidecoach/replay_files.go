@@ -27,8 +27,7 @@ type sessionFiles struct {
 	others int // files in folders that are not transcripts by their name
 }
 
-func (t *sessionFiles) names() []string {
-	var names []string
+func (t *sessionFiles) names() (names []string) {
 	for _, f := range t.files {
 		names = append(names, f.name)
 	}
@@ -39,28 +38,19 @@ func (t *sessionFiles) names() []string {
 func findTranscripts(args []string) (*sessionFiles, error) {
 	t := &sessionFiles{seen: make(map[string]bool)}
 	for _, arg := range args {
-		names, matched := []string{arg}, false
+		names, pattern := []string{arg}, false
 		if _, err := os.Stat(arg); err != nil {
-			switch {
-			case arg == "-":
-				return t, misuse("save it as a file", "a transcript is not read from standard input")
-			case strings.Contains(arg, "**"):
-				return t, misuse("name the folder alone: what is in it is read at any depth", "the pattern %q has **, which would stand for one folder only", arg)
+			if names, err = expand(arg); err != nil {
+				return t, err
 			}
-			matched = true
-			if names, err = filepath.Glob(arg); err != nil {
-				return t, misuse(`* stands for any characters, ? for one, [ab] for one of them, and \ takes away their meaning`, "the pattern %q cannot be read", arg)
-			}
-		}
-		if len(names) == 0 {
-			return t, badInput("check the name; "+transcript.Places, "no such file: %q", arg)
+			pattern = true
 		}
 		for _, name := range names {
 			info, err := os.Stat(name)
 			if err == nil && info.IsDir() {
 				err = t.walk(name)
 			} else {
-				err = t.add(name, matched && err != nil)
+				err = t.add(name, pattern && err != nil)
 			}
 			if err != nil {
 				return t, err
@@ -68,6 +58,26 @@ func findTranscripts(args []string) (*sessionFiles, error) {
 		}
 	}
 	return t, nil
+}
+
+// expand returns the files that a pattern stands for.
+func expand(pattern string) ([]string, error) {
+	switch {
+	case pattern == "-":
+		return nil, misuse("save it as a file", "a transcript is not read from standard input")
+	case strings.Contains(pattern, "**"):
+		return nil, misuse("name the folder alone: what is in it is read at any depth",
+			"the pattern %q has **, which would stand for one folder only", pattern)
+	}
+	names, err := filepath.Glob(pattern)
+	switch {
+	case err != nil:
+		return nil, misuse(`* stands for any characters, ? for one, [ab] for one of them, and \ takes away their meaning`,
+			"the pattern %q cannot be read", pattern)
+	case len(names) == 0:
+		return nil, badInput("check the name; "+transcript.Places, "no such file: %q", pattern)
+	}
+	return names, nil
 }
 
 // add adds a file. Among others it may be missing, such as a link that leads nowhere.
@@ -81,9 +91,9 @@ func (t *sessionFiles) add(name string, among bool) error {
 	case !info.Mode().IsRegular():
 		return badInput("save it as a file", "%q is not a regular file", name)
 	}
-	key := name
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		key = real
+	key, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		key = name
 	}
 	if abs, err := filepath.Abs(key); err == nil {
 		key = abs

@@ -6,10 +6,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,9 +21,9 @@ import (
 )
 
 const (
-	maxSent     = 10_000 // outputs that an estimate counts once
-	usualAnswer = 100    // tokens of a verdict, with its reason and a message to the agent
-	longestWait = 2 * time.Minute
+	maxSent     = 10_000          // outputs that an estimate counts once
+	usualAnswer = 100             // tokens of a verdict, with its reason and a message to the agent
+	longestWait = 2 * time.Minute // for an answer: a busy server may ask to wait
 )
 
 // replayLLM is what became of asking an LLM.
@@ -49,16 +50,20 @@ func (t *tally) Classify(ctx context.Context, in classify.Input) (classify.Resul
 	if ctx.Err() != nil {
 		return r, context.Cause(ctx)
 	}
-	if t.model == "" || r.Usage != nil || r.Fallback != "" { // facts settle some outputs without the LLM
+	asked := r.Usage != nil || r.Fallback != ""
+	if t.model == "" || asked { // facts settle some outputs without the LLM
 		t.into.Judged++
 	}
-	if t.into.LLM == nil && (r.Usage != nil || r.Fallback != "") {
+	if !asked {
+		return r, err
+	}
+	if t.into.LLM == nil {
 		t.into.LLM = &replayLLM{Model: t.model, Failed: make(map[string]int)}
 	}
 	l := t.into.LLM
 	if r.Fallback != "" {
 		t.into.Fallbacks++
-		l.Failed[whyNot(r.Fallback)]++
+		l.Failed[failureInWords(r.Fallback)]++
 	}
 	if u := r.Usage; u != nil {
 		l.Answered++
@@ -72,33 +77,34 @@ func (t *tally) Classify(ctx context.Context, in classify.Input) (classify.Resul
 	return r, err
 }
 
-// whyNot says why the LLM had no answer, in the same words each time.
-func whyNot(fallback string) string {
-	why := strings.TrimPrefix(fallback, "llm: ")
-	if at := strings.Index(why, " for another "); at > 0 { // some seconds
-		why = why[:at]
-	}
+// failureInWords says why the LLM had no answer, in the same words each time.
+func failureInWords(fallback string) string {
+	why, _, _ := strings.Cut(strings.TrimPrefix(fallback, "llm: "), " for another ") // some seconds
 	return strings.TrimSuffix(why, ": context deadline exceeded")
 }
 
-// patientJudge asks once more after the time that a busy server asks for, as a limit on calls or tokens a minute needs.
-type patientJudge struct {
-	classify.Classifier
-	wait func(context.Context, time.Duration) error
-	next func() // called before each output
-}
-
-func (j patientJudge) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
-	j.next()
-	r, err := j.Classifier.Classify(ctx, in)
-	busy, ok := errors.AsType[*llm.Error](err)
-	if !ok || busy.RetryAfter <= 0 || busy.RetryAfter > longestWait {
-		return r, err
+// sayLLM says what became of asking the LLM.
+func (t replayTotal) sayLLM(say func(s style, format string, args ...any)) {
+	l := t.LLM
+	if l.Answered > 0 {
+		said := fmt.Sprintf("%s judged %s: it read %s", l.Model, plural(l.Answered, "output"), plural(l.PromptTokens, "token"))
+		if l.CachedTokens > 0 {
+			said += fmt.Sprintf(" (%s of them cached)", thousands(l.CachedTokens))
+		}
+		said += fmt.Sprintf(" and wrote %s", thousands(l.CompletionTokens))
+		if l.Repeated > 0 {
+			said += fmt.Sprintf("; %s the same as before and not sent", plural(l.Repeated, "output"))
+		}
+		say("", "%s", visible(said))
 	}
-	if err := j.wait(ctx, busy.RetryAfter); err != nil {
-		return r, err
+	if t.Fallbacks > 0 {
+		say(yellow, "the LLM had no answer for %s of %s; the heuristic decided:", thousands(t.Fallbacks), plural(t.Judged, "output"))
+		for _, why := range slices.SortedFunc(maps.Keys(l.Failed), func(a, b string) int {
+			return cmp.Or(cmp.Compare(l.Failed[b], l.Failed[a]), cmp.Compare(a, b))
+		}) {
+			say("", "  %s  %s", thousands(l.Failed[why]), visible(why))
+		}
 	}
-	return j.Classifier.Classify(ctx, in)
 }
 
 // askFirst makes r ask the LLM. It estimates what that will cost, by going through everything with the heuristic, and asks
@@ -113,6 +119,7 @@ func (o *replayOptions) askFirst(ctx context.Context, found *sessionFiles, r *re
 		return err
 	}
 	cfg.NoBreaker = false
+	cfg.Timeout = cmp.Or(time.Duration(o.judging.llm.timeout), longestWait)
 	cfg.Cache = &memoryCache{} // a resumed session begins with a copy of what came before
 	judge, err := o.judging.llm.judge(cfg, heuristic)
 	if err != nil {
@@ -123,7 +130,7 @@ func (o *replayOptions) askFirst(ctx context.Context, found *sessionFiles, r *re
 	}
 	e := estimate{judge: judge, seen: make(map[[sha256.Size]byte]bool)}
 	dry := *r
-	dry.labelled, dry.out, dry.classifier = nil, silent{}, e.counting(r.classifier)
+	dry.labelled, dry.show, dry.classifier = nil, func(any) error { return nil }, e.counting(r.classifier)
 	if total, err := dry.all(ctx, found); err != nil || total.Interrupted {
 		return cmp.Or(err, badInput("run it again", "interrupted: nothing was sent"))
 	}
@@ -131,16 +138,16 @@ func (o *replayOptions) askFirst(ctx context.Context, found *sessionFiles, r *re
 	said := fmt.Sprintf("about %s of %s at %s: it reads %s and writes %s",
 		plural(e.calls, "call"), o.judging.llm.modelName(), where, plural(e.prompt, "token"), thousands(e.calls*usualAnswer))
 	done := 0
-	patient := patientJudge{judge, func(ctx context.Context, d time.Duration) error {
-		r.bar.clear()
-		complain(stderr, fmt.Sprintf("sidecoach: the server is busy and is asked again in %v", d.Round(time.Second)))
-		return pause(ctx, d)
-	}, func() {
+	counted := classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (classify.Result, error) {
 		r.bar.unit = " outputs"
 		r.bar.show(done, max(done, e.outputs, 1))
 		done++
-	}}
-	r.classifier, r.model = classify.Fallback(patient, heuristic), o.judging.llm.modelName()
+		return judge.Classify(ctx, in)
+	})
+	r.classifier, r.model = classify.Fallback(counted, heuristic), o.judging.llm.modelName()
+	if o.judging.certain != 0 {
+		r.classifier = classify.Cascade(heuristic, counted, float64(o.judging.certain))
+	}
 	if o.yes || e.calls == 0 {
 		complain(stderr, "sidecoach: "+said)
 		return nil
@@ -201,26 +208,6 @@ func answer(ctx context.Context, stdin io.Reader) (string, error) {
 		return "", context.Cause(ctx)
 	}
 }
-
-// pause waits until the time is over or ctx ends, which is an error.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// silent prints nothing.
-type silent struct{}
-
-func (silent) pause(replayPause) error     { return nil }
-func (silent) session(replaySession) error { return nil }
-func (silent) fault(replayFault) error     { return nil }
-func (silent) total(replayTotal) error     { return nil }
 
 // memoryCache keeps the answers of this process.
 type memoryCache struct{ answers sync.Map }

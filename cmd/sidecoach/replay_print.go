@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +16,7 @@ import (
 )
 
 const (
-	maxTold        = 20 // faults that are told one by one
+	maxFaults      = 20 // that are shown one by one
 	maxSessionRows = 20 // sessions that have a row of their own
 	maxLabelled    = 1000
 	maxShown       = 32 << 10 // bytes of an output on a page
@@ -34,31 +32,34 @@ type replayTable struct {
 	rows    []replaySession
 }
 
-func (r *replayTable) pause(replayPause) error { return nil }
-
-// fault keeps the faults for the end, where the table does not push them off the screen.
-func (r *replayTable) fault(f replayFault) error {
-	r.faults = append(r.faults, f)
+// show keeps the sessions and faults, and prints all with the total: so the table does not push the faults off the screen.
+func (r *replayTable) show(v any) error {
+	switch v := v.(type) {
+	case replayFault:
+		r.faults = append(r.faults, v)
+	case replaySession:
+		if v.Pauses > 0 {
+			r.rows = append(r.rows, v)
+		}
+	case replayTotal:
+		_, err := io.WriteString(r.w, r.total(v))
+		if err == nil {
+			r.showFaults()
+		}
+		return err
+	}
 	return nil
 }
 
-// tellFaults tells the faults, once.
-func (r *replayTable) tellFaults() error {
-	for _, f := range r.faults[:min(len(r.faults), maxTold)] {
+// showFaults shows the faults, once.
+func (r *replayTable) showFaults() {
+	for _, f := range r.faults[:min(len(r.faults), maxFaults)] {
 		complain(r.errs, "sidecoach: "+f.File+": "+f.Fault)
 	}
-	if n := len(r.faults) - maxTold; n > 0 {
+	if n := len(r.faults) - maxFaults; n > 0 {
 		complain(r.errs, fmt.Sprintf("sidecoach: and %s more with a fault; --json names each", plural(n, "file")))
 	}
 	r.faults = nil
-	return nil
-}
-
-func (r *replayTable) session(s replaySession) error {
-	if s.Pauses > 0 {
-		r.rows = append(r.rows, s)
-	}
-	return nil
 }
 
 const (
@@ -67,14 +68,13 @@ const (
 )
 
 func (r *replayTable) row(p *page, s replaySession, where string) {
+	n := []any{thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed)}
 	if r.width > 0 && r.width < leastColumns {
-		p.printf("%s\n", p.paint(bold, where))
-		said := fmt.Sprintf("  %s, %s continued, %s agree, %s against, %s missed",
-			plural(s.Pauses, "pause"), thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed))
-		p.printf("%s\n", strings.Join(wrap(said, r.width), "\n"))
+		said := fmt.Sprintf("  "+plural(s.Pauses, "pause")+", %s continued, %s agree, %s against, %s missed", n...)
+		p.printf("%s\n%s\n", p.paint(bold, where), strings.Join(wrap(said, r.width), "\n"))
 		return
 	}
-	p.printf(replayColumns, s.Agent, thousands(s.Pauses), thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed), where)
+	p.printf(replayColumns, append(append([]any{s.Agent, thousands(s.Pauses)}, n...), where)...)
 }
 
 // where names a session by its file, and by its own name where the file does not have it.
@@ -92,37 +92,40 @@ func (r *replayTable) where(s replaySession) string {
 
 // table prints the rows.
 func (r *replayTable) table(p *page) {
-	if len(r.rows) == 0 {
-		return
-	}
 	if r.width == 0 || r.width >= leastColumns {
 		head := fmt.Sprintf(replayColumns, "agent", "pauses", "continues", "agrees", "against", "missed", "session")
 		p.printf("%s\n", p.paint(dim, strings.TrimSuffix(head, "\n")))
 	}
-	least := func(s replaySession) []int { return []int{-s.Agrees - s.Against - s.Missed, -s.Continued, -s.Pauses} }
-	order := slices.Clone(r.rows)
-	slices.SortStableFunc(order, func(a, b replaySession) int { return slices.Compare(least(a), least(b)) })
-	shown := make(map[string]bool)
-	for _, s := range order[:min(len(order), maxSessionRows)] {
-		shown[s.File+"\x00"+s.Session] = true
+	order := make([]int, len(r.rows))
+	for i := range order {
+		order[i] = i
 	}
+	least := func(i int) []int {
+		s := r.rows[i]
+		return []int{-s.Agrees - s.Against - s.Missed, -s.Continued, -s.Pauses}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(least(a), least(b)) })
+	shown := order[:min(len(order), maxSessionRows)]
 	var rest replaySession
-	folded := 0
-	for _, s := range r.rows {
-		if r.every || shown[s.File+"\x00"+s.Session] {
+	for i, s := range r.rows {
+		if r.every || slices.Contains(shown, i) {
 			r.row(p, s, r.where(s))
 			continue
 		}
-		rest.add(s.replayCounts)
-		folded++
+		rest.Pauses += s.Pauses
+		rest.Continued += s.Continued
+		rest.Agrees += s.Agrees
+		rest.Against += s.Against
+		rest.Missed += s.Missed
 	}
-	if folded > 0 {
-		r.row(p, rest, thousands(folded)+" more: see --all")
+	if hidden := len(r.rows) - len(shown); hidden > 0 && !r.every {
+		r.row(p, rest, thousands(hidden)+" more: see --all")
 	}
 	p.printf("\n")
 }
 
-func (r *replayTable) total(t replayTotal) error {
+// total returns all that is printed.
+func (r *replayTable) total(t replayTotal) string {
 	p := page{terminal: r.terminal}
 	say := func(s style, format string, args ...any) {
 		for _, line := range wrap(fmt.Sprintf(format, args...), r.width) {
@@ -132,8 +135,8 @@ func (r *replayTable) total(t replayTotal) error {
 			p.printf("%s\n", line)
 		}
 	}
-	r.table(&p)
 	if len(r.rows) > 0 {
+		r.table(&p)
 		say(dim, "agrees: you then continued the agent yourself · against: you answered, or said no · "+
 			"missed: it would have stopped, and you continued the agent")
 	}
@@ -154,70 +157,41 @@ func (r *replayTable) total(t replayTotal) error {
 			say(yellow, "interrupted: this is what was read until then")
 		}
 		said := t.sentences()
-		for i, sentence := range said {
-			s := style("")
-			if i == len(said)-1 {
-				s = bold
+		for _, sentence := range said[:len(said)-1] {
+			say("", "%s", sentence)
+		}
+		say(bold, "%s", said[len(said)-1])
+	}
+	return p.String()
+}
+
+// replayJSON returns a function that prints JSON, one object a line.
+func replayJSON(w, errs io.Writer) func(any) error {
+	faults := 0
+	return func(v any) error {
+		kind := ""
+		switch v := v.(type) {
+		case replayPause:
+			kind = "pause"
+		case replaySession:
+			kind = "session"
+		case replayTotal:
+			kind = "total"
+		case replayFault:
+			kind = "fault"
+			if faults++; faults <= maxFaults {
+				complain(errs, "sidecoach: "+v.File+": "+v.Fault)
 			}
-			say(s, "%s", sentence)
 		}
-	}
-	if _, err := io.WriteString(r.w, p.String()); err != nil {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(map[string]any{kind: v}); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, harmless(b.String()))
 		return err
 	}
-	return r.tellFaults()
-}
-
-// sayLLM says what became of asking the LLM.
-func (t replayTotal) sayLLM(say func(s style, format string, args ...any)) {
-	l := t.LLM
-	if l.Answered > 0 {
-		said := fmt.Sprintf("%s judged %s: it read %s", l.Model, plural(l.Answered, "output"), plural(l.PromptTokens, "token"))
-		if l.CachedTokens > 0 {
-			said += fmt.Sprintf(" (%s of them cached)", thousands(l.CachedTokens))
-		}
-		said += fmt.Sprintf(" and wrote %s", thousands(l.CompletionTokens))
-		if l.Repeated > 0 {
-			said += fmt.Sprintf("; %s the same as before and not sent", plural(l.Repeated, "output"))
-		}
-		say("", "%s", visible(said))
-	}
-	if t.Fallbacks > 0 {
-		say(yellow, "the LLM had no answer for %s of %s; the heuristic decided:", thousands(t.Fallbacks), plural(t.Judged, "output"))
-		for _, why := range slices.SortedFunc(maps.Keys(l.Failed), func(a, b string) int {
-			return cmp.Or(cmp.Compare(l.Failed[b], l.Failed[a]), cmp.Compare(a, b))
-		}) {
-			say("", "  %s  %s", thousands(l.Failed[why]), visible(why))
-		}
-	}
-}
-
-// replayJSON prints JSON, one object a line.
-type replayJSON struct {
-	w, errs io.Writer
-	told    int
-}
-
-func (r *replayJSON) pause(p replayPause) error     { return r.line("pause", p) }
-func (r *replayJSON) session(s replaySession) error { return r.line("session", s) }
-func (r *replayJSON) total(t replayTotal) error     { return r.line("total", t) }
-
-func (r *replayJSON) fault(f replayFault) error {
-	if r.told++; r.told <= maxTold {
-		complain(r.errs, "sidecoach: "+f.File+": "+f.Fault)
-	}
-	return r.line("fault", f)
-}
-
-func (r *replayJSON) line(kind string, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(map[string]any{kind: v}); err != nil {
-		return err
-	}
-	_, err := io.WriteString(r.w, harmless(b.String()))
-	return err
 }
 
 // labelled are pauses that the human's words label: a nudge follows a status, and an answer follows a question.
@@ -244,21 +218,15 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	}
 	clip := func(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShown)], "") }
 	out := m.Output
+	in := classify.Input{Text: clip(out.Text), Request: clip(out.Request), Evidence: out.Evidence, Work: out.Work, Coached: out.Continues}
+	meta := map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)}
 	l.judged = append(l.judged, evaluate.Judged{
-		Case: evaluate.Case{
-			Name: name,
-			Input: classify.Input{
-				Text: clip(out.Text), Request: clip(out.Request), Evidence: out.Evidence, Work: out.Work, Coached: out.Continues,
-			},
-			Want: want,
-			Meta: map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)},
-		},
-		Result: m.Decision.Result,
+		Case: evaluate.Case{Name: name, Input: in, Want: want, Meta: meta}, Result: m.Decision.Result,
 	})
 }
 
-// report writes the page.
-func (l *labelled) report(name string, threshold float64, total replayTotal) (func(io.Writer) error, error) {
+// write returns a function that writes the page.
+func (l *labelled) write(name string, threshold float64, total replayTotal) (func(io.Writer) error, error) {
 	if len(l.judged) == 0 {
 		return nil, badInput("without --html the table shows what was decided", "there is nothing to show on a page: your words label no pause")
 	}

@@ -43,11 +43,6 @@ func pauseOf(file string, m hook.Moment) replayPause {
 	return p
 }
 
-// labelled reports whether the human's words label the output.
-func (p replayPause) labelled() bool {
-	return p.Type.Valid() && (p.Asked || p.Effect == hook.EffectAgrees || p.Effect == hook.EffectMissed)
-}
-
 // replayCounts are what sessions and the total count.
 type replayCounts struct {
 	Pauses    int                         `json:"pauses"`
@@ -60,45 +55,26 @@ type replayCounts struct {
 	byAction map[autocontinue.Action]map[string]int
 }
 
-func (c *replayCounts) pause(p replayPause) {
-	one := replayCounts{
-		Pauses:   1,
-		Reasons:  map[autocontinue.Reason]int{p.Reason: 1},
-		byAction: map[autocontinue.Action]map[string]int{p.Action: {string(p.Reason): 1}},
-	}
-	if p.Action == autocontinue.Continue {
-		one.Continued = 1
-	}
-	switch p.Effect {
-	case hook.EffectAgrees:
-		one.Agrees = 1
-	case hook.EffectAgainst:
-		one.Against = 1
-	case hook.EffectMissed:
-		one.Missed = 1
-	}
-	c.add(one)
-}
-
-func (c *replayCounts) add(o replayCounts) {
-	c.Pauses += o.Pauses
-	c.Continued += o.Continued
-	c.Agrees += o.Agrees
-	c.Against += o.Against
-	c.Missed += o.Missed
+func (c *replayCounts) count(p replayPause) {
 	if c.Reasons == nil {
 		c.Reasons, c.byAction = make(map[autocontinue.Reason]int), make(map[autocontinue.Action]map[string]int)
 	}
-	for reason, n := range o.Reasons {
-		c.Reasons[reason] += n
+	if c.byAction[p.Action] == nil {
+		c.byAction[p.Action] = make(map[string]int)
 	}
-	for action, reasons := range o.byAction {
-		if c.byAction[action] == nil {
-			c.byAction[action] = make(map[string]int)
-		}
-		for reason, n := range reasons {
-			c.byAction[action][reason] += n
-		}
+	c.Pauses++
+	c.Reasons[p.Reason]++
+	c.byAction[p.Action][string(p.Reason)]++
+	if p.Action == autocontinue.Continue {
+		c.Continued++
+	}
+	switch p.Effect {
+	case hook.EffectAgrees:
+		c.Agrees++
+	case hook.EffectAgainst:
+		c.Against++
+	case hook.EffectMissed:
+		c.Missed++
 	}
 }
 
@@ -134,26 +110,19 @@ type replayTotal struct {
 	labels      int        // pauses that the human's words label
 }
 
-// replayPrinter shows what comes of it, while it comes.
-type replayPrinter interface {
-	pause(replayPause) error
-	session(replaySession) error
-	fault(replayFault) error
-	total(replayTotal) error
-}
-
 // replay decides about past sessions.
 type replay struct {
 	policy     autocontinue.Policy
 	classifier classify.Classifier
-	labelled   *labelled // nil where nobody wants them
-	out        replayPrinter
+	labelled   *labelled       // nil where nobody wants them
+	show       func(any) error // shows a replayPause, replaySession, replayFault or replayTotal, while it comes
 	bar        *bar
 	model      string // of the LLM; "" without one
 
-	sum  replayTotal
-	done int64 // bytes of the files that were read
-	now  *replaySession
+	sum    replayTotal
+	done   int64 // bytes of the files that were read
+	now    *replaySession
+	unseen error // of showing, which ends everything
 }
 
 // all goes through the transcripts. It reports what is wrong with one of them, and reads the others. When ctx ends, the total
@@ -168,30 +137,30 @@ func (r *replay) all(ctx context.Context, found *sessionFiles) (replayTotal, err
 		err := r.file(ctx, file, max(found.size>>10, 1))
 		r.done += file.size
 		switch {
-		case err == nil || ctx.Err() != nil:
+		case err == nil || r.unseen == nil && ctx.Err() != nil:
 		case file.among && errors.Is(err, transcript.ErrFormat):
 			r.sum.Others++
-		default:
-			fault, ok := faultOf(file.name, err)
-			if !ok {
-				return r.sum, err
-			}
+		case r.unseen == nil:
 			r.sum.Faults++
 			r.bar.clear()
-			if err := r.out.fault(fault); err != nil {
-				return r.sum, err
-			}
+			r.tell(faultOf(file.name, err))
+		}
+		if r.unseen != nil {
+			return r.sum, r.unseen
 		}
 	}
 	r.sum.Interrupted, r.sum.Verdict = ctx.Err() != nil, worthOf(r.sum.Agrees, r.sum.Against)
 	r.bar.clear()
-	return r.sum, r.out.total(r.sum)
+	return r.sum, r.tell(r.sum)
 }
 
-// printError is an error of printing: it ends everything.
-type printError struct{ error }
-
-func (e printError) Unwrap() error { return e.error }
+func (r *replay) tell(v any) error {
+	err := r.show(v)
+	if r.unseen == nil {
+		r.unseen = err
+	}
+	return err
+}
 
 // file goes through one transcript.
 func (r *replay) file(ctx context.Context, file sessionFile, all int64) error {
@@ -214,26 +183,23 @@ func (r *replay) file(ctx context.Context, file sessionFile, all int64) error {
 		if err := r.end(); err != nil {
 			return nil, err
 		}
+		r.sum.Sessions++
 		r.now = &replaySession{File: file.name, Agent: string(t.Format), Session: session}
 		return autocontinue.New(autocontinue.Config{Classifier: asked, Policy: r.policy})
 	}
-	account, err := hook.Replay(ctx, t, start, func(m hook.Moment) error { return r.pause(file.name, m) })
+	account, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
+		p := pauseOf(file.name, m)
+		r.now.count(p)
+		r.sum.count(p)
+		if p.Type.Valid() && (p.Asked || p.Effect == hook.EffectAgrees || p.Effect == hook.EffectMissed) {
+			r.sum.labels++
+			r.labelled.add(p, m)
+		}
+		return r.tell(p)
+	})
 	r.sum.Bytes += account.Bytes
 	r.sum.LongLines += account.Long
 	return errors.Join(err, r.end())
-}
-
-func (r *replay) pause(file string, m hook.Moment) error {
-	p := pauseOf(file, m)
-	r.now.pause(p)
-	if p.labelled() {
-		r.sum.labels++
-		r.labelled.add(p, m)
-	}
-	if err := r.out.pause(p); err != nil {
-		return printError{err}
-	}
-	return nil
 }
 
 // end ends a session.
@@ -242,21 +208,12 @@ func (r *replay) end() error {
 	if r.now = nil; s == nil {
 		return nil
 	}
-	r.sum.Sessions++
-	r.sum.add(s.replayCounts)
-	if err := r.out.session(*s); err != nil {
-		return printError{err}
-	}
-	return nil
+	return r.tell(*s)
 }
 
-// faultOf says what is wrong with a transcript. It reports false for an error of something else.
-func faultOf(name string, err error) (replayFault, bool) {
-	if _, ok := errors.AsType[printError](err); ok {
-		return replayFault{}, false
-	}
-	f := replayFault{File: name, Fault: err.Error(), Kind: "unreadable"}
-	f.Fault = strings.TrimPrefix(f.Fault, "transcript: ")
+// faultOf says what is wrong with a transcript.
+func faultOf(name string, err error) replayFault {
+	f := replayFault{File: name, Fault: strings.TrimPrefix(err.Error(), "transcript: "), Kind: "unreadable"}
 	for kind, is := range map[string]error{
 		"unknown": transcript.ErrFormat, "truncated": transcript.ErrTruncated,
 		"interleaved": transcript.ErrInterleaved, "damaged": transcript.ErrDamaged,
@@ -265,7 +222,7 @@ func faultOf(name string, err error) (replayFault, bool) {
 			f.Kind = kind
 		}
 	}
-	return f, true
+	return f
 }
 
 // watched tells how far a file was read.

@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -25,7 +23,6 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
 // A session that is told to the hook while its transcript grows, and the same transcript replayed, give the same
@@ -183,54 +180,13 @@ func replayFixture(t *testing.T) string {
 	return file
 }
 
-// A server that is busy for a while is asked once more after that while, and not when it is long.
-func TestPatientJudge(t *testing.T) {
-	for name, tt := range map[string]struct {
-		after time.Duration
-		calls int
-		waits []time.Duration
-	}{
-		"a while":     {30 * time.Second, 2, []time.Duration{30 * time.Second}},
-		"too long":    {time.Hour, 1, nil},
-		"nobody says": {0, 1, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			calls := 0
-			var waits []time.Duration
-			c := patientJudge{
-				classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
-					if calls++; calls == 2 {
-						return classify.Result{Type: classify.Status}, nil
-					}
-					return classify.Result{}, fmt.Errorf(
-						"wrapped: %w",
-						&llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: tt.after},
-					)
-				}),
-				func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
-				func() {},
-			}
-			_, err := c.Classify(t.Context(), classify.Input{})
-			assert.Equal(t, tt.calls == 2, err == nil)
-			assert.Equal(t, tt.calls, calls)
-			assert.Equal(t, tt.waits, waits)
-		})
-	}
-	synctest.Test(t, func(t *testing.T) {
-		assert.NoError(t, pause(t.Context(), time.Minute))
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		assert.ErrorIs(t, pause(ctx, time.Minute), context.Canceled)
-	})
-}
-
-func TestWhyNot(t *testing.T) {
+func TestFailureInWords(t *testing.T) {
 	for fallback, want := range map[string]string{
 		"llm: the endpoint failed too often in a row and is left alone for another 30s": "the endpoint failed too often in a row and is left alone",
 		"llm: no answer in time: context deadline exceeded":                             "no answer in time",
 		"something else": "something else",
 	} {
-		assert.Equal(t, want, whyNot(fallback))
+		assert.Equal(t, want, failureInWords(fallback))
 	}
 }
 
@@ -320,7 +276,7 @@ func TestReplayOfManySessions(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.jsonl", i)), text, 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "empty.jsonl"), nil, 0o600))
-	for i := range maxTold + 3 {
+	for i := range maxFaults + 3 {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("cut%d.jsonl", i)), fixture[:len(fixture)-20], 0o600))
 	}
 	out, errs, status := sidecoach(t, strings.NewReader(""), "replay", dir)
@@ -333,7 +289,7 @@ func TestReplayOfManySessions(t *testing.T) {
 	}
 	assert.Regexp(t, `^ +230 +230 +0 +0 +0  230 more: see --all$`, rows[len(rows)-1])
 	assert.Contains(t, out, "\nnot a transcript, left out: 1 file\n", "the empty one")
-	assert.Equal(t, maxTold, strings.Count(errs, "truncated"))
+	assert.Equal(t, maxFaults, strings.Count(errs, "truncated"))
 	assert.Contains(t, errs, "and 3 files more with a fault; --json names each\n")
 	out, _, _ = sidecoach(t, strings.NewReader(""), "replay", dir, "--all")
 	assert.Equal(t, many, strings.Count(out, ".jsonl#s1"))
@@ -344,17 +300,21 @@ func TestReplayOfManySessions(t *testing.T) {
 func TestReplayTableOnATerminal(t *testing.T) {
 	var both strings.Builder
 	table := &replayTable{terminal: terminal{width: 80}, w: &both, errs: &both}
-	require.NoError(t, table.fault(replayFault{File: "cut.jsonl", Fault: "line 3: truncated: the last line is cut off"}))
+	require.NoError(t, table.show(replayFault{File: "cut.jsonl", Fault: "line 3: truncated: the last line is cut off"}))
 	const sessions = 2000
 	sum := replayTotal{Files: sessions, Sessions: sessions, Verdict: pays}
 	for i := range sessions {
 		s := replaySession{File: fmt.Sprintf("/a/long/way/down/to/the/sessions/%d.jsonl", i), Agent: "claude", Session: "s"}
-		s.pause(replayPause{Action: autocontinue.Continue, Reason: autocontinue.ReasonProgress, Effect: hook.EffectAgrees})
-		s.pause(replayPause{Action: autocontinue.Deliver, Reason: autocontinue.ReasonQuestion})
-		require.NoError(t, table.session(s))
-		sum.add(s.replayCounts)
+		for _, p := range []replayPause{
+			{Action: autocontinue.Continue, Reason: autocontinue.ReasonProgress, Effect: hook.EffectAgrees},
+			{Action: autocontinue.Deliver, Reason: autocontinue.ReasonQuestion},
+		} {
+			s.count(p)
+			sum.count(p)
+		}
+		require.NoError(t, table.show(s))
 	}
-	require.NoError(t, table.total(sum))
+	require.NoError(t, table.show(sum))
 	for line := range strings.Lines(both.String()) {
 		assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
 	}
@@ -365,7 +325,7 @@ func TestReplayTableOnATerminal(t *testing.T) {
 		strings.HasSuffix(both.String(), ".\nsidecoach: cut.jsonl: line 3: truncated: the last line is cut off\n"),
 		both.String(),
 	)
-	require.NoError(t, table.tellFaults())
+	table.showFaults()
 	assert.Equal(t, 1, strings.Count(both.String(), "cut.jsonl"))
 }
 
@@ -549,14 +509,6 @@ func TestReplayCountsFaults(t *testing.T) {
 	}
 }
 
-// faultsOnly keeps the faults.
-type faultsOnly []replayFault
-
-func (*faultsOnly) pause(replayPause) error     { return nil }
-func (*faultsOnly) session(replaySession) error { return nil }
-func (l *faultsOnly) fault(f replayFault) error { *l = append(*l, f); return nil }
-func (*faultsOnly) total(replayTotal) error     { return nil }
-
 // A file may grow, shrink or go away between being found and being read.
 func TestReplayOfFilesThatChange(t *testing.T) {
 	heuristic, err := classify.NewHeuristic()
@@ -584,8 +536,14 @@ func TestReplayOfFilesThatChange(t *testing.T) {
 			found, err := findTranscripts([]string{file})
 			require.NoError(t, err)
 			require.NoError(t, tt.change(file))
-			var faults faultsOnly
-			r := replay{classifier: heuristic, out: &faults, bar: newBar(io.Discard)}
+			var faults []replayFault
+			keep := func(v any) error {
+				if f, ok := v.(replayFault); ok {
+					faults = append(faults, f)
+				}
+				return nil
+			}
+			r := replay{classifier: heuristic, show: keep, bar: newBar(io.Discard)}
 			total, err := r.all(t.Context(), found)
 			require.NoError(t, err)
 			assert.Equal(t, tt.pauses, total.Pauses)

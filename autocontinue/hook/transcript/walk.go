@@ -138,7 +138,7 @@ func (w *walk) fault(kind error, at int, format string, args ...any) error {
 	if w.document {
 		unit = "message"
 	}
-	return fmt.Errorf("%s %d: %w: %s", unit, at, kind, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s %d: %w: %s", unit, at, kind, strings.ReplaceAll(fmt.Sprintf(format, args...), "UNIT", unit))
 }
 
 func (w *walk) anyDamage() error {
@@ -146,9 +146,9 @@ func (w *walk) anyDamage() error {
 	case 0:
 		return nil
 	case 1:
-		return w.fault(ErrDamaged, w.firstDamaged, "it is not of %s", w.Format)
+		return w.fault(ErrDamaged, w.firstDamaged, "it is not a UNIT of %s", w.Format)
 	}
-	return w.fault(ErrDamaged, w.firstDamaged, "this is the first of %d that are not of %s", w.damaged, w.Format)
+	return w.fault(ErrDamaged, w.firstDamaged, "this is the first of %d UNITs that are not of %s", w.damaged, w.Format)
 }
 
 // messages goes through a session that is one JSON object.
