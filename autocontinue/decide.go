@@ -282,7 +282,9 @@ func (f Facts) feedback() string {
 func (f Facts) coach(s State, attempt int) coach.Context {
 	in := f.Coach
 	in.Attempt, in.Feedback, in.Work = attempt, f.feedback(), f.Output.Work
-	in.Goal = f.Verification.Goal.open() && in.Feedback == f.Verification.Goal.Open
+	if g := f.Verification.Goal; g.open() && in.Feedback == g.Open {
+		in.Goal, in.Human = true, g.Human
+	}
 	if in.Text == "" {
 		in.Text = plaintext.Redact(f.Output.Text) // spans of it stay valid
 	}

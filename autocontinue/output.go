@@ -78,13 +78,14 @@ type Verification struct {
 // Goal is what was seen of the goal of a session. While it is not met, a completion is a rejected completion, unless
 // further stages are ahead. When it is met, a status is a completion.
 type Goal struct {
-	Met     bool   // each criterion was seen to hold
-	Open    string // what does not hold and what was seen, a line each; empty if nothing was seen that does not
-	Results string // what each check saw; two outputs with the same results leave the same gap, and others do not
-	Cap     string // whose cap Policy.MaxContinues is, for Decision.Note: "the goal"; empty is that of one turn
-	Limit   string // why nothing more is continued for the goal: a sentence for Decision.Note
-	Note    string // how far it is: sentences for Decision.Note
-	Counts  string // the same for Decision.Goal: "1 of 3 met"
+	Met     bool     // each criterion was seen to hold
+	Open    string   // what does not hold and what was seen, a line each; empty if nothing was seen that does not
+	Human   []string // the human's own words in Open: commands in backquotes, criteria
+	Results string   // what each check saw; two outputs with the same results leave the same gap, and others do not
+	Cap     string   // whose cap Policy.MaxContinues is, for Decision.Note: "the goal"; empty is that of one turn
+	Limit   string   // why nothing more is continued for the goal: a sentence for Decision.Note
+	Note    string   // how far it is: sentences for Decision.Note
+	Counts  string   // the same for Decision.Goal: "1 of 3 met"
 }
 
 // open reports whether the goal has something to do.

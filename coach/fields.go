@@ -60,7 +60,7 @@ func collect(r classify.Result, in Context) (*fields, map[Tier]string) {
 			refused[TierLLM] = why
 		}
 	}
-	if f.feedback(in.Feedback); f.Feedback == "" && !plaintext.IsBlank(in.Feedback) {
+	if f.feedback(in.Feedback, in.Human); f.Feedback == "" && !plaintext.IsBlank(in.Feedback) {
 		refused[TierVerify] = "the guard refuses the findings"
 	}
 	f.criteria(in.Criteria)
@@ -117,12 +117,20 @@ func quotable(s string, max int) string {
 	}, plaintext.Line(s, max))
 }
 
-// feedback takes the first finding, and the others as far as they fit. A finding that the guard refuses is left out.
-func (f *fields) feedback(s string) {
+// feedback takes the first finding, and the others as far as they fit. A finding is left out if the guard refuses what
+// is in it beside the human's words.
+func (f *fields) feedback(s string, human []string) {
 	var others []string
 	left := maxOthers
 	for line := range strings.Lines(s) {
-		line = datum(listMarkers().ReplaceAllString(plaintext.Line(line, maxFeedback), ""), maxFeedback)
+		line = strings.TrimRight(listMarkers().ReplaceAllString(quotable(line, maxFeedback), ""), ".;, ")
+		rest := line
+		for _, words := range human {
+			rest = strings.ReplaceAll(rest, quotable(words, maxFeedback), "…")
+		}
+		if unsafe(rest) != "" {
+			continue
+		}
 		switch {
 		case line == "":
 		case f.Feedback == "":

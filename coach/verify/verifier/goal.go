@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -270,6 +271,13 @@ func (g Goal) report(list []Criterion, now time.Time) *autocontinue.Goal {
 			results = append(results, fmt.Sprintf("%d %s %s", i, c.Status, c.Saw))
 		}
 		text := strings.TrimRight(plaintext.Line(c.Text, maxSaw), ".")
+		goal.Human = append(goal.Human, text+":")
+		for _, check := range c.Checks {
+			goal.Human = append(goal.Human, "`"+cmp.Or(check.Command, check.File)+"`")
+			for _, w := range check.Words {
+				goal.Human = append(goal.Human, "`"+w+"`")
+			}
+		}
 		switch {
 		case c.Saw != "" && (slices.Contains(open, c.Saw) || slices.Contains(unchecked, c.Saw)): // the same check again
 		case c.Status == verify.NotMet && len(c.Checks) > 0:
