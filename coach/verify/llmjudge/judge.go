@@ -68,6 +68,7 @@ type Ruling struct {
 	Decision  verify.Decision // as it is allowed to be
 	Overrides []string        // why an approval of the model did not stand, a line each
 	Said      verify.Decision // what the model decided
+	Whole     bool            // it saw the whole change
 	Answer    llm.Answer      // its answer, and what it cost; also beside an error
 }
 
@@ -105,5 +106,26 @@ func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, e
 		recorded.Verdict = verify.Feedback
 		overrides = append(overrides, unread)
 	}
-	return Ruling{Decision: recorded, Overrides: overrides, Said: said, Answer: answer}, nil
+	return Ruling{Decision: recorded, Overrides: overrides, Said: said, Whole: whole, Answer: answer}, nil
+}
+
+// Criteria asks the model, once, which criteria the work meets, and returns what it says about each, in order. It takes
+// no criterion for met in a change that it did not see whole.
+func (j *Judge) Criteria(ctx context.Context, criteria []string, w Work) ([]verify.RequirementCheck, error) {
+	var list []verify.Requirement
+	for i, text := range criteria {
+		list = append(list, verify.Requirement{ID: fmt.Sprintf("C%d", i+1), Text: text})
+	}
+	ruling, err := j.Decide(ctx, verify.Begin(verify.Task{ID: "goal", Text: w.Task}, list, verify.Report{Text: w.Report}), w)
+	if err != nil {
+		return nil, err
+	}
+	checks := make([]verify.RequirementCheck, len(criteria))
+	for _, c := range ruling.Said.Requirements {
+		i := slices.IndexFunc(list, func(r verify.Requirement) bool { return r.ID == c.ID })
+		if i >= 0 && (c.Status != verify.Met || ruling.Whole) {
+			checks[i] = c
+		}
+	}
+	return checks, nil
 }
