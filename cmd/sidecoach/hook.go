@@ -19,9 +19,11 @@ type hookOptions struct {
 	threshold threshold
 	most      mostContinues
 	verify    commandFlag
+	notify    commandFlag
 	shadow    bool
 	keeper    keeperOptions
 	judging   judging
+	flags     *pflag.FlagSet // of the command
 }
 
 func newHookOptions() hookOptions {
@@ -30,15 +32,17 @@ func newHookOptions() hookOptions {
 
 func (o *hookOptions) register(cmd *cobra.Command) {
 	f := cmd.Flags()
+	o.flags = f
 	f.SortFlags = false
 	f.BoolVar(&o.shadow, "shadow", false, "decide and journal, but always let the agent stop")
 	f.Var(&o.most, "max-continues", "once a turn was continued `N` times the human is next; 0 continues nothing")
 	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, is not continued; 0 switches the rule off")
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
 	f.Var(&o.verify, "verify", "when the agent claims to be done, look, and run `COMMAND`, such as 'go test ./...'; what was seen not to hold is coached")
+	f.Var(&o.notify, "notify", "when the human is next, run `COMMAND` for five seconds at most, with the decision as JSON on its standard input")
 	o.keeper.register(f)
 	o.judging.register(f)
-	for _, flag := range []string{"max-continues", "threshold", "verify", "model", "base-url", "timeout"} {
+	for _, flag := range []string{"max-continues", "threshold", "verify", "notify", "model", "base-url", "timeout"} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions); err != nil {
 			panic(err) // the flag is declared above
 		}

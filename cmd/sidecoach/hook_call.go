@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/autocontinue/project"
 	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
@@ -34,7 +36,8 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 		return letStop(err)
 	}
 	var answered atomic.Bool
-	w := watchdog{limit: o.limit(), parent: os.Getppid}
+	w := watchdog{limit: hookSeconds*time.Second - hookMargin, parent: os.Getppid}
+	w.more = func() bool { return k.verifies.Load() }
 	if len(args) > 0 { // Codex does not wait for its program for notify
 		w.parent = nil
 	}
@@ -66,17 +69,9 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 				return err
 			}
 		}
+		k.tell(ctx)
 		return err
 	})
-}
-
-// limit is how long the hook may take: a little less than the host waits, as install writes it.
-func (o *hookOptions) limit() time.Duration {
-	seconds := hookSeconds
-	if o.verify.words != nil {
-		seconds += verifySeconds
-	}
-	return time.Duration(seconds)*time.Second - hookMargin
 }
 
 // answer reads an event and returns what to print.
@@ -96,15 +91,38 @@ func (o *hookOptions) answer(
 			tree.Close()
 		}
 	}()
+	projects, ignored := project.Open(k.store, string(h), time.Now), ""
 	answer, err := hook.Run(ctx, h, payload, hook.Config{
-		Sessions: sessions{k.store}, Secrets: ownSecrets(), Shadow: o.shadow,
-		Prompted: func(ctx context.Context, session, folder string, _ bool) {
-			o.verify.remember(ctx, k.dir, session, folderOf(folder))
+		Sessions: sessions{k.store}, Secrets: ownSecrets(),
+		Prompted: func(ctx context.Context, session, folder string, first bool) {
+			dir := folderOf(folder)
+			s, why := o.in(ctx, projects, dir)
+			if first {
+				k.session = session
+				if why != nil {
+					k.note(why.Error())
+				}
+				if err := projects.Begin(ctx, session, dir); err != nil {
+					k.warn(err)
+				}
+			}
+			if s.verify.words != nil || s.judging.asks() {
+				remember(ctx, k.dir, session, dir)
+			}
 		},
-		Notice: func(ctx context.Context) string { return k.judge.notice(ctx) },
+		Notice: func(ctx context.Context) string { return strings.Trim(k.judge.notice(ctx)+"\n"+ignored, "\n") },
 		Loop: func(ctx context.Context, p *hook.Pause) (cfg autocontinue.Config, err error) {
 			k.session, k.lacks = p.Output.Session, p.Lack
-			cfg.Policy = autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}
+			o, why := o.in(ctx, projects, folderOf(p.Began))
+			if why != nil && !errors.Is(why, project.ErrNotAllowed) {
+				ignored = "sidecoach: " + why.Error()
+				k.note(why.Error())
+			}
+			k.shadow, p.Shadow, k.keepText = o.shadow, o.shadow, o.keeper.keepText
+			cfg.Policy = autocontinue.Policy{
+				MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy(), Coach: o.coach,
+			}
+			cfg.Skills = o.registry()
 			dir := folderOf(p.Folder)
 			if o.plan != "" {
 				var plan string
@@ -114,11 +132,15 @@ func (o *hookOptions) answer(
 					cfg.Plans, p.Output.PlanFile = noPlan{err}, filepath.Base(o.plan)
 				}
 			}
-			if cfg.Classifier, err = o.judging.classifier(k); err != nil {
+			if cfg.Classifier, err = o.judging.classifier(k, o.phrases...); err != nil {
 				return cfg, err
 			}
 			cfg.Verifier, err = o.verify.verifier(k.dir, p.Output.Session, dir, cfg.Plans)
-			cfg.Observer = k.observer()
+			cfg.Observer, k.notify, k.folder = k.observer(), o.notify.words, dir
+			if unbound := o.pursue(ctx, h, projects, k, p, &cfg); unbound != nil {
+				k.warn(unbound)
+			}
+			k.verifies.Store(cfg.Verifier != nil)
 			return cfg, err
 		},
 	})

@@ -22,8 +22,9 @@ var (
 // told to end. The context that the hook works with ends first, and with it the commands that the hook has started.
 type watchdog struct {
 	limit  time.Duration
-	parent func() int // the ID of the process that waits for the hook; nil when none does
-	exit   func()     // ends the process
+	more   func() bool // reports whether verifySeconds are added to the limit; nil is no
+	parent func() int  // the ID of the process that waits for the hook; nil when none does
+	exit   func()      // ends the process
 }
 
 // run calls do and returns its error. It calls w.exit if do has not returned [hookGrace] after its context has ended.
@@ -58,6 +59,11 @@ func (w watchdog) watch(ctx context.Context, cancel context.CancelCauseFunc, don
 			return
 		case <-ctx.Done():
 		case <-limit.C:
+			if w.more != nil && w.more() {
+				limit.Reset(verifySeconds * time.Second)
+				w.more = nil
+				continue
+			}
 			cancel(errTooLate)
 		case <-check.C:
 			if w.parent != nil && w.parent() != host {

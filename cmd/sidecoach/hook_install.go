@@ -18,7 +18,8 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook/install"
 )
 
-// hookSeconds is what a host waits for a hook. The LLM gets at most hookPatience of it.
+// hookSeconds is how long a hook takes at most when it verifies nothing; with verifySeconds it is what a host waits for
+// a hook. The LLM gets at most hookPatience of it.
 const (
 	hookSeconds  = 60
 	hookPatience = patience((hookSeconds - 15) * time.Second)
@@ -199,13 +200,13 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 
 // checked returns the hook that the flags ask for.
 func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.Hook, err error) {
-	h = install.Hook{Host: host, Timeout: hookSeconds}
+	h = install.Hook{Host: host, Timeout: hookSeconds + verifySeconds}
 	judging := &o.hook.judging
 	if err := judging.check(); err != nil {
 		return h, err
 	}
 	if judging.llm.timeout > hookPatience {
-		hint := fmt.Sprintf("a host waits %d seconds for a hook, so give the LLM at most %v", hookSeconds, time.Duration(hookPatience))
+		hint := fmt.Sprintf("a hook takes at most %d seconds, so give the LLM at most %v", hookSeconds, time.Duration(hookPatience))
 		return h, misuse(hint, "--timeout %s is too long for a hook", &judging.llm.timeout)
 	}
 	if judging.asks() {
@@ -217,7 +218,6 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 		if why := o.hook.verify.try(cmd.Context(), "."); why != "" {
 			complain(cmd.ErrOrStderr(), "sidecoach: "+o.hook.verify.line+" verifies nothing here: "+why)
 		}
-		h.Timeout += verifySeconds
 	}
 	if h.Program, err = program(); err != nil {
 		return h, err

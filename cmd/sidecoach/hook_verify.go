@@ -43,12 +43,10 @@ func (c *commandFlag) Set(s string) error {
 
 // remember keeps the state of the project when the human speaks: the baseline of what the agent does next. That it cannot
 // be kept is said when the agent is done.
-func (c *commandFlag) remember(ctx context.Context, state, session, dir string) {
-	if c.words != nil {
-		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-		defer cancel()
-		_ = verifier.Remember(ctx, state, session, dir)
-	}
+func remember(ctx context.Context, state, session, dir string) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	_ = verifier.Remember(ctx, state, session, dir)
 }
 
 // verifier returns what checks a claim of completion, nil without a command.
@@ -74,7 +72,7 @@ func (c *commandFlag) verifier(state, session, dir string, plans fs.FS) (autocon
 
 // timedVerifier gives up before the host does. What it did not see then is unverified.
 type timedVerifier struct {
-	*verifier.Verifier
+	autocontinue.Verifier
 	why string // why there is no baseline
 }
 

@@ -245,11 +245,11 @@ func (o *judging) check() error {
 
 // classifier returns the classifier of a single decision, which always has an answer: if the LLM has none, the
 // heuristic answers, and the decision says why. With a keeper, which may be nil, the end of each call is remembered.
-func (o *judging) classifier(k *keeper) (classify.Classifier, error) {
+func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Classifier, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	heuristic, err := classify.NewHeuristic()
+	heuristic, err := classify.NewHeuristic(phrases...)
 	if err != nil || !o.asks() {
 		return heuristic, err
 	}
@@ -271,6 +271,15 @@ func (o *judging) classifier(k *keeper) (classify.Classifier, error) {
 		return classify.Cascade(heuristic, judge, float64(o.certain)), nil
 	}
 	return classify.Fallback(judge, heuristic), nil
+}
+
+// client returns what asks the judge.
+func (o *judging) client() (*llm.Client, error) {
+	cfg, err := o.llm.config(1)
+	if err != nil {
+		return nil, err
+	}
+	return llm.NewClient(cfg)
 }
 
 // missing returns an error if the judge cannot be asked here and now.

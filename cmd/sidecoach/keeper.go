@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -51,9 +52,13 @@ type keeper struct {
 	store    *filestore.Store
 	stderr   io.Writer
 	session  string
-	lacks    string            // why the facts of the transcript lack some
-	told     bool              // the journal has an error as a decision
-	judge    *rememberingJudge // nil if no LLM judges
+	lacks    string              // why the facts of the transcript lack some
+	notify   []string            // the command that tells the human; nil is none
+	verifies atomic.Bool         // this may take longer
+	folder   string              // where the agent works
+	last     *autocontinue.Event // the decision; nil before it
+	told     bool                // the journal has an error as a decision
+	judge    *rememberingJudge   // nil if no LLM judges
 }
 
 // open returns the keeper of a host's sessions. Nothing is read or made yet.
@@ -80,7 +85,7 @@ func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autoco
 func (k *keeper) observer() autocontinue.Observer {
 	return autocontinue.ObserverFunc(func(_ context.Context, e autocontinue.Event) error {
 		line := entry{Event: e, Host: k.host, Shadow: k.shadow, Transcript: k.lacks}
-		k.told = k.told || e.Err != ""
+		k.told, k.last = k.told || e.Err != "", &e
 		if k.keepText {
 			line.Input, line.Cut = kept(e.Input)
 		}

@@ -55,9 +55,10 @@ func (l *logPage) entry(e entry, r result) string {
 			}
 			p.row("output", quote(e.Preview, limit))
 		}
-		if explains(d.Reason) || d.Verified == autocontinue.Unverified {
+		if explains(d.Reason) || d.Verified == autocontinue.Unverified || d.Goal != "" {
 			p.row("note", d.Note)
 		}
+		p.row("goal", d.Goal)
 		for _, why := range d.Degraded {
 			p.row("degraded", why)
 		}

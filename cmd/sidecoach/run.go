@@ -34,7 +34,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	out := &sink{w: stdout}
 	t := detect(stdin, stdout)
 	cmd := newDecide(t)
-	cmd.AddCommand(newCompletion(), newEval(), newHook(t), newLog(t), newPrompt(), newReplay(t), newVerify(t))
+	cmd.AddCommand(newAllow(t), newCompletion(), newEval(), newGoal(t), newHook(t), newLog(t), newPrompt(), newReplay(t),
+		newStatus(t), newVerify(t))
 	cmd.SetHelpCommand(newHelp())
 	cmd.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	cmd.SetIn(stdin)

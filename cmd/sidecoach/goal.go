@@ -1,0 +1,332 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/autocontinue/project"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
+	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/verifier"
+	"github.com/sidecoach/sidecoach/plancriteria"
+)
+
+// goalOptions are the flags of goal.
+type goalOptions struct {
+	state     string
+	yes       bool
+	checks    []string
+	files     []string
+	continues int
+	time      time.Duration
+	wide      bool
+}
+
+func newGoal(t terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "goal",
+		Short: "Set what an agent must reach, and see how far it is",
+		Long: `A goal is a list of criteria that sidecoach itself checks at each pause of the
+agent. The hook must be installed: sidecoach hook install --help.
+
+An agent that says it is done while a criterion is not met is sent on. It reads
+what is not met and what was seen. A question or a blocker of the agent comes to
+you as ever. When all criteria are met, you read so. The usual limits hold: the
+cap of a turn, and the same results three times.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
+		},
+	}
+	cmd.AddCommand(newGoalSet(t), newGoalShow(t), newGoalClear(t))
+	return cmd
+}
+
+func newGoalSet(t terminal) *cobra.Command {
+	var o goalOptions
+	cmd := &cobra.Command{
+		Use:   "set [PLAN.md] [--check COMMAND]... [--file NAME[=WORD]]...",
+		Short: "Set the goal of the current project",
+		Long: `set copies the Success Criteria of a plan, and the criteria of the flags, into
+the goal of the current project. Later changes of the plan do not matter. The
+goal binds to the next session that you start in the project, and never to a
+sub-agent. A turn that only answers a question is not held to it.
+
+A criterion of the plan may say how it is checked. These forms are known:
+  - [ ] tests pass: ` + "`go test ./...`" + `            the command exits with 0
+  - [ ] ` + "`docs/usage.md`" + ` exists                 the file is there
+  - [ ] ` + "`docs/usage.md` mentions `--json`" + `      the file has the word
+A judge of the hook (--judge) decides about other criteria. Without a judge,
+they are named to you at the end. A ticked box counts for nothing.
+
+Commands run without a shell, at most once a pause, in the current folder, for
+four minutes together. The cap of a turn is that of the hook, unless a flag
+raises it; Claude Code itself ends after 8 continues in a row.
+
+A section "Stages" of the plan lists triggers or phases of skills, in order. When
+the agent is done with one, it goes on with the next.`,
+		Example: `  sidecoach goal set plan.md
+  sidecoach goal set --check 'go test ./...' --file docs/usage.md=--json
+  sidecoach goal set plan.md --max-continues 20 --for 2h`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&o.checks, "check", nil, "a criterion: `COMMAND` exits with 0")
+	f.StringArrayVar(&o.files, "file", nil, "a criterion: the file `NAME` exists; with NAME=WORD it has this word")
+	f.IntVar(&o.continues, "max-continues", 0, "continue a turn up to `N` times for the goal, at most 100")
+	f.DurationVar(&o.time, "for", 0, "continue nothing for the goal this `TIME` after its session began, as in 2h")
+	f.BoolVar(&o.wide, "project", false, "bind the goal to all sessions in the project")
+	registerYes(cmd, &o.yes)
+	registerState(f, &o.state)
+	return cmd
+}
+
+func newGoalShow(t terminal) *cobra.Command {
+	var state string
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show the goal of the current project: each criterion, its check, and whether it is met",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			projects, err := openProjects(state)
+			if err != nil {
+				return err
+			}
+			g, root, ok, err := projects.GoalAt(cmd.Context(), ".")
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return badInput("sidecoach goal set --help shows how to set one", "this project has no goal")
+			}
+			return t.tell(cmd.OutOrStdout(), goalTable(g, root))
+		},
+	}
+	registerState(cmd.Flags(), &state)
+	return cmd
+}
+
+func newGoalClear(t terminal) *cobra.Command {
+	var o goalOptions
+	cmd := &cobra.Command{
+		Use:   "clear",
+		Short: "Clear the goal of the current project",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			projects, err := openProjects(o.state)
+			if err != nil {
+				return err
+			}
+			_, root, ok, err := projects.GoalAt(cmd.Context(), ".")
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return t.tell(cmd.OutOrStdout(), "there is no goal to clear\n")
+			}
+			if err := confirm(cmd, t, o.yes, "Clear the goal of "+visible(root)+"?"); err != nil {
+				return err
+			}
+			if err := projects.SetGoal(cmd.Context(), root, nil); err != nil {
+				return err
+			}
+			return t.tell(cmd.OutOrStdout(), "cleared\n")
+		},
+	}
+	registerYes(cmd, &o.yes)
+	registerState(cmd.Flags(), &o.state)
+	return cmd
+}
+
+// set sets the goal.
+func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
+	projects, err := openProjects(o.state)
+	if err != nil {
+		return err
+	}
+	g := project.Goal{Set: time.Now(), Continues: o.continues, For: o.time, Wide: o.wide}
+	if g.Dir, err = filepath.Abs("."); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		g.Plan = args[0]
+		if err := readGoal(&g); err != nil {
+			return err
+		}
+	}
+	for _, line := range o.checks {
+		g.Criteria = append(g.Criteria, criterion(plancriteria.Check{Command: line}))
+	}
+	for _, file := range o.files {
+		name, word, has := strings.Cut(file, "=")
+		if !filepath.IsLocal(name) {
+			return misuse("name a file in the current folder or below it", "--file cannot be %q", file)
+		}
+		check := plancriteria.Check{File: filepath.ToSlash(filepath.Clean(name))}
+		if has {
+			check.Words = []string{word}
+		}
+		g.Criteria = append(g.Criteria, criterion(check))
+	}
+	if err := g.Check(); err != nil {
+		return misuse("sidecoach goal set --help shows how", "%v", err)
+	}
+	for _, c := range g.Criteria {
+		for _, check := range c.Checks {
+			if _, err := cmdwitness.Split(cmp.Or(check.Command, "none")); err != nil {
+				return misuse("put the line into a script, and name the script", "%q cannot be run: %v", check.Command, err)
+			}
+		}
+	}
+	root, err := project.Root(".")
+	if err != nil {
+		return err
+	}
+	if err := t.tell(cmd.OutOrStdout(), goalTable(g, root)); err != nil {
+		return err
+	}
+	if err := confirm(cmd, t, o.yes, "Set this goal? Its commands will run at each pause of the agent."); err != nil {
+		return err
+	}
+	if err := projects.SetGoal(cmd.Context(), root, &g); err != nil {
+		return err
+	}
+	next := "set; it binds to the next session that you start here\n"
+	if g.Wide {
+		next = "set, for all sessions here\n"
+	}
+	return t.tell(cmd.OutOrStdout(), next)
+}
+
+func criterion(c plancriteria.Check) verifier.Criterion {
+	return verifier.Criterion{Text: c.String(), Checks: []plancriteria.Check{c}}
+}
+
+// readGoal reads the criteria and the stages of a goal's plan.
+func readGoal(g *project.Goal) error {
+	const hint = `a plan is Markdown with a section "Success Criteria"`
+	text, err := os.ReadFile(g.Plan)
+	if err != nil {
+		return badInput(hint, "cannot read the plan %q: %v", g.Plan, cause(err))
+	}
+	if g.Stages, err = plancriteria.Stages(text); err != nil {
+		return badInput(hint, "%s: %s", g.Plan, strings.TrimPrefix(err.Error(), "plancriteria: "))
+	}
+	criteria, err := plancriteria.Extract(text)
+	if err != nil && !(errors.Is(err, plancriteria.ErrNoSection) && len(g.Stages) > 0) {
+		return badInput(hint, "%s: %s", g.Plan, strings.TrimPrefix(err.Error(), "plancriteria: "))
+	}
+	g.Criteria = verifier.Criteria(criteria)
+	if err == nil && len(g.Criteria) == 0 {
+		return badInput("write each criterion as an item of a list", "%s: the success criteria are not a list", g.Plan)
+	}
+	return nil
+}
+
+// goalTable is a goal as a table: each criterion, how it is checked, whether it is met, and since when.
+func goalTable(g project.Goal, root string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "goal of %s", visible(root))
+	if g.Plan != "" {
+		fmt.Fprintf(&b, ", from %s", visible(g.Plan))
+	}
+	b.WriteString("\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, c := range g.Criteria {
+		since := ""
+		if !c.Since.IsZero() {
+			since = c.Since.Local().Format("Jan _2 15:04")
+		}
+		how := "a judge, or you"
+		for i, check := range c.Checks {
+			how = strings.Repeat(how+"; ", min(i, 1)) + check.String()
+		}
+		if how == c.Text {
+			how = "" // it comes from a flag
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", goalStatus(c), since, plaintext.Line(c.Text, 60), plaintext.Line(how, 80))
+		if c.Saw != "" {
+			fmt.Fprintf(w, "\t\t  seen: %s\t\n", plaintext.Line(c.Saw, 100))
+		}
+	}
+	w.Flush() // a strings.Builder never fails
+	for i, stage := range g.Stages {
+		mark := ""
+		if i == g.Stage {
+			mark = "  <- now"
+		}
+		fmt.Fprintf(&b, "  stage %d of %d: %s%s\n", i+1, len(g.Stages), visible(stage), mark)
+	}
+	if g.Continues > 0 {
+		fmt.Fprintf(&b, "  at most %d continues a turn\n", g.Continues)
+	}
+	if g.For > 0 {
+		fmt.Fprintf(&b, "  for %v after its session begins\n", g.For)
+	}
+	switch {
+	case !g.Ended.IsZero():
+		fmt.Fprintf(&b, "  reached %s\n", g.Ended.Local().Format(logTime))
+	case g.Limit(time.Now()) != "":
+		fmt.Fprintf(&b, "  %s\n", g.Limit(time.Now()))
+	case g.Wide:
+		b.WriteString("  for all sessions of the project\n")
+	case g.Session != "":
+		fmt.Fprintf(&b, "  session %s, since %s\n", visible(g.Session), g.Begun.Local().Format(logTime))
+	}
+	return b.String()
+}
+
+func goalStatus(c verifier.Criterion) string {
+	switch {
+	case c.Status == verify.Met || c.Status == verify.NotMet:
+		return words(string(c.Status))
+	case c.Since.IsZero():
+		return "-"
+	}
+	return "unchecked"
+}
+
+// openProjects opens what is kept of projects in a state folder.
+func openProjects(state string) (*project.Projects, error) {
+	k, err := keeperOptions{state: state}.open(filestore.Options{}, os.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	return project.Open(k.store, "", time.Now), nil
+}
+
+func registerYes(cmd *cobra.Command, yes *bool) {
+	cmd.Flags().BoolVar(yes, "yes", false, "do not ask for confirmation")
+}
+
+// confirm asks the human. It refuses where an agent runs the command.
+func confirm(cmd *cobra.Command, t terminal, yes bool, question string) error {
+	if agent := project.AgentIn(os.Getenv); agent != "" {
+		return misuse("run it yourself, in a terminal of yours", "%s runs this command, and only the human may", agent)
+	}
+	if yes {
+		return nil
+	}
+	if !t.keyboard {
+		return misuse("run it in a terminal, or add --yes", "nobody is there to confirm it")
+	}
+	fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
+	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	if a := strings.ToLower(strings.TrimSpace(answer)); err != nil || a != "y" && a != "yes" {
+		return badInput("answer y to go on", "nothing was changed")
+	}
+	return nil
+}

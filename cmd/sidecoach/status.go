@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+)
+
+// waitsAtMost is how long a session is listed. Nobody tells the hook that a session was closed.
+const waitsAtMost = 24 * time.Hour
+
+func newStatus(t terminal) *cobra.Command {
+	var state string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "List the sessions that wait for you",
+		Long: `status lists the sessions of the hook whose agent was let stop and to which you
+have not written since: the oldest first, with the reason. It leaves out sessions
+that have waited for more than a day, and sub-agents.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := waiting(cmd.Context(), state)
+			if err != nil {
+				return err
+			}
+			if len(list) == 0 {
+				return t.tell(cmd.OutOrStdout(), "no session waits for you\n")
+			}
+			var b strings.Builder
+			for _, e := range list {
+				d := harmlessCodes(e.Decision)
+				fmt.Fprintf(&b, "%s  %s  %s: %s\n", e.Time.Local().Format(logTime), visible(e.Host+"/"+e.Session),
+					words(string(d.Reason)), visible(cmp.Or(d.Note, e.Preview)))
+			}
+			return t.tell(cmd.OutOrStdout(), b.String())
+		},
+	}
+	registerState(cmd.Flags(), &state)
+	return cmd
+}
+
+// waiting returns the last decision of each session that waits for the human, the oldest first.
+func waiting(ctx context.Context, state string) ([]entry, error) {
+	dir, err := stateFolder(state)
+	if err != nil {
+		return nil, err
+	}
+	last := map[string]entry{}
+	for line, err := range filestore.ReadJournal(ctx, dir) {
+		e, ok := parseEntry(line)
+		if err != nil || !ok || e.Notice != "" || e.Host == "" || strings.Contains(e.Session, "/") ||
+			e.Decision.Action == autocontinue.Suppress || e.Decision.Replayed {
+			continue
+		}
+		last[e.Host+"/"+e.Session] = e
+	}
+	var list []entry
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		e := last[name]
+		store, err := filestore.New(dir, filestore.Options{Host: e.Host})
+		if err != nil {
+			return nil, err
+		}
+		_, memory, err := sessions{store}.Load(ctx, e.Session)
+		if err != nil {
+			return nil, err
+		}
+		if memory.Waits() && time.Since(e.Time) < waitsAtMost {
+			list = append(list, e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b entry) int { return a.Time.Compare(b.Time) })
+	return list, nil
+}
+
+// notification is what --notify gets: a decision, and where it was made.
+type notification struct {
+	autocontinue.Decision
+	Host    string `json:"host"`
+	Session string `json:"session"`
+	Folder  string `json:"folder,omitempty"`
+}
+
+// tell runs the human's command, if the human is next. A failure is journaled and changes nothing else.
+func (k *keeper) tell(ctx context.Context) {
+	if k.notify == nil || k.last == nil || k.last.Decision.Action != autocontinue.Deliver ||
+		k.last.Decision.Replayed || strings.Contains(k.session, "/") {
+		return
+	}
+	text, err := json.Marshal(notification{k.last.Decision, k.host, k.session, k.folder})
+	if err == nil {
+		var r cmdwitness.Result
+		r, err = cmdwitness.Run(ctx, cmdwitness.Command{
+			Args: k.notify, Dir: k.folder, Env: os.Environ(), Timeout: 5 * time.Second, Stdin: bytes.NewReader(text),
+		})
+		if err == nil && (r.Exit != 0 || r.Why != "") {
+			err = fmt.Errorf("exit status %d %s", r.Exit, r.Why)
+		}
+	}
+	if err != nil {
+		k.note("notify failed: " + strings.TrimSpace(err.Error()))
+	}
+}
