@@ -171,7 +171,7 @@ func parsePointer(s string) ([]string, error) {
 }
 
 // find follows a pointer. It returns yes and the value; no if an object or array has nothing there; or unclear if the
-// pointer leads through something else, or past a key that some readers take for the one that it names.
+// pointer leads through something else, or past a key that some readers treat as the named one.
 func (v value) find(pointer []string) (value, outcome) {
 	for _, part := range pointer {
 		i := -1
@@ -294,8 +294,8 @@ func (j judging) elements(c condition, v value, decides, otherwise outcome) outc
 	return result
 }
 
-// isOneOf compares a value with a list. It is unclear if no value of the list has its type: "5" is not 5, but some
-// readers take it for 5. Every value can be compared with null alone.
+// isOneOf compares a value with a list. It is unclear if no value of the list has its type: some readers treat "5" as 5.
+// A list of null alone fits every type.
 func (j judging) isOneOf(v value, list []value) outcome {
 	comparable := false
 	for _, one := range list {

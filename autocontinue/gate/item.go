@@ -26,7 +26,7 @@ const (
 	maxReason = 4 << 10
 )
 
-// Kind says at which of the three gates a subject stands.
+// Kind is one of the three gates.
 type Kind string
 
 // The gates, in the order in which a run meets them.
@@ -178,8 +178,7 @@ func marshal(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// digest names a subject. Each field stands after its length, and the whole stands after a name of what is hashed.
-// Therefore no two subjects have the same bytes.
+// digest names a subject. It hashes each field after its length, so that no two subjects have the same bytes.
 func digest(sub Subject) string {
 	b := []byte("sidecoach gate subject 1\n")
 	for _, field := range []string{string(sub.Kind), sub.Thread, sub.Run, sub.Call, sub.Tool} {
@@ -224,7 +223,7 @@ type Decision struct {
 	Body   json.RawMessage `json:"body,omitempty"`   // edit: the new body; respond: the result, any JSON; otherwise empty
 }
 
-// Status says where an item stands.
+// Status is the state of an item.
 type Status string
 
 // The statuses. Only a pending item waits for a person. Only an approved item can be redeemed.
@@ -253,7 +252,7 @@ type Item struct {
 
 	Proposed time.Time `json:"proposed"`
 	Expires  time.Time `json:"expires,omitzero"`   // when an open item expires, or escalates; zero is never
-	Approver string    `json:"approver,omitempty"` // whom it was escalated to; empty at first
+	Approver string    `json:"approver,omitempty"` // who is asked since it escalated; empty before
 	Escalate string    `json:"escalate,omitempty"` // who is asked when Expires is over; empty: it expires
 	Decided  time.Time `json:"decided,omitzero"`   // when it was no longer pending
 
@@ -288,7 +287,7 @@ type Grant struct {
 	By      string // who approved
 }
 
-// Phase says where a run stands. It is one of these:
+// Phase is the state of a run:
 //
 //	""                 the session does not know the run
 //	staged             its context is pending, or approved and not yet redeemed

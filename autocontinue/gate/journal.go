@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// firstPrev stands in the first line, which has no line before it.
+// firstPrev is the Prev of the first line.
 var firstPrev = strings.Repeat("0", 2*sha256.Size)
 
 // maxLine is longer than any line of a session.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,9 +37,9 @@ type bodyError struct {
 func (e *bodyError) Error() string { return fmt.Sprintf("%s (at byte %d)", e.problem, e.offset) }
 func (e *bodyError) Unwrap() error { return ErrInput }
 
-// readJSON reads one JSON value that every reader reads alike. encoding/json checks the grammar. On top of that,
-// readJSON refuses text that is not UTF-8, half a surrogate pair, keys that stand twice or differ in case only, and
-// what is too deep or too much.
+// readJSON reads one JSON value that all readers understand in the same way. encoding/json checks the grammar. readJSON
+// also refuses invalid UTF-8, half a surrogate pair, two keys that are equal or differ in case only, and too deep or
+// too many values.
 func readJSON(data []byte) (value, error) {
 	if !utf8.Valid(data) {
 		return value{}, &bodyError{bytes.IndexRune(data, utf8.RuneError), "the text is not UTF-8"}
@@ -47,7 +48,8 @@ func readJSON(data []byte) (value, error) {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return value{}, notJSON(data, err)
 	}
-	r := jsonReader{data: data}
+	r := jsonReader{data: data, tokens: json.NewDecoder(bytes.NewReader(data))}
+	r.tokens.UseNumber()
 	return r.value(0)
 }
 
@@ -85,102 +87,80 @@ func compact(raw json.RawMessage) json.RawMessage {
 // jsonReader goes once through text that is JSON.
 type jsonReader struct {
 	data   []byte
-	i      int
+	tokens *json.Decoder
 	values int
 }
 
-// peek skips white space and returns the next byte.
-func (r *jsonReader) peek() byte {
-	for r.data[r.i] == ' ' || r.data[r.i] == '\t' || r.data[r.i] == '\n' || r.data[r.i] == '\r' {
-		r.i++
+// next returns the next token, as it is written, and its offset.
+func (r *jsonReader) next() (raw []byte, at int, err error) {
+	at = int(r.tokens.InputOffset())
+	for strings.IndexByte(" \t\r\n,:", r.data[at]) >= 0 {
+		at++
 	}
-	return r.data[r.i]
+	if _, err = r.tokens.Token(); err != nil {
+		return nil, at, &bodyError{at, "the text is not JSON"} // not reached
+	}
+	raw = r.data[at:r.tokens.InputOffset()]
+	// Readers replace half of a pair, drop it or fail.
+	if raw[0] == '"' && bytes.Contains(raw, []byte(`\u`)) && halfPair.Match(wholePairs.ReplaceAll(raw, nil)) {
+		return nil, at, &bodyError{at, "a text has an escape that is half of a surrogate pair"}
+	}
+	return raw, at, nil
 }
+
+var (
+	wholePairs = regexp.MustCompile(`\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]`)
+	halfPair   = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
+)
 
 func (r *jsonReader) value(depth int) (value, error) {
-	c := r.peek()
-	start := r.i
-	if r.values++; r.values > maxValues {
-		return value{}, &bodyError{r.i, fmt.Sprintf("it has more than %d values", maxValues)}
+	raw, at, err := r.next()
+	v := value{raw: raw}
+	if r.values++; err == nil && r.values > maxValues {
+		err = &bodyError{at, fmt.Sprintf("it has more than %d values", maxValues)}
 	}
 	switch {
-	case c == '"':
-		raw, err := r.text()
-		return value{raw: raw}, err
-	case c != '{' && c != '[':
-		for r.i < len(r.data) && !strings.ContainsRune(" \t\n\r,]}", rune(r.data[r.i])) {
-			r.i++
-		}
-		v := value{raw: r.data[start:r.i]}
-		if e := bytes.IndexAny(v.raw, "eE"); v.isNumber() && e >= 0 && len(bytes.TrimLeft(v.raw[e+1:], "+-0")) > maxExponent {
-			return v, &bodyError{start, fmt.Sprintf("a number's exponent has more than %d digits", maxExponent)}
+	case err != nil:
+		return v, err
+	case v.isNumber():
+		if e := bytes.IndexAny(raw, "eE"); e >= 0 && len(bytes.TrimLeft(raw[e+1:], "+-0")) > maxExponent {
+			return v, &bodyError{at, fmt.Sprintf("a number's exponent has more than %d digits", maxExponent)}
 		}
 		return v, nil
+	case !v.isObject() && !v.isArray():
+		return v, nil
 	case depth == maxDepth:
-		return value{}, tooDeep(r.i)
+		return v, tooDeep(at)
 	}
-	var list []value
 	keys := make(map[string]string)
-	for r.i++; r.peek() != c+2; { // } or ]
+	for r.tokens.More() {
 		var m value
-		var key, folded string
-		if c == '{' {
-			at := r.i
-			token, err := r.text()
+		if v.isObject() {
+			token, at, err := r.next()
 			if err != nil {
-				return value{}, err
+				return v, err
 			}
-			key = unquote(token)
-			folded = fold(key)
-			switch other, taken := keys[folded]; {
-			case taken && other == key:
-				return value{}, &bodyError{at, "a key stands twice in one object: readers differ in which one they take"}
-			case taken:
-				return value{}, &bodyError{at, "two keys of one object differ in case only: some readers take them for one"}
+			m.key = unquote(token)
+			m.folded = fold(m.key)
+			if other, taken := keys[m.folded]; taken && other == m.key {
+				return v, &bodyError{at, "one object has a key twice: readers disagree on its value"}
+			} else if taken {
+				return v, &bodyError{at, "two keys of one object differ in case only: some readers treat them as one"}
 			}
-			keys[folded] = key
-			r.peek()
-			r.i++ // the colon
+			keys[m.folded] = m.key
 		}
-		m, err := r.value(depth + 1)
+		element, err := r.value(depth + 1)
 		if err != nil {
-			return value{}, err
+			return v, err
 		}
-		m.key, m.folded = key, folded
-		list = append(list, m)
-		if r.peek() == ',' {
-			r.i++
-		}
+		m.raw, m.list = element.raw, element.list
+		v.list = append(v.list, m)
 	}
-	r.i++
-	return value{raw: r.data[start:r.i], list: list}, nil
-}
-
-// text skips a string and returns it with its quotation marks. It refuses half of a surrogate pair: readers replace it,
-// drop it or fail.
-func (r *jsonReader) text() (json.RawMessage, error) {
-	start := r.i
-	for r.i++; r.data[r.i] != '"'; {
-		switch rest := r.data[r.i:]; {
-		case rest[0] != '\\':
-			r.i++
-		case rest[1] != 'u':
-			r.i += 2
-		case !isSurrogate(rest, "89abAB") && !isSurrogate(rest, "cdefCDEF"):
-			r.i += 6
-		case isSurrogate(rest, "89abAB") && isSurrogate(rest[6:], "cdefCDEF"):
-			r.i += 12
-		default:
-			return nil, &bodyError{r.i, "an escape is half of a pair: it stands for no character"}
-		}
+	if _, _, err := r.next(); err != nil {
+		return v, err
 	}
-	r.i++
-	return r.data[start:r.i], nil
-}
-
-// isSurrogate reports whether text begins with the escape of one half of a pair: \ud and then one of some digits.
-func isSurrogate(text []byte, second string) bool {
-	return len(text) > 5 && string(text[:2]) == `\u` && text[2]|0x20 == 'd' && strings.IndexByte(second, text[3]) >= 0
+	v.raw = r.data[at:r.tokens.InputOffset()]
+	return v, nil
 }
 
 // unquote returns the text of a JSON string.
@@ -265,7 +245,7 @@ func (v value) canonical(dst []byte, folded bool) []byte {
 	return append(strconv.AppendInt(appendText(dst, n.digits), int64(n.point), 10), ';')
 }
 
-// appendText appends a text after its length, so that the next text cannot be taken for a part of it.
+// appendText appends a text after its length, so that two lists of texts never look the same.
 func appendText(dst []byte, s string) []byte {
 	return append(append(strconv.AppendInt(dst, int64(len(s)), 10), ':'), s...)
 }

@@ -25,10 +25,10 @@ var strictCases = []struct{ name, body, want, problem string }{
 
 	{"nothing", "", "", "the text is empty"},
 	{"blanks", " \n", "", "the text is empty"},
-	{"a key twice", `{"id":1,"id":1}`, "", "a key stands twice"},
-	{"a key twice, escaped", `{"id":1,"\u0069d":2}`, "", "a key stands twice"},
-	{"a key twice, deep", `[[{"x":{"id":1,"id":2}}]]`, "", "a key stands twice"},
-	{"the empty key twice", `{"":1,"":2}`, "", "a key stands twice"},
+	{"a key twice", `{"id":1,"id":1}`, "", "has a key twice"},
+	{"a key twice, escaped", `{"id":1,"\u0069d":2}`, "", "has a key twice"},
+	{"a key twice, deep", `[[{"x":{"id":1,"id":2}}]]`, "", "has a key twice"},
+	{"the empty key twice", `{"":1,"":2}`, "", "has a key twice"},
 	{"a key in another case", `{"id":1,"ID":2}`, "", "differ in case only"},
 	{"a Kelvin sign", `{"key":1,"\u212aey":2}`, "", "differ in case only"},
 	{"a long s", `{"rows":1,"rowſ":2}`, "", "differ in case only"},
@@ -50,11 +50,11 @@ var strictCases = []struct{ name, body, want, problem string }{
 	{"a control character", "{\"a\":\"\x01\"}", "", "not JSON"},
 	{"bytes", "{\"a\":\"\xff\"}", "", "not UTF-8"},
 	{"a surrogate in bytes", "{\"a\":\"\xed\xa0\x80\"}", "", "not UTF-8"},
-	{"the first half of a pair", `{"a":"\ud83d"}`, "", "half of a pair"},
-	{"the first half and a letter", `{"a":"\ud83dx\ude00"}`, "", "half of a pair"},
-	{"the second half", `{"a":"\ude00"}`, "", "half of a pair"},
-	{"halves in the wrong order", `{"a":"\ude00\ud83d"}`, "", "half of a pair"},
-	{"half a pair in a key", `{"\uD800":1}`, "", "half of a pair"},
+	{"the first half of a pair", `{"a":"\ud83d"}`, "", "half of a surrogate pair"},
+	{"the first half and a letter", `{"a":"\ud83dx\ude00"}`, "", "half of a surrogate pair"},
+	{"the second half", `{"a":"\ude00"}`, "", "half of a surrogate pair"},
+	{"halves in the wrong order", `{"a":"\ude00\ud83d"}`, "", "half of a surrogate pair"},
+	{"half a pair in a key", `{"\uD800":1}`, "", "half of a surrogate pair"},
 	{"an escaped escape", `{"a":"\\ud800"}`, `{"a":"\\ud800"}`, ""},
 	{"a huge exponent", `{"a":1e1000000}`, "", "exponent"},
 	{"a huge exponent below", `{"a":1e-9999999999999999999999}`, "", "exponent"},
@@ -170,8 +170,8 @@ func TestBodyErrorsAreNotSyntaxErrors(t *testing.T) {
 	require.False(t, errors.As(err, &syntax), "those quote the text")
 }
 
-// stands reports, by encoding/json's own tokens, whether two keys of one object are the same or differ in case only.
-func stands(data []byte) bool {
+// repeats reports, by encoding/json's own tokens, whether two keys of one object are the same or differ in case only.
+func repeats(data []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	type level struct {
@@ -234,7 +234,7 @@ func FuzzStrict(f *testing.F) {
 		case err == nil:
 			require.True(t, json.Valid(data))
 			require.True(t, utf8.Valid(data))
-			require.False(t, stands(data), "%q", data)
+			require.False(t, repeats(data), "%q", data)
 			require.Equal(t, generic(t, data), generic(t, got))
 			again, err := read(got)
 			require.NoError(t, err)
@@ -260,7 +260,7 @@ func FuzzStrict(f *testing.F) {
 		case !errors.As(err, &bad):
 			t.Fatalf("%T", err)
 		case strings.Contains(bad.problem, "twice"), strings.Contains(bad.problem, "case only"):
-			require.True(t, stands(data), "%q", data)
+			require.True(t, repeats(data), "%q", data)
 		case strings.Contains(bad.problem, "not JSON"), strings.Contains(bad.problem, "empty"), strings.Contains(bad.problem, "follows"):
 			require.False(t, json.Valid(data), "%q", data)
 		case strings.Contains(bad.problem, "UTF-8"):

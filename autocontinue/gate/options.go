@@ -1,38 +1,37 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"time"
 )
 
-// Options say how a session works. The zero value is a session that is not audited and keeps no journal.
+// Options configure a session. The zero value is a session that is not audited and keeps no journal.
 //
-// Replay a journal with the options that it was written with: ToolsOnly, KeepRuns and KeepBytes change what the lines
-// mean. The other options may change; they count from then on.
+// Replay a journal with the ToolsOnly, KeepRuns and KeepBytes that it was written with. The other options may change.
 type Options struct {
-	// Audited sessions ask people. In a session that is not audited, nobody is asked: what the policy denies stays denied,
-	// everything else passes, and all of it is in the journal. [Session.SetAudited] changes it.
+	// Audited sessions ask people. Other sessions ask nobody: the policy denies what it denies, everything else passes, and
+	// the journal has all of it. [Session.SetAudited] changes it.
 	Audited bool
 
 	// ToolsOnly sessions begin a run with its first tool call. The host need not propose a context.
 	ToolsOnly bool
 
-	// TTL is how long an item may wait for an answer and, from its approval on, to be redeemed. A rule, or a subject, may
-	// give another time for the answer. 0 is 1 hour, [Never] has no end.
+	// TTL is how long an item may wait for an answer and, after its approval, for Redeem. A rule or a subject may give
+	// another time for the answer. 0 is 1 hour, [Never] has no end.
 	TTL time.Duration
 
-	// DenyLimit is how often the same tool call, or the same response, may be denied in one run, by anybody or by expiry.
-	// Calls are the same if they have the same tool, and arguments of the same value. The denial that reaches the limit
-	// stops the run. 0 is 3, [Never] has no limit.
+	// DenyLimit is how often the same tool call, or the same response, may be denied or expire in one run. Calls are the
+	// same if they have the same tool, and arguments of the same value. The last denial stops the run. 0 is 3, [Never] has
+	// no limit.
 	DenyLimit int
 
-	// Schema may refuse a proposal or an edit before the policy is asked. It gets a copy, and is called concurrently. nil
-	// accepts everything.
+	// Schema may refuse a proposal or an edit before the policy judges it. It gets a copy. It is called concurrently.
 	Schema func(Subject) error
 
-	// Root and RootDir are for rules that test a path: the files of the folder that they name, such as os.Root.FS, and its
+	// Root and RootDir are for rules that test a path: the files of one folder, such as os.Root.FS, and the folder's
 	// absolute name. The files must be an [fs.ReadLinkFS]. A policy with such a rule is an error without Root.
 	Root    fs.FS
 	RootDir string
@@ -42,23 +41,22 @@ type Options struct {
 	Now       func() time.Time
 	AfterFunc func(time.Duration, func()) *time.Timer
 
-	// Journal appends lines, each with its newline: all lines of one operation in one call. It is called before the state
-	// changes, with the session locked. It must not call the session and must not keep lines. If it fails, nothing
-	// changes, and the file must be as it was before: a host that wrote a part truncates the file. After a panic of
-	// Journal, the session stops with [ErrJournal]. nil keeps no journal.
+	// Journal appends the lines of one operation, each with its newline. The session calls it before the state changes,
+	// and is locked meanwhile. Journal must not call the session and must not keep lines. If it fails, nothing changes,
+	// and the host must restore the file. After a panic of Journal, the session stops with [ErrJournal].
 	Journal func(lines []byte) error
 
-	// Head is for [Replay]: the hash of a line that the journal must have, as [Session.Head] or Event.Sum told it. A
-	// journal that ends before that line is damaged. Empty demands nothing.
+	// Head is for [Replay]: the hash of a line that the journal must have, from [Session.Head] or Event.Sum. A journal
+	// that ends before that line is damaged. Empty demands nothing.
 	Head string
 
 	MaxBody    int // bytes of a body, an edit or a result, as JSON; 0 is 16 MiB, at most 64 MiB
 	MaxPending int // items that are pending or approved at a time; 0 is 10,000
 	MaxEvents  int // events kept for [Session.Events]; 0 is 10,000
-	EventBytes int // bytes of lines kept for [Session.Events], but the last event always is; 0 is 32 MiB
+	EventBytes int // bytes of lines kept for [Session.Events], beside the last event; 0 is 32 MiB
 	RunItems   int // items of one run; 0 is 10,000
-	KeepRuns   int // ended runs whose items are kept; of older runs only the ID is kept; 0 is 1,000
-	KeepBytes  int // bytes of lines of ended runs whose items are kept, but the last run always is; 0 is 256 MiB
+	KeepRuns   int // ended runs with their items; older runs leave only their ID; 0 is 1,000
+	KeepBytes  int // bytes of lines of ended runs, beside the last run; 0 is 256 MiB
 }
 
 // Never switches a limit of [Options] off, where its comment says so.
@@ -85,28 +83,21 @@ func (o Options) filled() (Options, error) {
 		{"KeepRuns", &o.KeepRuns, 1_000, 1, 1 << 30},
 		{"KeepBytes", &o.KeepBytes, 256 << 20, 1, 1 << 30},
 	} {
-		if *n.value == 0 {
-			*n.value = n.zero
-		}
-		if *n.value < n.least || *n.value > n.most {
+		if *n.value = cmp.Or(*n.value, n.zero); *n.value < n.least || *n.value > n.most {
 			return o, fmt.Errorf("gate: Options.%s is %d: use 0 for the default, or a number from %d to %d",
 				n.name, *n.value, n.least, n.most)
 		}
 	}
-	if o.TTL == 0 {
-		o.TTL = time.Hour
-	}
-	if o.TTL != Never && (o.TTL < 0 || o.TTL > maxTTL) {
+	if o.TTL = cmp.Or(o.TTL, time.Hour); o.TTL != Never && (o.TTL < 0 || o.TTL > maxTTL) {
 		return o, fmt.Errorf("gate: Options.TTL is %v: use 0 for 1h, Never, or a time up to %v", o.TTL, maxTTL)
 	}
 	return o, nil
 }
 
-// The errors that a host can tell apart with [errors.Is]. Each comes wrapped in a sentence that says what was wrong.
-// No error has text of the agent, except for errors of Options.Schema and Options.Journal. Unless it says otherwise,
-// nothing was changed.
+// The errors that a host distinguishes with [errors.Is]. Each comes wrapped in a sentence that says what is wrong. Only
+// errors of Options.Schema and Options.Journal may have text of the agent. Unless it says otherwise, nothing changed.
 var (
-	// ErrInput: a subject, a decision, a body or a policy is not acceptable. It wraps an error of Options.Schema.
+	// ErrInput: a subject, a decision, a body or a policy is invalid. It wraps an error of Options.Schema.
 	ErrInput = errors.New("bad input")
 	// ErrReused: a call ID or run ID came again with other contents.
 	ErrReused = errors.New("the ID was used before for something else")
@@ -114,14 +105,14 @@ var (
 	ErrIllegal = errors.New("illegal transition")
 	// ErrFull: Options.MaxPending items are open, or the run has Options.RunItems items.
 	ErrFull = errors.New("too many open items")
-	// ErrUnknown: the session has no such item or run, or no longer.
+	// ErrUnknown: the session does not have this item or run.
 	ErrUnknown = errors.New("unknown")
 
 	// ErrStale: the digest of the decision is not the item's. The person saw something else: show the item again.
 	ErrStale = errors.New("stale digest")
 	// ErrDecided: another answer was first. The item comes with the error and says which.
 	ErrDecided = errors.New("already decided")
-	// ErrExpired: the item expired, now or before; that is in the journal.
+	// ErrExpired: the item expired, now or before. The journal says so.
 	ErrExpired = errors.New("expired")
 
 	// ErrPending: nobody has approved the item yet. An [Approver] that does not want to answer returns it, too.

@@ -58,7 +58,7 @@ type ruleSet struct {
 //
 // A rule has these fields:
 //
-//	tool       a tool's name, or a pattern in which each * stands for any text, also none
+//	tool       a tool's name, or a pattern in which each * matches any text, also none
 //	gate       context or response, for a rule about one of these; otherwise tool, or absent
 //	thread     the rule is about this conversation only
 //	when       conditions, which must all hold
@@ -78,7 +78,7 @@ type ruleSet struct {
 //	one_of       the same value as one of these
 //	over, under  a number above or below this one, compared exactly
 //	count_over, count_under  an array or object with more or fewer elements
-//	like         a string; each * in the pattern stands for any text
+//	like         a string; each * in the pattern matches any text
 //	command      a shell line of which each command has one of these forms, such as "git diff *"; see below
 //	path         a path to one of these files or folders, or below one; see below
 //	any, all     a condition that some element, or each element, of an array or object meets; its at begins there
@@ -93,7 +93,7 @@ type ruleSet struct {
 // and the like, skips options ("git push" is also git -C x push), and searches python -c and the like for the name of
 // the program. It cannot see what a script file or a built program does.
 //
-// In a form, * stands for any text of a word, and at the end for any further words. For a rule that allows, * right
+// In a form, * matches any text of a word, and at the end for any further words. For a rule that allows, * right
 // after the program does not match an option: "git *" does not match git -c core.pager=x. A line that is not Bash, is
 // longer than 16 KiB or has more than 1,000 brackets is denied. A form says nothing of what a program does: allow
 // programs that you know, and only for a tool whose shell is Bash.
@@ -248,8 +248,7 @@ func (p Policy) judge(root *root, sub Subject, body value) Verdict {
 	return best
 }
 
-// stricter reports whether a verdict is to be preferred over another. Of two that ask, the one with less time is
-// stricter.
+// stricter reports whether verdict a wins over b. Of two that ask, the one with less time wins.
 func stricter(a, b Verdict) bool {
 	if c := strictness[a.Then] - strictness[b.Then]; c != 0 {
 		return c > 0
@@ -295,7 +294,7 @@ func (p Policy) changesTo(q Policy) []string {
 	return changes
 }
 
-// matchWildcard reports whether s matches a pattern in which each * stands for any text, also none.
+// matchWildcard reports whether s matches a pattern in which each * matches any text, also none.
 func matchWildcard(pattern, s string) bool {
 	first, rest, wild := strings.Cut(pattern, "*")
 	if !wild {

@@ -298,7 +298,7 @@ func TestBadPolicies(t *testing.T) {
 		{"[\n{\"tool\":\"a\",\"then\":\"ask\"},\n{\"tool\":\"b\" \"then\":\"ask\"}]", "line 3: the text is not JSON"},
 		{`[1]`, "a rule is an object"},
 		{`[{}]`, `"then" is missing`},
-		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"allow","then":"deny"}]`, "a key stands twice"},
+		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"allow","then":"deny"}]`, "has a key twice"},
 		{`[{"tool":"a","then":"allow","Then":"deny"}]`, "differ in case only"},
 		{`[{"tool":"a","Then":"allow"}]`, `no field "Then"`},
 		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"permit"}]`, `rule 2 (tool b): then: "permit" must be`},
@@ -501,7 +501,7 @@ func FuzzParsePolicy(f *testing.F) {
 			require.Empty(t, p.rules())
 			return
 		}
-		require.False(t, stands(data))
+		require.False(t, repeats(data))
 		written, err := json.Marshal(p)
 		require.NoError(t, err)
 		again, err := ParsePolicy(written)

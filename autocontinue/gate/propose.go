@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Propose puts a subject before its gate and returns its item: pending, or approved or denied if nobody is to be asked.
+// Propose puts a subject before its gate and returns its item: pending, or approved or denied if the rules decide.
 //
 // A run begins with its context, or with a tool call if Options.ToolsOnly says so. The context is redeemed before
 // tools and a response can be proposed. Several tool calls of a run may be open at once. A response waits until no

@@ -24,7 +24,7 @@ type rule struct {
 	within   time.Duration
 	escalate string
 
-	what string // for people: whom and what it is about, without the outcome
+	what string // for people: its subject and conditions, without the outcome
 	text string // for people: what and the outcome
 }
 
@@ -175,7 +175,7 @@ func (r *rule) check() error {
 	case len(r.tool) > maxTool:
 		return errors.New("tool: the pattern is too long for any tool's name")
 	case strings.ContainsFunc(strings.ReplaceAll(r.tool, "*", ""), notInTool):
-		return errors.New("tool: a pattern has letters a-z, A-Z, digits and _ - . : / and *, which stands for any text; " +
+		return errors.New("tool: a pattern has letters a-z, A-Z, digits and _ - . : / and *, which matches any text; " +
 			"nothing else is a wildcard")
 	case r.then == always && strings.Contains(r.tool, "*"):
 		return errors.New("a rule that always allows names one tool, without *")

@@ -163,7 +163,7 @@ func (s *Session) item(id string) (*item, error) {
 	return nil, fmt.Errorf("%w item: it was never proposed here, or its run ended too long ago", ErrUnknown)
 }
 
-// checkBy refuses a name that is missing, or that stands for nobody.
+// checkBy refuses a name that no person can have.
 func checkBy(by string) error {
 	name := strings.TrimSpace(by)
 	switch {
@@ -327,7 +327,7 @@ func (s *Session) Runs() []Run {
 	return runs
 }
 
-// Phase returns where a run stands, also one that is no longer kept.
+// Phase returns the phase of a run, also of a forgotten one.
 func (s *Session) Phase(run string) Phase {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ type state struct {
 	items map[string]*item
 	runs  map[string]*run
 	ended []string         // the kept runs that ended, in that order
-	gone  map[string]Phase // how runs ended that are no longer kept
+	gone  map[string]Phase // the last phases of forgotten runs
 	kept  int              // bytes of the lines of ended
 	open  int              // items that are pending or approved
 
@@ -59,7 +59,7 @@ func newState(p Policy, o Options) *state {
 func isEnd(p Phase) bool  { return p == Finished || p == Refused }
 func (r *run) over() bool { return isEnd(r.Phase) }
 
-// phase returns where the run stands.
+// phase returns the phase of a run.
 func (st *state) phase(r *run) Phase {
 	if r.Phase != running {
 		return r.Phase
@@ -78,7 +78,7 @@ func (st *state) phase(r *run) Phase {
 	return running
 }
 
-// phaseOf returns where the run with an ID stands, also one that is no longer kept.
+// phaseOf returns the phase of a run by its ID, also of a forgotten one.
 func (st *state) phaseOf(id string) Phase {
 	if r := st.runs[id]; r != nil {
 		return st.phase(r)

@@ -149,7 +149,7 @@ func (s *Session) Do(
 	}
 }
 
-// feed keeps the last events for those who come later.
+// feed keeps the last events for later readers.
 type feed struct {
 	list  []Event
 	sizes []int
@@ -161,14 +161,11 @@ type feed struct {
 func (f *feed) add(e Event, size int) {
 	e.like = likenessSum{} // only the state needs it
 	f.list, f.sizes, f.bytes = append(f.list, e), append(f.sizes, size), f.bytes+size
-	drop := 0
-	for len(f.list)-drop > 1 && (len(f.list)-drop > f.most || f.bytes > f.room) {
-		f.bytes -= f.sizes[drop]
-		drop++
+	for len(f.list) > 1 && (len(f.list) > f.most || f.bytes > f.room) {
+		f.bytes -= f.sizes[0]
+		f.list[0] = Event{} // append later moves the rest to a new array
+		f.list, f.sizes = f.list[1:], f.sizes[1:]
 	}
-	// clear frees what the events hold. append later moves the rest to a new array.
-	clear(f.list[:drop])
-	f.list, f.sizes = f.list[drop:], f.sizes[drop:]
 }
 
 // after returns the kept events above a sequence number, and whether these are all there were. last is the newest
