@@ -67,6 +67,7 @@ type events struct {
 	build    []byte // what compilers said
 	noise    []byte // the end of what is not an event
 	seen     int
+	noTests  bool // the command may run no test
 }
 
 func newEvents() *events { return &events{packages: map[string]*pkg{}} }

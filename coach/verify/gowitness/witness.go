@@ -3,9 +3,9 @@ package gowitness
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -46,11 +46,11 @@ func New(cfg Config) (*Witness, error) {
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
 	var facts verify.Facts
 	for _, words := range q.Commands {
-		c, ok := parse(words)
-		if !ok {
+		at := testWord(words)
+		if at < 0 {
 			continue
 		}
-		r, err := w.run(ctx, c)
+		r, err := w.run(ctx, slices.Insert(slices.Clone(words), at, "-json", "-count=1"))
 		if err != nil {
 			return facts, err
 		}
@@ -60,112 +60,58 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 	return facts, nil
 }
 
-func (w *Witness) run(ctx context.Context, c command) (verify.Run, error) {
+func (w *Witness) run(ctx context.Context, args []string) (verify.Run, error) {
+	env := w.cfg.Env
+	if env == nil {
+		env, _ = cmdwitness.Environment{}.Of(os.Environ())
+	}
 	e := newEvents()
-	res, err := w.exec(ctx, cmdwitness.Command{Args: c.run, Dir: w.cfg.Dir, Env: w.env(), Timeout: w.cfg.Timeout, Keep: keepBuild, Stdout: e})
+	res, err := w.exec(ctx, cmdwitness.Command{Args: args, Dir: w.cfg.Dir, Env: env, Timeout: w.cfg.Timeout,
+		Keep: keepBuild, Stdout: e})
 	if failed, ok := errors.AsType[*cmdwitness.StartError](err); ok {
 		return verify.Run{Status: verify.Unverified, Exit: -1, Why: failed.Error()}, ctx.Err()
 	} else if err != nil {
 		return verify.Run{}, err
 	}
 	e.end()
+	e.noTests = slices.ContainsFunc(args, noTests.MatchString)
 	r := e.tally()
-	w.judge(ctx, c, e, res, &r)
+	r.Status, r.Why = e.judge(res, r)
 	r.Exit, r.Took, r.Output = res.Exit, res.Took, e.shown(r, res)
 	return r, ctx.Err()
 }
 
-func (w *Witness) env() []string {
-	if w.cfg.Env != nil {
-		return w.cfg.Env
-	}
-	env, _ := cmdwitness.Environment{}.Of(os.Environ())
-	return env
-}
-
-// command is a go test command.
-type command struct {
-	run    []string // to run every test anew, reported one by one
-	list   []string // to ask for the source files of packages, which follow
-	folder string   // of -C
-	files  []string // Go files that are named instead of packages
-	chosen bool     // it chooses tests: those that are left out are not missed
-}
+var (
+	goProgram = regexp.MustCompile(`^go(?:[0-9][0-9.a-z]*)?(?:\.exe)?$`)
+	// noTests matches flags with which a package may end well without a test.
+	noTests = regexp.MustCompile(`^--?(?:test\.)?(?:bench|fuzz|list|c|n)(?:=|$)`)
+)
 
 // IsGoTest reports whether a command is go test, in any of its spellings.
-func IsGoTest(words []string) bool { _, ok := parse(words); return ok }
+func IsGoTest(words []string) bool { return testWord(words) > 0 }
 
-// Flags of go test that take a value in the next word where they have no "=".
-var valued = strings.Fields(`C run skip bench benchtime count cpu parallel timeout fuzz fuzztime fuzzminimizetime fuzzcachedir o exec
-	outputdir blockprofile blockprofilerate cpuprofile memprofile memprofilerate mutexprofile mutexprofilefraction trace shuffle vet
-	covermode coverpkg coverprofile tags mod modfile overlay p asmflags gccgoflags gcflags ldflags buildmode compiler installsuffix
-	pgo pkgdir toolexec list`)
-
-var building = strings.Fields("tags mod modfile overlay race msan asan compiler")
-
-func parse(words []string) (command, bool) {
-	if len(words) < 2 || !goProgram.Match(filepath.Base(words[0])) {
-		return command{}, false
+// testWord returns where the flags of go test begin, behind "test" and -C. It is -1 for any other command.
+func testWord(words []string) int {
+	if len(words) < 2 || !goProgram.MatchString(filepath.Base(words[0])) {
+		return -1
 	}
-	var c command
-	var chdir, build []string
 	i, test := 1, false
-	for ; i < len(words); i++ { // "test" and -C, in some order
-		name, value, has := flagOf(words[i])
-		switch {
+	for i < len(words) {
+		switch dir := strings.TrimLeft(words[i], "-"); {
 		case words[i] == "test" && !test:
 			test = true
-			continue
-		case name == "C" && chdir == nil && has:
-			chdir, c.folder = words[i:i+1], value
-			continue
-		case name == "C" && chdir == nil && i+1 < len(words):
-			chdir, c.folder = words[i:i+2], words[i+1]
+		case dir != words[i] && strings.HasPrefix(dir, "C="):
+		case dir != words[i] && dir == "C" && i+1 < len(words):
 			i++
-			continue
+		case test:
+			return i
+		default:
+			return -1
 		}
-		break
+		i++
 	}
 	if !test {
-		return command{}, false
+		return -1
 	}
-	rest := words[i:]
-	for j := 0; j < len(rest); j++ {
-		name, _, has := flagOf(rest[j])
-		if name == "args" {
-			break
-		}
-		n := 1
-		if name != "" && !has && slices.Contains(valued, name) && j+1 < len(rest) {
-			n = 2
-		}
-		switch {
-		case name == "" && strings.HasSuffix(rest[j], ".go"):
-			c.files = append(c.files, rest[j])
-		case slices.Contains([]string{"run", "skip", "list", "c", "n"}, name):
-			c.chosen = true
-		case slices.Contains(building, name):
-			build = append(build, rest[j:j+n]...)
-		}
-		j += n - 1
-	}
-	c.run = slices.Concat(words[:1], []string{"test"}, chdir, []string{"-json", "-count=1"}, rest)
-	c.list = slices.Concat(words[:1], []string{"list"}, chdir, []string{"-e", "-find", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,IgnoredGoFiles"}, build, []string{"--"})
-	return c, true
-}
-
-// flagOf returns the name and value of a flag, without dashes and the prefix of the flags of a test program.
-func flagOf(word string) (name, value string, has bool) {
-	if len(word) < 2 || word[0] != '-' {
-		return "", "", false
-	}
-	name, value, has = strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
-	return strings.TrimPrefix(name, "test."), value, has
-}
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
+	return i
 }
