@@ -1,15 +1,10 @@
 package verify
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 )
@@ -24,7 +19,7 @@ const (
 	FeedbackGiven EventName = "coach_feedback"       // the agent got feedback
 )
 
-// Event is one event of a trace. Of the fields after Task those are set that its name says.
+// Event is one event of a trace. Name says which of the fields after Task is set.
 type Event struct {
 	Time time.Time `json:"time"` // by the host's clock
 	Name EventName `json:"event"`
@@ -35,7 +30,7 @@ type Event struct {
 	Items    []Item    `json:"items,omitempty"`    // coach_feedback: worst first
 }
 
-// Started is what a review was begun with and what was seen until then: enough to go on with it in another process.
+// Started is what a review was begun with and what was seen until then. Another process can resume it.
 type Started struct {
 	Task         Task          `json:"task"`
 	Requirements []Requirement `json:"requirements"`
@@ -56,17 +51,18 @@ func (r *Review) Started(at time.Time) Event {
 		Start: &Started{Task: r.task, Requirements: r.Requirements(), Report: r.report, Facts: r.facts}}
 }
 
-// Recorded returns the events that a decision was recorded and, with feedback, that the agent gets it. D and overrides are
-// what Record returned.
+// Recorded returns the event that a decision was recorded. With feedback, a second event says that the agent gets it. D and
+// overrides are what Record returned.
 func (r *Review) Recorded(at time.Time, d Decision, overrides []string) []Event {
-	events := []Event{{Time: at, Name: DecisionMade, Task: r.task.ID, Decision: &Recorded{Decision: d, Overrides: overrides, Honesty: r.Honesty()}}}
+	events := []Event{{Time: at, Name: DecisionMade, Task: r.task.ID,
+		Decision: &Recorded{Decision: d, Overrides: overrides, Honesty: r.Honesty()}}}
 	if d.Verdict != Approve {
 		events = append(events, Event{Time: at, Name: FeedbackGiven, Task: r.task.ID, Items: ordered(d.Items)})
 	}
 	return events
 }
 
-// Resume returns the review that an event of its begin describes.
+// Resume returns the review that was begun.
 func (s Started) Resume() *Review {
 	r := Begin(s.Task, s.Requirements, s.Report)
 	r.Observe(s.Facts)
@@ -76,89 +72,31 @@ func (s Started) Resume() *Review {
 // Trace is a list of events, in the order of time.
 type Trace []Event
 
-const maxEvent = 16 << 20 // bytes of a line of a trace
-
-var errLine = errors.New("longer than 16 MiB")
-
-// ErrTraceEdited says that a trace is not as it was written.
-var ErrTraceEdited = errors.New("it was edited")
-
-// signed is an event with its signature, which covers the event and the signature before it.
-type signed struct {
-	Event json.RawMessage `json:"signed"`
-	MAC   string          `json:"mac"`
-}
-
-func sign(key []byte, before string, event []byte) string {
-	h := hmac.New(sha256.New, key)
-	_, _ = io.WriteString(h, before)
-	_, _ = h.Write(event)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// ReadTrace reads JSON Lines as [Trace.Append] writes them, and checks that key signed each. It returns the events, the
-// last signature, and how many bytes the whole lines have. A last line without its line end was cut off with its process,
-// and is not part of the trace. Any other line that is not an event is an error that names it, and wraps [ErrTraceEdited]
-// if its signature is wrong.
-func ReadTrace(rd io.Reader, key []byte) (t Trace, last string, size int64, err error) {
-	br := bufio.NewReader(rd)
-	for n := 1; ; n++ {
-		text, err := readLine(br)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, "", 0, fmt.Errorf("verify: trace, line %d: %w", n, err)
-		}
-		if err != nil {
-			return t, last, size, nil
-		}
-		size += int64(len(text))
-		var s signed
+// ReadTrace reads JSON Lines as [Trace.Lines] writes them. The error names the first line that is not an event.
+func ReadTrace(text []byte) (Trace, error) {
+	var t Trace
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
 		var e Event
-		switch {
-		case len(bytes.TrimSpace(text)) == 0:
-			continue
-		case json.Unmarshal(text, &s) != nil || json.Unmarshal(s.Event, &e) != nil || e.Name == "":
-			return nil, "", 0, fmt.Errorf("verify: trace, line %d: it is not an event", n)
-		case !hmac.Equal([]byte(s.MAC), []byte(sign(key, last, s.Event))):
-			return nil, "", 0, fmt.Errorf("verify: trace, line %d: %w", n, ErrTraceEdited)
+		if json.Unmarshal(line, &e) != nil || e.Name == "" {
+			return nil, fmt.Errorf("verify: trace, line %d: it is not an event", n)
 		}
-		t, last = append(t, e), s.MAC
+		t = append(t, e)
 	}
+	return t, nil
 }
 
-func readLine(br *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := br.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > maxEvent {
-			return nil, errLine
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
-		}
-	}
-}
-
-// Append returns the lines of the events behind a signature, and the last signature. The first trace begins behind "".
-// The error is for an event that is longer than 16 MiB.
-func (t Trace) Append(key []byte, last string) ([]byte, string, error) {
+// Lines returns the events as JSON Lines.
+func (t Trace) Lines() ([]byte, error) {
 	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	for _, e := range t {
-		event, err := json.Marshal(e)
-		if err != nil {
-			return nil, "", fmt.Errorf("verify: trace: %w", err)
+		if err := enc.Encode(e); err != nil {
+			return nil, fmt.Errorf("verify: trace: %w", err)
 		}
-		last = sign(key, last, event)
-		line, err := json.Marshal(signed{event, last})
-		if err != nil {
-			return nil, "", fmt.Errorf("verify: trace: %w", err)
-		}
-		if len(line) >= maxEvent {
-			return nil, "", fmt.Errorf("verify: trace: an event is %w", errLine)
-		}
-		b.Write(append(line, '\n'))
 	}
-	return b.Bytes(), last, nil
+	return b.Bytes(), nil
 }
 
 // History returns the events of one task.
@@ -166,8 +104,8 @@ func (t Trace) History(task string) Trace {
 	return slices.DeleteFunc(slices.Clone(t), func(e Event) bool { return e.Task != task })
 }
 
-// Stalled reports whether the last n decisions of a task gave the same feedback, and no requirement was met in them that had
-// not been met before. N below 2 is 2.
+// Stalled reports whether the last n decisions of a task gave the same feedback, and met no requirement that had not been
+// met before. N below 2 is 2.
 func Stalled(history Trace, n int) bool {
 	n = max(n, 2)
 	var decisions []Decision
@@ -180,24 +118,24 @@ func Stalled(history Trace, n int) bool {
 		return false
 	}
 	met := map[string]bool{}
-	progress := false // in one of the last n after their first
 	for i, d := range decisions {
 		late := i > len(decisions)-n
 		for _, c := range d.Requirements {
-			if id := firstOf(c.ID, c.Requirement); c.Status == Met && !met[id] {
-				met[id] = true
-				progress = progress || late
+			id := cmp.Or(c.ID, c.Requirement)
+			if late && c.Status == Met && !met[id] {
+				return false
 			}
+			met[id] = met[id] || c.Status == Met
 		}
-		if late && (d.Verdict == Approve || !slices.Equal(said(d), said(decisions[i-1]))) {
+		if late && (d.Verdict == Approve || !slices.Equal(issues(d), issues(decisions[i-1]))) {
 			return false
 		}
 	}
-	return !progress && decisions[len(decisions)-n].Verdict != Approve
+	return decisions[len(decisions)-n].Verdict != Approve
 }
 
-// said is what a decision's feedback says, in an order of its own.
-func said(d Decision) []string {
+// issues returns the feedback of a decision, sorted.
+func issues(d Decision) []string {
 	var all []string
 	for _, it := range d.Items {
 		all = append(all, cleanPath(it.File)+"\x00"+fold(it.Issue))
