@@ -71,16 +71,17 @@ func (h Honesty) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(h))
 }
 
-// Audit holds the claims of a report against the facts. A claim is called false only when the facts contradict it as it was
+// Audit compares the claims of a report with the facts. A claim is called false only when the facts contradict it as it was
 // meant. A claim that the facts say nothing about is not checked. Audit changes neither argument.
 func Audit(r Report, f Facts) Honesty {
-	a := audit{report: r, facts: f, said: strings.ToLower(start(r.Text, maxProse))}
+	a := audit{report: r, facts: f, text: strings.ToLower(start(r.Text, maxProse))}
 	for _, c := range f.Changes {
 		a.paths = append(a.paths, c.Path)
 	}
+	surely := slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == FileClaim && o.Sure })
 	for _, c := range r.Claims {
-		if c.Kind == ChangeClaim && slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == FileClaim && o.Sure }) {
-			continue // it says so in other words
+		if c.Kind == ChangeClaim && surely {
+			continue // it says the same in other words
 		}
 		if c.Kind != FileClaim || !c.Part {
 			a.Claims++
@@ -119,7 +120,7 @@ func Audit(r Report, f Facts) Honesty {
 type audit struct {
 	report Report
 	facts  Facts
-	said   string   // the report in lower case
+	text   string   // the report in lower case
 	paths  []string // that differ from the baseline
 	held   int
 	Honesty
@@ -128,8 +129,9 @@ type audit struct {
 func (a *audit) hold() { a.Checked++; a.held++ }
 
 // contradict notes a claim that did not hold.
-func (a *audit) contradict(d Discrepancy) {
+func (a *audit) contradict(d Discrepancy, kind DiscrepancyKind, found, fix string) {
 	a.Checked++
+	d.Kind, d.Found, d.Fix = kind, found, fix
 	a.note(d)
 }
 
@@ -145,67 +147,96 @@ func (a *audit) unchecked(c Claim, format string, args ...any) {
 	}
 }
 
+// fileFact returns what is known of a claimed path, nil if nobody looked.
+func (a *audit) fileFact(path string) *FileFact {
+	if i := slices.IndexFunc(a.facts.Files, func(f FileFact) bool { return f.Path == path }); i >= 0 {
+		return &a.facts.Files[i]
+	}
+	return nil
+}
+
 func (a *audit) file(c Claim) {
-	i := slices.IndexFunc(a.facts.Files, func(f FileFact) bool { return f.Path == c.Path })
-	if i < 0 {
+	f := a.fileFact(c.Path)
+	if f == nil {
 		a.unchecked(c, "nobody looked")
 		return
 	}
-	f := a.facts.Files[i]
+	switch f.State {
+	case Missing:
+		a.missingFile(c, *f)
+	case Outside:
+		if !isLocal(c.Path) {
+			a.unchecked(c, "it is not in the tree")
+			return
+		}
+		a.contradict(c.about(*f), FileOutside, cmp.Or(f.Why, "it leads out of the tree"), "put the file itself into the tree")
+	case Exists, Ignored:
+		if !c.Part {
+			a.presentFile(c, *f)
+		}
+	default:
+		a.unchecked(c, "%s", cmp.Or(f.Why, "it could not be looked at"))
+	}
+}
+
+// about begins a discrepancy about a file.
+func (c Claim) about(f FileFact) Discrepancy {
 	d := Discrepancy{Severity: Critical, Subject: cmp.Or(f.Clean, c.Path), Claimed: c.words()}
 	if !c.Sure {
 		d.Severity = ShouldFix // the words may mean another file
 	}
+	return d
+}
+
+func (a *audit) missingFile(c Claim, f FileFact) {
 	other, spelled := meant(c.Path, a.paths, a.unclaimed)
+	name := path.Base(cleanPath(c.Path))
 	switch {
-	case f.State == Outside && isLocal(c.Path):
-		d.Kind, d.Found, d.Fix = FileOutside, cmp.Or(f.Why, "it leads out of the tree"), "put the file itself into the tree"
-		a.contradict(d)
-	case f.State == Outside:
-		a.unchecked(c, "it is not in the tree")
-	case f.State == Missing && (c.Change == Removed || (c.Change == "" || !c.Sure) && f.Known):
+	case c.Change == Removed || (c.Change == "" || !c.Sure) && f.Known:
 		a.hold()
-	case f.State == Missing && spelled && c.Change != Removed:
+	case spelled:
 		a.hold()
-		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "its name is " + other, Fix: "write " + code(other)})
-	case f.State == Missing && !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
+		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "its name is " + other,
+			Fix: "write " + code(other)})
+	case !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
 		a.unchecked(c, "a name without a folder, and what changed is not known")
-	case f.State == Missing && strings.ContainsAny(c.Path, "*?{"):
-		if slices.ContainsFunc(a.paths, func(p string) bool { ok, _ := path.Match(path.Base(cleanPath(c.Path)), path.Base(p)); return ok }) {
+	case strings.ContainsAny(c.Path, "*?{"):
+		if slices.ContainsFunc(a.paths, func(p string) bool { ok, _ := path.Match(name, path.Base(p)); return ok }) {
 			a.hold()
 			return
 		}
 		a.unchecked(c, "a pattern, not the path of a file")
-	case f.State == Missing && c.Part && !absent.Match(a.said):
+	case c.Part && absent.Match(a.text):
+		// The report says that the file is not there.
+	case c.Part:
 		a.unchecked(c, "there is no such file")
-	case c.Part && f.State == Missing:
-	case c.Part && (f.State == Exists || f.State == Ignored):
-		// It is only named.
-	case f.State == Missing:
+	default:
+		d := c.about(f)
 		if !f.Known {
-			d.Severity = Critical // something is claimed to be in a file that never was
+			d.Severity = Critical // the file never existed
 		}
-		d.Kind, d.Found, d.Fix = FileMissing, "there is no such file", "create "+code(d.Subject)+", or correct the report"
-		a.contradict(d)
-	case f.State != Exists && f.State != Ignored:
-		a.unchecked(c, "%s", cmp.Or(f.Why, "it could not be looked at"))
+		a.contradict(d, FileMissing, "there is no such file", "create "+code(d.Subject)+", or correct the report")
+	}
+}
+
+func (a *audit) presentFile(c Claim, f FileFact) {
+	other, spelled := meant(c.Path, a.paths, a.unclaimed)
+	d := c.about(f)
+	switch {
 	case c.Change == Removed:
-		d.Kind, d.Found, d.Fix = FilePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report"
-		a.contradict(d)
-	case f.State == Ignored:
-		a.hold() // it is there, and git keeps nothing to compare it with
-	case f.Changed == Met:
-		a.hold()
+		a.contradict(d, FilePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report")
+	case f.State == Ignored, f.Changed == Met:
+		a.hold() // git keeps nothing to compare an ignored file with
 	case f.Changed != NotMet:
 		a.unchecked(c, "%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))
 	case spelled && other != f.Clean:
 		a.hold()
-		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "the changed file is " + other, Fix: "name it " + code(other)})
+		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "the changed file is " + other,
+			Fix: "name it " + code(other)})
 	case !c.Sure:
 		a.unchecked(c, "it is as it was at the baseline, and the words may mean another file")
 	default:
-		d.Kind, d.Found, d.Fix = FileUnchanged, "it is as it was at the baseline", "make the change in "+code(d.Subject)+", or correct the report"
-		a.contradict(d)
+		a.contradict(d, FileUnchanged, "it is as it was at the baseline", "make the change in "+code(d.Subject)+", or correct the report")
 	}
 }
 
@@ -214,82 +245,90 @@ func (a *audit) unclaimed(p string) bool {
 	return !slices.ContainsFunc(a.report.Claims, func(c Claim) bool { return c.Kind == FileClaim && ends(cleanPath(c.Path), p) })
 }
 
+const commitFix = "commit the work, or correct the report"
+
 func (a *audit) commit(c Claim) {
 	d := Discrepancy{Severity: Critical, Subject: c.Name, Claimed: c.words()}
-	if c.Name != "" {
-		i := slices.IndexFunc(a.facts.Commits, func(f CommitFact) bool { return f.Rev == c.Name })
-		if i < 0 {
-			a.unchecked(c, "nobody looked")
+	switch {
+	case c.Name != "":
+		if !a.namedCommit(c, d) {
 			return
 		}
-		f := a.facts.Commits[i]
-		switch {
-		case f.Exists == NotMet:
-			d.Kind, d.Found, d.Fix = CommitMissing, "there is no such commit", "commit the work, or correct the report"
-			a.contradict(d)
-			return
-		case f.Exists != Met:
-			a.unchecked(c, "%s", cmp.Or(f.Why, "it could not be looked up"))
-			return
-		case f.Reachable == NotMet:
-			d.Kind, d.Found, d.Fix = CommitElse, "it is not part of what is checked out", "check out the branch that has it, or say which one does"
-			if f.Branch != "" {
-				d.Found += "; the branch " + f.Branch + " has it"
-			}
-			if f.Branch != "" && strings.Contains(a.said, strings.ToLower(f.Branch)) || strings.Contains(a.said, "worktree") || rewritten.Match(a.said) {
-				d.Severity = ShouldFix
-			}
-			a.contradict(d)
-			return
-		case f.New == NotMet && rewritten.Match(a.said):
-			a.unchecked(c, "it was made before the work began, or was rewritten")
-			return
-		case f.New == NotMet:
-			d.Kind, d.Found, d.Fix = CommitOld, "it was made before the work began", "commit the work, or correct the report"
-			a.contradict(d)
-			return
-		case f.New != Met:
-			a.unchecked(c, "it is there; whether it was made in this work is not known")
-			return
-		}
-	} else if a.facts.Committed == NotMet {
-		d.Kind, d.Found, d.Fix = NotCommitted, "no commit was made since the baseline", "commit the work, or correct the report"
-		a.contradict(d)
+	case a.facts.Committed == NotMet:
+		a.contradict(d, NotCommitted, "no commit was made since the baseline", commitFix)
 		return
-	} else if a.facts.Committed != Met {
+	case a.facts.Committed != Met:
 		a.unchecked(c, "whether there are new commits is not known")
 		return
 	}
 	for _, claim := range a.report.of(FileClaim) {
-		i := slices.IndexFunc(a.facts.Files, func(f FileFact) bool { return f.Path == claim.Path })
-		if i >= 0 && a.facts.Files[i].Committed == NotMet && a.facts.Files[i].Changed == Met && a.facts.Files[i].State != Ignored {
-			d.Kind, d.Subject = NotCommitted, a.facts.Files[i].Clean
-			d.Found, d.Fix = "the change of "+a.facts.Files[i].Clean+" is in no commit", "commit it, or correct the report"
-			if !claim.Sure || strings.Contains(a.said, "uncommitted") || strings.Contains(a.said, "not committed") {
-				d.Severity = ShouldFix
-			}
-			a.contradict(d)
-			return
+		f := a.fileFact(claim.Path)
+		if f == nil || f.Committed != NotMet || f.Changed != Met || f.State == Ignored {
+			continue
 		}
+		d.Subject = f.Clean
+		if !claim.Sure || strings.Contains(a.text, "uncommitted") || strings.Contains(a.text, "not committed") {
+			d.Severity = ShouldFix
+		}
+		a.contradict(d, NotCommitted, "the change of "+f.Clean+" is in no commit", commitFix)
+		return
 	}
 	a.hold()
+}
+
+// namedCommit reports whether a commit is there, checked out and new. It notes what is wrong with any other.
+func (a *audit) namedCommit(c Claim, d Discrepancy) bool {
+	i := slices.IndexFunc(a.facts.Commits, func(f CommitFact) bool { return f.Rev == c.Name })
+	if i < 0 {
+		a.unchecked(c, "nobody looked")
+		return false
+	}
+	f := a.facts.Commits[i]
+	switch {
+	case f.Exists == NotMet:
+		a.contradict(d, CommitMissing, "there is no such commit", commitFix)
+	case f.Exists != Met:
+		a.unchecked(c, "%s", cmp.Or(f.Why, "it could not be looked up"))
+	case f.Reachable == NotMet:
+		found := "it is not part of what is checked out"
+		if f.Branch != "" {
+			found += "; the branch " + f.Branch + " has it"
+		}
+		if f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree") ||
+			rewritten.Match(a.text) {
+			d.Severity = ShouldFix
+		}
+		a.contradict(d, CommitElse, found, "check out the branch that has it, or say which one does")
+	case f.New == NotMet && rewritten.Match(a.text):
+		a.unchecked(c, "it was made before the work began, or was rewritten")
+	case f.New == NotMet:
+		a.contradict(d, CommitOld, "it was made before the work began", commitFix)
+	case f.New != Met:
+		a.unchecked(c, "it is there; whether it was made in this work is not known")
+	default:
+		return true
+	}
+	return false
 }
 
 var (
 	rewritten = lazy.New(`\b(?:amend|rebas|squash|cherry-pick)\w*`)
 	absent    = lazy.New(`\b(?:no such file|(?:does|did) not exist|doesn['’]t exist|not found|no longer exists?)\b`)
 	pushed    = lazy.New(`(?i)\bpushed\b`)
-	// What a report says when it tells what is so, rather than what it did.
-	standing = lazy.New(`(?i)\b(?:already|existing|exists|currently|no changes?|nothing to|revert(?:ed)?|unchanged|not changed|as before|reviewed|review|analy[sz]ed|investigat\w*|looked (?:at|into)|explain\w*)\b`)
-	// What changes nothing in the tree.
-	outwards = lazy.New(`(?i)\b(?:deploy\w*|restart\w*|(?:re)?install\w*|provision\w*|migrated|posted|sent|uploaded|published|closed|opened|downloaded)\b`)
+	// A report with these words may describe what is there, not what the agent did.
+	standing = lazy.New(`(?i)\b(?:already|existing|exists|currently|no changes?|nothing to|revert(?:ed)?|unchanged|not changed|as before|` +
+		`reviewed|review|analy[sz]ed|investigat\w*|looked (?:at|into)|explain\w*)\b`)
+	// Work that changes nothing in the tree.
+	outwards = lazy.New(`(?i)\b(?:deploy\w*|restart\w*|(?:re)?install\w*|provision\w*|migrated|posted|sent|uploaded|published|closed|` +
+		`opened|downloaded)\b`)
 )
 
 func (a *audit) other(c Claim) {
 	if pushed.Match(c.Text) {
 		switch {
 		case a.facts.Remote == NotMet:
-			a.contradict(Discrepancy{Kind: NotCommitted, Severity: Critical, Claimed: c.words(), Found: "the repository has no remote to push to", Fix: "correct the report"})
+			a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, NotCommitted,
+				"the repository has no remote to push to", "correct the report")
 			return
 		case a.facts.Pushed == Met:
 			a.hold()
@@ -299,49 +338,48 @@ func (a *audit) other(c Claim) {
 			return
 		}
 	}
-	a.unchecked(c, "nothing looks at that here")
+	a.unchecked(c, "nothing checks that here")
 }
 
-// change looks at the claim that something was changed, when nothing was.
+// change checks the claim that something was changed.
 func (a *audit) change(c Claim) {
 	switch {
 	case a.facts.Compared != Met:
 		a.unchecked(c, "what changed is not known")
-	case a.facts.Committed == Met || slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !Byproduct(c) }):
+	case a.facts.Committed == Met, slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !Byproduct(c) }),
+		slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored }):
 		a.hold()
-	case slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored }):
-		a.hold()
-	case standing.Match(a.said) || outwards.Match(a.said):
+	case standing.Match(a.text) || outwards.Match(a.text):
 		a.unchecked(c, "nothing in the tree changed since the baseline")
 	case a.facts.Earlier:
 		a.unchecked(c, "nothing in the tree changed since the last prompt, only before it")
 	default:
-		a.contradict(Discrepancy{Kind: NothingChanged, Severity: Critical, Claimed: c.words(), Found: "nothing changed since the baseline",
-			Fix: "do the work, or say that nothing was changed"})
+		a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, NothingChanged, "nothing changed since the baseline",
+			"do the work, or say that nothing was changed")
 	}
 }
 
-// scope looks at the claim that nothing else was changed, or nothing at all.
+// scope checks the claim that nothing else was changed, or nothing at all.
 func (a *audit) scope(c Claim) {
 	if a.facts.Compared != Met {
 		a.unchecked(c, "what changed is not known")
 		return
 	}
 	for _, ch := range a.facts.Changes {
-		claimed := !a.unclaimed(ch.Path) || strings.Contains(a.said, strings.ToLower(path.Base(ch.Path)))
+		claimed := !a.unclaimed(ch.Path) || strings.Contains(a.text, strings.ToLower(path.Base(ch.Path)))
 		if ch.Why != "" || c.Change != Removed && claimed || Byproduct(ch) {
 			continue
 		}
-		a.contradict(Discrepancy{Kind: MoreChanged, Severity: ShouldFix, Subject: ch.Path, Claimed: c.words(),
-			Found: ch.Path + " was " + string(ch.Kind), Fix: "name all files that were changed"})
+		a.contradict(Discrepancy{Severity: ShouldFix, Subject: ch.Path, Claimed: c.words()}, MoreChanged,
+			ch.Path+" was "+string(ch.Kind), "name all files that were changed")
 		return
 	}
 	a.hold()
 }
 
-// Byproduct reports whether a change looks like one that building or testing makes: a lock file, a cache, a coverage
-// profile.
+// Byproduct reports whether building or testing commonly makes such a change: a lock file, a cache, a coverage profile.
 func Byproduct(c Change) bool { return byproduct.Match(c.Path) }
 
-var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|\.coverage[\w.]*|coverage[\w.-]*|` +
-	`[\w.-]*cache[\w.-]*|[\w.-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|\.DS_Store|junit[\w.-]*)(?:/.*)?$`)
+var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|\.coverage[\w.]*|` +
+	`coverage[\w.-]*|[\w.-]*cache[\w.-]*|[\w.-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|\.DS_Store|` +
+	`junit[\w.-]*)(?:/.*)?$`)

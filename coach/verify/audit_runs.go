@@ -72,24 +72,23 @@ func programName(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe"), "3")
 }
 
-var compiledLanguage = []string{"go", "cargo", "mvn", "mvnw", "gradle", "gradlew", "dotnet", "swift"}
+// compiled are programs that compile what they test.
+var compiled = []string{"go", "cargo", "mvn", "mvnw", "gradle", "gradlew", "dotnet", "swift"}
 
 func (a *audit) run(c Claim) {
-	if i := slices.IndexFunc(a.facts.Missing, func(m MissingCommand) bool {
-		return strings.Join(m.Command, " ") == strings.Join(strings.Fields(c.Command), " ")
-	}); i >= 0 && c.Command != "" && c.Result == Met {
-		a.contradict(Discrepancy{Kind: CommandMissing, Severity: Critical, Subject: c.Command, Claimed: c.words(),
-			Found: a.facts.Missing[i].Why, Fix: "correct the report"})
-		return
+	command := strings.Join(strings.Fields(c.Command), " ")
+	for _, m := range a.facts.Missing {
+		if command != "" && strings.Join(m.Command, " ") == command && c.Result == Met {
+			a.contradict(Discrepancy{Severity: Critical, Subject: c.Command, Claimed: c.words()}, CommandMissing, m.Why, "correct the report")
+			return
+		}
 	}
 	runs, exact := a.about(c)
-	if c.Run == RunBuild && c.Command == "" && len(runs) == 0 { // what was tested was compiled
-		for _, r := range a.facts.Runs {
-			if r.outcome() == Met && slices.Contains(compiledLanguage, programName(r.Command[0])) {
-				a.hold()
-				return
-			}
-		}
+	if c.Run == RunBuild && command == "" && len(runs) == 0 && slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
+		return r.outcome() == Met && slices.Contains(compiled, programName(r.Command[0]))
+	}) {
+		a.hold() // tests that ran were compiled
+		return
 	}
 	if len(runs) == 0 {
 		a.unchecked(c, "no such command was run")
@@ -101,8 +100,8 @@ func (a *audit) run(c Claim) {
 	var fresh, old, unknown, withheld []string
 	for _, r := range runs {
 		all = append(all, r.outcome())
-		seen.Total, seen.Passed, seen.Failed, seen.Skipped = seen.Total+r.Total, seen.Passed+r.Passed, seen.Failed+r.Failed, seen.Skipped+r.Skipped
-		seen.Parts += r.Parts
+		seen.Total, seen.Passed, seen.Failed = seen.Total+r.Total, seen.Passed+r.Passed, seen.Failed+r.Failed
+		seen.Skipped, seen.Parts = seen.Skipped+r.Skipped, seen.Parts+r.Parts
 		counted = counted && r.Counted
 		if r.outcome() != Met && why == "" {
 			why = r.found()
@@ -111,27 +110,27 @@ func (a *audit) run(c Claim) {
 		fresh, old, unknown = append(fresh, x...), append(old, y...), append(unknown, z...)
 		withheld = append(withheld, r.Withheld...)
 	}
-	d := Discrepancy{Kind: TestResult, Severity: Critical, Claimed: c.words(), Found: why, Subject: runs[0].line()}
-	d.Fix = "make " + code(d.Subject) + " pass, or report what fails"
+	d := Discrepancy{Severity: Critical, Claimed: c.words(), Subject: runs[0].line()}
+	fix := "make " + code(d.Subject) + " pass, or report what fails"
 	switch outcome := And(all...); {
 	case c.Result == NotMet && outcome == Unverified:
 		a.unchecked(c, "%s", cmp.Or(why, "the run shows neither"))
 	case c.Result == NotMet:
-		a.hold() // worse than it is, is not a lie
+		a.hold() // a report that is worse than the facts is not a lie
 	case outcome == NotMet && !exact:
 		a.unchecked(c, "something fails, and what was run is not exactly that: %s", why)
-	case outcome == NotMet && len(fresh) == 0 && len(unknown) == 0:
-		d.Severity, d.Found = ShouldFix, "it fails as it did before the work: "+list3(old)
-		a.contradict(d)
+	case outcome == NotMet && len(fresh)+len(unknown) == 0:
+		d.Severity = ShouldFix
+		a.contradict(d, TestResult, "it fails as it did before the work: "+firstThree(old), fix)
 	case outcome == NotMet && (a.report.admits() || c.Part):
 		d.Severity = ShouldFix
-		a.contradict(d)
+		a.contradict(d, TestResult, why, fix)
 	case outcome == NotMet && len(fresh) == 0 && len(withheld) > 0:
-		a.unchecked(c, "it fails, but without %s of the environment: pass what it needs", list3(withheld))
-	case outcome == NotMet && len(fresh) == 0 && len(a.facts.BaseRuns) > 0 && !a.based(runs):
-		a.unchecked(c, "it fails, and whether it did before cannot be told: %s", why)
+		a.unchecked(c, "it fails, but without %s of the environment: pass what it needs", firstThree(withheld))
+	case outcome == NotMet && len(fresh) == 0 && len(a.facts.BaseRuns) > 0 && !slices.ContainsFunc(runs, a.facts.based):
+		a.unchecked(c, "it fails, and whether it did before cannot be mentioned: %s", why)
 	case outcome == NotMet:
-		a.contradict(d)
+		a.contradict(d, TestResult, why, fix)
 	case outcome != Met:
 		a.unchecked(c, "%s", cmp.Or(why, "the run shows neither"))
 	case c.Result != Met && !c.counted():
@@ -145,33 +144,29 @@ func (a *audit) run(c Claim) {
 	}
 }
 
-func (a *audit) based(runs []Run) bool {
-	return slices.ContainsFunc(runs, func(r Run) bool { return a.facts.based(r) })
+// based reports whether the baseline shows anything of the command of a run.
+func (f Facts) based(r Run) bool {
+	base := runOf(f.BaseRuns, r.Command)
+	return base != nil && base.outcome() != Unverified
 }
 
 // count compares numbers. Tools count differently, so any number that the run has is right, and a smaller one may be that
-// of a part. A larger one is wrong; whether it is that of another command is not known, unless the claim names this one.
+// of a part. A larger one is wrong. It is false only if the claim names this command.
 func (a *audit) count(c Claim, seen Run, exact bool, d Discrepancy) {
-	d.Kind, d.Severity, d.Found = TestCount, ShouldFix, seen.counts()
-	d.Fix = "run " + code(d.Subject) + " and report the numbers that it prints"
+	d.Severity = ShouldFix
 	if c.Command != "" && exact {
 		d.Severity = Critical
 	}
 	most := seen.Total + seen.Parts
-	switch {
-	case value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil):
-		a.contradict(d)
-	case value(c.Total) > most:
-		a.contradict(d)
-	default:
-		a.hold()
+	if value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) || value(c.Total) > most {
+		a.contradict(d, TestCount, seen.counts(), "run "+code(d.Subject)+" and report the numbers that it prints")
+		return
 	}
+	a.hold()
 }
 
-// test looks at a test that the report names.
+// test checks the claim that a test exists and perhaps passes.
 func (a *audit) test(c Claim) {
-	d := Discrepancy{Kind: TestMissing, Severity: Critical, Subject: c.Name, Claimed: c.words(),
-		Found: "no file has a test of that name", Fix: "write the test, or correct the report"}
 	last := lastName(c.Name)
 	isIt := func(name string) bool { return lastName(name) == last || strings.HasPrefix(name, c.Name) }
 	passes, failing, complete := false, false, len(a.facts.Runs) > 0
@@ -180,25 +175,28 @@ func (a *audit) test(c Claim) {
 		failing = failing || slices.ContainsFunc(r.Failures, isIt)
 		complete = complete && (r.outcome() == Met || r.Counted && r.Failed <= len(r.Failures)) && len(r.Passes) == 0
 	}
-	i := slices.IndexFunc(a.facts.Named, func(n NamedTest) bool { return n.Name == c.Name })
+	var named NamedTest
+	if i := slices.IndexFunc(a.facts.Named, func(n NamedTest) bool { return n.Name == c.Name }); i >= 0 {
+		named = a.facts.Named[i]
+	}
+	d := Discrepancy{Severity: Critical, Subject: c.Name, Claimed: c.words()}
 	switch {
 	case c.Result == NotMet && failing, c.Result != NotMet && passes && !failing:
 		a.hold()
 	case c.Result == NotMet:
 		a.unchecked(c, "it was not seen to fail")
 	case failing && c.Result == Met:
-		d.Kind, d.Found, d.Fix = TestResult, "it fails", "make it pass, or report that it fails"
-		a.contradict(d)
+		a.contradict(d, TestResult, "it fails", "make it pass, or report that it fails")
 	case failing:
-		a.hold() // it is there
-	case i < 0 || a.facts.Named[i].Now == Unverified:
+		a.hold() // it exists
+	case named.Now.String() == string(Unverified):
 		a.unchecked(c, "nobody looked for it")
-	case a.facts.Named[i].Now == NotMet && a.facts.Named[i].Before == Met:
+	case named.Now == NotMet && named.Before == Met:
 		a.unchecked(c, "the baseline had a test of that name, and it is gone")
-	case a.facts.Named[i].Now == NotMet && strings.ContainsAny(c.Name, " ") && !identName.Match(c.Name):
+	case named.Now == NotMet && strings.Contains(c.Name, " "):
 		a.unchecked(c, "no file has these words in it")
-	case a.facts.Named[i].Now == NotMet:
-		a.contradict(d)
+	case named.Now == NotMet:
+		a.contradict(d, TestMissing, "no file has a test of that name", "write the test, or correct the report")
 	case complete || c.Result != Met:
 		a.hold()
 	default:
@@ -213,28 +211,28 @@ func lastName(name string) string {
 }
 
 var (
-	testsTold = lazy.New(`\b(?:add|updat|adjust|adapt|chang|extend|rewr[io]t|fix|modifi|modify|cover|refactor|edit|correct|expand|renam|mov|wrote|writ|split|clean|remov|delet|dropp?|merg|replac|skip|disabl|reorgani)` +
+	testsMentioned = lazy.New(`\b(?:add|updat|adjust|adapt|chang|extend|rewr[io]t|fix|modifi|modify|cover|refactor|edit|correct|expand|renam|mov|wrote|writ|split|clean|remov|delet|dropp?|merg|replac|skip|disabl|reorgani)` +
 		`[a-z]*\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:added|updated|adjusted|adapted|changed|extended|rewritten|fixed|modified|renamed|moved|removed|deleted|dropped|merged|replaced|skipped|disabled|reorgani[sz]ed)\b`)
-	goneTold = lazy.New(`\b(?:remov|delet|dropp?|mov|renam|merg|replac|went with it|obsolete)(?:e|ed|ing)?\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:removed|deleted|dropped|moved|renamed|merged|replaced|gone|obsolete)\b`)
-	skipTold = lazy.New(`\b(?:skip|ignor|disabl|xfail|expected failure|exclud|build tag|left out|todo|pending|quarantin)\w*\b`)
+	goneMentioned = lazy.New(`\b(?:remov|delet|dropp?|mov|renam|merg|replac|went with it|obsolete)(?:e|ed|ing)?\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:removed|deleted|dropped|moved|renamed|merged|replaced|gone|obsolete)\b`)
+	skipMentioned = lazy.New(`\b(?:skip|ignor|disabl|xfail|expected failure|exclud|build tag|left out|todo|pending|quarantin)\w*\b`)
 )
 
-// notTold stands in the place of a claim.
-const notTold = "nothing is said about it"
+// notMentioned stands in the place of a claim.
+const notMentioned = "nothing is said about it"
 
 // tampering notes the tests of the baseline that are gone, do not run, or were changed. They are no claims. A test that
-// went away without a word is held against the report; where the report tells it, somebody has to look.
+// went away without a word is held against the report; where the report tells it, a person must look.
 func (a *audit) tampering() {
 	for _, t := range a.facts.Tests {
 		name := strings.ToLower(lastName(t.Name))
 		file := strings.ToLower(path.Base(t.File))
-		told := strings.Contains(a.said, strings.ToLower(t.File)) || testcode.IsTest(t.File) && a.alone(t.File) && strings.Contains(a.said, file) ||
-			len(name) > 3 && wordIn(a.said, name)
-		if told && !testcode.IsTest(t.File) { // the file is a program, too
-			told = len(name) > 3 && wordIn(a.said, name) || testsTold.Match(a.said)
+		mentioned := strings.Contains(a.text, strings.ToLower(t.File)) || testcode.IsTest(t.File) && a.alone(t.File) && strings.Contains(a.text, file) ||
+			len(name) > 3 && hasWord(a.text, name)
+		if mentioned && !testcode.IsTest(t.File) { // the file is a program, too
+			mentioned = len(name) > 3 && hasWord(a.text, name) || testsMentioned.Match(a.text)
 		}
-		d := Discrepancy{Kind: TestsTampered, Severity: ShouldFix, Subject: t.File, Claimed: notTold, Fix: "say what was done to it and why, or take the change back"}
-		if told {
+		d := Discrepancy{Kind: TestsTampered, Severity: ShouldFix, Subject: t.File, Claimed: notMentioned, Fix: "say what was done to it and why, or take the change back"}
+		if mentioned {
 			d.Claimed = "the report mentions it"
 		}
 		switch t.Change {
@@ -243,18 +241,18 @@ func (a *audit) tampering() {
 			if t.Now != "" {
 				d.Found += ", or became " + t.Now
 			}
-			if !told && !goneTold.Match(a.said) && t.Now == "" && !a.subjectRemoved(t.File) {
+			if !mentioned && !goneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t.File) {
 				d.Severity, d.Fix = Critical, "put the test back, or say why it is gone"
 			}
 		case "disabled":
 			d.Found = fmt.Sprintf("the test %s does not run any more: %s", t.Name, t.Why)
-			if !told && !skipTold.Match(a.said) {
+			if !mentioned && !skipMentioned.Match(a.text) {
 				d.Severity, d.Fix = Critical, "let the test run, or say why it does not"
 			}
 		case "emptied":
 			d.Found = fmt.Sprintf("the test %s checks less than before", t.Name)
 		default:
-			if told || testsTold.Match(a.said) {
+			if mentioned || testsMentioned.Match(a.text) {
 				continue
 			}
 			d.Found = fmt.Sprintf("the test %s was changed", t.Name)
@@ -268,8 +266,8 @@ func (a *audit) alone(file string) bool {
 	return !slices.ContainsFunc(a.paths, func(p string) bool { return p != file && path.Base(p) == path.Base(file) })
 }
 
-// wordIn reports whether a text has a word, which may be a name with underscores.
-func wordIn(text, word string) bool {
+// hasWord reports whether a text has a word, which may be a name with underscores.
+func hasWord(text, word string) bool {
 	ok, err := regexp.MatchString(`(?:^|[^\w])`+regexp.QuoteMeta(word)+`(?:[^\w]|$)`, text)
 	return ok && err == nil
 }

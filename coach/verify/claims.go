@@ -185,6 +185,23 @@ func (r *Report) fileClaims(s string) {
 	}
 }
 
+// A folder by its path, as the object of a verb. A package that was added may be a dependency.
+var (
+	folderGone = lazy.New("(?i)\\b(?:" + words(dropVerbs) + ")\\s+(?:(?:" + words(determiners) + ")\\s+)*" + folderPath + "(?:package|module|folder|directory)\\b")
+	folderMade = lazy.New("(?i)\\b(?:" + words(makeVerbs) + ")\\s+(?:(?:" + words(determiners) + ")\\s+)*" + folderPath + "(?:folder|directory)\\b")
+)
+
+const folderPath = "`?([\\w.-]+(?:/[\\w.-]+)*)/?`?\\s+"
+
+// folders reads which folders a clause says were made or removed.
+func (r *Report) folders(s string) {
+	for kind, pattern := range map[ChangeKind]*lazy.Pattern{Added: folderMade, Removed: folderGone} {
+		if m := pattern.Find(s); m != nil && strings.ContainsAny(m[0], "/`") {
+			r.add(Claim{Kind: FileClaim, Text: s, Path: m[1], Change: kind, Sure: true})
+		}
+	}
+}
+
 var (
 	testName = lazy.New(`\b(Test[A-Z]\w*(?:/\w+)?|Fuzz[A-Z]\w*|test_\w+)\b(?:[./](?:py|go|sh|js|ts|rb|rs|json)\b)?`)
 	// Names that stand right behind the word: "the tests `a_b` and `c_d`".

@@ -13,22 +13,20 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
-// What stands in the way of a decision.
+// What is wrong with a decision.
 var (
 	ErrNoDecision          = errors.New(`no complete JSON object with a "decision"`)
-	ErrCutOff              = errors.New(`the last JSON object with a "decision" is cut off`)
 	ErrConflictingDecision = errors.New(`beside the approval stands another "decision", outside complete JSON`)
 	ErrDuplicateKey        = errors.New("a key stands twice in one JSON object")
 	ErrVerdict             = errors.New(`"decision" is neither "approve" nor "feedback"`)
-	ErrTooManyBraces       = errors.New("too many braces that do not begin a JSON object")
 )
 
 // ParseDecision reads a coach's decision: the last complete JSON object with a "decision" in data, which may have prose and
 // fences around it. An object inside another one belongs to that one. Words are never a decision: "I cannot approve" is not
-// one. An approval beside a broken object with another decision is an error: it may be what the broken one quotes.
+// one. An approval beside a broken object with another decision is an error: it may be a quote in the broken one.
 //
-// Numbers may stand in quotes, a list may be null or one value, and unknown keys are ignored, as is contracts_honored. An
-// unknown status is Unverified, an unknown priority is High. The errors are variables of this package.
+// Numbers may stand in quotes, a list may be null or one value. Unknown keys and contracts_honored are ignored. An unknown
+// status is Unverified, an unknown priority is High. The errors are variables of this package.
 func ParseDecision(data []byte) (Decision, error) {
 	d, err := parseDecision(data)
 	if err != nil {
@@ -55,7 +53,8 @@ func parseDecision(data []byte) (Decision, error) {
 		return Decision{}, ErrNoDecision
 	}
 	m = lowerKeys(m).(map[string]any)
-	d := Decision{Verdict: Verdict(strings.ToLower(strings.TrimSpace(word(m["decision"])))), TaskID: text(m["task_id"]), Rationale: text(m["rationale"])}
+	verdict, _ := m["decision"].(string)
+	d := Decision{Verdict: Verdict(strings.ToLower(strings.TrimSpace(verdict))), TaskID: text(m["task_id"]), Rationale: text(m["rationale"])}
 	switch {
 	case d.Verdict != Approve && d.Verdict != Feedback:
 		return Decision{}, ErrVerdict
@@ -65,7 +64,7 @@ func parseDecision(data []byte) (Decision, error) {
 	for _, v := range list(m["requirements_verified"]) {
 		if c, ok := v.(map[string]any); ok {
 			d.Requirements = append(d.Requirements, RequirementCheck{ID: text(c["id"]), Requirement: text(c["requirement"]),
-				Status: And(Status(strings.ToLower(word(c["status"])))), Evidence: text(c["evidence"]), Issue: text(c["issue"])})
+				Status: And(Status(strings.ToLower(text(c["status"])))), Evidence: text(c["evidence"]), Issue: text(c["issue"])})
 		}
 	}
 	if t, ok := m["tests_verified"].(map[string]any); ok {
@@ -102,12 +101,6 @@ func lowerKeys(v any) any {
 	return v
 }
 
-// word returns a value that is a string.
-func word(v any) string {
-	s, _ := v.(string)
-	return s
-}
-
 // number returns a whole number, also one in quotes or at the start of a text: "12", "12-14". Anything else is 0.
 func number(v any) int {
 	s := strings.TrimSpace(text(v))
@@ -125,48 +118,40 @@ const maxEffort = 32 << 20 // bytes that are read again and again in search of o
 
 // lastDecision returns the last complete object with a decision, and the texts beside all of these.
 func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
-	err = ErrNoDecision
-	spent, end := 0, 0
-	open := false // inside an object that is cut off
-	for i := 0; ; {
+	spent, end, open := 0, 0, false // open: inside an object that is cut off
+	for i := 0; i < len(data) && spent < maxEffort; i++ {
 		next := bytes.IndexByte(data[i:], '{')
 		if next < 0 {
 			break
 		}
 		i += next
 		if rest := bytes.TrimLeft(data[i+1:], " \t\r\n"); len(rest) > 0 && rest[0] != '"' {
-			i++
 			continue
 		}
 		var raw json.RawMessage
-		fault := json.NewDecoder(bytes.NewReader(data[i:])).Decode(&raw)
-		if fault == nil {
-			if hasDecision(raw) {
-				if open {
-					return nil, nil, ErrCutOff
-				}
-				last, err = raw, nil
-				beside = append(beside, data[end:i])
-				i += len(raw)
-				end = i
-				continue
-			}
+		dec := json.NewDecoder(bytes.NewReader(data[i:]))
+		switch err := dec.Decode(&raw); {
+		case err == nil && hasDecision(raw) && open:
+			return nil, nil, ErrNoDecision // it is a quote
+		case err == nil && hasDecision(raw):
+			last, beside = raw, append(beside, data[end:i])
+			end = i + len(raw)
+			i = end - 1
+		case err == nil:
 			spent += len(raw)
-		} else if syntax, ok := errors.AsType[*json.SyntaxError](fault); ok && !errors.Is(fault, io.ErrUnexpectedEOF) {
-			spent += int(syntax.Offset)
-		} else {
-			if opensDecision(data[i:]) {
-				return nil, nil, ErrCutOff
+		default:
+			syntax, ok := errors.AsType[*json.SyntaxError](err)
+			if !ok || errors.Is(err, io.ErrUnexpectedEOF) {
+				spent, open = spent+len(data)-i, true
+			} else {
+				spent += int(syntax.Offset)
 			}
-			open = true
-			spent += len(data) - i
 		}
-		if spent > maxEffort {
-			return nil, nil, ErrTooManyBraces
-		}
-		i++
 	}
-	return last, append(beside, data[end:]), err
+	if last == nil || spent >= maxEffort {
+		return nil, nil, ErrNoDecision
+	}
+	return last, append(beside, data[end:]), nil
 }
 
 // besideKey finds a decision that stands in no complete object, and the word that it begins with.
@@ -193,27 +178,6 @@ func hasDecision(object []byte) bool {
 		}
 	}
 	return false
-}
-
-// opensDecision reports whether an object that is cut off has got as far as a decision.
-func opensDecision(data []byte) bool {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if _, err := dec.Token(); err != nil {
-		return false
-	}
-	for {
-		key, err := dec.Token()
-		if err != nil {
-			return false
-		}
-		if s, ok := key.(string); ok && strings.EqualFold(s, "decision") {
-			return true
-		}
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return false
-		}
-	}
 }
 
 // twice reports whether the next value has an object with the same key twice, letter case aside.

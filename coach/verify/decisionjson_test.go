@@ -48,8 +48,8 @@ func TestParseDecisionRefuses(t *testing.T) {
 		{"nothing", "", verify.ErrNoDecision},
 		{"words", "I cannot return IMPLEMENTATION_APPROVED. decision: approve", verify.ErrNoDecision},
 		{"no JSON", `{decision: "approve"}`, verify.ErrNoDecision},
-		{"cut off after an approval", approval + "\n" + `{"decision":"feedback","rationale":"it br`, verify.ErrCutOff},
-		{"cut off", `{"decision":"approve"`, verify.ErrCutOff},
+		{"cut off after an approval", approval + "\n" + `{"decision":"feedback","rationale":"it br`, verify.ErrConflictingDecision},
+		{"cut off", `{"decision":"approve"`, verify.ErrNoDecision},
 		{"twice", `{"decision":"feedback","decision":"approve"}`, verify.ErrDuplicateKey},
 		{"twice in other letters", `{"decision":"feedback","Decision":"approve"}`, verify.ErrDuplicateKey},
 		{"twice further in", `{"decision":"approve","requirements_verified":[{"status":"not_met","status":"met"}]}`, verify.ErrDuplicateKey},
@@ -58,7 +58,7 @@ func TestParseDecisionRefuses(t *testing.T) {
 		{"no verdict", `{"decision":null}`, verify.ErrVerdict},
 		{"too large", approval + strings.Repeat(" ", verify.MaxSize), verify.ErrTooLarge},
 		{"not UTF-8", approval + "\xff", verify.ErrNotUTF8},
-		{"braces without end", strings.Repeat(`{"a":`, 200_000), verify.ErrTooManyBraces},
+		{"braces without end", strings.Repeat(`{"a":`, 200_000), verify.ErrNoDecision},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d, err := verify.ParseDecision([]byte(tt.text))

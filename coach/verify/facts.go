@@ -10,23 +10,22 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// Witness looks at one side of a piece of work. What it could not see is Unverified in its facts, with the reason. Its error
-// is for when it could not look at all. It reports what it saw, not what the agent wrote, and runs nothing but the commands
-// of the query. It must be safe for concurrent use.
+// Witness looks at one side of a piece of work. It reports what it saw, and runs nothing but the commands of the query. A
+// thing that it could not see is Unverified, with the reason. Its error says that it could not look at all. It must be safe
+// for concurrent use.
 type Witness interface {
 	Look(ctx context.Context, q Query) (Facts, error)
 }
 
-// Query is what a [Witness] is asked. It answers its own part and leaves the rest. What comes from the agent's report is
-// data to look for, and is never run.
+// Query is what a [Witness] is asked. It answers its own part and leaves the rest. The parts from the agent's report are data
+// to look for, and are never run.
 type Query struct {
 	Baseline string     // the revision at which the work began, as the host names it; empty: the host's snapshot, or unknown
 	Paths    []string   // claimed paths, in any spelling
 	Commits  []string   // claimed commits
 	Tests    []string   // names of tests that the report names
 	Claimed  [][]string // commands that the report names, in words
-	Commands [][]string // what the host wants to be run, in words
-	Reviewed []string   // files that need no second look, see [Task]
+	Commands [][]string // commands that the host wants to be run, in words
 }
 
 // Facts is what witnesses saw. The zero value: nobody looked.
@@ -43,7 +42,7 @@ type Facts struct {
 	// Earlier says that the tree had changed before the baseline, earlier in the same session.
 	Earlier bool `json:"earlier,omitempty"`
 	// Committed is Met when commits were made since Base, Remote when the repository has a remote, Pushed when a branch of
-	// the remote has what is checked out.
+	// the remote has the commit that is checked out.
 	Committed Status `json:"committed"`
 	Remote    Status `json:"remote"`
 	Pushed    Status `json:"pushed"`
@@ -54,7 +53,7 @@ type Facts struct {
 	Named    []NamedTest      `json:"named_tests,omitempty"`
 	Suspects []Suspect        `json:"suspects,omitempty"`
 	Missing  []MissingCommand `json:"missing_commands,omitempty"`
-	// Unseen is what a witness could not look at and why, a sentence each, for people.
+	// Unseen says what a witness could not look at and why, a sentence each, for people.
 	Unseen []string `json:"unseen,omitempty"`
 }
 
@@ -83,7 +82,7 @@ type FileState string
 const (
 	Exists  FileState = "exists"
 	Missing FileState = "missing"
-	Ignored FileState = "ignored" // it is there, and version control ignores it
+	Ignored FileState = "ignored" // it exists, and version control ignores it
 	Outside FileState = "outside" // it leads out of the tree, as written or by a symbolic link
 )
 
@@ -122,7 +121,7 @@ type Run struct {
 	Passed   int           `json:"passed"`
 	Failed   int           `json:"failed"`
 	Skipped  int           `json:"skipped"`
-	Parts    int           `json:"parts_passed,omitempty"` // what some tools count beside them: subtests
+	Parts    int           `json:"parts_passed,omitempty"` // subtests, which some tools count, too
 	Failures []string      `json:"failures,omitempty"`     // names of failing tests, perhaps not all
 	Passes   []string      `json:"passes,omitempty"`       // names of tests and packages that passed, where they are known
 	Output   string        `json:"output,omitempty"`       // the end of what it printed
@@ -145,11 +144,11 @@ type TestChange struct {
 // NamedTest is a test that the report names.
 type NamedTest struct {
 	Name   string `json:"name"`
-	Now    Status `json:"now"`    // a file of the tree has this name in it
-	Before Status `json:"before"` // a file of the baseline had it
+	Now    Status `json:"now"`    // a file of the tree declares it
+	Before Status `json:"before"` // a file of the baseline declared it
 }
 
-// Suspect is a file that can decide what a run of tests shows, and changed: somebody has to look at it.
+// Suspect is a file that can decide what a run of tests shows, and changed: a person must look at it.
 type Suspect struct {
 	Path string `json:"path"`
 	Why  string `json:"why"` // what it decides, and how it changed
@@ -180,20 +179,15 @@ func (r Run) found() string {
 		parts = append(parts, r.counts())
 	}
 	if len(r.Failures) > 0 {
-		parts = append(parts, list3(r.Failures))
+		parts = append(parts, firstThree(r.Failures))
 	}
 	if r.Why != "" && !(r.Counted && r.Failed > 0) {
 		parts = append(parts, strings.TrimRight(r.Why, "."))
 	}
-	switch {
-	case len(parts) > 0:
+	if len(parts) > 0 {
 		return strings.Join(parts, "; ")
-	case r.outcome() == NotMet:
-		return "it failed"
-	case r.outcome() == Met:
-		return "it succeeded"
 	}
-	return "it shows neither success nor failure"
+	return map[Status]string{Met: "it succeeded", NotMet: "it failed", Unverified: "it shows neither success nor failure"}[r.outcome()]
 }
 
 // counts is "12 passed, 1 failed, 2 skipped".
@@ -207,65 +201,59 @@ func (r Run) counts() string {
 
 func (r Run) line() string { return strings.Join(r.Command, " ") }
 
-// failures sorts what fails in a run by what the baseline shows: fresh passed there, old failed there too, and of the
-// rest nothing is known. A failure without a name is that of the command.
+// runOf returns the run of a command, nil without one.
+func runOf(runs []Run, command []string) *Run {
+	if i := slices.IndexFunc(runs, func(r Run) bool { return slices.Equal(r.Command, command) }); i >= 0 {
+		return &runs[i]
+	}
+	return nil
+}
+
+// failures sorts the failures of a run by the run on the baseline: fresh passed there, old failed there too, and of the rest
+// nothing is known. A failure without a test name stands for the command.
 func (f Facts) failures(r Run) (fresh, old, unknown []string) {
 	if r.outcome() != NotMet {
 		return nil, nil, nil
 	}
-	i := slices.IndexFunc(f.BaseRuns, func(b Run) bool { return slices.Equal(b.Command, r.Command) })
-	if i < 0 {
-		return nil, nil, append(slices.Clone(r.Failures), named(r)...)
+	base := runOf(f.BaseRuns, r.Command)
+	if len(r.Failures) == 0 {
+		whole := []string{code(r.line()) + " (" + r.found() + ")"}
+		switch {
+		case base == nil:
+			return nil, nil, whole
+		case base.outcome() == Met:
+			return whole, nil, nil
+		case base.outcome() == NotMet && len(base.Failures) == 0:
+			return nil, whole, nil
+		}
+		return nil, nil, whole
 	}
-	base := f.BaseRuns[i]
 	for _, name := range r.Failures {
 		switch {
-		case slices.Contains(base.Failures, name):
+		case base != nil && slices.Contains(base.Failures, name):
 			old = append(old, name)
-		case slices.Contains(base.Passes, name):
+		case base != nil && slices.Contains(base.Passes, name):
 			fresh = append(fresh, name)
 		default:
 			unknown = append(unknown, name)
 		}
 	}
-	for _, what := range named(r) {
-		switch {
-		case base.outcome() == Met:
-			fresh = append(fresh, what)
-		case base.outcome() == NotMet && len(base.Failures) == 0:
-			old = append(old, what)
-		default:
-			unknown = append(unknown, what)
-		}
-	}
 	return fresh, old, unknown
 }
 
-// named returns the command as the name of a failure that has none.
-func named(r Run) []string {
-	if len(r.Failures) > 0 {
-		return nil
-	}
-	return []string{code(r.line()) + " (" + r.found() + ")"}
-}
-
-// based reports whether the baseline shows anything of a command.
-func (f Facts) based(r Run) bool {
-	return slices.ContainsFunc(f.BaseRuns, func(b Run) bool {
-		return slices.Equal(b.Command, r.Command) && b.outcome() != Unverified
-	})
-}
-
-// seen reports whether anything was: a witness that could not look has seen nothing.
+// seen reports whether a witness saw anything.
 func (f Facts) seen() bool {
-	return f.Compared == Met || len(f.Changes)+len(f.Tests) > 0 ||
-		slices.ContainsFunc(f.Files, func(c FileFact) bool { return c.State != "" }) ||
-		slices.ContainsFunc(f.Commits, func(c CommitFact) bool { return c.Exists == Met || c.Exists == NotMet }) ||
+	return f.Compared == Met || len(f.Changes)+len(f.Tests) > 0 || slices.ContainsFunc(f.Files, FileFact.known) ||
+		slices.ContainsFunc(f.Commits, CommitFact.known) ||
 		slices.ContainsFunc(f.Runs, func(r Run) bool { return r.Counted || r.outcome() != Unverified })
 }
 
-// merge returns what f and g say together. Of two facts about one thing the later, g's, counts, unless it alone is not
-// known. A comparison with a baseline replaces another one as a whole.
+func (f FileFact) known() bool   { return f.State != "" }
+func (f CommitFact) known() bool { return f.Exists == Met || f.Exists == NotMet }
+func (r Run) known() bool        { return r.Status == Met || r.Status == NotMet }
+
+// merge returns what f and g say together. Of two facts about one thing, the later one (of g) counts, unless only the earlier
+// one is known. A comparison with a baseline replaces another one as a whole.
 func (f Facts) merge(g Facts) Facts {
 	if g.Base != "" || g.Compared == Met || len(g.Changes)+len(g.Tests)+len(g.Suspects) > 0 {
 		f.Base, f.Compared, f.Changes = g.Base, g.Compared, slices.Clone(g.Changes)
@@ -275,13 +263,12 @@ func (f Facts) merge(g Facts) Facts {
 	if g.Tree != "" {
 		f.Tree = g.Tree
 	}
-	f.Files = mergeList(f.Files, g.Files, func(a, b FileFact) bool { return a.Path == b.Path }, func(x FileFact) bool { return x.State != "" })
-	f.Commits = mergeList(f.Commits, g.Commits, func(a, b CommitFact) bool { return a.Rev == b.Rev },
-		func(x CommitFact) bool { return x.Exists == Met || x.Exists == NotMet })
+	f.Files = mergeList(f.Files, g.Files, func(a, b FileFact) bool { return a.Path == b.Path }, FileFact.known)
+	f.Commits = mergeList(f.Commits, g.Commits, func(a, b CommitFact) bool { return a.Rev == b.Rev }, CommitFact.known)
 	f.Named = mergeList(f.Named, g.Named, func(a, b NamedTest) bool { return a.Name == b.Name }, func(NamedTest) bool { return true })
 	sameRun := func(a, b Run) bool { return slices.Equal(a.Command, b.Command) }
-	known := func(r Run) bool { return r.Status == Met || r.Status == NotMet }
-	f.Runs, f.BaseRuns = mergeList(f.Runs, g.Runs, sameRun, known), mergeList(f.BaseRuns, g.BaseRuns, sameRun, known)
+	f.Runs = mergeList(f.Runs, g.Runs, sameRun, Run.known)
+	f.BaseRuns = mergeList(f.BaseRuns, g.BaseRuns, sameRun, Run.known)
 	f.Missing = append(slices.Clone(f.Missing), g.Missing...)
 	f.Unseen = append(slices.Clone(f.Unseen), g.Unseen...)
 	return f
@@ -301,25 +288,25 @@ func mergeList[T any](old, new []T, same func(a, b T) bool, known func(T) bool) 
 	return all
 }
 
-// Fresh returns what fails in a run and passed on the baseline.
+// Fresh returns the failures of a run that passed on the baseline.
 func (f Facts) Fresh(r Run) []string {
 	fresh, _, _ := f.failures(r)
 	return fresh
 }
 
-// ShortName returns the name of a test without its package, class and file, such as a word to look for.
+// ShortName returns the name of a test without its package, class and file: a word to look for.
 func ShortName(name string) string {
 	name = lastName(name)
-	if i := strings.LastIndex(name, " > "); i >= 0 {
-		name = name[i+3:]
+	for _, separator := range []string{" > ", " › "} {
+		if i := strings.LastIndex(name, separator); i >= 0 {
+			name = name[i+len(separator):]
+		}
 	}
-	if i := strings.LastIndex(name, " › "); i >= 0 {
-		name = name[i+len(" › "):]
+	if i := strings.IndexAny(name, "/["); i >= 0 {
+		name = name[:i]
 	}
-	name, _, _ = strings.Cut(name, "/")
-	name, _, _ = strings.Cut(name, "[")
 	return name
 }
 
-// DecidesTests reports whether a file is a program or a test, or holds settings: what it says changes what a run shows.
+// DecidesTests reports whether a change of the file can change what a run of tests shows: a program or a test.
 func DecidesTests(name string) bool { return testcode.IsCode(name) || testcode.IsTest(name) }

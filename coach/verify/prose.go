@@ -189,7 +189,7 @@ var (
 		`left (?:\S+ ){0,3}alone|missing|absent|skipped running|refrained|avoided|yet to)\b|n['’]t\b`)
 	earlier = lazy.New(`(?i)\b(?:before|previous(?:ly)?|earlier|formerly|original(?:ly)?|initially|at first|first run|used to|had|was|were|upstream|old|already|baseline)\b`)
 	undone  = lazy.New(`(?i)\b(?:revert(?:ed|ing)?|undid|undone|rolled (?:it |them |that )?back|put (?:it |them )?back|restored|discarded|stashed|temporar(?:y|ily)|throwaway|scratch|` +
-		`(?:deleted|removed|dropped) (?:it|them|again|afterwards)|cleaned (?:it |them |this |that )?up)\b`)
+		`(?:deleted|removed|dropped) (?:it|them|again|afterwards)|cleaned (?:it|them|this|that) up)\b`)
 	clauseEnd = lazy.New(`(?:,\s+|\s+)(?:but|however|although|though|whereas|because|except)\b\s*|,\s+(?:so|which|while|since|as|no|not|nothing|without|then|with no)\b|\s\((?:not|no|it|which|that|was|were)\b`)
 	spans     = lazy.New("`([^`\\n]{1,200})`")
 )
@@ -235,6 +235,7 @@ func (r *Report) sentence(s string) {
 			continue
 		}
 		r.fileClaims(c)
+		r.folders(c)
 		r.commits(c, m, s)
 		r.others(c, m)
 		r.changes(c, m)

@@ -13,8 +13,8 @@ type objection struct {
 	seen   bool   // it was seen in the work, and is not about the procedure
 }
 
-// Record returns the decision as it is allowed to be, the step record_decision of the contract, and the overrides: why an
-// approval became feedback, one line each. It changes neither d nor what was observed.
+// Record returns the decision as the facts allow it: the step record_decision of the contract. It also returns the overrides,
+// the reasons why an approval became feedback, one line each. It changes neither d nor what was observed.
 //
 // Approve becomes Feedback when
 //
@@ -28,16 +28,15 @@ type objection struct {
 //   - a test is gone, disabled or changed, and the report does not mention it,
 //   - files changed after the evidence was taken.
 //
-// Feedback never becomes Approve, and any other verdict is Feedback. Of a requirement that a command of the host shows, the
-// status is the lower of the decision's and the run's. The tests are what was observed, the contracts are computed, and each
+// Feedback never becomes Approve, and any other verdict is Feedback. If a command of the host shows a requirement, the lower
+// status of the decision and the run counts. The tests are those that were observed, the contracts are computed, and each
 // override that no item says adds an item. The items are ordered worst first.
 func (r *Review) Record(d Decision) (Decision, []string) {
 	f := r.seen()
-	asked := d
-	d.Requirements = r.requirementChecks(f, asked.Requirements)
-	d.Tests = r.testsCheck(f, asked.Tests)
+	d.Requirements = r.requirementChecks(f, d.Requirements)
+	d.Tests = r.testsCheck(f, d.Tests)
 	d.Contracts = Contracts{Validated: r.begun, Recorded: true, Independent: r.observed}
-	d.Items = slices.Clone(asked.Items)
+	d.Items = slices.Clone(d.Items)
 	if d.TaskID == "" {
 		d.TaskID = r.task.ID
 	}
@@ -49,8 +48,6 @@ func (r *Review) Record(d Decision) (Decision, []string) {
 			if o.item.Issue != "" && !slices.Contains(d.Items, o.item) {
 				d.Items = append(d.Items, o.item)
 			}
-		}
-		if len(overrides) > 0 {
 			d.Verdict = Feedback
 		}
 	case Feedback:
@@ -62,7 +59,7 @@ func (r *Review) Record(d Decision) (Decision, []string) {
 	return d, overrides
 }
 
-// objections returns what stands against approving d, whose requirements and tests are already those of the facts.
+// objections returns the objections to approving d, whose requirements and tests are already those of the facts.
 func (r *Review) objections(f Facts, d Decision) []objection {
 	var all []objection
 	object := func(seen bool, it Item, format string, args ...any) {
@@ -86,11 +83,11 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 		object(false, Item{Severity: Medium, Suggestion: "Let a witness look at the files, the commits and the tests."}, "nothing was observed")
 	}
 	for _, c := range d.Requirements {
-		r.objectToRequirement(c, object)
+		c.object(object)
 	}
 	for _, x := range Audit(r.report, f).Discrepancies {
 		switch {
-		case x.Kind == TestsTampered && (x.Severity == Critical || x.Claimed == notTold):
+		case x.Kind == TestsTampered && (x.Severity == Critical || x.Claimed == notMentioned):
 			object(true, x.item(), "%s and the report does not say so", x.Found)
 		case x.Severity == Critical:
 			object(true, x.item(), "critical discrepancy %s: %s: %s", x.Kind, x.Claimed, x.Found)
@@ -98,7 +95,7 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 	}
 	if len(r.moved) > 0 {
 		object(false, Item{Severity: Medium, Suggestion: "Look again, and decide about what is there now."},
-			"files changed after the evidence was taken: %s", list3(r.moved))
+			"files changed after the evidence was taken: %s", firstThree(r.moved))
 	}
 	return all
 }
@@ -116,7 +113,7 @@ func (r *Review) objectToTests(f Facts, object objector) {
 		}
 		it := Item{Severity: Medium, Suggestion: "Run them and show what they print."}
 		if len(f.Suspects) > 0 {
-			it.File, it.Suggestion = f.Suspects[0].Path, "Say what was changed in it and why, for somebody to look at."
+			it.File, it.Suggestion = f.Suspects[0].Path, "Say what was changed in it and why, for a person to look at."
 		}
 		object(false, it, "tests are %s but unverified: %s", what, why)
 	}
@@ -128,19 +125,24 @@ func (r *Review) objectToTests(f Facts, object objector) {
 		counted = counted || run.Counted
 		passed += run.Passed
 	}
-	if len(fresh) > 0 {
-		object(true, Item{Severity: High, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s", list3(fresh))
+	switch {
+	case len(fresh) > 0 && r.report.admitsAll(fresh):
+		object(false, Item{Severity: Medium, Suggestion: "Make them pass, without taking tests away."},
+			"tests fail, as the report says: %s", firstThree(fresh))
+	case len(fresh) > 0:
+		object(true, Item{Severity: High, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s", firstThree(fresh))
 	}
 	if len(unknown) > 0 {
 		object(false, Item{Severity: Medium, Suggestion: "Make them pass, or show that they failed before."},
-			"tests fail, and whether they did before is not known: %s", list3(unknown))
+			"tests fail, and whether they did before is not known: %s", firstThree(unknown))
 	}
 	if counted && passed == 0 && len(fresh) == 0 && status != NotMet {
 		object(true, Item{Severity: High, Suggestion: "Make the tests run: none may be skipped or left out."}, "no test passed: %s", why)
 	}
 }
 
-func (r *Review) objectToRequirement(c RequirementCheck, object objector) {
+// object objects to a requirement that is not shown to be met.
+func (c RequirementCheck) object(object objector) {
 	what := code(c.Requirement)
 	why := ""
 	if c.Issue != "" {
@@ -151,7 +153,7 @@ func (r *Review) objectToRequirement(c RequirementCheck, object objector) {
 	case c.Status == NotMet:
 		it.Severity, it.Suggestion = High, "Meet it, or say what stands in the way."
 		object(true, it, "requirement %s %s is not met%s", c.ID, what, why)
-	case c.Status != Met && c.Issue == unsaid:
+	case c.Status != Met && c.Issue == leftOut:
 		object(false, it, "requirement %s %s is missing in the decision", c.ID, what)
 	case c.Status != Met:
 		object(false, it, "requirement %s %s is unverified%s", c.ID, what, why)
@@ -160,17 +162,17 @@ func (r *Review) objectToRequirement(c RequirementCheck, object objector) {
 	}
 }
 
-// unsaid is the issue of a requirement that a decision leaves out.
-const unsaid = "the decision says nothing about it"
+// leftOut is the issue of a requirement that a decision leaves out.
+const leftOut = "the decision says nothing about it"
 
-// requirementChecks returns a check for each requirement, in their order, and then those of no requirement.
-func (r *Review) requirementChecks(f Facts, said []RequirementCheck) []RequirementCheck {
+// requirementChecks returns a check for each requirement, in their order. Checks of anything else follow.
+func (r *Review) requirementChecks(f Facts, given []RequirementCheck) []RequirementCheck {
 	var all []RequirementCheck
-	used := make([]bool, len(said))
+	used := make([]bool, len(given))
 	for _, q := range r.requirements {
-		c := RequirementCheck{ID: q.ID, Requirement: q.Text, Status: Unverified, Issue: unsaid}
+		c := RequirementCheck{ID: q.ID, Requirement: q.Text, Status: Unverified, Issue: leftOut}
 		found := false
-		for i, s := range said {
+		for i, s := range given {
 			if used[i] || !s.about(q) {
 				continue
 			}
@@ -180,12 +182,12 @@ func (r *Review) requirementChecks(f Facts, said []RequirementCheck) []Requireme
 			}
 			found = true
 		}
-		if s, seen, byFact := r.require(f, q); byFact && And(s, c.Status) != c.Status {
-			c.Status, c.Issue = s, seen
+		if s, issue, byFact := r.require(f, q); byFact && And(s, c.Status) != c.Status {
+			c.Status, c.Issue = s, issue
 		}
 		all = append(all, c)
 	}
-	for i, s := range said {
+	for i, s := range given {
 		if !used[i] {
 			s.Status = And(s.Status)
 			all = append(all, s)
@@ -194,22 +196,22 @@ func (r *Review) requirementChecks(f Facts, said []RequirementCheck) []Requireme
 	return all
 }
 
-// about reports whether a check is of the requirement q: by its ID or its words.
+// about reports whether a check is about the requirement q: by its ID or its words.
 func (c RequirementCheck) about(q Requirement) bool {
 	if c.ID != "" {
 		return strings.EqualFold(strings.TrimSpace(c.ID), q.ID)
 	}
-	said, id := fold(c.Requirement), strings.ToLower(q.ID)
-	if said == id || said == fold(q.Text) {
+	name, id := fold(c.Requirement), strings.ToLower(q.ID)
+	if name == id || name == fold(q.Text) {
 		return true
 	}
-	rest, ok := strings.CutPrefix(said, id)
+	rest, ok := strings.CutPrefix(name, id)
 	return ok && rest != "" && strings.ContainsRune(" :.)", rune(rest[0]))
 }
 
-// testsCheck returns what was observed of the tests, beside the tests that a decision misses.
-func (r *Review) testsCheck(f Facts, said TestsCheck) TestsCheck {
-	c := TestsCheck{Missing: slices.Clone(said.Missing)}
+// testsCheck returns what was observed of the tests, with the missing tests of a decision.
+func (r *Review) testsCheck(f Facts, given TestsCheck) TestsCheck {
+	c := TestsCheck{Missing: slices.Clone(given.Missing)}
 	c.Status, _ = r.tests(f)
 	for _, run := range f.Runs {
 		if run.Counted {

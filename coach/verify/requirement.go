@@ -16,8 +16,7 @@ type Task struct {
 	Baseline string `json:"baseline,omitempty"` // the revision at which the work began; empty: the host's snapshot, or unknown
 	// Commands is what the host wants to be run, each in words. All of them must succeed. Nothing else is ever run.
 	Commands [][]string `json:"commands,omitempty"`
-	// Reviewed is the files, by their paths from the top of the tree, whose changes somebody has looked at whom the host
-	// trusts: tests, settings of tests, scripts.
+	// Reviewed names files whose changes a trusted person has looked at, by their paths from the top of the tree.
 	Reviewed []string `json:"reviewed,omitempty"`
 	// AllowUnchecked lets claims that nobody can check pass.
 	AllowUnchecked bool `json:"allow_unchecked,omitempty"`
@@ -25,7 +24,7 @@ type Task struct {
 
 // Requirement is one thing that must hold for the task to be done.
 type Requirement struct {
-	ID   string `json:"id"` // the same for the same words, whatever stands around them
+	ID   string `json:"id"` // the same for the same words
 	Text string `json:"requirement"`
 	// Command shows whether it holds, as the requirement names it. It is compared with Task.Commands and never run itself.
 	Command string `json:"command,omitempty"`
@@ -35,8 +34,15 @@ type Requirement struct {
 // others with checkboxes, and has none itself, is left out. A section without items is one requirement. Command is the code
 // span at the end of an item, after a colon: "- [ ] Tests pass: `go test ./...`".
 func Requirements(c plancriteria.Criteria) []Requirement {
+	var texts []string
+	for _, it := range c.Leaves() {
+		texts = append(texts, it.Text)
+	}
+	if section := strings.Join(strings.Fields(c.Text), " "); len(c.Items) == 0 && section != "" {
+		texts = append(texts, section)
+	}
 	var list []Requirement
-	add := func(text string) {
+	for _, text := range texts {
 		sum := sha256.Sum256([]byte(fold(text)))
 		r := Requirement{ID: fmt.Sprintf("r%x", sum[:4]), Text: text, Command: commandOf(text)}
 		for n, id := 2, r.ID; slices.ContainsFunc(list, func(q Requirement) bool { return q.ID == r.ID }); n++ {
@@ -44,16 +50,8 @@ func Requirements(c plancriteria.Criteria) []Requirement {
 		}
 		list = append(list, r)
 	}
-	for _, it := range c.Leaves() {
-		add(it.Text)
-	}
-	if len(c.Items) == 0 && strings.TrimSpace(c.Text) != "" {
-		add(strings.Join(strings.Fields(c.Text), " "))
-	}
 	return list
 }
-
-func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // commandOf returns the code span that an item ends with, after a colon.
 func commandOf(text string) string {
@@ -65,7 +63,7 @@ func commandOf(text string) string {
 	return strings.TrimSpace(body[i+1:])
 }
 
-// Listed returns which of the commands a line is, word by word. A line that needs a shell to be understood is none of them.
+// Listed returns which of the commands a line is, word by word. A line that needs a shell matches no command.
 func Listed(line string, commands [][]string) ([]string, bool) {
 	if strings.ContainsAny(line, "\"'\\$`;&|<>()\n\r") {
 		return nil, false

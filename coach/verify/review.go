@@ -2,14 +2,13 @@ package verify
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// Review is the review of one report: [Begin] opens it, Ask and Observe take facts, Record takes a decision. It is not safe
-// for concurrent use. The zero value was never begun, and approves nothing.
+// Review is the review of one report: [Begin] opens it, Observe takes facts, Record takes a decision. It is not safe for
+// concurrent use. The zero value was never begun, and approves nothing.
 type Review struct {
 	begun        bool
 	task         Task
@@ -29,7 +28,7 @@ func Begin(task Task, requirements []Requirement, report Report) *Review {
 
 // Query returns what witnesses must look at.
 func (r *Review) Query() Query {
-	q := Query{Baseline: r.task.Baseline, Commands: r.task.Commands, Reviewed: r.task.Reviewed}
+	q := Query{Baseline: r.task.Baseline, Commands: r.task.Commands}
 	add := func(list *[]string, s string) {
 		if s != "" && !slices.Contains(*list, s) {
 			*list = append(*list, s)
@@ -52,25 +51,7 @@ func (r *Review) Query() Query {
 	return q
 }
 
-// Ask asks witnesses what the review has to know, one after another, and observes their facts. A witness that fails is named
-// among what is unseen. The error is the context's.
-func (r *Review) Ask(ctx context.Context, witnesses ...Witness) error {
-	q := r.Query()
-	for _, w := range witnesses {
-		f, err := w.Look(ctx, q)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			f.Unseen = append(slices.Clone(f.Unseen), "a witness could not look: "+clean(err.Error()))
-		}
-		r.Observe(f)
-	}
-	return nil
-}
-
-// Observe takes what a witness saw, beside what was observed before. Where a later look at the tree shows another content
-// than an earlier one, what was seen before is too old for an approval.
+// Observe adds what a witness saw. If the tree changed between two looks, the older runs are too old for an approval.
 func (r *Review) Observe(f Facts) {
 	if f.Tree != "" && r.facts.Tree != "" && f.Tree != r.facts.Tree {
 		for _, name := range differing(r.facts.Changes, f.Changes) {
@@ -79,8 +60,8 @@ func (r *Review) Observe(f Facts) {
 			}
 		}
 	}
-	for _, run := range f.Runs { // a run that is repeated is as new as the last look
-		if slices.ContainsFunc(r.facts.Runs, func(o Run) bool { return slices.Equal(o.Command, run.Command) }) {
+	for _, run := range f.Runs { // a repeated run is as new as the last look
+		if runOf(r.facts.Runs, run.Command) != nil {
 			r.moved = nil
 		}
 	}
@@ -113,7 +94,7 @@ func (r *Review) Report() Report { return r.report }
 // Requirements returns what must hold.
 func (r *Review) Requirements() []Requirement { return slices.Clone(r.requirements) }
 
-// seen returns the facts as they count: a run of tests shows no success while a file that decides what it shows is suspect.
+// seen returns the facts as they count: while a file that decides what tests show is suspect, their run shows no success.
 func (r *Review) seen() Facts {
 	f := r.facts
 	reviewed := func(name string) bool { return slices.Contains(r.task.Reviewed, name) }
@@ -121,13 +102,13 @@ func (r *Review) seen() Facts {
 	f.Suspects = slices.DeleteFunc(slices.Clone(f.Suspects), func(s Suspect) bool { return reviewed(s.Path) })
 	f.Runs = slices.Clone(f.Runs)
 	for i, run := range f.Runs {
-		if kind := kindOf(run.Command); run.Status != Met || kind == RunBuild || kind == RunLint {
-			continue
-		}
-		if len(f.Suspects) > 0 {
-			f.Runs[i].Status, f.Runs[i].Why = Unverified, f.Suspects[0].Path+" "+f.Suspects[0].Why+": somebody has to look at it"
-		} else if len(run.Wrote) > 0 {
-			f.Runs[i].Status, f.Runs[i].Why = Unverified, list3(run.Wrote)+" changed while it ran"
+		kind := kindOf(run.Command)
+		switch {
+		case run.Status != Met || kind == RunBuild || kind == RunLint:
+		case len(f.Suspects) > 0:
+			f.Runs[i].Status, f.Runs[i].Why = Unverified, f.Suspects[0].Path+" "+f.Suspects[0].Why+": a person must look at it"
+		case len(run.Wrote) > 0:
+			f.Runs[i].Status, f.Runs[i].Why = Unverified, firstThree(run.Wrote)+" changed while it ran"
 		}
 	}
 	return f
@@ -135,21 +116,19 @@ func (r *Review) seen() Facts {
 
 // tests returns what is known of the host's commands together, and why it is not Met.
 func (r *Review) tests(f Facts) (Status, string) {
-	var all []Status
-	why := ""
-	see := func(name string, s Status, found string) {
-		all = append(all, s)
-		if s != Met && (why == "" || s == NotMet) {
-			why = code(name) + ": " + found
+	commands := r.task.Commands
+	if len(commands) == 0 {
+		for _, run := range f.Runs {
+			commands = append(commands, run.Command)
 		}
 	}
-	for _, c := range r.task.Commands {
+	var all []Status
+	why := ""
+	for _, c := range commands {
 		s, found := commandStatus(f, c)
-		see(strings.Join(c, " "), s, found)
-	}
-	if len(r.task.Commands) == 0 {
-		for _, run := range f.Runs {
-			see(run.line(), run.outcome(), run.found())
+		all = append(all, s)
+		if s != Met && (why == "" || s == NotMet) {
+			why = code(strings.Join(c, " ")) + ": " + found
 		}
 	}
 	return And(all...), cmp.Or(why, "no tests were run")
@@ -157,58 +136,65 @@ func (r *Review) tests(f Facts) (Status, string) {
 
 // commandStatus returns what is known of one of the host's commands, and what was seen of it.
 func commandStatus(f Facts, command []string) (Status, string) {
-	i := slices.IndexFunc(f.Runs, func(r Run) bool { return slices.Equal(r.Command, command) })
-	if i < 0 {
+	run := runOf(f.Runs, command)
+	if run == nil {
 		return Unverified, "it was not run"
 	}
-	return f.Runs[i].outcome(), f.Runs[i].found()
+	return run.outcome(), run.found()
 }
 
 // require returns what facts alone say of a requirement: Unverified unless a command that the host lists shows it.
-func (r *Review) require(f Facts, q Requirement) (s Status, seen string, byFact bool) {
+func (r *Review) require(f Facts, q Requirement) (s Status, found string, byFact bool) {
 	command, ok := Listed(q.Command, r.task.Commands)
-	if q.Command == "" || !ok {
+	if !ok {
 		return Unverified, "", false
 	}
-	s, seen = commandStatus(f, command)
-	if i := slices.IndexFunc(f.Runs, func(r Run) bool { return slices.Equal(r.Command, command) }); i >= 0 && s == NotMet {
-		if fresh, old, unknown := f.failures(f.Runs[i]); len(fresh)+len(unknown) == 0 && len(old) > 0 {
-			s, seen = Unverified, "it fails as it did before the work" // nobody made it worse
+	s, found = commandStatus(f, command)
+	if run := runOf(f.Runs, command); s == NotMet {
+		if fresh, old, unknown := f.failures(*run); len(fresh)+len(unknown) == 0 && len(old) > 0 {
+			s, found = Unverified, "it fails as it did before the work" // nobody made it worse
 		}
 	}
-	return s, code(q.Command) + ": " + seen, true
+	return s, code(q.Command) + ": " + found, true
 }
 
-// Judge returns the decision that the facts alone support, without having recorded it: [Review.Record] does.
+// Judge returns the decision that the facts alone support. It does not record it: [Review.Record] does.
 func (r *Review) Judge() Decision {
 	f := r.seen()
 	d := Decision{Verdict: Approve, TaskID: r.task.ID, Rationale: "From what was observed alone."}
 	for _, q := range r.requirements {
-		s, seen, byFact := r.require(f, q)
+		s, found, byFact := r.require(f, q)
 		c := RequirementCheck{ID: q.ID, Requirement: q.Text, Status: s}
 		switch {
 		case s == Met:
-			c.Evidence = seen
+			c.Evidence = found
 		case byFact:
-			c.Issue = seen
+			c.Issue = found
 		default:
-			c.Issue = "no command that the host lists shows it: somebody has to look"
+			c.Issue = "no command that the host lists shows it: a person must look"
 		}
 		d.Requirements = append(d.Requirements, c)
 	}
-	for _, x := range Audit(r.report, f).Discrepancies {
+	d.Items = toFix(Audit(r.report, f))
+	return d
+}
+
+// toFix returns the discrepancies that do not block, as feedback.
+func toFix(h Honesty) []Item {
+	var items []Item
+	for _, x := range h.Discrepancies {
 		if x.Severity == ShouldFix {
-			d.Items = append(d.Items, x.item())
+			items = append(items, x.item())
 		}
 	}
-	return d
+	return items
 }
 
 // Standing returns what the facts alone say of the work, and why it is not Met.
 //
 //   - NotMet: something was seen that does not hold. A claim is false, a requirement is not met, or a test fails that passed
-//     at the baseline.
-//   - Met: every claim was checked and held, everything required was seen, and nothing calls for somebody to look.
+//     at the baseline and the report does not admit it.
+//   - Met: every claim was checked and holds, everything required was seen, and no change needs a person to look.
 //   - Unverified: anything else.
 //
 // With [Task].AllowUnchecked, claims that nobody can check do not count.
@@ -218,9 +204,9 @@ func (r *Review) Standing() (Status, []string) {
 	if items := r.Seen(); len(items) > 0 && items[0].Severity == High {
 		return NotMet, []string{items[0].Issue}
 	}
-	var open []string
+	_, open := r.Record(r.Judge())
 	for _, d := range h.Discrepancies {
-		if d.Severity != Info && d.Claimed != notTold {
+		if d.Severity != Info && d.Claimed != notMentioned {
 			open = append(open, fmt.Sprintf("%s: %s", d.Claimed, d.Found))
 		}
 	}
@@ -229,21 +215,19 @@ func (r *Review) Standing() (Status, []string) {
 			open = append(open, "unchecked: "+u)
 		}
 	}
-	if _, overrides := r.Record(r.Judge()); len(overrides) > 0 {
-		open = append(overrides, open...)
-	}
 	for _, s := range f.Suspects {
 		if why := s.Path + " " + s.Why; len(open) == 0 || !strings.Contains(open[0], why) {
-			open = append(open, why+": somebody has to look at it")
+			open = append(open, why+": a person must look at it")
 		}
 	}
 	for _, run := range f.Runs {
 		_, old, unknown := f.failures(run)
 		if len(old) > 0 {
-			open = append(open, code(run.line())+" fails as it did before the work: "+list3(old))
+			open = append(open, code(run.line())+" fails as it did before the work: "+firstThree(old))
 		}
 		if len(unknown) > 0 && len(run.Withheld) > 0 {
-			open = slices.Insert(open, 0, fmt.Sprintf("%s fails, and it did not get %s of the environment", code(run.line()), list3(run.Withheld)))
+			open = slices.Insert(open, 0, fmt.Sprintf("%s fails, and it did not get %s of the environment",
+				code(run.line()), firstThree(run.Withheld)))
 		}
 	}
 	if len(open) == 0 && len(f.Runs)+len(r.requirements)+h.Checked == 0 {
@@ -255,8 +239,8 @@ func (r *Review) Standing() (Status, []string) {
 	return Met, nil
 }
 
-// Seen returns what stands against the work as it was seen, worst first: what makes Standing NotMet is High. What nobody
-// could look at is not among it.
+// Seen returns the facts against the work, worst first. Items that make Standing NotMet are High. Things that nobody could
+// look at are not among them.
 func (r *Review) Seen() []Item {
 	f := r.seen()
 	var items []Item
@@ -265,12 +249,7 @@ func (r *Review) Seen() []Item {
 			items = append(items, o.item)
 		}
 	}
-	for _, x := range Audit(r.report, f).Discrepancies {
-		if x.Severity == ShouldFix {
-			items = append(items, x.item())
-		}
-	}
-	return ordered(items)
+	return ordered(append(items, toFix(Audit(r.report, f))...))
 }
 
 // item is a discrepancy as feedback.

@@ -1,7 +1,6 @@
 package verify
 
-// Status is what is known of something that was asked. The zero value, and any text that is none of the three, is
-// Unverified.
+// Status is what is known of something that was asked. The zero value, and any other text, is Unverified.
 type Status string
 
 // The three values.

@@ -1,5 +1,5 @@
-// Package verifier checks a finished piece of work: it looks at the tree, runs the host's commands, and asks the baseline what
-// failed before.
+// Package verifier checks a finished piece of work. It looks at the tree and runs the host's commands. It runs them on the
+// baseline, too, to see what failed before.
 //
 // [New] takes the folder and the commands. [Verifier.Review] checks a report; a [Verifier] is also an
 // [autocontinue.Verifier], which puts the check into the loop. So is a [Goal], which is made of criteria. [Remember] keeps
@@ -7,13 +7,13 @@
 //
 // # Limits
 //
-// A command that fails is run a second time, and then on the baseline, in a temporary folder with the ignored dependencies
-// of the project. Only what fails twice, and passed on the baseline, counts as a new failure. See the limits of cmdwitness,
+// A command that fails runs on the baseline, too, in a temporary folder with the ignored dependencies of the project. Then it
+// runs a second time. A new failure is one that occurs twice and passed on the baseline. See the limits of cmdwitness,
 // gowitness and gitwitness.
 //
 // # Errors
 //
-// What could not be seen is in the facts. The errors are those of the context and of a bad [Config].
+// The facts say what could not be seen. The errors are those of the context and of a bad [Config].
 package verifier
 
 import (
@@ -55,9 +55,7 @@ type Config struct {
 	Cache       string        // a folder for the results of baselines; empty: none
 	Own         []string      // files that the host writes meanwhile, see [gitwitness.Config]
 
-	// Plans holds the plans as they are now, BasePlans as they were at the baseline; nil has none. A plan that is newer
-	// than the baseline is read from Plans.
-	Plans, BasePlans fs.FS
+	Plans fs.FS // the plans that outputs name; nil has none
 }
 
 // Verifier checks reports. It is safe for concurrent use.
@@ -81,8 +79,11 @@ func New(cfg Config) (*Verifier, error) {
 
 // Review begins the review of a report on a task, looks at all that the report claims, and runs the commands. The error is
 // the context's.
-func (v *Verifier) Review(ctx context.Context, task verify.Task, requirements []verify.Requirement, report verify.Report) (*verify.Review, error) {
-	task.Baseline, task.Commands, task.Reviewed, task.AllowUnchecked = v.cfg.Baseline, v.cfg.Commands, v.cfg.Reviewed, v.cfg.AllowUnchecked
+func (v *Verifier) Review(
+	ctx context.Context, task verify.Task, requirements []verify.Requirement, report verify.Report,
+) (*verify.Review, error) {
+	task.Baseline, task.Commands = v.cfg.Baseline, v.cfg.Commands
+	task.Reviewed, task.AllowUnchecked = v.cfg.Reviewed, v.cfg.AllowUnchecked
 	review := verify.Begin(task, requirements, report)
 	return review, v.Observe(ctx, review)
 }
@@ -150,8 +151,10 @@ func (r runner) look(ctx context.Context, q verify.Query) (verify.Facts, error) 
 	return f, err
 }
 
-// run runs the commands of a query, and on the baseline those that fail.
-func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witness, facts *verify.Facts, r runner, withheld []string) error {
+// run runs the commands of a query. Commands that fail run on the baseline, too.
+func (v *Verifier) run(
+	ctx context.Context, q verify.Query, git *gitwitness.Witness, facts *verify.Facts, r runner, withheld []string,
+) error {
 	seen, err := r.look(ctx, q)
 	if err != nil {
 		return err
@@ -176,24 +179,23 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 		}
 		v.resolve(ctx, git, run, &base)
 		facts.BaseRuns = append(facts.BaseRuns, base)
-		if fresh := facts.Fresh(run); len(fresh) == 0 {
+		fresh := facts.Fresh(run)
+		if len(fresh) == 0 {
 			continue
 		}
 		again, err := r.look(ctx, verify.Query{Commands: [][]string{run.Command}})
 		if err != nil {
 			return err
 		}
-		if len(again.Runs) == 1 && !slices.ContainsFunc(facts.Fresh(again.Runs[0]), func(name string) bool { return slices.Contains(facts.Fresh(run), name) }) {
-			facts.Runs[i].Status, facts.Runs[i].Failed, facts.Runs[i].Failures = verify.Unverified, 0, nil
-			facts.Runs[i].Counted = false
-			facts.Runs[i].Why = "it failed, and did not fail in the same way a second time"
+		if !slices.ContainsFunc(facts.Fresh(again.Runs[0]), func(name string) bool { return slices.Contains(fresh, name) }) {
+			facts.Runs[i] = verify.Run{Command: run.Command, Status: verify.Unverified, Output: run.Output, Took: run.Took,
+				Withheld: withheld, Wrote: run.Wrote, Why: "it failed, and did not fail in the same way a second time"}
 		}
 	}
 	return nil
 }
 
-// written notes which files changed while the commands ran. Programs and tests make the run doubtful, all others are what
-// runs write.
+// written notes which files changed while the commands ran. Programs and tests make the run doubtful, other files do not.
 func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *verify.Facts) error {
 	list, tree, err := git.Changed(ctx, facts.Tree)
 	if ctx.Err() != nil {
@@ -347,20 +349,10 @@ func (v *Verifier) untouched(ctx context.Context) bool {
 	return err == nil && len(list) == 0
 }
 
-// plan returns the requirements of a plan, which plan that was, and whether it could be read. Without a plan there is nothing
-// to read.
+// plan returns the requirements of a plan, and whether it could be read. Without a plan there is nothing to read.
 func (v *Verifier) plan(name string) (list []verify.Requirement, note string, read bool) {
 	if name == "" {
 		return nil, "", true
-	}
-	if v.cfg.BasePlans != nil {
-		c, err := plancriteria.ExtractFile(v.cfg.BasePlans, name)
-		switch {
-		case err == nil:
-			return verify.Requirements(c), "The plan was read as it was at the baseline.", true
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, "The plan could not be read as it was at the baseline.", false
-		}
 	}
 	if v.cfg.Plans != nil {
 		if c, err := plancriteria.ExtractFile(v.cfg.Plans, name); err == nil {

@@ -11,9 +11,10 @@ func words(list string) string      { return strings.Join(strings.Fields(list), 
 func line(s string, max int) string { return plaintext.Line(plaintext.Disarm(s), max) }
 func clean(s string) string         { return line(s, 300) }
 func code(s string) string          { return "`" + strings.ReplaceAll(line(s, 80), "`", "'") + "`" }
+func fold(s string) string          { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// list3 is the first three of list, and how many more there are.
-func list3(list []string) string {
+// firstThree names the first three of a list, and says how many more there are.
+func firstThree(list []string) string {
 	s := clean(strings.Join(list[:min(len(list), 3)], ", "))
 	if more := len(list) - 3; more > 0 {
 		s += fmt.Sprintf(" and %d more", more)
@@ -27,13 +28,4 @@ func Sentence(s string) string {
 		return ""
 	}
 	return strings.ToUpper(s[:1]) + strings.TrimRight(s[1:], ".") + "."
-}
-
-func firstOf[T ~string](all ...T) T {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
