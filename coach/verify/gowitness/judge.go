@@ -3,19 +3,19 @@ package gowitness
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 var (
 	// noPackage is what go says of a pattern that names no package.
-	noPackage = regexp.MustCompile(`(?m)^(?:go: )?(?:pattern \S+: |stat \S+: |no Go files in |.*matched no packages|go\.mod file not found|` +
+	noPackage = lazy.New(`(?m)^(?:go: )?(?:pattern \S+: |stat \S+: |no Go files in |.*matched no packages|go\.mod file not found|` +
 		`.*cannot find main module)`)
 	// codeLine is a line about a place in a file. It can quote what is written there.
-	codeLine = regexp.MustCompile(`(?m)^.*\.go:[0-9]+:[0-9]+: .*$`)
+	codeLine = lazy.New(`(?m)^.*\.go:[0-9]+:[0-9]+: .*$`)
 )
 
 // notInstalled are signs that something is missing on this machine. That says nothing about the work.
@@ -31,7 +31,7 @@ var notInstalled = []struct{ text, what string }{
 }
 
 func missing(text string) string {
-	if noPackage.MatchString(text) {
+	if noPackage.Match(text) {
 		return "no package of that name was found"
 	}
 	for _, sign := range notInstalled {
@@ -69,7 +69,7 @@ func (e *events) judge(res cmdwitness.Result, r verify.Run) (verify.Status, stri
 		return verify.NotMet, "a package failed without a failed test"
 	case e.over:
 		return verify.Unverified, "there are more tests than are counted"
-	case compiled > 0 && missing(codeLine.ReplaceAllString(text, "")) == "":
+	case compiled > 0 && missing(codeLine.Replace(text, "")) == "":
 		return verify.NotMet, notBuilt
 	case (broken > 0 || res.Exit != 0) && missing(text) != "" && !badModule:
 		return verify.Unverified, missing(text)

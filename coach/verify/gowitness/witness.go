@@ -5,13 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 // Config says where and within which bounds go test runs. Dir is needed.
@@ -74,7 +74,7 @@ func (w *Witness) run(ctx context.Context, args []string) (verify.Run, error) {
 		return verify.Run{}, err
 	}
 	e.end()
-	e.noTests = slices.ContainsFunc(args, noTests.MatchString)
+	e.noTests = slices.ContainsFunc(args, noTests.Match)
 	r := e.tally()
 	r.Status, r.Why = e.judge(res, r)
 	r.Exit, r.Took, r.Output = res.Exit, res.Took, e.shown(r, res)
@@ -82,9 +82,9 @@ func (w *Witness) run(ctx context.Context, args []string) (verify.Run, error) {
 }
 
 var (
-	goProgram = regexp.MustCompile(`^go(?:[0-9][0-9.a-z]*)?(?:\.exe)?$`)
+	goProgram = lazy.New(`^go(?:[0-9][0-9.a-z]*)?(?:\.exe)?$`)
 	// noTests matches flags with which a package may end well without a test.
-	noTests = regexp.MustCompile(`^--?(?:test\.)?(?:bench|fuzz|list|c|n)(?:=|$)`)
+	noTests = lazy.New(`^--?(?:test\.)?(?:bench|fuzz|list|c|n)(?:=|$)`)
 )
 
 // IsGoTest reports whether a command is go test, in any of its spellings.
@@ -92,7 +92,7 @@ func IsGoTest(words []string) bool { return testWord(words) > 0 }
 
 // testWord returns where the flags of go test begin, behind "test" and -C. It is -1 for any other command.
 func testWord(words []string) int {
-	if len(words) < 2 || !goProgram.MatchString(filepath.Base(words[0])) {
+	if len(words) < 2 || !goProgram.Match(filepath.Base(words[0])) {
 		return -1
 	}
 	i, test := 1, false
