@@ -74,8 +74,8 @@ func roundTrip(t *testing.T, s autocontinue.Store) {
 
 func sessionsAreApart(t *testing.T, s autocontinue.Store) {
 	names := []string{
-		"a", "A", "a ", " a", "ab", "a/b", "a\\b", "../a", "/a", ".", "..", "a.json", "a\x00b", "a\nb", "a%2Fb", "ä", "a\u0308", "\xff", "\xfe",
-		"\U0001F642", "con", "*", "-", strings.Repeat("x", 300), strings.Repeat("x", 301), strings.Repeat("y", 5000),
+		"a", "A", "a ", " a", "ab", "a/b", "a\\b", "../a", "/a", ".", "..", "a.json", "a\x00b", "a\nb", "a%2Fb", "ä", "a\u0308",
+		"\xff", "\xfe", "\U0001F642", "con", "*", "-", strings.Repeat("x", 300), strings.Repeat("x", 301),
 	}
 	for i, name := range names {
 		set(t, s, name, autocontinue.State{Seq: i + 1})
@@ -209,10 +209,8 @@ func count(s autocontinue.State) (autocontinue.State, error) {
 
 func set(t *testing.T, s autocontinue.Store, session string, state autocontinue.State) {
 	t.Helper()
-	require.NoError(
-		t,
-		s.Update(t.Context(), session, func(autocontinue.State) (autocontinue.State, error) { return state, nil }),
-	)
+	replace := func(autocontinue.State) (autocontinue.State, error) { return state, nil }
+	require.NoError(t, s.Update(t.Context(), session, replace))
 }
 
 func wantState(t *testing.T, s autocontinue.Store, session string, want autocontinue.State) {
@@ -230,62 +228,49 @@ func toJSON(t *testing.T, s autocontinue.State) string {
 	return string(b)
 }
 
-// verdict makes a classification; this package imports none.
-type verdict func(f *autocontinue.Facts)
-
-func status(f *autocontinue.Facts) { f.Result.Type, f.Result.Confidence = "status", 1 }
-
-func claim(f *autocontinue.Facts) {
-	status(f)
-	f.Result.WasRejectedCompletion = true
-}
-
-func question(f *autocontinue.Facts) { f.Result.Type, f.Result.Confidence = "question", 1 }
-
-func completion(f *autocontinue.Facts) { f.Result.Type = "completion" }
-
-func decide(s autocontinue.State, o autocontinue.Output, v verdict) (autocontinue.Decision, autocontinue.State) {
-	o.Session = "s"
-	f := autocontinue.Facts{
-		Output: o, Degraded: []string{"plan: \"<gone>\" \u2028 ü"},
-		Verification: autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "the tests fail"},
-	}
-	v(&f)
-	return autocontinue.Decide(autocontinue.Policy{MaxContinues: 100}, s, f)
-}
-
 // states returns states that between them use every field.
 func states(t *testing.T) map[string]autocontinue.State {
 	t.Helper()
 	var busy autocontinue.State
+	decide := func(kind string, o autocontinue.Output) autocontinue.Decision {
+		o.Session = "s"
+		f := autocontinue.Facts{
+			Output: o, Degraded: []string{"plan: \"<gone>\" \u2028 ü"},
+			Verification: autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "the tests fail"},
+		}
+		f.Result.Confidence, f.Result.WasRejectedCompletion = 1, kind == "claim"
+		switch kind {
+		case "question":
+			f.Result.Type = "question"
+		case "completion":
+			f.Result.Type, f.Verification = "completion", autocontinue.Verification{}
+		default:
+			f.Result.Type = "status"
+		}
+		var d autocontinue.Decision
+		d, busy = autocontinue.Decide(autocontinue.Policy{MaxContinues: 100}, busy, f)
+		return d
+	}
 	for turn := range 10 {
 		busy = busy.Reset()
-		for run := range 4 {
+		id := fmt.Sprint(turn)
+		for run, kind := range []string{"status", "status", "claim", "claim", "question"} {
 			name := fmt.Sprint("turn ", turn, " run ", run)
-			o := autocontinue.Output{Turn: fmt.Sprint(turn), Run: name, ID: name, Text: name}
-			v := verdict(status)
-			if run > 1 {
-				v = claim
-			}
-			_, busy = decide(busy, o, v)
+			decide(kind, autocontinue.Output{Turn: id, Run: name, ID: name, Text: name})
 		}
-		_, busy = decide(
-			busy,
-			autocontinue.Output{Turn: fmt.Sprint(turn), Run: "q", ID: fmt.Sprint(turn), Text: "Which?"},
-			question,
-		)
 	}
-	last, busy := decide(busy, autocontinue.Output{Turn: "last", Run: "last", ID: "last", Text: "Going on."}, status)
+	last := decide("status", autocontinue.Output{Turn: "last", Run: "last", ID: "last", Text: "Going on."})
 	require.Equal(t, autocontinue.Continue, last.Action)
 
-	big := busy
-	for i := range 500 {
-		_, big = decide(big, autocontinue.Output{Run: fmt.Sprint(i), ID: fmt.Sprint(i), Text: fmt.Sprint(i)}, completion)
-	}
-	return map[string]autocontinue.State{
+	all := map[string]autocontinue.State{
 		"counts": {Seq: 1 << 40, Resets: 3, Continues: 2, HandedOver: true},
 		"reset":  autocontinue.State{}.Reset(),
 		"busy":   busy,
-		"big":    big,
 	}
+	for i := range 500 {
+		id := fmt.Sprint(i)
+		decide("completion", autocontinue.Output{Run: id, ID: id, Text: id})
+	}
+	all["big"] = busy
+	return all
 }
