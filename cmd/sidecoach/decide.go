@@ -39,7 +39,7 @@ type options struct {
 
 func newDecide(t terminal) *cobra.Command {
 	o := options{
-		phase:     choice{allowed: phases()},
+		phase:     choice{allowed: skills.NewRegistry(skills.Builtin()...).Phases()},
 		threshold: classify.DefaultThreshold,
 		most:      autocontinue.DefaultMaxContinues,
 		print:     choice{allowed: []string{"message"}},
@@ -115,17 +115,11 @@ func (o *options) register(cmd *cobra.Command) {
 	f.Var(&o.most, "max-continues", "with --session: continue a turn at most `N` times; 0 continues nothing")
 	f.Var(&o.threshold, "threshold",
 		"show a status with a confidence below this, 0 to 1, to the human; 0 switches this off")
-	for _, name := range added(f, o.judging.register) {
-		if name != "judge" {
-			hide(f, name)
-		}
-	}
+	addHidden(f, o.judging.register, "judge")
 	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
 	f.Var(&o.print, "print", "print one `PART` only: message, what to send to the agent, empty if it must stop")
 	f.BoolVar(&o.exitCode, "exit-code", false, "also tell the decision by the exit status")
-	for _, name := range added(f, o.keeper.register) {
-		hide(f, name)
-	}
+	addHidden(f, o.keeper.register)
 	f.Bool("version", false, "print the version and the modules of this program")
 
 	for flag, values := range map[string][]string{
@@ -138,20 +132,14 @@ func (o *options) register(cmd *cobra.Command) {
 	must(cmd.MarkFlagDirname("state"))
 }
 
-// added returns the names of the flags that register adds.
-func added(f *pflag.FlagSet, register func(*pflag.FlagSet)) (names []string) {
-	before := make(map[string]bool)
-	f.VisitAll(func(flag *pflag.Flag) { before[flag.Name] = true })
-	register(f)
-	f.VisitAll(func(flag *pflag.Flag) {
-		if !before[flag.Name] {
-			names = append(names, flag.Name)
-		}
-	})
-	return names
+// addHidden adds the flags that register declares. The help shows only the named ones.
+func addHidden(f *pflag.FlagSet, register func(*pflag.FlagSet), shown ...string) {
+	more := pflag.NewFlagSet("", pflag.ContinueOnError)
+	more.SortFlags = false
+	register(more)
+	more.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
+	f.AddFlagSet(more)
 }
-
-func hide(f *pflag.FlagSet, name string) { must(f.MarkHidden(name)) }
 
 // must panics on an error about a flag that is not declared.
 func must(err error) {
@@ -220,7 +208,15 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if err != nil {
 		return err
 	}
-	page, err := o.render(d, redact(out.Text), t)
+	page := ""
+	switch {
+	case o.json:
+		page, err = renderJSON(d)
+	case o.print.value == "message":
+		page = renderMessage(d)
+	default:
+		page = render(d, redact(out.Text), t)
+	}
 	if err != nil {
 		return err
 	}
@@ -272,17 +268,6 @@ func decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Outpu
 	return ac.Handle(ctx, out)
 }
 
-// render returns the decision in the form that was asked for.
-func (o *options) render(d autocontinue.Decision, text string, t terminal) (string, error) {
-	switch {
-	case o.json:
-		return renderJSON(d)
-	case o.print.value == "message":
-		return renderMessage(d), nil
-	}
-	return render(d, text, t), nil
-}
-
 func exitFor(a autocontinue.Action) error {
 	switch a {
 	case autocontinue.Continue:
@@ -291,15 +276,4 @@ func exitFor(a autocontinue.Action) error {
 		return exit(exitSuppress)
 	}
 	return nil
-}
-
-// phases returns the phases of the built-in skills, in their order.
-func phases() []string {
-	var names []string
-	for _, d := range skills.Builtin() {
-		if s, ok := d.(skills.Skill); ok && s.Phase != "" && !slices.Contains(names, s.Phase) {
-			names = append(names, s.Phase)
-		}
-	}
-	return names
 }

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,20 +26,19 @@ func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return "NAME" }
 
 func (c *choice) Set(s string) error {
-	if s == "" {
+	i := slices.IndexFunc(c.allowed, func(word string) bool { return strings.EqualFold(s, word) })
+	switch {
+	case i >= 0:
+		c.value = c.allowed[i]
+	case s == "":
 		c.value = ""
-		return nil
+	default:
+		return fmt.Errorf("it is one of: %s", strings.Join(c.allowed, ", "))
 	}
-	for _, word := range c.allowed {
-		if strings.EqualFold(s, word) {
-			c.value = word
-			return nil
-		}
-	}
-	return fmt.Errorf("it is one of: %s", strings.Join(c.allowed, ", "))
+	return nil
 }
 
-// threshold is a confidence from 0 to 1 that the user gives as a number; 0 is no gate.
+// threshold is a flag that takes a confidence from 0 to 1; 0 is no gate.
 type threshold float64
 
 func (t *threshold) String() string {
@@ -53,19 +53,11 @@ func (t *threshold) Type() string { return "X" }
 
 func (t *threshold) Set(s string) error {
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(x) || x < 0 || x > 1 {
+	if err != nil || !(x >= 0 && x <= 1) {
 		return errors.New("it is a number from 0 to 1, such as 0.80; 0 switches the rule off")
 	}
 	*t = threshold(x)
 	return nil
-}
-
-// policy returns the threshold as a policy has it, where 0 is the default.
-func (t threshold) policy() float64 {
-	if t == 0 {
-		return autocontinue.NoGate
-	}
-	return float64(t)
 }
 
 // mostContinues is a flag that takes how often a turn may be continued; 0 is never.
@@ -83,18 +75,18 @@ func (m *mostContinues) Set(s string) error {
 	return nil
 }
 
+// policy returns the threshold as a policy has it, where 0 is the default.
+func (t threshold) policy() float64 { return cmp.Or(float64(t), autocontinue.NoGate) }
+
 // policy returns the number as a policy has it, where 0 is the default.
-func (m mostContinues) policy() int {
-	if m == 0 {
-		return autocontinue.Never
-	}
-	return int(m)
-}
+func (m mostContinues) policy() int { return cmp.Or(int(m), autocontinue.Never) }
 
 // patience is a flag that takes how long an LLM is waited for; 0 is the default.
 type patience time.Duration
 
 const mostPatience = patience(10 * time.Minute)
+
+func (p *patience) Type() string { return "TIME" }
 
 func (p *patience) String() string {
 	if *p == 0 {
@@ -102,7 +94,6 @@ func (p *patience) String() string {
 	}
 	return time.Duration(*p).String()
 }
-func (p *patience) Type() string { return "TIME" }
 
 func (p *patience) Set(s string) error {
 	d, err := time.ParseDuration(s)

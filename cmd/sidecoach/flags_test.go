@@ -46,10 +46,6 @@ func TestNearestFlag(t *testing.T) {
 	}
 }
 
-func TestPhasesAreThoseOfTheSkills(t *testing.T) {
-	assert.Equal(t, []string{"plan", "build", "test", "document"}, phases())
-}
-
 func TestExitStatusOfADecision(t *testing.T) {
 	assert.NoError(t, exitFor(autocontinue.Deliver))
 	assert.Equal(t, exit(10), exitFor(autocontinue.Continue))

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -40,7 +42,10 @@ func newHelp() *cobra.Command {
 }
 
 // topics are what help explains beside the commands.
-var topics = map[string]func(io.Writer) error{"judge": helpOnJudge, "licences": helpOnLicences}
+var topics = map[string]func(io.Writer) error{"judge": helpOnJudge, "licences": func(w io.Writer) error {
+	_, err := io.WriteString(w, licences)
+	return err
+}}
 
 func helpOnJudge(w io.Writer) error {
 	f := pflag.NewFlagSet("judge", pflag.ContinueOnError)
@@ -53,11 +58,6 @@ func helpOnJudge(w io.Writer) error {
 
 //go:embed licences.txt
 var licences string
-
-func helpOnLicences(w io.Writer) error {
-	_, err := io.WriteString(w, licences)
-	return err
-}
 
 // commandAt returns the command that names lead to.
 func commandAt(c *cobra.Command, names []string) (*cobra.Command, bool) {
@@ -126,4 +126,34 @@ fish:
 			return misuse("the shells are "+strings.Join(shells, ", "), "no completion for %q", args[0])
 		},
 	}
+}
+
+// version describes the binary, and the modules in it, from what the linker wrote into it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown\n"
+	}
+	return describe(info)
+}
+
+func describe(info *debug.BuildInfo) string {
+	set := make(map[string]string)
+	for _, s := range info.Settings {
+		set[s.Key] = s.Value
+	}
+	revision := "no revision recorded"
+	if set["vcs.revision"] != "" {
+		revision = "revision " + set["vcs.revision"]
+	}
+	if set["vcs.modified"] == "true" {
+		revision += ", modified"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s) %s %s/%s\n",
+		cmp.Or(info.Main.Version, "(devel)"), revision, info.GoVersion, set["GOOS"], set["GOARCH"])
+	for _, m := range info.Deps {
+		fmt.Fprintf(&b, "  with %s %s\n", m.Path, m.Version)
+	}
+	return b.String() + "sidecoach help licences prints their licences.\n"
 }
