@@ -7,10 +7,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -96,28 +94,10 @@ func Replay(t testing.TB, dir string) *Cassettes {
 	return c
 }
 
-// testCommand returns the command line that runs the test that t belongs to.
+// testCommand returns the command line that runs the test that t belongs to, in its folder.
 func testCommand(t testing.TB) string {
 	root, _, _ := strings.Cut(t.Name(), "/")
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)]) // from the caller of Replay
-	pkg := ""
-	for {
-		f, more := frames.Next() // path/of/package_test.TestName.func1
-		slash := strings.LastIndex(f.Function, "/") + 1
-		last, name, _ := strings.Cut(f.Function[slash:], ".")
-		if pkg == "" || name == root || strings.HasPrefix(name, root+".") {
-			pkg = f.Function[:slash] + last
-		}
-		if !more {
-			break
-		}
-	}
-	path, err := url.PathUnescape(strings.TrimSuffix(pkg, "_test"))
-	if err != nil || path == "" || path == "main" {
-		path = "."
-	}
-	return fmt.Sprintf("go test -count=1 -run '^%s$' %s", root, path)
+	return fmt.Sprintf("go test -count=1 -run '^%s$'", root)
 }
 
 // Load returns the recorded answer to a request.
@@ -161,7 +141,7 @@ func (c *Cassettes) keep(r llm.Recording, sc *scope) (*file, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	name, err := r.Write(c.dir, 1)
+	name, err := r.Write(c.dir)
 	if err != nil {
 		return nil, fmt.Errorf("classifytest: %w", err)
 	}

@@ -72,8 +72,7 @@ func TestAChangedPromptHasNoCassettes(t *testing.T) {
 		}
 	})
 	require.Len(t, f.said, 1, "once")
-	assert.Contains(t, f.text(), "SIDECOACH_RECORD=1 go test -count=1 -run '^TestPrompt$' "+
-		"github.com/sidecoach/sidecoach/classify/classifytest")
+	assert.Contains(t, f.text(), "SIDECOACH_RECORD=1 go test -count=1 -run '^TestPrompt$'\n")
 	assert.Contains(t, f.text(), "SIDECOACH_RECORD=hand go test")
 }
 

@@ -43,7 +43,7 @@
 // The first time, and whenever a word of the prompt, the model or a case has changed, this fails with the line that
 // changed and the command that asks the model again:
 //
-//	SIDECOACH_RECORD=1 go test -count=1 -run '^TestPrompt$' example.org/bot
+//	SIDECOACH_RECORD=1 go test -count=1 -run '^TestPrompt$'
 //
 // After that a failing case is a verdict that changed with the prompt. Commit the cassettes: their diff shows the
 // prompt beside each new answer. [RecordVariable] lists the ways of recording.

@@ -140,7 +140,7 @@ func TestRunFails(t *testing.T) {
 		{"bad case", []string{`case "a" wants a type that does not exist: "maybe"`}},
 		{"cassette", []string{
 			`no cassette for this request, case "hollow/claim"`,
-			"SIDECOACH_RECORD=1 go test -count=1 -run '^TestRunOnPurpose$' github.com/sidecoach/sidecoach/classify/classifytest",
+			"SIDECOACH_RECORD=1 go test -count=1 -run '^TestRunOnPurpose$'",
 		}},
 	} {
 		t.Run(tt.which, func(t *testing.T) {

@@ -101,11 +101,7 @@ func (s *Server) Peak() int {
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := slices.Clone(s.requests)
-	for i := range list {
-		list[i] = list[i].clone()
-	}
-	return list
+	return slices.Clone(s.requests)
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {

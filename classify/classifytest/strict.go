@@ -69,59 +69,44 @@ func (c chat) checkFormat() error {
 		return nil
 	}
 	var root map[string]any
-	if err := json.Unmarshal(c.Format.Schema.Schema, &root); err != nil || root["type"] != "object" {
-		return fmt.Errorf("Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: \"object\"'",
-			c.Format.Schema.Name)
+	err := json.Unmarshal(c.Format.Schema.Schema, &root)
+	if err == nil && root["type"] != "object" {
+		err = errors.New("schema must be a JSON Schema of 'type: \"object\"'")
 	}
-	if err := checkSchema(root, "()"); err != nil {
+	if err == nil {
+		err = checkSchema(root)
+	}
+	if err != nil {
 		return fmt.Errorf("Invalid schema for response_format '%s': %w", c.Format.Schema.Name, err)
 	}
 	return nil
 }
 
-// unsupported are the keywords that strict schemas may not have.
-var unsupported = []string{"allOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
-
-// checkSchema holds a schema and those inside it to the rules for strict ones: each object closed, each property
-// required.
-func checkSchema(s map[string]any, at string) error {
-	for _, k := range unsupported {
-		if _, ok := s[k]; ok {
-			return fmt.Errorf("In context=%s, '%s' is not permitted", at, k)
-		}
-	}
-	properties, isObject := s["properties"].(map[string]any)
-	if isObject || s["type"] == "object" {
-		if s["additionalProperties"] != false {
-			return fmt.Errorf("In context=%s, 'additionalProperties' is required to be supplied and to be false", at)
-		}
-		required, _ := s["required"].([]any)
-		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			if !slices.Contains(required, any(name)) {
-				return fmt.Errorf("In context=%s, 'required' is required to be supplied and to be an array including every key in properties. Missing '%s'", at, name)
-			}
-		}
-		if len(required) != len(properties) {
-			return fmt.Errorf("In context=%s, 'required' has keys that are no properties", at)
-		}
-	}
-	inner := map[string]any{"items": s["items"]}
-	maps.Copy(inner, properties)
-	for _, list := range []string{"$defs", "definitions"} {
-		defs, _ := s[list].(map[string]any)
-		for name, d := range defs {
-			inner[list+"/"+name] = d
-		}
-	}
-	choices, _ := s["anyOf"].([]any)
-	for i, d := range choices {
-		inner[fmt.Sprintf("anyOf/%d", i)] = d
-	}
-	for _, name := range slices.Sorted(maps.Keys(inner)) {
-		if sub, ok := inner[name].(map[string]any); ok {
-			if err := checkSchema(sub, "('"+name+"')"); err != nil {
+// checkSchema holds a schema and those inside it to the rules for strict ones: each object is closed, and each property
+// is required.
+func checkSchema(v any) error {
+	if list, ok := v.([]any); ok {
+		for _, inner := range list {
+			if err := checkSchema(inner); err != nil {
 				return err
 			}
+		}
+	}
+	s, _ := v.(map[string]any)
+	if properties, ok := s["properties"].(map[string]any); ok || s["type"] == "object" {
+		if s["additionalProperties"] != false {
+			return errors.New("'additionalProperties' is required to be supplied and to be false")
+		}
+		required, _ := s["required"].([]any)
+		for name := range properties {
+			if !slices.Contains(required, any(name)) {
+				return fmt.Errorf("'required' must have every key in properties. Missing '%s'", name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if err := checkSchema(s[name]); err != nil {
+			return err
 		}
 	}
 	return nil

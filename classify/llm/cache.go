@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -115,9 +114,9 @@ type Recording struct {
 	Model   string          `json:"model,omitempty"` // as the endpoint names it
 }
 
-// Write puts a recording into a file of its own in dir, at once: nobody sees half of it. number tells apart several
-// answers to the same request; the first has number 1. It returns the name of the file.
-func (r Recording) Write(dir string, number int) (string, error) {
+// Write puts a recording into a file of its own in dir, at once: nobody sees half of it. It returns the name of the
+// file.
+func (r Recording) Write(dir string) (string, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -125,7 +124,7 @@ func (r Recording) Write(dir string, number int) (string, error) {
 	if err := enc.Encode(r); err != nil {
 		return "", err
 	}
-	name := recordingName(r.Key, number)
+	name := recordingName(r.Key)
 	if r.Case != "" {
 		name = strings.Trim(caseName().ReplaceAllString(strings.ToLower(plaintext.Cut(r.Case, 40)), "-"), "-") + "-" + name
 	}
@@ -164,28 +163,18 @@ func ReadRecording(file string) (Recording, error) {
 
 var caseName = lazy(`[^a-z0-9]+`)
 
-func recordingName(key string, number int) string {
-	if number > 1 {
-		return fmt.Sprintf("%.16s-%d.json", key, number)
-	}
-	return fmt.Sprintf("%.16s.json", key)
-}
+func recordingName(key string) string { return fmt.Sprintf("%.16s.json", key) }
 
 // DirCache is a [Cache] of recordings in a folder, across runs. The zero value keeps nothing and fails.
 type DirCache struct {
 	Dir     string // is made when the first answer is kept
 	Offline bool   // a request without an answer is an error, and nothing is asked
-	Repeat  bool   // the second request with a key gets the second answer, and so on: for measuring how stable answers are
 	Origin  string // what makes the answers; empty names the model and the day
-
-	mu    sync.Mutex
-	asked map[string]int // by key
 }
 
 // Load returns the answer that is kept in the folder.
 func (d *DirCache) Load(_ context.Context, r Request) (Answer, error) {
-	key := r.Key()
-	rec, err := ReadRecording(filepath.Join(d.Dir, recordingName(key, d.next(key))))
+	rec, err := ReadRecording(filepath.Join(d.Dir, recordingName(r.Key())))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && d.Offline:
 		return Answer{}, errors.New("no answer is kept for this request, and nothing is asked")
@@ -199,33 +188,11 @@ func (d *DirCache) Load(_ context.Context, r Request) (Answer, error) {
 
 // Store writes an answer into the folder.
 func (d *DirCache) Store(_ context.Context, r Request, a Answer) error {
-	key := r.Key()
 	rec := Recording{
 		Origin: cmp.Or(d.Origin, "recorded from "+cmp.Or(a.Usage.Model, "a model without a name")+
 			" on "+time.Now().UTC().Format(time.DateOnly)),
-		Key: key, Request: r, Answer: a.Object, Model: a.Usage.Model,
+		Key: r.Key(), Request: r, Answer: a.Object, Model: a.Usage.Model,
 	}
-	number := 1
-	for d.Repeat && number < 1000 {
-		if _, err := os.Lstat(filepath.Join(d.Dir, recordingName(key, number))); err != nil {
-			break
-		}
-		number++
-	}
-	_, err := rec.Write(d.Dir, number)
+	_, err := rec.Write(d.Dir)
 	return err
-}
-
-// next counts the requests with a key, from 1.
-func (d *DirCache) next(key string) int {
-	if !d.Repeat {
-		return 1
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.asked == nil {
-		d.asked = make(map[string]int)
-	}
-	d.asked[key]++
-	return d.asked[key]
 }

@@ -93,16 +93,6 @@ func keyMask(key string) func(string) string {
 // Model returns the name of the model that is asked, as far as it was configured.
 func (c *Client) Model() string { return c.cfg.Model }
 
-// Learnt returns how the endpoint takes calls with a schema, as far as the client knows by now: what Config said or,
-// after a call was worded anew, what worked. A program that makes one call keeps this for the next one.
-func (c *Client) Learnt() (format Format, legacyMaxTokens bool) {
-	if e, ok := c.transport.(*endpoint); ok {
-		d := e.known()
-		return d.format, d.legacyTokens
-	}
-	return c.cfg.Format, c.cfg.LegacyMaxTokens
-}
-
 // JSON makes a call and returns the object that it is answered with. With [Config].Cache, an answer that the cache has
 // is returned instead; its usage has no attempts.
 //
@@ -204,6 +194,17 @@ func (call Call) read(text string) (json.RawMessage, error) {
 		}
 	}
 	return object, nil
+}
+
+// quoted returns what a server or a program says about its failure, unless it repeats the call.
+func (call Call) quoted(text string) string {
+	text = plaintext.Redact(plaintext.Line(text, 2000))
+	for _, sent := range [...]string{call.System, call.User} {
+		if begin := strings.TrimSuffix(plaintext.Line(sent, 40), "…"); begin != "" && strings.Contains(text, begin) {
+			return ""
+		}
+	}
+	return plaintext.Line(text, 200)
 }
 
 // wait waits before the next attempt. It reports false if there should be none, or none before the deadline.

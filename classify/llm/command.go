@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // Command is a program that judges: the command line of an agent, which uses that agent's login, or any other program.
@@ -144,7 +142,7 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		if readErr != nil {
 			said = readErr.Error()
 		}
-		e.Server = p.said(cmp.Or(said, lastLine(stderr.kept.Bytes())), call)
+		e.Server = call.quoted(cmp.Or(said, lastLine(stderr.kept.Bytes())))
 		return answer, e
 	}
 	return answer, nil
@@ -178,17 +176,6 @@ func ofParent(variable string) bool {
 		return true
 	}
 	return false
-}
-
-// said returns what a program says about its failure, unless it repeats the prompt.
-func (p *program) said(text string, call Call) string {
-	text = plaintext.Line(plaintext.Redact(text), 200)
-	for _, sent := range [...]string{call.System, call.User} {
-		if begin := plaintext.Line(sent, 40); begin != "" && strings.Contains(text, strings.TrimSuffix(begin, "…")) {
-			return ""
-		}
-	}
-	return text
 }
 
 func lastLine(b []byte) string {

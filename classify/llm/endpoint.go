@@ -12,9 +12,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -49,8 +50,7 @@ type endpoint struct {
 	openai func(openai.HTTPDoer) *openai.Client // holds the key
 	redact func(string) string
 
-	mu     sync.Mutex
-	speaks dialect
+	speaks atomic.Value // a dialect
 }
 
 func newEndpoint(cfg Config) (*endpoint, error) {
@@ -73,8 +73,8 @@ func newEndpoint(cfg Config) (*endpoint, error) {
 			return openai.NewClientWithConfig(oc)
 		},
 		redact: keyMask(cfg.Key),
-		speaks: dialect{cfg.Format, cfg.LegacyMaxTokens},
 	}
+	e.speaks.Store(dialect{cfg.Format, cfg.LegacyMaxTokens})
 	cfg.Key = ""
 	e.cfg = cfg
 	return e, nil
@@ -82,21 +82,9 @@ func newEndpoint(cfg Config) (*endpoint, error) {
 
 func (e *endpoint) name() string { return e.cfg.BaseURL }
 
-func (e *endpoint) known() dialect {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.speaks
-}
-
-func (e *endpoint) learn(d dialect) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.speaks = d
-}
-
 // send asks once, and again with a simpler wording as long as the server rejects the wording.
 func (e *endpoint) send(ctx context.Context, call Call) (reply, error) {
-	d := e.known()
+	d := e.speaks.Load().(dialect)
 	if call.Schema == nil && d.format == FormatSchema {
 		d.format = FormatObject
 	}
@@ -107,7 +95,7 @@ func (e *endpoint) send(ctx context.Context, call Call) (reply, error) {
 		simpler, ok := d.simpler(x)
 		if !ok || ctx.Err() != nil {
 			if attempts > 1 && x.ok() && call.Schema != nil {
-				e.learn(d)
+				e.speaks.Store(d)
 			}
 			return r, err
 		}
@@ -124,7 +112,7 @@ func (e *endpoint) once(ctx context.Context, x *exchange, call Call, d dialect) 
 	if details := res.Usage.PromptTokensDetails; details != nil {
 		r.usage.CachedTokens = details.CachedTokens
 	}
-	said := e.said(x, call)
+	said := call.quoted(e.redact(x.problem.message))
 	switch {
 	case x.err != nil:
 		return r, x.err
@@ -194,17 +182,6 @@ func (e *endpoint) request(call Call, d dialect) openai.ChatCompletionRequest {
 		req.MaxCompletionTokens = limit
 	}
 	return req
-}
-
-// said returns what a server says about its error, unless it repeats the request.
-func (e *endpoint) said(x *exchange, call Call) string {
-	text := plaintext.Clean(x.problem.message)
-	for _, sent := range [...]string{call.System, call.User} {
-		if begin := plaintext.Clean(sent[:min(len(sent), 40)]); begin != "" && strings.Contains(text, begin) {
-			return ""
-		}
-	}
-	return plaintext.Line(plaintext.Redact(e.redact(text)), 200)
 }
 
 // exchange is one request and its answer. It stands between go-openai and the network: it bounds the body, and it keeps
@@ -301,26 +278,14 @@ func filtered(p problem) bool {
 }
 
 func (p problem) has(codes ...string) bool {
-	for _, code := range p.codes {
-		for _, c := range codes {
-			if code == c {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.codes, func(c string) bool { return slices.Contains(codes, c) })
 }
 
 // names reports whether a problem is about one of the words. An error that repeats the request has them too, but not
 // soon.
 func (p problem) names(words ...string) bool {
 	text := strings.ToLower(p.param + " " + p.message[:min(len(p.message), 300)])
-	for _, w := range words {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // simpler returns the dialect to try after a server rejected d, if there is one.

@@ -154,9 +154,6 @@ func TestStepDown(t *testing.T) {
 				_, err = c.JSON(t.Context(), question())
 				require.NoError(t, err)
 				assert.Equal(t, []Format{tt.second}, f.formats(), "remembered")
-				learnt, legacy := c.Learnt()
-				assert.Equal(t, tt.second, learnt)
-				assert.False(t, legacy)
 			})
 		})
 	}
@@ -167,14 +164,14 @@ const longEcho = "you sent {'model': 'judge', 'messages': [{'role': 'system', 'c
 	"rejects in this request, whatever words may come then, such as these.'}]}"
 
 func TestOlderServersGetMaxTokens(t *testing.T) {
-	f := &fake{replies: []httpReply{status(422, `{"detail":"extra field: max_completion_tokens"}`), says(good)}}
+	f := &fake{replies: []httpReply{status(422, `{"detail":"extra field: max_completion_tokens"}`), says(good), says(good)}}
 	c := newClient(t, f, func(c *Config) { c.MaxTokens = 77 })
 	_, err := c.JSON(t.Context(), question())
 	require.NoError(t, err)
 	assert.Equal(t, 77, f.requests[0].Body.MaxCompletionTokens)
 	assert.Equal(t, 77, f.requests[1].Body.MaxTokens)
 	assert.Zero(t, f.requests[1].Body.MaxCompletionTokens)
-	format, legacy := c.Learnt()
-	assert.Equal(t, FormatSchema, format)
-	assert.True(t, legacy)
+	_, err = c.JSON(t.Context(), question())
+	require.NoError(t, err)
+	assert.Equal(t, 77, f.requests[2].Body.MaxTokens, "remembered")
 }

@@ -153,16 +153,12 @@ func parseExample(line string) (e example, err error) {
 	switch {
 	case strings.TrimSpace(e.Input.Text) == "":
 		return e, errors.New("input.text is empty")
-	case a == nil:
-		return e, errors.New("answer is missing")
-	case !a.Type.Valid():
+	case a == nil || !a.Type.Valid():
 		return e, fmt.Errorf("answer.type is not one of %v", classify.Types())
 	case a.Confidence == nil || *a.Confidence < 0 || *a.Confidence > 1:
 		return e, errors.New("answer.confidence is not a number from 0 to 1")
-	case a.Rejected && a.Type != classify.Status:
-		return e, errors.New("answer.rejected belongs to a status only")
-	case a.CoachingMessage != nil && a.Type != classify.Status:
-		return e, errors.New("answer.coaching_message belongs to a status only")
+	case a.Type != classify.Status && (a.Rejected || a.CoachingMessage != nil):
+		return e, errors.New("answer.rejected and answer.coaching_message belong to a status only")
 	case a.CoachingMessage != nil && strings.TrimSpace(*a.CoachingMessage) == "":
 		return e, errors.New("answer.coaching_message is empty; write null for none")
 	}

@@ -85,7 +85,7 @@ With a baseline there are also: broken, fixed (numbers of cases).
 
 Several --prompt or --model are measured in one run, each against the one
 before. The answers of an LLM are kept, so that a run asks again only what
-changed; --no-cache asks everything anew.
+changed; --no-cache and --repeat ask everything anew.
 
 Exit status: 0 the cases were judged, 1 bad input or a failure (also if a third
 of the calls failed), 10 a --require or --fail-on-regression is not met, 64
@@ -205,8 +205,8 @@ func (o *evalOptions) check() error {
 		return misuse("they are whole numbers from 1 to 1000", "--repeat or --parallel is out of range")
 	case o.regression && o.baseline == "":
 		return misuse(needs, "--fail-on-regression needs a baseline")
-	case o.noCache && (o.cache != "" || o.readers.answers != nil):
-		return misuse("leave --no-cache out", "--no-cache contradicts --cache and --answers")
+	case (o.noCache || o.repeat > 1) && (o.cache != "" || o.readers.answers != nil):
+		return misuse("leave one of them out", "--no-cache and --repeat ask anew; --cache and --answers do not")
 	}
 	for _, s := range o.require {
 		r, err := evaluate.ParseRequirement(s)
@@ -297,7 +297,7 @@ func (o *evalOptions) answers() (*llm.DirCache, error) {
 	if o.readers.render != "" {
 		return &llm.DirCache{Dir: o.readers.render, Offline: true}, nil
 	}
-	if o.noCache {
+	if o.noCache || o.repeat > 1 { // each repeat asks anew
 		return nil, nil
 	}
 	const hint = "name another folder with --cache, or use --no-cache"
@@ -312,9 +312,7 @@ func (o *evalOptions) answers() (*llm.DirCache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, badInput(hint, "cannot keep the LLM's answers in %q: %v", dir, cause(err))
 	}
-	return &llm.DirCache{
-		Dir: dir, Repeat: o.repeat > 1, Offline: o.readers.answers != nil, Origin: o.readers.by,
-	}, nil
+	return &llm.DirCache{Dir: dir, Offline: o.readers.answers != nil, Origin: o.readers.by}, nil
 }
 
 // evaluate ends early when the user interrupts it, so that nothing half done stays behind.

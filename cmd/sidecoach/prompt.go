@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -34,39 +33,24 @@ A file that is there already is never overwritten.`,
 	}
 }
 
-// writePrompt writes the files of the built-in prompt into dir and says which, or writes none.
+// writePrompt writes the files of the built-in prompt into dir and says which.
 func writePrompt(w io.Writer, dir string) error {
 	prompt := llm.Prompt()
-	entries, err := fs.ReadDir(prompt, ".")
+	names, err := fs.Glob(prompt, "*")
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		name := filepath.Join(dir, e.Name())
-		if _, err := os.Lstat(name); err == nil {
-			return badInput("name another folder, or remove the file", "%q is there already and is not overwritten", name)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return badInput("name a folder", "cannot write %q: %v", name, cause(err))
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return badInput("name another folder, or remove the file", "%q is there already and is not overwritten",
+				filepath.Join(dir, name))
 		}
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return badInput("check the name and the permissions of the folder", "cannot make the folder %q: %v", dir, cause(err))
+	if err := os.CopyFS(dir, prompt); err != nil {
+		return badInput("check the name and the permissions of the folder", "cannot write the prompt to %q: %v", dir, cause(err))
 	}
-	for _, e := range entries {
-		b, err := fs.ReadFile(prompt, e.Name())
-		if err != nil {
-			return err
-		}
-		name := filepath.Join(dir, e.Name())
-		f, err := createAtomic(name, 0o666)
-		if err != nil {
-			return err
-		}
-		defer f.discard()
-		if err := f.commit(func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(w, visible(name)); err != nil {
+	for _, name := range names {
+		if _, err := fmt.Fprintln(w, visible(filepath.Join(dir, name))); err != nil {
 			return err
 		}
 	}
