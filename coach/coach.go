@@ -158,7 +158,7 @@ func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
 		}
 		if why == "" {
 			var text string
-			if text, why = c.word(t, r.Language, f); why == "" {
+			if text, why = c.word(t, language(r, in), f); why == "" {
 				return Message{Text: text, Tier: t, Skipped: skipped}
 			}
 		}

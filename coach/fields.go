@@ -32,8 +32,9 @@ const (
 type fields struct {
 	Attempt int
 
-	Finding, Ask, Kind           string
-	Command, Second, File, Quote string
+	Finding, Ask, Kind    string
+	Command, Second, File string
+	Quote, Claimed        string
 
 	Feedback, Others, Message string
 	Goal                      bool

@@ -207,7 +207,8 @@ func TestGolden(t *testing.T) {
 func longestCases() iter.Seq[*fields] {
 	asks := []string{
 		"command", "tests", "build", "types", "lint", "run", "pull_request", "push", "commit", // what the output claims or names
-		"finish", "possible", "criterion", "hint", "interface", "code", "config", "docs", "any",
+		"finish", "possible", "criterion", "hint", "interface", "code", "compile",
+		"script", "config", "docs", "any",
 	}
 	const own = 9
 	long := func(n int) string { return strings.Repeat("x", n) }
@@ -232,9 +233,12 @@ func longestCases() iter.Seq[*fields] {
 					full.Goal = true
 					ticked := full
 					ticked.Open, ticked.Criterion = 0, ""
-					push, pull := full, full
+					push, pull, claimed := full, full, full
 					push.Kind, pull.Kind = classify.ClaimPush, classify.ClaimPullRequest
-					for _, f := range []*fields{&bare, &full, &ticked, &push, &pull} {
+					if finding == "claim" {
+						claimed.Quote, claimed.Claimed = "", long(maxCommand)
+					}
+					for _, f := range []*fields{&bare, &full, &ticked, &push, &pull, &claimed} {
 						if !yield(f) {
 							return
 						}

@@ -3,6 +3,7 @@ package coach
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -34,17 +35,22 @@ var evidenceNames = map[classify.EvidenceKind]string{
 // rejection fills the fields that say why a completion was not accepted and what to do.
 func (f *fields) rejection(r classify.Result, in Context) {
 	stated, claimed := claimedChecks(r, in)
-	changed := slices.ContainsFunc(r.Signals, func(s classify.Signal) bool {
+	claimsChange := slices.ContainsFunc(r.Signals, func(s classify.Signal) bool {
 		return s.Kind == classify.SignalClaim && s.Name == classify.ClaimEdit
 	})
-	checks := namedChecks(in.Text, in.Request)
-	if !f.facts(in, stated, changed) {
-		f.words(r, in, claimed)
+	work := changed(in)
+	named := namedChecks(in, stated)
+	checks := slices.DeleteFunc(slices.Clone(named), func(c check) bool { return !work.fits(c.command) })
+	if len(checks) == 0 && len(named) > 0 { // what it checked is not what it changed
+		claimed = nil
+	}
+	if !f.facts(in, stated, claimsChange) {
+		f.words(r, in, claimed, checks)
 	}
 	if f.Kind == "" && len(claimed) > 0 {
 		f.Kind = claimed[0]
 	}
-	f.Ask = f.ask(in, checks)
+	f.Ask = f.ask(work.fitting(), checks)
 	if f.Ask == "command" && f.Command == "" {
 		f.commands(checks, claimed)
 	}
@@ -136,7 +142,7 @@ func (f *fields) find(finding, kind string, w classify.Work) bool {
 }
 
 // words says what the output itself shows, as far as it is certain.
-func (f *fields) words(r classify.Result, in Context, claimed []string) {
+func (f *fields) words(r classify.Result, in Context, claimed []string, checks []check) {
 	for _, s := range r.Signals {
 		if s.Kind == classify.SignalHedge && s.Name == classify.HedgeCannotCheck {
 			f.Finding = "unable"
@@ -145,38 +151,69 @@ func (f *fields) words(r classify.Result, in Context, claimed []string) {
 	}
 	if f.Quote = quote(in.Text, r.Signals, classify.SignalGap, "admitted", maxGap); f.Quote != "" {
 		f.Finding = "gap"
-	} else if len(claimed) > 0 && claimed[0] != classify.ClaimRun {
-		if f.Quote = quote(in.Text, r.Signals, classify.SignalClaim, claimed[0], maxClaim); f.Quote != "" {
-			f.Finding = "claim"
+		return
+	}
+	if len(claimed) == 0 || claimed[0] == classify.ClaimRun {
+		return
+	}
+	f.Quote = quote(in.Text, r.Signals, classify.SignalClaim, claimed[0], maxClaim)
+	if f.Quote == "" {
+		switch claimed[0] {
+		case classify.ClaimTests, classify.ClaimBuild, classify.ClaimTypes, classify.ClaimLint:
+			f.Claimed = claimedCommand(in.Text, r.Signals, claimed[0], checks)
+		default:
+			return
 		}
 	}
+	f.Finding, f.Kind = "claim", claimed[0]
 }
 
-// ask chooses what the agent must do.
-func (f *fields) ask(in Context, checks []check) string {
+// claimedCommand returns the check that a sentence names which claims that a check of this kind passed, or "".
+func claimedCommand(text string, signals []classify.Signal, claim string, checks []check) string {
+	for _, s := range classify.Sentences(text) {
+		for _, sig := range signals {
+			if sig.Kind != classify.SignalClaim || sig.Name != claim || sig.Start < s.Start || s.End < sig.End {
+				continue
+			}
+			for _, c := range checks {
+				if c.kind == claim && strings.Contains(text[s.Start:s.End], "`"+c.command+"`") {
+					return c.command
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// ask chooses what the agent must do. Fitting is the ask that fits what was changed.
+func (f *fields) ask(fitting string, checks []check) string {
 	switch f.Finding {
 	case "unable":
 		return "possible"
 	case "unchanged", "gap":
 		return "finish"
 	}
+	named := func(kind string) bool {
+		return slices.ContainsFunc(checks, func(c check) bool { return kind == "" || c.kind == kind })
+	}
 	switch {
 	case f.Command != "":
 		return "command"
+	case f.Finding == "" && fitting == "tests" && !named(classify.ClaimTests):
+		return fitting
 	case f.Kind != "" && f.Kind != classify.ClaimRun:
-		if slices.ContainsFunc(checks, func(c check) bool { return c.kind == f.Kind }) {
+		if named(f.Kind) {
 			return "command"
 		}
 		return f.Kind
-	case len(checks) > 0:
+	case named(""):
 		return "command"
 	case f.Criterion != "":
 		return "criterion"
 	case f.Hint != "":
 		return "hint"
-	}
-	if fit := fitting(in); fit != "any" || f.Kind == "" {
-		return fit
+	case fitting != "any" || f.Kind == "":
+		return fitting
 	}
 	return f.Kind
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"text/template"
 	"text/template/parse"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 const (
@@ -48,6 +50,29 @@ var builtin = sync.OnceValue(func() map[string]func() messages {
 	}
 	return all
 })
+
+// language returns the language of the message: that of the output, with Traditional Chinese as "zh-hant".
+func language(r classify.Result, in Context) string {
+	if r.Language == "zh" && count(in.Text, traditional) > count(in.Text, simplified) {
+		return "zh-hant"
+	}
+	return r.Language
+}
+
+// The same frequent characters in both Chinese scripts.
+const (
+	traditional = "這們個為說會對時過還後點現實檔給結檢運編譯測應當變開關項無沒條報讀載寫執驗則單發將類處總問題進繼請與"
+	simplified  = "这们个为说会对时过还后点现实档给结检运编译测应当变开关项无没条报读载写执验则单发将类处总问题进继请与"
+)
+
+func count(text, set string) (n int) {
+	for _, r := range text[max(0, len(text)-maxRead):] {
+		if strings.ContainsRune(set, r) {
+			n++
+		}
+	}
+	return n
+}
 
 // templates returns the messages in a language, or in English.
 func (c *Coach) templates(language string) messages {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -18,19 +19,32 @@ const maxRead = 64 << 10
 // check is a command that only checks, and the claim that it backs.
 type check struct{ command, kind string }
 
-// namedChecks returns the well-known checks that the texts name in inline code and in fences, each once.
-func namedChecks(texts ...string) []check {
+// namedChecks returns the well-known checks that the output and the request name in inline code and in fences, each
+// once. A linter or a type checker counts in prose, too, if the output claims its result or the request names it.
+func namedChecks(in Context, claimed []string) []check {
 	var list []check
 	seen := make(map[string]bool)
-	for _, text := range texts {
+	add := func(command string, prose bool) {
+		kind, ok := knownCheck(command)
+		if ok && kind != "" && !seen[command] && len(command) <= maxCommand && (!prose || slices.Contains(claimed, kind)) {
+			seen[command] = true
+			list = append(list, check{command, kind})
+		}
+	}
+	for _, text := range []string{in.Text, in.Request} {
 		if plaintext.IsOurs(text) {
 			continue
 		}
 		for _, command := range commandsIn(text) {
-			kind, ok := knownCheck(command)
-			if ok && kind != "" && !seen[command] && len(command) <= maxCommand {
-				seen[command] = true
-				list = append(list, check{command, kind})
+			add(command, false)
+		}
+		if len(list) > 0 {
+			continue
+		}
+		text = text[max(0, len(text)-maxRead):]
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if word = strings.ToLower(word); fileTypes().words[word] {
+				add(word, text == in.Text)
 			}
 		}
 	}
@@ -38,80 +52,147 @@ func namedChecks(texts ...string) []check {
 }
 
 //go:embed files.txt
-var fileKindsText string
+var fileTableText string
 
-// fileKinds is files.txt: the kind of work for an extension or a base name, in lower case.
-var fileKinds = sync.OnceValue(func() map[string]string {
-	kinds := make(map[string]string)
-	for line := range strings.Lines(fileKindsText) {
-		if kind, names, ok := strings.Cut(line, ":"); ok && !strings.HasPrefix(line, "#") {
-			for _, name := range strings.Fields(names) {
-				kinds[name] = kind
+// fileTable is files.txt: the kind of work for an extension or a base name, in lower case, and the extensions that a
+// program can check.
+type fileTable struct {
+	kinds map[string]string
+	tools map[string][]string
+	words map[string]bool // programs whose name alone, in prose, is a check
+}
+
+var fileTypes = sync.OnceValue(func() fileTable {
+	t := fileTable{map[string]string{}, map[string][]string{}, map[string]bool{}}
+	for line := range strings.Lines(fileTableText) {
+		kind, names, ok := strings.Cut(line, ":")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if tools, ok := strings.CutPrefix(kind, "tool "); ok {
+			for _, tool := range strings.Fields(tools) {
+				t.tools[tool] = strings.Fields(names)
+			}
+			continue
+		}
+		for _, name := range strings.Fields(names) {
+			if kind == "word" {
+				t.words[name] = true
+			} else {
+				t.kinds[name] = kind
 			}
 		}
 	}
-	return kinds
+	return t
 })
 
 var (
-	fileNames   = compiled(`[\w@.-]*[\w-](?:[/\\][\w@.-]+)*`)
-	testNames   = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
-	fenceNames  = compiled("(?m)^[ \t]*(?:```|~~~)(\\w+)")
+	fileNames  = compiled(`[\w@.-]*[\w-](?:[/\\][\w@.-]+)*`)
+	testNames  = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
+	fenceNames = compiled("(?m)^[ \t]*(?:```|~~~)(\\w+)")
+	effects    = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|wipe|reset|seed)` +
+		`(?:[_.-]|$)`)
+	links       = compiled(`^[~/.]\S* (?:->|→) [~/.]\S*$|^ln -s`)
 	styles      = compiled(`^[.#][a-z][\w-]*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^[a-z-]+: ?[\w#.%-]+;?$`)
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
-// fitting returns the ask that fits the files: those that the host saw edited, or else what the output
-// names and shows, or else the request.
-func fitting(in Context) string {
-	count := make(map[string]int) // different files by the kind of work
+// changes is what was changed, as far as it can be seen: the kinds of the files, or the ask that fits what the text
+// shows beside files.
+type changes struct {
+	count      map[string]int  // different files by the kind of work
+	extensions map[string]bool // of code and interface
+	shown      string          // the ask that fits inline code, if no file is known
+	code       bool            // the text shows code or names in code
+	docs       bool            // the host saw that only documents were edited
+	links      bool            // the text shows links from path to path
+}
+
+// changed returns what the host saw edited, or else what the output names and shows, or else the request.
+func changed(in Context) changes {
+	c := changes{count: map[string]int{}, extensions: map[string]bool{}, docs: in.Work.Edited == classify.EditedDocs}
 	seen := make(map[string]bool)
-	add := func(file string, kinds string) {
+	add := func(file string, fence bool) {
 		kind, base := kindOfFile(file)
-		if !seen[base] && strings.Contains(kinds, kind) {
-			seen[base] = true
-			count[kind]++
+		if seen[base] || kind == "-" || fence && kind != "code" && kind != "interface" && kind != "compile" {
+			return
+		}
+		seen[base] = true
+		c.count[kind]++
+		if slices.Contains([]string{"code", "compile", "script", "other", "tests", "interface"}, kind) && !fence {
+			c.extensions[strings.ToLower(path.Ext(base))] = true
 		}
 	}
-	const all = "code shell tests interface build config docs"
 	for _, file := range in.Work.Files {
-		add(file, all)
+		add(file, false)
 	}
 	for _, text := range []string{in.Text, in.Request} {
-		if len(count) > 0 || in.Work.Edited == classify.EditedDocs || plaintext.IsOurs(text) {
+		if len(c.count) > 0 || c.docs || plaintext.IsOurs(text) {
 			break
 		}
 		text = text[max(0, len(text)-maxRead):]
 		for _, file := range fileNames().FindAllString(text, -1) {
-			add(file, all)
+			add(file, false)
 		}
 		for _, m := range fenceNames().FindAllStringSubmatch(text, -1) {
-			add("fence."+m[1], "code interface")
+			add("fence."+m[1], true)
 		}
-		if spans := commandsIn(text); len(count) > 0 {
+		spans := commandsIn(text)
+		style := slices.ContainsFunc(spans, func(s string) bool {
+			return styles().MatchString(s) && !strings.Contains(text, "/"+s)
+		})
+		c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH")
+		c.links = slices.ContainsFunc(spans, links().MatchString)
+		switch {
+		case len(c.count) > 0:
+		case style:
+			c.shown = "interface"
+		case c.code:
+			c.shown = "code"
+		}
+		if c.shown != "" {
 			break
-		} else if slices.ContainsFunc(spans, styles().MatchString) {
-			return "interface"
-		} else if slices.ContainsFunc(spans, identifiers().MatchString) {
-			return "code"
 		}
 	}
-	count["code"] += count["shell"]
+	return c
+}
+
+// fitting returns the ask that fits what was changed.
+func (c changes) fitting() string {
+	n := c.count
+	code := n["code"] + n["script"] + n["compile"] + n["other"]
 	switch {
-	case count["tests"] > 0 && count["code"]+count["interface"] == 0:
+	case c.shown != "":
+		return c.shown
+	case c.links && code+n["interface"] == 0:
+		return "any"
+	case n["tests"] > 0 && code+n["interface"] == 0:
 		return "tests"
-	case count["interface"] > 0 && count["interface"] >= count["code"]:
+	case n["interface"] > 0 && n["interface"] >= code:
 		return "interface"
-	case count["code"] > 0:
+	case n["compile"] > 0 && n["compile"] >= code-n["compile"]:
+		return "compile"
+	case n["script"] == code && code > 0:
+		return "script"
+	case n["code"] > 0:
 		return "code"
-	case count["build"] > 0:
+	case code > 0:
+		return "any"
+	case n["build"] > 0:
 		return "build"
-	case count["config"] > 0:
+	case n["config"] > 0:
 		return "config"
-	case count["docs"] > 0, in.Work.Edited == classify.EditedDocs:
+	case n["docs"] > 0 && !c.code, c.docs:
 		return "docs"
 	}
 	return "any"
+}
+
+// fits reports whether a command can check what was changed, as far as it is known.
+func (c changes) fits(command string) bool {
+	extensions, known := fileTypes().tools[strings.Fields(command)[0]]
+	return !known || len(c.extensions) == 0 ||
+		slices.ContainsFunc(extensions, func(e string) bool { return c.extensions[e] })
 }
 
 // kindOfFile returns the kind of work that a file stands for, or "-" if the name is not known as a file, and its base
@@ -120,9 +201,12 @@ func kindOfFile(file string) (kind, base string) {
 	file = strings.TrimRight(strings.ReplaceAll(file, `\`, "/"), ".")
 	base = path.Base(file)
 	name := strings.ToLower(base)
-	kind = cmp.Or(fileKinds()[name], fileKinds()[path.Ext(name)], "-")
-	if kind == "code" && testNames().MatchString(strings.ToLower(file)) {
+	kind = cmp.Or(fileTypes().kinds[name], fileTypes().kinds[path.Ext(name)], "-")
+	switch {
+	case kind == "code" && testNames().MatchString(strings.ToLower(file)):
 		kind = "tests"
+	case kind == "code" && effects().MatchString(name):
+		kind = "script"
 	}
 	return kind, base
 }
