@@ -70,6 +70,18 @@ func features(rd, req *reading) []string {
 	for kind, n := range rd.fences {
 		on(fenceFeatures[kind], n > 0)
 	}
+	code, docs := filesNamed(rd.text)
+	on("files:code", code)
+	on("files:docs", docs)
+	on("files:docs-only", docs && !code)
+	on("files:none", !docs && !code)
+	on("claim-of-docs", docs && !code && claim)
+	rcode, rdocs := filesNamed(req.text)
+	on("request:files-docs", rdocs && !rcode)
+	on("request:files-code", rcode)
+	on("checked", rd.checks > 1)
+	on("checked:4+", rd.checks > 3)
+	on("checked:values", rd.observations > 1)
 	on("trace", rd.traceVoice > 0)
 	on("failing", rd.lastFail > rd.lastPass)
 
@@ -122,6 +134,34 @@ func features(rd, req *reading) []string {
 }
 
 var fenceFeatures = [nFenceKinds]string{"fence:plain", "fence:shell", "fence:code", "fence:diff", "fence:edit"}
+
+const (
+	codeExtensions = " go py js ts tsx jsx mjs css scss html vue svelte java kt rs c h cpp cs rb php swift dart lua sh sql " +
+		"json yaml yml toml xml al ipynb astro ps1 bat ex gradle prisma tf "
+	docExtensions = " md mdx mdc rst txt adoc tex docx pdf "
+)
+
+// filesNamed reports whether a text names files of code, and whether it names documents.
+func filesNamed(text string) (code, docs bool) {
+	for at := 0; !code || !docs; {
+		i := strings.IndexByte(text[at:], '.')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		end := at
+		for end < len(text) && end-at < 8 && isWordByte(text[end]|0x20) {
+			end++
+		}
+		if at < 2 || end == at || !isWordByte(text[at-2]|0x20) {
+			continue
+		}
+		extension := " " + strings.ToLower(text[at:end]) + " "
+		code = code || strings.Contains(codeExtensions, extension)
+		docs = docs || strings.Contains(docExtensions, extension)
+	}
+	return code, docs
+}
 
 // closing returns the last sentence, and the rules found in the last three and the first two.
 func (rd *reading) closing() (last seen, tail, head ruleSet) {

@@ -42,6 +42,29 @@ func TestSignals(t *testing.T) {
 	assert.Equal(t, []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceCommit, EvidencePullRequest}, r.Missing(nil))
 }
 
+func TestFilesNamed(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want string
+	}{
+		{"Updated `README.md` and docs/usage.rst.", "docs"},
+		{"Fixed [cart.go](/src/cart.go#L3), see README.md.", "code docs"},
+		{"Set the port in config.YAML.", "code"},
+		{"Done. Version 1.2 is e.g. on github.com", ""},
+		{"...md .md x.", ""},
+	} {
+		code, docs := filesNamed(c.text)
+		got := ""
+		if code {
+			got = "code "
+		}
+		if docs {
+			got += "docs"
+		}
+		assert.Equal(t, c.want, strings.TrimSpace(got), c.text)
+	}
+}
+
 func TestEvidence(t *testing.T) {
 	tests := []struct {
 		text string
@@ -49,6 +72,8 @@ func TestEvidence(t *testing.T) {
 	}{
 		{"All 42 tests pass.", []EvidenceKind{EvidenceTests}},
 		{"12 passed, 0 failed", []EvidenceKind{EvidenceTests}},
+		{"`npm test` passed (9 tests)", []EvidenceKind{EvidenceTests}},
+		{"T1 to T8 (37 total, all passing)", []EvidenceKind{EvidenceTests}},
 		{"Tests: 5 passed, 5 total", []EvidenceKind{EvidenceTests}},
 		{"```\nok  \texample.com/queue\t0.412s\n```", []EvidenceKind{EvidenceTests}},
 		{"```\ntest result: ok. 12 passed; 0 failed; 0 ignored\n```", []EvidenceKind{EvidenceTests}},

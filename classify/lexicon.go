@@ -24,7 +24,7 @@ type lexicon struct {
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet
 	lint, typecheck, push                                                                  wordSet // what a claim is about
 	// those that it may define, and [words]
-	among, asks, common wordSet
+	among, checked, asks, common wordSet
 
 	questions []string // the words of asks
 
@@ -161,7 +161,8 @@ func (lex *lexicon) asked() []askedGroup {
 		{"@or", &lex.or, true},
 		{"@lint", &lex.lint, false}, {"@types", &lex.typecheck, false}, {"@push", &lex.push, false},
 		{"@among", &lex.among, false}, // stand between a whole and its part
-		{"@asks", &lex.asks, false},   // by which a sentence ends that asks without a question mark
+		{"@checked", &lex.checked, false},
+		{"@asks", &lex.asks, false}, // by which a sentence ends that asks without a question mark
 	}
 }
 

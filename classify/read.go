@@ -3,6 +3,7 @@ package classify
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,6 +29,8 @@ type reading struct {
 	traceVoice              int               // lines of a stack trace in the agent's voice
 	numbers                 int               // in the agent's voice
 	lastLine                lineKind
+	checked                 bool // the items at hand say what was checked: "Validation:"
+	checks, observations    int  // such items, and those of them with a number or code
 	openFence               bool // the text ends inside a code fence
 	lastTrace               bool // the last lines are a stack trace
 
@@ -131,6 +134,7 @@ func (rd *reading) prose(l line, request bool) {
 	var covered bool
 	rd.buf, covered = mask(rd.buf, s)
 	rd.toks, rd.sents = rd.lex.tokenize(rd.toks, rd.sents, rd.buf, s)
+	isItem := l.kind == itemLine
 	for i, sent := range rd.sents {
 		if i > 0 { // only the first sentence of a line stands behind its marker
 			if l.kind == itemLine {
@@ -142,6 +146,7 @@ func (rd *reading) prose(l line, request bool) {
 	if request {
 		return
 	}
+	rd.countChecks(isItem)
 	rd.lastTrace = isTrace(s)
 	if rd.lastTrace {
 		rd.traceVoice++
@@ -161,6 +166,30 @@ func (rd *reading) prose(l line, request bool) {
 		rd.evidence(sent, l.start, s, last)
 	}
 	rd.forms(l.start, s, last)
+}
+
+const maxLabel = 6 // words
+
+// countChecks counts the items of a section that says what was checked: "Verification:", "**Validated**".
+func (rd *reading) countChecks(isItem bool) {
+	if len(rd.toks) == 0 {
+		return
+	}
+	s := rd.sents[0]
+	if !isItem || !rd.checked {
+		rd.checked = rd.lex.checked.has(rd.toks[0].id) || s.last-s.first <= maxLabel && (s.colon || !isItem) &&
+			slices.ContainsFunc(rd.toks[s.first:s.last], func(t token) bool { return rd.lex.checked.has(t.id) })
+	}
+	if !rd.checked {
+		return
+	}
+	rd.checks++
+	for _, t := range rd.toks {
+		if t.kind != wordToken {
+			rd.observations++
+			break
+		}
+	}
 }
 
 func (rd *reading) sentence(l line, s sentence, request bool) {

@@ -212,6 +212,23 @@ func TestAskFitsTheWork(t *testing.T) {
 	}
 }
 
+// A check whose result is shown is not asked for again.
+func TestAskForWhatIsMissing(t *testing.T) {
+	text := "Fixed a.js. `npm test`: 12 passed. `npm run build` passed."
+	r := found(text, "evidence/test_output/12 passed", "claim/checked/`npm run build` passed")
+	f, _ := collect(r, Context{Text: text})
+	assert.Equal(t, []string{"claim", "command", "npm run build", ""}, []string{f.Finding, f.Ask, f.Command, f.Second})
+}
+
+// Chinese is answered in the script that it is written in.
+func TestChineseScripts(t *testing.T) {
+	r := rejected
+	r.Language = "zh"
+	simple := BuildCoachingMessage(r, Context{Text: "我已经修改了代码，现在运行正常。"}).Text
+	assert.Contains(t, simple, "请现在")
+	assert.Contains(t, BuildCoachingMessage(r, Context{Text: "我已經修改了程式碼，現在運行正常。"}).Text, "請現在")
+}
+
 // The finding is about the claim that a fact refutes, and nothing else is quoted.
 func TestFindingIsAboutTheRefutedClaim(t *testing.T) {
 	text := "Ran `go test ./...`: 42 passed, 0 failed. Committed as 3f2a91c."

@@ -93,6 +93,7 @@ func behaviours() []behaviour {
 		tests  = "I moved the total to the server. All tests pass."
 		build_ = "Validation:\n- `npm test` passed\n- `npm run build` passed"
 		fixed  = "Fixed the rounding in `cart/total.go` and `cart/tax.go`."
+		few    = "- Cart: 12 of my tests pass → all good"
 		gap    = "The cart is done. Admin and settings still use the old shell."
 	)
 	var (
@@ -134,6 +135,8 @@ func behaviours() []behaviour {
 		rejection("it admits an open part", found(gap, "gap/admitted/Admin and settings still use the old shell"), text(gap)),
 		rejection("a plain claim of tests", claim, text(tests)),
 		rejection("checks that it names itself", found(build_, "claim/build/passed"), text(build_)),
+		rejection("a command that it says passed", found(build_, "claim/checked/`npm test` passed"), text(build_)),
+		rejection("a claim of tests that is not one sentence", found(few, "claim/tests/12 of my tests pass"), text(few)),
 		rejection("a claimed push", found("Done and pushed to main", "claim/push/pushed to main"),
 			text("Done and pushed to main")),
 		rejection("a claimed pull request", found("The PR is open", "claim/pull_request/PR is open"), text("The PR is open")),
@@ -143,6 +146,8 @@ func behaviours() []behaviour {
 		rejection("tests", rejected, text("Added `cart/total_test.go`.")),
 		rejection("interface", rejected, text("Made the banner blink in `src/index.css` and `src/Cart.tsx`.")),
 		rejection("configuration", rejected, text("Set the port in `docker-compose.yml`.")),
+		rejection("code that must be compiled", rejected, text("Changed `Tab50100.Cart.al`.")),
+		rejection("a script", rejected, text("Changed `deploy.sh`.")),
 		rejection("documents", rejected, text("Rewrote `README.md`.")),
 		rejection("nothing to go by", rejected, text("Done! I've moved both.")),
 

@@ -41,8 +41,14 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	work := changed(in)
 	named := namedChecks(in, stated)
 	checks := slices.DeleteFunc(slices.Clone(named), func(c check) bool { return !work.fits(c.command) })
-	if len(checks) == 0 && len(named) > 0 { // what it checked is not what it changed
+	hasTests := func(c check) bool { return c.kind == classify.ClaimTests }
+	switch {
+	case len(checks) == 0 && len(named) > 0: // what it checked is not what it changed
 		claimed = nil
+	case slices.Contains(r.Shown(in.Evidence), classify.EvidenceTests):
+		checks = slices.DeleteFunc(checks, hasTests)
+	case work.fitting() == "tests" && !slices.Contains(stated, classify.ClaimTests) && !slices.ContainsFunc(checks, hasTests):
+		claimed, checks = nil, nil // only its tests show a change of tests
 	}
 	if !f.facts(in, stated, claimsChange) {
 		f.words(r, in, claimed, checks)
@@ -58,21 +64,38 @@ func (f *fields) rejection(r classify.Result, in Context) {
 
 // claimedChecks returns the checks that the output claims, and those that it claims without showing them.
 func claimedChecks(r classify.Result, in Context) (all, unshown []string) {
-	missing := r.Missing(in.Evidence)
+	shown := r.Shown(in.Evidence)
 	for _, name := range claims {
 		for _, s := range r.Signals {
 			if s.Kind == classify.SignalEvidence && s.Name == string(classify.EvidenceTests) && name == classify.ClaimTests {
 				all = append(all, name)
 			}
-			if s.Kind == classify.SignalClaim && s.Name == name {
+			if s.Kind == classify.SignalClaim && claimKind(in.Text, s) == name {
 				all = append(all, name)
-				if s.CallsFor() == "" || slices.Contains(missing, s.CallsFor()) {
+				switch calls := (classify.Signal{Kind: s.Kind, Name: name}).CallsFor(); {
+				case calls != "" && slices.Contains(shown, calls):
+				case calls == classify.EvidenceExitCode && slices.Contains(shown, classify.EvidenceOutput):
+				case calls == classify.EvidenceCommit && slices.Contains(shown, classify.EvidencePullRequest):
+				default:
 					unshown = append(unshown, name)
 				}
 			}
 		}
 	}
 	return slices.Compact(all), slices.Compact(unshown)
+}
+
+// claimKind returns which check a claim is about: its name or, in "`npm test` passed", what the command checks.
+func claimKind(text string, s classify.Signal) string {
+	if s.Name != classify.ClaimChecked || s.End > len(text) {
+		return s.Name
+	}
+	for _, command := range commandsIn(text[s.Start:s.End]) {
+		if kind, ok := knownCheck(command); ok {
+			return kind
+		}
+	}
+	return s.Name
 }
 
 // facts says what the host saw, if it refutes the report: the checks that it claims, or that it changed something.
@@ -172,7 +195,7 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 func claimedCommand(text string, signals []classify.Signal, claim string, checks []check) string {
 	for _, s := range classify.Sentences(text) {
 		for _, sig := range signals {
-			if sig.Kind != classify.SignalClaim || sig.Name != claim || sig.Start < s.Start || s.End < sig.End {
+			if sig.Kind != classify.SignalClaim || claimKind(text, sig) != claim || sig.Start < s.Start || s.End < sig.End {
 				continue
 			}
 			for _, c := range checks {
@@ -199,8 +222,6 @@ func (f *fields) ask(fitting string, checks []check) string {
 	switch {
 	case f.Command != "":
 		return "command"
-	case f.Finding == "" && fitting == "tests" && !named(classify.ClaimTests):
-		return fitting
 	case f.Kind != "" && f.Kind != classify.ClaimRun:
 		if named(f.Kind) {
 			return "command"

@@ -40,6 +40,15 @@ type files []string
 func (f *files) String() string     { return strings.Join(*f, ",") }
 func (f *files) Set(s string) error { *f = append(*f, s); return nil }
 
+// names returns the patterns without the folders of this machine.
+func (f files) names() string {
+	var names []string
+	for _, pattern := range f {
+		names = append(names, filepath.Base(pattern))
+	}
+	return strings.Join(names, ", ")
+}
+
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("fit: ")
@@ -61,7 +70,7 @@ func main() {
 	case *cv:
 		err = t.crossValidate(*blind)
 	case *out != "":
-		for name, data := range t.fit(-1).files(strings.Join(patterns, ", ")) {
+		for name, data := range t.fit(-1).files(patterns.names()) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(*out, name), data, 0o644)
 			}
