@@ -270,8 +270,8 @@ func (f form) allows(c command) bool {
 	return len(c.words) == len(f)
 }
 
-// matches reports whether words have the form, or could have it. It ignores case, the folder of the program, and options
-// between the words of the form.
+// matches reports whether words have the form, or could have it. It ignores case, the folder of the program, and
+// options between the words of the form.
 func (f form) matches(words []word) bool {
 	if !words[0].known {
 		return true

@@ -12,8 +12,8 @@ import (
 //
 // Replay a journal with the ToolsOnly, KeepRuns and KeepBytes that it was written with. The other options may change.
 type Options struct {
-	// Audited sessions ask people. Other sessions ask nobody: the policy denies what it denies, everything else passes, and
-	// the journal has all of it. [Session.SetAudited] changes it.
+	// Audited sessions ask people. Other sessions ask nobody: the policy denies what it denies, everything else passes,
+	// and the journal has all of it. [Session.SetAudited] changes it.
 	Audited bool
 
 	// ToolsOnly sessions begin a run with its first tool call. The host need not propose a context.

@@ -46,16 +46,9 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 	if err != nil {
 		return fail(err)
 	}
-	var item Item
-	do := func(now time.Time, verdict Verdict) error {
-		it, err := s.item(d.Item)
-		if err != nil {
-			return err
-		}
-		err = s.resolve(now, it, d, verdict)
-		if err == nil || errors.Is(err, ErrDecided) || errors.Is(err, ErrExpired) || errors.Is(err, ErrDenied) {
-			item = it.copied()
-		}
+	var answered Item
+	do := func(now time.Time, verdict Verdict) (err error) {
+		answered, err = s.change(d.Item, func(it *item) error { return s.resolve(now, it, d, verdict) })
 		return err
 	}
 	if d.Action == Approve || d.Action == Edit {
@@ -63,7 +56,19 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 	} else {
 		err = s.op(now, func(now time.Time) error { return do(now, Verdict{}) })
 	}
-	return item, err
+	return answered, err
+}
+
+// change runs a step about one item, with the session locked. It returns the item, also with an error that it explains.
+func (s *Session) change(id string, step func(it *item) error) (Item, error) {
+	it, err := s.item(id)
+	if err == nil {
+		err = step(it)
+	}
+	if err == nil || errors.Is(err, ErrDecided) || errors.Is(err, ErrExpired) || errors.Is(err, ErrDenied) {
+		return it.copied(), err
+	}
+	return Item{}, err
 }
 
 // shown returns the subject of the item that a decision is about, if the decision has its digest. A subject never
@@ -289,27 +294,24 @@ func (s *Session) Done(now time.Time, id string, result json.RawMessage) (Item, 
 	if err != nil {
 		return Item{}, fmt.Errorf("gate: %w", err)
 	}
-	var item Item
-	err = s.op(now, func(now time.Time) error {
-		it, err := s.item(id)
-		switch {
-		case err != nil:
-			return err
-		case it.Kind != Tool:
-			return fmt.Errorf("%w: a %s has no result", ErrIllegal, it.Kind)
-		case it.Status == Redeemed:
-			e := eventFor(it.Item, toolCallResult)
-			e.Result = result
-			err = s.write(now, e)
-		case it.Status == Done && !bytes.Equal(it.Result, result):
-			err = fmt.Errorf("%w: the call has another result", ErrDecided)
-		case it.Status != Done:
-			return fmt.Errorf("%w: the call was not redeemed: it is %s", ErrIllegal, it.Status)
-		}
-		if err == nil || errors.Is(err, ErrDecided) {
-			item = it.copied()
-		}
+	var done Item
+	err = s.op(now, func(now time.Time) (err error) {
+		done, err = s.change(id, func(it *item) error {
+			switch {
+			case it.Kind != Tool:
+				return fmt.Errorf("%w: a %s has no result", ErrIllegal, it.Kind)
+			case it.Status == Redeemed:
+				e := eventFor(it.Item, toolCallResult)
+				e.Result = result
+				return s.write(now, e)
+			case it.Status != Done:
+				return fmt.Errorf("%w: the call was not redeemed: it is %s", ErrIllegal, it.Status)
+			case !bytes.Equal(it.Result, result):
+				return fmt.Errorf("%w: the call has another result", ErrDecided)
+			}
+			return nil
+		})
 		return err
 	})
-	return item, err
+	return done, err
 }

@@ -108,7 +108,16 @@ func (c *Console) allow(now time.Time, name string, cmd command) error {
 	case c.cfg.Session.Judge(p, it.Subject).Then != gate.Allow:
 		return refusal{"policy", "This rule does not match the call."}
 	}
-	if err := c.rules.add(now, name, c.cfg.Session, cmd.Version, cmd.Rules, it.Subject); err != nil {
+	add := func(each []json.RawMessage) []json.RawMessage {
+		return append(each, json.RawMessage(strings.TrimSpace(cmd.Rules)))
+	}
+	err = c.rules.edit(now, name, c.cfg.Session, cmd.Version, add, func(p gate.Policy) error {
+		if v := c.cfg.Session.Judge(p, it.Subject); v.Then != gate.Allow {
+			return otherRule(v)
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	_, err = c.cfg.Session.Resolve(now, gate.Decision{Item: it.ID, Digest: cmd.Digest, Action: gate.Approve, By: name})
@@ -116,24 +125,4 @@ func (c *Console) allow(now time.Time, name string, cmd command) error {
 		return fmt.Errorf("the rule is saved, but this call is not approved: %w", err)
 	}
 	return nil
-}
-
-// add adds a rule, if the policy then allows a subject.
-func (r *rules) add(now time.Time, by string, s *gate.Session, version, rule string, sub gate.Subject) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.follow(s)
-	var each []json.RawMessage
-	if err := json.Unmarshal([]byte(r.text), &each); err != nil {
-		return fmt.Errorf("read the rules: %w", err)
-	}
-	text := layOut(append(each, json.RawMessage(strings.TrimSpace(rule))))
-	p, err := parse(text)
-	if err != nil {
-		return err
-	}
-	if v := s.Judge(p, sub); v.Then != gate.Allow {
-		return otherRule(v)
-	}
-	return r.replace(now, by, s, version, text)
 }

@@ -259,9 +259,6 @@ func parse(text string) (gate.Policy, error) {
 // ask makes a gate or a tool ask, or not, by the rule that names it and has nothing else. If a stricter rule stays, ask
 // refuses: the box would not tell the truth.
 func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.follow(s)
 	want := rule{Tool: cmd.Tool, Gate: cmd.Gate, Then: gate.Allow}
 	if cmd.On {
 		want.Then = gate.Ask
@@ -274,29 +271,46 @@ func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) erro
 	default:
 		return refusal{"input", "name a tool, or the context or response gate"}
 	}
-	var each []json.RawMessage
-	if err := json.Unmarshal([]byte(r.text), &each); err != nil {
-		return fmt.Errorf("read the rules: %w", err)
-	}
-	each = slices.DeleteFunc(each, func(raw json.RawMessage) bool {
-		var one rule
-		json.Unmarshal(raw, &one)
-		return len(members(raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != gate.Forbid
-	})
 	raw, err := json.Marshal(want)
 	if err != nil {
 		return err
 	}
-	text := layOut(append(each, raw))
+	put := func(each []json.RawMessage) []json.RawMessage {
+		return append(slices.DeleteFunc(each, func(raw json.RawMessage) bool {
+			var one rule
+			json.Unmarshal(raw, &one)
+			return len(members(raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != gate.Forbid
+		}), raw)
+	}
+	return r.edit(now, by, s, cmd.Version, put, func(p gate.Policy) error {
+		always, _ := split(p)
+		if v := always.Judge(sub); v.Then != want.Then {
+			return otherRule(v)
+		}
+		return nil
+	})
+}
+
+// edit changes the list of rules, if check accepts the policy that they make.
+func (r *rules) edit(now time.Time, by string, s *gate.Session, version string,
+	change func([]json.RawMessage) []json.RawMessage, check func(gate.Policy) error,
+) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.follow(s)
+	var each []json.RawMessage
+	if err := json.Unmarshal([]byte(r.text), &each); err != nil {
+		return fmt.Errorf("read the rules: %w", err)
+	}
+	text := layOut(change(each))
 	p, err := parse(text)
+	if err == nil {
+		err = check(p)
+	}
 	if err != nil {
 		return err
 	}
-	always, _ := split(p)
-	if v := always.Judge(sub); v.Then != want.Then {
-		return otherRule(v)
-	}
-	return r.replace(now, by, s, cmd.Version, text)
+	return r.replace(now, by, s, version, text)
 }
 
 func otherRule(v gate.Verdict) error {
