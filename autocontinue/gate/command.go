@@ -57,7 +57,6 @@ type word struct {
 	known bool
 }
 
-// commandHolds tests a shell line. See [ParsePolicy].
 func commandHolds(forms []form, line string, allow bool) outcome {
 	commands, plain, err := parseLine(line)
 	switch {
@@ -160,7 +159,6 @@ func setOf(names ...string) map[string]bool {
 	return set
 }
 
-// programName returns the name of a program without its folder and without case.
 func programName(text string) string {
 	name := fold(text[strings.LastIndexAny(text, `/\`)+1:])
 	for _, ending := range []string{".exe", ".com", ".cmd", ".bat"} {
@@ -363,7 +361,6 @@ func parseLine(line string) (commands []command, plain bool, err error) {
 	return commands, plain, nil
 }
 
-// wordOf returns the text of a word as the program gets it.
 func wordOf(w *syntax.Word) word {
 	if w == nil {
 		return word{}

@@ -43,7 +43,6 @@ func (c condition) String() string {
 	return at + " " + c.test + " " + string(compact(c.arg.raw))
 }
 
-// tests reports whether the condition, or the one for its elements, is of a test.
 func (c condition) tests(test string) bool {
 	return c.test == test || c.element != nil && c.element.tests(test)
 }
@@ -125,7 +124,6 @@ func (c *condition) parseTest() (err error) {
 	return err
 }
 
-// strings returns one string, or each string of a list.
 func (v value) strings() ([]string, error) {
 	list := []value{v}
 	if !v.isString() {
@@ -231,7 +229,6 @@ func (j judging) canonical(v value, folded bool) string {
 	return s
 }
 
-// holds makes the test of a condition.
 func (j judging) holds(c condition, body value) outcome {
 	v, found := body.find(c.pointer)
 	if c.test == "exists" {

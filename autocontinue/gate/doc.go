@@ -43,10 +43,9 @@
 // # Limits
 //
 // A thread, run or call ID has at most 256 bytes, a tool's name 128, a label 1 KiB, a reason 4 KiB. A tool's name has
-// only ASCII letters, digits and _ - . : /. A body has at most Options.MaxBody bytes, 100 levels, 10,000 keys in one
-// object and about a million values. A session keeps the items of runs that go on, and of the last ended ones within
-// Options.KeepRuns and KeepBytes; of older runs it keeps the ID. The host bounds how many runs go on, and how long
-// the journal is.
+// only ASCII letters, digits and _ - . : /. A body has at most Options.MaxBody bytes, 100 levels and about a million
+// values. A session keeps the items of open runs, and of the last ended runs within Options.KeepRuns and KeepBytes. Of
+// older runs it keeps the ID. The host limits the number of open runs and the length of the journal.
 //
 // Names that look alike in different scripts are different names. A path can change between Redeem and its use: a tool
 // that opens it through an os.Root is safe from that.

@@ -169,7 +169,6 @@ func splitResponse(body json.RawMessage) (text string, a2ui json.RawMessage) {
 	return a.Text, a.A2UI
 }
 
-// marshal writes a value as JSON with a newline. It leaves <, > and & as they are.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -16,7 +16,6 @@ import (
 // firstPrev is the Prev of the first line.
 var firstPrev = strings.Repeat("0", 2*sha256.Size)
 
-// maxLine is longer than any line of a session.
 const maxLine = 2*maxMaxBody + 4*maxPolicy
 
 const sumField = `"sum":"`
@@ -67,7 +66,6 @@ func decode(line []byte, seq uint64, prev string) (Event, error) {
 	return e, nil
 }
 
-// replay applies the whole lines of a journal.
 func (s *Session) replay(journal io.Reader) error {
 	damaged := func(line int, err error) error {
 		return fmt.Errorf("%w, line %d: %w", ErrCorrupt, line, err)
@@ -216,7 +214,6 @@ func (e Event) status() (Status, bool) {
 	return "", false
 }
 
-// clone returns an event whose bodies are copies.
 func (e Event) clone() Event {
 	for _, raw := range []*json.RawMessage{
 		&e.Payload, &e.PayloadEdits, &e.Args, &e.ArgsOverride, &e.Result, &e.DraftA2UI, &e.FinalA2UI,
@@ -226,7 +223,6 @@ func (e Event) clone() Event {
 	return e
 }
 
-// proposal returns the event that proposes a subject.
 func proposal(sub Subject, dig string, v Verdict) Event {
 	e := Event{
 		Type: eventTypes[sub.Kind][Pending], Kind: sub.Kind, Thread: sub.Thread, Run: sub.Run, Call: sub.Call,
@@ -244,7 +240,6 @@ func proposal(sub Subject, dig string, v Verdict) Event {
 	return e
 }
 
-// subject returns the subject of a proposal.
 func (e Event) subject() Subject {
 	sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label}
 	switch e.Kind {
@@ -285,7 +280,6 @@ func approval(it Item, edited json.RawMessage) Event {
 	return e
 }
 
-// approvedBody returns the body that an approval approves.
 func (e Event) approvedBody(it Item) json.RawMessage {
 	switch {
 	case it.Kind == Context && e.PayloadEdits != nil:
@@ -298,10 +292,8 @@ func (e Event) approvedBody(it Item) json.RawMessage {
 	return it.Body
 }
 
-// ending returns the event that ends a run.
 func ending(thread, run string, p Phase, reason string) Event {
 	return Event{Type: runFinished, Thread: thread, Run: run, Phase: p, Reason: reason}
 }
 
-// badEvent says what is wrong with a line whose hashes are right.
 func badEvent(problem string) error { return fmt.Errorf("the event %s", problem) }

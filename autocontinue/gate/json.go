@@ -84,7 +84,6 @@ func compact(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// jsonReader goes once through text that is JSON.
 type jsonReader struct {
 	data   []byte
 	tokens *json.Decoder
@@ -163,7 +162,6 @@ func (r *jsonReader) value(depth int) (value, error) {
 	return v, nil
 }
 
-// unquote returns the text of a JSON string.
 func unquote(token []byte) string {
 	if inner := token[1 : len(token)-1]; bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner)

@@ -17,7 +17,6 @@ type root struct {
 
 const maxLinks = 40
 
-// newRoot checks what the options say about the folder.
 func newRoot(files fs.FS, dir string) (*root, error) {
 	if files == nil {
 		return nil, nil

@@ -233,7 +233,6 @@ func (s *Session) Expire(now time.Time) ([]Item, error) {
 	return items, err
 }
 
-// denials counts denials, by likeness.
 type denials map[likenessSum]int
 
 // expiry returns the events of an item that is due, and whether they end its run. more are denials that are about to be
@@ -282,7 +281,6 @@ func (s *Session) limit(it *item, more denials) []Event {
 	return []Event{ending(it.Thread, it.Run, Refused, fmt.Sprintf("the same %s was denied %d times", it.Kind, n))}
 }
 
-// policyDenial returns the events by which the policy denies an open item.
 func (s *Session) policyDenial(it *item, v Verdict) []Event {
 	e := eventFor(it.Item, eventTypes[it.Kind][Denied])
 	e.By, e.Rule, e.Reason = ByPolicy, v.Rule, "denied by the policy: "+v.Rule

@@ -86,7 +86,6 @@ func (s *Session) shown(d Decision) (Subject, error) {
 	return it.Subject, nil
 }
 
-// readEdit reads the body that replaces the body of a subject.
 func (s *Session) readEdit(sub Subject, data []byte) (json.RawMessage, value, error) {
 	body, v, err := s.readBody(sub.Kind, data)
 	if err != nil {
@@ -167,7 +166,6 @@ func (s *Session) resolve(now time.Time, it *item, d Decision, v Verdict) error 
 	return s.write(now, events...)
 }
 
-// stopped returns the event that ends the run of an item because a person said so.
 func stopped(it *item, d Decision) Event {
 	e := ending(it.Thread, it.Run, Refused, d.Reason)
 	e.By = d.By

@@ -68,7 +68,6 @@ func (r rule) outcome() string {
 // allows reports whether the rule lets something pass. What is unclear must then not match.
 func (r rule) allows() bool { return r.then == Allow || r.then == always }
 
-// names reports whether the rule is about a gate, conversation and tool, whatever the body.
 func (r rule) names(kind Kind, thread, tool string) bool {
 	switch {
 	case r.thread != "" && r.thread != thread:
@@ -84,7 +83,6 @@ func (r rule) names(kind Kind, thread, tool string) bool {
 // isVague reports whether a tool's pattern names no tool in particular, such as "*" or "*_*".
 func isVague(pattern string) bool { return strings.Trim(pattern, "*_-.:/") == "" }
 
-// matches reports whether a rule speaks about a body.
 func (j judging) matches(r rule, body value) outcome {
 	j.allow = r.allows()
 	result := yes
@@ -185,7 +183,6 @@ func (r *rule) check() error {
 	return nil
 }
 
-// try compares the rule with one of its own examples.
 func (r rule) try(example value, want bool) error {
 	kind, form := r.gate, errors.New(`write {"body": {…}}`)
 	if r.tool != "" {
@@ -227,7 +224,6 @@ func (r rule) try(example value, want bool) error {
 	return nil
 }
 
-// text returns a string of a rule.
 func (v value) text() (string, error) {
 	if !v.isString() {
 		return "", errors.New("write a string")
@@ -235,7 +231,6 @@ func (v value) text() (string, error) {
 	return unquote(v.raw), nil
 }
 
-// elements returns the elements of a list of a rule.
 func (v value) elements() ([]value, error) {
 	if !v.isArray() || len(v.list) == 0 {
 		return nil, errors.New("write a list of at least one value")

@@ -155,7 +155,6 @@ func (s *Session) write(now time.Time, events ...Event) error {
 
 var errPanicked = fmt.Errorf("%w: it panicked, so nobody knows what it wrote: replay the journal", ErrJournal)
 
-// item returns an item by its ID.
 func (s *Session) item(id string) (*item, error) {
 	if it := s.st.items[id]; it != nil {
 		return it, nil

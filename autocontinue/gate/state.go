@@ -37,7 +37,6 @@ type item struct {
 
 func (it *item) executes() bool { return it.Status == Redeemed && it.Kind == Tool }
 
-// run holds the items of one run.
 type run struct {
 	Run                       // Phase is staged until the context is redeemed, then running, then how it ended
 	bytes   int               // of its lines
@@ -59,7 +58,6 @@ func newState(p Policy, o Options) *state {
 func isEnd(p Phase) bool  { return p == Finished || p == Refused }
 func (r *run) over() bool { return isEnd(r.Phase) }
 
-// phase returns the phase of a run.
 func (st *state) phase(r *run) Phase {
 	if r.Phase != running {
 		return r.Phase
@@ -78,7 +76,6 @@ func (st *state) phase(r *run) Phase {
 	return running
 }
 
-// phaseOf returns the phase of a run by its ID, also of a forgotten one.
 func (st *state) phaseOf(id string) Phase {
 	if r := st.runs[id]; r != nil {
 		return st.phase(r)
@@ -225,7 +222,6 @@ func (it *item) ask(e Event) {
 	it.Approver, it.Escalate = "", e.Escalate
 }
 
-// itemID names the item that a line proposed.
 func itemID(seq uint64) string { return "i" + strconv.FormatUint(seq, 10) }
 
 // step takes an event of an item that is in the right status for it.
@@ -319,7 +315,6 @@ func (st *state) forget() {
 	}
 }
 
-// list returns the items that ok accepts, oldest first.
 func (st *state) list(ok func(*item) bool) []*item {
 	var list []*item
 	for _, it := range st.items {

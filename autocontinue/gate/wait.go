@@ -181,7 +181,6 @@ func (f *feed) after(seq, last uint64) ([]Event, bool) {
 	return f.list[seq+1-first:], true
 }
 
-// watcher is one function that wants the events after a number.
 type watcher struct {
 	f     func(Event)
 	after uint64
