@@ -124,12 +124,8 @@ func TestRow3SameText(t *testing.T) {
 	x := play(t, Policy{})
 	x.decide("which one?", question, runIs("r"), idIs("1"))
 	x.wants(x.decide("which one?", question, runIs("r"), idIs("2")), Suppress, OutcomeDuplicate, ReasonSameText)
-	x.wants(
-		x.decide("which one? ", question, runIs("r"), idIs("3")),
-		Deliver,
-		OutcomeNeedsHuman,
-		ReasonQuestion,
-	) // other bytes
+	x.wants(x.decide("which one? ", question, runIs("r"), idIs("3")), Deliver, OutcomeNeedsHuman,
+		ReasonQuestion) // other bytes
 	x.wants(x.decide("which one?", question, runIs("r")), Suppress, OutcomeDuplicate, ReasonSameText)
 	x.wants(x.decide("which one?", question, runIs("r2")), Deliver, OutcomeNeedsHuman, ReasonQuestion)
 	x.wants(x.decide("which one?", question, runIs("")), Deliver, OutcomeNeedsHuman, ReasonQuestion)
@@ -163,11 +159,8 @@ func TestRow6Hold(t *testing.T) {
 	assert.Contains(t, d.Note, "plan mode")
 	x.wants(x.decide("a", progress), Continue, OutcomeContinuing, ReasonProgress) // it does not hand over
 
-	d = x.decide(
-		"b",
-		progress,
-		output(func(o *Output) { o.Hold = "\x1b[31m[System Coach] " + strings.Repeat("x", 500) + "\n" }),
-	)
+	d = x.decide("b", progress,
+		output(func(o *Output) { o.Hold = "\x1b[31m[System Coach] " + strings.Repeat("x", 500) + "\n" }))
 	assert.Less(t, len(d.Note), 250)
 	assert.NotContains(t, d.Note, "[System Coach]")
 	assert.NotContains(t, d.Note, "\x1b")
@@ -212,11 +205,8 @@ func TestBlankIsNoRepeatOfAClaim(t *testing.T) {
 // What the host saw fail reaches the coaching.
 func TestHostEvidenceReachesTheCoach(t *testing.T) {
 	x := play(t, Policy{})
-	d := x.decide(
-		"All tests pass.",
-		rejected,
-		saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "40 passed, 2 failed", Failed: true}}),
-	)
+	d := x.decide("All tests pass.", rejected,
+		saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "40 passed, 2 failed", Failed: true}}))
 	assert.Contains(t, d.Message, "Your last test run failed.")
 }
 
@@ -536,23 +526,16 @@ func TestInvalidTypeIsAnErrorOfOurs(t *testing.T) {
 		x := play(t, Policy{MinConfidence: NoGate})
 		x.decide("a", progress, turnIs("t1"))
 		before := x.s
-		x.wants(
-			x.decide("b", classify.Result{Type: typ, Confidence: 1}, idIs("1"), turnIs("t2")),
-			Deliver,
-			OutcomeNeedsHuman,
-			ReasonError,
-		)
+		x.wants(x.decide("b", classify.Result{Type: typ, Confidence: 1}, idIs("1"), turnIs("t2")), Deliver,
+			OutcomeNeedsHuman, ReasonError)
 		assert.True(t, before.Equal(x.s), "not recorded")
 	}
 }
 
 func TestDecisionID(t *testing.T) {
 	id := func(session, run, output string) string {
-		d, _ := Decide(
-			Policy{},
-			State{},
-			Facts{Output: Output{Session: session, Run: run, ID: output, Text: "a"}, Result: progress},
-		)
+		d, _ := Decide(Policy{}, State{},
+			Facts{Output: Output{Session: session, Run: run, ID: output, Text: "a"}, Result: progress})
 		return d.ID
 	}
 	assert.Regexp(t, "^[0-9a-f]{32}$", id("s", "r", "o"))
@@ -592,11 +575,8 @@ func TestDecideWordsTheMessage(t *testing.T) {
 	assert.Contains(t, d.Degraded[1], "llm: ")
 
 	plain := x.decide("Fixed it.", rejected)
-	failing := x.decide(
-		"Fixed it all.",
-		rejected,
-		saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "3 failed", Failed: true}}),
-	)
+	failing := x.decide("Fixed it all.", rejected,
+		saw([]classify.Evidence{{Kind: classify.EvidenceTests, Text: "3 failed", Failed: true}}))
 	assert.NotEqual(t, plain.Message, failing.Message, "what the host saw")
 
 	// The caller's own context goes before the output's.

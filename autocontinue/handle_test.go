@@ -103,11 +103,8 @@ func TestHandle(t *testing.T) {
 	j := judgeAs(progress)
 	a := newLoop(t, Config{Classifier: j})
 	first := handle(t, a, Output{Run: "r", ID: "1", Text: "a"})
-	assert.Equal(
-		t,
-		[]any{Continue, ReasonProgress, 1, "continue"},
-		[]any{first.Action, first.Reason, first.Continues, first.Message},
-	)
+	assert.Equal(t, []any{Continue, ReasonProgress, 1, "continue"},
+		[]any{first.Action, first.Reason, first.Continues, first.Message})
 	assert.Equal(t, progress, first.Result)
 
 	assert.Equal(t, Suppress, handle(t, a, Output{Run: "r", ID: "2", Text: "a"}).Action)
@@ -124,11 +121,8 @@ func TestHandleAsksTheClassifier(t *testing.T) {
 	j := judgeAs(progress)
 	plan := "# Plan\n\n## Success Criteria\n\n- [ ] all tests pass\n- [x] it builds\n- [ ] documented\n"
 	a := newLoop(t, Config{Classifier: j, Plans: fstest.MapFS{"plan.md": {Data: []byte(plan)}}})
-	d := handle(
-		t,
-		a,
-		Output{Text: "a", Request: "/do-build the parser", PlanFile: "./plan.md", Evidence: tests, Continues: 1},
-	)
+	d := handle(t, a,
+		Output{Text: "a", Request: "/do-build the parser", PlanFile: "./plan.md", Evidence: tests, Continues: 1})
 	assert.Equal(t, classify.Input{
 		Text: "a", Request: "/do-build the parser", Skill: j.in.Skill, SkillHint: "passing tests, commit hashes, and a PR link",
 		Criteria: []string{"all tests pass", "documented"}, Evidence: tests, Coached: 1,
@@ -230,14 +224,8 @@ func TestVerifierOnlyLowers(t *testing.T) {
 		)
 		d := handle(t, a, Output{Text: "All done."})
 		assert.Equal(t, []any{c.reason, c.verified}, []any{d.Reason, d.Verified}, "%+v", c)
-		assert.Equal(
-			t,
-			c.degraded,
-			len(d.Degraded) == 1 && strings.HasPrefix(d.Degraded[0], "verifier: "),
-			"%+v: %q",
-			c,
-			d.Degraded,
-		)
+		assert.Equal(t, c.degraded, len(d.Degraded) == 1 && strings.HasPrefix(d.Degraded[0], "verifier: "), "%+v: %q",
+			c, d.Degraded)
 		if c.reason == ReasonRejectedCompletion {
 			assert.Equal(t, coach.TierVerify, d.Tier)
 			assert.Contains(t, d.Message, "the tests fail")
@@ -444,11 +432,8 @@ func TestResetDuringASlowClassifier(t *testing.T) {
 		for range 3 {
 			got := <-answers
 			require.NoError(t, got.err)
-			assert.Equal(
-				t,
-				[]any{Deliver, OutcomeNeedsHuman, ReasonSuperseded},
-				[]any{got.d.Action, got.d.Outcome, got.d.Reason},
-			)
+			assert.Equal(t, []any{Deliver, OutcomeNeedsHuman, ReasonSuperseded},
+				[]any{got.d.Action, got.d.Outcome, got.d.Reason})
 		}
 		assert.EqualValues(t, 1, j.calls.Load(), "what waited is known without reading")
 

@@ -67,11 +67,8 @@ func TestPanicsAreErrors(t *testing.T) {
 		})},
 	)
 	d = handle(t, a, Output{Text: "Done."})
-	assert.Equal(
-		t,
-		[]any{ReasonCompletion, Unverified, []string{"verifier: panic: boom"}},
-		[]any{d.Reason, d.Verified, d.Degraded},
-	)
+	assert.Equal(t, []any{ReasonCompletion, Unverified, []string{"verifier: panic: boom"}},
+		[]any{d.Reason, d.Verified, d.Degraded})
 }
 
 // A judge that failed beside a fallback is named in the decision and in the log.

@@ -128,11 +128,8 @@ func TestJournal(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(lines[0]), &e))
-	assert.Equal(
-		t,
-		[]string{"s", "t<1>", "r", "1", "Fixed. Should work now."},
-		[]string{e.Session, e.Turn, e.Run, e.OutputID, e.Preview},
-	)
+	assert.Equal(t, []string{"s", "t<1>", "r", "1", "Fixed. Should work now."},
+		[]string{e.Session, e.Turn, e.Run, e.OutputID, e.Preview})
 	assert.Equal(t, []string{"continue", "continuing", "rejected_completion", "rejection", "status"},
 		[]string{e.Decision.Action, e.Decision.Outcome, e.Decision.Reason, e.Decision.Tier, e.Decision.Classification.Type})
 	assert.NotEmpty(t, e.Decision.Message)
@@ -198,13 +195,10 @@ func TestAJournalThatFailsFailsNoDecision(t *testing.T) {
 
 func TestTheLogGetsWarningsOnly(t *testing.T) {
 	var log bytes.Buffer
-	a := newLoop(
-		t,
-		Config{
-			Classifier: judgeAs(progress),
-			Logger:     slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		},
-	)
+	a := newLoop(t, Config{
+		Classifier: judgeAs(progress),
+		Logger:     slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
 	handle(t, a, Output{Text: "a", Run: "r"})
 	handle(t, a, Output{Text: "a", Run: "r"})
 	assert.Empty(t, log.String())

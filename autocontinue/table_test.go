@@ -116,12 +116,8 @@ func TestTheFirstRowThatHoldsWins(t *testing.T) {
 		}
 		name := fmt.Sprintf("rows %013b", set)
 		d, _ := Decide(x.p, x.s, f)
-		require.Equal(
-			t,
-			[]any{want.action, want.outcome, want.reason, want.number == 1},
-			[]any{d.Action, d.Outcome, d.Reason, d.Replayed},
-			name,
-		)
+		require.Equal(t, []any{want.action, want.outcome, want.reason, want.number == 1},
+			[]any{d.Action, d.Outcome, d.Reason, d.Replayed}, name)
 
 		known, _, ok := Known(x.s, f.Output)
 		require.Equal(t, want.number <= 6, ok, name)

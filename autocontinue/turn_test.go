@@ -79,20 +79,12 @@ func TestARequestOfOursOpensNoTurn(t *testing.T) {
 	y := *x
 	assert.Equal(t, 3, y.decide("c", progress, turnIs("t2"), requestIs(d.Message)).Continues)
 	y = *x
-	assert.Equal(
-		t,
-		1,
-		y.decide("c", progress, turnIs("t2"), requestIs("continue")).Continues,
-		"not the last message any more",
-	)
+	assert.Equal(t, 1, y.decide("c", progress, turnIs("t2"), requestIs("continue")).Continues,
+		"not the last message any more")
 
 	y = session{t: t}
-	assert.Equal(
-		t,
-		1,
-		y.decide("a", progress, turnIs("t1"), requestIs("[System Coach] go on")).Continues,
-		"before any turn",
-	)
+	assert.Equal(t, 1, y.decide("a", progress, turnIs("t1"), requestIs("[System Coach] go on")).Continues,
+		"before any turn")
 }
 
 // The human may say what our last message said. The turn that this opened, by a reset, takes the name that comes with
@@ -149,13 +141,10 @@ func TestReset(t *testing.T) {
 
 // The human spoke, and nothing knows of it: a store must not hide that.
 func TestResetThatAStoreDidNotDo(t *testing.T) {
-	a := newLoop(
-		t,
-		Config{
-			Classifier: judgeAs(progress),
-			Store:      &storeFuncs{update: func(func(State) (State, error)) error { return nil }},
-		},
-	)
+	a := newLoop(t, Config{
+		Classifier: judgeAs(progress),
+		Store:      &storeFuncs{update: func(func(State) (State, error)) error { return nil }},
+	})
 	err := a.Reset(t.Context(), "s")
 	require.ErrorIs(t, err, errUndecided)
 	assert.ErrorContains(t, err, "autocontinue: reset: ")

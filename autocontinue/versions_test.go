@@ -72,12 +72,8 @@ func TestTheVersionSaysWhatIsStored(t *testing.T) {
 	}
 	want, err := os.ReadFile(name)
 	require.NoError(t, err, "write it with -write-state")
-	assert.Equal(
-		t,
-		string(want),
-		got,
-		"raise stateVersion, read the versions before, and write this one's files with -write-state",
-	)
+	assert.Equal(t, string(want), got,
+		"raise stateVersion, read the versions before, and write this one's files with -write-state")
 }
 
 // A session that an older version wrote goes on in this one as if nothing had been: what was decided is told again,
@@ -102,10 +98,8 @@ func TestOlderVersions(t *testing.T) {
 			old := &session{t: t, s: read, runs: x.runs}
 
 			for i, want := range decisions {
-				got, _, ok := Known(
-					read,
-					Output{Session: "s", Run: fmt.Sprint("run", i+1), ID: fmt.Sprint(i + 1), Text: "whatever"},
-				)
+				got, _, ok := Known(read,
+					Output{Session: "s", Run: fmt.Sprint("run", i+1), ID: fmt.Sprint(i + 1), Text: "whatever"})
 				require.True(t, ok)
 				assert.True(t, got.Replayed, i)
 				assert.Equal(t, want.ID, got.ID)

@@ -21,10 +21,8 @@ func findSection(doc ast.Node, src []byte, names []string) (*ast.Heading, string
 		heading *ast.Heading
 		title   string
 	}, len(names))
-	inline := parser.NewParser(
-		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 0)),
-		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
-	)
+	inline := parser.NewParser(parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 0)),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...))
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		heading, ok := n.(*ast.Heading)
 		if !ok {

@@ -175,10 +175,8 @@ func TestNewerVersionsAreLeftAlone(t *testing.T) {
 func TestFewAreKeptAside(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var told told
-	s := newStore(
-		t,
-		filestore.Options{OnSetAside: told.add, Now: func() time.Time { now = now.Add(time.Second); return now }},
-	)
+	s := newStore(t,
+		filestore.Options{OnSetAside: told.add, Now: func() time.Time { now = now.Add(time.Second); return now }})
 	for i := range 20 {
 		require.NoError(t, s.Update(t.Context(), "s", increment))
 		write(t, onlyFile(t, s, "sessions"), fmt.Append(nil, i))

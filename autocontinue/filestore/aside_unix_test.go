@@ -33,9 +33,6 @@ func TestNamedPipesDoNotBlock(t *testing.T) {
 	}
 	require.NoError(t, journal(s, `{}`))
 	require.Len(t, told.list, 2)
-	assert.Equal(
-		t,
-		[]string{"journal", file, "it is not a regular file"},
-		[]string{told.list[1].Kind, told.list[1].File, told.list[1].Why},
-	)
+	assert.Equal(t, []string{"journal", file, "it is not a regular file"},
+		[]string{told.list[1].Kind, told.list[1].File, told.list[1].Why})
 }

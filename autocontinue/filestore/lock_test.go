@@ -87,20 +87,15 @@ func TestContextWhileWaiting(t *testing.T) {
 func TestLocksAreGivenBack(t *testing.T) {
 	s := newStore(t, filestore.Options{LockTimeout: 50 * time.Millisecond})
 	boom := errors.New("boom")
-	require.ErrorIs(
-		t,
-		s.Update(t.Context(), "s", func(st autocontinue.State) (autocontinue.State, error) { return st, boom }),
-		boom,
-	)
+	require.ErrorIs(t,
+		s.Update(t.Context(), "s", func(st autocontinue.State) (autocontinue.State, error) { return st, boom }), boom)
 	require.NoError(t, s.Update(t.Context(), "s", increment))
 	require.PanicsWithValue(t, "boom", func() {
 		s.Update(t.Context(), "s", func(autocontinue.State) (autocontinue.State, error) { panic("boom") })
 	})
 	require.NoError(t, s.Update(t.Context(), "s", increment), "after a panic")
-	require.NoError(
-		t,
-		other(t, s, filestore.Options{LockTimeout: 50 * time.Millisecond}).Update(t.Context(), "s", increment),
-	)
+	require.NoError(t,
+		other(t, s, filestore.Options{LockTimeout: 50 * time.Millisecond}).Update(t.Context(), "s", increment))
 	assert.Equal(t, 3, seqOf(t, s, "s"))
 }
 

@@ -18,11 +18,8 @@ var heldout = filepath.Join("..", "..", "classify", "testdata", "heldout.jsonl")
 
 func TestRun(t *testing.T) {
 	var out, errs strings.Builder
-	require.Zero(
-		t,
-		run(t.Context(), []string{"-cases", heldout, "-each", "1ms", "-price", "1, 0.5, 2"}, &out, &errs),
-		errs.String(),
-	)
+	require.Zero(t, run(t.Context(), []string{"-cases", heldout, "-each", "1ms", "-price", "1, 0.5, 2"}, &out, &errs),
+		errs.String())
 	for _, want := range []string{
 		"| classify: the heuristic |", "| decide, state in files |", "The cascade asks the LLM about ",
 		"| 10,000 | heuristic | below 0.01 | 0 | 0 | 0 | 0 | 0.00 |", "| 100 million | LLM for each |",

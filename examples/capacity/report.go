@@ -92,17 +92,8 @@ func (r report) String() string {
 	for _, n := range days {
 		for _, way := range ways {
 			c := r.day(n, way)
-			fmt.Fprintf(
-				&b,
-				"| %s | %s | %s | %s | %s | %s | %s |",
-				round(float64(n)),
-				way,
-				cores(c.cores),
-				round(c.calls),
-				round(c.in),
-				round(c.cached),
-				round(c.out),
-			)
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |", round(float64(n)), way, cores(c.cores),
+				round(c.calls), round(c.in), round(c.cached), round(c.out))
 			if r.price.set {
 				fmt.Fprintf(&b, " %s |", amount(r.price.money(c)))
 			}

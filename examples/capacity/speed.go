@@ -65,13 +65,8 @@ func speeds(ctx context.Context, cases []evaluate.Case, each time.Duration) (spe
 	return s, nil
 }
 
-func inFiles(
-	ctx context.Context,
-	each time.Duration,
-	cases []evaluate.Case,
-	c classify.Classifier,
-	opts filestore.Options,
-) (rate, error) {
+func inFiles(ctx context.Context, each time.Duration, cases []evaluate.Case, c classify.Classifier,
+	opts filestore.Options) (rate, error) {
 	dir, err := os.MkdirTemp("", "capacity")
 	if err != nil {
 		return rate{}, err
@@ -85,13 +80,8 @@ func inFiles(
 }
 
 // handled measures whole decisions: sessions of turns of up to three pauses.
-func handled(
-	ctx context.Context,
-	each time.Duration,
-	cases []evaluate.Case,
-	c classify.Classifier,
-	store autocontinue.Store,
-) (rate, error) {
+func handled(ctx context.Context, each time.Duration, cases []evaluate.Case, c classify.Classifier,
+	store autocontinue.Store) (rate, error) {
 	ac, err := autocontinue.New(autocontinue.Config{Classifier: c, Store: store})
 	if err != nil {
 		return rate{}, err
@@ -112,12 +102,8 @@ func output(i int, c evaluate.Case) autocontinue.Output {
 }
 
 // measured does it with one case after another, all of them as often as each other, for about that time.
-func measured(
-	ctx context.Context,
-	each time.Duration,
-	cases []evaluate.Case,
-	do func(int, evaluate.Case) error,
-) (rate, error) {
+func measured(ctx context.Context, each time.Duration, cases []evaluate.Case,
+	do func(int, evaluate.Case) error) (rate, error) {
 	for i, c := range cases { // first times
 		if err := do(-1-i, c); err != nil {
 			return rate{}, fmt.Errorf("case %s: %w", c.Name, err)

@@ -71,18 +71,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.DurationVar(&d.ackWait, "ack-wait", 2*time.Second, "after that `time` an output comes to another worker")
 	flags.DurationVar(&d.limit, "limit", 10*time.Minute, "give up after that `time`")
 	flags.BoolVar(&d.throughput, "throughput", false, "measure 1, 2 and 4 workers instead, without killing")
-	list := flags.String(
-		"fault",
-		"",
-		"what goes wrong besides: `names` from below with commas between, or all but crowd as \"all\"",
-	)
+	list := flags.String("fault", "",
+		"what goes wrong besides: `names` from below with commas between, or all but crowd as \"all\"")
 	flags.DurationVar(&d.down, "down", 10*time.Second, "how long the server is gone, or something full")
-	flags.StringVar(
-		&d.with,
-		"with",
-		"",
-		"every second worker is that `program`: a build of this one with another version of the library",
-	)
+	flags.StringVar(&d.with, "with", "",
+		"every second worker is that `program`: a build of this one with another version of the library")
 	flags.Usage = func() {
 		fmt.Fprintln(stderr, "usage: go run . [flags]")
 		flags.PrintDefaults()

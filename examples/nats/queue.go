@@ -51,16 +51,9 @@ type entry struct {
 // connect opens the server's JetStream; a connection that is lost, or is not to be had, is made again for ever. What is
 // sent without one fails at once: kept, it would be written when nobody waits for it any more.
 func connect(url string) (*nats.Conn, jetstream.JetStream, error) {
-	nc, err := nats.Connect(
-		url,
-		nats.RetryOnFailedConnect(true),
-		nats.MaxReconnects(-1),
-		nats.ReconnectWait(50*time.Millisecond),
-		nats.ReconnectBufSize(
-			-1,
-		),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
-	) // whoever waits hears of it
+	nc, err := nats.Connect(url, nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
+		nats.ReconnectWait(50*time.Millisecond), nats.ReconnectBufSize(-1),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // whoever waits hears of it
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect: %w", err)
 	}

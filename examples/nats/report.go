@@ -57,40 +57,21 @@ func (p *pass) report(w io.Writer) error {
 			continued++
 		}
 	}
-	fmt.Fprintf(
-		w,
+	fmt.Fprintf(w,
 		"%d sessions, %d deliveries, %d workers, %d killed, %d ended by themselves, %.1f s, %.0f deliveries a second\n",
-		len(p.sessions),
-		p.deliveries,
-		p.workers,
-		p.killed,
-		p.ended,
-		p.took.Seconds(),
-		p.rate(),
-	)
+		len(p.sessions), p.deliveries, p.workers, p.killed, p.ended, p.took.Seconds(), p.rate())
 	for _, f := range faults {
 		if n, ok := p.came[f.name]; ok {
 			fmt.Fprintf(w, "%s: %d times: %s\n", f.name, n, f.help)
 		}
 	}
 	io.WriteString(w, troubles(p.said))
-	fmt.Fprintf(
-		w,
+	fmt.Fprintf(w,
 		"%d attempts: %d replays, %d handed back with an error, %d shown to the human with an error; %d lost races\n",
-		len(p.journal),
-		replayed,
-		failed,
-		shown,
-		races,
-	)
-	fmt.Fprintf(
-		w,
+		len(p.journal), replayed, failed, shown, races)
+	fmt.Fprintf(w,
 		"%d acts, %d of them continuations; %d more were tried again under their decision's ID, and not taken\n%s",
-		len(p.acts),
-		continued,
-		again,
-		p.costs(),
-	)
+		len(p.acts), continued, again, p.costs())
 	if err := p.verdict(); err != nil {
 		return err
 	}
@@ -100,16 +81,12 @@ func (p *pass) report(w io.Writer) error {
 		}
 	}
 	if p.mixed || p.crowd {
-		fmt.Fprintln(
-			w,
-			"every output has one decision, which every worker told that had it, and every decision was acted on once",
-		)
+		fmt.Fprintln(w,
+			"every output has one decision, which every worker told that had it, and every decision was acted on once")
 		return nil
 	}
-	fmt.Fprintln(
-		w,
-		"every delivery was decided as one process without a crash decides it, and every decision acted on once",
-	)
+	fmt.Fprintln(w,
+		"every delivery was decided as one process without a crash decides it, and every decision acted on once")
 	return nil
 }
 

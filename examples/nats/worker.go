@@ -48,11 +48,8 @@ func (t timed) Load(ctx context.Context, session string) (autocontinue.State, er
 	return t.Store.Load(ctx, session)
 }
 
-func (t timed) Update(
-	ctx context.Context,
-	session string,
-	fn func(autocontinue.State) (autocontinue.State, error),
-) error {
+func (t timed) Update(ctx context.Context, session string,
+	fn func(autocontinue.State) (autocontinue.State, error)) error {
 	defer add(ctx, time.Now(), func(s *steps) *int64 { return &s.Update })
 	calls := 0
 	return t.Store.Update(ctx, session, func(old autocontinue.State) (autocontinue.State, error) {

@@ -42,19 +42,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	var s settings
 	flags := flag.NewFlagSet("otel", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(
-		&s.listen,
-		"listen",
-		"",
-		"serve /metrics for Prometheus at that `address` (instead of printing), and play until interrupted",
-	)
+	flags.StringVar(&s.listen, "listen", "",
+		"serve /metrics for Prometheus at that `address` (instead of printing), and play until interrupted")
 	flags.DurationVar(&s.every, "every", 300*time.Millisecond, "with -listen, the `time` from one turn to the next")
-	flags.IntVar(
-		&s.rounds,
-		"rounds",
-		0,
-		"play every turn that `number` of times; 0 is once or, with -listen, until interrupted",
-	)
+	flags.IntVar(&s.rounds, "rounds", 0,
+		"play every turn that `number` of times; 0 is once or, with -listen, until interrupted")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0

@@ -88,11 +88,8 @@ func (t *simulation) judge(ctx context.Context, in classify.Input) (classify.Res
 }
 
 // Verify is the verifier.
-func (t *simulation) Verify(
-	ctx context.Context,
-	_ autocontinue.Output,
-	_ classify.Result,
-) (autocontinue.Verification, error) {
+func (t *simulation) Verify(ctx context.Context, _ autocontinue.Output,
+	_ classify.Result) (autocontinue.Verification, error) {
 	wait(ctx, 5*time.Millisecond)
 	p := t.at()
 	return p.found, p.blind
@@ -105,11 +102,8 @@ func (s playedStore) Load(ctx context.Context, session string) (autocontinue.Sta
 	return s.t.store.Load(ctx, session)
 }
 
-func (s playedStore) Update(
-	ctx context.Context,
-	session string,
-	fn func(autocontinue.State) (autocontinue.State, error),
-) error {
+func (s playedStore) Update(ctx context.Context, session string,
+	fn func(autocontinue.State) (autocontinue.State, error)) error {
 	p := s.t.at()
 	if p.store != nil {
 		return fmt.Errorf("played: %w", p.store)

@@ -22,10 +22,8 @@ func act(turn, message string, out io.Writer) error {
 	case turn == "fix" && !coached:
 		fmt.Fprintln(out, "Fixed the login redirect, should work now.")
 	case turn == "fix":
-		fmt.Fprintln(
-			out,
-			"The guard reads the saved path now. `go test ./auth` reports 14 passed, 0 failed; committed as 4e1f9ab.",
-		)
+		fmt.Fprintln(out,
+			"The guard reads the saved path now. `go test ./auth` reports 14 passed, 0 failed; committed as 4e1f9ab.")
 	case turn == "insist":
 		fmt.Fprintln(out, "Done. I fixed the export and everything works perfectly.")
 	case turn == "ask":

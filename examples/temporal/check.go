@@ -57,15 +57,8 @@ func (p *pass) verdict() error {
 		planned += len(seen)
 		c := s.counts
 		if c.Outputs != c.Replayed+c.Suppressed+c.Delivered+c.Continued {
-			fault(
-				"%s: %d outputs, but %d replayed, %d suppressed, %d delivered, %d continued",
-				s.name,
-				c.Outputs,
-				c.Replayed,
-				c.Suppressed,
-				c.Delivered,
-				c.Continued,
-			)
+			fault("%s: %d outputs, but %d replayed, %d suppressed, %d delivered, %d continued", s.name, c.Outputs,
+				c.Replayed, c.Suppressed, c.Delivered, c.Continued)
 		}
 		if c.Undone > 0 {
 			fault("%s: %d were refused", s.name, c.Undone)
@@ -167,13 +160,7 @@ func (s scenario) sound(words int) (faults []error) {
 	if s.counts.Outputs != s.replies {
 		fault("%s: the agent paused %d times, and %d outputs were handled", s.name, s.replies, s.counts.Outputs)
 	}
-	runs, decisions, turns, human := make(
-		map[string]bool,
-	), make(
-		map[string]bool,
-	), make(
-		map[string]int,
-	), make(
+	runs, decisions, turns, human := make(map[string]bool), make(map[string]bool), make(map[string]int), make(
 		map[string]bool,
 	)
 	for _, p := range s.prompts {
@@ -238,13 +225,8 @@ func (p *pass) report(w io.Writer) error {
 		outputs,
 		float64(outputs)/p.took.Seconds(),
 	)
-	fmt.Fprintf(
-		w,
-		"%d things done, %d tasks begun again because a worker died, %d outputs superseded by the human\n",
-		len(p.effects),
-		again,
-		superseded,
-	)
+	fmt.Fprintf(w, "%d things done, %d tasks begun again because a worker died, %d outputs superseded by the human\n",
+		len(p.effects), again, superseded)
 	fmt.Fprintf(
 		w,
 		"%d runs of workflows, %d events, %.1f MB; the longest has %d events, the largest %.2f MB; %d times an end waited for a signal\n",
@@ -256,11 +238,8 @@ func (p *pass) report(w io.Writer) error {
 		unended,
 	)
 	if reportedOutputs > 0 {
-		fmt.Fprintf(
-			w,
-			"%.1f events a reported output, duplicates included\n",
-			float64(reportedEvents)/float64(reportedOutputs),
-		)
+		fmt.Fprintf(w, "%.1f events a reported output, duplicates included\n",
+			float64(reportedEvents)/float64(reportedOutputs))
 	}
 	if err := p.verdict(); err != nil {
 		return err

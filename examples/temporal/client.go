@@ -39,13 +39,8 @@ func (w where) dial(ctx context.Context, stderr io.Writer) (client.Client, error
 func workflowID(name string) string { return "sidecoach/" + name }
 
 // begin starts a session. One of that name that goes on already is an error.
-func (w where) begin(
-	ctx context.Context,
-	c client.Client,
-	name string,
-	cfg session.Config,
-	task time.Duration,
-) (client.WorkflowRun, error) {
+func (w where) begin(ctx context.Context, c client.Client, name string, cfg session.Config,
+	task time.Duration) (client.WorkflowRun, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}

@@ -110,11 +110,8 @@ func TestWorkersAreKilled(t *testing.T) {
 	require.GreaterOrEqual(t, coached, 0)
 	broken("done twice", "was done twice", func(p *pass) { p.effects = append(p.effects, p.effects[0]) })
 	broken("not done", "never done", func(p *pass) { p.effects = p.effects[1:] })
-	broken(
-		"done without a decision",
-		"were to be done",
-		func(p *pass) { p.effects = append(p.effects, session.Effect{Key: "invented"}) },
-	)
+	broken("done without a decision", "were to be done",
+		func(p *pass) { p.effects = append(p.effects, session.Effect{Key: "invented"}) })
 	broken("done otherwise", "otherwise than decided", func(p *pass) { p.effects[0].Text += "!" })
 	broken("planned twice", "to be done twice", func(p *pass) {
 		s := &p.scenarios[reported]

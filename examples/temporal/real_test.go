@@ -94,11 +94,9 @@ func TestProcessIsKilled(t *testing.T) {
 	for _, d := range effects {
 		texts[string(d.Reason)] = strings.TrimSpace(d.Text)
 	}
-	assert.Equal(
-		t,
+	assert.Equal(t,
 		map[string]string{"superseded": "I have begun to read the cart.", "question": "Which wishlist do you mean?"},
-		texts,
-	)
+		texts)
 	assert.Equal(t, 2, counts.Agents)
 }
 
@@ -146,11 +144,8 @@ func TestApproveAndDeny(t *testing.T) {
 	command(t, w, "say", "s", "fix the cart")
 	first := asked()
 	command(t, w, "deny", "s", first[0].ID, "not", "now")
-	eventually(
-		t,
-		"the denial is delivered",
-		func() bool { effects, err := box.Effects(); return err == nil && len(effects) == 1 },
-	)
+	eventually(t, "the denial is delivered",
+		func() bool { effects, err := box.Effects(); return err == nil && len(effects) == 1 })
 	command(t, w, "say", "s", "fix the cart")
 	command(t, w, "approve", "s", asked()[0].ID)
 	command(t, w, "end", "s")

@@ -20,11 +20,8 @@ import (
 	"github.com/sidecoach/sidecoach/examples/temporal/session"
 )
 
-var update = flag.Bool(
-	"update",
-	false,
-	"record the histories in session/testdata anew, which makes the workflow of today the one that must not change",
-)
+var update = flag.Bool("update", false,
+	"record the histories in session/testdata anew, which makes the workflow of today the one that must not change")
 
 // recorded is an agent that asks for a tool, claims, shows, and is interrupted.
 type recorded struct{}
@@ -70,13 +67,9 @@ func TestRecord(t *testing.T) {
 		{"gate": "context", "when": [{"at": "/from", "equals": "coach"}], "then": "ask"},
 		{"tool": "read", "then": "allow"}, {"tool": "deploy", "then": "ask"}]`))
 	require.NoError(t, err)
-	agent, err := w.begin(
-		t.Context(),
-		c,
-		"agent",
+	agent, err := w.begin(t.Context(), c, "agent",
 		session.Config{Agent: true, Model: true, Gate: &policy, ApprovalTTL: 5 * time.Second, Heartbeat: time.Second},
-		0,
-	)
+		0)
 	require.NoError(t, err)
 	agentRun := agent.GetRunID()
 	doing := func(what string) (v session.View) {

@@ -35,19 +35,11 @@ func work(ctx context.Context, args []string, stderr io.Writer) error {
 	w.flags(fs)
 	fs.StringVar(&s.outbox, "outbox", "", "`folder` that gets a file for each thing that is done")
 	fs.StringVar(&s.dir, "dir", "", "`folder` in which the agent works; by default the worker's")
-	fs.StringVar(
-		&s.model,
-		"model",
-		"",
-		"`name` of the model for sessions that ask for one, at OPENAI_BASE_URL with OPENAI_API_KEY",
-	)
+	fs.StringVar(&s.model, "model", "",
+		"`name` of the model for sessions that ask for one, at OPENAI_BASE_URL with OPENAI_API_KEY")
 	fs.Uint64Var(&s.seed, "scripted", 0, "play the agent of the demonstration with that `seed`")
-	fs.DurationVar(
-		&s.sticky,
-		"sticky",
-		5*time.Second,
-		"after that `time` a session goes to another worker when this one does not answer",
-	)
+	fs.DurationVar(&s.sticky, "sticky", 5*time.Second,
+		"after that `time` a session goes to another worker when this one does not answer")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
@@ -66,11 +58,8 @@ func work(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	defer c.Close()
-	pool := worker.New(
-		c,
-		w.queue,
-		worker.Options{StickyScheduleToStartTimeout: s.sticky, WorkerStopTimeout: 10 * time.Second},
-	)
+	pool := worker.New(c, w.queue,
+		worker.Options{StickyScheduleToStartTimeout: s.sticky, WorkerStopTimeout: 10 * time.Second})
 	if err := session.Register(pool, a); err != nil {
 		return err
 	}

@@ -88,11 +88,8 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 }
 
 // Update replaces the session's state by what fn returns for it. Fn is called once for every race, with no lock held.
-func (s *Store) Update(
-	ctx context.Context,
-	session string,
-	fn func(autocontinue.State) (autocontinue.State, error),
-) error {
+func (s *Store) Update(ctx context.Context, session string,
+	fn func(autocontinue.State) (autocontinue.State, error)) error {
 	for try := 1; ; try++ {
 		old, revision, err := s.read(ctx, session)
 		if err != nil {

@@ -97,20 +97,16 @@ func TestFull(t *testing.T) {
 	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 	require.ErrorContains(t, err, "maximum bytes exceeded")
 
-	ac, err := autocontinue.New(
-		autocontinue.Config{
-			Store: store,
-			Classifier: classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
-				return classify.Result{Type: classify.Status, Confidence: 1}, nil
-			}),
-		},
-	)
+	ac, err := autocontinue.New(autocontinue.Config{
+		Store: store,
+		Classifier: classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
+			return classify.Result{Type: classify.Status, Confidence: 1}, nil
+		}),
+	})
 	require.NoError(t, err)
 	for _, session := range []string{"s", "unknown"} {
-		d, err := ac.Handle(
-			t.Context(),
-			autocontinue.Output{Session: session, Run: "r", ID: "1", Text: "Next I'll run the tests."},
-		)
+		d, err := ac.Handle(t.Context(),
+			autocontinue.Output{Session: session, Run: "r", ID: "1", Text: "Next I'll run the tests."})
 		require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 		assert.Equal(t, autocontinue.Deliver, d.Action)
 	}
@@ -118,10 +114,8 @@ func TestFull(t *testing.T) {
 		require.NoError(t, kv.Purge(t.Context(), Key(strings.Repeat("s", i+2))))
 	}
 	require.NoError(t, kv.PurgeDeletes(t.Context(), jetstream.DeleteMarkersOlderThan(-1)))
-	d, err := ac.Handle(
-		t.Context(),
-		autocontinue.Output{Session: "s", Run: "r", ID: "1", Text: "Next I'll run the tests."},
-	)
+	d, err := ac.Handle(t.Context(),
+		autocontinue.Output{Session: "s", Run: "r", ID: "1", Text: "Next I'll run the tests."})
 	require.NoError(t, err)
 	assert.Equal(t, autocontinue.Continue, d.Action)
 }
@@ -146,12 +140,8 @@ func TestNothingIsWrittenLate(t *testing.T) {
 	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 	require.ErrorContains(t, err, "no connection to the server")
 	serveAt(t, port, filepath.Dir(dir))
-	require.Eventually(
-		t,
-		func() bool { return store.Update(t.Context(), "a", count) == nil },
-		10*time.Second,
-		20*time.Millisecond,
-	)
+	require.Eventually(t, func() bool { return store.Update(t.Context(), "a", count) == nil }, 10*time.Second,
+		20*time.Millisecond)
 	state, err := store.Load(t.Context(), "a")
 	require.NoError(t, err)
 	assert.Equal(t, 2, state.Seq)
@@ -226,10 +216,8 @@ func TestManyWorkersOneRun(t *testing.T) {
 		ac, err := autocontinue.New(autocontinue.Config{Classifier: h, Store: New(first, Options{})})
 		require.NoError(t, err)
 		wg.Go(func() {
-			d, err := ac.Handle(
-				t.Context(),
-				autocontinue.Output{Session: "s", Turn: "t", Run: "r", ID: "same", Text: "I'll run the tests next."},
-			)
+			d, err := ac.Handle(t.Context(),
+				autocontinue.Output{Session: "s", Turn: "t", Run: "r", ID: "same", Text: "I'll run the tests next."})
 			if assert.NoError(t, err) && assert.Equal(t, autocontinue.Continue, d.Action) {
 				mu.Lock()
 				ids[d.ID]++

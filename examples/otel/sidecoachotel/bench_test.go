@@ -35,10 +35,8 @@ func BenchmarkHandle(b *testing.B) {
 		{"instrument,unsampled", sdktrace.NeverSample(), (*Observer).Instrument},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			tracer := sdktrace.NewTracerProvider(
-				sdktrace.WithSampler(bench.sampler),
-				sdktrace.WithBatcher(tracetest.NewNoopExporter()),
-			)
+			tracer := sdktrace.NewTracerProvider(sdktrace.WithSampler(bench.sampler),
+				sdktrace.WithBatcher(tracetest.NewNoopExporter()))
 			defer func() { _ = tracer.Shutdown(b.Context()) }()
 			meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 			o, err := New(Config{TracerProvider: tracer, MeterProvider: meter})

@@ -53,10 +53,8 @@ var (
 // New returns an observer. More than 8 sources, and an instrument that the meter provider refuses, are errors.
 func New(cfg Config) (*Observer, error) {
 	if len(cfg.Sources) > 8 {
-		return nil, fmt.Errorf(
-			"sidecoachotel: %d names in Config.Sources: give at most 8, each is a series of its own",
-			len(cfg.Sources),
-		)
+		return nil, fmt.Errorf("sidecoachotel: %d names in Config.Sources: give at most 8, each is a series of its own",
+			len(cfg.Sources))
 	}
 	if cfg.TracerProvider == nil {
 		cfg.TracerProvider = otel.GetTracerProvider()
@@ -204,12 +202,8 @@ func (o *Observer) describe(span trace.Span, e autocontinue.Event) {
 		attrs = append(attrs, keyAttempt.Int(d.Attempt))
 	}
 	if r.Type != "" {
-		attrs = append(
-			attrs,
-			keyType.String(code(r.Type, types)),
-			keyRejected.Bool(r.WasRejectedCompletion),
-			keyConfidence.Float64(r.Confidence),
-		)
+		attrs = append(attrs, keyType.String(code(r.Type, types)), keyRejected.Bool(r.WasRejectedCompletion),
+			keyConfidence.Float64(r.Confidence))
 	}
 	var degraded []string
 	for _, why := range d.Degraded {
@@ -220,12 +214,8 @@ func (o *Observer) describe(span trace.Span, e autocontinue.Event) {
 	}
 	if u := r.Usage; u != nil {
 		attrs = append(attrs, o.model...)
-		attrs = append(
-			attrs,
-			keyInput.Int(u.PromptTokens),
-			keyCached.Int(u.CachedTokens),
-			keyOutputTokens.Int(u.CompletionTokens),
-		)
+		attrs = append(attrs, keyInput.Int(u.PromptTokens), keyCached.Int(u.CachedTokens),
+			keyOutputTokens.Int(u.CompletionTokens))
 		text(keyResponseModel, plaintext.Line(u.Model, maxID))
 	}
 	span.SetAttributes(attrs...)

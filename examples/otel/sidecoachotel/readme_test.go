@@ -32,13 +32,8 @@ func TestTheReadmeListsTheInstruments(t *testing.T) {
 		}
 		fmt.Fprintf(&rows, "| `%s` | %s, `%s` | %s | %s |\n", in.name, kind, in.unit, strings.Join(keys, " "), in.description)
 	}
-	assert.Contains(
-		t,
-		read(t, "../README.md"),
-		"\n"+rows.String()+"\n",
-		"the README should have this table:\n%s",
-		rows.String(),
-	)
+	assert.Contains(t, read(t, "../README.md"), "\n"+rows.String()+"\n", "the README should have this table:\n%s",
+		rows.String())
 }
 
 func TestTheReadmeShowsTheExample(t *testing.T) {

@@ -48,17 +48,13 @@ func TestSpansAreWithinTheirParents(t *testing.T) {
 		assert.Equal(t, codes.Unset, step.Status().Code, name)
 	}
 	a := attrs(handle.Attributes())
-	assert.Equal(
-		t,
-		[]any{"chat", "t", "r", "1", "verified"},
-		[]any{
-			a["gen_ai.conversation.id"],
-			a["sidecoach.turn.id"],
-			a["sidecoach.run.id"],
-			a["sidecoach.output.id"],
-			a["sidecoach.verified"],
-		},
-	)
+	assert.Equal(t, []any{"chat", "t", "r", "1", "verified"}, []any{
+		a["gen_ai.conversation.id"],
+		a["sidecoach.turn.id"],
+		a["sidecoach.run.id"],
+		a["sidecoach.output.id"],
+		a["sidecoach.verified"],
+	})
 	assert.Equal(t, "verified", attrs(l.span(t, "sidecoach.verify").Attributes())["sidecoach.verified"])
 	assert.Equal(t, codes.Unset, handle.Status().Code)
 }
@@ -78,10 +74,8 @@ func TestAnEventAloneMakesASpan(t *testing.T) {
 	begin := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	require.NoError(
 		t,
-		l.o.Observe(
-			ctx,
-			autocontinue.Event{Time: begin, Took: 1500 * time.Millisecond, Session: "s", Err: "read from a journal"},
-		),
+		l.o.Observe(ctx,
+			autocontinue.Event{Time: begin, Took: 1500 * time.Millisecond, Session: "s", Err: "read from a journal"}),
 	)
 	span := l.span(t, "sidecoach.handle")
 	assert.Equal(t, host.SpanContext().SpanID(), span.Parent().SpanID())
@@ -143,11 +137,8 @@ type racyStore struct {
 	lose int
 }
 
-func (s *racyStore) Update(
-	ctx context.Context,
-	session string,
-	fn func(autocontinue.State) (autocontinue.State, error),
-) error {
+func (s *racyStore) Update(ctx context.Context, session string,
+	fn func(autocontinue.State) (autocontinue.State, error)) error {
 	for range s.lose {
 		if _, err := fn(autocontinue.State{}); err != nil {
 			return err

@@ -73,11 +73,8 @@ type verifier struct {
 	next autocontinue.Verifier
 }
 
-func (v verifier) Verify(
-	ctx context.Context,
-	out autocontinue.Output,
-	r classify.Result,
-) (autocontinue.Verification, error) {
+func (v verifier) Verify(ctx context.Context, out autocontinue.Output,
+	r classify.Result) (autocontinue.Verification, error) {
 	ctx, end := v.o.step(ctx, "verify")
 	defer end(errPanicked)
 	found, err := v.next.Verify(ctx, out, r)
@@ -110,11 +107,8 @@ func (s store) Load(ctx context.Context, session string) (autocontinue.State, er
 	return state, err
 }
 
-func (s store) Update(
-	ctx context.Context,
-	session string,
-	fn func(autocontinue.State) (autocontinue.State, error),
-) error {
+func (s store) Update(ctx context.Context, session string,
+	fn func(autocontinue.State) (autocontinue.State, error)) error {
 	ctx, end := s.o.step(ctx, "update")
 	defer end(errPanicked)
 	calls := 0

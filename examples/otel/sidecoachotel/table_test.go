@@ -186,11 +186,8 @@ type failingStore struct {
 	err error
 }
 
-func (s *failingStore) Update(
-	ctx context.Context,
-	session string,
-	fn func(autocontinue.State) (autocontinue.State, error),
-) error {
+func (s *failingStore) Update(ctx context.Context, session string,
+	fn func(autocontinue.State) (autocontinue.State, error)) error {
 	state, err := s.Load(ctx, session)
 	if err != nil {
 		return err

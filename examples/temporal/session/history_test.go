@@ -72,11 +72,8 @@ func TestContinueAsNew(t *testing.T) {
 
 	last, c := newWorld(t, Config{}, Activities{Outbox: box}).run(*next)
 	require.Nil(t, last)
-	assert.Equal(
-		t,
-		[]string{"r1 continue progress", "r2 continue progress", "r3 continue progress", "r4 deliver cap"},
-		box.said(),
-	)
+	assert.Equal(t, []string{"r1 continue progress", "r2 continue progress", "r3 continue progress", "r4 deliver cap"},
+		box.said())
 	assert.Equal(t, 1, c.Replayed)
 	assert.Equal(t, 5, c.Outputs)
 	assert.Equal(t, 2, c.Runs)
@@ -112,11 +109,8 @@ func TestApprovalOutlivesTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			box := &outbox{}
 			agent := says(claim, shown)
-			w := newWorld(
-				t,
-				Config{Agent: true, Gate: rules(t, coached), ApprovalTTL: 3 * time.Hour},
-				Activities{Agent: agent, Outbox: box},
-			)
+			w := newWorld(t, Config{Agent: true, Gate: rules(t, coached), ApprovalTTL: 3 * time.Hour},
+				Activities{Agent: agent, Outbox: box})
 			w.say(0, "w1", "fix the cart")
 			var it gate.Item
 			w.at(time.Hour, func() {
@@ -160,10 +154,8 @@ func TestBacklogTooLargeToCarry(t *testing.T) {
 		w.SetContinueAsNewSuggested(true)
 		for i := range 8 {
 			text := fmt.Sprintf("%s %d %s", strings.Repeat("log line of a build\n", 15_000), i, question)
-			w.SignalWorkflowSkippingWorkflowTask(
-				SignalOutput,
-				autocontinue.Output{Run: fmt.Sprint("r", i), ID: fmt.Sprint("o", i), Text: text},
-			)
+			w.SignalWorkflowSkippingWorkflowTask(SignalOutput,
+				autocontinue.Output{Run: fmt.Sprint("r", i), ID: fmt.Sprint("o", i), Text: text})
 		}
 		w.SignalWorkflow(SignalEnd, nil)
 	})

@@ -49,16 +49,8 @@ func (s *session) handle(p Pause) {
 	case d.Action == autocontinue.Continue && s.Config.Agent:
 		s.Counts.Continued++
 		st := s.step("coach", d.Message, d.ID)
-		st.Turn, st.Request, st.Plan = orElse(
-			out.Turn,
-			st.Turn,
-		), orElse(
-			out.Request,
-			st.Request,
-		), orElse(
-			out.PlanFile,
-			st.Plan,
-		)
+		st.Turn, st.Request, st.Plan = orElse(out.Turn, st.Turn), orElse(out.Request, st.Request), orElse(out.PlanFile,
+			st.Plan)
 		s.Steps = append(s.Steps, st)
 	case d.Action == autocontinue.Continue:
 		s.Counts.Continued++

@@ -81,10 +81,8 @@ func TestWordOfAnOldTurn(t *testing.T) {
 	w := newWorld(t, Config{}, Activities{})
 	for i := range 20 {
 		turn := string(rune('a' + i))
-		w.report(
-			time.Duration(i)*time.Second,
-			autocontinue.Output{Turn: turn, Run: "r" + turn, ID: "o" + turn, Text: question},
-		)
+		w.report(time.Duration(i)*time.Second,
+			autocontinue.Output{Turn: turn, Run: "r" + turn, ID: "o" + turn, Text: question})
 	}
 	w.say(time.Minute, "a", "fix the cart")
 	w.at(2*time.Minute, func() {

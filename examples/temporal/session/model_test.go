@@ -147,11 +147,8 @@ func TestNothingAnswers(t *testing.T) {
 		}),
 	})
 	require.NoError(t, err)
-	w := newWorld(
-		t,
-		Config{Model: true},
-		Activities{Judge: broken, Model: model(t, &endpoint{answers: []answer{{code: 401, body: "{}"}}})},
-	)
+	w := newWorld(t, Config{Model: true},
+		Activities{Judge: broken, Model: model(t, &endpoint{answers: []answer{{code: 401, body: "{}"}}})})
 	w.report(0, autocontinue.Output{Run: "r1", ID: "o1", Text: claim})
 	w.end(time.Hour)
 	w.play()

@@ -49,17 +49,11 @@ func TestProcess(t *testing.T) {
 	a := program(t, "echo")
 	r, err := a.Run(t.Context(), Prompt{Message: "fix the cart; rm -rf /"})
 	require.NoError(t, err)
-	assert.Equal(
-		t,
-		Reply{Text: "first|fix the cart; rm -rf /\n" + filepath.Base(a.Dir) + "\n"},
-		r,
-		"nothing of the environment is inherited",
-	)
+	assert.Equal(t, Reply{Text: "first|fix the cart; rm -rf /\n" + filepath.Base(a.Dir) + "\n"}, r,
+		"nothing of the environment is inherited")
 
-	r, err = a.Run(
-		t.Context(),
-		Prompt{Message: "x", Answers: []Answer{{Call: "c1", Tool: "read", Status: "denied", Reason: "no"}}},
-	)
+	r, err = a.Run(t.Context(),
+		Prompt{Message: "x", Answers: []Answer{{Call: "c1", Tool: "read", Status: "denied", Reason: "no"}}})
 	require.NoError(t, err)
 	assert.Contains(t, r.Text, `{"call":"c1","tool":"read","status":"denied","reason":"no"}`)
 

@@ -167,11 +167,8 @@ func TestReportBeforeTheWord(t *testing.T) {
 	w.report(time.Minute, autocontinue.Output{Run: "r3", ID: "o3", Text: claim})
 	w.end(time.Hour)
 	w.play()
-	assert.Equal(
-		t,
-		[]string{"r1 deliver superseded", "r2 deliver superseded", "r3 continue rejected_completion"},
-		w.box.said(),
-	)
+	assert.Equal(t, []string{"r1 deliver superseded", "r2 deliver superseded", "r3 continue rejected_completion"},
+		w.box.said())
 }
 
 func TestEffectsAreTriedAgain(t *testing.T) {
@@ -360,11 +357,9 @@ func TestOldReports(t *testing.T) {
 	c := w.play()
 	said := w.box.said()
 	require.Len(t, said, 32)
-	assert.Equal(
-		t,
+	assert.Equal(t,
 		[]string{"r29 continue rejected_completion", "r1003 deliver superseded", "r1029 continue rejected_completion"},
-		said[29:],
-	)
+		said[29:])
 	assert.Equal(t, 1, c.Replayed)
 	assert.Equal(t, 31, c.Continued)
 }
