@@ -115,24 +115,23 @@ type answer struct {
 }
 
 // ask calls the classifier Repeat times for each case. Answers stand in the order of the cases, those of a case together.
-// The calls are made one round after the other, and those of one case never at the same time.
 func ask(ctx context.Context, c classify.Classifier, cases []Case, opts Options) ([]answer, error) {
 	answers := make([]answer, len(cases)*opts.Repeat)
-	jobs := make(chan int)
-	busy := make([]chan struct{}, len(cases))
-	for i := range busy {
-		busy[i] = make(chan struct{}, 1)
+	jobs := make(chan int, len(answers))
+	for i := range answers {
+		jobs <- i
 	}
+	close(jobs)
 	var progress sync.Mutex
 	done := 0
 	var workers sync.WaitGroup
 	for range min(opts.Parallel, len(answers)) {
 		workers.Go(func() {
 			for i := range jobs {
-				of := i / opts.Repeat
-				busy[of] <- struct{}{}
-				answers[i] = call(ctx, c, cases[of].Input)
-				<-busy[of]
+				if ctx.Err() != nil {
+					return
+				}
+				answers[i] = call(ctx, c, cases[i/opts.Repeat].Input)
 				if opts.Progress != nil {
 					progress.Lock()
 					done++
@@ -142,17 +141,8 @@ func ask(ctx context.Context, c classify.Classifier, cases []Case, opts Options)
 			}
 		})
 	}
-	var err error
-	for n := 0; n < len(answers) && err == nil; n++ {
-		select {
-		case jobs <- n%len(cases)*opts.Repeat + n/len(cases):
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		}
-	}
-	close(jobs)
 	workers.Wait()
-	return answers, cmp.Or(err, context.Cause(ctx))
+	return answers, context.Cause(ctx)
 }
 
 // call asks the classifier once and holds it to its contract.

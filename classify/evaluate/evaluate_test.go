@@ -328,28 +328,6 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// Identical calls at the same time may share an answer, so the repeats of a case are never made at the same time.
-func TestRepeatsOfACaseLieApart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		now := map[string]int{}
-		c := classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
-			mu.Lock()
-			now[in.Text]++
-			assert.Equal(t, 1, now[in.Text])
-			mu.Unlock()
-			time.Sleep(time.Second)
-			mu.Lock()
-			now[in.Text]--
-			mu.Unlock()
-			return answerOf(in.Text)
-		})
-		start := time.Now()
-		evaluate(t, c, []Case{said("a", "status", "status 1"), said("b", "question", "question 1")}, Options{Repeat: 5, Parallel: 10})
-		assert.Equal(t, 5*time.Second, time.Since(start))
-	})
-}
-
 func TestPercentilesAreNearestRank(t *testing.T) {
 	var answers []answer
 	for i := range 10 {

@@ -3,12 +3,12 @@ package evaluate
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -163,25 +163,15 @@ func parseCase(line []byte) (Case, error) {
 func inWords(what string, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(e.Value, " ") // "number 17" holds the value
-		if kind == "number" && e.Type != nil && e.Type.Kind() >= reflect.Int && e.Type.Kind() <= reflect.Uint64 {
-			kind = "number that is not whole, or so large"
-		}
-		where := strings.ReplaceAll(e.Field, "Input.", "")
-		if where == "" {
-			return fmt.Errorf("%s is an object, not a JSON %s", what, kind)
-		}
-		return fmt.Errorf("%s: it cannot be a JSON %s", where, kind)
+		return fmt.Errorf("%s: a JSON %s does not fit", cmp.Or(strings.ReplaceAll(e.Field, "Input.", ""), what), kind)
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Errorf("unknown key %s; keys of your own go under meta", key)
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("not JSON: the line ends too early")
-	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("not JSON: byte %d: %v", e.Offset, e)
 	}
-	return errors.New("not JSON")
+	return fmt.Errorf("not JSON: %w", err)
 }
 
 // plain drops the call and the name, which the fault has already.

@@ -225,34 +225,20 @@ func ReadReport(r io.Reader) (Report, error) {
 
 // check returns what makes a report unusable.
 func (r Report) check() error {
-	switch {
-	case len(r.Outcomes) == 0:
-		return errors.New("it has no outcomes")
-	case r.Repeat < 1:
-		return fmt.Errorf("its cases were judged %d times", r.Repeat)
-	case r.Threshold != NoGate && !(r.Threshold > 0 && r.Threshold <= 1):
-		return fmt.Errorf("its threshold %v is neither above 0 and at most 1, nor %d for no gate", r.Threshold, NoGate)
+	if len(r.Outcomes) == 0 || r.Repeat < 1 || r.Threshold != NoGate && !(r.Threshold > 0 && r.Threshold <= 1) {
+		return errors.New("it has no outcomes, no runs, or a threshold that is not from 0 to 1")
 	}
 	seen := make(map[string]bool, len(r.Outcomes))
 	for _, o := range r.Outcomes {
-		if seen[o.Name] {
-			return fmt.Errorf("it has %s twice", quoted(o.Name))
-		}
+		good := !seen[o.Name] && o.Want.Type.Valid() && len(o.runs()) == r.Repeat &&
+			(!o.Want.WasRejectedCompletion || o.Want.Type == classify.Status)
 		seen[o.Name] = true
-		runs := o.Runs
-		if r.Repeat == 1 && len(runs) == 0 {
-			runs = []Verdict{o.Verdict}
+		for _, v := range o.runs() {
+			good = good && (v.Type == "" || v.Type.Valid()) && v.Confidence >= 0 && v.Confidence <= 1 &&
+				v.Action == v.action(r.Threshold)
 		}
-		if !o.Want.Type.Valid() || o.Want.WasRejectedCompletion && o.Want.Type != classify.Status {
-			return fmt.Errorf("%s has a label that makes no sense", quoted(o.Name))
-		}
-		if len(runs) != r.Repeat {
-			return fmt.Errorf("%s has %d runs, not %d", quoted(o.Name), len(runs), r.Repeat)
-		}
-		for _, v := range runs {
-			if v.Type != "" && !v.Type.Valid() || !(v.Confidence >= 0 && v.Confidence <= 1) || v.Action != v.action(r.Threshold) {
-				return fmt.Errorf("%s has a verdict that makes no sense", quoted(o.Name))
-			}
+		if !good {
+			return fmt.Errorf("%s is there twice, or has a label or a verdict that makes no sense", quoted(o.Name))
 		}
 	}
 	return nil
