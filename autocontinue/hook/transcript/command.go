@@ -239,10 +239,11 @@ func tasksKinds(names []string) []string {
 		if strings.Contains(name, "=") { // a variable of make
 			continue
 		}
-		kind := taskKind(name)
-		edits = edits || kind == kindEdit
-		if i := slices.Index(order, kind); i >= 0 {
-			best = min(best, i)
+		for _, kind := range nameKinds(name) {
+			edits = edits || kind == kindEdit
+			if i := slices.Index(order, kind); i >= 0 {
+				best = min(best, i)
+			}
 		}
 	}
 	switch {
@@ -256,27 +257,36 @@ func tasksKinds(names []string) []string {
 	return []string{kindRun}
 }
 
-// taskKind says what a script or a target does by its name: "test:unit", "check-types", "run_lint.sh".
-func taskKind(name string) string {
+// nameKinds says what a script or a target does by its name: "test:unit", "check-types", "lint:fix".
+func nameKinds(name string) []string {
 	parts := strings.FieldsFunc(strings.ToLower(baseName(name)), func(c rune) bool { return strings.ContainsRune("-_:./@ ", c) })
-	verifies := false
+	found := make(map[string]bool)
 	for _, row := range commands().names {
-		if !slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(row[1:], p) }) {
-			continue
-		}
-		switch {
-		case row[0] == kindVerify:
-			verifies = true
-		case verifies && row[0] == kindEdit:
-			return kindLint // "format:check"
-		default:
-			return row[0]
+		if slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(row[1:], p) }) {
+			found[row[0]] = true
 		}
 	}
-	if verifies {
-		return kindTest
+	switch {
+	case found[kindRead]:
+		return []string{kindRead}
+	case found[kindVerify] && found[kindEdit] && !found[kindTest]:
+		return []string{kindLint} // "format:check"
+	case found[kindEdit] && found[kindTest]:
+		return []string{kindEdit, kindTest}
+	case found[kindTest]:
+		return []string{kindTest}
+	case found[kindEdit] && found[kindLint]:
+		return []string{kindEdit, kindLint}
 	}
-	return kindRun
+	for _, kind := range []string{kindEdit, kindLint, kindBuild, kindRun, kindElsewhere} {
+		if found[kind] {
+			return []string{kind}
+		}
+	}
+	if found[kindVerify] {
+		return []string{kindTest}
+	}
+	return []string{kindRun}
 }
 
 // bare returns a command without assignments and without the programs that only run it.
@@ -318,7 +328,7 @@ func bare(words []string) []string {
 
 // isTask reports whether a word names a task of a project and not a program.
 func (t *table) isTask(word string) bool {
-	return word == "test" || !strings.ContainsAny(word, "./") && !matches(t.interprets, word) && kindsOf([]string{word}) == nil && taskKind(word) != kindRun
+	return word == "test" || !strings.ContainsAny(word, "./") && !matches(t.interprets, word) && kindsOf([]string{word}) == nil && nameKinds(word)[0] != kindRun
 }
 
 func (t *table) runsNext(program, word string) bool {

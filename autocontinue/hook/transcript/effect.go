@@ -14,6 +14,8 @@ import (
 // something.
 type effect struct {
 	Edits     []string           `json:"edits,omitempty"`     // files of the project that it changes; "" is an unknown one
+	Made      []string           `json:"made,omitempty"`      // files that it makes as a whole, such as a built program
+	Removes   bool               `json:"removes,omitempty"`   // it only removes files
 	Layout    bool               `json:"layout,omitempty"`    // it only links, moves or removes files, none of them source code
 	Elsewhere bool               `json:"elsewhere,omitempty"` // it changes something outside of the project
 	Moves     bool               `json:"moves,omitempty"`     // it exchanges the project's files for those of another branch
@@ -25,6 +27,7 @@ type effect struct {
 	Scope     []string           `json:"scope,omitempty"`  // its words that choose what it checks
 	Status    status             `json:"status,omitempty"`
 	Told      *told              `json:"told,omitempty"`    // a later command prints the exit status
+	Echoes    []string           `json:"echoes,omitempty"`  // lines of the output that the script prints itself
 	Chained   bool               `json:"chained,omitempty"` // a check behind "&&" may be the one that failed
 	Filter    filter             `json:"filter,omitempty"`  // what becomes of its output
 }
@@ -33,6 +36,9 @@ type effect struct {
 func (e effect) matters() bool {
 	return len(e.Edits) > 0 || e.Elsewhere || e.Moves || e.Unknown || e.Looks || e.Check != ""
 }
+
+// quiet reports whether the effect is a check that prints only problems.
+func (e effect) quiet() bool { return e.Check == classify.CheckBuild || e.Check == classify.CheckLint }
 
 // status says what becomes of a command's exit status on its way to the tool's result.
 type status uint8
@@ -60,7 +66,7 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 	name, args := programName(words[0]), words[1:]
 	switch {
 	case name == "apply_patch" || name == "applypatch":
-		e.edit(w, patchedFiles(input+"\n"+strings.Join(args, "\n"))...)
+		e.patch(w, input+"\n"+strings.Join(args, "\n"))
 		return e
 	case name == "sed" || name == "gsed" || name == "perl" || name == "ruby" && !slices.Contains(args, "-c"):
 		if files := filesInPlace(name, args); files != nil {
@@ -77,7 +83,7 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 	}
 	kinds := kindsOf(words)
 	if kinds != nil && kinds[0] == kindRead && strings.HasPrefix(words[0], "./") {
-		kinds = []string{taskKind(name)} // a script that has the name of a program
+		kinds = nameKinds(name) // a script that has the name of a program
 	}
 	if name == "git" {
 		kinds = w.git(&e, args, kinds)
@@ -100,17 +106,33 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		case kindRead:
 		default:
 			e.Check, e.Scope = classify.CheckKind(kind), scope(words)
+			e.Made = w.built(words)
 			e.Elsewhere = e.Elsewhere || kind == kindRun
 		}
 	}
 	if len(writes) > 0 && (e.Check == "" || e.Check == classify.CheckRun) {
 		before := len(e.Edits)
 		e.edit(w, writes...)
-		if len(e.Edits) > before { // it made a file
+		if e.Made = e.Edits[before:]; len(e.Made) > 0 {
 			e.Check = ""
 		}
 	}
 	return e
+}
+
+// built returns the program that a build makes, by its flag "-o" or as "go build" names it.
+func (w *walker) built(words []string) []string {
+	if i := slices.Index(words, "-o"); i > 0 && i+1 < len(words) {
+		return []string{w.resolve(words[i+1])}
+	}
+	if len(words) < 2 || programName(words[0]) != "go" || words[1] != "build" {
+		return nil
+	}
+	of := w.dir
+	if last := words[len(words)-1]; len(words) > 2 && last != "." && !strings.HasPrefix(last, "-") {
+		of = last
+	}
+	return []string{w.resolve(path.Base(slashed(of)))}
 }
 
 // documentsOf returns the files that a command names when all of them are documents, and else an unknown one.
@@ -199,6 +221,7 @@ func (w *walker) fileEffect(e *effect, name string, args []string) bool {
 	switch name {
 	case "tee", "truncate":
 		e.edit(w, files...)
+		e.Made = e.Edits
 		return true
 	case "cp", "ln", "mv", "install":
 		sources := files
@@ -209,11 +232,18 @@ func (w *walker) fileEffect(e *effect, name string, args []string) bool {
 			dest += "/" + baseName(sources[0])
 		}
 		e.edit(w, dest)
+		if name == "cp" {
+			e.Made = e.Edits
+		}
 		if name == "mv" {
 			e.edit(w, sources...)
 		}
-	case "rm", "rmdir", "unlink", "touch", "trash":
+	case "rm", "rmdir", "unlink", "trash":
 		e.edit(w, files...)
+		e.Removes = true
+	case "touch":
+		e.edit(w, files...)
+		e.Made = e.Edits
 	default:
 		return false
 	}
@@ -307,7 +337,7 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 			return []string{kindRead} // a shell that waits, or "python --version"
 		}
 		e.Script = w.resolve(script[0])
-		if (name == "source" || name == ".") && taskKind(script[0]) == kindRun {
+		if (name == "source" || name == ".") && nameKinds(script[0])[0] == kindRun {
 			return []string{kindRead} // it sets variables
 		}
 		if kinds := kindsOf(script); kinds != nil && kinds[0] != kindRead {
@@ -324,10 +354,11 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 
 // scriptKind says what a script does by its name. One that makes files is run as well.
 func scriptKind(name string) []string {
-	if kind := taskKind(name); kind != kindEdit {
-		return []string{kind}
+	kinds := nameKinds(name)
+	if len(kinds) == 1 && kinds[0] == kindEdit {
+		return []string{kindEdit, kindRun}
 	}
-	return []string{kindEdit, kindRun}
+	return kinds
 }
 
 // inlineCode returns the code that an interpreter is given on its command line or on its standard input, or else the
@@ -418,6 +449,17 @@ func (w *walker) find(args []string) {
 			}
 			w.call(words, "", nil, statusLost)
 		}
+	}
+}
+
+// patch adds the files that a patch changes.
+func (e *effect) patch(w *walker, patch string) {
+	e.edit(w, patchedFiles(patch)...)
+	only := func(what string) bool {
+		return strings.Contains(patch, "*** "+what+" File: ") && strings.Count(patch, "*** "+what+" File: ") == strings.Count(patch, " File: ")
+	}
+	if e.Removes = only("Delete"); only("Add") {
+		e.Made = e.Edits
 	}
 }
 

@@ -71,10 +71,7 @@ func (e effect) outcome(r result) (classify.CheckOutcome, bool) {
 	case st == statusLost:
 		return e.seen(r, output), true
 	case !r.failed:
-		if e.Check == classify.CheckRun && strings.Contains(e.Name, "curl") && refused().MatchString(output) {
-			return classify.OutcomeFailed, true
-		}
-		return classify.OutcomePassed, true
+		return e.shown(output), true
 	case r.exit == 124, r.exit > 128:
 	case e.Chained:
 		return "", false // it may be the one that failed
@@ -102,10 +99,24 @@ func (e effect) testOutcome(r result, st status, rep report) (classify.CheckOutc
 	return classify.OutcomeUnknown, true
 }
 
+// shown says how a check ended whose exit status is 0, by its output.
+func (e effect) shown(output string) classify.CheckOutcome {
+	formats := e.Check == classify.CheckLint && strings.Contains(e.Name, " -l") // it lists what is not formatted
+	switch {
+	case formats && unformatted().MatchString(output), e.Check == classify.CheckRun && serverError().MatchString(output):
+		return classify.OutcomeFailed
+	case e.Check == classify.CheckRun && refused().MatchString(output):
+		return classify.OutcomeUnknown // it may be what was wanted
+	}
+	return classify.OutcomePassed
+}
+
 // seen says how a check ended whose exit status is lost, by its output.
 func (e effect) seen(r result, output string) classify.CheckOutcome {
-	blank := plaintext.IsBlank(output)
-	quiet := e.Check == classify.CheckBuild || e.Check == classify.CheckLint // it prints problems
+	quiet, blank := e.quiet(), true
+	for line := range strings.Lines(output) {
+		blank = blank && (plaintext.IsBlank(line) || slices.Contains(e.Echoes, strings.TrimSpace(line)))
+	}
 	bad, good := problems(output)
 	switch {
 	case quiet && e.Filter == filterErrors && blank, quiet && e.Filter == filterCount && strings.TrimSpace(output) == "0":
@@ -123,27 +134,37 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 // What outputs of compilers, linters and programs say.
 var (
 	counted = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(\d+) (?:error|problem|failure|issue|offense|violation)`)
+		return regexp.MustCompile(`(\d+) (error|problem|failure|issue|offense|violation|chart\(s\) failed)`)
 	})
-	refused   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^HTTP/[\d.]+ [45]\d\d`) })
-	committed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\[\S+ [0-9a-f]{7,}\]|^ \d+ files? changed`) })
-	badWords  = []string{
+	refused     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^HTTP/[\d.]+ 4\d\d|^4\d\d$`) })
+	serverError = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^HTTP/[\d.]+ 5\d\d|^5\d\d$|^(?:psql:\S+ )?ERROR:|^ERROR \d+ \(`)
+	})
+	unformatted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\S+\.go$`) })
+	committed   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\[\S+ [0-9a-f]{7,}\]|^ \d+ files? changed`) })
+	badWords    = []string{
 		"error:", "error[", "error ts", "failed to compile", "build failed", "compilation failed", "fatal:", "fatal error", "npm err!",
 		"npm error", "traceback (most recent", "syntaxerror", "panic:", "cannot find module", "command failed", "elifecycle", "could not",
 		"exited with code 1", "segmentation fault", "error in ", "undefined: ", "make: ***", "command not found", "curl: (", "[rejected]",
-		"uncaught", "nothing to commit",
+		"uncaught", "nothing to commit", "would reformat", "would be reformatted", "code style issues",
 	}
 	goodWords = []string{
 		"compiled successfully", "build succeeded", "build success", "built in", "finished `", "finished dev", "finished release",
 		"no issues found", "all checks passed", "success:", "successfully", "no errors", "no problems", "all matched files use",
-		"already formatted", "syntax ok", "syntax is ok", "is valid", "no syntax errors",
+		"already formatted", "left unchanged", "naming to ", "exporting to image", "syntax ok", "syntax is ok", "is valid", "no syntax errors",
 	}
 )
 
 // problems reports whether an output shows problems, and whether it says that there are none.
 func problems(output string) (bad, good bool) {
 	for line := range strings.Lines(strings.ToLower(plaintext.StripEscapes(output))) {
-		if m := counted().FindStringSubmatch(line); m != nil {
+		if all := counted().FindAllStringSubmatch(line, -1); all != nil {
+			m := all[0]
+			for _, other := range all {
+				if other[2] == "error" { // "3 problems (0 errors, 3 warnings)"
+					m = other
+				}
+			}
 			bad = bad || number(m[1]) > 0
 			good = good || number(m[1]) == 0
 			continue

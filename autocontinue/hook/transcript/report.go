@@ -27,6 +27,12 @@ var counts = sync.OnceValue(func() (c struct{ labels, pairs, tap *regexp.Regexp 
 	return c
 })
 
+// verdicts finds lines that say how all tests together ended.
+var verdicts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^100% tests passed|^(?:\d\d:\d\d \+\d+: )?(?i:all (?:tests|specs) passed)|^(?:\[INFO\] |\[ERROR\] |\*\* )?` +
+		`(?:BUILD|TEST) (?:SUCCESS|SUCCESSFUL|SUCCEEDED|FAILED|FAILURE)\b|^> Task :\S+ FAILED$|^✔ +All specs passed`)
+})
+
 // readReport reads the output of a command that runs tests.
 func readReport(output string) (r report) {
 	if n := len(output) - maxOutput; n > 0 {
@@ -55,8 +61,9 @@ func readReport(output string) (r report) {
 			ok = true
 		case strings.HasPrefix(line, "OK ("):
 			r.passed = true
-		case strings.HasPrefix(line, "100% tests passed"), strings.HasPrefix(strings.ToLower(line), "all tests passed"), strings.HasPrefix(line, "All specs passed"):
-			r.passed = true
+		case verdicts().MatchString(line):
+			failed := strings.Contains(strings.ToUpper(line), "FAIL") && !strings.Contains(line, "%")
+			r.failed, r.passed = r.failed || failed, r.passed || !failed
 		default:
 			ran += r.count(line)
 		}

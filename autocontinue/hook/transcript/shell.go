@@ -24,6 +24,7 @@ type walker struct {
 	dir     string            // where the commands run
 	vars    map[string]string // set by the script to plain words
 
+	echoes    []string // lines that the script prints itself
 	functions []string // declared by the script; their bodies were walked through
 	nested    int
 
@@ -52,6 +53,11 @@ func (w *walker) script(script string, st status) {
 	w.nested++
 	w.list(file.Stmts, st)
 	w.nested--
+	for i := range w.effects {
+		if e := &w.effects[i]; e.quiet() && e.Status == statusLost {
+			e.Echoes = w.echoes
+		}
+	}
 }
 
 // nesting returns how many brackets are open at most, wherever they stand.
@@ -283,7 +289,9 @@ func (w *walker) binary(c *syntax.BinaryCmd, st status) {
 		}
 		w.stmt(c.X, left)
 		w.either(c, w.effects[first:])
+		echoes := w.echoes
 		w.stmt(c.Y, statusLost)
+		w.echoes = echoes // what is printed there speaks of a failure
 	default:
 		left := statusLost
 		if w.pipefail {
@@ -391,6 +399,10 @@ func (w *walker) call(words []string, input string, writes []string, st status) 
 	case "set":
 		w.options(words[1:])
 		return
+	case "echo":
+		if text := strings.TrimSpace(strings.Join(words[1:], " ")); len(w.echoes) < 10 && len(text) < 100 && !strings.Contains(text, "$") {
+			w.echoes = append(w.echoes, text)
+		}
 	case "eval":
 		w.script(strings.Join(words[1:], " "), st)
 		return

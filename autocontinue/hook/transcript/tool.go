@@ -77,12 +77,15 @@ func (t tool) effects(p project, dir string) []effect {
 		w.script(shell, statusKept)
 		return w.effects
 	case kind == "patch":
-		e.edit(&w, patchedFiles(t.patch+"\n"+in.first("patch", "input")+"\n"+shell)...)
-	case kind == kindEdit:
+		e.patch(&w, t.patch+"\n"+in.first("patch", "input")+"\n"+shell)
+	case kind == kindEdit, kind == "write":
 		if shell == "view" { // one tool shows and changes files
 			return nil
 		}
 		e.edit(&w, in.first("file_path", "notebook_path", "absolute_path", "target_file", "path", "filePath", "relative_path"))
+		if kind == "write" {
+			e.Made = e.Edits
+		}
 	case kind == "read", kind == "poll":
 		return nil
 	case kind == "agent":

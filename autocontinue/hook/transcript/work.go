@@ -21,6 +21,7 @@ type work struct {
 	Session classify.Edited `json:"session,omitempty"`
 	Files   []string        `json:"files,omitempty"`
 	Layout  bool            `json:"layout,omitempty"` // the edits only linked, moved or removed files
+	Made    []string        `json:"made,omitempty"`   // files that the agent made as a whole
 	Checks  []check         `json:"checks,omitempty"`
 }
 
@@ -61,8 +62,12 @@ func (w *work) apply(p project, effects []effect, r result) {
 			w.forget()
 		case e.Moves && done && !r.failed && !strings.Contains(r.output, "up to date") && !strings.Contains(r.output, "up-to-date"):
 			w.forget()
+		case e.Removes && done && w.unmade(p, e.Edits):
 		case len(e.Edits) > 0 && done:
 			w.edit(p, e)
+		}
+		if w.Made = append(w.Made, e.Made...); len(w.Made) > maxFiles {
+			w.Made = slices.Clone(w.Made[len(w.Made)-maxFiles:])
 		}
 		if e.Elsewhere && w.Session == classify.EditedNone {
 			w.Session = classify.EditedUnknown // of files elsewhere nothing is known
@@ -100,6 +105,21 @@ func (w *work) edit(p project, e effect) {
 		}
 	}
 	w.Files = w.Files[max(0, len(w.Files)-maxFiles):]
+}
+
+// unmade takes in the removal of files. It reports whether the agent had made them all: then they leave nothing behind.
+func (w *work) unmade(p project, files []string) bool {
+	if len(files) == 0 || slices.ContainsFunc(files, func(f string) bool { return !slices.Contains(w.Made, f) }) {
+		return false
+	}
+	gone := func(f string) bool {
+		return slices.ContainsFunc(files, func(g string) bool { return f == g || f == plaintext.Line(p.name(g), maxCommand) })
+	}
+	w.Made, w.Files = slices.DeleteFunc(slices.Clone(w.Made), gone), slices.DeleteFunc(slices.Clone(w.Files), gone)
+	if len(w.Files) == 0 && (w.Edited == classify.EditedCode || w.Edited == classify.EditedDocs) {
+		w.checked()
+	}
+	return true
 }
 
 // raise returns the greater of two kinds. What is unknown stays so beside documents.
