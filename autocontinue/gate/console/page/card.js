@@ -45,7 +45,7 @@ async function load({ focus = false } = {}) {
 	if (!it && !state.selected) {
 		card.className = "card";
 		card.replaceChildren(
-			el("div", { class: "nothing" }, el("h2", { id: "card-title", tabindex: "-1" }, "Nothing waits for you"), el("p", { class: "aside" }, "What the agent wants to do shows up here before it happens.")),
+			el("div", { class: "nothing" }, el("h2", { id: "card-title", tabindex: "-1" }, "Nothing waits for you"), el("p", { class: "hint" }, "What the agent wants to do shows up here before it happens.")),
 		);
 		if (focus) $("card-title").focus();
 		return;
@@ -75,7 +75,7 @@ function part(name, p, kind = "") {
 	const box = el("pre", { class: `code ${kind}`, tabindex: "0", role: "group", "aria-label": name });
 	fill(box, p.text);
 	const note = p.cut ? el("p", { class: "cut" }, `You see the first ${size(new Blob([p.text]).size)} of ${size(p.size)}.`) : null;
-	return el("div", { class: "part" }, el("h3", {}, name, el("span", { class: "aside" }, ` ${size(p.size)}`)), box, note);
+	return el("div", { class: "part" }, el("h3", {}, name, el("span", { class: "hint" }, ` ${size(p.size)}`)), box, note);
 }
 
 function content(it) {

@@ -43,7 +43,7 @@ function later(f) {
 function reasonForm(it, error, label, action, help, note) {
 	const reason = el("input", { id: "reason", autocomplete: "off", maxlength: "1000" });
 	const send = () => decide(it, { t: "decide", action, reason: reason.value });
-	const inside = [note && el("p", { class: "aside" }, note), el("label", { for: "reason" }, "Reason", el("span", { class: "aside" }, ` optional. ${help}`)), reason];
+	const inside = [note && el("p", { class: "hint" }, note), el("label", { for: "reason" }, "Reason", el("span", { class: "hint" }, ` optional. ${help}`)), reason];
 	return form(error, label, "danger", { send, begin: () => reason.focus(), inside: inside.filter(Boolean) });
 }
 
@@ -53,7 +53,7 @@ export const forms = {
 		const changes = el("div", { class: "changes" });
 		const draw = () => {
 			const all = editors.flatMap((e) => e.changes());
-			changes.replaceChildren(...(all.length ? all : [el("p", { class: "aside" }, "Nothing is changed yet.")]));
+			changes.replaceChildren(...(all.length ? all : [el("p", { class: "hint" }, "Nothing is changed yet.")]));
 		};
 		const changed = later(draw);
 		const body = { what: "body", name: it.kind === "tool" ? "Arguments" : "Payload", before: w.json, initial: w.json, changed };
@@ -103,7 +103,7 @@ export const forms = {
 	respond(it, _, error) {
 		const editor = textEditor(it, { what: "result", name: "Result", before: "", initial: "{}", changed() {} });
 		const send = () => decide(it, { t: "decide", action: "respond", body: editor.value() });
-		const note = el("p", { class: "aside" }, "The tool is not executed. The agent reads this as its result, any JSON value.");
+		const note = el("p", { class: "hint" }, "The tool is not executed. The agent reads this as its result, any JSON value.");
 		return form(error, "Send this result", "primary", { send, begin: editor.focus, inside: [note, ...editor.nodes] });
 	},
 
@@ -115,7 +115,7 @@ export const forms = {
 			const options = arg.choices.map((c, j) => el("option", { value: j }, c.label));
 			return [arg, el("select", { id: `allow-${i}`, change: () => write() }, ...options)];
 		});
-		const meaning = el("p", { class: "aside", role: "status" });
+		const meaning = el("p", { class: "hint", role: "status" });
 		function write() {
 			const exact = s.exact && selects.every(([, box]) => box.selectedIndex === 0);
 			const chosen = exact ? [s.exact] : [...selects.map(([arg, box]) => arg.choices[box.selectedIndex].condition), s.count];
@@ -129,7 +129,7 @@ export const forms = {
 		write();
 		const rows = selects.map(([arg, box]) => el("div", { class: "field" }, el("label", { for: box.id }, el("code", {}, arg.key)), box));
 		const inside = [
-			el("p", { class: "aside" }, "The rule allows this call now and calls like it from now on, even where another rule asks. A rule that denies still wins."),
+			el("p", { class: "hint" }, "The rule allows this call now and calls like it from now on, even where another rule asks. A rule that denies still wins."),
 			el("div", { class: "field" }, el("label", { for: "allow-scope" }, "Where"), scope),
 			...rows,
 			meaning,

@@ -65,7 +65,7 @@ const shorten = (l) => (l.length > 8 * maxLine ? `${l.slice(0, 8 * maxLine)}… 
 // show returns the difference as a figure, without the unchanged parts. seen is how the lines of before were displayed, if
 // that is not as they are compared.
 export function show(before, after, name = "Changes", seen = before) {
-	if (before === after) return el("p", { class: "aside" }, "Nothing is changed yet.");
+	if (before === after) return el("p", { class: "hint" }, "Nothing is changed yet.");
 	const displayed = seen.split("\n");
 	let at = 0;
 	const all = lines(before, after).map(([sign, line]) => {

@@ -47,7 +47,7 @@ export function textEditor(it, { what, name, before, initial, prose = false, cha
 	});
 	const nodes = [el("label", { for: box.id }, name), box];
 	if (parts.length > 1) {
-		const where = el("span", { class: "aside", role: "status" });
+		const where = el("span", { class: "hint", role: "status" });
 		const turn = (to) => {
 			at = Math.max(0, Math.min(parts.length - 1, to));
 			box.value = parts[at];
@@ -110,9 +110,9 @@ export function formEditor(it, fields, changed) {
 			changed();
 		});
 		inputs.set(f, box);
-		const help = f.help ? el("span", { class: "aside", id: `${id}-help` }, f.help) : null;
+		const help = f.help ? el("span", { class: "hint", id: `${id}-help` }, f.help) : null;
 		if (help) box.setAttribute("aria-describedby", help.id);
-		return el("div", { class: "field" }, el("label", { for: id }, f.label, f.label !== f.key ? el("code", { class: "aside" }, ` ${f.key}`) : null), box, help);
+		return el("div", { class: "field" }, el("label", { for: id }, f.label, f.label !== f.key ? el("code", { class: "hint" }, ` ${f.key}`) : null), box, help);
 	});
 	const touched = () => [...inputs].filter(([f, box]) => box.value !== f.value);
 	const json = (f, box) => (f.type === "text" && !f.choices ? JSON.stringify(box.value) : box.value.trim());

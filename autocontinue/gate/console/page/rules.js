@@ -35,7 +35,7 @@ function box(b, kind, ask) {
 		"label",
 		{ class: `box is-${b.then}` },
 		input,
-		el("span", { class: kind === "tool" ? "mono" : "" }, name, what ? el("span", { class: "aside" }, ` ${what}`) : null, ...(b.unless || []).map((u) => el("span", { class: "aside unless" }, u))),
+		el("span", { class: kind === "tool" ? "mono" : "" }, name, what ? el("span", { class: "hint" }, ` ${what}`) : null, ...(b.unless || []).map((u) => el("span", { class: "aside unless" }, u))),
 		el("span", { class: "verdict", title: b.rule }, verdicts[b.then]),
 	);
 }
@@ -47,18 +47,18 @@ function warn(list) {
 
 // showTrial says what rules would have done to the last calls.
 function showTrial(t, goReview) {
-	if (!t.calls) return $("rules-trial").replaceChildren(el("p", { class: "aside" }, "There are no calls yet to try the rules on."));
+	if (!t.calls) return $("rules-trial").replaceChildren(el("p", { class: "hint" }, "There are no calls yet to try the rules on."));
 	const counts = ["allow", "ask", "deny"].filter((v) => t.would[v]).map((v) => `${past[v]} ${t.would[v]}`);
 	const calls = t.changes.map((c) => {
 		const open = () => {
 			select(c.item);
 			goReview();
 		};
-		return el("li", { title: c.rule }, el("button", { type: "button", class: "plain-link", click: open }, el("code", {}, c.tool)), ` ${past[c.was]} → ${past[c.then]} `, el("code", { class: "aside" }, c.args));
+		return el("li", { title: c.rule }, el("button", { type: "button", class: "plain-link", click: open }, el("code", {}, c.tool)), ` ${past[c.was]} → ${past[c.then]} `, el("code", { class: "hint" }, c.args));
 	});
 	$("rules-trial").replaceChildren(
 		el("p", {}, `Of the last ${t.calls} ${t.calls === 1 ? "call" : "calls"}, these rules would have ${counts.join(", ")}.`),
-		calls.length ? el("ul", {}, ...calls) : el("p", { class: "aside" }, "No call would have been judged otherwise than by the present rules."),
+		calls.length ? el("ul", {}, ...calls) : el("p", { class: "hint" }, "No call would have been judged otherwise than by the present rules."),
 	);
 }
 
