@@ -46,24 +46,25 @@ func TestDecisionJSON(t *testing.T) {
 	)
 
 	b, err = json.Marshal(Decision{
-		Action: Continue, Outcome: OutcomeContinuing, Reason: ReasonProgress, Note: "n", Message: "m", Tier: "plain", Attempt: 2,
-		Continues: 3, Verified: Unverified, Replayed: true, Degraded: []string{"plan: gone"},
+		Action: Continue, Outcome: OutcomeContinuing, Reason: ReasonProgress, Note: "n", Message: "m", Tier: "plain",
+		Attempt: 2, Continues: 3, Verified: Unverified, Replayed: true, Degraded: []string{"plan: gone"},
 	})
 	require.NoError(t, err)
 	var got map[string]any
 	require.NoError(t, json.Unmarshal(b, &got))
 	delete(got, "classification")
 	assert.Equal(t, map[string]any{
-		"id": "", "action": "continue", "outcome": "continuing", "reason": "progress", "note": "n", "message": "m", "tier": "plain",
-		"attempt": 2.0, "continues": 3.0, "verified": "unverified", "replayed": true, "degraded": []any{"plan: gone"},
+		"id": "", "action": "continue", "outcome": "continuing", "reason": "progress", "note": "n", "message": "m",
+		"tier": "plain", "attempt": 2.0, "continues": 3.0, "verified": "unverified", "replayed": true,
+		"degraded": []any{"plan: gone"},
 	}, got)
 }
 
 func TestEveryReasonHasItsActionAndNote(t *testing.T) {
 	for _, r := range []Reason{
-		ReasonRunClosed, ReasonRunReused, ReasonSameText, ReasonSuperseded, ReasonCrashGuard, ReasonHold, ReasonQuestion, ReasonBlocker,
-		ReasonCompletion, ReasonLowConfidence, ReasonWaiting, ReasonRepeat, ReasonCap, ReasonRejectedCompletion, ReasonProgress,
-		ReasonEmpty, ReasonError,
+		ReasonRunClosed, ReasonRunReused, ReasonSameText, ReasonSuperseded, ReasonCrashGuard, ReasonHold, ReasonQuestion,
+		ReasonBlocker, ReasonCompletion, ReasonLowConfidence, ReasonWaiting, ReasonRepeat, ReasonCap,
+		ReasonRejectedCompletion, ReasonProgress, ReasonEmpty, ReasonError,
 	} {
 		v := r.verdict()
 		assert.NotEmpty(t, v.outcome, r)

@@ -53,9 +53,9 @@ import (
 // becomes if that has none.
 //
 // Row 8a: it holds only if the confidence is enough for row 9, the turn was not handed over, and the goal has no limit
-// that was reached. A completion also ends its stage if only the cap, a limit or the hand-over stands against row 8a. The
-// count of stages that are done stays over turns. A turn with Facts.OnlyAsked ends no stage. The gaps of the turn are
-// forgotten with the stage, the continues are not.
+// that was reached. A completion also ends its stage if only the cap, a limit or the hand-over stands against row 8a.
+// The count of stages that are done stays over turns. A turn with Facts.OnlyAsked ends no stage. The gaps of the turn
+// are forgotten with the stage, the continues are not.
 //
 // Goals: with Verification.Goal, a status is a completion if the goal is met, and a completion is a rejected completion
 // if something is open and no further stage is ahead. Two outputs then have the same gap if the checks saw the same.

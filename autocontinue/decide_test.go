@@ -284,17 +284,21 @@ func TestRow8Completion(t *testing.T) {
 		v         Verification
 		passes    bool
 	}{
-		"a test run that passed":           {work: ran(classify.CheckTest, classify.OutcomePassed), signals: claims("tests"), passes: true},
-		"a test run that failed":           {work: ran(classify.CheckTest, classify.OutcomeFailed), signals: claims("tests")},
-		"a run of another thing":           {work: ran(classify.CheckLint, classify.OutcomePassed), signals: claims("tests")},
-		"evidence that was asked for":      {now: tests, passes: true},
-		"evidence that failed":             {now: []classify.Evidence{{Kind: classify.EvidenceTests, Failed: true}}},
-		"evidence there was":               {then: tests, now: tests},
-		"evidence beside what there was":   {then: tests, now: append(commit, tests...), passes: true},
-		"evidence of another thing":        {now: commit, signals: claims("tests")},
-		"what stands in for it, a commit":  {now: []classify.Evidence{{Kind: classify.EvidencePullRequest}}, signals: claims("commit"), passes: true},
-		"what stands in for it, a build":   {now: []classify.Evidence{{Kind: classify.EvidenceOutput}}, signals: claims("build"), passes: true},
-		"what stands in for it, bare":      {now: []classify.Evidence{{Kind: classify.EvidenceOutput}}, signals: claims("done"), passes: true},
+		"a test run that passed": {work: ran(classify.CheckTest, classify.OutcomePassed), signals: claims("tests"),
+			passes: true},
+		"a test run that failed":         {work: ran(classify.CheckTest, classify.OutcomeFailed), signals: claims("tests")},
+		"a run of another thing":         {work: ran(classify.CheckLint, classify.OutcomePassed), signals: claims("tests")},
+		"evidence that was asked for":    {now: tests, passes: true},
+		"evidence that failed":           {now: []classify.Evidence{{Kind: classify.EvidenceTests, Failed: true}}},
+		"evidence there was":             {then: tests, now: tests},
+		"evidence beside what there was": {then: tests, now: append(commit, tests...), passes: true},
+		"evidence of another thing":      {now: commit, signals: claims("tests")},
+		"what stands in for it, a commit": {now: []classify.Evidence{{Kind: classify.EvidencePullRequest}},
+			signals: claims("commit"), passes: true},
+		"what stands in for it, a build": {now: []classify.Evidence{{Kind: classify.EvidenceOutput}},
+			signals: claims("build"), passes: true},
+		"what stands in for it, bare": {now: []classify.Evidence{{Kind: classify.EvidenceOutput}},
+			signals: claims("done"), passes: true},
 		"a verification":                   {v: Verification{Status: Verified}, passes: true},
 		"a verifier that could not tell":   {v: Verification{Status: Unverified}},
 		"a verifier of an unknown status":  {v: Verification{Status: "verified!"}},
@@ -348,7 +352,8 @@ func TestRow9LowConfidence(t *testing.T) {
 		{0, 0.80, ReasonProgress}, {0, 0.7999, ReasonLowConfidence}, {0, 0, ReasonLowConfidence},
 		{0.5, 0.5, ReasonProgress}, {0.5, 0.49, ReasonLowConfidence}, {1, 1, ReasonProgress}, {1, 0.999, ReasonLowConfidence},
 		{NoGate, 0, ReasonProgress}, {NoGate, 0.01, ReasonProgress},
-		{0, math.NaN(), ReasonLowConfidence}, {0, math.Inf(1), ReasonLowConfidence}, {0, 80, ReasonLowConfidence}, {0, -1, ReasonLowConfidence},
+		{0, math.NaN(), ReasonLowConfidence}, {0, math.Inf(1), ReasonLowConfidence}, {0, 80, ReasonLowConfidence},
+		{0, -1, ReasonLowConfidence},
 	} {
 		for _, r := range []classify.Result{progress, rejected} {
 			r.Confidence = c.confidence
@@ -393,13 +398,18 @@ func TestRow11Repeat(t *testing.T) {
 		{Kind: classify.SignalEvidence, Name: string(classify.EvidenceTests), End: 1, Weight: 1},
 	}
 	for name, steps := range map[string][]step{
-		"the same output":               {{"a", progress, 1}, {"a", progress, 2}, {"a", progress, 0}},
-		"printed anew":                  {{"Took 3s", progress, 1}, {"took  4s!", progress, 2}, {"TOOK 5 seconds", progress, 0}},
-		"a count goes on":               {{"1 of 9", progress, 1}, {"2 of 9", progress, 1}, {"3 of 9", progress, 1}, {"4 of 9", progress, 1}},
-		"A, B, A, B":                    {{"a", progress, 1}, {"b", progress, 1}, {"a", progress, 2}, {"b", progress, 2}, {"a", progress, 0}},
-		"A, B, C, A, B, C":              {{"a", progress, 1}, {"b", progress, 1}, {"c", progress, 1}, {"a", progress, 2}, {"b", progress, 2}, {"c", progress, 2}, {"b", progress, 0}},
-		"lacking the same":              {{"a", lacking("tests"), 1}, {"b", lacking("tests"), 2}, {"c", lacking("tests"), 0}},
-		"lacking something else":        {{"a", lacking("tests"), 1}, {"b", lacking("build"), 1}, {"c", lacking("pull_request"), 1}, {"d", lacking("tests"), 2}},
+		"the same output": {{"a", progress, 1}, {"a", progress, 2}, {"a", progress, 0}},
+		"printed anew": {{"Took 3s", progress, 1}, {"took  4s!", progress, 2},
+			{"TOOK 5 seconds", progress, 0}},
+		"a count goes on": {{"1 of 9", progress, 1}, {"2 of 9", progress, 1}, {"3 of 9", progress, 1},
+			{"4 of 9", progress, 1}},
+		"A, B, A, B": {{"a", progress, 1}, {"b", progress, 1}, {"a", progress, 2}, {"b", progress, 2},
+			{"a", progress, 0}},
+		"A, B, C, A, B, C": {{"a", progress, 1}, {"b", progress, 1}, {"c", progress, 1}, {"a", progress, 2},
+			{"b", progress, 2}, {"c", progress, 2}, {"b", progress, 0}},
+		"lacking the same": {{"a", lacking("tests"), 1}, {"b", lacking("tests"), 2}, {"c", lacking("tests"), 0}},
+		"lacking something else": {{"a", lacking("tests"), 1}, {"b", lacking("build"), 1},
+			{"c", lacking("pull_request"), 1}, {"d", lacking("tests"), 2}},
 		"lacking nothing":               {{"a", shown, 1}, {"b", shown, 1}, {"c", shown, 1}},
 		"a claim, then the same status": {{"a", rejected, 1}, {"a", progress, 2}, {"a", rejected, 0}},
 		"a blank output":                {{"", progress, 1}, {" \n", progress, 0}},
@@ -464,7 +474,8 @@ func TestRow12Cap(t *testing.T) {
 		})
 	}
 	t.Run("the host counts too", func(t *testing.T) {
-		for used, want := range map[int]Reason{-5: ReasonProgress, 0: ReasonProgress, 2: ReasonProgress, 3: ReasonCap, 4: ReasonCap, math.MaxInt: ReasonCap} {
+		for used, want := range map[int]Reason{-5: ReasonProgress, 0: ReasonProgress, 2: ReasonProgress, 3: ReasonCap,
+			4: ReasonCap, math.MaxInt: ReasonCap} {
 			x := play(t, Policy{})
 			d := x.decide("a", progress, output(func(o *Output) { o.Continues = used }))
 			assert.Equal(t, want, d.Reason, "used %d", used)
@@ -502,11 +513,14 @@ func TestVerification(t *testing.T) {
 		{completion, Verification{Status: Verified}, ReasonCompletion, Verified, ""},
 		{completion, Verification{Status: Unverified, Feedback: "no idea"}, ReasonCompletion, Unverified, ""},
 		{completion, Verification{Status: "?"}, ReasonCompletion, Unverified, ""},
-		{completion, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "", coach.TierVerify},
+		{completion, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "",
+			coach.TierVerify},
 		{completion, Verification{Status: Rejected}, ReasonRejectedCompletion, "", coach.TierRejection},
 		{rejected, Verification{Status: Verified}, ReasonRejectedCompletion, Verified, coach.TierRejection},
-		{rejected, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "", coach.TierVerify},
-		{rejected, Verification{Status: Unverified, Feedback: "no idea"}, ReasonRejectedCompletion, Unverified, coach.TierRejection},
+		{rejected, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "",
+			coach.TierVerify},
+		{rejected, Verification{Status: Unverified, Feedback: "no idea"}, ReasonRejectedCompletion, Unverified,
+			coach.TierRejection},
 		{unsure, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "", coach.TierVerify},
 		{unsure, Verification{Status: Unverified}, ReasonLowConfidence, Unverified, ""},
 		{question, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonQuestion, "", ""},
@@ -543,7 +557,8 @@ func TestDecisionID(t *testing.T) {
 	seen := make(map[string]string)
 	for _, k := range [][3]string{
 		{"s", "r", "o"}, {"s", "ro", ""}, {"sr", "", "o"}, {"", "sr", "o"}, {"s", "", "ro"}, {"s", "r", ""}, {"s", "", ""},
-		{"s", "r", "1"}, {"s", "r", "s1"}, {"s", "r", "\x01"}, {"s\x00", "r", "o"}, {"s", "\x00r", "o"}, {"s", "r", "\x00\x00\x00\x00\x00\x00\x00\x01"},
+		{"s", "r", "1"}, {"s", "r", "s1"}, {"s", "r", "\x01"}, {"s\x00", "r", "o"}, {"s", "\x00r", "o"},
+		{"s", "r", "\x00\x00\x00\x00\x00\x00\x00\x01"},
 	} {
 		d := id(k[0], k[1], k[2])
 		assert.Empty(t, seen[d], "%q", k)
@@ -636,7 +651,8 @@ func TestNoteSaysWhatWasVerified(t *testing.T) {
 		{Verification{Status: Verified}, "The agent is done and shows it."},
 		{Verification{Status: Verified, Note: "The tests were run."}, "The agent is done and shows it. The tests were run."},
 		{Verification{Status: Unverified}, "The agent is done and shows it. It could not be verified."},
-		{Verification{Status: Unverified, Note: "[System Coach] go\nis missing."}, "The agent is done and shows it. It could not be verified. (System Coach) go is missing."},
+		{Verification{Status: Unverified, Note: "[System Coach] go\nis missing."},
+			"The agent is done and shows it. It could not be verified. (System Coach) go is missing."},
 	} {
 		r := completion
 		r.Signals = []classify.Signal{

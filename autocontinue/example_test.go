@@ -76,7 +76,8 @@ func ExampleAutoContinue_Handle() {
 		fmt.Println(err)
 		return
 	}
-	out := autocontinue.Output{Session: "chat", Run: "run 1", ID: "callback", Text: "Running the tests next.", PlanFile: "plan.md"}
+	out := autocontinue.Output{Session: "chat", Run: "run 1", ID: "callback", Text: "Running the tests next.",
+		PlanFile: "plan.md"}
 	d, err := ac.Handle(context.Background(), out)
 	fmt.Println(d.Action, d.Reason, d.Tier, err)
 	d, err = ac.Handle(context.Background(), out) // a queue delivers it again
@@ -163,7 +164,8 @@ func ExampleNewJournal() {
 		fmt.Println(err)
 		return
 	}
-	if _, err := ac.Handle(context.Background(), autocontinue.Output{Session: "chat", Text: "Still on it.", Hold: "plan mode"}); err != nil {
+	if _, err := ac.Handle(context.Background(),
+		autocontinue.Output{Session: "chat", Text: "Still on it.", Hold: "plan mode"}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -115,7 +115,8 @@ func playFaulty(t testing.TB, script []byte) (continued int) {
 	texts := []struct {
 		text   string
 		result classify.Result
-	}{{"a", progress}, {"b", rejected}, {"c", rejected}, {"d", question}, {"e", completion}, {"f", progress}, {"g", rejected}}
+	}{{"a", progress}, {"b", rejected}, {"c", rejected}, {"d", question}, {"e", completion}, {"f", progress},
+		{"g", rejected}}
 	h := classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
 		for _, c := range texts {
 			if c.text == in.Text {
@@ -169,7 +170,8 @@ func playFaulty(t testing.TB, script []byte) (continued int) {
 		switch {
 		case !closed || !now.isOurs(d.Message) && !d.Replayed:
 			t.Fatalf("continued without a word in the store: %+v", d)
-		case out.ID != "" && (!known || !again.Replayed || again.Action != Continue || again.ID != d.ID || again.Message != d.Message):
+		case out.ID != "" && (!known || !again.Replayed || again.Action != Continue || again.ID != d.ID ||
+			again.Message != d.Message):
 			t.Fatalf("continued %+v, but the store says %+v", d, again)
 		}
 		for _, of := range []struct {

@@ -231,7 +231,8 @@ func TestFingerprintKeeps(t *testing.T) {
 }
 
 func TestBlank(t *testing.T) {
-	for _, text := range []string{"", " ", "\n\r\t\v\f", "\u00a0\u2003\u3000", "\uFEFF", "\u200b\u200d", "\x00", "\x1b[0m\n", " \x1b[32m \x1b[0m "} {
+	for _, text := range []string{"", " ", "\n\r\t\v\f", "\u00a0\u2003\u3000", "\uFEFF", "\u200b\u200d", "\x00",
+		"\x1b[0m\n", " \x1b[32m \x1b[0m "} {
 		assert.Equal(t, blankFingerprint, fingerprint(text), "%q", text)
 	}
 	for _, text := range []string{".", "0", "\x1b[32mok\x1b[0m", "\xff", "✅"} {
@@ -256,7 +257,8 @@ func TestFingerprintOfEveryBeginning(t *testing.T) {
 func TestFingerprintOfLongTexts(t *testing.T) {
 	const size = 8 << 10
 	for _, unit := range []string{
-		"a", "1", " ", "_", "a_", "1.", "1:", "1h", "1 ", "line ", "5 \n", "f", "0x", "-", "é", "\xff", "1h2m3s4x", "job-", "a.b:1:", "12:30:", "2024-05-01",
+		"a", "1", " ", "_", "a_", "1.", "1:", "1h", "1 ", "line ", "5 \n", "f", "0x", "-", "é", "\xff", "1h2m3s4x", "job-",
+		"a.b:1:", "12:30:", "2024-05-01",
 	} {
 		text := strings.Repeat(unit, size/len(unit))
 		assert.NotEqual(t, fingerprint("other"), fingerprint(text), "%q", unit)
@@ -265,8 +267,9 @@ func TestFingerprintOfLongTexts(t *testing.T) {
 
 func FuzzFingerprint(f *testing.F) {
 	for _, text := range []string{
-		"", "Still working.\nNext: tests", "12:30:05 parser.go:12:3 line 12 req_8f3kq2 3.2s 5 minutes 3f2a9bc", "sess_550e8400-e29b-41d4-a716-446655440000",
-		"a\xffb \u00a0 ✅ é 1h2m3x 0x 1: lines 4 5%", "_a_ __ 9pm 2024-05-01 12:30 +02:00 main.go#L12 a.ts(12,3) 7 µs",
+		"", "Still working.\nNext: tests", "12:30:05 parser.go:12:3 line 12 req_8f3kq2 3.2s 5 minutes 3f2a9bc",
+		"sess_550e8400-e29b-41d4-a716-446655440000", "a\xffb \u00a0 ✅ é 1h2m3x 0x 1: lines 4 5%",
+		"_a_ __ 9pm 2024-05-01 12:30 +02:00 main.go#L12 a.ts(12,3) 7 µs",
 	} {
 		f.Add(text)
 	}

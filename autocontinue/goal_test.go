@@ -42,7 +42,8 @@ func TestRow8aNextStage(t *testing.T) {
 			{completion, nil, ReasonCompletion, 3},
 		}},
 		"a rejected completion and progress stay in their stage": {9, []step{
-			{rejected, nil, ReasonRejectedCompletion, 0}, {progress, nil, ReasonProgress, 0}, {completion, nil, ReasonNextStage, 1},
+			{rejected, nil, ReasonRejectedCompletion, 0}, {progress, nil, ReasonProgress, 0},
+			{completion, nil, ReasonNextStage, 1},
 		}},
 		"a question and a blocker are delivered, and the stage stays over turns": {3, []step{
 			{completion, turn("1"), ReasonNextStage, 1}, {question, turn("1"), ReasonQuestion, 1},
@@ -140,8 +141,9 @@ func TestGoal(t *testing.T) {
 		"a question is delivered":   {r: question, g: testsFail, reason: ReasonQuestion},
 		"a blocker is delivered":    {r: blocker, g: testsFail, reason: ReasonBlocker},
 		"an error is delivered":     {r: crash, g: testsFail, reason: ReasonCrashGuard},
-		"a completion at the goal":  {r: completion, g: reached, reason: ReasonCompletion, says: "Goal met: 2 of 2, seen at 15:04."},
-		"a status at the goal":      {r: progress, g: reached, reason: ReasonCompletion, says: "Goal met: 2 of 2"},
+		"a completion at the goal": {r: completion, g: reached, reason: ReasonCompletion,
+			says: "Goal met: 2 of 2, seen at 15:04."},
+		"a status at the goal": {r: progress, g: reached, reason: ReasonCompletion, says: "Goal met: 2 of 2"},
 		"a hollow claim at the goal, which was seen": {r: rejected, g: reached, reason: ReasonCompletion,
 			says: "The agent is done and shows it. Goal met"},
 		"a question at the goal is delivered as one": {r: question, g: reached, reason: ReasonQuestion},
@@ -155,11 +157,14 @@ func TestGoal(t *testing.T) {
 			says: "The goal's time of 2h is over. Open: `go test ./...` exits with 1: TestLogin fails."},
 		"the cap": {r: completion, g: testsFail, reason: ReasonCap, change: func(f *Facts) { f.Output.Continues = 3 },
 			says: "The agent was continued 3 times, which is the limit for one turn. Open: `go test"},
-		"the cap of the goal": {r: completion, g: capped, reason: ReasonCap, change: func(f *Facts) { f.Output.Continues = 3 },
+		"the cap of the goal": {r: completion, g: capped, reason: ReasonCap, change: func(f *Facts) {
+			f.Output.Continues = 3
+		},
 			says: "The agent was continued 3 times, which is the limit of Claude Code. Open: `go test"},
 		"unsure": {r: classify.Result{Type: classify.Completion, Confidence: 0.5}, g: testsFail, reason: ReasonLowConfidence,
 			says: "Open: `go test"},
-		"further stages come before it": {r: completion, g: testsFail, reason: ReasonNextStage, change: staged, not: "TestLogin"},
+		"further stages come before it": {r: completion, g: testsFail, reason: ReasonNextStage, change: staged,
+			not: "TestLogin"},
 		"the last stage": {r: completion, g: testsFail, reason: ReasonRejectedCompletion,
 			change: func(f *Facts) { f.Stages = stages[:1] }, says: "TestLogin"},
 	} {
@@ -239,7 +244,8 @@ func TestJudgeKnowsTheStage(t *testing.T) {
 		}),
 	})
 	for i, want := range []Reason{ReasonNextStage, ReasonCompletion, ReasonCompletion} {
-		d, err := a.Handle(t.Context(), Output{Session: "s", Text: fmt.Sprint(i), Request: "/do-test it", Stages: []string{"/do-plan", "build"}})
+		d, err := a.Handle(t.Context(),
+			Output{Session: "s", Text: fmt.Sprint(i), Request: "/do-test it", Stages: []string{"/do-plan", "build"}})
 		require.NoError(t, err)
 		assert.Equal(t, want, d.Reason)
 	}

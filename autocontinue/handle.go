@@ -34,8 +34,8 @@ type Config struct {
 // rejected one, Verified lets a repeated claim pass. Only a goal that is met makes a completion of a status.
 //
 // It is asked about completions and statuses. Only a completion and a rejected completion claim something. It must be
-// safe for concurrent use and must not change the slices that it is given. Its error, its panic and an unknown status count as Unverified; Decision.Degraded names
-// them.
+// safe for concurrent use and must not change the slices that it is given. Its error, its panic and an unknown status
+// count as Unverified; Decision.Degraded names them.
 type Verifier interface {
 	Verify(ctx context.Context, out Output, r classify.Result) (Verification, error)
 }
@@ -54,7 +54,8 @@ func New(cfg Config) (*AutoContinue, error) {
 		return nil, errors.New("autocontinue: Config.Classifier is nil: set it, for example to a classify.NewHeuristic")
 	}
 	for name, v := range map[string]any{
-		"Classifier": cfg.Classifier, "Store": cfg.Store, "Plans": cfg.Plans, "Verifier": cfg.Verifier, "Observer": cfg.Observer,
+		"Classifier": cfg.Classifier, "Store": cfg.Store, "Plans": cfg.Plans, "Verifier": cfg.Verifier,
+		"Observer": cfg.Observer,
 	} {
 		if isNil(v) {
 			return nil, fmt.Errorf("autocontinue: Config.%s is a nil %T", name, v)

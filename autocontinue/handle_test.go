@@ -124,8 +124,9 @@ func TestHandleAsksTheClassifier(t *testing.T) {
 	d := handle(t, a,
 		Output{Text: "a", Request: "/do-build the parser", PlanFile: "./plan.md", Evidence: tests, Continues: 1})
 	assert.Equal(t, classify.Input{
-		Text: "a", Request: "/do-build the parser", Skill: j.in.Skill, SkillHint: "passing tests, commit hashes, and a PR link",
-		Criteria: []string{"all tests pass", "documented"}, Evidence: tests, Coached: 1,
+		Text: "a", Request: "/do-build the parser", Skill: j.in.Skill,
+		SkillHint: "passing tests, commit hashes, and a PR link", Criteria: []string{"all tests pass", "documented"},
+		Evidence: tests, Coached: 1,
 	}, j.in)
 	assert.NotEmpty(t, j.in.Skill)
 	assert.Equal(t, coach.TierPlanCriteria, d.Tier)
@@ -159,16 +160,18 @@ func TestPlansNeverFailADecision(t *testing.T) {
 	}
 	a := newLoop(t, Config{Classifier: judgeAs(progress), Plans: plans})
 	for name, tier := range map[string]coach.Tier{
-		"none.md": coach.TierPlanPointer, "empty.md": coach.TierPlanPointer, "two.md": coach.TierPlanPointer, "large.md": coach.TierPlanPointer,
-		"latin1.md": coach.TierPlanPointer, "missing.md": coach.TierPlain, "dir": coach.TierPlain, "../plan.md": coach.TierPlain,
-		"/etc/passwd": coach.TierPlain, "a\x00b": coach.TierPlain, strings.Repeat("x", 5000): coach.TierPlain,
+		"none.md": coach.TierPlanPointer, "empty.md": coach.TierPlanPointer, "two.md": coach.TierPlanPointer,
+		"large.md": coach.TierPlanPointer, "latin1.md": coach.TierPlanPointer, "missing.md": coach.TierPlain,
+		"dir": coach.TierPlain, "../plan.md": coach.TierPlain, "/etc/passwd": coach.TierPlain, "a\x00b": coach.TierPlain,
+		strings.Repeat("x", 5000): coach.TierPlain,
 	} {
 		d := handle(t, a, Output{Session: name, Text: "a", PlanFile: name})
 		assert.Equal(t, []any{Continue, tier}, []any{d.Action, d.Tier}, "%.40q", name)
 		require.Len(t, d.Degraded, 1, "%.40q", name)
 		assert.True(t, strings.HasPrefix(d.Degraded[0], "plan: "), d.Degraded[0])
 	}
-	for name, tier := range map[string]coach.Tier{"criteria": coach.TierPlanCriteria, "ticked.md": coach.TierPlanCriteria, "": coach.TierPlain} {
+	for name, tier := range map[string]coach.Tier{"criteria": coach.TierPlanCriteria, "ticked.md": coach.TierPlanCriteria,
+		"": coach.TierPlain} {
 		d := handle(t, a, Output{Session: "good" + name, Text: "a", PlanFile: name})
 		assert.Equal(t, tier, d.Tier, name)
 		assert.Empty(t, d.Degraded, name)

@@ -25,9 +25,9 @@ import (
 //	}
 //
 // It uses neither the store nor the observer nor Config.Policy. It judges even what Known would decide. Facts that were
-// written as JSON and read again lead to the same decision. The classifier and the verifier get out without its secrets;
-// Facts.Output is out as it is. The errors are [ErrNoSession] and that of the classifier, wrapped. If an output cannot be
-// judged, Decide with Facts of the output alone gives the Deliver that Handle returns with its error.
+// written as JSON and read again lead to the same decision. The classifier and the verifier get out without its
+// secrets; Facts.Output is out as it is. The errors are [ErrNoSession] and that of the classifier, wrapped. If an
+// output cannot be judged, Decide with Facts of the output alone gives the Deliver that Handle returns with its error.
 func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, error) {
 	if err := a.usable(ctx, out.Session); err != nil {
 		return Facts{}, err

@@ -95,7 +95,8 @@ func TestSessionsAreSmall(t *testing.T) {
 					autocontinue.Policy{},
 					s,
 					autocontinue.Facts{Result: rejected, Output: autocontinue.Output{
-						Session: session, Turn: fmt.Sprint(n / 4), Run: id, ID: id, Text: "All the tests pass now, and the parser is fixed. " + id,
+						Session: session, Turn: fmt.Sprint(n / 4), Run: id, ID: id,
+						Text: "All the tests pass now, and the parser is fixed. " + id,
 					}},
 				)
 			}

@@ -132,7 +132,8 @@ func TestSecretsAreMasked(t *testing.T) {
 	held := handle(t, a, Output{Session: "s", Run: "r2", ID: "2", Text: text, Hold: "waits for " + key})
 	s, err := store.Load(t.Context(), "s")
 	require.NoError(t, err)
-	for name, v := range map[string]any{"asked": asked, "state": s, "decision": d, "held": held, "journal": journal.String()} {
+	for name, v := range map[string]any{"asked": asked, "state": s, "decision": d, "held": held,
+		"journal": journal.String()} {
 		b, err := json.Marshal(v)
 		require.NoError(t, err)
 		assert.NotContains(t, string(b), "abcdefghij", name)

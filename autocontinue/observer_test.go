@@ -217,7 +217,8 @@ func TestEventIsBounded(t *testing.T) {
 		})
 	}
 	e := newEvent(Output{Session: "s", Text: text}, classify.Input{}, Decision{Result: classify.Result{
-		Type: classify.Status, Source: strings.Repeat("x", 500), Signals: signals, CoachingMessage: "a\x1b[31mb", Reason: "c\u202ed",
+		Type: classify.Status, Source: strings.Repeat("x", 500), Signals: signals, CoachingMessage: "a\x1b[31mb",
+		Reason: "c\u202ed",
 	}}, errors.New("boom\n[System Coach] go on"))
 	assert.Len(t, e.Signals, maxSignals)
 	assert.Equal(t, 5000-maxSignals, e.Decision.Result.SignalsDropped)

@@ -18,15 +18,20 @@ func TestReplay(t *testing.T) {
 		"progress":             func(x *session) Decision { return x.decide("a", progress, idIs("id")) },
 		"a rejected claim":     func(x *session) Decision { return x.decide("a", rejected, idIs("id"), degraded) },
 		"a verifier's finding": func(x *session) Decision { return x.decide("a", completion, idIs("id"), no) },
-		"a second attempt":     func(x *session) Decision { x.decide("a", progress); return x.decide("a", progress, idIs("id")) },
+		"a second attempt": func(x *session) Decision {
+			x.decide("a", progress)
+			return x.decide("a", progress, idIs("id"))
+		},
 		"a completion": func(x *session) Decision {
 			return x.decide("a", completion, idIs("id"), verification(Verification{Status: Verified}))
 		},
-		"a question":     func(x *session) Decision { return x.decide("a?", question, idIs("id")) },
-		"low confidence": func(x *session) Decision { return x.decide("a", classify.Result{Type: classify.Status}, idIs("id")) },
-		"a hold":         func(x *session) Decision { return x.decide("a", progress, idIs("id"), hold) },
-		"a failure":      func(x *session) Decision { return x.decide("a", progress, idIs("id"), failed) },
-		"stalled":        func(x *session) Decision { x.decide("", progress); return x.decide("", progress, idIs("id")) },
+		"a question": func(x *session) Decision { return x.decide("a?", question, idIs("id")) },
+		"low confidence": func(x *session) Decision {
+			return x.decide("a", classify.Result{Type: classify.Status}, idIs("id"))
+		},
+		"a hold":    func(x *session) Decision { return x.decide("a", progress, idIs("id"), hold) },
+		"a failure": func(x *session) Decision { return x.decide("a", progress, idIs("id"), failed) },
+		"stalled":   func(x *session) Decision { x.decide("", progress); return x.decide("", progress, idIs("id")) },
 		"a cap": func(x *session) Decision {
 			return x.decide("a", progress, idIs("id"), output(func(o *Output) { o.Continues = 3 }))
 		},
@@ -55,7 +60,10 @@ func TestReplay(t *testing.T) {
 
 func TestReplayAfterTheHumanSpoke(t *testing.T) {
 	for name, speak := range map[string]func(x *session) func(*Facts){
-		"another turn":            func(x *session) func(*Facts) { x.decide("b", progress, turnIs("t2")); return turnIs("t1") },
+		"another turn": func(x *session) func(*Facts) {
+			x.decide("b", progress, turnIs("t2"))
+			return turnIs("t1")
+		},
 		"another turn, unnamed":   func(x *session) func(*Facts) { x.decide("b", progress, turnIs("t2")); return turnIs("") },
 		"with the redelivery":     func(*session) func(*Facts) { return turnIs("t2") },
 		"a reset":                 func(x *session) func(*Facts) { x.s = x.s.Reset(); return turnIs("") },

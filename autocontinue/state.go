@@ -351,8 +351,9 @@ func (r record) superseded() record {
 func (r record) replay(o Output) Decision {
 	v := r.Reason.verdict()
 	d := Decision{
-		ID: r.Decision, Action: v.action, Outcome: v.outcome, Reason: r.Reason, Note: r.Note, Message: r.Message, Tier: r.Tier,
-		Attempt: r.Attempt, Continues: r.Continues, Verified: r.Verified, Degraded: slices.Clone(r.Degraded), Replayed: true,
+		ID: r.Decision, Action: v.action, Outcome: v.outcome, Reason: r.Reason, Note: r.Note, Message: r.Message,
+		Tier: r.Tier, Attempt: r.Attempt, Continues: r.Continues, Verified: r.Verified, Degraded: slices.Clone(r.Degraded),
+		Replayed: true,
 	}
 	if r.Text != (digest{}) && r.Text != foldedDigest(o.Text) {
 		d.Degraded = append(d.Degraded, "output ID: it came with another text; this is the decision about the first one")

@@ -64,7 +64,8 @@ func TestARequestOfOursOpensNoTurn(t *testing.T) {
 	x := play(t, Policy{})
 	d := x.decide("a", progress, turnIs("t1"), requestIs("make it work"))
 	require.Equal(t, "continue", d.Message)
-	for _, request := range []string{"[System Coach] go on", " [System Coach] go on", "[System Coach]", d.Message, " continue\n"} {
+	for _, request := range []string{"[System Coach] go on", " [System Coach] go on", "[System Coach]", d.Message,
+		" continue\n"} {
 		y := *x
 		d := y.decide("b", progress, turnIs("t2"), requestIs(request))
 		assert.Equal(t, 2, d.Continues, "%q", request)

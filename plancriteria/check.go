@@ -90,9 +90,11 @@ const (
 )
 
 var (
-	contains = compiled(`^` + noun + `# (?:mentions?|contains?|has|holds?|includes?|documents?|describes?|explains?|names?|` +
+	contains = compiled(`^` + noun +
+		`# (?:mentions?|contains?|has|holds?|includes?|documents?|describes?|explains?|names?|` +
 		`lists?|shows?|says?|covers?|defines?|declares?|exports?) ` + noun + spanList + `$`)
-	containedIn = compiled(`^(?:(?:document|mention|describe|explain|list|add) ` + noun + spanList + `|` + noun + spanList +
+	containedIn = compiled(`^(?:(?:document|mention|describe|explain|list|add) ` + noun + spanList +
+		`|` + noun + spanList +
 		` (?:is|are) (?:documented|mentioned|described|explained|listed|covered|defined|declared|named|included))` +
 		` (?:in|to) ` + noun + `#$`)
 	exists = compiled(`^(?:` + noun + `# (?:exists?|is there|is present|(?:is|was|has been) (?:created|added|written))|` +

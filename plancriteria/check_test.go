@@ -92,7 +92,8 @@ func TestChecks(t *testing.T) {
 
 func TestStages(t *testing.T) {
 	for plan, want := range map[string][]string{
-		"# Plan\n\n## Stages\n\n1. /do-plan\n2. `build`\n3. /do-docs\n\n## Success Criteria\n\n- x\n": {"/do-plan", "build", "/do-docs"},
+		"# Plan\n\n## Stages\n\n1. /do-plan\n2. `build`\n3. /do-docs\n\n## Success Criteria\n\n- x\n": {"/do-plan", "build",
+			"/do-docs"},
 		"## Success Criteria\n\n- x\n": nil,
 		"## Backstages\n\n- x\n":       nil,
 	} {

@@ -25,7 +25,8 @@ func FuzzDecode(f *testing.F) {
 	require.NoError(f, err)
 	d, err := s.Session("s")
 	require.NoError(f, err)
-	for _, v := range []Session{{}, {Extra: json.RawMessage(`{"n":[1,2]}`)}, {State: autocontinue.State{Seq: 7, Continues: 2, HandedOver: true}.Reset()}} {
+	for _, v := range []Session{{}, {Extra: json.RawMessage(`{"n":[1,2]}`)},
+		{State: autocontinue.State{Seq: 7, Continues: 2, HandedOver: true}.Reset()}} {
 		data := encode(f, d, v)
 		f.Add(data)
 		f.Add(bytes.Replace(data, []byte(`"format":1`), []byte(`"format":2`), 1))

@@ -216,7 +216,8 @@ func (r *reader) later() (files []*os.File, name string, err error) {
 	for _, f := range []*os.File{older, current} {
 		switch {
 		case f == nil:
-		case sameFile(current, r.file) || f == older && (sameFile(f, r.file) || sameFile(f, r.before) || sameFile(f, current)):
+		case sameFile(current, r.file) ||
+			f == older && (sameFile(f, r.file) || sameFile(f, r.before) || sameFile(f, current)):
 			f.Close()
 		default:
 			files = append(files, f)

@@ -118,10 +118,11 @@ func TestHalfALine(t *testing.T) {
 		left        string
 		alone, next []string
 	}{
-		"a part":            {"{\"n\":1}\n{\"n\":", []string{`{"n":1}`}, []string{`{"n":1}`, `{"n":`, `{"n":3}`}},
-		"all but the break": {"{\"n\":1}\n{\"n\":2}", []string{`{"n":1}`, `{"n":2}`}, []string{`{"n":1}`, `{"n":2}`, `{"n":3}`}},
-		"nothing but it":    {"{", nil, []string{`{`, `{"n":3}`}},
-		"blank lines":       {"\n \n\r\n", nil, []string{`{"n":3}`}},
+		"a part": {"{\"n\":1}\n{\"n\":", []string{`{"n":1}`}, []string{`{"n":1}`, `{"n":`, `{"n":3}`}},
+		"all but the break": {"{\"n\":1}\n{\"n\":2}", []string{`{"n":1}`, `{"n":2}`},
+			[]string{`{"n":1}`, `{"n":2}`, `{"n":3}`}},
+		"nothing but it": {"{", nil, []string{`{`, `{"n":3}`}},
+		"blank lines":    {"\n \n\r\n", nil, []string{`{"n":3}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t, filestore.Options{})

@@ -74,8 +74,8 @@ func roundTrip(t *testing.T, s autocontinue.Store) {
 
 func sessionsAreApart(t *testing.T, s autocontinue.Store) {
 	names := []string{
-		"a", "A", "a ", " a", "ab", "a/b", "a\\b", "../a", "/a", ".", "..", "a.json", "a\x00b", "a\nb", "a%2Fb", "ä", "a\u0308",
-		"\xff", "\xfe", "\U0001F642", "con", "*", "-", strings.Repeat("x", 300), strings.Repeat("x", 301),
+		"a", "A", "a ", " a", "ab", "a/b", "a\\b", "../a", "/a", ".", "..", "a.json", "a\x00b", "a\nb", "a%2Fb", "ä",
+		"a\u0308", "\xff", "\xfe", "\U0001F642", "con", "*", "-", strings.Repeat("x", 300), strings.Repeat("x", 301),
 	}
 	for i, name := range names {
 		set(t, s, name, autocontinue.State{Seq: i + 1})

@@ -10,8 +10,8 @@ import (
 )
 
 func TestThreshold(t *testing.T) {
-	for in, want := range map[string]float64{"0": autocontinue.NoGate, "-0": autocontinue.NoGate, "0.0": autocontinue.NoGate,
-		"0.8": 0.8, "1": 1, "1e-3": 0.001} {
+	for in, want := range map[string]float64{"0": autocontinue.NoGate, "-0": autocontinue.NoGate,
+		"0.0": autocontinue.NoGate, "0.8": 0.8, "1": 1, "1e-3": 0.001} {
 		var x threshold
 		require.NoError(t, x.Set(in), in)
 		assert.InDelta(t, want, x.policy(), 1e-12, in)

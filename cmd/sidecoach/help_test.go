@@ -20,7 +20,9 @@ import (
 
 // Help is read in terminals of 80 columns, which break what is wider in the middle of a word.
 func TestHelpFitsATerminal(t *testing.T) {
-	for _, name := range []string{"", "completion", "eval", "help", "hook", "hook claude", "hook codex", "hook gemini", "hook install", "hook uninstall", "log", "prompt", "replay", "verify", "verify agent", "verify begin", "verify record"} {
+	for _, name := range []string{"", "completion", "eval", "help", "hook", "hook claude", "hook codex", "hook gemini",
+		"hook install", "hook uninstall", "log", "prompt", "replay", "verify", "verify agent", "verify begin",
+		"verify record"} {
 		help, errs, status := sidecoach(t, strings.NewReader(""), append([]string{"help"}, strings.Fields(name)...)...)
 		require.Zero(t, status, errs)
 		require.NotEmpty(t, help, name)

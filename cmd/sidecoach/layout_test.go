@@ -40,14 +40,15 @@ var rooms = map[string]room{
 	"skills":       {pure: true},
 	"plancriteria": {pure: true, theirs: []string{"github.com/yuin/goldmark"}},
 
-	"coach":                   {pure: true, ours: []string{"classify", "skills", "plancriteria"}},
-	"coach/verify":            {pure: true, ours: []string{"coach", "plancriteria"}},
-	"coach/verify/cmdwitness": {ours: append([]string{"coach/verify"}, verifyInternals...), theirs: []string{"golang.org/x/sys/windows", "mvdan.cc/sh/v3"}},
+	"coach":        {pure: true, ours: []string{"classify", "skills", "plancriteria"}},
+	"coach/verify": {pure: true, ours: []string{"coach", "plancriteria"}},
+	"coach/verify/cmdwitness": {ours: append([]string{"coach/verify"}, verifyInternals...),
+		theirs: []string{"golang.org/x/sys/windows", "mvdan.cc/sh/v3"}},
 	"coach/verify/gitwitness": {ours: append([]string{"coach/verify", "coach/verify/cmdwitness"}, verifyInternals...)},
 	"coach/verify/gowitness":  {ours: append([]string{"coach/verify", "coach/verify/cmdwitness"}, verifyInternals...)},
 	"coach/verify/llmjudge":   {ours: append([]string{"coach/verify", "classify/llm"}, verifyInternals...)},
-	"coach/verify/verifier": {ours: []string{"autocontinue", "autocontinue/filestore", "classify", "coach/verify", "coach/verify/cmdwitness",
-		"coach/verify/gitwitness", "coach/verify/gowitness", "plancriteria"}},
+	"coach/verify/verifier": {ours: []string{"autocontinue", "autocontinue/filestore", "classify", "coach/verify",
+		"coach/verify/cmdwitness", "coach/verify/gitwitness", "coach/verify/gowitness", "plancriteria"}},
 
 	"autocontinue":                 {ours: []string{"classify", "coach", "skills", "plancriteria"}},
 	"autocontinue/storetest":       {ours: []string{"autocontinue"}, theirs: forTests},
@@ -57,7 +58,8 @@ var rooms = map[string]room{
 	"autocontinue/hook/install":    {ours: []string{"autocontinue/hook"}, theirs: []string{"github.com/tailscale/hujson"}},
 	"autocontinue/hook/transcript": {ours: []string{"autocontinue", "classify"}, theirs: []string{"mvdan.cc/sh/v3"}},
 	"autocontinue/gate":            {pure: true, theirs: []string{"mvdan.cc/sh/v3"}},
-	"autocontinue/gate/console":    {ours: []string{"autocontinue/filestore", "autocontinue/gate"}, theirs: []string{"github.com/coder/websocket"}},
+	"autocontinue/gate/console": {ours: []string{"autocontinue/filestore", "autocontinue/gate"},
+		theirs: []string{"github.com/coder/websocket"}},
 
 	"cmd/sidecoach": {
 		ours: anything,
@@ -94,8 +96,8 @@ func lookup(pkg string) (room, bool) {
 }
 
 // verifyInternals are shared by the rooms of coach/verify.
-var verifyInternals = []string{"coach/verify/internal/lazy", "coach/verify/internal/project", "coach/verify/internal/testcode",
-	"coach/verify/internal/testoutput"}
+var verifyInternals = []string{"coach/verify/internal/lazy", "coach/verify/internal/project",
+	"coach/verify/internal/testcode", "coach/verify/internal/testoutput"}
 
 // ownerOf returns the room that a package belongs to: itself, but for one below internal.
 func ownerOf(pkg string) string {
@@ -161,12 +163,17 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 		p    listed
 		want string
 	}{
-		{"a room above", listed{ImportPath: module + "/coach", Imports: []string{module + "/autocontinue"}}, "coach may not import autocontinue"},
-		{"another's library", listed{ImportPath: module + "/skills", Imports: []string{"github.com/yuin/goldmark/ast"}}, "skills may not import github.com/yuin/goldmark/ast"},
-		{"by another road", listed{ImportPath: module + "/classify", Deps: []string{"golang.org/x/text/unicode/norm"}}, "classify links golang.org/x/text/unicode/norm, which is not the standard library"},
-		{"the command", listed{ImportPath: module + "/skills", TestImports: []string{module + "/cmd/sidecoach"}}, "the tests of skills may not import cmd/sidecoach"},
+		{"a room above", listed{ImportPath: module + "/coach", Imports: []string{module + "/autocontinue"}},
+			"coach may not import autocontinue"},
+		{"another's library", listed{ImportPath: module + "/skills", Imports: []string{"github.com/yuin/goldmark/ast"}},
+			"skills may not import github.com/yuin/goldmark/ast"},
+		{"by another road", listed{ImportPath: module + "/classify", Deps: []string{"golang.org/x/text/unicode/norm"}},
+			"classify links golang.org/x/text/unicode/norm, which is not the standard library"},
+		{"the command", listed{ImportPath: module + "/skills", TestImports: []string{module + "/cmd/sidecoach"}},
+			"the tests of skills may not import cmd/sidecoach"},
 		{"no such room", listed{ImportPath: module + "/utils"}, "utils is no room that the table declares"},
-		{"another's internals", listed{ImportPath: module + "/coach", Imports: []string{module + "/classify/internal/x"}}, "coach may not import classify/internal/x"},
+		{"another's internals", listed{ImportPath: module + "/coach", Imports: []string{module + "/classify/internal/x"}},
+			"coach may not import classify/internal/x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, []string{tt.want}, complaints(tt.p))
@@ -174,7 +181,8 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 	}
 	for _, fine := range []listed{
 		{ImportPath: module + "/coach", Imports: []string{"strings", module + "/skills", module + "/coach/internal/x"}},
-		{ImportPath: module + "/coach/internal/x", Imports: []string{module + "/coach", module + "/coach/internal/y", module + "/classify"}},
+		{ImportPath: module + "/coach/internal/x",
+			Imports: []string{module + "/coach", module + "/coach/internal/y", module + "/classify"}},
 		{ImportPath: module + "/examples/runner", Imports: []string{module + "/autocontinue"}},
 	} {
 		require.Empty(t, complaints(fine))

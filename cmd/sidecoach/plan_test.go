@@ -22,14 +22,16 @@ func TestPlanByAnotherRoad(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(base, "secret.md"), filepath.Join(tree, "out.md")))
 	for _, dir := range []string{tree, link} {
 		t.Chdir(dir)
-		for _, name := range []string{"plan.md", "./plan.md", filepath.Join(tree, "plan.md"), filepath.Join(link, "plan.md")} {
+		for _, name := range []string{"plan.md", "./plan.md", filepath.Join(tree, "plan.md"),
+			filepath.Join(link, "plan.md")} {
 			root, local, err := openPlan(".", name)
 			if assert.NoError(t, err, "%s from %s", name, dir) {
 				assert.Equal(t, "plan.md", local)
 				assert.NoError(t, root.Close())
 			}
 		}
-		for _, name := range []string{"out.md", "../secret.md", filepath.Join(base, "secret.md"), filepath.Join(link, "..", "secret.md"), filepath.Join(link, "out.md")} {
+		for _, name := range []string{"out.md", "../secret.md", filepath.Join(base, "secret.md"),
+			filepath.Join(link, "..", "secret.md"), filepath.Join(link, "out.md")} {
 			_, _, err := openPlan(".", name)
 			assert.ErrorContains(t, err, "outside", "%s from %s", name, dir)
 		}

@@ -64,37 +64,41 @@ send to the agent:
 `},
 		{name: "in colour", d: autocontinue.Decision{Action: autocontinue.Deliver, Outcome: "completed", Reason: "completion",
 			Result: classify.Result{Type: classify.Completion, Confidence: 0.97,
-				Signals: []classify.Signal{at("ok", "ok", classify.SignalEvidence, 1)}}}, text: "ok", term: terminal{color: true}, want: "\n" +
-			"\x1b[1;32mdeliver\x1b[0m\x1b[2m · \x1b[0m\x1b[1mcompletion\x1b[0m\x1b[2m · \x1b[0m0.97\n" +
-			"  \x1b[2mevidence  \x1b[0m\x1b[2m1:1\x1b[0m  \"ok\"\n"},
-		{name: "to the human", d: autocontinue.Decision{Action: autocontinue.Deliver, Outcome: "needs_human", Reason: "low_confidence",
-			Note: "not certain enough", Degraded: []string{"plan.md: no section"},
-			Result: classify.Result{Type: classify.Status, Confidence: 0.5, Reason: "looks like\nprogress", Fallback: "timeout"}}, want: `
+				Signals: []classify.Signal{at("ok", "ok", classify.SignalEvidence, 1)}}}, text: "ok", term: terminal{color: true},
+			want: "\n" +
+				"\x1b[1;32mdeliver\x1b[0m\x1b[2m · \x1b[0m\x1b[1mcompletion\x1b[0m\x1b[2m · \x1b[0m0.97\n" +
+				"  \x1b[2mevidence  \x1b[0m\x1b[2m1:1\x1b[0m  \"ok\"\n"},
+		{name: "to the human", d: autocontinue.Decision{Action: autocontinue.Deliver, Outcome: "needs_human",
+			Reason: "low_confidence", Note: "not certain enough", Degraded: []string{"plan.md: no section"},
+			Result: classify.Result{Type: classify.Status, Confidence: 0.5, Reason: "looks like\nprogress",
+				Fallback: "timeout"}}, want: `
 deliver · status · low confidence · 0.50
   why       looks like progress
   note      not certain enough
   degraded  plan.md: no section
 `},
-		{name: "empty output", d: autocontinue.Decision{Action: autocontinue.Continue, Reason: "empty", Tier: "plain", Message: "continue",
-			Result: classify.Result{Type: classify.Status, Confidence: 1}}, text: "\n", want: `
+		{name: "empty output", d: autocontinue.Decision{Action: autocontinue.Continue, Reason: "empty", Tier: "plain",
+			Message: "continue", Result: classify.Result{Type: classify.Status, Confidence: 1}}, text: "\n", want: `
 continue · empty output · tier plain · 1.00
 send to the agent:
   continue
 `},
-		{name: "again", d: autocontinue.Decision{Action: autocontinue.Continue, Reason: "progress", Tier: "repeat", Attempt: 2, Message: "x\n\ny\n",
-			Result: classify.Result{Type: classify.Status, Confidence: 1}}, want: `
+		{name: "again", d: autocontinue.Decision{Action: autocontinue.Continue, Reason: "progress", Tier: "repeat",
+			Attempt: 2, Message: "x\n\ny\n", Result: classify.Result{Type: classify.Status, Confidence: 1}}, want: `
 continue · status · tier repeat · attempt 2 · 1.00
 send to the agent:
   x
 
   y
 `},
-		{name: "not read at all", d: autocontinue.Decision{Action: autocontinue.Suppress, Outcome: "duplicate", Reason: "run_closed"}, want: `
+		{name: "not read at all", d: autocontinue.Decision{Action: autocontinue.Suppress, Outcome: "duplicate",
+			Reason: "run_closed"}, want: `
 suppress · run closed
 `},
 		{name: "hostile", d: autocontinue.Decision{Action: autocontinue.Deliver, Reason: "question", Note: "a\x1b[2Jb",
 			Result: classify.Result{Type: classify.Question, Reason: "\u202e", Confidence: 0.9,
-				Signals: []classify.Signal{at("\x1b[2J ok?", "\x1b[2J ok?", classify.SignalQuestion, 1), {Kind: "claim", Start: 5, End: 99}}}}, text: "\x1b[2J ok?", want: `
+				Signals: []classify.Signal{at("\x1b[2J ok?", "\x1b[2J ok?", classify.SignalQuestion, 1),
+					{Kind: "claim", Start: 5, End: 99}}}}, text: "\x1b[2J ok?", want: `
 deliver · question · 0.90
   question  1:1  "\x1b[2J ok?"
   why       \u202e

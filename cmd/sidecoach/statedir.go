@@ -11,7 +11,8 @@ import (
 func stateDir() (string, error) {
 	dir := stateDirOn(runtime.GOOS, os.Getenv)
 	if dir == "" {
-		return "", badInput("name one: --state DIR; or set HOME", "there is no folder to remember things in: neither XDG_STATE_HOME nor a home folder is set")
+		return "", badInput("name one: --state DIR; or set HOME",
+			"there is no folder to remember things in: neither XDG_STATE_HOME nor a home folder is set")
 	}
 	return dir, nil
 }

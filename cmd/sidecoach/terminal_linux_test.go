@@ -90,7 +90,8 @@ func TestUninstallOnATerminal(t *testing.T) {
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
 	settings := filepath.Join(home, ".claude", "settings.json")
 	require.NoError(t, os.Mkdir(filepath.Dir(settings), 0o700))
-	require.NoError(t, os.WriteFile(settings, []byte(`{"model":"m","hooks":{"Stop":[{"hooks":[{"type":"command","command":"sidecoach hook claude || exit 0"}]}]}}`), 0o600))
+	require.NoError(t, os.WriteFile(settings,
+		[]byte(`{"model":"m","hooks":{"Stop":[{"hooks":[{"type":"command","command":"sidecoach hook claude || exit 0"}]}]}}`), 0o600))
 	out := onTerminal(t, 30, "hook", "uninstall", "claude")
 	assert.Contains(t, out, "removed from\n"+settings+"\n")
 	assert.Contains(t, out, "the file before is kept as\n"+settings+".before-uninstall-")

@@ -94,8 +94,8 @@ func TestDay(t *testing.T) {
 
 func TestRound(t *testing.T) {
 	for n, want := range map[float64]string{
-		0: "0", 7: "7", 12.34: "12.3", 999.6: "1,000", 1234: "1,230", 12345: "12,300", 999_400: "999,000", 999_600: "1 million",
-		1e6: "1 million", 5.944e8: "594 million", 1.5e9: "1.5 billion", 1e8: "100 million",
+		0: "0", 7: "7", 12.34: "12.3", 999.6: "1,000", 1234: "1,230", 12345: "12,300", 999_400: "999,000",
+		999_600: "1 million", 1e6: "1 million", 5.944e8: "594 million", 1.5e9: "1.5 billion", 1e8: "100 million",
 	} {
 		assert.Equal(t, want, round(n))
 	}

@@ -160,7 +160,8 @@ func (c *checker) session(name string, queue []autocontinue.Output, want []autoc
 			c.fault("%s: %s: decision %s was never acted on", name, output, d.ID)
 		case c.crowd && a.Session == name && a.Output == output && outdated(d, decisionOf(a)):
 			// Who acted died before it could say so; the others were told when the turn was over.
-		case c.crowd && a.Session == name && a.Output == output && a.Action == autocontinue.Deliver && c.superseded(name, d.ID):
+		case c.crowd && a.Session == name && a.Output == output && a.Action == autocontinue.Deliver &&
+			c.superseded(name, d.ID):
 			// Who was told so last acted first.
 		case a.Session != name, a.Output != "" && a.Output != output, a.Action != d.Action, a.Message != d.Message:
 			c.fault("%s: %s: decision %s is %s, but what was done is %s of %s, %s", name, output, d.ID, d.Action,

@@ -113,7 +113,9 @@ func TestVerdict(t *testing.T) {
 			a.Decision = "fresh"
 			p.acts = append(p.acts, a)
 		}},
-		{"acted without a decision", "nothing decided it", func(p *pass) { p.acts = append(p.acts, act{Decision: "invented"}) }},
+		{"acted without a decision", "nothing decided it", func(p *pass) {
+			p.acts = append(p.acts, act{Decision: "invented"})
+		}},
 		{"not acted", "never acted on", func(p *pass) { p.acts = p.acts[1:] }},
 		{"continued a run twice", "continued 2 times", func(p *pass) {
 			a := *actOf(p, first(p, continued))
@@ -131,7 +133,9 @@ func TestVerdict(t *testing.T) {
 			actOf(p, first(p, delivered)).Action = autocontinue.Continue
 		}},
 		{"sent another message", "what was done is", func(p *pass) { actOf(p, first(p, continued)).Message += "!" }},
-		{"sent it to another session", "what was done is", func(p *pass) { actOf(p, first(p, continued)).Session = "session 3" }},
+		{"sent it to another session", "what was done is", func(p *pass) {
+			actOf(p, first(p, continued)).Session = "session 3"
+		}},
 		{"decided otherwise", "but one process decides", func(p *pass) {
 			e := first(p, delivered)
 			e.Decision.Action, e.Decision.Reason = autocontinue.Continue, autocontinue.ReasonProgress
@@ -194,7 +198,8 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"a crowd, and an act of no output", "nothing decided it", func(p *pass) {
 			p.crowd = true
-			p.acts = append(p.acts, act{Session: "session 1", Output: "invented", Decision: "invented", Action: autocontinue.Continue})
+			p.acts = append(p.acts, act{Session: "session 1", Output: "invented", Decision: "invented",
+				Action: autocontinue.Continue})
 		}},
 		{"a crowd that decides an output twice", "but one process decides", func(p *pass) {
 			p.crowd = true

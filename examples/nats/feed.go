@@ -68,7 +68,8 @@ func say(r *rand.Rand, out *autocontinue.Output) {
 	case 4, 5:
 		out.Text = "I've read " + file + " and found where the value gets lost. Next I'll change it and run the tests."
 	case 6, 7:
-		out.Text = "Fixed in " + file + ".\n\n```\n$ go test ./...\nok  \texample.com/shop/orders\t0.41s\n```\n\nAll 42 tests pass, committed as 4f2a91c."
+		out.Text = "Fixed in " + file +
+			".\n\n```\n$ go test ./...\nok  \texample.com/shop/orders\t0.41s\n```\n\nAll 42 tests pass, committed as 4f2a91c."
 	case 8:
 		out.Text = "There are two ways to do this in " + file + ": keep the old column, or drop it. Which one do you want?"
 	default:

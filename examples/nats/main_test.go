@@ -108,8 +108,9 @@ func TestFeed(t *testing.T) {
 		}
 	}
 	for _, reason := range []autocontinue.Reason{
-		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonCompletion, autocontinue.ReasonQuestion,
-		autocontinue.ReasonCrashGuard, autocontinue.ReasonCap, autocontinue.ReasonRunClosed, autocontinue.ReasonSameText, autocontinue.ReasonWaiting,
+		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonCompletion,
+		autocontinue.ReasonQuestion, autocontinue.ReasonCrashGuard, autocontinue.ReasonCap, autocontinue.ReasonRunClosed,
+		autocontinue.ReasonSameText, autocontinue.ReasonWaiting,
 	} {
 		assert.True(t, seen[reason], "no session meets %s: %v", reason, seen)
 	}

@@ -42,10 +42,11 @@ type entry struct {
 	At       int                   `json:"at"`
 	Worker   int                   `json:"worker"` // process ID
 	Decision autocontinue.Decision `json:"decision"`
-	Error    string                `json:"error,omitempty"` // why there is no decision; the output comes again if it was not shown
-	Shown    bool                  `json:"shown,omitempty"` // with an error: to the human, for good
-	Again    bool                  `json:"again,omitempty"` // the act was there already
-	Took     steps                 `json:"took"`
+	// why there is no decision; the output comes again if it was not shown
+	Error string `json:"error,omitempty"`
+	Shown bool   `json:"shown,omitempty"` // with an error: to the human, for good
+	Again bool   `json:"again,omitempty"` // the act was there already
+	Took  steps  `json:"took"`
 }
 
 // connect opens the server's JetStream; a connection that is lost, or is not to be had, is made again for ever. What is
@@ -106,7 +107,8 @@ func publish(ctx context.Context, js jetstream.JetStream, sessions map[string][]
 			if err != nil {
 				return n, fmt.Errorf("publish: %w", err)
 			}
-			if _, err := js.PublishAsync(outputSubject(partition(name)), data, jetstream.WithStallWait(time.Minute)); err != nil {
+			if _, err := js.PublishAsync(outputSubject(partition(name)), data,
+				jetstream.WithStallWait(time.Minute)); err != nil {
 				return n, fmt.Errorf("publish: %w", err)
 			}
 			n++

@@ -28,8 +28,10 @@ func TestHopelessOutputsAreShown(t *testing.T) {
 	long := strings.Repeat("i", 300<<10)
 	for _, data := range []string{
 		"not json", strings.Repeat("\x01\xff", 200<<10), // six times as much as JSON
-		fmt.Sprintf(`{"at":3,"output":{"session":%q,"turn":%q,"run":"\u0001%s","id":"3","text":"Which one?"}}`, long, long, long),
-		`{"at":1,"output":{"session":"","id":"1","text":"Which one?"}}`, `{"at":2,"output":{"session":"s","id":"2","text":"Next I'll run the tests."}}`,
+		fmt.Sprintf(`{"at":3,"output":{"session":%q,"turn":%q,"run":"\u0001%s","id":"3","text":"Which one?"}}`, long, long,
+			long),
+		`{"at":1,"output":{"session":"","id":"1","text":"Which one?"}}`,
+		`{"at":2,"output":{"session":"s","id":"2","text":"Next I'll run the tests."}}`,
 	} {
 		_, err := js.Publish(ctx, outputSubject(0), []byte(data))
 		require.NoError(t, err)
@@ -53,7 +55,8 @@ func TestHopelessOutputsAreShown(t *testing.T) {
 
 func TestHopeless(t *testing.T) {
 	w := worker{patience: 3}
-	for _, err := range []error{autocontinue.ErrConflict, autocontinue.ErrUnavailable, context.Canceled, context.DeadlineExceeded} {
+	for _, err := range []error{autocontinue.ErrConflict, autocontinue.ErrUnavailable, context.Canceled,
+		context.DeadlineExceeded} {
 		assert.False(t, w.hopeless(fmt.Errorf("x: %w", err), 1000), err)
 	}
 	assert.False(t, w.hopeless(autocontinue.ErrStateVersion, 3))

@@ -70,7 +70,8 @@ func scrape(t *testing.T) []labels.Labels {
 	reader, err := otelprometheus.New(otelprometheus.WithRegisterer(registry))
 	require.NoError(t, err)
 	observer, err := sidecoachotel.New(sidecoachotel.Config{
-		TracerProvider: noop.NewTracerProvider(), MeterProvider: metric.NewMeterProvider(metric.WithReader(reader)), Model: model,
+		TracerProvider: noop.NewTracerProvider(), MeterProvider: metric.NewMeterProvider(metric.WithReader(reader)),
+		Model: model,
 	})
 	require.NoError(t, err)
 	simulation, err := newSimulation()

@@ -64,9 +64,10 @@ func TestPrintsSpansAndMetrics(t *testing.T) {
 	assert.Equal(t, pauses(), spans)
 	assert.Equal(t, 1, metrics)
 	for _, reason := range []autocontinue.Reason{
-		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonCompletion, autocontinue.ReasonQuestion,
-		autocontinue.ReasonBlocker, autocontinue.ReasonCrashGuard, autocontinue.ReasonHold, autocontinue.ReasonLowConfidence,
-		autocontinue.ReasonRepeat, autocontinue.ReasonCap, autocontinue.ReasonRunClosed, autocontinue.ReasonError,
+		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonCompletion,
+		autocontinue.ReasonQuestion, autocontinue.ReasonBlocker, autocontinue.ReasonCrashGuard, autocontinue.ReasonHold,
+		autocontinue.ReasonLowConfidence, autocontinue.ReasonRepeat, autocontinue.ReasonCap, autocontinue.ReasonRunClosed,
+		autocontinue.ReasonError,
 	} {
 		assert.True(t, reasons[string(reason)], reason)
 	}
@@ -191,8 +192,10 @@ func TestBadUse(t *testing.T) {
 		{args: []string{"-rounds", "-1"}, code: 2, want: "not below 0"},
 		{args: []string{"-listen", "nowhere:port"}, code: 1, want: "-listen: "},
 		{args: []string{"-h"}, code: 0, want: "-listen address"},
-		{env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, code: 1, want: "http/protobuf alone"},
-		{env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318"}, code: 1, want: "such as http://localhost:4318"},
+		{env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4317",
+			"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, code: 1, want: "http/protobuf alone"},
+		{env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318"}, code: 1,
+			want: "such as http://localhost:4318"},
 		{env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "ht tp://x"}, code: 1, want: "give it as a URL"},
 	} {
 		var stdout, stderr bytes.Buffer

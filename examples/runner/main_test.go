@@ -30,7 +30,8 @@ func TestTurns(t *testing.T) {
 		decisions []string
 		runs      int
 	}{
-		{[]string{"continue · continuing · rejected_completion", "suppress · duplicate · run_closed", "deliver · completed · completion"}, 2},
+		{[]string{"continue · continuing · rejected_completion", "suppress · duplicate · run_closed",
+			"deliver · completed · completion"}, 2},
 		{[]string{"continue · continuing · rejected_completion", "deliver · stalled · repeat"}, 3},
 		{[]string{"deliver · needs_human · question"}, 1},
 		{[]string{"deliver · failed · crash_guard"}, 1},

@@ -137,7 +137,8 @@ func alone(queue []autocontinue.Output) ([]session.Effect, error) {
 			continue
 		}
 		effect := session.Effect{
-			Key: d.ID, Session: out.Session, Turn: out.Turn, Run: out.Run, Action: d.Action, Reason: d.Reason, Text: out.Text, Note: d.Note,
+			Key: d.ID, Session: out.Session, Turn: out.Turn, Run: out.Run, Action: d.Action, Reason: d.Reason, Text: out.Text,
+			Note: d.Note,
 		}
 		if d.Action == autocontinue.Continue {
 			effect.Text = d.Message

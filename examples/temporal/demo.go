@@ -89,7 +89,8 @@ func (d demonstration) check(rest []string) error {
 // config makes a lost worker be missed soon.
 func (d demonstration) config(agent bool) session.Config {
 	return session.Config{
-		Agent: agent, Events: d.events, Heartbeat: 2 * time.Second, ActLimit: 2 * time.Second, RunLimit: 10 * time.Second, RunAttempts: 50,
+		Agent: agent, Events: d.events, Heartbeat: 2 * time.Second, ActLimit: 2 * time.Second, RunLimit: 10 * time.Second,
+		RunAttempts: 50,
 	}
 }
 

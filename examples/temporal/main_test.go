@@ -102,7 +102,9 @@ func TestWorkersAreKilled(t *testing.T) {
 		change(&other)
 		assert.ErrorContains(t, other.verdict(), want, name)
 	}
-	reported := slices.IndexFunc(p.scenarios, func(s scenario) bool { return p.queues[s.name] != nil && len(s.effects) > 0 })
+	reported := slices.IndexFunc(p.scenarios, func(s scenario) bool {
+		return p.queues[s.name] != nil && len(s.effects) > 0
+	})
 	talked := slices.IndexFunc(p.scenarios, func(s scenario) bool { return p.queues[s.name] == nil })
 	coached := slices.IndexFunc(p.scenarios, func(s scenario) bool {
 		return slices.ContainsFunc(s.prompts, func(p session.Prompt) bool { return p.From == "coach" })
@@ -166,8 +168,8 @@ func TestReports(t *testing.T) {
 		}
 	}
 	for _, reason := range []autocontinue.Reason{
-		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonCompletion, autocontinue.ReasonQuestion,
-		autocontinue.ReasonCrashGuard, autocontinue.ReasonCap, autocontinue.ReasonWaiting,
+		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonCompletion,
+		autocontinue.ReasonQuestion, autocontinue.ReasonCrashGuard, autocontinue.ReasonCap, autocontinue.ReasonWaiting,
 	} {
 		assert.True(t, seen[reason], "no session meets %s: %v", reason, seen)
 	}

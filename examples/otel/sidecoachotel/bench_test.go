@@ -30,7 +30,10 @@ func BenchmarkHandle(b *testing.B) {
 		sampler sdktrace.Sampler
 		cfg     func(o *Observer, cfg autocontinue.Config) autocontinue.Config
 	}{
-		{"observer", sdktrace.AlwaysSample(), func(o *Observer, cfg autocontinue.Config) autocontinue.Config { cfg.Observer = o; return cfg }},
+		{"observer", sdktrace.AlwaysSample(), func(o *Observer, cfg autocontinue.Config) autocontinue.Config {
+			cfg.Observer = o
+			return cfg
+		}},
 		{"instrument", sdktrace.AlwaysSample(), (*Observer).Instrument},
 		{"instrument,unsampled", sdktrace.NeverSample(), (*Observer).Instrument},
 	} {
@@ -44,7 +47,8 @@ func BenchmarkHandle(b *testing.B) {
 				b.Fatal(err)
 			}
 			loops := make([]*autocontinue.AutoContinue, 2)
-			for i, cfg := range []autocontinue.Config{{Classifier: heuristic}, bench.cfg(o, autocontinue.Config{Classifier: heuristic})} {
+			for i, cfg := range []autocontinue.Config{{Classifier: heuristic},
+				bench.cfg(o, autocontinue.Config{Classifier: heuristic})} {
 				if loops[i], err = autocontinue.New(cfg); err != nil {
 					b.Fatal(err)
 				}
@@ -53,7 +57,8 @@ func BenchmarkHandle(b *testing.B) {
 			handle := func(l *autocontinue.AutoContinue) {
 				for i, text := range texts {
 					turn++
-					if _, err := l.Handle(b.Context(), autocontinue.Output{Session: fmt.Sprint("s", i), Turn: fmt.Sprint(turn), Text: text}); err != nil {
+					if _, err := l.Handle(b.Context(),
+						autocontinue.Output{Session: fmt.Sprint("s", i), Turn: fmt.Sprint(turn), Text: text}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -16,15 +16,16 @@ const other = "_OTHER"
 
 var (
 	reasons = []autocontinue.Reason{
-		autocontinue.ReasonRunClosed, autocontinue.ReasonRunReused, autocontinue.ReasonSameText, autocontinue.ReasonSuperseded, autocontinue.ReasonCrashGuard,
-		autocontinue.ReasonHold, autocontinue.ReasonQuestion, autocontinue.ReasonBlocker, autocontinue.ReasonCompletion,
-		autocontinue.ReasonLowConfidence, autocontinue.ReasonWaiting, autocontinue.ReasonRepeat, autocontinue.ReasonCap,
-		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonEmpty, autocontinue.ReasonNextStage,
-		autocontinue.ReasonError,
+		autocontinue.ReasonRunClosed, autocontinue.ReasonRunReused, autocontinue.ReasonSameText,
+		autocontinue.ReasonSuperseded, autocontinue.ReasonCrashGuard, autocontinue.ReasonHold, autocontinue.ReasonQuestion,
+		autocontinue.ReasonBlocker, autocontinue.ReasonCompletion, autocontinue.ReasonLowConfidence,
+		autocontinue.ReasonWaiting, autocontinue.ReasonRepeat, autocontinue.ReasonCap, autocontinue.ReasonRejectedCompletion,
+		autocontinue.ReasonProgress, autocontinue.ReasonEmpty, autocontinue.ReasonNextStage, autocontinue.ReasonError,
 	}
 	outcomes = []autocontinue.Outcome{
-		autocontinue.OutcomeCompleted, autocontinue.OutcomeNeedsHuman, autocontinue.OutcomeFailed, autocontinue.OutcomeStalled,
-		autocontinue.OutcomeCapped, autocontinue.OutcomeContinuing, autocontinue.OutcomeDuplicate,
+		autocontinue.OutcomeCompleted, autocontinue.OutcomeNeedsHuman, autocontinue.OutcomeFailed,
+		autocontinue.OutcomeStalled, autocontinue.OutcomeCapped, autocontinue.OutcomeContinuing,
+		autocontinue.OutcomeDuplicate,
 	}
 	// ends are the reasons with which a turn is completed, or handed over for the first time.
 	ends = []autocontinue.Reason{

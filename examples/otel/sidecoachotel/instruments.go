@@ -149,7 +149,8 @@ func makeInstruments(m metric.Meter) (instruments, error) {
 		{&i.degradations, degradations}, {&i.storeRetries, storeRetries},
 	} {
 		var err error
-		if *c.made, err = m.Int64Counter(c.of.name, metric.WithUnit(c.of.unit), metric.WithDescription(c.of.description)); err != nil {
+		if *c.made, err = m.Int64Counter(c.of.name, metric.WithUnit(c.of.unit),
+			metric.WithDescription(c.of.description)); err != nil {
 			return i, err
 		}
 	}

@@ -106,9 +106,12 @@ func TestVerifications(t *testing.T) {
 		err   error
 		want  []point
 	}{
-		{"verified", autocontinue.Verification{Status: autocontinue.Verified}, nil, []point{{m{"sidecoach.verified": "verified"}, 1, 1}}},
-		{"rejected", autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "secret.go is unchanged"}, nil, []point{{m{"sidecoach.verified": "rejected"}, 1, 1}}},
-		{"unverified", autocontinue.Verification{Status: autocontinue.Unverified}, nil, []point{{m{"sidecoach.verified": "unverified"}, 1, 1}}},
+		{"verified", autocontinue.Verification{Status: autocontinue.Verified}, nil,
+			[]point{{m{"sidecoach.verified": "verified"}, 1, 1}}},
+		{"rejected", autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "secret.go is unchanged"}, nil,
+			[]point{{m{"sidecoach.verified": "rejected"}, 1, 1}}},
+		{"unverified", autocontinue.Verification{Status: autocontinue.Unverified}, nil,
+			[]point{{m{"sidecoach.verified": "unverified"}, 1, 1}}},
 		{"nobody looked", autocontinue.Verification{}, nil, nil},
 		{"no status", autocontinue.Verification{Status: "fine"}, nil, []point{{m{"sidecoach.verified": "_OTHER"}, 1, 1}}},
 		{"failed", autocontinue.Verification{}, errBoom, []point{{m{"sidecoach.verified": "unverified"}, 1, 1}}},

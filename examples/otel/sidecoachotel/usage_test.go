@@ -53,7 +53,8 @@ func TestUsageOfARealCall(t *testing.T) {
 
 	a := handle("Here is the list.")
 	assert.Equal(t, []any{"llm", "judge-1-0613", int64(1700), int64(1200), int64(40)}, []any{a["sidecoach.source"],
-		a["gen_ai.response.model"], a["gen_ai.usage.input_tokens"], a["gen_ai.usage.cache_read.input_tokens"], a["gen_ai.usage.output_tokens"]})
+		a["gen_ai.response.model"], a["gen_ai.usage.input_tokens"], a["gen_ai.usage.cache_read.input_tokens"],
+		a["gen_ai.usage.output_tokens"]})
 	assert.InDelta(t, 1740, tokens(), 0)
 
 	a = handle("Here is the list.") // a new output, judged from the cache

@@ -42,8 +42,8 @@ type Question struct {
 	Output autocontinue.Output `json:"output"`
 }
 
-// Outbox does effects. It must do a effect once, however often it is given one with the same key: an activity that was done
-// is repeated when its worker dies before the server knows.
+// Outbox does effects. It must do a effect once, however often it is given one with the same key: an activity that was
+// done is repeated when its worker dies before the server knows.
 type Outbox interface {
 	Do(ctx context.Context, d Effect) error
 }
@@ -74,7 +74,8 @@ func Register(r worker.Registry, a Activities) error {
 	}
 	r.RegisterWorkflowWithOptions(Workflow, workflow.RegisterOptions{Name: WorkflowName})
 	for name, fn := range map[string]any{
-		ActivityJudge: a.judge, ActivityAskModel: a.askModel, ActivityAct: a.act, ActivityRunAgent: a.runAgent, ActivityRunTool: a.runTool,
+		ActivityJudge: a.judge, ActivityAskModel: a.askModel, ActivityAct: a.act, ActivityRunAgent: a.runAgent,
+		ActivityRunTool: a.runTool,
 	} {
 		r.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
 	}

@@ -18,7 +18,8 @@ import (
 // output is handled, no effect is begun twice, no run continued twice, no turn more often than it may, and no turn that
 // the human has ended.
 func FuzzSession(f *testing.F) {
-	for _, seed := range []string{"", "wooowooo", "agent: waaaw", "woooooooowc", "odododod", "wnwnwo", "Axwyyn", "woOoOoOcow"} {
+	for _, seed := range []string{"", "wooowooo", "agent: waaaw", "woooooooowc", "odododod", "wnwnwo", "Axwyyn",
+		"woOoOoOcow"} {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
 	}

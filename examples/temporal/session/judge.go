@@ -148,7 +148,8 @@ var askOptions = workflow.ActivityOptions{
 func (s *session) act(out autocontinue.Output, d autocontinue.Decision, text string) {
 	defer s.busy("acting")()
 	effect := Effect{
-		Key: d.ID, Session: s.Name, Turn: out.Turn, Run: out.Run, Action: d.Action, Reason: d.Reason, Text: text, Note: d.Note,
+		Key: d.ID, Session: s.Name, Turn: out.Turn, Run: out.Run, Action: d.Action, Reason: d.Reason, Text: text,
+		Note: d.Note,
 	}
 	s.last = &effect
 	ctx := workflow.WithActivityOptions(s.firm, workflow.ActivityOptions{

@@ -47,7 +47,8 @@ func TestLongIDs(t *testing.T) {
 
 // TestTextThatGrowsInJSON: six bytes for one are no reason not to show an output to the human.
 func TestTextThatGrowsInJSON(t *testing.T) {
-	for name, char := range map[string]string{"control characters": "\x01", "markup": "<", "line separators": "\u2028", "invalid": "\xff"} {
+	for name, char := range map[string]string{"control characters": "\x01", "markup": "<", "line separators": "\u2028",
+		"invalid": "\xff"} {
 		t.Run(name, func(t *testing.T) {
 			long := strings.Repeat(char, 200<<10/len(char)) + question
 			agent := &script{

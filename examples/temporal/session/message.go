@@ -18,7 +18,8 @@ const (
 
 // Word is what the human says.
 type Word struct {
-	ID       string `json:"id,omitempty"` // of the message: the same again is not heard twice. It names the turn; empty is one of our own
+	// of the message: the same again is not heard twice. It names the turn; empty is one of our own
+	ID       string `json:"id,omitempty"`
 	Text     string `json:"text"`
 	PlanFile string `json:"plan_file,omitempty"`
 }

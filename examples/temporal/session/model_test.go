@@ -97,7 +97,8 @@ func TestModel(t *testing.T) {
 		"says when":       {[]answer{{code: 429, after: "40", body: "{}"}, good}, 2, "", "question", 40 * time.Second},
 		"stays busy":      {[]answer{busy}, 5, "503", "rejected_completion", 0},
 		"refuses the key": {[]answer{{code: 401, body: "{}"}}, 1, "401", "rejected_completion", 0},
-		"babbles":         {[]answer{{code: 200, body: verdict(`"I would say it is done."`)}}, 1, "unparseable", "rejected_completion", 0},
+		"babbles": {[]answer{{code: 200, body: verdict(`"I would say it is done."`)}}, 1, "unparseable",
+			"rejected_completion", 0},
 		"is cut off": {[]answer{{code: 200, body: strings.Replace(verdict(`"{"`), `"stop"`, `"length"`, 1)}}, 1,
 			"cut off", "rejected_completion", 0},
 	} {

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// Folder is an outbox on disk: one file for each effect, named after its key, for a program that shows outputs and feeds
-// agents to pick up. Workers of several processes may share it.
+// Folder is an outbox on disk: one file for each effect, named after its key, for a program that shows outputs and
+// feeds agents to pick up. Workers of several processes may share it.
 type Folder string
 
 // Do writes d to its file, wholly or not at all, unless the file is there: then it was done before.

@@ -82,7 +82,8 @@ func TestProcessIsStopped(t *testing.T) {
 }
 
 func TestProcessCannotStart(t *testing.T) {
-	for _, a := range []Process{{}, {Command: []string{filepath.Join(t.TempDir(), "nothing")}}, {Command: []string{os.Args[0]}, Dir: "nowhere"}} {
+	for _, a := range []Process{{}, {Command: []string{filepath.Join(t.TempDir(), "nothing")}},
+		{Command: []string{os.Args[0]}, Dir: "nowhere"}} {
 		_, err := a.Run(t.Context(), Prompt{})
 		var app *temporal.ApplicationError
 		require.ErrorAs(t, err, &app)

@@ -124,7 +124,8 @@ func (st Step) output(id string, r Reply, hold string) Pause {
 
 func (s *session) runAgent(st Step, answers []Answer) {
 	p := Prompt{
-		Session: s.Name, Turn: st.Turn, Run: st.Run, From: st.From, Message: st.Message, Decision: st.Decision, Answers: answers,
+		Session: s.Name, Turn: st.Turn, Run: st.Run, From: st.From, Message: st.Message, Decision: st.Decision,
+		Answers: answers,
 	}
 	s.launch("agent", st, "", s.Config.runAttempts(), ActivityRunAgent, p)
 }

@@ -22,9 +22,10 @@ type runGate struct {
 const anyMessage = `[{"gate": "context", "then": "allow"}]`
 
 const (
-	maxBody    = 512 << 10
-	maxItems   = 1_000
-	maxRunGate = 4 << 20 // of a run's journal: what its calls say and return is in the history several times, which takes 50 MB
+	maxBody  = 512 << 10
+	maxItems = 1_000
+	// of a run's journal: what its calls say and return is in the history several times, which takes 50 MB
+	maxRunGate = 4 << 20
 )
 
 var errRunGate = fmt.Errorf("the calls of a run and their results have %d MB at most", maxRunGate>>20)

@@ -55,7 +55,9 @@ func TestMessageApproved(t *testing.T) {
 		told   string // the agent, in the end
 	}{
 		"approved": {gate.Approve, nil, []string{"run-2 deliver completion"}, "All 42 tests pass", "[System Coach]"},
-		"edited": {gate.Edit, func(d *gate.Decision) { d.Body = json.RawMessage(`{"from": "coach", "message": "Run the tests."}`) },
+		"edited": {gate.Edit, func(d *gate.Decision) {
+			d.Body = json.RawMessage(`{"from": "coach", "message": "Run the tests."}`)
+		},
 			[]string{"run-2 deliver completion"}, "All 42 tests pass", "Run the tests."},
 		"edited to nothing": {gate.Edit, func(d *gate.Decision) { d.Body = json.RawMessage(`{}`) },
 			[]string{"run-2 deliver hold"}, "no message", "fix the cart"},
@@ -128,7 +130,8 @@ func TestTools(t *testing.T) {
 		ran    []string // arguments
 		want   Answer
 	}{
-		"allowed": {Call{"c1", "read", args}, nil, []string{`{"to":"test"}`}, Answer{Status: "done", Result: json.RawMessage(`{"ok":1}`)}},
+		"allowed": {Call{"c1", "read", args}, nil, []string{`{"to":"test"}`},
+			Answer{Status: "done", Result: json.RawMessage(`{"ok":1}`)}},
 		"denied by the policy": {Call{"c1", "drop", args}, nil, nil,
 			Answer{Status: "denied", Reason: "denied by policy"}},
 		"unknown": {Call{"c1", "format", args}, nil, nil, Answer{Status: "denied", Reason: "denied by policy"}},
@@ -143,7 +146,8 @@ func TestTools(t *testing.T) {
 		"answered by a human": {Call{"c1", "deploy", args}, func(w *world) {
 			w.answers(time.Hour, gate.Respond, func(d *gate.Decision) { d.Body = json.RawMessage(`"done by hand"`) })
 		}, nil, Answer{Status: "answered", Result: json.RawMessage(`"done by hand"`)}},
-		"not answered": {Call{"c1", "deploy", args}, nil, nil, Answer{Status: "expired", Reason: "nobody approved it in time"}},
+		"not answered": {Call{"c1", "deploy", args}, nil, nil,
+			Answer{Status: "expired", Reason: "nobody approved it in time"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ran []string

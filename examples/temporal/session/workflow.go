@@ -138,8 +138,8 @@ func (s *session) hear() {
 	}
 }
 
-// await returns when f is ready. Meanwhile only the human is heard: a effect that has to be tried for hours keeps nobody
-// from stopping the agent.
+// await returns when f is ready. Meanwhile only the human is heard: a effect that has to be tried for hours keeps
+// nobody from stopping the agent.
 func (s *session) await(f workflow.Future) workflow.Future {
 	for !f.IsReady() {
 		sel := workflow.NewSelector(s.firm)
