@@ -229,6 +229,7 @@ func TestAlwaysAllow(t *testing.T) {
 	p.has("#card-error", "This rule does not match the call.")
 	p.do(`(() => { const n = document.getElementById("allow-2"); n.selectedIndex = n.options.length - 1; n.dispatchEvent(new Event("change")); })()`)
 	p.has("#card form", "weight_delete with any weight, and no other arguments.")
+	p.wait(`document.getElementById("card-error").hidden`) // the error was about the rule before
 	p.picture("always-wider-1280")
 	p.do(`document.querySelector("#card form").requestSubmit()`)
 	p.card("note_delete")

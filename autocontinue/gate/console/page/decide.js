@@ -117,6 +117,7 @@ export const forms = {
 		});
 		const meaning = el("p", { class: "hint", role: "status" });
 		function write() {
+			error.hidden = true; // it was about the rule before
 			const exact = s.exact && selects.every(([, box]) => box.selectedIndex === 0);
 			const chosen = exact ? [s.exact] : [...selects.map(([arg, box]) => arg.choices[box.selectedIndex].condition), s.count];
 			const thread = scope.value ? ` "thread": ${JSON.stringify(scope.value)},` : "";
@@ -125,7 +126,10 @@ export const forms = {
 			meaning.textContent = exact ? "Only this call, with exactly these arguments." : `${it.tool}${wide.length ? ` with any ${wide.join(", ")}` : ""}, and no other arguments.`;
 		}
 		scope.addEventListener("change", write);
-		rule.addEventListener("input", () => (meaning.textContent = "As you wrote it. It must match this call."));
+		rule.addEventListener("input", () => {
+			error.hidden = true;
+			meaning.textContent = "As you wrote it. It must match this call.";
+		});
 		write();
 		const rows = selects.map(([arg, box]) => el("div", { class: "field" }, el("label", { for: box.id }, el("code", {}, arg.key)), box));
 		const inside = [

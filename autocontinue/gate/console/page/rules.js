@@ -35,7 +35,7 @@ function box(b, kind, ask) {
 		"label",
 		{ class: `box is-${b.then}` },
 		input,
-		el("span", { class: kind === "tool" ? "mono" : "" }, name, what ? el("span", { class: "hint" }, ` ${what}`) : null, ...(b.unless || []).map((u) => el("span", { class: "aside unless" }, u))),
+		el("span", { class: kind === "tool" ? "mono" : "" }, name, what ? el("span", { class: "hint" }, ` ${what}`) : null, ...(b.unless || []).map((u) => el("span", { class: "hint unless" }, u))),
 		el("span", { class: "verdict", title: b.rule }, verdicts[b.then]),
 	);
 }
