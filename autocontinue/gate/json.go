@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +47,7 @@ func readJSON(data []byte) (value, error) {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return value{}, notJSON(data, err)
 	}
-	r := jsonReader{data: data, tokens: json.NewDecoder(bytes.NewReader(data))}
-	r.tokens.UseNumber()
+	r := jsonReader{data: data}
 	return r.value(0)
 }
 
@@ -86,80 +84,102 @@ func compact(raw json.RawMessage) json.RawMessage {
 
 type jsonReader struct {
 	data   []byte
-	tokens *json.Decoder
+	i      int
 	values int
 }
 
-// next returns the next token, as it is written, and its offset.
-func (r *jsonReader) next() (raw []byte, at int, err error) {
-	at = int(r.tokens.InputOffset())
-	for strings.IndexByte(" \t\r\n,:", r.data[at]) >= 0 {
-		at++
+// peek skips white space and returns the next byte.
+func (r *jsonReader) peek() byte {
+	for r.data[r.i] == ' ' || r.data[r.i] == '\t' || r.data[r.i] == '\n' || r.data[r.i] == '\r' {
+		r.i++
 	}
-	if _, err = r.tokens.Token(); err != nil {
-		return nil, at, &bodyError{at, "the text is not JSON"} // not reached
-	}
-	raw = r.data[at:r.tokens.InputOffset()]
-	// Readers replace half of a pair, drop it or fail.
-	if raw[0] == '"' && bytes.Contains(raw, []byte(`\u`)) && halfPair.Match(wholePairs.ReplaceAll(raw, nil)) {
-		return nil, at, &bodyError{at, "a text has an escape that is half of a surrogate pair"}
-	}
-	return raw, at, nil
+	return r.data[r.i]
 }
 
-var (
-	wholePairs = regexp.MustCompile(`\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]`)
-	halfPair   = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
-)
-
 func (r *jsonReader) value(depth int) (value, error) {
-	raw, at, err := r.next()
-	v := value{raw: raw}
-	if r.values++; err == nil && r.values > maxValues {
-		err = &bodyError{at, fmt.Sprintf("it has more than %d values", maxValues)}
+	c := r.peek()
+	start := r.i
+	if r.values++; r.values > maxValues {
+		return value{}, &bodyError{r.i, fmt.Sprintf("it has more than %d values", maxValues)}
 	}
 	switch {
-	case err != nil:
-		return v, err
-	case v.isNumber():
-		if e := bytes.IndexAny(raw, "eE"); e >= 0 && len(bytes.TrimLeft(raw[e+1:], "+-0")) > maxExponent {
-			return v, &bodyError{at, fmt.Sprintf("a number's exponent has more than %d digits", maxExponent)}
+	case c == '"':
+		raw, err := r.text()
+		return value{raw: raw}, err
+	case c != '{' && c != '[':
+		for r.i < len(r.data) && !strings.ContainsRune(" \t\n\r,]}", rune(r.data[r.i])) {
+			r.i++
 		}
-		return v, nil
-	case !v.isObject() && !v.isArray():
+		v := value{raw: r.data[start:r.i]}
+		if e := bytes.IndexAny(v.raw, "eE"); v.isNumber() && e >= 0 && len(bytes.TrimLeft(v.raw[e+1:], "+-0")) > maxExponent {
+			return v, &bodyError{start, fmt.Sprintf("a number's exponent has more than %d digits", maxExponent)}
+		}
 		return v, nil
 	case depth == maxDepth:
-		return v, tooDeep(at)
+		return value{}, tooDeep(r.i)
 	}
+	var list []value
 	keys := make(map[string]string)
-	for r.tokens.More() {
+	for r.i++; r.peek() != c+2; { // } or ]
 		var m value
-		if v.isObject() {
-			token, at, err := r.next()
+		var key, folded string
+		if c == '{' {
+			at := r.i
+			token, err := r.text()
 			if err != nil {
-				return v, err
+				return value{}, err
 			}
-			m.key = unquote(token)
-			m.folded = fold(m.key)
-			if other, taken := keys[m.folded]; taken && other == m.key {
-				return v, &bodyError{at, "one object has a key twice: readers disagree on its value"}
-			} else if taken {
-				return v, &bodyError{at, "two keys of one object differ in case only: some readers treat them as one"}
+			key = unquote(token)
+			folded = fold(key)
+			switch other, taken := keys[folded]; {
+			case taken && other == key:
+				return value{}, &bodyError{at, "one object has a key twice: readers disagree on its value"}
+			case taken:
+				return value{}, &bodyError{at, "two keys of one object differ in case only: some readers treat them as one"}
 			}
-			keys[m.folded] = m.key
+			keys[folded] = key
+			r.peek()
+			r.i++ // the colon
 		}
-		element, err := r.value(depth + 1)
+		m, err := r.value(depth + 1)
 		if err != nil {
-			return v, err
+			return value{}, err
 		}
-		m.raw, m.list = element.raw, element.list
-		v.list = append(v.list, m)
+		m.key, m.folded = key, folded
+		list = append(list, m)
+		if r.peek() == ',' {
+			r.i++
+		}
 	}
-	if _, _, err := r.next(); err != nil {
-		return v, err
+	r.i++
+	return value{raw: r.data[start:r.i], list: list}, nil
+}
+
+// text skips a string and returns it with its quotation marks. It refuses half of a surrogate pair: readers replace it,
+// drop it or fail.
+func (r *jsonReader) text() (json.RawMessage, error) {
+	start := r.i
+	for r.i++; r.data[r.i] != '"'; {
+		switch rest := r.data[r.i:]; {
+		case rest[0] != '\\':
+			r.i++
+		case rest[1] != 'u':
+			r.i += 2
+		case !isSurrogate(rest, "89abAB") && !isSurrogate(rest, "cdefCDEF"):
+			r.i += 6
+		case isSurrogate(rest, "89abAB") && isSurrogate(rest[6:], "cdefCDEF"):
+			r.i += 12
+		default:
+			return nil, &bodyError{r.i, "an escape is half of a surrogate pair"}
+		}
 	}
-	v.raw = r.data[at:r.tokens.InputOffset()]
-	return v, nil
+	r.i++
+	return r.data[start:r.i], nil
+}
+
+// isSurrogate reports whether text begins with the escape of one half of a pair: \ud and then one of some digits.
+func isSurrogate(text []byte, second string) bool {
+	return len(text) > 5 && string(text[:2]) == `\u` && text[2]|0x20 == 'd' && strings.IndexByte(second, text[3]) >= 0
 }
 
 func unquote(token []byte) string {
