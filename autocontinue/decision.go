@@ -95,40 +95,32 @@ type verdict struct {
 	note    string
 }
 
-// verdict returns the zero verdict, which has no outcome, for a reason that is not in the table.
-func (r Reason) verdict() verdict {
-	switch r {
-	case ReasonRunClosed, ReasonSameText:
-		return verdict{Suppress, OutcomeDuplicate, ""}
-	case ReasonRejectedCompletion, ReasonProgress, ReasonEmpty, ReasonNextStage:
-		return verdict{Continue, OutcomeContinuing, ""}
-	case ReasonRunReused:
-		return verdict{Deliver, OutcomeNeedsHuman, "This run was already handled. Its new text was not checked."}
-	case ReasonSuperseded:
-		return verdict{Deliver, OutcomeNeedsHuman, "You wrote something after this output, so the agent was not continued."}
-	case ReasonCrashGuard:
-		return verdict{Deliver, OutcomeFailed, "The run broke. A broken run is never continued."}
-	case ReasonHold:
-		return verdict{Deliver, OutcomeNeedsHuman, "The agent must not be continued now."}
-	case ReasonQuestion:
-		return verdict{Deliver, OutcomeNeedsHuman, "The agent asks you something."}
-	case ReasonBlocker:
-		return verdict{Deliver, OutcomeNeedsHuman, "The agent needs something from you to go on."}
-	case ReasonCompletion:
-		return verdict{Deliver, OutcomeCompleted, "The agent is done and shows it."}
-	case ReasonLowConfidence:
-		return verdict{Deliver, OutcomeNeedsHuman, "It is not clear what the agent wants, so it was not continued."}
-	case ReasonWaiting:
-		return verdict{Deliver, OutcomeNeedsHuman, "This turn already waits for you, so the agent was not continued."}
-	case ReasonRepeat:
-		return verdict{Deliver, OutcomeStalled, "The agent stopped at the same gap again despite coaching."}
-	case ReasonCap:
-		return verdict{Deliver, OutcomeCapped, "The agent was continued as often as one turn allows."}
-	case ReasonError:
-		return verdict{Deliver, OutcomeNeedsHuman, "The output could not be judged, so the agent was not continued."}
-	}
-	return verdict{}
+const notContinued = ", so the agent was not continued."
+
+// verdicts has what each reason means.
+var verdicts = map[Reason]verdict{
+	ReasonRunClosed:          {Suppress, OutcomeDuplicate, ""},
+	ReasonSameText:           {Suppress, OutcomeDuplicate, ""},
+	ReasonRejectedCompletion: {Continue, OutcomeContinuing, ""},
+	ReasonProgress:           {Continue, OutcomeContinuing, ""},
+	ReasonEmpty:              {Continue, OutcomeContinuing, ""},
+	ReasonNextStage:          {Continue, OutcomeContinuing, ""},
+	ReasonRunReused:          {Deliver, OutcomeNeedsHuman, "This run was already handled. Its new text was not checked."},
+	ReasonSuperseded:         {Deliver, OutcomeNeedsHuman, "You wrote something after this output" + notContinued},
+	ReasonCrashGuard:         {Deliver, OutcomeFailed, "The run broke. A broken run is never continued."},
+	ReasonHold:               {Deliver, OutcomeNeedsHuman, "The agent must not be continued now."},
+	ReasonQuestion:           {Deliver, OutcomeNeedsHuman, "The agent asks you something."},
+	ReasonBlocker:            {Deliver, OutcomeNeedsHuman, "The agent needs something from you to go on."},
+	ReasonCompletion:         {Deliver, OutcomeCompleted, "The agent is done and shows it."},
+	ReasonLowConfidence:      {Deliver, OutcomeNeedsHuman, "It is not clear what the agent wants" + notContinued},
+	ReasonWaiting:            {Deliver, OutcomeNeedsHuman, "This turn already waits for you" + notContinued},
+	ReasonRepeat:             {Deliver, OutcomeStalled, "The agent stopped at the same gap again despite coaching."},
+	ReasonCap:                {Deliver, OutcomeCapped, "The agent was continued as often as one turn allows."},
+	ReasonError:              {Deliver, OutcomeNeedsHuman, "The output could not be judged" + notContinued},
 }
+
+// verdict returns the zero verdict, which has no outcome, for a reason that is not in the table.
+func (r Reason) verdict() verdict { return verdicts[r] }
 
 // Decision is what to do with one output, and why.
 type Decision struct {

@@ -46,13 +46,10 @@ func TestJudgeIsHandle(t *testing.T) {
 		}),
 	})
 	texts := []string{
-		"Done! The cart is faster and everything should work now.",
-		"All tests pass now.",
+		"Done! The cart is faster and everything should work now.", "All tests pass now.",
 		"I've read cart.go and found where the time goes. Next I'll add the index and measure.",
 		"Fixed.\n\n```\n$ go test ./...\nok  \texample.com/cart\t0.2s\n```\nAll 42 tests pass, committed as 4f2a91c.",
-		"Should I drop the old column, or keep it?",
-		"API Error: 529 overloaded",
-		" ",
+		"Should I drop the old column, or keep it?", "API Error: 529 overloaded", " ",
 	}
 	seen := make(map[Reason]bool)
 	for seed := range uint64(60) {

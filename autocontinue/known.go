@@ -17,7 +17,7 @@ func Known(s State, o Output) (Decision, State, bool) { return s.known(o, 0) }
 func (s State) known(o Output, resets int) (Decision, State, bool) {
 	before := s
 	s = s.copied()
-	at, name := s.place(o, resets)
+	at, name := s.positionOf(o, resets)
 	if at == opening {
 		s.open(name)
 	} else if name != (digest{}) {

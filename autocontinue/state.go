@@ -221,9 +221,9 @@ const (
 	over
 )
 
-// place returns the position of o's turn. Name is the name of a turn that is opening, or of the current one if it had
-// no name until now.
-func (s State) place(o Output, resets int) (at position, name digest) {
+// positionOf returns the position of o's turn. Name is the name of a turn that is opening, or of the current one if it
+// had no name until now.
+func (s State) positionOf(o Output, resets int) (at position, name digest) {
 	if resets != 0 && resets != s.resets() {
 		return over, digest{}
 	}

@@ -50,8 +50,8 @@ func TestLocked(t *testing.T) {
 
 // A file that has to be set aside waits for whoever is writing it.
 func TestUnreadableAndLocked(t *testing.T) {
-	var told told
-	s := newStore(t, filestore.Options{LockTimeout: 20 * time.Millisecond, OnSetAside: told.add})
+	var moved collector
+	s := newStore(t, filestore.Options{LockTimeout: 20 * time.Millisecond, OnSetAside: moved.add})
 	require.NoError(t, s.Update(t.Context(), "s", increment))
 	path := onlyFile(t, s, "sessions")
 	holding(t, s, "s", func() {
@@ -59,7 +59,7 @@ func TestUnreadableAndLocked(t *testing.T) {
 		_, err := s.Load(t.Context(), "s")
 		require.ErrorIs(t, err, filestore.ErrLocked)
 	})
-	assert.Empty(t, told.list)
+	assert.Empty(t, moved.list)
 	assert.Equal(t, 2, seqOf(t, s, "s"), "replaced by whoever had the lock")
 }
 

@@ -64,9 +64,7 @@ var rooms = map[string]room{
 	"cmd/sidecoach": {
 		ours: anything,
 		theirs: []string{
-			"github.com/spf13/cobra",
-			"github.com/spf13/pflag",
-			"github.com/mattn/go-runewidth",
+			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/mattn/go-runewidth",
 			"golang.org/x/term",
 		},
 	},
@@ -192,28 +190,12 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 // impure are packages that a pure room has no business with, and calls of others that read what may change.
 var (
 	impure = []string{
-		"os",
-		"os/exec",
-		"os/signal",
-		"net",
-		"net/http",
-		"syscall",
-		"math/rand",
-		"math/rand/v2",
-		"crypto/rand",
-		"log",
-		"log/slog",
+		"os", "os/exec", "os/signal", "net", "net/http", "syscall", "math/rand", "math/rand/v2", "crypto/rand",
+		"log", "log/slog",
 	}
 	impureCalls = []string{
-		"time.Now",
-		"time.Since",
-		"time.Until",
-		"time.Sleep",
-		"time.After",
-		"time.AfterFunc",
-		"time.NewTimer",
-		"time.NewTicker",
-		"time.Tick",
+		"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.NewTimer",
+		"time.NewTicker", "time.Tick",
 	}
 )
 

@@ -50,9 +50,7 @@ func session(seed uint64, name string, n, turns int) []autocontinue.Output {
 }
 
 var requests = []string{
-	"fix the failing login redirect",
-	"add pagination to the order list",
-	"write a migration for the new column",
+	"fix the failing login redirect", "add pagination to the order list", "write a migration for the new column",
 	"speed up the import",
 }
 

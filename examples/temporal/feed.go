@@ -52,9 +52,7 @@ func reports(seed uint64, name string, n int) []autocontinue.Output {
 }
 
 var requests = []string{
-	"fix the failing login redirect",
-	"add pagination to the order list",
-	"write a migration for the new column",
+	"fix the failing login redirect", "add pagination to the order list", "write a migration for the new column",
 	"speed up the import",
 }
 

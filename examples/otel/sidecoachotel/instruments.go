@@ -55,14 +55,7 @@ var (
 		name: "sidecoach.decisions", unit: "{decision}",
 		description: "Decisions, errors included; replayed are those of outputs that were delivered again.",
 		attributes: []attribute.Key{
-			keyAction,
-			keyOutcome,
-			keyReason,
-			keyReplayed,
-			keyType,
-			keyRejected,
-			keySource,
-			keyErrorType,
+			keyAction, keyOutcome, keyReason, keyReplayed, keyType, keyRejected, keySource, keyErrorType,
 		},
 	}
 	handleDuration = instrument{

@@ -16,8 +16,8 @@ import (
 
 // To open a named pipe is to wait for its other end.
 func TestNamedPipesDoNotBlock(t *testing.T) {
-	var told told
-	s := newStore(t, filestore.Options{OnSetAside: told.add})
+	var moved collector
+	s := newStore(t, filestore.Options{OnSetAside: moved.add})
 	require.NoError(t, s.Update(t.Context(), "s", increment))
 	path := onlyFile(t, s, "sessions")
 	require.NoError(t, os.Remove(path))
@@ -32,7 +32,7 @@ func TestNamedPipesDoNotBlock(t *testing.T) {
 		require.ErrorIs(t, err, filestore.ErrDisk)
 	}
 	require.NoError(t, journal(s, `{}`))
-	require.Len(t, told.list, 2)
+	require.Len(t, moved.list, 2)
 	assert.Equal(t, []string{"journal", file, "it is not a regular file"},
-		[]string{told.list[1].Kind, told.list[1].File, told.list[1].Why})
+		[]string{moved.list[1].Kind, moved.list[1].File, moved.list[1].Why})
 }

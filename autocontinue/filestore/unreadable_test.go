@@ -19,13 +19,13 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 )
 
-// told collects what is set aside.
-type told struct {
+// collector collects what is set aside.
+type collector struct {
 	mu   sync.Mutex
 	list []filestore.SetAside
 }
 
-func (a *told) add(s filestore.SetAside) {
+func (a *collector) add(s filestore.SetAside) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.list = append(a.list, s)
@@ -115,8 +115,8 @@ func TestUnreadableFilesAreSetAside(t *testing.T) {
 	for _, first := range []string{"load", "update"} {
 		for _, damage := range damages {
 			t.Run(first+" "+damage.name, func(t *testing.T) {
-				var told told
-				s := newStore(t, filestore.Options{Host: "claude", OnSetAside: told.add})
+				var moved collector
+				s := newStore(t, filestore.Options{Host: "claude", OnSetAside: moved.add})
 				require.NoError(t, s.Update(t.Context(), "the session", increment))
 				path := onlyFile(t, s, "sessions")
 				content, err := os.ReadFile(path)
@@ -131,8 +131,8 @@ func TestUnreadableFilesAreSetAside(t *testing.T) {
 				require.NoError(t, s.Update(t.Context(), "the session", increment))
 				assert.Equal(t, 1, seqOf(t, s, "the session"), "afresh")
 
-				require.Len(t, told.list, 1)
-				a := told.list[0]
+				require.Len(t, moved.list, 1)
+				a := moved.list[0]
 				assert.Equal(t, []string{"sessions", "claude/the session", path}, []string{a.Kind, a.Name, a.File})
 				assert.Contains(t, a.Why, damage.why)
 				assert.Equal(t, onlyFile(t, s, "aside"), a.To)
@@ -174,15 +174,15 @@ func TestNewerVersionsAreLeftAlone(t *testing.T) {
 // However often files are unreadable, few are kept, the latest.
 func TestFewAreKeptAside(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	var told told
+	var moved collector
 	s := newStore(t,
-		filestore.Options{OnSetAside: told.add, Now: func() time.Time { now = now.Add(time.Second); return now }})
+		filestore.Options{OnSetAside: moved.add, Now: func() time.Time { now = now.Add(time.Second); return now }})
 	for i := range 20 {
 		require.NoError(t, s.Update(t.Context(), "s", increment))
 		write(t, onlyFile(t, s, "sessions"), fmt.Append(nil, i))
 		assert.Zero(t, seqOf(t, s, "s"))
 	}
-	require.Len(t, told.list, 20)
+	require.Len(t, moved.list, 20)
 	names, err := filepath.Glob(filepath.Join(s.Dir(), "aside", "*"))
 	require.NoError(t, err)
 	require.Len(t, names, 8)
