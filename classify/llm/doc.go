@@ -1,9 +1,9 @@
 // Package llm judges the pause of a coding agent by one call to a language model, which classifies and coaches at once.
 //
 // Start with [NewClient] and [New]; the [Classifier] is a [classify.Classifier]. Put it before a heuristic, so that
-// there is always an answer: classify.Fallback(judge, heuristic) asks the model about everything,
-// classify.Cascade(heuristic, judge,
-// 0.9) only where the heuristic is not certain. [Client] by itself makes calls that answer with a JSON object.
+// there is always an answer. classify.Fallback(judge, heuristic) asks the model about everything.
+// classify.Cascade(heuristic, judge, 0.84) asks it only where the heuristic is not certain. [Client] by itself makes
+// calls that answer with a JSON object.
 //
 // # Whom to ask
 //

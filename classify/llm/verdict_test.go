@@ -25,14 +25,14 @@ func parse(text string) (classify.Result, error) {
 func TestParseVerdict(t *testing.T) {
 	const (
 		completion = `{"reason":"r","type":"completion","rejected":false,"confidence":0.9,"coaching_message":null}`
-		status     = `{"reason":"r","type":"status","rejected":true,"confidence":0.8,"coaching_message":"Show it."}`
+		status     = `{"reason":"r","type":"status","rejected":true,"confidence":0.88,"coaching_message":"Show it."}`
 	)
 	verdict := func(typ classify.OutputType, confidence float64, reason, coaching string) classify.Result {
 		return classify.Result{Type: typ, Confidence: confidence, Reason: reason, CoachingMessage: coaching,
 			WasRejectedCompletion: coaching != "", Source: "llm"}
 	}
-	done, rejected := verdict("completion", 0.9, "r", ""), verdict("status", 0.8, "r", "Show it.")
-	silent := verdict("status", 0.8, "r", "")
+	done, rejected := verdict("completion", 0.9, "r", ""), verdict("status", 0.88, "r", "Show it.")
+	silent := verdict("status", 0.88, "r", "")
 	silent.WasRejectedCompletion = true
 	for _, tt := range []struct {
 		name, in string
@@ -56,7 +56,7 @@ func TestParseVerdict(t *testing.T) {
 		{"after a thought", "<think>{\"type\":\"error\"} or " + status + "?</think>" + completion, done},
 		{"inside another", `{"note":{"type":"error"},` + completion[1:], done},
 		{"in an array", "[" + completion + "]", done},
-		{"braces in strings", `{"type":"status","confidence":0.8,"reason":"a } and { in \"it\""}`, verdict("status", 0.8,
+		{"braces in strings", `{"type":"status","confidence":0.88,"reason":"a } and { in \"it\""}`, verdict("status", 0.88,
 			`a } and { in "it"`, "")},
 		{"duplicate keys", `{"type":"error","type":"completion","confidence":0.1,"confidence":0.9,"reason":"r"}`, done},
 		{"words of programs", `{"type":"status","confidence":-Infinity,"reason":nan,"coaching_message":None}`,
@@ -93,9 +93,16 @@ func TestConfidence(t *testing.T) {
 		"0": 0, "1": 1, "0.73": 0.73, "1.7": 1, "95": 1, "-0.2": 0, `"0.9"`: 0.9, `" 0.9 "`: 0.9, `"high"`: 0.5, `"1e999"`: 1,
 		`"NaN"`: 0.5, "NaN": 0.5, "None": 0.5, "-Infinity": 0.5, `""`: 0.5, "null": 0.5, "true": 0.5, "[]": 0.5, "{}": 0.5,
 	} {
-		v, err := parse(`{"type":"status","confidence":` + in + `}`)
+		v, err := parse(`{"type":"question","confidence":` + in + `}`)
 		require.NoError(t, err, in)
 		assert.Equal(t, want, v.Confidence, in)
+	}
+	// Of a status, the number is calibrated, and keeps its order.
+	for in, want := range map[string]float64{"0": 0, "0.5": 0.5, "0.6": 0.6, "0.69": 0.78, "0.7": 0.8, "0.76": 0.82,
+		"0.85": 0.85, "0.9": 0.9, "1": 1} {
+		v, err := parse(`{"type":"status","confidence":` + in + `}`)
+		require.NoError(t, err, in)
+		assert.InDelta(t, want, v.Confidence, 1e-9, in)
 	}
 }
 

@@ -24,8 +24,8 @@ import (
 
 const (
 	defaultModel   = "gpt-4.1-mini"
-	defaultCertain = threshold(0.9) // of the heuristic, in a cascade: then the LLM is not asked
-	viaAPI         = "api"          // the judge behind a server
+	defaultCertain = threshold(0.84) // of the heuristic, in a cascade: then the LLM is not asked
+	viaAPI         = "api"           // the judge behind a server
 )
 
 // Where no --timeout is given. A host waits for a hook, so a program gets less than a hook has.
