@@ -2,6 +2,7 @@ package transcript
 
 import (
 	_ "embed"
+	"iter"
 	"path"
 	"slices"
 	"strconv"
@@ -32,17 +33,12 @@ var commandsText string
 
 // table is commands.txt.
 type table struct {
-	rules      map[string][]rule // by program
-	globs      []rule            // whose program is a pattern
-	flags      map[string][]string
-	never      map[string][]string
-	wraps      map[string]int
-	values     []string
-	runs       []rule
-	interprets []string
-	contains   []string // run a command in a container or on another machine
-	neutral    []string
-	names      [][]string // a kind, then parts of names
+	rules map[string][]rule // by program
+	globs []rule            // whose program is a pattern
+	wraps map[string]int
+	runs  []rule
+	names [][]string          // a kind, then parts of names
+	lists map[string][]string // by the word before them; "flags" and "never" also by program
 }
 
 // rule says what the commands that match its patterns do.
@@ -58,31 +54,17 @@ type pattern struct {
 }
 
 var commands = sync.OnceValue(func() *table {
-	t := &table{
-		rules: make(map[string][]rule), flags: make(map[string][]string), never: make(map[string][]string), wraps: make(map[string]int),
-	}
-	for line := range strings.Lines(commandsText) {
-		f := strings.Fields(line)
-		if len(f) < 2 || f[0][0] == '#' {
-			continue
-		}
+	t := &table{rules: make(map[string][]rule), wraps: make(map[string]int), lists: make(map[string][]string)}
+	for f := range rows(commandsText) {
 		switch f[0] {
-		case "flags":
-			t.flags[f[1]] = append(t.flags[f[1]], f[2:]...)
-		case "never":
-			t.never[f[1]] = append(t.never[f[1]], f[2:]...)
+		case "flags", "never":
+			t.lists[f[0]+" "+f[1]] = append(t.lists[f[0]+" "+f[1]], f[2:]...)
+		case "values", "interprets", "contains", "neutral":
+			t.lists[f[0]] = append(t.lists[f[0]], f[1:]...)
 		case "wraps":
 			for _, program := range f[2:] {
 				t.wraps[program], _ = strconv.Atoi(f[1])
 			}
-		case "values":
-			t.values = append(t.values, f[1:]...)
-		case "interprets":
-			t.interprets = append(t.interprets, f[1:]...)
-		case "contains":
-			t.contains = append(t.contains, f[1:]...)
-		case "neutral":
-			t.neutral = append(t.neutral, f[1:]...)
 		case "name":
 			t.names = append(t.names, f[1:])
 		case "runs":
@@ -93,6 +75,17 @@ var commands = sync.OnceValue(func() *table {
 	}
 	return t
 })
+
+// rows returns the words of each line of a table of rules, without comments.
+func rows(text string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for line := range strings.Lines(text) {
+			if f := strings.Fields(line); len(f) > 1 && f[0][0] != '#' && !yield(f) {
+				return
+			}
+		}
+	}
+}
 
 func newRule(f []string) rule {
 	r := rule{kinds: strings.Split(f[0], ","), programs: strings.Split(f[1], "|")}
@@ -147,7 +140,7 @@ func (t *table) plain(program string, args []string) []string {
 	var plain []string
 	for i := 0; i < len(args); i++ {
 		switch {
-		case slices.Contains(t.flags[program], args[i]):
+		case slices.Contains(t.lists["flags "+program], args[i]):
 			i++
 		case !strings.HasPrefix(args[i], "-") && !strings.HasPrefix(args[i], "+"):
 			plain = append(plain, args[i])
@@ -159,7 +152,7 @@ func (t *table) plain(program string, args []string) []string {
 // tells reports whether a flag makes the program only tell something, such as its version.
 func (t *table) tells(program string, args []string) bool {
 	for _, who := range []string{"*", program} {
-		for _, flag := range t.never[who] {
+		for _, flag := range t.lists["never "+who] {
 			for i, a := range args {
 				short := who == "*" && len(flag) == 2 // "-h" is a host for some programs
 				if a == flag && (!short || i == len(args)-1) || i+1 < len(args) && a+"="+args[i+1] == flag {
@@ -233,28 +226,24 @@ func baseName(word string) string { return word[strings.LastIndexAny(word, `/\`)
 
 // tasksKinds says what tasks with such names do together: whether they edit, and the strongest check.
 func tasksKinds(names []string) []string {
-	order := []string{kindTest, kindBuild, kindLint, kindRun, kindElsewhere, kindRead}
-	edits, best := false, len(order)
+	var all, kinds []string
 	for _, name := range names {
-		if strings.Contains(name, "=") { // a variable of make
-			continue
-		}
-		for _, kind := range nameKinds(name) {
-			edits = edits || kind == kindEdit
-			if i := slices.Index(order, kind); i >= 0 {
-				best = min(best, i)
-			}
+		if !strings.Contains(name, "=") { // a variable of make
+			all = append(all, nameKinds(name)...)
 		}
 	}
-	switch {
-	case edits && best < len(order):
-		return []string{kindEdit, order[best]}
-	case edits:
-		return []string{kindEdit}
-	case best < len(order):
-		return order[best : best+1]
+	if slices.Contains(all, kindEdit) {
+		kinds = []string{kindEdit}
 	}
-	return []string{kindRun}
+	for _, kind := range []string{kindTest, kindBuild, kindLint, kindRun, kindElsewhere, kindRead} {
+		if slices.Contains(all, kind) {
+			return append(kinds, kind)
+		}
+	}
+	if kinds == nil {
+		return []string{kindRun}
+	}
+	return kinds
 }
 
 // nameKinds says what a script or a target does by its name: "test:unit", "check-types", "lint:fix".
@@ -328,7 +317,7 @@ func bare(words []string) []string {
 
 // isTask reports whether a word names a task of a project and not a program.
 func (t *table) isTask(word string) bool {
-	return word == "test" || !strings.ContainsAny(word, "./") && !matches(t.interprets, word) && kindsOf([]string{word}) == nil && nameKinds(word)[0] != kindRun
+	return word == "test" || !strings.ContainsAny(word, "./") && !matches(t.lists["interprets"], word) && kindsOf([]string{word}) == nil && nameKinds(word)[0] != kindRun
 }
 
 func (t *table) runsNext(program, word string) bool {
@@ -347,7 +336,7 @@ func (t *table) afterFlags(words []string, n int) []string {
 			return words[min(n, len(words)):]
 		case strings.HasPrefix(w, "-"):
 			words = words[1:]
-			if slices.Contains(t.values, w) && len(words) > 1 {
+			if slices.Contains(t.lists["values"], w) && len(words) > 1 {
 				words = words[1:]
 			}
 		case isAssignment(w), w == "$()": // "env $(cat .env) cmd"
@@ -381,7 +370,7 @@ func scope(words []string) []string {
 		switch {
 		case w == ".", w == "./...", w == "...", w == "run", w == "exec", len(kept) == maxScope:
 		case number != "" && strings.Trim(number, "0123456789.") == "":
-		case strings.HasPrefix(w, "-") && (flag == "" || slices.Contains(commands().neutral, flag)):
+		case strings.HasPrefix(w, "-") && (flag == "" || slices.Contains(commands().lists["neutral"], flag)):
 		default:
 			kept = append(kept, clip(w, 100))
 		}

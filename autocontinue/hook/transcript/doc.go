@@ -47,7 +47,8 @@
 //
 // # Limits
 //
-// A line above 4 MiB is left out. Without a kept State only the last 32 MiB of a file are read, and the work before
+// A line above 4 MiB is left out, and a session of Gemini CLI that is one JSON object above 16 MiB. Without a kept
+// State only the last 32 MiB of a file are read, and the work before
 // them is unknown. A script of a shell above 64 KiB, or with deep brackets, is not read. Cursor's transcripts have no
 // results of calls, so the outcome of each check is unknown. What a sub-agent did is in its own transcript.
 //

@@ -172,17 +172,13 @@ func filesInPlace(name string, args []string) []string {
 	var files []string
 	for i := 0; i < len(args); i++ {
 		a := args[i]
-		switch {
-		case strings.HasPrefix(a, "--in-place"):
-			inPlace = true
-		case a == "-e" || a == "-f" || a == "-E" || a == "--expression" || a == "--file":
-			script = true
-			i++
-		case len(a) > 1 && a[0] == '-' && a[1] != '-':
-			sed := name == "sed" || name == "gsed"
-			inPlace = inPlace || strings.Contains(a, "i") && (sed || !strings.HasPrefix(a, "-I") && !strings.HasPrefix(a, "-M"))
-			if strings.HasSuffix(a, "e") { // "-pie 's/a/b/'"
-				script = true
+		flags, short := strings.CutPrefix(a, "-")
+		switch long := strings.HasPrefix(flags, "-"); {
+		case short && long, short && flags != "":
+			module := name == "perl" && (flags[0] == 'I' || flags[0] == 'M')
+			inPlace = inPlace || strings.HasPrefix(a, "--in-place") || !long && !module && strings.Contains(flags, "i")
+			if a == "--expression" || a == "--file" || !long && (flags == "f" || flags == "E" || strings.HasSuffix(flags, "e")) {
+				script = true // "-pie 's/a/b/'"
 				i++
 			}
 		case a == "": // "-i ''" of BSD's sed
@@ -192,11 +188,11 @@ func filesInPlace(name string, args []string) []string {
 			files = append(files, a)
 		}
 	}
+	if inPlace && len(files) == 0 {
+		return []string{""}
+	}
 	if !inPlace {
 		return nil
-	}
-	if len(files) == 0 {
-		return []string{""}
 	}
 	return files
 }
@@ -253,82 +249,40 @@ func (w *walker) fileEffect(e *effect, name string, args []string) bool {
 
 // git says which files git changes, and returns what its command does.
 func (w *walker) git(e *effect, args []string, kinds []string) []string {
-	t := commands()
-	for i, a := range args {
-		if a == "-C" && i+1 < len(args) {
-			outer := w.dir
-			defer func() { w.dir = outer }()
-			w.dir = w.resolve(args[i+1])
-		}
+	if i := slices.Index(args, "-C"); i >= 0 && i+1 < len(args) {
+		outer := w.dir
+		defer func() { w.dir = outer }()
+		w.dir = w.resolve(args[i+1])
+	}
+	plain := commands().plain("git", args)
+	changes := len(kinds) > 0 && (kinds[0] == kindEdit || kinds[0] == kindMove)
+	if !changes || len(plain) == 0 {
+		return kinds
 	}
 	if !w.within("") {
-		if len(kinds) > 0 && (kinds[0] == kindEdit || kinds[0] == kindMove) {
-			return []string{kindElsewhere}
-		}
-		return kinds
+		return []string{kindElsewhere}
 	}
-	plain := t.plain("git", args)
-	if len(plain) == 0 {
-		return kinds
-	}
-	has := func(flags ...string) bool {
-		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(flags, a) })
-	}
-	paths := plain[1:]
-	switch plain[0] {
-	case "reset":
-		if has("--hard", "--merge", "--keep") {
-			return []string{kindMove}
+	switch files := plain[1:]; plain[0] {
+	case "checkout":
+		if i := slices.Index(args, "--"); i >= 0 {
+			files = args[i+1:]
+		} else if len(files) == 0 || path.Ext(files[len(files)-1]) == "" {
+			return kinds // another branch
 		}
-	case "stash":
-		if len(paths) > 0 && slices.Contains([]string{"list", "show", "drop", "clear"}, paths[0]) {
-			return []string{kindRead}
-		}
-	case "checkout", "switch":
-		if has("-b", "-B", "-c", "-C", "--orphan") && plain[0] != "-C" {
-			return []string{kindRead}
-		}
-		_, after, found := cutWord(args, "--")
-		if found || len(paths) > 0 && plain[0] == "checkout" && path.Ext(paths[len(paths)-1]) != "" {
-			if !found {
-				after = paths
-			}
-			e.edit(w, after...)
-			return []string{kindEdit}
-		}
-	case "restore":
-		if has("--staged", "-S") && !has("--worktree", "-W") {
-			return []string{kindRead}
-		}
-		e.edit(w, paths...)
-	case "rm", "mv":
-		if has("--cached") {
-			return []string{kindRead}
-		}
-		e.edit(w, paths...)
-		e.Layout = len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, isSource)
-	case "apply", "am", "revert", "cherry-pick", "merge", "rebase":
-		if has("--check", "--stat", "--numstat", "--summary") {
-			return []string{kindRead}
-		}
-		if has("--abort", "--quit") {
-			return []string{kindMove}
-		}
+		e.edit(w, files...)
+		return []string{kindEdit}
+	case "restore", "rm", "mv":
+		e.edit(w, files...)
+		e.Removes = plain[0] == "rm"
+		e.Layout = plain[0] != "restore" && len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, isSource)
 	}
 	return kinds
-}
-
-func cutWord(words []string, sep string) (before, after []string, found bool) {
-	if i := slices.Index(words, sep); i >= 0 {
-		return words[:i], words[i+1:], true
-	}
-	return words, nil, false
 }
 
 // scriptKinds says what a program does that has no rule: a script by its name, code on the command line by what is in
 // it.
 func (w *walker) scriptKinds(e *effect, name string, words []string, input string) []string {
-	if matches(commands().interprets, name) {
+	if matches(commands().lists["interprets"], name) {
 		code, script := inlineCode(words[1:], input)
 		switch {
 		case code != "":
@@ -355,7 +309,7 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 // scriptKind says what a script does by its name. One that makes files is run as well.
 func scriptKind(name string) []string {
 	kinds := nameKinds(name)
-	if len(kinds) == 1 && kinds[0] == kindEdit {
+	if kinds[0] == kindEdit && len(kinds) == 1 {
 		return []string{kindEdit, kindRun}
 	}
 	return kinds

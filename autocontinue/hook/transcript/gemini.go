@@ -1,10 +1,6 @@
 package transcript
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -16,7 +12,7 @@ const geminiTypes = " user gemini info error warning "
 // readGemini reads a line of Gemini CLI: JSON Lines. They are what is known of the session, then a message a line, a
 // later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back that message and what
 // came after it, {"$set": {"messages": …}} sets all of them, {"$patch": …} changes some. Before 2026 a session was one JSON
-// object with all messages, written anew each time; see [eachMessage]. Seen are the IDs of the last messages that were
+// object with all messages, written anew each time: it is read as one line. Seen are the IDs of the last messages that were
 // read, the last one last.
 func readGemini(v value, seen []string) (l line) {
 	kind := v.text("type")
@@ -35,14 +31,6 @@ func readGemini(v value, seen []string) (l line) {
 		l.geminiMessage(v, kind)
 	default:
 		l.known = false
-	}
-	return l
-}
-
-// readGeminiMessage reads a message of a session that is one object.
-func readGeminiMessage(v value) (l line) {
-	if l.known = v.text("id") != "" && v.text("type") != ""; l.known {
-		l.geminiMessage(v, v.text("type"))
 	}
 	return l
 }
@@ -229,94 +217,4 @@ func geminiShell(r *result, background bool) {
 			return
 		}
 	}
-}
-
-// isDocument reports whether a file is one JSON object that is not on one line of a size that lines may have.
-func isDocument(r io.ReaderAt, size int64) bool {
-	head := make([]byte, min(size, 64<<10))
-	n, _ := r.ReadAt(head, 0)
-	head = bytes.TrimLeft(bytes.TrimPrefix(head[:n], byteOrderMark), " \t\r\n")
-	first, _, broken := bytes.Cut(head, []byte("\n"))
-	switch {
-	case len(first) == 0 || first[0] != '{':
-		return false
-	case broken:
-		return len(bytes.TrimSpace(first)) == 1
-	}
-	return bytes.Contains(first, []byte(`"messages"`)) && bytes.Contains(first, []byte(`"sessionId"`)) && !json.Valid(first)
-}
-
-// eachMessage reads a session that is one JSON object, message by message. It holds one message at a time. Its ID comes
-// before the messages.
-func eachMessage(r io.ReaderAt, size int64, visit func(session string, message value) error) error {
-	in := &limitedReader{r: io.NewSectionReader(r, 0, size)}
-	dec := json.NewDecoder(in)
-	if head := make([]byte, len(byteOrderMark)); size > 3 {
-		if _, err := r.ReadAt(head, 0); err == nil && bytes.Equal(head, byteOrderMark) {
-			_, _ = in.r.Read(head)
-		}
-	}
-	expect := func(want json.Delim) error {
-		in.left = maxRead
-		token, err := dec.Token()
-		if err == nil && token != want {
-			err = errors.New("unexpected JSON")
-		}
-		return err
-	}
-	decode := func() (v value, err error) {
-		in.left = maxRead
-		return v, dec.Decode(&v.any)
-	}
-	if err := expect('{'); err != nil {
-		return err
-	}
-	session := ""
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		if key != "messages" {
-			v, err := decode()
-			if err != nil {
-				return err
-			}
-			if key == "sessionId" {
-				session = v.text()
-			}
-			continue
-		}
-		if err := expect('['); err != nil {
-			return err
-		}
-		for dec.More() {
-			m, err := decode()
-			if err != nil {
-				return err
-			}
-			if err := visit(session, m); err != nil {
-				return err
-			}
-		}
-		if err := expect(']'); err != nil {
-			return err
-		}
-	}
-	return expect('}')
-}
-
-// limitedReader ends when too much is read for one message.
-type limitedReader struct {
-	r    io.Reader
-	left int
-}
-
-func (l *limitedReader) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errors.New("a message is longer than 32 MiB")
-	}
-	n, err := l.r.Read(p[:min(len(p), l.left)])
-	l.left -= n
-	return n, err
 }

@@ -3,49 +3,79 @@ package transcript
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 )
 
-const maxLine = 4 << 20 // bytes of a line; a longer one is left out
+const (
+	maxLine     = 4 << 20  // bytes of a line; a longer one is left out
+	maxDocument = 16 << 20 // bytes of a session that is one JSON object
+)
 
 var byteOrderMark = []byte("\ufeff")
 
-// lines reads a file's lines. It holds no more than one of them.
+// lines reads a file's lines. It holds no more than one of them. A session that is one JSON object, as Gemini CLI wrote
+// them before 2026, is one line.
 type lines struct {
-	r    *bufio.Reader
-	next int64 // where the next line begins
-	buf  []byte
+	r        *bufio.Reader
+	document bool
+	next     int64 // where the next line begins
+	buf      []byte
 
 	text  []byte // the line, without its end and a byte order mark; good until the next one
 	at    int64  // where it begins
 	no    int    // its number, from 1
-	long  bool   // it is longer than maxLine, and text is empty
+	long  bool   // it is too long, and text is empty
 	whole bool   // it has an end
 	err   error
 }
 
-func newLines(r io.Reader, at int64) *lines {
-	return &lines{r: bufio.NewReaderSize(r, 256<<10), next: at}
+// newLines reads a file from an offset to its size.
+func newLines(r io.ReaderAt, at, size int64) *lines {
+	return &lines{
+		r:        bufio.NewReaderSize(io.NewSectionReader(r, at, size-at), 256<<10),
+		next:     at,
+		document: at == 0 && isDocument(r, size),
+	}
+}
+
+// isDocument reports whether a file is one JSON object that is not on one line of a size that lines may have.
+func isDocument(r io.ReaderAt, size int64) bool {
+	head := make([]byte, min(size, 64<<10))
+	n, _ := r.ReadAt(head, 0)
+	head = bytes.TrimLeft(bytes.TrimPrefix(head[:n], byteOrderMark), " \t\r\n")
+	first, _, broken := bytes.Cut(head, []byte("\n"))
+	switch {
+	case len(first) == 0 || first[0] != '{':
+		return false
+	case broken:
+		return len(bytes.TrimSpace(first)) == 1
+	}
+	return bytes.Contains(first, []byte(`"messages"`)) && bytes.Contains(first, []byte(`"sessionId"`)) && !json.Valid(first)
 }
 
 // scan goes to the next line. It reports false at the end of the file and after an error.
 func (l *lines) scan() bool {
 	l.text, l.at, l.long, l.whole, l.buf = nil, l.next, false, false, l.buf[:0]
+	most := maxLine
+	if l.document {
+		most = maxDocument
+	}
 	for l.err == nil {
 		part, err := l.r.ReadSlice('\n')
 		l.next += int64(len(part))
-		if !l.long && len(l.buf)+len(bytes.TrimSuffix(part, []byte("\n"))) > maxLine {
-			l.long, l.buf = true, l.buf[:0]
+		if !l.long && len(l.buf)+len(bytes.TrimSuffix(part, []byte("\n"))) > most {
+			l.long, l.buf = true, nil
 		}
 		switch {
-		case err == nil && len(l.buf) == 0 && !l.long:
+		case err == nil && len(l.buf) == 0 && !l.long && !l.document:
 			l.text = part // no copy
 		case !l.long:
 			l.buf = append(l.buf, part...)
 			l.text = l.buf
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
+		if errors.Is(err, bufio.ErrBufferFull) || l.document && err == nil {
 			continue
 		}
 		if err != nil && !errors.Is(err, io.EOF) {

@@ -1,10 +1,8 @@
 package transcript
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -101,14 +99,22 @@ func (e effect) testOutcome(r result, st status, rep report) (classify.CheckOutc
 
 // shown says how a check ended whose exit status is 0, by its output.
 func (e effect) shown(output string) classify.CheckOutcome {
-	formats := e.Check == classify.CheckLint && strings.Contains(e.Name, " -l") // it lists what is not formatted
-	switch {
-	case formats && unformatted().MatchString(output), e.Check == classify.CheckRun && serverError().MatchString(output):
-		return classify.OutcomeFailed
-	case e.Check == classify.CheckRun && refused().MatchString(output):
-		return classify.OutcomeUnknown // it may be what was wanted
+	p := outputs()
+	status := p.httpStatus.FindStringSubmatch(output)
+	if strings.Contains(e.Name, "http_code") {
+		status = p.httpCode.FindStringSubmatch(output)
 	}
-	return classify.OutcomePassed
+	lists := e.Check == classify.CheckLint && strings.Contains(e.Name, " -l")
+	sql := strings.Contains(e.Name, "psql") || strings.Contains(e.Name, "mysql")
+	switch {
+	case lists && p.unformatted.MatchString(output), sql && p.sqlError.MatchString(output):
+		return classify.OutcomeFailed
+	case e.Check != classify.CheckRun || status == nil:
+		return classify.OutcomePassed
+	case status[1] == "5":
+		return classify.OutcomeFailed
+	}
+	return classify.OutcomeUnknown // it may be what was wanted
 }
 
 // seen says how a check ended whose exit status is lost, by its output.
@@ -125,7 +131,7 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 		return classify.OutcomeFailed
 	case good, quiet && blank && !r.failed, !quiet && !blank && !r.failed && e.Check == classify.CheckRun:
 		return classify.OutcomePassed
-	case e.Check == classify.CheckCommit && committed().MatchString(output):
+	case e.Check == classify.CheckCommit && outputs().committed.MatchString(output):
 		return classify.OutcomePassed
 	}
 	return classify.OutcomeUnknown
@@ -133,16 +139,7 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 
 // What outputs of compilers, linters and programs say.
 var (
-	counted = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(\d+) (error|problem|failure|issue|offense|violation|chart\(s\) failed)`)
-	})
-	refused     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^HTTP/[\d.]+ 4\d\d|^4\d\d$`) })
-	serverError = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^HTTP/[\d.]+ 5\d\d|^5\d\d$|^(?:psql:\S+ )?ERROR:|^ERROR \d+ \(`)
-	})
-	unformatted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\S+\.go$`) })
-	committed   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\[\S+ [0-9a-f]{7,}\]|^ \d+ files? changed`) })
-	badWords    = []string{
+	badWords = []string{
 		"error:", "error[", "error ts", "failed to compile", "build failed", "compilation failed", "fatal:", "fatal error", "npm err!",
 		"npm error", "traceback (most recent", "syntaxerror", "panic:", "cannot find module", "command failed", "elifecycle", "could not",
 		"exited with code 1", "segmentation fault", "error in ", "undefined: ", "make: ***", "command not found", "curl: (", "[rejected]",
@@ -158,7 +155,7 @@ var (
 // problems reports whether an output shows problems, and whether it says that there are none.
 func problems(output string) (bad, good bool) {
 	for line := range strings.Lines(strings.ToLower(plaintext.StripEscapes(output))) {
-		if all := counted().FindAllStringSubmatch(line, -1); all != nil {
+		if all := outputs().counted.FindAllStringSubmatch(line, -1); all != nil {
 			m := all[0]
 			for _, other := range all {
 				if other[2] == "error" { // "3 problems (0 errors, 3 warnings)"

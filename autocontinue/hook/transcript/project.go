@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	_ "embed"
 	"os"
 	"path"
 	"path/filepath"
@@ -126,30 +127,27 @@ func isTemporary(name string) bool {
 	return hasDrive(name) && strings.Contains(strings.ToLower(name)+"/", "/appdata/local/temp/")
 }
 
-// artifacts are files and folders that tools make and make again.
-var artifacts = strings.Fields(`node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache .next .nuxt .turbo .parcel-cache
-	.svelte-kit .gradle coverage .coverage .nyc_output dist build out target .DS_Store`)
+//go:embed files.txt
+var filesText string
+
+// isFile reports whether a word is in a row of files.txt.
+func isFile(kind, word string) bool {
+	for row := range rows(filesText) {
+		if row[0] == kind && slices.Contains(row[1:], word) {
+			return true
+		}
+	}
+	return false
+}
 
 // isScratch reports whether a file does not belong to a project by its name: a device, a log, what a build makes.
 func isScratch(name string) bool {
-	if slices.Contains(artifacts, baseName(strings.TrimSuffix(name, "/"))) || strings.Contains(name, "/node_modules/") {
+	if isFile("artifact", baseName(strings.TrimSuffix(name, "/"))) || strings.Contains(name, "/node_modules/") {
 		return true
 	}
 	return strings.HasPrefix(name, "/dev/") || name == "-" || name == "NUL" || name == "$null" || strings.HasSuffix(name, ".log") ||
 		strings.HasSuffix(name, ".out") || strings.HasPrefix(name, "$()") || name != "" && strings.Trim(baseName(name), "0123456789") == ""
 }
-
-var (
-	documents = strings.Fields(`.md .markdown .mdx .mdc .rst .adoc .asciidoc .org .tex .txt .text .pdf .doc .docx .odt .rtf
-		.png .jpg .jpeg .gif .webp .ico .bmp .tiff .heic .mp4 .mov .webm .drawio .excalidraw`)
-	documentNames = strings.Fields(`license licence copying notice authors contributors codeowners readme changelog changes
-		history todo news .gitignore .gitattributes .gitkeep .mailmap .npmignore .dockerignore .prettierignore .eslintignore`)
-	codeTexts = []string{"requirements", "constraints", "cmakelists", "robots", "llms", "runtime"} // .txt that programs read
-	sources   = strings.Fields(`.go .rs .c .cc .cpp .cxx .h .hpp .m .mm .java .kt .kts .scala .groovy .clj .cljs .cs .fs .vb .py .pyi
-		.rb .php .pl .pm .js .mjs .cjs .jsx .ts .mts .cts .tsx .vue .svelte .astro .html .htm .css .scss .sass .less .sql .sh .bash .zsh
-		.fish .ps1 .bat .swift .dart .ex .exs .erl .hrl .hs .ml .mli .elm .lua .r .jl .nim .zig .v .sol .cr .d .pas .f90 .asm .s .proto
-		.graphql .gql .tf .hcl .prisma .ipynb .gradle .cmake .mk`)
-)
 
 // editOf says what kind of file an edit of that name changes.
 func editOf(name string) classify.Edited {
@@ -158,15 +156,14 @@ func editOf(name string) classify.Edited {
 	switch {
 	case base == "":
 		return classify.EditedCode
-	case slices.Contains(documentNames, base):
+	case isFile("document", base):
 		return classify.EditedDocs
-	case !slices.Contains(documents, ext):
+	case ext == "" || !isFile("document", ext):
 		return classify.EditedCode
 	case ext == ".txt" || ext == ".mdx":
-		data := slices.ContainsFunc(strings.Split(strings.ToLower(slashed(name)), "/"), func(part string) bool {
-			return part == "testdata" || part == "fixtures" || part == "snapshots" || part == "__snapshots__" || part == "golden"
-		})
-		if data || slices.ContainsFunc(codeTexts, func(c string) bool { return strings.HasPrefix(base, c) }) {
+		word := base[:strings.IndexAny(base, "-_.")] // "requirements-dev.txt"
+		inTests := func(part string) bool { return isFile("test-data", part) }
+		if isFile("code-text", word) || slices.ContainsFunc(strings.Split(strings.ToLower(slashed(name)), "/"), inTests) {
 			return classify.EditedCode
 		}
 	}
@@ -175,5 +172,5 @@ func editOf(name string) classify.Edited {
 
 // isSource reports whether a file holds source code: it must be built or loaded again when it moves.
 func isSource(name string) bool {
-	return name == "" || slices.Contains(sources, strings.ToLower(path.Ext(name)))
+	return name == "" || isFile("source", strings.ToLower(path.Ext(name)))
 }

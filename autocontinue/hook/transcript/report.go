@@ -18,19 +18,25 @@ type report struct {
 	empty  bool // it says that there were none
 }
 
-// counts finds how test runners count: "Failures: 2", "2 failed", "12 tests passed", "# pass 12".
-var counts = sync.OnceValue(func() (c struct{ labels, pairs, tap *regexp.Regexp }) {
+// outputs are patterns of what commands print. Test runners count: "Failures: 2", "2 failed", "12 tests passed", "# pass
+// 12". The verdict is a line on all tests together.
+var outputs = sync.OnceValue(func() (p struct {
+	labels, pairs, tap, verdict, counted, httpStatus, httpCode, sqlError, unformatted, committed *regexp.Regexp
+}) {
 	const words = `passed|passing|pass|succeeded|successful|failed|failing|failures?|fail|errors?|errored|broken`
-	c.labels = regexp.MustCompile(`(?i)\b(` + words + `|tests run)\s*[:=]\s*([0-9]+)`)
-	c.pairs = regexp.MustCompile(`(?i)\b([0-9]+)\s+(?:(?:unit |integration )?(tests?|specs?|examples?|cases?|checks?|scenarios?)\s+)?(` + words + `|tests?|specs?|examples?|scenarios?)\b`)
-	c.tap = regexp.MustCompile(`^[#ℹ]\s*(pass|fail|tests)\s+([0-9]+)$`)
-	return c
-})
-
-// verdicts finds lines that say how all tests together ended.
-var verdicts = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^100% tests passed|^(?:\d\d:\d\d \+\d+: )?(?i:all (?:tests|specs) passed)|^(?:\[INFO\] |\[ERROR\] |\*\* )?` +
-		`(?:BUILD|TEST) (?:SUCCESS|SUCCESSFUL|SUCCEEDED|FAILED|FAILURE)\b|^> Task :\S+ FAILED$|^✔ +All specs passed`)
+	p.labels = regexp.MustCompile(`(?i)\b(` + words + `|tests run)\s*[:=]\s*([0-9]+)`)
+	p.pairs = regexp.MustCompile(`(?i)\b([0-9]+)\s+(?:(?:unit |integration )?(tests?|specs?|examples?|cases?|checks?|scenarios?)\s+)?(` +
+		words + `|tests?|specs?|examples?|scenarios?)\b`)
+	p.tap = regexp.MustCompile(`^[#ℹ]\s*(pass|fail|tests)\s+([0-9]+)$`)
+	p.verdict = regexp.MustCompile(`^100% tests passed|^(?:\d\d:\d\d \+\d+: )?(?i:all (?:tests|specs) passed)|^✔ +All specs passed|` +
+		`^(?:\[INFO\] |\[ERROR\] |\*\* )?(?:BUILD|TEST) (?:SUCCESS|SUCCESSFUL|SUCCEEDED|FAILED|FAILURE)\b|^> Task :\S+ FAILED$`)
+	p.counted = regexp.MustCompile(`(\d+) (error|problem|failure|issue|offense|violation|chart\(s\) failed)`)
+	p.httpStatus = regexp.MustCompile(`(?m)^HTTP/[\d.]+ ([45])\d\d`)
+	p.httpCode = regexp.MustCompile(`(?m)(?:^|\s)([45])\d\d$`)
+	p.sqlError = regexp.MustCompile(`(?m)^(?:psql:\S+ )?ERROR:|^ERROR \d+ \(`)
+	p.unformatted = regexp.MustCompile(`(?m)^\S+\.go$`)
+	p.committed = regexp.MustCompile(`(?m)^\[\S+ [0-9a-f]{7,}\]|^ \d+ files? changed`)
+	return p
 })
 
 // readReport reads the output of a command that runs tests.
@@ -61,7 +67,7 @@ func readReport(output string) (r report) {
 			ok = true
 		case strings.HasPrefix(line, "OK ("):
 			r.passed = true
-		case verdicts().MatchString(line):
+		case outputs().verdict.MatchString(line):
 			failed := strings.Contains(strings.ToUpper(line), "FAIL") && !strings.Contains(line, "%")
 			r.failed, r.passed = r.failed || failed, r.passed || !failed
 		default:
@@ -80,7 +86,7 @@ func (r *report) count(line string) (ran int) {
 	if len(line) > 300 || !strings.ContainsAny(line, "0123456789") {
 		return 0
 	}
-	c := counts()
+	c := outputs()
 	passed, failed, counted := 0, 0, false
 	take := func(n int, word string) {
 		switch word = strings.ToLower(word); {

@@ -117,11 +117,22 @@ func (w *walker) tell(s *syntax.Stmt, rest []*syntax.Stmt, effects []effect) sta
 		if s.Background || i > 0 && saved == "" {
 			break
 		}
-		if words := w.simple(next); len(words) == 2 && words[0] == "exit" && slices.Contains(names, words[1]) && head == "" {
+		words := w.simple(next)
+		if len(words) == 2 && words[0] == "exit" && slices.Contains(names, words[1]) && head == "" {
 			return statusKept
 		}
-		if text, ok := w.echo(next); ok {
-			tellStatus(text, names, head, effects)
+		for _, name := range names {
+			before, after, ok := strings.Cut(w.echo(next), name)
+			if !ok || strings.Contains(before, "$") {
+				continue
+			}
+			after, _, _ = strings.Cut(after, "$") // its value is not known
+			for i := range effects {
+				e := &effects[i]
+				if e.Told == nil && (head == "" && e.Status == statusKept || head != "" && e.Name == head) {
+					e.Told = &told{Before: strings.TrimSpace(before), After: strings.TrimSpace(after)}
+				}
+			}
 		}
 	}
 	return statusLost
@@ -136,31 +147,6 @@ func (w *walker) savedStatus(s *syntax.Stmt, names []string) string {
 	return call.Assigns[0].Name.Value
 }
 
-// simple returns the words of a simple command.
-func (w *walker) simple(s *syntax.Stmt) []string {
-	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
-		return w.words(call.Args)
-	}
-	return nil
-}
-
-// tellStatus remembers how a text that is printed shows the status of the effects.
-func tellStatus(text string, names []string, head string, effects []effect) {
-	for _, name := range names {
-		before, after, ok := strings.Cut(text, name)
-		if !ok || strings.Contains(before, "$") {
-			continue
-		}
-		after, _, _ = strings.Cut(after, "$") // its value is not known
-		for i := range effects {
-			e := &effects[i]
-			if e.Told == nil && (head == "" && e.Status == statusKept || head != "" && e.Name == head) {
-				e.Told = &told{Before: strings.TrimSpace(before), After: strings.TrimSpace(after)}
-			}
-		}
-	}
-}
-
 func isPipe(s *syntax.Stmt) bool {
 	b, ok := s.Cmd.(*syntax.BinaryCmd)
 	return ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll)
@@ -171,27 +157,27 @@ func (w *walker) head(s *syntax.Stmt) string {
 	for isPipe(s) {
 		s = s.Cmd.(*syntax.BinaryCmd).X
 	}
-	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
-		return plaintext.Line(strings.Join(bare(w.words(call.Args)), " "), maxCommand)
+	return first(plaintext.Line(strings.Join(bare(w.simple(s)), " "), maxCommand), "?")
+}
+
+// simple returns the words of a simple command, nil of another one.
+func (w *walker) simple(s *syntax.Stmt) []string {
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+		return w.words(call.Args)
 	}
-	return "?"
+	return nil
 }
 
 // echo returns what an "echo" prints to the result.
-func (w *walker) echo(s *syntax.Stmt) (string, bool) {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(s.Redirs) > 0 || s.Background || len(call.Args) == 0 {
-		return "", false
+func (w *walker) echo(s *syntax.Stmt) string {
+	words := w.simple(s)
+	if len(words) == 0 || words[0] != "echo" || len(s.Redirs) > 0 || s.Background {
+		return ""
 	}
-	words := w.words(call.Args)
-	if words[0] != "echo" {
-		return "", false
-	}
-	words = words[1:]
-	for len(words) > 0 && (words[0] == "-n" || words[0] == "-e" || words[0] == "-en" || words[0] == "-ne") {
+	for words = words[1:]; len(words) > 0 && among(" -n -e -en -ne ", words[0]); {
 		words = words[1:]
 	}
-	return strings.Join(words, " "), true
+	return strings.TrimSpace(strings.Join(words, " "))
 }
 
 func (w *walker) stmt(s *syntax.Stmt, st status) {
@@ -311,33 +297,21 @@ func (w *walker) keeps(s *syntax.Stmt) bool {
 	if b, ok := s.Cmd.(*syntax.Block); ok && len(b.Stmts) > 0 {
 		s = b.Stmts[len(b.Stmts)-1]
 	}
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
+	words := w.simple(s)
+	if len(words) == 0 {
 		return false
 	}
-	words := w.words(call.Args)
-	switch words[0] {
-	case "false":
-		return true
-	case "exit", "return":
-		return len(words) == 1 || words[1] != "0"
-	}
-	return false
+	return words[0] == "false" || (words[0] == "exit" || words[0] == "return") && (len(words) == 1 || words[1] != "0")
 }
 
 // either finds out which of two texts "a && echo text || echo other" prints.
 func (w *walker) either(c *syntax.BinaryCmd, effects []effect) {
 	and, ok := c.X.Cmd.(*syntax.BinaryCmd)
-	if !ok || and.Op != syntax.AndStmt {
+	if !ok || and.Op != syntax.AndStmt || isPipe(and.X) && !w.pipefail {
 		return
 	}
-	if isPipe(and.X) && !w.pipefail {
-		return
-	}
-	passed, ok1 := w.echo(and.Y)
-	failed, ok2 := w.echo(c.Y)
-	passed, failed = strings.TrimSpace(passed), strings.TrimSpace(failed)
-	if !ok1 || !ok2 || passed == failed || passed == "" || failed == "" || strings.Contains(passed+failed, "$") {
+	passed, failed := w.echo(and.Y), w.echo(c.Y)
+	if passed == failed || passed == "" || failed == "" || strings.Contains(passed+failed, "$") {
 		return
 	}
 	for i := range effects {
@@ -351,11 +325,7 @@ func (w *walker) filter(s *syntax.Stmt) filter {
 		b := s.Cmd.(*syntax.BinaryCmd)
 		return max(w.filter(b.X), w.filter(b.Y))
 	}
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
-		return filterNone
-	}
-	words := bare(w.words(call.Args))
+	words := bare(w.simple(s))
 	if len(words) == 0 {
 		return filterNone
 	}
@@ -472,7 +442,7 @@ func nestedScript(words []string, input string) string {
 
 // containedCommand returns the command that runs in a container or on another machine, nil when there is none.
 func containedCommand(words []string) []string {
-	if !slices.Contains(commands().contains, programName(words[0])) {
+	if !slices.Contains(commands().lists["contains"], programName(words[0])) {
 		return nil
 	}
 	at := -1

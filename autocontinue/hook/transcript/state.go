@@ -133,25 +133,12 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 	}
 	s.secrets = src.Secrets
 	s.move(src.Dir)
-	if src.Format == Gemini && isDocument(r, size) {
-		if size > maxRead {
-			return errors.New("it is one JSON object that is larger than 32 MiB")
-		}
-		err := eachMessage(r, size, func(_ string, m value) error {
-			s.take(readGeminiMessage(m))
-			return nil
-		})
-		if errors.Is(err, io.ErrUnexpectedEOF) && s.Known { // it is being written
-			return nil
-		}
-		return err
-	}
 	skip := size-s.Offset > maxRead
 	if skip {
 		s.Offset = size - maxRead
 		s.add(entry{kind: lost})
 	}
-	l := newLines(io.NewSectionReader(r, s.Offset, size-s.Offset), s.Offset)
+	l := newLines(r, s.Offset, size)
 	for n := 0; l.scan(); n++ {
 		switch {
 		case n%256 == 255 && ctx.Err() != nil:

@@ -12,14 +12,7 @@ import (
 //go:embed tools.txt
 var toolsText string
 
-var toolRules = sync.OnceValue(func() (rules [][]string) {
-	for line := range strings.Lines(toolsText) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] != "#" {
-			rules = append(rules, f)
-		}
-	}
-	return rules
-})
+var toolRules = sync.OnceValue(func() [][]string { return slices.Collect(rows(toolsText)) })
 
 // tool is a call of a tool.
 type tool struct {

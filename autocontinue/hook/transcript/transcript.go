@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -38,10 +39,9 @@ type Transcript struct {
 	Format   Format
 	Subagent bool // it is a sub-agent's own
 
-	r        io.ReaderAt
-	size     int64
-	name     string
-	document bool // one JSON object
+	r    io.ReaderAt
+	size int64
+	name string
 }
 
 // How much of a file is looked at to tell its format.
@@ -54,23 +54,13 @@ const (
 // is not a transcript wraps [ErrFormat]. Other errors come from reading.
 func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name}
-	if isDocument(r, size) {
-		found := errors.New("found")
-		err := eachMessage(r, size, func(session string, _ value) error {
-			if session == "" {
-				return nil
-			}
-			return found
-		})
-		if errors.Is(err, found) {
-			t.Format, t.document = Gemini, true
-			return t, nil
-		}
-	}
-	l := newLines(io.NewSectionReader(r, 0, min(size, maxHead)), 0)
-	for l.no < maxHeadLines && l.scan() {
-		v, _ := parse(l.text)
+	l := newLines(r, 0, size)
+	for l.no < maxHeadLines && l.next < maxHead && l.scan() {
+		v, ok := parse(l.text)
 		f := formatOf(v)
+		if !ok && l.document && bytes.Contains(l.text, []byte(`"sessionId"`)) && bytes.Contains(l.text, []byte(`"messages"`)) {
+			f = Gemini // cut off
+		}
 		if f == "" {
 			continue
 		}

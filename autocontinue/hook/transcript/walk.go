@@ -3,9 +3,7 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -14,7 +12,7 @@ type Event struct {
 	Session string // its ID, or the name of the file
 	Agent   string // the sub-agent, in a transcript of its own
 	Dir     string // where the agent works
-	Line    int    // of the file; of a pause, where the agent's message ends; a session that is one object counts messages
+	Line    int    // of the file; of a pause, where the agent's message ends
 
 	Pause  bool
 	Prompt string // the human's words, at most 16 KiB
@@ -40,12 +38,7 @@ type Account struct {
 func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (Account, error) {
 	w := &walk{Transcript: t, visit: visit, ended: make(map[string]bool)}
 	w.begin(t.name)
-	var err error
-	if w.document {
-		err = w.messages(ctx)
-	} else {
-		err = w.lines(ctx)
-	}
+	err := w.lines(ctx)
 	return w.account, err
 }
 
@@ -74,7 +67,7 @@ type walk struct {
 type said struct{ id, text string }
 
 func (w *walk) lines(ctx context.Context) error {
-	l := newLines(io.NewSectionReader(w.r, 0, w.size), 0)
+	l := newLines(w.r, 0, w.size)
 	cutOff := false
 	for l.scan() {
 		if l.no%256 == 0 && ctx.Err() != nil {
@@ -101,11 +94,13 @@ func (w *walk) lines(ctx context.Context) error {
 		case !parsed.isJSON && !l.whole && l.next >= w.size:
 			cutOff = true
 		case !parsed.isJSON:
-			w.damage()
+			if w.damaged++; w.damaged == 1 {
+				w.firstDamaged = l.no
+			}
 		default: // of another format, or of a newer version
 			v, _ := parse(l.text)
 			if other := formatOf(v); other != "" && other != w.Format {
-				return w.fault(ErrInterleaved, l.no, "a line of %s is among those of %s; keep each in a file of its own", other, w.Format)
+				return fault(ErrInterleaved, l.no, "a line of %s is among those of %s; keep each in a file of its own", other, w.Format)
 			}
 		}
 	}
@@ -119,67 +114,22 @@ func (w *walk) lines(ctx context.Context) error {
 	}
 	switch {
 	case w.damaged == 0 && cutOff, w.damaged == 1 && w.firstDamaged > 1 && w.firstDamaged == w.now:
-		return w.fault(ErrTruncated, w.now, "the last line is cut off")
+		return fault(ErrTruncated, w.now, "the last line is cut off")
 	case w.damaged == 1 && w.firstDamaged == 1:
-		return w.fault(ErrTruncated, 1, "the first line is cut off")
+		return fault(ErrTruncated, 1, "the first line is cut off")
 	}
-	return w.anyDamage()
-}
-
-func (w *walk) damage() {
-	if w.damaged++; w.damaged == 1 {
-		w.firstDamaged = w.now
-	}
-}
-
-// fault is what is wrong at a line, or at a message of a session that is one JSON object. It quotes nothing.
-func (w *walk) fault(kind error, at int, format string, args ...any) error {
-	unit := "line"
-	if w.document {
-		unit = "message"
-	}
-	return fmt.Errorf("%s %d: %w: %s", unit, at, kind, strings.ReplaceAll(fmt.Sprintf(format, args...), "UNIT", unit))
-}
-
-func (w *walk) anyDamage() error {
 	switch w.damaged {
 	case 0:
 		return nil
 	case 1:
-		return w.fault(ErrDamaged, w.firstDamaged, "it is not a UNIT of %s", w.Format)
+		return fault(ErrDamaged, w.firstDamaged, "it is not a line of %s", w.Format)
 	}
-	return w.fault(ErrDamaged, w.firstDamaged, "this is the first of %d UNITs that are not of %s", w.damaged, w.Format)
+	return fault(ErrDamaged, w.firstDamaged, "this is the first of %d lines that are not of %s", w.damaged, w.Format)
 }
 
-// messages goes through a session that is one JSON object.
-func (w *walk) messages(ctx context.Context) error {
-	var stop error
-	err := eachMessage(w.r, w.size, func(session string, m value) error {
-		if w.now++; w.now%256 == 0 && ctx.Err() != nil {
-			stop = context.Cause(ctx)
-			return stop
-		}
-		w.session = first(session, w.session)
-		if parsed := readGeminiMessage(m); parsed.known {
-			stop = w.take(parsed)
-		} else {
-			w.damage()
-		}
-		return stop
-	})
-	w.account.Bytes = w.size
-	switch {
-	case stop != nil:
-		return stop
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return w.fault(ErrTruncated, w.now, "the end of the session is cut off")
-	case err != nil:
-		return w.fault(ErrDamaged, w.now, "what follows is not JSON of %s, or too long", w.Format)
-	}
-	if err := w.pause(); err != nil {
-		return err
-	}
-	return w.anyDamage()
+// fault is what is wrong at a line. It quotes nothing.
+func fault(kind error, line int, format string, args ...any) error {
+	return fmt.Errorf("line %d: %w: %s", line, kind, fmt.Sprintf(format, args...))
 }
 
 // take takes in what a line says.
@@ -267,7 +217,7 @@ func (w *walk) change(session string, l *lines) error {
 		}
 		return nil
 	case w.ended[session]:
-		return w.fault(ErrInterleaved, l.no, "a session continues after another has begun; keep each in a file of its own")
+		return fault(ErrInterleaved, l.no, "a session continues after another has begun; keep each in a file of its own")
 	}
 	if err := w.pause(); err != nil {
 		return err
