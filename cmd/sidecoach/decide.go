@@ -211,7 +211,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	page := ""
 	switch {
 	case o.json:
-		page, err = renderJSON(d)
+		page, err = jsonLine(d)
 	case o.print.value == "message":
 		page = renderMessage(d)
 	default:

@@ -45,9 +45,9 @@ func TestLogHelpExplainsEachCode(t *testing.T) {
 	help, errs, status := sidecoach(t, strings.NewReader(""), "log", "--help")
 	require.Zero(t, status, errs)
 	for _, code := range constants(t, "../../autocontinue/decision.go", "Reason") {
-		assert.Regexp(t, `(?m)^  (?:question, )?`+words(code)+`(?:, blocker)? +(?:sent on|let stop|dropped): `, help)
+		assert.Regexp(t, `(?m)^  (?:question, )?`+words(code)+`(?:, blocker)? +(?:continue|deliver|suppress): `, help)
 	}
-	_, tiers, found := strings.Cut(strings.Join(strings.Fields(help), " "), "A tier is ")
+	_, tiers, found := strings.Cut(strings.Join(strings.Fields(help), " "), "The tiers: ")
 	require.True(t, found)
 	tiers, _, _ = strings.Cut(tiers, ".")
 	for _, code := range constants(t, "../../coach/coach.go", "Tier") {

@@ -164,3 +164,11 @@ func kept(in classify.Input) (*classify.Input, bool) {
 	}
 	return &in, cut
 }
+
+// notice is a line of the journal that tells of no decision.
+type notice struct {
+	Time    time.Time `json:"time"`
+	Host    string    `json:"host"`
+	Session string    `json:"session,omitempty"`
+	Notice  string    `json:"notice"`
+}

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"os/signal"
 	"strings"
@@ -13,8 +13,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
+
+// entry is a line of the journal: a decision or, with Notice, something beside one.
+type entry struct {
+	autocontinue.Event
+	Transcript string          `json:"transcript,omitempty"` // why its facts lack some
+	Host       string          `json:"host"`
+	Shadow     bool            `json:"shadow,omitempty"` // decided only: the agent was not continued
+	Notice     string          `json:"notice,omitempty"` // see notice
+	Input      *classify.Input `json:"input,omitempty"`  // what the classifier was asked; with --keep-text
+	Cut        bool            `json:"cut,omitempty"`    // Input is not all of it
+}
+
+// parseEntry reads a line. One that neither this program nor a newer one can have written is not ok.
+func parseEntry(line []byte) (e entry, ok bool) {
+	if json.Unmarshal(line, &e) != nil || e.Time.IsZero() {
+		return entry{}, false
+	}
+	return e, true
+}
 
 // logOptions are the flags of log.
 type logOptions struct {
@@ -31,43 +53,40 @@ func newLog(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log [flags]",
 		Short: "Show the journal: what was decided, and what came of it",
-		Long: `log shows what sidecoach decided in hooks and with --session, the oldest first,
-then the totals: how often agents were sent on, why they were let stop, what the
-LLM cost, and how many continuations led to a completion that was accepted and
-how many did not.
+		Long: `log shows what sidecoach decided in hooks and with --session, the oldest first.
+Then it shows the totals: how often agents were continued, why they were
+delivered, what the LLM cost, and how many continuations led to an accepted
+completion. The totals of continuations are the sum of the rows "result".
 
-A decision is what is done, what the output was taken for, why that is let stop
-or which kind of message the agent is sent (tier), and how sure of the type it
-is, 0 to 1. What a reason means:
-  rejected completion  sent on: it claims to be done and does not show it
-  progress             sent on: honest progress
-  empty                sent on: the output is blank
-  next stage           sent on: a stage of the goal is done, and it has a next
-  completion           let stop: done, and it shows
-  question, blocker    let stop: the human is asked, or needed
-  crash guard          let stop: the run failed, or printed an error
-  low confidence       let stop: a status, but not surely one
-  repeat               let stop: the same gap for the third time (stalled)
-  cap                  let stop: the turn was continued as often as it may be
-  waiting              let stop: the turn is the human's since a pause before
-  hold                 let stop: the host does not let it be sent on, or shows
-                       nothing of what the agent printed
-  superseded           let stop: the human has spoken since
-  run closed           dropped: this run was sent on, or was done, before
-  run reused           let stop: this run was done before, and now printed
+A decision is the action, the type of the output, the reason of a delivery or
+the kind of message to the agent (tier), and the confidence. The reasons:
+  rejected completion  continue: it claims to be done and does not show it
+  progress             continue: honest progress
+  empty                continue: the output is blank
+  next stage           continue: a stage of the goal is done, and one follows
+  completion           deliver: done, and it shows
+  question, blocker    deliver: the agent asks or needs the human
+  crash guard          deliver: the run failed, or printed an error
+  low confidence       deliver: a status with a confidence below the threshold
+  repeat               deliver: the same gap for the third time (stalled)
+  cap                  deliver: the turn has no continues left
+  waiting              deliver: the turn waits for the human
+  hold                 deliver: the host forbids to continue the agent, or
+                       shows nothing of what the agent printed
+  superseded           deliver: the human has spoken since
+  run closed           suppress: this run was continued or done before
+  run reused           deliver: this run was done before, and now printed
                        another text, which was not read
-  same text            dropped: this run printed the same before
-  error                let stop: sidecoach itself failed
-A tier is plain ("continue"), rejection (what evidence is missing), repeat, plan
-criteria, plan pointer (its file), skill, stage (the next one of the goal),
-verify or llm (the model's own words).
+  same text            suppress: this run printed the same before
+  error                deliver: sidecoach itself failed
+The tiers: plain ("continue"), rejection (what evidence is missing), repeat,
+plan criteria, plan pointer (its file), skill, stage (the next one of the goal),
+verify, llm (the model's own words).
 
-With --json a line of the journal is a line of the output, and the last one is
-{"totals":{…}}.
+With --json, log prints each line of the journal, and then {"totals":{…}}.
 
-With --case a decision becomes a line for sidecoach eval: what the classifier
-was asked, as --keep-text journaled it, and the verdict that --want says it
-should have had.
+With --case, log prints a decision as a line for sidecoach eval: the input of
+the classifier, if --keep-text journaled it, and the verdict in --want.
 
 Exit status: 0 the journal was shown, 1 bad input or a failure, 64 wrong usage.`,
 		Example: `  sidecoach log
@@ -77,7 +96,8 @@ Exit status: 0 the journal was shown, 1 bad input or a failure, 64 wrong usage.`
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return misuse("sidecoach log --session ID shows one session, --state DIR another journal", "log takes no arguments")
+				hint := "sidecoach log --session ID shows one session, --state DIR another journal"
+				return misuse(hint, "log takes no arguments")
 			}
 			return nil
 		},
@@ -87,13 +107,14 @@ Exit status: 0 the journal was shown, 1 bad input or a failure, 64 wrong usage.`
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.session, "session", "", "show this session alone, by its `ID`")
-	f.BoolVar(&o.follow, "follow", false, "go on with what comes, until interrupted")
+	f.BoolVar(&o.follow, "follow", false, "wait for new decisions until interrupted")
 	f.BoolVar(&o.json, "json", false, "print JSON, one object a line")
-	f.StringVar(&o.id, "case", "", "print one decision as a case, by its `ID` or how that begins")
-	f.Var(&o.want, "want", "with --case, the verdict it should have had: "+strings.Join(o.want.allowed, ", "))
+	f.StringVar(&o.id, "case", "", "print one decision as a case, by its `ID` or the beginning of it")
+	f.Var(&o.want, "want", "with --case, the right verdict: "+strings.Join(o.want.allowed, ", "))
 	registerState(f, &o.state)
 	for flag, values := range map[string][]string{"session": nil, "case": nil, "want": o.want.allowed} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		fixed := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+		if err := cmd.RegisterFlagCompletionFunc(flag, fixed); err != nil {
 			panic(err) // the flag is declared above
 		}
 	}
@@ -106,7 +127,7 @@ Exit status: 0 the journal was shown, 1 bad input or a failure, 64 wrong usage.`
 func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 	switch {
 	case o.id != "" && o.want.value == "":
-		return misuse("say which verdict it should have had: --want "+strings.Join(o.want.allowed, ", --want "), "--case needs --want")
+		return misuse("say the right verdict: --want "+strings.Join(o.want.allowed, ", --want "), "--case needs --want")
 	case o.id == "" && cmd.Flags().Changed("case"):
 		return misuse("sidecoach log shows the IDs", "--case is empty")
 	case o.id == "" && o.want.value != "":
@@ -131,25 +152,45 @@ func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 	return o.show(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), dir, t)
 }
 
-// show prints what the journal has, and the totals when it ends or is interrupted.
-func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir string, t terminal) error {
+// read calls f for each line of the journal that was asked for, and returns how many lines could not be read.
+func (o *logOptions) read(ctx context.Context, dir string, f func(e entry, line []byte) error) (unreadable int, err error) {
 	lines := filestore.ReadJournal(ctx, dir)
 	if o.follow {
 		lines = filestore.FollowJournal(ctx, dir, 0)
 	}
-	log := logPage{terminal: t}
-	sums := newTotals()
-	for line, err := range o.entries(lines, &sums) {
-		if err != nil {
-			return err
+	for line, err := range lines {
+		switch {
+		case errors.Is(err, context.Canceled): // interrupted, where that is not the way to end
+			return unreadable, exit(exitFailure)
+		case err != nil && !errors.Is(err, filestore.ErrTooLarge):
+			hint := "check the folder and its permissions, or name another with --state"
+			return unreadable, badInput(hint, "%s", withoutPackage(err))
 		}
-		text := log.entry(line.entry, sums.add(line.entry))
+		e, ok := parseEntry(line)
+		if !ok {
+			unreadable++
+		} else if o.session == "" || e.Session == o.session {
+			if err := f(e, line); err != nil {
+				return unreadable, err
+			}
+		}
+	}
+	return unreadable, nil
+}
+
+// show prints what the journal has, and the totals when it ends or is interrupted.
+func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir string, t terminal) (err error) {
+	log, sums := logPage{terminal: t}, newTotals()
+	sums.Unreadable, err = o.read(ctx, dir, func(e entry, line []byte) error {
+		text := log.entry(e, sums.add(e))
 		if o.json {
-			text = harmless(string(line.raw)) + "\n"
+			text = harmless(string(line)) + "\n"
 		}
-		if _, err := io.WriteString(stdout, text); err != nil {
-			return err
-		}
+		_, err := io.WriteString(stdout, text)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if n := sums.Unreadable; n > 0 {
 		complain(stderr, fmt.Sprintf("sidecoach: %s of the journal could not be read", plural(n, "line")))
@@ -159,48 +200,62 @@ func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir str
 	}
 	text := sums.table(t, dir)
 	if o.json {
-		var err error
-		if text, err = sums.json(); err != nil {
+		if text, err = jsonLine(map[string]totals{"totals": sums}); err != nil {
 			return err
 		}
 	}
-	_, err := io.WriteString(stdout, text)
+	_, err = io.WriteString(stdout, text)
 	return err
 }
 
-// logLine is a line of the journal, as it stands there and as it is read.
-type logLine struct {
-	entry entry
-	raw   []byte
+// labelRejected is the label of a rejected completion, which has no type of its own.
+const labelRejected = "rejected"
+
+// labels are the verdicts that a case can ask for.
+func labels() (list []string) {
+	for _, t := range classify.Types() {
+		list = append(list, string(t))
+	}
+	return append(list, labelRejected)
 }
 
-// entries yields the lines that were asked for. Those that cannot be read are counted; an error is the last thing yielded.
-func (o *logOptions) entries(lines iter.Seq2[[]byte, error], sums *totals) iter.Seq2[logLine, error] {
-	return func(yield func(logLine, error) bool) {
-		for raw, err := range lines {
-			if errors.Is(err, filestore.ErrTooLarge) {
-				sums.Unreadable++
-				continue
-			}
-			if errors.Is(err, context.Canceled) {
-				yield(logLine{}, exit(exitFailure)) // interrupted; where that is the way to end, it is no error
-				return
-			}
-			if err != nil {
-				yield(logLine{}, badInput("check the folder and its permissions, or name another with --state", "%s", withoutPackage(err)))
-				return
-			}
-			e, ok := parseEntry(raw)
-			if !ok {
-				sums.Unreadable++
-				continue
-			}
-			if o.session != "" && e.Session != o.session {
-				continue
-			}
-			if !yield(logLine{e, raw}, nil) {
-				return
-			}
+// printCase prints the decision that was asked for as a line for eval. Of several entries of one decision it is the
+// last that has the text.
+func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string) error {
+	found := make(map[string]entry)
+	_, err := o.read(ctx, dir, func(e entry, _ []byte) error {
+		id := e.Decision.ID
+		if id != "" && strings.HasPrefix(id, strings.ToLower(o.id)) && !e.Decision.Replayed &&
+			(e.Input != nil || found[id].Input == nil) {
+			found[id] = e
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	if n := len(found); n > 1 {
+		return badInput("give more of the ID; sidecoach log --json has it all", "%d decisions have an ID that begins with %q", n, o.id)
+	}
+	for id, e := range found {
+		switch {
+		case e.Input == nil:
+			return badInput("use --keep-text from now on; the text of older decisions is gone", "decision %s was journaled without its text", id)
+		case e.Cut:
+			return badInput("write the case by hand: sidecoach eval --help", "the text of decision %s was too large to be journaled as a whole", id)
+		}
+		c := evaluate.Case{Name: id, Input: *e.Input, Want: evaluate.Want{Type: classify.OutputType(o.want.value)}}
+		if o.want.value == labelRejected {
+			c.Want = evaluate.Want{Type: classify.Status, WasRejectedCompletion: true}
+		}
+		if e.Host != shellHost {
+			c.Meta = map[string]any{"agent": e.Host}
+		}
+		text, err := jsonLine(c)
+		if err == nil {
+			_, err = io.WriteString(stdout, text)
+		}
+		return err
+	}
+	return badInput("sidecoach log shows the IDs of all decisions in the journal", "no decision %q in %q", o.id, dir)
 }

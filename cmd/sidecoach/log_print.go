@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -26,7 +27,7 @@ type logPage struct {
 
 // entry is how one entry looks: when, the decision's ID, the decision, then what there is to say about it. The row
 // "result" is what the totals count.
-func (l *logPage) entry(e entry, r result) string {
+func (l *logPage) entry(e entry, result string) string {
 	p := page{terminal: l.terminal}
 	if session := [2]string{e.Host, e.Session}; !l.begun || session != l.session {
 		if l.begun {
@@ -35,82 +36,77 @@ func (l *logPage) entry(e entry, r result) string {
 		p.printf("%s\n", l.sessionInWords(e))
 		l.session, l.begun = session, true
 	}
-	when := p.paint(dim, e.Time.Local().Format(logTime))
+	rows := page{terminal: l.terminal} // they stand below the decision, further in
+	if rows.width > 0 {
+		rows.width = max(1, rows.width-len(logIndent))
+	}
+	p.printf("%s%s  ", logIndent, p.paint(dim, e.Time.Local().Format(logTime)))
 	if e.Notice != "" {
-		p.printf("  %s  %s\n%s", when, p.paint(yellow, "notice"), l.about(func(p *page) { p.row("", e.Notice) }))
-		return p.String()
+		p.printf("%s", p.paint(yellow, "notice"))
+		rows.row("", e.Notice)
+	} else {
+		p.printf("%s", l.decision(e))
+		l.about(&rows, e)
+		rows.row("result", result)
 	}
-	d := harmlessCodes(e.Decision)
-	id := fmt.Sprintf("%-*.*s", shortID, shortID, visible(d.ID))
-	gap := "  "
-	if l.width > 0 && len(logIndent+logTime+"  "+id+gap)+utf8.RuneCountInString(terminal{}.logHead(d, e.Shadow)) > l.width {
-		gap = "\n" + logIndent + "  " // where the rows below begin
+	p.printf("\n")
+	for line := range strings.Lines(rows.String()) {
+		p.WriteString(logIndent + line)
 	}
-	p.printf("%s%s  %s%s%s\n", logIndent, when, p.paint(dim, id), gap, l.logHead(d, e.Shadow))
-	p.WriteString(l.about(func(p *page) {
-		if e.Preview != "" {
-			limit := logQuote
-			if p.width > 0 {
-				limit = max(12, min(limit, p.width-labelWidth-4))
-			}
-			p.row("output", quote(e.Preview, limit))
-		}
-		if explains(d.Reason) || d.Verified == autocontinue.Unverified || d.Goal != "" {
-			p.row("note", d.Note)
-		}
-		p.row("goal", d.Goal)
-		for _, why := range d.Degraded {
-			p.row("degraded", why)
-		}
-		p.row("judge", judgeInWords(d.Result.Usage))
-		p.row("error", e.Err)
-		p.row("facts", e.Transcript)
-		p.row("result", r.String())
-	}))
 	return p.String()
 }
 
-// logHead is the headline of a decision with what became of it.
-func (t terminal) logHead(d autocontinue.Decision, shadow bool) string {
-	head := t.headline(d, visible(verdictInWords(d)))
-	if d.Replayed {
-		head += t.paint(dim, " · replayed")
+// decision is the decision's ID and what was decided. A journal is a file, and may hold anything: nothing in it reaches
+// the terminal unescaped.
+func (l *logPage) decision(e entry) string {
+	d := e.Decision
+	d.Reason, d.Tier = autocontinue.Reason(visible(string(d.Reason))), coach.Tier(visible(string(d.Tier)))
+	head := func(t terminal) string {
+		text := t.headline(d, visible(verdictInWords(d)))
+		if d.Replayed {
+			text += t.paint(dim, " · replayed")
+		}
+		if e.Shadow {
+			text += t.paint(dim, " · shadow: not continued")
+		}
+		return text
 	}
-	if shadow {
-		head += t.paint(dim, " · shadow: let stop")
+	id := fmt.Sprintf("%-*.*s", shortID, shortID, visible(d.ID))
+	gap := "  "
+	if l.width > 0 && len(logIndent+logTime+"  "+id+gap)+utf8.RuneCountInString(head(terminal{})) > l.width {
+		gap = "\n" + logIndent + "  " // where the rows below begin
 	}
-	return head
+	return l.paint(dim, id) + gap + head(l.terminal)
+}
+
+// about writes the rows below a decision.
+func (l *logPage) about(p *page, e entry) {
+	d := e.Decision
+	if e.Preview != "" {
+		limit := logQuote
+		if p.width > 0 {
+			limit = max(12, min(limit, p.width-labelWidth-4))
+		}
+		p.row("output", quote(e.Preview, limit))
+	}
+	if explains(d.Reason) || d.Verified == autocontinue.Unverified || d.Goal != "" {
+		p.row("note", d.Note)
+	}
+	p.row("goal", d.Goal)
+	for _, why := range d.Degraded {
+		p.row("degraded", why)
+	}
+	p.row("judge", judgeInWords(d.Result.Usage))
+	p.row("error", e.Err)
+	p.row("facts", e.Transcript)
 }
 
 func (l *logPage) sessionInWords(e entry) string {
-	name := visible(e.Session)
-	if name == "" {
-		name = "no session"
-	}
+	name := visible(cmp.Or(e.Session, "no session"))
 	if e.Host != "" {
 		return l.paint(bold, name) + l.paint(dim, " ("+visible(e.Host)+")")
 	}
 	return l.paint(bold, name)
-}
-
-// about returns rows, moved in under the line they belong to.
-func (l *logPage) about(write func(p *page)) string {
-	p := page{terminal: l.terminal}
-	if p.width > 0 {
-		p.width = max(1, p.width-len(logIndent))
-	}
-	write(&p)
-	var b strings.Builder
-	for line := range strings.Lines(p.String()) {
-		b.WriteString(logIndent + line)
-	}
-	return b.String()
-}
-
-// harmlessCodes returns d with nothing in its codes that a terminal would act on: a journal is a file, and may hold anything.
-func harmlessCodes(d autocontinue.Decision) autocontinue.Decision {
-	d.Reason, d.Tier = autocontinue.Reason(visible(string(d.Reason))), coach.Tier(visible(string(d.Tier)))
-	return d
 }
 
 // explains reports whether the note that goes with a reason says more than the reason does.

@@ -78,12 +78,12 @@ func TestResultsOfContinues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sums := newTotals()
-			var last result
+			last := ""
 			for _, e := range tt.rows {
 				last = sums.add(e)
 			}
-			assert.Equal(t, tt.want, sums.outcomes())
-			assert.Equal(t, tt.last, last.String())
+			assert.Equal(t, tt.want, sums.Continues)
+			assert.Equal(t, tt.last, last)
 		})
 	}
 }
@@ -110,7 +110,7 @@ func TestTotals(t *testing.T) {
   continued 3: progress 2, rejected completion 1
   stopped   3: error 2, cap 1
   dropped   1: run closed 1
-  shadow    1 time let stop where it would have been continued
+  shadow    1 time not continued because of --shadow
   continues 0 led to an accepted completion, 3 did not, 0 open
   judge     2 verdicts in 4 calls, 2,000 tokens in, 1,600 of them cached, 100 out, 2.0 s, $0.0040
   fallback  1 verdict of the heuristic, where another classifier had none
@@ -118,7 +118,7 @@ func TestTotals(t *testing.T) {
   replayed  1 decision asked for again, and not counted above
   notices   1 time something went wrong beside a decision
 `, sums.table(terminal{}, "dir"))
-	line, err := sums.json()
+	line, err := jsonLine(map[string]totals{"totals": sums})
 	require.NoError(t, err)
 	var back struct{ Totals totals }
 	require.NoError(t, json.Unmarshal([]byte(line), &back))
@@ -157,19 +157,19 @@ func TestLogEntries(t *testing.T) {
     judge     m, 1,234 tokens in, 5 out, 1.2 s
     error     boom
     result    3 continues not accepted
-`, log.entry(e, result{continues: 3}))
+`, log.entry(e, "3 continues not accepted"))
 	replayed := row("chat 7", 0, autocontinue.ReasonQuestion, func(e *entry) { e.Time = at; e.Decision.Replayed = true; e.Decision.Note = "no" })
-	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", log.entry(replayed, result{}), "the session is named once")
+	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", log.entry(replayed, ""), "the session is named once")
 	shadow := row("", 1, autocontinue.ReasonProgress, func(e *entry) { e.Time = at; e.Shadow = true; e.Host = "" })
-	assert.Equal(t, "\nno session\n  2026-03-01 12:00:05            continue · progress · shadow: let stop\n", log.entry(shadow, result{}))
+	assert.Equal(t, "\nno session\n  2026-03-01 12:00:05            continue · progress · shadow: not continued\n", log.entry(shadow, ""))
 
 	narrow := logPage{terminal: terminal{width: 40}}
-	for line := range strings.Lines(narrow.entry(e, result{})) {
+	for line := range strings.Lines(narrow.entry(e, "")) {
 		assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 40, line)
 	}
-	assert.Contains(t, narrow.entry(replayed, result{}), "  2026-03-01 12:00:05          \n    deliver · question · replayed\n")
+	assert.Contains(t, narrow.entry(replayed, ""), "  2026-03-01 12:00:05          \n    deliver · question · replayed\n")
 	colored := logPage{terminal: terminal{width: 70, color: true}}
-	head, _, _ := strings.Cut(strings.TrimPrefix(colored.entry(e, result{}), colored.sessionInWords(e)+"\n"), "\n")
+	head, _, _ := strings.Cut(strings.TrimPrefix(colored.entry(e, ""), colored.sessionInWords(e)+"\n"), "\n")
 	assert.Contains(t, head, "cap", "what a terminal does not show takes no room")
 }
 

@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 // totals sum up a journal.
@@ -49,50 +49,32 @@ type judgeTotals struct {
 }
 
 // chain is the continuations of a session's current turn that have no result yet. The link between them is
-// [autocontinue.Decision].Continues, which counts within the turn: the hosts' names of turns change when a hook continues.
+// [autocontinue.Decision].Continues, which counts within the turn: the hosts' names of turns change when a hook
+// continues.
 type chain struct {
 	open int
 	last int // Continues of the last one
 }
 
-// result says what a decision showed about the continuations before it. The zero value is nothing.
-type result struct {
-	continues int
-	accepted  bool
-	before    bool // they belong to the turn before
-}
-
-func (r result) String() string {
-	if r.continues == 0 {
-		return ""
-	}
-	text := plural(r.continues, "continue")
-	if r.before {
-		text += " of the turn before"
-	}
-	if r.accepted {
-		return text + " accepted"
-	}
-	return text + " not accepted"
-}
-
 func newTotals() totals {
-	return totals{Continued: map[string]int{}, Stopped: map[string]int{}, Suppressed: map[string]int{}, chains: map[[2]string]*chain{}}
+	return totals{
+		Continued: map[string]int{}, Stopped: map[string]int{}, Suppressed: map[string]int{}, chains: map[[2]string]*chain{},
+	}
 }
 
 func (t *totals) empty() bool { return t.Decisions+t.Replayed+t.Notices == 0 }
 
-// add counts an entry and returns what it shows about the continuations before it. The entries of a session come in the
-// order of their decisions.
-func (t *totals) add(e entry) (r result) {
-	if e.Notice != "" {
-		t.Notices++
-		return r
-	}
+// add counts an entry and says what it shows about the continuations before it; "" is nothing. The entries of a session
+// come in the order of their decisions.
+func (t *totals) add(e entry) (result string) {
 	d := e.Decision
-	if d.Replayed {
+	switch {
+	case e.Notice != "":
+		t.Notices++
+		return ""
+	case d.Replayed:
 		t.Replayed++
-		return r
+		return ""
 	}
 	t.Decisions++
 	if len(d.Degraded) > 0 {
@@ -101,15 +83,7 @@ func (t *totals) add(e entry) (r result) {
 	if d.Result.Fallback != "" {
 		t.Fallbacks++
 	}
-	if u := d.Result.Usage; u != nil {
-		t.Judge.Verdicts++
-		t.Judge.Attempts += max(0, u.Attempts)
-		t.Judge.PromptTokens += max(0, u.PromptTokens)
-		t.Judge.CachedTokens += max(0, u.CachedTokens)
-		t.Judge.CompletionTokens += max(0, u.CompletionTokens)
-		t.Judge.CostUSD += max(0, u.CostUSD)
-		t.Judge.Latency += max(0, u.Latency)
-	}
+	t.Judge.add(d.Result.Usage)
 	session := [2]string{e.Host, e.Session}
 	c := t.chains[session]
 	if c == nil {
@@ -119,57 +93,58 @@ func (t *totals) add(e entry) (r result) {
 	}
 	switch {
 	case e.Shadow && d.Action == autocontinue.Continue:
-		t.Shadowed++ // the agent was let stop
+		t.Shadowed++ // not continued
 	case d.Action == autocontinue.Continue:
 		t.Continued[string(d.Reason)]++
 		if d.Continues <= c.last {
-			r = t.close(c, false)
-			r.before = true
+			result = t.close(c, false, true)
 		}
 		c.open, c.last = c.open+1, d.Continues
+		t.Continues.Open++
 	case d.Action == autocontinue.Suppress:
 		t.Suppressed[string(d.Reason)]++
 	default:
 		t.Stopped[string(d.Reason)]++
 		before := d.Continues < c.last
 		if d.Reason == autocontinue.ReasonSuperseded && !before {
-			return r // it belongs to an older turn, and says nothing about the current one
+			return "" // it belongs to an older turn, and says nothing about the current one
 		}
-		r = t.close(c, d.Reason == autocontinue.ReasonCompletion && !before)
-		r.before = before
+		result = t.close(c, d.Reason == autocontinue.ReasonCompletion && !before, before)
 	}
-	return r
+	return result
 }
 
-// close ends the chain of a turn.
-func (t *totals) close(c *chain, accepted bool) result {
-	r := result{continues: c.open, accepted: accepted}
-	if accepted {
-		t.Continues.Accepted += c.open
-	} else {
-		t.Continues.NotAccepted += c.open
-	}
+// close ends the chain of a turn: the current one, or the one before. It says what that shows.
+func (t *totals) close(c *chain, accepted, before bool) string {
+	n := c.open
 	*c = chain{}
-	return r
+	if n == 0 {
+		return ""
+	}
+	t.Continues.Open -= n
+	text := plural(n, "continue")
+	if before {
+		text += " of the turn before"
+	}
+	if accepted {
+		t.Continues.Accepted += n
+		return text + " accepted"
+	}
+	t.Continues.NotAccepted += n
+	return text + " not accepted"
 }
 
-// outcomes returns what the continuations led to so far.
-func (t *totals) outcomes() outcomes {
-	o := t.Continues
-	for _, c := range t.chains {
-		o.Open += c.open
+func (j *judgeTotals) add(u *classify.Usage) {
+	if u == nil {
+		return
 	}
-	return o
-}
-
-func (t *totals) json() (string, error) {
-	sum := *t
-	sum.Continues = t.outcomes()
-	b, err := json.Marshal(map[string]totals{"totals": sum})
-	if err != nil {
-		return "", fmt.Errorf("cannot write the totals as JSON: %w", err)
-	}
-	return harmless(string(b)) + "\n", nil
+	j.Verdicts++
+	j.Attempts += max(0, u.Attempts)
+	j.PromptTokens += max(0, u.PromptTokens)
+	j.CachedTokens += max(0, u.CachedTokens)
+	j.CompletionTokens += max(0, u.CompletionTokens)
+	j.CostUSD += max(0, u.CostUSD)
+	j.Latency += max(0, u.Latency)
 }
 
 // table is the totals for a person.
@@ -184,10 +159,10 @@ func (t *totals) table(to terminal, dir string) string {
 	p.row("stopped", reasonsInWords(t.Stopped))
 	p.row("dropped", reasonsInWords(t.Suppressed))
 	if t.Shadowed > 0 {
-		p.row("shadow", plural(t.Shadowed, "time")+" let stop where it would have been continued")
+		p.row("shadow", plural(t.Shadowed, "time")+" not continued because of --shadow")
 	}
 	if len(t.Continued) > 0 {
-		o := t.outcomes()
+		o := t.Continues
 		p.row("continues", fmt.Sprintf("%d led to an accepted completion, %d did not, %d open", o.Accepted, o.NotAccepted, o.Open))
 	}
 	if j := t.Judge; j.Verdicts > 0 {
@@ -199,21 +174,15 @@ func (t *totals) table(to terminal, dir string) string {
 			plural(j.Verdicts, "verdict"), plural(j.Attempts, "call"),
 			thousands(j.PromptTokens), thousands(j.CachedTokens), thousands(j.CompletionTokens), j.Latency.Seconds(), cost))
 	}
-	for _, n := range []struct {
-		label string
-		n     int
-		what  string
-		means string
-	}{
-		{"fallback", t.Fallbacks, "verdict", " of the heuristic, where another classifier had none"},
-		{"degraded", t.Degraded, "decision", " without a plan, a judge or a verifier that could not be used"},
-		{"replayed", t.Replayed, "decision", " asked for again, and not counted above"},
-		{"notices", t.Notices, "time", " something went wrong beside a decision"},
-	} {
-		if n.n > 0 {
-			p.row(n.label, plural(n.n, n.what)+n.means)
+	more := func(label string, n int, what, means string) {
+		if n > 0 {
+			p.row(label, plural(n, what)+means)
 		}
 	}
+	more("fallback", t.Fallbacks, "verdict", " of the heuristic, where another classifier had none")
+	more("degraded", t.Degraded, "decision", " without a plan, a judge or a verifier that could not be used")
+	more("replayed", t.Replayed, "decision", " asked for again, and not counted above")
+	more("notices", t.Notices, "time", " something went wrong beside a decision")
 	return p.String()
 }
 

@@ -59,7 +59,7 @@ func TestJSONIsTheDecision(t *testing.T) {
 
 func TestJSONEscapesWhatATerminalActsOn(t *testing.T) {
 	d := autocontinue.Decision{Action: autocontinue.Deliver, Note: "<a> & \u009b \u202e \U000e0041 \x7f ✓"}
-	out, err := renderJSON(d)
+	out, err := jsonLine(d)
 	require.NoError(t, err)
 	assert.Contains(t, out, `"<a> & \u009b \u202e \udb40\udc41 \u007f ✓"`)
 	var back autocontinue.Decision

@@ -186,13 +186,13 @@ func renderMessage(d autocontinue.Decision) string {
 	return d.Message + "\n"
 }
 
-// renderJSON is the decision as one line.
-func renderJSON(d autocontinue.Decision) (string, error) {
+// jsonLine writes a value as one line of JSON in which a terminal finds nothing to act on.
+func jsonLine(v any) (string, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(d); err != nil {
-		return "", fmt.Errorf("cannot write the decision as JSON: %w", err)
+	if err := enc.Encode(v); err != nil {
+		return "", fmt.Errorf("cannot write JSON: %w", err)
 	}
 	return harmless(buf.String()), nil
 }

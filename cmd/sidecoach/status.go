@@ -41,9 +41,9 @@ that have waited for more than a day, and sub-agents.`,
 			}
 			var b strings.Builder
 			for _, e := range list {
-				d := harmlessCodes(e.Decision)
+				d := e.Decision
 				fmt.Fprintf(&b, "%s  %s  %s: %s\n", e.Time.Local().Format(logTime), visible(e.Host+"/"+e.Session),
-					words(string(d.Reason)), visible(cmp.Or(d.Note, e.Preview)))
+					visible(words(string(d.Reason))), visible(cmp.Or(d.Note, e.Preview)))
 			}
 			return t.tell(cmd.OutOrStdout(), b.String())
 		},
