@@ -2,11 +2,13 @@
 """compare.py SIDECOACH TRANSCRIPTS RECORDED: holds what the live hook decided (the journal) against what replay makes
 of the agent's own transcripts, session by session, and counts the totals of log by hand.
 
-A session differs as expected when the hook did not decide in it: RECORDED has the events by the name of the run."""
+A session differs as expected when the hook did not decide in it, or decided by a goal, which replay does not know.
+RECORDED has the events by the name of the run."""
 import glob, json, os, subprocess, sys
 
 sidecoach, transcripts, recorded = sys.argv[1:4]
-UNDECIDED = ("missing", "readonly", "crash", "exit2", "hang", "untrusted", "shadow", "down", "interrupt")
+UNDECIDED = ("missing", "readonly", "crash", "exit2", "hang", "untrusted", "shadow", "down", "interrupt",
+             "goal", "never")
 
 
 def rows(*args):

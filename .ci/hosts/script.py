@@ -70,6 +70,9 @@ def script(scenario, turn, tools, prompt):
             return call(t, {"summary": "Fix it."} if "summary" in str(t["schema"]) else {}) if leaves else say(HOLLOW)
         case "background":  # work goes on without the agent
             return say(HOLLOW) if ran else background(tools)
+        case "goal":  # it claims the same each time, and after each coaching it mends one thing
+            mends = ["sed -i 's/a - b/a + b/' add.go", "mkdir docs && echo 'Use --json.' >docs/usage.md", "echo ok >ready"]
+            return shell(tools, mends[min(coached, 3) - 1]) if coached and not since else say(PROOF)
         case "subagent":
             task = pick(tools, "Task", "Agent")
             if ran == 0 and task:

@@ -52,7 +52,7 @@ type dialect struct {
 var dialects = map[Host]dialect{
 	Claude:  {product: "Claude Code", most: 8, read: readClaude, resume: block, rest: blockNot, goOn: struct{}{}},
 	Codex:   {product: "Codex", read: readCodex, resume: block, rest: blockNot, goOn: struct{}{}},
-	Copilot: {product: "Copilot CLI", read: readCopilot, resume: block, rest: blockSilent, goOn: struct{}{}, echoes: true},
+	Copilot: {product: "Copilot CLI", most: 8, read: readCopilot, resume: block, rest: blockSilent, goOn: struct{}{}, echoes: true},
 	Gemini: {
 		product: "Gemini CLI", read: readGemini, resume: deny, rest: allow, goOn: allow(""), accumulates: true, echoes: true,
 	},
