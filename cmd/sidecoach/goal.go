@@ -259,7 +259,7 @@ func goalTable(g project.Goal, root string) string {
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", goalStatus(c), since, plaintext.Line(c.Text, 60), plaintext.Line(how, 80))
 		if c.Saw != "" {
-			fmt.Fprintf(w, "\t\t  seen: %s\t\n", plaintext.Line(c.Saw, 100))
+			fmt.Fprintf(w, "  \t\t\tseen: %s\n", plaintext.Line(c.Saw, 100))
 		}
 	}
 	w.Flush() // a strings.Builder never fails

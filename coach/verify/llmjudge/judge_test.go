@@ -90,6 +90,27 @@ func TestApproval(t *testing.T) {
 	assert.Equal(t, "test-model", ruling.Answer.Usage.Model)
 }
 
+func TestCriteria(t *testing.T) {
+	answer := `{"decision":"feedback","requirements_verified":[
+		{"id":"C2","requirement":"it is short","status":"not_met","issue":"It has 900 lines."},
+		{"id":"C1","requirement":"it reads well","status":"met","evidence":"client.go:2"},
+		{"id":"C9","requirement":"invented","status":"met","evidence":"x"}],
+		"feedback_items":[{"severity":"high","issue":"client.go has 900 lines, which is too long."}],"rationale":"long"}`
+	for whole, first := range map[bool]verify.Status{true: verify.Met, false: verify.Unverified} {
+		s := classifytest.NewServer(t, classifytest.Text(answer))
+		w := work()
+		w.Whole = whole
+		got, err := judge(t, s.URL, llm.Config{}).Criteria(t.Context(), []string{"it reads well", "it is short", "it is kind"}, w)
+		require.NoError(t, err)
+		require.Len(t, got, 3)
+		assert.Equal(t, first.String(), got[0].Status.String(), "met needs the whole change")
+		assert.Equal(t, verify.NotMet, got[1].Status)
+		assert.Equal(t, "It has 900 lines.", got[1].Issue)
+		assert.Equal(t, verify.Unverified.String(), got[2].Status.String(), "it says nothing of it")
+		assert.Contains(t, string(s.Requests()[0].Body), "C3: it is kind")
+	}
+}
+
 // An approval stands only where the facts carry it, whatever the model says.
 func TestApprovalsThatDoNotStand(t *testing.T) {
 	good := said("approve", "met", "client.go:2 adds Retry")
