@@ -16,7 +16,7 @@ var (
 
 var (
 	errNoCommit  = errors.New("there is no such commit")
-	errAmbiguous = errors.New("more than one commit begins like this")
+	errAmbiguous = errors.New("more than one commit can be meant")
 	errName      = errors.New("it is not the name of a commit")
 )
 
@@ -40,45 +40,16 @@ func (r *repository) commit(ctx context.Context, rev string) (string, error) {
 		return "", err
 	}
 	if hexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)) {
-		return r.object(ctx, rev)
+		return "", errAmbiguous // an annotated tag, or a branch of that name
 	}
 	return name, nil
-}
-
-// object returns the commit that a hash leads to where git takes it for something else: it is that of an annotated tag, or a branch
-// has its name.
-func (r *repository) object(ctx context.Context, hash string) (string, error) {
-	out, err := r.run(ctx, nil, "rev-parse", "--disambiguate="+strings.ToLower(hash))
-	if err != nil {
-		return "", err
-	}
-	found := ""
-	for i, object := range strings.Fields(string(out)) {
-		if i == 100 {
-			return "", errAmbiguous
-		}
-		name, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", object+"^{commit}")
-		switch {
-		case exited(err, 1) || exited(err, 128): // a file or a folder
-		case err != nil:
-			return "", err
-		case found != "" && found != name:
-			return "", errAmbiguous
-		default:
-			found = name
-		}
-	}
-	if found == "" {
-		return "", errNoCommit
-	}
-	return found, nil
 }
 
 // baseline is commit for what the host names: a branch or a tag may look like a hash, if there is no such commit.
 func (r *repository) baseline(ctx context.Context, rev string) (string, error) {
 	name, err := r.commit(ctx, rev)
 	for _, kind := range []string{"refs/heads/", "refs/tags/"} {
-		if errors.Is(err, errNoCommit) && hexName.Match(rev) {
+		if (errors.Is(err, errNoCommit) || errors.Is(err, errAmbiguous)) && hexName.Match(rev) {
 			name, err = r.commit(ctx, kind+rev)
 		}
 	}

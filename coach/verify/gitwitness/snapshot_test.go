@@ -118,8 +118,9 @@ func TestChangedMeanwhile(t *testing.T) {
 	r.commit("base")
 	t.Setenv("TMPDIR", t.TempDir())
 	w := r.witness()
-	tree, err := w.Tree(t.Context())
+	facts, err := w.Look(t.Context(), verify.Query{})
 	require.NoError(t, err)
+	tree := facts.Tree
 	r.write("a.go", "package a // more\n")
 	r.write("b.log", "x\n")
 	list, now, err := w.Changed(t.Context(), tree)

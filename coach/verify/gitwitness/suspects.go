@@ -111,42 +111,23 @@ func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) strin
 }
 
 // leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module around tests
-// that were there, folders that are ignored, a module that a workspace does not use any more, a workspace that comes or goes.
+// that were there, folders that are ignored, another workspace.
 func (l *look) leavesOut(c verify.Change, old, now []byte) bool {
-	lost := func(from, in []string) bool {
-		return slices.ContainsFunc(from, func(dir string) bool { return !slices.Contains(in, dir) })
+	section := func(word string, text []byte) string {
+		found := lazy.New(`(?ms)^`+word+`\b(?:\s*\(.*?^\)|[^\n]*)`).Regexp().FindAllString(string(text), -1)
+		return strings.Join(found, "\n")
 	}
 	if path.Base(c.Path) == "go.work" {
-		return c.Kind != verify.Modified || lost(directive("use", old), directive("use", now))
+		used := strings.Fields(section("use", now))
+		lost := func(module string) bool { return !slices.Contains(used, module) }
+		return c.Kind != verify.Modified || slices.ContainsFunc(strings.Fields(section("use", old)), lost)
 	}
-	if lost(directive("ignore", now), directive("ignore", old)) {
+	if section("ignore", now) != "" && section("ignore", now) != section("ignore", old) {
 		return true
 	}
 	return c.Kind == verify.Added && path.Dir(c.Path) != "." && slices.ContainsFunc(l.old, func(p string) bool {
 		return strings.HasPrefix(p, path.Dir(c.Path)+"/") && strings.HasSuffix(p, "_test.go")
 	})
-}
-
-// directive returns what a go.mod or go.work file lists under a word, in lines of their own or in a block.
-func directive(word string, text []byte) []string {
-	var list []string
-	in := false
-	for line := range strings.Lines(string(text)) {
-		line, _, _ = strings.Cut(line, "//")
-		fields := strings.Fields(strings.ReplaceAll(line, "(", " ( "))
-		switch {
-		case len(fields) == 0:
-		case in && fields[0] == ")":
-			in = false
-		case in:
-			list = append(list, path.Clean(strings.Trim(fields[0], "\"`")))
-		case fields[0] == word && len(fields) > 1 && fields[1] == "(":
-			in = true
-		case fields[0] == word && len(fields) > 1:
-			list = append(list, path.Clean(strings.Trim(fields[1], "\"`")))
-		}
-	}
-	return list
 }
 
 // shadowed notes programs in node_modules that npm puts before those of the system. Npm makes links there, or small scripts
@@ -171,98 +152,43 @@ func (l *look) shadowed() {
 	}
 }
 
-// takesOver reports whether a Go file decides, before any test runs, which tests run and what is said of them: it has a
-// TestMain, or what runs at the start of the program (init, the values of variables) ends it or sets its arguments, its flags
-// or its output. The functions of the file that are called from there count.
-//
-// In a file that is not a test file, a function without a name counts only where it is called, since commands are often made
-// of such functions in init, and an end with a status that is not 0 does not: that fails the tests.
+var (
+	setsFlag = lazy.New(`\.Set\(\s*["\x60]test\.`)
+	seizes   = lazy.New(`\bos\.(?:Args|Stdout)\b[^=\n]*[^=!:<>]=[^=]`)
+	exits    = lazy.New(`\b(?:os|syscall|unix)\.Exit\(`)
+)
+
+// takesOver reports whether a Go file decides, before any test runs, which tests run and what they report. It does so by a
+// TestMain, by flags of the test program, or where the program starts: in init, or in the value of a variable.
 func takesOver(text []byte, test bool) bool {
 	if len(text) >= maxSource {
-		return test // nobody can read it as a whole
+		return test // it is too long to be read
 	}
-	if len(text) == 0 || !test && !bytes.Contains(text, []byte("Exit")) && !bytes.Contains(text, []byte("os.")) {
-		return false
+	if setsFlag.Match(string(text)) {
+		return true
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
-	if f == nil || err != nil && f.Name == nil {
+	if err != nil || f == nil {
 		return test && testMain.Match(string(text))
 	}
-	functions := make(map[string]*ast.FuncDecl)
-	called := make(map[*ast.FuncLit]bool)
-	var start []ast.Node
 	for _, d := range f.Decls {
+		start := string(text[d.Pos()-1 : d.End()-1])
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			switch {
-			case d.Recv != nil:
-			case test && testcode.IsGoTestMain(d):
+			if test && testcode.IsGoTestMain(d) {
 				return true
-			case d.Name.Name == "init":
-				start = append(start, d)
-			default:
-				functions[d.Name.Name] = d
+			}
+			if d.Recv != nil || d.Name.Name != "init" {
+				continue
 			}
 		case *ast.GenDecl:
-			if d.Tok == token.VAR {
-				start = append(start, d)
+			if d.Tok != token.VAR {
+				continue
 			}
 		}
-	}
-	for i := 0; i < len(start); i++ { // it grows
-		seizes := false
-		ast.Inspect(start[i], func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncLit:
-				return test || called[n]
-			case *ast.CallExpr:
-				if f, ok := n.Fun.(*ast.FuncLit); ok {
-					called[f] = true
-				}
-				seizes = seizes || endsProgram(n, test)
-				if id, ok := n.Fun.(*ast.Ident); ok && functions[id.Name] != nil {
-					start = append(start, functions[id.Name])
-					delete(functions, id.Name)
-				}
-			case *ast.AssignStmt:
-				for _, to := range n.Lhs {
-					seizes = seizes || selects(to, "os", "Args") || selects(to, "os", "Stdout")
-				}
-			}
-			return !seizes
-		})
-		if seizes {
+		if seizes.Match(start) || test && exits.Match(start) {
 			return true
 		}
 	}
 	return false
-}
-
-// endsProgram reports whether a call ends the program or sets a flag of the tests.
-func endsProgram(c *ast.CallExpr, test bool) bool {
-	s, ok := c.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	if selects(s, "os", "Exit") || selects(s, "syscall", "Exit") || selects(s, "unix", "Exit") {
-		if len(c.Args) != 1 || test {
-			return true
-		}
-		status, ok := c.Args[0].(*ast.BasicLit)
-		return !ok || status.Value == "0"
-	}
-	if s.Sel.Name != "Set" || len(c.Args) != 2 {
-		return false
-	}
-	name, ok := c.Args[0].(*ast.BasicLit)
-	return ok && strings.HasPrefix(strings.Trim(name.Value, "\"`"), "test.")
-}
-
-func selects(e ast.Expr, pkg, name string) bool {
-	s, ok := e.(*ast.SelectorExpr)
-	if !ok || s.Sel.Name != name {
-		return false
-	}
-	x, ok := s.X.(*ast.Ident)
-	return ok && x.Name == pkg
 }

@@ -1,6 +1,7 @@
 package gitwitness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,17 +66,8 @@ func (w *Witness) Close() error {
 	return err
 }
 
-// Tree returns a hash of the working tree: the names, contents and modes of the files that are tracked or not ignored, and of
-// ignored programs beside them. It is that of [verify.Facts].Tree.
-func (w *Witness) Tree(ctx context.Context) (string, error) {
-	v, err := w.view(ctx)
-	if err != nil {
-		return "", fmt.Errorf("gitwitness: %w", err)
-	}
-	return v.tree, nil
-}
-
-// Changed returns the files that differ between a tree that [Witness.Tree] returned and the working tree, and its hash now.
+// Changed returns the files that differ between a tree, such as [verify.Facts].Tree, and the working tree. It also returns the
+// hash of the working tree now.
 func (w *Witness) Changed(ctx context.Context, tree string) ([]verify.Change, string, error) {
 	v, err := w.view(ctx)
 	if err != nil {
@@ -89,52 +81,23 @@ func (w *Witness) Changed(ctx context.Context, tree string) ([]verify.Change, st
 }
 
 // Diff returns how the working tree differs from the baseline, as a patch of at most max bytes, and whether that is all of
-// it. Without a baseline it is compared with what is checked out.
+// it. Without a baseline it is compared with what is checked out. A patch that does not show all texts is not all of it.
 func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch string, whole bool, err error) {
 	v, err := w.view(ctx)
 	if err != nil {
 		return "", false, fmt.Errorf("gitwitness: %w", err)
 	}
-	from := v.empty
-	switch b, err := w.base(ctx, v, baseline); {
-	case err != nil:
+	from := cmp.Or(v.head, v.empty)
+	if b, err := w.base(ctx, v, baseline); err != nil {
 		return "", false, fmt.Errorf("gitwitness: %w", err)
-	case b != nil:
+	} else if b != nil {
 		from = b.tree
-	case v.head != "":
-		from = v.head
-	}
-	list, err := v.diff(ctx, from, v.tree)
-	if err != nil {
-		return "", false, fmt.Errorf("gitwitness: %w", err)
-	}
-	how := "--patch"
-	if hides, err := v.hidesText(ctx, list); err != nil {
-		return "", false, fmt.Errorf("gitwitness: %w", err)
-	} else if hides {
-		how = "--text"
 	}
 	out := answer{max: max}
-	err = v.mine.stream(ctx, nil, &out, "diff-tree", "-r", "-p", how, "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames",
+	err = v.mine.stream(ctx, nil, &out, "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames",
 		"--src-prefix=a/", "--dst-prefix=b/", from, v.tree)
-	return strings.ToValidUTF8(out.text.String(), "\ufffd"), !out.over, err
-}
-
-// hidesText reports whether the attributes of a changed text file say that its changes are not shown.
-func (v *view) hidesText(ctx context.Context, list []difference) (bool, error) {
-	attributes, err := v.attributes(ctx, list, "diff")
-	if err != nil {
-		return false, err
-	}
-	for _, d := range list {
-		if a := attributes[d.path]; a != "" && a != "set" {
-			texts, err := v.texts(ctx, []string{d.now})
-			if text := texts[d.now]; err != nil || !strings.Contains(string(text[:min(len(text), 8000)]), "\x00") { // as git tells what is binary
-				return true, err
-			}
-		}
-	}
-	return false, nil
+	patch = strings.ToValidUTF8(out.text.String(), "\ufffd")
+	return patch, !out.over && !strings.Contains(patch, "\nBinary files "), err
 }
 
 // attributes returns an attribute of changed files, for those that have it.
