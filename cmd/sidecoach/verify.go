@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,11 +176,11 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 	if !yes && t.keyboard && o.report != "-" {
 		complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
 		fmt.Fprintf(cmd.ErrOrStderr(), "Run it in %s? [y/N] ", visible(root))
-		answer, err := readLine(cmd.InOrStdin())
-		if err != nil {
+		answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
 			return "", badInput("add --yes or -- COMMAND", "cannot read the answer: %v", cause(err))
 		}
-		yes = strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+		yes = slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
 	} else if yes {
 		complain(cmd.ErrOrStderr(), fmt.Sprintf("running %s in %s, as %s says", line, root, by))
 	}
@@ -190,23 +192,6 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 	}
 	o.command, o.dir = command, root
 	return "", nil
-}
-
-// readLine reads up to the end of a line, and not beyond.
-func readLine(r io.Reader) (string, error) {
-	var line []byte
-	b := make([]byte, 1)
-	for len(line) < 100 {
-		n, err := r.Read(b)
-		if n > 0 && b[0] == '\n' || errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
-		line = append(line, b[:n]...)
-	}
-	return strings.TrimSpace(string(line)), nil
 }
 
 // completeEvidence says what the flags take.
@@ -310,41 +295,44 @@ func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, stri
 		return nil, "", err
 	}
 	defer tree.Close()
-	when := "as it is now"
 	var c plancriteria.Criteria
-	if o.baseline != "" {
-		git, err := gitwitness.New(gitwitness.Config{Dir: "."})
+	when := "as it is now"
+	text, err := o.oldPlan(ctx, name)
+	switch {
+	case o.baseline != "" && err == nil:
+		when = "as it was at " + o.baseline
+		c, err = plancriteria.Extract(text)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, "", badBaseline("cannot read the plan as it was at %q: %s", o.baseline, strings.TrimPrefix(err.Error(), "gitwitness: "))
+	default:
 		if err != nil {
-			return nil, "", err
+			when += ": it is newer than " + o.baseline
 		}
-		defer git.Close()
-		text, err := git.File(ctx, o.baseline, name, plancriteria.MaxSize)
-		switch {
-		case err == nil:
-			if c, err = plancriteria.Extract(text); err != nil {
-				return nil, "", o.noCriteria("as it was at "+o.baseline, err)
-			}
-			return verify.Requirements(c), "as it was at " + o.baseline, nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, "", badBaseline("cannot read the plan as it was at %q: %s", o.baseline, strings.TrimPrefix(err.Error(), "gitwitness: "))
-		}
-		when = "as it is now: it is newer than " + o.baseline
+		c, err = plancriteria.ExtractFile(tree.FS(), name)
 	}
-	if c, err = plancriteria.ExtractFile(tree.FS(), name); err != nil {
-		return nil, "", o.noCriteria(when, err)
+	if err != nil {
+		for _, known := range []error{plancriteria.ErrNoSection, plancriteria.ErrEmpty, plancriteria.ErrAmbiguous,
+			plancriteria.ErrTooLarge, plancriteria.ErrTooDeep, plancriteria.ErrNotUTF8} {
+			if errors.Is(err, known) {
+				err = known
+			}
+		}
+		return nil, "", badInput(`give the plan a section "Success Criteria" with a list`, "no criteria in the plan %q, %s: %v", o.plan, when, err)
 	}
 	return verify.Requirements(c), when, nil
 }
 
-func (o *evidence) noCriteria(when string, err error) error {
-	for _, known := range []error{
-		plancriteria.ErrNoSection, plancriteria.ErrEmpty, plancriteria.ErrAmbiguous, plancriteria.ErrTooLarge, plancriteria.ErrTooDeep, plancriteria.ErrNotUTF8,
-	} {
-		if errors.Is(err, known) {
-			err = known
-		}
+// oldPlan reads the plan at the baseline, if there is one.
+func (o *evidence) oldPlan(ctx context.Context, name string) ([]byte, error) {
+	if o.baseline == "" {
+		return nil, nil
 	}
-	return badInput(`give the plan a section "Success Criteria" with a list`, "no criteria in the plan %q, %s: %v", o.plan, when, err)
+	git, err := gitwitness.New(gitwitness.Config{Dir: "."})
+	if err != nil {
+		return nil, err
+	}
+	defer git.Close()
+	return git.File(ctx, o.baseline, name, plancriteria.MaxSize)
 }
 
 func readReport(name string, stdin io.Reader) (verify.Report, error) {

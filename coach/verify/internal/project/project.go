@@ -67,49 +67,29 @@ func Find(fsys fs.FS) (command []string, by string) {
 			}
 		}
 	}
-	first := func(names ...string) string {
-		i := slices.IndexFunc(names, func(n string) bool { return exists(fsys, n) })
-		if i < 0 {
-			return ""
-		}
-		return names[i]
-	}
-	if by = first("go.mod", "go.work"); by != "" {
-		return []string{"go", "test", "./..."}, by
-	}
-	if by = first("Cargo.toml"); by != "" {
-		return []string{"cargo", "test"}, by
-	}
-	if by = first("pytest.ini", "conftest.py", "tests/conftest.py"); by != "" {
-		return []string{"python3", "-m", "pytest"}, by
-	}
-	if by = first("pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt", "setup.py"); by != "" {
-		for _, name := range []string{"pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt"} {
-			if strings.Contains(read(fsys, name), "pytest") {
-				return []string{"python3", "-m", "pytest"}, name
+	for _, sign := range signs {
+		for _, name := range strings.Fields(sign.files) {
+			if text := read(fsys, name); exists(fsys, name) && strings.Contains(text, sign.word) {
+				return strings.Fields(sign.command), name
 			}
 		}
-		return []string{"python3", "-m", "unittest"}, by
-	}
-	if by = first("gradlew"); by != "" {
-		return []string{"./gradlew", "test"}, by
-	}
-	if by = first("build.gradle", "build.gradle.kts"); by != "" {
-		return []string{"gradle", "test"}, by
-	}
-	if by = first("mvnw"); by != "" {
-		return []string{"./mvnw", "-B", "test"}, by
-	}
-	if by = first("pom.xml"); by != "" {
-		return []string{"mvn", "-B", "test"}, by
-	}
-	if by = first("mix.exs"); by != "" {
-		return []string{"mix", "test"}, by
-	}
-	if by = first("Gemfile"); by != "" && strings.Contains(read(fsys, by), "rspec") {
-		return []string{"bundle", "exec", "rspec"}, by
 	}
 	return nil, ""
+}
+
+// signs are files that say how a project is tested, in the order in which they count. The file must contain the word.
+var signs = []struct{ files, word, command string }{
+	{"go.mod go.work", "", "go test ./..."},
+	{"Cargo.toml", "", "cargo test"},
+	{"pytest.ini conftest.py tests/conftest.py", "", "python3 -m pytest"},
+	{"pyproject.toml setup.cfg tox.ini requirements.txt requirements-dev.txt", "pytest", "python3 -m pytest"},
+	{"pyproject.toml setup.cfg tox.ini requirements.txt requirements-dev.txt setup.py", "", "python3 -m unittest"},
+	{"gradlew", "", "./gradlew test"},
+	{"build.gradle build.gradle.kts", "", "gradle test"},
+	{"mvnw", "", "./mvnw -B test"},
+	{"pom.xml", "", "mvn -B test"},
+	{"mix.exs", "", "mix test"},
+	{"Gemfile", "rspec", "bundle exec rspec"},
 }
 
 // scripts returns the scripts of package.json.

@@ -269,31 +269,3 @@ func annotatedTests(_, text string) []Test {
 	}
 	return list
 }
-
-var rubyTest = lazy.New(`^\s*(x)?(it|specify|test|scenario|describe|context|def)\s+(?:"([^"]*)"|'([^']*)'|(test_\w+))`)
-
-// rubyTests reads RSpec's and Minitest's tests.
-func rubyTests(_, text string) []Test {
-	var list []Test
-	offset := 0
-	for line := range strings.Lines(text) {
-		at := offset
-		offset += len(line)
-		m := rubyTest.Find(line)
-		if m == nil || m[2] == "def" && m[5] == "" {
-			continue
-		}
-		body := block(text[at:])
-		_, rest, _ := strings.Cut(body, "\n")
-		t := Test{Name: m[3] + m[4] + m[5], Asserts: countAsserts(rest), Body: digest(rest)}
-		first, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		if m[1] == "x" || strings.HasPrefix(first, "skip") || strings.HasPrefix(first, "pending") {
-			t.Disabled = "skipped"
-		}
-		if m[2] == "describe" || m[2] == "context" {
-			t.Asserts, t.Body = 0, 0
-		}
-		list = append(list, t)
-	}
-	return list
-}
