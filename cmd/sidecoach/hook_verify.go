@@ -41,8 +41,8 @@ func (c *commandFlag) Set(s string) error {
 	return nil
 }
 
-// remember keeps the state of the project when the human speaks: the baseline of what the agent does next. That it cannot
-// be kept is said when the agent is done.
+// remember keeps the state of the project when the human speaks, as the baseline of the agent's work. If that fails, the
+// verifier says so when the agent is done.
 func remember(ctx context.Context, state, session, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -70,7 +70,7 @@ func (c *commandFlag) verifier(state, session, dir string, plans fs.FS) (autocon
 	return timedVerifier{v, s.Why}, nil
 }
 
-// timedVerifier gives up before the host does. What it did not see then is unverified.
+// timedVerifier gives up before the host does. The result is then unverified.
 type timedVerifier struct {
 	autocontinue.Verifier
 	why string // why there is no baseline

@@ -213,7 +213,7 @@ func completeEvidence(cmd *cobra.Command) {
 func newVerifyAgent() *cobra.Command {
 	return &cobra.Command{
 		Use:   "agent",
-		Short: "Print the instructions of an agent that verifies",
+		Short: "Print the instructions for a reviewing agent",
 		Long: `Print the instructions for an agent that checks the work of another: Markdown
 with front matter, for example for .claude/agents/` + verify.AgentName + `.`,
 		DisableFlagsInUseLine: true,

@@ -64,7 +64,7 @@ type Honesty struct {
 	Unchecked     []string      `json:"unchecked,omitempty"` // which claims could not be checked and why, a sentence each
 }
 
-// MarshalJSON writes an empty list of discrepancies as such.
+// MarshalJSON writes an empty list of discrepancies as [], never as null.
 func (h Honesty) MarshalJSON() ([]byte, error) {
 	type plain Honesty
 	h.Discrepancies = some(h.Discrepancies)

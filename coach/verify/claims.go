@@ -27,17 +27,17 @@ var (
 	// Between a verb and a place: what makes the place that of something else.
 	elsewhere = lazy.New(`(?i)\b(?:that|which|who|when|where|so|writes?|reads?|loads?|saves?|prints?|outputs?|imports?|missing|absent|nonexistent|lookups?|loading|reading)\b`)
 	// Behind the path of a claim: what makes the path a part of something else.
-	asPart   = lazy.New(`(?i)^(?:-\w|['’]s\b|\s+(?:endpoint|route|url|page|api|handler|path|entry|entries|imports?|references?|sections?|support|integration|usage|call|calls|dependency|\(?unchanged|not\b))`)
-	passive  = lazy.New(`(?i)^\s+(?:is|was|were|are|has been|have been|got)\s+(?:now\s+|also\s+|both\s+)?(` + words(makeVerbs+" "+editVerbs+" "+dropVerbs) + `)\b`)
-	fromTo   = lazy.New(`(?i)^\s*(?:->|→|=>|to|into|is now|became)\s+`)
-	clearEnd = lazy.New("^\\s*(?:$|[,.;:()—–-]|and\\b|as\\b|because\\b|since\\b|which\\b|entirely\\b|completely\\b|altogether\\b|after\\b|with\\b|from\\b|too\\b|together\\b|for\\b|to\\b|so\\b|in\\b|on\\b|only\\b|now\\b|that\\b|using\\b|via\\b|again\\b|instead\\b|where\\b)")
-	label    = lazy.New(`^\s*(?:\([^)]{0,60}\)\s*)?(?::|[—–-](?:\s|$)|\|)\s*`)
-	newFile  = lazy.New(`(?i)^\s*\(?(?:new\b|created\b|added\)|new file)`)
-	goneFile = lazy.New(`(?i)^\s*\(?(?:deleted|removed)\b\s*(?:$|[).,;]|entirely|completely|altogether|from (?:the )?(?:repo|repository|tree|project)\b|this file|the file|[—–-]\s)`)
-	fileNoun = lazy.New(`(?i)^\s+(?:files?|scripts?|modules?|itself|now|as well|accordingly)\b`)
-	loose    = lazy.New(`(?i)^\s*(?:\(|with\b|$)`)
-	untold   = lazy.New(`(?i)\b(?:unchanged|no changes?|not (?:changed|modified|touched)|untouched|unmodified|left as)\b`)
-	doing    = lazy.New(`(?i)^\**(?:` + words(makeVerbs+" "+editVerbs+" "+dropVerbs+" "+moveVerbs+" "+placeVerbs) + `|adds?|fix(?:es)?|updates?|removes?|changes?|implements?|refactors?|rewrites?|extends?|renames?|moves?|replaces?|handles?|now)\b`)
+	asPart        = lazy.New(`(?i)^(?:-\w|['’]s\b|\s+(?:endpoint|route|url|page|api|handler|path|entry|entries|imports?|references?|sections?|support|integration|usage|call|calls|dependency|\(?unchanged|not\b))`)
+	passive       = lazy.New(`(?i)^\s+(?:is|was|were|are|has been|have been|got)\s+(?:now\s+|also\s+|both\s+)?(` + words(makeVerbs+" "+editVerbs+" "+dropVerbs) + `)\b`)
+	fromTo        = lazy.New(`(?i)^\s*(?:->|→|=>|to|into|is now|became)\s+`)
+	clearEnd      = lazy.New("^\\s*(?:$|[,.;:()—–-]|and\\b|as\\b|because\\b|since\\b|which\\b|entirely\\b|completely\\b|altogether\\b|after\\b|with\\b|from\\b|too\\b|together\\b|for\\b|to\\b|so\\b|in\\b|on\\b|only\\b|now\\b|that\\b|using\\b|via\\b|again\\b|instead\\b|where\\b)")
+	label         = lazy.New(`^\s*(?:\([^)]{0,60}\)\s*)?(?::|[—–-](?:\s|$)|\|)\s*`)
+	newFile       = lazy.New(`(?i)^\s*\(?(?:new\b|created\b|added\)|new file)`)
+	goneFile      = lazy.New(`(?i)^\s*\(?(?:deleted|removed)\b\s*(?:$|[).,;]|entirely|completely|altogether|from (?:the )?(?:repo|repository|tree|project)\b|this file|the file|[—–-]\s)`)
+	fileNoun      = lazy.New(`(?i)^\s+(?:files?|scripts?|modules?|itself|now|as well|accordingly)\b`)
+	loose         = lazy.New(`(?i)^\s*(?:\(|with\b|$)`)
+	saysUnchanged = lazy.New(`(?i)\b(?:unchanged|no changes?|not (?:changed|modified|touched)|untouched|unmodified|left as)\b`)
+	doing         = lazy.New(`(?i)^\**(?:` + words(makeVerbs+" "+editVerbs+" "+dropVerbs+" "+moveVerbs+" "+placeVerbs) + `|adds?|fix(?:es)?|updates?|removes?|changes?|implements?|refactors?|rewrites?|extends?|renames?|moves?|replaces?|handles?|now)\b`)
 )
 
 // kindOfWord reads how a file was changed in a word.
@@ -70,7 +70,7 @@ func cutLabel(item string) (paths []string, rest string, labelled bool) {
 }
 
 // fileItem reads an item of a list that begins with paths. In a list of changed files each is claimed to have changed.
-// Elsewhere it is so where the item goes on with what was done. It reports whether the item was of that form.
+// Elsewhere the item must go on with an action. It reports whether the item was of that form.
 func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 	paths, rest, labelled := cutLabel(item)
 	word, _, _ := strings.Cut(strings.TrimLeft(item, "*_ "), " ")
@@ -78,7 +78,7 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 	if len(paths) == 0 || !labelled && !(listed && loose.Match(rest)) && verb == "" {
 		return false
 	}
-	if untold.Match(rest[:min(len(rest), 200)]) {
+	if saysUnchanged.Match(rest[:min(len(rest), 200)]) {
 		return true
 	}
 	if verb == Added || verb == Removed && (labelled || clearEnd.Match(rest)) {
@@ -127,7 +127,7 @@ func (r *Report) fileClaims(s string) {
 			continue
 		}
 		before, after := s[max(0, m[2]-nearby):m[2]], s[m[3]:min(len(s), m[3]+nearby)]
-		after = after[len(behindPath.Regexp().FindString(after)):]
+		after = after[len(afterPath.Regexp().FindString(after)):]
 		lists = ""
 		if last >= 0 && m[2] >= last {
 			lists = s[last:m[2]]
@@ -209,9 +209,9 @@ var (
 	quoted      = lazy.New("[`\"]([^`\"\\n]{3,80})[`\"]")
 	identName   = lazy.New(`^[A-Za-z_][\w:]*$`)
 	// A clause that names a test tells something about it, and is not code.
-	testTold = lazy.New(`(?i)\b(?:tests?|cases?|new|covers?|pass\w*|fail\w*|` + words(makeVerbs+" "+editVerbs+" "+placeVerbs) + `)\b`)
-	codeLine = lazy.New(`^\s*(?:(?:def|from|import|func|class|async|const|let|var|return|fn|pub|assert)\s|@|#|(?:it|test|describe)\()`)
-	testGone = lazy.New(`(?i)\b(?:remov|delet|drop|renam|replac|merg|mov|obsolete|gone|was)\w*\b`)
+	aboutTest = lazy.New(`(?i)\b(?:tests?|cases?|new|covers?|pass\w*|fail\w*|` + words(makeVerbs+" "+editVerbs+" "+placeVerbs) + `)\b`)
+	codeLine  = lazy.New(`^\s*(?:(?:def|from|import|func|class|async|const|let|var|return|fn|pub|assert)\s|@|#|(?:it|test|describe)\()`)
+	testGone  = lazy.New(`(?i)\b(?:remov|delet|drop|renam|replac|merg|mov|obsolete|gone|was)\w*\b`)
 )
 
 // testNames reads which tests a clause names, and whether it says that they pass or fail.
@@ -229,7 +229,7 @@ func (r *Report) testNames(s, m string) {
 			}
 		}
 	}
-	if len(names) == 0 || codeLine.Match(s) || !testTold.Match(m) || testGone.Match(m) && !fails.Match(harmlessFailure.Replace(m, "")) {
+	if len(names) == 0 || codeLine.Match(s) || !aboutTest.Match(m) || testGone.Match(m) && !fails.Match(harmlessFailure.Replace(m, "")) {
 		return
 	}
 	c := Claim{Kind: TestClaim, Text: s}
@@ -280,7 +280,7 @@ func (r *Report) commits(s, m, whole string) {
 }
 
 var (
-	// What a report says was done, and no witness looks at.
+	// Actions that no witness looks at.
 	otherDone = lazy.New(`(?i)\bpushed\b|\b(?:opened|created|raised|submitted|updated|merged|filed)\s+(?:a |an |the |draft )*(?:pull request|PR|merge request|MR|issue)\b|^(?:pull request|PR)\b[\s:]*#?\d+|` +
 		`\b(?:CI|pipeline|workflow|actions|checks)\s+(?:is|are|runs?|passe[sd]|was|all)?\s*(?:now\s+)?(?:green|pass\w*|succeed\w*|clean|happy)\b|` +
 		`\bcoverage\b[^.]{0,40}?\d+(?:\.\d+)?\s*%|\d+(?:\.\d+)?\s*%\s+(?:test\s+)?coverage\b|\bfull(?:y)?\s+(?:test\s+)?cover(?:age|ed)\b|` +
@@ -294,7 +294,7 @@ var (
 	unchanged = lazy.New(`(?i)\b(?:no changes (?:were |was |have been )?(?:made|needed|necessary)|made no changes|(?:have not|haven['’]t|did not|didn['’]t) (?:changed?|modif(?:y|ied)|touch(?:ed)?|edit(?:ed)?) any(?:thing| files?| code)|nothing (?:was|has been|is) changed|working tree is as it was)\b`)
 )
 
-// others reads claims of what no witness looks at.
+// others reads claims that no witness looks at.
 func (r *Report) others(s, m string) {
 	if otherDone.Match(m) {
 		r.add(Claim{Kind: OtherClaim, Text: s})

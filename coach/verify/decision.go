@@ -17,8 +17,8 @@ const (
 	Feedback Verdict = "feedback"
 )
 
-// Decision is a coach's decision about a report: what somebody who is not the agent found. [ParseDecision] reads one,
-// [Review.Record] says what it is allowed to be.
+// Decision is a coach's decision about a report: a check by someone other than the agent.
+// [ParseDecision] reads one, and [Review.Record] lowers it to what the facts allow.
 type Decision struct {
 	Verdict      Verdict            `json:"decision"`
 	TaskID       string             `json:"task_id"`
@@ -79,7 +79,7 @@ type Contracts struct {
 	Independent bool `json:"independent_verification"`       // witnesses saw something
 }
 
-// MarshalJSON writes empty lists as such: no reader has to know null.
+// MarshalJSON writes empty lists as [], never as null.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	type plain Decision
 	d.Requirements, d.Items = some(d.Requirements), some(d.Items)

@@ -78,7 +78,7 @@ var (
 	onePath       = lazy.New(`^` + pathWord)
 	anyPath       = lazy.New(`(?:^|[\s("'*])(` + pathWord + `)`)
 	listSeparator = lazy.New(`^\s*(?:,\s*(?:and\s+|&\s*)?|;\s*|and\s+|&\s*|\+\s*)`)
-	behindPath    = lazy.New(`^(?:#L\d+(?:-L?\d+)?|:\d+(?:-\d+)?)?(?:\s+\((?:new|created|added|new file|modified|updated|deleted|removed|edited|[+-]\d+[^)]{0,20})\))?`)
+	afterPath     = lazy.New(`^(?:#L\d+(?:-L?\d+)?|:\d+(?:-\d+)?)?(?:\s+\((?:new|created|added|new file|modified|updated|deleted|removed|edited|[+-]\d+[^)]{0,20})\))?`)
 )
 
 // pathList reads the list of paths that s begins with: "a.go, b.go and `c.go`". It returns them and what follows.
@@ -100,7 +100,7 @@ func pathList(s string) (paths []string, rest string) {
 		}
 		paths = append(paths, braces(p)...)
 		rest = at[len(word):]
-		rest = rest[len(behindPath.Regexp().FindString(rest)):]
+		rest = rest[len(afterPath.Regexp().FindString(rest)):]
 	}
 }
 
@@ -118,7 +118,7 @@ func braces(p string) []string {
 	return all
 }
 
-// cleanPath returns a path that somebody wrote in one spelling: in slashes, without "./", doubled slashes and a leading "@".
+// cleanPath returns one spelling of a path: in slashes, without "./", doubled slashes and a leading "@".
 func cleanPath(p string) string {
 	p = strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(p), `\`, "/"), "@")
 	if p == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
 
-// What of a text is read for claims, in bytes: its start, and the start of each line.
+// The bytes of a text that are read for claims: its start, and the start of each line.
 const (
 	maxProse = 128 << 10
 	maxRead  = 4000
@@ -21,11 +21,11 @@ const minForeign = 12 // words of a text that can be told to be in another langu
 
 // section is what a heading says about the lines below it.
 type section struct {
-	files  bool // each item names a changed file
-	kind   ChangeKind
-	change bool // it tells what was changed
-	silent bool // nothing in it is a claim: next steps, questions, usage
-	worry  bool // its items are concerns
+	files    bool // each item names a changed file
+	kind     ChangeKind
+	change   bool // its items are changes
+	silent   bool // nothing in it is a claim: next steps, questions, usage
+	concerns bool // its items are concerns
 }
 
 var (
@@ -38,10 +38,10 @@ var (
 		`(?:\s*\(\d+\))?[*_]{0,2}\s*(:|$)[*_]{0,2}\s*(.*)$`)
 	titleSilent = lazy.New(`(?i)\b(?:next|todo|to do|future|follow-?ups?|suggest\w*|recommend\w*|questions?|remaining|out of scope|how to|usage|` +
 		`not (?:done|included|changed|touched)|plan|proposed|proposal|options?|alternatives?|instructions|prerequisites|request|task|you)\b`)
-	titleNot    = lazy.New(`(?i)\b(?:not|never|no|unchanged|untouched|looked at|read|related|references?|reviewed|considered)\b|n['’]t\b`)
-	titleWorry  = lazy.New(`(?i)\b(?:concerns?|risks?|caveats?|known issues|limitations|warnings?|open points)\b`)
-	titleChange = lazy.New(`(?i)\b(?:change[sd]?|changelog|modifications|modified|edits|what i did|what was done|fix(?:es|ed)?)\b`)
-	titleDone   = lazy.New(`(?i)\b(?:summary|implementation|implemented|done|work|files)\b`)
+	titleNot      = lazy.New(`(?i)\b(?:not|never|no|unchanged|untouched|looked at|read|related|references?|reviewed|considered)\b|n['’]t\b`)
+	titleConcerns = lazy.New(`(?i)\b(?:concerns?|risks?|caveats?|known issues|limitations|warnings?|open points)\b`)
+	titleChange   = lazy.New(`(?i)\b(?:change[sd]?|changelog|modifications|modified|edits|what i did|what was done|fix(?:es|ed)?)\b`)
+	titleDone     = lazy.New(`(?i)\b(?:summary|implementation|implemented|done|work|files)\b`)
 )
 
 // prose adds what a text claims. Quotes and open checkboxes claim nothing, and of code only the output of tests does.
@@ -97,15 +97,15 @@ func (r *Report) prose(text string) {
 		}
 		if m := titleLine.Find(line); m != nil {
 			if title := m[1] + m[2] + m[3]; !(len(mark) > 0 && strings.Contains(title, ".")) {
-				in = section{silent: titleSilent.Match(title) && !titleChange.Match(title) && !titleDone.Match(title) || titleNot.Match(title), worry: titleWorry.Match(title), change: titleChange.Match(title)}
-				if m[2]+m[3] != "" || in.silent || in.worry {
+				in = section{silent: titleSilent.Match(title) && !titleChange.Match(title) && !titleDone.Match(title) || titleNot.Match(title), concerns: titleConcerns.Match(title), change: titleChange.Match(title)}
+				if m[2]+m[3] != "" || in.silent || in.concerns {
 					continue
 				}
 				bare = title // "# All tests pass"
 			}
 		}
 		switch {
-		case in.worry:
+		case in.concerns:
 			r.concern(bare)
 			continue
 		case in.silent:
@@ -179,7 +179,7 @@ func (r *Report) output(block string) {
 	r.add(claim)
 }
 
-// What makes a clause say nothing about what is: a condition, a wish, a plan, somebody else's words.
+// A clause with these words claims nothing: a condition, a wish, a plan, a quote.
 var (
 	supposed = lazy.New(`(?i)\b(?:should|would|could|may|might|must|shall|will|if|once|until|unless|make sure|ensures?|verify that|expect(?:s|ed)?|` +
 		`assum\w*|hopefully|so that|needs?|needed|ha(?:ve|s) to|want(?:s|ed)?|requires?d?|criteri\w+|claim(?:s|ed)?|says?|said|probably|likely|` +

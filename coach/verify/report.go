@@ -10,7 +10,7 @@ import (
 type Report struct {
 	Text     string   `json:"text,omitempty"` // its words, as they came
 	Claims   []Claim  `json:"claims,omitempty"`
-	Concerns []string `json:"concerns,omitempty"` // what the agent itself points out, for the coach
+	Concerns []string `json:"concerns,omitempty"` // problems that the agent points out, for the coach
 }
 
 // ClaimKind is what a claim is about.
@@ -42,7 +42,7 @@ type Claim struct {
 	Part    bool    `json:"part,omitempty"` // it is about some tests only: "the new tests pass"; a file is only named
 	// Result is Met for a claim of success, NotMet for an admitted failure, and Unverified where neither is said.
 	Result Status `json:"result,omitempty"`
-	// What was counted; nil is not said.
+	// The numbers of tests; nil is not said.
 	Total, Passed, Failed, Skipped *int `json:",omitempty"`
 }
 

@@ -81,7 +81,7 @@ var (
 	commitKeys  = strings.Fields("commits commit commithash commitsha")
 	namesKeys   = strings.Fields("testswritten testsadded testscreated newtests addedtests")
 	testKeys    = strings.Fields("tests testresults testresult testsrun testsummary")
-	worryKeys   = strings.Fields("concerns concern risks caveats warnings knownissues openquestions limitations")
+	concernKeys = strings.Fields("concerns concern risks caveats warnings knownissues openquestions limitations")
 	silentWords = strings.Fields("next todo suggest recommend request task plan question prompt instruction remaining future id title")
 )
 
@@ -94,7 +94,7 @@ func (r *Report) object(fields map[string]any) {
 		kind, files := fileKeys[key]
 		_, nested := v.(map[string]any)
 		switch {
-		case slices.Contains(worryKeys, key):
+		case slices.Contains(concernKeys, key):
 			for _, s := range texts(v) {
 				r.concern(s)
 			}

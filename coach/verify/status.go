@@ -5,9 +5,9 @@ type Status string
 
 // The three values.
 const (
-	Met        Status = "met"        // somebody looked, and it is so
-	NotMet     Status = "not_met"    // somebody looked, and it is not so
-	Unverified Status = "unverified" // nobody looked, or it could not be seen
+	Met        Status = "met"        // it was looked at, and holds
+	NotMet     Status = "not_met"    // it was looked at, and does not hold
+	Unverified Status = "unverified" // it was not looked at, or could not be seen
 )
 
 // String returns one of the three values.
@@ -21,7 +21,7 @@ func (s Status) String() string {
 // MarshalText writes one of the three values.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote. Anything else is Unverified, without an error: nobody knows what it means.
+// UnmarshalText reads what MarshalText wrote. Anything else is Unverified, without an error: its meaning is unknown.
 func (s *Status) UnmarshalText(text []byte) error {
 	*s = Status(Status(text).String())
 	return nil

@@ -19,7 +19,7 @@ var inFile = lazy.New(`(?::[0-9]+(?:[:-][0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$`)
 func (l *look) files() {
 	for _, claimed := range l.q.Paths {
 		f := verify.FileFact{Path: claimed, Changed: verify.Unverified, Committed: verify.Unverified}
-		target := l.place(&f)
+		target := l.find(&f)
 		if f.State == verify.Exists || f.State == verify.Missing {
 			l.changed(&f, f.Clean)
 			if target != f.Clean && f.State == verify.Exists && f.Changed != verify.Met {
@@ -30,10 +30,10 @@ func (l *look) files() {
 	}
 }
 
-// place finds a file that somebody wrote: from the folder of the witness, from the top, or absolute. Where there is nothing
+// find finds a claimed file: from the folder of the witness, from the top, or absolute. If there is no file
 // of that name, one that differs in letter case alone is meant, then the only one whose path ends with it. It returns where
 // symbolic links lead.
-func (l *look) place(f *verify.FileFact) (target string) {
+func (l *look) find(f *verify.FileFact) (target string) {
 	v := l.view
 	claimed := strings.TrimSpace(f.Path)
 	if claimed == "" || strings.ContainsRune(claimed, 0) {

@@ -19,7 +19,7 @@ var (
 	schema []byte
 )
 
-// Config bounds what is read and written. The zero value is the defaults.
+// Config bounds the question and the answer. The zero value has the defaults.
 type Config struct {
 	MaxDiff   int // bytes of the patch that the model sees; 0 is 60,000, at most 1,000,000
 	MaxTokens int // of its answer; 0 is 4,000
@@ -98,7 +98,7 @@ func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, e
 	approved := decision.Verdict == verify.Approve
 	if approved && !whole {
 		decision.Items = append(decision.Items, verify.Item{
-			Severity: verify.Medium, Issue: "The change is larger than what was read of it.", Suggestion: "Have somebody look at all of it, or split it.",
+			Severity: verify.Medium, Issue: "The change is larger than what was read of it.", Suggestion: "Let a person look at all of it, or split it.",
 		})
 	}
 	recorded, overrides := r.Record(decision)

@@ -28,7 +28,7 @@ type Session struct {
 }
 
 // Remember keeps the state of the project that dir is in, for a session in which the human spoke just now, below the folder
-// state. It removes what is 30 days old. The error says why there is no baseline; [Recall] knows it, too.
+// state. It removes sessions that are 30 days old. The error says why there is no baseline; Recall returns it in Why.
 func Remember(ctx context.Context, state, session, dir string) error {
 	folder := sessionFolder(state, session)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -59,7 +59,7 @@ func Remember(ctx context.Context, state, session, dir string) error {
 	return err
 }
 
-// Recall returns what is remembered of a session: nothing, if the human was not heard.
+// Recall returns the state that Remember kept for a session. Without one it is empty.
 func Recall(state, session string) Session {
 	var s Session
 	text, err := os.ReadFile(filepath.Join(sessionFolder(state, session), "session.json"))
@@ -78,7 +78,7 @@ func within(root, dir string) bool {
 	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
-// sweep removes sessions that nobody used for a long time.
+// sweep removes old sessions.
 func sweep(folder string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

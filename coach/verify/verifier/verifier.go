@@ -312,7 +312,7 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output, r classi
 	}
 	report, err := verify.ParseReport([]byte(out.Text))
 	if err != nil {
-		report = verify.Report{Text: out.Text} // it claims nothing that could be read; what the host requires stands
+		report = verify.Report{Text: out.Text} // it has no readable claim, but the host may require something
 	}
 	requirements, note, read := v.plan(out.PlanFile)
 	if len(report.Claims)+len(requirements) == 0 && (len(v.cfg.Commands) == 0 || v.untouched(ctx)) {

@@ -175,7 +175,7 @@ var (
 	rustCfg     = lazy.New(`^#\[cfg\((.*)\)\]`)
 )
 
-// rustTests reads functions with a test attribute. A module of tests with a condition is a test of its own.
+// rustTests reads functions with a test attribute. A module of tests with a condition counts as a test.
 func rustTests(_, text string) []Test {
 	var list []Test
 	var attributes []string
