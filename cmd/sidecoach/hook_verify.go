@@ -41,8 +41,8 @@ func (c *commandFlag) Set(s string) error {
 	return nil
 }
 
-// remember keeps the state of the project when the human speaks, as the baseline of the agent's work. If that fails, the
-// verifier says so when the agent is done.
+// remember keeps the state of the project when the human speaks, as the baseline of the agent's work. If that fails,
+// the verifier says so when the agent is done.
 func remember(ctx context.Context, state, session, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -62,8 +62,10 @@ func (c *commandFlag) verifier(state, session, dir string, plans fs.FS) (autocon
 	if root == "" {
 		root = cmdwitness.Root(dir)
 	}
-	v, err := verifier.New(verifier.Config{Dir: root, Commands: [][]string{c.words}, Base: s.Last, First: s.First, Plans: plans,
-		Timeout: verifySeconds * time.Second, Cache: filepath.Join(state, "verify")})
+	v, err := verifier.New(
+		verifier.Config{Dir: root, Commands: [][]string{c.words}, Base: s.Last, First: s.First, Plans: plans,
+			Timeout: verifySeconds * time.Second, Cache: filepath.Join(state, "verify")},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +78,19 @@ type timedVerifier struct {
 	why string // why there is no baseline
 }
 
-func (t timedVerifier) Verify(ctx context.Context, out autocontinue.Output, r classify.Result) (autocontinue.Verification, error) {
+func (t timedVerifier) Verify(
+	ctx context.Context,
+	out autocontinue.Output,
+	r classify.Result,
+) (autocontinue.Verification, error) {
 	limited, cancel := context.WithTimeout(ctx, verifySeconds*time.Second)
 	defer cancel()
 	v, err := t.Verifier.Verify(limited, out, r)
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
-		return autocontinue.Verification{Status: autocontinue.Unverified, Note: fmt.Sprintf("Verification took longer than %d seconds.", verifySeconds)}, nil
+		return autocontinue.Verification{
+			Status: autocontinue.Unverified,
+			Note:   fmt.Sprintf("Verification took longer than %d seconds.", verifySeconds),
+		}, nil
 	}
 	if v.Status == autocontinue.Unverified && t.why != "" {
 		v.Note = strings.TrimSpace(v.Note + " There is no baseline: " + strings.TrimPrefix(t.why, "gitwitness: ") + ".")

@@ -52,7 +52,8 @@ func (o *evidence) register(f *pflag.FlagSet) {
 }
 
 func (o *evidence) registerRun(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.environment.Pass, "env", nil, "pass the variable `NAME` to the command, although it looks like a secret; repeatable")
+	f.StringArrayVar(&o.environment.Pass, "env", nil,
+		"pass the variable `NAME` to the command, although it looks like a secret; repeatable")
 	f.BoolVar(&o.environment.Clean, "clean-env", false, "pass only the variables that programs need to find themselves")
 	f.DurationVar(&o.timeout, "timeout", cmdwitness.DefaultTimeout, "the command is killed after `TIME`")
 }
@@ -60,7 +61,8 @@ func (o *evidence) registerRun(f *pflag.FlagSet) {
 // take reads the command behind "--" and checks the flags.
 func (o *evidence) take(cmd *cobra.Command, args []string) error {
 	if dash := cmd.ArgsLenAtDash(); dash < 0 && len(args) > 0 || dash > 0 {
-		return misuse(cmd.CommandPath()+" [flags] -- go test ./...", "unknown argument %q: put a command to run after --", args[0])
+		return misuse(cmd.CommandPath()+" [flags] -- go test ./...", "unknown argument %q: put a command to run after --",
+			args[0])
 	}
 	o.command, o.dir = args, "."
 	if len(args) > 0 && args[0] == "" {
@@ -168,7 +170,8 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 	nothing := o.plan == "" && o.report == ""
 	if command == nil {
 		if nothing {
-			return "", misuse("add --report report.md, --plan plan.md or -- COMMAND", "there is nothing to verify, and no sign of a test command in %s", root)
+			return "", misuse("add --report report.md, --plan plan.md or -- COMMAND",
+				"there is nothing to verify, and no sign of a test command in %s", root)
 		}
 		return "no test command was found: add -- COMMAND", nil
 	}
@@ -303,7 +306,8 @@ func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, stri
 		when = "as it was at " + o.baseline
 		c, err = plancriteria.Extract(text)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, "", badBaseline("cannot read the plan as it was at %q: %s", o.baseline, strings.TrimPrefix(err.Error(), "gitwitness: "))
+		return nil, "", badBaseline("cannot read the plan as it was at %q: %s", o.baseline,
+			strings.TrimPrefix(err.Error(), "gitwitness: "))
 	default:
 		if err != nil {
 			when += ": it is newer than " + o.baseline
@@ -317,7 +321,8 @@ func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, stri
 				err = known
 			}
 		}
-		return nil, "", badInput(`give the plan a section "Success Criteria" with a list`, "no criteria in the plan %q, %s: %v", o.plan, when, err)
+		return nil, "", badInput(`give the plan a section "Success Criteria" with a list`,
+			"no criteria in the plan %q, %s: %v", o.plan, when, err)
 	}
 	return verify.Requirements(c), when, nil
 }
@@ -342,7 +347,8 @@ func readReport(name string, stdin io.Reader) (verify.Report, error) {
 	}
 	report, err := verify.ParseReport([]byte(text))
 	if err != nil {
-		return verify.Report{}, badInput("give the agent's report as prose, or as one JSON object", "cannot read the report %q: %s", name, strings.TrimPrefix(err.Error(), "verify: report: "))
+		return verify.Report{}, badInput("give the agent's report as prose, or as one JSON object",
+			"cannot read the report %q: %s", name, strings.TrimPrefix(err.Error(), "verify: report: "))
 	}
 	return report, nil
 }

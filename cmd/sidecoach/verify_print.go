@@ -136,7 +136,11 @@ func (p *page) evidence(f verify.Facts, h verify.Honesty) {
 	}
 }
 
-var severityLabel = map[verify.Severity]string{verify.Critical: "critical", verify.ShouldFix: "to fix", verify.Info: "info"}
+var severityLabel = map[verify.Severity]string{
+	verify.Critical:  "critical",
+	verify.ShouldFix: "to fix",
+	verify.Info:      "info",
+}
 
 func discrepancyInWords(d verify.Discrepancy) string {
 	subject := d.Claimed

@@ -96,8 +96,15 @@ type reviewContext struct {
 }
 
 func contextOf(v *verification, commands [][]string) reviewContext {
-	c := reviewContext{Task: v.decision.TaskID, Plan: v.plan, Requirements: slices.Concat([]verify.RequirementCheck{}, v.decision.Requirements),
-		Files: []string{}, Tests: []string{}, Notes: []string{}, Concerns: []string{}}
+	c := reviewContext{
+		Task:         v.decision.TaskID,
+		Plan:         v.plan,
+		Requirements: slices.Concat([]verify.RequirementCheck{}, v.decision.Requirements),
+		Files:        []string{},
+		Tests:        []string{},
+		Notes:        []string{},
+		Concerns:     []string{},
+	}
 	for _, f := range v.facts.Changes {
 		c.Files = append(c.Files, fmt.Sprintf("%s (%s)", f.Path, f.Kind))
 	}
@@ -155,8 +162,8 @@ func (c reviewContext) text() string {
 
 func newVerifyRecord() *cobra.Command {
 	o := &reviewFlags{}
-	cmd := o.command("record --task ID --trace FILE [flags] [-- COMMAND...]", "Record the decision of a review, as the facts allow it",
-		"the `FILE` that verify begin wrote", o.record)
+	cmd := o.command("record --task ID --trace FILE [flags] [-- COMMAND...]",
+		"Record the decision of a review, as the facts allow it", "the `FILE` that verify begin wrote", o.record)
 	cmd.Long = `record takes the decision about a task whose review was begun, the step
 record_decision. It reads the decision as JSON from standard input, looks at the
 files and commits once more, and prints the decision that the facts allow. An
@@ -205,7 +212,8 @@ func (o *reviewFlags) record(cmd *cobra.Command) error {
 	}
 	started := *begun.Start
 	if problems := verify.Lint(d, started.Requirements...); len(problems) > 0 {
-		return badInput("say what is wrong, in which file, and what would settle it", "nothing was recorded: %s", strings.Join(problems, "; "))
+		return badInput("say what is wrong, in which file, and what would settle it", "nothing was recorded: %s",
+			strings.Join(problems, "; "))
 	}
 	for _, c := range o.commands() {
 		if !slices.ContainsFunc(started.Task.Commands, func(old []string) bool { return slices.Equal(old, c) }) {

@@ -14,8 +14,8 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify"
 )
 
-// traceFile is the trace of reviews, on disk. For each trace that was written, the state folder has a file with the checksum
-// in its name. A trace without such a file was edited.
+// traceFile is the trace of reviews, on disk. For each trace that was written, the state folder has a file with the
+// checksum in its name. A trace without such a file was edited.
 type traceFile struct {
 	name  string
 	text  []byte
@@ -52,7 +52,8 @@ func openTrace(name string, create bool) (*traceFile, error) {
 		err = errors.New("it was edited")
 	}
 	if err != nil {
-		return nil, badInput("name a file that sidecoach verify wrote, or a new one", "cannot read the trace %q: %v", name, err)
+		return nil, badInput("name a file that sidecoach verify wrote, or a new one", "cannot read the trace %q: %v", name,
+			err)
 	}
 	return t, nil
 }

@@ -71,8 +71,8 @@ func (h Honesty) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(h))
 }
 
-// Audit compares the claims of a report with the facts. A claim is called false only when the facts contradict it as it was
-// meant. A claim that the facts say nothing about is not checked. Audit changes neither argument.
+// Audit compares the claims of a report with the facts. A claim is called false only when the facts contradict it as
+// it was meant. A claim that the facts say nothing about is not checked. Audit changes neither argument.
 func Audit(r Report, f Facts) Honesty {
 	a := audit{report: r, facts: f, text: strings.ToLower(start(r.Text, maxProse))}
 	for _, c := range f.Changes {
@@ -196,8 +196,10 @@ func (a *audit) missingFile(c Claim, f FileFact) {
 		a.hold()
 	case spelled:
 		a.hold()
-		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "its name is " + other,
-			Fix: "write " + code(other)})
+		a.note(
+			Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "its name is " + other,
+				Fix: "write " + code(other)},
+		)
 	case !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
 		a.unchecked(c, "a name without a folder, and what changed is not known")
 	case strings.ContainsAny(c.Path, "*?{"):
@@ -231,18 +233,28 @@ func (a *audit) presentFile(c Claim, f FileFact) {
 		a.unchecked(c, "%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))
 	case spelled && other != f.Clean:
 		a.hold()
-		a.note(Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "the changed file is " + other,
-			Fix: "name it " + code(other)})
+		a.note(
+			Discrepancy{
+				Kind:     FileSpelling,
+				Severity: Info,
+				Subject:  other,
+				Claimed:  c.words(),
+				Found:    "the changed file is " + other,
+				Fix:      "name it " + code(other),
+			},
+		)
 	case !c.Sure:
 		a.unchecked(c, "it is as it was at the baseline, and the words may mean another file")
 	default:
-		a.contradict(d, FileUnchanged, "it is as it was at the baseline", "make the change in "+code(d.Subject)+", or correct the report")
+		a.contradict(d, FileUnchanged, "it is as it was at the baseline",
+			"make the change in "+code(d.Subject)+", or correct the report")
 	}
 }
 
 // unclaimed reports whether no claim names the path.
 func (a *audit) unclaimed(p string) bool {
-	return !slices.ContainsFunc(a.report.Claims, func(c Claim) bool { return c.Kind == FileClaim && ends(cleanPath(c.Path), p) })
+	return !slices.ContainsFunc(a.report.Claims,
+		func(c Claim) bool { return c.Kind == FileClaim && ends(cleanPath(c.Path), p) })
 }
 
 const commitFix = "commit the work, or correct the report"
@@ -316,10 +328,12 @@ var (
 	absent    = lazy.New(`\b(?:no such file|(?:does|did) not exist|doesn['’]t exist|not found|no longer exists?)\b`)
 	pushed    = lazy.New(`(?i)\bpushed\b`)
 	// A report with these words may describe what is there, not what the agent did.
-	standing = lazy.New(`(?i)\b(?:already|existing|exists|currently|no changes?|nothing to|revert(?:ed)?|unchanged|not changed|as before|` +
+	standing = lazy.New(`(?i)\b(?:already|existing|exists|currently|no changes?|nothing to|revert(?:ed)?|unchanged|` +
+		`not changed|as before|` +
 		`reviewed|review|analy[sz]ed|investigat\w*|looked (?:at|into)|explain\w*)\b`)
 	// Work that changes nothing in the tree.
-	outwards = lazy.New(`(?i)\b(?:deploy\w*|restart\w*|(?:re)?install\w*|provision\w*|migrated|posted|sent|uploaded|published|closed|` +
+	outwards = lazy.New(`(?i)\b(?:deploy\w*|restart\w*|(?:re)?install\w*|provision\w*|migrated|posted|sent|uploaded|` +
+		`published|closed|` +
 		`opened|downloaded)\b`)
 )
 
@@ -346,7 +360,8 @@ func (a *audit) change(c Claim) {
 	switch {
 	case a.facts.Compared != Met:
 		a.unchecked(c, "what changed is not known")
-	case a.facts.Committed == Met, slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !Byproduct(c) }),
+	case a.facts.Committed == Met,
+		slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !Byproduct(c) }),
 		slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored }):
 		a.hold()
 	case standing.Match(a.text) || outwards.Match(a.text):
@@ -354,8 +369,8 @@ func (a *audit) change(c Claim) {
 	case a.facts.Earlier:
 		a.unchecked(c, "nothing in the tree changed since the last prompt, only before it")
 	default:
-		a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, NothingChanged, "nothing changed since the baseline",
-			"do the work, or say that nothing was changed")
+		a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, NothingChanged,
+			"nothing changed since the baseline", "do the work, or say that nothing was changed")
 	}
 }
 
@@ -380,6 +395,8 @@ func (a *audit) scope(c Claim) {
 // Byproduct reports whether building or testing commonly makes such a change: a lock file, a cache, a coverage profile.
 func Byproduct(c Change) bool { return byproduct.Match(c.Path) }
 
-var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|\.coverage[\w.]*|` +
-	`coverage[\w.-]*|[\w.-]*cache[\w.-]*|[\w.-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|\.DS_Store|` +
+var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|` +
+	`go\.sum|\.coverage[\w.]*|` +
+	`coverage[\w.-]*|[\w.-]*cache[\w.-]*|[\w.-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|` +
+	`\.DS_Store|` +
 	`junit[\w.-]*)(?:/.*)?$`)

@@ -12,7 +12,8 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// about returns the runs that a claim is about, and whether they show exactly what it says: the same command, all tests.
+// about returns the runs that a claim is about, and whether they show exactly what it says: the same command, all
+// tests.
 func (a *audit) about(c Claim) (runs []Run, exact bool) {
 	for _, r := range a.facts.Runs {
 		kind := kindOf(r.Command)
@@ -40,8 +41,8 @@ func (a *audit) about(c Claim) (runs []Run, exact bool) {
 	return nil, false
 }
 
-// narrower reports whether a command runs some of the tests that another one runs: it has more operands or filters, and no
-// option that makes it something else.
+// narrower reports whether a command runs some of the tests that another one runs: it has more operands or filters,
+// and no option that makes it something else.
 func narrower(words, whole []string) bool {
 	if len(words) == 0 || len(whole) == 0 || programName(words[0]) != programName(whole[0]) {
 		return false
@@ -79,7 +80,8 @@ func (a *audit) run(c Claim) {
 	command := strings.Join(strings.Fields(c.Command), " ")
 	for _, m := range a.facts.Missing {
 		if command != "" && strings.Join(m.Command, " ") == command && c.Result == Met {
-			a.contradict(Discrepancy{Severity: Critical, Subject: c.Command, Claimed: c.words()}, CommandMissing, m.Why, "correct the report")
+			a.contradict(Discrepancy{Severity: Critical, Subject: c.Command, Claimed: c.words()}, CommandMissing, m.Why,
+				"correct the report")
 			return
 		}
 	}
@@ -150,15 +152,16 @@ func (f Facts) based(r Run) bool {
 	return base != nil && base.outcome() != Unverified
 }
 
-// count compares numbers. Tools count differently, so any number that the run has is right, and a smaller one may be that
-// of a part. A larger one is wrong. It is false only if the claim names this command.
+// count compares numbers. Tools count differently, so any number that the run has is right, and a smaller one may be
+// that of a part. A larger one is wrong. It is false only if the claim names this command.
 func (a *audit) count(c Claim, seen Run, exact bool, d Discrepancy) {
 	d.Severity = ShouldFix
 	if c.Command != "" && exact {
 		d.Severity = Critical
 	}
 	most := seen.Total + seen.Parts
-	if value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) || value(c.Total) > most {
+	if value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) ||
+		value(c.Total) > most {
 		a.contradict(d, TestCount, seen.counts(), "run "+code(d.Subject)+" and report the numbers that it prints")
 		return
 	}
@@ -211,10 +214,15 @@ func lastName(name string) string {
 }
 
 var (
-	testsMentioned = lazy.New(`\b(?:add|updat|adjust|adapt|chang|extend|rewr[io]t|fix|modifi|modify|cover|refactor|edit|correct|expand|renam|mov|wrote|writ|split|clean|remov|delet|dropp?|merg|replac|skip|disabl|reorgani)` +
-		`[a-z]*\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:added|updated|adjusted|adapted|changed|extended|rewritten|fixed|modified|renamed|moved|removed|deleted|dropped|merged|replaced|skipped|disabled|reorgani[sz]ed)\b`)
-	goneMentioned = lazy.New(`\b(?:remov|delet|dropp?|mov|renam|merg|replac|went with it|obsolete)(?:e|ed|ing)?\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:removed|deleted|dropped|moved|renamed|merged|replaced|gone|obsolete)\b`)
-	skipMentioned = lazy.New(`\b(?:skip|ignor|disabl|xfail|expected failure|exclud|build tag|left out|todo|pending|quarantin)\w*\b`)
+	testsMentioned = lazy.New(`\b(?:add|updat|adjust|adapt|chang|extend|rewr[io]t|fix|modifi|modify|cover|refactor|` +
+		`edit|correct|expand|renam|mov|wrote|writ|split|clean|remov|delet|dropp?|merg|replac|skip|disabl|reorgani)` +
+		`[a-z]*\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:added|updated|adjusted|adapted|changed|extended|` +
+		`rewritten|fixed|modified|renamed|moved|removed|deleted|dropped|merged|replaced|skipped|disabled|reorgani[sz]ed)\b`)
+	goneMentioned = lazy.New(`\b(?:remov|delet|dropp?|mov|renam|merg|replac|went with it|obsolete)(?:e|ed|` +
+		`ing)?\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:removed|deleted|dropped|moved|renamed|merged|` +
+		`replaced|gone|obsolete)\b`)
+	skipMentioned = lazy.New(`\b(?:skip|ignor|disabl|xfail|expected failure|exclud|build tag|left out|todo|pending|` +
+		`quarantin)\w*\b`)
 )
 
 // notMentioned stands in the place of a claim.
@@ -226,12 +234,19 @@ func (a *audit) tampering() {
 	for _, t := range a.facts.Tests {
 		name := strings.ToLower(lastName(t.Name))
 		file := strings.ToLower(path.Base(t.File))
-		mentioned := strings.Contains(a.text, strings.ToLower(t.File)) || testcode.IsTest(t.File) && a.alone(t.File) && strings.Contains(a.text, file) ||
+		mentioned := strings.Contains(a.text, strings.ToLower(t.File)) ||
+			testcode.IsTest(t.File) && a.alone(t.File) && strings.Contains(a.text, file) ||
 			len(name) > 3 && hasWord(a.text, name)
 		if mentioned && !testcode.IsTest(t.File) { // the file is a program, too
 			mentioned = len(name) > 3 && hasWord(a.text, name) || testsMentioned.Match(a.text)
 		}
-		d := Discrepancy{Kind: TestsTampered, Severity: ShouldFix, Subject: t.File, Claimed: notMentioned, Fix: "say what was done to it and why, or take the change back"}
+		d := Discrepancy{
+			Kind:     TestsTampered,
+			Severity: ShouldFix,
+			Subject:  t.File,
+			Claimed:  notMentioned,
+			Fix:      "say what was done to it and why, or take the change back",
+		}
 		if mentioned {
 			d.Claimed = "the report mentions it"
 		}

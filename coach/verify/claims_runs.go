@@ -10,26 +10,46 @@ import (
 
 var (
 	// The programs that make code in quotes a command.
-	program = lazy.New(`^(?:\$ )?(?:\.{0,2}/\S*?(?:gradlew|mvnw|\w+\.sh)\b|(?:` + words(`go npm pnpm yarn bun bunx npx pytest python python3 cargo make gmake mvn gradle dotnet mix bundle
-		rspec phpunit composer tox nox just task bazel ctest cmake jest vitest mocha deno node rake sbt swift flutter dart tsc eslint
-		golangci-lint staticcheck ruff mypy pyright gofmt black flake8 pylint prettier shellcheck docker sh bash poetry uv hatch git`) + `)(?:\s|$))`)
-	succeeds = lazy.New(`(?i)\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|successful(?:ly)?|green|clean(?:ly)?|ok|fine|works?|worked|happy|compiles?|valid)\b|` +
-		`\b(?:no|zero|0)\s+(?:new\s+)?(?:errors?|warnings?|issues?|problems?|failures?|failed|failing|regressions?|findings)\b|\bwithout\s+(?:any\s+)?(?:errors?|warnings?|issues?|problems?|failures?)\b|` +
+	program = lazy.New(`^(?:\$ )?(?:\.{0,2}/\S*?(?:gradlew|mvnw|\w+\.sh)\b|(?:` + words(`go npm pnpm yarn bun bunx npx
+		pytest python python3 cargo make gmake mvn gradle dotnet mix bundle rspec phpunit composer tox nox just task bazel
+		ctest cmake jest vitest mocha deno node rake sbt swift flutter dart tsc eslint golangci-lint staticcheck ruff mypy
+		pyright gofmt black flake8 pylint prettier shellcheck docker sh bash poetry uv hatch git`) + `)(?:\s|$))`)
+	succeeds = lazy.New(`(?i)\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|successful(?:ly)?|green|clean(?:ly)?|ok|fine|` +
+		`works?|worked|happy|compiles?|valid)\b|` +
+		`\b(?:no|zero|0)\s+(?:new\s+)?(?:errors?|warnings?|issues?|problems?|failures?|failed|failing|regressions?|` +
+		`findings)\b|\bwithout\s+(?:any\s+)?(?:errors?|warnings?|issues?|problems?|failures?)\b|` +
 		`\bexit(?:s|ed)?(?:\s+with)?(?:\s+code|\s+status)?:?\s+0\b`)
-	fails           = lazy.New(`(?i)\bfail(?:s|ed|ing|ures?)?\b|\b(?:is|are|still|stays?|remains?|goes|went|turns?|one|two|\d+)\s+red\b|\bbroken\b|\b\d+ errors?\b|\berrored\b|\berrors? out\b|\bdoes(?:n['’]t| not)\s+(?:compile|build|pass|work)\b|\bexit(?:s|ed)?(?:\s+with)?(?:\s+code|\s+status)?:?\s+[1-9]`)
-	harmlessFailure = lazy.New(`(?i)\bfail(?:ed|ures?)\s*[:=]\s*0\b|\b(?:no|zero|0|without|without any|nothing)\s+(?:new\s+|test\s+|tests\s+|more\s+)?(?:fail(?:s|ed|ing|ures?)?|errors?|warnings?|issues?|problems?|regressions?|findings)\b|\bnot (?:one|a single) fail\w*|\bnothing (?:was |is |were )?skipped\b|\bno (?:new )?(?:tests? )?(?:were |was )?skipped\b`)
-	allPass         = lazy.New(`(?i)\b(?:all|every|everything)\b[^.;:]{0,40}?\b(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|ok)\b|\ball (?:green|passing)\b|\b(?:the|full|whole|entire|complete)\s+(?:(?:full|whole|entire|complete|existing)\s+)?(?:test\s+)?(?:tests|suite)\b[^.;:]{0,25}?\b(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|ok)\b`)
-	testsPass       = lazy.New(`(?i)\b(?:tests?|suite|specs?|pytest|unittest|jest|vitest|mocha)\b(?:\s*:|\s+(?:are|is|now|still|all|also|run|runs|have|has|were)\b)*\s*(?:\(\d+\)\s*)?(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|ok|fine|clean)\b`)
-	ofPass          = lazy.New(`(?i)\b(\d+)\s*(?:/|of|out of)\s*(\d+)\b(?:\s+\w+){0,2}?(?:\s+pass(?:ed|ing|es)?|\s+green|\)|$)`)
-	numbers         = lazy.New(`(?i)\b(\d+)\s+((?:\w+\s+){0,3}?)(pass(?:ed|ing|es)?|fail(?:ed|ing|ures?|s)?|skipped|ignored|green|red|ok|in total|total)\b`)
-	labelled        = lazy.New(`(?i)\b(pass(?:ed|ing)?|fail(?:ed|ures?)?|skipped|ignored|total)\s*[:=]\s*(\d+)\b`)
-	numberOfTests   = lazy.New(`(?i)\b(?:ran\s+|all\s+|the\s+)?(\d+)\s+(?:(?:unit|integration|new|more|existing|remaining|other|passing)\s+)*(?:tests|specs|test cases)\b|\b(1) test\b`)
-	partly          = lazy.New(`(?i)\b(?:new|added|related|relevant|affected|focused|targeted|these|those|my|this|unit|integration|e2e|frontend|backend|ui|smoke|regression|\w+'s|for|of|under|covering|other|rest|remaining|its|else|one more)\b`)
-	except          = lazy.New(`(?i)\b(?:except|other than|apart from|but|besides|aside from|excluding|pre-?existing|known|unrelated|flaky|else|other|rest)\b`)
-	buildWord       = lazy.New(`(?i)\b(?:builds?|compil(?:es|ed|ation)|type-?\s?check(?:s|ing|er)?|tsc)\b`)
-	lintWord        = lazy.New(`(?i)\b(?:lint(?:s|er|ing)?|eslint|vet|clippy|ruff|mypy|flake8|pylint|pyright|prettier|gofmt|staticcheck|shellcheck|stylelint|biome|formatter)\b`)
-	testSubject     = lazy.New(`(?i)\b(?:tests?|suite|specs?|pytest|jest|vitest|unittest|everything|test result)\b`)
-	onlyCounts      = lazy.New(`(?i)^[\s*_(\[]*(?:(?:tests?|test run|results?|test results?|suite)\b[\s:*_]*)?\d+\s*(?:/\s*\d+\s*)?(?:tests?\s+)?(?:are\s+|all\s+)?(?:pass(?:ed|ing)?|ok|green)\b`)
+	fails = lazy.New(`(?i)\bfail(?:s|ed|ing|ures?)?\b|\b(?:is|are|still|stays?|remains?|goes|went|turns?|one|` +
+		`two|\d+)\s+red\b|\bbroken\b|\b\d+ errors?\b|\berrored\b|\berrors? out\b|\bdoes(?:n['’]t| not)\s+(?:compile|build|` +
+		`pass|work)\b|\bexit(?:s|ed)?(?:\s+with)?(?:\s+code|\s+status)?:?\s+[1-9]`)
+	harmlessFailure = lazy.New(`(?i)\bfail(?:ed|ures?)\s*[:=]\s*0\b|\b(?:no|zero|0|without|without any|` +
+		`nothing)\s+(?:new\s+|test\s+|tests\s+|more\s+)?(?:fail(?:s|ed|ing|ures?)?|errors?|warnings?|issues?|problems?|` +
+		`regressions?|findings)\b|\bnot (?:one|a single) fail\w*|\bnothing (?:was |is |were )?skipped\b|` +
+		`\bno (?:new )?(?:tests? )?(?:were |was )?skipped\b`)
+	allPass = lazy.New(`(?i)\b(?:all|every|everything)\b[^.;:]{0,40}?\b(?:pass(?:es|ed|ing)?|green|succeed(?:s|` +
+		`ed)?|ok)\b|\ball (?:green|passing)\b|\b(?:the|full|whole|entire|complete)\s+(?:(?:full|whole|entire|complete|` +
+		`existing)\s+)?(?:test\s+)?(?:tests|suite)\b[^.;:]{0,25}?\b(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|ok)\b`)
+	testsPass = lazy.New(`(?i)\b(?:tests?|suite|specs?|pytest|unittest|jest|vitest|mocha)\b(?:\s*:|\s+(?:are|is|` +
+		`now|still|all|also|run|runs|have|has|were)\b)*\s*(?:\(\d+\)\s*)?(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|ok|` +
+		`fine|clean)\b`)
+	ofPass = lazy.New(`(?i)\b(\d+)\s*(?:/|of|out of)\s*(\d+)\b(?:\s+\w+){0,2}?(?:\s+pass(?:ed|ing|es)?|` +
+		`\s+green|\)|$)`)
+	numbers = lazy.New(`(?i)\b(\d+)\s+((?:\w+\s+){0,3}?)(pass(?:ed|ing|es)?|fail(?:ed|ing|ures?|s)?|skipped|` +
+		`ignored|green|red|ok|in total|total)\b`)
+	labelled      = lazy.New(`(?i)\b(pass(?:ed|ing)?|fail(?:ed|ures?)?|skipped|ignored|total)\s*[:=]\s*(\d+)\b`)
+	numberOfTests = lazy.New(`(?i)\b(?:ran\s+|all\s+|the\s+)?(\d+)\s+(?:(?:unit|integration|new|more|existing|` +
+		`remaining|other|passing)\s+)*(?:tests|specs|test cases)\b|\b(1) test\b`)
+	partly = lazy.New(`(?i)\b(?:new|added|related|relevant|affected|focused|targeted|these|those|my|this|unit|` +
+		`integration|e2e|frontend|backend|ui|smoke|regression|\w+'s|for|of|under|covering|other|rest|remaining|its|else|` +
+		`one more)\b`)
+	except = lazy.New(`(?i)\b(?:except|other than|apart from|but|besides|aside from|excluding|pre-?existing|` +
+		`known|unrelated|flaky|else|other|rest)\b`)
+	buildWord = lazy.New(`(?i)\b(?:builds?|compil(?:es|ed|ation)|type-?\s?check(?:s|ing|er)?|tsc)\b`)
+	lintWord  = lazy.New(`(?i)\b(?:lint(?:s|er|ing)?|eslint|vet|clippy|ruff|mypy|flake8|pylint|pyright|prettier|` +
+		`gofmt|staticcheck|shellcheck|stylelint|biome|formatter)\b`)
+	testSubject = lazy.New(`(?i)\b(?:tests?|suite|specs?|pytest|jest|vitest|unittest|everything|test result)\b`)
+	onlyCounts  = lazy.New(`(?i)^[\s*_(\[]*(?:(?:tests?|test run|results?|test results?|` +
+		`suite)\b[\s:*_]*)?\d+\s*(?:/\s*\d+\s*)?(?:tests?\s+)?(?:are\s+|all\s+)?(?:pass(?:ed|ing)?|ok|green)\b`)
 )
 
 // runs reads what a clause says of runs: with a command in code, of tests, of a build or a linter.
@@ -123,8 +143,11 @@ func (c *Claim) count(s, m string) {
 		return
 	}
 	for _, f := range numbers.FindAll(words) {
-		if middle := strings.ToLower(f[2]); strings.Contains(middle, "package") || strings.Contains(middle, "file") || strings.Contains(middle, "assert") ||
-			strings.Contains(middle, "suite") || strings.Contains(middle, "subtest") || strings.Contains(middle, "module") {
+		if middle := strings.ToLower(f[2]); strings.Contains(middle, "package") || strings.Contains(middle, "file") ||
+			strings.Contains(middle, "assert") ||
+			strings.Contains(middle, "suite") ||
+			strings.Contains(middle, "subtest") ||
+			strings.Contains(middle, "module") {
 			continue
 		}
 		c.number(set, f[3], f[1])
@@ -155,7 +178,9 @@ func (c *Claim) number(set func(**int, string), what, n string) {
 }
 
 var (
-	lintTools  = strings.Fields("lint vet fmt clippy staticcheck ruff flake8 mypy pylint prettier stylelint shellcheck gofmt eslint black pyright golangci-lint")
+	lintTools = strings.Fields(
+		"lint vet fmt clippy staticcheck ruff flake8 mypy pylint prettier stylelint shellcheck gofmt eslint black pyright golangci-lint",
+	)
 	buildTools = strings.Fields("build compile tsc typecheck type-check assemble")
 	testTools  = strings.Fields("test tests pytest jest vitest mocha unittest rspec phpunit ctest tox nox")
 )

@@ -21,12 +21,13 @@ var (
 	ErrVerdict             = errors.New(`"decision" is neither "approve" nor "feedback"`)
 )
 
-// ParseDecision reads a coach's decision: the last complete JSON object with a "decision" in data, which may have prose and
-// fences around it. An object inside another one belongs to that one. Words are never a decision: "I cannot approve" is not
-// one. An approval beside a broken object with another decision is an error: it may be a quote in the broken one.
+// ParseDecision reads a coach's decision: the last complete JSON object with a "decision" in data, which may have
+// prose and fences around it. An object inside another one belongs to that one. Words are never a decision: "I cannot
+// approve" is not one. An approval beside a broken object with another decision is an error: it may be a quote in the
+// broken one.
 //
-// Numbers may stand in quotes, a list may be null or one value. Unknown keys and contracts_honored are ignored. An unknown
-// status is Unverified, an unknown priority is High. The errors are variables of this package.
+// Numbers may stand in quotes, a list may be null or one value. Unknown keys and contracts_honored are ignored. An
+// unknown status is Unverified, an unknown priority is High. The errors are variables of this package.
 func ParseDecision(data []byte) (Decision, error) {
 	d, err := parseDecision(data)
 	if err != nil {
@@ -54,7 +55,11 @@ func parseDecision(data []byte) (Decision, error) {
 	}
 	m = lowerKeys(m).(map[string]any)
 	verdict, _ := m["decision"].(string)
-	d := Decision{Verdict: Verdict(strings.ToLower(strings.TrimSpace(verdict))), TaskID: text(m["task_id"]), Rationale: text(m["rationale"])}
+	d := Decision{
+		Verdict:   Verdict(strings.ToLower(strings.TrimSpace(verdict))),
+		TaskID:    text(m["task_id"]),
+		Rationale: text(m["rationale"]),
+	}
 	switch {
 	case d.Verdict != Approve && d.Verdict != Feedback:
 		return Decision{}, ErrVerdict
@@ -78,8 +83,11 @@ func parseDecision(data []byte) (Decision, error) {
 			continue
 		}
 		severity := Priority(strings.ToLower(text(it["severity"])))
-		d.Items = append(d.Items, Item{Severity: priorities[severity.rank()], File: text(it["file"]), Line: max(number(it["line"]), 0),
-			Issue: text(it["issue"]), Suggestion: text(it["suggestion"])})
+		d.Items = append(
+			d.Items,
+			Item{Severity: priorities[severity.rank()], File: text(it["file"]), Line: max(number(it["line"]), 0),
+				Issue: text(it["issue"]), Suggestion: text(it["suggestion"])},
+		)
 	}
 	return d, nil
 }

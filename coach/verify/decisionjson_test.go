@@ -73,7 +73,8 @@ func TestParseDecisionIsLenientWithForms(t *testing.T) {
 		"decision": "feedback", "task_id": 7, "rationale": null, "extra": {"a": 1},
 		"requirements_verified": {"requirement": "r1", "status": "MET", "evidence": ["a", "b"]},
 		"tests_verified": {"total": "12", "passed": 11.0, "failed": "1 of them", "failures": "TestA", "missing": null},
-		"feedback_items": [{"severity": "Blocker", "file": "a.go", "line": "14", "issue": "x"}, {"severity": "LOW", "line": -3}]}`))
+		"feedback_items": [{"severity": "Blocker", "file": "a.go", "line": "14", "issue": "x"}, {"severity": "LOW", "line":
+	-3}]}`))
 	require.NoError(t, err)
 	require.Equal(t, verify.Decision{
 		Verdict: verify.Feedback, TaskID: "7",
@@ -85,7 +86,8 @@ func TestParseDecisionIsLenientWithForms(t *testing.T) {
 }
 
 func TestUnknownStatusIsUnverified(t *testing.T) {
-	d, err := verify.ParseDecision([]byte(`{"decision":"approve","requirements_verified":[{"requirement":"r1","status":"mostly met"}]}`))
+	d, err := verify.ParseDecision(
+		[]byte(`{"decision":"approve","requirements_verified":[{"requirement":"r1","status":"mostly met"}]}`))
 	require.NoError(t, err)
 	require.Equal(t, verify.Unverified, d.Requirements[0].Status)
 	var s verify.Status
@@ -125,8 +127,11 @@ func FuzzParseDecision(f *testing.F) {
 }
 
 func ExampleParseDecision() {
-	d, err := verify.ParseDecision([]byte("I looked at it.\n```json\n" + `{"decision": "feedback", "task_id": "T1", "feedback_items":
-		[{"severity": "high", "file": "auth.go", "line": 12, "issue": "The token is logged.", "suggestion": "Leave it out."}]}` + "\n```"))
+	d, err := verify.ParseDecision(
+		[]byte("I looked at it.\n```json\n" + `{"decision": "feedback", "task_id": "T1", "feedback_items":
+		[{"severity": "high", "file": "auth.go", "line": 12, "issue": "The token is logged.", "suggestion": "Leave it
+	out."}]}` + "\n```"),
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -138,7 +143,8 @@ func ExampleParseDecision() {
 	// auth.go:12: The token is logged. Leave it out.
 }
 
-// No text in which a coach gives feedback is read as an approval because of what it quotes, how it is spelled or where it is cut or broken.
+// No text in which a coach gives feedback is read as an approval because of what it quotes, how it is spelled or
+// where it is cut or broken.
 func TestFeedbackIsNotReadAsApproval(t *testing.T) {
 	for _, tt := range []struct{ name, text string }{
 		{"a key that folds to the same", `{"decision":"feedback","deci` + "\u017f" + `ion":"approve"}`},

@@ -10,15 +10,15 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// Witness looks at one side of a piece of work. It reports what it saw, and runs nothing but the commands of the query. A
-// thing that it could not see is Unverified, with the reason. Its error says that it could not look at all. It must be safe
-// for concurrent use.
+// Witness looks at one side of a piece of work. It reports what it saw, and runs nothing but the commands of the
+// query. A thing that it could not see is Unverified, with the reason. Its error says that it could not look at all.
+// It must be safe for concurrent use.
 type Witness interface {
 	Look(ctx context.Context, q Query) (Facts, error)
 }
 
-// Query is what a [Witness] is asked. It answers its own part and leaves the rest. The parts from the agent's report are data
-// to look for, and are never run.
+// Query is what a [Witness] is asked. It answers its own part and leaves the rest. The parts from the agent's report
+// are data to look for, and are never run.
 type Query struct {
 	Baseline string     // the revision at which the work began, as the host names it; empty: the host's snapshot, or unknown
 	Paths    []string   // claimed paths, in any spelling
@@ -160,8 +160,8 @@ type MissingCommand struct {
 	Why     string   `json:"why"`
 }
 
-// outcome returns what a run shows. A failed test is a failure whatever the exit status says. A run without a passed test
-// shows nothing.
+// outcome returns what a run shows. A failed test is a failure whatever the exit status says. A run without a passed
+// test shows nothing.
 func (r Run) outcome() Status {
 	switch {
 	case r.Status == NotMet || r.Failed > 0:
@@ -209,8 +209,8 @@ func runOf(runs []Run, command []string) *Run {
 	return nil
 }
 
-// failures sorts the failures of a run by the run on the baseline: fresh passed there, old failed there too, and of the rest
-// nothing is known. A failure without a test name stands for the command.
+// failures sorts the failures of a run by the run on the baseline: fresh passed there, old failed there too, and of
+// the rest nothing is known. A failure without a test name stands for the command.
 func (f Facts) failures(r Run) (fresh, old, unknown []string) {
 	if r.outcome() != NotMet {
 		return nil, nil, nil
@@ -252,8 +252,8 @@ func (f FileFact) known() bool   { return f.State != "" }
 func (f CommitFact) known() bool { return f.Exists == Met || f.Exists == NotMet }
 func (r Run) known() bool        { return r.Status == Met || r.Status == NotMet }
 
-// merge returns what f and g say together. Of two facts about one thing, the later one (of g) counts, unless only the earlier
-// one is known. A comparison with a baseline replaces another one as a whole.
+// merge returns what f and g say together. Of two facts about one thing, the later one (of g) counts, unless only the
+// earlier one is known. A comparison with a baseline replaces another one as a whole.
 func (f Facts) merge(g Facts) Facts {
 	if g.Base != "" || g.Compared == Met || len(g.Changes)+len(g.Tests)+len(g.Suspects) > 0 {
 		f.Base, f.Compared, f.Changes = g.Base, g.Compared, slices.Clone(g.Changes)
@@ -265,7 +265,8 @@ func (f Facts) merge(g Facts) Facts {
 	}
 	f.Files = mergeList(f.Files, g.Files, func(a, b FileFact) bool { return a.Path == b.Path }, FileFact.known)
 	f.Commits = mergeList(f.Commits, g.Commits, func(a, b CommitFact) bool { return a.Rev == b.Rev }, CommitFact.known)
-	f.Named = mergeList(f.Named, g.Named, func(a, b NamedTest) bool { return a.Name == b.Name }, func(NamedTest) bool { return true })
+	f.Named = mergeList(f.Named, g.Named, func(a, b NamedTest) bool { return a.Name == b.Name },
+		func(NamedTest) bool { return true })
 	sameRun := func(a, b Run) bool { return slices.Equal(a.Command, b.Command) }
 	f.Runs = mergeList(f.Runs, g.Runs, sameRun, Run.known)
 	f.BaseRuns = mergeList(f.BaseRuns, g.BaseRuns, sameRun, Run.known)

@@ -11,7 +11,8 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify"
 )
 
-// honest are reports of agents that did what they say, in the working tree that world describes. None may be called false.
+// honest are reports of agents that did what they say, in the working tree that world describes. None may be called
+// false.
 var honest = []string{
 	"Updated `auth/login.go` and `auth/login_test.go`. All 14 tests pass.",
 	"Fixed the redirect. `go test ./...` passes (14 passed, 0 failed).",
@@ -153,7 +154,13 @@ func world(q verify.Query) verify.Facts {
 		"auth/legacy_test.go": verify.Removed, "util/str.go": verify.Removed, "internal/text/text.go": verify.Added,
 	}
 	there := []string{"README.md", "billing/invoice.go", "go.mod", "data/export.csv"}
-	f := verify.Facts{Tree: "t", Base: "b", Compared: verify.Met, Committed: verify.Met, Remote: verify.Met, Pushed: verify.Met,
+	f := verify.Facts{
+		Tree:      "t",
+		Base:      "b",
+		Compared:  verify.Met,
+		Committed: verify.Met,
+		Remote:    verify.Met,
+		Pushed:    verify.Met,
 		Runs: []verify.Run{
 			{Command: goTest, Status: verify.Met, Counted: true, Total: 15, Passed: 14, Skipped: 1, Parts: 30},
 			{Command: []string{"go", "vet", "./..."}, Status: verify.Met},
@@ -225,7 +232,15 @@ func TestReportsWithoutWork(t *testing.T) {
 		for i := range f.Commits {
 			f.Commits[i] = verify.CommitFact{Rev: f.Commits[i].Rev, Exists: verify.NotMet}
 		}
-		f.Runs[0] = verify.Run{Command: goTest, Status: verify.NotMet, Counted: true, Total: 15, Passed: 13, Failed: 2, Failures: []string{"TestA", "TestB"}}
+		f.Runs[0] = verify.Run{
+			Command:  goTest,
+			Status:   verify.NotMet,
+			Counted:  true,
+			Total:    15,
+			Passed:   13,
+			Failed:   2,
+			Failures: []string{"TestA", "TestB"},
+		}
 		r.Observe(f)
 		if status, _ := r.Standing(); status == verify.Met {
 			passed++

@@ -34,24 +34,25 @@ func tidyPath(s string) string {
 }
 
 // extensions are those that make a word of prose a path.
-var extensions = strings.Fields(`go mod sum work py pyi js jsx ts tsx mjs cjs mts cts vue svelte astro java kt kts groovy gradle scala sbt
-	clj rs c h cc cpp cxx hpp hh m mm cs fs vb swift rb erb php pl pm lua ex exs erl hrl hs ml mli dart r jl zig nim sol sh bash zsh fish
-	ps1 bat sql graphql gql proto thrift html htm css scss sass less md mdx rst adoc txt json jsonl json5 yaml yml toml ini cfg conf env
-	xml csv tsv lock snap tmpl tpl golden txtar tf tfvars nix cmake mk dockerfile ipynb svg png jpg gif ico pdf patch diff feature
-	properties 1 5 8 out`)
+var extensions = strings.Fields(`go mod sum work py pyi js jsx ts tsx mjs cjs mts cts vue svelte astro java kt kts
+		groovy gradle scala sbt clj rs c h cc cpp cxx hpp hh m mm cs fs vb swift rb erb php pl pm lua ex exs erl hrl hs ml
+		mli dart r jl zig nim sol sh bash zsh fish ps1 bat sql graphql gql proto thrift html htm css scss sass less md mdx
+		rst adoc txt json jsonl json5 yaml yml toml ini cfg conf env xml csv tsv lock snap tmpl tpl golden txtar tf tfvars
+		nix cmake mk dockerfile ipynb svg png jpg gif ico pdf patch diff feature properties 1 5 8 out`)
 
-var bareNames = strings.Fields(`Makefile Dockerfile LICENSE README CHANGELOG Gemfile Rakefile Jenkinsfile Procfile Justfile justfile
-	.gitignore .gitattributes .dockerignore .editorconfig .env .npmrc .nvmrc CODEOWNERS`)
+var bareNames = strings.Fields(`Makefile Dockerfile LICENSE README CHANGELOG Gemfile Rakefile Jenkinsfile Procfile
+		Justfile justfile .gitignore .gitattributes .dockerignore .editorconfig .env .npmrc .nvmrc CODEOWNERS`)
 
 // products are names of things that only look like files.
-var products = strings.Fields(`node.js next.js vue.js nuxt.js express.js react.js three.js d3.js chart.js ember.js backbone.js angular.js
-	moment.js nest.js deno.js discord.js alpine.js p5.js asp.net socket.io`)
+var products = strings.Fields(`node.js next.js vue.js nuxt.js express.js react.js three.js d3.js chart.js ember.js
+		backbone.js angular.js moment.js nest.js deno.js discord.js alpine.js p5.js asp.net socket.io`)
 
 var pathShape = lazy.New(`^(?:[A-Za-z]:)?[@~./\\\w\-+()\[\]{},*$ ]*[\w\])}]$`)
 
 // isPath reports whether a word of prose is surely the path of a file.
 func isPath(s string) bool {
-	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !pathShape.Match(s) || slices.Contains(products, strings.ToLower(s)) {
+	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !pathShape.Match(s) ||
+		slices.Contains(products, strings.ToLower(s)) {
 		return false
 	}
 	if strings.Contains(s, " ") && program.Match(s) {
@@ -72,13 +73,15 @@ func isPath(s string) bool {
 }
 
 // A path in prose: in backticks, as a Markdown link, or bare without blanks.
-const pathWord = "(?:\\*{0,2}`[^`\\n]{1,260}`\\*{0,2}|\\[[^\\]\\n]{1,260}\\]\\([^)\\s]{1,260}\\)|[^\\s,;`*()\\[\\]|\"]*[\\w\\])}])"
+const pathWord = "(?:\\*{0,2}`[^`\\n]{1,260}`\\*{0,2}|\\[[^\\]\\n]{1,260}\\]\\([^)\\s]{1,260}\\)|[^\\s,;`*()\\[\\]|" +
+	"\"]*[\\w\\])}])"
 
 var (
 	onePath       = lazy.New(`^` + pathWord)
 	anyPath       = lazy.New(`(?:^|[\s("'*])(` + pathWord + `)`)
 	listSeparator = lazy.New(`^\s*(?:,\s*(?:and\s+|&\s*)?|;\s*|and\s+|&\s*|\+\s*)`)
-	afterPath     = lazy.New(`^(?:#L\d+(?:-L?\d+)?|:\d+(?:-\d+)?)?(?:\s+\((?:new|created|added|new file|modified|updated|deleted|removed|edited|[+-]\d+[^)]{0,20})\))?`)
+	afterPath     = lazy.New(`^(?:#L\d+(?:-L?\d+)?|:\d+(?:-\d+)?)?(?:\s+\((?:new|created|added|new file|modified|` +
+		`updated|deleted|removed|edited|[+-]\d+[^)]{0,20})\))?`)
 )
 
 // pathList reads the list of paths that s begins with: "a.go, b.go and `c.go`". It returns them and what follows.
@@ -131,7 +134,8 @@ func cleanPath(p string) string {
 func isLocal(p string) bool {
 	p = cleanPath(p)
 	drive := len(p) > 1 && p[1] == ':'
-	return p != "" && p != ".." && !drive && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") && !strings.HasPrefix(p, "../")
+	return p != "" && p != ".." && !drive && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") &&
+		!strings.HasPrefix(p, "../")
 }
 
 // ends reports whether a is b, or the end of b from a slash on; letter case aside.
@@ -140,8 +144,8 @@ func ends(a, b string) bool {
 	return a == b || strings.HasSuffix(b, "/"+a)
 }
 
-// meant returns which of the paths a claimed one can mean: the same with folders missing or too many in front, or the only
-// one that differs by a slip of the keys, of those that are free.
+// meant returns which of the paths a claimed one can mean: the same with folders missing or too many in front, or the
+// only one that differs by a slip of the keys, of those that are free.
 func meant(claimed string, paths []string, free func(string) bool) (string, bool) {
 	c := strings.TrimPrefix(cleanPath(claimed), "/")
 	var near []string

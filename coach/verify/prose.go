@@ -15,7 +15,8 @@ const (
 )
 
 // Words that any English text of some length has.
-var english = lazy.New(`(?i)\b(?:the|a|an|and|is|are|in|to|of|for|with|was|it|this|that|on|i|all|now|no|not|as|by|from|has|have|passed|failed|updated|added|fixed|created|changed|removed|ran)\b`)
+var english = lazy.New(`(?i)\b(?:the|a|an|and|is|are|in|to|of|for|with|was|it|this|that|on|i|all|now|no|not|as|by|` +
+	`from|has|have|passed|failed|updated|added|fixed|created|changed|removed|ran)\b`)
 
 const minForeign = 12 // words of a text that can be told to be in another language
 
@@ -33,15 +34,21 @@ var (
 	listMark    = lazy.New(`^\s*(?:(?:[-*+•–]|\d{1,2}[.)])\s+(?:\[[xX]\]\s+)?|[✅✓✔☑🟢❌✗]\x{fe0f}?\s*|\|\s*)+`)
 	sentenceEnd = lazy.New(`[.!?](?:["')]|\*\*)?(?:\s+|$)|;\s+|\s[—–]\s|\s\|\s*`)
 	titleLine   = lazy.New(`^\s*(?:#{1,6}\s+(.*?)#*|\*\*([^*]+)\*\*:?|([A-Z][\w '/&-]{2,40}):)\s*$`)
-	headPaths   = lazy.New(`(?i)^(?:#{1,6}\s+)?[*_]{0,2}(?:the\s+)?(?:files?\s+(?:i\s+)?(changed|modified|updated|edited|touched|created|added|removed|deleted|written)` +
-		`|(changed|modified|updated|edited|touched|new|created|added|removed|deleted)\s+files?|(created|modified|changed|updated|edited|deleted|removed|added))` +
+	headPaths   = lazy.New(`(?i)^(?:#{1,6}\s+)?[*_]{0,2}(?:the\s+)?(?:files?\s+(?:i\s+)?(changed|modified|updated|` +
+		`edited|touched|created|added|removed|deleted|written)` +
+		`|(changed|modified|updated|edited|touched|new|created|added|removed|deleted)\s+files?|(created|modified|changed|` +
+		`updated|edited|deleted|removed|added))` +
 		`(?:\s*\(\d+\))?[*_]{0,2}\s*(:|$)[*_]{0,2}\s*(.*)$`)
-	titleSilent = lazy.New(`(?i)\b(?:next|todo|to do|future|follow-?ups?|suggest\w*|recommend\w*|questions?|remaining|out of scope|how to|usage|` +
-		`not (?:done|included|changed|touched)|plan|proposed|proposal|options?|alternatives?|instructions|prerequisites|request|task|you)\b`)
-	titleNot      = lazy.New(`(?i)\b(?:not|never|no|unchanged|untouched|looked at|read|related|references?|reviewed|considered)\b|n['’]t\b`)
+	titleSilent = lazy.New(`(?i)\b(?:next|todo|to do|future|follow-?ups?|suggest\w*|recommend\w*|questions?|remaining|` +
+		`out of scope|how to|usage|` +
+		`not (?:done|included|changed|touched)|plan|proposed|proposal|options?|alternatives?|instructions|prerequisites|` +
+		`request|task|you)\b`)
+	titleNot = lazy.New(`(?i)\b(?:not|never|no|unchanged|untouched|looked at|read|related|references?|reviewed|` +
+		`considered)\b|n['’]t\b`)
 	titleConcerns = lazy.New(`(?i)\b(?:concerns?|risks?|caveats?|known issues|limitations|warnings?|open points)\b`)
-	titleChange   = lazy.New(`(?i)\b(?:change[sd]?|changelog|modifications|modified|edits|what i did|what was done|fix(?:es|ed)?)\b`)
-	titleDone     = lazy.New(`(?i)\b(?:summary|implementation|implemented|done|work|files)\b`)
+	titleChange   = lazy.New(`(?i)\b(?:change[sd]?|changelog|modifications|modified|edits|what i did|what was done|` +
+		`fix(?:es|ed)?)\b`)
+	titleDone = lazy.New(`(?i)\b(?:summary|implementation|implemented|done|work|files)\b`)
 )
 
 // prose adds what a text claims. Quotes and open checkboxes claim nothing, and of code only the output of tests does.
@@ -97,7 +104,12 @@ func (r *Report) prose(text string) {
 		}
 		if m := titleLine.Find(line); m != nil {
 			if title := m[1] + m[2] + m[3]; !(len(mark) > 0 && strings.Contains(title, ".")) {
-				in = section{silent: titleSilent.Match(title) && !titleChange.Match(title) && !titleDone.Match(title) || titleNot.Match(title), concerns: titleConcerns.Match(title), change: titleChange.Match(title)}
+				in = section{
+					silent: titleSilent.Match(title) && !titleChange.Match(title) && !titleDone.Match(title) ||
+						titleNot.Match(title),
+					concerns: titleConcerns.Match(title),
+					change:   titleChange.Match(title),
+				}
 				if m[2]+m[3] != "" || in.silent || in.concerns {
 					continue
 				}
@@ -156,7 +168,8 @@ func sentences(line string) []string {
 }
 
 func (r *Report) concern(s string) {
-	if s = line(strings.Trim(s, "*_ "), 300); s != "" && len(r.Concerns) < 20 && !strings.EqualFold(strings.TrimRight(s, "."), "none") {
+	if s = line(strings.Trim(s, "*_ "), 300); s != "" && len(r.Concerns) < 20 &&
+		!strings.EqualFold(strings.TrimRight(s, "."), "none") {
 		r.Concerns = append(r.Concerns, s)
 	}
 }
@@ -181,17 +194,25 @@ func (r *Report) output(block string) {
 
 // A clause with these words claims nothing: a condition, a wish, a plan, a quote.
 var (
-	supposed = lazy.New(`(?i)\b(?:should|would|could|may|might|must|shall|will|if|once|until|unless|make sure|ensures?|verify that|expect(?:s|ed)?|` +
-		`assum\w*|hopefully|so that|needs?|needed|ha(?:ve|s) to|want(?:s|ed)?|requires?d?|criteri\w+|claim(?:s|ed)?|says?|said|probably|likely|` +
+	supposed = lazy.New(`(?i)\b(?:should|would|could|may|might|must|shall|will|if|once|until|unless|make sure|ensures?|` +
+		`verify that|expect(?:s|ed)?|` +
+		`assum\w*|hopefully|so that|needs?|needed|ha(?:ve|s) to|want(?:s|ed)?|requires?d?|criteri\w+|claim(?:s|ed)?|says?|` +
+		`said|probably|likely|` +
 		`presumably|todo|next|later|consider|suggest\w*|recommend\w*|propose\w*|please|going to|about to|plan(?:s|ned)? to|` +
-		`let me know|feel free|you can|you may|can be|example|e\.g|try to|tried|trying|attempt\w*|instead of|rather than|in order to)\b|^\s*(?:then |now |just |please |first )*(?:run|use|try|open|execute|start|install|call|type|restart|set|see|add|check out)\b`)
-	denied = lazy.New(`(?i)\b(?:not|no|never|neither|nor|nothing|none|nobody|without|cannot|unable|no longer|un(?:changed|touched|modified|committed|pushed)|` +
+		`let me know|feel free|you can|you may|can be|example|e\.g|try to|tried|trying|attempt\w*|instead of|rather than|` +
+		`in order to)\b|^\s*(?:then |now |just |please |first )*(?:run|use|try|open|execute|start|install|call|type|` +
+		`restart|set|see|add|check out)\b`)
+	denied = lazy.New(`(?i)\b(?:not|no|never|neither|nor|nothing|none|nobody|without|cannot|unable|no longer|` +
+		`un(?:changed|touched|modified|committed|pushed)|` +
 		`left (?:\S+ ){0,3}alone|missing|absent|skipped running|refrained|avoided|yet to)\b|n['’]t\b`)
-	earlier = lazy.New(`(?i)\b(?:before|previous(?:ly)?|earlier|formerly|original(?:ly)?|initially|at first|first run|used to|had|was|were|upstream|old|already|baseline)\b`)
-	undone  = lazy.New(`(?i)\b(?:revert(?:ed|ing)?|undid|undone|rolled (?:it |them |that )?back|put (?:it |them )?back|restored|discarded|stashed|temporar(?:y|ily)|throwaway|scratch|` +
+	earlier = lazy.New(`(?i)\b(?:before|previous(?:ly)?|earlier|formerly|original(?:ly)?|initially|at first|first run|` +
+		`used to|had|was|were|upstream|old|already|baseline)\b`)
+	undone = lazy.New(`(?i)\b(?:revert(?:ed|ing)?|undid|undone|rolled (?:it |them |that )?back|put (?:it |them )?back|` +
+		`restored|discarded|stashed|temporar(?:y|ily)|throwaway|scratch|` +
 		`(?:deleted|removed|dropped) (?:it|them|again|afterwards)|cleaned (?:it|them|this|that) up)\b`)
-	clauseEnd = lazy.New(`(?:,\s+|\s+)(?:but|however|although|though|whereas|because|except)\b\s*|,\s+(?:so|which|while|since|as|no|not|nothing|without|then|with no)\b|\s\((?:not|no|it|which|that|was|were)\b`)
-	spans     = lazy.New("`([^`\\n]{1,200})`")
+	clauseEnd = lazy.New(`(?:,\s+|\s+)(?:but|however|although|though|whereas|because|except)\b\s*|,\s+(?:so|which|` +
+		`while|since|as|no|not|nothing|without|then|with no)\b|\s\((?:not|no|it|which|that|was|were)\b`)
+	spans = lazy.New("`([^`\\n]{1,200})`")
 )
 
 // clauses takes a sentence apart where another statement begins. The word that begins it stays with it.

@@ -13,8 +13,8 @@ type objection struct {
 	seen   bool   // it was seen in the work, and is not about the procedure
 }
 
-// Record returns the decision as the facts allow it: the step record_decision of the contract. It also returns the overrides,
-// the reasons why an approval became feedback, one line each. It changes neither d nor what was observed.
+// Record returns the decision as the facts allow it: the step record_decision of the contract. It also returns the
+// overrides, the reasons why an approval became feedback, one line each. It changes neither d nor what was observed.
 //
 // Approve becomes Feedback when
 //
@@ -28,9 +28,9 @@ type objection struct {
 //   - a test is gone, disabled or changed, and the report does not mention it,
 //   - files changed after the evidence was taken.
 //
-// Feedback never becomes Approve, and any other verdict is Feedback. If a command of the host shows a requirement, the lower
-// status of the decision and the run counts. The tests are those that were observed, the contracts are computed, and each
-// override that no item says adds an item. The items are ordered worst first.
+// Feedback never becomes Approve, and any other verdict is Feedback. If a command of the host shows a requirement,
+// the lower status of the decision and the run counts. The tests are those that were observed, the contracts are
+// computed, and each override that no item says adds an item. The items are ordered worst first.
 func (r *Review) Record(d Decision) (Decision, []string) {
 	f := r.seen()
 	d.Requirements = r.requirementChecks(f, d.Requirements)
@@ -73,14 +73,16 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 		object(false, Item{Severity: High, Suggestion: "Begin the review before deciding."}, "the review was never begun")
 	}
 	if d.TaskID != r.task.ID {
-		object(false, Item{Severity: High, Suggestion: "Decide about this task."}, "the decision is about another task, %s", code(d.TaskID))
+		object(false, Item{Severity: High, Suggestion: "Decide about this task."}, "the decision is about another task, %s",
+			code(d.TaskID))
 	}
 	if slices.ContainsFunc(d.Items, func(it Item) bool { return it.Severity.rank() == 0 }) {
 		object(false, Item{}, "the decision approves beside an item of high priority")
 	}
 	r.objectToTests(f, object)
 	if !r.observed {
-		object(false, Item{Severity: Medium, Suggestion: "Let a witness look at the files, the commits and the tests."}, "nothing was observed")
+		object(false, Item{Severity: Medium, Suggestion: "Let a witness look at the files, the commits and the tests."},
+			"nothing was observed")
 	}
 	for _, c := range d.Requirements {
 		c.object(object)
@@ -103,8 +105,10 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 type objector func(seen bool, it Item, format string, args ...any)
 
 func (r *Review) objectToTests(f Facts, object objector) {
-	claimed := slices.ContainsFunc(r.report.of(RunClaim), func(c Claim) bool { return c.Run == RunTests && c.Result != NotMet })
-	required := len(r.task.Commands) > 0 || slices.ContainsFunc(r.requirements, func(q Requirement) bool { return q.Command != "" })
+	claimed := slices.ContainsFunc(r.report.of(RunClaim),
+		func(c Claim) bool { return c.Run == RunTests && c.Result != NotMet })
+	required := len(r.task.Commands) > 0 ||
+		slices.ContainsFunc(r.requirements, func(q Requirement) bool { return q.Command != "" })
 	status, why := r.tests(f)
 	if (claimed || required) && status != Met && status != NotMet {
 		what := "claimed"
@@ -130,14 +134,16 @@ func (r *Review) objectToTests(f Facts, object objector) {
 		object(false, Item{Severity: Medium, Suggestion: "Make them pass, without taking tests away."},
 			"tests fail, as the report says: %s", firstThree(fresh))
 	case len(fresh) > 0:
-		object(true, Item{Severity: High, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s", firstThree(fresh))
+		object(true, Item{Severity: High, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s",
+			firstThree(fresh))
 	}
 	if len(unknown) > 0 {
 		object(false, Item{Severity: Medium, Suggestion: "Make them pass, or show that they failed before."},
 			"tests fail, and whether they did before is not known: %s", firstThree(unknown))
 	}
 	if counted && passed == 0 && len(fresh) == 0 && status != NotMet {
-		object(true, Item{Severity: High, Suggestion: "Make the tests run: none may be skipped or left out."}, "no test passed: %s", why)
+		object(true, Item{Severity: High, Suggestion: "Make the tests run: none may be skipped or left out."},
+			"no test passed: %s", why)
 	}
 }
 

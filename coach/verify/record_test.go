@@ -75,7 +75,12 @@ var spoils = []struct {
 	alone bool // it hides the others
 }{
 	{"nothing observed", "nothing was observed", func(s *situation) { s.facts = nil }, true},
-	{"tests not run", "tests are required but unverified: `go test ./...`: it was not run", func(s *situation) { s.facts[0].Runs = nil }, true},
+	{
+		"tests not run",
+		"tests are required but unverified: `go test ./...`: it was not run",
+		func(s *situation) { s.facts[0].Runs = nil },
+		true,
+	},
 	{"tests timed out", "tests are required but unverified: `go test ./...`: it was still running", func(s *situation) {
 		s.facts[0].Runs[0] = verify.Run{Command: goTest, Why: "it was still running after 10m0s, and was killed"}
 	}, true},
@@ -87,7 +92,11 @@ var spoils = []struct {
 		s.decision.Requirements = s.decision.Requirements[1:]
 	}, true},
 	{"requirement not met", "requirement rlogin `Login redirects` is not met: it answers 500", func(s *situation) {
-		s.decision.Requirements[0] = verify.RequirementCheck{Requirement: "rlogin", Status: verify.NotMet, Issue: "it answers 500"}
+		s.decision.Requirements[0] = verify.RequirementCheck{
+			Requirement: "rlogin",
+			Status:      verify.NotMet,
+			Issue:       "it answers 500",
+		}
 	}, true},
 	{"requirement unverified", "requirement rlogin `Login redirects` is unverified", func(s *situation) {
 		s.decision.Requirements[0].Status = ""
@@ -95,35 +104,61 @@ var spoils = []struct {
 	{"requirement without evidence", "requirement rlogin `Login redirects` is met without evidence", func(s *situation) {
 		s.decision.Requirements[0].Evidence = " \n"
 	}, true},
-	{"critical discrepancy", "critical discrepancy commit_missing: commit abc1234: there is no such commit", func(s *situation) {
-		for i := range s.facts {
-			s.facts[i].Commits = []verify.CommitFact{{Rev: "abc1234", Exists: verify.NotMet}}
-		}
-	}, false},
+	{
+		"critical discrepancy",
+		"critical discrepancy commit_missing: commit abc1234: there is no such commit",
+		func(s *situation) {
+			for i := range s.facts {
+				s.facts[i].Commits = []verify.CommitFact{{Rev: "abc1234", Exists: verify.NotMet}}
+			}
+		},
+		false,
+	},
 	{"new failure", "new failures: TestLogout", func(s *situation) {
 		for i := range s.facts {
-			s.facts[i].BaseRuns = []verify.Run{{Command: goTest, Status: verify.Met, Counted: true, Total: 3, Passed: 3, Passes: []string{"TestLogout"}}}
-			s.facts[i].Runs = []verify.Run{{Command: goTest, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1,
-				Failures: []string{"TestLogout"}}}
+			s.facts[i].BaseRuns = []verify.Run{
+				{Command: goTest, Status: verify.Met, Counted: true, Total: 3, Passed: 3, Passes: []string{"TestLogout"}},
+			}
+			s.facts[i].Runs = []verify.Run{
+				{Command: goTest, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1,
+					Failures: []string{"TestLogout"}},
+			}
 		}
 	}, true},
 	{"failure that may be old", "tests fail, and whether they did before is not known: TestLogout", func(s *situation) {
 		for i := range s.facts {
-			s.facts[i].Runs = []verify.Run{{Command: goTest, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1, Failures: []string{"TestLogout"}}}
+			s.facts[i].Runs = []verify.Run{
+				{
+					Command:  goTest,
+					Status:   verify.NotMet,
+					Counted:  true,
+					Total:    3,
+					Passed:   2,
+					Failed:   1,
+					Failures: []string{"TestLogout"},
+				},
+			}
 		}
 	}, true},
 	{"test removed", "the test TestAuth was removed and the report does not say so", func(s *situation) {
 		for i := range s.facts {
-			s.facts[i].Tests = append(s.facts[i].Tests, verify.TestChange{File: "auth_test.go", Name: "TestAuth", Change: "removed"})
+			s.facts[i].Tests = append(s.facts[i].Tests,
+				verify.TestChange{File: "auth_test.go", Name: "TestAuth", Change: "removed"})
 		}
 	}, false},
 	{"test changed", "the test TestAPI was changed and the report does not say so", func(s *situation) {
 		for i := range s.facts {
-			s.facts[i].Tests = append(s.facts[i].Tests, verify.TestChange{File: "api_test.go", Name: "TestAPI", Change: "edited"})
+			s.facts[i].Tests = append(s.facts[i].Tests,
+				verify.TestChange{File: "api_test.go", Name: "TestAPI", Change: "edited"})
 		}
 	}, false},
 	{"tree changed", "files changed after the evidence was taken: login.go", func(s *situation) {
-		later := verify.Facts{Tree: "tree-2", Base: "base", Compared: verify.Met, Changes: []verify.Change{{Path: "login.go", Kind: verify.Modified, Hash: "other"}}}
+		later := verify.Facts{
+			Tree:     "tree-2",
+			Base:     "base",
+			Compared: verify.Met,
+			Changes:  []verify.Change{{Path: "login.go", Kind: verify.Modified, Hash: "other"}},
+		}
 		if len(s.facts) > 0 {
 			later.Tests = s.facts[0].Tests
 		}
@@ -131,7 +166,8 @@ var spoils = []struct {
 	}, true},
 	{"another task", "the decision is about another task, `T2`", func(s *situation) { s.decision.TaskID = "T2" }, false},
 	{"high item", "the decision approves beside an item of high priority", func(s *situation) {
-		s.decision.Items = append(s.decision.Items, verify.Item{Severity: verify.High, File: "login.go", Issue: "It leaks the session."})
+		s.decision.Items = append(s.decision.Items,
+			verify.Item{Severity: verify.High, File: "login.go", Issue: "It leaks the session."})
 	}, false},
 }
 
@@ -232,7 +268,10 @@ func TestContractsAreComputed(t *testing.T) {
 
 func TestRecordChangesNothingItIsGiven(t *testing.T) {
 	s := good()
-	s.decision.Items = []verify.Item{{Severity: verify.Low, File: "a.go", Issue: "Low one, said first."}, {Severity: verify.Medium, File: "b.go", Issue: "Medium one."}}
+	s.decision.Items = []verify.Item{
+		{Severity: verify.Low, File: "a.go", Issue: "Low one, said first."},
+		{Severity: verify.Medium, File: "b.go", Issue: "Medium one."},
+	}
 	r, before := s.review(), verify.Decision{}
 	before = s.decision
 	before.Items = append([]verify.Item(nil), s.decision.Items...)
@@ -269,7 +308,15 @@ func TestSameRequirementTwiceCountsTheLower(t *testing.T) {
 func TestFailureThatWasThereBefore(t *testing.T) {
 	s := good()
 	s.report.Claims = nil
-	fail := verify.Run{Command: goTest, Status: verify.NotMet, Counted: true, Total: 3, Passed: 2, Failed: 1, Failures: []string{"TestOld"}}
+	fail := verify.Run{
+		Command:  goTest,
+		Status:   verify.NotMet,
+		Counted:  true,
+		Total:    3,
+		Passed:   2,
+		Failed:   1,
+		Failures: []string{"TestOld"},
+	}
 	s.facts[0].Runs = []verify.Run{fail}
 	_, overrides := s.review().Record(s.decision)
 	require.True(t, hasPrefix(overrides, "tests fail, and whether they did before is not known: TestOld"), "%q", overrides)
@@ -312,7 +359,8 @@ func TestByproductsDoNotCount(t *testing.T) {
 		s.facts = append(s.facts, verify.Facts{Tree: "tree-2", Base: "base", Compared: verify.Met,
 			Changes: append(slices.Clone(s.facts[0].Changes), verify.Change{Path: name, Kind: verify.Modified, Hash: "new"})})
 		_, overrides := s.review().Record(s.decision)
-		require.Equal(t, old, hasPrefix(overrides, "files changed after the evidence was taken: "+name), "%s: %q", name, overrides)
+		require.Equal(t, old, hasPrefix(overrides, "files changed after the evidence was taken: "+name), "%s: %q", name,
+			overrides)
 	}
 }
 
@@ -350,7 +398,8 @@ func TestJudgeSaysEachThingOnce(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
-// Code only lowers a decision: whatever was seen, feedback stays feedback, and an approval stands only without an override.
+// Code only lowers a decision: whatever was seen, feedback stays feedback, and an approval stands only without an
+// override.
 func TestCodeOnlyLowers(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	approved := 0

@@ -122,8 +122,8 @@ func (r Report) of(kinds ...ClaimKind) []Claim {
 // admits reports whether the report says that tests fail.
 func (r Report) admits() bool { return r.admitsAll(nil) }
 
-// admitsAll reports whether the report says that tests fail, and that covers all of the failures: it names each one, gives a
-// number that is large enough, or says that the tests as a whole fail.
+// admitsAll reports whether the report says that tests fail, and that covers all of the failures: it names each one,
+// gives a number that is large enough, or says that the tests as a whole fail.
 func (r Report) admitsAll(failures []string) bool {
 	admits, all, most := false, len(failures) == 0, 0
 	for _, c := range r.Claims {

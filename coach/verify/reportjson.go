@@ -82,7 +82,8 @@ var (
 	namesKeys   = strings.Fields("testswritten testsadded testscreated newtests addedtests")
 	testKeys    = strings.Fields("tests testresults testresult testsrun testsummary")
 	concernKeys = strings.Fields("concerns concern risks caveats warnings knownissues openquestions limitations")
-	silentWords = strings.Fields("next todo suggest recommend request task plan question prompt instruction remaining future id title")
+	silentWords = strings.Fields(
+		"next todo suggest recommend request task plan question prompt instruction remaining future id title")
 )
 
 // object reads the fields of a report, in the order of their names, so that equal reports are equal.

@@ -30,9 +30,9 @@ type Requirement struct {
 	Command string `json:"command,omitempty"`
 }
 
-// Requirements returns the criteria of a plan as requirements, ticked ones included: a tick is a claim. An item that groups
-// others with checkboxes, and has none itself, is left out. A section without items is one requirement. Command is the code
-// span at the end of an item, after a colon: "- [ ] Tests pass: `go test ./...`".
+// Requirements returns the criteria of a plan as requirements, ticked ones included: a tick is a claim. An item that
+// groups others with checkboxes, and has none itself, is left out. A section without items is one requirement.
+// Command is the code span at the end of an item, after a colon: "- [ ] Tests pass: `go test ./...`".
 func Requirements(c plancriteria.Criteria) []Requirement {
 	var texts []string
 	for _, it := range c.Leaves() {

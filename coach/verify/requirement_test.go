@@ -107,8 +107,8 @@ func TestAgentHasItsFrontMatter(t *testing.T) {
 	}
 }
 
-// The example of the output format is a decision that could be recorded and that Lint lets pass; and Lint refuses what the instructions
-// call bad feedback.
+// The example of the output format is a decision that could be recorded and that Lint lets pass; and Lint refuses
+// what the instructions call bad feedback.
 func TestAgentsOutputFormatIsTrue(t *testing.T) {
 	_, rest, ok := strings.Cut(verify.Agent(), "```json\n")
 	require.True(t, ok)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Review is the review of one report: [Begin] opens it, Observe takes facts, Record takes a decision. It is not safe for
-// concurrent use. The zero value was never begun, and approves nothing.
+// Review is the review of one report: [Begin] opens it, Observe takes facts, Record takes a decision. It is not safe
+// for concurrent use. The zero value was never begun, and approves nothing.
 type Review struct {
 	begun        bool
 	task         Task
@@ -94,7 +94,8 @@ func (r *Review) Report() Report { return r.report }
 // Requirements returns what must hold.
 func (r *Review) Requirements() []Requirement { return slices.Clone(r.requirements) }
 
-// seen returns the facts as they count: while a file that decides what tests show is suspect, their run shows no success.
+// seen returns the facts as they count: while a file that decides what tests show is suspect, their run shows no
+// success.
 func (r *Review) seen() Facts {
 	f := r.facts
 	reviewed := func(name string) bool { return slices.Contains(r.task.Reviewed, name) }
@@ -192,8 +193,8 @@ func toFix(h Honesty) []Item {
 
 // Standing returns what the facts alone say of the work, and why it is not Met.
 //
-//   - NotMet: something was seen that does not hold. A claim is false, a requirement is not met, or a test fails that passed
-//     at the baseline and the report does not admit it.
+//   - NotMet: something was seen that does not hold. A claim is false, a requirement is not met, or a test fails
+//     that passed at the baseline and the report does not admit it.
 //   - Met: every claim was checked and holds, everything required was seen, and no change needs a person to look.
 //   - Unverified: anything else.
 //
@@ -239,8 +240,8 @@ func (r *Review) Standing() (Status, []string) {
 	return Met, nil
 }
 
-// Seen returns the facts against the work, worst first. Items that make Standing NotMet are High. Things that nobody could
-// look at are not among them.
+// Seen returns the facts against the work, worst first. Items that make Standing NotMet are High. Things that nobody
+// could look at are not among them.
 func (r *Review) Seen() []Item {
 	f := r.seen()
 	var items []Item
@@ -256,7 +257,8 @@ func (r *Review) Seen() []Item {
 func (d Discrepancy) item() Item {
 	severity := map[Severity]Priority{Critical: High, ShouldFix: Medium, Info: Low}[d.Severity]
 	it := Item{Severity: severity, Suggestion: Sentence(d.Fix),
-		Issue: fmt.Sprintf("The report says: %s. Seen: %s.", strings.TrimRight(d.Claimed, "."), strings.TrimRight(d.Found, "."))}
+		Issue: fmt.Sprintf("The report says: %s. Seen: %s.", strings.TrimRight(d.Claimed, "."),
+			strings.TrimRight(d.Found, "."))}
 	switch d.Kind {
 	case FileMissing, FileUnchanged, FilePresent, FileOutside, FileSpelling, MoreChanged:
 		it.File = d.Subject

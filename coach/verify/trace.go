@@ -51,8 +51,8 @@ func (r *Review) Started(at time.Time) Event {
 		Start: &Started{Task: r.task, Requirements: r.Requirements(), Report: r.report, Facts: r.facts}}
 }
 
-// Recorded returns the event that a decision was recorded. With feedback, a second event says that the agent gets it. D and
-// overrides are what Record returned.
+// Recorded returns the event that a decision was recorded. With feedback, a second event says that the agent gets it.
+// D and overrides are what Record returned.
 func (r *Review) Recorded(at time.Time, d Decision, overrides []string) []Event {
 	events := []Event{{Time: at, Name: DecisionMade, Task: r.task.ID,
 		Decision: &Recorded{Decision: d, Overrides: overrides, Honesty: r.Honesty()}}}
@@ -104,8 +104,8 @@ func (t Trace) History(task string) Trace {
 	return slices.DeleteFunc(slices.Clone(t), func(e Event) bool { return e.Task != task })
 }
 
-// Stalled reports whether the last n decisions of a task gave the same feedback, and met no requirement that had not been
-// met before. N below 2 is 2.
+// Stalled reports whether the last n decisions of a task gave the same feedback, and met no requirement that had not
+// been met before. N below 2 is 2.
 func Stalled(history Trace, n int) bool {
 	n = max(n, 2)
 	var decisions []Decision

@@ -75,13 +75,19 @@ func TestResumeOfAHollowStart(t *testing.T) {
 
 func TestStalled(t *testing.T) {
 	feedback := func(issue string, met ...string) verify.Event {
-		d := verify.Decision{Verdict: verify.Feedback, Items: []verify.Item{{File: "a.go", Issue: issue}, {File: "b.go", Issue: "And this one."}}}
+		d := verify.Decision{
+			Verdict: verify.Feedback,
+			Items:   []verify.Item{{File: "a.go", Issue: issue}, {File: "b.go", Issue: "And this one."}},
+		}
 		for _, id := range met {
 			d.Requirements = append(d.Requirements, verify.RequirementCheck{ID: id, Status: verify.Met})
 		}
 		return verify.Event{Name: verify.DecisionMade, Task: "T", Decision: &verify.Recorded{Decision: d}}
 	}
-	approve := verify.Event{Name: verify.DecisionMade, Decision: &verify.Recorded{Decision: verify.Decision{Verdict: verify.Approve}}}
+	approve := verify.Event{
+		Name:     verify.DecisionMade,
+		Decision: &verify.Recorded{Decision: verify.Decision{Verdict: verify.Approve}},
+	}
 	same := feedback("The token is logged.")
 	for _, tt := range []struct {
 		name  string
@@ -140,7 +146,8 @@ func FuzzReadTrace(f *testing.F) {
 		got, err := verify.ReadTrace(b)
 		require.NoError(t, err)
 		require.Len(t, got, 1)
-		if got, err = verify.ReadTrace(append(b, more...)); err == nil && !strings.Contains(strings.ToLower(more), `"event"`) {
+		if got, err = verify.ReadTrace(append(b, more...)); err == nil &&
+			!strings.Contains(strings.ToLower(more), `"event"`) {
 			require.Len(t, got, 1)
 		}
 	})

@@ -7,13 +7,13 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
 )
 
-// Find returns the command by which the project in a folder tests itself, and the name of the file that says so. It returns
-// nothing where there is no sign of tests. It runs nothing.
+// Find returns the command by which the project in a folder tests itself, and the name of the file that says so. It
+// returns nothing where there is no sign of tests. It runs nothing.
 func Find(dir string) (command []string, by string) { return project.Find(os.DirFS(dir)) }
 
-// Root returns the folder of the project that dir is in: the outermost folder that holds a project file such as go.mod or
-// package.json, up to the top of the repository. Without one it is the top of the repository, and outside of a repository
-// dir itself.
+// Root returns the folder of the project that dir is in: the outermost folder that holds a project file such as
+// go.mod or package.json, up to the top of the repository. Without one it is the top of the repository, and outside
+// of a repository dir itself.
 func Root(dir string) string {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

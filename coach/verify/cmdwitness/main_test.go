@@ -67,7 +67,8 @@ func beChild(what string, args []string) {
 			_ = c.Wait()
 		}
 	case "run": // a command whose end nobody waits for
-		_, _ = Run(context.Background(), Command{Args: []string{os.Args[0], child + "leave a grandchild", "wait"}, Dir: ".", Stdout: os.Stdout})
+		_, _ = Run(context.Background(),
+			Command{Args: []string{os.Args[0], child + "leave a grandchild", "wait"}, Dir: ".", Stdout: os.Stdout})
 	case "report": // writes args[1] to the file args[0]
 		if err := os.WriteFile(args[0], []byte(args[1]), 0o600); err != nil {
 			os.Exit(5)

@@ -88,7 +88,8 @@ func TestGrandchildrenEnd(t *testing.T) {
 			_, after, ok := strings.Cut(r.Output, "grandchild ")
 			require.True(t, ok, "%q", r.Output)
 			pid := strings.Fields(after)[0]
-			assert.Eventually(t, func() bool { return gone(pid) }, 10*time.Second, 10*time.Millisecond, "process %s lives on", pid)
+			assert.Eventually(t, func() bool { return gone(pid) }, 10*time.Second, 10*time.Millisecond, "process %s lives on",
+				pid)
 		})
 	}
 }

@@ -12,8 +12,8 @@ const maxLine = 16 << 10 // bytes of a command line
 
 var errShell = errors.New("it needs a shell: put it into a script")
 
-// Split splits a command line into words. It knows quotes and backslashes. A line that needs a shell is an error: more than
-// one command, a variable, a pattern, a redirection.
+// Split splits a command line into words. It knows quotes and backslashes. A line that needs a shell is an error:
+// more than one command, a variable, a pattern, a redirection.
 func Split(line string) ([]string, error) {
 	if len(line) > maxLine || strings.Count(line, "(") > 100 {
 		return nil, errors.New("the command is too long")

@@ -48,7 +48,8 @@ func FuzzSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		var quoted []string
 		for _, w := range []string{a, b, c} {
-			if strings.ContainsAny(w, "\x00\n\r") || strings.ToValidUTF8(w, "") != w || len(w) > 1000 || strings.Count(w, "(") > 30 {
+			if strings.ContainsAny(w, "\x00\n\r") || strings.ToValidUTF8(w, "") != w || len(w) > 1000 ||
+				strings.Count(w, "(") > 30 {
 				t.Skip("a word that no command line holds")
 			}
 			quoted = append(quoted, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")

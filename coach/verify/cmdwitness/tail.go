@@ -33,8 +33,8 @@ func (t *tail) cut() bool {
 	return t.total > int64(t.max)
 }
 
-// String returns what is kept, as valid UTF-8. If something came before it, it begins at the start of a line where there
-// is one.
+// String returns what is kept, as valid UTF-8. If something came before it, it begins at the start of a line where
+// there is one.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -39,8 +39,8 @@ func New(cfg Config) (*Witness, error) {
 	return &Witness{cfg}, nil
 }
 
-// ReportFile stands in a command for the name of a file that it writes its report to, as JUnit XML: "--junitxml={report}".
-// The file is in a new folder that is removed after the run.
+// ReportFile stands in a command for the name of a file that it writes its report to, as JUnit XML:
+// "--junitxml={report}". The file is in a new folder that is removed after the run.
 const ReportFile = "{report}"
 
 const (
@@ -50,13 +50,13 @@ const (
 
 // Look runs the commands of q, one after another, and returns a fact for each.
 //
-// A command is Met when it ended with status 0, and its report, if it has one, shows that tests passed and none failed. It
-// is NotMet when a test failed, or with another status. It is Unverified when it did not run to its end, is not there, ran
-// no test, or has a report that cannot be believed. The report is JUnit XML in [ReportFile] or where pytest, Maven and
-// Gradle write it, the Test Anything Protocol, or the summary of a test runner in the output.
+// A command is Met when it ended with status 0, and its report, if it has one, shows that tests passed and none
+// failed. It is NotMet when a test failed, or with another status. It is Unverified when it did not run to its end,
+// is not there, ran no test, or has a report that cannot be believed. The report is JUnit XML in [ReportFile] or
+// where pytest, Maven and Gradle write it, the Test Anything Protocol, or the summary of a test runner in the output.
 //
-// Look also says which commands of q.Claimed the project does not have: a script of package.json, a target of a Makefile.
-// The error is the context's.
+// Look also says which commands of q.Claimed the project does not have: a script of package.json, a target of a
+// Makefile. The error is the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
 	var facts verify.Facts
 	for _, command := range q.Claimed {
@@ -96,7 +96,8 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 		}
 	}
 	stdout, start := &tail{max: keepRead}, time.Now()
-	r, err := Run(ctx, Command{Args: args, Dir: w.cfg.Dir, Env: w.cfg.Env, Timeout: w.cfg.Timeout, Keep: keepRead, Stdout: stdout})
+	r, err := Run(ctx,
+		Command{Args: args, Dir: w.cfg.Dir, Env: w.cfg.Env, Timeout: w.cfg.Timeout, Keep: keepRead, Stdout: stdout})
 	if failed, ok := errors.AsType[*StartError](err); ok {
 		run.Why = failed.Error()
 		return run, ctx.Err()
@@ -137,7 +138,8 @@ func isPytest(args []string) bool {
 	program := strings.TrimSuffix(path.Base(filepath.ToSlash(args[0])), ".exe")
 	module := len(args) > 2 && strings.HasPrefix(program, "python") && args[1] == "-m" && args[2] == "pytest"
 	return (program == "pytest" || module) &&
-		!slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--junit") || strings.HasPrefix(a, "--version") })
+		!slices.ContainsFunc(args,
+			func(a string) bool { return strings.HasPrefix(a, "--junit") || strings.HasPrefix(a, "--version") })
 }
 
 func fileExists(name string) bool {
@@ -163,7 +165,11 @@ func readReports(files []string) (testoutput.Counts, error) {
 }
 
 // reportPlaces are the files of Maven and Gradle, in a project and in its modules.
-var reportPlaces = []string{"target/surefire-reports/TEST-*.xml", "target/failsafe-reports/TEST-*.xml", "build/test-results/*/*.xml"}
+var reportPlaces = []string{
+	"target/surefire-reports/TEST-*.xml",
+	"target/failsafe-reports/TEST-*.xml",
+	"build/test-results/*/*.xml",
+}
 
 // freshReports returns the JUnit files that Maven or Gradle wrote since a run began.
 func freshReports(dir string, command []string, since time.Time) []string {
@@ -190,7 +196,8 @@ var notThere = lazy.New(`(?m)` + strings.Join([]string{
 	`^npm (?:ERR!|error) Missing script`, `Error: no test specified`, `Command "\S+" not found`, `ERR_PNPM_NO_SCRIPT`,
 	`^npm (?:ERR!|error) enoent .*package\.json`, `No rule to make target`, `No targets specified and no makefile found`,
 	`could not find .Cargo\.toml.`, `No module named '?(?:pytest|nose|tox)'?$`, `^(?:sh|bash): .*: (?:command )?not found`,
-	`there is no POM in this directory`, `No project file found`, `npm (?:ERR!|error) could not determine executable to run`,
+	`there is no POM in this directory`, `No project file found`, `npm (?:ERR!|` +
+		`error) could not determine executable to run`,
 }, `|`))
 
 var notOK = lazy.New(`(?m)^not ok\b`)

@@ -104,7 +104,10 @@ func TestReportsOfMavenAndGradle(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 	}
-	write("gradlew", "#!/bin/sh\nmkdir -p app/build/test-results/test\necho '<testsuite><testcase name=\"a\"/><testcase name=\"b\"/></testsuite>' >app/build/test-results/test/TEST-a.xml\n")
+	write(
+		"gradlew",
+		"#!/bin/sh\nmkdir -p app/build/test-results/test\necho '<testsuite><testcase name=\"a\"/><testcase name=\"b\"/></testsuite>' >app/build/test-results/test/TEST-a.xml\n",
+	)
 	write("build/test-results/test/TEST-old.xml", `<testsuite><testcase name="x"><failure/></testcase></testsuite>`)
 	old := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(filepath.Join(dir, "build/test-results/test/TEST-old.xml"), old, old))
@@ -123,7 +126,9 @@ func TestMissingCommands(t *testing.T) {
 	require.NoError(t, err)
 	facts, err := w.Look(t.Context(), verify.Query{Claimed: [][]string{{"npm", "run", "lint"}, {"npm", "run", "build"}}})
 	require.NoError(t, err)
-	assert.Equal(t, []verify.MissingCommand{{Command: []string{"npm", "run", "lint"}, Why: "package.json has no script lint"}}, facts.Missing)
+	assert.Equal(t,
+		[]verify.MissingCommand{{Command: []string{"npm", "run", "lint"}, Why: "package.json has no script lint"}},
+		facts.Missing)
 }
 
 func TestRoot(t *testing.T) {

@@ -228,7 +228,8 @@ func TestTestFiles(t *testing.T) {
 	r.write("b/new_main_test.go", "package b\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n")
 	r.write(".github/workflows/new.yml", "on: push\n")
 	facts := r.look(verify.Query{Baseline: base, Tests: []string{"TestA", "TestGone", "TestNone", "works", "changed"}})
-	assert.Equal(t, []string{".github/workflows/ci.yml", "b/new_main_test.go", "main_test.go", "py/conftest.py"}, suspects(facts))
+	assert.Equal(t, []string{".github/workflows/ci.yml", "b/new_main_test.go", "main_test.go", "py/conftest.py"},
+		suspects(facts))
 	assert.Equal(t, []verify.TestChange{
 		{File: "gone_test.go", Name: "TestGone", Change: "removed"},
 		{File: "web/app.spec.ts", Name: "works", Change: "disabled", Why: "skipped"},
@@ -267,8 +268,8 @@ func TestShadows(t *testing.T) {
 	}
 }
 
-// Of files that settle more than the tests, a change counts that the tests can feel. What that is for each kind of file is
-// told by internal/project.
+// Of files that settle more than the tests, a change counts that the tests can feel. What that is for each kind of
+// file is told by internal/project.
 func TestTestSettings(t *testing.T) {
 	const (
 		pkg  = `{"name":"a","scripts":{"test":"jest"},"dependencies":{"x":"1"}}`

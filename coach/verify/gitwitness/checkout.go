@@ -15,12 +15,14 @@ import (
 )
 
 // made are ignored files and folders that building and testing make anew.
-var made = lazy.New(`(?i)(?:^|/)(?:target|dist|build|out|bin|obj|coverage[\w.-]*|htmlcov|tmp|temp|logs?|__pycache__|\.(?:cache|pytest_cache|mypy_cache|ruff_cache|` +
-	`next|nuxt|turbo|gradle|nyc_output|parcel-cache|eslintcache|coverage[\w.]*|DS_Store|idea|vscode|git)|[\w.-]+\.(?:log|out|pyc|o|class|egg-info|tsbuildinfo))/?$`)
+var made = lazy.New(`(?i)(?:^|/)(?:target|dist|build|out|bin|obj|coverage[\w.-]*|htmlcov|tmp|temp|logs?|__pycache__|` +
+	`\.(?:cache|pytest_cache|mypy_cache|ruff_cache|` +
+	`next|nuxt|turbo|gradle|nyc_output|parcel-cache|eslintcache|coverage[\w.]*|DS_Store|idea|vscode|git)|` +
+	`[\w.-]+\.(?:log|out|pyc|o|class|egg-info|tsbuildinfo))/?$`)
 
-// Checkout writes the baseline to an empty folder: the revision, or without one the snapshot of the witness. Dependencies
-// that git ignores, such as node_modules, are linked from the working tree, so that the baseline can run. It returns where
-// in the folder the witness's own folder is, and the hash of the baseline's tree.
+// Checkout writes the baseline to an empty folder: the revision, or without one the snapshot of the witness.
+// Dependencies that git ignores, such as node_modules, are linked from the working tree, so that the baseline can
+// run. It returns where in the folder the witness's own folder is, and the hash of the baseline's tree.
 //
 // The error says why the baseline cannot be had, also where the dependencies lead back to the working tree.
 func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, tree string, err error) {
@@ -60,8 +62,8 @@ func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, t
 	return filepath.Join(dir, filepath.FromSlash(v.sub)), b.tree, nil
 }
 
-// link makes an ignored file or folder of one tree part of another. In node_modules each package is linked by itself: a link
-// between packages of the project stays one inside its tree.
+// link makes an ignored file or folder of one tree part of another. In node_modules each package is linked by itself:
+// a link between packages of the project stays one inside its tree.
 func link(from, to, name string, depth int) error {
 	source, target := filepath.Join(from, filepath.FromSlash(name)), filepath.Join(to, filepath.FromSlash(name))
 	info, err := os.Lstat(source)
@@ -116,7 +118,8 @@ func leadsBack(folder, root string) bool {
 		names, _ := filepath.Glob(filepath.Join(folder, filepath.FromSlash(pattern)))
 		for _, name := range names {
 			base := filepath.Base(name)
-			if !strings.HasSuffix(base, ".pth") && !strings.HasSuffix(base, ".egg-link") && !strings.HasPrefix(base, "__editable__") {
+			if !strings.HasSuffix(base, ".pth") && !strings.HasSuffix(base, ".egg-link") &&
+				!strings.HasPrefix(base, "__editable__") {
 				continue
 			}
 			if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(root)) {

@@ -10,7 +10,8 @@ import (
 
 var (
 	hexName = lazy.New(`^[0-9a-fA-F]{4,64}$`)
-	// What else a commit may be called: a branch, a tag, HEAD, and steps back from it. No searches (":/text"), dates or ranges.
+	// What else a commit may be called: a branch, a tag, HEAD, and steps back from it. No searches (":/text"), dates or
+	// ranges.
 	refName = lazy.New(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*(?:[~^][0-9]*)*$`)
 )
 

@@ -30,8 +30,8 @@ func (l *look) files() {
 	}
 }
 
-// find finds a claimed file: from the folder of the witness, from the top, or absolute. If there is no file
-// of that name, one that differs in letter case alone is meant, then the only one whose path ends with it. It returns where
+// find finds a claimed file: from the folder of the witness, from the top, or absolute. If there is no file of that
+// name, one that differs in letter case alone is meant, then the only one whose path ends with it. It returns where
 // symbolic links lead.
 func (l *look) find(f *verify.FileFact) (target string) {
 	v := l.view
@@ -89,11 +89,12 @@ func (l *look) find(f *verify.FileFact) (target string) {
 	return f.Clean
 }
 
-// decomposed reports whether a rune is a part of a letter that has a rune of its own: a mark, or a part of a Korean syllable.
+// decomposed reports whether a rune is a part of a letter that has a rune of its own: a mark, or a part of a Korean
+// syllable.
 func decomposed(r rune) bool { return unicode.Is(unicode.Mn, r) || 0x1100 <= r && r <= 0x11ff }
 
-// relative returns an absolute path from the top of the tree. The tree may have been named by way of a link: the longest part
-// that is there is what counts.
+// relative returns an absolute path from the top of the tree. The tree may have been named by way of a link: the
+// longest part that is there is what counts.
 func (v *view) relative(name string) (string, bool) {
 	real := filepath.FromSlash(name)
 	for rest := ""; ; {
@@ -153,7 +154,8 @@ func (l *look) alike(f *verify.FileFact, list, names []string, claimed string) (
 	tail := "/" + strings.TrimPrefix(path.Clean(inFile.Replace(claimed, "")), "/")
 	var ways []func(p string) bool
 	for _, name := range names {
-		ways = append(ways, func(p string) bool { return p == name }, func(p string) bool { return strings.EqualFold(p, name) })
+		ways = append(ways, func(p string) bool { return p == name },
+			func(p string) bool { return strings.EqualFold(p, name) })
 	}
 	ways = append(ways, func(p string) bool { return strings.HasSuffix(p, tail) },
 		func(p string) bool { return strings.HasSuffix(tail, "/"+p) })

@@ -125,7 +125,8 @@ func said(output string) string {
 	var last string
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
-		if line != "" && !strings.HasPrefix(line, "hint:") && (last == "" || strings.HasPrefix(line, "fatal:") || strings.HasPrefix(line, "error:")) {
+		if line != "" && !strings.HasPrefix(line, "hint:") &&
+			(last == "" || strings.HasPrefix(line, "fatal:") || strings.HasPrefix(line, "error:")) {
 			last = line
 		}
 	}
@@ -189,8 +190,8 @@ func (g git) checkVersion(ctx context.Context) error {
 	return nil
 }
 
-// filtersOff returns variables that switch every filter driver off. Clean filters are commands that would run when a file is
-// compared with what is recorded.
+// filtersOff returns variables that switch every filter driver off. Clean filters are commands that would run when a
+// file is compared with what is recorded.
 func (g git) filtersOff(ctx context.Context) ([]string, error) {
 	keys, err := g.names(ctx, nil, "config", "--list", "-z", "--name-only")
 	if err != nil {

@@ -86,7 +86,8 @@ func TestSettingsRunNothing(t *testing.T) {
 	t.Setenv("GIT_CONFIG_COUNT", "1")
 	t.Setenv("GIT_CONFIG_KEY_0", "core.worktree")
 	t.Setenv("GIT_CONFIG_VALUE_0", "/")
-	facts := r.look(verify.Query{Baseline: base, Paths: []string{"a.go", "sub.txt", "new.go", "nested/n.txt"}, Commits: []string{tip}})
+	facts := r.look(
+		verify.Query{Baseline: base, Paths: []string{"a.go", "sub.txt", "new.go", "nested/n.txt"}, Commits: []string{tip}})
 	assert.Empty(t, facts.Unseen)
 	assert.Equal(t, verify.Met, facts.Commits[0].Reachable)
 	assert.Equal(t, verify.Added, facts.Files[2].Kind)
@@ -116,7 +117,15 @@ func TestIndexIsNotBelieved(t *testing.T) {
 	r.write("skipped.go", "package b\n")
 	r.remove("skipped_test.go")
 	facts := r.look(verify.Query{Baseline: base})
-	assert.Equal(t, map[string]verify.ChangeKind{"assumed.go": verify.Modified, "skipped.go": verify.Modified, "skipped_test.go": verify.Removed}, kinds(facts))
+	assert.Equal(
+		t,
+		map[string]verify.ChangeKind{
+			"assumed.go":      verify.Modified,
+			"skipped.go":      verify.Modified,
+			"skipped_test.go": verify.Removed,
+		},
+		kinds(facts),
+	)
 	assert.NotEqual(t, before, facts.Tree)
 }
 

@@ -104,7 +104,8 @@ func (s *store) in(r *repository, index string) *repository {
 	for _, dir := range append([]string{r.objects}, s.others...) {
 		others = append(others, quoted(dir))
 	}
-	mine.git = r.with("GIT_INDEX_FILE="+filepath.Join(s.dir, index), "GIT_OBJECT_DIRECTORY="+filepath.Join(s.dir, "objects"),
+	mine.git = r.with("GIT_INDEX_FILE="+filepath.Join(s.dir, index),
+		"GIT_OBJECT_DIRECTORY="+filepath.Join(s.dir, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+strings.Join(others, string(os.PathListSeparator)))
 	return &mine
 }
@@ -125,8 +126,8 @@ const (
 	maxDepth  = 3
 )
 
-// snapshot writes the working tree to the store and returns its hash: the files that are tracked or not ignored, ignored
-// programs beside them, and those of the repositories inside.
+// snapshot writes the working tree to the store and returns its hash: the files that are tracked or not ignored,
+// ignored programs beside them, and those of the repositories inside.
 func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string, error) {
 	mine := s.in(r, "index-"+strings.NewReplacer("/", "-", ":", "-").Replace(strings.TrimPrefix(r.root, "/")))
 	start := "--empty"
@@ -137,10 +138,12 @@ func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string,
 		return "", err
 	}
 	// Sizes and times are filled in, by reading every file.
-	if _, err := mine.run(ctx, nil, "update-index", "-q", "--ignore-submodules", "--refresh"); err != nil && !exited(err, 1) {
+	if _, err := mine.run(ctx, nil, "update-index", "-q", "--ignore-submodules", "--refresh"); err != nil &&
+		!exited(err, 1) {
 		return "", err
 	}
-	changed, err := mine.names(ctx, nil, "diff-files", "-z", "--name-only", "--no-ext-diff", "--no-renames", "--ignore-submodules=dirty")
+	changed, err := mine.names(ctx, nil, "diff-files", "-z", "--name-only", "--no-ext-diff", "--no-renames",
+		"--ignore-submodules=dirty")
 	if err != nil {
 		return "", err
 	}
@@ -148,7 +151,8 @@ func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string,
 	if err != nil {
 		return "", err
 	}
-	forced, err := r.names(ctx, nil, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard") // added although they are ignored
+	forced, err := r.names(ctx, nil, "ls-files", "-z", "--cached", "--ignored",
+		"--exclude-standard") // added although they are ignored
 	if err != nil {
 		return "", err
 	}
@@ -211,8 +215,8 @@ func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string,
 	return mine.line(ctx, "write-tree")
 }
 
-// leftOut returns the files that a sparse checkout leaves out. It leaves out whole folders: a single file beside others that
-// are there counts as removed.
+// leftOut returns the files that a sparse checkout leaves out. It leaves out whole folders: a single file beside
+// others that are there counts as removed.
 func (r *repository) leftOut(ctx context.Context) (map[string]bool, error) {
 	if !r.sparse {
 		return nil, nil
@@ -316,8 +320,8 @@ func (r *repository) indexFile() string {
 	return ""
 }
 
-// ignoredPrograms returns the ignored files that tests may use all the same: programs, and settings of tests, in folders
-// that are not ignored.
+// ignoredPrograms returns the ignored files that tests may use all the same: programs, and settings of tests, in
+// folders that are not ignored.
 func (r *repository) ignoredPrograms(ctx context.Context) ([]string, error) {
 	names, err := r.ignored(ctx)
 	return slices.DeleteFunc(names, func(name string) bool {

@@ -19,8 +19,8 @@ type Snapshot struct {
 	Store string `json:"store"`
 }
 
-// Take remembers the working tree that dir is in. It writes the files that are not committed to the folder store, which the
-// caller removes some day. Several snapshots may share a store.
+// Take remembers the working tree that dir is in. It writes the files that are not committed to the folder store,
+// which the caller removes some day. Several snapshots may share a store.
 func Take(ctx context.Context, dir, store string) (Snapshot, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -125,7 +125,8 @@ func (w *Witness) view(ctx context.Context) (*view, error) {
 
 // diff returns the raw differences between two trees.
 func (v *view) diff(ctx context.Context, from, to string) ([]difference, error) {
-	fields, err := v.mine.names(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", from, to)
+	fields, err := v.mine.names(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff",
+		from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,16 @@ func (v *view) diff(ctx context.Context, from, to string) ([]difference, error) 
 		if len(meta) != 5 {
 			return nil, fmt.Errorf("git diff-tree gave %q", fields[i])
 		}
-		list = append(list, difference{path: fields[i+1], status: meta[4], old: meta[2], now: meta[3], link: meta[0] == "160000" || meta[1] == "160000"})
+		list = append(
+			list,
+			difference{
+				path:   fields[i+1],
+				status: meta[4],
+				old:    meta[2],
+				now:    meta[3],
+				link:   meta[0] == "160000" || meta[1] == "160000",
+			},
+		)
 	}
 	return list, nil
 }

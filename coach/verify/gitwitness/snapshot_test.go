@@ -40,20 +40,30 @@ func TestSnapshotIsTheBaseline(t *testing.T) {
 	r.remove("a_test.go")
 	r.commit("work")
 	w := newWitness(t, gitwitness.Config{Dir: r.dir, Base: base})
-	facts, err := w.Look(t.Context(), verify.Query{Paths: []string{"draft.go", "new.go", "a_test.go", "same.go", "left.go"}, Commits: []string{"HEAD", "HEAD~1"}})
+	facts, err := w.Look(
+		t.Context(),
+		verify.Query{
+			Paths:   []string{"draft.go", "new.go", "a_test.go", "same.go", "left.go"},
+			Commits: []string{"HEAD", "HEAD~1"},
+		},
+	)
 	require.NoError(t, err)
 	assert.Equal(t, verify.Met, facts.Compared)
 	assert.Equal(t, "snapshot "+base.Tree, facts.Base)
-	assert.Equal(t, map[string]verify.ChangeKind{"a_test.go": verify.Removed, "draft.go": verify.Modified, "new.go": verify.Added}, kinds(facts))
+	assert.Equal(t,
+		map[string]verify.ChangeKind{"a_test.go": verify.Removed, "draft.go": verify.Modified, "new.go": verify.Added},
+		kinds(facts))
 	for i, want := range []string{"exists met modified draft.go", "exists met added new.go", "missing met removed a_test.go", "exists not_met  same.go"} {
 		assert.Equal(t, want, fact(facts.Files[i]))
 	}
 	assert.Equal(t, verify.Met, facts.Files[0].Committed)
-	assert.Equal(t, "exists unverified  left.go", fact(facts.Files[4]), "the agent may have written it before the human spoke again")
+	assert.Equal(t, "exists unverified  left.go", fact(facts.Files[4]),
+		"the agent may have written it before the human spoke again")
 	require.Len(t, facts.Tests, 1)
 	assert.Equal(t, "TestA", facts.Tests[0].Name)
 	assert.Equal(t, verify.Met, facts.Committed)
-	assert.Equal(t, []verify.Status{verify.Met, verify.NotMet}, []verify.Status{facts.Commits[0].New, facts.Commits[1].New})
+	assert.Equal(t, []verify.Status{verify.Met, verify.NotMet},
+		[]verify.Status{facts.Commits[0].New, facts.Commits[1].New})
 }
 
 // A later prompt of the same session is another baseline: what changed before it is not said to be unchanged.
@@ -89,7 +99,8 @@ func TestSnapshotsThatAreGone(t *testing.T) {
 	other := newRepo(t)
 	elsewhere := take(t, other.dir, t.TempDir())
 	for want, s := range map[string]*gitwitness.Snapshot{"the baseline is gone": base, "the baseline is of another folder": elsewhere} {
-		facts, err := newWitness(t, gitwitness.Config{Dir: r.dir, Base: s}).Look(t.Context(), verify.Query{Paths: []string{"a.go"}})
+		facts, err := newWitness(t, gitwitness.Config{Dir: r.dir, Base: s}).Look(t.Context(),
+			verify.Query{Paths: []string{"a.go"}})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"what has changed is not known: " + want}, facts.Unseen)
 		assert.Equal(t, "exists unverified  a.go", fact(facts.Files[0]))

@@ -21,14 +21,18 @@ import (
 var (
 	// Settings of test runners, and nothing else.
 	configName = lazy.New(`^(?i:conftest\.py|pytest\.ini|tox\.ini|noxfile\.py|\.npmrc|\.yarnrc(?:\.yml)?|` +
-		`(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.(?:config|conf|workspace)\.[cm]?[jt]sx?|(?:jest|vitest)\.setup\.[cm]?[jt]s|` +
+		`(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.(?:config|conf|workspace)\.[cm]?[jt]sx?|(?:jest|` +
+		`vitest)\.setup\.[cm]?[jt]s|` +
 		`\.mocharc(?:\.[a-z]+)?|\.rspec|phpunit\.xml(?:\.dist)?|ctesttestfile\.cmake|sitecustomize\.py|usercustomize\.py)$`)
-	workflow = lazy.New(`^(?:\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.circleci/config\.yml|azure-pipelines\.yml|\.travis\.yml|Jenkinsfile|bitbucket-pipelines\.yml|\.drone\.yml)$`)
+	workflow = lazy.New(`^(?:\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.circleci/config\.yml|` +
+		`azure-pipelines\.yml|\.travis\.yml|Jenkinsfile|bitbucket-pipelines\.yml|\.drone\.yml)$`)
 	cargo    = lazy.New(`(?:^|/)\.cargo/config(?:\.toml)?$`)
 	loader   = lazy.New(`(?m)^(?:def load_tests\b|__test__\s*=|collect_ignore)`)
 	testMain = lazy.New(`(?m)^func[ \t]+TestMain[ \t]*\(`)
 	// Python modules by which tests run: a file of such a name in the folder of the command replaces them.
-	modules = strings.Fields("unittest pytest _pytest nose tox doctest coverage django trial runpy site os sys re types typing collections importlib")
+	modules = strings.Fields(
+		"unittest pytest _pytest nose tox doctest coverage django trial runpy site os sys re types typing collections importlib",
+	)
 	// Programs that a package of node_modules has no business to replace.
 	programs = strings.Fields("node npm npx sh bash env make python python3 cargo go git true yarn pnpm bun")
 )
@@ -84,7 +88,8 @@ func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) strin
 	case slices.Contains(scripts, c.Path):
 		return "is run by the command" + was
 	case c.Kind == verify.Added && path.Dir(c.Path) == l.view.sub && path.Ext(name) == ".py" && slices.Contains(modules, strings.TrimSuffix(name, ".py")),
-		c.Kind == verify.Added && name == "__init__.py" && path.Dir(path.Dir(c.Path)) == l.view.sub && slices.Contains(modules, path.Base(path.Dir(c.Path))):
+		c.Kind == verify.Added && name == "__init__.py" && path.Dir(path.Dir(c.Path)) == l.view.sub &&
+			slices.Contains(modules, path.Base(path.Dir(c.Path))):
 		return "takes the place of a module by which tests run" + was
 	case path.Ext(name) == ".py" && strings.Join(loader.Find(string(old)), "") != strings.Join(loader.Find(string(now)), ""):
 		return "decides which tests are loaded" + was
@@ -103,15 +108,16 @@ func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) strin
 	}
 	for _, command := range append(l.q.Commands, nil) {
 		before, kind := project.Settings(name, string(old), command)
-		if after, _ := project.Settings(name, string(now), command); kind && before != after && !(c.Kind == verify.Added && l.base != nil && after == "") {
+		if after, _ := project.Settings(name, string(now), command); kind && before != after &&
+			!(c.Kind == verify.Added && l.base != nil && after == "") {
 			return "decides how tests run" + was
 		}
 	}
 	return ""
 }
 
-// leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module around tests
-// that were there, folders that are ignored, another workspace.
+// leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module
+// around tests that were there, folders that are ignored, another workspace.
 func (l *look) leavesOut(c verify.Change, old, now []byte) bool {
 	section := func(word string, text []byte) string {
 		found := lazy.New(`(?ms)^`+word+`\b(?:\s*\(.*?^\)|[^\n]*)`).Regexp().FindAllString(string(text), -1)
@@ -130,8 +136,8 @@ func (l *look) leavesOut(c verify.Change, old, now []byte) bool {
 	})
 }
 
-// shadowed notes programs in node_modules that npm puts before those of the system. Npm makes links there, or small scripts
-// that start a package.
+// shadowed notes programs in node_modules that npm puts before those of the system. Npm makes links there, or small
+// scripts that start a package.
 func (l *look) shadowed() {
 	folder := path.Join(l.view.sub, "node_modules/.bin")
 	entries, err := os.ReadDir(filepath.Join(l.view.root, filepath.FromSlash(folder)))
@@ -142,11 +148,14 @@ func (l *look) shadowed() {
 		name := path.Join(folder, e.Name())
 		switch {
 		case slices.Contains(programs, e.Name()):
-			l.facts.Suspects = append(l.facts.Suspects, verify.Suspect{Path: name, Why: "takes the place of the program " + e.Name()})
+			l.facts.Suspects = append(l.facts.Suspects,
+				verify.Suspect{Path: name, Why: "takes the place of the program " + e.Name()})
 		case e.Type().IsRegular():
 			text, err := os.ReadFile(filepath.Join(l.view.root, filepath.FromSlash(name)))
-			if err == nil && !bytes.Contains(text, []byte("basedir")) && !bytes.Contains(text, []byte("node_modules")) && !bytes.Contains(text, []byte("%~dp0")) {
-				l.facts.Suspects = append(l.facts.Suspects, verify.Suspect{Path: name, Why: "is a program that no package of node_modules brought"})
+			if err == nil && !bytes.Contains(text, []byte("basedir")) && !bytes.Contains(text, []byte("node_modules")) &&
+				!bytes.Contains(text, []byte("%~dp0")) {
+				l.facts.Suspects = append(l.facts.Suspects,
+					verify.Suspect{Path: name, Why: "is a program that no package of node_modules brought"})
 			}
 		}
 	}
@@ -158,8 +167,8 @@ var (
 	exits    = lazy.New(`\b(?:os|syscall|unix)\.Exit\(`)
 )
 
-// takesOver reports whether a Go file decides, before any test runs, which tests run and what they report. It does so by a
-// TestMain, by flags of the test program, or where the program starts: in init, or in the value of a variable.
+// takesOver reports whether a Go file decides, before any test runs, which tests run and what they report. It does so
+// by a TestMain, by flags of the test program, or where the program starts: in init, or in the value of a variable.
 func takesOver(text []byte, test bool) bool {
 	if len(text) >= maxSource {
 		return test // it is too long to be read

@@ -66,8 +66,8 @@ func (w *Witness) Close() error {
 	return err
 }
 
-// Changed returns the files that differ between a tree, such as [verify.Facts].Tree, and the working tree. It also returns the
-// hash of the working tree now.
+// Changed returns the files that differ between a tree, such as [verify.Facts].Tree, and the working tree. It also
+// returns the hash of the working tree now.
 func (w *Witness) Changed(ctx context.Context, tree string) ([]verify.Change, string, error) {
 	v, err := w.view(ctx)
 	if err != nil {
@@ -80,8 +80,9 @@ func (w *Witness) Changed(ctx context.Context, tree string) ([]verify.Change, st
 	return changes(list), v.tree, nil
 }
 
-// Diff returns how the working tree differs from the baseline, as a patch of at most max bytes, and whether that is all of
-// it. Without a baseline it is compared with what is checked out. A patch that does not show all texts is not all of it.
+// Diff returns how the working tree differs from the baseline, as a patch of at most max bytes, and whether that is
+// all of it. Without a baseline it is compared with what is checked out. A patch that does not show all texts is not
+// all of it.
 func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch string, whole bool, err error) {
 	v, err := w.view(ctx)
 	if err != nil {
@@ -94,8 +95,8 @@ func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch str
 		from = b.tree
 	}
 	out := answer{max: max}
-	err = v.mine.stream(ctx, nil, &out, "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames",
-		"--src-prefix=a/", "--dst-prefix=b/", from, v.tree)
+	err = v.mine.stream(ctx, nil, &out, "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color",
+		"--no-renames", "--src-prefix=a/", "--dst-prefix=b/", from, v.tree)
 	patch = strings.ToValidUTF8(out.text.String(), "\ufffd")
 	return patch, !out.over && !strings.Contains(patch, "\nBinary files "), err
 }
@@ -148,11 +149,11 @@ func (w *Witness) File(ctx context.Context, rev, name string, max int) ([]byte, 
 	return text.text.Bytes(), nil
 }
 
-// Look answers q from the working tree. Without a baseline, files are compared with what is checked out: one that differs has
-// changed, of any other it is not known, since its change may be committed.
+// Look answers q from the working tree. Without a baseline, files are compared with what is checked out: one that
+// differs has changed, of any other it is not known, since its change may be committed.
 //
-// What cannot be seen (no repository, no git, a baseline that is not there) is Unverified, and named in Unseen. The error is
-// the context's.
+// What cannot be seen (no repository, no git, a baseline that is not there) is Unverified, and named in Unseen. The
+// error is the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
 	l := &look{q: q}
 	err := l.look(ctx, w)
@@ -371,7 +372,8 @@ func (l *look) tests(ctx context.Context) error {
 			l.unseen("more than 100 tests were changed")
 			break
 		}
-		l.facts.Tests = append(l.facts.Tests, verify.TestChange{File: f.File, Name: f.Name, Change: string(f.Change), Why: f.Why, Now: f.Now})
+		l.facts.Tests = append(l.facts.Tests,
+			verify.TestChange{File: f.File, Name: f.Name, Change: string(f.Change), Why: f.Why, Now: f.Now})
 	}
 	return nil
 }
@@ -407,7 +409,8 @@ func (l *look) commit(ctx context.Context, w *Witness, rev string) verify.Commit
 		return verify.NotMet
 	}
 	if f.Reachable = before(name, l.view.head); f.Reachable == verify.NotMet {
-		branch, err := l.view.line(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+name, "refs/heads")
+		branch, err := l.view.line(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+name,
+			"refs/heads")
 		if err == nil {
 			f.Branch = branch
 		}
@@ -457,7 +460,8 @@ func (l *look) declared(ctx context.Context, tree string, paths []string, word s
 	if slices.ContainsFunc(paths, func(p string) bool { return testcode.IsTest(p) && stem(p) == word }) {
 		return true, nil
 	}
-	names, err := l.view.mine.names(ctx, nil, "grep", "-l", "-z", "-I", "-F", "-e", word, tree, "--", ":!*.md", ":!*.txt", ":!*.rst")
+	names, err := l.view.mine.names(ctx, nil, "grep", "-l", "-z", "-I", "-F", "-e", word, tree, "--", ":!*.md", ":!*.txt",
+		":!*.rst")
 	if exited(err, 1) {
 		return false, nil
 	}

@@ -92,7 +92,8 @@ func TestClaimedFiles(t *testing.T) {
 	assert.Empty(t, facts.Unseen)
 
 	below := newWitness(t, gitwitness.Config{Dir: r.path("src")})
-	facts, err := below.Look(t.Context(), verify.Query{Baseline: base, Paths: []string{"client.go", "src/client.go", "../README.md"}})
+	facts, err := below.Look(t.Context(),
+		verify.Query{Baseline: base, Paths: []string{"client.go", "src/client.go", "../README.md"}})
 	require.NoError(t, err)
 	for i, want := range []string{"exists met modified src/client.go", "exists met modified src/client.go", "exists not_met  README.md"} {
 		assert.Equal(t, want, fact(facts.Files[i]))
@@ -135,7 +136,8 @@ func TestSymbolicLinks(t *testing.T) {
 	way := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(r.dir, way))
 	w := newWitness(t, gitwitness.Config{Dir: way})
-	facts, err := w.Look(t.Context(), verify.Query{Paths: []string{filepath.Join(way, "in", "f.go"), filepath.Join(way, "in", "none.go")}})
+	facts, err := w.Look(t.Context(),
+		verify.Query{Paths: []string{filepath.Join(way, "in", "f.go"), filepath.Join(way, "in", "none.go")}})
 	require.NoError(t, err)
 	assert.Equal(t, "in/f.go", facts.Files[0].Clean)
 	assert.Equal(t, "in/none.go", facts.Files[1].Clean)
@@ -153,7 +155,12 @@ func TestChangesBehindLinks(t *testing.T) {
 	base := r.commit("base")
 	r.write("AGENTS.md", "two\n")
 	r.write("in/f.go", "package in // changed\n")
-	want := []string{"exists met modified CLAUDE.md", "exists met modified folder/f.go", "exists met modified folder", "exists not_met  folder/same.go"}
+	want := []string{
+		"exists met modified CLAUDE.md",
+		"exists met modified folder/f.go",
+		"exists met modified folder",
+		"exists not_met  folder/same.go",
+	}
 	for i, f := range r.look(verify.Query{Baseline: base, Paths: []string{"CLAUDE.md", "folder/f.go", "folder", "folder/same.go"}}).Files {
 		assert.Equal(t, want[i], fact(f))
 	}
@@ -173,7 +180,15 @@ func TestSpellings(t *testing.T) {
 	r := newRepo(t)
 	r.write("src/client.go", "package src\n")
 	r.commit("base")
-	paths := []string{`src\client.go`, "src/client.go:12", "src/client.go:12:3", "src/client.go:12-30", "src/client.go#L12", "@src/client.go", "./src//x/../client.go"}
+	paths := []string{
+		`src\client.go`,
+		"src/client.go:12",
+		"src/client.go:12:3",
+		"src/client.go:12-30",
+		"src/client.go#L12",
+		"@src/client.go",
+		"./src//x/../client.go",
+	}
 	for _, f := range r.look(verify.Query{Paths: paths}).Files {
 		assert.Equal(t, "exists unverified  src/client.go", fact(f), f.Path)
 	}
@@ -192,7 +207,8 @@ func TestCaseIsNotHidden(t *testing.T) {
 	r.git("config", "core.ignoreCase", "true")
 	before := r.tree()
 	r.write("Main_test.go", "package a\n\nfunc TestMain(m *testing.M) {}\n")
-	assert.Equal(t, map[string]verify.ChangeKind{"Main_test.go": verify.Added}, kinds(r.look(verify.Query{Baseline: base})))
+	assert.Equal(t, map[string]verify.ChangeKind{"Main_test.go": verify.Added},
+		kinds(r.look(verify.Query{Baseline: base})))
 	assert.NotEqual(t, before, r.tree())
 }
 

@@ -137,7 +137,8 @@ func (p *pkg) event(ev event) {
 	switch ev.Action {
 	case "output":
 		p.cached = p.cached || strings.HasPrefix(ev.Output, "ok  \t") && strings.HasSuffix(ev.Output, "\t(cached)\n")
-		if strings.HasPrefix(ev.Output, "FAIL\t") && (strings.HasSuffix(ev.Output, "[build failed]\n") || strings.HasSuffix(ev.Output, "[setup failed]\n")) {
+		if strings.HasPrefix(ev.Output, "FAIL\t") &&
+			(strings.HasSuffix(ev.Output, "[build failed]\n") || strings.HasSuffix(ev.Output, "[setup failed]\n")) {
 			p.broken, p.setup = true, strings.HasSuffix(ev.Output, "[setup failed]\n")
 		}
 		p.output = appendTail(p.output, ev.Output, keepTest)
@@ -168,7 +169,8 @@ func (e *events) ofTest(p *pkg, ev event) {
 	case "run":
 		t.open, t.said, t.output = true, false, nil
 	case "output":
-		t.said = t.said || strings.HasPrefix(strings.TrimLeft(ev.Output, " "), "--- ") && strings.Contains(ev.Output, ": "+ev.Test+" (")
+		t.said = t.said ||
+			strings.HasPrefix(strings.TrimLeft(ev.Output, " "), "--- ") && strings.Contains(ev.Output, ": "+ev.Test+" (")
 		t.output = appendTail(t.output, ev.Output, keepTest)
 	case "pass", "skip", "fail":
 		// Go takes a test for passed that was running when the program ended well: only one that says so has.
@@ -249,8 +251,8 @@ func (p *pkg) unfinished() string {
 	return ""
 }
 
-// shown returns what a person needs to see of a run: what compilers said, what failing tests printed, then the end of the
-// rest.
+// shown returns what a person needs to see of a run: what compilers said, what failing tests printed, then the end of
+// the rest.
 func (e *events) shown(r verify.Run, res cmdwitness.Result) string {
 	var b strings.Builder
 	add := func(text string) {

@@ -29,7 +29,12 @@ func line(action, test, output string) string {
 
 func TestEvents(t *testing.T) {
 	pass := func(name string) string {
-		return line("run", name, "") + line("output", name, "=== RUN   "+name+"\n") + line("output", name, "--- PASS: "+name+" (0.00s)\n") + line("pass", name, "")
+		return line("run", name, "") + line("output", name,
+			"=== RUN   "+name+"\n") + line("output", name, "--- PASS: "+name+" (0.00s)\n") + line(
+			"pass",
+			name,
+			"",
+		)
 	}
 	for _, tt := range []struct {
 		name, text           string
@@ -70,15 +75,16 @@ func TestEventsAreBounded(t *testing.T) {
 
 	e = newEvents()
 	for range 100_000 {
-		_, _ = e.Write([]byte(line("output", "TestA", strings.Repeat("y", 100)) + `{"Action":"build-output","Output":"error\n"}` + "\nnoise\n"))
+		_, _ = e.Write([]byte(line("output", "TestA", strings.Repeat("y", 100)) +
+			`{"Action":"build-output","Output":"error\n"}` + "\nnoise\n"))
 	}
 	assert.LessOrEqual(t, len(e.packages["p"].tests["TestA"].output), 2*keepTest)
 	assert.LessOrEqual(t, len(e.build), keepBuild)
 	assert.LessOrEqual(t, len(e.noise), 2*keepBuild)
 }
 
-// However the output is cut into writes, it says the same; and a test has passed only where a well-formed line says so of
-// a test that another started and a third printed, in this order.
+// However the output is cut into writes, it says the same; and a test has passed only where a well-formed line says
+// so of a test that another started and a third printed, in this order.
 func FuzzEvents(f *testing.F) {
 	f.Add(line("run", "TestA", "")+line("output", "TestA", "--- PASS: TestA (0.00s)\n")+line("pass", "TestA", ""), 7)
 	f.Add("FAIL\tp [build failed]\n"+line("fail", "", "")+line("skip", "TestB/x", ""), 1)

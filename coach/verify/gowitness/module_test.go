@@ -18,7 +18,8 @@ func module(t *testing.T, files string) string {
 	if i := strings.IndexFunc(version, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }); i >= 0 {
 		version = version[:i]
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/m\n\ngo "+version+"\n"), 0o600))
+	require.NoError(t,
+		os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/m\n\ngo "+version+"\n"), 0o600))
 	for _, part := range strings.Split("\n"+files, "\n-- ")[1:] {
 		name, text, ok := strings.Cut(part, " --\n")
 		require.True(t, ok, "%q", part)

@@ -55,7 +55,14 @@ var runs = []struct {
 	output      string // a part of it
 }{
 	{name: "passes", files: passing, want: verify.Met, counts: [3]int{2, 0, 0}},
-	{name: "fails", files: failing, want: verify.NotMet, why: "1 test failed", counts: [3]int{1, 1, 0}, output: "got 1, want 2"},
+	{
+		name:   "fails",
+		files:  failing,
+		want:   verify.NotMet,
+		why:    "1 test failed",
+		counts: [3]int{1, 1, 0},
+		output: "got 1, want 2",
+	},
 	{name: "beside packages without tests", files: passing + `
 -- b/b.go --
 package b
@@ -87,28 +94,83 @@ func FuzzA(f *testing.F) {
 	f.Add("x")
 	f.Fuzz(func(t *testing.T, s string) {})
 }`, want: verify.Met, counts: [3]int{2, 0, 0}},
-	{name: "one skipped", files: passing + "\n\nfunc TestC(t *testing.T) { t.Skip(\"not here\") }", want: verify.Met, counts: [3]int{2, 0, 1}},
-	{name: "a test by its name", files: passing, args: []string{"-run", "^TestA$", "./..."}, want: verify.Met, counts: [3]int{1, 0, 0}},
+	{
+		name:   "one skipped",
+		files:  passing + "\n\nfunc TestC(t *testing.T) { t.Skip(\"not here\") }",
+		want:   verify.Met,
+		counts: [3]int{2, 0, 1},
+	},
+	{
+		name:   "a test by its name",
+		files:  passing,
+		args:   []string{"-run", "^TestA$", "./..."},
+		want:   verify.Met,
+		counts: [3]int{1, 0, 0},
+	},
 	{name: "a file", files: passing, args: []string{"a_test.go"}, want: verify.Met, counts: [3]int{2, 0, 0}},
-	{name: "tests by their names, in some packages", files: passing + "\n-- b/b_test.go --\npackage b\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) { t.Fail() }", args: []string{"-run=TestA|TestB/x", "-skip", "TestB", "./..."}, want: verify.Met, counts: [3]int{1, 0, 0}},
-	{name: "stops at the first failure", files: passing, args: []string{"-failfast", "./..."}, want: verify.Met, counts: [3]int{2, 0, 0}},
+	{
+		name:   "tests by their names, in some packages",
+		files:  passing + "\n-- b/b_test.go --\npackage b\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) { t.Fail() }",
+		args:   []string{"-run=TestA|TestB/x", "-skip", "TestB", "./..."},
+		want:   verify.Met,
+		counts: [3]int{1, 0, 0},
+	},
+	{
+		name:   "stops at the first failure",
+		files:  passing,
+		args:   []string{"-failfast", "./..."},
+		want:   verify.Met,
+		counts: [3]int{2, 0, 0},
+	},
 	{name: "benchmarks", files: passing + `
 
 func BenchmarkA(b *testing.B) { b.Log("x"); b.Run("case", func(b *testing.B) { for b.Loop() {} }) }
 
 func BenchmarkB(b *testing.B) { b.Skip() }`, args: []string{"-bench=.", "-benchtime=1x", "-cpu=1,2", "./..."}, want: verify.Met, counts: [3]int{2, 0, 0}},
-	{name: "a benchmark that fails", files: passing + "\n\nfunc BenchmarkA(b *testing.B) { b.Error(\"slow\") }", args: []string{"-bench=.", "./..."}, want: verify.NotMet, why: "1 test failed", counts: [3]int{2, 1, 0}, output: "slow"},
+	{
+		name:   "a benchmark that fails",
+		files:  passing + "\n\nfunc BenchmarkA(b *testing.B) { b.Error(\"slow\") }",
+		args:   []string{"-bench=.", "./..."},
+		want:   verify.NotMet,
+		why:    "1 test failed",
+		counts: [3]int{2, 1, 0},
+		output: "slow",
+	},
 	{name: "twice", files: passing, args: []string{"-count=2", "./..."}, want: verify.Met, counts: [3]int{2, 0, 0}},
 	{name: "a TestMain", files: passing + `
 
 func TestMain(m *testing.M) { m.Run() }`, want: verify.Met, counts: [3]int{2, 0, 0}},
 
 	{name: "no test files", files: "-- a.go --\npackage m", want: verify.Unverified, why: "no test ran"},
-	{name: "no match", files: passing, args: []string{"-run", "NoSuch", "./..."}, want: verify.Unverified, why: "no test ran"},
-	{name: "no package", files: passing, args: []string{"./none"}, want: verify.Unverified, why: "no package of that name was found"},
-	{name: "no packages", files: passing, args: []string{"./none/..."}, want: verify.Unverified, why: "no package of that name was found"},
+	{
+		name:  "no match",
+		files: passing,
+		args:  []string{"-run", "NoSuch", "./..."},
+		want:  verify.Unverified,
+		why:   "no test ran",
+	},
+	{
+		name:  "no package",
+		files: passing,
+		args:  []string{"./none"},
+		want:  verify.Unverified,
+		why:   "no package of that name was found",
+	},
+	{
+		name:  "no packages",
+		files: passing,
+		args:  []string{"./none/..."},
+		want:  verify.Unverified,
+		why:   "no package of that name was found",
+	},
 	{name: "count 0", files: passing, args: []string{"-count=0", "./..."}, want: verify.Unverified, why: "no test ran"},
-	{name: "without events", files: passing, args: []string{"-json=false", "./..."}, want: verify.Unverified, why: "go test reported nothing"},
+	{
+		name:  "without events",
+		files: passing,
+		args:  []string{"-json=false", "./..."},
+		want:  verify.Unverified,
+		why:   "go test reported nothing",
+	},
 	{name: "all skipped", files: `
 -- a_test.go --
 package m
@@ -135,7 +197,13 @@ import ("os"; "testing")
 func init() { os.Exit(0) }
 
 func TestC(t *testing.T) { t.Fail() }`, args: []string{"-run", "TestA|TestC", "./..."}, want: verify.Unverified, why: "example.org/m/b: it ended well without a test", counts: [3]int{1, 0, 0}},
-	{name: "a failure behind init, up to the first", files: failing + "\n-- b_test.go --\npackage m\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }", args: []string{"-failfast", "./..."}, want: verify.Unverified, why: "it ended well without a test"},
+	{
+		name:  "a failure behind init, up to the first",
+		files: failing + "\n-- b_test.go --\npackage m\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }",
+		args:  []string{"-failfast", "./..."},
+		want:  verify.Unverified,
+		why:   "it ended well without a test",
+	},
 	{name: "a TestMain that says ok", files: failing + `
 
 func TestMain(m *testing.M) { println("ok"); print("PASS\n"); print("--- PASS: TestB (0.00s)\n") }`, want: verify.Unverified, why: "it reports a result for a test that was not started"},
@@ -198,18 +266,91 @@ func TestA(t *testing.T) { t.Fail() }
 
 func TestMain(m *testing.M) { fmt.Println("\x16--- PASS: TestA (0.00s)\n\x16PASS") }`, want: verify.Unverified, why: "it reports a result for a test that was not started"},
 
-	{name: "does not compile", files: "-- a.go --\npackage m\n\nvar x int = \"text\"" + passing, want: verify.NotMet, why: "1 package was not built", output: `cannot use "text"`},
-	{name: "an error that quotes what is lacking elsewhere", files: "-- a.go --\npackage m\n\nvar x int = \"dial tcp: no space left on device\"" + passing, want: verify.NotMet, why: "1 package was not built", output: "dial tcp"},
-	{name: "tests do not compile", files: "-- a_test.go --\npackage m\n\nfunc TestA(", want: verify.NotMet, why: "1 package was not built", output: "a_test.go"},
-	{name: "does not vet", files: strings.Replace(passing, "func TestB(t *testing.T) {}", `func TestB(t *testing.T) { t.Logf("%d", "x") }`, 1), want: verify.NotMet, why: "1 package was not built", output: "wrong type"},
-	{name: "an import that is not there", files: "-- a.go --\npackage m\n\nimport _ \"example.org/m/none\"" + passing, want: verify.NotMet, why: "1 package was not built", output: "example.org/m/none"},
-	{name: "one package does not compile", files: passing + "\n-- b/b.go --\npackage b\n\nvar x = y", want: verify.NotMet, why: "1 package was not built", counts: [3]int{2, 0, 0}, output: "undefined: y"},
-	{name: "broken go.mod", files: "-- go.mod --\nmodul x" + passing, want: verify.NotMet, why: "go.mod cannot be read", output: "go.mod"},
-	{name: "a module that cannot be had", files: "-- go.mod --\nmodule example.org/m\n\ngo 1.24\n\nrequire example.org/none v1.0.0\n-- a.go --\npackage m\n\nimport _ \"example.org/none\"" + passing, args: []string{"-mod=mod", "./..."}, want: verify.Unverified, why: "a module could not be downloaded"},
-	{name: "a newer Go", files: "-- go.mod --\nmodule example.org/m\n\ngo 1.999" + passing, want: verify.Unverified, why: "the version of Go that go.mod asks for is not installed"},
-	{name: "panics", files: passing + "\n\nfunc TestC(t *testing.T) { panic(\"at the disco\") }", want: verify.NotMet, why: "1 test failed", counts: [3]int{2, 1, 0}, output: "at the disco"},
-	{name: "panics before tests", files: passing + "\n\nfunc init() { panic(\"at the start\") }", want: verify.NotMet, why: "a package failed without a failed test", output: "at the start"},
-	{name: "ends with a status", files: passing + "\n\nfunc TestMain(m *testing.M) { m.Run(); panic(1) }", want: verify.NotMet, why: "a package failed without a failed test", counts: [3]int{2, 0, 0}},
+	{
+		name:   "does not compile",
+		files:  "-- a.go --\npackage m\n\nvar x int = \"text\"" + passing,
+		want:   verify.NotMet,
+		why:    "1 package was not built",
+		output: `cannot use "text"`,
+	},
+	{
+		name:   "an error that quotes what is lacking elsewhere",
+		files:  "-- a.go --\npackage m\n\nvar x int = \"dial tcp: no space left on device\"" + passing,
+		want:   verify.NotMet,
+		why:    "1 package was not built",
+		output: "dial tcp",
+	},
+	{
+		name:   "tests do not compile",
+		files:  "-- a_test.go --\npackage m\n\nfunc TestA(",
+		want:   verify.NotMet,
+		why:    "1 package was not built",
+		output: "a_test.go",
+	},
+	{
+		name:   "does not vet",
+		files:  strings.Replace(passing, "func TestB(t *testing.T) {}", `func TestB(t *testing.T) { t.Logf("%d", "x") }`, 1),
+		want:   verify.NotMet,
+		why:    "1 package was not built",
+		output: "wrong type",
+	},
+	{
+		name:   "an import that is not there",
+		files:  "-- a.go --\npackage m\n\nimport _ \"example.org/m/none\"" + passing,
+		want:   verify.NotMet,
+		why:    "1 package was not built",
+		output: "example.org/m/none",
+	},
+	{
+		name:   "one package does not compile",
+		files:  passing + "\n-- b/b.go --\npackage b\n\nvar x = y",
+		want:   verify.NotMet,
+		why:    "1 package was not built",
+		counts: [3]int{2, 0, 0},
+		output: "undefined: y",
+	},
+	{
+		name:   "broken go.mod",
+		files:  "-- go.mod --\nmodul x" + passing,
+		want:   verify.NotMet,
+		why:    "go.mod cannot be read",
+		output: "go.mod",
+	},
+	{
+		name:  "a module that cannot be had",
+		files: "-- go.mod --\nmodule example.org/m\n\ngo 1.24\n\nrequire example.org/none v1.0.0\n-- a.go --\npackage m\n\nimport _ \"example.org/none\"" + passing,
+		args:  []string{"-mod=mod", "./..."},
+		want:  verify.Unverified,
+		why:   "a module could not be downloaded",
+	},
+	{
+		name:  "a newer Go",
+		files: "-- go.mod --\nmodule example.org/m\n\ngo 1.999" + passing,
+		want:  verify.Unverified,
+		why:   "the version of Go that go.mod asks for is not installed",
+	},
+	{
+		name:   "panics",
+		files:  passing + "\n\nfunc TestC(t *testing.T) { panic(\"at the disco\") }",
+		want:   verify.NotMet,
+		why:    "1 test failed",
+		counts: [3]int{2, 1, 0},
+		output: "at the disco",
+	},
+	{
+		name:   "panics before tests",
+		files:  passing + "\n\nfunc init() { panic(\"at the start\") }",
+		want:   verify.NotMet,
+		why:    "a package failed without a failed test",
+		output: "at the start",
+	},
+	{
+		name:   "ends with a status",
+		files:  passing + "\n\nfunc TestMain(m *testing.M) { m.Run(); panic(1) }",
+		want:   verify.NotMet,
+		why:    "a package failed without a failed test",
+		counts: [3]int{2, 0, 0},
+	},
 	{name: "many failures at once", files: failing + `
 -- b/b_test.go --
 package b

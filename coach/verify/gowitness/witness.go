@@ -40,9 +40,9 @@ func New(cfg Config) (*Witness, error) {
 	return &Witness{cfg, cmdwitness.Run}, nil
 }
 
-// Look runs the commands of q that are go test ([IsGoTest]), one after another, and returns a fact for each. Total, Passed,
-// Failed and Skipped count test functions (tests, fuzz tests, examples), each once. Subtests are named among the failures,
-// and counted in Parts. The error is the context's.
+// Look runs the commands of q that are go test ([IsGoTest]), one after another, and returns a fact for each. Total,
+// Passed, Failed and Skipped count test functions (tests, fuzz tests, examples), each once. Subtests are named among
+// the failures, and counted in Parts. The error is the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
 	var facts verify.Facts
 	for _, words := range q.Commands {

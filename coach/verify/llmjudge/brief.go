@@ -20,8 +20,8 @@ const (
 	maxList   = 100
 )
 
-// brief words the question. Everything that varies stands between markers. The second result says whether the whole patch
-// is in it.
+// brief words the question. Everything that varies stands between markers. The second result says whether the whole
+// patch is in it.
 func (j *Judge) brief(r *verify.Review, w Work) (string, bool) {
 	diff, whole := window(plaintext.Clean(w.Diff), j.cfg.MaxDiff)
 	user := section("task", clean(w.Task, maxTask)) +
@@ -35,8 +35,8 @@ func (j *Judge) brief(r *verify.Review, w Work) (string, bool) {
 // marker looks like the marker of a section.
 var marker = lazy.New(`</?(?:task|requirements|facts|report|diff) +[0-9a-f]{16}>`)
 
-// section encloses text in markers that carry its hash, which no text can contain. A player could make up another section
-// together with its hash: markers in the text are taken out.
+// section encloses text in markers that carry its hash, which no text can contain. A player could make up another
+// section together with its hash: markers in the text are taken out.
 func section(name, text string) string {
 	text = marker.Replace(text, "[marker]")
 	sum := sha256.Sum256([]byte(text))

@@ -36,7 +36,8 @@ type Judge struct {
 	cfg    Config
 }
 
-// New returns a judge that asks through client. The client's timeout should leave a model time to read a patch: a minute or more.
+// New returns a judge that asks through client. The client's timeout should leave a model time to read a patch: a
+// minute or more.
 func New(client *llm.Client, cfg Config) (*Judge, error) {
 	if cfg.MaxDiff == 0 {
 		cfg.MaxDiff = defaultDiff
@@ -75,8 +76,8 @@ type Ruling struct {
 // unread is the override for a change that was not shown as a whole.
 const unread = "the change was not read as a whole"
 
-// Decide asks the model, once, and returns its decision as [verify.Review.Record] lets it be. Observe the facts in r before.
-// Nothing of r changes.
+// Decide asks the model, once, and returns its decision as [verify.Review.Record] lets it be. Observe the facts in r
+// before. Nothing of r changes.
 func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, error) {
 	if r == nil {
 		return Ruling{}, errors.New("llmjudge: no review")
@@ -116,7 +117,8 @@ func (j *Judge) Criteria(ctx context.Context, criteria []string, w Work) ([]veri
 	for i, text := range criteria {
 		list = append(list, verify.Requirement{ID: fmt.Sprintf("C%d", i+1), Text: text})
 	}
-	ruling, err := j.Decide(ctx, verify.Begin(verify.Task{ID: "goal", Text: w.Task}, list, verify.Report{Text: w.Report}), w)
+	ruling, err := j.Decide(ctx, verify.Begin(verify.Task{ID: "goal", Text: w.Task}, list, verify.Report{Text: w.Report}),
+		w)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 // leastShare is how many bytes of a file's patch are worth showing.
 const leastShare = 400
 
-// window returns a patch of at most max bytes, and whether that is all of it. A patch that is too large is cut file by file,
-// the largest most.
+// window returns a patch of at most max bytes, and whether that is all of it. A patch that is too large is cut file
+// by file, the largest most.
 func window(diff string, max int) (string, bool) {
 	if len(diff) <= max {
 		return diff, true
@@ -32,8 +32,8 @@ func window(diff string, max int) (string, bool) {
 	return b.String(), false
 }
 
-// share returns how many bytes each file may have, so that all of them have at most max. Small files leave the rest to the
-// others.
+// share returns how many bytes each file may have, so that all of them have at most max. Small files leave the rest
+// to the others.
 func share(files []string, max int) int {
 	var sizes []int
 	for _, f := range files {

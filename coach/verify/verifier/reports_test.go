@@ -62,8 +62,8 @@ func shell(t *testing.T, dir, script string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-ec", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org",
-		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s\n%s", script, out)
 	return strings.TrimSpace(string(out))
@@ -123,7 +123,8 @@ func TestReports(t *testing.T) {
 	counts := map[string]int{}
 	for i, s := range stories(t) {
 		t.Run(s.lang+"/"+s.name, func(t *testing.T) {
-			needs(t, map[string]string{"go": "go", "javascript": "npm", "python": "python3", "rust": "cargo", "make": "make"}[s.lang])
+			needs(t,
+				map[string]string{"go": "go", "javascript": "npm", "python": "python3", "rust": "cargo", "make": "make"}[s.lang])
 			if !all && i%12 != 0 {
 				t.Skip("set SIDECOACH_ALL=1 for all of them: they take a minute")
 			}

@@ -27,8 +27,9 @@ type Session struct {
 	Why   string               `json:"why,omitempty"`   // why there is none
 }
 
-// Remember keeps the state of the project that dir is in, for a session in which the human spoke just now, below the folder
-// state. It removes sessions that are 30 days old. The error says why there is no baseline; Recall returns it in Why.
+// Remember keeps the state of the project that dir is in, for a session in which the human spoke just now, below the
+// folder state. It removes sessions that are 30 days old. The error says why there is no baseline; Recall returns it
+// in Why.
 func Remember(ctx context.Context, state, session, dir string) error {
 	folder := sessionFolder(state, session)
 	if err := os.MkdirAll(folder, 0o700); err != nil {

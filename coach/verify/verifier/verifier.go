@@ -1,15 +1,15 @@
-// Package verifier checks a finished piece of work. It looks at the tree and runs the host's commands. It runs them on the
-// baseline, too, to see what failed before.
+// Package verifier checks a finished piece of work. It looks at the tree and runs the host's commands. It runs them
+// on the baseline, too, to see what failed before.
 //
 // [New] takes the folder and the commands. [Verifier.Review] checks a report; a [Verifier] is also an
-// [autocontinue.Verifier], which puts the check into the loop. So is a [Goal], which is made of criteria. [Remember] keeps
-// the state of a tree when the human speaks, and [Recall] returns it as the baseline of what follows.
+// [autocontinue.Verifier], which puts the check into the loop. So is a [Goal], which is made of criteria. [Remember]
+// keeps the state of a tree when the human speaks, and [Recall] returns it as the baseline of what follows.
 //
 // # Limits
 //
-// A command that fails runs on the baseline, too, in a temporary folder with the ignored dependencies of the project. Then it
-// runs a second time. A new failure is one that occurs twice and passed on the baseline. See the limits of cmdwitness,
-// gowitness and gitwitness.
+// A command that fails runs on the baseline, too, in a temporary folder with the ignored dependencies of the project.
+// Then it runs a second time. A new failure is one that occurs twice and passed on the baseline. See the limits of
+// cmdwitness, gowitness and gitwitness.
 //
 // # Errors
 //
@@ -77,8 +77,8 @@ func New(cfg Config) (*Verifier, error) {
 	return &Verifier{cfg}, nil
 }
 
-// Review begins the review of a report on a task, looks at all that the report claims, and runs the commands. The error is
-// the context's.
+// Review begins the review of a report on a task, looks at all that the report claims, and runs the commands. The
+// error is the context's.
 func (v *Verifier) Review(
 	ctx context.Context, task verify.Task, requirements []verify.Requirement, report verify.Report,
 ) (*verify.Review, error) {
@@ -88,8 +88,8 @@ func (v *Verifier) Review(
 	return review, v.Observe(ctx, review)
 }
 
-// Try runs the commands once and returns why one of them shows nothing, such as a program that is not installed. A command
-// that fails shows something.
+// Try runs the commands once and returns why one of them shows nothing, such as a program that is not installed. A
+// command that fails shows something.
 func (v *Verifier) Try(ctx context.Context) string {
 	env, _ := v.cfg.Environment.Of(os.Environ())
 	f, err := runner{v.cfg.Dir, env, v.cfg.Timeout}.look(ctx, verify.Query{Commands: v.cfg.Commands})
@@ -195,7 +195,8 @@ func (v *Verifier) run(
 	return nil
 }
 
-// written notes which files changed while the commands ran. Programs and tests make the run doubtful, other files do not.
+// written notes which files changed while the commands ran. Programs and tests make the run doubtful, other files do
+// not.
 func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *verify.Facts) error {
 	list, tree, err := git.Changed(ctx, facts.Tree)
 	if ctx.Err() != nil {
@@ -223,7 +224,12 @@ func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *
 }
 
 // onBaseline runs a command on the baseline, or returns the result of an earlier run.
-func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, command []string, r runner) (verify.Run, error) {
+func (v *Verifier) onBaseline(
+	ctx context.Context,
+	git *gitwitness.Witness,
+	command []string,
+	r runner,
+) (verify.Run, error) {
 	unknown := func(why string) (verify.Run, error) {
 		return verify.Run{Command: command, Status: verify.Unverified, Why: "the baseline cannot be run: " + why}, ctx.Err()
 	}
@@ -280,10 +286,11 @@ func moved(env []string, from, to string) []string {
 	return list
 }
 
-// resolve notes which failing tests passed on the baseline although the runner names only failures: those that the baseline
-// has, in a run that came to its end.
+// resolve notes which failing tests passed on the baseline although the runner names only failures: those that the
+// baseline has, in a run that came to its end.
 func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run verify.Run, base *verify.Run) {
-	if len(base.Passes) > 0 || base.Status == verify.Unverified || base.Status == verify.NotMet && base.Failed != len(base.Failures) {
+	if len(base.Passes) > 0 || base.Status == verify.Unverified ||
+		base.Status == verify.NotMet && base.Failed != len(base.Failures) {
 		return
 	}
 	for _, name := range run.Failures {
@@ -306,7 +313,11 @@ func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run ver
 //     agent only tells how far it is.
 //
 // It reads claims from out.Text alone. The error is the context's.
-func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output, r classify.Result) (autocontinue.Verification, error) {
+func (v *Verifier) Verify(
+	ctx context.Context,
+	out autocontinue.Output,
+	r classify.Result,
+) (autocontinue.Verification, error) {
 	if r.Type == classify.Status && !r.WasRejectedCompletion {
 		return autocontinue.Verification{}, nil
 	}

@@ -81,7 +81,8 @@ func (w *work) verifyPlan(cfg verifier.Config, text, plan string) autocontinue.V
 	w.t.Helper()
 	v, err := verifier.New(cfg)
 	require.NoError(w.t, err)
-	got, err := v.Verify(w.t.Context(), autocontinue.Output{Session: "s", Text: text, PlanFile: plan}, classify.Result{Type: classify.Completion})
+	got, err := v.Verify(w.t.Context(), autocontinue.Output{Session: "s", Text: text, PlanFile: plan},
+		classify.Result{Type: classify.Completion})
 	require.NoError(w.t, err)
 	return got
 }
@@ -142,7 +143,8 @@ func TestNothingToVerify(t *testing.T) {
 	assert.Equal(t, autocontinue.Rejected, w.verify(cfg, "A mutex guards the map.").Status)
 	v, err := verifier.New(cfg)
 	require.NoError(t, err)
-	got, err := v.Verify(t.Context(), autocontinue.Output{Session: "s", Text: "All tests pass."}, classify.Result{Type: classify.Status})
+	got, err := v.Verify(t.Context(), autocontinue.Output{Session: "s", Text: "All tests pass."},
+		classify.Result{Type: classify.Status})
 	require.NoError(t, err)
 	assert.Zero(t, got, "it is not done")
 }

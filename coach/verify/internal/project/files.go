@@ -13,8 +13,13 @@ import (
 // buildFiles are the files by which a program runs tests.
 var buildFiles = map[string][]string{
 	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml", "taskfile.yml"},
-	"rake": {"Rakefile"}, "cmake": {"CMakeLists.txt"}, "ctest": {"CMakeLists.txt"}, "mvn": {"pom.xml"}, "mvnw": {"pom.xml", "mvnw"},
-	"gradle": {"build.gradle", "build.gradle.kts"}, "gradlew": {"build.gradle", "build.gradle.kts", "gradlew"}, "sbt": {"build.sbt"},
+	"rake": {
+		"Rakefile",
+	}, "cmake": {"CMakeLists.txt"}, "ctest": {"CMakeLists.txt"}, "mvn": {"pom.xml"}, "mvnw": {"pom.xml", "mvnw"},
+	"gradle": {
+		"build.gradle",
+		"build.gradle.kts",
+	}, "gradlew": {"build.gradle", "build.gradle.kts", "gradlew"}, "sbt": {"build.sbt"},
 	"bazel": {"BUILD", "BUILD.bazel"}, "composer": {"composer.json"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"},
 }
 
@@ -170,7 +175,8 @@ func Settings(name, text string, command []string) (string, bool) {
 	case "pyproject.toml", "setup.cfg":
 		return sections(text, "pytest", "tox", "nox", "unittest", "hatch.envs", "poe.tasks", "pdm.scripts", "aliases"), true
 	case "cargo.toml":
-		return sections(text, "lib", "[test]", "[bin]", "[bench]", "workspace") + keys(text, "autotests", "build ", "build="), true
+		return sections(text, "lib", "[test]", "[bin]", "[bench]", "workspace") + keys(text, "autotests", "build ",
+			"build="), true
 	}
 	return "", false
 }

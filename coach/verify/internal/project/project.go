@@ -1,8 +1,8 @@
-// Package project answers how a project runs its tests: which command it is, whether a script or target exists, and which
-// files decide what a command does.
+// Package project answers how a project runs its tests: which command it is, whether a script or target exists, and
+// which files decide what a command does.
 //
-// [Find] names the project's own test command, [Lacks] a command that the project does not have, [Files] and [Settings]
-// what a command runs by. Nothing is run.
+// [Find] names the project's own test command, [Lacks] a command that the project does not have, [Files] and
+// [Settings] what a command runs by. Nothing is run.
 //
 // # Limits
 //
@@ -44,8 +44,26 @@ func exists(fsys fs.FS, name string) bool {
 }
 
 // Markers are the files that make a folder a project.
-var Markers = []string{"go.mod", "package.json", "pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt",
-	"Cargo.toml", "Makefile", "makefile", "GNUmakefile", "justfile", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs", "Gemfile"}
+var Markers = []string{
+	"go.mod",
+	"package.json",
+	"pyproject.toml",
+	"setup.py",
+	"setup.cfg",
+	"pytest.ini",
+	"tox.ini",
+	"requirements.txt",
+	"Cargo.toml",
+	"Makefile",
+	"makefile",
+	"GNUmakefile",
+	"justfile",
+	"pom.xml",
+	"build.gradle",
+	"build.gradle.kts",
+	"mix.exs",
+	"Gemfile",
+}
 
 // Find returns the command by which a project tests itself, and the file that says so. There is none without a sign of
 // tests. A script of the project's own comes before what its language does.
@@ -134,7 +152,9 @@ func programOf(command []string) string {
 // returns "" where the command may well run.
 func Lacks(fsys fs.FS, command []string) string {
 	if len(command) == 0 || slices.ContainsFunc(command, func(w string) bool {
-		return w == "-C" || w == "-f" || w == "--prefix" || w == "-w" || strings.HasPrefix(w, "--workspace") || w == "--filter" || w == "-r"
+		return w == "-C" || w == "-f" || w == "--prefix" || w == "-w" || strings.HasPrefix(w, "--workspace") ||
+			w == "--filter" ||
+			w == "-r"
 	}) {
 		return ""
 	}

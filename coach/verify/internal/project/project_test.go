@@ -115,7 +115,13 @@ func TestFiles(t *testing.T) {
 	} {
 		assert.Equal(t, want, Files(fsys, strings.Fields(command)), command)
 	}
-	loop := tree(map[string]string{"a.sh": "sh b.sh\n", "b.sh": "sh a.sh\n", "package.json": `{"scripts":{"a":"npm run b","b":"npm run a && ./a.sh"}}`})
+	loop := tree(
+		map[string]string{
+			"a.sh":         "sh b.sh\n",
+			"b.sh":         "sh a.sh\n",
+			"package.json": `{"scripts":{"a":"npm run b","b":"npm run a && ./a.sh"}}`,
+		},
+	)
 	assert.Equal(t, []string{"a.sh", "b.sh"}, Files(loop, []string{"sh", "a.sh"}))
 	assert.Equal(t, []string{"a.sh", "b.sh"}, Files(loop, []string{"npm", "run", "a"}))
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // asserts matches what checks something, in any of the languages that are not parsed.
-var asserts = lazy.New(`(?i)\b\w*assert\w*!?\b|\bexpect(?:s|ed|ation)?\s*[(.]|\bshould\b|\braises\b|\bpanic!|\bfail\s*\(|\bverify\s*\(|\bto(?:Be|Equal|Match|Have|Throw)\w*\b`)
+var asserts = lazy.New(`(?i)\b\w*assert\w*!?\b|\bexpect(?:s|ed|ation)?\s*[(.]|\bshould\b|\braises\b|\bpanic!|` +
+	`\bfail\s*\(|\bverify\s*\(|\bto(?:Be|Equal|Match|Have|Throw)\w*\b`)
 
 func countAsserts(body string) int { return len(asserts.Regexp().FindAllString(body, -1)) }
 
@@ -17,7 +18,8 @@ var (
 	pythonClass = lazy.New(`^(\s*)class\s+(\w+)\s*(?:\(([^)]*)\))?\s*:`)
 	pythonOff   = lazy.New(`^@(?:unittest\.|pytest\.mark\.|mark\.)?(skip\w*|expectedFailure|xfail)\b`)
 	pythonFirst = lazy.New(`^(?:pytest\.(?:skip|xfail)\(|self\.skipTest\(|raise\s+(?:unittest\.)?SkipTest|return\b)`)
-	pythonWhole = lazy.New(`(?m)^(?:__test__\s*=\s*False|pytestmark\s*=.*\bskip|pytest\.skip\(|raise\s+unittest\.SkipTest)`)
+	pythonWhole = lazy.New(`(?m)^(?:__test__\s*=\s*False|pytestmark\s*=.*\bskip|pytest\.skip\(|` +
+		`raise\s+unittest\.SkipTest)`)
 )
 
 // pythonTests reads functions and methods whose names begin with "test".
@@ -98,7 +100,8 @@ func keepOuter(n int, outer func(int) bool) int {
 }
 
 func offWord(mark string) string {
-	if strings.HasPrefix(strings.ToLower(mark), "skip") || strings.EqualFold(mark, "ignore") || strings.EqualFold(mark, "disabled") {
+	if strings.HasPrefix(strings.ToLower(mark), "skip") || strings.EqualFold(mark, "ignore") ||
+		strings.EqualFold(mark, "disabled") {
 		return "skipped"
 	}
 	return "marked as an expected failure"
@@ -121,8 +124,10 @@ func block(text string) string {
 }
 
 var (
-	scriptTest = lazy.New(`(?:^|[^\w.$])(x|f)?(it|test|specify|describe|suite|context)((?:\.\w+)*)(?:\([^()]*\)|` + "`[^`]*`" +
-		`)?\s*\(\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|` + "`((?:[^`\\\\]|\\\\.)*)`" + `)`)
+	scriptTest = lazy.New(
+		`(?:^|[^\w.$])(x|f)?(it|test|specify|describe|suite|context)((?:\.\w+)*)(?:\([^()]*\)|` + "`[^`]*`" +
+			`)?\s*\(\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|` + "`((?:[^`\\\\]|\\\\.)*)`" + `)`,
+	)
 	scriptOption = lazy.New(`^\s*,\s*\{[^}]{0,200}?\b(skip|todo)\b\s*:\s*(?:true|['"` + "`" + `])`)
 	scriptFirst  = lazy.New(`^[^\n]*\n\s*(?:(?:t|ctx|context|this)\.(?:skip|todo)\(|return\s*;)`)
 )

@@ -12,8 +12,18 @@ var (
 	testName = lazy.New(`(?i)(?:[_.-](?:test|tests|spec|cy))\.[a-z]+$|^test[_-][^/]*\.[a-z]+$`)
 	// JUnit, NUnit, XCTest, PHPUnit and ScalaTest name a file after its class.
 	testClass   = lazy.New(`(?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|kts|groovy|scala|cs|fs|vb|swift|php|dart)$`)
-	testFolders = []string{"test", "tests", "__tests__", "__snapshots__", "testdata", "spec", "specs", "e2e", "androidtest"}
-	prose       = []string{".md", ".rst", ".adoc", ".txt"}
+	testFolders = []string{
+		"test",
+		"tests",
+		"__tests__",
+		"__snapshots__",
+		"testdata",
+		"spec",
+		"specs",
+		"e2e",
+		"androidtest",
+	}
+	prose = []string{".md", ".rst", ".adoc", ".txt"}
 )
 
 // IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.
@@ -51,6 +61,6 @@ func IsCode(name string) bool {
 	return slices.Contains(codeExtensions, strings.ToLower(path.Ext(name)))
 }
 
-var codeExtensions = strings.Fields(`.go .py .pyi .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .java .kt .kts .groovy .scala
-	.rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml .dart .jl .zig .nim
-	.sh .bash .zsh .fish .ps1 .bat .sql`)
+var codeExtensions = strings.Fields(`.go .py .pyi .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .java .kt .kts
+		.groovy .scala .rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml
+		.dart .jl .zig .nim .sh .bash .zsh .fish .ps1 .bat .sql`)

@@ -30,9 +30,10 @@ type junitCase struct {
 	Skipped []struct{} `xml:"skipped"`
 }
 
-// ReadJUnit reads a report in the XML that JUnit's Ant task introduced: testsuites, testsuite and testcase. A case has
-// failed if it holds a failure or an error. It is skipped if it holds skipped or its status says so. A report is broken if
-// a case has no name, a suite promises more tests or failures than it holds, or a suite fails outside its cases.
+// ReadJUnit reads a report in the XML that JUnit's Ant task introduced: testsuites, testsuite and testcase. A case
+// has failed if it holds a failure or an error. It is skipped if it holds skipped or its status says so. A report is
+// broken if a case has no name, a suite promises more tests or failures than it holds, or a suite fails outside its
+// cases.
 //
 // The error says that r is not such a report, not in UTF-8, or larger than 16 MiB.
 func ReadJUnit(r io.Reader) (Counts, error) {

@@ -29,42 +29,58 @@ var runners = []runner{
 		summary: lazy.New(`(?m)^Ran (?P<total>\d+) tests? in .*\n+(?:OK|FAILED|NO TESTS RAN)(?: \((?P<list>[^)]*)\))?`),
 		failure: lazy.New(`(?m)^(?:FAIL|ERROR): (\S+(?: \(\S+\))?)`)},
 	{name: "pytest",
-		summary: lazy.New(`(?m)^(?:=+ )?(?P<list>(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+) in [\d.]+`),
-		zero:    lazy.New(`(?m)^(?:=+ )?no tests (?:ran|collected)`), failure: lazy.New(`(?m)^(?:FAILED|ERROR) (\S+(?:\[.*\])?)`)},
+		summary: lazy.New(`(?m)^(?:=+ )?(?P<list>(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|` +
+			`warnings?|rerun)(?:, )?)+) in [\d.]+`),
+		zero: lazy.New(`(?m)^(?:=+ )?no tests (?:ran|collected)`), failure: lazy.New(`(?m)^(?:FAILED|` +
+			`ERROR) (\S+(?:\[.*\])?)`)},
 	{name: "vitest",
-		summary: lazy.New(`(?m)^\s+Tests\s+(?P<list>(?:\d+ (?:failed|passed|skipped|todo|expected fail)(?: \| )?)+)\s*\(\d+\)`),
-		zero:    lazy.New(`(?m)^No test files found|^\s+Tests\s+no tests`), failure: lazy.New(`(?m)^\s*(?:FAIL|×)\s+(\S.*?)(?:\s+\d+ms)?$`)},
+		summary: lazy.New(`(?m)^\s+Tests\s+(?P<list>(?:\d+ (?:failed|passed|skipped|todo|expected fail)(?: \|` +
+			` )?)+)\s*\(\d+\)`),
+		zero: lazy.New(`(?m)^No test files found|^\s+Tests\s+no tests`), failure: lazy.New(`(?m)^\s*(?:FAIL|` +
+			`×)\s+(\S.*?)(?:\s+\d+ms)?$`)},
 	{name: "jest",
 		summary: lazy.New(`(?m)^Tests:\s+(?P<list>(?:\d+ (?:failed|skipped|todo|passed)(?:, )?)+)\s*(?:, )?\d+ total`),
 		zero:    lazy.New(`(?m)^No tests found|^Tests:\s+0 total`), failure: lazy.New(`(?m)^  ● (.+ › .+|\S.*)$`)},
 	{name: "node",
-		summary: lazy.New(`(?m)^(?:ℹ|#) tests \d+\n(?:(?:ℹ|#) suites \d+\n)?(?:ℹ|#) pass (?P<passed>\d+)\n(?:ℹ|#) fail (?P<failed>\d+)\n(?:ℹ|#) cancelled (?P<failed2>\d+)\n(?:ℹ|#) skipped (?P<skipped>\d+)\n(?:ℹ|#) todo (?P<skipped2>\d+)`),
+		summary: lazy.New(`(?m)^(?:ℹ|#) tests \d+\n(?:(?:ℹ|#) suites \d+\n)?(?:ℹ|#) pass (?P<passed>\d+)\n(?:ℹ|` +
+			`#) fail (?P<failed>\d+)\n(?:ℹ|#) cancelled (?P<failed2>\d+)\n(?:ℹ|#) skipped (?P<skipped>\d+)\n(?:ℹ|` +
+			`#) todo (?P<skipped2>\d+)`),
 		failure: lazy.New(`(?m)^\s*✖ (.+?[^:\n])(?: \([\d.]+m?s\))?$`)},
 	{name: "mocha",
-		summary: lazy.New(`(?m)^\s+(?P<passed>\d+) passing\b.*(?:\n+\s+(?P<skipped>\d+) pending)?(?:\n+\s+(?P<failed>\d+) failing)?`),
+		summary: lazy.New(
+			`(?m)^\s+(?P<passed>\d+) passing\b.*(?:\n+\s+(?P<skipped>\d+) pending)?(?:\n+\s+(?P<failed>\d+) failing)?`),
 		failure: lazy.New(`(?m)^  \d+\) (\S.*(?:\n {7}\S.*)*):$`)},
 	{name: "maven", all: true,
-		summary: lazy.New(`(?m)^(?:\[\w+\] )?Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<failed2>\d+), Skipped: (?P<skipped>\d+)\s*$`),
-		zero:    lazy.New(`(?m)^(?:\[INFO\] )?No tests to run\.`), failure: lazy.New(`(?m)^\[ERROR\]\s+(\w[\w$]*\.\w+)(?::\d+|»| )`)},
+		summary: lazy.New(
+			`(?m)^(?:\[\w+\] )?Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<failed2>\d+), Skipped: (?P<skipped>\d+)\s*$`,
+		),
+		zero: lazy.New(
+			`(?m)^(?:\[INFO\] )?No tests to run\.`), failure: lazy.New(`(?m)^\[ERROR\]\s+(\w[\w$]*\.\w+)(?::\d+|»| )`)},
 	{name: "gradle",
 		summary: lazy.New(`(?m)^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?`),
 		failure: lazy.New(`(?m)^(\S.* > .*) FAILED$`)},
 	{name: "dotnet", all: true,
-		summary: lazy.New(`(?m)^\s*(?:Passed|Failed)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+), Skipped:\s+(?P<skipped>\d+)`)},
+		summary: lazy.New(`(?m)^\s*(?:Passed|` +
+			`Failed)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+), Skipped:\s+(?P<skipped>\d+)`)},
 	{name: "rspec and exunit", failure: lazy.New(`(?m)^rspec (\S+)`),
-		summary: lazy.New(`(?m)^(?P<total>\d+) (?:examples?|tests?), (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:pending|skipped|excluded))?`)},
+		summary: lazy.New(`(?m)^(?P<total>\d+) (?:examples?|` +
+			`tests?), (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:pending|skipped|excluded))?`)},
 	{name: "minitest",
-		summary: lazy.New(`(?m)^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<failed2>\d+) errors, (?P<skipped>\d+) (?:skips|omissions)`)},
+		summary: lazy.New(`(?m)^(?P<total>\d+) (?:runs|` +
+			`tests), \d+ assertions, (?P<failed>\d+) failures, (?P<failed2>\d+) errors, (?P<skipped>\d+) (?:skips|omissions)`)},
 	{name: "phpunit",
-		summary: lazy.New(`(?m)^(?:OK \((?P<total>\d+) tests?, |Tests: (?P<total2>\d+), Assertions: \d+(?:, Errors: (?P<failed>\d+))?(?:, Failures: (?P<failed2>\d+))?.*?(?:, Skipped: (?P<skipped>\d+))?\.$)`),
-		zero:    lazy.New(`(?m)^No tests executed!`)},
+		summary: lazy.New(`(?m)^(?:OK \((?P<total>\d+) tests?, |` +
+			`Tests: (?P<total2>\d+), Assertions: \d+(?:, Errors: (?P<failed>\d+))?(?:, Failures: (?P<failed2>\d+))?.*?(?:, Skipped: (?P<skipped>\d+))?\.$)`),
+		zero: lazy.New(`(?m)^No tests executed!`)},
 	{name: "swift", summary: lazy.New(`(?m)^\s*Executed (?P<total>\d+) tests?, with (?P<failed>\d+) failures?`)},
 	{name: "ctest", summary: lazy.New(`(?m)^\d+% tests passed, (?P<failed>\d+) tests failed out of (?P<total>\d+)`)},
 	{name: "deno", summary: lazy.New(`(?m)^\w+ \| (?P<passed>\d+) passed(?: \(\d+ steps?\))? \| (?P<failed>\d+) failed`)},
 	{name: "bun", summary: lazy.New(`(?m)^ *(?P<passed>\d+) pass\n(?: *(?P<skipped>\d+) skip\n)? *(?P<failed>\d+) fail$`)},
 	{name: "go test -v", all: true, summary: nil},
 	{name: "any",
-		summary: lazy.New(`(?im)^[^\n]*?\b(?P<passed>\d+) (?:tests? )?pass(?:ed|ing)\b(?:[,;|]? *(?:and )?(?P<failed>\d+) (?:tests? )?fail(?:ed|ing|ures?)\b)?(?:[,;|]? *(?:and )?(?P<skipped>\d+) (?:tests? )?(?:skipped|ignored|pending)\b)?`)},
+		summary: lazy.New(`(?im)^[^\n]*?\b(?P<passed>\d+) (?:tests? )?pass(?:ed|ing)\b(?:[,;|` +
+			`]? *(?:and )?(?P<failed>\d+) (?:tests? )?fail(?:ed|ing|ures?)\b)?(?:[,;|` +
+			`]? *(?:and )?(?P<skipped>\d+) (?:tests? )?(?:skipped|ignored|pending)\b)?`)},
 }
 
 // readSummary reads the summary of a runner.

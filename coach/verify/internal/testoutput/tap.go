@@ -20,8 +20,8 @@ var (
 )
 
 // ReadTAP reads a report in the Test Anything Protocol, versions 12 to 14. A test that holds subtests is not counted
-// itself: its subtests are. A test with the directive TODO or SKIP counts as skipped. The second result says whether the
-// text is such a report, which has a version or a plan.
+// itself: its subtests are. A test with the directive TODO or SKIP counts as skipped. The second result says whether
+// the text is such a report, which has a version or a plan.
 func ReadTAP(text string) (Counts, bool) {
 	var c Counts
 	type group struct {

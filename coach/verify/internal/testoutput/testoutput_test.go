@@ -68,7 +68,8 @@ ok 2 - legacy
 		{"bail out", "1..3\nok 1 adds\nBail out! no disk\n", 1, 0, 0, nil, "it bailed out"},
 		{"node, spec", "✔ a (5.8ms)\n▶ slug\n  ✖ joins words (0.1ms)\n▶ slug (3ms)\nℹ tests 3\nℹ suites 1\nℹ pass 1\nℹ fail 1\nℹ cancelled 0\nℹ skipped 1\nℹ todo 0\nℹ duration_ms 84\n\n✖ failing tests:\n\n✖ joins words (0.1ms)\n",
 			1, 1, 1, []string{"joins words"}, ""},
-		{"vitest", "\x1b[31m FAIL \x1b[0m vt/a.test.js > sum > fails\n\n Test Files  1 failed | 1 passed (2)\n      Tests  1 failed | 2 passed | 1 skipped | 1 todo (5)\n",
+		{"vitest", "\x1b[31m FAIL \x1b[0m vt/a.test.js > sum > fails\n\n Test Files  1 failed |" +
+			" 1 passed (2)\n      Tests  1 failed | 2 passed | 1 skipped | 1 todo (5)\n",
 			2, 1, 2, []string{"vt/a.test.js > sum > fails"}, ""},
 		{"vitest, no test", "No test files found, exiting with code 1\n", 0, 0, 0, nil, ""},
 		{"jest", "  ● sum › fails\n\nTest Suites: 1 failed, 1 total\nTests:       1 failed, 1 skipped, 1 todo, 3 passed, 6 total\n", 3, 1, 2, []string{"sum › fails"}, ""},
