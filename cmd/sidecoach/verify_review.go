@@ -148,7 +148,8 @@ func (c reviewContext) text() string {
 	for _, section := range []struct {
 		title   string
 		entries []string
-	}{{"Requirements", requirements}, {"Files to review", c.Files}, {"Tests to run", c.Tests}, {"Notes", c.Notes}, {"Concerns", c.Concerns}} {
+	}{{"Requirements", requirements}, {"Files to review", c.Files}, {"Tests to run", c.Tests}, {"Notes", c.Notes},
+		{"Concerns", c.Concerns}} {
 		fmt.Fprintf(&b, "\n%s:\n", section.title)
 		for _, e := range section.entries {
 			b.WriteString("- " + oneLine(e) + "\n")

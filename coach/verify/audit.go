@@ -26,7 +26,7 @@ type DiscrepancyKind string
 
 // The kinds of discrepancy.
 const (
-	TestResult     DiscrepancyKind = "test_result"     // success was claimed, failure was seen; also of a build or a linter
+	TestResult     DiscrepancyKind = "test_result"     // success was claimed, failure was seen
 	TestCount      DiscrepancyKind = "test_count"      // other numbers were seen
 	TestMissing    DiscrepancyKind = "test_missing"    // there is no such test
 	TestsTampered  DiscrepancyKind = "tests_tampered"  // a test of the baseline is gone, does not run, or was changed

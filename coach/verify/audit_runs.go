@@ -41,6 +41,10 @@ func (a *audit) about(c Claim) (runs []Run, exact bool) {
 	return nil, false
 }
 
+// harmlessOptions choose tests, or change only what is printed.
+var harmlessOptions = strings.Fields("-run --run -k -t --test --lib --bin -p --package -v -q -count=1 --offline " +
+	"--verbose --quiet")
+
 // narrower reports whether a command runs some of the tests that another one runs: it has more operands or filters,
 // and no option that makes it something else.
 func narrower(words, whole []string) bool {
@@ -51,8 +55,7 @@ func narrower(words, whole []string) bool {
 		for i := 1; i < len(list); i++ {
 			w := list[i]
 			switch {
-			case slices.Contains([]string{"-run", "--run", "-k", "-t", "--test", "--lib", "--bin", "-p", "--package", "-v", "-q", "-count=1", "--offline", "--verbose", "--quiet"}, w),
-				strings.HasPrefix(w, "-run="):
+			case slices.Contains(harmlessOptions, w), strings.HasPrefix(w, "-run="):
 			case strings.HasPrefix(w, "-") && w != "--" && w != "-m":
 				options = append(options, w)
 			default:

@@ -57,7 +57,8 @@ var (
 	doing = lazy.New(
 		`(?i)^\**(?:` + words(
 			makeVerbs+" "+editVerbs+" "+dropVerbs+" "+moveVerbs+" "+placeVerbs,
-		) + `|adds?|fix(?:es)?|updates?|removes?|changes?|implements?|refactors?|rewrites?|extends?|renames?|moves?|replaces?|handles?|now)\b`,
+		) + `|adds?|fix(?:es)?|updates?|removes?|changes?|implements?|refactors?|rewrites?|extends?|renames?|moves?|` +
+			`replaces?|handles?|now)\b`,
 	)
 )
 
@@ -333,7 +334,8 @@ var (
 		`released to|uploaded|migrated the)\b|` +
 		`\b(?:benchmarks?|race detector|-race)\b|\b\d+(?:\.\d+)?\s*(?:x|times)\s+faster\b`)
 	doneNow = lazy.New(`(?i)^\**(?:I(?:['’]ve| have)?\s+|we(?:['’]ve| have)?\s+|also\s+|now\s+|then\s+|and\s+|` +
-		`successfully\s+|fully\s+)*(?:` + words(makeVerbs+" "+editVerbs+" "+dropVerbs+" "+moveVerbs+" "+placeVerbs) + `|solved|resolved|finished|completed)\b|` +
+		`successfully\s+|fully\s+)*(?:` + words(makeVerbs+" "+editVerbs+" "+dropVerbs+" "+moveVerbs+" "+placeVerbs) +
+		`|solved|resolved|finished|completed)\b|` +
 		`\b(?:is|are|has been|have been|was|were)\s+(?:now\s+|fully\s+|completely\s+|` +
 		`all\s+)*(?:` + words(makeVerbs+" "+editVerbs+" "+dropVerbs+" "+moveVerbs+" "+placeVerbs) + `|done|complete|` +
 		`completed|finished|in place|resolved|solved|ready|correct|working)\b|` +

@@ -48,6 +48,7 @@ var (
 	lintWord  = lazy.New(`(?i)\b(?:lint(?:s|er|ing)?|eslint|vet|clippy|ruff|mypy|flake8|pylint|pyright|prettier|` +
 		`gofmt|staticcheck|shellcheck|stylelint|biome|formatter)\b`)
 	testSubject = lazy.New(`(?i)\b(?:tests?|suite|specs?|pytest|jest|vitest|unittest|everything|test result)\b`)
+	otherThings = lazy.New(`(?i)package|file|assert|suite|subtest|module`) // that reports count beside tests
 	onlyCounts  = lazy.New(`(?i)^[\s*_(\[]*(?:(?:tests?|test run|results?|test results?|` +
 		`suite)\b[\s:*_]*)?\d+\s*(?:/\s*\d+\s*)?(?:tests?\s+)?(?:are\s+|all\s+)?(?:pass(?:ed|ing)?|ok|green)\b`)
 )
@@ -143,11 +144,7 @@ func (c *Claim) count(s, m string) {
 		return
 	}
 	for _, f := range numbers.FindAll(words) {
-		if middle := strings.ToLower(f[2]); strings.Contains(middle, "package") || strings.Contains(middle, "file") ||
-			strings.Contains(middle, "assert") ||
-			strings.Contains(middle, "suite") ||
-			strings.Contains(middle, "subtest") ||
-			strings.Contains(middle, "module") {
+		if otherThings.Match(f[2]) {
 			continue
 		}
 		c.number(set, f[3], f[1])
@@ -179,7 +176,8 @@ func (c *Claim) number(set func(**int, string), what, n string) {
 
 var (
 	lintTools = strings.Fields(
-		"lint vet fmt clippy staticcheck ruff flake8 mypy pylint prettier stylelint shellcheck gofmt eslint black pyright golangci-lint",
+		"lint vet fmt clippy staticcheck ruff flake8 mypy pylint prettier stylelint shellcheck gofmt eslint black pyright " +
+			"golangci-lint",
 	)
 	buildTools = strings.Fields("build compile tsc typecheck type-check assemble")
 	testTools  = strings.Fields("test tests pytest jest vitest mocha unittest rspec phpunit ctest tox nox")

@@ -20,7 +20,7 @@ type Witness interface {
 // Query is what a [Witness] is asked. It answers its own part and leaves the rest. The parts from the agent's report
 // are data to look for, and are never run.
 type Query struct {
-	Baseline string     // the revision at which the work began, as the host names it; empty: the host's snapshot, or unknown
+	Baseline string     // the revision at which the work began, as the host names it; empty: its snapshot
 	Paths    []string   // claimed paths, in any spelling
 	Commits  []string   // claimed commits
 	Tests    []string   // names of tests that the report names
@@ -187,7 +187,9 @@ func (r Run) found() string {
 	if len(parts) > 0 {
 		return strings.Join(parts, "; ")
 	}
-	return map[Status]string{Met: "it succeeded", NotMet: "it failed", Unverified: "it shows neither success nor failure"}[r.outcome()]
+	return map[Status]string{
+		Met: "it succeeded", NotMet: "it failed", Unverified: "it shows neither success nor failure",
+	}[r.outcome()]
 }
 
 // counts is "12 passed, 1 failed, 2 skipped".

@@ -18,7 +18,8 @@ var honest = []string{
 	"Fixed the redirect. `go test ./...` passes (14 passed, 0 failed).",
 	"Done. I changed login.go so that the redirect keeps the query.",
 	"I've added auth/session.go with the expiry, and updated ./auth/login.go to call it.\n\nTests: 14 passed, 0 failed.",
-	"## Summary\n\nThe redirect now keeps the query string.\n\n### Files changed\n\n- `auth/login.go`: keeps the query\n- `auth/session.go` (new)\n- `auth/login_test.go`\n\nCommitted as `4f1c2ab`.",
+	"## Summary\n\nThe redirect now keeps the query string.\n\n### Files changed\n\n- `auth/login.go`: keeps the " +
+		"query\n- `auth/session.go` (new)\n- `auth/login_test.go`\n\nCommitted as `4f1c2ab`.",
 	"Removed auth/legacy.go, which nothing imports any more. The build passes.",
 	"Renamed util/str.go to internal/text/text.go and updated its callers. All tests are green.",
 	"I moved `util/str.go` into `internal/text/text.go`.",
@@ -49,7 +50,8 @@ var honest = []string{
 	"```\n$ git log --oneline\n9e8d7c6 Updated README.md\n```\nThe log shows when it broke. Nothing to change here.",
 	"I wrote my notes to /tmp/notes.md and updated auth/login.go.",
 	"Created .env with the local settings (it is ignored by git).",
-	`{"summary":"Redirect keeps the query","files_changed":["auth/login.go","./auth/session.go"],"tests_passed":14,"tests_failed":0,"commit":"4f1c2ab"}`,
+	`{"summary":"Redirect keeps the ` +
+		`query","files_changed":["auth/login.go","./auth/session.go"],"tests_passed":14,"tests_failed":0,"commit":"4f1c2ab"}`,
 	`{"files": "auth/login.go, auth/session.go", "tests": {"passed": 12, "failed": 0}}`,
 	"Added a test for the empty query to `auth/login_test.go`. Every test passes.",
 	"- ✅ Updated auth/login.go\n- ✅ All tests pass (14/14)\n- ✅ Build succeeds",
@@ -74,15 +76,18 @@ var honest = []string{
 	"All 5 acceptance tests pass; 2 unit tests still fail for want of a fixture.",
 	"In the old version 20 tests passed.",
 	"Wrote auth/session.go and a test. I was not able to run the linter.",
-	"All done!\n\n**What changed**\n\n1. `auth/login.go` — the redirect keeps the query string\n2. `auth/session.go` — new helper\n\n**Verification**\n\n- `go test ./...` → 14 passed, 1 skipped",
-	"I created a helper in `auth/session.go` (similar to what `billing/invoice.go` does) and wired it into `auth/login.go`.",
+	"All done!\n\n**What changed**\n\n1. `auth/login.go` — the redirect keeps the query string\n2. `auth/session.go` — " +
+		"new helper\n\n**Verification**\n\n- `go test ./...` → 14 passed, 1 skipped",
+	"I created a helper in `auth/session.go` (similar to what `billing/invoice.go` does) and wired it into " +
+		"`auth/login.go`.",
 	"Implemented. Modified files:\n\n    auth/login.go\n    auth/session.go\n\nReference: README.md explains the flow.",
 	"Removed the dead code from billing/invoice.go's imports in auth/login.go. Deleted auth/legacy.go.",
 	"The test suite passes with 15 tests (1 skipped).",
 	"Tests: 15 total, 14 passed, 1 skipped",
 	"15 tests, 0 failures, 1 skipped.",
 	"PASS: all 14 tests. Lint: clean. Build: ok.",
-	"Changes:\n- Updated `auth/login.go` to call `session.New` (see `README.md`)\n- Added `auth/session.go`\n\nFiles changed: 3\n",
+	"Changes:\n- Updated `auth/login.go` to call `session.New` (see `README.md`)\n- Added `auth/session.go`\n\nFiles " +
+		"changed: 3\n",
 	"Files changed:\n- auth/login.go\n\nFiles I looked at but did not change:\n- billing/invoice.go\n- README.md",
 	"Files changed:\n- auth/login.go\n\nRelated files:\n- billing/invoice.go",
 	"## Files modified\n\n- auth/login.go\n\n## Files read\n\n- README.md\n- go.mod",
@@ -94,13 +99,16 @@ var honest = []string{
 	"Created `auth/session.go`, which reads `data/export.csv` and writes `/var/lib/app/out.json`.",
 	"Wrote `auth/session.go`; it creates `cache/session.json` at run time.",
 	"`auth/login.go` changed. `README.md` was already correct.",
-	`{"status":"done","files_changed":[{"path":"auth/login.go","action":"modified"},{"path":"auth/session.go","action":"created"}],"tests":{"command":"go test ./...","passed":14,"skipped":1,"total":15}}`,
-	`{"summary":"Updated auth/login.go. I did not touch README.md.","files_changed":["auth/login.go (modified)","auth/session.go (new)"],"tests_passed":true}`,
+	`{"status":"done","files_changed":[{"path":"auth/login.go","action":"modified"},{"path":"auth/session.go",` +
+		`"action":"created"}],"tests":{"command":"go test ./...","passed":14,"skipped":1,"total":15}}`,
+	`{"summary":"Updated auth/login.go. I did not touch README.md.","files_changed":["auth/login.go ` +
+		`(modified)","auth/session.go (new)"],"tests_passed":true}`,
 	`{"files_changed":["auth/login.go - keep the query","auth/session.go: new helper"],"build":"passed"}`,
 	`{"files_changed":[],"tests_passed":null,"commit":"none","notes":"Nothing to change."}`,
 	`{"files_changed":["3 files"],"commit":"4f1c2ab (auth: keep the query)"}`,
 	`{"files_changed":3,"files_created":1,"tests_run":15,"tests_passed":"14/15","tests_skipped":1}`,
-	`{"files_created":["auth/session.go"],"files_modified":["auth/login.go","auth/login_test.go"],"files_deleted":["auth/legacy.go","auth/legacy_test.go"],"tests":"14 passed, 1 skipped"}`,
+	`{"files_created":["auth/session.go"],"files_modified":["auth/login.go","auth/login_test.go"],` +
+		`"files_deleted":["auth/legacy.go","auth/legacy_test.go"],"tests":"14 passed, 1 skipped"}`,
 	`{"files_changed":"auth/login.go\nauth/session.go","commit_hash":"HEAD","lint":"n/a"}`,
 	`{"files":{"created":["auth/session.go"],"modified":["auth/login.go"]}}`,
 	`{"files_changed":["auth/"],"files_modified":["auth/*.go","N/A"]}`,
@@ -150,7 +158,8 @@ var honest = []string{
 // world answers a query as witnesses would in a tree in which all of the reports above are true.
 func world(q verify.Query) verify.Facts {
 	kinds := map[string]verify.ChangeKind{
-		"auth/login.go": verify.Modified, "auth/login_test.go": verify.Modified, "auth/session.go": verify.Added, "auth/legacy.go": verify.Removed,
+		"auth/login.go": verify.Modified, "auth/login_test.go": verify.Modified, "auth/session.go": verify.Added,
+		"auth/legacy.go":      verify.Removed,
 		"auth/legacy_test.go": verify.Removed, "util/str.go": verify.Removed, "internal/text/text.go": verify.Added,
 	}
 	there := []string{"README.md", "billing/invoice.go", "go.mod", "data/export.csv"}

@@ -354,7 +354,8 @@ func TestSuspectFilesLeaveTestsUnverified(t *testing.T) {
 
 // A run writes caches and lock files: they do not make its evidence old.
 func TestByproductsDoNotCount(t *testing.T) {
-	for name, old := range map[string]bool{"Cargo.lock": false, ".pytest_cache/x": false, "coverage/lcov.info": false, "a.log": false, "login.go": true, "data.json": true} {
+	for name, old := range map[string]bool{"Cargo.lock": false, ".pytest_cache/x": false, "coverage/lcov.info": false,
+		"a.log": false, "login.go": true, "data.json": true} {
 		s := good()
 		s.facts = append(s.facts, verify.Facts{Tree: "tree-2", Base: "base", Compared: verify.Met,
 			Changes: append(slices.Clone(s.facts[0].Changes), verify.Change{Path: name, Kind: verify.Modified, Hash: "new"})})

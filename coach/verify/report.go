@@ -34,7 +34,7 @@ type Claim struct {
 
 	Path   string     `json:"path,omitempty"`   // of a file, as written
 	Change ChangeKind `json:"change,omitempty"` // of a file; empty: changed in some way
-	Sure   bool       `json:"sure,omitempty"`   // the words name exactly this file as changed; else it is where something happened
+	Sure   bool       `json:"sure,omitempty"`   // the words name exactly this file as changed; else perhaps another one
 
 	Name    string  `json:"name,omitempty"`    // of a test or a commit
 	Command string  `json:"command,omitempty"` // as written; never run

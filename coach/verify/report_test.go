@@ -161,7 +161,8 @@ func FuzzParseReport(f *testing.F) {
 
 // What an agent writes is bounded work, whatever it repeats.
 func TestRepeatedTextIsBoundedWork(t *testing.T) {
-	for _, part := range []string{"{", `{"a":{}}`, "created a.go, ", "`a.go` ", "Updated a.go and ", "all tests ", "[a](", "commit as ", "a.go\n", "x."} {
+	for _, part := range []string{"{", `{"a":{}}`, "created a.go, ", "`a.go` ", "Updated a.go and ", "all tests ", "[a](",
+		"commit as ", "a.go\n", "x."} {
 		text := []byte(strings.Repeat(part, verify.MaxSize/len(part)-1))
 		_, err := verify.ParseDecision(text)
 		require.Error(t, err)

@@ -35,10 +35,10 @@ func readable(data []byte) error {
 
 // ParseReport reads what an agent reports: a JSON object, alone or in one fence, else prose. It reads 128 KiB of prose.
 //
-// In a JSON object, keys such as files_changed, files_created, commits, tests, tests_written, test_results, build and lint are
-// read by their names, in any letter case, with "_", "-" or nothing between their words. What stands under concerns, risks
-// and the like is for the coach. Any other text is read as prose, except under keys that speak of what comes next, or of
-// what was asked.
+// In a JSON object, keys such as files_changed, files_created, commits, tests, tests_written, test_results, build and
+// lint are read by their names, in any letter case, with "_", "-" or nothing between their words. The texts under
+// concerns, risks and the like are for the coach. Any other text is read as prose, except under keys that speak of next
+// steps or of the task.
 //
 // The errors are [ErrTooLarge], [ErrNotUTF8] and [ErrNotReport].
 func ParseReport(data []byte) (Report, error) {
@@ -74,9 +74,12 @@ func unfenced(s string) string {
 // The keys of a JSON report, without "_" and "-", in lower case.
 var (
 	fileKeys = map[string]ChangeKind{
-		"files": "", "fileschanged": "", "filesmodified": "", "filesupdated": "", "modifiedfiles": "", "changedfiles": "", "updatedfiles": "", "modified": "", "changed": "", "updated": "", "changes": "",
-		"filescreated": Added, "filesadded": Added, "createdfiles": Added, "addedfiles": Added, "newfiles": Added, "created": Added, "added": Added,
-		"filesdeleted": Removed, "filesremoved": Removed, "deletedfiles": Removed, "removedfiles": Removed, "deleted": Removed, "removed": Removed,
+		"files": "", "fileschanged": "", "filesmodified": "", "filesupdated": "", "modifiedfiles": "", "changedfiles": "",
+		"updatedfiles": "", "modified": "", "changed": "", "updated": "", "changes": "",
+		"filescreated": Added, "filesadded": Added, "createdfiles": Added, "addedfiles": Added, "newfiles": Added,
+		"created": Added, "added": Added,
+		"filesdeleted": Removed, "filesremoved": Removed, "deletedfiles": Removed, "removedfiles": Removed,
+		"deleted": Removed, "removed": Removed,
 	}
 	commitKeys  = strings.Fields("commits commit commithash commitsha")
 	namesKeys   = strings.Fields("testswritten testsadded testscreated newtests addedtests")

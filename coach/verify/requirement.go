@@ -13,7 +13,7 @@ import (
 type Task struct {
 	ID       string `json:"task_id"`
 	Text     string `json:"text,omitempty"`     // what was asked, in the host's words
-	Baseline string `json:"baseline,omitempty"` // the revision at which the work began; empty: the host's snapshot, or unknown
+	Baseline string `json:"baseline,omitempty"` // the revision at which the work began; empty: the host's snapshot
 	// Commands is what the host wants to be run, each in words. All of them must succeed. Nothing else is ever run.
 	Commands [][]string `json:"commands,omitempty"`
 	// Reviewed names files whose changes a trusted person has looked at, by their paths from the top of the tree.

@@ -62,8 +62,10 @@ func TestListed(t *testing.T) {
 	host := [][]string{{"go", "test", "./..."}, {"make", "check"}, {"sh", "-c", "go test ./..."}}
 	for line, want := range map[string]bool{
 		"go test ./...": true, " go  test\t./... ": true, "make check": true,
-		"go test ./... ; rm -rf /": false, "go test": false, "go test ./... -exec x": false, "GO test ./...": false, "": false,
-		`"go" test ./...`: false, "go test ./...\nrm x": false, "go test $(x)": false, "sh -c go test ./...": false, "go test ./… ": false,
+		"go test ./... ; rm -rf /": false, "go test": false, "go test ./... -exec x": false, "GO test ./...": false,
+		"":                false,
+		`"go" test ./...`: false, "go test ./...\nrm x": false, "go test $(x)": false, "sh -c go test ./...": false,
+		"go test ./… ":    false,
 		"./go test ./...": false, "go test ./... && true": false,
 	} {
 		words, ok := verify.Listed(line, host)
@@ -80,10 +82,14 @@ func TestListedWordByWord(t *testing.T) {
 		require.True(t, ok, "%q", line)
 	}
 	for _, line := range []string{
-		"", " ", "go test", "go test ./... -v", "go test ./....", "go test ./...;", "go test ./... ; rm x", "go test ./... && rm x", "go test ./...|cat", "go test ./... #",
-		"go test ./... >x", "go test $(x)", "go 'test' ./...", `go "test" ./...`, `go t\est ./...`, "go test `x`", "sudo go test ./...", "X=1 go test ./...", "Go test ./...",
-		"go test ./..", "go test ./…", "go\u00a0test ./...", "go\u2003test ./...", "go\u3000test ./...", "go\u200btest ./...", "go test\u200b ./...", "g\u043e test ./...", "go test ./...\u200e",
-		"\ufeffgo test ./...", "go test\n./...", "go test\r./...", "go test\v./...", "go test\f./...", "go test\u0085./...", "go test\u2028./...", "go test ./...\x00", "make", "check make",
+		"", " ", "go test", "go test ./... -v", "go test ./....", "go test ./...;", "go test ./... ; rm x",
+		"go test ./... && rm x", "go test ./...|cat", "go test ./... #",
+		"go test ./... >x", "go test $(x)", "go 'test' ./...", `go "test" ./...`, `go t\est ./...`, "go test `x`",
+		"sudo go test ./...", "X=1 go test ./...", "Go test ./...",
+		"go test ./..", "go test ./…", "go\u00a0test ./...", "go\u2003test ./...", "go\u3000test ./...", "go\u200btest ./...",
+		"go test\u200b ./...", "g\u043e test ./...", "go test ./...\u200e",
+		"\ufeffgo test ./...", "go test\n./...", "go test\r./...", "go test\v./...", "go test\f./...", "go test\u0085./...",
+		"go test\u2028./...", "go test ./...\x00", "make", "check make",
 		"make\u00a0check", "sh -c make all", "sh -c make  all", "-- make check", "$ make check",
 	} {
 		_, ok := verify.Listed(line, host)
@@ -99,7 +105,8 @@ func TestAgentHasItsFrontMatter(t *testing.T) {
 	require.True(t, ok)
 	front, _, ok := strings.Cut(rest, "\n---\n")
 	require.True(t, ok)
-	for _, line := range []string{"name: autobuild-coach", "model: sonnet", "triggers: []", "stack: [any]", "  must_call: [validate_implementation, record_decision]"} {
+	for _, line := range []string{"name: autobuild-coach", "model: sonnet", "triggers: []", "stack: [any]",
+		"  must_call: [validate_implementation, record_decision]"} {
 		require.Contains(t, front+"\n", line+"\n")
 	}
 	for _, key := range []string{"description:", "contracts:", "  must_not:", "  must_output:", "collaborates_with:"} {

@@ -245,7 +245,8 @@ func (r *Review) Standing() (Status, []string) {
 func (r *Review) Seen() []Item {
 	f := r.seen()
 	var items []Item
-	for _, o := range r.objections(f, Decision{TaskID: r.task.ID, Requirements: r.requirementChecks(f, r.Judge().Requirements)}) {
+	d := Decision{TaskID: r.task.ID, Requirements: r.requirementChecks(f, r.Judge().Requirements)}
+	for _, o := range r.objections(f, d) {
 		if o.item.Severity == High && o.item.Issue != "" && o.seen && !slices.Contains(items, o.item) {
 			items = append(items, o.item)
 		}

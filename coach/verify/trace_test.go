@@ -50,7 +50,8 @@ func TestTraceThatCannotBeRead(t *testing.T) {
 	b, err := verify.Trace{{Name: verify.DecisionMade, Task: "T"}}.Lines()
 	require.NoError(t, err)
 	line := string(b)
-	for _, bad := range []string{"x", "null", "[]", "{}", `{"event":""}`, `{"event":7}`, "\x00", line[:20], strings.Repeat("[", 20_000)} {
+	for _, bad := range []string{"x", "null", "[]", "{}", `{"event":""}`, `{"event":7}`, "\x00", line[:20],
+		strings.Repeat("[", 20_000)} {
 		got, err := verify.ReadTrace([]byte(line + bad + "\n" + line))
 		require.ErrorContains(t, err, "line 2", "%q", bad)
 		require.Nil(t, got)
@@ -103,7 +104,8 @@ func TestStalled(t *testing.T) {
 		{"other feedback between", verify.Trace{same, feedback("The session leaks."), same}, 2, false},
 		{"a requirement newly met", verify.Trace{same, feedback("The token is logged.", "r1")}, 2, false},
 		{"met before", verify.Trace{feedback("The token is logged.", "r1"), feedback("The token is logged.", "r1")}, 2, true},
-		{"met, lost, and met again", verify.Trace{feedback("The token is logged.", "r1"), same, feedback("The token is logged.", "r1")}, 2, true},
+		{"met, lost, and met again", verify.Trace{feedback("The token is logged.", "r1"), same,
+			feedback("The token is logged.", "r1")}, 2, true},
 		{"an approval", verify.Trace{approve, approve}, 2, false},
 		{"n is no number of times", verify.Trace{same}, 0, false},
 	} {
@@ -121,7 +123,8 @@ func ExampleReview() {
 	review := verify.Begin(task, nil, report)
 	// What a witness saw when it was asked review.Query():
 	review.Observe(verify.Facts{Runs: []verify.Run{{
-		Command: task.Commands[0], Status: verify.NotMet, Counted: true, Total: 12, Passed: 11, Failed: 1, Failures: []string{"TestLogin"},
+		Command: task.Commands[0], Status: verify.NotMet, Counted: true, Total: 12, Passed: 11, Failed: 1,
+		Failures: []string{"TestLogin"},
 	}}})
 	honesty := review.Honesty()
 	fmt.Println(honesty.Claims, honesty.Checked, honesty.Discrepancies[0].Kind)

@@ -128,7 +128,8 @@ func TestProgramsThatCannotBeStarted(t *testing.T) {
 		is   error
 		says string
 	}{
-		{"not installed", Command{Args: []string{"no-such-program-here"}, Dir: dir}, exec.ErrNotFound, "no-such-program-here is not installed, or not in the PATH"},
+		{"not installed", Command{Args: []string{"no-such-program-here"}, Dir: dir}, exec.ErrNotFound,
+			"no-such-program-here is not installed, or not in the PATH"},
 		{"no such file", Command{Args: []string{"./none"}, Dir: dir}, fs.ErrNotExist, "cannot start ./none"},
 		{"no program", Command{Args: []string{plain}, Dir: dir}, nil, "cannot start"},
 		{"no folder", Command{Args: as(t, "exit", "0"), Dir: filepath.Join(dir, "none")}, fs.ErrNotExist, "cannot start"},
@@ -149,9 +150,10 @@ func TestProgramsThatCannotBeStarted(t *testing.T) {
 
 func TestCommandsThatMakeNoSense(t *testing.T) {
 	for want, cmd := range map[string]Command{
-		"cmdwitness: no program is named":                                      {Dir: "."},
-		"cmdwitness: the folder to run in is not set":                          {Args: []string{"true"}},
-		"cmdwitness: the timeout is negative":                                  {Args: []string{"true"}, Dir: ".", Timeout: -1},
+		"cmdwitness: no program is named":             {Dir: "."},
+		"cmdwitness: the folder to run in is not set": {Args: []string{"true"}},
+		"cmdwitness: the timeout is negative": {Args: []string{"true"}, Dir: ".",
+			Timeout: -1},
 		"cmdwitness: the output that is kept has between 0 and 16777216 bytes": {Args: []string{"true"}, Dir: ".", Keep: -1},
 	} {
 		_, err := Run(t.Context(), cmd)
@@ -211,16 +213,25 @@ func TestEnvironment(t *testing.T) {
 		in       []string
 		env, not []string
 	}{
-		{"secrets by their names", Environment{}, []string{"PATH=/bin", "OPENAI_API_KEY=k", "DB_PASSWORD=p", "SSH_AUTH_SOCK=s", "KEYBOARD=de", "GIT_AUTHOR_NAME=a", "GOFLAGS=-v", "NODE_PATH=x"},
-			[]string{"PATH=/bin", "KEYBOARD=de", "GIT_AUTHOR_NAME=a", "GOFLAGS=-v", "NODE_PATH=x"}, []string{"OPENAI_API_KEY", "DB_PASSWORD", "SSH_AUTH_SOCK"}},
-		{"secrets by their values", Environment{}, []string{"A=ghp_0123456789012345678901234567890123456", "B=hello"}, []string{"B=hello"}, []string{"A"}},
-		{"addresses", Environment{}, []string{"HTTPS_PROXY=http://me:secret@proxy:3128", "DATABASE_URL=postgres://u:p@db/x", "ALL_PROXY=me:secret@proxy:1080", "REMOTE=https://token@host/x", "MAIL=a@b.example", "SSH=ssh://git@host/x"},
-			[]string{"HTTPS_PROXY=http://proxy:3128", "DATABASE_URL=postgres://db/x", "ALL_PROXY=proxy:1080", "REMOTE=https://host/x", "MAIL=a@b.example", "SSH=ssh://git@host/x"},
-			[]string{"the password in HTTPS_PROXY", "the password in DATABASE_URL", "the password in ALL_PROXY", "the password in REMOTE"}},
-		{"one is passed", Environment{Pass: []string{"API_KEY"}}, []string{"API_KEY=k", "OTHER_KEY=k"}, []string{"API_KEY=k"}, []string{"OTHER_KEY"}},
-		{"clean", Environment{Clean: true, Pass: []string{"GOFLAGS"}}, []string{"PATH=/bin", "Path=C:\\bin", "LD_PRELOAD=x.so", "lc_time=C", "GOFLAGS=-v", "PYTHONPATH=x"},
+		{"secrets by their names", Environment{}, []string{"PATH=/bin", "OPENAI_API_KEY=k", "DB_PASSWORD=p",
+			"SSH_AUTH_SOCK=s", "KEYBOARD=de", "GIT_AUTHOR_NAME=a", "GOFLAGS=-v", "NODE_PATH=x"},
+			[]string{"PATH=/bin", "KEYBOARD=de", "GIT_AUTHOR_NAME=a", "GOFLAGS=-v", "NODE_PATH=x"}, []string{"OPENAI_API_KEY",
+				"DB_PASSWORD", "SSH_AUTH_SOCK"}},
+		{"secrets by their values", Environment{}, []string{"A=ghp_0123456789012345678901234567890123456", "B=hello"},
+			[]string{"B=hello"}, []string{"A"}},
+		{"addresses", Environment{}, []string{"HTTPS_PROXY=http://me:secret@proxy:3128", "DATABASE_URL=postgres://u:p@db/x",
+			"ALL_PROXY=me:secret@proxy:1080", "REMOTE=https://token@host/x", "MAIL=a@b.example", "SSH=ssh://git@host/x"},
+			[]string{"HTTPS_PROXY=http://proxy:3128", "DATABASE_URL=postgres://db/x", "ALL_PROXY=proxy:1080",
+				"REMOTE=https://host/x", "MAIL=a@b.example", "SSH=ssh://git@host/x"},
+			[]string{"the password in HTTPS_PROXY", "the password in DATABASE_URL", "the password in ALL_PROXY",
+				"the password in REMOTE"}},
+		{"one is passed", Environment{Pass: []string{"API_KEY"}}, []string{"API_KEY=k", "OTHER_KEY=k"}, []string{"API_KEY=k"},
+			[]string{"OTHER_KEY"}},
+		{"clean", Environment{Clean: true, Pass: []string{"GOFLAGS"}}, []string{"PATH=/bin", "Path=C:\\bin",
+			"LD_PRELOAD=x.so", "lc_time=C", "GOFLAGS=-v", "PYTHONPATH=x"},
 			[]string{"PATH=/bin", "Path=C:\\bin", "lc_time=C", "GOFLAGS=-v"}, []string{"LD_PRELOAD", "PYTHONPATH"}},
-		{"git's own, and what is no variable", Environment{}, []string{"GIT_DIR=/x", "GIT_WORK_TREE=/x", "=C:=C:\\", "no equals", "="}, nil, nil},
+		{"git's own, and what is no variable", Environment{}, []string{"GIT_DIR=/x", "GIT_WORK_TREE=/x", "=C:=C:\\",
+			"no equals", "="}, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			env, withheld := tt.e.Of(tt.in)

@@ -30,10 +30,14 @@ func TestSplit(t *testing.T) {
 
 func TestSplitRefusesWhatNeedsAShell(t *testing.T) {
 	for line, why := range map[string]string{
-		"go test ./... | tail": "it needs a shell", "go test && rm -rf x": "it needs a shell", "a; b": "it needs a shell", "a $HOME": "it needs a shell",
-		`a "$(b)"`: "it needs a shell", "a `b`": "it needs a shell", "a >b": "it needs a shell", "a *.go": "it needs a shell", "a ~/b": "it needs a shell", "a &": "it needs a shell",
-		"(a)": "it needs a shell", "! a": "it needs a shell", "a\nb": "it needs a shell", "CGO_ENABLED=0 go test .": "it sets a variable",
-		"a 'b": "is a quote not closed?", "": "the command is empty", " \t": "the command is empty", `""`: "the command is empty", "# no more": "the command is empty",
+		"go test ./... | tail": "it needs a shell", "go test && rm -rf x": "it needs a shell", "a; b": "it needs a shell",
+		"a $HOME":  "it needs a shell",
+		`a "$(b)"`: "it needs a shell", "a `b`": "it needs a shell", "a >b": "it needs a shell", "a *.go": "it needs a shell",
+		"a ~/b": "it needs a shell", "a &": "it needs a shell",
+		"(a)": "it needs a shell", "! a": "it needs a shell", "a\nb": "it needs a shell",
+		"CGO_ENABLED=0 go test .": "it sets a variable",
+		"a 'b":                    "is a quote not closed?", "": "the command is empty", " \t": "the command is empty",
+		`""`: "the command is empty", "# no more": "the command is empty",
 		strings.Repeat("(", 500_000): "too long", strings.Repeat("a ", 10_000): "too long",
 	} {
 		_, err := Split(line)

@@ -30,28 +30,39 @@ func TestLook(t *testing.T) {
 		{"timeout(1)", as(t, "exit", "124"), verify.Unverified, "it was interrupted: exit status 124", [4]int{}},
 		{"killed, says a shell", as(t, "exit", "137"), verify.Unverified, "it was interrupted: exit status 137", [4]int{}},
 		{"crashed, says a shell", as(t, "exit", "139"), verify.NotMet, "it ended with exit status 139", [4]int{}},
-		{"not installed", []string{"no-such-program-here"}, verify.Unverified, "no-such-program-here is not installed, or not in the PATH", [4]int{}},
+		{"not installed", []string{"no-such-program-here"}, verify.Unverified,
+			"no-such-program-here is not installed, or not in the PATH", [4]int{}},
 		{"hangs", as(t, "hang"), verify.Unverified, "it was still running after 300ms, and was killed", [4]int{}},
 
 		{"TAP", as(t, "say", "1..2\nok 1\nok 2 # skip\n"), verify.Met, "", [4]int{2, 1, 0, 1}},
-		{"TAP that failed", as(t, "say", "1..2\nok 1\nnot ok 2 - b\n"), verify.NotMet, "1 of 2 tests failed", [4]int{2, 1, 1, 0}},
-		{"TAP without end", as(t, "say", "TAP version 13\n1..2\nok 1\n"), verify.Unverified, "its report cannot be believed: the plan is for 2 tests, and there are 1", [4]int{1, 1, 0, 0}},
-		{"TAP that skipped all", as(t, "say", "TAP version 13\n1..1\nok 1 # SKIP\n"), verify.Unverified, "no test passed: all were skipped", [4]int{1, 0, 0, 1}},
+		{"TAP that failed", as(t, "say", "1..2\nok 1\nnot ok 2 - b\n"), verify.NotMet, "1 of 2 tests failed", [4]int{2, 1, 1,
+			0}},
+		{"TAP without end", as(t, "say", "TAP version 13\n1..2\nok 1\n"), verify.Unverified,
+			"its report cannot be believed: the plan is for 2 tests, and there are 1", [4]int{1, 1, 0, 0}},
+		{"TAP that skipped all", as(t, "say", "TAP version 13\n1..1\nok 1 # SKIP\n"), verify.Unverified,
+			"no test passed: all were skipped", [4]int{1, 0, 0, 1}},
 		{"TAP of nothing", as(t, "say", "TAP version 13\n1..0\n"), verify.Unverified, "it ran no test", [4]int{}},
 		{"TAP without version, of nothing", as(t, "say", "1..0 # skip all\n"), verify.Unverified, "it ran no test", [4]int{}},
 		{"TAP without version, and its tests", as(t, "say", "1..10\n"), verify.Unverified, "it ran no test", [4]int{}},
-		{"words that look like failed TAP", as(t, "say", "not ok yet, but soon\nall good\n"), verify.Unverified, `it says "not ok", without the plan that a report has`, [4]int{}},
+		{"words that look like failed TAP", as(t, "say", "not ok yet, but soon\nall good\n"), verify.Unverified,
+			`it says "not ok", without the plan that a report has`, [4]int{}},
 		{"words that look like TAP", as(t, "say", "ok\nall good\n"), verify.Met, "", [4]int{}},
 
 		{"JUnit", as(t, "report", "{report}", good), verify.Met, "", [4]int{2, 1, 0, 1}},
-		{"JUnit that failed", as(t, "report", "{report}", `<testsuite><testcase name="a"><error/></testcase></testsuite>`), verify.NotMet, "1 of 1 tests failed", [4]int{1, 0, 1, 0}},
+		{"JUnit that failed", as(t, "report", "{report}", `<testsuite><testcase name="a"><error/></testcase></testsuite>`),
+			verify.NotMet, "1 of 1 tests failed", [4]int{1, 0, 1, 0}},
 		{"JUnit of nothing", as(t, "report", "{report}", `<testsuites/>`), verify.Unverified, "it ran no test", [4]int{}},
-		{"JUnit cut off", as(t, "report", "{report}", good[:30]), verify.Unverified, "its JUnit report cannot be read", [4]int{}},
+		{"JUnit cut off", as(t, "report", "{report}", good[:30]), verify.Unverified, "its JUnit report cannot be read",
+			[4]int{}},
 		{"a summary", as(t, "say", "== 3 passed, 1 skipped in 0.1s ==\n"), verify.Met, "", [4]int{4, 3, 0, 1}},
-		{"a summary of nothing", as(t, "say", "Ran 0 tests in 0.000s\n\nOK\n"), verify.Unverified, "it ran no test", [4]int{}},
-		{"failures behind an exit status of 0", as(t, "say", "1 passed, 2 failed\n"), verify.NotMet, "2 of 3 tests failed", [4]int{3, 1, 2, 0}},
-		{"pytest is not installed", as(t, "fail", "python: No module named pytest\n"), verify.Unverified, "there is nothing to run: No module named pytest", [4]int{}},
-		{"no such target", as(t, "fail", "make: *** No rule to make target 'test'.  Stop.\n"), verify.Unverified, "there is nothing to run: No rule to make target", [4]int{}},
+		{"a summary of nothing", as(t, "say", "Ran 0 tests in 0.000s\n\nOK\n"), verify.Unverified, "it ran no test",
+			[4]int{}},
+		{"failures behind an exit status of 0", as(t, "say", "1 passed, 2 failed\n"), verify.NotMet, "2 of 3 tests failed",
+			[4]int{3, 1, 2, 0}},
+		{"pytest is not installed", as(t, "fail", "python: No module named pytest\n"), verify.Unverified,
+			"there is nothing to run: No module named pytest", [4]int{}},
+		{"no such target", as(t, "fail", "make: *** No rule to make target 'test'.  Stop.\n"), verify.Unverified,
+			"there is nothing to run: No rule to make target", [4]int{}},
 		{"no report", as(t, "say", "--junitxml={report}"), verify.Unverified, "it wrote no report", [4]int{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,7 +117,8 @@ func TestReportsOfMavenAndGradle(t *testing.T) {
 	}
 	write(
 		"gradlew",
-		"#!/bin/sh\nmkdir -p app/build/test-results/test\necho '<testsuite><testcase name=\"a\"/><testcase name=\"b\"/></testsuite>' >app/build/test-results/test/TEST-a.xml\n",
+		"#!/bin/sh\nmkdir -p app/build/test-results/test\necho '<testsuite><testcase name=\"a\"/><testcase "+
+			"name=\"b\"/></testsuite>' >app/build/test-results/test/TEST-a.xml\n",
 	)
 	write("build/test-results/test/TEST-old.xml", `<testsuite><testcase name="x"><failure/></testcase></testsuite>`)
 	old := time.Now().Add(-time.Hour)

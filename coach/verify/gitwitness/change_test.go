@@ -15,7 +15,8 @@ import (
 
 func TestChanges(t *testing.T) {
 	r := newRepo(t)
-	for _, name := range []string{"same.go", "edited.go", "removed.go", "renamed.go", "mode.sh", "staged.go", "becomes-link", "touched.go"} {
+	for _, name := range []string{"same.go", "edited.go", "removed.go", "renamed.go", "mode.sh", "staged.go",
+		"becomes-link", "touched.go"} {
 		r.write(name, name+"\n")
 	}
 	r.write(".gitignore", "*.log\n")
@@ -208,9 +209,11 @@ func suspects(facts verify.Facts) []string {
 func TestTestFiles(t *testing.T) {
 	r := newRepo(t)
 	files := map[string]string{
-		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Log(1) }\n", "gone_test.go": "package a\n\nimport \"testing\"\n\nfunc TestGone(t *testing.T) { t.Log(2) }\n",
-		"main_test.go": "package a\n\nfunc TestMain(m *testing.M) { m.Run() }\n", "web/app.spec.ts": "it('works', () => { expect(1).toBe(1) })\n",
-		"py/conftest.py": "x\n", "src/App.java": "x\n", "README.md": "x\n", ".github/workflows/ci.yml": "on: push\n",
+		"a_test.go":       "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Log(1) }\n",
+		"gone_test.go":    "package a\n\nimport \"testing\"\n\nfunc TestGone(t *testing.T) { t.Log(2) }\n",
+		"main_test.go":    "package a\n\nfunc TestMain(m *testing.M) { m.Run() }\n",
+		"web/app.spec.ts": "it('works', () => { expect(1).toBe(1) })\n",
+		"py/conftest.py":  "x\n", "src/App.java": "x\n", "README.md": "x\n", ".github/workflows/ci.yml": "on: push\n",
 	}
 	for name, text := range files {
 		r.write(name, text)
@@ -247,15 +250,17 @@ func TestShadows(t *testing.T) {
 		file, text string
 		want       bool
 	}{
-		"a module":                     {"unittest.py", "x", true},
-		"a package":                    {"pytest/__init__.py", "x", true},
-		"another module":               {"bank.py", "x", false},
-		"a module further in":          {"bank/types.py", "x", false},
-		"a program":                    {"node_modules/.bin/node", "x", true},
-		"a program of no package":      {"node_modules/.bin/vitest", "#!/bin/sh\ntrue\n", true},
-		"a program that starts a file": {"node_modules/.bin/vitest", "#!/bin/sh\nexec node \"$basedir/../vitest/x.js\"\n", false},
-		"tests that load themselves":   {"tests/__init__.py", "def load_tests(loader, tests, pattern):\n    return tests\n", true},
-		"cargo's settings":             {".cargo/config.toml", "[target]\n", true},
+		"a module":                {"unittest.py", "x", true},
+		"a package":               {"pytest/__init__.py", "x", true},
+		"another module":          {"bank.py", "x", false},
+		"a module further in":     {"bank/types.py", "x", false},
+		"a program":               {"node_modules/.bin/node", "x", true},
+		"a program of no package": {"node_modules/.bin/vitest", "#!/bin/sh\ntrue\n", true},
+		"a program that starts a file": {"node_modules/.bin/vitest", "#!/bin/sh\nexec node \"$basedir/../vitest/x.js\"\n",
+			false},
+		"tests that load themselves": {"tests/__init__.py", "def load_tests(loader, tests, pattern):\n    return tests\n",
+			true},
+		"cargo's settings": {".cargo/config.toml", "[target]\n", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRepo(t)
@@ -280,7 +285,8 @@ func TestTestSettings(t *testing.T) {
 		command        []string
 		settings       bool
 	}{
-		{"package.json", pkg, `{"dependencies":{"x":"2","y":"1"},"name":"b", "scripts": {"test": "jest"}}`, []string{"npm", "test"}, false},
+		{"package.json", pkg, `{"dependencies":{"x":"2","y":"1"},"name":"b", "scripts": {"test": "jest"}}`, []string{"npm",
+			"test"}, false},
 		{"package.json", pkg, `{"name":"a","scripts":{"test":"exit 0"}}`, []string{"npm", "test"}, true},
 		{"web/package.json", "", `{"name":"b","scripts":{"test":"true"}}`, nil, false},
 		{"go.mod", "module a\n", "module a\n\ngo 1.26\n", []string{"go", "test", "./..."}, false},
@@ -400,7 +406,8 @@ func TestDiff(t *testing.T) {
 	patch, whole, err := r.witness().Diff(t.Context(), base, 1<<20)
 	require.NoError(t, err)
 	assert.True(t, whole)
-	for _, want := range []string{"-var x = 1\n+var x = 2\n", "--- a/gone.go\n+++ /dev/null\n", "b/new file.go", "+var y = 3\n"} {
+	for _, want := range []string{"-var x = 1\n+var x = 2\n", "--- a/gone.go\n+++ /dev/null\n", "b/new file.go",
+		"+var y = 3\n"} {
 		assert.Contains(t, patch, want)
 	}
 	part, whole, err := r.witness().Diff(t.Context(), "", 50)

@@ -84,7 +84,8 @@ func link(from, to, name string, depth int) error {
 			old = filepath.Join(to, rel)
 		}
 		return os.Symlink(old, target)
-	case info.IsDir() && (base == "node_modules" || base == ".bin" || depth > 0 && strings.HasPrefix(base, "@")) && depth < 3:
+	case info.IsDir() && depth < 3 &&
+		(base == "node_modules" || base == ".bin" || depth > 0 && strings.HasPrefix(base, "@")):
 		entries, err := os.ReadDir(source)
 		if err != nil {
 			return err
@@ -114,8 +115,8 @@ func exists(name string) bool {
 
 // leadsBack reports whether a folder of Python packages has the working tree as one of them.
 func leadsBack(folder, root string) bool {
-	for _, pattern := range []string{"lib/python*/site-packages/*", "lib64/python*/site-packages/*", "Lib/site-packages/*"} {
-		names, _ := filepath.Glob(filepath.Join(folder, filepath.FromSlash(pattern)))
+	for _, lib := range []string{"lib/python*", "lib64/python*", "Lib"} {
+		names, _ := filepath.Glob(filepath.Join(folder, filepath.FromSlash(lib), "site-packages", "*"))
 		for _, name := range names {
 			base := filepath.Base(name)
 			if !strings.HasSuffix(base, ".pth") && !strings.HasSuffix(base, ".egg-link") &&

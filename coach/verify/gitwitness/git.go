@@ -32,7 +32,7 @@ var hardening = []string{
 	"-c", "core.trustctime=true",
 	"-c", "core.compression=0",
 	"-c", "core.checkStat=default",
-	"-c", "core.ignoreCase=" + strconv.FormatBool(runtime.GOOS != "linux"), // it hides files that differ from others in case alone
+	"-c", "core.ignoreCase=" + strconv.FormatBool(runtime.GOOS != "linux"),
 	"-c", "core.pager=cat",
 	"-c", "diff.external=",
 	"-c", "protocol.allow=never", // a partial clone fetches what it lacks, through any program its settings name

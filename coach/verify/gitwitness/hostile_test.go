@@ -62,12 +62,16 @@ func TestSettingsRunNothing(t *testing.T) {
 	}
 	for _, in := range []*repo{r, sub} {
 		for key, value := range map[string]string{
-			"core.fsmonitor": trap("fsmonitor"), "core.hooksPath": hooks, "core.pager": trap("pager"), "core.editor": trap("editor"),
-			"core.sshCommand": trap("ssh"), "core.askPass": trap("askpass"), "diff.external": trap("external"), "diff.trap.textconv": trap("textconv"),
-			"diff.trap.command": trap("diff command"), "filter.trap.clean": trap("clean"), "filter.trap.smudge": trap("smudge"),
-			"filter.trap.required": "true", "filter.process.process": trap("process"), "gpg.program": trap("gpg"), "pager.diff": "true",
-			"credential.helper": "!" + trap("credential"), "alias.rev-parse": "!" + trap("alias"), "interactive.diffFilter": trap("interactive"),
-			"core.untrackedCache": "true", "feature.manyFiles": "true", "core.splitIndex": "true", "diff.renames": "copies",
+			"core.fsmonitor": trap("fsmonitor"), "core.hooksPath": hooks, "core.pager": trap("pager"),
+			"core.editor":     trap("editor"),
+			"core.sshCommand": trap("ssh"), "core.askPass": trap("askpass"), "diff.external": trap("external"),
+			"diff.trap.textconv": trap("textconv"),
+			"diff.trap.command":  trap("diff command"), "filter.trap.clean": trap("clean"), "filter.trap.smudge": trap("smudge"),
+			"filter.trap.required": "true", "filter.process.process": trap("process"), "gpg.program": trap("gpg"),
+			"pager.diff":        "true",
+			"credential.helper": "!" + trap("credential"), "alias.rev-parse": "!" + trap("alias"),
+			"interactive.diffFilter": trap("interactive"),
+			"core.untrackedCache":    "true", "feature.manyFiles": "true", "core.splitIndex": "true", "diff.renames": "copies",
 		} {
 			in.git("config", key, value)
 		}

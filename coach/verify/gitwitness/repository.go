@@ -185,7 +185,8 @@ func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string,
 			if !left[name] {
 				drop = append(drop, name)
 			}
-		case info.IsDir() || slices.Contains(others, name) && slices.Contains(r.own, filepath.Join(r.root, filepath.FromSlash(name))):
+		case info.IsDir():
+		case slices.Contains(others, name) && slices.Contains(r.own, filepath.Join(r.root, filepath.FromSlash(name))):
 		case info.Mode().IsRegular() || info.Mode()&os.ModeSymlink != 0:
 			if f, err := os.Open(filepath.Join(r.root, filepath.FromSlash(name))); err == nil {
 				f.Close()
@@ -204,7 +205,8 @@ func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string,
 	}{{drop, []string{"--force-remove"}}, {add, []string{"--add", "--replace"}}} {
 		if len(step.names) > 0 {
 			in := []byte(strings.Join(step.names, "\x00") + "\x00")
-			if _, err := mine.run(ctx, in, append(append([]string{"update-index", "-z"}, step.flags...), "--stdin")...); err != nil {
+			args := slices.Concat([]string{"update-index", "-z"}, step.flags, []string{"--stdin"})
+			if _, err := mine.run(ctx, in, args...); err != nil {
 				return "", err
 			}
 		}

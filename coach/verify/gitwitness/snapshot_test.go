@@ -53,7 +53,8 @@ func TestSnapshotIsTheBaseline(t *testing.T) {
 	assert.Equal(t,
 		map[string]verify.ChangeKind{"a_test.go": verify.Removed, "draft.go": verify.Modified, "new.go": verify.Added},
 		kinds(facts))
-	for i, want := range []string{"exists met modified draft.go", "exists met added new.go", "missing met removed a_test.go", "exists not_met  same.go"} {
+	for i, want := range []string{"exists met modified draft.go", "exists met added new.go",
+		"missing met removed a_test.go", "exists not_met  same.go"} {
 		assert.Equal(t, want, fact(facts.Files[i]))
 	}
 	assert.Equal(t, verify.Met, facts.Files[0].Committed)
@@ -98,7 +99,8 @@ func TestSnapshotsThatAreGone(t *testing.T) {
 	require.NoError(t, os.RemoveAll(store))
 	other := newRepo(t)
 	elsewhere := take(t, other.dir, t.TempDir())
-	for want, s := range map[string]*gitwitness.Snapshot{"the baseline is gone": base, "the baseline is of another folder": elsewhere} {
+	for want, s := range map[string]*gitwitness.Snapshot{"the baseline is gone": base,
+		"the baseline is of another folder": elsewhere} {
 		facts, err := newWitness(t, gitwitness.Config{Dir: r.dir, Base: s}).Look(t.Context(),
 			verify.Query{Paths: []string{"a.go"}})
 		require.NoError(t, err)

@@ -31,7 +31,8 @@ var (
 	testMain = lazy.New(`(?m)^func[ \t]+TestMain[ \t]*\(`)
 	// Python modules by which tests run: a file of such a name in the folder of the command replaces them.
 	modules = strings.Fields(
-		"unittest pytest _pytest nose tox doctest coverage django trial runpy site os sys re types typing collections importlib",
+		"unittest pytest _pytest nose tox doctest coverage django trial runpy site os sys re types typing collections " +
+			"importlib",
 	)
 	// Programs that a package of node_modules has no business to replace.
 	programs = strings.Fields("node npm npx sh bash env make python python3 cargo go git true yarn pnpm bun")
@@ -87,11 +88,10 @@ func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) strin
 		return "decides how tests run" + was
 	case slices.Contains(scripts, c.Path):
 		return "is run by the command" + was
-	case c.Kind == verify.Added && path.Dir(c.Path) == l.view.sub && path.Ext(name) == ".py" && slices.Contains(modules, strings.TrimSuffix(name, ".py")),
-		c.Kind == verify.Added && name == "__init__.py" && path.Dir(path.Dir(c.Path)) == l.view.sub &&
-			slices.Contains(modules, path.Base(path.Dir(c.Path))):
+	case c.Kind == verify.Added && path.Ext(name) == ".py" && l.isModule(strings.TrimSuffix(c.Path, ".py")),
+		c.Kind == verify.Added && name == "__init__.py" && l.isModule(path.Dir(c.Path)):
 		return "takes the place of a module by which tests run" + was
-	case path.Ext(name) == ".py" && strings.Join(loader.Find(string(old)), "") != strings.Join(loader.Find(string(now)), ""):
+	case path.Ext(name) == ".py" && !slices.Equal(loader.Find(string(old)), loader.Find(string(now))):
 		return "decides which tests are loaded" + was
 	case name == "go.mod" || name == "go.work":
 		if l.leavesOut(c, old, now) {
@@ -114,6 +114,11 @@ func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) strin
 		}
 	}
 	return ""
+}
+
+// isModule reports whether tests run by a module of this name, in the folder of the command.
+func (l *look) isModule(name string) bool {
+	return path.Dir(name) == l.view.sub && slices.Contains(modules, path.Base(name))
 }
 
 // leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module

@@ -95,7 +95,8 @@ func TestClaimedFiles(t *testing.T) {
 	facts, err := below.Look(t.Context(),
 		verify.Query{Baseline: base, Paths: []string{"client.go", "src/client.go", "../README.md"}})
 	require.NoError(t, err)
-	for i, want := range []string{"exists met modified src/client.go", "exists met modified src/client.go", "exists not_met  README.md"} {
+	for i, want := range []string{"exists met modified src/client.go", "exists met modified src/client.go",
+		"exists not_met  README.md"} {
 		assert.Equal(t, want, fact(facts.Files[i]))
 	}
 }
@@ -161,7 +162,8 @@ func TestChangesBehindLinks(t *testing.T) {
 		"exists met modified folder",
 		"exists not_met  folder/same.go",
 	}
-	for i, f := range r.look(verify.Query{Baseline: base, Paths: []string{"CLAUDE.md", "folder/f.go", "folder", "folder/same.go"}}).Files {
+	for i, f := range r.look(verify.Query{Baseline: base, Paths: []string{"CLAUDE.md", "folder/f.go", "folder",
+		"folder/same.go"}}).Files {
 		assert.Equal(t, want[i], fact(f))
 	}
 }
@@ -257,7 +259,8 @@ func TestBaselinesThatAreNone(t *testing.T) {
 	r.write("a.go", "package a\n")
 	r.commit("base")
 	r.write("a_test.go", "package a\n")
-	for _, baseline := range []string{"ffffffff", "no-such-branch", "--output=x", "HEAD..HEAD", ":/base", "HEAD@{1 hour ago}", "HEAD:a.go", "a b"} {
+	for _, baseline := range []string{"ffffffff", "no-such-branch", "--output=x", "HEAD..HEAD", ":/base",
+		"HEAD@{1 hour ago}", "HEAD:a.go", "a b"} {
 		facts := r.look(verify.Query{Baseline: baseline, Paths: []string{"a.go"}})
 		assert.Equal(t, "exists unverified  a.go", fact(facts.Files[0]), baseline)
 		assert.NotEqual(t, verify.Met, facts.Compared, baseline)
@@ -356,8 +359,9 @@ func TestNoRepository(t *testing.T) {
 		why string
 	}{
 		"no repository": {gitwitness.Config{Dir: dir}, "it is not in a git repository"},
-		"no git":        {gitwitness.Config{Dir: dir, Git: "no-such-git"}, "no-such-git is not installed, or not in the PATH"},
-		"no folder":     {gitwitness.Config{Dir: filepath.Join(dir, "none")}, "no such file or directory"},
+		"no git": {gitwitness.Config{Dir: dir, Git: "no-such-git"},
+			"no-such-git is not installed, or not in the PATH"},
+		"no folder": {gitwitness.Config{Dir: filepath.Join(dir, "none")}, "no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWitness(t, tt.cfg)

@@ -28,7 +28,8 @@ func TestCommandsThatAreGoTest(t *testing.T) {
 }
 
 func TestCommandsThatAreNot(t *testing.T) {
-	for _, in := range []string{"", "go", "test", "go build ./...", "go vet", "gotest ./...", "go run test", "make test", "go -C",
+	for _, in := range []string{"", "go", "test", "go build ./...", "go vet", "gotest ./...", "go run test", "make test",
+		"go -C",
 		"go -C test", "gofmt test", "sudo go test", "go tool test"} {
 		assert.False(t, IsGoTest(strings.Fields(in)), in)
 	}

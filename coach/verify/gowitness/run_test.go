@@ -126,7 +126,8 @@ func FuzzA(f *testing.F) {
 
 func BenchmarkA(b *testing.B) { b.Log("x"); b.Run("case", func(b *testing.B) { for b.Loop() {} }) }
 
-func BenchmarkB(b *testing.B) { b.Skip() }`, args: []string{"-bench=.", "-benchtime=1x", "-cpu=1,2", "./..."}, want: verify.Met, counts: [3]int{2, 0, 0}},
+func BenchmarkB(b *testing.B) { b.Skip() }`,
+		args: []string{"-bench=.", "-benchtime=1x", "-cpu=1,2", "./..."}, want: verify.Met, counts: [3]int{2, 0, 0}},
 	{
 		name:   "a benchmark that fails",
 		files:  passing + "\n\nfunc BenchmarkA(b *testing.B) { b.Error(\"slow\") }",
@@ -177,14 +178,16 @@ package m
 
 import "testing"
 
-func TestA(t *testing.T) { t.Skip() }`, want: verify.Unverified, why: "example.org/m: all of its tests were skipped", counts: [3]int{0, 0, 1}},
+func TestA(t *testing.T) { t.Skip() }`,
+		want: verify.Unverified, why: "example.org/m: all of its tests were skipped", counts: [3]int{0, 0, 1}},
 	{name: "all of one package skipped", files: passing + `
 -- b/b_test.go --
 package b
 
 import "testing"
 
-func TestC(t *testing.T) { t.SkipNow() }`, want: verify.Unverified, why: "example.org/m/b: all of its tests were skipped", counts: [3]int{2, 0, 1}},
+func TestC(t *testing.T) { t.SkipNow() }`,
+		want: verify.Unverified, why: "example.org/m/b: all of its tests were skipped", counts: [3]int{2, 0, 1}},
 	{name: "a failure behind TestMain", files: failing + `
 
 func TestMain(m *testing.M) {}`, want: verify.Unverified, why: "it ended well without a test"},
@@ -196,7 +199,9 @@ import ("os"; "testing")
 
 func init() { os.Exit(0) }
 
-func TestC(t *testing.T) { t.Fail() }`, args: []string{"-run", "TestA|TestC", "./..."}, want: verify.Unverified, why: "example.org/m/b: it ended well without a test", counts: [3]int{1, 0, 0}},
+func TestC(t *testing.T) { t.Fail() }`,
+		args: []string{"-run", "TestA|TestC", "./..."}, want: verify.Unverified,
+		why: "example.org/m/b: it ended well without a test", counts: [3]int{1, 0, 0}},
 	{
 		name:  "a failure behind init, up to the first",
 		files: failing + "\n-- b_test.go --\npackage m\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }",
@@ -206,7 +211,8 @@ func TestC(t *testing.T) { t.Fail() }`, args: []string{"-run", "TestA|TestC", ".
 	},
 	{name: "a TestMain that says ok", files: failing + `
 
-func TestMain(m *testing.M) { println("ok"); print("PASS\n"); print("--- PASS: TestB (0.00s)\n") }`, want: verify.Unverified, why: "it reports a result for a test that was not started"},
+func TestMain(m *testing.M) { println("ok"); print("PASS\n"); print("--- PASS: TestB (0.00s)\n") }`,
+		want: verify.Unverified, why: "it reports a result for a test that was not started"},
 	{name: "a TestMain that says no test files", files: `
 -- a_test.go --
 package m
@@ -215,7 +221,8 @@ import ("fmt"; "testing")
 
 func TestA(t *testing.T) { t.Fail() }
 
-func TestMain(m *testing.M) { fmt.Println("?   \texample.org/m\t[no test files]") }`, want: verify.Unverified, why: "no test ran"},
+func TestMain(m *testing.M) { fmt.Println("?   \texample.org/m\t[no test files]") }`,
+		want: verify.Unverified, why: "no test ran"},
 	{name: "a TestMain that hides the status", files: failing + `
 
 func TestMain(m *testing.M) { m.Run() }
@@ -235,14 +242,16 @@ func TestA(t *testing.T) {}
 
 func TestB(t *testing.T) { syscall.Exit(0) }
 
-func TestC(t *testing.T) { t.Fail() }`, want: verify.Unverified, why: "TestB was started and never ended", counts: [3]int{1, 0, 0}},
+func TestC(t *testing.T) { t.Fail() }`,
+		want: verify.Unverified, why: "TestB was started and never ended", counts: [3]int{1, 0, 0}},
 	{name: "the last test ends the program", files: passing + `
 -- b_test.go --
 package m
 
 import ("syscall"; "testing")
 
-func TestC(t *testing.T) { t.Run("case", func(t *testing.T) { t.Error("fails"); syscall.Exit(0) }) }`, want: verify.Unverified, why: "was started and never ended", counts: [3]int{2, 0, 0}},
+func TestC(t *testing.T) { t.Run("case", func(t *testing.T) { t.Error("fails"); syscall.Exit(0) }) }`,
+		want: verify.Unverified, why: "was started and never ended", counts: [3]int{2, 0, 0}},
 	{name: "printed results", files: `
 -- a_test.go --
 package m
@@ -264,7 +273,8 @@ import ("fmt"; "testing")
 
 func TestA(t *testing.T) { t.Fail() }
 
-func TestMain(m *testing.M) { fmt.Println("\x16--- PASS: TestA (0.00s)\n\x16PASS") }`, want: verify.Unverified, why: "it reports a result for a test that was not started"},
+func TestMain(m *testing.M) { fmt.Println("\x16--- PASS: TestA (0.00s)\n\x16PASS") }`,
+		want: verify.Unverified, why: "it reports a result for a test that was not started"},
 
 	{
 		name:   "does not compile",
@@ -317,11 +327,12 @@ func TestMain(m *testing.M) { fmt.Println("\x16--- PASS: TestA (0.00s)\n\x16PASS
 		output: "go.mod",
 	},
 	{
-		name:  "a module that cannot be had",
-		files: "-- go.mod --\nmodule example.org/m\n\ngo 1.24\n\nrequire example.org/none v1.0.0\n-- a.go --\npackage m\n\nimport _ \"example.org/none\"" + passing,
-		args:  []string{"-mod=mod", "./..."},
-		want:  verify.Unverified,
-		why:   "a module could not be downloaded",
+		name: "a module that cannot be had",
+		files: "-- go.mod --\nmodule example.org/m\n\ngo 1.24\n\nrequire example.org/none v1.0.0\n-- a.go --\npackage m\n" +
+			"\nimport _ \"example.org/none\"" + passing,
+		args: []string{"-mod=mod", "./..."},
+		want: verify.Unverified,
+		why:  "a module could not be downloaded",
 	},
 	{
 		name:  "a newer Go",

@@ -99,7 +99,8 @@ func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, e
 	approved := decision.Verdict == verify.Approve
 	if approved && !whole {
 		decision.Items = append(decision.Items, verify.Item{
-			Severity: verify.Medium, Issue: "The change is larger than what was read of it.", Suggestion: "Let a person look at all of it, or split it.",
+			Severity: verify.Medium, Issue: "The change is larger than what was read of it.",
+			Suggestion: "Let a person look at all of it, or split it.",
 		})
 	}
 	recorded, overrides := r.Record(decision)

@@ -45,7 +45,7 @@ type Config struct {
 	Commands [][]string // each must succeed; nothing else is run
 
 	Baseline    string               // the revision at which the work began
-	Base, First *gitwitness.Snapshot // without a revision: the state when the human spoke last, and at the start of the session
+	Base, First *gitwitness.Snapshot // without a revision: when the human spoke last, and first in the session
 	Reviewed    []string             // see [verify.Task]
 	// AllowUnchecked lets claims that nobody can check pass.
 	AllowUnchecked bool

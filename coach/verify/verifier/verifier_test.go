@@ -88,7 +88,8 @@ func (w *work) verifyPlan(cfg verifier.Config, text, plan string) autocontinue.V
 }
 
 func TestConfigurationsThatMakeNoSense(t *testing.T) {
-	for _, cfg := range []verifier.Config{{}, {Dir: ".", Commands: [][]string{{}}}, {Dir: ".", Commands: [][]string{{""}}}, {Dir: ".", Timeout: -1}} {
+	for _, cfg := range []verifier.Config{{}, {Dir: ".", Commands: [][]string{{}}}, {Dir: ".", Commands: [][]string{{""}}},
+		{Dir: ".", Timeout: -1}} {
 		_, err := verifier.New(cfg)
 		require.Error(t, err)
 	}
@@ -103,9 +104,11 @@ func TestInTheLoop(t *testing.T) {
 		want    autocontinue.Decision
 		says    string
 	}{
-		"false":     {"Hi\n", sh, autocontinue.Decision{Action: autocontinue.Continue, Tier: coach.TierVerify}, "greets"},
-		"true":      {"Hello, you\n", sh, autocontinue.Decision{Action: autocontinue.Deliver, Verified: autocontinue.Verified}, ""},
-		"not there": {"Hello, you\n", []string{"no-such-program-anywhere"}, autocontinue.Decision{Action: autocontinue.Deliver, Verified: autocontinue.Unverified}, "It could not be verified."},
+		"false": {"Hi\n", sh, autocontinue.Decision{Action: autocontinue.Continue, Tier: coach.TierVerify}, "greets"},
+		"true": {"Hello, you\n", sh, autocontinue.Decision{Action: autocontinue.Deliver,
+			Verified: autocontinue.Verified}, ""},
+		"not there": {"Hello, you\n", []string{"no-such-program-anywhere"},
+			autocontinue.Decision{Action: autocontinue.Deliver, Verified: autocontinue.Unverified}, "It could not be verified."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := begin(t)
@@ -160,16 +163,23 @@ func TestFailuresOfTheBaseline(t *testing.T) {
 	}{
 		"red before": {func(w *work) { w.write("tests/red.sh", red) }, func(w *work) { w.write("greet.txt", "Hello, you\n") },
 			"Updated greet.txt.", autocontinue.Unverified, "red"},
-		"red before, and called green": {func(w *work) { w.write("tests/red.sh", red) }, func(w *work) { w.write("greet.txt", "Hello, you\n") },
+		"red before, and called green": {func(w *work) { w.write("tests/red.sh", red) }, func(w *work) {
+			w.write("greet.txt",
+				"Hello, you\n")
+		},
 			"Updated greet.txt. All tests pass.", autocontinue.Unverified, "it fails as it did before the work: red"},
 		"broken": {func(w *work) { w.write("tests/red.sh", red) }, func(w *work) { w.write("greet.txt", "Hi\n") },
 			"Updated greet.txt.", autocontinue.Rejected, "greets"},
-		"a new test that fails": {func(w *work) { w.write("README.md", "x\n") }, func(w *work) { w.write("tests/new.sh", red) },
+		"a new test that fails": {func(w *work) { w.write("README.md", "x\n") }, func(w *work) {
+			w.write("tests/new.sh",
+				red)
+		},
 			"Added tests/new.sh.", autocontinue.Unverified, "new"},
-		"a baseline that cannot run": {func(w *work) { w.write("check.sh", "exec no-such-program-anywhere\n") }, func(w *work) {
-			w.write("check.sh", check)
-			w.write("tests/red.sh", red)
-		}, "Updated check.sh.", autocontinue.Unverified, ""},
+		"a baseline that cannot run": {func(w *work) { w.write("check.sh", "exec no-such-program-anywhere\n") },
+			func(w *work) {
+				w.write("check.sh", check)
+				w.write("tests/red.sh", red)
+			}, "Updated check.sh.", autocontinue.Unverified, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := begin(t)
@@ -257,7 +267,8 @@ func TestWithheldVariables(t *testing.T) {
 func TestFilesThatRunsWrite(t *testing.T) {
 	for file, want := range map[string]autocontinue.VerificationStatus{
 		"coverage.out": autocontinue.Verified, "noise.log": autocontinue.Verified, "package-lock.json": autocontinue.Verified,
-		".pytest_cache/v/lastfailed": autocontinue.Verified, "tests/greets.sh": autocontinue.Unverified, "lib/code.py": autocontinue.Unverified,
+		".pytest_cache/v/lastfailed": autocontinue.Verified, "tests/greets.sh": autocontinue.Unverified,
+		"lib/code.py": autocontinue.Unverified,
 	} {
 		t.Run(file, func(t *testing.T) {
 			w := begin(t)
@@ -295,7 +306,8 @@ func TestRunsThatHangOrFlood(t *testing.T) {
 func TestPlan(t *testing.T) {
 	w := begin(t)
 	w.write("greet.txt", "Hello, you\n")
-	const forged, fine = "## Success Criteria\n\n- [x] Done: `touch ran.txt`\n", "## Success Criteria\n\n- [ ] Tests pass: `sh check.sh`\n"
+	const forged, fine = "## Success Criteria\n\n- [x] Done: `touch ran.txt`\n",
+		"## Success Criteria\n\n- [ ] Tests pass: `sh check.sh`\n"
 	plan := func(text string) fs.FS { return fstest.MapFS{"plan.md": {Data: []byte(text)}} }
 	for name, tt := range map[string]struct {
 		plans fs.FS
@@ -355,7 +367,8 @@ func TestSessions(t *testing.T) {
 
 func TestTry(t *testing.T) {
 	w := begin(t)
-	for line, want := range map[string]string{"sh check.sh": "", "sh -c false": "", "no-such-program-anywhere": "is not installed", "make test": "make"} {
+	for line, want := range map[string]string{"sh check.sh": "", "sh -c false": "",
+		"no-such-program-anywhere": "is not installed", "make test": "make"} {
 		v, err := verifier.New(verifier.Config{Dir: w.dir, Commands: [][]string{strings.Fields(line)}})
 		require.NoError(t, err)
 		why := v.Try(t.Context())

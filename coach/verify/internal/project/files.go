@@ -25,8 +25,8 @@ var buildFiles = map[string][]string{
 
 var interpreters = strings.Fields("sh bash dash zsh ksh python python3 node deno bun ruby perl php pwsh . source")
 
-// Files returns the files that decide what a command does, in the folder of the command: the Makefile, the scripts that its
-// recipe or package.json names, and the scripts that these start by name. Package.json itself is not among them: see
+// Files returns the files that decide what a command does, in the folder of the command: the Makefile, the scripts that
+// its recipe or package.json names, and the scripts that these start by name. Package.json is not among them: see
 // [Settings].
 func Files(fsys fs.FS, command []string) []string {
 	if len(command) == 0 {
@@ -75,7 +75,8 @@ func (w *walk) add(name string) bool {
 func (w *walk) line(line string, depth int) {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";|&()`\n", r) }) {
 		words := strings.Fields(strings.NewReplacer(`"`, " ", "'", " ", "@", " ").Replace(part))
-		for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "-" || words[0] == "exec" || words[0] == "if" || words[0] == "then") {
+		prefixes := []string{"-", "exec", "if", "then"}
+		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(prefixes, words[0])) {
 			words = words[1:]
 		}
 		if len(words) == 0 {
@@ -146,8 +147,8 @@ func scriptLines(all map[string]string, name string, depth int) []string {
 	return lines
 }
 
-// Settings returns the part of a file that decides how a command runs tests, in a form that is equal for equal settings.
-// The second result says whether the file is of that kind at all: package.json, pyproject.toml, setup.cfg, Cargo.toml.
+// Settings returns the part of a file that decides how a command runs tests, in a form that is equal for equal
+// settings. The second result says whether the file has settings: package.json, pyproject.toml, setup.cfg, Cargo.toml.
 func Settings(name, text string, command []string) (string, bool) {
 	switch strings.ToLower(path.Base(name)) {
 	case "package.json":

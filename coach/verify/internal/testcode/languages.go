@@ -132,7 +132,7 @@ var (
 	scriptFirst  = lazy.New(`^[^\n]*\n\s*(?:(?:t|ctx|context|this)\.(?:skip|todo)\(|return\s*;)`)
 )
 
-// scriptTests reads calls such as it('…', …). Groups count as tests of their own: a group that is skipped is a finding.
+// scriptTests reads calls such as it('…', …). Groups count as tests: a group that is skipped is a finding.
 func scriptTests(_, text string) []Test {
 	var list []Test
 	var chosen []int // the tests that alone are to run

@@ -105,8 +105,9 @@ func Compare(before, after []File) []Finding {
 		switch n := partner[i]; {
 		case n == nil:
 			f.Change = Removed
-			if n := take(func(n entry) bool { return n.file == o.file && n.Disabled == "" && n.Asserts >= o.Asserts }); n != nil {
-				f.Now = n.Name
+			became := take(func(n entry) bool { return n.file == o.file && n.Disabled == "" && n.Asserts >= o.Asserts })
+			if became != nil {
+				f.Now = became.Name
 			}
 		case n.Disabled != "":
 			f.Change, f.Why = Disabled, n.Disabled

@@ -8,11 +8,16 @@ import (
 )
 
 const (
-	goSub    = "package p\n\nimport \"testing\"\n\nfunc TestSub(t *testing.T) {\n\tif Sub(5, 3) != 2 {\n\t\tt.Error(\"Sub\")\n\t}\n}\n"
-	goAdd    = "package p\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(5, 3) != 8 {\n\t\tt.Error(\"Add\")\n\t}\n}\n"
-	pySub    = "import unittest\n\nclass CalcTest(unittest.TestCase):\n    def test_sub(self):\n        self.assertEqual(sub(5, 3), 2)\n\n    def test_add(self):\n        self.assertEqual(add(5, 3), 8)\n"
-	jsSub    = "describe('calc', () => {\n  it('subtracts', () => {\n    expect(sub(5, 3)).toBe(2);\n  });\n  it('adds', () => {\n    expect(add(5, 3)).toBe(8);\n  });\n});\n"
-	rustSub  = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn subtracts() {\n        assert_eq!(sub(5, 3), 2);\n    }\n}\n"
+	goSub = "package p\n\nimport \"testing\"\n\nfunc TestSub(t *testing.T) {\n\tif Sub(5, 3) != 2 {\n" +
+		"\t\tt.Error(\"Sub\")\n\t}\n}\n"
+	goAdd = "package p\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(5, 3) != 8 {\n" +
+		"\t\tt.Error(\"Add\")\n\t}\n}\n"
+	pySub = "import unittest\n\nclass CalcTest(unittest.TestCase):\n    def test_sub(self):\n        " +
+		"self.assertEqual(sub(5, 3), 2)\n\n    def test_add(self):\n        self.assertEqual(add(5, 3), 8)\n"
+	jsSub = "describe('calc', () => {\n  it('subtracts', () => {\n    expect(sub(5, 3)).toBe(2);\n  });\n  " +
+		"it('adds', () => {\n    expect(add(5, 3)).toBe(8);\n  });\n});\n"
+	rustSub = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn subtracts() {\n        assert_eq!(sub(5, 3), 2);\n    " +
+		"}\n}\n"
 	javaSub  = "class CalcTest {\n    @Test\n    void subtracts() {\n        assertEquals(2, sub(5, 3));\n    }\n}\n"
 	rubySub  = "describe Calc do\n  it 'subtracts' do\n    expect(sub(5, 3)).to eq 2\n  end\nend\n"
 	shellSub = "[ $(sub 5 3) = 2 ]\n[ $(sub 5 5) = 0 ]\n[ $(sub 1 5) = -4 ]\n"
@@ -33,45 +38,75 @@ func TestCompare(t *testing.T) {
 		{"removed", "a_test.go", goSub, "package p\n", "", "removed TestSub", ""},
 		{"file removed", "a_test.go", goSub, "", "", "removed TestSub", ""},
 		{"replaced by another", "a_test.go", goSub, goAdd, "", "removed TestSub, perhaps TestAdd", ""},
-		{"renamed so that it does not run", "a_test.go", goSub, replace(goSub, "TestSub", "testSub"), "", "removed TestSub", ""},
+		{"renamed so that it does not run", "a_test.go", goSub, replace(goSub, "TestSub", "testSub"), "", "removed TestSub",
+			""},
 		{"Testsub does not run", "a_test.go", goSub, replace(goSub, "TestSub", "Testsub"), "", "removed TestSub", ""},
-		{"build tag", "a_test.go", goSub, "//go:build integration\n\n" + goSub, "", "disabled TestSub", "left out by a build constraint"},
+		{"build tag", "a_test.go", goSub, "//go:build integration\n\n" + goSub, "", "disabled TestSub",
+			"left out by a build constraint"},
 		{"file suffix", "a_test.go", goSub, goSub, "a_plan9_test.go", "disabled TestSub", "left out by a build constraint"},
 		{"not a test file any more", "a_test.go", goSub, goSub, "a_tests.go", "removed TestSub", ""},
-		{"skipped", "a_test.go", goSub, replace(goSub, "\tif Sub", "\tt.Skip()\n\tif Sub"), "", "disabled TestSub", "skipped"},
-		{"left at once", "a_test.go", goSub, replace(goSub, "\tif Sub", "\treturn\n\tif Sub"), "", "disabled TestSub", "skipped"},
-		{"skipped in short mode", "a_test.go", goSub, replace(goSub, "\tif Sub", "\tif testing.Short() {\n\t\tt.Skip()\n\t}\n\tif Sub"), "", "edited TestSub", ""},
+		{"skipped", "a_test.go", goSub, replace(goSub, "\tif Sub", "\tt.Skip()\n\tif Sub"), "", "disabled TestSub",
+			"skipped"},
+		{"left at once", "a_test.go", goSub, replace(goSub, "\tif Sub", "\treturn\n\tif Sub"), "", "disabled TestSub",
+			"skipped"},
+		{"skipped in short mode", "a_test.go", goSub, replace(goSub, "\tif Sub",
+			"\tif testing.Short() {\n\t\tt.Skip()\n\t}\n\tif Sub"), "", "edited TestSub", ""},
 		{"emptied", "a_test.go", goSub, replace(goSub, "t.Error(\"Sub\")", "_ = t"), "", "emptied TestSub", ""},
 		{"other value", "a_test.go", goSub, replace(goSub, "!= 2", "!= 3"), "", "edited TestSub", ""},
 		{"was skipped before", "a_test.go", replace(goSub, "\tif Sub", "\tt.Skip()\n\tif Sub"), "package p\n", "", "", ""},
 
-		{"python, removed", "test_a.py", pySub, replace(pySub, "def test_sub", "def check_sub"), "", "removed CalcTest.test_sub", ""},
-		{"python, skipped", "test_a.py", pySub, replace(pySub, "    def test_sub", "    @unittest.skip('later')\n    def test_sub"), "", "disabled CalcTest.test_sub", "skipped"},
-		{"python, expected failure", "test_a.py", pySub, replace(pySub, "    def test_sub", "    @unittest.expectedFailure\n    def test_sub"), "", "disabled CalcTest.test_sub", "marked as an expected failure"},
-		{"python, xfail", "test_a.py", "def test_a():\n    assert f() == 1\n", "@pytest.mark.xfail(reason='x')\ndef test_a():\n    assert f() == 1\n", "", "disabled test_a", "marked as an expected failure"},
-		{"python, skipped inside", "test_a.py", pySub, replace(pySub, "        self.assertEqual(sub", "        self.skipTest('x')\n        self.assertEqual(sub"), "", "disabled CalcTest.test_sub", "skipped"},
-		{"python, emptied", "test_a.py", pySub, replace(pySub, "self.assertEqual(sub(5, 3), 2)", "pass"), "", "emptied CalcTest.test_sub", ""},
-		{"python, class is not a test case", "test_a.py", pySub, replace(pySub, "(unittest.TestCase)", ""), "", "removed CalcTest.test_sub, removed CalcTest.test_add", ""},
-		{"python, whole class skipped", "test_a.py", pySub, replace(pySub, "class Calc", "@unittest.skip\nclass Calc"), "", "disabled CalcTest.test_sub, disabled CalcTest.test_add", "skipped"},
-		{"python, function into class", "test_a.py", "def test_sub():\n    assert sub(5, 3) == 2\n", "class TestCalc:\n    def test_sub(self):\n        assert sub(5, 3) == 2\n", "", "", ""},
+		{"python, removed", "test_a.py", pySub, replace(pySub, "def test_sub", "def check_sub"), "",
+			"removed CalcTest.test_sub", ""},
+		{"python, skipped", "test_a.py", pySub, replace(pySub, "    def test_sub",
+			"    @unittest.skip('later')\n    def test_sub"), "", "disabled CalcTest.test_sub", "skipped"},
+		{"python, expected failure", "test_a.py", pySub, replace(pySub, "    def test_sub",
+			"    @unittest.expectedFailure\n    def test_sub"), "", "disabled CalcTest.test_sub",
+			"marked as an expected failure"},
+		{"python, xfail", "test_a.py", "def test_a():\n    assert f() == 1\n",
+			"@pytest.mark.xfail(reason='x')\ndef test_a():\n    assert f() == 1\n", "", "disabled test_a",
+			"marked as an expected failure"},
+		{"python, skipped inside", "test_a.py", pySub, replace(pySub, "        self.assertEqual(sub",
+			"        self.skipTest('x')\n        self.assertEqual(sub"), "", "disabled CalcTest.test_sub", "skipped"},
+		{"python, emptied", "test_a.py", pySub, replace(pySub, "self.assertEqual(sub(5, 3), 2)", "pass"), "",
+			"emptied CalcTest.test_sub", ""},
+		{"python, class is not a test case", "test_a.py", pySub, replace(pySub, "(unittest.TestCase)", ""), "",
+			"removed CalcTest.test_sub, removed CalcTest.test_add", ""},
+		{"python, whole class skipped", "test_a.py", pySub, replace(pySub, "class Calc", "@unittest.skip\nclass Calc"), "",
+			"disabled CalcTest.test_sub, disabled CalcTest.test_add", "skipped"},
+		{"python, function into class", "test_a.py", "def test_sub():\n    assert sub(5, 3) == 2\n",
+			"class TestCalc:\n    def test_sub(self):\n        assert sub(5, 3) == 2\n", "", "", ""},
 
-		{"script, skipped", "a.test.js", jsSub, replace(jsSub, "it('subtracts'", "it.skip('subtracts'"), "", "disabled subtracts", "skipped"},
-		{"script, xit", "a.test.ts", jsSub, replace(jsSub, "it('subtracts'", "xit('subtracts'"), "", "disabled subtracts", "skipped"},
-		{"script, option", "a.test.js", jsSub, replace(jsSub, "it('subtracts', (", "it('subtracts', { todo: true }, ("), "", "disabled subtracts", "skipped"},
-		{"script, only", "a.test.js", jsSub, replace(jsSub, "it('adds'", "it.only('adds'"), "", "disabled subtracts", "left out, because another test is marked as the only one"},
-		{"script, group skipped", "a.test.js", jsSub, replace(jsSub, "describe(", "describe.skip("), "", "disabled calc", "skipped"},
-		{"script, emptied", "a.test.js", jsSub, replace(jsSub, "expect(sub(5, 3)).toBe(2);", "sub(5, 3);"), "", "emptied subtracts", ""},
-		{"script, removed", "a.test.js", jsSub, replace(jsSub, "it('subtracts'", "const later = ('subtracts'"), "", "removed subtracts", ""},
-		{"script, in a file where nobody looks", "a.test.js", jsSub, jsSub, "src/old/a.js", "removed calc, removed subtracts, removed adds", ""},
-		{"python, in a file where nobody looks", "test_a.py", pySub, pySub, "checks/a.py", "removed CalcTest.test_sub, removed CalcTest.test_add", ""},
+		{"script, skipped", "a.test.js", jsSub, replace(jsSub, "it('subtracts'", "it.skip('subtracts'"), "",
+			"disabled subtracts", "skipped"},
+		{"script, xit", "a.test.ts", jsSub, replace(jsSub, "it('subtracts'", "xit('subtracts'"), "", "disabled subtracts",
+			"skipped"},
+		{"script, option", "a.test.js", jsSub, replace(jsSub, "it('subtracts', (", "it('subtracts', { todo: true }, ("), "",
+			"disabled subtracts", "skipped"},
+		{"script, only", "a.test.js", jsSub, replace(jsSub, "it('adds'", "it.only('adds'"), "", "disabled subtracts",
+			"left out, because another test is marked as the only one"},
+		{"script, group skipped", "a.test.js", jsSub, replace(jsSub, "describe(", "describe.skip("), "", "disabled calc",
+			"skipped"},
+		{"script, emptied", "a.test.js", jsSub, replace(jsSub, "expect(sub(5, 3)).toBe(2);", "sub(5, 3);"), "",
+			"emptied subtracts", ""},
+		{"script, removed", "a.test.js", jsSub, replace(jsSub, "it('subtracts'", "const later = ('subtracts'"), "",
+			"removed subtracts", ""},
+		{"script, in a file where nobody looks", "a.test.js", jsSub, jsSub, "src/old/a.js",
+			"removed calc, removed subtracts, removed adds", ""},
+		{"python, in a file where nobody looks", "test_a.py", pySub, pySub, "checks/a.py",
+			"removed CalcTest.test_sub, removed CalcTest.test_add", ""},
 
-		{"rust, ignored", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[ignore]\n    fn sub"), "", "disabled subtracts", "ignored"},
+		{"rust, ignored", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[ignore]\n    fn sub"), "",
+			"disabled subtracts", "ignored"},
 		{"rust, no attribute", "src/a.rs", rustSub, replace(rustSub, "#[test]\n", "\n"), "", "removed subtracts", ""},
-		{"rust, condition", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[cfg(feature = \"slow\")]\n    fn sub"), "", "disabled subtracts", "left out by a condition (cfg)"},
-		{"rust, condition of the module", "src/a.rs", rustSub, replace(rustSub, "#[cfg(test)]", "#[cfg(all(test, feature = \"slow\"))]"), "", "disabled tests", "left out by a condition (cfg)"},
-		{"rust, renamed with a new check", "src/a.rs", rustSub, replace(rustSub, "subtracts() {", "subtracts_more() {\n        assert_eq!(sub(1, 1), 0);"), "", "removed subtracts, perhaps subtracts_more", ""},
+		{"rust, condition", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[cfg(feature = \"slow\")]\n    fn sub"),
+			"", "disabled subtracts", "left out by a condition (cfg)"},
+		{"rust, condition of the module", "src/a.rs", rustSub, replace(rustSub, "#[cfg(test)]",
+			"#[cfg(all(test, feature = \"slow\"))]"), "", "disabled tests", "left out by a condition (cfg)"},
+		{"rust, renamed with a new check", "src/a.rs", rustSub, replace(rustSub, "subtracts() {",
+			"subtracts_more() {\n        assert_eq!(sub(1, 1), 0);"), "", "removed subtracts, perhaps subtracts_more", ""},
 
-		{"java, disabled", "CalcTest.java", javaSub, replace(javaSub, "@Test", "@Disabled\n    @Test"), "", "disabled subtracts", "skipped"},
+		{"java, disabled", "CalcTest.java", javaSub, replace(javaSub, "@Test", "@Disabled\n    @Test"), "",
+			"disabled subtracts", "skipped"},
 		{"java, no annotation", "CalcTest.java", javaSub, replace(javaSub, "@Test", ""), "", "removed subtracts", ""},
 		{"ruby, skipped", "calc_spec.rb", rubySub, replace(rubySub, "  it ", "  xit "), "", "edited calc_spec.rb", ""},
 		{"shell, gone", "test/test_sub.sh", shellSub, "", "", "removed test_sub.sh", ""},
@@ -110,8 +145,10 @@ func replace(s, old, with string) string {
 
 func TestIsTest(t *testing.T) {
 	for name, want := range map[string]bool{
-		"a_test.go": true, "src/a.test.ts": true, "spec/a_spec.rb": true, "tests/data.json": true, "test_a.py": true, "CalcTest.java": true,
-		"test/test_usage.sh": true, "a.go": false, "testing.go": false, "tests/README.md": false, "Contest.java": false, "src/latest.js": false,
+		"a_test.go": true, "src/a.test.ts": true, "spec/a_spec.rb": true, "tests/data.json": true, "test_a.py": true,
+		"CalcTest.java":      true,
+		"test/test_usage.sh": true, "a.go": false, "testing.go": false, "tests/README.md": false, "Contest.java": false,
+		"src/latest.js": false,
 	} {
 		require.Equal(t, want, IsTest(name), name)
 	}
@@ -123,7 +160,8 @@ func FuzzCompare(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, name := range []string{"a_test.go", "test_a.py", "a.test.js", "a.rs", "ATest.java", "a_spec.rb", "tests/a.sh"} {
+		for _, name := range []string{"a_test.go", "test_a.py", "a.test.js", "a.rs", "ATest.java", "a_spec.rb",
+			"tests/a.sh"} {
 			files := []File{{name, []byte(text)}}
 			require.Empty(t, Compare(files, files), name)
 		}

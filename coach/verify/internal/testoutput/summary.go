@@ -52,7 +52,8 @@ var runners = []runner{
 		failure: lazy.New(`(?m)^  \d+\) (\S.*(?:\n {7}\S.*)*):$`)},
 	{name: "maven", all: true,
 		summary: lazy.New(
-			`(?m)^(?:\[\w+\] )?Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<failed2>\d+), Skipped: (?P<skipped>\d+)\s*$`,
+			`(?m)^(?:\[\w+\] )?Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<failed2>\d+), Skipped: ` +
+				`(?P<skipped>\d+)\s*$`,
 		),
 		zero: lazy.New(
 			`(?m)^(?:\[INFO\] )?No tests to run\.`), failure: lazy.New(`(?m)^\[ERROR\]\s+(\w[\w$]*\.\w+)(?::\d+|»| )`)},
@@ -70,7 +71,8 @@ var runners = []runner{
 			`tests), \d+ assertions, (?P<failed>\d+) failures, (?P<failed2>\d+) errors, (?P<skipped>\d+) (?:skips|omissions)`)},
 	{name: "phpunit",
 		summary: lazy.New(`(?m)^(?:OK \((?P<total>\d+) tests?, |` +
-			`Tests: (?P<total2>\d+), Assertions: \d+(?:, Errors: (?P<failed>\d+))?(?:, Failures: (?P<failed2>\d+))?.*?(?:, Skipped: (?P<skipped>\d+))?\.$)`),
+			`Tests: (?P<total2>\d+), Assertions: \d+(?:, Errors: (?P<failed>\d+))?(?:, Failures: (?P<failed2>\d+))?.*?(?:, ` +
+			`Skipped: (?P<skipped>\d+))?\.$)`),
 		zero: lazy.New(`(?m)^No tests executed!`)},
 	{name: "swift", summary: lazy.New(`(?m)^\s*Executed (?P<total>\d+) tests?, with (?P<failed>\d+) failures?`)},
 	{name: "ctest", summary: lazy.New(`(?m)^\d+% tests passed, (?P<failed>\d+) tests failed out of (?P<total>\d+)`)},
