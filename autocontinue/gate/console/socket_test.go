@@ -216,8 +216,10 @@ func TestPageEndsWithItsCookieAndWithTheConsole(t *testing.T) {
 	gone(p)
 	q := d.open(d.enter("ben"), "")
 	q.until("settings")
-	require.NoError(t, d.console.Close())
+	ended := make(chan error, 1)
+	go func() { ended <- d.console.Close() }()
 	gone(q)
+	require.NoError(t, <-ended)
 	resp, _ := answerTo(t, d.server.Client(), d.request("GET", "/", ""))
 	assert.Equal(t, 503, resp.StatusCode)
 }
