@@ -85,10 +85,10 @@ func (s *search) any(commands []command, nested int) bool {
 // finds looks at a command and, if it runs another one, at every command that its words could be.
 func (s *search) finds(c command, nested int) bool {
 	all, name := c.words, c.program()
-	if slices.ContainsFunc(c.assigned, s.mentioned) { // PAGER='rm x' man ls
+	if s.mentioned(c.assigned) { // PAGER='rm x' man ls
 		return true
 	}
-	if slices.Contains([]string{"xargs", "parallel", "find", "fd"}, name) {
+	if slices.ContainsFunc(all, func(w word) bool { return replacers[programName(w.text)] }) {
 		all = unreplaced(all)
 	}
 	for i := range all {
@@ -108,7 +108,7 @@ func (s *search) findsInside(c command, nested int) bool {
 	name := c.program()
 	switch {
 	case interpreters[strings.TrimRight(name, "0123456789.")], name == "git" && slices.Contains(c.words, word{"-c", true}):
-		return slices.ContainsFunc(slices.Concat(c.words[1:], c.fed), s.mentioned)
+		return s.mentioned(slices.Concat(c.words[1:], c.fed))
 	case name == "xargs" || name == "parallel":
 		last := command{words: c.words[len(c.words)-1:]}.program()
 		return runners[last] || shells[last] // it gets its arguments from elsewhere
@@ -128,11 +128,17 @@ func (s *search) findsInside(c command, nested int) bool {
 	return false
 }
 
-// mentioned reports whether a text has the name of a program that a form has.
-func (s *search) mentioned(w word) bool {
+// mentioned reports whether some texts have the words of a form, in any order.
+func (s *search) mentioned(texts []word) bool {
 	inName := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.", r) }
-	names := strings.FieldsFunc(fold(w.text), func(r rune) bool { return !inName(r) })
-	return slices.ContainsFunc(s.forms, func(f form) bool { return slices.Contains(names, programName(f[0])) })
+	var names []string
+	for _, w := range texts {
+		names = append(names, strings.FieldsFunc(fold(w.text), func(r rune) bool { return !inName(r) })...)
+	}
+	lacks := func(want string) bool {
+		return !strings.Contains(want, "*") && !slices.Contains(names, programName(want))
+	}
+	return slices.ContainsFunc(s.forms, func(f form) bool { return !slices.ContainsFunc(f, lacks) })
 }
 
 var (
@@ -145,6 +151,8 @@ var (
 	shells = setOf("sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "pwsh", "powershell", "cmd",
 		"eval", "source", ".", "trap", "alias", "env", "su", "sg", "ssh", "watch", "script", "tmux", "screen", "at", "batch",
 		"compgen")
+	// replacers put words that are not known here in the place of others.
+	replacers = setOf("xargs", "parallel", "find", "fd")
 	// interpreters run a text that is not a shell line.
 	interpreters = setOf("python", "pypy", "perl", "ruby", "node", "deno", "bun", "php", "lua", "luajit", "awk", "gawk",
 		"mawk", "nawk", "osascript", "tclsh", "expect", "vi", "vim", "nvim", "ex", "ed", "sed", "tar", "rsync", "gdb", "make",
@@ -179,17 +187,18 @@ func (w word) isOption() bool { return w.known && strings.HasPrefix(w.text, "-")
 
 // readsElsewhere reports whether a shell may read its commands from its input, or in a form that cannot be read here.
 func (c command) readsElsewhere() bool {
-	arguments := false
+	arguments, name := false, c.program()
+	isShell := strings.HasSuffix(name, "sh") || name == "su" || name == "powershell"
 	for _, w := range c.words[1:] {
 		switch {
-		case w.isOption() && !strings.HasPrefix(w.text, "--"):
-			if w.text == "-" || strings.Contains(w.text, "s") || strings.HasPrefix(fold(w.text), "-e") && len(w.text) > 2 {
-				return true // -s, or PowerShell's -EncodedCommand
-			}
-		case strings.HasPrefix(w.text, "/dev/") || strings.HasPrefix(w.text, "/proc/"):
+		case strings.HasPrefix(w.text, "/dev/") || strings.HasPrefix(w.text, "/proc/"), w.text == "-" && isShell:
 			return true
 		case !w.isOption():
 			arguments = true
+		case isShell && !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "s"): // -s, as in bash -s
+			return true
+		case (name == "pwsh" || name == "powershell") && strings.HasPrefix(fold(w.text), "-e"): // -EncodedCommand
+			return true
 		}
 	}
 	return c.stdin || !arguments

@@ -90,8 +90,8 @@ type ruleSet struct {
 // command parses the line as Bash. For a rule that allows, each command of the line must be a plain one of a listed
 // form: no variables, substitutions, wildcards, loops, functions, or redirections but to /dev/null. A rule that asks
 // or denies holds if one command has, or could have, a listed form. It looks into substitutions, sudo, xargs, sh -c
-// and the like, skips options ("git push" is also git -C x push), and searches python -c and the like for the name of
-// the program. It cannot see what a script file or a built program does.
+// and the like, skips options ("git push" is also git -C x push), and searches python -c and the like for the words of
+// a form. It cannot see what a script file or a built program does.
 //
 // In a form, * matches any text of a word, and at the end for any further words. For a rule that allows, * right
 // after the program does not match an option: "git *" does not match git -c core.pager=x. A line that is not Bash, is
