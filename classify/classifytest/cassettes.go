@@ -268,7 +268,8 @@ func (c *Cassettes) finish() {
 	switch {
 	case len(unused) == 0 || c.t.Failed() || c.t.Skipped() || narrowed():
 	case c.mode == replaying:
-		c.t.Errorf("classifytest: cassettes that nothing asked for, perhaps of an older prompt:\n\t%s\nto delete them:\n\trm %s",
+		c.t.Errorf("classifytest: cassettes that nothing asked for, perhaps of an older prompt:\n\t%s\n"+
+			"to delete them:\n\trm %s",
 			strings.Join(unused, "\n\t"), strings.Join(unused, " "))
 	case c.mode == everything && fresh == 0:
 		c.t.Errorf("classifytest: nothing was recorded, so no cassette is deleted; look at the endpoint and record again")

@@ -58,13 +58,13 @@ func (c chat) checkFormat() error {
 				return nil
 			}
 		}
-		return errors.New("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'")
+		return errors.New("'messages' must contain the word 'json', to use 'response_format' of type 'json_object'")
 	case f.Type != "json_schema":
 		return fmt.Errorf("Invalid value: %.20q in response_format.type", f.Type)
 	case f.Schema == nil:
 		return errors.New("Missing required parameter: 'response_format.json_schema'")
 	case !schemaName.MatchString(f.Schema.Name):
-		return errors.New("Invalid 'response_format.json_schema.name': expected a string that matches '^[a-zA-Z0-9_-]+$', 64 characters at most")
+		return errors.New("Invalid 'response_format.json_schema.name': expected '^[a-zA-Z0-9_-]{1,64}$'")
 	case !f.Schema.Strict:
 		return nil
 	}

@@ -20,9 +20,9 @@ type Comparison struct {
 	Differed   []string `json:"differed,omitempty"` // cases with another input or label; they are not compared
 }
 
-// Flips are the cases that were wrong and are right now, and those that were right and are wrong now, both by name. P is
-// the two-sided p value of McNemar's exact test: the chance of so uneven a split, or a more uneven one, if a flip either
-// way were equally likely. It is 1 without flips.
+// Flips are the cases that were wrong and are right now, and those that were right and are wrong now, both by name. P
+// is the two-sided p value of McNemar's exact test: the chance of so uneven a split, or a more uneven one, if a flip
+// either way were equally likely. It is 1 without flips.
 type Flips struct {
 	Fixed  []string `json:"fixed,omitempty"`
 	Broken []string `json:"broken,omitempty"`
@@ -89,8 +89,8 @@ func (c Comparison) Count(word string) (n int) {
 // Regressed reports whether more labels or more actions broke than were fixed.
 func (c Comparison) Regressed() bool { return c.Labels.Worse() || c.Actions.Worse() }
 
-// Compare sets r against a baseline. Cases are matched by name and compared if input and label are the same. With repeats
-// the majority counts. Reports that were not made alike are compared all the same.
+// Compare sets r against a baseline. Cases are matched by name and compared if input and label are the same. With
+// repeats the majority counts. Reports that were not made alike are compared all the same.
 func (r Report) Compare(baseline Report) Comparison {
 	before := make(map[string]Outcome, len(baseline.Outcomes))
 	for _, o := range baseline.Outcomes {
@@ -159,7 +159,8 @@ func (r Report) mismatches(baseline Report, c Comparison) (list []string) {
 	return list
 }
 
-// mcnemar returns the two-sided p value of the exact test: twice the binomial tail of b+c tosses of a fair coin, at most 1.
+// mcnemar returns the two-sided p value of the exact test: twice the binomial tail of b+c tosses of a fair coin, at
+// most 1.
 func mcnemar(b, c int) float64 {
 	n, k := b+c, min(b, c)
 	if 2*k >= n-1 { // as even as can be

@@ -97,7 +97,8 @@ func about(r Report) part {
 	c, l := r.Cost, r.Latency
 	calls := []string{number(c.Calls, "call")}
 	if l.Max > 0 {
-		calls = append(calls, fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", brief(l.P50), brief(l.P90), brief(l.P99), brief(l.Max)))
+		calls = append(calls,
+			fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", brief(l.P50), brief(l.P90), brief(l.P99), brief(l.Max)))
 	}
 	if n := c.Metered - c.Kept; n > 0 {
 		calls = append(calls,
@@ -110,7 +111,8 @@ func about(r Report) part {
 	if c.Kept > 0 {
 		calls = append(calls, number(c.Kept, "answer")+" kept from before")
 	}
-	p := part{Title: r.name(), Lines: append(slices.Clone(r.About), strings.Join(cases, " · "), strings.Join(calls, " · "))}
+	p := part{Title: r.name(), Lines: slices.Clone(r.About)}
+	p.Lines = append(p.Lines, strings.Join(cases, " · "), strings.Join(calls, " · "))
 	if c.Fallbacks > 0 {
 		p.Lines = append(p.Lines, number(c.Fallbacks, "call")+" fell back to another classifier")
 	}
@@ -261,7 +263,7 @@ func changes(c Comparison, baseline string) []part {
 			fmt.Sprintf("%d/%d", ch.Agree, ch.Runs)})
 	}
 	if n := len(changed) - maxListed; n > 0 {
-		p.Items = append(p.Items, fmt.Sprintf("%s judged in another way; these are the first %d", number(len(changed), "case"), maxListed))
+		p.Items = append(p.Items, fmt.Sprintf("%d more cases are judged in another way", n))
 	}
 	return []part{p, t}
 }

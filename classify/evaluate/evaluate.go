@@ -48,11 +48,11 @@ func (o *Options) defaults() error {
 	return nil
 }
 
-// Evaluate puts every case to c and reports how it did. The report does not depend on the order of the cases, nor on the
-// order in which the calls end. The same verdicts give the same report, except for its latency.
+// Evaluate puts every case to c and reports how it did. The report does not depend on the order of the cases, nor on
+// the order in which the calls end. The same verdicts give the same report, except for its latency.
 //
-// A failure of c, even a panic, is a fault of the case's verdict, and not an error of Evaluate. A case or an option that
-// makes no sense is an error before c is called. At the end of ctx there is no report.
+// A failure of c, even a panic, is a fault of the case's verdict, and not an error of Evaluate. A case or an option
+// that makes no sense is an error before c is called. At the end of ctx there is no report.
 func Evaluate(ctx context.Context, c classify.Classifier, cases []Case, opts Options) (Report, error) {
 	if c == nil {
 		return Report{}, errors.New("evaluate: there is no classifier")
@@ -114,7 +114,8 @@ type answer struct {
 	took   time.Duration
 }
 
-// ask calls the classifier Repeat times for each case. Answers stand in the order of the cases, those of a case together.
+// ask calls the classifier Repeat times for each case. Answers stand in the order of the cases, those of a case
+// together.
 func ask(ctx context.Context, c classify.Classifier, cases []Case, opts Options) ([]answer, error) {
 	answers := make([]answer, len(cases)*opts.Repeat)
 	jobs := make(chan int, len(answers))

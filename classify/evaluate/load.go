@@ -20,13 +20,13 @@ const (
 	maxFaults = 50       // that are reported
 )
 
-// LoadCases reads the case files in fsys that the patterns name, in the order of the patterns, a pattern's files by name.
-// A pattern is the name of a file or, if there is no file of that name, a pattern of [fs.Glob]. A file that two patterns
-// name is read once.
+// LoadCases reads the case files in fsys that the patterns name, in the order of the patterns, a pattern's files by
+// name. A pattern is the name of a file or, if there is no file of that name, a pattern of [fs.Glob]. A file that two
+// patterns name is read once.
 //
-// The error says everything that is wrong, one fault a line, as "file:line: fault": a pattern that names no file, a file
-// that cannot be read or has no case, a line that is not a case, an unknown key or type, a name that is used twice. Its text
-// has keys, names and labels at most, never the text of a case. [errors.Is] looks into each fault.
+// The error says everything that is wrong, one fault a line, as "file:line: fault": a pattern that names no file, a
+// file that cannot be read or has no case, a line that is not a case, an unknown key or type, a name that is used
+// twice. Its text has keys, names and labels at most, never the text of a case. [errors.Is] looks into each fault.
 func LoadCases(fsys fs.FS, patterns ...string) ([]Case, error) {
 	l := loader{fsys: fsys, read: make(map[string]bool), named: make(map[string]string)}
 	if len(patterns) == 0 {

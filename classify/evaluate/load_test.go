@@ -169,7 +169,8 @@ func TestMessageCheck(t *testing.T) {
 	assert.Empty(t, Message{}.Check("anything"))
 }
 
-// FuzzLoadCases: a file is loaded or refused with a place for each fault; what is loaded is valid and survives being written.
+// FuzzLoadCases: a file is loaded or refused with a place for each fault; what is loaded is valid and survives being
+// written.
 func FuzzLoadCases(f *testing.F) {
 	f.Add(hollow + "\n" + asks)
 	f.Add("\ufeff{}\r\n[]")

@@ -91,7 +91,8 @@ func (o Outcome) Faults() []string {
 		faults = append(faults, fmt.Sprintf("%s, want %s", o.Verdict.Label(), o.Want.Label()))
 	}
 	if !o.ActionRight() {
-		faults = append(faults, fmt.Sprintf("would %s at %.2f, want %s", o.Verdict.Action, o.Verdict.Confidence, o.Want.Action))
+		v := o.Verdict
+		faults = append(faults, fmt.Sprintf("would %s at %.2f, want %s", v.Action, v.Confidence, o.Want.Action))
 	}
 	return append(faults, o.Verdict.Message...)
 }

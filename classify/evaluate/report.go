@@ -204,7 +204,8 @@ func ReadReport(r io.Reader) (Report, error) {
 		return Report{}, fmt.Errorf("evaluate: read report: %w", inWords("a report", err))
 	}
 	if rep.Version != Version {
-		return Report{}, fmt.Errorf("evaluate: read report: it has version %d; this program reads version %d", rep.Version, Version)
+		return Report{}, fmt.Errorf("evaluate: read report: it has version %d; this program reads version %d",
+			rep.Version, Version)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) { // a second report, added with >>
 		return Report{}, errors.New("evaluate: read report: something follows the report; one file has one")

@@ -22,9 +22,9 @@ var ErrNoFigure = errors.New("no such figure")
 
 var counts = []string{"broken", "fixed"}
 
-// ParseRequirement reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or "broken<=0":
-// a figure, after "sure." of the sure cases, one of <=, >=, < and >, and a number. Blanks around them do not matter. An
-// unknown figure is an error that wraps [ErrNoFigure].
+// ParseRequirement reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or
+// "broken<=0": a figure, after "sure." of the sure cases, one of <=, >=, < and >, and a number. Blanks around them do
+// not matter. An unknown figure is an error that wraps [ErrNoFigure].
 func ParseRequirement(s string) (Requirement, error) {
 	fail := func(err error) (Requirement, error) {
 		return Requirement{}, fmt.Errorf("evaluate: requirement %s: %w", quoted(s), err)

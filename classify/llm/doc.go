@@ -49,6 +49,14 @@
 // the data is marked and how the answer looks cannot be replaced, because the parser and the protection against orders
 // in the data rest on it.
 //
+// # Figures
+//
+// A large language model read the rendered prompts of 70 representative outputs of agents and of 91 questions, blockers
+// and errors. At 0.80, 85 % of the statuses were continued (22 of 26), none of the 30 completions, and none of the 91.
+// The accuracy was 0.90. With 0.84 in a cascade, the model is asked about 45 % of outputs; that lost no accuracy. Of 35
+// pauses with a transcript, facts settled 33 without a call. The figures hold for that model. Measure yours with
+// sidecoach eval.
+//
 // # Limits
 //
 // A model can be talked into a wrong verdict by the text that it judges. The markers say what is data, and code drops

@@ -63,8 +63,8 @@ func parseVerdict(object json.RawMessage) (classify.Result, error) {
 	return r, nil
 }
 
-// calibrated returns how often a status is right that a model is so sure of. It was measured: large models state 0.70 to
-// 0.79 for statuses that are right as often as those from 0.80 on. So 0.70 becomes 0.80, and 0.60 and 0.85 stay.
+// calibrated returns how often a status is right that a model is so sure of. It was measured: large models state 0.70
+// to 0.79 for statuses that are right as often as those from 0.80 on. So 0.70 becomes 0.80, and 0.60 and 0.85 stay.
 func calibrated(stated float64) float64 {
 	switch {
 	case stated < 0.6 || stated > 0.85:

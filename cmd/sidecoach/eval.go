@@ -117,7 +117,7 @@ wrong usage.`,
 	f.Var(&o.threshold, "threshold", "a status less certain than this is not continued; 0 switches the rule off")
 	f.StringVar(&o.by, "by", "", "show figures for each value of a `KEY` of meta too, such as lang or agent")
 	f.StringVar(&o.baseline, "baseline", "", "compare with the report in this `FILE`, which --json made")
-	f.BoolVar(&o.regression, "fail-on-regression", false, "with --baseline, exit with 10 if more cases broke than were fixed")
+	f.BoolVar(&o.regression, "fail-on-regression", false, "with --baseline, exit with 10 if more broke than were fixed")
 	f.StringArrayVar(&o.require, "require", nil,
 		"exit with 10 unless this `BOUND` on a figure holds, such as 'broken<=0'; may be repeated")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON, without any text of the cases")
@@ -151,7 +151,7 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	}
 	hasKey := func(c evaluate.Case) bool { _, ok := c.Meta[o.by]; return ok }
 	if o.by != "" && !slices.ContainsFunc(cases, hasKey) {
-		return badInput("meta is an object beside input and want, such as {\"lang\":\"en\"}", "no case has %q in its meta", o.by)
+		return badInput(`meta is an object beside input and want, such as {"lang":"en"}`, "no case has %q in its meta", o.by)
 	}
 	var last evaluate.Run // what the next run is compared with
 	if o.baseline != "" {

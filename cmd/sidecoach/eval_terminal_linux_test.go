@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errorsOnTerminal runs the command with standard error on a terminal of that width and returns what that is sent, and what
-// goes to stdout. A width of 0 is a terminal that does not say.
+// errorsOnTerminal runs the command with standard error on a terminal of that width and returns what that is sent,
+// and what goes to stdout. A width of 0 is a terminal that does not say.
 func errorsOnTerminal(t *testing.T, width, wantStatus int, args ...string) (stdout, shown string) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

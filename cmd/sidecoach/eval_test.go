@@ -235,8 +235,8 @@ func TestPageReplacesNoCases(t *testing.T) {
 	assert.Equal(t, line, string(got))
 }
 
-// Several prompts and models are one run: one table, one page, each against the one before. Kept answers are not asked for
-// again, and another prompt is.
+// Several prompts and models are one run: one table, one page, each against the one before. Kept answers are not
+// asked for again, and another prompt is.
 func TestEvalOfSeveral(t *testing.T) {
 	var calls atomic.Int32
 	server := judgeServer(t, func(request string) string {

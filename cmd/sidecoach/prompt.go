@@ -47,7 +47,8 @@ func writePrompt(w io.Writer, dir string) error {
 		}
 	}
 	if err := os.CopyFS(dir, prompt); err != nil {
-		return badInput("check the name and the permissions of the folder", "cannot write the prompt to %q: %v", dir, cause(err))
+		return badInput("check the name and the permissions of the folder", "cannot write the prompt to %q: %v",
+			dir, cause(err))
 	}
 	for _, name := range names {
 		if _, err := fmt.Fprintln(w, visible(filepath.Join(dir, name))); err != nil {
