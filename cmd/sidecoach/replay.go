@@ -74,7 +74,7 @@ writes no page) or failed, 64 wrong usage.`,
   sidecoach replay '*.jsonl' --json | jq 'select(.pause.effect == "against")'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return misuse("sidecoach replay ~/.claude/projects; "+transcript.Places, "no transcript is named")
+				return misuse("sidecoach replay ~/.claude/projects; "+transcript.Locations, "no transcript is named")
 			}
 			return nil
 		},
@@ -171,7 +171,7 @@ func failureOf(total replayTotal, files int) error {
 		return badInput("the lines above say what is wrong; the other files were read",
 			"%s of %s files could not be read as a whole", thousands(total.Faults), thousands(files))
 	case total.Files == 0:
-		return badInput(transcript.Places, "there is no transcript")
+		return badInput(transcript.Locations, "there is no transcript")
 	}
 	return nil
 }

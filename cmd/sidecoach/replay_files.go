@@ -75,7 +75,7 @@ func expand(pattern string) ([]string, error) {
 		return nil, misuse(`* stands for any characters, ? for one, [ab] for one of them, and \ takes away their meaning`,
 			"the pattern %q cannot be read", pattern)
 	case len(names) == 0:
-		return nil, badInput("check the name; "+transcript.Places, "no such file: %q", pattern)
+		return nil, badInput("check the name; "+transcript.Locations, "no such file: %q", pattern)
 	}
 	return names, nil
 }

@@ -26,7 +26,7 @@ type effect struct {
 	Name      string             `json:"name,omitempty"`   // the command, for people
 	Scope     []string           `json:"scope,omitempty"`  // its words that choose what it checks
 	Status    status             `json:"status,omitempty"`
-	Told      *told              `json:"told,omitempty"`    // a later command prints the exit status
+	Printed   *printedStatus     `json:"printed,omitempty"` // a later command prints the exit status
 	Echoes    []string           `json:"echoes,omitempty"`  // lines of the output that the script prints itself
 	Chained   bool               `json:"chained,omitempty"` // a check behind "&&" may be the one that failed
 	Filter    filter             `json:"filter,omitempty"`  // what becomes of its output

@@ -48,9 +48,9 @@ func (e effect) outcome(r result) (classify.CheckOutcome, bool) {
 	}
 	output := r.output[max(0, len(r.output)-maxOutput):]
 	st := e.Status
-	if e.Told != nil && st != statusHidden {
+	if e.Printed != nil && st != statusHidden {
 		st = statusLost
-		if n, ok := e.Told.status(output); ok {
+		if n, ok := e.Printed.status(output); ok {
 			r.status(n)
 			st = statusKept
 		}
@@ -173,9 +173,9 @@ func problems(output string) (bad, good bool) {
 	return bad, good && !bad
 }
 
-// told is how a script prints the status of a command: the text before and after the number, or the last line of the
+// printedStatus is how a script prints the status of a command: the text before and after the number, or the last line of the
 // output after a success and after a failure.
-type told struct {
+type printedStatus struct {
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 	Passed string `json:"passed,omitempty"`
@@ -183,7 +183,7 @@ type told struct {
 }
 
 // status returns the status that an output tells. Lines that do not agree tell none.
-func (t *told) status(output string) (n int, ok bool) {
+func (t *printedStatus) status(output string) (n int, ok bool) {
 	if t.Passed != "" {
 		output = strings.TrimRight(output, " \t\r\n")
 		switch strings.TrimSpace(output[strings.LastIndexByte(output, '\n')+1:]) {

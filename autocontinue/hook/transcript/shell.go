@@ -129,8 +129,8 @@ func (w *walker) tell(s *syntax.Stmt, rest []*syntax.Stmt, effects []effect) sta
 			after, _, _ = strings.Cut(after, "$") // its value is not known
 			for i := range effects {
 				e := &effects[i]
-				if e.Told == nil && (head == "" && e.Status == statusKept || head != "" && e.Name == head) {
-					e.Told = &told{Before: strings.TrimSpace(before), After: strings.TrimSpace(after)}
+				if e.Printed == nil && (head == "" && e.Status == statusKept || head != "" && e.Name == head) {
+					e.Printed = &printedStatus{Before: strings.TrimSpace(before), After: strings.TrimSpace(after)}
 				}
 			}
 		}
@@ -315,7 +315,7 @@ func (w *walker) either(c *syntax.BinaryCmd, effects []effect) {
 		return
 	}
 	for i := range effects {
-		effects[i].Told = &told{Passed: passed, Failed: failed}
+		effects[i].Printed = &printedStatus{Passed: passed, Failed: failed}
 	}
 }
 

@@ -67,12 +67,12 @@ func (s *State) Sent(text string) {
 // 32 MiB are read, from the end of the file; the work before them is unknown.
 func (s *State) Look(ctx context.Context, src Source) Trace { return s.Await(ctx, src, 0, nil) }
 
-// Await is [State.Look], again and again until done is satisfied, for at most patience. A host may write the last lines a
+// Await is [State.Look], again and again until done is satisfied, for at most limit. A host may write the last lines a
 // moment after it has called the hook. When done is not satisfied then, the trace is Behind.
-func (s *State) Await(ctx context.Context, src Source, patience time.Duration, done func(Trace) bool) Trace {
+func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done func(Trace) bool) Trace {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	end := time.After(patience)
+	end := time.After(limit)
 	size := int64(-1)
 	for {
 		t := s.look(ctx, src, &size)

@@ -22,8 +22,8 @@ const (
 // Formats returns the formats, fresh, in their order.
 func Formats() []Format { return []Format{Claude, Codex, Gemini, Cursor, Copilot} }
 
-// Places says, for people, which files are transcripts and where the agents keep them.
-const Places = "replay reads the sessions of Claude Code (~/.claude/projects), Codex (~/.codex/sessions), " +
+// Locations says, for people, which files are transcripts and where the agents keep them.
+const Locations = "replay reads the sessions of Claude Code (~/.claude/projects), Codex (~/.codex/sessions), " +
 	"Gemini CLI (~/.gemini/tmp/*/chats), Cursor (~/.cursor/projects) and Copilot CLI (~/.copilot/session-state)"
 
 // What is wrong with a file. See [Transcript.Walk].
@@ -82,7 +82,7 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	case t.Format != "":
 		return t, nil
 	}
-	return nil, fmt.Errorf("%w: %s", ErrFormat, Places)
+	return nil, fmt.Errorf("%w: %s", ErrFormat, Locations)
 }
 
 // formatOf tells a format by one line. It returns "" where the line does not show it.
