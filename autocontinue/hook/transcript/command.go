@@ -127,7 +127,8 @@ func kindsOf(words []string) []string {
 		if kinds[0] == kindTask {
 			kinds = tasksKinds(rest)
 		}
-		if !flagged && kinds[0] != kindRead && t.tells(program, args) {
+		own := kinds[0] == kindRun && plain != nil && plain[0] == "run" // the project's program
+		if !flagged && !own && kinds[0] != kindRead && t.tells(program, args) {
 			return []string{kindRead}
 		}
 		return kinds

@@ -82,7 +82,7 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		return e
 	}
 	kinds := kindsOf(words)
-	if kinds != nil && kinds[0] == kindRead && strings.HasPrefix(words[0], "./") {
+	if kinds != nil && (kinds[0] == kindRead || kinds[0] == kindLook) && strings.Contains(words[0], "/") && !strings.ContainsAny(words[0][:1], "/~$") {
 		kinds = nameKinds(name) // a script that has the name of a program
 	}
 	if name == "git" {
@@ -301,7 +301,7 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 	}
 	if strings.ContainsAny(words[0], `/\`) || path.Ext(name) != "" {
 		e.Script = w.resolve(words[0])
-		return scriptKind(name)
+		return scriptKind(words[0])
 	}
 	return []string{kindRun}
 }
@@ -309,8 +309,12 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 // scriptKind says what a script does by its name. One that makes files is run as well.
 func scriptKind(name string) []string {
 	kinds := nameKinds(name)
-	if kinds[0] == kindEdit && len(kinds) == 1 {
+	folder := path.Base(path.Dir(slashed(name)))
+	switch {
+	case kinds[0] == kindEdit && len(kinds) == 1:
 		return []string{kindEdit, kindRun}
+	case kinds[0] == kindRun && among(" test tests spec t __tests__ ", folder):
+		return []string{kindTest}
 	}
 	return kinds
 }
@@ -340,7 +344,7 @@ var codePatterns = sync.OnceValue(func() (p struct{ writes, runs, prints, reads,
 		`shutil\.(?:move|copy)|\bsymlink|os\.remove|os\.replace|fs\.rm|file\.write|fileutils`)
 	p.runs = regexp.MustCompile(`subprocess|os\.system|os\.popen|execsync|spawnsync|child_process|\bsystem\(|Deno\.Command|Bun\.spawn`)
 	p.prints = regexp.MustCompile(`(?:std(?:out|err)|process\.std(?:out|err)|sys\.std(?:out|err)(?:\.buffer)?)\.write\(`)
-	p.reads = regexp.MustCompile(`\bopen\(|read_?(?:text|bytes|lines)|(?i:readfile)|File\.(?:read|open)|file_get_contents`)
+	p.reads = regexp.MustCompile(`\bopen\(|read_?(?:text|bytes|lines)|listdir|stdin\.read|(?i:readfile)|File\.(?:read|open)|file_get_contents`)
 	p.loads = regexp.MustCompile(`\bassert|\.loads?\(|\.parse\(|safe_load|fromstring|[rR]eader\(|compile\(|exec\(|require\(['"]\.`)
 	p.imports = regexp.MustCompile(`(?m)(?:^|;)\s*(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)`)
 	p.files = regexp.MustCompile("['\"`]([^'\"`\\s*?<>|{}$]*[^'\"`\\s*?<>|{}$/.]\\.[A-Za-z][A-Za-z0-9]{0,7})['\"`]")

@@ -420,9 +420,7 @@ func (w *walker) options(words []string) {
 
 // nestedScript returns the script that a shell is told on its command line or by a here-document.
 func nestedScript(words []string, input string) string {
-	switch programName(words[0]) {
-	case "sh", "bash", "zsh", "dash", "ksh", "fish", "su", "pwsh", "powershell":
-	default:
+	if !among(" sh bash zsh dash ksh fish su pwsh powershell ", programName(words[0])) {
 		return ""
 	}
 	plain := 0
@@ -445,10 +443,10 @@ func containedCommand(words []string) []string {
 	if !slices.Contains(commands().lists["contains"], programName(words[0])) {
 		return nil
 	}
-	at := -1
-	if last := words[len(words)-1]; strings.Contains(last, " ") && programName(words[0]) != "docker" {
+	if last := words[len(words)-1]; strings.Contains(last, " ") && among(" ssh nix-shell ", programName(words[0])) {
 		return []string{"sh", "-c", last}
 	}
+	at := -1
 	for i, w := range words[1:] {
 		if at = i + 2; w == "run" || w == "exec" || w == "develop" || w == "ssh" || w == "shell" || w == "--run" || w == "--command" {
 			break
