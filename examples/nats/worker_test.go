@@ -50,7 +50,7 @@ func TestHopelessOutputsAreShown(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, journal, 3)
 	assert.True(t, journal[1].Shown)
-	assert.Contains(t, journal[1].Error, "empty session ID")
+	assert.Contains(t, journal[1].Error, "session ID is empty")
 }
 
 func TestHopeless(t *testing.T) {

@@ -88,11 +88,11 @@ func TestGetVersionLetsOldSessionsGoOn(t *testing.T) {
 
 // TestLimitsAreNotCompared shows what a replay does not see: how an activity is run.
 func TestLimitsAreNotCompared(t *testing.T) {
-	hurried := func(ctx workflow.Context, s Session) (Counts, error) {
+	limited := func(ctx workflow.Context, s Session) (Counts, error) {
 		s.Config.ActLimit, s.Config.RunAttempts, s.Config.RunLimit = time.Second, 7, time.Minute
 		return Workflow(ctx, s)
 	}
 	for _, file := range histories(t) {
-		assert.NoError(t, replay(t, hurried, file), file)
+		assert.NoError(t, replay(t, limited, file), file)
 	}
 }
