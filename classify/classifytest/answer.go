@@ -9,39 +9,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Answer is what a [Server] does with one call: an HTTP handler. The request's body can be read again. An answer that
 // waits must stop when the request's context is done; one that panics with [http.ErrAbortHandler] cuts the connection.
 type Answer func(w http.ResponseWriter, r *http.Request)
-
-// When gives yes where cond holds for the request, otherwise no.
-func When(cond func(Request) bool, yes, no Answer) Answer {
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if cond(newRequest(r, body)) {
-			yes(w, r)
-		} else {
-			no(w, r)
-		}
-	}
-}
-
-// Slow waits for d, or until the client has gone, before it gives then.
-func Slow(d time.Duration, then Answer) Answer {
-	return func(w http.ResponseWriter, r *http.Request) {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			then(w, r)
-		case <-r.Context().Done():
-			panic(http.ErrAbortHandler)
-		}
-	}
-}
 
 // Stuck never answers: it holds the connection until the client goes away or the server is closed.
 func Stuck() Answer {
@@ -111,8 +83,8 @@ func RateLimited(retryAfter string) Answer {
 	}
 }
 
-// Echo refuses with a status and a message that repeats the Authorization header and the whole request.
-func Echo(status int) Answer {
+// echo refuses with a status and a message that repeats the Authorization header and the whole request.
+func echo(status int) Answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		fail(status, "server_error", r.Header.Get("Authorization")+r.Header.Get("Api-Key")+" sent "+string(body), "")(w, r)
@@ -123,20 +95,23 @@ func Echo(status int) Answer {
 // for it; others get then. A server that knows json_object only: RejectFormats(then, "json_schema").
 func RejectFormats(then Answer, types ...string) Answer {
 	return func(w http.ResponseWriter, r *http.Request) {
-		When(func(q Request) bool { return slices.Contains(types, q.Format) }, func(w http.ResponseWriter, r *http.Request) {
-			body, _ := io.ReadAll(r.Body)
-			message := fmt.Sprintf("Invalid parameter: 'response_format' of type '%s' is not supported with this model.",
-				newRequest(r, body).Format)
-			writeJSON(w, http.StatusBadRequest, map[string]any{"error": map[string]any{
-				"message": message, "type": "invalid_request_error", "param": "response_format", "code": nil,
-			}})
-		}, then)(w, r)
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		format := newRequest(r, body).Format
+		if !slices.Contains(types, format) {
+			then(w, r)
+			return
+		}
+		message := fmt.Sprintf("Invalid parameter: 'response_format' of type '%s' is not supported with this model.", format)
+		writeJSON(w, http.StatusBadRequest, map[string]any{"error": map[string]any{
+			"message": message, "type": "invalid_request_error", "param": "response_format", "code": nil,
+		}})
 	}
 }
 
-// Garbage sends a status and n bytes that are no JSON, streamed: a client that reads all of it pays, the server does
+// garbage sends a status and n bytes that are no JSON, streamed: a client that reads all of it pays, the server does
 // not.
-func Garbage(status int, n int64) Answer {
+func garbage(status int, n int64) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -144,9 +119,9 @@ func Garbage(status int, n int64) Answer {
 	}
 }
 
-// CompressedGarbage is [Garbage] with Content-Encoding gzip: small on the wire, n bytes once the client has unpacked
+// compressedGarbage is [garbage] with Content-Encoding gzip: small on the wire, n bytes once the client has unpacked
 // it.
-func CompressedGarbage(status int, n int64) Answer {
+func compressedGarbage(status int, n int64) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Encoding", "gzip")

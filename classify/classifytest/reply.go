@@ -51,16 +51,6 @@ type Reply struct {
 // Say answers with v, well formed.
 func Say(v Verdict) Answer { return Text(v.JSON()) }
 
-// Judge answers with what f makes of the request; f must be safe for concurrent use.
-func Judge(f func(Request) Verdict) Answer {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var body bytes.Buffer
-		_, _ = body.ReadFrom(r.Body)
-		r.Body = http.NoBody
-		Reply{Content: f(newRequest(r, body.Bytes())).JSON()}.write(w, body.Bytes())
-	}
-}
-
 // Text answers with content as the message, whatever it is.
 func Text(content string) Answer { return Send(Reply{Content: content}) }
 

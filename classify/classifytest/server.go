@@ -31,12 +31,11 @@ type Server struct {
 	served  chan struct{}
 	working sync.WaitGroup
 
-	mu         sync.Mutex
-	closed     bool
-	script     []Answer
-	next       int
-	requests   []Request
-	open, peak int
+	mu       sync.Mutex
+	closed   bool
+	script   []Answer
+	next     int
+	requests []Request
 }
 
 // NewServer starts a server that gives the first call the first answer of script, the second the second, and all calls
@@ -90,13 +89,6 @@ func (s *Server) Calls() int {
 	return len(s.requests)
 }
 
-// Peak returns how many calls were being answered at the same time at most.
-func (s *Server) Peak() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.peak
-}
-
 // Requests returns what has arrived, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -111,8 +103,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	s.working.Add(1)
-	s.open++
-	s.peak = max(s.peak, s.open)
 	s.mu.Unlock()
 	defer s.leave()
 
@@ -129,9 +119,6 @@ func (s *Server) leave() {
 	if p != nil && p != http.ErrAbortHandler {
 		s.t.Errorf("classifytest: an answer panicked: %v", p)
 	}
-	s.mu.Lock()
-	s.open--
-	s.mu.Unlock()
 	s.working.Done()
 	if p != nil {
 		panic(http.ErrAbortHandler)
