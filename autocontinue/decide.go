@@ -66,8 +66,9 @@ import (
 // none then, or names none now. Such a completion, and one whose Verification is Rejected, is judged by the next rows
 // as a rejected completion.
 //
-// Row 9: a confidence that is not a number from 0 to 1 counts as 0. The row does not apply to a claim that a
-// Verification has Rejected: what was seen does not depend on how the text was read.
+// Row 9: a confidence that is not a number from 0 to 1 counts as 0. The row does not apply to a claim to be
+// done if a Verification rejected it, or if something of the goal is open: what was seen does not depend on how the text
+// was read.
 //
 // Row 11: two outputs have the same gap if they have the same fingerprint. Two rejected completions have it also if
 // they lack the same kinds of evidence (at least one kind), or have the same worst feedback, which is its first line. A
@@ -161,7 +162,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		return s.handOver(o, d, reason)
 	}
 	switch {
-	case p.unsure(r.Confidence) && f.Verification.Status != Rejected: // row 9
+	case p.unsure(r.Confidence) && f.Verification.Status != Rejected && !(g.Rejected && goal.open()): // row 9
 		note := lowConfidenceNote(r.Confidence, p.minConfidence())
 		return stop(ReasonLowConfidence, verifiedNote(note, d.Verified, f.Verification.Note))
 	case s.HandedOver: // row 10

@@ -161,8 +161,10 @@ func TestGoal(t *testing.T) {
 			f.Output.Continues = 3
 		},
 			says: "The agent was continued 3 times, which is the limit of Claude Code. Open: `go test"},
-		"unsure": {r: classify.Result{Type: classify.Completion, Confidence: 0.5}, g: testsFail, reason: ReasonLowConfidence,
-			says: "Open: `go test"},
+		"an unsure claim": {r: classify.Result{Type: classify.Completion, Confidence: 0.5}, g: testsFail,
+			reason: ReasonRejectedCompletion, says: "TestLogin fails"},
+		"unsure progress": {r: classify.Result{Type: classify.Status, Confidence: 0.5}, g: testsFail,
+			reason: ReasonLowConfidence, says: "Open: `go test"},
 		"further stages come before it": {r: completion, g: testsFail, reason: ReasonNextStage, change: staged,
 			not: "TestLogin"},
 		"the last stage": {r: completion, g: testsFail, reason: ReasonRejectedCompletion,

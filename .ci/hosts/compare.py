@@ -8,7 +8,7 @@ import glob, json, os, subprocess, sys
 
 sidecoach, transcripts, recorded = sys.argv[1:4]
 UNDECIDED = ("missing", "readonly", "crash", "exit2", "hang", "untrusted", "shadow", "down", "interrupt",
-             "goal", "never")
+             "goal", "asked", "never", "clears")
 
 
 def rows(*args):

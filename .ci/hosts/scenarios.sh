@@ -250,11 +250,21 @@ goals() {
 	fi
 	if wanted never; then
 		project
-		goal set --file never.md
+		goal set --file never.md --project
+		ran asked answer ask "What does Add do?"
+		check asked "the answer to a question is not held to the goal" [ "$requests" = 1 -a "$coached" = 0 ]
 		ran never stuck ask "$prompt"
 		check never "a goal that cannot be met ends by itself, and the note names what is open" \
 			[ "$status" = 0 -a "$coached" = 2 -a -n "$(sidecoach log | grep 'Open: `never.md` does not exist')" ]
 		told never-why
+		goal clear
+	fi
+	if wanted clears; then
+		project
+		goal set --file never.md
+		SIDECOACH=$W/bin/sidecoach ran clears clears ask "$prompt"
+		check clears "the agent cannot clear the goal without hiding what it is" \
+			[ -s "$R/proj/env.txt" -a "$coached" = 2 -a -n "$(cd "$R/proj" && sidecoach goal show)" ]
 		goal clear
 	fi
 	if wanted hostile; then

@@ -73,6 +73,10 @@ def script(scenario, turn, tools, prompt):
         case "goal":  # it claims the same each time, and after each coaching it mends one thing
             mends = ["sed -i 's/a - b/a + b/' add.go", "mkdir docs && echo 'Use --json.' >docs/usage.md", "echo ok >ready"]
             return shell(tools, mends[min(coached, 3) - 1]) if coached and not since else say(PROOF)
+        case "answer":
+            return say("Add returns the sum of its two arguments.")
+        case "clears":  # with all that the agent has, save hiding what it is
+            return say(PROOF) if ran else shell(tools, "env >env.txt; $SIDECOACH goal clear --yes")
         case "subagent":
             task = pick(tools, "Task", "Agent")
             if ran == 0 and task:

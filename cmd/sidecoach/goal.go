@@ -20,6 +20,7 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 	"github.com/sidecoach/sidecoach/plancriteria"
+	"github.com/sidecoach/sidecoach/skills"
 )
 
 // goalOptions are the flags of goal.
@@ -189,6 +190,18 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 			if _, err := cmdwitness.Split(cmp.Or(check.Command, "none")); err != nil {
 				return misuse("put the line into a script, and name the script", "%q cannot be run: %v", check.Command, err)
 			}
+		}
+	}
+	hook := newHookOptions()
+	hook.register(&cobra.Command{})
+	s, _ := hook.in(cmd.Context(), projects, ".") // without the folder there are other skills
+	for _, stage := range g.Stages {
+		if _, ok := s.registry().Detect(skills.Query{Text: stage, Phase: stage}); !ok {
+			for _, why := range s.skipped {
+				complain(cmd.ErrOrStderr(), "sidecoach: skipped: "+why.Error())
+			}
+			return misuse("name a skill's trigger or phase; sidecoach allow adds the project's skills",
+				"%s: the stage %q is not the trigger or phase of a skill", g.Plan, stage)
 		}
 	}
 	root, err := project.Root(".")

@@ -32,6 +32,7 @@ type setting struct {
 	coach   *coach.Coach
 	phrases []classify.Option
 	skills  []skills.Skill
+	skipped []error // why files of skills are left out
 }
 
 // in returns what holds in a folder. The error says why the project's folder is ignored.
@@ -40,7 +41,7 @@ func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir st
 	s := setting{hookOptions: o}
 	if err == nil {
 		var allowed setting
-		if allowed, _, err = o.within(f); err == nil {
+		if allowed, err = o.within(f); err == nil {
 			s = allowed
 		}
 	}
@@ -48,30 +49,30 @@ func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir st
 		err = fmt.Errorf("the project's %s is ignored: %w; sidecoach allow shows what it would change", project.FolderName, err)
 	}
 	if home, unknown := os.UserHomeDir(); unknown == nil {
-		own, _ := skills.FromFS(os.DirFS(home), skills.Folders()...)
-		s.skills = append(s.skills, own...)
+		own, skipped := skills.FromFS(os.DirFS(home), skills.Folders()...)
+		s.skills, s.skipped = append(s.skills, own...), append(s.skipped, skipped...)
 	}
 	return s, err
 }
 
-// within returns what holds with a project's folder, and which of its skills were skipped.
-func (o *hookOptions) within(f project.Folder) (s setting, skipped []error, err error) {
+// within returns what holds with a project's folder.
+func (o *hookOptions) within(f project.Folder) (s setting, err error) {
 	if s.hookOptions, err = o.with(f.Config()); err != nil {
-		return s, nil, err
+		return s, err
 	}
 	if templates := f.Part("coach"); templates != nil {
 		if s.coach, err = coach.New(coach.Config{Templates: templates}); err != nil {
-			return s, nil, err
+			return s, err
 		}
 	}
 	if lexicon := f.Part("lexicon"); lexicon != nil {
 		s.phrases = []classify.Option{classify.Phrases(lexicon)}
 		if _, err = classify.NewHeuristic(s.phrases...); err != nil {
-			return s, nil, err
+			return s, err
 		}
 	}
-	s.skills, skipped = f.Skills()
-	return s, skipped, nil
+	s.skills, s.skipped = f.Skills()
+	return s, nil
 }
 
 // with returns the flags with the defaults of a project's config.json. Trust in the folder covers neither the state nor
@@ -210,11 +211,11 @@ can do.`,
 			}
 			o := newHookOptions()
 			o.register(&cobra.Command{})
-			s, skipped, err := o.within(f)
+			s, err := o.within(f)
 			if err != nil {
 				return badInput("correct the file, then run sidecoach allow again", "the folder cannot be used: %v", err)
 			}
-			if err := t.tell(cmd.OutOrStdout(), s.preview(f, skipped)); err != nil {
+			if err := t.tell(cmd.OutOrStdout(), s.preview(f)); err != nil {
 				return err
 			}
 			if err := confirm(cmd, t, yes, "Let the hook use these files?"); err != nil {
@@ -232,7 +233,7 @@ can do.`,
 }
 
 // preview says what a folder changes.
-func (s setting) preview(f project.Folder, skipped []error) string {
+func (s setting) preview(f project.Folder) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s has:\n", visible(f.Root))
 	for _, name := range f.Files {
@@ -253,7 +254,7 @@ func (s setting) preview(f project.Folder, skipped []error) string {
 	for _, k := range s.skills {
 		fmt.Fprintf(&b, "it adds the skill %s: %s\n", visible(k.Trigger), visible(k.Description))
 	}
-	for _, err := range skipped {
+	for _, err := range s.skipped {
 		fmt.Fprintf(&b, "skipped: %s\n", visible(err.Error()))
 	}
 	return b.String()

@@ -3,6 +3,7 @@ package verifier_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -185,4 +186,28 @@ func TestGoalAndTheNextVerifier(t *testing.T) {
 	g := verifier.Goal{Dir: w.dir, Criteria: criteria(t, 1, "- it passes: `sh check.sh`")}
 	_, err := g.Verify(ctx, autocontinue.Output{}, classify.Result{})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+func ExampleGoal() {
+	dir, _ := os.MkdirTemp("", "")
+	defer os.RemoveAll(dir)
+	plan := []byte("# Plan\n## Success Criteria\n- [x] `usage.md` mentions `--json`\n")
+	criteria, _ := plancriteria.Extract(plan)
+	heuristic, _ := classify.NewHeuristic()
+	loop, _ := autocontinue.New(autocontinue.Config{
+		Classifier: heuristic,
+		Verifier:   verifier.Goal{Dir: dir, Criteria: verifier.Criteria(criteria)},
+	})
+	for _, text := range []string{"", "Use --json."} {
+		if text != "" {
+			_ = os.WriteFile(filepath.Join(dir, "usage.md"), []byte(text), 0o600)
+		}
+		d, _ := loop.Handle(context.Background(), autocontinue.Output{
+			Session: "chat-1", Text: "Documented the flag. `go test ./...`: 42 passed, 0 failed, exit code 0.",
+		})
+		fmt.Println(d.Action, d.Reason, d.Goal)
+	}
+	// Output:
+	// continue rejected_completion 0 of 1 met
+	// deliver completion 1 of 1 met
 }
