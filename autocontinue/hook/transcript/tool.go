@@ -26,15 +26,19 @@ type tool struct {
 	event   bool     // it is such a call
 }
 
-// kind says what the tool does, by tools.txt.
-func (t tool) kind() string {
-	lower := strings.ToLower(t.name)
-	for _, r := range toolRules() {
-		if matches(r[1:], lower) {
-			return r[0]
+// kindOfTool returns the first of these kinds that tools.txt gives a name, letter case aside.
+func kindOfTool(name string, kinds ...string) string {
+	for _, row := range toolRules() {
+		if slices.Contains(kinds, row[0]) && matches(row[1:], strings.ToLower(name)) {
+			return row[0]
 		}
 	}
 	return ""
+}
+
+// kind says what the tool does.
+func (t tool) kind() string {
+	return kindOfTool(t.name, "shell", "patch", "write", "edit", "poll", "read", "agent", "test", "build", "pull_request", "elsewhere", "run")
 }
 
 // polls returns the name of the background command that the tool asks about.
@@ -44,9 +48,6 @@ func (t tool) polls() string {
 	}
 	return t.input.first("bash_id", "shell_id", "shellId", "task_id", "session_id")
 }
-
-// explorers are sub-agents that change nothing and check nothing.
-var explorers = []string{"explore", "plan", "statusline-setup", "claude-code-guide", "output-style-setup", "research"}
 
 // effects says what a call does in a project, from a folder.
 func (t tool) effects(p project, dir string) []effect {
@@ -82,7 +83,7 @@ func (t tool) effects(p project, dir string) []effect {
 	case kind == "read", kind == "poll":
 		return nil
 	case kind == "agent":
-		if slices.Contains(explorers, strings.ToLower(in.first("subagent_type", "agent_type"))) {
+		if agent := in.first("subagent_type", "agent_type"); agent != "" && kindOfTool(agent, "explorer") != "" {
 			return nil
 		}
 		e.Unknown = true
