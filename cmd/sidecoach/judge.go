@@ -226,7 +226,8 @@ type judging struct {
 func (o *judging) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.useLLM, "llm", false, "the same as --judge api")
 	o.llm.register(f)
-	f.Var(&o.certain, "certain", "ask the judge only where the heuristic is less sure than this; 0 asks always")
+	f.Var(&o.certain, "certain", "ask the judge only where the heuristic is less sure than this, such as 0.84; 0 asks always")
+	f.Lookup("certain").DefValue = "0" // which help does not show
 }
 
 // asks reports whether an LLM judges.
