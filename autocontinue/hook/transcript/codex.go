@@ -155,6 +155,9 @@ func (l *line) codexEvent(c value) {
 	case "turn_aborted":
 		l.add(entry{kind: abort})
 		return
+	case "task_complete":
+		l.add(entry{kind: ended})
+		return
 	case "exec_command_end", "CommandExecution":
 		for _, out := range []string{c.text("aggregated_output"), c.text("stdout"), c.text("formatted_output")} {
 			if len(out) > len(r.output) {

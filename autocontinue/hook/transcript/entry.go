@@ -21,6 +21,7 @@ const (
 	mode                          // the agent works in another permission mode from here on
 	forget                        // the human took back what was said last
 	lost                          // something was left out that cannot be read
+	ended                         // the turn of the agent ended: what it prints now is not an answer to the human
 )
 
 // entry is one thing that happened in a conversation, in one form for all hosts.

@@ -60,6 +60,7 @@ type walk struct {
 	line    int    // where the last message ends
 	now     int
 	said    []said // since the human spoke
+	told    string // ID of the message at whose pause the turn ended
 
 	damaged, firstDamaged int // lines that are not of the format, and the first of them
 }
@@ -146,10 +147,18 @@ func (w *walk) take(l line) error {
 
 func (w *walk) entry(e entry) error {
 	switch e.kind {
+	case ended:
+		err := w.pause()
+		w.told = w.state.trace().MessageID
+		return err
 	case human, command, feedback, notice, forget:
+		if e.summary && w.told != "" { // after the end of a turn, Codex has the model write the summary
+			w.told = w.state.trace().MessageID
+		}
 		if err := w.pause(); err != nil {
 			return err
 		}
+		w.told = ""
 	case message:
 		w.line, w.mode = w.now, w.state.Mode
 		w.keep(e)
@@ -183,7 +192,7 @@ func (w *walk) keep(e entry) {
 // pause tells of a pause, where the agent paused.
 func (w *walk) pause() error {
 	t := w.state.trace()
-	if t.Message == "" {
+	if t.Message == "" || w.told != "" && t.MessageID == w.told {
 		return nil
 	}
 	t.Mode = w.mode // the next turn may have begun in another one

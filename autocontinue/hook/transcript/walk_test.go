@@ -340,3 +340,33 @@ func FuzzWalk(f *testing.F) {
 		require.Equal(t, last.Trace.Work, live.Work)
 	})
 }
+
+// Codex has the model write the summary of a compaction as a message of its own, after the end of a turn. That is not
+// a pause, and the pause before it is one.
+func TestASummaryIsNotAPause(t *testing.T) {
+	item := func(role, text string) string {
+		return fmt.Sprintf(`{"timestamp":"x","type":"response_item","payload":{"type":"message","id":"%.4s","role":%q,`+
+			`"content":[{"type":"text","text":%q}]}}`, text, role, text)
+	}
+	const (
+		head      = `{"timestamp":"x","type":"session_meta","payload":{"id":"s","cwd":"/w"}}`
+		end       = `{"timestamp":"x","type":"event_msg","payload":{"type":"task_complete","turn_id":"t"}}`
+		compacted = `{"timestamp":"x","type":"compacted","payload":{"message":"sum"}}`
+	)
+	for _, after := range []string{compacted, ""} {
+		w, err := walkThrough(t.Context(), []byte(strings.Join([]string{
+			head, item("user", "Fix it."), item("assistant", "Done."), end, item("assistant", "The human asked."), after,
+			item("user", "And this."), item("assistant", "Also."), end,
+		}, "\n")))
+		require.NoError(t, err)
+		var said []string
+		for _, e := range w.pauses {
+			said = append(said, e.Trace.Message)
+		}
+		want := []string{"Done.", "The human asked.", "Also."}
+		if after == compacted {
+			want = []string{"Done.", "Also."}
+		}
+		require.Equal(t, want, said)
+	}
+}
