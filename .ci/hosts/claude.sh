@@ -25,7 +25,7 @@ configure() {
 ask() { ANTHROPIC_BASE_URL=$base timeout 120 claude -p "$1" --dangerously-skip-permissions "${@:2}" </dev/null; }
 resume() { again=(--continue); }
 stream() { json=(--output-format stream-json --verbose); }
-limit() { sed -i -E "s/\"timeout\": *[0-9]+/\"timeout\": $1/" "$settings"; }
+limit() { sed -i -E "s/\"timeout\": *[0-9]+/\"timeout\": $1/g" "$settings"; }
 install() { unwrap; "$R/bin/sidecoach" hook install claude --write "$@" 2>>"$R/install.txt" >&2 && wrap; }
 uninstall() {
 	unwrap

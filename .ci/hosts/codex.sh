@@ -34,7 +34,7 @@ ask() { # the prompt comes last, after "resume --last"
 }
 resume() { again=(resume --last); }
 stream() { json=(--json); }
-limit() { sed -i -E "s/\"timeout\": [0-9]+/\"timeout\": $1/" "$settings"; }
+limit() { sed -i -E "s/\"timeout\": [0-9]+/\"timeout\": $1/g" "$settings"; }
 install() { unwrap; "$R/bin/sidecoach" hook install codex "$@" 2>>"$R/install.txt" >"$settings" && wrap; }
 uninstall() {
 	unwrap

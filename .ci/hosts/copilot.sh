@@ -16,7 +16,7 @@ ask() {
 }
 resume() { again=(--continue); }
 stream() { json=(--output-format json); }
-limit() { sed -i -E "s/\"timeoutSec\": [0-9]+/\"timeoutSec\": $1/" "$settings"; }
+limit() { sed -i -E "s/\"timeoutSec\": [0-9]+/\"timeoutSec\": $1/g" "$settings"; }
 install() { unwrap; "$R/bin/sidecoach" hook install copilot "$@" 2>>"$R/install.txt" >"$settings" && wrap; }
 uninstall() {
 	unwrap

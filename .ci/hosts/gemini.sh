@@ -19,7 +19,7 @@ configure() {
 ask() { GOOGLE_GEMINI_BASE_URL=$base timeout 120 gemini -p "$1" -y -m gemini-2.5-flash "${@:2}" </dev/null; }
 resume() { again=(-r latest); }
 stream() { json=(-o stream-json); }
-limit() { sed -i -E "s/\"timeout\": *[0-9]+/\"timeout\": ${1}000/" "$settings"; }
+limit() { sed -i -E "s/\"timeout\": *[0-9]+/\"timeout\": ${1}000/g" "$settings"; }
 install() { unwrap; "$R/bin/sidecoach" hook install gemini --write "$@" 2>>"$R/install.txt" >&2 && wrap; }
 uninstall() {
 	unwrap

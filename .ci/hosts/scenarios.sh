@@ -113,6 +113,7 @@ faults() {
 		limit 3
 		ran stall proof ask "$prompt"
 		local left
+		await 5 eval '! pgrep -f "^sh $R/forever.sh" >/dev/null'
 		left=$(pgrep -f "^sh $R/forever.sh")
 		check stall "a command of the hook hangs past the time limit: the agent is not blocked, and the command ends" \
 			[ "$status" = 0 -a -z "$left" ]
@@ -167,7 +168,8 @@ daily() {
 		check compact "the agent did compact it" grep -q '"run": "compact.*"summarizes": true' "$R/model.jsonl"
 	fi
 	play background background "Start the server" && if [ "$wakes" = yes ]; then
-		check background "the agent waits for background work: it is not continued" [ "$coached" = 0 ]
+		check background "the agent waits for background work: it is not continued before that ends" \
+			eval '! grep -q block "$(grep -l "\"Stop\"" "$R"/hook/background/*/stdin.json | head -n 1 | sed s/stdin/stdout/)"'
 	else
 		check background "background work does not wake the agent: its hollow claim is continued" [ "$coached" -ge 1 ]
 	fi
@@ -217,9 +219,10 @@ judged() {
 	project
 	uninstall
 	install --judge "$host"
+	local verdicts tools path=$PATH
 	judging
 	ran judge judge ask "$prompt"
-	local verdicts tools
+	export PATH=$path
 	read -r verdicts tools < <(python3 - "$R/model.jsonl" <<'P'
 import json, sys
 rows = [r for r in map(json.loads, open(sys.argv[1])) if r["judge"]]
