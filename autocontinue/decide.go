@@ -60,6 +60,9 @@ import (
 // Goals: with Verification.Goal, a status is a completion if the goal is met, and a completion is a rejected completion
 // if something is open and no further stage is ahead. Two outputs then have the same gap if the checks saw the same.
 //
+// Facts before words: a rejected completion is a completion if its Verification is Verified, or is Unverified and has
+// Checked set. The evidence that the words lack was seen by the host, unless a goal is open.
+//
 // Row 8: a claim was rejected before if an output of this turn with the same fingerprint was a rejected completion, and
 // the output now has no kind of evidence that this rejection lacked, and no Verification is Verified. The rejection
 // lacked the kinds that [classify.Result.Missing] named then. It lacked all kinds that it did not show if Missing named
@@ -103,6 +106,13 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		d.Goal = shown(goal.Counts, maxHold)
 	}
 	d.degrade(f.Degraded...)
+
+	if v := f.Verification; r.WasRejectedCompletion && !goal.open() &&
+		(v.Status == Verified || v.Status == Unverified && v.Checked) {
+		r.Type, r.WasRejectedCompletion = classify.Completion, false
+		r.Reason = "the checks were run; was a rejected completion: " + r.Reason
+		d.Result = r
+	}
 
 	// Row 7.
 	switch r.Type {

@@ -31,7 +31,8 @@ type Config struct {
 }
 
 // Verifier checks a claim of completion, before [Decide]. It may only lower a verdict: Rejected makes a completion a
-// rejected one, Verified lets a repeated claim pass. Only a goal that is met makes a completion of a status.
+// rejected one. Verified lets a repeated claim pass, and a claim whose evidence only the words lack. Only a goal that is
+// met makes a completion of other statuses.
 //
 // It is asked about completions and statuses. Only a completion and a rejected completion claim something. It must be
 // safe for concurrent use and must not change the slices that it is given. Its error, its panic and an unknown status
