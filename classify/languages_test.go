@@ -426,33 +426,33 @@ func (lex *lexicon) splits(words []string) bool {
 // spellings returns some of the ways in which a pattern can be written, each alternative of each element at least once,
 // without what may be left out, and whether all of them consist of words without spaces.
 func (lex *lexicon) spellings(pat *pattern) (ways [][]string, unspacedOnly bool) {
-	var places [][][]string
+	var positions [][][]string
 	most := 0
-	for _, e := range lex.elements(pat) {
+	for _, e := range pat.elems {
 		if e.opt || e.gap {
 			continue
 		}
-		if e.any || e.tail != 0 || e.code || e.full || e.part || e.num && len(lex.words(&e)) == 0 {
+		if e.any || e.tail != 0 || e.code || e.full || e.part || e.num && len(e.ids) == 0 {
 			return nil, false
 		}
 		var choices [][]string
-		for _, id := range lex.words(&e) {
+		for _, id := range e.ids {
 			choices = append(choices, []string{lex.vocab.word(id)})
 		}
-		for _, run := range lex.several(&e) {
+		for _, run := range e.runs {
 			var words []string
 			for _, id := range run {
 				words = append(words, lex.vocab.word(id))
 			}
 			choices = append(choices, words)
 		}
-		places = append(places, choices)
+		positions = append(positions, choices)
 		most = max(most, len(choices))
 	}
 	for shift := range 7 { // so that different choices meet
 		for n := range most {
 			var words []string
-			for k, choices := range places {
+			for k, choices := range positions {
 				words = append(words, choices[(n+k*shift)%len(choices)]...)
 			}
 			for _, w := range words {

@@ -1,5 +1,7 @@
 package classify
 
+import "slices"
+
 // A lexicon is a compiled table of phrases. The format is described at the head of lexicon/en.txt.
 type lexicon struct {
 	vocab    *vocabulary
@@ -9,10 +11,6 @@ type lexicon struct {
 	features []ruleFeatures // of the rules
 	kept     ruleSet        // rules whose finds stay inside longer ones
 	patterns []pattern
-	elems    []element  // of the patterns, one after the other
-	choices  []choices  // that the elements share
-	ids      []wordID   // of the choices
-	runs     [][]wordID // likewise
 	starts   [nVoices]startIndex
 	traits   []wordTraits // by number of a word
 
@@ -39,7 +37,6 @@ const (
 	commonWord wordTraits = 1 << iota
 	orWord
 	unrealWord
-	startWord // begins patterns of the first voice; the bits that follow are for the others
 )
 
 // rule is what its phrases are a sign of. Its index is its bit in a ruleSet.
@@ -60,8 +57,8 @@ func (s ruleSet) has(i int) bool { return s&(1<<i) != 0 }
 const maxRules = 64
 
 type pattern struct {
-	first, last      uint32 // in elems: [first, last)
-	rule             int    // index of rules
+	elems            []element
+	rule             int // index of rules
 	start, end       bool
 	plain            bool
 	clause           bool
@@ -82,64 +79,32 @@ const (
 
 // startIndex finds the patterns that may begin at a token.
 type startIndex struct {
-	places          []uint32     // by word: where in words it is, if it has the trait of this voice
-	words           []wordStarts // that begin patterns
-	list            []start
-	num, code, tail []start // those that may begin with a number, a code span, a word by its ending
+	first           []uint32 // by word: where in list its patterns begin; those of the next word begin where they end
+	list            []int32
+	num, code, tail []int32 // those that may begin with a number, a code span, a word by its ending
 }
 
-// wordStarts says where the patterns of a word are in list, and what may stand in their second place.
-type wordStarts struct {
-	first, last uint32   // [first, last)
-	second      [2]sieve // within a sentence, and where it starts
-}
-
-// start is a pattern, and what may stand in the second and the third place of what it matches.
-type start struct {
-	second, third sieve
-	pattern       int32
-	start         bool // only where a sentence starts
-}
+// of returns the patterns that may begin with a word.
+func (x *startIndex) of(id wordID) []int32 { return x.list[x.first[id]:x.first[id+1]] }
 
 // element matches one token, or with gap up to four.
 type element struct {
-	from uint16 // index of choices
-	num  bool   // a number above zero
-	full bool   // n/n
-	part bool   // m/n
+	*choices
+	num  bool // a number above zero
+	full bool // n/n
+	part bool // m/n
 	any  bool
 	code bool
 	gap  bool
 	sure bool // a gap that no word of denial may stand in: "habe … nicht korrigiert" claims nothing
 	opt  bool
-	row  bool  // there are words in a row among its choices
 	tail uint8 // endings of words: a bit for each of lexicon.endings
 }
 
 // choices are alternatives: single words, sorted, and several words in a row, the longest first.
 type choices struct {
-	ids, runs span
-	sieve     sieve // of ids
-}
-
-// span is a part of a list: [first, last).
-type span struct{ first, last uint32 }
-
-const maxChoices = 1 << 16 // so that a number fits element.from
-
-// elements returns the elements of a pattern.
-func (lex *lexicon) elements(p *pattern) []element { return lex.elems[p.first:p.last] }
-
-// words returns the single words that e may be.
-func (lex *lexicon) words(e *element) []wordID {
-	s := lex.choices[e.from].ids
-	return lex.ids[s.first:s.last]
-}
-
-// several returns the words in a row that e may be.
-func (lex *lexicon) several(e *element) [][]wordID {
-	s := lex.choices[e.from].runs
-	return lex.runs[s.first:s.last]
+	ids  []wordID
+	runs [][]wordID
 }
 
 const maxGap = 4
@@ -215,76 +180,48 @@ func (lex *lexicon) index() {
 // indexStarts indexes the patterns of a voice by what they begin with.
 func (lex *lexicon) indexStarts(v voice) {
 	x := &lex.starts[v]
-	x.places = make([]uint32, lex.vocab.size()) // which count, for now
-	size, words := uint32(0), 0
-	count := func(id wordID) {
-		if x.places[id] == 0 {
-			words++
-			lex.traits[id] |= startWord << v
+	x.first = make([]uint32, lex.vocab.size()+1)
+	each := func(word func(wordID, int32)) { // calls it for each word that begins a pattern
+		for i := range lex.patterns {
+			if !lex.patterns[i].heardIn(v) {
+				continue
+			}
+			for _, e := range lex.patterns[i].elems {
+				for _, id := range e.ids {
+					word(id, int32(i))
+				}
+				for _, run := range e.runs {
+					word(run[0], int32(i))
+				}
+				if !e.opt {
+					break
+				}
+			}
 		}
-		x.places[id]++
-		size++
 	}
+	each(func(id wordID, _ int32) { x.first[id+1]++ })
+	for id := range lex.vocab.size() {
+		x.first[id+1] += x.first[id]
+	}
+	next := slices.Clone(x.first)
+	x.list = make([]int32, next[lex.vocab.size()])
+	each(func(id wordID, pattern int32) {
+		x.list[next[id]] = pattern
+		next[id]++
+	})
 	for i := range lex.patterns {
-		pat := &lex.patterns[i]
-		if !pat.heardIn(v) {
+		if !lex.patterns[i].heardIn(v) {
 			continue
 		}
-		elems := lex.elements(pat)
-		for k := range elems {
-			for _, id := range lex.words(&elems[k]) {
-				count(id)
-			}
-			for _, run := range lex.several(&elems[k]) {
-				count(run[0])
-			}
-			if !elems[k].opt {
-				break
-			}
-		}
-	}
-	x.words, x.list = make([]wordStarts, 0, words), make([]start, size)
-	at := uint32(0)
-	for id, n := range x.places {
-		if n > 0 {
-			x.places[id] = uint32(len(x.words))
-			x.words = append(x.words, wordStarts{first: at, last: at})
-			at += n
-		}
-	}
-	add := func(id wordID, s *start) {
-		w := &x.words[x.places[id]]
-		x.list[w.last] = *s
-		w.last++
-		w.second[1] |= s.second
-		if !s.start {
-			w.second[0] |= s.second
-		}
-	}
-	for i := range lex.patterns {
-		pat := &lex.patterns[i]
-		if !pat.heardIn(v) {
-			continue
-		}
-		elems := lex.elements(pat)
-		for k := range elems {
-			e, rest := &elems[k], elems[k+1:]
-			s := start{second: lex.sieveAt(rest, 0), third: lex.sieveAt(rest, 1), pattern: int32(i), start: pat.start}
-			for _, id := range lex.words(e) {
-				add(id, &s)
-			}
+		for _, e := range lex.patterns[i].elems {
 			if e.num || e.full || e.part {
-				x.num = append(x.num, s)
+				x.num = append(x.num, int32(i))
 			}
 			if e.code {
-				x.code = append(x.code, s)
+				x.code = append(x.code, int32(i))
 			}
 			if e.tail != 0 {
-				x.tail = append(x.tail, s)
-			}
-			for _, run := range lex.several(e) {
-				s.second, s.third = lex.sieveOfRun(run[1:], rest, 0), lex.sieveOfRun(run[1:], rest, 1)
-				add(run[0], &s)
+				x.tail = append(x.tail, int32(i))
 			}
 			if !e.opt {
 				break

@@ -16,14 +16,14 @@ func TestPhrasesOnOneFrequentWord(t *testing.T) {
 		lex := builtinLexicon(t, name)
 		alone := map[[2]int]bool{} // rule and word
 		for _, p := range lex.patterns {
-			if len(lex.elements(&p)) == 1 {
-				for _, id := range lex.words(&lex.elements(&p)[0]) {
+			if len(p.elems) == 1 {
+				for _, id := range p.elems[0].ids {
 					alone[[2]int{p.rule, int(id)}] = true
 				}
 			}
 		}
 		for _, p := range lex.patterns {
-			for _, id := range onlyPlace(lex, lex.elements(&p)) {
+			for _, id := range onlyPlace(lex, p.elems) {
 				if lex.traits[id]&commonWord != 0 && !alone[[2]int{p.rule, int(id)}] {
 					rule := lex.rules[p.rule]
 					assert.Fail(t, "a phrase that needs one frequent word only", "%s: %s %s: %s", name, rule.kind, rule.name,
@@ -44,7 +44,7 @@ func onlyPlace(lex *lexicon, elems []element) []wordID {
 	for _, e := range elems {
 		if !e.opt && !e.gap {
 			needed++
-			words = lex.words(&e)
+			words = e.ids
 		}
 	}
 	if needed > 1 {

@@ -28,11 +28,8 @@ func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []ma
 		default:
 			q.try(x.num, i)
 		}
-		if lex.traits[t.id]&(startWord<<v) == 0 {
-			continue
-		}
-		if w := &x.words[x.places[t.id]]; w.second[q.begins(i)]&q.sieve(i+1) != 0 {
-			q.try(x.list[w.first:w.last], i)
+		if t.id != 0 {
+			q.try(x.of(t.id), i)
 		}
 	}
 	if q.idioms {
@@ -48,22 +45,6 @@ type matcher struct {
 	toks     []token // up to the end of the sentence
 	sentence sentence
 	idioms   bool
-}
-
-// sieve returns the bits of token i, or those of the end of the sentence.
-func (q *matcher) sieve(i int) sieve {
-	if i < len(q.toks) {
-		return q.toks[i].sieve()
-	}
-	return endSieve
-}
-
-// begins returns 1 if the sentence starts at token i, and 0 within it.
-func (q *matcher) begins(i int) int {
-	if i-q.sentence.first <= 2 && atStart(q.toks, q.sentence, i) {
-		return 1
-	}
-	return 0
 }
 
 // longest drops the finds that are a part of another one: "let me know if" is no "let me". They come by their start.
@@ -85,23 +66,18 @@ func (lex *lexicon) longest(found []match) []match {
 }
 
 // try takes down which of the patterns that may begin at token i do.
-func (q *matcher) try(starts []start, i int) {
-	if len(starts) == 0 {
-		return
-	}
-	second, third, begins := q.sieve(i+1), q.sieve(i+2), q.begins(i) == 1
-	for k := range starts {
-		st := &starts[k]
-		if st.second&second == 0 || st.third&third == 0 || st.start && !begins {
+func (q *matcher) try(patterns []int32, i int) {
+	for _, p := range patterns {
+		pat := &q.lex.patterns[p]
+		if pat.start && !atStart(q.toks, q.sentence, i) {
 			continue
 		}
-		pat := &q.lex.patterns[st.pattern]
-		end := q.lex.matchAt(q.lex.elements(pat), q.toks, i)
+		end := q.lex.matchAt(pat.elems, q.toks, i)
 		if end < 0 || len(q.found) == maxMatches || pat.end && end < len(q.toks) && !q.toks[end].gap {
 			continue
 		}
 		q.idioms = q.idioms || pat.ignored
-		q.found = q.lex.keepLonger(q.found, match{st.pattern, int32(i), int32(end)})
+		q.found = q.lex.keepLonger(q.found, match{p, int32(i), int32(end)})
 	}
 }
 
@@ -184,16 +160,14 @@ func (lex *lexicon) matchAt(elems []element, toks []token, i int) int {
 			}
 			return -1
 		}
-		if e.row {
-			for _, run := range lex.several(e) {
-				if runAt(run, toks, i) {
-					if end := lex.matchAt(elems[k+1:], toks, i+len(run)); end >= 0 {
-						return end
-					}
+		for _, run := range e.runs {
+			if runAt(run, toks, i) {
+				if end := lex.matchAt(elems[k+1:], toks, i+len(run)); end >= 0 {
+					return end
 				}
 			}
 		}
-		ok := i < len(toks) && lex.fits(e, &toks[i])
+		ok := i < len(toks) && e.fits(&toks[i])
 		if e.opt {
 			if ok {
 				if end := lex.matchAt(elems[k+1:], toks, i+1); end >= 0 {
@@ -224,7 +198,7 @@ func runAt(run []wordID, toks []token, i int) bool {
 }
 
 // fits reports whether e matches a token by itself.
-func (lex *lexicon) fits(e *element, t *token) bool {
+func (e *element) fits(t *token) bool {
 	switch t.kind {
 	case codeToken:
 		return e.code
@@ -244,5 +218,5 @@ func (lex *lexicon) fits(e *element, t *token) bool {
 	if e.any || e.tail&t.tail != 0 {
 		return true
 	}
-	return t.id != 0 && lex.choices[e.from].sieve&wordSieve(t.id) != 0 && contains(lex.words(e), t.id)
+	return t.id != 0 && contains(e.ids, t.id)
 }

@@ -25,7 +25,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 	}
 	p := lexiconParser{
 		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
-		shared: map[string]alternatives{},
+		shared: map[string]choices{},
 	}
 	for _, w := range slices.Sorted(maps.Keys(numberWords)) { // the first words there are
 		p.lex.vocab.add(w)
@@ -43,7 +43,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 		}
 	}
 	for i, src := range sources {
-		p.groups, p.section, p.words = map[string]alternatives{}, pattern{rule: -1}, false
+		p.groups, p.section, p.words = map[string]choices{}, pattern{rule: -1}, false
 		n := 0
 		for line := range strings.SplitSeq(strings.TrimPrefix(src, byteOrderMark), "\n") {
 			n++
@@ -57,7 +57,7 @@ func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
 		}
 		for name, w := range p.groups {
 			all := p.shared[name]
-			p.shared[name] = alternatives{ids: append(all.ids, w.ids...), runs: append(all.runs, w.runs...)}
+			p.shared[name] = choices{ids: append(all.ids, w.ids...), runs: append(all.runs, w.runs...)}
 		}
 	}
 	return p.finish()
@@ -67,18 +67,11 @@ const byteOrderMark = "\ufeff" // which some editors put before a text
 
 type lexiconParser struct {
 	lex     *lexicon
-	groups  map[string]alternatives // of the file at hand
-	shared  map[string]alternatives // of all files together: those that code asks for are one
-	section pattern                 // options of the section at hand
-	words   bool                    // inside [words]
+	groups  map[string]choices // of the file at hand
+	shared  map[string]choices // of all files together: those that code asks for are one
+	section pattern            // options of the section at hand
+	words   bool               // inside [words]
 	common  []wordID
-	places  []alternatives // of each element, by its from
-}
-
-// alternatives are choices as they are written.
-type alternatives struct {
-	ids  []wordID
-	runs [][]wordID
 }
 
 func (p *lexiconParser) line(line string) error {
@@ -88,7 +81,7 @@ func (p *lexiconParser) line(line string) error {
 		if !ok {
 			break // a phrase that begins with a group
 		}
-		var group alternatives
+		var group choices
 		for w := range strings.SplitSeq(strings.TrimSpace(list), "|") {
 			if w == "#" || w != "" && strings.IndexByte("@~*{.", w[0]) >= 0 {
 				return fmt.Errorf("%s in a group: it holds words only", w)
@@ -216,7 +209,7 @@ func (p *lexiconParser) ending(s string) (uint8, error) {
 }
 
 // alternative takes up a word, or several in a row joined by +.
-func (p *lexiconParser) alternative(to *alternatives, w string) error {
+func (p *lexiconParser) alternative(to *choices, w string) error {
 	if !strings.Contains(w, "+") {
 		id, err := p.word(w)
 		to.ids = append(to.ids, id)
@@ -286,11 +279,7 @@ func (p *lexiconParser) add(line string) error {
 			n++
 		}
 		line = line[n:]
-		if len(p.places) == maxChoices {
-			return fmt.Errorf("more than %d words in all phrases", maxChoices)
-		}
-		e := element{from: uint16(len(p.places))}
-		p.places = append(p.places, alternatives{})
+		e := element{choices: &choices{}}
 		if f[0] == '[' && f[len(f)-1] == ']' {
 			e.opt, f = true, f[1:len(f)-1]
 		}
@@ -319,13 +308,11 @@ func (p *lexiconParser) add(line string) error {
 	if !slices.ContainsFunc(elems, func(e element) bool { return !e.opt && !e.gap }) {
 		return errors.New("each word of the phrase may be left out: it would match nothing at all")
 	}
-	if p.ways(elems) > maxWays {
+	if ways(elems) > maxWays {
 		return fmt.Errorf("the phrase has too many words to leave out, alternatives with + and ...: together more than %d ways to match", maxWays)
 	}
 	pat := p.section
-	pat.first = uint32(len(p.lex.elems))
-	p.lex.elems = append(p.lex.elems, elems...)
-	pat.last = uint32(len(p.lex.elems))
+	pat.elems = elems
 	p.lex.patterns = append(p.lex.patterns, pat)
 	return nil
 }
@@ -334,12 +321,12 @@ func (p *lexiconParser) add(line string) error {
 const maxWays = 4096
 
 // ways returns in how many ways elems may be laid on words, as far as it matters.
-func (p *lexiconParser) ways(elems []element) int {
+func ways(elems []element) int {
 	n := 1
 	for i := range elems {
 		e := &elems[i]
 		k := 1
-		runs := p.places[e.from].runs
+		runs := e.runs
 		for j, run := range runs { // the longest first; of those with the same length one matches
 			if j == 0 || len(run) < len(runs[j-1]) {
 				k++
@@ -360,7 +347,7 @@ func (p *lexiconParser) ways(elems []element) int {
 
 // choice compiles the alternatives of one place in a phrase.
 func (p *lexiconParser) choice(e *element, f string) error {
-	to := &p.places[e.from]
+	to := e.choices
 	for more := true; more; {
 		var w string
 		switch w, f, more = strings.Cut(f, "|"); {
@@ -406,26 +393,26 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	known := map[string]uint16{} // by their lists
+	known := map[string]*choices{} // by their lists
 	var key []byte
-	for i := range lex.elems {
-		e := &lex.elems[i]
-		c := p.places[e.from]
-		c.ids = all(c.ids)
-		key = key[:0]
-		for _, list := range append([][]wordID{c.ids}, c.runs...) {
-			key = binary.AppendUvarint(key, uint64(len(list)))
-			for _, id := range list {
-				key = binary.LittleEndian.AppendUint16(key, uint16(id))
+	for i := range lex.patterns {
+		elems := lex.patterns[i].elems
+		for k := range elems {
+			c := elems[k].choices
+			c.ids = all(c.ids)
+			key = key[:0]
+			for _, list := range append([][]wordID{c.ids}, c.runs...) {
+				key = binary.AppendUvarint(key, uint64(len(list)))
+				for _, id := range list {
+					key = binary.LittleEndian.AppendUint16(key, uint16(id))
+				}
+			}
+			if same, ok := known[string(key)]; ok {
+				elems[k].choices = same
+			} else {
+				known[string(key)] = c
 			}
 		}
-		n, ok := known[string(key)]
-		if !ok {
-			n = uint16(len(lex.choices))
-			known[string(key)] = n
-			lex.addChoices(c.ids, c.runs)
-		}
-		e.from, e.row = n, len(c.runs) > 0
 	}
 	size := (lex.vocab.size() + 63) / 64
 	for _, g := range lex.asked() {
@@ -441,15 +428,4 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 	lex.common = newWordSet(size, all(p.common))
 	lex.index()
 	return lex, nil
-}
-
-// addChoices adds the choices between single words, sorted, and words in a row.
-func (lex *lexicon) addChoices(ids []wordID, runs [][]wordID) {
-	c := choices{ids: span{first: uint32(len(lex.ids))}, runs: span{first: uint32(len(lex.runs))}}
-	for _, id := range ids {
-		c.sieve |= wordSieve(id)
-	}
-	lex.ids, lex.runs = append(lex.ids, ids...), append(lex.runs, runs...)
-	c.ids.last, c.runs.last = uint32(len(lex.ids)), uint32(len(lex.runs))
-	lex.choices = append(lex.choices, c)
 }
