@@ -138,7 +138,7 @@ var fenceFeatures = [nFenceKinds]string{"fence:plain", "fence:shell", "fence:cod
 const (
 	codeExtensions = " go py js ts tsx jsx mjs css scss html vue svelte java kt rs c h cpp cs rb php swift dart lua sh sql " +
 		"json yaml yml toml xml al ipynb astro ps1 bat ex gradle prisma tf "
-	docExtensions = " md mdx mdc rst txt adoc tex docx pdf "
+	docExtensions = " prd md mdx mdc rst txt adoc tex docx pdf "
 )
 
 // filesNamed reports whether a text names files of code, and whether it names documents.

@@ -38,6 +38,7 @@ func (v *verdict) result() Result {
 		r.Language = v.rd.language
 	}
 	v.honestFailure(&r)
+	v.shownResult(&r)
 	v.closingQuestion(&r)
 	v.closingCondition(&r)
 	v.weighHost(&r)
@@ -142,6 +143,21 @@ func (v *verdict) honestFailure(r *Result) {
 		r.Type, r.WasRejectedCompletion = Error, false
 		r.Confidence, r.Reason = max(v.p[classError], closingConfidence), "reports a failure and leaves it there"
 	}
+}
+
+// shownResult makes a status a completion that shows how a check ended, or at its end what a command printed, and has no
+// doubt, no gap and no further step.
+func (v *verdict) shownResult(r *Result) {
+	rd := v.rd
+	_, tail, _ := rd.closing()
+	shows := rd.any.has(rd.lex.tests) || rd.has("evidence.exit_code") || rd.in(tail, "evidence.command_output")
+	if r.Type != Status || !shows || !rd.fits() || rd.kind(SignalHedge) || rd.kind(SignalGap) || rd.kind(SignalFailure) ||
+		rd.lastFail > rd.lastPass || rd.closes(progressNext) || rd.closes(progressDoing) || rd.closes(progressGerund) {
+		return
+	}
+	r.Type, r.WasRejectedCompletion = Completion, false
+	r.Confidence = max(v.p[classCompletion], closingConfidence)
+	r.Reason = v.reason(*r)
 }
 
 // closingCondition makes an output a question whose end says that what comes next depends on the human's word,

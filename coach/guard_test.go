@@ -232,7 +232,7 @@ func TestGuardTable(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, guard(), 10+len(checkSections))
+	assert.Len(t, guard(), 11+len(checkSections))
 }
 
 func TestKnownCheck(t *testing.T) {

@@ -47,8 +47,9 @@ func (f *fields) rejection(r classify.Result, in Context) {
 		claimed = nil
 	case slices.Contains(r.Shown(in.Evidence), classify.EvidenceTests):
 		checks = slices.DeleteFunc(checks, hasTests)
-	case work.fitting() == "tests" && !slices.Contains(stated, classify.ClaimTests) && !slices.ContainsFunc(checks, hasTests):
-		claimed, checks = nil, nil // only its tests show a change of tests
+	case work.fitting() == "tests" && !slices.Contains(stated, classify.ClaimTests) &&
+		!slices.ContainsFunc(checks, hasTests): // only its tests show a change of tests
+		claimed, checks = nil, nil
 	}
 	if !f.facts(in, stated, claimsChange) {
 		f.words(r, in, claimed, checks)
@@ -180,32 +181,56 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 		return
 	}
 	f.Quote = quote(in.Text, r.Signals, classify.SignalClaim, claimed[0], maxClaim)
-	if f.Quote == "" {
-		switch claimed[0] {
-		case classify.ClaimTests, classify.ClaimBuild, classify.ClaimTypes, classify.ClaimLint:
-			f.Claimed = claimedCommand(in.Text, r.Signals, claimed[0], checks)
-		default:
+	if f.Quote != "" {
+		f.Finding, f.Kind = "claim", claimed[0]
+		return
+	}
+	for _, name := range claimed {
+		if command, ok := certainClaim(in.Text, r, name, checks); ok {
+			f.Finding, f.Kind, f.Claimed = "claim", name, command
 			return
 		}
 	}
-	f.Finding, f.Kind = "claim", claimed[0]
 }
 
-// claimedCommand returns the check that a sentence names which claims that a check of this kind passed, or "".
-func claimedCommand(text string, signals []classify.Signal, claim string, checks []check) string {
-	for _, s := range classify.Sentences(text) {
-		for _, sig := range signals {
-			if sig.Kind != classify.SignalClaim || claimKind(text, sig) != claim || sig.Start < s.Start || s.End < sig.End {
-				continue
-			}
-			for _, c := range checks {
-				if c.kind == claim && strings.Contains(text[s.Start:s.End], "`"+c.command+"`") {
-					return c.command
-				}
-			}
+// certainClaim reports whether a sentence states, in English or about a command, that a check of this kind passed, and
+// nothing makes that doubtful: no instruction, no condition, nothing before or after it that changes what it says. It
+// returns the command that the sentence is about, if any.
+func certainClaim(text string, r classify.Result, kind string, checks []check) (command string, ok bool) {
+	if !slices.Contains(claims[:4], kind) {
+		return "", false
+	}
+	sentences := classify.Sentences(text)
+	for _, sig := range r.Signals {
+		i := slices.IndexFunc(sentences, func(s classify.Sentence) bool { return s.Start <= sig.Start && sig.End <= s.End })
+		if i < 0 || sig.Kind != classify.SignalClaim || claimKind(text, sig) != kind {
+			continue
+		}
+		s := sentences[i]
+		before, after := text[s.Start:sig.Start], strings.TrimLeft(text[sig.End:s.End], " \t*_✅✓")
+		if doubtful(text[s.Start:s.End]) || len(words(before)) > 3 ||
+			after != "" && !strings.ContainsAny(after[:1], ".,;:!(") {
+			continue
+		}
+		if i := slices.IndexFunc(checks, func(c check) bool {
+			return c.kind == kind && strings.Contains(text[sig.Start:sig.End], "`"+c.command+"`")
+		}); i >= 0 {
+			return checks[i].command, true
+		}
+		if r.Language == "en" && sig.Name == kind {
+			return "", true
 		}
 	}
-	return ""
+	return "", false
+}
+
+// doubtful reports whether a sentence has a word that makes a claim in it uncertain.
+func doubtful(sentence string) bool {
+	ws := words(folded(sentence))
+	return slices.ContainsFunc(ws, func(w word) bool {
+		n, _ := longest([]word{w}, "doubt")
+		return n > 0
+	})
 }
 
 // ask chooses what the agent must do. Fitting is the ask that fits what was changed.

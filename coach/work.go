@@ -32,7 +32,7 @@ func namedChecks(in Context, claimed []string) []check {
 		}
 	}
 	for _, text := range []string{in.Text, in.Request} {
-		if plaintext.IsOurs(text) {
+		if plaintext.IsOurs(text) || strings.Contains(text, "Bash(") { // rules of permission name commands, too
 			continue
 		}
 		for _, command := range commandsIn(text) {
@@ -92,7 +92,10 @@ var (
 	fenceNames = compiled("(?m)^[ \t]*(?:```|~~~)(\\w+)")
 	effects    = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|wipe|reset|seed)` +
 		`(?:[_.-]|$)`)
-	links       = compiled(`^[~/.]\S* (?:->|→) [~/.]\S*$|^ln -s`)
+	links     = compiled(`^[~/.]\S* (?:->|→) [~/.]\S*$|^ln -s`)
+	removals  = compiled(`(?i)^\W*(?:(?:i|i've|i have) )?(?:deleted|removed) |^\W*(?:已|已经|已經)?(?:删除|刪除|移除)`)
+	documents = compiled(`(?i)\b(?:updated|added|rewrote|wrote|edited|revised|changed|documented|created|put|noted)\b.{0,60}` +
+		`\b(?:docs?|documentation|readme|prd|spec|rules|changelog)\b`)
 	styles      = compiled(`^[.#][a-z][\w-]*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^[a-z-]+: ?[\w#.%-]+;?$`)
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
@@ -105,7 +108,10 @@ type changes struct {
 	shown      string          // the ask that fits inline code, if no file is known
 	code       bool            // the text shows code or names in code
 	docs       bool            // the host saw that only documents were edited
+	calls      bool            // the text names functions
 	links      bool            // the text shows links from path to path
+	removal    bool            // the text begins with a removal
+	document   bool            // the text begins with the edit of a document
 }
 
 // changed returns what the host saw edited, or else what the output names and shows, or else the request.
@@ -126,6 +132,8 @@ func changed(in Context) changes {
 	for _, file := range in.Work.Files {
 		add(file, false)
 	}
+	start := in.Text[:min(len(in.Text), 200)]
+	c.removal, c.document = removals().MatchString(start), documents().MatchString(start)
 	for _, text := range []string{in.Text, in.Request} {
 		if len(c.count) > 0 || c.docs || plaintext.IsOurs(text) {
 			break
@@ -142,6 +150,7 @@ func changed(in Context) changes {
 			return styles().MatchString(s) && !strings.Contains(text, "/"+s)
 		})
 		c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH")
+		c.calls = slices.ContainsFunc(spans, func(s string) bool { return strings.HasSuffix(s, "()") })
 		c.links = slices.ContainsFunc(spans, links().MatchString)
 		switch {
 		case len(c.count) > 0:
@@ -164,8 +173,10 @@ func (c changes) fitting() string {
 	switch {
 	case c.shown != "":
 		return c.shown
-	case c.links && code+n["interface"] == 0:
+	case (c.links || c.removal) && code+n["interface"] == 0:
 		return "any"
+	case c.document && code+n["interface"]+n["tests"]+n["build"]+n["config"] == 0:
+		return "docs"
 	case n["tests"] > 0 && code+n["interface"] == 0:
 		return "tests"
 	case n["interface"] > 0 && n["interface"] >= code:
@@ -180,6 +191,8 @@ func (c changes) fitting() string {
 		return "any"
 	case n["build"] > 0:
 		return "build"
+	case n["config"] > 0 && c.calls:
+		return "code"
 	case n["config"] > 0:
 		return "config"
 	case n["docs"] > 0 && !c.code, c.docs:
