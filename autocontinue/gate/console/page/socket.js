@@ -36,7 +36,7 @@ export class Socket {
 			if (f.t === "hello") this.tries = 0;
 			if (f.t === "reply") return this.answer(f);
 			this.take(f);
-			if (f.t === "hello") this.changed("open");
+			if (f.t === "settings") this.changed("open"); // it follows what the page has missed
 		};
 		ws.onclose = () => this.ws === ws && this.lost();
 		this.alive();
