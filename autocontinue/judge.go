@@ -152,18 +152,10 @@ func (a *AutoContinue) readPlan(f *Facts) error {
 // classify returns a valid result or an error.
 func (a *AutoContinue) classify(ctx context.Context, in classify.Input) (r classify.Result, err error) {
 	defer a.recovered(ctx, &err)
-	r, err = a.cfg.Classifier.Classify(ctx, in)
-	switch {
-	case err != nil:
+	if r, err = a.cfg.Classifier.Classify(ctx, in); err != nil {
 		return classify.Result{}, err
-	case !r.Type.Valid():
-		err = errors.New("the type is not one of the five output types")
-	case !(r.Confidence >= 0 && r.Confidence <= 1):
-		err = fmt.Errorf("the confidence %v is not from 0 to 1", r.Confidence)
-	case r.WasRejectedCompletion && r.Type != classify.Status:
-		err = fmt.Errorf("a rejected completion of type %s", r.Type)
 	}
-	return r, err
+	return r, r.Validate()
 }
 
 // verify returns an Unverified verification with its error.

@@ -32,8 +32,8 @@ type Evidence struct {
 	Absent bool `json:"absent,omitempty"`
 }
 
-// Shown reports whether e shows that something succeeded: it was seen, and did not fail.
-func (e Evidence) Shown() bool { return !e.Failed && !e.Absent }
+// shown reports whether e shows that something succeeded: it was seen, and did not fail.
+func (e Evidence) shown() bool { return !e.Failed && !e.Absent }
 
 // kindsOfEvidence lists the kinds in the order of the constants.
 var kindsOfEvidence = [...]EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit,
@@ -67,7 +67,7 @@ func last(host []Evidence, k EvidenceKind) int {
 func (r Result) Shown(host []Evidence) []EvidenceKind {
 	return kindsThat(func(k EvidenceKind) bool {
 		if n := last(host, k); n >= 0 {
-			return host[n].Shown()
+			return host[n].shown()
 		}
 		return slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.Kind == SignalEvidence && s.Name == string(k) })
 	})
@@ -118,7 +118,7 @@ func (r Result) Missing(host []Evidence) []EvidenceKind {
 	}
 	have := r.Shown(host)
 	lacks := kindsThat(func(k EvidenceKind) bool {
-		if n := last(host, k); n >= 0 && !host[n].Shown() {
+		if n := last(host, k); n >= 0 && !host[n].shown() {
 			return true
 		}
 		return !slices.Contains(have, k) && !slices.Contains(have, servesFor[k]) &&

@@ -74,7 +74,7 @@ func (w Work) judge(signals []Signal) finding {
 		case ran && outcome == OutcomePassed:
 		case !ran && w.Edited != EditedUnknown && changed:
 			return finding{Status, "claims " + claimNouns[name] + ", but it did not run after the last edit"}
-		case w.Idle() && has(SignalEvidence, string(EvidenceTests)):
+		case w.idle() && has(SignalEvidence, string(EvidenceTests)):
 			return finding{Status, "shows a test run, but nothing was run in the session"}
 		default:
 			unclear = true
@@ -82,7 +82,7 @@ func (w Work) judge(signals []Signal) finding {
 	}
 	passed, failed, unknown := w.outcomes()
 	switch {
-	case w.Idle() && has(SignalClaim, ClaimEdit):
+	case w.idle() && has(SignalClaim, ClaimEdit):
 		return finding{Status, "claims a change, but no file was edited in the session"}
 	case unclear || w.Edited == EditedUnknown:
 		return finding{}
@@ -127,8 +127,8 @@ var claimNouns = map[string]string{
 	ClaimCommit: "a commit", ClaimPush: "a push", ClaimPullRequest: "a pull request",
 }
 
-// Idle reports whether nothing at all was edited or run in the session.
-func (w Work) Idle() bool {
+// idle reports whether nothing at all was edited or run in the session.
+func (w Work) idle() bool {
 	return w.Session == EditedNone && w.Edited == EditedNone && len(w.Checks) == 0
 }
 

@@ -186,7 +186,7 @@ func (v *verdict) weighHost(r *Result) {
 		default:
 			seen = append(seen, words(e.Kind))
 		}
-		tests = tests || e.Kind == EvidenceTests && e.Shown()
+		tests = tests || e.Kind == EvidenceTests && e.shown()
 	}
 	rd := v.rd
 	claims := r.WasRejectedCompletion || rd.has(claimDone) || rd.has(claimTests) || rd.has(claimBuild) ||

@@ -90,9 +90,6 @@ func keyMask(key string) func(string) string {
 	return strings.NewReplacer(key, "[key]").Replace
 }
 
-// Model returns the name of the model that is asked, as far as it was configured.
-func (c *Client) Model() string { return c.cfg.Model }
-
 // JSON makes a call and returns the object that it is answered with. With [Config].Cache, an answer that the cache has
 // is returned instead; its usage has no attempts.
 //

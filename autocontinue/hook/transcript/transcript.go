@@ -19,8 +19,8 @@ const (
 	Copilot Format = "copilot" // GitHub Copilot CLI
 )
 
-// Formats returns the formats, fresh, in their order.
-func Formats() []Format { return []Format{Claude, Codex, Gemini, Cursor, Copilot} }
+// formats returns the formats, fresh, in their order.
+func formats() []Format { return []Format{Claude, Codex, Gemini, Cursor, Copilot} }
 
 // Locations says, for people, which files are transcripts and where the agents keep them.
 const Locations = "replay reads the sessions of Claude Code (~/.claude/projects), Codex (~/.codex/sessions), " +
