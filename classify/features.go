@@ -79,6 +79,8 @@ func features(rd, req *reading) []string {
 	rcode, rdocs := filesNamed(req.text)
 	on("request:files-docs", rdocs && !rcode)
 	on("request:files-code", rcode)
+	on("ran", rd.ran > 0)
+	on("ran:3+", rd.ran > 2)
 	on("checked", rd.checks > 1)
 	on("checked:4+", rd.checks > 3)
 	on("checked:values", rd.observations > 1)

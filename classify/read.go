@@ -29,10 +29,12 @@ type reading struct {
 	traceVoice              int               // lines of a stack trace in the agent's voice
 	numbers                 int               // in the agent's voice
 	lastLine                lineKind
-	checked                 bool // the items at hand say what was checked: "Validation:"
-	checks, observations    int  // such items, and those of them with a number or code
-	openFence               bool // the text ends inside a code fence
-	lastTrace               bool // the last lines are a stack trace
+	checked                 bool      // the items at hand say what was checked: "Validation:"
+	checks, observations    int       // such items, and those of them with a number or code
+	ran                     int       // fences with shell commands that a fence with plain text follows
+	lastFence               fenceKind // the kind of the last fence that was closed
+	openFence               bool      // the text ends inside a code fence
+	lastTrace               bool      // the last lines are a stack trace
 
 	region struct { // a run of data lines: what passed in it counts when nothing in it failed
 		passed []sighting
@@ -90,8 +92,13 @@ func (rd *reading) read(ctx context.Context, request bool) {
 		if !request {
 			rd.data(l, lines.fence.kind)
 		}
-		if l.kind == fenceLine && !lines.fence.open {
+		switch {
+		case l.kind != fenceLine:
+		case !lines.fence.open:
 			rd.endRegion()
+			rd.lastFence = lines.fence.kind
+		case rd.lastLine == fenceLine && rd.lastFence == shellFence && lines.fence.kind == plainFence:
+			rd.ran++
 		}
 		rd.lastLine = l.kind
 	})

@@ -17,6 +17,9 @@ var claims = [...]string{
 	classify.ClaimPullRequest, classify.ClaimPush, classify.ClaimCommit,
 }
 
+// passing are the claims that a check passed. They are often misread, so only a certain one is said.
+var passing = claims[:4]
+
 // kindNames are the names of claims for what a host saw.
 var kindNames = map[classify.CheckKind]string{
 	classify.CheckTest: classify.ClaimTests, classify.CheckBuild: classify.ClaimBuild,
@@ -39,7 +42,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 		return s.Kind == classify.SignalClaim && s.Name == classify.ClaimEdit
 	})
 	work := changed(in)
-	named := namedChecks(in, stated)
+	named := namedChecks(r, in)
 	checks := slices.DeleteFunc(slices.Clone(named), func(c check) bool { return !work.fits(c.command) })
 	hasTests := func(c check) bool { return c.kind == classify.ClaimTests }
 	switch {
@@ -54,7 +57,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	if !f.facts(in, stated, claimsChange) {
 		f.words(r, in, claimed, checks)
 	}
-	if f.Kind == "" && len(claimed) > 0 {
+	if f.Kind == "" && len(claimed) > 0 && !slices.Contains(passing, claimed[0]) {
 		f.Kind = claimed[0]
 	}
 	f.Ask = f.ask(work.fitting(), checks)
@@ -197,7 +200,7 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 // nothing makes that doubtful: no instruction, no condition, nothing before or after it that changes what it says. It
 // returns the command that the sentence is about, if any.
 func certainClaim(text string, r classify.Result, kind string, checks []check) (command string, ok bool) {
-	if !slices.Contains(claims[:4], kind) {
+	if !slices.Contains(passing, kind) {
 		return "", false
 	}
 	sentences := classify.Sentences(text)
@@ -217,7 +220,7 @@ func certainClaim(text string, r classify.Result, kind string, checks []check) (
 		}); i >= 0 {
 			return checks[i].command, true
 		}
-		if r.Language == "en" && sig.Name == kind {
+		if (r.Language == "en" || r.Language == "") && sig.Name == kind {
 			return "", true
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -20,32 +19,39 @@ const maxRead = 64 << 10
 type check struct{ command, kind string }
 
 // namedChecks returns the well-known checks that the output and the request name in inline code and in fences, each
-// once. A linter or a type checker counts in prose, too, if the output claims its result or the request names it.
-func namedChecks(in Context, claimed []string) []check {
+// once. Without one, a linter or a type checker counts in prose, too, if the output claims its result or the request
+// names it.
+func namedChecks(r classify.Result, in Context) []check {
 	var list []check
-	seen := make(map[string]bool)
-	add := func(command string, prose bool) {
+	add := func(command string) {
 		kind, ok := knownCheck(command)
-		if ok && kind != "" && !seen[command] && len(command) <= maxCommand && (!prose || slices.Contains(claimed, kind)) {
-			seen[command] = true
-			list = append(list, check{command, kind})
+		c := check{command, kind}
+		if ok && kind != "" && !slices.Contains(list, c) && len(command) <= maxCommand {
+			list = append(list, c)
 		}
 	}
 	for _, text := range []string{in.Text, in.Request} {
-		if plaintext.IsOurs(text) || strings.Contains(text, "Bash(") { // rules of permission name commands, too
-			continue
-		}
-		for _, command := range commandsIn(text) {
-			add(command, false)
-		}
-		if len(list) > 0 {
-			continue
-		}
-		text = text[max(0, len(text)-maxRead):]
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-			if word = strings.ToLower(word); fileTypes().words[word] {
-				add(word, text == in.Text)
+		if !plaintext.IsOurs(text) && !strings.Contains(text, "Bash(") { // rules of permission name commands, too
+			for _, command := range commandsIn(text) {
+				add(command)
 			}
+		}
+	}
+	if len(list) > 0 {
+		return list
+	}
+	prose := ""
+	if !plaintext.IsOurs(in.Request) {
+		prose = in.Request[:min(len(in.Request), maxRead)]
+	}
+	for _, s := range r.Signals {
+		if s.Kind == classify.SignalClaim && (s.Name == classify.ClaimLint || s.Name == classify.ClaimTypes) {
+			prose += " " + in.Text[s.Start:s.End]
+		}
+	}
+	for _, word := range words(folded(prose)) {
+		if fileTypes().words[word.text] {
+			add(word.text)
 		}
 	}
 	return list
