@@ -36,9 +36,8 @@
 // The page opens a WebSocket at ws?after=N&of=ID. N is the number of the last event that it has seen, and ID is what
 // the hello frame called its history. The server sends the events after N, and then each event as it comes. If they
 // are too old, N is 0, or the history is another one, it sends a snapshot first. The first settings frame says that the
-// page has everything. An event frame has the items that it
-// concerns as they are now, so that it does no harm to apply it twice. A command of the page has an ID, and gets one
-// reply. A client that does not read is dropped, and continues later where it was. Nobody waits for it.
+// page has everything. An event frame has its items as they are now, so that a page may apply it twice. A command of
+// the page has an ID, and gets one reply. The server drops a client that does not read; it continues where it was.
 //
 // GET item has the bodies of an item. GET events searches the timeline and exports it as JSON Lines, which are the
 // lines of the journal, or as CSV.
