@@ -32,8 +32,13 @@ func Open(store *filestore.Store, host string, now func() time.Time) *Projects {
 	return &Projects{store, host, now}
 }
 
+const kind = "projects" // of the documents, and their folder
+
 func (p *Projects) load(ctx context.Context, root string) (settings, error) {
-	doc, err := filestore.NewDocument[settings](p.store, "projects", root)
+	if _, err := os.Lstat(filepath.Join(p.store.Dir(), kind)); errors.Is(err, fs.ErrNotExist) {
+		return settings{}, nil // most people set nothing, and a hook should not take long
+	}
+	doc, err := filestore.NewDocument[settings](p.store, kind, root)
 	if err != nil {
 		return settings{}, err
 	}
@@ -44,7 +49,7 @@ var errNoChange = errors.New("project: nothing to change")
 
 // update replaces the settings of a project, unless fn returns errNoChange.
 func (p *Projects) update(ctx context.Context, root string, fn func(*settings) error) error {
-	doc, err := filestore.NewDocument[settings](p.store, "projects", root)
+	doc, err := filestore.NewDocument[settings](p.store, kind, root)
 	if err != nil {
 		return err
 	}
