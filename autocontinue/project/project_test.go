@@ -208,8 +208,10 @@ func TestAGoalBindsToTheNextSessionOfTheHuman(t *testing.T) {
 			{session: "old", has: true}, {begin: "a"}, {session: "a", has: true}, {begin: "b"}, {session: "b", has: true},
 			{session: "c", dir: "src", has: true}, {session: "b/sub", has: false}, {session: "d", dir: "..", has: false},
 		}},
-		"none that has ended": {goal(func(g *project.Goal) { g.Ended = noon }), []step{{begin: "a"}, {session: "a", has: false}}},
-		"no goal":             {nil, []step{{begin: "a"}, {session: "a", has: false}}},
+		"none that has ended": {goal(func(g *project.Goal) { g.Ended = noon }), []step{
+			{begin: "a"}, {session: "a", has: false},
+		}},
+		"no goal": {nil, []step{{begin: "a"}, {session: "a", has: false}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root, p, ctx := repository(t, "src/deep/main.go", ""), open(t, t.TempDir()), t.Context()

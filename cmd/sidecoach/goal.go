@@ -16,7 +16,6 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/project"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
-	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 	"github.com/sidecoach/sidecoach/plancriteria"
@@ -35,27 +34,62 @@ type goalOptions struct {
 }
 
 func newGoal(t terminal) *cobra.Command {
+	var o goalOptions
 	cmd := &cobra.Command{
 		Use:   "goal",
 		Short: "Set what an agent must reach, and see how far it is",
 		Long: `A goal is a list of criteria that sidecoach itself checks at each pause of the
 agent. The hook must be installed: sidecoach hook install --help.
 
-An agent that says it is done while a criterion is not met is sent on. It reads
-what is not met and what was seen. A question or a blocker of the agent comes to
-you as ever. When all criteria are met, you read so. The usual limits hold: the
-cap of a turn, and the same results three times.`,
+An agent that claims to be done while a criterion is not met is continued. It
+reads what is not met and what was seen. A question or a blocker of the agent
+comes to you as ever. When all criteria are met, you read so. The usual limits
+hold: the cap of a turn, and the same results three times.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
 		},
 	}
-	cmd.AddCommand(newGoalSet(t), newGoalShow(t), newGoalClear(t))
+	show := &cobra.Command{
+		Use:   "show",
+		Short: "Show each criterion of the goal, how it is checked, and whether it is met",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, g, root, err := o.current(cmd)
+			if err != nil {
+				return err
+			}
+			return t.tell(cmd.OutOrStdout(), goalTable(g, root))
+		},
+	}
+	forget := &cobra.Command{
+		Use:   "clear",
+		Short: "Clear the goal of the current project",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			projects, _, root, err := o.current(cmd)
+			if err == nil {
+				err = confirm(cmd, t, o.yes, "Clear the goal of "+visible(root)+"?")
+			}
+			if err == nil {
+				err = projects.SetGoal(cmd.Context(), root, nil)
+			}
+			if err != nil {
+				return err
+			}
+			return t.tell(cmd.OutOrStdout(), "cleared\n")
+		},
+	}
+	set := o.setCommand(t)
+	for _, c := range []*cobra.Command{set, forget} {
+		registerYes(c, &o.yes)
+	}
+	registerState(cmd.PersistentFlags(), &o.state)
+	cmd.AddCommand(set, show, forget)
 	return cmd
 }
 
-func newGoalSet(t terminal) *cobra.Command {
-	var o goalOptions
+func (o *goalOptions) setCommand(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set [PLAN.md] [--check COMMAND]... [--file NAME[=WORD]]...",
 		Short: "Set the goal of the current project",
@@ -73,7 +107,7 @@ they are named to you at the end. A ticked box counts for nothing.
 
 Commands run without a shell, at most once a pause, in the current folder, for
 four minutes together. The cap of a turn is that of the hook, unless a flag
-raises it; Claude Code itself ends after 8 continues in a row.
+raises it. Claude Code and Copilot CLI end a turn after 8 continues in a row.
 
 A section "Stages" of the plan lists triggers or phases of skills, in order. When
 the agent is done with one, it goes on with the next.`,
@@ -90,66 +124,20 @@ the agent is done with one, it goes on with the next.`,
 	f.IntVar(&o.continues, "max-continues", 0, "continue a turn up to `N` times for the goal, at most 100")
 	f.DurationVar(&o.time, "for", 0, "continue nothing for the goal this `TIME` after its session began, as in 2h")
 	f.BoolVar(&o.wide, "project", false, "bind the goal to all sessions in the project")
-	registerYes(cmd, &o.yes)
-	registerState(f, &o.state)
 	return cmd
 }
 
-func newGoalShow(t terminal) *cobra.Command {
-	var state string
-	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Show the goal of the current project: each criterion, its check, and whether it is met",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			projects, err := openProjects(state)
-			if err != nil {
-				return err
-			}
-			g, root, ok, err := projects.GoalAt(cmd.Context(), ".")
-			if err != nil {
-				return err
-			}
-			if !ok {
-				return badInput("sidecoach goal set --help shows how to set one", "this project has no goal")
-			}
-			return t.tell(cmd.OutOrStdout(), goalTable(g, root))
-		},
+// current returns the goal of the project in which the command runs, and the project's folder.
+func (o *goalOptions) current(cmd *cobra.Command) (*project.Projects, project.Goal, string, error) {
+	projects, err := openProjects(o.state)
+	if err != nil {
+		return nil, project.Goal{}, "", err
 	}
-	registerState(cmd.Flags(), &state)
-	return cmd
-}
-
-func newGoalClear(t terminal) *cobra.Command {
-	var o goalOptions
-	cmd := &cobra.Command{
-		Use:   "clear",
-		Short: "Clear the goal of the current project",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			projects, err := openProjects(o.state)
-			if err != nil {
-				return err
-			}
-			_, root, ok, err := projects.GoalAt(cmd.Context(), ".")
-			if err != nil {
-				return err
-			}
-			if !ok {
-				return t.tell(cmd.OutOrStdout(), "there is no goal to clear\n")
-			}
-			if err := confirm(cmd, t, o.yes, "Clear the goal of "+visible(root)+"?"); err != nil {
-				return err
-			}
-			if err := projects.SetGoal(cmd.Context(), root, nil); err != nil {
-				return err
-			}
-			return t.tell(cmd.OutOrStdout(), "cleared\n")
-		},
+	g, root, ok, err := projects.GoalAt(cmd.Context(), ".")
+	if err == nil && !ok {
+		err = badInput("sidecoach goal set --help shows how to set one", "this project has no goal")
 	}
-	registerYes(cmd, &o.yes)
-	registerState(cmd.Flags(), &o.state)
-	return cmd
+	return projects, g, root, err
 }
 
 // set sets the goal.
@@ -185,6 +173,31 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 	if err := g.Check(); err != nil {
 		return misuse("sidecoach goal set --help shows how", "%v", err)
 	}
+	if err := o.usable(cmd, g, projects); err != nil {
+		return err
+	}
+	root, err := project.Root(".")
+	if err == nil {
+		err = t.tell(cmd.OutOrStdout(), goalTable(g, root))
+	}
+	if err == nil {
+		err = confirm(cmd, t, o.yes, "Set this goal? Its commands will run at each pause of the agent.")
+	}
+	if err == nil {
+		err = projects.SetGoal(cmd.Context(), root, &g)
+	}
+	if err != nil {
+		return err
+	}
+	next := "set; it binds to the next session that you start here\n"
+	if g.Wide {
+		next = "set, for all sessions here\n"
+	}
+	return t.tell(cmd.OutOrStdout(), next)
+}
+
+// usable returns what is wrong with the commands and the stages of a goal.
+func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *project.Projects) error {
 	for _, c := range g.Criteria {
 		for _, check := range c.Checks {
 			if _, err := cmdwitness.Split(cmp.Or(check.Command, "none")); err != nil {
@@ -204,24 +217,7 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 				"%s: the stage %q is not the trigger or phase of a skill", g.Plan, stage)
 		}
 	}
-	root, err := project.Root(".")
-	if err != nil {
-		return err
-	}
-	if err := t.tell(cmd.OutOrStdout(), goalTable(g, root)); err != nil {
-		return err
-	}
-	if err := confirm(cmd, t, o.yes, "Set this goal? Its commands will run at each pause of the agent."); err != nil {
-		return err
-	}
-	if err := projects.SetGoal(cmd.Context(), root, &g); err != nil {
-		return err
-	}
-	next := "set; it binds to the next session that you start here\n"
-	if g.Wide {
-		next = "set, for all sessions here\n"
-	}
-	return t.tell(cmd.OutOrStdout(), next)
+	return nil
 }
 
 func criterion(c plancriteria.Check) verifier.Criterion {
@@ -259,9 +255,9 @@ func goalTable(g project.Goal, root string) string {
 	b.WriteString("\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, c := range g.Criteria {
-		since := ""
+		status, since := "-", ""
 		if !c.Since.IsZero() {
-			since = c.Since.Local().Format("Jan _2 15:04")
+			status, since = words(c.Status.String()), c.Since.Local().Format("Jan _2 15:04")
 		}
 		how := "a judge, or you"
 		for i, check := range c.Checks {
@@ -270,7 +266,7 @@ func goalTable(g project.Goal, root string) string {
 		if how == c.Text {
 			how = "" // it comes from a flag
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", goalStatus(c), since, plaintext.Line(c.Text, 60), plaintext.Line(how, 80))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", status, since, plaintext.Line(c.Text, 60), plaintext.Line(how, 80))
 		if c.Saw != "" {
 			fmt.Fprintf(w, "  \t\t\tseen: %s\n", plaintext.Line(c.Saw, 100))
 		}
@@ -300,16 +296,6 @@ func goalTable(g project.Goal, root string) string {
 		fmt.Fprintf(&b, "  session %s, since %s\n", visible(g.Session), g.Begun.Local().Format(logTime))
 	}
 	return b.String()
-}
-
-func goalStatus(c verifier.Criterion) string {
-	switch {
-	case c.Status == verify.Met || c.Status == verify.NotMet:
-		return words(string(c.Status))
-	case c.Since.IsZero():
-		return "-"
-	}
-	return "unchecked"
 }
 
 // openProjects opens what is kept of projects in a state folder.

@@ -39,7 +39,7 @@ func (o *hookOptions) register(cmd *cobra.Command) {
 	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, is not continued; 0 switches the rule off")
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
 	f.Var(&o.verify, "verify", "when the agent claims to be done, look, and run `COMMAND`, such as 'go test ./...'; what was seen not to hold is coached")
-	f.Var(&o.notify, "notify", "when the human is next, run `COMMAND` for five seconds at most, with the decision as JSON on its standard input")
+	f.Var(&o.notify, "notify", "when the human is next, run `COMMAND` for at most five seconds; its input is the decision as JSON")
 	o.keeper.register(f)
 	o.judging.register(f)
 	for _, flag := range []string{"max-continues", "threshold", "verify", "notify", "model", "base-url", "timeout"} {

@@ -46,7 +46,7 @@ func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir st
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("the project's %s is ignored: %w; sidecoach allow shows what it would change", project.FolderName, err)
+		err = fmt.Errorf("the project's .sidecoach is ignored: %w; sidecoach allow shows what it would change", err)
 	}
 	if home, unknown := os.UserHomeDir(); unknown == nil {
 		own, skipped := skills.FromFS(os.DirFS(home), skills.Folders()...)

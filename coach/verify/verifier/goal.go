@@ -73,8 +73,8 @@ type Goal struct {
 
 var _ autocontinue.Verifier = Goal{}
 
-// Verify looks at the criteria. The result has the goal. Its status is that of Next. The errors are those of the context
-// and of Next.
+// Verify looks at the criteria. The result has the goal. Its status is that of Next. The errors are those of the
+// context and of Next.
 func (g Goal) Verify(
 	ctx context.Context, out autocontinue.Output, r classify.Result,
 ) (v autocontinue.Verification, err error) {
@@ -139,8 +139,8 @@ func (g Goal) look(ctx context.Context, out autocontinue.Output, r classify.Resu
 	return g.report(list, now), context.Cause(ctx)
 }
 
-// run runs each command of the goal once, and returns the runs by their command lines. A command has none if no time was
-// left for it.
+// run runs each command of the goal once, and returns the runs by their command lines. A command has none if no time
+// was left for it.
 func (g Goal) run(ctx context.Context) (map[string]verify.Run, error) {
 	timeout := g.Timeout
 	if timeout == 0 {
