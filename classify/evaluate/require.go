@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // Requirement is a bound on a figure, or on how many cases a comparison found broken or fixed.
@@ -28,7 +29,7 @@ func ParseRequirement(s string) (Requirement, error) {
 	fail := func(err error) (Requirement, error) {
 		return Requirement{}, fmt.Errorf("evaluate: requirement %s: %w", quoted(s), err)
 	}
-	m := requirement.FindStringSubmatch(s)
+	m := requirement().FindStringSubmatch(s)
 	if m == nil {
 		return fail(errors.New("it is not a figure, one of <=, >=, < and >, and a number"))
 	}
@@ -49,7 +50,9 @@ func ParseRequirement(s string) (Requirement, error) {
 	return r, nil
 }
 
-var requirement = regexp.MustCompile(`^\s*(sure\.)?([a-z_0-9.]+)\s*(<=|>=|<|>)\s*([0-9]*\.?[0-9]+)\s*(%?)\s*$`)
+var requirement = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(sure\.)?([a-z_0-9.]+)\s*(<=|>=|<|>)\s*([0-9]*\.?[0-9]+)\s*(%?)\s*$`)
+})
 
 // String writes the requirement as [ParseRequirement] reads it.
 func (r Requirement) String() string {
