@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 )
@@ -128,17 +126,4 @@ func (t *sessionFiles) walk(dir string) error {
 		t.others++
 		return nil
 	})
-}
-
-// open opens the file without waiting, whatever became of it since it was found.
-func (t sessionFile) open() (*os.File, error) {
-	f, err := os.OpenFile(t.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, cause(err)
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, errors.New("it is not a regular file any more")
-	}
-	return f, nil
 }

@@ -164,7 +164,7 @@ func (r *replay) tell(v any) error {
 
 // file goes through one transcript.
 func (r *replay) file(ctx context.Context, file sessionFile, all int64) error {
-	f, err := file.open()
+	f, _, err := transcript.OpenFile(file.name)
 	if err != nil {
 		return err
 	}

@@ -529,7 +529,7 @@ func TestReplayOfFilesThatChange(t *testing.T) {
 		"shrinks":         {func(file string) error { return os.Truncate(file, 200) }, 0, "line 2: truncated: the last line is cut off"},
 		"is emptied":      {func(file string) error { return os.Truncate(file, 0) }, 0, "not a transcript: " + transcript.Locations},
 		"goes away":       {os.Remove, 0, "no such file or directory"},
-		"is now a folder": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, 0, "it is not a regular file any more"},
+		"is now a folder": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, 0, "it is not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := replayFixture(t)

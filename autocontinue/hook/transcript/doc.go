@@ -25,8 +25,8 @@
 //
 // # Work
 //
-// Files commands.txt and tools.txt say what commands and tools do: they edit, check, hand work over, or only read.
-// The rules:
+// Files commands.txt and tools.txt say what commands and tools do: they edit, check, hand work over, or only read. File
+// files.txt says which files are documents. The rules:
 //
 //   - A file outside of the project does not count as edited. The project is the repository of the folder where the
 //     agent works, or that folder. Temporary files, logs and what a build makes do not count either.
@@ -34,6 +34,7 @@
 //     takes the status away, the output decides; when that shows nothing, the outcome is unknown.
 //   - An edit of code makes all checks before it stale. A successful check after it closes it; a commit or a push
 //     does not. An edit of documents makes no check stale.
+//   - A file that the agent made and removed again, such as a script to try something, leaves no edit behind.
 //   - Links, moves and removals of files that are not source code are also closed by a look at the result, such as
 //     "ls".
 //   - An unknown tool, a sub-agent, a command that cannot be read, another branch, and lines that cannot be read make
@@ -48,9 +49,9 @@
 // # Limits
 //
 // A line above 4 MiB is left out, and a session of Gemini CLI that is one JSON object above 16 MiB. Without a kept
-// State only the last 32 MiB of a file are read, and the work before
-// them is unknown. A script of a shell above 64 KiB, or with deep brackets, is not read. Cursor's transcripts have no
-// results of calls, so the outcome of each check is unknown. What a sub-agent did is in its own transcript.
+// State only the last 32 MiB of a file are read, and the work before them is unknown. A script of a shell above 64 KiB,
+// or with deep brackets, is not read. Cursor's transcripts have no results of calls, so the outcome of each check is
+// unknown. What a sub-agent did is in its own transcript.
 //
 // The formats are those of 2025 and 2026: Claude Code 1.0 to 2.1, Codex until 0.169, Gemini CLI until 0.61, Copilot
 // CLI until 1.0.102, Cursor until 3.8. A key that is not known is skipped. Keys match by their exact case.

@@ -26,7 +26,7 @@ func TestPathsThatAreNotTranscripts(t *testing.T) {
 		"", in("missing"), dir, in("pipe"), in("link-to-pipe"), in("loop"), "/dev/zero", in("empty"), in("blank"), in("prose"),
 		"/tmp/a\x00b", "relative.jsonl", in("empty/x"), "/" + strings.Repeat("x", 5000), "~root/x",
 	} {
-		for _, format := range formats() {
+		for _, format := range formats {
 			tr := new(State).Look(t.Context(), Source{Format: format, Path: path})
 			require.Error(t, tr.Err, path)
 			require.NotContains(t, tr.Err.Error(), dir)

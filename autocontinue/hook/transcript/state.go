@@ -189,8 +189,7 @@ func (s *State) checksum(r io.ReaderAt, size int64) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// open opens a transcript for reading and returns its size. It does not wait for the writer of a pipe, and opens only a
-// regular file. The errors hold no path: it is the user's, and may be long.
+// open opens the transcript that a host names. The errors hold no path: it is the user's, and may be long.
 func open(path, dir string) (*os.File, int64, error) {
 	switch {
 	case path == "":
@@ -209,6 +208,12 @@ func open(path, dir string) (*os.File, int64, error) {
 		}
 		path = filepath.Join(dir, path)
 	}
+	return OpenFile(path)
+}
+
+// OpenFile opens a regular file for reading and returns its size. It does not wait for the writer of a pipe. Its errors
+// hold no name.
+func OpenFile(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, 0, cause(err)

@@ -19,9 +19,6 @@ const (
 	Copilot Format = "copilot" // GitHub Copilot CLI
 )
 
-// formats returns the formats, fresh, in their order.
-func formats() []Format { return []Format{Claude, Codex, Gemini, Cursor, Copilot} }
-
 // Locations says, for people, which files are transcripts and where the agents keep them.
 const Locations = "replay reads the sessions of Claude Code (~/.claude/projects), Codex (~/.codex/sessions), " +
 	"Gemini CLI (~/.gemini/tmp/*/chats), Cursor (~/.cursor/projects) and Copilot CLI (~/.copilot/session-state)"

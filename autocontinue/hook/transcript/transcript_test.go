@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+var formats = []Format{Claude, Codex, Gemini, Cursor, Copilot}
+
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // sourceOf returns the source of a golden file, named HOST-WHAT.txtar.

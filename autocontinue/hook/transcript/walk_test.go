@@ -308,7 +308,7 @@ func FuzzWalk(f *testing.F) {
 			require.ErrorIs(t, err, ErrFormat)
 			return
 		}
-		require.Contains(t, formats(), tr.Format)
+		require.Contains(t, formats, tr.Format)
 		line, sessions := 0, map[string]bool{}
 		var last Event
 		_, err = tr.Walk(t.Context(), func(e Event) error {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,6 +105,18 @@ func TestWork(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			src := transcriptOf(t, Claude, play(x.lines...)...)
 			require.Equal(t, x.want, factsOf(new(State).Look(t.Context(), src).Work))
+
+			pieces, stored := transcriptOf(t, Claude), []byte("{}")
+			require.NoError(t, os.Truncate(pieces.Path, 0))
+			var got Trace
+			for _, line := range play(x.lines...) { // and line by line, with the state stored between
+				var s State
+				write(t, pieces, line)
+				require.NoError(t, json.Unmarshal(stored, &s))
+				got = s.Look(t.Context(), pieces)
+				stored, _ = json.Marshal(s)
+			}
+			require.Equal(t, x.want, factsOf(got.Work))
 		})
 	}
 }
