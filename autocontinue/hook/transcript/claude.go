@@ -192,6 +192,7 @@ func claudeFailure(r *result) {
 	if rest, ok := strings.CutPrefix(s, "Exit code "); ok {
 		r.readStatus(rest)
 		r.stopped = r.stopped || strings.Contains(clip(rest, 200), "Command timed out")
+		_, r.output, _ = strings.Cut(rest, "\n")
 		return
 	}
 	switch {

@@ -113,9 +113,7 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 	if len(writes) > 0 && (e.Check == "" || e.Check == classify.CheckRun) {
 		before := len(e.Edits)
 		e.edit(w, writes...)
-		if e.Made = e.Edits[before:]; len(e.Made) > 0 {
-			e.Check = ""
-		}
+		e.Made = e.Edits[before:]
 	}
 	return e
 }

@@ -86,7 +86,8 @@ func (e effect) testOutcome(r result, st status, rep report) (classify.CheckOutc
 		return classify.OutcomeFailed, true
 	case st == statusHidden:
 	case st == statusLost, e.Chained && r.failed:
-		if rep.passed && (!r.failed || e.Chained || r.known) {
+		nothing := e.Filter == filterErrors && plaintext.IsBlank(r.output) && (!r.failed || e.foundNothing(r))
+		if nothing || rep.passed && (!r.failed || e.Chained || r.known) {
 			return classify.OutcomePassed, true
 		}
 	case !r.failed:
@@ -129,13 +130,16 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 		return classify.OutcomePassed
 	case quiet && e.Filter >= filterErrors && !good, bad:
 		return classify.OutcomeFailed
-	case good, quiet && blank && !r.failed, !quiet && !blank && !r.failed && e.Check == classify.CheckRun:
+	case good, quiet && blank && (!r.failed || e.foundNothing(r)), !quiet && !blank && !r.failed && e.Check == classify.CheckRun:
 		return classify.OutcomePassed
 	case e.Check == classify.CheckCommit && outputs().committed.MatchString(output):
 		return classify.OutcomePassed
 	}
 	return classify.OutcomeUnknown
 }
+
+// foundNothing reports whether a "grep" behind the check failed because no line matched.
+func (e effect) foundNothing(r result) bool { return e.Filter >= filterPart && r.known && r.exit == 1 }
 
 // What outputs of compilers, linters and programs say.
 var (

@@ -339,6 +339,7 @@ func (w *walker) filter(s *syntax.Stmt) filter {
 				return filterErrors
 			}
 		}
+		return filterPart
 	case "wc":
 		return filterCount
 	}
