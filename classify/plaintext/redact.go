@@ -14,7 +14,8 @@ import (
 //   - JSON web tokens, and what follows "Bearer" or "Basic" in a header;
 //   - the password in a URL, and a Slack web hook;
 //   - private keys in PEM, and age's;
-//   - the value of an environment variable whose name ends in KEY, SECRET, TOKEN, PASSWORD or CREDENTIALS.
+//   - the value of an environment variable whose name ends in KEY, SECRET, TOKEN, PASSWORD or CREDENTIALS, and what
+//     follows "password=".
 //
 // The prefix of the issuer stays, so that a person sees what was there. Redact misses a secret of another kind.
 // Redacting a redacted text changes nothing.
@@ -107,4 +108,5 @@ var secretRules = []secretRule{
 	newSecretRule(`\bAGE-SECRET-KEY-1([A-Z0-9]{20,})`, "AGE-SECRET-KEY-1"),
 	newSecretRule(`\b[A-Z0-9_]*(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIALS?)=["']?([^\s"'$<>(){}*]{8,})`,
 		"KEY=", "SECRET=", "TOKEN=", "PASSWORD=", "PASSWD=", "CREDENTIAL"),
+	newSecretRule(`\b(?:password|passwd|pwd)=["']?([^\s"'$<>(){}*&;]{8,})(?:[\s"'&;]|$)`, "password=", "passwd=", "pwd="),
 }
