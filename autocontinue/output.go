@@ -72,7 +72,7 @@ type Verification struct {
 	Status   VerificationStatus
 	Feedback string // with Rejected: what is wrong, the worst item in the first line
 	Note     string // with Verified and Unverified: what was checked, or why not; a sentence for Decision.Note
-	Checked  bool   // the host's own checks ran and passed: the output need not show that
+	Checked  bool   // the host's own checks ran, and nothing new failed: the output need not show that
 	Goal     *Goal  // how far the session's goal is; nil without a goal
 }
 

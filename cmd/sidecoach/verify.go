@@ -85,38 +85,40 @@ func newVerify(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [flags] [-- COMMAND...]",
 		Short: "Check what an agent reports against files, commits and tests",
-		Long: `verify checks a report of work. It looks whether the named files changed since
---baseline, whether the named commits and tests exist, and which tests went
-away. It runs COMMAND without a shell and counts its tests: from go test, from
-TAP, from JUnit XML in the file that stands for {report}, or from the summary of
-a test runner. Without COMMAND it finds the project's own test command, shows
-it, and asks before it runs it.
+		Long: `verify checks a report of work. It checks whether the named files changed since
+--baseline, and whether the named commits and tests exist. It lists the tests
+that went away. It runs COMMAND without a shell and counts its tests. The counts
+come from go test, from TAP, from JUnit XML in the file that stands for
+{report}, or from the summary of a test runner. Without COMMAND, verify finds
+the project's own test command, shows it, and asks before it runs it.
 
 The verdict is
 
   approve     every claim was checked and holds, and the tests pass
   feedback    a claim is false, a criterion is not met, or a test fails that
-              passed on the baseline
+              passed on the baseline and the report does not admit it
   unverified  anything else; the output says why
 
-A claim that nobody can check here, such as a pull request or another command,
-makes the verdict unverified. --allow-unchecked lets such claims pass. So does a
-change that can hide a failure: of a test configuration, a script that COMMAND
-runs, a workflow. --reviewed PATH says that a person looked at it.
+Two things make the verdict unverified:
 
-A command that fails is run again, and then on the baseline in a temporary
-folder. What failed there, too, is not held against the agent.
+  - A claim that cannot be checked here, such as a pull request or another
+    command. --allow-unchecked lets such claims pass.
+  - A change that can hide a failure: in a test configuration, in a script that
+    COMMAND runs, in a workflow. --reviewed PATH says that a person saw it.
+
+A command that fails also runs on the baseline, in a temporary folder, and then
+once more. A failure that was there before does not count against the agent.
 
 A criterion of the plan is checked if it ends with a command in code, as in
 
   - [ ] Tests pass: ` + "`go test ./...`" + `
 
-and that command is COMMAND, word by word. Nothing that a plan or a report says
-is ever run. With --baseline the plan is read as it was then.
+and that command is COMMAND, word by word. No command in a plan or a report is
+ever run. With --baseline, verify reads the plan as it was then.
 
 COMMAND runs code that the agent wrote, with your rights. It gets your
-environment without secrets: see --env and --clean-env. The limits of all this:
-tests that were written to pass, and prose without facts, are not seen through.
+environment without secrets: see --env and --clean-env. Two kinds of lies stay
+unseen: tests that were written to pass, and prose without facts.
 
 Exit status: 0 a verdict was printed, 1 bad input or a failure, 64 wrong usage.
 With --exit-code, feedback is 10 and unverified is 12.`,

@@ -147,7 +147,7 @@ func (a *audit) unchecked(c Claim, format string, args ...any) {
 	}
 }
 
-// fileFact returns what is known of a claimed path, nil if nobody looked.
+// fileFact returns what is known of a claimed path, nil if no witness looked.
 func (a *audit) fileFact(path string) *FileFact {
 	if i := slices.IndexFunc(a.facts.Files, func(f FileFact) bool { return f.Path == path }); i >= 0 {
 		return &a.facts.Files[i]

@@ -297,6 +297,12 @@ func (f Facts) Fresh(r Run) []string {
 	return fresh
 }
 
+// AsBefore reports whether a run passed, or failed only in ways in which it failed on the baseline, too.
+func (f Facts) AsBefore(r Run) bool {
+	fresh, old, unknown := f.failures(r)
+	return r.Status == Met || len(old) > 0 && len(fresh)+len(unknown) == 0
+}
+
 // ShortName returns the name of a test without its package, class and file: a word to look for.
 func ShortName(name string) string {
 	name = lastName(name)

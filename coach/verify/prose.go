@@ -18,7 +18,7 @@ const (
 var english = lazy.New(`(?i)\b(?:the|a|an|and|is|are|in|to|of|for|with|was|it|this|that|on|i|all|now|no|not|as|by|` +
 	`from|has|have|passed|failed|updated|added|fixed|created|changed|removed|ran)\b`)
 
-const minForeign = 12 // words of a text that can be told to be in another language
+const minForeign = 12 // words that show in which language a text is
 
 // section is what a heading says about the lines below it.
 type section struct {

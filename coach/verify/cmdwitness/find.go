@@ -39,5 +39,5 @@ func Root(dir string) string {
 	}
 }
 
-// missing says why a project does not have a command that somebody claims to have run, or "".
+// missing says why a project does not have a claimed command, or "".
 func missing(dir string, command []string) string { return project.Lacks(os.DirFS(dir), command) }

@@ -69,7 +69,7 @@ func (g *group) end() {
 	}
 }
 
-// signal returns the name of the signal that ended a process, and whether it is one by which somebody stops a program.
+// signal returns the name of the signal that ended a process, and whether it stopped the program from outside.
 func signal(state *exec.Cmd) (name string, stopped bool) {
 	ws, ok := state.ProcessState.Sys().(syscall.WaitStatus)
 	if !ok || !ws.Signaled() {

@@ -38,7 +38,7 @@ type Command struct {
 type Result struct {
 	Exit    int           // the exit status; -1 if it has none, see Why
 	Why     string        // why it did not end by itself, or which signal ended it
-	Stopped bool          // it did not come to its own end: its time was over, or somebody stopped it
+	Stopped bool          // it did not end by itself: its time was over, or it was stopped
 	Output  string        // the end of its output, valid UTF-8
 	Cut     bool          // there was more output
 	Took    time.Duration // from its start to its end
@@ -147,7 +147,7 @@ func (c Command) check() error {
 	return nil
 }
 
-// stops reports whether a signal is one by which somebody or the system stops a program that has done nothing wrong:
+// stops reports whether a signal stops a program from outside, and says nothing about the program:
 // hangup, interrupt, quit, kill, terminate.
 func stops(number int) bool {
 	switch number {

@@ -378,7 +378,7 @@ func (l *look) tests(ctx context.Context) error {
 	return nil
 }
 
-// commit returns what is known of a commit that somebody names.
+// commit returns what is known of a claimed commit.
 func (l *look) commit(ctx context.Context, w *Witness, rev string) verify.CommitFact {
 	f := verify.CommitFact{Rev: rev, Exists: verify.Unverified, Reachable: verify.Unverified, New: verify.Unverified}
 	const cut = "the history is cut off (a shallow clone), and it may be behind the cut"

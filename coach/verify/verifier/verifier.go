@@ -343,9 +343,9 @@ func (v *Verifier) Verify(
 	if len(why) > 0 {
 		note = strings.TrimSpace(verify.Sentence(why[0]) + " " + note)
 	}
-	runs := review.Facts().Runs
-	failed := slices.ContainsFunc(runs, func(r verify.Run) bool { return r.Status != verify.Met })
-	return autocontinue.Verification{Status: autocontinue.Unverified, Note: note, Checked: len(runs) > 0 && !failed}, nil
+	facts := review.Facts()
+	worse := slices.ContainsFunc(facts.Runs, func(r verify.Run) bool { return !facts.AsBefore(r) })
+	return autocontinue.Verification{Status: autocontinue.Unverified, Note: note, Checked: len(facts.Runs) > 0 && !worse}, nil
 }
 
 // untouched reports whether the tree is as it was when the human spoke.

@@ -188,6 +188,7 @@ func TestFailuresOfTheBaseline(t *testing.T) {
 			tt.do(w)
 			v := w.verify(w.config(), tt.report)
 			assert.Equal(t, tt.want, v.Status, "%+v", v)
+			assert.Equal(t, strings.HasPrefix(name, "red before"), v.Checked, "nothing new failed")
 			assert.Contains(t, v.Feedback+v.Note, tt.says)
 			if tt.want == autocontinue.Rejected && name == "broken" {
 				assert.NotContains(t, v.Feedback, "red", "it failed before")
