@@ -148,12 +148,16 @@ func (lex *lexicon) index() {
 		words wordSet
 		trait wordTraits
 	}{{lex.common, commonWord}, {lex.or, orWord}, {lex.unreal, unrealWord}} {
-		for id := range t.words.all() {
-			lex.traits[id] |= t.trait
+		for id, in := range t.words {
+			if in {
+				lex.traits[id] |= t.trait
+			}
 		}
 	}
-	for id := range lex.asks.all() {
-		lex.questions = append(lex.questions, lex.vocab.word(id))
+	for id, in := range lex.asks {
+		if in {
+			lex.questions = append(lex.questions, lex.vocab.word(wordID(id)))
+		}
 	}
 	lex.byName, lex.kinds = make(map[string]int, len(lex.rules)), map[SignalKind]ruleSet{}
 	for i, r := range lex.rules {

@@ -414,7 +414,7 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 			}
 		}
 	}
-	size := (lex.vocab.size() + 63) / 64
+	size := lex.vocab.size()
 	for _, g := range lex.asked() {
 		group, ok := p.shared[g.name]
 		if !ok && g.needed {

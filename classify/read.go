@@ -121,7 +121,7 @@ func (rd *reading) data(l line, fence fenceKind) {
 	if fence == editFence && l.kind == fencedLine {
 		return
 	}
-	rd.raw, _ = lower(rd.raw, s)
+	rd.raw = lower(rd.raw, s)
 	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, s)
 	if isFailLine(s) {
 		rd.region.failed = true
@@ -167,7 +167,7 @@ func (rd *reading) prose(l line, request bool) {
 		rd.forms(l.start, s, last)
 		return
 	}
-	rd.raw, _ = lower(rd.raw, s)
+	rd.raw = lower(rd.raw, s)
 	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, s)
 	for _, sent := range rd.rawSents {
 		rd.evidence(sent, l.start, s, last)

@@ -42,65 +42,31 @@ type sentence struct {
 // masked marks a byte that is data: inline code or quoted speech.
 const masked = 0x01
 
-// byteClass is what a byte is to mask.
-type byteClass uint8
-
-const (
-	digitByte  byteClass = 1 << iota
-	openByte             // may open code or speech
-	escapeByte           // opens a terminal escape sequence
-)
-
-// byteClasses and folded hold for each byte its class and what stands for it: the small letter for an ASCII capital.
-var byteClasses, folded = func() (classes [256]byteClass, fold [256]byte) {
-	for c := range fold {
-		fold[c] = byte(c)
-	}
-	for c := 'A'; c <= 'Z'; c++ {
-		fold[c] = byte(c) + 'a' - 'A'
-	}
-	fold[masked] = ' '
-	for c := '0'; c <= '9'; c++ {
-		classes[c] = digitByte
-	}
-	for _, c := range []byte{'`', '"', '\'', 0xC2, 0xE2, 0xE3} { // the last three: of speechMarks
-		classes[c] = openByte
-	}
-	classes['\x1b'] = escapeByte
-	return classes, fold
-}()
-
 // lower writes block to buf in lower case, ASCII letters only, so that no offset moves, and with terminal escape
-// sequences blanked. It returns the classes of the bytes it saw.
-func lower(buf []byte, block string) (_ []byte, seen byteClass) {
+// sequences blanked.
+func lower(buf []byte, block string) []byte {
 	buf = append(buf[:0], block...)
 	for i, c := range buf {
-		buf[i] = folded[c]
-		seen |= byteClasses[c]
+		switch {
+		case 'A' <= c && c <= 'Z':
+			buf[i] = c + 'a' - 'A'
+		case c == masked:
+			buf[i] = ' '
+		}
 	}
-	if seen&escapeByte != 0 {
-		blankEscapes(buf, block)
-	}
-	return buf, seen
+	blankEscapes(buf, block)
+	return buf
 }
 
 // mask writes block to buf as lower does, with the content of inline code and of quoted speech, delimiters included,
 // overwritten. It reports whether there are digits among what it covered: then there may be evidence.
 func mask(buf []byte, block string) (_ []byte, covered bool) {
-	buf, seen := lower(buf, block)
-	if seen&openByte == 0 {
-		return buf, false
-	}
+	buf = lower(buf, block)
 	var hopeless [16]bool // runs of so many backticks have no partner in the rest of the block
 	var closers [len(speechMarks)]closer
 	for i := 0; i < len(block); {
-		c := block[i]
-		if byteClasses[c] != openByte {
-			i++
-			continue
-		}
 		end := -1
-		switch c {
+		switch c := block[i]; c {
 		case '`':
 			n := run(block[i:], '`')
 			if n < len(hopeless) && !hopeless[n] {
@@ -112,11 +78,7 @@ func mask(buf []byte, block string) (_ []byte, covered bool) {
 				i += n
 				continue
 			}
-		default:
-			// as in all of speechMarks
-			if c >= utf8.RuneSelf && (i+1 == len(block) || block[i+1] != 0x80 && block[i+1] != 0xAB) {
-				break
-			}
+		case '"', '\'', 0xC2, 0xE2, 0xE3: // the last three: of speechMarks
 			for k := range speechMarks {
 				if q := &speechMarks[k]; strings.HasPrefix(block[i:], q.opening) {
 					if !q.straight || opensSpeech(block, i) {

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -93,32 +92,19 @@ func (v *vocabulary) lookup(w []byte) wordID {
 	return 0
 }
 
-// wordSet is a set of words, a bit each.
-type wordSet []uint64
+// wordSet is a set of words, by number.
+type wordSet []bool
 
-// newWordSet returns a set of so many times 64 words that holds ids.
+// newWordSet returns a set for so many words that holds ids.
 func newWordSet(size int, ids []wordID) wordSet {
 	s := make(wordSet, size)
 	for _, id := range ids {
-		s[id/64] |= 1 << (id % 64)
+		s[id] = true
 	}
 	return s
 }
 
-// all yields the words of the set in the order of their numbers.
-func (s wordSet) all() iter.Seq[wordID] {
-	return func(yield func(wordID) bool) {
-		for i, bits64 := range s {
-			for ; bits64 != 0; bits64 &= bits64 - 1 {
-				if !yield(wordID(i*64 + bits.TrailingZeros64(bits64))) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (s wordSet) has(id wordID) bool { return id != 0 && s[id/64]&(1<<(id%64)) != 0 }
+func (s wordSet) has(id wordID) bool { return id != 0 && s[id] }
 
 // contains reports whether a sorted set holds a word.
 func contains(set []wordID, id wordID) bool {
