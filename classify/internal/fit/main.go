@@ -27,7 +27,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing/fstest"
 
@@ -54,16 +53,12 @@ func main() {
 	log.SetPrefix("fit: ")
 	var patterns files
 	flag.Var(&patterns, "cases",
-		"JSON Lines files of cases, as a glob; with GLOB@N each case counts N times; may be repeated")
+		"JSON Lines files of cases, as a glob; may be repeated")
 	out := flag.String("out", "", "write features.txt and words.txt to this folder")
 	cv := flag.Bool("cv", false, "measure in folds by repository, instead of writing")
 	blind := flag.Bool("blind", false, "with -cv: leave the request out of the cases that are measured")
-	var t trainer
-	flag.Float64Var(&t.penalty, "penalty", 10, "strength of the L2 penalty on weights")
-	flag.Float64Var(&t.words, "words", 10, "how much all words of a text count together, one feature counting 1")
-	flag.IntVar(&t.repositories, "repositories", 5, "leave out words that stand in fewer repositories than this")
-	flag.IntVar(&t.steps, "steps", 60, "steps of the fit")
 	flag.Parse()
+	var t trainer
 	err := t.load(patterns)
 	switch {
 	case err != nil:
@@ -91,16 +86,9 @@ func (t *trainer) load(patterns []string) error {
 		return err
 	}
 	for _, p := range patterns {
-		glob, n, ok := strings.Cut(p, "@")
-		weight := 1.0
-		if ok {
-			if weight, err = strconv.ParseFloat(n, 64); err != nil || weight <= 0 {
-				return fmt.Errorf("%s: %q is not a weight above 0", p, n)
-			}
-		}
-		paths, err := filepath.Glob(glob)
+		paths, err := filepath.Glob(p)
 		if err != nil || len(paths) == 0 {
-			return fmt.Errorf("no file matches %s", glob)
+			return fmt.Errorf("no file matches %s", p)
 		}
 		for _, path := range paths {
 			cases, err := evaluate.LoadCases(os.DirFS(filepath.Dir(path)), filepath.Base(path))
@@ -109,7 +97,7 @@ func (t *trainer) load(patterns []string) error {
 			}
 			for _, c := range cases {
 				if strings.TrimSpace(c.Input.Text) != "" && len(c.Input.Evidence) == 0 {
-					t.add(h, c, weight)
+					t.add(h, c)
 				}
 			}
 		}
@@ -238,7 +226,7 @@ func (m *fitted) files(source string) map[string][]byte {
 		i := m.index[name]
 		b, scale := &features, 100.0
 		if isWord(name) {
-			b, scale = &words, 100*m.rarity[i]*m.words
+			b, scale = &words, 100*m.rarity[i]*wordsWeight
 			fmt.Fprintf(b, "%.0f ", 100*m.rarity[i])
 		}
 		for c := range classes {

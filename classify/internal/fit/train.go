@@ -12,12 +12,17 @@ import (
 
 var classes = []string{"error", "blocker", "question", "completion", "rejected", "progress"}
 
-// trainer holds the cases and what they are learned with.
-type trainer struct {
-	penalty, words      float64
-	repositories, steps int
-	examples            []example
-}
+const (
+	penalty           = 10.0 // strength of the L2 penalty on weights
+	wordsWeight       = 10.0 // how much all words of a text count together, one feature counting 1
+	leastRepositories = 5    // words that stand in fewer repositories are left out
+	leastCases        = 5    // features that fewer cases have are left out
+	steps             = 60   // of the fit
+	blindWeight       = 0.3  // how much the copy of a case without its request counts: a pipe has none
+)
+
+// trainer holds the cases.
+type trainer struct{ examples []example }
 
 type example struct {
 	evaluate.Case
@@ -29,11 +34,8 @@ type example struct {
 	features []string
 }
 
-// blindWeight is how much the copy of a case without its request counts: a pipe has none.
-const blindWeight = 0.3
-
 // add takes down a case and its features, with its request and without.
-func (t *trainer) add(h *classify.Heuristic, c evaluate.Case, weight float64) {
+func (t *trainer) add(h *classify.Heuristic, c evaluate.Case) {
 	class := slices.Index(classes, string(c.Want.Type))
 	if c.Want.Type == classify.Status {
 		class = slices.Index(classes, "progress")
@@ -42,11 +44,11 @@ func (t *trainer) add(h *classify.Heuristic, c evaluate.Case, weight float64) {
 		}
 	}
 	repo, _ := c.Meta["repo"].(string)
-	e := example{c, true, repo, -1, weight, class, h.Features(c.Input)}
+	e := example{c, true, repo, -1, 1, class, h.Features(c.Input)}
 	if c.Input.Request != "" {
-		e.weight *= 1 - blindWeight
+		e.weight -= blindWeight
 		c.Input.Request = ""
-		t.examples = append(t.examples, example{c, false, repo, -1, weight * blindWeight, class, h.Features(c.Input)})
+		t.examples = append(t.examples, example{c, false, repo, -1, blindWeight, class, h.Features(c.Input)})
 	}
 	t.examples = append(t.examples, e)
 }
@@ -55,10 +57,10 @@ func isWord(feature string) bool { return strings.Contains(feature, " ") }
 
 // fitted is a model that was learned.
 type fitted struct {
-	*trainer
 	index   map[string]int // of a feature in the other fields
 	rarity  []float64      // of words
-	weights []float64      // a row of classes for each feature
+	isWord  []bool
+	weights []float64 // a row of classes for each feature
 }
 
 // sample is an example in numbers.
@@ -68,8 +70,6 @@ type sample struct {
 	index  []int
 	value  []float64
 }
-
-const leastCases = 5 // features that fewer cases have are left out
 
 // fit learns from all examples but those of one fold. The same examples give the same weights.
 func (t *trainer) fit(without int) *fitted {
@@ -107,11 +107,12 @@ func (t *trainer) vocabulary(examples []*example) *fitted {
 			}
 		}
 	}
-	m := &fitted{trainer: t, index: map[string]int{"bias": 0}, rarity: []float64{0}}
+	m := &fitted{index: map[string]int{"bias": 0}, rarity: []float64{0}, isWord: []bool{false}}
 	for _, f := range slices.Sorted(maps.Keys(seen)) {
-		if seen[f] >= leastCases && (!isWord(f) || len(repos[f]) >= t.repositories) {
+		if seen[f] >= leastCases && (!isWord(f) || len(repos[f]) >= leastRepositories) {
 			m.index[f] = len(m.rarity)
 			m.rarity = append(m.rarity, math.Log(float64(cases)/float64(seen[f])))
+			m.isWord = append(m.isWord, isWord(f))
 		}
 	}
 	return m
@@ -133,13 +134,9 @@ func (m *fitted) sample(e *example) sample {
 		}
 		s.index, s.value = append(s.index, i), append(s.value, v)
 	}
-	n := 1
-	for _, f := range e.features {
-		if _, ok := m.index[f]; ok {
-			if isWord(f) {
-				s.value[n] *= m.words / math.Sqrt(norm)
-			}
-			n++
+	for n, i := range s.index {
+		if n > 0 && m.isWord[i] {
+			s.value[n] *= wordsWeight / math.Sqrt(norm)
 		}
 	}
 	return s
@@ -151,21 +148,21 @@ func (m *fitted) learn(samples []sample) {
 	n := len(m.rarity) * len(classes)
 	x, grad := make([]float64, n), make([]float64, n)
 	loss := m.loss(samples, x, grad)
-	var steps, changes [][]float64
-	for range m.steps {
+	var moves, changes [][]float64
+	for range steps {
 		direction := slices.Clone(grad)
-		alpha := make([]float64, len(steps))
-		for i := len(steps) - 1; i >= 0; i-- {
-			alpha[i] = dot(steps[i], direction) / dot(steps[i], changes[i])
+		alpha := make([]float64, len(moves))
+		for i := len(moves) - 1; i >= 0; i-- {
+			alpha[i] = dot(moves[i], direction) / dot(moves[i], changes[i])
 			addTo(direction, changes[i], -alpha[i])
 		}
-		if k := len(steps) - 1; k >= 0 {
-			scale(direction, dot(steps[k], changes[k])/dot(changes[k], changes[k]))
+		if k := len(moves) - 1; k >= 0 {
+			scale(direction, dot(moves[k], changes[k])/dot(changes[k], changes[k]))
 		} else {
 			scale(direction, 1/math.Sqrt(dot(grad, grad)))
 		}
-		for i := range steps {
-			addTo(direction, steps[i], alpha[i]-dot(changes[i], direction)/dot(steps[i], changes[i]))
+		for i := range moves {
+			addTo(direction, moves[i], alpha[i]-dot(changes[i], direction)/dot(moves[i], changes[i]))
 		}
 		slope, size := dot(grad, direction), 1.0
 		next, nextGrad := slices.Clone(x), make([]float64, n)
@@ -182,9 +179,9 @@ func (m *fitted) learn(samples []sample) {
 			break
 		}
 		step, change := next, nextGrad
-		steps, changes = append(steps, diff(step, x)), append(changes, diff(change, grad))
-		if len(steps) > memory {
-			steps, changes = steps[1:], changes[1:]
+		moves, changes = append(moves, diff(step, x)), append(changes, diff(change, grad))
+		if len(moves) > memory {
+			moves, changes = moves[1:], changes[1:]
 		}
 		x, grad, loss = next, nextGrad, after
 	}
@@ -200,8 +197,8 @@ func (m *fitted) loss(samples []sample, w, grad []float64) float64 {
 			grad[i] = 0
 			continue
 		}
-		grad[i] = m.penalty * v
-		sum += m.penalty * v * v / 2
+		grad[i] = penalty * v
+		sum += penalty * v * v / 2
 	}
 	p := make([]float64, k)
 	for _, s := range samples {
