@@ -50,9 +50,11 @@ type dialect struct {
 }
 
 var dialects = map[Host]dialect{
-	Claude:  {product: "Claude Code", most: 8, read: readClaude, resume: block, rest: blockNot, goOn: struct{}{}},
-	Codex:   {product: "Codex", read: readCodex, resume: block, rest: blockNot, goOn: struct{}{}},
-	Copilot: {product: "Copilot CLI", most: 8, read: readCopilot, resume: block, rest: blockSilent, goOn: struct{}{}, echoes: true},
+	Claude: {product: "Claude Code", most: 8, read: readClaude, resume: block, rest: blockNot, goOn: struct{}{}},
+	Codex:  {product: "Codex", read: readCodex, resume: block, rest: blockNot, goOn: struct{}{}},
+	Copilot: {
+		product: "Copilot CLI", most: 8, read: readCopilot, resume: block, rest: blockSilent, goOn: struct{}{}, echoes: true,
+	},
 	Gemini: {
 		product: "Gemini CLI", read: readGemini, resume: deny, rest: allow, goOn: allow(""), accumulates: true, echoes: true,
 	},
@@ -106,9 +108,8 @@ func (h Host) read(payload []byte) (event, error) {
 	return e, nil
 }
 
-// answer returns what to write to standard output: one line of JSON, or nothing. A decision that is not a continue, the
-// zero one among them, lets the agent stop. If that ends a loop, the decision's note is in the answer, for the human, and
-// so is a notice.
+// answer returns what to write to standard output: one line of JSON, or nothing. Each decision but a continue lets the
+// agent stop. If that ends a loop, the answer has the decision's note for the human. It also has the notice.
 func (e event) answer(d autocontinue.Decision, notice string) []byte {
 	switch {
 	case e.kind != stopped && e.kind != subagentStopped:

@@ -16,7 +16,7 @@ import (
 const (
 	maxPrinted = 128 << 10 // bytes of a message that is kept until its pause
 	maxSame    = 4         // hooks of one pause: of the user, the project, the machine and a plugin
-	maxFirst   = 100       // the same, of a pause before which no hook continued the agent: then nothing can go round in circles
+	maxFirst   = 100       // the same, if no hook continued the agent before the pause: then there is no loop
 )
 
 // Memory is what [Run] remembers of a session between two events, beside the state of the loop. It is JSON that only
@@ -24,7 +24,7 @@ const (
 // value remembers nothing.
 type Memory struct{ memory }
 
-// Waits reports whether the agent was let stop and the human has not spoken since.
+// Waits reports whether the agent stopped and the human has not spoken since.
 func (m Memory) Waits() bool { return m.Rested }
 
 // MarshalJSON writes the memory.
@@ -40,10 +40,10 @@ type memory struct {
 	ID     string `json:"id,omitempty"`     // hash of the last output's ID
 	Same   int    `json:"same,omitempty"`   // how often it came in a row
 
-	Rested bool `json:"rested,omitempty"` // at the last pause the agent was let stop
+	Rested bool `json:"rested,omitempty"` // the agent stopped at the last pause
 
 	// Of a host that feeds what is sent back as a prompt: hash of the message sent last, if it has not our prefix.
-	// Empty after the agent was let stop and after the human spoke: what comes then is the human's, whatever the
+	// Empty after the agent stopped and after the human spoke: what comes then is the human's, whatever the
 	// words.
 	Sent string `json:"sent,omitempty"`
 
@@ -68,7 +68,8 @@ func (m memory) heard(e event) memory {
 	switch {
 	case e.fromHuman(m):
 		m = memory{
-			Events: m.Events, Began: cmp.Or(m.Began, e.dir), Pauses: m.Pauses, ID: m.ID, Same: m.Same, Loops: m.Loops, Base: m.Loops,
+			Events: m.Events, Began: cmp.Or(m.Began, e.dir), Pauses: m.Pauses, ID: m.ID, Same: m.Same,
+			Loops: m.Loops, Base: m.Loops,
 			Transcript: m.Transcript,
 		}
 	case e.kind == prompted:

@@ -27,7 +27,7 @@ type Config struct {
 	// Loop returns the loop that decides about a pause; Run puts the store into it. It may change p.Output, for
 	// example to name a plan.
 	Loop func(ctx context.Context, p *Pause) (autocontinue.Config, error)
-	// Prompted is told that the human has sent a prompt to the agent, and whether it is the first of the session. Nil
+	// Prompted learns that the human has sent a prompt to the agent, and whether it is the first of the session. Nil
 	// tells nobody.
 	Prompted func(ctx context.Context, session, folder string, first bool)
 	// Secrets are masked in all that is kept and decided about, as in [autocontinue.Config].
@@ -180,7 +180,8 @@ func (s *session) await(ctx context.Context, m memory) (transcript.Trace, memory
 		return t.Err != nil || t.Aborted || t.Shows(e.message.text, e.dialect.accumulates) || m.knows(e, t)
 	}
 	switch {
-	case e.kind != stopped && e.kind != subagentStopped, e.message.null, !e.ended(), e.message.given && blank(e.message.text):
+	case e.kind != stopped && e.kind != subagentStopped, !e.ended(),
+		e.message.null, e.message.given && blank(e.message.text):
 		done = nil
 	case !e.message.given:
 		wait = waitForLast

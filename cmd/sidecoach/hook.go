@@ -35,10 +35,10 @@ func (o *hookOptions) register(cmd *cobra.Command) {
 	o.flags = f
 	f.SortFlags = false
 	f.BoolVar(&o.shadow, "shadow", false, "decide and journal, but always let the agent stop")
-	f.Var(&o.most, "max-continues", "once a turn was continued `N` times the human is next; 0 continues nothing")
-	f.Var(&o.threshold, "threshold", "a status less certain than this, 0 to 1, is not continued; 0 switches the rule off")
+	f.Var(&o.most, "max-continues", "continue a turn at most `N` times; 0 continues nothing")
+	f.Var(&o.threshold, "threshold", "do not continue a status with a confidence below this, 0 to 1; 0 switches this off")
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
-	f.Var(&o.verify, "verify", "when the agent claims to be done, look, and run `COMMAND`, such as 'go test ./...'; what was seen not to hold is coached")
+	f.Var(&o.verify, "verify", "check a claim of completion, and run `COMMAND`, such as 'go test ./...'")
 	f.Var(&o.notify, "notify", "when the human is next, run `COMMAND` for at most five seconds; its input is the decision as JSON")
 	o.keeper.register(f)
 	o.judging.register(f)
@@ -90,8 +90,7 @@ func hostNames() []string {
 	return names
 }
 
-// underHost marks the commands that a host of agents runs. They exit with 0 or 1 and nothing else: hosts read 2 as
-// "block", and say nothing good of others.
+// underHost marks the commands that a host of agents runs. They exit with 0 or 1 only: hosts read 2 as "block".
 const underHost = "under-host"
 
 func newHook(t terminal) *cobra.Command {
@@ -99,26 +98,25 @@ func newHook(t terminal) *cobra.Command {
 		Use:        "hook HOST",
 		Short:      "Be the stop hook of Claude Code, Codex, Gemini CLI, and others",
 		SuggestFor: []string{"install", "uninstall"},
-		Long: `hook is what an agent's host runs when the agent pauses: it reads the host's
-event from standard input and answers in the host's form, to send the agent on
-or to let it stop. sidecoach hook install prints, or writes, the settings that
-make a host run it.
+		Long: `An agent's host runs sidecoach hook when the agent pauses. The hook reads the
+host's event from standard input. Its answer continues the agent or lets it
+stop. sidecoach hook install prints or writes the settings for that.
 
-What the conversation's transcript shows counts: a test run after the last edit
-is evidence, and a claim of tests without one is told so. A turn is the human's
-prompt: it is continued at most three times, the same gap is coached twice, and
-what goes wrong with sidecoach itself lets the agent stop.
+The hook reads the transcript. A test run after the last edit is evidence. A
+claim of passing tests without a run is contradicted. The hook continues a turn,
+which begins with the human's prompt, at most three times. It coaches the same
+gap twice. If sidecoach itself fails, the agent stops.
 
 With --verify, the hook checks a claim of completion against the working tree as
 it was when the human spoke: files, commits, tests, and the command, which runs
 without a shell. That takes five minutes at most; then the hook says that it
 could not verify. sidecoach verify --help says what counts.
 
-Exit status of hook HOST: 0, or 1 after a failure, and never anything else.`,
+Exit status of hook HOST: 0, or 1 after a failure; never another one.`,
 		Example: `  sidecoach hook install claude --write
   sidecoach hook install gemini --project --shadow
   sidecoach log --follow`,
-		Annotations:           map[string]string{underHost: ""}, // settings may name a host that is none
+		Annotations:           map[string]string{underHost: ""}, // settings may name a host that does not exist
 		FParseErrWhitelist:    cobra.FParseErrWhitelist{UnknownFlags: true},
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     cobra.NoFileCompletions,

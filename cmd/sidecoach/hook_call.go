@@ -21,7 +21,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
-const stays = "the agent is let stop" // what follows from a failure
+const stays = "the agent stops" // what follows from a failure
 
 // run answers one event. Whatever goes wrong, it prints the answer with which the host goes on.
 func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t terminal) error {
@@ -60,7 +60,7 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 		answer, err := o.answer(ctx, h, args, cmd.InOrStdin(), t, k)
 		if err != nil {
 			err = letStop(err)
-			if !k.told {
+			if !k.failed {
 				k.note(err.Error())
 			}
 		}
@@ -188,8 +188,8 @@ func memoryOf(v filestore.Session) (m hook.Memory) {
 	return m
 }
 
-// open returns the keeper of a host's sessions. A hook is waited for: it saves the time of a sync, and what a loss of
-// power takes is held like any state that is lost.
+// open returns the keeper of a host's sessions. The host waits for the hook, so the hook does not sync its files. State
+// that a loss of power takes is treated like any lost state.
 func (o *hookOptions) open(h hook.Host, cmd *cobra.Command) (*keeper, error) {
 	k, err := o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, cmd.ErrOrStderr())
 	if err != nil {
@@ -199,7 +199,7 @@ func (o *hookOptions) open(h hook.Host, cmd *cobra.Command) (*keeper, error) {
 	return k, nil
 }
 
-// letStop puts a failure into words: its status is 1, whatever it was.
+// letStop words a failure: the exit status is always 1.
 func letStop(err error) error {
 	f, ok := errors.AsType[*failure](err)
 	if !ok {
@@ -226,7 +226,7 @@ func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]by
 	if err != nil {
 		return nil, badInput(stays, "cannot read the event: %v", cause(err))
 	}
-	_, _ = io.Copy(io.Discard, stdin) // a host that cannot write all of it takes that for a failure
+	_, _ = io.Copy(io.Discard, stdin) // some hosts report a failure if they cannot write all of it
 	return payload, nil
 }
 

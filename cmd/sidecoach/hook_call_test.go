@@ -95,7 +95,7 @@ func TestHookInput(t *testing.T) {
 		out, errs, status := sidecoach(t, tt.stdin, "hook", "gemini", "--state", t.TempDir())
 		assert.Equal(t, exitFailure, status)
 		assert.Equal(t, "{\"decision\":\"allow\"}\n", out)
-		assert.Contains(t, errs, "sidecoach: "+tt.want+"\nhint: the agent is let stop")
+		assert.Contains(t, errs, "sidecoach: "+tt.want+"\nhint: the agent stops")
 	}
 	_, err := readEvent(hook.Codex, nil, strings.NewReader(""), true)
 	f, ok := err.(*failure)

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	hookMargin  = 5 * time.Second        // a hook gives up so long before its host does
-	hookGrace   = time.Second            // after that, a hook that has not ended by itself is ended
+	hookMargin  = 5 * time.Second        // the hook gives up this long before its host does
+	hookGrace   = time.Second            // after that, the process ends
 	parentCheck = 100 * time.Millisecond // how often a hook looks whether its host is still there
 )
 
@@ -18,8 +18,8 @@ var (
 	errHostGone = errors.New("the host has gone")
 )
 
-// watchdog ends a hook that takes too long, whatever it is doing. Gemini CLI, for one, waits for a hook that it has
-// told to end. The context that the hook works with ends first, and with it the commands that the hook has started.
+// watchdog ends a hook that takes too long, whatever it is doing. Hosts such as Gemini CLI wait for a hook even after
+// they have sent it a signal. The context of the hook ends first, and with it the commands that the hook has started.
 type watchdog struct {
 	limit  time.Duration
 	more   func() bool // reports whether verifySeconds are added to the limit; nil is no
@@ -78,8 +78,7 @@ func (w watchdog) watch(ctx context.Context, cancel context.CancelCauseFunc, don
 	}
 }
 
-// exitWith returns what ends the process: it prints an answer with which the agent is let stop, unless another one was
-// printed, and waits for nothing.
+// exitWith returns a function that ends the process. It calls print first, but does not wait long for it.
 func exitWith(print func()) func() {
 	return func() {
 		printed := make(chan struct{})

@@ -19,10 +19,10 @@ import (
 )
 
 // hookSeconds is how long a hook takes at most when it verifies nothing; with verifySeconds it is what a host waits for
-// a hook. The LLM gets at most hookPatience of it.
+// a hook. The LLM gets at most hookJudgeLimit of it.
 const (
-	hookSeconds  = 60
-	hookPatience = patience((hookSeconds - 15) * time.Second)
+	hookSeconds    = 60
+	hookJudgeLimit = patience((hookSeconds - 15) * time.Second)
 )
 
 // installOptions are the flags of install and uninstall.
@@ -140,8 +140,8 @@ func program() (string, error) {
 		return "", badInput("run it by its absolute path", "cannot tell where this program is: %v", cause(err))
 	}
 	if strings.Contains(filepath.ToSlash(path), "/go-build") {
-		return "", misuse("build it first: go build -o ~/.local/bin/ ./cmd/sidecoach, then ~/.local/bin/sidecoach hook install …",
-			"this program is a temporary one of go run, and will be deleted")
+		hint := "build it first: go build -o ~/.local/bin/ ./cmd/sidecoach, then ~/.local/bin/sidecoach hook install …"
+		return "", misuse(hint, "this program is a temporary one of go run, and will be deleted")
 	}
 	if found, err := exec.LookPath(filepath.Base(path)); err == nil && filepath.IsAbs(found) {
 		a, _ := os.Stat(found)
@@ -205,8 +205,9 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 	if err := judging.check(); err != nil {
 		return h, err
 	}
-	if judging.llm.timeout > hookPatience {
-		hint := fmt.Sprintf("a hook takes at most %d seconds, so give the LLM at most %v", hookSeconds, time.Duration(hookPatience))
+	if judging.llm.timeout > hookJudgeLimit {
+		hint := fmt.Sprintf("a hook takes at most %d seconds, so give the LLM at most %v",
+			hookSeconds, time.Duration(hookJudgeLimit))
 		return h, misuse(hint, "--timeout %s is too long for a hook", &judging.llm.timeout)
 	}
 	if judging.asks() {
@@ -246,7 +247,8 @@ func trust(h install.Hook) string {
 	case h.Host == hook.Gemini:
 		return "Gemini CLI runs the hooks of a project only in a trusted folder; /hooks shows them"
 	case h.Host == hook.Cursor && strings.Contains(h.Line(), "://"):
-		return "Cursor's command-line agent ignores a hooks.json with a URL in a command: set OPENAI_BASE_URL instead of --base-url"
+		return "Cursor's command-line agent ignores a hooks.json with a URL in a command: " +
+			"set OPENAI_BASE_URL instead of --base-url"
 	case h.Host == hook.Cursor:
 		return "Cursor runs the hooks of a project only in a trusted workspace; the Hooks tab of its settings shows them"
 	}

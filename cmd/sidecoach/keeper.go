@@ -27,11 +27,12 @@ type keeperOptions struct {
 
 func (o *keeperOptions) register(f *pflag.FlagSet) {
 	registerState(f, &o.state)
-	f.BoolVar(&o.keepText, "keep-text", false, "journal outputs and requests as a whole, for sidecoach log --case; else only how an output begins")
+	f.BoolVar(&o.keepText, "keep-text", false, "journal whole outputs and requests, for sidecoach log --case")
 }
 
 func registerState(f *pflag.FlagSet, dir *string) {
-	f.StringVar(dir, "state", "", "`DIR` with the state and the journal (default $XDG_STATE_HOME/sidecoach, else ~/.local/state/sidecoach or its like on macOS and Windows)")
+	f.StringVar(dir, "state", "", "`DIR` with the state and the journal (default $XDG_STATE_HOME/sidecoach, "+
+		"else ~/.local/state/sidecoach or its like on macOS and Windows)")
 }
 
 // stateFolder returns the folder that a --state names.
@@ -47,17 +48,17 @@ type keeper struct {
 	dir      string // the state folder
 	host     string
 	keepText bool
-	shadow   bool   // what is decided is not done
+	shadow   bool   // the decision is only journaled
 	next     string // what follows from a failure, for people
 	store    *filestore.Store
 	stderr   io.Writer
 	session  string
-	lacks    string              // why the facts of the transcript lack some
+	lacks    string              // why facts of the transcript are missing
 	notify   []string            // the command that tells the human; nil is none
 	verifies atomic.Bool         // this may take longer
 	folder   string              // where the agent works
 	last     *autocontinue.Event // the decision; nil before it
-	told     bool                // the journal has an error as a decision
+	failed   bool                // the journal has a decision with an error
 	judge    *rememberingJudge   // nil if no LLM judges
 }
 
@@ -67,14 +68,17 @@ func (o keeperOptions) open(opts filestore.Options, stderr io.Writer) (*keeper, 
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{dir: dir, host: opts.Host, keepText: o.keepText, next: "show the agent's output to the human", stderr: stderr}
+	k := &keeper{dir: dir, host: opts.Host, keepText: o.keepText, stderr: stderr}
+	k.next = "show the agent's output to the human"
 	opts.OnSetAside = k.setAside
 	k.store, err = filestore.New(dir, opts)
 	return k, err
 }
 
 // decide asks the library with the session's state, and journals what it says.
-func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
+func (k *keeper) decide(
+	ctx context.Context, cfg autocontinue.Config, out autocontinue.Output,
+) (autocontinue.Decision, error) {
 	k.session = out.Session
 	cfg.Store, cfg.Observer = k.store, k.observer()
 	d, err := decide(ctx, cfg, out)
@@ -85,7 +89,7 @@ func (k *keeper) decide(ctx context.Context, cfg autocontinue.Config, out autoco
 func (k *keeper) observer() autocontinue.Observer {
 	return autocontinue.ObserverFunc(func(_ context.Context, e autocontinue.Event) error {
 		line := entry{Event: e, Host: k.host, Shadow: k.shadow, Transcript: k.lacks}
-		k.told, k.last = k.told || e.Err != "", &e
+		k.failed, k.last = k.failed || e.Err != "", &e
 		if k.keepText {
 			line.Input, line.Cut = kept(e.Input)
 		}
@@ -94,7 +98,7 @@ func (k *keeper) observer() autocontinue.Observer {
 	})
 }
 
-// journal appends a line. That it cannot is said, and changes no decision.
+// journal appends a line. A failure is printed, and changes no decision.
 func (k *keeper) journal(line any) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -108,7 +112,7 @@ func (k *keeper) journal(line any) {
 	}
 }
 
-// warn says what could not be remembered, which changes no decision.
+// warn prints what could not be remembered. That changes no decision.
 func (k *keeper) warn(err error) {
 	complain(k.stderr, "sidecoach: not remembered: "+withoutPackage(err))
 }
@@ -122,7 +126,7 @@ func (k *keeper) setAside(a filestore.SetAside) {
 	k.note(what)
 }
 
-// note journals what is no decision.
+// note journals something that is not a decision.
 func (k *keeper) note(what string) {
 	k.journal(notice{Time: time.Now(), Host: k.host, Session: k.session, Notice: what})
 }
@@ -165,7 +169,7 @@ func kept(in classify.Input) (*classify.Input, bool) {
 	return &in, cut
 }
 
-// notice is a line of the journal that tells of no decision.
+// notice is a line of the journal that is not a decision.
 type notice struct {
 	Time    time.Time `json:"time"`
 	Host    string    `json:"host"`

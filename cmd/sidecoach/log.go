@@ -153,7 +153,9 @@ func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 }
 
 // read calls f for each line of the journal that was asked for, and returns how many lines could not be read.
-func (o *logOptions) read(ctx context.Context, dir string, f func(e entry, line []byte) error) (unreadable int, err error) {
+func (o *logOptions) read(
+	ctx context.Context, dir string, f func(e entry, line []byte) error,
+) (unreadable int, err error) {
 	lines := filestore.ReadJournal(ctx, dir)
 	if o.follow {
 		lines = filestore.FollowJournal(ctx, dir, 0)
@@ -235,14 +237,17 @@ func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string
 		return err
 	}
 	if n := len(found); n > 1 {
-		return badInput("give more of the ID; sidecoach log --json has it all", "%d decisions have an ID that begins with %q", n, o.id)
+		hint := "give more of the ID; sidecoach log --json shows whole IDs"
+		return badInput(hint, "%d decisions have an ID that begins with %q", n, o.id)
 	}
 	for id, e := range found {
 		switch {
 		case e.Input == nil:
-			return badInput("use --keep-text from now on; the text of older decisions is gone", "decision %s was journaled without its text", id)
+			hint := "use --keep-text from now on; the text of older decisions is gone"
+			return badInput(hint, "decision %s was journaled without its text", id)
 		case e.Cut:
-			return badInput("write the case by hand: sidecoach eval --help", "the text of decision %s was too large to be journaled as a whole", id)
+			hint := "write the case by hand: sidecoach eval --help"
+			return badInput(hint, "the text of decision %s was too large to be journaled as a whole", id)
 		}
 		c := evaluate.Case{Name: id, Input: *e.Input, Want: evaluate.Want{Type: classify.OutputType(o.want.value)}}
 		if o.want.value == labelRejected {

@@ -123,7 +123,7 @@ func judgeInWords(u *classify.Usage) string {
 	if u == nil {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("%s tokens in", thousands(u.PromptTokens)), fmt.Sprintf("%s out", thousands(u.CompletionTokens)),
+	parts := []string{thousands(u.PromptTokens) + " tokens in", thousands(u.CompletionTokens) + " out",
 		fmt.Sprintf("%.1f s", u.Latency.Seconds())}
 	if u.CostUSD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.4f", u.CostUSD))

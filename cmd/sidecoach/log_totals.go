@@ -154,7 +154,7 @@ func (t *totals) table(to terminal, dir string) string {
 		p.printf("nothing was journaled yet in %s\n", visible(dir))
 		return p.String()
 	}
-	p.printf("\n%s\n", p.paint(bold, fmt.Sprintf("%s in %s", plural(t.Decisions, "decision"), plural(t.Sessions, "session"))))
+	p.printf("\n%s\n", p.paint(bold, plural(t.Decisions, "decision")+" in "+plural(t.Sessions, "session")))
 	p.row("continued", reasonsInWords(t.Continued))
 	p.row("stopped", reasonsInWords(t.Stopped))
 	p.row("dropped", reasonsInWords(t.Suppressed))
@@ -163,7 +163,8 @@ func (t *totals) table(to terminal, dir string) string {
 	}
 	if len(t.Continued) > 0 {
 		o := t.Continues
-		p.row("continues", fmt.Sprintf("%d led to an accepted completion, %d did not, %d open", o.Accepted, o.NotAccepted, o.Open))
+		p.row("continues", fmt.Sprintf("%d led to an accepted completion, %d did not, %d open",
+			o.Accepted, o.NotAccepted, o.Open))
 	}
 	if j := t.Judge; j.Verdicts > 0 {
 		cost := ""

@@ -27,7 +27,7 @@ func newStatus(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "List the sessions that wait for you",
-		Long: `status lists the sessions of the hook whose agent was let stop and to which you
+		Long: `status lists the sessions of the hook whose agent stopped and to which you
 have not written since: the oldest first, with the reason. It leaves out sessions
 that have waited for more than a day, and sub-agents.`,
 		Args: cobra.NoArgs,

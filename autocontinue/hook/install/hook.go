@@ -3,7 +3,6 @@ package install
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"runtime"
 
@@ -98,20 +97,15 @@ func (h Hook) timeout() int {
 
 // Snippet returns the settings of a host that has no others.
 func (h Hook) Snippet() []byte {
-	var b bytes.Buffer
-	b.WriteString("{\n")
+	text := "{}\n"
 	if h.Host == hook.Cursor || h.Host == hook.Copilot {
-		b.WriteString("  \"version\": 1,\n")
+		text = "{\n  \"version\": 1\n}\n"
 	}
-	b.WriteString("  \"hooks\": {")
-	for i, event := range Events(h.Host) {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "\n    %q: %s", event, encode([]any{h.element(event)}, "    ", "  "))
+	settings, err := h.Merge([]byte(text))
+	if err != nil {
+		panic(err) // there is nothing that could conflict
 	}
-	b.WriteString("\n  }\n}\n")
-	return b.Bytes()
+	return settings
 }
 
 // encode writes a value as indented JSON; with an empty indent on one line.

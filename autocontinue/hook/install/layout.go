@@ -42,7 +42,7 @@ func (l layout) addMember(o *hujson.Object, depth int, key string, value any) *h
 	}
 	name := hujson.Value{Value: hujson.String(key)}
 	var v hujson.Value
-	spread, prefix := l.place(&name, &v, first, last, &o.AfterExtra, depth)
+	spread, prefix := l.indent(&name, &v, first, last, &o.AfterExtra, depth)
 	v.Value = l.value(value, spread, prefix)
 	if spread {
 		v.BeforeExtra = hujson.Extra(" ")
@@ -58,7 +58,7 @@ func (l layout) addElement(a *hujson.Array, depth int, value any) {
 		first, last = &a.Elements[0], &a.Elements[n-1]
 	}
 	var v hujson.Value
-	spread, prefix := l.place(&v, &v, first, last, &a.AfterExtra, depth)
+	spread, prefix := l.indent(&v, &v, first, last, &a.AfterExtra, depth)
 	v.Value = l.value(value, spread, prefix)
 	a.Elements = append(a.Elements, v)
 }
@@ -76,9 +76,9 @@ func (l layout) value(value any, spread bool, prefix string) hujson.ValueTrimmed
 	return parsed.Value
 }
 
-// place sets the white space around something that comes last in an object or an array, from start to end. A comment
+// indent sets the white space around something that comes last in an object or an array, from start to end. A comment
 // that follows the last one so far stays with it. Spread says that each stands on a line of its own, behind prefix.
-func (l layout) place(
+func (l layout) indent(
 	start, end, first, last *hujson.Value, after *hujson.Extra, depth int,
 ) (spread bool, prefix string) {
 	prefix, spread = strings.Repeat(l.unit, depth+1), l.unit != ""
