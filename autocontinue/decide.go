@@ -70,8 +70,8 @@ import (
 // as a rejected completion.
 //
 // Row 9: a confidence that is not a number from 0 to 1 counts as 0. The row does not apply to a claim to be
-// done if a Verification rejected it, or if something of the goal is open: what was seen does not depend on how the text
-// was read.
+// done if a Verification rejected it, or if something of the goal is open: what was seen does not depend on how the
+// text was read.
 //
 // Row 11: two outputs have the same gap if they have the same fingerprint. Two rejected completions have it also if
 // they lack the same kinds of evidence (at least one kind), or have the same worst feedback, which is its first line. A

@@ -31,8 +31,8 @@ type Config struct {
 }
 
 // Verifier checks a claim of completion, before [Decide]. It may only lower a verdict: Rejected makes a completion a
-// rejected one. Verified lets a repeated claim pass, and a claim whose evidence only the words lack. Only a goal that is
-// met makes a completion of other statuses.
+// rejected one. Verified lets a repeated claim pass, and a claim whose evidence only the words lack. Only a goal that
+// is met makes a completion of other statuses.
 //
 // It is asked about completions and statuses. Only a completion and a rejected completion claim something. It must be
 // safe for concurrent use and must not change the slices that it is given. Its error, its panic and an unknown status
@@ -97,7 +97,7 @@ var (
 )
 
 var (
-	// errUndecided is for a store that says it has stored what nobody has decided.
+	// errUndecided is for a store that reports success without a call of the update's function.
 	errUndecided = errors.New("the store did not use what the update's function returned")
 	// errUnread ends an update that finds a state in which the output must be classified after all.
 	errUnread = errors.New("not classified yet")

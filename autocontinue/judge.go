@@ -115,7 +115,7 @@ func (a *AutoContinue) stages(ctx context.Context, f *Facts) {
 }
 
 // OnlyAsked reports whether the human only asked a question, and no file is known to be edited since the last
-// successful check. Such a turn is no work on a goal.
+// successful check. Such a turn does not work on a goal.
 func OnlyAsked(ctx context.Context, out Output) bool {
 	if out.Work.Edited != classify.EditedUnknown && out.Work.Edited != classify.EditedNone {
 		return false

@@ -25,7 +25,7 @@ const (
 
 const maxSignals = 32 // in an event
 
-// Observer is told every decision, an error included, once for each call of Handle and before it returns. Events of one
+// Observer gets every decision, an error included, once for each call of Handle and before it returns. Events of one
 // session come in the order of the decisions, except those of outputs that never got their turn.
 //
 // An implementation must be safe for concurrent use and must not call Handle for the same session. The context is
@@ -43,7 +43,7 @@ type ObserverFunc func(ctx context.Context, e Event) error
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) error { return f(ctx, e) }
 
-// Starter is an [Observer] that is told when Handle begins. A tracer opens its span here; the spans of the classifier,
+// Starter is an [Observer] that learns when Handle begins. A tracer opens its span here; the spans of the classifier,
 // the verifier and the store are then part of it.
 type Starter interface {
 	// Start is called once for each call of Handle, before it waits for its turn. It returns ctx or one made from it. The

@@ -13,13 +13,13 @@ import (
 
 // Output is what an agent printed last at a pause, and what the host knows about it. Only Session is required.
 type Output struct {
-	// Session names one conversation with one agent. A sub-agent is a session of its own. Empty is an error.
+	// Session names one conversation with one agent. A sub-agent has its own session. Empty is an error.
 	Session string `json:"session"`
 	// Turn names the human's message that led here, on continued runs too. Empty is the current turn, for hosts that
 	// call [AutoContinue.Reset] instead.
 	Turn string `json:"turn,omitempty"`
 	// Run names one execution of the agent, from a prompt to its pause. Every continuation starts a new run, which needs
-	// a new name. Empty makes every output a run of its own.
+	// a new name. Empty makes every output its own run.
 	Run string `json:"run,omitempty"`
 	// ID names this report of the pause within the session. It stays the same when a queue delivers the report again.
 	// Empty never replays. Never derive it from the text: the same words at a later pause are a new output.
@@ -92,7 +92,7 @@ type Goal struct {
 // open reports whether the goal has something to do.
 func (g *Goal) open() bool { return g != nil && !g.Met && g.Open != "" }
 
-// shown returns what a decision says about v. A rejected claim is told by the decision itself.
+// shown returns what a decision says about v. For a rejected claim the reason says it.
 func (v Verification) shown() VerificationStatus {
 	switch v.Status {
 	case "", Verified:

@@ -205,7 +205,7 @@ func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, 
 	return old.Format == 0, d.store.write(root, name, e)
 }
 
-// readLocked is read with the lock held: what cannot be read is set aside, and then there is no value.
+// readLocked is read with the lock held. It sets an unreadable file aside and returns the zero value.
 func (d *Document[T]) readLocked(root *os.Root, name string) (v T, e envelope, err error) {
 	v, e, err = d.read(root, name)
 	if why, ok := errors.AsType[unreadable](err); ok {

@@ -90,7 +90,7 @@ func (s *Store) makeRoom(root *os.Root, more int64) error {
 	return nil
 }
 
-// appendTo writes line to the end of f in one call, as a line of its own.
+// appendTo writes line to the end of f in one call. It first ends a line that was cut short.
 func appendTo(f *os.File, line []byte) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// File is a new file in the place of an old one: after Commit all of it is there, before Commit none of it.
+// File replaces an old file: after Commit all of it is there, before Commit none of it.
 type File struct {
 	*os.File
 	root   *os.Root // nil for a file that is written directly

@@ -19,7 +19,7 @@ type Options struct {
 	Host string
 
 	LockTimeout time.Duration // how long to wait for a lock; 0 is 5 s
-	MaxAge      time.Duration // what nobody has used for longer may be removed; 0 is 30 days
+	MaxAge      time.Duration // a session unused for longer may be removed; 0 is 30 days
 	JournalSize int64         // bytes at which a new journal is begun and the one before it is kept; 0 is 16 MiB
 
 	// NoSync leaves it to the system when a file reaches the disk, which saves two syncs an update. A killed process loses

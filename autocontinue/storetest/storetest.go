@@ -143,7 +143,7 @@ func updatesAreAtomic(t *testing.T, s autocontinue.Store) {
 				var last string
 				err := s.Update(t.Context(), name, func(old autocontinue.State) (autocontinue.State, error) {
 					last = fmt.Sprint(name, " ", old.Seq)
-					for range 50 { // whoever is not locked out comes between
+					for range 50 { // lets other writers in if there is no lock
 						runtime.Gosched()
 					}
 					return count(old)

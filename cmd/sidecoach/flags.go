@@ -38,7 +38,7 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// threshold is a flag that takes a confidence from 0 to 1; 0 is no gate.
+// threshold is a flag that takes a confidence from 0 to 1; 0 switches the check off.
 type threshold float64
 
 func (t *threshold) String() string {
