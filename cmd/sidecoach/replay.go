@@ -108,7 +108,10 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	if err != nil {
 		return err
 	}
-	r := &replay{policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()}, bar: newBar(stderr)}
+	r := &replay{
+		policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()},
+		bar:    newBar(stderr),
+	}
 	r.bar.unit = " KiB"
 	if r.classifier, err = classify.NewHeuristic(); err != nil {
 		return err
@@ -164,7 +167,10 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 func failureOf(total replayTotal, files int) error {
 	switch {
 	case total.Fallbacks > 0 && total.Fallbacks == total.Judged:
-		return badInput("look at the server, the key and the model", "the LLM failed on every output; the heuristic alone decided")
+		return badInput(
+			"look at the server, the key and the model",
+			"the LLM failed on every output; the heuristic alone decided",
+		)
 	case total.Faults > 0 && files == 1:
 		return badInput("the line above says what is wrong", "the file could not be read as a whole")
 	case total.Faults > 0:
@@ -178,7 +184,12 @@ func failureOf(total replayTotal, files int) error {
 
 // sentences say what comes of everything. The last one is the verdict, where there is something to judge.
 func (t replayTotal) sentences() []string {
-	read := fmt.Sprintf("%s, %s, %s: ", plural(t.Files, "transcript"), plural(t.Sessions, "session"), plural(t.Pauses, "pause"))
+	read := fmt.Sprintf(
+		"%s, %s, %s: ",
+		plural(t.Files, "transcript"),
+		plural(t.Sessions, "session"),
+		plural(t.Pauses, "pause"),
+	)
 	if t.Pauses == 0 {
 		return []string{strings.TrimSuffix(read, ": ") + ": there is nothing to judge."}
 	}
@@ -187,11 +198,16 @@ func (t replayTotal) sentences() []string {
 		said = append(said, fmt.Sprintf("At %s of these you wrote something else, or nothing.", thousands(n)))
 	}
 	verdict := map[worth]string{
-		pays: "It pays here", mayPay: "It may pay here", paysNot: "It does not pay here", noMatter: "It makes no difference here",
+		pays: "It pays here", mayPay: "It may pay here", paysNot: "It does not pay here",
+		noMatter: "It makes no difference here",
 	}[t.Verdict]
 	spared := `you wrote no message such as "continue" or "run the tests"`
 	if wrote := t.Agrees + t.Missed; wrote > 0 {
-		spared = fmt.Sprintf(`it would have spared you %s of %s such as "continue" or "run the tests"`, thousands(t.Agrees), plural(wrote, "message"))
+		spared = fmt.Sprintf(
+			`it would have spared you %s of %s such as "continue" or "run the tests"`,
+			thousands(t.Agrees),
+			plural(wrote, "message"),
+		)
 	}
 	past := "it would not have passed over a question that you answered"
 	if t.Against > 0 {
@@ -216,8 +232,8 @@ const (
 	telling = 5 // pauses that say more than chance
 )
 
-// worthOf compares the messages that it would have spared the human with the questions that it would have passed over. A
-// question costs more than a message, so it pays from two messages a question on.
+// worthOf compares the messages that it would have spared the human with the questions that it would have passed
+// over. A question costs more than a message, so it pays from two messages a question on.
 func worthOf(agrees, against int) worth {
 	switch {
 	case agrees == 0 && against == 0:

@@ -87,7 +87,12 @@ func failureInWords(fallback string) string {
 func (t replayTotal) sayLLM(say func(s style, format string, args ...any)) {
 	l := t.LLM
 	if l.Answered > 0 {
-		said := fmt.Sprintf("%s judged %s: it read %s", l.Model, plural(l.Answered, "output"), plural(l.PromptTokens, "token"))
+		said := fmt.Sprintf(
+			"%s judged %s: it read %s",
+			l.Model,
+			plural(l.Answered, "output"),
+			plural(l.PromptTokens, "token"),
+		)
 		if l.CachedTokens > 0 {
 			said += fmt.Sprintf(" (%s of them cached)", thousands(l.CachedTokens))
 		}
@@ -98,7 +103,12 @@ func (t replayTotal) sayLLM(say func(s style, format string, args ...any)) {
 		say("", "%s", visible(said))
 	}
 	if t.Fallbacks > 0 {
-		say(yellow, "the LLM had no answer for %s of %s; the heuristic decided:", thousands(t.Fallbacks), plural(t.Judged, "output"))
+		say(
+			yellow,
+			"the LLM had no answer for %s of %s; the heuristic decided:",
+			thousands(t.Fallbacks),
+			plural(t.Judged, "output"),
+		)
 		for _, why := range slices.SortedFunc(maps.Keys(l.Failed), func(a, b string) int {
 			return cmp.Or(cmp.Compare(l.Failed[b], l.Failed[a]), cmp.Compare(a, b))
 		}) {
@@ -107,9 +117,16 @@ func (t replayTotal) sayLLM(say func(s style, format string, args ...any)) {
 	}
 }
 
-// askFirst makes r ask the LLM. It estimates what that will cost, by going through everything with the heuristic, and asks
-// whether the outputs may be sent.
-func (o *replayOptions) askFirst(ctx context.Context, found *sessionFiles, r *replay, stdin io.Reader, stderr io.Writer, t terminal) error {
+// askFirst makes r ask the LLM. It estimates what that will cost, by going through everything with the heuristic, and
+// asks whether the outputs may be sent.
+func (o *replayOptions) askFirst(
+	ctx context.Context,
+	found *sessionFiles,
+	r *replay,
+	stdin io.Reader,
+	stderr io.Writer,
+	t terminal,
+) error {
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
 		return err
@@ -126,7 +143,10 @@ func (o *replayOptions) askFirst(ctx context.Context, found *sessionFiles, r *re
 		return err
 	}
 	if !o.yes && !t.keyboard {
-		return misuse("add --yes to send them without a question", "--llm sends the agents' words away, and there is no terminal to ask whether it may")
+		return misuse(
+			"add --yes to send them without a question",
+			"--llm sends the agents' words away, and there is no terminal to ask whether it may",
+		)
 	}
 	e := estimate{judge: judge, seen: make(map[[sha256.Size]byte]bool)}
 	dry := *r
@@ -166,7 +186,8 @@ func (o *replayOptions) askFirst(ctx context.Context, found *sessionFiles, r *re
 	return nil
 }
 
-// estimate counts what an LLM would be asked. Where it judges otherwise than the heuristic, a turn may continue otherwise, too.
+// estimate counts what an LLM would be asked. Where it judges otherwise than the heuristic, a turn may continue
+// otherwise, too.
 type estimate struct {
 	judge                  *llm.Classifier
 	seen                   map[[sha256.Size]byte]bool

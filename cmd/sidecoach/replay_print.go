@@ -22,8 +22,8 @@ const (
 	maxShown       = 32 << 10 // bytes of an output on a page
 )
 
-// replayTable prints a row a session, and the total. Of many sessions those with most to say have a row, and the others share
-// one.
+// replayTable prints a row a session, and the total. Of many sessions those with most to say have a row, and the
+// others share one.
 type replayTable struct {
 	terminal
 	w, errs io.Writer
@@ -32,7 +32,8 @@ type replayTable struct {
 	rows    []replaySession
 }
 
-// show keeps the sessions and faults, and prints all with the total: so the table does not push the faults off the screen.
+// show keeps the sessions and faults, and prints all with the total: so the table does not push the faults off the
+// screen.
 func (r *replayTable) show(v any) error {
 	switch v := v.(type) {
 	case replayFault:
@@ -218,7 +219,13 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	}
 	clip := func(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShown)], "") }
 	out := m.Output
-	in := classify.Input{Text: clip(out.Text), Request: clip(out.Request), Evidence: out.Evidence, Work: out.Work, Coached: out.Continues}
+	in := classify.Input{
+		Text:     clip(out.Text),
+		Request:  clip(out.Request),
+		Evidence: out.Evidence,
+		Work:     out.Work,
+		Coached:  out.Continues,
+	}
 	meta := map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)}
 	l.judged = append(l.judged, evaluate.Judged{
 		Case: evaluate.Case{Name: name, Input: in, Want: want, Meta: meta}, Result: m.Decision.Result,
@@ -228,11 +235,21 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 // write returns a function that writes the page.
 func (l *labelled) write(name string, threshold float64, total replayTotal) (func(io.Writer) error, error) {
 	if len(l.judged) == 0 {
-		return nil, badInput("without --html the table shows what was decided", "there is nothing to show on a page: your words label no pause")
+		return nil, badInput(
+			"without --html the table shows what was decided",
+			"there is nothing to show on a page: your words label no pause",
+		)
 	}
-	about := append(total.sentences(), "Below are the pauses that your words label: a status where you continued the agent, a question where you answered one.")
+	about := append(
+		total.sentences(),
+		"Below are the pauses that your words label: a status where you continued the agent, "+
+			"a question where you answered one.",
+	)
 	if total.labels > len(l.judged) {
-		about = append(about, fmt.Sprintf("These are the first %s of %s such pauses.", thousands(len(l.judged)), thousands(total.labels)))
+		about = append(
+			about,
+			fmt.Sprintf("These are the first %s of %s such pauses.", thousands(len(l.judged)), thousands(total.labels)),
+		)
 	}
 	report, err := evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name, About: about})
 	return func(w io.Writer) error { return evaluate.HTML(w, evaluate.Run{Report: report}) }, err

@@ -125,8 +125,8 @@ type replay struct {
 	unseen error // of showing, which ends everything
 }
 
-// all goes through the transcripts. It reports what is wrong with one of them, and reads the others. When ctx ends, the total
-// is of what was read until then.
+// all goes through the transcripts. It reports what is wrong with one of them, and reads the others. When ctx ends,
+// the total is of what was read until then.
 func (r *replay) all(ctx context.Context, found *sessionFiles) (replayTotal, error) {
 	r.sum, r.done = replayTotal{Others: found.others}, 0
 	defer r.bar.clear()

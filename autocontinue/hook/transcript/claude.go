@@ -3,8 +3,8 @@ package transcript
 import "strings"
 
 // claudeOthers are types of lines that are not part of the conversation and have no uuid.
-const claudeOthers = " ai-title custom-title agent-name last-prompt queue-operation mode permission-mode file-history-snapshot " +
-	"summary pr-link bridge-session cost-state tag agent-setting worktree-state "
+const claudeOthers = " ai-title custom-title agent-name last-prompt queue-operation mode permission-mode " +
+	"file-history-snapshot summary pr-link bridge-session cost-state tag agent-setting worktree-state "
 
 // readClaude reads a line of Claude Code: JSON Lines, told apart by "type". One answer of the model stands on several
 // lines with the same message.id, one block of its content each. Results of tools are "user" lines. Subagent says that
@@ -60,7 +60,15 @@ func (l *line) claudeAnswer(v value, id string) {
 		case "text":
 			said := strings.TrimSpace(b.text("text"))
 			if said != "" && !(synthetic && (said == "No response requested." || said == "(no content)")) {
-				l.add(entry{kind: message, id: id, group: group, text: b.text("text"), broke: synthetic || v.isTrue("isApiErrorMessage")})
+				l.add(
+					entry{
+						kind:  message,
+						id:    id,
+						group: group,
+						text:  b.text("text"),
+						broke: synthetic || v.isTrue("isApiErrorMessage"),
+					},
+				)
 			}
 		case "tool_use":
 			t := tool{id: b.text("id"), name: b.text("name"), input: b.at("input"), dir: v.text("cwd")}
@@ -110,7 +118,8 @@ func (l *line) claudeQueued(a value) {
 		l.add(entry{kind: notice, result: claudeNotified(words)})
 		return
 	}
-	if e := claudeWords(words, "", false); e.kind == human && !blank(e.text) && isHuman(a) && among(" prompt ", first(a.text("commandMode"), "prompt")) {
+	if e := claudeWords(words, "", false); e.kind == human && !blank(e.text) && isHuman(a) &&
+		among(" prompt ", first(a.text("commandMode"), "prompt")) {
 		l.add(e)
 	}
 }
@@ -198,8 +207,8 @@ func claudeFailure(r *result) {
 	switch {
 	case startsWith(s, "[Request interrupted", "Command timed out", "Command was aborted"):
 		r.stopped = true
-	case startsWith(s, "The user doesn't want to", "Permission to use", "Permission for this", "Claude requested permissions",
-		"This command requires approval", "<tool_use_error>"):
+	case startsWith(s, "The user doesn't want to", "Permission to use", "Permission for this",
+		"Claude requested permissions", "This command requires approval", "<tool_use_error>"):
 		r.denied = true
 	}
 }

@@ -11,13 +11,14 @@ import (
 const codexItems = " message reasoning function_call function_call_output local_shell_call local_shell_call_output " +
 	"custom_tool_call custom_tool_call_output web_search_call "
 
-const codexTypes = " response_item event_msg session_meta turn_context compacted world_state inter_agent_communication token_usage_record "
+const codexTypes = " response_item event_msg session_meta turn_context compacted world_state " +
+	"inter_agent_communication token_usage_record "
 
-// readCodex reads a line of Codex's rollouts: JSON Lines of {"timestamp", "type", "payload"}. What went to the model and
-// came from it stands in lines of type response_item; event_msg lines repeat some of it, and they alone tell what a
-// program of the model did ("code mode"). A hook's reason is a user message of <hook_prompt> elements. Until September
-// 2025 a line was such an item itself, after a first one with the session's ID, and with lines of {"record_type":
-// "state"} between them.
+// readCodex reads a line of Codex's rollouts: JSON Lines of {"timestamp", "type", "payload"}. What went to the model
+// and came from it stands in lines of type response_item; event_msg lines repeat some of it, and they alone tell what
+// a program of the model did ("code mode"). A hook's reason is a user message of <hook_prompt> elements. Until
+// September 2025 a line was such an item itself, after a first one with the session's ID, and with lines of
+// {"record_type": "state"} between them.
 func readCodex(v value, id string) (l line) {
 	kind, item := v.text("type"), v.at("payload")
 	if !item.isObject() {
@@ -209,7 +210,8 @@ func codexResult(id string, out value) result {
 			r.stopped = true
 		case strings.Contains(line, "rejected by user"):
 			r.denied = true
-		case startsWith(line, "apply_patch verification failed", "Failed to find"), strings.Contains(line, "blocked by PreToolUse hook"):
+		case startsWith(line, "apply_patch verification failed", "Failed to find"),
+			strings.Contains(line, "blocked by PreToolUse hook"):
 			r.failed = true
 		}
 	}

@@ -106,8 +106,8 @@ func (t *table) add(r rule) {
 	}
 }
 
-// kindsOf returns what a command does, by the first rule that fits. It returns nil for an unknown command. The words are
-// without assignments and programs that only run another one.
+// kindsOf returns what a command does, by the first rule that fits. It returns nil for an unknown command. The words
+// are without assignments and programs that only run another one.
 func kindsOf(words []string) []string {
 	t := commands()
 	program, args := programName(words[0]), words[1:]
@@ -249,7 +249,10 @@ func tasksKinds(names []string) []string {
 
 // nameKinds says what a script or a target does by its name: "test:unit", "check-types", "lint:fix".
 func nameKinds(name string) []string {
-	parts := strings.FieldsFunc(strings.ToLower(baseName(name)), func(c rune) bool { return strings.ContainsRune("-_:./@ ", c) })
+	parts := strings.FieldsFunc(
+		strings.ToLower(baseName(name)),
+		func(c rune) bool { return strings.ContainsRune("-_:./@ ", c) },
+	)
 	found := make(map[string]bool)
 	for _, row := range commands().names {
 		if slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(row[1:], p) }) {
@@ -318,7 +321,9 @@ func bare(words []string) []string {
 
 // isTask reports whether a word names a task of a project and not a program.
 func (t *table) isTask(word string) bool {
-	return word == "test" || !strings.ContainsAny(word, "./") && !matches(t.lists["interprets"], word) && kindsOf([]string{word}) == nil && nameKinds(word)[0] != kindRun
+	return word == "test" ||
+		!strings.ContainsAny(word, "./") && !matches(t.lists["interprets"], word) && kindsOf([]string{word}) == nil &&
+			nameKinds(word)[0] != kindRun
 }
 
 func (t *table) runsNext(program, word string) bool {

@@ -2,9 +2,9 @@ package transcript
 
 import "strings"
 
-// readCopilot reads an event of a session of Copilot CLI: JSON Lines in ~/.copilot/session-state/<session>/events.jsonl.
-// A call stands there twice, in the answer that asked for it and when it began; "agentId" marks what a sub-agent did. A
-// hook's reason is a user message like the human's.
+// readCopilot reads an event of a session of Copilot CLI: JSON Lines in
+// ~/.copilot/session-state/<session>/events.jsonl. A call stands there twice, in the answer that asked for it and
+// when it began; "agentId" marks what a sub-agent did. A hook's reason is a user message like the human's.
 func readCopilot(v value, id string) (l line) {
 	kind, d := v.text("type"), v.at("data")
 	if !d.isObject() || !isCopilotType(kind) {
@@ -51,7 +51,8 @@ func readCopilot(v value, id string) (l line) {
 // isCopilotType reports whether a type is one of an event. New ones come with every version, of the kinds that are
 // there.
 func isCopilotType(kind string) bool {
-	const groups = " abort session user assistant tool subagent hook system skill model permission elicitation external_tool mcp command auto_mode_switch "
+	const groups = " abort session user assistant tool subagent hook system skill model " +
+		"permission elicitation external_tool mcp command auto_mode_switch "
 	group, _, _ := strings.Cut(kind, ".")
 	return among(groups, group)
 }
@@ -109,7 +110,8 @@ func copilotResult(d value) result {
 
 // copilotRunning returns the shell in which a command goes on, by the last line of what the model was told.
 func copilotRunning(last string) string {
-	if !strings.Contains(last, "still running") && !strings.Contains(last, "started in") && !strings.Contains(last, "waiting for") {
+	if !strings.Contains(last, "still running") && !strings.Contains(last, "started in") &&
+		!strings.Contains(last, "waiting for") {
 		return ""
 	}
 	for _, mark := range []string{"shellId: ", "shell ID: ", "with id: ", "session ID: ", "sessionId: "} {

@@ -16,9 +16,9 @@ type effect struct {
 	Edits     []string           `json:"edits,omitempty"`     // files of the project that it changes; "" is an unknown one
 	Made      []string           `json:"made,omitempty"`      // files that it makes as a whole, such as a built program
 	Removes   bool               `json:"removes,omitempty"`   // it only removes files
-	Layout    bool               `json:"layout,omitempty"`    // it only links, moves or removes files, none of them source code
+	Layout    bool               `json:"layout,omitempty"`    // it only links, moves or removes files; none is source code
 	Elsewhere bool               `json:"elsewhere,omitempty"` // it changes something outside of the project
-	Moves     bool               `json:"moves,omitempty"`     // it exchanges the project's files for those of another branch
+	Moves     bool               `json:"moves,omitempty"`     // it takes the project to another branch
 	Unknown   bool               `json:"unknown,omitempty"`   // it may do anything
 	Looks     bool               `json:"looks,omitempty"`     // it shows where files are
 	Check     classify.CheckKind `json:"check,omitempty"`
@@ -82,7 +82,8 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		return e
 	}
 	kinds := kindsOf(words)
-	if kinds != nil && (kinds[0] == kindRead || kinds[0] == kindLook) && strings.Contains(words[0], "/") && !strings.ContainsAny(words[0][:1], "/~$") {
+	if kinds != nil && (kinds[0] == kindRead || kinds[0] == kindLook) && strings.Contains(words[0], "/") &&
+		!strings.ContainsAny(words[0][:1], "/~$") {
 		kinds = nameKinds(name) // a script that has the name of a program
 	}
 	if name == "git" {
@@ -322,7 +323,7 @@ func scriptKind(name string) []string {
 func inlineCode(args []string, input string) (code string, script []string) {
 	for i, a := range args {
 		switch {
-		case slices.Contains([]string{"-c", "-e", "-p", "-pe", "-ne", "-r", "-E", "--eval", "--print", "-lane", "-nle", "-0ne", "eval"}, a) && i+1 < len(args):
+		case among(" -c -e -p -pe -ne -r -E --eval --print -lane -nle -0ne eval ", a) && i+1 < len(args):
 			return args[i+1], nil
 		case a == "-":
 			return input, nil
@@ -335,19 +336,29 @@ func inlineCode(args []string, input string) (code string, script []string) {
 }
 
 // codePatterns find what a piece of code does.
-var codePatterns = sync.OnceValue(func() (p struct{ writes, runs, prints, reads, loads, imports, files *regexp.Regexp }) {
-	p.writes = regexp.MustCompile(`(?i)write_?(?:text|bytes|file|json|lines)|appendfile|outputfile|copyfile|copytree|cpsync|` +
-		`file_put_contents|\.write\(|\.writelines\(|\.to_(?:csv|json|excel)\(|\.save\(|\.dump\(|>\s*FH|` +
-		`open\([^)]*,\s*(?:mode\s*=\s*)?['"](?:[wax]b?\+?|r\+b?)['"]|unlink|\.rename|\brename\(|rmtree|rmsync|makedirs|\bmkdir|` +
-		`shutil\.(?:move|copy)|\bsymlink|os\.remove|os\.replace|fs\.rm|file\.write|fileutils`)
-	p.runs = regexp.MustCompile(`subprocess|os\.system|os\.popen|execsync|spawnsync|child_process|\bsystem\(|Deno\.Command|Bun\.spawn`)
-	p.prints = regexp.MustCompile(`(?:std(?:out|err)|process\.std(?:out|err)|sys\.std(?:out|err)(?:\.buffer)?)\.write\(`)
-	p.reads = regexp.MustCompile(`\bopen\(|read_?(?:text|bytes|lines)|listdir|stdin\.read|(?i:readfile)|File\.(?:read|open)|file_get_contents`)
-	p.loads = regexp.MustCompile(`\bassert|\.loads?\(|\.parse\(|safe_load|fromstring|[rR]eader\(|compile\(|exec\(|require\(['"]\.`)
-	p.imports = regexp.MustCompile(`(?m)(?:^|;)\s*(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)`)
-	p.files = regexp.MustCompile("['\"`]([^'\"`\\s*?<>|{}$]*[^'\"`\\s*?<>|{}$/.]\\.[A-Za-z][A-Za-z0-9]{0,7})['\"`]")
-	return p
-})
+var codePatterns = sync.OnceValue(
+	func() (p struct{ writes, runs, prints, reads, loads, imports, files *regexp.Regexp }) {
+		p.writes = regexp.MustCompile(
+			`(?i)write_?(?:text|bytes|file|json|lines)|appendfile|outputfile|copyfile|copytree|cpsync|` +
+				`file_put_contents|\.write\(|\.writelines\(|\.to_(?:csv|json|excel)\(|\.save\(|\.dump\(|>\s*FH|` +
+				`open\([^)]*,\s*(?:mode\s*=\s*)?['"](?:[wax]b?\+?|r\+b?)['"]|unlink|\.rename|\brename\(|rmtree|rmsync|` +
+				`makedirs|\bmkdir|shutil\.(?:move|copy)|\bsymlink|os\.remove|os\.replace|fs\.rm|file\.write|fileutils`,
+		)
+		p.runs = regexp.MustCompile(
+			`subprocess|os\.system|os\.popen|execsync|spawnsync|child_process|\bsystem\(|Deno\.Command|Bun\.spawn`,
+		)
+		p.prints = regexp.MustCompile(`(?:std(?:out|err)|process\.std(?:out|err)|sys\.std(?:out|err)(?:\.buffer)?)\.write\(`)
+		p.reads = regexp.MustCompile(
+			`\bopen\(|read_?(?:text|bytes|lines)|listdir|stdin\.read|(?i:readfile)|File\.(?:read|open)|file_get_contents`,
+		)
+		p.loads = regexp.MustCompile(
+			`\bassert|\.loads?\(|\.parse\(|safe_load|fromstring|[rR]eader\(|compile\(|exec\(|require\(['"]\.`,
+		)
+		p.imports = regexp.MustCompile(`(?m)(?:^|;)\s*(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)`)
+		p.files = regexp.MustCompile("['\"`]([^'\"`\\s*?<>|{}$]*[^'\"`\\s*?<>|{}$/.]\\.[A-Za-z][A-Za-z0-9]{0,7})['\"`]")
+		return p
+	},
+)
 
 // codeKinds says what a piece of code does by the functions that it calls.
 func (w *walker) codeKinds(e *effect, code string) []string {
@@ -378,7 +389,9 @@ func (w *walker) codeKinds(e *effect, code string) []string {
 }
 
 // textModules are modules of Python with which code reads files and does nothing else to them.
-var textModules = strings.Fields("re sys os io pathlib glob itertools collections textwrap difflib math string time datetime functools typing")
+var textModules = strings.Fields(
+	"re sys os io pathlib glob itertools collections textwrap difflib math string time datetime functools typing",
+)
 
 // loadsMore reports whether code that reads files does more with them: parse them, run them, compare them.
 func loadsMore(code string) bool {
@@ -412,7 +425,8 @@ func (w *walker) find(args []string) {
 func (e *effect) patch(w *walker, patch string) {
 	e.edit(w, patchedFiles(patch)...)
 	only := func(what string) bool {
-		return strings.Contains(patch, "*** "+what+" File: ") && strings.Count(patch, "*** "+what+" File: ") == strings.Count(patch, " File: ")
+		return strings.Contains(patch, "*** "+what+" File: ") &&
+			strings.Count(patch, "*** "+what+" File: ") == strings.Count(patch, " File: ")
 	}
 	if e.Removes = only("Delete"); only("Add") {
 		e.Made = e.Edits

@@ -34,7 +34,7 @@ type Trace struct {
 	Continued bool   // a hook, ours or another, continued the agent since the human's last words
 	Mode      string // the permission mode, where the transcript has it
 	Aborted   bool   // the human interrupted the agent, and nothing came after
-	Waits     bool   // a task that the agent started in the background goes on, and the host will tell the agent of its end
+	Waits     bool   // a task in the background goes on, and the host will tell the agent of its end
 
 	Work classify.Work // what the agent did
 }
@@ -72,7 +72,7 @@ type fold struct {
 	Continued bool       `json:"continued,omitempty"`
 	Mode      string     `json:"mode,omitempty"`
 	Aborted   bool       `json:"aborted,omitempty"`
-	Typed     *typed     `json:"typed,omitempty"`    // a command of the human, of which it is not known yet whether it went to the agent
+	Typed     *typed     `json:"typed,omitempty"`    // a command of the human, which may go to the agent or not
 	Expects   bool       `json:"expects,omitempty"`  // a prompt went to the agent, and has not come in the transcript yet
 	Sent      string     `json:"sent,omitempty"`     // hash of the last message of ours without a prefix
 	Messages  []string   `json:"messages,omitempty"` // IDs that were seen
@@ -274,7 +274,8 @@ func (f *fold) end(name string, r result) {
 // trace returns what the entries say about a pause at this point.
 func (f *fold) trace() Trace {
 	t := Trace{
-		Read: true, Request: f.Request, Turn: f.Turn, Message: strings.Join(f.Parts, "\n"), MessageID: f.MessageID, Broke: f.Broke,
+		Read: true, Request: f.Request, Turn: f.Turn,
+		Message: strings.Join(f.Parts, "\n"), MessageID: f.MessageID, Broke: f.Broke,
 		Continues: f.Continues, Continued: f.Continued, Mode: f.Mode, Aborted: f.Aborted, Waits: len(f.Tasks) > 0,
 	}
 	w := f.Work

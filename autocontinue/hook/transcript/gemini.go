@@ -10,10 +10,10 @@ import (
 const geminiTypes = " user gemini info error warning "
 
 // readGemini reads a line of Gemini CLI: JSON Lines. They are what is known of the session, then a message a line, a
-// later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back that message and what
-// came after it, {"$set": {"messages": …}} sets all of them, {"$patch": …} changes some. Before 2026 a session was one JSON
-// object with all messages, written anew each time: it is read as one line. Seen are the IDs of the last messages that were
-// read, the last one last.
+// later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back that message and
+// what came after it, {"$set": {"messages": …}} sets all of them, {"$patch": …} changes some. Before 2026 a session
+// was one JSON object with all messages, written anew each time: it is read as one line. Seen are the IDs of the last
+// messages that were read, the last one last.
 func readGemini(v value, seen []string) (l line) {
 	kind := v.text("type")
 	l.known = true
@@ -154,7 +154,8 @@ func (l *line) geminiPrompt(id, said, shown string) {
 				l.dir, _, _ = strings.Cut(rest, "\n")
 			}
 		}
-	case plaintext.IsOurs(said), strings.TrimSpace(said) == plainMessage && !blank(shown) && strings.TrimSpace(shown) != plainMessage:
+	case plaintext.IsOurs(said),
+		strings.TrimSpace(said) == plainMessage && !blank(shown) && strings.TrimSpace(shown) != plainMessage:
 		e.kind = feedback
 	case !blank(shown):
 		e.text = shown
@@ -180,8 +181,8 @@ func (l *line) geminiCall(c value, group string) {
 	l.geminiResult(r, t.name == "run_shell_command" || t.name == "", t.input.isTrue("is_background"), responses...)
 }
 
-// geminiResult reads what became of a call out of what the model was told about it. A shell may leave out an exit status
-// of 0.
+// geminiResult reads what became of a call out of what the model was told about it. A shell may leave out an exit
+// status of 0.
 func (l *line) geminiResult(r result, shell, background bool, responses ...value) {
 	for _, response := range responses {
 		r.output += first(response.text("output"), response.text("error"))

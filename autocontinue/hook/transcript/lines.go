@@ -52,7 +52,8 @@ func isDocument(r io.ReaderAt, size int64) bool {
 	case broken:
 		return len(bytes.TrimSpace(first)) == 1
 	}
-	return bytes.Contains(first, []byte(`"messages"`)) && bytes.Contains(first, []byte(`"sessionId"`)) && !json.Valid(first)
+	return bytes.Contains(first, []byte(`"messages"`)) && bytes.Contains(first, []byte(`"sessionId"`)) &&
+		!json.Valid(first)
 }
 
 // scan goes to the next line. It reports false at the end of the file and after an error.

@@ -130,7 +130,9 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 		return classify.OutcomePassed
 	case quiet && e.Filter >= filterErrors && !good, bad:
 		return classify.OutcomeFailed
-	case good, quiet && blank && (!r.failed || e.foundNothing(r)), !quiet && !blank && !r.failed && e.Check == classify.CheckRun:
+	case good,
+		quiet && blank && (!r.failed || e.foundNothing(r)),
+		!quiet && !blank && !r.failed && e.Check == classify.CheckRun:
 		return classify.OutcomePassed
 	case e.Check == classify.CheckCommit && outputs().committed.MatchString(output):
 		return classify.OutcomePassed
@@ -144,15 +146,17 @@ func (e effect) foundNothing(r result) bool { return e.Filter >= filterPart && r
 // What outputs of compilers, linters and programs say.
 var (
 	badWords = []string{
-		"error:", "error[", "error ts", "failed to compile", "build failed", "compilation failed", "fatal:", "fatal error", "npm err!",
-		"npm error", "traceback (most recent", "syntaxerror", "panic:", "cannot find module", "command failed", "elifecycle", "could not",
-		"exited with code 1", "segmentation fault", "error in ", "undefined: ", "make: ***", "command not found", "curl: (", "[rejected]",
-		"uncaught", "nothing to commit", "would reformat", "would be reformatted", "code style issues",
+		"error:", "error[", "error ts", "failed to compile", "build failed", "compilation failed", "fatal:", "fatal error",
+		"npm err!", "npm error", "traceback (most recent", "syntaxerror", "panic:", "cannot find module", "command failed",
+		"elifecycle", "could not", "exited with code 1", "segmentation fault", "error in ", "undefined: ", "make: ***",
+		"command not found", "curl: (", "[rejected]", "uncaught", "nothing to commit", "would reformat",
+		"would be reformatted", "code style issues",
 	}
 	goodWords = []string{
-		"compiled successfully", "build succeeded", "build success", "built in", "finished `", "finished dev", "finished release",
-		"no issues found", "all checks passed", "success:", "successfully", "no errors", "no problems", "all matched files use",
-		"already formatted", "left unchanged", "naming to ", "exporting to image", "syntax ok", "syntax is ok", "is valid", "no syntax errors",
+		"compiled successfully", "build succeeded", "build success", "built in", "finished `", "finished dev",
+		"finished release", "no issues found", "all checks passed", "success:", "successfully", "no errors", "no problems",
+		"all matched files use", "already formatted", "left unchanged", "naming to ", "exporting to image", "syntax ok",
+		"syntax is ok", "is valid", "no syntax errors",
 	}
 )
 
@@ -177,8 +181,8 @@ func problems(output string) (bad, good bool) {
 	return bad, good && !bad
 }
 
-// printedStatus is how a script prints the status of a command: the text before and after the number, or the last line of the
-// output after a success and after a failure.
+// printedStatus is how a script prints the status of a command: the text before and after the number, or the last
+// line of the output after a success and after a failure.
 type printedStatus struct {
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
@@ -205,7 +209,8 @@ func (t *printedStatus) status(output string) (n int, ok bool) {
 		after := strings.TrimLeft(rest, "0123456789")
 		digits := rest[:len(rest)-len(after)]
 		after = strings.TrimSpace(after)
-		if is && digits != "" && len(digits) <= 3 && (after == t.After || t.After != "" && strings.HasPrefix(after, t.After)) {
+		if is && digits != "" && len(digits) <= 3 &&
+			(after == t.After || t.After != "" && strings.HasPrefix(after, t.After)) {
 			found = append(found, number(digits))
 		}
 	}

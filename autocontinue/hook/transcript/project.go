@@ -110,7 +110,8 @@ func slashed(name string) string {
 }
 
 func hasDrive(name string) bool {
-	return len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/') && ('a' <= name[0]|0x20 && name[0]|0x20 <= 'z')
+	return len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/') &&
+		('a' <= name[0]|0x20 && name[0]|0x20 <= 'z')
 }
 
 func rooted(name string) bool { return strings.HasPrefix(name, "/") || hasDrive(name) }
@@ -145,8 +146,10 @@ func isScratch(name string) bool {
 	if isFile("artifact", baseName(strings.TrimSuffix(name, "/"))) || strings.Contains(name, "/node_modules/") {
 		return true
 	}
-	return strings.HasPrefix(name, "/dev/") || name == "-" || name == "NUL" || name == "$null" || strings.HasSuffix(name, ".log") ||
-		strings.HasSuffix(name, ".out") || strings.HasPrefix(name, "$()") || name != "" && strings.Trim(baseName(name), "0123456789") == ""
+	return strings.HasPrefix(name, "/dev/") || name == "-" || name == "NUL" || name == "$null" ||
+		strings.HasSuffix(name, ".log") ||
+		strings.HasSuffix(name, ".out") || strings.HasPrefix(name, "$()") ||
+		name != "" && strings.Trim(baseName(name), "0123456789") == ""
 }
 
 // editOf says what kind of file an edit of that name changes.

@@ -15,7 +15,7 @@ type Reply string
 const (
 	ReplyNone     Reply = ""          // there were none
 	ReplyNudge    Reply = "nudge"     // what coaching would have said: go on, run the tests, show the output
-	ReplyAssent   Reply = "assent"    // yes and nothing else: after a question an answer, after a promise a nudge, after a report thanks
+	ReplyAssent   Reply = "assent"    // yes and nothing else: an answer, a nudge or thanks, by what was said before
 	ReplyYesNudge Reply = "yes_nudge" // yes, and a nudge: after a question an answer
 	ReplyAnswer   Reply = "answer"    // any other answer: no, the second one, use that
 	ReplyOther    Reply = "other"     // anything else, such as a new task

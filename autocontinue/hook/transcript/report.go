@@ -18,18 +18,23 @@ type report struct {
 	empty  bool // it says that there were none
 }
 
-// outputs are patterns of what commands print. Test runners count: "Failures: 2", "2 failed", "12 tests passed", "# pass
-// 12". The verdict is a line on all tests together.
+// outputs are patterns of what commands print. Test runners count: "Failures: 2", "2 failed", "12 tests passed", "#
+// pass 12". The verdict is a line on all tests together.
 var outputs = sync.OnceValue(func() (p struct {
 	labels, pairs, tap, verdict, counted, httpStatus, httpCode, sqlError, unformatted, committed *regexp.Regexp
 }) {
 	const words = `passed|passing|pass|succeeded|successful|failed|failing|failures?|fail|errors?|errored|broken`
 	p.labels = regexp.MustCompile(`(?i)\b(` + words + `|tests run)\s*[:=]\s*([0-9]+)`)
-	p.pairs = regexp.MustCompile(`(?i)\b([0-9]+)\s+(?:(?:unit |integration )?(tests?|specs?|examples?|cases?|checks?|scenarios?)\s+)?(` +
-		words + `|tests?|specs?|examples?|scenarios?)\b`)
+	p.pairs = regexp.MustCompile(
+		`(?i)\b([0-9]+)\s+(?:(?:unit |integration )?(tests?|specs?|examples?|cases?|checks?|scenarios?)\s+)?(` +
+			words + `|tests?|specs?|examples?|scenarios?)\b`,
+	)
 	p.tap = regexp.MustCompile(`^[#ℹ]\s*(pass|fail|tests)\s+([0-9]+)$`)
-	p.verdict = regexp.MustCompile(`^100% tests passed|^(?:\d\d:\d\d \+\d+: )?(?i:all (?:tests|specs) passed)|^✔ +All specs passed|` +
-		`^(?:\[INFO\] |\[ERROR\] |\*\* )?(?:BUILD|TEST) (?:SUCCESS|SUCCESSFUL|SUCCEEDED|FAILED|FAILURE)\b|^> Task :\S+ FAILED$`)
+	p.verdict = regexp.MustCompile(
+		`^100% tests passed|^(?:\d\d:\d\d \+\d+: )?(?i:all (?:tests|specs) passed)|^✔ +All specs passed|` +
+			`^(?:\[INFO\] |\[ERROR\] |\*\* )?(?:BUILD|TEST) (?:SUCCESS|SUCCESSFUL|SUCCEEDED|FAILED|FAILURE)\b|` +
+			`^> Task :\S+ FAILED$`,
+	)
 	p.counted = regexp.MustCompile(`(\d+) (error|problem|failure|issue|offense|violation|chart\(s\) failed)`)
 	p.httpStatus = regexp.MustCompile(`(?m)^HTTP/[\d.]+ ([45])\d\d`)
 	p.httpCode = regexp.MustCompile(`(?m)(?:^|\s)([45])\d\d$`)
@@ -49,7 +54,8 @@ func readReport(output string) (r report) {
 		line = strings.TrimSpace(plaintext.StripEscapes(line))
 		switch {
 		case line == "":
-		case startsWith(line, "--- FAIL", "FAIL\t", "FAIL:", "FAIL ", "FAILED", "not ok ", "✕ ", "✗ ", "× ", "✖ ") || line == "FAIL":
+		case startsWith(line, "--- FAIL", "FAIL\t", "FAIL:", "FAIL ", "FAILED", "not ok ",
+			"✕ ", "✗ ", "× ", "✖ ") || line == "FAIL":
 			r.failed = true
 		case strings.HasPrefix(line, "ok ") && strings.Contains(line, "\t") || strings.HasPrefix(line, "ok\t"):
 			if strings.Contains(line, "[no test") {
@@ -58,10 +64,12 @@ func readReport(output string) (r report) {
 				r.passed = true
 			}
 		case strings.HasPrefix(line, "?") && strings.Contains(line, "[no test files]"),
-			startsWith(line, "testing: warning: no tests to run", "No tests found", "no tests ran", "collected 0 items", "Ran 0 tests", "No test files found"),
+			startsWith(line, "testing: warning: no tests to run", "No tests found",
+				"no tests ran", "collected 0 items", "Ran 0 tests", "No test files found"),
 			strings.HasPrefix(line, "=") && strings.Contains(line, "no tests ran"):
 			r.empty = true
-		case startsWith(line, "--- PASS", "✓ ", "✔ ", "√ ", "PASS ") || len(line) > 3 && strings.HasPrefix(line, "ok ") && '0' <= line[3] && line[3] <= '9':
+		case startsWith(line, "--- PASS", "✓ ", "✔ ", "√ ", "PASS "),
+			len(line) > 3 && strings.HasPrefix(line, "ok ") && '0' <= line[3] && line[3] <= '9':
 			r.passed = true // the name of a test may count things, too
 		case line == "OK":
 			ok = true

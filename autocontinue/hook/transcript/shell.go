@@ -371,7 +371,8 @@ func (w *walker) call(words []string, input string, writes []string, st status) 
 		w.options(words[1:])
 		return
 	case "echo":
-		if text := strings.TrimSpace(strings.Join(words[1:], " ")); len(w.echoes) < 10 && len(text) < 100 && !strings.Contains(text, "$") {
+		if text := strings.TrimSpace(strings.Join(words[1:], " ")); len(w.echoes) < 10 && len(text) < 100 &&
+			!strings.Contains(text, "$") {
 			w.echoes = append(w.echoes, text)
 		}
 	case "eval":
@@ -427,7 +428,8 @@ func nestedScript(words []string, input string) string {
 	plain := 0
 	for i, a := range words[1:] {
 		switch {
-		case (len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.HasSuffix(a, "c") || strings.EqualFold(a, "-Command")) && i+2 < len(words):
+		case i+2 < len(words) && (strings.EqualFold(a, "-Command") ||
+			len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.HasSuffix(a, "c")):
 			return words[i+2]
 		case !strings.HasPrefix(a, "-") || a == "-":
 			plain++
@@ -449,7 +451,8 @@ func containedCommand(words []string) []string {
 	}
 	at := -1
 	for i, w := range words[1:] {
-		if at = i + 2; w == "run" || w == "exec" || w == "develop" || w == "ssh" || w == "shell" || w == "--run" || w == "--command" {
+		if at = i + 2; w == "run" || w == "exec" || w == "develop" || w == "ssh" || w == "shell" || w == "--run" ||
+			w == "--command" {
 			break
 		}
 		at = -1
@@ -549,7 +552,8 @@ func (w *walker) parameter(b *strings.Builder, p *syntax.ParamExp) {
 		return
 	}
 	name := p.Param.Value
-	if v, ok := w.vars[name]; ok && p.Index == nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && !p.Length && !p.Excl {
+	if v, ok := w.vars[name]; ok && p.Index == nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && !p.Length &&
+		!p.Excl {
 		b.WriteString(v)
 		return
 	}

@@ -50,12 +50,13 @@ func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(s.position) }
 // UnmarshalJSON reads the state.
 func (s *State) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &s.position) }
 
-// Expect says that the agent paused or that a prompt goes to it. Its next message comes after a prompt, ours or another, so no
-// message counts as new until a prompt is in the transcript.
+// Expect says that the agent paused or that a prompt goes to it. Its next message comes after a prompt, ours or
+// another, so no message counts as new until a prompt is in the transcript.
 func (s *State) Expect() { s.Expects = true }
 
 // Sent says which message of ours goes to the agent, where the host feeds it back as a prompt. That prompt is not the
-// human's, though it may be without our prefix. An empty text says that the agent stops: the next prompt is the human's.
+// human's, though it may be without our prefix. An empty text says that the agent stops: the next prompt is the
+// human's.
 func (s *State) Sent(text string) {
 	if s.fold.Sent = ""; !blank(text) {
 		s.fold.Sent = hash(strings.TrimSpace(text))

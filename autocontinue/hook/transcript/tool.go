@@ -38,7 +38,21 @@ func kindOfTool(name string, kinds ...string) string {
 
 // kind says what the tool does.
 func (t tool) kind() string {
-	return kindOfTool(t.name, "shell", "patch", "write", "edit", "poll", "read", "agent", "test", "build", "pull_request", "elsewhere", "run")
+	return kindOfTool(
+		t.name,
+		"shell",
+		"patch",
+		"write",
+		"edit",
+		"poll",
+		"read",
+		"agent",
+		"test",
+		"build",
+		"pull_request",
+		"elsewhere",
+		"run",
+	)
 }
 
 // polls returns the name of the background command that the tool asks about.
@@ -76,7 +90,10 @@ func (t tool) effects(p project, dir string) []effect {
 		if shell == "view" { // one tool shows and changes files
 			return nil
 		}
-		e.edit(&w, in.first("file_path", "notebook_path", "absolute_path", "target_file", "path", "filePath", "relative_path"))
+		e.edit(
+			&w,
+			in.first("file_path", "notebook_path", "absolute_path", "target_file", "path", "filePath", "relative_path"),
+		)
 		if kind == "write" {
 			e.Made = e.Edits
 		}

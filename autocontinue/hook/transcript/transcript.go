@@ -55,7 +55,8 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	for l.no < maxHeadLines && l.next < maxHead && l.scan() {
 		v, ok := parse(l.text)
 		f := formatOf(v)
-		if !ok && l.document && bytes.Contains(l.text, []byte(`"sessionId"`)) && bytes.Contains(l.text, []byte(`"messages"`)) {
+		if !ok && l.document && bytes.Contains(l.text, []byte(`"sessionId"`)) &&
+			bytes.Contains(l.text, []byte(`"messages"`)) {
 			f = Gemini // cut off
 		}
 		if f == "" {
@@ -89,7 +90,8 @@ func formatOf(v value) Format {
 	case among(" user assistant ", kind) && message.has("content"),
 		among(claudeOthers, kind) && (v.has("sessionId") || v.has("leafUuid") || kind == "file-history-snapshot"):
 		return Claude
-	case v.at("payload").isObject() && among(codexTypes, kind), !v.has("payload") && !v.has("data") && readCodex(v, "").known:
+	case v.at("payload").isObject() && among(codexTypes, kind),
+		!v.has("payload") && !v.has("data") && readCodex(v, "").known:
 		return Codex
 	case v.at("data").isObject() && isCopilotType(kind):
 		return Copilot

@@ -101,7 +101,13 @@ func (w *walk) lines(ctx context.Context) error {
 		default: // of another format, or of a newer version
 			v, _ := parse(l.text)
 			if other := formatOf(v); other != "" && other != w.Format {
-				return fault(ErrInterleaved, l.no, "a line of %s is among those of %s; keep each in a file of its own", other, w.Format)
+				return fault(
+					ErrInterleaved,
+					l.no,
+					"a line of %s is among those of %s; keep each in a file of its own",
+					other,
+					w.Format,
+				)
 			}
 		}
 	}

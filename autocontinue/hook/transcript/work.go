@@ -60,7 +60,8 @@ func (w *work) apply(p project, effects []effect, r result) {
 			return
 		case e.Unknown:
 			w.forget()
-		case e.Moves && done && !r.failed && !strings.Contains(r.output, "up to date") && !strings.Contains(r.output, "up-to-date"):
+		case e.Moves && done && !r.failed && !strings.Contains(r.output, "up to date") &&
+			!strings.Contains(r.output, "up-to-date"):
 			w.forget()
 		case e.Removes && done && w.unmade(p, e.Edits):
 		case len(e.Edits) > 0 && done:
