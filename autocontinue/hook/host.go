@@ -132,7 +132,7 @@ func (e event) note(d autocontinue.Decision) string {
 	if d.Goal != "" && d.Reason == autocontinue.ReasonCompletion && !d.Replayed {
 		return "sidecoach: " + d.Note
 	}
-	if d.Continues == 0 && !e.active() || d.Replayed || d.Note == "" {
+	if d.Continues == 0 && !e.active() && d.Goal == "" || d.Replayed || d.Note == "" {
 		return ""
 	}
 	switch d.Reason {

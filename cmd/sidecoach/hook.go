@@ -112,6 +112,9 @@ it was when the human spoke: files, commits, tests, and the command, which runs
 without a shell. That takes five minutes at most; then the hook says that it
 could not verify. sidecoach verify --help says what counts.
 
+sidecoach goal sets what the agent must reach. sidecoach allow lets the hook use
+a project's folder .sidecoach. sidecoach status lists the sessions that wait.
+
 Exit status of hook HOST: 0, or 1 after a failure; never another one.`,
 		Example: `  sidecoach hook install claude --write
   sidecoach hook install gemini --project --shadow
