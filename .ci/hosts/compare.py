@@ -26,6 +26,7 @@ for name in UNDECIDED:
         undecided.add(key(json.load(open(file))))
 
 live, replayed, first, totals = {}, {}, {}, {}
+files = " ".join(glob.glob(os.path.join(transcripts, "**"), recursive=True))  # a file or its folder names its session
 for row in rows("log", "--json"):
     totals = row.get("totals", totals)
     if "decision" in row:
@@ -60,7 +61,8 @@ for session in list(live) + [s for s in replayed if s not in live]:
     # An agent may compact with a sub-agent of its own, which keeps no transcript.
     inner = "/" in session and b is None and {reason for _, reason, _ in a or ()} == {"hold"}
     failed = any(reason == "error" for _, reason, _ in a or ())  # the hook could not decide, and says so
-    expected = a is None or inner or failed or session.split("/")[0] in undecided
+    deleted = b is None and session.split("/")[0][:8] not in files  # the agent tidied up
+    expected = a is None or inner or failed or deleted or session.split("/")[0] in undecided
     print("EXPECTED" if expected else "WRONG", session, repr(first.get(session, "")), "\n  live  ", a, "\n  replay", b)
 said = totals.get("continues", {})
 if (said.get("accepted"), said.get("not_accepted")) != (accepted, other):
