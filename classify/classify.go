@@ -19,14 +19,14 @@
 // output is judged with weights that were learned from other repositories. The threshold is 0.80 and the host knows
 // nothing of the work:
 //
-//	right continues          0.89, also averaged over the agents with 30 outputs and more
-//	lowest of these agents   0.77 (Codex, Claude Code)
-//	statuses caught          0.60
-//	completions continued    0.05
+//	right continues          0.92, also averaged over the agents with 30 outputs and more
+//	lowest of these agents   0.81 (Claude Code), 0.88 (Codex)
+//	statuses caught          0.61
+//	completions continued    0.04
 //	questions, blockers and errors continued  0.03
-//	right type               0.75, expected calibration error 0.07
+//	right type               0.76, expected calibration error 0.07
 //
-// Without the request, the figures are the same but for the right type, which is 0.74.
+// Without the request, 0.91 of the continues and 0.74 of the types are right; the other figures are the same.
 //
 // # Speed
 //

@@ -127,13 +127,14 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 //   - unchanged: no file was edited in the session, but the output claims a change.
 //   - unable: the output says that the agent did not or could not run its check.
 //   - gap: a sentence of the output admits that a part is open. The sentence is quoted.
-//   - claim: a sentence of the output claims a result that it does not show. The sentence is quoted.
+//   - claim: a sentence of the output claims a result that it does not show. The sentence is quoted. If it is not plain,
+//     the message says which check it claims, but only where nothing makes the claim doubtful.
 //
 // The check asked for is the first of these that is known: the check that failed or whose result is hidden; a check
 // that the output names, if it is a well-known command that only checks ("npm run build"), of the claimed kind first;
 // the claimed kind; the first open criterion of the plan; the skill's evidence hint; a check that fits the files,
-// which come from in.Work or else from the output: tests, interface, code, configuration or documents; else any
-// check.
+// which come from in.Work or else from the output: tests, interface, code, code for a compiler, scripts with effects,
+// configuration or documents; else any check. A named check that cannot check the changed files is left out.
 //
 // A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes the
 // guard. Otherwise there is no quote.
@@ -141,7 +142,8 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // From attempt 2 on each tier says what was asked before, and asks for it in another, firmer way. No tier tells the
 // agent to act without asking.
 //
-// The language is r.Language, or English if the templates do not have it. A tier whose template fails or prints
+// The language is r.Language, or English if the templates do not have it. Chinese is answered in the script of the
+// output. A tier whose template fails or prints
 // nothing is skipped. Message.Skipped lists the tiers that had something to say and were skipped.
 //
 // Text of the agent, the plan, the verifier and the classifier is data: the guard checks it, and the finished message
