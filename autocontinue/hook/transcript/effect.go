@@ -115,6 +115,9 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		before := len(e.Edits)
 		e.edit(w, writes...)
 		e.Made = e.Edits[before:]
+		if e.Script == "" && matches(commands().lists["interprets"], name) && len(e.Made) > 0 {
+			e.Check = "" // code on the command line wrote the file
+		}
 	}
 	return e
 }
