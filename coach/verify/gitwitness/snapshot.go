@@ -6,15 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // Snapshot is the state of a working tree at some time, for a baseline.
 type Snapshot struct {
-	Root string    `json:"root"` // the top of the working tree
-	Head string    `json:"head"` // the commit that was checked out; empty before the first
-	Tree string    `json:"tree"` // of the working tree, in Store
-	Time time.Time `json:"time"`
+	Root string `json:"root"` // the top of the working tree
+	Head string `json:"head"` // the commit that was checked out; empty before the first
+	Tree string `json:"tree"` // of the working tree, in Store
 	// Store is the folder that holds what is in no commit. The snapshot is of use as long as the folder is there.
 	Store string `json:"store"`
 }
@@ -38,7 +36,7 @@ func Take(ctx context.Context, dir, store string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("gitwitness: %w", err)
 	}
-	return Snapshot{Root: r.root, Head: r.head, Tree: tree, Time: time.Now(), Store: store}, nil
+	return Snapshot{Root: r.root, Head: r.head, Tree: tree, Store: store}, nil
 }
 
 // base is what a tree is compared with.
