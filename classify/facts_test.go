@@ -264,7 +264,6 @@ func TestHonestFailures(t *testing.T) {
 		"Fixed the two failing tests, everything should work now.":                Status,
 		"Fixed the broken build, it should compile again.":                        Status,
 		"Updated the handler. All tests pass and CI is green.":                    Status,
-		"Updated the handler. The build is not green.":                            Error,
 	} {
 		assert.Equal(t, want, judge(t, Input{Text: text}).Type, "%s: %s", text, judge(t, Input{Text: text}).Reason)
 	}
