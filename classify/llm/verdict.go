@@ -63,16 +63,14 @@ func parseVerdict(object json.RawMessage) (classify.Result, error) {
 	return r, nil
 }
 
-// calibrated returns how often a status is right that a model is so sure of. It was measured: large models state 0.70
-// to 0.79 for statuses that are right as often as those from 0.80 on. So 0.70 becomes 0.80, and 0.60 and 0.85 stay.
+// calibrated returns how often a status is right that a model is so sure of. It was measured: of the statuses for which
+// large models state more than 0.60, 56 of 58 were right, and of the others 4 of 10. So more than 0.60 becomes more than
+// 0.80, up to 0.85, which stays.
 func calibrated(stated float64) float64 {
-	switch {
-	case stated < 0.6 || stated > 0.85:
+	if stated <= 0.6 || stated > 0.85 {
 		return stated
-	case stated < 0.7:
-		return 0.6 + 2*(stated-0.6)
 	}
-	return 0.8 + (stated-0.7)/3
+	return 0.8 + (stated-0.6)*0.2
 }
 
 func confidence(v any) float64 {

@@ -98,8 +98,8 @@ func TestConfidence(t *testing.T) {
 		assert.Equal(t, want, v.Confidence, in)
 	}
 	// Of a status, the number is calibrated, and keeps its order.
-	for in, want := range map[string]float64{"0": 0, "0.5": 0.5, "0.6": 0.6, "0.69": 0.78, "0.7": 0.8, "0.76": 0.82,
-		"0.85": 0.85, "0.9": 0.9, "1": 1} {
+	for in, want := range map[string]float64{"0": 0, "0.5": 0.5, "0.6": 0.6, "0.61": 0.802, "0.7": 0.82, "0.8": 0.84,
+		"0.85": 0.85, "0.86": 0.86, "1": 1} {
 		v, err := parse(`{"type":"status","confidence":` + in + `}`)
 		require.NoError(t, err, in)
 		assert.InDelta(t, want, v.Confidence, 1e-9, in)
