@@ -18,8 +18,8 @@ import (
 	"github.com/sidecoach/sidecoach/skills"
 )
 
-// FolderName is the name of a project's folder.
-const FolderName = ".sidecoach"
+// folderName is the name of a project's folder.
+const folderName = ".sidecoach"
 
 const (
 	maxFolder = 1 << 20 // bytes of all files
@@ -51,7 +51,7 @@ func (f Folder) files() fs.FS {
 
 // Part returns a part of the folder .sidecoach as files: "coach", "lexicon". It is nil if the folder has no such part.
 func (f Folder) Part(name string) fs.FS {
-	within := path.Join(FolderName, name)
+	within := path.Join(folderName, name)
 	if !slices.ContainsFunc(f.Files, func(file string) bool { return strings.HasPrefix(file, within+"/") }) {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (f Folder) Part(name string) fs.FS {
 
 // Config returns the content of .sidecoach/config.json, nil if there is none.
 func (f Folder) Config() []byte {
-	text, err := fs.ReadFile(f.files(), FolderName+"/config.json")
+	text, err := fs.ReadFile(f.files(), folderName+"/config.json")
 	if err != nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (f Folder) Config() []byte {
 
 // Skills returns the skills of the project, and why others were skipped.
 func (f Folder) Skills() ([]skills.Skill, []error) {
-	return skills.FromFS(f.files(), append([]string{FolderName + "/skills"}, skills.Folders()...)...)
+	return skills.FromFS(f.files(), append([]string{folderName + "/skills"}, skills.Folders()...)...)
 }
 
 // ReadFolder reads the folder of the project root. A project without any of the files is [fs.ErrNotExist]. A link that
@@ -84,7 +84,7 @@ func ReadFolder(root string) (Folder, error) {
 	if err == nil {
 		defer tree.Close()
 		if f.Files, err = names(tree.FS()); err == nil && len(f.Files) == 0 {
-			err = fmt.Errorf("%s: %w", filepath.Join(root, FolderName), fs.ErrNotExist)
+			err = fmt.Errorf("%s: %w", filepath.Join(root, folderName), fs.ErrNotExist)
 		}
 	}
 	if err == nil {
@@ -98,15 +98,15 @@ func ReadFolder(root string) (Folder, error) {
 
 // names returns the files that count: all below .sidecoach, and the skills of the agents.
 func names(tree fs.FS) (files []string, err error) {
-	err = fs.WalkDir(tree, FolderName, func(name string, e fs.DirEntry, err error) error {
+	err = fs.WalkDir(tree, folderName, func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			files = append(files, name)
 		}
-		if name == FolderName && errors.Is(err, fs.ErrNotExist) {
+		if name == folderName && errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if len(files) > maxFiles {
-			return fmt.Errorf("%s has more than %d files", FolderName, maxFiles)
+			return fmt.Errorf("%s has more than %d files", folderName, maxFiles)
 		}
 		return err
 	})
@@ -179,7 +179,7 @@ func Root(dir string) (string, error) {
 		return "", err
 	}
 	for _, root := range all {
-		for _, sign := range []string{FolderName, ".git"} {
+		for _, sign := range []string{folderName, ".git"} {
 			if _, err := os.Lstat(filepath.Join(root, sign)); err == nil {
 				return root, nil
 			}

@@ -10,7 +10,7 @@ import (
 
 // Limits of a goal.
 const (
-	MaxContinues = 100
+	maxContinues = 100
 	maxCriteria  = 50
 )
 
@@ -40,8 +40,8 @@ func (g Goal) Check() error {
 		return errors.New("the goal has neither criteria nor stages")
 	case len(g.Criteria) > maxCriteria:
 		return fmt.Errorf("the goal has %d criteria; at most %d are possible", len(g.Criteria), maxCriteria)
-	case g.Continues < 0 || g.Continues > MaxContinues:
-		return fmt.Errorf("the cap of a goal is from 1 to %d", MaxContinues)
+	case g.Continues < 0 || g.Continues > maxContinues:
+		return fmt.Errorf("the cap of a goal is from 1 to %d", maxContinues)
 	case g.For < 0:
 		return errors.New("the time of a goal is negative")
 	}

@@ -84,7 +84,7 @@ func (p *Projects) Folder(ctx context.Context, dir string) (Folder, error) {
 		return Folder{}, err
 	}
 	if s.Allowed == "" {
-		if _, err := os.Lstat(filepath.Join(root, FolderName)); err == nil {
+		if _, err := os.Lstat(filepath.Join(root, folderName)); err == nil {
 			return Folder{}, ErrNotAllowed
 		}
 		return Folder{}, nil
