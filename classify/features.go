@@ -298,7 +298,6 @@ const (
 	failurePrefix     = "failure.prefix"
 	hedgeNotRun       = "hedge.not_run"
 	offerFurther      = "offer.further"
-	offerNext         = "offer.next"
 	progressDoing     = "progress.doing"
 	progressGerund    = "progress.gerund"
 	progressNext      = "progress.next"

@@ -19,8 +19,8 @@ type lexicon struct {
 	numbers   []tokenKind // by number of a word: what kind of number it is
 
 	// groups that code asks for: a table must define them
-	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs, or wordSet
-	lint, typecheck, push                                                                  wordSet // what a claim is about
+	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs wordSet
+	lint, typecheck, push                                                              wordSet // what a claim is about
 	// those that it may define, and [words]
 	among, checked, asks, common wordSet
 
@@ -35,7 +35,6 @@ type wordTraits uint8
 const (
 	// among the most frequent: how many are tells whether a text is in a language of the tables
 	commonWord wordTraits = 1 << iota
-	orWord
 	unrealWord
 )
 
@@ -123,7 +122,7 @@ func (lex *lexicon) asked() []askedGroup {
 		{"@fail", &lex.fail, true}, {"@tests", &lex.test, true}, {"@id", &lex.otherID, true}, {"@whole", &lex.whole, true},
 		{"@other", &lex.other, true}, {"@unreal", &lex.unreal, true}, {"@of", &lex.of, true}, {"@finite", &lex.finiteVerbs,
 			true},
-		{"@or", &lex.or, true},
+
 		{"@lint", &lex.lint, false}, {"@types", &lex.typecheck, false}, {"@push", &lex.push, false},
 		{"@among", &lex.among, false}, // stand between a whole and its part
 		{"@checked", &lex.checked, false},
@@ -147,7 +146,7 @@ func (lex *lexicon) index() {
 	for _, t := range [...]struct {
 		words wordSet
 		trait wordTraits
-	}{{lex.common, commonWord}, {lex.or, orWord}, {lex.unreal, unrealWord}} {
+	}{{lex.common, commonWord}, {lex.unreal, unrealWord}} {
 		for id, in := range t.words {
 			if in {
 				lex.traits[id] |= t.trait

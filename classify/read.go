@@ -61,7 +61,6 @@ type seen struct {
 	tokens, code              int
 	kind                      lineKind
 	question, colon, ellipsis bool
-	or                        bool // it has the word "or"
 }
 
 // lastPart is how much is read of the end of a text when there is no time for all of it.
@@ -231,7 +230,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			rd.nWords += n
 		}
 	}
-	mark.or, rd.unreal = all&orWord != 0, all&unrealWord != 0
+	rd.unreal = all&unrealWord != 0
 	v := agentVoice
 	if request {
 		v = humanVoice

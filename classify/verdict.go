@@ -120,10 +120,6 @@ func (v *verdict) closingQuestion(r *Result) {
 	if r.Type != Status || !last.question || !v.rd.fits() || v.rd.lastLine == fenceLine || v.rd.lastLine == fencedLine {
 		return
 	}
-	// "Done. … Shall I go on with the next one?"
-	if v.rd.in(head, claimDone) && v.rd.in(last.rules, offerNext) && !last.or {
-		return
-	}
 	reports := v.rd.in(head, claimDone) || v.rd.in(head, claimEdit) || v.rd.in(head, claimPast)
 	if reports && v.rd.nWords > longReport && v.p[classQuestion] < leastQuestion {
 		return
