@@ -45,31 +45,7 @@ func newDecide(t terminal) *cobra.Command {
 		print:     choice{allowed: []string{"message"}},
 	}
 	cmd := &cobra.Command{
-		Use:   "sidecoach [flags] [FILE]",
-		Short: "Side-coaching for coding agents",
-		Long: `sidecoach reads what a coding agent printed last when it paused, from FILE or
-a pipe, and prints one decision: deliver the output to the human, or continue
-the agent with exactly this message.
-
-Without --session, each call judges one output and remembers nothing. With
---session ID, the calls with the same ID remember: a turn is continued at most
-three times, and the third pause at the same gap goes to the human. After that
-the turn waits for the human, until a new --turn begins. sidecoach log shows
-these decisions. sidecoach hook does the same inside Claude Code, Codex and
-other agents.
-
-Exit status: 0 a decision was printed, 1 bad input or a failure, 64 wrong
-usage. With --exit-code, 10 says continue, 11 suppress and 0 deliver. The exit
-status is never 2.`,
-		Example: `  some-agent | sidecoach
-  sidecoach --request "Fix the login redirect" --plan docs/plan.md output.txt
-  sidecoach --json output.txt
-  message="Fix the login redirect" turn=$(date +%s)
-  while [ -n "$message" ]; do
-    some-agent "$message" >out.txt && failed= || failed=--failed
-    message=$(sidecoach --session "$PWD" --turn "$turn" $failed \
-      --print message out.txt)
-  done; cat out.txt`,
+		Use:                        "sidecoach [flags] [FILE]",
 		Version:                    version(),
 		SilenceErrors:              true,
 		SilenceUsage:               true,
@@ -121,15 +97,6 @@ func (o *options) register(cmd *cobra.Command) {
 	f.BoolVar(&o.exitCode, "exit-code", false, "also tell the decision by the exit status")
 	addHidden(f, o.keeper.register)
 	f.Bool("version", false, "print the version and the modules of this program")
-
-	for flag, values := range map[string][]string{
-		"request": nil, "phase": o.phase.allowed, "threshold": nil, "session": nil, "turn": nil, "max-continues": nil,
-		"print": o.print.allowed,
-	} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
-	}
-	must(cmd.MarkFlagFilename("plan", "md", "markdown"))
-	must(cmd.MarkFlagDirname("state"))
 }
 
 // addHidden adds the flags that register declares. The help shows only the named ones.
@@ -139,13 +106,6 @@ func addHidden(f *pflag.FlagSet, register func(*pflag.FlagSet), shown ...string)
 	register(more)
 	more.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
 	f.AddFlagSet(more)
-}
-
-// must panics on an error about a flag that is not declared.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }
 
 // misspelt returns the command that args probably begin with, "" if they begin with a file.

@@ -36,24 +36,15 @@ type goalOptions struct {
 func newGoal(t terminal) *cobra.Command {
 	var o goalOptions
 	cmd := &cobra.Command{
-		Use:   "goal",
-		Short: "Set what an agent must reach, and see how far it is",
-		Long: `A goal is a list of criteria that sidecoach itself checks at each pause of the
-agent. The hook must be installed: sidecoach hook install --help.
-
-An agent that claims to be done while a criterion is not met is continued. It
-reads what is not met and what was seen. A question or a blocker of the agent
-comes to you as ever. When all criteria are met, you read so. The usual limits
-hold: the cap of a turn, and the same results three times.`,
+		Use:  "goal",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
 		},
 	}
 	show := &cobra.Command{
-		Use:   "show",
-		Short: "Show each criterion of the goal, how it is checked, and whether it is met",
-		Args:  cobra.NoArgs,
+		Use:  "show",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, g, root, err := o.current(cmd)
 			if err != nil {
@@ -63,9 +54,8 @@ hold: the cap of a turn, and the same results three times.`,
 		},
 	}
 	forget := &cobra.Command{
-		Use:   "clear",
-		Short: "Clear the goal of the current project",
-		Args:  cobra.NoArgs,
+		Use:  "clear",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			projects, _, root, err := o.current(cmd)
 			if err == nil {
@@ -91,36 +81,14 @@ hold: the cap of a turn, and the same results three times.`,
 
 func (o *goalOptions) setCommand(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "set [PLAN.md] [--check COMMAND]... [--file NAME[=WORD]]...",
-		Short: "Set the goal of the current project",
-		Long: `set copies the Success Criteria of a plan, and the criteria of the flags, into
-the goal of the current project. Later changes of the plan do not matter. The
-goal binds to the next session that you start in the project, and never to a
-sub-agent. A turn that only answers a question is not held to it.
-
-A criterion of the plan may say how it is checked. These forms are known:
-  - [ ] tests pass: ` + "`go test ./...`" + `            the command exits with 0
-  - [ ] ` + "`docs/usage.md`" + ` exists                 the file is there
-  - [ ] ` + "`docs/usage.md` mentions `--json`" + `      the file has the word
-A judge of the hook (--judge) decides about other criteria. Without a judge,
-they are named to you at the end. A ticked box counts for nothing.
-
-Commands run without a shell, at most once a pause, in the current folder, for
-four minutes together. The cap of a turn is that of the hook, unless a flag
-raises it. Claude Code and Copilot CLI end a turn after 8 continues in a row.
-
-A section "Stages" of the plan lists triggers or phases of skills, in order. When
-the agent is done with one, it goes on with the next.`,
-		Example: `  sidecoach goal set plan.md
-  sidecoach goal set --check 'go test ./...' --file docs/usage.md=--json
-  sidecoach goal set plan.md --max-continues 20 --for 2h`,
+		Use:  "set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]...",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.checks, "check", nil, "a criterion: `COMMAND` exits with 0")
-	f.StringArrayVar(&o.files, "file", nil, "a criterion: the file `NAME` exists; with NAME=WORD it has this word")
+	f.StringArrayVar(&o.files, "file", nil, "a criterion: the file `PATH` exists; with PATH=WORD it has this word")
 	f.IntVar(&o.continues, "max-continues", 0, "continue a turn up to `N` times for the goal, at most 100")
 	f.DurationVar(&o.time, "for", 0, "continue nothing for the goal this `TIME` after its session began, as in 2h")
 	f.BoolVar(&o.wide, "project", false, "bind the goal to all sessions in the project")

@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	_ "embed"
+	"embed"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -13,12 +13,46 @@ import (
 	"github.com/spf13/pflag"
 )
 
+//go:embed help/*.txt
+var helpTexts embed.FS
+
+// document gives c, and the commands below it, what stands beside the code. A file of the folder help has a headline, a
+// text, and examples. The name of a flag's value, which its usage has, says how a shell completes it.
+func document(c *cobra.Command) {
+	file := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "sidecoach "), " ", "_")
+	if text, err := helpTexts.ReadFile("help/" + file + ".txt"); err == nil {
+		text, example, _ := strings.Cut(string(text), "\nExamples:\n")
+		c.Short, c.Long, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
+		c.Example = strings.TrimRight(example, "\n")
+	}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		var words []string
+		directive := cobra.ShellCompDirectiveNoFileComp
+		name, _ := pflag.UnquoteUsage(f)
+		value, isChoice := f.Value.(*choice)
+		switch {
+		case isChoice:
+			words = value.allowed
+		case f.Name == "plan":
+			words, directive = []string{"md", "markdown"}, cobra.ShellCompDirectiveFilterFileExt
+		case name == "DIR":
+			directive = cobra.ShellCompDirectiveFilterDirs
+		case name == "FILE", name == "PATH":
+			directive = cobra.ShellCompDirectiveDefault
+		}
+		if err := c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, directive)); err != nil {
+			panic(err) // two commands share a flag
+		}
+	})
+	for _, below := range c.Commands() {
+		document(below)
+	}
+}
+
 // newHelp is the command help. The library's own prints the general help for an unknown command, and succeeds.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:                   "help [COMMAND]...",
-		Short:                 "Help about a command, the flags of a judge, or the licences",
-		Long:                  "Print what sidecoach, or one of its commands, does and how it is used.",
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			about, ok := commandAt(cmd.Root(), args)
@@ -92,19 +126,7 @@ func commands(root *cobra.Command) []string {
 func newCompletion() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
-		Use:   "completion bash|zsh|fish",
-		Short: "Print the completion script of a shell",
-		Long: `Print the script that lets a shell complete the flags and arguments of
-sidecoach.
-
-bash, which needs the package bash-completion:
-  source <(sidecoach completion bash)
-
-zsh, once, after compinit is enabled:
-  sidecoach completion zsh > "${fpath[1]}/_sidecoach"
-
-fish:
-  sidecoach completion fish > ~/.config/fish/completions/sidecoach.fish`,
+		Use:                   "completion bash|zsh|fish",
 		DisableFlagsInUseLine: true,
 		ValidArgs:             shells,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -42,19 +42,6 @@ func (o *hookOptions) register(cmd *cobra.Command) {
 	f.Var(&o.notify, "notify", "when the human is next, run `COMMAND` for at most five seconds; its input is the decision as JSON")
 	o.keeper.register(f)
 	o.judging.register(f)
-	for _, flag := range []string{"max-continues", "threshold", "verify", "notify", "model", "base-url", "timeout"} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions); err != nil {
-			panic(err) // the flag is declared above
-		}
-	}
-	for _, flag := range []string{"state", "prompt"} {
-		if err := cmd.MarkFlagDirname(flag); err != nil {
-			panic(err)
-		}
-	}
-	if err := cmd.MarkFlagFilename("plan", "md", "markdown"); err != nil {
-		panic(err)
-	}
 }
 
 // given returns the flags that were given to a command, as a command line has them. Folders become absolute: a host
@@ -95,30 +82,8 @@ const underHost = "under-host"
 
 func newHook(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:        "hook HOST",
-		Short:      "Be the stop hook of Claude Code, Codex, Gemini CLI, and others",
-		SuggestFor: []string{"install", "uninstall"},
-		Long: `An agent's host runs sidecoach hook when the agent pauses. The hook reads the
-host's event from standard input. Its answer continues the agent or lets it
-stop. sidecoach hook install prints or writes the settings for that.
-
-The hook reads the transcript. A test run after the last edit is evidence. A
-claim of passing tests without a run is contradicted. The hook continues a turn,
-which begins with the human's prompt, at most three times. It coaches the same
-gap twice. If sidecoach itself fails, the agent stops.
-
-With --verify, the hook checks a claim of completion against the working tree as
-it was when the human spoke: files, commits, tests, and the command, which runs
-without a shell. That takes five minutes at most; then the hook says that it
-could not verify. sidecoach verify --help says what counts.
-
-sidecoach goal sets what the agent must reach. sidecoach allow lets the hook use
-a project's folder .sidecoach. sidecoach status lists the sessions that wait.
-
-Exit status of hook HOST: 0, or 1 after a failure; never another one.`,
-		Example: `  sidecoach hook install claude --write
-  sidecoach hook install gemini --project --shadow
-  sidecoach log --follow`,
+		Use:                   "hook HOST",
+		SuggestFor:            []string{"install", "uninstall"},
 		Annotations:           map[string]string{underHost: ""}, // settings may name a host that does not exist
 		FParseErrWhitelist:    cobra.FParseErrWhitelist{UnknownFlags: true},
 		DisableFlagsInUseLine: true,

@@ -35,26 +35,7 @@ type installOptions struct {
 func newHookInstall(t terminal) *cobra.Command {
 	o := installOptions{hook: newHookOptions()}
 	cmd := &cobra.Command{
-		Use:   "install HOST [--user|--project] [--write] [flags]",
-		Short: "Print or write the settings that make a host run the hook",
-		Long: `install prints the settings that make a host run sidecoach when an agent pauses,
-and when the human sends a prompt, which opens a new turn. The settings name
-this program by its absolute path. No failure of it can block the agent. Put
-them into the file that is named, beside what is there.
-
-With --write, install changes the file itself, for Claude Code and Gemini CLI.
-Everything else in the file stays as it is. Install keeps a copy of the file
-beside it until uninstall. If install cannot change the file safely, it writes
-nothing and prints the settings.
-
-With --project, Claude Code's settings are those in .claude/settings.local.json,
-which is not shared with others: the program's path is this machine's. The other
-hosts have no such file. Keep theirs out of version control, or use --user.
-
-All other flags go into the hook's command line. They are its configuration.`,
-		Example: `  sidecoach hook install claude
-  sidecoach hook install claude --write
-  sidecoach hook install gemini --project --write --shadow --max-continues 2`,
+		Use:                   "install HOST [--user|--project] [--write] [flags]",
 		DisableFlagsInUseLine: true,
 		Args:                  oneHost("install"),
 		ValidArgs:             hostNames(),
@@ -71,16 +52,7 @@ All other flags go into the hook's command line. They are its configuration.`,
 func newHookUninstall(t terminal) *cobra.Command {
 	var o installOptions
 	cmd := &cobra.Command{
-		Use:   "uninstall HOST [--user|--project]",
-		Short: "Remove the hook from a host's settings",
-		Long: `uninstall undoes install --write. If nobody has changed the file since, it
-restores the copy that install kept. Else it removes the lines that run
-sidecoach, and keeps a copy of the file beside it. It deletes a file that has
-nothing but the hook. If such a line does something else as well, uninstall
-writes nothing. For hosts whose settings install only prints, it says what to
-remove. The state and the journal stay.`,
-		Example: `  sidecoach hook uninstall claude
-  sidecoach hook uninstall gemini --project`,
+		Use:                   "uninstall HOST [--user|--project]",
 		DisableFlagsInUseLine: true,
 		Args:                  oneHost("uninstall"),
 		ValidArgs:             hostNames(),

@@ -178,23 +178,7 @@ func newAllow(t terminal) *cobra.Command {
 	var state string
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "allow",
-		Short: "Let the hook use a project's folder .sidecoach",
-		Long: `allow shows what the folder .sidecoach of the current project would change in the
-hook, asks you, and remembers a hash of the content. The hook uses nothing in the
-folder before. After any change it ignores the folder until you allow it again.
-
-The folder may hold:
-  config.json    defaults of the hook's flags: {"max-continues": 5}
-  coach/*.txt    the words of messages, as in package coach
-  lexicon/*.txt  phrases of your team, as in package classify
-  skills/        skills, NAME/SKILL.md
-The project's skills in .claude/skills, .agents/skills and .codex/skills count
-with it.
-
-An agent must not allow what it wrote: allow refuses where the environment shows
-one. It cannot stop an agent that means to cheat: such an agent can do what you
-can do.`,
+		Use:  "allow",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			projects, err := openProjects(state)

@@ -51,48 +51,7 @@ type logOptions struct {
 func newLog(t terminal) *cobra.Command {
 	o := logOptions{want: choice{allowed: labels()}}
 	cmd := &cobra.Command{
-		Use:   "log [flags]",
-		Short: "Show the journal: what was decided, and what came of it",
-		Long: `log shows what sidecoach decided in hooks and with --session, the oldest first.
-Then it shows the totals: how often agents were continued, why they were
-delivered, what the LLM cost, and how many continuations led to an accepted
-completion. The totals of continuations are the sum of the rows "result".
-
-A decision is the action, the type of the output, the reason of a delivery or
-the kind of message to the agent (tier), and the confidence. The reasons:
-  rejected completion  continue: it claims to be done and does not show it
-  progress             continue: honest progress
-  empty                continue: the output is blank
-  next stage           continue: a stage of the goal is done, and one follows
-  completion           deliver: done, and it shows
-  question, blocker    deliver: the agent asks or needs the human
-  crash guard          deliver: the run failed, or printed an error
-  low confidence       deliver: a status with a confidence below the threshold
-  repeat               deliver: the same gap for the third time (stalled)
-  cap                  deliver: the turn has no continues left
-  waiting              deliver: the turn waits for the human
-  hold                 deliver: the host forbids to continue the agent, or
-                       shows nothing of what the agent printed
-  superseded           deliver: the human has spoken since
-  run closed           suppress: this run was continued or done before
-  run reused           deliver: this run was done before, and now printed
-                       another text, which was not read
-  same text            suppress: this run printed the same before
-  error                deliver: sidecoach itself failed
-The tiers: plain ("continue"), rejection (what evidence is missing), repeat,
-plan criteria, plan pointer (its file), skill, stage (the next one of the goal),
-verify, llm (the model's own words).
-
-With --json, log prints each line of the journal, and then {"totals":{…}}.
-
-With --case, log prints a decision as a line for sidecoach eval: the input of
-the classifier, if --keep-text journaled it, and the verdict in --want.
-
-Exit status: 0 the journal was shown, 1 bad input or a failure, 64 wrong usage.`,
-		Example: `  sidecoach log
-  sidecoach log --session "$PWD" --follow
-  sidecoach log --json | jq 'select(.decision.reason == "repeat").preview'
-  sidecoach log --case 7f3a9c21 --want completion >>cases.jsonl`,
+		Use:                   "log [flags]",
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -112,15 +71,6 @@ Exit status: 0 the journal was shown, 1 bad input or a failure, 64 wrong usage.`
 	f.StringVar(&o.id, "case", "", "print one decision as a case, by its `ID` or the beginning of it")
 	f.Var(&o.want, "want", "with --case, the right verdict: "+strings.Join(o.want.allowed, ", "))
 	registerState(f, &o.state)
-	for flag, values := range map[string][]string{"session": nil, "case": nil, "want": o.want.allowed} {
-		fixed := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-		if err := cmd.RegisterFlagCompletionFunc(flag, fixed); err != nil {
-			panic(err) // the flag is declared above
-		}
-	}
-	if err := cmd.MarkFlagDirname("state"); err != nil {
-		panic(err)
-	}
 	return cmd
 }
 

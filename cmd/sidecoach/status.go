@@ -25,11 +25,7 @@ const waitsAtMost = 24 * time.Hour
 func newStatus(t terminal) *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "List the sessions that wait for you",
-		Long: `status lists the sessions of the hook whose agent stopped and to which you
-have not written since: the oldest first, with the reason. It leaves out sessions
-that have waited for more than a day, and sub-agents.`,
+		Use:  "status",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := waiting(cmd.Context(), state)

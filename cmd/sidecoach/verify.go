@@ -83,48 +83,7 @@ func newVerify(t terminal) *cobra.Command {
 	o := evidence{}
 	exitCode, yes := false, false
 	cmd := &cobra.Command{
-		Use:   "verify [flags] [-- COMMAND...]",
-		Short: "Check what an agent reports against files, commits and tests",
-		Long: `verify checks a report of work. It checks whether the named files changed since
---baseline, and whether the named commits and tests exist. It lists the tests
-that went away. It runs COMMAND without a shell and counts its tests. The counts
-come from go test, from TAP, from JUnit XML in the file that stands for
-{report}, or from the summary of a test runner. Without COMMAND, verify finds
-the project's own test command, shows it, and asks before it runs it.
-
-The verdict is
-
-  approve     every claim was checked and holds, and the tests pass
-  feedback    a claim is false, a criterion is not met, or a test fails that
-              passed on the baseline and the report does not admit it
-  unverified  anything else; the output says why
-
-Two things make the verdict unverified:
-
-  - A claim that cannot be checked here, such as a pull request or another
-    command. --allow-unchecked lets such claims pass.
-  - A change that can hide a failure: in a test configuration, in a script that
-    COMMAND runs, in a workflow. --reviewed PATH says that a person saw it.
-
-A command that fails also runs on the baseline, in a temporary folder, and then
-once more. A failure that was there before does not count against the agent.
-
-A criterion of the plan is checked if it ends with a command in code, as in
-
-  - [ ] Tests pass: ` + "`go test ./...`" + `
-
-and that command is COMMAND, word by word. No command in a plan or a report is
-ever run. With --baseline, verify reads the plan as it was then.
-
-COMMAND runs code that the agent wrote, with your rights. It gets your
-environment without secrets: see --env and --clean-env. Two kinds of lies stay
-unseen: tests that were written to pass, and prose without facts.
-
-Exit status: 0 a verdict was printed, 1 bad input or a failure, 64 wrong usage.
-With --exit-code, feedback is 10 and unverified is 12.`,
-		Example: `  sidecoach verify --report report.md --baseline v1.4
-  sidecoach verify --report report.md --baseline v1.4 -- go test ./...
-  sidecoach verify --plan docs/plan.md --json --yes`,
+		Use: "verify [flags] [-- COMMAND...]",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.take(cmd, args); err != nil {
 				return err
@@ -156,7 +115,6 @@ With --exit-code, feedback is 10 and unverified is 12.`,
 	cmd.Flags().BoolVar(&yes, "yes", false, "run the command that was found, without asking")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print verdict, decision, discrepancies and facts as one JSON object")
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "show the verdict by the exit status as well")
-	completeEvidence(cmd)
 	cmd.AddCommand(newVerifyBegin(), newVerifyRecord(), newVerifyAgent())
 	return cmd
 }
@@ -199,28 +157,9 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 	return "", nil
 }
 
-// completeEvidence says what the flags take.
-func completeEvidence(cmd *cobra.Command) {
-	for _, name := range []string{"task", "baseline", "timeout", "env"} {
-		if cmd.Flags().Lookup(name) != nil {
-			if err := cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions); err != nil {
-				panic(err) // the flag is declared
-			}
-		}
-	}
-	if cmd.Flags().Lookup("plan") != nil {
-		if err := cmd.MarkFlagFilename("plan", "md", "markdown"); err != nil {
-			panic(err)
-		}
-	}
-}
-
 func newVerifyAgent() *cobra.Command {
 	return &cobra.Command{
-		Use:   "agent",
-		Short: "Print the instructions for a reviewing agent",
-		Long: `Print the instructions for an agent that checks the work of another: Markdown
-with front matter, for example for .claude/agents/` + verify.AgentName + `.`,
+		Use:                   "agent",
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

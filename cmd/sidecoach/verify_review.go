@@ -22,8 +22,8 @@ type reviewFlags struct {
 	exitCode bool
 }
 
-func (o *reviewFlags) command(use, short, trace string, run func(*cobra.Command) error) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, RunE: func(cmd *cobra.Command, args []string) error {
+func (o *reviewFlags) command(use, trace string, run func(*cobra.Command) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use, RunE: func(cmd *cobra.Command, args []string) error {
 		switch err := o.take(cmd, args); {
 		case err != nil:
 			return err
@@ -42,20 +42,9 @@ func (o *reviewFlags) command(use, short, trace string, run func(*cobra.Command)
 
 func newVerifyBegin() *cobra.Command {
 	o := &reviewFlags{}
-	cmd := o.command("begin --task ID --trace FILE [flags] [-- COMMAND...]", "Begin a review: print what to look at",
-		"add to `FILE`, JSON Lines, what was done", o.begin)
-	cmd.Long = `begin opens the review of a task, the step validate_implementation. It looks at
-what sidecoach verify looks at and adds that to the trace. It prints what the
-reviewing agent needs: the requirements with their IDs, the files to review, the
-tests to run, notes and concerns. Then give the decision to verify record.
-
-The state folder of this user keeps a checksum of each trace. An edited trace is
-an error.`
-	cmd.Example = `  sidecoach verify begin --task T7 --plan plan.md --report report.md \
-    --baseline main --trace t7.jsonl -- go test ./...`
+	cmd := o.command("begin --task ID --trace FILE [flags] [-- COMMAND...]", "add to `FILE`, JSON Lines, what was done", o.begin)
 	o.register(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print it as one JSON object")
-	completeEvidence(cmd)
 	return cmd
 }
 
@@ -164,25 +153,10 @@ func (c reviewContext) text() string {
 func newVerifyRecord() *cobra.Command {
 	o := &reviewFlags{}
 	cmd := o.command("record --task ID --trace FILE [flags] [-- COMMAND...]",
-		"Record the decision of a review, as the facts allow it", "the `FILE` that verify begin wrote", o.record)
-	cmd.Long = `record takes the decision about a task whose review was begun, the step
-record_decision. It reads the decision as JSON from standard input, looks at the
-files and commits once more, and prints the decision that the facts allow. An
-approval that the facts contradict becomes feedback, and each reason is printed.
-Feedback stays feedback. Vague feedback ("needs improvement") is refused.
-
-The run of verify begin counts as long as no file changed. The trace, caches and
-lock files do not count as changes. A decision that was written to a file of the
-tree does: pipe it in, or write it elsewhere. To run the command again, give it
-again. Nothing in a trace is ever run, and an edited trace is an error.
-
-Exit status: 0 a decision was recorded, 1 bad input or a failure, 64 wrong
-usage. With --exit-code, feedback is 10.`
-	cmd.Example = `  sidecoach verify record --task T7 --trace t7.jsonl <../decision.json`
+		"the `FILE` that verify begin wrote", o.record)
 	o.registerRun(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print decision, overrides and honesty as one JSON object")
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "show the verdict by the exit status as well")
-	completeEvidence(cmd)
 	return cmd
 }
 
