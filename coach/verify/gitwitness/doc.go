@@ -17,8 +17,8 @@
 //
 // The objects and refs of the repository are believed. An ignored file has no history. Ignored programs count for the
 // tree. A file behind a filter, such as Git LFS, is Unverified. In a shallow clone, an unknown commit is Unverified.
-// A tree with more than 1 GiB or 100,000 files that are not committed is not read. Repositories inside the tree count
-// with their files, up to 50 of them, three levels deep.
+// A sparse checkout is not read, nor a tree with more than 1 GiB or 100,000 files that are not committed. Repositories
+// inside the tree count with their files, up to 50 of them, three levels deep.
 //
 // Git 2.31 or later is needed. A call may take a minute.
 package gitwitness

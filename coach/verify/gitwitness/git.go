@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,9 +74,8 @@ func exited(err error, status int) bool {
 
 // git runs git commands in one folder.
 type git struct {
-	program string
-	dir     string
-	env     []string // beside environment: the index, settings that switch filters off
+	dir string
+	env []string // beside environment: the index, settings that switch filters off
 }
 
 // with returns g with more variables.
@@ -97,7 +97,7 @@ func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 // stream is run with the output written to out.
 func (g git) stream(ctx context.Context, stdin []byte, out io.Writer, args ...string) error {
 	cmd := cmdwitness.Command{
-		Args:    append(append([]string{g.program}, hardening...), args...),
+		Args:    append(append([]string{"git"}, hardening...), args...),
 		Dir:     g.dir,
 		Env:     append(append(cleanEnv(), environment...), g.env...),
 		Timeout: callTimeout,
@@ -166,26 +166,19 @@ func (a *answer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// oldest is the first version of git that takes settings from numbered variables, by which filters are switched off.
-var oldest = [2]int{2, 31}
-
-// checkVersion returns an error for a git that is too old.
+// checkVersion returns an error for a git that is too old: 2.31 is the first that takes settings from numbered
+// variables, by which filters are switched off.
 func (g git) checkVersion(ctx context.Context) error {
 	v, err := g.line(ctx, "version")
 	if err != nil {
 		return err
 	}
-	parts := strings.SplitN(strings.TrimPrefix(v, "git version "), ".", 3)
-	if len(parts) < 2 {
+	var major, minor int
+	if _, err := fmt.Sscanf(v, "git version %d.%d", &major, &minor); err != nil {
 		return errors.New("the program does not say which version of git it is")
 	}
-	major, err1 := strconv.Atoi(parts[0])
-	minor, err2 := strconv.Atoi(parts[1])
-	if err1 != nil || err2 != nil {
-		return errors.New("the program does not say which version of git it is")
-	}
-	if major < oldest[0] || major == oldest[0] && minor < oldest[1] {
-		return fmt.Errorf("git %d.%d is too old: %d.%d or later is needed", major, minor, oldest[0], oldest[1])
+	if major < 2 || major == 2 && minor < 31 {
+		return fmt.Errorf("git %d.%d is too old: 2.31 or later is needed", major, minor)
 	}
 	return nil
 }
@@ -197,28 +190,22 @@ func (g git) filtersOff(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var env []string
-	n := 0
-	set := func(key, value string) {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
-		n++
-	}
-	done := make(map[string]bool)
+	var drivers, env []string
 	for _, key := range keys {
-		driver, ok := strings.CutPrefix(key, "filter.")
-		i := strings.LastIndexByte(driver, '.')
-		if !ok || i < 0 || done[driver[:i]] {
-			continue
+		if i := strings.LastIndexByte(key, '.'); strings.HasPrefix(key, "filter.") && i > len("filter") {
+			drivers = append(drivers, key[:i])
 		}
-		driver = driver[:i]
-		done[driver] = true
-		if len(done) > 1000 {
-			return nil, errors.New("the repository has more than 1000 filters")
-		}
-		for _, what := range []string{"clean", "smudge", "process"} {
-			set("filter."+driver+"."+what, "")
-		}
-		set("filter."+driver+".required", "false")
 	}
-	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(n)), nil
+	slices.Sort(drivers)
+	if drivers = slices.Compact(drivers); len(drivers) > 1000 {
+		return nil, errors.New("the repository has more than 1000 filters")
+	}
+	for _, driver := range drivers {
+		for _, setting := range []string{".clean=", ".smudge=", ".process=", ".required=false"} {
+			name, value, _ := strings.Cut(setting, "=")
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s%s", len(env)/2, driver, name),
+				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(env)/2, value))
+		}
+	}
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2)), nil
 }

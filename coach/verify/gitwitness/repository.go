@@ -21,33 +21,32 @@ type repository struct {
 	objects string // the folder of its objects
 	head    string // the commit that is checked out; empty before the first
 	shallow bool   // old commits are not there
-	sparse  bool   // some files are not checked out
 	own     []string
 }
 
-var errNoRepository = errors.New("it is not in a git repository")
-
 // open finds the repository that dir is in.
-func open(ctx context.Context, program, dir string) (*repository, error) {
+func open(ctx context.Context, dir string) (*repository, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
 	}
-	g := git{program: program, dir: dir}
+	g := git{dir: dir}
 	if err := g.checkVersion(ctx); err != nil {
 		return nil, err
 	}
-	top, err := g.line(ctx, "rev-parse", "--show-toplevel")
+	about, err := g.line(ctx, "rev-parse", "--path-format=absolute", "--is-shallow-repository", "--git-path", "objects",
+		"--show-toplevel")
 	if err != nil {
 		if e, ok := errors.AsType[*exitError](err); ok && strings.Contains(e.said, "not a git repository") {
-			return nil, errNoRepository
+			return nil, errors.New("it is not in a git repository")
 		} else if ok && strings.Contains(e.said, "must be run in a work tree") {
 			return nil, errors.New("it is a bare repository, or the inside of one: there are no files to look at")
 		}
 		return nil, err
 	}
-	r := &repository{git: g}
-	if r.root, err = filepath.EvalSymlinks(filepath.FromSlash(top)); err != nil {
+	lines := strings.SplitN(about, "\n", 3)
+	r := &repository{git: g, shallow: lines[0] == "true", objects: lines[1]}
+	if r.root, err = filepath.EvalSymlinks(filepath.FromSlash(lines[2])); err != nil {
 		return nil, err
 	}
 	sub, err := filepath.Rel(r.root, dir)
@@ -55,27 +54,14 @@ func open(ctx context.Context, program, dir string) (*repository, error) {
 		return nil, errors.New("the repository's settings say that its files are elsewhere (core.worktree)")
 	}
 	r.sub, r.git.dir = filepath.ToSlash(sub), r.root
-	if r.objects, err = r.line(ctx, "rev-parse", "--git-path", "objects"); err != nil {
-		return nil, err
-	}
-	if !filepath.IsAbs(r.objects) {
-		r.objects = filepath.Join(r.root, r.objects)
-	}
 	off, err := r.filtersOff(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r.git = r.with(off...)
-	shallow, err := r.line(ctx, "rev-parse", "--is-shallow-repository")
-	if err != nil {
-		return nil, err
+	if sparse, _ := r.line(ctx, "config", "--type=bool", "--get", "core.sparseCheckout"); sparse == "true" {
+		return nil, errors.New("it is a sparse checkout: run git sparse-checkout disable")
 	}
-	r.shallow = shallow == "true"
-	sparse, err := r.line(ctx, "config", "--type=bool", "--get", "core.sparseCheckout")
-	if err != nil && !exited(err, 1) {
-		return nil, err
-	}
-	r.sparse = sparse == "true"
 	r.head, err = r.commit(ctx, "HEAD")
 	if errors.Is(err, errNoCommit) {
 		err = nil
@@ -89,12 +75,11 @@ type store struct {
 	others []string // folders of objects that are read, too
 }
 
-// newStore makes a store in a folder.
-func newStore(dir string, others ...string) (*store, error) {
+func newStore(dir string) (*store, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "objects"), 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder for objects: %w", err)
 	}
-	return &store{dir, others}, nil
+	return &store{dir: dir}, nil
 }
 
 // in returns the repository with the objects and an index of the store.
@@ -129,7 +114,8 @@ const (
 // snapshot writes the working tree to the store and returns its hash: the files that are tracked or not ignored,
 // ignored programs beside them, and those of the repositories inside.
 func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string, error) {
-	mine := s.in(r, "index-"+strings.NewReplacer("/", "-", ":", "-").Replace(strings.TrimPrefix(r.root, "/")))
+	index := "index-" + strings.NewReplacer("/", "-", ":", "-").Replace(strings.TrimPrefix(r.root, "/"))
+	mine := s.in(r, index)
 	start := "--empty"
 	if r.head != "" {
 		start = r.head
@@ -151,12 +137,8 @@ func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string,
 	if err != nil {
 		return "", err
 	}
-	forced, err := r.names(ctx, nil, "ls-files", "-z", "--cached", "--ignored",
-		"--exclude-standard") // added although they are ignored
-	if err != nil {
-		return "", err
-	}
-	left, err := r.leftOut(ctx)
+	// Some files were added although they are ignored.
+	forced, err := r.names(ctx, nil, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
 	if err != nil {
 		return "", err
 	}
@@ -182,9 +164,7 @@ func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string,
 		info, err := r.lstat(name)
 		switch {
 		case err != nil:
-			if !left[name] {
-				drop = append(drop, name)
-			}
+			drop = append(drop, name)
 		case info.IsDir():
 		case slices.Contains(others, name) && slices.Contains(r.own, filepath.Join(r.root, filepath.FromSlash(name))):
 		case info.Mode().IsRegular() || info.Mode()&os.ModeSymlink != 0:
@@ -199,43 +179,26 @@ func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string,
 	if bytes > maxBytes || len(add) > maxFiles {
 		return "", errors.New("the tree has too much that is not committed")
 	}
-	for _, step := range []struct {
-		names []string
-		flags []string
-	}{{drop, []string{"--force-remove"}}, {add, []string{"--add", "--replace"}}} {
-		if len(step.names) > 0 {
-			in := []byte(strings.Join(step.names, "\x00") + "\x00")
-			args := slices.Concat([]string{"update-index", "-z"}, step.flags, []string{"--stdin"})
-			if _, err := mine.run(ctx, in, args...); err != nil {
-				return "", err
-			}
-		}
+	if err := mine.update(ctx, drop, "--force-remove"); err != nil {
+		return "", err
+	}
+	if err := mine.update(ctx, add, "--add", "--replace"); err != nil {
+		return "", err
 	}
 	if err := s.flatten(ctx, mine, append(nested, links...), depth); err != nil {
 		return "", err
 	}
-	return mine.line(ctx, "write-tree")
+	return s.in(r, index).line(ctx, "write-tree") // with the objects of those inside
 }
 
-// leftOut returns the files that a sparse checkout leaves out. It leaves out whole folders: a single file beside
-// others that are there counts as removed.
-func (r *repository) leftOut(ctx context.Context) (map[string]bool, error) {
-	if !r.sparse {
-		return nil, nil
+// update updates the index from files.
+func (r *repository) update(ctx context.Context, names []string, flags ...string) error {
+	if len(names) == 0 {
+		return nil
 	}
-	names, err := r.names(ctx, nil, "ls-files", "-z", "-t", "--cached")
-	left, here := map[string]bool{}, map[string]bool{}
-	for _, n := range names {
-		if tag, name, ok := strings.Cut(n, " "); ok && tag != "S" {
-			here[path.Dir(name)] = true
-		}
-	}
-	for _, n := range names {
-		if tag, name, ok := strings.Cut(n, " "); ok && tag == "S" && !here[path.Dir(name)] {
-			left[name] = true
-		}
-	}
-	return left, err
+	args := slices.Concat([]string{"update-index", "-z"}, flags, []string{"--stdin"})
+	_, err := r.run(ctx, []byte(strings.Join(names, "\x00")+"\x00"), args...)
+	return err
 }
 
 // lstat returns what a name is. A name behind a symbolic link or a file is not there.
@@ -270,7 +233,7 @@ func (s *store) flatten(ctx context.Context, mine *repository, nested []string, 
 		if _, err := os.Lstat(filepath.Join(full, ".git")); err != nil {
 			continue // a submodule that is not checked out
 		}
-		sub, err := open(ctx, mine.program, full)
+		sub, err := open(ctx, full)
 		if err != nil {
 			return err
 		}
@@ -281,23 +244,22 @@ func (s *store) flatten(ctx context.Context, mine *repository, nested []string, 
 		if err != nil {
 			return err
 		}
-		if err := mine.graft(ctx, name, tree, s.in(sub, "none")); err != nil {
+		if err := s.graft(ctx, mine, name, tree, sub); err != nil {
 			return err
 		}
-		if !slices.Contains(s.others, sub.objects) {
-			s.others = append(s.others, sub.objects)
-		}
-		*mine = *s.in(mine, filepath.Base(mine.indexFile()))
 	}
 	return nil
 }
 
-// graft puts a tree into the index in the place of a submodule.
-func (r *repository) graft(ctx context.Context, name, tree string, objects *repository) error {
-	if _, err := r.run(ctx, []byte(name+"\x00"), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+// graft puts a tree of the repository sub into the index of mine, in the place of a submodule.
+func (s *store) graft(ctx context.Context, mine *repository, name, tree string, sub *repository) error {
+	if err := mine.update(ctx, []string{name}, "--force-remove"); err != nil {
 		return err
 	}
-	entries, err := objects.names(ctx, nil, "ls-tree", "-r", "-z", tree)
+	if !slices.Contains(s.others, sub.objects) {
+		s.others = append(s.others, sub.objects)
+	}
+	entries, err := s.in(sub, "none").names(ctx, nil, "ls-tree", "-r", "-z", tree)
 	if err != nil {
 		return err
 	}
@@ -309,17 +271,8 @@ func (r *repository) graft(ctx context.Context, name, tree string, objects *repo
 			fmt.Fprintf(&in, "%s %s\t%s/%s\x00", fields[0], fields[2], name, file)
 		}
 	}
-	_, err = r.run(ctx, []byte(in.String()), "update-index", "-z", "--index-info")
+	_, err = mine.run(ctx, []byte(in.String()), "update-index", "-z", "--index-info")
 	return err
-}
-
-func (r *repository) indexFile() string {
-	for i := len(r.env) - 1; i >= 0; i-- {
-		if name, ok := strings.CutPrefix(r.env[i], "GIT_INDEX_FILE="); ok {
-			return name
-		}
-	}
-	return ""
 }
 
 // ignoredPrograms returns the ignored files that tests may use all the same: programs, and settings of tests, in
@@ -354,7 +307,7 @@ func (s *store) baseTree(ctx context.Context, r *repository, commit string) (str
 		if len(fields) != 3 || fields[1] != "commit" {
 			continue
 		}
-		sub, err := open(ctx, r.program, filepath.Join(r.root, filepath.FromSlash(name)))
+		sub, err := open(ctx, filepath.Join(r.root, filepath.FromSlash(name)))
 		if err != nil || sub.sub != "." {
 			continue
 		}
@@ -365,17 +318,13 @@ func (s *store) baseTree(ctx context.Context, r *repository, commit string) (str
 			found = true
 		}
 		if _, err := sub.line(ctx, "rev-parse", "--verify", "--end-of-options", fields[2]+"^{tree}"); err == nil {
-			if err := mine.graft(ctx, name, fields[2], sub); err != nil {
+			if err := s.graft(ctx, mine, name, fields[2], sub); err != nil {
 				return "", err
 			}
-			if !slices.Contains(s.others, sub.objects) {
-				s.others = append(s.others, sub.objects)
-			}
-			mine = s.in(r, "index-base")
 		}
 	}
 	if !found {
 		return tree, nil
 	}
-	return mine.line(ctx, "write-tree")
+	return s.in(r, "index-base").line(ctx, "write-tree")
 }

@@ -19,22 +19,23 @@ type Snapshot struct {
 
 // Take remembers the working tree that dir is in. It writes the files that are not committed to the folder store,
 // which the caller removes some day. Several snapshots may share a store.
-func Take(ctx context.Context, dir, store string) (Snapshot, error) {
+func Take(ctx context.Context, dir, store string) (_ Snapshot, err error) {
+	defer wrap(&err)
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("gitwitness: %w", err)
+		return Snapshot{}, err
 	}
-	r, err := open(ctx, "git", abs)
+	r, err := open(ctx, abs)
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("gitwitness: %w", err)
+		return Snapshot{}, err
 	}
 	s, err := newStore(store)
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("gitwitness: %w", err)
+		return Snapshot{}, err
 	}
 	tree, err := s.snapshot(ctx, r, 0)
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("gitwitness: %w", err)
+		return Snapshot{}, err
 	}
 	return Snapshot{Root: r.root, Head: r.head, Tree: tree, Store: store}, nil
 }
@@ -84,7 +85,7 @@ type view struct {
 
 // view reads the working tree into the witness's store.
 func (w *Witness) view(ctx context.Context) (*view, error) {
-	r, err := open(ctx, w.cfg.Git, w.cfg.Dir)
+	r, err := open(ctx, w.cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +117,7 @@ func (w *Witness) view(ctx context.Context) (*view, error) {
 		return nil, fmt.Errorf("the working tree cannot be read: %w", err)
 	}
 	v.mine = s.in(r, "index-view")
-	empty, err := v.mine.run(ctx, []byte{}, "hash-object", "-w", "-t", "tree", "--stdin")
-	v.empty = strings.TrimSpace(string(empty))
+	v.empty, err = v.mine.line(ctx, "hash-object", "-w", "-t", "tree", "--stdin")
 	return v, err
 }
 
@@ -134,16 +134,8 @@ func (v *view) diff(ctx context.Context, from, to string) ([]difference, error) 
 		if len(meta) != 5 {
 			return nil, fmt.Errorf("git diff-tree gave %q", fields[i])
 		}
-		list = append(
-			list,
-			difference{
-				path:   fields[i+1],
-				status: meta[4],
-				old:    meta[2],
-				now:    meta[3],
-				link:   meta[0] == "160000" || meta[1] == "160000",
-			},
-		)
+		list = append(list, difference{path: fields[i+1], status: meta[4], old: meta[2], now: meta[3],
+			link: meta[0] == "160000" || meta[1] == "160000"})
 	}
 	return list, nil
 }

@@ -20,7 +20,6 @@ import (
 // Config says which working tree to look at.
 type Config struct {
 	Dir string // a folder of the working tree; claimed paths are read from here, and from the top
-	Git string // the program; empty is git, from the PATH
 	// Base is the baseline of queries that name no revision. First is an earlier one, such as that of the session: what
 	// changed between the two is not known to be unchanged.
 	Base, First *Snapshot
@@ -46,11 +45,7 @@ func New(cfg Config) (*Witness, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gitwitness: %w", err)
 	}
-	cfg.Dir = dir
-	if cfg.Git == "" {
-		cfg.Git = "git"
-	}
-	cfg.Own = slices.Clone(cfg.Own)
+	cfg.Dir, cfg.Own = dir, slices.Clone(cfg.Own)
 	return &Witness{cfg: cfg}, nil
 }
 
@@ -68,30 +63,38 @@ func (w *Witness) Close() error {
 
 // Changed returns the files that differ between a tree, such as [verify.Facts].Tree, and the working tree. It also
 // returns the hash of the working tree now.
-func (w *Witness) Changed(ctx context.Context, tree string) ([]verify.Change, string, error) {
+func (w *Witness) Changed(ctx context.Context, tree string) (list []verify.Change, now string, err error) {
+	defer wrap(&err)
 	v, err := w.view(ctx)
 	if err != nil {
-		return nil, "", fmt.Errorf("gitwitness: %w", err)
+		return nil, "", err
 	}
-	list, err := v.diff(ctx, tree, v.tree)
-	if err != nil {
-		return nil, "", fmt.Errorf("gitwitness: %w", err)
+	differences, err := v.diff(ctx, tree, v.tree)
+	return changes(differences), v.tree, err
+}
+
+// wrap says that an error is of this package.
+func wrap(err *error) {
+	if *err != nil {
+		*err = fmt.Errorf("gitwitness: %w", *err)
 	}
-	return changes(list), v.tree, nil
 }
 
 // Diff returns how the working tree differs from the baseline, as a patch of at most max bytes, and whether that is
 // all of it. Without a baseline it is compared with what is checked out. A patch that does not show all texts is not
 // all of it.
 func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch string, whole bool, err error) {
+	defer wrap(&err)
 	v, err := w.view(ctx)
 	if err != nil {
-		return "", false, fmt.Errorf("gitwitness: %w", err)
+		return "", false, err
+	}
+	b, err := w.base(ctx, v, baseline)
+	if err != nil {
+		return "", false, err
 	}
 	from := cmp.Or(v.head, v.empty)
-	if b, err := w.base(ctx, v, baseline); err != nil {
-		return "", false, fmt.Errorf("gitwitness: %w", err)
-	} else if b != nil {
+	if b != nil {
 		from = b.tree
 	}
 	out := answer{max: max}
@@ -101,8 +104,8 @@ func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch str
 	return patch, !out.over && !strings.Contains(patch, "\nBinary files "), err
 }
 
-// attributes returns an attribute of changed files, for those that have it.
-func (v *view) attributes(ctx context.Context, list []difference, name string) (map[string]string, error) {
+// filters returns the filters of changed files, for those that have one.
+func (v *view) filters(ctx context.Context, list []difference) (map[string]string, error) {
 	var in []byte
 	for _, d := range list {
 		in = append(append(in, d.path...), 0)
@@ -110,10 +113,10 @@ func (v *view) attributes(ctx context.Context, list []difference, name string) (
 	if in == nil {
 		return nil, nil
 	}
-	fields, err := v.mine.names(ctx, in, "check-attr", "-z", "--stdin", name)
+	fields, err := v.mine.names(ctx, in, "check-attr", "-z", "--stdin", "filter")
 	found := map[string]string{}
 	for f := range slices.Chunk(fields, 3) {
-		if len(f) == 3 && f[2] != "unspecified" {
+		if len(f) == 3 && f[2] != "unspecified" && f[2] != "unset" {
 			found[f[0]] = f[2]
 		}
 	}
@@ -122,31 +125,22 @@ func (v *view) attributes(ctx context.Context, list []difference, name string) (
 
 // File returns a file as it is in the commit rev: name is in slashes, from the folder of the witness. It is at most max
 // bytes; of a larger one there is one more. The error wraps [fs.ErrNotExist] if the commit has no such file.
-func (w *Witness) File(ctx context.Context, rev, name string, max int) ([]byte, error) {
-	r, err := open(ctx, w.cfg.Git, w.cfg.Dir)
+func (w *Witness) File(ctx context.Context, rev, name string, max int) (_ []byte, err error) {
+	defer wrap(&err)
+	r, err := open(ctx, w.cfg.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("gitwitness: %w", err)
+		return nil, err
 	}
 	commit, err := r.baseline(ctx, rev)
 	if err != nil {
-		return nil, fmt.Errorf("gitwitness: the baseline: %w", err)
-	}
-	full := path.Join(r.sub, name)
-	if !fs.ValidPath(full) {
-		return nil, fmt.Errorf("gitwitness: %w", fs.ErrNotExist)
-	}
-	kind, err := r.line(ctx, "cat-file", "-t", commit+":"+full)
-	if e, ok := errors.AsType[*exitError](err); err != nil && (!ok || e.status <= 0) {
-		return nil, fmt.Errorf("gitwitness: %w", err)
-	}
-	if err != nil || kind != "blob" {
-		return nil, fmt.Errorf("gitwitness: the commit has no such file: %w", fs.ErrNotExist)
+		return nil, fmt.Errorf("the baseline: %w", err)
 	}
 	text := answer{max: max + 1}
-	if err := r.stream(ctx, nil, &text, "cat-file", "blob", commit+":"+full); err != nil && !text.over {
-		return nil, fmt.Errorf("gitwitness: %w", err)
+	err = r.stream(ctx, nil, &text, "cat-file", "blob", commit+":"+path.Join(r.sub, name))
+	if e, ok := errors.AsType[*exitError](err); ok && e.status > 0 && !text.over {
+		err = fmt.Errorf("the commit has no such file: %w", fs.ErrNotExist)
 	}
-	return text.text.Bytes(), nil
+	return text.text.Bytes(), err
 }
 
 // Look answers q from the working tree. Without a baseline, files are compared with what is checked out: one that
@@ -233,16 +227,14 @@ func (l *look) look(ctx context.Context, w *Witness) error {
 	return l.named(ctx)
 }
 
-func changes(list []difference) []verify.Change {
-	kinds := map[string]verify.ChangeKind{"A": verify.Added, "D": verify.Removed}
-	var all []verify.Change
+func changes(list []difference) (all []verify.Change) {
 	for _, d := range list {
-		c := verify.Change{Path: d.path, Kind: verify.Modified}
-		if k, ok := kinds[d.status]; ok {
-			c.Kind = k
-		}
-		if c.Kind != verify.Removed {
-			c.Hash = d.now
+		c := verify.Change{Path: d.path, Kind: verify.Modified, Hash: d.now}
+		switch d.status {
+		case "A":
+			c.Kind = verify.Added
+		case "D":
+			c.Kind, c.Hash = verify.Removed, ""
 		}
 		all = append(all, c)
 	}
@@ -256,7 +248,7 @@ func (l *look) compare(ctx context.Context, w *Witness) error {
 	if l.list, err = v.diff(ctx, l.from, v.tree); err != nil {
 		return err
 	}
-	filters, err := v.attributes(ctx, l.list, "filter")
+	filters, err := v.filters(ctx, l.list)
 	if err != nil {
 		return err
 	}
@@ -267,7 +259,7 @@ func (l *look) compare(ctx context.Context, w *Witness) error {
 	l.changes = map[string]verify.Change{}
 	for i, c := range changes(l.list) {
 		switch driver := filters[c.Path]; {
-		case driver != "" && driver != "unset" && c.Kind == verify.Modified && (l.base == nil || !l.base.exact):
+		case driver != "" && c.Kind == verify.Modified && (l.base == nil || !l.base.exact):
 			c.Why = fmt.Sprintf("it is recorded through the filter %q, which is not run here", driver)
 		case c.Kind == verify.Added && slices.Contains(ignored, c.Path) && (l.base == nil || !l.base.exact):
 			c.Why = "it is ignored: whether it is new is not known"
@@ -282,18 +274,12 @@ func (l *look) compare(ctx context.Context, w *Witness) error {
 		return nil
 	}
 	if l.base.exact { // also what was changed before, and what was not yet committed
-		before := []string{}
-		if first := w.cfg.First; first != nil && first.Root == v.root && first.Tree != l.base.tree {
+		before := []string{l.base.commit}
+		if first := w.cfg.First; first != nil && first.Root == v.root {
 			before = append(before, first.Tree)
 		}
-		if l.base.commit != "" {
-			before = append(before, l.base.commit)
-		}
-		for _, tree := range before {
-			list, err := v.diff(ctx, tree, l.base.tree)
-			if err != nil {
-				continue // it is gone
-			}
+		for _, tree := range slices.DeleteFunc(before, func(tree string) bool { return tree == "" }) {
+			list, _ := v.diff(ctx, tree, l.base.tree) // none if it is gone
 			for _, d := range list {
 				l.earlier[d.path] = true
 			}
@@ -306,14 +292,9 @@ func (l *look) compare(ctx context.Context, w *Witness) error {
 // history notes what was committed since the baseline, and pushed.
 func (l *look) history(ctx context.Context) error {
 	v := l.view
-	l.facts.Committed = verify.NotMet
-	if v.head != "" && v.head != l.base.commit {
-		l.facts.Committed = verify.Met
-		from := v.empty
-		if l.base.commit != "" {
-			from = l.base.commit
-		}
-		list, err := v.diff(ctx, from, v.head)
+	l.facts.Committed = met(v.head != "" && v.head != l.base.commit)
+	if l.facts.Committed == verify.Met {
+		list, err := v.diff(ctx, cmp.Or(l.base.commit, v.empty), v.head)
 		if err != nil {
 			return err
 		}
@@ -322,20 +303,19 @@ func (l *look) history(ctx context.Context) error {
 		}
 	}
 	remotes, err := v.line(ctx, "remote")
-	if err != nil {
-		return err
-	}
-	l.facts.Remote, l.facts.Pushed = verify.NotMet, verify.NotMet
-	if remotes != "" {
-		l.facts.Remote = verify.Met
-	}
+	l.facts.Remote, l.facts.Pushed = met(remotes != ""), verify.NotMet
 	if v.head != "" {
 		refs, err := v.line(ctx, "for-each-ref", "--count=1", "--contains="+v.head, "refs/remotes")
-		if err == nil && refs != "" {
-			l.facts.Pushed = verify.Met
-		}
+		l.facts.Pushed = met(err == nil && refs != "")
 	}
-	return nil
+	return err
+}
+
+func met(yes bool) verify.Status {
+	if yes {
+		return verify.Met
+	}
+	return verify.NotMet
 }
 
 // tests compares the tests of the changed files with those of the baseline.
@@ -400,13 +380,10 @@ func (l *look) commit(ctx context.Context, w *Witness, rev string) verify.Commit
 			return verify.NotMet
 		}
 		ok, err := l.view.reachable(ctx, commit, from)
-		switch {
-		case err != nil || !ok && l.view.shallow:
+		if err != nil || !ok && l.view.shallow {
 			return verify.Unverified
-		case ok:
-			return verify.Met
 		}
-		return verify.NotMet
+		return met(ok)
 	}
 	if f.Reachable = before(name, l.view.head); f.Reachable == verify.NotMet {
 		branch, err := l.view.line(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+name,
@@ -432,25 +409,19 @@ func (l *look) commit(ctx context.Context, w *Witness, rev string) verify.Commit
 // named looks for tests by their names: a declaration, or the name in a file of tests whose language is not known.
 func (l *look) named(ctx context.Context) error {
 	for _, name := range l.q.Tests {
-		fact := verify.NamedTest{Name: name, Now: verify.NotMet, Before: verify.NotMet}
 		word := name
-		if i := strings.IndexByte(word, '/'); i > 0 && strings.HasPrefix(word, "Test") {
-			word = word[:i] // a subtest: its function
+		if strings.HasPrefix(word, "Test") {
+			word, _, _ = strings.Cut(word, "/") // of a subtest, its function
 		}
-		for _, where := range []struct {
-			tree  string
-			paths []string
-			to    *verify.Status
-		}{{l.view.tree, l.paths, &fact.Now}, {l.from, l.old, &fact.Before}} {
-			found, err := l.declared(ctx, where.tree, where.paths, word)
-			if err != nil {
-				return err
-			}
-			if found {
-				*where.to = verify.Met
-			}
+		now, err := l.declared(ctx, l.view.tree, l.paths, word)
+		if err != nil {
+			return err
 		}
-		l.facts.Named = append(l.facts.Named, fact)
+		before, err := l.declared(ctx, l.from, l.old, word)
+		if err != nil {
+			return err
+		}
+		l.facts.Named = append(l.facts.Named, verify.NamedTest{Name: name, Now: met(now), Before: met(before)})
 	}
 	return nil
 }
@@ -460,19 +431,9 @@ func (l *look) declared(ctx context.Context, tree string, paths []string, word s
 	if slices.ContainsFunc(paths, func(p string) bool { return testcode.IsTest(p) && stem(p) == word }) {
 		return true, nil
 	}
-	names, err := l.view.mine.names(ctx, nil, "grep", "-l", "-z", "-I", "-F", "-e", word, tree, "--", ":!*.md", ":!*.txt",
-		":!*.rst")
-	if exited(err, 1) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	for i, name := range names {
+	names, err := l.view.grep(ctx, word, tree)
+	for _, name := range names[:min(len(names), 50)] {
 		name = strings.TrimPrefix(name, tree+":")
-		if i == 50 {
-			break
-		}
 		text := answer{max: maxSource}
 		if l.view.mine.stream(ctx, nil, &text, "cat-file", "blob", tree+":"+name) != nil || text.over {
 			continue
@@ -483,22 +444,30 @@ func (l *look) declared(ctx context.Context, tree string, paths []string, word s
 			}
 		}
 	}
-	return false, nil
+	return false, err
+}
+
+// grep returns the files of a tree that have a word, and are not prose.
+func (v *view) grep(ctx context.Context, word, tree string) ([]string, error) {
+	names, err := v.mine.names(ctx, nil, "grep", "-l", "-z", "-I", "-F", "-e", word, tree, "--", ":!*.md", ":!*.txt",
+		":!*.rst")
+	if exited(err, 1) {
+		return nil, nil
+	}
+	return names, err
 }
 
 // Has reports whether the baseline of a query has a word in one of its programs, such as the name of a test.
-func (w *Witness) Has(ctx context.Context, baseline, word string) (bool, error) {
+func (w *Witness) Has(ctx context.Context, baseline, word string) (has bool, err error) {
+	defer wrap(&err)
 	v, err := w.view(ctx)
 	if err != nil {
-		return false, fmt.Errorf("gitwitness: %w", err)
+		return false, err
 	}
 	b, err := w.base(ctx, v, baseline)
 	if err != nil || b == nil {
 		return false, err
 	}
-	_, err = v.mine.run(ctx, nil, "grep", "-q", "-I", "-F", "-e", word, b.tree, "--", ":!*.md", ":!*.txt", ":!*.rst")
-	if exited(err, 1) {
-		return false, nil
-	}
-	return err == nil, err
+	names, err := v.grep(ctx, word, b.tree)
+	return len(names) > 0, err
 }

@@ -359,9 +359,7 @@ func TestNoRepository(t *testing.T) {
 		why string
 	}{
 		"no repository": {gitwitness.Config{Dir: dir}, "it is not in a git repository"},
-		"no git": {gitwitness.Config{Dir: dir, Git: "no-such-git"},
-			"no-such-git is not installed, or not in the PATH"},
-		"no folder": {gitwitness.Config{Dir: filepath.Join(dir, "none")}, "no such file or directory"},
+		"no folder":     {gitwitness.Config{Dir: filepath.Join(dir, "none")}, "no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWitness(t, tt.cfg)
