@@ -51,11 +51,11 @@
 //
 // # Figures
 //
-// Two large language models answered in the judge's place, from the rendered prompts alone: for 159 representative
-// outputs of agents, and for 191 questions, blockers and errors. At a threshold of 0.80, 56 of 67 statuses were continued
-// (54 of the 59 with a sure label), 2 of 65 completions, and none of the 191. The accuracy was 0.89, and 0.96 of the sure
-// ones. Below 0.84 in a cascade, the model is asked about 45 % of outputs; the accuracy was 0.01 lower. Of 35 pauses with
-// a transcript, facts settled 33 without a call. These figures hold for those models. Measure yours with sidecoach eval.
+// A large language model answered in the judge's place, from the rendered prompts alone. At a threshold of 0.80, 77 of 89
+// statuses were continued, and 1 of 99 completions, of outputs of all kinds. Of 263 questions, blockers and errors, 7 were
+// continued: runs whose last line was "Cancelled" or a limit. The prompt has named this end since then. Below 0.84 in a
+// cascade, the model is asked about 45 % of outputs; the accuracy is 0.03 lower. Of 35 pauses with a transcript, facts
+// settled 33 without a call. These figures hold for that model. Measure yours with sidecoach eval.
 //
 // # Limits
 //
