@@ -191,13 +191,13 @@ func digest(sub Subject) string {
 
 type likenessSum = [sha256.Size]byte
 
-// likeness is equal for subjects of one run that ask for the same: calls of one tool with arguments of the same value.
-func likeness(sub Subject, body value) likenessSum {
-	b := []byte("sidecoach gate likeness 2\n")
-	for _, field := range []string{sub.Run, string(sub.Kind), sub.Tool} {
-		b = appendText(b, field)
+// likeness is equal for items of one run that ask for the same: calls of one tool with arguments of the same value.
+func (it *item) likeness() likenessSum {
+	b := appendText(nil, string(it.Kind)+it.Tool)
+	if body, err := readJSON(it.Body); err == nil { // otherwise somebody else wrote the journal
+		b = body.canonical(b, false)
 	}
-	return sha256.Sum256(body.canonical(b, false))
+	return sha256.Sum256(b)
 }
 
 // Action is what a person decides about an item.

@@ -18,8 +18,6 @@ var firstPrev = strings.Repeat("0", 2*sha256.Size)
 
 const maxLine = 2*maxMaxBody + 4*maxPolicy
 
-const sumField = `"sum":"`
-
 // encode writes an event as its line and sets its Sum: the hash of the line up to the field that holds the hash.
 func encode(e *Event) ([]byte, error) {
 	e.Sum = ""
@@ -28,92 +26,55 @@ func encode(e *Event) ([]byte, error) {
 		return nil, err
 	}
 	line := data[:len(data)-len("\"}\n")]
-	e.Sum = lineSum(line[:len(line)-len(sumField)])
+	sum := sha256.Sum256(append([]byte("sidecoach gate line 1\n"), line[:len(line)-len(`"sum":"`)]...))
+	e.Sum = hex.EncodeToString(sum[:])
 	return append(append(line, e.Sum...), "\"}\n"...), nil
-}
-
-func lineSum(line []byte) string {
-	h := sha256.New()
-	io.WriteString(h, "sidecoach gate line 1\n")
-	h.Write(line)
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // decode reads a line, with its newline. seq and prev are the number and the hash of the line before.
 func decode(line []byte, seq uint64, prev string) (Event, error) {
-	end := len(line) - len("\"}\n") - len(firstPrev)
-	if end < len(sumField) || !bytes.HasSuffix(line[:end], []byte(sumField)) {
-		return Event{}, errors.New("it does not end with its own hash: it was changed, or it is something else")
-	}
-	sum := lineSum(line[:end-len(sumField)])
-	if string(line[end:end+len(sum)]) != sum {
-		return Event{}, errors.New("its hash does not match its contents: it was changed")
-	}
 	var e Event
 	if err := json.Unmarshal(line, &e); err != nil {
-		return Event{}, errors.New("it is not an event")
-	}
-	switch {
-	case e.Seq != seq+1:
-		return Event{}, fmt.Errorf("its number is %d instead of %d: a line is missing or was moved", e.Seq, seq+1)
-	case e.Prev != prev:
-		return Event{}, errors.New("it does not follow the line before it: that line was changed or exchanged")
+		return e, errors.New("it is not an event")
 	}
 	again := e
-	if written, err := encode(&again); err != nil || !bytes.Equal(written, line) {
-		return Event{}, errors.New("a session writes this event in another way")
+	written, err := encode(&again)
+	switch {
+	case err != nil || !bytes.Equal(written, line):
+		return e, errors.New("its hash does not match its contents: it was changed")
+	case e.Seq != seq+1:
+		return e, fmt.Errorf("its number is %d instead of %d: a line is missing or was moved", e.Seq, seq+1)
+	case e.Prev != prev:
+		return e, errors.New("it does not follow the line before it: that line was changed or exchanged")
 	}
 	return e, nil
 }
 
 func (s *Session) replay(journal io.Reader) error {
-	damaged := func(line int, err error) error {
-		return fmt.Errorf("%w, line %d: %w", ErrCorrupt, line, err)
-	}
-	r := bufio.NewReaderSize(journal, 64<<10)
-	reached := s.options.Head == "" || s.options.Head == s.st.sum
-	for n := 1; ; n++ {
-		line, err := readLine(r, maxLine)
-		switch {
-		case errors.Is(err, io.EOF) && !reached:
-			return damaged(n, errors.New("the journal ends before the line of Options.Head: lines are missing"))
-		case errors.Is(err, io.EOF):
-			return nil // text after the last newline was not written completely, and nobody was told of it
-		case err != nil:
-			return damaged(n, err)
+	damaged := func(err error) error { return fmt.Errorf("%w, line %d: %w", ErrCorrupt, s.st.seq+1, err) }
+	in := bufio.NewScanner(journal)
+	in.Buffer(nil, maxLine)
+	in.Split(func(data []byte, _ bool) (int, []byte, error) {
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 { // text after the last newline was not written completely, and nobody was told of it
+			return 0, nil, nil
 		}
-		e, err := decode(line, s.st.seq, s.st.sum)
+		return n, data[:n], nil
+	})
+	for in.Scan() {
+		e, err := decode(in.Bytes(), s.st.seq, s.st.sum)
 		if err == nil {
-			err = s.st.check(&e)
-		}
-		if err == nil {
-			err = s.st.apply(e, len(line))
+			err = s.st.apply(e, len(in.Bytes()))
 		}
 		if err != nil {
-			return damaged(n, err)
+			return damaged(err)
 		}
-		reached = reached || e.Sum == s.options.Head
-		s.events.add(e, len(line))
+		s.events.add(e, len(in.Bytes()))
 	}
-}
-
-var errLongLine = errors.New("it is longer than any line of a session")
-
-// readLine returns the next line with its newline, or io.EOF when there is not a whole one.
-func readLine(r *bufio.Reader, limit int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case err == nil:
-			return line, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, err
-		case len(line) > limit:
-			return nil, errLongLine
-		}
+	if in.Err() != nil {
+		return damaged(in.Err())
 	}
+	return nil
 }
 
 // The types of events that the code names. An operation of a [Session] makes from none to three events; Expire makes as
@@ -132,7 +93,7 @@ const (
 var eventTypes = map[Kind]map[Status]string{
 	Context: {Pending: "RUN_STAGED", Approved: "RUN_STAGE_APPROVED", Denied: "RUN_STAGE_DENIED", "": "RUN_STARTED"},
 	Tool: {Pending: "TOOL_CALL_PROPOSED", Approved: "TOOL_CALL_APPROVED", Denied: "TOOL_CALL_DENIED",
-		"": "TOOL_CALL_STARTED", Done: toolCallResult, Answered: toolCallResult},
+		"": "TOOL_CALL_STARTED"},
 	Response: {Pending: "ASSISTANT_DRAFT_PROPOSED", Approved: "ASSISTANT_FINAL_APPROVED", Denied: "ASSISTANT_FINAL_DENIED"},
 }
 
@@ -182,36 +143,28 @@ type Event struct {
 	Changes  []string  `json:"changes,omitempty"` // what changed, from what to what, for people
 
 	Sum string `json:"sum"` // SHA-256 of the line up to this field, hexadecimal
-
-	like likenessSum // of a proposal
 }
 
 // Status returns the status that the event gives to its item. It is empty for events that give none.
 func (e Event) Status() Status {
-	status, _ := e.status()
-	return status
-}
-
-// status also reports whether an item of the event's kind can have such an event.
-func (e Event) status() (Status, bool) {
 	switch {
 	case e.Type == itemEscalated:
-		return Pending, true
+		return Pending
 	case e.Type == itemExpired:
-		return Expired, true
+		return Expired
 	case e.Type == itemRedeemed:
-		return Redeemed, true
+		return Redeemed
 	case e.Type == toolCallResult && e.Action == Respond:
-		return Answered, e.Kind == Tool
+		return Answered
 	case e.Type == toolCallResult:
-		return Done, e.Kind == Tool
+		return Done
 	}
 	for status, typ := range eventTypes[e.Kind] {
 		if typ == e.Type {
-			return status, true
+			return status
 		}
 	}
-	return "", false
+	return ""
 }
 
 func (e Event) clone() Event {
@@ -295,5 +248,3 @@ func (e Event) approvedBody(it Item) json.RawMessage {
 func ending(thread, run string, p Phase, reason string) Event {
 	return Event{Type: runFinished, Thread: thread, Run: run, Phase: p, Reason: reason}
 }
-
-func badEvent(problem string) error { return fmt.Errorf("the event %s", problem) }

@@ -46,10 +46,6 @@ type Options struct {
 	// and the host must restore the file. After a panic of Journal, the session stops with [ErrJournal].
 	Journal func(lines []byte) error
 
-	// Head is for [Replay]: the hash of a line that the journal must have, from [Session.Head] or Event.Sum. A journal
-	// that ends before that line is damaged. Empty demands nothing.
-	Head string
-
 	MaxBody    int // bytes of a body, an edit or a result, as JSON; 0 is 16 MiB, at most 64 MiB
 	MaxPending int // items that are pending or approved at a time; 0 is 10,000
 	MaxEvents  int // events kept for [Session.Events]; 0 is 10,000

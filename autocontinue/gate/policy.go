@@ -114,7 +114,7 @@ func parseRules(data []byte) (*ruleSet, error) {
 	if len(data) > maxPolicy {
 		return nil, fmt.Errorf("it has %d bytes; the limit is %d", len(data), maxPolicy)
 	}
-	v, err := readJSON(data)
+	v, err := readJSON(bytes.Clone(data))
 	if bad := (*bodyError)(nil); errors.As(err, &bad) {
 		line := 1 + bytes.Count(data[:min(bad.offset, len(data))], []byte("\n"))
 		return nil, fmt.Errorf("line %d: %s", line, bad)

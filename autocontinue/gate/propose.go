@@ -28,7 +28,7 @@ func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
 		return fail(err)
 	}
 	sub.Body = body
-	dig, like := digest(sub), likeness(sub, v)
+	dig := digest(sub)
 	known, err := s.knows(sub, dig)
 	if err == nil && !known {
 		err = s.schema(sub)
@@ -43,7 +43,7 @@ func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
 		case err != nil:
 			return err
 		case it == nil:
-			it, err = s.proposeNew(now, sub, dig, like, v)
+			it, err = s.proposeNew(now, sub, dig, v)
 		case it.due(now):
 			if err = s.overdue(now, it); it.Status == Expired {
 				err = nil // the item says so
@@ -129,7 +129,7 @@ func (s *Session) earlier(sub Subject, dig string) (*item, error) {
 	return it, nil
 }
 
-func (s *Session) proposeNew(now time.Time, sub Subject, dig string, like likenessSum, v Verdict) (*item, error) {
+func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v Verdict) (*item, error) {
 	r := s.st.runs[sub.Run]
 	switch {
 	case !s.st.may(r, sub.Kind) && r == nil:
@@ -142,8 +142,8 @@ func (s *Session) proposeNew(now time.Time, sub Subject, dig string, like likene
 		return nil, fmt.Errorf("%w: the run has had %d: end it", ErrFull, len(r.items))
 	}
 	e := s.proposal(now, sub, dig, v)
-	e.Item, e.like = itemID(s.st.seq+1), like
-	fresh := &item{Item: Item{ID: e.Item, Subject: sub, Digest: dig}, like: like}
+	e.Item = itemID(s.st.seq + 1)
+	fresh := &item{Item: Item{ID: e.Item, Subject: sub, Digest: dig}}
 	if err := s.write(now, append([]Event{e}, s.verdict(now, fresh, v)...)...); err != nil {
 		return nil, err
 	}
@@ -270,10 +270,11 @@ func (s *Session) limit(it *item, more denials) []Event {
 	if it.Kind == Context || s.options.DenyLimit == Never {
 		return nil
 	}
-	more[it.like]++
-	n := more[it.like]
+	like := it.likeness()
+	more[like]++
+	n := more[like]
 	if r := s.st.runs[it.Run]; r != nil { // it is nil for the first call of a run
-		n += r.denials[it.like]
+		n += r.denials[like]
 	}
 	if n < s.options.DenyLimit {
 		return nil

@@ -23,9 +23,8 @@ type Session struct {
 	events  feed
 	broken  error // the session stopped: the journal may have lines that the state lacks
 
-	watchers   []*watcher
-	delivered  uint64
-	delivering bool
+	watchers []*func(Event)
+	news     []Event // of the operation that runs: the watchers do not know them yet
 }
 
 // New returns a session without history. The error is about the options.
@@ -52,10 +51,9 @@ func New(p Policy, o Options) (*Session, error) {
 // Replay leaves out a last line without its newline: it was not written completely. Before anything is appended, the
 // host truncates the file to the length that [Session.Head] tells. Otherwise the next line would be joined to it.
 //
-// A line that was changed, removed, added or moved is an error that names the line. If lines are missing at the end,
-// the rest is a whole journal: a host that must see that keeps the hash of [Session.Head] elsewhere and gives it as
-// Options.Head. The hashes need no key, so they show accidents and careless changes. Against somebody who writes a
-// whole new journal, only a head that they cannot reach helps.
+// A line that was changed, removed, added or moved is an error that names the line. The hashes need no key, so they
+// show accidents and careless changes. They do not show lines that are missing at the end, or a whole new journal: for
+// that, a host keeps the hash of [Session.Head] elsewhere and compares.
 func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	s, err := New(p, o)
 	if err != nil {
@@ -67,7 +65,6 @@ func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
-	s.delivered = s.st.seq
 	return s, nil
 }
 
@@ -84,15 +81,23 @@ func (s *Session) op(now time.Time, do func(now time.Time) error) error {
 	if now.Year() < 1970 || now.Year() > 9000 {
 		return fmt.Errorf("gate: %w: now is not the time of a clock", ErrInput)
 	}
+	var news []Event
+	var watchers []*func(Event)
 	err := func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.broken != nil {
 			return s.broken
 		}
-		return do(now)
+		err := do(now)
+		news, watchers, s.news = s.news, s.watchers, nil
+		return err
 	}()
-	s.deliver()
+	for _, e := range news {
+		for _, f := range watchers {
+			(*f)(e.clone())
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("gate: %w", err)
 	}
@@ -150,6 +155,7 @@ func (s *Session) write(now time.Time, events ...Event) error {
 		}
 		s.events.add(e, sizes[i])
 	}
+	s.news = append(s.news, events...)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -32,7 +33,6 @@ type state struct {
 type item struct {
 	Item
 	asked time.Time // since when the present approver has been asked
-	like  likenessSum
 }
 
 func (it *item) executes() bool { return it.Status == Redeemed && it.Kind == Tool }
@@ -97,38 +97,22 @@ func (st *state) may(r *run, k Kind) bool {
 	return false
 }
 
-// check refuses an event whose body, or digest, no session writes, and sets the likeness of a proposal. What does not
-// fit the state, change refuses.
-func (st *state) check(e *Event) error {
-	var sub Subject
-	switch it := st.items[e.Item]; {
-	case e.Type == itemEscalated:
-		return nil
-	case e.Status() == Pending:
-		if sub = e.subject(); sub.check() != nil {
-			return badEvent("proposes something that is not a subject")
-		}
-	case e.Status() == Approved && it != nil:
-		sub = it.Subject
-		sub.Body = e.approvedBody(it.Item)
-	default:
-		return nil
-	}
-	kept, v, err := readBody(sub.Kind, sub.Body)
-	if err != nil || !bytes.Equal(kept, sub.Body) {
-		return badEvent("has a body that no session writes")
-	}
-	e.like = likeness(sub, v)
-	if e.Digest != digest(sub) {
-		return badEvent("has a digest that is not of its subject")
-	}
-	return nil
-}
-
 // apply takes one event whose place in the journal was checked. With an error, nothing has changed.
 func (st *state) apply(e Event, size int) error {
-	if err := st.change(e); err != nil {
-		return err
+	it, r := st.items[e.Item], st.runs[e.Run]
+	switch {
+	case e.Type == policyChanged && e.Policy != nil:
+		st.policy = *e.Policy
+	case e.Type == auditChanged && e.Audited != nil:
+		st.audited = *e.Audited
+	case e.Type == runFinished && r != nil && !r.over() && isEnd(e.Phase):
+		st.end(r, e.Phase, e.Reason, e.At)
+	case it == nil && e.Type != "" && e.Type == eventTypes[e.Kind][Pending]:
+		st.propose(e, r)
+	case it != nil && r != nil && it.Run == r.ID:
+		st.step(e, it, r)
+	default:
+		return errors.New("the event does not fit what was there before it")
 	}
 	st.seq, st.sum, st.bytes = e.Seq, e.Sum, st.bytes+int64(size)
 	if r := st.runs[e.Run]; r != nil {
@@ -141,58 +125,9 @@ func (st *state) apply(e Event, size int) error {
 	return nil
 }
 
-// before says which status an item must have so that an event can give it another one.
-var before = map[Status][]Status{
-	Pending:  {Approved}, // it passed before, and now a person is asked
-	Approved: {Pending},
-	Denied:   {Pending, Approved},
-	Expired:  {Pending, Approved},
-	Answered: {Pending},
-	Redeemed: {Approved},
-	Done:     {Redeemed},
-	"":       {Redeemed}, // it starts
-}
-
-func (st *state) change(e Event) error {
-	it, r := st.items[e.Item], st.runs[e.Run]
-	switch {
-	case e.Type == policyChanged && e.Policy != nil:
-		st.policy = *e.Policy
-		return nil
-	case e.Type == auditChanged && e.Audited != nil:
-		st.audited = *e.Audited
-		return nil
-	case e.Type == runFinished && r != nil && !r.over() && r.Thread == e.Thread && isEnd(e.Phase):
-		st.end(r, e.Phase, e.Reason, e.At)
-		return nil
-	case it == nil && e.Type != "" && e.Type == eventTypes[e.Kind][Pending]:
-		return st.propose(e, r)
-	case it == nil:
-		return badEvent("does not fit what was there before it")
-	}
-	status, ok := e.status()
-	if !ok || e.Kind != it.Kind || e.Thread != it.Thread || e.Run != it.Run ||
-		e.Call != it.Call || e.Tool != it.Tool {
-		return badEvent("does not agree with the proposal of its item")
-	}
-	from := before[status]
-	if e.Type == itemEscalated || status == Denied && e.By != ByPolicy {
-		from = []Status{Pending}
-	}
-	if !slices.Contains(from, it.Status) || status == Redeemed && e.Digest != it.Final {
-		return badEvent("does not fit the status of its item")
-	}
-	st.step(e, it, r)
-	return nil
-}
-
 // propose adds a new item, and its run if it is the first of one.
-func (st *state) propose(e Event, r *run) error {
+func (st *state) propose(e Event, r *run) {
 	sub := e.subject()
-	if e.Item != itemID(e.Seq) || st.gone[sub.Run] != noRun || !st.may(r, sub.Kind) ||
-		r != nil && (r.Thread != sub.Thread || r.calls[sub.Call] != "") {
-		return badEvent("does not fit its run")
-	}
 	if r == nil {
 		r = &run{
 			Run:   Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
@@ -204,7 +139,6 @@ func (st *state) propose(e Event, r *run) error {
 		st.runs[sub.Run] = r
 	}
 	it := &item{Item: Item{ID: e.Item, Seq: e.Seq, Subject: sub, Digest: e.Digest, Status: Pending, Proposed: e.At}}
-	it.like = e.like
 	it.ask(e)
 	st.items[e.Item] = it
 	r.items = append(r.items, e.Item)
@@ -213,7 +147,6 @@ func (st *state) propose(e Event, r *run) error {
 	if sub.Kind == Tool {
 		r.calls[sub.Call] = e.Item
 	}
-	return nil
 }
 
 // ask lets a pending item wait for its first approver.
@@ -275,7 +208,7 @@ func (st *state) step(e Event, it *item, r *run) {
 		if it.Kind == Context {
 			st.end(r, Refused, e.Reason, e.At)
 		} else {
-			r.denials[it.like]++
+			r.denials[it.likeness()]++
 		}
 	}
 }

@@ -159,7 +159,6 @@ type feed struct {
 }
 
 func (f *feed) add(e Event, size int) {
-	e.like = likenessSum{} // only the state needs it
 	f.list, f.sizes, f.bytes = append(f.list, e), append(f.sizes, size), f.bytes+size
 	for len(f.list) > 1 && (len(f.list) > f.most || f.bytes > f.room) {
 		f.bytes -= f.sizes[0]
@@ -181,59 +180,20 @@ func (f *feed) after(seq, last uint64) ([]Event, bool) {
 	return f.list[seq+1-first:], true
 }
 
-type watcher struct {
-	f     func(Event)
-	after uint64
-	gone  bool
-}
-
-// Watch calls f with every later event, in order and one at a time, after the state has changed and with the session
-// unlocked. f may call the session: the events of that call come after f has returned, on the same goroutine. While one
-// caller delivers events, other operations return without waiting.
-//
-// f must not block: later events wait for it. The session keeps no events for f except those of [Session.Events]. If
-// a Seq does not follow the last one, events were dropped. A panic of f goes to the caller of the session, and the
-// event is not delivered again. cancel does not wait: f may be running, and one more event may come.
+// Watch calls f with each later event, after the state has changed and with the session unlocked: f may call the
+// session. f runs in the operation that made the event, so it should not block. The events of one operation come in
+// order. Those of others may come at the same time, or before: a reader that needs the order calls [Session.Events]
+// when f says that there is something new. A panic of f goes to the caller of the operation. cancel does not wait: f
+// may be running.
 func (s *Session) Watch(f func(Event)) (cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := &watcher{f: f, after: s.st.seq}
-	s.watchers = append(slices.Clone(s.watchers), w)
+	s.watchers = append(slices.Clone(s.watchers), &f)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		w.gone = true
-		s.watchers = slices.DeleteFunc(slices.Clone(s.watchers), func(o *watcher) bool { return o == w })
+		s.watchers = slices.DeleteFunc(slices.Clone(s.watchers), func(o *func(Event)) bool { return o == &f })
 	}
-}
-
-// deliver hands events to the watchers until there are none left, unless another caller does so already.
-func (s *Session) deliver() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.delivering {
-		return
-	}
-	s.delivering = true
-	defer func() { s.delivering = false }()
-	for s.delivered < s.st.seq {
-		next, _ := s.events.after(s.delivered, s.st.seq)
-		e := next[0]
-		s.delivered = e.Seq
-		for _, w := range s.watchers {
-			s.call(w, e)
-		}
-	}
-}
-
-// call calls one watcher with the session unlocked. It locks the session again, whatever f did.
-func (s *Session) call(w *watcher, e Event) {
-	if w.gone || e.Seq <= w.after {
-		return
-	}
-	s.mu.Unlock()
-	defer s.mu.Lock()
-	w.f(e.clone())
 }
 
 // Events returns the kept events with a sequence number above after, oldest first. all is false if some of them are no
