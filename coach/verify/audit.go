@@ -7,8 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 // Severity is how much a discrepancy matters.
@@ -208,7 +206,7 @@ func (a *audit) missingFile(c Claim, f FileFact) {
 			return
 		}
 		a.unchecked(c, "a pattern, not the path of a file")
-	case c.Part && absent.Match(a.text):
+	case c.Part && lex.Absent.Match(a.text):
 		// The report says that the file is not there.
 	case c.Part:
 		a.unchecked(c, "there is no such file")
@@ -307,11 +305,11 @@ func (a *audit) namedCommit(c Claim, d Discrepancy) bool {
 			found += "; the branch " + f.Branch + " has it"
 		}
 		if f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree") ||
-			rewritten.Match(a.text) {
+			lex.Rewritten.Match(a.text) {
 			d.Severity = ShouldFix
 		}
 		a.contradict(d, CommitElse, found, "check out the branch that has it, or say which one does")
-	case f.New == NotMet && rewritten.Match(a.text):
+	case f.New == NotMet && lex.Rewritten.Match(a.text):
 		a.unchecked(c, "it was made before the work began, or was rewritten")
 	case f.New == NotMet:
 		a.contradict(d, CommitOld, "it was made before the work began", commitFix)
@@ -323,22 +321,8 @@ func (a *audit) namedCommit(c Claim, d Discrepancy) bool {
 	return false
 }
 
-var (
-	rewritten = lazy.New(`\b(?:amend|rebas|squash|cherry-pick)\w*`)
-	absent    = lazy.New(`\b(?:no such file|(?:does|did) not exist|doesn['’]t exist|not found|no longer exists?)\b`)
-	pushed    = lazy.New(`(?i)\bpushed\b`)
-	// A report with these words may describe what is there, not what the agent did.
-	standing = lazy.New(`(?i)\b(?:already|existing|exists|currently|no changes?|nothing to|revert(?:ed)?|unchanged|` +
-		`not changed|as before|` +
-		`reviewed|review|analy[sz]ed|investigat\w*|looked (?:at|into)|explain\w*)\b`)
-	// Work that changes nothing in the tree.
-	outwards = lazy.New(`(?i)\b(?:deploy\w*|restart\w*|(?:re)?install\w*|provision\w*|migrated|posted|sent|uploaded|` +
-		`published|closed|` +
-		`opened|downloaded)\b`)
-)
-
 func (a *audit) other(c Claim) {
-	if pushed.Match(c.Text) {
+	if lex.Pushed.Match(c.Text) {
 		switch {
 		case a.facts.Remote == NotMet:
 			a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, NotCommitted,
@@ -364,7 +348,7 @@ func (a *audit) change(c Claim) {
 		slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !Byproduct(c) }),
 		slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored }):
 		a.hold()
-	case standing.Match(a.text) || outwards.Match(a.text):
+	case lex.Standing.Match(a.text) || lex.Outwards.Match(a.text):
 		a.unchecked(c, "nothing in the tree changed since the baseline")
 	case a.facts.Earlier:
 		a.unchecked(c, "nothing in the tree changed since the last prompt, only before it")
@@ -393,10 +377,4 @@ func (a *audit) scope(c Claim) {
 }
 
 // Byproduct reports whether building or testing commonly makes such a change: a lock file, a cache, a coverage profile.
-func Byproduct(c Change) bool { return byproduct.Match(c.Path) }
-
-var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|` +
-	`go\.sum|\.coverage[\w.]*|` +
-	`coverage[\w.-]*|[\w.-]*cache[\w.-]*|[\w.-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|` +
-	`\.DS_Store|` +
-	`junit[\w.-]*)(?:/.*)?$`)
+func Byproduct(c Change) bool { return lex.Byproduct.Match(c.Path) }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
@@ -41,10 +40,6 @@ func (a *audit) about(c Claim) (runs []Run, exact bool) {
 	return nil, false
 }
 
-// harmlessOptions choose tests, or change only what is printed.
-var harmlessOptions = strings.Fields("-run --run -k -t --test --lib --bin -p --package -v -q -count=1 --offline " +
-	"--verbose --quiet")
-
 // narrower reports whether a command runs some of the tests that another one runs: it has more operands or filters,
 // and no option that makes it something else.
 func narrower(words, whole []string) bool {
@@ -55,7 +50,7 @@ func narrower(words, whole []string) bool {
 		for i := 1; i < len(list); i++ {
 			w := list[i]
 			switch {
-			case slices.Contains(harmlessOptions, w), strings.HasPrefix(w, "-run="):
+			case slices.Contains(lex.HarmlessOptions, w), strings.HasPrefix(w, "-run="):
 			case strings.HasPrefix(w, "-") && w != "--" && w != "-m":
 				options = append(options, w)
 			default:
@@ -76,9 +71,6 @@ func programName(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe"), "3")
 }
 
-// compiled are programs that compile what they test.
-var compiled = []string{"go", "cargo", "mvn", "mvnw", "gradle", "gradlew", "dotnet", "swift"}
-
 func (a *audit) run(c Claim) {
 	command := strings.Join(strings.Fields(c.Command), " ")
 	for _, m := range a.facts.Missing {
@@ -90,7 +82,7 @@ func (a *audit) run(c Claim) {
 	}
 	runs, exact := a.about(c)
 	if c.Run == RunBuild && command == "" && len(runs) == 0 && slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
-		return r.outcome() == Met && slices.Contains(compiled, programName(r.Command[0]))
+		return r.outcome() == Met && slices.Contains(lex.Compiled, programName(r.Command[0]))
 	}) {
 		a.hold() // tests that ran were compiled
 		return
@@ -216,18 +208,6 @@ func lastName(name string) string {
 	return name[strings.LastIndexAny(name, ".:")+1:]
 }
 
-var (
-	testsMentioned = lazy.New(`\b(?:add|updat|adjust|adapt|chang|extend|rewr[io]t|fix|modifi|modify|cover|refactor|` +
-		`edit|correct|expand|renam|mov|wrote|writ|split|clean|remov|delet|dropp?|merg|replac|skip|disabl|reorgani)` +
-		`[a-z]*\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:added|updated|adjusted|adapted|changed|extended|` +
-		`rewritten|fixed|modified|renamed|moved|removed|deleted|dropped|merged|replaced|skipped|disabled|reorgani[sz]ed)\b`)
-	goneMentioned = lazy.New(`\b(?:remov|delet|dropp?|mov|renam|merg|replac|went with it|obsolete)(?:e|ed|` +
-		`ing)?\b[^.!?\n]{0,60}\btests?\b|\btests?\b[^.!?\n]{0,40}\b(?:removed|deleted|dropped|moved|renamed|merged|` +
-		`replaced|gone|obsolete)\b`)
-	skipMentioned = lazy.New(`\b(?:skip|ignor|disabl|xfail|expected failure|exclud|build tag|left out|todo|pending|` +
-		`quarantin)\w*\b`)
-)
-
 // notMentioned stands in the place of a claim.
 const notMentioned = "nothing is said about it"
 
@@ -241,7 +221,7 @@ func (a *audit) tampering() {
 			testcode.IsTest(t.File) && a.alone(t.File) && strings.Contains(a.text, file) ||
 			len(name) > 3 && hasWord(a.text, name)
 		if mentioned && !testcode.IsTest(t.File) { // the file is a program, too
-			mentioned = len(name) > 3 && hasWord(a.text, name) || testsMentioned.Match(a.text)
+			mentioned = len(name) > 3 && hasWord(a.text, name) || lex.TestsMentioned.Match(a.text)
 		}
 		d := Discrepancy{
 			Kind:     TestsTampered,
@@ -259,18 +239,18 @@ func (a *audit) tampering() {
 			if t.Now != "" {
 				d.Found += ", or became " + t.Now
 			}
-			if !mentioned && !goneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t.File) {
+			if !mentioned && !lex.GoneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t.File) {
 				d.Severity, d.Fix = Critical, "put the test back, or say why it is gone"
 			}
 		case "disabled":
 			d.Found = fmt.Sprintf("the test %s does not run any more: %s", t.Name, t.Why)
-			if !mentioned && !skipMentioned.Match(a.text) {
+			if !mentioned && !lex.SkipMentioned.Match(a.text) {
 				d.Severity, d.Fix = Critical, "let the test run, or say why it does not"
 			}
 		case "emptied":
 			d.Found = fmt.Sprintf("the test %s checks less than before", t.Name)
 		default:
-			if mentioned || testsMentioned.Match(a.text) {
+			if mentioned || lex.TestsMentioned.Match(a.text) {
 				continue
 			}
 			d.Found = fmt.Sprintf("the test %s was changed", t.Name)

@@ -9,8 +9,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 // What is wrong with a decision.
@@ -162,13 +160,10 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 	return last, append(beside, data[end:]), nil
 }
 
-// besideKey finds a decision that stands in no complete object, and the word that it begins with.
-var besideKey = lazy.New(`(?i)"decision"\s*:[\s"'<(\[]*(\w*)`)
-
 // saysOtherwise reports whether some text has a decision that is not an approval.
 func saysOtherwise(texts [][]byte) bool {
 	for _, t := range texts {
-		for _, m := range besideKey.FindAll(string(t)) {
+		for _, m := range lex.BesideKey.FindAll(string(t)) {
 			if !strings.EqualFold(m[1], string(Approve)) {
 				return true
 			}

@@ -4,13 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
-)
-
-var (
-	mdLink     = lazy.New(`^\[([^\]]*)\]\(([^)\s]*)\)$`)
-	lineSuffix = lazy.New(`(?:#L\d+(?:-L?\d+)?|:\d+(?::\d+)?(?:-\d+)?|\(\d+(?:,\d+)?\))$`)
 )
 
 // tidyPath removes what stands around a path in prose: quotes, emphasis, a Markdown link, a line number, a full stop.
@@ -20,50 +13,34 @@ func tidyPath(s string) string {
 		before := s
 		s = strings.Trim(s, "`'\"“”‘’*<>")
 		s = strings.TrimRight(s, ",;:!?.")
-		if m := mdLink.Find(s); m != nil {
+		if m := lex.MdLink.Find(s); m != nil {
 			s = m[2]
 			if !isPath(s) || strings.Contains(s, "://") {
 				s = m[1]
 			}
 		}
-		s = lineSuffix.Replace(s, "")
+		s = lex.LineSuffix.Replace(s, "")
 		if s == before {
 			return s
 		}
 	}
 }
 
-// extensions are those that make a word of prose a path.
-var extensions = strings.Fields(`go mod sum work py pyi js jsx ts tsx mjs cjs mts cts vue svelte astro java kt kts
-		groovy gradle scala sbt clj rs c h cc cpp cxx hpp hh m mm cs fs vb swift rb erb php pl pm lua ex exs erl hrl hs ml
-		mli dart r jl zig nim sol sh bash zsh fish ps1 bat sql graphql gql proto thrift html htm css scss sass less md mdx
-		rst adoc txt json jsonl json5 yaml yml toml ini cfg conf env xml csv tsv lock snap tmpl tpl golden txtar tf tfvars
-		nix cmake mk dockerfile ipynb svg png jpg gif ico pdf patch diff feature properties 1 5 8 out`)
-
-var bareNames = strings.Fields(`Makefile Dockerfile LICENSE README CHANGELOG Gemfile Rakefile Jenkinsfile Procfile
-		Justfile justfile .gitignore .gitattributes .dockerignore .editorconfig .env .npmrc .nvmrc CODEOWNERS`)
-
-// products are names of things that only look like files.
-var products = strings.Fields(`node.js next.js vue.js nuxt.js express.js react.js three.js d3.js chart.js ember.js
-		backbone.js angular.js moment.js nest.js deno.js discord.js alpine.js p5.js asp.net socket.io`)
-
-var pathShape = lazy.New(`^(?:[A-Za-z]:)?[@~./\\\w\-+()\[\]{},*$ ]*[\w\])}]$`)
-
 // isPath reports whether a word of prose is surely the path of a file.
 func isPath(s string) bool {
-	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !pathShape.Match(s) ||
-		slices.Contains(products, strings.ToLower(s)) {
+	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !lex.PathShape.Match(s) ||
+		slices.Contains(lex.Products, strings.ToLower(s)) {
 		return false
 	}
-	if strings.Contains(s, " ") && program.Match(s) {
+	if strings.Contains(s, " ") && lex.Program.Match(s) {
 		return false // a command
 	}
 	base := path.Base(strings.ReplaceAll(s, `\`, "/"))
-	if slices.Contains(bareNames, base) {
+	if slices.Contains(lex.BareNames, base) {
 		return true
 	}
 	ext := path.Ext(base)
-	if ext == "" || base == ext || !slices.Contains(extensions, strings.ToLower(ext[1:])) {
+	if ext == "" || base == ext || !slices.Contains(lex.Extensions, strings.ToLower(ext[1:])) {
 		return false
 	}
 	if len(ext) == 2 && '0' <= ext[1] && ext[1] <= '9' || ext == ".out" { // a manual page, but not a version
@@ -72,38 +49,26 @@ func isPath(s string) bool {
 	return true
 }
 
-// A path in prose: in backticks, as a Markdown link, or bare without blanks.
-const pathWord = "(?:\\*{0,2}`[^`\\n]{1,260}`\\*{0,2}|\\[[^\\]\\n]{1,260}\\]\\([^)\\s]{1,260}\\)|[^\\s,;`*()\\[\\]|" +
-	"\"]*[\\w\\])}])"
-
-var (
-	onePath       = lazy.New(`^` + pathWord)
-	anyPath       = lazy.New(`(?:^|[\s("'*])(` + pathWord + `)`)
-	listSeparator = lazy.New(`^\s*(?:,\s*(?:and\s+|&\s*)?|;\s*|and\s+|&\s*|\+\s*)`)
-	afterPath     = lazy.New(`^(?:#L\d+(?:-L?\d+)?|:\d+(?:-\d+)?)?(?:\s+\((?:new|created|added|new file|modified|` +
-		`updated|deleted|removed|edited|[+-]\d+[^)]{0,20})\))?`)
-)
-
 // pathList reads the list of paths that s begins with: "a.go, b.go and `c.go`". It returns them and what follows.
 func pathList(s string) (paths []string, rest string) {
 	rest = s
 	for {
 		at := strings.TrimLeft(rest, " \t")
 		if len(paths) > 0 {
-			sep := listSeparator.Regexp().FindString(at)
+			sep := lex.ListSeparator.Regexp().FindString(at)
 			if sep == "" {
 				return paths, rest
 			}
 			at = strings.TrimLeft(at[len(sep):], " \t")
 		}
-		word := onePath.Regexp().FindString(at)
+		word := lex.OnePath.Regexp().FindString(at)
 		p := tidyPath(word)
 		if word == "" || !isPath(p) {
 			return paths, rest
 		}
 		paths = append(paths, braces(p)...)
 		rest = at[len(word):]
-		rest = rest[len(afterPath.Regexp().FindString(rest)):]
+		rest = rest[len(lex.AfterPath.Regexp().FindString(rest)):]
 	}
 }
 

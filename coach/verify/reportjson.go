@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 // MaxSize is the size in bytes of the largest decision and report that is read: 1 MiB.
@@ -71,51 +69,33 @@ func unfenced(s string) string {
 	return strings.TrimSpace(body)
 }
 
-// The keys of a JSON report, without "_" and "-", in lower case.
-var (
-	fileKeys = map[string]ChangeKind{
-		"files": "", "fileschanged": "", "filesmodified": "", "filesupdated": "", "modifiedfiles": "", "changedfiles": "",
-		"updatedfiles": "", "modified": "", "changed": "", "updated": "", "changes": "",
-		"filescreated": Added, "filesadded": Added, "createdfiles": Added, "addedfiles": Added, "newfiles": Added,
-		"created": Added, "added": Added,
-		"filesdeleted": Removed, "filesremoved": Removed, "deletedfiles": Removed, "removedfiles": Removed,
-		"deleted": Removed, "removed": Removed,
-	}
-	commitKeys  = strings.Fields("commits commit commithash commitsha")
-	namesKeys   = strings.Fields("testswritten testsadded testscreated newtests addedtests")
-	testKeys    = strings.Fields("tests testresults testresult testsrun testsummary")
-	concernKeys = strings.Fields("concerns concern risks caveats warnings knownissues openquestions limitations")
-	silentWords = strings.Fields(
-		"next todo suggest recommend request task plan question prompt instruction remaining future id title")
-)
-
 // object reads the fields of a report, in the order of their names, so that equal reports are equal.
 func (r *Report) object(fields map[string]any) {
 	tests := Claim{Kind: RunClaim, Run: RunTests, Text: "the test results of the report"}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		v := fields[name]
 		key := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
-		kind, files := fileKeys[key]
+		kind, files := fileKey(key)
 		_, nested := v.(map[string]any)
 		switch {
-		case slices.Contains(concernKeys, key):
+		case slices.Contains(lex.ConcernKeys, key):
 			for _, s := range texts(v) {
 				r.concern(s)
 			}
-		case slices.ContainsFunc(silentWords, func(w string) bool { return strings.Contains(key, w) }):
+		case slices.ContainsFunc(lex.SilentKeys, func(w string) bool { return strings.Contains(key, w) }):
 		case files && !nested:
 			for _, e := range list(v) {
 				r.fileEntry(e, kind)
 			}
-		case slices.Contains(commitKeys, key):
+		case slices.Contains(lex.CommitKeys, key):
 			for _, e := range list(v) {
 				r.commitEntry(e)
 			}
-		case slices.Contains(namesKeys, key):
+		case slices.Contains(lex.NewTestKeys, key):
 			for _, e := range list(v) {
 				r.testEntry(e, "")
 			}
-		case slices.Contains(testKeys, key):
+		case slices.Contains(lex.TestKeys, key):
 			r.results(&tests, v)
 		case key == "testspassed" || key == "passed" || key == "allpassed" || key == "alltestspassed":
 			tests.set(&tests.Passed, v, Met)
@@ -146,6 +126,17 @@ func (r *Report) object(fields map[string]any) {
 	if tests.settle(); tests.Result != "" || tests.counted() {
 		r.add(tests)
 	}
+}
+
+// fileKey reports whether a key names files, and how these were changed.
+func fileKey(key string) (kind ChangeKind, ok bool) {
+	switch {
+	case slices.Contains(lex.AddedKeys, key):
+		return Added, true
+	case slices.Contains(lex.RemovedKeys, key):
+		return Removed, true
+	}
+	return "", slices.Contains(lex.ChangedKeys, key)
 }
 
 // value reads what stands under any other key.
@@ -204,13 +195,11 @@ func (r *Report) commitEntry(v any) {
 	}
 	for part := range strings.SplitSeq(s, ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
-		if commitHash.Match(name) {
+		if lex.CommitHash.Match(name) {
 			r.add(Claim{Kind: CommitClaim, Name: name, Text: "commit " + name})
 		}
 	}
 }
-
-var commitHash = lazy.New(`^[0-9a-f]{7,40}$`)
 
 // testEntry reads the name of a test: "TestA", "tests/test_a.py::TestA::test_b", a description, or an object.
 func (r *Report) testEntry(v any, result Status) {
@@ -228,7 +217,7 @@ func (r *Report) testEntry(v any, result Status) {
 	case isPath(tidyPath(s)):
 		r.add(Claim{Kind: FileClaim, Text: s, Path: tidyPath(s), Sure: true})
 		return
-	case identName.Match(strings.TrimSuffix(first, "()")) && (strings.ContainsAny(first, "_:") || testName.Match(first)):
+	case lex.IdentName.Match(strings.TrimSuffix(first, "()")) && (strings.ContainsAny(first, "_:") || lex.TestName.Match(first)):
 		s = strings.TrimSuffix(first, "()")
 	case strings.Contains(first, "::"):
 		s = first

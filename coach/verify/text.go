@@ -1,13 +1,14 @@
 package verify
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
-func words(list string) string      { return strings.Join(strings.Fields(list), "|") }
 func line(s string, max int) string { return plaintext.Line(plaintext.Disarm(s), max) }
 func clean(s string) string         { return line(s, 300) }
 func code(s string) string          { return "`" + strings.ReplaceAll(line(s, 80), "`", "'") + "`" }
@@ -28,4 +29,26 @@ func Sentence(s string) string {
 		return ""
 	}
 	return strings.ToUpper(s[:1]) + strings.TrimRight(s[1:], ".") + "."
+}
+
+//go:embed lexicon.txt
+var lexiconText string
+
+// lex has the lists of words and the patterns of lexicon.txt, by their names.
+var lex = lazy.Load[lexicon](lexiconText)
+
+type lexicon struct {
+	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools,
+	BuildTools, TestTools, HarmlessOptions, Compiled, Vague, Extensions, BareNames, Products,
+	ChangedKeys, AddedKeys, RemovedKeys, CommitKeys, NewTestKeys, TestKeys, ConcernKeys, SilentKeys []string
+	Rewritten, Absent, Pushed, Standing, Outwards, Byproduct, TestsMentioned, GoneMentioned,
+	SkipMentioned, AnyVerb, LastVerb, PlaceWord, InBracket, Mention, Elsewhere, AsPart, Passive, FromTo,
+	ClearEnd, Label, NewFile, GoneFile, FileNoun, Loose, SaysUnchanged, Doing, FolderGone, FolderMade,
+	TestName, NamesBehind, Quoted, IdentName, AboutTest, CodeLine, TestGone, CommitNamed, CommitGit,
+	CommitItem, CommitDone, CommitBlamed, CommitOther, OtherDone, DoneNow, OnlyThis, Unchanged, Program,
+	Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass, Numbers, Labelled, NumberOfTests,
+	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, BesideKey, Names, MdLink,
+	LineSuffix, PathShape, OnePath, AnyPath, ListSeparator, AfterPath, English, OpenBox, ListMark,
+	SentenceEnd, TitleLine, HeadPaths, TitleSilent, TitleNot, TitleConcerns, TitleChange, TitleDone,
+	Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
 }

@@ -1,9 +1,12 @@
-// Package lazy compiles regular expressions when they are first used: most programs that link the rooms of verification
-// never verify.
+// Package lazy reads patterns and lists of words from text files beside the code. It compiles a regular expression when
+// it is first used: most programs that link the rooms of verification never verify.
 package lazy
 
 import (
+	"iter"
+	"reflect"
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -17,6 +20,56 @@ type Pattern struct {
 // New returns the pattern of an expression. An expression that is not valid panics when it is used.
 func New(expr string) *Pattern { return &Pattern{expr: expr} }
 
+// Load fills the fields of a struct, patterns and lists of words, with the entries of their names. A pattern can name
+// lists above it: {{Make Edit}} stands for their words as alternatives. It panics if fields and entries differ.
+func Load[T any](text string) *T {
+	to := new(T)
+	fields := reflect.ValueOf(to).Elem()
+	lists := map[string][]string{}
+	for name, text := range Entries(text) {
+		switch f := fields.FieldByName(name).Addr().Interface().(type) {
+		case *[]string:
+			*f = strings.Fields(text)
+			lists[name] = *f
+		case **Pattern:
+			for before, rest, ok := strings.Cut(text, "{{"); ok; before, rest, ok = strings.Cut(text, "{{") {
+				names, after, _ := strings.Cut(rest, "}}")
+				var words []string
+				for name := range strings.FieldsSeq(names) {
+					words = append(words, lists[name]...)
+				}
+				text = before + strings.Join(words, "|") + after
+			}
+			*f = New(strings.ReplaceAll(text, "\n", ""))
+		}
+	}
+	for i := range fields.NumField() {
+		if fields.Field(i).IsZero() {
+			panic("no entry for " + fields.Type().Field(i).Name)
+		}
+	}
+	return to
+}
+
+// Entries returns the names and texts of a file. A line with a name ends with a colon. Its text is in the lines that
+// follow, each behind a tab. Lines that begin with "#" are comments.
+func Entries(text string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		name, body := "", ""
+		for line := range strings.Lines(text + "\nend:") {
+			line = strings.TrimRight(line, "\r\n")
+			if more, ok := strings.CutPrefix(line, "\t"); ok {
+				body += more + "\n"
+			} else if next, ok := strings.CutSuffix(line, ":"); ok && !strings.HasPrefix(line, "#") {
+				if name != "" && !yield(name, body) {
+					return
+				}
+				name, body = next, ""
+			}
+		}
+	}
+}
+
 // Regexp returns the compiled expression.
 func (p *Pattern) Regexp() *regexp.Regexp {
 	p.once.Do(func() { p.re = regexp.MustCompile(p.expr) })
@@ -28,9 +81,6 @@ func (p *Pattern) Match(s string) bool { return p.Regexp().MatchString(s) }
 
 // Find returns the first match and its groups, nil without one.
 func (p *Pattern) Find(s string) []string { return p.Regexp().FindStringSubmatch(s) }
-
-// FindIndex is Find with positions.
-func (p *Pattern) FindIndex(s string) []int { return p.Regexp().FindStringSubmatchIndex(s) }
 
 // FindAll returns all matches and their groups.
 func (p *Pattern) FindAll(s string) [][]string { return p.Regexp().FindAllStringSubmatch(s, -1) }
