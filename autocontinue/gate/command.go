@@ -1,6 +1,7 @@
 package gate
 
 import (
+	_ "embed"
 	"errors"
 	"slices"
 	"strings"
@@ -88,11 +89,11 @@ func (s *search) finds(c command, nested int) bool {
 	if s.mentioned(c.assigned) { // PAGER='rm x' man ls
 		return true
 	}
-	if slices.ContainsFunc(all, func(w word) bool { return replacers[programName(w.text)] }) {
+	if slices.ContainsFunc(all, func(w word) bool { return listed["replacer"][programName(w.text)] }) {
 		all = unreplaced(all)
 	}
 	for i := range all {
-		if i > 0 && (!runners[name] && !shells[name] || !mayBeProgram(all, i)) {
+		if i > 0 && (!listed["runner"][name] && !listed["shell"][name] || !mayBeProgram(all, i)) {
 			continue
 		}
 		c.words = all[i:]
@@ -107,12 +108,13 @@ func (s *search) finds(c command, nested int) bool {
 func (s *search) findsInside(c command, nested int) bool {
 	name := c.program()
 	switch {
-	case interpreters[strings.TrimRight(name, "0123456789.")], name == "git" && slices.Contains(c.words, word{"-c", true}):
+	case listed["interpreter"][strings.TrimRight(name, "0123456789.")],
+		name == "git" && slices.Contains(c.words, word{"-c", true}):
 		return s.mentioned(slices.Concat(c.words[1:], c.fed))
 	case name == "xargs" || name == "parallel":
 		last := command{words: c.words[len(c.words)-1:]}.program()
-		return runners[last] || shells[last] // it gets its arguments from elsewhere
-	case !shells[name]:
+		return listed["runner"][last] || listed["shell"][last] // it gets its arguments from elsewhere
+	case !listed["shell"][name]:
 		return false
 	case nested == 0, name != "env" && c.readsElsewhere():
 		return true
@@ -141,31 +143,26 @@ func (s *search) mentioned(texts []word) bool {
 	return slices.ContainsFunc(s.forms, func(f form) bool { return !slices.ContainsFunc(f, lacks) })
 }
 
-var (
-	// runners run the command that follows their own words.
-	runners = setOf("sudo", "doas", "pkexec", "gosu", "runuser", "setpriv", "command", "builtin", "exec", "nohup", "nice",
-		"ionice", "chrt", "taskset", "time", "timeout", "xargs", "parallel", "setsid", "stdbuf", "unbuffer", "chroot",
-		"unshare", "nsenter", "find", "fd", "busybox", "toybox", "strace", "ltrace", "flock", "systemd-run", "caffeinate",
-		"entr", "npx", "fakeroot", "start", "cygstart")
-	// shells read their arguments, or what they are fed, as shell lines. They also run the command that follows.
-	shells = setOf("sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "pwsh", "powershell", "cmd",
-		"eval", "source", ".", "trap", "alias", "env", "su", "sg", "ssh", "watch", "script", "tmux", "screen", "at", "batch",
-		"compgen")
-	// replacers put words that are not known here in the place of others.
-	replacers = setOf("xargs", "parallel", "find", "fd")
-	// interpreters run a text that is not a shell line.
-	interpreters = setOf("python", "pypy", "perl", "ruby", "node", "deno", "bun", "php", "lua", "luajit", "awk", "gawk",
-		"mawk", "nawk", "osascript", "tclsh", "expect", "vi", "vim", "nvim", "ex", "ed", "sed", "tar", "rsync", "gdb", "make",
-		"julia", "rscript", "groovy")
-)
+//go:embed words.txt
+var wordsText string
 
-func setOf(names ...string) map[string]bool {
-	set := make(map[string]bool)
-	for _, name := range names {
-		set[name] = true
+// listed has the lists of words.txt by their names.
+var listed = func() map[string]map[string]bool {
+	lists := make(map[string]map[string]bool)
+	for line := range strings.Lines(wordsText) {
+		name, rest, ok := strings.Cut(line, ": ")
+		if !ok {
+			continue
+		}
+		if lists[name] == nil {
+			lists[name] = make(map[string]bool)
+		}
+		for word := range strings.FieldsSeq(rest) {
+			lists[name][word] = true
+		}
 	}
-	return set
-}
+	return lists
+}()
 
 func programName(text string) string {
 	name := fold(text[strings.LastIndexAny(text, `/\`)+1:])
@@ -230,7 +227,7 @@ func mayBeProgram(words []word, i int) bool {
 	switch {
 	case words[i].known:
 		return words[i].text != "." || name == "command" || name == "builtin"
-	case !before.known || runners[name] || shells[name] || strings.Contains(before.text, "="):
+	case !before.known || listed["runner"][name] || listed["shell"][name] || strings.Contains(before.text, "="):
 		return true
 	case (command{words: words}).program() == "find":
 		return strings.HasPrefix(before.text, "-exec") || strings.HasPrefix(before.text, "-ok")

@@ -67,7 +67,7 @@ func parseCondition(v value, top bool) (condition, error) {
 		var err error
 		if m.key == "at" {
 			at = true
-			if c.at, err = m.text(); err == nil {
+			if c.at, err = m.string(); err == nil {
 				c.pointer, err = parsePointer(c.at)
 			}
 		} else {
@@ -99,7 +99,7 @@ func (c *condition) parseTest() (err error) {
 	case "one_of":
 		_, err = c.arg.elements()
 	case "like":
-		_, err = c.arg.text()
+		_, err = c.arg.string()
 	case "over", "under":
 		if !c.arg.isNumber() {
 			return errors.New("write a number")
@@ -127,17 +127,16 @@ func (c *condition) parseTest() (err error) {
 func (v value) strings() ([]string, error) {
 	list := []value{v}
 	if !v.isString() {
-		var err error
-		if list, err = v.elements(); err != nil {
-			return nil, errors.New("write a string, or a list of strings")
+		list, _ = v.elements()
+	}
+	var texts []string
+	for _, one := range list {
+		if one.isString() {
+			texts = append(texts, one.text)
 		}
 	}
-	texts := make([]string, len(list))
-	for i, one := range list {
-		if !one.isString() {
-			return nil, errors.New("write a string, or a list of strings")
-		}
-		texts[i] = unquote(one.raw)
+	if len(texts) == 0 || len(texts) < len(list) {
+		return nil, errors.New("write a string, or a list of strings")
 	}
 	return texts, nil
 }
@@ -255,11 +254,11 @@ func (j judging) holds(c condition, body value) outcome {
 	case c.test == "under" && v.isNumber():
 		return is(parseNumber(v.raw).compare(c.number) < 0)
 	case c.test == "like" && isText:
-		return is(matchWildcard(unquote(c.arg.raw), unquote(v.raw)))
+		return is(matchWildcard(c.arg.text, v.text))
 	case c.test == "command" && isText:
-		return commandHolds(c.forms, unquote(v.raw), j.allow)
+		return commandHolds(c.forms, v.text, j.allow)
 	case c.test == "path" && isText:
-		return j.root.holds(c.paths, unquote(v.raw), j.allow)
+		return j.root.holds(c.paths, v.text, j.allow)
 	case c.test == "any" && counted:
 		return j.elements(c, v, yes, no)
 	case c.test == "all" && counted && len(v.list) > 0:
@@ -319,22 +318,16 @@ func (c condition) shellHint(tool string) string {
 	if len(c.pointer) > 0 {
 		field = c.pointer[len(c.pointer)-1]
 	}
-	if hasWord(field+" "+tool, shellWords) {
+	if hasWord(field+" "+tool, "shell-field") {
 		return fmt.Sprintf("%s is probably a shell line, and like does not see ; | $(…) or >: test it with command", c)
 	}
-	if hasWord(field, pathWords) {
+	if hasWord(field, "path-field") {
 		return fmt.Sprintf("%s is probably a path, and like does not see .. or links: test it with path", c)
 	}
 	return ""
 }
 
-var (
-	shellWords = setOf("command", "commands", "cmd", "cmdline", "commandline", "shell", "sh", "bash", "zsh", "script",
-		"exec", "terminal")
-	pathWords = setOf("path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder")
-)
-
-func hasWord(name string, words map[string]bool) bool {
+func hasWord(name, list string) bool {
 	parts := strings.FieldsFunc(fold(name), func(r rune) bool { return strings.ContainsRune("_-.:/ *", r) })
-	return slices.ContainsFunc(parts, func(part string) bool { return words[part] })
+	return slices.ContainsFunc(parts, func(part string) bool { return listed[list][part] })
 }

@@ -154,7 +154,7 @@ func ExampleParsePolicy() {
 	// ask - tool *_save when /rows any (/kcal over 500): ask
 	// allow - tool bash when /command command ["git status *","go test *"]: allow
 	// ask - no rule matches
-	// policy: rule 1 (tool *_delete): match, example 1: "delete_weight" does not hold: the rule does not match it
+	// policy: rule 1 (tool *_delete): match: this does not hold for "delete_weight"
 }
 
 func ExampleReplay() {

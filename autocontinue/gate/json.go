@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ const (
 // value is one JSON value of a text that [readJSON] accepted.
 type value struct {
 	raw    json.RawMessage
+	text   string  // of a string
 	key    string  // in an object
 	folded string  // the key without its case
 	list   []value // the elements of an array, or the members of an object
@@ -47,9 +49,18 @@ func readJSON(data []byte) (value, error) {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return value{}, notJSON(data, err)
 	}
-	r := jsonReader{data: data}
+	for _, at := range escape.FindAllSubmatchIndex(data, -1) {
+		if at[2] >= 0 {
+			return value{}, &bodyError{at[0], "an escape is half of a surrogate pair"}
+		}
+	}
+	r := jsonReader{data: data, tokens: json.NewDecoder(bytes.NewReader(data))}
+	r.tokens.UseNumber()
 	return r.value(0)
 }
+
+// escape matches an escape in a string. Its group is half of a surrogate pair: readers replace it, drop it or fail.
+var escape = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]|(u[dD][89a-fA-F])|.)`)
 
 // notJSON words an error of encoding/json without the character that it quotes.
 func notJSON(data []byte, err error) error {
@@ -82,115 +93,62 @@ func compact(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
+// jsonReader reads a text that is JSON.
 type jsonReader struct {
 	data   []byte
-	i      int
+	tokens *json.Decoder
 	values int
 }
 
-// peek skips white space and returns the next byte.
-func (r *jsonReader) peek() byte {
-	for r.data[r.i] == ' ' || r.data[r.i] == '\t' || r.data[r.i] == '\n' || r.data[r.i] == '\r' {
-		r.i++
-	}
-	return r.data[r.i]
+// token returns the next token and where it begins.
+func (r *jsonReader) token() (token json.Token, start int) {
+	from := r.tokens.InputOffset()
+	token, _ = r.tokens.Token()
+	end := int(r.tokens.InputOffset())
+	return token, end - len(bytes.TrimLeft(r.data[from:end], " \t\r\n,:"))
 }
 
-func (r *jsonReader) value(depth int) (value, error) {
-	c := r.peek()
-	start := r.i
+func (r *jsonReader) value(depth int) (v value, err error) {
+	token, start := r.token()
 	if r.values++; r.values > maxValues {
-		return value{}, &bodyError{r.i, fmt.Sprintf("it has more than %d values", maxValues)}
+		return v, &bodyError{start, fmt.Sprintf("it has more than %d values", maxValues)}
 	}
-	switch {
-	case c == '"':
-		raw, err := r.text()
-		return value{raw: raw}, err
-	case c != '{' && c != '[':
-		for r.i < len(r.data) && !strings.ContainsRune(" \t\n\r,]}", rune(r.data[r.i])) {
-			r.i++
-		}
-		v := value{raw: r.data[start:r.i]}
-		if e := bytes.IndexAny(v.raw, "eE"); v.isNumber() && e >= 0 && len(bytes.TrimLeft(v.raw[e+1:], "+-0")) > maxExponent {
+	switch token := token.(type) {
+	case string:
+		v.text = token
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(string(token)), "e")
+		if len(strings.TrimLeft(exponent, "+-0")) > maxExponent {
 			return v, &bodyError{start, fmt.Sprintf("a number's exponent has more than %d digits", maxExponent)}
 		}
-		return v, nil
-	case depth == maxDepth:
-		return value{}, tooDeep(r.i)
-	}
-	var list []value
-	keys := make(map[string]string)
-	for r.i++; r.peek() != c+2; { // } or ]
-		var m value
-		var key, folded string
-		if c == '{' {
-			at := r.i
-			token, err := r.text()
+	case json.Delim:
+		if depth == maxDepth {
+			return v, tooDeep(start)
+		}
+		for keys := make(map[string]string); r.tokens.More(); {
+			var key, folded string
+			if token == '{' {
+				name, at := r.token()
+				key, _ = name.(string)
+				folded = fold(key)
+				if other, taken := keys[folded]; taken && other == key {
+					return v, &bodyError{at, "one object has a key twice: readers disagree on its value"}
+				} else if taken {
+					return v, &bodyError{at, "two keys of one object differ in case only: some readers treat them as one"}
+				}
+				keys[folded] = key
+			}
+			m, err := r.value(depth + 1)
 			if err != nil {
-				return value{}, err
+				return v, err
 			}
-			key = unquote(token)
-			folded = fold(key)
-			switch other, taken := keys[folded]; {
-			case taken && other == key:
-				return value{}, &bodyError{at, "one object has a key twice: readers disagree on its value"}
-			case taken:
-				return value{}, &bodyError{at, "two keys of one object differ in case only: some readers treat them as one"}
-			}
-			keys[folded] = key
-			r.peek()
-			r.i++ // the colon
+			m.key, m.folded = key, folded
+			v.list = append(v.list, m)
 		}
-		m, err := r.value(depth + 1)
-		if err != nil {
-			return value{}, err
-		}
-		m.key, m.folded = key, folded
-		list = append(list, m)
-		if r.peek() == ',' {
-			r.i++
-		}
+		r.token()
 	}
-	r.i++
-	return value{raw: r.data[start:r.i], list: list}, nil
-}
-
-// text skips a string and returns it with its quotation marks. It refuses half of a surrogate pair: readers replace it,
-// drop it or fail.
-func (r *jsonReader) text() (json.RawMessage, error) {
-	start := r.i
-	for r.i++; r.data[r.i] != '"'; {
-		switch rest := r.data[r.i:]; {
-		case rest[0] != '\\':
-			r.i++
-		case rest[1] != 'u':
-			r.i += 2
-		case !isSurrogate(rest, "89abAB") && !isSurrogate(rest, "cdefCDEF"):
-			r.i += 6
-		case isSurrogate(rest, "89abAB") && isSurrogate(rest[6:], "cdefCDEF"):
-			r.i += 12
-		default:
-			return nil, &bodyError{r.i, "an escape is half of a surrogate pair"}
-		}
-	}
-	r.i++
-	return r.data[start:r.i], nil
-}
-
-// isSurrogate reports whether text begins with the escape of one half of a pair: \ud and then one of some digits.
-func isSurrogate(text []byte, second string) bool {
-	return len(text) > 5 && string(text[:2]) == `\u` && text[2]|0x20 == 'd' && strings.IndexByte(second, text[3]) >= 0
-}
-
-func unquote(token []byte) string {
-	if inner := token[1 : len(token)-1]; bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
-	}
-	var s string
-	if err := json.Unmarshal(token, &s); err != nil {
-		return string(token) // not reached: the token is JSON
-	}
-	return s
+	v.raw = r.data[start:r.tokens.InputOffset()]
+	return v, nil
 }
 
 // fold maps names that differ in case only to one name. It uses Unicode's simple folding, as encoding/json does, and
@@ -234,7 +192,7 @@ func (v value) kind() byte {
 func (v value) canonical(dst []byte, folded bool) []byte {
 	switch c := v.raw[0]; c {
 	case '"':
-		return appendText(append(dst, '"'), unquote(v.raw))
+		return appendText(append(dst, '"'), v.text)
 	case '{', '[':
 		name := func(m value) string { return m.key }
 		if folded {
@@ -292,24 +250,14 @@ func parseNumber(raw []byte) number {
 	return number{negative, stripped, point}
 }
 
-func (n number) sign() int {
-	switch {
-	case n.digits == "":
-		return 0
-	case n.negative:
-		return -1
-	}
-	return 1
-}
-
 // compare returns a number below, equal to or above 0, as a is below, equal to or above b.
 func (n number) compare(o number) int {
-	if c := cmp.Compare(n.sign(), o.sign()); c != 0 || n.sign() == 0 {
-		return c
+	sign := func(n number) int {
+		if n.digits == "" {
+			return 0
+		}
+		return map[bool]int{true: -1, false: 1}[n.negative]
 	}
-	c := cmp.Compare(n.point, o.point)
-	if c == 0 {
-		c = strings.Compare(n.digits, o.digits)
-	}
-	return c * n.sign()
+	return cmp.Or(cmp.Compare(sign(n), sign(o)),
+		sign(n)*cmp.Or(cmp.Compare(n.point, o.point), strings.Compare(n.digits, o.digits)))
 }

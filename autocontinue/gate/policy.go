@@ -65,8 +65,8 @@ type ruleSet struct {
 //	then       allow, ask, deny; always allows even where another rule asks, and names one tool exactly
 //	within     with ask: how long a person has, such as "10m"; otherwise Options.TTL
 //	escalate   with ask: who is asked when that time is over; otherwise the item expires
-//	match      examples that the rule must match: "tool name", {"tool": …, "args": …} or, for a gate, {"body": …}
-//	not_match  examples that the rule must not match
+//	match      names of tools that the pattern must match, to see that it does
+//	not_match  names of tools that it must not match
 //
 // A rule that allows matches a tool's name exactly. A rule that asks or denies ignores case. Only a rule that denies
 // may have a pattern without a letter or digit, such as * or *_*.
@@ -146,7 +146,7 @@ func parseRules(data []byte) (*ruleSet, error) {
 func ruleName(v value) string {
 	for _, m := range v.list {
 		if (m.key == "tool" || m.key == "gate") && m.isString() && len(m.raw) <= maxTool {
-			return " (" + m.key + " " + brief(unquote(m.raw), maxTool) + ")"
+			return " (" + m.key + " " + brief(m.text, maxTool) + ")"
 		}
 	}
 	return ""

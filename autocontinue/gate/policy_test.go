@@ -348,18 +348,9 @@ func TestBadPolicies(t *testing.T) {
 		{`[{"tool":"a","when":[{"at":"/n","exists":1}],"then":"ask"}]`, "exists: write true or false"},
 		{`[{"tool":"a","when":[{"at":"/n","like":1}],"then":"ask"}]`, "like: write a string"},
 		{`[{"tool":"a","when":[{"at":"/n","more":1}],"then":"ask"}]`, "there is no such test"},
-		{`[{"tool":"*_delete","then":"ask","match":["weight_del"]}]`, `match, example 1: "weight_del" does not hold: the rule does not match it`},
-		{`[{"tool":"*_delete","then":"ask","not_match":["a","b_delete"]}]`, `not_match, example 2: "b_delete" does not hold: the rule matches it`},
-		{`[{"tool":"a","then":"ask","match":["a b"]}]`, "letters a-z"},
-		{`[{"tool":"a","then":"ask","match":"a"}]`, "match: write a list"},
-		{`[{"tool":"a","then":"ask","match":[1]}]`, "write a tool's name"},
-		{`[{"tool":"a","then":"ask","match":[{"tool":"a"}]}]`, "write a tool's name"},
-		{`[{"tool":"a","then":"ask","match":[{"tool":"a","args":{},"x":1}]}]`, "write a tool's name"},
-		{`[{"tool":"a","then":"ask","match":[{"tool":"a","args":[]}]}]`, "not a JSON object"},
-		{`[{"tool":"a","then":"ask","when":[{"at":"/n","over":1}],"match":[{"tool":"a","args":{"n":1}}]}]`, "does not match it"},
-		{`[{"gate":"response","then":"ask","match":["a"]}]`, `write {"body"`},
-		{`[{"gate":"response","then":"ask","match":[{"body":{"txt":"a"}}]}]`, "a response has only text"},
-		{`[{"gate":"response","then":"ask","when":[{"at":"/text","like":"*sorry*"}],"match":[{"body":{"text":"no"}}]}]`, "does not match it"},
+		{`[{"tool":"*_delete","then":"ask","match":["weight_del"]}]`, `match: this does not hold for "weight_del"`},
+		{`[{"tool":"*_delete","then":"ask","not_match":["a","b_delete"]}]`, `not_match: this does not hold for "b_delete"`},
+		{`[{"tool":"a","then":"ask","match":[1]}]`, "write a string, or a list"},
 		{`[` + strings.Repeat(`{"tool":"a","then":"ask"},`, maxRules) + `{"tool":"a","then":"ask"}]`, "the limit is 1000"},
 		{`[` + strings.Repeat(" ", maxPolicy) + `]`, "the limit is"},
 	} {
@@ -374,9 +365,9 @@ func TestBadPolicies(t *testing.T) {
 
 func TestExamplesThatHold(t *testing.T) {
 	p := policyOf(t, `[{"tool":"*_save","when":[{"at":"/rows","count_over":1}],"then":"ask",
-		"match":["meal_save",{"tool":"meal_save","args":{"rows":[1,2]}},{"args":{},"tool":"meal_save"}],
-		"not_match":["meal_saved",{"tool":"meal_save","args":{"rows":[]}}]},
-		{"gate":"response","when":[{"at":"/text","like":"*sorry*"}],"then":"deny","match":[{"body":{"text":"so sorry!"}}],"not_match":[{"body":{"text":"Sorry"}}]},
+		"match":["meal_save","weight_save"],
+		"not_match":["meal_get"]},
+		{"gate":"response","when":[{"at":"/text","like":"*sorry*"}],"then":"deny"},
 		{"gate":"tool","tool":"x","then":"allow","match":["x"]}]`)
 	var texts []string
 	for _, r := range p.rules() {
@@ -492,7 +483,7 @@ func FuzzWildcard(f *testing.F) {
 
 func FuzzParsePolicy(f *testing.F) {
 	f.Add([]byte(someRules), []byte(`{"rows":[1,2,3,4]}`))
-	f.Add([]byte(`[{"tool":"x*","when":[{"at":"/a/0","one_of":[1,"b"]},{"at":"","exists":true}],"then":"allow","match":["xy"],"not_match":[{"tool":"x","args":{}}]},{"gate":"context","then":"deny"}]`), []byte(`{"a":[1]}`))
+	f.Add([]byte(`[{"tool":"x*","when":[{"at":"/a/0","one_of":[1,"b"]},{"at":"","exists":true}],"then":"allow","match":["xy"],"not_match":["y"]},{"gate":"context","then":"deny"}]`), []byte(`{"a":[1]}`))
 	f.Add([]byte(`[{"tool":"sh*","when":[{"at":"/a","command":["ls *"]},{"at":"/p","any":{"path":"src"}}],"then":"ask","within":"1m","escalate":"b"}]`), []byte(`{"a":"ls; x","p":["src/a"]}`))
 	f.Add([]byte(`[{"tool":"*","when":[{"at":"/a","like":"*b"},{"at":"/n","over":1e3}],"then":"deny"}]`), []byte(`{"a":"ab"}`))
 	f.Fuzz(func(t *testing.T, data, body []byte) {
