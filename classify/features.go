@@ -47,10 +47,10 @@ func features(rd, req *reading) []string {
 	}
 	asked := req.asks()
 	evidence := rd.kind(SignalEvidence)
-	claim := rd.has(claimDone) || rd.has(claimEdit) || rd.has(claimTests) || rd.has(claimBuild) || rd.has(claimCommit) ||
-		rd.has(claimPullRequest)
-	doneHead := rd.in(head, claimDone) || rd.in(head, claimCommit) || rd.in(head, claimTests)
-	goesOn := rd.in(tail, progressNext) || rd.in(tail, progressDoing) || rd.in(tail, progressGerund)
+	claim := rd.has("claim.done") || rd.has("claim.edit") || rd.has("claim.tests") || rd.has("claim.build") || rd.has("claim.commit") ||
+		rd.has("claim.pull_request")
+	doneHead := rd.in(head, "claim.done") || rd.in(head, "claim.commit") || rd.in(head, "claim.tests")
+	goesOn := rd.in(tail, "progress.next") || rd.in(tail, "progress.doing") || rd.in(tail, "progress.gerund")
 
 	// How long it is, and what it is made of.
 	on("words:4+", rd.nWords >= 4)
@@ -120,13 +120,13 @@ func features(rd, req *reading) []string {
 	on("claim-without-evidence", claim && !evidence)
 	on("claim-then-progress", claim && goesOn)
 	on("goes-on", goesOn)
-	on("goes-on-to-the-end", !last.question && (rd.in(last.rules, progressNext) || rd.in(last.rules, progressDoing)))
+	on("goes-on-to-the-end", !last.question && (rd.in(last.rules, "progress.next") || rd.in(last.rules, "progress.doing")))
 	on("hedge", rd.kind(SignalHedge))
 	on("gap", rd.kind(SignalGap))
 	on("failure", rd.kind(SignalFailure))
 	on("failure-without-claim", rd.kind(SignalFailure) && !claim)
-	on("blocked", rd.in(last.rules, blockerNeed) || rd.in(last.rules, blockerThen))
-	on("question-without-offer", last.question && !rd.in(last.rules, offerFurther))
+	on("blocked", rd.in(last.rules, "blocker.need") || rd.in(last.rules, "blocker.then"))
+	on("question-without-offer", last.question && !rd.in(last.rules, "offer.further"))
 	on("question-without-claim", last.question && !claim)
 	on("question-after-claim", last.question && doneHead)
 	on("answer-to-question", asked.question && !claim)
@@ -251,12 +251,12 @@ func (rd *reading) asks() asked {
 	if rd.sentences > 0 {
 		first, last = rd.head[0], *rd.nth(0)
 	}
-	q := first.question || last.question || rd.sentences > 0 && rd.in(first.rules, requestQuestion)
+	q := first.question || last.question || rd.sentences > 0 && rd.in(first.rules, "request.question")
 	return asked{
 		none: rd.nWords == 0, pasted: isPasted(rd.text), question: q,
-		explain: rd.has(requestExplain), change: rd.has(requestChange), act: rd.has(requestAct),
-		document: rd.has(requestDocument),
-		goOn:     rd.has(requestGo) && rd.nWords <= 12, greeting: rd.has(requestGreet) && rd.nWords <= 4,
+		explain: rd.has("request.explain"), change: rd.has("request.change"), act: rd.has("request.act"),
+		document: rd.has("request.document"),
+		goOn:     rd.has("request.go") && rd.nWords <= 12, greeting: rd.has("request.greet") && rd.nWords <= 4,
 	}
 }
 
@@ -279,42 +279,7 @@ func isPasted(s string) bool {
 	return at > 0 && at+1 < len(s) && s[at+1] >= '0' && s[at+1] <= '9'
 }
 
-// The rules of the lexicon that code asks for. A host's table may lack one; then it holds nowhere.
-const (
-	blockerNeed       = "blocker.need"
-	blockerRefuse     = "blocker.refuse"
-	blockerThen       = "blocker.then"
-	claimBuild        = "claim.build"
-	claimCommit       = "claim.commit"
-	claimDone         = "claim.done"
-	claimEdit         = "claim.edit"
-	claimPast         = "claim.past"
-	claimPullRequest  = "claim.pull_request"
-	claimSubmit       = "claim.submit"
-	claimTests        = "claim.tests"
-	failureCrash      = "failure.crash"
-	failureLeft       = "failure.left"
-	failureException  = "failure.exception"
-	failurePrefix     = "failure.prefix"
-	hedgeNotRun       = "hedge.not_run"
-	offerFurther      = "offer.further"
-	progressDoing     = "progress.doing"
-	progressGerund    = "progress.gerund"
-	progressNext      = "progress.next"
-	questionAct       = "question.act"
-	questionApproval  = "question.approval"
-	questionCondition = "question.condition"
-	requestAct        = "request.act"
-	requestChange     = "request.change"
-	requestDocument   = "request.document"
-	requestExplain    = "request.explain"
-	requestGo         = "request.go"
-	requestGreet      = "request.greet"
-	requestQuestion   = "request.question"
-	requestOpen       = "request.open"
-)
-
-// has reports whether the rule was found anywhere in the text.
+// has reports whether the rule was found anywhere in the text. A host's table may lack a rule; then it holds nowhere.
 func (rd *reading) has(rule string) bool { return rd.in(rd.any, rule) }
 
 // in reports whether a set holds the rule.

@@ -168,11 +168,11 @@ func (h *Heuristic) OnlyAsks(ctx context.Context, request string) (bool, error) 
 	}
 	asks := false
 	for _, s := range req.head[:min(req.sentences, len(req.head))] {
-		open := req.in(s.rules, requestOpen)
-		if !open && (req.in(s.rules, requestChange) || req.in(s.rules, requestAct) || req.in(s.rules, requestGo)) {
+		open := req.in(s.rules, "request.open")
+		if !open && (req.in(s.rules, "request.change") || req.in(s.rules, "request.act") || req.in(s.rules, "request.go")) {
 			return false, nil
 		}
-		asks = asks || open || s.question || req.in(s.rules, requestQuestion) || req.in(s.rules, requestExplain)
+		asks = asks || open || s.question || req.in(s.rules, "request.question") || req.in(s.rules, "request.explain")
 	}
 	return asks && req.sentences <= len(req.head), nil
 }

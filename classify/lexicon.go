@@ -165,7 +165,7 @@ func (lex *lexicon) index() {
 		lex.features = append(lex.features, ruleFeatures{name, name + "@last", name + "@end", name + "@start"})
 		lex.kinds[r.kind] |= 1 << i
 	}
-	for _, name := range [...]string{questionCondition, "hedge." + HedgeCannotCheck} {
+	for _, name := range [...]string{"question.condition", "hedge." + HedgeCannotCheck} {
 		if i, ok := lex.byName[name]; ok {
 			lex.kept |= 1 << i
 		}

@@ -43,7 +43,7 @@ func (v *verdict) result() Result {
 	v.closingCondition(&r)
 	v.weighHost(&r)
 	r = v.weighWork(r)
-	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has(failureException))
+	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has("failure.exception"))
 	if !v.rd.fits() && !crash && (v.rd.nWords >= 4 || v.rd.foreign > 0) && r.Confidence > maxUnread {
 		r.Confidence = maxUnread
 		r.Reason += "; in a language that no lexicon fits"
@@ -94,9 +94,9 @@ func (v *verdict) sureOfStatus(p float64) float64 {
 // announces reports whether a claim is followed, at the end, by what the agent does next: then it is at work.
 func (v *verdict) announces() bool {
 	last, _, _ := v.rd.closing()
-	goesOn := v.rd.in(last.rules, progressNext) || v.rd.in(last.rules, progressDoing)
-	claims := v.rd.has(claimEdit) || v.rd.has(claimDone)
-	return claims && goesOn && !last.question && !v.rd.has(claimSubmit)
+	goesOn := v.rd.in(last.rules, "progress.next") || v.rd.in(last.rules, "progress.doing")
+	claims := v.rd.has("claim.edit") || v.rd.has("claim.done")
+	return claims && goesOn && !last.question && !v.rd.has("claim.submit")
 }
 
 // surest is the confidence that a verdict on words has at most.
@@ -120,12 +120,12 @@ func (v *verdict) closingQuestion(r *Result) {
 	if r.Type != Status || !last.question || !v.rd.fits() || v.rd.lastLine == fenceLine || v.rd.lastLine == fencedLine {
 		return
 	}
-	reports := v.rd.in(head, claimDone) || v.rd.in(head, claimEdit) || v.rd.in(head, claimPast)
+	reports := v.rd.in(head, "claim.done") || v.rd.in(head, "claim.edit") || v.rd.in(head, "claim.past")
 	if reports && v.rd.nWords > longReport && v.p[classQuestion] < leastQuestion {
 		return
 	}
-	offer := v.rd.in(last.rules, offerFurther)
-	if offer && !v.rd.in(last.rules, questionApproval) && !v.rd.in(last.rules, questionAct) {
+	offer := v.rd.in(last.rules, "offer.further")
+	if offer && !v.rd.in(last.rules, "question.approval") && !v.rd.in(last.rules, "question.act") {
 		return
 	}
 	r.Type, r.WasRejectedCompletion = Question, false
@@ -135,7 +135,7 @@ func (v *verdict) closingQuestion(r *Result) {
 
 // honestFailure makes a rejected completion an error that ends with a failure, and goes on with nothing: that is no false claim.
 func (v *verdict) honestFailure(r *Result) {
-	if r.WasRejectedCompletion && v.rd.closes(failureLeft) && !v.rd.closes(progressNext) && !v.rd.closes(progressDoing) {
+	if r.WasRejectedCompletion && v.rd.closes("failure.left") && !v.rd.closes("progress.next") && !v.rd.closes("progress.doing") {
 		r.Type, r.WasRejectedCompletion = Error, false
 		r.Confidence, r.Reason = max(v.p[classError], closingConfidence), "reports a failure and leaves it there"
 	}
@@ -148,7 +148,7 @@ func (v *verdict) shownResult(r *Result) {
 	_, tail, _ := rd.closing()
 	shows := rd.any.has(rd.lex.tests) || rd.has("evidence.exit_code") || rd.in(tail, "evidence.command_output")
 	if r.Type != Status || !shows || !rd.fits() || rd.kind(SignalHedge) || rd.kind(SignalGap) || rd.kind(SignalFailure) ||
-		rd.lastFail > rd.lastPass || rd.closes(progressNext) || rd.closes(progressDoing) || rd.closes(progressGerund) {
+		rd.lastFail > rd.lastPass || rd.closes("progress.next") || rd.closes("progress.doing") || rd.closes("progress.gerund") {
 		return
 	}
 	r.Type, r.WasRejectedCompletion = Completion, false
@@ -159,7 +159,7 @@ func (v *verdict) shownResult(r *Result) {
 // closingCondition makes an output a question whose end says that what comes next depends on the human's word,
 // whatever the agent announces: "I'll start as soon as you approve".
 func (v *verdict) closingCondition(r *Result) {
-	if r.Type == Error || r.Type == Question || !v.rd.fits() || !v.rd.closes(questionCondition) {
+	if r.Type == Error || r.Type == Question || !v.rd.fits() || !v.rd.closes("question.condition") {
 		return
 	}
 	r.Type, r.WasRejectedCompletion = Question, false
@@ -185,10 +185,10 @@ func (v *verdict) weighHost(r *Result) {
 		tests = tests || e.Kind == EvidenceTests && e.shown()
 	}
 	rd := v.rd
-	claims := r.WasRejectedCompletion || rd.has(claimDone) || rd.has(claimTests) || rd.has(claimBuild) ||
+	claims := r.WasRejectedCompletion || rd.has("claim.done") || rd.has("claim.tests") || rd.has("claim.build") ||
 		rd.kind(SignalEvidence)
-	answers := (v.asked.question || v.asked.explain) && !v.asked.change && !rd.has(claimTests) && r.Type == Completion
-	admits := rd.has(hedgeNotRun) || rd.kind(SignalGap)
+	answers := (v.asked.question || v.asked.explain) && !v.asked.change && !rd.has("claim.tests") && r.Type == Completion
+	admits := rd.has("hedge.not_run") || rd.kind(SignalGap)
 	switch {
 	case len(failed)+len(absent) > 0 && claims && !answers && (r.Type == Completion || r.WasRejectedCompletion):
 		if tests { // something else failed, and the tests passed: the text decides
@@ -235,17 +235,17 @@ func (v *verdict) ground(r Result) string {
 	at := func(r string) bool { return rd.in(last.rules, r) }
 	shows := len(r.Shown(nil)) > 0
 	switch {
-	case r.Type == Error && (rd.has(failureCrash) || rd.has(failureException) || rd.has(failurePrefix)):
+	case r.Type == Error && (rd.has("failure.crash") || rd.has("failure.exception") || rd.has("failure.prefix")):
 		return "the run broke and this is its error"
 	case r.Type == Error && rd.lastTrace:
 		return "ends in a stack trace"
 	case r.Type == Error:
 		return "stops on a failure and leaves it there"
-	case r.Type == Blocker && rd.has(blockerRefuse):
+	case r.Type == Blocker && rd.has("blocker.refuse"):
 		return "refuses, or can't go on by itself"
 	case r.Type == Blocker:
 		return "can't go on without something from outside"
-	case r.Type == Question && (at(questionApproval) || !last.question && rd.has(questionApproval)):
+	case r.Type == Question && (at("question.approval") || !last.question && rd.has("question.approval")):
 		return "waits for an approval"
 	case r.Type == Question && last.question:
 		return "ends with a question to the human"
@@ -257,7 +257,7 @@ func (v *verdict) ground(r Result) string {
 		return "reports a result that it can stand on"
 	case r.Type == Completion:
 		return "answers what was asked"
-	case !r.WasRejectedCompletion && (rd.has(progressNext) || rd.has(progressDoing) || rd.has(progressGerund)):
+	case !r.WasRejectedCompletion && (rd.has("progress.next") || rd.has("progress.doing") || rd.has("progress.gerund")):
 		return "is at work and says what comes next"
 	case !r.WasRejectedCompletion:
 		return "progress, with no result and no question yet"
@@ -265,7 +265,7 @@ func (v *verdict) ground(r Result) string {
 		return "claims completion, but what it shows does not carry the claim"
 	case !rd.kind(SignalClaim) && rd.kind(SignalPromise):
 		return "promises instead of showing work"
-	case rd.has(hedgeNotRun) && rd.kind(SignalClaim):
+	case rd.has("hedge.not_run") && rd.kind(SignalClaim):
 		return "claims completion with nothing run"
 	case rd.kind(SignalHedge) && rd.kind(SignalClaim):
 		return "claims completion with a hedge and without evidence"
