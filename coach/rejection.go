@@ -42,6 +42,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 		return s.Kind == classify.SignalClaim && s.Name == classify.ClaimEdit
 	})
 	work := changed(in)
+	fitting := work.fitting()
 	named := namedChecks(r, in)
 	checks := slices.DeleteFunc(slices.Clone(named), func(c check) bool { return !work.fits(c.command) })
 	hasTests := func(c check) bool { return c.kind == classify.ClaimTests }
@@ -50,7 +51,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 		claimed = nil
 	case slices.Contains(r.Shown(in.Evidence), classify.EvidenceTests):
 		checks = slices.DeleteFunc(checks, hasTests)
-	case work.fitting() == "tests" && !slices.Contains(stated, classify.ClaimTests) &&
+	case fitting == "tests" && !slices.Contains(stated, classify.ClaimTests) &&
 		!slices.ContainsFunc(checks, hasTests): // only its tests show a change of tests
 		claimed, checks = nil, nil
 	}
@@ -60,7 +61,11 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	if f.Kind == "" && len(claimed) > 0 && !slices.Contains(passing, claimed[0]) {
 		f.Kind = claimed[0]
 	}
-	f.Ask = f.ask(work.fitting(), checks)
+	claims := func(s classify.Signal) bool { return s.Kind == classify.SignalClaim }
+	if fitting == "code" && in.Work.Edited == "" && len(r.Signals) > 0 && !slices.ContainsFunc(r.Signals, claims) {
+		fitting = "any" // it does not say that it changed anything
+	}
+	f.Ask = f.ask(fitting, checks)
 	if f.Ask == "command" && f.Command == "" {
 		f.commands(checks, claimed)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -96,13 +97,14 @@ var (
 	fileNames  = compiled(`[\w@.-]*[\w-](?:[/\\][\w@.-]+)*`)
 	testNames  = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
 	fenceNames = compiled("(?m)^[ \t]*(?:```|~~~)(\\w+)")
-	effects    = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|wipe|reset|seed)` +
+	effects    = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|clear|drop|wipe|reset|seed)` +
 		`(?:[_.-]|$)`)
 	links     = compiled(`^[~/.]\S* (?:->|→) [~/.]\S*$|^ln -s`)
 	removals  = compiled(`(?i)^\W*(?:(?:i|i've|i have) )?(?:deleted|removed) |^\W*(?:已|已经|已經)?(?:删除|刪除|移除)`)
 	documents = compiled(`(?i)\b(?:updated|added|rewrote|wrote|edited|revised|changed|documented|created|put|noted)\b.{0,60}` +
 		`\b(?:docs?|documentation|readme|prd|spec|rules|changelog)\b`)
 	styles      = compiled(`^[.#][a-z][\w-]*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^[a-z-]+: ?[\w#.%-]+;?$`)
+	diagnostics = compiled(`"owner": ?"typescript"|\berror TS\d{4}\b|\bTypeScript (?:error|warning)`)
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
@@ -115,6 +117,8 @@ type changes struct {
 	code       bool            // the text shows code or names in code
 	docs       bool            // the host saw that only documents were edited
 	calls      bool            // the text names functions
+	first      string          // the kind of the first file
+	types      bool            // it is about what a TypeScript compiler reported
 	links      bool            // the text shows links from path to path
 	removal    bool            // the text begins with a removal
 	document   bool            // the text begins with the edit of a document
@@ -131,6 +135,7 @@ func changed(in Context) changes {
 		}
 		seen[base] = true
 		c.count[kind]++
+		c.first = cmp.Or(c.first, kind)
 		if slices.Contains([]string{"code", "compile", "script", "other", "tests", "interface"}, kind) && !fence {
 			c.extensions[strings.ToLower(path.Ext(base))] = true
 		}
@@ -139,8 +144,9 @@ func changed(in Context) changes {
 		add(file, false)
 	}
 	start := in.Text[:min(len(in.Text), 200)]
+	c.types = diagnostics().MatchString(start + " " + in.Request[:min(len(in.Request), maxRead)])
 	c.removal, c.document = removals().MatchString(start), documents().MatchString(start)
-	for _, text := range []string{in.Text, in.Request} {
+	for i, text := range []string{in.Text, in.Request} {
 		if len(c.count) > 0 || c.docs || plaintext.IsOurs(text) {
 			break
 		}
@@ -151,9 +157,12 @@ func changed(in Context) changes {
 		for _, m := range fenceNames().FindAllStringSubmatch(text, -1) {
 			add("fence."+m[1], true)
 		}
+		if i > 0 {
+			delete(c.count, "config") // that the human names one says nothing about the change
+		}
 		spans := commandsIn(text)
 		style := slices.ContainsFunc(spans, func(s string) bool {
-			return styles().MatchString(s) && !strings.Contains(text, "/"+s)
+			return styles().MatchString(s) && !regexp.MustCompile(`[\pL\d/]`+regexp.QuoteMeta(s)).MatchString(text)
 		})
 		c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH")
 		c.calls = slices.ContainsFunc(spans, func(s string) bool { return strings.HasSuffix(s, "()") })
@@ -181,15 +190,17 @@ func (c changes) fitting() string {
 		return c.shown
 	case (c.links || c.removal) && code+n["interface"] == 0:
 		return "any"
-	case c.document && code+n["interface"]+n["tests"]+n["build"]+n["config"] == 0:
+	case c.document && code+n["interface"]+n["tests"]+n["build"]+n["config"]+n["data"] == 0:
 		return "docs"
 	case n["tests"] > 0 && code+n["interface"] == 0:
 		return "tests"
-	case n["interface"] > 0 && n["interface"] >= code:
+	case c.types && (c.extensions[".ts"] || c.extensions[".tsx"]):
+		return "types"
+	case n["interface"] > 0 && n["interface"] >= code && (c.first != "script" || code > n["script"]):
 		return "interface"
 	case n["compile"] > 0 && n["compile"] >= code-n["compile"]:
 		return "compile"
-	case n["script"] == code && code > 0:
+	case 2*n["script"] > code:
 		return "script"
 	case n["code"] > 0:
 		return "code"
@@ -197,10 +208,12 @@ func (c changes) fitting() string {
 		return "any"
 	case n["build"] > 0:
 		return "build"
-	case n["config"] > 0 && c.calls:
+	case n["config"]+n["data"] > 0 && c.calls:
 		return "code"
 	case n["config"] > 0:
 		return "config"
+	case n["data"] > 0:
+		return "any"
 	case n["docs"] > 0 && !c.code, c.docs:
 		return "docs"
 	}
@@ -221,7 +234,9 @@ func kindOfFile(file string) (kind, base string) {
 	base = path.Base(file)
 	name := strings.ToLower(base)
 	kind = cmp.Or(fileTypes().kinds[name], fileTypes().kinds[path.Ext(name)], "-")
-	switch {
+	switch extension := path.Ext(base); {
+	case extension != strings.ToLower(extension) && extension != strings.ToUpper(extension): // System.Text.Json
+		return "-", base
 	case kind == "code" && testNames().MatchString(strings.ToLower(file)):
 		kind = "tests"
 	case kind == "code" && effects().MatchString(name):
