@@ -32,13 +32,13 @@ type Moment struct {
 // payload tells is not known: work in the background and scheduled prompts, and of Cursor that the human interrupted
 // the agent.
 //
-// The errors are those of [transcript.Transcript.Walk], start, loop and show.
+// Long and the errors are those of [transcript.Transcript.Walk]; errors also come from start, loop and show.
 func Replay(
 	ctx context.Context, t *transcript.Transcript, start func(session string) (Loop, error), show func(Moment) error,
-) (transcript.Account, error) {
+) (long int, err error) {
 	r := replay{format: t.Format, subagent: t.Subagent, start: start, show: show}
-	account, err := t.Walk(ctx, func(e transcript.Event) error { return r.event(ctx, e) })
-	return account, errors.Join(err, r.flush())
+	long, err = t.Walk(ctx, func(e transcript.Event) error { return r.event(ctx, e) })
+	return long, errors.Join(err, r.flush())
 }
 
 // replay is one walk through a transcript.

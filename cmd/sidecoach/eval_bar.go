@@ -10,7 +10,6 @@ import (
 type bar struct {
 	w       io.Writer // nil where there is no terminal
 	percent int       // that is shown
-	unit    string    // of what is counted
 }
 
 func newBar(stderr io.Writer) *bar {
@@ -27,7 +26,7 @@ func (b *bar) show(done, total int) {
 		return
 	}
 	b.percent = percent
-	line := fmt.Sprintf("%3d %%  %s of %s%s", percent, thousands(done), thousands(total), b.unit)
+	line := fmt.Sprintf("%3d %%  %s of %s", percent, thousands(done), thousands(total))
 	fmt.Fprintf(b.w, "\r%.*s\x1b[K", widthOf(b.w)-1, line)
 }
 

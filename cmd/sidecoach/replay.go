@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
 	"strings"
 
@@ -10,6 +12,9 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
 )
+
+//go:embed replay.txt
+var replayHelp string
 
 // replayOptions are the flags of replay.
 type replayOptions struct {
@@ -27,48 +32,7 @@ func newReplay(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay TRANSCRIPT… [flags]",
 		Short: "Show what would have been decided in past sessions",
-		Long: `replay reads transcripts of past sessions and decides at each pause of the
-agent, as the stop hook would have done. A TRANSCRIPT is a file, a folder with
-files at any depth, or a pattern. replay recognizes the agent by the content:
-Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI.
-
-What you wrote after a pause shows whether the decision would have helped:
-  agrees   it continues the agent, and you then did the same: go on, run the
-           tests, show the output
-  against  it continues the agent, and you answered a question, or said no
-  missed   it lets the agent stop, and you then continued it
-The last sentence sums this up: sidecoach pays here when it agrees at least
-twice as often as it is against, and may pay when it agrees more often. The
-help of sidecoach log explains the reasons.
-
-With --llm the outputs are sent to a model, shortened. replay first says how
-many calls and tokens that takes, and asks. The same output is sent once. Where
-the model has no answer the heuristic decides, and replay counts that.
-
-With --json each pause, each session, each file with a fault and the total is a
-JSON object on a line of its own, under one of these keys; the total is last:
-  pause    file, agent, session, line (where the message ends), action, outcome,
-           reason, type, was_rejected_completion, confidence, continues (of the
-           turn), hold (why the host forbids to continue), reply (nudge, assent,
-           yes_nudge, answer, other), asked (you answered), effect (see above),
-           work (what the agent did)
-  session  file, agent, session, pauses, continued, agrees, against, missed,
-           reasons (pauses by reason)
-  fault    file, kind (unknown, truncated, interleaved, damaged, unreadable),
-           fault (in words)
-  total    files, others (in folders, not transcripts), faults, bytes,
-           long_lines (above 4 MiB, left out), sessions, pauses, continued,
-           agrees, against, missed, reasons, judged (outputs), fallbacks (judged
-           by the heuristic because the LLM failed), llm (model, answered,
-           repeated, prompt_tokens, cached_tokens, completion_tokens, failed),
-           verdict (pays, may_pay, does_not_pay, no_difference), interrupted
-A key may be absent when its value is empty, or 0 in a pause. The page of --html
-is that of eval. It shows the pauses that your words label, at most 1000: a
-guess, so none of them counts as sure.
-
-Exit status: 0 everything was read, 1 a file is unknown, cut off, damaged or
-mixed up with another, replay was interrupted (it prints what it has read, and
-writes no page) or failed, 64 wrong usage.`,
+		Long:  strings.TrimSpace(replayHelp),
 		Example: `  sidecoach replay ~/.claude/projects
   sidecoach replay ~/.codex/sessions ~/.copilot/session-state --html report.html
   sidecoach replay '*.jsonl' --json | jq 'select(.pause.effect == "against")'`,
@@ -95,7 +59,7 @@ writes no page) or failed, 64 wrong usage.`,
 	return cmd
 }
 
-// run does everything that can fail for free first, and asks before it costs anything.
+// run does everything that can fail for free first, and asks before it sends anything.
 func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error {
 	if err := o.judging.check(); err != nil {
 		return err
@@ -103,7 +67,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	if o.yes && !o.judging.asks() {
 		return misuse("leave --yes out, or add --llm", "--yes answers a question that only --llm asks")
 	}
-	stderr := cmd.ErrOrStderr()
+	out, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	found, err := findTranscripts(args)
 	if err != nil {
 		return err
@@ -112,11 +76,11 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()},
 		bar:    newBar(stderr),
 	}
-	r.bar.unit = " KiB"
 	if r.classifier, err = classify.NewHeuristic(); err != nil {
 		return err
 	}
 	var page *atomicFile
+	noPage := ""
 	if o.html != "" {
 		if err := replaceable(o.html, found.names()); err != nil {
 			return err
@@ -125,38 +89,33 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 			return err
 		}
 		defer page.discard()
-		r.labelled = &labelled{}
+		r.labelled, noPage = &labelled{}, ", and there is no page"
 	}
 	ctx, release := interruptible(cmd.Context())
 	defer release()
-	name := "heuristic"
 	if o.judging.asks() {
-		name = "llm " + o.judging.llm.modelName()
-		if err := o.askFirst(ctx, found, r, cmd.InOrStdin(), stderr, t); err != nil {
+		if err = o.useLLM(r); err == nil && !o.yes {
+			err = o.askFirst(ctx, len(found.files), cmd.InOrStdin(), stderr, t)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	table := &replayTable{terminal: t, w: cmd.OutOrStdout(), errs: stderr, every: o.every}
+	table := &replayTable{terminal: t, w: out, errs: stderr, every: o.every}
 	r.show = table.show
 	if o.json {
-		r.show = replayJSON(cmd.OutOrStdout(), stderr)
+		r.show = replayJSON(out, stderr)
 	}
 	total, err := r.all(ctx, found)
 	switch {
 	case err != nil:
 		table.showFaults()
 		return err
-	case total.Interrupted && page != nil:
-		return badInput("run it again", "interrupted: what was read until then is above, and there is no page")
 	case total.Interrupted:
-		return badInput("run it again", "interrupted: what was read until then is above")
+		return badInput("run it again", "interrupted: what was read until then is above%s", noPage)
 	}
 	if page != nil {
-		write, err := r.labelled.write(name, o.threshold.policy(), total)
-		if err == nil {
-			err = page.commit(write)
-		}
-		if err != nil {
+		if err := r.labelled.write(page, cmp.Or(r.model, "heuristic"), o.threshold.policy(), total); err != nil {
 			return err
 		}
 	}
@@ -167,10 +126,8 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 func failureOf(total replayTotal, files int) error {
 	switch {
 	case total.Fallbacks > 0 && total.Fallbacks == total.Judged:
-		return badInput(
-			"look at the server, the key and the model",
-			"the LLM failed on every output; the heuristic alone decided",
-		)
+		return badInput("look at the server, the key and the model",
+			"the LLM failed on every output; the heuristic alone decided")
 	case total.Faults > 0 && files == 1:
 		return badInput("the line above says what is wrong", "the file could not be read as a whole")
 	case total.Faults > 0:
@@ -184,14 +141,10 @@ func failureOf(total replayTotal, files int) error {
 
 // sentences say what comes of everything. The last one is the verdict, where there is something to judge.
 func (t replayTotal) sentences() []string {
-	read := fmt.Sprintf(
-		"%s, %s, %s: ",
-		plural(t.Files, "transcript"),
-		plural(t.Sessions, "session"),
-		plural(t.Pauses, "pause"),
-	)
+	read := fmt.Sprintf("%s, %s, %s: ",
+		plural(t.Files, "transcript"), plural(t.Sessions, "session"), plural(t.Pauses, "pause"))
 	if t.Pauses == 0 {
-		return []string{strings.TrimSuffix(read, ": ") + ": there is nothing to judge."}
+		return []string{read + "there is nothing to judge."}
 	}
 	said := []string{fmt.Sprintf("%sat %s it would have continued the agent.", read, thousands(t.Continued))}
 	if n := t.Continued - t.Agrees - t.Against; n > 0 {
@@ -203,11 +156,8 @@ func (t replayTotal) sentences() []string {
 	}[t.Verdict]
 	spared := `you wrote no message such as "continue" or "run the tests"`
 	if wrote := t.Agrees + t.Missed; wrote > 0 {
-		spared = fmt.Sprintf(
-			`it would have spared you %s of %s such as "continue" or "run the tests"`,
-			thousands(t.Agrees),
-			plural(wrote, "message"),
-		)
+		spared = fmt.Sprintf(`it would have spared you %s of %s such as "continue" or "run the tests"`,
+			thousands(t.Agrees), plural(wrote, "message"))
 	}
 	past := "it would not have passed over a question that you answered"
 	if t.Against > 0 {

@@ -21,7 +21,6 @@ type sessionFile struct {
 type sessionFiles struct {
 	files  []sessionFile
 	seen   map[string]bool
-	size   int64
 	others int // files in folders that are not transcripts by their name
 }
 
@@ -99,7 +98,6 @@ func (t *sessionFiles) add(name string, among bool) error {
 	if !t.seen[key] {
 		t.seen[key] = true
 		t.files = append(t.files, sessionFile{name, info.Size(), among})
-		t.size += info.Size()
 	}
 	return nil
 }

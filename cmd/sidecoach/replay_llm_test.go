@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nothing is sent without a yes, and nothing is estimated that is not sent.
+// Nothing is sent without a yes.
 func TestReplayAsksBeforeItCosts(t *testing.T) {
 	var sent, tokens atomic.Int64
 	server := meteredServer(t, func(prompt string) (int, string) {
@@ -36,11 +36,7 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 		cmd.SetOut(&table)
 		cmd.SetErr(&shown)
 		err := o.run(cmd, []string{file, file}, terminal{keyboard: true})
-		assert.Regexp(
-			t,
-			`^about 1 call of judge at http://\S+: it reads \d,\d{3} tokens and writes 100\.\nSend what the agents wrote there\? \[y/N\] `,
-			shown.String(),
-		)
+		assert.Regexp(t, `^Send what the agents wrote in 1 file to judge at http://\S+\? \[y/N\] `, shown.String())
 		if yes {
 			assert.NoError(t, err, answer)
 			assert.EqualValues(t, 1, sent.Load())
@@ -111,9 +107,8 @@ func TestReplaySendsNothingTwice(t *testing.T) {
 		t,
 		os.WriteFile(filepath.Join(dir, "resumed.jsonl"), bytes.ReplaceAll(text, []byte("s1"), []byte("s2")), 0o600),
 	)
-	total, errs := replayTotals(t, 0, dir, "--llm", "--yes", "--base-url", server.URL)
+	total, _ := replayTotals(t, 0, dir, "--llm", "--yes", "--base-url", server.URL)
 	assert.Equal(t, 1, sent)
-	assert.Contains(t, errs, "about 1 call of ")
 	assert.Equal(
 		t,
 		replayLLM{Model: defaultModel, Answered: 2, Repeated: 1, PromptTokens: 1000, CachedTokens: 800, CompletionTokens: 50},

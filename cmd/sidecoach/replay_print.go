@@ -1,8 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -29,7 +28,7 @@ type replayTable struct {
 	w, errs io.Writer
 	every   bool // each session has a row
 	faults  []replayFault
-	rows    []replaySession
+	rows    []*replaySession
 }
 
 // show keeps the sessions and faults, and prints all with the total: so the table does not push the faults off the
@@ -40,7 +39,7 @@ func (r *replayTable) show(v any) error {
 		r.faults = append(r.faults, v)
 	case replaySession:
 		if v.Pauses > 0 {
-			r.rows = append(r.rows, v)
+			r.rows = append(r.rows, &v)
 		}
 	case replayTotal:
 		_, err := io.WriteString(r.w, r.total(v))
@@ -97,20 +96,15 @@ func (r *replayTable) table(p *page) {
 		head := fmt.Sprintf(replayColumns, "agent", "pauses", "continues", "agrees", "against", "missed", "session")
 		p.printf("%s\n", p.paint(dim, strings.TrimSuffix(head, "\n")))
 	}
-	order := make([]int, len(r.rows))
-	for i := range order {
-		order[i] = i
-	}
-	least := func(i int) []int {
-		s := r.rows[i]
-		return []int{-s.Agrees - s.Against - s.Missed, -s.Continued, -s.Pauses}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(least(a), least(b)) })
-	shown := order[:min(len(order), maxSessionRows)]
+	ranked := slices.SortedStableFunc(slices.Values(r.rows), func(a, b *replaySession) int {
+		return cmp.Or(cmp.Compare(b.Agrees+b.Against+b.Missed, a.Agrees+a.Against+a.Missed),
+			cmp.Compare(b.Continued, a.Continued), cmp.Compare(b.Pauses, a.Pauses))
+	})
+	shown := ranked[:min(len(ranked), maxSessionRows)]
 	var rest replaySession
-	for i, s := range r.rows {
-		if r.every || slices.Contains(shown, i) {
-			r.row(p, s, r.where(s))
+	for _, s := range r.rows {
+		if r.every || slices.Contains(shown, s) {
+			r.row(p, *s, r.where(*s))
 			continue
 		}
 		rest.Pauses += s.Pauses
@@ -170,27 +164,22 @@ func (r *replayTable) total(t replayTotal) string {
 func replayJSON(w, errs io.Writer) func(any) error {
 	faults := 0
 	return func(v any) error {
-		kind := ""
+		kind := "total"
 		switch v := v.(type) {
 		case replayPause:
 			kind = "pause"
 		case replaySession:
 			kind = "session"
-		case replayTotal:
-			kind = "total"
 		case replayFault:
 			kind = "fault"
 			if faults++; faults <= maxFaults {
 				complain(errs, "sidecoach: "+v.File+": "+v.Fault)
 			}
 		}
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(map[string]any{kind: v}); err != nil {
-			return err
+		line, err := jsonLine(map[string]any{kind: v})
+		if err == nil {
+			_, err = io.WriteString(w, line)
 		}
-		_, err := io.WriteString(w, harmless(b.String()))
 		return err
 	}
 }
@@ -220,11 +209,7 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	clip := func(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShown)], "") }
 	out := m.Output
 	in := classify.Input{
-		Text:     clip(out.Text),
-		Request:  clip(out.Request),
-		Evidence: out.Evidence,
-		Work:     out.Work,
-		Coached:  out.Continues,
+		Text: clip(out.Text), Request: clip(out.Request), Evidence: out.Evidence, Work: out.Work, Coached: out.Continues,
 	}
 	meta := map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)}
 	l.judged = append(l.judged, evaluate.Judged{
@@ -232,25 +217,21 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	})
 }
 
-// write returns a function that writes the page.
-func (l *labelled) write(name string, threshold float64, total replayTotal) (func(io.Writer) error, error) {
+// write writes the page.
+func (l *labelled) write(page *atomicFile, name string, threshold float64, total replayTotal) error {
 	if len(l.judged) == 0 {
-		return nil, badInput(
-			"without --html the table shows what was decided",
-			"there is nothing to show on a page: your words label no pause",
-		)
+		return badInput("without --html the table shows what was decided",
+			"there is nothing to show on a page: your words label no pause")
 	}
-	about := append(
-		total.sentences(),
-		"Below are the pauses that your words label: a status where you continued the agent, "+
-			"a question where you answered one.",
-	)
+	about := append(total.sentences(), "Below are the pauses that your words label: a status where you continued "+
+		"the agent, a question where you answered one.")
 	if total.labels > len(l.judged) {
-		about = append(
-			about,
-			fmt.Sprintf("These are the first %s of %s such pauses.", thousands(len(l.judged)), thousands(total.labels)),
-		)
+		about = append(about, fmt.Sprintf("These are the first %s of %s such pauses.",
+			thousands(len(l.judged)), thousands(total.labels)))
 	}
 	report, err := evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name, About: about})
-	return func(w io.Writer) error { return evaluate.HTML(w, evaluate.Run{Report: report}) }, err
+	if err != nil {
+		return err
+	}
+	return page.commit(func(w io.Writer) error { return evaluate.HTML(w, evaluate.Run{Report: report}) })
 }

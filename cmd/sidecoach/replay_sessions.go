@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"os"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -57,10 +57,10 @@ type replayCounts struct {
 
 func (c *replayCounts) count(p replayPause) {
 	if c.Reasons == nil {
-		c.Reasons, c.byAction = make(map[autocontinue.Reason]int), make(map[autocontinue.Action]map[string]int)
-	}
-	if c.byAction[p.Action] == nil {
-		c.byAction[p.Action] = make(map[string]int)
+		c.Reasons = make(map[autocontinue.Reason]int)
+		c.byAction = map[autocontinue.Action]map[string]int{
+			autocontinue.Continue: {}, autocontinue.Deliver: {}, autocontinue.Suppress: {},
+		}
 	}
 	c.Pauses++
 	c.Reasons[p.Reason]++
@@ -89,7 +89,6 @@ type replaySession struct {
 // replayFault is what is wrong with a file.
 type replayFault struct {
 	File  string `json:"file"`
-	Kind  string `json:"kind"` // unknown, truncated, interleaved, damaged, unreadable
 	Fault string `json:"fault"`
 }
 
@@ -115,12 +114,11 @@ type replay struct {
 	policy     autocontinue.Policy
 	classifier classify.Classifier
 	labelled   *labelled       // nil where nobody wants them
-	show       func(any) error // shows a replayPause, replaySession, replayFault or replayTotal, while it comes
+	show       func(any) error // shows a replayPause, replaySession, replayFault or replayTotal
 	bar        *bar
 	model      string // of the LLM; "" without one
 
 	sum    replayTotal
-	done   int64 // bytes of the files that were read
 	now    *replaySession
 	unseen error // of showing, which ends everything
 }
@@ -128,66 +126,59 @@ type replay struct {
 // all goes through the transcripts. It reports what is wrong with one of them, and reads the others. When ctx ends,
 // the total is of what was read until then.
 func (r *replay) all(ctx context.Context, found *sessionFiles) (replayTotal, error) {
-	r.sum, r.done = replayTotal{Others: found.others}, 0
-	defer r.bar.clear()
-	for _, file := range found.files {
+	r.sum = replayTotal{Others: found.others}
+	for i, file := range found.files {
 		if ctx.Err() != nil {
 			break
 		}
-		err := r.file(ctx, file, max(found.size>>10, 1))
-		r.done += file.size
+		r.bar.show(i, len(found.files))
+		err := r.file(ctx, file)
 		switch {
-		case err == nil || r.unseen == nil && ctx.Err() != nil:
+		case r.unseen != nil:
+			r.bar.clear()
+			return r.sum, r.unseen
+		case err == nil || ctx.Err() != nil:
 		case file.among && errors.Is(err, transcript.ErrFormat):
 			r.sum.Others++
-		case r.unseen == nil:
+		default:
 			r.sum.Faults++
 			r.bar.clear()
-			r.tell(faultOf(file.name, err))
-		}
-		if r.unseen != nil {
-			return r.sum, r.unseen
+			r.tell(replayFault{file.name, strings.TrimPrefix(err.Error(), "transcript: ")})
 		}
 	}
 	r.sum.Interrupted, r.sum.Verdict = ctx.Err() != nil, worthOf(r.sum.Agrees, r.sum.Against)
 	r.bar.clear()
-	return r.sum, r.tell(r.sum)
+	r.tell(r.sum)
+	return r.sum, r.unseen
 }
 
+// tell shows a value, and remembers when that failed.
 func (r *replay) tell(v any) error {
-	err := r.show(v)
-	if r.unseen == nil {
-		r.unseen = err
-	}
-	return err
+	r.unseen = cmp.Or(r.unseen, r.show(v))
+	return r.unseen
 }
 
 // file goes through one transcript.
-func (r *replay) file(ctx context.Context, file sessionFile, all int64) error {
+func (r *replay) file(ctx context.Context, file sessionFile) error {
 	f, _, err := transcript.OpenFile(file.name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	t, err := transcript.Open(watched{f, func(at int64) {
-		if r.model == "" { // the calls take the time then
-			r.bar.show(int((r.done+at)>>10), int(all))
-		}
-	}}, file.size, file.name)
+	t, err := transcript.Open(f, file.size, file.name)
 	if err != nil {
 		return err
 	}
 	r.sum.Files++
-	asked := &tally{Classifier: r.classifier, into: &r.sum, model: r.model}
 	start := func(session string) (hook.Loop, error) {
 		if err := r.end(); err != nil {
 			return nil, err
 		}
 		r.sum.Sessions++
 		r.now = &replaySession{File: file.name, Agent: string(t.Format), Session: session}
-		return autocontinue.New(autocontinue.Config{Classifier: asked, Policy: r.policy})
+		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy})
 	}
-	account, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
+	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
 		p := pauseOf(file.name, m)
 		r.now.count(p)
 		r.sum.count(p)
@@ -197,8 +188,8 @@ func (r *replay) file(ctx context.Context, file sessionFile, all int64) error {
 		}
 		return r.tell(p)
 	})
-	r.sum.Bytes += account.Bytes
-	r.sum.LongLines += account.Long
+	r.sum.Bytes += file.size
+	r.sum.LongLines += long
 	return errors.Join(err, r.end())
 }
 
@@ -209,30 +200,4 @@ func (r *replay) end() error {
 		return nil
 	}
 	return r.tell(*s)
-}
-
-// faultOf says what is wrong with a transcript.
-func faultOf(name string, err error) replayFault {
-	f := replayFault{File: name, Fault: strings.TrimPrefix(err.Error(), "transcript: "), Kind: "unreadable"}
-	for kind, is := range map[string]error{
-		"unknown": transcript.ErrFormat, "truncated": transcript.ErrTruncated,
-		"interleaved": transcript.ErrInterleaved, "damaged": transcript.ErrDamaged,
-	} {
-		if errors.Is(err, is) {
-			f.Kind = kind
-		}
-	}
-	return f
-}
-
-// watched tells how far a file was read.
-type watched struct {
-	*os.File
-	progress func(int64)
-}
-
-func (w watched) ReadAt(p []byte, at int64) (int, error) {
-	n, err := w.File.ReadAt(p, at)
-	w.progress(at + int64(n))
-	return n, err
 }

@@ -289,7 +289,7 @@ func TestReplayOfManySessions(t *testing.T) {
 	}
 	assert.Regexp(t, `^ +230 +230 +0 +0 +0  230 more: see --all$`, rows[len(rows)-1])
 	assert.Contains(t, out, "\nnot a transcript, left out: 1 file\n", "the empty one")
-	assert.Equal(t, maxFaults, strings.Count(errs, "truncated"))
+	assert.Equal(t, maxFaults, strings.Count(errs, ": lines could not be read: 1"))
 	assert.Contains(t, errs, "and 3 files more with a fault; --json names each\n")
 	out, _, _ = sidecoach(t, strings.NewReader(""), "replay", dir, "--all")
 	assert.Equal(t, many, strings.Count(out, ".jsonl#s1"))
@@ -300,7 +300,7 @@ func TestReplayOfManySessions(t *testing.T) {
 func TestReplayTableOnATerminal(t *testing.T) {
 	var both strings.Builder
 	table := &replayTable{terminal: terminal{width: 80}, w: &both, errs: &both}
-	require.NoError(t, table.show(replayFault{File: "cut.jsonl", Fault: "line 3: truncated: the last line is cut off"}))
+	require.NoError(t, table.show(replayFault{File: "cut.jsonl", Fault: "lines could not be read: 1, the first at line 3"}))
 	const sessions = 2000
 	sum := replayTotal{Files: sessions, Sessions: sessions, Verdict: pays}
 	for i := range sessions {
@@ -322,7 +322,7 @@ func TestReplayTableOnATerminal(t *testing.T) {
 	assert.Contains(t, both.String(), "\n  continued 2,000: progress 2,000\n  stopped   2,000: question 2,000\n")
 	assert.True(
 		t,
-		strings.HasSuffix(both.String(), ".\nsidecoach: cut.jsonl: line 3: truncated: the last line is cut off\n"),
+		strings.HasSuffix(both.String(), ".\nsidecoach: cut.jsonl: lines could not be read: 1, the first at line 3\n"),
 		both.String(),
 	)
 	table.showFaults()
@@ -526,7 +526,7 @@ func TestReplayOfFilesThatChange(t *testing.T) {
 			_, err = f.WriteString(`{"type":"user","uu`)
 			return errors.Join(err, f.Close())
 		}, 1, ""},
-		"shrinks":         {func(file string) error { return os.Truncate(file, 200) }, 0, "line 2: truncated: the last line is cut off"},
+		"shrinks":         {func(file string) error { return os.Truncate(file, 200) }, 0, "lines could not be read: 1, the first at line 2"},
 		"is emptied":      {func(file string) error { return os.Truncate(file, 0) }, 0, "not a transcript: " + transcript.Locations},
 		"goes away":       {os.Remove, 0, "no such file or directory"},
 		"is now a folder": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, 0, "it is not a regular file"},

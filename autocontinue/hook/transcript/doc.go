@@ -58,6 +58,5 @@
 //
 // # Errors
 //
-// No error holds text of a transcript, or its name. A file that is not a transcript is [ErrFormat]. [Transcript.Walk]
-// reports [ErrTruncated], [ErrDamaged] and [ErrInterleaved].
+// No error holds text of a transcript, or its name. A file that is not a transcript is [ErrFormat].
 package transcript

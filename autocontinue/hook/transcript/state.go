@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -43,12 +42,6 @@ type position struct {
 	Known  bool   `json:"known,omitempty"`  // a line was one of the host
 	fold
 }
-
-// MarshalJSON writes the state.
-func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(s.position) }
-
-// UnmarshalJSON reads the state.
-func (s *State) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &s.position) }
 
 // Expect says that the agent paused or that a prompt goes to it. Its next message comes after a prompt, ours or
 // another, so no message counts as new until a prompt is in the transcript.

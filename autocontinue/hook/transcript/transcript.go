@@ -23,13 +23,8 @@ const (
 const Locations = "replay reads the sessions of Claude Code (~/.claude/projects), Codex (~/.codex/sessions), " +
 	"Gemini CLI (~/.gemini/tmp/*/chats), Cursor (~/.cursor/projects) and Copilot CLI (~/.copilot/session-state)"
 
-// What is wrong with a file. See [Transcript.Walk].
-var (
-	ErrFormat      = errors.New("not a transcript")
-	ErrTruncated   = errors.New("truncated")
-	ErrInterleaved = errors.New("interleaved")
-	ErrDamaged     = errors.New("damaged")
-)
+// ErrFormat says that a file is not a transcript.
+var ErrFormat = errors.New("not a transcript")
 
 // Transcript is the file of an old session, or of several, one after another.
 type Transcript struct {

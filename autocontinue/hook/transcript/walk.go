@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -16,39 +17,32 @@ type Event struct {
 
 	Pause  bool
 	Prompt string // the human's words, at most 16 KiB
-	Turn   string // the host's ID of the prompt
 	Trace  Trace  // of a pause: what the transcript said at that time
 	Said   string // of a pause: all that the agent printed since the human spoke, for hosts that report that
 
 	State *State // tell it what is sent, see [State.Sent]
 }
 
-// Account says what of a file was read.
-type Account struct {
-	Bytes int64
-	Long  int // lines left out because they are longer than 4 MiB
-}
-
 // Walk goes through the file from its beginning and calls visit for each event, in memory that does not grow with the
-// file.
-//
-// An error wraps [ErrTruncated] or [ErrDamaged] when lines are cut off or are not of the format; it comes at the end
-// of the file. It wraps [ErrInterleaved] when lines of another session or format are mixed with those before; Walk
-// ends there. Other errors come from visit, ctx and reading.
-func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (Account, error) {
+// file. Long counts the lines that it left out because they are longer than 4 MiB. It skips lines that are cut off, of
+// another format, or of a session after which another one began, and reports them with an error at the end of the
+// file. Other errors come from visit, ctx and reading.
+func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long int, err error) {
 	w := &walk{Transcript: t, visit: visit, ended: make(map[string]bool)}
 	w.begin(t.name)
-	err := w.lines(ctx)
-	return w.account, err
+	err = w.lines(ctx)
+	return w.long, err
 }
+
+var errUnread = errors.New("lines could not be read")
 
 const maxSessions = 10_000 // that are remembered to have ended
 
 // walk is one walk through a file.
 type walk struct {
 	*Transcript
-	visit   func(Event) error
-	account Account
+	visit func(Event) error
+	long  int
 
 	ended   map[string]bool // sessions before
 	session string
@@ -61,54 +55,44 @@ type walk struct {
 	now     int
 	said    []said // since the human spoke
 	told    string // ID of the message at whose pause the turn ended
-
-	damaged, firstDamaged int // lines that are not of the format, and the first of them
 }
 
 type said struct{ id, text string }
 
 func (w *walk) lines(ctx context.Context) error {
 	l := newLines(w.r, 0, w.size)
-	cutOff := false
+	unread, firstUnread, cutOff := 0, 0, false
 	for l.scan() {
 		if l.no%256 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		w.account.Bytes, w.now = l.next, l.no
+		w.now = l.no
 		switch {
 		case l.long:
-			w.account.Long++
+			w.long++
 			w.state.add(entry{kind: lost})
 			continue
 		case len(bytes.TrimSpace(l.text)) == 0:
 			continue
 		}
 		parsed := readLine(w.Format, w.Subagent, l.text, l.at-w.base, w.state.Messages)
-		switch {
-		case parsed.known:
-			if err := w.change(parsed.session, l); err != nil {
+		if parsed.known && !w.ended[parsed.session] {
+			if err := w.change(parsed.session, l.at); err != nil {
 				return err
 			}
 			if err := w.take(parsed); err != nil {
 				return err
 			}
-		case !parsed.isJSON && !l.whole && l.next >= w.size:
-			cutOff = true
-		case !parsed.isJSON:
-			if w.damaged++; w.damaged == 1 {
-				w.firstDamaged = l.no
+			continue
+		}
+		if v, ok := parse(l.text); ok && !parsed.known {
+			if other := formatOf(v); other == "" || other == w.Format {
+				continue // of a newer version
 			}
-		default: // of another format, or of a newer version
-			v, _ := parse(l.text)
-			if other := formatOf(v); other != "" && other != w.Format {
-				return fault(
-					ErrInterleaved,
-					l.no,
-					"a line of %s is among those of %s; keep each in a file of its own",
-					other,
-					w.Format,
-				)
-			}
+		}
+		cutOff = !parsed.isJSON && !l.whole
+		if unread++; unread == 1 {
+			firstUnread = l.no
 		}
 	}
 	if l.err != nil {
@@ -119,24 +103,10 @@ func (w *walk) lines(ctx context.Context) error {
 			return err
 		}
 	}
-	switch {
-	case w.damaged == 0 && cutOff, w.damaged == 1 && w.firstDamaged > 1 && w.firstDamaged == w.now:
-		return fault(ErrTruncated, w.now, "the last line is cut off")
-	case w.damaged == 1 && w.firstDamaged == 1:
-		return fault(ErrTruncated, 1, "the first line is cut off")
+	if unread > 0 {
+		return fmt.Errorf("%w: %d, the first at line %d", errUnread, unread, firstUnread)
 	}
-	switch w.damaged {
-	case 0:
-		return nil
-	case 1:
-		return fault(ErrDamaged, w.firstDamaged, "it is not a line of %s", w.Format)
-	}
-	return fault(ErrDamaged, w.firstDamaged, "this is the first of %d lines that are not of %s", w.damaged, w.Format)
-}
-
-// fault is what is wrong at a line. It quotes nothing.
-func fault(kind error, line int, format string, args ...any) error {
-	return fmt.Errorf("line %d: %w: %s", line, kind, fmt.Sprintf(format, args...))
+	return nil
 }
 
 // take takes in what a line says.
@@ -175,7 +145,7 @@ func (w *walk) entry(e entry) error {
 	}
 	w.said = nil
 	spoke := w.event()
-	spoke.Prompt, spoke.Turn = w.state.Request, w.state.Turn
+	spoke.Prompt = w.state.Request
 	return w.visit(spoke)
 }
 
@@ -203,7 +173,7 @@ func (w *walk) pause() error {
 	}
 	t.Mode = w.mode // the next turn may have begun in another one
 	e := w.event()
-	e.Pause, e.Trace, e.Line, e.Turn = true, t, w.line, t.Turn
+	e.Pause, e.Trace, e.Line = true, t, w.line
 	parts := make([]string, len(w.said))
 	for i, s := range w.said {
 		parts[i] = s.text
@@ -221,8 +191,8 @@ func (w *walk) begin(session string) {
 	w.state = &State{position{Known: true, fold: fold{Work: nothing()}}}
 }
 
-// change begins another session, when the line says that it belongs to one.
-func (w *walk) change(session string, l *lines) error {
+// change begins another session, at an offset of the file, when a line says that it belongs to one.
+func (w *walk) change(session string, at int64) error {
 	switch {
 	case session == "" || session == w.session:
 		return nil
@@ -231,8 +201,6 @@ func (w *walk) change(session string, l *lines) error {
 			w.session = session
 		}
 		return nil
-	case w.ended[session]:
-		return fault(ErrInterleaved, l.no, "a session continues after another has begun; keep each in a file of its own")
 	}
 	if err := w.pause(); err != nil {
 		return err
@@ -241,6 +209,6 @@ func (w *walk) change(session string, l *lines) error {
 		w.ended[w.session] = true
 	}
 	w.begin(session)
-	w.base = l.at
+	w.base = at
 	return nil
 }
