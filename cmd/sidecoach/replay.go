@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,9 +10,6 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
 )
-
-//go:embed replay.txt
-var replayHelp string
 
 // replayOptions are the flags of replay.
 type replayOptions struct {
@@ -30,12 +25,7 @@ type replayOptions struct {
 func newReplay(t terminal) *cobra.Command {
 	o := replayOptions{threshold: classify.DefaultThreshold, most: autocontinue.DefaultMaxContinues}
 	cmd := &cobra.Command{
-		Use:   "replay TRANSCRIPT… [flags]",
-		Short: "Show what would have been decided in past sessions",
-		Long:  strings.TrimSpace(replayHelp),
-		Example: `  sidecoach replay ~/.claude/projects
-  sidecoach replay ~/.codex/sessions ~/.copilot/session-state --html report.html
-  sidecoach replay '*.jsonl' --json | jq 'select(.pause.effect == "against")'`,
+		Use: "replay TRANSCRIPT… [flags]",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return misuse("sidecoach replay ~/.claude/projects; "+transcript.Locations, "no transcript is named")

@@ -386,7 +386,9 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // The help names every field of the JSON.
 func TestReplayHelpNamesEveryField(t *testing.T) {
-	help := newReplay(terminal{}).Long
+	text, err := helpTexts.ReadFile("help/replay.txt")
+	require.NoError(t, err)
+	help := string(text)
 	for _, word := range []hook.Effect{hook.EffectAgrees, hook.EffectAgainst, hook.EffectMissed} {
 		assert.Contains(t, help, word)
 	}
