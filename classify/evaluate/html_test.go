@@ -22,27 +22,15 @@ func html(tb testing.TB, r Report) string {
 	return b.String()
 }
 
-// between returns what stands between two strings.
-func between(tb testing.TB, s, start, end string) string {
-	tb.Helper()
-	_, s, ok := strings.Cut(s, start)
-	require.True(tb, ok, start)
-	s, _, ok = strings.Cut(s, end)
-	require.True(tb, ok, end)
-	return s
-}
-
 func TestPage(t *testing.T) {
 	page := html(t, evaluate(t, script, ten(), Options{Name: "script <1>"}))
 	assert.Contains(t, page, "<h1>script &lt;1&gt;</h1>")
 	assert.Contains(t, page, "10 cases, 9 sure · threshold 0.80")
 	assert.Contains(t, page, `<tr><td>accuracy</td><td class="n">0.600 (6/10)</td>`)
 	assert.Contains(t, page, `<tr><td>0.9 to 1.0</td><td class="n">3</td><td class="n">0.947</td><td class="n">0.667</td>`)
-	assert.Equal(t, 10, strings.Count(page, "<details "))
-	assert.Contains(t, page, `<details class="case gated" data-run="0" data-state="gated" data-want="status" data-got="status"`)
-	assert.Contains(t, page, `data-state="right" data-want="question" data-got="question" data-agent="" data-lang="de" data-sure="false" hidden>`)
+	assert.Equal(t, 6, strings.Count(page, "<details>"), "those that are not right")
 	assert.Contains(t, page, "<pre dir=\"auto\">rejected 0.8</pre>", "the text of a wrong case")
-	assert.NotContains(t, page, "error 0.95", "not that of a right one")
+	assert.NotContains(t, page, `auto">error 0.95`, "not that of a right one")
 }
 
 // The page is one file and asks nothing from anywhere.
@@ -51,10 +39,9 @@ func TestPageStandsAlone(t *testing.T) {
 	for _, bad := range []string{`\ssrc\s*=`, `\shref\s*=`, `url\(`, `@import`, `https?://`, `<link`, `<img`, `<iframe`, `fetch\(`, `XMLHttpRequest`, `\{\{`, `ZgotmplZ`} {
 		assert.NotRegexp(t, regexp.MustCompile(bad), page)
 	}
-	assert.Contains(t, page, `content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"`)
+	assert.Contains(t, page, `content="default-src 'none'; style-src 'unsafe-inline'"`)
 	assert.Contains(t, page, "prefers-color-scheme: dark")
 	assert.Contains(t, page, ">spread<")
-	assert.Contains(t, between(t, page, "<script>", "</script>"), `getElementById("filter")`)
 }
 
 // Nothing that a case or a classifier says becomes a part of the page.
@@ -67,7 +54,7 @@ func TestPageEscapes(t *testing.T) {
 			Signals: []classify.Signal{{Kind: evil, Name: evil, Start: 0, End: len(evil), Weight: 1}}}, nil
 	})
 	page := html(t, evaluate(t, judge, []Case{c}, Options{Name: evil}))
-	assert.Equal(t, 1, strings.Count(page, "<script>"))
+	assert.NotContains(t, page, "<script>")
 	assert.Equal(t, 1, strings.Count(page, "</pre>"))
 	assert.NotContains(t, page, "<img")
 	assert.Contains(t, page, "&lt;script&gt;alert(1)")
@@ -97,38 +84,6 @@ func TestPageOfAComparison(t *testing.T) {
 	assert.NotContains(t, b.String(), "ZgotmplZ")
 }
 
-func TestPieces(t *testing.T) {
-	sig := func(kind classify.SignalKind, start, end int, weight float64) classify.Signal {
-		return classify.Signal{Kind: kind, Name: "x", Start: start, End: end, Weight: weight}
-	}
-	for _, tt := range []struct {
-		name, text string
-		signals    []classify.Signal
-		want       string
-	}{
-		{"no signal", "plain", nil, "plain"},
-		{"empty", "", nil, ""},
-		{"one", "it works now", []classify.Signal{sig("claim", 3, 8, 1)}, "it [claim works| now"},
-		{"overlapping, the stronger wins", "abcdef", []classify.Signal{sig("claim", 0, 4, 1), sig("hedge", 2, 6, 2)}, "ab[hedge cdef|"},
-		{"nested", "abcdef", []classify.Signal{sig("claim", 0, 6, 2), sig("hedge", 2, 4, 1)}, "[claim abcdef|"},
-		{"outside the text", "abc", []classify.Signal{sig("claim", 1, 9, 1), sig("claim", -1, 2, 1), sig("claim", 2, 2, 1)}, "abc"},
-		{"inside a character", "aéb", []classify.Signal{sig("claim", 2, 4, 1)}, "a[claim éb|"},
-		{"unknown kind", "abc", []classify.Signal{sig("new", 0, 3, 1)}, "[other abc|"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var b strings.Builder
-			for _, p := range pieces(tt.text, tt.signals) {
-				if p.Kind != "" {
-					b.WriteString("[" + p.Kind + " " + p.Text + "|")
-				} else {
-					b.WriteString(p.Text)
-				}
-			}
-			assert.Equal(t, tt.want, b.String())
-		})
-	}
-}
-
 // Of a huge text the start and the end are shown.
 func TestPageOfAHugeText(t *testing.T) {
 	c := said("a", "question", "")
@@ -140,8 +95,8 @@ func TestPageOfAHugeText(t *testing.T) {
 	page := html(t, evaluate(t, judge, []Case{c}, Options{}))
 	assert.Less(t, len(page), 100_000)
 	assert.Contains(t, page, ">START ")
-	assert.Regexp(t, `<mark class="question" title="question \(2\.00\)">END\?</mark>`, page)
-	assert.Regexp(t, `<i class="gap"> … \d{7,} bytes left out … </i>`, page)
+	assert.Contains(t, page, "question  2.00 &#34;END?&#34;")
+	assert.Regexp(t, `… \d{7,} bytes left out …`, page)
 }
 
 // A report that was read from a file has no texts and is shown all the same.
@@ -156,27 +111,6 @@ func TestPageOfAReportFromAFile(t *testing.T) {
 	html(t, Report{}) // even of none
 }
 
-// FuzzPieces: pieces put together are the text as it is shown, whatever the signals.
-func FuzzPieces(f *testing.F) {
-	f.Add("All done, should work.", 0, 8, 4, 20)
-	f.Add("é\xff\u202e\r\n", 1, 3, -5, 99)
-	f.Fuzz(func(t *testing.T, text string, a, b, c, d int) {
-		if len(text) > maxHead+maxTail || !utf8.ValidString(text) || strings.Contains(text, "\r") {
-			return
-		}
-		var all strings.Builder
-		for _, p := range pieces(text, []classify.Signal{{Kind: "claim", Start: a, End: b}, {Kind: "hedge", Start: c, End: d}}) {
-			if p.Text == "" {
-				t.Fatal("an empty piece")
-			}
-			all.WriteString(p.Text)
-		}
-		if all.String() != text {
-			t.Fatalf("%q became %q", text, all.String())
-		}
-	})
-}
-
 // Several reports are on one page, side by side.
 func TestPageOfSeveral(t *testing.T) {
 	a := evaluate(t, script, ten(), Options{Name: "a"})
@@ -187,7 +121,6 @@ func TestPageOfSeveral(t *testing.T) {
 	assert.Contains(t, page.String(), `<tr><th>figure</th><th class="n">A</th><th class="n">B</th></tr>`)
 	assert.Contains(t, page.String(), `<tr><td>actions, p</td><td class="n"></td><td class="n">may be noise `)
 	assert.Contains(t, page.String(), `<h1>B: b</h1>`)
-	assert.Equal(t, 20, strings.Count(page.String(), `<details class="case`))
-	assert.Contains(t, page.String(), `<option value="1">b</option>`)
+	assert.Contains(t, page.String(), "<summary><b>B: ")
 	assert.NotContains(t, page.String(), "ZgotmplZ")
 }
