@@ -34,15 +34,13 @@ func (g *group) started(brief bool) error {
 	}
 	defer read.Close()
 	g.alive = write
-	g.watchdog = exec.Command("/bin/sh", "-c", `read line; kill -9 -"$1"`, "sh", strconv.Itoa(g.cmd.Process.Pid))
-	g.watchdog.Stdin = read
-	g.watchdog.Env = []string{"PATH=/bin:/usr/bin"}
-	g.watchdog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := g.watchdog.Start(); err != nil {
-		g.watchdog = nil
-		return err
+	watchdog := exec.Command("/bin/sh", "-c", `read line; kill -9 -"$1"`, "sh", strconv.Itoa(g.cmd.Process.Pid))
+	watchdog.Stdin, watchdog.Env = read, []string{"PATH=/bin:/usr/bin"}
+	watchdog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err = watchdog.Start(); err == nil {
+		g.watchdog = watchdog
 	}
-	return nil
+	return err
 }
 
 // kill ends every process of the group.

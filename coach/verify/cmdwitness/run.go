@@ -1,6 +1,22 @@
+// Package cmdwitness runs a command that the host names, and reports how it ended and how many tests passed.
+//
+// [New] returns a [verify.Witness] that runs the commands of a query. [Run] runs one program without a shell, without
+// secrets in its environment ([Environment]), and with a timeout. [Split] takes a command line apart. [Find] finds
+// the command that tests a project, and [Root] the folder where it runs.
+//
+// # Limits
+//
+// A command and its children run with the rights of this process. They are stopped, not isolated. When the run or
+// this process ends, even by SIGKILL, every process of the command's group is killed. A process that leaves its group
+// (setsid) goes on. A program that controls the test run can print anything.
+//
+// # Errors
+//
+// [StartError] is a program that could not be started. It says nothing about the work.
 package cmdwitness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +24,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -40,7 +59,6 @@ type Result struct {
 	Why     string        // why it did not end by itself, or which signal ended it
 	Stopped bool          // it did not end by itself: its time was over, or it was stopped
 	Output  string        // the end of its output, valid UTF-8
-	Cut     bool          // there was more output
 	Took    time.Duration // from its start to its end
 }
 
@@ -71,19 +89,13 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}
-	timeout, keep := cmd.Timeout, cmd.Keep
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
-	if keep == 0 {
-		keep = defaultKeep
-	}
+	timeout := cmp.Or(cmd.Timeout, DefaultTimeout)
 	if info, err := os.Stat(cmd.Dir); err != nil || !info.IsDir() {
 		return Result{}, &StartError{cmd.Args[0], &fs.PathError{Op: "enter", Path: cmd.Dir, Err: fs.ErrNotExist}}
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	tail := &tail{max: keep}
+	tail := &tail{max: cmp.Or(cmd.Keep, defaultKeep)}
 	c := exec.CommandContext(limited, cmd.Args[0], cmd.Args[1:]...)
 	c.Dir, c.Env, c.Stdin = cmd.Dir, cmd.Env, cmd.Stdin
 	if c.Env == nil {
@@ -118,7 +130,7 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 		_, _ = tail.Write([]byte("cmdwitness: the children of the command cannot be stopped with it\n"))
 	}
 	_ = c.Wait()
-	r := Result{Exit: c.ProcessState.ExitCode(), Output: tail.String(), Cut: tail.cut(), Took: time.Since(start)}
+	r := Result{Exit: c.ProcessState.ExitCode(), Output: tail.String(), Took: time.Since(start)}
 	if killed.Load() && !c.ProcessState.Success() {
 		if ctx.Err() != nil {
 			return r, context.Cause(ctx)
@@ -149,10 +161,39 @@ func (c Command) check() error {
 
 // stops reports whether a signal stops a program from outside, and says nothing about the program:
 // hangup, interrupt, quit, kill, terminate.
-func stops(number int) bool {
-	switch number {
-	case 1, 2, 3, 9, 15:
-		return true
+func stops(number int) bool { return slices.Contains([]int{1, 2, 3, 9, 15}, number) }
+
+// tail is a writer that keeps the last bytes written to it. It never fails, and is safe for concurrent use.
+type tail struct {
+	max   int
+	mu    sync.Mutex
+	kept  []byte // at most twice max
+	total int64
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(p)
+	t.total += int64(n)
+	p = p[max(0, len(p)-t.max):]
+	if len(t.kept)+len(p) > 2*t.max {
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-max(0, t.max-len(p)):]...)
 	}
-	return false
+	t.kept = append(t.kept, p...)
+	return n, nil
+}
+
+// String returns what is kept, as valid UTF-8. If something came before it, it begins at the start of a line where
+// there is one.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := string(t.kept[max(0, len(t.kept)-t.max):])
+	if t.total > int64(len(s)) {
+		if _, rest, ok := strings.Cut(s, "\n"); ok && rest != "" {
+			s = rest
+		}
+	}
+	return strings.ToValidUTF8(s, "\ufffd")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
 
@@ -60,7 +61,7 @@ const (
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
 	var facts verify.Facts
 	for _, command := range q.Claimed {
-		if why := missing(w.cfg.Dir, command); why != "" {
+		if why := project.Lacks(os.DirFS(w.cfg.Dir), command); why != "" {
 			facts.Missing = append(facts.Missing, verify.MissingCommand{Command: command, Why: why})
 		}
 	}
@@ -138,13 +139,7 @@ func isPytest(args []string) bool {
 	program := strings.TrimSuffix(path.Base(filepath.ToSlash(args[0])), ".exe")
 	module := len(args) > 2 && strings.HasPrefix(program, "python") && args[1] == "-m" && args[2] == "pytest"
 	return (program == "pytest" || module) &&
-		!slices.ContainsFunc(args,
-			func(a string) bool { return strings.HasPrefix(a, "--junit") || strings.HasPrefix(a, "--version") })
-}
-
-func fileExists(name string) bool {
-	info, err := os.Lstat(name)
-	return err == nil && info.Mode().IsRegular()
+		!slices.ContainsFunc(args, lazy.New(`^--(?:junit|version)`).Match)
 }
 
 func readReports(files []string) (testoutput.Counts, error) {
@@ -196,8 +191,8 @@ var notThere = lazy.New(`(?m)` + strings.Join([]string{
 	`^npm (?:ERR!|error) Missing script`, `Error: no test specified`, `Command "\S+" not found`, `ERR_PNPM_NO_SCRIPT`,
 	`^npm (?:ERR!|error) enoent .*package\.json`, `No rule to make target`, `No targets specified and no makefile found`,
 	`could not find .Cargo\.toml.`, `No module named '?(?:pytest|nose|tox)'?$`, `^(?:sh|bash): .*: (?:command )?not found`,
-	`there is no POM in this directory`, `No project file found`, `npm (?:ERR!|` +
-		`error) could not determine executable to run`,
+	`there is no POM in this directory`, `No project file found`,
+	`npm (?:ERR!|error) could not determine executable to run`,
 }, `|`))
 
 var notOK = lazy.New(`(?m)^not ok\b`)
@@ -251,4 +246,41 @@ func shown(stdout, stderr string) string {
 	}
 	_, _ = t.Write([]byte(strings.ToValidUTF8(stderr[max(0, len(stderr)-keepShow/2):], "")))
 	return t.String()
+}
+
+// Find returns the command by which the project in a folder tests itself, and the name of the file that says so. It
+// returns nothing where there is no sign of tests. It runs nothing.
+func Find(dir string) (command []string, by string) { return project.Find(os.DirFS(dir)) }
+
+// Root returns the folder of the project that dir is in: the outermost folder that holds a project file such as
+// go.mod or package.json, up to the top of the repository. Without one it is the top of the repository, and outside
+// of a repository dir itself.
+func Root(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "."
+	}
+	outermost := ""
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range project.Markers {
+			if fileExists(filepath.Join(at, name)) {
+				outermost = at
+				break
+			}
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			if outermost == "" {
+				return at
+			}
+			return outermost
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+func fileExists(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode().IsRegular()
 }
