@@ -75,9 +75,8 @@ var _ autocontinue.Verifier = Goal{}
 
 // Verify looks at the criteria. The result has the goal. Its status is that of Next. The errors are those of the
 // context and of Next.
-func (g Goal) Verify(
-	ctx context.Context, out autocontinue.Output, r classify.Result,
-) (v autocontinue.Verification, err error) {
+func (g Goal) Verify(ctx context.Context, out autocontinue.Output,
+	r classify.Result) (v autocontinue.Verification, err error) {
 	var goal *autocontinue.Goal
 	if !autocontinue.OnlyAsked(ctx, out) {
 		if goal, err = g.look(ctx, out, r); err != nil {
@@ -142,10 +141,7 @@ func (g Goal) look(ctx context.Context, out autocontinue.Output, r classify.Resu
 // run runs each command of the goal once, and returns the runs by their command lines. A command has none if no time
 // was left for it.
 func (g Goal) run(ctx context.Context) (map[string]verify.Run, error) {
-	timeout := g.Timeout
-	if timeout == 0 {
-		timeout = cmdwitness.DefaultTimeout
-	}
+	timeout := cmp.Or(g.Timeout, cmdwitness.DefaultTimeout)
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	env, _ := g.Environment.Of(os.Environ())

@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -37,27 +38,20 @@ func Remember(ctx context.Context, state, session, dir string) error {
 	}
 	s := Recall(state, session)
 	root := cmdwitness.Root(dir)
-	if s.Root != "" && within(s.Root, dir) {
+	if rel, err := filepath.Rel(s.Root, dir); s.Root != "" && err == nil && filepath.IsLocal(rel) {
 		root = s.Root // the agent may have changed its folder
 	}
 	now, err := gitwitness.Take(ctx, root, folder)
-	if err == nil {
-		if s.First == nil || s.First.Root != now.Root {
-			s.First = &now
-		}
-		s.Root, s.Last, s.Why = root, &now, ""
-	} else {
-		s.Root, s.Last, s.Why = root, nil, err.Error()
+	s.Root, s.Last, s.Why = root, nil, ""
+	if err != nil {
+		s.Why = err.Error()
+	} else if s.Last = &now; s.First == nil || s.First.Root != now.Root {
+		s.First = &now
 	}
-	text, merr := json.Marshal(s)
-	if merr == nil {
-		merr = filestore.WriteFile(filepath.Join(folder, "session.json"), text, 0o600)
-	}
+	text, _ := json.Marshal(s) // strings: nothing can fail
+	written := filestore.WriteFile(filepath.Join(folder, "session.json"), text, 0o600)
 	sweep(filepath.Dir(folder))
-	if err == nil {
-		err = merr
-	}
-	return err
+	return cmp.Or(err, written)
 }
 
 // Recall returns the state that Remember kept for a session. Without one it is empty.
@@ -74,17 +68,9 @@ func sessionFolder(state, session string) string {
 	return filepath.Join(state, "verify", fmt.Sprintf("%x", sha256.Sum256([]byte(session)))[:32])
 }
 
-func within(root, dir string) bool {
-	rel, err := filepath.Rel(root, dir)
-	return err == nil && (rel == "." || filepath.IsLocal(rel))
-}
-
 // sweep removes old sessions.
 func sweep(folder string) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return
-	}
+	entries, _ := os.ReadDir(folder)
 	swept := 0
 	for _, e := range entries {
 		info, err := os.Stat(filepath.Join(folder, e.Name(), "session.json"))

@@ -79,9 +79,8 @@ func New(cfg Config) (*Verifier, error) {
 
 // Review begins the review of a report on a task, looks at all that the report claims, and runs the commands. The
 // error is the context's.
-func (v *Verifier) Review(
-	ctx context.Context, task verify.Task, requirements []verify.Requirement, report verify.Report,
-) (*verify.Review, error) {
+func (v *Verifier) Review(ctx context.Context, task verify.Task, requirements []verify.Requirement,
+	report verify.Report) (*verify.Review, error) {
 	task.Baseline, task.Commands = v.cfg.Baseline, v.cfg.Commands
 	task.Reviewed, task.AllowUnchecked = v.cfg.Reviewed, v.cfg.AllowUnchecked
 	review := verify.Begin(task, requirements, report)
@@ -91,8 +90,8 @@ func (v *Verifier) Review(
 // Try runs the commands once and returns why one of them shows nothing, such as a program that is not installed. A
 // command that fails shows something.
 func (v *Verifier) Try(ctx context.Context) string {
-	env, _ := v.cfg.Environment.Of(os.Environ())
-	f, err := runner{v.cfg.Dir, env, v.cfg.Timeout}.look(ctx, verify.Query{Commands: v.cfg.Commands})
+	r, _ := v.runner()
+	f, err := r.look(ctx, verify.Query{Commands: v.cfg.Commands})
 	if err != nil {
 		return err.Error()
 	}
@@ -117,12 +116,17 @@ func (v *Verifier) Observe(ctx context.Context, review *verify.Review) error {
 	if err != nil {
 		return err
 	}
-	env, withheld := v.cfg.Environment.Of(os.Environ())
-	if err := v.run(ctx, q, git, &facts, runner{v.cfg.Dir, env, v.cfg.Timeout}, withheld); err != nil {
+	if err := v.run(ctx, q, git, &facts); err != nil {
 		return err
 	}
 	review.Observe(facts)
 	return nil
+}
+
+// runner returns what runs the commands, and the variables that they do not get.
+func (v *Verifier) runner() (r runner, withheld []string) {
+	env, withheld := v.cfg.Environment.Of(os.Environ())
+	return runner{v.cfg.Dir, env, v.cfg.Timeout}, withheld
 }
 
 // runner runs the commands of queries.
@@ -152,9 +156,8 @@ func (r runner) look(ctx context.Context, q verify.Query) (verify.Facts, error) 
 }
 
 // run runs the commands of a query. Commands that fail run on the baseline, too.
-func (v *Verifier) run(
-	ctx context.Context, q verify.Query, git *gitwitness.Witness, facts *verify.Facts, r runner, withheld []string,
-) error {
+func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witness, facts *verify.Facts) error {
+	r, withheld := v.runner()
 	seen, err := r.look(ctx, q)
 	if err != nil {
 		return err
@@ -224,12 +227,8 @@ func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *
 }
 
 // onBaseline runs a command on the baseline, or returns the result of an earlier run.
-func (v *Verifier) onBaseline(
-	ctx context.Context,
-	git *gitwitness.Witness,
-	command []string,
-	r runner,
-) (verify.Run, error) {
+func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, command []string,
+	r runner) (verify.Run, error) {
 	unknown := func(why string) (verify.Run, error) {
 		return verify.Run{Command: command, Status: verify.Unverified, Why: "the baseline cannot be run: " + why}, ctx.Err()
 	}
@@ -250,14 +249,13 @@ func (v *Verifier) onBaseline(
 	}
 	r.env, r.dir = moved(r.env, v.cfg.Dir, folder), folder
 	seen, err := r.look(ctx, verify.Query{Commands: [][]string{command}})
-	if err != nil || len(seen.Runs) != 1 {
-		return verify.Run{Command: command, Status: verify.Unverified}, err
+	if err != nil {
+		return verify.Run{}, err
 	}
 	base = seen.Runs[0]
 	if text, err := json.Marshal(base); v.cfg.Cache != "" && err == nil && base.Status != verify.Unverified {
-		if err := os.MkdirAll(v.cfg.Cache, 0o700); err == nil {
-			_ = filestore.WriteFile(cached, text, 0o600)
-		}
+		_ = os.MkdirAll(v.cfg.Cache, 0o700)
+		_ = filestore.WriteFile(cached, text, 0o600)
 	}
 	return base, nil
 }
@@ -313,11 +311,8 @@ func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run ver
 //     agent only tells how far it is.
 //
 // It reads claims from out.Text alone. The error is the context's.
-func (v *Verifier) Verify(
-	ctx context.Context,
-	out autocontinue.Output,
-	r classify.Result,
-) (autocontinue.Verification, error) {
+func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
+	r classify.Result) (autocontinue.Verification, error) {
 	if r.Type == classify.Status && !r.WasRejectedCompletion {
 		return autocontinue.Verification{}, nil
 	}
