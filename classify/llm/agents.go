@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -110,29 +111,29 @@ func prepareCodex(r *run) error {
 		r.args = append(r.args, "--model", r.model)
 	}
 	r.args = append(r.args, withoutServers(codexConfig())...)
-	for _, setting := range []string{
-		"features.hooks=false", "features.shell_tool=false", "features.unified_exec=false", "features.plugins=false",
-		"features.apps=false", "features.multi_agent=false", "features.image_generation=false", "features.view_image=false",
-		"features.goals=false", "features.sleep_tool=false", "notify=[]", `web_search="disabled"`, "project_doc_max_bytes=0",
-		"skills.include_instructions=false", "include_environment_context=false", "include_permissions_instructions=false",
-		"model_reasoning_effort=" + cmp.Or(r.effort, "low"),
-	} {
+	for _, setting := range strings.Fields(codexSettings) {
 		r.args = append(r.args, "-c", setting)
 	}
-	r.args = append(r.args, "-")
+	r.args = append(r.args, "-c", "model_reasoning_effort="+cmp.Or(r.effort, "low"), "-")
 	r.stdin = r.call.System + "\n" + r.call.User
 	return nil
 }
 
+// codexSettings has one setting a line.
+//
+//go:embed codex.txt
+var codexSettings string
+
 // codexConfig is the user's config.toml, or nothing.
 func codexConfig() string {
-	home := os.Getenv("CODEX_HOME")
-	if home == "" {
-		user, _ := os.UserHomeDir()
-		home = filepath.Join(user, ".codex")
-	}
-	b, _ := os.ReadFile(filepath.Join(home, "config.toml"))
+	b, _ := os.ReadFile(filepath.Join(homeOf("CODEX_HOME", ".codex"), "config.toml"))
 	return string(b)
+}
+
+// homeOf returns the folder that a variable names, or one in the user's home.
+func homeOf(variable, name string) string {
+	user, _ := os.UserHomeDir()
+	return cmp.Or(os.Getenv(variable), filepath.Join(user, name))
 }
 
 var codexServer = lazy(`(?m)^\s*(?:\[\s*)?mcp_servers\s*\.\s*([A-Za-z0-9_-]+)`)
@@ -190,28 +191,15 @@ func readCodex(stdout []byte) (reply, error) {
 }
 
 // geminiSettings switches off what Gemini CLI has no flag for, and has it think little.
-const geminiSettings = `{
-  "security": {"auth": {"selectedType": TYPE}},
-  "general": {"disableAutoUpdate": true, "enableAutoUpdate": false},
-  "privacy": {"usageStatisticsEnabled": false},
-  "hooksConfig": {"enabled": false},
-  "skills": {"enabled": false},
-  "context": {"includeDirectoryTree": false},
-  "modelConfigs": {"customAliases": {
-    "chat-base-3": {"extends": "chat-base", "modelConfig": {"generateContentConfig": {
-      "temperature": 0, "thinkingConfig": {"thinkingLevel": "LOW"}}}},
-    "chat-base-2.5": {"extends": "chat-base", "modelConfig": {"generateContentConfig": {
-      "temperature": 0, "thinkingConfig": {"thinkingBudget": 512}}}}}}
-}`
+//
+//go:embed gemini.json
+var geminiSettings string
 
 var geminiLogin = lazy(`"selectedType"\s*:\s*("[a-z-]+")`)
 
 // prepareGemini makes a home with a copy of the login, because no flag keeps Gemini CLI from writing a session file.
 func prepareGemini(r *run) error {
-	home := os.Getenv("GEMINI_CLI_HOME")
-	if home == "" {
-		home, _ = os.UserHomeDir()
-	}
+	home := homeOf("GEMINI_CLI_HOME", "")
 	settings, _ := os.ReadFile(filepath.Join(home, ".gemini", "settings.json"))
 	login := "null"
 	if m := geminiLogin().FindSubmatch(settings); m != nil {
@@ -280,12 +268,7 @@ func readGemini(stdout []byte) (reply, error) {
 // prepareCopilot makes a home with a copy of the login, because no flag keeps Copilot CLI from writing a session file
 // and from starting the user's MCP servers. It has no structured output and no system prompt of ours.
 func prepareCopilot(r *run) error {
-	home := os.Getenv("COPILOT_HOME")
-	if home == "" {
-		user, _ := os.UserHomeDir()
-		home = filepath.Join(user, ".copilot")
-	}
-	if err := r.copy(filepath.Join(home, "config.json"), "home/config.json"); err != nil {
+	if err := r.copy(filepath.Join(homeOf("COPILOT_HOME", ".copilot"), "config.json"), "home/config.json"); err != nil {
 		return err
 	}
 	r.env = []string{"COPILOT_HOME=" + filepath.Join(r.dir, "home"), "COPILOT_AUTO_UPDATE=false"}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,12 +43,11 @@ type Request struct {
 
 // Key tells requests apart: two with the same key ask the same.
 func (r Request) Key() string {
-	b, err := json.Marshal(requestJSON{plainRequest(r), lines(r.System), lines(r.User)})
+	b, err := r.MarshalJSON()
 	if err != nil { // a schema that is not JSON; the client refuses it before
 		b = []byte(err.Error())
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
 type plainRequest Request

@@ -54,7 +54,7 @@ func newProgram(cfg Config) (*program, error) {
 		}
 		p.agent = known
 	}
-	if slices.Contains(cfg.Command.Args, "") && cfg.Command.Args[0] == "" {
+	if args := cfg.Command.Args; len(args) > 0 && args[0] == "" {
 		return nil, errors.New("the name of the program is empty")
 	}
 	return p, nil
@@ -66,13 +66,12 @@ func (p *program) name() string {
 
 // run is one run of a program.
 type run struct {
-	dir   string // private, with the files that the program needs; removed afterwards
-	call  Call
-	model string
-	args  []string
-	env   []string
-	stdin string
-
+	dir    string // private, with the files that the program needs; removed afterwards
+	call   Call
+	model  string
+	args   []string
+	env    []string
+	stdin  string
 	effort string
 }
 
@@ -105,10 +104,7 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		return fail(err)
 	}
 	defer os.RemoveAll(dir)
-	r := &run{dir: dir, call: call, model: p.cfg.Model, effort: p.cfg.Effort}
-	if r.model == "" {
-		r.model = p.agent.model
-	}
+	r := &run{dir: dir, call: call, model: cmp.Or(p.cfg.Model, p.agent.model), effort: p.cfg.Effort}
 	if len(p.cfg.Command.Args) > 0 {
 		r.args = slices.Clone(p.cfg.Command.Args[1:])
 	}
@@ -124,9 +120,7 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		return reply{}, ended(ctx)
 	}
 	answer, readErr := p.agent.read(stdout.kept.Bytes())
-	if answer.usage.Model == "" {
-		answer.usage.Model = r.model
-	}
+	answer.usage.Model = cmp.Or(answer.usage.Model, r.model)
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
@@ -170,12 +164,8 @@ func (r *run) start(ctx context.Context, path, work string) (stdout, stderr *bou
 // ofParent reports whether a variable tells a program that an agent started it. Some agents refuse to run then.
 func ofParent(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	switch name {
-	case "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE",
-		"GEMINI_CLI", "COPILOT_ALLOW_ALL":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PROJECT_DIR",
+		"CLAUDE_ENV_FILE", "GEMINI_CLI", "COPILOT_ALLOW_ALL"}, name)
 }
 
 func lastLine(b []byte) string {
@@ -186,10 +176,9 @@ func lastLine(b []byte) string {
 // plain is an error without the path of a temporary file.
 func plain(err error) string {
 	if e := (*os.PathError)(nil); errors.As(err, &e) {
-		return e.Err.Error()
-	}
-	if e := (*exec.Error)(nil); errors.As(err, &e) {
-		return e.Err.Error()
+		err = e.Err
+	} else if e := (*exec.Error)(nil); errors.As(err, &e) {
+		err = e.Err
 	}
 	return err.Error()
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -54,43 +55,26 @@ func (c Config) String() string { return fmt.Sprintf("llm.Config(%s)", c.Model) 
 // GoString is String. So %v, %+v, %#v, %s and %q do not print the key.
 func (c Config) GoString() string { return c.String() }
 
-// The defaults of Config's fields.
-const (
-	defaultTimeout        = 10 * time.Second
-	defaultProgramTimeout = 60 * time.Second
-	defaultRetries        = 2
-	defaultMaxTokens      = 500
-	defaultAPIVersion     = "2024-10-21" // the first of Azure that knows json_schema
-)
+const maxRetries = 2
 
 // withDefaults returns c with its defaults filled in, or what is wrong with it.
 func (c Config) withDefaults() (Config, error) {
 	for _, s := range []*string{&c.Model, &c.Key, &c.BaseURL, &c.APIVersion, &c.Effort} {
 		*s = strings.TrimSpace(*s)
 	}
-	if c.APIVersion == "" {
-		c.APIVersion = defaultAPIVersion
+	timeout := 10 * time.Second
+	if c.Command.isSet() {
+		timeout = 60 * time.Second
 	}
+	c.APIVersion = cmp.Or(c.APIVersion, "2024-10-21") // the first of Azure that knows json_schema
+	c.Format = cmp.Or(c.Format, FormatSchema)
+	c.Timeout = cmp.Or(c.Timeout, timeout)
+	c.MaxTokens = cmp.Or(c.MaxTokens, 500)
 	if c.Transport == nil {
 		c.Transport = http.DefaultTransport
 	}
-	if c.Format == "" {
-		c.Format = FormatSchema
-	}
-	if c.Timeout == 0 {
-		c.Timeout = defaultTimeout
-		if c.Command.isSet() {
-			c.Timeout = defaultProgramTimeout
-		}
-	}
-	switch c.Retries {
-	case 0:
-		c.Retries = defaultRetries
-	case -1:
+	if c.Retries = cmp.Or(c.Retries, maxRetries); c.Retries == -1 {
 		c.Retries = 0
-	}
-	if c.MaxTokens == 0 {
-		c.MaxTokens = defaultMaxTokens
 	}
 	return c, c.check()
 }
@@ -105,8 +89,8 @@ func (c Config) check() error {
 		return errors.New("the API version or the effort has a space or a line break")
 	case c.Timeout < 0:
 		return errors.New("the timeout is negative")
-	case c.Retries < 0 || c.Retries > defaultRetries:
-		return fmt.Errorf("the number of retries is not 1 or %d, or -1 for none", defaultRetries)
+	case c.Retries < 0 || c.Retries > maxRetries:
+		return fmt.Errorf("the number of retries is not 1 or %d, or -1 for none", maxRetries)
 	case c.MaxTokens < 0:
 		return errors.New("the limit of tokens is negative")
 	case c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2):

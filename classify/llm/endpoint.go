@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -172,10 +173,7 @@ func (e *endpoint) request(call Call, d dialect) openai.ChatCompletionRequest {
 			Type: openai.ChatCompletionResponseFormatTypeJSONObject,
 		}
 	}
-	limit := e.cfg.MaxTokens
-	if call.MaxTokens > 0 {
-		limit = call.MaxTokens
-	}
+	limit := cmp.Or(call.MaxTokens, e.cfg.MaxTokens)
 	if d.legacyTokens {
 		req.MaxTokens = limit //lint:ignore SA1019 older servers know only that
 	} else {

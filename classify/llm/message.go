@@ -1,8 +1,8 @@
 package llm
 
 import (
+	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,8 +39,8 @@ func section(name, text string) string {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(text))
-	id := hex.EncodeToString(sum[:8])
-	return "<" + name + " " + id + ">\n" + text + "\n</" + name + " " + id + ">\n"
+	id := fmt.Sprintf("%s %x", name, sum[:8])
+	return "<" + id + ">\n" + text + "\n</" + id + ">\n"
 }
 
 // request is the human's words. A message of ours is not theirs.
@@ -126,13 +126,8 @@ func work(w classify.Work) []string {
 		return append(lines, "fact: nothing was run to check it after the last edit")
 	}
 	for _, c := range w.Checks[max(0, len(w.Checks)-lastItems):] {
-		how := "ended in a way that is not known"
-		switch c.Outcome {
-		case classify.OutcomePassed:
-			how = "passed"
-		case classify.OutcomeFailed:
-			how = "failed"
-		}
+		how := map[classify.CheckOutcome]string{classify.OutcomePassed: "passed", classify.OutcomeFailed: "failed"}[c.Outcome]
+		how = cmp.Or(how, "ended in a way that is not known")
 		kind := plaintext.Line(string(c.Kind), 20)
 		lines = append(lines, "fact: after the last edit a "+strings.ReplaceAll(kind, "_", " ")+" "+how+": "+
 			strconv.Quote(plaintext.Line(c.Command, maxCommand)))

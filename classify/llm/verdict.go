@@ -19,11 +19,9 @@ const (
 // hasType reports whether an object has a type, even a wrong one: then it is meant as the verdict.
 func hasType(object json.RawMessage) bool {
 	var o struct{ Type any }
-	text, ok := "", false
-	if json.Unmarshal(object, &o) == nil {
-		text, ok = o.Type.(string)
-	}
-	return ok && strings.TrimSpace(text) != ""
+	_ = json.Unmarshal(object, &o)
+	text, _ := o.Type.(string)
+	return strings.TrimSpace(text) != ""
 }
 
 // parseVerdict reads the verdict that a model wrote.
