@@ -46,7 +46,7 @@ func (c *Console) suggest(id string) (suggestion, error) {
 	it, ok := c.cfg.Session.Item(id)
 	list := members(it.Body)
 	if !ok || it.Kind != gate.Tool || len(list) > maxPinning {
-		return suggestion{}, refusal{"input", "A rule cannot be suggested for this. Write it on the Rules page."}
+		return suggestion{}, problem{"input", "A rule cannot be suggested for this. Write it on the Rules page."}
 	}
 	out := suggestion{Count: fmt.Sprintf(`{"at": "", "count_under": %d}`, len(list)+1), Args: []argument{}}
 	if len(it.Body) <= maxPinned {
@@ -96,7 +96,7 @@ func (c *Console) fits(it gate.Item, condition string) bool {
 func (c *Console) allow(now time.Time, name string, cmd command) error {
 	it, ok := c.cfg.Session.Item(cmd.Item)
 	if !ok || it.Kind != gate.Tool {
-		return refusal{"unknown", "This call is not there any more."}
+		return problem{"unknown", "This call is not there any more."}
 	}
 	var one rule
 	p, err := parse("[" + cmd.Rules + "]")
@@ -104,14 +104,14 @@ func (c *Console) allow(now time.Time, name string, cmd command) error {
 	case err != nil:
 		return err
 	case json.Unmarshal([]byte(cmd.Rules), &one) != nil || one.Then != "always":
-		return refusal{"policy", `Write one rule that says "then": "always".`}
+		return problem{"policy", `Write one rule that says "then": "always".`}
 	case c.cfg.Session.Judge(p, it.Subject).Then != gate.Allow:
-		return refusal{"policy", "This rule does not match the call."}
+		return problem{"policy", "This rule does not match the call."}
 	}
 	add := func(each []json.RawMessage) []json.RawMessage {
 		return append(each, json.RawMessage(strings.TrimSpace(cmd.Rules)))
 	}
-	err = c.rules.edit(now, name, c.cfg.Session, cmd.Version, add, func(p gate.Policy) error {
+	err = c.rules.edit(now, name, cmd.Version, add, func(p gate.Policy) error {
 		if v := c.cfg.Session.Judge(p, it.Subject); v.Then != gate.Allow {
 			return otherRule(v)
 		}

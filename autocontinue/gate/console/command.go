@@ -62,9 +62,9 @@ func (c *Console) command(ctx context.Context, name string, data []byte) frame {
 	reply := frame{T: "reply", ID: head(cmd.ID, maxID)}
 	switch {
 	case err != nil:
-		err = refusal{"input", "the console does not know this message; reload the page"}
+		err = problem{"input", "the console does not know this message; reload the page"}
 	case cmd.ID == "" || len(cmd.ID) > maxID:
-		err = refusal{"input", "a command needs an ID of at most 64 bytes"}
+		err = problem{"input", "a command needs an ID of at most 64 bytes"}
 	default:
 		reply.Data, err = c.do(ctx, name, cmd)
 	}
@@ -90,13 +90,13 @@ func (c *Console) do(ctx context.Context, name string, cmd command) (data any, e
 	case "try":
 		data, err = try(session, cmd.Rules)
 	case "ask":
-		err = c.rules.ask(now, name, session, cmd)
+		err = c.rules.ask(now, name, cmd)
 	case "policy":
-		err = c.rules.save(now, name, session, cmd.Version, cmd.Rules)
+		err = c.rules.save(now, name, cmd.Version, cmd.Rules)
 	case "allow":
 		err = c.allow(now, name, cmd)
 	default:
-		err = refusal{"input", "there is no such command; reload the page"}
+		err = problem{"input", "there is no such command; reload the page"}
 	}
 	if err == nil && cmd.T == "policy" {
 		c.news() // also if only the layout changed
@@ -113,11 +113,11 @@ func (c *Console) decide(now time.Time, name string, cmd command) error {
 			d.Body, err = cmd.edit(it)
 		}
 	case cmd.Action == gate.Respond && (cmd.Body == nil || cmd.Text != nil || cmd.Fields != nil):
-		return refusal{"input", "an answer in the tool's place needs a body"}
+		return problem{"input", "an answer in the tool's place needs a body"}
 	case cmd.Action == gate.Respond:
 		d.Body = json.RawMessage(*cmd.Body)
 	case hasBody:
-		return refusal{"input", "only an edit and an answer in the tool's place have a body"}
+		return problem{"input", "only an edit and an answer in the tool's place have a body"}
 	}
 	if err == nil {
 		_, err = c.cfg.Session.Resolve(now, d)
@@ -136,7 +136,7 @@ func (cmd command) edit(it gate.Item) (json.RawMessage, error) {
 		if cmd.Body != nil && !plaintext.IsBlank(*cmd.Body) {
 			// It must be one JSON value by itself. Otherwise it could bring another text.
 			if a2ui = json.RawMessage(*cmd.Body); !json.Valid(a2ui) {
-				return nil, refusal{"input", "the interface part is not valid JSON"}
+				return nil, problem{"input", "the interface part is not valid JSON"}
 			}
 		} else if cmd.Body != nil {
 			a2ui = nil
@@ -151,32 +151,27 @@ func (cmd command) edit(it gate.Item) (json.RawMessage, error) {
 	case it.Kind != gate.Response && cmd.Body != nil && cmd.Text == nil && cmd.Fields == nil:
 		return json.RawMessage(*cmd.Body), nil
 	}
-	return nil, refusal{"input", "an edit needs the new body: the text of a response, fields, or JSON"}
+	return nil, problem{"input", "an edit needs the new body: the text of a response, fields, or JSON"}
 }
 
 func (c *Console) submit(ctx context.Context, name string, cmd command) error {
 	switch {
 	case c.cfg.Submit == nil:
-		return refusal{"illegal", "this console takes no messages"}
+		return problem{"illegal", "this console takes no messages"}
 	case plaintext.IsBlank(cmd.Message):
-		return refusal{"input", "write something first"}
+		return problem{"input", "write something first"}
 	case len(cmd.Message) > maxMessage:
-		return refusal{"input", fmt.Sprintf("a message has at most %d KB", maxMessage>>10)}
+		return problem{"input", fmt.Sprintf("a message has at most %d KB", maxMessage>>10)}
 	case cmd.Thread == "" || len(cmd.Thread) > maxThread || !utf8.ValidString(cmd.Thread):
-		return refusal{"input", "the message names no thread"}
+		return problem{"input", "the message names no thread"}
 	}
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, auditorKey{}, name), submitTime)
 	defer cancel()
 	if err := c.cfg.Submit(ctx, cmd.Thread, cmd.Message); err != nil {
-		return refusal{"submit", "the agent did not take the message: " + line(err.Error(), noteText)}
+		return problem{"submit", "the agent did not take the message: " + line(err.Error(), noteText)}
 	}
 	return nil
 }
-
-// refusal is an error for the page.
-type refusal struct{ code, message string }
-
-func (r refusal) Error() string { return r.message }
 
 // codes are what the page tells apart.
 var codes = []struct {
@@ -189,8 +184,8 @@ var codes = []struct {
 
 // problem words an error for a person. What they want to know most is who was first.
 func (c *Console) problem(err error, item string) *problem {
-	if r, ok := errors.AsType[refusal](err); ok {
-		return &problem{r.code, r.message}
+	if p, ok := errors.AsType[problem](err); ok {
+		return &p
 	}
 	code := "internal"
 	for _, k := range codes {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"embed"
 	"errors"
@@ -20,15 +21,14 @@ import (
 type Console struct {
 	cfg      Config
 	signIns  *signIns
-	view     view
 	rules    *rules
 	unwatch  func()
 	mux      *http.ServeMux
 	limits   limits
 	logins   *bucket // wrong tokens
 	history  string  // names what the numbers of events count in
-	ending   chan struct{}
-	endOnce  sync.Once
+	closing  context.Context
+	close    func()
 	handlers sync.WaitGroup // open sockets
 
 	mu      sync.Mutex
@@ -72,17 +72,16 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, err := loadRules(cfg.PolicyFile, cfg.Tools, cfg.Session, cfg.Now())
+	rules, err := loadRules(cfg)
 	if err != nil {
 		return nil, err
 	}
 	c := &Console{
 		cfg: cfg, signIns: signIns, rules: rules, limits: l, history: rand.Text(),
 		logins:  newBucket(1, 40, cfg.Now()),
-		ending:  make(chan struct{}),
 		clients: make(map[*client]struct{}), paces: make(map[string]*bucket),
 	}
-	c.view = view{cfg.Session, cfg.Message}
+	c.closing, c.close = context.WithCancel(context.Background())
 	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.news() })
 	c.mux = c.routes()
 	return c, nil
@@ -94,23 +93,12 @@ func (c *Console) Path() string { return c.cfg.Path }
 // Close ends all sockets and waits for them, which a shutdown of the server does not do. Later requests get an error.
 // The session stays as it is.
 func (c *Console) Close() error {
-	c.endOnce.Do(func() {
-		c.unwatch()
-		c.mu.Lock()
-		close(c.ending)
-		c.mu.Unlock()
-	})
+	c.unwatch()
+	c.mu.Lock()
+	c.close()
+	c.mu.Unlock()
 	c.handlers.Wait()
 	return nil
-}
-
-func (c *Console) closed() bool {
-	select {
-	case <-c.ending:
-		return true
-	default:
-		return false
-	}
 }
 
 // ServeHTTP serves the page, its data and its socket.
@@ -120,7 +108,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn := http.NewResponseController(w)
 	conn.SetReadDeadline(time.Now().Add(c.limits.read))
 	conn.SetWriteDeadline(time.Now().Add(c.limits.read + 2*c.limits.write))
-	if c.closed() {
+	if c.closing.Err() != nil {
 		refuse(w, http.StatusServiceUnavailable, "closed", "the console is shutting down")
 	} else if why := c.refusal(r); why != "" {
 		refuse(w, http.StatusForbidden, "forbidden", why)
@@ -149,7 +137,7 @@ func (c *Console) news() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for cl := range c.clients {
-		cl.wake()
+		poke(cl.news)
 	}
 }
 

@@ -83,11 +83,9 @@ const maxLabel = 100
 func typeOf(value json.RawMessage, p property) string {
 	switch {
 	case value == nil:
-		known := map[any]string{"string": "text", "number": "number", "integer": "number", "boolean": "boolean"}
-		if name, ok := p.Type.(string); ok {
-			return cmp.Or(known[name], "json")
-		}
-		return "json"
+		known := map[string]string{"string": "text", "number": "number", "integer": "number", "boolean": "boolean"}
+		name, _ := p.Type.(string)
+		return cmp.Or(known[name], "json")
 	case value[0] == '"':
 		return "text"
 	case value[0] == 't' || value[0] == 'f':
@@ -104,7 +102,7 @@ func patch(body json.RawMessage, changes map[string]string) (json.RawMessage, er
 	for _, key := range slices.Sorted(maps.Keys(changes)) {
 		value := json.RawMessage(changes[key])
 		if !json.Valid(value) {
-			return nil, refusal{"input", "The value of " + line(key, maxLabel) + " is not JSON."}
+			return nil, problem{"input", "The value of " + line(key, maxLabel) + " is not JSON."}
 		}
 		i := slices.IndexFunc(list, func(m member) bool { return m.key == key })
 		if i < 0 {

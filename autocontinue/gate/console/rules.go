@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
@@ -22,8 +25,9 @@ const maxRules = 256 << 10 // bytes
 // rules are the session's policy as a text that people edit, kept as they wrote it. The version of the text is its
 // hash.
 type rules struct {
-	file  string // "" is none
-	tools []string
+	session *gate.Session
+	file    string // "" is none
+	tools   []string
 
 	mu      sync.Mutex
 	text    string
@@ -60,33 +64,62 @@ type rule struct {
 }
 
 // loadRules reads the file and applies it to the session, or writes the rules of the session to the file.
-func loadRules(file string, tools []string, s *gate.Session, now time.Time) (*rules, error) {
-	r := &rules{file: file, tools: slices.Clone(tools)}
-	r.follow(s)
-	if file == "" {
+func loadRules(cfg Config) (*rules, error) {
+	r := &rules{session: cfg.Session, file: cfg.PolicyFile, tools: slices.Clone(cfg.Tools)}
+	r.follow()
+	if r.file == "" {
 		return r, nil
 	}
-	data, err := readFile(file, maxRules)
+	data, err := readFile(r.file, maxRules)
 	if err != nil {
 		return nil, fmt.Errorf("read the policy file: %w", err)
 	}
 	if data == nil {
-		if err := replaceFile(file, []byte(r.text)); err != nil {
-			return nil, fmt.Errorf("write the policy file: %w", err)
-		}
-		return r, nil
+		return r, r.write(r.text)
 	}
 	p, err := gate.ParsePolicy(data)
 	if err != nil {
-		return nil, fmt.Errorf("policy file %s: %w", file, err)
+		return nil, fmt.Errorf("policy file %s: %w", r.file, err)
 	}
 	if jsonOf(p) != r.policy {
-		if err := s.SetPolicy(now, byFile, p); err != nil {
-			return nil, fmt.Errorf("apply the policy file %s: %w", file, err)
+		if err := r.session.SetPolicy(cfg.Now(), byFile, p); err != nil {
+			return nil, fmt.Errorf("apply the policy file %s: %w", r.file, err)
 		}
 	}
 	r.text, r.policy = string(data), jsonOf(p)
 	return r, nil
+}
+
+// readFile returns the content of a file of at most limit bytes; nil if there is none.
+func readFile(name string, limit int) ([]byte, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("%s has more than %d KB", name, limit>>10)
+	}
+	return data, err
+}
+
+// replaceFile replaces a file as a whole and keeps its permissions.
+func replaceFile(name string, data []byte) error {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	return filestore.WriteFile(name, data, mode)
+}
+
+// write keeps a text in the file, if there is one.
+func (r *rules) write(text string) error {
+	if r.file == "" {
+		return nil
+	}
+	if err := replaceFile(r.file, []byte(text)); err != nil {
+		return fmt.Errorf("write the policy file: %w", err)
+	}
+	return nil
 }
 
 func jsonOf(p gate.Policy) string {
@@ -95,8 +128,8 @@ func jsonOf(p gate.Policy) string {
 }
 
 // follow takes over the session's policy if the host changed it.
-func (r *rules) follow(s *gate.Session) gate.Policy {
-	p := s.Policy()
+func (r *rules) follow() gate.Policy {
+	p := r.session.Policy()
 	if r.text != "" && p == r.current {
 		return p
 	}
@@ -127,20 +160,20 @@ func versionOf(text string) string {
 }
 
 // settings returns what holds now.
-func (r *rules) settings(s *gate.Session) settings {
+func (r *rules) settings() settings {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := r.look(r.follow(s))
-	out.Version, out.Rules, out.Kept, out.Audited = versionOf(r.text), r.text, r.file != "", s.Audited()
+	out := r.look(r.follow())
+	out.Version, out.Rules, out.Kept, out.Audited = versionOf(r.text), r.text, r.file != "", r.session.Audited()
 	return out
 }
 
 // version changes with the settings.
-func (r *rules) version(s *gate.Session) string {
+func (r *rules) version() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.follow(s)
-	return fmt.Sprint(versionOf(r.text), s.Audited())
+	r.follow()
+	return fmt.Sprint(versionOf(r.text), r.session.Audited())
 }
 
 // look returns what the checkboxes say about a policy.
@@ -207,39 +240,35 @@ func sample(k gate.Kind, tool string) gate.Subject {
 
 // save replaces the rules if version is the one that holds: in the file, which a crash leaves old or new, and in the
 // session.
-func (r *rules) save(now time.Time, by string, s *gate.Session, version, text string) error {
+func (r *rules) save(now time.Time, by string, version, text string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.follow(s)
-	return r.replace(now, by, s, version, text)
+	r.follow()
+	return r.replace(now, by, version, text)
 }
 
-func (r *rules) replace(now time.Time, by string, s *gate.Session, version, text string) error {
+func (r *rules) replace(now time.Time, by string, version, text string) error {
 	if version != versionOf(r.text) {
-		return refusal{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
+		return problem{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
 	}
 	p, err := parse(text)
 	if err != nil {
 		return err
 	}
-	if r.file == "" {
-		if err := s.SetPolicy(now, by, p); err != nil {
-			return err
+	if r.file != "" {
+		data, err := readFile(r.file, maxRules)
+		if err != nil {
+			return fmt.Errorf("read the policy file: %w", err)
 		}
-		r.text, r.policy = text, jsonOf(p)
-		return nil
+		if data != nil && string(data) != r.text {
+			return problem{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo that."}
+		}
 	}
-	switch data, err := readFile(r.file, maxRules); {
-	case err != nil:
-		return fmt.Errorf("read the policy file: %w", err)
-	case data != nil && string(data) != r.text:
-		return refusal{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo that."}
+	if err := r.write(text); err != nil {
+		return err
 	}
-	if err := replaceFile(r.file, []byte(text)); err != nil {
-		return fmt.Errorf("write the policy file: %w", err)
-	}
-	if err := s.SetPolicy(now, by, p); err != nil {
-		return errors.Join(err, replaceFile(r.file, []byte(r.text)))
+	if err := r.session.SetPolicy(now, by, p); err != nil {
+		return errors.Join(err, r.write(r.text))
 	}
 	r.text, r.policy = text, jsonOf(p)
 	return nil
@@ -247,18 +276,18 @@ func (r *rules) replace(now time.Time, by string, s *gate.Session, version, text
 
 func parse(text string) (gate.Policy, error) {
 	if len(text) > maxRules {
-		return gate.Policy{}, refusal{"policy", fmt.Sprintf("The rules have more than %d KB.", maxRules>>10)}
+		return gate.Policy{}, problem{"policy", fmt.Sprintf("The rules have more than %d KB.", maxRules>>10)}
 	}
 	p, err := gate.ParsePolicy([]byte(text))
 	if err != nil {
-		return p, refusal{"policy", line(err.Error(), noteText)}
+		return p, problem{"policy", line(err.Error(), noteText)}
 	}
 	return p, nil
 }
 
 // ask makes a gate or a tool ask, or not, by the rule that names it and has nothing else. If a stricter rule stays, ask
 // refuses: the box would not tell the truth.
-func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) error {
+func (r *rules) ask(now time.Time, by string, cmd command) error {
 	want := rule{Tool: cmd.Tool, Gate: cmd.Gate, Then: gate.Allow}
 	if cmd.On {
 		want.Then = gate.Ask
@@ -269,7 +298,7 @@ func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) erro
 		sub = sample(gate.Tool, cmd.Tool)
 	case cmd.Tool == "" && (cmd.Gate == gate.Context || cmd.Gate == gate.Response):
 	default:
-		return refusal{"input", "name a tool, or the context or response gate"}
+		return problem{"input", "name a tool, or the context or response gate"}
 	}
 	raw, err := json.Marshal(want)
 	if err != nil {
@@ -282,7 +311,7 @@ func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) erro
 			return len(members(raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != gate.Forbid
 		}), raw)
 	}
-	return r.edit(now, by, s, cmd.Version, put, func(p gate.Policy) error {
+	return r.edit(now, by, cmd.Version, put, func(p gate.Policy) error {
 		always, _ := split(p)
 		if v := always.Judge(sub); v.Then != want.Then {
 			return otherRule(v)
@@ -292,12 +321,12 @@ func (r *rules) ask(now time.Time, by string, s *gate.Session, cmd command) erro
 }
 
 // edit changes the list of rules, if check accepts the policy that they make.
-func (r *rules) edit(now time.Time, by string, s *gate.Session, version string,
+func (r *rules) edit(now time.Time, by string, version string,
 	change func([]json.RawMessage) []json.RawMessage, check func(gate.Policy) error,
 ) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.follow(s)
+	r.follow()
 	var each []json.RawMessage
 	if err := json.Unmarshal([]byte(r.text), &each); err != nil {
 		return fmt.Errorf("read the rules: %w", err)
@@ -310,12 +339,12 @@ func (r *rules) edit(now time.Time, by string, s *gate.Session, version string,
 	if err != nil {
 		return err
 	}
-	return r.replace(now, by, s, version, text)
+	return r.replace(now, by, version, text)
 }
 
 func otherRule(v gate.Verdict) error {
 	message := fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", v.Then, line(v.Rule, noteText))
-	return refusal{"policy", message}
+	return problem{"policy", message}
 }
 
 // trial says what rules would have done to the last tool calls.

@@ -87,7 +87,7 @@ func TestNewRefusesAPolicyFileThatCannotBe(t *testing.T) {
 	long := filepath.Join(dir, "long.json")
 	require.NoError(t, os.WriteFile(long, make([]byte, maxRules+1), 0o600))
 	for name, want := range map[string]string{
-		bad: "when", long: "more than 256 KB", dir: "not a regular file", filepath.Join(dir, "none", "p.json"): "write the policy file",
+		bad: "when", long: "more than 256 KB", dir: "is a directory", filepath.Join(dir, "none", "p.json"): "write the policy file",
 	} {
 		_, err := New(Config{Session: s, PolicyFile: name})
 		assert.ErrorContains(t, err, want, name)
@@ -134,11 +134,11 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 	}
 	assert.Equal(t, map[string]gate.Then{"context": "ask", "response": "ask", "profile_get": "allow", "weight_delete": "ask", "wipe": "deny"}, boxes(set))
 	change := func(what, name string, on bool) *problem {
-		return p.ask(map[string]any{"t": "ask", what: name, "on": on, "version": d.console.rules.settings(d.session).Version})
+		return p.ask(map[string]any{"t": "ask", what: name, "on": on, "version": d.console.rules.settings().Version})
 	}
 	require.Nil(t, change("gate", "response", false))
 	require.Nil(t, change("tool", "profile_get", true))
-	now := d.console.rules.settings(d.session)
+	now := d.console.rules.settings()
 	assert.Equal(t, gate.Allow, boxes(&now)["response"])
 	assert.Equal(t, gate.Ask, boxes(&now)["profile_get"])
 	assert.Equal(t, 1, strings.Count(jsonOf(d.session.Policy()), `"profile_get"`), "the rule is changed, not doubled")
@@ -161,7 +161,7 @@ func TestConditionsStandBesideTheBox(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", policy))
 	d.console.rules.tools = []string{"a_batch", "other"}
-	set := d.console.rules.settings(d.session)
+	set := d.console.rules.settings()
 	require.Len(t, set.Tools, 2)
 	assert.Equal(t, box{"a_batch", gate.Ask, "tool *_batch: ask", []string{"tool *_batch when /rows count_over 3: deny"}}, set.Tools[0])
 	assert.Equal(t, gate.Forbid, set.Tools[1].Then)

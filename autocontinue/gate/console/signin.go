@@ -255,7 +255,7 @@ func (c *Console) closePages(who visitor) {
 	defer c.mu.Unlock()
 	for cl := range c.clients {
 		if cl.hash == who.hash {
-			cl.leave()
+			poke(cl.gone)
 		}
 	}
 }

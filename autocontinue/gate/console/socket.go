@@ -20,16 +20,10 @@ type client struct {
 	replies chan []byte
 }
 
-func (cl *client) wake() {
+// poke puts something into a channel that holds one, unless it is full.
+func poke(ch chan<- struct{}) {
 	select {
-	case cl.news <- struct{}{}:
-	default:
-	}
-}
-
-func (cl *client) leave() {
-	select {
-	case cl.gone <- struct{}{}:
+	case ch <- struct{}{}:
 	default:
 	}
 }
@@ -44,7 +38,7 @@ func (c *Console) join(cl *client) bool {
 			own++
 		}
 	}
-	if c.closed() || len(c.clients) >= c.limits.sockets || own >= max(1, c.limits.sockets/2) {
+	if c.closing.Err() != nil || len(c.clients) >= c.limits.sockets || own >= max(1, c.limits.sockets/2) {
 		return false
 	}
 	c.clients[cl] = struct{}{}
@@ -81,7 +75,7 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 	}
 	defer c.part(cl)
 	if _, ok := c.visitor(r); !ok { // signed out meanwhile
-		cl.leave()
+		poke(cl.gone)
 	}
 	var err error
 	if cl.conn, err = websocket.Accept(w, r, nil); err != nil { // it compares Origin and Host once more
@@ -152,16 +146,16 @@ func (c *Console) talk(ctx context.Context, cl *client, seq uint64) {
 	}
 	version, afresh := "", seq == 0
 	catchUp := func() error {
-		frames, last := c.view.after(seq, afresh)
+		frames, last := c.after(seq, afresh)
 		for _, f := range frames {
 			if err := send(f); err != nil {
 				return err
 			}
 		}
 		seq, afresh = last, false
-		if now := c.rules.version(c.cfg.Session); now != version {
+		if now := c.rules.version(); now != version {
 			version = now
-			set := c.rules.settings(c.cfg.Session)
+			set := c.rules.settings()
 			return send(encode(frame{T: "settings", Settings: &set}))
 		}
 		return nil
@@ -176,7 +170,7 @@ func (c *Console) talk(ctx context.Context, cl *client, seq uint64) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-c.ending:
+		case <-c.closing.Done():
 			cl.conn.Close(websocket.StatusGoingAway, "the console is shutting down")
 			return
 		case <-cl.gone:

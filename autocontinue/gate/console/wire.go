@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -14,6 +13,8 @@ type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
+
+func (p problem) Error() string { return p.Message }
 
 // frame is what the server sends. T says which of the other fields are set.
 type frame struct {
@@ -103,11 +104,6 @@ func makeVisible(texts ...*string) {
 	for _, text := range texts {
 		*text = line(*text, noteText)
 	}
-}
-
-// inOrder puts items into the order of their proposals.
-func inOrder(items []itemView) {
-	slices.SortFunc(items, func(a, b itemView) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
 // answerOf returns the parts of a response's body.
