@@ -11,16 +11,11 @@ import (
 )
 
 // buildFiles are the files by which a program runs tests.
-var buildFiles = map[string][]string{
-	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml", "taskfile.yml"},
-	"rake": {
-		"Rakefile",
-	}, "cmake": {"CMakeLists.txt"}, "ctest": {"CMakeLists.txt"}, "mvn": {"pom.xml"}, "mvnw": {"pom.xml", "mvnw"},
-	"gradle": {
-		"build.gradle",
-		"build.gradle.kts",
-	}, "gradlew": {"build.gradle", "build.gradle.kts", "gradlew"}, "sbt": {"build.sbt"},
-	"bazel": {"BUILD", "BUILD.bazel"}, "composer": {"composer.json"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"},
+var buildFiles = map[string]string{
+	"just": "justfile Justfile .justfile", "task": "Taskfile.yml Taskfile.yaml taskfile.yml", "rake": "Rakefile",
+	"cmake": "CMakeLists.txt", "ctest": "CMakeLists.txt", "mvn": "pom.xml", "mvnw": "pom.xml mvnw", "sbt": "build.sbt",
+	"gradle": "build.gradle build.gradle.kts", "gradlew": "build.gradle build.gradle.kts gradlew",
+	"bazel": "BUILD BUILD.bazel", "composer": "composer.json", "tox": "tox.ini", "nox": "noxfile.py",
 }
 
 var interpreters = strings.Fields("sh bash dash zsh ksh python python3 node deno bun ruby perl php pwsh . source")
@@ -46,7 +41,7 @@ func Files(fsys fs.FS, command []string) []string {
 			w.line(line, 0)
 		}
 	default:
-		for _, name := range buildFiles[program] {
+		for _, name := range strings.Fields(buildFiles[program]) {
 			w.add(name)
 		}
 		if slices.Contains(interpreters, program) || strings.Contains(command[0], "/") {

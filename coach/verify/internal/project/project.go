@@ -11,6 +11,7 @@ package project
 
 import (
 	"encoding/json"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -31,10 +32,7 @@ func read(fsys fs.FS, name string) string {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 		return ""
 	}
-	text, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return ""
-	}
+	text, _ := io.ReadAll(f)
 	return string(text)
 }
 
@@ -44,26 +42,9 @@ func exists(fsys fs.FS, name string) bool {
 }
 
 // Markers are the files that make a folder a project.
-var Markers = []string{
-	"go.mod",
-	"package.json",
-	"pyproject.toml",
-	"setup.py",
-	"setup.cfg",
-	"pytest.ini",
-	"tox.ini",
-	"requirements.txt",
-	"Cargo.toml",
-	"Makefile",
-	"makefile",
-	"GNUmakefile",
-	"justfile",
-	"pom.xml",
-	"build.gradle",
-	"build.gradle.kts",
-	"mix.exs",
-	"Gemfile",
-}
+var Markers = strings.Fields(`go.mod package.json pyproject.toml setup.py setup.cfg pytest.ini tox.ini requirements.txt
+	Cargo.toml Makefile makefile GNUmakefile justfile pom.xml build.gradle build.gradle.kts mix.exs
+	Gemfile`)
 
 // Find returns the command by which a project tests itself, and the file that says so. There is none without a sign of
 // tests. A script of the project's own comes before what its language does.
@@ -151,10 +132,9 @@ func programOf(command []string) string {
 // Lacks says what a project does not have that a command needs: a script of package.json, a target of a Makefile. It
 // returns "" where the command may well run.
 func Lacks(fsys fs.FS, command []string) string {
+	elsewhere := strings.Fields("-C -f --prefix -w --filter -r")
 	if len(command) == 0 || slices.ContainsFunc(command, func(w string) bool {
-		return w == "-C" || w == "-f" || w == "--prefix" || w == "-w" || strings.HasPrefix(w, "--workspace") ||
-			w == "--filter" ||
-			w == "-r"
+		return slices.Contains(elsewhere, w) || strings.HasPrefix(w, "--workspace")
 	}) {
 		return ""
 	}
@@ -168,12 +148,9 @@ func Lacks(fsys fs.FS, command []string) string {
 		return ""
 	}
 	name := makefileOf(fsys)
-	if name == "" {
-		return ""
-	}
 	m := parseMake(read(fsys, name))
 	for _, target := range targets(command) {
-		if !m.has(target) && !m.open && !exists(fsys, target) {
+		if name != "" && !m.has(target) && !m.open && !exists(fsys, target) {
 			return name + " has no target " + target
 		}
 	}
@@ -193,13 +170,8 @@ func makefileOf(fsys fs.FS) string {
 
 // targets returns the targets that a call of make names.
 func targets(command []string) []string {
-	var list []string
-	for _, w := range command[1:] {
-		if !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") {
-			list = append(list, w)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(command[1:]),
+		func(w string) bool { return strings.HasPrefix(w, "-") || strings.Contains(w, "=") })
 }
 
 // makefile is what the rules of a Makefile say.

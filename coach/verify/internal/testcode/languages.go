@@ -1,6 +1,7 @@
 package testcode
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,6 +13,8 @@ var asserts = lazy.New(`(?i)\b\w*assert\w*!?\b|\bexpect(?:s|ed|ation)?\s*[(.]|\b
 	`\bfail\s*\(|\bverify\s*\(|\bto(?:Be|Equal|Match|Have|Throw)\w*\b`)
 
 func countAsserts(body string) int { return len(asserts.Regexp().FindAllString(body, -1)) }
+
+const expectedFailure = "marked as an expected failure"
 
 var (
 	pythonDef   = lazy.New(`^(\s*)(?:async\s+)?def\s+(test\w*)\s*\(`)
@@ -36,21 +39,26 @@ func pythonTests(_, text string) []Test {
 		disabled string
 	}
 	var classes []class
-	disabled := "" // by a decorator of what follows
-	body := func(i int) string {
-		return block(text[i:])
+	leave := func(indent int) {
+		for len(classes) > 0 && classes[len(classes)-1].indent >= indent {
+			classes = classes[:len(classes)-1]
+		}
 	}
+	disabled := "" // by a decorator of what follows
 	offset := 0
 	for line := range strings.Lines(text) {
 		at := offset
 		offset += len(line)
 		bare := strings.TrimSpace(line)
 		if m := pythonOff.Find(bare); m != nil {
-			disabled = offWord(m[1])
+			disabled = expectedFailure
+			if strings.HasPrefix(m[1], "skip") {
+				disabled = "skipped"
+			}
 			continue
 		}
 		if m := pythonClass.Find(line); m != nil {
-			classes = classes[:keepOuter(len(classes), func(i int) bool { return classes[i].indent < len(m[1]) })]
+			leave(len(m[1]))
 			c := class{indent: len(m[1]), name: m[2], disabled: disabled}
 			c.runs = strings.HasPrefix(m[2], "Test") || m[3] != "" && strings.TrimSpace(m[3]) != "object"
 			classes, disabled = append(classes, c), ""
@@ -63,7 +71,7 @@ func pythonTests(_, text string) []Test {
 			}
 			continue
 		}
-		classes = classes[:keepOuter(len(classes), func(i int) bool { return classes[i].indent < len(m[1]) })]
+		leave(len(m[1]))
 		t := Test{Name: m[2], Disabled: disabled}
 		disabled = ""
 		if len(classes) > 0 {
@@ -72,39 +80,19 @@ func pythonTests(_, text string) []Test {
 				continue
 			}
 			t.Name = c.name + "." + t.Name
-			if t.Disabled == "" {
-				t.Disabled = c.disabled
-			}
+			t.Disabled = cmp.Or(t.Disabled, c.disabled)
 		} else if len(m[1]) > 0 {
 			continue // inside a function
 		}
-		b := body(at)
-		_, rest, _ := strings.Cut(b, "\n")
+		_, rest, _ := strings.Cut(block(text[at:]), "\n")
 		if t.Disabled == "" && pythonFirst.Match(strings.TrimSpace(rest)) {
 			t.Disabled = "skipped"
 		}
-		if t.Disabled == "" {
-			t.Disabled = whole
-		}
+		t.Disabled = cmp.Or(t.Disabled, whole)
 		t.Asserts, t.Body = countAsserts(rest), digest(rest)
 		list = append(list, t)
 	}
 	return list
-}
-
-func keepOuter(n int, outer func(int) bool) int {
-	for n > 0 && !outer(n-1) {
-		n--
-	}
-	return n
-}
-
-func offWord(mark string) string {
-	if strings.HasPrefix(strings.ToLower(mark), "skip") || strings.EqualFold(mark, "ignore") ||
-		strings.EqualFold(mark, "disabled") {
-		return "skipped"
-	}
-	return "marked as an expected failure"
 }
 
 // block returns the first line of a text and the lines below it that are indented further.
@@ -154,7 +142,7 @@ func scriptTests(_, text string) []Test {
 		case sub(1) == "x" || strings.Contains(mods, ".skip"):
 			t.Disabled = "skipped"
 		case strings.Contains(mods, ".todo"), strings.Contains(mods, ".fails"), strings.Contains(mods, ".failing"):
-			t.Disabled = "marked as an expected failure"
+			t.Disabled = expectedFailure
 		case scriptOption.Match(body), scriptFirst.Match(body):
 			t.Disabled = "skipped"
 		case sub(1) == "f" || strings.Contains(mods, ".only"):
@@ -222,55 +210,9 @@ func rustTests(_, text string) []Test {
 			continue
 		}
 		body := block(text[at:])
-		t.Asserts, t.Body = countAsserts(body), digest(afterName(body, m[2]))
+		_, rest, _ := strings.Cut(body, m[2])
+		t.Asserts, t.Body = countAsserts(body), digest(rest)
 		list = append(list, t)
-	}
-	return list
-}
-
-// afterName returns a declaration without what stands before and in its name.
-func afterName(body, name string) string {
-	_, rest, _ := strings.Cut(body, name)
-	return rest
-}
-
-var (
-	annotation = lazy.New(`^\s*[@\[](?:\w+\.)*(\w+)`)
-	method     = lazy.New(`\b(?:void|fun|Task|async Task)\s+` + "(`[^`]+`|\\w+)" + `\s*\(`)
-	offSkip    = lazy.New(`\bSkip\s*=`)
-)
-
-// annotatedTests reads methods that an annotation or attribute makes tests.
-func annotatedTests(_, text string) []Test {
-	var list []Test
-	test, disabled := false, ""
-	offset := 0
-	for line := range strings.Lines(text) {
-		at := offset
-		offset += len(line)
-		for _, part := range strings.Fields(line) {
-			m := annotation.Find(part)
-			if m == nil {
-				continue
-			}
-			switch m[1] {
-			case "Test", "ParameterizedTest", "RepeatedTest", "Fact", "Theory", "TestMethod", "TestCase":
-				test = true
-			case "Disabled", "Ignore", "Ignored":
-				disabled = "skipped"
-			}
-			if offSkip.Match(line) {
-				disabled = "skipped"
-			}
-		}
-		if m := method.Find(line); m != nil {
-			if test {
-				body := block(text[at:])
-				list = append(list, Test{Name: strings.Trim(m[1], "`"), Disabled: disabled,
-					Asserts: countAsserts(body), Body: digest(afterName(body, m[1]))})
-			}
-			test, disabled = false, ""
-		}
 	}
 	return list
 }

@@ -12,18 +12,8 @@ var (
 	testName = lazy.New(`(?i)(?:[_.-](?:test|tests|spec|cy))\.[a-z]+$|^test[_-][^/]*\.[a-z]+$`)
 	// JUnit, NUnit, XCTest, PHPUnit and ScalaTest name a file after its class.
 	testClass   = lazy.New(`(?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|kts|groovy|scala|cs|fs|vb|swift|php|dart)$`)
-	testFolders = []string{
-		"test",
-		"tests",
-		"__tests__",
-		"__snapshots__",
-		"testdata",
-		"spec",
-		"specs",
-		"e2e",
-		"androidtest",
-	}
-	prose = []string{".md", ".rst", ".adoc", ".txt"}
+	testFolders = strings.Fields("test tests __tests__ __snapshots__ testdata spec specs e2e androidtest")
+	prose       = []string{".md", ".rst", ".adoc", ".txt"}
 )
 
 // IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.
@@ -49,12 +39,11 @@ func collected(name string) bool {
 
 // MayHoldTests reports whether a file can declare tests although its name does not say so, as Rust's sources do.
 func MayHoldTests(name string) bool {
-	switch path.Ext(name) {
-	case ".rs", ".py":
-		return true
-	}
-	return IsTest(name)
+	return path.Ext(name) == ".rs" || path.Ext(name) == ".py" || IsTest(name)
 }
+
+// Decides reports whether a change of the file can change what a run of tests shows: a program or a test.
+func Decides(name string) bool { return IsCode(name) || IsTest(name) }
 
 // IsCode reports whether a file holds a program, by its name.
 func IsCode(name string) bool {

@@ -1,7 +1,7 @@
 // Package testcode answers which tests a source file declares, and whether they can run and check anything.
 //
-// [Read] reads one file, [Compare] two versions of a project's test files. The package knows Go, Python, JavaScript and
-// TypeScript, Rust, Java, Kotlin and C#. A test file in another language counts as one test.
+// [Read] reads one file, [Compare] two versions of a project's test files. The package knows Go, Python, JavaScript,
+// TypeScript and Rust. A test file in another language counts as one test.
 //
 // # Limits
 //
@@ -151,7 +151,6 @@ var languages = map[string]func(name, text string) []Test{
 	".go": goTests, ".py": pythonTests, ".rs": rustTests,
 	".js": scriptTests, ".jsx": scriptTests, ".mjs": scriptTests, ".cjs": scriptTests,
 	".ts": scriptTests, ".tsx": scriptTests, ".mts": scriptTests, ".cts": scriptTests,
-	".java": annotatedTests, ".kt": annotatedTests, ".cs": annotatedTests,
 }
 
 // lines counts the lines of a text that say something.
