@@ -47,8 +47,8 @@ var rooms = map[string]room{
 	"coach/verify/gitwitness": {ours: append([]string{"coach/verify", "coach/verify/cmdwitness"}, verifyInternals...)},
 	"coach/verify/gowitness":  {ours: append([]string{"coach/verify", "coach/verify/cmdwitness"}, verifyInternals...)},
 	"coach/verify/llmjudge":   {ours: append([]string{"coach/verify", "classify/llm"}, verifyInternals...)},
-	"coach/verify/verifier": {ours: []string{"autocontinue", "autocontinue/filestore", "classify", "coach/verify",
-		"coach/verify/cmdwitness", "coach/verify/gitwitness", "coach/verify/gowitness", "plancriteria"}},
+	"coach/verify/verifier": {ours: append([]string{"autocontinue", "autocontinue/filestore", "classify", "coach/verify",
+		"coach/verify/cmdwitness", "coach/verify/gitwitness", "coach/verify/gowitness", "plancriteria"}, verifyInternals...)},
 
 	"autocontinue":                 {ours: []string{"classify", "coach", "skills", "plancriteria"}},
 	"autocontinue/storetest":       {ours: []string{"autocontinue"}, theirs: forTests},

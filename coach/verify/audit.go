@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
 )
 
 // Severity is how much a discrepancy matters.
@@ -24,22 +26,22 @@ type DiscrepancyKind string
 
 // The kinds of discrepancy.
 const (
-	TestResult     DiscrepancyKind = "test_result"     // success was claimed, failure was seen
-	TestCount      DiscrepancyKind = "test_count"      // other numbers were seen
-	TestMissing    DiscrepancyKind = "test_missing"    // there is no such test
+	testResult     DiscrepancyKind = "test_result"     // success was claimed, failure was seen
+	testCount      DiscrepancyKind = "test_count"      // other numbers were seen
+	testMissing    DiscrepancyKind = "test_missing"    // there is no such test
 	TestsTampered  DiscrepancyKind = "tests_tampered"  // a test of the baseline is gone, does not run, or was changed
-	CommandMissing DiscrepancyKind = "command_missing" // the project has no such command
-	FileMissing    DiscrepancyKind = "file_missing"    // there is no such file
-	FileUnchanged  DiscrepancyKind = "file_unchanged"  // it is as it was at the baseline
-	FilePresent    DiscrepancyKind = "file_present"    // it was claimed to be removed
-	FileOutside    DiscrepancyKind = "file_outside"    // it is not in the tree
-	FileSpelling   DiscrepancyKind = "file_spelling"   // it has another name
-	CommitMissing  DiscrepancyKind = "commit_missing"  // there is no such commit
-	CommitOld      DiscrepancyKind = "commit_old"      // it is older than the work
-	CommitElse     DiscrepancyKind = "commit_elsewhere"
-	NotCommitted   DiscrepancyKind = "not_committed"   // the work is not in a commit
-	NothingChanged DiscrepancyKind = "nothing_changed" // the tree is as it was at the baseline
-	MoreChanged    DiscrepancyKind = "more_changed"    // other files were changed, too
+	commandMissing DiscrepancyKind = "command_missing" // the project has no such command
+	fileMissing    DiscrepancyKind = "file_missing"    // there is no such file
+	fileUnchanged  DiscrepancyKind = "file_unchanged"  // it is as it was at the baseline
+	filePresent    DiscrepancyKind = "file_present"    // it was claimed to be removed
+	fileOutside    DiscrepancyKind = "file_outside"    // it is not in the tree
+	fileSpelling   DiscrepancyKind = "file_spelling"   // it has another name
+	commitMissing  DiscrepancyKind = "commit_missing"  // there is no such commit
+	commitOld      DiscrepancyKind = "commit_old"      // it is older than the work
+	commitElse     DiscrepancyKind = "commit_elsewhere"
+	notCommitted   DiscrepancyKind = "not_committed"   // the work is not in a commit
+	nothingChanged DiscrepancyKind = "nothing_changed" // the tree is as it was at the baseline
+	moreChanged    DiscrepancyKind = "more_changed"    // other files were changed, too
 )
 
 // Discrepancy is a difference between what a report claims and what was seen.
@@ -76,26 +78,26 @@ func Audit(r Report, f Facts) Honesty {
 	for _, c := range f.Changes {
 		a.paths = append(a.paths, c.Path)
 	}
-	surely := slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == FileClaim && o.Sure })
+	surely := slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == fileClaim && o.Sure })
 	for _, c := range r.Claims {
-		if c.Kind == ChangeClaim && surely {
+		if c.Kind == changeClaim && surely {
 			continue // it says the same in other words
 		}
-		if c.Kind != FileClaim || !c.Part {
+		if c.Kind != fileClaim || !c.Part {
 			a.Claims++
 		}
 		switch c.Kind {
-		case FileClaim:
+		case fileClaim:
 			a.file(c)
-		case RunClaim:
+		case runClaim:
 			a.run(c)
-		case TestClaim:
+		case testClaim:
 			a.test(c)
-		case CommitClaim:
+		case commitClaim:
 			a.commit(c)
-		case ChangeClaim:
+		case changeClaim:
 			a.change(c)
-		case ScopeClaim:
+		case scopeClaim:
 			a.scope(c)
 		default:
 			a.other(c)
@@ -167,7 +169,7 @@ func (a *audit) file(c Claim) {
 			a.unchecked(c, "it is not in the tree")
 			return
 		}
-		a.contradict(c.about(*f), FileOutside, cmp.Or(f.Why, "it leads out of the tree"), "put the file itself into the tree")
+		a.contradict(c.about(*f), fileOutside, cmp.Or(f.Why, "it leads out of the tree"), "put the file itself into the tree")
 	case Exists, Ignored:
 		if !c.Part {
 			a.presentFile(c, *f)
@@ -187,17 +189,13 @@ func (c Claim) about(f FileFact) Discrepancy {
 }
 
 func (a *audit) missingFile(c Claim, f FileFact) {
-	other, spelled := meant(c.Path, a.paths, a.unclaimed)
+	other, spelled := meant(c.Path, a.paths)
 	name := path.Base(cleanPath(c.Path))
 	switch {
 	case c.Change == Removed || (c.Change == "" || !c.Sure) && f.Known:
 		a.hold()
 	case spelled:
-		a.hold()
-		a.note(
-			Discrepancy{Kind: FileSpelling, Severity: Info, Subject: other, Claimed: c.words(), Found: "its name is " + other,
-				Fix: "write " + code(other)},
-		)
+		a.spelled(c, other, "its name is "+other, "write "+code(other))
 	case !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
 		a.unchecked(c, "a name without a folder, and what changed is not known")
 	case strings.ContainsAny(c.Path, "*?{"):
@@ -215,44 +213,40 @@ func (a *audit) missingFile(c Claim, f FileFact) {
 		if !f.Known {
 			d.Severity = Critical // the file never existed
 		}
-		a.contradict(d, FileMissing, "there is no such file", "create "+code(d.Subject)+", or correct the report")
+		a.contradict(d, fileMissing, "there is no such file", "create "+code(d.Subject)+", or correct the report")
 	}
 }
 
 func (a *audit) presentFile(c Claim, f FileFact) {
-	other, spelled := meant(c.Path, a.paths, a.unclaimed)
+	other, spelled := meant(c.Path, a.paths)
 	d := c.about(f)
 	switch {
 	case c.Change == Removed:
-		a.contradict(d, FilePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report")
+		a.contradict(d, filePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report")
 	case f.State == Ignored, f.Changed == Met:
 		a.hold() // git keeps nothing to compare an ignored file with
 	case f.Changed != NotMet:
 		a.unchecked(c, "%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))
 	case spelled && other != f.Clean:
-		a.hold()
-		a.note(
-			Discrepancy{
-				Kind:     FileSpelling,
-				Severity: Info,
-				Subject:  other,
-				Claimed:  c.words(),
-				Found:    "the changed file is " + other,
-				Fix:      "name it " + code(other),
-			},
-		)
+		a.spelled(c, other, "the changed file is "+other, "name it "+code(other))
 	case !c.Sure:
 		a.unchecked(c, "it is as it was at the baseline, and the words may mean another file")
 	default:
-		a.contradict(d, FileUnchanged, "it is as it was at the baseline",
+		a.contradict(d, fileUnchanged, "it is as it was at the baseline",
 			"make the change in "+code(d.Subject)+", or correct the report")
 	}
+}
+
+// spelled notes a claim that holds of a file with another name.
+func (a *audit) spelled(c Claim, name, found, fix string) {
+	a.hold()
+	a.note(Discrepancy{Kind: fileSpelling, Severity: Info, Subject: name, Claimed: c.words(), Found: found, Fix: fix})
 }
 
 // unclaimed reports whether no claim names the path.
 func (a *audit) unclaimed(p string) bool {
 	return !slices.ContainsFunc(a.report.Claims,
-		func(c Claim) bool { return c.Kind == FileClaim && ends(cleanPath(c.Path), p) })
+		func(c Claim) bool { return c.Kind == fileClaim && ends(cleanPath(c.Path), p) })
 }
 
 const commitFix = "commit the work, or correct the report"
@@ -265,13 +259,13 @@ func (a *audit) commit(c Claim) {
 			return
 		}
 	case a.facts.Committed == NotMet:
-		a.contradict(d, NotCommitted, "no commit was made since the baseline", commitFix)
+		a.contradict(d, notCommitted, "no commit was made since the baseline", commitFix)
 		return
 	case a.facts.Committed != Met:
 		a.unchecked(c, "whether there are new commits is not known")
 		return
 	}
-	for _, claim := range a.report.of(FileClaim) {
+	for _, claim := range a.report.of(fileClaim) {
 		f := a.fileFact(claim.Path)
 		if f == nil || f.Committed != NotMet || f.Changed != Met || f.State == Ignored {
 			continue
@@ -280,7 +274,7 @@ func (a *audit) commit(c Claim) {
 		if !claim.Sure || strings.Contains(a.text, "uncommitted") || strings.Contains(a.text, "not committed") {
 			d.Severity = ShouldFix
 		}
-		a.contradict(d, NotCommitted, "the change of "+f.Clean+" is in no commit", commitFix)
+		a.contradict(d, notCommitted, "the change of "+f.Clean+" is in no commit", commitFix)
 		return
 	}
 	a.hold()
@@ -296,7 +290,7 @@ func (a *audit) namedCommit(c Claim, d Discrepancy) bool {
 	f := a.facts.Commits[i]
 	switch {
 	case f.Exists == NotMet:
-		a.contradict(d, CommitMissing, "there is no such commit", commitFix)
+		a.contradict(d, commitMissing, "there is no such commit", commitFix)
 	case f.Exists != Met:
 		a.unchecked(c, "%s", cmp.Or(f.Why, "it could not be looked up"))
 	case f.Reachable == NotMet:
@@ -308,11 +302,11 @@ func (a *audit) namedCommit(c Claim, d Discrepancy) bool {
 			lex.Rewritten.Match(a.text) {
 			d.Severity = ShouldFix
 		}
-		a.contradict(d, CommitElse, found, "check out the branch that has it, or say which one does")
+		a.contradict(d, commitElse, found, "check out the branch that has it, or say which one does")
 	case f.New == NotMet && lex.Rewritten.Match(a.text):
 		a.unchecked(c, "it was made before the work began, or was rewritten")
 	case f.New == NotMet:
-		a.contradict(d, CommitOld, "it was made before the work began", commitFix)
+		a.contradict(d, commitOld, "it was made before the work began", commitFix)
 	case f.New != Met:
 		a.unchecked(c, "it is there; whether it was made in this work is not known")
 	default:
@@ -325,7 +319,7 @@ func (a *audit) other(c Claim) {
 	if lex.Pushed.Match(c.Text) {
 		switch {
 		case a.facts.Remote == NotMet:
-			a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, NotCommitted,
+			a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, notCommitted,
 				"the repository has no remote to push to", "correct the report")
 			return
 		case a.facts.Pushed == Met:
@@ -345,7 +339,7 @@ func (a *audit) change(c Claim) {
 	case a.facts.Compared != Met:
 		a.unchecked(c, "what changed is not known")
 	case a.facts.Committed == Met,
-		slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !Byproduct(c) }),
+		slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !project.Byproduct(c.Path) }),
 		slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored }):
 		a.hold()
 	case lex.Standing.Match(a.text) || lex.Outwards.Match(a.text):
@@ -353,7 +347,7 @@ func (a *audit) change(c Claim) {
 	case a.facts.Earlier:
 		a.unchecked(c, "nothing in the tree changed since the last prompt, only before it")
 	default:
-		a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, NothingChanged,
+		a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, nothingChanged,
 			"nothing changed since the baseline", "do the work, or say that nothing was changed")
 	}
 }
@@ -366,15 +360,12 @@ func (a *audit) scope(c Claim) {
 	}
 	for _, ch := range a.facts.Changes {
 		claimed := !a.unclaimed(ch.Path) || strings.Contains(a.text, strings.ToLower(path.Base(ch.Path)))
-		if ch.Why != "" || c.Change != Removed && claimed || Byproduct(ch) {
+		if ch.Why != "" || c.Change != Removed && claimed || project.Byproduct(ch.Path) {
 			continue
 		}
-		a.contradict(Discrepancy{Severity: ShouldFix, Subject: ch.Path, Claimed: c.words()}, MoreChanged,
+		a.contradict(Discrepancy{Severity: ShouldFix, Subject: ch.Path, Claimed: c.words()}, moreChanged,
 			ch.Path+" was "+string(ch.Kind), "name all files that were changed")
 		return
 	}
 	a.hold()
 }
-
-// Byproduct reports whether building or testing commonly makes such a change: a lock file, a cache, a coverage profile.
-func Byproduct(c Change) bool { return lex.Byproduct.Match(c.Path) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
 
 // about returns the runs that a claim is about, and whether they show exactly what it says: the same command, all
@@ -16,8 +17,8 @@ import (
 func (a *audit) about(c Claim) (runs []Run, exact bool) {
 	for _, r := range a.facts.Runs {
 		kind := kindOf(r.Command)
-		if kind == RunOther {
-			kind = RunTests // a host lists what tests the work
+		if kind == runOther {
+			kind = runTests // a host lists what tests the work
 		}
 		if kind == c.Run {
 			runs = append(runs, r)
@@ -75,13 +76,13 @@ func (a *audit) run(c Claim) {
 	command := strings.Join(strings.Fields(c.Command), " ")
 	for _, m := range a.facts.Missing {
 		if command != "" && strings.Join(m.Command, " ") == command && c.Result == Met {
-			a.contradict(Discrepancy{Severity: Critical, Subject: c.Command, Claimed: c.words()}, CommandMissing, m.Why,
+			a.contradict(Discrepancy{Severity: Critical, Subject: c.Command, Claimed: c.words()}, commandMissing, m.Why,
 				"correct the report")
 			return
 		}
 	}
 	runs, exact := a.about(c)
-	if c.Run == RunBuild && command == "" && len(runs) == 0 && slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
+	if c.Run == runBuild && command == "" && len(runs) == 0 && slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
 		return r.outcome() == Met && slices.Contains(lex.Compiled, programName(r.Command[0]))
 	}) {
 		a.hold() // tests that ran were compiled
@@ -118,16 +119,16 @@ func (a *audit) run(c Claim) {
 		a.unchecked(c, "something fails, and what was run is not exactly that: %s", why)
 	case outcome == NotMet && len(fresh)+len(unknown) == 0:
 		d.Severity = ShouldFix
-		a.contradict(d, TestResult, "it fails as it did before the work: "+firstThree(old), fix)
+		a.contradict(d, testResult, "it fails as it did before the work: "+firstThree(old), fix)
 	case outcome == NotMet && (a.report.admits() || c.Part):
 		d.Severity = ShouldFix
-		a.contradict(d, TestResult, why, fix)
+		a.contradict(d, testResult, why, fix)
 	case outcome == NotMet && len(fresh) == 0 && len(withheld) > 0:
 		a.unchecked(c, "it fails, but without %s of the environment: pass what it needs", firstThree(withheld))
 	case outcome == NotMet && len(fresh) == 0 && len(a.facts.BaseRuns) > 0 && !slices.ContainsFunc(runs, a.facts.based):
 		a.unchecked(c, "it fails, and whether it did before cannot be mentioned: %s", why)
 	case outcome == NotMet:
-		a.contradict(d, TestResult, why, fix)
+		a.contradict(d, testResult, why, fix)
 	case outcome != Met:
 		a.unchecked(c, "%s", cmp.Or(why, "the run shows neither"))
 	case c.Result != Met && !c.counted():
@@ -157,7 +158,7 @@ func (a *audit) count(c Claim, seen Run, exact bool, d Discrepancy) {
 	most := seen.Total + seen.Parts
 	if value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) ||
 		value(c.Total) > most {
-		a.contradict(d, TestCount, seen.counts(), "run "+code(d.Subject)+" and report the numbers that it prints")
+		a.contradict(d, testCount, seen.counts(), "run "+code(d.Subject)+" and report the numbers that it prints")
 		return
 	}
 	a.hold()
@@ -165,8 +166,8 @@ func (a *audit) count(c Claim, seen Run, exact bool, d Discrepancy) {
 
 // test checks the claim that a test exists and perhaps passes.
 func (a *audit) test(c Claim) {
-	last := lastName(c.Name)
-	isIt := func(name string) bool { return lastName(name) == last || strings.HasPrefix(name, c.Name) }
+	last := testoutput.LastName(c.Name)
+	isIt := func(name string) bool { return testoutput.LastName(name) == last || strings.HasPrefix(name, c.Name) }
 	passes, failing, complete := false, false, len(a.facts.Runs) > 0
 	for _, r := range a.facts.Runs {
 		passes = passes || slices.ContainsFunc(r.Passes, isIt)
@@ -184,7 +185,7 @@ func (a *audit) test(c Claim) {
 	case c.Result == NotMet:
 		a.unchecked(c, "it was not seen to fail")
 	case failing && c.Result == Met:
-		a.contradict(d, TestResult, "it fails", "make it pass, or report that it fails")
+		a.contradict(d, testResult, "it fails", "make it pass, or report that it fails")
 	case failing:
 		a.hold() // it exists
 	case named.Now.String() == string(Unverified):
@@ -194,18 +195,12 @@ func (a *audit) test(c Claim) {
 	case named.Now == NotMet && strings.Contains(c.Name, " "):
 		a.unchecked(c, "no file has these words in it")
 	case named.Now == NotMet:
-		a.contradict(d, TestMissing, "no file has a test of that name", "write the test, or correct the report")
+		a.contradict(d, testMissing, "no file has a test of that name", "write the test, or correct the report")
 	case complete || c.Result != Met:
 		a.hold()
 	default:
 		a.unchecked(c, "it was not seen to pass")
 	}
-}
-
-// lastName returns the name of a test without its package, class and file.
-func lastName(name string) string {
-	name, _, _ = strings.Cut(name, " (")
-	return name[strings.LastIndexAny(name, ".:")+1:]
 }
 
 // notMentioned stands in the place of a claim.
@@ -215,7 +210,7 @@ const notMentioned = "nothing is said about it"
 // went away without a word is held against the report; where the report tells it, a person must look.
 func (a *audit) tampering() {
 	for _, t := range a.facts.Tests {
-		name := strings.ToLower(lastName(t.Name))
+		name := strings.ToLower(testoutput.LastName(t.Name))
 		file := strings.ToLower(path.Base(t.File))
 		mentioned := strings.Contains(a.text, strings.ToLower(t.File)) ||
 			testcode.IsTest(t.File) && a.alone(t.File) && strings.Contains(a.text, file) ||

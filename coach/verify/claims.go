@@ -64,8 +64,8 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 		}
 		if from := lex.FromTo.Regexp().FindString(rest); from != "" {
 			if to, _ := pathList(rest[len(from):]); len(to) == 1 {
-				r.add(Claim{Kind: FileClaim, Text: item, Path: paths[0], Change: Removed, Sure: true})
-				r.add(Claim{Kind: FileClaim, Text: item, Path: to[0], Change: Added, Sure: true})
+				r.add(Claim{Kind: fileClaim, Text: item, Path: paths[0], Change: Removed, Sure: true})
+				r.add(Claim{Kind: fileClaim, Text: item, Path: to[0], Change: Added, Sure: true})
 				return true
 			}
 		}
@@ -74,7 +74,7 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 		return false
 	}
 	for _, p := range paths {
-		r.add(Claim{Kind: FileClaim, Text: item, Path: p, Change: kind, Sure: listed || kind != ""})
+		r.add(Claim{Kind: fileClaim, Text: item, Path: p, Change: kind, Sure: listed || kind != ""})
 	}
 	return true
 }
@@ -112,7 +112,7 @@ func (r *Report) fileClaims(s string) {
 				place = lex.PlaceWord.Match(before) || lex.InBracket.Match(before)
 			}
 		}
-		claim := Claim{Kind: FileClaim, Text: s, Path: p}
+		claim := Claim{Kind: fileClaim, Text: s, Path: p}
 		switch {
 		case lex.AsPart.Match(after) && verb != "" && !inList:
 			verb = ""
@@ -120,8 +120,8 @@ func (r *Report) fileClaims(s string) {
 		case verb == "renamed" || verb == "moved":
 			from := lex.FromTo.Regexp().FindString(after)
 			if to, _ := pathList(after[len(from):]); from != "" && len(to) == 1 {
-				r.add(Claim{Kind: FileClaim, Text: s, Path: p, Change: Removed, Sure: true})
-				r.add(Claim{Kind: FileClaim, Text: s, Path: to[0], Change: Added, Sure: true})
+				r.add(Claim{Kind: fileClaim, Text: s, Path: p, Change: Removed, Sure: true})
+				r.add(Claim{Kind: fileClaim, Text: s, Path: to[0], Change: Added, Sure: true})
 			}
 			return
 		case verb != "":
@@ -159,7 +159,7 @@ func (r *Report) fileClaims(s string) {
 func (r *Report) folders(s string) {
 	for kind, pattern := range map[ChangeKind]*lazy.Pattern{Added: lex.FolderMade, Removed: lex.FolderGone} {
 		if m := pattern.Find(s); m != nil && strings.ContainsAny(m[0], "/`") {
-			r.add(Claim{Kind: FileClaim, Text: s, Path: m[1], Change: kind, Sure: true})
+			r.add(Claim{Kind: fileClaim, Text: s, Path: m[1], Change: kind, Sure: true})
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (r *Report) testNames(s, m string) {
 		lex.TestGone.Match(m) && !lex.Fails.Match(lex.HarmlessFailure.Replace(m, "")) {
 		return
 	}
-	c := Claim{Kind: TestClaim, Text: s}
+	c := Claim{Kind: testClaim, Text: s}
 	switch said := lex.HarmlessFailure.Replace(m, " "); {
 	case lex.Fails.Match(said) && lex.Earlier.Match(m):
 		return
@@ -209,30 +209,30 @@ func (r *Report) commits(s, m, whole string) {
 	for _, p := range []*lazy.Pattern{lex.CommitNamed, lex.CommitGit} {
 		for _, f := range p.FindAll(s) {
 			if f[2] == "" { // of a range, the first is not part
-				r.add(Claim{Kind: CommitClaim, Text: s, Name: f[1]})
+				r.add(Claim{Kind: commitClaim, Text: s, Name: f[1]})
 				found = true
 			}
 		}
 	}
 	if f := lex.CommitItem.Find(s); f != nil && strings.ContainsAny(f[1], "0123456789") &&
 		strings.Contains(strings.ToLower(r.Text), "commit") {
-		r.add(Claim{Kind: CommitClaim, Text: s, Name: f[1]})
+		r.add(Claim{Kind: commitClaim, Text: s, Name: f[1]})
 	} else if !found && lex.CommitDone.Match(m) {
-		r.add(Claim{Kind: CommitClaim, Text: s})
+		r.add(Claim{Kind: commitClaim, Text: s})
 	}
 }
 
 // others reads claims that no witness looks at.
 func (r *Report) others(s, m string) {
 	if lex.OtherDone.Match(m) {
-		r.add(Claim{Kind: OtherClaim, Text: s})
+		r.add(Claim{Kind: otherClaim, Text: s})
 	}
 }
 
 // changes reads that something was changed, in whatever file.
 func (r *Report) changes(s, m string) {
 	if lex.DoneNow.Match(m) {
-		r.add(Claim{Kind: ChangeClaim, Text: s})
+		r.add(Claim{Kind: changeClaim, Text: s})
 	}
 }
 
@@ -240,9 +240,9 @@ func (r *Report) changes(s, m string) {
 func (r *Report) scope(s, m string) {
 	switch {
 	case lex.Unchanged.Match(m):
-		r.add(Claim{Kind: ScopeClaim, Text: s, Change: Removed})
+		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed})
 	case lex.OnlyThis.Match(m) && !lex.Supposed.Match(m):
-		r.add(Claim{Kind: ScopeClaim, Text: s})
+		r.add(Claim{Kind: scopeClaim, Text: s})
 	}
 }
 

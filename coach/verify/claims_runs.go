@@ -28,8 +28,8 @@ func (r *Report) runs(s, m string) {
 		if !lex.Program.Match(f[1]) || isPath(f[1]) && !strings.Contains(f[1], " ") || strings.HasPrefix(command, "git ") {
 			continue
 		}
-		c := Claim{Kind: RunClaim, Text: s, Command: command, Run: kindOf(strings.Fields(command)), Result: result}
-		if c.Run == RunTests {
+		c := Claim{Kind: runClaim, Text: s, Command: command, Run: kindOf(strings.Fields(command)), Result: result}
+		if c.Run == runTests {
 			tests = true
 			c.count(s, m)
 			c.settle()
@@ -46,9 +46,9 @@ func (r *Report) runs(s, m string) {
 		for _, other := range []struct {
 			word *lazy.Pattern
 			run  RunKind
-		}{{lex.BuildWord, RunBuild}, {lex.LintWord, RunLint}} {
+		}{{lex.BuildWord, runBuild}, {lex.LintWord, runLint}} {
 			if other.word.Match(m) && !(lex.TestSubject.Match(m) && lex.Numbers.Match(m)) {
-				r.add(Claim{Kind: RunClaim, Text: s, Run: other.run, Result: result})
+				r.add(Claim{Kind: runClaim, Text: s, Run: other.run, Result: result})
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (r *Report) runs(s, m string) {
 
 // tests reads a clause that speaks of tests without a command.
 func (r *Report) tests(s, m string, failed bool) {
-	c := Claim{Kind: RunClaim, Text: s, Run: RunTests}
+	c := Claim{Kind: runClaim, Text: s, Run: runTests}
 	general := false
 	switch {
 	case failed:
@@ -132,7 +132,7 @@ func (c *Claim) number(set func(**int, string), what, n string) {
 // kindOf returns what a command runs, by its words.
 func kindOf(command []string) RunKind {
 	if len(command) == 0 {
-		return RunOther
+		return runOther
 	}
 	for i, w := range command {
 		if i > 0 && (strings.HasPrefix(w, "-") && w != "--test" || strings.ContainsAny(w, "/.")) {
@@ -141,12 +141,12 @@ func kindOf(command []string) RunKind {
 		w = strings.ToLower(strings.TrimPrefix(path.Base(w[strings.LastIndexByte(w, ':')+1:]), "--"))
 		switch {
 		case slices.Contains(lex.TestTools, w), strings.HasPrefix(w, "test"):
-			return RunTests
+			return runTests
 		case slices.Contains(lex.LintTools, w) || strings.HasSuffix(w, "lint"):
-			return RunLint
+			return runLint
 		case slices.Contains(lex.BuildTools, w) || w == "check" && i > 0 && command[0] == "cargo":
-			return RunBuild
+			return runBuild
 		}
 	}
-	return RunOther
+	return runOther
 }

@@ -124,8 +124,8 @@ func (it Item) String() string {
 	return b.String()
 }
 
-// Lines returns items for the agent, one a line, worst first.
-func Lines(items []Item) string {
+// lines returns items for the agent, one a line, worst first.
+func lines(items []Item) string {
 	var b strings.Builder
 	for _, it := range ordered(items) {
 		b.WriteString(it.String() + "\n")

@@ -58,7 +58,7 @@ func TestParseDecisionRefuses(t *testing.T) {
 		{"another verdict", `{"decision":"approved"}`, verify.ErrVerdict},
 		{"a negation", `{"decision":"do not approve"}`, verify.ErrVerdict},
 		{"no verdict", `{"decision":null}`, verify.ErrVerdict},
-		{"too large", approval + strings.Repeat(" ", verify.MaxSize), verify.ErrTooLarge},
+		{"too large", approval + strings.Repeat(" ", (1<<20)), verify.ErrTooLarge},
 		{"not UTF-8", approval + "\xff", verify.ErrNotUTF8},
 		{"braces without end", strings.Repeat(`{"a":`, 200_000), verify.ErrNoDecision},
 	} {
@@ -138,7 +138,7 @@ func ExampleParseDecision() {
 		return
 	}
 	fmt.Println(d.Verdict)
-	fmt.Print(verify.Lines(d.Items))
+	fmt.Println(d.Items[0])
 	// Output:
 	// feedback
 	// auth.go:12: The token is logged. Leave it out.

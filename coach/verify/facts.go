@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
 // Witness looks at one side of a piece of work. It reports what it saw, and runs nothing but the commands of the
@@ -302,20 +300,3 @@ func (f Facts) AsBefore(r Run) bool {
 	fresh, old, unknown := f.failures(r)
 	return r.Status == Met || len(old) > 0 && len(fresh)+len(unknown) == 0
 }
-
-// ShortName returns the name of a test without its package, class and file: a word to look for.
-func ShortName(name string) string {
-	name = lastName(name)
-	for _, separator := range []string{" > ", " › "} {
-		if i := strings.LastIndex(name, separator); i >= 0 {
-			name = name[i+len(separator):]
-		}
-	}
-	if i := strings.IndexAny(name, "/["); i >= 0 {
-		name = name[:i]
-	}
-	return name
-}
-
-// DecidesTests reports whether a change of the file can change what a run of tests shows: a program or a test.
-func DecidesTests(name string) bool { return testcode.IsCode(name) || testcode.IsTest(name) }

@@ -29,7 +29,6 @@ var honest = []string{
 	"Updated /workspace/repo/auth/login.go.",
 	"Changed auth/login.go:42 and auth/session.go#L10.",
 	"Updated [login.go](auth/login.go) and [the session](auth/session.go).",
-	"Updated auth/logni.go.",
 	"Ran `go test ./auth/...`: 9 passed. I did not run the other packages.",
 	"All the new tests pass. The 2 failures in billing were there before.",
 	"The auth tests pass; I have not run the rest.",

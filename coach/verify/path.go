@@ -109,59 +109,12 @@ func ends(a, b string) bool {
 	return a == b || strings.HasSuffix(b, "/"+a)
 }
 
-// meant returns which of the paths a claimed one can mean: the same with folders missing or too many in front, or the
-// only one that differs by a slip of the keys, of those that are free.
-func meant(claimed string, paths []string, free func(string) bool) (string, bool) {
+// meant returns which of the paths a claimed one can mean: the same with folders missing or too many in front.
+func meant(claimed string, paths []string) (string, bool) {
 	c := strings.TrimPrefix(cleanPath(claimed), "/")
-	var near []string
-	for _, p := range paths {
-		if ends(c, p) || ends(p, c) {
-			return p, true
-		}
-		if free(p) && slip(strings.ToLower(c), strings.ToLower(p)) {
-			near = append(near, p)
-		}
+	i := slices.IndexFunc(paths, func(p string) bool { return ends(c, p) || ends(p, c) })
+	if i < 0 {
+		return "", false
 	}
-	if len(near) == 1 {
-		return near[0], true
-	}
-	return "", false
-}
-
-// slip reports whether two names in one folder, with the same extension and digits, differ by at most two letters.
-func slip(a, b string) bool {
-	digits := func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if '0' <= r && r <= '9' {
-				return r
-			}
-			return -1
-		}, s)
-	}
-	if path.Dir(a) != path.Dir(b) || path.Ext(a) != path.Ext(b) || digits(a) != digits(b) {
-		return false
-	}
-	a, b = strings.TrimSuffix(path.Base(a), path.Ext(a)), strings.TrimSuffix(path.Base(b), path.Ext(b))
-	return min(len(a), len(b)) >= 5 && max(len(a), len(b)) < 100 && distance(a, b) <= 2
-}
-
-// distance returns how many bytes must be put in, taken out or replaced to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return paths[i], true
 }

@@ -28,7 +28,7 @@ type section struct {
 func (r *Report) prose(text string) {
 	text = start(plaintext.Clean(text), maxProse)
 	if n := len(strings.Fields(text)); n >= minForeign && len(lex.English.FindAll(text))*20 < n {
-		r.add(Claim{Kind: OtherClaim, Text: "the report is not in English"})
+		r.add(Claim{Kind: otherClaim, Text: "the report is not in English"})
 	}
 	var fence, block string
 	var in section
@@ -70,7 +70,7 @@ func (r *Report) prose(text string) {
 				continue
 			case len(paths) > 0 && lex.ClearEnd.Match(after):
 				for _, p := range paths {
-					r.add(Claim{Kind: FileClaim, Text: bare, Path: p, Change: kind, Sure: true})
+					r.add(Claim{Kind: fileClaim, Text: bare, Path: p, Change: kind, Sure: true})
 				}
 				continue
 			}
@@ -153,7 +153,7 @@ func (r *Report) output(block string) {
 	if !ok || c.Partial || c.Total() == 0 {
 		return
 	}
-	claim := Claim{Kind: RunClaim, Run: RunTests, Passed: &c.Passed, Text: "the report shows output of tests"}
+	claim := Claim{Kind: runClaim, Run: runTests, Passed: &c.Passed, Text: "the report shows output of tests"}
 	if c.Failed > 0 {
 		claim.Failed = &c.Failed
 	}
@@ -219,7 +219,7 @@ func (r *Report) takeBack(s string) {
 	for _, m := range lex.AnyPath.FindAll(s) {
 		p := cleanPath(tidyPath(m[1]))
 		for i := len(r.Claims) - 1; i >= 0; i-- {
-			if c := r.Claims[i]; c.Kind == FileClaim && cleanPath(c.Path) == p {
+			if c := r.Claims[i]; c.Kind == fileClaim && cleanPath(c.Path) == p {
 				r.Claims = append(r.Claims[:i], r.Claims[i+1:]...)
 			}
 		}

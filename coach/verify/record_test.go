@@ -34,9 +34,9 @@ func good() *situation {
 		report: verify.Report{
 			Text: "Updated login.go. All 3 tests pass.",
 			Claims: []verify.Claim{
-				{Kind: verify.FileClaim, Path: "login.go", Sure: true},
-				{Kind: verify.RunClaim, Run: verify.RunTests, Result: verify.Met, Passed: new(3)},
-				{Kind: verify.CommitClaim, Name: "abc1234"},
+				{Kind: "file", Path: "login.go", Sure: true},
+				{Kind: "run", Run: "tests", Result: verify.Met, Passed: new(3)},
+				{Kind: "commit", Name: "abc1234"},
 			},
 		},
 		facts: []verify.Facts{{
@@ -371,7 +371,7 @@ func TestStanding(t *testing.T) {
 	require.Equal(t, verify.Unverified, standing(s), "nobody looked at the login")
 	s.requirements = s.requirements[1:]
 	require.Equal(t, verify.Met, standing(s))
-	s.report.Claims = append(s.report.Claims, verify.Claim{Kind: verify.OtherClaim, Text: "Opened pull request #3"})
+	s.report.Claims = append(s.report.Claims, verify.Claim{Kind: "other", Text: "Opened pull request #3"})
 	require.Equal(t, verify.Unverified, standing(s), "a claim that nobody checks")
 	s.task.AllowUnchecked = true
 	require.Equal(t, verify.Met, standing(s))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
 
 // Report is what an agent says it did: claims to test. The zero value claims nothing. [ParseReport] reads one.
@@ -18,13 +20,13 @@ type ClaimKind string
 
 // The kinds of claims.
 const (
-	FileClaim   ClaimKind = "file"   // a file was changed
-	RunClaim    ClaimKind = "run"    // tests, or something else, were run
-	TestClaim   ClaimKind = "test"   // a test is there, and perhaps passes
-	CommitClaim ClaimKind = "commit" // the work is committed, perhaps under a name
-	ChangeClaim ClaimKind = "change" // something was changed, somewhere
-	ScopeClaim  ClaimKind = "scope"  // nothing else was changed, or nothing at all, or one file was not
-	OtherClaim  ClaimKind = "other"  // something that no witness looks at: a pull request, coverage
+	fileClaim   ClaimKind = "file"   // a file was changed
+	runClaim    ClaimKind = "run"    // tests, or something else, were run
+	testClaim   ClaimKind = "test"   // a test is there, and perhaps passes
+	commitClaim ClaimKind = "commit" // the work is committed, perhaps under a name
+	changeClaim ClaimKind = "change" // something was changed, somewhere
+	scopeClaim  ClaimKind = "scope"  // nothing else was changed, or nothing at all, or one file was not
+	otherClaim  ClaimKind = "other"  // something that no witness looks at: a pull request, coverage
 )
 
 // Claim is one claim of a report.
@@ -51,10 +53,10 @@ type RunKind string
 
 // The kinds of a run.
 const (
-	RunTests RunKind = "tests"
-	RunBuild RunKind = "build"
-	RunLint  RunKind = "lint"
-	RunOther RunKind = "other"
+	runTests RunKind = "tests"
+	runBuild RunKind = "build"
+	runLint  RunKind = "lint"
+	runOther RunKind = "other"
 )
 
 const (
@@ -72,7 +74,7 @@ func (r *Report) add(c Claim) {
 		}
 		n++
 		switch {
-		case c.Kind == FileClaim && cleanPath(o.Path) == cleanPath(c.Path):
+		case c.Kind == fileClaim && cleanPath(o.Path) == cleanPath(c.Path):
 			switch {
 			case o.Change == Added && c.Change == Removed && o.Sure && c.Sure:
 				r.Claims = slices.Delete(r.Claims, i, i+1) // made and taken away again: nothing is left to see
@@ -96,13 +98,13 @@ func (r *Report) add(c Claim) {
 
 // same reports whether two claims say the same.
 func (c Claim) same(o Claim) bool {
-	if c.Kind == OtherClaim || c.Kind == ScopeClaim {
+	if c.Kind == otherClaim || c.Kind == scopeClaim {
 		return c.Text == o.Text
 	}
-	if c.Kind == ChangeClaim {
+	if c.Kind == changeClaim {
 		return true // one is enough
 	}
-	if c.Kind == TestClaim {
+	if c.Kind == testClaim {
 		return c.Name == o.Name && c.Result == o.Result
 	}
 	return c.Name == o.Name && c.words() == o.words() && c.Part == o.Part && c.Run == o.Run
@@ -127,22 +129,22 @@ func (r Report) admits() bool { return r.admitsAll(nil) }
 func (r Report) admitsAll(failures []string) bool {
 	admits, all, most := false, len(failures) == 0, 0
 	for _, c := range r.Claims {
-		if c.Result != NotMet || c.Kind != TestClaim && (c.Kind != RunClaim || c.Run != RunTests) {
+		if c.Result != NotMet || c.Kind != testClaim && (c.Kind != runClaim || c.Run != runTests) {
 			continue
 		}
 		admits = true
 		most = max(most, value(c.Failed))
-		all = all || c.Kind == RunClaim && c.Failed == nil && !c.Part && c.Command != ""
+		all = all || c.Kind == runClaim && c.Failed == nil && !c.Part && c.Command != ""
 	}
 	text := strings.ToLower(r.Text)
 	return admits && (all || most >= len(failures) ||
-		!slices.ContainsFunc(failures, func(name string) bool { return !hasWord(text, strings.ToLower(ShortName(name))) }))
+		!slices.ContainsFunc(failures, func(name string) bool { return !hasWord(text, strings.ToLower(testoutput.ShortName(name))) }))
 }
 
 // words is the claim in short.
 func (c Claim) words() string {
 	switch c.Kind {
-	case FileClaim:
+	case fileClaim:
 		if c.Part {
 			return "the report names " + c.Path
 		}
@@ -150,12 +152,12 @@ func (c Claim) words() string {
 			return "changed " + c.Path
 		}
 		return string(c.Change) + " " + c.Path
-	case CommitClaim:
+	case commitClaim:
 		if c.Name == "" {
 			return "the work is committed"
 		}
 		return "commit " + c.Name
-	case TestClaim:
+	case testClaim:
 		switch c.Result {
 		case Met:
 			return "the test " + c.Name + " passes"
@@ -163,11 +165,11 @@ func (c Claim) words() string {
 			return "the test " + c.Name + " fails"
 		}
 		return "the test " + c.Name
-	case RunClaim:
+	case runClaim:
 		what := string(c.Run)
 		if c.Command != "" {
 			what = code(c.Command)
-		} else if c.Run == RunOther {
+		} else if c.Run == runOther {
 			what = `"` + c.Text + `"`
 		}
 		parts := []string{what + map[Status]string{Met: " passed", NotMet: " failed"}[c.Result]}

@@ -31,7 +31,7 @@ func said(c verify.Claim) string {
 			s += " " + n.of + "=" + string(rune('0'+*n.n%10))
 		}
 	}
-	if c.Kind == verify.FileClaim && !c.Sure && !c.Part {
+	if c.Kind == "file" && !c.Sure && !c.Part {
 		s += " place"
 	}
 	if c.Part {
@@ -130,9 +130,9 @@ func TestConcernsOfAReport(t *testing.T) {
 
 func TestReportsThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]error{
-		`{"summary": "Done`:                   verify.ErrNotReport,
-		"\xff":                                verify.ErrNotUTF8,
-		strings.Repeat("x", verify.MaxSize+1): verify.ErrTooLarge,
+		`{"summary": "Done`:            verify.ErrNotReport,
+		"\xff":                         verify.ErrNotUTF8,
+		strings.Repeat("x", (1<<20)+1): verify.ErrTooLarge,
 	} {
 		_, err := verify.ParseReport([]byte(text))
 		require.ErrorIs(t, err, want)
@@ -163,7 +163,7 @@ func FuzzParseReport(f *testing.F) {
 func TestRepeatedTextIsBoundedWork(t *testing.T) {
 	for _, part := range []string{"{", `{"a":{}}`, "created a.go, ", "`a.go` ", "Updated a.go and ", "all tests ", "[a](",
 		"commit as ", "a.go\n", "x."} {
-		text := []byte(strings.Repeat(part, verify.MaxSize/len(part)-1))
+		text := []byte(strings.Repeat(part, (1<<20)/len(part)-1))
 		_, err := verify.ParseDecision(text)
 		require.Error(t, err)
 		if r, err := verify.ParseReport(text); err == nil {

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSize is the size in bytes of the largest decision and report that is read: 1 MiB.
-const MaxSize = 1 << 20
+// maxSize is the size in bytes of the largest decision and report that is read: 1 MiB.
+const maxSize = 1 << 20
 
 // What is wrong with a report or a decision.
 var (
@@ -22,7 +22,7 @@ var (
 )
 
 func readable(data []byte) error {
-	if len(data) > MaxSize {
+	if len(data) > maxSize {
 		return ErrTooLarge
 	}
 	if !utf8.Valid(data) {
@@ -71,7 +71,7 @@ func unfenced(s string) string {
 
 // object reads the fields of a report, in the order of their names, so that equal reports are equal.
 func (r *Report) object(fields map[string]any) {
-	tests := Claim{Kind: RunClaim, Run: RunTests, Text: "the test results of the report"}
+	tests := Claim{Kind: runClaim, Run: runTests, Text: "the test results of the report"}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		v := fields[name]
 		key := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
@@ -106,12 +106,12 @@ func (r *Report) object(fields map[string]any) {
 		case key == "teststotal" || key == "total":
 			tests.set(&tests.Total, v, "")
 		case strings.HasPrefix(key, "build") || strings.HasPrefix(key, "lint") || strings.HasPrefix(key, "typecheck"):
-			run := RunBuild
+			run := runBuild
 			if strings.HasPrefix(key, "lint") {
-				run = RunLint
+				run = runLint
 			}
 			if res := outcomeOf(v); res != "" {
-				r.add(Claim{Kind: RunClaim, Run: run, Result: res, Text: name})
+				r.add(Claim{Kind: runClaim, Run: run, Result: res, Text: name})
 				break
 			}
 			r.value(v)
@@ -178,10 +178,10 @@ func (r *Report) fileEntry(v any, kind ChangeKind) {
 		part = strings.TrimSpace(part)
 		switch {
 		case !strings.ContainsAny(part, " \t,;"):
-			r.add(Claim{Kind: FileClaim, Text: part, Path: tidyPath(part), Change: kind, Sure: true})
+			r.add(Claim{Kind: fileClaim, Text: part, Path: tidyPath(part), Change: kind, Sure: true})
 		case r.fileItem(part, kind, true):
 		case isPath(tidyPath(part)): // a name with blanks
-			r.add(Claim{Kind: FileClaim, Text: part, Path: tidyPath(part), Change: kind, Sure: true})
+			r.add(Claim{Kind: fileClaim, Text: part, Path: tidyPath(part), Change: kind, Sure: true})
 		default:
 			r.prose(part)
 		}
@@ -196,7 +196,7 @@ func (r *Report) commitEntry(v any) {
 	for part := range strings.SplitSeq(s, ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
 		if lex.CommitHash.Match(name) {
-			r.add(Claim{Kind: CommitClaim, Name: name, Text: "commit " + name})
+			r.add(Claim{Kind: commitClaim, Name: name, Text: "commit " + name})
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (r *Report) testEntry(v any, result Status) {
 	case s == "" || outcomeOf(s) != "" || strings.EqualFold(s, "none") || strings.Trim(s, "0123456789") == "":
 		return
 	case isPath(tidyPath(s)):
-		r.add(Claim{Kind: FileClaim, Text: s, Path: tidyPath(s), Sure: true})
+		r.add(Claim{Kind: fileClaim, Text: s, Path: tidyPath(s), Sure: true})
 		return
 	case lex.IdentName.Match(strings.TrimSuffix(first, "()")) && (strings.ContainsAny(first, "_:") || lex.TestName.Match(first)):
 		s = strings.TrimSuffix(first, "()")
@@ -225,7 +225,7 @@ func (r *Report) testEntry(v any, result Status) {
 	if i := strings.LastIndex(s, "::"); i >= 0 {
 		s = s[i+2:]
 	}
-	r.add(Claim{Kind: TestClaim, Name: line(s, maxQuote), Result: result, Text: "the test " + s})
+	r.add(Claim{Kind: testClaim, Name: line(s, maxQuote), Result: result, Text: "the test " + s})
 }
 
 // results reads a number of tests, a result, a text such as "12 passed, 1 failed", an object with counts, or a list.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
 )
 
 // Review is the review of one report: [Begin] opens it, Observe takes facts, Record takes a decision. It is not safe
@@ -36,13 +38,13 @@ func (r *Review) Query() Query {
 	}
 	for _, c := range r.report.Claims {
 		switch c.Kind {
-		case FileClaim:
+		case fileClaim:
 			add(&q.Paths, c.Path)
-		case CommitClaim:
+		case commitClaim:
 			add(&q.Commits, c.Name)
-		case TestClaim:
+		case testClaim:
 			add(&q.Tests, c.Name)
-		case RunClaim:
+		case runClaim:
 			if words := strings.Fields(c.Command); len(words) > 0 {
 				q.Claimed = append(q.Claimed, words)
 			}
@@ -74,7 +76,7 @@ func differing(before, now []Change) []string {
 	var list []string
 	for _, pair := range [][2][]Change{{before, now}, {now, before}} {
 		for _, c := range pair[0] {
-			if !slices.Contains(pair[1], c) && !slices.Contains(list, c.Path) && !Byproduct(c) {
+			if !slices.Contains(pair[1], c) && !slices.Contains(list, c.Path) && !project.Byproduct(c.Path) {
 				list = append(list, c.Path)
 			}
 		}
@@ -105,7 +107,7 @@ func (r *Review) seen() Facts {
 	for i, run := range f.Runs {
 		kind := kindOf(run.Command)
 		switch {
-		case run.Status != Met || kind == RunBuild || kind == RunLint:
+		case run.Status != Met || kind == runBuild || kind == runLint:
 		case len(f.Suspects) > 0:
 			f.Runs[i].Status, f.Runs[i].Why = Unverified, f.Suspects[0].Path+" "+f.Suspects[0].Why+": a person must look at it"
 		case len(run.Wrote) > 0:
@@ -202,7 +204,7 @@ func toFix(h Honesty) []Item {
 func (r *Review) Standing() (Status, []string) {
 	f := r.seen()
 	h := Audit(r.report, f)
-	if items := r.Seen(); len(items) > 0 && items[0].Severity == High {
+	if items := r.against(); len(items) > 0 && items[0].Severity == High {
 		return NotMet, []string{items[0].Issue}
 	}
 	_, open := r.Record(r.Judge())
@@ -240,9 +242,12 @@ func (r *Review) Standing() (Status, []string) {
 	return Met, nil
 }
 
-// Seen returns the facts against the work, worst first. Items that make Standing NotMet are High. Things that nobody
-// could look at are not among them.
-func (r *Review) Seen() []Item {
+// Feedback returns the facts against the work for the agent, one a line, worst first. Things that nobody could look at
+// are not among them.
+func (r *Review) Feedback() string { return lines(r.against()) }
+
+// against returns the facts against the work, worst first. Items that make Standing NotMet are High.
+func (r *Review) against() []Item {
 	f := r.seen()
 	var items []Item
 	d := Decision{TaskID: r.task.ID, Requirements: r.requirementChecks(f, r.Judge().Requirements)}
@@ -261,7 +266,7 @@ func (d Discrepancy) item() Item {
 		Issue: fmt.Sprintf("The report says: %s. Seen: %s.", strings.TrimRight(d.Claimed, "."),
 			strings.TrimRight(d.Found, "."))}
 	switch d.Kind {
-	case FileMissing, FileUnchanged, FilePresent, FileOutside, FileSpelling, MoreChanged:
+	case fileMissing, fileUnchanged, filePresent, fileOutside, fileSpelling, moreChanged:
 		it.File = d.Subject
 	case TestsTampered:
 		it.File, it.Issue = d.Subject, Sentence(d.Found)

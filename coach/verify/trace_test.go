@@ -70,7 +70,7 @@ func TestResumeOfAHollowStart(t *testing.T) {
 		require.NotEmpty(t, overrides)
 		status, _ := r.Standing()
 		require.NotEqual(t, verify.Met, status)
-		r.Seen()
+		r.Feedback()
 	}
 }
 

@@ -36,6 +36,9 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
 	"github.com/sidecoach/sidecoach/coach/verify/gowitness"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 	"github.com/sidecoach/sidecoach/plancriteria"
 )
 
@@ -211,7 +214,7 @@ func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *
 	}
 	facts.Tree = tree
 	for _, c := range list {
-		if c.Kind != verify.Added && verify.DecidesTests(c.Path) && !verify.Byproduct(c) {
+		if c.Kind != verify.Added && testcode.Decides(c.Path) && !project.Byproduct(c.Path) {
 			for i := range facts.Runs {
 				facts.Runs[i].Wrote = append(facts.Runs[i].Wrote, c.Path)
 			}
@@ -295,7 +298,7 @@ func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run ver
 		if slices.Contains(base.Failures, name) {
 			continue
 		}
-		word := verify.ShortName(name)
+		word := testoutput.ShortName(name)
 		if has, err := git.Has(ctx, v.cfg.Baseline, word); err == nil && has {
 			base.Passes = append(base.Passes, name)
 		}
@@ -331,7 +334,7 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 	status, why := review.Standing()
 	switch {
 	case status == verify.NotMet:
-		return autocontinue.Verification{Status: autocontinue.Rejected, Feedback: verify.Lines(review.Seen())}, nil
+		return autocontinue.Verification{Status: autocontinue.Rejected, Feedback: review.Feedback()}, nil
 	case status == verify.Met && read:
 		return autocontinue.Verification{Status: autocontinue.Verified, Note: note}, nil
 	}

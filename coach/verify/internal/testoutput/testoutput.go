@@ -92,3 +92,23 @@ func (c *Counts) Add(o Counts) {
 		c.flaw(o.Broken)
 	}
 }
+
+// LastName returns the name of a test without its package, class and file.
+func LastName(name string) string {
+	name, _, _ = strings.Cut(name, " (")
+	return name[strings.LastIndexAny(name, ".:")+1:]
+}
+
+// ShortName returns the name of a test without its package, class and file: a word to look for.
+func ShortName(name string) string {
+	name = LastName(name)
+	for _, separator := range []string{" > ", " › "} {
+		if i := strings.LastIndex(name, separator); i >= 0 {
+			name = name[i+len(separator):]
+		}
+	}
+	if i := strings.IndexAny(name, "/["); i >= 0 {
+		name = name[:i]
+	}
+	return name
+}
