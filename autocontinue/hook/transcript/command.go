@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	_ "embed"
-	"iter"
 	"path"
 	"slices"
 	"strconv"
@@ -28,9 +26,6 @@ const (
 	kindRun   = string(classify.CheckRun)
 )
 
-//go:embed commands.txt
-var commandsText string
-
 // table is commands.txt.
 type table struct {
 	rules map[string][]rule // by program
@@ -45,10 +40,10 @@ type table struct {
 type rule struct {
 	kinds    []string
 	programs []string
-	words    []pattern
+	words    []word
 }
 
-type pattern struct {
+type word struct {
 	alternatives []string
 	skips        bool // other words may come before
 }
@@ -76,22 +71,11 @@ var commands = sync.OnceValue(func() *table {
 	return t
 })
 
-// rows returns the words of each line of a table of rules, without comments.
-func rows(text string) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		for line := range strings.Lines(text) {
-			if f := strings.Fields(line); len(f) > 1 && f[0][0] != '#' && !yield(f) {
-				return
-			}
-		}
-	}
-}
-
 func newRule(f []string) rule {
 	r := rule{kinds: strings.Split(f[0], ","), programs: strings.Split(f[1], "|")}
 	for _, w := range f[2:] {
 		w, skips := strings.CutPrefix(w, "...")
-		r.words = append(r.words, pattern{strings.Split(w, "|"), skips})
+		r.words = append(r.words, word{strings.Split(w, "|"), skips})
 	}
 	return r
 }

@@ -2,10 +2,8 @@ package transcript
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -338,40 +336,14 @@ func inlineCode(args []string, input string) (code string, script []string) {
 	return input, nil
 }
 
-// codePatterns find what a piece of code does.
-var codePatterns = sync.OnceValue(
-	func() (p struct{ writes, runs, prints, reads, loads, imports, files *regexp.Regexp }) {
-		p.writes = regexp.MustCompile(
-			`(?i)write_?(?:text|bytes|file|json|lines)|appendfile|outputfile|copyfile|copytree|cpsync|` +
-				`file_put_contents|\.write\(|\.writelines\(|\.to_(?:csv|json|excel)\(|\.save\(|\.dump\(|>\s*FH|` +
-				`open\([^)]*,\s*(?:mode\s*=\s*)?['"](?:[wax]b?\+?|r\+b?)['"]|unlink|\.rename|\brename\(|rmtree|rmsync|` +
-				`makedirs|\bmkdir|shutil\.(?:move|copy)|\bsymlink|os\.remove|os\.replace|fs\.rm|file\.write|fileutils`,
-		)
-		p.runs = regexp.MustCompile(
-			`subprocess|os\.system|os\.popen|execsync|spawnsync|child_process|\bsystem\(|Deno\.Command|Bun\.spawn`,
-		)
-		p.prints = regexp.MustCompile(`(?:std(?:out|err)|process\.std(?:out|err)|sys\.std(?:out|err)(?:\.buffer)?)\.write\(`)
-		p.reads = regexp.MustCompile(
-			`\bopen\(|read_?(?:text|bytes|lines)|listdir|stdin\.read|(?i:readfile)|File\.(?:read|open)|file_get_contents`,
-		)
-		p.loads = regexp.MustCompile(
-			`\bassert|\.loads?\(|\.parse\(|safe_load|fromstring|[rR]eader\(|compile\(|exec\(|require\(['"]\.`,
-		)
-		p.imports = regexp.MustCompile(`(?m)(?:^|;)\s*(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)`)
-		p.files = regexp.MustCompile("['\"`]([^'\"`\\s*?<>|{}$]*[^'\"`\\s*?<>|{}$/.]\\.[A-Za-z][A-Za-z0-9]{0,7})['\"`]")
-		return p
-	},
-)
-
 // codeKinds says what a piece of code does by the functions that it calls.
 func (w *walker) codeKinds(e *effect, code string) []string {
 	e.Name = strings.TrimSpace(strings.SplitN(e.Name, "\n", 2)[0])
-	p := codePatterns()
-	code = p.prints.ReplaceAllString(code, "")
+	code = pattern("prints").ReplaceAllString(code, "")
 	switch {
-	case p.writes.MatchString(code):
+	case pattern("writes").MatchString(code):
 		var files []string
-		for _, m := range p.files.FindAllStringSubmatch(code, 50) {
+		for _, m := range pattern("files").FindAllStringSubmatch(code, 50) {
 			if !strings.Contains(m[1], "://") {
 				files = append(files, m[1])
 			}
@@ -382,30 +354,25 @@ func (w *walker) codeKinds(e *effect, code string) []string {
 		if e.edit(w, files...); len(e.Edits) > 0 {
 			return []string{kindRead}
 		}
-	case p.runs.MatchString(code):
+	case pattern("runs").MatchString(code):
 		e.Unknown = true
 		return []string{kindRead}
-	case p.reads.MatchString(code) && !loadsMore(code):
+	case pattern("reads").MatchString(code) && !loadsMore(code):
 		return []string{kindRead}
 	}
 	return []string{kindRun}
 }
 
-// textModules are modules of Python with which code reads files and does nothing else to them.
-var textModules = strings.Fields(
-	"re sys os io pathlib glob itertools collections textwrap difflib math string time datetime functools typing",
-)
-
 // loadsMore reports whether code that reads files does more with them: parse them, run them, compare them.
 func loadsMore(code string) bool {
-	for _, m := range codePatterns().imports.FindAllStringSubmatch(code, 50) {
+	for _, m := range pattern("imports").FindAllStringSubmatch(code, 50) {
 		for module := range strings.SplitSeq(m[1], ",") {
-			if !slices.Contains(textModules, strings.TrimSpace(module)) {
+			if !pattern("text-module").MatchString(strings.TrimSpace(module)) {
 				return true
 			}
 		}
 	}
-	return codePatterns().loads.MatchString(code)
+	return pattern("loads").MatchString(code)
 }
 
 // find says what the commands do that "find" runs.

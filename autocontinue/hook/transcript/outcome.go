@@ -100,15 +100,14 @@ func (e effect) testOutcome(r result, st status, rep report) (classify.CheckOutc
 
 // shown says how a check ended whose exit status is 0, by its output.
 func (e effect) shown(output string) classify.CheckOutcome {
-	p := outputs()
-	status := p.httpStatus.FindStringSubmatch(output)
+	status := pattern("http-status").FindStringSubmatch(output)
 	if strings.Contains(e.Name, "http_code") {
-		status = p.httpCode.FindStringSubmatch(output)
+		status = pattern("http-code").FindStringSubmatch(output)
 	}
 	lists := e.Check == classify.CheckLint && strings.Contains(e.Name, " -l")
 	sql := strings.Contains(e.Name, "psql") || strings.Contains(e.Name, "mysql")
 	switch {
-	case lists && p.unformatted.MatchString(output), sql && p.sqlError.MatchString(output):
+	case lists && pattern("unformatted").MatchString(output), sql && pattern("sql-error").MatchString(output):
 		return classify.OutcomeFailed
 	case e.Check != classify.CheckRun || status == nil:
 		return classify.OutcomePassed
@@ -134,7 +133,7 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 		quiet && blank && (!r.failed || e.foundNothing(r)),
 		!quiet && !blank && !r.failed && e.Check == classify.CheckRun:
 		return classify.OutcomePassed
-	case e.Check == classify.CheckCommit && outputs().committed.MatchString(output):
+	case e.Check == classify.CheckCommit && pattern("committed").MatchString(output):
 		return classify.OutcomePassed
 	}
 	return classify.OutcomeUnknown
@@ -143,27 +142,10 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 // foundNothing reports whether a "grep" behind the check failed because no line matched.
 func (e effect) foundNothing(r result) bool { return e.Filter >= filterPart && r.known && r.exit == 1 }
 
-// What outputs of compilers, linters and programs say.
-var (
-	badWords = []string{
-		"error:", "error[", "error ts", "failed to compile", "build failed", "compilation failed", "fatal:", "fatal error",
-		"npm err!", "npm error", "traceback (most recent", "syntaxerror", "panic:", "cannot find module", "command failed",
-		"elifecycle", "could not", "exited with code 1", "segmentation fault", "error in ", "undefined: ", "make: ***",
-		"command not found", "curl: (", "[rejected]", "uncaught", "nothing to commit", "would reformat",
-		"would be reformatted", "code style issues",
-	}
-	goodWords = []string{
-		"compiled successfully", "build succeeded", "build success", "built in", "finished `", "finished dev",
-		"finished release", "no issues found", "all checks passed", "success:", "successfully", "no errors", "no problems",
-		"all matched files use", "already formatted", "left unchanged", "naming to ", "exporting to image", "syntax ok",
-		"syntax is ok", "is valid", "no syntax errors",
-	}
-)
-
 // problems reports whether an output shows problems, and whether it says that there are none.
 func problems(output string) (bad, good bool) {
 	for line := range strings.Lines(strings.ToLower(plaintext.StripEscapes(output))) {
-		if all := outputs().counted.FindAllStringSubmatch(line, -1); all != nil {
+		if all := pattern("counted").FindAllStringSubmatch(line, -1); all != nil {
 			m := all[0]
 			for _, other := range all {
 				if other[2] == "error" { // "3 problems (0 errors, 3 warnings)"
@@ -175,8 +157,8 @@ func problems(output string) (bad, good bool) {
 			continue
 		}
 		has := func(w string) bool { return strings.Contains(line, w) }
-		bad = bad || slices.ContainsFunc(badWords, has)
-		good = good || slices.ContainsFunc(goodWords, has)
+		bad = bad || slices.ContainsFunc(phrases()["bad"], has)
+		good = good || slices.ContainsFunc(phrases()["good"], has)
 	}
 	return bad, good && !bad
 }

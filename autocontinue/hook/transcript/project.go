@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	_ "embed"
 	"os"
 	"path"
 	"path/filepath"
@@ -118,38 +117,13 @@ func rooted(name string) bool { return strings.HasPrefix(name, "/") || hasDrive(
 
 // isTemporary reports whether a file lies where systems keep temporary files.
 func isTemporary(name string) bool {
-	for _, dir := range []string{
-		"/tmp/", "/var/tmp/", "/private/tmp/", "/private/var/tmp/", "/var/folders/", "/private/var/folders/", "/dev/shm/",
-	} {
-		if strings.HasPrefix(name+"/", dir) {
-			return true
-		}
-	}
-	return hasDrive(name) && strings.Contains(strings.ToLower(name)+"/", "/appdata/local/temp/")
-}
-
-//go:embed files.txt
-var filesText string
-
-// isFile reports whether a word is in a row of files.txt.
-func isFile(kind, word string) bool {
-	for row := range rows(filesText) {
-		if row[0] == kind && slices.Contains(row[1:], word) {
-			return true
-		}
-	}
-	return false
+	return pattern("temporary").MatchString(name+"/") ||
+		hasDrive(name) && strings.Contains(strings.ToLower(name)+"/", "/appdata/local/temp/")
 }
 
 // isScratch reports whether a file does not belong to a project by its name: a device, a log, what a build makes.
 func isScratch(name string) bool {
-	if isFile("artifact", baseName(strings.TrimSuffix(name, "/"))) || strings.Contains(name, "/node_modules/") {
-		return true
-	}
-	return strings.HasPrefix(name, "/dev/") || name == "-" || name == "NUL" || name == "$null" ||
-		strings.HasSuffix(name, ".log") ||
-		strings.HasSuffix(name, ".out") || strings.HasPrefix(name, "$()") ||
-		name != "" && strings.Trim(baseName(name), "0123456789") == ""
+	return isRow(filesText, "artifact", baseName(strings.TrimSuffix(name, "/"))) || pattern("scratch").MatchString(name)
 }
 
 // editOf says what kind of file an edit of that name changes.
@@ -159,14 +133,15 @@ func editOf(name string) classify.Edited {
 	switch {
 	case base == "":
 		return classify.EditedCode
-	case isFile("document", base):
+	case isRow(filesText, "document", base):
 		return classify.EditedDocs
-	case ext == "" || !isFile("document", ext):
+	case ext == "" || !isRow(filesText, "document", ext):
 		return classify.EditedCode
 	case ext == ".txt" || ext == ".mdx":
 		word := base[:strings.IndexAny(base, "-_.")] // "requirements-dev.txt"
-		inTests := func(part string) bool { return isFile("test-data", part) }
-		if isFile("code-text", word) || slices.ContainsFunc(strings.Split(strings.ToLower(slashed(name)), "/"), inTests) {
+		inTests := func(part string) bool { return isRow(filesText, "test-data", part) }
+		folders := strings.Split(strings.ToLower(slashed(name)), "/")
+		if isRow(filesText, "code-text", word) || slices.ContainsFunc(folders, inTests) {
 			return classify.EditedCode
 		}
 	}
@@ -175,5 +150,5 @@ func editOf(name string) classify.Edited {
 
 // isSource reports whether a file holds source code: it must be built or loaded again when it moves.
 func isSource(name string) bool {
-	return name == "" || isFile("source", strings.ToLower(path.Ext(name)))
+	return name == "" || isRow(filesText, "source", strings.ToLower(path.Ext(name)))
 }

@@ -31,29 +31,6 @@ func isOurFeedback(feedback string) bool {
 	return false
 }
 
-// notices are the beginnings of prompts that a host writes itself.
-var notices = map[Format][]string{
-	Claude: {
-		"<task-notification>", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>",
-		"<teammate-message", "<agent-message", "<cross-session-message", "[SYSTEM NOTIFICATION", "Operation stopped by hook:",
-		"Caveat: The messages below were generated", "This session is being continued from a previous conversation",
-	},
-	Codex: {
-		"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<skill>",
-		"<turn_aborted>", "<user_action>", "<permissions instructions>", "<collaboration_mode>", "<skills_instructions>",
-		"Another language model started to solve this problem",
-		"You were originally given instructions from a user over one or more turns", "<recommended_plugins>",
-		"<codex_internal_context", "<user_shell_command>", "<subagent_notification>", "<goal_context>", "<external_",
-		"<hook_prompt", "<send_user_message_question_reply>", "Warning: apply_patch was requested via",
-		"Warning: The maximum number of unified exec processes",
-	},
-	Copilot: {"<system_notification>"},
-	Gemini: {
-		"<session_context>", "This is the Gemini CLI. We are setting up the context", "<state_snapshot>",
-		"Here is the user's editor context", "Here is a summary of changes in the user's editor context",
-	},
-}
-
 // IsNotice reports whether the host wrote a prompt itself: that a background task ended, what the editor shows. Such
 // a prompt does not hold the human's words.
 func (f Format) IsNotice(prompt string) bool {
@@ -68,7 +45,7 @@ func (f Format) IsNotice(prompt string) bool {
 			return true
 		}
 	}
-	return startsWith(words, notices[f]...)
+	return startsWith(words, phrases()[string(f)]...)
 }
 
 // wrappings are elements that a host or an editor puts around the human's words: what is open there, what is selected.

@@ -1,7 +1,8 @@
 package transcript
 
 import (
-	_ "embed"
+	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -21,31 +22,16 @@ const (
 	ReplyOther    Reply = "other"     // anything else, such as a new task
 )
 
-//go:embed replies.txt
-var replies string
-
 // replyPatterns are the patterns of replies.txt, by their kind.
 var replyPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
-	parts := make(map[string][]string)
-	for line := range strings.Lines(replies) {
-		kind, pattern, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if ok && kind != "#" {
-			parts[kind] = append(parts[kind], strings.TrimSpace(pattern))
-		}
+	const gap = `[\s.,;:!?，。、！？]+`
+	forms := map[string]string{
+		"before": `^(?:%s)` + gap, "yes": `^(?:%s)` + gap, "after": `(?:%s)$`,
+		"join": `[.,;:!?，。、；！？…\n]+\s*| (?:%s) `,
 	}
 	all := make(map[string]*regexp.Regexp)
-	for kind, list := range parts {
-		one := `(?:` + strings.Join(list, "|") + `)`
-		switch kind {
-		case "before", "yes":
-			all[kind] = regexp.MustCompile(`^` + one + `(?:[\s.,;:!?，。、！？]+)`)
-		case "after": // without a blank in scripts that have none
-			all[kind] = regexp.MustCompile(`(?:[\s.,;:!?，。、！？]+` + one + `|[\p{Han}\p{Hiragana}](?:` + list[len(list)-1] + `))$`)
-		case "join":
-			all[kind] = regexp.MustCompile(`[.,;:!?，。、；！？…\n]+\s*| ` + one + ` `)
-		default:
-			all[kind] = regexp.MustCompile(`^` + one + `$`)
-		}
+	for kind, list := range entries(repliesText) {
+		all[kind] = regexp.MustCompile(fmt.Sprintf(cmp.Or(forms[kind], `^(?:%s)$`), strings.Join(list, "|")))
 	}
 	return all
 })

@@ -1,18 +1,12 @@
 package transcript
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
-
-//go:embed tools.txt
-var toolsText string
-
-var toolRules = sync.OnceValue(func() [][]string { return slices.Collect(rows(toolsText)) })
 
 // tool is a call of a tool.
 type tool struct {
@@ -26,38 +20,21 @@ type tool struct {
 	event   bool     // it is such a call
 }
 
-// kindOfTool returns the first of these kinds that tools.txt gives a name, letter case aside.
-func kindOfTool(name string, kinds ...string) string {
+var toolRules = sync.OnceValue(func() [][]string { return slices.Collect(rows(toolsText)) })
+
+// kindOfTool returns the kind that tools.txt gives a tool, or an agent, by its name, letter case aside.
+func kindOfTool(name string, agent bool) string {
 	for _, row := range toolRules() {
-		if slices.Contains(kinds, row[0]) && matches(row[1:], strings.ToLower(name)) {
+		if agent == (row[0] == "explorer") && matches(row[1:], strings.ToLower(name)) {
 			return row[0]
 		}
 	}
 	return ""
 }
 
-// kind says what the tool does.
-func (t tool) kind() string {
-	return kindOfTool(
-		t.name,
-		"shell",
-		"patch",
-		"write",
-		"edit",
-		"poll",
-		"read",
-		"agent",
-		"test",
-		"build",
-		"pull_request",
-		"elsewhere",
-		"run",
-	)
-}
-
 // polls returns the name of the background command that the tool asks about.
 func (t tool) polls() string {
-	if t.kind() != "poll" {
+	if kindOfTool(t.name, false) != "poll" {
 		return ""
 	}
 	return t.input.first("bash_id", "shell_id", "shellId", "task_id", "session_id")
@@ -72,7 +49,7 @@ func (t tool) effects(p project, dir string) []effect {
 	e := effect{Name: t.name}
 	in := t.input
 	shell := in.script("command", "cmd", "script")
-	kind := t.kind()
+	kind := kindOfTool(t.name, false)
 	switch {
 	case t.files != nil:
 		e.edit(&w, t.files...)
@@ -90,17 +67,15 @@ func (t tool) effects(p project, dir string) []effect {
 		if shell == "view" { // one tool shows and changes files
 			return nil
 		}
-		e.edit(
-			&w,
-			in.first("file_path", "notebook_path", "absolute_path", "target_file", "path", "filePath", "relative_path"),
-		)
+		e.edit(&w, in.first(
+			"file_path", "notebook_path", "absolute_path", "target_file", "path", "filePath", "relative_path"))
 		if kind == "write" {
 			e.Made = e.Edits
 		}
 	case kind == "read", kind == "poll":
 		return nil
 	case kind == "agent":
-		if agent := in.first("subagent_type", "agent_type"); agent != "" && kindOfTool(agent, "explorer") != "" {
+		if agent := in.first("subagent_type", "agent_type"); agent != "" && kindOfTool(agent, true) != "" {
 			return nil
 		}
 		e.Unknown = true

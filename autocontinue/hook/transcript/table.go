@@ -1,0 +1,71 @@
+package transcript
+
+import (
+	_ "embed"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Tables. Each begins with a comment that explains it.
+var (
+	//go:embed commands.txt
+	commandsText string
+	//go:embed files.txt
+	filesText string
+	//go:embed patterns.txt
+	patternsText string
+	//go:embed phrases.txt
+	phrasesText string
+	//go:embed replies.txt
+	repliesText string
+	//go:embed tools.txt
+	toolsText string
+)
+
+// rows returns the words of each line of a table, without comments.
+func rows(text string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for line := range strings.Lines(text) {
+			if f := strings.Fields(line); len(f) > 1 && f[0][0] != '#' && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// isRow reports whether a word is in a row of that kind.
+func isRow(text, kind, word string) bool {
+	for row := range rows(text) {
+		if row[0] == kind && slices.Contains(row[1:], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// entries returns the lines of a table by their first word, without it.
+func entries(text string) map[string][]string {
+	all := make(map[string][]string)
+	for line := range strings.Lines(text) {
+		if kind, rest, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " "); ok && kind != "#" {
+			all[kind] = append(all[kind], rest)
+		}
+	}
+	return all
+}
+
+var (
+	phrases  = sync.OnceValue(func() map[string][]string { return entries(phrasesText) })
+	patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+		all := make(map[string]*regexp.Regexp)
+		for name, list := range entries(patternsText) {
+			all[name] = regexp.MustCompile(strings.Join(list, "|"))
+		}
+		return all
+	})
+)
+
+func pattern(name string) *regexp.Regexp { return patterns()[name] }
