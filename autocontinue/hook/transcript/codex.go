@@ -1,8 +1,7 @@
 package transcript
 
 import (
-	"encoding/xml"
-	"io"
+	"html"
 	"slices"
 	"strings"
 )
@@ -102,7 +101,7 @@ func (l *line) codexMessage(c value, id string) {
 	switch {
 	case strings.HasPrefix(opening, "<hook_prompt"):
 		for _, p := range parts {
-			l.add(entry{kind: feedback, text: hookPrompt(p)})
+			l.add(entry{kind: feedback, text: html.UnescapeString(pattern("hook-prompt").ReplaceAllString(p, ""))})
 		}
 	case strings.HasPrefix(opening, "<turn_aborted>"):
 		l.add(entry{kind: abort})
@@ -122,25 +121,6 @@ func codexPrompt(parts []string) string {
 		return strings.HasPrefix(t, "<image ") && strings.HasSuffix(t, ">") || t == "</image>" || t == "<image>"
 	})
 	return withoutWrapping(strings.Join(parts, "\n"))
-}
-
-// hookPrompt returns what a hook said, out of <hook_prompt hook_run_id="…">…</hook_prompt>.
-func hookPrompt(s string) string {
-	var b strings.Builder
-	d := xml.NewDecoder(strings.NewReader(s))
-	d.Strict = false
-	for {
-		token, err := d.Token()
-		if err != nil {
-			if err != io.EOF && b.Len() == 0 {
-				return s
-			}
-			return b.String()
-		}
-		if said, ok := token.(xml.CharData); ok {
-			b.Write(said)
-		}
-	}
 }
 
 // codexEvent reads what happened beside the model: an interruption, a command that has ended, a patch that was applied.

@@ -28,8 +28,7 @@ const (
 
 // table is commands.txt.
 type table struct {
-	rules map[string][]rule // by program
-	globs []rule            // whose program is a pattern
+	rules []rule
 	wraps map[string]int
 	runs  []rule
 	names [][]string          // a kind, then parts of names
@@ -49,7 +48,7 @@ type word struct {
 }
 
 var commands = sync.OnceValue(func() *table {
-	t := &table{rules: make(map[string][]rule), wraps: make(map[string]int), lists: make(map[string][]string)}
+	t := &table{wraps: make(map[string]int), lists: make(map[string][]string)}
 	for f := range rows(commandsText) {
 		switch f[0] {
 		case "flags", "never":
@@ -65,7 +64,7 @@ var commands = sync.OnceValue(func() *table {
 		case "runs":
 			t.runs = append(t.runs, newRule(f))
 		default:
-			t.add(newRule(f))
+			t.rules = append(t.rules, newRule(f))
 		}
 	}
 	return t
@@ -80,29 +79,16 @@ func newRule(f []string) rule {
 	return r
 }
 
-func (t *table) add(r rule) {
-	for _, p := range r.programs {
-		if strings.Contains(p, "*") {
-			t.globs = append(t.globs, r)
-		} else {
-			t.rules[p] = append(t.rules[p], r)
-		}
-	}
-}
-
 // kindsOf returns what a command does, by the first rule that fits. It returns nil for an unknown command. The words
 // are without assignments and programs that only run another one.
 func kindsOf(words []string) []string {
 	t := commands()
 	program, args := programName(words[0]), words[1:]
 	plain := t.plain(program, args)
-	list := slices.Clone(t.rules[program])
-	for _, r := range t.globs {
-		if matches(r.programs, program) {
-			list = append(list, r)
+	for _, r := range t.rules {
+		if !matches(r.programs, program) {
+			continue
 		}
-	}
-	for _, r := range list {
 		rest, flagged, ok := r.fit(args, plain)
 		if !ok {
 			continue
@@ -339,15 +325,7 @@ func (t *table) afterFlags(words []string, n int) []string {
 }
 
 // isAssignment reports whether a word sets a variable: "CI=1".
-func isAssignment(w string) bool {
-	name, _, ok := strings.Cut(w, "=")
-	if !ok || name == "" || '0' <= name[0] && name[0] <= '9' {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(c rune) bool {
-		return c != '_' && !('a' <= c && c <= 'z') && !('A' <= c && c <= 'Z') && !('0' <= c && c <= '9')
-	})
-}
+func isAssignment(w string) bool { return pattern("assignment").MatchString(w) }
 
 const maxScope = 20 // words
 

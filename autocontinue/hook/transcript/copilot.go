@@ -110,16 +110,11 @@ func copilotResult(d value) result {
 
 // copilotRunning returns the shell in which a command goes on, by the last line of what the model was told.
 func copilotRunning(last string) string {
-	if !strings.Contains(last, "still running") && !strings.Contains(last, "started in") &&
-		!strings.Contains(last, "waiting for") {
+	if !pattern("copilot-running").MatchString(last) {
 		return ""
 	}
-	for _, mark := range []string{"shellId: ", "shell ID: ", "with id: ", "session ID: ", "sessionId: "} {
-		if _, rest, ok := strings.Cut(last, mark); ok {
-			if i := strings.IndexAny(rest, " ,.>"); i > 0 {
-				return rest[:i]
-			}
-		}
+	if m := pattern("copilot-shell").FindStringSubmatch(last); m != nil {
+		return m[1]
 	}
 	return "shell"
 }

@@ -29,7 +29,10 @@ func readCursor(v value, id string) (l line) {
 	text := strings.Join(said, "\n")
 	switch {
 	case role == "user":
-		l.add(entry{kind: human, id: id, text: userQuery(text)})
+		if m := pattern("user-query").FindStringSubmatch(text); m != nil {
+			text = strings.TrimSpace(m[1])
+		}
+		l.add(entry{kind: human, id: id, text: text})
 		return l
 	case text != "":
 		l.add(entry{kind: message, id: id, group: id, text: text})

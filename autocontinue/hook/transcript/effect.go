@@ -391,31 +391,20 @@ func (w *walker) find(args []string) {
 	}
 }
 
-// patch adds the files that a patch changes.
+// patch adds the files that a patch changes, in Codex's form or that of diff: an unknown one when it names none.
 func (e *effect) patch(w *walker, patch string) {
-	e.edit(w, patchedFiles(patch)...)
+	files := pattern("patched").FindAllStringSubmatch(patch, -1)
+	for _, m := range files {
+		e.edit(w, strings.TrimSpace(m[1]))
+	}
+	if files == nil {
+		e.edit(w, "")
+	}
 	only := func(what string) bool {
-		return strings.Contains(patch, "*** "+what+" File: ") &&
-			strings.Count(patch, "*** "+what+" File: ") == strings.Count(patch, " File: ")
+		n := strings.Count(patch, "*** "+what+" File: ")
+		return n > 0 && n == strings.Count(patch, " File: ")
 	}
 	if e.Removes = only("Delete"); only("Add") {
 		e.Made = e.Edits
 	}
-}
-
-// patchedFiles returns the files that a patch changes, in Codex's form or that of diff. It returns one unknown file for
-// a patch that names none.
-func patchedFiles(patch string) []string {
-	var files []string
-	for line := range strings.Lines(patch) {
-		for _, p := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"} {
-			if name, ok := strings.CutPrefix(line, p); ok {
-				files = append(files, strings.TrimSpace(name))
-			}
-		}
-	}
-	if len(files) == 0 {
-		return []string{""}
-	}
-	return files
 }

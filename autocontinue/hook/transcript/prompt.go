@@ -91,13 +91,3 @@ func unwrap(s string) (string, bool) {
 	}
 	return s, false
 }
-
-// userQuery returns the human's words of a prompt in Cursor's transcripts, which stand in an element of their own.
-func userQuery(s string) string {
-	const start, end = "<user_query>", "</user_query>"
-	i, j := strings.Index(s, start), strings.LastIndex(s, end)
-	if i < 0 || j < i {
-		return s
-	}
-	return strings.TrimSpace(s[i+len(start) : j])
-}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -68,7 +69,7 @@ func (r *report) count(line string) (ran int) {
 	rest := pattern("labels").ReplaceAllString(line, " ")
 	pairs := pattern("pairs").FindAllStringSubmatch(rest, -1)
 	others := pattern("pairs").ReplaceAllString(rest, " ")
-	if strings.HasPrefix(line, "test result: ") || wordCount(others) <= 5 { // a sum, and no sentence
+	if strings.HasPrefix(line, "test result: ") || len(pattern("word").FindAllString(others, 6)) <= 5 { // a sum, and no sentence
 		for _, m := range pairs {
 			take(number(m[1]), m[3])
 		}
@@ -81,14 +82,8 @@ func (r *report) count(line string) (ran int) {
 	return ran
 }
 
-func wordCount(s string) int {
-	return len(strings.FieldsFunc(s, func(c rune) bool { return !('a' <= c && c <= 'z') && !('A' <= c && c <= 'Z') }))
-}
-
 // number reads decimal digits, at most six of them.
-func number(digits string) (n int) {
-	for _, c := range digits[:min(len(digits), 6)] {
-		n = n*10 + int(c-'0')
-	}
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits[:min(len(digits), 6)])
 	return n
 }

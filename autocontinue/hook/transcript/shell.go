@@ -333,11 +333,9 @@ func (w *walker) filter(s *syntax.Stmt) filter {
 	case "head", "tail", "cat", "tee", "sed", "awk", "sort", "uniq", "cut", "less", "more", "tac", "tr", "fold":
 		return filterPart
 	case "grep", "egrep", "rg", "ag":
-		pattern := strings.ToLower(strings.Join(words[1:], " "))
-		for _, part := range []string{"err", "fail", "warn", "panic", "exception"} {
-			if strings.Contains(pattern, part) && !strings.Contains(pattern, "pass") && !strings.Contains(pattern, "succe") {
-				return filterErrors
-			}
+		sought := strings.ToLower(strings.Join(words[1:], " "))
+		if pattern("errors").MatchString(sought) && !pattern("successes").MatchString(sought) {
+			return filterErrors
 		}
 		return filterPart
 	case "wc":
@@ -451,8 +449,7 @@ func containedCommand(words []string) []string {
 	}
 	at := -1
 	for i, w := range words[1:] {
-		if at = i + 2; w == "run" || w == "exec" || w == "develop" || w == "ssh" || w == "shell" || w == "--run" ||
-			w == "--command" {
+		if at = i + 2; among(" run exec develop ssh shell --run --command ", w) {
 			break
 		}
 		at = -1
@@ -533,7 +530,7 @@ func (w *walker) parts(b *strings.Builder, parts []syntax.WordPart) {
 	for _, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			b.WriteString(unescaped(p.Value))
+			b.WriteString(pattern("escaped").ReplaceAllString(p.Value, "$1"))
 		case *syntax.SglQuoted:
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
@@ -566,21 +563,4 @@ func (w *walker) parameter(b *strings.Builder, p *syntax.ParamExp) {
 		b.WriteString("[" + word.Lit() + "]")
 	}
 	b.WriteString("}")
-}
-
-// unescaped drops the backslashes of an unquoted word.
-func unescaped(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			if i++; s[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

@@ -2,8 +2,6 @@ package transcript
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -179,8 +177,7 @@ func (s *State) checksum(r io.ReaderAt, size int64) (string, error) {
 	if _, err := r.ReadAt(buf, s.Offset-int64(len(buf))); err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
-	sum := sha256.Sum256(buf)
-	return hex.EncodeToString(sum[:8]), nil
+	return hash(string(buf)), nil
 }
 
 // open opens the transcript that a host names. The errors hold no path: it is the user's, and may be long.
