@@ -30,17 +30,15 @@ func readClaude(v value, id string, subagent bool) (l line) {
 	case kind == "attachment" && side == subagent:
 		l.claudeQueued(v.at("attachment"))
 	}
-	switch mode := v.text("permissionMode"); {
-	case subagent:
-	case mode != "":
-		l.claudeMode(mode)
-	case v.text("attachment", "type") == "plan_mode_exit":
-		l.claudeMode("default")
+	name := v.text("permissionMode")
+	if name == "" && v.text("attachment", "type") == "plan_mode_exit" {
+		name = "default"
+	}
+	if name != "" && !subagent {
+		l.add(entry{kind: mode, text: name})
 	}
 	return l
 }
-
-func (l *line) claudeMode(name string) { l.add(entry{kind: mode, text: name}) }
 
 // claudeBlocks returns the blocks of a message. A text is one block.
 func claudeBlocks(content value) []value {
@@ -60,15 +58,8 @@ func (l *line) claudeAnswer(v value, id string) {
 		case "text":
 			said := strings.TrimSpace(b.text("text"))
 			if said != "" && !(synthetic && (said == "No response requested." || said == "(no content)")) {
-				l.add(
-					entry{
-						kind:  message,
-						id:    id,
-						group: group,
-						text:  b.text("text"),
-						broke: synthetic || v.isTrue("isApiErrorMessage"),
-					},
-				)
+				broke := synthetic || v.isTrue("isApiErrorMessage")
+				l.add(entry{kind: message, id: id, group: group, text: b.text("text"), broke: broke})
 			}
 		case "tool_use":
 			t := tool{id: b.text("id"), name: b.text("name"), input: b.at("input"), dir: v.text("cwd")}
@@ -82,7 +73,6 @@ func isHuman(v value) bool {
 	return !v.isTrue("isMeta") && (v.text("origin", "kind") == "" || v.text("origin", "kind") == "human")
 }
 
-// claudeUser reads a line in the human's name.
 func (l *line) claudeUser(v value) {
 	var words []string
 	results, pictures := false, false
@@ -146,7 +136,7 @@ func claudeWords(s, turn string, other bool) entry {
 		e.kind, e.text = command, strings.TrimSpace(between(t, "command-name")+" "+between(t, "command-args"))
 	case strings.HasPrefix(t, "<local-command-"):
 		e.kind = local
-	case Claude.IsNotice(t):
+	case claude.IsNotice(t):
 		e.kind = notice
 	}
 	return e
@@ -195,7 +185,6 @@ func claudeResult(b, used value) result {
 	return r
 }
 
-// claudeFailure finds out what kind of failure a result is.
 func claudeFailure(r *result) {
 	s := strings.TrimPrefix(strings.TrimSpace(r.output), "Error: ")
 	if rest, ok := strings.CutPrefix(s, "Exit code "); ok {

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// codexItems are types of what went to the model and came from it.
 const codexItems = " message reasoning function_call function_call_output local_shell_call local_shell_call_output " +
 	"custom_tool_call custom_tool_call_output web_search_call "
 
@@ -51,7 +50,6 @@ func readCodex(v value, id string) (l line) {
 	return l
 }
 
-// codexItem reads what went to the model or came from it.
 func (l *line) codexItem(c value, id string) {
 	t := tool{id: c.text("call_id"), name: c.text("name")}
 	switch kind := c.text("type"); kind {
@@ -107,7 +105,7 @@ func (l *line) codexMessage(c value, id string) {
 		l.add(entry{kind: abort})
 	case users && len(kinds) == len(content):
 		l.add(entry{kind: human, text: codexPrompt(typed)})
-	case Codex.IsNotice(opening), len(kinds) > 0 && !users:
+	case codex.IsNotice(opening), len(kinds) > 0 && !users:
 		l.add(entry{kind: notice})
 	default:
 		l.add(entry{kind: human, text: codexPrompt(parts)})

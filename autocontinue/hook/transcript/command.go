@@ -219,34 +219,30 @@ func tasksKinds(names []string) []string {
 
 // nameKinds says what a script or a target does by its name: "test:unit", "check-types", "lint:fix".
 func nameKinds(name string) []string {
-	parts := strings.FieldsFunc(
-		strings.ToLower(baseName(name)),
-		func(c rune) bool { return strings.ContainsRune("-_:./@ ", c) },
-	)
-	found := make(map[string]bool)
-	for _, row := range commands().names {
-		if slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(row[1:], p) }) {
-			found[row[0]] = true
-		}
+	parts := strings.FieldsFunc(strings.ToLower(baseName(name)), func(c rune) bool {
+		return strings.ContainsRune("-_:./@ ", c)
+	})
+	found := func(kind string) bool {
+		return slices.ContainsFunc(commands().names, func(row []string) bool {
+			return row[0] == kind && slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(row[1:], p) })
+		})
 	}
-	switch {
-	case found[kindRead]:
+	switch edits := found(kindEdit); {
+	case found(kindRead):
 		return []string{kindRead}
-	case found[kindVerify] && found[kindEdit] && !found[kindTest]:
-		return []string{kindLint} // "format:check"
-	case found[kindEdit] && found[kindTest]:
+	case edits && found(kindTest):
 		return []string{kindEdit, kindTest}
-	case found[kindTest]:
-		return []string{kindTest}
-	case found[kindEdit] && found[kindLint]:
+	case edits && found(kindVerify):
+		return []string{kindLint} // "format:check"
+	case edits && found(kindLint):
 		return []string{kindEdit, kindLint}
 	}
-	for _, kind := range []string{kindEdit, kindLint, kindBuild, kindRun, kindElsewhere} {
-		if found[kind] {
+	for _, kind := range []string{kindTest, kindEdit, kindLint, kindBuild, kindRun, kindElsewhere} {
+		if found(kind) {
 			return []string{kind}
 		}
 	}
-	if found[kindVerify] {
+	if found(kindVerify) {
 		return []string{kindTest}
 	}
 	return []string{kindRun}
@@ -324,7 +320,6 @@ func (t *table) afterFlags(words []string, n int) []string {
 	return nil
 }
 
-// isAssignment reports whether a word sets a variable: "CI=1".
 func isAssignment(w string) bool { return pattern("assignment").MatchString(w) }
 
 const maxScope = 20 // words

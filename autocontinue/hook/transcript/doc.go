@@ -12,7 +12,7 @@
 //   - After each pause, and when a prompt goes to the agent, call [State.Expect].
 //   - At a pause, call [State.Await] with a function that tells whether the trace shows the message of the event
 //     ([Trace.Shows]). It waits for lines that the host writes a moment later. For an event without a message, wait
-//     for any message that is not Old, or call [State.Look].
+//     for any message that is not Old.
 //   - When the agent is continued and the host feeds our message back as a prompt, call [State.Sent].
 //
 // When [Trace.Behind] is true the transcript did not have the message in time. Decide with what is there, and tell it

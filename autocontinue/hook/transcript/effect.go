@@ -30,7 +30,6 @@ type effect struct {
 	Filter    filter             `json:"filter,omitempty"`  // what becomes of its output
 }
 
-// matters reports whether the effect is one at all.
 func (e effect) matters() bool {
 	return len(e.Edits) > 0 || e.Elsewhere || e.Moves || e.Unknown || e.Looks || e.Check != ""
 }

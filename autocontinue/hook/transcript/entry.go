@@ -59,15 +59,15 @@ func readLine(f Format, subagent bool, text []byte, at int64, seen []string) (l 
 	}
 	id := "offset:" + strconv.FormatInt(at, 10) // of a message without one
 	switch f {
-	case Claude:
+	case claude:
 		l = readClaude(v, id, subagent)
-	case Codex:
+	case codex:
 		l = readCodex(v, id)
-	case Gemini:
+	case gemini:
 		l = readGemini(v, seen)
-	case Copilot:
+	case copilot:
 		l = readCopilot(v, id)
-	case Cursor:
+	case cursor:
 		l = readCursor(v, id)
 	}
 	l.isJSON = true

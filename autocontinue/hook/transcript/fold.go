@@ -57,7 +57,6 @@ func (t Trace) Lack() string {
 	return ""
 }
 
-// fold is what the entries of a transcript come to.
 type fold struct {
 	Dir  string `json:"dir,omitempty"` // where the agent works
 	Root string `json:"root,omitempty"`
@@ -84,7 +83,6 @@ type fold struct {
 	secrets []string // see [Source]
 }
 
-// typed is a command of the human.
 type typed struct {
 	Text string `json:"text"`
 	Turn string `json:"turn,omitempty"`
@@ -245,7 +243,6 @@ func (f *fold) call(t tool) {
 	f.Calls = append(f.Calls[:len(f.Calls):len(f.Calls)], o)
 }
 
-// result takes in the result of a call.
 func (f *fold) result(r result) {
 	at := slices.IndexFunc(f.Calls, func(o openCall) bool { return o.ID == r.id })
 	if at < 0 {
@@ -271,7 +268,6 @@ func (f *fold) end(name string, r result) {
 	f.Work.end(name, r)
 }
 
-// trace returns what the entries say about a pause at this point.
 func (f *fold) trace() Trace {
 	t := Trace{
 		Read: true, Request: f.Request, Turn: f.Turn,

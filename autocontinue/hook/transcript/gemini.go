@@ -6,7 +6,6 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// geminiTypes are types of messages.
 const geminiTypes = " user gemini info error warning "
 
 // readGemini reads a line of Gemini CLI: JSON Lines. They are what is known of the session, then a message a line, a
@@ -52,7 +51,7 @@ func (l *line) geminiAll(list []value, seen []string) {
 			switch {
 			case m.text("id") == seen[len(seen)-1]:
 				from = i + 1
-			case m.text("type") == "user" && !Gemini.IsNotice(said):
+			case m.text("type") == "user" && !gemini.IsNotice(said):
 				prompt = i
 			}
 		}
@@ -73,7 +72,6 @@ func (l *line) geminiAll(list []value, seen []string) {
 	}
 }
 
-// geminiPatch reads changes of messages.
 func (l *line) geminiPatch(patch value, seen []string) {
 	for _, m := range patch.list("updates") {
 		first := len(l.entries)
@@ -147,7 +145,7 @@ func (l *line) geminiMessage(m value, kind string) {
 func (l *line) geminiPrompt(id, said, shown string) {
 	e := entry{kind: human, id: id, text: said}
 	switch {
-	case Gemini.IsNotice(said):
+	case gemini.IsNotice(said):
 		e = entry{kind: notice}
 		for _, mark := range []string{"Workspace Directories:**\n  - ", "working in the directory: "} {
 			if _, rest, ok := strings.Cut(said, mark); ok {

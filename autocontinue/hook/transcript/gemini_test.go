@@ -16,7 +16,7 @@ func TestGeminiProject(t *testing.T) {
 	} {
 		src := transcriptOf(
 			t,
-			Gemini,
+			gemini,
 			`{"sessionId":"s","projectHash":"h"}`,
 			`{"$set":{"messages":[{"id":"c","type":"user","content":[{"text":"`+context+`"}]}]}}`,
 			`{"id":"u","type":"user","content":"Add a cart."}`,
@@ -25,7 +25,7 @@ func TestGeminiProject(t *testing.T) {
 			`{"id":"h","type":"gemini","content":"Added."}`,
 		)
 		src.Dir = ""
-		tr := new(State).Look(t.Context(), src)
+		tr := new(State).look(t.Context(), src)
 		require.Equal(t, "Add a cart.", tr.Request)
 		require.Equal(
 			t,
@@ -40,7 +40,7 @@ func TestGeminiProject(t *testing.T) {
 func TestGeminiDisplayContent(t *testing.T) {
 	src := transcriptOf(
 		t,
-		Gemini,
+		gemini,
 		`{"sessionId":"s","projectHash":"h"}`,
 		`{"id":"u","type":"user","content":[{"text":"Fix @a.go"},{"text":"--- a.go ---\npackage a"}],"displayContent":[{"text":"Fix @a.go"}]}`,
 		`{"id":"g","type":"gemini","content":"Fixed."}`,
@@ -49,7 +49,7 @@ func TestGeminiDisplayContent(t *testing.T) {
 		`{"id":"w","type":"user","content":[{"text":"continue"}],"displayContent":[{"text":"Fix @a.go"}]}`,
 		`{"id":"i","type":"gemini","content":"Done."}`,
 	)
-	tr := new(State).Look(t.Context(), src)
+	tr := new(State).look(t.Context(), src)
 	require.Equal(t, "Fix @a.go", tr.Request)
 	require.Equal(t, 2, tr.Continues)
 	require.Equal(t, "i", tr.MessageID)
@@ -63,11 +63,11 @@ func TestGeminiResumed(t *testing.T) {
 		edit   = `{"id":"g","type":"gemini","content":"","toolCalls":[{"id":"t","name":"replace","args":{"file_path":"a.go"},"status":"success"}]}`
 		answer = `{"id":"h","type":"gemini","content":"Fixed."}`
 	)
-	src := transcriptOf(t, Gemini, head, prompt, edit, answer)
+	src := transcriptOf(t, gemini, head, prompt, edit, answer)
 	var s State
-	want := s.Look(t.Context(), src)
+	want := s.look(t.Context(), src)
 	write(t, src, head, `{"$set":{"messages":[`+prompt+`,`+edit+`,`+answer+`]}}`)
-	require.Equal(t, want, s.Look(t.Context(), src))
+	require.Equal(t, want, s.look(t.Context(), src))
 	write(t, src, `{"id":"v","type":"user","content":"And now?"}`)
-	require.Equal(t, "And now?", s.Look(t.Context(), src).Request)
+	require.Equal(t, "And now?", s.look(t.Context(), src).Request)
 }

@@ -10,7 +10,6 @@ import (
 // odd member does not hide the others. Keys match by their exact case, which package json's structs do not do.
 type value struct{ any }
 
-// parse reads JSON. It reports false for other text.
 func parse(data []byte) (v value, ok bool) {
 	err := json.Unmarshal(data, &v.any)
 	return v, err == nil
@@ -30,7 +29,6 @@ func (v value) isObject() bool {
 	return ok
 }
 
-// has reports whether there is a member, be it null.
 func (v value) has(key string) bool {
 	object, _ := v.any.(map[string]any)
 	_, ok := object[key]

@@ -31,7 +31,6 @@ type lines struct {
 	err   error
 }
 
-// newLines reads a file from an offset to its size.
 func newLines(r io.ReaderAt, at, size int64) *lines {
 	return &lines{
 		r:        bufio.NewReaderSize(io.NewSectionReader(r, at, size-at), 256<<10),

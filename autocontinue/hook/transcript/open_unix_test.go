@@ -27,7 +27,7 @@ func TestPathsThatAreNotTranscripts(t *testing.T) {
 		"/tmp/a\x00b", "relative.jsonl", in("empty/x"), "/" + strings.Repeat("x", 5000), "~root/x",
 	} {
 		for _, format := range formats {
-			tr := new(State).Look(t.Context(), Source{Format: format, Path: path})
+			tr := new(State).look(t.Context(), Source{Format: format, Path: path})
 			require.Error(t, tr.Err, path)
 			require.NotContains(t, tr.Err.Error(), dir)
 			require.Equal(t, Trace{Err: tr.Err}, tr)
@@ -41,7 +41,7 @@ func TestPathsBehindLinks(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(home, "real.jsonl"), []byte(claudeAsks("Fix it.")+"\n"), 0o600))
 	require.NoError(t, os.Symlink(filepath.Join(home, "real.jsonl"), filepath.Join(home, "link.jsonl")))
 	for _, path := range []string{filepath.Join(home, "link.jsonl"), "~/real.jsonl", "link.jsonl"} {
-		tr := new(State).Look(t.Context(), Source{Format: Claude, Path: path, Dir: home})
+		tr := new(State).look(t.Context(), Source{Format: claude, Path: path, Dir: home})
 		require.NoError(t, tr.Err, path)
 		require.Equal(t, "Fix it.", tr.Request, path)
 	}

@@ -22,7 +22,6 @@ type result struct {
 	output  string
 }
 
-// status sets the exit status.
 func (r *result) status(n int) { r.exit, r.known, r.failed = n, true, n != 0 }
 
 // readStatus sets the exit status with which a text begins. It reports false where there is none.

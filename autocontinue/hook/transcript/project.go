@@ -16,7 +16,6 @@ type project struct {
 	root string // with slashes; the repository where there is one, for the agent may work in a folder of it
 }
 
-// projectOf finds the project of a working directory.
 func projectOf(dir string) project {
 	if strings.IndexByte(dir, 0) >= 0 || !filepath.IsAbs(dir) && !rooted(slashed(dir)) {
 		return project{}
@@ -71,7 +70,6 @@ func (p project) name(file string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path.Clean(slashed(file)), p.root), "/")
 }
 
-// resolve returns the name of a file as a command in w.dir means it.
 func (w *walker) resolve(file string) string {
 	f := slashed(file)
 	if f == "" || rooted(f) || strings.HasPrefix(f, "~") || strings.HasPrefix(f, "$") || w.dir == "" {
@@ -126,7 +124,6 @@ func isScratch(name string) bool {
 	return isRow(filesText, "artifact", baseName(strings.TrimSuffix(name, "/"))) || pattern("scratch").MatchString(name)
 }
 
-// editOf says what kind of file an edit of that name changes.
 func editOf(name string) classify.Edited {
 	base := strings.ToLower(baseName(name))
 	ext := path.Ext(base)

@@ -36,11 +36,11 @@ func isOurFeedback(feedback string) bool {
 func (f Format) IsNotice(prompt string) bool {
 	words := strings.TrimSpace(prompt)
 	switch f {
-	case Claude:
+	case claude:
 		if words = withoutWrapping(prompt); words == "" && !blank(prompt) {
 			return true
 		}
-	case Gemini:
+	case gemini:
 		if slices.Contains([]string{"", "Please continue.", "System: Please continue."}, words) {
 			return true
 		}

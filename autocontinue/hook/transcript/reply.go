@@ -14,7 +14,7 @@ type Reply string
 
 // The replies.
 const (
-	ReplyNone     Reply = ""          // there were none
+	replyNone     Reply = ""          // there were none
 	ReplyNudge    Reply = "nudge"     // what coaching would have said: go on, run the tests, show the output
 	ReplyAssent   Reply = "assent"    // yes and nothing else: an answer, a nudge or thanks, by what was said before
 	ReplyYesNudge Reply = "yes_nudge" // yes, and a nudge: after a question an answer
@@ -22,7 +22,6 @@ const (
 	ReplyOther    Reply = "other"     // anything else, such as a new task
 )
 
-// replyPatterns are the patterns of replies.txt, by their kind.
 var replyPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	const gap = `[\s.,;:!?，。、！？]+`
 	forms := map[string]string{
@@ -46,7 +45,7 @@ func ReadReply(words string) Reply {
 	words = spoken(words)
 	switch {
 	case words == "":
-		return ReplyNone
+		return replyNone
 	case utf8.RuneCountInString(words) > maxReply:
 		return ReplyOther
 	case is("nudge", words):
@@ -69,7 +68,6 @@ func ReadReply(words string) Reply {
 
 func is(kind, words string) bool { return replyPatterns()[kind].MatchString(words) }
 
-// spoken is what was said in lower case, on one line and without punctuation around it. Marks alone say nothing.
 func spoken(words string) string {
 	words = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(words, "’", "'")), " "))
 	return strings.Trim(words, " .!?,;:…。、！？¡¿\"'`")
@@ -79,13 +77,7 @@ func spoken(words string) string {
 func bareWords(words string) string {
 	for range 4 {
 		rest := replyPatterns()["before"].ReplaceAllString(words, "")
-		if at := replyPatterns()["after"].FindStringIndex(rest); at != nil {
-			cut := at[0]
-			if r, n := utf8.DecodeRuneInString(rest[cut:]); !strings.ContainsRune(" .,;:!?，。、！？", r) {
-				cut += n // it belongs to the words
-			}
-			rest = rest[:cut]
-		}
+		rest = replyPatterns()["after"].ReplaceAllString(rest, "$1")
 		if rest = spoken(rest); rest == "" || rest == words {
 			break
 		}

@@ -24,7 +24,7 @@ func FuzzReadReply(f *testing.F) {
 	f.Add("Yes, \xff do it")
 	f.Fuzz(func(t *testing.T, words string) {
 		got := ReadReply(words)
-		require.Contains(t, []Reply{ReplyNone, ReplyNudge, ReplyAssent, ReplyYesNudge, ReplyAnswer, ReplyOther}, got)
+		require.Contains(t, []Reply{replyNone, ReplyNudge, ReplyAssent, ReplyYesNudge, ReplyAnswer, ReplyOther}, got)
 		require.Equal(t, got, ReadReply(" \n"+words+"\t"), "white space around says nothing")
 	})
 }

@@ -10,14 +10,12 @@ import (
 // maxOutput is how many bytes of a command's output are read, from its end: that is where test runners sum up.
 const maxOutput = 64 << 10
 
-// report is what an output says of tests.
 type report struct {
 	passed bool // it counts tests that passed, or a package that did
 	failed bool // it counts or names tests that failed
 	empty  bool // it says that there were none
 }
 
-// readReport reads the output of a command that runs tests.
 func readReport(output string) (r report) {
 	if n := len(output) - maxOutput; n > 0 {
 		output = output[n:]

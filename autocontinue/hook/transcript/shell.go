@@ -160,7 +160,6 @@ func (w *walker) head(s *syntax.Stmt) string {
 	return first(plaintext.Line(strings.Join(bare(w.simple(s)), " "), maxCommand), "?")
 }
 
-// simple returns the words of a simple command, nil of another one.
 func (w *walker) simple(s *syntax.Stmt) []string {
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
 		return w.words(call.Args)
@@ -255,7 +254,6 @@ func (w *walker) stmt(s *syntax.Stmt, st status) {
 	}
 }
 
-// binary walks through "a && b", "a || b" and "a | b".
 func (w *walker) binary(c *syntax.BinaryCmd, st status) {
 	first := len(w.effects)
 	switch c.Op {

@@ -33,7 +33,6 @@ type Source struct {
 // masked. A copy of a State must not be used beside the original.
 type State struct{ position }
 
-// position is a fold and where it stands in the file.
 type position struct {
 	Offset int64  `json:"offset,omitempty"` // where the next line begins
 	Sum    string `json:"sum,omitempty"`    // of the bytes before it
@@ -55,19 +54,18 @@ func (s *State) Sent(text string) {
 	s.Expect()
 }
 
-// Look reads the lines that are new in the transcript, and returns what all lines say. Without a kept state at most
+// Await reads the lines that are new in the transcript, and returns what all lines say. Without a kept state at most
 // 32 MiB are read, from the end of the file; the work before them is unknown.
-func (s *State) Look(ctx context.Context, src Source) Trace { return s.Await(ctx, src, 0, nil) }
-
-// Await is [State.Look], again and again until done is satisfied, for at most limit. A host may write the last lines a
-// moment after it has called the hook. When done is not satisfied then, the trace is Behind.
+//
+// A host may write the last lines a moment after it has called the hook, so Await reads again until done is satisfied,
+// for at most limit. When done is not satisfied then, the trace is Behind. A nil done is satisfied at once.
 func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done func(Trace) bool) Trace {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	end := time.After(limit)
 	size := int64(-1)
 	for {
-		t := s.look(ctx, src, &size)
+		t := s.readNew(ctx, src, &size)
 		if done == nil || done(t) {
 			return t
 		}
@@ -92,8 +90,8 @@ func (t Trace) behind() Trace {
 	return t
 }
 
-// look reads what is new since the file had a size.
-func (s *State) look(ctx context.Context, src Source, size *int64) Trace {
+// readNew reads what is new since the file had a size.
+func (s *State) readNew(ctx context.Context, src Source, size *int64) Trace {
 	f, n, err := open(src.Path, src.Dir)
 	if err != nil {
 		return Trace{Err: err}
@@ -114,7 +112,6 @@ func (s *State) look(ctx context.Context, src Source, size *int64) Trace {
 	return Trace{Err: errors.New("none of its lines is one that this host writes")}
 }
 
-// read takes in the lines that are new.
 func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source) error {
 	sum, err := s.checksum(r, size)
 	if err != nil {
@@ -152,7 +149,6 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 	return s.mark(r, l.next)
 }
 
-// take adds what a line says.
 func (s *State) take(l line) {
 	s.Known = s.Known || l.known
 	s.move(l.dir)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/sidecoach/sidecoach/classify"
 )
+
+func (s *State) look(ctx context.Context, src Source) Trace { return s.Await(ctx, src, 0, nil) }
 
 // Lines of a session of Claude Code.
 func claudeAsks(text string) string {
@@ -112,10 +115,10 @@ func TestAwait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				src := transcriptOf(t, Claude, tt.lines...)
+				src := transcriptOf(t, claude, tt.lines...)
 				var s State
 				if tt.sent {
-					s.Look(t.Context(), src)
+					s.look(t.Context(), src)
 					s.Expect()
 				}
 				if tt.later != nil {
@@ -137,7 +140,7 @@ func TestBehindIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := transcriptOf(
 			t,
-			Claude,
+			claude,
 			claudeAsks("Fix it."),
 			claudeEdits("e", "a.go"),
 			claudeRuns("t", "go test", "Exit code 1\nFAIL"),
@@ -155,13 +158,13 @@ func TestBehindIsUnknown(t *testing.T) {
 
 // A prompt that the host has told of, and that is not in the transcript yet, makes the messages before it old.
 func TestExpect(t *testing.T) {
-	src := transcriptOf(t, Claude, claudeAsks("Fix it."), claudeSays("m0", "Fixed."))
+	src := transcriptOf(t, claude, claudeAsks("Fix it."), claudeSays("m0", "Fixed."))
 	var s State
-	require.Equal(t, "m0", s.Look(t.Context(), src).MessageID)
+	require.Equal(t, "m0", s.look(t.Context(), src).MessageID)
 	s.Expect()
-	require.True(t, s.Look(t.Context(), src).Old)
+	require.True(t, s.look(t.Context(), src).Old)
 	write(t, src, claudeAsks("And the logout?"), claudeSays("m1", "Fixed."))
-	tr := s.Look(t.Context(), src)
+	tr := s.look(t.Context(), src)
 	require.Equal(t, "m1", tr.MessageID)
 	require.Equal(t, "And the logout?", tr.Request)
 }
@@ -175,16 +178,16 @@ func TestSent(t *testing.T) {
 	geminiSays := func(id, text string) string { return fmt.Sprintf(`{"id":%q,"type":"gemini","content":%q}`, id, text) }
 	src := transcriptOf(
 		t,
-		Gemini,
+		gemini,
 		`{"sessionId":"s","projectHash":"h"}`,
 		geminiAsks("u1", "Fix it."),
 		geminiSays("g1", "Next I will add a test."),
 	)
 	var s State
-	s.Look(t.Context(), src)
+	s.look(t.Context(), src)
 	s.Sent("continue")
 	write(t, src, geminiAsks("u2", "continue"), geminiSays("g2", "Added."))
-	tr := s.Look(t.Context(), src)
+	tr := s.look(t.Context(), src)
 	require.Equal(
 		t,
 		Trace{
@@ -199,19 +202,19 @@ func TestSent(t *testing.T) {
 		tr,
 	)
 	write(t, src, geminiAsks("u3", "Thanks. Now the logout."), geminiSays("g3", "Done."), geminiAsks("u4", "continue"))
-	tr = s.Look(t.Context(), src)
+	tr = s.look(t.Context(), src)
 	require.Equal(t, "continue", tr.Request, "the human says it, too")
 	require.Zero(t, tr.Continues)
 }
 
 // A file that was written anew is read from its beginning.
 func TestAnotherFile(t *testing.T) {
-	src := transcriptOf(t, Claude, claudeAsks("Fix it."), claudeEdits("e", "a.go"), claudeSays("m0", "Fixed."))
+	src := transcriptOf(t, claude, claudeAsks("Fix it."), claudeEdits("e", "a.go"), claudeSays("m0", "Fixed."))
 	var s State
-	require.Equal(t, classify.EditedCode, s.Look(t.Context(), src).Work.Edited)
-	other := transcriptOf(t, Claude, claudeAsks("What is this?"), claudeSays("m1", strings.Repeat("A shop. ", 1000)))
+	require.Equal(t, classify.EditedCode, s.look(t.Context(), src).Work.Edited)
+	other := transcriptOf(t, claude, claudeAsks("What is this?"), claudeSays("m1", strings.Repeat("A shop. ", 1000)))
 	src.Path = other.Path
-	tr := s.Look(t.Context(), src)
+	tr := s.look(t.Context(), src)
 	require.Equal(t, "What is this?", tr.Request)
 	require.Equal(t, classify.Work{Edited: classify.EditedNone, Session: classify.EditedNone}, tr.Work)
 }
@@ -225,22 +228,22 @@ func TestErrors(t *testing.T) {
 		src  Source
 		want string
 	}{
-		"no name":      {Source{Format: Claude}, "the host names none"},
-		"not absolute": {Source{Format: Claude, Path: "a"}, "its name is not absolute, and the host names no working directory"},
-		"zero byte":    {Source{Format: Claude, Path: "/a\x00b"}, "its name has a zero byte"},
-		"missing":      {Source{Format: Claude, Path: filepath.Join(dir, "none")}, "no such file or directory"},
-		"a folder":     {Source{Format: Claude, Path: dir}, "it is not a regular file"},
-		"empty":        {Source{Format: Claude, Path: empty}, "it is empty"},
-		"another host": {func() Source { s := transcriptOf(t, Codex, claudeAsks("Fix it.")); return s }(), "none of its lines is one that this host writes"},
+		"no name":      {Source{Format: claude}, "the host names none"},
+		"not absolute": {Source{Format: claude, Path: "a"}, "its name is not absolute, and the host names no working directory"},
+		"zero byte":    {Source{Format: claude, Path: "/a\x00b"}, "its name has a zero byte"},
+		"missing":      {Source{Format: claude, Path: filepath.Join(dir, "none")}, "no such file or directory"},
+		"a folder":     {Source{Format: claude, Path: dir}, "it is not a regular file"},
+		"empty":        {Source{Format: claude, Path: empty}, "it is empty"},
+		"another host": {func() Source { s := transcriptOf(t, codex, claudeAsks("Fix it.")); return s }(), "none of its lines is one that this host writes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := new(State).Look(t.Context(), tt.src)
+			tr := new(State).look(t.Context(), tt.src)
 			require.EqualError(t, tr.Err, tt.want)
 			require.False(t, tr.Read)
 		})
 	}
 	var s State
-	err := s.read(t.Context(), brokenDisk{}, 100, Source{Format: Claude})
+	err := s.read(t.Context(), brokenDisk{}, 100, Source{Format: claude})
 	require.EqualError(t, cause(err), "broken disk")
 }
 
@@ -274,9 +277,9 @@ func TestHostileLines(t *testing.T) {
 					strings.Join([]string{claudeAsks("Fix it."), edit, passed, tt.line, claudeSays("m", "Fixed.")}, "\n"),
 					"\n",
 				)
-				src := transcriptOf(t, Claude)
+				src := transcriptOf(t, claude)
 				require.NoError(t, os.WriteFile(src.Path, []byte(strings.Join(lines, end)+end), 0o600))
-				tr := new(State).Look(t.Context(), src)
+				tr := new(State).look(t.Context(), src)
 				require.NoError(t, tr.Err)
 				require.Equal(t, "Fixed.", tr.Message)
 				require.Equal(t, "Fix it.", tr.Request)
@@ -294,7 +297,7 @@ var checkedWork = classify.Work{
 // Of a large transcript without a kept state only the end is read, and the work before it is unknown. With a kept
 // state only new lines are read.
 func TestLargeTranscripts(t *testing.T) {
-	src := transcriptOf(t, Claude)
+	src := transcriptOf(t, claude)
 	f, err := os.Create(src.Path)
 	require.NoError(t, err)
 	require.NoError(t, f.Truncate(1<<30)) // a hole: a line without an end
@@ -316,7 +319,7 @@ func TestLargeTranscripts(t *testing.T) {
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	require.Less(t, allocated(func() {
-		tr := s.Look(t.Context(), src)
+		tr := s.look(t.Context(), src)
 		require.NoError(t, tr.Err)
 		require.Equal(t, "Fix it.", tr.Request)
 		require.Equal(t, classify.EditedUnknown, tr.Work.Session)
@@ -330,7 +333,7 @@ func TestLargeTranscripts(t *testing.T) {
 	require.Less(t, allocated(func() {
 		var s State
 		require.NoError(t, json.Unmarshal(stored, &s))
-		require.Equal(t, "m2", s.Look(t.Context(), src).MessageID)
+		require.Equal(t, "m2", s.look(t.Context(), src).MessageID)
 	}), uint64(2<<20))
 }
 
@@ -358,13 +361,13 @@ func TestHalfWritten(t *testing.T) {
 			"Fix it.",
 		), claudeEdits("e", "a.go"), claudeRuns("t", "go test ./...", "ok  \tshop\t0.1s"), claudeSays("m", "Fixed."),
 	}, "\n") + "\n"
-	src := transcriptOf(t, Claude)
+	src := transcriptOf(t, claude)
 	for n := 0; n < len(text); n += 5 {
 		require.NoError(t, os.WriteFile(src.Path, []byte(text[:n]), 0o600))
 		var s State
-		s.Look(t.Context(), src)
+		s.look(t.Context(), src)
 		require.NoError(t, os.WriteFile(src.Path, []byte(text), 0o600))
-		tr := s.Look(t.Context(), src)
+		tr := s.look(t.Context(), src)
 		require.Equal(t, "Fixed.", tr.Message, "%d", n)
 		require.Equal(t, checkedWork, tr.Work, "%d", n)
 	}
@@ -383,11 +386,11 @@ func BenchmarkLook(b *testing.B) {
 		claudeRuns("t", "go test ./... 2>&1 | tail", "ok  \ta\t0.1s"),
 		claudeSays("m1", "All tests pass."),
 	)
-	src := transcriptOf(b, Claude, lines...)
+	src := transcriptOf(b, claude, lines...)
 	info, err := os.Stat(src.Path)
 	require.NoError(b, err)
 	b.SetBytes(info.Size())
 	for b.Loop() {
-		new(State).Look(b.Context(), src)
+		new(State).look(b.Context(), src)
 	}
 }

@@ -32,7 +32,6 @@ func kindOfTool(name string, agent bool) string {
 	return ""
 }
 
-// polls returns the name of the background command that the tool asks about.
 func (t tool) polls() string {
 	if kindOfTool(t.name, false) != "poll" {
 		return ""

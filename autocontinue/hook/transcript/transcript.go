@@ -12,11 +12,11 @@ type Format string
 
 // The formats. They are the names of the hosts in package hook.
 const (
-	Claude  Format = "claude"  // Claude Code
-	Codex   Format = "codex"   // Codex CLI
-	Gemini  Format = "gemini"  // Gemini CLI
-	Cursor  Format = "cursor"  // Cursor
-	Copilot Format = "copilot" // GitHub Copilot CLI
+	claude  Format = "claude"  // Claude Code
+	codex   Format = "codex"   // Codex CLI
+	gemini  Format = "gemini"  // Gemini CLI
+	cursor  Format = "cursor"  // Cursor
+	copilot Format = "copilot" // GitHub Copilot CLI
 )
 
 // Locations says, for people, which files are transcripts and where the agents keep them.
@@ -52,7 +52,7 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 		f := formatOf(v)
 		if !ok && l.document && bytes.Contains(l.text, []byte(`"sessionId"`)) &&
 			bytes.Contains(l.text, []byte(`"messages"`)) {
-			f = Gemini // cut off
+			f = gemini // cut off
 		}
 		if f == "" {
 			continue
@@ -61,7 +61,7 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 			break
 		}
 		t.Format = f
-		if f != Claude {
+		if f != claude {
 			return t, nil
 		}
 		t.Subagent = v.isTrue("isSidechain")
@@ -84,17 +84,17 @@ func formatOf(v value) Format {
 	switch {
 	case among(" user assistant ", kind) && message.has("content"),
 		among(claudeOthers, kind) && (v.has("sessionId") || v.has("leafUuid") || kind == "file-history-snapshot"):
-		return Claude
+		return claude
 	case v.at("payload").isObject() && among(codexTypes, kind),
 		!v.has("payload") && !v.has("data") && readCodex(v, "").known:
-		return Codex
+		return codex
 	case v.at("data").isObject() && isCopilotType(kind):
-		return Copilot
+		return copilot
 	case v.has("sessionId") && !v.has("uuid") && (v.has("projectHash") || v.has("messages")),
 		v.has("$set") || v.has("$patch") || v.has("$rewindTo"), v.text("id") != "" && among(" user gemini ", kind):
-		return Gemini
+		return gemini
 	case message.isObject() && among(" user assistant ", v.text("role")):
-		return Cursor
+		return cursor
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var formats = []Format{Claude, Codex, Gemini, Cursor, Copilot}
+var formats = []Format{claude, codex, gemini, cursor, copilot}
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
@@ -89,7 +89,7 @@ func traceText(t *testing.T, tr Trace) []byte {
 func TestTraces(t *testing.T) {
 	golden(t, func(t *testing.T, name string, a *txtar.Archive) {
 		var s State
-		got := traceText(t, s.Look(t.Context(), sourceOf(t, name, a.Files[0].Data)))
+		got := traceText(t, s.look(t.Context(), sourceOf(t, name, a.Files[0].Data)))
 		if *update {
 			a.Files = []txtar.File{a.Files[0], {Name: "trace", Data: got}}
 			require.NoError(t, os.WriteFile(name, txtar.Format(a), 0o600))
@@ -106,7 +106,7 @@ func TestReadInPieces(t *testing.T) {
 		data := a.Files[0].Data
 		whole := sourceOf(t, name, data)
 		var once State
-		want := once.Look(t.Context(), whole)
+		want := once.look(t.Context(), whole)
 		data, err := os.ReadFile(whole.Path)
 		require.NoError(t, err)
 		for _, step := range []int{1, 7, 40} {
@@ -122,7 +122,7 @@ func TestReadInPieces(t *testing.T) {
 				lines = lines[n:]
 				var s State
 				require.NoError(t, json.Unmarshal(stored, &s))
-				got = s.Look(t.Context(), src)
+				got = s.look(t.Context(), src)
 				stored, err = json.Marshal(s)
 				require.NoError(t, err)
 			}

@@ -38,7 +38,6 @@ var errUnread = errors.New("lines could not be read")
 
 const maxSessions = 10_000 // that are remembered to have ended
 
-// walk is one walk through a file.
 type walk struct {
 	*Transcript
 	visit func(Event) error
@@ -109,7 +108,6 @@ func (w *walk) lines(ctx context.Context) error {
 	return nil
 }
 
-// take takes in what a line says.
 func (w *walk) take(l line) error {
 	w.state.move(l.dir)
 	w.agent = first(l.agent, w.agent)
@@ -151,7 +149,7 @@ func (w *walk) entry(e entry) error {
 
 // keep remembers what was printed in this turn. What is said of a message again stands in its place.
 func (w *walk) keep(e entry) {
-	if w.Format != Gemini {
+	if w.Format != gemini {
 		return
 	}
 	for i := range w.said {

@@ -332,7 +332,7 @@ func FuzzWalk(f *testing.F) {
 		src := sourceOf(t, string(tr.Format)+"-x", nil)
 		src.Dir = ""
 		require.NoError(t, os.WriteFile(src.Path, data, 0o600))
-		live := new(State).Look(t.Context(), src)
+		live := new(State).look(t.Context(), src)
 		require.NoError(t, live.Err)
 		require.Equal(t, last.Trace.Message, live.Message)
 		require.Equal(t, last.Trace.Work, live.Work)

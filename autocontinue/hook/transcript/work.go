@@ -32,7 +32,6 @@ type check struct {
 	Running string                `json:"running,omitempty"` // the name of the background command
 }
 
-// nothing is the work of a session that begins.
 func nothing() work { return work{Edited: classify.EditedNone, Session: classify.EditedNone} }
 
 // forget makes all facts unknown but those that nothing can change: the code that was edited in the session.
@@ -51,7 +50,6 @@ func (w *work) prompt(words string) {
 	}
 }
 
-// apply takes in what a call did.
 func (w *work) apply(p project, effects []effect, r result) {
 	for _, e := range effects {
 		done := r.ran() && !(r.known && r.exit != 0 && len(effects) == 1)
@@ -123,7 +121,6 @@ func (w *work) unmade(p project, files []string) bool {
 	return true
 }
 
-// raise returns the greater of two kinds. What is unknown stays so beside documents.
 func raise(was, kind classify.Edited) classify.Edited {
 	if kind == classify.EditedCode || was == classify.EditedNone {
 		return kind
@@ -131,7 +128,6 @@ func raise(was, kind classify.Edited) classify.Edited {
 	return was
 }
 
-// checked says that a check of the edits succeeded.
 func (w *work) checked() { w.Edited, w.Files, w.Layout = classify.EditedNone, nil, false }
 
 func (w *work) check(e effect, r result) {
@@ -153,7 +149,6 @@ func (w *work) check(e effect, r result) {
 	w.settle(e.Check, o)
 }
 
-// settle takes in how a check ended.
 func (w *work) settle(kind classify.CheckKind, o classify.CheckOutcome) {
 	switch kind {
 	case classify.CheckTest, classify.CheckBuild, classify.CheckLint, classify.CheckRun:
@@ -186,7 +181,6 @@ func covers(e, other effect) bool {
 	return !slices.ContainsFunc(e.Scope, func(word string) bool { return !slices.Contains(other.Scope, word) })
 }
 
-// facts returns the work for the classifier.
 func (w *work) facts() classify.Work {
 	f := classify.Work{Edited: w.Edited, Session: w.Session, Files: slices.Clone(w.Files)}
 	for _, c := range w.Checks {

@@ -103,17 +103,17 @@ func examplesOf(t *testing.T, name string) (list []example) {
 func TestWork(t *testing.T) {
 	for _, x := range examplesOf(t, "work.txt") {
 		t.Run(x.name, func(t *testing.T) {
-			src := transcriptOf(t, Claude, play(x.lines...)...)
-			require.Equal(t, x.want, factsOf(new(State).Look(t.Context(), src).Work))
+			src := transcriptOf(t, claude, play(x.lines...)...)
+			require.Equal(t, x.want, factsOf(new(State).look(t.Context(), src).Work))
 
-			pieces, stored := transcriptOf(t, Claude), []byte("{}")
+			pieces, stored := transcriptOf(t, claude), []byte("{}")
 			require.NoError(t, os.Truncate(pieces.Path, 0))
 			var got Trace
 			for _, line := range play(x.lines...) { // and line by line, with the state stored between
 				var s State
 				write(t, pieces, line)
 				require.NoError(t, json.Unmarshal(stored, &s))
-				got = s.Look(t.Context(), pieces)
+				got = s.look(t.Context(), pieces)
 				stored, _ = json.Marshal(s)
 			}
 			require.Equal(t, x.want, factsOf(got.Work))
@@ -130,16 +130,16 @@ func TestFiles(t *testing.T) {
 		"edit a.go",
 		"edit /srv/c.go",
 	}
-	work := new(State).Look(t.Context(), transcriptOf(t, Claude, play(steps...)...)).Work
+	work := new(State).look(t.Context(), transcriptOf(t, claude, play(steps...)...)).Work
 	require.Equal(t, []string{"web/b.ts", "a.go"}, work.Files)
 	for i := range 2 * maxFiles {
 		steps = append(steps, fmt.Sprintf("edit f%d.go", i))
 	}
-	work = new(State).Look(t.Context(), transcriptOf(t, Claude, play(steps...)...)).Work
+	work = new(State).look(t.Context(), transcriptOf(t, claude, play(steps...)...)).Work
 	require.Len(t, work.Files, maxFiles)
 	require.Equal(t, "f39.go", work.Files[maxFiles-1])
 	steps = append(steps, "run go vet => ")
-	require.Empty(t, new(State).Look(t.Context(), transcriptOf(t, Claude, play(steps...)...)).Work.Files)
+	require.Empty(t, new(State).look(t.Context(), transcriptOf(t, claude, play(steps...)...)).Work.Files)
 }
 
 // The exit status of each script of outcomes.txt is 0. What it prints tells how the check ended.
@@ -184,8 +184,8 @@ func TestBackground(t *testing.T) {
 		"another task ended": {[]string{start, strings.ReplaceAll(notified(" (exit code 0)"), "b1", "b2")}, "?/code test:?", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			src := transcriptOf(t, Claude, append([]string{claudeAsks("Fix it."), claudeEdits("e", "a.go")}, tt.lines...)...)
-			tr := new(State).Look(t.Context(), src)
+			src := transcriptOf(t, claude, append([]string{claudeAsks("Fix it."), claudeEdits("e", "a.go")}, tt.lines...)...)
+			tr := new(State).look(t.Context(), src)
 			require.Equal(t, tt.want, factsOf(tr.Work))
 			require.Equal(t, tt.waits, tr.Waits)
 		})
