@@ -17,7 +17,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Bounds of what a subject and a decision carry beside bodies, in bytes.
+// Bounds in bytes of what a subject and a decision carry beside bodies.
 const (
 	maxID     = 256 // of a thread, run or call
 	maxTool   = 128
@@ -189,10 +189,8 @@ func digest(sub Subject) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-type likenessSum = [sha256.Size]byte
-
 // likeness is equal for items of one run that ask for the same: calls of one tool with arguments of the same value.
-func (it *item) likeness() likenessSum {
+func (it *item) likeness() [sha256.Size]byte {
 	b := appendText(nil, string(it.Kind)+it.Tool)
 	if body, err := readJSON(it.Body); err == nil { // otherwise somebody else wrote the journal
 		b = body.canonical(b, false)
@@ -286,31 +284,20 @@ type Grant struct {
 	By      string // who approved
 }
 
-// Phase is the state of a run:
-//
-//	""                 the session does not know the run
-//	staged             its context is pending, or approved and not yet redeemed
-//	running            the agent works; nothing is open
-//	tool_proposed      at least one call is pending, or approved and not yet redeemed
-//	tool_executing     at least one call executes and none is proposed
-//	response_proposed  a response is pending, or approved and not yet redeemed
-//	finished           a response was redeemed, or the host said so
-//	denied             the context was denied or expired, or the run was stopped
+// Phase is the state of a run. It is empty for a run that the session does not know.
 type Phase string
 
-// The phases that never end.
+// The phases. A run that is finished or refused has ended.
 const (
-	Finished Phase = "finished"
-	Refused  Phase = "denied"
-)
+	Finished Phase = "finished" // a response was redeemed, or the host said so
+	Refused  Phase = "denied"   // the context was denied or expired, or the run was stopped
 
-const (
 	noRun            Phase = ""
-	staged           Phase = "staged"
-	running          Phase = "running"
-	toolProposed     Phase = "tool_proposed"
-	toolExecuting    Phase = "tool_executing"
-	responseProposed Phase = "response_proposed"
+	staged           Phase = "staged"            // its context is pending, or approved and not yet redeemed
+	running          Phase = "running"           // the agent works; nothing is open
+	toolProposed     Phase = "tool_proposed"     // at least one call is open
+	toolExecuting    Phase = "tool_executing"    // at least one call executes and none is open
+	responseProposed Phase = "response_proposed" // a response is open
 )
 
 // Run is one run as the session knows it.
@@ -321,5 +308,3 @@ type Run struct {
 	Staged time.Time `json:"staged"`           // when its first item was proposed
 	Reason string    `json:"reason,omitempty"` // why it ended
 }
-
-func clone(raw json.RawMessage) json.RawMessage { return slices.Clone(raw) }

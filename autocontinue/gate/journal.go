@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -171,9 +172,47 @@ func (e Event) clone() Event {
 	for _, raw := range []*json.RawMessage{
 		&e.Payload, &e.PayloadEdits, &e.Args, &e.ArgsOverride, &e.Result, &e.DraftA2UI, &e.FinalA2UI,
 	} {
-		*raw = clone(*raw)
+		*raw = slices.Clone(*raw)
 	}
 	return e
+}
+
+// body returns the fields that have the body of an item: as proposed, or what replaces it. Only a response has text.
+func (e *Event) body(final bool) (text **string, body *json.RawMessage) {
+	switch {
+	case e.Kind == Response && final:
+		return &e.FinalText, &e.FinalA2UI
+	case e.Kind == Response:
+		return &e.DraftText, &e.DraftA2UI
+	case e.Kind == Context && final:
+		return nil, &e.PayloadEdits
+	case e.Kind == Context:
+		return nil, &e.Payload
+	case final:
+		return nil, &e.ArgsOverride
+	}
+	return nil, &e.Args
+}
+
+func (e *Event) setBody(final bool, body json.RawMessage) {
+	text, rest := e.body(final)
+	if text == nil {
+		*rest = body
+		return
+	}
+	words, a2ui := splitResponse(body)
+	*text, *rest = &words, a2ui
+}
+
+// getBody returns nil if the event has no such body.
+func (e *Event) getBody(final bool) json.RawMessage {
+	text, rest := e.body(final)
+	if text == nil {
+		return *rest
+	} else if *text == nil {
+		return nil
+	}
+	return joinResponse(**text, *rest)
 }
 
 func proposal(sub Subject, dig string, v Verdict) Event {
@@ -181,31 +220,8 @@ func proposal(sub Subject, dig string, v Verdict) Event {
 		Type: eventTypes[sub.Kind][Pending], Kind: sub.Kind, Thread: sub.Thread, Run: sub.Run, Call: sub.Call,
 		Tool: sub.Tool, Label: sub.Label, Digest: dig, Verdict: v.Then, Rule: v.Rule,
 	}
-	switch sub.Kind {
-	case Context:
-		e.Payload = sub.Body
-	case Tool:
-		e.Args = sub.Body
-	case Response:
-		text, a2ui := splitResponse(sub.Body)
-		e.DraftText, e.DraftA2UI = &text, a2ui
-	}
+	e.setBody(false, sub.Body)
 	return e
-}
-
-func (e Event) subject() Subject {
-	sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label}
-	switch e.Kind {
-	case Context:
-		sub.Body = e.Payload
-	case Tool:
-		sub.Body = e.Args
-	case Response:
-		if e.DraftText != nil {
-			sub.Body = joinResponse(*e.DraftText, e.DraftA2UI)
-		}
-	}
-	return sub
 }
 
 // eventFor returns an event for an item, without what happened.
@@ -221,28 +237,10 @@ func approval(it Item, edited json.RawMessage) Event {
 		final.Body = edited
 	}
 	e.Digest = digest(final)
-	switch it.Kind {
-	case Context:
-		e.PayloadEdits = edited
-	case Tool:
-		e.ArgsOverride = edited
-	case Response:
-		text, a2ui := splitResponse(final.Body)
-		e.FinalText, e.FinalA2UI = &text, a2ui
+	if edited != nil || it.Kind == Response { // the text of a response is there, edited or not
+		e.setBody(true, final.Body)
 	}
 	return e
-}
-
-func (e Event) approvedBody(it Item) json.RawMessage {
-	switch {
-	case it.Kind == Context && e.PayloadEdits != nil:
-		return e.PayloadEdits
-	case it.Kind == Tool && e.ArgsOverride != nil:
-		return e.ArgsOverride
-	case it.Kind == Response && e.FinalText != nil:
-		return joinResponse(*e.FinalText, e.FinalA2UI)
-	}
-	return it.Body
 }
 
 func ending(thread, run string, p Phase, reason string) Event {

@@ -94,33 +94,33 @@ func (o Options) filled() (Options, error) {
 // errors of Options.Schema and Options.Journal may have text of the agent. Unless it says otherwise, nothing changed.
 var (
 	// ErrInput: a subject, a decision, a body or a policy is invalid. It wraps an error of Options.Schema.
-	ErrInput = errors.New("bad input")
+	ErrInput = errors.New("gate: bad input")
 	// ErrReused: a call ID or run ID came again with other contents.
-	ErrReused = errors.New("the ID was used before for something else")
+	ErrReused = errors.New("gate: the ID was used before for something else")
 	// ErrIllegal: the run's phase, or the item's kind, does not allow this step.
-	ErrIllegal = errors.New("illegal transition")
+	ErrIllegal = errors.New("gate: illegal transition")
 	// ErrFull: Options.MaxPending items are open, or the run has Options.RunItems items.
-	ErrFull = errors.New("too many open items")
+	ErrFull = errors.New("gate: too many open items")
 	// ErrUnknown: the session does not have this item or run.
-	ErrUnknown = errors.New("unknown")
+	ErrUnknown = errors.New("gate: unknown")
 
 	// ErrStale: the digest of the decision is not the item's. The person saw something else: show the item again.
-	ErrStale = errors.New("stale digest")
+	ErrStale = errors.New("gate: stale digest")
 	// ErrDecided: another answer was first. The item comes with the error and says which.
-	ErrDecided = errors.New("already decided")
+	ErrDecided = errors.New("gate: already decided")
 	// ErrExpired: the item expired, now or before. The journal says so.
-	ErrExpired = errors.New("expired")
+	ErrExpired = errors.New("gate: expired")
 
 	// ErrPending: nobody has approved the item yet. An [Approver] that does not want to answer returns it, too.
-	ErrPending = errors.New("not approved yet")
+	ErrPending = errors.New("gate: not approved yet")
 	// ErrDenied: a person or the policy denied it, its run ended, or a person gave the result in its place. The item says
 	// which. If the policy denies an edit, the item is still pending.
-	ErrDenied = errors.New("denied")
+	ErrDenied = errors.New("gate: denied")
 	// ErrSpent: the item was redeemed before. The first caller has the grant.
-	ErrSpent = errors.New("already redeemed")
+	ErrSpent = errors.New("gate: already redeemed")
 
 	// ErrJournal: Options.Journal failed. It wraps the journal's error.
-	ErrJournal = errors.New("the journal failed")
+	ErrJournal = errors.New("gate: the journal failed")
 	// ErrCorrupt: a journal cannot be replayed. The error names the line.
-	ErrCorrupt = errors.New("damaged journal")
+	ErrCorrupt = errors.New("gate: damaged journal")
 )

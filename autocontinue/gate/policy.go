@@ -48,7 +48,7 @@ type ruleSet struct {
 	paths    bool // a rule tests a path
 }
 
-// ParsePolicy reads a policy: a JSON array of rules.
+// ParsePolicy reads a policy: a JSON array of rules. What it does not understand is an error.
 //
 //	[{"tool": "profile_get", "then": "allow"},
 //	 {"tool": "*_delete", "then": "ask", "within": "10m", "escalate": "on call", "match": ["weight_delete"]},
@@ -79,29 +79,27 @@ type ruleSet struct {
 //	over, under  a number above or below this one, compared exactly
 //	count_over, count_under  an array or object with more or fewer elements
 //	like         a string; each * in the pattern matches any text
-//	command      a shell line of which each command has one of these forms, such as "git diff *"; see below
-//	path         a path to one of these files or folders, or below one; see below
+//	command      a shell line of which each command has one of these forms, such as "git diff *"
+//	path         a path to one of these files or folders, or below one
 //	any, all     a condition that some element, or each element, of an array or object meets; its at begins there
 //
-// A test cannot be made if nothing is at the place, or something of another type. Then the condition holds for a rule
-// that asks or denies, and fails for a rule that allows. The same applies to a pointer that leads past a key that
-// differs in case only, and to an empty array under all.
+// A test cannot be made if nothing is at the place, or something of another type, if the key there differs in case
+// only, or if all has no elements. Then the condition holds for a rule that asks or denies, and fails for one that
+// allows.
 //
 // command parses the line as Bash. For a rule that allows, each command of the line must be a plain one of a listed
 // form: no variables, substitutions, wildcards, loops, functions, or redirections but to /dev/null. A rule that asks
-// or denies holds if one command has, or could have, a listed form. It looks into substitutions, sudo, xargs, sh -c
-// and the like, skips options ("git push" is also git -C x push), and searches python -c and the like for the words of
-// a form. It cannot see what a script file or a built program does.
+// or denies holds if one command has, or could have, a listed form, also inside substitutions, sudo, xargs, sh -c and
+// the like. It skips options ("git push" is also git -C x push), and searches python -c and the like for the words of
+// a form. It cannot see what a script file or a built program does. A line that is not Bash, is longer than 16 KiB or
+// has more than 1,000 brackets is denied.
 //
-// In a form, * matches any text of a word, and at the end for any further words. For a rule that allows, * right
-// after the program does not match an option: "git *" does not match git -c core.pager=x. A line that is not Bash, is
-// longer than 16 KiB or has more than 1,000 brackets is denied. A form says nothing of what a program does: allow
-// programs that you know, and only for a tool whose shell is Bash.
+// In a form, * matches any text of a word, and at the end any further words. For a rule that allows, * right after the
+// program does not match an option: "git *" does not match git -c core.pager=x. Allow programs that you know, and only
+// for a tool whose shell is Bash.
 //
 // path needs Options.Root. It resolves symbolic links below the root. A path with .. is denied. The test cannot be
 // made for a path outside the root, or one that some systems read as another: C:\x, a:b, ~/x, SECRET~1, %2e.
-//
-// What ParsePolicy does not understand is an error.
 func ParsePolicy(data []byte) (Policy, error) {
 	set, err := parseRules(data)
 	if err != nil {

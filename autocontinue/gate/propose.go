@@ -2,8 +2,10 @@ package gate
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -19,13 +21,12 @@ import (
 //
 // Errors: ErrInput, ErrReused, ErrIllegal, ErrFull, ErrJournal.
 func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
-	fail := func(err error) (Item, error) { return Item{}, fmt.Errorf("gate: %w", err) }
 	if err := sub.check(); err != nil {
-		return fail(err)
+		return Item{}, err
 	}
 	body, v, err := s.readBody(sub.Kind, sub.Body)
 	if err != nil {
-		return fail(err)
+		return Item{}, err
 	}
 	sub.Body = body
 	dig := digest(sub)
@@ -34,7 +35,7 @@ func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
 		err = s.schema(sub)
 	}
 	if err != nil {
-		return fail(err)
+		return Item{}, err
 	}
 	var item Item
 	err = s.judgedOp(now, sub, v, func(now time.Time, v Verdict) error {
@@ -133,7 +134,7 @@ func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v Verdict) 
 	r := s.st.runs[sub.Run]
 	switch {
 	case !s.st.may(r, sub.Kind) && r == nil:
-		return nil, fmt.Errorf("%w: %w: propose its context first, or set Options.ToolsOnly", ErrIllegal, errNoRun)
+		return nil, fmt.Errorf("%w: the run was never staged: propose its context first, or set Options.ToolsOnly", ErrIllegal)
 	case !s.st.may(r, sub.Kind):
 		return nil, fmt.Errorf("%w: a %s cannot be proposed while the run is %s", ErrIllegal, sub.Kind, s.st.phase(r))
 	case s.st.open >= s.options.MaxPending:
@@ -162,7 +163,7 @@ func (s *Session) schema(sub Subject) error {
 	if s.options.Schema == nil {
 		return nil
 	}
-	sub.Body = clone(sub.Body)
+	sub.Body = slices.Clone(sub.Body)
 	if err := s.options.Schema(sub); err != nil {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
@@ -233,7 +234,7 @@ func (s *Session) Expire(now time.Time) ([]Item, error) {
 	return items, err
 }
 
-type denials map[likenessSum]int
+type denials map[[sha256.Size]byte]int
 
 // expiry returns the events of an item that is due, and whether they end its run. more are denials that are about to be
 // written; expiry adds the item's own.

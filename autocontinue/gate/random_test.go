@@ -203,13 +203,15 @@ func (w *witness) read(t *testing.T, e Event) {
 			require.True(t, w.calls[key] == "" || w.calls[key] == e.Digest, "line %d uses an ID again", e.Seq)
 			w.calls[key] = e.Digest
 		}
-		sub := e.subject()
+		sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label, Body: e.getBody(false)}
 		w.bodies[e.Item] = sub
 		delete(w.digest, e.Item)
 	case "RUN_STAGE_APPROVED", "TOOL_CALL_APPROVED", "ASSISTANT_FINAL_APPROVED":
 		require.False(t, w.over[e.Run])
 		sub := w.bodies[e.Item]
-		sub.Body = e.approvedBody(Item{Subject: sub})
+		if body := e.getBody(true); body != nil {
+			sub.Body = body
+		}
 		require.Equal(t, digest(sub), e.Digest)
 		require.NotEqual(t, Forbid, w.policy.Judge(sub).Then, "line %d approves what the policy denies", e.Seq)
 		w.digest[e.Item], w.bodies[e.Item] = e.Digest, sub

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -22,13 +23,12 @@ import (
 // Errors: ErrInput, ErrUnknown, ErrStale, ErrDecided, ErrExpired, ErrDenied, ErrIllegal (respond to something that is
 // not a tool call), ErrJournal.
 func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
-	fail := func(err error) (Item, error) { return Item{}, fmt.Errorf("gate: %w", err) }
 	if err := d.check(); err != nil {
-		return fail(err)
+		return Item{}, err
 	}
 	sub, err := s.shown(d)
 	if err != nil {
-		return fail(err)
+		return Item{}, err
 	}
 	var v value
 	switch d.Action {
@@ -44,7 +44,7 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 		}
 	}
 	if err != nil {
-		return fail(err)
+		return Item{}, err
 	}
 	var answered Item
 	do := func(now time.Time, verdict Verdict) (err error) {
@@ -206,7 +206,6 @@ func (it *item) again(d Decision) error {
 //
 // Errors: ErrUnknown, ErrPending, ErrDenied, ErrExpired, ErrSpent, ErrJournal.
 func (s *Session) Redeem(now time.Time, id string) (Grant, error) {
-	fail := func(err error) (Grant, error) { return Grant{}, fmt.Errorf("gate: %w", err) }
 	s.mu.Lock()
 	it, err := s.item(id)
 	var sub Subject
@@ -216,11 +215,11 @@ func (s *Session) Redeem(now time.Time, id string) (Grant, error) {
 	}
 	s.mu.Unlock()
 	if err != nil {
-		return fail(err)
+		return Grant{}, err
 	}
 	_, body, err := readBody(sub.Kind, sub.Body)
 	if err != nil {
-		return fail(err)
+		return Grant{}, err
 	}
 	var grant Grant
 	err = s.judgedOp(now, sub, body, func(now time.Time, v Verdict) error {
@@ -255,7 +254,7 @@ func (s *Session) Redeem(now time.Time, id string) (Grant, error) {
 			return err
 		}
 		grant = Grant{Item: it.ID, Digest: it.Final, Subject: it.Subject, Edited: it.Edited != nil, By: it.By}
-		grant.Body = clone(it.ApprovedBody())
+		grant.Body = slices.Clone(it.ApprovedBody())
 		return nil
 	})
 	return grant, err
@@ -290,7 +289,7 @@ func (it *item) redeemable() error {
 func (s *Session) Done(now time.Time, id string, result json.RawMessage) (Item, error) {
 	result, err := s.readResult(result)
 	if err != nil {
-		return Item{}, fmt.Errorf("gate: %w", err)
+		return Item{}, err
 	}
 	var done Item
 	err = s.op(now, func(now time.Time) (err error) {

@@ -38,7 +38,7 @@ func New(p Policy, o Options) (*Session, error) {
 		return nil, err
 	}
 	if err := s.checkPolicy(p); err != nil {
-		return nil, fmt.Errorf("gate: %w", err)
+		return nil, err
 	}
 	return s, nil
 }
@@ -63,7 +63,7 @@ func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 		err = s.checkPolicy(s.st.policy)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("gate: %w", err)
+		return nil, err
 	}
 	return s, nil
 }
@@ -79,7 +79,7 @@ func (s *Session) checkPolicy(p Policy) error {
 func (s *Session) op(now time.Time, do func(now time.Time) error) error {
 	now = now.UTC().Round(0)
 	if now.Year() < 1970 || now.Year() > 9000 {
-		return fmt.Errorf("gate: %w: now is not the time of a clock", ErrInput)
+		return fmt.Errorf("%w: now is not the time of a clock", ErrInput)
 	}
 	var news []Event
 	var watchers []*func(Event)
@@ -98,10 +98,7 @@ func (s *Session) op(now time.Time, do func(now time.Time) error) error {
 			(*f)(e.clone())
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("gate: %w", err)
-	}
-	return nil
+	return err
 }
 
 // judgedOp is op for what depends on the policy. It judges with the session unlocked, and again if the policy changed.
@@ -185,12 +182,8 @@ func checkBy(by string) error {
 // SetPolicy replaces the policy, in by's name. Pending items stay pending: the new policy is asked when they are
 // approved, redeemed, or proposed again. Errors: ErrInput, ErrJournal.
 func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
-	err := checkBy(by)
-	if err == nil {
-		err = s.checkPolicy(p)
-	}
-	if err != nil {
-		return fmt.Errorf("gate: %w", err)
+	if err := cmp.Or(checkBy(by), s.checkPolicy(p)); err != nil {
+		return err
 	}
 	return s.op(now, func(now time.Time) error {
 		return s.write(now, Event{Type: policyChanged, By: by, Policy: &p, Changes: s.st.policy.changesTo(p)})
@@ -208,7 +201,7 @@ func (s *Session) Policy() Policy {
 // Errors: ErrInput, ErrJournal.
 func (s *Session) SetAudited(now time.Time, by string, on bool) error {
 	if err := checkBy(by); err != nil {
-		return fmt.Errorf("gate: %w", err)
+		return err
 	}
 	return s.op(now, func(now time.Time) error {
 		names := map[bool]string{true: "on", false: "off"}
@@ -238,7 +231,7 @@ func (s *Session) Finish(now time.Time, run, reason string) error {
 // ErrJournal.
 func (s *Session) StopRun(now time.Time, run, by, reason string) error {
 	if err := checkBy(by); err != nil {
-		return fmt.Errorf("gate: %w", err)
+		return err
 	}
 	return s.endRun(now, run, by, reason, Refused)
 }

@@ -127,7 +127,8 @@ func (st *state) apply(e Event, size int) error {
 
 // propose adds a new item, and its run if it is the first of one.
 func (st *state) propose(e Event, r *run) {
-	sub := e.subject()
+	sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label}
+	sub.Body = e.getBody(false)
 	if r == nil {
 		r = &run{
 			Run:   Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
@@ -185,7 +186,7 @@ func (st *state) step(e Event, it *item, r *run) {
 	switch it.Status = status; status {
 	case Approved:
 		it.Final = e.Digest
-		if body := e.approvedBody(it.Item); !bytes.Equal(body, it.Body) {
+		if body := e.getBody(true); body != nil && !bytes.Equal(body, it.Body) {
 			it.Edited = body
 		}
 	case Answered:
@@ -262,6 +263,6 @@ func (st *state) list(ok func(*item) bool) []*item {
 // copied returns an item that shares nothing with the session.
 func (it *item) copied() Item {
 	c := it.Item
-	c.Body, c.Edited, c.Result = clone(c.Body), clone(c.Edited), clone(c.Result)
+	c.Body, c.Edited, c.Result = slices.Clone(c.Body), slices.Clone(c.Edited), slices.Clone(c.Result)
 	return c
 }

@@ -27,7 +27,7 @@ type Approver interface {
 // is safe to call Wait again.
 func (s *Session) Wait(ctx context.Context, id string, approvers ...Approver) (Item, error) {
 	if len(approvers) > 0 && s.options.Now == nil {
-		return Item{}, fmt.Errorf("gate: %w: approvers need Options.Now", ErrInput)
+		return Item{}, fmt.Errorf("%w: approvers need Options.Now", ErrInput)
 	}
 	next, askedFor := 0, ""
 	var failed error
@@ -35,7 +35,7 @@ func (s *Session) Wait(ctx context.Context, id string, approvers ...Approver) (I
 		it, ok := s.Item(id)
 		switch {
 		case !ok:
-			return it, fmt.Errorf("gate: %w item", ErrUnknown)
+			return it, fmt.Errorf("%w item", ErrUnknown)
 		case it.Status != Pending:
 			return it, nil
 		case ctx.Err() != nil:
@@ -56,7 +56,7 @@ func (s *Session) Wait(ctx context.Context, id string, approvers ...Approver) (I
 			}
 		}
 		if err := stop(); err != nil {
-			return it, fmt.Errorf("gate: %w", err)
+			return it, err
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (s *Session) Do(
 	ctx context.Context, sub Subject, do func(Grant) (json.RawMessage, error), approvers ...Approver,
 ) (Item, error) {
 	if s.options.Now == nil {
-		return Item{}, fmt.Errorf("gate: %w: Do needs Options.Now", ErrInput)
+		return Item{}, fmt.Errorf("%w: Do needs Options.Now", ErrInput)
 	}
 	it, err := s.Propose(s.options.Now(), sub)
 	for {
@@ -129,7 +129,7 @@ func (s *Session) Do(
 		case err != nil:
 			return it, err
 		case it.Status == Redeemed:
-			return it, fmt.Errorf("gate: %w", ErrSpent)
+			return it, ErrSpent
 		case it.Status != Approved:
 			return it, nil
 		}
