@@ -39,13 +39,7 @@ type Verdict struct {
 // Policy is a list of rules. The zero Policy has none: tools are denied, everything else is asked. A Policy does not
 // change and is safe for concurrent use. Its JSON is the text that [ParsePolicy] reads.
 type Policy struct {
-	set *ruleSet
-}
-
-type ruleSet struct {
-	rules    []rule
-	warnings []string
-	paths    bool // a rule tests a path
+	list *[]rule // a pointer, so that policies can be compared
 }
 
 // ParsePolicy reads a policy: a JSON array of rules. What it does not understand is an error.
@@ -101,14 +95,14 @@ type ruleSet struct {
 // path needs Options.Root. It resolves symbolic links below the root. A path with .. is denied. The test cannot be
 // made for a path outside the root, or one that some systems read as another: C:\x, a:b, ~/x, SECRET~1, %2e.
 func ParsePolicy(data []byte) (Policy, error) {
-	set, err := parseRules(data)
+	list, err := parseRules(data)
 	if err != nil {
 		return Policy{}, fmt.Errorf("policy: %w", err)
 	}
-	return Policy{set}, nil
+	return Policy{&list}, nil
 }
 
-func parseRules(data []byte) (*ruleSet, error) {
+func parseRules(data []byte) (list []rule, err error) {
 	if len(data) > maxPolicy {
 		return nil, fmt.Errorf("it has %d bytes; the limit is %d", len(data), maxPolicy)
 	}
@@ -123,21 +117,14 @@ func parseRules(data []byte) (*ruleSet, error) {
 	if len(v.list) > maxRules {
 		return nil, fmt.Errorf("it has %d rules; the limit is %d", len(v.list), maxRules)
 	}
-	set := &ruleSet{}
 	for i, m := range v.list {
 		r, err := parseRule(m)
 		if err != nil {
 			return nil, fmt.Errorf("rule %d%s: %w", i+1, ruleName(m), err)
 		}
-		set.rules = append(set.rules, r)
-		for _, c := range r.when {
-			set.paths = set.paths || c.tests("path")
-			if hint := c.shellHint(r.tool); hint != "" {
-				set.warnings = append(set.warnings, fmt.Sprintf("rule %d (%s): %s", i+1, r.text, hint))
-			}
-		}
+		list = append(list, r)
 	}
-	return set, nil
+	return list, nil
 }
 
 // ruleName returns how a person finds a rule again in the file.
@@ -151,19 +138,23 @@ func ruleName(v value) string {
 }
 
 func (p Policy) rules() []rule {
-	if p.set == nil {
+	if p.list == nil {
 		return nil
 	}
-	return p.set.rules
+	return *p.list
 }
 
 // Warnings says which rules probably do not do what their author meant, such as a rule that tests a shell line with
 // like.
-func (p Policy) Warnings() []string {
-	if p.set == nil {
-		return nil
+func (p Policy) Warnings() (warnings []string) {
+	for i, r := range p.rules() {
+		for _, c := range r.when {
+			if hint := c.shellHint(r.tool); hint != "" {
+				warnings = append(warnings, fmt.Sprintf("rule %d (%s): %s", i+1, r.text, hint))
+			}
+		}
 	}
-	return slices.Clone(p.set.warnings)
+	return warnings
 }
 
 // MarshalJSON writes the rules as they were written, without white space.

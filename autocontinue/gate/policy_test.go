@@ -501,8 +501,9 @@ func FuzzParsePolicy(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(written), string(back))
 
-		turned := Policy{&ruleSet{rules: slices.Clone(p.rules())}}
-		slices.Reverse(turned.set.rules)
+		backwards := slices.Clone(p.rules())
+		slices.Reverse(backwards)
+		turned := Policy{&backwards}
 		allowed := false
 		for _, r := range p.rules() {
 			require.False(t, r.tool != "" && isVague(r.tool) && r.then != Forbid)

@@ -26,10 +26,14 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 	if err := d.check(); err != nil {
 		return Item{}, err
 	}
-	sub, err := s.shown(d)
+	it, err := s.peek(d.Item)
+	if err == nil && d.Digest != it.Digest {
+		err = fmt.Errorf("%w: this is not the item that was shown: look at it again", ErrStale)
+	}
 	if err != nil {
 		return Item{}, err
 	}
+	sub := it.Subject
 	var v value
 	switch d.Action {
 	case Approve:
@@ -71,19 +75,15 @@ func (s *Session) change(id string, step func(it *item) error) (Item, error) {
 	return Item{}, err
 }
 
-// shown returns the subject of the item that a decision is about, if the decision has its digest. A subject never
-// changes, so that its body can be read with the session unlocked.
-func (s *Session) shown(d Decision) (Subject, error) {
+// peek returns an item. Its bodies never change, so that they can be read with the session unlocked.
+func (s *Session) peek(id string) (Item, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	it, err := s.item(d.Item)
+	it, err := s.item(id)
 	if err != nil {
-		return Subject{}, err
+		return Item{}, err
 	}
-	if d.Digest != it.Digest {
-		return Subject{}, fmt.Errorf("%w: this is not the item that was shown: look at it again", ErrStale)
-	}
-	return it.Subject, nil
+	return it.Item, nil
 }
 
 func (s *Session) readEdit(sub Subject, data []byte) (json.RawMessage, value, error) {
@@ -206,17 +206,12 @@ func (it *item) again(d Decision) error {
 //
 // Errors: ErrUnknown, ErrPending, ErrDenied, ErrExpired, ErrSpent, ErrJournal.
 func (s *Session) Redeem(now time.Time, id string) (Grant, error) {
-	s.mu.Lock()
-	it, err := s.item(id)
-	var sub Subject
-	if err == nil {
-		sub = it.Subject
-		sub.Body = it.ApprovedBody()
-	}
-	s.mu.Unlock()
+	it, err := s.peek(id)
 	if err != nil {
 		return Grant{}, err
 	}
+	sub := it.Subject
+	sub.Body = it.ApprovedBody()
 	_, body, err := readBody(sub.Kind, sub.Body)
 	if err != nil {
 		return Grant{}, err

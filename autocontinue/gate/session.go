@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -69,7 +70,8 @@ func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 }
 
 func (s *Session) checkPolicy(p Policy) error {
-	if p.set != nil && p.set.paths && s.root == nil {
+	test := func(c condition) bool { return c.tests("path") }
+	if s.root == nil && slices.ContainsFunc(p.rules(), func(r rule) bool { return slices.ContainsFunc(r.when, test) }) {
 		return fmt.Errorf("%w: a rule tests a path: set Options.Root", ErrInput)
 	}
 	return nil
@@ -272,36 +274,28 @@ func (s *Session) Unfinished() []Item {
 func (s *Session) collect(ok func(*item) bool) []Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.st.list(ok)
-	items := make([]Item, len(list))
-	for i, it := range list {
-		items[i] = it.copied()
+	items := []Item{}
+	for _, it := range s.st.list(ok) {
+		items = append(items, it.copied())
 	}
 	return items
 }
 
 // Item returns one item.
 func (s *Session) Item(id string) (Item, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	it := s.st.items[id]
-	if it == nil {
-		return Item{}, false
-	}
-	return it.copied(), true
+	it, err := s.peek(id)
+	return it.copied(), err == nil
 }
 
 // Items returns the items of a run, oldest first; none if the run is unknown or no longer kept.
 func (s *Session) Items(run string) []Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.st.runs[run]
-	if r == nil {
-		return nil
-	}
-	items := make([]Item, len(r.items))
-	for i, id := range r.items {
-		items[i] = s.st.items[id].copied()
+	var items []Item
+	if r := s.st.runs[run]; r != nil {
+		for _, id := range r.items {
+			items = append(items, s.st.items[id].copied())
+		}
 	}
 	return items
 }
@@ -310,11 +304,7 @@ func (s *Session) Items(run string) []Item {
 func (s *Session) Runs() []Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*run, 0, len(s.st.runs))
-	for _, r := range s.st.runs {
-		list = append(list, r)
-	}
-	slices.SortFunc(list, func(a, b *run) int {
+	list := slices.SortedFunc(maps.Values(s.st.runs), func(a, b *run) int {
 		return cmp.Compare(s.st.items[a.items[0]].Seq, s.st.items[b.items[0]].Seq)
 	})
 	runs := make([]Run, len(list))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -250,19 +251,13 @@ func (st *state) forget() {
 }
 
 func (st *state) list(ok func(*item) bool) []*item {
-	var list []*item
-	for _, it := range st.items {
-		if ok(it) {
-			list = append(list, it)
-		}
-	}
+	list := slices.DeleteFunc(slices.Collect(maps.Values(st.items)), func(it *item) bool { return !ok(it) })
 	slices.SortFunc(list, func(a, b *item) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list
 }
 
 // copied returns an item that shares nothing with the session.
-func (it *item) copied() Item {
-	c := it.Item
+func (c Item) copied() Item {
 	c.Body, c.Edited, c.Result = slices.Clone(c.Body), slices.Clone(c.Edited), slices.Clone(c.Result)
 	return c
 }
