@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/skills"
 )
 
@@ -158,33 +158,36 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if out.Text, err = readOutput(args, cmd.InOrStdin(), t.keyboard); err != nil {
 		return err
 	}
-	var d autocontinue.Decision
 	if k != nil {
-		d, err = k.decide(cmd.Context(), cfg, out)
-	} else {
+		cfg.Store, cfg.Observer = k.store, k.observer()
+	} else { // nobody remembers this session
 		out.Session = sessionOf(out)
-		d, err = decide(cmd.Context(), cfg, out)
 	}
+	cfg.Secrets = ownSecrets()
+	ac, err := autocontinue.New(cfg)
 	if err != nil {
 		return err
 	}
-	page := ""
+	d, err := ac.Handle(cmd.Context(), out)
+	if err != nil {
+		return storeFailure(err, showHuman)
+	}
+	stdout := cmd.OutOrStdout()
 	switch {
 	case o.json:
-		page, err = jsonLine(d)
-	case o.print.value == "message":
-		page = renderMessage(d)
-	default:
-		page = render(d, redact(out.Text), t)
+		err = writeJSON(stdout, d)
+	case o.print.value != "message":
+		_, err = io.WriteString(stdout, render(d, plaintext.Redact(out.Text, cfg.Secrets...), t))
+	case d.Action == autocontinue.Continue:
+		_, err = io.WriteString(stdout, d.Message+"\n")
 	}
-	if err != nil {
+	switch {
+	case err != nil || !o.exitCode:
 		return err
-	}
-	if _, err := io.WriteString(cmd.OutOrStdout(), page); err != nil {
-		return err
-	}
-	if o.exitCode {
-		return exitFor(d.Action)
+	case d.Action == autocontinue.Continue:
+		return exit(exitContinue)
+	case d.Action == autocontinue.Suppress:
+		return exit(exitSuppress)
 	}
 	return nil
 }
@@ -216,24 +219,4 @@ func sessionOf(out autocontinue.Output) string {
 		io.WriteString(h, part)
 	}
 	return fmt.Sprintf("command line %x", h.Sum(nil))
-}
-
-// decide asks the library once. Without a store in cfg, one call is one session that nobody remembers.
-func decide(ctx context.Context, cfg autocontinue.Config, out autocontinue.Output) (autocontinue.Decision, error) {
-	cfg.Secrets = ownSecrets()
-	ac, err := autocontinue.New(cfg)
-	if err != nil {
-		return autocontinue.Decision{}, err
-	}
-	return ac.Handle(ctx, out)
-}
-
-func exitFor(a autocontinue.Action) error {
-	switch a {
-	case autocontinue.Continue:
-		return exit(exitContinue)
-	case autocontinue.Suppress:
-		return exit(exitSuppress)
-	}
-	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // maxInput bounds what is read, in bytes: an agent's last message is far smaller, a runaway log is not.
@@ -70,9 +69,6 @@ func ownSecrets() (secrets []string) {
 	}
 	return secrets
 }
-
-// redact masks secrets before a text is shown.
-func redact(text string) string { return plaintext.Redact(text, ownSecrets()...) }
 
 // openPlan opens the working tree, which is a directory and what is below it, and returns the plan's name in it, with
 // slashes. The plan can be read and lies in the tree, whatever symbolic links it takes. The caller closes the tree.

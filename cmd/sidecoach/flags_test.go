@@ -45,9 +45,3 @@ func TestNearestFlag(t *testing.T) {
 		assert.Equal(t, want, nearest(flags, in), in)
 	}
 }
-
-func TestExitStatusOfADecision(t *testing.T) {
-	assert.NoError(t, exitFor(autocontinue.Deliver))
-	assert.Equal(t, exit(10), exitFor(autocontinue.Continue))
-	assert.Equal(t, exit(11), exitFor(autocontinue.Suppress))
-}

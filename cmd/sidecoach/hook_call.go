@@ -21,7 +21,11 @@ import (
 	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
-const stays = "the agent stops" // what follows from a failure
+// What follows from a failure.
+const (
+	stays     = "the agent stops"                        // of a hook
+	showHuman = "show the agent's output to the human"
+)
 
 // run answers one event. Whatever goes wrong, it prints the answer with which the host goes on.
 func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t terminal) error {
@@ -150,7 +154,7 @@ func (o *hookOptions) answer(
 	if errors.Is(err, hook.ErrEvent) {
 		return answer, badInput(stays+"; does "+h.Product()+" run this?", "%v", err)
 	}
-	return answer, storeFailure(err, k.next)
+	return answer, storeFailure(err, stays)
 }
 
 // sessions keeps the hook's memory in the file of a session, beside the state.
@@ -195,7 +199,7 @@ func (o *hookOptions) open(h hook.Host, cmd *cobra.Command) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.shadow, k.next = o.shadow, stays
+	k.shadow = o.shadow
 	return k, nil
 }
 

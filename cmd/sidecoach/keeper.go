@@ -48,8 +48,7 @@ type keeper struct {
 	dir      string // the state folder
 	host     string
 	keepText bool
-	shadow   bool   // the decision is only journaled
-	next     string // what follows from a failure, for people
+	shadow   bool // the decision is only journaled
 	store    *filestore.Store
 	stderr   io.Writer
 	session  string
@@ -69,20 +68,9 @@ func (o keeperOptions) open(opts filestore.Options, stderr io.Writer) (*keeper, 
 		return nil, err
 	}
 	k := &keeper{dir: dir, host: opts.Host, keepText: o.keepText, stderr: stderr}
-	k.next = "show the agent's output to the human"
 	opts.OnSetAside = k.setAside
 	k.store, err = filestore.New(dir, opts)
 	return k, err
-}
-
-// decide asks the library with the session's state, and journals what it says.
-func (k *keeper) decide(
-	ctx context.Context, cfg autocontinue.Config, out autocontinue.Output,
-) (autocontinue.Decision, error) {
-	k.session = out.Session
-	cfg.Store, cfg.Observer = k.store, k.observer()
-	d, err := decide(ctx, cfg, out)
-	return d, storeFailure(err, k.next)
 }
 
 // observer journals decisions.

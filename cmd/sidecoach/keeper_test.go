@@ -54,8 +54,7 @@ func TestSessionIsTheLibrary(t *testing.T) {
 	} {
 		want, err := ac.Handle(t.Context(), autocontinue.Output{Session: "s", Turn: step.turn, Text: step.text})
 		require.NoError(t, err)
-		line, err := jsonLine(want)
-		require.NoError(t, err)
+		line := jsonOf(t, want)
 		out, errs, status := sidecoach(t, strings.NewReader(step.text), "--state", state, "--session", "s", "--turn", step.turn, "--json")
 		require.Zero(t, status, errs)
 		assert.Equal(t, line, out)

@@ -150,13 +150,10 @@ func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir str
 	if o.session != "" && sums.empty() && !o.follow {
 		return badInput("sidecoach log shows all sessions", "nothing was journaled of session %q in %q", o.session, dir)
 	}
-	text := sums.table(t, dir)
 	if o.json {
-		if text, err = jsonLine(map[string]totals{"totals": sums}); err != nil {
-			return err
-		}
+		return writeJSON(stdout, map[string]totals{"totals": sums})
 	}
-	_, err = io.WriteString(stdout, text)
+	_, err = io.WriteString(stdout, sums.table(t, dir))
 	return err
 }
 
@@ -206,11 +203,7 @@ func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string
 		if e.Host != shellHost {
 			c.Meta = map[string]any{"agent": e.Host}
 		}
-		text, err := jsonLine(c)
-		if err == nil {
-			_, err = io.WriteString(stdout, text)
-		}
-		return err
+		return writeJSON(stdout, c)
 	}
 	return badInput("sidecoach log shows the IDs of all decisions in the journal", "no decision %q in %q", o.id, dir)
 }

@@ -118,8 +118,7 @@ func TestTotals(t *testing.T) {
   replayed  1 decision asked for again, and not counted above
   notices   1 time something went wrong beside a decision
 `, sums.table(terminal{}, "dir"))
-	line, err := jsonLine(map[string]totals{"totals": sums})
-	require.NoError(t, err)
+	line := jsonOf(t, map[string]totals{"totals": sums})
 	var back struct{ Totals totals }
 	require.NoError(t, json.Unmarshal([]byte(line), &back))
 	assert.Equal(t, judgeTotals{2, 4, 2000, 1600, 100, 0.004, 2 * time.Second}, back.Totals.Judge)

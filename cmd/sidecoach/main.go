@@ -126,7 +126,7 @@ func report(w io.Writer, err error) int {
 	}
 	f, ok := errors.AsType[*failure](err)
 	if !ok {
-		f = &failure{exitFailure, err.Error(), "no decision was made: show the agent's output to the human"}
+		f = &failure{exitFailure, err.Error(), "no decision was made: " + showHuman}
 	}
 	complain(w, "sidecoach: "+f.what)
 	complain(w, "hint: "+f.hint)

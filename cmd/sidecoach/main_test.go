@@ -57,10 +57,16 @@ func TestJSONIsTheDecision(t *testing.T) {
 	assert.Equal(t, d.Message+"\n", message, "both forms carry the same message")
 }
 
+// jsonOf returns v as the commands print it.
+func jsonOf(t *testing.T, v any) string {
+	var b strings.Builder
+	require.NoError(t, writeJSON(&b, v))
+	return b.String()
+}
+
 func TestJSONEscapesWhatATerminalActsOn(t *testing.T) {
 	d := autocontinue.Decision{Action: autocontinue.Deliver, Note: "<a> & \u009b \u202e \U000e0041 \x7f ✓"}
-	out, err := jsonLine(d)
-	require.NoError(t, err)
+	out := jsonOf(t, d)
 	assert.Contains(t, out, `"<a> & \u009b \u202e \udb40\udc41 \u007f ✓"`)
 	var back autocontinue.Decision
 	require.NoError(t, json.Unmarshal([]byte(out), &back))

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -178,23 +179,16 @@ func evidenceInWords(kinds []classify.EvidenceKind) string {
 
 func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
 
-// renderMessage is the message alone, or nothing if there is none.
-func renderMessage(d autocontinue.Decision) string {
-	if d.Action != autocontinue.Continue {
-		return ""
-	}
-	return d.Message + "\n"
-}
-
-// jsonLine writes a value as one line of JSON in which a terminal finds nothing to act on.
-func jsonLine(v any) (string, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+// writeJSON writes v as one line of JSON in which a terminal finds nothing to act on.
+func writeJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return "", fmt.Errorf("cannot write JSON: %w", err)
+		return fmt.Errorf("cannot write JSON: %w", err)
 	}
-	return harmless(buf.String()), nil
+	_, err := io.WriteString(w, harmless(b.String()))
+	return err
 }
 
 // harmless escapes in JSON what a terminal would act on. Outside of strings JSON has no such character.

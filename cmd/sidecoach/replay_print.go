@@ -176,11 +176,7 @@ func replayJSON(w, errs io.Writer) func(any) error {
 				complain(errs, "sidecoach: "+v.File+": "+v.Fault)
 			}
 		}
-		line, err := jsonLine(map[string]any{kind: v})
-		if err == nil {
-			_, err = io.WriteString(w, line)
-		}
-		return err
+		return writeJSON(w, map[string]any{kind: v})
 	}
 }
 

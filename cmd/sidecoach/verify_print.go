@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -80,16 +78,9 @@ func honestyInWords(h verify.Honesty) string {
 	case h.Claims == 0:
 		return "no claim that can be checked"
 	case h.Score == nil:
-		return fmt.Sprintf("none of %s checked", counted(h.Claims, "claim"))
+		return fmt.Sprintf("none of %s checked", plural(h.Claims, "claim"))
 	}
-	return fmt.Sprintf("%d of %s checked, score %.2f", h.Checked, counted(h.Claims, "claim"), *h.Score)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d of %s checked, score %.2f", h.Checked, plural(h.Claims, "claim"), *h.Score)
 }
 
 // runInWords is what a run showed.
@@ -169,16 +160,4 @@ func (p *page) feedback(items []verify.Item) {
 	for _, it := range items {
 		p.row(string(it.Severity), it.String())
 	}
-}
-
-// writeJSON writes v as one line.
-func writeJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("cannot write JSON: %w", err)
-	}
-	_, err := io.WriteString(w, harmless(b.String()))
-	return err
 }
