@@ -127,6 +127,20 @@ func flagError(cmd *cobra.Command, err error) error {
 	return misuse(cmd.CommandPath()+" --help shows how it is used", "%v", err)
 }
 
+// atMost checks how many arguments a command has. The hint may be empty.
+func atMost(n int, hint string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		hint := cmp.Or(hint, cmd.CommandPath()+" --help shows how it is used")
+		switch {
+		case len(args) <= n:
+			return nil
+		case n == 0:
+			return misuse(hint, "%s takes no arguments", cmd.Name())
+		}
+		return misuse(hint, "%s takes at most %s, not %d", cmd.Name(), plural(n, "argument"), len(args))
+	}
+}
+
 // nearest returns the flag that a misspelt one was probably meant to be, or "". The library knows how to find a command
 // that way, so flags are put to it as commands.
 func nearest(flags *pflag.FlagSet, name string) string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -37,14 +38,14 @@ func newGoal(t terminal) *cobra.Command {
 	var o goalOptions
 	cmd := &cobra.Command{
 		Use:  "goal",
-		Args: cobra.NoArgs,
+		Args: atMost(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
 		},
 	}
 	show := &cobra.Command{
 		Use:  "show",
-		Args: cobra.NoArgs,
+		Args: atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, g, root, err := o.current(cmd)
 			if err != nil {
@@ -55,7 +56,7 @@ func newGoal(t terminal) *cobra.Command {
 	}
 	forget := &cobra.Command{
 		Use:  "clear",
-		Args: cobra.NoArgs,
+		Args: atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			projects, _, root, err := o.current(cmd)
 			if err == nil {
@@ -82,7 +83,7 @@ func newGoal(t terminal) *cobra.Command {
 func (o *goalOptions) setCommand(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]...",
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) },
 	}
 	f := cmd.Flags()
@@ -290,10 +291,15 @@ func confirm(cmd *cobra.Command, t terminal, yes bool, question string) error {
 	if !t.keyboard {
 		return misuse("run it in a terminal, or add --yes", "nobody is there to confirm it")
 	}
-	fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
-	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); err != nil || a != "y" && a != "yes" {
+	if !ask(cmd, question) {
 		return badInput("answer y to go on", "nothing was changed")
 	}
 	return nil
+}
+
+// ask reports whether the human says yes.
+func ask(cmd *cobra.Command, question string) bool {
+	fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
+	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	return err == nil && slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
 }

@@ -23,7 +23,7 @@ import (
 
 // What follows from a failure.
 const (
-	stays     = "the agent stops"                        // of a hook
+	stays     = "the agent stops" // of a hook
 	showHuman = "show the agent's output to the human"
 )
 

@@ -179,7 +179,7 @@ func newAllow(t terminal) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:  "allow",
-		Args: cobra.NoArgs,
+		Args: atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			projects, err := openProjects(state)
 			if err != nil {

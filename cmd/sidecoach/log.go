@@ -53,15 +53,9 @@ func newLog(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "log [flags]",
 		DisableFlagsInUseLine: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				hint := "sidecoach log --session ID shows one session, --state DIR another journal"
-				return misuse(hint, "log takes no arguments")
-			}
-			return nil
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd, t) },
+		Args:                  atMost(0, "sidecoach log --session ID shows one session, --state DIR another journal"),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return o.run(cmd, t) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false

@@ -26,7 +26,7 @@ func newStatus(t terminal) *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use:  "status",
-		Args: cobra.NoArgs,
+		Args: atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := waiting(cmd.Context(), state)
 			if err != nil {

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,11 +20,6 @@ import (
 	"github.com/sidecoach/sidecoach/plancriteria"
 )
 
-const (
-	exitFeedback   = 10 // with --exit-code
-	exitUnverified = 12 // with --exit-code
-)
-
 // evidence are the flags that make a review: what is claimed, what is required, and what to look at.
 type evidence struct {
 	task           string
@@ -37,7 +30,7 @@ type evidence struct {
 	allowUnchecked bool
 	environment    cmdwitness.Environment
 	timeout        time.Duration
-	json           bool
+	json, exitCode bool
 	dir            string   // in which the command runs
 	command        []string // behind "--"
 }
@@ -56,6 +49,11 @@ func (o *evidence) registerRun(f *pflag.FlagSet) {
 		"pass the variable `NAME` to the command, although it looks like a secret; repeatable")
 	f.BoolVar(&o.environment.Clean, "clean-env", false, "pass only the variables that programs need to find themselves")
 	f.DurationVar(&o.timeout, "timeout", cmdwitness.DefaultTimeout, "the command is killed after `TIME`")
+}
+
+func (o *evidence) registerOutput(f *pflag.FlagSet, what string) {
+	f.BoolVar(&o.json, "json", false, "print "+what+" as one JSON object")
+	f.BoolVar(&o.exitCode, "exit-code", false, "show the verdict by the exit status as well")
 }
 
 // take reads the command behind "--" and checks the flags.
@@ -81,7 +79,7 @@ func (o *evidence) take(cmd *cobra.Command, args []string) error {
 
 func newVerify(t terminal) *cobra.Command {
 	o := evidence{}
-	exitCode, yes := false, false
+	yes := false
 	cmd := &cobra.Command{
 		Use: "verify [flags] [-- COMMAND...]",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -99,13 +97,13 @@ func newVerify(t terminal) *cobra.Command {
 				return err
 			}
 			if unseen != "" {
-				v.facts.Unseen = append(v.facts.Unseen, unseen)
+				v.Facts.Unseen = append(v.Facts.Unseen, unseen)
 			}
 			if err := v.print(cmd.OutOrStdout(), t, o.json); err != nil {
 				return err
 			}
-			if exitCode && v.standing != verify.Met {
-				return exit(map[verify.Status]int{verify.NotMet: exitFeedback, verify.Unverified: exitUnverified}[v.standing])
+			if status := standings[v.standing].exit; o.exitCode && status != 0 {
+				return status
 			}
 			return nil
 		},
@@ -113,8 +111,7 @@ func newVerify(t terminal) *cobra.Command {
 	o.register(cmd.Flags())
 	cmd.Flags().BoolVar(&o.allowUnchecked, "allow-unchecked", false, "approve although some claims cannot be checked")
 	cmd.Flags().BoolVar(&yes, "yes", false, "run the command that was found, without asking")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print verdict, decision, discrepancies and facts as one JSON object")
-	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "show the verdict by the exit status as well")
+	o.registerOutput(cmd.Flags(), "verdict, decision, discrepancies and facts")
 	cmd.AddCommand(newVerifyBegin(), newVerifyRecord(), newVerifyAgent())
 	return cmd
 }
@@ -138,12 +135,7 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 	line := strings.Join(command, " ")
 	if !yes && t.keyboard && o.report != "-" {
 		complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
-		fmt.Fprintf(cmd.ErrOrStderr(), "Run it in %s? [y/N] ", visible(root))
-		answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", badInput("add --yes or -- COMMAND", "cannot read the answer: %v", cause(err))
-		}
-		yes = slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
+		yes = ask(cmd, "Run it in "+visible(root)+"?")
 	} else if yes {
 		complain(cmd.ErrOrStderr(), fmt.Sprintf("running %s in %s, as %s says", line, root, by))
 	}
@@ -161,12 +153,7 @@ func newVerifyAgent() *cobra.Command {
 	return &cobra.Command{
 		Use:                   "agent",
 		DisableFlagsInUseLine: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return misuse("sidecoach verify agent >.claude/agents/"+verify.AgentName, "verify agent takes no argument")
-			}
-			return nil
-		},
+		Args:                  atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
 			return err
@@ -199,7 +186,7 @@ func (o *evidence) look(ctx context.Context, stdin io.Reader, own ...string) (*v
 	var report verify.Report
 	var err error
 	if o.plan != "" {
-		if requirements, v.plan, err = o.requirements(ctx); err != nil {
+		if requirements, v.Plan, err = o.requirements(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -215,12 +202,16 @@ func (o *evidence) look(ctx context.Context, stdin io.Reader, own ...string) (*v
 	if v.review, err = looking.Review(ctx, verify.Task{ID: o.task}, requirements, report); err != nil {
 		return nil, interrupted(err)
 	}
-	if v.facts = v.review.Facts(); o.baseline != "" && v.facts.Base == "" {
-		return nil, badBaseline("cannot compare with the baseline %q: %s", o.baseline, strings.Join(v.facts.Unseen, "; "))
+	if v.Facts = v.review.Facts(); o.baseline != "" && v.Facts.Base == "" {
+		return nil, badBaseline("cannot compare with the baseline %q: %s", o.baseline, strings.Join(v.Facts.Unseen, "; "))
 	}
-	v.honesty = v.review.Honesty()
-	v.standing, v.why = v.review.Standing()
-	v.decision, v.overrides = v.review.Record(v.review.Judge())
+	v.Honesty = v.review.Honesty()
+	standing, why := v.review.Standing()
+	decision, overrides := v.review.Record(v.review.Judge())
+	v.standing, v.Verdict, v.Decision = standing, standings[standing].verdict, decision
+	// As JSON, these are lists, never null.
+	v.Why, v.Overrides = append([]string{}, why...), append([]string{}, overrides...)
+	v.Concerns = append([]string{}, v.review.Report().Concerns...)
 	return v, nil
 }
 

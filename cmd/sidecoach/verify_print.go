@@ -11,63 +11,63 @@ import (
 
 // verification is what came of looking.
 type verification struct {
-	plan      string // which plan was read; empty without one
-	review    *verify.Review
-	standing  verify.Status
-	why       []string
-	decision  verify.Decision
-	overrides []string
-	honesty   verify.Honesty
-	facts     verify.Facts
+	review   *verify.Review
+	standing verify.Status
+
+	Verdict   string          `json:"verdict"`
+	Why       []string        `json:"why"`
+	Plan      string          `json:"plan,omitempty"` // which one was read
+	Decision  verify.Decision `json:"decision"`
+	Overrides []string        `json:"overrides"`
+	Honesty   verify.Honesty  `json:"honesty"`
+	Concerns  []string        `json:"concerns"`
+	Facts     verify.Facts    `json:"facts"`
 }
 
-// verdict is the standing in the words of a decision.
-func (v *verification) verdict() string {
-	switch v.standing {
-	case verify.Met:
-		return string(verify.Approve)
-	case verify.NotMet:
-		return string(verify.Feedback)
-	}
-	return string(verify.Unverified)
+// standings are the standings in the words of a decision, with the exit statuses of --exit-code.
+var standings = map[verify.Status]struct {
+	verdict string
+	color   style
+	exit    exit
+}{
+	verify.Met:        {string(verify.Approve), green, 0},
+	verify.NotMet:     {string(verify.Feedback), red, 10},
+	verify.Unverified: {string(verify.Unverified), yellow, 12},
 }
 
 func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
 	if asJSON {
-		facts := v.facts
-		for _, runs := range []*[]verify.Run{&facts.Runs, &facts.BaseRuns} {
+		for _, runs := range []*[]verify.Run{&v.Facts.Runs, &v.Facts.BaseRuns} {
 			*runs = slices.Clone(*runs)
 			for i := range *runs {
 				(*runs)[i].Passes = nil // thousands of names
 			}
 		}
-		return writeJSON(w, struct {
-			Verdict   string          `json:"verdict"`
-			Why       []string        `json:"why"`
-			Plan      string          `json:"plan,omitempty"`
-			Decision  verify.Decision `json:"decision"`
-			Overrides []string        `json:"overrides"`
-			Honesty   verify.Honesty  `json:"honesty"`
-			Concerns  []string        `json:"concerns"`
-			Facts     verify.Facts    `json:"facts"`
-		}{v.verdict(), append([]string{}, v.why...), v.plan, v.decision, append([]string{}, v.overrides...), v.honesty,
-			append([]string{}, v.review.Report().Concerns...), facts})
+		return writeJSON(w, v)
 	}
 	p := page{terminal: t}
-	color := map[verify.Status]style{verify.Met: green, verify.NotMet: red, verify.Unverified: yellow}[v.standing]
-	p.printf("%s\n", strings.Join([]string{p.paint(color, v.verdict()), honestyInWords(v.honesty)}, p.paint(dim, " · ")))
-	p.evidence(v.facts, v.honesty)
-	for _, c := range v.review.Report().Concerns {
+	p.printf("%s%s%s\n", p.paint(standings[v.standing].color, v.Verdict), p.paint(dim, " · "), honestyInWords(v.Honesty))
+	p.evidence(v.Facts, v.Honesty)
+	for _, c := range v.Concerns {
 		p.row("concern", c)
 	}
-	if v.plan != "" {
-		p.row("plan", v.plan)
+	p.row("plan", v.Plan)
+	for _, c := range v.Decision.Requirements {
+		text := fmt.Sprintf("%s: %s", words(c.Status.String()), c.Requirement)
+		if c.Issue != "" {
+			text += " (" + strings.TrimRight(c.Issue, ".") + ")"
+		}
+		p.row(c.ID[:min(len(c.ID), labelWidth-1)], text)
 	}
-	p.requirements(v.decision.Requirements)
-	if v.standing == verify.Unverified && len(v.why) > 0 {
-		p.row("why", v.why[0])
+	if v.standing == verify.Unverified && len(v.Why) > 0 {
+		p.row("why", v.Why[0])
 	}
-	p.feedback(v.decision.Items)
+	for i, it := range v.Decision.Items { // for the agent, worst first
+		if i == 0 {
+			p.printf("%s\n", p.paint(bold, "feedback:"))
+		}
+		p.row(string(it.Severity), it.String())
+	}
 	_, err := io.WriteString(w, p.String())
 	return err
 }
@@ -139,25 +139,4 @@ func discrepancyInWords(d verify.Discrepancy) string {
 		subject = d.Subject
 	}
 	return fmt.Sprintf("%s: %s; seen: %s", words(string(d.Kind)), subject, d.Found)
-}
-
-func (p *page) requirements(list []verify.RequirementCheck) {
-	for _, c := range list {
-		text := fmt.Sprintf("%s: %s", words(c.Status.String()), c.Requirement)
-		if c.Issue != "" {
-			text += " (" + strings.TrimRight(c.Issue, ".") + ")"
-		}
-		p.row(c.ID[:min(len(c.ID), labelWidth-1)], text)
-	}
-}
-
-// feedback lists the items for the agent, worst first.
-func (p *page) feedback(items []verify.Item) {
-	if len(items) == 0 {
-		return
-	}
-	p.printf("%s\n", p.paint(bold, "feedback:"))
-	for _, it := range items {
-		p.row(string(it.Severity), it.String())
-	}
 }

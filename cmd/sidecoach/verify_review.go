@@ -18,8 +18,7 @@ const stallAfter = 3
 // reviewFlags are the flags of begin and record.
 type reviewFlags struct {
 	evidence
-	trace    string
-	exitCode bool
+	trace string
 }
 
 func (o *reviewFlags) command(use, trace string, run func(*cobra.Command) error) *cobra.Command {
@@ -86,15 +85,15 @@ type reviewContext struct {
 
 func contextOf(v *verification, commands [][]string) reviewContext {
 	c := reviewContext{
-		Task:         v.decision.TaskID,
-		Plan:         v.plan,
-		Requirements: slices.Concat([]verify.RequirementCheck{}, v.decision.Requirements),
+		Task:         v.Decision.TaskID,
+		Plan:         v.Plan,
+		Requirements: slices.Concat([]verify.RequirementCheck{}, v.Decision.Requirements),
 		Files:        []string{},
 		Tests:        []string{},
 		Notes:        []string{},
 		Concerns:     []string{},
 	}
-	for _, f := range v.facts.Changes {
+	for _, f := range v.Facts.Changes {
 		c.Files = append(c.Files, fmt.Sprintf("%s (%s)", f.Path, f.Kind))
 	}
 	for _, command := range commands {
@@ -105,17 +104,17 @@ func contextOf(v *verification, commands [][]string) reviewContext {
 			c.Notes = append(c.Notes, q.ID+" names a command that was not given here, so it was not run")
 		}
 	}
-	for _, r := range v.facts.Runs {
+	for _, r := range v.Facts.Runs {
 		c.Notes = append(c.Notes, runInWords(r))
 	}
-	c.Notes = slices.Concat(c.Notes, v.honesty.Unchecked, v.facts.Unseen)
-	for _, d := range v.honesty.Discrepancies {
+	c.Notes = slices.Concat(c.Notes, v.Honesty.Unchecked, v.Facts.Unseen)
+	for _, d := range v.Honesty.Discrepancies {
 		c.Concerns = append(c.Concerns, fmt.Sprintf("%s, %s", words(string(d.Severity)), discrepancyInWords(d)))
 	}
-	for _, s := range v.facts.Suspects {
+	for _, s := range v.Facts.Suspects {
 		c.Concerns = append(c.Concerns, s.Path+" "+s.Why)
 	}
-	for _, s := range v.review.Report().Concerns {
+	for _, s := range v.Concerns {
 		c.Concerns = append(c.Concerns, "the report says: "+s)
 	}
 	return c
@@ -155,8 +154,7 @@ func newVerifyRecord() *cobra.Command {
 	cmd := o.command("record --task ID --trace FILE [flags] [-- COMMAND...]",
 		"the `FILE` that verify begin wrote", o.record)
 	o.registerRun(cmd.Flags())
-	cmd.Flags().BoolVar(&o.json, "json", false, "print decision, overrides and honesty as one JSON object")
-	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "show the verdict by the exit status as well")
+	o.registerOutput(cmd.Flags(), "decision, overrides and honesty")
 	return cmd
 }
 
@@ -237,7 +235,7 @@ func (o *reviewFlags) record(cmd *cobra.Command) error {
 		_, err = io.WriteString(cmd.OutOrStdout(), b.String())
 	}
 	if err == nil && o.exitCode && d.Verdict != verify.Approve {
-		return exit(exitFeedback)
+		return standings[verify.NotMet].exit
 	}
 	return err
 }
