@@ -9,10 +9,9 @@ type blockAnswer struct {
 	Note     string `json:"systemMessage,omitempty"`
 }
 
-func block(message string) any  { return blockAnswer{Decision: "block", Reason: message} }
-func blockNot(note string) any  { return blockAnswer{Note: note} }
-func blockSilent(_ string) any  { return blockAnswer{} } // the host would show no note
-func isElsewhere(o object) bool { return o.has("cursor_version") }
+func block(message string) any { return blockAnswer{Decision: "block", Reason: message} }
+func blockNot(note string) any { return blockAnswer{Note: note} }
+func blockSilent(_ string) any { return blockAnswer{} } // the host would show no note
 
 // blockEvent is what Claude Code and Codex say of every event.
 type blockEvent struct {
@@ -77,7 +76,7 @@ func readClaude(o object, e *event) error {
 		err = o.fill(&p)
 		e.tasks, e.schedule, e.noTasks = p.Tasks, len(p.Schedule), !o.has("background_tasks")
 	}
-	if _, copilot := copilotSession(e.transcript); copilot || isElsewhere(o) {
+	if _, copilot := copilotSession(e.transcript); copilot || o.has("cursor_version") {
 		e.kind = other
 	}
 	return err

@@ -1,6 +1,6 @@
 package hook
 
-import "strings"
+import "regexp"
 
 // readCodex reads an event of a hook of Codex, or the argument of the program that "notify" in its config.toml names.
 func readCodex(o object, e *event) error {
@@ -8,9 +8,11 @@ func readCodex(o object, e *event) error {
 		return readNotify(o, e)
 	}
 	_, err := readBlock(o, e)
-	// Threads that were forked from one another share a session. The rollout's name has the thread's own ID.
-	if id := rolloutThread(e.transcript); id != "" && id != e.session && e.agent == "" {
-		e.agent = id
+	// Threads that were forked from one another share a session. The rollout's name has the thread's own ID:
+	// rollout-2026-11-02T10-20-30-<uuid>.jsonl.
+	const rollout = `(?i)(?:^|[/\\])rollout-[^/\\]*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$`
+	if m := regexp.MustCompile(rollout).FindStringSubmatch(e.transcript); m != nil && m[1] != e.session && e.agent == "" {
+		e.agent = m[1]
 	}
 	return err
 }
@@ -36,22 +38,4 @@ func readNotify(o object, e *event) error {
 		}
 	}
 	return need("type", p.Type, "thread-id", p.Session)
-}
-
-// rolloutThread returns the ID at the end of a rollout's name, rollout-2026-11-02T10-20-30-<uuid>.jsonl, or "".
-func rolloutThread(path string) string {
-	name := path[strings.LastIndexAny(path, `/\`)+1:]
-	name, ok := strings.CutSuffix(name, ".jsonl")
-	const uuid = 36
-	if !ok || !strings.HasPrefix(name, "rollout-") || len(name) < uuid {
-		return ""
-	}
-	id := name[len(name)-uuid:]
-	for i := range len(id) {
-		isDash := i == 8 || i == 13 || i == 18 || i == 23
-		if isDash != (id[i] == '-') || !isDash && !strings.ContainsRune("0123456789abcdefABCDEF", rune(id[i])) {
-			return ""
-		}
-	}
-	return id
 }

@@ -2,7 +2,8 @@ package hook
 
 import (
 	"errors"
-	"strings"
+	"regexp"
+	"slices"
 )
 
 // readCopilot reads an event of Copilot CLI. A hook that is configured as "Stop" gets snake_case. One that is
@@ -56,21 +57,18 @@ func copilotEvent(o object) string {
 	case o.has("prompt") && !o.has("transformedPrompt"):
 		return "userPromptSubmitted"
 	}
-	for _, key := range []string{"source", "reason", "toolName", "errorContext", "trigger", "transformedPrompt"} {
-		if o.has(key) {
-			return "other"
-		}
+	others := []string{"source", "reason", "toolName", "errorContext", "trigger", "transformedPrompt"}
+	if slices.ContainsFunc(others, func(key string) bool { return o.has(key) }) {
+		return "other"
 	}
 	return ""
 }
 
-// copilotSession returns the session whose events a file holds, by its folder:
-// ~/.copilot/session-state/<session>/events.jsonl.
+// copilotSession returns the session whose events a file holds: ~/.copilot/session-state/<session>/events.jsonl.
 func copilotSession(path string) (string, bool) {
-	parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
-	n := len(parts)
-	if n < 3 || parts[n-1] != "events.jsonl" || parts[n-3] != "session-state" {
+	m := regexp.MustCompile(`(?:^|[/\\])session-state[/\\]([^/\\]*)[/\\]events\.jsonl$`).FindStringSubmatch(path)
+	if m == nil {
 		return "", false
 	}
-	return parts[n-2], true
+	return m[1], true
 }

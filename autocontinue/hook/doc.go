@@ -50,6 +50,6 @@
 //
 // # Errors
 //
-// The error about an unreadable event wraps [ErrEvent], and contains no text of the event. Every other error is an
-// [Error], which names the session. An unreadable transcript is not an error.
+// The error about an unreadable event wraps [ErrEvent], and contains no text of the event. An unreadable transcript is
+// not an error.
 package hook

@@ -30,7 +30,9 @@ func (m *memory) Load(_ context.Context, session string) (autocontinue.State, ho
 	return v.state, v.memory, nil
 }
 
-func (m *memory) Update(_ context.Context, session string, fn hook.Change) error {
+func (m *memory) Update(
+	_ context.Context, session string, fn func(autocontinue.State, hook.Memory) (autocontinue.State, hook.Memory, error),
+) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v := m.sessions[session]

@@ -15,11 +15,11 @@ import (
 // methods have the contract of those of [autocontinue.Store]. A store that serves several hosts keeps them apart.
 type Sessions interface {
 	Load(ctx context.Context, session string) (autocontinue.State, Memory, error)
-	Update(ctx context.Context, session string, fn Change) error
+	Update(
+		ctx context.Context, session string,
+		fn func(autocontinue.State, Memory) (autocontinue.State, Memory, error),
+	) error
 }
-
-// Change returns what a session becomes.
-type Change func(autocontinue.State, Memory) (autocontinue.State, Memory, error)
 
 // Config says how [Run] decides. Sessions and Loop are required.
 type Config struct {
@@ -34,37 +34,24 @@ type Config struct {
 	Secrets []string
 	// Notice returns what to tell the human beside a decision that lets the agent stop; nil tells nothing.
 	Notice func(ctx context.Context) string
-	// Shadow decides, and lets the agent stop whatever the decision is.
-	Shadow bool
 }
 
 // Pause is a pause of an agent that [Run] decides about.
 type Pause struct {
 	Folder string // where the agent works, as the host names it; may be empty
 	Began  string // where it worked when the human spoke first, as far as the hook heard; else Folder
-	Shadow bool   // Loop may set it, as Config.Shadow
+	Shadow bool   // Loop sets it to let the agent stop, whatever is decided
 	Lack   string // why the transcript's facts lack some, for the journal; empty if they do not
 	Output autocontinue.Output
 }
-
-// Error is an error of [Run] about an event that was read.
-type Error struct {
-	Session string // of the event, as in [autocontinue.Output]
-	Err     error
-}
-
-func (e *Error) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
 
 // Run answers one event of a host: it reads the payload, takes it into the session, decides if the agent paused, and
 // returns what to write to standard output, which may be nothing. The host may run several hooks of one pause at
 // once.
 //
 // With an error, the answer lets the agent stop and lets the human's prompt go on. The error wraps [ErrEvent] for a
-// payload that is not an event of the host. Otherwise it is an [Error] around an error of cfg.Sessions, of cfg.Loop,
-// or of [autocontinue.AutoContinue.Handle]. An error about the payload never holds text of it.
+// payload that is not an event of the host. Otherwise it is an error of cfg.Sessions, of cfg.Loop, or of
+// [autocontinue.AutoContinue.Handle]. An error about the payload never holds text of it.
 func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte, err error) {
 	e, err := h.read(payload)
 	if err != nil {
@@ -82,9 +69,9 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 		err = s.hear(ctx)
 	}
 	if err != nil {
-		return e.answer(autocontinue.Decision{}, ""), &Error{e.key(), err}
+		return e.answer(autocontinue.Decision{}, ""), err
 	}
-	if s.cfg.Shadow {
+	if s.shadow {
 		d = autocontinue.Decision{}
 	}
 	notice := ""
@@ -96,8 +83,9 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 
 // session is one event and what is kept of its session. It is the loop's store for this event.
 type session struct {
-	event event
-	cfg   Config
+	event  event
+	cfg    Config
+	shadow bool
 
 	state  *autocontinue.State // as it was read with the memory; nil once the loop has it
 	seen   transcript.State    // the transcript as this event read it
@@ -141,12 +129,12 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 		return d, err
 	}
 	s.out, cfg.Store, cfg.Secrets = p.Output, s, slices.Concat(cfg.Secrets, s.cfg.Secrets)
-	s.cfg.Shadow = s.cfg.Shadow || p.Shadow
+	s.shadow = p.Shadow
 	ac, err := autocontinue.New(cfg)
 	if err != nil {
 		return d, err
 	}
-	if d, err = ac.Handle(ctx, s.out); err != nil || s.cfg.Shadow {
+	if d, err = ac.Handle(ctx, s.out); err != nil || s.shadow {
 		return d, err
 	}
 	return d, s.sent(ctx, d)
@@ -228,7 +216,7 @@ func (s *session) Update(
 				return next, Memory{s.stored}, nil
 			}
 			m.Transcript = s.seen
-			s.stored = m.after(s.event, s.out, next.Continues > state.Continues && !s.cfg.Shadow)
+			s.stored = m.after(s.event, s.out, next.Continues > state.Continues && !s.shadow)
 			return next, Memory{s.stored}, nil
 		})
 }

@@ -97,12 +97,11 @@ func (o *hookOptions) answer(
 	}()
 	projects, ignored := project.Open(k.store, string(h), time.Now), ""
 	answer, err := hook.Run(ctx, h, payload, hook.Config{
-		Sessions: sessions{k.store}, Secrets: ownSecrets(),
+		Sessions: sessions{k.store, &k.session}, Secrets: ownSecrets(),
 		Prompted: func(ctx context.Context, session, folder string, first bool) {
 			dir := folderOf(folder)
 			s, why := o.in(ctx, projects, dir)
 			if first {
-				k.session = session
 				if why != nil {
 					k.note(why.Error())
 				}
@@ -116,7 +115,7 @@ func (o *hookOptions) answer(
 		},
 		Notice: func(ctx context.Context) string { return strings.Trim(k.judge.notice(ctx)+"\n"+ignored, "\n") },
 		Loop: func(ctx context.Context, p *hook.Pause) (cfg autocontinue.Config, err error) {
-			k.session, k.lacks = p.Output.Session, p.Lack
+			k.lacks = p.Lack
 			o, why := o.in(ctx, projects, folderOf(p.Began))
 			if why != nil && !errors.Is(why, project.ErrNotAllowed) {
 				ignored = "sidecoach: " + why.Error()
@@ -148,9 +147,6 @@ func (o *hookOptions) answer(
 			return cfg, err
 		},
 	})
-	if e, ok := errors.AsType[*hook.Error](err); ok {
-		k.session = e.Session
-	}
 	if errors.Is(err, hook.ErrEvent) {
 		return answer, badInput(stays+"; does "+h.Product()+" run this?", "%v", err)
 	}
@@ -158,9 +154,13 @@ func (o *hookOptions) answer(
 }
 
 // sessions keeps the hook's memory in the file of a session, beside the state.
-type sessions struct{ store *filestore.Store }
+type sessions struct {
+	store *filestore.Store
+	last  *string // which session was asked for
+}
 
 func (s sessions) Load(ctx context.Context, session string) (autocontinue.State, hook.Memory, error) {
+	*s.last = session
 	doc, err := s.store.Session(session)
 	if err != nil {
 		return autocontinue.State{}, hook.Memory{}, err
@@ -169,7 +169,10 @@ func (s sessions) Load(ctx context.Context, session string) (autocontinue.State,
 	return v.State, memoryOf(v), err
 }
 
-func (s sessions) Update(ctx context.Context, session string, fn hook.Change) error {
+func (s sessions) Update(
+	ctx context.Context, session string, fn func(autocontinue.State, hook.Memory) (autocontinue.State, hook.Memory, error),
+) error {
+	*s.last = session
 	doc, err := s.store.Session(session)
 	if err != nil {
 		return err

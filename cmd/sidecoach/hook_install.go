@@ -218,7 +218,7 @@ func trust(h install.Hook) string {
 		return "then run /hooks in Codex: it runs a new or changed hook only after you trust it there"
 	case h.Host == hook.Gemini:
 		return "Gemini CLI runs the hooks of a project only in a trusted folder; /hooks shows them"
-	case h.Host == hook.Cursor && strings.Contains(h.Line(), "://"):
+	case h.Host == hook.Cursor && strings.Contains(strings.Join(h.Flags, " "), "://"):
 		return "Cursor's command-line agent ignores a hooks.json with a URL in a command: " +
 			"set OPENAI_BASE_URL instead of --base-url"
 	case h.Host == hook.Cursor:

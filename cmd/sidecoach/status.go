@@ -70,7 +70,7 @@ func waiting(ctx context.Context, state string) ([]entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, memory, err := sessions{store}.Load(ctx, e.Session)
+		_, memory, err := sessions{store, new(string)}.Load(ctx, e.Session)
 		if err != nil {
 			return nil, err
 		}

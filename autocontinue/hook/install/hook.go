@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"runtime"
@@ -17,22 +18,23 @@ type Hook struct {
 	Timeout int      // seconds that the host waits for the hook
 }
 
-// Events returns the host's events that its settings name: the pauses and the human's prompts, and for Cursor also what
-// the agent printed, because its pauses do not say it.
-func Events(h hook.Host) []string {
-	switch h {
-	case hook.Claude:
-		return []string{"Stop", "SubagentStop", "StopFailure", "UserPromptSubmit"}
-	case hook.Codex:
-		return []string{"Stop", "SubagentStop", "UserPromptSubmit"}
-	case hook.Gemini:
-		return []string{"AfterAgent", "BeforeAgent"}
-	case hook.Cursor:
-		return []string{"stop", "afterAgentResponse", "beforeSubmitPrompt"}
-	case hook.Copilot:
-		return []string{"Stop", "UserPromptSubmit"}
-	}
-	return nil
+// host is what a host's settings are.
+type host struct {
+	// events are the pauses and the human's prompts, and of Cursor also what the agent printed: its pauses do not say it.
+	events   []string
+	name     string // of the file
+	variable string // of the environment: names the folder of the user's settings
+}
+
+var hosts = map[hook.Host]host{
+	hook.Claude: {
+		[]string{"Stop", "SubagentStop", "StopFailure", "UserPromptSubmit"}, "settings.json", "CLAUDE_CONFIG_DIR",
+	},
+	hook.Codex:  {[]string{"Stop", "SubagentStop", "UserPromptSubmit"}, "hooks.json", "CODEX_HOME"},
+	hook.Gemini: {[]string{"AfterAgent", "BeforeAgent"}, "settings.json", ""},
+	hook.Cursor: {[]string{"stop", "afterAgentResponse", "beforeSubmitPrompt"}, "hooks.json", ""},
+	// Copilot CLI reads all files of that folder.
+	hook.Copilot: {[]string{"Stop", "UserPromptSubmit"}, filepath.Join("hooks", "sidecoach.json"), "COPILOT_HOME"},
 }
 
 // Writable reports whether Merge may change a host's settings. For the others the human saves what Snippet returns.
@@ -67,7 +69,7 @@ type copilotHook struct {
 
 // element returns what stands in the list of one event.
 func (h Hook) element(event string) any {
-	line := h.Line()
+	line := h.line()
 	switch h.Host {
 	case hook.Cursor:
 		c := cursorHook{Command: line, Timeout: h.Timeout}
@@ -81,10 +83,12 @@ func (h Hook) element(event string) any {
 			return copilotHook{Type: "command", PowerShell: line, TimeoutSec: h.Timeout}
 		}
 		return copilotHook{Type: "command", Bash: line, TimeoutSec: h.Timeout}
-	case hook.Gemini:
-		return entry{[]command{{Name: "sidecoach", Type: "command", Command: line, Timeout: h.timeout()}}}
 	}
-	return entry{[]command{{Type: "command", Command: line, Timeout: h.timeout()}}}
+	c := command{Type: "command", Command: line, Timeout: h.timeout()}
+	if h.Host == hook.Gemini {
+		c.Name = "sidecoach"
+	}
+	return entry{[]command{c}}
 }
 
 // timeout returns the time limit as the host counts it.
@@ -125,37 +129,23 @@ func encode(v any, prefix, indent string) []byte {
 // relative to the project's folder. Claude Code's settings.local.json is not shared with others; the other hosts have
 // no such file.
 func Files(h hook.Host, project bool, home string, getenv func(string) string) []string {
-	name := "settings.json"
-	switch h {
-	case hook.Codex, hook.Cursor:
-		name = "hooks.json"
-	case hook.Copilot: // it reads all files of that folder
-		name = filepath.Join("hooks", "sidecoach.json")
-	}
-	dir := "." + string(h)
+	of, dir := hosts[h], "."+string(h)
 	switch {
 	case project && h == hook.Claude:
-		return []string{filepath.Join(dir, "settings.local.json"), filepath.Join(dir, name)}
+		return []string{filepath.Join(dir, "settings.local.json"), filepath.Join(dir, of.name)}
 	case project && h == hook.Copilot:
-		return []string{filepath.Join(".github", name)}
+		return []string{filepath.Join(".github", of.name)}
 	case project:
-		return []string{filepath.Join(dir, name)}
+		return []string{filepath.Join(dir, of.name)}
 	}
-	switch h {
-	case hook.Claude, hook.Codex, hook.Copilot:
-		variable := map[hook.Host]string{
-			hook.Claude: "CLAUDE_CONFIG_DIR", hook.Codex: "CODEX_HOME", hook.Copilot: "COPILOT_HOME",
-		}[h]
-		if own := getenv(variable); own != "" {
-			return []string{filepath.Join(own, name)}
-		}
-	case hook.Gemini:
-		if own := getenv("GEMINI_CLI_HOME"); own != "" {
-			home = own
-		}
+	if own := getenv(of.variable); own != "" && of.variable != "" {
+		return []string{filepath.Join(own, of.name)}
+	}
+	if h == hook.Gemini {
+		home = cmp.Or(getenv("GEMINI_CLI_HOME"), home)
 	}
 	if home == "" {
 		return nil
 	}
-	return []string{filepath.Join(home, dir, name)}
+	return []string{filepath.Join(home, dir, of.name)}
 }

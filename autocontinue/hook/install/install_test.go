@@ -16,7 +16,7 @@ import (
 func of(h hook.Host) Hook { return Hook{Host: h, Program: "/b/sidecoach", Timeout: 60} }
 
 // lineOf returns the command line of the hook as JSON.
-func lineOf(h Hook) string { return string(encode(h.Line(), "", "")) }
+func lineOf(h Hook) string { return string(encode(h.line(), "", "")) }
 
 // The printed settings have every event once, and each runs the hook.
 func TestSnippet(t *testing.T) {
@@ -27,13 +27,13 @@ func TestSnippet(t *testing.T) {
 			Hooks   map[string][]map[string]any `json:"hooks"`
 		}
 		require.NoError(t, json.Unmarshal(h.Snippet(), &s), host)
-		require.Len(t, s.Hooks, len(Events(host)))
-		for _, event := range Events(host) {
+		require.Len(t, s.Hooks, len(hosts[host].events))
+		for _, event := range hosts[host].events {
 			require.Len(t, s.Hooks[event], 1)
 		}
 		rest, times, err := h.Remove(h.Snippet())
 		require.NoError(t, err)
-		assert.Equal(t, len(Events(host)), times)
+		assert.Equal(t, len(hosts[host].events), times)
 		assert.Nil(t, rest)
 		if Writable(host) {
 			merged, err := h.Merge([]byte("{}\n"))
@@ -131,7 +131,7 @@ func TestMergeKeepsWhatItDoesNotKnow(t *testing.T) {
 	require.NoError(t, err)
 	back, times, err := h.Remove(got)
 	require.NoError(t, err)
-	assert.Equal(t, len(Events(hook.Claude)), times)
+	assert.Equal(t, len(hosts[hook.Claude].events), times)
 	assert.Equal(t, text, string(back))
 }
 
@@ -220,7 +220,7 @@ func FuzzMerge(f *testing.F) {
 		}
 		after, times, err := h.Remove(merged)
 		require.NoError(t, err)
-		require.GreaterOrEqual(t, times, len(Events(hook.Claude)))
+		require.GreaterOrEqual(t, times, len(hosts[hook.Claude].events))
 		require.Equal(t, withoutEmpty(t, before), withoutEmpty(t, after))
 	})
 }
@@ -236,7 +236,7 @@ func withoutEmpty(t *testing.T, text []byte) map[string]any {
 	var v map[string]any
 	require.NoError(t, json.Unmarshal(plain, &v))
 	if hooks, ok := v["hooks"].(map[string]any); ok {
-		for _, event := range Events(hook.Claude) {
+		for _, event := range hosts[hook.Claude].events {
 			if list, ok := hooks[event].([]any); ok && len(list) == 0 {
 				delete(hooks, event)
 			}

@@ -48,10 +48,10 @@ func shellOf(h hook.Host, system string) shell {
 	return shell{quotePOSIX, "", guard}
 }
 
-// Line returns the command line that runs the hook, in the words of the shell that the host uses on this system.
-func (h Hook) Line() string { return h.line(runtime.GOOS) }
+// line returns the command line that runs the hook, in the words of the shell that the host uses on this system.
+func (h Hook) line() string { return h.lineOn(runtime.GOOS) }
 
-func (h Hook) line(system string) string {
+func (h Hook) lineOn(system string) string {
 	s := shellOf(h.Host, system)
 	words := []string{s.quote(h.Program), "hook", string(h.Host)}
 	for _, f := range h.Flags {
@@ -86,7 +86,7 @@ type kind int
 
 const (
 	foreign kind = iota // it does not run this hook
-	written             // it runs the hook, as Line writes it, perhaps another version's
+	written             // it runs the hook, as line writes it, perhaps another version's
 	edited              // it runs the hook and nothing else, and a person wrote or changed it
 	mixed               // it runs the hook, and does something else
 )

@@ -37,7 +37,7 @@ func TestLine(t *testing.T) {
 			`& 'C:\bin\sidecoach.exe' hook cursor '--shadow'; if (-not $?) { exit 1 }`},
 		{"windows", hook.Gemini, `C:\it's\sidecoach.exe`, nil, `& 'C:\it''s\sidecoach.exe' hook gemini; exit 0`},
 	} {
-		assert.Equal(t, tt.want, Hook{Host: tt.host, Program: tt.program, Flags: tt.flags}.line(tt.system))
+		assert.Equal(t, tt.want, Hook{Host: tt.host, Program: tt.program, Flags: tt.flags}.lineOn(tt.system))
 	}
 }
 
@@ -47,7 +47,7 @@ func TestWrittenLines(t *testing.T) {
 		for _, system := range []string{"linux", "darwin", "windows"} {
 			for _, program := range []string{"/usr/bin/sidecoach", "/it's a; folder/$x/sidecoach", `C:\Program Files (x86)\sidecoach.exe`} {
 				for _, flags := range [][]string{nil, {"--shadow", "--max-continues=2"}, {"--plan=a 'plan' & more; (b).md"}} {
-					line := Hook{Host: host, Program: program, Flags: flags}.line(system)
+					line := Hook{Host: host, Program: program, Flags: flags}.lineOn(system)
 					for _, h := range hook.Hosts() {
 						want := foreign
 						if h == host {
@@ -111,7 +111,7 @@ func TestLineNeverFails(t *testing.T) {
 				if _, err := exec.LookPath(sh); err != nil {
 					continue
 				}
-				cmd := exec.Command(sh, "-c", Hook{Host: host, Program: program, Flags: []string{"--plan=a 'plan'.md"}}.line("linux"))
+				cmd := exec.Command(sh, "-c", Hook{Host: host, Program: program, Flags: []string{"--plan=a 'plan'.md"}}.lineOn("linux"))
 				cmd.Stdin = strings.NewReader("event")
 				out, err := cmd.Output()
 				assert.NoError(t, err, "%s %s %s", name, host, sh)
@@ -142,7 +142,7 @@ func TestGeminiLineEndsTheProgram(t *testing.T) {
 				}
 				program := filepath.Join(t.TempDir(), "sidecoach")
 				require.NoError(t, os.WriteFile(program, []byte(script), 0o777))
-				cmd := exec.Command(sh, "-c", Hook{Host: hook.Gemini, Program: program}.line("linux"))
+				cmd := exec.Command(sh, "-c", Hook{Host: hook.Gemini, Program: program}.lineOn("linux"))
 				out, err := cmd.StdoutPipe()
 				require.NoError(t, err)
 				require.NoError(t, cmd.Start())

@@ -96,7 +96,7 @@ func (h Hook) Merge(settings []byte) ([]byte, error) {
 	if !ok {
 		return nil, errors.New(`"hooks" is not an object`)
 	}
-	for _, event := range Events(h.Host) {
+	for _, event := range hosts[h.Host].events {
 		if err := h.mergeEvent(l, events, event); err != nil {
 			return nil, err
 		}
@@ -122,10 +122,10 @@ func (h Hook) mergeEvent(l layout, events *hujson.Object, event string) error {
 			err = fmt.Errorf("%q runs sidecoach in a line that install did not write: %.200q", event, textOf(line))
 			return
 		}
-		if textOf(line) == h.Line() {
+		if textOf(line) == h.line() {
 			return
 		}
-		line.Value = hujson.Literal(encode(h.Line(), "", ""))
+		line.Value = hujson.Literal(encode(h.line(), "", ""))
 		if limit := member(o, "timeout"); limit != nil && limit.Value.Kind() == '0' {
 			if limit.Value.(hujson.Literal).Int() < int64(h.timeout()) {
 				limit.Value = hujson.Int(int64(h.timeout()))
@@ -234,7 +234,7 @@ func (h Hook) Disabled(settings []byte) string {
 	}
 	if v := root.Find("/hooksConfig/disabled"); v != nil {
 		for v := range v.All() {
-			if v.Value.Kind() == '"' && (textOf(v) == "sidecoach" || textOf(v) == h.Line()) {
+			if v.Value.Kind() == '"' && (textOf(v) == "sidecoach" || textOf(v) == h.line()) {
 				return fmt.Sprintf(`"hooksConfig": {"disabled": [%q]}`, textOf(v))
 			}
 		}
