@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ const (
 	maxNesting = 200      // open brackets
 	maxEffects = 200      // of one script
 	maxNested  = 4        // scripts within scripts: bash -c "bash -c …"
+	maxValue   = 1000     // bytes of a variable
 )
 
 // walker finds what the commands of a script do, in their order.
@@ -30,13 +32,6 @@ type walker struct {
 
 	errexit, pipefail bool
 	effects           []effect
-}
-
-// scriptEffects returns what a script does that runs in dir. A script that cannot be read may do anything.
-func scriptEffects(p project, dir, script string) []effect {
-	w := walker{project: p, dir: dir}
-	w.script(script, statusKept)
-	return w.effects
 }
 
 func (w *walker) script(script string, st status) {
@@ -445,14 +440,10 @@ func containedCommand(words []string) []string {
 	if last := words[len(words)-1]; strings.Contains(last, " ") && among(" ssh nix-shell ", programName(words[0])) {
 		return []string{"sh", "-c", last}
 	}
-	at := -1
-	for i, w := range words[1:] {
-		if at = i + 2; among(" run exec develop ssh shell --run --command ", w) {
-			break
-		}
-		at = -1
-	}
-	for i := max(at, 0); at > 0 && i < min(len(words), 64); i++ {
+	at := 2 + slices.IndexFunc(words[1:], func(w string) bool {
+		return among(" run exec develop ssh shell --run --command ", w)
+	})
+	for i := at; at > 1 && i < min(len(words), 64); i++ {
 		inner := bare(words[i:])
 		if len(inner) == 0 || strings.HasPrefix(inner[0], "-") {
 			continue
@@ -476,16 +467,12 @@ func (w *walker) assign(a *syntax.Assign, st status, alone bool) {
 		return
 	}
 	w.substitutions([]*syntax.Word{a.Value})
-	if lit := a.Value.Lit(); alone && a.Name != nil && len(w.vars) < 100 {
-		vars := map[string]string{a.Name.Value: w.word(a.Value)}
-		for k, v := range w.vars {
-			if k != a.Name.Value {
-				vars[k] = v
-			}
-		}
-		if lit != "" || !strings.Contains(vars[a.Name.Value], "$") {
-			w.vars = vars
-		}
+	if value := w.word(a.Value); alone && a.Name != nil && len(w.vars) < 100 && len(value) <= maxValue &&
+		(a.Value.Lit() != "" || !strings.Contains(value, "$")) {
+		vars := map[string]string{}
+		maps.Copy(vars, w.vars)
+		vars[a.Name.Value] = value
+		w.vars = vars
 	}
 }
 
@@ -534,31 +521,27 @@ func (w *walker) parts(b *strings.Builder, parts []syntax.WordPart) {
 		case *syntax.DblQuoted:
 			w.parts(b, p.Parts)
 		case *syntax.ParamExp:
-			w.parameter(b, p)
+			b.WriteString(w.parameter(p))
 		default:
 			b.WriteString("$()")
 		}
 	}
 }
 
-func (w *walker) parameter(b *strings.Builder, p *syntax.ParamExp) {
+func (w *walker) parameter(p *syntax.ParamExp) string {
 	if p.Param == nil {
-		b.WriteString("$()")
-		return
+		return "$()"
 	}
 	name := p.Param.Value
-	if v, ok := w.vars[name]; ok && p.Index == nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && !p.Length &&
-		!p.Excl {
-		b.WriteString(v)
-		return
+	plain := p.Index == nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && !p.Length && !p.Excl
+	switch value, ok := w.vars[name]; {
+	case ok && plain:
+		return value
+	case p.Index == nil && p.Short:
+		return "$" + name
 	}
-	if p.Index == nil && p.Short {
-		b.WriteString("$" + name)
-		return
-	}
-	b.WriteString("${" + name)
 	if word, ok := p.Index.(*syntax.Word); ok {
-		b.WriteString("[" + word.Lit() + "]")
+		name += "[" + word.Lit() + "]"
 	}
-	b.WriteString("}")
+	return "${" + name + "}"
 }

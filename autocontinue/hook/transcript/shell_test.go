@@ -8,6 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// scriptEffects returns what a script does that runs in dir.
+func scriptEffects(p project, dir, script string) []effect {
+	w := walker{project: p, dir: dir}
+	w.script(script, statusKept)
+	return w.effects
+}
+
 // doings writes what a script does in a few words, see testdata/scripts.txt.
 func doings(script string) string {
 	var words []string
@@ -52,6 +59,15 @@ func TestScripts(t *testing.T) {
 	} {
 		require.Equal(t, "unknown", doings(script), "%.40s…", script)
 	}
+}
+
+// Variables that hold others many times do not grow without end.
+func TestVariablesAreBounded(t *testing.T) {
+	script := "a=0123456789\n"
+	for c := 'b'; c <= 'z'; c++ {
+		script += string(c) + "=" + strings.Repeat("$"+string(c-1), 40) + "\n"
+	}
+	require.Equal(t, "test", doings(script+"go test -run $z"))
 }
 
 // Scripts within the bounds that nest as deep as they can are read without harm.

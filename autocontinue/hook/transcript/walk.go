@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -152,13 +153,9 @@ func (w *walk) keep(e entry) {
 	if w.Format != gemini {
 		return
 	}
-	for i := range w.said {
-		if w.said[i].id == e.id {
-			w.said[i].text = e.text
-			return
-		}
-	}
-	if len(w.said) < 1000 {
+	if i := slices.IndexFunc(w.said, func(s said) bool { return s.id == e.id }); i >= 0 {
+		w.said[i].text = e.text
+	} else if len(w.said) < 1000 {
 		w.said = append(w.said, said{e.id, clip(e.text, maxMessage)})
 	}
 }
