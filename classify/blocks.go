@@ -19,28 +19,19 @@ const (
 	maxSpan  = 8 * maxBlock // with all that stands between the lines: the one place where white space counts
 )
 
-// quoteMarks are how many marks there are that open or close code spans and quotes.
-type quoteMarks struct{ ticks, straight, opening, closing int }
+// quoteMarks are how many marks there are of "`", `"`, “ and ”.
+type quoteMarks [4]int
 
-func marksIn(s string) quoteMarks {
-	n := quoteMarks{ticks: strings.Count(s, "`"), straight: strings.Count(s, `"`)}
-	if strings.IndexByte(s, '\xE2') >= 0 { // with which both begin
-		n.opening, n.closing = strings.Count(s, "“"), strings.Count(s, "”")
+func marksIn(s string) (n quoteMarks) {
+	for i, mark := range [...]string{"`", `"`, "“", "”"} {
+		n[i] = strings.Count(s, mark)
 	}
 	return n
 }
 
-func (n *quoteMarks) add(more quoteMarks) {
-	n.ticks += more.ticks
-	n.straight += more.straight
-	n.opening += more.opening
-	n.closing += more.closing
-}
-
 // leaveOpen reports whether a quote or a code span is open that a line with the marks of next closes.
-func (n *quoteMarks) leaveOpen(next quoteMarks) bool {
-	return n.ticks%2 == 1 && next.ticks%2 == 1 || n.straight%2 == 1 && next.straight%2 == 1 || n.opening > n.closing &&
-		next.closing > 0
+func (n quoteMarks) leaveOpen(next quoteMarks) bool {
+	return n[0]%2 == 1 && next[0]%2 == 1 || n[1]%2 == 1 && next[1]%2 == 1 || n[2] > n[3] && next[3] > 0
 }
 
 // blocks calls prose for each block of the agent's voice and data for each other line, in order. Blank lines are left
@@ -66,7 +57,9 @@ func (r *lineReader) blocks(prose, data func(line)) {
 		if b.end > 0 && r.continues(&b, l, marks) {
 			b.end = l.end
 			b.size += l.end - l.start
-			b.marks.add(marks)
+			for i, n := range marks {
+				b.marks[i] += n
+			}
 			continue
 		}
 		flush()
@@ -88,12 +81,7 @@ func (r *lineReader) continues(block *block, l line, marks quoteMarks) bool {
 	if block.size < 40 {
 		return false
 	}
-	switch r.text[block.end-1] {
-	case '.', '!', '?', ':', ';', '|':
-		return false
-	}
-	if r, _ := utf8.DecodeLastRuneInString(r.text[block.start:block.end]); r == '。' || r == '！' || r == '？' ||
-		r == '：' || r == '；' {
+	if last, _ := utf8.DecodeLastRuneInString(r.text[block.start:block.end]); strings.ContainsRune(".!?:;|。！？：；", last) {
 		return false
 	}
 	c, _ := utf8.DecodeRuneInString(r.text[l.start:])

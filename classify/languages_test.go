@@ -437,12 +437,12 @@ func (lex *lexicon) spellings(pat *pattern) (ways [][]string, unspacedOnly bool)
 		}
 		var choices [][]string
 		for _, id := range e.ids {
-			choices = append(choices, []string{lex.vocab.word(id)})
+			choices = append(choices, []string{lex.vocab.words[id]})
 		}
 		for _, run := range e.runs {
 			var words []string
 			for _, id := range run {
-				words = append(words, lex.vocab.word(id))
+				words = append(words, lex.vocab.words[id])
 			}
 			choices = append(choices, words)
 		}

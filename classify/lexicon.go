@@ -1,7 +1,5 @@
 package classify
 
-import "slices"
-
 // A lexicon is a compiled table of phrases. The format is described at the head of lexicon/en.txt.
 type lexicon struct {
 	vocab    *vocabulary
@@ -78,13 +76,9 @@ const (
 
 // startIndex finds the patterns that may begin at a token.
 type startIndex struct {
-	first           []uint32 // by word: where in list its patterns begin; those of the next word begin where they end
-	list            []int32
-	num, code, tail []int32 // those that may begin with a number, a code span, a word by its ending
+	words           [][]int32 // by word
+	num, code, tail []int32   // those that may begin with a number, a code span, a word by its ending
 }
-
-// of returns the patterns that may begin with a word.
-func (x *startIndex) of(id wordID) []int32 { return x.list[x.first[id]:x.first[id+1]] }
 
 // element matches one token, or with gap up to four.
 type element struct {
@@ -138,11 +132,11 @@ func (lex *lexicon) index() {
 	lex.numbers = make([]tokenKind, len(numberWords)+1)
 	for i := 1; i < len(lex.numbers); i++ {
 		lex.numbers[i] = numberToken
-		if numberWords[lex.vocab.word(wordID(i))] == 0 {
+		if numberWords[lex.vocab.words[i]] == 0 {
 			lex.numbers[i] = zeroToken
 		}
 	}
-	lex.traits = make([]wordTraits, lex.vocab.size())
+	lex.traits = make([]wordTraits, len(lex.vocab.words))
 	for _, t := range [...]struct {
 		words wordSet
 		trait wordTraits
@@ -155,7 +149,7 @@ func (lex *lexicon) index() {
 	}
 	for id, in := range lex.asks {
 		if in {
-			lex.questions = append(lex.questions, lex.vocab.word(wordID(id)))
+			lex.questions = append(lex.questions, lex.vocab.words[id])
 		}
 	}
 	lex.byName, lex.kinds = make(map[string]int, len(lex.rules)), map[SignalKind]ruleSet{}
@@ -183,48 +177,27 @@ func (lex *lexicon) index() {
 // indexStarts indexes the patterns of a voice by what they begin with.
 func (lex *lexicon) indexStarts(v voice) {
 	x := &lex.starts[v]
-	x.first = make([]uint32, lex.vocab.size()+1)
-	each := func(word func(wordID, int32)) { // calls it for each word that begins a pattern
-		for i := range lex.patterns {
-			if !lex.patterns[i].heardIn(v) {
-				continue
-			}
-			for _, e := range lex.patterns[i].elems {
-				for _, id := range e.ids {
-					word(id, int32(i))
-				}
-				for _, run := range e.runs {
-					word(run[0], int32(i))
-				}
-				if !e.opt {
-					break
-				}
-			}
-		}
-	}
-	each(func(id wordID, _ int32) { x.first[id+1]++ })
-	for id := range lex.vocab.size() {
-		x.first[id+1] += x.first[id]
-	}
-	next := slices.Clone(x.first)
-	x.list = make([]int32, next[lex.vocab.size()])
-	each(func(id wordID, pattern int32) {
-		x.list[next[id]] = pattern
-		next[id]++
-	})
+	x.words = make([][]int32, len(lex.vocab.words))
 	for i := range lex.patterns {
 		if !lex.patterns[i].heardIn(v) {
 			continue
 		}
+		n := int32(i)
 		for _, e := range lex.patterns[i].elems {
+			for _, id := range e.ids {
+				x.words[id] = append(x.words[id], n)
+			}
+			for _, run := range e.runs {
+				x.words[run[0]] = append(x.words[run[0]], n)
+			}
 			if e.num || e.full || e.part {
-				x.num = append(x.num, int32(i))
+				x.num = append(x.num, n)
 			}
 			if e.code {
-				x.code = append(x.code, int32(i))
+				x.code = append(x.code, n)
 			}
 			if e.tail != 0 {
-				x.tail = append(x.tail, int32(i))
+				x.tail = append(x.tail, n)
 			}
 			if !e.opt {
 				break

@@ -27,7 +27,7 @@ func TestPhrasesOnOneFrequentWord(t *testing.T) {
 				if lex.traits[id]&commonWord != 0 && !alone[[2]int{p.rule, int(id)}] {
 					rule := lex.rules[p.rule]
 					assert.Fail(t, "a phrase that needs one frequent word only", "%s: %s %s: %s", name, rule.kind, rule.name,
-						lex.vocab.word(id))
+						lex.vocab.words[id])
 				}
 			}
 		}

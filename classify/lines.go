@@ -366,11 +366,7 @@ func isEditMark(s string) bool {
 
 // run returns how many times s begins with c.
 func run(s string, c byte) int {
-	n := 0
-	for n < len(s) && s[n] == c {
-		n++
-	}
-	return n
+	return len(s) - len(strings.TrimLeft(s, string(rune(c))))
 }
 
 func infoKind(info string) fenceKind {

@@ -29,7 +29,7 @@ func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []ma
 			q.try(x.num, i)
 		}
 		if t.id != 0 {
-			q.try(x.of(t.id), i)
+			q.try(x.words[t.id], i)
 		}
 	}
 	if q.idioms {
@@ -218,5 +218,6 @@ func (e *element) fits(t *token) bool {
 	if e.any || e.tail&t.tail != 0 {
 		return true
 	}
-	return t.id != 0 && contains(e.ids, t.id)
+	_, ok := slices.BinarySearch(e.ids, t.id)
+	return t.id != 0 && ok
 }

@@ -250,7 +250,7 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 		return 0, fmt.Errorf("%q is too short for the beginning of a word: it needs %d bytes", w, stemKey)
 	case !isOneWord(strings.TrimSuffix(w, "~")):
 		return 0, fmt.Errorf("%q is never one word in a text: write the words that stand there one after the other", w)
-	case p.lex.vocab.size() == maxWords:
+	case len(p.lex.vocab.words) == maxWords:
 		return 0, fmt.Errorf("more than %d words", maxWords)
 	}
 	return p.lex.vocab.add(w), nil
@@ -414,7 +414,7 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 			}
 		}
 	}
-	size := lex.vocab.size()
+	size := len(lex.vocab.words)
 	for _, g := range lex.asked() {
 		group, ok := p.shared[g.name]
 		if !ok && g.needed {

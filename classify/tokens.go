@@ -2,6 +2,7 @@ package classify
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -505,17 +506,8 @@ func ratioKind(m, n []byte) tokenKind {
 }
 
 func digits(s []byte) (int, bool) {
-	if len(s) == 0 || len(s) > 6 {
-		return 0, false
-	}
-	n := 0
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n, true
+	n, err := strconv.ParseUint(string(s), 10, 20)
+	return int(n), err == nil && len(s) <= 6
 }
 
 // blankEscapes overwrites the terminal escape sequences of block in buf, its copy, with spaces.

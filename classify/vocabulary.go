@@ -10,7 +10,7 @@ import (
 // vocabulary numbers the words of the tables, from 1.
 type vocabulary struct {
 	ids   map[string]wordID
-	words []string          // by number
+	words []string          // by number; 0 is the empty one
 	stems map[string][]stem // by the first stemKey bytes: beginnings of words, as in "исправл~", the longest first
 	// by first character, in scripts without spaces: a bit for each length in bytes of its words
 	unspaced map[rune]uint64
@@ -34,12 +34,6 @@ func newVocabulary() *vocabulary {
 		ids: map[string]wordID{"": 0}, words: []string{""}, stems: map[string][]stem{}, unspaced: map[rune]uint64{},
 	}
 }
-
-// size returns how many words there are, with the empty one that has the number 0.
-func (v *vocabulary) size() int { return len(v.words) }
-
-// word returns the word with a number.
-func (v *vocabulary) word(id wordID) string { return v.words[id] }
 
 // add numbers a word or, with ~ at its end, the beginning of words.
 func (v *vocabulary) add(w string) wordID {
@@ -105,15 +99,6 @@ func newWordSet(size int, ids []wordID) wordSet {
 }
 
 func (s wordSet) has(id wordID) bool { return id != 0 && s[id] }
-
-// contains reports whether a sorted set holds a word.
-func contains(set []wordID, id wordID) bool {
-	if len(set) <= 8 {
-		return slices.Contains(set, id)
-	}
-	_, ok := slices.BinarySearch(set, id)
-	return ok
-}
 
 // unspaced reports whether r belongs to a script that puts no spaces between words: Han, Hiragana, Katakana.
 func unspaced(r rune) bool {
