@@ -30,7 +30,10 @@ func WeighWork(r Result, w Work) Result {
 	if r.Type != Completion && !r.WasRejectedCompletion {
 		return r
 	}
-	return w.judge(r.Signals).apply(r, max(r.Confidence, leastFactConfidence))
+	if f := w.judge(r.Signals); f.typ != "" {
+		r.become(f.typ, max(r.Confidence, leastFactConfidence), f.reason)
+	}
+	return r
 }
 
 // leastFactConfidence is how certain a verdict on facts is at least: they settle the doubt whether a claim is shown.
@@ -42,17 +45,12 @@ type finding struct {
 	reason string
 }
 
-// apply returns r, a claim, as the finding corrects it.
-func (f finding) apply(r Result, confidence float64) Result {
-	if f.typ == "" {
-		return r
-	}
-	r.Type, r.WasRejectedCompletion = f.typ, f.typ == Status
-	r.Confidence, r.Reason = confidence, f.reason
-	if r.Type != Status {
+// become makes r, a claim, a verdict of another type. A status is a rejected completion.
+func (r *Result) become(t OutputType, confidence float64, reason string) {
+	r.Type, r.WasRejectedCompletion, r.Confidence, r.Reason = t, t == Status, confidence, reason
+	if t != Status {
 		r.CoachingMessage = ""
 	}
-	return r
 }
 
 // judge finds the rule of [WeighWork] that holds for a claim with these signals.
@@ -64,16 +62,17 @@ func (w Work) judge(signals []Signal) finding {
 	}
 	changed := w.Edited == EditedCode || w.Edited == EditedDocs || w.Session == EditedCode || w.Session == EditedDocs
 	unclear := false
-	for _, name := range claimsOfChecks {
+	for _, c := range claimsOfChecks {
+		name, noun := c.claim, c.noun
 		if !has(SignalClaim, name) && !(name == ClaimTests && has(SignalEvidence, string(EvidenceTests))) {
 			continue
 		}
 		switch outcome, ran := w.Outcome(name); {
 		case ran && outcome == OutcomeFailed:
-			return finding{Status, "claims " + claimNouns[name] + ", but it failed when it last ran"}
+			return finding{Status, "claims " + noun + ", but it failed when it last ran"}
 		case ran && outcome == OutcomePassed:
 		case !ran && w.Edited != EditedUnknown && changed:
-			return finding{Status, "claims " + claimNouns[name] + ", but it did not run after the last edit"}
+			return finding{Status, "claims " + noun + ", but it did not run after the last edit"}
 		case w.idle() && has(SignalEvidence, string(EvidenceTests)):
 			return finding{Status, "shows a test run, but nothing was run in the session"}
 		default:
@@ -104,27 +103,20 @@ func (w Work) judge(signals []Signal) finding {
 	return finding{}
 }
 
-// claimsOfChecks are the claims that a check must back, in the order in which they are looked at.
-var claimsOfChecks = [...]string{
-	ClaimTests, ClaimBuild, ClaimTypes, ClaimLint, ClaimRun, ClaimPullRequest, ClaimPush, ClaimCommit,
-}
-
-// checksFor are the checks that serve a claim.
-var checksFor = map[string][]CheckKind{
-	ClaimTests:       {CheckTest},
-	ClaimBuild:       {CheckBuild, CheckTest, CheckRun},
-	ClaimLint:        {CheckLint},
-	ClaimTypes:       {CheckBuild, CheckLint},
-	ClaimRun:         {CheckRun, CheckTest},
-	ClaimCommit:      {CheckCommit, CheckPush, CheckPull},
-	ClaimPush:        {CheckPush},
-	ClaimPullRequest: {CheckPull},
-}
-
-var claimNouns = map[string]string{
-	ClaimTests: "a test run", ClaimBuild: "a build", ClaimLint: "a lint run", ClaimTypes: "a type check",
-	ClaimRun:    "a run",
-	ClaimCommit: "a commit", ClaimPush: "a push", ClaimPullRequest: "a pull request",
+// claimsOfChecks are the claims that a check must back, in the order in which they are looked at, and the checks that
+// serve each.
+var claimsOfChecks = [...]struct {
+	claim, noun string
+	checks      []CheckKind
+}{
+	{ClaimTests, "a test run", []CheckKind{CheckTest}},
+	{ClaimBuild, "a build", []CheckKind{CheckBuild, CheckTest, CheckRun}},
+	{ClaimTypes, "a type check", []CheckKind{CheckBuild, CheckLint}},
+	{ClaimLint, "a lint run", []CheckKind{CheckLint}},
+	{ClaimRun, "a run", []CheckKind{CheckRun, CheckTest}},
+	{ClaimPullRequest, "a pull request", []CheckKind{CheckPull}},
+	{ClaimPush, "a push", []CheckKind{CheckPush}},
+	{ClaimCommit, "a commit", []CheckKind{CheckCommit, CheckPush, CheckPull}},
 }
 
 // idle reports whether nothing at all was edited or run in the session.
@@ -135,7 +127,13 @@ func (w Work) idle() bool {
 // Outcome returns how the checks ended that a claim is about, by its [Signal.Name], and whether one ran at all. Of
 // each kind of check the last one counts. Passed beats unknown, and unknown beats failed.
 func (w Work) Outcome(claim string) (outcome CheckOutcome, ran bool) {
-	for _, kind := range checksFor[claim] {
+	var kinds []CheckKind
+	for _, c := range claimsOfChecks {
+		if c.claim == claim {
+			kinds = c.checks
+		}
+	}
+	for _, kind := range kinds {
 		o, ok := w.last(kind)
 		if !ok {
 			continue

@@ -58,7 +58,6 @@ func (rd *reading) shows(r, start, end int, last *seen) {
 		rd.lastPass = end
 	}
 	rd.any |= 1 << r
-	rd.counts[r]++
 	if last != nil && start >= last.start {
 		last.rules |= 1 << r
 	}
@@ -74,7 +73,6 @@ func (rd *reading) endRegion() {
 		}
 		rd.lastPass = p.end
 		rd.any |= 1 << rd.lex.tests
-		rd.counts[rd.lex.tests]++
 		rd.signal(rd.lex.tests, p.start, p.end)
 	}
 	rd.region.passed, rd.region.failed = rd.region.passed[:0], false

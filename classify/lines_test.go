@@ -107,20 +107,23 @@ func TestSentences(t *testing.T) {
 		{"empty", " \n\t\n", nil},
 		{"prose", "I fixed it. **All tests pass!** Shall I push?\n", []string{"prose:I fixed it.",
 			"prose:**All tests pass!**", "prose:Shall I push?"}},
-		{"items", "- Added `a.go`. It works.\n2. [x] Ran it\n", []string{"item:Added `a.go`.", "item:It works.",
-			"item:Ran it"}},
-		{"heading, table", "## Done\n| a | b |\n|---|---|\n", []string{"heading:Done", "table:| a | b |"}},
+		{"items", "- Added `a.go`. It works.\n2. [x] Ran it\n", []string{"Added `a.go`.", "It works.", "Ran it"}},
+		{"heading, table", "## Done\n| a | b |\n|---|---|\n", []string{"Done", "| a | b |"}},
 		{"hard wrap", "This sentence is longer than forty characters and\ngoes on here. Next.", []string{
 			"prose:This sentence is longer than forty characters and\ngoes on here.", "prose:Next."}},
 		{"fence", "Look:\n```go\nx := 1. y\n\nz\n```\n> said\n> twice\nend", []string{
-			"prose:Look:", "code:x := 1. y\n\nz", "quote:> said\n> twice", "prose:end"}},
+			"prose:Look:", "prose:end"}},
 		{"Chinese", "已修复。测试通过了吗？", []string{"prose:已修复。", "prose:测试通过了吗？"}},
 		{"CRLF", "One.\r\nTwo.\r\n", []string{"prose:One.", "prose:Two."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			for _, s := range Sentences(c.text) {
-				got = append(got, string(s.Kind)+":"+c.text[s.Start:s.End])
+				kind := ""
+				if s.Paragraph {
+					kind = "prose:"
+				}
+				got = append(got, kind+c.text[s.Start:s.End])
 			}
 			assert.Equal(t, c.want, got)
 		})
@@ -137,7 +140,7 @@ func TestSentencesCover(t *testing.T) {
 			end = s.End
 		}
 		for _, sig := range judge(t, c.Input).Signals {
-			inside := false
+			inside := sig.Kind == SignalEvidence
 			for _, s := range Sentences(c.Input.Text) {
 				inside = inside || s.Start <= sig.Start && sig.End <= s.End
 			}

@@ -15,7 +15,6 @@ type reading struct {
 	text     string
 
 	signals   signalSet
-	counts    [maxRules]int // finds of each rule, in the agent's voice or, for evidence, anywhere
 	any       ruleSet
 	sentences int
 	head      [4]seen // the first sentences
@@ -259,7 +258,6 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			}
 		}
 		mark.rules |= 1 << r
-		rd.counts[r]++
 		if request {
 			continue
 		}
@@ -307,6 +305,12 @@ func (rd *reading) claimName(r int, m match) string {
 		return ClaimChecked
 	}
 	return name
+}
+
+// note takes down a sign of rule r in a sentence.
+func (rd *reading) note(mark *seen, r, start, end int) {
+	mark.rules |= 1 << r
+	rd.signal(r, start, end)
 }
 
 func (rd *reading) signal(r, start, end int) { rd.signalNamed(r, rd.lex.rules[r].name, start, end) }
@@ -373,9 +377,7 @@ func (rd *reading) exceptions(l line, s sentence, mark *seen) {
 			continue
 		}
 		if int(t.end) < len(rd.buf) && rd.buf[t.end] == ':' && rd.text[l.start+int(t.start):l.start+int(t.end)] != string(w) {
-			mark.rules |= 1 << rd.lex.exception
-			rd.counts[rd.lex.exception]++
-			rd.signal(rd.lex.exception, l.start+int(t.start), l.start+int(t.end))
+			rd.note(mark, rd.lex.exception, l.start+int(t.start), l.start+int(t.end))
 		}
 	}
 }
@@ -402,9 +404,7 @@ func (rd *reading) parts(l line, s sentence, mark *seen) {
 				continue
 			}
 		}
-		mark.rules |= 1 << rd.lex.part
-		rd.counts[rd.lex.part]++
-		rd.signal(rd.lex.part, l.start+int(first.start), l.start+int(last.end))
+		rd.note(mark, rd.lex.part, l.start+int(first.start), l.start+int(last.end))
 	}
 }
 

@@ -73,7 +73,8 @@ func (v *verdict) weighWork(r Result) Result {
 	if f.typ == Status {
 		claims = v.sureOfStatus(claims + goesOn) // either is continued
 	}
-	return f.apply(r, claims)
+	r.become(f.typ, claims, f.reason)
+	return r
 }
 
 // The fit is more timid about statuses than it needs to be, and a status that is none is worst where it is a
@@ -128,16 +129,13 @@ func (v *verdict) closingQuestion(r *Result) {
 	if offer && !v.rd.in(last.rules, "question.approval") && !v.rd.in(last.rules, "question.act") {
 		return
 	}
-	r.Type, r.WasRejectedCompletion = Question, false
-	r.Confidence = max(v.p[classQuestion], closingConfidence)
-	r.Reason = "ends with a question to the human"
+	r.become(Question, max(v.p[classQuestion], closingConfidence), "ends with a question to the human")
 }
 
 // honestFailure makes a rejected completion an error that ends with a failure, and goes on with nothing: that is no false claim.
 func (v *verdict) honestFailure(r *Result) {
 	if r.WasRejectedCompletion && v.rd.closes("failure.left") && !v.rd.closes("progress.next") && !v.rd.closes("progress.doing") {
-		r.Type, r.WasRejectedCompletion = Error, false
-		r.Confidence, r.Reason = max(v.p[classError], closingConfidence), "reports a failure and leaves it there"
+		r.become(Error, max(v.p[classError], closingConfidence), "reports a failure and leaves it there")
 	}
 }
 
@@ -151,8 +149,7 @@ func (v *verdict) shownResult(r *Result) {
 		rd.lastFail > rd.lastPass || rd.closes("progress.next") || rd.closes("progress.doing") || rd.closes("progress.gerund") {
 		return
 	}
-	r.Type, r.WasRejectedCompletion = Completion, false
-	r.Confidence = max(v.p[classCompletion], closingConfidence)
+	r.become(Completion, max(v.p[classCompletion], closingConfidence), "")
 	r.Reason = v.reason(*r)
 }
 
@@ -162,9 +159,7 @@ func (v *verdict) closingCondition(r *Result) {
 	if r.Type == Error || r.Type == Question || !v.rd.fits() || !v.rd.closes("question.condition") {
 		return
 	}
-	r.Type, r.WasRejectedCompletion = Question, false
-	r.Confidence = max(v.p[classQuestion], closingConfidence)
-	r.Reason = "waits for an approval"
+	r.become(Question, max(v.p[classQuestion], closingConfidence), "waits for an approval")
 }
 
 // weighHost lets what the host saw outweigh prose. What it saw fail last, or looked for and did not see, makes a
@@ -194,20 +189,17 @@ func (v *verdict) weighHost(r *Result) {
 		if tests { // something else failed, and the tests passed: the text decides
 			return
 		}
-		r.Type, r.WasRejectedCompletion = Status, true
-		r.Confidence = max(v.p[classCompletion]+v.p[classRejected]+v.p[classProgress], 0.9)
-		r.Reason = "claims completion, but the host saw "
+		saw := "no " + strings.Join(absent, ", ")
 		if len(failed) > 0 {
-			r.Reason += "a failure (" + strings.Join(failed, ", ") + ")"
-		} else {
-			r.Reason += "no " + strings.Join(absent, ", ")
+			saw = "a failure (" + strings.Join(failed, ", ") + ")"
 		}
+		r.become(Status, max(v.p[classCompletion]+v.p[classRejected]+v.p[classProgress], 0.9),
+			"claims completion, but the host saw "+saw)
 	case len(failed)+len(absent) == 0 && r.WasRejectedCompletion && !admits && len(r.Missing(nil)) > 0 &&
 		len(r.Missing(v.host)) == 0 &&
 		!(len(seen) == 1 && seen[0] == words(EvidenceOutput)):
-		r.Type, r.WasRejectedCompletion = Completion, false
-		r.Confidence = max(v.p[classCompletion]+v.p[classRejected], 0.9)
-		r.Reason = "claims completion, and the host saw the evidence (" + strings.Join(seen, ", ") + ")"
+		r.become(Completion, max(v.p[classCompletion]+v.p[classRejected], 0.9),
+			"claims completion, and the host saw the evidence ("+strings.Join(seen, ", ")+")")
 	}
 }
 

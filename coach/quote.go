@@ -25,7 +25,7 @@ func quote(text string, signals []classify.Signal, kind classify.SignalKind, nam
 	sentences := classify.Sentences(text)
 	for _, sig := range signals {
 		i := slices.IndexFunc(sentences, func(s classify.Sentence) bool {
-			return s.Kind == classify.Prose && s.Start <= sig.Start && sig.End <= s.End
+			return s.Paragraph && s.Start <= sig.Start && sig.End <= s.End
 		})
 		if i < 0 {
 			continue

@@ -36,24 +36,14 @@ import (
 
 type files []string
 
-func (f *files) String() string     { return strings.Join(*f, ",") }
+func (f *files) String() string     { return strings.Join(*f, ", ") }
 func (f *files) Set(s string) error { *f = append(*f, s); return nil }
-
-// names returns the patterns without the folders of this machine.
-func (f files) names() string {
-	var names []string
-	for _, pattern := range f {
-		names = append(names, filepath.Base(pattern))
-	}
-	return strings.Join(names, ", ")
-}
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("fit: ")
 	var patterns files
-	flag.Var(&patterns, "cases",
-		"JSON Lines files of cases, as a glob; may be repeated")
+	flag.Var(&patterns, "cases", "JSON Lines files of cases, as a glob; may be repeated")
 	out := flag.String("out", "", "write features.txt and words.txt to this folder")
 	cv := flag.Bool("cv", false, "measure in folds by repository, instead of writing")
 	blind := flag.Bool("blind", false, "with -cv: leave the request out of the cases that are measured")
@@ -65,7 +55,10 @@ func main() {
 	case *cv:
 		err = t.crossValidate(*blind)
 	case *out != "":
-		for name, data := range t.fit(-1).files(patterns.names()) {
+		for i, pattern := range patterns {
+			patterns[i] = filepath.Base(pattern) // without the folders of this machine
+		}
+		for name, data := range t.fit(-1).files(patterns.String()) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(*out, name), data, 0o644)
 			}
@@ -107,28 +100,21 @@ func (t *trainer) load(patterns []string) error {
 
 const folds = 20
 
-// deal deals the repositories into folds, in the order of their names.
-func (t *trainer) deal() {
-	repos := map[string]int{}
+// crossValidate measures the heuristic on each fold with the weights that the other folds give.
+func (t *trainer) crossValidate(blind bool) error {
+	repos := map[string]int{} // the fold of each, dealt in the order of their names
 	for _, e := range t.examples {
-		repos[e.repo] = -1
+		repos[e.repo] = 0
 	}
 	delete(repos, "")
 	for i, repo := range slices.Sorted(maps.Keys(repos)) {
 		repos[repo] = i % folds
 	}
 	for i := range t.examples {
-		e := &t.examples[i]
-		e.fold = -1 // never held out
-		if e.repo != "" {
+		if e := &t.examples[i]; e.repo != "" {
 			e.fold = repos[e.repo]
 		}
 	}
-}
-
-// crossValidate measures the heuristic on each fold with the weights that the other folds give.
-func (t *trainer) crossValidate(blind bool) error {
-	t.deal()
 	var held []evaluate.Outcome
 	for fold := range folds {
 		tables := fstest.MapFS{}
@@ -167,52 +153,29 @@ func print(held []evaluate.Outcome) {
 			groups[group] = append(groups[group], o)
 		}
 	}
-	for _, threshold := range []float64{0.7, 0.75, classify.DefaultThreshold, 0.85, 0.9} {
-		n, sum := 0, 0.0
-		for name, g := range groups {
-			if strings.HasPrefix(name, "agent ") && len(g) >= 30 {
-				sum += figuresOf(g, threshold).precision
-				n++
-			}
-		}
-		fmt.Printf("threshold %.2f: over agents %.3f  %s\n", threshold, sum/float64(n), figuresOf(held, threshold))
-	}
-	s := evaluate.Summarize(held).Figures
-	fmt.Printf("types right %.3f, macro-F1 %.3f, ECE %.3f\n", s["accuracy"].Value, s["macro_f1"].Value, s["ece"].Value)
+	agents, sum := 0, 0.0
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		if g := groups[name]; len(g) >= 10 {
-			fmt.Printf("%-18s %5d cases  %s\n", name, len(g), figuresOf(g, classify.DefaultThreshold))
+		g := groups[name]
+		if len(g) >= 10 {
+			fmt.Printf("%-18s %5d cases  %s\n", name, len(g), figures(g))
+		}
+		if strings.HasPrefix(name, "agent ") && len(g) >= 30 {
+			sum += evaluate.Summarize(g).Figures["continue_precision"].Value
+			agents++
 		}
 	}
+	fmt.Printf("all of %d  %s\ncontinue_precision over agents %.3f\n", len(held), figures(held), sum/float64(agents))
 }
 
-// figures are shares. precision: of the continues those that hit a status; caught: of the statuses those continued;
-// completions: of these those continued; wrong: of the questions, blockers and errors those continued.
-type figures struct{ precision, caught, completions, wrong float64 }
-
-func (f figures) String() string {
-	return fmt.Sprintf("precision %.3f  caught %.3f  completions %.3f  wrong %.3f", f.precision, f.caught, f.completions,
-		f.wrong)
-}
-
-func figuresOf(outcomes []evaluate.Outcome, threshold float64) figures {
-	var all, sent [3]float64 // statuses, completions, the rest
-	for _, o := range outcomes {
-		kind := 2
-		switch o.Want.Type {
-		case classify.Status:
-			kind = 0
-		case classify.Completion:
-			kind = 1
-		}
-		all[kind]++
-		if o.Verdict.Type == classify.Status && o.Verdict.Confidence >= threshold {
-			sent[kind]++
-		}
+// figures are the figures of outcomes on one line; package evaluate says what each is.
+func figures(outcomes []evaluate.Outcome) string {
+	var line []string
+	all := evaluate.Summarize(outcomes).Figures
+	for _, name := range []string{"continue_precision", "caught", "completions_continued", "wrong_continues", "accuracy",
+		"macro_f1", "ece"} {
+		line = append(line, name+" "+all[name].String())
 	}
-	share := func(a, b float64) float64 { return a / max(b, 1) }
-	return figures{share(sent[0], sent[0]+sent[1]+sent[2]), share(sent[0], all[0]), share(sent[1], all[1]),
-		share(sent[2], all[2])}
+	return strings.Join(line, "  ")
 }
 
 // files writes the weights as the heuristic reads them.

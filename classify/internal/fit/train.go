@@ -156,10 +156,12 @@ func (m *fitted) learn(samples []sample) {
 			alpha[i] = dot(moves[i], direction) / dot(moves[i], changes[i])
 			addTo(direction, changes[i], -alpha[i])
 		}
+		scale := 1 / math.Sqrt(dot(grad, grad))
 		if k := len(moves) - 1; k >= 0 {
-			scale(direction, dot(moves[k], changes[k])/dot(changes[k], changes[k]))
-		} else {
-			scale(direction, 1/math.Sqrt(dot(grad, grad)))
+			scale = dot(moves[k], changes[k]) / dot(changes[k], changes[k])
+		}
+		for i := range direction {
+			direction[i] *= scale
 		}
 		for i := range moves {
 			addTo(direction, moves[i], alpha[i]-dot(changes[i], direction)/dot(moves[i], changes[i]))
@@ -178,8 +180,10 @@ func (m *fitted) learn(samples []sample) {
 		if size < 1e-6 || loss-after < 1e-5*loss {
 			break
 		}
-		step, change := next, nextGrad
-		moves, changes = append(moves, diff(step, x)), append(changes, diff(change, grad))
+		move, change := slices.Clone(next), slices.Clone(nextGrad)
+		addTo(move, x, -1)
+		addTo(change, grad, -1)
+		moves, changes = append(moves, move), append(changes, change)
 		if len(moves) > memory {
 			moves, changes = moves[1:], changes[1:]
 		}
@@ -240,16 +244,4 @@ func addTo(a, b []float64, by float64) {
 	for i, v := range b {
 		a[i] += by * v
 	}
-}
-
-func scale(a []float64, by float64) {
-	for i := range a {
-		a[i] *= by
-	}
-}
-
-func diff(a, b []float64) []float64 {
-	d := slices.Clone(a)
-	addTo(d, b, -1)
-	return d
 }
