@@ -32,7 +32,7 @@ func BenchmarkTables(b *testing.B) {
 	for _, language := range []string{"en", "de", "ru", "zh", "ja"} {
 		b.Run(language, func(b *testing.B) {
 			for b.Loop() {
-				l, err := newLanguages(folder(embedded, "lexicon"))
+				l, err := newLanguages(folder(embedded, "lexicon"), nil)
 				require.NoError(b, err)
 				for i, name := range l.names {
 					if name == language {

@@ -27,7 +27,7 @@ var builtin = newTables(embedded)
 
 func newTables(fsys fs.FS) tables {
 	return tables{
-		languages: sync.OnceValues(func() (*languages, error) { return newLanguages(folder(fsys, "lexicon")) }),
+		languages: sync.OnceValues(func() (*languages, error) { return newLanguages(folder(fsys, "lexicon"), nil) }),
 		model:     sync.OnceValues(func() (*model, error) { return parseModel(folder(fsys, "weights")) }),
 	}
 }
@@ -85,7 +85,7 @@ func Tables(fsys fs.FS) Option {
 			return errors.New("tables: neither en.txt nor weights/features.txt is there")
 		}
 		if len(lexicons) > 0 {
-			l, err := newLanguages(fsys)
+			l, err := newLanguages(fsys, nil)
 			if err != nil {
 				return fmt.Errorf("tables: %w", err)
 			}
@@ -116,7 +116,7 @@ func Phrases(fsys fs.FS) Option {
 		if fsys == nil {
 			return errors.New("phrases: no file system")
 		}
-		l, err := newLanguages(withPhrases{folder(embedded, "lexicon"), fsys})
+		l, err := newLanguages(folder(embedded, "lexicon"), fsys)
 		if err != nil {
 			return fmt.Errorf("phrases: %w", err)
 		}

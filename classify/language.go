@@ -32,8 +32,9 @@ type languages struct {
 
 const english = 0 // the index of English in languages
 
-// newLanguages reads the heads of the lexicons in fsys. There must be en.txt, which every text is read with.
-func newLanguages(fsys fs.FS) (*languages, error) {
+// newLanguages reads the heads of the lexicons in fsys. There must be en.txt, which every text is read with. Phrases,
+// when not nil, holds further phrases in files of the same names.
+func newLanguages(fsys, phrases fs.FS) (*languages, error) {
 	list, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, err
@@ -62,31 +63,12 @@ func newLanguages(fsys fs.FS) (*languages, error) {
 			}
 		}
 		l.scripts = append(l.scripts, counts.script())
-		files := []string{"en.txt"}
-		if i != english {
-			files = append(files, name+".txt")
-		}
-		for _, file := range slices.Clone(files) {
-			if _, err := fs.Stat(fsys, phrasesFolder+file); err == nil {
-				files = append(files, phrasesFolder+file)
-			}
-		}
-		l.lexicons = append(l.lexicons, sync.OnceValues(func() (*lexicon, error) { return parseLexicon(fsys, files...) }))
+		files := []string{"en.txt", name + ".txt"}[:min(i+1, 2)]
+		l.lexicons = append(l.lexicons, sync.OnceValues(func() (*lexicon, error) {
+			return parseLexicon(fsys, phrases, files)
+		}))
 	}
 	return l, nil
-}
-
-// phrasesFolder is where the phrases of [Phrases] are beside the lexicons.
-const phrasesFolder = "phrases/"
-
-// withPhrases is a folder of lexicons with further phrases.
-type withPhrases struct{ lexicons, phrases fs.FS }
-
-func (w withPhrases) Open(name string) (fs.File, error) {
-	if file, ok := strings.CutPrefix(name, phrasesFolder); ok {
-		return w.phrases.Open(file)
-	}
-	return w.lexicons.Open(name)
 }
 
 // frequentWords yields the words at the head of a lexicon: those of its [words] section and of its groups.

@@ -82,7 +82,7 @@ type startIndex struct {
 
 // element matches one token, or with gap up to four.
 type element struct {
-	*choices
+	choices
 	num  bool // a number above zero
 	full bool // n/n
 	part bool // m/n

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,15 +12,27 @@ import (
 	"unicode/utf8"
 )
 
-// parseLexicon compiles the tables in the files names, one a language, into one. An error names file and line.
-func parseLexicon(fsys fs.FS, names ...string) (*lexicon, error) {
-	var sources []string
-	for _, name := range names {
-		src, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return nil, fmt.Errorf("read lexicon: %w", err)
+// parseLexicon compiles the tables in files, one a language, into one, with the phrases of the files of these names in
+// phrases, unless it is nil. An error names file and line.
+func parseLexicon(fsys, phrases fs.FS, files []string) (*lexicon, error) {
+	var sources, names []string
+	read := func(from fs.FS, folder string) error {
+		for _, name := range files {
+			src, err := fs.ReadFile(from, name)
+			if err != nil && (folder == "" || !errors.Is(err, fs.ErrNotExist)) {
+				return fmt.Errorf("read lexicon: %w", err)
+			}
+			sources, names = append(sources, string(src)), append(names, folder+name)
 		}
-		sources = append(sources, string(src))
+		return nil
+	}
+	if err := read(fsys, ""); err != nil {
+		return nil, err
+	}
+	if phrases != nil {
+		if err := read(phrases, "phrases/"); err != nil {
+			return nil, err
+		}
 	}
 	p := lexiconParser{
 		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
@@ -139,25 +150,15 @@ func (p *lexiconParser) begin(fields []string) error {
 	if len(fields) < 2 {
 		return fmt.Errorf("section [%s] needs a kind and a name", kind)
 	}
+	options := map[string]*bool{
+		"start": &p.section.start, "end": &p.section.end, "plain": &p.section.plain, "clause": &p.section.clause,
+		"raw": &p.section.raw, "verbless": &p.section.verbless, "request": &p.section.request,
+	}
 	for _, opt := range fields[2:] {
-		switch opt {
-		case "start":
-			p.section.start = true
-		case "end":
-			p.section.end = true
-		case "plain":
-			p.section.plain = true
-		case "clause":
-			p.section.clause = true
-		case "raw":
-			p.section.raw = true
-		case "verbless":
-			p.section.verbless = true
-		case "request":
-			p.section.request = true
-		default:
+		if options[opt] == nil {
 			return fmt.Errorf("unknown option %q", opt)
 		}
+		*options[opt] = true
 	}
 	switch SignalKind(kind) {
 	case "ignore":
@@ -210,11 +211,6 @@ func (p *lexiconParser) ending(s string) (uint8, error) {
 
 // alternative takes up a word, or several in a row joined by +.
 func (p *lexiconParser) alternative(to *choices, w string) error {
-	if !strings.Contains(w, "+") {
-		id, err := p.word(w)
-		to.ids = append(to.ids, id)
-		return err
-	}
 	var run []wordID
 	for w := range strings.SplitSeq(w, "+") {
 		id, err := p.word(w)
@@ -223,7 +219,11 @@ func (p *lexiconParser) alternative(to *choices, w string) error {
 		}
 		run = append(run, id)
 	}
-	to.runs = append(to.runs, run)
+	if len(run) == 1 {
+		to.ids = append(to.ids, run[0])
+	} else {
+		to.runs = append(to.runs, run)
+	}
 	return nil
 }
 
@@ -234,6 +234,7 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 	if id, ok := p.lex.vocab.ids[w]; ok && id != 0 {
 		return id, nil
 	}
+	read := string(finishWord(make([]byte, 0, 2*maxWord), []byte(w), false))
 	switch {
 	case w == "":
 		return 0, errors.New("an empty word")
@@ -241,9 +242,8 @@ func (p *lexiconParser) word(w string) (wordID, error) {
 		return 0, fmt.Errorf("%q is not lower case", w)
 	case len(w) > maxWord:
 		return 0, fmt.Errorf("%q is longer than %d bytes", w, maxWord)
-	case string(finishWord(make([]byte, 0, 2*maxWord), []byte(w), false)) != w:
-		return 0, fmt.Errorf("%q is read as %q in texts: write that", w, finishWord(make([]byte, 0, 2*maxWord), []byte(w),
-			false))
+	case read != w:
+		return 0, fmt.Errorf("%q is read as %q in texts: write that", w, read)
 	case w[len(w)-1] == '~' && strings.ContainsFunc(w, unspaced):
 		return 0, fmt.Errorf("%q: in a script without spaces ~ has no end of a word to stand for", w)
 	case w[len(w)-1] == '~' && len(w) <= stemKey:
@@ -269,17 +269,8 @@ func isOneWord(w string) bool {
 // add compiles a phrase.
 func (p *lexiconParser) add(line string) error {
 	var elems []element
-	for line != "" {
-		n := 0
-		for n < len(line) && !isBlank(line[n]) {
-			n++
-		}
-		f := line[:n]
-		for n < len(line) && isBlank(line[n]) {
-			n++
-		}
-		line = line[n:]
-		e := element{choices: &choices{}}
+	for f := range strings.FieldsFuncSeq(line, func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) }) {
+		var e element
 		if f[0] == '[' && f[len(f)-1] == ']' {
 			e.opt, f = true, f[1:len(f)-1]
 		}
@@ -326,9 +317,8 @@ func ways(elems []element) int {
 	for i := range elems {
 		e := &elems[i]
 		k := 1
-		runs := e.runs
-		for j, run := range runs { // the longest first; of those with the same length one matches
-			if j == 0 || len(run) < len(runs[j-1]) {
+		for j, run := range e.runs { // the longest first; of those with the same length one matches
+			if j == 0 || len(run) < len(e.runs[j-1]) {
 				k++
 			}
 		}
@@ -347,7 +337,7 @@ func ways(elems []element) int {
 
 // choice compiles the alternatives of one place in a phrase.
 func (p *lexiconParser) choice(e *element, f string) error {
-	to := e.choices
+	to := &e.choices
 	for more := true; more; {
 		var w string
 		switch w, f, more = strings.Cut(f, "|"); {
@@ -393,25 +383,10 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	known := map[string]*choices{} // by their lists
-	var key []byte
 	for i := range lex.patterns {
-		elems := lex.patterns[i].elems
-		for k := range elems {
-			c := elems[k].choices
-			c.ids = all(c.ids)
-			key = key[:0]
-			for _, list := range append([][]wordID{c.ids}, c.runs...) {
-				key = binary.AppendUvarint(key, uint64(len(list)))
-				for _, id := range list {
-					key = binary.LittleEndian.AppendUint16(key, uint16(id))
-				}
-			}
-			if same, ok := known[string(key)]; ok {
-				elems[k].choices = same
-			} else {
-				known[string(key)] = c
-			}
+		for k := range lex.patterns[i].elems {
+			e := &lex.patterns[i].elems[k]
+			e.ids = all(e.ids)
 		}
 	}
 	size := len(lex.vocab.words)

@@ -2,7 +2,6 @@ package classify
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -505,9 +504,14 @@ func ratioKind(m, n []byte) tokenKind {
 	return partToken
 }
 
-func digits(s []byte) (int, bool) {
-	n, err := strconv.ParseUint(string(s), 10, 20)
-	return int(n), err == nil && len(s) <= 6
+func digits(s []byte) (n int, ok bool) {
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, len(s) > 0 && len(s) <= 6
 }
 
 // blankEscapes overwrites the terminal escape sequences of block in buf, its copy, with spaces.
