@@ -40,9 +40,7 @@ func cutAfterHalf(then Answer) Answer {
 }
 
 // HangUp cuts the connection without an answer.
-func HangUp() Answer {
-	return func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
-}
+func HangUp() Answer { return func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) } }
 
 // Respond sends exactly this. Header may be nil.
 func Respond(status int, header http.Header, body string) Answer {

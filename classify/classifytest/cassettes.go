@@ -243,10 +243,7 @@ func lineAt(list []string, n int) string {
 }
 
 func settings(r llm.Request) string {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err.Error()
-	}
+	b, _ := json.Marshal(r) // it was marshalled before, for its key
 	return string(b)
 }
 

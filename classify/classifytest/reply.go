@@ -1,9 +1,9 @@
 package classifytest
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 
@@ -57,14 +57,9 @@ func Text(content string) Answer { return Send(Reply{Content: content}) }
 // Send answers with a chat completion that has one choice.
 func Send(reply Reply) Answer {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var body bytes.Buffer
-		_, _ = body.ReadFrom(r.Body)
-		reply.write(w, body.Bytes())
+		body, _ := io.ReadAll(r.Body)
+		writeJSON(w, http.StatusOK, reply.completion(body))
 	}
-}
-
-func (reply Reply) write(w http.ResponseWriter, request []byte) {
-	writeJSON(w, http.StatusOK, reply.completion(request))
 }
 
 // completion returns the body of the answer to a request.

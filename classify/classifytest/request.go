@@ -40,55 +40,50 @@ func newRequest(r *http.Request, body []byte) Request {
 		q.Format = c.Format.Type
 	}
 	for _, m := range c.Messages {
-		text, _ := m.text()
-		q.Messages = append(q.Messages, Message{m.Role, text})
+		q.Messages = append(q.Messages, Message{m.Role, m.Content.text})
 	}
 	return q
 }
 
 // chat is the part of a chat-completion request that is looked at.
 type chat struct {
-	Model               string        `json:"model"`
-	Messages            []chatMessage `json:"messages"`
-	Stream              bool          `json:"stream"`
-	MaxTokens           *int          `json:"max_tokens"`
-	MaxCompletionTokens *int          `json:"max_completion_tokens"`
-	Format              *chatFormat   `json:"response_format"`
+	Model    string `json:"model"`
+	Messages []struct {
+		Role    string  `json:"role"`
+		Content content `json:"content"`
+	} `json:"messages"`
+	Format *struct {
+		Type   string `json:"type"`
+		Schema *struct {
+			Name   string          `json:"name"`
+			Strict bool            `json:"strict"`
+			Schema json.RawMessage `json:"schema"`
+		} `json:"json_schema"`
+	} `json:"response_format"`
 }
 
-type chatMessage struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
-}
-
-type chatFormat struct {
-	Type   string      `json:"type"`
-	Schema *chatSchema `json:"json_schema"`
-}
-
-type chatSchema struct {
-	Name   string          `json:"name"`
-	Strict bool            `json:"strict"`
-	Schema json.RawMessage `json:"schema"`
-}
-
-func parseChat(body []byte) (chat, error) {
-	var c chat
-	err := json.Unmarshal(body, &c)
+func parseChat(body []byte) (c chat, err error) {
+	err = json.Unmarshal(body, &c)
 	return c, err
 }
 
-// text returns a message's text; ok is false where the content is neither text nor a list of parts.
-func (m chatMessage) text() (text string, ok bool) {
-	if json.Unmarshal(m.Content, &text) == nil && string(m.Content) != "null" {
-		return text, true
+// content is a message's text; ok is false where it is neither text nor a list of parts.
+type content struct {
+	text string
+	ok   bool
+}
+
+func (c *content) UnmarshalJSON(b []byte) error {
+	var parts []struct{ Text string }
+	switch {
+	case string(b) == "null":
+	case json.Unmarshal(b, &c.text) == nil:
+		c.ok = true
+	case json.Unmarshal(b, &parts) == nil:
+		c.ok = true
+		for _, p := range parts {
+			c.text += p.Text
+		}
 	}
-	var parts []struct{ Type, Text string }
-	if string(m.Content) == "null" || json.Unmarshal(m.Content, &parts) != nil {
-		return "", false
-	}
-	for _, p := range parts {
-		text += p.Text
-	}
-	return text, true
+	return nil
 }

@@ -16,27 +16,12 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Option changes what [Run] expects.
-type Option func(*options)
-
-type options struct {
-	threshold float64
-}
-
-// Threshold is the confidence from which on a status is continued, instead of [classify.DefaultThreshold].
-// [evaluate.NoGate] continues every status.
-func Threshold(confidence float64) Option { return func(o *options) { o.threshold = confidence } }
-
 // Run judges each case in a subtest of its name, one after another. It fails the subtest with what differs: the type,
-// whether it is a rejected completion, the action that follows at the threshold, what the case asks of the coaching
+// whether it is a rejected completion, the action that follows at [classify.DefaultThreshold], what the case asks of the coaching
 // message, and what the contract of [classify.Classifier] asks of any result. A request that [Cassettes] had no answer
 // for fails its case, also if a fallback answered. A list without cases fails t.
-func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case, opts ...Option) {
+func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case) {
 	t.Helper()
-	o := options{threshold: classify.DefaultThreshold}
-	for _, set := range opts {
-		set(&o)
-	}
 	if len(cases) == 0 {
 		t.Fatal("classifytest: there are no cases to run")
 	}
@@ -55,12 +40,12 @@ func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case, opts ...Opt
 			if err != nil {
 				t.Fatalf("no verdict: %v", err)
 			}
-			wrong := o.wrong(cs, r)
+			wrong := faults(cs, r)
 			if !same(in.Criteria, cs.Input.Criteria) || !same(in.Evidence, cs.Input.Evidence) {
 				wrong = append(wrong, "the classifier changed its input")
 			}
 			if len(wrong) > 0 {
-				t.Error(o.describe(cs, r, wrong))
+				t.Error(describe(cs, r, wrong))
 				return
 			}
 			t.Logf("%s, confidence %.2f: %s", label(r.Type, r.WasRejectedCompletion), r.Confidence, plaintext.Line(r.Reason,
@@ -108,8 +93,8 @@ func (s *scope) take() []string {
 	return said
 }
 
-// wrong returns everything in which a verdict is not what its case wants, or not what a verdict may be.
-func (o options) wrong(c evaluate.Case, r classify.Result) (all []string) {
+// faults returns everything in which a verdict is not what its case wants, or not what a verdict may be.
+func faults(c evaluate.Case, r classify.Result) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if !r.Type.Valid() {
 		add("%.20q is not one of the five types", string(r.Type))
@@ -131,9 +116,9 @@ func (o options) wrong(c evaluate.Case, r classify.Result) (all []string) {
 	switch want := c.Want; {
 	case r.Type != want.Type || r.WasRejectedCompletion != want.WasRejectedCompletion:
 		add("type: got %s, want %s", label(r.Type, r.WasRejectedCompletion), label(want.Type, want.WasRejectedCompletion))
-	case o.action(r) != wantedAction(want):
+	case action(r) != wantedAction(want):
 		add("action: got %s, want %s; the confidence is %.2f, the threshold %.2f",
-			o.action(r), wantedAction(want), r.Confidence, max(o.threshold, 0))
+			action(r), wantedAction(want), r.Confidence, classify.DefaultThreshold)
 	}
 	if m := c.Want.Message; m != nil {
 		all = append(all, m.Check(r.CoachingMessage)...)
@@ -141,8 +126,8 @@ func (o options) wrong(c evaluate.Case, r classify.Result) (all []string) {
 	return all
 }
 
-func (o options) action(r classify.Result) evaluate.Action {
-	if r.Type == classify.Status && r.Confidence >= o.threshold {
+func action(r classify.Result) evaluate.Action {
+	if r.Type == classify.Status && r.Confidence >= classify.DefaultThreshold {
 		return evaluate.Continue
 	}
 	return evaluate.Deliver
@@ -168,7 +153,7 @@ func label(t classify.OutputType, rejected bool) string {
 }
 
 // describe sets a wrong verdict against what was wanted, with what led to it.
-func (o options) describe(c evaluate.Case, r classify.Result, wrong []string) string {
+func describe(c evaluate.Case, r classify.Result, wrong []string) string {
 	var b strings.Builder
 	for _, w := range wrong {
 		b.WriteString(w + "\n")
@@ -176,8 +161,8 @@ func (o options) describe(c evaluate.Case, r classify.Result, wrong []string) st
 	row := func(name, want, got string) { fmt.Fprintf(&b, "  %-11s %-30s %s\n", name, want, got) }
 	row("", "want", "got")
 	row("type", label(c.Want.Type, c.Want.WasRejectedCompletion), label(r.Type, r.WasRejectedCompletion))
-	row("action", string(wantedAction(c.Want)), string(o.action(r)))
-	row("confidence", fmt.Sprintf("(continues from %.2f)", max(o.threshold, 0)), fmt.Sprintf("%.2f", r.Confidence))
+	row("action", string(wantedAction(c.Want)), string(action(r)))
+	row("confidence", fmt.Sprintf("(continues from %.2f)", classify.DefaultThreshold), fmt.Sprintf("%.2f", r.Confidence))
 	fact := func(name, text string) {
 		if text != "" && text != `""` {
 			fmt.Fprintf(&b, "  %-11s %s\n", name, text)
@@ -200,19 +185,16 @@ func (o options) describe(c evaluate.Case, r classify.Result, wrong []string) st
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maxSignals is how many signals a failure lists.
-const maxSignals = 10
-
 // within reports whether a signal is a part of the text.
 func within(s classify.Signal, text string) bool {
 	return s.Start >= 0 && s.Start < s.End && s.End <= len(text)
 }
 
-// strongest returns the signals that count most, in the order of the text.
+// strongest returns the ten signals that count most, in the order of the text.
 func strongest(all []classify.Signal, text string) []classify.Signal {
 	list := slices.DeleteFunc(slices.Clone(all), func(s classify.Signal) bool { return !within(s, text) })
 	slices.SortStableFunc(list, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
-	list = list[:min(len(list), maxSignals)]
+	list = list[:min(len(list), 10)]
 	slices.SortStableFunc(list, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
 	return list
 }

@@ -36,8 +36,6 @@ func rejected(confidence float64, coaching string) classify.Result {
 
 func TestRunPasses(t *testing.T) {
 	classifytest.Run(t, constant(rejected(0.8, "Run the tests and paste them."), nil), []evaluate.Case{hollow})
-	classifytest.Run(t, constant(rejected(0.1, "Run the tests and paste them."), nil), []evaluate.Case{hollow},
-		classifytest.Threshold(evaluate.NoGate))
 	classifytest.Run(t, constant(classify.Result{Type: classify.Question}, nil), []evaluate.Case{
 		{Name: "", Want: evaluate.Want{Type: classify.Question}},
 		{Name: strings.Repeat("ü ", 200), Want: evaluate.Want{Type: classify.Question, Action: evaluate.Deliver}},
@@ -62,7 +60,7 @@ func TestRunOnPurpose(t *testing.T) {
 	case "progress":
 		classifytest.Run(t, constant(classify.Result{Type: classify.Status, Confidence: 0.91}, nil), one)
 	case "unsure":
-		classifytest.Run(t, constant(rejected(0.8, "Run the tests."), nil), one, classifytest.Threshold(0.9))
+		classifytest.Run(t, constant(rejected(0.7, "Run the tests."), nil), one)
 	case "coaching":
 		classifytest.Run(t, constant(rejected(0.9, "I am sorry, but this is not enough for anybody who reads it."), nil), one)
 	case "silent":
@@ -128,7 +126,7 @@ func TestRunFails(t *testing.T) {
 			"there is no message",
 		}},
 		{"progress", []string{"type: got status (progress), want status (rejected completion)"}},
-		{"unsure", []string{"action: got deliver, want continue; the confidence is 0.80, the threshold 0.90"}},
+		{"unsure", []string{"action: got deliver, want continue; the confidence is 0.70, the threshold 0.80"}},
 		{"coaching", []string{`lacks "test"`, `has "sorry"`, "more than 40", `message     "I am sorry, but`}},
 		{"silent", []string{"there is no message"}},
 		{"error", []string{"no verdict: the endpoint is gone"}},

@@ -20,7 +20,7 @@ const maxRequest = 16 << 20
 // a test can see what a classifier makes of an endpoint that is slow, broken, strict or hostile. It is safe for
 // concurrent use.
 //
-// Before the script is asked, a request is checked as a strict endpoint would check it: model, messages, token limits,
+// Before the script is asked, a request is checked as a strict endpoint would check it: model, messages,
 // response_format and, for json_schema with strict, the schema. A request that fails is answered 400 with the reason
 // and takes nothing from the script, as does one to another path than …/chat/completions, which is answered 404.
 type Server struct {
@@ -45,30 +45,19 @@ func NewServer(t testing.TB, script ...Answer) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		var err6 error
-		if l, err6 = net.Listen("tcp", "[::1]:0"); err6 != nil {
-			t.Fatalf("classifytest: server: %v", errors.Join(err, err6))
-		}
+		t.Fatalf("classifytest: server: %v", err)
 	}
-	s := &Server{URL: "http://" + l.Addr().String() + "/v1", t: t, served: make(chan struct{})}
+	if len(script) == 0 {
+		script = []Answer{Say(Verdict{Type: "completion", Confidence: 0.95, Reason: "shows its result"})}
+	}
+	s := &Server{URL: "http://" + l.Addr().String() + "/v1", t: t, served: make(chan struct{}), script: slices.Clone(script)}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ErrorLog: log.New(io.Discard, "", 0)}
-	s.Script(script...)
 	go func() {
 		defer close(s.served)
 		_ = s.http.Serve(l) // always ErrServerClosed, or a listener that is gone, which the client sees
 	}()
 	t.Cleanup(s.Close)
 	return s
-}
-
-// Script replaces the script, as for [NewServer], from the next call on. What was recorded stays.
-func (s *Server) Script(script ...Answer) {
-	if len(script) == 0 {
-		script = []Answer{Say(Verdict{Type: "completion", Confidence: 0.95, Reason: "shows its result"})}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.script, s.next = slices.Clone(script), 0
 }
 
 // Close cuts all connections, those of stuck calls too, and returns when no call is being answered any more. What was

@@ -27,22 +27,8 @@ func check(body []byte) error {
 		return errors.New("Invalid 'messages': empty array. Expected an array with minimum length 1")
 	}
 	for i, m := range c.Messages {
-		if !slices.Contains([]string{"system", "developer", "user", "assistant", "tool"}, m.Role) {
-			return fmt.Errorf("Invalid value: %.20q in messages[%d].role", m.Role, i)
-		}
-		if _, ok := m.text(); !ok {
+		if !m.Content.ok {
 			return fmt.Errorf("Invalid type for 'messages[%d].content': expected a string or an array of parts", i)
-		}
-	}
-	if c.Stream {
-		return errors.New("Unsupported value: 'stream' is not supported by this server")
-	}
-	if c.MaxTokens != nil && c.MaxCompletionTokens != nil {
-		return errors.New("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported")
-	}
-	for _, n := range []*int{c.MaxTokens, c.MaxCompletionTokens} {
-		if n != nil && *n < 1 {
-			return errors.New("Invalid token limit: expected a value >= 1")
 		}
 	}
 	return c.checkFormat()
@@ -54,7 +40,7 @@ func (c chat) checkFormat() error {
 		return nil
 	case f.Type == "json_object":
 		for _, m := range c.Messages {
-			if text, _ := m.text(); strings.Contains(strings.ToLower(text), "json") {
+			if strings.Contains(strings.ToLower(m.Content.text), "json") {
 				return nil
 			}
 		}
