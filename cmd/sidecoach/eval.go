@@ -459,3 +459,69 @@ func replaceable(page string, read []string) error {
 	}
 	return nil
 }
+
+// print writes the reports as text or JSON.
+func (o *evalOptions) print(w io.Writer, runs []evaluate.Run) error {
+	text := evaluate.TextOptions{Markdown: o.markdown, By: o.by, Requirements: o.requirements}
+	if !o.json {
+		return evaluate.Text(w, text, runs...)
+	}
+	type run struct {
+		evaluate.Report
+		Comparison *evaluate.Comparison `json:"comparison,omitempty"`
+		Groups     []evaluate.Group     `json:"groups,omitempty"`
+	}
+	var list []run
+	for _, r := range runs {
+		out := run{Report: r.Report, Comparison: r.Comparison}
+		if o.by != "" {
+			out.Groups = r.Report.By(o.by)
+		}
+		list = append(list, out)
+	}
+	var out any = list[0]
+	if len(list) > 1 {
+		out = map[string]any{"version": evaluate.Version, "runs": list}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(out); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, harmless(b.String()))
+	return err
+}
+
+// bar shows progress on a terminal; anywhere else it shows nothing.
+type bar struct {
+	w       io.Writer // nil where there is no terminal
+	percent int       // that is shown
+}
+
+func newBar(stderr io.Writer) *bar {
+	if widthOf(stderr) == 0 || os.Getenv("TERM") == "dumb" {
+		return &bar{}
+	}
+	return &bar{w: stderr, percent: -1}
+}
+
+// show is called as often as there is progress. It draws when the percentage changes, in one line.
+func (b *bar) show(done, total int) {
+	percent := int(100 * int64(done) / int64(total))
+	if b.w == nil || percent == b.percent {
+		return
+	}
+	b.percent = percent
+	line := fmt.Sprintf("%3d %%  %s of %s", percent, thousands(done), thousands(total))
+	fmt.Fprintf(b.w, "\r%.*s\x1b[K", widthOf(b.w)-1, line)
+}
+
+// clear takes the line away.
+func (b *bar) clear() {
+	if b.w != nil && b.percent >= 0 {
+		b.percent = -1
+		io.WriteString(b.w, "\r\x1b[K")
+	}
+}

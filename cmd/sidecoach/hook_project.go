@@ -160,7 +160,7 @@ func (s setting) criteriaJudge(state, session, dir string) (
 	if err != nil {
 		return nil, err
 	}
-	judge, err := llmjudge.New(client, llmjudge.Config{})
+	judge, err := llmjudge.New(client)
 	return func(ctx context.Context, out autocontinue.Output, criteria []string) ([]verify.RequirementCheck, error) {
 		work := llmjudge.Work{Task: out.Request, Report: out.Text}
 		git, err := gitwitness.New(gitwitness.Config{Dir: dir, Base: verifier.Recall(state, session).First})

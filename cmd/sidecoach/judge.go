@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,10 +24,8 @@ const (
 	defaultModel   = "gpt-4.1-mini"
 	defaultCertain = threshold(0.84) // of the heuristic, in a cascade: then the LLM is not asked
 	viaAPI         = "api"           // the judge behind a server
-)
 
-// Where no --timeout is given. A host waits for a hook, so a program gets less than a hook has.
-const (
+	// Where no --timeout is given. A host waits for a hook, so a program gets less than a hook has.
 	apiTimeout     = 10 * time.Second
 	programTimeout = 40 * time.Second
 )
@@ -101,11 +97,12 @@ func (o *llmOptions) given(more ...string) string {
 }
 
 func firstGiven(f *pflag.FlagSet, names []string) string {
-	i := slices.IndexFunc(names, func(name string) bool { return f != nil && f.Changed(name) })
-	if i < 0 {
-		return ""
+	for _, name := range names {
+		if f != nil && f.Changed(name) {
+			return name
+		}
 	}
-	return names[i]
+	return ""
 }
 
 // check returns what is wrong with the flags alone.
@@ -212,8 +209,7 @@ func trimmed(err error) string {
 
 // promptHash names a prompt by its content.
 func promptHash(judge *llm.Classifier) string {
-	sum := sha256.Sum256([]byte(judge.Request(classify.Input{}).System))
-	return hex.EncodeToString(sum[:4])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(judge.Request(classify.Input{}).System)))[:8]
 }
 
 // judging are the flags of the commands that judge one output.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,8 +46,8 @@ type rememberingJudge struct {
 // fails, too.
 func rememberJudge(k *keeper, cfg llm.Config, judge classify.Classifier) (*rememberingJudge, error) {
 	name := append([]string{cfg.Model, cfg.BaseURL, cfg.Key, cfg.Command.Agent}, cfg.Command.Args...)
-	sum := sha256.Sum256([]byte(strings.Join(name, "\x00")))
-	doc, err := filestore.NewDocument[judgeMemory](k.store, endpoints, hex.EncodeToString(sum[:]))
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(name, "\x00"))))
+	doc, err := filestore.NewDocument[judgeMemory](k.store, endpoints, sum)
 	return &rememberingJudge{Classifier: judge, doc: doc, now: time.Now, warn: k.warn}, err
 }
 

@@ -13,8 +13,7 @@ import (
 var (
 	// noPackage is what go says of a pattern that names no package.
 	noPackage = lazy.New(`(?m)^(?:go: )?(?:pattern \S+: |stat \S+: |no Go files in |.*matched no packages|` +
-		`go\.mod file not found|` +
-		`.*cannot find main module)`)
+		`go\.mod file not found|.*cannot find main module)`)
 	// codeLine is a line about a place in a file. It can quote what is written there.
 	codeLine = lazy.New(`(?m)^.*\.go:[0-9]+:[0-9]+: .*$`)
 )

@@ -2,7 +2,6 @@ package llmjudge
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -22,12 +21,12 @@ const (
 
 // brief words the question. Everything that varies stands between markers. The second result says whether the whole
 // patch is in it.
-func (j *Judge) brief(r *verify.Review, w Work) (string, bool) {
-	diff, whole := window(plaintext.Clean(w.Diff), j.cfg.MaxDiff)
-	user := section("task", clean(w.Task, maxTask)) +
+func brief(r *verify.Review, w Work) (string, bool) {
+	diff, whole := window(plaintext.Clean(w.Diff), maxDiff)
+	user := section("task", cut(plaintext.Clean(w.Task), maxTask)) +
 		section("requirements", requirements(r.Requirements())) +
 		section("facts", facts(r)) +
-		section("report", clean(w.Report, maxReport)) +
+		section("report", cut(plaintext.Clean(w.Report), maxReport)) +
 		section("diff", diff)
 	return user + "Decide, as one JSON object.\n", whole && w.Whole
 }
@@ -40,8 +39,8 @@ var marker = lazy.New(`</?(?:task|requirements|facts|report|diff) +[0-9a-f]{16}>
 func section(name, text string) string {
 	text = marker.Replace(text, "[marker]")
 	sum := sha256.Sum256([]byte(text))
-	id := hex.EncodeToString(sum[:8])
-	return fmt.Sprintf("<%s %s>\n%s\n</%s %s>\n", name, id, strings.TrimRight(text, "\n"), name, id)
+	id := fmt.Sprintf("%s %x", name, sum[:8])
+	return fmt.Sprintf("<%s>\n%s\n</%s>\n", id, strings.TrimRight(text, "\n"), id)
 }
 
 func requirements(list []verify.Requirement) string {
@@ -108,9 +107,6 @@ func facts(r *verify.Review) string {
 	}
 	return b.String()
 }
-
-// clean makes text fit to be shown, in at most max bytes from its start.
-func clean(s string, max int) string { return cut(plaintext.Clean(s), max) }
 
 // line is clean text on one line.
 func line(s string) string { return plaintext.Line(s, maxLine) }

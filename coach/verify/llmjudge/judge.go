@@ -1,3 +1,20 @@
+// Package llmjudge lets a model be the coach: it reads what was changed, in one call, and its decision goes through
+// [verify.Review.Record], which code may only lower.
+//
+// [New] takes the client of classify/llm, and [Judge.Decide] a review in which witnesses were observed, with the
+// patch of the work, such as gitwitness makes.
+//
+// # Limits
+//
+// A model can be wrong, and can be talked into something by what it reads. All that it reads of the player stands
+// between markers that the player cannot write, and is cleaned of hidden characters; still its approval shows no more
+// than that it found nothing. What programs saw outweighs it: nothing that was not observed is approved. An approval
+// of a change that it did not see whole becomes feedback.
+//
+// # Errors
+//
+// Those of [llm.Client.JSON], wrapped. With an error there is no decision: [verify.Review.Judge] is the one that
+// facts alone support.
 package llmjudge
 
 import (
@@ -19,41 +36,21 @@ var (
 	schema []byte
 )
 
-// Config bounds the question and the answer. The zero value has the defaults.
-type Config struct {
-	MaxDiff   int // bytes of the patch that the model sees; 0 is 60,000, at most 1,000,000
-	MaxTokens int // of its answer; 0 is 4,000
-}
-
 const (
-	defaultDiff, largestDiff = 60_000, 1_000_000
-	defaultTokens            = 4_000
+	maxDiff   = 60_000 // bytes of the patch that the model sees
+	maxTokens = 4_000  // of its answer
 )
 
 // Judge decides about reviews. It is safe for concurrent use.
-type Judge struct {
-	client *llm.Client
-	cfg    Config
-}
+type Judge struct{ client *llm.Client }
 
 // New returns a judge that asks through client. The client's timeout should leave a model time to read a patch: a
 // minute or more.
-func New(client *llm.Client, cfg Config) (*Judge, error) {
-	if cfg.MaxDiff == 0 {
-		cfg.MaxDiff = defaultDiff
-	}
-	if cfg.MaxTokens == 0 {
-		cfg.MaxTokens = defaultTokens
-	}
-	switch {
-	case client == nil:
+func New(client *llm.Client) (*Judge, error) {
+	if client == nil {
 		return nil, errors.New("llmjudge: no client")
-	case cfg.MaxDiff < 0 || cfg.MaxDiff > largestDiff:
-		return nil, fmt.Errorf("llmjudge: the patch that is shown has between 1 and %d bytes", largestDiff)
-	case cfg.MaxTokens < 0:
-		return nil, errors.New("llmjudge: the limit of tokens is negative")
 	}
-	return &Judge{client, cfg}, nil
+	return &Judge{client}, nil
 }
 
 // Work is what is decided about.
@@ -73,19 +70,16 @@ type Ruling struct {
 	Answer    llm.Answer      // its answer, and what it cost; also beside an error
 }
 
-// unread is the override for a change that was not shown as a whole.
-const unread = "the change was not read as a whole"
-
 // Decide asks the model, once, and returns its decision as [verify.Review.Record] lets it be. Observe the facts in r
 // before. Nothing of r changes.
 func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, error) {
 	if r == nil {
 		return Ruling{}, errors.New("llmjudge: no review")
 	}
-	user, whole := j.brief(r, w)
+	user, whole := brief(r, w)
 	var said verify.Decision
 	answer, err := j.client.JSON(ctx, llm.Call{
-		System: system, User: user, Schema: schema, Name: "coach_decision", MaxTokens: j.cfg.MaxTokens,
+		System: system, User: user, Schema: schema, Name: "coach_decision", MaxTokens: maxTokens,
 		Check: func(object json.RawMessage) (err error) {
 			said, err = verify.ParseDecision(object)
 			return err
@@ -96,17 +90,17 @@ func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, e
 	}
 	decision := said
 	decision.Items = slices.Clone(said.Items)
-	approved := decision.Verdict == verify.Approve
-	if approved && !whole {
+	unread := said.Verdict == verify.Approve && !whole
+	if unread {
 		decision.Items = append(decision.Items, verify.Item{
 			Severity: verify.Medium, Issue: "The change is larger than what was read of it.",
 			Suggestion: "Let a person look at all of it, or split it.",
 		})
 	}
 	recorded, overrides := r.Record(decision)
-	if approved && !whole {
+	if unread {
 		recorded.Verdict = verify.Feedback
-		overrides = append(overrides, unread)
+		overrides = append(overrides, "the change was not read as a whole")
 	}
 	return Ruling{Decision: recorded, Overrides: overrides, Said: said, Whole: whole, Answer: answer}, nil
 }
@@ -118,8 +112,8 @@ func (j *Judge) Criteria(ctx context.Context, criteria []string, w Work) ([]veri
 	for i, text := range criteria {
 		list = append(list, verify.Requirement{ID: fmt.Sprintf("C%d", i+1), Text: text})
 	}
-	ruling, err := j.Decide(ctx, verify.Begin(verify.Task{ID: "goal", Text: w.Task}, list, verify.Report{Text: w.Report}),
-		w)
+	review := verify.Begin(verify.Task{ID: "goal", Text: w.Task}, list, verify.Report{Text: w.Report})
+	ruling, err := j.Decide(ctx, review, w)
 	if err != nil {
 		return nil, err
 	}

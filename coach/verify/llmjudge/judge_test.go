@@ -63,7 +63,7 @@ func judge(t *testing.T, url string, cfg llm.Config) *llmjudge.Judge {
 	cfg.Model, cfg.Key, cfg.BaseURL, cfg.Transport = "test-model", key, url, transport
 	client, err := llm.NewClient(cfg)
 	require.NoError(t, err)
-	j, err := llmjudge.New(client, llmjudge.Config{})
+	j, err := llmjudge.New(client)
 	require.NoError(t, err)
 	return j
 }
@@ -269,16 +269,9 @@ func TestPlayersTextIsData(t *testing.T) {
 func TestBadConfigs(t *testing.T) {
 	client, err := llm.NewClient(llm.Config{Model: "m", Key: key})
 	require.NoError(t, err)
-	for want, cfg := range map[string]llmjudge.Config{
-		"llmjudge: the patch that is shown has between 1 and 1000000 bytes": {MaxDiff: 1_000_001},
-		"llmjudge: the limit of tokens is negative":                         {MaxTokens: -1},
-	} {
-		_, err := llmjudge.New(client, cfg)
-		assert.EqualError(t, err, want)
-	}
-	_, err = llmjudge.New(nil, llmjudge.Config{})
+	_, err = llmjudge.New(nil)
 	assert.EqualError(t, err, "llmjudge: no client")
-	j, err := llmjudge.New(client, llmjudge.Config{})
+	j, err := llmjudge.New(client)
 	require.NoError(t, err)
 	_, err = j.Decide(t.Context(), nil, work())
 	assert.EqualError(t, err, "llmjudge: no review")
@@ -293,7 +286,7 @@ func ExampleJudge_Decide() {
 		fmt.Println(err)
 		return
 	}
-	j, err := llmjudge.New(client, llmjudge.Config{})
+	j, err := llmjudge.New(client)
 	if err != nil {
 		fmt.Println(err)
 		return
