@@ -75,8 +75,8 @@ func (m Message) Check(message string) []string {
 	return wrong
 }
 
-// Sure reports whether the label is certain: it is, unless meta.sure is false.
-func (c Case) Sure() bool { return c.Meta["sure"] != false }
+// sure reports whether the label is certain: it is, unless meta.sure is false.
+func (c Case) sure() bool { return c.Meta["sure"] != false }
 
 // action returns what the type of a case calls for.
 func (w Want) action() Action {

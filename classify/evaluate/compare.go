@@ -29,17 +29,17 @@ type Flips struct {
 	P      float64  `json:"p"`
 }
 
-// Worse reports whether more cases broke than were fixed, be it by chance.
-func (f Flips) Worse() bool { return len(f.Broken) > len(f.Fixed) }
+// worse reports whether more cases broke than were fixed, be it by chance.
+func (f Flips) worse() bool { return len(f.Broken) > len(f.Fixed) }
 
-// Word is what the flips come to: "no flips", "may be noise" if P is 0.05 or more, "better" or "worse".
-func (f Flips) Word() string {
+// word is what the flips come to: "no flips", "may be noise" if P is 0.05 or more, "better" or "worse".
+func (f Flips) word() string {
 	switch {
 	case len(f.Fixed)+len(f.Broken) == 0:
 		return "no flips"
 	case f.P >= 0.05:
 		return "may be noise"
-	case f.Worse():
+	case f.worse():
 		return "worse"
 	}
 	return "better"
@@ -50,7 +50,7 @@ func (f Flips) String() string {
 	if len(f.Fixed)+len(f.Broken) == 0 {
 		return "0 fixed, 0 broken, no flips"
 	}
-	return fmt.Sprintf("%d fixed, %d broken, p %.3f, %s", len(f.Fixed), len(f.Broken), f.P, f.Word())
+	return fmt.Sprintf("%d fixed, %d broken, p %.3f, %s", len(f.Fixed), len(f.Broken), f.P, f.word())
 }
 
 // Change is a case that is judged in another way than before.
@@ -63,9 +63,9 @@ type Change struct {
 	Runs   int     `json:"runs"`
 }
 
-// Word says which way the case went, label and action taken together: "fixed", "broken", or "changed" if it was and is
+// word says which way the case went, label and action taken together: "fixed", "broken", or "changed" if it was and is
 // right, or was and is wrong.
-func (ch Change) Word() string {
+func (ch Change) word() string {
 	right := func(v Verdict) bool { return v.Label() == ch.Want.Label() && v.Action == ch.Want.Action }
 	switch before, after := right(ch.Before), right(ch.After); {
 	case after && !before:
@@ -76,10 +76,10 @@ func (ch Change) Word() string {
 	return "changed"
 }
 
-// Count returns how many of the changes have a word.
-func (c Comparison) Count(word string) (n int) {
+// count returns how many of the changes have a word.
+func (c Comparison) count(word string) (n int) {
 	for _, ch := range c.Changes {
-		if ch.Word() == word {
+		if ch.word() == word {
 			n++
 		}
 	}
@@ -87,7 +87,7 @@ func (c Comparison) Count(word string) (n int) {
 }
 
 // Regressed reports whether more labels or more actions broke than were fixed.
-func (c Comparison) Regressed() bool { return c.Labels.Worse() || c.Actions.Worse() }
+func (c Comparison) Regressed() bool { return c.Labels.worse() || c.Actions.worse() }
 
 // Compare sets r against a baseline. Cases are matched by name and compared if input and label are the same. With
 // repeats the majority counts. Reports that were not made alike are compared all the same.
@@ -110,9 +110,9 @@ func (r Report) Compare(baseline Report) Comparison {
 			continue
 		}
 		c.Cases++
-		c.Types.add(o.Name, b.TypeRight(), o.TypeRight())
-		c.Labels.add(o.Name, b.LabelRight(), o.LabelRight())
-		c.Actions.add(o.Name, b.ActionRight(), o.ActionRight())
+		c.Types.add(o.Name, b.typeRight(), o.typeRight())
+		c.Labels.add(o.Name, b.labelRight(), o.labelRight())
+		c.Actions.add(o.Name, b.actionRight(), o.actionRight())
 		if !o.Verdict.sameAs(b.Verdict) || o.Verdict.Action != b.Verdict.Action {
 			ch := Change{Name: o.Name, Want: o.Want, Before: b.Verdict, After: o.Verdict}
 			ch.Agree, ch.Runs = o.agreement()
@@ -148,7 +148,7 @@ func (r Report) mismatches(baseline Report, c Comparison) (list []string) {
 		}
 	}
 	add("classifier", baseline.name(), r.name())
-	add("threshold", baseline.Gate(), r.Gate())
+	add("threshold", baseline.gate(), r.gate())
 	add("repeat", fmt.Sprint(baseline.Repeat), fmt.Sprint(r.Repeat))
 	if len(c.Added)+len(c.Removed)+len(c.Differed) > 0 {
 		cases := func(r Report) string {

@@ -55,7 +55,7 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, []string{"relabelled"}, got.Differed)
 	var changes []string
 	for _, ch := range got.Changes {
-		changes = append(changes, fmt.Sprintf("%s: %s %s %s %d/%d", ch.Name, ch.Word(), ch.Before.Label(), ch.After.Label(), ch.Agree, ch.Runs))
+		changes = append(changes, fmt.Sprintf("%s: %s %s %s %d/%d", ch.Name, ch.word(), ch.Before.Label(), ch.After.Label(), ch.Agree, ch.Runs))
 	}
 	assert.Equal(t, []string{"broken: broken question blocker 1/1", "fixed: fixed error question 1/1", "flag: fixed status rejected 1/1",
 		"unsure: fixed status status 1/1", "wrong: changed error completion 1/1"}, changes)
@@ -79,9 +79,9 @@ func TestNoise(t *testing.T) {
 	compare := func(n int) Comparison {
 		return evaluate(t, answersBy(right), cases[:n], Options{}).Compare(evaluate(t, answersBy(wrong), cases[:n], Options{}))
 	}
-	assert.Equal(t, []string{"may be noise", "better", "better"}, []string{compare(5).Types.Word(), compare(6).Types.Word(), compare(6).Actions.Word()})
-	assert.Equal(t, "worse", evaluate(t, answersBy(wrong), cases, Options{}).Compare(evaluate(t, answersBy(right), cases, Options{})).Types.Word())
-	assert.Equal(t, "no flips", Flips{P: 1}.Word())
+	assert.Equal(t, []string{"may be noise", "better", "better"}, []string{compare(5).Types.word(), compare(6).Types.word(), compare(6).Actions.word()})
+	assert.Equal(t, "worse", evaluate(t, answersBy(wrong), cases, Options{}).Compare(evaluate(t, answersBy(right), cases, Options{})).Types.word())
+	assert.Equal(t, "no flips", Flips{P: 1}.word())
 }
 
 func TestRequirements(t *testing.T) {

@@ -82,11 +82,11 @@ func sideBySide(runs []Run) part {
 }
 
 // short is the flips in a cell.
-func (f Flips) short() string { return fmt.Sprintf("%s %.3f", f.Word(), f.P) }
+func (f Flips) short() string { return fmt.Sprintf("%s %.3f", f.word(), f.P) }
 
 // about says what was measured, what it cost, and what failed.
 func about(r Report) part {
-	gate := r.Gate()
+	gate := r.gate()
 	if r.Threshold != NoGate {
 		gate = "threshold " + gate
 	}
@@ -256,10 +256,10 @@ func changes(c Comparison, baseline string) []part {
 		return []part{p}
 	}
 	changed := slices.Clone(c.Changes)
-	slices.SortStableFunc(changed, func(a, b Change) int { return cmp.Compare(a.Word(), b.Word()) }) // broken first
+	slices.SortStableFunc(changed, func(a, b Change) int { return cmp.Compare(a.word(), b.word()) }) // broken first
 	t := part{Rows: [][]string{{"", "case", "want", "before", "now", "runs"}}, Left: 5}
 	for _, ch := range changed[:min(len(changed), maxListed)] {
-		t.Rows = append(t.Rows, []string{ch.Word(), ch.Name, ch.Want.Label(), inShort(ch.Before), inShort(ch.After),
+		t.Rows = append(t.Rows, []string{ch.word(), ch.Name, ch.Want.Label(), inShort(ch.Before), inShort(ch.After),
 			fmt.Sprintf("%d/%d", ch.Agree, ch.Runs)})
 	}
 	if n := len(changed) - maxListed; n > 0 {

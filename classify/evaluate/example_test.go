@@ -67,8 +67,8 @@ func ExampleReport_Compare() {
 	before, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{})
 	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases, evaluate.Options{})
 	c := now.Compare(before)
-	fmt.Println("fixed:", c.Types.Fixed, "broken:", c.Types.Broken, "-", c.Types.Word())
-	// Output: fixed: [choice] broken: [] - may be noise
+	fmt.Println(c.Types.Fixed, c.Types)
+	// Output: [choice] 1 fixed, 0 broken, p 1.000, may be noise
 }
 
 func ExampleParseRequirement() {

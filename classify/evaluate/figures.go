@@ -106,7 +106,7 @@ func calibration(outcomes []Outcome) ([]Bin, Figure) {
 		b := bin(o.Verdict.Confidence)
 		n[b]++
 		sum[b] += o.Verdict.Confidence
-		if o.TypeRight() {
+		if o.typeRight() {
 			right[b]++
 		}
 		total++

@@ -48,8 +48,8 @@ func TestLoadCases(t *testing.T) {
 			assert.Empty(t, cmp.Diff(want, got))
 		})
 	}
-	assert.False(t, want[0].Sure())
-	assert.True(t, want[1].Sure(), "without a word about it a label is sure")
+	assert.False(t, want[0].sure())
+	assert.True(t, want[1].sure(), "without a word about it a label is sure")
 }
 
 func TestLoadCasesReadsWhatIsNamed(t *testing.T) {

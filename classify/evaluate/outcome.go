@@ -70,16 +70,16 @@ type Outcome struct {
 	input classify.Input // for the page
 }
 
-// TypeRight reports whether the type is right, which accuracy counts.
-func (o Outcome) TypeRight() bool { return o.Verdict.Type == o.Want.Type }
+// typeRight reports whether the type is right, which accuracy counts.
+func (o Outcome) typeRight() bool { return o.Verdict.Type == o.Want.Type }
 
-// LabelRight reports whether type and rejected flag are right.
-func (o Outcome) LabelRight() bool {
-	return o.TypeRight() && o.Verdict.WasRejectedCompletion == o.Want.WasRejectedCompletion
+// labelRight reports whether type and rejected flag are right.
+func (o Outcome) labelRight() bool {
+	return o.typeRight() && o.Verdict.WasRejectedCompletion == o.Want.WasRejectedCompletion
 }
 
-// ActionRight reports whether a host would have done the right thing.
-func (o Outcome) ActionRight() bool { return o.Verdict.Action == o.Want.Action }
+// actionRight reports whether a host would have done the right thing.
+func (o Outcome) actionRight() bool { return o.Verdict.Action == o.Want.Action }
 
 // Faults says in words what is wrong, the message included. It returns nothing if all is right.
 func (o Outcome) Faults() []string {
@@ -87,10 +87,10 @@ func (o Outcome) Faults() []string {
 		return []string{"unanswered: " + o.Verdict.Error}
 	}
 	var faults []string
-	if !o.LabelRight() {
+	if !o.labelRight() {
 		faults = append(faults, fmt.Sprintf("%s, want %s", o.Verdict.Label(), o.Want.Label()))
 	}
-	if !o.ActionRight() {
+	if !o.actionRight() {
 		v := o.Verdict
 		faults = append(faults, fmt.Sprintf("would %s at %.2f, want %s", v.Action, v.Confidence, o.Want.Action))
 	}
@@ -134,7 +134,7 @@ func (a answer) verdict(c Case, opts Options) Verdict {
 }
 
 func outcome(c Case, answers []answer, opts Options) Outcome {
-	o := Outcome{Name: c.Name, Want: c.Want, Sure: c.Sure(), Meta: maps.Clone(c.Meta), Digest: c.digest(), input: c.Input}
+	o := Outcome{Name: c.Name, Want: c.Want, Sure: c.sure(), Meta: maps.Clone(c.Meta), Digest: c.digest(), input: c.Input}
 	o.Want.Action = c.Want.action()
 	runs := make([]Verdict, len(answers))
 	for i, a := range answers {

@@ -179,8 +179,8 @@ func (r Report) name() string {
 	return r.Classifier
 }
 
-// Gate is the threshold in words, as precise as it takes to tell two apart: "0.80" or "no gate".
-func (r Report) Gate() string {
+// gate is the threshold in words, as precise as it takes to tell two apart: "0.80" or "no gate".
+func (r Report) gate() string {
 	if r.Threshold == NoGate {
 		return "no gate"
 	}

@@ -75,7 +75,7 @@ func (r Requirement) Met(rep Report, c *Comparison) (Figure, bool) {
 	}
 	f, ok := figures[r.Figure]
 	if r.NeedsBaseline() && c != nil {
-		f, ok = Figure{Value: float64(c.Count(r.Figure)), Of: c.Cases}, true
+		f, ok = Figure{Value: float64(c.count(r.Figure)), Of: c.Cases}, true
 	}
 	if !ok || f.Of == 0 {
 		return f, false

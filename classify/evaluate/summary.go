@@ -77,7 +77,7 @@ func Summarize(outcomes []Outcome) Summary {
 		agree, runs := o.agreement()
 		s.Unanswered += ones(got.Type == "")
 		s.Unstable += ones(agree < runs)
-		right += ones(o.TypeRight())
+		right += ones(o.typeRight())
 		for t, f := range types {
 			f.add(want.Type == t, got.Type == t)
 		}

@@ -40,9 +40,9 @@ func New(cfg Config) (*Witness, error) {
 	return &Witness{cfg}, nil
 }
 
-// ReportFile stands in a command for the name of a file that it writes its report to, as JUnit XML:
+// reportFile stands in a command for the name of a file that it writes its report to, as JUnit XML:
 // "--junitxml={report}". The file is in a new folder that is removed after the run.
-const ReportFile = "{report}"
+const reportFile = "{report}"
 
 const (
 	keepRead = 4 << 20  // bytes of output in which counts are looked for
@@ -53,7 +53,7 @@ const (
 //
 // A command is Met when it ended with status 0, and its report, if it has one, shows that tests passed and none
 // failed. It is NotMet when a test failed, or with another status. It is Unverified when it did not run to its end,
-// is not there, ran no test, or has a report that cannot be believed. The report is JUnit XML in [ReportFile] or
+// is not there, ran no test, or has a report that cannot be believed. The report is JUnit XML in "{report}" or
 // where pytest, Maven and Gradle write it, the Test Anything Protocol, or the summary of a test runner in the output.
 //
 // Look also says which commands of q.Claimed the project does not have: a script of package.json, a target of a
@@ -81,7 +81,7 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error) {
 	run := verify.Run{Command: slices.Clone(command), Status: verify.Unverified, Exit: -1}
 	args, report := slices.Clone(command), ""
-	if isPytest(args) || slices.ContainsFunc(args[1:], func(a string) bool { return strings.Contains(a, ReportFile) }) {
+	if isPytest(args) || slices.ContainsFunc(args[1:], func(a string) bool { return strings.Contains(a, reportFile) }) {
 		folder, err := os.MkdirTemp("", "cmdwitness-")
 		if err != nil {
 			run.Why = "there is no room for its report"
@@ -90,7 +90,7 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 		defer os.RemoveAll(folder)
 		report = filepath.Join(folder, "report.xml")
 		for i := range args[1:] {
-			args[i+1] = strings.ReplaceAll(args[i+1], ReportFile, report)
+			args[i+1] = strings.ReplaceAll(args[i+1], reportFile, report)
 		}
 		if slices.Equal(args, command) {
 			args = append(args, "--junitxml="+report)
