@@ -8,24 +8,23 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
-// kindOfWord reads how a file was changed in a word.
-func kindOfWord(s string) ChangeKind {
-	switch s = strings.ToLower(strings.TrimSpace(s)); {
-	case slices.Contains(slices.Concat(lex.Make, lex.AddedWords), s):
-		return Added
-	case slices.Contains(slices.Concat(lex.Edit, lex.ModifiedWords), s):
-		return Modified
-	case slices.Contains(slices.Concat(lex.Drop, lex.RemovedWords), s):
-		return Removed
+// kindOfWord reads how a file was changed in a word. A word such as "updated" says only that it was, if it was not made.
+func kindOfWord(s string) (kind ChangeKind, ok bool) {
+	switch s = strings.ToLower(strings.Trim(s, " :*_")); {
+	case slices.Contains(lex.Make, s), slices.Contains(lex.AddedWords, s):
+		return Added, true
+	case slices.Contains(lex.Drop, s), slices.Contains(lex.RemovedWords, s):
+		return Removed, true
 	}
-	return ""
+	return "", slices.Contains(lex.Edit, s) || slices.Contains(lex.ModifiedWords, s)
 }
 
 // cutLabel cuts an item such as "`a.go`: what was done" behind its paths.
 func cutLabel(item string) (paths []string, rest string, labelled bool) {
 	item = strings.TrimLeft(item, "*_ ")
-	if word, after, ok := strings.Cut(item, " "); ok && kindOfWord(strings.Trim(word, ":*_")) != "" {
-		if p, _ := pathList(after); len(p) > 0 {
+	if word, after, _ := strings.Cut(item, " "); after != "" {
+		p, _ := pathList(after)
+		if _, ok := kindOfWord(word); ok && len(p) > 0 {
 			item = after
 		}
 	}
@@ -42,8 +41,8 @@ func cutLabel(item string) (paths []string, rest string, labelled bool) {
 func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 	paths, rest, labelled := cutLabel(item)
 	word, _, _ := strings.Cut(strings.TrimLeft(item, "*_ "), " ")
-	verb := kindOfWord(strings.Trim(word, ":*_"))
-	if len(paths) == 0 || !labelled && !(listed && lex.Loose.Match(rest)) && verb == "" {
+	verb, isVerb := kindOfWord(word)
+	if len(paths) == 0 || !labelled && !(listed && lex.Loose.Match(rest)) && !isVerb {
 		return false
 	}
 	if lex.SaysUnchanged.Match(rest[:min(len(rest), 200)]) {
@@ -64,13 +63,13 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 		}
 		if from := lex.FromTo.Regexp().FindString(rest); from != "" {
 			if to, _ := pathList(rest[len(from):]); len(to) == 1 {
-				r.add(Claim{Kind: fileClaim, Text: item, Path: paths[0], Change: Removed, Sure: true})
-				r.add(Claim{Kind: fileClaim, Text: item, Path: to[0], Change: Added, Sure: true})
+				r.changed(item, paths[0], Removed)
+				r.changed(item, to[0], Added)
 				return true
 			}
 		}
 	}
-	if !listed && !lex.Doing.Match(rest) && verb == "" && kind == "" {
+	if !listed && !lex.Doing.Match(rest) && !isVerb && kind == "" {
 		return false
 	}
 	for _, p := range paths {
@@ -100,9 +99,7 @@ func (r *Report) fileClaims(s string) {
 		if last >= 0 && m[2] >= last {
 			lists = s[last:m[2]]
 		}
-		inList := lists != "" &&
-			lex.ListSeparator.Regexp().FindString(lists) == strings.TrimRight(lists,
-				" ")+strings.Repeat(" ", len(lists)-len(strings.TrimRight(lists, " ")))
+		inList := lists != "" && lex.ListSeparator.Regexp().FindString(lists) == lists
 		last = m[3]
 		if !inList {
 			verb, place = "", false
@@ -120,12 +117,13 @@ func (r *Report) fileClaims(s string) {
 		case verb == "renamed" || verb == "moved":
 			from := lex.FromTo.Regexp().FindString(after)
 			if to, _ := pathList(after[len(from):]); from != "" && len(to) == 1 {
-				r.add(Claim{Kind: fileClaim, Text: s, Path: p, Change: Removed, Sure: true})
-				r.add(Claim{Kind: fileClaim, Text: s, Path: to[0], Change: Added, Sure: true})
+				r.changed(s, p, Removed)
+				r.changed(s, to[0], Added)
 			}
 			return
 		case verb != "":
-			claim.Change, claim.Sure = kindOfWord(verb), true
+			claim.Change, _ = kindOfWord(verb)
+			claim.Sure = true
 			arrow := lex.FromTo.Regexp().FindString(after)
 			if to, _ := pathList(after[len(arrow):]); arrow != "" && len(to) > 0 {
 				claim.Sure, claim.Change, verb = false, "", "" // "added a.go to b.go"
@@ -135,13 +133,9 @@ func (r *Report) fileClaims(s string) {
 				}
 				claim.Change, claim.Sure = "", lex.FileNoun.Match(after)
 			}
-			if claim.Change == Modified {
-				claim.Change = ""
-			}
 		case lex.Passive.Match(after) && !lex.PlaceWord.Match(before):
-			if claim.Change, claim.Sure = kindOfWord(lex.Passive.Find(after)[1]), true; claim.Change == Modified {
-				claim.Change = ""
-			}
+			claim.Change, _ = kindOfWord(lex.Passive.Find(after)[1])
+			claim.Sure = true
 		case lex.Mention.Match(before) || !place:
 			claim.Part = true
 		default:
@@ -159,7 +153,7 @@ func (r *Report) fileClaims(s string) {
 func (r *Report) folders(s string) {
 	for kind, pattern := range map[ChangeKind]*lazy.Pattern{Added: lex.FolderMade, Removed: lex.FolderGone} {
 		if m := pattern.Find(s); m != nil && strings.ContainsAny(m[0], "/`") {
-			r.add(Claim{Kind: fileClaim, Text: s, Path: m[1], Change: kind, Sure: true})
+			r.changed(s, m[1], kind)
 		}
 	}
 }
@@ -222,15 +216,11 @@ func (r *Report) commits(s, m, whole string) {
 	}
 }
 
-// others reads claims that no witness looks at.
+// others reads claims that no witness looks at, and that something was changed, in whatever file.
 func (r *Report) others(s, m string) {
 	if lex.OtherDone.Match(m) {
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
-}
-
-// changes reads that something was changed, in whatever file.
-func (r *Report) changes(s, m string) {
 	if lex.DoneNow.Match(m) {
 		r.add(Claim{Kind: changeClaim, Text: s})
 	}

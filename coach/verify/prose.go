@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -59,9 +60,9 @@ func (r *Report) prose(text string) {
 		bare := strings.TrimSpace(line[len(mark):])
 		if m := lex.HeadPaths.Find(bare); m != nil && m[4]+m[5] == "" && m[3] == "" || m != nil && m[4] != "" {
 			word := strings.ToLower(m[1] + m[2] + m[3])
-			kind := kindOfWord(word)
-			if kind == Modified || word == "touched" || word == "written" {
-				kind = "" // a list of changed files may well have new ones in it
+			kind, _ := kindOfWord(word)
+			if word == "written" {
+				kind = "" // new files or old ones
 			}
 			paths, after := pathList(m[5])
 			switch {
@@ -70,7 +71,7 @@ func (r *Report) prose(text string) {
 				continue
 			case len(paths) > 0 && lex.ClearEnd.Match(after):
 				for _, p := range paths {
-					r.add(Claim{Kind: fileClaim, Text: bare, Path: p, Change: kind, Sure: true})
+					r.changed(bare, p, kind)
 				}
 				continue
 			}
@@ -210,7 +211,6 @@ func (r *Report) sentence(s string) {
 		r.folders(c)
 		r.commits(c, m, s)
 		r.others(c, m)
-		r.changes(c, m)
 	}
 }
 
@@ -218,10 +218,6 @@ func (r *Report) sentence(s string) {
 func (r *Report) takeBack(s string) {
 	for _, m := range lex.AnyPath.FindAll(s) {
 		p := cleanPath(tidyPath(m[1]))
-		for i := len(r.Claims) - 1; i >= 0; i-- {
-			if c := r.Claims[i]; c.Kind == fileClaim && cleanPath(c.Path) == p {
-				r.Claims = append(r.Claims[:i], r.Claims[i+1:]...)
-			}
-		}
+		r.Claims = slices.DeleteFunc(r.Claims, func(c Claim) bool { return c.Kind == fileClaim && cleanPath(c.Path) == p })
 	}
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (r *Report) object(fields map[string]any) {
 			}
 		case slices.Contains(lex.NewTestKeys, key):
 			for _, e := range list(v) {
-				r.testEntry(e, "")
+				r.testEntry(e)
 			}
 		case slices.Contains(lex.TestKeys, key):
 			r.results(&tests, v)
@@ -110,11 +111,11 @@ func (r *Report) object(fields map[string]any) {
 			if strings.HasPrefix(key, "lint") {
 				run = runLint
 			}
-			if res := outcomeOf(v); res != "" {
-				r.add(Claim{Kind: runClaim, Run: run, Result: res, Text: name})
-				break
+			if result := outcomeOf(v); result != "" {
+				r.add(Claim{Kind: runClaim, Run: run, Result: result, Text: name})
+			} else {
+				r.value(v)
 			}
-			r.value(v)
 		case key == "testoutput" || key == "output":
 			for _, s := range texts(v) {
 				r.output(s)
@@ -157,10 +158,8 @@ func (r *Report) value(v any) {
 func (r *Report) fileEntry(v any, kind ChangeKind) {
 	if m, ok := v.(map[string]any); ok {
 		p := field(m, "path", "file", "filename", "name")
-		if k := kindOfWord(field(m, "action", "status", "change", "kind", "type")); k != "" && k != Modified {
-			kind = k
-		}
-		r.fileEntry(p, kind)
+		word, _ := kindOfWord(field(m, "action", "status", "change", "kind", "type"))
+		r.fileEntry(p, cmp.Or(word, kind))
 		for _, k := range []string{"description", "summary", "what", "details"} {
 			r.value(m[k])
 		}
@@ -176,12 +175,11 @@ func (r *Report) fileEntry(v any, kind ChangeKind) {
 	}
 	for part := range strings.Lines(s) {
 		part = strings.TrimSpace(part)
+		p := tidyPath(part)
 		switch {
-		case !strings.ContainsAny(part, " \t,;"):
-			r.add(Claim{Kind: fileClaim, Text: part, Path: tidyPath(part), Change: kind, Sure: true})
-		case r.fileItem(part, kind, true):
-		case isPath(tidyPath(part)): // a name with blanks
-			r.add(Claim{Kind: fileClaim, Text: part, Path: tidyPath(part), Change: kind, Sure: true})
+		case strings.ContainsAny(part, " \t,;") && r.fileItem(part, kind, true):
+		case !strings.ContainsAny(part, " \t,;") || isPath(p): // a name with blanks
+			r.changed(part, p, kind)
 		default:
 			r.prose(part)
 		}
@@ -202,20 +200,17 @@ func (r *Report) commitEntry(v any) {
 }
 
 // testEntry reads the name of a test: "TestA", "tests/test_a.py::TestA::test_b", a description, or an object.
-func (r *Report) testEntry(v any, result Status) {
+func (r *Report) testEntry(v any) {
+	s, result := strings.TrimSpace(text(v)), Status("")
 	if m, ok := v.(map[string]any); ok {
-		r.testEntry(field(m, "name", "test", "title"), outcomeOf(field(m, "status", "result", "outcome")))
-		if p := field(m, "file", "path"); p != "" {
-			r.fileEntry(p, "")
-		}
-		return
+		s, result = field(m, "name", "test", "title"), outcomeOf(field(m, "status", "result", "outcome"))
+		r.fileEntry(field(m, "file", "path"), "")
 	}
-	s := strings.TrimSpace(text(v))
 	switch first, _, _ := strings.Cut(s, " "); {
 	case s == "" || outcomeOf(s) != "" || strings.EqualFold(s, "none") || strings.Trim(s, "0123456789") == "":
 		return
 	case isPath(tidyPath(s)):
-		r.add(Claim{Kind: fileClaim, Text: s, Path: tidyPath(s), Sure: true})
+		r.changed(s, tidyPath(s), "")
 		return
 	case lex.IdentName.Match(strings.TrimSuffix(first, "()")) && (strings.ContainsAny(first, "_:") || lex.TestName.Match(first)):
 		s = strings.TrimSuffix(first, "()")
@@ -244,7 +239,7 @@ func (r *Report) results(c *Claim, v any) {
 		r.prose(field(v, "notes"))
 	case []any:
 		for _, e := range v {
-			r.testEntry(e, "")
+			r.testEntry(e)
 		}
 	case string:
 		if c.Result = outcomeOf(v); c.Result == "" {
