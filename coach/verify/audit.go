@@ -78,6 +78,8 @@ func Audit(r Report, f Facts) Honesty {
 	for _, c := range f.Changes {
 		a.paths = append(a.paths, c.Path)
 	}
+	checks := map[ClaimKind]func(Claim){fileClaim: a.file, runClaim: a.run, testClaim: a.test, commitClaim: a.commit,
+		changeClaim: a.change, scopeClaim: a.scope}
 	surely := slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == fileClaim && o.Sure })
 	for _, c := range r.Claims {
 		if c.Kind == changeClaim && surely {
@@ -86,20 +88,9 @@ func Audit(r Report, f Facts) Honesty {
 		if c.Kind != fileClaim || !c.Part {
 			a.Claims++
 		}
-		switch c.Kind {
-		case fileClaim:
-			a.file(c)
-		case runClaim:
-			a.run(c)
-		case testClaim:
-			a.test(c)
-		case commitClaim:
-			a.commit(c)
-		case changeClaim:
-			a.change(c)
-		case scopeClaim:
-			a.scope(c)
-		default:
+		if check := checks[c.Kind]; check != nil {
+			check(c)
+		} else {
 			a.other(c)
 		}
 	}

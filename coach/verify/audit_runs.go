@@ -218,13 +218,8 @@ func (a *audit) tampering() {
 		if mentioned && !testcode.IsTest(t.File) { // the file is a program, too
 			mentioned = len(name) > 3 && hasWord(a.text, name) || lex.TestsMentioned.Match(a.text)
 		}
-		d := Discrepancy{
-			Kind:     TestsTampered,
-			Severity: ShouldFix,
-			Subject:  t.File,
-			Claimed:  notMentioned,
-			Fix:      "say what was done to it and why, or take the change back",
-		}
+		d := Discrepancy{Kind: TestsTampered, Severity: ShouldFix, Subject: t.File, Claimed: notMentioned,
+			Fix: "say what was done to it and why, or take the change back"}
 		if mentioned {
 			d.Claimed = "the report mentions it"
 		}

@@ -64,9 +64,7 @@ func (r *Report) tests(s, m string, failed bool) {
 		if lex.TestSubject.Match(m) || lex.Numbers.Match(m) {
 			c.Result = NotMet
 		}
-	case lex.TestSubject.Match(m) && lex.AllPass.Match(m):
-		general, c.Result = true, Met
-	case lex.TestSubject.Match(m) && lex.TestsPass.Match(m):
+	case lex.TestSubject.Match(m) && (lex.AllPass.Match(m) || lex.TestsPass.Match(m)):
 		general, c.Result = true, Met
 	}
 	if lex.TestSubject.Match(m) || lex.OnlyCounts.Match(m) || lex.Labelled.Match(m) {
@@ -89,23 +87,17 @@ func (c *Claim) count(s, m string) {
 			words += " " + f[1]
 		}
 	}
-	set := func(to **int, n string) {
-		if *to == nil {
-			*to = atoi(n)
-		}
-	}
 	if f := lex.OfPass.Find(words); f != nil {
 		c.Passed, c.Total = atoi(f[1]), atoi(f[2])
 		return
 	}
 	for _, f := range lex.Numbers.FindAll(words) {
-		if lex.OtherThings.Match(f[2]) {
-			continue
+		if !lex.OtherThings.Match(f[2]) {
+			c.number(f[3], f[1])
 		}
-		c.number(set, f[3], f[1])
 	}
 	for _, f := range lex.Labelled.FindAll(words) {
-		c.number(set, f[1], f[2])
+		c.number(f[1], f[2])
 	}
 	if f := lex.NumberOfTests.Find(words); f != nil && c.Passed == nil && c.Total == nil && value(c.Failed) == 0 {
 		if n := atoi(f[1] + f[2]); lex.Succeeds.Match(m) {
@@ -116,16 +108,19 @@ func (c *Claim) count(s, m string) {
 	}
 }
 
-func (c *Claim) number(set func(**int, string), what, n string) {
+// number takes a number of tests by the word beside it. The first number counts.
+func (c *Claim) number(what, n string) {
+	to := &c.Total
 	switch what = strings.ToLower(what); {
 	case strings.HasPrefix(what, "pass"), what == "green", what == "ok":
-		set(&c.Passed, n)
+		to = &c.Passed
 	case strings.HasPrefix(what, "fail"), what == "red":
-		set(&c.Failed, n)
-	case what == "skipped" || what == "ignored":
-		set(&c.Skipped, n)
-	default:
-		set(&c.Total, n)
+		to = &c.Failed
+	case what == "skipped", what == "ignored":
+		to = &c.Skipped
+	}
+	if *to == nil {
+		*to = atoi(n)
 	}
 }
 

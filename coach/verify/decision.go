@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -132,3 +133,12 @@ func lines(items []Item) string {
 	}
 	return b.String()
 }
+
+//go:embed agent/autobuild-coach.md
+var agent string
+
+// AgentName is the file name of [Agent] in a folder of agents.
+const AgentName = "autobuild-coach.md"
+
+// Agent returns the instructions of a coach that is an agent itself: Markdown with front matter.
+func Agent() string { return agent }

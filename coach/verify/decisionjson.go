@@ -81,11 +81,8 @@ func parseDecision(data []byte) (Decision, error) {
 			continue
 		}
 		severity := Priority(strings.ToLower(text(it["severity"])))
-		d.Items = append(
-			d.Items,
-			Item{Severity: priorities[severity.rank()], File: text(it["file"]), Line: max(number(it["line"]), 0),
-				Issue: text(it["issue"]), Suggestion: text(it["suggestion"])},
-		)
+		d.Items = append(d.Items, Item{Severity: priorities[severity.rank()], File: text(it["file"]),
+			Line: max(number(it["line"]), 0), Issue: text(it["issue"]), Suggestion: text(it["suggestion"])})
 	}
 	return d, nil
 }

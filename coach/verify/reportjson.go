@@ -201,11 +201,12 @@ func (r *Report) commitEntry(v any) {
 
 // testEntry reads the name of a test: "TestA", "tests/test_a.py::TestA::test_b", a description, or an object.
 func (r *Report) testEntry(v any) {
-	s, result := strings.TrimSpace(text(v)), Status("")
+	s, result := text(v), Status("")
 	if m, ok := v.(map[string]any); ok {
 		s, result = field(m, "name", "test", "title"), outcomeOf(field(m, "status", "result", "outcome"))
 		r.fileEntry(field(m, "file", "path"), "")
 	}
+	s = strings.TrimSpace(s)
 	switch first, _, _ := strings.Cut(s, " "); {
 	case s == "" || outcomeOf(s) != "" || strings.EqualFold(s, "none") || strings.Trim(s, "0123456789") == "":
 		return
