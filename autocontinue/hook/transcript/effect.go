@@ -98,7 +98,7 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		case kindElsewhere:
 			e.Elsewhere = true
 		case kindMove:
-			e.Moves = w.within("")
+			e.Moves = w.within()
 		case kindLook:
 			e.Looks = true
 		case kindRead:
@@ -258,7 +258,7 @@ func (w *walker) git(e *effect, args []string, kinds []string) []string {
 	if !changes || len(plain) == 0 {
 		return kinds
 	}
-	if !w.within("") {
+	if !w.within() {
 		return []string{kindElsewhere}
 	}
 	switch files := plain[1:]; plain[0] {

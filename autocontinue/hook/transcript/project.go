@@ -78,12 +78,9 @@ func (w *walker) resolve(file string) string {
 	return path.Join(slashed(w.dir), f)
 }
 
-// within reports whether a file, or the folder where commands run, belongs to the project.
-func (w *walker) within(file string) bool {
-	if file = w.resolve(file); file == "" {
-		file = strings.TrimSuffix(w.dir, "/") + "/x"
-	}
-	return w.dir == "" || w.project.holds(file)
+// within reports whether the folder where commands run belongs to the project.
+func (w *walker) within() bool {
+	return w.dir == "" || w.project.holds(strings.TrimSuffix(w.dir, "/")+"/x")
 }
 
 // below reports whether a file lies in a folder. Both have slashes.
@@ -106,10 +103,7 @@ func slashed(name string) string {
 	return name
 }
 
-func hasDrive(name string) bool {
-	return len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/') &&
-		('a' <= name[0]|0x20 && name[0]|0x20 <= 'z')
-}
+func hasDrive(name string) bool { return pattern("drive").MatchString(name) }
 
 func rooted(name string) bool { return strings.HasPrefix(name, "/") || hasDrive(name) }
 

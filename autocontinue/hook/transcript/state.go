@@ -140,21 +140,17 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 			if !l.whole && !parsed.isJSON { // it is still being written
 				return s.mark(r, l.at)
 			}
-			s.take(parsed)
+			s.Known = s.Known || parsed.known
+			s.move(parsed.dir)
+			for _, e := range parsed.entries {
+				s.add(e)
+			}
 		}
 	}
 	if l.err != nil {
 		return l.err
 	}
 	return s.mark(r, l.next)
-}
-
-func (s *State) take(l line) {
-	s.Known = s.Known || l.known
-	s.move(l.dir)
-	for _, e := range l.entries {
-		s.add(e)
-	}
 }
 
 // mark remembers where the next line begins, and what stands before it.

@@ -77,10 +77,7 @@ func (w *walk) lines(ctx context.Context) error {
 		}
 		parsed := readLine(w.Format, w.Subagent, l.text, l.at-w.base, w.state.Messages)
 		if parsed.known && !w.ended[parsed.session] {
-			if err := w.change(parsed.session, l.at); err != nil {
-				return err
-			}
-			if err := w.take(parsed); err != nil {
+			if err := w.take(parsed, l.at); err != nil {
 				return err
 			}
 			continue
@@ -109,7 +106,10 @@ func (w *walk) lines(ctx context.Context) error {
 	return nil
 }
 
-func (w *walk) take(l line) error {
+func (w *walk) take(l line, at int64) error {
+	if err := w.change(l.session, at); err != nil {
+		return err
+	}
 	w.state.move(l.dir)
 	w.agent = first(l.agent, w.agent)
 	for _, e := range l.entries {

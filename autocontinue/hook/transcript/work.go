@@ -85,10 +85,8 @@ func (w *work) apply(p project, effects []effect, r result) {
 
 func (w *work) edit(p project, e effect) {
 	kind := classify.EditedDocs
-	for _, f := range e.Edits {
-		if editOf(f) == classify.EditedCode {
-			kind = classify.EditedCode
-		}
+	if slices.ContainsFunc(e.Edits, func(f string) bool { return editOf(f) == classify.EditedCode }) {
+		kind = classify.EditedCode
 	}
 	if w.Edited == classify.EditedNone {
 		w.Files = nil
