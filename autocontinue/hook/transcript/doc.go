@@ -1,7 +1,6 @@
 // Package transcript answers one question: what did the agent do, by the transcript that its host wrote?
 //
-// A transcript is the file in which an agent keeps a conversation: prompts, messages, calls of tools and their
-// results. This package reads those of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI, line by line and
+// This package reads the transcripts of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI, line by line and
 // forwards, and folds the lines into a [State]. A [Trace] says at any moment what the State knows about a pause: the
 // human's request, the agent's last message, how often the turn was continued, and the [classify.Work].
 //
@@ -11,12 +10,11 @@
 //
 //   - After each pause, and when a prompt goes to the agent, call [State.Expect].
 //   - At a pause, call [State.Await] with a function that tells whether the trace shows the message of the event
-//     ([Trace.Shows]). It waits for lines that the host writes a moment later. For an event without a message, wait
-//     for any message that is not Old.
+//     ([Trace.Shows]). For an event without a message, wait for any message that is not Old.
 //   - When the agent is continued and the host feeds our message back as a prompt, call [State.Sent].
 //
-// When [Trace.Behind] is true the transcript did not have the message in time. Decide with what is there, and tell it
-// in the journal. Then nothing that the transcript lacks counts as not done.
+// When [Trace.Behind] is true the transcript did not have the message in time. Decide with what is there: nothing that
+// the transcript lacks counts as not done.
 //
 // # Old sessions
 //
@@ -25,8 +23,7 @@
 //
 // # Work
 //
-// Files commands.txt and tools.txt say what commands and tools do: they edit, check, hand work over, or only read. File
-// files.txt says which files are documents. The rules:
+// Files commands.txt, tools.txt and files.txt say what commands, tools and files are. The rules:
 //
 //   - A file outside of the project does not count as edited. The project is the repository of the folder where the
 //     agent works, or that folder. Temporary files, logs and what a build makes do not count either.

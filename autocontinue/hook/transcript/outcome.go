@@ -186,13 +186,9 @@ func (t *printedStatus) status(output string) (n int, ok bool) {
 	var found []int
 	for line := range strings.Lines(output) {
 		rest, is := strings.CutPrefix(strings.TrimSpace(plaintext.StripEscapes(line)), t.Before)
-		rest = strings.TrimSpace(rest)
-		after := strings.TrimLeft(rest, "0123456789")
-		digits := rest[:len(rest)-len(after)]
-		after = strings.TrimSpace(after)
-		if is && digits != "" && len(digits) <= 3 &&
-			(after == t.After || t.After != "" && strings.HasPrefix(after, t.After)) {
-			found = append(found, number(digits))
+		m := pattern("status").FindStringSubmatch(rest)
+		if is && m != nil && (m[2] == t.After || t.After != "" && strings.HasPrefix(m[2], t.After)) {
+			found = append(found, number(m[1]))
 		}
 	}
 	if len(found) == 0 || slices.Max(found) != slices.Min(found) {
