@@ -28,7 +28,7 @@ const (
 
 // table is commands.txt.
 type table struct {
-	rules []rule
+	rules map[string][]rule // by program; by "*" where that is a pattern
 	wraps map[string]int
 	runs  []rule
 	names [][]string          // a kind, then parts of names
@@ -48,7 +48,7 @@ type word struct {
 }
 
 var commands = sync.OnceValue(func() *table {
-	t := &table{wraps: make(map[string]int), lists: make(map[string][]string)}
+	t := &table{rules: make(map[string][]rule), wraps: make(map[string]int), lists: make(map[string][]string)}
 	for f := range rows(commandsText) {
 		switch f[0] {
 		case "flags", "never":
@@ -64,7 +64,13 @@ var commands = sync.OnceValue(func() *table {
 		case "runs":
 			t.runs = append(t.runs, newRule(f))
 		default:
-			t.rules = append(t.rules, newRule(f))
+			r := newRule(f)
+			for _, p := range r.programs {
+				if strings.Contains(p, "*") {
+					p = "*"
+				}
+				t.rules[p] = append(t.rules[p], r)
+			}
 		}
 	}
 	return t
@@ -85,12 +91,9 @@ func kindsOf(words []string) []string {
 	t := commands()
 	program, args := programName(words[0]), words[1:]
 	plain := t.plain(program, args)
-	for _, r := range t.rules {
-		if !matches(r.programs, program) {
-			continue
-		}
+	for _, r := range slices.Concat(t.rules[program], t.rules["*"]) {
 		rest, flagged, ok := r.fit(args, plain)
-		if !ok {
+		if !ok || !matches(r.programs, program) {
 			continue
 		}
 		kinds := r.kinds
