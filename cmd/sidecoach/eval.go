@@ -58,43 +58,7 @@ func newEval() *cobra.Command {
 		threshold:  classify.DefaultThreshold, certain: defaultCertain,
 	}
 	cmd := &cobra.Command{
-		Use:   "eval --cases FILE… [flags]",
-		Short: "Measure a classifier on labelled cases",
-		Long: `eval judges every case of some files. It prints how often the verdicts are
-right, and what the wrong ones would do.
-
-A file has one case a line; sidecoach log --case makes one of a decision:
-  {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}
-With "meta":{"sure":false} it is a case on which two people may differ. Figures
-are given for all cases and for the sure ones. Want may check the message too:
-  "message":{"contains":["test"],"not_contains":["commit"],"max_chars":350}
-
-Figures; lower is better for those marked so:
-  macro_f1               mean F1 of the five types
-  accuracy               cases whose type is right
-  continue_precision     cases that would be continued, and should
-  wrong_continues        questions, blockers and errors that would be
-                         continued (lower)
-  completions_continued  completions that would be continued (lower)
-  caught                 statuses that would be continued
-  rejected_precision     verdicts "rejected completion" that are right
-  rejected_recall        rejected completions that were found
-  ece                    how far confidence is from accuracy (lower)
-  asked                  calls that asked the LLM (lower)
-With a baseline there are also: broken, fixed (numbers of cases).
-
-Several --prompt or --model are measured in one run, each against the one
-before. The answers of an LLM are kept, so that a run asks again only what
-changed; --no-cache and --repeat ask everything anew.
-
-Exit status: 0 the cases were judged, 1 bad input or a failure (also if a third
-of the calls failed), 10 a --require or --fail-on-regression is not met, 64
-wrong usage.`,
-		Example: `  sidecoach eval --cases 'cases/*.jsonl'
-  sidecoach eval --cases dev.jsonl --judge claude --json >old.json
-  sidecoach eval --cases dev.jsonl --judge claude --prompt p --baseline old.json
-  sidecoach eval --cases dev.jsonl --judge api --model a --model b --html r.html
-  sidecoach eval --cases dev.jsonl --require 'sure.wrong_continues<=6%'`,
+		Use:  "eval --cases FILE… [flags]",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.cases = append(o.cases, args...)

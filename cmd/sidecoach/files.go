@@ -150,7 +150,7 @@ type atomicFile struct {
 // createAtomic prepares to write a file, and finds out whether it can be written. A new file gets the permissions perm.
 func createAtomic(name string, perm fs.FileMode) (*atomicFile, error) {
 	f, err := filestore.Create(name, perm)
-	return &atomicFile{name, f}, cannotWrite(name, err)
+	return &atomicFile{name, f}, cannot("write", name, err)
 }
 
 // commit has write fill the file and puts it in its place.
@@ -163,15 +163,18 @@ func (a *atomicFile) commit(write func(io.Writer) error) error {
 	if err == nil {
 		err = a.file.Commit()
 	}
-	return cannotWrite(a.name, err)
+	return cannot("write", a.name, err)
 }
 
 // discard removes what was not committed.
 func (a *atomicFile) discard() { a.file.Close() }
 
-func cannotWrite(name string, err error) error {
+// cannot words an error about a file that cannot be written, copied or removed; nil stays nil.
+func cannot(do, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return badInput("check the folder, its permissions and the space on the disk", "cannot write %q: %v", name, cause(err))
+	return badInput(checkFolder, "cannot %s %q: %v", do, name, cause(err))
 }
+
+const checkFolder = "check the folder, its permissions and the space on the disk"

@@ -130,8 +130,12 @@ func newCompletion() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		ValidArgs:             shells,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return misuse("sidecoach completion bash", "completion takes one shell: %s", strings.Join(shells, ", "))
+			list := strings.Join(shells, ", ")
+			switch {
+			case len(args) != 1:
+				return misuse("sidecoach completion bash", "completion takes one shell: %s", list)
+			case !slices.Contains(shells, args[0]):
+				return misuse("the shells are "+list, "no completion for %q", args[0])
 			}
 			return nil
 		},
@@ -142,10 +146,8 @@ func newCompletion() *cobra.Command {
 				return root.GenBashCompletionV2(out, true)
 			case "zsh":
 				return root.GenZshCompletion(out)
-			case "fish":
-				return root.GenFishCompletion(out, true)
 			}
-			return misuse("the shells are "+strings.Join(shells, ", "), "no completion for %q", args[0])
+			return root.GenFishCompletion(out, true)
 		},
 	}
 }

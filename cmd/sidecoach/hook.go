@@ -103,22 +103,17 @@ func newHook(t terminal) *cobra.Command {
 	return cmd
 }
 
-// elsewhere says how other events are answered.
-func elsewhere(h hook.Host) string {
-	if h == hook.Cursor {
-		return "Other events get an answer that changes nothing."
-	}
-	return "On other events nothing is printed."
-}
-
 // newHookOf is the command that a host runs.
 func newHookOf(h hook.Host, t terminal) *cobra.Command {
-	o := newHookOptions()
+	o, elsewhere := newHookOptions(), "On other events nothing is printed."
+	if h == hook.Cursor {
+		elsewhere = "Other events get an answer that changes nothing."
+	}
 	cmd := &cobra.Command{
 		Use:   string(h) + " [flags]",
 		Short: "Answer one event of " + h.Product(),
 		Long: "Read one event of " + h.Product() + ` from standard input and answer it, if it is a
-pause of the agent. ` + elsewhere(h),
+pause of the agent. ` + elsewhere,
 		Annotations:           map[string]string{underHost: ""},
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     cobra.NoFileCompletions,

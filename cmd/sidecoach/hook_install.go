@@ -300,7 +300,7 @@ func (o *installOptions) uninstall(stdout io.Writer, host hook.Host, t terminal)
 	if said == "" {
 		return t.tell(stdout, "not installed in "+files[0]+"\n")
 	}
-	if dir, err := stateDir(); err == nil && exists(dir) {
+	if dir, err := stateDir(""); err == nil && exists(dir) {
 		said += "the state and the journal of all agents stay in " + dir + "\n"
 	}
 	return t.tell(stdout, said)

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -35,12 +39,33 @@ func registerState(f *pflag.FlagSet, dir *string) {
 		"else ~/.local/state/sidecoach or its like on macOS and Windows)")
 }
 
-// stateFolder returns the folder that a --state names.
-func stateFolder(flag string) (string, error) {
-	if flag != "" {
-		return flag, nil
+// stateDir returns the folder that a --state names. Without one, it is the folder where this user's programs keep what
+// they remember.
+func stateDir(flag string) (string, error) {
+	dir := cmp.Or(flag, stateDirOn(runtime.GOOS, os.Getenv))
+	if dir == "" {
+		return "", badInput("name one: --state DIR; or set HOME",
+			"there is no folder to remember things in: neither XDG_STATE_HOME nor a home folder is set")
 	}
-	return stateDir()
+	return dir, nil
+}
+
+// stateDirOn returns $XDG_STATE_HOME wherever it is set (a relative one is to be ignored: XDG Base Directory
+// Specification 0.8), else what the system has for it; "" when the environment says too little.
+func stateDirOn(system string, getenv func(string) string) string {
+	base, below := getenv("HOME"), filepath.Join(".local", "state")
+	switch xdg := getenv("XDG_STATE_HOME"); {
+	case filepath.IsAbs(xdg):
+		base, below = xdg, ""
+	case system == "windows":
+		base, below = getenv("LocalAppData"), ""
+	case system == "darwin":
+		below = filepath.Join("Library", "Application Support")
+	}
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, below, "sidecoach")
 }
 
 // keeper remembers sessions and keeps the journal, for one decision.
@@ -63,7 +88,7 @@ type keeper struct {
 
 // open returns the keeper of a host's sessions. Nothing is read or made yet.
 func (o keeperOptions) open(opts filestore.Options, stderr io.Writer) (*keeper, error) {
-	dir, err := stateFolder(o.state)
+	dir, err := stateDir(o.state)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +151,7 @@ func storeFailure(err error, next string) error {
 	case errors.Is(err, filestore.ErrLocked):
 		hint = "another sidecoach held the session for too long: is one of them suspended?"
 	case errors.Is(err, filestore.ErrDisk), errors.Is(err, filestore.ErrTooLarge):
-		hint = "check the folder, its permissions and the space on the disk, or name another with --state"
+		hint = checkFolder + ", or name another with --state"
 	case errors.Is(err, autocontinue.ErrStateVersion):
 		hint = "a newer sidecoach wrote the state of this session: use that one, or another session"
 	default:

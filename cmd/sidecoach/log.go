@@ -81,7 +81,7 @@ func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 	case o.session == "" && cmd.Flags().Changed("session"):
 		return misuse("leave it out to see all sessions", "--session is empty: is its variable set?")
 	}
-	dir, err := stateFolder(o.state)
+	dir, err := stateDir(o.state)
 	if err != nil {
 		return err
 	}

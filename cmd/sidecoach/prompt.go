@@ -14,14 +14,7 @@ import (
 
 func newPrompt() *cobra.Command {
 	return &cobra.Command{
-		Use:   "prompt DIR",
-		Short: "Write the built-in LLM prompt to a folder, to start from",
-		Long: `Write the prompt with which an LLM judges into a folder: system.md says how,
-examples.jsonl holds judged outputs. Change a word there and see what it does:
-
-  sidecoach eval --cases cases.jsonl --classifier llm --prompt DIR
-
-A file that is there already is never overwritten.`,
+		Use:                   "prompt DIR",
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {

@@ -68,7 +68,7 @@ func (f *settingsFile) text() []byte {
 func (f *settingsFile) install(text []byte, upgrade bool) (kept string, err error) {
 	if f.data == nil {
 		if err := os.MkdirAll(filepath.Dir(f.name), 0o777); err != nil {
-			return "", f.cannot("create the folder of", err)
+			return "", cannot("create the folder of", f.name, err)
 		}
 		return "", f.write(text)
 	}
@@ -83,7 +83,7 @@ func (f *settingsFile) install(text []byte, upgrade bool) (kept string, err erro
 		return "", err
 	}
 	if err := os.WriteFile(name, f.data, f.mode); err != nil {
-		return "", f.cannot("copy", err)
+		return "", cannot("copy", f.name, err)
 	}
 	if err := f.write(text); err != nil {
 		os.Remove(name) // nothing was changed
@@ -118,14 +118,11 @@ func (f *settingsFile) remove(rest []byte) (kept string, err error) {
 		if err := f.unchanged(); err != nil {
 			return "", err
 		}
-		if err := os.Remove(f.name); err != nil {
-			return "", f.cannot("remove", err)
-		}
-		return "", nil
+		return "", cannot("remove", f.name, os.Remove(f.name))
 	}
 	kept = fmt.Sprintf("%s.before-uninstall-%.4x", f.name, sha256.Sum256(f.data))
 	if err := os.WriteFile(kept, f.data, f.mode); err != nil {
-		return "", f.cannot("copy", err)
+		return "", cannot("copy", f.name, err)
 	}
 	if rest == nil {
 		rest = []byte("{}\n")
@@ -138,10 +135,7 @@ func (f *settingsFile) write(data []byte) error {
 	if err := f.unchanged(); err != nil {
 		return err
 	}
-	if err := filestore.WriteFile(f.name, data, 0o666); err != nil {
-		return f.cannot("write", err)
-	}
-	return nil
+	return cannot("write", f.name, filestore.WriteFile(f.name, data, 0o666))
 }
 
 // unchanged returns an error if the file has changed since it was read.
@@ -151,11 +145,6 @@ func (f *settingsFile) unchanged() error {
 		return badInput("try again", "another program changed %q meanwhile", f.name)
 	}
 	return nil
-}
-
-func (f *settingsFile) cannot(do string, err error) error {
-	hint := "check the folder, its permissions and the space on the disk"
-	return badInput(hint, "cannot %s %q: %v", do, f.name, cause(err))
 }
 
 func exists(name string) bool {

@@ -50,7 +50,7 @@ func newStatus(t terminal) *cobra.Command {
 
 // waiting returns the last decision of each session that waits for the human, the oldest first.
 func waiting(ctx context.Context, state string) ([]entry, error) {
-	dir, err := stateFolder(state)
+	dir, err := stateDir(state)
 	if err != nil {
 		return nil, err
 	}

@@ -172,7 +172,7 @@ func (o *evidence) commands() [][]string {
 // verifier returns what looks, and runs the command. The files named own do not count as work.
 func (o *evidence) verifier(own ...string) (*verifier.Verifier, error) {
 	cache := ""
-	if dir, err := stateDir(); err == nil {
+	if dir, err := stateDir(""); err == nil {
 		cache = filepath.Join(dir, "verify")
 	}
 	return verifier.New(verifier.Config{Dir: o.dir, Commands: o.commands(), Baseline: o.baseline, Reviewed: o.reviewed,

@@ -25,7 +25,7 @@ type traceFile struct {
 
 // openTrace reads a trace. With create, it may be missing.
 func openTrace(name string, create bool) (*traceFile, error) {
-	state, err := stateDir()
+	state, err := stateDir("")
 	if err != nil {
 		return nil, err
 	}
