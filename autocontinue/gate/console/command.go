@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 	"unicode/utf8"
 
@@ -54,14 +53,9 @@ func (c *Console) command(ctx context.Context, name string, data []byte) frame {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(&cmd)
-	if err == nil {
-		if _, more := dec.Token(); more != io.EOF {
-			err = errors.New("more than one message")
-		}
-	}
 	reply := frame{T: "reply", ID: head(cmd.ID, maxID)}
 	switch {
-	case err != nil:
+	case err != nil || dec.More():
 		err = problem{"input", "the console does not know this message; reload the page"}
 	case cmd.ID == "" || len(cmd.ID) > maxID:
 		err = problem{"input", "a command needs an ID of at most 64 bytes"}

@@ -4,24 +4,22 @@
 // [New] makes the handler. [Console.Invite] makes a link that signs somebody in. Config.Submit connects the chat of
 // the page to the host's agent. The page is embedded: it has no build step and loads nothing from elsewhere.
 //
-// The left side of the page is the conversation. It shows what the session holds, so everybody sees the same after
-// every reload: a context is the human's message, a tool call is a line, a response is the answer when it is
-// approved. The right side is the audit: what waits, in the order of the proposals, with the exact body, and the
-// timeline. A second page shows which gates and tools ask, and the rules.
+// The left side of the page is the conversation: a context is the human's message, a tool call is a line, a response
+// is the answer when it is approved. The right side is the audit: what waits, in the order of the proposals, with the
+// exact body, and the timeline. A second page shows which gates and tools ask, and the rules.
 //
 // # What a person sees is what they approve
 //
 // Short values of a body come first. As long as a part of a body is cut, below the fold of its box, or was never in
-// sight, the button says so and does not approve. An edit replaces only what the person changed, and an edit that
-// changes nothing is refused. "Always allow" writes a rule that begins as narrow as its call: the same tool with
-// equal arguments.
+// sight, the button says so and does not approve. An edit replaces only what the person changed. "Always allow" writes
+// a rule that begins as narrow as its call: the same tool with equal arguments. What an agent wrote is shown as text,
+// with escapes for what a person would not see (plaintext.Visible).
 //
 // # Who gets in
 //
-// A link has a random token behind the #, which browsers do not send. The page removes it from the address and
-// exchanges it for a cookie. Scripts cannot read the cookie, and other sites cannot make a browser send it. A link
-// works once. A browser that is signed in becomes another person only if somebody confirms it. The name on a decision
-// is the name of the link, whatever a message says.
+// A link has a random token behind the #, which browsers do not send. The page exchanges it for a cookie, which scripts
+// cannot read and other sites cannot make a browser send. A link works once. A browser that is signed in becomes
+// another person only if somebody confirms it. The name on a decision is the name of the link.
 //
 // A cookie is good for 12 hours, if Invite was called for its name since the host started. Signing out ends the cookie,
 // every copy of it, and every page that it opened. With Config.SignIns this holds over a restart too; the file has only
@@ -33,19 +31,13 @@
 //
 // # Protocol
 //
-// The page opens a WebSocket at ws?after=N&of=ID. N is the number of the last event that it has seen, and ID is what
-// the hello frame called its history. The server sends the events after N, and then each event as it comes. If they
-// are too old, N is 0, or the history is another one, it sends a snapshot first. The first settings frame says that the
-// page has everything. An event frame has its items as they are now, so that a page may apply it twice. A command of
-// the page has an ID, and gets one reply. The server drops a client that does not read; it continues where it was.
+// The page opens a WebSocket at ws?after=N&of=ID: the last event that it has seen, and what the hello frame called its
+// history. The server sends a snapshot if the events after N are no longer all there, and then each event as it comes.
+// The first settings frame says that the page has everything. An event frame has its items as they are now. A command
+// of the page has an ID, and gets one reply. A client that does not read is dropped, and continues where it was.
 //
 // GET item has the bodies of an item. GET events searches the timeline and exports it as JSON Lines, which are the
 // lines of the journal, or as CSV.
-//
-// # Text
-//
-// The server sends everything that an agent wrote as text, and the page shows it as text, with escapes for what a
-// person would not see (plaintext.Visible). The server indents JSON without reading a number.
 //
 // # Limits
 //

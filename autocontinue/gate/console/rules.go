@@ -391,9 +391,6 @@ func try(s *gate.Session, text string) (trial, error) {
 				out.Changes = append(out.Changes, change{it.ID, it.Tool, v.Text, was.Then, then.Then, line(then.Rule, noteText)})
 			}
 		}
-		if out.Calls == maxTried {
-			break
-		}
 	}
 	return out, nil
 }

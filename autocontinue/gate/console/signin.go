@@ -48,15 +48,11 @@ func hashOf(secret string) string {
 
 func loadSignIns(file string, now time.Time) (*signIns, error) {
 	s := &signIns{file: file, links: make(map[string]string), invited: make(map[string]bool)}
-	s.valid = make(map[string]visitor)
-	if file == "" {
-		return s, nil
-	}
-	data, err := readFile(file, maxSignIns)
+	data, err := readFile(file, maxSignIns) // none without a name
 	if err == nil && data != nil {
 		err = json.Unmarshal(data, &s.valid)
 	}
-	if s.valid == nil { // the file says null
+	if s.valid == nil {
 		s.valid = make(map[string]visitor)
 	}
 	if err == nil {
