@@ -7,8 +7,8 @@
 // with [Session.Done]. People answer with [Session.Resolve], and [Session.Watch] shows them what happens. After a
 // restart [Replay] makes the same session from its journal.
 //
-// The package knows nothing of agents, networks or pages. It starts no goroutine and reads no clock: the host tells
-// each operation the time, and gives Wait and Do a clock.
+// The package starts no goroutine and reads no clock: the host tells each operation the time, and gives Wait and Do a
+// clock.
 //
 //	Propose ──► pending ──► approved ──► redeemed ──► done (a tool)
 //	   │            │             │

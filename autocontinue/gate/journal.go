@@ -98,14 +98,19 @@ var eventTypes = map[Kind]map[Status]string{
 	Response: {Pending: "ASSISTANT_DRAFT_PROPOSED", Approved: "ASSISTANT_FINAL_APPROVED", Denied: "ASSISTANT_FINAL_DENIED"},
 }
 
+// statuses are those that an event gives to an item of any kind.
+var statuses = map[string]Status{
+	itemEscalated: Pending, itemExpired: Expired, itemRedeemed: Redeemed, toolCallResult: Done,
+}
+
 // Event is one line of the journal. Its type says which fields are set:
 //
-//	RUN_STAGED, TOOL_CALL_PROPOSED, ASSISTANT_DRAFT_PROPOSED              an item is proposed
-//	RUN_STAGE_APPROVED, TOOL_CALL_APPROVED, ASSISTANT_FINAL_APPROVED      an item is approved
-//	RUN_STAGE_DENIED, TOOL_CALL_DENIED, ASSISTANT_FINAL_DENIED            an item is denied
-//	ITEM_ESCALATED, ITEM_EXPIRED, ITEM_REDEEMED, TOOL_CALL_RESULT         what else becomes of an item
-//	RUN_STARTED, TOOL_CALL_STARTED, RUN_FINISHED                          a run or call begins, or a run ends
-//	POLICY_CHANGED, AUDIT_CHANGED                                         somebody changed the session
+//	RUN_STAGED, TOOL_CALL_PROPOSED, ASSISTANT_DRAFT_PROPOSED          an item is proposed
+//	RUN_STAGE_APPROVED, TOOL_CALL_APPROVED, ASSISTANT_FINAL_APPROVED  an item is approved
+//	RUN_STAGE_DENIED, TOOL_CALL_DENIED, ASSISTANT_FINAL_DENIED        an item is denied
+//	ITEM_ESCALATED, ITEM_EXPIRED, ITEM_REDEEMED, TOOL_CALL_RESULT     what else becomes of an item
+//	RUN_STARTED, TOOL_CALL_STARTED, RUN_FINISHED                      a run or call begins, or a run ends
+//	POLICY_CHANGED, AUDIT_CHANGED                                     somebody changed the session
 type Event struct {
 	Seq  uint64    `json:"seq"`  // 1, 2, 3, … without a gap
 	Prev string    `json:"prev"` // Sum of the line before; 64 zeros in the first
@@ -148,17 +153,10 @@ type Event struct {
 
 // Status returns the status that the event gives to its item. It is empty for events that give none.
 func (e Event) Status() Status {
-	switch {
-	case e.Type == itemEscalated:
-		return Pending
-	case e.Type == itemExpired:
-		return Expired
-	case e.Type == itemRedeemed:
-		return Redeemed
-	case e.Type == toolCallResult && e.Action == Respond:
+	if e.Type == toolCallResult && e.Action == Respond {
 		return Answered
-	case e.Type == toolCallResult:
-		return Done
+	} else if status, ok := statuses[e.Type]; ok {
+		return status
 	}
 	for status, typ := range eventTypes[e.Kind] {
 		if typ == e.Type {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -151,25 +150,8 @@ func (r *jsonReader) value(depth int) (v value, err error) {
 	return v, nil
 }
 
-// fold maps names that differ in case only to one name. It uses Unicode's simple folding, as encoding/json does, and
-// maps the Turkish letters i to the common one.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			return r + 'a' - 'A'
-		case r == 'ı' || r == 'İ' || r == '\u212a' || r == 'ſ':
-			return map[rune]rune{'ı': 'i', 'İ': 'i', '\u212a': 'k', 'ſ': 's'}[r]
-		case r < utf8.RuneSelf:
-			return r
-		}
-		least := r
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return least
-	}, s)
-}
+// fold maps names that differ in case only to one name, by Unicode's simple folding, and the Turkish letters i to i.
+func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
 func (v value) isString() bool { return v.raw[0] == '"' }
 func (v value) isNumber() bool { return v.raw[0] == '-' || v.raw[0] >= '0' && v.raw[0] <= '9' }

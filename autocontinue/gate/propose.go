@@ -62,7 +62,7 @@ func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
 	return item, err
 }
 
-// readBody is readBody within the bounds of the session.
+// readBody is readBody within Options.MaxBody.
 func (s *Session) readBody(k Kind, data []byte) (json.RawMessage, value, error) {
 	if err := s.fits(data); err != nil {
 		return nil, value{}, err

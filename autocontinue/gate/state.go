@@ -56,8 +56,8 @@ func newState(p Policy, o Options) *state {
 	}
 }
 
-func isEnd(p Phase) bool  { return p == Finished || p == Refused }
-func (r *run) over() bool { return isEnd(r.Phase) }
+func (p Phase) isEnd() bool { return p == Finished || p == Refused }
+func (r *run) over() bool   { return r.Phase.isEnd() }
 
 func (st *state) phase(r *run) Phase {
 	if r.Phase != running {
@@ -89,13 +89,8 @@ func (st *state) may(r *run, k Kind) bool {
 	if r == nil {
 		return k == Context || k == Tool && st.toolsOnly
 	}
-	switch p := st.phase(r); k {
-	case Tool:
-		return p == running || p == toolProposed || p == toolExecuting
-	case Response:
-		return p == running
-	}
-	return false
+	p := st.phase(r)
+	return k != Context && p == running || k == Tool && (p == toolProposed || p == toolExecuting)
 }
 
 // apply takes one event whose place in the journal was checked. With an error, nothing has changed.
@@ -106,7 +101,7 @@ func (st *state) apply(e Event, size int) error {
 		st.policy = *e.Policy
 	case e.Type == auditChanged && e.Audited != nil:
 		st.audited = *e.Audited
-	case e.Type == runFinished && r != nil && !r.over() && isEnd(e.Phase):
+	case e.Type == runFinished && r != nil && !r.over() && e.Phase.isEnd():
 		st.end(r, e.Phase, e.Reason, e.At)
 	case it == nil && e.Type != "" && e.Type == eventTypes[e.Kind][Pending]:
 		st.propose(e, r)
