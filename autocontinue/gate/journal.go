@@ -78,8 +78,7 @@ func (s *Session) replay(journal io.Reader) error {
 	return nil
 }
 
-// The types of events that the code names. An operation of a [Session] makes from none to three events; Expire makes as
-// many as expire.
+// The types of events that the code names. An operation makes from none to three events, Expire as many as expire.
 const (
 	toolCallResult = "TOOL_CALL_RESULT" // of the tool or, with action respond, of a person
 	runFinished    = "RUN_FINISHED"

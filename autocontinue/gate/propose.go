@@ -2,8 +2,8 @@ package gate
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -134,7 +134,7 @@ func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v Verdict) 
 	r := s.st.runs[sub.Run]
 	switch {
 	case !s.st.may(r, sub.Kind) && r == nil:
-		return nil, fmt.Errorf("%w: the run was never staged: propose its context first, or set Options.ToolsOnly", ErrIllegal)
+		return nil, fmt.Errorf("%w: its run is unknown: propose its context first, or set Options.ToolsOnly", ErrIllegal)
 	case !s.st.may(r, sub.Kind):
 		return nil, fmt.Errorf("%w: a %s cannot be proposed while the run is %s", ErrIllegal, sub.Kind, s.st.phase(r))
 	case s.st.open >= s.options.MaxPending:
@@ -204,28 +204,16 @@ func (it *item) due(now time.Time) bool {
 
 // Expire ends what was not answered, or not redeemed, in time: it denies it, or asks the next approver. It returns
 // what it denied, oldest first. The host calls it now and then. The other operations see for themselves whether their
-// own item is due. Errors: ErrInput, ErrJournal.
+// own item is due. Expire writes each item by itself: it returns those before an error, too. Errors: ErrInput,
+// ErrJournal.
 func (s *Session) Expire(now time.Time) ([]Item, error) {
 	var items []Item
 	err := s.op(now, func(now time.Time) error {
-		due := s.st.list(func(it *item) bool { return it.due(now) })
-		var events []Event
-		over, more := make(map[string]bool), make(denials)
-		for _, it := range due {
-			if !over[it.Run] { // otherwise an item before it ends its run
-				var add []Event
-				add, over[it.Run] = s.expiry(now, it, more)
-				events = append(events, add...)
+		for _, it := range s.st.list(func(it *item) bool { return it.due(now) }) {
+			if err := s.overdue(now, it); err != nil && !errors.Is(err, ErrExpired) {
+				return err
 			}
-		}
-		if len(events) == 0 {
-			return nil
-		}
-		if err := s.write(now, events...); err != nil {
-			return err
-		}
-		for _, it := range due {
-			if it.Status == Expired {
+			if it.Status == Expired { // otherwise it escalated, or one before it ended its run
 				items = append(items, it.copied())
 			}
 		}
@@ -234,48 +222,34 @@ func (s *Session) Expire(now time.Time) ([]Item, error) {
 	return items, err
 }
 
-type denials map[[sha256.Size]byte]int
-
-// expiry returns the events of an item that is due, and whether they end its run. more are denials that are about to be
-// written; expiry adds the item's own.
-func (s *Session) expiry(now time.Time, it *item, more denials) (events []Event, over bool) {
-	if it.Status == Pending && it.Escalate != "" {
-		e := eventFor(it.Item, itemEscalated)
-		e.Expires = now.Add(it.Expires.Sub(it.asked)) // as long as the first one had
-		e.Reason = "nobody answered in time; it now waits for " + it.Escalate
-		return []Event{e}, false
-	}
-	e := eventFor(it.Item, itemExpired)
-	e.Reason = "nobody answered in time"
-	if it.Status == Approved {
-		e.Reason = "it was approved, but not redeemed in time"
-	}
-	stop := s.limit(it, more)
-	return append([]Event{e}, stop...), it.Kind == Context || len(stop) > 0
-}
-
 // overdue ends an item that is due. It returns an error if the item expired, and nil if it waits for somebody else now.
 func (s *Session) overdue(now time.Time, it *item) error {
 	if !it.due(now) {
 		return nil
 	}
-	events, _ := s.expiry(now, it, make(denials))
-	if err := s.write(now, events...); err != nil || it.Status == Pending {
+	e := eventFor(it.Item, itemExpired)
+	e.Reason = "nobody answered in time"
+	if it.Status == Approved {
+		e.Reason = "it was approved, but not redeemed in time"
+	} else if it.Escalate != "" {
+		e.Type, e.Reason = itemEscalated, "nobody answered in time; it now waits for "+it.Escalate
+		e.Expires = now.Add(it.Expires.Sub(it.asked)) // as long as the first one had
+		return s.write(now, e)
+	}
+	if err := s.write(now, append([]Event{e}, s.limit(it)...)...); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: %s", ErrExpired, it.Reason)
 }
 
 // limit returns the event that stops an item's run if one more denial of it reaches Options.DenyLimit.
-func (s *Session) limit(it *item, more denials) []Event {
+func (s *Session) limit(it *item) []Event {
 	if it.Kind == Context || s.options.DenyLimit == Never {
 		return nil
 	}
-	like := it.likeness()
-	more[like]++
-	n := more[like]
+	n := 1
 	if r := s.st.runs[it.Run]; r != nil { // it is nil for the first call of a run
-		n += r.denials[like]
+		n += r.denials[it.likeness()]
 	}
 	if n < s.options.DenyLimit {
 		return nil
@@ -286,7 +260,7 @@ func (s *Session) limit(it *item, more denials) []Event {
 func (s *Session) policyDenial(it *item, v Verdict) []Event {
 	e := eventFor(it.Item, eventTypes[it.Kind][Denied])
 	e.By, e.Rule, e.Reason = ByPolicy, v.Rule, "denied by the policy: "+v.Rule
-	return append([]Event{e}, s.limit(it, make(denials))...)
+	return append([]Event{e}, s.limit(it)...)
 }
 
 // denyByPolicy denies an open item and returns the error that says so.

@@ -161,7 +161,7 @@ func (s *Session) resolve(now time.Time, it *item, d Decision, v Verdict) error 
 	case d.Action == Stop && it.Kind != Context:
 		events = append(events, stopped(it, d))
 	case d.Action == Deny:
-		events = append(events, s.limit(it, make(denials))...)
+		events = append(events, s.limit(it)...)
 	}
 	return s.write(now, events...)
 }

@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"maps"
 	"slices"
@@ -39,13 +40,13 @@ type item struct {
 func (it *item) executes() bool { return it.Status == Redeemed && it.Kind == Tool }
 
 type run struct {
-	Run                       // Phase is staged until the context is redeemed, then running, then how it ended
-	bytes   int               // of its lines
-	items   []string          // in the order of their proposals
-	calls   map[string]string // the item of each call ID
-	denials denials           // how often the same was denied
-	open    int               // items that are pending or approved
-	busy    int               // tool calls that execute
+	Run                               // Phase is staged until the context is redeemed, then running, then how it ended
+	bytes   int                       // of its lines
+	items   []string                  // in the order of their proposals
+	calls   map[string]string         // the item of each call ID
+	denials map[[sha256.Size]byte]int // by likeness: how often the same was denied
+	open    int                       // items that are pending or approved
+	busy    int                       // tool calls that execute
 }
 
 func newState(p Policy, o Options) *state {
@@ -128,7 +129,7 @@ func (st *state) propose(e Event, r *run) {
 	if r == nil {
 		r = &run{
 			Run:   Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
-			calls: make(map[string]string), denials: make(denials),
+			calls: make(map[string]string), denials: make(map[[sha256.Size]byte]int),
 		}
 		if sub.Kind == Context {
 			r.Phase = staged

@@ -115,17 +115,13 @@ const shortValue = 200 // bytes
 // shortFirst moves short values of an object before long ones, so that padding hides nothing.
 func shortFirst(body json.RawMessage) json.RawMessage {
 	list := members(body)
-	isShort := func(m member) int {
-		if len(m.value) <= shortValue {
-			return 0
-		}
-		return 1
-	}
-	if slices.IsSortedFunc(list, func(a, b member) int { return isShort(a) - isShort(b) }) {
+	isLong := func(m member) bool { return len(m.value) > shortValue }
+	short := slices.DeleteFunc(slices.Clone(list), isLong)
+	if slices.EqualFunc(short, list[:len(short)], func(a, b member) bool { return a.key == b.key }) {
 		return body
 	}
-	slices.SortStableFunc(list, func(a, b member) int { return isShort(a) - isShort(b) })
-	return object(list)
+	long := slices.DeleteFunc(list, func(m member) bool { return !isLong(m) })
+	return object(append(short, long...))
 }
 
 // quoted returns a text as a JSON string.
