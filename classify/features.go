@@ -23,27 +23,21 @@ func (h *Heuristic) Features(in Input) []string {
 func features(rd, req *reading) []string {
 	last, tail, head := rd.closing()
 	var names []string
+	on := func(name string, holds bool) {
+		if holds {
+			names = append(names, name)
+		}
+	}
 	for i := range rd.lex.rules {
 		bit := ruleSet(1) << i
 		if rd.any&bit == 0 || rd.lex.rules[i].kind == "request" {
 			continue
 		}
-		at := &rd.lex.features[i]
-		names = append(names, at.any)
-		if last.rules&bit != 0 {
-			names = append(names, at.last)
-		}
-		if tail&bit != 0 {
-			names = append(names, at.end)
-		}
-		if head&bit != 0 {
-			names = append(names, at.start)
-		}
-	}
-	on := func(name string, holds bool) {
-		if holds {
-			names = append(names, name)
-		}
+		name := string(rd.lex.rules[i].kind) + "." + rd.lex.rules[i].name
+		on(name, true)
+		on(name+"@last", last.rules&bit != 0)
+		on(name+"@end", tail&bit != 0)
+		on(name+"@start", head&bit != 0)
 	}
 	asked := req.asks()
 	evidence := rd.kind(SignalEvidence)
@@ -266,13 +260,8 @@ func isPasted(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	s, _, _ = strings.Cut(s, "\n")
 	s = s[:min(len(s), 200)]
-	for _, p := range [...]string{"PS ", "$ ", "% ", "> ", "C:\\", "Traceback (", "File \"", "<!", "<html", "{\"", "{",
-		"[{", "npm ", "error", "Error", "ERROR", "FAIL", "Exception"} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	if isTrace(s) {
+	if isTrace(s) || beginsWith(s, "PS ", "$ ", "% ", "> ", "C:\\", "Traceback (", "File \"", "<!", "<html", "{", "[{",
+		"npm ", "error", "Error", "ERROR", "FAIL", "Exception") {
 		return true
 	}
 	at := strings.IndexByte(s, ':') // "client:536 GET …", "main.py:12: …", "12:04:11 …"

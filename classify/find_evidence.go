@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -96,12 +97,11 @@ func (rd *reading) settle() {
 
 // isFailLine recognises the lines in which test runners name what failed.
 func isFailLine(s string) bool {
-	for _, p := range [...]string{"--- FAIL", "FAIL\t", "FAIL ", "FAILED", "not ok ", "✕ ", "✗ ", "× "} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return s == "FAIL"
+	return s == "FAIL" || beginsWith(s, "--- FAIL", "FAIL\t", "FAIL ", "FAILED", "not ok ", "✕ ", "✗ ", "× ")
+}
+
+func beginsWith(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // links looks for links to pull or merge requests.

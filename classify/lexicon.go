@@ -6,15 +6,11 @@ type lexicon struct {
 	rules    []rule
 	byName   map[string]int // "claim.done" → index of rules
 	kinds    map[SignalKind]ruleSet
-	features []ruleFeatures // of the rules
-	kept     ruleSet        // rules whose finds stay inside longer ones
+	kept     ruleSet // rules whose finds stay inside longer ones
 	patterns []pattern
 	starts   [nVoices]startIndex
-	traits   []wordTraits // by number of a word
 
-	endings   []string // of words, as in ~ing
-	lastBytes [256]bool
-	numbers   []tokenKind // by number of a word: what kind of number it is
+	endings []string // of words, as in ~ing
 
 	// groups that code asks for: a table must define them
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs wordSet
@@ -27,24 +23,12 @@ type lexicon struct {
 	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
 
-// wordTraits is what is asked of every word of a text, so that it is asked at once.
-type wordTraits uint8
-
-const (
-	// among the most frequent: how many are tells whether a text is in a language of the tables
-	commonWord wordTraits = 1 << iota
-	unrealWord
-)
-
 // rule is what its phrases are a sign of. Its index is its bit in a ruleSet.
 type rule struct {
 	kind   SignalKind
 	name   string
 	weight float64
 }
-
-// ruleFeatures are the names of a rule's features, by where it was found.
-type ruleFeatures struct{ any, last, end, start string }
 
 // ruleSet is a set of rules, by index.
 type ruleSet uint64
@@ -126,27 +110,6 @@ func (lex *lexicon) asked() []askedGroup {
 
 // index derives from vocabulary, rules, patterns and groups what a text is read with.
 func (lex *lexicon) index() {
-	for _, e := range lex.endings {
-		lex.lastBytes[e[len(e)-1]] = true
-	}
-	lex.numbers = make([]tokenKind, len(numberWords)+1)
-	for i := 1; i < len(lex.numbers); i++ {
-		lex.numbers[i] = numberToken
-		if numberWords[lex.vocab.words[i]] == 0 {
-			lex.numbers[i] = zeroToken
-		}
-	}
-	lex.traits = make([]wordTraits, len(lex.vocab.words))
-	for _, t := range [...]struct {
-		words wordSet
-		trait wordTraits
-	}{{lex.common, commonWord}, {lex.unreal, unrealWord}} {
-		for id, in := range t.words {
-			if in {
-				lex.traits[id] |= t.trait
-			}
-		}
-	}
 	for id, in := range lex.asks {
 		if in {
 			lex.questions = append(lex.questions, lex.vocab.words[id])
@@ -156,7 +119,6 @@ func (lex *lexicon) index() {
 	for i, r := range lex.rules {
 		name := string(r.kind) + "." + r.name
 		lex.byName[name] = i
-		lex.features = append(lex.features, ruleFeatures{name, name + "@last", name + "@end", name + "@start"})
 		lex.kinds[r.kind] |= 1 << i
 	}
 	for _, name := range [...]string{"question.condition", "hedge." + HedgeCannotCheck} {

@@ -24,7 +24,7 @@ func TestPhrasesOnOneFrequentWord(t *testing.T) {
 		}
 		for _, p := range lex.patterns {
 			for _, id := range onlyPlace(lex, p.elems) {
-				if lex.traits[id]&commonWord != 0 && !alone[[2]int{p.rule, int(id)}] {
+				if lex.common.has(id) && !alone[[2]int{p.rule, int(id)}] {
 					rule := lex.rules[p.rule]
 					assert.Fail(t, "a phrase that needs one frequent word only", "%s: %s %s: %s", name, rule.kind, rule.name,
 						lex.vocab.words[id])

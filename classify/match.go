@@ -105,27 +105,16 @@ func (lex *lexicon) keepLonger(found []match, m match) []match {
 }
 
 func (lex *lexicon) withoutIdioms(found []match) []match {
-	kept := found[:0]
-	var room [16]match // of more in one sentence the rest hides nothing
+	var room [maxMatches]match
 	idioms := room[:0]
 	for _, m := range found {
-		if lex.patterns[m.pattern].ignored && len(idioms) < len(room) {
+		if lex.patterns[m.pattern].ignored {
 			idioms = append(idioms, m)
 		}
 	}
-next:
-	for _, m := range found {
-		if lex.patterns[m.pattern].ignored {
-			continue
-		}
-		for _, id := range idioms {
-			if m.first < id.last && id.first < m.last {
-				continue next
-			}
-		}
-		kept = append(kept, m)
-	}
-	return kept
+	return slices.DeleteFunc(found, func(m match) bool { // an idiom overlaps itself
+		return slices.ContainsFunc(idioms, func(i match) bool { return m.first < i.last && i.first < m.last })
+	})
 }
 
 // atStart reports whether token i begins its sentence: nothing but inline code or a number stands before it, or a label

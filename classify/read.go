@@ -119,15 +119,18 @@ func (rd *reading) data(l line, fence fenceKind) {
 	if fence == editFence && l.kind == fencedLine {
 		return
 	}
-	rd.raw = lower(rd.raw, s)
-	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, s)
-	if isFailLine(s) {
-		rd.region.failed = true
+	rd.region.failed = rd.region.failed || isFailLine(s)
+	rd.rawEvidence(l.start, s, nil)
+}
+
+// rawEvidence looks for evidence in a block, data included.
+func (rd *reading) rawEvidence(offset int, block string, last *seen) {
+	rd.raw = lower(rd.raw, block)
+	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, block)
+	for _, s := range rd.rawSents {
+		rd.evidence(s, offset, block, last)
 	}
-	for _, sent := range rd.rawSents {
-		rd.evidence(sent, l.start, s, nil)
-	}
-	rd.forms(l.start, s, nil)
+	rd.forms(offset, block, last)
 }
 
 // prose reads a block of the agent's voice.
@@ -140,13 +143,11 @@ func (rd *reading) prose(l line, request bool) {
 	rd.buf, covered = mask(rd.buf, s)
 	rd.toks, rd.sents = rd.lex.tokenize(rd.toks, rd.sents, rd.buf, s)
 	isItem := l.kind == itemLine
-	for i, sent := range rd.sents {
-		if i > 0 { // only the first sentence of a line stands behind its marker
-			if l.kind == itemLine {
-				l.kind = paragraphLine
-			}
-		}
+	for _, sent := range rd.sents {
 		rd.sentence(l, sent, request)
+		if l.kind == itemLine { // only the first sentence of a line stands behind its marker
+			l.kind = paragraphLine
+		}
 	}
 	if request {
 		return
@@ -165,12 +166,7 @@ func (rd *reading) prose(l line, request bool) {
 		rd.forms(l.start, s, last)
 		return
 	}
-	rd.raw = lower(rd.raw, s)
-	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, s)
-	for _, sent := range rd.rawSents {
-		rd.evidence(sent, l.start, s, last)
-	}
-	rd.forms(l.start, s, last)
+	rd.rawEvidence(l.start, s, last)
 }
 
 const maxLabel = 6 // words
@@ -202,7 +198,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 		start: l.start + s.start, end: l.start + s.end, tokens: s.last - s.first,
 		kind: l.kind, question: s.question, colon: s.colon, ellipsis: s.ellipsis,
 	}
-	var all wordTraits
+	rd.unreal = false
 	for i := s.first; i < s.last; i++ {
 		t := &rd.toks[i]
 		switch {
@@ -213,15 +209,14 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 				rd.numbers++
 			}
 		default:
-			traits := rd.lex.traits[t.id]
-			all |= traits
+			rd.unreal = rd.unreal || rd.lex.unreal.has(t.id)
 			n := 1
 			if rd.buf[t.start] >= 0xE3 {
 				if r, _ := utf8.DecodeRune(rd.buf[t.start:t.end]); unspaced(r) {
 					n = max(1, int(t.end-t.start)/6) // two characters a word
 				}
 			}
-			if traits&commonWord != 0 {
+			if rd.lex.common.has(t.id) {
 				rd.common += n
 			} else if t.id == 0 && rd.buf[t.start] >= 0xC8 { // beyond Latin-1 and Latin Extended-A
 				rd.foreign += n
@@ -229,7 +224,6 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			rd.nWords += n
 		}
 	}
-	rd.unreal = all&unrealWord != 0
 	v := agentVoice
 	if request {
 		v = humanVoice

@@ -277,12 +277,15 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			t := token{start: int32(i), end: int32(j), gap: gap, id: lex.vocab.lookup(word)}
 			if len(word) > 0 && word[0] <= '9' {
 				t.kind = numberKind(word)
-			} else if int(t.id) < len(lex.numbers) {
-				t.kind = lex.numbers[t.id]
+			} else if 0 < t.id && int(t.id) <= len(numberWords) { // which the vocabulary begins with
+				t.kind = numberToken
+				if lex.vocab.words[t.id] == "zero" {
+					t.kind = zeroToken
+				}
 			}
 			if t.kind != wordToken {
 				cur.figures = true
-			} else if lex.lastBytes[word[len(word)-1]] && !lex.whole.has(t.id) {
+			} else if !lex.whole.has(t.id) {
 				t.tail = lex.tail(word)
 			}
 			toks = append(toks, t)
