@@ -78,7 +78,7 @@ type Config struct {
 
 // Coach words messages. It is immutable and safe for concurrent use. The zero value and nil use the default templates.
 type Coach struct {
-	own templateSet // the languages for which the host gave a file
+	own map[string]messages // the languages for which the host gave a file
 }
 
 // New returns a coach with the host's templates in place of the default ones.
@@ -87,9 +87,6 @@ type Coach struct {
 // than 64 KiB, does not parse, defines an unknown template, or fails or prints nothing for one of the typical cases
 // that New tries. New does not use the file system after it returns.
 func New(cfg Config) (*Coach, error) {
-	if cfg.Templates == nil {
-		return &Coach{}, nil
-	}
 	own, err := loadTemplates(cfg.Templates)
 	if err != nil {
 		return nil, err

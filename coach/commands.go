@@ -3,6 +3,8 @@ package coach
 import (
 	"slices"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // checkSections are the sections of guard.txt with commands that only check or look. Those with the name of a claim are
@@ -118,7 +120,7 @@ func knownCheck(command string) (kind string, ok bool) {
 		f := raw[i]
 		last := ws[i-1].text
 		switch {
-		case number().MatchString(f), strings.HasPrefix(f, "-") && isOption(ws[i]):
+		case number().MatchString(f), strings.HasPrefix(f, "-") && in(ws[i], "look"):
 		case !argument().MatchString(f), strings.Contains(strings.TrimSuffix(f, "..."), ".."), scriptFile().MatchString(f):
 			return "", false
 		case strings.ContainsAny(f, "./"), names().MatchString(f):
@@ -133,20 +135,10 @@ func knownCheck(command string) (kind string, ok bool) {
 	return kind, true
 }
 
-func isOption(w word) bool {
-	n, _ := longest([]word{w}, "look")
-	return n > 0
-}
-
 // harmful reports whether a word of a command is one of guard.txt, "harm". Only the request or the plan can vouch for
 // it.
 func harmful(ws []word) bool {
-	for _, w := range words(text(ws)) {
-		if n, _ := longest([]word{w}, "harm"); n > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words(text(ws)), func(w word) bool { return in(w, "harm") })
 }
 
 // commandsIn returns what stands in inline code and on the lines of fences, in order, of the last maxRead bytes of a
@@ -184,4 +176,52 @@ func (s *sources) named(ws []word) bool {
 		}
 	}
 	return slices.ContainsFunc(s.commands, func(c []word) bool { return same(c, ws) })
+}
+
+// sources are the request and the plan. A classifier's message may repeat what they contain outside a clause that
+// denies it. They are read when first asked.
+type sources struct {
+	in    Context
+	read  bool
+	lines [][]word // each line twice: as a shell and as a person reads it
+
+	commands [][]word // that the output names, see named
+}
+
+// maxVouching is how many items of the plan are read, each up to its share of maxRead.
+const maxVouching = 64
+
+// vouch reports whether a source contains the words ws, in a clause that does not deny them.
+func (s *sources) vouch(ws []word) bool {
+	if !s.read {
+		s.read = true
+		if !plaintext.IsOurs(s.in.Request) {
+			s.add(s.in.Request, maxRead)
+		}
+		if c := s.in.Criteria; c != nil {
+			s.add(c.Text, maxRead)
+			for _, it := range c.Items[:min(len(c.Items), maxVouching)] {
+				s.add(it.Text, maxRead/maxVouching)
+			}
+		}
+	}
+	return slices.ContainsFunc(s.lines, func(have []word) bool {
+		for i := 0; i+len(ws) <= len(have); i++ {
+			if same(ws, have[i:i+len(ws)]) && !denied(have[:i]) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (s *sources) add(text string, max int) {
+	for line := range strings.Lines(text[:min(len(text), max)]) {
+		line = folded(plaintext.Line(line, maxRead))
+		s.lines = append(s.lines, tokens(line), words(line))
+	}
+}
+
+func same(a, b []word) bool {
+	return slices.EqualFunc(a, b, func(a, b word) bool { return a.text == b.text })
 }

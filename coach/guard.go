@@ -1,6 +1,7 @@
 package coach
 
 import (
+	"cmp"
 	_ "embed"
 	"regexp"
 	"slices"
@@ -96,6 +97,12 @@ func longest(ws []word, sections ...string) (n int, object bool) {
 	return n, object
 }
 
+// in reports whether a word is a phrase of a section.
+func in(w word, section string) bool {
+	n, _ := longest([]word{w}, section)
+	return n > 0
+}
+
 var (
 	markups = compiled(`</?[a-z!|]|\|>|\[/?(?:inst|sys|system|user|assistant|tool)\]|\{\{|\}\}` +
 		`|(?:^|[.!?]\s|["'])\s*(?:system|assistant|user|human|developer|tool)\s*:|#{2,}\s*\w|(?:end|begin|start)_of_|<<sys`)
@@ -140,10 +147,7 @@ func objection(msg string, in Context) string {
 // markup, tokens of a chat template, shell operators and dangerous commands. It is empty for data that may be quoted.
 func unsafe(data string) string {
 	data = folded(data)
-	if found := markups().FindString(data); found != "" {
-		return found
-	}
-	if found := shell().FindString(data); found != "" {
+	if found := cmp.Or(markups().FindString(data), shell().FindString(data)); found != "" {
 		return found
 	}
 	ws := tokens(data)
@@ -193,7 +197,7 @@ func phrases(section string) func(string, *sources) string {
 // phraseEnd returns how many words belong together from the first n of ws on.
 func phraseEnd(ws []word, n int) int {
 	for ; n < len(ws) && !ws[n-1].end; n++ {
-		if stop, _ := longest(ws[n:n+1], "stop"); stop > 0 {
+		if in(ws[n], "stop") {
 			break
 		}
 	}
@@ -203,7 +207,7 @@ func phraseEnd(ws []word, n int) int {
 // denied reports whether the clause that ws ends in holds a word of denial.
 func denied(ws []word) bool {
 	for i := len(ws) - 1; i >= 0 && !ws[i].end; i-- {
-		if n, _ := longest(ws[i:i+1], "denial"); n > 0 {
+		if in(ws[i], "denial") {
 			return true
 		}
 	}
@@ -264,10 +268,7 @@ func tokens(s string) []word {
 func words(s string) []word {
 	var ws []word
 	for _, t := range tokens(s) {
-		for _, w := range strings.FieldsFunc(t.text, func(r rune) bool {
-			return !unicode.IsLetter(r) &&
-				!unicode.IsDigit(r)
-		}) {
+		for w := range strings.FieldsFuncSeq(t.text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 			ws = append(ws, word{text: w})
 		}
 		if t.end && len(ws) > 0 {

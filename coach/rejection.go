@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // findings are the values of fields.Finding: what is known about a rejected completion.
@@ -23,9 +25,8 @@ var passing = claims[:4]
 // kindNames are the names of claims for what a host saw.
 var kindNames = map[classify.CheckKind]string{
 	classify.CheckTest: classify.ClaimTests, classify.CheckBuild: classify.ClaimBuild,
-	classify.CheckLint: classify.ClaimLint,
-	classify.CheckRun:  classify.ClaimRun, classify.CheckCommit: classify.ClaimCommit,
-	classify.CheckPush: classify.ClaimPush,
+	classify.CheckLint: classify.ClaimLint, classify.CheckRun: classify.ClaimRun,
+	classify.CheckCommit: classify.ClaimCommit, classify.CheckPush: classify.ClaimPush,
 	classify.CheckPull: classify.ClaimPullRequest,
 }
 
@@ -175,11 +176,11 @@ func (f *fields) find(finding, kind string, w classify.Work) bool {
 
 // words says what the output itself shows, as far as it is certain.
 func (f *fields) words(r classify.Result, in Context, claimed []string, checks []check) {
-	for _, s := range r.Signals {
-		if s.Kind == classify.SignalHedge && s.Name == classify.HedgeCannotCheck {
-			f.Finding = "unable"
-			return
-		}
+	if slices.ContainsFunc(r.Signals, func(s classify.Signal) bool {
+		return s.Kind == classify.SignalHedge && s.Name == classify.HedgeCannotCheck
+	}) {
+		f.Finding = "unable"
+		return
 	}
 	if f.Quote = quote(in.Text, r.Signals, classify.SignalGap, "admitted", maxGap); f.Quote != "" {
 		f.Finding = "gap"
@@ -234,11 +235,7 @@ func certainClaim(text string, r classify.Result, kind string, checks []check) (
 
 // doubtful reports whether a sentence has a word that makes a claim in it uncertain.
 func doubtful(sentence string) bool {
-	ws := words(folded(sentence))
-	return slices.ContainsFunc(ws, func(w word) bool {
-		n, _ := longest([]word{w}, "doubt")
-		return n > 0
-	})
+	return slices.ContainsFunc(words(folded(sentence)), func(w word) bool { return in(w, "doubt") })
 }
 
 // ask chooses what the agent must do. Fitting is the ask that fits what was changed.
@@ -295,3 +292,35 @@ func (f *fields) commands(checks []check, claimed []string) {
 
 // plainPath matches a short path of plain characters.
 var plainPath = compiled(`^\w[\w./-]{0,29}$`)
+
+// quote returns the sentence of the agent's own prose around the heaviest signal of a kind and a name, or "" if it
+// may not be quoted. The sentence must be whole and plain. The signal must be most of it, so that it says that and
+// nothing else.
+func quote(text string, signals []classify.Signal, kind classify.SignalKind, name string, max int) string {
+	signals = slices.DeleteFunc(slices.Clone(signals), func(s classify.Signal) bool {
+		return s.Kind != kind || s.Name != name
+	})
+	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+	if len(signals) == 0 {
+		return ""
+	}
+	sentences := classify.Sentences(text)
+	for _, sig := range signals {
+		i := slices.IndexFunc(sentences, func(s classify.Sentence) bool {
+			return s.Paragraph && s.Start <= sig.Start && sig.End <= s.End
+		})
+		if i < 0 {
+			continue
+		}
+		sentence := text[sentences[i].Start:sentences[i].End]
+		if plainSentences().MatchString(sentence) && unsafe(sentence) == "" &&
+			utf8.RuneCountInString(sentence) <= max && 5*(sig.End-sig.Start) >= 4*len(strings.TrimRight(sentence, ".!。！")) {
+			return plaintext.Line(sentence, max)
+		}
+	}
+	return ""
+}
+
+// plainSentences matches what a person would take for one plain sentence: words, numbers and simple punctuation that begin
+// with a letter and end with a full stop.
+var plainSentences = compiled(`^\pL[\pL\pM\pN \n.,!\'’()%、，。！]*[.!。！]$`)

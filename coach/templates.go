@@ -4,7 +4,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -27,9 +26,6 @@ var templateFiles embed.FS
 
 // messages are the templates of one language: one for each tier but plain, and those that they use.
 type messages struct{ *template.Template }
-
-// templateSet holds messages by language.
-type templateSet map[string]messages
 
 // builtin holds the default templates. A language is parsed when it is first used.
 var builtin = sync.OnceValue(func() map[string]func() messages {
@@ -88,12 +84,15 @@ func (c *Coach) templates(language string) messages {
 }
 
 // loadTemplates reads a host's files and tries what they hold.
-func loadTemplates(fsys fs.FS) (templateSet, error) {
+func loadTemplates(fsys fs.FS) (map[string]messages, error) {
+	if fsys == nil {
+		return nil, nil
+	}
 	files, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, fmt.Errorf("coach: templates: %w", err)
 	}
-	set := make(templateSet)
+	set := make(map[string]messages)
 	for _, file := range files {
 		language, _ := strings.CutSuffix(file.Name(), ".txt")
 		if builtin()[language] == nil || file.Name() != language+".txt" {
@@ -115,12 +114,7 @@ func loadTemplates(fsys fs.FS) (templateSet, error) {
 
 // loadLanguage puts the templates that a host's file defines in the place of the default ones.
 func loadLanguage(fsys fs.FS, name string, defaults messages) (messages, error) {
-	file, err := fsys.Open(name)
-	if err != nil {
-		return messages{}, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxTemplate+1))
+	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return messages{}, err
 	}
