@@ -4,31 +4,16 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
-// asserts matches what checks something, in any of the languages that are not parsed.
-var asserts = lazy.New(`(?i)\b\w*assert\w*!?\b|\bexpect(?:s|ed|ation)?\s*[(.]|\bshould\b|\braises\b|\bpanic!|` +
-	`\bfail\s*\(|\bverify\s*\(|\bto(?:Be|Equal|Match|Have|Throw)\w*\b`)
-
-func countAsserts(body string) int { return len(asserts.Regexp().FindAllString(body, -1)) }
+func countAsserts(body string) int { return len(lex.Asserts.Regexp().FindAllString(body, -1)) }
 
 const expectedFailure = "marked as an expected failure"
-
-var (
-	pythonDef   = lazy.New(`^(\s*)(?:async\s+)?def\s+(test\w*)\s*\(`)
-	pythonClass = lazy.New(`^(\s*)class\s+(\w+)\s*(?:\(([^)]*)\))?\s*:`)
-	pythonOff   = lazy.New(`^@(?:unittest\.|pytest\.mark\.|mark\.)?(skip\w*|expectedFailure|xfail)\b`)
-	pythonFirst = lazy.New(`^(?:pytest\.(?:skip|xfail)\(|self\.skipTest\(|raise\s+(?:unittest\.)?SkipTest|return\b)`)
-	pythonWhole = lazy.New(`(?m)^(?:__test__\s*=\s*False|pytestmark\s*=.*\bskip|pytest\.skip\(|` +
-		`raise\s+unittest\.SkipTest)`)
-)
 
 // pythonTests reads functions and methods whose names begin with "test".
 func pythonTests(_, text string) []Test {
 	whole := ""
-	if pythonWhole.Match(text) {
+	if lex.PythonWhole.Match(text) {
 		whole = "skipped with its whole file"
 	}
 	var list []Test
@@ -50,21 +35,21 @@ func pythonTests(_, text string) []Test {
 		at := offset
 		offset += len(line)
 		bare := strings.TrimSpace(line)
-		if m := pythonOff.Find(bare); m != nil {
+		if m := lex.PythonOff.Find(bare); m != nil {
 			disabled = expectedFailure
 			if strings.HasPrefix(m[1], "skip") {
 				disabled = "skipped"
 			}
 			continue
 		}
-		if m := pythonClass.Find(line); m != nil {
+		if m := lex.PythonClass.Find(line); m != nil {
 			leave(len(m[1]))
 			c := class{indent: len(m[1]), name: m[2], disabled: disabled}
 			c.runs = strings.HasPrefix(m[2], "Test") || m[3] != "" && strings.TrimSpace(m[3]) != "object"
 			classes, disabled = append(classes, c), ""
 			continue
 		}
-		m := pythonDef.Find(line)
+		m := lex.PythonDef.Find(line)
 		if m == nil {
 			if bare != "" && !strings.HasPrefix(bare, "@") && !strings.HasPrefix(bare, "#") {
 				disabled = ""
@@ -85,7 +70,7 @@ func pythonTests(_, text string) []Test {
 			continue // inside a function
 		}
 		_, rest, _ := strings.Cut(block(text[at:]), "\n")
-		if t.Disabled == "" && pythonFirst.Match(strings.TrimSpace(rest)) {
+		if t.Disabled == "" && lex.PythonFirst.Match(strings.TrimSpace(rest)) {
 			t.Disabled = "skipped"
 		}
 		t.Disabled = cmp.Or(t.Disabled, whole)
@@ -111,20 +96,11 @@ func block(text string) string {
 	return text[:end]
 }
 
-var (
-	scriptTest = lazy.New(
-		`(?:^|[^\w.$])(x|f)?(it|test|specify|describe|suite|context)((?:\.\w+)*)(?:\([^()]*\)|` + "`[^`]*`" +
-			`)?\s*\(\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|` + "`((?:[^`\\\\]|\\\\.)*)`" + `)`,
-	)
-	scriptOption = lazy.New(`^\s*,\s*\{[^}]{0,200}?\b(skip|todo)\b\s*:\s*(?:true|['"` + "`" + `])`)
-	scriptFirst  = lazy.New(`^[^\n]*\n\s*(?:(?:t|ctx|context|this)\.(?:skip|todo)\(|return\s*;)`)
-)
-
 // scriptTests reads calls such as it('…', …). Groups count as tests: a group that is skipped is a finding.
 func scriptTests(_, text string) []Test {
 	var list []Test
 	var chosen []int // the tests that alone are to run
-	all := scriptTest.FindAllIndex(text)
+	all := lex.ScriptTest.FindAllIndex(text)
 	for i, m := range all {
 		sub := func(g int) string {
 			if m[2*g] < 0 {
@@ -143,7 +119,7 @@ func scriptTests(_, text string) []Test {
 			t.Disabled = "skipped"
 		case strings.Contains(mods, ".todo"), strings.Contains(mods, ".fails"), strings.Contains(mods, ".failing"):
 			t.Disabled = expectedFailure
-		case scriptOption.Match(body), scriptFirst.Match(body):
+		case lex.ScriptOption.Match(body), lex.ScriptFirst.Match(body):
 			t.Disabled = "skipped"
 		case sub(1) == "f" || strings.Contains(mods, ".only"):
 			chosen = append(chosen, i)
@@ -161,13 +137,6 @@ func scriptTests(_, text string) []Test {
 	return list
 }
 
-var (
-	rustFn      = lazy.New(`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(fn|mod)\s+(\w+)`)
-	rustTest    = lazy.New(`^#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b`)
-	rustIgnored = lazy.New(`^#\[ignore\b`)
-	rustCfg     = lazy.New(`^#\[cfg\((.*)\)\]`)
-)
-
 // rustTests reads functions with a test attribute. A module of tests with a condition counts as a test.
 func rustTests(_, text string) []Test {
 	var list []Test
@@ -184,7 +153,7 @@ func rustTests(_, text string) []Test {
 				break
 			}
 		}
-		m := rustFn.Find(bare)
+		m := lex.RustFn.Find(bare)
 		if m == nil {
 			if bare != "" && !strings.HasPrefix(bare, "//") {
 				attributes = nil
@@ -194,11 +163,11 @@ func rustTests(_, text string) []Test {
 		t := Test{Name: m[2]}
 		test := false
 		for _, a := range attributes {
-			test = test || rustTest.Match(a)
-			if rustIgnored.Match(a) {
+			test = test || lex.RustTest.Match(a)
+			if lex.RustIgnored.Match(a) {
 				t.Disabled = "ignored"
 			}
-			if c := rustCfg.Find(a); c != nil && strings.TrimSpace(c[1]) != "test" {
+			if c := lex.RustCfg.Find(a); c != nil && strings.TrimSpace(c[1]) != "test" {
 				t.Disabled = "left out by a condition (cfg)"
 			}
 		}

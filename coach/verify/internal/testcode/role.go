@@ -4,14 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 var (
-	testName = lazy.New(`(?i)(?:[_.-](?:test|tests|spec|cy))\.[a-z]+$|^test[_-][^/]*\.[a-z]+$`)
-	// JUnit, NUnit, XCTest, PHPUnit and ScalaTest name a file after its class.
-	testClass   = lazy.New(`(?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|kts|groovy|scala|cs|fs|vb|swift|php|dart)$`)
 	testFolders = strings.Fields("test tests __tests__ __snapshots__ testdata spec specs e2e androidtest")
 	prose       = []string{".md", ".rst", ".adoc", ".txt"}
 )
@@ -19,7 +14,7 @@ var (
 // IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.
 func IsTest(name string) bool {
 	base := path.Base(name)
-	if testName.Match(base) || testClass.Match(base) {
+	if lex.TestName.Match(base) || lex.TestClass.Match(base) {
 		return true
 	}
 	return !slices.Contains(prose, strings.ToLower(path.Ext(base))) &&

@@ -10,11 +10,23 @@ package testcode
 
 import (
 	"cmp"
+	_ "embed"
 	"hash/fnv"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
+
+//go:embed patterns.txt
+var patternsText string
+
+// lex has the patterns of patterns.txt, by their names.
+var lex = lazy.Load[struct {
+	Asserts, PythonDef, PythonClass, PythonOff, PythonFirst, PythonWhole, ScriptTest, ScriptOption,
+	ScriptFirst, RustFn, RustTest, RustIgnored, RustCfg, TestName, TestClass *lazy.Pattern
+}](patternsText)
 
 // Test is one test that a file declares.
 type Test struct {
