@@ -152,16 +152,14 @@ func (a *audit) file(c Claim) {
 		a.unchecked(c, "nobody looked")
 		return
 	}
-	switch f.State {
-	case Missing:
+	switch {
+	case f.State == Missing:
 		a.missingFile(c, *f)
-	case Outside:
-		if !isLocal(c.Path) {
-			a.unchecked(c, "it is not in the tree")
-			return
-		}
+	case f.State == Outside && !isLocal(c.Path):
+		a.unchecked(c, "it is not in the tree")
+	case f.State == Outside:
 		a.contradict(c.about(*f), fileOutside, cmp.Or(f.Why, "it leads out of the tree"), "put the file itself into the tree")
-	case Exists, Ignored:
+	case f.State == Exists, f.State == Ignored:
 		if !c.Part {
 			a.presentFile(c, *f)
 		}
@@ -256,9 +254,9 @@ func (a *audit) commit(c Claim) {
 		a.unchecked(c, "whether there are new commits is not known")
 		return
 	}
-	for _, claim := range a.report.of(fileClaim) {
+	for _, claim := range a.report.Claims {
 		f := a.fileFact(claim.Path)
-		if f == nil || f.Committed != NotMet || f.Changed != Met || f.State == Ignored {
+		if claim.Kind != fileClaim || f == nil || f.Committed != NotMet || f.Changed != Met || f.State == Ignored {
 			continue
 		}
 		d.Subject = f.Clean

@@ -105,8 +105,8 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 type objector func(seen bool, it Item, format string, args ...any)
 
 func (r *Review) objectToTests(f Facts, object objector) {
-	claimed := slices.ContainsFunc(r.report.of(runClaim),
-		func(c Claim) bool { return c.Run == runTests && c.Result != NotMet })
+	claimed := slices.ContainsFunc(r.report.Claims,
+		func(c Claim) bool { return c.Kind == runClaim && c.Run == runTests && c.Result != NotMet })
 	required := len(r.task.Commands) > 0 ||
 		slices.ContainsFunc(r.requirements, func(q Requirement) bool { return q.Command != "" })
 	status, why := r.tests(f)

@@ -114,17 +114,6 @@ func (c Claim) same(o Claim) bool {
 	return c.Name == o.Name && c.words() == o.words() && c.Part == o.Part && c.Run == o.Run
 }
 
-// of returns the claims of some kinds.
-func (r Report) of(kinds ...ClaimKind) []Claim {
-	var list []Claim
-	for _, c := range r.Claims {
-		if slices.Contains(kinds, c.Kind) {
-			list = append(list, c)
-		}
-	}
-	return list
-}
-
 // admits reports whether the report says that tests fail, and that covers all of the failures: it names each one,
 // gives a number that is large enough, or says that the tests as a whole fail.
 func (r Report) admits(failures []string) bool {
