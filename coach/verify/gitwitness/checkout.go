@@ -16,8 +16,8 @@ import (
 
 // made are ignored files and folders that building and testing make anew.
 var made = lazy.New(`(?i)(?:^|/)(?:target|dist|build|out|bin|obj|coverage[\w.-]*|htmlcov|tmp|temp|logs?|__pycache__|` +
-	`\.(?:cache|pytest_cache|mypy_cache|ruff_cache|` +
-	`next|nuxt|turbo|gradle|nyc_output|parcel-cache|eslintcache|coverage[\w.]*|DS_Store|idea|vscode|git)|` +
+	`\.(?:cache|pytest_cache|mypy_cache|ruff_cache|next|nuxt|turbo|gradle|nyc_output|parcel-cache|eslintcache|` +
+	`coverage[\w.]*|DS_Store|idea|vscode|git)|` +
 	`[\w.-]+\.(?:log|out|pyc|o|class|egg-info|tsbuildinfo))/?$`)
 
 // Checkout writes the baseline to an empty folder: the revision, or without one the snapshot of the witness.
@@ -68,7 +68,7 @@ func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, t
 func link(from, to, name string, depth int) error {
 	source, target := filepath.Join(from, filepath.FromSlash(name)), filepath.Join(to, filepath.FromSlash(name))
 	info, err := os.Lstat(source)
-	if err != nil || exists(target) {
+	if _, there := os.Lstat(target); err != nil || there == nil {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
@@ -107,11 +107,6 @@ func link(from, to, name string, depth int) error {
 		return fmt.Errorf("%s leads back to the working tree (an editable install)", name)
 	}
 	return os.Symlink(source, target)
-}
-
-func exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
 }
 
 // leadsBack reports whether a folder of Python packages has the working tree as one of them.

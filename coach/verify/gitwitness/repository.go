@@ -151,12 +151,12 @@ func (s *store) snapshot(ctx context.Context, r *repository, depth int) (string,
 		return "", err
 	}
 	var add, drop, nested []string
-	bytes, seen := int64(0), map[string]bool{}
-	for _, name := range slices.Concat(changed, others, forced, ignored) {
-		if seen[name] || slices.Contains(links, name) {
+	bytes, names := int64(0), slices.Concat(changed, others, forced, ignored)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if slices.Contains(links, name) {
 			continue
 		}
-		seen[name] = true
 		if strings.HasSuffix(name, "/") {
 			nested = append(nested, strings.TrimSuffix(name, "/"))
 			continue

@@ -21,8 +21,8 @@ import (
 var (
 	// Settings of test runners, and nothing else.
 	configName = lazy.New(`^(?i:conftest\.py|pytest\.ini|tox\.ini|noxfile\.py|\.npmrc|\.yarnrc(?:\.yml)?|` +
-		`(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.(?:config|conf|workspace)\.[cm]?[jt]sx?|(?:jest|` +
-		`vitest)\.setup\.[cm]?[jt]s|` +
+		`(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.(?:config|conf|workspace)\.[cm]?[jt]sx?|` +
+		`(?:jest|vitest)\.setup\.[cm]?[jt]s|` +
 		`\.mocharc(?:\.[a-z]+)?|\.rspec|phpunit\.xml(?:\.dist)?|ctesttestfile\.cmake|sitecustomize\.py|usercustomize\.py)$`)
 	workflow = lazy.New(`^(?:\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.circleci/config\.yml|` +
 		`azure-pipelines\.yml|\.travis\.yml|Jenkinsfile|bitbucket-pipelines\.yml|\.drone\.yml)$`)
@@ -30,10 +30,8 @@ var (
 	loader   = lazy.New(`(?m)^(?:def load_tests\b|__test__\s*=|collect_ignore)`)
 	testMain = lazy.New(`(?m)^func[ \t]+TestMain[ \t]*\(`)
 	// Python modules by which tests run: a file of such a name in the folder of the command replaces them.
-	modules = strings.Fields(
-		"unittest pytest _pytest nose tox doctest coverage django trial runpy site os sys re types typing collections " +
-			"importlib",
-	)
+	modules = strings.Fields(`unittest pytest _pytest nose tox doctest coverage django trial runpy site os sys re types
+		typing collections importlib`)
 	// Programs that a package of node_modules has no business to replace.
 	programs = strings.Fields("node npm npx sh bash env make python python3 cargo go git true yarn pnpm bun")
 )
