@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -72,7 +74,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	var page *atomicFile
 	noPage := ""
 	if o.html != "" {
-		if err := replaceable(o.html, found.names()); err != nil {
+		if err := replaceable(o.html, slices.Collect(maps.Keys(found.seen))); err != nil {
 			return err
 		}
 		if page, err = createAtomic(o.html, 0o600); err != nil {

@@ -20,15 +20,8 @@ type sessionFile struct {
 // sessionFiles are the files that a command line names.
 type sessionFiles struct {
 	files  []sessionFile
-	seen   map[string]bool
-	others int // files in folders that are not transcripts by their name
-}
-
-func (t *sessionFiles) names() (names []string) {
-	for _, f := range t.files {
-		names = append(names, f.name)
-	}
-	return names
+	seen   map[string]bool // absolute names, without links
+	others int             // files in folders that are not transcripts by their name
 }
 
 // findTranscripts returns the files that names, folders and patterns stand for, each once.
@@ -88,12 +81,12 @@ func (t *sessionFiles) add(name string, among bool) error {
 	case !info.Mode().IsRegular():
 		return badInput("save it as a file", "%q is not a regular file", name)
 	}
-	key, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		key = name
-	}
-	if abs, err := filepath.Abs(key); err == nil {
+	key := name
+	if abs, err := filepath.Abs(name); err == nil {
 		key = abs
+	}
+	if real, err := filepath.EvalSymlinks(key); err == nil {
+		key = real
 	}
 	if !t.seen[key] {
 		t.seen[key] = true
