@@ -67,7 +67,8 @@ func (r *report) count(line string) (ran int) {
 	rest := pattern("labels").ReplaceAllString(line, " ")
 	pairs := pattern("pairs").FindAllStringSubmatch(rest, -1)
 	others := pattern("pairs").ReplaceAllString(rest, " ")
-	if strings.HasPrefix(line, "test result: ") || len(pattern("word").FindAllString(others, 6)) <= 5 { // a sum, and no sentence
+	sum := strings.HasPrefix(line, "test result: ") || len(pattern("word").FindAllString(others, 6)) <= 5
+	if sum { // not a sentence
 		for _, m := range pairs {
 			take(number(m[1]), m[3])
 		}
