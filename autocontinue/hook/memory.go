@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -26,12 +25,6 @@ type Memory struct{ memory }
 
 // Waits reports whether the agent stopped and the human has not spoken since.
 func (m Memory) Waits() bool { return m.Rested }
-
-// MarshalJSON writes the memory.
-func (m Memory) MarshalJSON() ([]byte, error) { return json.Marshal(m.memory) }
-
-// UnmarshalJSON reads the memory.
-func (m *Memory) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &m.memory) }
 
 type memory struct {
 	Events int    `json:"events,omitempty"` // that were taken in

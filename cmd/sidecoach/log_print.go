@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -111,11 +112,8 @@ func (l *logPage) sessionInWords(e entry) string {
 
 // explains reports whether the note that goes with a reason says more than the reason does.
 func explains(r autocontinue.Reason) bool {
-	switch r {
-	case autocontinue.ReasonHold, autocontinue.ReasonLowConfidence, autocontinue.ReasonRepeat, autocontinue.ReasonCap:
-		return true
-	}
-	return false
+	return slices.Contains([]autocontinue.Reason{autocontinue.ReasonHold, autocontinue.ReasonLowConfidence,
+		autocontinue.ReasonRepeat, autocontinue.ReasonCap}, r)
 }
 
 // judgeInWords is "gpt-4.1-mini, 1,234 tokens in, 56 out, 0.8 s"; nothing for a verdict that cost nothing.
