@@ -39,7 +39,7 @@ func features(rd, req *reading) []string {
 		on(name+"@end", tail&bit != 0)
 		on(name+"@start", head&bit != 0)
 	}
-	asked := req.asks()
+	question, change := req.asksQuestion(), req.has("request.change")
 	evidence := rd.kind(SignalEvidence)
 	claim := rd.has("claim.done") || rd.has("claim.edit") || rd.has("claim.tests") || rd.has("claim.build") || rd.has("claim.commit") ||
 		rd.has("claim.pull_request")
@@ -95,17 +95,17 @@ func features(rd, req *reading) []string {
 	on("ends:code-span", last.tokens > 0 && last.code == last.tokens)
 
 	// What was asked for.
-	on("request:none", asked.none)
+	on("request:none", req.nWords == 0)
 	on("request:short", req.nWords > 0 && req.nWords <= 4)
 	on("request:long", req.nWords > 100)
-	on("request:pasted", asked.pasted)
-	on("request:question", asked.question)
-	on("request:explain", asked.explain)
-	on("request:change", asked.change)
-	on("request:act", asked.act)
-	on("request:document", asked.document)
-	on("request:go", asked.goOn)
-	on("request:greeting", asked.greeting)
+	on("request:pasted", isPasted(req.text))
+	on("request:question", question)
+	on("request:explain", req.has("request.explain"))
+	on("request:change", change)
+	on("request:act", req.has("request.act"))
+	on("request:document", req.has("request.document"))
+	on("request:go", req.has("request.go") && req.nWords <= 12)
+	on("request:greeting", req.has("request.greet") && req.nWords <= 4)
 
 	// Kinds of signs, and the pairs of them that mean more than each alone.
 	on("claim", claim)
@@ -123,9 +123,9 @@ func features(rd, req *reading) []string {
 	on("question-without-offer", last.question && !rd.in(last.rules, "offer.further"))
 	on("question-without-claim", last.question && !claim)
 	on("question-after-claim", last.question && doneHead)
-	on("answer-to-question", asked.question && !claim)
-	on("claim-after-change-request", asked.change && claim && !evidence)
-	on("code-after-change-request", asked.change && !evidence && rd.fences[codeFence]+rd.fences[editFence] > 2)
+	on("answer-to-question", question && !claim)
+	on("claim-after-change-request", change && claim && !evidence)
+	on("code-after-change-request", change && !evidence && rd.fences[codeFence]+rd.fences[editFence] > 2)
 	return names
 }
 
@@ -235,23 +235,9 @@ func (rd *reading) fits() bool {
 	return rd.common*9 >= rd.nWords && rd.nWords > 0 || rd.nWords <= 12 && rd.any != 0 && rd.foreign*3 <= rd.nWords
 }
 
-// asked is what the human's request calls for.
-type asked struct {
-	none, pasted, question, explain, change, act, document, goOn, greeting bool
-}
-
-func (rd *reading) asks() asked {
-	first, last := seen{}, seen{}
-	if rd.sentences > 0 {
-		first, last = rd.head[0], *rd.nth(0)
-	}
-	q := first.question || last.question || rd.sentences > 0 && rd.in(first.rules, "request.question")
-	return asked{
-		none: rd.nWords == 0, pasted: isPasted(rd.text), question: q,
-		explain: rd.has("request.explain"), change: rd.has("request.change"), act: rd.has("request.act"),
-		document: rd.has("request.document"),
-		goOn:     rd.has("request.go") && rd.nWords <= 12, greeting: rd.has("request.greet") && rd.nWords <= 4,
-	}
+// asksQuestion reports whether a request is or holds a question at its beginning or its end.
+func (rd *reading) asksQuestion() bool {
+	return rd.sentences > 0 && (rd.head[0].question || rd.nth(0).question || rd.in(rd.head[0].rules, "request.question"))
 }
 
 // isPasted reports whether a human's message begins with the output of a program rather than with words of theirs: a

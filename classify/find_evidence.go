@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -115,21 +116,19 @@ func (rd *reading) links(offset int, block string, last *seen) {
 		if j := strings.IndexAny(block[start:], " \t\r\n<>\"'`)]|"); j >= 0 {
 			end = start + j
 		}
-		if link := strings.TrimRight(block[start:end], ".,;:!?*_"); isPullRequest(link) && !rd.elsewhere(block[:start]) {
-			scheme := at + i
-			for scheme > 0 && isSchemeByte(block[scheme-1]) {
-				scheme--
-			}
+		link := strings.TrimRight(block[start:end], ".,;:!?*_")
+		if pullRequests.MatchString(link) && !rd.elsewhere(block[:start]) {
+			scheme := len(strings.TrimRightFunc(block[:start-3], func(r rune) bool {
+				return r < utf8.RuneSelf && (isWordByte(byte(r)|0x20) || strings.ContainsRune("+.-", r))
+			}))
 			rd.shows(rd.lex.pullRequest, offset+scheme, offset+start+len(link), last)
 		}
 		at = end
 	}
 }
 
-// isSchemeByte reports whether c may stand in the scheme of a URL, in either case.
-func isSchemeByte(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
-}
+// pullRequests matches what names a pull or merge request in a URL without its scheme: its path and a number.
+var pullRequests = regexp.MustCompile(`^[^.]+\..*?/(?:pull|merge_requests|pull-requests|pullrequest)/[0-9]`)
 
 // unseen reports whether the find is denied, still to come, only expected, or from before: "no tests passed", "all 42
 // tests will pass once …", "target: 42 passed", "all 12 passed before my change".
@@ -219,21 +218,9 @@ func countsAfter(s string) bool {
 // isHash reports whether w has the form of a commit hash: 7 to 40 lower-case hexadecimal digits, letters and figures
 // mixed, so that neither "defaced" nor a ticket number is one.
 func isHash(w string) bool {
-	if len(w) < 7 || len(w) > 40 || len(w) > 12 && len(w) != 40 {
-		return false
-	}
-	letters, figures := 0, 0
-	for i := range len(w) {
-		switch c := w[i]; {
-		case 'a' <= c && c <= 'f':
-			letters++
-		case '0' <= c && c <= '9':
-			figures++
-		default:
-			return false
-		}
-	}
-	return letters > 0 && figures > 0
+	const letters, figures = "abcdef", "0123456789"
+	return len(w) >= 7 && (len(w) <= 12 || len(w) == 40) && strings.Trim(w, letters+figures) == "" &&
+		strings.ContainsAny(w, letters) && strings.ContainsAny(w, figures)
 }
 
 // namesCommit reports whether the hash at token i is not the name of something else: a colour, a session, a request.
@@ -264,19 +251,6 @@ func (rd *reading) elsewhere(before string) bool {
 			return true
 		}
 		before = before[:len(before)-len(near)+i]
-	}
-	return false
-}
-
-var pullPaths = [...]string{"/pull/", "/merge_requests/", "/pull-requests/", "/pullrequest/"}
-
-// isPullRequest reports whether w, a URL without its scheme, names a pull or merge request: its path and a number.
-func isPullRequest(w string) bool {
-	for _, p := range pullPaths {
-		i := strings.Index(w, p)
-		if i > 0 && i+len(p) < len(w) && w[i+len(p)] >= '0' && w[i+len(p)] <= '9' && strings.IndexByte(w[:i], '.') > 0 {
-			return true
-		}
 	}
 	return false
 }

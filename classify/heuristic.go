@@ -154,7 +154,7 @@ func (h *Heuristic) Classify(ctx context.Context, in Input) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("classify: %w", err)
 	}
-	v := verdict{rd: rd, asked: req.asks(), host: in.Evidence, work: in.Work}
+	v := verdict{rd: rd, req: req, host: in.Evidence, work: in.Work}
 	v.p = rd.words.model.probabilities(features(rd, req), &rd.words)
 	return v.result(), nil
 }

@@ -118,11 +118,7 @@ func (m *model) probabilities(features []string, words *wordReader) row {
 		}
 	}
 	words.score(&score)
-	top := score[0]
-	for _, s := range score {
-		top = max(top, s)
-	}
-	sum := 0.0
+	top, sum := slices.Max(score[:]), 0.0
 	for c := range score {
 		score[c] = math.Exp(score[c] - top)
 		sum += score[c]

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -172,28 +173,12 @@ func (q *quote) closes(s string, i int) bool {
 }
 
 // opensSpeech reports whether the straight mark at i may open: it follows the start, white space, an opening bracket,
-// a dash or a script without spaces, and something else than its like or white space follows it.
+// a dash, or a script without spaces or its punctuation, and something else than its like or white space follows it.
 func opensSpeech(s string, i int) bool {
-	return (i == 0 || isBlank(s[i-1]) || isOpening(s[i-1]) || endsDash(s[:i]) || endsUnspaced(s[:i])) && i+1 < len(s) &&
-		!isBlank(s[i+1]) && s[i+1] != s[i]
-}
-
-func isOpening(c byte) bool {
-	switch c {
-	case '(', '[', '{', '*', '_', '/', '=', ':', '-', '<', '|', masked:
-		return true
-	}
-	return false
-}
-
-// endsDash reports whether s ends in a dash, after which speech may open: "he said—"so".
-func endsDash(s string) bool { return strings.HasSuffix(s, "—") || strings.HasSuffix(s, "–") }
-
-// endsUnspaced reports whether s ends in a character of a script without spaces or in its punctuation, on which speech
-// follows at once.
-func endsUnspaced(s string) bool {
-	r, _ := utf8.DecodeLastRuneInString(s)
-	return unspaced(r) || r >= 0x3000 && r < 0x3040 || r > 0xFF00 && r < 0xFFEF
+	r, n := utf8.DecodeLastRuneInString(s[:i])
+	opens := n == 0 || r < utf8.RuneSelf && isBlank(byte(r)) || strings.ContainsRune("([{*_/=:-<|—–\x01", r) ||
+		unspaced(r) || r >= 0x3000 && r < 0x3040 || r > 0xFF00 && r < 0xFFEF
+	return opens && i+1 < len(s) && !isBlank(s[i+1]) && s[i+1] != s[i]
 }
 
 // startsWord reports whether s begins with a letter, a digit or an underscore that would belong to the word before it.
@@ -329,15 +314,8 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 
 // asking reports whether s ends in the words of a question that needs no question mark: ますか.
 func (lex *lexicon) asking(s []byte) bool {
-	if len(s) == 0 || s[len(s)-1] < utf8.RuneSelf {
-		return false
-	}
-	for _, e := range lex.questions {
-		if bytes.HasSuffix(s, []byte(e)) {
-			return true
-		}
-	}
-	return false
+	return len(s) > 0 && s[len(s)-1] >= utf8.RuneSelf &&
+		slices.ContainsFunc(lex.questions, func(e string) bool { return bytes.HasSuffix(s, []byte(e)) })
 }
 
 // abbreviates reports whether the full stop at i ends no sentence: a small letter follows it at once, at k ("т.е."),

@@ -7,11 +7,10 @@ import (
 
 // verdict turns what was read and how likely each class is into a result.
 type verdict struct {
-	rd    *reading
-	asked asked
-	host  []Evidence
-	work  Work
-	p     row
+	rd, req *reading
+	host    []Evidence
+	work    Work
+	p       row
 }
 
 // maxUnread is the confidence that a verdict on a text in no known language has at most.
@@ -182,7 +181,7 @@ func (v *verdict) weighHost(r *Result) {
 	rd := v.rd
 	claims := r.WasRejectedCompletion || rd.has("claim.done") || rd.has("claim.tests") || rd.has("claim.build") ||
 		rd.kind(SignalEvidence)
-	answers := (v.asked.question || v.asked.explain) && !v.asked.change && !rd.has("claim.tests") && r.Type == Completion
+	answers := (v.req.asksQuestion() || v.req.has("request.explain")) && !v.req.has("request.change") && !rd.has("claim.tests") && r.Type == Completion
 	admits := rd.has("hedge.not_run") || rd.kind(SignalGap)
 	switch {
 	case len(failed)+len(absent) > 0 && claims && !answers && (r.Type == Completion || r.WasRejectedCompletion):
