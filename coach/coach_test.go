@@ -232,6 +232,13 @@ func TestAskForWhatIsMissing(t *testing.T) {
 	assert.Equal(t, []string{"claim", "command", "npm run build", ""}, []string{f.Finding, f.Ask, f.Command, f.Second})
 }
 
+// All linters that a claim names are asked for.
+func TestAskForEachLinter(t *testing.T) {
+	text := "Fixed a.py. Passes ruff and mypy checks."
+	f, _ := collect(found(text, "claim/lint/Passes ruff"), Context{Text: text})
+	assert.Equal(t, []string{"ruff", "mypy"}, []string{f.Command, f.Second})
+}
+
 // Chinese is answered in the script that it is written in.
 func TestChineseScripts(t *testing.T) {
 	r := rejected

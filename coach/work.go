@@ -47,7 +47,8 @@ func namedChecks(r classify.Result, in Context) []check {
 	}
 	for _, s := range r.Signals {
 		if s.Kind == classify.SignalClaim && (s.Name == classify.ClaimLint || s.Name == classify.ClaimTypes) {
-			prose += " " + in.Text[s.Start:s.End]
+			rest, _, _ := strings.Cut(in.Text[s.End:], "\n")
+			prose += " " + in.Text[s.Start:s.End] + rest[:min(len(rest), maxClaim)]
 		}
 	}
 	for _, word := range words(folded(prose)) {
