@@ -59,6 +59,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -84,11 +85,7 @@ func Types() []OutputType { return []OutputType{Error, Blocker, Question, Comple
 
 // Valid reports whether t is one of the five types.
 func (t OutputType) Valid() bool {
-	switch t {
-	case Question, Status, Completion, Blocker, Error:
-		return true
-	}
-	return false
+	return slices.Contains(Types(), t)
 }
 
 // Input is what a classifier is given about one pause. Only Text is needed; the rest makes the verdict better.

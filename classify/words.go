@@ -2,6 +2,7 @@ package classify
 
 import (
 	"math"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -142,6 +143,7 @@ func (r *wordReader) names() []string {
 			names = append(names, zoneNames[z]+" "+term)
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 

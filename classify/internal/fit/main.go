@@ -103,15 +103,15 @@ const folds = 20
 // crossValidate measures the heuristic on each fold with the weights that the other folds give.
 func (t *trainer) crossValidate(blind bool) error {
 	repos := map[string]int{} // the fold of each, dealt in the order of their names
-	for _, e := range t.examples {
+	for _, e := range *t {
 		repos[e.repo] = 0
 	}
 	delete(repos, "")
 	for i, repo := range slices.Sorted(maps.Keys(repos)) {
 		repos[repo] = i % folds
 	}
-	for i := range t.examples {
-		if e := &t.examples[i]; e.repo != "" {
+	for i := range *t {
+		if e := &(*t)[i]; e.repo != "" {
 			e.fold = repos[e.repo]
 		}
 	}
@@ -126,7 +126,7 @@ func (t *trainer) crossValidate(blind bool) error {
 			return err
 		}
 		var cases []evaluate.Case
-		for _, e := range t.examples {
+		for _, e := range *t {
 			if c := e.Case; e.original && e.fold == fold {
 				if blind {
 					c.Input.Request = ""

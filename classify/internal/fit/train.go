@@ -21,8 +21,8 @@ const (
 	blindWeight       = 0.3  // how much the copy of a case without its request counts: a pipe has none
 )
 
-// trainer holds the cases.
-type trainer struct{ examples []example }
+// trainer learns from examples.
+type trainer []example
 
 type example struct {
 	evaluate.Case
@@ -48,9 +48,9 @@ func (t *trainer) add(h *classify.Heuristic, c evaluate.Case) {
 	if c.Input.Request != "" {
 		e.weight -= blindWeight
 		c.Input.Request = ""
-		t.examples = append(t.examples, example{c, false, repo, -1, blindWeight, class, h.Features(c.Input)})
+		*t = append(*t, example{c, false, repo, -1, blindWeight, class, h.Features(c.Input)})
 	}
-	t.examples = append(t.examples, e)
+	*t = append(*t, e)
 }
 
 func isWord(feature string) bool { return strings.Contains(feature, " ") }
@@ -73,13 +73,8 @@ type sample struct {
 
 // fit learns from all examples but those of one fold. The same examples give the same weights.
 func (t *trainer) fit(without int) *fitted {
-	var kept []*example
-	for i := range t.examples {
-		if e := &t.examples[i]; without < 0 || e.fold != without {
-			kept = append(kept, e)
-		}
-	}
-	m := t.vocabulary(kept)
+	kept := slices.DeleteFunc(slices.Clone(*t), func(e example) bool { return without >= 0 && e.fold == without })
+	m := kept.vocabulary()
 	var samples []sample
 	for _, e := range kept {
 		samples = append(samples, m.sample(e))
@@ -89,9 +84,9 @@ func (t *trainer) fit(without int) *fitted {
 }
 
 // vocabulary chooses the features of the examples that are worth a weight, and how rare the words are.
-func (t *trainer) vocabulary(examples []*example) *fitted {
+func (t trainer) vocabulary() *fitted {
 	seen, repos, cases := map[string]int{}, map[string]map[string]bool{}, 0
-	for _, e := range examples {
+	for _, e := range t {
 		if e.original {
 			cases++
 		}
@@ -119,7 +114,7 @@ func (t *trainer) vocabulary(examples []*example) *fitted {
 }
 
 // sample turns an example into numbers.
-func (m *fitted) sample(e *example) sample {
+func (m *fitted) sample(e example) sample {
 	s := sample{weight: e.weight, class: e.class, index: []int{0}, value: []float64{1}}
 	norm := 0.0
 	for _, f := range e.features {
