@@ -300,6 +300,8 @@ func TestAuditOfNamedTests(t *testing.T) {
 			"unchecked"},
 		{"invented", "Added TestLogin.", verify.Facts{Named: []verify.NamedTest{{Name: "TestLogin", Now: verify.NotMet,
 			Before: verify.NotMet}}}, "critical test_missing, unchecked"},
+		{"something of that name", "Extracted test_values.", verify.Facts{Named: []verify.NamedTest{{Name: "test_values",
+			Now: verify.Unverified, Before: verify.NotMet}}}, "unchecked, unchecked"},
 		{"gone", "TestLogin passes.", verify.Facts{Named: []verify.NamedTest{{Name: "TestLogin", Now: verify.NotMet,
 			Before: verify.Met}}}, "unchecked"},
 		{"seen to pass", "TestLogin passes.", verify.Facts{Runs: []verify.Run{{Command: goTest, Status: verify.Met,

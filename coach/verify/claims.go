@@ -160,6 +160,7 @@ func (r *Report) folders(s string) {
 
 // testNames reads which tests a clause names, and whether it says that they pass or fail.
 func (r *Report) testNames(s, m string) {
+	s = lex.NoTest.Replace(s, " ")
 	var names []string
 	for _, f := range lex.TestName.FindAll(s) {
 		if f[0] == f[1] {
@@ -178,7 +179,7 @@ func (r *Report) testNames(s, m string) {
 		return
 	}
 	c := Claim{Kind: testClaim, Text: s}
-	switch said := lex.HarmlessFailure.Replace(m, " "); {
+	switch said := lex.HarmlessFailure.Replace(m, " fine "); {
 	case lex.Fails.Match(said) && lex.Earlier.Match(m):
 		return
 	case lex.Fails.Match(said):

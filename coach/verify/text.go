@@ -44,7 +44,7 @@ type lexicon struct {
 	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, GoneMentioned,
 	SkipMentioned, AnyVerb, LastVerb, PlaceWord, InBracket, Mention, Elsewhere, AsPart, Passive, FromTo,
 	ClearEnd, Label, NewFile, GoneFile, FileNoun, Loose, SaysUnchanged, Doing, FolderGone, FolderMade,
-	TestName, NamesBehind, Quoted, IdentName, AboutTest, CodeLine, TestGone, CommitNamed, CommitGit,
+	TestName, NoTest, NamesBehind, Quoted, IdentName, AboutTest, CodeLine, TestGone, CommitNamed, CommitGit,
 	CommitItem, CommitDone, CommitBlamed, CommitOther, OtherDone, DoneNow, OnlyThis, Unchanged, Program,
 	Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass, Numbers, Labelled, NumberOfTests,
 	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, BesideKey, Names, MdLink,

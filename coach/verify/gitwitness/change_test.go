@@ -221,9 +221,11 @@ func TestTestFiles(t *testing.T) {
 	r.write("main_test.go", "package a\n") // its TestMain is gone
 	r.write("new_test.go", "package a\n")
 	r.write("web/app.spec.ts", "it.skip('works', () => { expect(1).toBe(1) })\n")
+	r.write("src/lib.rs", "fn test_values() -> i32 { 1 }\n")
 	r.write("b/new_main_test.go", "package b\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n")
 	r.write(".github/workflows/new.yml", "on: push\n")
-	facts := r.look(verify.Query{Baseline: base, Tests: []string{"TestA", "TestGone", "TestNone", "works", "changed"}})
+	facts := r.look(verify.Query{Baseline: base, Tests: []string{"TestA", "TestGone", "TestNone", "works", "changed",
+		"test_values"}})
 	assert.Equal(t, []string{".github/workflows/ci.yml", "b/new_main_test.go", "main_test.go", "py/conftest.py"},
 		suspects(facts))
 	assert.Equal(t, []verify.TestChange{
@@ -234,6 +236,7 @@ func TestTestFiles(t *testing.T) {
 		{Name: "TestA", Now: verify.Met, Before: verify.Met}, {Name: "TestGone", Now: verify.NotMet, Before: verify.Met},
 		{Name: "TestNone", Now: verify.NotMet, Before: verify.NotMet}, {Name: "works", Now: verify.Met, Before: verify.Met},
 		{Name: "changed", Now: verify.NotMet, Before: verify.NotMet},
+		{Name: "test_values", Now: verify.Unverified, Before: verify.NotMet},
 	}, facts.Named)
 }
 

@@ -121,6 +121,11 @@ func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
 		return "", false
 	}
 	f.Clean, f.State, f.Why = name, verify.Exists, ""
+	below := func(p string) bool { return strings.HasPrefix(p, name+"/") }
+	if info.IsDir() && slices.ContainsFunc(l.old, below) && !slices.ContainsFunc(l.paths, below) {
+		f.State = verify.Missing // what is left of it is empty, or ignored
+		return name, true
+	}
 	const out = "it is a symbolic link that leads out of the repository"
 	real, err := filepath.EvalSymlinks(full)
 	if err != nil && info.Mode()&os.ModeSymlink != 0 {

@@ -37,6 +37,7 @@ import (
 	"sync"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
@@ -444,16 +445,20 @@ func (l *look) named(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		l.facts.Named = append(l.facts.Named, verify.NamedTest{Name: name, Now: met(now), Before: met(before)})
+		l.facts.Named = append(l.facts.Named, verify.NamedTest{Name: name, Now: now, Before: before})
 	}
 	return nil
 }
 
-func (l *look) declared(ctx context.Context, tree string, paths []string, word string) (bool, error) {
+var definition = lazy.New(`\b(?:func|fn|def|function|class|type)\s+(?:\([^)]*\)\s*)?(\w+)`)
+
+// declared reports whether a tree declares a test. It is unknown whether something else of that name is one.
+func (l *look) declared(ctx context.Context, tree string, paths []string, word string) (verify.Status, error) {
 	stem := func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
 	if slices.ContainsFunc(paths, func(p string) bool { return testcode.IsTest(p) && stem(p) == word }) {
-		return true, nil
+		return verify.Met, nil
 	}
+	found := verify.NotMet
 	names, err := l.view.grep(ctx, word, tree)
 	for _, name := range names[:min(len(names), 50)] {
 		name = strings.TrimPrefix(name, tree+":")
@@ -463,11 +468,14 @@ func (l *look) declared(ctx context.Context, tree string, paths []string, word s
 		}
 		for _, t := range testcode.Read(name, text.text.Bytes()) {
 			if t.Name == word || strings.HasSuffix(t.Name, "."+word) || t.Name == path.Base(name) {
-				return true, nil
+				return verify.Met, nil
 			}
 		}
+		if slices.ContainsFunc(definition.FindAll(text.text.String()), func(m []string) bool { return m[1] == word }) {
+			found = verify.Unverified
+		}
 	}
-	return false, err
+	return found, err
 }
 
 // grep returns the files of a tree that have a word, and are not prose.

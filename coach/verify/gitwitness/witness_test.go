@@ -239,6 +239,25 @@ func TestRemovedFolder(t *testing.T) {
 	assert.Equal(t, "missing met removed old", fact(facts.Files[0]))
 }
 
+// A folder with nothing but ignored files, or none, is gone as far as git knows.
+func TestRemovedFolderThatIsStillThere(t *testing.T) {
+	r := newRepo(t)
+	r.write(".gitignore", "__pycache__/\n")
+	r.write("old/a.py", "x\n")
+	r.write("part/a.py", "x\n")
+	r.write("part/b.py", "x\n")
+	base := r.commit("base")
+	r.remove("old/a.py")
+	r.remove("part/a.py")
+	query := verify.Query{Baseline: base, Paths: []string{"old", "part"}}
+	for range 2 {
+		facts := r.look(query)
+		assert.Equal(t, "missing met removed old", fact(facts.Files[0]))
+		assert.Equal(t, verify.Exists, facts.Files[1].State)
+		r.write("old/__pycache__/a.pyc", "x\n")
+	}
+}
+
 func TestWithoutABaseline(t *testing.T) {
 	r := newRepo(t)
 	r.write("a.go", "package a\n")
