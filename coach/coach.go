@@ -131,7 +131,8 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // that the output names, if it is a well-known command that only checks ("npm run build"), of the claimed kind first;
 // the claimed kind; the first open criterion of the plan; the skill's evidence hint; a check that fits the files,
 // which come from in.Work or else from the output: tests, interface, code, code for a compiler, scripts with effects,
-// configuration or documents; else any check. A named check that cannot check the changed files is left out.
+// configuration or documents, and the type checker for what TypeScript reported; else any check. A named check that
+// cannot check the changed files is left out.
 //
 // A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes the
 // guard. Otherwise there is no quote.
@@ -140,8 +141,8 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // agent to act without asking.
 //
 // The language is r.Language, or English if the templates do not have it. Chinese is answered in the script of the
-// output. A tier whose template fails or prints
-// nothing is skipped. Message.Skipped lists the tiers that had something to say and were skipped.
+// output. A tier whose template fails or prints nothing is skipped. Message.Skipped lists the tiers that had something
+// to say and were skipped.
 //
 // Text of the agent, the plan, the verifier and the classifier is data: the guard checks it, and the finished message
 // is cleaned. So a message is valid UTF-8, has one line, begins with the prefix once and contains no other. A message
