@@ -242,13 +242,28 @@ func (a *audit) tampering() {
 		case "emptied":
 			d.Found = fmt.Sprintf("the test %s checks less than before", t.Name)
 		default:
-			if mentioned || lex.TestsMentioned.Match(a.text) {
+			if a.admitsChange(t) {
 				continue
 			}
 			d.Found = fmt.Sprintf("the test %s was changed", t.Name)
 		}
 		a.note(d)
 	}
+}
+
+// admitsChange reports whether the report says that a test, its file or tests in general were changed. It does not
+// suffice to name them: "TestLogin passes now" admits nothing.
+func (a *audit) admitsChange(t TestChange) bool {
+	text := a.text
+	for _, word := range []string{t.File, path.Base(t.File), testoutput.LastName(t.Name)} {
+		if len(word) > 3 && (testcode.IsTest(t.File) || !strings.HasSuffix(t.File, word)) {
+			text = strings.ReplaceAll(text, strings.ToLower(word), "test")
+		}
+	}
+	return lex.TestsMentioned.Match(lex.NoAdmission.Replace(text, ". ")) ||
+		testcode.IsTest(t.File) && slices.ContainsFunc(a.report.Claims, func(c Claim) bool {
+			return c.Kind == fileClaim && !c.Part && ends(cleanPath(c.Path), t.File)
+		})
 }
 
 // alone reports whether no other changed file has the same name in another folder.

@@ -41,7 +41,7 @@ type lexicon struct {
 	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools,
 	BuildTools, TestTools, HarmlessOptions, Compiled, Vague, Extensions, BareNames, Products,
 	ChangedKeys, AddedKeys, RemovedKeys, CommitKeys, NewTestKeys, TestKeys, ConcernKeys, SilentKeys []string
-	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, GoneMentioned,
+	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, NoAdmission, GoneMentioned,
 	SkipMentioned, AnyVerb, LastVerb, PlaceWord, InBracket, Mention, Elsewhere, AsPart, Passive, FromTo,
 	ClearEnd, Label, NewFile, GoneFile, FileNoun, Loose, SaysUnchanged, Doing, FolderGone, FolderMade,
 	TestName, NoTest, NamesBehind, Quoted, IdentName, AboutTest, CodeLine, TestGone, CommitNamed, CommitGit,

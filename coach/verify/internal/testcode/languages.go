@@ -164,6 +164,7 @@ func rustTests(_, text string) []Test {
 		test := false
 		for _, a := range attributes {
 			test = test || lex.RustTest.Match(a)
+			t.Panics = t.Panics || strings.HasPrefix(a, "#[should_panic")
 			if lex.RustIgnored.Match(a) {
 				t.Disabled = "ignored"
 			}

@@ -29,7 +29,8 @@ func collected(name string) bool {
 	if path.Ext(name) == ".py" {
 		return strings.HasPrefix(base, "test") || strings.HasSuffix(base, "_test.py")
 	}
-	return MayHoldTests(name)
+	return MayHoldTests(name) && !(path.Ext(name) == ".go" && slices.ContainsFunc(strings.Split(path.Dir(name), "/"),
+		func(p string) bool { return p == "testdata" || p != "." && (p[0] == '.' || p[0] == '_') })) // not in "./..."
 }
 
 // MayHoldTests reports whether a file can declare tests although its name does not say so, as Rust's sources do.

@@ -34,6 +34,7 @@ type Test struct {
 	Disabled string // why it does not run, in words: "skipped", "marked as an expected failure"; empty: it runs
 	Asserts  int    // how many checks its body has, roughly
 	Body     uint64 // a hash of its body
+	Panics   bool   // it passes when it fails: Rust's should_panic
 }
 
 // Change is what happened to a test.
@@ -123,6 +124,8 @@ func Compare(before, after []File) []Finding {
 			}
 		case n.Disabled != "":
 			f.Change, f.Why = Disabled, n.Disabled
+		case n.Panics && !o.Panics:
+			f.Change, f.Why = Disabled, expectedFailure
 		case o.Asserts > 0 && n.Asserts*2 < o.Asserts:
 			f.Change = Emptied
 		case o.Body != n.Body:

@@ -44,6 +44,7 @@ func TestCompare(t *testing.T) {
 			"left out by a build constraint"},
 		{"file suffix", "a_test.go", goSub, goSub, "a_plan9_test.go", "disabled TestSub", "left out by a build constraint"},
 		{"not a test file any more", "a_test.go", goSub, goSub, "a_tests.go", "removed TestSub", ""},
+		{"in a folder that go ignores", "p/a_test.go", goSub, goSub, "p/testdata/a_test.go", "removed TestSub", ""},
 		{"skipped", "a_test.go", goSub, replace(goSub, "\tif Sub", "\tt.Skip()\n\tif Sub"), "", "disabled TestSub",
 			"skipped"},
 		{"left at once", "a_test.go", goSub, replace(goSub, "\tif Sub", "\treturn\n\tif Sub"), "", "disabled TestSub",
@@ -96,6 +97,10 @@ func TestCompare(t *testing.T) {
 
 		{"rust, ignored", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[ignore]\n    fn sub"), "",
 			"disabled subtracts", "ignored"},
+		{"rust, expected to panic", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[should_panic]\n    fn sub"), "",
+			"disabled subtracts", "marked as an expected failure"},
+		{"rust, expected to panic as before", "src/a.rs", replace(rustSub, "    fn sub", "    #[should_panic]\n    fn sub"),
+			replace(rustSub, "    fn sub", "    #[should_panic]\n    fn sub"), "", "", ""},
 		{"rust, no attribute", "src/a.rs", rustSub, replace(rustSub, "#[test]\n", "\n"), "", "removed subtracts", ""},
 		{"rust, condition", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[cfg(feature = \"slow\")]\n    fn sub"),
 			"", "disabled subtracts", "left out by a condition (cfg)"},
