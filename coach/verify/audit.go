@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
 // Severity is how much a discrepancy matters.
@@ -212,6 +213,8 @@ func (a *audit) presentFile(c Claim, f FileFact) {
 	switch {
 	case c.Change == Removed:
 		a.contradict(d, filePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report")
+	case f.Slight != "" && !lex.Formatting.Match(a.text):
+		a.unchecked(c, "%s", f.Slight)
 	case f.State == Ignored, f.Changed == Met:
 		a.hold() // git keeps nothing to compare an ignored file with
 	case f.Changed != NotMet:
@@ -319,6 +322,15 @@ func (a *audit) other(c Claim) {
 			return
 		}
 	}
+	changed := func(fits func(name string) bool) bool {
+		return slices.ContainsFunc(a.facts.Changes, func(ch Change) bool { return ch.Kind != Removed && fits(ch.Path) })
+	}
+	manifest := func(name string) bool { return slices.Contains(lex.Manifests, path.Base(name)) }
+	if a.facts.Compared == Met && (lex.NewTests.Match(c.Text) && changed(testcode.MayHoldTests) ||
+		lex.NoDependency.Match(c.Text) && !changed(manifest)) {
+		a.hold()
+		return
+	}
 	a.unchecked(c, "nothing checks that here")
 }
 
@@ -345,6 +357,16 @@ func (a *audit) change(c Claim) {
 func (a *audit) scope(c Claim) {
 	if a.facts.Compared != Met {
 		a.unchecked(c, "what changed is not known")
+		return
+	}
+	if c.Part { // it is about the tests alone
+		if len(a.facts.Tests) > 0 {
+			t := a.facts.Tests[0]
+			a.contradict(Discrepancy{Severity: ShouldFix, Subject: t.File, Claimed: c.words()}, TestsTampered,
+				fmt.Sprintf("the test %s was %s", t.Name, t.Change), "say what was done to it and why, or take the change back")
+			return
+		}
+		a.hold()
 		return
 	}
 	for _, ch := range a.facts.Changes {

@@ -41,6 +41,8 @@ func TestAuditOfFiles(t *testing.T) {
 		want     string
 	}{
 		{"changed", sure("auth/login.go", ""), verify.FileFact{State: verify.Exists, Changed: verify.Met}, true, ""},
+		{"hardly changed", sure("auth/login.go", ""), verify.FileFact{State: verify.Exists, Changed: verify.Met,
+			Slight: "it is empty"}, true, "unchecked"},
 		{"not there", sure("auth/x.go", ""), verify.FileFact{State: verify.Missing}, true, "critical file_missing"},
 		{"not changed", sure("README.md", ""), verify.FileFact{State: verify.Exists, Changed: verify.NotMet}, true,
 			"critical file_unchanged"},
@@ -273,6 +275,14 @@ func TestAuditOfScope(t *testing.T) {
 		{"outside of the tree", "I deployed the server again.", nil, "unchecked"},
 		{"nothing changed", "I made no changes.", nil, ""},
 		{"something changed", "I made no changes.", one, "should_fix more_changed"},
+		{"a clean tree", "The working tree is clean.", one, "unchecked"},
+		{"no dependency", "No dependencies were added.", one, ""},
+		{"a dependency, perhaps", "No dependencies were added.", []verify.Change{{Path: "web/package.json",
+			Kind: verify.Modified}}, "unchecked"},
+		{"new tests", "Covered it with three new tests.", append(one, verify.Change{Path: "a_test.go",
+			Kind: verify.Added}), ""},
+		{"new tests, and no test file changed", "Covered it with three new tests.", one, "unchecked"},
+		{"the tests are the same", "The tests were not modified.", one, ""},
 		{"nothing else", "Updated a.go. Nothing else changed.", one, ""},
 		{"something else", "Updated a.go. Nothing else changed.", append(one, verify.Change{Path: "b.go",
 			Kind: verify.Modified}), "should_fix more_changed"},
@@ -361,6 +371,10 @@ func TestTampering(t *testing.T) {
 			require.Contains(t, h.Discrepancies[0].Found, "TestLogin")
 		})
 	}
+	edited := verify.Facts{Compared: verify.Met,
+		Tests: []verify.TestChange{{File: "a_test.go", Name: "TestLogin", Change: "edited"}}}
+	require.Equal(t, "should_fix tests_tampered, should_fix tests_tampered",
+		found(verify.Audit(parse(t, "I did not touch the tests."), edited)))
 	h := verify.Audit(
 		verify.Report{},
 		verify.Facts{Changes: []verify.Change{{Path: "auth/login.go", Kind: verify.Removed}},

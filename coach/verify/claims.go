@@ -219,7 +219,7 @@ func (r *Report) commits(s, m, whole string) {
 
 // others reads claims that no witness looks at, and that something was changed, in whatever file.
 func (r *Report) others(s, m string) {
-	if lex.OtherDone.Match(m) {
+	if lex.OtherDone.Match(m) || lex.NewTests.Match(m) {
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
 	if lex.DoneNow.Match(m) {
@@ -230,6 +230,10 @@ func (r *Report) others(s, m string) {
 // scope reads that nothing else was changed, or nothing at all.
 func (r *Report) scope(s, m string) {
 	switch {
+	case lex.TestsUntouched.Match(m) && !lex.Except.Match(m):
+		r.add(Claim{Kind: scopeClaim, Text: s, Part: true})
+	case lex.TreeClean.Match(m), lex.NoDependency.Match(m):
+		r.add(Claim{Kind: otherClaim, Text: s})
 	case lex.Unchanged.Match(m):
 		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed})
 	case lex.OnlyThis.Match(m) && !lex.Supposed.Match(m):

@@ -91,8 +91,9 @@ type FileFact struct {
 	State     FileState  `json:"state,omitempty"`
 	Changed   Status     `json:"changed"` // it differs from the baseline
 	Kind      ChangeKind `json:"kind,omitempty"`
-	Known     bool       `json:"known,omitempty"` // the baseline has it
-	Committed Status     `json:"committed"`       // its change is in a commit
+	Known     bool       `json:"known,omitempty"`  // the baseline has it
+	Committed Status     `json:"committed"`        // its change is in a commit
+	Slight    string     `json:"slight,omitempty"` // why its change is hardly one: it is empty, or only blanks changed
 	Why       string     `json:"why,omitempty"`
 }
 

@@ -1,6 +1,8 @@
 package gitwitness
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,7 +18,7 @@ import (
 var inFile = lazy.New(`(?::[0-9]+(?:[:-][0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$`)
 
 // files notes what is known of the claimed paths.
-func (l *look) files() {
+func (l *look) files(ctx context.Context) {
 	for _, claimed := range l.q.Paths {
 		f := verify.FileFact{Path: claimed, Changed: verify.Unverified, Committed: verify.Unverified}
 		target := l.find(&f)
@@ -25,10 +27,32 @@ func (l *look) files() {
 			if target != f.Clean && f.State == verify.Exists && f.Changed != verify.Met {
 				l.changed(&f, target)
 			}
+			l.slight(ctx, &f)
 		}
 		l.facts.Files = append(l.facts.Files, f)
 	}
 }
+
+// slight notes that a new file is empty, or that a change is one of blanks at the ends of lines.
+func (l *look) slight(ctx context.Context, f *verify.FileFact) {
+	i := slices.IndexFunc(l.list, func(d difference) bool { return d.path == f.Clean })
+	if i < 0 || f.Changed != verify.Met || f.State != verify.Exists {
+		return
+	}
+	d := l.list[i]
+	texts, err := l.view.texts(ctx, []string{d.old, d.now})
+	now, read := texts[d.now]
+	bare := func(text []byte) string { return blanks.Replace(strings.TrimSpace(string(text)), "\n") }
+	switch base := path.Base(f.Clean); {
+	case err != nil || !read || base[0] == '.' || base == "__init__.py" || base == "py.typed":
+	case len(now) == 0:
+		f.Slight = "it is empty"
+	case f.Kind == verify.Modified && !bytes.Equal(texts[d.old], now) && bare(texts[d.old]) == bare(now):
+		f.Slight = "only blanks and empty lines changed"
+	}
+}
+
+var blanks = lazy.New(`[ \t\r]*\n(?:[ \t\r]*\n)*`)
 
 // find finds a claimed file: from the folder of the witness, from the top, or absolute. If there is no file of that
 // name, one that differs in letter case alone is meant, then the only one whose path ends with it. It returns where

@@ -244,7 +244,7 @@ func (l *look) look(ctx context.Context, w *Witness) error {
 	if err := l.suspects(ctx, w); err != nil {
 		return err
 	}
-	l.files()
+	l.files(ctx)
 	for _, rev := range l.q.Commits {
 		l.facts.Commits = append(l.facts.Commits, l.commit(ctx, w, rev))
 	}

@@ -239,6 +239,21 @@ func TestRemovedFolder(t *testing.T) {
 	assert.Equal(t, "missing met removed old", fact(facts.Files[0]))
 }
 
+func TestHardlyChanged(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.py", "def f():\n    return 1\n")
+	r.write("b.py", "def f():\n    return 1\n")
+	base := r.commit("base")
+	r.write("a.py", "def f():  \n\n    return 1\n\n")
+	r.write("b.py", "def f():\n  return 1\n")
+	r.write("api.md", "")
+	r.write("p/__init__.py", "")
+	facts := r.look(verify.Query{Baseline: base, Paths: []string{"a.py", "b.py", "api.md", "p/__init__.py"}})
+	for i, want := range []string{"only blanks and empty lines changed", "", "it is empty", ""} {
+		assert.Equal(t, want, facts.Files[i].Slight, facts.Files[i].Path)
+	}
+}
+
 // A folder with nothing but ignored files, or none, is gone as far as git knows.
 func TestRemovedFolderThatIsStillThere(t *testing.T) {
 	r := newRepo(t)

@@ -30,7 +30,7 @@ func collected(name string) bool {
 		return strings.HasPrefix(base, "test") || strings.HasSuffix(base, "_test.py")
 	}
 	return MayHoldTests(name) && !(path.Ext(name) == ".go" && slices.ContainsFunc(strings.Split(path.Dir(name), "/"),
-		func(p string) bool { return p == "testdata" || p != "." && (p[0] == '.' || p[0] == '_') })) // not in "./..."
+		func(p string) bool { return p == "testdata" || len(p) > 1 && strings.ContainsRune("._", rune(p[0])) })) // not in "./..."
 }
 
 // MayHoldTests reports whether a file can declare tests although its name does not say so, as Rust's sources do.
