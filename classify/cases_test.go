@@ -173,8 +173,9 @@ func TestClosingQuestion(t *testing.T) {
 	for _, claim := range before {
 		for _, q := range []string{
 			"OK to deploy?", "Deploy it?", "Merge now?", "Keep the old endpoint?", "What port does staging use?",
-			"Are we ready to release?", "Is the old flag still needed?", "Do you want me to deploy?", "Should I push?", "Shall I proceed with phase 2?",
-			"Which of the two names do you prefer?", "Shall I delete the old table?", "Can you confirm the limit of 50?",
+			"Are we ready to release?", "Is the old flag still needed?", "Do you want me to deploy?", "Should I push?",
+			"Shall I proceed with phase 2?", "Which of the two names do you prefer?", "Shall I delete the old table?",
+			"Can you confirm the limit of 50?",
 		} {
 			r := judge(t, Input{Text: claim + "\n\n" + q, Request: "fix it and prepare the release"})
 			assert.False(t, r.Type == Status && r.Confidence >= DefaultThreshold, "%s %s: %+v", claim, q, r)

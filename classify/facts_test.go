@@ -43,7 +43,8 @@ func TestWeighWork(t *testing.T) {
 		{"claimed change, made before", done, Work{Edited: EditedNone, Session: EditedCode}, "completion"},
 		{"answer", nil, work(EditedNone), "completion"},
 		{"tests mentioned, nothing edited ever", claim(ClaimTests), work(EditedNone), ""},
-		{"tests counted, nothing run ever", []Signal{{Kind: SignalEvidence, Name: string(EvidenceTests)}}, work(EditedNone), "rejected"},
+		{"tests counted, nothing run ever", []Signal{{Kind: SignalEvidence, Name: string(EvidenceTests)}}, work(EditedNone),
+			"rejected"},
 		{"documents", done, work(EditedDocs), "completion"},
 		{"documents, tests claimed", claim(ClaimTests), work(EditedDocs), "rejected"},
 		{"checked code", done, work(EditedCode, ran(CheckLint, OutcomeFailed), ran(CheckTest, OutcomePassed)), "completion"},
@@ -251,8 +252,8 @@ func TestNoApprovals(t *testing.T) {
 	}
 }
 
-// An honest report of a failure is not a false claim: the human sees it. An agent that goes on with it is at work, and one
-// that repaired it claims to be done.
+// An honest report of a failure is not a false claim: the human sees it. An agent that goes on with it is at work, and
+// one that repaired it claims to be done.
 func TestHonestFailures(t *testing.T) {
 	for text, want := range map[string]OutputType{
 		"I fixed the mock, but CI is still red: the e2e job times out.":           Error,

@@ -41,7 +41,8 @@ func features(rd, req *reading) []string {
 	}
 	question, change := req.asksQuestion(), req.has("request.change")
 	evidence := rd.kind(SignalEvidence)
-	claim := rd.has("claim.done") || rd.has("claim.edit") || rd.has("claim.tests") || rd.has("claim.build") || rd.has("claim.commit") ||
+	claim := rd.has("claim.done") || rd.has("claim.edit") || rd.has("claim.tests") || rd.has("claim.build") ||
+		rd.has("claim.commit") ||
 		rd.has("claim.pull_request")
 	doneHead := rd.in(head, "claim.done") || rd.in(head, "claim.commit") || rd.in(head, "claim.tests")
 	goesOn := rd.in(tail, "progress.next") || rd.in(tail, "progress.doing") || rd.in(tail, "progress.gerund")

@@ -107,9 +107,9 @@ func Tables(fsys fs.FS) Option {
 	}
 }
 
-// Phrases adds the phrases in fsys to the built-in lexicons: a file for each language, such as "en.txt", in the format of
-// the lexicons. A file needs no [words]; its groups are its own. "[claim done]" and a line "shipped it to staging" make
-// these words a claim. A file that can't be read or has a fault is an error of [NewHeuristic], and so is one of an
+// Phrases adds the phrases in fsys to the built-in lexicons: a file for each language, such as "en.txt", in the format
+// of the lexicons. A file needs no [words]; its groups are its own. "[claim done]" and a line "shipped it to staging"
+// make these words a claim. A file that can't be read or has a fault is an error of [NewHeuristic], and so is one of an
 // unknown language. Phrases and [Tables] with lexicons exclude each other: the later one counts.
 func Phrases(fsys fs.FS) Option {
 	return func(h *Heuristic) error {

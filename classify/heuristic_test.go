@@ -144,7 +144,8 @@ func TestDataIsNoVoice(t *testing.T) {
 	}
 	for name, frame := range frames {
 		for _, words := range []string{
-			"Fixed the parser and it should work now", "Should I go on?", "API Error: rate limit exceeded", "Done", "All tests pass",
+			"Fixed the parser and it should work now", "Should I go on?", "API Error: rate limit exceeded", "Done",
+			"All tests pass",
 		} {
 			r := judge(t, Input{Text: strings.Replace(frame, "%s", words, 1)})
 			for _, k := range []SignalKind{SignalClaim, SignalHedge, SignalQuestion, SignalFailure, SignalPromise} {
@@ -156,9 +157,9 @@ func TestDataIsNoVoice(t *testing.T) {
 
 func TestNegationAndTense(t *testing.T) {
 	for _, text := range []string{
-		"I'm not done yet.", "It isn't fixed.", "The task is not complete.", "Nothing is finished.", "I haven't fixed the parser.",
-		"I will output DONE at the end.", "When all tests pass I'll commit.", "If it is fixed, tell me.", "It would be done by now.",
-		"Is it done?", "the API should return 404", "It never works.",
+		"I'm not done yet.", "It isn't fixed.", "The task is not complete.", "Nothing is finished.",
+		"I haven't fixed the parser.", "I will output DONE at the end.", "When all tests pass I'll commit.",
+		"If it is fixed, tell me.", "It would be done by now.", "Is it done?", "the API should return 404", "It never works.",
 	} {
 		r := judge(t, Input{Text: text})
 		assert.Empty(t, kinds(r, SignalClaim), text)
@@ -168,7 +169,8 @@ func TestNegationAndTense(t *testing.T) {
 }
 
 func TestBlank(t *testing.T) {
-	for _, text := range []string{"", " ", "\n\t\r\n", "\ufeff", "\x00", "\u200b\u00a0", "\ufeff\r\n\r\n", "\x1b[0m", "\u2800\u3164", "\x1b]0;title\a \x1b[2J\n"} {
+	for _, text := range []string{"", " ", "\n\t\r\n", "\ufeff", "\x00", "\u200b\u00a0", "\ufeff\r\n\r\n", "\x1b[0m",
+		"\u2800\u3164", "\x1b]0;title\a \x1b[2J\n"} {
 		got := judge(t, Input{Text: text})
 		assert.Equal(t, Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, got, "%q", text)
 	}
@@ -346,7 +348,8 @@ func TestTables(t *testing.T) {
 	lex, err := embedded.ReadFile("lexicon/en.txt")
 	require.NoError(t, err)
 
-	h, err := NewHeuristic(Tables(fstest.MapFS{"en.txt": {Data: append(slices.Clone(lex), "\n[claim done]\nshipshape\n"...)}}))
+	h, err := NewHeuristic(Tables(fstest.MapFS{"en.txt": {Data: append(slices.Clone(lex),
+		"\n[claim done]\nshipshape\n"...)}}))
 	require.NoError(t, err)
 	r, err := h.Classify(context.Background(), Input{Text: "The mast is shipshape."})
 	require.NoError(t, err)
@@ -375,7 +378,8 @@ func TestTables(t *testing.T) {
 	}))
 	require.NoError(t, err)
 	for text, want := range map[string]OutputType{
-		"The mast broke.": Blocker, "One. Two. The mast broke.": Question, "One. Two. The boat sank.": Error, "One, the, boat.": Error,
+		"The mast broke.": Blocker, "One. Two. The mast broke.": Question, "One. Two. The boat sank.": Error,
+		"One, the, boat.": Error,
 	} {
 		r, err := h.Classify(context.Background(), Input{Text: text})
 		require.NoError(t, err)
@@ -425,14 +429,17 @@ func TestTables(t *testing.T) {
 		"two words":       {"en.txt", "[claim done]\napi完了", `en.txt:2: "api完了" is never one word in a text`},
 		"open bracket":    {"en.txt", "[claim done]\ndone [now", `en.txt:2: "[now" is never one word in a text`},
 		"nothing at all":  {"en.txt", "[claim done]\n[all] [done]", "en.txt:2: each word of the phrase may be left out"},
-		"too many ways":   {"en.txt", "[claim done]\nall" + strings.Repeat(" [a]", 13) + " done", "en.txt:2: the phrase has too many words to leave out"},
-		"too many gaps":   {"en.txt", "[claim done]\nall" + strings.Repeat(" ... a", 6), "en.txt:2: the phrase has too many words to leave out"},
-		"bad weight":      {"en.txt", "[claim done]\nweight much\ndone", "weight needs"},
-		"missing group":   {"en.txt", "[claim done]\ndone", "group @"},
-		"no phrase":       {"en.txt", groups, "no phrases"},
-		"columns":         {"weights/features.txt", "1 2 3 bias", `weights features.txt:1: "bias" is not a whole number`},
-		"not a number":    {"weights/features.txt", "1 2 3 4 5 x bias", `"x" is not a whole number`},
-		"twice":           {"weights/features.txt", "1 2 3 4 5 6 a\n1 2 3 4 5 6 a", "weights features.txt:2: a stands there twice"},
+		"too many ways": {"en.txt", "[claim done]\nall" + strings.Repeat(" [a]", 13) + " done",
+			"en.txt:2: the phrase has too many words to leave out"},
+		"too many gaps": {"en.txt", "[claim done]\nall" + strings.Repeat(" ... a", 6),
+			"en.txt:2: the phrase has too many words to leave out"},
+		"bad weight":    {"en.txt", "[claim done]\nweight much\ndone", "weight needs"},
+		"missing group": {"en.txt", "[claim done]\ndone", "group @"},
+		"no phrase":     {"en.txt", groups, "no phrases"},
+		"columns":       {"weights/features.txt", "1 2 3 bias", `weights features.txt:1: "bias" is not a whole number`},
+		"not a number":  {"weights/features.txt", "1 2 3 4 5 x bias", `"x" is not a whole number`},
+		"twice": {"weights/features.txt", "1 2 3 4 5 6 a\n1 2 3 4 5 6 a",
+			"weights features.txt:2: a stands there twice"},
 	} {
 		_, err := NewHeuristic(Tables(fstest.MapFS{tt.file: {Data: []byte(tt.data)}}))
 		assert.ErrorContains(t, err, tt.want, name)
@@ -473,7 +480,8 @@ func TestUnclear(t *testing.T) {
 			assert.Contains(t, r.Reason, "unclear", text)
 		}
 	}
-	for _, text := range []string{"Done.", "ok", "42", "`main.go`", "fertig", "完成", "готово", "```\n12 passed\n```", "Which one?", "error", "listo"} {
+	for _, text := range []string{"Done.", "ok", "42", "`main.go`", "fertig", "完成", "готово", "```\n12 passed\n```",
+		"Which one?", "error", "listo"} {
 		assert.NotContains(t, judge(t, Input{Text: text}).Reason, "unclear", text)
 	}
 }
@@ -496,8 +504,9 @@ func TestContextBoundsTheHeuristic(t *testing.T) {
 	h := newHeuristic(t)
 	claim := "Fixed the parser. All tests pass."
 	for name, text := range map[string]string{
-		"lines": strings.Repeat("The cache is keyed by user.\n", 1<<21) + "\n" + claim, "one line": strings.Repeat("word ", 10<<20) + "\n" + claim,
-		"fence": "```\n" + strings.Repeat("x\n", 24<<20) + "```\n" + claim, "no line": strings.Repeat("x", 50<<20),
+		"lines":    strings.Repeat("The cache is keyed by user.\n", 1<<21) + "\n" + claim,
+		"one line": strings.Repeat("word ", 10<<20) + "\n" + claim,
+		"fence":    "```\n" + strings.Repeat("x\n", 24<<20) + "```\n" + claim, "no line": strings.Repeat("x", 50<<20),
 	} {
 		ctx := &deadline{Context: context.Background(), most: 3}
 		r, err := h.Classify(ctx, Input{Text: text})
@@ -548,7 +557,8 @@ func TestPhrases(t *testing.T) {
 	}))
 	require.NoError(t, err)
 	for text, want := range map[string][]string{
-		output: {"done"}, "Die neue Seite fährt auf grün.": {"done"}, "The new page rides on the moon.": nil, "Fixed the login.": {"edit"},
+		output: {"done"}, "Die neue Seite fährt auf grün.": {"done"}, "The new page rides on the moon.": nil,
+		"Fixed the login.": {"edit"},
 	} {
 		r, err := h.Classify(t.Context(), Input{Text: text})
 		require.NoError(t, err)

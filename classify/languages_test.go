@@ -277,7 +277,8 @@ func TestLatinClaims(t *testing.T) {
 		"La migration est-elle terminée ?": false,
 		"Corrigi a redireção do login.":    true, "A correção foi aplicada em produção.": true,
 		"No arquivo de rotas foram removidos os imports.": true,
-		"Não corrigi a redireção.":                        false, "A correção ainda não foi aplicada.": false, "A migração já foi concluída?": false,
+		"Não corrigi a redireção.":                        false, "A correção ainda não foi aplicada.": false,
+		"A migração já foi concluída?": false,
 	} {
 		r := judge(t, Input{Text: text})
 		assert.Equal(t, want, hasSignal(r, SignalClaim, "done") || hasSignal(r, SignalClaim, "edit"), "%s %v", text,

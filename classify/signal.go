@@ -63,7 +63,8 @@ type signalSet struct {
 	dropped int
 }
 
-// specific are the claims that ask for evidence and the hedges with a reason; of signals at one place they are the ones to keep.
+// specific are the claims that ask for evidence and the hedges with a reason; of signals at one place they are the ones
+// to keep.
 func (s Signal) specific() bool {
 	return s.CallsFor() != "" || s.Name == HedgeCannotCheck
 }

@@ -131,21 +131,24 @@ func (v *verdict) closingQuestion(r *Result) {
 	r.become(Question, max(v.p[classQuestion], closingConfidence), "ends with a question to the human")
 }
 
-// honestFailure makes a rejected completion an error that ends with a failure, and goes on with nothing: that is no false claim.
+// honestFailure makes a rejected completion an error that ends with a failure, and goes on with nothing: that is no
+// false claim.
 func (v *verdict) honestFailure(r *Result) {
-	if r.WasRejectedCompletion && v.rd.closes("failure.left") && !v.rd.closes("progress.next") && !v.rd.closes("progress.doing") {
+	if r.WasRejectedCompletion && v.rd.closes("failure.left") && !v.rd.closes("progress.next") &&
+		!v.rd.closes("progress.doing") {
 		r.become(Error, max(v.p[classError], closingConfidence), "reports a failure and leaves it there")
 	}
 }
 
-// shownResult makes a status a completion that shows how a check ended, or at its end what a command printed, and has no
-// doubt, no gap and no further step.
+// shownResult makes a status a completion that shows how a check ended, or at its end what a command printed, and has
+// no doubt, no gap and no further step.
 func (v *verdict) shownResult(r *Result) {
 	rd := v.rd
 	_, tail, _ := rd.closing()
 	shows := rd.any.has(rd.lex.tests) || rd.has("evidence.exit_code") || rd.in(tail, "evidence.command_output")
 	if r.Type != Status || !shows || !rd.fits() || rd.kind(SignalHedge) || rd.kind(SignalGap) || rd.kind(SignalFailure) ||
-		rd.lastFail > rd.lastPass || rd.closes("progress.next") || rd.closes("progress.doing") || rd.closes("progress.gerund") {
+		rd.lastFail > rd.lastPass || rd.closes("progress.next") || rd.closes("progress.doing") ||
+		rd.closes("progress.gerund") {
 		return
 	}
 	r.become(Completion, max(v.p[classCompletion], closingConfidence), "")
@@ -181,7 +184,8 @@ func (v *verdict) weighHost(r *Result) {
 	rd := v.rd
 	claims := r.WasRejectedCompletion || rd.has("claim.done") || rd.has("claim.tests") || rd.has("claim.build") ||
 		rd.kind(SignalEvidence)
-	answers := (v.req.asksQuestion() || v.req.has("request.explain")) && !v.req.has("request.change") && !rd.has("claim.tests") && r.Type == Completion
+	answers := (v.req.asksQuestion() || v.req.has("request.explain")) && !v.req.has("request.change") &&
+		!rd.has("claim.tests") && r.Type == Completion
 	admits := rd.has("hedge.not_run") || rd.kind(SignalGap)
 	switch {
 	case len(failed)+len(absent) > 0 && claims && !answers && (r.Type == Completion || r.WasRejectedCompletion):

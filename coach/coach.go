@@ -134,8 +134,8 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // configuration or documents, and the type checker for what TypeScript reported; else any check. A named check that
 // cannot check the changed files is left out.
 //
-// A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes the
-// guard. Otherwise there is no quote.
+// A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes
+// the guard. Otherwise there is no quote.
 //
 // From attempt 2 on each tier says what was asked before, and asks for it in another, firmer way. No tier tells the
 // agent to act without asking.

@@ -197,7 +197,8 @@ func (f *fields) skill(s skills.Skill) {
 	f.Description, f.Hint = datum(s.Description, maxHint), datum(s.EvidenceHint, maxHint)
 }
 
-// typicalCases returns a case for each finding and two attempts, once with each field and once with as few as there can be.
+// typicalCases returns a case for each finding and two attempts, once with each field and once with as few as there can
+// be.
 func typicalCases() []*fields {
 	var cases []*fields
 	for _, finding := range findings {

@@ -207,11 +207,12 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// longestCases yields a case for each finding, ask and attempt that can be, with every other field as long as it gets, and
-// cases with those fields empty that may be.
+// longestCases yields a case for each finding, ask and attempt that can be, with every other field as long as it gets,
+// and cases with those fields empty that may be.
 func longestCases() iter.Seq[*fields] {
 	asks := []string{
-		"command", "tests", "build", "types", "lint", "run", "pull_request", "push", "commit", // what the output claims or names
+		// what the output claims or names
+		"command", "tests", "build", "types", "lint", "run", "pull_request", "push", "commit",
 		"finish", "possible", "criterion", "hint", "interface", "code", "compile",
 		"script", "config", "docs", "any",
 	}

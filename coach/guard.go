@@ -268,7 +268,9 @@ func tokens(s string) []word {
 func words(s string) []word {
 	var ws []word
 	for _, t := range tokens(s) {
-		for w := range strings.FieldsFuncSeq(t.text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		for w := range strings.FieldsFuncSeq(t.text, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) {
 			ws = append(ws, word{text: w})
 		}
 		if t.end && len(ws) > 0 {

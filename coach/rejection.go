@@ -321,6 +321,6 @@ func quote(text string, signals []classify.Signal, kind classify.SignalKind, nam
 	return ""
 }
 
-// plainSentences matches what a person would take for one plain sentence: words, numbers and simple punctuation that begin
-// with a letter and end with a full stop.
+// plainSentences matches what a person would take for one plain sentence: words, numbers and simple punctuation that
+// begin with a letter and end with a full stop.
 var plainSentences = compiled(`^\pL[\pL\pM\pN \n.,!\'’()%、，。！]*[.!。！]$`)

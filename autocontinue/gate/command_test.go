@@ -221,7 +221,8 @@ func TestCommandThatIsDenied(t *testing.T) {
 }
 
 func TestBadForms(t *testing.T) {
-	for _, form := range []string{`""`, `" "`, `"*"`, `"* -f"`, `"g*"`, `"git status; ls"`, `"git $x"`, `"a\nb"`, `["ls", 1]`, `[]`, `1`, `"l\u200bs"`} {
+	for _, form := range []string{`""`, `" "`, `"*"`, `"* -f"`, `"g*"`, `"git status; ls"`, `"git $x"`, `"a\nb"`,
+		`["ls", 1]`, `[]`, `1`, `"l\u200bs"`} {
 		_, err := ParsePolicy([]byte(`[{"tool":"bash","when":[{"at":"/command","command":` + form + `}],"then":"allow"}]`))
 		require.ErrorContains(t, err, "command: ", form)
 	}
@@ -230,7 +231,8 @@ func TestBadForms(t *testing.T) {
 // The parser recurses. No line within the bounds may need much of the stack.
 func TestNestedLinesNeedLittleStack(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(64 << 20))
-	for _, unit := range []string{"(", "$(", "((", "$((", "${a:-", "\"$(", "{ ", "if ", "<(", "[[ (", "${a[", "a=", "case a in a) ", "while "} {
+	for _, unit := range []string{"(", "$(", "((", "$((", "${a:-", "\"$(", "{ ", "if ", "<(", "[[ (", "${a[", "a=",
+		"case a in a) ", "while "} {
 		for _, n := range []int{maxBrackets / len(unit), maxCommand / len(unit)} {
 			commandHolds([]form{{"ls"}}, strings.Repeat(unit, n), true)
 			commandHolds([]form{{"ls"}}, "eval '"+strings.Repeat(unit, n)+"'", false)
@@ -240,7 +242,8 @@ func TestNestedLinesNeedLittleStack(t *testing.T) {
 
 // Shells in arguments of shells are read within bounds: what is beyond them could be anything.
 func TestShellsWithinShellsAreBounded(t *testing.T) {
-	for _, line := range []string{strings.Repeat("sh ", maxCommand/3), "env " + strings.Repeat("sh ", maxCommand/3-2), strings.Repeat("eval ", maxCommand/5)} {
+	for _, line := range []string{strings.Repeat("sh ", maxCommand/3), "env " + strings.Repeat("sh ", maxCommand/3-2),
+		strings.Repeat("eval ", maxCommand/5)} {
 		s := search{[]form{{"rm", "*"}}, maxScripts}
 		commands, _, err := parseLine(line)
 		require.NoError(t, err)
@@ -249,7 +252,8 @@ func TestShellsWithinShellsAreBounded(t *testing.T) {
 }
 
 func FuzzCommand(f *testing.F) {
-	for _, line := range []string{"git status; rm x", "sudo sh -c 'rm x'", "a $(b `c`) > d", "x <<E\ny\nE", "r{m,} ~/*", "\\rm"} {
+	for _, line := range []string{"git status; rm x", "sudo sh -c 'rm x'", "a $(b `c`) > d", "x <<E\ny\nE", "r{m,} ~/*",
+		"\\rm"} {
 		f.Add(line)
 	}
 	status, remove := []form{{"git", "status", "*"}}, []form{{"rm", "*"}}

@@ -290,8 +290,8 @@ func (j judging) elements(c condition, v value, decides, otherwise outcome) outc
 	return result
 }
 
-// isOneOf compares a value with a list. It is unclear if no value of the list has its type: some readers treat "5" as 5.
-// A list of null alone fits every type.
+// isOneOf compares a value with a list. It is unclear if no value of the list has its type: some readers treat "5" as
+// 5. A list of null alone fits every type.
 func (j judging) isOneOf(v value, list []value) outcome {
 	comparable := false
 	for _, one := range list {

@@ -18,7 +18,9 @@ func TestDigestIsOverEverythingButTheLabel(t *testing.T) {
 	for name, change := range map[string]func(*Subject){
 		"kind": func(s *Subject) { s.Kind = Context }, "thread": func(s *Subject) { s.Thread = "th2" },
 		"run": func(s *Subject) { s.Run = "run2" }, "call": func(s *Subject) { s.Call = "c2" },
-		"tool": func(s *Subject) { s.Tool = "weight_delet" }, "body": func(s *Subject) { s.Body = json.RawMessage(`{"id":1.0}`) },
+		"tool": func(s *Subject) { s.Tool = "weight_delet" }, "body": func(s *Subject) {
+			s.Body = json.RawMessage(`{"id":1.0}`)
+		},
 		"a border moved":       func(s *Subject) { s.Thread, s.Run = "thr", "un" },
 		"a length in the text": func(s *Subject) { s.Run, s.Call = "run2:c1", "" },
 		"the order of keys":    func(s *Subject) { s.Body = json.RawMessage(`{"id":1,"x":2}`) },
@@ -129,7 +131,8 @@ func TestSameCallIDWithOtherArgumentsIsAnError(t *testing.T) {
 	check()
 	require.NoError(t, d.Finish(d.now, "r", ""))
 	check()
-	require.Equal(t, "c", d.propose(call(d.started("r2"), "c", "weight_delete", `{"id":2}`)).Call, "a call ID is its run's")
+	require.Equal(t, "c", d.propose(call(d.started("r2"), "c", "weight_delete", `{"id":2}`)).Call,
+		"a call ID is its run's")
 }
 
 func TestSameRunIDWithAnotherContextIsAnError(t *testing.T) {
@@ -180,7 +183,8 @@ func TestFirstDecisionWins(t *testing.T) {
 		action Action
 		body   string
 	}
-	all := []try{{Approve, ""}, {Edit, `{"id":2}`}, {Edit, `{"id":3}`}, {Deny, ""}, {Respond, `1`}, {Respond, `2`}, {Stop, ""}}
+	all := []try{{Approve, ""}, {Edit, `{"id":2}`}, {Edit, `{"id":3}`}, {Deny, ""}, {Respond, `1`}, {Respond, `2`},
+		{Stop, ""}}
 	for _, first := range all {
 		for _, then := range all {
 			t.Run(string(first.action)+first.body+" then "+string(then.action)+then.body, func(t *testing.T) {
@@ -398,7 +402,8 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 		d := open(t, someRules)
 		it := d.propose(call(d.started("r"), "c", "meal_save_batch", `{"rows":[1]}`))
 		d.resolve(it, Edit, `{"rows":[1,2,3]}`)
-		require.NoError(t, d.SetPolicy(d.now, "bob", policyOf(t, `[{"tool":"meal_save_batch","when":[{"at":"/rows","count_over":2}],"then":"deny"},{"tool":"meal_save_batch","then":"allow"}]`)))
+		require.NoError(t, d.SetPolicy(d.now, "bob",
+			policyOf(t, `[{"tool":"meal_save_batch","when":[{"at":"/rows","count_over":2}],"then":"deny"},{"tool":"meal_save_batch","then":"allow"}]`)))
 		_, err := d.Redeem(d.now, it.ID)
 		require.ErrorIs(t, err, ErrDenied)
 	})

@@ -36,7 +36,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	session, err := gate.New(policy, gate.Options{Audited: true, ToolsOnly: true, Now: time.Now, AfterFunc: time.AfterFunc})
+	session, err := gate.New(policy,
+		gate.Options{Audited: true, ToolsOnly: true, Now: time.Now, AfterFunc: time.AfterFunc})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -102,7 +103,8 @@ func ExampleSession() {
 		fmt.Println("do:", grant.Kind, grant.Tool, string(grant.Body))
 	}
 	redeem(propose(gate.Subject{Kind: gate.Context, Body: json.RawMessage(`{"prompt": "forget my last weight"}`)}))
-	item := propose(gate.Subject{Kind: gate.Tool, Call: "1", Tool: "weight_delete", Body: json.RawMessage(`{"ids": [1, 2]}`)})
+	item := propose(gate.Subject{Kind: gate.Tool, Call: "1", Tool: "weight_delete",
+		Body: json.RawMessage(`{"ids": [1, 2]}`)})
 	fmt.Println("asked:", item.Rule)
 	item, err = session.Resolve(noon, gate.Decision{
 		Item: item.ID, Digest: item.Digest, Action: gate.Edit, By: "ann", Body: json.RawMessage(`{"ids": [2]}`),
@@ -159,7 +161,10 @@ func ExampleParsePolicy() {
 
 func ExampleReplay() {
 	var journal bytes.Buffer
-	options := gate.Options{Audited: true, Journal: func(lines []byte) error { _, err := journal.Write(lines); return err }}
+	options := gate.Options{Audited: true, Journal: func(lines []byte) error {
+		_, err := journal.Write(lines)
+		return err
+	}}
 	session, err := gate.New(gate.Policy{}, options)
 	if err != nil {
 		fmt.Println(err)
@@ -274,7 +279,8 @@ func ExampleSession_Wait() {
 		fmt.Println(err)
 		return
 	}
-	item, err := session.Propose(noon, gate.Subject{Kind: gate.Context, Thread: "t", Run: "r", Body: json.RawMessage(`{}`)})
+	item, err := session.Propose(noon,
+		gate.Subject{Kind: gate.Context, Thread: "t", Run: "r", Body: json.RawMessage(`{}`)})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -61,7 +61,8 @@ func (d *desk) journal(lines []byte) error {
 }
 
 func contextOf(run string) Subject {
-	return Subject{Kind: Context, Thread: "th", Run: run, Label: "stage", Body: json.RawMessage(`{"prompt":"log my weight"}`)}
+	return Subject{Kind: Context, Thread: "th", Run: run, Label: "stage",
+		Body: json.RawMessage(`{"prompt":"log my weight"}`)}
 }
 
 func call(run, id, tool, args string) Subject {

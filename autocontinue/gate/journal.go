@@ -94,7 +94,8 @@ var eventTypes = map[Kind]map[Status]string{
 	Context: {Pending: "RUN_STAGED", Approved: "RUN_STAGE_APPROVED", Denied: "RUN_STAGE_DENIED", "": "RUN_STARTED"},
 	Tool: {Pending: "TOOL_CALL_PROPOSED", Approved: "TOOL_CALL_APPROVED", Denied: "TOOL_CALL_DENIED",
 		"": "TOOL_CALL_STARTED"},
-	Response: {Pending: "ASSISTANT_DRAFT_PROPOSED", Approved: "ASSISTANT_FINAL_APPROVED", Denied: "ASSISTANT_FINAL_DENIED"},
+	Response: {Pending: "ASSISTANT_DRAFT_PROPOSED", Approved: "ASSISTANT_FINAL_APPROVED",
+		Denied: "ASSISTANT_FINAL_DENIED"},
 }
 
 // statuses are those that an event gives to an item of any kind.

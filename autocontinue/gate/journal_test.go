@@ -164,7 +164,8 @@ func TestHalfWrittenLastLine(t *testing.T) {
 func TestReadersThatFail(t *testing.T) {
 	d := story(t)
 	broken := errors.New("unplugged")
-	_, err := Replay(policyOf(t, someRules), d.options, io.MultiReader(strings.NewReader(d.log.String()[:100]), iotest.ErrReader(broken)))
+	_, err := Replay(policyOf(t, someRules), d.options,
+		io.MultiReader(strings.NewReader(d.log.String()[:100]), iotest.ErrReader(broken)))
 	require.ErrorIs(t, err, broken)
 	require.ErrorIs(t, err, ErrCorrupt)
 	s, err := Replay(policyOf(t, someRules), d.options, iotest.OneByteReader(strings.NewReader(d.log.String())))
@@ -310,7 +311,8 @@ func TestTimes(t *testing.T) {
 	it, err := d.Propose(start.In(zone), contextOf("r"))
 	require.NoError(t, err)
 	require.Equal(t, start, it.Proposed)
-	for _, now := range []time.Time{{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)} {
+	for _, now := range []time.Time{{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		_, err := d.Propose(now, contextOf("r2"))
 		require.ErrorIs(t, err, ErrInput)
 	}

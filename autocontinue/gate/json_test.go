@@ -16,11 +16,13 @@ import (
 
 var strictCases = []struct{ name, body, want, problem string }{
 	{"an object", ` { "a" : [ 1 , {"b":null} ] } `, `{"a":[1,{"b":null}]}`, ""},
-	{"digits", `{"a":1.50,"b":12345678901234567890,"c":1E+05,"d":-0,"e":1e-00}`, `{"a":1.50,"b":12345678901234567890,"c":1E+05,"d":-0,"e":1e-00}`, ""},
+	{"digits", `{"a":1.50,"b":12345678901234567890,"c":1E+05,"d":-0,"e":1e-00}`,
+		`{"a":1.50,"b":12345678901234567890,"c":1E+05,"d":-0,"e":1e-00}`, ""},
 	{"escapes stay", `{"a":"\u00e9\ud83d\ude00\/<é"}`, `{"a":"\u00e9\ud83d\ude00\/<é"}`, ""},
 	{"the order of keys", `{"z":1,"a":2}`, `{"z":1,"a":2}`, ""},
 	{"the same key elsewhere", `{"a":{"a":[{"a":1},{"a":2}]}}`, `{"a":{"a":[{"a":1},{"a":2}]}}`, ""},
-	{"names that only look alike", `{"rows":1,"rоws":2,"row s":3,"rows ":4}`, `{"rows":1,"rоws":2,"row s":3,"rows ":4}`, ""},
+	{"names that only look alike", `{"rows":1,"rоws":2,"row s":3,"rows ":4}`, `{"rows":1,"rоws":2,"row s":3,"rows ":4}`,
+		""},
 	{"a name with a brace", `{"}":"{","]":"\"","\\":"\\"}`, `{"}":"{","]":"\"","\\":"\\"}`, ""},
 
 	{"nothing", "", "", "the text is empty"},
@@ -59,7 +61,8 @@ var strictCases = []struct{ name, body, want, problem string }{
 	{"a huge exponent", `{"a":1e1000000}`, "", "exponent"},
 	{"a huge exponent below", `{"a":1e-9999999999999999999999}`, "", "exponent"},
 	{"an exponent of zeros", `{"a":1e0000000000000001}`, `{"a":1e0000000000000001}`, ""},
-	{"deep enough", strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), ""},
+	{"deep enough", strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth),
+		strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), ""},
 	{"too deep", strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1), "", "are nested"},
 	{"far too deep", strings.Repeat(`{"a":`, 1_000_000), "", "are nested"},
 }
@@ -95,7 +98,8 @@ func TestBodiesAreRefusedAtEveryDoor(t *testing.T) {
 	pending := d.propose(call(run, "c1", "weight_delete", `{}`))
 	before := d.seq()
 	const secret = "hunter2"
-	for _, body := range []string{`{"a":"hunter2","a":1}`, `{"a":"hunter2","A":1}`, `{"a":"hunter2"} x`, `{"a":"hunter2"`, "{\"hunter2\":\"\xff\"}"} {
+	for _, body := range []string{`{"a":"hunter2","a":1}`, `{"a":"hunter2","A":1}`, `{"a":"hunter2"} x`, `{"a":"hunter2"`,
+		"{\"hunter2\":\"\xff\"}"} {
 		for name, err := range map[string]error{
 			"a context":  second(d.Propose(d.now, Subject{Kind: Context, Thread: "th", Run: "r2", Body: json.RawMessage(body)})),
 			"a call":     second(d.Propose(d.now, call(run, "c2", "weight_delete", body))),
@@ -128,7 +132,8 @@ func TestResponseBodies(t *testing.T) {
 		_, err := d.Propose(d.now, Subject{Kind: Response, Thread: "th", Run: run, Body: json.RawMessage(body)})
 		require.ErrorContains(t, err, problem)
 	}
-	it := d.propose(Subject{Kind: Response, Thread: "th", Run: run, Body: json.RawMessage(`{"a2ui":null,"text":"\u003cb\u003e \u2028\u0007"}`)})
+	it := d.propose(Subject{Kind: Response, Thread: "th", Run: run,
+		Body: json.RawMessage(`{"a2ui":null,"text":"\u003cb\u003e \u2028\u0007"}`)})
 	require.Equal(t, `{"text":"<b> \u2028\u0007","a2ui":null}`, string(it.Body))
 	again, _ := d.again(someRules).Item(it.ID)
 	require.Equal(t, it, again)
@@ -142,12 +147,14 @@ func TestSizes(t *testing.T) {
 	_, err := d.Propose(d.now, it)
 	require.ErrorIs(t, err, ErrInput)
 	require.ErrorContains(t, err, "the body has 41 bytes; the limit is 40")
-	_, err = d.Propose(d.now, Subject{Kind: Response, Thread: "th", Run: "r", Body: json.RawMessage(`{"text":"` + strings.Repeat("\u2028", 9) + `"}`)})
+	_, err = d.Propose(d.now, Subject{Kind: Response, Thread: "th", Run: "r",
+		Body: json.RawMessage(`{"text":"` + strings.Repeat("\u2028", 9) + `"}`)})
 	require.ErrorIs(t, err, ErrInput, "as it is written")
 }
 
 func TestNumbersCompareExactly(t *testing.T) {
-	order := []string{"-1e7", "-12", "-1.5", "-1.49", "-1e-9", "0", "1e-999999", "0.1", "0.10000000000000000000000001", "1", "9.99", "10", "1e2", "1e999999"}
+	order := []string{"-1e7", "-12", "-1.5", "-1.49", "-1e-9", "0", "1e-999999", "0.1", "0.10000000000000000000000001",
+		"1", "9.99", "10", "1e2", "1e999999"}
 	for i, a := range order {
 		for j, b := range order {
 			got := parseNumber([]byte(a)).compare(parseNumber([]byte(b)))
@@ -155,7 +162,8 @@ func TestNumbersCompareExactly(t *testing.T) {
 			require.Equal(t, i == j, got == 0, "%s against %s", a, b)
 		}
 	}
-	for _, same := range [][2]string{{"1", "1.0"}, {"100", "1e2"}, {"100", "1E+02"}, {"0", "-0.00e9"}, {"0.001", "1e-3"}, {"12.5", "0.0125e3"}, {"1e00000000000005", "100000"}} {
+	for _, same := range [][2]string{{"1", "1.0"}, {"100", "1e2"}, {"100", "1E+02"}, {"0", "-0.00e9"}, {"0.001", "1e-3"},
+		{"12.5", "0.0125e3"}, {"1e00000000000005", "100000"}} {
 		require.True(t, samely(same[0], same[1]), "%v", same)
 	}
 }
@@ -261,7 +269,8 @@ func FuzzStrict(f *testing.F) {
 			t.Fatalf("%T", err)
 		case strings.Contains(bad.problem, "twice"), strings.Contains(bad.problem, "case only"):
 			require.True(t, repeats(data), "%q", data)
-		case strings.Contains(bad.problem, "not JSON"), strings.Contains(bad.problem, "empty"), strings.Contains(bad.problem, "follows"):
+		case strings.Contains(bad.problem, "not JSON"), strings.Contains(bad.problem, "empty"),
+			strings.Contains(bad.problem, "follows"):
 			require.False(t, json.Valid(data), "%q", data)
 		case strings.Contains(bad.problem, "UTF-8"):
 			require.False(t, utf8.Valid(data))

@@ -63,7 +63,8 @@ func TestHostFunctionsThatMisbehave(t *testing.T) {
 // crowded is a session with n pending calls, and its journal.
 func crowded(tb testing.TB, n int) (*Session, *strings.Builder) {
 	var log strings.Builder
-	s, err := New(policyOf(tb, someRules), Options{Audited: true, Journal: func(lines []byte) error { log.Write(lines); return nil }})
+	s, err := New(policyOf(tb, someRules),
+		Options{Audited: true, Journal: func(lines []byte) error { log.Write(lines); return nil }})
 	require.NoError(tb, err)
 	for i := range n {
 		run := fmt.Sprint("r", i/10)

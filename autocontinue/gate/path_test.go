@@ -116,7 +116,8 @@ func TestPathNeedsARoot(t *testing.T) {
 type onlyFS struct{ fs.FS }
 
 func TestBadPaths(t *testing.T) {
-	for _, path := range []string{`""`, `"/etc"`, `"../x"`, `"a/../b"`, `"src/*"`, `"a\\b"`, `"a:b"`, `"a."`, `[]`, `1`, `["a",1]`} {
+	for _, path := range []string{`""`, `"/etc"`, `"../x"`, `"a/../b"`, `"src/*"`, `"a\\b"`, `"a:b"`, `"a."`, `[]`, `1`,
+		`["a",1]`} {
 		_, err := ParsePolicy([]byte(`[{"tool":"edit","when":[{"at":"/path","path":` + path + `}],"then":"allow"}]`))
 		require.ErrorContains(t, err, "path: ", path)
 	}

@@ -70,10 +70,10 @@ func TestExactIsExact(t *testing.T) {
 		rule, tool string
 		want       bool
 	}{
-		{"get", "get", true}, {"get", "Get", false}, {"get", "get_all", false}, {"get", "target", false}, {"get", "ge", false},
-		{"a.c", "abc", false}, {"a.c", "a.c", true}, {"a.*", "abc", false}, {"a.*", "a.", true}, {"*", "x", true},
-		{"a*a", "a", false}, {"a*a", "aa", true}, {"a*b*c", "abbc", true}, {"a*b*c", "acb", false}, {"*a*", "bab", true},
-		{"*ab*ab*", "xabx", false}, {"*_x_*", "a_x_", true}, {"a*", "ba", false},
+		{"get", "get", true}, {"get", "Get", false}, {"get", "get_all", false}, {"get", "target", false},
+		{"get", "ge", false}, {"a.c", "abc", false}, {"a.c", "a.c", true}, {"a.*", "abc", false}, {"a.*", "a.", true},
+		{"*", "x", true}, {"a*a", "a", false}, {"a*a", "aa", true}, {"a*b*c", "abbc", true}, {"a*b*c", "acb", false},
+		{"*a*", "bab", true}, {"*ab*ab*", "xabx", false}, {"*_x_*", "a_x_", true}, {"a*", "ba", false},
 	} {
 		require.Equal(t, tt.want, matchWildcard(tt.rule, tt.tool), "%s against %s", tt.rule, tt.tool)
 	}
@@ -153,7 +153,8 @@ func TestConditions(t *testing.T) {
 	} {
 		t.Run(tt.when+" "+tt.args, func(t *testing.T) {
 			for _, then := range []Then{Allow, Ask, Forbid} {
-				matched := judge(t, `[{"tool":"x","when":[{`+tt.when+`}],"then":"`+string(then)+`"},{"tool":"x","when":[{"at":"/never","exists":true}],"then":"allow"}]`, "x", tt.args)
+				matched := judge(t, `[{"tool":"x","when":[{`+tt.when+`}],"then":"`+string(then)+
+					`"},{"tool":"x","when":[{"at":"/never","exists":true}],"then":"allow"}]`, "x", tt.args)
 				holds := tt.want == 1 || tt.want == unreadable && then != Allow
 				want := Ask // what no rule matches
 				if holds {
@@ -194,18 +195,20 @@ func TestElements(t *testing.T) {
 			if holds {
 				want = then
 			}
-			rules := `[{"tool":"x","when":[{` + tt.when + `}],"then":"` + string(then) + `"},{"tool":"x","when":[{"at":"/never","exists":true}],"then":"allow"}]`
+			rules := `[{"tool":"x","when":[{` + tt.when + `}],"then":"` + string(then) +
+				`"},{"tool":"x","when":[{"at":"/never","exists":true}],"then":"allow"}]`
 			require.Equal(t, want, judge(t, rules, "x", tt.args), "%s %s: %s", tt.when, tt.args, then)
 		}
 	}
-	require.Equal(t, Forbid, judge(t, `[{"tool":"x","when":[{"at":"/paths","any":{"path":"src"}}],"then":"allow"}]`, "x", `{"paths":["src","a/.."]}`))
+	require.Equal(t, Forbid, judge(t, `[{"tool":"x","when":[{"at":"/paths","any":{"path":"src"}}],"then":"allow"}]`, "x",
+		`{"paths":["src","a/.."]}`))
 }
 
 func TestNamesAgreeOnCase(t *testing.T) {
 	const rules = `[{"tool":"weight*","then":"allow"},{"tool":"*_delete","then":"deny"},{"tool":"*_EXPORT","then":"ask"},{"tool":"*_*","then":"deny","when":[{"at":"/force","equals":true}]}]`
 	for tool, want := range map[string]Then{
-		"weight_get": Allow, "weight_delete": Forbid, "weight_DELETE": Forbid, "weight_Delete": Forbid, "Weight_get": Forbid, "WEIGHT_delete": Forbid,
-		"weight_export": Ask, "weight_Export": Ask, "meal_get": Forbid,
+		"weight_get": Allow, "weight_delete": Forbid, "weight_DELETE": Forbid, "weight_Delete": Forbid, "Weight_get": Forbid,
+		"WEIGHT_delete": Forbid, "weight_export": Ask, "weight_Export": Ask, "meal_get": Forbid,
 	} {
 		require.Equal(t, want, judge(t, rules, tool, `{"force":false}`), tool)
 	}
@@ -219,7 +222,8 @@ func TestVaguePatternsMayOnlyDeny(t *testing.T) {
 			_, err := ParsePolicy([]byte(`[{"tool":"` + pattern + `","then":"` + string(then) + `"}]`))
 			require.ErrorContains(t, err, "may only deny", pattern)
 		}
-		require.Equal(t, Forbid, judge(t, `[{"tool":"`+pattern+`","then":"deny","when":[{"at":"/x","equals":1}]}]`, "a_b", `{"x":2}`), "it names no tool")
+		require.Equal(t, Forbid, judge(t, `[{"tool":"`+pattern+`","then":"deny","when":[{"at":"/x","equals":1}]}]`, "a_b",
+			`{"x":2}`), "it names no tool")
 	}
 }
 
@@ -227,7 +231,8 @@ func TestAlwaysBeatsAskAndNotDeny(t *testing.T) {
 	const always = `{"tool":"save","when":[{"at":"/n","equals":1}],"then":"always"}`
 	require.Equal(t, Allow, judge(t, `[{"tool":"s*","then":"ask"},`+always+`]`, "save", `{"n":1}`))
 	require.Equal(t, Ask, judge(t, `[{"tool":"s*","then":"ask"},`+always+`]`, "save", `{"n":2}`))
-	require.Equal(t, Ask, judge(t, `[{"tool":"s*","then":"ask"},`+always+`]`, "save", `{"n":"1"}`), "what is unclear does not match")
+	require.Equal(t, Ask, judge(t, `[{"tool":"s*","then":"ask"},`+always+`]`, "save", `{"n":"1"}`),
+		"what is unclear does not match")
 	require.Equal(t, Forbid, judge(t, `[{"tool":"s*","then":"deny"},`+always+`]`, "save", `{"n":1}`))
 	v := policyOf(t, `[`+always+`]`).Judge(call("r", "c", "save", `{"n":1}`))
 	require.Equal(t, Verdict{Then: Allow, Rule: "tool save when /n equals 1: always"}, v)
@@ -273,9 +278,11 @@ func TestWarnings(t *testing.T) {
 
 func TestChangesOfThePolicy(t *testing.T) {
 	d := open(t, `[{"tool":"a","then":"ask"},{"tool":"b","then":"allow"},{"tool":"c","then":"allow"},{"gate":"response","then":"ask","within":"1h"}]`)
-	require.NoError(t, d.SetPolicy(d.now, "ann", policyOf(t, `[{"tool":"d","then":"ask"},{"tool":"c","then":"allow","match":["c"]},{"tool":"a","then":"deny"},{"gate":"response","then":"ask","within":"5m"}]`)))
+	require.NoError(t, d.SetPolicy(d.now, "ann",
+		policyOf(t, `[{"tool":"d","then":"ask"},{"tool":"c","then":"allow","match":["c"]},{"tool":"a","then":"deny"},{"gate":"response","then":"ask","within":"5m"}]`)))
 	events, _ := d.Events(0)
-	require.Equal(t, []string{"changed tool a: ask → deny", "removed tool b: allow", "changed gate response: ask within 1h0m0s → ask within 5m0s", "added tool d: ask"}, events[0].Changes)
+	require.Equal(t, []string{"changed tool a: ask → deny", "removed tool b: allow",
+		"changed gate response: ask within 1h0m0s → ask within 5m0s", "added tool d: ask"}, events[0].Changes)
 	require.NoError(t, d.SetPolicy(d.now, "ann", d.Policy()))
 	events, _ = d.Events(1)
 	require.Equal(t, []string{"only the order, the layout or the examples of the rules changed"}, events[0].Changes)
@@ -331,9 +338,11 @@ func TestBadPolicies(t *testing.T) {
 		{`[{"tool":"a","when":[{"at":"/n~2","over":1}],"then":"ask"}]`, `"~" is written "~0"`},
 		{`[{"tool":"a","when":[{"at":"/n~","over":1}],"then":"ask"}]`, `"~" is written "~0"`},
 		{`[{"tool":"a","when":[{"at":"/n/-","over":1}],"then":"ask"}]`, "after the last element"},
-		{`[{"tool":"a","when":[{"at":"/rows/*/x","over":1}],"then":"deny"}]`, `write {"at": "/rows", "any": {"at": "/x", …}}`},
+		{`[{"tool":"a","when":[{"at":"/rows/*/x","over":1}],"then":"deny"}]`,
+			`write {"at": "/rows", "any": {"at": "/x", …}}`},
 		{`[{"tool":"a","when":[{"at":"/rows/*","over":1}],"then":"deny"}]`, `{"at": "/rows", "any": {"at": "", …}}`},
-		{`[{"tool":"a","when":[{"at":"/rows","any":{"at":"/n"}}],"then":"deny"}]`, "any: the condition at \"/n\" has 0 tests"},
+		{`[{"tool":"a","when":[{"at":"/rows","any":{"at":"/n"}}],"then":"deny"}]`,
+			"any: the condition at \"/n\" has 0 tests"},
 		{`[{"tool":"a","when":[{"at":"/rows","all":1}],"then":"deny"}]`, "all: a condition is an object"},
 		{`[{"tool":"a*","then":"always"}]`, "names one tool, without *"},
 		{`[{"tool":"a","then":"allow","within":"1m"}]`, "for a rule that asks"},
@@ -373,7 +382,8 @@ func TestExamplesThatHold(t *testing.T) {
 	for _, r := range p.rules() {
 		texts = append(texts, r.text)
 	}
-	require.Equal(t, []string{"tool *_save when /rows count_over 1: ask", `gate response when /text like "*sorry*": deny`, "tool x: allow"}, texts)
+	require.Equal(t, []string{"tool *_save when /rows count_over 1: ask", `gate response when /text like "*sorry*": deny`,
+		"tool x: allow"}, texts)
 	data, err := json.Marshal(p)
 	require.NoError(t, err)
 	require.Equal(t, p, policyOf(t, string(data)))
@@ -382,8 +392,8 @@ func TestExamplesThatHold(t *testing.T) {
 func TestUnreadableSubjectIsDenied(t *testing.T) {
 	p := policyOf(t, `[{"tool":"a","then":"allow"},{"gate":"context","then":"allow"}]`)
 	for _, sub := range []Subject{
-		call("r", "c", "a", `{"x":1,"X":2}`), call("r", "c", "a", `[]`), call("r", "c", "a", ``), call("r", "c", "", `{}`), {},
-		{Kind: "all", Body: json.RawMessage(`{}`)}, {Kind: Context, Body: json.RawMessage(`{}{}`)},
+		call("r", "c", "a", `{"x":1,"X":2}`), call("r", "c", "a", `[]`), call("r", "c", "a", ``), call("r", "c", "", `{}`),
+		{}, {Kind: "all", Body: json.RawMessage(`{}`)}, {Kind: Context, Body: json.RawMessage(`{}{}`)},
 	} {
 		require.Equal(t, Forbid, p.Judge(sub).Then)
 	}
@@ -433,7 +443,8 @@ func TestLongRulesAreShownBriefly(t *testing.T) {
 	require.True(t, strings.HasSuffix(v.Rule, "…: deny"))
 	for _, bad := range []string{
 		`[{"tool":"x","then":"` + long + `"}]`, `[{"` + long + `":1}]`, `[{"gate":"` + long + `","then":"ask"}]`,
-		`[{"tool":"x","then":"ask","when":[{"` + long + `":1}]}]`, `[{"tool":"x","then":"ask","when":[{"at":"/` + long + `"}]}]`,
+		`[{"tool":"x","then":"ask","when":[{"` + long + `":1}]}]`,
+		`[{"tool":"x","then":"ask","when":[{"at":"/` + long + `"}]}]`,
 		`[{"gate":"context","then":"ask","not_match":[{"body":{"` + long + `":1}}]}]`,
 	} {
 		_, err := ParsePolicy([]byte(bad))
@@ -445,7 +456,8 @@ func TestLongRulesAreShownBriefly(t *testing.T) {
 
 // A line separator may be longer in the journal than in the policy.
 func TestPolicyIsReadBackFromTheJournal(t *testing.T) {
-	text := `[{"gate":"context","when":[{"at":"/a","like":"` + strings.Repeat("\u2028<&", maxPolicy/8) + `"}],"then":"deny"}]`
+	text := `[{"gate":"context","when":[{"at":"/a","like":"` + strings.Repeat("\u2028<&", maxPolicy/8) +
+		`"}],"then":"deny"}]`
 	d := open(t, someRules)
 	require.NoError(t, d.SetPolicy(d.now, "ann", policyOf(t, text)))
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
@@ -485,7 +497,8 @@ func FuzzParsePolicy(f *testing.F) {
 	f.Add([]byte(someRules), []byte(`{"rows":[1,2,3,4]}`))
 	f.Add([]byte(`[{"tool":"x*","when":[{"at":"/a/0","one_of":[1,"b"]},{"at":"","exists":true}],"then":"allow","match":["xy"],"not_match":["y"]},{"gate":"context","then":"deny"}]`), []byte(`{"a":[1]}`))
 	f.Add([]byte(`[{"tool":"sh*","when":[{"at":"/a","command":["ls *"]},{"at":"/p","any":{"path":"src"}}],"then":"ask","within":"1m","escalate":"b"}]`), []byte(`{"a":"ls; x","p":["src/a"]}`))
-	f.Add([]byte(`[{"tool":"*","when":[{"at":"/a","like":"*b"},{"at":"/n","over":1e3}],"then":"deny"}]`), []byte(`{"a":"ab"}`))
+	f.Add([]byte(`[{"tool":"*","when":[{"at":"/a","like":"*b"},{"at":"/n","over":1e3}],"then":"deny"}]`),
+		[]byte(`{"a":"ab"}`))
 	f.Fuzz(func(t *testing.T, data, body []byte) {
 		p, err := ParsePolicy(data)
 		if err != nil {
@@ -510,7 +523,8 @@ func FuzzParsePolicy(f *testing.F) {
 			allowed = allowed || r.allows()
 		}
 		for _, sub := range []Subject{
-			{Kind: Context, Body: body}, {Kind: Response, Body: body}, {Kind: Tool, Tool: "x", Body: body}, {Kind: Tool, Tool: "meal_save_batch", Body: body},
+			{Kind: Context, Body: body}, {Kind: Response, Body: body}, {Kind: Tool, Tool: "x", Body: body},
+			{Kind: Tool, Tool: "meal_save_batch", Body: body},
 		} {
 			v := p.Judge(sub)
 			require.Equal(t, v, turned.Judge(sub))

@@ -35,7 +35,8 @@ func (r random) subject() Subject {
 		return draft(run, pick(r.Rand, "well", "done\u2028", "<b>&"))
 	}
 	args := pick(r.Rand, `{}`, `{"rows":[1,2,3,4]}`, `{"rows":[1.0, 2e3]}`, `{"id":"\u00e9"}`)
-	return call(run, fmt.Sprint("c", r.IntN(9)), pick(r.Rand, "profile_get", "weight_delete", "meal_save_batch", "unheard_of"), args)
+	return call(run, fmt.Sprint("c", r.IntN(9)),
+		pick(r.Rand, "profile_get", "weight_delete", "meal_save_batch", "unheard_of"), args)
 }
 
 func (r random) item() Item {
@@ -98,8 +99,9 @@ func (r random) step() error {
 		case 0:
 			return d.SetAudited(d.now, "bob", r.IntN(4) > 0)
 		case 1:
-			return d.SetPolicy(d.now, "bob", policyOf(d.t, pick(r.Rand, someRules, someRules, `[]`, `[{"tool":"*","then":"deny"}]`,
-				`[{"tool":"weight_delete","when":[{"at":"/id","like":"*<&\u2028"},{"at":"","exists":true}],"then":"allow"},{"tool":"meal_*","then":"allow"}]`)))
+			return d.SetPolicy(d.now, "bob",
+				policyOf(d.t, pick(r.Rand, someRules, someRules, `[]`, `[{"tool":"*","then":"deny"}]`,
+					`[{"tool":"weight_delete","when":[{"at":"/id","like":"*<&\u2028"},{"at":"","exists":true}],"then":"allow"},{"tool":"meal_*","then":"allow"}]`)))
 		}
 		return nil
 	}
@@ -162,10 +164,10 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 		}
 	}
 	for _, what := range []any{
-		"RUN_STAGED", "RUN_STAGE_APPROVED", "RUN_STAGE_DENIED", "RUN_STARTED", "TOOL_CALL_PROPOSED", "TOOL_CALL_APPROVED", "TOOL_CALL_DENIED",
-		"TOOL_CALL_STARTED", toolCallResult, "ASSISTANT_DRAFT_PROPOSED", "ASSISTANT_FINAL_APPROVED", "ASSISTANT_FINAL_DENIED", runFinished,
-		itemExpired, itemRedeemed, policyChanged, auditChanged, Approve, Edit, Deny, Respond, Stop,
-		Pending, Approved, Denied, Expired, Answered, Redeemed, Done, Withdrawn,
+		"RUN_STAGED", "RUN_STAGE_APPROVED", "RUN_STAGE_DENIED", "RUN_STARTED", "TOOL_CALL_PROPOSED", "TOOL_CALL_APPROVED",
+		"TOOL_CALL_DENIED", "TOOL_CALL_STARTED", toolCallResult, "ASSISTANT_DRAFT_PROPOSED", "ASSISTANT_FINAL_APPROVED",
+		"ASSISTANT_FINAL_DENIED", runFinished, itemExpired, itemRedeemed, policyChanged, auditChanged, Approve, Edit, Deny,
+		Respond, Stop, Pending, Approved, Denied, Expired, Answered, Redeemed, Done, Withdrawn,
 		staged, running, toolProposed, toolExecuting, responseProposed, Finished, Refused,
 	} {
 		require.Positive(t, seen[what], "chance never made a %v", what)
@@ -203,7 +205,8 @@ func (w *witness) read(t *testing.T, e Event) {
 			require.True(t, w.calls[key] == "" || w.calls[key] == e.Digest, "line %d uses an ID again", e.Seq)
 			w.calls[key] = e.Digest
 		}
-		sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label, Body: e.getBody(false)}
+		sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label,
+			Body: e.getBody(false)}
 		w.bodies[e.Item] = sub
 		delete(w.digest, e.Item)
 	case "RUN_STAGE_APPROVED", "TOOL_CALL_APPROVED", "ASSISTANT_FINAL_APPROVED":
@@ -266,8 +269,8 @@ func TestJournalKeepsThePromises(t *testing.T) {
 	}
 }
 
-// Auditors, hosts, a clock and somebody who changes the rules, all at once: the journal keeps the promises, every grant is
-// one of its lines, and the replayed session is the live one.
+// Auditors, hosts, a clock and somebody who changes the rules, all at once: the journal keeps the promises, every grant
+// is one of its lines, and the replayed session is the live one.
 func TestEverybodyAtOnce(t *testing.T) {
 	all := 0
 	for seed := range uint64(3) {
@@ -296,7 +299,8 @@ func TestEverybodyAtOnce(t *testing.T) {
 					switch worker % 5 {
 					case 0: // a host
 						d.Propose(start, contextOf(run))
-						d.Propose(start, call(run, fmt.Sprint("c", i%20), pick(r, "profile_get", "weight_delete", "meal_save_batch"), pick(r, `{"rows":[]}`, `{"rows":[1,2,3,4]}`)))
+						d.Propose(start, call(run, fmt.Sprint("c", i%20), pick(r, "profile_get", "weight_delete", "meal_save_batch"),
+							pick(r, `{"rows":[]}`, `{"rows":[1,2,3,4]}`)))
 						d.Propose(start, draft(run, "done"))
 					case 1, 2: // auditors
 						for _, it := range d.Pending() {
@@ -322,7 +326,9 @@ func TestEverybodyAtOnce(t *testing.T) {
 							d.Done(start, it.ID, json.RawMessage(`1`))
 						}
 					case 4:
-						d.SetPolicy(start, "bob", policyOf(t, pick(r, someRules, `[{"tool":"*","then":"deny"}]`, `[{"tool":"*_delete","then":"allow"},{"tool":"*_get","then":"ask"}]`)))
+						d.SetPolicy(start, "bob", policyOf(t,
+							pick(r, someRules, `[{"tool":"*","then":"deny"}]`,
+								`[{"tool":"*_delete","then":"allow"},{"tool":"*_get","then":"ask"}]`)))
 						d.Items(run)
 						d.Runs()
 						d.Events(0)
@@ -360,7 +366,8 @@ func FuzzReplay(f *testing.F) {
 		return it
 	}
 	it := step(s.Propose(start, contextOf("r")))
-	step(s.Resolve(start, Decision{Item: it.ID, Digest: it.Digest, Action: Edit, By: "ann", Body: json.RawMessage(`{"prompt":2}`)}))
+	step(s.Resolve(start, Decision{Item: it.ID, Digest: it.Digest, Action: Edit, By: "ann",
+		Body: json.RawMessage(`{"prompt":2}`)}))
 	_, err = s.Redeem(start, it.ID)
 	require.NoError(f, err)
 	step(s.Propose(start, call("r", "c", "get", `{"a":1.50}`)))

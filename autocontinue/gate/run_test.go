@@ -42,35 +42,43 @@ func TestTransitions(t *testing.T) {
 	}{
 		"propose a tool": {
 			func(d *desk, it Item) error { return second(d.Propose(d.now, call("r", "new", "weight_delete", `{}`))) },
-			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: toolProposed, toolProposed: toolProposed, toolExecuting: toolProposed, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: toolProposed, toolProposed: toolProposed,
+				toolExecuting: toolProposed, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
 		},
 		"propose a response": {
 			func(d *desk, it Item) error { return second(d.Propose(d.now, draft("r", "new"))) },
-			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: responseProposed, toolProposed: ErrIllegal, toolExecuting: ErrIllegal, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: responseProposed, toolProposed: ErrIllegal,
+				toolExecuting: ErrIllegal, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
 		},
 		"done": {
 			func(d *desk, it Item) error { return second(d.Done(d.now, it.ID, json.RawMessage(`1`))) },
-			outcome{noRun: ErrUnknown, staged: ErrIllegal, running: ErrIllegal, toolProposed: ErrIllegal, toolExecuting: running, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+			outcome{noRun: ErrUnknown, staged: ErrIllegal, running: ErrIllegal, toolProposed: ErrIllegal,
+				toolExecuting: running, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
 		},
 		"deny": {
 			func(d *desk, it Item) error { return second(d.Resolve(d.now, d.decision(it, Deny, ""))) },
-			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: running, toolExecuting: ErrDecided, responseProposed: running, Finished: ErrDecided, Refused: Refused},
+			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: running, toolExecuting: ErrDecided,
+				responseProposed: running, Finished: ErrDecided, Refused: Refused},
 		},
 		"stop": {
 			func(d *desk, it Item) error { return second(d.Resolve(d.now, d.decision(it, Stop, ""))) },
-			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: Refused, toolExecuting: ErrDecided, responseProposed: Refused, Finished: ErrDecided, Refused: ErrDecided},
+			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: Refused, toolExecuting: ErrDecided,
+				responseProposed: Refused, Finished: ErrDecided, Refused: ErrDecided},
 		},
 		"finish": {
 			func(d *desk, it Item) error { return d.Finish(d.now, "r", "") },
-			outcome{noRun: ErrUnknown, staged: Finished, running: Finished, toolProposed: Finished, toolExecuting: Finished, responseProposed: Finished, Finished: Finished, Refused: ErrIllegal},
+			outcome{noRun: ErrUnknown, staged: Finished, running: Finished, toolProposed: Finished, toolExecuting: Finished,
+				responseProposed: Finished, Finished: Finished, Refused: ErrIllegal},
 		},
 		"stop the run": {
 			func(d *desk, it Item) error { return d.StopRun(d.now, "r", "ann", "") },
-			outcome{noRun: ErrUnknown, staged: Refused, running: Refused, toolProposed: Refused, toolExecuting: Refused, responseProposed: Refused, Finished: ErrIllegal, Refused: Refused},
+			outcome{noRun: ErrUnknown, staged: Refused, running: Refused, toolProposed: Refused, toolExecuting: Refused,
+				responseProposed: Refused, Finished: ErrIllegal, Refused: Refused},
 		},
 		"redeem": {
 			func(d *desk, it Item) error { return second(d.Redeem(d.now, it.ID)) },
-			outcome{noRun: ErrUnknown, staged: ErrPending, running: ErrSpent, toolProposed: ErrPending, toolExecuting: ErrSpent, responseProposed: ErrPending, Finished: ErrSpent, Refused: ErrDenied},
+			outcome{noRun: ErrUnknown, staged: ErrPending, running: ErrSpent, toolProposed: ErrPending, toolExecuting: ErrSpent,
+				responseProposed: ErrPending, Finished: ErrSpent, Refused: ErrDenied},
 		},
 	} {
 		for from, want := range tt.want {
@@ -284,7 +292,8 @@ func TestOldRunsAreForgottenByTheirBytes(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"TTL": {TTL: -2}, "DenyLimit": {DenyLimit: -2}, "MaxBody": {MaxBody: -1}, "MaxPending": {MaxPending: -1},
-		"MaxEvents": {MaxEvents: -1}, "EventBytes": {EventBytes: -1}, "KeepRuns": {KeepRuns: -1}, "RunItems": {RunItems: -1}, "KeepBytes": {KeepBytes: -1},
+		"MaxEvents": {MaxEvents: -1}, "EventBytes": {EventBytes: -1}, "KeepRuns": {KeepRuns: -1}, "RunItems": {RunItems: -1},
+		"KeepBytes": {KeepBytes: -1},
 	} {
 		_, err := New(Policy{}, o)
 		require.ErrorContains(t, err, "Options."+want)

@@ -61,8 +61,10 @@ func TestChainOfApprovers(t *testing.T) {
 		{"the time", "a_delete", []Approver{silent(&asked)}, Expired, "", 10 * time.Minute, nil},
 		{"the time, with nobody to ask", "a_delete", nil, Expired, "", 10 * time.Minute, nil},
 		{"the time, when all pass", "a_delete", []Approver{passes, passes}, Expired, "", 10 * time.Minute, nil},
-		{"the next one, after the time", "deploy", []Approver{silent(&asked), says(Approve, "ben")}, Approved, "ben", 5 * time.Minute, nil},
-		{"nobody, after twice the time", "deploy", []Approver{silent(&asked), silent(&asked)}, Expired, "", 10 * time.Minute, nil},
+		{"the next one, after the time", "deploy", []Approver{silent(&asked), says(Approve, "ben")}, Approved, "ben",
+			5 * time.Minute, nil},
+		{"nobody, after twice the time", "deploy", []Approver{silent(&asked), silent(&asked)}, Expired, "", 10 * time.Minute,
+			nil},
 		{"an error", "a_delete", []Approver{passes, fails}, Pending, "", 0, broken},
 		{"an answer that is none", "a_delete", []Approver{says("dance", "ann")}, Pending, "", 0, ErrInput},
 	} {
@@ -213,7 +215,8 @@ func TestDo(t *testing.T) {
 			chain  []Approver
 			status Status
 		}{
-			"c2": {"a_delete", []Approver{says(Deny, "ann")}, Denied}, "c3": {"unheard_of", nil, Denied}, "c4": {"a_delete", nil, Expired},
+			"c2": {"a_delete", []Approver{says(Deny, "ann")}, Denied}, "c3": {"unheard_of", nil, Denied},
+			"c4": {"a_delete", nil, Expired},
 			"c5": {"a_delete", []Approver{approver(func(context.Context, Item) (Decision, error) {
 				return Decision{Action: Respond, By: "ann", Body: json.RawMessage(`1`)}, nil
 			})}, Answered},
@@ -237,7 +240,9 @@ func TestDo(t *testing.T) {
 		require.Len(t, done, 2)
 
 		broken := errors.New("no such host")
-		it, err = d.Do(t.Context(), call("r", "c7", "get", `{"x":1}`), func(Grant) (json.RawMessage, error) { return nil, broken }, says(Approve, "ann"))
+		it, err = d.Do(t.Context(), call("r", "c7", "get", `{"x":1}`), func(Grant) (json.RawMessage, error) {
+			return nil, broken
+		}, says(Approve, "ann"))
 		require.ErrorIs(t, err, broken)
 		require.Equal(t, Redeemed, it.Status)
 		_, err = do(call("r", "c7", "get", `{"x":1}`))

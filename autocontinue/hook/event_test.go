@@ -17,7 +17,8 @@ const hollow = `Fixed the login redirect, should work now.`
 // What each event of each host leads to: the answer, and the reason of the decision if there is one.
 func TestEvents(t *testing.T) {
 	stop := func(fields string) string {
-		return `{"session_id":"s","hook_event_name":"Stop","stop_hook_active":false,"last_assistant_message":"` + hollow + `"` + fields + `}`
+		return `{"session_id":"s","hook_event_name":"Stop","stop_hook_active":false,"last_assistant_message":"` + hollow +
+			`"` + fields + `}`
 	}
 	for name, tt := range map[string]struct {
 		host   Host
@@ -26,43 +27,68 @@ func TestEvents(t *testing.T) {
 		reason autocontinue.Reason
 		hold   string
 	}{
-		"Claude Code":            {Claude, stop(``), "block", "rejected_completion", ""},
-		"byte order mark":        {Claude, "\ufeff" + stop(``), "block", "rejected_completion", ""},
-		"unknown keys":           {Claude, stop(`,"Session_ID":7,"stop_hook_Active":"x","effort":{"level":"high"}`), "block", "rejected_completion", ""},
-		"invalid UTF-8":          {Claude, strings.Replace(stop(``), "now", "n\xffw", 1), "block", "rejected_completion", ""},
-		"the last of two keys":   {Claude, stop(`,"last_assistant_message":"Which one, A or B?"`), `{}`, "question", ""},
-		"empty message":          {Claude, stop(`,"last_assistant_message":""`), "block", "empty", ""},
-		"null message":           {Claude, stop(`,"last_assistant_message":null`), `{}`, "hold", holdNoMessage},
-		"plan mode":              {Claude, stop(`,"permission_mode":"plan"`), `{}`, "hold", holdPlan},
-		"background":             {Claude, stop(`,"background_tasks":[{"id":"b1","status":"running"}]`), `{}`, "hold", holdBackground},
-		"odd background":         {Claude, stop(`,"background_tasks":[7]`), `{}`, "hold", holdBackground},
-		"background that ended":  {Claude, stop(`,"background_tasks":[{"id":"b1","status":"Completed"}]`), "block", "rejected_completion", ""},
-		"scheduled":              {Claude, stop(`,"session_crons":[{}]`), `{}`, "hold", holdSchedule},
-		"sub-agent":              {Claude, strings.Replace(stop(`,"agent_id":"a","agent_type":"x"`), "Stop", "SubagentStop", 1), "block", "rejected_completion", ""},
-		"internal sub-agent":     {Claude, strings.Replace(stop(`,"agent_id":"a","agent_type":""`), "Stop", "SubagentStop", 1), `{}`, "hold", holdInternal},
-		"failure":                {Claude, `{"session_id":"s","hook_event_name":"StopFailure","error":"rate_limit","last_assistant_message":"API Error"}`, ``, "crash_guard", ""},
-		"bare failure":           {Claude, `{"session_id":"s","hook_event_name":"StopFailure","error":"rate_limit"}`, ``, "crash_guard", ""},
-		"prompt":                 {Claude, `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"Fix it."}`, ``, "", ""},
-		"another event":          {Claude, `{"session_id":"s","hook_event_name":"PreToolUse","tool_input":{"a":[]}}`, ``, "", ""},
-		"Cursor runs it":         {Claude, stop(`,"cursor_version":"3.8"`), ``, "", ""},
-		"Copilot CLI runs it":    {Claude, stop(`,"transcript_path":"/h/session-state/s/events.jsonl"`), ``, "", ""},
-		"Codex":                  {Codex, stop(`,"turn_id":"t"`), "block", "rejected_completion", ""},
-		"Codex, null":            {Codex, stop(`,"transcript_path":null,"last_assistant_message":null`), `{}`, "hold", holdNoMessage},
-		"notify":                 {Codex, `{"type":"agent-turn-complete","thread-id":"s","last-assistant-message":"Fixed.","input-messages":["Fix it."]}`, ``, "hold", holdNotify},
-		"notify, odd prompts":    {Codex, `{"type":"agent-turn-complete","thread-id":"s","last-assistant-message":"Fixed.","input-messages":[7]}`, ``, "hold", holdNotify},
-		"another notice":         {Codex, `{"type":"session-start","thread-id":"s"}`, ``, "", ""},
-		"Gemini CLI":             {Gemini, `{"session_id":"s","hook_event_name":"AfterAgent","prompt":"Fix it.","prompt_response":"` + hollow + `"}`, "block", "rejected_completion", ""},
-		"Gemini CLI, no text":    {Gemini, `{"session_id":"s","hook_event_name":"AfterAgent","prompt":"Fix it.","prompt_response":"[no response text]"}`, "block", "empty", ""},
-		"Gemini CLI, another":    {Gemini, `{"session_id":"s","hook_event_name":"SessionEnd"}`, ``, "", ""},
-		"Cursor's prompt":        {Cursor, `{"conversation_id":"s","hook_event_name":"beforeSubmitPrompt","prompt":"Fix it."}`, `{"continue":true}`, "", ""},
-		"Cursor's message":       {Cursor, `{"conversation_id":"s","hook_event_name":"afterAgentResponse","text":"Fixed."}`, `{}`, "", ""},
-		"Cursor's other events":  {Cursor, `{"conversation_id":"s","hook_event_name":"preToolUse"}`, `{}`, "", ""},
-		"Cursor aborted":         {Cursor, `{"conversation_id":"s","hook_event_name":"stop","status":"aborted","loop_count":0}`, `{}`, "hold", holdAborted},
-		"Cursor failed":          {Cursor, `{"conversation_id":"s","hook_event_name":"stop","status":"error","loop_count":0}`, `{}`, "crash_guard", ""},
-		"Cursor, new status":     {Cursor, `{"conversation_id":"s","hook_event_name":"stop","status":"paused","loop_count":0}`, `{}`, "hold", holdStatus},
-		"Copilot CLI, camelCase": {Copilot, `{"sessionId":"s","stopReason":"end_turn","transcriptPath":""}`, `{}`, "hold", holdNoMessage},
-		"Copilot CLI's prompt":   {Copilot, `{"sessionId":"s","prompt":"Fix it."}`, ``, "", ""},
-		"Copilot CLI, another":   {Copilot, `{"sessionId":"s","toolName":"bash"}`, ``, "", ""},
+		"Claude Code":     {Claude, stop(``), "block", "rejected_completion", ""},
+		"byte order mark": {Claude, "\ufeff" + stop(``), "block", "rejected_completion", ""},
+		"unknown keys": {Claude, stop(`,"Session_ID":7,"stop_hook_Active":"x","effort":{"level":"high"}`), "block",
+			"rejected_completion", ""},
+		"invalid UTF-8":        {Claude, strings.Replace(stop(``), "now", "n\xffw", 1), "block", "rejected_completion", ""},
+		"the last of two keys": {Claude, stop(`,"last_assistant_message":"Which one, A or B?"`), `{}`, "question", ""},
+		"empty message":        {Claude, stop(`,"last_assistant_message":""`), "block", "empty", ""},
+		"null message":         {Claude, stop(`,"last_assistant_message":null`), `{}`, "hold", holdNoMessage},
+		"plan mode":            {Claude, stop(`,"permission_mode":"plan"`), `{}`, "hold", holdPlan},
+		"background": {Claude, stop(`,"background_tasks":[{"id":"b1","status":"running"}]`), `{}`, "hold",
+			holdBackground},
+		"odd background": {Claude, stop(`,"background_tasks":[7]`), `{}`, "hold", holdBackground},
+		"background that ended": {Claude, stop(`,"background_tasks":[{"id":"b1","status":"Completed"}]`), "block",
+			"rejected_completion", ""},
+		"scheduled": {Claude, stop(`,"session_crons":[{}]`), `{}`, "hold", holdSchedule},
+		"sub-agent": {Claude, strings.Replace(stop(`,"agent_id":"a","agent_type":"x"`), "Stop", "SubagentStop",
+			1), "block", "rejected_completion", ""},
+		"internal sub-agent": {Claude,
+			strings.Replace(stop(`,"agent_id":"a","agent_type":""`), "Stop", "SubagentStop", 1), `{}`, "hold", holdInternal},
+		"failure": {Claude,
+			`{"session_id":"s","hook_event_name":"StopFailure","error":"rate_limit","last_assistant_message":"API Error"}`, ``,
+			"crash_guard", ""},
+		"bare failure": {Claude, `{"session_id":"s","hook_event_name":"StopFailure","error":"rate_limit"}`, ``,
+			"crash_guard", ""},
+		"prompt": {Claude, `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"Fix it."}`, ``,
+			"", ""},
+		"another event": {Claude, `{"session_id":"s","hook_event_name":"PreToolUse","tool_input":{"a":[]}}`, ``, "",
+			""},
+		"Cursor runs it":      {Claude, stop(`,"cursor_version":"3.8"`), ``, "", ""},
+		"Copilot CLI runs it": {Claude, stop(`,"transcript_path":"/h/session-state/s/events.jsonl"`), ``, "", ""},
+		"Codex":               {Codex, stop(`,"turn_id":"t"`), "block", "rejected_completion", ""},
+		"Codex, null": {Codex, stop(`,"transcript_path":null,"last_assistant_message":null`), `{}`, "hold",
+			holdNoMessage},
+		"notify": {Codex,
+			`{"type":"agent-turn-complete","thread-id":"s","last-assistant-message":"Fixed.","input-messages":["Fix it."]}`, ``,
+			"hold", holdNotify},
+		"notify, odd prompts": {Codex,
+			`{"type":"agent-turn-complete","thread-id":"s","last-assistant-message":"Fixed.","input-messages":[7]}`, ``, "hold",
+			holdNotify},
+		"another notice": {Codex, `{"type":"session-start","thread-id":"s"}`, ``, "", ""},
+		"Gemini CLI": {Gemini,
+			`{"session_id":"s","hook_event_name":"AfterAgent","prompt":"Fix it.","prompt_response":"` + hollow + `"}`, "block",
+			"rejected_completion", ""},
+		"Gemini CLI, no text": {Gemini,
+			`{"session_id":"s","hook_event_name":"AfterAgent","prompt":"Fix it.","prompt_response":"[no response text]"}`,
+			"block", "empty", ""},
+		"Gemini CLI, another": {Gemini, `{"session_id":"s","hook_event_name":"SessionEnd"}`, ``, "", ""},
+		"Cursor's prompt": {Cursor,
+			`{"conversation_id":"s","hook_event_name":"beforeSubmitPrompt","prompt":"Fix it."}`, `{"continue":true}`, "", ""},
+		"Cursor's message": {Cursor, `{"conversation_id":"s","hook_event_name":"afterAgentResponse","text":"Fixed."}`,
+			`{}`, "", ""},
+		"Cursor's other events": {Cursor, `{"conversation_id":"s","hook_event_name":"preToolUse"}`, `{}`, "", ""},
+		"Cursor aborted": {Cursor,
+			`{"conversation_id":"s","hook_event_name":"stop","status":"aborted","loop_count":0}`, `{}`, "hold", holdAborted},
+		"Cursor failed": {Cursor,
+			`{"conversation_id":"s","hook_event_name":"stop","status":"error","loop_count":0}`, `{}`, "crash_guard", ""},
+		"Cursor, new status": {Cursor,
+			`{"conversation_id":"s","hook_event_name":"stop","status":"paused","loop_count":0}`, `{}`, "hold", holdStatus},
+		"Copilot CLI, camelCase": {Copilot, `{"sessionId":"s","stopReason":"end_turn","transcriptPath":""}`, `{}`, "hold",
+			holdNoMessage},
+		"Copilot CLI's prompt": {Copilot, `{"sessionId":"s","prompt":"Fix it."}`, ``, "", ""},
+		"Copilot CLI, another": {Copilot, `{"sessionId":"s","toolName":"bash"}`, ``, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlayer(t, tt.host)
@@ -120,7 +146,8 @@ func TestUnreadableEvents(t *testing.T) {
 		require.ErrorIs(t, err, ErrEvent)
 		assert.Equal(t, "the event cannot be used: "+want, err.Error())
 	}
-	_, err := Run(t.Context(), Cursor, []byte(`{"hook_event_name":"stop","conversation_id":"s","loop_count":1.5}`), Config{})
+	_, err := Run(t.Context(), Cursor, []byte(`{"hook_event_name":"stop","conversation_id":"s","loop_count":1.5}`),
+		Config{})
 	assert.EqualError(t, err, `the event cannot be used: "loop_count" is not a whole number`)
 }
 
@@ -128,11 +155,13 @@ func TestUnreadableEvents(t *testing.T) {
 func TestSessions(t *testing.T) {
 	const thread = "0199aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee"
 	for event, want := range map[string]string{
-		`{"hook_event_name":"Stop","session_id":"s"}`:                                                                                      "s",
-		`{"hook_event_name":"SubagentStop","session_id":"s","agent_id":"a"}`:                                                               "s/a",
-		`{"hook_event_name":"Stop","session_id":"s","transcript_path":"/h/rollout-2026-11-02T10-20-30-` + thread + `.jsonl"}`:              "s/" + thread,
-		`{"hook_event_name":"Stop","session_id":"` + thread + `","transcript_path":"/h/rollout-2026-11-02T10-20-30-` + thread + `.jsonl"}`: thread,
-		`{"hook_event_name":"Stop","session_id":"s","transcript_path":"/h/rollout-x.jsonl"}`:                                               "s",
+		`{"hook_event_name":"Stop","session_id":"s"}`:                        "s",
+		`{"hook_event_name":"SubagentStop","session_id":"s","agent_id":"a"}`: "s/a",
+		`{"hook_event_name":"Stop","session_id":"s","transcript_path":"/h/rollout-2026-11-02T10-20-30-` + thread +
+			`.jsonl"}`: "s/" + thread,
+		`{"hook_event_name":"Stop","session_id":"` + thread +
+			`","transcript_path":"/h/rollout-2026-11-02T10-20-30-` + thread + `.jsonl"}`: thread,
+		`{"hook_event_name":"Stop","session_id":"s","transcript_path":"/h/rollout-x.jsonl"}`: "s",
 	} {
 		e, err := Codex.read([]byte(event))
 		require.NoError(t, err)
@@ -154,15 +183,17 @@ func TestNote(t *testing.T) {
 		active bool
 		told   bool
 	}{
-		"stalled":             {autocontinue.Decision{Reason: autocontinue.ReasonRepeat, Continues: 2}, false, true},
-		"capped":              {autocontinue.Decision{Reason: autocontinue.ReasonCap, Continues: 3}, false, true},
-		"crashed":             {autocontinue.Decision{Reason: autocontinue.ReasonCrashGuard, Continues: 1}, false, true},
-		"held":                {autocontinue.Decision{Reason: autocontinue.ReasonHold}, true, true},
-		"held at the start":   {autocontinue.Decision{Reason: autocontinue.ReasonHold}, false, false},
-		"replayed":            {autocontinue.Decision{Reason: autocontinue.ReasonRepeat, Continues: 2, Replayed: true}, false, false},
-		"done":                {autocontinue.Decision{Reason: autocontinue.ReasonCompletion, Continues: 2}, false, false},
-		"a question":          {autocontinue.Decision{Reason: autocontinue.ReasonQuestion, Continues: 2}, false, false},
-		"continued for real":  {autocontinue.Decision{Action: autocontinue.Continue, Message: "m", Continues: 2}, false, false},
+		"stalled":           {autocontinue.Decision{Reason: autocontinue.ReasonRepeat, Continues: 2}, false, true},
+		"capped":            {autocontinue.Decision{Reason: autocontinue.ReasonCap, Continues: 3}, false, true},
+		"crashed":           {autocontinue.Decision{Reason: autocontinue.ReasonCrashGuard, Continues: 1}, false, true},
+		"held":              {autocontinue.Decision{Reason: autocontinue.ReasonHold}, true, true},
+		"held at the start": {autocontinue.Decision{Reason: autocontinue.ReasonHold}, false, false},
+		"replayed": {autocontinue.Decision{Reason: autocontinue.ReasonRepeat, Continues: 2, Replayed: true},
+			false, false},
+		"done":       {autocontinue.Decision{Reason: autocontinue.ReasonCompletion, Continues: 2}, false, false},
+		"a question": {autocontinue.Decision{Reason: autocontinue.ReasonQuestion, Continues: 2}, false, false},
+		"continued for real": {autocontinue.Decision{Action: autocontinue.Continue, Message: "m", Continues: 2}, false,
+			false},
 		"nothing was decided": {autocontinue.Decision{}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,8 +212,8 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// FuzzEvent: an event is answered with one line of JSON with keys that its host knows, or nothing; an error quotes nothing
-// of it; and a key that nobody knows changes nothing.
+// FuzzEvent: an event is answered with one line of JSON with keys that its host knows, or nothing; an error quotes
+// nothing of it; and a key that nobody knows changes nothing.
 func FuzzEvent(f *testing.F) {
 	for _, seed := range []string{
 		`{"session_id":"s","hook_event_name":"Stop","stop_hook_active":true,"last_assistant_message":"Done."}`,

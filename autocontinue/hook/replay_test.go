@@ -337,8 +337,8 @@ var (
 		"Fixed the login redirect, should work now.", "I fixed the login redirect. It should work now.",
 		"All 42 tests pass and the login redirect is fixed.", "Should I change the test, too?",
 		"I am reading auth.go now. Next I will run the tests.", "Next I will rename the three callers; two are left.",
-		"Done:\n\n```\n$ go test ./...\nok  \tshop/auth\t0.2s\n```\n12 passed, 0 failed.", "I can't go on without the password.",
-		"The router matches paths from left to right.",
+		"Done:\n\n```\n$ go test ./...\nok  \tshop/auth\t0.2s\n```\n12 passed, 0 failed.",
+		"I can't go on without the password.", "The router matches paths from left to right.",
 	}
 )
 

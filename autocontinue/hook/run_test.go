@@ -49,7 +49,8 @@ func (s *store) Load(_ context.Context, session string) (autocontinue.State, Mem
 	return v.State, v.Memory, err
 }
 
-func (s *store) Update(_ context.Context, session string, fn func(autocontinue.State, Memory) (autocontinue.State, Memory, error)) error {
+func (s *store) Update(_ context.Context, session string,
+	fn func(autocontinue.State, Memory) (autocontinue.State, Memory, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, err := s.load(session)
@@ -220,9 +221,11 @@ func (p *player) stop(text string) string {
 	case Cursor:
 		return p.event(map[string]any{"hook_event_name": "stop", "status": "completed", "loop_count": p.resumed})
 	case Copilot:
-		return p.event(map[string]any{"hook_event_name": "Stop", "stop_reason": "end_turn", "stop_hook_active": p.resumed > 0})
+		return p.event(map[string]any{"hook_event_name": "Stop", "stop_reason": "end_turn",
+			"stop_hook_active": p.resumed > 0})
 	}
-	return p.event(map[string]any{"hook_event_name": "Stop", "stop_hook_active": p.resumed > 0, "last_assistant_message": text})
+	return p.event(map[string]any{"hook_event_name": "Stop", "stop_hook_active": p.resumed > 0,
+		"last_assistant_message": text})
 }
 
 // pause has the agent print a text and pause. If the answer continues the agent, the host does what it does then.
@@ -464,7 +467,8 @@ func TestAMessageIsWaitedFor(t *testing.T) {
 
 // Cursor tells what the agent printed in an event of its own, which another process may still be at work on.
 func TestCursorsMessageIsWaitedFor(t *testing.T) {
-	for late, want := range map[time.Duration]time.Duration{0: 0, 95 * time.Millisecond: 100 * time.Millisecond, time.Hour: waitForLast} {
+	for late, want := range map[time.Duration]time.Duration{0: 0, 95 * time.Millisecond: 100 * time.Millisecond,
+		time.Hour: waitForLast} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPlayer(t, Cursor)
 			p.human("Fix the login redirect.")
@@ -532,7 +536,8 @@ func TestPromptsAreTold(t *testing.T) {
 func TestErrors(t *testing.T) {
 	p := newPlayer(t, Claude)
 	p.store.fails = errors.New("disk full")
-	for event, want := range map[string]string{p.stop("Fixed."): "{}\n", p.event(map[string]any{"hook_event_name": "UserPromptSubmit"}): ""} {
+	for event, want := range map[string]string{p.stop("Fixed."): "{}\n",
+		p.event(map[string]any{"hook_event_name": "UserPromptSubmit"}): ""} {
 		out, err := Run(t.Context(), Claude, []byte(event), p.cfg)
 		require.ErrorIs(t, err, p.store.fails)
 		assert.Equal(t, want, string(out))

@@ -17,9 +17,9 @@ import (
 )
 
 // Run judges each case in a subtest of its name, one after another. It fails the subtest with what differs: the type,
-// whether it is a rejected completion, the action that follows at [classify.DefaultThreshold], what the case asks of the coaching
-// message, and what the contract of [classify.Classifier] asks of any result. A request that [Cassettes] had no answer
-// for fails its case, also if a fallback answered. A list without cases fails t.
+// whether it is a rejected completion, the action that follows at [classify.DefaultThreshold], what the case asks of
+// the coaching message, and what the contract of [classify.Classifier] asks of any result. A request that [Cassettes]
+// had no answer for fails its case, also if a fallback answered. A list without cases fails t.
 func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case) {
 	t.Helper()
 	if len(cases) == 0 {

@@ -52,7 +52,8 @@ func NewServer(t testing.TB, script ...Answer) *Server {
 	if len(script) == 0 {
 		script = []Answer{Say(Verdict{Type: "completion", Confidence: 0.95, Reason: "shows its result"})}
 	}
-	s := &Server{URL: "http://" + l.Addr().String() + "/v1", t: t, served: make(chan struct{}), script: slices.Clone(script)}
+	s := &Server{URL: "http://" + l.Addr().String() + "/v1", t: t, served: make(chan struct{}),
+		script: slices.Clone(script)}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		defer close(s.served)

@@ -40,10 +40,14 @@ func TestCompare(t *testing.T) {
 		return evaluate(t, answersBy(answers), cases, Options{})
 	}
 	c := func(name, want string) Case { return said(name, want, name) }
-	before := judge(map[string]string{"fixed": "error 1", "broken": "question 1", "same": "error 1", "wrong": "error 1", "flag": "status 1", "unsure": "status 0.5", "relabelled": "error 1", "gone": "error 1"},
-		c("fixed", "question"), c("broken", "question"), c("same", "error"), c("wrong", "question"), c("flag", "rejected"), c("unsure", "status"), c("relabelled", "error"), c("gone", "error"))
-	now := judge(map[string]string{"fixed": "question 1", "broken": "blocker 1", "same": "error 0.7", "wrong": "completion 1", "flag": "rejected 1", "unsure": "status 0.9", "relabelled": "error 1", "new": "error 1"},
-		c("fixed", "question"), c("broken", "question"), c("same", "error"), c("wrong", "question"), c("flag", "rejected"), c("unsure", "status"), c("relabelled", "blocker"), c("new", "error"))
+	before := judge(map[string]string{"fixed": "error 1", "broken": "question 1", "same": "error 1", "wrong": "error 1",
+		"flag": "status 1", "unsure": "status 0.5", "relabelled": "error 1", "gone": "error 1"},
+		c("fixed", "question"), c("broken", "question"), c("same", "error"), c("wrong", "question"), c("flag", "rejected"),
+		c("unsure", "status"), c("relabelled", "error"), c("gone", "error"))
+	now := judge(map[string]string{"fixed": "question 1", "broken": "blocker 1", "same": "error 0.7",
+		"wrong": "completion 1", "flag": "rejected 1", "unsure": "status 0.9", "relabelled": "error 1", "new": "error 1"},
+		c("fixed", "question"), c("broken", "question"), c("same", "error"), c("wrong", "question"), c("flag", "rejected"),
+		c("unsure", "status"), c("relabelled", "blocker"), c("new", "error"))
 
 	got := now.Compare(before)
 	assert.Equal(t, 6, got.Cases)
@@ -55,10 +59,11 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, []string{"relabelled"}, got.Differed)
 	var changes []string
 	for _, ch := range got.Changes {
-		changes = append(changes, fmt.Sprintf("%s: %s %s %s %d/%d", ch.Name, ch.word(), ch.Before.Label(), ch.After.Label(), ch.Agree, ch.Runs))
+		changes = append(changes, fmt.Sprintf("%s: %s %s %s %d/%d", ch.Name, ch.word(), ch.Before.Label(), ch.After.Label(),
+			ch.Agree, ch.Runs))
 	}
-	assert.Equal(t, []string{"broken: broken question blocker 1/1", "fixed: fixed error question 1/1", "flag: fixed status rejected 1/1",
-		"unsure: fixed status status 1/1", "wrong: changed error completion 1/1"}, changes)
+	assert.Equal(t, []string{"broken: broken question blocker 1/1", "fixed: fixed error question 1/1",
+		"flag: fixed status rejected 1/1", "unsure: fixed status status 1/1", "wrong: changed error completion 1/1"}, changes)
 
 	none := now.Compare(now)
 	assert.Equal(t, Comparison{Cases: 8, Types: Flips{P: 1}, Labels: Flips{P: 1}, Actions: Flips{P: 1}}, none)
@@ -77,10 +82,13 @@ func TestNoise(t *testing.T) {
 		wrong[name], right[name] = "status 1", "question 1"
 	}
 	compare := func(n int) Comparison {
-		return evaluate(t, answersBy(right), cases[:n], Options{}).Compare(evaluate(t, answersBy(wrong), cases[:n], Options{}))
+		return evaluate(t, answersBy(right), cases[:n], Options{}).Compare(evaluate(t, answersBy(wrong), cases[:n],
+			Options{}))
 	}
-	assert.Equal(t, []string{"may be noise", "better", "better"}, []string{compare(5).Types.word(), compare(6).Types.word(), compare(6).Actions.word()})
-	assert.Equal(t, "worse", evaluate(t, answersBy(wrong), cases, Options{}).Compare(evaluate(t, answersBy(right), cases, Options{})).Types.word())
+	assert.Equal(t, []string{"may be noise", "better", "better"},
+		[]string{compare(5).Types.word(), compare(6).Types.word(), compare(6).Actions.word()})
+	assert.Equal(t, "worse", evaluate(t, answersBy(wrong), cases, Options{}).Compare(evaluate(t, answersBy(right), cases,
+		Options{})).Types.word())
 	assert.Equal(t, "no flips", Flips{P: 1}.word())
 }
 
@@ -100,8 +108,9 @@ func TestRequirements(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, got, again)
 	}
-	for _, s := range []string{"", "caught", "caught=0.5", "caught==0.5", "caught>", "caught>=", "caught>=x", "caught>=NaN", "caught>=Inf", "caught>=-0.1",
-		"caught>=1.1", "caught>=101%", "0.5<=caught", "caught>=0.5>=0.4", "caught=>0.5", "caught<>0.5", ">=0.5", "sure.sure.caught>0.5", "caught>=0,5"} {
+	for _, s := range []string{"", "caught", "caught=0.5", "caught==0.5", "caught>", "caught>=", "caught>=x",
+		"caught>=NaN", "caught>=Inf", "caught>=-0.1", "caught>=1.1", "caught>=101%", "0.5<=caught", "caught>=0.5>=0.4",
+		"caught=>0.5", "caught<>0.5", ">=0.5", "sure.sure.caught>0.5", "caught>=0,5"} {
 		_, err := ParseRequirement(s)
 		assert.Error(t, err, s)
 	}
@@ -202,14 +211,20 @@ func TestMismatches(t *testing.T) {
 		{"alike", evaluate(t, script, two, Options{Name: "one"}), nil},
 		{"another classifier", evaluate(t, script, two, Options{Name: "two"}), []string{"classifier one before, two now"}},
 		{"no name", evaluate(t, script, two, Options{}), []string{"classifier one before, unnamed now"}},
-		{"another threshold", evaluate(t, script, two, Options{Name: "one", Threshold: 0.805}), []string{"threshold 0.80 before, 0.805 now"}},
-		{"no gate", evaluate(t, script, two, Options{Name: "one", Threshold: NoGate}), []string{"threshold 0.80 before, no gate now"}},
+		{"another threshold", evaluate(t, script, two, Options{Name: "one", Threshold: 0.805}),
+			[]string{"threshold 0.80 before, 0.805 now"}},
+		{"no gate", evaluate(t, script, two, Options{Name: "one", Threshold: NoGate}),
+			[]string{"threshold 0.80 before, no gate now"}},
 		{"more repeats", evaluate(t, script, two, Options{Name: "one", Repeat: 3}), []string{"repeat 1 before, 3 now"}},
-		{"fewer cases", evaluate(t, script, two[:1], Options{Name: "one"}), []string{"cases 2 (1 not compared) before, 1 (0 not compared) now"}},
-		{"more cases", evaluate(t, script, append(two[:2:2], said("c", "error", "error 1")), Options{Name: "one"}), []string{"cases 2 (0 not compared) before, 3 (1 not compared) now"}},
-		{"another label", evaluate(t, script, []Case{two[0], said("b", "error", "question 1")}, Options{Name: "one"}), []string{"cases 2 (1 not compared) before, 2 (1 not compared) now"}},
+		{"fewer cases", evaluate(t, script, two[:1], Options{Name: "one"}),
+			[]string{"cases 2 (1 not compared) before, 1 (0 not compared) now"}},
+		{"more cases", evaluate(t, script, append(two[:2:2], said("c", "error", "error 1")), Options{Name: "one"}),
+			[]string{"cases 2 (0 not compared) before, 3 (1 not compared) now"}},
+		{"another label", evaluate(t, script, []Case{two[0], said("b", "error", "question 1")}, Options{Name: "one"}),
+			[]string{"cases 2 (1 not compared) before, 2 (1 not compared) now"}},
 		{"everything", evaluate(t, script, two[:1], Options{Name: "two", Threshold: 1, Repeat: 2}), []string{
-			"classifier one before, two now", "threshold 0.80 before, 1.00 now", "repeat 1 before, 2 now", "cases 2 (1 not compared) before, 1 (0 not compared) now"}},
+			"classifier one before, two now", "threshold 0.80 before, 1.00 now", "repeat 1 before, 2 now",
+			"cases 2 (1 not compared) before, 1 (0 not compared) now"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.now.Compare(base)

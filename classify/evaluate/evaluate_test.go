@@ -40,7 +40,9 @@ func said(name, want, answer string) Case {
 }
 
 // script answers what the text says.
-var script = classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) { return answerOf(in.Text) })
+var script = classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
+	return answerOf(in.Text)
+})
 
 func answerOf(text string) (classify.Result, error) {
 	label, number, _ := strings.Cut(text, " ")
@@ -137,14 +139,16 @@ func TestFigures(t *testing.T) {
 func TestMacroF1LeavesOutWhatIsNotThere(t *testing.T) {
 	f := func(cases ...Case) Figures { return evaluate(t, script, cases, Options{}).All.Figures }
 	assert.Equal(t, 1.0, f(said("a", "error", "error 1"), said("b", "status", "status 1"))["macro_f1"].Value)
-	assert.InDelta(t, (1+2./3+0)/3, f(said("a", "error", "error 1"), said("b", "status", "status 1"), said("c", "status", "question 1"))["macro_f1"].Value,
-		1e-12, "a type that verdicts name counts")
+	assert.InDelta(t, (1+2./3+0)/3,
+		f(said("a", "error", "error 1"), said("b", "status", "status 1"),
+			said("c", "status", "question 1"))["macro_f1"].Value, 1e-12, "a type that verdicts name counts")
 	none := f(said("a", "error", "error 1"))
 	assert.Equal(t, Figure{Count: new(int)}, none["caught"], "there is nothing to count")
 }
 
 func TestThreshold(t *testing.T) {
-	cases := []Case{said("a", "status", "status 0.8"), said("b", "status", "status 0.79999"), said("c", "status", "status 0"), said("d", "question", "question 1")}
+	cases := []Case{said("a", "status", "status 0.8"), said("b", "status", "status 0.79999"),
+		said("c", "status", "status 0"), said("d", "question", "question 1")}
 	for threshold, want := range map[float64]int{0: 1, 0.8: 1, 0.7: 2, 1: 0, NoGate: 3} {
 		r := evaluate(t, script, cases, Options{Threshold: threshold})
 		assert.Equal(t, want, *r.All.Figures["caught"].Count, threshold)
@@ -173,7 +177,8 @@ func TestWilson(t *testing.T) {
 }
 
 func TestBin(t *testing.T) {
-	for x, want := range map[float64]int{0: 0, 0.0999: 0, 0.1: 1, 0.2: 2, 0.3: 3, 0.6: 6, 0.7: 7, 0.9: 9, 0.8999999: 8, 1: 9} {
+	for x, want := range map[float64]int{0: 0, 0.0999: 0, 0.1: 1, 0.2: 2, 0.3: 3, 0.6: 6, 0.7: 7, 0.9: 9, 0.8999999: 8,
+		1: 9} {
 		assert.Equal(t, want, bin(x), x)
 	}
 }
@@ -193,7 +198,8 @@ func TestMajority(t *testing.T) {
 		{"nor do minorities that differ", "fail|fail|status 0.9|question 0.9|status 0.9|fail", "unanswered", Deliver, 0},
 		{"a tie with failures leans to the human", "status 0.9|fail", "unanswered", Deliver, 0},
 		{"a failure does not beat a majority", "fail|status 0.9|status 0.9", "status", Continue, 0.9},
-		{"failures are no votes to continue", "fail|status 0.9|status 0.9|fail|status 0.9|question 1", "status", Deliver, 0.9},
+		{"failures are no votes to continue", "fail|status 0.9|status 0.9|fail|status 0.9|question 1", "status", Deliver,
+			0.9},
 		{"all failed", "fail|fail", "unanswered", Deliver, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -293,7 +299,8 @@ func TestParallel(t *testing.T) {
 	for i := range 100 {
 		cases = append(cases, said(strings.Repeat("x", i+1), "status", "status 1"))
 	}
-	for parallel, want := range map[int]time.Duration{1: 20 * time.Second, 7: 15 * 200 * time.Millisecond, 0: 13 * 200 * time.Millisecond, 1000: 200 * time.Millisecond} {
+	for parallel, want := range map[int]time.Duration{1: 20 * time.Second, 7: 15 * 200 * time.Millisecond,
+		0: 13 * 200 * time.Millisecond, 1000: 200 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
 			var mu sync.Mutex
 			now, most := 0, 0
@@ -322,8 +329,10 @@ func TestParallel(t *testing.T) {
 			if parallel == 7 {
 				assert.Equal(t, 7, most)
 			}
-			assert.Equal(t, Latency{P50: 200 * time.Millisecond, P90: 200 * time.Millisecond, P99: 200 * time.Millisecond, Max: 200 * time.Millisecond}, r.Latency)
-			assert.Equal(t, Cost{Calls: 100, Metered: 100, Attempts: 200, PromptTokens: 120000, CachedTokens: 102400, CompletionTokens: 6000}, r.Cost)
+			assert.Equal(t, Latency{P50: 200 * time.Millisecond, P90: 200 * time.Millisecond, P99: 200 * time.Millisecond,
+				Max: 200 * time.Millisecond}, r.Latency)
+			assert.Equal(t, Cost{Calls: 100, Metered: 100, Attempts: 200, PromptTokens: 120000, CachedTokens: 102400,
+				CompletionTokens: 6000}, r.Cost)
 		})
 	}
 }
@@ -393,7 +402,8 @@ func TestShippedCases(t *testing.T) {
 	require.NoError(t, err)
 	r := evaluate(t, h, cases, Options{Name: "heuristic"})
 	assert.Zero(t, r.Cost.Errors)
-	for _, s := range []string{"wrong_continues<=0.02", "completions_continued<=3%", "caught>=0.75", "accuracy>=0.88", "sure.macro_f1>0.85"} {
+	for _, s := range []string{"wrong_continues<=0.02", "completions_continued<=3%", "caught>=0.75", "accuracy>=0.88",
+		"sure.macro_f1>0.85"} {
 		q, err := ParseRequirement(s)
 		require.NoError(t, err)
 		f, ok := q.Met(r, nil)

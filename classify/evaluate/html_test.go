@@ -36,7 +36,8 @@ func TestPage(t *testing.T) {
 // The page is one file and asks nothing from anywhere.
 func TestPageStandsAlone(t *testing.T) {
 	page := html(t, evaluate(t, script, ten(), Options{Repeat: 3}))
-	for _, bad := range []string{`\ssrc\s*=`, `\shref\s*=`, `url\(`, `@import`, `https?://`, `<link`, `<img`, `<iframe`, `fetch\(`, `XMLHttpRequest`, `\{\{`, `ZgotmplZ`} {
+	for _, bad := range []string{`\ssrc\s*=`, `\shref\s*=`, `url\(`, `@import`, `https?://`, `<link`, `<img`, `<iframe`,
+		`fetch\(`, `XMLHttpRequest`, `\{\{`, `ZgotmplZ`} {
 		assert.NotRegexp(t, regexp.MustCompile(bad), page)
 	}
 	assert.Contains(t, page, `content="default-src 'none'; style-src 'unsafe-inline'"`)
@@ -68,8 +69,10 @@ func TestPageEscapes(t *testing.T) {
 func TestPageOfAComparison(t *testing.T) {
 	const evil = "<b>evil</b>\u202e"
 	cases := []Case{said(evil, "question", "x"), said("b", "error", "y"), said("c", "error", "z")}
-	before := evaluate(t, answersBy(map[string]string{"x": "question 1", "y": "status 1", "z": "error 1"}), cases, Options{Name: "<i>"})
-	now := evaluate(t, answersBy(map[string]string{"x": "fail", "y": "error 0.9", "z": "error 1"}), cases, Options{Name: "now"})
+	before := evaluate(t, answersBy(map[string]string{"x": "question 1", "y": "status 1", "z": "error 1"}), cases,
+		Options{Name: "<i>"})
+	now := evaluate(t, answersBy(map[string]string{"x": "fail", "y": "error 0.9", "z": "error 1"}), cases,
+		Options{Name: "now"})
 	var b strings.Builder
 	c := now.Compare(before)
 	require.NoError(t, HTML(&b, Run{now, &c, "before.json"}))

@@ -108,7 +108,8 @@ func TestFaults(t *testing.T) {
 		`{"name":"n","input":{"text":"secret words"},"want":{"type":"error","was_rejected_completion":true}}`:                   `want.was_rejected_completion: only a status can be one, not a error`,
 		`{"name":"n","input":{"text":"secret words"},"want":{"type":"completion","action":"continue"}}`:                         `want.action: a completion calls for deliver, not for continue`,
 		`{"name":"hollow","input":{"text":"secret words"},"want":{"type":"error"}}`:                                             `name: "hollow" is taken by a.jsonl:1`,
-		`{"name":"n","input":{"text":"x"},"want":{"type":"` + strings.Repeat("y", 100) + `"}}`:                                  `want.type: "` + strings.Repeat("y", 59) + `…" is not one of error, blocker, question, completion, status`,
+		`{"name":"n","input":{"text":"x"},"want":{"type":"` + strings.Repeat("y", 100) +
+			`"}}`: `want.type: "` + strings.Repeat("y", 59) + `…" is not one of error, blocker, question, completion, status`,
 	} {
 		cases, err := LoadCases(files(hollow, "\n"+line+"\n"+asks), "*.jsonl")
 		require.EqualError(t, err, "b.jsonl:2: "+want, line)
@@ -163,8 +164,9 @@ func TestLongLines(t *testing.T) {
 func TestMessageCheck(t *testing.T) {
 	m := Message{Contains: []string{"Test output"}, NotContains: []string{"great job"}, MaxChars: 24, Matches: `\.$`}
 	assert.Empty(t, m.Check("Show the test output ää."))
-	assert.Equal(t, []string{`the message lacks "Test output"`, `the message has "great job"`, `the message does not match "\\.$"`,
-		"the message has 27 characters, more than 24"}, m.Check("Great job! Now show the di…"))
+	assert.Equal(t, []string{`the message lacks "Test output"`, `the message has "great job"`,
+		`the message does not match "\\.$"`, "the message has 27 characters, more than 24"},
+		m.Check("Great job! Now show the di…"))
 	assert.Equal(t, []string{"there is no message"}, m.Check(" \n"))
 	assert.Empty(t, Message{}.Check("anything"))
 }
@@ -195,7 +197,9 @@ func FuzzLoadCases(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(cases, again, cmp.FilterValues(func(a, b map[string]any) bool { return len(a)+len(b) == 0 }, cmp.Ignore())); diff != "" {
+		if diff := cmp.Diff(cases, again, cmp.FilterValues(func(a, b map[string]any) bool {
+			return len(a)+len(b) == 0
+		}, cmp.Ignore())); diff != "" {
 			t.Fatal(diff)
 		}
 	})

@@ -25,7 +25,9 @@ func TestReportSurvivesBeingWritten(t *testing.T) {
 }
 
 func TestReportsThatAreNone(t *testing.T) {
-	good := asJSON(t, evaluate(t, script, []Case{said("a", "error", "error 0.95"), said("b", "status", "status 0.9"), said("c", "status", "status 0.5")}, Options{}))
+	good := asJSON(t, evaluate(t, script,
+		[]Case{said("a", "error", "error 0.95"), said("b", "status", "status 0.9"), said("c", "status", "status 0.5")},
+		Options{}))
 	twice := asJSON(t, evaluate(t, script, []Case{said("a", "status", "status 0.9")}, Options{Repeat: 2}))
 	in := func(report, old, new string) string {
 		require.Contains(t, report, old)
@@ -45,12 +47,18 @@ func TestReportsThatAreNone(t *testing.T) {
 		{"it has no outcomes, no runs, or a threshold that is not from 0 to 1", swap(`"threshold":0.8`, `"threshold":0`)},
 		{"it has no outcomes, no runs, or a threshold that is not from 0 to 1", swap(`"threshold":0.8`, `"threshold":1.5`)},
 		{`"a" is there twice, or has a label or a verdict that makes no sense`, swap(`"name":"b"`, `"name":"a"`)},
-		{`"a" is there twice, or has a label or a verdict that makes no sense`, swap(`"want":{"type":"error"`, `"want":{"type":"done"`)},
+		{`"a" is there twice, or has a label or a verdict that makes no sense`,
+			swap(`"want":{"type":"error"`, `"want":{"type":"done"`)},
 		{`"a" is there twice, or has a label or a verdict that makes no sense`, swap(`"repeat":1`, `"repeat":3`)},
-		{`"a" is there twice, or has a label or a verdict that makes no sense`, swap(`"confidence":0.95,"action"`, `"confidence":95,"action"`)},
-		{`"a" is there twice, or has a label or a verdict that makes no sense`, swap(`"confidence":0.95,"action":"deliver"`, `"confidence":0.95,"action":"continue"`)},
-		{`"c" is there twice, or has a label or a verdict that makes no sense`, swap(`"confidence":0.5,"action":"deliver"`, `"confidence":0.5,"action":"continue"`)},
-		{`"a" is there twice, or has a label or a verdict that makes no sense`, in(twice, `"runs":[{"type":"status","was_rejected_completion":false,"confidence":0.9,"action":"continue"`, `"runs":[{"type":"status","was_rejected_completion":false,"confidence":0.9,"action":"deliver"`)},
+		{`"a" is there twice, or has a label or a verdict that makes no sense`,
+			swap(`"confidence":0.95,"action"`, `"confidence":95,"action"`)},
+		{`"a" is there twice, or has a label or a verdict that makes no sense`,
+			swap(`"confidence":0.95,"action":"deliver"`, `"confidence":0.95,"action":"continue"`)},
+		{`"c" is there twice, or has a label or a verdict that makes no sense`,
+			swap(`"confidence":0.5,"action":"deliver"`, `"confidence":0.5,"action":"continue"`)},
+		{`"a" is there twice, or has a label or a verdict that makes no sense`,
+			in(twice, `"runs":[{"type":"status","was_rejected_completion":false,"confidence":0.9,"action":"continue"`,
+				`"runs":[{"type":"status","was_rejected_completion":false,"confidence":0.9,"action":"deliver"`)},
 	} {
 		_, err := ReadReport(strings.NewReader(tt.report))
 		assert.EqualError(t, err, "evaluate: read report: "+tt.want)
@@ -62,7 +70,8 @@ func TestReadReportComputesWhatFollows(t *testing.T) {
 	answers := map[string]string{"a": "status 0.9"}
 	r := evaluate(t, answersBy(answers), []Case{said("a", "status", "a")}, Options{Repeat: 3})
 	s := asJSON(t, r)
-	s = strings.Replace(s, `"want":{"type":"status","was_rejected_completion":false,"action":"continue"}`, `"want":{"type":"status"}`, 1)
+	s = strings.Replace(s, `"want":{"type":"status","was_rejected_completion":false,"action":"continue"}`,
+		`"want":{"type":"status"}`, 1)
 	s = strings.Replace(s, `"verdict":{"type":"status","was_rejected_completion":false,"confidence":0.9,"action":"continue"}`, `"verdict":{"type":"question","confidence":1,"action":"deliver"}`, 1)
 	got, err := ReadReport(strings.NewReader(s))
 	require.NoError(t, err)
@@ -104,7 +113,8 @@ func TestRecord(t *testing.T) {
 func FuzzReadReport(f *testing.F) {
 	const outcome = `{"version":2,"threshold":0.8,"repeat":1,"outcomes":[{"name":"a","want":{"type":"error"},"verdict":{"type":"status","confidence":0.9,"action":"continue"}}]}`
 	const runs = `"runs":[{"type":"error","action":"deliver"},{"type":"","action":"deliver"}],`
-	for _, seed := range []string{outcome, strings.Replace(strings.Replace(outcome, `"verdict"`, runs+`"verdict"`, 1), `"repeat":1`, `"repeat":2`, 1)} {
+	for _, seed := range []string{outcome,
+		strings.Replace(strings.Replace(outcome, `"verdict"`, runs+`"verdict"`, 1), `"repeat":1`, `"repeat":2`, 1)} {
 		_, err := ReadReport(strings.NewReader(seed))
 		require.NoError(f, err)
 		f.Add(seed)
@@ -116,7 +126,8 @@ func FuzzReadReport(f *testing.F) {
 			return
 		}
 		c := base.Compare(r)
-		if c.Cases+len(c.Added)+len(c.Differed) != len(base.Outcomes) || c.Cases+len(c.Removed)+len(c.Differed) != len(r.Outcomes) {
+		if c.Cases+len(c.Added)+len(c.Differed) != len(base.Outcomes) ||
+			c.Cases+len(c.Removed)+len(c.Differed) != len(r.Outcomes) {
 			t.Fatalf("%+v", c)
 		}
 		r.spread("accuracy")

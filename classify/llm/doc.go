@@ -53,9 +53,9 @@
 //
 // A large language model answered in the judge's place, from the rendered prompts alone. At a threshold of 0.80, 109 of
 // 128 statuses were continued (85 %), and 1 of 140 completions, of outputs of all kinds. The accuracy was 0.91. Of 379
-// questions, blockers and errors, 1 was continued. Before the prompt named a cancelled run, 7 more were. Below 0.84 in a
-// cascade, the model is asked about 46 % of outputs; the accuracy is 0.03 lower. Of 35 pauses with a transcript, facts
-// settled 33 without a call. These figures hold for that model. Measure yours with sidecoach eval.
+// questions, blockers and errors, 1 was continued. Before the prompt named a cancelled run, 7 more were. Below 0.84 in
+// a cascade, the model is asked about 46 % of outputs; the accuracy is 0.03 lower. Of 35 pauses with a transcript,
+// facts settled 33 without a call. These figures hold for that model. Measure yours with sidecoach eval.
 //
 // # Limits
 //

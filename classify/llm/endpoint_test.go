@@ -104,7 +104,8 @@ func TestRequests(t *testing.T) {
 func TestStepDown(t *testing.T) {
 	const s, o, p = FormatSchema, FormatObject, FormatPlain
 	unsupported := func(what string) httpReply {
-		return status(400, `{"error":{"message":"Unsupported parameter: '`+what+`'","param":"`+what+`","code":"unsupported"}}`)
+		return status(400, `{"error":{"message":"Unsupported parameter: '`+what+`'","param":"`+what+
+			`","code":"unsupported"}}`)
 	}
 	for _, tt := range []struct {
 		name   string
@@ -164,7 +165,8 @@ const longEcho = "you sent {'model': 'judge', 'messages': [{'role': 'system', 'c
 	"rejects in this request, whatever words may come then, such as these.'}]}"
 
 func TestOlderServersGetMaxTokens(t *testing.T) {
-	f := &fake{replies: []httpReply{status(422, `{"detail":"extra field: max_completion_tokens"}`), says(good), says(good)}}
+	f := &fake{replies: []httpReply{status(422, `{"detail":"extra field: max_completion_tokens"}`), says(good),
+		says(good)}}
 	c := newClient(t, f, func(c *Config) { c.MaxTokens = 77 })
 	_, err := c.JSON(t.Context(), question())
 	require.NoError(t, err)

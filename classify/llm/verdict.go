@@ -66,7 +66,8 @@ func parseVerdict(object json.RawMessage) (classify.Result, error) {
 }
 
 // calibrated returns how often a status is right that a model is so sure of. It was measured: of the statuses for which
-// large models state more than 0.60, 56 of 58 were right, and of the others 4 of 10. So more than 0.60 becomes more than
+// large models state more than 0.60, 56 of 58 were right, and of the others 4 of 10. So more than 0.60 becomes more
+// than
 // 0.80, up to 0.85, which stays.
 func calibrated(stated float64) float64 {
 	if stated <= 0.6 || stated > 0.85 {

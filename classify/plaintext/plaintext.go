@@ -1,7 +1,8 @@
 // Package plaintext answers one question: what does a human see of a text?
 //
-// Agents, plans, judges and tools hand us text that we show to people, send to models and compare. This package decides,
-// for all rooms, which characters cannot be seen, how they are shown or dropped, and whether a text is a message of ours:
+// Agents, plans, judges and tools hand us text that we show to people, send to models and compare. This package
+// decides, for all rooms, which characters cannot be seen, how they are shown or dropped, and whether a text is a
+// message of ours:
 //
 //   - [Visible] and [VisibleLines] show a text to a person; each unseen character becomes an escape such as \u202e.
 //   - [Clean] and [Line] prepare a text for a model or for a message; unseen characters are dropped.
@@ -14,7 +15,8 @@
 // # Limits
 //
 // The package judges characters, not fonts. A letter of another alphabet that looks like a Latin one is visible; only
-// [Fold], and thus [IsOurs] and [Disarm], see through it. Markup is left alone: escape it for the place where it is shown.
+// [Fold], and thus [IsOurs] and [Disarm], see through it. Markup is left alone: escape it for the place where it is
+// shown.
 //
 // # Errors
 //
@@ -41,7 +43,8 @@ func IsInvisible(r rune) bool {
 	case r&0xfffe == 0xfffe, 0xfdd0 <= r && r <= 0xfdef: // noncharacters
 		return true
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector,
+		blank)
 }
 
 // blank are characters that count as printable and show nothing, beside those that Unicode calls ignorable.
@@ -50,8 +53,8 @@ var blank = &unicode.RangeTable{
 	R32: []unicode.Range32{{0x16fe4, 0x16fe4, 1}, {0x1d159, 0x1d159, 1}}, // Khitan filler, musical null notehead
 }
 
-// IsSpace reports whether r separates words: Unicode's white space, line and paragraph separators included, and the blank
-// Braille pattern.
+// IsSpace reports whether r separates words: Unicode's white space, line and paragraph separators included, and the
+// blank Braille pattern.
 func IsSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
 
 // IsBlank reports whether nothing of text can be seen: white space, invisible characters, terminal escape sequences, or
@@ -123,16 +126,16 @@ func StripEscapes(s string) string {
 }
 
 // Visible returns s for one line that a person reads. Each invisible, private or unassigned character, line break and
-// unusual space becomes an escape: \x1b, \u202e, \U000e0041, and \xff for a byte that is not UTF-8. A joiner or variation
-// selector stays where scripts and emoji need it: right after a visible character that can take it. Printable characters
-// stay, also a backslash; so the result is for the eye and cannot be read back.
+// unusual space becomes an escape: \x1b, \u202e, \U000e0041, and \xff for a byte that is not UTF-8. A joiner or
+// variation selector stays where scripts and emoji need it: right after a visible character that can take it. Printable
+// characters stay, also a backslash; so the result is for the eye and cannot be read back.
 func Visible(s string) string { return visible(s, false, escape) }
 
 // VisibleLines is [Visible] for text of several lines: line feeds and tabs stay, and "\r\n" becomes "\n".
 func VisibleLines(s string) string { return ReplaceHidden(s, escape) }
 
-// ReplaceHidden is [VisibleLines] with other escapes: hidden returns what stands for a character that would be escaped. raw
-// is the character, or a byte that is not UTF-8, as it stands in s.
+// ReplaceHidden is [VisibleLines] with other escapes: hidden returns what stands for a character that would be escaped.
+// raw is the character, or a byte that is not UTF-8, as it stands in s.
 func ReplaceHidden(s string, hidden func(raw string) string) string {
 	return visible(strings.ReplaceAll(s, "\r\n", "\n"), true, hidden)
 }
@@ -169,8 +172,8 @@ func visible(s string, lines bool, hidden func(raw string) string) string {
 
 func isVisible(r rune) bool { return unicode.IsPrint(r) && !IsSpace(r) && !IsInvisible(r) }
 
-// joins reports whether r is a joiner or a variation selector in its proper place: after a character that it changes and,
-// for a joiner, before one that it joins.
+// joins reports whether r is a joiner or a variation selector in its proper place: after a character that it changes
+// and, for a joiner, before one that it joins.
 func joins(before, r rune, after string) bool {
 	const zwnj, zwj, textStyle, emojiStyle = '\u200c', '\u200d', '\ufe0e', '\ufe0f'
 	switch r {
@@ -222,8 +225,8 @@ func Line(s string, max int) string {
 	return Cut(strings.Join(strings.FieldsFunc(Clean(s), IsSpace), " ")+cut, max)
 }
 
-// Cut shortens s to at most max characters (Unicode code points). A text that is cut ends with "…", which counts, and is
-// cut between words where a word ends among its last 20 characters. Cut returns "" for a max below 1.
+// Cut shortens s to at most max characters (Unicode code points). A text that is cut ends with "…", which counts, and
+// is cut between words where a word ends among its last 20 characters. Cut returns "" for a max below 1.
 func Cut(s string, max int) string {
 	if max < 1 {
 		return ""

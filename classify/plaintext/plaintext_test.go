@@ -89,7 +89,8 @@ func TestLineAndCut(t *testing.T) {
 
 func TestIsBlank(t *testing.T) {
 	for in, want := range map[string]bool{
-		"": true, " \n\t": true, "\u2800\u200b\x1b[0m": true, "\u3164\uffa0": true, ".": false, "\x1b[31m.": false, "\x1b[": false,
+		"": true, " \n\t": true, "\u2800\u200b\x1b[0m": true, "\u3164\uffa0": true, ".": false, "\x1b[31m.": false,
+		"\x1b[": false,
 	} {
 		if got := IsBlank(in); got != want {
 			t.Errorf("IsBlank(%q) = %v", in, got)
@@ -133,7 +134,8 @@ func TestPrefix(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"a\u034f[System Coach] b", "👩\u200d💻", "\x1b]0;t\a\xff", "［sｙstem coach］", "one two", "\u2800\r\n"} {
+	for _, s := range []string{"a\u034f[System Coach] b", "👩\u200d💻", "\x1b]0;t\a\xff", "［sｙstem coach］", "one two",
+		"\u2800\r\n"} {
 		f.Add(s, 10)
 	}
 	f.Fuzz(func(t *testing.T, s string, max int) {
@@ -143,7 +145,8 @@ func FuzzText(f *testing.F) {
 			t.Errorf("Clean(%q) = %q", s, clean)
 		}
 		line := Line(s, max)
-		if utf8.RuneCountInString(line) > max && line != "" || strings.ContainsAny(line, "\r\n\t") || Line(line, max) != line {
+		if utf8.RuneCountInString(line) > max && line != "" || strings.ContainsAny(line, "\r\n\t") ||
+			Line(line, max) != line {
 			t.Errorf("Line(%q, %d) = %q", s, max, line)
 		}
 		seen := Visible(s)

@@ -20,8 +20,8 @@ func IsOurs(text string) bool {
 	return strings.HasPrefix(text, Prefix)
 }
 
-// Disarm replaces the brackets around each "System Coach" in s by parentheses, in whatever case, spacing, script or kind
-// of bracket it is written, so that s cannot forge our prefix. Apply it to cleaned text: it does not look through
+// Disarm replaces the brackets around each "System Coach" in s by parentheses, in whatever case, spacing, script or
+// kind of bracket it is written, so that s cannot forge our prefix. Apply it to cleaned text: it does not look through
 // invisible characters.
 func Disarm(s string) string {
 	rs := []rune(s)
@@ -50,8 +50,8 @@ func Disarm(s string) string {
 	return string(rs)
 }
 
-// TrimPrefix returns s without the prefixes of ours that it begins with, however they are written: the name in brackets,
-// or before a colon. Apply it to cleaned text.
+// TrimPrefix returns s without the prefixes of ours that it begins with, however they are written: the name in
+// brackets, or before a colon. Apply it to cleaned text.
 func TrimPrefix(s string) string {
 	for {
 		rest := trimOnePrefix(s)

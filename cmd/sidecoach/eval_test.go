@@ -29,7 +29,8 @@ func TestBinaryLinksNoTesting(t *testing.T) {
 	require.NoError(t, err)
 	deps := strings.Fields(string(out))
 	require.Contains(t, deps, module+"/classify/evaluate")
-	for _, bad := range []string{"testing", "net/http/httptest", "github.com/stretchr/testify", module + "/classify/classifytest"} {
+	for _, bad := range []string{"testing", "net/http/httptest", "github.com/stretchr/testify",
+		module + "/classify/classifytest"} {
 		assert.False(t, slices.Contains(deps, bad), bad)
 	}
 }
@@ -39,7 +40,8 @@ func casesFile(t *testing.T, cases ...[2]string) string {
 	t.Helper()
 	var b strings.Builder
 	for i, c := range cases {
-		line, err := json.Marshal(map[string]any{"name": fmt.Sprint("case", i), "input": map[string]any{"text": c[0]}, "want": map[string]any{"type": c[1]}})
+		line, err := json.Marshal(map[string]any{"name": fmt.Sprint("case", i), "input": map[string]any{"text": c[0]},
+			"want": map[string]any{"type": c[1]}})
 		require.NoError(t, err)
 		b.Write(append(line, '\n'))
 	}
@@ -62,9 +64,11 @@ func judgeServer(t *testing.T, verdict func(request string) string) *httptest.Se
 		}
 		answer := verdict(body.Messages[len(body.Messages)-1].Content)
 		json.NewEncoder(w).Encode(map[string]any{
-			"model":   body.Model,
-			"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": answer}}},
-			"usage":   map[string]any{"prompt_tokens": 1300, "completion_tokens": 50, "prompt_tokens_details": map[string]any{"cached_tokens": 1024}},
+			"model": body.Model,
+			"choices": []any{map[string]any{"finish_reason": "stop",
+				"message": map[string]any{"role": "assistant", "content": answer}}},
+			"usage": map[string]any{"prompt_tokens": 1300, "completion_tokens": 50,
+				"prompt_tokens_details": map[string]any{"cached_tokens": 1024}},
 		})
 	}))
 	t.Cleanup(s.Close)
@@ -139,7 +143,8 @@ func TestWhichModel(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
 	ask := func(args ...string) string {
-		_, errs, status := sidecoach(t, strings.NewReader("Which one?"), append([]string{"--llm", "--base-url", server.URL + "/v1"}, args...)...)
+		_, errs, status := sidecoach(t, strings.NewReader("Which one?"),
+			append([]string{"--llm", "--base-url", server.URL + "/v1"}, args...)...)
 		require.Equal(t, 0, status, errs)
 		return <-models
 	}
@@ -167,7 +172,8 @@ func TestPromptOfAFolder(t *testing.T) {
 		fmt.Fprint(w, `{"choices":[{"finish_reason":"stop","message":{"content":"{\"type\":\"question\",\"confidence\":1,\"reason\":\"x\",\"coaching_message\":null}"}}]}`)
 	}))
 	defer server.Close()
-	_, errs, status = sidecoach(t, strings.NewReader("Which one?"), "--llm", "--base-url", server.URL+"/v1", "--prompt", dir)
+	_, errs, status = sidecoach(t, strings.NewReader("Which one?"), "--llm", "--base-url", server.URL+"/v1", "--prompt",
+		dir)
 	require.Equal(t, 0, status, errs)
 	assert.Contains(t, <-seen, "Zebra first.")
 }
@@ -175,15 +181,16 @@ func TestPromptOfAFolder(t *testing.T) {
 func TestHostileCases(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "cases.jsonl")
-	line, err := json.Marshal(map[string]any{"name": "\x1b[31m\u202ename", "input": map[string]any{"text": "\x1b[2J?"}, "want": map[string]any{"type": "error"},
-		"meta": map[string]any{"lang": "\x1b[31m"}})
+	line, err := json.Marshal(map[string]any{"name": "\x1b[31m\u202ename", "input": map[string]any{"text": "\x1b[2J?"},
+		"want": map[string]any{"type": "error"}, "meta": map[string]any{"lang": "\x1b[31m"}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(name, line, 0o600))
 	report, _, status := sidecoach(t, strings.NewReader(""), "eval", name, "--json")
 	require.Equal(t, 0, status)
 	baseline := filepath.Join(dir, "base\x1b.json")
 	require.NoError(t, os.WriteFile(baseline, []byte(report), 0o600))
-	for _, args := range [][]string{{"--by", "lang", "--baseline", baseline, "--threshold", "0"}, {"--json"}, {"--by", "\x1b", "--baseline", "\x1b"}} {
+	for _, args := range [][]string{{"--by", "lang", "--baseline", baseline, "--threshold", "0"}, {"--json"},
+		{"--by", "\x1b", "--baseline", "\x1b"}} {
 		out, errs, _ := sidecoach(t, strings.NewReader(""), append([]string{"eval", name}, args...)...)
 		for line := range strings.Lines(out + errs) {
 			line = strings.TrimSuffix(line, "\n")
@@ -205,7 +212,8 @@ func TestAtomicFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "old", string(b), "nothing is lost before all is written")
 
-	out, errs, status := sidecoach(t, strings.NewReader(""), "eval", casesFile(t, [2]string{"Which one?", "question"}), "--html", name)
+	out, errs, status := sidecoach(t, strings.NewReader(""), "eval", casesFile(t, [2]string{"Which one?", "question"}),
+		"--html", name)
 	require.Equal(t, 0, status, out, errs)
 	b, err = os.ReadFile(name)
 	require.NoError(t, err)
@@ -227,7 +235,8 @@ func TestPageReplacesNoCases(t *testing.T) {
 	cases := filepath.Join(dir, "c.jsonl")
 	line := `{"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}` + "\n"
 	require.NoError(t, os.WriteFile(cases, []byte(line), 0o644))
-	_, stderr, status := sidecoach(t, strings.NewReader(""), "eval", "--cases", filepath.Join(dir, "*.jsonl"), "--html", cases)
+	_, stderr, status := sidecoach(t, strings.NewReader(""), "eval", "--cases", filepath.Join(dir, "*.jsonl"), "--html",
+		cases)
 	assert.Equal(t, exitUsage, status)
 	assert.Contains(t, stderr, "overwrite")
 	got, err := os.ReadFile(cases)
@@ -289,8 +298,8 @@ func TestEvalOfSeveral(t *testing.T) {
 	require.Equal(t, 0, status)
 	require.NoError(t, os.WriteFile(before, []byte(out), 0o600))
 	wrong := judgeServer(t, func(string) string { return `{"type":"error","confidence":0.9}` })
-	out, errs, status = sidecoach(t, strings.NewReader(""), "eval", "--cases", good, "--judge", "api", "--base-url", wrong.URL,
-		"--model", "x", "--baseline", before, "--fail-on-regression", "--markdown")
+	out, errs, status = sidecoach(t, strings.NewReader(""), "eval", "--cases", good, "--judge", "api", "--base-url",
+		wrong.URL, "--model", "x", "--baseline", before, "--fail-on-regression", "--markdown")
 	require.Equal(t, exitUnmet, status)
 	assert.Contains(t, errs, "sidecoach: not met: no regression (labels: 0 fixed, ")
 	assert.Contains(t, out, "| broken | case")
@@ -301,7 +310,8 @@ func TestEvalOfMessages(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "cases.jsonl")
 	line := `{"name":"%s","input":{"text":"Fixed the login redirect, should work now."},` +
 		`"want":{"type":"status","was_rejected_completion":true,"message":{%s}}}` + "\n"
-	text := fmt.Sprintf(line, "good", `"contains":["System Coach"],"max_chars":400`) + fmt.Sprintf(line, "bad", `"matches":"^never"`)
+	text := fmt.Sprintf(line, "good", `"contains":["System Coach"],"max_chars":400`) + fmt.Sprintf(line, "bad",
+		`"matches":"^never"`)
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	out, errs, status := sidecoach(t, strings.NewReader(""), "eval", name)
 	require.Equal(t, 0, status, errs)
@@ -321,7 +331,8 @@ func TestEvalOfAFailingJudge(t *testing.T) {
 		})
 		cases := casesFile(t, [2]string{"aaa", "question"}, [2]string{"bbb", "question"}, [2]string{"ccc", "question"})
 		t.Setenv("OPENAI_API_KEY", "")
-		_, errs, status := sidecoach(t, strings.NewReader(""), "eval", "--cases", cases, "--judge", "api", "--base-url", server.URL, "--no-cache")
+		_, errs, status := sidecoach(t, strings.NewReader(""), "eval", "--cases", cases, "--judge", "api", "--base-url",
+			server.URL, "--no-cache")
 		assert.Equal(t, want, status, errs)
 		if want == 1 {
 			assert.Contains(t, errs, fmt.Sprintf("sidecoach: %d of 3 calls failed: llm: unparseable answer", len(failing)))
@@ -334,14 +345,16 @@ func TestEvalOfAReader(t *testing.T) {
 	dir := t.TempDir()
 	rendered, cassettes := filepath.Join(dir, "rendered"), filepath.Join(dir, "cassettes")
 	answers := filepath.Join(dir, "answers.jsonl")
-	cases := casesFile(t, [2]string{"Which one?", "question"}, [2]string{"Fixed, should work.", "status"}, [2]string{"Hm.", "status"})
+	cases := casesFile(t, [2]string{"Which one?", "question"}, [2]string{"Fixed, should work.", "status"},
+		[2]string{"Hm.", "status"})
 	// The facts settle this one, so that nobody is asked about it.
 	more := filepath.Join(dir, "more.jsonl")
 	require.NoError(t, os.WriteFile(more, []byte(`{"name":"settled","input":{"text":"Added the button. All tests pass.",`+
 		`"work":{"edited":"code","checks":[{"kind":"test","outcome":"passed"}]}},"want":{"type":"completion"}}`), 0o600))
 	eval := func(want int, args ...string) (string, string) {
 		t.Helper()
-		out, errs, status := sidecoach(t, strings.NewReader(""), append([]string{"eval", "--cases", cases, "--cases", more, "--classifier", "llm"}, args...)...)
+		out, errs, status := sidecoach(t, strings.NewReader(""),
+			append([]string{"eval", "--cases", cases, "--cases", more, "--classifier", "llm"}, args...)...)
 		require.Equal(t, want, status, errs)
 		return out, errs
 	}
@@ -379,7 +392,8 @@ func TestEvalOfAReader(t *testing.T) {
 
 func TestHowLongAnLLMIsWaitedFor(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "k")
-	for given, want := range map[string]time.Duration{"": 10 * time.Second, "--timeout=1m30s": 90 * time.Second, "--timeout=50ms": 50 * time.Millisecond} {
+	for given, want := range map[string]time.Duration{"": 10 * time.Second, "--timeout=1m30s": 90 * time.Second,
+		"--timeout=50ms": 50 * time.Millisecond} {
 		var o llmOptions
 		f := pflag.NewFlagSet("", pflag.ContinueOnError)
 		o.register(f)

@@ -32,9 +32,10 @@ func TestManyHooksOnOnePause(t *testing.T) {
 	const text = "Fixed the login redirect, should work now."
 	require.NoError(t, os.WriteFile(transcript, []byte(
 		`{"type":"user","uuid":"u1","message":{"role":"user","content":"Fix the login redirect."}}`+"\n"+
-			`{"type":"assistant","uuid":"u2","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"`+text+`"}]}}`+"\n"), 0o666))
-	payload, err := json.Marshal(map[string]any{"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": false, "permission_mode": "default",
-		"transcript_path": transcript, "cwd": dir, "last_assistant_message": text})
+			`{"type":"assistant","uuid":"u2","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"`+text+
+			`"}]}}`+"\n"), 0o666))
+	payload, err := json.Marshal(map[string]any{"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": false,
+		"permission_mode": "default", "transcript_path": transcript, "cwd": dir, "last_assistant_message": text})
 	require.NoError(t, err)
 	binary, err := os.Executable()
 	require.NoError(t, err)
@@ -179,26 +180,33 @@ func f() {
 // Cursor runs a hook of the user's in ~/.cursor: the plan is the workspace's, and so is what --verify runs in.
 func TestHookWorksWhereTheAgentDoes(t *testing.T) {
 	home, workspace := t.TempDir(), t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(workspace, "plan.md"), []byte("## Success Criteria\n\n- All redirects have a test\n"), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(home, "plan.md"), []byte("## Success Criteria\n\n- Nothing of the workspace\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(workspace, "plan.md"),
+		[]byte("## Success Criteria\n\n- All redirects have a test\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "plan.md"),
+		[]byte("## Success Criteria\n\n- Nothing of the workspace\n"), 0o644))
 	t.Chdir(home)
 	event := func(h hook.Host, fields map[string]any) string {
 		payload, err := json.Marshal(fields)
 		require.NoError(t, err)
-		out, errs, status := sidecoach(t, bytes.NewReader(payload), "hook", string(h), "--state", filepath.Join(home, "state"), "--plan", "plan.md")
+		out, errs, status := sidecoach(t, bytes.NewReader(payload), "hook", string(h), "--state",
+			filepath.Join(home, "state"), "--plan", "plan.md")
 		require.Zero(t, status, errs)
 		return out
 	}
 	const progress = "Next I will add the redirect tests."
 	for _, roots := range [][]string{{workspace}, {workspace, home}} {
 		session := strconv.Itoa(len(roots))
-		event(hook.Cursor, map[string]any{"hook_event_name": "afterAgentResponse", "conversation_id": session, "generation_id": "g", "text": progress})
-		out := event(hook.Cursor, map[string]any{"hook_event_name": "stop", "conversation_id": session, "generation_id": "g", "status": "completed", "loop_count": 0, "workspace_roots": roots})
+		event(hook.Cursor, map[string]any{"hook_event_name": "afterAgentResponse", "conversation_id": session,
+			"generation_id": "g", "text": progress})
+		out := event(hook.Cursor, map[string]any{"hook_event_name": "stop", "conversation_id": session, "generation_id": "g",
+			"status": "completed", "loop_count": 0, "workspace_roots": roots})
 		assert.Contains(t, out, "All redirects have a test")
 	}
-	out := event(hook.Claude, map[string]any{"hook_event_name": "Stop", "session_id": "c", "cwd": workspace, "stop_hook_active": false, "last_assistant_message": progress})
+	out := event(hook.Claude, map[string]any{"hook_event_name": "Stop", "session_id": "c", "cwd": workspace,
+		"stop_hook_active": false, "last_assistant_message": progress})
 	assert.Contains(t, out, "All redirects have a test")
-	out = event(hook.Claude, map[string]any{"hook_event_name": "Stop", "session_id": "d", "cwd": filepath.Join(workspace, "gone"), "stop_hook_active": false, "last_assistant_message": progress})
+	out = event(hook.Claude, map[string]any{"hook_event_name": "Stop", "session_id": "d",
+		"cwd": filepath.Join(workspace, "gone"), "stop_hook_active": false, "last_assistant_message": progress})
 	assert.Contains(t, out, "Nothing of the workspace")
 }
 
@@ -208,7 +216,8 @@ func TestCursorHookInstalledTwice(t *testing.T) {
 	for _, installed := range []int{1, 2, 3} {
 		dir := t.TempDir()
 		event := func(name, generation string, fields map[string]any) (message string) {
-			payload := map[string]any{"hook_event_name": name, "conversation_id": "s", "generation_id": generation, "transcript_path": nil, "workspace_roots": []string{dir}}
+			payload := map[string]any{"hook_event_name": name, "conversation_id": "s", "generation_id": generation,
+				"transcript_path": nil, "workspace_roots": []string{dir}}
 			maps.Copy(payload, fields)
 			data, err := json.Marshal(payload)
 			require.NoError(t, err)
@@ -221,7 +230,8 @@ func TestCursorHookInstalledTwice(t *testing.T) {
 				if out != "" {
 					require.NoError(t, json.Unmarshal([]byte(out), &answer))
 				}
-				require.True(t, n == 0 || answer.Message == message, "the hooks of a pause do not agree: %q, %q", message, answer.Message)
+				require.True(t, n == 0 || answer.Message == message, "the hooks of a pause do not agree: %q, %q", message,
+					answer.Message)
 				message = answer.Message
 			}
 			return message
@@ -232,7 +242,8 @@ func TestCursorHookInstalledTwice(t *testing.T) {
 			for n := 0; prompt != ""; n++ {
 				generation := fmt.Sprint(turn, "-", n)
 				event("beforeSubmitPrompt", generation, map[string]any{"prompt": prompt})
-				event("afterAgentResponse", generation, map[string]any{"text": fmt.Sprintf("Next I'll rename the callers; %d of 20 files are done.", 4*turn+n)})
+				event("afterAgentResponse", generation,
+					map[string]any{"text": fmt.Sprintf("Next I'll rename the callers; %d of 20 files are done.", 4*turn+n)})
 				prompt = event("stop", generation, map[string]any{"status": "completed", "loop_count": loops})
 				if prompt != "" {
 					sent, loops = sent+1, loops+1

@@ -25,15 +25,18 @@ func TestWatchdog(t *testing.T) {
 		"in time":       {func(context.Context) error { return nil }, time.Minute, 0, "", 0, 0},
 		"its own error": {func(context.Context) error { return errors.New("own") }, time.Minute, 0, "own", 0, 0},
 		"too late":      {ends, time.Minute, 0, "no decision: the time for a hook is over", time.Minute, 0},
-		"more time":     {ends, -time.Minute, 0, "no decision: the time for a hook is over", time.Minute + verifySeconds*time.Second, 0},
-		"host gone":     {ends, time.Minute, 3 * time.Second, "no decision: the host has gone", 3 * time.Second, 0},
-		"hangs":         {hangs, time.Minute, 0, "no decision: the time for a hook is over", time.Hour, time.Minute + hookGrace},
+		"more time": {ends, -time.Minute, 0, "no decision: the time for a hook is over",
+			time.Minute + verifySeconds*time.Second, 0},
+		"host gone": {ends, time.Minute, 3 * time.Second, "no decision: the host has gone", 3 * time.Second, 0},
+		"hangs":     {hangs, time.Minute, 0, "no decision: the time for a hook is over", time.Hour, time.Minute + hookGrace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				exited := time.Duration(0)
-				w := watchdog{limit: max(tt.limit, -tt.limit), more: func() bool { return tt.limit < 0 }, exit: func() { exited = time.Since(start) }, parent: func() int {
+				w := watchdog{limit: max(tt.limit, -tt.limit), more: func() bool { return tt.limit < 0 }, exit: func() {
+					exited = time.Since(start)
+				}, parent: func() int {
 					if tt.orphan > 0 && time.Since(start) >= tt.orphan {
 						return 1
 					}

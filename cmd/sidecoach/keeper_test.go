@@ -49,13 +49,14 @@ func TestSessionIsTheLibrary(t *testing.T) {
 	require.NoError(t, err)
 	state := t.TempDir()
 	for _, step := range []struct{ turn, text string }{
-		{"1", hollow}, {"1", hollow}, {"1", "Next I'll rename the callers; 5 of 10 files are done.\n"}, {"1", hollow}, {"2", hollow}, {"1", hollow},
-		{"2", "Which database should I use, Postgres or SQLite?\n"}, {"2", hollow},
+		{"1", hollow}, {"1", hollow}, {"1", "Next I'll rename the callers; 5 of 10 files are done.\n"}, {"1", hollow},
+		{"2", hollow}, {"1", hollow}, {"2", "Which database should I use, Postgres or SQLite?\n"}, {"2", hollow},
 	} {
 		want, err := ac.Handle(t.Context(), autocontinue.Output{Session: "s", Turn: step.turn, Text: step.text})
 		require.NoError(t, err)
 		line := jsonOf(t, want)
-		out, errs, status := sidecoach(t, strings.NewReader(step.text), "--state", state, "--session", "s", "--turn", step.turn, "--json")
+		out, errs, status := sidecoach(t, strings.NewReader(step.text), "--state", state, "--session", "s", "--turn",
+			step.turn, "--json")
 		require.Zero(t, status, errs)
 		assert.Equal(t, line, out)
 	}
@@ -79,7 +80,8 @@ func TestKeepText(t *testing.T) {
 	state := t.TempDir()
 	keep := func(text string, args ...string) entry {
 		t.Helper()
-		_, errs, status := sidecoach(t, strings.NewReader(text), append(args, "--state", state, "--session", "s", "--keep-text")...)
+		_, errs, status := sidecoach(t, strings.NewReader(text),
+			append(args, "--state", state, "--session", "s", "--keep-text")...)
 		require.Zero(t, status, errs)
 		require.Empty(t, errs)
 		list := journalOf(t, state)
@@ -102,7 +104,8 @@ func TestKeepText(t *testing.T) {
 	assert.LessOrEqual(t, len(e.Input.Text), maxKept)
 	assert.Greater(t, len(e.Input.Text), maxKept-utf8.UTFMax)
 	assert.True(t, strings.HasPrefix(huge, e.Input.Text))
-	_, errs, status := sidecoach(t, strings.NewReader(""), "log", "--state", state, "--case", e.Decision.ID, "--want", "status")
+	_, errs, status := sidecoach(t, strings.NewReader(""), "log", "--state", state, "--case", e.Decision.ID, "--want",
+		"status")
 	assert.Equal(t, exitFailure, status)
 	assert.Contains(t, errs, "too large to be journaled as a whole")
 }

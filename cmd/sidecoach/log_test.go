@@ -52,10 +52,13 @@ func TestResultsOfContinues(t *testing.T) {
 		want outcomes
 		last string // the row "result" of the last entry
 	}{
-		"none":           {list(row("s", 0, completion)), outcomes{}, ""},
-		"all of a turn":  {list(row("s", 1, claim), row("s", 2, progress), row("s", 2, completion)), outcomes{Accepted: 2}, "2 continues accepted"},
-		"stalled":        {list(row("s", 1, claim), row("s", 2, claim), row("s", 2, repeat)), outcomes{NotAccepted: 2}, "2 continues not accepted"},
-		"a question":     {list(row("s", 1, claim), row("s", 1, question), row("s", 0, completion)), outcomes{NotAccepted: 1}, ""},
+		"none": {list(row("s", 0, completion)), outcomes{}, ""},
+		"all of a turn": {list(row("s", 1, claim), row("s", 2, progress), row("s", 2, completion)), outcomes{Accepted: 2},
+			"2 continues accepted"},
+		"stalled": {list(row("s", 1, claim), row("s", 2, claim), row("s", 2, repeat)), outcomes{NotAccepted: 2},
+			"2 continues not accepted"},
+		"a question": {list(row("s", 1, claim), row("s", 1, question), row("s", 0, completion)),
+			outcomes{NotAccepted: 1}, ""},
 		"open":           {list(row("s", 1, claim), row("r", 1, claim)), outcomes{Open: 2}, ""},
 		"sessions apart": {list(row("s", 1, claim), row("r", 0, completion)), outcomes{Open: 1}, ""},
 		"hosts apart":    {list(row("s", 1, claim), row("s", 1, completion, otherHost)), outcomes{Open: 1}, ""},
@@ -97,7 +100,9 @@ func TestTotals(t *testing.T) {
 	for _, e := range []entry{
 		row("a", 1, autocontinue.ReasonProgress, use), row("a", 2, autocontinue.ReasonProgress, use),
 		row("a", 3, autocontinue.ReasonRejectedCompletion), row("a", 3, autocontinue.ReasonCap),
-		row("b", 0, autocontinue.ReasonRunClosed), row("b", 1, autocontinue.ReasonProgress, func(e *entry) { e.Shadow = true }),
+		row("b", 0, autocontinue.ReasonRunClosed), row("b", 1, autocontinue.ReasonProgress, func(e *entry) {
+			e.Shadow = true
+		}),
 		row("b", 0, autocontinue.ReasonError, func(e *entry) { e.Decision.Result.Fallback = "llm: no" }),
 		row("b", 0, autocontinue.ReasonError, func(e *entry) { e.Decision.Degraded = []string{"plan: no"} }),
 		row("b", 0, autocontinue.ReasonCap, func(e *entry) { e.Decision.Replayed = true }),
@@ -126,7 +131,8 @@ func TestTotals(t *testing.T) {
 }
 
 func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100", 1234567: "1,234,567"} {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100",
+		1234567: "1,234,567"} {
 		assert.Equal(t, want, thousands(n))
 	}
 }
@@ -157,10 +163,16 @@ func TestLogEntries(t *testing.T) {
     error     boom
     result    3 continues not accepted
 `, log.entry(e, "3 continues not accepted"))
-	replayed := row("chat 7", 0, autocontinue.ReasonQuestion, func(e *entry) { e.Time = at; e.Decision.Replayed = true; e.Decision.Note = "no" })
-	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", log.entry(replayed, ""), "the session is named once")
+	replayed := row("chat 7", 0, autocontinue.ReasonQuestion, func(e *entry) {
+		e.Time = at
+		e.Decision.Replayed = true
+		e.Decision.Note = "no"
+	})
+	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", log.entry(replayed, ""),
+		"the session is named once")
 	shadow := row("", 1, autocontinue.ReasonProgress, func(e *entry) { e.Time = at; e.Shadow = true; e.Host = "" })
-	assert.Equal(t, "\nno session\n  2026-03-01 12:00:05            continue · progress · shadow: not continued\n", log.entry(shadow, ""))
+	assert.Equal(t, "\nno session\n  2026-03-01 12:00:05            continue · progress · shadow: not continued\n",
+		log.entry(shadow, ""))
 
 	narrow := logPage{terminal: terminal{width: 40}}
 	for line := range strings.Lines(narrow.entry(e, "")) {
@@ -176,7 +188,8 @@ func TestLogEntries(t *testing.T) {
 func TestParseEntry(t *testing.T) {
 	_, ok := parseEntry([]byte(`{"time":"2026-03-01T12:00:00Z","session":"s","decision":{"action":"deliver","new":1},"newer":{}}`))
 	assert.True(t, ok)
-	for _, bad := range []string{``, `{`, `[]`, `null`, `{}`, `"x"`, `{"time":"2026-03-01T12:00:00Z","decision":{"action":"explode"}}`} {
+	for _, bad := range []string{``, `{`, `[]`, `null`, `{}`, `"x"`,
+		`{"time":"2026-03-01T12:00:00Z","decision":{"action":"explode"}}`} {
 		_, ok := parseEntry([]byte(bad))
 		assert.False(t, ok, bad)
 	}
@@ -187,7 +200,8 @@ func following(t *testing.T, args ...string) (cmd *exec.Cmd, next func() string)
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	cmd = &exec.Cmd{Path: exe, Args: append([]string{"sidecoach", "log", "--follow"}, args...), Stderr: os.Stderr} // see TestMain
+	// see TestMain
+	cmd = &exec.Cmd{Path: exe, Args: append([]string{"sidecoach", "log", "--follow"}, args...), Stderr: os.Stderr}
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -26,7 +26,8 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 		return http.StatusOK, `{"type":"status","confidence":0.95,"reason":"r","coaching_message":"Show the output of the tests."}`
 	})
 	file := replayFixture(t)
-	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false, "": false, "yesterday\n": false} {
+	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false,
+		"": false, "yesterday\n": false} {
 		sent.Store(0)
 		o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{model: "judge", baseURL: server.URL}}}
 		var shown, table strings.Builder

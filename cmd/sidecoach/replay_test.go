@@ -300,7 +300,8 @@ func TestReplayOfManySessions(t *testing.T) {
 func TestReplayTableOnATerminal(t *testing.T) {
 	var both strings.Builder
 	table := &replayTable{terminal: terminal{width: 80}, w: &both, errs: &both}
-	require.NoError(t, table.show(replayFault{File: "cut.jsonl", Fault: "lines could not be read: 1, the first at line 3"}))
+	require.NoError(t, table.show(replayFault{File: "cut.jsonl",
+		Fault: "lines could not be read: 1, the first at line 3"}))
 	const sessions = 2000
 	sum := replayTotal{Files: sessions, Sessions: sessions, Verdict: pays}
 	for i := range sessions {
@@ -372,8 +373,9 @@ func TestLastColumns(t *testing.T) {
 		width int
 		want  string
 	}{
-		{"abcdef", 0, "abcdef"}, {"abcdef", 6, "abcdef"}, {"abcdef", 5, "…cdef"}, {"会话记录", 8, "会话记录"}, {"会话记录", 7, "…话记录"}, {"会话记录", 6, "…记录"},
-		{"a🎉b", 4, "a🎉b"}, {"a🎉b", 3, "…b"}, {"e\u0301e\u0301", 2, "e\u0301e\u0301"}, {"abc", 1, "…"}, {"ﾃｽﾄ", 3, "ﾃｽﾄ"},
+		{"abcdef", 0, "abcdef"}, {"abcdef", 6, "abcdef"}, {"abcdef", 5, "…cdef"}, {"会话记录", 8, "会话记录"}, {"会话记录", 7, "…话记录"},
+		{"会话记录", 6, "…记录"}, {"a🎉b", 4, "a🎉b"}, {"a🎉b", 3, "…b"}, {"e\u0301e\u0301", 2, "e\u0301e\u0301"}, {"abc", 1, "…"},
+		{"ﾃｽﾄ", 3, "ﾃｽﾄ"},
 	} {
 		assert.Equal(t, tt.want, lastColumns(tt.text, tt.width), tt)
 	}
@@ -392,7 +394,9 @@ func TestReplayHelpNamesEveryField(t *testing.T) {
 	for _, word := range []hook.Effect{hook.EffectAgrees, hook.EffectAgainst, hook.EffectMissed} {
 		assert.Contains(t, help, word)
 	}
-	for _, v := range []reflect.Type{reflect.TypeFor[replayPause](), reflect.TypeFor[replaySession](), reflect.TypeFor[replayFault](), reflect.TypeFor[replayTotal](), reflect.TypeFor[replayCounts](), reflect.TypeFor[replayLLM]()} {
+	for _, v := range []reflect.Type{reflect.TypeFor[replayPause](), reflect.TypeFor[replaySession](),
+		reflect.TypeFor[replayFault](), reflect.TypeFor[replayTotal](), reflect.TypeFor[replayCounts](),
+		reflect.TypeFor[replayLLM]()} {
 		for field := range v.Fields() {
 			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
 				assert.Regexp(t, `\b`+name+`\b`, help, v.Name())
@@ -403,7 +407,8 @@ func TestReplayHelpNamesEveryField(t *testing.T) {
 		assert.Contains(t, help, word)
 	}
 	for _, word := range []transcript.Reply{
-		transcript.ReplyNudge, transcript.ReplyAssent, transcript.ReplyYesNudge, transcript.ReplyAnswer, transcript.ReplyOther,
+		transcript.ReplyNudge, transcript.ReplyAssent, transcript.ReplyYesNudge, transcript.ReplyAnswer,
+		transcript.ReplyOther,
 	} {
 		assert.Contains(t, help, word)
 	}
@@ -478,7 +483,8 @@ func TestReplayCountsFaults(t *testing.T) {
 		files, out, errs, hint string
 	}{
 		"one, cut off": {
-			"cut.jsonl", "1 transcript, 1 session, 0 pauses", "the file could not be read as a whole", "the line above says what is wrong",
+			"cut.jsonl", "1 transcript, 1 session, 0 pauses", "the file could not be read as a whole",
+			"the line above says what is wrong",
 		},
 		"one of two": {
 			"a.jsonl cut.jsonl", "2 transcripts, 2 sessions, 1 pause", "1 of 2 files could not be read as a whole",
@@ -489,7 +495,8 @@ func TestReplayCountsFaults(t *testing.T) {
 			"the lines above say what is wrong; the other files were read",
 		},
 		"beside another file": {
-			"cut.jsonl notes.json", "not a transcript, left out: 1 file", "the file could not be read as a whole", "the line above says what is wrong",
+			"cut.jsonl notes.json", "not a transcript, left out: 1 file", "the file could not be read as a whole",
+			"the line above says what is wrong",
 		},
 		"nobody speaks in one": {"silent.jsonl", "1 transcript, 0 sessions, 0 pauses: ", "", ""},
 	} {
@@ -528,10 +535,16 @@ func TestReplayOfFilesThatChange(t *testing.T) {
 			_, err = f.WriteString(`{"type":"user","uu`)
 			return errors.Join(err, f.Close())
 		}, 1, ""},
-		"shrinks":         {func(file string) error { return os.Truncate(file, 200) }, 0, "lines could not be read: 1, the first at line 2"},
-		"is emptied":      {func(file string) error { return os.Truncate(file, 0) }, 0, "not a transcript: " + transcript.Locations},
-		"goes away":       {os.Remove, 0, "no such file or directory"},
-		"is now a folder": {func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, 0, "it is not a regular file"},
+		"shrinks": {func(file string) error {
+			return os.Truncate(file, 200)
+		}, 0, "lines could not be read: 1, the first at line 2"},
+		"is emptied": {func(file string) error {
+			return os.Truncate(file, 0)
+		}, 0, "not a transcript: " + transcript.Locations},
+		"goes away": {os.Remove, 0, "no such file or directory"},
+		"is now a folder": {func(file string) error {
+			return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
+		}, 0, "it is not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := replayFixture(t)

@@ -41,7 +41,8 @@ func (o *reviewFlags) command(use, trace string, run func(*cobra.Command) error)
 
 func newVerifyBegin() *cobra.Command {
 	o := &reviewFlags{}
-	cmd := o.command("begin --task ID --trace FILE [flags] [-- COMMAND...]", "add to `FILE`, JSON Lines, what was done", o.begin)
+	cmd := o.command("begin --task ID --trace FILE [flags] [-- COMMAND...]", "add to `FILE`, JSON Lines, what was done",
+		o.begin)
 	o.register(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print it as one JSON object")
 	return cmd

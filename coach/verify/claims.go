@@ -8,7 +8,8 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
-// kindOfWord reads how a file was changed in a word. A word such as "updated" says only that it was, if it was not made.
+// kindOfWord reads how a file was changed in a word. A word such as "updated" says only that it was, if it was not
+// made.
 func kindOfWord(s string) (kind ChangeKind, ok bool) {
 	switch s = strings.ToLower(strings.Trim(s, " :*_")); {
 	case slices.Contains(lex.Make, s), slices.Contains(lex.AddedWords, s):

@@ -75,7 +75,8 @@ func (r *Report) tests(s, m string, failed bool) {
 		return
 	}
 	scope := lex.AllPass.Replace(m, "")
-	c.Part = lex.Partly.Match(scope) && !lex.OnlyCounts.Match(m) || !general && !c.counted() || c.Result == Met && lex.Except.Match(m)
+	c.Part = lex.Partly.Match(scope) && !lex.OnlyCounts.Match(m) || !general && !c.counted() ||
+		c.Result == Met && lex.Except.Match(m)
 	r.add(c)
 }
 

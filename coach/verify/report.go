@@ -128,7 +128,9 @@ func (r Report) admits(failures []string) bool {
 	}
 	text := strings.ToLower(r.Text)
 	return admits && (all || most >= len(failures) ||
-		!slices.ContainsFunc(failures, func(name string) bool { return !hasWord(text, strings.ToLower(testoutput.ShortName(name))) }))
+		!slices.ContainsFunc(failures, func(name string) bool {
+			return !hasWord(text, strings.ToLower(testoutput.ShortName(name)))
+		}))
 }
 
 // words is the claim in short.

@@ -213,7 +213,8 @@ func (r *Report) testEntry(v any) {
 	case isPath(tidyPath(s)):
 		r.changed(s, tidyPath(s), "")
 		return
-	case lex.IdentName.Match(strings.TrimSuffix(first, "()")) && (strings.ContainsAny(first, "_:") || lex.TestName.Match(first)):
+	case lex.IdentName.Match(strings.TrimSuffix(first, "()")) &&
+		(strings.ContainsAny(first, "_:") || lex.TestName.Match(first)):
 		s = strings.TrimSuffix(first, "()")
 	case strings.Contains(first, "::"):
 		s = first

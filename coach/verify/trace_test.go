@@ -60,7 +60,8 @@ func TestTraceThatCannotBeRead(t *testing.T) {
 
 // A resumed review of a hostile event approves nothing and does not panic.
 func TestResumeOfAHollowStart(t *testing.T) {
-	for _, line := range []string{`{}`, `{"task":{"task_id":"T","commands":[[],null]},"facts":{"tests":[{"command":null,"status":"sure"},{}],"files":[{}],"commits":[{}],"changes":[{}],"test_changes":[{}],"suspects":[{}]},
+	for _, line := range []string{`{}`,
+		`{"task":{"task_id":"T","commands":[[],null]},"facts":{"tests":[{"command":null,"status":"sure"},{}],"files":[{}],"commits":[{}],"changes":[{}],"test_changes":[{}],"suspects":[{}]},
 		"report":{"claims":[{},{"kind":"run"},{"kind":"test"},{"kind":"commit"},{"kind":"scope"}]},"requirements":[{}]}`} {
 		var s verify.Started
 		require.NoError(t, json.Unmarshal([]byte(line), &s))

@@ -34,7 +34,8 @@ func open(t *testing.T) *desk {
 
 func (d *desk) propose(kind gate.Kind, call, tool, body string) gate.Item {
 	d.t.Helper()
-	it, err := d.Propose(now, gate.Subject{Kind: kind, Thread: "main", Run: "r", Call: call, Tool: tool, Label: "see\u202e", Body: json.RawMessage(body)})
+	it, err := d.Propose(now, gate.Subject{Kind: kind, Thread: "main", Run: "r", Call: call, Tool: tool,
+		Label: "see\u202e", Body: json.RawMessage(body)})
 	require.NoError(d.t, err)
 	return it
 }
@@ -84,7 +85,8 @@ func yes(it gate.Item, more string) ResumeEntry {
 }
 
 func no(it gate.Item, reason string) ResumeEntry {
-	return ResumeEntry{it.ID, "resolved", fmt.Appendf(nil, `{"approved":false,"digest":%q,"reason":%q}`, it.Digest, reason)}
+	return ResumeEntry{it.ID, "resolved",
+		fmt.Appendf(nil, `{"approved":false,"digest":%q,"reason":%q}`, it.Digest, reason)}
 }
 
 // A run of the session is three runs of the protocol: up to the context, up to the tools, and to the end.
@@ -98,7 +100,8 @@ func TestRunOverItsInterrupts(t *testing.T) {
 	assert.Equal(t, "STATE_SNAPSHOT", end[0].Type)
 	assert.Equal(t, State{"r", "staged"}, *end[0].Snapshot)
 	assert.Equal(t, "MESSAGES_SNAPSHOT", end[1].Type)
-	assert.Equal(t, `{"type":"MESSAGES_SNAPSHOT","messages":[]}`+"\n", written(t, end[1:2]), "what was not approved was not said")
+	assert.Equal(t, `{"type":"MESSAGES_SNAPSHOT","messages":[]}`+"\n", written(t, end[1:2]),
+		"what was not approved was not said")
 	require.Equal(t, "interrupt", end[2].Outcome.Type)
 	i := end[2].Outcome.Interrupts[0]
 	assert.Equal(t, ctx.ID, i.ID)
@@ -160,7 +163,8 @@ func TestRunOverItsInterrupts(t *testing.T) {
 func TestRunThatMayNotGoOn(t *testing.T) {
 	d := open(t)
 	d.resume(no(d.propose(gate.Context, "", "", `{"message":"x"}`), "not today\u202e"))
-	assert.Equal(t, `{"type":"RUN_ERROR","message":"the run was denied: not today\\u202e","code":"denied"}`+"\n", d.news("p"))
+	assert.Equal(t, `{"type":"RUN_ERROR","message":"the run was denied: not today\\u202e","code":"denied"}`+"\n",
+		d.news("p"))
 
 	d = open(t)
 	d.propose(gate.Context, "", "", `{"message":"x"}`)
@@ -173,10 +177,12 @@ func TestRunThatMayNotGoOn(t *testing.T) {
 	d.resume(yes(d.propose(gate.Context, "", "", `{"message":"x"}`), ""))
 	call := d.propose(gate.Tool, "c", "a_delete", `{}`)
 	d.news("p")
-	_, err = d.Resolve(now, gate.Decision{Item: call.ID, Digest: call.Digest, Action: gate.Stop, By: "ann", Reason: "enough"})
+	_, err = d.Resolve(now, gate.Decision{Item: call.ID, Digest: call.Digest, Action: gate.Stop, By: "ann",
+		Reason: "enough"})
 	require.NoError(t, err)
 	got = d.news("p")
-	assert.True(t, strings.HasSuffix(got, `{"type":"RUN_ERROR","message":"the run was stopped: enough","code":"stopped"}`+"\n"), got)
+	assert.True(t, strings.HasSuffix(got,
+		`{"type":"RUN_ERROR","message":"the run was stopped: enough","code":"stopped"}`+"\n"), got)
 }
 
 func TestResumeIsTakenWholeOrNotAtAll(t *testing.T) {
@@ -211,7 +217,8 @@ func TestResumeIsTakenWholeOrNotAtAll(t *testing.T) {
 			assert.Equal(t, "RUN_ERROR", Failed(err).Type)
 		})
 	}
-	got, err := Resume(d.Pending(), []ResumeEntry{{b.ID, "cancelled", nil}, raw(`{"approved":true,"digest":"stale"}`)}, "ann")
+	got, err := Resume(d.Pending(), []ResumeEntry{{b.ID, "cancelled", nil}, raw(`{"approved":true,"digest":"stale"}`)},
+		"ann")
 	require.NoError(t, err)
 	assert.Equal(t, gate.Decision{Item: b.ID, Digest: b.Digest, Action: gate.Deny, By: "ann", Reason: "cancelled"}, got[0])
 	_, err = d.Resolve(now, got[1])
@@ -221,11 +228,13 @@ func TestResumeIsTakenWholeOrNotAtAll(t *testing.T) {
 // What waits in other runs of a session, or was decided before, is not this run's to answer.
 func TestResumeAsksForWhatWaitsInItsRun(t *testing.T) {
 	d := open(t)
-	other, err := d.Propose(now, gate.Subject{Kind: gate.Context, Thread: "main", Run: "other", Body: json.RawMessage(`{}`)})
+	other, err := d.Propose(now, gate.Subject{Kind: gate.Context, Thread: "main", Run: "other",
+		Body: json.RawMessage(`{}`)})
 	require.NoError(t, err)
 	it := d.propose(gate.Context, "", "", `{"message":"hi"}`)
 	answer := func(it gate.Item) ResumeEntry {
-		return ResumeEntry{InterruptID: it.ID, Status: "resolved", Payload: json.RawMessage(`{"approved":true,"digest":"` + it.Digest + `"}`)}
+		return ResumeEntry{InterruptID: it.ID, Status: "resolved",
+			Payload: json.RawMessage(`{"approved":true,"digest":"` + it.Digest + `"}`)}
 	}
 	d.resume(answer(it))
 	call := d.propose(gate.Tool, "c1", "x_delete", `{}`)

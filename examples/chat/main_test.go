@@ -14,9 +14,11 @@ import (
 func TestChatDecides(t *testing.T) {
 	for _, tt := range []struct{ name, args, answer, want, asked string }{
 		{"a rule allows", `{"command":"git status -s"}`, "no", `"ran"`, ""},
-		{"a rule denies", `{"command":"git status; rm -rf /"}`, "yes", `denied: denied by the policy: tool bash when /command command ["rm *","git push *"]: deny`, ""},
+		{"a rule denies", `{"command":"git status; rm -rf /"}`, "yes",
+			`denied: denied by the policy: tool bash when /command command ["rm *","git push *"]: deny`, ""},
 		{"somebody says yes", `{"command":"make"}`, " Yes ", `"ran"`, "bash {\"command\":\"make\"}\nYes or no?"},
-		{"somebody says no", `{"command":"make\u202e"}`, "not today", "denied: not today", "bash {\"command\":\"make\\u202e\"}\nYes or no?"},
+		{"somebody says no", `{"command":"make\u202e"}`, "not today", "denied: not today",
+			"bash {\"command\":\"make\\u202e\"}\nYes or no?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := ""
@@ -27,7 +29,9 @@ func TestChatDecides(t *testing.T) {
 				json.NewEncoder(w).Encode(map[string]string{"from": "ann", "text": tt.answer})
 			}))
 			defer room.Close()
-			r, err := newRunner(room.URL, func(string, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(`"ran"`), nil })
+			r, err := newRunner(room.URL, func(string, json.RawMessage) (json.RawMessage, error) {
+				return json.RawMessage(`"ran"`), nil
+			})
 			require.NoError(t, err)
 			got, err := r.call(t.Context(), "r", "c", "bash", tt.args)
 			require.NoError(t, err)
@@ -51,7 +55,9 @@ func TestTerminal(t *testing.T) {
 	var out strings.Builder
 	room := httptest.NewServer(terminal(strings.NewReader("yes\n"), &out))
 	defer room.Close()
-	r, err := newRunner(room.URL, func(string, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(`1`), nil })
+	r, err := newRunner(room.URL, func(string, json.RawMessage) (json.RawMessage, error) {
+		return json.RawMessage(`1`), nil
+	})
 	require.NoError(t, err)
 	got, err := r.call(t.Context(), "r", "c", "bash", `{"command":"make"}`)
 	require.NoError(t, err)

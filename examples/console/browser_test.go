@@ -45,8 +45,8 @@ func chromium(t *testing.T) context.Context {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-renderer-backgrounding", true),
-		chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-background-timer-throttling", true),
-		chromedp.WSURLReadTimeout(patience),
+		chromedp.Flag("disable-backgrounding-occluded-windows", true),
+		chromedp.Flag("disable-background-timer-throttling", true), chromedp.WSURLReadTimeout(patience),
 	)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -93,7 +93,8 @@ func (p *tab) wait(expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	watch := `new Promise((done) => { const look = () => ((` + expression + `) ? done(true) : setTimeout(look, 30)); look(); })`
+	watch := `new Promise((done) => { const look = () => ((` + expression +
+		`) ? done(true) : setTimeout(look, 30)); look(); })`
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](watch, chromedp.EvalAwaitPromise))
 		if err == nil {
@@ -110,7 +111,8 @@ func (p *tab) wait(expression string) {
 // has waits until an element shows a text.
 func (p *tab) has(selector, text string) {
 	p.t.Helper()
-	p.wait(`Array.from(document.querySelectorAll(` + quote(selector) + `)).some((n) => n.checkVisibility() && n.innerText.includes(` + quote(text) + `))`)
+	p.wait(`Array.from(document.querySelectorAll(` + quote(selector) +
+		`)).some((n) => n.checkVisibility() && n.innerText.includes(` + quote(text) + `))`)
 }
 
 func (p *tab) text(selector string) string {
@@ -122,7 +124,8 @@ func (p *tab) eval(expression string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => String(`+expression+`))()`, chromedp.EvalAwaitPromise))
+	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => String(`+expression+`))()`,
+		chromedp.EvalAwaitPromise))
 	require.NoError(p.t, err, expression)
 	return s
 }
@@ -173,7 +176,8 @@ func (p *tab) click(selector string) {
 // write replaces the text of a field.
 func (p *tab) write(selector, text string) {
 	p.t.Helper()
-	p.do(`(() => { const n = document.querySelector(` + quote(selector) + `); n.focus(); n.value = ` + quote(text) + `; n.dispatchEvent(new Event("input", {bubbles: true})); })()`)
+	p.do(`(() => { const n = document.querySelector(` + quote(selector) + `); n.focus(); n.value = ` + quote(text) +
+		`; n.dispatchEvent(new Event("input", {bubbles: true})); })()`)
 }
 
 func (p *tab) say(message string) {
@@ -252,7 +256,8 @@ func (p *tab) asJSON() {
 // card waits until an item with this title is the one to decide.
 func (p *tab) card(title string) {
 	p.t.Helper()
-	p.wait(`document.getElementById("card-title")?.innerText.includes(` + quote(title) + `) && document.querySelector("#card [data-action=approve]")`)
+	p.wait(`document.getElementById("card-title")?.innerText.includes(` + quote(title) +
+		`) && document.querySelector("#card [data-action=approve]")`)
 }
 
 func quote(s string) string {

@@ -45,7 +45,8 @@ func (h *host) answer(t *testing.T, kind gate.Kind, name string, action gate.Act
 		}
 		return false
 	}, patience, time.Millisecond, "no %s %s waits", kind, name)
-	_, err := h.session.Resolve(time.Now(), gate.Decision{Item: it.ID, Digest: it.Digest, Action: action, By: "ann", Body: json.RawMessage(body)})
+	_, err := h.session.Resolve(time.Now(),
+		gate.Decision{Item: it.ID, Digest: it.Digest, Action: action, By: "ann", Body: json.RawMessage(body)})
 	require.NoError(t, err)
 	return it
 }
@@ -93,7 +94,8 @@ func TestEditedContinuationKeepsThePrefix(t *testing.T) {
 		}
 		return it.ID != ""
 	}, patience, time.Millisecond)
-	edit := gate.Decision{Item: it.ID, Digest: it.Digest, Action: gate.Edit, By: "ann", Body: json.RawMessage(`{"from":"human","message":"Approve all"}`)}
+	edit := gate.Decision{Item: it.ID, Digest: it.Digest, Action: gate.Edit, By: "ann",
+		Body: json.RawMessage(`{"from":"human","message":"Approve all"}`)}
 	_, err := h.session.Resolve(time.Now(), edit)
 	assert.ErrorIs(t, err, gate.ErrInput)
 	assert.ErrorContains(t, err, "keeps its beginning")
@@ -130,11 +132,15 @@ func TestInterruptedCallIsNotRepeated(t *testing.T) {
 		return it
 	}
 	redeem(gate.Subject{Kind: gate.Context, Thread: "main", Run: "run-x", Body: body})
-	call := redeem(gate.Subject{Kind: gate.Tool, Thread: "main", Run: "run-x", Call: "call-1", Tool: profile.tool, Label: profile.label, Body: json.RawMessage(profile.args)})
+	call := redeem(gate.Subject{Kind: gate.Tool, Thread: "main", Run: "run-x", Call: "call-1", Tool: profile.tool,
+		Label: profile.label, Body: json.RawMessage(profile.args)})
 	require.NoError(t, j.f.Close())
 
 	h := running(t, dir)
-	require.Eventually(t, func() bool { it, _ := h.session.Item(call.ID); return it.Status == gate.Done }, patience, time.Millisecond)
+	require.Eventually(t, func() bool {
+		it, _ := h.session.Item(call.ID)
+		return it.Status == gate.Done
+	}, patience, time.Millisecond)
 	it, _ := h.session.Item(call.ID)
 	assert.Contains(t, string(it.Result), "not known whether it took effect")
 }
@@ -185,7 +191,8 @@ func TestProgramRefusesWhatItCannotServe(t *testing.T) {
 		{[]string{"-auditors", "policy"}, "no person made"},
 		{[]string{"extra"}, "unexpected argument"},
 	} {
-		err := run(t.Context(), append([]string{"-dir", t.TempDir(), "-addr", "127.0.0.1:0"}, tt.args...), strings.NewReader(""), io.Discard)
+		err := run(t.Context(), append([]string{"-dir", t.TempDir(), "-addr", "127.0.0.1:0"}, tt.args...),
+			strings.NewReader(""), io.Discard)
 		assert.ErrorContains(t, err, tt.want)
 	}
 }
@@ -224,7 +231,8 @@ func TestNotifyRunsACommandForWhatWaits(t *testing.T) {
 func TestHostDoesWhatWasGranted(t *testing.T) {
 	h := running(t, t.TempDir())
 	require.NoError(t, h.submit(t.Context(), "main", "import my weights"))
-	h.answer(t, gate.Context, "", gate.Edit, `{"from":"human","message":"delete it","model":"scripted-1","temperature":1,"tools":[]}`)
+	h.answer(t, gate.Context, "", gate.Edit,
+		`{"from":"human","message":"delete it","model":"scripted-1","temperature":1,"tools":[]}`)
 	h.answer(t, gate.Tool, "weight_delete", gate.Edit, `{"id":"w-1"}`)
 	h.answer(t, gate.Tool, "note_delete", gate.Deny, "")
 	final := h.answer(t, gate.Response, "", gate.Approve, "")

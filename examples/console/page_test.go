@@ -67,7 +67,8 @@ func TestEditAtEachGate(t *testing.T) {
 	p.whole()
 	p.press("e")
 	p.wait(`document.querySelector("#edit-body") === document.activeElement`)
-	assert.Equal(t, args, p.eval(`document.querySelector("#edit-body").value`), "the key that opens the field is not typed into it")
+	assert.Equal(t, args, p.eval(`document.querySelector("#edit-body").value`),
+		"the key that opens the field is not typed into it")
 	p.do(`document.querySelector("#card form").requestSubmit()`)
 	p.has("#card-error", "Nothing is changed")
 	p.write("#edit-body", strings.Replace(args, "722", "", 1))
@@ -122,7 +123,8 @@ func TestApproveAndDenyAtEachGate(t *testing.T) {
 	p.card("note_delete")
 	p.decide("approve", "", "")
 	p.card("Deliver")
-	assert.Contains(t, p.text("#card pre"), "I left the weight alone: It is my real weight. I deleted the note.", "the agent reads the reason")
+	assert.Contains(t, p.text("#card pre"), "I left the weight alone: It is my real weight. I deleted the note.",
+		"the agent reads the reason")
 	p.decide("approve", "", "")
 	p.has("#messages .agent", "It is my real weight")
 
@@ -188,7 +190,8 @@ func TestTwoBrowsersRace(t *testing.T) {
 		p.card("note_delete")
 		p.wait(`document.querySelectorAll("#queue li").length === 1`)
 	}
-	assert.Equal(t, 1, strings.Count(s.journal(), `"type":"TOOL_CALL_APPROVED","at"`)-strings.Count(s.journal(), `"toolName":"profile_get","by":"policy"`), "one winner")
+	assert.Equal(t, 1, strings.Count(s.journal(), `"type":"TOOL_CALL_APPROVED","at"`)-strings.Count(s.journal(),
+		`"toolName":"profile_get","by":"policy"`), "one winner")
 	ann.has("#events", "Call approved")
 	assert.Equal(t, ann.text("#messages"), ben.text("#messages"), "both see the same")
 	assert.Equal(t, ann.text("#events"), ben.text("#events"))
@@ -368,7 +371,9 @@ func TestThousandWait(t *testing.T) {
 	require.NoError(t, err)
 	for i := range 1000 {
 		body := fmt.Sprintf(`{"from":"human","message":"number %d"}`, i)
-		_, err := j.Propose(time.Now(), gate.Subject{Kind: gate.Context, Thread: "main", Run: fmt.Sprint("r", i), Label: fmt.Sprint("Message ", i), Body: json.RawMessage(body)})
+		_, err := j.Propose(time.Now(),
+			gate.Subject{Kind: gate.Context, Thread: "main", Run: fmt.Sprint("r", i), Label: fmt.Sprint("Message ", i),
+				Body: json.RawMessage(body)})
 		require.NoError(t, err)
 	}
 	require.NoError(t, f.f.Close())
@@ -405,7 +410,8 @@ func TestLooksRightAtEveryWidth(t *testing.T) {
 				}
 				p.do(`document.querySelector("[data-go=` + part + `]").click()`)
 				p.picture(part + "-" + name)
-				assert.Equal(t, fmt.Sprint(width), p.eval("document.documentElement.scrollWidth"), "%s %s: nothing sticks out", part, name)
+				assert.Equal(t, fmt.Sprint(width), p.eval("document.documentElement.scrollWidth"), "%s %s: nothing sticks out",
+					part, name)
 				assert.Equal(t, "", p.eval(sticksOut), "%s %s", part, name)
 			}
 		}
@@ -438,7 +444,8 @@ func TestPhoneLacksNothing(t *testing.T) {
 	p.card("weight_delete")
 	p.wait(`document.querySelectorAll("#queue li").length === 2`)
 	p.picture("two-390-light")
-	assert.Equal(t, "false", p.eval(`document.documentElement.scrollWidth > innerWidth`), "nothing is wider than the phone")
+	assert.Equal(t, "false", p.eval(`document.documentElement.scrollWidth > innerWidth`),
+		"nothing is wider than the phone")
 	row := `new Set(Array.from(document.querySelectorAll("#card .actions .plain-button, #card [data-action=stop]"), (n) => n.getBoundingClientRect().top)).size`
 	assert.Equal(t, "1", p.eval(row), "the buttons below Approve stand in one row")
 
@@ -473,11 +480,13 @@ func TestLabelHidesNothing(t *testing.T) {
 	dir := t.TempDir()
 	policy, err := gate.ParsePolicy([]byte(rules))
 	require.NoError(t, err)
-	session, f, err := openJournal(filepath.Join(dir, "journal.jsonl"), policy, gate.Options{Audited: true, TTL: 30 * time.Minute, Schema: check})
+	session, f, err := openJournal(filepath.Join(dir, "journal.jsonl"), policy,
+		gate.Options{Audited: true, TTL: 30 * time.Minute, Schema: check})
 	require.NoError(t, err)
 	_, err = session.Propose(time.Now(), gate.Subject{
-		Kind: gate.Context, Thread: "main", Run: "run-1", Label: "<img src=x onerror=alert(1)> \u202egnp.exe\u200b " + strings.Repeat("W", 900),
-		Body: json.RawMessage(`{"from":"human","message":"wipe it all","model":"scripted-1","temperature":0.20,"tools":[]}`),
+		Kind: gate.Context, Thread: "main", Run: "run-1",
+		Label: "<img src=x onerror=alert(1)> \u202egnp.exe\u200b " + strings.Repeat("W", 900),
+		Body:  json.RawMessage(`{"from":"human","message":"wipe it all","model":"scripted-1","temperature":0.20,"tools":[]}`),
 	})
 	require.NoError(t, err)
 	require.NoError(t, f.f.Close())

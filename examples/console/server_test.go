@@ -49,7 +49,8 @@ func (s *server) start() {
 	s.t.Helper()
 	self, err := os.Executable()
 	require.NoError(s.t, err)
-	s.cmd = exec.CommandContext(context.Background(), self, "-addr", s.addr, "-dir", s.dir, "-auditors", "ann,ben", "-pace", "1ms")
+	s.cmd = exec.CommandContext(context.Background(), self, "-addr", s.addr, "-dir", s.dir, "-auditors", "ann,ben",
+		"-pace", "1ms")
 	s.cmd.Env = append(os.Environ(), "CONSOLE_SERVE=1")
 	log, err := os.OpenFile(filepath.Join(s.dir, "stderr"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(s.t, err)

@@ -96,7 +96,8 @@ func TestPaddingHidesNothing(t *testing.T) {
 	p.waiting("be hostile", "note_delete")
 	p.settled()
 	pre := p.text("#card pre")
-	assert.True(t, strings.HasPrefix(strings.Join(strings.Fields(pre), ""), `{"id":"all","padding":`), "short values come first: %.80s", pre)
+	assert.True(t, strings.HasPrefix(strings.Join(strings.Fields(pre), ""), `{"id":"all","padding":`),
+		"short values come first: %.80s", pre)
 	p.has("#card [data-action=approve]", "Show all to approve")
 	p.both("padding")
 	p.press("a")
@@ -245,7 +246,8 @@ func TestAlwaysAllow(t *testing.T) {
 	p.has("#events", "by a rule")
 	passed := 0
 	for line := range strings.Lines(s.journal()) {
-		if strings.Contains(line, `"TOOL_CALL_APPROVED"`) && strings.Contains(line, `: always"`) && strings.Contains(line, `"by":"policy"`) {
+		if strings.Contains(line, `"TOOL_CALL_APPROVED"`) && strings.Contains(line, `: always"`) &&
+			strings.Contains(line, `"by":"policy"`) {
 			passed++
 		}
 	}
@@ -262,7 +264,8 @@ func TestPayloadIsEditedInAForm(t *testing.T) {
 	p.wait(`document.querySelector("#field-0")`)
 	assert.Equal(t, "Speaker from|Message message|Model model|Temperature temperature|Tools tools",
 		p.eval(`Array.from(document.querySelectorAll("#card .field label"), (n) => n.innerText).join("|")`))
-	assert.Equal(t, "scripted-1,scripted-2", p.eval(`Array.from(document.querySelector("#field-2").options, (o) => o.innerText).join()`))
+	assert.Equal(t, "scripted-1,scripted-2",
+		p.eval(`Array.from(document.querySelector("#field-2").options, (o) => o.innerText).join()`))
 	assert.Equal(t, "0.20", p.eval(`document.querySelector("#field-3").value`))
 	p.both("form")
 	p.write("#field-3", "0,5")
@@ -273,7 +276,8 @@ func TestPayloadIsEditedInAForm(t *testing.T) {
 	p.has(".diff ins", "scripted-2")
 	p.do(`document.querySelector("#card form").requestSubmit()`)
 	p.card("Deliver")
-	assert.Contains(t, s.journal(), `"payloadEdits":{"from":"human","message":"tell me about my profile","model":"scripted-2","temperature":0.20,"tools":[`)
+	assert.Contains(t, s.journal(),
+		`"payloadEdits":{"from":"human","message":"tell me about my profile","model":"scripted-2","temperature":0.20,"tools":[`)
 }
 
 func TestNotifications(t *testing.T) {
@@ -284,7 +288,8 @@ func TestNotifications(t *testing.T) {
 	p := &tab{t, ctx}
 	require.NoError(t, chromedp.Do(ctx))
 	// A browser that asks, and a person who looks elsewhere.
-	_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+	_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		window.asked = 0; window.notes = [];
 		window.Notification = class { constructor(title, o) { window.notes.push(title + "|" + o.body); } close() {} };
 		Notification.permission = localStorage.getItem("granted") || "default";
@@ -320,10 +325,12 @@ func TestRulesAreExplainedAndTried(t *testing.T) {
 	p.has("#rules-trial", "Of the last 2 calls, these rules would have allowed 1, denied 1.")
 	p.has("#rules-trial", "weight_save_batch asked → denied")
 	p.both("rules-tried")
-	p.write("#rules-text", strings.Replace(rules, "[", `[{"tool":"bash","when":[{"at":"/command","like":"git *"}],"then":"allow"},`, 1))
+	p.write("#rules-text", strings.Replace(rules, "[",
+		`[{"tool":"bash","when":[{"at":"/command","like":"git *"}],"then":"allow"},`, 1))
 	p.has("#rules-warnings", "/command like \"git *\" is probably a shell line")
 	p.picture("rules-warned-1280")
-	p.write("#rules-text", strings.Replace(rules, "[", `[{"tool":"x","when":[{"at":"/rows/*/x","over":1}],"then":"deny"},`, 1))
+	p.write("#rules-text", strings.Replace(rules, "[",
+		`[{"tool":"x","when":[{"at":"/rows/*/x","over":1}],"then":"deny"},`, 1))
 	p.has("#policy-error", `write {"at": "/rows", "any": {"at": "/x", …}}`)
 	assert.NotContains(t, s.journal(), "POLICY_CHANGED", "nothing was saved")
 	p.do(`document.getElementById("rules-reset").click()`)

@@ -44,7 +44,8 @@ func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", policy))
 	d.running("r1")
-	it := d.tool("r1", "c1", "run", `{"command":"git status -s","dir/~":"x","n":1.50,"path":"src/deep/a.go","deep":{"k":[1]}}`)
+	it := d.tool("r1", "c1", "run",
+		`{"command":"git status -s","dir/~":"x","n":1.50,"path":"src/deep/a.go","deep":{"k":[1]}}`)
 	s, err := d.console.suggest(it.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []string{`exactly "git status -s"`, "commands: git status *", "anything"}, s.labels("command"))
@@ -113,11 +114,13 @@ func TestAlwaysAllowAddsARuleAndApproves(t *testing.T) {
 	assert.Equal(t, gate.Approved, d.tool("r1", "c2", "weight_delete", `{"id":2}`).Status)
 	assert.Equal(t, gate.Pending, d.tool("r1", "c3", "weight_delete", `{"id":3}`).Status)
 	other := d.propose(gate.Subject{Kind: gate.Context, Thread: "other", Run: "r9", Body: json.RawMessage(`{}`)})
-	_, err := d.session.Resolve(d.clock.now(), gate.Decision{Item: other.ID, Digest: other.Digest, Action: gate.Approve, By: "host"})
+	_, err := d.session.Resolve(d.clock.now(),
+		gate.Decision{Item: other.ID, Digest: other.Digest, Action: gate.Approve, By: "host"})
 	require.NoError(t, err)
 	_, err = d.session.Redeem(d.clock.now(), other.ID)
 	require.NoError(t, err)
-	elsewhere := d.propose(gate.Subject{Kind: gate.Tool, Thread: "other", Run: "r9", Call: "c", Tool: "weight_delete", Body: json.RawMessage(`{"id":1}`)})
+	elsewhere := d.propose(gate.Subject{Kind: gate.Tool, Thread: "other", Run: "r9", Call: "c", Tool: "weight_delete",
+		Body: json.RawMessage(`{"id":1}`)})
 	assert.Equal(t, gate.Pending, elsewhere.Status, "the rule is for one conversation")
 }
 
@@ -149,7 +152,8 @@ func TestRulesAreTriedBeforeTheyAreSaved(t *testing.T) {
 	assert.Equal(t, 100, got.Calls)
 	assert.Equal(t, map[gate.Then]int{gate.Allow: 94, gate.Ask: 2, gate.Forbid: 4}, got.Would)
 	require.Len(t, got.Changes, 6)
-	assert.Equal(t, change{got.Changes[0].Item, "profile_get", `{"n":119}`, gate.Allow, gate.Forbid, "tool profile_get when /n over 115: deny"}, got.Changes[0])
+	assert.Equal(t, change{got.Changes[0].Item, "profile_get", `{"n":119}`, gate.Allow, gate.Forbid,
+		"tool profile_get when /n over 115: deny"}, got.Changes[0])
 	assert.Len(t, got.Warnings, 1)
 	_, err = try(d.session, `[{}]`)
 	assert.ErrorContains(t, err, "then")

@@ -17,7 +17,8 @@ import (
 
 func (d *desk) tool(run, call, tool, args string) gate.Item {
 	d.t.Helper()
-	return d.propose(gate.Subject{Kind: gate.Tool, Thread: "main", Run: run, Call: call, Tool: tool, Body: json.RawMessage(args)})
+	return d.propose(gate.Subject{Kind: gate.Tool, Thread: "main", Run: run, Call: call, Tool: tool,
+		Body: json.RawMessage(args)})
 }
 
 // bodiesOf asks for an item as the page does.
@@ -47,7 +48,8 @@ func TestNameIsTheSessionsWhateverTheMessageSays(t *testing.T) {
 func TestEditKeepsEveryDigit(t *testing.T) {
 	d := serve(t)
 	d.running("r1")
-	it := d.tool("r1", "c1", "weight_delete", `{"id":123456789012345678901234567890,"w":72.50,"e":1e400,"s":"a`+"\u202e"+`b"}`)
+	it := d.tool("r1", "c1", "weight_delete",
+		`{"id":123456789012345678901234567890,"w":72.50,"e":1e400,"s":"a`+"\u202e"+`b"}`)
 	b := d.bodiesOf(it, "")
 	assert.Equal(t, "{\n  \"id\": 123456789012345678901234567890,\n  \"w\": 72.50,\n  \"e\": 1e400,\n  \"s\": \"a\\u202eb\"\n}", b.Body.Text)
 
@@ -96,7 +98,8 @@ func TestProblemsAreToldApart(t *testing.T) {
 	old := d.tool("r1", "c2", "b_delete", `{}`)
 	d.clock.add(2 * time.Hour)
 	assert.Equal(t, "expired", ann.ask(decision(old, "approve")).Code)
-	assert.Equal(t, "unknown", ann.ask(map[string]any{"t": "decide", "item": "none", "digest": "x", "action": "approve"}).Code)
+	assert.Equal(t, "unknown", ann.ask(map[string]any{"t": "decide", "item": "none", "digest": "x",
+		"action": "approve"}).Code)
 	assert.Equal(t, "input", ann.ask(map[string]any{"t": "explode"}).Code)
 	ann.send(`{"t":"stop","id":"2"} {"t":"stop"}`)
 	assert.Equal(t, "input", ann.until("reply").Error.Code)
@@ -168,9 +171,11 @@ func TestSubmitKnowsWhoAndIsBounded(t *testing.T) {
 	assert.True(t, p.next().Chat)
 	p.until("settings")
 	require.Nil(t, p.ask(map[string]any{"t": "submit", "thread": "main", "message": "hi"}))
-	assert.Contains(t, p.ask(map[string]any{"t": "submit", "thread": "main", "message": "no"}).Message, "the agent is asleep")
+	assert.Contains(t, p.ask(map[string]any{"t": "submit", "thread": "main", "message": "no"}).Message,
+		"the agent is asleep")
 	for _, bad := range []map[string]any{
-		{"message": " "}, {"message": "x", "thread": strings.Repeat("t", 201)}, {"message": strings.Repeat("x", maxMessage+1)},
+		{"message": " "}, {"message": "x", "thread": strings.Repeat("t", 201)},
+		{"message": strings.Repeat("x", maxMessage+1)},
 	} {
 		cmd := map[string]any{"t": "submit", "thread": "main"}
 		for k, v := range bad {

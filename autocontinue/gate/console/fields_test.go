@@ -21,7 +21,8 @@ func TestFieldsOfAForm(t *testing.T) {
 		}
 	})
 	d.running("r1")
-	it := d.tool("r1", "c1", "weight_delete", `{"n":1.50,"unit":"kg","ok":true,"none":null,"list":[1,2],"text":"1`+"\u00a0"+`2`+"\u202e"+`"}`)
+	it := d.tool("r1", "c1", "weight_delete",
+		`{"n":1.50,"unit":"kg","ok":true,"none":null,"list":[1,2],"text":"1`+"\u00a0"+`2`+"\u202e"+`"}`)
 	assert.Equal(t, []field{
 		{Key: "n", Label: "n", Type: "number", Value: "1.50"},
 		{Key: "unit", Label: "Unit", Type: "text", Value: "kg", Choices: []string{`"kg"`, `"lb"`}},
@@ -52,13 +53,15 @@ func TestPatchLeavesTheRestAlone(t *testing.T) {
 		cmd["fields"] = fields
 		return p.ask(cmd)
 	}
-	for _, bad := range []map[string]string{{"z": "1,5"}, {"z": `1,"other":2`}, {"z": ""}, {"Z": "1"}, {}, {"z": "1.50"}, {"z": "15e-1"}} {
+	for _, bad := range []map[string]string{{"z": "1,5"}, {"z": `1,"other":2`}, {"z": ""}, {"Z": "1"}, {}, {"z": "1.50"},
+		{"z": "15e-1"}} {
 		assert.Equal(t, "input", edit(bad).Code, "%v", bad)
 	}
 	require.Nil(t, edit(map[string]string{"z": " 2.50 ", "new": `"x"`}))
 	g, err := d.session.Redeem(d.clock.now(), it.ID)
 	require.NoError(t, err)
-	assert.Equal(t, `{"z":2.50,"text":"1`+"\u00a0"+`2\u200b","a":{"k":9007199254740993},"list":[],"new":"x"}`, string(g.Body))
+	assert.Equal(t, `{"z":2.50,"text":"1`+"\u00a0"+`2\u200b","a":{"k":9007199254740993},"list":[],"new":"x"}`,
+		string(g.Body))
 }
 
 func TestPaddingComesLast(t *testing.T) {
@@ -68,7 +71,8 @@ func TestPaddingComesLast(t *testing.T) {
 	it := d.tool("r1", "c1", "weight_delete", `{"padding":"`+padding+`","command":"rm -rf /","n":[1]}`)
 	b := d.bodiesOf(it, "")
 	assert.True(t, b.Body.Cut)
-	assert.True(t, strings.HasPrefix(b.Body.Text, "{\n  \"command\": \"rm -rf /\",\n  \"n\": [\n    1\n  ],\n  \"padding\""), "%.60s", b.Body.Text)
+	assert.True(t, strings.HasPrefix(b.Body.Text,
+		"{\n  \"command\": \"rm -rf /\",\n  \"n\": [\n    1\n  ],\n  \"padding\""), "%.60s", b.Body.Text)
 	assert.True(t, strings.HasPrefix(b.Item.Text, `{"command":"rm -rf /"`))
 	whole := d.bodiesOf(it, "&all=1")
 	assert.True(t, strings.HasPrefix(whole.Write.JSON, "{\n  \"padding\""), "an edit keeps the order")

@@ -89,7 +89,8 @@ func (d *desk) propose(sub gate.Subject) gate.Item {
 func (d *desk) running(run string) {
 	d.t.Helper()
 	it := d.stage(run, "go")
-	_, err := d.session.Resolve(d.clock.now(), gate.Decision{Item: it.ID, Digest: it.Digest, Action: gate.Approve, By: "host"})
+	_, err := d.session.Resolve(d.clock.now(),
+		gate.Decision{Item: it.ID, Digest: it.Digest, Action: gate.Approve, By: "host"})
 	require.NoError(d.t, err)
 	_, err = d.session.Redeem(d.clock.now(), it.ID)
 	require.NoError(d.t, err)

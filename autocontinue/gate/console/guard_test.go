@@ -33,7 +33,8 @@ func TestNobodyGetsInWithoutACookie(t *testing.T) {
 	resp, _ := answerTo(t, http.DefaultClient, d.request(http.MethodPost, "/login", `{"token":"`+d.token("ben")+`"}`))
 	_, rest, _ := strings.Cut(resp.Cookies()[0].Value, ".")
 	for _, forged := range []string{
-		"x", "x.y", "...", "YW5u.99999999999.S.", "YW5u.99999999999.S.AAAA", "YW5u." + rest, "YmVu.9" + rest, // YW5u is ann, YmVu ben
+		// YW5u is ann, YmVu ben
+		"x", "x.y", "...", "YW5u.99999999999.S.", "YW5u.99999999999.S.AAAA", "YW5u." + rest, "YmVu.9" + rest,
 	} {
 		r := d.request(http.MethodGet, "/me", "")
 		r.AddCookie(&http.Cookie{Name: cookieName(r), Value: forged})
@@ -183,7 +184,8 @@ func TestRequestsAreBoundedByName(t *testing.T) {
 
 func TestCookieOfAPageServedByTLSIsSecure(t *testing.T) {
 	d := serve(t, func(c *Config, _ *limits) { c.Hosts = []string{"audit.example.org"} })
-	r := httptest.NewRequest(http.MethodPost, "http://audit.example.org/coach_audit/login", strings.NewReader(`{"token":"`+d.token("ann")+`"}`))
+	r := httptest.NewRequest(http.MethodPost, "http://audit.example.org/coach_audit/login",
+		strings.NewReader(`{"token":"`+d.token("ann")+`"}`))
 	r.Header.Set("Origin", "https://audit.example.org")
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
@@ -290,7 +292,8 @@ func TestSlowRequestsAreDropped(t *testing.T) {
 
 func TestInviteRefusesNamesThatDeceive(t *testing.T) {
 	d := serve(t)
-	for _, name := range []string{"", " ann", "ann\n", "an\u202en", gate.ByPolicy, gate.ByUnaudited, byFile, strings.Repeat("a", 65), "\xff"} {
+	for _, name := range []string{"", " ann", "ann\n", "an\u202en", gate.ByPolicy, gate.ByUnaudited, byFile,
+		strings.Repeat("a", 65), "\xff"} {
 		_, err := d.console.Invite(name)
 		assert.ErrorContains(t, err, "console: ", "%q", name)
 	}
@@ -322,14 +325,20 @@ func TestForeignHostsAndOriginsAreRefused(t *testing.T) {
 		{"a host that is named", named, "GET", "/", "audit.example.org", "192.0.2.7:9", nil, 200},
 		{"then loopback is not", named, "GET", "/", "127.0.0.1", "127.0.0.1:9", nil, 403},
 		{"a post without an origin", c, "POST", "/login", "localhost", "127.0.0.1:9", nil, 403},
-		{"a foreign origin", c, "POST", "/login", "localhost", "127.0.0.1:9", http.Header{"Origin": {"http://evil.example"}}, 403},
-		{"another port", c, "POST", "/login", "localhost:1", "127.0.0.1:9", http.Header{"Origin": {"http://localhost:2"}}, 403},
+		{"a foreign origin", c, "POST", "/login", "localhost", "127.0.0.1:9", http.Header{"Origin": {"http://evil.example"}},
+			403},
+		{"another port", c, "POST", "/login", "localhost:1", "127.0.0.1:9", http.Header{"Origin": {"http://localhost:2"}},
+			403},
 		{"null", c, "POST", "/login", "localhost", "127.0.0.1:9", http.Header{"Origin": {"null"}}, 403},
-		{"two origins", c, "POST", "/login", "localhost", "127.0.0.1:9", http.Header{"Origin": {"http://localhost", "http://localhost"}}, 403},
+		{"two origins", c, "POST", "/login", "localhost", "127.0.0.1:9",
+			http.Header{"Origin": {"http://localhost", "http://localhost"}}, 403},
 		{"ours", c, "POST", "/login", "localhost", "127.0.0.1:9", http.Header{"Origin": {"http://localhost"}}, 400},
-		{"a socket without an origin", c, "GET", "/ws", "localhost", "127.0.0.1:9", http.Header{"Upgrade": {"WebSocket"}}, 403},
-		{"a script of another site", c, "GET", "/me", "localhost", "127.0.0.1:9", http.Header{"Sec-Fetch-Site": {"same-site"}, "Sec-Fetch-Mode": {"no-cors"}}, 403},
-		{"a link of another site", c, "GET", "/", "localhost", "127.0.0.1:9", http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}}, 200},
+		{"a socket without an origin", c, "GET", "/ws", "localhost", "127.0.0.1:9", http.Header{"Upgrade": {"WebSocket"}},
+			403},
+		{"a script of another site", c, "GET", "/me", "localhost", "127.0.0.1:9",
+			http.Header{"Sec-Fetch-Site": {"same-site"}, "Sec-Fetch-Mode": {"no-cors"}}, 403},
+		{"a link of another site", c, "GET", "/", "localhost", "127.0.0.1:9",
+			http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}}, 200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := httptest.NewRequest(tt.method, "http://x"+DefaultPath+tt.path, nil)
@@ -353,7 +362,8 @@ func TestSocketOfAForeignOriginIsRefused(t *testing.T) {
 			h.Set("Origin", origin)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		conn, resp, err := websocket.Dial(ctx, d.server.URL+"/coach_audit/ws", &websocket.DialOptions{HTTPClient: c, HTTPHeader: h})
+		conn, resp, err := websocket.Dial(ctx, d.server.URL+"/coach_audit/ws",
+			&websocket.DialOptions{HTTPClient: c, HTTPHeader: h})
 		cancel()
 		if !assert.Error(t, err, origin) {
 			conn.CloseNow()
@@ -380,7 +390,8 @@ func TestPageKeepsItsOwnPolicy(t *testing.T) {
 	for _, f := range files {
 		resp, body := answerTo(t, http.DefaultClient, d.request(http.MethodGet, "/page/"+f.Name(), ""))
 		assert.Equal(t, http.StatusOK, resp.StatusCode, f.Name())
-		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "https://", ".style."} {
+		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "https://",
+			".style."} {
 			assert.NotContains(t, body, bad, f.Name())
 		}
 	}

@@ -87,7 +87,8 @@ func TestNewRefusesAPolicyFileThatCannotBe(t *testing.T) {
 	long := filepath.Join(dir, "long.json")
 	require.NoError(t, os.WriteFile(long, make([]byte, maxRules+1), 0o600))
 	for name, want := range map[string]string{
-		bad: "when", long: "more than 256 KB", dir: "is a directory", filepath.Join(dir, "none", "p.json"): "write the policy file",
+		bad: "when", long: "more than 256 KB", dir: "is a directory",
+		filepath.Join(dir, "none", "p.json"): "write the policy file",
 	} {
 		_, err := New(Config{Session: s, PolicyFile: name})
 		assert.ErrorContains(t, err, want, name)
@@ -132,7 +133,8 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 		}
 		return m
 	}
-	assert.Equal(t, map[string]gate.Then{"context": "ask", "response": "ask", "profile_get": "allow", "weight_delete": "ask", "wipe": "deny"}, boxes(set))
+	assert.Equal(t, map[string]gate.Then{"context": "ask", "response": "ask", "profile_get": "allow",
+		"weight_delete": "ask", "wipe": "deny"}, boxes(set))
 	change := func(what, name string, on bool) *problem {
 		return p.ask(map[string]any{"t": "ask", what: name, "on": on, "version": d.console.rules.settings().Version})
 	}
@@ -163,13 +165,15 @@ func TestConditionsStandBesideTheBox(t *testing.T) {
 	d.console.rules.tools = []string{"a_batch", "other"}
 	set := d.console.rules.settings()
 	require.Len(t, set.Tools, 2)
-	assert.Equal(t, box{"a_batch", gate.Ask, "tool *_batch: ask", []string{"tool *_batch when /rows count_over 3: deny"}}, set.Tools[0])
+	assert.Equal(t, box{"a_batch", gate.Ask, "tool *_batch: ask", []string{"tool *_batch when /rows count_over 3: deny"}},
+		set.Tools[0])
 	assert.Equal(t, gate.Forbid, set.Tools[1].Then)
 	assert.Empty(t, set.Tools[1].Unless)
 
 	p := d.open(d.enter("ann"), "")
 	p.until("settings")
-	require.Nil(t, p.ask(map[string]any{"t": "ask", "tool": "other", "on": true, "version": set.Version}), "a new rule for a tool that none knew")
+	require.Nil(t, p.ask(map[string]any{"t": "ask", "tool": "other", "on": true, "version": set.Version}),
+		"a new rule for a tool that none knew")
 	assert.Equal(t, gate.Ask, d.session.Policy().Judge(sample(gate.Tool, "other")).Then)
 }
 

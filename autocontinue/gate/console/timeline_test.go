@@ -33,7 +33,8 @@ func TestTimelineIsSearchedAndFiltered(t *testing.T) {
 	c := d.enter("ann")
 	d.running("r1")
 	denied := d.tool("r1", "c1", "weight_delete", `{"note":"Grandmother's"}`)
-	_, err := d.session.Resolve(d.clock.now(), gate.Decision{Item: denied.ID, Digest: denied.Digest, Action: gate.Deny, By: "ann", Reason: "keep it"})
+	_, err := d.session.Resolve(d.clock.now(),
+		gate.Decision{Item: denied.ID, Digest: denied.Digest, Action: gate.Deny, By: "ann", Reason: "keep it"})
 	require.NoError(t, err)
 	d.tool("r1", "c2", "profile_get", `{}`)
 	require.NoError(t, d.session.SetAudited(d.clock.now(), "ben", false))
@@ -67,13 +68,15 @@ func TestTimelineIsSearchedAndFiltered(t *testing.T) {
 
 func TestTimelineIsExported(t *testing.T) {
 	var journal strings.Builder
-	session, err := gate.New(gate.Policy{}, gate.Options{Audited: true, Journal: func(lines []byte) error { journal.Write(lines); return nil }})
+	session, err := gate.New(gate.Policy{},
+		gate.Options{Audited: true, Journal: func(lines []byte) error { journal.Write(lines); return nil }})
 	require.NoError(t, err)
 	d := serve(t, func(c *Config, _ *limits) { c.Session = session })
 	d.session = session
 	c := d.enter("ann")
 	it := d.stage("r1", "<hello> & \u2028")
-	_, err = session.Resolve(d.clock.now(), gate.Decision{Item: it.ID, Digest: it.Digest, Action: gate.Deny, By: "ann", Reason: "=HYPERLINK(\"x\")"})
+	_, err = session.Resolve(d.clock.now(),
+		gate.Decision{Item: it.ID, Digest: it.Digest, Action: gate.Deny, By: "ann", Reason: "=HYPERLINK(\"x\")"})
 	require.NoError(t, err)
 	_, lines := answerTo(t, c, d.request("GET", "/events?format=jsonl", ""))
 	assert.Equal(t, journal.String(), lines, "the lines of the journal, whose hashes can be checked")

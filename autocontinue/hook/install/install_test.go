@@ -51,14 +51,18 @@ func TestMergeLayout(t *testing.T) {
 	h := of(hook.Codex)
 	one := `{"hooks":[{"type":"command","command":` + lineOf(h) + `,"timeout":60}]}`
 	for name, tt := range map[string]struct{ text, want string }{
-		"one line": {`{"a":1}`, `{"a":1, "hooks":{"Stop":[` + one + `], "SubagentStop":[` + one + `], "UserPromptSubmit":[` + one + `]}}`},
-		"tabs":     {"{\n\t\"a\": 1\n}", "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n"},
-		"four":     {"{\n    \"a\": 1\n}\n", "{\n    \"a\": 1,\n    \"hooks\": {\n        \"Stop\": [\n"},
-		"CRLF":     {"{\r\n  \"a\": 1\r\n}\r\n", "{\r\n  \"a\": 1,\r\n  \"hooks\": {\r\n    \"Stop\": [\r\n"},
-		"empty":    {"{\n  \"hooks\": {}\n}", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n"},
-		"no lists": {"{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n"},
+		"one line": {`{"a":1}`, `{"a":1, "hooks":{"Stop":[` + one + `], "SubagentStop":[` + one +
+			`], "UserPromptSubmit":[` + one + `]}}`},
+		"tabs": {"{\n\t\"a\": 1\n}",
+			"{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n"},
+		"four":  {"{\n    \"a\": 1\n}\n", "{\n    \"a\": 1,\n    \"hooks\": {\n        \"Stop\": [\n"},
+		"CRLF":  {"{\r\n  \"a\": 1\r\n}\r\n", "{\r\n  \"a\": 1,\r\n  \"hooks\": {\r\n    \"Stop\": [\r\n"},
+		"empty": {"{\n  \"hooks\": {}\n}", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n"},
+		"no lists": {"{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}",
+			"{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n"},
 		"mixed": {"{\n  \"hooks\": {\"Stop\": [{\"hooks\": []}]}\n}",
-			"{\n  \"hooks\": {\"Stop\": [{\"hooks\": []}, " + one + "], \"SubagentStop\":[" + one + "], \"UserPromptSubmit\":[" + one + "]}\n}"},
+			"{\n  \"hooks\": {\"Stop\": [{\"hooks\": []}, " + one + "], \"SubagentStop\":[" + one +
+				"], \"UserPromptSubmit\":[" + one + "]}\n}"},
 		"comments":       {"{\n  // mine\n  \"a\": 1 // one\n}", "{\n  // mine\n  \"a\": 1, // one\n  \"hooks\": {\n"},
 		"trailing comma": {"{\n  \"a\": 1, /* one */\n}", "{\n  \"a\": 1, /* one */\n  \"hooks\": {\n"},
 	} {
@@ -90,11 +94,12 @@ func TestMergeRefuses(t *testing.T) {
 		`{"hooks": {}, "hooks": {}}`:      `"hooks" is there twice`,
 		`{"hooks": {"Stop": {}}}`:         `"Stop" is not an array`,
 		`{"hooks": {"Stop":[],"Stop":1}}`: `"Stop" is there twice`,
-		`{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}`:                                     `"hooks" is there twice`,
-		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}`:                  `"command" is there twice`,
-		`{"hooks": {"Stop": [{"hooks": [{"command": "X=1 sidecoach hook claude"}]}]}}`:          `"Stop" runs sidecoach in a line that install did not write: "X=1`,
-		`{"a":` + strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000) + `}`:             "it has too many brackets",
-		`{"hooks": {"Stop": [{"hooks": [{"command":` + line + `},{"command":` + line + `}]}]}}`: `"Stop" runs sidecoach 2 times`,
+		`{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}`:                            `"hooks" is there twice`,
+		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}`:         `"command" is there twice`,
+		`{"hooks": {"Stop": [{"hooks": [{"command": "X=1 sidecoach hook claude"}]}]}}`: `"Stop" runs sidecoach in a line that install did not write: "X=1`,
+		`{"a":` + strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000) + `}`:    "it has too many brackets",
+		`{"hooks": {"Stop": [{"hooks": [{"command":` + line + `},{"command":` + line +
+			`}]}]}}`: `"Stop" runs sidecoach 2 times`,
 	} {
 		_, err := h.Merge([]byte(text))
 		require.Error(t, err, text)
@@ -139,13 +144,16 @@ func TestMergeKeepsWhatItDoesNotKnow(t *testing.T) {
 func TestRemove(t *testing.T) {
 	const ours = `{"command":"sidecoach hook claude"}`
 	for text, want := range map[string]string{
-		`{"hooks":{"Stop":[{"hooks":[` + ours + `]}]}}`:                                        ``,
-		`{"a":1,"hooks":{"Stop":[{"hooks":[` + ours + `]}]},"b":2}`:                            `{"a":1,"b":2}`,
-		`{"hooks":{"Stop":[{"hooks":[` + ours + `]}]},"b":2}`:                                  `{"b":2}`,
-		`{"hooks":{"Stop":[{"matcher":"","hooks":[` + ours + `,{"command":"x"}]}]}}`:           `{"hooks":{"Stop":[{"matcher":"","hooks":[{"command":"x"}]}]}}`,
-		`{"hooks":{"Stop":[{"matcher":"","hooks":[` + ours + `]}],"A":[]}}`:                    `{"hooks":{"A":[]}}`,
-		`{"hooks":{"Stop":[{"hooks":[{"command":"x"},` + ours + `]}]}}`:                        `{"hooks":{"Stop":[{"hooks":[{"command":"x"}]}]}}`,
-		`{"hooks":{"Stop":[{"hooks":[` + ours + `]},{"hooks":[{"command":"x"}]}],"A":[]}}`:     `{"hooks":{"Stop":[{"hooks":[{"command":"x"}]}],"A":[]}}`,
+		`{"hooks":{"Stop":[{"hooks":[` + ours + `]}]}}`:             ``,
+		`{"a":1,"hooks":{"Stop":[{"hooks":[` + ours + `]}]},"b":2}`: `{"a":1,"b":2}`,
+		`{"hooks":{"Stop":[{"hooks":[` + ours + `]}]},"b":2}`:       `{"b":2}`,
+		`{"hooks":{"Stop":[{"matcher":"","hooks":[` + ours +
+			`,{"command":"x"}]}]}}`: `{"hooks":{"Stop":[{"matcher":"","hooks":[{"command":"x"}]}]}}`,
+		`{"hooks":{"Stop":[{"matcher":"","hooks":[` + ours + `]}],"A":[]}}`: `{"hooks":{"A":[]}}`,
+		`{"hooks":{"Stop":[{"hooks":[{"command":"x"},` + ours +
+			`]}]}}`: `{"hooks":{"Stop":[{"hooks":[{"command":"x"}]}]}}`,
+		`{"hooks":{"Stop":[{"hooks":[` + ours +
+			`]},{"hooks":[{"command":"x"}]}],"A":[]}}`: `{"hooks":{"Stop":[{"hooks":[{"command":"x"}]}],"A":[]}}`,
 		`{"hooks":{"A":[],"Odd":[{"hooks":[` + ours + `,{"bash":"sidecoach hook claude"}]}]}}`: `{"hooks":{"A":[]}}`,
 		`{"version":1,"hooks":{"Stop":[` + ours + `]}}`:                                        ``,
 		`{"hooks":{"Stop":[{"hooks":[{"command":"sidecoach hook codex"}]}]}}`:                  `{"hooks":{"Stop":[{"hooks":[{"command":"sidecoach hook codex"}]}]}}`,

@@ -27,7 +27,8 @@ func TestLine(t *testing.T) {
 		{"linux", hook.Claude, "/usr/local/bin/sidecoach", nil, "/usr/local/bin/sidecoach hook claude || exit 0"},
 		{"darwin", hook.Codex, "/Users/Ada L/it's/sidecoach", []string{"--shadow", "--plan=a b.md"},
 			`'/Users/Ada L/it'\''s/sidecoach' hook codex --shadow '--plan=a b.md' || exit 0`},
-		{"linux", hook.Gemini, "/opt/$HOME/`x`/sidecoach", nil, geminiBefore + "'/opt/$HOME/`x`/sidecoach' hook gemini" + geminiAfter},
+		{"linux", hook.Gemini, "/opt/$HOME/`x`/sidecoach", nil,
+			geminiBefore + "'/opt/$HOME/`x`/sidecoach' hook gemini" + geminiAfter},
 		{"linux", hook.Cursor, "/usr/local/bin/sidecoach", nil, "/usr/local/bin/sidecoach hook cursor || exit 1"},
 		{"windows", hook.Claude, `C:\Program Files\sidecoach.exe`, []string{`--state=C:\st`},
 			`'C:/Program Files/sidecoach.exe' hook claude --state=C:/st || exit 0`},
@@ -45,7 +46,8 @@ func TestLine(t *testing.T) {
 func TestWrittenLines(t *testing.T) {
 	for _, host := range hook.Hosts() {
 		for _, system := range []string{"linux", "darwin", "windows"} {
-			for _, program := range []string{"/usr/bin/sidecoach", "/it's a; folder/$x/sidecoach", `C:\Program Files (x86)\sidecoach.exe`} {
+			for _, program := range []string{"/usr/bin/sidecoach", "/it's a; folder/$x/sidecoach",
+				`C:\Program Files (x86)\sidecoach.exe`} {
 				for _, flags := range [][]string{nil, {"--shadow", "--max-continues=2"}, {"--plan=a 'plan' & more; (b).md"}} {
 					line := Hook{Host: host, Program: program, Flags: flags}.lineOn(system)
 					for _, h := range hook.Hosts() {
@@ -70,14 +72,15 @@ func TestKindOf(t *testing.T) {
 		},
 		edited: {
 			"sidecoach hook claude", "KEY=1 /old/sidecoach hook claude || exit 0", "sidecoach hook claude --shadow ; exit 0",
-			"'/my bin/sidecoach' hook claude --plan='a; b.md' || true", "KEY='a b' OTHER= sidecoach  hook  claude --max-continues 2",
-			`& 'C:\my bin\sidecoach.exe' hook claude`,
+			"'/my bin/sidecoach' hook claude --plan='a; b.md' || true",
+			"KEY='a b' OTHER= sidecoach  hook  claude --max-continues 2", `& 'C:\my bin\sidecoach.exe' hook claude`,
 		},
 		mixed: {
-			"cd /x && sidecoach hook claude || exit 0", "/old/sidecoach hook claude || exit 0; say done", "say done; sidecoach hook claude",
-			"/old/sidecoach hook claude; say done || exit 0", "echo sidecoach hook claude", "sidecoach hook claude | tee log",
-			"sidecoach hook claude >log", "nice sidecoach hook claude", "sidecoach hook claude --plan $(which plan)",
-			"sidecoach hook claude &", "sidecoach hook claude\nsay done", geminiBefore + "sidecoach hook claude && rm -rf x" + geminiAfter,
+			"cd /x && sidecoach hook claude || exit 0", "/old/sidecoach hook claude || exit 0; say done",
+			"say done; sidecoach hook claude", "/old/sidecoach hook claude; say done || exit 0", "echo sidecoach hook claude",
+			"sidecoach hook claude | tee log", "sidecoach hook claude >log", "nice sidecoach hook claude",
+			"sidecoach hook claude --plan $(which plan)", "sidecoach hook claude &", "sidecoach hook claude\nsay done",
+			geminiBefore + "sidecoach hook claude && rm -rf x" + geminiAfter,
 		},
 		foreign: {
 			"sidecoach hook claude2 || exit 0", "/x/observer hook claude || exit 0", "/x/mycoach v2x hook claude || exit 0",
@@ -104,14 +107,16 @@ func TestLineNeverFails(t *testing.T) {
 	} {
 		program := filepath.Join(dir, name)
 		if name != "missing" {
-			require.NoError(t, os.WriteFile(program, []byte(script), map[bool]os.FileMode{true: 0o777, false: 0o666}[script != ""]))
+			require.NoError(t, os.WriteFile(program, []byte(script),
+				map[bool]os.FileMode{true: 0o777, false: 0o666}[script != ""]))
 		}
 		for _, host := range []hook.Host{hook.Claude, hook.Gemini} {
 			for _, sh := range []string{"sh", "bash"} {
 				if _, err := exec.LookPath(sh); err != nil {
 					continue
 				}
-				cmd := exec.Command(sh, "-c", Hook{Host: host, Program: program, Flags: []string{"--plan=a 'plan'.md"}}.lineOn("linux"))
+				cmd := exec.Command(sh, "-c",
+					Hook{Host: host, Program: program, Flags: []string{"--plan=a 'plan'.md"}}.lineOn("linux"))
 				cmd.Stdin = strings.NewReader("event")
 				out, err := cmd.Output()
 				assert.NoError(t, err, "%s %s %s", name, host, sh)

@@ -23,8 +23,8 @@ func TestPathsThatAreNotTranscripts(t *testing.T) {
 		require.NoError(t, os.WriteFile(in(name), []byte(text), 0o600))
 	}
 	for _, path := range []string{
-		"", in("missing"), dir, in("pipe"), in("link-to-pipe"), in("loop"), "/dev/zero", in("empty"), in("blank"), in("prose"),
-		"/tmp/a\x00b", "relative.jsonl", in("empty/x"), "/" + strings.Repeat("x", 5000), "~root/x",
+		"", in("missing"), dir, in("pipe"), in("link-to-pipe"), in("loop"), "/dev/zero", in("empty"), in("blank"),
+		in("prose"), "/tmp/a\x00b", "relative.jsonl", in("empty/x"), "/" + strings.Repeat("x", 5000), "~root/x",
 	} {
 		for _, format := range formats {
 			tr := new(State).look(t.Context(), Source{Format: format, Path: path})

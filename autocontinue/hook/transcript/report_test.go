@@ -21,7 +21,8 @@ func TestReports(t *testing.T) {
 
 // Colours and the lines of another system change nothing, and what counts no failure does not fail for being longer.
 func FuzzReport(f *testing.F) {
-	for _, s := range []string{"ok  \tshop\t0.1s", "1 failed, 2 passed", "OK", "# fail 1", "Failures: 2", "Ran 0 tests in 0s"} {
+	for _, s := range []string{"ok  \tshop\t0.1s", "1 failed, 2 passed", "OK", "# fail 1", "Failures: 2",
+		"Ran 0 tests in 0s"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -55,7 +55,8 @@ func TestScripts(t *testing.T) {
 		}
 	}
 	for _, script := range []string{
-		strings.Repeat("(", 500_000), strings.Repeat("{ ", 20_000), strings.Repeat("x ", 40_000), "echo \"${a:-" + strings.Repeat("${a:-", 300),
+		strings.Repeat("(", 500_000), strings.Repeat("{ ", 20_000), strings.Repeat("x ", 40_000),
+		"echo \"${a:-" + strings.Repeat("${a:-", 300),
 	} {
 		require.Equal(t, "unknown", doings(script), "%.40s…", script)
 	}
@@ -72,7 +73,8 @@ func TestVariablesAreBounded(t *testing.T) {
 
 // Scripts within the bounds that nest as deep as they can are read without harm.
 func TestNestedScripts(t *testing.T) {
-	for _, s := range []string{"if ", "! ", "f() ", "time ", "while ", "case x in x) ", "[[ ! ", "a && ", "a | ", "coproc ", "((1+", "$((", "<(", "`"} {
+	for _, s := range []string{"if ", "! ", "f() ", "time ", "while ", "case x in x) ", "[[ ! ", "a && ", "a | ",
+		"coproc ", "((1+", "$((", "<(", "`"} {
 		scriptEffects(project{}, "", strings.Repeat(s, maxScript/len(s)))
 	}
 }
@@ -110,8 +112,9 @@ func TestCovers(t *testing.T) {
 // A script is the agent's: whatever it is, reading it ends, in bounds. What follows "&" is in the background.
 func FuzzScript(f *testing.F) {
 	for _, s := range []string{
-		"go test ./... || true", "cat <<EOF\nx\nEOF", "a $(b \"c $(d)\") `e`", "if x; then y; fi", "bash -c 'bash -c \"go test\"'",
-		"2>&1 >a <<<b &>c", "\\", "go test; >a", "go test | x; echo ${PIPESTATUS[0]} $?", "sed -i s/a/b/ a.go", "git -C x commit",
+		"go test ./... || true", "cat <<EOF\nx\nEOF", "a $(b \"c $(d)\") `e`", "if x; then y; fi",
+		"bash -c 'bash -c \"go test\"'", "2>&1 >a <<<b &>c", "\\", "go test; >a", "go test | x; echo ${PIPESTATUS[0]} $?",
+		"sed -i s/a/b/ a.go", "git -C x commit",
 	} {
 		f.Add(s)
 	}

@@ -100,15 +100,20 @@ func TestAwait(t *testing.T) {
 		behind bool
 		want   string // the message that the trace shows
 	}{
-		"there":                        {lines: before, want: "m0"},
-		"late":                         {lines: before[:1], later: before[1:], after: 95 * time.Millisecond, took: 100 * time.Millisecond, want: "m0"},
-		"never":                        {lines: before[:1], took: 300 * time.Millisecond, behind: true},
-		"too late":                     {lines: before[:1], later: before[1:], after: time.Second, took: 300 * time.Millisecond, behind: true},
-		"other":                        {lines: []string{before[0], claudeSays("m0", "Fixed.")}, took: 300 * time.Millisecond, behind: true, want: "m0"},
-		"the answer is an older copy":  {lines: before, sent: true, took: 300 * time.Millisecond, behind: true, want: "m0"},
-		"the coaching is not followed": {lines: before, sent: true, later: []string{claudeCoached("[System Coach] Run it.")}, after: 45 * time.Millisecond, took: 300 * time.Millisecond, behind: true},
+		"there": {lines: before, want: "m0"},
+		"late": {lines: before[:1], later: before[1:], after: 95 * time.Millisecond,
+			took: 100 * time.Millisecond, want: "m0"},
+		"never": {lines: before[:1], took: 300 * time.Millisecond, behind: true},
+		"too late": {lines: before[:1], later: before[1:], after: time.Second,
+			took: 300 * time.Millisecond, behind: true},
+		"other": {lines: []string{before[0], claudeSays("m0", "Fixed.")},
+			took: 300 * time.Millisecond, behind: true, want: "m0"},
+		"the answer is an older copy": {lines: before, sent: true, took: 300 * time.Millisecond, behind: true, want: "m0"},
+		"the coaching is not followed": {lines: before, sent: true, later: []string{claudeCoached("[System Coach] Run it.")},
+			after: 45 * time.Millisecond, took: 300 * time.Millisecond, behind: true},
 		"coached and answered": {
-			lines: before, sent: true, later: []string{claudeCoached("[System Coach] Run it."), claudeSays("m1", "All tests pass.")},
+			lines: before, sent: true, later: []string{claudeCoached("[System Coach] Run it."),
+				claudeSays("m1", "All tests pass.")},
 			after: 45 * time.Millisecond, took: 50 * time.Millisecond, want: "m1",
 		},
 		"interrupted": {lines: []string{claudeAsks("Fix it."), claudeAsks("[Request interrupted by user]")}},
@@ -228,13 +233,15 @@ func TestErrors(t *testing.T) {
 		src  Source
 		want string
 	}{
-		"no name":      {Source{Format: claude}, "the host names none"},
-		"not absolute": {Source{Format: claude, Path: "a"}, "its name is not absolute, and the host names no working directory"},
-		"zero byte":    {Source{Format: claude, Path: "/a\x00b"}, "its name has a zero byte"},
-		"missing":      {Source{Format: claude, Path: filepath.Join(dir, "none")}, "no such file or directory"},
-		"a folder":     {Source{Format: claude, Path: dir}, "it is not a regular file"},
-		"empty":        {Source{Format: claude, Path: empty}, "it is empty"},
-		"another host": {func() Source { s := transcriptOf(t, codex, claudeAsks("Fix it.")); return s }(), "none of its lines is one that this host writes"},
+		"no name": {Source{Format: claude}, "the host names none"},
+		"not absolute": {Source{Format: claude, Path: "a"},
+			"its name is not absolute, and the host names no working directory"},
+		"zero byte": {Source{Format: claude, Path: "/a\x00b"}, "its name has a zero byte"},
+		"missing":   {Source{Format: claude, Path: filepath.Join(dir, "none")}, "no such file or directory"},
+		"a folder":  {Source{Format: claude, Path: dir}, "it is not a regular file"},
+		"empty":     {Source{Format: claude, Path: empty}, "it is empty"},
+		"another host": {func() Source { s := transcriptOf(t, codex, claudeAsks("Fix it.")); return s }(),
+			"none of its lines is one that this host writes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := new(State).look(t.Context(), tt.src)
@@ -260,9 +267,11 @@ func TestHostileLines(t *testing.T) {
 		line string
 		want classify.Work
 	}{
-		"too long": {`{"type":"user","x":"` + strings.Repeat("y", maxLine) + `"}`, classify.Work{Session: classify.EditedCode}},
-		"deep":     {strings.Repeat(`{"message":`, 100_000), checkedWork},
-		"arrays":   {`{"type":"user","uuid":"x","message":{"content":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}}`, checkedWork},
+		"too long": {`{"type":"user","x":"` + strings.Repeat("y", maxLine) + `"}`,
+			classify.Work{Session: classify.EditedCode}},
+		"deep": {strings.Repeat(`{"message":`, 100_000), checkedWork},
+		"arrays": {`{"type":"user","uuid":"x","message":{"content":` + strings.Repeat("[", 9000) + strings.Repeat("]",
+			9000) + `}}`, checkedWork},
 		"cut off":  {`{"type":"user","message":{"content":"Fix`, checkedWork},
 		"NUL":      {"\x00\x00\x00", checkedWork},
 		"spaces":   {" \t\r", checkedWork},
@@ -341,7 +350,8 @@ func TestLargeTranscripts(t *testing.T) {
 func TestBounds(t *testing.T) {
 	var s State
 	for i := range 10 * maxCalls {
-		s.add(entry{kind: call, tool: tool{id: fmt.Sprint("c", i), name: "Bash", input: value{map[string]any{"command": "go test ./..."}}}})
+		s.add(entry{kind: call, tool: tool{id: fmt.Sprint("c", i), name: "Bash",
+			input: value{map[string]any{"command": "go test ./..."}}}})
 		s.add(entry{kind: outcome, result: result{id: fmt.Sprint("r", i), output: strings.Repeat("x", 1000)}})
 		s.add(entry{kind: message, id: fmt.Sprint("m", i), group: "g", text: strings.Repeat("y", 10_000)})
 	}

@@ -194,7 +194,8 @@ func TestWalkEndsWithWhatFails(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	for _, data := range []string{"", "\n\n", "notes\n", "{}\n", "[]", "null\n", `{"type":"user"}` + "\n", "\xff\xfe{\x00\n", `{"messages":[]}`} {
+	for _, data := range []string{"", "\n\n", "notes\n", "{}\n", "[]", "null\n", `{"type":"user"}` + "\n",
+		"\xff\xfe{\x00\n", `{"messages":[]}`} {
 		_, err := Open(strings.NewReader(data), int64(len(data)), "x")
 		require.ErrorIs(t, err, ErrFormat, data)
 		require.ErrorContains(t, err, "~/.codex/sessions", data)
@@ -258,7 +259,8 @@ func TestWalkTakesTheSameMemory(t *testing.T) {
 	gemini := []string{
 		`{"id":"u########","type":"user","content":[{"text":"Explain file ########."}]}`,
 		`{"id":"t########","type":"gemini","content":"","toolCalls":[{"id":"c########","name":"run_shell_command","args":{"command":` +
-			`"cat log.txt"},"status":"success","result":[{"functionResponse":{"response":{"response":{"output":"` + log + `"}}}}]}]}`,
+			`"cat log.txt"},"status":"success","result":[{"functionResponse":{"response":{"response":{"output":"` + log +
+			`"}}}}]}]}`,
 		`{"id":"m########","type":"gemini","content":"It reads file ########."}`,
 	}
 	for name, form := range map[string]repeated{
@@ -289,8 +291,8 @@ func TestWalkTakesTheSameMemory(t *testing.T) {
 	}
 }
 
-// FuzzWalk: whatever a file holds, the walk ends, in the order of its lines, and the error says what it skipped. Without one,
-// a State that reads the file says of the last pause what the walk says.
+// FuzzWalk: whatever a file holds, the walk ends, in the order of its lines, and the error says what it skipped.
+// Without one, a State that reads the file says of the last pause what the walk says.
 func FuzzWalk(f *testing.F) {
 	names, err := filepath.Glob("testdata/*/*.txtar")
 	require.NoError(f, err)

@@ -165,7 +165,8 @@ func TestBackground(t *testing.T) {
 		`{"type":"user","uuid":"r","message":{"content":[{"type":"tool_result","tool_use_id":"b","content":"running"}]},"toolUseResult":{"backgroundTaskId":"b1"}}`
 	notified := func(status string) string {
 		return claudeAsks(
-			"<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n<summary>Command completed" + status + "</summary>\n</task-notification>",
+			"<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n<summary>Command completed" + status +
+				"</summary>\n</task-notification>",
 		)
 	}
 	polled := claudeCalls("p", "TaskOutput", `{"task_id":"b1"}`) + "\n" +
@@ -175,13 +176,14 @@ func TestBackground(t *testing.T) {
 		want  string
 		waits bool
 	}{
-		"runs":               {[]string{start}, "?/code test:?", true},
-		"ended":              {[]string{start, notified(" (exit code 0)")}, "none/code test:passed", false},
-		"failed":             {[]string{start, notified(" (exit code 2)")}, "?/code test:failed", false},
-		"ended somehow":      {[]string{start, notified("")}, "?/code test:?", false},
-		"polled":             {[]string{start, polled}, "?/code test:failed", false},
-		"edited meanwhile":   {[]string{start, claudeEdits("f", "b.go"), notified(" (exit code 0)")}, "code/code", false},
-		"another task ended": {[]string{start, strings.ReplaceAll(notified(" (exit code 0)"), "b1", "b2")}, "?/code test:?", true},
+		"runs":             {[]string{start}, "?/code test:?", true},
+		"ended":            {[]string{start, notified(" (exit code 0)")}, "none/code test:passed", false},
+		"failed":           {[]string{start, notified(" (exit code 2)")}, "?/code test:failed", false},
+		"ended somehow":    {[]string{start, notified("")}, "?/code test:?", false},
+		"polled":           {[]string{start, polled}, "?/code test:failed", false},
+		"edited meanwhile": {[]string{start, claudeEdits("f", "b.go"), notified(" (exit code 0)")}, "code/code", false},
+		"another task ended": {[]string{start, strings.ReplaceAll(notified(" (exit code 0)"), "b1", "b2")}, "?/code test:?",
+			true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := transcriptOf(t, claude, append([]string{claudeAsks("Fix it."), claudeEdits("e", "a.go")}, tt.lines...)...)

@@ -55,7 +55,8 @@ func TestEvents(t *testing.T) {
 		{"noise", "# p\nnot json {\n{\"Action\":\"pass\"\n{}\nnull\n[]\n\"pass\"\n" + pass("TestA"), 1, 0, 0, ""},
 		{"CRLF", strings.ReplaceAll(pass("TestA"), "}\n", "}\r\n"), 1, 0, 0, ""},
 		{"a line without end", strings.Repeat("x", 3<<20) + "\n" + pass("TestA"), 1, 0, 0, ""},
-		{"an event without end", `{"Action":"pass","Package":"p","Test":"` + strings.Repeat("x", 3<<20) + "\"}\n" + pass("TestA"), 1, 0, 0, ""},
+		{"an event without end", `{"Action":"pass","Package":"p","Test":"` + strings.Repeat("x", 3<<20) +
+			"\"}\n" + pass("TestA"), 1, 0, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := read(tt.text, 4096)

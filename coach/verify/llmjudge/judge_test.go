@@ -98,7 +98,8 @@ func TestCriteria(t *testing.T) {
 		s := classifytest.NewServer(t, classifytest.Text(answer))
 		w := work()
 		w.Whole = whole
-		got, err := judge(t, s.URL, llm.Config{}).Criteria(t.Context(), []string{"it reads well", "it is short", "it is kind"}, w)
+		got, err := judge(t, s.URL, llm.Config{}).Criteria(t.Context(),
+			[]string{"it reads well", "it is short", "it is kind"}, w)
 		require.NoError(t, err)
 		require.Len(t, got, 3)
 		assert.Equal(t, first.String(), got[0].Status.String(), "met needs the whole change")

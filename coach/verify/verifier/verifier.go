@@ -343,7 +343,8 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 	}
 	facts := review.Facts()
 	worse := slices.ContainsFunc(facts.Runs, func(r verify.Run) bool { return !facts.AsBefore(r) })
-	return autocontinue.Verification{Status: autocontinue.Unverified, Note: note, Checked: len(facts.Runs) > 0 && !worse}, nil
+	return autocontinue.Verification{Status: autocontinue.Unverified, Note: note, Checked: len(facts.Runs) > 0 && !worse},
+		nil
 }
 
 // untouched reports whether the tree is as it was when the human spoke.

@@ -130,7 +130,8 @@ func TestJUnit(t *testing.T) {
 		passed, failed, skipped int
 		broken, err             string
 	}{
-		{name: "nested suites", passed: 2, failed: 2, skipped: 2, report: `<?xml version="1.0"?><testsuites tests="6" failures="1" errors="1">
+		{name: "nested suites", passed: 2, failed: 2, skipped: 2,
+			report: `<?xml version="1.0"?><testsuites tests="6" failures="1" errors="1">
 <testsuite name="a" tests="4"><testcase classname="A" name="x"/><testcase name="y"><failure/></testcase>
 <testsuite><testcase name="z"><skipped/></testcase><testcase name="e"><error/></testcase></testsuite></testsuite>
 <testsuite><testcase name="v"/><testcase name="w" status="notrun"/></testsuite></testsuites>`},
