@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -117,7 +116,7 @@ func (rd *reading) links(offset int, block string, last *seen) {
 			end = start + j
 		}
 		link := strings.TrimRight(block[start:end], ".,;:!?*_")
-		if pullRequests.MatchString(link) && !rd.elsewhere(block[:start]) {
+		if isPullRequest(link) && !rd.elsewhere(block[:start]) {
 			scheme := len(strings.TrimRightFunc(block[:start-3], func(r rune) bool {
 				return r < utf8.RuneSelf && (isWordByte(byte(r)|0x20) || strings.ContainsRune("+.-", r))
 			}))
@@ -127,8 +126,22 @@ func (rd *reading) links(offset int, block string, last *seen) {
 	}
 }
 
-// pullRequests matches what names a pull or merge request in a URL without its scheme: its path and a number.
-var pullRequests = regexp.MustCompile(`^[^.]+\..*?/(?:pull|merge_requests|pull-requests|pullrequest)/[0-9]`)
+// isPullRequest reports whether a URL without its scheme names a pull or merge request: its path and a number.
+func isPullRequest(link string) bool {
+	first, rest, _ := strings.Cut(link, ".")
+	_, path, _ := strings.Cut(rest, "/")
+	before := ""
+	for part := range strings.SplitSeq(path, "/") {
+		switch before {
+		case "pull", "merge_requests", "pull-requests", "pullrequest":
+			if first != "" && part != "" && '0' <= part[0] && part[0] <= '9' {
+				return true
+			}
+		}
+		before = part
+	}
+	return false
+}
 
 // unseen reports whether the find is denied, still to come, only expected, or from before: "no tests passed", "all 42
 // tests will pass once …", "target: 42 passed", "all 12 passed before my change".
