@@ -194,7 +194,7 @@ func (a *audit) missingFile(c Claim, f FileFact) {
 			return
 		}
 		a.unchecked(c, "a pattern, not the path of a file")
-	case c.Part && lex.Absent.Match(a.text):
+	case c.Part && lex().Absent.Match(a.text):
 		// The report says that the file is not there.
 	case c.Part:
 		a.unchecked(c, "there is no such file")
@@ -213,7 +213,7 @@ func (a *audit) presentFile(c Claim, f FileFact) {
 	switch {
 	case c.Change == Removed:
 		a.contradict(d, filePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report")
-	case f.Slight != "" && !lex.Formatting.Match(a.text):
+	case f.Slight != "" && !lex().Formatting.Match(a.text):
 		a.unchecked(c, "%s", f.Slight)
 	case f.State == Ignored, f.Changed == Met:
 		a.hold() // git keeps nothing to compare an ignored file with
@@ -291,11 +291,11 @@ func (a *audit) namedCommit(c Claim, d Discrepancy) bool {
 			found += "; the branch " + f.Branch + " has it"
 		}
 		if f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree") ||
-			lex.Rewritten.Match(a.text) {
+			lex().Rewritten.Match(a.text) {
 			d.Severity = ShouldFix
 		}
 		a.contradict(d, commitElse, found, "check out the branch that has it, or say which one does")
-	case f.New == NotMet && lex.Rewritten.Match(a.text):
+	case f.New == NotMet && lex().Rewritten.Match(a.text):
 		a.unchecked(c, "it was made before the work began, or was rewritten")
 	case f.New == NotMet:
 		a.contradict(d, commitOld, "it was made before the work began", commitFix)
@@ -308,7 +308,7 @@ func (a *audit) namedCommit(c Claim, d Discrepancy) bool {
 }
 
 func (a *audit) other(c Claim) {
-	if lex.Pushed.Match(c.Text) {
+	if lex().Pushed.Match(c.Text) {
 		switch {
 		case a.facts.Remote == NotMet:
 			a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, notCommitted,
@@ -325,9 +325,9 @@ func (a *audit) other(c Claim) {
 	changed := func(fits func(name string) bool) bool {
 		return slices.ContainsFunc(a.facts.Changes, func(ch Change) bool { return ch.Kind != Removed && fits(ch.Path) })
 	}
-	manifest := func(name string) bool { return slices.Contains(lex.Manifests, path.Base(name)) }
-	if a.facts.Compared == Met && (lex.NewTests.Match(c.Text) && changed(testcode.MayHoldTests) ||
-		lex.NoDependency.Match(c.Text) && !changed(manifest)) {
+	manifest := func(name string) bool { return slices.Contains(lex().Manifests, path.Base(name)) }
+	if a.facts.Compared == Met && (lex().NewTests.Match(c.Text) && changed(testcode.MayHoldTests) ||
+		lex().NoDependency.Match(c.Text) && !changed(manifest)) {
 		a.hold()
 		return
 	}
@@ -343,7 +343,7 @@ func (a *audit) change(c Claim) {
 		slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !project.Byproduct(c.Path) }),
 		slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored }):
 		a.hold()
-	case lex.Standing.Match(a.text) || lex.Outwards.Match(a.text):
+	case lex().Standing.Match(a.text) || lex().Outwards.Match(a.text):
 		a.unchecked(c, "nothing in the tree changed since the baseline")
 	case a.facts.Earlier:
 		a.unchecked(c, "nothing in the tree changed since the last prompt, only before it")

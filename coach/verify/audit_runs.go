@@ -51,7 +51,7 @@ func narrower(words, whole []string) bool {
 		for i := 1; i < len(list); i++ {
 			w := list[i]
 			switch {
-			case slices.Contains(lex.HarmlessOptions, w), strings.HasPrefix(w, "-run="):
+			case slices.Contains(lex().HarmlessOptions, w), strings.HasPrefix(w, "-run="):
 			case strings.HasPrefix(w, "-") && w != "--" && w != "-m":
 				options = append(options, w)
 			default:
@@ -83,7 +83,7 @@ func (a *audit) run(c Claim) {
 	}
 	runs, exact := a.about(c)
 	if c.Run == runBuild && command == "" && len(runs) == 0 && slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
-		return r.outcome() == Met && slices.Contains(lex.Compiled, programName(r.Command[0]))
+		return r.outcome() == Met && slices.Contains(lex().Compiled, programName(r.Command[0]))
 	}) {
 		a.hold() // tests that ran were compiled
 		return
@@ -218,7 +218,7 @@ func (a *audit) tampering() {
 			testcode.IsTest(t.File) && a.alone(t.File) && strings.Contains(a.text, file) ||
 			len(name) > 3 && hasWord(a.text, name)
 		if mentioned && !testcode.IsTest(t.File) { // the file is a program, too
-			mentioned = len(name) > 3 && hasWord(a.text, name) || lex.TestsMentioned.Match(a.text)
+			mentioned = len(name) > 3 && hasWord(a.text, name) || lex().TestsMentioned.Match(a.text)
 		}
 		d := Discrepancy{Kind: TestsTampered, Severity: ShouldFix, Subject: t.File, Claimed: notMentioned,
 			Fix: "say what was done to it and why, or take the change back"}
@@ -231,12 +231,12 @@ func (a *audit) tampering() {
 			if t.Now != "" {
 				d.Found += ", or became " + t.Now
 			}
-			if !mentioned && !lex.GoneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t.File) {
+			if !mentioned && !lex().GoneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t.File) {
 				d.Severity, d.Fix = Critical, "put the test back, or say why it is gone"
 			}
 		case "disabled":
 			d.Found = fmt.Sprintf("the test %s does not run any more: %s", t.Name, t.Why)
-			if !mentioned && !lex.SkipMentioned.Match(a.text) {
+			if !mentioned && !lex().SkipMentioned.Match(a.text) {
 				d.Severity, d.Fix = Critical, "let the test run, or say why it does not"
 			}
 		case "emptied":
@@ -260,7 +260,7 @@ func (a *audit) admitsChange(t TestChange) bool {
 			text = strings.ReplaceAll(text, strings.ToLower(word), "test")
 		}
 	}
-	return lex.TestsMentioned.Match(lex.NoAdmission.Replace(text, ". ")) ||
+	return lex().TestsMentioned.Match(lex().NoAdmission.Replace(text, ". ")) ||
 		testcode.IsTest(t.File) && slices.ContainsFunc(a.report.Claims, func(c Claim) bool {
 			return c.Kind == fileClaim && !c.Part && ends(cleanPath(c.Path), t.File)
 		})

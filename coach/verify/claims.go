@@ -12,12 +12,12 @@ import (
 // made.
 func kindOfWord(s string) (kind ChangeKind, ok bool) {
 	switch s = strings.ToLower(strings.Trim(s, " :*_")); {
-	case slices.Contains(lex.Make, s), slices.Contains(lex.AddedWords, s):
+	case slices.Contains(lex().Make, s), slices.Contains(lex().AddedWords, s):
 		return Added, true
-	case slices.Contains(lex.Drop, s), slices.Contains(lex.RemovedWords, s):
+	case slices.Contains(lex().Drop, s), slices.Contains(lex().RemovedWords, s):
 		return Removed, true
 	}
-	return "", slices.Contains(lex.Edit, s) || slices.Contains(lex.ModifiedWords, s)
+	return "", slices.Contains(lex().Edit, s) || slices.Contains(lex().ModifiedWords, s)
 }
 
 // cutLabel cuts an item such as "`a.go`: what was done" behind its paths.
@@ -31,7 +31,7 @@ func cutLabel(item string) (paths []string, rest string, labelled bool) {
 	}
 	paths, rest = pathList(item)
 	rest = strings.TrimLeft(rest, "*_")
-	if m := lex.Label.Regexp().FindString(rest); m != "" {
+	if m := lex().Label.Regexp().FindString(rest); m != "" {
 		return paths, rest[len(m):], true
 	}
 	return paths, rest, strings.Trim(rest, " .,") == ""
@@ -43,13 +43,13 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 	paths, rest, labelled := cutLabel(item)
 	word, _, _ := strings.Cut(strings.TrimLeft(item, "*_ "), " ")
 	verb, isVerb := kindOfWord(word)
-	if len(paths) == 0 || !labelled && !(listed && lex.Loose.Match(rest)) && !isVerb {
+	if len(paths) == 0 || !labelled && !(listed && lex().Loose.Match(rest)) && !isVerb {
 		return false
 	}
-	if lex.SaysUnchanged.Match(rest[:min(len(rest), 200)]) {
+	if lex().SaysUnchanged.Match(rest[:min(len(rest), 200)]) {
 		return true
 	}
-	if verb == Added || verb == Removed && (labelled || lex.ClearEnd.Match(rest)) {
+	if verb == Added || verb == Removed && (labelled || lex().ClearEnd.Match(rest)) {
 		kind = verb
 	}
 	_, behind := pathList(strings.TrimLeft(item, "*_ "))
@@ -57,12 +57,12 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 	if len(paths) == 1 {
 		at := strings.LastIndexByte(said, '(')
 		switch {
-		case lex.NewFile.Match(rest) || at >= 0 && lex.NewFile.Match(said[at:]):
+		case lex().NewFile.Match(rest) || at >= 0 && lex().NewFile.Match(said[at:]):
 			kind = Added
-		case lex.GoneFile.Match(rest) || at >= 0 && lex.GoneFile.Match(said[at:]):
+		case lex().GoneFile.Match(rest) || at >= 0 && lex().GoneFile.Match(said[at:]):
 			kind = Removed
 		}
-		if from := lex.FromTo.Regexp().FindString(rest); from != "" {
+		if from := lex().FromTo.Regexp().FindString(rest); from != "" {
 			if to, _ := pathList(rest[len(from):]); len(to) == 1 {
 				r.changed(item, paths[0], Removed)
 				r.changed(item, to[0], Added)
@@ -70,7 +70,7 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 			}
 		}
 	}
-	if !listed && !lex.Doing.Match(rest) && !isVerb && kind == "" {
+	if !listed && !lex().Doing.Match(rest) && !isVerb && kind == "" {
 		return false
 	}
 	for _, p := range paths {
@@ -88,35 +88,35 @@ func (r *Report) fileClaims(s string) {
 	place := false   // the list is one of places
 	last := -1       // the end of the path before
 	var lists string // between the paths of a list
-	for _, m := range lex.AnyPath.FindAllIndex(s) {
+	for _, m := range lex().AnyPath.FindAllIndex(s) {
 		word := s[m[2]:m[3]]
 		p := tidyPath(word)
 		if !isPath(p) {
 			continue
 		}
 		before, after := s[max(0, m[2]-nearby):m[2]], s[m[3]:min(len(s), m[3]+nearby)]
-		after = after[len(lex.AfterPath.Regexp().FindString(after)):]
+		after = after[len(lex().AfterPath.Regexp().FindString(after)):]
 		lists = ""
 		if last >= 0 && m[2] >= last {
 			lists = s[last:m[2]]
 		}
-		inList := lists != "" && lex.ListSeparator.Regexp().FindString(lists) == lists
+		inList := lists != "" && lex().ListSeparator.Regexp().FindString(lists) == lists
 		last = m[3]
 		if !inList {
 			verb, place = "", false
-			if v := lex.LastVerb.Find(before); v != nil {
+			if v := lex().LastVerb.Find(before); v != nil {
 				verb = strings.ToLower(v[1])
-			} else if lex.AnyVerb.Match(before) {
-				place = lex.PlaceWord.Match(before) || lex.InBracket.Match(before)
+			} else if lex().AnyVerb.Match(before) {
+				place = lex().PlaceWord.Match(before) || lex().InBracket.Match(before)
 			}
 		}
 		claim := Claim{Kind: fileClaim, Text: s, Path: p}
 		switch {
-		case lex.AsPart.Match(after) && verb != "" && !inList:
+		case lex().AsPart.Match(after) && verb != "" && !inList:
 			verb = ""
 			continue
 		case verb == "renamed" || verb == "moved":
-			from := lex.FromTo.Regexp().FindString(after)
+			from := lex().FromTo.Regexp().FindString(after)
 			if to, _ := pathList(after[len(from):]); from != "" && len(to) == 1 {
 				r.changed(s, p, Removed)
 				r.changed(s, to[0], Added)
@@ -125,23 +125,23 @@ func (r *Report) fileClaims(s string) {
 		case verb != "":
 			claim.Change, _ = kindOfWord(verb)
 			claim.Sure = true
-			arrow := lex.FromTo.Regexp().FindString(after)
+			arrow := lex().FromTo.Regexp().FindString(after)
 			if to, _ := pathList(after[len(arrow):]); arrow != "" && len(to) > 0 {
 				claim.Sure, claim.Change, verb = false, "", "" // "added a.go to b.go"
-			} else if !lex.ClearEnd.Match(after) {
-				if claim.Change == Removed && !lex.FileNoun.Match(after) {
+			} else if !lex().ClearEnd.Match(after) {
+				if claim.Change == Removed && !lex().FileNoun.Match(after) {
 					continue // "removed a.go handling"
 				}
-				claim.Change, claim.Sure = "", lex.FileNoun.Match(after)
+				claim.Change, claim.Sure = "", lex().FileNoun.Match(after)
 			}
-		case lex.Passive.Match(after) && !lex.PlaceWord.Match(before):
-			claim.Change, _ = kindOfWord(lex.Passive.Find(after)[1])
+		case lex().Passive.Match(after) && !lex().PlaceWord.Match(before):
+			claim.Change, _ = kindOfWord(lex().Passive.Find(after)[1])
 			claim.Sure = true
-		case lex.Mention.Match(before) || !place:
+		case lex().Mention.Match(before) || !place:
 			claim.Part = true
 		default:
-			v := lex.AnyVerb.FindAllIndex(before)
-			claim.Part = len(v) == 0 || lex.Elsewhere.Match(before[v[len(v)-1][1]:])
+			v := lex().AnyVerb.FindAllIndex(before)
+			claim.Part = len(v) == 0 || lex().Elsewhere.Match(before[v[len(v)-1][1]:])
 		}
 		for _, one := range braces(claim.Path) {
 			claim.Path = one
@@ -152,7 +152,7 @@ func (r *Report) fileClaims(s string) {
 
 // folders reads which folders a clause says were made or removed.
 func (r *Report) folders(s string) {
-	for kind, pattern := range map[ChangeKind]*lazy.Pattern{Added: lex.FolderMade, Removed: lex.FolderGone} {
+	for kind, pattern := range map[ChangeKind]*lazy.Pattern{Added: lex().FolderMade, Removed: lex().FolderGone} {
 		if m := pattern.Find(s); m != nil && strings.ContainsAny(m[0], "/`") {
 			r.changed(s, m[1], kind)
 		}
@@ -161,33 +161,33 @@ func (r *Report) folders(s string) {
 
 // testNames reads which tests a clause names, and whether it says that they pass or fail.
 func (r *Report) testNames(s, m string) {
-	s = lex.NoTest.Replace(s, " ")
+	s = lex().NoTest.Replace(s, " ")
 	var names []string
-	for _, f := range lex.TestName.FindAll(s) {
+	for _, f := range lex().TestName.FindAll(s) {
 		if f[0] == f[1] {
 			names = append(names, f[1])
 		}
 	}
-	for _, list := range lex.NamesBehind.FindAll(s) {
-		for _, q := range lex.Quoted.FindAll(list[1]) {
-			if lex.IdentName.Match(q[1]) && strings.ContainsAny(q[1], "_:") && !isPath(q[1]) && !slices.Contains(names, q[1]) {
+	for _, list := range lex().NamesBehind.FindAll(s) {
+		for _, q := range lex().Quoted.FindAll(list[1]) {
+			if lex().IdentName.Match(q[1]) && strings.ContainsAny(q[1], "_:") && !isPath(q[1]) && !slices.Contains(names, q[1]) {
 				names = append(names, q[1])
 			}
 		}
 	}
-	if len(names) == 0 || lex.CodeLine.Match(s) || !lex.AboutTest.Match(m) ||
-		lex.TestGone.Match(m) && !lex.Fails.Match(lex.HarmlessFailure.Replace(m, "")) {
+	if len(names) == 0 || lex().CodeLine.Match(s) || !lex().AboutTest.Match(m) ||
+		lex().TestGone.Match(m) && !lex().Fails.Match(lex().HarmlessFailure.Replace(m, "")) {
 		return
 	}
 	c := Claim{Kind: testClaim, Text: s}
-	switch said := lex.HarmlessFailure.Replace(m, " fine "); {
-	case lex.Fails.Match(said) && lex.Earlier.Match(m):
+	switch said := lex().HarmlessFailure.Replace(m, " fine "); {
+	case lex().Fails.Match(said) && lex().Earlier.Match(m):
 		return
-	case lex.Fails.Match(said):
+	case lex().Fails.Match(said):
 		c.Result = NotMet
-	case lex.Denied.Match(said):
+	case lex().Denied.Match(said):
 		return
-	case lex.Succeeds.Match(said):
+	case lex().Succeeds.Match(said):
 		c.Result = Met
 	}
 	for _, n := range names {
@@ -198,11 +198,11 @@ func (r *Report) testNames(s, m string) {
 
 // commits reads "committed as abc1234", "commit: abc1234", git's own "[main abc1234]", and lists of commits.
 func (r *Report) commits(s, m, whole string) {
-	if strings.Contains(s, "http") || lex.CommitOther.Match(m) || lex.CommitBlamed.Match(whole) {
+	if strings.Contains(s, "http") || lex().CommitOther.Match(m) || lex().CommitBlamed.Match(whole) {
 		return
 	}
 	found := false
-	for _, p := range []*lazy.Pattern{lex.CommitNamed, lex.CommitGit} {
+	for _, p := range []*lazy.Pattern{lex().CommitNamed, lex().CommitGit} {
 		for _, f := range p.FindAll(s) {
 			if f[2] == "" { // of a range, the first is not part
 				r.add(Claim{Kind: commitClaim, Text: s, Name: f[1]})
@@ -210,20 +210,20 @@ func (r *Report) commits(s, m, whole string) {
 			}
 		}
 	}
-	if f := lex.CommitItem.Find(s); f != nil && strings.ContainsAny(f[1], "0123456789") &&
+	if f := lex().CommitItem.Find(s); f != nil && strings.ContainsAny(f[1], "0123456789") &&
 		strings.Contains(strings.ToLower(r.Text), "commit") {
 		r.add(Claim{Kind: commitClaim, Text: s, Name: f[1]})
-	} else if !found && lex.CommitDone.Match(m) {
+	} else if !found && lex().CommitDone.Match(m) {
 		r.add(Claim{Kind: commitClaim, Text: s})
 	}
 }
 
 // others reads claims that no witness looks at, and that something was changed, in whatever file.
 func (r *Report) others(s, m string) {
-	if lex.OtherDone.Match(m) || lex.NewTests.Match(m) {
+	if lex().OtherDone.Match(m) || lex().NewTests.Match(m) {
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
-	if lex.DoneNow.Match(m) {
+	if lex().DoneNow.Match(m) {
 		r.add(Claim{Kind: changeClaim, Text: s})
 	}
 }
@@ -231,13 +231,13 @@ func (r *Report) others(s, m string) {
 // scope reads that nothing else was changed, or nothing at all.
 func (r *Report) scope(s, m string) {
 	switch {
-	case lex.TestsUntouched.Match(m) && !lex.Except.Match(m):
+	case lex().TestsUntouched.Match(m) && !lex().Except.Match(m):
 		r.add(Claim{Kind: scopeClaim, Text: s, Part: true})
-	case lex.TreeClean.Match(m), lex.NoDependency.Match(m):
+	case lex().TreeClean.Match(m), lex().NoDependency.Match(m):
 		r.add(Claim{Kind: otherClaim, Text: s})
-	case lex.Unchanged.Match(m):
+	case lex().Unchanged.Match(m):
 		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed})
-	case lex.OnlyThis.Match(m) && !lex.Supposed.Match(m):
+	case lex().OnlyThis.Match(m) && !lex().Supposed.Match(m):
 		r.add(Claim{Kind: scopeClaim, Text: s})
 	}
 }

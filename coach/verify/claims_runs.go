@@ -10,22 +10,22 @@ import (
 
 // runs reads what a clause says of runs: with a command in code, of tests, of a build or a linter.
 func (r *Report) runs(s, m string) {
-	said := lex.HarmlessFailure.Replace(m, " fine ")
-	failed := lex.Fails.Match(said)
-	if lex.Denied.Match(said) && !failed {
+	said := lex().HarmlessFailure.Replace(m, " fine ")
+	failed := lex().Fails.Match(said)
+	if lex().Denied.Match(said) && !failed {
 		return
 	}
 	result := Status("")
 	switch {
 	case failed:
 		result = NotMet
-	case lex.Succeeds.Match(m) || lex.HarmlessFailure.Match(m):
+	case lex().Succeeds.Match(m) || lex().HarmlessFailure.Match(m):
 		result = Met
 	}
 	tests := false
-	for _, f := range lex.Spans.FindAll(s) {
+	for _, f := range lex().Spans.FindAll(s) {
 		command := strings.TrimSpace(strings.TrimPrefix(f[1], "$ "))
-		if !lex.Program.Match(f[1]) || isPath(f[1]) && !strings.Contains(f[1], " ") || strings.HasPrefix(command, "git ") {
+		if !lex().Program.Match(f[1]) || isPath(f[1]) && !strings.Contains(f[1], " ") || strings.HasPrefix(command, "git ") {
 			continue
 		}
 		c := Claim{Kind: runClaim, Text: s, Command: command, Run: kindOf(strings.Fields(command)), Result: result}
@@ -33,21 +33,21 @@ func (r *Report) runs(s, m string) {
 			tests = true
 			c.count(s, m)
 			c.settle()
-			c.Part = lex.Except.Match(m)
+			c.Part = lex().Except.Match(m)
 		}
 		if c.Result != "" {
 			r.add(c)
 		}
 	}
-	if tests || lex.Earlier.Match(m) && (failed || !lex.Numbers.Match(m)) {
+	if tests || lex().Earlier.Match(m) && (failed || !lex().Numbers.Match(m)) {
 		return
 	}
 	if result != "" {
 		for _, other := range []struct {
 			word *lazy.Pattern
 			run  RunKind
-		}{{lex.BuildWord, runBuild}, {lex.LintWord, runLint}} {
-			if other.word.Match(m) && !(lex.TestSubject.Match(m) && lex.Numbers.Match(m)) {
+		}{{lex().BuildWord, runBuild}, {lex().LintWord, runLint}} {
+			if other.word.Match(m) && !(lex().TestSubject.Match(m) && lex().Numbers.Match(m)) {
 				r.add(Claim{Kind: runClaim, Text: s, Run: other.run, Result: result})
 			}
 		}
@@ -61,47 +61,47 @@ func (r *Report) tests(s, m string, failed bool) {
 	general := false
 	switch {
 	case failed:
-		if lex.TestSubject.Match(m) || lex.Numbers.Match(m) {
+		if lex().TestSubject.Match(m) || lex().Numbers.Match(m) {
 			c.Result = NotMet
 		}
-	case lex.TestSubject.Match(m) && (lex.AllPass.Match(m) || lex.TestsPass.Match(m)):
+	case lex().TestSubject.Match(m) && (lex().AllPass.Match(m) || lex().TestsPass.Match(m)):
 		general, c.Result = true, Met
 	}
-	if lex.TestSubject.Match(m) || lex.OnlyCounts.Match(m) || lex.Labelled.Match(m) {
+	if lex().TestSubject.Match(m) || lex().OnlyCounts.Match(m) || lex().Labelled.Match(m) {
 		c.count(s, m)
 	}
 	c.settle()
 	if c.Result == "" && !c.counted() {
 		return
 	}
-	scope := lex.AllPass.Replace(m, "")
-	c.Part = lex.Partly.Match(scope) && !lex.OnlyCounts.Match(m) || !general && !c.counted() ||
-		c.Result == Met && lex.Except.Match(m)
+	scope := lex().AllPass.Replace(m, "")
+	c.Part = lex().Partly.Match(scope) && !lex().OnlyCounts.Match(m) || !general && !c.counted() ||
+		c.Result == Met && lex().Except.Match(m)
 	r.add(c)
 }
 
 // count reads numbers of tests: "12 passed, 1 failed", "5 of 5", "Ran 6 tests", and code such as `4 passed`.
 func (c *Claim) count(s, m string) {
 	words := m
-	for _, f := range lex.Spans.FindAll(s) {
-		if lex.OnlyCounts.Match(f[1]) {
+	for _, f := range lex().Spans.FindAll(s) {
+		if lex().OnlyCounts.Match(f[1]) {
 			words += " " + f[1]
 		}
 	}
-	if f := lex.OfPass.Find(words); f != nil {
+	if f := lex().OfPass.Find(words); f != nil {
 		c.Passed, c.Total = atoi(f[1]), atoi(f[2])
 		return
 	}
-	for _, f := range lex.Numbers.FindAll(words) {
-		if !lex.OtherThings.Match(f[2]) {
+	for _, f := range lex().Numbers.FindAll(words) {
+		if !lex().OtherThings.Match(f[2]) {
 			c.number(f[3], f[1])
 		}
 	}
-	for _, f := range lex.Labelled.FindAll(words) {
+	for _, f := range lex().Labelled.FindAll(words) {
 		c.number(f[1], f[2])
 	}
-	if f := lex.NumberOfTests.Find(words); f != nil && c.Passed == nil && c.Total == nil && value(c.Failed) == 0 {
-		if n := atoi(f[1] + f[2]); lex.Succeeds.Match(m) {
+	if f := lex().NumberOfTests.Find(words); f != nil && c.Passed == nil && c.Total == nil && value(c.Failed) == 0 {
+		if n := atoi(f[1] + f[2]); lex().Succeeds.Match(m) {
 			c.Passed = n
 		} else {
 			c.Total = n
@@ -136,11 +136,11 @@ func kindOf(command []string) RunKind {
 		}
 		w = strings.ToLower(strings.TrimPrefix(path.Base(w[strings.LastIndexByte(w, ':')+1:]), "--"))
 		switch {
-		case slices.Contains(lex.TestTools, w), strings.HasPrefix(w, "test"):
+		case slices.Contains(lex().TestTools, w), strings.HasPrefix(w, "test"):
 			return runTests
-		case slices.Contains(lex.LintTools, w) || strings.HasSuffix(w, "lint"):
+		case slices.Contains(lex().LintTools, w) || strings.HasSuffix(w, "lint"):
 			return runLint
-		case slices.Contains(lex.BuildTools, w) || w == "check" && i > 0 && command[0] == "cargo":
+		case slices.Contains(lex().BuildTools, w) || w == "check" && i > 0 && command[0] == "cargo":
 			return runBuild
 		}
 	}

@@ -160,7 +160,7 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 // saysOtherwise reports whether some text has a decision that is not an approval.
 func saysOtherwise(texts [][]byte) bool {
 	for _, t := range texts {
-		for _, m := range lex.BesideKey.FindAll(string(t)) {
+		for _, m := range lex().BesideKey.FindAll(string(t)) {
 			if !strings.EqualFold(m[1], string(Approve)) {
 				return true
 			}

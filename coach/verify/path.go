@@ -13,13 +13,13 @@ func tidyPath(s string) string {
 		before := s
 		s = strings.Trim(s, "`'\"“”‘’*<>")
 		s = strings.TrimRight(s, ",;:!?.")
-		if m := lex.MdLink.Find(s); m != nil {
+		if m := lex().MdLink.Find(s); m != nil {
 			s = m[2]
 			if !isPath(s) || strings.Contains(s, "://") {
 				s = m[1]
 			}
 		}
-		s = lex.LineSuffix.Replace(s, "")
+		s = lex().LineSuffix.Replace(s, "")
 		if s == before {
 			return s
 		}
@@ -28,19 +28,19 @@ func tidyPath(s string) string {
 
 // isPath reports whether a word of prose is surely the path of a file.
 func isPath(s string) bool {
-	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !lex.PathShape.Match(s) ||
-		slices.Contains(lex.Products, strings.ToLower(s)) {
+	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !lex().PathShape.Match(s) ||
+		slices.Contains(lex().Products, strings.ToLower(s)) {
 		return false
 	}
-	if strings.Contains(s, " ") && lex.Program.Match(s) {
+	if strings.Contains(s, " ") && lex().Program.Match(s) {
 		return false // a command
 	}
 	base := path.Base(strings.ReplaceAll(s, `\`, "/"))
-	if slices.Contains(lex.BareNames, base) {
+	if slices.Contains(lex().BareNames, base) {
 		return true
 	}
 	ext := path.Ext(base)
-	if ext == "" || base == ext || !slices.Contains(lex.Extensions, strings.ToLower(ext[1:])) {
+	if ext == "" || base == ext || !slices.Contains(lex().Extensions, strings.ToLower(ext[1:])) {
 		return false
 	}
 	if len(ext) == 2 && '0' <= ext[1] && ext[1] <= '9' || ext == ".out" { // a manual page, but not a version
@@ -55,20 +55,20 @@ func pathList(s string) (paths []string, rest string) {
 	for {
 		at := strings.TrimLeft(rest, " \t")
 		if len(paths) > 0 {
-			sep := lex.ListSeparator.Regexp().FindString(at)
+			sep := lex().ListSeparator.Regexp().FindString(at)
 			if sep == "" {
 				return paths, rest
 			}
 			at = strings.TrimLeft(at[len(sep):], " \t")
 		}
-		word := lex.OnePath.Regexp().FindString(at)
+		word := lex().OnePath.Regexp().FindString(at)
 		p := tidyPath(word)
 		if word == "" || !isPath(p) {
 			return paths, rest
 		}
 		paths = append(paths, braces(p)...)
 		rest = at[len(word):]
-		rest = rest[len(lex.AfterPath.Regexp().FindString(rest)):]
+		rest = rest[len(lex().AfterPath.Regexp().FindString(rest)):]
 	}
 }
 

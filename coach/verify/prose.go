@@ -28,7 +28,7 @@ type section struct {
 // prose adds what a text claims. Quotes and open checkboxes claim nothing, and of code only the output of tests does.
 func (r *Report) prose(text string) {
 	text = start(plaintext.Clean(text), maxProse)
-	if n := len(strings.Fields(text)); n >= minForeign && len(lex.English.FindAll(text))*20 < n {
+	if n := len(strings.Fields(text)); n >= minForeign && len(lex().English.FindAll(text))*20 < n {
 		r.add(Claim{Kind: otherClaim, Text: "the report is not in English"})
 	}
 	var fence, block string
@@ -53,12 +53,12 @@ func (r *Report) prose(text string) {
 			block += raw
 			continue
 		}
-		if t == "" || strings.HasPrefix(t, ">") || lex.OpenBox.Match(t) {
+		if t == "" || strings.HasPrefix(t, ">") || lex().OpenBox.Match(t) {
 			continue
 		}
-		mark := lex.ListMark.Regexp().FindString(line)
+		mark := lex().ListMark.Regexp().FindString(line)
 		bare := strings.TrimSpace(line[len(mark):])
-		if m := lex.HeadPaths.Find(bare); m != nil && m[4]+m[5] == "" && m[3] == "" || m != nil && m[4] != "" {
+		if m := lex().HeadPaths.Find(bare); m != nil && m[4]+m[5] == "" && m[3] == "" || m != nil && m[4] != "" {
 			word := strings.ToLower(m[1] + m[2] + m[3])
 			kind, _ := kindOfWord(word)
 			if word == "written" {
@@ -69,20 +69,20 @@ func (r *Report) prose(text string) {
 			case m[5] == "":
 				in = section{files: true, kind: kind, change: true}
 				continue
-			case len(paths) > 0 && lex.ClearEnd.Match(after):
+			case len(paths) > 0 && lex().ClearEnd.Match(after):
 				for _, p := range paths {
 					r.changed(bare, p, kind)
 				}
 				continue
 			}
 		}
-		if m := lex.TitleLine.Find(line); m != nil {
+		if m := lex().TitleLine.Find(line); m != nil {
 			if title := m[1] + m[2] + m[3]; !(len(mark) > 0 && strings.Contains(title, ".")) {
 				in = section{
-					silent: lex.TitleSilent.Match(title) && !lex.TitleChange.Match(title) && !lex.TitleDone.Match(title) ||
-						lex.TitleNot.Match(title),
-					concerns: lex.TitleConcerns.Match(title),
-					change:   lex.TitleChange.Match(title),
+					silent: lex().TitleSilent.Match(title) && !lex().TitleChange.Match(title) && !lex().TitleDone.Match(title) ||
+						lex().TitleNot.Match(title),
+					concerns: lex().TitleConcerns.Match(title),
+					change:   lex().TitleChange.Match(title),
 				}
 				if m[2]+m[3] != "" || in.silent || in.concerns {
 					continue
@@ -130,7 +130,7 @@ func fenceMark(t string) string {
 func sentences(line string) []string {
 	var all []string
 	for {
-		at := lex.SentenceEnd.Regexp().FindStringIndex(line)
+		at := lex().SentenceEnd.Regexp().FindStringIndex(line)
 		if at == nil {
 			return append(all, line)
 		}
@@ -170,8 +170,8 @@ func (r *Report) output(block string) {
 func clauses(s string) []string {
 	var all []string
 	from := 0
-	for _, at := range lex.ClauseEnd.FindAllIndex(s) {
-		harmless := lex.HarmlessFailure.Regexp().FindStringIndex(s[at[0]:])
+	for _, at := range lex().ClauseEnd.FindAllIndex(s) {
+		harmless := lex().HarmlessFailure.Regexp().FindStringIndex(s[at[0]:])
 		if at[0] > from && (harmless == nil || harmless[0] > 2) {
 			all = append(all, strings.TrimLeft(s[from:at[0]], ", ("))
 			from = at[0]
@@ -182,8 +182,8 @@ func clauses(s string) []string {
 
 // masked replaces code and paths by letters, so that words in them decide nothing.
 func masked(s string) string {
-	s = lex.Spans.Regexp().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat("x", len(c)) })
-	for _, m := range lex.AnyPath.FindAllIndex(s) {
+	s = lex().Spans.Regexp().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat("x", len(c)) })
+	for _, m := range lex().AnyPath.FindAllIndex(s) {
 		if isPath(tidyPath(s[m[2]:m[3]])) {
 			s = s[:m[2]] + strings.Repeat("x", m[3]-m[2]) + s[m[3]:]
 		}
@@ -193,18 +193,18 @@ func masked(s string) string {
 
 // sentence reads what a sentence claims, clause by clause.
 func (r *Report) sentence(s string) {
-	if lex.Undone.Match(masked(s)) {
+	if lex().Undone.Match(masked(s)) {
 		r.takeBack(s)
 		return
 	}
 	for _, c := range clauses(s) {
 		m := masked(c)
 		r.scope(c, m)
-		if lex.Supposed.Match(m) {
+		if lex().Supposed.Match(m) {
 			continue
 		}
 		r.runs(c, m)
-		if r.testNames(c, m); lex.Denied.Match(lex.HarmlessFailure.Replace(m, " ")) {
+		if r.testNames(c, m); lex().Denied.Match(lex().HarmlessFailure.Replace(m, " ")) {
 			continue
 		}
 		r.fileClaims(c)
@@ -216,7 +216,7 @@ func (r *Report) sentence(s string) {
 
 // takeBack drops the files of which a sentence says that nothing of their change is left.
 func (r *Report) takeBack(s string) {
-	for _, m := range lex.AnyPath.FindAll(s) {
+	for _, m := range lex().AnyPath.FindAll(s) {
 		p := cleanPath(tidyPath(m[1]))
 		r.Claims = slices.DeleteFunc(r.Claims, func(c Claim) bool { return c.Kind == fileClaim && cleanPath(c.Path) == p })
 	}

@@ -79,24 +79,24 @@ func (r *Report) object(fields map[string]any) {
 		kind, files := fileKey(key)
 		_, nested := v.(map[string]any)
 		switch {
-		case slices.Contains(lex.ConcernKeys, key):
+		case slices.Contains(lex().ConcernKeys, key):
 			for _, s := range texts(v) {
 				r.concern(s)
 			}
-		case slices.ContainsFunc(lex.SilentKeys, func(w string) bool { return strings.Contains(key, w) }):
+		case slices.ContainsFunc(lex().SilentKeys, func(w string) bool { return strings.Contains(key, w) }):
 		case files && !nested:
 			for _, e := range list(v) {
 				r.fileEntry(e, kind)
 			}
-		case slices.Contains(lex.CommitKeys, key):
+		case slices.Contains(lex().CommitKeys, key):
 			for _, e := range list(v) {
 				r.commitEntry(e)
 			}
-		case slices.Contains(lex.NewTestKeys, key):
+		case slices.Contains(lex().NewTestKeys, key):
 			for _, e := range list(v) {
 				r.testEntry(e)
 			}
-		case slices.Contains(lex.TestKeys, key):
+		case slices.Contains(lex().TestKeys, key):
 			r.results(&tests, v)
 		case key == "testspassed" || key == "passed" || key == "allpassed" || key == "alltestspassed":
 			tests.set(&tests.Passed, v, Met)
@@ -132,12 +132,12 @@ func (r *Report) object(fields map[string]any) {
 // fileKey reports whether a key names files, and how these were changed.
 func fileKey(key string) (kind ChangeKind, ok bool) {
 	switch {
-	case slices.Contains(lex.AddedKeys, key):
+	case slices.Contains(lex().AddedKeys, key):
 		return Added, true
-	case slices.Contains(lex.RemovedKeys, key):
+	case slices.Contains(lex().RemovedKeys, key):
 		return Removed, true
 	}
-	return "", slices.Contains(lex.ChangedKeys, key)
+	return "", slices.Contains(lex().ChangedKeys, key)
 }
 
 // value reads what stands under any other key.
@@ -193,7 +193,7 @@ func (r *Report) commitEntry(v any) {
 	}
 	for part := range strings.SplitSeq(s, ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
-		if lex.CommitHash.Match(name) {
+		if lex().CommitHash.Match(name) {
 			r.add(Claim{Kind: commitClaim, Name: name, Text: "commit " + name})
 		}
 	}
@@ -213,8 +213,8 @@ func (r *Report) testEntry(v any) {
 	case isPath(tidyPath(s)):
 		r.changed(s, tidyPath(s), "")
 		return
-	case lex.IdentName.Match(strings.TrimSuffix(first, "()")) &&
-		(strings.ContainsAny(first, "_:") || lex.TestName.Match(first)):
+	case lex().IdentName.Match(strings.TrimSuffix(first, "()")) &&
+		(strings.ContainsAny(first, "_:") || lex().TestName.Match(first)):
 		s = strings.TrimSuffix(first, "()")
 	case strings.Contains(first, "::"):
 		s = first

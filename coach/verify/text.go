@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
@@ -34,8 +35,8 @@ func Sentence(s string) string {
 //go:embed lexicon.txt
 var lexiconText string
 
-// lex has the lists of words and the patterns of lexicon.txt, by their names.
-var lex = lazy.Load[lexicon](lexiconText)
+// lex returns the lists of words and the patterns of lexicon.txt, by their names. The first call reads the file.
+var lex = sync.OnceValue(func() *lexicon { return lazy.Load[lexicon](lexiconText) })
 
 type lexicon struct {
 	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools,

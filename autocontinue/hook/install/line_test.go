@@ -143,7 +143,7 @@ func TestGeminiLineEndsTheProgram(t *testing.T) {
 			t.Run(name+" in "+sh, func(t *testing.T) {
 				t.Parallel()
 				if _, err := exec.LookPath(sh); err != nil {
-					t.Skip(err)
+					t.Skip("the shell is missing:", err)
 				}
 				program := filepath.Join(t.TempDir(), "sidecoach")
 				require.NoError(t, os.WriteFile(program, []byte(script), 0o777))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
@@ -17,11 +18,10 @@ var runnersText string
 // runner has the patterns of a test runner by their names in runners.txt.
 type runner map[string]*lazy.Pattern
 
-var runners = readRunners(runnersText)
-
-func readRunners(text string) (all []runner) {
+// runners returns the test runners. The first call reads the file.
+var runners = sync.OnceValue(func() (all []runner) {
 	last := ""
-	for entry, expr := range lazy.Entries(text) {
+	for entry, expr := range lazy.Entries(runnersText) {
 		name, pattern, _ := strings.Cut(entry, " ")
 		if name != last {
 			all, last = append(all, runner{}), name
@@ -29,11 +29,11 @@ func readRunners(text string) (all []runner) {
 		all[len(all)-1][pattern] = lazy.New(strings.ReplaceAll(expr, "\n", ""))
 	}
 	return all
-}
+})
 
 // readSummary reads the summary of a runner.
 func readSummary(text string) (Counts, bool) {
-	for _, r := range runners {
+	for _, r := range runners() {
 		if r["test"] != nil {
 			if c, ok := readGo(text); ok {
 				return c, true
