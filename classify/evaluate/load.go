@@ -86,7 +86,7 @@ func (l *loader) file(name string) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		l.fault(name, 0, fmt.Errorf("it is a folder; name its files: %s/*.jsonl", name))
+		l.fault(name, 0, fmt.Errorf("it is a folder; name its files: %s/*.jsonl", strings.TrimRight(name, "/")))
 		return
 	}
 	cases, faults := len(l.cases), len(l.faults)
