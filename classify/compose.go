@@ -36,19 +36,23 @@ func Fallback(primary, secondary Classifier) Classifier {
 // expensive one. The rules, in order:
 //
 //   - first calls it an error, or the text of the input is empty or blank: first decides, and second is not asked;
-//   - the confidence of first is at least certain: the result of first;
+//   - first is certain: its confidence is at least certain, or for a question at least certain - 0.05. It is never
+//     certain of a blocker, unless certain is 0. The result is that of first;
 //   - second answers: its result, with the signals of first if it has none;
 //   - second fails (see [Fallback]): the result of first, whose Fallback field says why.
 //
 // If first fails, second alone answers, and its result says in Fallback why first did not; if both fail, the error
 // wraps both. About an empty text, second is not asked even then. If certain is not a number, first is never certain.
 //
+// The two exceptions were measured on the [Heuristic]: its questions are right more often than their confidence says,
+// and its blockers less often.
+//
 // Cascade panics if a classifier is nil.
 func Cascade(first, second Classifier, certain float64) Classifier {
 	mustNotBeNil("Cascade", first, second)
 	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
 		r, err := ask(ctx, first, in)
-		if plaintext.IsBlank(in.Text) || err == nil && (r.Type == Error || r.Confidence >= certain) {
+		if plaintext.IsBlank(in.Text) || err == nil && r.certain(certain) {
 			return r, err
 		}
 		s, err2 := ask(ctx, second, in)
@@ -67,6 +71,19 @@ func Cascade(first, second Classifier, certain float64) Classifier {
 		}
 		return s, nil
 	})
+}
+
+// certain reports whether r needs no second opinion in a [Cascade].
+func (r Result) certain(least float64) bool {
+	switch r.Type {
+	case Error:
+		return true
+	case Blocker:
+		return least == 0
+	case Question:
+		return r.Confidence >= least-0.05
+	}
+	return r.Confidence >= least
 }
 
 // because notes in r why another classifier did not answer, before what it notes already.

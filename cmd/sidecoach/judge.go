@@ -22,7 +22,7 @@ import (
 
 const (
 	defaultModel   = "gpt-4.1-mini"
-	defaultCertain = threshold(0.84) // of the heuristic, in a cascade: then the LLM is not asked
+	defaultCertain = threshold(0.85) // of the heuristic, in a cascade: then the LLM is not asked
 	viaAPI         = "api"           // the judge behind a server
 
 	// Where no --timeout is given. A host waits for a hook, so a program gets less than a hook has.
@@ -222,7 +222,7 @@ type judging struct {
 func (o *judging) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.useLLM, "llm", false, "the same as --judge api")
 	o.llm.register(f)
-	f.Var(&o.certain, "certain", "ask the judge only where the heuristic is less sure than this, such as 0.84; 0 asks always")
+	f.Var(&o.certain, "certain", "ask the judge only where the heuristic is less sure than this, such as 0.85; 0 asks always")
 	f.Lookup("certain").DefValue = "0" // which help does not show
 }
 
