@@ -55,30 +55,13 @@ type plainRequest Request
 // requestJSON has the messages as lists of lines, so that a diff shows the line that changed.
 type requestJSON struct {
 	plainRequest
-	System lines `json:"system"`
-	User   lines `json:"user"`
-}
-
-type lines string
-
-func (l lines) MarshalJSON() ([]byte, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(strings.Split(string(l), "\n"))
-	return []byte(b.String()), err
-}
-
-func (l *lines) UnmarshalJSON(b []byte) error {
-	var list []string
-	err := json.Unmarshal(b, &list)
-	*l = lines(strings.Join(list, "\n"))
-	return err
+	System []string `json:"system"`
+	User   []string `json:"user"`
 }
 
 // MarshalJSON writes the messages as lists of lines.
 func (r Request) MarshalJSON() ([]byte, error) {
-	return json.Marshal(requestJSON{plainRequest(r), lines(r.System), lines(r.User)})
+	return json.Marshal(requestJSON{plainRequest(r), strings.Split(r.System, "\n"), strings.Split(r.User, "\n")})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -86,7 +69,7 @@ func (r *Request) UnmarshalJSON(b []byte) error {
 	var j requestJSON
 	err := json.Unmarshal(b, &j)
 	*r = Request(j.plainRequest)
-	r.System, r.User = string(j.System), string(j.User)
+	r.System, r.User = strings.Join(j.System, "\n"), strings.Join(j.User, "\n")
 	return err
 }
 
@@ -112,16 +95,8 @@ type Recording struct {
 	Model   string          `json:"model,omitempty"` // as the endpoint names it
 }
 
-// Write puts a recording into a file of its own in dir, at once: nobody sees half of it. It returns the name of the
-// file.
+// Write puts a recording into a file of its own in dir. Nobody sees half of it. Write returns the name of the file.
 func (r Recording) Write(dir string) (string, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(r); err != nil {
-		return "", err
-	}
 	name := recordingName(r.Key)
 	if r.Case != "" {
 		name = strings.Trim(caseName().ReplaceAllString(strings.ToLower(plaintext.Cut(r.Case, 40)), "-"), "-") + "-" + name
@@ -133,7 +108,10 @@ func (r Recording) Write(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = f.WriteString(b.String())
+	enc := json.NewEncoder(f)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err = enc.Encode(r)
 	if err = cmp.Or(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
