@@ -24,6 +24,8 @@ const (
 	maxLabel  = 1 << 10
 	maxName   = 256 // of a person
 	maxReason = 4 << 10
+
+	maxCompared = 64 << 10 // of a body whose value is compared with that of earlier calls
 )
 
 // Kind is one of the three gates.
@@ -189,13 +191,16 @@ func digest(sub Subject) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// likeness is equal for items of one run that ask for the same: calls of one tool with arguments of the same value.
+// likeness is equal for items of one run that ask for the same, as [Options].DenyLimit says. It is called with the
+// session locked, so it does not parse a large body.
 func (it *item) likeness() [sha256.Size]byte {
 	b := appendText(nil, string(it.Kind)+it.Tool)
-	if body, err := readJSON(it.Body); err == nil { // otherwise somebody else wrote the journal
-		b = body.canonical(b, false)
+	if len(it.Body) <= maxCompared {
+		if body, err := readJSON(it.Body); err == nil {
+			return sha256.Sum256(body.canonical(b, false))
+		}
 	}
-	return sha256.Sum256(b)
+	return sha256.Sum256(append(b, it.Body...))
 }
 
 // Action is what a person decides about an item.

@@ -36,7 +36,7 @@ func encode(e *Event) ([]byte, error) {
 func decode(line []byte, seq uint64, prev string) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(line, &e); err != nil {
-		return e, errors.New("it is not an event")
+		return e, fmt.Errorf("it is not an event: %w", err)
 	}
 	again := e
 	written, err := encode(&again)

@@ -24,8 +24,8 @@ type Options struct {
 	TTL time.Duration
 
 	// DenyLimit is how often the same tool call, or the same response, may be denied or expire in one run. Calls are the
-	// same if they have the same tool, and arguments of the same value. The last denial stops the run. 0 is 3, [Never] has
-	// no limit.
+	// same if they have the same tool, and arguments of the same value; above 64 KiB, of the same bytes. The last denial
+	// stops the run. 0 is 3, [Never] has no limit.
 	DenyLimit int
 
 	// Schema may refuse a proposal or an edit before the policy judges it. It gets a copy. It is called concurrently.

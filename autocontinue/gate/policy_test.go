@@ -359,7 +359,10 @@ func TestBadPolicies(t *testing.T) {
 		{`[{"tool":"a","when":[{"at":"/n","more":1}],"then":"ask"}]`, "there is no such test"},
 		{`[{"tool":"*_delete","then":"ask","match":["weight_del"]}]`, `match: this does not hold for "weight_del"`},
 		{`[{"tool":"*_delete","then":"ask","not_match":["a","b_delete"]}]`, `not_match: this does not hold for "b_delete"`},
-		{`[{"tool":"a","then":"ask","match":[1]}]`, "write a string, or a list"},
+		{`[{"tool":"a","then":"ask","match":[1]}]`, `match: write names of tools, such as ["weight_delete"]`},
+		{`[{"tool":"a","then":"ask","not_match":[{"tool":"a","args":{"n":1}}]}]`,
+			"not_match: write names of tools, such as [\"weight_delete\"]; an example with arguments is not read any more: " +
+				"try the rules on calls with Policy.Judge or on the Rules page of the console"},
 		{`[` + strings.Repeat(`{"tool":"a","then":"ask"},`, maxRules) + `{"tool":"a","then":"ask"}]`, "the limit is 1000"},
 		{`[` + strings.Repeat(" ", maxPolicy) + `]`, "the limit is"},
 	} {
@@ -461,6 +464,16 @@ func TestPolicyIsReadBackFromTheJournal(t *testing.T) {
 	d := open(t, someRules)
 	require.NoError(t, d.SetPolicy(d.now, "ann", policyOf(t, text)))
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
+}
+
+// A journal of before may have a policy that is an error now: the error says which rule, and what to write.
+func TestJournalWithAPolicyOfBefore(t *testing.T) {
+	d := open(t, someRules)
+	require.NoError(t, d.SetPolicy(d.now, "ann", policyOf(t, `[{"tool":"a","then":"ask","match":["a"]}]`)))
+	old := strings.Replace(d.log.String(), `"match":["a"]`, `"match":[{"tool":"a","args":{}}]`, 1)
+	_, err := Replay(policyOf(t, someRules), d.options, strings.NewReader(old))
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, "line 1: it is not an event: policy: rule 1 (tool a): match: write names of tools")
 }
 
 // matchSlowly is the wildcard by its definition.

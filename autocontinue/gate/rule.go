@@ -116,7 +116,10 @@ func parseRule(v value) (rule, error) {
 		case m.key == "when":
 			r.when, err = parseConditions(m)
 		case m.key == "match" || m.key == "not_match":
-			examples[m.key], err = m.strings()
+			if examples[m.key], err = m.strings(); err != nil {
+				err = errors.New(`write names of tools, such as ["weight_delete"]; an example with arguments is not read any ` +
+					"more: try the rules on calls with Policy.Judge or on the Rules page of the console")
+			}
 		default:
 			return rule{}, fmt.Errorf("a rule has no field %q: it has tool, gate, thread, when, then, within, escalate, match, "+
 				"not_match", brief(m.key, 60))

@@ -423,6 +423,22 @@ func TestSameDeniedCallStopsTheRun(t *testing.T) {
 	require.Equal(t, running, d.Phase("r"))
 }
 
+// A large body is not parsed while the session is locked: there, the same means the same bytes.
+func TestLargeDeniedCallsAreComparedByBytes(t *testing.T) {
+	long := strings.Repeat("x", maxCompared)
+	for want, calls := range map[Phase][]string{
+		Refused: {`{"id":1,"s":"` + long + `"}`, `{"id":1,"s":"` + long + `"}`},
+		running: {`{"id":1,"s":"` + long + `"}`, `{"s":"` + long + `","id":1}`},
+	} {
+		d := open(t, someRules, func(o *Options) { o.DenyLimit = 2 })
+		d.started("r")
+		for i, args := range calls {
+			d.resolve(d.propose(call("r", fmt.Sprint("c", i), "weight_delete", args)), Deny, "")
+		}
+		require.Equal(t, want, d.Phase("r"))
+	}
+}
+
 func TestSameDeniedDraftStopsTheRun(t *testing.T) {
 	d := open(t, someRules)
 	d.started("r")

@@ -13,7 +13,7 @@ import (
 )
 
 // suggestion is what a rule that always allows a call may say about each of its arguments. The first choice is
-// exactly what the call has, the last one is anything.
+// exactly what the call has, or has no condition if that is too long. The last one is anything.
 type suggestion struct {
 	Exact string     `json:"exact"` // the condition for all arguments together, as they are
 	Count string     `json:"count"` // the condition that there are no other arguments
@@ -27,7 +27,7 @@ type argument struct {
 
 type choice struct {
 	Label     string `json:"label"`
-	Condition string `json:"condition"` // JSON
+	Condition string `json:"condition"` // JSON; empty asks the person to choose
 }
 
 const (
@@ -53,36 +53,39 @@ func (c *Console) suggest(id string) (suggestion, error) {
 		out.Exact = fmt.Sprintf(`{"at": "", "equals": %s}`, it.Body)
 	}
 	for _, m := range list {
-		var choices []choice
-		if len(m.value) <= maxPinned {
-			value := string(m.value)
-			choices = append(choices, choice{"exactly " + line(value, argsText), condition(m.key, "equals", value)})
+		value := string(m.value)
+		first := choice{"exactly " + line(value, argsText), condition(m.key, "equals", value)}
+		if len(value) > maxPinned {
+			first = choice{"too long to compare: choose", ""}
+		} else if len(value) > argsText {
+			first.Label += "…"
 		}
+		var wider []choice
 		var text string
 		if json.Unmarshal(m.value, &text) == nil {
-			for _, form := range forms(text) {
-				choices = append(choices, choice{"commands: " + form, condition(m.key, "command", quoted(form))})
+			if form := formOf(text); form != "" {
+				wider = append(wider, choice{"commands: " + form, condition(m.key, "command", quoted(form))})
 			}
 			if dir := path.Dir(text); dir != "." && dir != "/" {
-				choices = append(choices, choice{"everything below " + line(dir, argsText), condition(m.key, "path", quoted(dir))})
+				wider = append(wider, choice{"everything below " + line(dir, argsText), condition(m.key, "path", quoted(dir))})
 			}
 		}
-		choices = slices.DeleteFunc(choices, func(one choice) bool { return !c.fits(it, one.Condition) })
-		choices = append(choices, choice{"anything", condition(m.key, "exists", "true")})
-		out.Args = append(out.Args, argument{m.key, choices})
+		wider = slices.DeleteFunc(wider, func(one choice) bool { return !c.fits(it, one.Condition) })
+		wider = append(wider, choice{"anything", condition(m.key, "exists", "true")})
+		out.Args = append(out.Args, argument{m.key, append([]choice{first}, wider...)})
 	}
 	return out, nil
 }
 
 var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+( [A-Za-z0-9_./:=@%+,-]+)+$`)
 
-// forms returns forms of a shell line, the narrower one first; none for a text that is probably not one.
-func forms(text string) []string {
+// formOf returns a form of a shell line; empty for a text that is probably not one.
+func formOf(text string) string {
 	words := strings.Fields(text)
 	if !plainWords.MatchString(text) || strings.HasPrefix(words[1], "-") {
-		return nil
+		return ""
 	}
-	return []string{strings.Join(words[:2], " ") + " *"}
+	return words[0] + " " + words[1] + " *"
 }
 
 // fits reports whether a rule with one condition allows a call.

@@ -77,6 +77,13 @@ func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
 	assert.ElementsMatch(t, []string{"the call itself", "another command"}, allowed(s.rule("run", "command", 1)))
 	assert.ElementsMatch(t, []string{"the call itself", "another number"}, allowed(s.rule("run", "n", 1)))
 
+	long := strings.Repeat("x", maxPinned)
+	s, err = d.console.suggest(d.tool("r1", "c2", "run", `{"content":"`+long+`","path":"a"}`).ID)
+	require.NoError(t, err)
+	assert.Empty(t, s.Exact)
+	assert.Equal(t, []string{"too long to compare: choose", "anything"}, s.labels("content"))
+	assert.Empty(t, s.Args[0].Choices[0].Condition, "no rule until a person says that it may be wider than the call")
+
 	_, err = d.console.suggest(d.stage("r2", "x").ID)
 	assert.Error(t, err, "a rule for a message would be one for every message")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -181,14 +182,13 @@ func (c *Console) problem(err error, item string) *problem {
 	if p, ok := errors.AsType[problem](err); ok {
 		return &p
 	}
-	code := "internal"
+	code, message := "internal", line(err.Error(), noteText)
 	for _, k := range codes {
 		if errors.Is(err, k.err) {
-			code = k.code
+			code, message = k.code, strings.TrimPrefix(message, k.err.Error()+": ")
 			break
 		}
 	}
-	message := line(err.Error(), noteText)
 	if it, ok := c.cfg.Session.Item(item); ok && code == "decided" {
 		switch by := line(it.By, maxName); {
 		case it.Status == gate.Withdrawn:

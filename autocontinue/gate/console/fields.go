@@ -109,6 +109,10 @@ func patch(body json.RawMessage, changes map[string]string) (json.RawMessage, er
 			i = len(list)
 			list = append(list, member{key: key})
 		}
+		var was, typed string
+		if json.Unmarshal(list[i].value, &was) == nil && json.Unmarshal(value, &typed) == nil {
+			value = json.RawMessage(quoted(restore(was, typed)))
+		}
 		list[i].value = value
 	}
 	return object(list), nil

@@ -44,7 +44,7 @@ func TestFieldsOfAForm(t *testing.T) {
 func TestPatchLeavesTheRestAlone(t *testing.T) {
 	d := serve(t)
 	d.running("r1")
-	const body = `{"z":1.50,"text":"1` + "\u00a0" + `2\u200b","a":{"k":9007199254740993},"list":[ ]}`
+	const body = `{"z":1.50,"text":"1` + "\u00a0" + `2\u200b","a":{"k":9007199254740993},"list":[ ],"two":"a\u200bb\n\u00a0c"}`
 	it := d.tool("r1", "c1", "weight_delete", body)
 	p := d.open(d.enter("ann"), "")
 	p.until("settings")
@@ -57,11 +57,11 @@ func TestPatchLeavesTheRestAlone(t *testing.T) {
 		{"z": "15e-1"}} {
 		assert.Equal(t, "input", edit(bad).Code, "%v", bad)
 	}
-	require.Nil(t, edit(map[string]string{"z": " 2.50 ", "new": `"x"`}))
+	require.Nil(t, edit(map[string]string{"z": " 2.50 ", "new": `"x"`, "two": `"ab\n d"`}))
 	g, err := d.session.Redeem(d.clock.now(), it.ID)
 	require.NoError(t, err)
-	assert.Equal(t, `{"z":2.50,"text":"1`+"\u00a0"+`2\u200b","a":{"k":9007199254740993},"list":[],"new":"x"}`,
-		string(g.Body))
+	assert.Equal(t, `{"z":2.50,"text":"1`+"\u00a0"+`2\u200b","a":{"k":9007199254740993},"list":[],"two":"a`+"\u200b"+
+		`b\n d","new":"x"}`, string(g.Body), "also the lines of a text that nobody touched")
 }
 
 func TestPaddingComesLast(t *testing.T) {
@@ -74,6 +74,8 @@ func TestPaddingComesLast(t *testing.T) {
 	assert.True(t, strings.HasPrefix(b.Body.Text,
 		"{\n  \"command\": \"rm -rf /\",\n  \"n\": [\n    1\n  ],\n  \"padding\""), "%.60s", b.Body.Text)
 	assert.True(t, strings.HasPrefix(b.Item.Text, `{"command":"rm -rf /"`))
+	long := d.bodiesOf(d.tool("r1", "c2", "weight_delete", `{"`+padding+`":1,"command":"rm -rf /"}`), "")
+	assert.True(t, strings.HasPrefix(long.Body.Text, "{\n  \"command\""), "a key is padding too: %.60s", long.Body.Text)
 	whole := d.bodiesOf(it, "&all=1")
 	assert.True(t, strings.HasPrefix(whole.Write.JSON, "{\n  \"padding\""), "an edit keeps the order")
 }

@@ -60,8 +60,8 @@ func typable(s string) string {
 // restore returns what a person typed, with every line that they did not change as it was in the text before.
 func restore(before, typed string) string {
 	was := make(map[string][]string) // lines, by what the person saw of them
-	for _, l := range strings.Split(strings.ReplaceAll(before, "\r\n", "\n"), "\n") {
-		seen := typable(l)
+	for l := range strings.SplitSeq(before, "\n") {
+		seen := typable(strings.TrimSuffix(l, "\r"))
 		was[seen] = append(was[seen], l)
 	}
 	lines := strings.Split(typed, "\n")
@@ -110,12 +110,12 @@ func object(list []member) json.RawMessage {
 	return append(b, '}')
 }
 
-const shortValue = 200 // bytes
+const shortValue = 200 // bytes, with the key
 
 // shortFirst moves short values of an object before long ones, so that padding hides nothing.
 func shortFirst(body json.RawMessage) json.RawMessage {
 	list := members(body)
-	isLong := func(m member) bool { return len(m.value) > shortValue }
+	isLong := func(m member) bool { return len(m.key)+len(m.value) > shortValue }
 	short := slices.DeleteFunc(slices.Clone(list), isLong)
 	if slices.EqualFunc(short, list[:len(short)], func(a, b member) bool { return a.key == b.key }) {
 		return body

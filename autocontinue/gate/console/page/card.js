@@ -184,7 +184,7 @@ function draw() {
 			it.kind === "tool" && it.label ? el("p", { class: "label", tabindex: it.label.length > 120 ? "0" : null }, it.label) : null,
 		),
 	);
-	if (mode !== "edit") card.append(el("div", { class: "content" }, ...content(it)));
+	if (mode !== "edit" && mode !== "allow") card.append(el("div", { class: "content" }, ...content(it)));
 	if (mode === "view") card.append(el("dl", { class: "facts" }, ...rows));
 	const error = el("p", { class: "trouble", role: "alert", id: "card-error", hidden: true });
 	if (notice.id === it.id) trouble(error, notice.text);

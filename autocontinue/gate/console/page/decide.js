@@ -109,38 +109,64 @@ export const forms = {
 
 	// The rule begins as narrow as the call. The person widens it, argument by argument, or writes it.
 	allow(it, { suggestion: s }, error) {
-		const rule = el("textarea", { id: "allow-rule", class: "code", rows: "6", spellcheck: "false", autocomplete: "off" });
+		const rule = el("textarea", { id: "allow-rule", class: "code", spellcheck: "false", autocomplete: "off" });
 		const scope = el("select", { id: "allow-scope" }, el("option", { value: it.thread }, `In this conversation (${it.thread})`), el("option", { value: "" }, "In every conversation, for good"));
 		const selects = s.args.map((arg, i) => {
 			const options = arg.choices.map((c, j) => el("option", { value: j }, c.label));
 			return [arg, el("select", { id: `allow-${i}`, change: () => write() }, ...options)];
 		});
 		const meaning = el("p", { class: "hint", role: "status" });
+		const fit = () => {
+			rule.rows = 4;
+			const padding = 18;
+			rule.rows = Math.ceil((4 * (rule.scrollHeight - padding)) / (rule.clientHeight - padding)); // all of it is shown
+		};
 		function write() {
 			error.hidden = true; // it was about the rule before
 			const exact = s.exact && selects.every(([, box]) => box.selectedIndex === 0);
 			const chosen = exact ? [s.exact] : [...selects.map(([arg, box]) => arg.choices[box.selectedIndex].condition), s.count];
 			const thread = scope.value ? ` "thread": ${JSON.stringify(scope.value)},` : "";
-			rule.value = `{"tool": ${JSON.stringify(it.tool)},${thread}\n "when": [\n  ${chosen.join(",\n  ")}],\n "then": "always"}`;
+			const open = selects.filter(([arg, box]) => !arg.choices[box.selectedIndex].condition).map(([arg]) => arg.key);
 			const wide = selects.filter(([arg, box]) => box.selectedIndex === arg.choices.length - 1).map(([arg]) => arg.key);
-			meaning.textContent = exact ? "Only this call, with exactly these arguments." : `${it.tool}${wide.length ? ` with any ${wide.join(", ")}` : ""}, and no other arguments.`;
+			rule.value = open.length ? "" : `{"tool": ${JSON.stringify(it.tool)},${thread}\n "when": [\n  ${chosen.join(",\n  ")}],\n "then": "always"}`;
+			if (open.length) meaning.textContent = `Choose what ${open.join(", ")} may be: it is too long for a rule to compare.`;
+			else if (exact) meaning.textContent = "Only this call, with exactly these arguments.";
+			else meaning.textContent = `${it.tool}${wide.length ? ` with any ${wide.join(", ")}` : ""}, and no other arguments.`;
+			fit();
 		}
 		scope.addEventListener("change", write);
 		rule.addEventListener("input", () => {
 			error.hidden = true;
 			meaning.textContent = "As you wrote it. It must match this call.";
+			fit();
 		});
-		write();
 		const rows = selects.map(([arg, box]) => el("div", { class: "field" }, el("label", { for: box.id }, el("code", {}, arg.key)), box));
 		const inside = [
 			el("p", { class: "hint" }, "The rule allows this call now and calls like it from now on, even where another rule asks. A rule that denies still wins."),
-			el("div", { class: "field" }, el("label", { for: "allow-scope" }, "Where"), scope),
-			...rows,
-			meaning,
 			el("label", { for: "allow-rule" }, "The rule"),
 			rule,
+			meaning,
+			el("div", { class: "field" }, el("label", { for: "allow-scope" }, "Where"), scope),
+			...rows,
 		];
-		const send = () => decide(it, { t: "allow", rules: rule.value, version: state.settings.version });
-		return form(error, "Approve, and always allow", "primary", { send, begin: () => scope.focus(), inside });
+		const send = () => {
+			if (!rule.value.trim()) return trouble(error, meaning.textContent);
+			const end = rule.getBoundingClientRect().bottom;
+			const fold = f.querySelector(".actions").getBoundingClientRect().top;
+			if (end < 80 || end > fold + 1) { // the buttons, or the top of the page, cover it
+				rule.scrollIntoView({ block: "end" });
+				meaning.textContent = "Read the whole rule, then send it again.";
+				return;
+			}
+			decide(it, { t: "allow", rules: rule.value, version: state.settings.version });
+		};
+		const begin = () => {
+			write();
+			new ResizeObserver(fit).observe(scope); // its width changes with the page
+			rule.focus({ preventScroll: true });
+			rule.setSelectionRange(0, 0);
+		};
+		const f = form(error, "Approve, and always allow", "primary", { send, begin, inside });
+		return f;
 	},
 };
