@@ -15,34 +15,27 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
-	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/skills"
 )
 
 // options are the flags of the command without a name.
 type options struct {
-	request   string
-	phase     choice
-	plan      string
-	failed    bool
-	session   string
-	turn      string
-	keeper    keeperOptions
-	threshold threshold
-	most      mostContinues
-	judging   judging
-	json      bool
-	print     choice
-	exitCode  bool
+	request        string
+	phase, print   choice
+	plan           string
+	failed         bool
+	session, turn  string
+	keeper         keeperOptions
+	policy         policyFlags
+	judging        judging
+	json, exitCode bool
 }
 
 func newDecide(t terminal) *cobra.Command {
 	o := options{
-		phase:     choice{allowed: skills.NewRegistry(skills.Builtin()...).Phases()},
-		threshold: classify.DefaultThreshold,
-		most:      autocontinue.DefaultMaxContinues,
-		print:     choice{allowed: []string{"message"}},
+		phase: choice{allowed: skills.NewRegistry(skills.Builtin()...).Phases()},
+		print: choice{allowed: []string{"message"}},
 	}
 	cmd := &cobra.Command{
 		Use:                        "sidecoach [flags] [FILE]",
@@ -88,9 +81,7 @@ func (o *options) register(cmd *cobra.Command) {
 	f.BoolVar(&o.failed, "failed", false, "the agent's run failed or was cut off: never continue it")
 	f.StringVar(&o.session, "session", "", "`ID` of the conversation: remember its decisions")
 	f.StringVar(&o.turn, "turn", "", "with --session: `ID` of the human's message; empty is the turn before")
-	f.Var(&o.most, "max-continues", "with --session: continue a turn at most `N` times; 0 continues nothing")
-	f.Var(&o.threshold, "threshold",
-		"show a status with a confidence below this, 0 to 1, to the human; 0 switches this off")
+	o.policy.register(f, "with --session: ")
 	addHidden(f, o.judging.register, "judge")
 	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
 	f.Var(&o.print, "print", "print one `PART` only: message, what to send to the agent, empty if it must stop")
@@ -131,9 +122,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if err := o.checkSession(cmd.Flags()); err != nil {
 		return err
 	}
-	cfg := autocontinue.Config{Policy: autocontinue.Policy{
-		MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy(),
-	}}
+	cfg := autocontinue.Config{Policy: o.policy.policy(), Secrets: ownSecrets()}
 	out := autocontinue.Output{Request: o.request, Phase: o.phase.value, Failed: o.failed}
 	if o.plan != "" {
 		tree, plan, err := openPlan(".", o.plan)
@@ -146,8 +135,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	var k *keeper
 	var err error
 	if o.session != "" {
-		opts := filestore.Options{Host: shellHost}
-		if k, err = o.keeper.open(opts, cmd.ErrOrStderr()); err != nil {
+		if k, err = o.keeper.open(filestore.Options{Host: shellHost}, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 		out.Session, out.Turn, k.session = o.session, o.turn, o.session
@@ -163,7 +151,6 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	} else { // nobody remembers this session
 		out.Session = sessionOf(out)
 	}
-	cfg.Secrets = ownSecrets()
 	ac, err := autocontinue.New(cfg)
 	if err != nil {
 		return err

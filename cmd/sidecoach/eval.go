@@ -29,25 +29,22 @@ const exitUnmet = 10 // a requirement on the figures is not met
 
 // evalOptions are the flags of eval.
 type evalOptions struct {
-	cases      []string
-	classifier choice
-	llm        llmOptions
-	models     []string
-	prompts    []string
-	certain    threshold
-	cache      string
-	noCache    bool
-	repeat     int
-	parallel   int
-	threshold  threshold
-	by         string
-	baseline   string
-	regression bool
-	require    []string
-	json       bool
-	markdown   bool
-	html       string
-	readers    readerOptions
+	cases            []string
+	classifier       choice
+	llm              llmOptions
+	models, prompts  []string
+	certain          float64
+	cache            string
+	noCache          bool
+	repeat, parallel int
+	threshold        float64
+	by               string
+	baseline         string
+	regression       bool
+	require          []string
+	json, markdown   bool
+	html             string
+	readers          readerOptions
 
 	requirements []evaluate.Requirement
 }
@@ -73,12 +70,12 @@ func newEval() *cobra.Command {
 	f.StringArrayVar(&o.models, "model", nil, "`NAME` of the LLM (default as for sidecoach --judge); may be repeated")
 	f.StringArrayVar(&o.prompts, "prompt", nil,
 		"`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one; may be repeated")
-	f.Var(&o.certain, "certain", "with cascade, ask the LLM only where the heuristic is less sure than this")
+	confidenceVar(f, &o.certain, "certain", "with cascade, ask the LLM only where the heuristic is less sure than this")
 	f.StringVar(&o.cache, "cache", "", "keep the answers of an LLM in this `DIR` (default in the user's cache folder)")
 	f.BoolVar(&o.noCache, "no-cache", false, "neither use kept answers nor keep any")
 	f.IntVar(&o.repeat, "repeat", 1, "judge each case `N` times; the majority counts")
 	f.IntVar(&o.parallel, "parallel", 8, "make at most `N` calls at a time")
-	f.Var(&o.threshold, "threshold", "a status less certain than this is not continued; 0 switches the rule off")
+	confidenceVar(f, &o.threshold, "threshold", "a status less certain than this is not continued; 0 switches the rule off")
 	f.StringVar(&o.by, "by", "", "show figures for each value of a `KEY` of meta too, such as lang or agent")
 	f.StringVar(&o.baseline, "baseline", "", "compare with the report in this `FILE`, which --json made")
 	f.BoolVar(&o.regression, "fail-on-regression", false, "with --baseline, exit with 10 if more broke than were fixed")
@@ -124,16 +121,11 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 		}
 		last.Baseline = o.baseline
 	}
-	var page *atomicFile
-	if o.html != "" {
-		if err := replaceable(o.html, append(o.cases, o.baseline)); err != nil {
-			return err
-		}
-		if page, err = createAtomic(o.html, 0o600); err != nil {
-			return err
-		}
-		defer page.discard()
+	page, err := createPage(o.html, append(o.cases, o.baseline))
+	if err != nil {
+		return err
 	}
+	defer page.discard()
 	var runs []evaluate.Run
 	for _, v := range variants {
 		report, err := o.evaluate(cmd.Context(), v, cases, cmd.ErrOrStderr())
@@ -148,10 +140,8 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 		runs = append(runs, run)
 		last = evaluate.Run{Report: report, Baseline: v.name}
 	}
-	if page != nil {
-		if err := page.commit(func(w io.Writer) error { return evaluate.HTML(w, runs...) }); err != nil {
-			return err
-		}
+	if err := page.commit(runs...); err != nil {
+		return err
 	}
 	if err := o.print(cmd.OutOrStdout(), runs); err != nil {
 		return err
@@ -198,28 +188,25 @@ type variant struct {
 }
 
 // variants returns what to measure: the heuristic, or each prompt with each model.
-func (o *evalOptions) variants() ([]variant, error) {
+func (o *evalOptions) variants() (list []variant, err error) {
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
 		return nil, err
 	}
 	if kind := cmp.Or(o.classifier.value, "heuristic"); kind == "heuristic" {
-		if flag := o.llm.given("render", "answers", "answered-by"); flag != "" {
+		if flag := o.llm.needless("render", "answers", "answered-by"); flag != "" {
 			return nil, misuse("add --judge claude, --judge api or --classifier cascade",
 				"--%s means nothing to the heuristic", flag)
 		}
 		return []variant{{name: kind, classifier: heuristic}}, nil
 	}
-	models, prompts := o.models, o.prompts
-	if len(models) == 0 {
-		models = []string{""}
+	for _, list := range []*[]string{&o.prompts, &o.models} {
+		if len(*list) == 0 {
+			*list = []string{""} // the default
+		}
 	}
-	if len(prompts) == 0 {
-		prompts = []string{""}
-	}
-	var list []variant
-	for _, prompt := range prompts {
-		for _, model := range models {
+	for _, prompt := range o.prompts {
+		for _, model := range o.models {
 			l := o.llm
 			l.model, l.prompt = model, prompt
 			v, err := o.variant(&l, heuristic)
@@ -250,8 +237,8 @@ func (o *evalOptions) variant(l *llmOptions, heuristic *classify.Heuristic) (v v
 	v.name = fmt.Sprintf("%s %s, prompt %s %s", o.classifier.value, o.readers.modelName(l), cmp.Or(l.prompt, "built-in"),
 		promptHash(v.judge))
 	if o.classifier.value == "cascade" {
-		v.classifier = classify.Cascade(heuristic, v.judge, float64(o.certain))
-		v.name += ", certain " + o.certain.String()
+		v.classifier = classify.Cascade(heuristic, v.judge, o.certain)
+		v.name += fmt.Sprintf(", certain %v", o.llm.flags.Lookup("certain").Value)
 	}
 	return v, nil
 }
@@ -288,7 +275,7 @@ func (o *evalOptions) evaluate(
 	bar := newBar(stderr)
 	defer bar.clear()
 	report, err := evaluate.Evaluate(caught, v.classifier, cases, evaluate.Options{
-		Threshold: o.threshold.policy(), // the same number means no gate there
+		Threshold: cmp.Or(o.threshold, evaluate.NoGate),
 		Repeat:    o.repeat, Parallel: o.parallel,
 		Progress: bar.show, Name: v.name, Message: messageOf,
 	})
@@ -406,24 +393,6 @@ func readBaseline(name string) (evaluate.Report, error) {
 	return r, nil
 }
 
-// replaceable returns an error for a page that would replace one of the files that are read, which are named by
-// patterns.
-func replaceable(page string, read []string) error {
-	target, err := os.Stat(page)
-	if err != nil {
-		return nil // not there, or for the writing to say
-	}
-	for _, pattern := range read {
-		names, _ := filepath.Glob(pattern) // a bad pattern was reported before
-		for _, name := range append(names, pattern) {
-			if info, err := os.Stat(name); err == nil && os.SameFile(info, target) {
-				return misuse("name another file for the page", "--html would overwrite %q, which is read", page)
-			}
-		}
-	}
-	return nil
-}
-
 // print writes the reports as text or JSON.
 func (o *evalOptions) print(w io.Writer, runs []evaluate.Run) error {
 	text := evaluate.TextOptions{Markdown: o.markdown, By: o.by, Requirements: o.requirements}
@@ -443,19 +412,10 @@ func (o *evalOptions) print(w io.Writer, runs []evaluate.Run) error {
 		}
 		list = append(list, out)
 	}
-	var out any = list[0]
 	if len(list) > 1 {
-		out = map[string]any{"version": evaluate.Version, "runs": list}
+		return writeJSON(w, map[string]any{"version": evaluate.Version, "runs": list}, " ")
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(out); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, harmless(b.String()))
-	return err
+	return writeJSON(w, list[0], " ")
 }
 
 // bar shows progress on a terminal; anywhere else it shows nothing.

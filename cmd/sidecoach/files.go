@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
 
 // maxInput bounds what is read, in bytes: an agent's last message is far smaller, a runaway log is not.
@@ -34,7 +35,7 @@ func readOutput(args []string, stdin io.Reader, keyboard bool) (string, error) {
 		return "", badInput("check its name and permissions", "cannot open %q: %v", name, cause(err))
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	if isFolder(name) {
 		return "", badInput("name the file with what the agent printed last", "%q is a directory", name)
 	}
 	return readAll(f, "the file")
@@ -70,104 +71,108 @@ func ownSecrets() (secrets []string) {
 	return secrets
 }
 
-// openPlan opens the working tree, which is a directory and what is below it, and returns the plan's name in it, with
-// slashes. The plan can be read and lies in the tree, whatever symbolic links it takes. The caller closes the tree.
-func openPlan(dir, name string) (*os.Root, string, error) {
-	dir, err := filepath.Abs(dir)
-	local, ok := "", false
+// openPlan opens the working tree dir and returns the plan's name in it, with slashes and without links. The plan is a
+// regular file in the tree that can be read. The caller closes the tree.
+func openPlan(dir, name string) (tree *os.Root, local string, err error) {
+	const hint = "--plan takes the name of a Markdown file in the working tree"
+	dir, err = filepath.Abs(dir)
+	file := name
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	for _, path := range []*string{&dir, &file} {
+		if err == nil {
+			*path, err = filepath.EvalSymlinks(*path)
+		}
+	}
 	if err == nil {
-		local, ok = inWorkingTree(dir, name)
+		local, err = filepath.Rel(dir, file)
 	}
-	if !ok {
-		return nil, "", outside(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", badInput(hint, "no such plan: %q", name)
+	case err == nil && !filepath.IsLocal(local):
+		return nil, "", badInput("run sidecoach in the directory with the plan, or in one above it",
+			"the plan %q lies outside the working tree", name)
+	case err == nil && !isRegular(file): // to open a named pipe would wait for its writer
+		return nil, "", badInput(hint, "the plan %q is not a regular file", name)
 	}
-	tree, err := os.OpenRoot(dir)
+	if err == nil {
+		var f *os.File
+		if f, err = os.Open(file); err == nil {
+			f.Close()
+			tree, err = os.OpenRoot(dir)
+		}
+	}
 	if err != nil {
-		return nil, "", badInput("run sidecoach in a directory that can be read",
-			"cannot open the working tree: %v", cause(err))
-	}
-	if err := readable(tree, dir, local, name); err != nil {
-		tree.Close()
-		return nil, "", err
+		return nil, "", badInput("check its name and permissions", "cannot open the plan %q: %v", name, cause(err))
 	}
 	return tree, filepath.ToSlash(local), nil
 }
 
-// readable returns an error unless local is a regular file in the tree that can be opened. The errors call it name.
-func readable(tree *os.Root, dir, local, name string) error {
-	info, err := tree.Stat(local) // before Open, which would wait for the writer of a named pipe
-	if err == nil && !info.Mode().IsRegular() {
-		return badInput("--plan takes the name of a Markdown file", "the plan %q is not a regular file", name)
-	}
-	if err == nil {
-		var f *os.File
-		if f, err = tree.Open(local); err == nil {
-			return f.Close()
-		}
-	}
-	_, beyond := os.Stat(filepath.Join(dir, local))
-	switch {
-	case beyond == nil && info == nil && !errors.Is(err, fs.ErrPermission):
-		return outside(name) // it is there, but not for those who stay in the tree
-	case errors.Is(err, fs.ErrNotExist):
-		return badInput("--plan takes the name of a Markdown file in the working tree", "no such plan: %q", name)
-	}
-	return badInput("check its name and permissions", "cannot open the plan %q: %v", name, cause(err))
+func isRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
-func outside(name string) error {
-	return badInput("run sidecoach in the directory with the plan, or in one above it",
-		"the plan %q lies outside the working tree", name)
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
-// inWorkingTree returns name relative to dir, an absolute one, if it lies there. Links may lead to either of them. What
-// the name itself is stays to the tree: it follows no link out.
-func inWorkingTree(dir, name string) (string, bool) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
-	}
-	resolve := func(path string) string {
-		if resolved, err := filepath.EvalSymlinks(path); err == nil {
-			return resolved
-		}
-		return path
-	}
-	resolved := filepath.Join(resolve(filepath.Dir(name)), filepath.Base(name))
-	for _, try := range [][2]string{{dir, name}, {resolve(dir), name}, {resolve(dir), resolved}} {
-		if local, err := filepath.Rel(try[0], try[1]); err == nil && filepath.IsLocal(local) {
-			return local, true
-		}
-	}
-	return "", false
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
-// atomicFile is an output file that is there as a whole or not at all, see [filestore.Create].
-type atomicFile struct {
+// htmlPage is a file that is there as a whole or not at all, see [filestore.Create]. A nil page is none.
+type htmlPage struct {
 	name string
 	file *filestore.File
 }
 
-// createAtomic prepares to write a file, and finds out whether it can be written. A new file gets the permissions perm.
-func createAtomic(name string, perm fs.FileMode) (*atomicFile, error) {
-	f, err := filestore.Create(name, perm)
-	return &atomicFile{name, f}, cannot("write", name, err)
+// createPage prepares to write a page, and finds out whether it can be written. It must not replace one of the files
+// that are read, which are named by patterns.
+func createPage(name string, read []string) (*htmlPage, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if target, err := os.Stat(name); err == nil {
+		for _, pattern := range read {
+			names, _ := filepath.Glob(pattern) // a bad pattern was reported before
+			for _, other := range append(names, pattern) {
+				if info, err := os.Stat(other); err == nil && os.SameFile(info, target) {
+					return nil, misuse("name another file for the page", "--html would overwrite %q, which is read", name)
+				}
+			}
+		}
+	}
+	f, err := filestore.Create(name, 0o600)
+	return &htmlPage{name, f}, cannot("write", name, err)
 }
 
-// commit has write fill the file and puts it in its place.
-func (a *atomicFile) commit(write func(io.Writer) error) error {
-	w := bufio.NewWriter(a.file)
-	err := write(w)
+// commit writes the page and puts it in its place.
+func (p *htmlPage) commit(runs ...evaluate.Run) error {
+	if p == nil {
+		return nil
+	}
+	w := bufio.NewWriter(p.file)
+	err := evaluate.HTML(w, runs...)
 	if err == nil {
 		err = w.Flush()
 	}
 	if err == nil {
-		err = a.file.Commit()
+		err = p.file.Commit()
 	}
-	return cannot("write", a.name, err)
+	return cannot("write", p.name, err)
 }
 
 // discard removes what was not committed.
-func (a *atomicFile) discard() { a.file.Close() }
+func (p *htmlPage) discard() {
+	if p != nil {
+		p.file.Close()
+	}
+}
 
 // cannot words an error about a file that cannot be written, copied or removed; nil stays nil.
 func cannot(do, name string, err error) error {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,10 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 )
 
-// choice is a flag that takes one of some words, in any letter case. An empty one is a flag that was not given, so that
-// a script can pass an unset variable on.
+// choice is a flag that takes one of some words, in any letter case. An empty value means that the flag was not given,
+// so a script can pass an unset variable on.
 type choice struct {
 	value   string
 	allowed []string
@@ -26,85 +27,119 @@ func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return "NAME" }
 
 func (c *choice) Set(s string) error {
-	i := slices.IndexFunc(c.allowed, func(word string) bool { return strings.EqualFold(s, word) })
-	switch {
-	case i >= 0:
-		c.value = c.allowed[i]
-	case s == "":
-		c.value = ""
-	default:
-		return fmt.Errorf("it is one of: %s", strings.Join(c.allowed, ", "))
+	for _, word := range append(c.allowed, "") {
+		if strings.EqualFold(s, word) {
+			c.value = word
+			return nil
+		}
 	}
-	return nil
+	return fmt.Errorf("it is one of: %s", strings.Join(c.allowed, ", "))
 }
 
-// threshold is a flag that takes a confidence from 0 to 1; 0 switches the check off.
-type threshold float64
-
-func (t *threshold) String() string {
-	short, exact := strconv.FormatFloat(float64(*t), 'f', 2, 64), strconv.FormatFloat(float64(*t), 'f', -1, 64)
-	if len(exact) > len(short) {
-		return exact
-	}
-	return short
+// checked is a flag with a value of its own form. Its error is a hint.
+type checked[T any] struct {
+	to    *T
+	kind  string // what the help calls the value
+	show  func(T) string
+	parse func(string) (T, error)
 }
 
-func (t *threshold) Type() string { return "X" }
+func (c checked[T]) String() string { return c.show(*c.to) }
+func (c checked[T]) Type() string   { return c.kind }
 
-func (t *threshold) Set(s string) error {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(x >= 0 && x <= 1) {
-		return errors.New("it is a number from 0 to 1, such as 0.80; 0 switches the rule off")
+func (c checked[T]) Set(s string) error {
+	v, err := c.parse(s)
+	if err == nil {
+		*c.to = v
 	}
-	*t = threshold(x)
-	return nil
+	return err
 }
 
-// mostContinues is a flag that takes how often a turn may be continued; 0 is never.
-type mostContinues int
-
-func (m *mostContinues) String() string { return strconv.Itoa(int(*m)) }
-func (m *mostContinues) Type() string   { return "N" }
-
-func (m *mostContinues) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > 1000 {
-		return errors.New("it is a whole number from 0, which continues nothing, to 1000")
-	}
-	*m = mostContinues(n)
-	return nil
+// confidenceVar adds a flag that takes a confidence from 0 to 1.
+func confidenceVar(f *pflag.FlagSet, to *float64, name, usage string) {
+	f.Var(checked[float64]{to, "X", func(x float64) string {
+		short, exact := strconv.FormatFloat(x, 'f', 2, 64), strconv.FormatFloat(x, 'f', -1, 64)
+		if len(exact) > len(short) {
+			return exact
+		}
+		return short
+	}, func(s string) (float64, error) {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(x >= 0 && x <= 1) {
+			return 0, errors.New("it is a number from 0 to 1, such as 0.80; 0 switches the rule off")
+		}
+		return x, nil
+	}}, name, usage)
 }
 
-// policy returns the threshold as a policy has it, where 0 is the default.
-func (t threshold) policy() float64 { return cmp.Or(float64(t), autocontinue.NoGate) }
-
-// policy returns the number as a policy has it, where 0 is the default.
-func (m mostContinues) policy() int { return cmp.Or(int(m), autocontinue.Never) }
-
-// patience is a flag that takes how long an LLM is waited for; 0 is the default.
-type patience time.Duration
-
-const mostPatience = patience(10 * time.Minute)
-
-func (p *patience) Type() string { return "TIME" }
-
-func (p *patience) String() string {
-	if *p == 0 {
-		return ""
-	}
-	return time.Duration(*p).String()
+// timeoutVar adds a flag that takes how long to wait for an LLM; 0 is the default.
+func timeoutVar(f *pflag.FlagSet, to *time.Duration, name, usage string) {
+	f.Var(checked[time.Duration]{to, "TIME", func(d time.Duration) string {
+		return strings.TrimPrefix(d.String(), "0s")
+	}, func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 || d > 10*time.Minute {
+			return 0, errors.New("it is a time with its unit, such as 500ms, 20s or 1m30s, and at most 10m")
+		}
+		return d, nil
+	}}, name, usage)
 }
 
-func (p *patience) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 || d > time.Duration(mostPatience) {
-		return errors.New("it is a time with its unit, such as 500ms, 20s or 1m30s, and at most 10m")
-	}
-	*p = patience(d)
-	return nil
+// command is a command line that needs no shell. The zero value is none.
+type command struct {
+	line  string
+	words []string
 }
 
-// flagError puts what the flag parser found into our words.
+// commandVar adds a flag that takes a command line.
+func commandVar(f *pflag.FlagSet, to *command, name, usage string) {
+	f.Var(checked[command]{to, "COMMAND", func(c command) string { return c.line }, func(s string) (command, error) {
+		if strings.TrimSpace(s) == "" {
+			return command{}, nil
+		}
+		words, err := cmdwitness.Split(s)
+		return command{s, words}, err
+	}}, name, usage)
+}
+
+// policyFlags are the flags of the loop.
+type policyFlags struct {
+	most      int     // 0 continues nothing
+	threshold float64 // 0 switches the check off
+}
+
+// register adds the flags. The prefix says when the first of them means something.
+func (o *policyFlags) register(f *pflag.FlagSet, prefix string) {
+	o.most, o.threshold = autocontinue.DefaultMaxContinues, classify.DefaultThreshold
+	f.Var(checked[int]{&o.most, "N", strconv.Itoa, func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 || n > 1000 {
+			return 0, errors.New("it is a whole number from 0, which continues nothing, to 1000")
+		}
+		return n, nil
+	}}, "max-continues", prefix+"continue a turn at most `N` times; 0 continues nothing")
+	confidenceVar(f, &o.threshold, "threshold",
+		"show a status with a confidence below this, 0 to 1, to the human; 0 switches this off")
+}
+
+// policy returns the policy, in which 0 is the default.
+func (o *policyFlags) policy() autocontinue.Policy {
+	return autocontinue.Policy{
+		MaxContinues:  cmp.Or(o.most, autocontinue.Never),
+		MinConfidence: cmp.Or(o.threshold, autocontinue.NoGate),
+	}
+}
+
+func stateVar(f *pflag.FlagSet, dir *string) {
+	f.StringVar(dir, "state", "", "`DIR` with the state and the journal (default $XDG_STATE_HOME/sidecoach, "+
+		"else ~/.local/state/sidecoach or its like on macOS and Windows)")
+}
+
+func yesVar(f *pflag.FlagSet, yes *bool) {
+	f.BoolVar(yes, "yes", false, "do not ask for confirmation")
+}
+
+// flagError puts an error of the flag parser into our words.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		hint := e.Unwrap().Error()
@@ -127,10 +162,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	return misuse(cmd.CommandPath()+" --help shows how it is used", "%v", err)
 }
 
-// atMost checks how many arguments a command has. The hint may be empty.
-func atMost(n int, hint string) cobra.PositionalArgs {
+// atMost checks how many arguments a command has.
+func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		hint := cmp.Or(hint, cmd.CommandPath()+" --help shows how it is used")
+		hint := cmd.CommandPath() + " --help shows how it is used"
 		switch {
 		case len(args) <= n:
 			return nil
@@ -141,16 +176,12 @@ func atMost(n int, hint string) cobra.PositionalArgs {
 	}
 }
 
-// nearest returns the flag that a misspelt one was probably meant to be, or "". The library knows how to find a command
-// that way, so flags are put to it as commands.
+// nearest returns the flag that a misspelt one probably means, or "". Cobra suggests commands, so the flags become
+// commands.
 func nearest(flags *pflag.FlagSet, name string) string {
 	names := &cobra.Command{SuggestionsMinimumDistance: 2}
 	flags.VisitAll(func(f *pflag.Flag) {
 		names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
 	})
-	near := names.SuggestionsFor(name)
-	if len(near) == 0 {
-		return ""
-	}
-	return near[0]
+	return append(names.SuggestionsFor(name), "")[0]
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,30 +10,37 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-func TestThreshold(t *testing.T) {
-	for in, want := range map[string]float64{"0": autocontinue.NoGate, "-0": autocontinue.NoGate,
-		"0.0": autocontinue.NoGate, "0.8": 0.8, "1": 1, "1e-3": 0.001} {
-		var x threshold
-		require.NoError(t, x.Set(in), in)
-		assert.InDelta(t, want, x.policy(), 1e-12, in)
+func TestPolicyFlags(t *testing.T) {
+	const gate, never = autocontinue.NoGate, autocontinue.Never
+	for flag, values := range map[string]map[string]autocontinue.Policy{
+		"threshold": {"0": {MinConfidence: gate}, "-0": {MinConfidence: gate}, "0.0": {MinConfidence: gate},
+			"0.8": {MinConfidence: 0.8}, "1": {MinConfidence: 1}, "1e-3": {MinConfidence: 0.001}},
+		"max-continues": {"0": {MaxContinues: never}, "1": {MaxContinues: 1}, "3": {MaxContinues: 3},
+			"1000": {MaxContinues: 1000}},
+	} {
+		for in, want := range values {
+			var o policyFlags
+			f := noFlags()
+			o.register(f, "")
+			before := o.policy()
+			require.NoError(t, f.Set(flag, in), in)
+			want.MaxContinues = cmp.Or(want.MaxContinues, before.MaxContinues)
+			want.MinConfidence = cmp.Or(want.MinConfidence, before.MinConfidence)
+			assert.Equal(t, want, o.policy(), in)
+		}
 	}
-	for _, in := range []string{"", "x", "NaN", "nan", "Inf", "-Inf", "-0.01", "1.0001", "0,8", "80%", " 0.8"} {
-		x := threshold(0.5)
-		assert.Error(t, x.Set(in), in)
-		assert.Equal(t, threshold(0.5), x, "a refused value changes nothing")
-	}
-}
-
-func TestMostContinues(t *testing.T) {
-	for in, want := range map[string]int{"0": autocontinue.Never, "1": 1, "3": 3, "1000": 1000} {
-		var m mostContinues
-		require.NoError(t, m.Set(in), in)
-		assert.Equal(t, want, m.policy(), in)
-	}
-	for _, in := range []string{"", "x", "-1", "1001", "1.5", " 1", "99999999999999999999"} {
-		m := mostContinues(5)
-		assert.Error(t, m.Set(in), in)
-		assert.Equal(t, mostContinues(5), m, "a refused value changes nothing")
+	for flag, values := range map[string][]string{
+		"threshold":     {"", "x", "NaN", "nan", "Inf", "-Inf", "-0.01", "1.0001", "0,8", "80%", " 0.8"},
+		"max-continues": {"", "x", "-1", "1001", "1.5", " 1", "99999999999999999999"},
+	} {
+		for _, in := range values {
+			var o policyFlags
+			f := noFlags()
+			o.register(f, "")
+			before := o
+			assert.Error(t, f.Set(flag, in), in)
+			assert.Equal(t, before, o, "a refused value changes nothing")
+		}
 	}
 }
 

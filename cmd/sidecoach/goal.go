@@ -3,11 +3,12 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -36,16 +37,16 @@ type goalOptions struct {
 
 func newGoal(t terminal) *cobra.Command {
 	var o goalOptions
-	cmd := &cobra.Command{
+	goal := &cobra.Command{
 		Use:  "goal",
-		Args: atMost(0, ""),
+		Args: atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
 		},
 	}
 	show := &cobra.Command{
 		Use:  "show",
-		Args: atMost(0, ""),
+		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, g, root, err := o.current(cmd)
 			if err != nil {
@@ -56,44 +57,32 @@ func newGoal(t terminal) *cobra.Command {
 	}
 	forget := &cobra.Command{
 		Use:  "clear",
-		Args: atMost(0, ""),
+		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			projects, _, root, err := o.current(cmd)
-			if err == nil {
-				err = confirm(cmd, t, o.yes, "Clear the goal of "+visible(root)+"?")
-			}
-			if err == nil {
-				err = projects.SetGoal(cmd.Context(), root, nil)
-			}
 			if err != nil {
 				return err
 			}
-			return t.tell(cmd.OutOrStdout(), "cleared\n")
+			return o.save(cmd, t, projects, root, nil, "Clear the goal of "+visible(root)+"?", "cleared\n")
 		},
 	}
-	set := o.setCommand(t)
-	for _, c := range []*cobra.Command{set, forget} {
-		registerYes(c, &o.yes)
-	}
-	registerState(cmd.PersistentFlags(), &o.state)
-	cmd.AddCommand(set, show, forget)
-	return cmd
-}
-
-func (o *goalOptions) setCommand(t terminal) *cobra.Command {
-	cmd := &cobra.Command{
+	set := &cobra.Command{
 		Use:  "set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]...",
-		Args: atMost(1, ""),
+		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) },
 	}
-	f := cmd.Flags()
+	f := set.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.checks, "check", nil, "a criterion: `COMMAND` exits with 0")
 	f.StringArrayVar(&o.files, "file", nil, "a criterion: the file `PATH` exists; with PATH=WORD it has this word")
 	f.IntVar(&o.continues, "max-continues", 0, "continue a turn up to `N` times for the goal, at most 100")
 	f.DurationVar(&o.time, "for", 0, "continue nothing for the goal this `TIME` after its session began, as in 2h")
 	f.BoolVar(&o.wide, "project", false, "bind the goal to all sessions in the project")
-	return cmd
+	yesVar(f, &o.yes)
+	yesVar(forget.Flags(), &o.yes)
+	stateVar(goal.PersistentFlags(), &o.state)
+	goal.AddCommand(set, show, forget)
+	return goal
 }
 
 // current returns the goal of the project in which the command runs, and the project's folder.
@@ -107,6 +96,19 @@ func (o *goalOptions) current(cmd *cobra.Command) (*project.Projects, project.Go
 		err = badInput("sidecoach goal set --help shows how to set one", "this project has no goal")
 	}
 	return projects, g, root, err
+}
+
+// save asks, sets a goal or clears it, and says so.
+func (o *goalOptions) save(cmd *cobra.Command, t terminal, projects *project.Projects, root string, g *project.Goal,
+	question, said string,
+) error {
+	if err := confirm(cmd, t, o.yes, question); err != nil {
+		return err
+	}
+	if err := projects.SetGoal(cmd.Context(), root, g); err != nil {
+		return err
+	}
+	return t.tell(cmd.OutOrStdout(), said)
 }
 
 // set sets the goal.
@@ -125,8 +127,9 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 			return err
 		}
 	}
+	var checks []plancriteria.Check
 	for _, line := range o.checks {
-		g.Criteria = append(g.Criteria, criterion(plancriteria.Check{Command: line}))
+		checks = append(checks, plancriteria.Check{Command: line})
 	}
 	for _, file := range o.files {
 		name, word, has := strings.Cut(file, "=")
@@ -137,7 +140,10 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 		if has {
 			check.Words = []string{word}
 		}
-		g.Criteria = append(g.Criteria, criterion(check))
+		checks = append(checks, check)
+	}
+	for _, c := range checks {
+		g.Criteria = append(g.Criteria, verifier.Criterion{Text: c.String(), Checks: []plancriteria.Check{c}})
 	}
 	if err := g.Check(); err != nil {
 		return misuse("sidecoach goal set --help shows how", "%v", err)
@@ -146,23 +152,17 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 		return err
 	}
 	root, err := project.Root(".")
-	if err == nil {
-		err = t.tell(cmd.OutOrStdout(), goalTable(g, root))
-	}
-	if err == nil {
-		err = confirm(cmd, t, o.yes, "Set this goal? Its commands will run at each pause of the agent.")
-	}
-	if err == nil {
-		err = projects.SetGoal(cmd.Context(), root, &g)
-	}
 	if err != nil {
 		return err
 	}
-	next := "set; it binds to the next session that you start here\n"
-	if g.Wide {
-		next = "set, for all sessions here\n"
+	if err := t.tell(cmd.OutOrStdout(), goalTable(g, root)); err != nil {
+		return err
 	}
-	return t.tell(cmd.OutOrStdout(), next)
+	said := "set; it binds to the next session that you start here\n"
+	if g.Wide {
+		said = "set, for all sessions here\n"
+	}
+	return o.save(cmd, t, projects, root, &g, "Set this goal? Its commands will run at each pause of the agent.", said)
 }
 
 // usable returns what is wrong with the commands and the stages of a goal.
@@ -174,9 +174,7 @@ func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *proje
 			}
 		}
 	}
-	hook := newHookOptions()
-	hook.register(&cobra.Command{})
-	s, _ := hook.in(cmd.Context(), projects, ".") // without the folder there are other skills
+	s, _ := newHookOptions(noFlags()).in(cmd.Context(), projects, ".") // without the folder there are other skills
 	for _, stage := range g.Stages {
 		if _, ok := s.registry().Detect(skills.Query{Text: stage, Phase: stage}); !ok {
 			for _, why := range s.skipped {
@@ -189,26 +187,27 @@ func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *proje
 	return nil
 }
 
-func criterion(c plancriteria.Check) verifier.Criterion {
-	return verifier.Criterion{Text: c.String(), Checks: []plancriteria.Check{c}}
-}
-
 // readGoal reads the criteria and the stages of a goal's plan.
 func readGoal(g *project.Goal) error {
-	const hint = `a plan is Markdown with a section "Success Criteria"`
+	bad := func(err error) error {
+		return badInput(`a plan is Markdown with a section "Success Criteria"`, "%s: %s", g.Plan,
+			strings.TrimPrefix(err.Error(), "plancriteria: "))
+	}
 	text, err := os.ReadFile(g.Plan)
 	if err != nil {
-		return badInput(hint, "cannot read the plan %q: %v", g.Plan, cause(err))
+		return bad(fmt.Errorf("cannot read the plan: %w", cause(err)))
 	}
 	if g.Stages, err = plancriteria.Stages(text); err != nil {
-		return badInput(hint, "%s: %s", g.Plan, strings.TrimPrefix(err.Error(), "plancriteria: "))
+		return bad(err)
 	}
 	criteria, err := plancriteria.Extract(text)
-	if err != nil && !(errors.Is(err, plancriteria.ErrNoSection) && len(g.Stages) > 0) {
-		return badInput(hint, "%s: %s", g.Plan, strings.TrimPrefix(err.Error(), "plancriteria: "))
+	if errors.Is(err, plancriteria.ErrNoSection) && len(g.Stages) > 0 {
+		return nil
 	}
-	g.Criteria = verifier.Criteria(criteria)
-	if err == nil && len(g.Criteria) == 0 {
+	if err != nil {
+		return bad(err)
+	}
+	if g.Criteria = verifier.Criteria(criteria); len(g.Criteria) == 0 {
 		return badInput("write each criterion as an item of a list", "%s: the success criteria are not a list", g.Plan)
 	}
 	return nil
@@ -228,10 +227,11 @@ func goalTable(g project.Goal, root string) string {
 		if !c.Since.IsZero() {
 			status, since = words(c.Status.String()), c.Since.Local().Format("Jan _2 15:04")
 		}
-		how := "a judge, or you"
-		for i, check := range c.Checks {
-			how = strings.Repeat(how+"; ", min(i, 1)) + check.String()
+		var checks []string
+		for _, check := range c.Checks {
+			checks = append(checks, check.String())
 		}
+		how := cmp.Or(strings.Join(checks, "; "), "a judge, or you")
 		if how == c.Text {
 			how = "" // it comes from a flag
 		}
@@ -276,10 +276,6 @@ func openProjects(state string) (*project.Projects, error) {
 	return project.Open(k.store, "", time.Now), nil
 }
 
-func registerYes(cmd *cobra.Command, yes *bool) {
-	cmd.Flags().BoolVar(yes, "yes", false, "do not ask for confirmation")
-}
-
 // confirm asks the human. It refuses where an agent runs the command.
 func confirm(cmd *cobra.Command, t terminal, yes bool, question string) error {
 	if agent := project.AgentIn(os.Getenv); agent != "" {
@@ -291,15 +287,35 @@ func confirm(cmd *cobra.Command, t terminal, yes bool, question string) error {
 	if !t.keyboard {
 		return misuse("run it in a terminal, or add --yes", "nobody is there to confirm it")
 	}
-	if !ask(cmd, question) {
+	yes, err := ask(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), question)
+	if err == nil && !yes {
 		return badInput("answer y to go on", "nothing was changed")
 	}
-	return nil
+	return err
 }
 
-// ask reports whether the human says yes.
-func ask(cmd *cobra.Command, question string) bool {
-	fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
-	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	return err == nil && slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
+// ask reports whether the human says yes. The end of ctx is an error.
+func ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) (bool, error) {
+	fmt.Fprint(stderr, question+" [y/N] ")
+	typed := make(chan string, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				typed <- "" // which is not yes
+			}
+		}()
+		line, _ := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
+		typed <- strings.ToLower(line)
+	}()
+	select {
+	case word := <-typed:
+		if !strings.HasSuffix(word, "\n") {
+			fmt.Fprintln(stderr)
+		}
+		word = strings.TrimSpace(word)
+		return word == "y" || word == "yes", nil
+	case <-ctx.Done():
+		fmt.Fprintln(stderr)
+		return false, context.Cause(ctx)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,7 @@ import (
 //go:embed help/*.txt
 var helpTexts embed.FS
 
-// document gives c, and the commands below it, what stands beside the code. A file of the folder help has a headline, a
+// document gives c, and the commands below it, their help and completion. A file of the folder help has a headline, a
 // text, and examples. The name of a flag's value, which its usage has, says how a shell completes it.
 func document(c *cobra.Command) {
 	file := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "sidecoach "), " ", "_")
@@ -49,37 +48,37 @@ func document(c *cobra.Command) {
 	}
 }
 
-// newHelp is the command help. The library's own prints the general help for an unknown command, and succeeds.
+// newHelp is the command help. Cobra's own prints the general help for an unknown command, and succeeds.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:                   "help [COMMAND]...",
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			about, ok := commandAt(cmd.Root(), args)
-			if !ok {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			return commands(about), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && topics[args[0]] != nil {
-				return topics[args[0]](cmd.OutOrStdout())
+			switch strings.Join(args, " ") {
+			case "judge":
+				return helpOnJudge(cmd.OutOrStdout())
+			case "licences":
+				_, err := io.WriteString(cmd.OutOrStdout(), licences)
+				return err
 			}
-			about, ok := commandAt(cmd.Root(), args)
-			if ok {
-				return helpOn(about)
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return misuse("the commands are "+strings.Join(commands(cmd.Root()), ", ")+
+					"; sidecoach help without one is about all", "no command %q to help with", strings.Join(args, " "))
 			}
-			return misuse("the commands are "+strings.Join(commands(cmd.Root()), ", ")+
-				"; sidecoach help without one is about all", "no command %q to help with", strings.Join(args, " "))
+			about.InitDefaultHelpFlag() // help lists the flags that cobra adds last
+			about.InitDefaultVersionFlag()
+			return about.Help()
 		},
 	}
 }
-
-// topics are what help explains beside the commands.
-var topics = map[string]func(io.Writer) error{"judge": helpOnJudge, "licences": func(w io.Writer) error {
-	_, err := io.WriteString(w, licences)
-	return err
-}}
 
 func helpOnJudge(w io.Writer) error {
 	f := pflag.NewFlagSet("judge", pflag.ContinueOnError)
@@ -93,28 +92,8 @@ func helpOnJudge(w io.Writer) error {
 //go:embed licences.txt
 var licences string
 
-// commandAt returns the command that names lead to.
-func commandAt(c *cobra.Command, names []string) (*cobra.Command, bool) {
-	for _, name := range names {
-		i := slices.IndexFunc(c.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
-		if i < 0 {
-			return nil, false
-		}
-		c = c.Commands()[i]
-	}
-	return c, true
-}
-
-// helpOn prints the help of a command with the flags that the library adds last.
-func helpOn(c *cobra.Command) error {
-	c.InitDefaultHelpFlag()
-	c.InitDefaultVersionFlag()
-	return c.Help()
-}
-
 // commands returns the names of the commands, sorted.
-func commands(root *cobra.Command) []string {
-	var names []string
+func commands(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
@@ -125,40 +104,35 @@ func commands(root *cobra.Command) []string {
 
 func newCompletion() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
+	list := strings.Join(shells, ", ")
 	return &cobra.Command{
 		Use:                   "completion bash|zsh|fish",
 		DisableFlagsInUseLine: true,
 		ValidArgs:             shells,
-		Args: func(_ *cobra.Command, args []string) error {
-			list := strings.Join(shells, ", ")
-			switch {
-			case len(args) != 1:
-				return misuse("sidecoach completion bash", "completion takes one shell: %s", list)
-			case !slices.Contains(shells, args[0]):
-				return misuse("the shells are "+list, "no completion for %q", args[0])
-			}
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return misuse("sidecoach completion bash", "completion takes one shell: %s", list)
+			}
 			root, out := cmd.Root(), cmd.OutOrStdout()
 			switch args[0] {
 			case "bash":
 				return root.GenBashCompletionV2(out, true)
 			case "zsh":
 				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
 			}
-			return root.GenFishCompletion(out, true)
+			return misuse("the shells are "+list, "no completion for %q", args[0])
 		},
 	}
 }
 
 // version describes the binary, and the modules in it, from what the linker wrote into it.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown\n"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return describe(info)
 	}
-	return describe(info)
+	return "unknown\n"
 }
 
 func describe(info *debug.BuildInfo) string {

@@ -8,50 +8,44 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
-	"github.com/sidecoach/sidecoach/classify"
 )
 
 // hookOptions are the flags that a hook's command line may have: they are its configuration.
 type hookOptions struct {
-	plan      string
-	threshold threshold
-	most      mostContinues
-	verify    commandFlag
-	notify    commandFlag
-	shadow    bool
-	keeper    keeperOptions
-	judging   judging
-	flags     *pflag.FlagSet // of the command
+	plan    string
+	policy  policyFlags
+	verify  command
+	notify  command
+	shadow  bool
+	keeper  keeperOptions
+	judging judging
+	flags   *pflag.FlagSet // of the command
 }
 
-func newHookOptions() hookOptions {
-	return hookOptions{threshold: classify.DefaultThreshold, most: autocontinue.DefaultMaxContinues}
-}
-
-func (o *hookOptions) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	o.flags = f
+// newHookOptions returns the defaults, and adds the flags to f.
+func newHookOptions(f *pflag.FlagSet) *hookOptions {
+	o := &hookOptions{flags: f}
 	f.SortFlags = false
 	f.BoolVar(&o.shadow, "shadow", false, "decide and journal, but always let the agent stop")
-	f.Var(&o.most, "max-continues", "continue a turn at most `N` times; 0 continues nothing")
-	f.Var(&o.threshold, "threshold", "do not continue a status with a confidence below this, 0 to 1; 0 switches this off")
+	o.policy.register(f, "")
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
-	f.Var(&o.verify, "verify", "check a claim of completion, and run `COMMAND`, such as 'go test ./...'")
-	f.Var(&o.notify, "notify", "when the human is next, run `COMMAND` for at most five seconds; its input is the decision as JSON")
+	commandVar(f, &o.verify, "verify", "check a claim of completion, and run `COMMAND`, such as 'go test ./...'")
+	commandVar(f, &o.notify, "notify", "when the human is next, run `COMMAND` for at most five seconds; its input is the decision as JSON")
 	o.keeper.register(f)
 	o.judging.register(f)
+	return o
 }
 
-// given returns the flags that were given to a command, as a command line has them. Folders become absolute: a host
-// runs its hooks wherever the agent works.
-func (o *hookOptions) given(cmd *cobra.Command) (words []string, err error) {
-	own := cobra.Command{}
-	defaults := newHookOptions()
-	defaults.register(&own)
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if own.Flags().Lookup(f.Name) == nil || f.Value.String() == f.DefValue {
+// noFlags returns a new set of flags, for [newHookOptions].
+func noFlags() *pflag.FlagSet { return pflag.NewFlagSet("", pflag.ContinueOnError) }
+
+// given returns the flags of a hook that were given to install, as a command line has them. Folders become absolute: a
+// host runs its hooks wherever the agent works.
+func (o *hookOptions) given() (words []string, err error) {
+	own := newHookOptions(noFlags()).flags
+	o.flags.Visit(func(f *pflag.Flag) {
+		if own.Lookup(f.Name) == nil || f.Value.String() == f.DefValue {
 			return
 		}
 		value := f.Value.String()
@@ -105,7 +99,7 @@ func newHook(t terminal) *cobra.Command {
 
 // newHookOf is the command that a host runs.
 func newHookOf(h hook.Host, t terminal) *cobra.Command {
-	o, elsewhere := newHookOptions(), "On other events nothing is printed."
+	elsewhere := "On other events nothing is printed."
 	if h == hook.Cursor {
 		elsewhere = "Other events get an answer that changes nothing."
 	}
@@ -117,7 +111,6 @@ pause of the agent. ` + elsewhere,
 		Annotations:           map[string]string{underHost: ""},
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE:                  func(cmd *cobra.Command, args []string) error { return o.run(cmd, h, args, t) },
 	}
 	if h == hook.Codex {
 		cmd.Use = "codex [flags] [EVENT]"
@@ -126,7 +119,8 @@ pause of the agent. ` + elsewhere,
 As Codex's program for notify, which gets the event as an argument, it journals
 the pause and prints nothing.`
 	}
-	o.register(cmd)
+	o := newHookOptions(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, h, args, t) }
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { // the host may show it to nobody
 		err = flagError(cmd, err)
 		_, _ = cmd.OutOrStdout().Write(h.Pass())

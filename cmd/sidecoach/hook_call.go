@@ -19,6 +19,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/project"
 	"github.com/sidecoach/sidecoach/classify/llm"
+	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
 
 // What follows from a failure.
@@ -40,17 +41,21 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 		return letStop(err)
 	}
 	var answered atomic.Bool
-	w := watchdog{limit: hookSeconds*time.Second - hookMargin, parent: os.Getppid}
-	w.more = func() bool { return k.verifies.Load() }
+	w := watchdog{limit: hookSeconds*time.Second - hookMargin, more: k.verifies.Load, parent: os.Getppid}
 	if len(args) > 0 { // Codex does not wait for its program for notify
-		w.parent = nil
+		w.parent = func() int { return 0 }
 	}
-	w.exit = exitWith(func() {
-		if !answered.Swap(true) {
-			_, _ = cmd.OutOrStdout().Write(h.Pass())
-		}
-		k.note("no decision: the hook did not end in time")
-	})
+	w.exit = func() {
+		go func() {
+			defer func() { _ = recover(); os.Exit(exitFailure) }()
+			if !answered.Swap(true) {
+				_, _ = cmd.OutOrStdout().Write(h.Pass())
+			}
+			k.note("no decision: the hook did not end in time")
+		}()
+		time.Sleep(hookGrace / 4) // printing may hang
+		os.Exit(exitFailure)
+	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	return w.run(ctx, func(ctx context.Context) error {
@@ -110,7 +115,10 @@ func (o *hookOptions) answer(
 				}
 			}
 			if s.verify.words != nil || s.judging.asks() {
-				remember(ctx, k.dir, session, dir)
+				// A baseline of the agent's work. If there is none, the verifier says so when the agent is done.
+				ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+				defer cancel()
+				_ = verifier.Remember(ctx, k.dir, session, dir)
 			}
 		},
 		Notice: func(ctx context.Context) string { return strings.Trim(k.judge.notice(ctx)+"\n"+ignored, "\n") },
@@ -122,10 +130,8 @@ func (o *hookOptions) answer(
 				k.note(why.Error())
 			}
 			k.shadow, p.Shadow, k.keepText = o.shadow, o.shadow, o.keeper.keepText
-			cfg.Policy = autocontinue.Policy{
-				MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy(), Coach: o.coach,
-			}
-			cfg.Skills = o.registry()
+			cfg.Policy, cfg.Skills = o.policy.policy(), o.registry()
+			cfg.Policy.Coach = o.coach
 			dir := folderOf(p.Folder)
 			if o.plan != "" {
 				var plan string
@@ -138,7 +144,7 @@ func (o *hookOptions) answer(
 			if cfg.Classifier, err = o.judging.classifier(k, o.phrases...); err != nil {
 				return cfg, err
 			}
-			cfg.Verifier, err = o.verify.verifier(k.dir, p.Output.Session, dir, cfg.Plans)
+			cfg.Verifier, err = o.verifier(k.dir, p.Output.Session, dir, cfg.Plans)
 			cfg.Observer, k.notify, k.folder = k.observer(), o.notify.words, dir
 			if unbound := o.pursue(ctx, h, projects, k, p, &cfg); unbound != nil {
 				k.warn(unbound)
@@ -240,10 +246,8 @@ func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]by
 // folderOf returns the folder that the agent works in: the one that the host names, if it is one, else the one that it
 // runs the hook in. Cursor runs a user's hook in its own folder below the home.
 func folderOf(name string) string {
-	if filepath.IsAbs(name) {
-		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			return name
-		}
+	if filepath.IsAbs(name) && isFolder(name) {
+		return name
 	}
 	return "."
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 )
 
@@ -22,8 +21,8 @@ var (
 // they have sent it a signal. The context of the hook ends first, and with it the commands that the hook has started.
 type watchdog struct {
 	limit  time.Duration
-	more   func() bool // reports whether verifySeconds are added to the limit; nil is no
-	parent func() int  // the ID of the process that waits for the hook; nil when none does
+	more   func() bool // reports whether verifySeconds are added to the limit
+	parent func() int  // the ID of the process that waits for the hook
 	exit   func()      // ends the process
 }
 
@@ -35,7 +34,12 @@ func (w watchdog) run(ctx context.Context, do func(context.Context) error) error
 	defer close(done)
 	go func() {
 		defer func() { _ = recover() }() // the runtime's exit status means "block" to a host
-		w.watch(ctx, cancel, done)
+		w.watch(ctx, cancel)
+		select {
+		case <-done:
+		case <-time.After(hookGrace):
+			w.exit()
+		}
 	}()
 	err := do(ctx)
 	if cause := context.Cause(ctx); err != nil && (cause == errTooLate || cause == errHostGone) {
@@ -44,53 +48,26 @@ func (w watchdog) run(ctx context.Context, do func(context.Context) error) error
 	return err
 }
 
-func (w watchdog) watch(ctx context.Context, cancel context.CancelCauseFunc, done <-chan struct{}) {
-	limit := time.NewTimer(w.limit)
-	defer limit.Stop()
+// watch returns when ctx has ended. It ends ctx at the limit, and when the host has gone.
+func (w watchdog) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	check := time.NewTicker(parentCheck)
 	defer check.Stop()
-	host := 0
-	if w.parent != nil {
-		host = w.parent()
-	}
-	for ctx.Err() == nil {
+	start, host := time.Now(), w.parent()
+	for {
 		select {
-		case <-done:
-			return
 		case <-ctx.Done():
-		case <-limit.C:
-			if w.more != nil && w.more() {
-				limit.Reset(verifySeconds * time.Second)
-				w.more = nil
-				continue
-			}
-			cancel(errTooLate)
+			return
 		case <-check.C:
-			if w.parent != nil && w.parent() != host {
+			limit := w.limit
+			if w.more() {
+				limit += verifySeconds * time.Second
+			}
+			switch {
+			case time.Since(start) >= limit:
+				cancel(errTooLate)
+			case w.parent() != host:
 				cancel(errHostGone)
 			}
 		}
-	}
-	select {
-	case <-done:
-	case <-time.After(hookGrace):
-		w.exit()
-	}
-}
-
-// exitWith returns a function that ends the process. It calls print first, but does not wait long for it.
-func exitWith(print func()) func() {
-	return func() {
-		printed := make(chan struct{})
-		go func() {
-			defer func() { _ = recover() }()
-			print()
-			close(printed)
-		}()
-		select {
-		case <-printed:
-		case <-time.After(hookGrace / 4):
-		}
-		os.Exit(exitFailure)
 	}
 }

@@ -16,73 +16,59 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/install"
+	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
 
 // hookSeconds is how long a hook takes at most when it verifies nothing; with verifySeconds it is what a host waits for
 // a hook. The LLM gets at most hookJudgeLimit of it.
 const (
 	hookSeconds    = 60
-	hookJudgeLimit = patience((hookSeconds - 15) * time.Second)
+	hookJudgeLimit = (hookSeconds - 15) * time.Second
 )
 
 // installOptions are the flags of install and uninstall.
 type installOptions struct {
-	user, project bool
-	write         bool
-	hook          hookOptions // of install: they go into the hook's command line
+	user, project, write bool
+	hook                 *hookOptions // of install: they go into the hook's command line
 }
 
 func newHookInstall(t terminal) *cobra.Command {
-	o := installOptions{hook: newHookOptions()}
-	cmd := &cobra.Command{
-		Use:                   "install HOST [--user|--project] [--write] [flags]",
-		DisableFlagsInUseLine: true,
-		Args:                  oneHost("install"),
-		ValidArgs:             hostNames(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.install(cmd, hook.Host(args[0]), t)
-		},
-	}
-	o.register(cmd)
+	var o installOptions
+	cmd := o.command("install HOST [--user|--project] [--write] [flags]")
 	cmd.Flags().BoolVar(&o.write, "write", false, "change the file, and keep a copy of it as it was")
-	o.hook.register(cmd)
+	o.hook = newHookOptions(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.install(cmd, hook.Host(args[0]), t) }
 	return cmd
 }
 
 func newHookUninstall(t terminal) *cobra.Command {
 	var o installOptions
-	cmd := &cobra.Command{
-		Use:                   "uninstall HOST [--user|--project]",
-		DisableFlagsInUseLine: true,
-		Args:                  oneHost("uninstall"),
-		ValidArgs:             hostNames(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.uninstall(cmd.OutOrStdout(), hook.Host(args[0]), t)
-		},
+	cmd := o.command("uninstall HOST [--user|--project]")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return o.uninstall(cmd.OutOrStdout(), hook.Host(args[0]), t)
 	}
-	o.register(cmd)
 	return cmd
 }
 
-func (o *installOptions) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.BoolVar(&o.user, "user", false, "for all projects of this user, which is the default")
-	f.BoolVar(&o.project, "project", false, "for the project in the current folder")
-}
-
-// oneHost checks the arguments of a command that takes the name of a host.
-func oneHost(name string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		hint := "the hosts are " + strings.Join(hostNames(), ", ") + ": sidecoach hook " + name + " " + hostNames()[0]
+// command returns a command that takes the name of a host.
+func (o *installOptions) command(use string) *cobra.Command {
+	cmd := &cobra.Command{Use: use, DisableFlagsInUseLine: true, ValidArgs: hostNames()}
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		hint := "the hosts are " + strings.Join(hostNames(), ", ") + ": " + cmd.CommandPath() + " " + hostNames()[0]
 		if len(args) != 1 {
-			return misuse(hint, "%s takes one host", name)
+			return misuse(hint, "%s takes one host", cmd.Name())
 		}
 		if !slices.Contains(hostNames(), args[0]) {
 			return misuse(hint+"; for another agent write a loop, as sidecoach --help shows", "unknown host %q", args[0])
 		}
 		return nil
 	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&o.user, "user", false, "for all projects of this user, which is the default")
+	f.BoolVar(&o.project, "project", false, "for the project in the current folder")
+	return cmd
 }
 
 // files returns the settings that may hold the hook, as absolute paths. Install writes the first.
@@ -133,8 +119,7 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 	if err != nil {
 		return err
 	}
-	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
-	file := files[0]
+	stdout, stderr, file := cmd.OutOrStdout(), cmd.ErrOrStderr(), files[0]
 	if o.write {
 		text, err := write(h, file, stderr)
 		if err != nil {
@@ -158,14 +143,19 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 		complain(stderr, "sidecoach: "+where)
 	}
 	o.warnTwice(h, file, stderr)
-	hints := []string{trust(h), o.next(host)}
-	if o.project {
-		hints = append(hints, "it names a program of this machine: keep it out of version control")
+	if hint := trust(h); hint != "" {
+		complain(stderr, "hint: "+hint)
 	}
-	for _, hint := range hints {
-		if hint != "" {
-			complain(stderr, "hint: "+hint)
+	log := "sidecoach log"
+	if dir := o.hook.keeper.state; dir != "" {
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
 		}
+		log += " --state " + install.Quote(host, dir)
+	}
+	complain(stderr, "hint: restart "+host.Product()+"; after an agent has paused there, "+log+" shows the decisions")
+	if o.project {
+		complain(stderr, "hint: it names a program of this machine: keep it out of version control")
 	}
 	return nil
 }
@@ -173,42 +163,32 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 // checked returns the hook that the flags ask for.
 func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.Hook, err error) {
 	h = install.Hook{Host: host, Timeout: hookSeconds + verifySeconds}
-	judging := &o.hook.judging
+	judging, stderr := &o.hook.judging, cmd.ErrOrStderr()
 	if err := judging.check(); err != nil {
 		return h, err
 	}
 	if judging.llm.timeout > hookJudgeLimit {
-		hint := fmt.Sprintf("a hook takes at most %d seconds, so give the LLM at most %v",
-			hookSeconds, time.Duration(hookJudgeLimit))
-		return h, misuse(hint, "--timeout %s is too long for a hook", &judging.llm.timeout)
+		hint := fmt.Sprintf("a hook takes at most %d seconds, so give the LLM at most %v", hookSeconds, hookJudgeLimit)
+		return h, misuse(hint, "--timeout %s is too long for a hook", judging.llm.timeout)
 	}
 	if judging.asks() {
 		if err := judging.missing(); err != nil {
-			complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", err))
+			complain(stderr, fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", err))
 		}
 	}
-	if o.hook.verify.words != nil {
-		if why := o.hook.verify.try(cmd.Context(), "."); why != "" {
-			complain(cmd.ErrOrStderr(), "sidecoach: "+o.hook.verify.line+" verifies nothing here: "+why)
+	if c := o.hook.verify; c.words != nil {
+		v, err := verifier.New(verifier.Config{Dir: cmdwitness.Root("."), Commands: [][]string{c.words}, Timeout: time.Minute})
+		if err != nil {
+			return h, err
+		}
+		if why := v.Try(cmd.Context()); why != "" {
+			complain(stderr, "sidecoach: "+c.line+" verifies nothing here: "+why)
 		}
 	}
-	if h.Program, err = program(); err != nil {
-		return h, err
+	if h.Program, err = program(); err == nil {
+		h.Flags, err = o.hook.given()
 	}
-	h.Flags, err = o.hook.given(cmd)
 	return h, err
-}
-
-// next says how to see that the hook works.
-func (o *installOptions) next(h hook.Host) string {
-	log := "sidecoach log"
-	if dir := o.hook.keeper.state; dir != "" {
-		if abs, err := filepath.Abs(dir); err == nil {
-			dir = abs
-		}
-		log += " --state " + install.Quote(h, dir)
-	}
-	return "restart " + h.Product() + "; after an agent has paused there, " + log + " shows the decisions"
 }
 
 // trust says what a host needs before it runs a hook.
@@ -270,13 +250,11 @@ func write(h install.Hook, file string, stderr io.Writer) (string, error) {
 	}
 	_, times, _ := h.Remove(f.text())
 	kept, err := f.install(text, times > 0)
-	if err != nil {
-		return "", err
-	}
+	said := "installed in " + file + "\n"
 	if kept != "" {
-		return "installed in " + file + "\nthe file before is kept as " + kept + " until uninstall\n", nil
+		said += "the file before is kept as " + kept + " until uninstall\n"
 	}
-	return "installed in " + file + "\n", nil
+	return said, err
 }
 
 // uninstall removes the hook from all settings of the scope that have it.

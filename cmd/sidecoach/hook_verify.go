@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,14 @@ import (
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/autocontinue/project"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/llm"
+	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/llmjudge"
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
 
@@ -19,57 +26,20 @@ import (
 // waits so much longer for a hook that verifies.
 const verifySeconds = 300
 
-// commandFlag is a flag that takes a command line which needs no shell. Empty is none.
-type commandFlag struct {
-	line  string
-	words []string
-}
-
-func (c *commandFlag) String() string { return c.line }
-func (c *commandFlag) Type() string   { return "COMMAND" }
-
-func (c *commandFlag) Set(s string) error {
-	if strings.TrimSpace(s) == "" {
-		*c = commandFlag{}
-		return nil
-	}
-	words, err := cmdwitness.Split(s)
-	if err != nil {
-		return err
-	}
-	*c = commandFlag{s, words}
-	return nil
-}
-
-// remember keeps the state of the project when the human speaks, as the baseline of the agent's work. If that fails,
-// the verifier says so when the agent is done.
-func remember(ctx context.Context, state, session, dir string) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	_ = verifier.Remember(ctx, state, session, dir)
-}
-
 // verifier returns what checks a claim of completion, nil without a command.
-func (c *commandFlag) verifier(state, session, dir string, plans fs.FS) (autocontinue.Verifier, error) {
-	if c.words == nil {
+func (o *hookOptions) verifier(state, session, dir string, plans fs.FS) (autocontinue.Verifier, error) {
+	if o.verify.words == nil {
 		return nil, nil
 	}
 	s := verifier.Recall(state, session)
 	if main, _, sub := strings.Cut(session, "/"); sub && s.Last == nil { // an agent of another one's
 		s = verifier.Recall(state, main)
 	}
-	root := s.Root
-	if root == "" {
-		root = cmdwitness.Root(dir)
-	}
-	v, err := verifier.New(
-		verifier.Config{Dir: root, Commands: [][]string{c.words}, Base: s.Last, First: s.First, Plans: plans,
-			Timeout: verifySeconds * time.Second, Cache: filepath.Join(state, "verify")},
-	)
-	if err != nil {
-		return nil, err
-	}
-	return timedVerifier{v, s.Why}, nil
+	v, err := verifier.New(verifier.Config{
+		Dir: cmp.Or(s.Root, cmdwitness.Root(dir)), Commands: [][]string{o.verify.words}, Base: s.Last, First: s.First,
+		Plans: plans, Timeout: verifySeconds * time.Second, Cache: filepath.Join(state, "verify"),
+	})
+	return timedVerifier{v, s.Why}, err
 }
 
 // timedVerifier gives up before the host does. The result is then unverified.
@@ -79,18 +49,14 @@ type timedVerifier struct {
 }
 
 func (t timedVerifier) Verify(
-	ctx context.Context,
-	out autocontinue.Output,
-	r classify.Result,
+	ctx context.Context, out autocontinue.Output, r classify.Result,
 ) (autocontinue.Verification, error) {
 	limited, cancel := context.WithTimeout(ctx, verifySeconds*time.Second)
 	defer cancel()
 	v, err := t.Verifier.Verify(limited, out, r)
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
-		return autocontinue.Verification{
-			Status: autocontinue.Unverified,
-			Note:   fmt.Sprintf("Verification took longer than %d seconds.", verifySeconds),
-		}, nil
+		note := fmt.Sprintf("Verification took longer than %d seconds.", verifySeconds)
+		return autocontinue.Verification{Status: autocontinue.Unverified, Note: note}, nil
 	}
 	if v.Status == autocontinue.Unverified && t.why != "" {
 		v.Note = strings.TrimSpace(v.Note + " There is no baseline: " + strings.TrimPrefix(t.why, "gitwitness: ") + ".")
@@ -98,11 +64,66 @@ func (t timedVerifier) Verify(
 	return v, err
 }
 
-// try runs the command once, as install does: that it shows nothing must not stay unknown until the agent is done.
-func (c *commandFlag) try(ctx context.Context, dir string) string {
-	v, err := verifier.New(verifier.Config{Dir: cmdwitness.Root(dir), Commands: [][]string{c.words}, Timeout: time.Minute})
-	if err != nil {
-		return err.Error()
+// pursue puts the goal of a session, if it has one, into the loop.
+func (s setting) pursue(
+	ctx context.Context, h hook.Host, projects *project.Projects, k *keeper, p *hook.Pause, cfg *autocontinue.Config,
+) error {
+	g, root, ok, err := projects.Goal(ctx, p.Output.Session, folderOf(p.Began))
+	if err != nil || !ok {
+		return err
 	}
-	return v.Try(ctx)
+	goal := verifier.Goal{Dir: g.Dir, Criteria: g.Criteria, Timeout: (verifySeconds - 60) * time.Second,
+		Limit: g.Limit(time.Now()), Next: cfg.Verifier}
+	if goal.Judge, err = s.criteriaJudge(k.dir, p.Output.Session, g.Dir); err != nil {
+		return err
+	}
+	if g.Continues > 0 {
+		cfg.Policy.MaxContinues, goal.Cap = g.Continues, "the goal"
+	}
+	if most := h.MostContinues(); most > 0 && cfg.Policy.MaxContinues > most {
+		cfg.Policy.MaxContinues, goal.Cap = most, h.Product()
+	}
+	seen, journal := g.Criteria, cfg.Observer
+	goal.Seen = func(list []verifier.Criterion) { seen = list }
+	p.Output.Stages, cfg.Verifier = g.Stages, timedVerifier{goal, ""}
+	cfg.Observer = autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
+		err := projects.Change(ctx, root, g.Set, func(g *project.Goal) bool {
+			g.Criteria, g.Stage = seen, max(g.Stage, e.Decision.Stage)
+			if e.Decision.Reason == autocontinue.ReasonCompletion && g.IsReached() {
+				g.Ended = e.Time
+			}
+			return true
+		})
+		return errors.Join(err, journal.Observe(ctx, e))
+	})
+	return nil
+}
+
+// criteriaJudge returns what decides about criteria without a check, nil without a judge.
+func (s setting) criteriaJudge(state, session, dir string) (
+	func(context.Context, autocontinue.Output, []string) ([]verify.RequirementCheck, error), error,
+) {
+	if !s.judging.asks() {
+		return nil, nil
+	}
+	cfg, err := s.judging.llm.config(1)
+	if err != nil {
+		return nil, err
+	}
+	client, err := llm.NewClient(cfg)
+	if err != nil {
+		return nil, err
+	}
+	judge, err := llmjudge.New(client)
+	return func(ctx context.Context, out autocontinue.Output, criteria []string) ([]verify.RequirementCheck, error) {
+		work := llmjudge.Work{Task: out.Request, Report: out.Text}
+		git, err := gitwitness.New(gitwitness.Config{Dir: dir, Base: verifier.Recall(state, session).First})
+		if err == nil {
+			defer git.Close()
+			if work.Diff, work.Whole, err = git.Diff(ctx, "", 60_000); err != nil {
+				work.Whole = false // then nothing is met
+			}
+		}
+		return judge.Criteria(ctx, criteria, work)
+	}, err
 }

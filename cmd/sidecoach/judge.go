@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -22,25 +23,22 @@ import (
 
 const (
 	defaultModel   = "gpt-4.1-mini"
-	defaultCertain = threshold(0.85) // of the heuristic, in a cascade: then the LLM is not asked
-	viaAPI         = "api"           // the judge behind a server
-
-	// Where no --timeout is given. A host waits for a hook, so a program gets less than a hook has.
-	apiTimeout     = 10 * time.Second
-	programTimeout = 40 * time.Second
+	defaultCertain = 0.85             // of the heuristic, in a cascade: then the LLM is not asked
+	viaAPI         = "api"            // the judge behind a server
+	programTimeout = 40 * time.Second // a host waits for a hook, so a program gets less than a hook has
 )
 
-// llmOptions are the flags of an LLM. What they leave open comes from the environment, and nothing from files: a
-// project's folder, which an agent may write to, has no say in where its output goes.
+// llmOptions are the flags of an LLM. Other values come from the environment. Files have no say: an agent may write to
+// a project's folder, and must not choose where its output goes.
 type llmOptions struct {
 	flags       *pflag.FlagSet
 	agent       choice // "api", or an agent whose command line judges
-	command     commandFlag
+	command     command
 	model       string
 	prompt      string
 	baseURL     string
 	insecure    bool
-	timeout     patience
+	timeout     time.Duration
 	effort      string
 	temperature string
 	maxTokens   int
@@ -63,13 +61,13 @@ func (o *llmOptions) registerJudge(f *pflag.FlagSet) {
 	o.format.allowed = []string{string(llm.FormatSchema), string(llm.FormatObject), string(llm.FormatPlain)}
 	f.Var(&o.agent, "judge",
 		"let an LLM judge: "+strings.Join(llm.Agents(), ", ")+" (their command line and login), or api (a server)")
-	f.Var(&o.command, "judge-command",
+	commandVar(f, &o.command, "judge-command",
 		"let this `COMMAND` judge: it reads the prompt on standard input and prints an answer")
 	f.StringVar(&o.baseURL, "base-url", "",
 		"`URL` of the LLM's server, as in http://localhost:11434/v1 (default $OPENAI_BASE_URL, else OpenAI's)")
 	f.BoolVar(&o.insecure, "insecure-http", false,
 		"send the key over plain http to another machine, where others can read it")
-	f.Var(&o.timeout, "timeout",
+	timeoutVar(f, &o.timeout, "timeout",
 		"after this `TIME`, attempts and all, the LLM has not answered (default 10s, of a command 40s)")
 	f.StringVar(&o.effort, "effort", "", "how much the LLM reasons: minimal, low, …")
 	f.StringVar(&o.temperature, "temperature", "", "the LLM's temperature, a `NUMBER` from 0 to 2")
@@ -85,57 +83,30 @@ func (o *llmOptions) kind() string {
 	return o.agent.value
 }
 
-// apiFlags make sense for a server alone, llmFlags for any LLM.
-var (
-	apiFlags = []string{"base-url", "temperature", "max-tokens", "format", "insecure-http"}
-	llmFlags = append([]string{"model", "prompt", "timeout", "effort"}, apiFlags...)
-)
+// isProgram reports whether a command judges, not a server.
+func (o *llmOptions) isProgram() bool { return o.kind() != "" && o.kind() != viaAPI }
 
-// given returns a flag that was given and makes sense with an LLM alone, one of more included, or "".
-func (o *llmOptions) given(more ...string) string {
-	return firstGiven(o.flags, append(more, llmFlags...))
-}
-
-func firstGiven(f *pflag.FlagSet, names []string) string {
+// given returns the first of some flags that was given, or "".
+func (o *llmOptions) given(names ...string) string {
 	for _, name := range names {
-		if f != nil && f.Changed(name) {
+		if o.flags != nil && o.flags.Changed(name) {
 			return name
 		}
 	}
 	return ""
 }
 
-// check returns what is wrong with the flags alone.
-func (o *llmOptions) check() error {
-	switch kind, api := o.kind(), firstGiven(o.flags, apiFlags); {
-	case o.command.words != nil && o.agent.value != "":
-		return misuse("give one of them", "--judge and --judge-command name two judges")
-	case kind != "" && kind != viaAPI && api != "":
-		return misuse("leave it out, or use --judge api", "--%s means nothing to a command", api)
-	case o.prompt == "" && firstGiven(o.flags, []string{"prompt"}) != "":
-		return misuse("it is a folder; leave the flag out for the built-in prompt", "--prompt cannot be %q", "")
-	}
-	return nil
-}
-
-// modelName is the model that is asked, as far as it is known before.
-func (o *llmOptions) modelName() string {
-	switch kind := o.kind(); kind {
-	case "", viaAPI:
-		return cmp.Or(o.model, os.Getenv("SIDECOACH_MODEL"), defaultModel)
-	case "command":
-		return cmp.Or(o.model, filepath.Base(o.command.words[0]))
-	default:
-		return strings.TrimSpace(kind + " " + o.model)
-	}
+// needless returns a flag that was given although it means something to an LLM only, or "". More names further flags.
+func (o *llmOptions) needless(more ...string) string {
+	return o.given(append(more, "model", "prompt", "timeout", "effort", "base-url", "temperature", "max-tokens", "format",
+		"insecure-http")...)
 }
 
 // config says what is asked. A server that cannot be asked is an error; parallel is how many calls it bears at a time.
 func (o *llmOptions) config(parallel int) (llm.Config, error) {
 	cfg := llm.Config{
-		Timeout: cmp.Or(time.Duration(o.timeout), apiTimeout), Effort: o.effort, MaxTokens: o.maxTokens,
-		Format: llm.Format(o.format.value), InsecureHTTP: o.insecure,
-		NoBreaker: true, // one call, or a measurement
+		Timeout: o.timeout, Effort: o.effort, MaxTokens: o.maxTokens, Format: llm.Format(o.format.value),
+		InsecureHTTP: o.insecure, NoBreaker: true, // one call, or a measurement
 	}
 	if err := o.check(); err != nil {
 		return cfg, err
@@ -147,24 +118,49 @@ func (o *llmOptions) config(parallel int) (llm.Config, error) {
 		}
 		cfg.Temperature = &x
 	}
-	if kind := o.kind(); kind != "" && kind != viaAPI {
-		cfg.Model, cfg.Timeout = o.model, cmp.Or(time.Duration(o.timeout), programTimeout)
+	if o.isProgram() {
+		cfg.Model, cfg.Timeout = o.model, cmp.Or(o.timeout, programTimeout)
 		cfg.Command = llm.Command{Agent: o.agent.value, Args: o.command.words}
 		return cfg, nil
 	}
 	cfg.Model = o.modelName()
-	cfg.Key = os.Getenv("OPENAI_API_KEY")
+	cfg.Key = strings.TrimSpace(os.Getenv("OPENAI_API_KEY"))
 	cfg.BaseURL = cmp.Or(o.baseURL, os.Getenv("OPENAI_BASE_URL"))
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		t = t.Clone()
 		t.MaxIdleConnsPerHost = parallel
 		cfg.Transport = t
 	}
-	if strings.TrimSpace(cfg.Key) == "" && cfg.BaseURL == "" {
+	if cfg.Key == "" && cfg.BaseURL == "" {
 		return cfg, misuse("use an agent's login: --judge claude; or set OPENAI_API_KEY, or name a server that needs "+
 			"no key: --base-url http://localhost:11434/v1", "no LLM: there is neither a key nor a base URL")
 	}
 	return cfg, nil
+}
+
+// check returns what is wrong with the flags alone.
+func (o *llmOptions) check() error {
+	api := o.given("base-url", "temperature", "max-tokens", "format", "insecure-http")
+	switch {
+	case o.command.words != nil && o.agent.value != "":
+		return misuse("give one of them", "--judge and --judge-command name two judges")
+	case o.isProgram() && api != "":
+		return misuse("leave it out, or use --judge api", "--%s means nothing to a command", api)
+	case o.prompt == "" && o.given("prompt") != "":
+		return misuse("it is a folder; leave the flag out for the built-in prompt", "--prompt cannot be %q", "")
+	}
+	return nil
+}
+
+// modelName is the model that is asked, as far as it is known before.
+func (o *llmOptions) modelName() string {
+	switch {
+	case !o.isProgram():
+		return cmp.Or(o.model, os.Getenv("SIDECOACH_MODEL"), defaultModel)
+	case o.command.words != nil:
+		return cmp.Or(o.model, filepath.Base(o.command.words[0]))
+	}
+	return strings.TrimSpace(o.kind() + " " + o.model)
 }
 
 // judge returns the LLM's classifier.
@@ -175,18 +171,17 @@ func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.
 		if strings.Contains(err.Error(), "allow insecure http") {
 			hint = "use an https:// address, or --insecure-http if you know who can read the traffic"
 		}
-		return nil, misuse(hint, "the LLM cannot be used: %s", trimmed(err))
+		return nil, misuse(hint, "the LLM cannot be used: %s", llmError(err))
 	}
 	opts := llm.Options{Heuristic: heuristic}
 	if o.prompt != "" {
-		const hint = "sidecoach prompt DIR writes the built-in prompt to DIR, to start from"
-		// To open what is not a folder, such as a pipe, may wait for ever.
-		if info, err := os.Stat(o.prompt); err == nil && !info.IsDir() {
-			return nil, badInput(hint, "cannot open the prompt %q: it is not a folder", o.prompt)
+		var root *os.Root
+		if err = errors.New("it is not a folder"); !exists(o.prompt) || isFolder(o.prompt) { // to open a pipe may block
+			root, err = os.OpenRoot(o.prompt)
 		}
-		root, err := os.OpenRoot(o.prompt)
 		if err != nil {
-			return nil, badInput(hint, "cannot open the prompt %q: %v", o.prompt, cause(err))
+			return nil, badInput("sidecoach prompt DIR writes the built-in prompt to DIR, to start from",
+				"cannot open the prompt %q: %v", o.prompt, cause(err))
 		}
 		defer root.Close()
 		opts.Prompt = root.FS()
@@ -194,13 +189,13 @@ func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.
 	judge, err := llm.New(client, opts)
 	if err != nil {
 		return nil, badInput("compare with the built-in prompt, which sidecoach prompt DIR writes to DIR",
-			"the prompt %q cannot be used: %s", o.prompt, trimmed(err))
+			"the prompt %q cannot be used: %s", o.prompt, llmError(err))
 	}
 	return judge, nil
 }
 
-// trimmed is an error of the package llm without the name of the package.
-func trimmed(err error) string {
+// llmError is an error of the package llm without the name of the package.
+func llmError(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok && strings.HasSuffix(err.Error(), e.Error()) {
 		return e.Path + ": " + e.Err.Error()
 	}
@@ -215,14 +210,15 @@ func promptHash(judge *llm.Classifier) string {
 // judging are the flags of the commands that judge one output.
 type judging struct {
 	useLLM  bool
-	certain threshold
+	certain float64
 	llm     llmOptions
 }
 
 func (o *judging) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.useLLM, "llm", false, "the same as --judge api")
 	o.llm.register(f)
-	f.Var(&o.certain, "certain", "ask the judge only where the heuristic is less sure than this, such as 0.85; 0 asks always")
+	confidenceVar(f, &o.certain, "certain",
+		"ask the judge only where the heuristic is less sure than this, such as 0.85; 0 asks always")
 	f.Lookup("certain").DefValue = "0" // which help does not show
 }
 
@@ -234,14 +230,14 @@ func (o *judging) check() error {
 	if o.asks() {
 		return o.llm.check()
 	}
-	if flag := o.llm.given("certain"); flag != "" {
+	if flag := o.llm.needless("certain"); flag != "" {
 		return misuse("add --judge claude, or --judge api", "--%s means nothing to the heuristic", flag)
 	}
 	return nil
 }
 
-// classifier returns the classifier of a single decision, which always has an answer: if the LLM has none, the
-// heuristic answers, and the decision says why. With a keeper, which may be nil, the end of each call is remembered.
+// classifier returns the classifier of a single decision. If the LLM has no answer, the heuristic answers, and the
+// decision says why. With a keeper, which may be nil, the end of each call is remembered.
 func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Classifier, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -255,28 +251,19 @@ func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Cl
 		return nil, err
 	}
 	var judge classify.Classifier
-	if judge, err = o.llm.judge(cfg, heuristic); err != nil {
-		return nil, err
-	}
-	if k != nil {
-		if k.judge, err = rememberJudge(k, cfg, judge); err != nil {
-			return nil, err
-		}
+	if judge, err = o.llm.judge(cfg, heuristic); err == nil && k != nil {
+		k.judge, err = rememberJudge(k, cfg, judge)
 		judge = k.judge
 	}
-	if o.certain != 0 {
-		return classify.Cascade(heuristic, judge, float64(o.certain)), nil
-	}
-	return classify.Fallback(judge, heuristic), nil
+	return o.beside(heuristic, judge), err
 }
 
-// client returns what asks the judge.
-func (o *judging) client() (*llm.Client, error) {
-	cfg, err := o.llm.config(1)
-	if err != nil {
-		return nil, err
+// beside returns the judge with the heuristic beside it.
+func (o *judging) beside(heuristic, judge classify.Classifier) classify.Classifier {
+	if o.certain != 0 {
+		return classify.Cascade(heuristic, judge, o.certain)
 	}
-	return llm.NewClient(cfg)
+	return classify.Fallback(judge, heuristic)
 }
 
 // missing returns an error if the judge cannot be asked here and now.
@@ -291,4 +278,35 @@ func (o *judging) missing() error {
 		}
 	}
 	return err
+}
+
+func newPrompt() *cobra.Command {
+	return &cobra.Command{
+		Use:                   "prompt DIR",
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] == "" {
+				return misuse("sidecoach prompt my-prompt", "prompt takes one folder")
+			}
+			prompt, dir := llm.Prompt(), args[0]
+			names, err := fs.Glob(prompt, "*")
+			written := ""
+			for _, name := range names {
+				file := filepath.Join(dir, name)
+				if _, missing := os.Lstat(file); missing == nil {
+					return badInput("name another folder, or remove the file", "%q is there already and is not overwritten", file)
+				}
+				written += visible(file) + "\n"
+			}
+			if err == nil {
+				err = os.CopyFS(dir, prompt)
+			}
+			if err != nil {
+				return badInput("check the name and the permissions of the folder", "cannot write the prompt to %q: %v",
+					dir, cause(err))
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), written)
+			return err
+		},
+	}
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -30,13 +27,8 @@ type keeperOptions struct {
 }
 
 func (o *keeperOptions) register(f *pflag.FlagSet) {
-	registerState(f, &o.state)
+	stateVar(f, &o.state)
 	f.BoolVar(&o.keepText, "keep-text", false, "journal whole outputs and requests, for sidecoach log --case")
-}
-
-func registerState(f *pflag.FlagSet, dir *string) {
-	f.StringVar(dir, "state", "", "`DIR` with the state and the journal (default $XDG_STATE_HOME/sidecoach, "+
-		"else ~/.local/state/sidecoach or its like on macOS and Windows)")
 }
 
 // stateDir returns the folder that a --state names. Without one, it is the folder where this user's programs keep what
@@ -113,14 +105,7 @@ func (k *keeper) observer() autocontinue.Observer {
 
 // journal appends a line. A failure is printed, and changes no decision.
 func (k *keeper) journal(line any) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(line)
-	if err == nil {
-		_, err = k.store.Journal().Write(b.Bytes())
-	}
-	if err != nil {
+	if err := writeJSON(k.store.Journal(), line); err != nil {
 		complain(k.stderr, "sidecoach: not journaled: "+withoutPackage(err))
 	}
 }
@@ -141,7 +126,12 @@ func (k *keeper) setAside(a filestore.SetAside) {
 
 // note journals something that is not a decision.
 func (k *keeper) note(what string) {
-	k.journal(notice{Time: time.Now(), Host: k.host, Session: k.session, Notice: what})
+	k.journal(struct {
+		Time    time.Time `json:"time"`
+		Host    string    `json:"host"`
+		Session string    `json:"session,omitempty"`
+		Notice  string    `json:"notice"`
+	}{time.Now(), k.host, k.session, what})
 }
 
 // storeFailure puts what the store could not do, and what follows from that, into words.
@@ -168,24 +158,13 @@ func withoutPackage(err error) string {
 
 const maxKept = 1 << 20 // bytes of an output, and of a request, that the journal keeps
 
-// kept returns what the classifier was asked, or would have been, and whether it is cut.
+// kept returns what the journal keeps of an input, and whether it is cut.
 func kept(in classify.Input) (*classify.Input, bool) {
 	cut := false
 	for _, text := range []*string{&in.Text, &in.Request} {
-		if n := maxKept; len(*text) > n {
-			for !utf8.RuneStart((*text)[n]) && n > maxKept-utf8.UTFMax {
-				n--
-			}
-			*text, cut = (*text)[:n], true
+		if len(*text) > maxKept {
+			*text, cut = strings.ToValidUTF8((*text)[:maxKept], ""), true
 		}
 	}
 	return &in, cut
-}
-
-// notice is a line of the journal that is not a decision.
-type notice struct {
-	Time    time.Time `json:"time"`
-	Host    string    `json:"host"`
-	Session string    `json:"session,omitempty"`
-	Notice  string    `json:"notice"`
 }

@@ -25,7 +25,7 @@ type entry struct {
 	Transcript string          `json:"transcript,omitempty"` // why its facts lack some
 	Host       string          `json:"host"`
 	Shadow     bool            `json:"shadow,omitempty"` // decided only: the agent was not continued
-	Notice     string          `json:"notice,omitempty"` // see notice
+	Notice     string          `json:"notice,omitempty"` // what happened beside a decision
 	Input      *classify.Input `json:"input,omitempty"`  // what the classifier was asked; with --keep-text
 	Cut        bool            `json:"cut,omitempty"`    // Input is not all of it
 }
@@ -40,12 +40,9 @@ func parseEntry(line []byte) (e entry, ok bool) {
 
 // logOptions are the flags of log.
 type logOptions struct {
-	session string
-	state   string
-	follow  bool
-	json    bool
-	id      string
-	want    choice
+	session, state, id string
+	follow, json       bool
+	want               choice
 }
 
 func newLog(t terminal) *cobra.Command {
@@ -53,7 +50,7 @@ func newLog(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "log [flags]",
 		DisableFlagsInUseLine: true,
-		Args:                  atMost(0, "sidecoach log --session ID shows one session, --state DIR another journal"),
+		Args:                  atMost(0),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return o.run(cmd, t) },
 	}
@@ -64,7 +61,7 @@ func newLog(t terminal) *cobra.Command {
 	f.BoolVar(&o.json, "json", false, "print JSON, one object a line")
 	f.StringVar(&o.id, "case", "", "print one decision as a case, by its `ID` or the beginning of it")
 	f.Var(&o.want, "want", "with --case, the right verdict: "+strings.Join(o.want.allowed, ", "))
-	registerState(f, &o.state)
+	stateVar(f, &o.state)
 	return cmd
 }
 
@@ -85,7 +82,7 @@ func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(dir); o.state != "" && !o.follow && (err != nil || !info.IsDir()) {
+	if o.state != "" && !o.follow && !isFolder(dir) {
 		return badInput("name the folder that was given with --state when it was decided", "no such folder: %q", dir)
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -141,13 +138,16 @@ func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir str
 	if n := sums.Unreadable; n > 0 {
 		complain(stderr, fmt.Sprintf("sidecoach: %s of the journal could not be read", plural(n, "line")))
 	}
-	if o.session != "" && sums.empty() && !o.follow {
+	empty := sums.Decisions+sums.Replayed+sums.Notices == 0
+	switch {
+	case empty && o.session != "" && !o.follow:
 		return badInput("sidecoach log shows all sessions", "nothing was journaled of session %q in %q", o.session, dir)
-	}
-	if o.json {
+	case o.json:
 		return writeJSON(stdout, map[string]totals{"totals": sums})
+	case empty:
+		return t.tell(stdout, "nothing was journaled yet in "+visible(dir)+"\n")
 	}
-	_, err = io.WriteString(stdout, sums.table(t, dir))
+	_, err = io.WriteString(stdout, sums.table(t))
 	return err
 }
 

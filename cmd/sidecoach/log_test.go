@@ -122,7 +122,7 @@ func TestTotals(t *testing.T) {
   degraded  1 decision without a plan, a judge or a verifier that could not be used
   replayed  1 decision asked for again, and not counted above
   notices   1 time something went wrong beside a decision
-`, sums.table(terminal{}, "dir"))
+`, sums.table(terminal{}))
 	line := jsonOf(t, map[string]totals{"totals": sums})
 	var back struct{ Totals totals }
 	require.NoError(t, json.Unmarshal([]byte(line), &back))
@@ -180,7 +180,7 @@ func TestLogEntries(t *testing.T) {
 	}
 	assert.Contains(t, narrow.entry(replayed, ""), "  2026-03-01 12:00:05          \n    deliver · question · replayed\n")
 	colored := logPage{terminal: terminal{width: 70, color: true}}
-	head, _, _ := strings.Cut(strings.TrimPrefix(colored.entry(e, ""), colored.sessionInWords(e)+"\n"), "\n")
+	head := strings.Split(colored.entry(e, ""), "\n")[1]
 	assert.Contains(t, head, "cap", "what a terminal does not show takes no room")
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -61,8 +62,6 @@ func newTotals() totals {
 		Continued: map[string]int{}, Stopped: map[string]int{}, Suppressed: map[string]int{}, chains: map[[2]string]*chain{},
 	}
 }
-
-func (t *totals) empty() bool { return t.Decisions+t.Replayed+t.Notices == 0 }
 
 // add counts an entry and says what it shows about the continuations before it; "" is nothing. The entries of a session
 // come in the order of their decisions.
@@ -148,12 +147,8 @@ func (j *judgeTotals) add(u *classify.Usage) {
 }
 
 // table is the totals for a person.
-func (t *totals) table(to terminal, dir string) string {
+func (t *totals) table(to terminal) string {
 	p := page{terminal: to}
-	if t.empty() {
-		p.printf("nothing was journaled yet in %s\n", visible(dir))
-		return p.String()
-	}
 	p.printf("\n%s\n", p.paint(bold, plural(t.Decisions, "decision")+" in "+plural(t.Sessions, "session")))
 	p.row("continued", reasonsInWords(t.Continued))
 	p.row("stopped", reasonsInWords(t.Stopped))
@@ -189,18 +184,21 @@ func (t *totals) table(to terminal, dir string) string {
 
 // reasonsInWords is "3: rejected completion 2, progress 1", the most frequent first.
 func reasonsInWords(by map[string]int) string {
-	if len(by) == 0 {
-		return ""
-	}
 	var reasons []string
 	sum := 0
-	for reason, n := range by {
-		reasons = append(reasons, reason)
-		sum += n
+	for _, reason := range mostFrequent(by) {
+		reasons = append(reasons, visible(words(reason))+" "+thousands(by[reason]))
+		sum += by[reason]
 	}
-	slices.SortFunc(reasons, func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
-	for i, reason := range reasons {
-		reasons[i] = fmt.Sprintf("%s %s", visible(words(reason)), thousands(by[reason]))
+	if reasons == nil {
+		return ""
 	}
-	return fmt.Sprintf("%s: %s", thousands(sum), strings.Join(reasons, ", "))
+	return thousands(sum) + ": " + strings.Join(reasons, ", ")
+}
+
+// mostFrequent returns the keys of counts, the most frequent first.
+func mostFrequent(counts map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
 }

@@ -1,19 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 const (
@@ -28,30 +23,22 @@ func render(d autocontinue.Decision, text string, t terminal) string {
 	verdict := verdictInWords(d)
 	p.printf("%s\n", p.headline(d, verdict))
 	p.signals(d.Result, text)
-	if missing := d.Result.Missing(nil); len(missing) > 0 {
-		p.row("missing", evidenceInWords(missing))
-	}
+	p.row("missing", evidenceInWords(d.Result.Missing(nil)))
 	if d.Result.Reason != verdict {
 		p.row("why", d.Result.Reason)
 	}
 	p.row("note", d.Note)
-	for _, why := range d.Degraded {
-		p.row("degraded", why)
-	}
+	p.rows("degraded", d.Degraded)
 	if d.Action == autocontinue.Continue {
 		p.printf("%s\n", p.paint(bold, "send to the agent:"))
-		p.paragraphs(d.Message)
+		for line := range strings.Lines(d.Message) {
+			for _, part := range wrap(visible(strings.TrimRight(line, "\r\n")), p.width-2) {
+				p.printf("%s\n", strings.TrimRight("  "+part, " "))
+			}
+		}
 	}
 	return p.String()
 }
-
-// page is a decision being written.
-type page struct {
-	terminal
-	strings.Builder
-}
-
-func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
 
 // verdictInWords is the type of the output, "" if nobody read it.
 func verdictInWords(d autocontinue.Decision) string {
@@ -107,52 +94,35 @@ func (p *page) signals(r classify.Result, text string) {
 	slices.SortStableFunc(shown, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
 	shown = shown[:min(len(shown), maxRows)]
 	slices.SortStableFunc(shown, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
-	places := make([]string, len(shown))
-	widest := 0
+	positions, widest := make([]string, len(shown)), 0
 	for i, s := range shown {
-		line, column := position(text, s.Start)
-		places[i] = fmt.Sprintf("%d:%d", line, column)
-		widest = max(widest, len(places[i]))
+		positions[i] = position(text, s.Start)
+		widest = max(widest, len(positions[i]))
 	}
-	limit := maxQuote
-	if p.width > 0 {
-		limit = max(12, min(limit, p.width-labelWidth-widest-6))
-	}
+	limit := p.room(maxQuote, labelWidth+widest+6)
 	for i, s := range shown {
-		place := fmt.Sprintf("%-*s", widest, places[i])
-		p.printf("%s%s  %s\n", p.label(string(s.Kind)), p.paint(dim, place), quote(text[s.Start:s.End], limit))
+		at := p.paint(dim, fmt.Sprintf("%-*s", widest, positions[i]))
+		p.printf("%s%s  %s\n", p.label(string(s.Kind)), at, quote(text[s.Start:s.End], limit))
 	}
 	if more := total - len(shown); more > 0 {
 		p.row("", fmt.Sprintf("… and %d more", more))
 	}
 }
 
-const labelWidth = 10
-
-func (p *page) label(name string) string {
-	return "  " + p.paint(dim, fmt.Sprintf("%-*s", labelWidth, name))
+// room returns how many characters of at most limit fit beside the used columns of a terminal; at least 12.
+func (t terminal) room(limit, used int) int {
+	if t.width > 0 {
+		limit = max(12, min(limit, t.width-used))
+	}
+	return limit
 }
 
-// row is a label and a text beside it, wrapped on a terminal. An empty text makes no row.
-func (p *page) row(label, text string) {
-	if text == "" {
-		return
-	}
-	for i, line := range wrap(visible(strings.Join(strings.Fields(text), " ")), p.width-labelWidth-2) {
-		if i > 0 {
-			label = ""
-		}
-		p.printf("%s%s\n", p.label(label), line)
-	}
-}
-
-// paragraphs is indented text that keeps its lines.
-func (p *page) paragraphs(text string) {
-	for line := range strings.Lines(text) {
-		for _, part := range wrap(visible(strings.TrimRight(line, "\r\n")), p.width-2) {
-			p.printf("%s\n", strings.TrimRight("  "+part, " "))
-		}
-	}
+// position is line and column of a byte offset, both from 1. The column is in characters, as an editor counts them,
+// without a byte order mark.
+func position(text string, offset int) string {
+	before := strings.TrimPrefix(text[:offset], "\ufeff")
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+	return fmt.Sprintf("%d:%d", 1+strings.Count(before, "\n"), 1+column)
 }
 
 // evidenceInWords is "test output, exit code, commit or PR link". If all kinds are missing, any of them will do. If
@@ -160,45 +130,15 @@ func (p *page) paragraphs(text string) {
 func evidenceInWords(kinds []classify.EvidenceKind) string {
 	var names []string
 	for _, k := range kinds {
-		if k == classify.EvidencePullRequest {
-			names = append(names, "PR link")
-		} else {
-			names = append(names, words(string(k)))
-		}
+		names = append(names, strings.Replace(words(string(k)), "pull request", "PR link", 1))
 	}
 	join := " and "
 	if len(kinds) >= 4 {
 		join = " or "
 	}
 	last := len(names) - 1
-	if last == 0 {
-		return names[0]
+	if last < 1 {
+		return strings.Join(names, "")
 	}
 	return strings.Join(names[:last], ", ") + join + names[last]
-}
-
-func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
-
-// writeJSON writes v as one line of JSON in which a terminal finds nothing to act on.
-func writeJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("cannot write JSON: %w", err)
-	}
-	_, err := io.WriteString(w, harmless(b.String()))
-	return err
-}
-
-// harmless escapes in JSON what a terminal would act on. Outside of strings JSON has no such character.
-func harmless(json string) string {
-	return plaintext.ReplaceHidden(json, func(raw string) string {
-		var escaped strings.Builder
-		r, _ := utf8.DecodeRuneInString(raw)
-		for _, unit := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&escaped, `\u%04x`, unit)
-		}
-		return escaped.String()
-	})
 }

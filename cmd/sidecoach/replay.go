@@ -3,46 +3,43 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
 
 // replayOptions are the flags of replay.
 type replayOptions struct {
-	threshold threshold
-	most      mostContinues
-	judging   judging
-	yes       bool
-	every     bool
-	json      bool
-	html      string
+	policy           policyFlags
+	judging          judging
+	yes, every, json bool
+	html             string
 }
 
 func newReplay(t terminal) *cobra.Command {
-	o := replayOptions{threshold: classify.DefaultThreshold, most: autocontinue.DefaultMaxContinues}
+	var o replayOptions
 	cmd := &cobra.Command{
 		Use: "replay TRANSCRIPT… [flags]",
-		Args: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return misuse("sidecoach replay ~/.claude/projects; "+transcript.Locations, "no transcript is named")
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
 			t.keyboard = t.keyboard && widthOf(cmd.ErrOrStderr()) > 0 // nobody sees a question in a file
 			return o.run(cmd, args, t)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.Var(&o.most, "max-continues", "after `N` continues of a turn the human is next; 0 continues nothing")
-	f.Var(&o.threshold, "threshold", "do not continue a status less certain than this, 0 to 1; 0 switches the rule off")
+	o.policy.register(f, "")
 	o.judging.register(f)
 	f.BoolVar(&o.yes, "yes", false, "with --llm, do not ask before the agents' words are sent")
 	f.BoolVar(&o.every, "all", false, "print a row for each session, however many they are")
@@ -64,29 +61,24 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	if err != nil {
 		return err
 	}
-	r := &replay{
-		policy: autocontinue.Policy{MaxContinues: o.most.policy(), MinConfidence: o.threshold.policy()},
-		bar:    newBar(stderr),
-	}
-	if r.classifier, err = classify.NewHeuristic(); err != nil {
+	r := &replay{policy: o.policy.policy(), bar: newBar(stderr)}
+	heuristic, err := classify.NewHeuristic()
+	if err != nil {
 		return err
 	}
-	var page *atomicFile
-	noPage := ""
-	if o.html != "" {
-		if err := replaceable(o.html, slices.Collect(maps.Keys(found.seen))); err != nil {
-			return err
-		}
-		if page, err = createAtomic(o.html, 0o600); err != nil {
-			return err
-		}
-		defer page.discard()
-		r.labelled, noPage = &labelled{}, ", and there is no page"
+	r.classifier = heuristic
+	page, err := createPage(o.html, slices.Collect(maps.Keys(found.seen)))
+	if err != nil {
+		return err
+	}
+	defer page.discard()
+	if page != nil {
+		r.labelled = &labelled{}
 	}
 	ctx, release := interruptible(cmd.Context())
 	defer release()
 	if o.judging.asks() {
-		if err = o.useLLM(r); err == nil && !o.yes {
+		if err = o.useLLM(r, heuristic); err == nil && !o.yes {
 			err = o.askFirst(ctx, len(found.files), cmd.InOrStdin(), stderr, t)
 		}
 		if err != nil {
@@ -103,11 +95,16 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	case err != nil:
 		table.showFaults()
 		return err
+	case total.Interrupted && page != nil:
+		return badInput("run it again", "interrupted: what was read until then is above, and there is no page")
 	case total.Interrupted:
-		return badInput("run it again", "interrupted: what was read until then is above%s", noPage)
-	}
-	if page != nil {
-		if err := r.labelled.write(page, cmp.Or(r.model, "heuristic"), o.threshold.policy(), total); err != nil {
+		return badInput("run it again", "interrupted: what was read until then is above")
+	case page != nil:
+		report, err := r.labelled.report(cmp.Or(r.model, "heuristic"), cmp.Or(o.policy.threshold, evaluate.NoGate), total)
+		if err == nil {
+			err = page.commit(evaluate.Run{Report: report})
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -186,4 +183,109 @@ func worthOf(agrees, against int) worth {
 		return pays
 	}
 	return mayPay
+}
+
+// sessionFile is a file to be replayed.
+type sessionFile struct {
+	name  string
+	size  int64
+	among bool // it was found in a folder, and need not be a transcript
+}
+
+// sessionFiles are the files that a command line names.
+type sessionFiles struct {
+	files  []sessionFile
+	seen   map[string]bool // absolute names, without links
+	others int             // files in folders that are not transcripts by their name
+}
+
+// findTranscripts returns the files that names, folders and patterns stand for, each once.
+func findTranscripts(args []string) (*sessionFiles, error) {
+	t := &sessionFiles{seen: make(map[string]bool)}
+	for _, arg := range args {
+		names, pattern := []string{arg}, !exists(arg)
+		var err error
+		if pattern {
+			names, err = expand(arg)
+		}
+		for _, name := range names {
+			switch {
+			case err != nil:
+			case isFolder(name):
+				err = t.walk(name)
+			default:
+				err = t.add(name, pattern && !exists(name))
+			}
+		}
+		if err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// expand returns the files that a pattern stands for.
+func expand(pattern string) ([]string, error) {
+	switch {
+	case pattern == "-":
+		return nil, misuse("save it as a file", "a transcript is not read from standard input")
+	case strings.Contains(pattern, "**"):
+		return nil, misuse("name the folder alone: what is in it is read at any depth",
+			"the pattern %q has **, which would stand for one folder only", pattern)
+	}
+	names, err := filepath.Glob(pattern)
+	switch {
+	case err != nil:
+		return nil, misuse(`* stands for any characters, ? for one, [ab] for one of them, and \ takes away their meaning`,
+			"the pattern %q cannot be read", pattern)
+	case len(names) == 0:
+		return nil, badInput("check the name; "+transcript.Locations, "no such file: %q", pattern)
+	}
+	return names, nil
+}
+
+// add adds a file. Among others it may be missing, such as a link that leads nowhere.
+func (t *sessionFiles) add(name string, among bool) error {
+	info, err := os.Stat(name)
+	switch {
+	case (err != nil || !info.Mode().IsRegular()) && among:
+		return nil
+	case err != nil:
+		return badInput("check the name and the permissions", "cannot open %q: %v", name, cause(err))
+	case !info.Mode().IsRegular():
+		return badInput("save it as a file", "%q is not a regular file", name)
+	}
+	key, _ := filepath.Abs(name) // it fails only where the current folder is gone
+	if real, err := filepath.EvalSymlinks(key); err == nil {
+		key = real
+	}
+	if !t.seen[key] {
+		t.seen[key] = true
+		t.files = append(t.files, sessionFile{name, info.Size(), among})
+	}
+	return nil
+}
+
+// walk adds the files of a folder that may be transcripts by their names.
+func (t *sessionFiles) walk(dir string) error {
+	if !os.IsPathSeparator(dir[len(dir)-1]) {
+		dir += string(filepath.Separator) // WalkDir does not follow a link to a folder without it
+	}
+	return filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == dir:
+			return badInput("check its permissions", "cannot open the folder %q: %v", dir, cause(err))
+		case err != nil: // opening it fails again later, and is reported then
+			t.files = append(t.files, sessionFile{name: name})
+			return fs.SkipDir
+		case entry.IsDir() && slices.Contains([]string{".git", "node_modules"}, entry.Name()):
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".json"):
+			return t.add(name, true)
+		}
+		t.others++
+		return nil
+	})
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -67,12 +64,12 @@ func (r *replay) Classify(ctx context.Context, in classify.Input) (classify.Resu
 
 // failureInWords says why the LLM had no answer, in the same words each time.
 func failureInWords(fallback string) string {
-	why, _, _ := strings.Cut(strings.TrimPrefix(fallback, "llm: "), " for another ") // some seconds
+	why, _, _ := strings.Cut(strings.TrimPrefix(fallback, "llm: "), " for another ") // 30s
 	return strings.TrimSuffix(why, ": context deadline exceeded")
 }
 
 // sayLLM says what became of asking the LLM.
-func (t replayTotal) sayLLM(say func(s style, format string, args ...any)) {
+func (p *page) sayLLM(t replayTotal) {
 	l := t.LLM
 	if l.Answered > 0 {
 		said := fmt.Sprintf("%s judged %s: it read %s",
@@ -84,37 +81,31 @@ func (t replayTotal) sayLLM(say func(s style, format string, args ...any)) {
 		if l.Repeated > 0 {
 			said += fmt.Sprintf("; %s the same as before and not sent", plural(l.Repeated, "output"))
 		}
-		say("", "%s", visible(said))
+		p.say("", visible(said))
 	}
 	if t.Fallbacks > 0 {
-		say(yellow, "the LLM had no answer for %s of %s; the heuristic decided:",
-			thousands(t.Fallbacks), plural(t.Judged, "output"))
-		for _, why := range slices.SortedFunc(maps.Keys(l.Failed), func(a, b string) int {
-			return cmp.Or(cmp.Compare(l.Failed[b], l.Failed[a]), cmp.Compare(a, b))
-		}) {
-			say("", "  %s  %s", thousands(l.Failed[why]), visible(why))
+		p.say(yellow, fmt.Sprintf("the LLM had no answer for %s of %s; the heuristic decided:",
+			thousands(t.Fallbacks), plural(t.Judged, "output")))
+		for _, why := range mostFrequent(l.Failed) {
+			p.say("", "  "+thousands(l.Failed[why])+"  "+visible(why))
 		}
 	}
 }
 
 // useLLM makes r ask the LLM.
-func (o *replayOptions) useLLM(r *replay) error {
-	heuristic := r.classifier.(*classify.Heuristic)
+func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic) error {
 	cfg, err := o.judging.llm.config(1)
 	if err != nil {
 		return err
 	}
 	cfg.NoBreaker = false
-	cfg.Timeout = cmp.Or(time.Duration(o.judging.llm.timeout), longestWait)
+	cfg.Timeout = cmp.Or(o.judging.llm.timeout, longestWait)
 	cfg.Cache = &memoryCache{} // a resumed session begins with a copy of what came before
 	judge, err := o.judging.llm.judge(cfg, heuristic)
 	if err != nil {
 		return err
 	}
-	r.classifier, r.model = classify.Fallback(judge, heuristic), o.judging.llm.modelName()
-	if o.judging.certain != 0 {
-		r.classifier = classify.Cascade(heuristic, judge, float64(o.judging.certain))
-	}
+	r.classifier, r.model = o.judging.beside(heuristic, judge), o.judging.llm.modelName()
 	return nil
 }
 
@@ -125,41 +116,18 @@ func (o *replayOptions) askFirst(ctx context.Context, files int, stdin io.Reader
 			"--llm sends the agents' words away, and there is no terminal to ask whether it may")
 	}
 	to := o.judging.llm.modelName()
-	if o.judging.llm.kind() == "" || o.judging.llm.kind() == viaAPI {
+	if !o.judging.llm.isProgram() {
 		to += " at " + cmp.Or(o.judging.llm.baseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
 	}
-	fmt.Fprintf(stderr, "Send what the agents wrote in %s to %s? [y/N] ", plural(files, "file"), visible(to))
-	word, err := answer(ctx, stdin)
-	if err != nil || word == "" {
-		fmt.Fprintln(stderr)
-	}
+	yes, err := ask(ctx, stdin, stderr, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"),
+		visible(to)))
 	switch {
 	case err != nil:
 		return badInput("run it again", "interrupted: nothing was sent")
-	case word != "y" && word != "yes":
+	case !yes:
 		return badInput("leave --llm out to use the heuristic alone", "nothing was sent")
 	}
 	return nil
-}
-
-// answer is the first line of what is typed, in lower case. The end of ctx is an error, at once.
-func answer(ctx context.Context, stdin io.Reader) (string, error) {
-	typed := make(chan string, 1)
-	go func() {
-		defer func() {
-			if recover() != nil {
-				typed <- "" // which is not yes
-			}
-		}()
-		line, _ := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
-		typed <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case word := <-typed:
-		return word, nil
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
 }
 
 // memoryCache keeps the answers of this process.

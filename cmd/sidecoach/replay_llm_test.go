@@ -157,7 +157,7 @@ func TestInterruptedQuestion(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := answer(ctx, never)
+	_, err := ask(ctx, never, io.Discard, "Go on?")
 	assert.ErrorIs(t, err, context.Canceled)
 
 	server := meteredServer(t, func(string) (int, string) {

@@ -122,40 +122,36 @@ func (r *replayTable) table(p *page) {
 // total returns all that is printed.
 func (r *replayTable) total(t replayTotal) string {
 	p := page{terminal: r.terminal}
-	say := func(s style, format string, args ...any) {
-		for _, line := range wrap(fmt.Sprintf(format, args...), r.width) {
-			if s != "" {
-				line = p.paint(s, line)
-			}
-			p.printf("%s\n", line)
-		}
-	}
 	if len(r.rows) > 0 {
 		r.table(&p)
-		say(dim, "agrees: you then continued the agent yourself · against: you answered, or said no · "+
+		p.say(dim, "agrees: you then continued the agent yourself · against: you answered, or said no · "+
 			"missed: it would have stopped, and you continued the agent")
 	}
 	if t.LLM != nil {
-		t.sayLLM(say)
+		p.sayLLM(t)
 	}
 	if t.LongLines > 0 {
-		say("", "%s longer than 4 MiB left out", plural(t.LongLines, "line"))
+		p.say("", plural(t.LongLines, "line")+" longer than 4 MiB left out")
 	}
 	if t.Others > 0 {
-		say("", "not a transcript, left out: %s", plural(t.Others, "file"))
+		p.say("", "not a transcript, left out: "+plural(t.Others, "file"))
 	}
-	if t.Files > 0 {
-		p.row("continued", reasonsInWords(t.byAction[autocontinue.Continue]))
-		p.row("stopped", reasonsInWords(t.byAction[autocontinue.Deliver]))
-		p.row("dropped", reasonsInWords(t.byAction[autocontinue.Suppress]))
-		if t.Interrupted {
-			say(yellow, "interrupted: this is what was read until then")
+	if t.Files == 0 {
+		return p.String()
+	}
+	p.row("continued", reasonsInWords(t.byAction[autocontinue.Continue]))
+	p.row("stopped", reasonsInWords(t.byAction[autocontinue.Deliver]))
+	p.row("dropped", reasonsInWords(t.byAction[autocontinue.Suppress]))
+	if t.Interrupted {
+		p.say(yellow, "interrupted: this is what was read until then")
+	}
+	said := t.sentences()
+	for i, sentence := range said {
+		style := style("")
+		if i == len(said)-1 {
+			style = bold
 		}
-		said := t.sentences()
-		for _, sentence := range said[:len(said)-1] {
-			say("", "%s", sentence)
-		}
-		say(bold, "%s", said[len(said)-1])
+		p.say(style, sentence)
 	}
 	return p.String()
 }
@@ -213,10 +209,10 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	})
 }
 
-// write writes the page.
-func (l *labelled) write(page *atomicFile, name string, threshold float64, total replayTotal) error {
+// report is the content of the page.
+func (l *labelled) report(name string, threshold float64, total replayTotal) (evaluate.Report, error) {
 	if len(l.judged) == 0 {
-		return badInput("without --html the table shows what was decided",
+		return evaluate.Report{}, badInput("without --html the table shows what was decided",
 			"there is nothing to show on a page: your words label no pause")
 	}
 	about := append(total.sentences(), "Below are the pauses that your words label: a status where you continued "+
@@ -225,9 +221,5 @@ func (l *labelled) write(page *atomicFile, name string, threshold float64, total
 		about = append(about, fmt.Sprintf("These are the first %s of %s such pauses.",
 			thousands(len(l.judged)), thousands(total.labels)))
 	}
-	report, err := evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name, About: about})
-	if err != nil {
-		return err
-	}
-	return page.commit(func(w io.Writer) error { return evaluate.HTML(w, evaluate.Run{Report: report}) })
+	return evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name, About: about})
 }

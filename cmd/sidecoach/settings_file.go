@@ -26,20 +26,19 @@ const (
 
 // openSettings reads a settings file. A missing file is not an error.
 func openSettings(name string) (*settingsFile, error) {
+	const hint = "edit the settings by hand"
 	f := &settingsFile{name: name}
 	info, err := os.Stat(name) // before it is opened, which would wait for the writer of a named pipe
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.isLink():
+		return nil, badInput(hint+", or repair the link", "%q is a broken link", name)
 	case errors.Is(err, fs.ErrNotExist):
-		if f.isLink() {
-			return nil, badInput("edit the settings by hand, or repair the link", "%q is a broken link", name)
-		}
 		return f, nil
-	case err != nil:
-	case !info.Mode().IsRegular():
-		return nil, badInput("edit the settings by hand", "%q is not a regular file", name)
-	case info.Size() > maxSettings:
-		return nil, badInput("edit the settings by hand", "%q is larger than %d MiB", name, maxSettings>>20)
-	default:
+	case err == nil && !info.Mode().IsRegular():
+		return nil, badInput(hint, "%q is not a regular file", name)
+	case err == nil && info.Size() > maxSettings:
+		return nil, badInput(hint, "%q is larger than %d MiB", name, maxSettings>>20)
+	case err == nil:
 		f.mode = info.Mode().Perm()
 		f.data, err = os.ReadFile(name)
 	}
@@ -82,8 +81,8 @@ func (f *settingsFile) install(text []byte, upgrade bool) (kept string, err erro
 		}
 		return "", err
 	}
-	if err := os.WriteFile(name, f.data, f.mode); err != nil {
-		return "", cannot("copy", f.name, err)
+	if err := f.copyTo(name); err != nil {
+		return "", err
 	}
 	if err := f.write(text); err != nil {
 		os.Remove(name) // nothing was changed
@@ -92,13 +91,17 @@ func (f *settingsFile) install(text []byte, upgrade bool) (kept string, err erro
 	return name, nil
 }
 
-// copyOf returns the name of the copy of what stood in the file before data. So a copy is found only while nobody has
+// copyOf returns the name of the copy that install makes when it writes data. So a copy is found only while nobody has
 // changed the file.
 func (f *settingsFile) copyOf(data []byte) string {
 	return fmt.Sprintf("%s.before-sidecoach-%.4x", f.name, sha256.Sum256(data))
 }
 
-// restore puts back what stood in the file before install, if nobody has changed the file since.
+func (f *settingsFile) copyTo(name string) error {
+	return cannot("copy", f.name, os.WriteFile(name, f.data, f.mode))
+}
+
+// restore puts back the copy that install made, if nobody has changed the file since.
 func (f *settingsFile) restore() (restored bool, err error) {
 	name := f.copyOf(f.data)
 	before, err := os.ReadFile(name)
@@ -111,8 +114,8 @@ func (f *settingsFile) restore() (restored bool, err error) {
 	return true, os.Remove(name)
 }
 
-// remove writes what uninstall leaves, and returns the name of the copy that it has made. Nothing is left of a file
-// that had only the hook: then the file is deleted.
+// remove writes what uninstall leaves, and returns the name of the copy that it has made. It deletes a file of which
+// nothing is left.
 func (f *settingsFile) remove(rest []byte) (kept string, err error) {
 	if rest == nil && !f.isLink() {
 		if err := f.unchanged(); err != nil {
@@ -121,8 +124,8 @@ func (f *settingsFile) remove(rest []byte) (kept string, err error) {
 		return "", cannot("remove", f.name, os.Remove(f.name))
 	}
 	kept = fmt.Sprintf("%s.before-uninstall-%.4x", f.name, sha256.Sum256(f.data))
-	if err := os.WriteFile(kept, f.data, f.mode); err != nil {
-		return "", cannot("copy", f.name, err)
+	if err := f.copyTo(kept); err != nil {
+		return "", err
 	}
 	if rest == nil {
 		rest = []byte("{}\n")
@@ -145,9 +148,4 @@ func (f *settingsFile) unchanged() error {
 		return badInput("try again", "another program changed %q meanwhile", f.name)
 	}
 	return nil
-}
-
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
 }

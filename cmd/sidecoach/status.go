@@ -26,25 +26,22 @@ func newStatus(t terminal) *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use:  "status",
-		Args: atMost(0, ""),
+		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := waiting(cmd.Context(), state)
 			if err != nil {
 				return err
 			}
-			if len(list) == 0 {
-				return t.tell(cmd.OutOrStdout(), "no session waits for you\n")
-			}
-			var b strings.Builder
+			text := ""
 			for _, e := range list {
 				d := e.Decision
-				fmt.Fprintf(&b, "%s  %s  %s: %s\n", e.Time.Local().Format(logTime), visible(e.Host+"/"+e.Session),
-					visible(words(string(d.Reason))), visible(cmp.Or(d.Note, e.Preview)))
+				text += visible(fmt.Sprintf("%s  %s  %s: %s", e.Time.Local().Format(logTime), e.Host+"/"+e.Session,
+					words(string(d.Reason)), cmp.Or(d.Note, e.Preview))) + "\n"
 			}
-			return t.tell(cmd.OutOrStdout(), b.String())
+			return t.tell(cmd.OutOrStdout(), cmp.Or(text, "no session waits for you\n"))
 		},
 	}
-	registerState(cmd.Flags(), &state)
+	stateVar(cmd.Flags(), &state)
 	return cmd
 }
 
@@ -82,21 +79,18 @@ func waiting(ctx context.Context, state string) ([]entry, error) {
 	return list, nil
 }
 
-// notification is what --notify gets: a decision, and where it was made.
-type notification struct {
-	autocontinue.Decision
-	Host    string `json:"host"`
-	Session string `json:"session"`
-	Folder  string `json:"folder,omitempty"`
-}
-
 // tell runs the human's command, if the human is next. A failure is journaled and changes nothing else.
 func (k *keeper) tell(ctx context.Context) {
 	if k.notify == nil || k.last == nil || k.last.Decision.Action != autocontinue.Deliver ||
 		k.last.Decision.Replayed || strings.Contains(k.session, "/") {
 		return
 	}
-	text, err := json.Marshal(notification{k.last.Decision, k.host, k.session, k.folder})
+	text, err := json.Marshal(struct {
+		autocontinue.Decision
+		Host    string `json:"host"`
+		Session string `json:"session"`
+		Folder  string `json:"folder,omitempty"`
+	}{k.last.Decision, k.host, k.session, k.folder})
 	if err == nil {
 		var r cmdwitness.Result
 		r, err = cmdwitness.Run(ctx, cmdwitness.Command{

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
@@ -21,13 +25,9 @@ type terminal struct {
 
 // detect looks at the streams and at NO_COLOR (https://no-color.org) and TERM.
 func detect(stdin io.Reader, stdout io.Writer) terminal {
-	var t terminal
-	if f, ok := stdin.(*os.File); ok {
-		t.keyboard = term.IsTerminal(int(f.Fd()))
-	}
-	if t.width = widthOf(stdout); t.width > 0 {
-		t.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	}
+	f, ok := stdin.(*os.File)
+	t := terminal{keyboard: ok && term.IsTerminal(int(f.Fd())), width: widthOf(stdout)}
+	t.color = t.width > 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return t
 }
 
@@ -57,7 +57,7 @@ const (
 
 // paint returns text in a style, or as it is where there is no colour.
 func (t terminal) paint(s style, text string) string {
-	if !t.color {
+	if !t.color || s == "" {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
@@ -65,42 +65,70 @@ func (t terminal) paint(s style, text string) string {
 
 // tell writes lines to standard output, wrapped where that is a terminal.
 func (t terminal) tell(w io.Writer, lines string) error {
-	var b strings.Builder
+	p := page{terminal: t}
 	for line := range strings.Lines(lines) {
-		for _, part := range wrap(strings.TrimSuffix(line, "\n"), t.width) {
-			b.WriteString(part + "\n")
-		}
+		p.say("", strings.TrimSuffix(line, "\n"))
 	}
-	_, err := io.WriteString(w, b.String())
+	return p.print(w)
+}
+
+// page is a text for a person.
+type page struct {
+	terminal
+	strings.Builder
+}
+
+func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
+
+func (p *page) print(w io.Writer) error {
+	_, err := io.WriteString(w, p.String())
 	return err
+}
+
+// say adds a line, wrapped.
+func (p *page) say(s style, line string) {
+	for _, part := range wrap(line, p.width) {
+		p.printf("%s\n", p.paint(s, part))
+	}
+}
+
+const labelWidth = 10
+
+func (p *page) label(name string) string {
+	return "  " + p.paint(dim, fmt.Sprintf("%-*s", labelWidth, name))
+}
+
+// row adds a label and a text beside it, wrapped. An empty text makes no row.
+func (p *page) row(label, text string) {
+	if text == "" {
+		return
+	}
+	for _, line := range wrap(oneLine(text), p.width-labelWidth-2) {
+		p.printf("%s%s\n", p.label(label), line)
+		label = ""
+	}
+}
+
+// rows adds a row for each text.
+func (p *page) rows(label string, texts []string) {
+	for _, text := range texts {
+		p.row(label, text)
+	}
 }
 
 // visible returns s for one line of a terminal, see [plaintext.Visible].
 func visible(s string) string { return plaintext.Visible(s) }
 
-// quote shows a span of the agent's text on one line: in quotation marks, white space folded, hidden characters
-// escaped, at most limit characters between the marks.
+// oneLine returns a visible text with its white space folded.
+func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " ")) }
+
+// quote returns a span of the agent's text on one line, in quotation marks, with at most limit characters between them.
 func quote(span string, limit int) string {
 	cut := ""
 	if n := limit * 16; len(span) > n { // more than can be shown
-		for n > 0 && !utf8.RuneStart(span[n]) {
-			n--
-		}
 		span, cut = span[:n], "…"
 	}
-	return `"` + plaintext.Cut(plaintext.Visible(strings.Join(strings.Fields(span), " "))+cut, limit) + `"`
-}
-
-// position returns line and column of a byte offset, both from 1. The column is in characters, as an editor counts
-// them, without a byte order mark.
-func position(text string, offset int) (line, column int) {
-	before := text[:offset]
-	line = 1 + strings.Count(before, "\n")
-	before = before[strings.LastIndexByte(before, '\n')+1:]
-	if line == 1 {
-		before = strings.TrimPrefix(before, "\ufeff")
-	}
-	return line, 1 + utf8.RuneCountInString(before)
+	return `"` + plaintext.Cut(oneLine(span)+cut, limit) + `"`
 }
 
 // wrap breaks a line between words so that no part is wider than width columns, unless a word is. Parts after the first
@@ -116,17 +144,17 @@ func wrap(line string, width int) []string {
 		hang += "  "
 	}
 	var parts []string
-	part, empty := indent, true
-	for _, word := range strings.Fields(text) {
-		if !empty && runewidth.StringWidth(part+" "+word) > width {
+	part := indent
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+			part += word
+		case runewidth.StringWidth(part+" "+word) > width:
 			parts = append(parts, part)
-			part, empty = hang, true
+			part = hang + word
+		default:
+			part += " " + word
 		}
-		if !empty {
-			part += " "
-		}
-		part += word
-		empty = false
 	}
 	return append(parts, part)
 }
@@ -138,4 +166,49 @@ func lastColumns(s string, width int) string {
 		return s
 	}
 	return runewidth.TruncatePrefix(s, width, "…")
+}
+
+// words returns a code such as low_confidence as words.
+func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
+
+// thousands is 1,234,567.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// plural is "1 line" or "2 lines".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
+}
+
+// writeJSON writes v as JSON in which a terminal finds nothing to act on: on one line, unless there is an indent.
+func writeJSON(w io.Writer, v any, indent ...string) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", strings.Join(indent, ""))
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("cannot write JSON: %w", err)
+	}
+	_, err := io.WriteString(w, harmless(b.String()))
+	return err
+}
+
+// harmless escapes in JSON what a terminal would act on. Outside of strings JSON has no such character.
+func harmless(json string) string {
+	return plaintext.ReplaceHidden(json, func(raw string) string {
+		var escaped strings.Builder
+		r, _ := utf8.DecodeRuneInString(raw)
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&escaped, `\u%04x`, unit)
+		}
+		return escaped.String()
+	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
@@ -63,8 +64,8 @@ func TestPosition(t *testing.T) {
 		{"invalid UTF-8", "\xff\xfe x", "x", 1, 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			line, column := position(tt.text, strings.Index(tt.text, tt.at))
-			assert.Equal(t, [2]int{tt.line, tt.column}, [2]int{line, column})
+			want := fmt.Sprintf("%d:%d", tt.line, tt.column)
+			assert.Equal(t, want, position(tt.text, strings.Index(tt.text, tt.at)))
 		})
 	}
 }

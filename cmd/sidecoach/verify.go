@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,33 +21,26 @@ import (
 
 // evidence are the flags that make a review: what is claimed, what is required, and what to look at.
 type evidence struct {
-	task           string
-	plan           string
-	report         string
-	baseline       string
-	reviewed       []string
-	allowUnchecked bool
-	environment    cmdwitness.Environment
-	timeout        time.Duration
+	plan, report   string
+	config         verifier.Config
 	json, exitCode bool
-	dir            string   // in which the command runs
-	command        []string // behind "--"
 }
 
 func (o *evidence) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
 	f.StringVar(&o.report, "report", "", "`FILE` with what the agent reports, JSON or prose; - is standard input")
-	f.StringVar(&o.baseline, "baseline", "", "the revision `REV` at which the work began")
-	f.StringArrayVar(&o.reviewed, "reviewed", nil, "a person has looked at the change of `PATH`; repeatable")
+	f.StringVar(&o.config.Baseline, "baseline", "", "the revision `REV` at which the work began")
+	f.StringArrayVar(&o.config.Reviewed, "reviewed", nil, "a person has looked at the change of `PATH`; repeatable")
 	o.registerRun(f)
 }
 
 func (o *evidence) registerRun(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.environment.Pass, "env", nil,
+	f.StringArrayVar(&o.config.Environment.Pass, "env", nil,
 		"pass the variable `NAME` to the command, although it looks like a secret; repeatable")
-	f.BoolVar(&o.environment.Clean, "clean-env", false, "pass only the variables that programs need to find themselves")
-	f.DurationVar(&o.timeout, "timeout", cmdwitness.DefaultTimeout, "the command is killed after `TIME`")
+	f.BoolVar(&o.config.Environment.Clean, "clean-env", false,
+		"pass only the variables that programs need to find themselves")
+	f.DurationVar(&o.config.Timeout, "timeout", cmdwitness.DefaultTimeout, "the command is killed after `TIME`")
 }
 
 func (o *evidence) registerOutput(f *pflag.FlagSet, what string) {
@@ -58,16 +50,19 @@ func (o *evidence) registerOutput(f *pflag.FlagSet, what string) {
 
 // take reads the command behind "--" and checks the flags.
 func (o *evidence) take(cmd *cobra.Command, args []string) error {
+	usage := cmd.CommandPath() + " [flags] -- go test ./..."
 	if dash := cmd.ArgsLenAtDash(); dash < 0 && len(args) > 0 || dash > 0 {
-		return misuse(cmd.CommandPath()+" [flags] -- go test ./...", "unknown argument %q: put a command to run after --",
-			args[0])
+		return misuse(usage, "unknown argument %q: put a command to run after --", args[0])
 	}
-	o.command, o.dir = args, "."
-	if len(args) > 0 && args[0] == "" {
-		return misuse(cmd.CommandPath()+" [flags] -- go test ./...", "the command is empty: is its variable set?")
+	o.config.Dir = "."
+	if len(args) > 0 {
+		o.config.Commands = [][]string{args}
+		if args[0] == "" {
+			return misuse(usage, "the command is empty: is its variable set?")
+		}
 	}
-	if o.timeout <= 0 {
-		return misuse("give a time such as 10m or 90s", "--timeout cannot be %v", o.timeout)
+	if o.config.Timeout <= 0 {
+		return misuse("give a time such as 10m or 90s", "--timeout cannot be %v", o.config.Timeout)
 	}
 	for _, name := range []string{"plan", "report", "baseline"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
@@ -92,7 +87,7 @@ func newVerify(t terminal) *cobra.Command {
 			}
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
-			v, err := o.look(ctx, cmd.InOrStdin())
+			v, err := o.look(ctx, "", cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -109,7 +104,7 @@ func newVerify(t terminal) *cobra.Command {
 		},
 	}
 	o.register(cmd.Flags())
-	cmd.Flags().BoolVar(&o.allowUnchecked, "allow-unchecked", false, "approve although some claims cannot be checked")
+	cmd.Flags().BoolVar(&o.config.AllowUnchecked, "allow-unchecked", false, "approve although some claims cannot be checked")
 	cmd.Flags().BoolVar(&yes, "yes", false, "run the command that was found, without asking")
 	o.registerOutput(cmd.Flags(), "verdict, decision, discrepancies and facts")
 	cmd.AddCommand(newVerifyBegin(), newVerifyRecord(), newVerifyAgent())
@@ -119,41 +114,41 @@ func newVerify(t terminal) *cobra.Command {
 // choose finds the command of the project where none is given, and asks whether to run it. It returns what is not seen
 // without it.
 func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen string, err error) {
-	if len(o.command) > 0 {
+	if len(o.config.Commands) > 0 {
 		return "", nil
 	}
 	root := cmdwitness.Root(".")
 	command, by := cmdwitness.Find(root)
 	nothing := o.plan == "" && o.report == ""
-	if command == nil {
-		if nothing {
-			return "", misuse("add --report report.md, --plan plan.md or -- COMMAND",
-				"there is nothing to verify, and no sign of a test command in %s", root)
-		}
+	switch {
+	case command == nil && nothing:
+		return "", misuse("add --report report.md, --plan plan.md or -- COMMAND",
+			"there is nothing to verify, and no sign of a test command in %s", root)
+	case command == nil:
 		return "no test command was found: add -- COMMAND", nil
 	}
 	line := strings.Join(command, " ")
 	if !yes && t.keyboard && o.report != "-" {
 		complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
-		yes = ask(cmd, "Run it in "+visible(root)+"?")
+		yes, err = ask(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), "Run it in "+visible(root)+"?")
 	} else if yes {
 		complain(cmd.ErrOrStderr(), fmt.Sprintf("running %s in %s, as %s says", line, root, by))
 	}
-	if !yes {
-		if nothing {
-			return "", misuse("add --yes to run "+line+", or -- COMMAND", "nothing was run")
-		}
-		return fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by), nil
+	switch {
+	case yes:
+		o.config.Commands, o.config.Dir = [][]string{command}, root
+		return "", err
+	case nothing:
+		return "", misuse("add --yes to run "+line+", or -- COMMAND", "nothing was run")
 	}
-	o.command, o.dir = command, root
-	return "", nil
+	return fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by), err
 }
 
 func newVerifyAgent() *cobra.Command {
 	return &cobra.Command{
 		Use:                   "agent",
 		DisableFlagsInUseLine: true,
-		Args:                  atMost(0, ""),
+		Args:                  atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
 			return err
@@ -161,26 +156,16 @@ func newVerifyAgent() *cobra.Command {
 	}
 }
 
-// commands returns the command as a list of the host's commands.
-func (o *evidence) commands() [][]string {
-	if len(o.command) == 0 {
-		return nil
-	}
-	return [][]string{o.command}
-}
-
-// verifier returns what looks, and runs the command. The files named own do not count as work.
-func (o *evidence) verifier(own ...string) (*verifier.Verifier, error) {
-	cache := ""
+// verifier returns what looks, and runs the command.
+func (o *evidence) verifier() (*verifier.Verifier, error) {
 	if dir, err := stateDir(""); err == nil {
-		cache = filepath.Join(dir, "verify")
+		o.config.Cache = filepath.Join(dir, "verify")
 	}
-	return verifier.New(verifier.Config{Dir: o.dir, Commands: o.commands(), Baseline: o.baseline, Reviewed: o.reviewed,
-		AllowUnchecked: o.allowUnchecked, Environment: o.environment, Timeout: o.timeout, Cache: cache, Own: own})
+	return verifier.New(o.config)
 }
 
 // look makes a review of what the flags name, and looks.
-func (o *evidence) look(ctx context.Context, stdin io.Reader, own ...string) (*verification, error) {
+func (o *evidence) look(ctx context.Context, task string, stdin io.Reader) (*verification, error) {
 	v := &verification{}
 	var requirements []verify.Requirement
 	var report verify.Report
@@ -195,15 +180,16 @@ func (o *evidence) look(ctx context.Context, stdin io.Reader, own ...string) (*v
 			return nil, err
 		}
 	}
-	looking, err := o.verifier(own...)
+	looking, err := o.verifier()
 	if err != nil {
 		return nil, err
 	}
-	if v.review, err = looking.Review(ctx, verify.Task{ID: o.task}, requirements, report); err != nil {
+	if v.review, err = looking.Review(ctx, verify.Task{ID: task}, requirements, report); err != nil {
 		return nil, interrupted(err)
 	}
-	if v.Facts = v.review.Facts(); o.baseline != "" && v.Facts.Base == "" {
-		return nil, badBaseline("cannot compare with the baseline %q: %s", o.baseline, strings.Join(v.Facts.Unseen, "; "))
+	if v.Facts = v.review.Facts(); o.config.Baseline != "" && v.Facts.Base == "" {
+		return nil, badBaseline("cannot compare with the baseline %q: %s", o.config.Baseline,
+			strings.Join(v.Facts.Unseen, "; "))
 	}
 	v.Honesty = v.review.Honesty()
 	standing, why := v.review.Standing()
@@ -231,45 +217,40 @@ func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, stri
 	}
 	defer tree.Close()
 	var c plancriteria.Criteria
-	when := "as it is now"
-	text, err := o.oldPlan(ctx, name)
+	baseline, when := o.config.Baseline, "as it is now"
+	text, err := oldPlan(ctx, baseline, name)
 	switch {
-	case o.baseline != "" && err == nil:
-		when = "as it was at " + o.baseline
+	case err == nil:
+		when = "as it was at " + baseline
 		c, err = plancriteria.Extract(text)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, "", badBaseline("cannot read the plan as it was at %q: %s", o.baseline,
-			strings.TrimPrefix(err.Error(), "gitwitness: "))
-	default:
-		if err != nil {
-			when += ": it is newer than " + o.baseline
-		}
+	case baseline == "":
 		c, err = plancriteria.ExtractFile(tree.FS(), name)
+	case errors.Is(err, fs.ErrNotExist):
+		when += ": it is newer than " + baseline
+		c, err = plancriteria.ExtractFile(tree.FS(), name)
+	default:
+		return nil, "", badBaseline("cannot read the plan as it was at %q: %s", baseline,
+			strings.TrimPrefix(err.Error(), "gitwitness: "))
 	}
 	if err != nil {
-		for _, known := range []error{plancriteria.ErrNoSection, plancriteria.ErrEmpty, plancriteria.ErrAmbiguous,
-			plancriteria.ErrTooLarge, plancriteria.ErrTooDeep, plancriteria.ErrNotUTF8} {
-			if errors.Is(err, known) {
-				err = known
-			}
-		}
+		why := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "plancriteria: "), fmt.Sprintf("%q: ", name))
 		return nil, "", badInput(`give the plan a section "Success Criteria" with a list`,
-			"no criteria in the plan %q, %s: %v", o.plan, when, err)
+			"no criteria in the plan %q, %s: %s", o.plan, when, why)
 	}
 	return verify.Requirements(c), when, nil
 }
 
-// oldPlan reads the plan at the baseline, if there is one.
-func (o *evidence) oldPlan(ctx context.Context, name string) ([]byte, error) {
-	if o.baseline == "" {
-		return nil, nil
+// oldPlan reads the plan at the baseline.
+func oldPlan(ctx context.Context, baseline, name string) ([]byte, error) {
+	if baseline == "" {
+		return nil, fs.ErrNotExist
 	}
 	git, err := gitwitness.New(gitwitness.Config{Dir: "."})
 	if err != nil {
 		return nil, err
 	}
 	defer git.Close()
-	return git.File(ctx, o.baseline, name, plancriteria.MaxSize)
+	return git.File(ctx, baseline, name, plancriteria.MaxSize)
 }
 
 func readReport(name string, stdin io.Reader) (verify.Report, error) {

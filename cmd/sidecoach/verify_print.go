@@ -48,9 +48,7 @@ func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
 	p := page{terminal: t}
 	p.printf("%s%s%s\n", p.paint(standings[v.standing].color, v.Verdict), p.paint(dim, " · "), honestyInWords(v.Honesty))
 	p.evidence(v.Facts, v.Honesty)
-	for _, c := range v.Concerns {
-		p.row("concern", c)
-	}
+	p.rows("concern", v.Concerns)
 	p.row("plan", v.Plan)
 	for _, c := range v.Decision.Requirements {
 		text := fmt.Sprintf("%s: %s", words(c.Status.String()), c.Requirement)
@@ -68,8 +66,7 @@ func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
 		}
 		p.row(string(it.Severity), it.String())
 	}
-	_, err := io.WriteString(w, p.String())
-	return err
+	return p.print(w)
 }
 
 // honestyInWords is "3 of 4 claims checked, score 0.67".
@@ -99,9 +96,7 @@ func runInWords(r verify.Run) string {
 func (p *page) evidence(f verify.Facts, h verify.Honesty) {
 	for _, r := range f.Runs {
 		p.row("run", runInWords(r))
-		if len(r.Failures) > 0 {
-			p.row("", strings.Join(r.Failures[:min(len(r.Failures), maxRows)], ", "))
-		}
+		p.row("", strings.Join(r.Failures[:min(len(r.Failures), maxRows)], ", "))
 		if r.Status != verify.Met && len(r.Withheld) > 0 {
 			p.row("", "it did not get "+strings.Join(r.Withheld, ", ")+"; --env NAME passes one")
 		}
@@ -114,23 +109,13 @@ func (p *page) evidence(f verify.Facts, h verify.Honesty) {
 			p.row("", fmt.Sprintf("… and %d more", len(h.Discrepancies)-i))
 			break
 		}
-		p.row(severityLabel[d.Severity], discrepancyInWords(d))
+		p.row(strings.Replace(words(string(d.Severity)), "should fix", "to fix", 1), discrepancyInWords(d))
 	}
 	for _, s := range f.Suspects {
 		p.row("look at", s.Path+" "+s.Why)
 	}
-	for _, u := range h.Unchecked {
-		p.row("unchecked", u)
-	}
-	for _, u := range f.Unseen {
-		p.row("unseen", u)
-	}
-}
-
-var severityLabel = map[verify.Severity]string{
-	verify.Critical:  "critical",
-	verify.ShouldFix: "to fix",
-	verify.Info:      "info",
+	p.rows("unchecked", h.Unchecked)
+	p.rows("unseen", f.Unseen)
 }
 
 func discrepancyInWords(d verify.Discrepancy) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -18,11 +19,14 @@ const stallAfter = 3
 // reviewFlags are the flags of begin and record.
 type reviewFlags struct {
 	evidence
-	trace string
+	task, trace string
 }
 
-func (o *reviewFlags) command(use, trace string, run func(*cobra.Command) error) *cobra.Command {
-	cmd := &cobra.Command{Use: use, RunE: func(cmd *cobra.Command, args []string) error {
+// command returns a command that opens the trace, looks and adds to it.
+func (o *reviewFlags) command(use, trace string, run func(context.Context, *cobra.Command, *traceFile) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		isNew := cmd.Name() == "begin"
 		switch err := o.take(cmd, args); {
 		case err != nil:
 			return err
@@ -30,9 +34,18 @@ func (o *reviewFlags) command(use, trace string, run func(*cobra.Command) error)
 			return misuse("add --task ID", "no task is named")
 		case o.trace == "":
 			return misuse("add --trace FILE, the same for begin and record", "no trace is named")
+		case isNew && o.plan == "" && o.report == "":
+			return misuse("add --plan plan.md, --report report.md or both", "there is nothing to review")
 		}
-		return run(cmd)
-	}}
+		file, err := openTrace(o.trace, isNew)
+		if err != nil {
+			return err
+		}
+		o.config.Own = []string{o.trace}
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		return run(ctx, cmd, file)
+	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&o.task, "task", "", "the task is `ID`")
 	cmd.Flags().StringVar(&o.trace, "trace", "", trace)
@@ -48,24 +61,15 @@ func newVerifyBegin() *cobra.Command {
 	return cmd
 }
 
-func (o *reviewFlags) begin(cmd *cobra.Command) error {
-	if o.plan == "" && o.report == "" {
-		return misuse("add --plan plan.md, --report report.md or both", "there is nothing to review")
-	}
-	file, err := openTrace(o.trace, true)
-	if err != nil {
-		return err
-	}
-	ctx, stop := interruptible(cmd.Context())
-	defer stop()
-	v, err := o.look(ctx, cmd.InOrStdin(), o.trace)
+func (o *reviewFlags) begin(ctx context.Context, cmd *cobra.Command, file *traceFile) error {
+	v, err := o.look(ctx, o.task, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
 	if err := file.add(v.review.Started(time.Now())); err != nil {
 		return err
 	}
-	c := contextOf(v, o.commands())
+	c := contextOf(v, o.config.Commands)
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), c)
 	}
@@ -85,14 +89,9 @@ type reviewContext struct {
 }
 
 func contextOf(v *verification, commands [][]string) reviewContext {
-	c := reviewContext{
-		Task:         v.Decision.TaskID,
-		Plan:         v.Plan,
-		Requirements: slices.Concat([]verify.RequirementCheck{}, v.Decision.Requirements),
-		Files:        []string{},
-		Tests:        []string{},
-		Notes:        []string{},
-		Concerns:     []string{},
+	c := reviewContext{ // as JSON, these are lists, never null
+		Task: v.Decision.TaskID, Plan: v.Plan, Requirements: append([]verify.RequirementCheck{}, v.Decision.Requirements...),
+		Files: []string{}, Tests: []string{}, Notes: []string{}, Concerns: []string{},
 	}
 	for _, f := range v.Facts.Changes {
 		c.Files = append(c.Files, fmt.Sprintf("%s (%s)", f.Path, f.Kind))
@@ -123,7 +122,6 @@ func contextOf(v *verification, commands [][]string) reviewContext {
 
 // text is the context for people. Each entry stays on one line.
 func (c reviewContext) text() string {
-	oneLine := func(s string) string { return visible(strings.Join(strings.Fields(s), " ")) }
 	var b strings.Builder
 	fmt.Fprintf(&b, "Task %s", oneLine(c.Task))
 	if c.Plan != "" {
@@ -160,11 +158,7 @@ func newVerifyRecord() *cobra.Command {
 }
 
 // record reads a decision, records what the facts allow and prints that.
-func (o *reviewFlags) record(cmd *cobra.Command) error {
-	file, err := openTrace(o.trace, false)
-	if err != nil {
-		return err
-	}
+func (o *reviewFlags) record(ctx context.Context, cmd *cobra.Command, file *traceFile) error {
 	history := file.trace.History(o.task)
 	if !slices.ContainsFunc(history, func(e verify.Event) bool { return e.Name == verify.ValidateStart }) {
 		return badInput("call sidecoach verify begin with the same --task and --trace first",
@@ -189,16 +183,14 @@ func (o *reviewFlags) record(cmd *cobra.Command) error {
 		return badInput("say what is wrong, in which file, and what would settle it", "nothing was recorded: %s",
 			strings.Join(problems, "; "))
 	}
-	for _, c := range o.commands() {
+	for _, c := range o.config.Commands {
 		if !slices.ContainsFunc(started.Task.Commands, func(old []string) bool { return slices.Equal(old, c) }) {
 			started.Task.Commands = append(started.Task.Commands, c)
 		}
 	}
-	o.baseline, o.reviewed = started.Task.Baseline, started.Task.Reviewed
+	o.config.Baseline, o.config.Reviewed = started.Task.Baseline, started.Task.Reviewed
 	review := started.Resume()
-	ctx, stop := interruptible(cmd.Context())
-	defer stop()
-	looking, err := o.verifier(o.trace)
+	looking, err := o.verifier()
 	if err != nil {
 		return err
 	}
@@ -219,21 +211,23 @@ func (o *reviewFlags) record(cmd *cobra.Command) error {
 			Stalled   bool            `json:"stalled"`
 		}{d, append([]string{}, overrides...), review.Honesty(), stalled})
 	} else {
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s\n", d.Verdict)
-		for _, o := range overrides {
-			fmt.Fprintf(&b, "  overridden: %s\n", visible(o))
+		lines := []string{string(d.Verdict)}
+		for _, why := range overrides {
+			lines = append(lines, "  overridden: "+why)
 		}
 		for _, it := range d.Items {
-			fmt.Fprintf(&b, "  %s: %s\n", it.Severity, visible(it.String()))
+			lines = append(lines, "  "+string(it.Severity)+": "+it.String())
 		}
 		for _, u := range review.Honesty().Unchecked {
-			fmt.Fprintf(&b, "  unchecked: %s\n", visible(u))
+			lines = append(lines, "  unchecked: "+u)
 		}
 		if stalled {
-			fmt.Fprintf(&b, "  stalled: the same feedback for the %drd time; let a person look\n", stallAfter)
+			lines = append(lines, "  stalled: the same feedback for the third time; let a person look")
 		}
-		_, err = io.WriteString(cmd.OutOrStdout(), b.String())
+		for i, line := range lines {
+			lines[i] = visible(line) + "\n"
+		}
+		_, err = io.WriteString(cmd.OutOrStdout(), strings.Join(lines, ""))
 	}
 	if err == nil && o.exitCode && d.Verdict != verify.Approve {
 		return standings[verify.NotMet].exit
