@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // effect is what one command or one call of a tool does, as far as it matters: it changes files, or it checks
@@ -56,38 +57,35 @@ const (
 	filterCount         // how many lines there were
 )
 
-// commandEffect returns what a simple command does. Input is its here-document, writes are the files that it is
+// commandEffects returns what a simple command does. Input is its here-document, writes are the files that it is
 // redirected to.
-func (w *walker) commandEffect(words []string, input string, writes []string) (e effect) {
-	e.Name = strings.Join(words, " ")
+func (w *walker) commandEffects(words []string, input string, writes []string) (effects []effect) {
+	e := effect{Name: strings.Join(words, " ")}
 	name, args := programName(words[0]), words[1:]
-	switch {
-	case name == "apply_patch" || name == "applypatch":
+	kinds := kindsOf(words)
+	switch name {
+	case "apply_patch", "applypatch":
 		e.patch(w, input+"\n"+strings.Join(args, "\n"))
-		return e
-	case name == "sed" || name == "gsed" || name == "perl" || name == "ruby" && !slices.Contains(args, "-c"):
+	case "sed", "gsed", "perl", "ruby":
 		if files := filesInPlace(name, args); files != nil {
 			e.edit(w, files...)
-			return e
+			kinds = []string{kindRead}
 		}
-	case name == "find" || name == "fd":
-		w.find(args)
-	case name == "make" || name == "gmake":
-		e.Script = w.resolve("Makefile")
-	}
-	if w.fileEffect(&e, name, args) {
-		return e
-	}
-	kinds := kindsOf(words)
-	if kinds != nil && (kinds[0] == kindRead || kinds[0] == kindLook) && strings.Contains(words[0], "/") &&
-		!strings.ContainsAny(words[0][:1], "/~$") {
-		kinds = nameKinds(name) // a script that has the name of a program
-	}
-	if name == "git" {
+	case "find", "fd":
+		effects = w.find(args)
+	case "git":
 		kinds = w.git(&e, args, kinds)
+	case "make", "gmake":
+		e.Script = w.resolve("Makefile")
+	default:
+		e.files(w, name, args)
 	}
-	if kinds == nil {
+	script := strings.Contains(words[0], "/") && !strings.ContainsAny(words[0][:1], "/~$")
+	switch {
+	case kinds == nil:
 		kinds = w.scriptKinds(&e, name, words, input)
+	case script && (kinds[0] == kindRead || kinds[0] == kindLook) && len(e.Edits) == 0:
+		kinds = nameKinds(name) // it has the name of a program
 	}
 	for _, kind := range kinds {
 		switch kind {
@@ -98,25 +96,28 @@ func (w *walker) commandEffect(words []string, input string, writes []string) (e
 		case kindElsewhere:
 			e.Elsewhere = true
 		case kindMove:
-			e.Moves = w.within()
+			e.Moves = w.inProject()
 		case kindLook:
 			e.Looks = true
 		case kindRead:
 		default:
-			e.Check, e.Scope = classify.CheckKind(kind), scope(words)
-			e.Made = w.built(words)
+			e.Check, e.Scope, e.Made = classify.CheckKind(kind), scope(words), w.built(words)
 			e.Elsewhere = e.Elsewhere || kind == kindRun
 		}
 	}
 	if len(writes) > 0 && (e.Check == "" || e.Check == classify.CheckRun) {
 		before := len(e.Edits)
 		e.edit(w, writes...)
-		e.Made = e.Edits[before:]
+		e.Made = append(e.Made, e.Edits[before:]...)
 		if e.Script == "" && matches(commands().lists["interprets"], name) && len(e.Made) > 0 {
 			e.Check = "" // code on the command line wrote the file
 		}
 	}
-	return e
+	e.Name = plaintext.Line(e.Name, maxCommand)
+	if e.matters() {
+		effects = append(effects, e)
+	}
+	return effects
 }
 
 // built returns the program that a build makes, by its flag "-o" or as "go build" names it.
@@ -136,17 +137,11 @@ func (w *walker) built(words []string) []string {
 
 // documentsOf returns the files that a command names when all of them are documents, and else an unknown one.
 func documentsOf(args []string) []string {
-	var files []string
-	for _, a := range args {
-		switch ext := path.Ext(a); {
-		case strings.HasPrefix(a, "-") || ext == "" || ext == ".":
-		case editOf(a) == classify.EditedDocs:
-			files = append(files, a)
-		default:
-			return []string{""}
-		}
-	}
-	if files == nil {
+	files := slices.DeleteFunc(slices.Clone(args), func(a string) bool {
+		return strings.HasPrefix(a, "-") || path.Ext(a) == "" || path.Ext(a) == "."
+	})
+	isCode := func(file string) bool { return editOf(file) == classify.EditedCode }
+	if len(files) == 0 || slices.ContainsFunc(files, isCode) {
 		return []string{""}
 	}
 	return files
@@ -166,84 +161,63 @@ func (e *effect) edit(w *walker, files ...string) {
 }
 
 // filesInPlace returns the files that a stream editor changes in place, nil when it changes none.
-func filesInPlace(name string, args []string) []string {
+func filesInPlace(name string, args []string) (files []string) {
 	inPlace, script := false, false
-	var files []string
 	for i := 0; i < len(args); i++ {
-		a := args[i]
-		flags, short := strings.CutPrefix(a, "-")
-		switch long := strings.HasPrefix(flags, "-"); {
-		case short && long, short && flags != "":
-			module := name == "perl" && (flags[0] == 'I' || flags[0] == 'M')
-			inPlace = inPlace || strings.HasPrefix(a, "--in-place") || !long && !module && strings.Contains(flags, "i")
-			if a == "--expression" || a == "--file" || !long && (flags == "f" || flags == "E" || strings.HasSuffix(flags, "e")) {
+		flags, isFlag := strings.CutPrefix(args[i], "-")
+		short := isFlag && flags != "" && flags[0] != '-'
+		switch {
+		case short && strings.HasSuffix(name, "sed") && flags == "E":
+		case isFlag && flags != "":
+			library := short && !strings.HasSuffix(name, "sed") && strings.ContainsRune("IMr", rune(flags[0]))
+			inPlace = inPlace || strings.HasPrefix(flags, "-in-place") || short && !library && strings.Contains(flags, "i")
+			if flags == "-expression" || flags == "-file" || short && (flags == "f" || strings.HasSuffix(flags, "e")) {
 				script = true // "-pie 's/a/b/'"
 				i++
 			}
-		case a == "": // "-i ''" of BSD's sed
+		case flags == "": // "-i ''" of BSD's sed
 		case !script:
 			script = true
 		default:
-			files = append(files, a)
+			files = append(files, args[i])
 		}
 	}
-	if inPlace && len(files) == 0 {
-		return []string{""}
-	}
-	if !inPlace {
+	switch {
+	case !inPlace:
 		return nil
+	case len(files) == 0:
+		return []string{""}
 	}
 	return files
 }
 
-// fileEffect says what the programs do that link, copy, move, remove and write files.
-func (w *walker) fileEffect(e *effect, name string, args []string) bool {
-	var files []string
-	dest := ""
-	for i := 0; i < len(args); i++ {
-		switch a := args[i]; {
-		case (a == "-t" || a == "--target-directory") && i+1 < len(args):
-			dest = args[i+1]
-			i++
-		case !strings.HasPrefix(a, "-"):
-			files = append(files, a)
-		}
-	}
+// files says what the programs do that link, copy, move, remove and write the files that they name.
+func (e *effect) files(w *walker, name string, args []string) {
+	files := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
 	if len(files) == 0 {
-		return false
+		return
 	}
-	last := files[len(files)-1]
 	switch name {
-	case "tee", "truncate":
+	case "tee", "truncate", "touch":
 		e.edit(w, files...)
 		e.Made = e.Edits
-		return true
 	case "cp", "ln", "mv", "install":
-		sources := files
-		if dest == "" && len(files) > 1 {
-			dest, sources = last, files[:len(files)-1]
-		}
+		sources, dest := files[:len(files)-1], files[len(files)-1]
 		if path.Ext(dest) == "" && len(sources) > 0 && path.Ext(sources[0]) != "" && name != "ln" {
 			dest += "/" + baseName(sources[0])
 		}
 		e.edit(w, dest)
-		if name == "cp" {
+		switch name {
+		case "cp":
 			e.Made = e.Edits
-		}
-		if name == "mv" {
+		case "mv":
 			e.edit(w, sources...)
 		}
 	case "rm", "rmdir", "unlink", "trash":
 		e.edit(w, files...)
 		e.Removes = true
-	case "touch":
-		e.edit(w, files...)
-		e.Made = e.Edits
-	default:
-		return false
 	}
-	e.Layout = !slices.ContainsFunc(e.Edits, isSource)
-	return true
+	e.Layout = name != "tee" && name != "truncate" && len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, isSource)
 }
 
 // git says which files git changes, and returns what its command does.
@@ -253,29 +227,26 @@ func (w *walker) git(e *effect, args []string, kinds []string) []string {
 		defer func() { w.dir = outer }()
 		w.dir = w.resolve(args[i+1])
 	}
-	plain := commands().plain("git", args)
-	changes := len(kinds) > 0 && (kinds[0] == kindEdit || kinds[0] == kindMove)
-	if !changes || len(plain) == 0 {
+	switch {
+	case kinds[0] != kindEdit && kinds[0] != kindMove:
 		return kinds
-	}
-	if !w.within() {
+	case !w.inProject():
 		return []string{kindElsewhere}
 	}
-	switch files := plain[1:]; plain[0] {
-	case "checkout":
-		if i := slices.Index(args, "--"); i >= 0 {
-			files = args[i+1:]
-		} else if len(files) == 0 || path.Ext(files[len(files)-1]) == "" {
-			return kinds // another branch
-		}
-		e.edit(w, files...)
-		return []string{kindEdit}
-	case "restore", "rm", "mv":
-		e.edit(w, files...)
-		e.Removes = plain[0] == "rm"
-		e.Layout = plain[0] != "restore" && len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, isSource)
+	plain := commands().plain("git", args)
+	what, files := plain[0], plain[1:]
+	dashes := slices.Index(args, "--")
+	switch {
+	case what == "checkout" && dashes >= 0:
+		files = args[dashes+1:]
+	case !among(" checkout restore rm mv ", what), // or another branch
+		what == "checkout" && (len(files) == 0 || path.Ext(files[len(files)-1]) == ""):
+		return kinds
 	}
-	return kinds
+	e.edit(w, files...)
+	e.Removes = what == "rm"
+	e.Layout = (e.Removes || what == "mv") && len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, isSource)
+	return []string{kindEdit}
 }
 
 // scriptKinds says what a program does that has no rule: a script by its name, code on the command line by what is in
@@ -375,19 +346,20 @@ func loadsMore(code string) bool {
 }
 
 // find says what the commands do that "find" runs.
-func (w *walker) find(args []string) {
+func (w *walker) find(args []string) (effects []effect) {
 	for i, a := range args {
 		switch a {
 		case "-delete":
-			w.add(effect{Edits: []string{""}, Layout: true, Name: "find -delete"}, statusKept)
+			effects = append(effects, effect{Edits: []string{""}, Layout: true, Name: "find -delete"})
 		case "-exec", "-execdir", "-ok", "-x", "-X", "--exec", "--exec-batch":
 			words := args[i+1:]
 			if end := slices.IndexFunc(words, func(s string) bool { return s == ";" || s == "+" }); end >= 0 {
 				words = words[:end]
 			}
-			w.call(words, "", nil, statusLost)
+			effects = append(effects, lower(w.call(words, "", nil), statusLost)...)
 		}
 	}
+	return effects
 }
 
 // patch adds the files that a patch changes, in Codex's form or that of diff: an unknown one when it names none.

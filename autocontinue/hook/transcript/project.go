@@ -78,8 +78,8 @@ func (w *walker) resolve(file string) string {
 	return path.Join(slashed(w.dir), f)
 }
 
-// within reports whether the folder where commands run belongs to the project.
-func (w *walker) within() bool {
+// inProject reports whether the folder where commands run belongs to the project.
+func (w *walker) inProject() bool {
 	return w.dir == "" || w.project.holds(strings.TrimSuffix(w.dir, "/")+"/x")
 }
 

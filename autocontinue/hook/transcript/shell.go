@@ -7,11 +7,10 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Bounds of what a shell is told. The parser recurses, so depth matters as well as length.
+// Bounds of a script. The parser recurses, so depth matters as well as length.
 const (
 	maxScript  = 64 << 10 // bytes
 	maxNesting = 200      // open brackets
@@ -31,28 +30,25 @@ type walker struct {
 	nested    int
 
 	errexit, pipefail bool
-	effects           []effect
 }
 
-func (w *walker) script(script string, st status) {
-	unknown := effect{Unknown: true, Name: plaintext.Line(script, 60)}
+func (w *walker) script(script string) []effect {
+	unknown := []effect{{Unknown: true, Name: plaintext.Line(script, 60)}}
 	if len(script) > maxScript || nesting(script) > maxNesting || w.nested > maxNested {
-		w.add(unknown, st)
-		return
+		return unknown
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	if err != nil {
-		w.add(unknown, st)
-		return
+		return unknown
 	}
-	w.nested++
-	w.list(file.Stmts, st)
-	w.nested--
-	for i := range w.effects {
-		if e := &w.effects[i]; e.quiet() && e.Status == statusLost {
+	effects := w.list(file.Stmts)
+	effects = effects[:min(len(effects), maxEffects)]
+	for i := range effects {
+		if e := &effects[i]; e.quiet() && e.Status == statusLost {
 			e.Echoes = w.echoes
 		}
 	}
+	return effects
 }
 
 // nesting returns how many brackets are open at most, wherever they stand.
@@ -70,51 +66,45 @@ func nesting(script string) (most int) {
 	return most
 }
 
-// add appends an effect and folds the status of what is around it into it.
-func (w *walker) add(e effect, st status) {
-	e.Name = plaintext.Line(e.Name, maxCommand)
-	e.Status = max(e.Status, st)
-	if e.matters() && len(w.effects) < maxEffects {
-		w.effects = append(w.effects, e)
+// lower makes the exit statuses of commands less certain.
+func lower(effects []effect, st status) []effect {
+	for i := range effects {
+		effects[i].Status = max(effects[i].Status, st)
 	}
+	return effects
 }
 
-// list walks through statements one after another. St is the status of the list itself.
-func (w *walker) list(stmts []*syntax.Stmt, st status) {
+// list walks through statements one after another. The result has the exit status of the last one.
+func (w *walker) list(stmts []*syntax.Stmt) (all []effect) {
 	for i, s := range stmts {
-		first := len(w.effects)
-		w.stmt(s, statusKept)
-		own := st
-		if i+1 < len(stmts) {
-			own = max(own, w.tell(s, stmts[i+1:], w.effects[first:]))
+		effects := w.stmt(s)
+		if i+1 < len(stmts) && !w.errexit && !w.tellsStatus(s, stmts[i+1:], effects) {
+			lower(effects, statusLost)
 		}
-		for j := first; j < len(w.effects); j++ {
-			w.effects[j].Status = max(w.effects[j].Status, own)
-		}
+		all = append(all, effects...)
 	}
+	return all
 }
 
-// tell finds out whether the statements after this one print its status or exit with it. It returns what becomes of the
-// status.
-func (w *walker) tell(s *syntax.Stmt, rest []*syntax.Stmt, effects []effect) status {
-	if w.errexit {
-		return statusKept
-	}
+// tellsStatus reports whether the statements after this one exit with its status. It notes where they print it.
+func (w *walker) tellsStatus(s *syntax.Stmt, rest []*syntax.Stmt, effects []effect) bool {
 	names, head := []string{"$?"}, ""
 	if isPipe(s) && !w.pipefail {
 		names, head = []string{"${PIPESTATUS[0]}", "${pipestatus[1]}"}, w.head(s)
 	}
-	saved := w.savedStatus(rest[0], names)
-	if saved != "" {
-		names, rest = []string{"$" + saved, "${" + saved + "}"}, rest[1:]
+	call, ok := rest[0].Cmd.(*syntax.CallExpr) // "rc=$?"
+	saved := ok && len(call.Args) == 0 && len(call.Assigns) == 1 && slices.Contains(names, w.word(call.Assigns[0].Value))
+	if saved {
+		name := call.Assigns[0].Name.Value
+		names, rest = []string{"$" + name, "${" + name + "}"}, rest[1:]
 	}
 	for i, next := range rest {
-		if s.Background || i > 0 && saved == "" {
+		if s.Background || i > 0 && !saved {
 			break
 		}
 		words := w.simple(next)
 		if len(words) == 2 && words[0] == "exit" && slices.Contains(names, words[1]) && head == "" {
-			return statusKept
+			return true
 		}
 		for _, name := range names {
 			before, after, ok := strings.Cut(w.echo(next), name)
@@ -130,16 +120,7 @@ func (w *walker) tell(s *syntax.Stmt, rest []*syntax.Stmt, effects []effect) sta
 			}
 		}
 	}
-	return statusLost
-}
-
-// savedStatus returns the variable in which a statement keeps the status of the one before: "rc=$?".
-func (w *walker) savedStatus(s *syntax.Stmt, names []string) string {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) > 0 || len(call.Assigns) != 1 || !slices.Contains(names, w.word(call.Assigns[0].Value)) {
-		return ""
-	}
-	return call.Assigns[0].Name.Value
+	return false
 }
 
 func isPipe(s *syntax.Stmt) bool {
@@ -155,8 +136,9 @@ func (w *walker) head(s *syntax.Stmt) string {
 	return first(plaintext.Line(strings.Join(bare(w.simple(s)), " "), maxCommand), "?")
 }
 
+// simple returns the words of a simple command.
 func (w *walker) simple(s *syntax.Stmt) []string {
-	if call, ok := s.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
 		return w.words(call.Args)
 	}
 	return nil
@@ -174,10 +156,7 @@ func (w *walker) echo(s *syntax.Stmt) string {
 	return strings.TrimSpace(strings.Join(words, " "))
 }
 
-func (w *walker) stmt(s *syntax.Stmt, st status) {
-	if s.Negated || s.Background || s.Coprocess {
-		st = statusHidden
-	}
+func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 	var writes []string
 	input := ""
 	for _, r := range s.Redirs {
@@ -185,120 +164,115 @@ func (w *walker) stmt(s *syntax.Stmt, st status) {
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 			writes = append(writes, w.word(r.Word))
 		case syntax.Hdoc, syntax.DashHdoc:
-			if r.Hdoc != nil {
-				input = w.word(r.Hdoc)
-			}
+			input = w.word(r.Hdoc)
 		case syntax.WordHdoc:
 			input = w.word(r.Word)
 		}
 	}
 	switch c := s.Cmd.(type) {
+	case nil:
 	case *syntax.CallExpr:
-		for _, a := range c.Assigns {
-			w.assign(a, st, len(c.Args) == 0)
-		}
-		w.substitutions(c.Args)
+		effects = w.within(c)
 		if len(c.Args) > 0 {
-			w.call(w.words(c.Args), input, writes, st)
-			return
+			effects = append(effects, w.call(w.words(c.Args), input, writes)...)
+			writes = nil
+		} else {
+			w.assign(c.Assigns)
 		}
+	case *syntax.DeclClause:
+		effects = w.within(c)
+		w.assign(c.Args)
 	case *syntax.BinaryCmd:
-		w.binary(c, st)
+		effects = w.binary(c)
 	case *syntax.Block:
-		w.list(c.Stmts, st)
+		effects = w.list(c.Stmts)
 	case *syntax.Subshell:
-		outer := *w
-		w.list(c.Stmts, st)
-		w.dir, w.vars, w.errexit, w.pipefail = outer.dir, outer.vars, outer.errexit, outer.pipefail
-	case *syntax.IfClause:
-		for clause := c; clause != nil; clause = clause.Else {
-			w.list(clause.Cond, statusLost)
-			w.list(clause.Then, statusLost)
+		inner := *w
+		effects = inner.list(c.Stmts)
+		w.echoes, w.functions = inner.echoes, inner.functions
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			effects = w.stmt(c.Stmt)
 		}
-	case *syntax.WhileClause:
-		w.list(c.Cond, statusLost)
-		w.list(c.Do, statusLost)
-	case *syntax.ForClause:
-		w.list(c.Do, statusLost)
-	case *syntax.CaseClause:
-		for _, item := range c.Items {
-			w.list(item.Stmts, statusLost)
-		}
+	case *syntax.TestClause:
+		effects = []effect{{Looks: true, Name: "[["}}
 	case *syntax.FuncDecl:
 		if c.Name != nil {
 			w.functions = append(w.functions, c.Name.Value)
 		}
-		w.stmt(c.Body, statusLost)
-	case *syntax.TimeClause:
-		if c.Stmt != nil {
-			w.stmt(c.Stmt, st)
-		}
-	case *syntax.CoprocClause:
-		w.stmt(c.Stmt, statusHidden)
-	case *syntax.DeclClause:
-		for _, a := range c.Args {
-			w.assign(a, st, true)
-		}
-	case *syntax.TestClause:
-		w.add(effect{Looks: true, Name: "[["}, st)
+		effects = lower(w.stmt(c.Body), statusLost)
+	default: // a condition or a loop
+		effects = w.within(c)
 	}
 	if len(writes) > 0 {
-		e := effect{Name: "> " + writes[0]}
-		e.edit(w, writes...)
-		w.add(e, st)
+		e := effect{Name: plaintext.Line("> "+writes[0], maxCommand)}
+		if e.edit(w, writes...); e.matters() {
+			effects = append(effects, e)
+		}
 	}
+	if s.Negated || s.Background || s.Coprocess {
+		lower(effects, statusHidden)
+	}
+	return effects
 }
 
-func (w *walker) binary(c *syntax.BinaryCmd, st status) {
-	first := len(w.effects)
+// within walks through the statements in a compound command or a word. How they end does not show.
+func (w *walker) within(node syntax.Node) (effects []effect) {
+	var stmts []*syntax.Stmt
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.ProcSubst:
+			effects = append(effects, lower(w.list(n.Stmts), statusHidden)...)
+			return false
+		case *syntax.Stmt:
+			stmts = append(stmts, n)
+			return false
+		}
+		return true
+	})
+	return append(effects, lower(w.list(stmts), statusLost)...)
+}
+
+func (w *walker) binary(c *syntax.BinaryCmd) []effect {
+	left := w.stmt(c.X)
 	switch c.Op {
 	case syntax.AndStmt:
-		w.stmt(c.X, st)
-		second := len(w.effects)
-		w.stmt(c.Y, st)
-		for _, e := range w.effects[second:] {
-			for i := first; i < second && e.Check != ""; i++ {
-				w.effects[i].Chained = true
-			}
+		right := w.stmt(c.Y)
+		for i := range left {
+			left[i].Chained = left[i].Chained || slices.ContainsFunc(right, func(e effect) bool { return e.Check != "" })
 		}
+		return append(left, right...)
 	case syntax.OrStmt:
-		left := statusLost
-		if w.keeps(c.Y) {
-			left = st
+		if !w.keepsFailure(c.Y) {
+			lower(left, statusLost)
 		}
-		w.stmt(c.X, left)
-		w.either(c, w.effects[first:])
+		w.printsEither(c, left)
 		echoes := w.echoes
-		w.stmt(c.Y, statusLost)
+		right := w.stmt(c.Y)
 		w.echoes = echoes // what is printed there speaks of a failure
-	default:
-		left := statusLost
-		if w.pipefail {
-			left = st
-		}
-		w.stmt(c.X, left)
-		f := w.filter(c.Y)
-		for i := first; i < len(w.effects); i++ {
-			w.effects[i].Filter = max(w.effects[i].Filter, f)
-		}
-		w.stmt(c.Y, st)
+		return append(left, lower(right, statusLost)...)
 	}
+	if !w.pipefail {
+		lower(left, statusLost)
+	}
+	f := w.filter(c.Y)
+	for i := range left {
+		left[i].Filter = max(left[i].Filter, f)
+	}
+	return append(left, w.stmt(c.Y)...)
 }
 
-// keeps reports whether a command after "||" keeps the failure of the one before.
-func (w *walker) keeps(s *syntax.Stmt) bool {
+// keepsFailure reports whether a command after "||" keeps the failure of the one before.
+func (w *walker) keepsFailure(s *syntax.Stmt) bool {
 	if b, ok := s.Cmd.(*syntax.Block); ok && len(b.Stmts) > 0 {
 		s = b.Stmts[len(b.Stmts)-1]
 	}
 	words := w.simple(s)
-	if len(words) == 0 {
-		return false
-	}
-	return words[0] == "false" || (words[0] == "exit" || words[0] == "return") && (len(words) == 1 || words[1] != "0")
+	return len(words) > 0 && among(" false exit return ", words[0]) && !(len(words) > 1 && words[1] == "0")
 }
 
-// either finds out which of two texts "a && echo text || echo other" prints.
-func (w *walker) either(c *syntax.BinaryCmd, effects []effect) {
+// printsEither notes which of two texts "a && echo text || echo other" prints.
+func (w *walker) printsEither(c *syntax.BinaryCmd, effects []effect) {
 	and, ok := c.X.Cmd.(*syntax.BinaryCmd)
 	if !ok || and.Op != syntax.AndStmt || isPipe(and.X) && !w.pipefail {
 		return
@@ -322,96 +296,77 @@ func (w *walker) filter(s *syntax.Stmt) filter {
 	if len(words) == 0 {
 		return filterNone
 	}
-	switch programName(words[0]) {
-	case "head", "tail", "cat", "tee", "sed", "awk", "sort", "uniq", "cut", "less", "more", "tac", "tr", "fold":
-		return filterPart
-	case "grep", "egrep", "rg", "ag":
+	name := programName(words[0])
+	switch {
+	case name == "wc":
+		return filterCount
+	case among(" grep egrep rg ag ", name):
 		sought := strings.ToLower(strings.Join(words[1:], " "))
 		if pattern("errors").MatchString(sought) && !pattern("successes").MatchString(sought) {
 			return filterErrors
 		}
 		return filterPart
-	case "wc":
-		return filterCount
+	case among(" head tail cat tee sed awk sort uniq cut less more tac tr fold ", name):
+		return filterPart
 	}
 	return filterNone
 }
 
 // call walks through a simple command, or the script that it runs.
-func (w *walker) call(words []string, input string, writes []string, st status) {
-	outer := words
-	if words = bare(words); len(words) == 0 {
-		return
+func (w *walker) call(outer []string, input string, writes []string) (effects []effect) {
+	words := bare(outer)
+	if len(words) == 0 || slices.Contains(w.functions, words[0]) {
+		return nil
 	}
-	for _, o := range outer[:len(outer)-len(words)] { // "timeout 5 cmd" ends it, and "sudo" does nothing to it
-		if programName(o) == "nohup" || programName(o) == "setsid" {
-			st = max(st, statusLost)
-		}
-	}
-	name := programName(words[0])
-	if slices.Contains(w.functions, words[0]) {
-		return
-	}
-	switch name {
+	switch programName(words[0]) {
 	case "cd", "pushd":
 		if len(words) > 1 {
 			w.dir = w.resolve(words[len(words)-1])
 		}
-		return
-	case "set":
-		w.options(words[1:])
-		return
+		return nil
+	case "set": // "set -euo pipefail"
+		for _, o := range words[1:] {
+			w.pipefail = w.pipefail || o == "pipefail"
+			short := strings.HasPrefix(o, "-") && strings.Contains(o, "e")
+			w.errexit = (w.errexit || o == "errexit" || short) && o != "+e"
+		}
+		return nil
 	case "echo":
 		if text := strings.TrimSpace(strings.Join(words[1:], " ")); len(w.echoes) < 10 && len(text) < 100 &&
 			!strings.Contains(text, "$") {
 			w.echoes = append(w.echoes, text)
 		}
-	case "eval":
-		w.script(strings.Join(words[1:], " "), st)
-		return
 	}
-	if script := nestedScript(words, input); script != "" {
-		inner := walker{project: w.project, dir: w.dir, vars: w.vars, nested: w.nested}
-		inner.script(script, st)
-		for _, e := range inner.effects {
-			w.add(e, st)
-		}
-		return
-	}
-	if inner := containedCommand(words); inner != nil {
-		e := walker{nested: w.nested + 1}
-		e.call(inner, "", nil, st)
-		before := len(w.effects)
-		for _, e := range e.effects {
+	script := nestedScript(words, input)
+	inner := containedCommand(words)
+	switch {
+	case words[0] == "eval":
+		w.nested++
+		effects = w.script(strings.Join(words[1:], " "))
+		w.nested--
+	case script != "":
+		inner := walker{project: w.project, dir: w.dir, vars: w.vars, nested: w.nested + 1}
+		effects = inner.script(script)
+	case inner != nil && w.nested < maxNested:
+		container := walker{nested: w.nested + 1}
+		for _, e := range container.call(inner, "", nil) {
 			if e.Edits, e.Moves = nil, false; e.Check != "" { // files of the container are not the project's
-				w.add(e, st)
+				effects = append(effects, e)
 			}
 		}
-		if len(w.effects) > before {
-			return
+	}
+	if len(effects) == 0 && script == "" && words[0] != "eval" {
+		effects = w.commandEffects(words, input, writes)
+	}
+	for _, o := range outer[:len(outer)-len(words)] { // "timeout 5 cmd" ends it, and "sudo" does nothing to it
+		if name := programName(o); name == "nohup" || name == "setsid" {
+			lower(effects, statusLost)
 		}
 	}
-	e := w.commandEffect(words, input, writes)
-	w.add(e, st)
+	return effects
 }
 
-// options takes "set -euo pipefail" into account.
-func (w *walker) options(words []string) {
-	for i, o := range words {
-		on := strings.HasPrefix(o, "-")
-		named := i > 0 && strings.HasPrefix(words[i-1], "-") && strings.HasSuffix(words[i-1], "o")
-		switch {
-		case named && o == "pipefail":
-			w.pipefail = true
-		case named && o == "errexit", on && !strings.HasPrefix(o, "--") && strings.Contains(o, "e"):
-			w.errexit = true
-		case o == "+e":
-			w.errexit = false
-		}
-	}
-}
-
-// nestedScript returns the script that a shell is told on its command line or by a here-document.
+// nestedScript returns the script that a shell is given on its command line or by a here-document.
 func nestedScript(words []string, input string) string {
 	if !among(" sh bash zsh dash ksh fish su pwsh powershell ", programName(words[0])) {
 		return ""
@@ -448,55 +403,35 @@ func containedCommand(words []string) []string {
 		if len(inner) == 0 || strings.HasPrefix(inner[0], "-") {
 			continue
 		}
-		if nestedScript(inner, "") != "" {
+		kinds := kindsOf(inner)
+		if nestedScript(inner, "") != "" || len(kinds) == 1 && among(" test build lint ", kinds[0]) {
 			return inner
-		}
-		if kinds := kindsOf(inner); len(kinds) == 1 {
-			switch classify.CheckKind(kinds[0]) {
-			case classify.CheckTest, classify.CheckBuild, classify.CheckLint:
-				return inner
-			}
 		}
 	}
 	return nil
 }
 
-// assign takes "name=value" into account, and what runs to find the value. Alone says that no command follows.
-func (w *walker) assign(a *syntax.Assign, st status, alone bool) {
-	if a.Value == nil {
-		return
-	}
-	w.substitutions([]*syntax.Word{a.Value})
-	if value := w.word(a.Value); alone && a.Name != nil && len(w.vars) < 100 && len(value) <= maxValue &&
-		(a.Value.Lit() != "" || !strings.Contains(value, "$")) {
-		vars := map[string]string{}
-		maps.Copy(vars, w.vars)
-		vars[a.Name.Value] = value
-		w.vars = vars
-	}
-}
-
-// substitutions walks through the commands whose output becomes a word.
-func (w *walker) substitutions(words []*syntax.Word) {
-	for _, word := range words {
-		syntax.Walk(word, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.CmdSubst:
-				w.list(n.Stmts, statusLost)
-				return false
-			case *syntax.ProcSubst:
-				w.list(n.Stmts, statusHidden)
-				return false
+// assign notes variables that are set to plain words.
+func (w *walker) assign(assigns []*syntax.Assign) {
+	for _, a := range assigns {
+		if a.Value == nil || a.Name == nil || len(w.vars) == 100 {
+			continue
+		}
+		value := w.word(a.Value)
+		if len(value) <= maxValue && (a.Value.Lit() != "" || !strings.Contains(value, "$")) {
+			w.vars = maps.Clone(w.vars)
+			if w.vars == nil {
+				w.vars = make(map[string]string)
 			}
-			return true
-		})
+			w.vars[a.Name.Value] = value
+		}
 	}
 }
 
 func (w *walker) words(args []*syntax.Word) []string {
-	words := make([]string, len(args))
-	for i, a := range args {
-		words[i] = w.word(a)
+	var words []string
+	for _, a := range args {
+		words = append(words, w.word(a))
 	}
 	return words
 }
@@ -506,12 +441,11 @@ func (w *walker) word(word *syntax.Word) string {
 	if word == nil {
 		return ""
 	}
-	var b strings.Builder
-	w.parts(&b, word.Parts)
-	return b.String()
+	return w.parts(word.Parts)
 }
 
-func (w *walker) parts(b *strings.Builder, parts []syntax.WordPart) {
+func (w *walker) parts(parts []syntax.WordPart) string {
+	var b strings.Builder
 	for _, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
@@ -519,29 +453,27 @@ func (w *walker) parts(b *strings.Builder, parts []syntax.WordPart) {
 		case *syntax.SglQuoted:
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
-			w.parts(b, p.Parts)
+			b.WriteString(w.parts(p.Parts))
 		case *syntax.ParamExp:
 			b.WriteString(w.parameter(p))
 		default:
 			b.WriteString("$()")
 		}
 	}
+	return b.String()
 }
 
 func (w *walker) parameter(p *syntax.ParamExp) string {
-	if p.Param == nil {
-		return "$()"
-	}
-	name := p.Param.Value
 	plain := p.Index == nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && !p.Length && !p.Excl
-	switch value, ok := w.vars[name]; {
-	case ok && plain:
+	if value, ok := w.vars[p.Param.Value]; ok && plain {
 		return value
-	case p.Index == nil && p.Short:
-		return "$" + name
 	}
+	if p.Short && p.Index == nil {
+		return "$" + p.Param.Value
+	}
+	index := ""
 	if word, ok := p.Index.(*syntax.Word); ok {
-		name += "[" + word.Lit() + "]"
+		index = "[" + word.Lit() + "]"
 	}
-	return "${" + name + "}"
+	return "${" + p.Param.Value + index + "}"
 }

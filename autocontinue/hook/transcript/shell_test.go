@@ -11,8 +11,7 @@ import (
 // scriptEffects returns what a script does that runs in dir.
 func scriptEffects(p project, dir, script string) []effect {
 	w := walker{project: p, dir: dir}
-	w.script(script, statusKept)
-	return w.effects
+	return w.script(script)
 }
 
 // doings writes what a script does in a few words, see testdata/scripts.txt.

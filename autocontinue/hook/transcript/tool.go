@@ -58,8 +58,7 @@ func (t tool) effects(p project, dir string) []effect {
 		if folder := in.first("workdir", "working_directory", "dir_path", "directory"); folder != "" {
 			w.dir = w.resolve(folder)
 		}
-		w.script(shell, statusKept)
-		return w.effects
+		return w.script(shell)
 	case kind == "patch":
 		e.patch(&w, t.patch+"\n"+in.first("patch", "input")+"\n"+shell)
 	case kind == kindEdit, kind == "write":
