@@ -66,17 +66,20 @@ func matchWord(pattern, w string) bool {
 	return w == pattern || open && strings.HasPrefix(w, stem)
 }
 
+// private matches the path of a file that holds secrets or a history.
+const private = `(?:^|[/\\])(?:` +
+	`\.(?:ssh|aws|env|netrc|npmrc|pypirc|kube|gnupg|git-credentials|docker|config)(?:[/\\.]|$)|id_(?:rsa|ed25519|ecdsa|dsa)|\.\w*_history)`
+
 // wordClasses are the words in angle brackets of guard.txt.
 var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 	classes := make(map[string]*regexp.Regexp)
 	for name, expr := range map[string]string{
-		"<path>":   `\pL.*[./@]|[./@].*\pL`,
-		"<flag>":   `^-.`,
-		"<test>":   `^tests?[:-]`,
-		"<secret>": `_(?:key|token|secret|password|passwd|pwd|pat|dsn)s?$`,
-		"<outside>": `^(?:~|\.\.(?:[/\\]|$)|[a-z]:[/\\]|/.*[./])|\.\./` +
-			`|(?:^|[/\\])(?:\.(?:ssh|aws|env|netrc|npmrc|pypirc|kube|gnupg|git-credentials|docker|config)(?:[/\\.]|$)` +
-			`|id_(?:rsa|ed25519|ecdsa|dsa)|\.\w*_history)`,
+		"<path>":    `\pL.*[./@]|[./@].*\pL`,
+		"<flag>":    `^-.`,
+		"<test>":    `^tests?[:-]`,
+		"<secret>":  `_(?:key|token|secret|password|passwd|pwd|pat|dsn)s?$`,
+		"<outside>": `^(?:~|\.\.(?:[/\\]|$)|[a-z]:[/\\]|\\\\|/.*[./])|\.\./|` + private,
+		"<system>":  `^(?:~|[a-z]:\\|\\\\|/(?:etc|root|home|users|proc|sys|dev|var|usr)(?:/|$))|` + private,
 		"<address>": `^\S+@\S+\.\S+$`,
 	} {
 		classes[name] = regexp.MustCompile(expr)
@@ -104,15 +107,17 @@ func in(w word, section string) bool {
 }
 
 var (
-	markups = compiled(`</?[a-z!|]|\|>|\[/?(?:inst|sys|system|user|assistant|tool)\]|\{\{|\}\}` +
-		`|(?:^|[.!?]\s|["'])\s*(?:system|assistant|user|human|developer|tool)\s*:|#{2,}\s*\w|(?:end|begin|start)_of_|<<sys`)
+	markups = compiled(`</?[a-z!|%]|[<‹⟨〈]\s*/?(?:\||system|user|assistant|inst|sys|im_)|\|>` +
+		`|&(?:lt|gt|#x?[0-9a-f]+);|%3c|\[/?(?:inst|sys|system|user|assistant|tool)\]|\{\{|\}\}|\]\(` +
+		`|(?:^|[.!?]\s|["'])\s*(?:user|tool)\s*:|\b(?:system|assistant|human|developer)\s*:\s` +
+		`|#{2,}\s*\w|(?:end|begin|start)_of_|<<sys`)
 	urls = compiled(`[a-z][a-z0-9+.-]*://\S+` +
 		`|\b(?:mailto|javascript|data):\S+` +
-		`|\bwww\.\S+` +
+		`|\bwww\.\S+|\w\[\.\]\w` +
 		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
 		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
 		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?`)
-	shell = compiled(`\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
+	shell = compiled(`\b(?:eval|exec)\(|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
 )
 
 // compiled returns a function that compiles expr when it is first called.
@@ -134,6 +139,7 @@ func objection(msg string, in Context) string {
 		{"mail", phrases("mail")},
 		{"a command", command},
 		{"deletion", phrases("delete")},
+		{"an order", phrases("order")},
 		{"permission wording", phrases("permission")},
 	} {
 		if found := strings.TrimSpace(check.find(msg, src)); found != "" {
@@ -144,15 +150,17 @@ func objection(msg string, in Context) string {
 }
 
 // unsafe returns what data of the plan, the verifier, the host or the agent must not bring into a message of ours:
-// markup, tokens of a chat template, shell operators and dangerous commands. It is empty for data that may be quoted.
+// markup, tokens of a chat template, URLs, shell operators, orders, and commands that do more than check. It is empty
+// for data that may be quoted.
 func unsafe(data string) string {
 	data = folded(data)
-	if found := cmp.Or(markups().FindString(data), shell().FindString(data)); found != "" {
+	found := cmp.Or(markups().FindString(data), urls().FindString(data), shell().FindString(data))
+	if found != "" {
 		return found
 	}
 	ws := tokens(data)
 	for i := range ws {
-		if n, _ := longest(ws[i:], "danger"); n > 0 {
+		if n, _ := longest(ws[i:], "danger", "command", "order"); n > 0 {
 			if ok, _ := longest(ws[i:], checkSections...); ok < n {
 				return text(ws[i : i+n])
 			}
