@@ -109,7 +109,7 @@ func (s *search) findsInside(c command, nested int) bool {
 	name := c.program()
 	switch {
 	case listed["interpreter"][strings.TrimRight(name, "0123456789.")],
-		name == "git" && slices.Contains(c.words, word{"-c", true}):
+		name == "git" && slices.ContainsFunc(c.words, func(w word) bool { return listed["git-runs"][w.text] }):
 		return s.mentioned(slices.Concat(c.words[1:], c.fed))
 	case name == "xargs" || name == "parallel":
 		last := command{words: c.words[len(c.words)-1:]}.program()

@@ -335,10 +335,17 @@ func TestRulesAreExplainedAndTried(t *testing.T) {
 		`{"tool":"*_save_batch","when":[{"at":"/rows","any":{"at":"/weight","over":500}}],"then":"deny"}`, 1))
 	p.has("#rules-trial", "Of the last 2 calls, these rules would have allowed 1, denied 1.")
 	p.has("#rules-trial", "weight_save_batch asked → denied")
-	p.both("rules-tried")
+	p.both("rules")
+	p.do(`document.getElementById("rules-trial").scrollIntoView({block: "center"})`)
+	p.picture("rules-tried-1280")
+	p.look(390, 844, false)
+	p.do(`document.getElementById("rules-trial").scrollIntoView({block: "center"})`)
+	p.picture("rules-tried-390")
+	p.look(1280, 800, false)
 	p.write("#rules-text", strings.Replace(rules, "[",
 		`[{"tool":"bash","when":[{"at":"/command","like":"git *"}],"then":"allow"},`, 1))
 	p.has("#rules-warnings", "/command like \"git *\" is probably a shell line")
+	p.do(`document.getElementById("rules-warnings").scrollIntoView({block: "center"})`)
 	p.picture("rules-warned-1280")
 	p.write("#rules-text", strings.Replace(rules, "[",
 		`[{"tool":"x","when":[{"at":"/rows/*/x","over":1}],"then":"deny"},`, 1))
@@ -350,4 +357,20 @@ func TestRulesAreExplainedAndTried(t *testing.T) {
 		p.look(390, 844, false)
 		return p.eval("document.documentElement.scrollWidth")
 	}())
+}
+
+// A thing that nobody answers in time goes to the next approver, and then it expires.
+func TestTimeLimitIsShown(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "policy.json"),
+		[]byte(`[{"tool":"*_delete","then":"ask","within":"3s","escalate":"on call"}]`), 0o600))
+	p := enter(t, chromium(t), serveFrom(t, dir).links["ann"], false)
+	p.waiting("delete the odd weight", "weight_delete")
+	p.has("#queue .when", "escalates in")
+	p.has("#card .facts", "Next asked\non call")
+	p.has("#card .facts", "Escalated to\non call")
+	p.has("#queue .when", "expires in")
+	p.both("escalated")
+	p.has("#events", "Expired")
+	p.has("#card .stand", "Expired: nobody decided in time")
 }

@@ -174,7 +174,7 @@ function draw() {
 		fact("Digest", el("code", { title: it.digest }, it.digest.slice(0, 16))),
 	].filter(Boolean);
 	card.className = `card is-${it.status}${whole ? " whole" : ""}`;
-	const time = open ? el("span", { class: "expiry", "data-live": "expiry" }, expiry(it.expires)) : el("span", { class: `stand is-${it.status}` }, `${symbols[it.status] || ""} ${standing(it)}`);
+	const time = open ? el("span", { class: "expiry", "data-live": "expiry" }, expiry(it)) : el("span", { class: `stand is-${it.status}` }, `${symbols[it.status] || ""} ${standing(it)}`);
 	card.replaceChildren(
 		el(
 			"header",
@@ -330,7 +330,7 @@ export function startCard(send) {
 		const it = current();
 		for (const n of document.querySelectorAll("#card [data-live]")) {
 			if (!it) continue;
-			n.textContent = n.dataset.live === "age" ? age(it.proposed) : expiry(it.expires);
+			n.textContent = n.dataset.live === "age" ? age(it.proposed) : expiry(it);
 			n.classList.toggle("soon", n.dataset.live === "expiry" && Boolean(soon(it.expires)));
 		}
 	}, 1000);

@@ -31,7 +31,7 @@ export function startQueue() {
 			const it = state.items.get(id);
 			if (!it) continue;
 			const when = li.querySelector(".when");
-			const text = `${age(it.proposed)} · ${expiry(it.expires)}`;
+			const text = `${age(it.proposed)} · ${expiry(it)}`;
 			if (when.textContent !== text) when.textContent = text;
 			when.classList.toggle("soon", Boolean(soon(it.expires)));
 		}

@@ -18,10 +18,12 @@ function span(ms) {
 
 export const age = (iso) => (now() - Date.parse(iso) < 1000 ? "just now" : `${span(now() - Date.parse(iso))} ago`);
 
-export function expiry(iso) {
-	if (!iso) return "never expires";
-	const left = Date.parse(iso) - now();
-	return left <= 0 ? "expired" : `expires in ${span(left)}`;
+// expiry says when an item expires, or who is asked next.
+export function expiry(it) {
+	if (!it.expires) return "never expires";
+	const left = Date.parse(it.expires) - now();
+	if (left <= 0) return it.escalate ? "escalates" : "expired";
+	return `${it.escalate ? "escalates" : "expires"} in ${span(left)}`;
 }
 
 export const soon = (iso) => iso && Date.parse(iso) - now() < 60_000;
