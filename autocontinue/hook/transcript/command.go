@@ -17,6 +17,7 @@ const (
 	kindMove      = "move"
 	kindLook      = "look"
 	kindRead      = "read"
+	kindRemote    = "remote"
 	kindTask      = "task"
 	kindVerify    = "verify"
 

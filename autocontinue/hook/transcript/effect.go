@@ -35,6 +35,8 @@ func (e effect) matters() bool {
 	return len(e.Edits) > 0 || e.Elsewhere || e.Moves || e.Unknown || e.Looks || e.Check != ""
 }
 
+func (e effect) checks() bool { return e.Check != "" }
+
 // quiet reports whether the effect is a check that prints only problems.
 func (e effect) quiet() bool { return e.Check == classify.CheckBuild || e.Check == classify.CheckLint }
 
@@ -100,6 +102,11 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		case kindLook:
 			e.Looks = true
 		case kindRead:
+		case kindRemote:
+			e.Check, e.Status, e.Elsewhere = classify.CheckRun, statusHidden, true
+			if i := slices.Index(args, "-o"); i >= 0 && i+1 < len(args) {
+				writes = append(writes, args[i+1])
+			}
 		default:
 			e.Check, e.Scope, e.Made = classify.CheckKind(kind), scope(words), w.built(words)
 			e.Elsewhere = e.Elsewhere || kind == kindRun
@@ -109,6 +116,9 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		before := len(e.Edits)
 		e.edit(w, writes...)
 		e.Made = append(e.Made, e.Edits[before:]...)
+		if kinds[0] == kindRemote && len(e.Made) > 0 {
+			e.Status = statusKept // whether a download succeeded is known
+		}
 		if e.Script == "" && matches(commands().lists["interprets"], name) && len(e.Made) > 0 {
 			e.Check = "" // code on the command line wrote the file
 		}

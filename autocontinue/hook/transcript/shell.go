@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
@@ -239,7 +240,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 	case syntax.AndStmt:
 		right := w.stmt(c.Y)
 		for i := range left {
-			left[i].Chained = left[i].Chained || slices.ContainsFunc(right, func(e effect) bool { return e.Check != "" })
+			left[i].Chained = left[i].Chained || slices.ContainsFunc(right, effect.checks)
 		}
 		return append(left, right...)
 	case syntax.OrStmt:
@@ -255,11 +256,16 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 	if !w.pipefail {
 		lower(left, statusLost)
 	}
+	right := w.stmt(c.Y)
+	verifies := func(e effect) bool { return e.Check == classify.CheckTest || e.quiet() }
+	if slices.ContainsFunc(left, verifies) { // "go test | prettify" runs no program of the project
+		right = slices.DeleteFunc(right, func(e effect) bool { return e.Check == classify.CheckRun && len(e.Edits) == 0 })
+	}
 	f := w.filter(c.Y)
 	for i := range left {
 		left[i].Filter = max(left[i].Filter, f)
 	}
-	return append(left, w.stmt(c.Y)...)
+	return append(left, right...)
 }
 
 // keepsFailure reports whether a command after "||" keeps the failure of the one before.
@@ -368,15 +374,19 @@ func (w *walker) call(outer []string, input string, writes []string) (effects []
 
 // nestedScript returns the script that a shell is given on its command line or by a here-document.
 func nestedScript(words []string, input string) string {
-	if !among(" sh bash zsh dash ksh fish su pwsh powershell ", programName(words[0])) {
+	name := programName(words[0])
+	windows := among(" cmd pwsh powershell ", strings.ToLower(name))
+	if !windows && !among(" sh bash zsh dash ksh fish su ", name) {
 		return ""
 	}
 	plain := 0
 	for i, a := range words[1:] {
+		rest := words[i+2:]
 		switch {
-		case i+2 < len(words) && (strings.EqualFold(a, "-Command") ||
-			len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.HasSuffix(a, "c")):
-			return words[i+2]
+		case windows && len(rest) > 0 && among(" /c -c -command ", strings.ToLower(a)):
+			return strings.Join(rest, " ")
+		case len(rest) > 0 && len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.HasSuffix(a, "c"):
+			return rest[0]
 		case !strings.HasPrefix(a, "-") || a == "-":
 			plain++
 		}
