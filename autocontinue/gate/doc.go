@@ -8,7 +8,15 @@
 // restart [Replay] makes the same session from its journal.
 //
 // The package starts no goroutine and reads no clock: the host tells each operation the time, and gives Wait and Do a
-// clock.
+// clock. A host that has only tools needs three calls:
+//
+//	policy, err := gate.ParsePolicy(rules)
+//	session, err := gate.New(policy, gate.Options{
+//		Audited: true, ToolsOnly: true, Now: time.Now, AfterFunc: time.AfterFunc,
+//	})
+//	item, err := session.Do(ctx, gate.Subject{
+//		Kind: gate.Tool, Thread: chat, Run: run, Call: id, Tool: name, Body: arguments,
+//	}, execute, approver) // item.Result or item.Reason is for the model
 //
 //	Propose ──► pending ──► approved ──► redeemed ──► done (a tool)
 //	   │            │             │

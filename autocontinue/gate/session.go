@@ -52,9 +52,9 @@ func New(p Policy, o Options) (*Session, error) {
 // Replay leaves out a last line without its newline: it was not written completely. Before anything is appended, the
 // host truncates the file to the length that [Session.Head] tells. Otherwise the next line would be joined to it.
 //
-// A line that was changed, removed, added or moved is an error that names the line. The hashes need no key, so they
-// show accidents and careless changes. They do not show lines that are missing at the end, or a whole new journal: for
-// that, a host keeps the hash of [Session.Head] elsewhere and compares.
+// A line that was changed, removed, added or moved is an error that names the line. The hashes need no key. So they do
+// not show lines that are missing at the end, or hashes that somebody computed anew: for that, a host keeps the hash of
+// [Session.Head] elsewhere and compares.
 func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	s, err := New(p, o)
 	if err != nil {

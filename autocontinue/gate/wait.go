@@ -13,6 +13,8 @@ type Approver interface {
 	// Approve returns the answer to an item. It fills in Action and By and, as needed, Reason and Body; Wait fills in the
 	// rest. It may block. ctx ends when the item no longer waits for this approver: somebody else answered, or the time is
 	// over. An Approver that does not want to answer returns [ErrPending]. It must be safe for concurrent use.
+	//
+	// Item.Body is text of the agent: show all of it, and the characters that nobody sees as escapes (plaintext.Visible).
 	Approve(ctx context.Context, item Item) (Decision, error)
 }
 

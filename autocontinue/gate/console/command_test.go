@@ -135,6 +135,27 @@ func TestResponseIsEditedByItsParts(t *testing.T) {
 	assert.Equal(t, `{"k":1.10}`, string(a2ui))
 }
 
+// An edit changes the lines that the person changed, and nothing else.
+func TestEditLeavesOtherLinesAlone(t *testing.T) {
+	d := serve(t)
+	d.running("r1")
+	it := d.propose(gate.Subject{Kind: gate.Response, Thread: "main", Run: "r1",
+		Body: json.RawMessage(`{"text":"1\u00a01/2 tablets\nOd\u200bd."}`)})
+	p := d.open(d.enter("ann"), "")
+	p.until("settings")
+	edit := func(text string) *problem {
+		cmd := decision(it, "edit")
+		cmd["text"] = text
+		return p.ask(cmd)
+	}
+	same := edit(d.bodiesOf(it, "&all=1").Write.Text)
+	require.NotNil(t, same)
+	assert.Equal(t, problem{"input", "the edit changes nothing: approve the item instead"}, *same)
+	require.Nil(t, edit("1 1/2 tablets\nEven."))
+	got, _ := d.session.Item(it.ID)
+	assert.JSONEq(t, `{"text":"1\u00a01/2 tablets\nEven."}`, string(got.Edited))
+}
+
 func TestLongBodiesComeInParts(t *testing.T) {
 	d := serve(t)
 	d.running("r1")
