@@ -10,7 +10,8 @@ import "slices"
 //
 //  1. A claimed check failed when it last ran, or did not run after the last edit: rejected. So are counted test results
 //     when nothing was edited or run in the session.
-//  2. No file was edited in the session and nothing was run, but the text claims a change: rejected.
+//  2. No file was edited in the session and nothing was run, but the text claims a change, begins with a claim to be
+//     done, or hedges such a claim: rejected.
 //  3. No file was edited since the last successful check: delivered.
 //  4. Only documents were edited since then: delivered.
 //  5. Code was edited, and a check passed after the last edit: delivered.
@@ -81,7 +82,7 @@ func (w Work) judge(signals []Signal) finding {
 	}
 	passed, failed, unknown := w.outcomes()
 	switch {
-	case w.idle() && has(SignalClaim, ClaimEdit):
+	case w.idle() && (has(SignalClaim, ClaimEdit) || claimsDone(signals)):
 		return finding{Status, "claims a change, but no file was edited in the session"}
 	case unclear || w.Edited == EditedUnknown:
 		return finding{}
@@ -101,6 +102,14 @@ func (w Work) judge(signals []Signal) finding {
 		return finding{Status, "edited code, and the check after that failed"}
 	}
 	return finding{}
+}
+
+// claimsDone reports whether the text begins with a claim to be done, or has such a claim and a hedge.
+func claimsDone(signals []Signal) bool {
+	hedged := slices.ContainsFunc(signals, func(s Signal) bool { return s.Kind == SignalHedge })
+	return slices.ContainsFunc(signals, func(s Signal) bool {
+		return s.Kind == SignalClaim && s.Name == ClaimDone && (hedged || s.Start == 0)
+	})
 }
 
 // claimsOfChecks are the claims that a check must back, in the order in which they are looked at, and the checks that

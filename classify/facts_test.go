@@ -89,6 +89,7 @@ func TestHeuristicWeighsWork(t *testing.T) {
 	passed := Work{Edited: EditedCode, Session: EditedCode, Checks: []Check{{Kind: CheckTest, Outcome: OutcomePassed}}}
 	failed := Work{Edited: EditedCode, Session: EditedCode, Checks: []Check{{Kind: CheckTest, Outcome: OutcomeFailed}}}
 	unchecked := Work{Edited: EditedCode, Session: EditedCode}
+	idle := Work{Edited: EditedNone, Session: EditedNone}
 	fixed := "I've fixed the login redirect in `auth.go`. It should work now."
 	tests := "Fixed the redirect.\n\n```\n$ go test ./...\n12 passed\n```"
 	for _, c := range []struct {
@@ -103,6 +104,10 @@ func TestHeuristicWeighsWork(t *testing.T) {
 		{tests, Work{}, Completion, false},
 		{tests, failed, Status, true},
 		{tests, unchecked, Status, true},
+		{"Done. The redirect keeps its query.", idle, Status, true},
+		{"登录重定向已经修复，现在应该可以正常工作了。", idle, Status, true},
+		{"La redirection est corrigée, ça devrait marcher maintenant.", idle, Status, true},
+		{"The parser is complete: it reads all nine kinds of tokens.", idle, Completion, false},
 		{"I fixed the parser. Shall I delete the old table, or keep it?", unchecked, Question, false},
 		{"Now I'll run the tests and look at the failure.", passed, Status, false},
 	} {
