@@ -137,7 +137,9 @@ func (f *fields) feedback(s string, human []string) {
 		case f.Feedback == "":
 			f.Feedback = line
 		case utf8.RuneCountInString(line)+2 > left:
-			f.Others = strings.Join(append(others, "…"), "; ")
+			if len(others) > 0 {
+				f.Others = strings.Join(append(others, "…"), "; ")
+			}
 			return
 		default:
 			left -= utf8.RuneCountInString(line) + 2
