@@ -97,6 +97,9 @@ func first(texts ...string) string {
 	return ""
 }
 
+// end returns at most the last n bytes of s, whole characters.
+func end(s string, n int) string { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }
+
 // clip returns at most n bytes of s, whole characters.
 func clip(s string, n int) string {
 	if len(s) <= n {

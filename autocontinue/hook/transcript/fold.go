@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -13,7 +14,7 @@ import (
 // Bounds of what is kept of a conversation.
 const (
 	maxRequest = 16 << 10  // bytes of the human's words
-	maxMessage = 256 << 10 // bytes of the last message
+	maxMessage = 256 << 10 // bytes of the last message: its end, where an agent says what it claims
 	maxCalls   = 64        // calls without a result
 	maxIDs     = 64        // calls and messages that are remembered as seen
 )
@@ -43,7 +44,8 @@ type Trace struct {
 // not count. A host may report more than the last message: all that the agent printed in the turn.
 func (t Trace) Shows(reported string, all bool) bool {
 	a, b := strings.Join(strings.Fields(reported), " "), strings.Join(strings.Fields(t.Message), " ")
-	return b != "" && !t.Old && (a == b || all && strings.HasSuffix(a, " "+b))
+	cut := len(t.Message) > maxMessage-utf8.UTFMax
+	return b != "" && !t.Old && (a == b || all && strings.HasSuffix(a, " "+b) || cut && strings.HasSuffix(a, b))
 }
 
 // Lack says why the trace lacks facts, for people. It returns "" when the transcript was read up to the message.
@@ -201,19 +203,21 @@ func (f *fold) message(e entry) {
 	case f.Expects: // it was printed before the prompt that did not come yet
 		return
 	case e.id != "" && e.id == f.MessageID:
-		f.Parts[len(f.Parts)-1] = clip(e.text, maxMessage)
+		f.Parts[len(f.Parts)-1] = end(e.text, maxMessage)
 		return
 	case e.id != "" && slices.Contains(f.Messages, e.id):
 		return
 	case e.group == "" || e.group != f.Group:
 		f.silence()
 	}
-	size := len(e.text)
-	for _, p := range f.Parts {
-		size += len(p)
-	}
-	if size <= maxMessage || len(f.Parts) == 0 {
-		f.Parts = append(f.Parts, clip(e.text, maxMessage))
+	f.Parts = append(f.Parts, e.text)
+	left := maxMessage
+	for i, p := range slices.Backward(f.Parts) {
+		if left -= len(p); left < 0 {
+			f.Parts[i] = end(p, len(p)+left)
+			f.Parts = f.Parts[i:]
+			break
+		}
 	}
 	f.MessageID, f.Group, f.Broke, f.Aborted = e.id, e.group, e.broke, false
 	f.Messages = keep(f.Messages, e.id)

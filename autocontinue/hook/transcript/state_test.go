@@ -355,12 +355,18 @@ func TestBounds(t *testing.T) {
 		s.add(entry{kind: outcome, result: result{id: fmt.Sprint("r", i), output: strings.Repeat("x", 1000)}})
 		s.add(entry{kind: message, id: fmt.Sprint("m", i), group: "g", text: strings.Repeat("y", 10_000)})
 	}
+	for i, text := range []string{"a", "b", "c"} {
+		s.add(entry{kind: message, id: fmt.Sprint("long", i), group: "long", text: strings.Repeat(text, maxMessage/2)})
+	}
+	half := strings.Repeat("b", maxMessage/2)
+	require.Equal(t, half+"\n"+strings.ReplaceAll(half, "b", "c"), strings.TrimLeft(s.trace().Message, "\n"))
 	s.add(entry{kind: human, text: strings.Repeat("ä", maxRequest)})
 	s.add(entry{kind: message, id: "m", group: "g", text: strings.Repeat("ö", maxMessage)})
 	stored, err := json.Marshal(s)
 	require.NoError(t, err)
 	require.Less(t, len(stored), 2*maxMessage)
 	require.LessOrEqual(t, len(s.trace().Work.Checks), maxChecks)
+	require.True(t, s.trace().Shows(strings.Repeat("ö", maxMessage), false), "a message that was too long to keep")
 	require.Equal(t, strings.Repeat("ä", maxRequest/2), s.trace().Request)
 }
 

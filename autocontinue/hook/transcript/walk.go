@@ -154,9 +154,9 @@ func (w *walk) keep(e entry) {
 		return
 	}
 	if i := slices.IndexFunc(w.said, func(s said) bool { return s.id == e.id }); i >= 0 {
-		w.said[i].text = e.text
+		w.said[i].text = end(e.text, maxMessage)
 	} else if len(w.said) < 1000 {
-		w.said = append(w.said, said{e.id, clip(e.text, maxMessage)})
+		w.said = append(w.said, said{e.id, end(e.text, maxMessage)})
 	}
 }
 
