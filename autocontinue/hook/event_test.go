@@ -44,6 +44,12 @@ func TestEvents(t *testing.T) {
 		"scheduled": {Claude, stop(`,"session_crons":[{}]`), `{}`, "hold", holdSchedule},
 		"sub-agent": {Claude, strings.Replace(stop(`,"agent_id":"a","agent_type":"x"`), "Stop", "SubagentStop",
 			1), "block", "rejected_completion", ""},
+		"sub-agent in the background": {Claude, strings.Replace(stop(
+			`,"agent_id":"a","agent_type":"x","background_tasks":[{"id":"a","type":"subagent","status":"running"}]`),
+			"Stop", "SubagentStop", 1), "block", "rejected_completion", ""},
+		"sub-agent with background work": {Claude, strings.Replace(stop(
+			`,"agent_id":"a","agent_type":"x","background_tasks":[{"id":"b","type":"shell","status":"running"}]`),
+			"Stop", "SubagentStop", 1), `{}`, "hold", holdBackground},
 		"internal sub-agent": {Claude,
 			strings.Replace(stop(`,"agent_id":"a","agent_type":""`), "Stop", "SubagentStop", 1), `{}`, "hold", holdInternal},
 		"failure": {Claude,
@@ -138,7 +144,7 @@ func TestUnreadableEvents(t *testing.T) {
 		`{"hook_event_name":"Stop","session_id":"s","stop_hook_active":"no"}`:        `"stop_hook_active" is not true or false`,
 		`{"hook_event_name":"Stop","session_id":"s","last_assistant_message":["x"]}`: `"last_assistant_message" is not a string`,
 		`{"hook_event_name":"Stop","session_id":"s","background_tasks":{}}`:          `"background_tasks" is not an array`,
-		`{"hook_event_name":"Stop","session_id":""}`:                                 `"session_id" is missing`,
+		`{"hook_event_name":"Stop","session_id":""}`:                                 `it names no session`,
 		`{"session_id":"s"}`: `"hook_event_name" is missing`,
 		`{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":{"a":1}}`: `"prompt" is not a string`,
 	} {
@@ -201,11 +207,11 @@ func TestNote(t *testing.T) {
 				tt.d.Note = note
 			}
 			for _, host := range []Host{Claude, Codex, Gemini} {
-				e := event{host: host, dialect: dialects[host], kind: stopped, resumed: tt.active}
+				e := event{host: host, kind: stopped, resumed: tt.active}
 				assert.Equal(t, tt.told, strings.Contains(string(e.answer(tt.d, "")), "sidecoach: "+note), host)
 			}
 			for _, host := range []Host{Cursor, Copilot} { // they would show it to nobody
-				e := event{host: host, dialect: dialects[host], kind: stopped, resumed: tt.active}
+				e := event{host: host, kind: stopped, resumed: tt.active}
 				assert.NotContains(t, string(e.answer(tt.d, "")), note)
 			}
 		})

@@ -96,7 +96,7 @@ func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
 		m.Loops++
 	}
 	m = m.again(out.ID)
-	if e.dialect.accumulates && e.message.given {
+	if e.host.accumulates() && e.message.given {
 		m.Judged, m.JudgedSum = len(e.message.text), hash(e.message.text)
 	}
 	return m
@@ -189,7 +189,7 @@ func (m memory) candidate(e event, t transcript.Trace) string {
 		return "time:" + e.time + active
 	}
 	t.Old = false
-	if t.MessageID == "" || e.message.given && !t.Shows(e.message.text, e.dialect.accumulates) {
+	if t.MessageID == "" || e.message.given && !t.Shows(e.message.text, e.host.accumulates()) {
 		return ""
 	}
 	return messagePrefix + t.MessageID + active

@@ -45,13 +45,13 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	if held, ok := m.heldFor(e); ok && !message.given && !message.null {
 		message = some(held)
 	}
-	shown := message.given && t.Shows(message.text, e.dialect.accumulates)
+	shown := message.given && t.Shows(message.text, e.host.accumulates())
 	switch {
 	case !message.given && !message.null && t.Message != "" && (!t.Old || m.knows(e, t)):
 		message = some(t.Message)
-	case e.dialect.accumulates && shown:
+	case e.host.accumulates() && shown:
 		message = some(t.Message)
-	case e.dialect.accumulates:
+	case e.host.accumulates():
 		message.text = m.unjudged(message.text)
 	}
 	out.Text = message.text
@@ -91,15 +91,15 @@ func (m memory) hold(e event, t transcript.Trace, message bool, continues int) s
 	case e.schedule > 0:
 		return holdSchedule
 	}
-	for _, task := range e.tasks {
-		if task.running() {
+	for _, task := range e.tasks { // of the session: those of a sub-agent list the sub-agent itself, and its siblings
+		if task.running() && (e.kind != subagentStopped || task.typ != "subagent") {
 			return holdBackground
 		}
 	}
 	switch lost := m.Pauses == 0 && m.inTurn(e).active(); {
 	case !message:
 		return holdNoMessage
-	case lost && (!t.Read || e.dialect.echoes && continues == 0):
+	case lost && (!t.Read || e.host.echoes() && continues == 0):
 		return holdStateLost
 	}
 	return ""

@@ -57,7 +57,7 @@ type replay struct {
 func (r *replay) event(ctx context.Context, w transcript.Event) error {
 	host := Host(r.format)
 	e := event{
-		host: host, dialect: dialects[host], kind: stopped, session: w.Session, agent: w.Agent, dir: w.Dir, noTasks: true,
+		host: host, kind: stopped, session: w.Session, agent: w.Agent, dir: w.Dir, noTasks: true,
 	}
 	if r.subagent {
 		e.kind = subagentStopped
@@ -111,7 +111,7 @@ func (r *replay) pause(ctx context.Context, e event, w transcript.Event) error {
 	continued := d.Action == autocontinue.Continue
 	r.memory = r.memory.after(e, out, continued)
 	message := ""
-	if continued && e.dialect.echoes {
+	if continued && e.host.echoes() {
 		message = d.Message
 	}
 	r.memory = r.memory.sent(message)

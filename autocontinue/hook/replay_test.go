@@ -354,7 +354,7 @@ func (s *scene) play(r *rand.Rand, obey bool) {
 			s.wake()
 		default:
 			ask := pick(sceneAsks)
-			if ask == "continue" && dialects[s.host].echoes && (!obey || interrupted) {
+			if ask == "continue" && s.host.echoes() && (!obey || interrupted) {
 				ask = "go on" // that may be ours, too, and then nobody can tell
 			}
 			s.ask(ask)

@@ -165,7 +165,7 @@ func (s *session) await(ctx context.Context, m memory) (transcript.Trace, memory
 	var failed error
 	wait := waitForMessage
 	done := func(t transcript.Trace) bool {
-		return t.Err != nil || t.Aborted || t.Shows(e.message.text, e.dialect.accumulates) || m.knows(e, t)
+		return t.Err != nil || t.Aborted || t.Shows(e.message.text, e.host.accumulates()) || m.knows(e, t)
 	}
 	switch {
 	case e.kind != stopped && e.kind != subagentStopped, !e.ended(),
@@ -224,7 +224,7 @@ func (s *session) Update(
 // sent stores which message is sent, if the host will feed it back as a prompt and it does not show that it is ours. If
 // another event came in between, that one's memory counts.
 func (s *session) sent(ctx context.Context, d autocontinue.Decision) error {
-	if d.Action != autocontinue.Continue || d.Replayed || !s.event.dialect.echoes || plaintext.IsOurs(d.Message) {
+	if d.Action != autocontinue.Continue || d.Replayed || !s.event.host.echoes() || plaintext.IsOurs(d.Message) {
 		return nil
 	}
 	return s.cfg.Sessions.Update(ctx, s.event.key(),

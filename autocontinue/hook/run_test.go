@@ -239,7 +239,7 @@ func (p *player) pause(text string) answer {
 	a := p.run(p.stop(text))
 	if m := a.message(); m != "" {
 		p.resumed++
-		if dialects[p.host].echoes {
+		if p.host.echoes() {
 			p.prompt(m)
 		} else {
 			p.line("hook", m)
@@ -374,7 +374,7 @@ func TestOnePauseOfManyHooks(t *testing.T) {
 				require.Contains(t, first.message(), want)
 				if m := first.message(); m != "" {
 					p.resumed++
-					if dialects[host].echoes {
+					if host.echoes() {
 						p.prompt(m)
 					} else {
 						p.line("hook", m)
@@ -453,7 +453,7 @@ func TestAMessageIsWaitedFor(t *testing.T) {
 						}
 						require.NotEmpty(t, a.message())
 						p.resumed++
-						if dialects[host].echoes {
+						if host.echoes() {
 							p.prompt(a.message())
 						} else {
 							p.line("hook", a.message())
@@ -544,6 +544,5 @@ func TestErrors(t *testing.T) {
 	}
 	_, err := Run(t.Context(), "other", nil, p.cfg)
 	require.ErrorIs(t, err, ErrEvent)
-	require.Nil(t, Host("other").Pass())
 	require.Equal(t, "other", Host("other").Product())
 }
