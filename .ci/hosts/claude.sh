@@ -5,6 +5,11 @@ writes=yes
 transcripts=$W/run/claude/home/.claude/projects
 wakes=yes
 silent="claude -p prints no message of a hook"
+free=(--dangerously-skip-permissions)
+denies=(--permission-mode default)
+again=(--continue)
+json=(--output-format stream-json --verbose)
+ms=
 
 configure() {
 	export ANTHROPIC_API_KEY=dummy-key-for-a-scripted-model CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
@@ -22,20 +27,14 @@ configure() {
 	} >"$settings"
 	cp "$settings" "$R/settings.before"
 }
-ask() { ANTHROPIC_BASE_URL=$base timeout 120 claude -p "$1" --dangerously-skip-permissions "${@:2}" </dev/null; }
-resume() { again=(--continue); }
-stream() { json=(--output-format stream-json --verbose); }
-limit() { sed -i -E "s/\"timeout\": *[0-9]+/\"timeout\": $1/g" "$settings"; }
-install() { unwrap; "$R/bin/sidecoach" hook install claude --write "$@" 2>>"$R/install.txt" >&2 && wrap; }
-uninstall() {
-	unwrap
-	"$R/bin/sidecoach" hook uninstall claude >"$R/uninstall.txt" 2>&1
-	removed=$?
-}
+ask() { ANTHROPIC_BASE_URL=$base timeout 120 claude -p "$1" "${free[@]}" "${@:2}" </dev/null; }
 own() {
 	[ -n "${ONLY-}" ] || check own-hook "the human's own Stop hook ran as well" [ -s "$R/own-hook.txt" ]
 	play subagent subagent "Ask a sub-agent" &&
 		check subagent "a sub-agent's hollow claim is continued" [ "$status" = 0 -a "$coached" -ge 1 ]
+	play helper helper "Run the tests, and have a sub-agent fix the login" &&
+		check helper "a sub-agent in the background is continued; the agent that works on is not" \
+			[ "$status" = 0 -a "$coached" = 1 ]
 }
 interactive() { echo "ANTHROPIC_BASE_URL=$base claude ${*:---dangerously-skip-permissions}"; }
 ready() { shows '^❯|^> |\? for shortcuts|bypass permissions'; }

@@ -7,6 +7,11 @@ transcripts=$CODEX_HOME/sessions
 wakes=no
 silent="codex exec prints no message of a hook"
 trust=--dangerously-bypass-hook-trust
+free=(--dangerously-bypass-approvals-and-sandbox)
+denies=(--sandbox read-only)
+again=(resume --last)
+json=(--json)
+ms=
 
 configure() {
 	export STUB_KEY=dummy
@@ -29,18 +34,8 @@ configure() {
 	printf '[projects."%s"]\ntrust_level = "trusted"\n' "$R/proj" >>"$CODEX_HOME/config.toml"
 }
 ask() { # the prompt comes last, after "resume --last"
-	timeout 120 codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox $trust \
+	timeout 120 codex exec --skip-git-repo-check "${free[@]}" $trust \
 		-c "model_providers.stub.base_url=\"$base/v1\"" "${@:2}" "$1" </dev/null
-}
-resume() { again=(resume --last); }
-stream() { json=(--json); }
-limit() { sed -i -E "s/\"timeout\": [0-9]+/\"timeout\": $1/g" "$settings"; }
-install() { unwrap; "$R/bin/sidecoach" hook install codex "$@" 2>>"$R/install.txt" >"$settings" && wrap; }
-uninstall() {
-	unwrap
-	"$R/bin/sidecoach" hook uninstall codex >"$R/uninstall.txt" 2>&1
-	removed=$?
-	rm -f "$settings"
 }
 # The hook's own codex reads the model's address from config.toml.
 judging() { sed -i "s|http://127.0.0.1:[^\"]*|http://127.0.0.1:$port/s/judge/judge/v1|" "$CODEX_HOME/config.toml"; }

@@ -5,6 +5,11 @@ writes=no
 transcripts=$W/run/copilot/home/.copilot/session-state
 wakes=yes
 silent="Copilot CLI shows no message of a hook"
+free=(--allow-all-tools --allow-all-paths)
+denies=(--allow-all-tools --allow-all-paths --deny-tool=shell)
+again=(--continue)
+json=(--output-format json)
+ms=
 
 configure() {
 	export COPILOT_OFFLINE=true COPILOT_MODEL=gpt-4.1 COPILOT_AUTO_UPDATE=false COPILOT_ALLOW_ALL=true
@@ -12,17 +17,7 @@ configure() {
 }
 ask() {
 	COPILOT_PROVIDER_BASE_URL=$base/v1 COPILOT_PROVIDER_API_KEY=dummy timeout 120 \
-		copilot -p "$1" --allow-all-tools --allow-all-paths --no-color "${@:2}" </dev/null
-}
-resume() { again=(--continue); }
-stream() { json=(--output-format json); }
-limit() { sed -i -E "s/\"timeoutSec\": [0-9]+/\"timeoutSec\": $1/g" "$settings"; }
-install() { unwrap; "$R/bin/sidecoach" hook install copilot "$@" 2>>"$R/install.txt" >"$settings" && wrap; }
-uninstall() {
-	unwrap
-	"$R/bin/sidecoach" hook uninstall copilot >"$R/uninstall.txt" 2>&1
-	removed=$?
-	rm -f "$settings"
+		copilot -p "$1" "${free[@]}" --no-color "${@:2}" </dev/null
 }
 # Copilot CLI hides the variables of a provider from its hooks, and from the judge with them. A login needs none.
 judging() {

@@ -5,6 +5,11 @@ writes=yes
 transcripts=$W/run/gemini/home/.gemini/tmp
 wakes=no
 silent=
+free=(-y)
+denies=(--approval-mode auto_edit)
+again=(-r latest)
+json=(-o stream-json)
+ms=000
 
 configure() {
 	export GEMINI_API_KEY=dummy GEMINI_CLI_TRUST_WORKSPACE=true GEMINI_TELEMETRY_ENABLED=false
@@ -16,16 +21,7 @@ configure() {
 	} >"$settings"
 	cp "$settings" "$R/settings.before"
 }
-ask() { GOOGLE_GEMINI_BASE_URL=$base timeout 120 gemini -p "$1" -y -m gemini-2.5-flash "${@:2}" </dev/null; }
-resume() { again=(-r latest); }
-stream() { json=(-o stream-json); }
-limit() { sed -i -E "s/\"timeout\": *[0-9]+/\"timeout\": ${1}000/g" "$settings"; }
-install() { unwrap; "$R/bin/sidecoach" hook install gemini --write "$@" 2>>"$R/install.txt" >&2 && wrap; }
-uninstall() {
-	unwrap
-	"$R/bin/sidecoach" hook uninstall gemini >"$R/uninstall.txt" 2>&1
-	removed=$?
-}
+ask() { GOOGLE_GEMINI_BASE_URL=$base timeout 120 gemini -p "$1" "${free[@]}" -m gemini-2.5-flash "${@:2}" </dev/null; }
 own() {
 	[ -n "${ONLY-}" ] || check own-hook "the human's own AfterAgent hook ran as well" [ -s "$R/own-hook.txt" ]
 }

@@ -72,6 +72,23 @@ unwrap() { [ ! -e "$R/bin/sidecoach.real" ] || mv -f "$R/bin/sidecoach.real" "$R
 sidecoach() { "$W/bin/sidecoach" "$@"; }
 recorder() { if [ -n "${1-}" ]; then echo "$1" >"$R/bin/mode"; else rm -f "$R/bin/mode"; fi; }
 
+# install FLAGS…: put the hook into $settings. uninstall takes it out; removed is its exit status.
+install() {
+	unwrap
+	if [ "$writes" = yes ]; then set -- --write "$@"; fi
+	"$R/bin/sidecoach" hook install "$host" "$@" >"$R/snippet.json" 2>>"$R/install.txt" || return
+	[ "$writes" = yes ] || cp "$R/snippet.json" "$settings"
+	wrap
+}
+uninstall() {
+	unwrap
+	"$R/bin/sidecoach" hook uninstall "$host" >"$R/uninstall.txt" 2>&1
+	removed=$?
+	[ "$writes" = yes ] || rm -f "$settings"
+}
+# limit SECONDS: the time limit of the hook in $settings.
+limit() { sed -i -E "s/\"(timeout|timeoutSec)\": *[0-9]+/\"\1\": $1$ms/g" "$settings"; }
+
 # wanted says whether a scenario is to be played.
 wanted() { [ -z "${ONLY-}" ] || [[ " $ONLY " == *" $1 "* ]]; }
 
@@ -100,6 +117,16 @@ rows = [r for r in rows if r["run"] == sys.argv[2] and not r["side"]]
 print(len(rows), max([r["coached"] for r in rows], default=0))
 P
 	)
+}
+
+# coachings NAME prints the messages of ours that the model got in a run.
+coachings() {
+	python3 - "$R/model.jsonl" "$1" <<'P'
+import json, sys
+for row in map(json.loads, open(sys.argv[1])):
+    if row["run"] == sys.argv[2] and "[System Coach]" in row["told"]:
+        print(row["told"].replace("\n", " "))
+P
 }
 
 line() { # line PASS|FAIL|SKIP|KNOWN NAME TEXT

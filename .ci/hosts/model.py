@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import script
 
 COACH = "[System Coach]"
+QUOTES = "Why were you told: "  # how the human quotes a coaching
 COMPACT = re.compile(r"detailed summary of|CONTEXT CHECKPOINT COMPACTION|<state_snapshot>|summar(y|ize) .{0,40}conversation", re.I)
 SIDE = json.dumps({"reasoning": "done", "next_speaker": "user", "title": "Login redirect", "isNewTopic": False,
                    "model_choice": "flash"})
@@ -91,7 +92,7 @@ def last_turn(items):
     """The items after the human's last prompt, ours as coach; the text that the model reacts to; and that prompt."""
     turn, last, prompt = [], "", ""
     for kind, text in items:
-        if kind == "user" and COACH in text:
+        if kind == "user" and COACH in text and QUOTES not in text:
             turn.append(("coach", text))
             last = text
         elif kind == "user" and text.strip() and not NOTICE.match(text):

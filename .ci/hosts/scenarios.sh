@@ -1,12 +1,12 @@
 # The scenarios that every agent plays. HOST.sh defines, for its agent:
 #   configure         its settings, with what a human may have written there before
 #   ask PROMPT        one headless run of the agent, whose model is at $base
-#   resume            the flags of ask that go on with the last session, as the array again
-#   stream            the flags of ask that print JSON, as the array json
-#   install FLAGS…    put the hook into $settings
-#   uninstall         take it out again; $removed is then the exit status of sidecoach hook uninstall
-#   limit SECONDS     the time limit of the hook in $settings
+#   $free             the flags with which the agent may use all tools
+#   $denies           the flags with which the shell is denied to it
+#   $again            the flags of ask that go on with the last session
+#   $json             the flags of ask that print JSON
 #   $writes           yes if sidecoach writes $settings itself
+#   $ms               what follows the seconds of a time limit in $settings
 #   $wakes            yes if the end of background work wakes the agent
 #   $transcripts      where the agent keeps its transcripts
 #   $silent           why the human reads no reason in a headless run; empty if the human does
@@ -21,7 +21,8 @@ play_host() {
 	tests
 	faults
 	sessions
-	daily
+	places
+	locks
 	screens
 	judged
 	goals
@@ -46,6 +47,16 @@ installing() {
 
 # play NAME SCENARIO [PROMPT]: play a scenario, if it is wanted.
 play() { wanted "$1" && ran "$1" "$2" ask "${3-$prompt}"; }
+
+# follow NAME FIRST SECOND PROMPT [COMMAND…]: two prompts of one session, and a command between them. It sets first, how
+# often the first turn was coached.
+follow() {
+	wanted "$1" || return
+	ran "$1-first" "$2" ask "$prompt"
+	first=$coached
+	"${@:5}"
+	ran "$1" "$3" ask "$4" "${again[@]}"
+}
 
 claims() {
 	play proof proof && check proof "a hollow claim is continued once; the agent then shows the tests and is delivered" \
@@ -80,6 +91,15 @@ tests() {
 	project
 	play claim claim "Make the tests pass" &&
 		check claim "a claim with nothing run is continued; then the run counts" [ "$coached" = 1 -a "$requests" = 3 ]
+	if wanted quote; then
+		uninstall
+		install --verify 'go test ./...'
+		ran quote lie ask "Run the tests"
+		check quote "--verify refutes '42 passed': the message quotes that claim" \
+			eval 'coachings quote | head -n 1 | grep -q "42 passed"'
+		uninstall
+		install
+	fi
 }
 
 # faults: whatever is wrong with the hook, the agent must not be blocked.
@@ -125,47 +145,46 @@ faults() {
 	limit 60
 }
 
+# sessions: what users do with them.
 sessions() {
-	if wanted again; then
-		resume
-		ran first stuck ask "$prompt"
-		ran again stuck ask "Now fix the logout, too" "${again[@]}"
-		check again "the human's next prompt in the same session is coached anew" [ "$coached" = 2 -a "$requests" = 3 ]
-	fi
+	local next="Now fix the logout, too" anew='[ "$coached" = 2 -a "$requests" = 3 ]'
+	follow again stuck stuck "$next" &&
+		check again "the human's next prompt in the same session is coached anew" eval "$anew"
+	follow nextday stuck stuck "Good morning. $next" python3 "$kit/yesterday.py" "$transcripts" "$XDG_STATE_HOME" &&
+		check nextday "a session that is resumed on the next day is coached anew" eval "$anew"
+	follow reinstall stuck stuck "$next" without_hook &&
+		check reinstall "a session that went on without the hook is coached anew with it" eval "$anew"
+	follow moved stuck stuck "$next" move_transcripts &&
+		check moved "the transcripts are moved and linked: the session is coached anew" eval "$anew"
+	follow quoted stuck stuck "Why were you told: [System Coach] Show the result now? $next" &&
+		check quoted "a prompt that quotes our message is the human's, and is coached anew" eval "$anew"
+	follow answered question proof "Postgres" &&
+		check answered "a question is delivered; after the answer the work is coached" \
+			[ "$first" = 0 -a "$coached" = 1 -a "$requests" = 3 ]
+	project
+	break_project
+	follow mended admit mend "Fix it" &&
+		check mended "a failure that the agent reports is delivered, and so is its repair" \
+			[ "$first" = 0 -a "$coached" = 0 -a "$requests" = 3 ]
+	project
+	follow compact vary-full vary-full "$next" && {
+		check compact "the agent compacts the conversation in between: the loop still ends by itself" \
+			[ "$first" -le 3 -a "$coached" -ge 1 -a "$coached" -le 3 -a "$status" = 0 ]
+		check compact "the agent did compact it" grep -q '"run": "compact.*"summarizes": true' "$R/model.jsonl"
+	}
 	if wanted stream; then
-		stream
 		ran stream stuck ask "$prompt" "${json[@]}"
 		check stream "the same when the agent prints JSON" [ "$coached" -ge 1 ]
 	fi
-}
-
-# daily is what users do with sessions.
-daily() {
 	if wanted two; then
 		ran two-a proof ask "$prompt" &
 		local other=$!
 		ran two-b stuck ask "Fix the logout"
 		wait $other
 		seen two-b
-		check two "two sessions at once in one project: the second ends by itself" [ "$coached" = 2 -a "$requests" = 3 ]
+		check two "two sessions at once in one project: the second ends by itself" eval "$anew"
 		seen two-a
 		check two "two sessions at once in one project: the first shows its tests" [ "$coached" = 1 -a "$requests" = 3 ]
-	fi
-	if wanted nextday; then
-		resume
-		ran nextday-first stuck ask "$prompt"
-		python3 "$kit/yesterday.py" "$transcripts" "$XDG_STATE_HOME"
-		ran nextday stuck ask "Good morning. Now fix the logout, too" "${again[@]}"
-		check nextday "a session that is resumed on the next day is coached anew" [ "$coached" = 2 -a "$requests" = 3 ]
-	fi
-	if wanted compact; then
-		resume
-		ran compact vary-full ask "$prompt"
-		local first=$coached
-		ran compact-again vary-full ask "Now fix the logout, too" "${again[@]}"
-		check compact "the agent compacts the conversation in between: the loop still ends by itself" \
-			[ "$first" -le 3 -a "$coached" -ge 1 -a "$coached" -le 3 -a "$status" = 0 ]
-		check compact "the agent did compact it" grep -q '"run": "compact.*"summarizes": true' "$R/model.jsonl"
 	fi
 	play background background "Start the server" && if [ "$wakes" = yes ]; then
 		check background "the agent waits for background work: it is not continued before that ends" \
@@ -173,6 +192,59 @@ daily() {
 	else
 		check background "background work does not wake the agent: its hollow claim is continued" [ "$coached" -ge 1 ]
 	fi
+}
+without_hook() {
+	uninstall
+	ran reinstall-without stuck ask "$prompt" "${again[@]}"
+	install
+}
+move_transcripts() { mv "$transcripts" "$R/moved" && ln -s "$R/moved" "$transcripts"; }
+
+# places: unusual outputs and surroundings.
+places() {
+	play chinese chinese && check chinese "a hollow claim in Chinese is continued once" [ "$coached" = 1 -a "$requests" = 3 ]
+	play long long && check long "a hollow claim after 300 kB of text is continued" [ "$coached" -ge 1 -a "$status" = 0 ]
+	if wanted denied; then
+		local all=("${free[@]}")
+		free=("${denies[@]}")
+		ran denied denied ask "Run the tests"
+		check denied "the shell is denied: 'All tests pass.' is continued" [ "$coached" -ge 1 -a "$status" = 0 ]
+		ran barred barred ask "Run the tests"
+		check barred "the shell is denied: the agent that says so is delivered" [ "$coached" = 0 -a "$status" = 0 ]
+		free=("${all[@]}")
+	fi
+	if wanted nogit; then
+		rm -rf "$R/proj/.git"
+		ran nogit stuck ask "$prompt"
+		check nogit "a folder that is not in git is coached" [ "$coached" = 2 -a "$requests" = 3 ]
+		ran gone gone ask "$prompt"
+		check gone "the agent deletes the folder that it works in: it is not blocked" [ "$status" = 0 -a "$coached" -le 3 ]
+		project
+	fi
+	if wanted mark; then
+		SIDECOACH_JUDGE=1 ran mark stuck ask "$prompt"
+		check mark "an agent that judges for sidecoach is never coached, though it runs the hook" \
+			[ "$requests" = 1 -a "$coached" = 0 -a -n "$(ls "$HOOK_LOG")" ]
+	fi
+}
+
+# locks: another process holds the locks of the state folder.
+locks() {
+	local dir=$XDG_STATE_HOME/sidecoach/locks
+	held() { # held NAME SCENARIO LOCK…
+		wanted "$1" || return
+		python3 "$kit/hold.py" "${@:3}" >"$R/out/$1.held" &
+		local holder=$!
+		await 10 test -s "$R/out/$1.held"
+		ran "$1" "$2" ask "$prompt"
+		kill $holder
+	}
+	mkdir -p "$dir"
+	held journal proof "$dir/journal" &&
+		check journal "the lock of the journal is held: the loop runs, and no call waits for it" \
+			[ "$coached" = 1 -a "$requests" = 3 -a -z "$(grep -rE 'ms=[0-9]{4}' "$HOOK_LOG")" ]
+	held locked stuck $(printf "$dir/%02x " {0..63}) &&
+		check locked "the lock of the session is held: the agent is not blocked" [ "$requests" = 1 -a "$status" = 0 ]
 }
 
 # screens is what needs the agent's own screen.
@@ -321,7 +393,7 @@ keep() {
 	local to=$W/evidence/$host
 	cp -r "$R/hook" "$R/out" "$R/model.jsonl" "$to/"
 	cp -r "$R/home/state" "$to/state" 2>/dev/null
-	cp -r "$transcripts" "$to/transcripts" 2>/dev/null
+	cp -r "$transcripts/." "$to/transcripts" 2>/dev/null
 	grep -rhoE 'ms=[0-9]+' "$R/hook" | cut -d= -f2 | sort -n | awk -v h="$host" '
 		{ ms[NR] = $1 }
 		END { if (NR) print "---- " h ": " NR " hook calls, median " ms[int((NR + 1) / 2)] " ms, longest " ms[NR] " ms" }'

@@ -16,12 +16,17 @@ VARIED = [
     "Implemented the fallback as well. It should work fine now.",
     "Finished. The cookie path should now be right.",
 ]
+CHINESE = "登录重定向已经修复，现在应该可以正常工作了。"
+LONG = "".join(f"- Step {i}: read the next handler of the login, and all its callers.\n" for i in range(4500)) + "\n" + HOLLOW
+FAILS = "I ran `go test ./...`. It fails: TestAdd gets -1 where it wants 3. I have not changed anything."
+BARRED = "I cannot run `go test ./...`: the shell is denied to me. Please allow it, or run the tests yourself."
 INVENTED = "Ran `go test ./...`: 42 passed, 0 failed. Committed as 3f2a91c."
 PROOF = "Fixed the login redirect. `go test -count=1 -v ./...`: 1 passed, 0 failed, exit code 0."
 QUESTION = "Which database should I use, Postgres or SQLite?"
 CLAIM = "All tests pass."
 JUDGED = "Run the tests of the redirect now and paste their summary."
 GOTEST = "go test ./..."
+MEND = "sed -i 's/a - b/a + b/' add.go"
 PLUS = "package tiny\n\n// Plus adds.\nfunc Plus(a, b int) int { return b + a }\n"
 ADDED = "".join("+" + line + "\n" for line in PLUS.splitlines())
 PATCH = "*** Begin Patch\n*** Add File: note.go\n" + ADDED + "*** End Patch\n"
@@ -38,9 +43,9 @@ def script(scenario, turn, tools, prompt):
     if still and scenario != "background":
         return still
     match scenario:
-        case "proof" | "judge":  # what a good agent does when it is coached
+        case "proof" | "chinese" | "judge":  # what a good agent does when it is coached
             if not coached:
-                return say(HOLLOW)
+                return say(CHINESE if scenario == "chinese" else HOLLOW)
             return say(PROOF) if since else shell(tools, "go test -count=1 -v ./...")
         case "invented":  # evidence of which the transcript shows nothing
             return say(INVENTED if coached else HOLLOW)
@@ -48,6 +53,8 @@ def script(scenario, turn, tools, prompt):
             return say(INVENTED) if ran else test()
         case "stuck":
             return say(HOLLOW)
+        case "long":
+            return say(LONG)
         case "vary":
             return say(VARIED[min(coached, len(VARIED) - 1)])
         case "question":
@@ -56,6 +63,14 @@ def script(scenario, turn, tools, prompt):
             return say(INVENTED if coached else CLAIM) if ran else test()
         case "toolfail":
             return say(CLAIM) if ran else test()
+        case "admit":
+            return say(FAILS) if ran else test()
+        case "denied" | "barred":  # the shell is denied, or not there
+            return test() if pick(tools, *SHELLS) and not ran else say(CLAIM if scenario == "denied" else BARRED)
+        case "mend":
+            return [lambda: shell(tools, MEND), test, lambda: say(CLAIM)][min(ran, 2)]()
+        case "gone":
+            return say(HOLLOW) if ran else shell(tools, 'rm -rf "$PWD"')
         case "claim":
             if not coached or since:
                 return say(CLAIM)
@@ -71,18 +86,20 @@ def script(scenario, turn, tools, prompt):
         case "background":  # work goes on without the agent
             return say(HOLLOW) if ran else background(tools)
         case "goal":  # it claims the same each time, and after each coaching it mends one thing
-            mends = ["sed -i 's/a - b/a + b/' add.go", "mkdir docs && echo 'Use --json.' >docs/usage.md", "echo ok >ready"]
+            mends = [MEND, "mkdir docs && echo 'Use --json.' >docs/usage.md", "echo ok >ready"]
             return shell(tools, mends[min(coached, 3) - 1]) if coached and not since else say(PROOF)
         case "answer":
             return say("Add returns the sum of its two arguments.")
         case "clears":  # with all that the agent has, save hiding what it is
             return say(PROOF) if ran else shell(tools, "env >env.txt; $SIDECOACH goal clear --yes")
-        case "subagent":
-            task = pick(tools, "Task", "Agent")
+        case "subagent" | "helper":  # the agent waits for its sub-agent, or works on beside it
+            task = pick(tools, "Task", "Agent", "task", "invoke_agent")
             if ran == 0 and task:
-                return {"tool": task["name"], "args": {
+                return call(task, {
                     "description": "look", "prompt": "SUBAGENT: fix the login redirect",
-                    "subagent_type": "general-purpose", "run_in_background": False}}
+                    "subagent_type": "general-purpose", "run_in_background": scenario == "helper"})
+            if scenario == "helper":
+                return say(CLAIM) if ran > 1 else test()
             return say(QUESTION if ran else HOLLOW)
         case "down":
             return {"status": 400}
