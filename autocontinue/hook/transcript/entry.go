@@ -54,24 +54,26 @@ func (l *line) add(e entry) { l.entries = append(l.entries, e) }
 // readLine reads a line that begins at an offset. Seen are the IDs of the last messages, the last one last.
 func readLine(f Format, subagent bool, text []byte, at int64, seen []string) (l line) {
 	v, ok := parse(text)
-	if !ok {
-		return line{}
+	if ok {
+		l = read(f, v, "offset:"+strconv.FormatInt(at, 10), subagent, seen)
 	}
-	id := "offset:" + strconv.FormatInt(at, 10) // of a message without one
+	l.isJSON = ok
+	return l
+}
+
+// read reads a line. ID is that of a message without one.
+func read(f Format, v value, id string, subagent bool, seen []string) line {
 	switch f {
 	case claude:
-		l = readClaude(v, id, subagent)
+		return readClaude(v, id, subagent)
 	case codex:
-		l = readCodex(v, id)
+		return readCodex(v, id)
 	case gemini:
-		l = readGemini(v, seen)
+		return readGemini(v, seen)
 	case copilot:
-		l = readCopilot(v, id)
-	case cursor:
-		l = readCursor(v, id)
+		return readCopilot(v, id)
 	}
-	l.isJSON = true
-	return l
+	return readCursor(v, id)
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

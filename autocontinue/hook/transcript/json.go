@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -11,7 +12,7 @@ import (
 type value struct{ any }
 
 func parse(data []byte) (v value, ok bool) {
-	err := json.Unmarshal(data, &v.any)
+	err := json.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &v.any)
 	return v, err == nil
 }
 
@@ -82,7 +83,7 @@ func (v value) words(path ...string) string {
 	return v.text() + strings.Join(said, "\n")
 }
 
-// script returns what a shell is told by the first of these members: a text, or the words of a command.
+// script returns what a shell is given by the first of these members: a text, or the words of a command.
 func (v value) script(keys ...string) string {
 	for _, key := range keys {
 		if text := v.text(key); text != "" {
@@ -90,20 +91,11 @@ func (v value) script(keys ...string) string {
 		}
 		var words []string
 		for _, word := range v.list(key) {
-			words = append(words, word.text())
+			words = append(words, "'"+strings.ReplaceAll(word.text(), "'", `'\''`)+"'")
 		}
-		if len(words) == 0 {
-			continue
+		if words != nil {
+			return strings.Join(words, " ")
 		}
-		if nested := nestedScript(words, ""); nested != "" {
-			return nested
-		}
-		for i, w := range words {
-			if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`;|&<>()#*?!{}") {
-				words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-			}
-		}
-		return strings.Join(words, " ")
 	}
 	return ""
 }

@@ -21,9 +21,8 @@ type lines struct {
 	r        *bufio.Reader
 	document bool
 	next     int64 // where the next line begins
-	buf      []byte
 
-	text  []byte // the line, without its end and a byte order mark; good until the next one
+	text  []byte // the line with its end; good until the next one
 	at    int64  // where it begins
 	no    int    // its number, from 1
 	long  bool   // it is too long, and text is empty
@@ -57,7 +56,7 @@ func isDocument(r io.ReaderAt, size int64) bool {
 
 // scan goes to the next line. It reports false at the end of the file and after an error.
 func (l *lines) scan() bool {
-	l.text, l.at, l.long, l.whole, l.buf = nil, l.next, false, false, l.buf[:0]
+	l.text, l.at, l.long = l.text[:0], l.next, false
 	most := maxLine
 	if l.document {
 		most = maxDocument
@@ -65,34 +64,22 @@ func (l *lines) scan() bool {
 	for l.err == nil {
 		part, err := l.r.ReadSlice('\n')
 		l.next += int64(len(part))
-		if !l.long && len(l.buf)+len(bytes.TrimSuffix(part, []byte("\n"))) > most {
-			l.long, l.buf = true, nil
+		if l.long = l.long || len(l.text)+len(part) > most+1; l.long {
+			l.text = nil
+		} else {
+			l.text = append(l.text, part...)
 		}
 		switch {
-		case err == nil && len(l.buf) == 0 && !l.long && !l.document:
-			l.text = part // no copy
-		case !l.long:
-			l.buf = append(l.buf, part...)
-			l.text = l.buf
-		}
-		if errors.Is(err, bufio.ErrBufferFull) || l.document && err == nil {
+		case errors.Is(err, bufio.ErrBufferFull), err == nil && l.document:
 			continue
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		case err != nil && !errors.Is(err, io.EOF):
 			l.err = err
-			return false
+		case l.next > l.at:
+			l.no++
+			l.whole = err == nil
+			return true
 		}
-		if err != nil && l.next == l.at {
-			return false
-		}
-		l.no++
-		l.whole = err == nil
-		l.text = bytes.TrimSuffix(bytes.TrimSuffix(l.text, []byte("\n")), []byte("\r"))
-		l.text = bytes.TrimPrefix(l.text, byteOrderMark)
-		if l.long {
-			l.text = nil
-		}
-		return true
+		return false
 	}
 	return false
 }

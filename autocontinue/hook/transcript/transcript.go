@@ -80,21 +80,10 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 
 // formatOf tells a format by one line. It returns "" where the line does not show it.
 func formatOf(v value) Format {
-	kind, message := v.text("type"), v.at("message")
-	switch {
-	case among(" user assistant ", kind) && message.has("content"),
-		among(claudeOthers, kind) && (v.has("sessionId") || v.has("leafUuid") || kind == "file-history-snapshot"):
-		return claude
-	case v.at("payload").isObject() && among(codexTypes, kind),
-		!v.has("payload") && !v.has("data") && readCodex(v, "").known:
-		return codex
-	case v.at("data").isObject() && isCopilotType(kind):
-		return copilot
-	case v.has("sessionId") && !v.has("uuid") && (v.has("projectHash") || v.has("messages")),
-		v.has("$set") || v.has("$patch") || v.has("$rewindTo"), v.text("id") != "" && among(" user gemini ", kind):
-		return gemini
-	case message.isObject() && among(" user assistant ", v.text("role")):
-		return cursor
+	for _, f := range []Format{claude, codex, copilot, gemini, cursor} {
+		if read(f, v, "", false, nil).known {
+			return f
+		}
 	}
 	return ""
 }
