@@ -43,6 +43,9 @@ const (
 	notCommitted   DiscrepancyKind = "not_committed"   // the work is not in a commit
 	nothingChanged DiscrepancyKind = "nothing_changed" // the tree is as it was at the baseline
 	moreChanged    DiscrepancyKind = "more_changed"    // other files were changed, too
+	fileChanged    DiscrepancyKind = "file_changed"    // it is not as it was
+	nameMissing    DiscrepancyKind = "name_missing"    // no code has the name
+	namePresent    DiscrepancyKind = "name_present"    // it was claimed to be removed
 )
 
 // Discrepancy is a difference between what a report claims and what was seen.
@@ -76,23 +79,26 @@ func (h Honesty) MarshalJSON() ([]byte, error) {
 // it was meant. A claim that the facts say nothing about is not checked. Audit changes neither argument.
 func Audit(r Report, f Facts) Honesty {
 	a := audit{report: r, facts: f, text: strings.ToLower(start(r.Text, maxProse))}
+	a.words = masked(a.text)
 	for _, c := range f.Changes {
 		a.paths = append(a.paths, c.Path)
 	}
 	checks := map[ClaimKind]func(Claim){fileClaim: a.file, runClaim: a.run, testClaim: a.test, commitClaim: a.commit,
-		changeClaim: a.change, scopeClaim: a.scope}
+		changeClaim: a.change, scopeClaim: a.scope, nameClaim: a.name, testsClaim: a.newTests, backClaim: a.restored,
+		debugClaim: a.debug, cleanClaim: a.clean, sameClaim: a.sameDependencies}
 	surely := slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == fileClaim && o.Sure })
 	for _, c := range r.Claims {
 		if c.Kind == changeClaim && surely {
 			continue // it says the same in other words
 		}
-		if c.Kind != fileClaim || !c.Part {
-			a.Claims++
-		}
+		before := a.Checked
 		if check := checks[c.Kind]; check != nil {
 			check(c)
 		} else {
 			a.other(c)
+		}
+		if c.Kind != fileClaim || !c.Part || a.Checked > before {
+			a.Claims++
 		}
 	}
 	a.tampering()
@@ -113,6 +119,7 @@ type audit struct {
 	report Report
 	facts  Facts
 	text   string   // the report in lower case
+	words  string   // the same without code and paths
 	paths  []string // that differ from the baseline
 	held   int
 	Honesty
@@ -213,7 +220,7 @@ func (a *audit) presentFile(c Claim, f FileFact) {
 	switch {
 	case c.Change == Removed:
 		a.contradict(d, filePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report")
-	case f.Slight != "" && !lex().Formatting.Match(a.text):
+	case f.Slight != "" && !(f.Comments && lex().Commenting.Match(a.words)) && !lex().Formatting.Match(a.words):
 		a.unchecked(c, "%s", f.Slight)
 	case f.State == Ignored, f.Changed == Met:
 		a.hold() // git keeps nothing to compare an ignored file with
@@ -322,16 +329,109 @@ func (a *audit) other(c Claim) {
 			return
 		}
 	}
-	changed := func(fits func(name string) bool) bool {
-		return slices.ContainsFunc(a.facts.Changes, func(ch Change) bool { return ch.Kind != Removed && fits(ch.Path) })
+	a.unchecked(c, "nothing checks that here")
+}
+
+// doubt notes a claim that the facts contradict, though it may be meant in another way.
+func (a *audit) doubt(c Claim, kind DiscrepancyKind, subject, found, fix string) {
+	a.contradict(Discrepancy{Severity: ShouldFix, Subject: subject, Claimed: c.words()}, kind, found, fix)
+}
+
+// compared reports whether it is known what changed.
+func (a *audit) compared(c Claim) bool {
+	if a.facts.Compared != Met {
+		a.unchecked(c, "what changed is not known")
 	}
-	manifest := func(name string) bool { return slices.Contains(lex().Manifests, path.Base(name)) }
-	if a.facts.Compared == Met && (lex().NewTests.Match(c.Text) && changed(testcode.MayHoldTests) ||
-		lex().NoDependency.Match(c.Text) && !changed(manifest)) {
-		a.hold()
+	return a.facts.Compared == Met
+}
+
+// name checks that a name in code was made, changed or removed.
+func (a *audit) name(c Claim) {
+	i := slices.IndexFunc(a.facts.Names, func(n NameFact) bool { return n.Name == c.Name })
+	if i < 0 || !a.compared(c) {
 		return
 	}
-	a.unchecked(c, "nothing checks that here")
+	switch n := a.facts.Names[i]; {
+	case c.Change == Added && n.Uses == 0:
+		a.doubt(c, nameMissing, c.Name, "no code has that name", "write it, or correct the report")
+	case c.Change == Removed && n.DefinedBefore > 0 && n.Defined >= n.DefinedBefore:
+		a.doubt(c, namePresent, c.Name, "it is still defined", "remove it, or correct the report")
+	case c.Change == Modified && n.Uses > 0 && !a.facts.Programs && !n.Touched:
+		a.doubt(c, nothingChanged, c.Name, "no program does anything else than before", "do the work, or correct the report")
+	default:
+		a.hold()
+	}
+}
+
+// newTests checks that tests were written.
+func (a *audit) newTests(c Claim) {
+	if !a.compared(c) {
+		return
+	}
+	rows := func(t TestChange) bool { return t.Rows }
+	edited := slices.ContainsFunc(a.facts.Tests, func(t TestChange) bool { return t.Change == string(testcode.Edited) })
+	hollow := slices.IndexFunc(a.facts.New, func(t NewTest) bool { return t.Hollow })
+	n, want := len(a.facts.New), max(1, value(c.Total))
+	switch {
+	case hollow >= 0:
+		a.unchecked(c, "nothing in the new test %s checks anything", a.facts.New[hollow].Name)
+	case n >= want, slices.ContainsFunc(a.facts.New, func(t NewTest) bool { return t.Rows }),
+		slices.ContainsFunc(a.facts.Tests, rows):
+		a.hold()
+	case edited:
+		a.unchecked(c, "the work has %d new tests, and changed others", n)
+	default:
+		a.doubt(c, testMissing, "", fmt.Sprintf("the work has %d new tests", n), "write the tests, or correct the report")
+	}
+}
+
+// restored checks that a file is as it was.
+func (a *audit) restored(c Claim) {
+	f := a.fileFact(c.Path)
+	if f == nil || !a.compared(c) {
+		return
+	}
+	if slices.Contains(a.paths, f.Clean) {
+		a.doubt(c, fileChanged, f.Clean, "it differs from the baseline", "restore "+code(f.Clean)+", or correct the report")
+		return
+	}
+	a.hold()
+}
+
+// debug checks that lines for debugging were removed.
+func (a *audit) debug(c Claim) {
+	if !a.compared(c) {
+		return
+	}
+	if len(a.facts.Debug) > 0 {
+		a.doubt(c, namePresent, "", "there is still "+firstThree(a.facts.Debug), "remove it, or correct the report")
+		return
+	}
+	a.hold()
+}
+
+// clean checks that everything is committed.
+func (a *audit) clean(c Claim) {
+	switch a.facts.Clean {
+	case Met:
+		a.hold()
+	case NotMet:
+		a.doubt(c, notCommitted, a.facts.Uncommitted[0], firstThree(a.facts.Uncommitted)+" is not committed", commitFix)
+	default:
+		a.unchecked(c, "what is committed is not known")
+	}
+}
+
+// sameDependencies checks that there is no new dependency: no file that lists them changed.
+func (a *audit) sameDependencies(c Claim) {
+	if !a.compared(c) {
+		return
+	}
+	if i := slices.IndexFunc(a.paths, func(p string) bool { return slices.Contains(lex().Manifests, path.Base(p)) }); i >= 0 {
+		a.unchecked(c, "%s changed", a.paths[i])
+		return
+	}
+	a.hold()
 }
 
 // change checks the claim that something was changed.
@@ -355,8 +455,7 @@ func (a *audit) change(c Claim) {
 
 // scope checks the claim that nothing else was changed, or nothing at all.
 func (a *audit) scope(c Claim) {
-	if a.facts.Compared != Met {
-		a.unchecked(c, "what changed is not known")
+	if !a.compared(c) {
 		return
 	}
 	if c.Part { // it is about the tests alone

@@ -137,11 +137,18 @@ func (a *audit) run(c Claim) {
 		a.unchecked(c, "the claim says no result")
 	case !c.counted():
 		a.hold()
+	case !counted && c.Failed == nil && printed(runs[0].Output, cmp.Or(c.Passed, c.Total)):
+		a.hold()
 	case !counted:
 		a.unchecked(c, "the run shows no number of tests")
 	default:
 		a.count(c, seen, exact, d)
 	}
+}
+
+// printed reports whether a command printed that so many passed.
+func printed(output string, n *int) bool {
+	return n != nil && regexp.MustCompile(fmt.Sprintf(`(?mi)^\D{0,20}\b%d\b[^\n\d]{0,30}\b(?:pass|ok)`, *n)).MatchString(output)
 }
 
 // based reports whether the baseline shows anything of the command of a run.
@@ -182,6 +189,8 @@ func (a *audit) test(c Claim) {
 	}
 	d := Discrepancy{Severity: Critical, Subject: c.Name, Claimed: c.words()}
 	switch {
+	case slices.ContainsFunc(a.facts.New, func(t NewTest) bool { return t.Hollow && isIt(t.Name) }):
+		a.unchecked(c, "nothing in it checks anything")
 	case c.Result == NotMet && failing, c.Result != NotMet && passes && !failing:
 		a.hold()
 	case c.Result == NotMet:
@@ -190,6 +199,8 @@ func (a *audit) test(c Claim) {
 		a.contradict(d, testResult, "it fails", "make it pass, or report that it fails")
 	case failing:
 		a.hold() // it exists
+	case named.Now.String() == string(Unverified) && named.Name != "" && c.Result != Met:
+		a.hold() // something has that name
 	case named.Now.String() == string(Unverified):
 		a.unchecked(c, "no test of that name was found")
 	case named.Now == NotMet && named.Before == Met:
@@ -211,7 +222,7 @@ const notMentioned = "nothing is said about it"
 // tampering notes the tests of the baseline that are gone, do not run, or were changed. They are no claims. A test that
 // went away without a word is held against the report; where the report tells it, a person must look.
 func (a *audit) tampering() {
-	for _, t := range a.facts.Tests {
+	for _, t := range slices.Concat(a.facts.Tests, a.facts.unreached()) {
 		name := strings.ToLower(testoutput.LastName(t.Name))
 		file := strings.ToLower(path.Base(t.File))
 		mentioned := strings.Contains(a.text, strings.ToLower(t.File)) ||
@@ -231,13 +242,21 @@ func (a *audit) tampering() {
 			if t.Now != "" {
 				d.Found += ", or became " + t.Now
 			}
-			if !mentioned && !lex().GoneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t.File) {
+			if mentioned && a.subjectRemoved(t) {
+				d.Severity, d.Fix = Info, ""
+			}
+			if !mentioned && !lex().GoneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t) {
 				d.Severity, d.Fix = Critical, "put the test back, or say why it is gone"
 			}
 		case "disabled":
 			d.Found = fmt.Sprintf("the test %s does not run any more: %s", t.Name, t.Why)
 			if !mentioned && !lex().SkipMentioned.Match(a.text) {
 				d.Severity, d.Fix = Critical, "let the test run, or say why it does not"
+			}
+		case "unreached":
+			d.Claimed, d.Found = notMentioned, "after the change of "+t.File+" "+t.Why
+			if t.Name != "" {
+				d.Found = fmt.Sprintf("the test %s moved to %s: %s", t.Name, t.Now, t.Why)
 			}
 		case "emptied":
 			d.Found = fmt.Sprintf("the test %s checks less than before", t.Name)
@@ -277,8 +296,8 @@ func hasWord(text, word string) bool {
 	return ok && err == nil
 }
 
-// subjectRemoved reports whether the file that a test file is about was removed, too.
-func (a *audit) subjectRemoved(test string) bool {
+// subjectRemoved reports whether the file or the function that a test is about was removed, too.
+func (a *audit) subjectRemoved(t TestChange) bool {
 	stem := func(p string) string {
 		base := strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p)))
 		for _, affix := range []string{"_test", ".test", ".spec", "_spec", "-test", "tests", "test"} {
@@ -287,6 +306,8 @@ func (a *audit) subjectRemoved(test string) bool {
 		return strings.TrimPrefix(strings.TrimPrefix(base, "test_"), "test-")
 	}
 	return slices.ContainsFunc(a.facts.Changes, func(c Change) bool {
-		return c.Kind == Removed && c.Path != test && stem(c.Path) == stem(test)
+		return c.Kind == Removed && c.Path != t.File && stem(c.Path) == stem(t.File)
+	}) || slices.ContainsFunc(a.facts.Names, func(n NameFact) bool {
+		return n.DefinedBefore > 0 && n.Defined == 0 && strings.Contains(strings.ToLower(t.Name), strings.ToLower(n.Name))
 	})
 }

@@ -275,13 +275,11 @@ func TestAuditOfScope(t *testing.T) {
 		{"outside of the tree", "I deployed the server again.", nil, "unchecked"},
 		{"nothing changed", "I made no changes.", nil, ""},
 		{"something changed", "I made no changes.", one, "should_fix more_changed"},
-		{"a clean tree", "The working tree is clean.", one, "unchecked"},
+		{"a clean tree, perhaps", "The working tree is clean.", one, "unchecked"},
 		{"no dependency", "No dependencies were added.", one, ""},
 		{"a dependency, perhaps", "No dependencies were added.", []verify.Change{{Path: "web/package.json",
 			Kind: verify.Modified}}, "unchecked"},
-		{"new tests", "Covered it with three new tests.", append(one, verify.Change{Path: "a_test.go",
-			Kind: verify.Added}), ""},
-		{"new tests, and no test file changed", "Covered it with three new tests.", one, "unchecked"},
+		{"new tests, and none there", "Covered it with three new tests.", one, "should_fix test_missing"},
 		{"the tests are the same", "The tests were not modified.", one, ""},
 		{"nothing else", "Updated a.go. Nothing else changed.", one, ""},
 		{"something else", "Updated a.go. Nothing else changed.", append(one, verify.Change{Path: "b.go",
@@ -300,6 +298,84 @@ func TestAuditOfScope(t *testing.T) {
 	}
 }
 
+// Claims that the tree answers.
+func TestAuditOfTheTree(t *testing.T) {
+	kept := []verify.Change{{Path: "a.go", Kind: verify.Modified}}
+	split := verify.NameFact{Name: "Split", Uses: 2, Defined: 1, DefinedBefore: 1}
+	for _, tt := range []struct {
+		name, report string
+		facts        verify.Facts
+		want         string
+	}{
+		{"clean", "The working tree is clean.", verify.Facts{Clean: verify.Met}, ""},
+		{"not clean", "The working tree is clean.", verify.Facts{Clean: verify.NotMet, Uncommitted: []string{"b.go"}},
+			"should_fix not_committed"},
+		{"restored", "While at it I had changed b.go, but I reverted that.", verify.Facts{Changes: kept,
+			Files: []verify.FileFact{{Path: "b.go", Clean: "b.go", State: verify.Exists}}}, ""},
+		{"not restored", "While at it I had changed a.go, but I reverted that.", verify.Facts{Changes: kept,
+			Files: []verify.FileFact{{Path: "a.go", Clean: "a.go", State: verify.Exists}}}, "should_fix file_changed"},
+		{"no debugging", "Removed the debug output.", verify.Facts{Changes: kept}, ""},
+		{"debugging is left", "Removed the debug output.", verify.Facts{Changes: kept, Debug: []string{"a.go: x"}},
+			"should_fix name_present"},
+		{"a name that is there", "Added `Split`.", verify.Facts{Changes: kept, Names: []verify.NameFact{split}}, ""},
+		{"a name that is not there", "Added `Split`.", verify.Facts{Changes: kept, Names: []verify.NameFact{{Name: "Split"}}},
+			"should_fix name_missing"},
+		{"a name that is still there", "Removed `Split`.", verify.Facts{Changes: kept, Names: []verify.NameFact{split}},
+			"should_fix name_present"},
+		{"a changed function", "Refactored `Split`.", verify.Facts{Changes: kept, Names: []verify.NameFact{split},
+			Programs: true}, ""},
+		{"a function, and nothing but prose changed", "Refactored `Split`.", verify.Facts{Changes: kept,
+			Names: []verify.NameFact{split}}, "should_fix nothing_changed"},
+		{"enough new tests", "Added two tests.", verify.Facts{Changes: kept,
+			New: []verify.NewTest{{Name: "a"}, {Name: "b"}}}, ""},
+		{"too few new tests", "Added two tests.", verify.Facts{Changes: kept, New: []verify.NewTest{{Name: "a"}}},
+			"should_fix test_missing"},
+		{"rows count", "Added two tests.", verify.Facts{Changes: kept, New: []verify.NewTest{{Name: "a", Rows: true}}}, ""},
+		{"a test that checks nothing", "Added a test.", verify.Facts{Changes: kept,
+			New: []verify.NewTest{{Name: "a", Hollow: true}}}, "unchecked"},
+		{"only comments changed", "Updated a.go.", verify.Facts{Changes: kept, Files: []verify.FileFact{{Path: "a.go",
+			Clean: "a.go", State: verify.Exists, Changed: verify.Met, Slight: "only comments changed", Comments: true}}},
+			"unchecked"},
+		{"comments, as said", "Updated the comments in a.go.", verify.Facts{Changes: kept, Files: []verify.FileFact{
+			{Path: "a.go", Clean: "a.go", State: verify.Exists, Changed: verify.Met, Slight: "only comments changed",
+				Comments: true}}}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.facts.Base, tt.facts.Compared = "b", verify.Met
+			h := verify.Audit(parse(t, tt.report), tt.facts)
+			require.Equal(t, tt.want, found(h))
+			require.LessOrEqual(t, h.Checked, h.Claims)
+		})
+	}
+}
+
+// Tests that moved or whose files went away must still run.
+func TestAuditOfMovedTests(t *testing.T) {
+	moved := []verify.TestChange{{File: "a_test.go", Name: "TestA", Change: "moved", Now: "old/a_test.go"}}
+	run := func(passed int, names ...string) []verify.Run {
+		return []verify.Run{{Command: goTest, Status: verify.Met, Counted: true, Total: passed, Passed: passed, Passes: names}}
+	}
+	for _, tt := range []struct {
+		name  string
+		facts verify.Facts
+		want  string
+	}{
+		{"runs there", verify.Facts{Moved: moved, Runs: run(2, "TestA", "TestB"), BaseRuns: run(2, "TestA", "TestB")}, ""},
+		{"does not run there", verify.Facts{Moved: moved, Runs: run(2, "TestB", "TestC"), BaseRuns: run(2, "TestA", "TestB")},
+			"should_fix tests_tampered"},
+		{"by numbers", verify.Facts{Moved: moved, Runs: run(2), BaseRuns: run(2)}, ""},
+		{"fewer", verify.Facts{Moved: moved, Runs: run(1), BaseRuns: run(2)}, "should_fix tests_tampered"},
+		{"as many, thanks to a new one", verify.Facts{Moved: moved, New: []verify.NewTest{{Name: "TestC"}}, Runs: run(2),
+			BaseRuns: run(2)}, "should_fix tests_tampered"},
+		{"a file that went away", verify.Facts{Gone: []string{"tests/__init__.py"}, Runs: run(1), BaseRuns: run(2)},
+			"should_fix tests_tampered"},
+		{"nobody counts", verify.Facts{Moved: moved, Runs: []verify.Run{{Command: goTest, Status: verify.Met}},
+			BaseRuns: []verify.Run{{Command: goTest, Status: verify.Met}}}, "should_fix tests_tampered"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, found(verify.Audit(verify.Report{}, tt.facts))) })
+	}
+}
+
 func TestAuditOfNamedTests(t *testing.T) {
 	for _, tt := range []struct {
 		name, report string
@@ -311,7 +387,7 @@ func TestAuditOfNamedTests(t *testing.T) {
 		{"invented", "Added TestLogin.", verify.Facts{Named: []verify.NamedTest{{Name: "TestLogin", Now: verify.NotMet,
 			Before: verify.NotMet}}}, "critical test_missing, unchecked"},
 		{"something of that name", "Extracted test_values.", verify.Facts{Named: []verify.NamedTest{{Name: "test_values",
-			Now: verify.Unverified, Before: verify.NotMet}}}, "unchecked, unchecked"},
+			Now: verify.Unverified, Before: verify.NotMet}}}, "unchecked"},
 		{"gone", "TestLogin passes.", verify.Facts{Named: []verify.NamedTest{{Name: "TestLogin", Now: verify.NotMet,
 			Before: verify.Met}}}, "unchecked"},
 		{"seen to pass", "TestLogin passes.", verify.Facts{Runs: []verify.Run{{Command: goTest, Status: verify.Met,
@@ -381,6 +457,10 @@ func TestTampering(t *testing.T) {
 			Tests: []verify.TestChange{{File: "auth/login_test.go", Name: "TestLogin", Change: "removed"}}},
 	)
 	require.Equal(t, "should_fix tests_tampered", found(h), "what it tested is gone, too")
+	h = verify.Audit(verify.Report{Text: "Removed auth/login.go and auth/login_test.go."},
+		verify.Facts{Changes: []verify.Change{{Path: "auth/login.go", Kind: verify.Removed}},
+			Tests: []verify.TestChange{{File: "auth/login_test.go", Name: "TestLogin", Change: "removed"}}})
+	require.Equal(t, "info tests_tampered", found(h), "and the report says so")
 	require.Nil(t, h.Score)
 	out, err := json.Marshal(verify.Audit(verify.Report{}, verify.Facts{}))
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -218,10 +219,49 @@ func (r *Report) commits(s, m, whole string) {
 	}
 }
 
+// names reads which functions and other names in code a clause says were made, changed or removed.
+func (r *Report) names(s string) {
+	add := func(quoted string, kind ChangeKind) {
+		for _, q := range lex().Quoted.FindAll(quoted) {
+			m := lex().CodeName.Find(q[1])
+			if m != nil && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) {
+				r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: kind})
+			}
+		}
+	}
+	if m := lex().NameRenamed.Find(s); m != nil {
+		add(m[1], Removed)
+		add(m[2], Added)
+		return
+	}
+	if m := lex().NameMade.Find(s); m != nil && !lex().NoName.Match(m[1]) && !lex().NoName.Match(m[3]) {
+		add(m[2], Added)
+	}
+	if m := lex().NameDropped.Find(s); m != nil {
+		add(m[1], Removed)
+	}
+	if m := lex().NameEdited.Find(s); m != nil && !lex().Commenting.Match(strings.ToLower(masked(s))) {
+		add(cmp.Or(m[1], m[2]), Modified)
+	}
+}
+
 // others reads claims that no witness looks at, and that something was changed, in whatever file.
 func (r *Report) others(s, m string) {
-	if lex().OtherDone.Match(m) || lex().NewTests.Match(m) {
+	switch f := lex().NewTests.Find(m); {
+	case f != nil && !lex().TestThing.Match(f[3]):
+		c := Claim{Kind: testsClaim, Text: s}
+		if n := lex().NumberWord.Find(f[1] + f[2]); n != nil {
+			c.Total = atoi(n[1])
+			if i := slices.Index(lex().NumberWords, strings.ToLower(n[1])); i >= 0 {
+				c.Total = &i
+			}
+		}
+		r.add(c)
+	case lex().OtherDone.Match(m):
 		r.add(Claim{Kind: otherClaim, Text: s})
+	}
+	if lex().DebugGone.Match(s) {
+		r.add(Claim{Kind: debugClaim, Text: s})
 	}
 	if lex().DoneNow.Match(m) {
 		r.add(Claim{Kind: changeClaim, Text: s})
@@ -233,8 +273,10 @@ func (r *Report) scope(s, m string) {
 	switch {
 	case lex().TestsUntouched.Match(m) && !lex().Except.Match(m):
 		r.add(Claim{Kind: scopeClaim, Text: s, Part: true})
-	case lex().TreeClean.Match(m), lex().NoDependency.Match(m):
-		r.add(Claim{Kind: otherClaim, Text: s})
+	case lex().TreeClean.Match(m):
+		r.add(Claim{Kind: cleanClaim, Text: s})
+	case lex().NoDependency.Match(m):
+		r.add(Claim{Kind: sameClaim, Text: s})
 	case lex().Unchanged.Match(m):
 		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed})
 	case lex().OnlyThis.Match(m) && !lex().Supposed.Match(m):

@@ -71,7 +71,7 @@ func (r *Report) tests(s, m string, failed bool) {
 		c.count(s, m)
 	}
 	c.settle()
-	if c.Result == "" && !c.counted() {
+	if c.Result == "" && (!c.counted() || lex().NewTests.Match(m)) {
 		return
 	}
 	scope := lex().AllPass.Replace(m, "")

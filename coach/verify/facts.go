@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
 
 // Witness looks at one side of a piece of work. It reports what it saw, and runs nothing but the commands of the
@@ -22,6 +24,7 @@ type Query struct {
 	Paths    []string   // claimed paths, in any spelling
 	Commits  []string   // claimed commits
 	Tests    []string   // names of tests that the report names
+	Names    []string   // names in code, such as functions, that the report says were made, changed or removed
 	Claimed  [][]string // commands that the report names, in words
 	Commands [][]string // commands that the host wants to be run, in words
 }
@@ -44,11 +47,20 @@ type Facts struct {
 	Committed Status `json:"committed"`
 	Remote    Status `json:"remote"`
 	Pushed    Status `json:"pushed"`
+	// Clean is Met when all of the tree is committed. Else Uncommitted has files that are not.
+	Clean       Status   `json:"clean"`
+	Uncommitted []string `json:"uncommitted,omitempty"`
 
 	Runs     []Run            `json:"tests,omitempty"`
 	BaseRuns []Run            `json:"base_tests,omitempty"` // the same commands on Base, after a failure
 	Tests    []TestChange     `json:"test_changes,omitempty"`
+	Moved    []TestChange     `json:"moved_tests,omitempty"` // to another file, Now: a runner may not look there
+	Gone     []string         `json:"gone,omitempty"`        // files without which tests may not be found
+	New      []NewTest        `json:"new_tests,omitempty"`   // that run and were not on the baseline
 	Named    []NamedTest      `json:"named_tests,omitempty"`
+	Names    []NameFact       `json:"names,omitempty"`
+	Programs bool             `json:"programs,omitempty"` // a program that is not a test does something else than before
+	Debug    []string         `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
 	Suspects []Suspect        `json:"suspects,omitempty"`
 	Missing  []MissingCommand `json:"missing_commands,omitempty"`
 	// Unseen says what a witness could not look at and why, a sentence each, for people.
@@ -91,9 +103,10 @@ type FileFact struct {
 	State     FileState  `json:"state,omitempty"`
 	Changed   Status     `json:"changed"` // it differs from the baseline
 	Kind      ChangeKind `json:"kind,omitempty"`
-	Known     bool       `json:"known,omitempty"`  // the baseline has it
-	Committed Status     `json:"committed"`        // its change is in a commit
-	Slight    string     `json:"slight,omitempty"` // why its change is hardly one: it is empty, or only blanks changed
+	Known     bool       `json:"known,omitempty"`    // the baseline has it
+	Committed Status     `json:"committed"`          // its change is in a commit
+	Slight    string     `json:"slight,omitempty"`   // why its change is hardly one: it is empty, or only blanks changed
+	Comments  bool       `json:"comments,omitempty"` // only its comments changed
 	Why       string     `json:"why,omitempty"`
 }
 
@@ -135,9 +148,27 @@ type Run struct {
 type TestChange struct {
 	File   string `json:"file"`
 	Name   string `json:"name"`
-	Change string `json:"change"`        // removed, disabled, emptied, edited
-	Why    string `json:"why,omitempty"` // of a disabled one
-	Now    string `json:"now,omitempty"` // of a removed one: a new test that it may have become
+	Change string `json:"change"`         // removed, disabled, emptied, edited, moved, unreached
+	Why    string `json:"why,omitempty"`  // of a disabled or unreached one
+	Now    string `json:"now,omitempty"`  // of a removed one: a new test that it may have become; of a moved one: its file
+	Rows   bool   `json:"rows,omitempty"` // a runner may count it as several tests
+}
+
+// NewTest is a test that was not on the baseline.
+type NewTest struct {
+	File   string `json:"file"`
+	Name   string `json:"name"`
+	Hollow bool   `json:"hollow,omitempty"` // nothing in it checks anything
+	Rows   bool   `json:"rows,omitempty"`   // a runner may count it as several tests
+}
+
+// NameFact is what is known of a name in code.
+type NameFact struct {
+	Name          string `json:"name"`
+	Uses          int    `json:"uses"` // lines of the tree that have it, without prose and comments
+	Defined       int    `json:"defined"`
+	DefinedBefore int    `json:"defined_before"`
+	Touched       bool   `json:"touched"` // a changed file has it, or had it
 }
 
 // NamedTest is a test that the report names.
@@ -242,6 +273,55 @@ func (f Facts) failures(r Run) (fresh, old, unknown []string) {
 	return fresh, old, unknown
 }
 
+// unreached returns the tests of moved and removed files that ran on the baseline and do not run any more. Where the
+// runner names no tests, numbers decide.
+func (f Facts) unreached() (list []TestChange) {
+	if len(f.Moved)+len(f.Gone) == 0 {
+		return nil
+	}
+	gone := 0
+	for _, t := range f.Tests {
+		if t.Change == "removed" || t.Change == "disabled" {
+			gone++
+		}
+	}
+	for _, r := range f.Runs {
+		kind, base := kindOf(r.Command), runOf(f.BaseRuns, r.Command)
+		if r.outcome() != Met || kind == runBuild || kind == runLint || base == nil {
+			continue
+		}
+		lost := func(t TestChange, format string, args ...any) {
+			t.Change, t.Why = "unreached", fmt.Sprintf(format, args...)
+			list = append(list, t)
+		}
+		has := func(names []string, name string) bool {
+			return slices.ContainsFunc(names, func(n string) bool { return testoutput.ShortName(n) == testoutput.ShortName(name) })
+		}
+		before := len(list)
+		fewer := base.Passed + base.Failed + len(f.New) - gone - r.Passed
+		for _, t := range f.Moved {
+			switch {
+			case !r.Counted || !base.Counted:
+				lost(t, "whether %s still runs it is not known", code(r.line()))
+			case len(base.Passes) > 0 && len(r.Passes) > 0:
+				if has(slices.Concat(base.Passes, base.Failures), t.Name) && !has(r.Passes, t.Name) && !has(r.Failures, t.Name) {
+					lost(t, "%s does not run it any more", code(r.line()))
+				}
+			case fewer > 0:
+				lost(t, "%s runs %d tests fewer than it should", code(r.line()), fewer)
+			}
+		}
+		if len(list) == before && r.Counted && base.Counted && fewer > 0 {
+			files := slices.Clone(f.Gone)
+			for _, t := range f.Moved {
+				files = append(files, t.File)
+			}
+			lost(TestChange{File: files[0]}, "%s runs %d tests fewer than it should", code(r.line()), fewer)
+		}
+	}
+	return list
+}
+
 // seen reports whether a witness saw anything.
 func (f Facts) seen() bool {
 	return f.Compared == Met || len(f.Changes)+len(f.Tests) > 0 || slices.ContainsFunc(f.Files, FileFact.known) ||
@@ -259,6 +339,8 @@ func (f Facts) merge(g Facts) Facts {
 	if g.Base != "" || g.Compared == Met || len(g.Changes)+len(g.Tests)+len(g.Suspects) > 0 {
 		f.Base, f.Compared, f.Changes = g.Base, g.Compared, slices.Clone(g.Changes)
 		f.Tests, f.Suspects = slices.Clone(g.Tests), slices.Clone(g.Suspects)
+		f.Moved, f.Gone, f.New = slices.Clone(g.Moved), slices.Clone(g.Gone), slices.Clone(g.New)
+		f.Programs, f.Debug, f.Clean, f.Uncommitted = g.Programs, slices.Clone(g.Debug), g.Clean, slices.Clone(g.Uncommitted)
 		f.Committed, f.Remote, f.Pushed, f.Earlier = g.Committed, g.Remote, g.Pushed, g.Earlier
 	}
 	if g.Tree != "" {
@@ -268,6 +350,8 @@ func (f Facts) merge(g Facts) Facts {
 	f.Commits = mergeList(f.Commits, g.Commits, func(a, b CommitFact) bool { return a.Rev == b.Rev }, CommitFact.known)
 	f.Named = mergeList(f.Named, g.Named, func(a, b NamedTest) bool { return a.Name == b.Name },
 		func(NamedTest) bool { return true })
+	f.Names = mergeList(f.Names, g.Names, func(a, b NameFact) bool { return a.Name == b.Name },
+		func(NameFact) bool { return true })
 	sameRun := func(a, b Run) bool { return slices.Equal(a.Command, b.Command) }
 	f.Runs = mergeList(f.Runs, g.Runs, sameRun, Run.known)
 	f.BaseRuns = mergeList(f.BaseRuns, g.BaseRuns, sameRun, Run.known)

@@ -210,14 +210,21 @@ func (r *Report) sentence(s string) {
 		r.fileClaims(c)
 		r.folders(c)
 		r.commits(c, m, s)
+		r.names(c)
 		r.others(c, m)
 	}
 }
 
-// takeBack drops the files of which a sentence says that nothing of their change is left.
+// takeBack drops the files of which a sentence says that nothing of their change is left. It claims that they are as
+// they were, unless the sentence is about a part of them.
 func (r *Report) takeBack(s string) {
+	claims := lex().TakenBack.Match(s) && !lex().OnlyPart.Match(s)
 	for _, m := range lex().AnyPath.FindAll(s) {
-		p := cleanPath(tidyPath(m[1]))
+		word := tidyPath(m[1])
+		p := cleanPath(word)
 		r.Claims = slices.DeleteFunc(r.Claims, func(c Claim) bool { return c.Kind == fileClaim && cleanPath(c.Path) == p })
+		if claims && isPath(word) {
+			r.add(Claim{Kind: backClaim, Text: s, Path: word})
+		}
 	}
 }

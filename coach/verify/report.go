@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,13 @@ const (
 	commitClaim ClaimKind = "commit" // the work is committed, perhaps under a name
 	changeClaim ClaimKind = "change" // something was changed, somewhere
 	scopeClaim  ClaimKind = "scope"  // nothing else was changed, or nothing at all, or one file was not
-	otherClaim  ClaimKind = "other"  // something that no witness looks at: a pull request, coverage
+	nameClaim   ClaimKind = "name"   // something with a name in code was made, changed or removed
+	testsClaim  ClaimKind = "new_tests"
+	backClaim   ClaimKind = "restored"     // a file is as it was
+	debugClaim  ClaimKind = "debug"        // output for debugging was removed
+	cleanClaim  ClaimKind = "clean"        // everything is committed
+	sameClaim   ClaimKind = "dependencies" // there is no new one
+	otherClaim  ClaimKind = "other"        // something that no witness looks at: a pull request, coverage
 )
 
 // Claim is one claim of a report.
@@ -35,10 +42,10 @@ type Claim struct {
 	Text string    `json:"text"` // the words that make the claim, on one line
 
 	Path   string     `json:"path,omitempty"`   // of a file, as written
-	Change ChangeKind `json:"change,omitempty"` // of a file; empty: changed in some way
+	Change ChangeKind `json:"change,omitempty"` // of a file or a name; empty: changed in some way
 	Sure   bool       `json:"sure,omitempty"`   // the words name exactly this file as changed; else perhaps another one
 
-	Name    string  `json:"name,omitempty"`    // of a test or a commit
+	Name    string  `json:"name,omitempty"`    // of a test, a commit or something in code
 	Command string  `json:"command,omitempty"` // as written; never run
 	Run     RunKind `json:"run,omitempty"`
 	Part    bool    `json:"part,omitempty"` // it is about some tests only: "the new tests pass"; a file is only named
@@ -104,10 +111,14 @@ func (r *Report) changed(text, path string, kind ChangeKind) {
 // same reports whether two claims say the same.
 func (c Claim) same(o Claim) bool {
 	switch c.Kind {
-	case otherClaim, scopeClaim:
+	case otherClaim, scopeClaim, testsClaim:
 		return c.Text == o.Text
-	case changeClaim:
+	case changeClaim, cleanClaim, sameClaim, debugClaim:
 		return true // one is enough
+	case backClaim:
+		return c.Path == o.Path
+	case nameClaim:
+		return c.Name == o.Name && c.Change == o.Change
 	case testClaim:
 		return c.Name == o.Name && c.Result == o.Result
 	}
@@ -144,6 +155,10 @@ func (c Claim) words() string {
 			return "changed " + c.Path
 		}
 		return string(c.Change) + " " + c.Path
+	case nameClaim:
+		return cmp.Or(string(c.Change), "changed") + " " + c.Name
+	case backClaim:
+		return c.Path + " is as it was"
 	case commitClaim:
 		if c.Name == "" {
 			return "the work is committed"

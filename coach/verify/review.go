@@ -38,8 +38,10 @@ func (r *Review) Query() Query {
 	}
 	for _, c := range r.report.Claims {
 		switch c.Kind {
-		case fileClaim:
+		case fileClaim, backClaim:
 			add(&q.Paths, c.Path)
+		case nameClaim:
+			add(&q.Names, c.Name)
 		case commitClaim:
 			add(&q.Commits, c.Name)
 		case testClaim:

@@ -40,14 +40,15 @@ var lex = sync.OnceValue(func() *lexicon { return lazy.Load[lexicon](lexiconText
 
 type lexicon struct {
 	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools,
-	BuildTools, TestTools, HarmlessOptions, Manifests, Compiled, Vague, Extensions, BareNames, Products,
+	BuildTools, TestTools, HarmlessOptions, Manifests, Compiled, NumberWords, Vague, Extensions, BareNames, Products,
 	ChangedKeys, AddedKeys, RemovedKeys, CommitKeys, NewTestKeys, TestKeys, ConcernKeys, SilentKeys []string
 	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, NoAdmission, GoneMentioned,
 	SkipMentioned, AnyVerb, LastVerb, PlaceWord, InBracket, Mention, Elsewhere, AsPart, Passive, FromTo,
 	ClearEnd, Label, NewFile, GoneFile, FileNoun, Loose, SaysUnchanged, Doing, FolderGone, FolderMade,
 	TestName, NoTest, NamesBehind, Quoted, IdentName, AboutTest, CodeLine, TestGone, CommitNamed, CommitGit,
 	CommitItem, CommitDone, CommitBlamed, CommitOther, OtherDone, TreeClean, NoDependency, TestsUntouched,
-	Formatting, NewTests, DoneNow, OnlyThis, Unchanged, Program,
+	NumberWord, TestThing, NameMade, NameRenamed, NameDropped, NameEdited, NoName, CodeName, DebugGone, TakenBack, OnlyPart,
+	Formatting, Commenting, NewTests, DoneNow, OnlyThis, Unchanged, Program,
 	Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass, Numbers, Labelled, NumberOfTests,
 	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, BesideKey, Names, MdLink,
 	LineSuffix, PathShape, OnePath, AnyPath, ListSeparator, AfterPath, English, OpenBox, ListMark,

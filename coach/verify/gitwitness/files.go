@@ -12,6 +12,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
 // inFile is a line behind a path: "a.go:12", "a.go:12:3", "a.go:12-30", "a.go#L12".
@@ -33,7 +34,7 @@ func (l *look) files(ctx context.Context) {
 	}
 }
 
-// slight notes that a new file is empty, or that a change is one of blanks at the ends of lines.
+// slight notes that a new file is empty, or that a change is one of blanks or comments.
 func (l *look) slight(ctx context.Context, f *verify.FileFact) {
 	i := slices.IndexFunc(l.list, func(d difference) bool { return d.path == f.Clean })
 	if i < 0 || f.Changed != verify.Met || f.State != verify.Exists {
@@ -49,7 +50,15 @@ func (l *look) slight(ctx context.Context, f *verify.FileFact) {
 		f.Slight = "it is empty"
 	case f.Kind == verify.Modified && !bytes.Equal(texts[d.old], now) && bare(texts[d.old]) == bare(now):
 		f.Slight = "only blanks and empty lines changed"
+	case f.Kind == verify.Modified && l.onlyComments(d, texts):
+		f.Slight, f.Comments = "only comments changed", true
 	}
+}
+
+// onlyComments reports whether a program changed, but not what it does.
+func (l *look) onlyComments(d difference, texts map[string][]byte) bool {
+	return testcode.IsCode(d.path) && d.old != d.now &&
+		testcode.Code(d.path, string(texts[d.old])) == testcode.Code(d.path, string(texts[d.now]))
 }
 
 var blanks = lazy.New(`[ \t\r]*\n(?:[ \t\r]*\n)*`)

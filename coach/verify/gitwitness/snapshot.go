@@ -1,10 +1,14 @@
 package gitwitness
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -78,9 +82,10 @@ func (w *Witness) base(ctx context.Context, v *view, revision string) (*base, er
 type view struct {
 	*repository
 	store *store
-	mine  *repository // with the store
-	tree  string      // of the working tree
-	empty string      // the tree without files
+	mine  *repository       // with the store
+	tree  string            // of the working tree
+	empty string            // the tree without files
+	read  map[string][]byte // the texts of objects
 }
 
 // view reads the working tree into the witness's store.
@@ -149,18 +154,52 @@ type difference struct {
 // texts returns the contents of objects, at most 4 MiB of each. One that is not there has none.
 func (v *view) texts(ctx context.Context, objects []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
+	var wanted []string
 	for _, o := range objects {
-		if _, ok := found[o]; ok || strings.Trim(o, "0") == "" {
-			continue
-		}
-		text := answer{max: maxSource}
-		if err := v.mine.stream(ctx, nil, &text, "cat-file", "blob", o); ctx.Err() != nil {
-			return nil, ctx.Err()
-		} else if err == nil || text.over {
-			found[o] = text.text.Bytes()
+		if text, ok := v.read[o]; ok {
+			found[o] = text
+		} else if strings.Trim(o, "0") != "" && !slices.Contains(wanted, o) {
+			wanted = append(wanted, o)
 		}
 	}
-	return found, nil
+	if len(wanted) == 0 {
+		return found, nil
+	}
+	sizes, err := v.mine.run(ctx, []byte(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch-check")
+	if err != nil {
+		return nil, err
+	}
+	var names strings.Builder
+	for line := range strings.Lines(string(sizes)) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		kind, size, _ := strings.Cut(rest, " ")
+		if n, err := strconv.Atoi(size); err == nil && kind == "blob" && n < maxSource {
+			names.WriteString(name + "\n")
+		} else if kind == "blob" {
+			text := answer{max: maxSource}
+			if err := v.mine.stream(ctx, nil, &text, "cat-file", "blob", name); err == nil || text.over {
+				found[name] = text.text.Bytes()
+			}
+		}
+	}
+	all, err := v.mine.run(ctx, []byte(names.String()), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	for len(all) > 0 { // NAME blob SIZE, the content, each with the end of a line
+		head, rest, _ := bytes.Cut(all, []byte("\n"))
+		fields := strings.Fields(string(head))
+		size, err := strconv.Atoi(fields[len(fields)-1])
+		if err != nil || len(fields) != 3 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file gave %q", head)
+		}
+		found[fields[0]], all = rest[:size:size], rest[size+1:]
+	}
+	if v.read == nil {
+		v.read = map[string][]byte{}
+	}
+	maps.Copy(v.read, found)
+	return found, ctx.Err()
 }
 
 const (

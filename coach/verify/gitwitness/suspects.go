@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
@@ -41,8 +42,9 @@ func (l *look) suspects(ctx context.Context, w *Witness) error {
 	v := l.view
 	var objects []string
 	for _, d := range l.list {
-		switch path.Ext(d.path) {
-		case ".go", ".py", ".mod", ".work", ".json", ".toml", ".cfg":
+		ext := path.Ext(d.path)
+		if testcode.IsCode(d.path) || slices.Contains([]string{".mod", ".work", ".json", ".toml", ".cfg"}, ext) ||
+			slices.Contains(project.Makefiles, path.Base(d.path)) {
 			objects = append(objects, d.old, d.now)
 		}
 	}
@@ -67,7 +69,33 @@ func (l *look) suspects(ctx context.Context, w *Witness) error {
 		}
 	}
 	l.shadowed()
+	l.debugging(texts)
 	return nil
+}
+
+var debugging = lazy.New(`\bconsole\.(?:log|debug)\(|\bdbg!\(|\bdebugger\b|\bpdb\.set_trace|\bbreakpoint\(\)|` +
+	`(?i)\b(?:f?print\w*!?|log\w*|echo|puts)\b.*\bdebug`)
+
+// debugging notes lines for debugging in changed programs, unless there are fewer of them than on the baseline. It
+// also notes whether any program does something else than before.
+func (l *look) debugging(texts map[string][]byte) {
+	before, now := 0, 0
+	for _, d := range l.list {
+		if !testcode.IsCode(d.path) || testcode.IsTest(d.path) {
+			continue
+		}
+		l.facts.Programs = l.facts.Programs || !l.onlyComments(d, texts)
+		before += len(debugging.FindAll(testcode.Code(d.path, string(texts[d.old]))))
+		for line := range strings.Lines(testcode.Code(d.path, string(texts[d.now]))) {
+			if debugging.Match(line) {
+				now++
+				l.facts.Debug = append(l.facts.Debug, d.path+": "+plaintext.Line(line, 60))
+			}
+		}
+	}
+	if now < before {
+		l.facts.Debug = nil
+	}
 }
 
 // suspect says what a changed file decides, and how it changed, or "".
@@ -102,6 +130,11 @@ func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) strin
 	case path.Ext(name) == ".go":
 		if takesOver(now, false) {
 			return "ends the program, or changes its arguments, before tests run" + was
+		}
+	}
+	if testcode.IsCode(name) && !testcode.IsTest(c.Path) {
+		if line := testcode.KnowsTests(string(old), string(now)); line != "" {
+			return "behaves differently under test (" + plaintext.Line(line, 60) + ")"
 		}
 	}
 	for _, command := range append(l.q.Commands, nil) {

@@ -29,6 +29,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -36,8 +37,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
@@ -203,6 +206,7 @@ type look struct {
 	commits map[string]bool // changed in commits since the baseline
 	paths   []string        // of the working tree
 	old     []string        // of the baseline
+	ignored []string        // programs that are ignored
 }
 
 func (l *look) unseen(format string, args ...any) {
@@ -248,7 +252,10 @@ func (l *look) look(ctx context.Context, w *Witness) error {
 	for _, rev := range l.q.Commits {
 		l.facts.Commits = append(l.facts.Commits, l.commit(ctx, w, rev))
 	}
-	return l.named(ctx)
+	if err := l.named(ctx); err != nil {
+		return err
+	}
+	return l.names(ctx)
 }
 
 func changes(list []difference) (all []verify.Change) {
@@ -276,8 +283,7 @@ func (l *look) compare(ctx context.Context, w *Witness) error {
 	if err != nil {
 		return err
 	}
-	ignored, err := v.ignoredPrograms(ctx)
-	if err != nil {
+	if l.ignored, err = v.ignoredPrograms(ctx); err != nil {
 		return err
 	}
 	l.changes = map[string]verify.Change{}
@@ -285,7 +291,7 @@ func (l *look) compare(ctx context.Context, w *Witness) error {
 		switch driver := filters[c.Path]; {
 		case driver != "" && c.Kind == verify.Modified && (l.base == nil || !l.base.exact):
 			c.Why = fmt.Sprintf("it is recorded through the filter %q, which is not run here", driver)
-		case c.Kind == verify.Added && slices.Contains(ignored, c.Path) && (l.base == nil || !l.base.exact):
+		case c.Kind == verify.Added && slices.Contains(l.ignored, c.Path) && (l.base == nil || !l.base.exact):
 			c.Why = "it is ignored: whether it is new is not known"
 		case l.list[i].link:
 			c.Why = "it is a submodule whose commits are not known here"
@@ -326,11 +332,31 @@ func (l *look) history(ctx context.Context) error {
 			l.commits[d.path] = true
 		}
 	}
+	if v.head != "" {
+		if err := l.uncommitted(ctx); err != nil {
+			return err
+		}
+	}
 	remotes, err := v.line(ctx, "remote")
 	l.facts.Remote, l.facts.Pushed = met(remotes != ""), verify.NotMet
 	if v.head != "" {
 		refs, err := v.line(ctx, "for-each-ref", "--count=1", "--contains="+v.head, "refs/remotes")
 		l.facts.Pushed = met(err == nil && refs != "")
+	}
+	return err
+}
+
+// uncommitted notes the files that differ from what is checked out, and are not ignored.
+func (l *look) uncommitted(ctx context.Context) error {
+	list, err := l.view.diff(ctx, l.view.head, l.view.tree)
+	for _, d := range list {
+		if !(d.status == "A" && slices.Contains(l.ignored, d.path)) && !project.Byproduct(d.path) {
+			l.facts.Uncommitted = append(l.facts.Uncommitted, d.path)
+		}
+	}
+	if err == nil {
+		l.facts.Clean = met(len(l.facts.Uncommitted) == 0)
+		l.facts.Uncommitted = l.facts.Uncommitted[:min(len(l.facts.Uncommitted), maxFindings)]
 	}
 	return err
 }
@@ -371,16 +397,37 @@ func (l *look) tests(ctx context.Context) error {
 			after = append(after, testcode.File{Path: d.path, Text: text})
 		}
 	}
-	for i, f := range testcode.Compare(before, after) {
-		if i == 100 {
-			l.unseen("more than 100 tests were changed")
-			break
+	compared := testcode.Compare(before, after)
+	if len(compared.Findings) > maxFindings {
+		l.unseen("more than %d tests were changed", maxFindings)
+	}
+	change := func(f testcode.Finding) verify.TestChange {
+		return verify.TestChange{File: f.File, Name: f.Name, Change: string(f.Change), Why: f.Why, Now: f.Now, Rows: f.Rows}
+	}
+	for _, f := range compared.Findings[:min(len(compared.Findings), maxFindings)] {
+		l.facts.Tests = append(l.facts.Tests, change(f))
+	}
+	for _, f := range compared.Moved[:min(len(compared.Moved), maxFindings)] {
+		l.facts.Moved = append(l.facts.Moved, change(f))
+	}
+	for _, t := range compared.New[:min(len(compared.New), maxFindings)] {
+		l.facts.New = append(l.facts.New, verify.NewTest{File: t.File, Name: t.Name, Hollow: t.Hollow, Rows: t.Rows})
+	}
+	for _, o := range compared.Overrides {
+		l.facts.Suspects = append(l.facts.Suspects,
+			verify.Suspect{Path: o.File, Why: "changes how tests check (" + plaintext.Line(o.Line, 60) + ")"})
+	}
+	for _, d := range list {
+		kept := testcode.Modules(string(texts[d.now]))
+		if d.status == "D" && testcode.IsTest(d.path) || slices.ContainsFunc(testcode.Modules(string(texts[d.old])),
+			func(m string) bool { return !slices.Contains(kept, m) }) {
+			l.facts.Gone = append(l.facts.Gone, d.path)
 		}
-		l.facts.Tests = append(l.facts.Tests,
-			verify.TestChange{File: f.File, Name: f.Name, Change: string(f.Change), Why: f.Why, Now: f.Now})
 	}
 	return nil
 }
+
+const maxFindings = 100
 
 // commit returns what is known of a claimed commit.
 func (l *look) commit(ctx context.Context, w *Witness, rev string) verify.CommitFact {
@@ -450,11 +497,72 @@ func (l *look) named(ctx context.Context) error {
 	return nil
 }
 
-var definition = lazy.New(`\b(?:func|fn|def|function|class|type)\s+(?:\([^)]*\)\s*)?(\w+)`)
+var definition = lazy.New(`\b(?:func|fn|def|function|class|type|const|let|var|val|static|struct|enum|interface|trait|` +
+	`record|object|macro_rules!)\s+(?:mut\s+)?(?:\([^)]*\)\s*)?(\w+)`)
+
+// names looks for names in the code of the tree and of the baseline.
+func (l *look) names(ctx context.Context) error {
+	for _, name := range l.q.Names[:min(len(l.q.Names), 50)] {
+		fact := verify.NameFact{Name: name}
+		now, err := l.lines(ctx, l.view.tree, name)
+		if err != nil {
+			return err
+		}
+		before, err := l.lines(ctx, l.from, name)
+		if err != nil {
+			return err
+		}
+		for file, text := range now {
+			fact.Uses += strings.Count(text, "\n")
+			fact.Defined += defines(text, name)
+			_, changed := l.changes[file]
+			fact.Touched = fact.Touched || changed
+		}
+		for file, text := range before {
+			fact.DefinedBefore += defines(text, name)
+			_, changed := l.changes[file]
+			fact.Touched = fact.Touched || changed
+		}
+		part := func(p string) bool {
+			return slices.ContainsFunc(strings.Split(p, "/"), func(s string) bool { return s == name || stem(s) == name })
+		}
+		if fact.Uses == 0 && slices.ContainsFunc(l.paths, part) {
+			fact.Uses = 1 // it is a file or a folder
+		}
+		l.facts.Names = append(l.facts.Names, fact)
+	}
+	return nil
+}
+
+func stem(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
+
+func defines(text, name string) (n int) {
+	for _, m := range definition.FindAll(text) {
+		if m[1] == name {
+			n++
+		}
+	}
+	return n
+}
+
+// lines returns the lines of a tree that have a word, by files. Comments and prose do not count.
+func (l *look) lines(ctx context.Context, tree, word string) (map[string]string, error) {
+	text := answer{max: maxSource}
+	err := l.view.mine.stream(ctx, nil, &text, "grep", "-z", "-I", "-w", "-F", "-e", word, tree, "--", ":!*.md", ":!*.rst")
+	if err != nil && !exited(err, 1) {
+		return nil, err
+	}
+	found := map[string]string{}
+	for line := range strings.Lines(text.text.String()) {
+		name, line, _ := strings.Cut(strings.TrimPrefix(line, tree+":"), "\x00")
+		found[name] += testcode.Code(name, strings.TrimRight(line, "\r\n")+"\n")
+	}
+	maps.DeleteFunc(found, func(_, text string) bool { return text == "" })
+	return found, nil
+}
 
 // declared reports whether a tree declares a test. It is unknown whether something else of that name is one.
 func (l *look) declared(ctx context.Context, tree string, paths []string, word string) (verify.Status, error) {
-	stem := func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
 	if slices.ContainsFunc(paths, func(p string) bool { return testcode.IsTest(p) && stem(p) == word }) {
 		return verify.Met, nil
 	}

@@ -252,6 +252,52 @@ func TestHardlyChanged(t *testing.T) {
 	for i, want := range []string{"only blanks and empty lines changed", "", "it is empty", ""} {
 		assert.Equal(t, want, facts.Files[i].Slight, facts.Files[i].Path)
 	}
+	r.write("a.py", "def f():\n    # better\n    return 1\n")
+	r.remove("b.py")
+	r.git("checkout", "-q", "b.py")
+	facts = r.look(verify.Query{Baseline: base, Paths: []string{"a.py"}})
+	assert.Equal(t, "only comments changed", facts.Files[0].Slight)
+	assert.False(t, facts.Programs)
+}
+
+// Names in code, lines for debugging, tests that are new or elsewhere, and what is not committed.
+func TestWhatIsInTheTree(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.go", "package p\n\nfunc Old() {}\n\nfunc Kept() {}\n")
+	r.write("gone.py", "def gone():\n    pass\n")
+	r.write("log.py", "def f():\n    print('debug', 1)\n")
+	r.write("tests/test_a.py", "def test_a():\n    assert f()\n")
+	r.write("tests/__init__.py", "\n")
+	base := r.commit("base")
+	facts := r.look(verify.Query{Baseline: base})
+	assert.Equal(t, verify.Met.String(), facts.Clean.String())
+	assert.False(t, facts.Programs)
+
+	r.write("a.go", "package p\n\n// New is new.\nfunc Other() {}\n\nfunc Kept() {}\n")
+	r.write("log.py", "def f():\n    print('debug', 2)\n")
+	r.remove("gone.py")
+	r.remove("tests/__init__.py")
+	r.git("mv", "tests/test_a.py", "tests/test_b.py")
+	r.write("tests/test_c.py", "def test_c():\n    pass\n")
+	facts = r.look(verify.Query{Baseline: base, Names: []string{"Old", "New", "Other", "Kept", "gone", "test_b"}})
+	var names []string
+	for _, n := range facts.Names {
+		names = append(names, fmt.Sprint(n.Name, " ", n.Uses, n.Defined, n.DefinedBefore, n.Touched))
+	}
+	assert.Equal(t, []string{"Old 0 0 1 true", "New 0 0 0 false", "Other 1 1 0 true", "Kept 1 1 1 true",
+		"gone 0 0 1 true", "test_b 1 0 0 false"}, names)
+	assert.Equal(t, verify.NotMet.String(), facts.Clean.String())
+	assert.Contains(t, facts.Uncommitted, "a.go")
+	assert.True(t, facts.Programs)
+	assert.Equal(t, []string{"log.py: print('debug', 2)"}, facts.Debug)
+	assert.Equal(t, []verify.NewTest{{File: "tests/test_c.py", Name: "test_c", Hollow: true}}, facts.New)
+	assert.Equal(t, []verify.TestChange{{File: "tests/test_a.py", Name: "test_a", Change: "moved", Now: "tests/test_b.py"}},
+		facts.Moved)
+	assert.Equal(t, []string{"tests/__init__.py", "tests/test_a.py"}, facts.Gone)
+
+	r.write("tests/conf.py", "unittest.TestCase.assertEqual = f\n")
+	r.write("a.go", "package p\n\nfunc Other() bool { return testing.Testing() }\n")
+	assert.ElementsMatch(t, []string{"a.go", "tests/conf.py"}, suspects(r.look(verify.Query{Baseline: base})))
 }
 
 // A folder with nothing but ignored files, or none, is gone as far as git knows.

@@ -158,7 +158,8 @@ func (r runner) look(ctx context.Context, q verify.Query) (verify.Facts, error) 
 	return f, err
 }
 
-// run runs the commands of a query. Commands that fail run on the baseline, too.
+// run runs the commands of a query. Commands that fail run on the baseline, too. So do all commands if tests may have
+// moved to where no runner looks.
 func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witness, facts *verify.Facts) error {
 	r, withheld := v.runner()
 	seen, err := r.look(ctx, q)
@@ -175,13 +176,19 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 	if err := v.written(ctx, git, facts); err != nil {
 		return err
 	}
+	shifted := len(facts.Moved)+len(facts.Gone) > 0 // whether all tests still run must be seen
 	for i, run := range facts.Runs {
-		if run.Status != verify.NotMet && run.Failed == 0 || facts.Base == "" {
+		fails := run.Status == verify.NotMet || run.Failed > 0
+		if facts.Base == "" || !fails && !(shifted && run.Status == verify.Met) {
 			continue
 		}
 		base, err := v.onBaseline(ctx, git, run.Command, r)
 		if err != nil {
 			return err
+		}
+		if !fails {
+			facts.BaseRuns = append(facts.BaseRuns, base)
+			continue
 		}
 		v.resolve(ctx, git, run, &base)
 		facts.BaseRuns = append(facts.BaseRuns, base)
@@ -338,14 +345,19 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 	case status == verify.Met && read:
 		return autocontinue.Verification{Status: autocontinue.Verified, Note: note}, nil
 	}
-	if len(why) > 0 {
-		note = strings.TrimSpace(verify.Sentence(why[0]) + " " + note)
+	for i, reason := range slices.Backward(why[:min(len(why), maxReasons)]) {
+		if reason = verify.Sentence(reason); i == maxReasons-1 && len(why) > maxReasons {
+			reason = fmt.Sprintf("%s There are %d more reasons.", reason, len(why)-maxReasons)
+		}
+		note = strings.TrimSpace(reason + " " + note)
 	}
 	facts := review.Facts()
 	worse := slices.ContainsFunc(facts.Runs, func(r verify.Run) bool { return !facts.AsBefore(r) })
 	return autocontinue.Verification{Status: autocontinue.Unverified, Note: note, Checked: len(facts.Runs) > 0 && !worse},
 		nil
 }
+
+const maxReasons = 3 // that a note gives
 
 // untouched reports whether the tree is as it was when the human spoke.
 func (v *Verifier) untouched(ctx context.Context) bool {

@@ -197,6 +197,21 @@ func TestFailuresOfTheBaseline(t *testing.T) {
 	}
 }
 
+// Tests that moved must still run: the baseline says which ran before.
+func TestMovedTests(t *testing.T) {
+	for to, want := range map[string]autocontinue.VerificationStatus{
+		"tests/hello.sh": autocontinue.Verified, "tests/old/greets.sh": autocontinue.Unverified,
+	} {
+		w := begin(t)
+		w.write("tests/exists.sh", "test -e greet.txt\n")
+		w.commit()
+		w.write("greet.txt", "Hello, you\n")
+		shell(t, w.dir, "mkdir -p tests/old; git mv tests/greets.sh "+to)
+		v := w.verify(w.config(), "Updated greet.txt. All tests pass.")
+		assert.Equal(t, want, v.Status, "%s: %+v", to, v)
+	}
+}
+
 // A test that fails once and passes the second time shows nothing.
 func TestFailureThatDoesNotComeBack(t *testing.T) {
 	w := begin(t)

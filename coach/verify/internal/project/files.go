@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
@@ -20,9 +21,9 @@ var buildFiles = map[string]string{
 
 var interpreters = strings.Fields("sh bash dash zsh ksh python python3 node deno bun ruby perl php pwsh . source")
 
-// Files returns the files that decide what a command does, in the folder of the command: the Makefile, the scripts that
-// its recipe or package.json names, and the scripts that these start by name. Package.json is not among them: see
-// [Settings].
+// Files returns the files that decide what a command does, in the folder of the command: the scripts that a recipe of
+// the Makefile or package.json names, and the scripts that these start by name. Package.json and the Makefile are not
+// among them: see [Settings].
 func Files(fsys fs.FS, command []string) []string {
 	if len(command) == 0 {
 		return nil
@@ -36,7 +37,6 @@ func Files(fsys fs.FS, command []string) []string {
 		}
 	case program == "make" || program == "gmake":
 		name := makefileOf(fsys)
-		w.add(name)
 		for _, line := range recipes(parseMake(read(fsys, name)), targets(command)) {
 			w.line(line, 0)
 		}
@@ -68,6 +68,9 @@ func (w *walk) add(name string) bool {
 
 // line adds the scripts that a line of a shell starts: a path as the first word, or a file behind an interpreter.
 func (w *walk) line(line string, depth int) {
+	if depth > 0 {
+		line = substituted.Replace(line, " ") // a script compares what it prints
+	}
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";|&()`\n", r) }) {
 		words := strings.Fields(strings.NewReplacer(`"`, " ", "'", " ", "@", " ").Replace(part))
 		prefixes := []string{"-", "exec", "if", "then"}
@@ -97,6 +100,8 @@ func (w *walk) line(line string, depth int) {
 		}
 	}
 }
+
+var substituted = lazy.New("\\$\\([^()]*\\)|`[^`]*`")
 
 // recipes returns the lines that make runs for targets, and for what they need.
 func recipes(m makefile, names []string) []string {
@@ -143,7 +148,8 @@ func scriptLines(all map[string]string, name string, depth int) []string {
 }
 
 // Settings returns the part of a file that decides how a command runs tests, in a form that is equal for equal
-// settings. The second result says whether the file has settings: package.json, pyproject.toml, setup.cfg, Cargo.toml.
+// settings. The second result says whether the file has settings: package.json, pyproject.toml, setup.cfg, Cargo.toml,
+// a Makefile.
 func Settings(name, text string, command []string) (string, bool) {
 	switch strings.ToLower(path.Base(name)) {
 	case "package.json":
@@ -168,6 +174,12 @@ func Settings(name, text string, command []string) (string, bool) {
 		}
 		b, _ := json.Marshal(mine) // keys in order
 		return string(b), true
+	case "makefile", "gnumakefile":
+		if len(command) == 0 || programOf(command) != "make" && programOf(command) != "gmake" {
+			return "", true
+		}
+		m := parseMake(text)
+		return strings.Join(append(recipes(m, targets(command)), m.settings...), "\n"), true
 	case "pyproject.toml", "setup.cfg":
 		return sections(text, "pytest", "tox", "nox", "unittest", "hatch.envs", "poe.tasks", "pdm.scripts", "aliases"), true
 	case "cargo.toml":

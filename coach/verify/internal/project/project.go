@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
 const maxFile = 1 << 20 // bytes of a file that are read
@@ -59,7 +60,7 @@ func Find(fsys fs.FS) (command []string, by string) {
 		}
 		return []string{"npm", "test"}, "package.json"
 	}
-	for _, name := range makefiles {
+	for _, name := range Makefiles {
 		for _, target := range []string{"test", "check"} {
 			if m := parseMake(read(fsys, name)); m.has(target) {
 				return []string{"make", target}, name
@@ -70,6 +71,26 @@ func Find(fsys fs.FS) (command []string, by string) {
 		for _, name := range strings.Fields(sign.files) {
 			if text := read(fsys, name); exists(fsys, name) && strings.Contains(text, sign.word) {
 				return strings.Fields(sign.command), name
+			}
+		}
+	}
+	return pythonTests(fsys)
+}
+
+// pythonTests returns the command for Python tests in a project without settings.
+func pythonTests(fsys fs.FS) (command []string, by string) {
+	for _, folder := range []string{".", "tests", "test"} {
+		names, _ := fs.Glob(fsys, path.Join(folder, "test*.py"))
+		for _, name := range names {
+			text := read(fsys, name)
+			switch {
+			case len(testcode.Read(name, []byte(text))) == 0:
+			case !strings.Contains(text, "unittest"):
+				return strings.Fields("python3 -m pytest"), name
+			case folder == "." || exists(fsys, path.Join(folder, "__init__.py")):
+				return strings.Fields("python3 -m unittest"), name
+			default:
+				return strings.Fields("python3 -m unittest discover -s " + folder), name
 			}
 		}
 	}
@@ -157,10 +178,11 @@ func Lacks(fsys fs.FS, command []string) string {
 	return ""
 }
 
-var makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
+// Makefiles are the names of a Makefile, in the order of make.
+var Makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
 
 func makefileOf(fsys fs.FS) string {
-	for _, name := range makefiles {
+	for _, name := range Makefiles {
 		if exists(fsys, name) {
 			return name
 		}
@@ -176,9 +198,10 @@ func targets(command []string) []string {
 
 // makefile is what the rules of a Makefile say.
 type makefile struct {
-	rules map[string]rule
-	first string
-	open  bool // it includes others or has patterns: there may be more targets
+	rules    map[string]rule
+	first    string
+	open     bool     // it includes others or has patterns: there may be more targets
+	settings []string // lines beside the rules, such as variables and includes
 }
 
 type rule struct{ needs, recipe []string }
@@ -205,6 +228,9 @@ func parseMake(text string) makefile {
 		}
 		at := strings.IndexByte(line, ':')
 		if !ruleLine.Match(line) || at < 0 {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				m.settings = append(m.settings, line)
+			}
 			continue
 		}
 		current = nil

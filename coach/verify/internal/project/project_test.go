@@ -18,6 +18,7 @@ func tree(files map[string]string) fstest.MapFS {
 
 func TestFind(t *testing.T) {
 	const scripts = `{"scripts":{"test":"vitest run"}}`
+	const unit = "import unittest\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        self.fail()\n"
 	for name, tt := range map[string]struct {
 		files    map[string]string
 		want, by string
@@ -46,10 +47,13 @@ func TestFind(t *testing.T) {
 			"pyproject.toml": "[project.optional-dependencies]\ntest = ['pytest']\n"}, "python3 -m pytest", "pyproject.toml"},
 		"unittest": {map[string]string{"pyproject.toml": "[project]\n"}, "python3 -m unittest",
 			"pyproject.toml"},
-		"gradle's wrapper": {map[string]string{"gradlew": "", "build.gradle": ""}, "./gradlew test", "gradlew"},
-		"maven":            {map[string]string{"pom.xml": ""}, "mvn -B test", "pom.xml"},
-		"mix":              {map[string]string{"mix.exs": ""}, "mix test", "mix.exs"},
-		"rspec":            {map[string]string{"Gemfile": "gem 'rspec'\n"}, "bundle exec rspec", "Gemfile"},
+		"plain unittest":       {map[string]string{"tests/__init__.py": "", "tests/test_a.py": unit}, "python3 -m unittest", "tests/test_a.py"},
+		"unittest in a folder": {map[string]string{"tests/test_a.py": unit}, "python3 -m unittest discover -s tests", "tests/test_a.py"},
+		"plain pytest":         {map[string]string{"test_a.py": "def test_a():\n    assert 1\n"}, "python3 -m pytest", "test_a.py"},
+		"gradle's wrapper":     {map[string]string{"gradlew": "", "build.gradle": ""}, "./gradlew test", "gradlew"},
+		"maven":                {map[string]string{"pom.xml": ""}, "mvn -B test", "pom.xml"},
+		"mix":                  {map[string]string{"mix.exs": ""}, "mix test", "mix.exs"},
+		"rspec":                {map[string]string{"Gemfile": "gem 'rspec'\n"}, "bundle exec rspec", "Gemfile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			command, by := Find(tree(tt.files))
@@ -113,9 +117,9 @@ func TestFiles(t *testing.T) {
 	for command, want := range map[string][]string{
 		"npm test":                 {"scripts/prepare.sh", "scripts/deep.sh", "tools/check.js"},
 		"npm run lint":             nil,
-		"make":                     {"Makefile", "scripts/other.sh", "run_tests.py", "scripts/deep.sh"},
-		"make lint":                {"Makefile", "scripts/deep.sh"},
-		"/usr/bin/make lint":       {"Makefile", "scripts/deep.sh"},
+		"make":                     {"scripts/other.sh", "run_tests.py", "scripts/deep.sh"},
+		"make lint":                {"scripts/deep.sh"},
+		"/usr/bin/make lint":       {"scripts/deep.sh"},
 		"sh scripts/prepare.sh -v": {"scripts/prepare.sh", "scripts/deep.sh"},
 		"./scripts/other.sh":       {"scripts/other.sh"},
 		"./scripts/none.sh":        nil,
@@ -164,6 +168,11 @@ func TestSettings(t *testing.T) {
 		{"pyproject.toml", toml, "[project]\nname = \"a\"\n", nil, true},
 		{"setup.cfg", legacy, "[metadata]\nname = b\n[tool:pytest]\naddopts = -q\n", nil, false},
 		{"setup.cfg", legacy, "[metadata]\nname = a\n[tool:pytest]\naddopts = --co\n", nil, true},
+		{"Makefile", "test:\n\tgo test\n", "all: test\ntest:\n\tgo test\ninstall:\n\tcp\n", []string{"make", "test"}, false},
+		{"Makefile", "test:\n\tgo test\n", "test:\n\t-go test\n", []string{"make", "test"}, true},
+		{"Makefile", "test: a\na:\n\tgo test\n", "test: a\na:\n\ttrue\n", []string{"make", "test"}, true},
+		{"Makefile", "test:\n\tgo test\n", "SHELL := /bin/true\ntest:\n\tgo test\n", []string{"make", "test"}, true},
+		{"Makefile", "test:\n\tgo test\n", "test:\n\t-go test\n", []string{"go", "test"}, false},
 		{"Cargo.toml", cargo, cargo + "y = \"2\"\n", nil, false},
 		{"Cargo.toml", cargo, cargo + "\n[lib]\ntest = false\n", nil, true},
 		{"Cargo.toml", cargo, strings.Replace(cargo, "name", "autotests = false\nname", 1), nil, true},

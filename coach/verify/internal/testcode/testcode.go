@@ -1,7 +1,7 @@
 // Package testcode answers which tests a source file declares, and whether they can run and check anything.
 //
 // [Read] reads one file, [Compare] two versions of a project's test files. The package knows Go, Python, JavaScript,
-// TypeScript and Rust. A test file in another language counts as one test.
+// TypeScript, Rust, Java, Kotlin and C#. A test file in another language counts as one test.
 //
 // # Limits
 //
@@ -24,8 +24,9 @@ var patternsText string
 
 // lex has the patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
-	Asserts, PythonDef, PythonClass, PythonOff, PythonFirst, PythonWhole, ScriptTest, ScriptOption,
-	ScriptFirst, RustFn, RustTest, RustIgnored, RustCfg, TestName, TestClass *lazy.Pattern
+	Asserts, Checks, Swallow, Rows, First, Override, Import, Helper, KnowsTests, PythonDef, PythonClass, PythonOff,
+	PythonWhole, ScriptTest, ScriptOption, Attribute, AttributeTest, AttributeOff, AttributePanics, AttributedFunction,
+	ClassLine, RustCfg, RustMod, TestName, TestClass *lazy.Pattern
 }](patternsText)
 
 // Test is one test that a file declares.
@@ -33,8 +34,11 @@ type Test struct {
 	Name     string // with its class or module where that has a name: "AccountTest.test_withdraw"
 	Disabled string // why it does not run, in words: "skipped", "marked as an expected failure"; empty: it runs
 	Asserts  int    // how many checks its body has, roughly
-	Body     uint64 // a hash of its body
+	Body     uint64 // a hash of its body; 0 for a group of tests
 	Panics   bool   // it passes when it fails: Rust's should_panic
+	Swallows bool   // it catches failures and forgets them
+	Hollow   bool   // nothing in it checks anything
+	Rows     bool   // a runner may count it as several tests
 }
 
 // Change is what happened to a test.
@@ -46,6 +50,7 @@ const (
 	Disabled Change = "disabled" // it is there, and does not run
 	Emptied  Change = "emptied"  // it is there, and checks less than half of what it did
 	Edited   Change = "edited"   // its body changed
+	Moved    Change = "moved"    // it is in another file
 )
 
 // Finding is a test that existed before and does not run, or not as before.
@@ -53,7 +58,8 @@ type Finding struct {
 	File, Name string
 	Change     Change
 	Why        string // of Disabled
-	Now        string // of Removed: a new test of the same file that it may have become
+	Now        string // of Removed: a new test of the same file that it may have become; of Moved: its file
+	Rows       bool   // a runner may count it as several tests
 }
 
 // File is one version of a test file. A file that is not there has no text.
@@ -62,25 +68,43 @@ type File struct {
 	Text []byte
 }
 
-// Compare returns what happened to the tests of the files before, in their order. A test that moved to another file, or
-// has another name and the same body, is not a finding. In a file whose name is not that of a test file no test runs.
-// Only files that differ need to be given.
-func Compare(before, after []File) []Finding {
-	type entry struct {
-		Test
-		file string
-	}
-	var now []entry
+// Declared is a test of a file.
+type Declared struct {
+	Test
+	File string
+}
+
+// Comparison is how the tests of two versions of a project differ.
+type Comparison struct {
+	Findings  []Finding  // what happened to the tests that were there, in their order
+	Moved     []Finding  // tests that are in another file: a runner may not look there
+	New       []Declared // tests that run and were not there before
+	Overrides []Override
+}
+
+// Override is a new line that changes how tests check, such as another assert.
+type Override struct{ File, Line string }
+
+// Compare compares the tests of two versions. A test that moved to another file, or has another name and the same
+// body, is not a finding. In a file whose name is not that of a test file no test runs. Only files that differ need
+// to be given.
+func Compare(before, after []File) (c Comparison) {
+	var now, old []Declared
 	for _, f := range after {
 		if !collected(f.Path) && !slices.ContainsFunc(before, func(b File) bool { return b.Path == f.Path }) {
 			continue
 		}
 		for _, t := range Read(f.Path, f.Text) {
-			now = append(now, entry{t, f.Path})
+			now = append(now, Declared{t, f.Path})
+		}
+	}
+	for _, f := range before {
+		for _, t := range Read(f.Path, f.Text) {
+			old = append(old, Declared{t, f.Path})
 		}
 	}
 	used := make([]bool, len(now))
-	take := func(fits func(entry) bool) *entry {
+	take := func(fits func(Declared) bool) *Declared {
 		for i := range now {
 			if !used[i] && fits(now[i]) {
 				used[i] = true
@@ -89,36 +113,34 @@ func Compare(before, after []File) []Finding {
 		}
 		return nil
 	}
-	var old []entry
-	for _, f := range before {
-		for _, t := range Read(f.Path, f.Text) {
-			old = append(old, entry{t, f.Path})
-		}
-	}
-	partner := make([]*entry, len(old))
-	fits := []func(o, n entry) bool{
-		func(o, n entry) bool { return o.file == n.file && o.Name == n.Name },
-		func(o, n entry) bool { return o.Name == n.Name },
-		func(o, n entry) bool { return o.Body == n.Body && o.Body != 0 },
-		func(o, n entry) bool { return o.file == n.file && last(o.Name) == last(n.Name) },
+	partner := make([]*Declared, len(old))
+	fits := []func(o, n Declared) bool{
+		func(o, n Declared) bool { return o.File == n.File && o.Name == n.Name },
+		func(o, n Declared) bool { return o.Name == n.Name },
+		func(o, n Declared) bool { return o.Body == n.Body && o.Body != 0 },
+		func(o, n Declared) bool { return o.File == n.File && last(o.Name) == last(n.Name) },
 	}
 	for _, same := range fits {
 		for i, o := range old {
 			if partner[i] == nil {
-				partner[i] = take(func(n entry) bool { return same(o, n) })
+				partner[i] = take(func(n Declared) bool { return same(o, n) })
 			}
 		}
 	}
-	var list []Finding
+	for i, n := range now {
+		if !used[i] && n.Disabled == "" && n.Body != 0 {
+			c.New = append(c.New, n)
+		}
+	}
 	for i, o := range old {
 		if o.Disabled != "" {
 			continue // it did not run before
 		}
-		f := Finding{File: o.file, Name: o.Name}
+		f := Finding{File: o.File, Name: o.Name}
 		switch n := partner[i]; {
 		case n == nil:
 			f.Change = Removed
-			became := take(func(n entry) bool { return n.file == o.file && n.Disabled == "" && n.Asserts >= o.Asserts })
+			became := take(func(n Declared) bool { return n.File == o.File && n.Disabled == "" && n.Asserts >= o.Asserts })
 			if became != nil {
 				f.Now = became.Name
 			}
@@ -126,19 +148,104 @@ func Compare(before, after []File) []Finding {
 			f.Change, f.Why = Disabled, n.Disabled
 		case n.Panics && !o.Panics:
 			f.Change, f.Why = Disabled, expectedFailure
-		case o.Asserts > 0 && n.Asserts*2 < o.Asserts:
+		case o.Asserts > 0 && n.Asserts*2 < o.Asserts, n.Swallows && !o.Swallows:
 			f.Change = Emptied
 		case o.Body != n.Body:
-			f.Change = Edited
+			f.Change, f.Rows = Edited, n.Rows
+		case o.File != n.File:
+			f.Change, f.Now = Moved, n.File
+			c.Moved = append(c.Moved, f)
+			continue
 		default:
 			continue
 		}
-		list = append(list, f)
+		c.Findings = append(c.Findings, f)
+	}
+	for _, f := range after {
+		i := slices.IndexFunc(before, func(b File) bool { return b.Path == f.Path })
+		was := File{Path: f.Path}
+		if i >= 0 {
+			was = before[i]
+			c.Findings = append(c.Findings, emptiedHelpers(was, f)...)
+		}
+		c.Overrides = append(c.Overrides, overrides(was, f)...)
 	}
 	rank := []Change{Removed, Disabled, Emptied, Edited}
-	slices.SortStableFunc(list, func(a, b Finding) int {
+	slices.SortStableFunc(c.Findings, func(a, b Finding) int {
 		return cmp.Compare(slices.Index(rank, a.Change), slices.Index(rank, b.Change))
 	})
+	return c
+}
+
+// support returns the part of a file that belongs to its tests.
+func support(f File) string {
+	text := string(f.Text)
+	if len(text) > maxText || languages[strings.ToLower(path.Ext(f.Path))] == nil {
+		return ""
+	}
+	if at := strings.Index(text, "#[cfg(test)]"); !IsTest(f.Path) && path.Ext(f.Path) == ".rs" && at >= 0 {
+		return text[at:]
+	} else if !IsTest(f.Path) {
+		return ""
+	}
+	return text
+}
+
+// emptiedHelpers returns the functions beside the tests of a file that check less than half of what they did.
+func emptiedHelpers(old, now File) (list []Finding) {
+	helpers := func(f File) map[string]Test {
+		text, found := support(f), map[string]Test{}
+		for _, m := range lex.Helper.FindAllIndex(text) {
+			for g := 2; g <= 4; g++ {
+				if m[2*g] >= 0 {
+					name := text[m[2*g]:m[2*g+1]]
+					found[name] = newTest(name, "", "", block(text[m[0]:]))
+				}
+			}
+		}
+		for _, t := range Read(f.Path, f.Text) {
+			delete(found, last(t.Name))
+		}
+		return found
+	}
+	after := helpers(now)
+	for name, o := range helpers(old) {
+		if n, ok := after[name]; ok && o.Asserts > 0 && (n.Asserts*2 < o.Asserts || n.Swallows && !o.Swallows) {
+			list = append(list, Finding{File: now.Path, Name: name, Change: Emptied})
+		}
+	}
+	return list
+}
+
+// overrides returns the new lines of a test file that change how tests check.
+func overrides(old, now File) (list []Override) {
+	known := map[string]bool{}
+	for line := range strings.Lines(support(old)) {
+		known[strings.TrimSpace(line)] = true
+	}
+	for line := range strings.Lines(support(now)) {
+		if line = strings.TrimSpace(line); !known[line] && lex.Override.Match(line) && !lex.Import.Match(line) {
+			list = append(list, Override{now.Path, line})
+		}
+	}
+	return list
+}
+
+// KnowsTests returns the first new line of a program that behaves differently under test, or "".
+func KnowsTests(old, now string) string {
+	for line := range strings.Lines(now) {
+		if lex.KnowsTests.Match(line) && !strings.Contains(old, strings.TrimSpace(line)) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// Modules returns the modules of other files that a Rust file declares: without it their tests do not run.
+func Modules(text string) (list []string) {
+	for _, m := range lex.RustMod.FindAll(text) {
+		list = append(list, m[1])
+	}
 	return list
 }
 
@@ -163,7 +270,8 @@ func Read(name string, text []byte) []Test {
 const maxText = 4 << 20
 
 var languages = map[string]func(name, text string) []Test{
-	".go": goTests, ".py": pythonTests, ".rs": rustTests,
+	".go": goTests, ".py": pythonTests,
+	".rs": attributedTests, ".java": attributedTests, ".kt": attributedTests, ".cs": attributedTests,
 	".js": scriptTests, ".jsx": scriptTests, ".mjs": scriptTests, ".cjs": scriptTests,
 	".ts": scriptTests, ".tsx": scriptTests, ".mts": scriptTests, ".cts": scriptTests,
 }
@@ -179,15 +287,48 @@ func lines(text string) int {
 	return n
 }
 
-// digest hashes a body without its white space and comments of whole lines.
-func digest(body string) uint64 {
-	h := fnv.New64a()
-	for line := range strings.Lines(body) {
-		line = strings.TrimSpace(line)
+// bare returns a text without its white space, empty lines and comments of whole lines.
+func bare(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
 		if line == "" || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "#[") {
 			continue
 		}
-		_, _ = h.Write([]byte(strings.Join(strings.Fields(line), " ") + "\n"))
+		b.WriteString(line + "\n")
 	}
+	return b.String()
+}
+
+func digest(body string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(bare(body)))
 	return h.Sum64()
 }
+
+var docString = lazy.New(`(?ms)^[ \t]*[rRbBuU]?(?:"""(?:.*?)"""|'''(?:.*?)''')[ \t]*$`)
+
+// Code returns a program without comments of whole lines, Python's documentation strings, and white space.
+func Code(name, text string) string {
+	ext := strings.ToLower(path.Ext(name))
+	if ext == ".py" {
+		text = docString.Replace(text, "")
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		line = strings.Join(strings.Fields(line), " ")
+		comment := strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*") || strings.HasPrefix(line, "* ") ||
+			strings.HasPrefix(line, "*/") || line == "*" || strings.HasPrefix(line, "#") && slices.Contains(hashed, ext)
+		if line != "" && !comment {
+			if ext == ".py" {
+				line = indent + line // it has a meaning
+			}
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
+// hashed are the languages in which "#" begins a comment.
+var hashed = strings.Fields(".py .pyi .sh .bash .zsh .rb .pl .ex .exs .jl .nim .ps1")

@@ -18,6 +18,9 @@ const (
 		"it('adds', () => {\n    expect(add(5, 3)).toBe(8);\n  });\n});\n"
 	rustSub = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn subtracts() {\n        assert_eq!(sub(5, 3), 2);\n    " +
 		"}\n}\n"
+	javaSub  = "class ATest {\n  @Test\n  void subtracts() {\n    assertEquals(2, sub(5, 3));\n  }\n}\n"
+	goHelper = "package p\n\nfunc want(t *testing.T, ok bool) {\n\tif !ok {\n\t\tt.Error(\"wrong\")\n\t}\n}\n\n" +
+		"func TestSub(t *testing.T) {\n\twant(t, Sub(5, 3) == 2)\n}\n"
 	rubySub  = "describe Calc do\n  it 'subtracts' do\n    expect(sub(5, 3)).to eq 2\n  end\nend\n"
 	shellSub = "[ $(sub 5 3) = 2 ]\n[ $(sub 5 5) = 0 ]\n[ $(sub 1 5) = -4 ]\n"
 )
@@ -52,6 +55,9 @@ func TestCompare(t *testing.T) {
 		{"skipped in short mode", "a_test.go", goSub, replace(goSub, "\tif Sub",
 			"\tif testing.Short() {\n\t\tt.Skip()\n\t}\n\tif Sub"), "", "edited TestSub", ""},
 		{"emptied", "a_test.go", goSub, replace(goSub, "t.Error(\"Sub\")", "_ = t"), "", "emptied TestSub", ""},
+		{"never", "a_test.go", goSub, replace(goSub, "\tif Sub", "\tif false {\n\t\treturn\n\t}\n\tif Sub"), "",
+			"disabled TestSub", "skipped"},
+		{"a helper is emptied", "a_test.go", goHelper, replace(goHelper, "t.Error(", "t.Log("), "", "emptied want", ""},
 		{"other value", "a_test.go", goSub, replace(goSub, "!= 2", "!= 3"), "", "edited TestSub", ""},
 		{"was skipped before", "a_test.go", replace(goSub, "\tif Sub", "\tt.Skip()\n\tif Sub"), "package p\n", "", "", ""},
 
@@ -73,6 +79,19 @@ func TestCompare(t *testing.T) {
 			"removed CalcTest.test_sub, removed CalcTest.test_add", ""},
 		{"python, whole class skipped", "test_a.py", pySub, replace(pySub, "class Calc", "@unittest.skip\nclass Calc"), "",
 			"disabled CalcTest.test_sub, disabled CalcTest.test_add", "skipped"},
+		{"python, replaced by a second one", "test_a.py", pySub, pySub + "\n    def test_sub(self):\n        self.assertTrue(1)\n",
+			"", "disabled CalcTest.test_sub", "replaced by a later test of the same name"},
+		{"python, the failure is caught", "test_a.py", pySub, replace(pySub, "self.assertEqual(sub(5, 3), 2)",
+			"try:\n            self.assertEqual(sub(5, 3), 2)\n        except AssertionError:\n            pass"), "",
+			"emptied CalcTest.test_sub", ""},
+		{"python, behind a condition that never holds", "test_a.py", "def test_a():\n    assert f() == 1\n",
+			"def test_a():\n    # later\n    if False:\n        assert f() == 1\n", "", "disabled test_a", "skipped"},
+		{"python, fewer rows", "test_a.py", "@pytest.mark.parametrize('a', [\n    1,\n    2,\n])\ndef test_a(a):\n    assert a\n",
+			"@pytest.mark.parametrize('a', [\n    1,\n])\ndef test_a(a):\n    assert a\n", "", "edited test_a", ""},
+		{"python, skipped over several lines", "test_a.py", "def test_a():\n    assert f()\n",
+			"@pytest.mark.skip(\n    reason='x',\n)\ndef test_a():\n    assert f()\n", "", "disabled test_a", "skipped"},
+		{"python, a helper is emptied", "test_a.py", "def check(a):\n    assert a\n\ndef test_a():\n    check(f())\n",
+			"def check(a):\n    print(a)\n\ndef test_a():\n    check(f())\n", "", "emptied check", ""},
 		{"python, function into class", "test_a.py", "def test_sub():\n    assert sub(5, 3) == 2\n",
 			"class TestCalc:\n    def test_sub(self):\n        assert sub(5, 3) == 2\n", "", "", ""},
 
@@ -94,6 +113,24 @@ func TestCompare(t *testing.T) {
 			"removed calc, removed subtracts, removed adds", ""},
 		{"python, in a file where nobody looks", "test_a.py", pySub, pySub, "checks/a.py",
 			"removed CalcTest.test_sub, removed CalcTest.test_add", ""},
+
+		{"script, the failure is caught", "a.test.js", jsSub, replace(jsSub, "expect(sub(5, 3)).toBe(2);",
+			"try { expect(sub(5, 3)).toBe(2); } catch {}"), "", "emptied subtracts", ""},
+		{"script, a helper is emptied", "a.test.js", "const check = (a) => assert.equal(a, 1);\nit('a', () => check(f()));\n",
+			"const check = (a) => a;\nit('a', () => check(f()));\n", "", "emptied check", ""},
+		{"script, fewer rows", "a.test.js", "it.each([1, 2])('a', (a) => { expect(a).toBe(1); });\n",
+			"it.each([1])('a', (a) => { expect(a).toBe(1); });\n", "", "edited a", ""},
+		{"script, another test behind it", "a.test.js", jsSub, replace(jsSub, "    expect(add(5, 3)).toBe(8);\n  });\n",
+			"    expect(add(5, 3)).toBe(8);\n  });\n  it('more', () => expect(1).toBe(1));\n"), "", "", ""},
+
+		{"java, disabled", "ATest.java", javaSub, replace(javaSub, "@Test", "@Disabled @Test"), "", "disabled subtracts",
+			"ignored"},
+		{"java, removed", "ATest.java", javaSub, replace(javaSub, "@Test", ""), "", "removed subtracts", ""},
+		{"java, class disabled", "ATest.java", javaSub, "@Disabled\n" + javaSub, "", "disabled subtracts", "ignored"},
+		{"java, left at once", "ATest.java", javaSub, replace(javaSub, "assertEquals(2", "if (true) return;\n    assertEquals(2"),
+			"", "disabled subtracts", "skipped"},
+		{"java, emptied", "ATest.java", javaSub, replace(javaSub, "assertEquals(2, sub(5, 3));", "sub(5, 3);"), "",
+			"emptied subtracts", ""},
 
 		{"rust, ignored", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[ignore]\n    fn sub"), "",
 			"disabled subtracts", "ignored"},
@@ -119,7 +156,7 @@ func TestCompare(t *testing.T) {
 			}
 			got, why := "", ""
 			now := []File{{tt.nowFile, []byte(tt.now)}}
-			for _, f := range Compare([]File{{tt.file, []byte(tt.old)}}, now) {
+			for _, f := range Compare([]File{{tt.file, []byte(tt.old)}}, now).Findings {
 				if got != "" {
 					got += ", "
 				}
@@ -133,6 +170,56 @@ func TestCompare(t *testing.T) {
 			require.Equal(t, tt.because, why)
 		})
 	}
+}
+
+// What is new beside the tests that were there.
+func TestCompareFindsWhatIsNew(t *testing.T) {
+	for _, tt := range []struct{ name, file, old, now, want string }{
+		{"a test", "a_test.go", "package p\n", goSub, "TestSub"},
+		{"without a check", "a_test.go", "package p\n", "package p\n\nfunc TestA(t *testing.T) {\n\t_ = f()\n}\n", "TestA hollow"},
+		{"a table without rows", "a_test.go", "package p\n", "package p\n\nfunc TestA(t *testing.T) {\n" +
+			"\tfor _, c := range []int{} {\n\t\tt.Error(c)\n\t}\n}\n", "TestA hollow rows"},
+		{"rust, empty", "src/a.rs", "\n", "#[test]\nfn a() {}\n", "a hollow"},
+		{"script, empty", "a.test.js", "\n", "it('a', () => {});\n", "a hollow"},
+		{"script, by a helper", "a.test.js", "\n", "it('a', () => checkAll(1));\n", "a"},
+		{"skipped", "a.test.js", "\n", "it.skip('a', () => expect(1));\n", ""},
+		{"python, rows", "test_a.py", "\n", "@pytest.mark.parametrize('a', [1])\ndef test_a(a):\n    assert a\n", "test_a rows"},
+		{"an assert of their own", "a.test.js", jsSub, "const assert = { equal() {} };\n" + jsSub, "override"},
+		{"the assert of a library", "a.test.js", jsSub, "const assert = require('assert');\n" + jsSub, ""},
+		{"python, the checks of all tests", "tests/__init__.py", "", "unittest.TestCase.assertEqual = f\n", "override"},
+		{"python, a test", "test_a.py", pySub, pySub + "\nCalcTest.test_sub = f\n", "override"},
+		{"rust, a macro", "src/a.rs", rustSub, replace(rustSub, "mod tests {", "mod tests {\n    macro_rules! assert_eq {"),
+			"override"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := Compare([]File{{tt.file, []byte(tt.old)}}, []File{{tt.file, []byte(tt.now)}})
+			got := ""
+			for _, n := range c.New {
+				got += n.Name
+				if n.Hollow {
+					got += " hollow"
+				}
+				if n.Rows {
+					got += " rows"
+				}
+			}
+			for range c.Overrides {
+				got += "override"
+			}
+			require.Equal(t, tt.want, got)
+		})
+	}
+	moved := Compare([]File{{"a_test.go", []byte(goSub)}}, []File{{"b/a_test.go", []byte(goSub)}}).Moved
+	require.Equal(t, []Finding{{File: "a_test.go", Name: "TestSub", Change: Moved, Now: "b/a_test.go"}}, moved)
+}
+
+func TestCode(t *testing.T) {
+	require.Equal(t, Code("a.py", "def f():\n    return 1\n"), Code("a.py", "# x\ndef f():\n    \"\"\"Say.\"\"\"\n\n    return 1\n"))
+	require.NotEqual(t, Code("a.py", "if a:\n    b()\nc()\n"), Code("a.py", "if a:\n    b()\n    c()\n"))
+	require.Equal(t, Code("a.c", "int a;\n"), Code("a.c", "/* x\n * y\n */\nint  a;\n"))
+	require.NotEqual(t, Code("a.c", "int a;\n"), Code("a.c", "#define A\nint a;\n"))
+	require.Equal(t, "if testing.Testing() {", KnowsTests("", "\tif testing.Testing() {\n"))
+	require.Empty(t, KnowsTests("\tif testing.Testing() {\n", "\tif testing.Testing() {\n"))
 }
 
 func replace(s, old, with string) string {
@@ -164,7 +251,7 @@ func FuzzCompare(f *testing.F) {
 		for _, name := range []string{"a_test.go", "test_a.py", "a.test.js", "a.rs", "a_spec.rb",
 			"tests/a.sh"} {
 			files := []File{{name, []byte(text)}}
-			require.Empty(t, Compare(files, files), name)
+			require.Empty(t, Compare(files, files).Findings, name)
 		}
 	})
 }
