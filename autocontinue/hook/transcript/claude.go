@@ -174,30 +174,19 @@ func claudeResult(b, used value) result {
 		r.running = first(r.running, "task")
 	}
 	r.task = r.running != "" && status != "running"
-	if r.failed {
-		claudeFailure(&r)
-	} else {
+	failure := strings.TrimPrefix(strings.TrimSpace(r.output), "Error: ")
+	if !r.failed {
 		r.status(0)
+	} else if rest, ok := strings.CutPrefix(failure, "Exit code "); ok {
+		r.readStatus(rest)
+		r.stopped = r.stopped || strings.Contains(clip(rest, 200), "Command timed out")
+		_, r.output, _ = strings.Cut(rest, "\n")
+	} else {
+		r.stopped = r.stopped || pattern("claude-stopped").MatchString(failure)
+		r.denied = pattern("claude-denied").MatchString(failure)
 	}
 	if r.running == "" { // what was seen of a command in the background
 		r.readStatus(between(r.output, "exit_code"))
 	}
 	return r
-}
-
-func claudeFailure(r *result) {
-	s := strings.TrimPrefix(strings.TrimSpace(r.output), "Error: ")
-	if rest, ok := strings.CutPrefix(s, "Exit code "); ok {
-		r.readStatus(rest)
-		r.stopped = r.stopped || strings.Contains(clip(rest, 200), "Command timed out")
-		_, r.output, _ = strings.Cut(rest, "\n")
-		return
-	}
-	switch {
-	case startsWith(s, "[Request interrupted", "Command timed out", "Command was aborted"):
-		r.stopped = true
-	case startsWith(s, "The user doesn't want to", "Permission to use", "Permission for this",
-		"Claude requested permissions", "This command requires approval", "<tool_use_error>"):
-		r.denied = true
-	}
 }

@@ -173,25 +173,15 @@ func codexResult(id string, out value) result {
 		return r
 	}
 	head, body, _ := strings.Cut("\n"+r.output, "\nOutput:\n")
-	for line := range strings.Lines(clip(head, 2000)) {
-		line = strings.TrimSpace(line)
-		for _, p := range []string{"Exit code: ", "Process exited with code "} {
-			if rest, ok := strings.CutPrefix(line, p); ok && r.readStatus(rest) {
-				r.output = body
-			}
-		}
-		if rest, ok := strings.CutPrefix(line, "Process running with session ID "); ok {
-			r.running = rest
-		}
-		switch {
-		case strings.Contains(line, "timed out"), strings.Contains(line, "aborted by user"):
-			r.stopped = true
-		case strings.Contains(line, "rejected by user"):
-			r.denied = true
-		case startsWith(line, "apply_patch verification failed", "Failed to find"),
-			strings.Contains(line, "blocked by PreToolUse hook"):
-			r.failed = true
-		}
+	head = clip(head, 2000)
+	if m := pattern("codex-status").FindStringSubmatch(head); m != nil {
+		r.readStatus(m[1])
+		r.output = body
 	}
+	if m := pattern("codex-running").FindStringSubmatch(head); m != nil {
+		r.running = m[1]
+	}
+	r.stopped, r.denied = pattern("codex-stopped").MatchString(head), strings.Contains(head, "rejected by user")
+	r.failed = r.failed || pattern("codex-failed").MatchString(head)
 	return r
 }

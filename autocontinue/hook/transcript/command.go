@@ -3,7 +3,6 @@ package transcript
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -29,11 +28,8 @@ const (
 
 // table is commands.txt.
 type table struct {
-	rules map[string][]rule // by program; by "*" where that is a pattern
-	wraps map[string]int
-	runs  []rule
-	names [][]string          // a kind, then parts of names
-	lists map[string][]string // by the word before them; "flags" and "never" also by program
+	rules map[string][]rule   // by program; by "*" where that is a pattern; "runs"
+	lists map[string][]string // by the word before them; some also by a second word
 }
 
 // rule says what the commands that match its patterns do.
@@ -49,42 +45,33 @@ type word struct {
 }
 
 var commands = sync.OnceValue(func() *table {
-	t := &table{rules: make(map[string][]rule), wraps: make(map[string]int), lists: make(map[string][]string)}
+	t := &table{rules: make(map[string][]rule), lists: make(map[string][]string)}
 	for f := range rows(commandsText) {
 		switch f[0] {
-		case "flags", "never":
+		case "flags", "never", "name", "wraps":
 			t.lists[f[0]+" "+f[1]] = append(t.lists[f[0]+" "+f[1]], f[2:]...)
+			continue
 		case "values", "interprets", "contains", "neutral":
 			t.lists[f[0]] = append(t.lists[f[0]], f[1:]...)
-		case "wraps":
-			for _, program := range f[2:] {
-				t.wraps[program], _ = strconv.Atoi(f[1])
+			continue
+		}
+		r := rule{kinds: strings.Split(f[0], ","), programs: strings.Split(f[1], "|")}
+		for _, w := range f[2:] {
+			w, skips := strings.CutPrefix(w, "...")
+			r.words = append(r.words, word{strings.Split(w, "|"), skips})
+		}
+		for _, key := range r.programs {
+			switch {
+			case f[0] == "runs":
+				key = "runs " + key
+			case strings.Contains(key, "*"):
+				key = "*"
 			}
-		case "name":
-			t.names = append(t.names, f[1:])
-		case "runs":
-			t.runs = append(t.runs, newRule(f))
-		default:
-			r := newRule(f)
-			for _, p := range r.programs {
-				if strings.Contains(p, "*") {
-					p = "*"
-				}
-				t.rules[p] = append(t.rules[p], r)
-			}
+			t.rules[key] = append(t.rules[key], r)
 		}
 	}
 	return t
 })
-
-func newRule(f []string) rule {
-	r := rule{kinds: strings.Split(f[0], ","), programs: strings.Split(f[1], "|")}
-	for _, w := range f[2:] {
-		w, skips := strings.CutPrefix(w, "...")
-		r.words = append(r.words, word{strings.Split(w, "|"), skips})
-	}
-	return r
-}
 
 // kindsOf returns what a command does, by the first rule that fits. It returns nil for an unknown command. The words
 // are without assignments and programs that only run another one.
@@ -102,7 +89,7 @@ func kindsOf(words []string) []string {
 			kinds = tasksKinds(rest)
 		}
 		own := kinds[0] == kindRun && plain != nil && plain[0] == "run" // the project's program
-		if !flagged && !own && kinds[0] != kindRead && t.tells(program, args) {
+		if !flagged && !own && kinds[0] != kindRead && t.onlyTells(program, args) {
 			return []string{kindRead}
 		}
 		return kinds
@@ -111,8 +98,7 @@ func kindsOf(words []string) []string {
 }
 
 // plain returns args without flags and their values.
-func (t *table) plain(program string, args []string) []string {
-	var plain []string
+func (t *table) plain(program string, args []string) (plain []string) {
 	for i := 0; i < len(args); i++ {
 		switch {
 		case slices.Contains(t.lists["flags "+program], args[i]):
@@ -124,16 +110,17 @@ func (t *table) plain(program string, args []string) []string {
 	return plain
 }
 
-// tells reports whether a flag makes the program only tell something, such as its version.
-func (t *table) tells(program string, args []string) bool {
-	for _, who := range []string{"*", program} {
-		for _, flag := range t.lists["never "+who] {
-			for i, a := range args {
-				short := who == "*" && len(flag) == 2 // "-h" is a host for some programs
-				if a == flag && (!short || i == len(args)-1) || i+1 < len(args) && a+"="+args[i+1] == flag {
-					return true
-				}
-			}
+// onlyTells reports whether a flag makes the program only tell something, such as its version.
+func (t *table) onlyTells(program string, args []string) bool {
+	for i, a := range args {
+		value := a
+		if i+1 < len(args) {
+			value += "=" + args[i+1]
+		}
+		// "-h" is a host for some programs
+		if (len(a) > 2 || i == len(args)-1) && slices.Contains(t.lists["never *"], a) ||
+			slices.Contains(t.lists["never "+program], a) || slices.Contains(t.lists["never "+program], value) {
+			return true
 		}
 	}
 	return false
@@ -143,7 +130,6 @@ func (t *table) tells(program string, args []string) bool {
 // pattern matched; for a pattern that begins with "..." also the words after it.
 func (r rule) fit(args, plain []string) (rest []string, flagged, ok bool) {
 	rest = plain
-	left := plain
 	for _, w := range r.words {
 		if strings.HasPrefix(w.alternatives[0], "-") {
 			for i, a := range args {
@@ -154,15 +140,15 @@ func (r rule) fit(args, plain []string) (rest []string, flagged, ok bool) {
 			}
 			continue
 		}
-		n := slices.IndexFunc(left, func(a string) bool { return matches(w.alternatives, a) })
+		n := slices.IndexFunc(plain, func(a string) bool { return matches(w.alternatives, a) })
 		if n < 0 || n > 0 && !w.skips {
 			return nil, false, false
 		}
-		rest = left[n : n+1]
+		rest = plain[n : n+1]
 		if w.skips {
-			rest = left[n:]
+			rest = plain[n:]
 		}
-		left = left[n+1:]
+		plain = plain[n+1:]
 	}
 	return rest, flagged, true
 }
@@ -170,17 +156,13 @@ func (r rule) fit(args, plain []string) (rest []string, flagged, ok bool) {
 // matches reports whether a word is one of the alternatives, in which "*" stands for any characters.
 func matches(alternatives []string, word string) bool {
 	hide := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") } // "*" stands for slashes, too
-	for _, p := range alternatives {
-		if p == word {
-			return true
+	return slices.ContainsFunc(alternatives, func(p string) bool {
+		if !strings.Contains(p, "*") {
+			return p == word
 		}
-		if strings.Contains(p, "*") {
-			if ok, err := path.Match(hide(p), hide(word)); ok && err == nil {
-				return true
-			}
-		}
-	}
-	return false
+		ok, _ := path.Match(hide(p), hide(word))
+		return ok
+	})
 }
 
 // programName returns a program without its folder, its version and what a system adds to its name.
@@ -189,10 +171,9 @@ func programName(word string) string {
 	if i := strings.LastIndexByte(word, '@'); i > 0 {
 		word = word[:i]
 	}
-	for _, ext := range []string{".exe", ".cmd", ".bat", ".phar"} {
-		if name, ok := strings.CutSuffix(word, ext); ok && name != "" {
-			return name
-		}
+	switch ext := path.Ext(word); ext {
+	case ".exe", ".cmd", ".bat", ".phar":
+		return strings.TrimSuffix(word, ext)
 	}
 	return word
 }
@@ -200,8 +181,8 @@ func programName(word string) string {
 func baseName(word string) string { return word[strings.LastIndexAny(word, `/\`)+1:] }
 
 // tasksKinds says what tasks with such names do together: whether they edit, and the strongest check.
-func tasksKinds(names []string) []string {
-	var all, kinds []string
+func tasksKinds(names []string) (kinds []string) {
+	var all []string
 	for _, name := range names {
 		if !strings.Contains(name, "=") { // a variable of make
 			all = append(all, nameKinds(name)...)
@@ -216,7 +197,7 @@ func tasksKinds(names []string) []string {
 		}
 	}
 	if kinds == nil {
-		return []string{kindRun}
+		kinds = []string{kindRun}
 	}
 	return kinds
 }
@@ -227,9 +208,8 @@ func nameKinds(name string) []string {
 		return strings.ContainsRune("-_:./@ ", c)
 	})
 	found := func(kind string) bool {
-		return slices.ContainsFunc(commands().names, func(row []string) bool {
-			return row[0] == kind && slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(row[1:], p) })
-		})
+		words := commands().lists["name "+kind]
+		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(words, p) })
 	}
 	switch edits := found(kindEdit); {
 	case found(kindRead):
@@ -256,29 +236,34 @@ func nameKinds(name string) []string {
 func bare(words []string) []string {
 	t := commands()
 	for len(words) > 0 {
-		name := programName(words[0])
-		own, wraps := t.wraps[name]
+		name, rest := programName(words[0]), words[1:]
+		runsNext := func(r rule) bool { return slices.Contains(r.words[0].alternatives, rest[0]) }
 		switch {
 		case isAssignment(words[0]):
-			words = words[1:]
+			words = rest
 		case matches([]string{"python*", "pypy*", "py"}, name):
-			module := t.afterFlags(words[1:], 0)
-			if len(module) > 0 && slices.Contains(words[:len(words)-len(module)], "-m") {
+			module := t.afterFlags(rest)
+			if len(module) > 0 && slices.Contains(rest[:len(rest)-len(module)], "-m") {
 				return module // "python -m pytest"
 			}
 			return words
-		case name == "command" && len(words) > 1 && strings.EqualFold(words[1], "-v"):
+		case len(rest) == 0:
+			return words
+		case name == "command" && strings.EqualFold(rest[0], "-v"):
 			return []string{"type"}
-		case wraps && len(words) > 1:
-			words = t.afterFlags(words[1:], own)
-		case name == "go" && len(words) > 2 && words[1] == "run" && strings.Contains(words[2], ".") && words[2][0] != '.':
-			words = words[2:] // "go run example.com/tool@v1"
-		case len(words) > 2 && t.runsNext(name, words[1]):
-			inner := t.afterFlags(words[2:], 0)
+		case slices.Contains(t.lists["wraps 0"], name):
+			words = t.afterFlags(rest)
+		case slices.Contains(t.lists["wraps 1"], name):
+			rest = t.afterFlags(rest)
+			words = rest[min(1, len(rest)):]
+		case name == "go" && len(rest) > 1 && rest[0] == "run" && strings.Contains(rest[1], ".") && rest[1][0] != '.':
+			words = rest[1:] // "go run example.com/tool@v1"
+		case len(rest) > 1 && slices.ContainsFunc(t.rules["runs "+name], runsNext):
+			inner := t.afterFlags(rest[1:])
 			if name == "direnv" && len(inner) > 0 {
 				inner = inner[1:] // the folder
 			}
-			if len(inner) > 0 && t.isTask(inner[0]) && name != "bundle" {
+			if len(inner) > 0 && name != "bundle" && t.isTask(inner[0]) {
 				return words
 			}
 			words = inner
@@ -296,30 +281,20 @@ func (t *table) isTask(word string) bool {
 			nameKinds(word)[0] != kindRun
 }
 
-func (t *table) runsNext(program, word string) bool {
-	return slices.ContainsFunc(t.runs, func(r rule) bool {
-		return slices.Contains(r.programs, program) && slices.Contains(r.words[0].alternatives, word)
-	})
-}
-
-// afterFlags drops leading flags and assignments, and then n words.
-func (t *table) afterFlags(words []string, n int) []string {
+// afterFlags drops leading flags and assignments.
+func (t *table) afterFlags(words []string) []string {
 	for len(words) > 0 {
-		w := words[0]
+		w, rest := words[0], words[1:]
 		switch {
 		case w == "--":
-			words = words[1:]
-			return words[min(n, len(words)):]
-		case strings.HasPrefix(w, "-"):
-			words = words[1:]
-			if slices.Contains(t.lists["values"], w) && len(words) > 1 {
-				words = words[1:]
-			}
-		case isAssignment(w), w == "$()": // "env $(cat .env) cmd"
-			words = words[1:]
+			return rest
+		case slices.Contains(t.lists["values"], w) && len(rest) > 1:
+			rest = rest[1:]
+		case strings.HasPrefix(w, "-"), isAssignment(w), w == "$()": // "env $(cat .env) cmd"
 		default:
-			return words[min(n, len(words)):]
+			return words
 		}
+		words = rest
 	}
 	return nil
 }
@@ -335,7 +310,7 @@ func scope(words []string) []string {
 		number := strings.TrimRight(w, "smh") // of a flag such as -timeout
 		flag, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
 		switch {
-		case w == ".", w == "./...", w == "...", w == "run", w == "exec", len(kept) == maxScope:
+		case among(" . ./... ... run exec ", w), len(kept) == maxScope:
 		case number != "" && strings.Trim(number, "0123456789.") == "":
 		case strings.HasPrefix(w, "-") && (flag == "" || slices.Contains(commands().lists["neutral"], flag)):
 		default:

@@ -197,8 +197,7 @@ func geminiShell(r *result, background bool) {
 	switch {
 	case background, strings.Contains(s, "\nCommand moved to background"):
 		r.running = r.id
-	case strings.Contains(s, "\nCommand timed out"), strings.Contains(s, "\nCommand was cancelled"),
-		strings.Contains(s, "\nCommand was automatically cancelled"):
+	case pattern("gemini-stopped").MatchString(s):
 		r.stopped = true
 	case i >= 0:
 		r.readStatus(s[i+len("\nExit Code: "):])

@@ -17,40 +17,30 @@ type project struct {
 }
 
 func projectOf(dir string) project {
-	if strings.IndexByte(dir, 0) >= 0 || !filepath.IsAbs(dir) && !rooted(slashed(dir)) {
+	if strings.IndexByte(dir, 0) >= 0 || !rooted(slashed(dir)) {
 		return project{}
 	}
 	root := filepath.Clean(dir)
 	for up := root; ; up = filepath.Dir(up) {
 		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
-			root = up
-			break
+			return project{root: slashed(up)}
 		}
 		if up == filepath.Dir(up) {
-			break
+			return project{root: slashed(root)}
 		}
 	}
-	return project{root: slashed(root)}
 }
 
 // holds reports whether a file is one of the project. A relative name is: where it starts is not known.
 func (p project) holds(file string) bool {
 	file = slashed(file)
-	if rest, ok := strings.CutPrefix(file, "~/"); ok {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return false
-		}
-		file = slashed(home) + "/" + rest
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(file, "~/") {
+		file = slashed(home) + file[1:]
 	}
 	switch {
-	case strings.HasPrefix(file, "$TMPDIR"), strings.HasPrefix(file, "${TMPDIR"):
-		return false
-	case !rooted(file):
-		return true
 	case isTemporary(file) && !isTemporary(p.root):
 		return false
-	case p.root == "" || below(p.root, file):
+	case !rooted(file) || p.root == "" || below(p.root, file):
 		return true
 	}
 	// The two may name one folder in different ways. What does not exist any more keeps its name.
@@ -64,7 +54,7 @@ func (p project) holds(file string) bool {
 
 // name returns a file for people: relative to the project where it lies in it.
 func (p project) name(file string) string {
-	if file == "" || p.root == "" || !below(p.root, file) {
+	if !below(p.root, file) {
 		return file
 	}
 	return strings.TrimPrefix(strings.TrimPrefix(path.Clean(slashed(file)), p.root), "/")
@@ -83,12 +73,9 @@ func (w *walker) inProject() bool {
 	return w.dir == "" || w.project.holds(strings.TrimSuffix(w.dir, "/")+"/x")
 }
 
-// below reports whether a file lies in a folder. Both have slashes.
+// below reports whether a file lies in a folder.
 func below(folder, file string) bool {
-	folder, file = filepath.ToSlash(filepath.Clean(folder)), filepath.ToSlash(filepath.Clean(file))
-	if !strings.HasSuffix(folder, "/") {
-		folder += "/"
-	}
+	folder, file = strings.TrimSuffix(path.Clean(slashed(folder)), "/")+"/", path.Clean(slashed(file))
 	if hasDrive(folder) { // where letter case makes no difference
 		folder, file = strings.ToLower(folder), strings.ToLower(file)
 	}
@@ -108,10 +95,7 @@ func hasDrive(name string) bool { return pattern("drive").MatchString(name) }
 func rooted(name string) bool { return strings.HasPrefix(name, "/") || hasDrive(name) }
 
 // isTemporary reports whether a file lies where systems keep temporary files.
-func isTemporary(name string) bool {
-	return pattern("temporary").MatchString(name+"/") ||
-		hasDrive(name) && strings.Contains(strings.ToLower(name)+"/", "/appdata/local/temp/")
-}
+func isTemporary(name string) bool { return pattern("temporary").MatchString(name + "/") }
 
 // isScratch reports whether a file does not belong to a project by its name: a device, a log, what a build makes.
 func isScratch(name string) bool {
@@ -122,11 +106,9 @@ func editOf(name string) classify.Edited {
 	base := strings.ToLower(baseName(name))
 	ext := path.Ext(base)
 	switch {
-	case base == "":
-		return classify.EditedCode
 	case isRow(filesText, "document", base):
 		return classify.EditedDocs
-	case ext == "" || !isRow(filesText, "document", ext):
+	case !isRow(filesText, "document", ext):
 		return classify.EditedCode
 	case ext == ".txt" || ext == ".mdx":
 		word := base[:strings.IndexAny(base, "-_.")] // "requirements-dev.txt"
