@@ -2,6 +2,7 @@ package classify
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -36,8 +37,10 @@ func (v *verdict) result() Result {
 	if v.rd.fits() {
 		r.Language = v.rd.language
 	}
+	v.cancelled(&r)
 	v.honestFailure(&r)
 	v.shownResult(&r)
+	v.onlyDocuments(&r)
 	v.closingQuestion(&r)
 	v.closingCondition(&r)
 	v.weighHost(&r)
@@ -80,8 +83,8 @@ func (v *verdict) weighWork(r Result) Result {
 // question, a blocker or an error. Held out by repositories, these two bring the confidence of a status near to how
 // often it is right.
 const (
-	decisiveness = 1.7 // what the log-odds of a status are multiplied with
-	caution      = 1.0 // how much more what needs a human counts against a status
+	decisiveness = 1.8 // what the log-odds of a status are multiplied with
+	caution      = 0.8 // how much more what needs a human counts against a status
 )
 
 // sureOfStatus returns the confidence in a status that is p likely.
@@ -91,8 +94,12 @@ func (v *verdict) sureOfStatus(p float64) float64 {
 	return a / (a + b)
 }
 
-// announces reports whether a claim is followed, at the end, by what the agent does next: then it is at work.
+// announces reports whether a claim is followed, at the end, by what the agent does next, or whether the text ends
+// inside an edit: then it is at work.
 func (v *verdict) announces() bool {
+	if v.rd.openFence && v.rd.lastLine == fencedLine {
+		return true
+	}
 	last, _, _ := v.rd.closing()
 	goesOn := v.rd.in(last.rules, "progress.next") || v.rd.in(last.rules, "progress.doing")
 	claims := v.rd.has("claim.edit") || v.rd.has("claim.done")
@@ -131,6 +138,13 @@ func (v *verdict) closingQuestion(r *Result) {
 	r.become(Question, max(v.p[classQuestion], closingConfidence), "ends with a question to the human")
 }
 
+// cancelled makes a status an error that ends with the note that the run was stopped.
+func (v *verdict) cancelled(r *Result) {
+	if last, _, _ := v.rd.closing(); r.Type == Status && v.rd.in(last.rules, "failure.cancelled") {
+		r.become(Error, max(v.p[classError], closingConfidence), "the run was stopped")
+	}
+}
+
 // honestFailure makes a rejected completion an error that ends with a failure, and goes on with nothing: that is no
 // false claim.
 func (v *verdict) honestFailure(r *Result) {
@@ -153,6 +167,16 @@ func (v *verdict) shownResult(r *Result) {
 	}
 	r.become(Completion, max(v.p[classCompletion], closingConfidence), "")
 	r.Reason = v.reason(*r)
+}
+
+// onlyDocuments makes a rejected completion a completion that names documents and no other file, shows no edit and
+// claims no check: nothing in it can be run.
+func (v *verdict) onlyDocuments(r *Result) {
+	code, docs := filesNamed(v.rd.text)
+	if r.WasRejectedCompletion && docs && !code && v.rd.fits() && v.rd.fences == [nFenceKinds]int{} &&
+		!slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.CallsFor() != "" }) {
+		r.become(Completion, max(v.p[classCompletion], closingConfidence), "reports a change of documents")
+	}
 }
 
 // closingCondition makes an output a question whose end says that what comes next depends on the human's word,
