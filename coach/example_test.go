@@ -22,15 +22,14 @@ func ExampleBuildCoachingMessage() {
 		Work: classify.Work{Edited: classify.EditedCode, Files: []string{"add.go"}},
 	})
 	fmt.Println(m.Tier)
-	for sentence := range strings.SplitSeq(m.Text, ". ") {
-		fmt.Println(strings.TrimSuffix(sentence, "."))
-	}
+	fmt.Println(strings.NewReplacer(". ", ".\n", "; ", ";\n").Replace(m.Text))
 	// Output:
 	// rejection
-	// [System Coach] You ran no tests after your last edit of add.go
-	// Run the tests now
-	// Reply with the command and the last lines of its output
-	// If something fails, fix it and run it again; if it cannot run here, say why in one line
+	// [System Coach] You ran no tests after your last edit of add.go.
+	// Run the tests now.
+	// Reply with the command and the last lines of its output;
+	// if something fails, fix it and run it again;
+	// if it cannot run here, say why in one line.
 }
 
 // The guard refuses a message that gives permission. Skipped says why.

@@ -42,7 +42,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	claimsChange := slices.ContainsFunc(r.Signals, func(s classify.Signal) bool {
 		return s.Kind == classify.SignalClaim && s.Name == classify.ClaimEdit
 	})
-	work := changed(in)
+	work := changed(r, in)
 	fitting := work.fitting()
 	named := namedChecks(r, in)
 	checks := slices.DeleteFunc(slices.Clone(named), func(c check) bool { return !work.fits(c.command) })

@@ -95,16 +95,20 @@ var fileTypes = sync.OnceValue(func() fileTable {
 })
 
 var (
-	fileNames  = compiled(`[\w@.-]*[\w-](?:[/\\][\w@.-]+)*`)
-	testNames  = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
-	fenceNames = compiled("(?m)^[ \t]*(?:```|~~~)(\\w+)")
-	effects    = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|clear|drop|wipe|reset|seed)` +
-		`(?:[_.-]|$)`)
-	links     = compiled(`^[~/.]\S* (?:->|→) [~/.]\S*$|^ln -s`)
-	removals  = compiled(`(?i)^\W*(?:(?:i|i've|i have) )?(?:deleted|removed) |^\W*(?:已|已经|已經)?(?:删除|刪除|移除)`)
-	documents = compiled(`(?i)\b(?:updated|added|rewrote|wrote|edited|revised|changed|documented|created|put|noted)\b.{0,60}` +
-		`\b(?:docs?|documentation|readme|prd|spec|rules|changelog)\b`)
-	styles      = compiled(`^[.#][a-z][\w-]*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^[a-z-]+: ?[\w#.%-]+;?$`)
+	fileNames = compiled(`[\w@.-]*[\w-](?:[/\\][\w@.-]+)*`)
+	testNames = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
+	fences    = compiled("^(```+|~~~+)(\\w*)")
+	cited     = compiled("^```+\\d+:\\d+:(\\S+)")
+	effects   = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|clear|` +
+		`drop|wipe|reset|seed)(?:db|data|database|s)?(?:[_.-]|$)`)
+	links       = compiled(`^[~/.]\S* (?:->|→) [~/.]\S*$|^ln -s`)
+	deployments = compiled(`(?i)\b(?:deployed|redeployed|published|live at)\b|部署|デプロイ|разв[её]рн|nasaz`)
+	removals    = compiled(`(?i)^\W*(?:(?:i|i've|i have) )?(?:deleted|removed) |^\W*(?:已|已经|已經)?(?:删除|刪除|移除)`)
+	documents   = compiled(`(?i)\b(?:updated|added|rewrote|wrote|edited|revised|changed|documented|created|put|noted)\b` +
+		`.{0,60}\b(?:docs?|documentation|readme|prd|spec|rules|changelog)\b`)
+	styles = compiled(`^[.#][a-z][\w-]*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^(?:color|background|margin|padding|border|` +
+		`width|height|display|position|flex|grid|gap|z-index|opacity|overflow|transition|transform|font|text|max|min)` +
+		`[a-z-]*: ?[\w#.%-]+;?$`)
 	diagnostics = compiled(`"owner": ?"typescript"|\berror TS\d{4}\b|\bTypeScript (?:error|warning)`)
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
@@ -112,86 +116,121 @@ var (
 // changes is what was changed, as far as it can be seen: the kinds of the files, or the ask that fits what the text
 // shows beside files.
 type changes struct {
-	count      map[string]int  // different files by the kind of work
+	weight     map[string]int  // of different files by kind; one in a line that claims something weighs more
 	extensions map[string]bool // of code and interface
+	first      string          // the kind of the first file
 	shown      string          // the ask that fits inline code, if no file is known
 	code       bool            // the text shows code or names in code
-	docs       bool            // the host saw that only documents were edited
 	calls      bool            // the text names functions
-	first      string          // the kind of the first file
 	types      bool            // it is about what a TypeScript compiler reported
-	links      bool            // the text shows links from path to path
-	removal    bool            // the text begins with a removal
-	document   bool            // the text begins with the edit of a document
+	other      bool            // the text begins with a removal, or shows links from path to path
+	docs       bool            // the text begins with an edit of a document, or the host saw no other
+	deployed   bool            // the text begins with a deployment and names its address
 }
 
+const claimedWeight = 3 // of a file in a line that claims something
+
 // changed returns what the host saw edited, or else what the output names and shows, or else the request.
-func changed(in Context) changes {
-	c := changes{count: map[string]int{}, extensions: map[string]bool{}, docs: in.Work.Edited == classify.EditedDocs}
-	seen := make(map[string]bool)
-	add := func(file string, fence bool) {
-		kind, base := kindOfFile(file)
-		if seen[base] || kind == "-" || fence && kind != "code" && kind != "interface" && kind != "compile" {
-			return
-		}
-		seen[base] = true
-		c.count[kind]++
-		c.first = cmp.Or(c.first, kind)
-		if slices.Contains([]string{"code", "compile", "script", "other", "tests", "interface"}, kind) && !fence {
-			c.extensions[strings.ToLower(path.Ext(base))] = true
-		}
-	}
+func changed(r classify.Result, in Context) changes {
+	c := changes{weight: map[string]int{}, extensions: map[string]bool{}, docs: in.Work.Edited == classify.EditedDocs}
 	for _, file := range in.Work.Files {
-		add(file, false)
+		c.add(file, 1, map[string]bool{})
 	}
 	start := in.Text[:min(len(in.Text), 200)]
 	c.types = diagnostics().MatchString(start + " " + in.Request[:min(len(in.Request), maxRead)])
-	c.removal, c.document = removals().MatchString(start), documents().MatchString(start)
-	for i, text := range []string{in.Text, in.Request} {
-		if len(c.count) > 0 || c.docs || plaintext.IsOurs(text) {
-			break
-		}
-		text = text[max(0, len(text)-maxRead):]
-		for _, file := range fileNames().FindAllString(text, -1) {
-			add(file, false)
-		}
-		for _, m := range fenceNames().FindAllStringSubmatch(text, -1) {
-			add("fence."+m[1], true)
-		}
-		if i > 0 {
-			delete(c.count, "config") // that the human names one says nothing about the change
-		}
-		spans := commandsIn(text)
-		style := slices.ContainsFunc(spans, func(s string) bool {
-			return styles().MatchString(s) && !regexp.MustCompile(`[\pL\d/]`+regexp.QuoteMeta(s)).MatchString(text)
-		})
-		c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH")
-		c.calls = slices.ContainsFunc(spans, func(s string) bool { return strings.HasSuffix(s, "()") })
-		c.links = slices.ContainsFunc(spans, links().MatchString)
-		switch {
-		case len(c.count) > 0:
-		case style:
-			c.shown = "interface"
-		case c.code:
-			c.shown = "code"
-		}
-		if c.shown != "" {
-			break
-		}
+	if len(c.weight) > 0 || c.docs {
+		return c
+	}
+	c.other, c.docs = removals().MatchString(start), documents().MatchString(start)
+	c.deployed = deployments().MatchString(start) && strings.Contains(in.Text, "https://")
+	c.read(in.Text, r.Signals)
+	if len(c.weight) == 0 && c.shown == "" && !plaintext.IsOurs(in.Request) {
+		c.read(in.Request, nil)
+		delete(c.weight, "config") // that the human names one says nothing about the change
 	}
 	return c
 }
 
+// add counts a file, unless it was seen or its name is not known as one.
+func (c *changes) add(file string, weight int, seen map[string]bool) {
+	kind, base := kindOfFile(file)
+	if seen[base] || kind == "-" {
+		return
+	}
+	seen[base] = true
+	c.weight[kind] += weight
+	c.first = cmp.Or(c.first, kind)
+	if slices.Contains([]string{"code", "compile", "script", "other", "tests", "interface"}, kind) {
+		c.extensions[strings.ToLower(path.Ext(base))] = true
+	}
+}
+
+// read counts the files that a text names outside of fences, and the languages of its fences.
+func (c *changes) read(text string, signals []classify.Signal) {
+	seen := map[string]bool{}
+	fence, at, next := "", 0, max(0, len(text)-maxRead)
+	for line := range strings.Lines(text[next:]) {
+		at, next = next, next+len(line)
+		trimmed := strings.TrimSpace(line)
+		if mark := fences().FindStringSubmatch(trimmed); mark != nil && (fence == "" || strings.HasPrefix(trimmed, fence)) {
+			if fence != "" {
+				fence = ""
+				continue
+			}
+			fence = mark[1]
+			switch kind, _ := kindOfFile("fence." + mark[2]); kind {
+			case "code", "interface", "compile":
+				if !seen[mark[2]] {
+					seen[mark[2]] = true
+					c.weight[kind]++
+					c.first = cmp.Or(c.first, kind)
+				}
+			}
+			if file := cited().FindStringSubmatch(trimmed); file != nil {
+				c.add(file[1], claimedWeight, seen)
+			}
+			continue
+		}
+		if fence != "" && !strings.HasPrefix(trimmed, "//") { // "// src/main.go" names the file of a fence
+			continue
+		}
+		weight := 1
+		if slices.ContainsFunc(signals, func(s classify.Signal) bool {
+			return s.Kind == classify.SignalClaim && at <= s.Start && s.Start < next
+		}) {
+			weight = claimedWeight
+		}
+		for _, file := range fileNames().FindAllString(line, -1) {
+			c.add(file, weight, seen)
+		}
+	}
+	spans := commandsIn(text)
+	c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH")
+	c.calls = slices.ContainsFunc(spans, func(s string) bool { return strings.HasSuffix(s, "()") })
+	c.other = c.other || slices.ContainsFunc(spans, links().MatchString)
+	switch {
+	case len(c.weight) > 0:
+	case slices.ContainsFunc(spans, func(s string) bool {
+		return styles().MatchString(s) && !regexp.MustCompile(`[\pL\d/]`+regexp.QuoteMeta(s)).MatchString(text)
+	}):
+		c.shown = "interface"
+	case c.code:
+		c.shown = "code"
+	}
+}
+
 // fitting returns the ask that fits what was changed.
 func (c changes) fitting() string {
-	n := c.count
+	n := c.weight
 	code := n["code"] + n["script"] + n["compile"] + n["other"]
 	switch {
 	case c.shown != "":
 		return c.shown
-	case (c.links || c.removal) && code+n["interface"] == 0:
+	case c.deployed && code+n["interface"] == 0:
+		return "deployed"
+	case c.other && code+n["interface"] == 0:
 		return "any"
-	case c.document && code+n["interface"]+n["tests"]+n["build"]+n["config"]+n["data"] == 0:
+	case c.docs && code+n["interface"]+n["tests"]+n["build"]+n["config"]+n["data"] == 0:
 		return "docs"
 	case n["tests"] > 0 && code+n["interface"] == 0:
 		return "tests"
