@@ -26,7 +26,7 @@ func ExampleBuildCoachingMessage() {
 	// Output:
 	// rejection
 	// [System Coach] You ran no tests after your last edit of add.go.
-	// Run the tests now.
+	// Run `go test ./...` now.
 	// Reply with the command and the last lines of its output;
 	// if something fails, fix it and run it again;
 	// if it cannot run here, say why in one line.

@@ -66,6 +66,14 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	if fitting == "code" && in.Work.Edited == "" && len(r.Signals) > 0 && !slices.ContainsFunc(r.Signals, claims) {
 		fitting = "any" // it does not say that it changed anything
 	}
+	switch f.Finding {
+	case "failed", "hidden":
+		checks = nil // its own command, or none: that of another check would be false
+	case "", "unchecked":
+		if len(checks) == 0 && (fitting == "code" || fitting == "tests") {
+			checks = work.tests()
+		}
+	}
 	f.Ask = f.ask(fitting, checks)
 	if f.Ask == "command" && f.Command == "" {
 		f.commands(checks, claimed)
@@ -291,7 +299,7 @@ func (f *fields) commands(checks []check, claimed []string) {
 }
 
 // plainPath matches a short path of plain characters.
-var plainPath = compiled(`^\w[\w./-]{0,29}$`)
+var plainPath = compiled(`^\.?\w[\w./-]{0,28}$`)
 
 // quote returns the sentence of the agent's own prose around the heaviest signal of a kind and a name, or "" if it
 // may not be quoted. The sentence must be whole and plain. The signal must be most of it, so that it says that and

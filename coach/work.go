@@ -3,6 +3,7 @@ package coach
 import (
 	"cmp"
 	_ "embed"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -20,7 +21,7 @@ const maxRead = 64 << 10
 type check struct{ command, kind string }
 
 // namedChecks returns the well-known checks that the output and the request name in inline code and in fences, each
-// once. Without one, a linter or a type checker counts in prose, too, if the output claims its result or the request
+// once. Without one, it returns those that the agent ran earlier in the session. Without one of these, a linter or a type checker counts in prose, too, if the output claims its result or the request
 // names it.
 func namedChecks(r classify.Result, in Context) []check {
 	var list []check
@@ -36,6 +37,11 @@ func namedChecks(r classify.Result, in Context) []check {
 			for _, command := range commandsIn(text) {
 				add(command)
 			}
+		}
+	}
+	if len(list) == 0 {
+		for _, command := range slices.Backward(in.Work.Ran) {
+			add(command)
 		}
 	}
 	if len(list) > 0 {
@@ -67,14 +73,19 @@ var fileTableText string
 type fileTable struct {
 	kinds map[string]string
 	tools map[string][]string
-	words map[string]bool // programs whose name alone, in prose, is a check
+	words map[string]bool   // programs whose name alone, in prose, is a check
+	tests map[string]string // the command that runs all tests of files with an extension
 }
 
 var fileTypes = sync.OnceValue(func() fileTable {
-	t := fileTable{map[string]string{}, map[string][]string{}, map[string]bool{}}
+	t := fileTable{map[string]string{}, map[string][]string{}, map[string]bool{}, map[string]string{}}
 	for line := range strings.Lines(fileTableText) {
 		kind, names, ok := strings.Cut(line, ":")
 		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if extension, ok := strings.CutPrefix(kind, "tests "); ok {
+			t.tests[extension] = strings.TrimSpace(names)
 			continue
 		}
 		if tools, ok := strings.CutPrefix(kind, "tool "); ok {
@@ -119,6 +130,7 @@ type changes struct {
 	weight     map[string]int  // of different files by kind; one in a line that claims something weighs more
 	extensions map[string]bool // of code and interface
 	first      string          // the kind of the first file
+	seen       bool            // the host saw the edits
 	shown      string          // the ask that fits inline code, if no file is known
 	code       bool            // the text shows code or names in code
 	calls      bool            // the text names functions
@@ -138,7 +150,7 @@ func changed(r classify.Result, in Context) changes {
 	}
 	start := in.Text[:min(len(in.Text), 200)]
 	c.types = diagnostics().MatchString(start + " " + in.Request[:min(len(in.Request), maxRead)])
-	if len(c.weight) > 0 || c.docs {
+	if c.seen = len(c.weight) > 0; c.seen || c.docs {
 		return c
 	}
 	c.other, c.docs = removals().MatchString(start), documents().MatchString(start)
@@ -240,7 +252,7 @@ func (c changes) fitting() string {
 		return "interface"
 	case n["compile"] > 0 && n["compile"] >= code-n["compile"]:
 		return "compile"
-	case 2*n["script"] > code:
+	case 2*n["script"] > code || n["script"] > 0 && n["script"]+n["other"] == code:
 		return "script"
 	case n["code"] > 0:
 		return "code"
@@ -248,6 +260,8 @@ func (c changes) fitting() string {
 		return "any"
 	case n["build"] > 0:
 		return "build"
+	case n["data"] > 0 && c.seen:
+		return "config"
 	case n["config"]+n["data"] > 0 && c.calls:
 		return "code"
 	case n["config"] > 0:
@@ -258,6 +272,14 @@ func (c changes) fitting() string {
 		return "docs"
 	}
 	return "any"
+}
+
+// tests returns the command that tests all files that were changed, if their one language has such a command.
+func (c changes) tests() []check {
+	if command := fileTypes().tests[strings.Join(slices.Collect(maps.Keys(c.extensions)), " ")]; command != "" {
+		return []check{{command, classify.ClaimTests}}
+	}
+	return nil
 }
 
 // fits reports whether a command can check what was changed, as far as it is known.

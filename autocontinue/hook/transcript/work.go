@@ -12,6 +12,7 @@ import (
 const (
 	maxFiles   = 20
 	maxChecks  = 20
+	maxRan     = 5
 	maxCommand = 200 // characters of a command
 )
 
@@ -23,6 +24,7 @@ type work struct {
 	Layout  bool            `json:"layout,omitempty"` // the edits only linked, moved or removed files
 	Made    []string        `json:"made,omitempty"`   // files that the agent made as a whole
 	Checks  []check         `json:"checks,omitempty"`
+	Ran     []string        `json:"ran,omitempty"` // the commands that tested, built or linted
 }
 
 // check is a check since the last edit.
@@ -144,6 +146,10 @@ func (w *work) check(e effect, r result) {
 	e.Edits = nil
 	w.Checks = append(w.Checks, check{e, o, r.running})
 	w.Checks = w.Checks[max(0, len(w.Checks)-maxChecks):]
+	if e.Check == classify.CheckTest || e.Check == classify.CheckBuild || e.Check == classify.CheckLint {
+		w.Ran = append(slices.DeleteFunc(slices.Clone(w.Ran), func(name string) bool { return name == e.Name }), e.Name)
+		w.Ran = w.Ran[max(0, len(w.Ran)-maxRan):]
+	}
 	w.settle(e.Check, o)
 }
 
@@ -180,7 +186,7 @@ func covers(e, other effect) bool {
 }
 
 func (w *work) facts() classify.Work {
-	f := classify.Work{Edited: w.Edited, Session: w.Session, Files: slices.Clone(w.Files)}
+	f := classify.Work{Edited: w.Edited, Session: w.Session, Files: slices.Clone(w.Files), Ran: slices.Clone(w.Ran)}
 	for _, c := range w.Checks {
 		f.Checks = append(f.Checks, classify.Check{Command: c.Name, Kind: c.Check, Outcome: c.Outcome})
 	}
