@@ -12,7 +12,8 @@ type Work struct {
 	Files []string `json:"files,omitempty"`
 	// Checks lists what ran after the last edit, in order of time, at most 20, the last ones.
 	Checks []Check `json:"checks,omitempty"`
-	// Ran lists the commands that tested, built or linted in the whole session, each once, at most 5, the last one last.
+	// Ran lists the commands that tested, built or linted earlier in the session, each once, at most 5, the last one last.
+	// It is empty unless code was edited and nothing ran after that.
 	Ran []string `json:"ran,omitempty"`
 }
 

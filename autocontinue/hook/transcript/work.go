@@ -186,7 +186,10 @@ func covers(e, other effect) bool {
 }
 
 func (w *work) facts() classify.Work {
-	f := classify.Work{Edited: w.Edited, Session: w.Session, Files: slices.Clone(w.Files), Ran: slices.Clone(w.Ran)}
+	f := classify.Work{Edited: w.Edited, Session: w.Session, Files: slices.Clone(w.Files)}
+	if w.Edited == classify.EditedCode && len(w.Checks) == 0 {
+		f.Ran = slices.Clone(w.Ran)
+	}
 	for _, c := range w.Checks {
 		f.Checks = append(f.Checks, classify.Check{Command: c.Name, Kind: c.Check, Outcome: c.Outcome})
 	}
