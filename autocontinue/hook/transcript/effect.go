@@ -66,7 +66,7 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 	name, args := programName(words[0]), words[1:]
 	kinds := kindsOf(words)
 	switch name {
-	case "apply_patch", "applypatch":
+	case "apply_patch", "applypatch", "patch":
 		e.patch(w, input+"\n"+strings.Join(args, "\n"))
 	case "sed", "gsed", "perl", "ruby":
 		if files := filesInPlace(name, args); files != nil {
@@ -81,6 +81,12 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		e.Script = w.resolve("Makefile")
 	default:
 		e.files(w, name, args)
+	}
+	if len(writes) > 0 && input != "" {
+		if w.written == nil {
+			w.written = make(map[string]string)
+		}
+		w.written[w.resolve(writes[0])] = input
 	}
 	script := strings.Contains(words[0], "/") && !strings.ContainsAny(words[0][:1], "/~$")
 	switch {
@@ -271,6 +277,9 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 			return []string{kindRead} // a shell that waits, or "python --version"
 		}
 		e.Script = w.resolve(script[0])
+		if code = w.written[e.Script]; code != "" && !among(" sh bash zsh dash ksh fish source . ", name) {
+			return w.codeKinds(e, code)
+		}
 		if (name == "source" || name == ".") && nameKinds(script[0])[0] == kindRun {
 			return []string{kindRead} // it sets variables
 		}

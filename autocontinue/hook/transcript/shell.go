@@ -25,6 +25,7 @@ type walker struct {
 	project project
 	dir     string            // where the commands run
 	vars    map[string]string // set by the script to plain words
+	written map[string]string // files that the script writes from a here-document
 
 	echoes    []string // lines that the script prints itself
 	functions []string // declared by the script; their bodies were walked through
@@ -270,10 +271,14 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 
 // keepsFailure reports whether a command after "||" keeps the failure of the one before.
 func (w *walker) keepsFailure(s *syntax.Stmt) bool {
-	if b, ok := s.Cmd.(*syntax.Block); ok && len(b.Stmts) > 0 {
-		s = b.Stmts[len(b.Stmts)-1]
+	list := []*syntax.Stmt{s}
+	switch c := s.Cmd.(type) {
+	case *syntax.Block:
+		list = c.Stmts
+	case *syntax.Subshell:
+		list = c.Stmts
 	}
-	words := w.simple(s)
+	words := w.simple(list[len(list)-1])
 	return len(words) > 0 && among(" false exit return ", words[0]) && !(len(words) > 1 && words[1] == "0")
 }
 
@@ -351,7 +356,7 @@ func (w *walker) call(outer []string, input string, writes []string) (effects []
 		effects = w.script(strings.Join(words[1:], " "))
 		w.nested--
 	case script != "":
-		inner := walker{project: w.project, dir: w.dir, vars: w.vars, nested: w.nested + 1}
+		inner := walker{project: w.project, dir: w.dir, vars: w.vars, written: w.written, nested: w.nested + 1}
 		effects = inner.script(script)
 	case inner != nil && w.nested < maxNested:
 		container := walker{nested: w.nested + 1}

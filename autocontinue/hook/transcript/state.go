@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 const (
@@ -59,57 +61,53 @@ func (s *State) Sent(text string) {
 //
 // A host may write the last lines a moment after it has called the hook, so Await reads again until done is satisfied,
 // for at most limit. When done is not satisfied then, the trace is Behind. A nil done is satisfied at once.
-func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done func(Trace) bool) Trace {
+func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done func(Trace) bool) (t Trace) {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	end := time.After(limit)
-	size := int64(-1)
-	for {
-		t := s.readNew(ctx, src, &size)
+	for size := int64(-1); ; {
+		var err error
+		if size, err = s.readNew(ctx, src, size); err != nil {
+			t = Trace{Err: cause(err)}
+		} else {
+			t = s.trace()
+		}
 		if done == nil || done(t) {
 			return t
 		}
 		select {
 		case <-tick.C:
+			continue
 		case <-ctx.Done():
-			return t.behind()
 		case <-end:
-			return t.behind()
 		}
+		if t.Behind = t.Err == nil; t.Work.Session != classify.EditedCode {
+			t.Work.Session = ""
+		}
+		t.Work.Edited = "" // what the transcript does not show may have been done
+		return t
 	}
 }
 
-// behind returns a trace of a transcript that lacks lines. What it shows was done. What it does not show may have
-// been done.
-func (t Trace) behind() Trace {
-	t.Behind = t.Err == nil
-	t.Work.Edited = ""
-	if t.Work.Session != "code" {
-		t.Work.Session = ""
-	}
-	return t
-}
-
-// readNew reads what is new since the file had a size.
-func (s *State) readNew(ctx context.Context, src Source, size *int64) Trace {
-	f, n, err := open(src.Path, src.Dir)
+// readNew reads what is new since the file had a size, and returns its size now.
+func (s *State) readNew(ctx context.Context, src Source, was int64) (size int64, err error) {
+	f, size, err := open(src.Path, src.Dir)
 	if err != nil {
-		return Trace{Err: err}
+		return was, err
 	}
 	defer f.Close()
-	if n != *size {
-		if err := s.read(ctx, f, n, src); err != nil {
-			return Trace{Err: cause(err)}
-		}
-		*size = n
+	if size != was {
+		err = s.read(ctx, f, size, src)
 	}
 	switch {
+	case err != nil:
+		return was, err
 	case s.Known:
-		return s.trace()
-	case n == 0:
-		return Trace{Err: errors.New("it is empty")}
+		return size, nil
+	case size == 0:
+		return 0, errors.New("it is empty")
 	}
-	return Trace{Err: errors.New("none of its lines is one that this host writes")}
+	return size, errors.New("none of its lines is one that this host writes")
 }
 
 func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source) error {
@@ -174,24 +172,18 @@ func (s *State) checksum(r io.ReaderAt, size int64) (string, error) {
 
 // open opens the transcript that a host names. The errors hold no path: it is the user's, and may be long.
 func open(path, dir string) (*os.File, int64, error) {
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
+		path = filepath.Join(home, path[2:])
+	}
 	switch {
 	case path == "":
 		return nil, 0, errors.New("the host names none")
-	case strings.IndexByte(path, 0) >= 0:
-		return nil, 0, errors.New("its name has a zero byte")
+	case filepath.IsAbs(path):
+		return OpenFile(path)
+	case dir == "":
+		return nil, 0, errors.New("its name is not absolute, and the host names no working directory")
 	}
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		if home, err := os.UserHomeDir(); err == nil {
-			path = filepath.Join(home, rest)
-		}
-	}
-	if !filepath.IsAbs(path) {
-		if dir == "" {
-			return nil, 0, errors.New("its name is not absolute, and the host names no working directory")
-		}
-		path = filepath.Join(dir, path)
-	}
-	return OpenFile(path)
+	return OpenFile(filepath.Join(dir, path))
 }
 
 // OpenFile opens a regular file for reading and returns its size. It does not wait for the writer of a pipe. Its errors
@@ -202,14 +194,14 @@ func OpenFile(path string) (*os.File, int64, error) {
 		return nil, 0, cause(err)
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
+	if err == nil && info.Mode().IsRegular() {
+		return f, info.Size(), nil
 	}
+	f.Close()
 	if err != nil {
-		f.Close()
 		return nil, 0, cause(err)
 	}
-	return f, info.Size(), nil
+	return nil, 0, errors.New("it is not a regular file")
 }
 
 // cause returns what the system said, without the name of the file.

@@ -236,7 +236,7 @@ func TestErrors(t *testing.T) {
 		"no name": {Source{Format: claude}, "the host names none"},
 		"not absolute": {Source{Format: claude, Path: "a"},
 			"its name is not absolute, and the host names no working directory"},
-		"zero byte": {Source{Format: claude, Path: "/a\x00b"}, "its name has a zero byte"},
+		"zero byte": {Source{Format: claude, Path: "/a\x00b"}, "invalid argument"},
 		"missing":   {Source{Format: claude, Path: filepath.Join(dir, "none")}, "no such file or directory"},
 		"a folder":  {Source{Format: claude, Path: dir}, "it is not a regular file"},
 		"empty":     {Source{Format: claude, Path: empty}, "it is empty"},

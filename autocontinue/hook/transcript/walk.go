@@ -67,12 +67,11 @@ func (w *walk) lines(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		w.now = l.no
-		switch {
-		case l.long:
+		if l.long {
 			w.long++
 			w.state.add(entry{kind: lost})
-			continue
-		case len(bytes.TrimSpace(l.text)) == 0:
+		}
+		if len(bytes.TrimSpace(l.text)) == 0 {
 			continue
 		}
 		parsed := readLine(w.Format, w.Subagent, l.text, l.at-w.base, w.state.Messages)
@@ -82,10 +81,9 @@ func (w *walk) lines(ctx context.Context) error {
 			}
 			continue
 		}
-		if v, ok := parse(l.text); ok && !parsed.known {
-			if other := formatOf(v); other == "" || other == w.Format {
-				continue // of a newer version
-			}
+		v, _ := parse(l.text)
+		if other := formatOf(v); parsed.isJSON && !parsed.known && (other == "" || other == w.Format) {
+			continue // of a newer version
 		}
 		cutOff = !parsed.isJSON && !l.whole
 		if unread++; unread == 1 {
@@ -106,9 +104,21 @@ func (w *walk) lines(ctx context.Context) error {
 	return nil
 }
 
+// take takes in a line that begins at an offset of the file.
 func (w *walk) take(l line, at int64) error {
-	if err := w.change(l.session, at); err != nil {
-		return err
+	switch {
+	case l.session == "" || l.session == w.session:
+	case w.spoken: // another session begins
+		if err := w.pause(); err != nil {
+			return err
+		}
+		if len(w.ended) < maxSessions {
+			w.ended[w.session] = true
+		}
+		w.begin(l.session)
+		w.base = at
+	case w.session == w.name: // a session may also take over what was said in another, whose first lines it repeats
+		w.session = l.session
 	}
 	w.state.move(l.dir)
 	w.agent = first(l.agent, w.agent)
@@ -169,9 +179,9 @@ func (w *walk) pause() error {
 	t.Mode = w.mode // the next turn may have begun in another one
 	e := w.event()
 	e.Pause, e.Trace, e.Line = true, t, w.line
-	parts := make([]string, len(w.said))
-	for i, s := range w.said {
-		parts[i] = s.text
+	var parts []string
+	for _, s := range w.said {
+		parts = append(parts, s.text)
 	}
 	e.Said = strings.Join(parts, "\n")
 	return w.visit(e)
@@ -184,26 +194,4 @@ func (w *walk) event() Event {
 func (w *walk) begin(session string) {
 	w.session, w.agent, w.spoken, w.said = session, "", false, nil
 	w.state = &State{position{Known: true, fold: fold{Work: nothing()}}}
-}
-
-// change begins another session, at an offset of the file, when a line says that it belongs to one.
-func (w *walk) change(session string, at int64) error {
-	switch {
-	case session == "" || session == w.session:
-		return nil
-	case !w.spoken: // it had no name so far; or it took over what was said in another, whose first lines it repeats
-		if w.session == w.name {
-			w.session = session
-		}
-		return nil
-	}
-	if err := w.pause(); err != nil {
-		return err
-	}
-	if len(w.ended) < maxSessions {
-		w.ended[w.session] = true
-	}
-	w.begin(session)
-	w.base = at
-	return nil
 }
