@@ -14,21 +14,62 @@ import (
 
 // totals sum up a journal.
 type totals struct {
-	Decisions  int            `json:"decisions"` // replays, which repeat one, not counted
-	Sessions   int            `json:"sessions"`
-	Continued  map[string]int `json:"continued"`  // by reason
-	Stopped    map[string]int `json:"stopped"`    // by reason
-	Suppressed map[string]int `json:"suppressed"` // by reason
-	Continues  outcomes       `json:"continues"`
-	Judge      judgeTotals    `json:"judge"`
-	Fallbacks  int            `json:"fallbacks"` // verdicts that were to be another classifier's
-	Degraded   int            `json:"degraded"`  // decisions that something could not be used for
-	Replayed   int            `json:"replayed"`
-	Shadowed   int            `json:"shadowed"` // would have been continued
-	Notices    int            `json:"notices"`
-	Unreadable int            `json:"unreadable"` // lines, of whatever session
+	Decisions int `json:"decisions"` // replays, which repeat one, not counted
+	Sessions  int `json:"sessions"`
+	reasonCounts
+	Continues  outcomes    `json:"continues"`
+	Judge      judgeTotals `json:"judge"`
+	Fallbacks  int         `json:"fallbacks"` // verdicts that were to be another classifier's
+	Degraded   int         `json:"degraded"`  // decisions that something could not be used for
+	Replayed   int         `json:"replayed"`
+	Shadowed   int         `json:"shadowed"` // would have been continued
+	Notices    int         `json:"notices"`
+	Unreadable int         `json:"unreadable"` // lines, of whatever session
 
 	chains map[[2]string]*chain
+}
+
+// reasonCounts are how often each reason led to each action.
+type reasonCounts struct {
+	Continued  map[string]int `json:"continued"`
+	Stopped    map[string]int `json:"stopped"`
+	Suppressed map[string]int `json:"suppressed"`
+}
+
+func newReasonCounts() reasonCounts {
+	return reasonCounts{map[string]int{}, map[string]int{}, map[string]int{}}
+}
+
+func (c reasonCounts) add(action autocontinue.Action, reason autocontinue.Reason) {
+	counts := map[autocontinue.Action]map[string]int{
+		autocontinue.Continue: c.Continued, autocontinue.Deliver: c.Stopped, autocontinue.Suppress: c.Suppressed,
+	}
+	counts[action][string(reason)]++
+}
+
+// reasons adds a row for each action: "continued 3: rejected completion 2, progress 1".
+func (p *page) reasons(c reasonCounts) {
+	for _, row := range []struct {
+		label  string
+		counts map[string]int
+	}{{"continued", c.Continued}, {"stopped", c.Stopped}, {"dropped", c.Suppressed}} {
+		var reasons []string
+		sum := 0
+		for _, reason := range mostFrequent(row.counts) {
+			reasons = append(reasons, visible(words(reason))+" "+thousands(row.counts[reason]))
+			sum += row.counts[reason]
+		}
+		if reasons != nil {
+			p.row(row.label, thousands(sum)+": "+strings.Join(reasons, ", "))
+		}
+	}
+}
+
+// mostFrequent returns the keys of counts, the most frequent first.
+func mostFrequent(counts map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
 }
 
 // outcomes says what the continuations led to: the turn ended with an accepted completion, or with anything else.
@@ -58,9 +99,7 @@ type chain struct {
 }
 
 func newTotals() totals {
-	return totals{
-		Continued: map[string]int{}, Stopped: map[string]int{}, Suppressed: map[string]int{}, chains: map[[2]string]*chain{},
-	}
+	return totals{reasonCounts: newReasonCounts(), chains: map[[2]string]*chain{}}
 }
 
 // add counts an entry and says what it shows about the continuations before it; "" is nothing. The entries of a session
@@ -90,20 +129,19 @@ func (t *totals) add(e entry) (result string) {
 		t.chains[session] = c
 		t.Sessions++
 	}
-	switch {
-	case e.Shadow && d.Action == autocontinue.Continue:
+	if e.Shadow && d.Action == autocontinue.Continue {
 		t.Shadowed++ // not continued
-	case d.Action == autocontinue.Continue:
-		t.Continued[string(d.Reason)]++
+		return ""
+	}
+	t.reasonCounts.add(d.Action, d.Reason)
+	switch d.Action {
+	case autocontinue.Continue:
 		if d.Continues <= c.last {
 			result = t.close(c, false, true)
 		}
 		c.open, c.last = c.open+1, d.Continues
 		t.Continues.Open++
-	case d.Action == autocontinue.Suppress:
-		t.Suppressed[string(d.Reason)]++
-	default:
-		t.Stopped[string(d.Reason)]++
+	case autocontinue.Deliver:
 		before := d.Continues < c.last
 		if d.Reason == autocontinue.ReasonSuperseded && !before {
 			return "" // it belongs to an older turn, and says nothing about the current one
@@ -150,9 +188,7 @@ func (j *judgeTotals) add(u *classify.Usage) {
 func (t *totals) table(to terminal) string {
 	p := page{terminal: to}
 	p.printf("\n%s\n", p.paint(bold, plural(t.Decisions, "decision")+" in "+plural(t.Sessions, "session")))
-	p.row("continued", reasonsInWords(t.Continued))
-	p.row("stopped", reasonsInWords(t.Stopped))
-	p.row("dropped", reasonsInWords(t.Suppressed))
+	p.reasons(t.reasonCounts)
 	if t.Shadowed > 0 {
 		p.row("shadow", plural(t.Shadowed, "time")+" not continued because of --shadow")
 	}
@@ -180,25 +216,4 @@ func (t *totals) table(to terminal) string {
 	more("replayed", t.Replayed, "decision", " asked for again, and not counted above")
 	more("notices", t.Notices, "time", " something went wrong beside a decision")
 	return p.String()
-}
-
-// reasonsInWords is "3: rejected completion 2, progress 1", the most frequent first.
-func reasonsInWords(by map[string]int) string {
-	var reasons []string
-	sum := 0
-	for _, reason := range mostFrequent(by) {
-		reasons = append(reasons, visible(words(reason))+" "+thousands(by[reason]))
-		sum += by[reason]
-	}
-	if reasons == nil {
-		return ""
-	}
-	return thousands(sum) + ": " + strings.Join(reasons, ", ")
-}
-
-// mostFrequent returns the keys of counts, the most frequent first.
-func mostFrequent(counts map[string]int) []string {
-	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
 }

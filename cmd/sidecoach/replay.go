@@ -2,13 +2,16 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -67,12 +70,12 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		return err
 	}
 	r.classifier = heuristic
-	page, err := createPage(o.html, slices.Collect(maps.Keys(found.seen)))
+	html, err := createPage(o.html, slices.Collect(maps.Keys(found.seen)))
 	if err != nil {
 		return err
 	}
-	defer page.discard()
-	if page != nil {
+	defer html.discard()
+	if html != nil {
 		r.labelled = &labelled{}
 	}
 	ctx, release := interruptible(cmd.Context())
@@ -85,24 +88,36 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 			return err
 		}
 	}
-	table := &replayTable{terminal: t, w: out, errs: stderr, every: o.every}
+	table := replayTable{page: page{terminal: t}, every: o.every}
 	r.show = table.show
 	if o.json {
-		r.show = replayJSON(out, stderr)
+		r.show = func(kind string, v any) error { return writeJSON(out, map[string]any{kind: v}) }
 	}
 	total, err := r.all(ctx, found)
+	if err == nil {
+		err = table.print(out)
+	}
+	for _, f := range r.faults[:min(len(r.faults), maxFaults)] { // below the table, where they are seen
+		complain(stderr, "sidecoach: "+f.File+": "+f.Fault)
+	}
+	if n := len(r.faults) - maxFaults; n > 0 {
+		complain(stderr, fmt.Sprintf("sidecoach: and %s more with a fault; --json names each", plural(n, "file")))
+	}
 	switch {
 	case err != nil:
-		table.showFaults()
 		return err
-	case total.Interrupted && page != nil:
+	case total.Interrupted && html != nil:
 		return badInput("run it again", "interrupted: what was read until then is above, and there is no page")
 	case total.Interrupted:
 		return badInput("run it again", "interrupted: what was read until then is above")
-	case page != nil:
-		report, err := r.labelled.report(cmp.Or(r.model, "heuristic"), cmp.Or(o.policy.threshold, evaluate.NoGate), total)
+	case html != nil:
+		name := "heuristic"
+		if total.LLM != nil {
+			name = total.LLM.Model
+		}
+		report, err := r.labelled.report(name, cmp.Or(o.policy.threshold, evaluate.NoGate), total)
 		if err == nil {
-			err = page.commit(evaluate.Run{Report: report})
+			err = html.commit(evaluate.Run{Report: report})
 		}
 		if err != nil {
 			return err
@@ -128,61 +143,43 @@ func failureOf(total replayTotal, files int) error {
 	return nil
 }
 
-// sentences say what comes of everything. The last one is the verdict, where there is something to judge.
-func (t replayTotal) sentences() []string {
-	read := fmt.Sprintf("%s, %s, %s: ",
-		plural(t.Files, "transcript"), plural(t.Sessions, "session"), plural(t.Pauses, "pause"))
-	if t.Pauses == 0 {
-		return []string{read + "there is nothing to judge."}
+// useLLM makes r ask the LLM.
+func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic) error {
+	cfg, err := o.judging.llm.config(1)
+	if err != nil {
+		return err
 	}
-	said := []string{fmt.Sprintf("%sat %s it would have continued the agent.", read, thousands(t.Continued))}
-	if n := t.Continued - t.Agrees - t.Against; n > 0 {
-		said = append(said, fmt.Sprintf("At %s of these you wrote something else, or nothing.", thousands(n)))
+	cfg.NoBreaker = false
+	cfg.Timeout = cmp.Or(o.judging.llm.timeout, 2*time.Minute) // a busy server may ask to wait
+	cfg.Cache = &memoryCache{}                                 // a resumed session begins with a copy of what came before
+	judge, err := o.judging.llm.judge(cfg, heuristic)
+	if err != nil {
+		return err
 	}
-	verdict := map[worth]string{
-		pays: "It pays here", mayPay: "It may pay here", paysNot: "It does not pay here",
-		noMatter: "It makes no difference here",
-	}[t.Verdict]
-	spared := `you wrote no message such as "continue" or "run the tests"`
-	if wrote := t.Agrees + t.Missed; wrote > 0 {
-		spared = fmt.Sprintf(`it would have spared you %s of %s such as "continue" or "run the tests"`,
-			thousands(t.Agrees), plural(wrote, "message"))
-	}
-	past := "it would not have passed over a question that you answered"
-	if t.Against > 0 {
-		past = fmt.Sprintf("it would have continued at %s where you answered or said no", plural(t.Against, "pause"))
-	}
-	sentence := fmt.Sprintf("%s: %s, and %s.", verdict, spared, past)
-	if t.Agrees+t.Against < telling {
-		sentence += " That is too little to be sure."
-	}
-	return append(said, sentence)
+	r.classifier = o.judging.beside(heuristic, judge)
+	r.sum.LLM = &replayLLM{Model: o.judging.llm.modelName(), Failed: map[string]int{}}
+	return nil
 }
 
-// worth says whether the hook would have helped, by what the human wrote.
-type worth string
-
-const (
-	pays     worth = "pays"
-	mayPay   worth = "may_pay"
-	paysNot  worth = "does_not_pay"
-	noMatter worth = "no_difference"
-
-	telling = 5 // pauses that say more than chance
-)
-
-// worthOf compares the messages that it would have spared the human with the questions that it would have passed
-// over. A question costs more than a message, so it pays from two messages a question on.
-func worthOf(agrees, against int) worth {
-	switch {
-	case agrees == 0 && against == 0:
-		return noMatter
-	case against >= agrees:
-		return paysNot
-	case agrees >= 2*against:
-		return pays
+// askFirst asks the human whether the outputs may be sent.
+func (o *replayOptions) askFirst(ctx context.Context, files int, stdin io.Reader, stderr io.Writer, t terminal) error {
+	if !t.keyboard {
+		return misuse("add --yes to send them without a question",
+			"--llm sends the agents' words away, and there is no terminal to ask whether it may")
 	}
-	return mayPay
+	to := o.judging.llm.modelName()
+	if !o.judging.llm.isProgram() {
+		to += " at " + cmp.Or(o.judging.llm.baseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
+	}
+	yes, err := ask(ctx, stdin, stderr, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"),
+		visible(to)))
+	switch {
+	case err != nil:
+		return badInput("run it again", "interrupted: nothing was sent")
+	case !yes:
+		return badInput("leave --llm out to use the heuristic alone", "nothing was sent")
+	}
+	return nil
 }
 
 // sessionFile is a file to be replayed.

@@ -3,12 +3,10 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
@@ -24,42 +22,22 @@ const (
 // replayTable prints a row a session, and the total. Of many sessions those with most to say have a row, and the
 // others share one.
 type replayTable struct {
-	terminal
-	w, errs io.Writer
-	every   bool // each session has a row
-	faults  []replayFault
-	rows    []*replaySession
+	page
+	every bool // each session has a row
+	rows  []*replaySession
 }
 
-// show keeps the sessions and faults, and prints all with the total: so the table does not push the faults off the
-// screen.
-func (r *replayTable) show(v any) error {
+// show keeps the sessions, and writes all when the total comes.
+func (r *replayTable) show(_ string, v any) error {
 	switch v := v.(type) {
-	case replayFault:
-		r.faults = append(r.faults, v)
 	case replaySession:
 		if v.Pauses > 0 {
 			r.rows = append(r.rows, &v)
 		}
 	case replayTotal:
-		_, err := io.WriteString(r.w, r.total(v))
-		if err == nil {
-			r.showFaults()
-		}
-		return err
+		r.total(v)
 	}
 	return nil
-}
-
-// showFaults shows the faults, once.
-func (r *replayTable) showFaults() {
-	for _, f := range r.faults[:min(len(r.faults), maxFaults)] {
-		complain(r.errs, "sidecoach: "+f.File+": "+f.Fault)
-	}
-	if n := len(r.faults) - maxFaults; n > 0 {
-		complain(r.errs, fmt.Sprintf("sidecoach: and %s more with a fault; --json names each", plural(n, "file")))
-	}
-	r.faults = nil
 }
 
 const (
@@ -67,14 +45,15 @@ const (
 	leastColumns  = 76 // of a terminal that shows a table; a narrower one gets a list
 )
 
-func (r *replayTable) row(p *page, s replaySession, where string) {
+func (r *replayTable) session(s replaySession, where string) {
 	n := []any{thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed)}
 	if r.width > 0 && r.width < leastColumns {
 		said := fmt.Sprintf("  "+plural(s.Pauses, "pause")+", %s continued, %s agree, %s against, %s missed", n...)
-		p.printf("%s\n%s\n", p.paint(bold, where), strings.Join(wrap(said, r.width), "\n"))
+		r.printf("%s\n", r.paint(bold, where))
+		r.say("", said)
 		return
 	}
-	p.printf(replayColumns, append(append([]any{s.Agent, thousands(s.Pauses)}, n...), where)...)
+	r.printf(replayColumns, append(append([]any{s.Agent, thousands(s.Pauses)}, n...), where)...)
 }
 
 // where names a session by its file, and by its own name where the file does not have it.
@@ -90,11 +69,11 @@ func (r *replayTable) where(s replaySession) string {
 	return lastColumns(visible(name), room)
 }
 
-// table prints the rows.
-func (r *replayTable) table(p *page) {
+// table writes the rows.
+func (r *replayTable) table() {
 	if r.width == 0 || r.width >= leastColumns {
 		head := fmt.Sprintf(replayColumns, "agent", "pauses", "continues", "agrees", "against", "missed", "session")
-		p.printf("%s\n", p.paint(dim, strings.TrimSuffix(head, "\n")))
+		r.printf("%s\n", r.paint(dim, strings.TrimSuffix(head, "\n")))
 	}
 	ranked := slices.SortedStableFunc(slices.Values(r.rows), func(a, b *replaySession) int {
 		return cmp.Or(cmp.Compare(b.Agrees+b.Against+b.Missed, a.Agrees+a.Against+a.Missed),
@@ -104,7 +83,7 @@ func (r *replayTable) table(p *page) {
 	var rest replaySession
 	for _, s := range r.rows {
 		if r.every || slices.Contains(shown, s) {
-			r.row(p, *s, r.where(*s))
+			r.session(*s, r.where(*s))
 			continue
 		}
 		rest.Pauses += s.Pauses
@@ -114,66 +93,107 @@ func (r *replayTable) table(p *page) {
 		rest.Missed += s.Missed
 	}
 	if hidden := len(r.rows) - len(shown); hidden > 0 && !r.every {
-		r.row(p, rest, thousands(hidden)+" more: see --all")
+		r.session(rest, thousands(hidden)+" more: see --all")
 	}
-	p.printf("\n")
+	r.printf("\n")
 }
 
-// total returns all that is printed.
-func (r *replayTable) total(t replayTotal) string {
-	p := page{terminal: r.terminal}
+// total writes the table and what comes of everything.
+func (r *replayTable) total(t replayTotal) {
 	if len(r.rows) > 0 {
-		r.table(&p)
-		p.say(dim, "agrees: you then continued the agent yourself · against: you answered, or said no · "+
+		r.table()
+		r.say(dim, "agrees: you then continued the agent yourself · against: you answered, or said no · "+
 			"missed: it would have stopped, and you continued the agent")
 	}
-	if t.LLM != nil {
-		p.sayLLM(t)
-	}
+	r.sayLLM(t)
 	if t.LongLines > 0 {
-		p.say("", plural(t.LongLines, "line")+" longer than 4 MiB left out")
+		r.say("", plural(t.LongLines, "line")+" longer than 4 MiB left out")
 	}
 	if t.Others > 0 {
-		p.say("", "not a transcript, left out: "+plural(t.Others, "file"))
+		r.say("", "not a transcript, left out: "+plural(t.Others, "file"))
 	}
 	if t.Files == 0 {
-		return p.String()
+		return
 	}
-	p.row("continued", reasonsInWords(t.byAction[autocontinue.Continue]))
-	p.row("stopped", reasonsInWords(t.byAction[autocontinue.Deliver]))
-	p.row("dropped", reasonsInWords(t.byAction[autocontinue.Suppress]))
+	r.reasons(t.byAction)
 	if t.Interrupted {
-		p.say(yellow, "interrupted: this is what was read until then")
+		r.say(yellow, "interrupted: this is what was read until then")
 	}
 	said := t.sentences()
-	for i, sentence := range said {
-		style := style("")
-		if i == len(said)-1 {
-			style = bold
-		}
-		p.say(style, sentence)
+	for _, sentence := range said[:len(said)-1] {
+		r.say("", sentence)
 	}
-	return p.String()
+	r.say(bold, said[len(said)-1])
 }
 
-// replayJSON returns a function that prints JSON, one object a line.
-func replayJSON(w, errs io.Writer) func(any) error {
-	faults := 0
-	return func(v any) error {
-		kind := "total"
-		switch v := v.(type) {
-		case replayPause:
-			kind = "pause"
-		case replaySession:
-			kind = "session"
-		case replayFault:
-			kind = "fault"
-			if faults++; faults <= maxFaults {
-				complain(errs, "sidecoach: "+v.File+": "+v.Fault)
-			}
-		}
-		return writeJSON(w, map[string]any{kind: v})
+// sayLLM says what became of asking the LLM.
+func (p *page) sayLLM(t replayTotal) {
+	l := t.LLM
+	if l == nil {
+		return
 	}
+	if l.Answered > 0 {
+		said := fmt.Sprintf("%s judged %s: it read %s",
+			l.Model, plural(l.Answered, "output"), plural(l.PromptTokens, "token"))
+		if l.CachedTokens > 0 {
+			said += fmt.Sprintf(" (%s of them cached)", thousands(l.CachedTokens))
+		}
+		said += fmt.Sprintf(" and wrote %s", thousands(l.CompletionTokens))
+		if l.Repeated > 0 {
+			said += fmt.Sprintf("; %s the same as before and not sent", plural(l.Repeated, "output"))
+		}
+		p.say("", visible(said))
+	}
+	if t.Fallbacks > 0 {
+		p.say(yellow, fmt.Sprintf("the LLM had no answer for %s of %s; the heuristic decided:",
+			thousands(t.Fallbacks), plural(t.Judged, "output")))
+		for _, why := range mostFrequent(l.Failed) {
+			p.say("", "  "+thousands(l.Failed[why])+"  "+visible(why))
+		}
+	}
+}
+
+// sentences say what comes of everything. The last one is the verdict, where there is something to judge.
+func (t replayTotal) sentences() []string {
+	read := fmt.Sprintf("%s, %s, %s: ",
+		plural(t.Files, "transcript"), plural(t.Sessions, "session"), plural(t.Pauses, "pause"))
+	if t.Pauses == 0 {
+		return []string{read + "there is nothing to judge."}
+	}
+	said := []string{fmt.Sprintf("%sat %s it would have continued the agent.", read, thousands(t.Continued))}
+	if n := t.Continued - t.Agrees - t.Against; n > 0 {
+		said = append(said, fmt.Sprintf("At %s of these you wrote something else, or nothing.", thousands(n)))
+	}
+	spared := `you wrote no message such as "continue" or "run the tests"`
+	if wrote := t.Agrees + t.Missed; wrote > 0 {
+		spared = fmt.Sprintf(`it would have spared you %s of %s such as "continue" or "run the tests"`,
+			thousands(t.Agrees), plural(wrote, "message"))
+	}
+	past := "it would not have passed over a question that you answered"
+	if t.Against > 0 {
+		past = fmt.Sprintf("it would have continued at %s where you answered or said no", plural(t.Against, "pause"))
+	}
+	verdict := strings.Replace(t.Verdict, "no_difference", "makes_no_difference", 1)
+	sentence := fmt.Sprintf("It %s here: %s, and %s.", words(verdict), spared, past)
+	if t.Agrees+t.Against < 5 { // it may be chance
+		sentence += " That is too little to be sure."
+	}
+	return append(said, sentence)
+}
+
+// worth says whether the hook would have helped: it compares the messages that it would have spared the human with the
+// questions that it would have passed over. A question costs more than a message, so it pays from two messages a
+// question on.
+func worth(agrees, against int) string {
+	switch {
+	case agrees == 0 && against == 0:
+		return "no_difference"
+	case against >= agrees:
+		return "does_not_pay"
+	case agrees >= 2*against:
+		return "pays"
+	}
+	return "may_pay"
 }
 
 // labelled are pauses that the human's words label: a nudge follows a status, and an answer follows a question.

@@ -3,13 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
 // replayPause is what would have been decided at a pause.
@@ -45,26 +48,23 @@ func pauseOf(file string, m hook.Moment) replayPause {
 
 // replayCounts are what sessions and the total count.
 type replayCounts struct {
-	Pauses    int                         `json:"pauses"`
-	Continued int                         `json:"continued"`
-	Agrees    int                         `json:"agrees"`
-	Against   int                         `json:"against"`
-	Missed    int                         `json:"missed"`
-	Reasons   map[autocontinue.Reason]int `json:"reasons"`
+	Pauses    int            `json:"pauses"`
+	Continued int            `json:"continued"`
+	Agrees    int            `json:"agrees"`
+	Against   int            `json:"against"`
+	Missed    int            `json:"missed"`
+	Reasons   map[string]int `json:"reasons"`
 
-	byAction map[autocontinue.Action]map[string]int
+	byAction reasonCounts
 }
 
 func (c *replayCounts) count(p replayPause) {
 	if c.Reasons == nil {
-		c.Reasons = make(map[autocontinue.Reason]int)
-		c.byAction = map[autocontinue.Action]map[string]int{
-			autocontinue.Continue: {}, autocontinue.Deliver: {}, autocontinue.Suppress: {},
-		}
+		c.Reasons, c.byAction = map[string]int{}, newReasonCounts()
 	}
 	c.Pauses++
-	c.Reasons[p.Reason]++
-	c.byAction[p.Action][string(p.Reason)]++
+	c.Reasons[string(p.Reason)]++
+	c.byAction.add(p.Action, p.Reason)
 	if p.Action == autocontinue.Continue {
 		c.Continued++
 	}
@@ -101,32 +101,44 @@ type replayTotal struct {
 	LongLines int   `json:"long_lines"` // left out, longer than 4 MiB
 	Sessions  int   `json:"sessions"`
 	replayCounts
-	Judged      int        `json:"judged"`    // outputs that were put to the classifier
-	Fallbacks   int        `json:"fallbacks"` // of these, judged by the heuristic because the LLM failed
-	LLM         *replayLLM `json:"llm,omitempty"`
-	Verdict     worth      `json:"verdict"`
+	Judged      int        `json:"judged"`        // outputs that were put to the classifier
+	Fallbacks   int        `json:"fallbacks"`     // of these, judged by the heuristic because the LLM failed
+	LLM         *replayLLM `json:"llm,omitempty"` // nil without --llm
+	Verdict     string     `json:"verdict"`
 	Interrupted bool       `json:"interrupted,omitempty"` // there was more to read
 	labels      int        // pauses that the human's words label
+}
+
+// replayLLM is what became of asking an LLM.
+type replayLLM struct {
+	Model            string         `json:"model"`
+	Answered         int            `json:"answered"` // outputs
+	Repeated         int            `json:"repeated"` // of these, answered before and not sent again
+	PromptTokens     int            `json:"prompt_tokens"`
+	CachedTokens     int            `json:"cached_tokens"` // part of PromptTokens, as the server says
+	CompletionTokens int            `json:"completion_tokens"`
+	Failed           map[string]int `json:"failed,omitempty"` // outputs by why the heuristic judged them
 }
 
 // replay decides about past sessions.
 type replay struct {
 	policy     autocontinue.Policy
 	classifier classify.Classifier
-	labelled   *labelled       // nil where nobody wants them
-	show       func(any) error // shows a replayPause, replaySession, replayFault or replayTotal
+	labelled   *labelled                      // nil where nobody wants them
+	show       func(kind string, v any) error // shows a pause, a session, a fault or the total
 	bar        *bar
-	model      string // of the LLM; "" without one
 
-	sum    replayTotal
-	now    *replaySession
-	unseen error // of showing, which ends everything
+	sum     replayTotal
+	session *replaySession
+	faults  []replayFault
+	failed  error // of showing, which ends everything
 }
 
 // all goes through the transcripts. It reports what is wrong with one of them, and reads the others. When ctx ends,
 // the total is of what was read until then.
 func (r *replay) all(ctx context.Context, found *sessionFiles) (replayTotal, error) {
-	r.sum = replayTotal{Others: found.others}
+	defer r.bar.clear()
+	r.sum.Others = found.others
 	for i, file := range found.files {
 		if ctx.Err() != nil {
 			break
@@ -134,28 +146,26 @@ func (r *replay) all(ctx context.Context, found *sessionFiles) (replayTotal, err
 		r.bar.show(i, len(found.files))
 		err := r.file(ctx, file)
 		switch {
-		case r.unseen != nil:
-			r.bar.clear()
-			return r.sum, r.unseen
+		case r.failed != nil:
+			return r.sum, r.failed
 		case err == nil || ctx.Err() != nil:
 		case file.among && errors.Is(err, transcript.ErrFormat):
 			r.sum.Others++
 		default:
 			r.sum.Faults++
-			r.bar.clear()
-			r.tell(replayFault{file.name, strings.TrimPrefix(err.Error(), "transcript: ")})
+			r.faults = append(r.faults, replayFault{file.name, strings.TrimPrefix(err.Error(), "transcript: ")})
+			r.tell("fault", r.faults[len(r.faults)-1])
 		}
 	}
-	r.sum.Interrupted, r.sum.Verdict = ctx.Err() != nil, worthOf(r.sum.Agrees, r.sum.Against)
+	r.sum.Interrupted, r.sum.Verdict = ctx.Err() != nil, worth(r.sum.Agrees, r.sum.Against)
 	r.bar.clear()
-	r.tell(r.sum)
-	return r.sum, r.unseen
+	return r.sum, r.tell("total", r.sum)
 }
 
 // tell shows a value, and remembers when that failed.
-func (r *replay) tell(v any) error {
-	r.unseen = cmp.Or(r.unseen, r.show(v))
-	return r.unseen
+func (r *replay) tell(kind string, v any) error {
+	r.failed = cmp.Or(r.failed, r.show(kind, v))
+	return r.failed
 }
 
 // file goes through one transcript.
@@ -175,18 +185,18 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 			return nil, err
 		}
 		r.sum.Sessions++
-		r.now = &replaySession{File: file.name, Agent: string(t.Format), Session: session}
+		r.session = &replaySession{File: file.name, Agent: string(t.Format), Session: session}
 		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy})
 	}
 	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
 		p := pauseOf(file.name, m)
-		r.now.count(p)
+		r.session.count(p)
 		r.sum.count(p)
 		if p.Type.Valid() && (p.Asked || p.Effect == hook.EffectAgrees || p.Effect == hook.EffectMissed) {
 			r.sum.labels++
 			r.labelled.add(p, m)
 		}
-		return r.tell(p)
+		return r.tell("pause", p)
 	})
 	r.sum.Bytes += file.size
 	r.sum.LongLines += long
@@ -195,9 +205,57 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 
 // end ends a session.
 func (r *replay) end() error {
-	s := r.now
-	if r.now = nil; s == nil {
+	s := r.session
+	if r.session = nil; s == nil {
 		return nil
 	}
-	return r.tell(*s)
+	return r.tell("session", *s)
+}
+
+// Classify asks the classifier, and counts what its answers cost. The end of ctx is an error, also where a fallback
+// answered.
+func (r *replay) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
+	result, err := r.classifier.Classify(ctx, in)
+	if ctx.Err() != nil {
+		return result, context.Cause(ctx)
+	}
+	l := r.sum.LLM
+	if l == nil || result.Usage != nil || result.Fallback != "" { // facts settle some outputs without the LLM
+		r.sum.Judged++
+	}
+	if l != nil && result.Fallback != "" {
+		r.sum.Fallbacks++
+		l.Failed[failureInWords(result.Fallback)]++
+	}
+	if u := result.Usage; l != nil && u != nil {
+		l.Answered++
+		if u.Attempts == 0 {
+			l.Repeated++
+		}
+		l.PromptTokens += u.PromptTokens
+		l.CachedTokens += u.CachedTokens
+		l.CompletionTokens += u.CompletionTokens
+	}
+	return result, err
+}
+
+// failureInWords says why the LLM had no answer, in the same words each time.
+func failureInWords(fallback string) string {
+	why, _, _ := strings.Cut(strings.TrimPrefix(fallback, "llm: "), " for another ") // 30s
+	return strings.TrimSuffix(why, ": context deadline exceeded")
+}
+
+// memoryCache keeps the answers of this process.
+type memoryCache struct{ answers sync.Map }
+
+func (m *memoryCache) Load(_ context.Context, r llm.Request) (llm.Answer, error) {
+	if object, ok := m.answers.Load(r.Key()); ok {
+		return llm.Answer{Object: object.(json.RawMessage), Usage: classify.Usage{Model: r.Model}}, nil
+	}
+	return llm.Answer{}, llm.ErrNotCached
+}
+
+func (m *memoryCache) Store(_ context.Context, r llm.Request, a llm.Answer) error {
+	m.answers.Store(r.Key(), a.Object)
+	return nil
 }
