@@ -13,7 +13,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -275,8 +274,7 @@ func (o *evalOptions) evaluate(
 	bar := newBar(stderr)
 	defer bar.clear()
 	report, err := evaluate.Evaluate(caught, v.classifier, cases, evaluate.Options{
-		Threshold: cmp.Or(o.threshold, evaluate.NoGate),
-		Repeat:    o.repeat, Parallel: o.parallel,
+		Threshold: cmp.Or(o.threshold, evaluate.NoGate), Repeat: o.repeat, Parallel: o.parallel,
 		Progress: bar.show, Name: v.name, Message: messageOf,
 	})
 	if err != nil && caught.Err() != nil && ctx.Err() == nil {
@@ -312,33 +310,34 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 func (o *evalOptions) unmet(runs []evaluate.Run) error {
 	var missed []string
 	for _, run := range runs {
-		r, before := run.Report, len(missed)
-		failed := r.Cost.Errors + r.Cost.Fallbacks
-		if failed > 0 && failed*3 >= r.Cost.Calls {
+		r, name := run.Report, ""
+		if len(runs) > 1 {
+			name = r.Classifier + ": "
+		}
+		miss := func(format string, args ...any) {
+			missed = append(missed, name+fmt.Sprintf(format, args...))
+			name = ""
+		}
+		if failed := r.Cost.Errors + r.Cost.Fallbacks; failed > 0 && failed*3 >= r.Cost.Calls {
 			why := ""
 			for _, o := range r.Outcomes {
 				why = cmp.Or(why, o.Verdict.Error, o.Verdict.Fallback)
 			}
 			return badInput("the figures mean little; look at the judge, its login, the server, the key and the model",
 				"%d of %d calls failed: %s", failed, r.Cost.Calls, why)
-		}
-		if failed > 0 && len(o.requirements) > 0 {
-			missed = append(missed, fmt.Sprintf("%d calls failed", failed))
+		} else if failed > 0 && len(o.requirements) > 0 {
+			miss("%d calls failed", failed)
 		}
 		for _, q := range o.requirements {
-			if f, ok := q.Met(r, run.Comparison); !ok {
-				is := "there is nothing to measure it on"
-				if f.Of > 0 {
-					is = "it is " + strconv.FormatFloat(f.Value, 'g', 4, 64)
-				}
-				missed = append(missed, fmt.Sprintf("%s (%s)", q, is))
+			switch f, ok := q.Met(r, run.Comparison); {
+			case !ok && f.Of > 0:
+				miss("%s (it is %.4g)", q, f.Value)
+			case !ok:
+				miss("%s (there is nothing to measure it on)", q)
 			}
 		}
 		if c := run.Comparison; o.regression && c != nil && c.Regressed() {
-			missed = append(missed, fmt.Sprintf("no regression (labels: %s; actions: %s)", c.Labels, c.Actions))
-		}
-		if len(runs) > 1 && len(missed) > before {
-			missed[before] = r.Classifier + ": " + missed[before]
+			miss("no regression (labels: %s; actions: %s)", c.Labels, c.Actions)
 		}
 	}
 	if len(missed) == 0 {
@@ -354,17 +353,17 @@ func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
 	if err == nil {
 		return cases, nil
 	}
-	const hint = "--cases takes files and patterns such as 'cases/*.jsonl'; " +
-		`a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`
+	const hint, most = "--cases takes files and patterns such as 'cases/*.jsonl'; " +
+		`a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`, 5
 	faults := strings.Split(err.Error(), "\n")
 	if len(faults) == 1 {
 		return nil, badInput(hint, "%s", faults[0])
 	}
-	for i, f := range faults {
-		if i == 5 {
-			return nil, badInput(hint, "the cases have faults; these are the first %d", i)
-		}
+	for _, f := range faults[:min(len(faults), most)] {
 		complain(stderr, f)
+	}
+	if len(faults) > most {
+		return nil, badInput(hint, "the cases have faults; these are the first %d", most)
 	}
 	return nil, badInput(hint, "the cases have %d faults", len(faults))
 }
@@ -383,14 +382,14 @@ func readBaseline(name string) (evaluate.Report, error) {
 	}
 	var several struct{ Runs []json.RawMessage }
 	if json.Unmarshal(b, &several) == nil && len(several.Runs) > 0 {
-		b = several.Runs[len(several.Runs)-1] // of several, the last
+		b = several.Runs[len(several.Runs)-1]
 	}
 	r, err := evaluate.ReadReport(bytes.NewReader(b))
 	if err != nil {
-		return r, badInput("make one: sidecoach eval --json >before.json; give the next report another name, "+
+		err = badInput("make one: sidecoach eval --json >before.json; give the next report another name, "+
 			"because a shell empties that file first", "the baseline %q cannot be used: %v", name, cause(err))
 	}
-	return r, nil
+	return r, err
 }
 
 // print writes the reports as text or JSON.
@@ -420,32 +419,32 @@ func (o *evalOptions) print(w io.Writer, runs []evaluate.Run) error {
 
 // bar shows progress on a terminal; anywhere else it shows nothing.
 type bar struct {
-	w       io.Writer // nil where there is no terminal
-	percent int       // that is shown
+	w     io.Writer // nil where there is no terminal
+	shown string
 }
 
 func newBar(stderr io.Writer) *bar {
 	if widthOf(stderr) == 0 || os.Getenv("TERM") == "dumb" {
 		return &bar{}
 	}
-	return &bar{w: stderr, percent: -1}
+	return &bar{w: stderr}
 }
 
 // show is called as often as there is progress. It draws when the percentage changes, in one line.
 func (b *bar) show(done, total int) {
-	percent := int(100 * int64(done) / int64(total))
-	if b.w == nil || percent == b.percent {
+	percent := fmt.Sprintf("%3d %%", 100*int64(done)/int64(total))
+	if b.w == nil || percent == b.shown {
 		return
 	}
-	b.percent = percent
-	line := fmt.Sprintf("%3d %%  %s of %s", percent, thousands(done), thousands(total))
+	b.shown = percent
+	line := fmt.Sprintf("%s  %s of %s", percent, thousands(done), thousands(total))
 	fmt.Fprintf(b.w, "\r%.*s\x1b[K", widthOf(b.w)-1, line)
 }
 
 // clear takes the line away.
 func (b *bar) clear() {
-	if b.w != nil && b.percent >= 0 {
-		b.percent = -1
+	if b.shown != "" {
+		b.shown = ""
 		io.WriteString(b.w, "\r\x1b[K")
 	}
 }

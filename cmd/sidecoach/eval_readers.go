@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -65,24 +64,22 @@ func (o *readerOptions) write(cmd *cobra.Command, cases []evaluate.Case, variant
 		return badInput("the heuristic, or the facts of the turn, decide all of them",
 			"the LLM would not be asked about any of the cases")
 	}
-	files := []string{v.judge.Request(cases[0].Input).System + "\n# How you answer here\n\n" +
+	system := v.judge.Request(cases[0].Input).System
+	files := [][2]string{{"instructions.md", system + "\n# How you answer here\n\n" +
 		"Each case below stands after a line \"=== CASE name\". Judge each case by itself, as if it were the only one.\n" +
-		"Write one line for each case: {\"case\": \"name\", \"answer\": the JSON object}\n"}
+		"Write one line for each case: {\"case\": \"name\", \"answer\": the JSON object}\n"}}
 	for batch := range slices.Chunk(cases, casesPerFile) {
-		var b strings.Builder
+		text := ""
 		for _, c := range batch {
-			fmt.Fprintf(&b, "=== CASE %s\n%s\n", c.Name, v.judge.Request(c.Input).User)
+			text += fmt.Sprintf("=== CASE %s\n%s\n", c.Name, v.judge.Request(c.Input).User)
 		}
-		files = append(files, b.String())
+		files = append(files, [2]string{fmt.Sprintf("cases-%03d.md", len(files)), text})
 	}
 	err := os.MkdirAll(o.render, 0o700)
-	for i, text := range files {
-		name := filepath.Join(o.render, "instructions.md")
-		if i > 0 {
-			name = filepath.Join(o.render, fmt.Sprintf("cases-%03d.md", i))
-		}
+	for _, f := range files {
+		name := filepath.Join(o.render, f[0])
 		if err == nil {
-			err = os.WriteFile(name, []byte(text), 0o600)
+			err = os.WriteFile(name, []byte(f[1]), 0o600)
 		}
 		if err != nil {
 			return badInput("check the folder and the space on the disk", "cannot write %q: %v", name, cause(err))
@@ -154,9 +151,7 @@ func readAnswers(patterns []string) (map[string]json.RawMessage, error) {
 			if err != nil {
 				return nil, badInput("check the name", "cannot read %q: %v", name, cause(err))
 			}
-			n := 0
-			for text := range bytes.Lines(b) {
-				n++
+			for i, text := range bytes.Split(b, []byte("\n")) {
 				var line struct {
 					Case   string
 					Answer json.RawMessage
@@ -166,7 +161,7 @@ func readAnswers(patterns []string) (map[string]json.RawMessage, error) {
 				}
 				if err := json.Unmarshal(text, &line); err != nil || line.Case == "" || len(line.Answer) == 0 {
 					return nil, badInput(`a line looks like {"case":"name","answer":{"type":"status","confidence":0.9}}`,
-						"%s:%d is not an answer", name, n)
+						"%s:%d is not an answer", name, i+1)
 				}
 				answers[line.Case] = line.Answer
 			}
