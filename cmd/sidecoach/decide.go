@@ -73,7 +73,6 @@ func newDecide(t terminal) *cobra.Command {
 // and sidecoach hook --help what says where and how decisions are kept.
 func (o *options) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.request, "request", "",
 		"the human's `TEXT` that the agent works on; it helps to tell an answer from a report")
 	f.Var(&o.phase, "phase", "phase of the work: "+strings.Join(o.phase.allowed, ", "))
@@ -92,8 +91,7 @@ func (o *options) register(cmd *cobra.Command) {
 
 // addHidden adds the flags that register declares. The help shows only the named ones.
 func addHidden(f *pflag.FlagSet, register func(*pflag.FlagSet), shown ...string) {
-	more := pflag.NewFlagSet("", pflag.ContinueOnError)
-	more.SortFlags = false
+	more := noFlags()
 	register(more)
 	more.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
 	f.AddFlagSet(more)

@@ -62,7 +62,6 @@ func newEval() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringArrayVar(&o.cases, "cases", nil, "`FILE` with cases, or a pattern such as 'cases/*.jsonl'; may be repeated")
 	f.Var(&o.classifier, "classifier", "what to measure: "+strings.Join(o.classifier.allowed, ", ")+"; --judge means llm")
 	o.llm.registerJudge(f)
@@ -207,7 +206,7 @@ func (o *evalOptions) variants() (list []variant, err error) {
 	for _, prompt := range o.prompts {
 		for _, model := range o.models {
 			l := o.llm
-			l.model, l.prompt = model, prompt
+			l.Model, l.prompt = model, prompt
 			v, err := o.variant(&l, heuristic)
 			if err != nil {
 				return nil, err

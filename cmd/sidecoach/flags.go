@@ -130,6 +130,13 @@ func (o *policyFlags) policy() autocontinue.Policy {
 	}
 }
 
+// noFlags returns an empty set of flags.
+func noFlags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.SortFlags = false
+	return f
+}
+
 func stateVar(f *pflag.FlagSet, dir *string) {
 	f.StringVar(dir, "state", "", "`DIR` with the state and the journal (default $XDG_STATE_HOME/sidecoach, "+
 		"else ~/.local/state/sidecoach or its like on macOS and Windows)")

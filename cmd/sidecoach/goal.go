@@ -26,26 +26,23 @@ import (
 
 // goalOptions are the flags of goal.
 type goalOptions struct {
-	state     string
-	yes       bool
-	checks    []string
-	files     []string
-	continues int
-	time      time.Duration
-	wide      bool
+	state         string
+	yes           bool
+	checks, files []string
+	goal          project.Goal
 }
 
 func newGoal(t terminal) *cobra.Command {
 	var o goalOptions
 	goal := &cobra.Command{
-		Use:  "goal",
+		Use:  "goal [flags]",
 		Args: atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
 		},
 	}
 	show := &cobra.Command{
-		Use:  "show",
+		Use:  "show [flags]",
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, g, root, err := o.current(cmd)
@@ -56,7 +53,7 @@ func newGoal(t terminal) *cobra.Command {
 		},
 	}
 	forget := &cobra.Command{
-		Use:  "clear",
+		Use:  "clear [flags]",
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			projects, _, root, err := o.current(cmd)
@@ -67,17 +64,16 @@ func newGoal(t terminal) *cobra.Command {
 		},
 	}
 	set := &cobra.Command{
-		Use:  "set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]...",
+		Use:  "set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]... [flags]",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) },
 	}
 	f := set.Flags()
-	f.SortFlags = false
 	f.StringArrayVar(&o.checks, "check", nil, "a criterion: `COMMAND` exits with 0")
 	f.StringArrayVar(&o.files, "file", nil, "a criterion: the file `PATH` exists; with PATH=WORD it has this word")
-	f.IntVar(&o.continues, "max-continues", 0, "continue a turn up to `N` times for the goal, at most 100")
-	f.DurationVar(&o.time, "for", 0, "continue nothing for the goal this `TIME` after its session began, as in 2h")
-	f.BoolVar(&o.wide, "project", false, "bind the goal to all sessions in the project")
+	f.IntVar(&o.goal.Continues, "max-continues", 0, "continue a turn up to `N` times for the goal, at most 100")
+	f.DurationVar(&o.goal.For, "for", 0, "continue nothing for the goal this `TIME` after its session began, as in 2h")
+	f.BoolVar(&o.goal.Wide, "project", false, "bind the goal to all sessions in the project")
 	yesVar(f, &o.yes)
 	yesVar(forget.Flags(), &o.yes)
 	stateVar(goal.PersistentFlags(), &o.state)
@@ -117,13 +113,14 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	g := project.Goal{Set: time.Now(), Continues: o.continues, For: o.time, Wide: o.wide}
+	g := &o.goal
+	g.Set = time.Now()
 	if g.Dir, err = filepath.Abs("."); err != nil {
 		return err
 	}
 	if len(args) == 1 {
 		g.Plan = args[0]
-		if err := readGoal(&g); err != nil {
+		if err := readGoal(g); err != nil {
 			return err
 		}
 	}
@@ -148,21 +145,21 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 	if err := g.Check(); err != nil {
 		return misuse("sidecoach goal set --help shows how", "%v", err)
 	}
-	if err := o.usable(cmd, g, projects); err != nil {
+	if err := o.usable(cmd, *g, projects); err != nil {
 		return err
 	}
 	root, err := project.Root(".")
 	if err != nil {
 		return err
 	}
-	if err := t.tell(cmd.OutOrStdout(), goalTable(g, root)); err != nil {
+	if err := t.tell(cmd.OutOrStdout(), goalTable(*g, root)); err != nil {
 		return err
 	}
 	said := "set; it binds to the next session that you start here\n"
 	if g.Wide {
 		said = "set, for all sessions here\n"
 	}
-	return o.save(cmd, t, projects, root, &g, "Set this goal? Its commands will run at each pause of the agent.", said)
+	return o.save(cmd, t, projects, root, g, "Set this goal? Its commands will run at each pause of the agent.", said)
 }
 
 // usable returns what is wrong with the commands and the stages of a goal.

@@ -24,6 +24,7 @@ func document(c *cobra.Command) {
 		c.Short, c.Long, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
 		c.Example = strings.TrimRight(example, "\n")
 	}
+	c.DisableFlagsInUseLine, c.Flags().SortFlags = true, false
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		var words []string
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -51,8 +52,7 @@ func document(c *cobra.Command) {
 // newHelp is the command help. Cobra's own prints the general help for an unknown command, and succeeds.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use:                   "help [COMMAND]...",
-		DisableFlagsInUseLine: true,
+		Use: "help [COMMAND]...",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -81,8 +81,7 @@ func newHelp() *cobra.Command {
 }
 
 func helpOnJudge(w io.Writer) error {
-	f := pflag.NewFlagSet("judge", pflag.ContinueOnError)
-	f.SortFlags = false
+	f := noFlags()
 	new(judging).register(f)
 	_, err := fmt.Fprintf(w, "These flags choose and tune a judge. sidecoach and sidecoach hook take them.\n\n%s",
 		f.FlagUsagesWrapped(80))
@@ -106,9 +105,8 @@ func newCompletion() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	list := strings.Join(shells, ", ")
 	return &cobra.Command{
-		Use:                   "completion bash|zsh|fish",
-		DisableFlagsInUseLine: true,
-		ValidArgs:             shells,
+		Use:       "completion bash|zsh|fish",
+		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return misuse("sidecoach completion bash", "completion takes one shell: %s", list)

@@ -26,7 +26,6 @@ type hookOptions struct {
 // newHookOptions returns the defaults, and adds the flags to f.
 func newHookOptions(f *pflag.FlagSet) *hookOptions {
 	o := &hookOptions{flags: f}
-	f.SortFlags = false
 	f.BoolVar(&o.shadow, "shadow", false, "decide and journal, but always let the agent stop")
 	o.policy.register(f, "")
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
@@ -36,9 +35,6 @@ func newHookOptions(f *pflag.FlagSet) *hookOptions {
 	o.judging.register(f)
 	return o
 }
-
-// noFlags returns a new set of flags, for [newHookOptions].
-func noFlags() *pflag.FlagSet { return pflag.NewFlagSet("", pflag.ContinueOnError) }
 
 // given returns the flags of a hook that were given to install, as a command line has them. Folders become absolute: a
 // host runs its hooks wherever the agent works.
@@ -76,12 +72,11 @@ const underHost = "under-host"
 
 func newHook(t terminal) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:                   "hook HOST",
-		SuggestFor:            []string{"install", "uninstall"},
-		Annotations:           map[string]string{underHost: ""}, // settings may name a host that does not exist
-		FParseErrWhitelist:    cobra.FParseErrWhitelist{UnknownFlags: true},
-		DisableFlagsInUseLine: true,
-		ValidArgsFunction:     cobra.NoFileCompletions,
+		Use:                "hook HOST",
+		SuggestFor:         []string{"install", "uninstall"},
+		Annotations:        map[string]string{underHost: ""}, // settings may name a host that does not exist
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		ValidArgsFunction:  cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			hint := "the hosts are " + strings.Join(hostNames(), ", ") + "; sidecoach hook install HOST sets one up"
 			if len(args) == 0 {
@@ -108,9 +103,8 @@ func newHookOf(h hook.Host, t terminal) *cobra.Command {
 		Short: "Answer one event of " + h.Product(),
 		Long: "Read one event of " + h.Product() + ` from standard input and answer it, if it is a
 pause of the agent. ` + elsewhere,
-		Annotations:           map[string]string{underHost: ""},
-		DisableFlagsInUseLine: true,
-		ValidArgsFunction:     cobra.NoFileCompletions,
+		Annotations:       map[string]string{underHost: ""},
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	if h == hook.Codex {
 		cmd.Use = "codex [flags] [EVENT]"

@@ -53,7 +53,7 @@ func newHookUninstall(t terminal) *cobra.Command {
 
 // command returns a command that takes the name of a host.
 func (o *installOptions) command(use string) *cobra.Command {
-	cmd := &cobra.Command{Use: use, DisableFlagsInUseLine: true, ValidArgs: hostNames()}
+	cmd := &cobra.Command{Use: use, ValidArgs: hostNames()}
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		hint := "the hosts are " + strings.Join(hostNames(), ", ") + ": " + cmd.CommandPath() + " " + hostNames()[0]
 		if len(args) != 1 {
@@ -65,7 +65,6 @@ func (o *installOptions) command(use string) *cobra.Command {
 		return nil
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.BoolVar(&o.user, "user", false, "for all projects of this user, which is the default")
 	f.BoolVar(&o.project, "project", false, "for the project in the current folder")
 	return cmd
@@ -167,9 +166,9 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 	if err := judging.check(); err != nil {
 		return h, err
 	}
-	if judging.llm.timeout > hookJudgeLimit {
+	if judging.llm.Timeout > hookJudgeLimit {
 		hint := fmt.Sprintf("a hook takes at most %d seconds, so give the LLM at most %v", hookSeconds, hookJudgeLimit)
-		return h, misuse(hint, "--timeout %s is too long for a hook", judging.llm.timeout)
+		return h, misuse(hint, "--timeout %s is too long for a hook", judging.llm.Timeout)
 	}
 	if judging.asks() {
 		if err := judging.missing(); err != nil {

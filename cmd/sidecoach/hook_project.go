@@ -109,7 +109,7 @@ func newAllow(t terminal) *cobra.Command {
 	var state string
 	var yes bool
 	cmd := &cobra.Command{
-		Use:  "allow",
+		Use:  "allow [flags]",
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			projects, err := openProjects(state)

@@ -31,24 +31,18 @@ const (
 // llmOptions are the flags of an LLM. Other values come from the environment. Files have no say: an agent may write to
 // a project's folder, and must not choose where its output goes.
 type llmOptions struct {
-	flags       *pflag.FlagSet
-	agent       choice // "api", or an agent whose command line judges
-	command     command
-	model       string
-	prompt      string
-	baseURL     string
-	insecure    bool
-	timeout     time.Duration
-	effort      string
-	temperature string
-	maxTokens   int
-	format      choice
+	flags   *pflag.FlagSet
+	agent   choice // "api", or an agent whose command line judges
+	command command
+	format  choice
+	llm.Config
+	prompt, temperature string
 }
 
 // register adds the flags of a command that asks one LLM.
 func (o *llmOptions) register(f *pflag.FlagSet) {
 	o.registerJudge(f)
-	f.StringVar(&o.model, "model", "",
+	f.StringVar(&o.Model, "model", "",
 		"`NAME` of the LLM (default of api: $SIDECOACH_MODEL, else "+defaultModel+"; of an agent: a small one)")
 	f.StringVar(&o.prompt, "prompt", "",
 		"`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one there")
@@ -63,15 +57,15 @@ func (o *llmOptions) registerJudge(f *pflag.FlagSet) {
 		"let an LLM judge: "+strings.Join(llm.Agents(), ", ")+" (their command line and login), or api (a server)")
 	commandVar(f, &o.command, "judge-command",
 		"let this `COMMAND` judge: it reads the prompt on standard input and prints an answer")
-	f.StringVar(&o.baseURL, "base-url", "",
+	f.StringVar(&o.BaseURL, "base-url", "",
 		"`URL` of the LLM's server, as in http://localhost:11434/v1 (default $OPENAI_BASE_URL, else OpenAI's)")
-	f.BoolVar(&o.insecure, "insecure-http", false,
+	f.BoolVar(&o.InsecureHTTP, "insecure-http", false,
 		"send the key over plain http to another machine, where others can read it")
-	timeoutVar(f, &o.timeout, "timeout",
+	timeoutVar(f, &o.Timeout, "timeout",
 		"after this `TIME`, attempts and all, the LLM has not answered (default 10s, of a command 40s)")
-	f.StringVar(&o.effort, "effort", "", "how much the LLM reasons: minimal, low, …")
+	f.StringVar(&o.Effort, "effort", "", "how much the LLM reasons: minimal, low, …")
 	f.StringVar(&o.temperature, "temperature", "", "the LLM's temperature, a `NUMBER` from 0 to 2")
-	f.IntVar(&o.maxTokens, "max-tokens", 0, "the LLM's answer has at most `N` tokens, reasoning included (default 500)")
+	f.IntVar(&o.MaxTokens, "max-tokens", 0, "the LLM's answer has at most `N` tokens, reasoning included (default 500)")
 	f.Var(&o.format, "format", "how the server is asked for JSON at first: "+strings.Join(o.format.allowed, ", "))
 }
 
@@ -104,10 +98,8 @@ func (o *llmOptions) needless(more ...string) string {
 
 // config says what is asked. A server that cannot be asked is an error; parallel is how many calls it bears at a time.
 func (o *llmOptions) config(parallel int) (llm.Config, error) {
-	cfg := llm.Config{
-		Timeout: o.timeout, Effort: o.effort, MaxTokens: o.maxTokens, Format: llm.Format(o.format.value),
-		InsecureHTTP: o.insecure, NoBreaker: true, // one call, or a measurement
-	}
+	cfg := o.Config
+	cfg.Format, cfg.NoBreaker = llm.Format(o.format.value), true // one call, or a measurement
 	if err := o.check(); err != nil {
 		return cfg, err
 	}
@@ -119,13 +111,13 @@ func (o *llmOptions) config(parallel int) (llm.Config, error) {
 		cfg.Temperature = &x
 	}
 	if o.isProgram() {
-		cfg.Model, cfg.Timeout = o.model, cmp.Or(o.timeout, programTimeout)
+		cfg.Timeout = cmp.Or(o.Timeout, programTimeout)
 		cfg.Command = llm.Command{Agent: o.agent.value, Args: o.command.words}
 		return cfg, nil
 	}
 	cfg.Model = o.modelName()
 	cfg.Key = strings.TrimSpace(os.Getenv("OPENAI_API_KEY"))
-	cfg.BaseURL = cmp.Or(o.baseURL, os.Getenv("OPENAI_BASE_URL"))
+	cfg.BaseURL = cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"))
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		t = t.Clone()
 		t.MaxIdleConnsPerHost = parallel
@@ -156,11 +148,11 @@ func (o *llmOptions) check() error {
 func (o *llmOptions) modelName() string {
 	switch {
 	case !o.isProgram():
-		return cmp.Or(o.model, os.Getenv("SIDECOACH_MODEL"), defaultModel)
+		return cmp.Or(o.Model, os.Getenv("SIDECOACH_MODEL"), defaultModel)
 	case o.command.words != nil:
-		return cmp.Or(o.model, filepath.Base(o.command.words[0]))
+		return cmp.Or(o.Model, filepath.Base(o.command.words[0]))
 	}
-	return strings.TrimSpace(o.kind() + " " + o.model)
+	return strings.TrimSpace(o.kind() + " " + o.Model)
 }
 
 // judge returns the LLM's classifier.
@@ -282,8 +274,7 @@ func (o *judging) missing() error {
 
 func newPrompt() *cobra.Command {
 	return &cobra.Command{
-		Use:                   "prompt DIR",
-		DisableFlagsInUseLine: true,
+		Use: "prompt DIR",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
 				return misuse("sidecoach prompt my-prompt", "prompt takes one folder")

@@ -48,14 +48,12 @@ type logOptions struct {
 func newLog(t terminal) *cobra.Command {
 	o := logOptions{want: choice{allowed: labels()}}
 	cmd := &cobra.Command{
-		Use:                   "log [flags]",
-		DisableFlagsInUseLine: true,
-		Args:                  atMost(0),
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return o.run(cmd, t) },
+		Use:               "log [flags]",
+		Args:              atMost(0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd, t) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.session, "session", "", "show this session alone, by its `ID`")
 	f.BoolVar(&o.follow, "follow", false, "wait for new decisions until interrupted")
 	f.BoolVar(&o.json, "json", false, "print JSON, one object a line")

@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -112,4 +114,210 @@ func judgeInWords(u *classify.Usage) string {
 		text += fmt.Sprintf(", $%.4f", u.CostUSD)
 	}
 	return strings.TrimPrefix(text, ", ")
+}
+
+// totals sum up a journal.
+type totals struct {
+	Decisions int `json:"decisions"` // replays, which repeat one, not counted
+	Sessions  int `json:"sessions"`
+	reasonCounts
+	Continues  outcomes    `json:"continues"`
+	Judge      judgeTotals `json:"judge"`
+	Fallbacks  int         `json:"fallbacks"` // verdicts that were to be another classifier's
+	Degraded   int         `json:"degraded"`  // decisions that something could not be used for
+	Replayed   int         `json:"replayed"`
+	Shadowed   int         `json:"shadowed"` // would have been continued
+	Notices    int         `json:"notices"`
+	Unreadable int         `json:"unreadable"` // lines, of whatever session
+
+	chains map[[2]string]*chain
+}
+
+// reasonCounts are how often each reason led to each action.
+type reasonCounts struct {
+	Continued  map[string]int `json:"continued"`
+	Stopped    map[string]int `json:"stopped"`
+	Suppressed map[string]int `json:"suppressed"`
+}
+
+func newReasonCounts() reasonCounts {
+	return reasonCounts{map[string]int{}, map[string]int{}, map[string]int{}}
+}
+
+func (c reasonCounts) add(action autocontinue.Action, reason autocontinue.Reason) {
+	counts := map[autocontinue.Action]map[string]int{
+		autocontinue.Continue: c.Continued, autocontinue.Deliver: c.Stopped, autocontinue.Suppress: c.Suppressed,
+	}
+	counts[action][string(reason)]++
+}
+
+// reasons adds a row for each action: "continued 3: rejected completion 2, progress 1".
+func (p *page) reasons(c reasonCounts) {
+	for _, row := range []struct {
+		label  string
+		counts map[string]int
+	}{{"continued", c.Continued}, {"stopped", c.Stopped}, {"dropped", c.Suppressed}} {
+		var reasons []string
+		sum := 0
+		for _, reason := range mostFrequent(row.counts) {
+			reasons = append(reasons, visible(words(reason))+" "+thousands(row.counts[reason]))
+			sum += row.counts[reason]
+		}
+		if reasons != nil {
+			p.row(row.label, thousands(sum)+": "+strings.Join(reasons, ", "))
+		}
+	}
+}
+
+// mostFrequent returns the keys of counts, the most frequent first.
+func mostFrequent(counts map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+}
+
+// outcomes says what the continuations led to: the turn ended with an accepted completion, or with anything else.
+type outcomes struct {
+	Accepted    int `json:"accepted"`
+	NotAccepted int `json:"not_accepted"`
+	Open        int `json:"open"`
+}
+
+type judgeTotals struct {
+	Verdicts         int `json:"verdicts"`
+	Attempts         int `json:"attempts"`
+	PromptTokens     int `json:"prompt_tokens"`
+	CachedTokens     int `json:"cached_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+
+	CostUSD float64       `json:"cost_usd,omitempty"`
+	Latency time.Duration `json:"latency_ns"`
+}
+
+// chain is the continuations of a session's current turn that have no result yet. The link between them is
+// [autocontinue.Decision].Continues, which counts within the turn: the hosts' names of turns change when a hook
+// continues.
+type chain struct {
+	open int
+	last int // Continues of the last one
+}
+
+func newTotals() totals {
+	return totals{reasonCounts: newReasonCounts(), chains: map[[2]string]*chain{}}
+}
+
+// add counts an entry and says what it shows about the continuations before it; "" is nothing. The entries of a session
+// come in the order of their decisions.
+func (t *totals) add(e entry) (result string) {
+	d := e.Decision
+	switch {
+	case e.Notice != "":
+		t.Notices++
+		return ""
+	case d.Replayed:
+		t.Replayed++
+		return ""
+	}
+	t.Decisions++
+	if len(d.Degraded) > 0 {
+		t.Degraded++
+	}
+	if d.Result.Fallback != "" {
+		t.Fallbacks++
+	}
+	t.Judge.add(d.Result.Usage)
+	session := [2]string{e.Host, e.Session}
+	c := t.chains[session]
+	if c == nil {
+		c = &chain{}
+		t.chains[session] = c
+		t.Sessions++
+	}
+	if e.Shadow && d.Action == autocontinue.Continue {
+		t.Shadowed++ // not continued
+		return ""
+	}
+	t.reasonCounts.add(d.Action, d.Reason)
+	switch d.Action {
+	case autocontinue.Continue:
+		if d.Continues <= c.last {
+			result = t.close(c, false, true)
+		}
+		c.open, c.last = c.open+1, d.Continues
+		t.Continues.Open++
+	case autocontinue.Deliver:
+		before := d.Continues < c.last
+		if d.Reason == autocontinue.ReasonSuperseded && !before {
+			return "" // it belongs to an older turn, and says nothing about the current one
+		}
+		result = t.close(c, d.Reason == autocontinue.ReasonCompletion && !before, before)
+	}
+	return result
+}
+
+// close ends the chain of a turn: the current one, or the one before. It says what that shows.
+func (t *totals) close(c *chain, accepted, before bool) string {
+	n := c.open
+	*c = chain{}
+	if n == 0 {
+		return ""
+	}
+	t.Continues.Open -= n
+	text := plural(n, "continue")
+	if before {
+		text += " of the turn before"
+	}
+	if accepted {
+		t.Continues.Accepted += n
+		return text + " accepted"
+	}
+	t.Continues.NotAccepted += n
+	return text + " not accepted"
+}
+
+func (j *judgeTotals) add(u *classify.Usage) {
+	if u == nil {
+		return
+	}
+	j.Verdicts++
+	j.Attempts += max(0, u.Attempts)
+	j.PromptTokens += max(0, u.PromptTokens)
+	j.CachedTokens += max(0, u.CachedTokens)
+	j.CompletionTokens += max(0, u.CompletionTokens)
+	j.CostUSD += max(0, u.CostUSD)
+	j.Latency += max(0, u.Latency)
+}
+
+// table is the totals for a person.
+func (t *totals) table(to terminal) string {
+	p := page{terminal: to}
+	p.printf("\n%s\n", p.paint(bold, plural(t.Decisions, "decision")+" in "+plural(t.Sessions, "session")))
+	p.reasons(t.reasonCounts)
+	if t.Shadowed > 0 {
+		p.row("shadow", plural(t.Shadowed, "time")+" not continued because of --shadow")
+	}
+	if len(t.Continued) > 0 {
+		o := t.Continues
+		p.row("continues", fmt.Sprintf("%d led to an accepted completion, %d did not, %d open",
+			o.Accepted, o.NotAccepted, o.Open))
+	}
+	if j := t.Judge; j.Verdicts > 0 {
+		cost := ""
+		if j.CostUSD > 0 {
+			cost = fmt.Sprintf(", $%.4f", j.CostUSD)
+		}
+		p.row("judge", fmt.Sprintf("%s in %s, %s tokens in, %s of them cached, %s out, %.1f s%s",
+			plural(j.Verdicts, "verdict"), plural(j.Attempts, "call"),
+			thousands(j.PromptTokens), thousands(j.CachedTokens), thousands(j.CompletionTokens), j.Latency.Seconds(), cost))
+	}
+	more := func(label string, n int, what, means string) {
+		if n > 0 {
+			p.row(label, plural(n, what)+means)
+		}
+	}
+	more("fallback", t.Fallbacks, "verdict", " of the heuristic, where another classifier had none")
+	more("degraded", t.Degraded, "decision", " without a plan, a judge or a verifier that could not be used")
+	more("replayed", t.Replayed, "decision", " asked for again, and not counted above")
+	more("notices", t.Notices, "time", " something went wrong beside a decision")
+	return p.String()
 }

@@ -41,7 +41,6 @@ func newReplay(t terminal) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	o.policy.register(f, "")
 	o.judging.register(f)
 	f.BoolVar(&o.yes, "yes", false, "with --llm, do not ask before the agents' words are sent")
@@ -150,7 +149,7 @@ func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic) error {
 		return err
 	}
 	cfg.NoBreaker = false
-	cfg.Timeout = cmp.Or(o.judging.llm.timeout, 2*time.Minute) // a busy server may ask to wait
+	cfg.Timeout = cmp.Or(o.judging.llm.Timeout, 2*time.Minute) // a busy server may ask to wait
 	cfg.Cache = &memoryCache{}                                 // a resumed session begins with a copy of what came before
 	judge, err := o.judging.llm.judge(cfg, heuristic)
 	if err != nil {
@@ -169,7 +168,7 @@ func (o *replayOptions) askFirst(ctx context.Context, files int, stdin io.Reader
 	}
 	to := o.judging.llm.modelName()
 	if !o.judging.llm.isProgram() {
-		to += " at " + cmp.Or(o.judging.llm.baseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
+		to += " at " + cmp.Or(o.judging.llm.BaseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
 	}
 	yes, err := ask(ctx, stdin, stderr, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"),
 		visible(to)))

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
 // Nothing is sent without a yes.
@@ -29,7 +31,7 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false,
 		"": false, "yesterday\n": false} {
 		sent.Store(0)
-		o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{model: "judge", baseURL: server.URL}}}
+		o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{Config: llm.Config{Model: "judge", BaseURL: server.URL}}}}
 		var shown, table strings.Builder
 		cmd := newReplay(terminal{})
 		cmd.SetContext(t.Context())
@@ -164,7 +166,7 @@ func TestInterruptedQuestion(t *testing.T) {
 		t.Error("something was sent")
 		return http.StatusOK, ""
 	})
-	o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{baseURL: server.URL}}}
+	o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{Config: llm.Config{BaseURL: server.URL}}}}
 	cmd := newReplay(terminal{})
 	ctx, cancel = context.WithCancel(t.Context())
 	cmd.SetContext(ctx)

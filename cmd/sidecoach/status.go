@@ -25,7 +25,7 @@ const waitsAtMost = 24 * time.Hour
 func newStatus(t terminal) *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
-		Use:  "status",
+		Use:  "status [flags]",
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := waiting(cmd.Context(), state)

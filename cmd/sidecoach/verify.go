@@ -27,7 +27,6 @@ type evidence struct {
 }
 
 func (o *evidence) register(f *pflag.FlagSet) {
-	f.SortFlags = false
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
 	f.StringVar(&o.report, "report", "", "`FILE` with what the agent reports, JSON or prose; - is standard input")
 	f.StringVar(&o.config.Baseline, "baseline", "", "the revision `REV` at which the work began")
@@ -146,9 +145,8 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 
 func newVerifyAgent() *cobra.Command {
 	return &cobra.Command{
-		Use:                   "agent",
-		DisableFlagsInUseLine: true,
-		Args:                  atMost(0),
+		Use:  "agent",
+		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
 			return err
