@@ -180,7 +180,7 @@ func Compare(before, after []File) (c Comparison) {
 // support returns the part of a file that belongs to its tests.
 func support(f File) string {
 	text := string(f.Text)
-	if len(text) > maxText || languages[strings.ToLower(path.Ext(f.Path))] == nil {
+	if len(text) > maxText || readerOf(strings.ToLower(path.Ext(f.Path))) == nil {
 		return ""
 	}
 	if at := strings.Index(text, "#[cfg(test)]"); !IsTest(f.Path) && path.Ext(f.Path) == ".rs" && at >= 0 {
@@ -257,11 +257,11 @@ func Read(name string, text []byte) []Test {
 	if len(text) == 0 {
 		return nil
 	}
-	read, known := languages[strings.ToLower(path.Ext(name))]
+	read := readerOf(strings.ToLower(path.Ext(name)))
 	switch {
-	case known && len(text) <= maxText:
+	case read != nil && len(text) <= maxText:
 		return read(name, string(text))
-	case known || !IsTest(name):
+	case read != nil || !IsTest(name):
 		return nil
 	}
 	return []Test{{Name: path.Base(name), Asserts: lines(string(text)), Body: digest(string(text))}}
@@ -269,11 +269,19 @@ func Read(name string, text []byte) []Test {
 
 const maxText = 4 << 20
 
-var languages = map[string]func(name, text string) []Test{
-	".go": goTests, ".py": pythonTests,
-	".rs": attributedTests, ".java": attributedTests, ".kt": attributedTests, ".cs": attributedTests,
-	".js": scriptTests, ".jsx": scriptTests, ".mjs": scriptTests, ".cjs": scriptTests,
-	".ts": scriptTests, ".tsx": scriptTests, ".mts": scriptTests, ".cts": scriptTests,
+// readerOf returns what reads the tests of a language, by the extension of its files; nil if nothing does.
+func readerOf(extension string) func(name, text string) []Test {
+	switch extension {
+	case ".go":
+		return goTests
+	case ".py":
+		return pythonTests
+	case ".rs", ".java", ".kt", ".cs":
+		return attributedTests
+	case ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts":
+		return scriptTests
+	}
+	return nil
 }
 
 // lines counts the lines of a text that say something.
