@@ -106,17 +106,20 @@ func in(w word, section string) bool {
 	return n > 0
 }
 
+// linkExpr matches links that are no name of a package. A failed test of Go stands beside such a name: example.org/greet.
+const linkExpr = `[a-z][a-z0-9+.-]*://\S+` +
+	`|\b(?:mailto|javascript|data):\S+` +
+	`|\bwww\.\S+|\w\[\.\]\w` +
+	`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?`
+
 var (
 	markups = compiled(`</?[a-z!|%]|[<‹⟨〈]\s*/?(?:\||system|user|assistant|inst|sys|im_)|\|>` +
 		`|&(?:lt|gt|#x?[0-9a-f]+);|%3c|\[/?(?:inst|sys|system|user|assistant|tool)\]|\{\{|\}\}|\]\(` +
 		`|(?:^|[.!?]\s|["'])\s*(?:user|tool)\s*:|\b(?:system|assistant|human|developer)\s*:\s` +
 		`|#{2,}\s*\w|(?:end|begin|start)_of_|<<sys`)
-	urls = compiled(`[a-z][a-z0-9+.-]*://\S+` +
-		`|\b(?:mailto|javascript|data):\S+` +
-		`|\bwww\.\S+|\w\[\.\]\w` +
-		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
-		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
-		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?`)
+	webLinks = compiled(linkExpr)
+	urls     = compiled(linkExpr + `|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
+		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*`)
 	shell = compiled(`\b(?:eval|exec)\(|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
 )
 
@@ -154,7 +157,7 @@ func objection(msg string, in Context) string {
 // for data that may be quoted.
 func unsafe(data string) string {
 	data = folded(data)
-	found := cmp.Or(markups().FindString(data), urls().FindString(data), shell().FindString(data))
+	found := cmp.Or(markups().FindString(data), webLinks().FindString(data), shell().FindString(data))
 	if found != "" {
 		return found
 	}
