@@ -106,20 +106,17 @@ func in(w word, section string) bool {
 	return n > 0
 }
 
-// linkExpr matches links that are no name of a package. A failed test of Go stands beside such a name: example.org/greet.
-const linkExpr = `[a-z][a-z0-9+.-]*://\S+` +
-	`|\b(?:mailto|javascript|data):\S+` +
-	`|\bwww\.\S+|\w\[\.\]\w` +
-	`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?`
-
 var (
 	markups = compiled(`</?[a-z!|%]|[<‹⟨〈]\s*/?(?:\||system|user|assistant|inst|sys|im_)|\|>` +
 		`|&(?:lt|gt|#x?[0-9a-f]+);|%3c|\[/?(?:inst|sys|system|user|assistant|tool)\]|\{\{|\}\}|\]\(` +
 		`|(?:^|[.!?]\s|["'])\s*(?:user|tool)\s*:|\b(?:system|assistant|human|developer)\s*:\s` +
 		`|#{2,}\s*\w|(?:end|begin|start)_of_|<<sys`)
-	webLinks = compiled(linkExpr)
-	urls     = compiled(linkExpr + `|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
-		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*`)
+	urls = compiled(`[a-z][a-z0-9+.-]*://\S+` +
+		`|\b(?:mailto|javascript|data):\S+` +
+		`|\bwww\.\S+|\w\[\.\]\w` +
+		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
+		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
+		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?`)
 	shell = compiled(`\b(?:eval|exec)\(|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
 )
 
@@ -157,9 +154,14 @@ func objection(msg string, in Context) string {
 // for data that may be quoted.
 func unsafe(data string) string {
 	data = folded(data)
-	found := cmp.Or(markups().FindString(data), webLinks().FindString(data), shell().FindString(data))
+	found := cmp.Or(markups().FindString(data), shell().FindString(data))
 	if found != "" {
 		return found
+	}
+	for _, u := range urls().FindAllString(data, -1) {
+		if !isPackage(u) {
+			return u
+		}
 	}
 	ws := tokens(data)
 	for i := range ws {
@@ -170,6 +172,13 @@ func unsafe(data string) string {
 		}
 	}
 	return ""
+}
+
+// isPackage reports whether a URL may be the path of a package, which stands beside a failed test: example.org/greet.
+func isPackage(url string) bool {
+	host, _, deep := strings.Cut(url, "/")
+	return deep && !strings.HasPrefix(host, "www.") && !strings.ContainsAny(url, ":?#@[") &&
+		strings.ContainsFunc(host, unicode.IsLetter)
 }
 
 // url returns the first URL in msg that nothing vouches for.
