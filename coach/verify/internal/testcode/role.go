@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	testFolders = strings.Fields("test tests __tests__ __snapshots__ testdata spec specs e2e androidtest")
+	testFolders = []string{"test", "tests", "__tests__", "__snapshots__", "testdata", "spec", "specs", "e2e", "androidtest"}
 	prose       = []string{".md", ".rst", ".adoc", ".txt"}
 )
 
@@ -43,9 +43,10 @@ func Decides(name string) bool { return IsCode(name) || IsTest(name) }
 
 // IsCode reports whether a file holds a program, by its name.
 func IsCode(name string) bool {
-	return slices.Contains(codeExtensions, strings.ToLower(path.Ext(name)))
+	ext := strings.ToLower(path.Ext(name))
+	return ext != "" && strings.Contains(codeExtensions, ext+" ")
 }
 
-var codeExtensions = strings.Fields(`.go .py .pyi .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .java .kt .kts
-		.groovy .scala .rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml
-		.dart .jl .zig .nim .sh .bash .zsh .fish .ps1 .bat .sql`)
+const codeExtensions = ".go .py .pyi .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .java .kt .kts .groovy .scala " +
+	".rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml .dart .jl .zig .nim .sh " +
+	".bash .zsh .fish .ps1 .bat .sql "

@@ -327,7 +327,7 @@ func Code(name, text string) string {
 		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 		line = strings.Join(strings.Fields(line), " ")
 		comment := strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*") || strings.HasPrefix(line, "* ") ||
-			strings.HasPrefix(line, "*/") || line == "*" || strings.HasPrefix(line, "#") && slices.Contains(hashed, ext)
+			strings.HasPrefix(line, "*/") || line == "*" || strings.HasPrefix(line, "#") && strings.Contains(hashed, " "+ext+" ")
 		if line != "" && !comment {
 			if ext == ".py" {
 				line = indent + line // it has a meaning
@@ -339,4 +339,4 @@ func Code(name, text string) string {
 }
 
 // hashed are the languages in which "#" begins a comment.
-var hashed = strings.Fields(".py .pyi .sh .bash .zsh .rb .pl .ex .exs .jl .nim .ps1")
+const hashed = " .py .pyi .sh .bash .zsh .rb .pl .ex .exs .jl .nim .ps1 "
