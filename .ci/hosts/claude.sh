@@ -34,7 +34,7 @@ own() {
 		check subagent "a sub-agent's hollow claim is continued" [ "$status" = 0 -a "$coached" -ge 1 ]
 	play helper helper "Run the tests, and have a sub-agent fix the login" &&
 		check helper "a sub-agent in the background is continued; the agent that works on is not" \
-			[ "$status" = 0 -a "$coached" = 1 ]
+			[ "$status" = 0 -a "$coached" -ge 1 -a "$requests" -le 9 ]
 }
 interactive() { echo "ANTHROPIC_BASE_URL=$base claude ${*:---dangerously-skip-permissions}"; }
 ready() { shows '^❯|^> |\? for shortcuts|bypass permissions'; }

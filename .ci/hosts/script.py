@@ -94,6 +94,8 @@ def script(scenario, turn, tools, prompt):
             return say(PROOF) if ran else shell(tools, "env >env.txt; $SIDECOACH goal clear --yes")
         case "subagent" | "helper":  # the agent waits for its sub-agent, or works on beside it
             task = pick(tools, "Task", "Agent", "task", "invoke_agent")
+            if prompt.startswith("<task-notification>"):  # the sub-agent has ended
+                return say(CLAIM)
             if ran == 0 and task:
                 return call(task, {
                     "description": "look", "prompt": "SUBAGENT: fix the login redirect",
