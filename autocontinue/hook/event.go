@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -83,29 +82,26 @@ type event struct {
 }
 
 // read makes an event of what the host wrote to the hook's standard input or, for Codex's notify, gave as its last
-// argument. It skips a byte order mark. If a key is there twice, the last one counts. Bytes that are not UTF-8 become
-// U+FFFD, as in the hosts themselves. Every error wraps [ErrEvent] and holds nothing of the payload except names of
-// keys.
+// argument. It skips a byte order mark and unknown keys. If a key is there twice, the last one counts. Bytes that are
+// not UTF-8 become U+FFFD, as in the hosts themselves. Every error wraps [ErrEvent] and holds nothing of the payload
+// except names of keys.
 func (h Host) read(payload []byte) (event, error) {
 	e := event{host: h, noTasks: true}
 	o, err := parse(payload)
-	switch {
-	case err != nil:
-	case !slices.Contains(Hosts(), h):
-		err = fmt.Errorf("there is no host %q; the hosts are %v", string(h), Hosts())
-	case h == Cursor:
-		err = e.readCursor(o)
-	case h == Codex && !o.has("hook_event_name") && o.has("type"):
-		err = e.readNotify(o)
-	case h == Copilot && !o.has("hook_event_name"):
-		err = e.readCamel(o)
-	default:
-		err = e.readSnake(o)
-	}
-	// Copilot CLI runs Stop for sub-agents as well, with their own ID: github.com/github/copilot-cli/issues/3894. Then
-	// the transcript is not theirs.
-	if owner, ok := copilotSession(e.transcript); ok && h == Copilot && owner != e.session {
-		e.transcript = ""
+	if err == nil {
+		switch {
+		case !slices.Contains(Hosts(), h):
+			o.err = fmt.Errorf("there is no host %q; the hosts are %v", string(h), Hosts())
+		case h == Cursor:
+			e.readCursor(&o)
+		case h == Codex && !o.has("hook_event_name") && o.has("type"):
+			e.readNotify(&o)
+		case h == Copilot && !o.has("hook_event_name"):
+			e.readCamelCase(&o)
+		default:
+			e.readSnakeCase(&o)
+		}
+		err = o.err
 	}
 	if err == nil && e.session == "" {
 		err = errors.New("it names no session")
@@ -113,161 +109,100 @@ func (h Host) read(payload []byte) (event, error) {
 	if err != nil {
 		return event{}, fmt.Errorf("%w: %w", ErrEvent, err)
 	}
+	// Copilot CLI runs Stop for sub-agents as well, with their own ID: github.com/github/copilot-cli/issues/3894. Then
+	// the transcript is not theirs.
+	if owner, ok := copilotSession(e.transcript); ok && h == Copilot && owner != e.session {
+		e.transcript = ""
+	}
 	return e, nil
 }
 
-// readSnake reads an event of Claude Code, Codex, Gemini CLI or Copilot CLI.
-func (e *event) readSnake(o object) error {
-	var p struct {
-		Name       string `json:"hook_event_name"`
-		Session    string `json:"session_id"`
-		Agent      string `json:"agent_id"`
-		Dir        string `json:"cwd"`
-		Transcript string `json:"transcript_path"`
-		Mode       string `json:"permission_mode"`
+// readSnakeCase reads an event of Claude Code, Codex, Gemini CLI or Copilot CLI.
+func (e *event) readSnakeCase(o *object) {
+	name := get[string](o, "hook_event_name")
+	if name == "" && o.err == nil {
+		o.err = errors.New(`"hook_event_name" is missing`)
 	}
-	if err := o.fill(&p); err != nil {
-		return err
+	e.kind, e.session, e.agent = kindOf(name), get[string](o, "session_id"), get[string](o, "agent_id")
+	e.dir, e.transcript = get[string](o, "cwd"), get[string](o, "transcript_path")
+	e.mode = get[string](o, "permission_mode")
+	if e.host == Codex && e.agent == "" {
+		e.agent = forkOf(e.session, e.transcript)
 	}
-	if p.Name == "" {
-		return errors.New(`"hook_event_name" is missing`)
-	}
-	e.kind, e.session, e.agent, e.dir, e.transcript, e.mode = kindOf(p.Name), p.Session, p.Agent, p.Dir, p.Transcript, p.Mode
-	var err error
-	switch e.kind {
-	case stopped:
-		err = e.readStop(o)
-	case subagentStopped: // it has a transcript of its own
-		var s struct {
-			Type       optional `json:"agent_type"`
-			Transcript string   `json:"agent_transcript_path"`
-		}
-		err = errors.Join(e.readStop(o), o.fill(&s))
-		e.transcript, e.internal = s.Transcript, s.Type.given && s.Type.text == ""
-	case broke:
-		var f struct {
-			Message optional `json:"last_assistant_message"`
-			Status  string   `json:"error"`
-		}
-		err = o.fill(&f)
-		e.message, e.status = f.Message, f.Status
-	case prompted:
-		err = e.readPrompt(o)
-	}
-	_, isCopilot := copilotSession(p.Transcript)
-	switch {
-	case e.host == Claude && (isCopilot || o.has("cursor_version")):
+	if _, ok := copilotSession(e.transcript); e.host == Claude && (ok || o.has("cursor_version")) {
 		e.kind = other // Cursor and Copilot CLI have hooks of their own
-	case e.host == Copilot && e.kind == subagentStopped:
-		e.kind = other
-	case e.host == Codex && e.agent == "":
-		e.agent = forkOf(p.Session, p.Transcript)
 	}
-	return err
+	switch e.kind {
+	case subagentStopped:
+		if e.host == Copilot {
+			e.kind = other // agentStop comes as well
+			return
+		}
+		agent := get[optional](o, "agent_type")
+		e.transcript, e.internal = get[string](o, "agent_transcript_path"), agent.given && agent.text == ""
+		e.readStop(o)
+	case stopped:
+		e.readStop(o)
+	case broke:
+		e.message, e.status = get[optional](o, "last_assistant_message"), get[string](o, "error")
+	case prompted:
+		e.prompt = get[optional](o, "prompt")
+	}
 }
 
-func (e *event) readPrompt(o object) error {
-	var p struct {
-		Prompt optional `json:"prompt"`
+func (e *event) readStop(o *object) {
+	e.resumed = get[bool](o, "stop_hook_active")
+	if e.host == Gemini {
+		e.prompt, e.message, e.time = get[optional](o, "prompt"), get[optional](o, "prompt_response"), get[string](o, "timestamp")
+		if strings.TrimSpace(e.message.text) == "[no response text]" {
+			e.message.text = "" // the agent printed nothing
+		}
+		return
 	}
-	err := o.fill(&p)
-	e.prompt = p.Prompt
-	return err
-}
-
-func (e *event) readStop(o object) error {
-	var p struct {
-		Message  optional `json:"last_assistant_message"`
-		Active   bool     `json:"stop_hook_active"`
-		Tasks    []task   `json:"background_tasks"`
-		Schedule []any    `json:"session_crons"`
-	}
-	err := o.fill(&p)
-	e.message, e.resumed, e.tasks, e.schedule = p.Message, p.Active, p.Tasks, len(p.Schedule)
-	e.noTasks = !o.has("background_tasks")
-	if e.host != Gemini {
-		return err
-	}
-	var g struct {
-		Message optional `json:"prompt_response"`
-		Time    string   `json:"timestamp"`
-	}
-	err = errors.Join(err, o.fill(&g), e.readPrompt(o))
-	if e.time, e.message = g.Time, g.Message; strings.TrimSpace(g.Message.text) == "[no response text]" {
-		e.message = some("") // the agent printed nothing
-	}
-	return err
+	e.message, e.noTasks = get[optional](o, "last_assistant_message"), !o.has("background_tasks")
+	e.tasks, e.schedule = get[[]task](o, "background_tasks"), len(get[[]any](o, "session_crons"))
 }
 
 // readNotify reads the argument of the program that "notify" in Codex's config.toml names.
-func (e *event) readNotify(o object) error {
-	var p struct {
-		Type    string   `json:"type"`
-		Session string   `json:"thread-id"`
-		Dir     string   `json:"cwd"`
-		Message optional `json:"last-assistant-message"`
-		Prompts []any    `json:"input-messages"`
+func (e *event) readNotify(o *object) {
+	e.kind, e.session, e.dir = kindOf(get[string](o, "type")), get[string](o, "thread-id"), get[string](o, "cwd")
+	e.message = get[optional](o, "last-assistant-message")
+	if prompts := get[[]any](o, "input-messages"); len(prompts) > 0 {
+		e.prompt.text, e.prompt.given = prompts[len(prompts)-1].(string)
 	}
-	err := o.fill(&p)
-	e.kind, e.session, e.dir, e.message = kindOf(p.Type), p.Session, p.Dir, p.Message
-	if n := len(p.Prompts); n > 0 {
-		if text, ok := p.Prompts[n-1].(string); ok {
-			e.prompt = some(text)
-		}
-	}
-	return err
 }
 
-// readCamel reads an event of a hook that is configured in camelCase, as "agentStop". It does not say what it is.
-func (e *event) readCamel(o object) error {
-	var p struct {
-		Session    string   `json:"sessionId"`
-		Dir        string   `json:"cwd"`
-		Transcript string   `json:"transcriptPath"`
-		Prompt     optional `json:"prompt"`
-	}
-	err := o.fill(&p)
-	e.session, e.dir, e.transcript = p.Session, p.Dir, p.Transcript
+// readCamelCase reads an event of a hook that the human configured in camelCase, as "agentStop". It has no name.
+func (e *event) readCamelCase(o *object) {
+	e.session, e.dir = get[string](o, "sessionId"), get[string](o, "cwd")
+	e.transcript = get[string](o, "transcriptPath")
 	switch {
 	case o.has("agentName"):
 	case o.has("stopReason"):
 		e.kind = stopped
 	case o.has("prompt") && !o.has("transformedPrompt"):
-		e.kind, e.prompt = prompted, p.Prompt
+		e.kind, e.prompt = prompted, get[optional](o, "prompt")
 	}
-	return err
 }
 
 // readCursor reads an event of Cursor's editor, or of its command line in interactive mode.
-func (e *event) readCursor(o object) error {
-	var p struct {
-		Name       string   `json:"hook_event_name"`
-		Session    string   `json:"conversation_id"`
-		Generation string   `json:"generation_id"`
-		Transcript string   `json:"transcript_path"`
-		Roots      []string `json:"workspace_roots"`
-	}
-	err := o.fill(&p)
-	e.kind, e.session, e.generation, e.transcript = kindOf(p.Name), p.Session, p.Generation, p.Transcript
-	if len(p.Roots) > 0 {
-		e.dir = p.Roots[0]
+func (e *event) readCursor(o *object) {
+	e.kind, e.session = kindOf(get[string](o, "hook_event_name")), get[string](o, "conversation_id")
+	e.generation, e.transcript = get[string](o, "generation_id"), get[string](o, "transcript_path")
+	if roots := get[[]string](o, "workspace_roots"); len(roots) > 0 {
+		e.dir = roots[0]
 		if len(e.dir) > 2 && e.dir[0] == '/' && e.dir[2] == ':' { // Windows, as in a URI: /c:/src/shop
 			e.dir = e.dir[1:]
 		}
 	}
-	var of struct {
-		Status string   `json:"status"`
-		Loop   int      `json:"loop_count"`
-		Text   optional `json:"text"`
-	}
 	switch e.kind {
-	case stopped, printed:
-		err = errors.Join(err, o.fill(&of))
-		e.status, e.loop, e.counts, e.message = of.Status, of.Loop, o.has("loop_count"), of.Text
+	case stopped:
+		e.status, e.loop, e.counts = get[string](o, "status"), get[int](o, "loop_count"), o.has("loop_count")
+	case printed:
+		e.message = get[optional](o, "text")
 	case prompted:
-		err = errors.Join(err, e.readPrompt(o))
+		e.prompt = get[optional](o, "prompt")
 	}
-	return err
 }
 
 // forkOf returns the ID of a Codex thread that was forked from another, "" for the session's first one. They share a
@@ -344,73 +279,67 @@ func (t *task) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// running reports whether the task may still be at work. Only a status that is known to be an end says that it is not.
-func (t task) running() bool {
+// waitsFor reports whether the task will wake the agent. Only a status that is known to be an end says that it will not.
+// A sub-agent does not wait for sub-agents: the list has itself, and those beside it.
+func (e event) waitsFor(t task) bool {
 	switch strings.ToLower(t.status) {
 	case "completed", "complete", "done", "finished", "succeeded", "success", "failed", "error", "errored",
 		"killed", "cancelled", "canceled", "stopped", "exited", "aborted", "timeout", "timed_out":
 		return false
 	}
-	return true
+	return e.kind != subagentStopped || t.typ != "subagent"
 }
 
-// object holds the members of a JSON object by their exact names.
-type object map[string]json.RawMessage
+// object is a JSON object. Its keys match by their exact case.
+type object struct {
+	members map[string]json.RawMessage
+	err     error // about the first value of another type than documented
+}
 
 // parse reads a payload. Its errors quote nothing of it.
 func parse(payload []byte) (o object, err error) {
 	if len(payload) > MaxEvent {
-		return nil, fmt.Errorf("it is larger than %d MiB", MaxEvent>>20)
+		return o, fmt.Errorf("it is larger than %d MiB", MaxEvent>>20)
 	}
 	payload = bytes.TrimSpace(bytes.TrimPrefix(payload, []byte("\ufeff")))
 	switch {
 	case bytes.HasPrefix(payload, []byte{0xff, 0xfe}), bytes.HasPrefix(payload, []byte{0xfe, 0xff}):
-		return nil, errors.New("it is UTF-16, where UTF-8 is needed")
+		return o, errors.New("it is UTF-16, where UTF-8 is needed")
 	case len(payload) == 0:
-		return nil, errors.New("it is empty")
+		return o, errors.New("it is empty")
 	case payload[0] != '{':
-		return nil, errors.New("it is not a JSON object")
+		return o, errors.New("it is not a JSON object")
 	}
-	err = json.Unmarshal(payload, &o)
+	err = json.Unmarshal(payload, &o.members)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return nil, fmt.Errorf("it is not valid JSON, at byte %d of %d", e.Offset, len(payload))
+		err = fmt.Errorf("it is not valid JSON, at byte %d of %d", e.Offset, len(payload))
 	}
 	return o, err
 }
 
-// has reports whether a key is there.
-func (o object) has(key string) bool {
-	_, ok := o[key]
+func (o *object) has(key string) bool {
+	_, ok := o.members[key]
 	return ok
 }
 
-// fill sets the fields of a struct from the members with the exact names in its tags. A key that is not known is
-// skipped. A value of another type than the host documents is an error: nobody can tell what it means.
-func (o object) fill(v any) error {
-	s := reflect.ValueOf(v).Elem()
-	for i := range s.NumField() {
-		key := s.Type().Field(i).Tag.Get("json")
-		raw, ok := o[key]
-		if !ok {
-			continue
-		}
-		if err := json.Unmarshal(raw, s.Field(i).Addr().Interface()); err != nil {
-			return fmt.Errorf("%q is not %s", key, nounOf(s.Field(i).Type()))
-		}
+// get returns the value of a key, zero if there is none. A value of another type is an error: nobody can tell what it
+// means.
+func get[T any](o *object, key string) (value T) {
+	raw, ok := o.members[key]
+	if !ok || json.Unmarshal(raw, &value) == nil || o.err != nil {
+		return value
 	}
-	return nil
-}
-
-func nounOf(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int:
-		return "a whole number"
-	case reflect.Slice:
-		return "an array"
+	noun := "a string"
+	switch any(value).(type) {
+	case bool:
+		noun = "true or false"
+	case int:
+		noun = "a whole number"
+	case []any, []string, []task:
+		noun = "an array"
 	}
-	return "a string"
+	o.err = fmt.Errorf("%q is not %s", key, noun)
+	return value
 }
 
 func blank(s string) bool { return plaintext.IsBlank(s) }

@@ -86,7 +86,7 @@ func ExampleReplay() {
 		fmt.Println(err)
 		return
 	}
-	_, err = hook.Replay(context.Background(), t, func(string) (hook.Loop, error) {
+	_, err = hook.Replay(context.Background(), t, func(string) (*autocontinue.AutoContinue, error) {
 		return autocontinue.New(autocontinue.Config{Classifier: heuristic})
 	}, func(m hook.Moment) error {
 		effect, _, _ := m.Effect()

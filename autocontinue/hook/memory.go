@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxPrinted = 128 << 10 // bytes of a message that is kept until its pause
+	maxPrinted = 128 << 10 // bytes of a message's end, which is kept until its pause
 	maxSame    = 4         // hooks of one pause: of the user, the project, the machine and a plugin
 	maxFirst   = 100       // the same, if no hook continued the agent before the pause: then there is no loop
 )
@@ -35,9 +35,8 @@ type memory struct {
 
 	Rested bool `json:"rested,omitempty"` // the agent stopped at the last pause
 
-	// Of a host that feeds what is sent back as a prompt: hash of the message sent last, if it has not our prefix.
-	// Empty after the agent stopped and after the human spoke: what comes then is the human's, whatever the
-	// words.
+	// Sent is a hash of the message sent last, where the host feeds it back as a prompt. It is empty after the agent
+	// stopped and after the human spoke: the next prompt is the human's, whatever its words.
 	Sent string `json:"sent,omitempty"`
 
 	// Of a host whose pauses have no message, and which counts over the whole session how often a hook continued the
@@ -54,8 +53,8 @@ type memory struct {
 	Transcript transcript.State `json:"transcript,omitzero"` // what the transcript said, as far as it was read
 }
 
-// heard returns the memory after an event that is not a pause: the human's prompt ends the turn, another one does
-// not; what the agent printed is kept until its pause comes.
+// heard returns the memory after an event that is not a pause. The human's prompt ends the turn. What the agent printed
+// is kept until its pause comes.
 func (m memory) heard(e event) memory {
 	m.Events++
 	switch {
@@ -65,13 +64,11 @@ func (m memory) heard(e event) memory {
 			Loops: m.Loops, Base: m.Loops,
 			Transcript: m.Transcript,
 		}
-	case e.kind == prompted:
-		m.Printed, m.PrintedIn = "", ""
 	case e.kind == printed:
+		text := e.message.text
+		m.Printed, m.PrintedIn = strings.ToValidUTF8(text[max(0, len(text)-maxPrinted):], ""), hash(e.generation)
+	default:
 		m.Printed, m.PrintedIn = "", ""
-		if len(e.message.text) <= maxPrinted {
-			m.Printed, m.PrintedIn = e.message.text, hash(e.generation)
-		}
 	}
 	if e.kind == prompted {
 		m.Transcript.Expect()
@@ -149,17 +146,11 @@ func (m memory) unjudged(message string) string {
 	return strings.TrimPrefix(message[n:], "\n")
 }
 
-// id returns the ID of a pause: what all hooks of it know, and no other pause has. It is never made of the text. It
+// id returns the ID of a pause: all hooks of it know the ID, and no other pause has it. It is never made of the text. It
 // is empty if nothing names the pause.
-//
-// Cursor numbers its prompts, and Gemini CLI tells the time of the event. For the others it is the transcript's ID of
-// the message, if the transcript shows that message. All hooks of a pause also know whether a hook continued the
-// agent before.
 func (m memory) id(e event, t transcript.Trace) string {
-	id := m.candidate(e, t)
-	active := m.inTurn(e).active()
-	most := maxFirst
-	if active {
+	id, most := m.candidate(e, t), maxFirst
+	if m.inTurn(e).active() {
 		most = maxSame
 	}
 	switch again := hash(id) == m.ID; {
@@ -179,17 +170,18 @@ func (m memory) knows(e event, t transcript.Trace) bool {
 
 const messagePrefix = "message:"
 
-// candidate returns the ID that a pause has if the transcript's last message is its own.
+// candidate returns the ID that a pause has if the transcript's last message is its own. Cursor numbers its prompts, and
+// Gemini CLI tells the time of the event. For the others it is the transcript's ID of the message, if the transcript
+// shows that message. All hooks of a pause also know whether a hook continued the agent before.
 func (m memory) candidate(e event, t transcript.Trace) string {
 	active := ":" + strconv.FormatBool(m.inTurn(e).active())
+	t.Old = false
 	switch {
 	case e.generation != "" && e.counts:
 		return "prompt:" + hash(e.generation) + ":" + strconv.Itoa(e.loop) + active
-	case e.host == Gemini && e.time != "":
+	case e.time != "":
 		return "time:" + e.time + active
-	}
-	t.Old = false
-	if t.MessageID == "" || e.message.given && !t.Shows(e.message.text, e.host.accumulates()) {
+	case t.MessageID == "" || e.message.given && !t.Shows(e.message.text, e.host.accumulates()):
 		return ""
 	}
 	return messagePrefix + t.MessageID + active

@@ -1,23 +1,11 @@
 package hook
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
-)
-
-// Why an output is held.
-const (
-	holdPlan       = "plan mode"
-	holdBackground = "background work"
-	holdSchedule   = "a scheduled prompt"
-	holdAborted    = "aborted"
-	holdStatus     = "an end that is not known"
-	holdNoMessage  = "there is no message of the agent to judge"
-	holdInternal   = "an agent of the host's own"
-	holdNotify     = "a notice that cannot be answered"
-	holdStateLost  = "state lost, so nobody knows how often this turn was continued"
 )
 
 // output returns what [autocontinue.AutoContinue.Handle] decides about.
@@ -77,30 +65,25 @@ func (m memory) hold(e event, t transcript.Trace, message bool, continues int) s
 	status := strings.ToLower(e.status)
 	switch {
 	case e.kind == notified:
-		return holdNotify
+		return "a notice that cannot be answered"
 	case e.internal:
-		return holdInternal
+		return "an agent of the host's own"
 	case strings.EqualFold(e.mode, "plan"), (e.host != Claude || e.mode == "") && strings.EqualFold(t.Mode, "plan"):
-		return holdPlan // Claude Code's event says what holds now; Codex's has another mode beside that of its transcript
+		return "plan mode" // Claude Code's event says what holds now; Codex's has another mode beside that of its transcript
 	case status == "aborted" || status == "cancelled" || t.Aborted:
-		return holdAborted
+		return "aborted"
 	case !e.ended():
-		return holdStatus
-	case e.noTasks && t.Waits:
-		return holdBackground
+		return "an end that is not known"
+	case e.noTasks && t.Waits, slices.ContainsFunc(e.tasks, e.waitsFor):
+		return "background work"
 	case e.schedule > 0:
-		return holdSchedule
-	}
-	for _, task := range e.tasks { // of the session: those of a sub-agent list the sub-agent itself, and its siblings
-		if task.running() && (e.kind != subagentStopped || task.typ != "subagent") {
-			return holdBackground
-		}
+		return "a scheduled prompt"
 	}
 	switch lost := m.Pauses == 0 && m.inTurn(e).active(); {
 	case !message:
-		return holdNoMessage
+		return "there is no message of the agent to judge"
 	case lost && (!t.Read || e.host.echoes() && continues == 0):
-		return holdStateLost
+		return "state lost, so nobody knows how often this turn was continued"
 	}
 	return ""
 }

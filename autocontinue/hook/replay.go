@@ -10,14 +10,6 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// Loop decides. [autocontinue.AutoContinue] is one.
-type Loop interface {
-	Reset(ctx context.Context, session string) error
-	Handle(ctx context.Context, out autocontinue.Output) (autocontinue.Decision, error)
-}
-
-var _ Loop = (*autocontinue.AutoContinue)(nil)
-
 // Moment is a pause of an old session, what was decided about it, and what the human wrote then.
 type Moment struct {
 	Host     Host
@@ -27,14 +19,15 @@ type Moment struct {
 	Next     string // the human's next words, at most 16 KiB; empty when there were none before the next pause or the end
 }
 
-// Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a loop,
-// without any memory, for each session; show gets each pause, once it is known what the human wrote next. What only a
-// payload tells is not known: work in the background and scheduled prompts, and of Cursor that the human interrupted
-// the agent.
+// Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a loop without
+// any memory for each session; show gets each pause, once it is known what the human wrote next. Only a payload tells of
+// work in the background, of scheduled prompts and, in Cursor, of an interruption by the human: replay knows none of
+// them.
 //
-// Long and the errors are those of [transcript.Transcript.Walk]; errors also come from start, loop and show.
+// Long and the errors are those of [transcript.Transcript.Walk]; errors also come from start, the loop and show.
 func Replay(
-	ctx context.Context, t *transcript.Transcript, start func(session string) (Loop, error), show func(Moment) error,
+	ctx context.Context, t *transcript.Transcript, start func(session string) (*autocontinue.AutoContinue, error),
+	show func(Moment) error,
 ) (long int, err error) {
 	r := replay{format: t.Format, subagent: t.Subagent, start: start, show: show}
 	long, err = t.Walk(ctx, func(e transcript.Event) error { return r.event(ctx, e) })
@@ -45,48 +38,39 @@ func Replay(
 type replay struct {
 	format   transcript.Format
 	subagent bool
-	start    func(string) (Loop, error)
+	start    func(string) (*autocontinue.AutoContinue, error)
 	show     func(Moment) error
 
 	session string
-	loop    Loop
+	loop    *autocontinue.AutoContinue
 	memory  memory
 	shown   *Moment // not shown yet: the human may still speak
 }
 
-func (r *replay) event(ctx context.Context, w transcript.Event) error {
-	host := Host(r.format)
-	e := event{
-		host: host, kind: stopped, session: w.Session, agent: w.Agent, dir: w.Dir, noTasks: true,
-	}
+func (r *replay) event(ctx context.Context, w transcript.Event) (err error) {
+	e := event{host: Host(r.format), kind: stopped, session: w.Session, agent: w.Agent, dir: w.Dir, noTasks: true}
 	if r.subagent {
 		e.kind = subagentStopped
 	}
-	if key := e.key(); r.loop == nil || key != r.session {
-		if err := r.flush(); err != nil {
-			return err
-		}
-		r.session, r.memory = key, memory{}
-		var err error
-		if r.loop, err = r.start(key); err == nil && r.loop == nil {
-			err = errors.New("there is no loop")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if !w.Pause {
-		if r.shown != nil {
-			r.shown.Next = w.Prompt
-		}
-		e.kind = prompted // the transcript says that it is the human's
-		r.memory = r.memory.heard(e)
-		return errors.Join(r.flush(), r.loop.Reset(ctx, r.session))
+	same := r.loop != nil && r.session == e.key()
+	if same && !w.Pause && r.shown != nil {
+		r.shown.Next = w.Prompt
 	}
 	if err := r.flush(); err != nil {
 		return err
 	}
-	return r.pause(ctx, e, w)
+	if !same {
+		r.session, r.memory = e.key(), memory{}
+		if r.loop, err = r.start(r.session); err != nil {
+			return err
+		}
+	}
+	if w.Pause {
+		return r.pause(ctx, e, w)
+	}
+	e.kind = prompted // the transcript says that it is the human's
+	r.memory = r.memory.heard(e)
+	return r.loop.Reset(ctx, r.session)
 }
 
 func (r *replay) pause(ctx context.Context, e event, w transcript.Event) error {
@@ -130,15 +114,10 @@ func (r *replay) flush() error {
 	return r.show(m)
 }
 
-// Effect says what the human's next words make of a decision.
+// Effect says what the human's next words make of a decision: it "agrees" (it continues the agent, and the human then
+// did the same), it is "against" the human (it continues the agent, and the human answered a question or said no), or it
+// "missed" (it lets the agent stop, and the human then continued it). Empty words do not tell.
 type Effect string
-
-// The effects. None is empty: the words do not tell.
-const (
-	EffectAgrees  Effect = "agrees"  // it continues the agent, and the human then did the same
-	EffectAgainst Effect = "against" // it continues the agent, and the human answered a question or said no
-	EffectMissed  Effect = "missed"  // it lets the agent stop, and the human then continued it
-)
 
 // Effect compares the decision with what the human wrote. Answered says that the words answer a question of the
 // agent.
@@ -148,8 +127,7 @@ const (
 func (m Moment) Effect() (effect Effect, reply transcript.Reply, answered bool) {
 	reply = transcript.ReadReply(m.Next)
 	asks := endsWithQuestion(m.Output.Text)
-	result := m.Decision.Result
-	nudged := false
+	result, nudged := m.Decision.Result, false
 	switch reply {
 	case transcript.ReplyNudge:
 		nudged = true
@@ -164,11 +142,11 @@ func (m Moment) Effect() (effect Effect, reply transcript.Reply, answered bool) 
 	}
 	switch continues := m.Decision.Action == autocontinue.Continue; {
 	case continues && nudged:
-		effect = EffectAgrees
+		effect = "agrees"
 	case continues && answered:
-		effect = EffectAgainst
+		effect = "against"
 	case nudged:
-		effect = EffectMissed
+		effect = "missed"
 	}
 	return effect, reply, answered
 }

@@ -317,7 +317,7 @@ func (s *scene) broke(text string) {
 func replayed(t testing.TB, data []byte) (moments []Moment, err error) {
 	tr, err := transcript.Open(bytes.NewReader(data), int64(len(data)), sceneSession)
 	require.NoError(t, err)
-	_, err = Replay(t.Context(), tr, func(string) (Loop, error) { return newLoop(t), nil }, func(m Moment) error {
+	_, err = Replay(t.Context(), tr, func(string) (*autocontinue.AutoContinue, error) { return newLoop(t), nil }, func(m Moment) error {
 		moments = append(moments, m)
 		return nil
 	})
@@ -434,14 +434,6 @@ func TestReplayAgreesWithTheHook(t *testing.T) {
 	}
 }
 
-// deliver is a loop that lets every agent stop.
-type deliver struct{}
-
-func (deliver) Reset(context.Context, string) error { return nil }
-func (deliver) Handle(context.Context, autocontinue.Output) (autocontinue.Decision, error) {
-	return autocontinue.Decision{Action: autocontinue.Deliver}, nil
-}
-
 const shortSession = `{"type":"user","uuid":"1","sessionId":"s","message":{"role":"user","content":"Fix it."}}
 {"type":"assistant","uuid":"2","sessionId":"s","message":{"id":"a","content":[{"type":"text","text":"Fixed."}]}}
 {"type":"user","uuid":"3","sessionId":"s","message":{"role":"user","content":"Thanks."}}
@@ -452,13 +444,11 @@ func TestReplayEndsWithWhatFails(t *testing.T) {
 	broken := errors.New("broken")
 	tr, err := transcript.Open(strings.NewReader(shortSession), int64(len(shortSession)), "x")
 	require.NoError(t, err)
-	start := func(string) (Loop, error) { return deliver{}, nil }
+	start := func(string) (*autocontinue.AutoContinue, error) { return newLoop(t), nil }
 	show := func(Moment) error { return nil }
 
-	_, err = Replay(t.Context(), tr, func(string) (Loop, error) { return nil, broken }, show)
+	_, err = Replay(t.Context(), tr, func(string) (*autocontinue.AutoContinue, error) { return nil, broken }, show)
 	require.ErrorIs(t, err, broken)
-	_, err = Replay(t.Context(), tr, func(string) (Loop, error) { return nil, nil }, show)
-	require.ErrorContains(t, err, "no loop")
 	n := 0
 	_, err = Replay(t.Context(), tr, start, func(Moment) error { n++; return broken })
 	require.ErrorIs(t, err, broken)
@@ -488,7 +478,7 @@ func TestReplayEvents(t *testing.T) {
 }
 
 func TestEffect(t *testing.T) {
-	const agrees, against, missed, none = EffectAgrees, EffectAgainst, EffectMissed, Effect("")
+	const agrees, against, missed, none = "agrees", "against", "missed", ""
 	for _, tt := range []struct {
 		text, next         string
 		progress           bool

@@ -280,6 +280,17 @@ func TestThreeHollowClaims(t *testing.T) {
 	}
 }
 
+// A long message is judged by its end, where the claim is, whether the event or the transcript has it.
+func TestLongMessages(t *testing.T) {
+	for _, host := range Hosts() {
+		p := newPlayer(t, host).transcribe()
+		p.human("Fix the login redirect.")
+		got := p.pause(strings.Repeat("- Read the next handler of the login.\n", 9000) + "\n" + hollow)
+		require.NotEmpty(t, got.message(), "%s: %s", host, p.last.Decision.Reason)
+		require.NotEmpty(t, p.last.OutputID, "%s: the transcript has the message", host)
+	}
+}
+
 // The cap holds, also when the host feeds our plain "continue" back as a prompt; and then the human may say the same.
 func TestTheCapHolds(t *testing.T) {
 	for _, host := range Hosts() {

@@ -69,11 +69,11 @@ func (c *replayCounts) count(p replayPause) {
 		c.Continued++
 	}
 	switch p.Effect {
-	case hook.EffectAgrees:
+	case "agrees":
 		c.Agrees++
-	case hook.EffectAgainst:
+	case "against":
 		c.Against++
-	case hook.EffectMissed:
+	case "missed":
 		c.Missed++
 	}
 }
@@ -180,7 +180,7 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		return err
 	}
 	r.sum.Files++
-	start := func(session string) (hook.Loop, error) {
+	start := func(session string) (*autocontinue.AutoContinue, error) {
 		if err := r.end(); err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		p := pauseOf(file.name, m)
 		r.session.count(p)
 		r.sum.count(p)
-		if p.Type.Valid() && (p.Asked || p.Effect == hook.EffectAgrees || p.Effect == hook.EffectMissed) {
+		if p.Type.Valid() && (p.Asked || p.Effect == "agrees" || p.Effect == "missed") {
 			r.sum.labels++
 			r.labelled.add(p, m)
 		}

@@ -304,7 +304,7 @@ func TestReplayTableOnATerminal(t *testing.T) {
 	for i := range sessions {
 		s := replaySession{File: fmt.Sprintf("/a/long/way/down/to/the/sessions/%d.jsonl", i), Agent: "claude", Session: "s"}
 		for _, p := range []replayPause{
-			{Action: autocontinue.Continue, Reason: autocontinue.ReasonProgress, Effect: hook.EffectAgrees},
+			{Action: autocontinue.Continue, Reason: autocontinue.ReasonProgress, Effect: "agrees"},
 			{Action: autocontinue.Deliver, Reason: autocontinue.ReasonQuestion},
 		} {
 			s.count(p)
@@ -381,7 +381,7 @@ func TestReplayHelpNamesEveryField(t *testing.T) {
 	text, err := helpTexts.ReadFile("help/replay.txt")
 	require.NoError(t, err)
 	help := string(text)
-	for _, word := range []hook.Effect{hook.EffectAgrees, hook.EffectAgainst, hook.EffectMissed} {
+	for _, word := range []hook.Effect{"agrees", "against", "missed"} {
 		assert.Contains(t, help, word)
 	}
 	for _, v := range []reflect.Type{reflect.TypeFor[replayPause](), reflect.TypeFor[replaySession](),
