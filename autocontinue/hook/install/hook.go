@@ -40,55 +40,39 @@ var hosts = map[hook.Host]host{
 // Writable reports whether Merge may change a host's settings. For the others the human saves what Snippet returns.
 func Writable(h hook.Host) bool { return h == hook.Claude || h == hook.Gemini }
 
-// entry is an element of an event's list in the settings of Claude Code, Codex and Gemini CLI.
-type entry struct {
-	Hooks []command `json:"hooks"`
-}
-
+// command is what a host's settings say of one command. Each host has some of these keys: see cursor.com/docs/hooks and
+// docs.github.com/en/copilot/reference/hooks-reference.
 type command struct {
-	Name    string `json:"name,omitempty"` // Gemini CLI shows it
-	Type    string `json:"type"`
-	Command string `json:"command"`
-	Timeout int    `json:"timeout"`
-}
-
-// cursorHook and copilotHook are elements of an event's list in the settings of Cursor and Copilot CLI. Their keys are
-// those of cursor.com/docs/hooks and of docs.github.com/en/copilot/reference/hooks-reference; both count seconds.
-type cursorHook struct {
-	Command   string           `json:"command"`
-	Timeout   int              `json:"timeout"`
-	LoopLimit *json.RawMessage `json:"loop_limit,omitempty"` // of stop: how often it may continue the agent in a session
-}
-
-type copilotHook struct {
-	Type       string `json:"type"`
-	Bash       string `json:"bash,omitempty"`
-	PowerShell string `json:"powershell,omitempty"`
-	TimeoutSec int    `json:"timeoutSec"`
+	Name       string          `json:"name,omitempty"` // Gemini CLI shows it
+	Type       string          `json:"type,omitempty"`
+	Command    string          `json:"command,omitempty"`
+	Bash       string          `json:"bash,omitempty"`
+	PowerShell string          `json:"powershell,omitempty"`
+	Timeout    int             `json:"timeout,omitempty"`
+	TimeoutSec int             `json:"timeoutSec,omitempty"`
+	LoopLimit  json.RawMessage `json:"loop_limit,omitempty"` // of Cursor: how often stop may continue the agent in a session
 }
 
 // element returns what stands in the list of one event.
 func (h Hook) element(event string) any {
-	line := h.line()
+	c := command{Type: "command", Command: h.line(), Timeout: h.timeout()}
 	switch h.Host {
 	case hook.Cursor:
-		c := cursorHook{Command: line, Timeout: h.Timeout}
+		c.Type = ""
 		if event == "stop" {
-			unlimited := json.RawMessage("null") // the loop has its own cap; Cursor's default is five a session
-			c.LoopLimit = &unlimited
+			c.LoopLimit = json.RawMessage("null") // the loop has its own cap; Cursor's default is five a session
 		}
 		return c
 	case hook.Copilot:
+		c = command{Type: "command", Bash: h.line(), TimeoutSec: h.Timeout}
 		if runtime.GOOS == "windows" {
-			return copilotHook{Type: "command", PowerShell: line, TimeoutSec: h.Timeout}
+			c.Bash, c.PowerShell = "", c.Bash
 		}
-		return copilotHook{Type: "command", Bash: line, TimeoutSec: h.Timeout}
-	}
-	c := command{Type: "command", Command: line, Timeout: h.timeout()}
-	if h.Host == hook.Gemini {
+		return c
+	case hook.Gemini:
 		c.Name = "sidecoach"
 	}
-	return entry{[]command{c}}
+	return map[string][]command{"hooks": {c}}
 }
 
 // timeout returns the time limit as the host counts it.
