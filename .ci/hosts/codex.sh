@@ -40,11 +40,9 @@ ask() { # the prompt comes last, after "resume --last"
 # The hook's own codex reads the model's address from config.toml.
 judging() { sed -i "s|http://127.0.0.1:[^\"]*|http://127.0.0.1:$port/s/judge/judge/v1|" "$CODEX_HOME/config.toml"; }
 own() {
-	wanted untrusted || return
 	trust=
-	ran untrusted stuck ask "$prompt"
+	play untrusted stuck "$prompt" "an untrusted hook is not run" is 1 0
 	trust=--dangerously-bypass-hook-trust
-	check untrusted "an untrusted hook is not run" [ "$requests" = 1 -a "$coached" = 0 ]
 }
 interactive() {
 	echo "codex --disable daemon_auto_start --dangerously-bypass-approvals-and-sandbox $trust" \

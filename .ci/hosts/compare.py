@@ -8,7 +8,7 @@ import glob, json, os, subprocess, sys
 
 sidecoach, transcripts, recorded = sys.argv[1:4]
 UNDECIDED = ("missing", "readonly", "crash", "exit2", "hang", "untrusted", "shadow", "down", "interrupt",
-             "goal", "asked", "never", "clears")
+             "goal", "asked", "never", "clears", "locked", "mark", "quote", "reinstall", "gone")
 
 
 def rows(*args):

@@ -33,9 +33,7 @@ own() {
 	"$R/bin/sidecoach" hook install claude --write >>"$R/install.txt" 2>&1
 	(cd "$R/proj" && "$R/bin/sidecoach" hook install claude --write --project >>"$R/install.txt" 2>&1)
 	wrap
-	ran both stuck ask "$prompt"
-	check both "Claude Code's hook is installed as well: each pause is decided once" \
-		[ "$coached" = 2 -a "$requests" = 3 ]
+	play both stuck "$prompt" "Claude Code's hook is installed as well: each pause is decided once" is 3 2
 	unwrap
 	"$R/bin/sidecoach" hook uninstall claude >>"$R/install.txt" 2>&1
 	project
