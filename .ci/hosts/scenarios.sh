@@ -83,7 +83,7 @@ tests() {
 	play fast toolpass-fast "Run the tests" "the same with a model that answers at once" is 2 0
 	use --verify 'go test ./...'
 	play quote lie "Run the tests" "--verify refutes '42 passed': the message quotes that claim" \
-		eval 'coachings quote | head -n 1 | grep -q "42 passed"'
+		eval 'coachings quote | sed -n 1p | grep -q "42 passed"'
 	use
 	break_project
 	play toolfail toolfail "Run the tests" "go test failed: 'All tests pass.' is continued" between 1 3

@@ -25,15 +25,14 @@
 // Codex, and the camelCase events of Copilot CLI. The documents:
 //
 //   - Claude Code: code.claude.com/docs/en/hooks
-//   - Codex: codex-rs/hooks/schema/generated and codex-rs/hooks/src/legacy_notify.rs in github.com/openai/codex. Codex
-//     rejects an answer with other keys.
+//   - Codex: codex-rs/hooks/schema/generated and codex-rs/hooks/src/legacy_notify.rs in github.com/openai/codex
 //   - Gemini CLI: docs/hooks/reference.md in github.com/google-gemini/gemini-cli
 //   - Cursor: cursor.com/docs/hooks. Its stop has no message: the hook keeps the message of afterAgentResponse.
-//   - Copilot CLI: docs.github.com/en/copilot/reference/hooks-reference. Its Stop has no message: the hook reads the
-//     message in the transcript.
+//   - Copilot CLI: docs.github.com/en/copilot/reference/hooks-reference. Its Stop has no message either: the hook reads
+//     the message in the transcript.
 //
-// Cursor and Copilot CLI also run the hooks in Claude Code's settings. Run ignores such an event: these hosts have
-// hooks of their own. Run skips unknown keys. A value of another type than documented is an error.
+// Run skips unknown keys. A value of another type than documented is an error. Cursor and Copilot CLI also run the hooks
+// in Claude Code's settings; Run ignores such an event, since these hosts have hooks of their own.
 //
 // # Limits
 //
@@ -44,9 +43,8 @@
 // exec" do not show the human why a loop ended. Neither the events nor the sessions of Gemini CLI show plan mode.
 //
 // A host runs all hooks in its settings, the user's and the project's. If this hook is there twice, both give one
-// decision: the transcript names the message, Gemini CLI gives the time of the event, and Cursor numbers its prompts.
-// If the transcript lacks the message, the hook counts two pauses. Then the agent gets two messages, and the loop ends
-// sooner.
+// decision. If the transcript lacks the message, the hook counts two pauses. Then the agent gets two messages, and the
+// loop ends sooner.
 //
 // # Errors
 //

@@ -46,8 +46,7 @@ type Pause struct {
 }
 
 // Run answers one event of a host: it reads the payload, takes it into the session, decides if the agent paused, and
-// returns what to write to standard output, which may be nothing. The host may run several hooks of one pause at
-// once.
+// returns what to write to standard output, which may be nothing. The host may run several hooks of one pause at once.
 //
 // With an error, the answer lets the agent stop and lets the human's prompt go on. The error wraps [ErrEvent] for a
 // payload that is not an event of the host. Otherwise it is an error of cfg.Sessions, of cfg.Loop, or of
@@ -61,24 +60,21 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 		*text = plaintext.Redact(*text, cfg.Secrets...)
 	}
 	s := &session{event: e, cfg: cfg}
-	var d autocontinue.Decision
-	switch {
-	case e.kind.isPause():
-		d, err = s.pause(ctx)
-	case e.kind == prompted || e.kind == printed:
-		err = s.hear(ctx)
-	}
-	if err != nil {
+	if !e.kind.isPause() {
+		if e.kind != other {
+			err = s.hear(ctx)
+		}
 		return e.answer(autocontinue.Decision{}, ""), err
 	}
-	if s.shadow {
+	d, err := s.pause(ctx)
+	if err != nil || s.shadow {
 		d = autocontinue.Decision{}
 	}
 	notice := ""
-	if cfg.Notice != nil && e.kind.isPause() && d.Action == autocontinue.Deliver {
+	if cfg.Notice != nil && err == nil && d.Action == autocontinue.Deliver {
 		notice = cfg.Notice(ctx)
 	}
-	return e.answer(d, notice), nil
+	return e.answer(d, notice), err
 }
 
 // session is one event and what is kept of its session. It is the loop's store for this event.
