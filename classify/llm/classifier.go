@@ -39,15 +39,13 @@ func New(client *Client, o Options) (*Classifier, error) {
 	}
 	system, err := systemMessage(o.Prompt)
 	if err != nil {
-		return nil, fmt.Errorf("llm: %w", err)
+		return nil, fmt.Errorf("llm: prompt: %w", err)
 	}
 	h := o.Heuristic
 	if h == nil {
-		if h, err = classify.NewHeuristic(); err != nil {
-			return nil, fmt.Errorf("llm: %w", err)
-		}
+		h, err = classify.NewHeuristic()
 	}
-	return &Classifier{client: client, system: system, heuristic: h}, nil
+	return &Classifier{client: client, system: system, heuristic: h}, err
 }
 
 // Request returns what the model is asked about an input. The system message is the same for every input. In the user
@@ -58,18 +56,13 @@ func New(client *Client, o Options) (*Classifier, error) {
 func (c *Classifier) Request(in classify.Input) Request { return c.client.request(c.call(in)) }
 
 func (c *Classifier) call(in classify.Input) Call {
-	user := userMessage(in, func(text string) []classify.Signal { return c.known(in, text).Signals })
-	return Call{System: c.system, User: user, Schema: schema, Name: "verdict", wanted: hasType}
-}
-
-// known is the heuristic's verdict on in with another text.
-func (c *Classifier) known(in classify.Input, text string) classify.Result {
-	in.Text = text
-	r, err := c.heuristic.Classify(context.Background(), in)
-	if err != nil {
-		return classify.Result{}
-	}
-	return r
+	user := userMessage(in, func(text string) []classify.Signal {
+		in := in
+		in.Text = text
+		known, _ := c.heuristic.Classify(context.Background(), in) // without signals, position decides what is shown
+		return known.Signals
+	})
+	return Call{System: c.system, User: user, Schema: schema}
 }
 
 // Classify asks the model about in and returns its verdict with the heuristic's signals. Facts settle a claim, whatever

@@ -42,18 +42,15 @@ type Call struct {
 	System string
 	User   string
 
-	// Schema is the JSON schema of the answer, as strict mode wants it: every property required, no additional ones. Name
-	// is its name: letters, figures, "_" and "-", at most 64. Servers may ignore it. Nil asks for any JSON object.
+	// Schema is the JSON schema of the answer, as strict mode wants it: every property required, no additional ones.
+	// Servers may ignore it. Nil asks for any JSON object.
 	Schema json.RawMessage
-	Name   string
 
 	MaxTokens int // of the answer; 0 is the client's
 
 	// Check decodes the answer and says what is wrong with it. Its error makes the answer unparseable and is shown as it
 	// is. Nil takes any object.
 	Check func(object json.RawMessage) error
-
-	wanted func(object json.RawMessage) bool // which of several objects is the answer: the last of these; nil is any
 }
 
 // Answer is what came back.
@@ -105,8 +102,8 @@ func keyMask(key string) func(string) string {
 //
 // The error is, or wraps, an [*Error], [ErrOpen], an error of the cache, or the context's error if the time is over.
 func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
-	if call.Schema != nil && (!schemaName().MatchString(call.Name) || !json.Valid(call.Schema)) {
-		return Answer{}, errors.New("llm: the schema of a call is not JSON, or its name is not valid")
+	if call.Schema != nil && !json.Valid(call.Schema) {
+		return Answer{}, errors.New("llm: the schema of a call is not JSON")
 	}
 	if ctx.Err() != nil {
 		return Answer{}, ended(ctx)
@@ -130,8 +127,6 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 	}
 	return answer, err
 }
-
-var schemaName = lazy(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // ask makes a call, past the cache.
 func (c *Client) ask(ctx context.Context, call Call) (answer Answer, err error) {
@@ -182,8 +177,8 @@ func (c *Client) add(sum, u classify.Usage) classify.Usage {
 
 // read finds the answer in what a model wrote, and checks it.
 func (call Call) read(text string) (json.RawMessage, error) {
-	object, ok := lastObject(text, call.wanted)
-	if !ok {
+	object := lastObject(text)
+	if object == nil {
 		return nil, unparseable("no JSON object in it")
 	}
 	if call.Check != nil {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -70,32 +71,30 @@ func (c Config) withDefaults() (Config, error) {
 	c.Format = cmp.Or(c.Format, FormatSchema)
 	c.Timeout = cmp.Or(c.Timeout, timeout)
 	c.MaxTokens = cmp.Or(c.MaxTokens, 500)
+	c.Retries = cmp.Or(c.Retries, maxRetries)
 	if c.Transport == nil {
 		c.Transport = http.DefaultTransport
-	}
-	if c.Retries = cmp.Or(c.Retries, maxRetries); c.Retries == -1 {
-		c.Retries = 0
 	}
 	return c, c.check()
 }
 
 func (c Config) check() error {
-	control := func(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
-	blank := func(s string) bool { return control(s) || strings.ContainsFunc(s, unicode.IsSpace) }
+	for _, setting := range [][2]string{{"model", c.Model}, {"key", c.Key}, {"base URL", c.BaseURL},
+		{"API version", c.APIVersion}, {"effort", c.Effort}} {
+		if strings.ContainsFunc(setting[1], unicode.IsControl) {
+			return fmt.Errorf("the %s has a line break or another control character", setting[0])
+		}
+	}
 	switch {
-	case control(c.Model):
-		return errors.New("the name of the model has a line break or another control character")
-	case blank(c.APIVersion + c.Effort):
-		return errors.New("the API version or the effort has a space or a line break")
 	case c.Timeout < 0:
 		return errors.New("the timeout is negative")
-	case c.Retries < 0 || c.Retries > maxRetries:
+	case c.Retries < -1 || c.Retries > maxRetries:
 		return fmt.Errorf("the number of retries is not 1 or %d, or -1 for none", maxRetries)
 	case c.MaxTokens < 0:
 		return errors.New("the limit of tokens is negative")
 	case c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2):
 		return errors.New("the temperature is not a number from 0 to 2")
-	case !c.Format.valid():
+	case !slices.Contains([]Format{FormatSchema, FormatObject, FormatPlain}, c.Format):
 		return fmt.Errorf("the format is not %s, %s or %s", FormatSchema, FormatObject, FormatPlain)
 	case c.Command.isSet():
 		return nil
@@ -105,27 +104,15 @@ func (c Config) check() error {
 		return errors.New("no model is set")
 	case c.Azure && c.BaseURL == "":
 		return errors.New("the base URL of the Azure resource is not set")
-	case strings.ContainsFunc(c.Key, func(r rune) bool { return r < 0x21 || r > 0x7e }):
-		return errors.New("the key has a space, a line break or another character that no key has")
-	case blank(c.BaseURL):
-		return errors.New("the base URL has a space, a line break or another control character")
-	}
-	return c.checkBaseURL()
-}
-
-// checkBaseURL does not quote the URL, which may carry a secret.
-func (c Config) checkBaseURL() error {
-	if c.BaseURL == "" {
+	case c.BaseURL == "":
 		return nil
 	}
-	u, err := url.Parse(c.BaseURL)
+	u, err := url.Parse(c.BaseURL) // which is not quoted, because it may carry a secret
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return errors.New("the base URL is not an absolute http or https address")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return errors.New("the base URL has a query or a fragment")
-	case u.User != nil:
-		return errors.New("the base URL has a user name or a password")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.User != nil:
+		return errors.New("the base URL has a query, a fragment, a user name or a password")
 	case c.Key == "" || u.Scheme == "https" || c.InsecureHTTP:
 		return nil
 	case !isLoopback(u.Hostname()):

@@ -36,8 +36,6 @@ const (
 	FormatPlain  Format = "plain"       // no response_format: the instructions alone
 )
 
-func (f Format) valid() bool { return f == FormatSchema || f == FormatObject || f == FormatPlain }
-
 // dialect is how a request is worded. Servers differ in it.
 type dialect struct {
 	format       Format
@@ -163,10 +161,8 @@ func (e *endpoint) request(call Call, d dialect) openai.ChatCompletionRequest {
 	switch d.format {
 	case FormatSchema:
 		req.ResponseFormat = &openai.ChatCompletionResponseFormat{
-			Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
-				Name: call.Name, Schema: call.Schema, Strict: true,
-			},
+			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: "verdict", Schema: call.Schema, Strict: true},
 		}
 	case FormatObject:
 		req.ResponseFormat = &openai.ChatCompletionResponseFormat{

@@ -142,7 +142,7 @@ func newJudge(t testing.TB, c *Client) *Classifier {
 }
 
 func question() Call {
-	return Call{System: "Answer in JSON.", User: outText, Schema: schema, Name: "verdict"}
+	return Call{System: "Answer in JSON.", User: outText, Schema: schema}
 }
 
 // requireDiscreet fails if an error has the key or words of the agent.

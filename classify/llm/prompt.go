@@ -40,29 +40,45 @@ func Prompt() fs.FS {
 
 // systemMessage words the static part of the prompt. A file that fsys lacks is the built-in one; a nil fsys lacks both.
 func systemMessage(fsys fs.FS) (string, error) {
-	texts := make([]string, len(promptFiles))
+	source := map[string]fs.FS{}
 	if fsys != nil {
-		if err := onlyPromptFiles(fsys); err != nil {
-			return "", fmt.Errorf("prompt: %w", err)
+		entries, err := fs.ReadDir(fsys, ".")
+		if err != nil {
+			return "", err
+		}
+		for _, e := range entries {
+			switch name := e.Name(); {
+			case slices.Contains(promptFiles, name):
+				source[name] = fsys
+			case !strings.HasPrefix(name, "."): // a misspelt name would silently leave the built-in file in use
+				return "", fmt.Errorf("%q is not a file of a prompt; these are %s", name, strings.Join(promptFiles, " and "))
+			}
+		}
+		if len(source) == 0 {
+			return "", fmt.Errorf("neither %s is there", strings.Join(promptFiles, " nor "))
 		}
 	}
+	texts := make([]string, len(promptFiles))
 	for i, name := range promptFiles {
+		from, ok := source[name]
+		if !ok {
+			from = Prompt()
+		}
 		var err error
-		if texts[i], err = readPrompt(fsys, name); err != nil {
-			return "", fmt.Errorf("prompt: %w", err)
+		if texts[i], err = readPrompt(from, name); err != nil {
+			return "", err
 		}
 	}
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(texts[0]) + "\n")
 	n := 0
 	for line := range strings.Lines(texts[1]) {
-		n++
-		if strings.TrimSpace(line) == "" {
+		if n++; strings.TrimSpace(line) == "" {
 			continue
 		}
 		e, err := parseExample(line)
 		if err != nil {
-			return "", fmt.Errorf("prompt: %s:%d: %w", promptFiles[1], n, err)
+			return "", fmt.Errorf("%s:%d: %w", promptFiles[1], n, err)
 		}
 		b.WriteString("\n" + e.String())
 	}
@@ -70,52 +86,21 @@ func systemMessage(fsys fs.FS) (string, error) {
 	return b.String(), nil
 }
 
-// onlyPromptFiles returns an error for a folder without a file of a prompt, or with another one: a misspelt name would
-// silently leave the built-in file in use. Hidden files do not count.
-func onlyPromptFiles(fsys fs.FS) error {
-	entries, err := fs.ReadDir(fsys, ".")
-	if err != nil {
-		return err
-	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") })
-	for _, e := range entries {
-		if !slices.Contains(promptFiles, e.Name()) {
-			return fmt.Errorf("%q is not a file of a prompt; these are %s", e.Name(), strings.Join(promptFiles, " and "))
-		}
-	}
-	if len(entries) == 0 {
-		return fmt.Errorf("neither %s is there", strings.Join(promptFiles, " nor "))
-	}
-	return nil
-}
-
 func readPrompt(fsys fs.FS, name string) (string, error) {
-	if fsys != nil {
-		info, err := fs.Stat(fsys, name)
-		switch _, missing := fs.Lstat(fsys, name); {
-		case errors.Is(missing, fs.ErrNotExist):
-			fsys = nil
-		case err != nil:
-			return "", fmt.Errorf("%s: %w", name, err)
-		case !info.Mode().IsRegular(): // to open a pipe or a device may wait for ever
-			return "", fmt.Errorf("%s is not a regular file", name)
-		}
+	info, err := fs.Stat(fsys, name)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", name, err)
+	case !info.Mode().IsRegular(): // to open a pipe or a device may wait for ever
+		return "", fmt.Errorf("%s is not a regular file", name)
+	case info.Size() > maxPrompt:
+		return "", fmt.Errorf("%s is larger than 64 KiB", name)
 	}
-	if fsys == nil {
-		fsys = Prompt()
-	}
-	file, err := fsys.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxPrompt+1))
+	text, err := fs.ReadFile(fsys, name)
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("read %s: %w", name, err)
-	case len(text) > maxPrompt:
-		return "", fmt.Errorf("%s is larger than 64 KiB", name)
 	case !utf8.Valid(text):
 		return "", fmt.Errorf("%s is not UTF-8", name)
 	case len(bytes.TrimSpace(text)) == 0:

@@ -20,14 +20,6 @@ const (
 	maxCoaching = 1000 // characters
 )
 
-// hasType reports whether an object has a type, even a wrong one: then it is meant as the verdict.
-func hasType(object json.RawMessage) bool {
-	var o struct{ Type any }
-	_ = json.Unmarshal(object, &o)
-	text, _ := o.Type.(string)
-	return strings.TrimSpace(text) != ""
-}
-
 // parseVerdict reads the verdict that a model wrote.
 //
 //   - The type, in any letter case, must be one of the five. Anything else is an error.
@@ -66,9 +58,8 @@ func parseVerdict(object json.RawMessage) (classify.Result, error) {
 }
 
 // calibrated returns how often a status is right that a model is so sure of. It was measured: of the statuses for which
-// large models state more than 0.60, 56 of 58 were right, and of the others 4 of 10. So more than 0.60 becomes more
-// than
-// 0.80, up to 0.85, which stays.
+// large models state more than 0.60, 56 of 58 were right, and of the others 4 of 10. So 0.60 to 0.85 becomes 0.80 to
+// 0.85.
 func calibrated(stated float64) float64 {
 	if stated <= 0.6 || stated > 0.85 {
 		return stated
@@ -98,16 +89,15 @@ func coaching(s string) string {
 	return s
 }
 
-// lastObject returns the last complete JSON object in a text that is wanted, or, if none is wanted, the last one.
-// Prose, fences, thoughts and other objects may stand around it. An object inside another one does not count, complete
-// or not: half an answer is no answer. A nil wanted takes any object.
+// lastObject returns the last complete JSON object in a text, or nil. Prose, fences, thoughts and other objects may
+// stand around it. An object inside another one does not count, complete or not: half an answer is no answer.
 //
 // None, NaN and Infinity, which some programs write as a value, are read as null.
-func lastObject(text string, wanted func(json.RawMessage) bool) (json.RawMessage, bool) {
-	if object, ok := scanObjects([]byte(text), wanted); ok {
-		return object, ok
+func lastObject(text string) json.RawMessage {
+	if object := scanObjects([]byte(text)); object != nil {
+		return object
 	}
-	return scanObjects(notJSON().ReplaceAll([]byte(text), []byte("$1 null")), wanted)
+	return scanObjects(notJSON().ReplaceAll([]byte(text), []byte("$1 null")))
 }
 
 var notJSON = lazy(`(":)\s*(?:[Nn]one|[-+]?(?:[Nn]a[Nn]|[Ii]nf(?:inity)?|Infinity))\b`)
@@ -117,12 +107,11 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-func scanObjects(text []byte, wanted func(json.RawMessage) bool) (last json.RawMessage, found bool) {
-	chosen := false
+func scanObjects(text []byte) (last json.RawMessage) {
 	for at := 0; ; {
 		next := bytes.IndexByte(text[at:], '{')
 		if next < 0 {
-			return last, found
+			return last
 		}
 		at += next
 		if rest := bytes.TrimLeft(text[at+1:], " \t\r\n"); len(rest) == 0 || rest[0] != '"' && rest[0] != '}' {
@@ -134,12 +123,10 @@ func scanObjects(text []byte, wanted func(json.RawMessage) bool) (last json.RawM
 		err := dec.Decode(&object)
 		switch syntax := (*json.SyntaxError)(nil); {
 		case err == nil:
-			if take := wanted == nil || wanted(object); take || !chosen {
-				last, found, chosen = object, true, take
-			}
+			last = object
 			at += int(dec.InputOffset())
 		case errors.Is(err, io.ErrUnexpectedEOF), !errors.As(err, &syntax):
-			return last, found // what is inside an unfinished object does not count
+			return last // what is inside an unfinished object does not count
 		default:
 			at += max(1, int(syntax.Offset)-1)
 		}

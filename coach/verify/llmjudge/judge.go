@@ -79,7 +79,7 @@ func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, e
 	user, whole := brief(r, w)
 	var said verify.Decision
 	answer, err := j.client.JSON(ctx, llm.Call{
-		System: system, User: user, Schema: schema, Name: "coach_decision", MaxTokens: maxTokens,
+		System: system, User: user, Schema: schema, MaxTokens: maxTokens,
 		Check: func(object json.RawMessage) (err error) {
 			said, err = verify.ParseDecision(object)
 			return err
