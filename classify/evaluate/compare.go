@@ -11,29 +11,29 @@ type Comparison struct {
 	// between them need not come from what was to be compared. Another classifier or prompt is one as well.
 	Mismatches []string `json:"mismatches,omitempty"`
 	Cases      int      `json:"cases"`              // that are the same in both
-	Types      Flips    `json:"types"`              // right and wrong as accuracy counts
-	Labels     Flips    `json:"labels"`             // type and rejected flag
-	Actions    Flips    `json:"actions"`            // what a host would do
-	Changes    []Change `json:"changes,omitempty"`  // every case whose label or action is another now, by name
+	Types      flips    `json:"types"`              // right and wrong as accuracy counts
+	Labels     flips    `json:"labels"`             // type and rejected flag
+	Actions    flips    `json:"actions"`            // what a host would do
+	Changes    []change `json:"changes,omitempty"`  // every case whose label or action is another now, by name
 	Added      []string `json:"added,omitempty"`    // cases that the baseline does not have
 	Removed    []string `json:"removed,omitempty"`  // cases that only the baseline has
 	Differed   []string `json:"differed,omitempty"` // cases with another input or label; they are not compared
 }
 
-// Flips are the cases that were wrong and are right now, and those that were right and are wrong now, both by name. P
+// flips are the cases that were wrong and are right now, and those that were right and are wrong now, both by name. P
 // is the two-sided p value of McNemar's exact test: the chance of so uneven a split, or a more uneven one, if a flip
 // either way were equally likely. It is 1 without flips.
-type Flips struct {
+type flips struct {
 	Fixed  []string `json:"fixed,omitempty"`
 	Broken []string `json:"broken,omitempty"`
 	P      float64  `json:"p"`
 }
 
 // worse reports whether more cases broke than were fixed, be it by chance.
-func (f Flips) worse() bool { return len(f.Broken) > len(f.Fixed) }
+func (f flips) worse() bool { return len(f.Broken) > len(f.Fixed) }
 
 // word is what the flips come to: "no flips", "may be noise" if P is 0.05 or more, "better" or "worse".
-func (f Flips) word() string {
+func (f flips) word() string {
 	switch {
 	case len(f.Fixed)+len(f.Broken) == 0:
 		return "no flips"
@@ -46,15 +46,15 @@ func (f Flips) word() string {
 }
 
 // String is the flips in a line: "3 fixed, 1 broken, p 0.625, may be noise".
-func (f Flips) String() string {
+func (f flips) String() string {
 	if len(f.Fixed)+len(f.Broken) == 0 {
 		return "0 fixed, 0 broken, no flips"
 	}
 	return fmt.Sprintf("%d fixed, %d broken, p %.3f, %s", len(f.Fixed), len(f.Broken), f.P, f.word())
 }
 
-// Change is a case that is judged in another way than before.
-type Change struct {
+// change is a case that is judged in another way than before.
+type change struct {
 	Name   string  `json:"name"`
 	Want   Want    `json:"want"`
 	Before Verdict `json:"before"`
@@ -65,7 +65,7 @@ type Change struct {
 
 // word says which way the case went, label and action taken together: "fixed", "broken", or "changed" if it was and is
 // right, or was and is wrong.
-func (ch Change) word() string {
+func (ch change) word() string {
 	right := func(v Verdict) bool { return v.Label() == ch.Want.Label() && v.Action == ch.Want.Action }
 	switch before, after := right(ch.Before), right(ch.After); {
 	case after && !before:
@@ -114,7 +114,7 @@ func (r Report) Compare(baseline Report) Comparison {
 		c.Labels.add(o.Name, b.labelRight(), o.labelRight())
 		c.Actions.add(o.Name, b.actionRight(), o.actionRight())
 		if !o.Verdict.sameAs(b.Verdict) || o.Verdict.Action != b.Verdict.Action {
-			ch := Change{Name: o.Name, Want: o.Want, Before: b.Verdict, After: o.Verdict}
+			ch := change{Name: o.Name, Want: o.Want, Before: b.Verdict, After: o.Verdict}
 			ch.Agree, ch.Runs = o.agreement()
 			c.Changes = append(c.Changes, ch)
 		}
@@ -124,14 +124,14 @@ func (r Report) Compare(baseline Report) Comparison {
 			c.Removed = append(c.Removed, o.Name)
 		}
 	}
-	for _, f := range []*Flips{&c.Types, &c.Labels, &c.Actions} {
+	for _, f := range []*flips{&c.Types, &c.Labels, &c.Actions} {
 		f.P = mcnemar(len(f.Fixed), len(f.Broken))
 	}
 	c.Mismatches = r.mismatches(baseline, c)
 	return c
 }
 
-func (f *Flips) add(name string, before, after bool) {
+func (f *flips) add(name string, before, after bool) {
 	switch {
 	case after && !before:
 		f.Fixed = append(f.Fixed, name)

@@ -51,9 +51,9 @@ func TestCompare(t *testing.T) {
 
 	got := now.Compare(before)
 	assert.Equal(t, 6, got.Cases)
-	assert.Equal(t, Flips{Fixed: []string{"fixed"}, Broken: []string{"broken"}, P: 1}, got.Types)
-	assert.Equal(t, Flips{Fixed: []string{"fixed", "flag"}, Broken: []string{"broken"}, P: 1}, got.Labels)
-	assert.Equal(t, Flips{Fixed: []string{"unsure"}, P: 1}, got.Actions)
+	assert.Equal(t, flips{Fixed: []string{"fixed"}, Broken: []string{"broken"}, P: 1}, got.Types)
+	assert.Equal(t, flips{Fixed: []string{"fixed", "flag"}, Broken: []string{"broken"}, P: 1}, got.Labels)
+	assert.Equal(t, flips{Fixed: []string{"unsure"}, P: 1}, got.Actions)
 	assert.Equal(t, []string{"new"}, got.Added)
 	assert.Equal(t, []string{"gone"}, got.Removed)
 	assert.Equal(t, []string{"relabelled"}, got.Differed)
@@ -66,7 +66,7 @@ func TestCompare(t *testing.T) {
 		"flag: fixed status rejected 1/1", "unsure: fixed status status 1/1", "wrong: changed error completion 1/1"}, changes)
 
 	none := now.Compare(now)
-	assert.Equal(t, Comparison{Cases: 8, Types: Flips{P: 1}, Labels: Flips{P: 1}, Actions: Flips{P: 1}}, none)
+	assert.Equal(t, Comparison{Cases: 8, Types: flips{P: 1}, Labels: flips{P: 1}, Actions: flips{P: 1}}, none)
 	assert.False(t, none.Regressed())
 	back := before.Compare(now)
 	assert.Equal(t, got.Types.Fixed, back.Types.Broken, "each way")
@@ -89,7 +89,7 @@ func TestNoise(t *testing.T) {
 		[]string{compare(5).Types.word(), compare(6).Types.word(), compare(6).Actions.word()})
 	assert.Equal(t, "worse", evaluate(t, answersBy(wrong), cases, Options{}).Compare(evaluate(t, answersBy(right), cases,
 		Options{})).Types.word())
-	assert.Equal(t, "no flips", Flips{P: 1}.word())
+	assert.Equal(t, "no flips", flips{P: 1}.word())
 }
 
 func TestRequirements(t *testing.T) {
@@ -122,8 +122,8 @@ func TestRequirements(t *testing.T) {
 		assert.Error(t, err, s)
 	}
 	_, err = ParseRequirement("precision>=0.5")
-	assert.ErrorIs(t, err, ErrNoFigure)
-	assert.EqualError(t, err, `evaluate: requirement "precision>=0.5": no such figure: "precision"`)
+	assert.EqualError(t, err, `evaluate: requirement "precision>=0.5": the figures are `+
+		strings.Join(figureNames(), ", ")+", and with a baseline broken, fixed")
 }
 
 func TestMet(t *testing.T) {
@@ -137,7 +137,7 @@ func TestMet(t *testing.T) {
 		_, ok := q.Met(r, nil)
 		assert.Equal(t, want, ok, s)
 	}
-	for _, name := range FigureNames()[:9] { // no model was asked
+	for _, name := range figureNames()[:9] { // no model was asked
 		_, ok := Requirement{Figure: name, Op: ">=", Bound: 0}.Met(r, nil)
 		assert.True(t, ok, name)
 	}

@@ -70,7 +70,7 @@ func sideBySide(runs []Run) part {
 		}
 		labels, actions = append(labels, of), append(actions, flips)
 	}
-	for _, name := range FigureNames() {
+	for _, name := range figureNames() {
 		row := []string{name}
 		for _, r := range runs {
 			row = append(row, r.Report.All.Figures[name].String())
@@ -82,7 +82,7 @@ func sideBySide(runs []Run) part {
 }
 
 // short is the flips in a cell.
-func (f Flips) short() string { return fmt.Sprintf("%s %.3f", f.word(), f.P) }
+func (f flips) short() string { return fmt.Sprintf("%s %.3f", f.word(), f.P) }
 
 // about says what was measured, what it cost, and what failed.
 func about(r Report) part {
@@ -149,34 +149,22 @@ func failures(r Report) (list []string) {
 
 func figureTable(r Report) part {
 	p := part{Rows: [][]string{{"figure", "all", "95 %"}}, Left: 1}
-	if len(r.Runs) > 0 {
-		p.Rows[0] = append(p.Rows[0], "spread")
-	}
-	sure := r.Sure.Cases < r.All.Cases
-	if sure {
-		p.Rows[0] = append(p.Rows[0], "sure")
-	}
-	add := func(name string, all, ofSure Figure, spread string) {
-		row := []string{name, all.String(), all.interval()}
-		if len(r.Runs) > 0 {
-			row = append(row, spread)
-		}
-		if sure {
-			row = append(row, ofSure.short())
-		}
-		p.Rows = append(p.Rows, row)
-	}
-	for _, name := range FigureNames() {
+	for _, name := range figureNames() {
 		if f, ok := r.All.Figures[name]; ok {
-			spread := ""
-			if least, greatest := r.spread(name); f.Of > 0 {
-				spread = fmt.Sprintf("%.3f–%.3f", least, greatest)
-			}
-			add(name, f, r.Sure.Figures[name], spread)
+			p.Rows = append(p.Rows, []string{name, f.String(), f.interval()})
 		}
 	}
 	if f := r.All.Message; f != nil {
-		add("message as wanted", *f, Figure{}, "")
+		p.Rows = append(p.Rows, []string{"message as wanted", f.String(), f.interval()})
+	}
+	if r.Sure.Cases < r.All.Cases {
+		for i, row := range p.Rows {
+			cell := "sure"
+			if i > 0 {
+				cell = r.Sure.Figures[row[0]].short()
+			}
+			p.Rows[i] = append(row, cell)
+		}
 	}
 	return p
 }
@@ -256,7 +244,7 @@ func changes(c Comparison, baseline string) []part {
 		return []part{p}
 	}
 	changed := slices.Clone(c.Changes)
-	slices.SortStableFunc(changed, func(a, b Change) int { return cmp.Compare(a.word(), b.word()) }) // broken first
+	slices.SortStableFunc(changed, func(a, b change) int { return cmp.Compare(a.word(), b.word()) }) // broken first
 	t := part{Rows: [][]string{{"", "case", "want", "before", "now", "runs"}}, Left: 5}
 	for _, ch := range changed[:min(len(changed), maxListed)] {
 		t.Rows = append(t.Rows, []string{ch.word(), ch.Name, ch.Want.Label(), inShort(ch.Before), inShort(ch.After),

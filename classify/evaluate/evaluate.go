@@ -38,10 +38,7 @@ func (o *Options) defaults() error {
 	if o.Repeat < 0 || o.Parallel < 0 {
 		return errors.New("the options Repeat and Parallel must not be below 0")
 	}
-	o.Repeat = max(o.Repeat, 1)
-	if o.Parallel == 0 {
-		o.Parallel = 8
-	}
+	o.Repeat, o.Parallel = cmp.Or(o.Repeat, 1), cmp.Or(o.Parallel, 8)
 	if o.Message == nil {
 		o.Message = func(_ classify.Input, r classify.Result) string { return r.CoachingMessage }
 	}
@@ -68,20 +65,16 @@ func Evaluate(ctx context.Context, c classify.Classifier, cases []Case, opts Opt
 	return newReport(cases, answers, opts), nil
 }
 
-// Judged is a case with a verdict that was given before, such as on an output of an old session.
-type Judged struct {
-	Case   Case
-	Result classify.Result
-}
-
-// Record makes the report that [Evaluate] makes, of verdicts that are there already. The options Repeat, Parallel and
-// Progress do not count.
-func Record(judged []Judged, opts Options) (Report, error) {
+// Record makes the report that [Evaluate] makes, of verdicts that are there already: one result for each case. The
+// options Repeat, Parallel and Progress do not count.
+func Record(cases []Case, results []classify.Result, opts Options) (Report, error) {
+	if len(cases) != len(results) {
+		return Report{}, errors.New("evaluate: the numbers of cases and results differ")
+	}
 	opts.Repeat = 1
-	results := make(map[string]classify.Result, len(judged))
-	cases := make([]Case, len(judged))
-	for i, j := range judged {
-		cases[i], results[j.Case.Name] = j.Case, j.Result
+	byName := make(map[string]classify.Result, len(cases))
+	for i, c := range cases {
+		byName[c.Name] = results[i]
 	}
 	cases, err := prepare(cases, &opts)
 	if err != nil {
@@ -89,7 +82,7 @@ func Record(judged []Judged, opts Options) (Report, error) {
 	}
 	answers := make([]answer, len(cases))
 	for i, c := range cases {
-		answers[i].result = results[c.Name]
+		answers[i].result = byName[c.Name]
 	}
 	return newReport(cases, answers, opts), nil
 }

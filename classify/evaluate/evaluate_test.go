@@ -65,7 +65,7 @@ func evaluate(tb testing.TB, c classify.Classifier, cases []Case, opts Options) 
 
 func asJSON(tb testing.TB, r Report) string {
 	tb.Helper()
-	r.Latency = Latency{}
+	r.Latency = latency{}
 	b, err := json.Marshal(r)
 	require.NoError(tb, err)
 	return string(b)
@@ -137,7 +137,7 @@ func TestFigures(t *testing.T) {
 }
 
 func TestMacroF1LeavesOutWhatIsNotThere(t *testing.T) {
-	f := func(cases ...Case) Figures { return evaluate(t, script, cases, Options{}).All.Figures }
+	f := func(cases ...Case) map[string]Figure { return evaluate(t, script, cases, Options{}).All.Figures }
 	assert.Equal(t, 1.0, f(said("a", "error", "error 1"), said("b", "status", "status 1"))["macro_f1"].Value)
 	assert.InDelta(t, (1+2./3+0)/3,
 		f(said("a", "error", "error 1"), said("b", "status", "status 1"),
@@ -218,7 +218,6 @@ func TestMajority(t *testing.T) {
 			assert.Equal(t, tt.action, o.Verdict.Action)
 			assert.InDelta(t, tt.confidence, o.Verdict.Confidence, 1e-12)
 			assert.Len(t, o.Runs, len(answers))
-			assert.Len(t, r.Runs, len(answers))
 			if tt.want == "unanswered" {
 				assert.Equal(t, "out of order", o.Verdict.Error)
 				assert.Equal(t, 1, r.All.Unanswered)
@@ -227,8 +226,6 @@ func TestMajority(t *testing.T) {
 				agree, runs := o.agreement()
 				assert.Equal(t, [2]int{2, 3}, [2]int{agree, runs})
 				assert.Equal(t, 1, r.All.Unstable)
-				least, greatest := r.spread("accuracy")
-				assert.Equal(t, [2]float64{0, 1}, [2]float64{least, greatest})
 			}
 		})
 	}
@@ -329,7 +326,7 @@ func TestParallel(t *testing.T) {
 			if parallel == 7 {
 				assert.Equal(t, 7, most)
 			}
-			assert.Equal(t, Latency{P50: 200 * time.Millisecond, P90: 200 * time.Millisecond, P99: 200 * time.Millisecond,
+			assert.Equal(t, latency{P50: 200 * time.Millisecond, P90: 200 * time.Millisecond, P99: 200 * time.Millisecond,
 				Max: 200 * time.Millisecond}, r.Latency)
 			assert.Equal(t, Cost{Calls: 100, Metered: 100, Attempts: 200, PromptTokens: 120000, CachedTokens: 102400,
 				CompletionTokens: 6000}, r.Cost)
@@ -342,8 +339,8 @@ func TestPercentilesAreNearestRank(t *testing.T) {
 	for i := range 10 {
 		answers = append(answers, answer{took: time.Duration(10 - i)})
 	}
-	assert.Equal(t, Latency{P50: 5, P90: 9, P99: 10, Max: 10}, percentiles(answers))
-	assert.Equal(t, Latency{P50: 10, P90: 10, P99: 10, Max: 10}, percentiles(answers[:1]))
+	assert.Equal(t, latency{P50: 5, P90: 9, P99: 10, Max: 10}, percentiles(answers))
+	assert.Equal(t, latency{P50: 10, P90: 10, P99: 10, Max: 10}, percentiles(answers[:1]))
 }
 
 func TestTheEndOfTheContextEndsIt(t *testing.T) {

@@ -46,7 +46,9 @@ func HTML(w io.Writer, runs ...Run) error {
 			view.Cases = append(view.Cases, c)
 		}
 	}
-	slices.SortStableFunc(view.Cases, func(a, b pageCase) int { return ones(a.Faults() == nil) - ones(b.Faults() == nil) })
+	slices.SortStableFunc(view.Cases, func(a, b pageCase) int {
+		return cmp.Compare(min(len(b.Faults()), 1), min(len(a.Faults()), 1))
+	})
 	t, err := template.New("report.html").Funcs(template.FuncMap{"shown": plaintext.VisibleLines}).ParseFS(page, "page/*")
 	if err == nil {
 		err = t.Execute(w, view)

@@ -42,7 +42,6 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 	assert.Contains(t, page, `content="default-src 'none'; style-src 'unsafe-inline'"`)
 	assert.Contains(t, page, "prefers-color-scheme: dark")
-	assert.Contains(t, page, ">spread<")
 }
 
 // Nothing that a case or a classifier says becomes a part of the page.

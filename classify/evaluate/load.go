@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -11,13 +10,6 @@ import (
 	"io/fs"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/sidecoach/sidecoach/classify"
-)
-
-const (
-	maxLine   = 64 << 20 // bytes of a case
-	maxFaults = 50       // that are reported
 )
 
 // LoadCases reads the case files in fsys that the patterns name, in the order of the patterns, a pattern's files by
@@ -28,156 +20,108 @@ const (
 // file that cannot be read or has no case, a line that is not a case, an unknown key or type, a name that is used
 // twice. Its text has keys, names and labels at most, never the text of a case. [errors.Is] looks into each fault.
 func LoadCases(fsys fs.FS, patterns ...string) ([]Case, error) {
-	l := loader{fsys: fsys, read: make(map[string]bool), named: make(map[string]string)}
 	if len(patterns) == 0 {
-		l.fault("cases", 0, errors.New("no file is named"))
+		return nil, errors.New("cases: no file is named")
 	}
+	var cases []Case
+	var faults []error
+	fault := func(at string, err error) { faults = append(faults, fmt.Errorf("%s: %w", at, err)) }
+	read := make(map[string]bool)
+	named := make(map[string]string) // where a name was first used
 	for _, pattern := range patterns {
-		for _, name := range l.files(pattern) {
-			if !l.read[name] {
-				l.read[name] = true
-				l.file(name)
+		names, err := match(fsys, pattern)
+		if err != nil {
+			fault(pattern, err)
+		}
+		for _, name := range names {
+			if read[name] {
+				continue
+			}
+			read[name] = true
+			data, err := readFile(fsys, name)
+			if err != nil {
+				fault(name, err)
+				continue
+			}
+			n, before := 0, len(cases)+len(faults)
+			for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+				n++
+				if line = bytes.TrimSpace(line); len(line) == 0 {
+					continue
+				}
+				at := fmt.Sprintf("%s:%d", name, n)
+				c, wrong := parseCase(line)
+				for _, err := range wrong {
+					fault(at, err)
+				}
+				if first, ok := named[c.Name]; ok {
+					fault(at, fmt.Errorf("name: %s is taken by %s", quoted(c.Name), first))
+				} else if c.Name != "" {
+					named[c.Name] = at
+				}
+				cases = append(cases, c)
+			}
+			if len(cases)+len(faults) == before {
+				fault(name, errors.New("it has no case"))
 			}
 		}
 	}
-	if n := len(l.faults); n > 0 {
-		if n > maxFaults {
-			l.faults = append(l.faults[:maxFaults], fmt.Errorf("and %d more faults", n-maxFaults))
-		}
-		return nil, errors.Join(l.faults...)
+	if faults != nil {
+		return nil, errors.Join(faults...)
 	}
-	return l.cases, nil
+	return cases, nil
 }
 
-type loader struct {
-	fsys   fs.FS
-	read   map[string]bool
-	named  map[string]string // where a name was first used
-	cases  []Case
-	faults []error
+func match(fsys fs.FS, pattern string) ([]string, error) {
+	if _, err := fs.Stat(fsys, pattern); err == nil {
+		return []string{pattern}, nil
+	}
+	names, err := fs.Glob(fsys, pattern)
+	if err == nil && len(names) == 0 {
+		err = fs.ErrNotExist
+	}
+	return names, err
 }
 
-func (l *loader) fault(file string, line int, err error) {
-	if line > 0 {
-		file = fmt.Sprintf("%s:%d", file, line)
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	if info, err := fs.Stat(fsys, name); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("it is a folder; name its files: %s/*.jsonl", strings.TrimRight(name, "/"))
 	}
-	l.faults = append(l.faults, fmt.Errorf("%s: %w", file, err))
+	data, err := fs.ReadFile(fsys, name)
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err // the fault has the name already
+	}
+	return data, err
 }
 
-func (l *loader) files(pattern string) []string {
-	if _, err := fs.Stat(l.fsys, pattern); err == nil {
-		return []string{pattern}
-	}
-	names, err := fs.Glob(l.fsys, pattern)
-	switch {
-	case err != nil:
-		l.fault(pattern, 0, err)
-	case len(names) == 0:
-		l.fault(pattern, 0, fs.ErrNotExist)
-	}
-	return names
-}
-
-func (l *loader) file(name string) {
-	f, err := l.fsys.Open(name)
-	if err != nil {
-		l.fault(name, 0, plain(err))
-		return
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		l.fault(name, 0, fmt.Errorf("it is a folder; name its files: %s/*.jsonl", strings.TrimRight(name, "/")))
-		return
-	}
-	cases, faults := len(l.cases), len(l.faults)
-	lines := bufio.NewScanner(f)
-	lines.Buffer(make([]byte, 1<<16), maxLine)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Bytes()
-		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			l.line(name, n, line)
-		}
-	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		l.fault(name, 0, fmt.Errorf("a line is longer than %d MiB", maxLine>>20))
-	case err != nil:
-		l.fault(name, 0, plain(err))
-	case len(l.cases) == cases && len(l.faults) == faults:
-		l.fault(name, 0, errors.New("it has no case"))
-	}
-}
-
-func (l *loader) line(file string, n int, line []byte) {
-	c, err := parseCase(line)
-	if err != nil {
-		l.fault(file, n, err)
-		return
-	}
-	for _, err := range c.faults() {
-		l.fault(file, n, err)
-	}
-	if first, ok := l.named[c.Name]; ok {
-		l.fault(file, n, fmt.Errorf("name: %s is taken by %s", quoted(c.Name), first))
-	} else if c.Name != "" {
-		l.named[c.Name] = fmt.Sprintf("%s:%d", file, n)
-	}
-	l.cases = append(l.cases, c)
-}
-
-func parseCase(line []byte) (Case, error) {
+func parseCase(line []byte) (Case, []error) {
+	var c Case
 	if !utf8.Valid(line) {
-		return Case{}, errors.New("it is not UTF-8; save the file as UTF-8")
-	}
-	var in struct {
-		Name  string `json:"name"`
-		Input *struct {
-			classify.Input
-			Text *string `json:"text"` // missing is not empty
-		} `json:"input"`
-		Want *Want          `json:"want"`
-		Meta map[string]any `json:"meta"`
+		return c, []error{errors.New("it is not UTF-8; save the file as UTF-8")}
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
-		return Case{}, inWords("a case", err)
+	if err := dec.Decode(&c); err != nil {
+		return Case{}, []error{inWords("a case", err)}
 	}
-	switch _, err := dec.Token(); {
-	case !errors.Is(err, io.EOF):
-		return Case{}, errors.New("something follows the case on its line")
-	case in.Input == nil || in.Input.Text == nil:
-		return Case{}, errors.New("input.text: it is missing")
-	case in.Want == nil:
-		return Case{}, errors.New("want: it is missing")
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Case{}, []error{errors.New("something follows the case on its line")}
 	}
-	c := Case{Name: in.Name, Input: in.Input.Input, Want: *in.Want, Meta: in.Meta}
-	c.Input.Text = *in.Input.Text
-	return c, nil
+	var there struct{ Input struct{ Text *string } }
+	if _ = json.Unmarshal(line, &there); there.Input.Text == nil {
+		return Case{}, []error{errors.New("input.text: it is missing")}
+	}
+	return c, c.faults()
 }
 
 // inWords says what the decoder found without the names of our types and without the value.
 func inWords(what string, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(e.Value, " ") // "number 17" holds the value
-		return fmt.Errorf("%s: a JSON %s does not fit", cmp.Or(strings.ReplaceAll(e.Field, "Input.", ""), what), kind)
+		return fmt.Errorf("%s: a JSON %s does not fit", cmp.Or(e.Field, what), kind)
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Errorf("unknown key %s; keys of your own go under meta", key)
 	}
-	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("not JSON: byte %d: %v", e.Offset, e)
-	}
 	return fmt.Errorf("not JSON: %w", err)
-}
-
-// plain drops the call and the name, which the fault has already.
-func plain(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }

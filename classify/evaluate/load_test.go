@@ -81,7 +81,7 @@ func TestFaults(t *testing.T) {
 		`{"name":"n","input":{"text":"secret words"},"want":{"type":"Status"}}`:  `want.type: "Status" is not one of error, blocker, question, completion, status`,
 		`{"name":"n","input":{"text":"secret words"},"want":{}}`:                 `want.type: it is missing`,
 		`{"name":"n","input":{"text":"secret words"},"want":{"type":["x"]}}`:     `want.type: a JSON array does not fit`,
-		`{"name":"n","input":{"text":"secret words"}}`:                           `want: it is missing`,
+		`{"name":"n","input":{"text":"secret words"}}`:                           `want.type: it is missing`,
 		`{"name":"n","want":{"type":"status"}}`:                                  `input.text: it is missing`,
 		`{"name":"n","input":{"request":"x"},"want":{"type":"status"}}`:          `input.text: it is missing`,
 		`{"name":"n","input":{"text":7},"want":{"type":"status"}}`:               `input.text: a JSON number does not fit`,
@@ -90,7 +90,7 @@ func TestFaults(t *testing.T) {
 		`{"name":"n","input":{"text":"","coached":1.5},"want":{"type":"error"}}`: `input.coached: a JSON number does not fit`,
 		`["secret words"]`:              `a case: a JSON array does not fit`,
 		`{"name":"secret`:               `not JSON: unexpected EOF`,
-		`{"name":"n",}`:                 `not JSON: byte 13: invalid character '}' looking for beginning of object key string`,
+		`{"name":"n",}`:                 `not JSON: invalid character '}' looking for beginning of object key string`,
 		status(`}} {"x":1`):             `something follows the case on its line`,
 		status(`,"action":"deliver"`):   `want.action: a status calls for continue, not for deliver`,
 		status(`,"action":"suppress"`):  `want.action: "suppress" is neither continue nor deliver`,
@@ -131,7 +131,7 @@ func TestEveryFaultIsTold(t *testing.T) {
 		"\n\n",
 		asks,
 	), "*.jsonl", "missing.jsonl", "none*.txt", "[")
-	assert.EqualError(t, err, `a.jsonl:1: not JSON: byte 1: invalid character 'x' looking for beginning of value
+	assert.EqualError(t, err, `a.jsonl:1: not JSON: invalid character 'x' looking for beginning of value
 a.jsonl:3: name: it is empty
 a.jsonl:3: want.type: "done" is not one of error, blocker, question, completion, status
 b.jsonl: it has no case
@@ -140,10 +140,6 @@ missing.jsonl: file does not exist
 none*.txt: file does not exist
 [: syntax error in pattern`)
 	assert.ErrorIs(t, err, fs.ErrNotExist)
-
-	_, err = LoadCases(files(strings.Repeat("x\n", 60)), "*.jsonl")
-	assert.Len(t, strings.Split(err.Error(), "\n"), 51)
-	assert.True(t, strings.HasSuffix(err.Error(), "\nand 10 more faults"))
 
 	_, err = LoadCases(files())
 	assert.EqualError(t, err, "cases: no file is named")
@@ -156,9 +152,6 @@ func TestLongLines(t *testing.T) {
 	cases, err := LoadCases(files(long), "a.jsonl")
 	require.NoError(t, err)
 	assert.Len(t, cases[0].Input.Text, 10<<20)
-
-	_, err = LoadCases(files(hollow+"\n"+strings.Repeat(" ", maxLine)), "a.jsonl")
-	assert.EqualError(t, err, "a.jsonl: a line is longer than 64 MiB")
 }
 
 func TestMessageCheck(t *testing.T) {

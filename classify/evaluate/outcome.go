@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -42,13 +41,10 @@ const (
 )
 
 func label(t classify.OutputType, rejected bool) string {
-	switch {
-	case t == "":
-		return unansweredLabel
-	case rejected:
+	if rejected {
 		return rejectedLabel
 	}
-	return string(t)
+	return cmp.Or(string(t), unansweredLabel)
 }
 
 func (v Verdict) sameAs(o Verdict) bool {
@@ -149,46 +145,41 @@ func outcome(c Case, answers []answer, opts Options) Outcome {
 	return o
 }
 
-// settle returns the verdict that the runs come to, with what the first run that agrees with it says beside, and which
-// run that is.
+// settle returns the verdict of most of the runs, with what the first run that agrees with it says beside, and which run
+// that is. A run that failed has a vote too: for no answer.
 func settle(runs []Verdict) (Verdict, int) {
-	m := majority(runs)
-	i := slices.IndexFunc(runs, func(v Verdict) bool { return v.sameAs(m) && v.Error == m.Error })
-	m.Fallback, m.Message = runs[i].Fallback, runs[i].Message
-	return m, i
-}
-
-// majority returns the verdict of most of the runs. A run that failed has a vote too: for no answer.
-func majority(runs []Verdict) Verdict {
-	votes := make(map[classify.OutputType]int)
-	rejected := make(map[classify.OutputType]int)
-	sum := make(map[classify.OutputType]float64)
-	continues, failure := 0, ""
-	for _, v := range runs {
-		votes[v.Type]++
-		sum[v.Type] += v.Confidence
-		if v.WasRejectedCompletion {
-			rejected[v.Type]++
+	count := func(is func(Verdict) bool) (n int) {
+		for _, v := range runs {
+			if is(v) {
+				n++
+			}
 		}
-		if v.Action == Continue {
-			continues++
-		}
-		failure = cmp.Or(failure, v.Error)
+		return n
 	}
+	votes := func(t classify.OutputType) int { return count(func(v Verdict) bool { return v.Type == t }) }
 	m := Verdict{Action: Deliver}        // of no type: of equals the first
 	for _, t := range classify.Types() { // then in this order
-		if votes[t] > votes[m.Type] {
+		if votes(t) > votes(m.Type) {
 			m.Type = t
 		}
 	}
+	of := func(v Verdict) bool { return v.Type == m.Type }
+	first := slices.IndexFunc(runs, of)
 	if m.Type == "" {
-		m.Error = failure
-		return m
+		m.Error = runs[first].Error
+		return m, first
 	}
-	m.WasRejectedCompletion = rejected[m.Type]*2 > votes[m.Type]
-	m.Confidence = math.Min(1, sum[m.Type]/float64(votes[m.Type]))
-	if continues*2 > len(runs) {
+	m.WasRejectedCompletion = count(func(v Verdict) bool { return of(v) && v.WasRejectedCompletion })*2 > votes(m.Type)
+	for _, v := range runs {
+		if of(v) {
+			m.Confidence += v.Confidence / float64(votes(m.Type))
+		}
+	}
+	m.Confidence = min(1, m.Confidence)
+	if count(func(v Verdict) bool { return v.Action == Continue })*2 > len(runs) {
 		m.Action = Continue
 	}
-	return m
+	first = slices.IndexFunc(runs, m.sameAs)
+	m.Fallback, m.Message = runs[first].Fallback, runs[first].Message
+	return m, first
 }

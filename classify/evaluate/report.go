@@ -1,13 +1,13 @@
 package evaluate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -24,10 +24,9 @@ type Report struct {
 	Threshold  float64   `json:"threshold"`       // -1 is no gate
 	Repeat     int       `json:"repeat"`
 	All        Summary   `json:"all"`
-	Sure       Summary   `json:"sure"`           // without the cases whose meta.sure is false
-	Runs       []Figures `json:"runs,omitempty"` // of all cases in each run: the spread
+	Sure       Summary   `json:"sure"` // without the cases whose meta.sure is false
 	Cost       Cost      `json:"cost"`
-	Latency    Latency   `json:"latency"`
+	Latency    latency   `json:"latency"`
 	Outcomes   []Outcome `json:"outcomes"` // by name
 }
 
@@ -45,8 +44,8 @@ type Cost struct {
 	CostUSD          float64 `json:"cost_usd,omitempty"`
 }
 
-// Latency is how long the calls took, failed ones included, by the nearest-rank method.
-type Latency struct {
+// latency is how long the calls took, failed ones included, by the nearest-rank method.
+type latency struct {
 	P50 time.Duration `json:"p50_ns"`
 	P90 time.Duration `json:"p90_ns"`
 	P99 time.Duration `json:"p99_ns"`
@@ -89,14 +88,14 @@ func cost(answers []answer) Cost {
 	return c
 }
 
-func percentiles(answers []answer) Latency {
+func percentiles(answers []answer) latency {
 	took := make([]time.Duration, len(answers))
 	for i, a := range answers {
 		took[i] = a.took
 	}
 	slices.Sort(took)
 	rank := func(percent int) time.Duration { return took[(len(took)*percent+99)/100-1] }
-	return Latency{P50: rank(50), P90: rank(90), P99: rank(99), Max: rank(100)}
+	return latency{P50: rank(50), P90: rank(90), P99: rank(99), Max: rank(100)}
 }
 
 // summarize fills in what follows from the outcomes.
@@ -107,29 +106,6 @@ func (r *Report) summarize() {
 		asked := proportion(min(r.Cost.Metered+r.Cost.Fallbacks, r.Cost.Calls), r.Cost.Calls)
 		r.All.Figures["asked"], r.Sure.Figures["asked"] = asked, asked
 	}
-	r.Runs = nil
-	if r.Repeat < 2 {
-		return
-	}
-	for i := range r.Repeat {
-		once := slices.Clone(r.Outcomes)
-		for j, o := range once {
-			once[j].Verdict, once[j].Runs = o.Runs[i], nil
-		}
-		r.Runs = append(r.Runs, Summarize(once).Figures)
-	}
-}
-
-// spread returns the least and the greatest value that a figure of all cases has in a single run.
-func (r Report) spread(name string) (least, greatest float64) {
-	for i, run := range r.Runs {
-		value := run[name].Value
-		if i == 0 {
-			least, greatest = value, value
-		}
-		least, greatest = min(least, value), max(greatest, value)
-	}
-	return least, greatest
 }
 
 // Group is a summary of the outcomes that share a value in meta.
@@ -143,41 +119,24 @@ type Group struct {
 func (r Report) By(key string) []Group {
 	sets := make(map[string][]Outcome)
 	for _, o := range r.Outcomes {
-		v := metaString(o.Meta, key)
-		sets[v] = append(sets[v], o)
+		value := ""
+		if v := o.Meta[key]; v != nil {
+			value = fmt.Sprint(v)
+		}
+		sets[value] = append(sets[value], o)
 	}
 	var groups []Group
 	for v, set := range sets {
 		groups = append(groups, Group{v, Summarize(set)})
 	}
 	slices.SortFunc(groups, func(a, b Group) int {
-		if a.Cases != b.Cases {
-			return b.Cases - a.Cases
-		}
-		return strings.Compare(a.Value, b.Value)
+		return cmp.Or(cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.Value, b.Value))
 	})
 	return groups
 }
 
-// metaString returns a value of meta as text, "" if it is absent.
-func metaString(meta map[string]any, key string) string {
-	switch v := meta[key].(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
 // name is the classifier's, for people.
-func (r Report) name() string {
-	if r.Classifier == "" {
-		return "unnamed"
-	}
-	return r.Classifier
-}
+func (r Report) name() string { return cmp.Or(r.Classifier, "unnamed") }
 
 // gate is the threshold in words, as precise as it takes to tell two apart: "0.80" or "no gate".
 func (r Report) gate() string {

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 func TestReportSurvivesBeingWritten(t *testing.T) {
@@ -84,29 +86,28 @@ func TestReadReportComputesWhatFollows(t *testing.T) {
 
 // Verdicts that are recorded give the report that judging them again gives.
 func TestRecord(t *testing.T) {
-	var judged []Judged
+	var cases []Case
+	var results []classify.Result
 	for _, c := range ten() {
 		if r, err := script(t.Context(), c.Input); err == nil {
-			judged = append(judged, Judged{c, r})
+			cases, results = append(cases, c), append(results, r)
 		}
-	}
-	var cases []Case
-	for _, j := range judged {
-		cases = append(cases, j.Case)
 	}
 	opts := Options{Name: "script", Threshold: 0.7, About: []string{"Ten pauses <of> a \u202esession."}}
 	want := evaluate(t, script, cases, opts)
-	got, err := Record(judged, opts)
+	got, err := Record(cases, results, opts)
 	require.NoError(t, err)
-	want.Latency, got.Latency = Latency{}, Latency{}
+	want.Latency, got.Latency = latency{}, latency{}
 	assert.Equal(t, asJSON(t, want), asJSON(t, got))
 	page := html(t, got)
 	assert.Contains(t, page, `<p class="sub">Ten pauses &lt;of&gt; a \u202esession.</p>`)
 	assert.NotContains(t, page, "latency", "nobody took it")
-	for _, broken := range [][]Judged{nil, append(judged, judged[0])} {
-		_, err = Record(broken, opts)
-		assert.Error(t, err)
-	}
+	_, err = Record(nil, nil, opts)
+	assert.Error(t, err)
+	_, err = Record(cases, results[1:], opts)
+	assert.Error(t, err)
+	_, err = Record(append(cases, cases[0]), append(results, results[0]), opts)
+	assert.Error(t, err, "a name twice")
 }
 
 // FuzzReadReport: a report is refused or can be used for everything.
@@ -130,7 +131,6 @@ func FuzzReadReport(f *testing.F) {
 			c.Cases+len(c.Removed)+len(c.Differed) != len(r.Outcomes) {
 			t.Fatalf("%+v", c)
 		}
-		r.spread("accuracy")
 		again, err := ReadReport(strings.NewReader(asJSON(t, r)))
 		if err != nil || asJSON(t, r) != asJSON(t, again) {
 			t.Fatal("it can't be read back", err)

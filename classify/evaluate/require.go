@@ -6,25 +6,23 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
 // Requirement is a bound on a figure, or on how many cases a comparison found broken or fixed.
 type Requirement struct {
-	Figure string // one of [FigureNames], "broken" or "fixed"
+	Figure string // as the package documentation names it, "broken" or "fixed"
 	Sure   bool   // of the sure cases instead of all
 	Op     string // "<=", ">=", "<" or ">"
 	Bound  float64
 }
 
-// ErrNoFigure says that a requirement names a figure that does not exist.
-var ErrNoFigure = errors.New("no such figure")
-
 var counts = []string{"broken", "fixed"}
 
 // ParseRequirement reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or
 // "broken<=0": a figure, after "sure." of the sure cases, one of <=, >=, < and >, and a number. Blanks around them do
-// not matter. An unknown figure is an error that wraps [ErrNoFigure].
+// not matter.
 func ParseRequirement(s string) (Requirement, error) {
 	fail := func(err error) (Requirement, error) {
 		return Requirement{}, fmt.Errorf("evaluate: requirement %s: %w", quoted(s), err)
@@ -35,8 +33,9 @@ func ParseRequirement(s string) (Requirement, error) {
 	}
 	r := Requirement{Figure: m[2], Sure: m[1] != "", Op: m[3]}
 	count := !r.Sure && r.NeedsBaseline()
-	if !count && !slices.Contains(FigureNames(), r.Figure) {
-		return fail(fmt.Errorf("%w: %s", ErrNoFigure, quoted(r.Figure)))
+	if !count && !slices.Contains(figureNames(), r.Figure) {
+		return fail(fmt.Errorf("the figures are %s, and with a baseline %s", strings.Join(figureNames(), ", "),
+			strings.Join(counts, ", ")))
 	}
 	number := m[4]
 	if m[5] != "" {

@@ -163,12 +163,9 @@ func (o *evalOptions) check() error {
 	for _, s := range o.require {
 		r, err := evaluate.ParseRequirement(s)
 		switch {
-		case errors.Is(err, evaluate.ErrNoFigure):
-			return misuse("the figures are "+strings.Join(evaluate.FigureNames(), ", ")+
-				", and with --baseline broken, fixed", "--require %q names no figure", s)
 		case err != nil:
 			return misuse("a bound looks like 'wrong_continues<=0.06' or 'caught>=70%', quoted for the shell",
-				"--require cannot be %q", s)
+				"--require cannot be %q: %v", s, errors.Unwrap(err))
 		case r.NeedsBaseline() && o.baseline == "":
 			return misuse(needs, "--require %q needs a baseline", s)
 		}

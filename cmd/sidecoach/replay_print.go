@@ -198,12 +198,13 @@ func worth(agrees, against int) string {
 
 // labelled are pauses that the human's words label: a nudge follows a status, and an answer follows a question.
 type labelled struct {
-	judged []evaluate.Judged
-	names  map[string]int // how many are on a line: a whole session may stand on one
+	cases   []evaluate.Case
+	results []classify.Result
+	names   map[string]int // how many are on a line: a whole session may stand on one
 }
 
 func (l *labelled) add(p replayPause, m hook.Moment) {
-	if l == nil || len(l.judged) == maxLabelled {
+	if l == nil || len(l.cases) == maxLabelled {
 		return
 	}
 	// The words do not tell which of the two kinds of status it was, so the verdict decides that.
@@ -224,22 +225,21 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 		Text: clip(out.Text), Request: clip(out.Request), Evidence: out.Evidence, Work: out.Work, Coached: out.Continues,
 	}
 	meta := map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)}
-	l.judged = append(l.judged, evaluate.Judged{
-		Case: evaluate.Case{Name: name, Input: in, Want: want, Meta: meta}, Result: m.Decision.Result,
-	})
+	l.cases = append(l.cases, evaluate.Case{Name: name, Input: in, Want: want, Meta: meta})
+	l.results = append(l.results, m.Decision.Result)
 }
 
 // report is the content of the page.
 func (l *labelled) report(name string, threshold float64, total replayTotal) (evaluate.Report, error) {
-	if len(l.judged) == 0 {
+	if len(l.cases) == 0 {
 		return evaluate.Report{}, badInput("without --html the table shows what was decided",
 			"there is nothing to show on a page: your words label no pause")
 	}
 	about := append(total.sentences(), "Below are the pauses that your words label: a status where you continued "+
 		"the agent, a question where you answered one.")
-	if total.labels > len(l.judged) {
+	if total.labels > len(l.cases) {
 		about = append(about, fmt.Sprintf("These are the first %s of %s such pauses.",
-			thousands(len(l.judged)), thousands(total.labels)))
+			thousands(len(l.cases)), thousands(total.labels)))
 	}
-	return evaluate.Record(l.judged, evaluate.Options{Threshold: threshold, Name: name, About: about})
+	return evaluate.Record(l.cases, l.results, evaluate.Options{Threshold: threshold, Name: name, About: about})
 }
