@@ -104,7 +104,7 @@ func TestRecording(t *testing.T) {
 	text, err := os.ReadFile(files[0])
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), key)
-	assert.Contains(t, string(text), `"origin": "recorded from gpt-4.1-mini on 2`)
+	assert.Contains(t, string(text), `"origin": "recorded from test-model on 2`)
 	assert.Empty(t, ask("all", in).text())
 	assert.Equal(t, 2, server.Calls(), "asked anew")
 

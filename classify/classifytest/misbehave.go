@@ -1,11 +1,12 @@
 package classifytest
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 // Misbehaviour is one way in which an endpoint does not answer as it should.
@@ -24,51 +25,51 @@ func Misbehaviours(v Verdict) []Misbehaviour {
 		return fmt.Sprintf(`{"type":%s,"confidence":%v,"reason":"because","coaching_message":null}`, t, confidence)
 	}
 	kind := fmt.Sprintf("%q", v.Type)
-	body, _ := json.Marshal(Reply{Content: object}.completion(nil)) // strings and numbers: nothing can fail
-	other := Verdict{Type: "question", Confidence: 0.5, Reason: "a first thought"}
-	if v.Type == "question" {
-		other.Type = "blocker"
+	other := Verdict{Type: classify.Question, Confidence: 0.5, Reason: "a first thought"}
+	if v.Type == classify.Question {
+		other.Type = classify.Blocker
 	}
 	bad := func(name string, a Answer) Misbehaviour { return Misbehaviour{Name: name, Answer: a} }
+	ok := func(name, body string) Misbehaviour { return bad(name, respond(http.StatusOK, body)) }
 	odds := func(name, content string) Misbehaviour { return Misbehaviour{name, Text(content), true} }
+	limited := func(name, after string) Misbehaviour {
+		return bad(name, respond(http.StatusTooManyRequests, problem("requests", "Rate limit reached"), "Retry-After", after))
+	}
 	return []Misbehaviour{
 		bad("stuck", Stuck()),
-		bad("stuck in the body", StuckInBody()),
-		bad("truncated body", Truncated()),
-		bad("hangs up", HangUp()),
-		bad("401 with the key in it", Unauthorized()),
+		bad("stuck in the body", afterHalf(Stuck())),
+		bad("truncated body", afterHalf(hangUp)),
+		bad("hangs up", hangUp),
+		bad("401 with the key in it", echo(http.StatusUnauthorized, false)),
 		bad("403", Status(http.StatusForbidden)),
 		bad("404", Status(http.StatusNotFound)),
 		bad("408", Status(http.StatusRequestTimeout)),
 		bad("409", Status(http.StatusConflict)),
-		bad("429", RateLimited("")),
-		bad("429 for an hour", RateLimited("3600")),
-		bad("429 until a date", RateLimited(time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))),
-		bad("429 with a nonsense Retry-After", RateLimited("-1 fortnights")),
+		bad("429", Status(http.StatusTooManyRequests)),
+		limited("429 for an hour", "3600"),
+		limited("429 until a date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)),
+		limited("429 with a nonsense Retry-After", "-1 fortnights"),
 		bad("500", Status(http.StatusInternalServerError)),
-		bad("500 that repeats the request", echo(http.StatusInternalServerError)),
-		bad("502 in HTML", Respond(http.StatusBadGateway, http.Header{"Content-Type": {"text/html"}},
-			"<html><h1>502 Bad Gateway</h1></html>")),
+		bad("500 that repeats the request", echo(http.StatusInternalServerError, true)),
+		bad("502 in HTML", respond(http.StatusBadGateway, "<html><h1>502 Bad Gateway</h1></html>")),
 		bad("503", Status(http.StatusServiceUnavailable)),
-		bad("error that is a string", Respond(http.StatusBadRequest, nil, `{"error":"no such thing"}`)),
-		bad("redirect to itself", Respond(http.StatusTemporaryRedirect, http.Header{"Location": {"/v1/chat/completions"}},
-			"")),
-		bad("no content", Respond(http.StatusNoContent, nil, "")),
-		bad("empty body", Respond(http.StatusOK, nil, "")),
-		bad("HTML", Respond(http.StatusOK, http.Header{"Content-Type": {"text/html"}},
-			"<html>Sign in to the guest network</html>")),
-		bad("null", Respond(http.StatusOK, nil, "null")),
-		bad("an array", Respond(http.StatusOK, nil, `[{"choices":[]}]`)),
-		bad("no choices", Respond(http.StatusOK, nil, `{"id":"x","object":"chat.completion","choices":[]}`)),
-		bad("choices of null", Respond(http.StatusOK, nil, `{"choices":[null]}`)),
-		bad("200 with an error", Respond(http.StatusOK, nil, `{"error":{"message":"Provider returned error","code":502}}`)),
-		bad("garbage", garbage(http.StatusOK, 100<<20)),
-		bad("garbage as an error", garbage(http.StatusInternalServerError, 100<<20)),
-		bad("garbage compressed", compressedGarbage(http.StatusOK, 100<<20)),
+		bad("error that is a string", respond(http.StatusBadRequest, `{"error":"no such thing"}`)),
+		bad("redirect to itself", respond(http.StatusTemporaryRedirect, "", "Location", "/v1/chat/completions")),
+		bad("no content", respond(http.StatusNoContent, "")),
+		ok("empty body", ""),
+		ok("HTML", "<html>Sign in to the guest network</html>"),
+		ok("null", "null"),
+		ok("an array", `[{"choices":[]}]`),
+		ok("no choices", `{"id":"x","object":"chat.completion","choices":[]}`),
+		ok("choices of null", `{"choices":[null]}`),
+		ok("200 with an error", `{"error":{"message":"Provider returned error","code":502}}`),
+		bad("garbage", garbage(http.StatusOK, false)),
+		bad("garbage as an error", garbage(http.StatusInternalServerError, false)),
+		bad("garbage compressed", garbage(http.StatusOK, true)),
 
-		bad("refusal", Send(Reply{Refusal: "I'm sorry, I can't help with that."})),
-		bad("cut at the length", Send(Reply{Content: object[:len(object)/2], FinishReason: "length"})),
-		bad("content filter", Send(Reply{FinishReason: "content_filter"})),
+		ok("refusal", completion("", "I'm sorry, I can't help with that.", "stop")),
+		ok("cut at the length", completion(object[:len(object)/2], "", "length")),
+		ok("content filter", completion("", "", "content_filter")),
 		bad("empty content", Text("")),
 		bad("prose only", Text("The agent seems to be done, I would say.")),
 		bad("unknown type", Text(odd(0.9, `"maybe"`))),
@@ -83,7 +84,7 @@ func Misbehaviours(v Verdict) []Misbehaviour {
 		odds("two objects", other.JSON()+"\n"+object),
 		odds("duplicate keys", `{"type":"`+string(other.Type)+`",`+object[1:]),
 		odds("byte order mark", "\ufeff"+object),
-		{"byte order mark before the body", Respond(http.StatusOK, nil, "\ufeff"+string(body)), true},
+		{"byte order mark before the body", respond(http.StatusOK, "\ufeff"+completion(object, "", "stop")), true},
 		odds("confidence above 1", odd(1.7, kind)),
 		odds("confidence below 0", odd(-3, kind)),
 		odds("confidence in per cent", odd(95, kind)),
