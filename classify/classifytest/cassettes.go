@@ -41,13 +41,8 @@ const (
 	handmade   mode = "hand"
 )
 
-// Cassettes is a cache of recorded answers: [llm.Config].Cache of the client that a classifier is given. Each file of
-// its folder is an [llm.Recording]. It has the model, the settings and both messages, and neither the key nor any
-// header. It is safe for concurrent use. A folder belongs to one test.
-//
-// When the test passes, and the command line did not narrow it to some of its subtests (by -run or -skip), cassettes
-// that it did not ask for fail it. If it was recording, they are deleted.
-type Cassettes struct {
+// cassettes is a cache of recorded answers. It is safe for concurrent use.
+type cassettes struct {
 	t       testing.TB
 	dir     string
 	mode    mode
@@ -65,13 +60,17 @@ type file struct {
 	used, fresh bool
 }
 
-var _ llm.Cache = (*Cassettes)(nil)
-
-// Replay answers from the cassettes in dir. It fails t for a request that has none, and says what differs from the
-// cassette of the same case and which command records it. With [RecordVariable] set it records.
-func Replay(t testing.TB, dir string) *Cassettes {
+// Replay returns a cache that answers from the cassettes in dir: [llm.Config].Cache of the client that a classifier is
+// given. It fails t for a request that has none, and says what differs from the cassette of the same case and which
+// command records it. With [RecordVariable] set it records.
+//
+// Each file of dir is an [llm.Recording]. It has the model, the settings and both messages, and neither the key nor any
+// header. A folder belongs to one test. When the test passes, and the command line did not narrow it to some of its
+// subtests (by -run or -skip), cassettes that it did not ask for fail it. If it was recording, they are deleted.
+func Replay(t testing.TB, dir string) llm.Cache {
 	t.Helper()
-	c := &Cassettes{t: t, dir: dir, mode: mode(os.Getenv(RecordVariable)), command: testCommand(t),
+	root, _, _ := strings.Cut(t.Name(), "/")
+	c := &cassettes{t: t, dir: dir, mode: mode(os.Getenv(RecordVariable)), command: "go test -count=1 -run '^" + root + "$'",
 		files: map[string]*file{}, reported: map[string]bool{}}
 	if !slices.Contains([]mode{replaying, missing, everything, handmade}, c.mode) {
 		t.Fatalf("classifytest: %s is %.20q: it can be 1, all or hand", RecordVariable, c.mode)
@@ -94,14 +93,8 @@ func Replay(t testing.TB, dir string) *Cassettes {
 	return c
 }
 
-// testCommand returns the command line that runs the test that t belongs to, in its folder.
-func testCommand(t testing.TB) string {
-	root, _, _ := strings.Cut(t.Name(), "/")
-	return fmt.Sprintf("go test -count=1 -run '^%s$'", root)
-}
-
 // Load returns the recorded answer to a request.
-func (c *Cassettes) Load(ctx context.Context, r llm.Request) (llm.Answer, error) {
+func (c *cassettes) Load(ctx context.Context, r llm.Request) (llm.Answer, error) {
 	key, sc := r.Key(), scopeOf(ctx)
 	c.mu.Lock()
 	f := c.files[key]
@@ -126,7 +119,7 @@ func (c *Cassettes) Load(ctx context.Context, r llm.Request) (llm.Answer, error)
 }
 
 // Store writes an answer that a model gave.
-func (c *Cassettes) Store(ctx context.Context, r llm.Request, a llm.Answer) error {
+func (c *cassettes) Store(ctx context.Context, r llm.Request, a llm.Answer) error {
 	origin := "recorded from " + cmp.Or(a.Usage.Model, "a model without a name") + " on " +
 		time.Now().UTC().Format(time.DateOnly)
 	_, err := c.keep(llm.Recording{Origin: origin, Request: r, Answer: a.Object, Model: a.Usage.Model}, scopeOf(ctx))
@@ -134,7 +127,7 @@ func (c *Cassettes) Store(ctx context.Context, r llm.Request, a llm.Answer) erro
 }
 
 // keep writes a cassette and answers with it from now on.
-func (c *Cassettes) keep(r llm.Recording, sc *scope) (*file, error) {
+func (c *cassettes) keep(r llm.Recording, sc *scope) (*file, error) {
 	r.Key = r.Request.Key()
 	if sc != nil {
 		r.Case = sc.name
@@ -151,7 +144,7 @@ func (c *Cassettes) keep(r llm.Recording, sc *scope) (*file, error) {
 }
 
 // byHand keeps the answer that was written by hand for the same case, or writes a draft of one.
-func (c *Cassettes) byHand(sc *scope, r llm.Request) (llm.Answer, error) {
+func (c *cassettes) byHand(sc *scope, r llm.Request) (llm.Answer, error) {
 	recording := llm.Recording{Origin: draft, Request: r, Answer: json.RawMessage(Verdict{Type: classify.Question}.JSON())}
 	if old := c.ofCase(sc); old != nil && strings.HasPrefix(old.Origin, byHand) {
 		recording.Origin, recording.Answer, recording.Model = old.Origin, old.Answer, old.Model
@@ -167,13 +160,13 @@ func (c *Cassettes) byHand(sc *scope, r llm.Request) (llm.Answer, error) {
 }
 
 // todo says what is to be done about a draft.
-func (c *Cassettes) todo(f *file) string {
+func (c *cassettes) todo(f *file) string {
 	return fmt.Sprintf("classifytest: %s is a draft: write its answer, and as its origin %q", filepath.Join(c.dir, f.name),
 		byHand)
 }
 
 // ofCase returns the cassette of a case that this process did not write, or nil.
-func (c *Cassettes) ofCase(sc *scope) *file {
+func (c *cassettes) ofCase(sc *scope) *file {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.files {
@@ -185,7 +178,7 @@ func (c *Cassettes) ofCase(sc *scope) *file {
 }
 
 // complain reports through Run's subtest, which knows the case, or else once through the test.
-func (c *Cassettes) complain(sc *scope, key, text string) {
+func (c *cassettes) complain(sc *scope, key, text string) {
 	c.mu.Lock()
 	again := c.reported[key]
 	c.reported[key] = true
@@ -198,16 +191,14 @@ func (c *Cassettes) complain(sc *scope, key, text string) {
 }
 
 // explain says what differs from the cassette of the same case, and how to record the request.
-func (c *Cassettes) explain(sc *scope, now llm.Request) string {
+func (c *cassettes) explain(sc *scope, now llm.Request) string {
 	var b strings.Builder
 	if sc != nil {
 		fmt.Fprintf(&b, ", case %q", sc.name)
 	}
 	if old := c.ofCase(sc); old != nil {
-		fmt.Fprintf(&b, "\nits cassette is %s (%s), and differs:", filepath.Join(c.dir, old.name), old.Origin)
-		for _, d := range differences(old.Request, now) {
-			b.WriteString("\n" + d)
-		}
+		fmt.Fprintf(&b, "\nits cassette is %s (%s). The requests differ first here:%s", filepath.Join(c.dir, old.name),
+			old.Origin, difference(old.Request, now))
 	}
 	fmt.Fprintf(&b, "\nto record it from the model that the test names, with its key:\n\t%s=1 %s", RecordVariable,
 		c.command)
@@ -215,40 +206,22 @@ func (c *Cassettes) explain(sc *scope, now llm.Request) string {
 	return b.String()
 }
 
-// differences says in what two requests differ, and shows the first lines that do.
-func differences(old, now llm.Request) (all []string) {
-	for _, m := range []struct{ name, old, now string }{{"system", old.System, now.System}, {"user", old.User, now.User}} {
-		a, b := strings.Split(m.old, "\n"), strings.Split(m.now, "\n")
-		n := 0
-		for n < min(len(a), len(b)) && a[n] == b[n] {
-			n++
-		}
-		if n < max(len(a), len(b)) {
-			all = append(all, fmt.Sprintf("the %s message changed at line %d:", m.name, n+1))
-			all = append(all, "\t- "+lineAt(a, n), "\t+ "+lineAt(b, n))
-		}
+// difference shows the first line in which two requests differ.
+func difference(old, now llm.Request) string {
+	lines := func(r llm.Request) []string {
+		b, _ := json.MarshalIndent(r, "", " ") // it was marshalled before, for its key
+		return append(strings.Split(string(b), "\n"), "")
 	}
-	old.System, old.User, now.System, now.User = "", "", "", ""
-	if a, b := settings(old), settings(now); a != b {
-		all = append(all, "the settings changed:", "\t- "+a, "\t+ "+b)
+	a, b := lines(old), lines(now)
+	n := 0
+	for n < min(len(a), len(b))-1 && a[n] == b[n] {
+		n++
 	}
-	return all
-}
-
-func lineAt(list []string, n int) string {
-	if n >= len(list) {
-		return "(no line)"
-	}
-	return quote(list[n], 100)
-}
-
-func settings(r llm.Request) string {
-	b, _ := json.Marshal(r) // it was marshalled before, for its key
-	return string(b)
+	return "\n\t- " + quote(strings.TrimSpace(a[n]), 100) + "\n\t+ " + quote(strings.TrimSpace(b[n]), 100)
 }
 
 // finish looks for cassettes that are not needed any more.
-func (c *Cassettes) finish() {
+func (c *cassettes) finish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var unused []string

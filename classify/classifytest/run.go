@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,49 +17,41 @@ import (
 
 // Run judges each case in a subtest of its name, one after another. It fails the subtest with what differs: the type,
 // whether it is a rejected completion, the action that follows at [classify.DefaultThreshold], what the case asks of
-// the coaching message, and what the contract of [classify.Classifier] asks of any result. A request that [Cassettes]
-// had no answer for fails its case, also if a fallback answered. A list without cases fails t.
+// the coaching message, and what the contract of [classify.Classifier] asks of any result. A request without a cassette
+// (see [Replay]) fails its case, also if a fallback answered. A list without cases fails t.
 func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case) {
 	t.Helper()
 	if len(cases) == 0 {
 		t.Fatal("classifytest: there are no cases to run")
 	}
 	for i, cs := range cases {
-		t.Run(subtest(cs.Name, i), func(t *testing.T) {
-			if !cs.Want.Type.Valid() {
-				t.Fatalf("classifytest: case %q wants a type that does not exist: %.20q", cs.Name, string(cs.Want.Type))
-			}
+		cs.Name = cmp.Or(cs.Name, fmt.Sprintf("case-%d", i+1))
+		// -run takes a slash as the beginning of another level.
+		t.Run(strings.NewReplacer("/", "-", "\\", "-").Replace(plaintext.Line(cs.Name, 80)), func(t *testing.T) {
 			sc := &scope{name: cs.Name}
-			in := cs.Input
-			in.Criteria, in.Evidence = slices.Clone(in.Criteria), slices.Clone(in.Evidence)
-			r, err := c.Classify(context.WithValue(t.Context(), scopeKey{}, sc), in)
-			if said := sc.take(); len(said) > 0 { // there is no verdict on the prompt as it is now
-				t.Fatal(strings.Join(said, "\n"))
-			}
+			ctx := context.WithValue(t.Context(), scopeKey{}, sc)
+			report, err := evaluate.Evaluate(ctx, c, []evaluate.Case{cs}, evaluate.Options{})
 			if err != nil {
-				t.Fatalf("no verdict: %v", err)
+				t.Fatalf("classifytest: %v", err)
 			}
-			wrong := faults(cs, r)
-			if !same(in.Criteria, cs.Input.Criteria) || !same(in.Evidence, cs.Input.Evidence) {
-				wrong = append(wrong, "the classifier changed its input")
+			if len(sc.said) > 0 { // there is no verdict on the prompt as it is now
+				t.Fatal(strings.Join(sc.said, "\n"))
 			}
-			if len(wrong) > 0 {
-				t.Error(describe(cs, r, wrong))
-				return
+			o := report.Outcomes[0]
+			faults := o.Faults()
+			for _, s := range o.Result.Signals {
+				if !within(s, cs.Input.Text) {
+					faults = append(faults, fmt.Sprintf("the signal %s is outside the text: bytes %d to %d of %d", s.Kind, s.Start,
+						s.End, len(cs.Input.Text)))
+				}
 			}
-			t.Logf("%s, confidence %.2f: %s", label(r.Type, r.WasRejectedCompletion), r.Confidence, plaintext.Line(r.Reason,
-				100))
+			if len(faults) > 0 {
+				t.Error(strings.Join(faults, "\n") + describe(cs, o))
+			} else {
+				t.Logf("%s, confidence %.2f: %s", o.Verdict.Label(), o.Verdict.Confidence, plaintext.Line(o.Result.Reason, 100))
+			}
 		})
 	}
-}
-
-// same reports whether two lists are alike. A nil list is an empty one.
-func same[T any](a, b []T) bool { return len(a) == 0 && len(b) == 0 || reflect.DeepEqual(a, b) }
-
-// subtest makes the name of a subtest from a case's: without slashes, which -run takes as levels.
-func subtest(name string, i int) string {
-	name = strings.NewReplacer("/", "-", "\\", "-").Replace(plaintext.Line(name, 80))
-	return cmp.Or(name, fmt.Sprintf("case-%d", i+1))
 }
 
 // scope is one case of Run, on its way through the context to the cassettes.
@@ -85,104 +76,27 @@ func (s *scope) add(text string) {
 	}
 }
 
-func (s *scope) take() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	said := s.said
-	s.said = nil
-	return said
-}
-
-// faults returns everything in which a verdict is not what its case wants, or not what a verdict may be.
-func faults(c evaluate.Case, r classify.Result) (all []string) {
-	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if !r.Type.Valid() {
-		add("%.20q is not one of the five types", string(r.Type))
-	}
-	if !(r.Confidence >= 0 && r.Confidence <= 1) {
-		add("the confidence %v is not a number from 0 to 1", r.Confidence)
-	}
-	if r.Type != classify.Status && r.WasRejectedCompletion {
-		add("a %s is called a rejected completion; only a status can be one", r.Type)
-	}
-	for _, s := range r.Signals {
-		if !within(s, c.Input.Text) {
-			add("the signal %s is outside the text: bytes %d to %d of %d", s.Kind, s.Start, s.End, len(c.Input.Text))
-		}
-	}
-	if len(all) > 0 {
-		return all
-	}
-	switch want := c.Want; {
-	case r.Type != want.Type || r.WasRejectedCompletion != want.WasRejectedCompletion:
-		add("type: got %s, want %s", label(r.Type, r.WasRejectedCompletion), label(want.Type, want.WasRejectedCompletion))
-	case action(r) != wantedAction(want):
-		add("action: got %s, want %s; the confidence is %.2f, the threshold %.2f",
-			action(r), wantedAction(want), r.Confidence, classify.DefaultThreshold)
-	}
-	if m := c.Want.Message; m != nil {
-		all = append(all, m.Check(r.CoachingMessage)...)
-	}
-	return all
-}
-
-func action(r classify.Result) evaluate.Action {
-	if r.Type == classify.Status && r.Confidence >= classify.DefaultThreshold {
-		return evaluate.Continue
-	}
-	return evaluate.Deliver
-}
-
-// wantedAction is what a label asks for, by default what its type calls for.
-func wantedAction(w evaluate.Want) evaluate.Action {
-	if w.Action == "" && w.Type == classify.Status {
-		return evaluate.Continue
-	}
-	return cmp.Or(w.Action, evaluate.Deliver)
-}
-
-// label names a type, and of a status which of the two.
-func label(t classify.OutputType, rejected bool) string {
-	switch {
-	case rejected:
-		return string(t) + " (rejected completion)"
-	case t == classify.Status:
-		return string(t) + " (progress)"
-	}
-	return string(t)
-}
-
 // describe sets a wrong verdict against what was wanted, with what led to it.
-func describe(c evaluate.Case, r classify.Result, wrong []string) string {
+func describe(c evaluate.Case, o evaluate.Outcome) string {
 	var b strings.Builder
-	for _, w := range wrong {
-		b.WriteString(w + "\n")
-	}
-	row := func(name, want, got string) { fmt.Fprintf(&b, "  %-11s %-30s %s\n", name, want, got) }
-	row("", "want", "got")
-	row("type", label(c.Want.Type, c.Want.WasRejectedCompletion), label(r.Type, r.WasRejectedCompletion))
-	row("action", string(wantedAction(c.Want)), string(action(r)))
-	row("confidence", fmt.Sprintf("(continues from %.2f)", classify.DefaultThreshold), fmt.Sprintf("%.2f", r.Confidence))
-	fact := func(name, text string) {
+	row := func(name, text string) {
 		if text != "" && text != `""` {
-			fmt.Fprintf(&b, "  %-11s %s\n", name, text)
+			fmt.Fprintf(&b, "\n  %-10s %s", name, text)
 		}
 	}
-	fact("source", r.Source)
-	fact("fallback", plaintext.Line(r.Fallback, 100))
-	fact("reason", plaintext.Line(r.Reason, 100))
-	fact("message", quote(r.CoachingMessage, 300))
-	fact("request", quote(c.Input.Request, 200))
-	fact("text", quote(c.Input.Text, 200))
-	for i, s := range strongest(r.Signals, c.Input.Text) {
-		name := ""
-		if i == 0 {
-			name = "signals"
-		}
-		words := quote(c.Input.Text[s.Start:s.End], 60)
-		fact(name, strings.TrimSuffix(fmt.Sprintf("%-9s %5.2f %s %s", s.Kind, s.Weight, words, s.Name), " "))
+	row("want", fmt.Sprintf("%s, %s", o.Want.Label(), o.Want.Action))
+	row("got", fmt.Sprintf("%s, %s, confidence %.2f", o.Verdict.Label(), o.Verdict.Action, o.Verdict.Confidence))
+	row("source", o.Result.Source)
+	row("fallback", o.Verdict.Fallback)
+	row("reason", plaintext.Line(o.Result.Reason, 100))
+	row("message", quote(o.Result.CoachingMessage, 300))
+	row("request", quote(c.Input.Request, 200))
+	row("text", quote(c.Input.Text, 200))
+	for _, s := range strongest(o.Result.Signals, c.Input.Text) {
+		row("signal", strings.TrimSpace(fmt.Sprintf("%-9s %5.2f %s %s", s.Kind, s.Weight,
+			quote(c.Input.Text[s.Start:s.End], 60), s.Name)))
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return b.String()
 }
 
 // within reports whether a signal is a part of the text.
