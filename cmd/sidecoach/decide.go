@@ -2,11 +2,8 @@ package main
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -45,8 +42,10 @@ func newDecide(t terminal) *cobra.Command {
 		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true}, // help.go has ours
 		SuggestionsMinimumDistance: 1,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if near := misspelt(cmd, args); near != "" {
-				return misuse("did you mean sidecoach "+near+"?", "no such file or command: %q", args[0])
+			if len(args) > 0 && args[0] != "" && !exists(args[0]) {
+				if hint := didYouMean(cmd, args[0], ""); hint != "" {
+					return misuse(hint, "no such file or command: %q", args[0])
+				}
 			}
 			if len(args) > 1 {
 				return misuse(`one decision a call: for f in *.txt; do sidecoach "$f"; done`,
@@ -95,20 +94,6 @@ func addHidden(f *pflag.FlagSet, register func(*pflag.FlagSet), shown ...string)
 	register(more)
 	more.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
 	f.AddFlagSet(more)
-}
-
-// misspelt returns the command that args probably begin with, "" if they begin with a file.
-func misspelt(cmd *cobra.Command, args []string) string {
-	if len(args) == 0 || args[0] == "" {
-		return ""
-	}
-	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return near[0]
-	}
-	return ""
 }
 
 // run decides about the output that args names and prints the decision. It checks the command line before it reads the

@@ -73,7 +73,8 @@ func newEval() *cobra.Command {
 	f.BoolVar(&o.noCache, "no-cache", false, "neither use kept answers nor keep any")
 	f.IntVar(&o.repeat, "repeat", 1, "judge each case `N` times; the majority counts")
 	f.IntVar(&o.parallel, "parallel", 8, "make at most `N` calls at a time")
-	confidenceVar(f, &o.threshold, "threshold", "a status less certain than this is not continued; 0 switches the rule off")
+	confidenceVar(f, &o.threshold, "threshold",
+		"a status less certain than this is not continued; 0 switches the rule off")
 	f.StringVar(&o.by, "by", "", "show figures for each value of a `KEY` of meta too, such as lang or agent")
 	f.StringVar(&o.baseline, "baseline", "", "compare with the report in this `FILE`, which --json made")
 	f.BoolVar(&o.regression, "fail-on-regression", false, "with --baseline, exit with 10 if more broke than were fixed")

@@ -35,10 +35,13 @@ type goalOptions struct {
 func newGoal(t terminal) *cobra.Command {
 	var o goalOptions
 	goal := &cobra.Command{
-		Use:  "goal [flags]",
-		Args: atMost(0),
-		RunE: func(*cobra.Command, []string) error {
-			return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
+		Use: "goal [flags]",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const hint = "sidecoach goal set, sidecoach goal show, sidecoach goal clear"
+			if len(args) > 0 {
+				return misuse(didYouMean(cmd, args[0], hint), "goal has no command %q", args[0])
+			}
+			return misuse(hint, "goal needs a command")
 		},
 	}
 	show := &cobra.Command{
@@ -192,7 +195,7 @@ func readGoal(g *project.Goal) error {
 	}
 	text, err := os.ReadFile(g.Plan)
 	if err != nil {
-		return bad(fmt.Errorf("cannot read the plan: %w", cause(err)))
+		return badInput("name a Markdown file, or give --check and --file", "cannot read the plan %q: %v", g.Plan, cause(err))
 	}
 	if g.Stages, err = plancriteria.Stages(text); err != nil {
 		return bad(err)

@@ -25,6 +25,9 @@ func document(c *cobra.Command) {
 		c.Example = strings.TrimRight(example, "\n")
 	}
 	c.DisableFlagsInUseLine, c.Flags().SortFlags = true, false
+	if c.HasParent() {
+		c.SuggestionsMinimumDistance = 2
+	}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		var words []string
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -70,8 +73,8 @@ func newHelp() *cobra.Command {
 			}
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return misuse("the commands are "+strings.Join(commands(cmd.Root()), ", ")+
-					"; sidecoach help without one is about all", "no command %q to help with", strings.Join(args, " "))
+				hint := "the commands are " + strings.Join(commands(about), ", ") + "; sidecoach help without one is about all"
+				return misuse(didYouMean(about, rest[0], hint), "no command %q to help with", strings.Join(args, " "))
 			}
 			about.InitDefaultHelpFlag() // help lists the flags that cobra adds last
 			about.InitDefaultVersionFlag()
@@ -90,6 +93,14 @@ func helpOnJudge(w io.Writer) error {
 
 //go:embed licences.txt
 var licences string
+
+// didYouMean returns a hint with the command below c that a misspelt word probably means; else the other hint.
+func didYouMean(c *cobra.Command, word, other string) string {
+	if near := c.SuggestionsFor(word); len(near) > 0 {
+		return "did you mean " + c.CommandPath() + " " + near[0] + "?"
+	}
+	return other
+}
 
 // commands returns the names of the commands, sorted.
 func commands(root *cobra.Command) (names []string) {

@@ -30,7 +30,8 @@ func newHookOptions(f *pflag.FlagSet) *hookOptions {
 	o.policy.register(f, "")
 	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
 	commandVar(f, &o.verify, "verify", "check a claim of completion, and run `COMMAND`, such as 'go test ./...'")
-	commandVar(f, &o.notify, "notify", "when the human is next, run `COMMAND` for at most five seconds; its input is the decision as JSON")
+	commandVar(f, &o.notify, "notify",
+		"when the human is next, run `COMMAND` for at most five seconds; its input is the decision as JSON")
 	o.keeper.register(f)
 	o.judging.register(f)
 	return o

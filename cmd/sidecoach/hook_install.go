@@ -176,7 +176,9 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 		}
 	}
 	if c := o.hook.verify; c.words != nil {
-		v, err := verifier.New(verifier.Config{Dir: cmdwitness.Root("."), Commands: [][]string{c.words}, Timeout: time.Minute})
+		v, err := verifier.New(verifier.Config{
+			Dir: cmdwitness.Root("."), Commands: [][]string{c.words}, Timeout: time.Minute,
+		})
 		if err != nil {
 			return h, err
 		}

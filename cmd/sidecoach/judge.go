@@ -63,7 +63,7 @@ func (o *llmOptions) registerJudge(f *pflag.FlagSet) {
 		"send the key over plain http to another machine, where others can read it")
 	timeoutVar(f, &o.Timeout, "timeout",
 		"after this `TIME`, attempts and all, the LLM has not answered (default 10s, of a command 40s)")
-	f.StringVar(&o.Effort, "effort", "", "how much the LLM reasons: minimal, low, …")
+	f.StringVar(&o.Effort, "effort", "", "how much the LLM reasons, a `LEVEL` such as minimal or low")
 	f.StringVar(&o.temperature, "temperature", "", "the LLM's temperature, a `NUMBER` from 0 to 2")
 	f.IntVar(&o.MaxTokens, "max-tokens", 0, "the LLM's answer has at most `N` tokens, reasoning included (default 500)")
 	f.Var(&o.format, "format", "how the server is asked for JSON at first: "+strings.Join(o.format.allowed, ", "))

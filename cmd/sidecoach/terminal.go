@@ -67,7 +67,7 @@ func (t terminal) paint(s style, text string) string {
 func (t terminal) tell(w io.Writer, lines string) error {
 	p := page{terminal: t}
 	for line := range strings.Lines(lines) {
-		p.say("", strings.TrimSuffix(line, "\n"))
+		p.say("", strings.TrimRight(line, " \n"))
 	}
 	return p.print(w)
 }

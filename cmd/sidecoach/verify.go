@@ -51,7 +51,7 @@ func (o *evidence) registerOutput(f *pflag.FlagSet, what string) {
 func (o *evidence) take(cmd *cobra.Command, args []string) error {
 	usage := cmd.CommandPath() + " [flags] -- go test ./..."
 	if dash := cmd.ArgsLenAtDash(); dash < 0 && len(args) > 0 || dash > 0 {
-		return misuse(usage, "unknown argument %q: put a command to run after --", args[0])
+		return misuse(didYouMean(cmd, args[0], usage), "unknown argument %q: put a command to run after --", args[0])
 	}
 	o.config.Dir = "."
 	if len(args) > 0 {
@@ -103,7 +103,8 @@ func newVerify(t terminal) *cobra.Command {
 		},
 	}
 	o.register(cmd.Flags())
-	cmd.Flags().BoolVar(&o.config.AllowUnchecked, "allow-unchecked", false, "approve although some claims cannot be checked")
+	cmd.Flags().BoolVar(&o.config.AllowUnchecked, "allow-unchecked", false,
+		"approve although some claims cannot be checked")
 	cmd.Flags().BoolVar(&yes, "yes", false, "run the command that was found, without asking")
 	o.registerOutput(cmd.Flags(), "verdict, decision, discrepancies and facts")
 	cmd.AddCommand(newVerifyBegin(), newVerifyRecord(), newVerifyAgent())

@@ -29,7 +29,9 @@ type reviewFlags struct {
 }
 
 // command returns a command that opens the trace, looks and adds to it.
-func (o *reviewFlags) command(use, trace string, run func(context.Context, *cobra.Command, *traceFile) error) *cobra.Command {
+func (o *reviewFlags) command(
+	use, trace string, run func(context.Context, *cobra.Command, *traceFile) error,
+) *cobra.Command {
 	cmd := &cobra.Command{Use: use}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		isNew := cmd.Name() == "begin"

@@ -7,8 +7,10 @@ import (
 )
 
 var (
-	testFolders = []string{"test", "tests", "__tests__", "__snapshots__", "testdata", "spec", "specs", "e2e", "androidtest"}
-	prose       = []string{".md", ".rst", ".adoc", ".txt"}
+	testFolders = []string{
+		"test", "tests", "__tests__", "__snapshots__", "testdata", "spec", "specs", "e2e", "androidtest",
+	}
+	prose = []string{".md", ".rst", ".adoc", ".txt"}
 )
 
 // IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.
@@ -47,6 +49,6 @@ func IsCode(name string) bool {
 	return ext != "" && strings.Contains(codeExtensions, ext+" ")
 }
 
-const codeExtensions = ".go .py .pyi .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .java .kt .kts .groovy .scala " +
-	".rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml .dart .jl .zig .nim .sh " +
-	".bash .zsh .fish .ps1 .bat .sql "
+const codeExtensions = ".go .py .pyi .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .java .kt .kts .groovy " +
+	".scala .rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml .dart .jl .zig " +
+	".nim .sh .bash .zsh .fish .ps1 .bat .sql "
