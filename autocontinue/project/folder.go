@@ -3,6 +3,7 @@ package project
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,7 +14,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/sidecoach/sidecoach/skills"
 )
@@ -42,32 +42,22 @@ type Folder struct {
 	content *zip.Reader
 }
 
-func (f Folder) files() fs.FS {
-	if f.content == nil {
-		return &zip.Reader{}
-	}
-	return f.content
-}
+// files returns the content as a file system.
+func (f Folder) files() fs.FS { return cmp.Or(f.content, &zip.Reader{}) }
 
 // Part returns a part of the folder .sidecoach as files: "coach", "lexicon". It is nil if the folder has no such part.
 func (f Folder) Part(name string) fs.FS {
 	within := path.Join(folderName, name)
-	if !slices.ContainsFunc(f.Files, func(file string) bool { return strings.HasPrefix(file, within+"/") }) {
+	if _, err := fs.Stat(f.files(), within); err != nil {
 		return nil
 	}
-	sub, err := fs.Sub(f.files(), within)
-	if err != nil {
-		return nil // the name is valid
-	}
+	sub, _ := fs.Sub(f.files(), within) // the name is valid
 	return sub
 }
 
 // Config returns the content of .sidecoach/config.json, nil if there is none.
 func (f Folder) Config() []byte {
-	text, err := fs.ReadFile(f.files(), folderName+"/config.json")
-	if err != nil {
-		return nil
-	}
+	text, _ := fs.ReadFile(f.files(), folderName+"/config.json")
 	return text
 }
 
@@ -99,14 +89,13 @@ func ReadFolder(root string) (Folder, error) {
 // names returns the files that count: all below .sidecoach, and the skills of the agents.
 func names(tree fs.FS) (files []string, err error) {
 	err = fs.WalkDir(tree, folderName, func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			files = append(files, name)
-		}
-		if name == folderName && errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case name == folderName && errors.Is(err, fs.ErrNotExist):
 			return nil
-		}
-		if len(files) > maxFiles {
+		case err == nil && len(files) == maxFiles:
 			return fmt.Errorf("%s has more than %d files", folderName, maxFiles)
+		case err == nil && !e.IsDir():
+			files = append(files, name)
 		}
 		return err
 	})
@@ -128,12 +117,12 @@ func (f *Folder) read(tree fs.FS) error {
 	hash, left := sha256.New(), int64(maxFolder)
 	for _, name := range f.Files {
 		text, err := readFile(tree, name, left)
-		if err != nil {
-			return err
-		}
 		left -= int64(len(text))
 		fmt.Fprintf(hash, "%d %s %d %s", len(name), name, len(text), text) // a hash never fails
-		entry, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		var entry io.Writer
+		if err == nil {
+			entry, err = w.Create(name)
+		}
 		if err == nil {
 			_, err = entry.Write(text)
 		}
@@ -141,12 +130,11 @@ func (f *Folder) read(tree fs.FS) error {
 			return err
 		}
 	}
-	if err := w.Close(); err != nil {
-		return err
+	err := w.Close()
+	if err == nil {
+		f.content, err = zip.NewReader(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
 	}
 	f.Hash = hex.EncodeToString(hash.Sum(nil))
-	var err error
-	f.content, err = zip.NewReader(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
 	return err
 }
 

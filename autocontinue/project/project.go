@@ -1,16 +1,38 @@
+// Package project answers one question: what has the human set for the project that an agent works in? There are two
+// answers: the folder .sidecoach, which counts once the human has allowed its content, and the goal of the sessions.
+//
+// Start with [Open], on the store in which a hook keeps its sessions. [ReadFolder] reads a project's folder,
+// [Projects.Allow] remembers a hash of its content, and [Projects.Folder] returns it only while it is unchanged.
+// [Projects.SetGoal] gives the project a goal, [Projects.Begin] binds it to the session that the human starts next, and
+// [Projects.Goal] returns the goal of a session.
+//
+// # Limits
+//
+// The agent can write to the folder of its project. Because of the hash, a change has no effect. Because the goal is a
+// copy, a change of the plan has none either. [AgentIn] finds the environment of an agent, so that a command can refuse
+// to give trust there. None of this stops an agent that means to cheat: it can do what the user can do.
+//
+// A folder has at most 1 MiB and 500 files, a goal at most 50 criteria. What nobody used for 30 days is forgotten, see
+// package filestore.
+//
+// # Errors
+//
+// [ErrNotAllowed] and [ErrChanged] say why a folder does not count. Every other error is that of the file system or of
+// the store.
 package project
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
 
 // Projects is what humans have set for their projects. It is safe for concurrent use, also by processes.
@@ -32,31 +54,32 @@ func Open(store *filestore.Store, host string, now func() time.Time) *Projects {
 	return &Projects{store, host, now}
 }
 
-const kind = "projects" // of the documents, and their folder
+func (p *Projects) document(root string) (*filestore.Document[settings], error) {
+	return filestore.NewDocument[settings](p.store, "projects", root)
+}
 
-func (p *Projects) load(ctx context.Context, root string) (settings, error) {
-	if _, err := os.Lstat(filepath.Join(p.store.Dir(), kind)); errors.Is(err, fs.ErrNotExist) {
-		return settings{}, nil // most people set nothing, and a hook should not take long
+func (p *Projects) load(ctx context.Context, root string) (s settings, err error) {
+	doc, err := p.document(root)
+	if err == nil {
+		s, err = doc.Load(ctx)
 	}
-	doc, err := filestore.NewDocument[settings](p.store, kind, root)
-	if err != nil {
-		return settings{}, err
-	}
-	return doc.Load(ctx)
+	return s, err
 }
 
 var errNoChange = errors.New("project: nothing to change")
 
-// update replaces the settings of a project, unless fn returns errNoChange.
-func (p *Projects) update(ctx context.Context, root string, fn func(*settings) error) error {
-	doc, err := filestore.NewDocument[settings](p.store, kind, root)
+// update lets fn change the settings of a project. It changes nothing if fn returns false.
+func (p *Projects) update(ctx context.Context, root string, fn func(*settings) bool) error {
+	doc, err := p.document(root)
 	if err != nil {
 		return err
 	}
 	err = doc.Update(ctx, func(s settings) (settings, error) {
 		s.Root = root
-		err := fn(&s)
-		return s, err
+		if !fn(&s) {
+			return s, errNoChange
+		}
+		return s, nil
 	})
 	if errors.Is(err, errNoChange) {
 		return nil
@@ -66,10 +89,7 @@ func (p *Projects) update(ctx context.Context, root string, fn func(*settings) e
 
 // Allow remembers that the human allows the folder as it is.
 func (p *Projects) Allow(ctx context.Context, f Folder) error {
-	return p.update(ctx, f.Root, func(s *settings) error {
-		s.Allowed = f.Hash
-		return nil
-	})
+	return p.update(ctx, f.Root, func(s *settings) bool { s.Allowed = f.Hash; return true })
 }
 
 // Folder returns the folder of the project that dir is in. If the human has not allowed it as it is, the error is
@@ -84,10 +104,10 @@ func (p *Projects) Folder(ctx context.Context, dir string) (Folder, error) {
 		return Folder{}, err
 	}
 	if s.Allowed == "" {
-		if _, err := os.Lstat(filepath.Join(root, folderName)); err == nil {
-			return Folder{}, ErrNotAllowed
+		if _, err := os.Lstat(filepath.Join(root, folderName)); err != nil {
+			return Folder{}, nil
 		}
-		return Folder{}, nil
+		return Folder{}, ErrNotAllowed
 	}
 	f, err := ReadFolder(root)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && f.Hash != s.Allowed {
@@ -98,19 +118,13 @@ func (p *Projects) Folder(ctx context.Context, dir string) (Folder, error) {
 
 // SetGoal sets the goal of the project root; nil clears it.
 func (p *Projects) SetGoal(ctx context.Context, root string, g *Goal) error {
-	return p.update(ctx, root, func(s *settings) error {
-		s.Goal = g
-		return nil
-	})
+	return p.update(ctx, root, func(s *settings) bool { s.Goal = g; return true })
 }
 
 // GoalAt returns the goal of the nearest folder with one, dir or above it, and that folder. The bool says whether there
 // is one.
 func (p *Projects) GoalAt(ctx context.Context, dir string) (g Goal, root string, ok bool, err error) {
 	all, err := above(dir)
-	if err != nil {
-		return g, "", false, err
-	}
 	for _, root := range all {
 		s, err := p.load(ctx, root)
 		if err != nil {
@@ -120,7 +134,7 @@ func (p *Projects) GoalAt(ctx context.Context, dir string) (g Goal, root string,
 			return *s.Goal, root, true, nil
 		}
 	}
-	return g, "", false, nil
+	return g, "", false, err
 }
 
 // Begin binds the goal of a project to a session in which the human has just sent the first prompt, in the folder dir.
@@ -158,16 +172,54 @@ func isSubagent(session string) bool { return strings.Contains(session, "/") }
 // Change lets fn change the goal of root that was set at a time. It changes nothing if fn returns false, or if the goal
 // was cleared or set anew.
 func (p *Projects) Change(ctx context.Context, root string, set time.Time, fn func(*Goal) bool) error {
-	return p.update(ctx, root, func(s *settings) error {
-		if s.Goal == nil || !s.Goal.Set.Equal(set) {
-			return errNoChange
-		}
-		g := *s.Goal
-		g.Criteria = slices.Clone(g.Criteria)
-		if !fn(&g) {
-			return errNoChange
-		}
-		s.Goal = &g
-		return nil
+	return p.update(ctx, root, func(s *settings) bool {
+		return s.Goal != nil && s.Goal.Set.Equal(set) && fn(s.Goal)
 	})
+}
+
+// Goal is what the sessions of a project must reach, as the human set it. It is a copy: a later change of the plan does
+// not change it.
+type Goal struct {
+	Plan     string               `json:"plan,omitempty"` // the file that it comes from, for people
+	Dir      string               `json:"dir"`            // where its commands run and its files are
+	Criteria []verifier.Criterion `json:"criteria"`
+	Stages   []string             `json:"stages,omitempty"` // triggers or phases of skills, in order
+	Set      time.Time            `json:"set"`              // when; it also names the goal
+
+	Continues int           `json:"continues,omitempty"` // the cap of a turn; 0 is the hook's
+	For       time.Duration `json:"for,omitempty"`       // from Begun on; 0 is no limit
+	Wide      bool          `json:"wide,omitempty"`      // it holds for all sessions of the project
+
+	Session string    `json:"session,omitempty"` // the session that it is bound to, after its host and a slash
+	Begun   time.Time `json:"begun,omitzero"`    // when the first session began
+	Stage   int       `json:"stage,omitempty"`   // how many stages are done
+	Ended   time.Time `json:"ended,omitzero"`    // when it was reached
+}
+
+// Check returns what is wrong with a goal that a human sets.
+func (g Goal) Check() error {
+	switch {
+	case len(g.Criteria) == 0 && len(g.Stages) == 0:
+		return errors.New("the goal has neither criteria nor stages")
+	case len(g.Criteria) > 50:
+		return fmt.Errorf("the goal has %d criteria; at most 50 are possible", len(g.Criteria))
+	case g.Continues < 0 || g.Continues > 100:
+		return errors.New("the cap of a goal is from 1 to 100")
+	case g.For < 0:
+		return errors.New("the time of a goal is negative")
+	}
+	return nil
+}
+
+// Limit returns why nothing more is continued for the goal at a time, "" if its time is not over.
+func (g Goal) Limit(now time.Time) string {
+	if g.For <= 0 || g.Begun.IsZero() || now.Sub(g.Begun) < g.For {
+		return ""
+	}
+	return fmt.Sprintf("The goal's time of %v is over.", g.For)
+}
+
+// IsReached reports whether each criterion was seen to hold and each stage is done.
+func (g Goal) IsReached() bool {
+	return verifier.AllMet(g.Criteria) && g.Stage >= len(g.Stages)
 }
