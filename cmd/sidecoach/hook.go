@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 )
 
@@ -57,6 +59,12 @@ func (o *hookOptions) given() (words []string, err error) {
 		}
 	})
 	return words, err
+}
+
+// open returns the keeper of a host's sessions. The host waits for the hook, so the hook does not sync its files. State
+// that a loss of power takes is treated like any lost state.
+func (o *hookOptions) open(h hook.Host, stderr io.Writer) (*keeper, error) {
+	return o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, stderr)
 }
 
 // hostNames returns the names of the hosts, as the command line has them.
@@ -119,7 +127,7 @@ the pause and prints nothing.`
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { // the host may show it to nobody
 		err = flagError(cmd, err)
 		_, _ = cmd.OutOrStdout().Write(h.Pass())
-		if k, unopened := o.open(h, cmd); unopened == nil {
+		if k, unopened := o.open(h, cmd.ErrOrStderr()); unopened == nil {
 			k.note(err.Error())
 		}
 		return err

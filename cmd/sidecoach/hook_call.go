@@ -30,17 +30,23 @@ const (
 
 // run answers one event. Whatever goes wrong, it prints the answer with which the host goes on.
 func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t terminal) error {
-	if os.Getenv(llm.JudgeMark) != "" { // a judge paused: to judge it would have no end
-		_, _ = io.Copy(io.Discard, cmd.InOrStdin())
-		_, err := cmd.OutOrStdout().Write(h.Pass())
+	var answered atomic.Bool
+	print := func(answer []byte) error {
+		if len(answer) == 0 || answered.Swap(true) {
+			return nil
+		}
+		_, err := cmd.OutOrStdout().Write(answer)
 		return err
 	}
-	k, err := o.open(h, cmd)
+	if os.Getenv(llm.JudgeMark) != "" { // a judge paused: to judge it would have no end
+		_, _ = io.Copy(io.Discard, cmd.InOrStdin())
+		return print(h.Pass())
+	}
+	k, err := o.open(h, cmd.ErrOrStderr())
 	if err != nil {
-		_, _ = cmd.OutOrStdout().Write(h.Pass())
+		_ = print(h.Pass())
 		return letStop(err)
 	}
-	var answered atomic.Bool
 	w := watchdog{limit: hookSeconds*time.Second - hookMargin, more: k.verifies.Load, parent: os.Getppid}
 	if len(args) > 0 { // Codex does not wait for its program for notify
 		w.parent = func() int { return 0 }
@@ -48,9 +54,7 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 	w.exit = func() {
 		go func() {
 			defer func() { _ = recover(); os.Exit(exitFailure) }()
-			if !answered.Swap(true) {
-				_, _ = cmd.OutOrStdout().Write(h.Pass())
-			}
+			_ = print(h.Pass())
 			k.note("no decision: the hook did not end in time")
 		}()
 		time.Sleep(hookGrace / 4) // printing may hang
@@ -62,7 +66,7 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 		defer func() {
 			if p := recover(); p != nil {
 				k.note("internal error: no decision")
-				_, _ = cmd.OutOrStdout().Write(h.Pass())
+				_ = print(h.Pass())
 				panic(p) // run says the rest
 			}
 		}()
@@ -73,10 +77,8 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 				k.note(err.Error())
 			}
 		}
-		if len(answer) > 0 && !answered.Swap(true) {
-			if _, err := cmd.OutOrStdout().Write(answer); err != nil {
-				return err
-			}
+		if err := print(answer); err != nil {
+			return err
 		}
 		k.tell(ctx)
 		return err
@@ -94,12 +96,6 @@ func (o *hookOptions) answer(
 	if err != nil {
 		return h.Pass(), err
 	}
-	var tree *os.Root
-	defer func() {
-		if tree != nil {
-			tree.Close()
-		}
-	}()
 	projects, ignored := project.Open(k.store, string(h), time.Now), ""
 	answer, err := hook.Run(ctx, h, payload, hook.Config{
 		Sessions: sessions{k.store, &k.session}, Secrets: ownSecrets(),
@@ -134,8 +130,7 @@ func (o *hookOptions) answer(
 			cfg.Policy.Coach = o.coach
 			dir := folderOf(p.Folder)
 			if o.plan != "" {
-				var plan string
-				if tree, plan, err = openPlan(dir, o.plan); err == nil {
+				if tree, plan, err := openPlan(dir, o.plan); err == nil { // the end of the process closes the tree
 					cfg.Plans, p.Output.PlanFile = tree.FS(), plan
 				} else { // the agent may have changed its folder: that costs the criteria only
 					cfg.Plans, p.Output.PlanFile = noPlan{err}, filepath.Base(o.plan)
@@ -185,11 +180,11 @@ func (s sessions) Update(
 	}
 	return doc.Update(ctx, func(v filestore.Session) (filestore.Session, error) {
 		state, m, err := fn(v.State, memoryOf(v))
-		if err != nil {
-			return v, err
+		if err == nil {
+			v.State = state
+			v.Extra, err = json.Marshal(m)
 		}
-		extra, err := json.Marshal(m)
-		return filestore.Session{State: state, Extra: extra}, err
+		return v, err
 	})
 }
 
@@ -201,24 +196,12 @@ func memoryOf(v filestore.Session) (m hook.Memory) {
 	return m
 }
 
-// open returns the keeper of a host's sessions. The host waits for the hook, so the hook does not sync its files. State
-// that a loss of power takes is treated like any lost state.
-func (o *hookOptions) open(h hook.Host, cmd *cobra.Command) (*keeper, error) {
-	k, err := o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, cmd.ErrOrStderr())
-	if err != nil {
-		return nil, err
-	}
-	k.shadow = o.shadow
-	return k, nil
-}
-
 // letStop words a failure: the exit status is always 1.
 func letStop(err error) error {
-	f, ok := errors.AsType[*failure](err)
-	if !ok {
-		return badInput(stays, "no decision: %s", withoutPackage(err))
+	if f, ok := errors.AsType[*failure](err); ok {
+		return &failure{exitFailure, f.what, f.hint}
 	}
-	return badInput(f.hint, "%s", f.what)
+	return badInput(stays, "no decision: %s", withoutPackage(err))
 }
 
 // readEvent returns what the host says: on stdin or, for Codex's notify, as the last argument.
