@@ -16,7 +16,6 @@ import (
 	"github.com/sidecoach/sidecoach/skills"
 )
 
-// options are the flags of the command without a name.
 type options struct {
 	request        string
 	phase, print   choice

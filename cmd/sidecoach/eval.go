@@ -26,7 +26,6 @@ import (
 
 const exitUnmet = 10 // a requirement on the figures is not met
 
-// evalOptions are the flags of eval.
 type evalOptions struct {
 	cases            []string
 	classifier       choice
@@ -175,7 +174,6 @@ func (o *evalOptions) check() error {
 	return nil
 }
 
-// variant is one classifier to measure.
 type variant struct {
 	name       string
 	classifier classify.Classifier
@@ -280,7 +278,6 @@ func (o *evalOptions) evaluate(
 	return report, err
 }
 
-// messageOf returns what the agent would be told.
 func messageOf(in classify.Input, r classify.Result) string {
 	if r.Type != classify.Status {
 		return ""
@@ -389,7 +386,6 @@ func readBaseline(name string) (evaluate.Report, error) {
 	return r, err
 }
 
-// print writes the reports as text or JSON.
 func (o *evalOptions) print(w io.Writer, runs []evaluate.Run) error {
 	text := evaluate.TextOptions{Markdown: o.markdown, By: o.by, Requirements: o.requirements}
 	if !o.json {
@@ -438,7 +434,6 @@ func (b *bar) show(done, total int) {
 	fmt.Fprintf(b.w, "\r%.*s\x1b[K", widthOf(b.w)-1, line)
 }
 
-// clear takes the line away.
 func (b *bar) clear() {
 	if b.shown != "" {
 		b.shown = ""

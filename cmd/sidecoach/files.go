@@ -151,7 +151,6 @@ func createPage(name string, read []string) (*htmlPage, error) {
 	return &htmlPage{name, f}, cannot("write", name, err)
 }
 
-// commit writes the page and puts it in its place.
 func (p *htmlPage) commit(runs ...evaluate.Run) error {
 	if p == nil {
 		return nil
@@ -167,7 +166,6 @@ func (p *htmlPage) commit(runs ...evaluate.Run) error {
 	return cannot("write", p.name, err)
 }
 
-// discard removes what was not committed.
 func (p *htmlPage) discard() {
 	if p != nil {
 		p.file.Close()

@@ -55,7 +55,6 @@ func (c checked[T]) Set(s string) error {
 	return err
 }
 
-// confidenceVar adds a flag that takes a confidence from 0 to 1.
 func confidenceVar(f *pflag.FlagSet, to *float64, name, usage string) {
 	f.Var(checked[float64]{to, "X", func(x float64) string {
 		short, exact := strconv.FormatFloat(x, 'f', 2, 64), strconv.FormatFloat(x, 'f', -1, 64)
@@ -91,7 +90,6 @@ type command struct {
 	words []string
 }
 
-// commandVar adds a flag that takes a command line.
 func commandVar(f *pflag.FlagSet, to *command, name, usage string) {
 	f.Var(checked[command]{to, "COMMAND", func(c command) string { return c.line }, func(s string) (command, error) {
 		if strings.TrimSpace(s) == "" {
@@ -130,7 +128,6 @@ func (o *policyFlags) policy() autocontinue.Policy {
 	}
 }
 
-// noFlags returns an empty set of flags.
 func noFlags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.SortFlags = false
@@ -169,7 +166,6 @@ func flagError(cmd *cobra.Command, err error) error {
 	return misuse(cmd.CommandPath()+" --help shows how it is used", "%v", err)
 }
 
-// atMost checks how many arguments a command has.
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		hint := cmd.CommandPath() + " --help shows how it is used"

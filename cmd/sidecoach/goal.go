@@ -24,7 +24,6 @@ import (
 	"github.com/sidecoach/sidecoach/skills"
 )
 
-// goalOptions are the flags of goal.
 type goalOptions struct {
 	state         string
 	yes           bool
@@ -110,7 +109,6 @@ func (o *goalOptions) save(cmd *cobra.Command, t terminal, projects *project.Pro
 	return t.tell(cmd.OutOrStdout(), said)
 }
 
-// set sets the goal.
 func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 	projects, err := openProjects(o.state)
 	if err != nil {
@@ -187,7 +185,6 @@ func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *proje
 	return nil
 }
 
-// readGoal reads the criteria and the stages of a goal's plan.
 func readGoal(g *project.Goal) error {
 	bad := func(err error) error {
 		return badInput(`a plan is Markdown with a section "Success Criteria"`, "%s: %s", g.Plan,
@@ -267,7 +264,6 @@ func goalTable(g project.Goal, root string) string {
 	return b.String()
 }
 
-// openProjects opens what is kept of projects in a state folder.
 func openProjects(state string) (*project.Projects, error) {
 	k, err := keeperOptions{state: state}.open(filestore.Options{}, os.Stderr)
 	if err != nil {

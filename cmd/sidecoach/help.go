@@ -102,7 +102,6 @@ func didYouMean(c *cobra.Command, word, other string) string {
 	return other
 }
 
-// commands returns the names of the commands, sorted.
 func commands(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {

@@ -67,7 +67,6 @@ func (o *hookOptions) open(h hook.Host, stderr io.Writer) (*keeper, error) {
 	return o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, stderr)
 }
 
-// hostNames returns the names of the hosts, as the command line has them.
 func hostNames() []string {
 	var names []string
 	for _, h := range hook.Hosts() {
@@ -101,7 +100,6 @@ func newHook(t terminal) *cobra.Command {
 	return cmd
 }
 
-// newHookOf is the command that a host runs.
 func newHookOf(h hook.Host, t terminal) *cobra.Command {
 	elsewhere := "On other events nothing is printed."
 	if h == hook.Cursor {

@@ -85,7 +85,6 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 	})
 }
 
-// answer reads an event and returns what to print.
 func (o *hookOptions) answer(
 	ctx context.Context, h hook.Host, args []string, stdin io.Reader, t terminal, k *keeper,
 ) ([]byte, error) {
@@ -196,7 +195,6 @@ func memoryOf(v filestore.Session) (m hook.Memory) {
 	return m
 }
 
-// letStop words a failure: the exit status is always 1.
 func letStop(err error) error {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return &failure{exitFailure, f.what, f.hint}

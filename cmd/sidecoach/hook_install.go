@@ -30,7 +30,6 @@ const (
 	hookJudgeLimit = (hookSeconds - 15) * time.Second
 )
 
-// installOptions are the flags of install and uninstall.
 type installOptions struct {
 	user, project, write bool
 	hook                 *hookOptions // of install: they go into the hook's command line
@@ -54,7 +53,6 @@ func newHookUninstall(t terminal) *cobra.Command {
 	return cmd
 }
 
-// command returns a command that takes the name of a host.
 func (o *installOptions) command(use string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, ValidArgs: hostNames()}
 	cmd.Args = func(_ *cobra.Command, args []string) error {
@@ -162,7 +160,6 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 	return nil
 }
 
-// checked returns the hook that the flags ask for.
 func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.Hook, err error) {
 	h = install.Hook{Host: host, Timeout: hookSeconds + verifySeconds}
 	judging, stderr := &o.hook.judging, cmd.ErrOrStderr()
@@ -233,7 +230,6 @@ func (o *installOptions) warnTwice(h install.Hook, file string, stderr io.Writer
 	}
 }
 
-// write installs the hook into a file and returns what to say.
 func write(h install.Hook, file string, stderr io.Writer) (string, error) {
 	if !install.Writable(h.Host) {
 		return "", misuse("put the lines above into "+file, "install does not write settings of %s", h.Host.Product())
@@ -316,7 +312,6 @@ func remove(h install.Hook, file string) (string, error) {
 	return said + "the file before is kept as " + kept + "\n", err
 }
 
-// settingsFile is a settings file of another program.
 type settingsFile struct {
 	name string
 	data []byte // nil for a missing file
@@ -437,7 +432,6 @@ func (f *settingsFile) remove(rest []byte) (kept string, err error) {
 	return kept, f.write(rest)
 }
 
-// write replaces the content of the file.
 func (f *settingsFile) write(data []byte) error {
 	if err := f.unchanged(); err != nil {
 		return err

@@ -48,7 +48,6 @@ func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir st
 	return s, err
 }
 
-// within returns what holds with a project's folder.
 func (o *hookOptions) within(f project.Folder) (s setting, err error) {
 	if s.hookOptions, err = o.with(f.Config()); err != nil {
 		return s, err
@@ -145,7 +144,6 @@ func newAllow(t terminal) *cobra.Command {
 	return cmd
 }
 
-// preview says what a folder changes.
 func (s setting) preview(f project.Folder) string {
 	var b strings.Builder
 	add := func(format string, args ...any) {

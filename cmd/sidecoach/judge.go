@@ -41,7 +41,6 @@ type llmOptions struct {
 	prompt, temperature string
 }
 
-// register adds the flags of a command that asks one LLM.
 func (o *llmOptions) register(f *pflag.FlagSet) {
 	o.registerJudge(f)
 	f.StringVar(&o.Model, "model", "",
@@ -79,7 +78,6 @@ func (o *llmOptions) kind() string {
 	return o.agent.value
 }
 
-// isProgram reports whether a command judges, not a server.
 func (o *llmOptions) isProgram() bool { return o.kind() != "" && o.kind() != viaAPI }
 
 // given returns the first of some flags that was given, or "".
@@ -132,7 +130,6 @@ func (o *llmOptions) config(parallel int) (llm.Config, error) {
 	return cfg, nil
 }
 
-// check returns what is wrong with the flags alone.
 func (o *llmOptions) check() error {
 	api := o.given("base-url", "temperature", "max-tokens", "format", "insecure-http")
 	switch {
@@ -146,7 +143,6 @@ func (o *llmOptions) check() error {
 	return nil
 }
 
-// modelName is the model that is asked, as far as it is known before.
 func (o *llmOptions) modelName() string {
 	switch {
 	case !o.isProgram():
@@ -157,7 +153,6 @@ func (o *llmOptions) modelName() string {
 	return strings.TrimSpace(o.kind() + " " + o.Model)
 }
 
-// judge returns the LLM's classifier.
 func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, error) {
 	client, err := llm.NewClient(cfg)
 	if err != nil {
@@ -196,7 +191,6 @@ func llmError(err error) string {
 	return strings.TrimPrefix(err.Error(), "llm: ")
 }
 
-// promptHash names a prompt by its content.
 func promptHash(judge *llm.Classifier) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(judge.Request(classify.Input{}).System)))[:8]
 }
@@ -216,10 +210,8 @@ func (o *judging) register(f *pflag.FlagSet) {
 	f.Lookup("certain").DefValue = "0" // which help does not show
 }
 
-// asks reports whether an LLM judges.
 func (o *judging) asks() bool { return o.useLLM || o.llm.kind() != "" }
 
-// check returns what is wrong with the flags alone.
 func (o *judging) check() error {
 	if o.asks() {
 		return o.llm.check()
@@ -252,7 +244,6 @@ func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Cl
 	return o.beside(heuristic, judge), err
 }
 
-// beside returns the judge with the heuristic beside it.
 func (o *judging) beside(heuristic, judge classify.Classifier) classify.Classifier {
 	if o.certain != 0 {
 		return classify.Cascade(heuristic, judge, o.certain)
@@ -400,7 +391,6 @@ func (j *rememberingJudge) update(ctx context.Context, change func(judgeMemory) 
 	}
 }
 
-// after returns the memory after a call.
 func (m judgeMemory) after(err error, now time.Time) judgeMemory {
 	if err == nil {
 		return judgeMemory{}

@@ -90,7 +90,6 @@ func (o keeperOptions) open(opts filestore.Options, stderr io.Writer) (*keeper, 
 	return k, err
 }
 
-// observer journals decisions.
 func (k *keeper) observer() autocontinue.Observer {
 	return autocontinue.ObserverFunc(func(_ context.Context, e autocontinue.Event) error {
 		line := entry{Event: e, Host: k.host, Shadow: k.shadow, Transcript: k.lacks}

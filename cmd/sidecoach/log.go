@@ -38,7 +38,6 @@ func parseEntry(line []byte) (e entry, ok bool) {
 	return e, true
 }
 
-// logOptions are the flags of log.
 type logOptions struct {
 	session, state, id string
 	follow, json       bool
@@ -152,7 +151,6 @@ func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir str
 // labelRejected is the label of a rejected completion, which has no type of its own.
 const labelRejected = "rejected"
 
-// labels are the verdicts that a case can ask for.
 func labels() (list []string) {
 	for _, t := range classify.Types() {
 		list = append(list, string(t))

@@ -84,7 +84,6 @@ func (l *logPage) decision(e entry) string {
 	return l.paint(dim, id) + gap + head(l.terminal)
 }
 
-// about adds the rows below a decision.
 func (p *page) about(e entry) {
 	d := e.Decision
 	if e.Preview != "" {
@@ -116,7 +115,6 @@ func judgeInWords(u *classify.Usage) string {
 	return strings.TrimPrefix(text, ", ")
 }
 
-// totals sum up a journal.
 type totals struct {
 	Decisions int `json:"decisions"` // replays, which repeat one, not counted
 	Sessions  int `json:"sessions"`
@@ -169,7 +167,6 @@ func (p *page) reasons(c reasonCounts) {
 	}
 }
 
-// mostFrequent returns the keys of counts, the most frequent first.
 func mostFrequent(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
@@ -288,7 +285,6 @@ func (j *judgeTotals) add(u *classify.Usage) {
 	j.Latency += max(0, u.Latency)
 }
 
-// table is the totals for a person.
 func (t *totals) table(to terminal) string {
 	p := page{terminal: to}
 	p.printf("\n%s\n", p.paint(bold, plural(t.Decisions, "decision")+" in "+plural(t.Sessions, "session")))

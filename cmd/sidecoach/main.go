@@ -92,7 +92,6 @@ const (
 	exitUsage    = 64
 )
 
-// exit ends the program with a status and prints nothing.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }

@@ -20,7 +20,6 @@ import (
 	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
 
-// replayOptions are the flags of replay.
 type replayOptions struct {
 	policy           policyFlags
 	judging          judging
@@ -125,7 +124,6 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	return failureOf(total, len(found.files)-total.Others)
 }
 
-// failureOf says what is wrong after everything was read.
 func failureOf(total replayTotal, files int) error {
 	switch {
 	case total.Fallbacks > 0 && total.Fallbacks == total.Judged:
@@ -142,7 +140,6 @@ func failureOf(total replayTotal, files int) error {
 	return nil
 }
 
-// useLLM makes r ask the LLM.
 func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic) error {
 	cfg, err := o.judging.llm.config(1)
 	if err != nil {
@@ -160,7 +157,6 @@ func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic) error {
 	return nil
 }
 
-// askFirst asks the human whether the outputs may be sent.
 func (o *replayOptions) askFirst(ctx context.Context, files int, stdin io.Reader, stderr io.Writer, t terminal) error {
 	if !t.keyboard {
 		return misuse("add --yes to send them without a question",
@@ -220,7 +216,6 @@ func findTranscripts(args []string) (*sessionFiles, error) {
 	return t, nil
 }
 
-// expand returns the files that a pattern stands for.
 func expand(pattern string) ([]string, error) {
 	switch {
 	case pattern == "-":

@@ -69,7 +69,6 @@ func (r *replayTable) where(s replaySession) string {
 	return lastColumns(visible(name), room)
 }
 
-// table writes the rows.
 func (r *replayTable) table() {
 	if r.width == 0 || r.width >= leastColumns {
 		head := fmt.Sprintf(replayColumns, "agent", "pauses", "continues", "agrees", "against", "missed", "session")
@@ -98,7 +97,6 @@ func (r *replayTable) table() {
 	r.printf("\n")
 }
 
-// total writes the table and what comes of everything.
 func (r *replayTable) total(t replayTotal) {
 	if len(r.rows) > 0 {
 		r.table()
@@ -126,7 +124,6 @@ func (r *replayTable) total(t replayTotal) {
 	r.say(bold, said[len(said)-1])
 }
 
-// sayLLM says what became of asking the LLM.
 func (p *page) sayLLM(t replayTotal) {
 	l := t.LLM
 	if l == nil {
@@ -229,7 +226,6 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	l.results = append(l.results, m.Decision.Result)
 }
 
-// report is the content of the page.
 func (l *labelled) report(name string, threshold float64, total replayTotal) (evaluate.Report, error) {
 	if len(l.cases) == 0 {
 		return evaluate.Report{}, badInput("without --html the table shows what was decided",

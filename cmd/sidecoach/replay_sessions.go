@@ -46,7 +46,6 @@ func pauseOf(file string, m hook.Moment) replayPause {
 	return p
 }
 
-// replayCounts are what sessions and the total count.
 type replayCounts struct {
 	Pauses    int            `json:"pauses"`
 	Continued int            `json:"continued"`
@@ -78,7 +77,6 @@ func (c *replayCounts) count(p replayPause) {
 	}
 }
 
-// replaySession is what comes of a session.
 type replaySession struct {
 	File    string `json:"file"`
 	Agent   string `json:"agent"`
@@ -86,7 +84,6 @@ type replaySession struct {
 	replayCounts
 }
 
-// replayFault is what is wrong with a file.
 type replayFault struct {
 	File  string `json:"file"`
 	Fault string `json:"fault"`
@@ -109,7 +106,6 @@ type replayTotal struct {
 	labels      int        // pauses that the human's words label
 }
 
-// replayLLM is what became of asking an LLM.
 type replayLLM struct {
 	Model            string         `json:"model"`
 	Answered         int            `json:"answered"` // outputs
@@ -168,7 +164,6 @@ func (r *replay) tell(kind string, v any) error {
 	return r.failed
 }
 
-// file goes through one transcript.
 func (r *replay) file(ctx context.Context, file sessionFile) error {
 	f, _, err := transcript.OpenFile(file.name)
 	if err != nil {
@@ -203,7 +198,6 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 	return errors.Join(err, r.end())
 }
 
-// end ends a session.
 func (r *replay) end() error {
 	s := r.session
 	if r.session = nil; s == nil {

@@ -72,7 +72,6 @@ func (t terminal) tell(w io.Writer, lines string) error {
 	return p.print(w)
 }
 
-// page is a text for a person.
 type page struct {
 	terminal
 	strings.Builder
@@ -85,7 +84,6 @@ func (p *page) print(w io.Writer) error {
 	return err
 }
 
-// say adds a line, wrapped.
 func (p *page) say(s style, line string) {
 	for _, part := range wrap(line, p.width) {
 		p.printf("%s\n", p.paint(s, part))
@@ -109,7 +107,6 @@ func (p *page) row(label, text string) {
 	}
 }
 
-// rows adds a row for each text.
 func (p *page) rows(label string, texts []string) {
 	for _, text := range texts {
 		p.row(label, text)
@@ -119,7 +116,6 @@ func (p *page) rows(label string, texts []string) {
 // visible returns s for one line of a terminal, see [plaintext.Visible].
 func visible(s string) string { return plaintext.Visible(s) }
 
-// oneLine returns a visible text with its white space folded.
 func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " ")) }
 
 // quote returns a span of the agent's text on one line, in quotation marks, with at most limit characters between them.

@@ -156,7 +156,6 @@ func newVerifyAgent() *cobra.Command {
 	}
 }
 
-// verifier returns what looks, and runs the command.
 func (o *evidence) verifier() (*verifier.Verifier, error) {
 	if dir, err := stateDir(""); err == nil {
 		o.config.Cache = filepath.Join(dir, "verify")
@@ -164,7 +163,6 @@ func (o *evidence) verifier() (*verifier.Verifier, error) {
 	return verifier.New(o.config)
 }
 
-// look makes a review of what the flags name, and looks.
 func (o *evidence) look(ctx context.Context, task string, stdin io.Reader) (*verification, error) {
 	v := &verification{}
 	var requirements []verify.Requirement
@@ -240,7 +238,6 @@ func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, stri
 	return verify.Requirements(c), when, nil
 }
 
-// oldPlan reads the plan at the baseline.
 func oldPlan(ctx context.Context, baseline, name string) ([]byte, error) {
 	if baseline == "" {
 		return nil, fs.ErrNotExist
@@ -337,7 +334,6 @@ func honestyInWords(h verify.Honesty) string {
 	return fmt.Sprintf("%d of %s checked, score %.2f", h.Checked, plural(h.Claims, "claim"), *h.Score)
 }
 
-// runInWords is what a run showed.
 func runInWords(r verify.Run) string {
 	text := fmt.Sprintf("%s: %s", strings.Join(r.Command, " "), words(r.Status.String()))
 	if r.Counted {

@@ -22,7 +22,6 @@ import (
 // stallAfter is how many times the same feedback is given before a person should look.
 const stallAfter = 3
 
-// reviewFlags are the flags of begin and record.
 type reviewFlags struct {
 	evidence
 	task, trace string
@@ -84,7 +83,6 @@ func (o *reviewFlags) begin(ctx context.Context, cmd *cobra.Command, file *trace
 	return err
 }
 
-// reviewContext is what a reviewing agent needs.
 type reviewContext struct {
 	Task         string                    `json:"task_id"`
 	Plan         string                    `json:"plan,omitempty"`
@@ -164,7 +162,6 @@ func newVerifyRecord() *cobra.Command {
 	return cmd
 }
 
-// record reads a decision, records what the facts allow and prints that.
 func (o *reviewFlags) record(ctx context.Context, cmd *cobra.Command, file *traceFile) error {
 	history := file.trace.History(o.task)
 	if !slices.ContainsFunc(history, func(e verify.Event) bool { return e.Name == verify.ValidateStart }) {
