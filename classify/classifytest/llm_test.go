@@ -40,7 +40,7 @@ func newJudge(t *testing.T, cfg llm.Config) *llm.Classifier {
 }
 
 // is reports whether an error has a kind; status whether it is of an HTTP status.
-func is(kind llm.ErrorKind) func(error) bool {
+func is(kind string) func(error) bool {
 	return func(err error) bool {
 		var e *llm.Error
 		return errors.As(err, &e) && e.Kind == kind

@@ -32,7 +32,7 @@ type Cache interface {
 type Request struct {
 	To          string          `json:"to,omitempty"` // the base URL, or the program
 	Model       string          `json:"model,omitempty"`
-	Format      Format          `json:"format,omitempty"`
+	Format      string          `json:"format,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`
 	Effort      string          `json:"effort,omitempty"`

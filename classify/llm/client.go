@@ -67,12 +67,9 @@ func NewClient(cfg Config) (*Client, error) {
 	}
 	c := &Client{redact: keyMask(cfg.Key)}
 	if cfg.Command.isSet() {
-		c.transport, err = newProgram(cfg)
+		c.transport = newProgram(cfg)
 	} else {
-		c.transport, err = newEndpoint(cfg)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("llm: %w", err)
+		c.transport = newEndpoint(cfg)
 	}
 	cfg.Key = ""
 	c.cfg = cfg

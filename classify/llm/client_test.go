@@ -57,7 +57,7 @@ func TestFailures(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		reply httpReply
-		kind  ErrorKind
+		kind  string
 		text  string
 		calls int
 	}{

@@ -45,19 +45,22 @@ type program struct {
 	agent agent
 }
 
-func newProgram(cfg Config) (*program, error) {
-	p := &program{cfg: cfg, agent: agent{prepare: prepareOther, read: readOther}}
-	if name := cfg.Command.Agent; name != "" {
-		known, ok := agents[name]
-		if !ok {
-			return nil, fmt.Errorf("no agent %q; the agents are %s", name, strings.Join(Agents(), ", "))
-		}
-		p.agent = known
+func newProgram(cfg Config) *program {
+	known, ok := agents[cfg.Command.Agent]
+	if !ok {
+		known = agent{prepare: prepareOther, read: readOther}
 	}
-	if args := cfg.Command.Args; len(args) > 0 && args[0] == "" {
-		return nil, errors.New("the name of the program is empty")
+	return &program{cfg: cfg, agent: known}
+}
+
+func (c Command) check() error {
+	if _, known := agents[c.Agent]; c.Agent != "" && !known {
+		return fmt.Errorf("no agent %q; the agents are %s", c.Agent, strings.Join(Agents(), ", "))
 	}
-	return p, nil
+	if c.Program() == "" {
+		return errors.New("the name of the program is empty")
+	}
+	return nil
 }
 
 func (p *program) name() string {
@@ -87,16 +90,17 @@ func (r *run) file(name, text string) (string, error) {
 func (p *program) send(ctx context.Context, call Call) (reply, error) {
 	name := filepath.Base(p.cfg.Command.Program())
 	fail := func(err error) (reply, error) {
-		return reply{}, &Error{Kind: Unreachable, Why: "cannot run " + name + ": " + plain(err), Err: err, final: true}
+		inner := cmp.Or(errors.Unwrap(err), err) // without the name of a temporary file
+		return reply{}, &Error{Kind: Unreachable, Why: "cannot run " + name + ": " + inner.Error(), Err: err, final: true}
 	}
 	if os.Getenv(JudgeMark) != "" {
 		return fail(errors.New("this process is part of a judge, and a judge asks no other"))
 	}
 	path, err := exec.LookPath(p.cfg.Command.Program())
-	if err != nil {
-		return fail(err)
+	if err == nil {
+		path, err = filepath.Abs(path)
 	}
-	if path, err = filepath.Abs(path); err != nil {
+	if err != nil {
 		return fail(err)
 	}
 	dir, err := os.MkdirTemp("", "sidecoach-judge-")
@@ -108,11 +112,8 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 	if len(p.cfg.Command.Args) > 0 {
 		r.args = slices.Clone(p.cfg.Command.Args[1:])
 	}
-	if err := p.agent.prepare(r); err != nil {
-		return fail(err)
-	}
 	work := filepath.Join(dir, "empty")
-	if err := os.Mkdir(work, 0o700); err != nil {
+	if err := cmp.Or(p.agent.prepare(r), os.Mkdir(work, 0o700)); err != nil {
 		return fail(err)
 	}
 	stdout, stderr, err := r.start(ctx, path, work)
@@ -132,11 +133,11 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		if exit != nil {
 			e.Why = fmt.Sprintf("%s ended with %s", name, exit)
 		}
-		said := ""
+		said := lastLine(stderr.kept.Bytes())
 		if readErr != nil {
-			said = readErr.Error()
+			said = cmp.Or(readErr.Error(), said)
 		}
-		e.Server = call.quoted(cmp.Or(said, lastLine(stderr.kept.Bytes())))
+		e.Server = call.quoted(said)
 		return answer, e
 	}
 	return answer, nil
@@ -171,16 +172,6 @@ func ofParent(variable string) bool {
 func lastLine(b []byte) string {
 	b = bytes.TrimSpace(b)
 	return string(b[bytes.LastIndexByte(b, '\n')+1:])
-}
-
-// plain is an error without the path of a temporary file.
-func plain(err error) string {
-	if e := (*os.PathError)(nil); errors.As(err, &e) {
-		err = e.Err
-	} else if e := (*exec.Error)(nil); errors.As(err, &e) {
-		err = e.Err
-	}
-	return err.Error()
 }
 
 // bounded keeps the first max bytes that are written to it.

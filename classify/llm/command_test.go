@@ -133,7 +133,7 @@ func TestCommand(t *testing.T) {
 func TestCommandsThatFail(t *testing.T) {
 	for _, tt := range []struct {
 		how, agent string
-		kind       ErrorKind
+		kind       string
 		want       string
 	}{
 		{"fail", "", Rejected, " ended with exit status 3: not logged in"},

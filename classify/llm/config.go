@@ -40,7 +40,7 @@ type Config struct {
 	Timeout time.Duration
 	Retries int // after the first attempt: 0 is 2, the most; -1 is none
 
-	Format          Format   // what to begin with; empty is FormatSchema
+	Format          string   // of [Formats], to begin with; empty is the first
 	MaxTokens       int      // of an answer, reasoning included; 0 is 500
 	LegacyMaxTokens bool     // send them as max_tokens, for servers that do not know max_completion_tokens
 	Temperature     *float64 // 0 to 2; nil leaves it to the server
@@ -68,7 +68,7 @@ func (c Config) withDefaults() (Config, error) {
 		timeout = 60 * time.Second
 	}
 	c.APIVersion = cmp.Or(c.APIVersion, "2024-10-21") // the first of Azure that knows json_schema
-	c.Format = cmp.Or(c.Format, FormatSchema)
+	c.Format = cmp.Or(c.Format, formatSchema)
 	c.Timeout = cmp.Or(c.Timeout, timeout)
 	c.MaxTokens = cmp.Or(c.MaxTokens, 500)
 	c.Retries = cmp.Or(c.Retries, maxRetries)
@@ -94,10 +94,10 @@ func (c Config) check() error {
 		return errors.New("the limit of tokens is negative")
 	case c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2):
 		return errors.New("the temperature is not a number from 0 to 2")
-	case !slices.Contains([]Format{FormatSchema, FormatObject, FormatPlain}, c.Format):
-		return fmt.Errorf("the format is not %s, %s or %s", FormatSchema, FormatObject, FormatPlain)
+	case !slices.Contains(Formats(), c.Format):
+		return fmt.Errorf("the format is not one of %s", strings.Join(Formats(), ", "))
 	case c.Command.isSet():
-		return nil
+		return c.Command.check()
 	case c.Key == "" && c.BaseURL == "":
 		return errors.New("neither a key nor a base URL is set")
 	case c.Model == "":

@@ -24,7 +24,7 @@
 //	llama.cpp        http://localhost:8080/v1                      its --api-key LegacyMaxTokens: true
 //	LM Studio        http://localhost:1234/v1                      (empty)       LegacyMaxTokens: true
 //	OpenRouter       https://openrouter.ai/api/v1                  sk-or-…       Model is "vendor/name"
-//	Anthropic        https://api.anthropic.com/v1                  sk-ant-…      Format: FormatPlain
+//	Anthropic        https://api.anthropic.com/v1                  sk-ant-…      Format: "plain"
 //
 // The first call finds out what a server does not know of structured output and of max_completion_tokens, if the server
 // says so by an error. A server that ignores what it does not know needs the fields above. A model that reasons needs

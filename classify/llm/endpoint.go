@@ -26,19 +26,20 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Format is how an endpoint is told that the answer must be JSON.
-type Format string
-
-// The formats, in the order in which a client steps down through them on a server that rejects one.
+// How an endpoint is told that the answer must be JSON.
 const (
-	FormatSchema Format = "json_schema" // response_format with a strict schema
-	FormatObject Format = "json_object" // response_format without schema
-	FormatPlain  Format = "plain"       // no response_format: the instructions alone
+	formatSchema = "json_schema" // response_format with a strict schema
+	formatObject = "json_object" // response_format without schema
+	formatPlain  = "plain"       // no response_format: the instructions alone
 )
+
+// Formats returns the values of [Config].Format, in the order in which a client steps down through them on a server that
+// rejects one.
+func Formats() []string { return []string{formatSchema, formatObject, formatPlain} }
 
 // dialect is how a request is worded. Servers differ in it.
 type dialect struct {
-	format       Format
+	format       string
 	legacyTokens bool
 }
 
@@ -52,7 +53,7 @@ type endpoint struct {
 	speaks atomic.Value // a dialect
 }
 
-func newEndpoint(cfg Config) (*endpoint, error) {
+func newEndpoint(cfg Config) *endpoint {
 	oc := openai.DefaultConfig(cfg.Key)
 	if cfg.Azure {
 		oc = openai.DefaultAzureConfig(cfg.Key, cfg.BaseURL)
@@ -76,7 +77,7 @@ func newEndpoint(cfg Config) (*endpoint, error) {
 	e.speaks.Store(dialect{cfg.Format, cfg.LegacyMaxTokens})
 	cfg.Key = ""
 	e.cfg = cfg
-	return e, nil
+	return e
 }
 
 func (e *endpoint) name() string { return e.cfg.BaseURL }
@@ -84,8 +85,8 @@ func (e *endpoint) name() string { return e.cfg.BaseURL }
 // send asks once, and again with a simpler wording as long as the server rejects the wording.
 func (e *endpoint) send(ctx context.Context, call Call) (reply, error) {
 	d := e.speaks.Load().(dialect)
-	if call.Schema == nil && d.format == FormatSchema {
-		d.format = FormatObject
+	if call.Schema == nil && d.format == formatSchema {
+		d.format = formatObject
 	}
 	for attempts := 1; ; attempts++ {
 		x := &exchange{client: e.client}
@@ -117,7 +118,7 @@ func (e *endpoint) once(ctx context.Context, x *exchange, call Call, d dialect) 
 		return r, x.err
 	case x.status == 0: // go-openai refuses some models with some settings
 		return r, &Error{Kind: Rejected, Why: "the call cannot be made: " + plaintext.Line(err.Error(), 200), final: true}
-	case !x.ok() && filtered(x.problem):
+	case !x.ok() && x.problem.has(filterCodes...): // the message may speak of anything
 		return r, refused("a content filter withheld the answer")
 	case !x.ok():
 		return r, rejected(x.status, x.retryAfter, said)
@@ -159,12 +160,12 @@ func (e *endpoint) request(call Call, d dialect) openai.ChatCompletionRequest {
 		req.Temperature = max(float32(*t), math.SmallestNonzeroFloat32) // go-openai leaves 0 out
 	}
 	switch d.format {
-	case FormatSchema:
+	case formatSchema:
 		req.ResponseFormat = &openai.ChatCompletionResponseFormat{
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: "verdict", Schema: call.Schema, Strict: true},
 		}
-	case FormatObject:
+	case formatObject:
 		req.ResponseFormat = &openai.ChatCompletionResponseFormat{
 			Type: openai.ChatCompletionResponseFormatTypeJSONObject,
 		}
@@ -227,26 +228,24 @@ type problem struct {
 
 func (p problem) present() bool { return p.message != "" || len(p.codes) > 0 }
 
-// problemIn reads the error of a body. A body that is not JSON is the message, if it is not that of a success.
+type errorFields struct {
+	Message, Code, Type, Param any
+	InnerError                 struct{ Code any }
+}
+
+// problemIn reads the error of a body. Without one, the body of a failure is the message.
 func problemIn(body []byte, success bool) (p problem) {
 	var top struct {
 		Error json.RawMessage
-		Param any
 		errorFields
 	}
-	text := string(body[:min(len(body), 1000)])
-	if json.Unmarshal(body, &top) != nil {
-		if !success {
-			p.message = text
-		}
-		return p
-	}
+	_ = json.Unmarshal(body, &top)
 	e := top.errorFields
 	if success {
 		e = errorFields{}
 	}
-	if json.Unmarshal(top.Error, &e) != nil && json.Unmarshal(top.Error, &e.Message) != nil && len(top.Error) > 0 {
-		e.Message = string(top.Error)
+	if len(top.Error) > 0 && json.Unmarshal(top.Error, &e) != nil {
+		e.Message = strings.Trim(string(top.Error), `"`)
 	}
 	p.message, _ = e.Message.(string)
 	p.param, _ = e.Param.(string)
@@ -256,20 +255,12 @@ func problemIn(body []byte, success bool) (p problem) {
 		}
 	}
 	if p.message == "" && !success {
-		p.message = text
+		p.message = string(body[:min(len(body), 1000)])
 	}
 	return p
 }
 
-type errorFields struct {
-	Message, Code, Type, Param any
-	InnerError                 struct{ Code any }
-}
-
-// filtered reports whether a problem is that of a content filter, by its codes alone: a message may speak of anything.
-func filtered(p problem) bool {
-	return p.has("content_filter", "responsibleaipolicyviolation")
-}
+var filterCodes = []string{"content_filter", "responsibleaipolicyviolation", "content_policy_violation"}
 
 func (p problem) has(codes ...string) bool {
 	return slices.ContainsFunc(p.codes, func(c string) bool { return slices.Contains(codes, c) })
@@ -285,32 +276,21 @@ func (p problem) names(words ...string) bool {
 // simpler returns the dialect to try after a server rejected d, if there is one.
 func (d dialect) simpler(x *exchange) (dialect, bool) {
 	p := x.problem
-	switch x.status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType, http.StatusNotImplemented,
-		http.StatusNotFound, http.StatusInternalServerError:
-	default:
-		return d, false
-	}
 	format := p.names("response_format", "response format", "json_schema", "json schema", "json_object", "json mode",
 		"structured output", "structured_output", "structuredoutput", "guided", "grammar")
-	if !format && !d.legacyTokens && p.names("max_completion_tokens") {
-		return dialect{d.format, true}, true
-	}
 	// A bad request that names no field may mean the format as well. A router answers 404 then.
 	vague := x.status != http.StatusInternalServerError && p.param == "" &&
-		(x.status != http.StatusNotFound || p.names("parameter")) &&
+		(x.status != http.StatusNotFound || p.names("parameter")) && !p.has(filterCodes...) &&
 		!p.has("context_length_exceeded", "string_above_max_length", "invalid_api_key", "model_not_found",
-			"insufficient_quota", "rate_limit_exceeded", "content_filter", "responsibleaipolicyviolation",
-			"content_policy_violation", "deploymentnotfound", "unsupported_country_region_territory")
+			"insufficient_quota", "rate_limit_exceeded", "deploymentnotfound", "unsupported_country_region_territory")
+	next := map[string]string{formatSchema: formatObject, formatObject: formatPlain}[d.format]
 	switch {
-	case !format && !vague:
+	case !slices.Contains([]int{400, 404, 415, 422, 500, 501}, x.status):
 		return d, false
-	case d.format == FormatSchema:
-		return dialect{FormatObject, d.legacyTokens}, true
-	case d.format == FormatObject:
-		return dialect{FormatPlain, d.legacyTokens}, true
+	case !format && !d.legacyTokens && p.names("max_completion_tokens"):
+		return dialect{d.format, true}, true
 	}
-	return d, false
+	return dialect{next, d.legacyTokens}, next != "" && (format || vague)
 }
 
 // retryAfter reads how long the server asks to wait: in seconds or as a date. What it cannot read is 0.

@@ -42,7 +42,7 @@ func TestConfig(t *testing.T) {
 		{"too many retries", Config{Model: "m", Key: key, Retries: 3}, "the number of retries is not 1 or 2, or -1 for none"},
 		{"negative tokens", Config{Model: "m", Key: key, MaxTokens: -1}, "the limit of tokens is negative"},
 		{"too hot", Config{Model: "m", Key: key, Temperature: &hot}, "the temperature is not a number from 0 to 2"},
-		{"no format", Config{Model: "m", Key: key, Format: "xml"}, "the format is not json_schema, json_object or plain"},
+		{"no format", Config{Model: "m", Key: key, Format: "xml"}, "the format is not one of json_schema, json_object, plain"},
 		{"no agent", Config{Command: Command{Agent: "eliza"}},
 			`no agent "eliza"; the agents are claude, codex, copilot, gemini`},
 
@@ -100,7 +100,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestStepDown(t *testing.T) {
-	const s, o, p = FormatSchema, FormatObject, FormatPlain
+	const s, o, p = formatSchema, formatObject, formatPlain
 	unsupported := func(what string) httpReply {
 		return status(400, `{"error":{"message":"Unsupported parameter: '`+what+`'","param":"`+what+
 			`","code":"unsupported"}}`)
@@ -108,37 +108,37 @@ func TestStepDown(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		first  []httpReply // of the first call; the second is answered
-		want   []Format
-		second Format
+		want   []string
+		second string
 		fails  bool // the first call
 	}{
-		{name: "known", first: []httpReply{says(good)}, want: []Format{s}, second: s},
-		{name: "no schema", first: []httpReply{unsupported("response_format"), says(good)}, want: []Format{s, o}, second: o},
+		{name: "known", first: []httpReply{says(good)}, want: []string{s}, second: s},
+		{name: "no schema", first: []httpReply{unsupported("response_format"), says(good)}, want: []string{s, o}, second: o},
 		{name: "no response_format", first: []httpReply{unsupported("response_format"), unsupported("response_format"),
-			says(good)}, want: []Format{s, o, p}, second: p},
-		{name: "422", first: []httpReply{status(422, `{"detail":"json_schema is unknown"}`), says(good)}, want: []Format{s,
+			says(good)}, want: []string{s, o, p}, second: p},
+		{name: "422", first: []httpReply{status(422, `{"detail":"json_schema is unknown"}`), says(good)}, want: []string{s,
 			o}, second: o},
 		{name: "500 that names it", first: []httpReply{status(500, `{"error":{"message":"failed to parse grammar"}}`),
-			says(good)}, want: []Format{s, o}, second: o},
-		{name: "400 that says nothing", first: []httpReply{status(400, "bad request"), says(good)}, want: []Format{s, o},
+			says(good)}, want: []string{s, o}, second: o},
+		{name: "400 that says nothing", first: []httpReply{status(400, "bad request"), says(good)}, want: []string{s, o},
 			second: o},
 		{name: "400 whatever is asked", first: []httpReply{status(400, ""), status(400, ""), status(400, "")},
-			want: []Format{s, o, p}, second: s, fails: true},
+			want: []string{s, o, p}, second: s, fails: true},
 		{name: "400 for something else", first: []httpReply{status(400, `{"error":{"code":"context_length_exceeded"}}`)},
-			want: []Format{s}, second: s, fails: true},
+			want: []string{s}, second: s, fails: true},
 		{name: "404 of a router", first: []httpReply{status(404,
 			`{"error":{"message":"No endpoints found that can handle the requested parameters."}}`), says(good)},
-			want: []Format{s, o}, second: o},
-		{name: "404 of a model", first: []httpReply{status(404, `{"error":{"message":"no such model"}}`)}, want: []Format{s},
+			want: []string{s, o}, second: o},
+		{name: "404 of a model", first: []httpReply{status(404, `{"error":{"message":"no such model"}}`)}, want: []string{s},
 			second: s, fails: true},
-		{name: "501", first: []httpReply{status(501, ""), says(good)}, want: []Format{s, o}, second: o},
-		{name: "401", first: []httpReply{status(401, "response_format")}, want: []Format{s}, second: s, fails: true},
-		{name: "then cut off", first: []httpReply{status(400, ""), finishes("", "length")}, want: []Format{s, o}, second: o,
+		{name: "501", first: []httpReply{status(501, ""), says(good)}, want: []string{s, o}, second: o},
+		{name: "401", first: []httpReply{status(401, "response_format")}, want: []string{s}, second: s, fails: true},
+		{name: "then cut off", first: []httpReply{status(400, ""), finishes("", "length")}, want: []string{s, o}, second: o,
 			fails: true},
 		{name: "then overloaded", first: []httpReply{unsupported("response_format"), status(503, ""), says(good)},
-			want: []Format{s, o, s}, second: s},
+			want: []string{s, o, s}, second: s},
 		{name: "500 that repeats the request", first: []httpReply{status(500,
-			`{"error":{"message":"`+longEcho+` response_format"}}`), says(good)}, want: []Format{s, s}, second: s},
+			`{"error":{"message":"`+longEcho+` response_format"}}`), says(good)}, want: []string{s, s}, second: s},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestStepDown(t *testing.T) {
 				f.replies, f.requests = []httpReply{says(good)}, nil
 				_, err = c.JSON(t.Context(), question())
 				require.NoError(t, err)
-				assert.Equal(t, []Format{tt.second}, f.formats(), "remembered")
+				assert.Equal(t, []string{tt.second}, f.formats(), "remembered")
 			})
 		})
 	}

@@ -12,20 +12,17 @@ import (
 // open.
 var ErrOpen = errors.New("llm: too many calls failed in a row, so no call is made")
 
-// ErrorKind says what kind of failure an [Error] is.
-type ErrorKind string
-
 // The kinds of failures.
 const (
-	Unreachable ErrorKind = "unreachable" // no answer, or a part of one: no connection, no such program
-	Rejected    ErrorKind = "rejected"    // the server or the program reports an error
-	Refused     ErrorKind = "refused"     // the model or a filter refused, or the answer was cut at the limit of tokens
-	Unparseable ErrorKind = "unparseable" // the answer is not the JSON object that was asked for
+	Unreachable = "unreachable" // no answer, or a part of one: no connection, no such program
+	Rejected    = "rejected"    // the server or the program reports an error
+	Refused     = "refused"     // the model or a filter refused, or the answer was cut at the limit of tokens
+	Unparseable = "unparseable" // the answer is not the JSON object that was asked for
 )
 
 // Error says why a call has no answer. Its text holds no key, nothing of the call, and no line break.
 type Error struct {
-	Kind       ErrorKind
+	Kind       string        // one of the above
 	Status     int           // the HTTP status of a server that rejected the call; 0 is none
 	RetryAfter time.Duration // how long the server asked to wait; 0 is nothing
 	Why        string        // what happened, in our words

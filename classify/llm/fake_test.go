@@ -39,7 +39,7 @@ type recorded struct {
 		Temperature         *float32 `json:"temperature"`
 		Effort              string   `json:"reasoning_effort"`
 		ResponseFormat      *struct {
-			Type       Format
+			Type       string
 			JSONSchema struct {
 				Strict bool
 				Schema json.RawMessage
@@ -67,12 +67,12 @@ func (f *fake) calls() int {
 }
 
 // formats lists what the requests asked for; the plain format has no name in a request.
-func (f *fake) formats() (list []Format) {
+func (f *fake) formats() (list []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.requests {
 		if r.Body.ResponseFormat == nil {
-			list = append(list, FormatPlain)
+			list = append(list, formatPlain)
 		} else {
 			list = append(list, r.Body.ResponseFormat.Type)
 		}

@@ -53,7 +53,7 @@ func (o *llmOptions) register(f *pflag.FlagSet) {
 func (o *llmOptions) registerJudge(f *pflag.FlagSet) {
 	o.flags = f
 	o.agent.allowed = append([]string{viaAPI}, llm.Agents()...)
-	o.format.allowed = []string{string(llm.FormatSchema), string(llm.FormatObject), string(llm.FormatPlain)}
+	o.format.allowed = llm.Formats()
 	f.Var(&o.agent, "judge",
 		"let an LLM judge: "+strings.Join(llm.Agents(), ", ")+" (their command line and login), or api (a server)")
 	commandVar(f, &o.command, "judge-command",
@@ -99,7 +99,7 @@ func (o *llmOptions) needless(more ...string) string {
 // config says what is asked. A server that cannot be asked is an error; parallel is how many calls it bears at a time.
 func (o *llmOptions) config(parallel int) (llm.Config, error) {
 	cfg := o.Config
-	cfg.Format, cfg.NoBreaker = llm.Format(o.format.value), true // one call, or a measurement
+	cfg.Format, cfg.NoBreaker = o.format.value, true // one call, or a measurement
 	if err := o.check(); err != nil {
 		return cfg, err
 	}
