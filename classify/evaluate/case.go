@@ -88,50 +88,40 @@ func (w Want) action() Action {
 
 // faults returns everything that is wrong with a case by itself.
 func (c Case) faults() (faults []error) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if strings.TrimSpace(c.Name) == "" {
-		fault("name: it is empty")
+	check := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
 	}
-	switch w := c.Want; {
-	case w.Type == "":
-		fault("want.type: it is missing")
-	case !w.Type.Valid():
-		fault("want.type: %s is not one of %s", quoted(string(w.Type)), join(classify.Types()))
+	w := c.Want
+	status, known := w.Type == classify.Status, w.Type.Valid()
+	check(strings.TrimSpace(c.Name) == "", "name: it is empty")
+	check(w.Type == "", "want.type: it is missing")
+	check(w.Type != "" && !known, "want.type: %s is not one of %s", quoted(string(w.Type)), join(classify.Types()))
+	check(known && w.WasRejectedCompletion && !status,
+		"want.was_rejected_completion: only a status can be one, not a %s", w.Type)
+	switch w.Action {
+	case "", w.action():
+	case Deliver, Continue:
+		check(known, "want.action: a %s calls for %s, not for %s", w.Type, w.action(), w.Action)
 	default:
-		if w.WasRejectedCompletion && w.Type != classify.Status {
-			fault("want.was_rejected_completion: only a status can be one, not a %s", w.Type)
-		}
-		switch w.Action {
-		case "", w.action():
-		case Deliver, Continue:
-			fault("want.action: a %s calls for %s, not for %s", w.Type, w.action(), w.Action)
-		default:
-			fault("want.action: %s is neither continue nor deliver", quoted(string(w.Action)))
-		}
-		if w.Message != nil && w.Type != classify.Status {
-			fault("want.message: only a status is continued with a message")
-		}
+		check(known, "want.action: %s is neither continue nor deliver", quoted(string(w.Action)))
+	}
+	if m := w.Message; m != nil {
+		check(known && !status, "want.message: only a status is continued with a message")
+		check(m.MaxChars < 0, "want.message.max_chars: %d is below 0", m.MaxChars)
+		check(slices.Contains(m.Contains, "") || slices.Contains(m.NotContains, ""),
+			"want.message: it contains, or does not contain, an empty string")
+		_, err := regexp.Compile(m.Matches)
+		check(err != nil, "want.message.matches: %w", err)
 	}
 	for i, e := range c.Input.Evidence {
-		if !e.Kind.Valid() {
-			fault("input.evidence[%d].kind: %s is not one of %s", i, quoted(string(e.Kind)), join(classify.EvidenceKinds()))
-		}
-	}
-	if m := c.Want.Message; m != nil {
-		if m.MaxChars < 0 {
-			fault("want.message.max_chars: %d is below 0", m.MaxChars)
-		}
-		if slices.Contains(m.Contains, "") || slices.Contains(m.NotContains, "") {
-			fault("want.message: it contains, or does not contain, an empty string")
-		}
-		if _, err := regexp.Compile(m.Matches); err != nil {
-			fault("want.message.matches: %w", err)
-		}
+		check(!e.Kind.Valid(), "input.evidence[%d].kind: %s is not one of %s", i, quoted(string(e.Kind)),
+			join(classify.EvidenceKinds()))
 	}
 	if sure, ok := c.Meta["sure"]; ok {
-		if _, ok := sure.(bool); !ok {
-			fault("meta.sure: it is neither true nor false")
-		}
+		_, isBool := sure.(bool)
+		check(!isBool, "meta.sure: it is neither true nor false")
 	}
 	return faults
 }
@@ -143,11 +133,12 @@ func checkAll(cases []Case) error {
 	}
 	seen := make(map[string]bool, len(cases))
 	for i, c := range cases {
-		if faults := c.faults(); len(faults) > 0 {
-			return fmt.Errorf("case %d, %s: %w", i+1, quoted(c.Name), faults[0])
-		}
+		faults := c.faults()
 		if seen[c.Name] {
-			return fmt.Errorf("case %d: a second case is named %s", i+1, quoted(c.Name))
+			faults = append(faults, errors.New("another case has this name"))
+		}
+		if len(faults) > 0 {
+			return fmt.Errorf("case %d, %s: %w", i+1, quoted(c.Name), faults[0])
 		}
 		seen[c.Name] = true
 	}

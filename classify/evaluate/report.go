@@ -156,28 +156,26 @@ const maxReport = 1 << 30 // bytes
 func ReadReport(r io.Reader) (Report, error) {
 	var rep Report
 	dec := json.NewDecoder(io.LimitReader(r, maxReport))
-	if err := dec.Decode(&rep); err != nil {
-		if errors.Is(err, io.EOF) {
-			return Report{}, errors.New("evaluate: read report: it is empty")
+	err := dec.Decode(&rep)
+	switch {
+	case errors.Is(err, io.EOF):
+		err = errors.New("it is empty")
+	case err != nil:
+		err = inWords("a report", err)
+	case rep.Version != Version:
+		err = fmt.Errorf("it has version %d; this program reads version %d", rep.Version, Version)
+	default:
+		if err = rep.check(); err == nil && dec.More() { // a second report, added with >>
+			err = errors.New("something follows the report; one file has one")
 		}
-		return Report{}, fmt.Errorf("evaluate: read report: %w", inWords("a report", err))
 	}
-	if rep.Version != Version {
-		return Report{}, fmt.Errorf("evaluate: read report: it has version %d; this program reads version %d",
-			rep.Version, Version)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) { // a second report, added with >>
-		return Report{}, errors.New("evaluate: read report: something follows the report; one file has one")
-	}
-	if err := rep.check(); err != nil {
+	if err != nil {
 		return Report{}, fmt.Errorf("evaluate: read report: %w", err)
 	}
 	for i := range rep.Outcomes {
 		o := &rep.Outcomes[i]
 		o.Want.Action = o.Want.action()
-		if len(o.Runs) > 0 {
-			o.Verdict, _ = settle(o.Runs)
-		}
+		o.Verdict, _ = settle(o.runs())
 	}
 	rep.summarize()
 	return rep, nil
