@@ -178,6 +178,8 @@ class Handler(BaseHTTPRequestHandler):
             answer = script.subagent(turn)
         else:
             answer = script.script(scenario.removesuffix("-fast").removesuffix("-full"), turn, tools, prompt)
+        if ("tool" in answer or "custom" in answer) and not judging:
+            answer["text"] = "Let me do that now."  # agents talk while they work
         row = {"t": time.time(), "scenario": scenario, "run": run, "api": api, "side": judging or not tools or bool(summarizes),
                "judge": judging, "summarizes": bool(summarizes),
                "coached": sum(1 for kind, _ in turn if kind == "coach"), "told": last[-3000:], "answer": answer,
@@ -198,61 +200,63 @@ class Handler(BaseHTTPRequestHandler):
         message = {"id": new_id("msg_"), "type": "message", "role": "assistant", "model": body.get("model", "stub"),
                    "content": [], "stop_reason": None, "stop_sequence": None,
                    "usage": {"input_tokens": 170_000 if self.full else 10, "output_tokens": 1}}
+        blocks, stop = [], "tool_use" if "tool" in answer else "end_turn"
+        if answer.get("text"):
+            delta = {"type": "text_delta", "text": answer["text"]}
+            blocks.append(({"type": "text", "text": answer["text"]}, {"type": "text", "text": ""}, delta))
         if "tool" in answer:
             block = {"type": "tool_use", "id": new_id("toolu_"), "name": answer["tool"], "input": answer["args"]}
-            start, stop = dict(block, input={}), "tool_use"
             delta = {"type": "input_json_delta", "partial_json": json.dumps(answer["args"])}
-        else:
-            block = {"type": "text", "text": answer["text"]}
-            start, stop = {"type": "text", "text": ""}, "end_turn"
-            delta = {"type": "text_delta", "text": answer["text"]}
+            blocks.append((block, dict(block, input={}), delta))
         if not body.get("stream"):
-            return self.reply(dict(message, content=[block], stop_reason=stop))
-        events = [{"type": "message_start", "message": message},
-                  {"type": "content_block_start", "index": 0, "content_block": start},
-                  {"type": "content_block_delta", "index": 0, "delta": delta},
-                  {"type": "content_block_stop", "index": 0},
-                  {"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None},
-                   "usage": {"output_tokens": 12}},
-                  {"type": "message_stop"}]
+            return self.reply(dict(message, content=[b for b, _, _ in blocks], stop_reason=stop))
+        events = [{"type": "message_start", "message": message}]
+        for i, (_, start, delta) in enumerate(blocks):
+            events += [{"type": "content_block_start", "index": i, "content_block": start},
+                       {"type": "content_block_delta", "index": i, "delta": delta},
+                       {"type": "content_block_stop", "index": i}]
+        events += [{"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None},
+                    "usage": {"output_tokens": 12}},
+                   {"type": "message_stop"}]
         self.events([(e["type"], e) for e in events])
 
     def as_responses(self, body, answer, _):
         response = {"id": new_id("resp_"), "object": "response", "model": body.get("model")}
+        items = []
+        if answer.get("text"):
+            items.append({"type": "message", "id": new_id("msg_"), "role": "assistant", "status": "completed",
+                          "content": [{"type": "output_text", "text": answer["text"], "annotations": []}]})
         if "custom" in answer:
-            item = {"type": "custom_tool_call", "id": new_id("ctc_"), "status": "completed", "call_id": new_id("call_"),
-                    "name": answer["custom"], "input": answer["input"]}
+            items.append({"type": "custom_tool_call", "id": new_id("ctc_"), "status": "completed",
+                          "call_id": new_id("call_"), "name": answer["custom"], "input": answer["input"]})
         elif "tool" in answer:
-            item = {"type": "function_call", "id": new_id("fc_"), "call_id": new_id("call_"), "name": answer["tool"],
-                    "arguments": json.dumps(answer["args"]), "status": "completed"}
-        else:
-            item = {"type": "message", "id": new_id("msg_"), "role": "assistant", "status": "completed",
-                    "content": [{"type": "output_text", "text": answer["text"], "annotations": []}]}
+            items.append({"type": "function_call", "id": new_id("fc_"), "call_id": new_id("call_"),
+                          "name": answer["tool"], "arguments": json.dumps(answer["args"]), "status": "completed"})
         tokens = 250_000 if self.full else 10
         usage = {"input_tokens": tokens, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5,
                  "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": tokens + 5}
-        done = dict(response, status="completed", output=[item], usage=usage)
+        done = dict(response, status="completed", output=items, usage=usage)
         if not body.get("stream"):
             return self.reply(done)
-        added = dict(item, content=[]) if item["type"] == "message" else item
-        events = [{"type": "response.created", "response": dict(response, status="in_progress", output=[])},
-                  {"type": "response.output_item.added", "output_index": 0, "item": added}]
-        if item["type"] == "message":
-            events.append({"type": "response.output_text.delta", "item_id": item["id"], "output_index": 0,
-                           "content_index": 0, "delta": answer["text"]})
-        events += [{"type": "response.output_item.done", "output_index": 0, "item": item},
-                   {"type": "response.completed", "response": done}]
+        events = [{"type": "response.created", "response": dict(response, status="in_progress", output=[])}]
+        for i, item in enumerate(items):
+            text = item["type"] == "message"
+            events.append({"type": "response.output_item.added", "output_index": i,
+                           "item": dict(item, content=[]) if text else item})
+            if text:
+                events.append({"type": "response.output_text.delta", "item_id": item["id"], "output_index": i,
+                               "content_index": 0, "delta": answer["text"]})
+            events.append({"type": "response.output_item.done", "output_index": i, "item": item})
+        events.append({"type": "response.completed", "response": done})
         self.events([(e["type"], dict(e, sequence_number=i)) for i, e in enumerate(events)])
 
     def as_chat(self, body, answer, _):
         base = {"id": new_id("chatcmpl-"), "created": int(time.time()), "model": body.get("model")}
+        message, finish = {"role": "assistant", "content": answer.get("text")}, "stop"
         if "tool" in answer:
             function = {"name": answer["tool"], "arguments": json.dumps(answer["args"])}
-            message = {"role": "assistant", "content": None,
-                       "tool_calls": [{"index": 0, "id": new_id("call_"), "type": "function", "function": function}]}
+            message["tool_calls"] = [{"index": 0, "id": new_id("call_"), "type": "function", "function": function}]
             finish = "tool_calls"
-        else:
-            message, finish = {"role": "assistant", "content": answer["text"]}, "stop"
         tokens = 120_000 if self.full else 10
         usage = {"prompt_tokens": tokens, "completion_tokens": 5, "total_tokens": tokens + 5}
         if not body.get("stream"):
@@ -266,10 +270,10 @@ class Handler(BaseHTTPRequestHandler):
         self.events([*chunks, (None, "[DONE]")], named=False)
 
     def as_gemini(self, _, answer, path):
-        part = {"text": answer.get("text")}
+        parts = [{"text": answer["text"]}] if answer.get("text") else []
         if "tool" in answer:
-            part = {"functionCall": {"name": answer["tool"], "args": answer["args"]}}
-        content = {"role": "model", "parts": [part]}
+            parts.append({"functionCall": {"name": answer["tool"], "args": answer["args"]}})
+        content = {"role": "model", "parts": parts}
         tokens = 900_000 if self.full else 10
         usage = {"promptTokenCount": tokens, "candidatesTokenCount": 5, "totalTokenCount": tokens + 5}
         value = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage,
