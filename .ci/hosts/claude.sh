@@ -1,6 +1,7 @@
 # Claude Code. Its settings have a Stop hook of the human's own, tabs, and no line break at the end.
 package=@anthropic-ai/claude-code
 settings=$W/run/claude/home/.claude/settings.json
+project_settings=.claude/settings.local.json
 writes=yes
 transcripts=$W/run/claude/home/.claude/projects
 wakes=yes

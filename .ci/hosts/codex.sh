@@ -2,6 +2,7 @@
 package=@openai/codex
 export CODEX_HOME=$W/run/codex/home/.codex
 settings=$CODEX_HOME/hooks.json
+project_settings=.codex/hooks.json
 writes=no
 transcripts=$CODEX_HOME/sessions
 wakes=no

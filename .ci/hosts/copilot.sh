@@ -1,6 +1,7 @@
 # Copilot CLI. It runs the hooks of Claude Code's settings, too.
 package=@github/copilot
 settings=$W/run/copilot/home/.copilot/hooks/sidecoach.json
+project_settings=.github/hooks/sidecoach.json
 writes=no
 transcripts=$W/run/copilot/home/.copilot/session-state
 wakes=yes

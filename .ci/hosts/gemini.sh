@@ -1,6 +1,7 @@
 # Gemini CLI. Its settings have an AfterAgent hook of the human's own, and odd white space.
 package=@google/gemini-cli
 settings=$W/run/gemini/home/.gemini/settings.json
+project_settings=.gemini/settings.json
 writes=yes
 transcripts=$W/run/gemini/home/.gemini/tmp
 wakes=no

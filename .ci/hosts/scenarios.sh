@@ -5,6 +5,7 @@
 #   $denies           the flags with which the shell is denied to it
 #   $again            the flags of ask that go on with the last session
 #   $json             the flags of ask that print JSON
+#   $project_settings the settings of a project
 #   $writes           yes if sidecoach writes $settings itself
 #   $ms               what follows the seconds of a time limit in $settings
 #   $wakes            yes if the end of background work wakes the agent
@@ -168,6 +169,16 @@ sessions() {
 	follow compact vary-full vary-full "$next" : \
 		"the agent compacts the conversation in between: the loop still ends by itself" \
 		eval 'between 1 3 && [ $first -le 3 ] && grep -q "\"run\": \"compact.*\"summarizes\": true" "$R/model.jsonl"'
+	follow forgot stuck stuck "$next" forget "the state of all sessions is lost in between: coached anew" is 3 2
+	if wanted twice; then
+		mkdir -p "$R/proj/${project_settings%/*}"
+		(cd "$R/proj" && sidecoach hook install "$host" --project >"$R/out/project.txt" 2>/dev/null)
+		sed "s|$W/bin/|$R/bin/../bin/|g" "$R/out/project.txt" >"$R/proj/$project_settings"
+		ran twice stuck ask "$prompt"
+		check twice "the hook is installed for the user and the project: each pause is decided once" \
+			eval '[ $requests = 3 ] && between 2 4' # Claude Code gives the agent both copies of the message
+		project
+	fi
 	if wanted stream; then
 		ran stream stuck ask "$prompt" "${json[@]}"
 		check stream "the same when the agent prints JSON" between 1 3
@@ -201,6 +212,7 @@ without_hook() {
 	ran reinstall-without stuck ask "$prompt" "${again[@]}"
 	install
 }
+forget() { rm -rf "$XDG_STATE_HOME/sidecoach/sessions"; }
 move_transcripts() { mv "$transcripts" "$R/moved" && ln -s "$R/moved" "$transcripts"; }
 
 # screens is what needs the agent's own screen.
@@ -274,6 +286,7 @@ goals() {
 	play goal goal "$prompt" "a lie, then one repair after each coaching: the goal is met after three continues" \
 		eval 'is 7 3 && (cd "$R/proj" && sidecoach goal show | grep -q "reached 2")' && told goal-met
 	goal clear
+	project
 	if wanted never; then
 		project
 		goal set --file never.md --project
