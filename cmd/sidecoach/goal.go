@@ -17,7 +17,6 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/project"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 	"github.com/sidecoach/sidecoach/plancriteria"
@@ -213,55 +212,22 @@ func readGoal(g *project.Goal) error {
 // goalTable is a goal as a table: each criterion, how it is checked, whether it is met, and since when.
 func goalTable(g project.Goal, root string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "goal of %s", visible(root))
-	if g.Plan != "" {
-		fmt.Fprintf(&b, ", from %s", visible(g.Plan))
-	}
-	b.WriteString("\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, c := range g.Criteria {
-		status, since := "-", ""
-		if !c.Since.IsZero() {
-			status, since = words(c.Status.String()), c.Since.Local().Format("Jan _2 15:04")
-		}
-		var checks []string
-		for _, check := range c.Checks {
-			checks = append(checks, check.String())
-		}
-		how := cmp.Or(strings.Join(checks, "; "), "a judge, or you")
-		if how == c.Text {
-			how = "" // it comes from a flag
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", status, since, plaintext.Line(c.Text, 60), plaintext.Line(how, 80))
-		if c.Saw != "" {
-			fmt.Fprintf(w, "  \t\t\tseen: %s\n", plaintext.Line(c.Saw, 100))
-		}
-	}
-	w.Flush() // a strings.Builder never fails
-	for i, stage := range g.Stages {
-		mark := ""
-		if i == g.Stage {
-			mark = "  <- now"
-		}
-		fmt.Fprintf(&b, "  stage %d of %d: %s%s\n", i+1, len(g.Stages), visible(stage), mark)
-	}
-	if g.Continues > 0 {
-		fmt.Fprintf(&b, "  at most %d continues a turn\n", g.Continues)
-	}
-	if g.For > 0 {
-		fmt.Fprintf(&b, "  for %v after its session begins\n", g.For)
-	}
-	switch {
-	case !g.Ended.IsZero():
-		fmt.Fprintf(&b, "  reached %s\n", g.Ended.Local().Format(logTime))
-	case g.Limit(time.Now()) != "":
-		fmt.Fprintf(&b, "  %s\n", g.Limit(time.Now()))
-	case g.Wide:
-		b.WriteString("  for all sessions of the project\n")
-	case g.Session != "":
-		fmt.Fprintf(&b, "  session %s, since %s\n", visible(g.Session), g.Begun.Local().Format(logTime))
-	}
+	_, _ = io.WriteString(w, view("goal", struct { // a strings.Builder never fails
+		project.Goal
+		Root string
+	}{g, root}))
+	w.Flush()
 	return b.String()
+}
+
+// checkInWords says how a criterion is checked; "" if its text says it.
+func checkInWords(c verifier.Criterion) string {
+	var checks []string
+	for _, check := range c.Checks {
+		checks = append(checks, check.String())
+	}
+	return strings.TrimPrefix(cmp.Or(strings.Join(checks, "; "), "a judge, or you"), c.Text)
 }
 
 func openProjects(state string) (*project.Projects, error) {

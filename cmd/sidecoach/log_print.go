@@ -289,31 +289,6 @@ func (t *totals) table(to terminal) string {
 	p := page{terminal: to}
 	p.printf("\n%s\n", p.paint(bold, plural(t.Decisions, "decision")+" in "+plural(t.Sessions, "session")))
 	p.reasons(t.reasonCounts)
-	if t.Shadowed > 0 {
-		p.row("shadow", plural(t.Shadowed, "time")+" not continued because of --shadow")
-	}
-	if len(t.Continued) > 0 {
-		o := t.Continues
-		p.row("continues", fmt.Sprintf("%d led to an accepted completion, %d did not, %d open",
-			o.Accepted, o.NotAccepted, o.Open))
-	}
-	if j := t.Judge; j.Verdicts > 0 {
-		cost := ""
-		if j.CostUSD > 0 {
-			cost = fmt.Sprintf(", $%.4f", j.CostUSD)
-		}
-		p.row("judge", fmt.Sprintf("%s in %s, %s tokens in, %s of them cached, %s out, %.1f s%s",
-			plural(j.Verdicts, "verdict"), plural(j.Attempts, "call"),
-			thousands(j.PromptTokens), thousands(j.CachedTokens), thousands(j.CompletionTokens), j.Latency.Seconds(), cost))
-	}
-	more := func(label string, n int, what, means string) {
-		if n > 0 {
-			p.row(label, plural(n, what)+means)
-		}
-	}
-	more("fallback", t.Fallbacks, "verdict", " of the heuristic, where another classifier had none")
-	more("degraded", t.Degraded, "decision", " without a plan, a judge or a verifier that could not be used")
-	more("replayed", t.Replayed, "decision", " asked for again, and not counted above")
-	more("notices", t.Notices, "time", " something went wrong beside a decision")
+	p.view("totals", t)
 	return p.String()
 }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"sync"
+	"text/template"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -110,6 +114,36 @@ func (p *page) row(label, text string) {
 func (p *page) rows(label string, texts []string) {
 	for _, text := range texts {
 		p.row(label, text)
+	}
+}
+
+//go:embed views.txt
+var viewsText string
+
+var views = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"line": oneLine, "cut": plaintext.Line, "join": strings.Join, "words": words, "plural": plural, "thousands": thousands,
+		"run": runInWords, "discrepancy": discrepancyInWords, "check": checkInWords, "now": time.Now,
+		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
+		"minus":    func(a, b int) int { return a - b },
+		"first":    func(n int, list []string) []string { return list[:min(n, len(list))] },
+	}).Parse(viewsText))
+})
+
+// view returns a text of views.txt.
+func view(name string, data any) string {
+	var b strings.Builder
+	if err := views().ExecuteTemplate(&b, name, data); err != nil {
+		panic(err) // the text does not fit the data
+	}
+	return b.String()
+}
+
+// view adds a list of rows of views.txt.
+func (p *page) view(name string, data any) {
+	for line := range strings.Lines(view(name, data)) {
+		label, text, _ := strings.Cut(line, "\t")
+		p.row(label, strings.TrimSpace(text))
 	}
 }
 

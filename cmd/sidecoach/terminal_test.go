@@ -4,12 +4,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/sidecoach/sidecoach/autocontinue/project"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
+	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/verifier"
+	"github.com/sidecoach/sidecoach/plancriteria"
 )
 
 func TestVisible(t *testing.T) {
@@ -122,4 +127,43 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("wrapping %q loses or adds text: %q", line, parts)
 		}
 	})
+}
+
+// Data stays on its line in each text of views.txt, whatever is in it.
+func TestViewsKeepDataOnItsLine(t *testing.T) {
+	texts := func(s string) map[string]any {
+		items := []verify.Item{{Severity: verify.High, File: s, Issue: s, Suggestion: s}}
+		checked := []verify.RequirementCheck{{ID: s, Requirement: s, Issue: s}}
+		honesty := verify.Honesty{Discrepancies: []verify.Discrepancy{{Kind: verify.TestsTampered, Subject: s, Found: s}},
+			Unchecked: []string{s}}
+		facts := verify.Facts{Suspects: []verify.Suspect{{Path: s, Why: s}}, Unseen: []string{s},
+			Runs: []verify.Run{{Command: []string{s}, Why: s, Failures: []string{s}, Withheld: []string{s}}}}
+		facts.BaseRuns = facts.Runs
+		since := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+		goal := project.Goal{Plan: s, Stages: []string{s}, Session: s, Criteria: []verifier.Criterion{
+			{Text: s, Since: since, Saw: s, Checks: []plancriteria.Check{{Command: s}}}, {Text: s}}}
+		return map[string]any{
+			"verification": &verification{Verdict: "unverified", Why: []string{s}, Plan: s, Honesty: honesty, Facts: facts,
+				Concerns: []string{s}, Decision: verify.Decision{Requirements: checked}},
+			"review": reviewContext{s, s, checked, []string{s}, []string{s}, []string{s}, []string{s}},
+			"recorded": map[string]any{"Decision": verify.Decision{Verdict: verify.Feedback, Items: items},
+				"Overrides": []string{s}, "Honesty": honesty, "Stalled": true},
+			"goal": goal,
+		}
+	}
+	hostile := texts("x\nunseen\tforged\x1b[2J\u202e\r")
+	for name, plain := range texts("x") {
+		show := func(data any) string {
+			if g, ok := data.(project.Goal); ok {
+				return goalTable(g, g.Plan)
+			}
+			return view(name, data)
+		}
+		text := show(hostile[name])
+		assert.Equal(t, strings.Count(show(plain), "\n"), strings.Count(text, "\n"), "%s: %s", name, text)
+		assert.NotContains(t, text, "\nunseen forged")
+		for _, raw := range []string{"\x1b", "\u202e", "\r"} {
+			assert.NotContains(t, text, raw, name)
+		}
+	}
 }

@@ -301,19 +301,7 @@ func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
 	}
 	p := page{terminal: t}
 	p.printf("%s%s%s\n", p.paint(standings[v.standing].color, v.Verdict), p.paint(dim, " · "), honestyInWords(v.Honesty))
-	p.evidence(v.Facts, v.Honesty)
-	p.rows("concern", v.Concerns)
-	p.row("plan", v.Plan)
-	for _, c := range v.Decision.Requirements {
-		text := fmt.Sprintf("%s: %s", words(c.Status.String()), c.Requirement)
-		if c.Issue != "" {
-			text += " (" + strings.TrimRight(c.Issue, ".") + ")"
-		}
-		p.row(c.ID[:min(len(c.ID), labelWidth-1)], text)
-	}
-	if v.standing == verify.Unverified && len(v.Why) > 0 {
-		p.row("why", v.Why[0])
-	}
+	p.view("verification", v)
 	for i, it := range v.Decision.Items { // for the agent, worst first
 		if i == 0 {
 			p.printf("%s\n", p.paint(bold, "feedback:"))
@@ -334,6 +322,7 @@ func honestyInWords(h verify.Honesty) string {
 	return fmt.Sprintf("%d of %s checked, score %.2f", h.Checked, plural(h.Claims, "claim"), *h.Score)
 }
 
+// runInWords is "go test ./...: met, 3 passed, 0 failed, 0 skipped".
 func runInWords(r verify.Run) string {
 	text := fmt.Sprintf("%s: %s", strings.Join(r.Command, " "), words(r.Status.String()))
 	if r.Counted {
@@ -342,33 +331,7 @@ func runInWords(r verify.Run) string {
 	if r.Why != "" {
 		text += ": " + r.Why
 	}
-	return text
-}
-
-// evidence lists what was run, what differs from the report, and what could not be looked at.
-func (p *page) evidence(f verify.Facts, h verify.Honesty) {
-	for _, r := range f.Runs {
-		p.row("run", runInWords(r))
-		p.row("", strings.Join(r.Failures[:min(len(r.Failures), maxRows)], ", "))
-		if r.Status != verify.Met && len(r.Withheld) > 0 {
-			p.row("", "it did not get "+strings.Join(r.Withheld, ", ")+"; --env NAME passes one")
-		}
-	}
-	for _, r := range f.BaseRuns {
-		p.row("baseline", runInWords(r))
-	}
-	for i, d := range h.Discrepancies {
-		if i == maxRows && d.Severity != verify.Critical {
-			p.row("", fmt.Sprintf("… and %d more", len(h.Discrepancies)-i))
-			break
-		}
-		p.row(strings.Replace(words(string(d.Severity)), "should fix", "to fix", 1), discrepancyInWords(d))
-	}
-	for _, s := range f.Suspects {
-		p.row("look at", s.Path+" "+s.Why)
-	}
-	p.rows("unchecked", h.Unchecked)
-	p.rows("unseen", f.Unseen)
+	return oneLine(text)
 }
 
 func discrepancyInWords(d verify.Discrepancy) string {
@@ -376,5 +339,5 @@ func discrepancyInWords(d verify.Discrepancy) string {
 	if d.Kind == verify.TestsTampered {
 		subject = d.Subject
 	}
-	return fmt.Sprintf("%s: %s; seen: %s", words(string(d.Kind)), subject, d.Found)
+	return oneLine(fmt.Sprintf("%s: %s; seen: %s", words(string(d.Kind)), subject, d.Found))
 }

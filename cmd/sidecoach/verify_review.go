@@ -79,7 +79,7 @@ func (o *reviewFlags) begin(ctx context.Context, cmd *cobra.Command, file *trace
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), c)
 	}
-	_, err = io.WriteString(cmd.OutOrStdout(), c.text())
+	_, err = io.WriteString(cmd.OutOrStdout(), view("review", c))
 	return err
 }
 
@@ -123,34 +123,6 @@ func contextOf(v *verification, commands [][]string) reviewContext {
 		c.Concerns = append(c.Concerns, "the report says: "+s)
 	}
 	return c
-}
-
-// text is the context for people. Each entry stays on one line.
-func (c reviewContext) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Task %s", oneLine(c.Task))
-	if c.Plan != "" {
-		fmt.Fprintf(&b, ", the plan %s", visible(c.Plan))
-	}
-	b.WriteString("\n")
-	var requirements []string
-	for _, r := range c.Requirements {
-		requirements = append(requirements, fmt.Sprintf("%s %s (%s)", r.ID, r.Requirement, words(r.Status.String())))
-	}
-	for _, section := range []struct {
-		title   string
-		entries []string
-	}{{"Requirements", requirements}, {"Files to review", c.Files}, {"Tests to run", c.Tests}, {"Notes", c.Notes},
-		{"Concerns", c.Concerns}} {
-		fmt.Fprintf(&b, "\n%s:\n", section.title)
-		for _, e := range section.entries {
-			b.WriteString("- " + oneLine(e) + "\n")
-		}
-		if len(section.entries) == 0 {
-			b.WriteString("- none\n")
-		}
-	}
-	return b.String()
 }
 
 func newVerifyRecord() *cobra.Command {
@@ -206,32 +178,16 @@ func (o *reviewFlags) record(ctx context.Context, cmd *cobra.Command, file *trac
 	if err := file.add(events...); err != nil {
 		return err
 	}
-	stalled := verify.Stalled(append(history, events...), stallAfter)
+	recorded := struct { // as JSON, overrides are a list, never null
+		Decision  verify.Decision `json:"decision"`
+		Overrides []string        `json:"overrides"`
+		Honesty   verify.Honesty  `json:"honesty"`
+		Stalled   bool            `json:"stalled"`
+	}{d, append([]string{}, overrides...), review.Honesty(), verify.Stalled(append(history, events...), stallAfter)}
 	if o.json {
-		err = writeJSON(cmd.OutOrStdout(), struct {
-			Decision  verify.Decision `json:"decision"`
-			Overrides []string        `json:"overrides"`
-			Honesty   verify.Honesty  `json:"honesty"`
-			Stalled   bool            `json:"stalled"`
-		}{d, append([]string{}, overrides...), review.Honesty(), stalled})
+		err = writeJSON(cmd.OutOrStdout(), recorded)
 	} else {
-		lines := []string{string(d.Verdict)}
-		for _, why := range overrides {
-			lines = append(lines, "  overridden: "+why)
-		}
-		for _, it := range d.Items {
-			lines = append(lines, "  "+string(it.Severity)+": "+it.String())
-		}
-		for _, u := range review.Honesty().Unchecked {
-			lines = append(lines, "  unchecked: "+u)
-		}
-		if stalled {
-			lines = append(lines, "  stalled: the same feedback for the third time; let a person look")
-		}
-		for i, line := range lines {
-			lines[i] = visible(line) + "\n"
-		}
-		_, err = io.WriteString(cmd.OutOrStdout(), strings.Join(lines, ""))
+		_, err = io.WriteString(cmd.OutOrStdout(), view("recorded", recorded))
 	}
 	if err == nil && o.exitCode && d.Verdict != verify.Approve {
 		return standings[verify.NotMet].exit
