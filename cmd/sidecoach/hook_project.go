@@ -145,31 +145,7 @@ func newAllow(t terminal) *cobra.Command {
 }
 
 func (s setting) preview(f project.Folder) string {
-	var b strings.Builder
-	add := func(format string, args ...any) {
-		b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n")
-	}
-	add("%s has:", f.Root)
-	for _, name := range f.Files {
-		add("  %s", name)
-	}
-	if config := f.Config(); config != nil {
-		add("it sets flags of the hook:")
-		for line := range strings.Lines(string(config)) {
-			add("  %s", strings.TrimRight(line, "\r\n"))
-		}
-	}
-	if s.coach != nil {
-		add("it words messages to the agent")
-	}
-	if s.phrases != nil {
-		add("it adds phrases by which outputs are judged")
-	}
-	for _, k := range s.skills {
-		add("it adds the skill %s: %s", k.Trigger, k.Description)
-	}
-	for _, err := range s.skipped {
-		add("skipped: %v", err)
-	}
-	return b.String()
+	isBreak := func(r rune) bool { return r == '\n' || r == '\r' }
+	return view("folder", map[string]any{"Folder": f, "Config": strings.FieldsFunc(string(f.Config()), isBreak),
+		"Coach": s.coach, "Phrases": s.phrases, "Skills": s.skills, "Skipped": s.skipped})
 }

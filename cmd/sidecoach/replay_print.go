@@ -103,13 +103,7 @@ func (r *replayTable) total(t replayTotal) {
 		r.say(dim, "agrees: you then continued the agent yourself · against: you answered, or said no · "+
 			"missed: it would have stopped, and you continued the agent")
 	}
-	r.sayLLM(t)
-	if t.LongLines > 0 {
-		r.say("", plural(t.LongLines, "line")+" longer than 4 MiB left out")
-	}
-	if t.Others > 0 {
-		r.say("", "not a transcript, left out: "+plural(t.Others, "file"))
-	}
+	r.view("replay", t)
 	if t.Files == 0 {
 		return
 	}
@@ -124,59 +118,8 @@ func (r *replayTable) total(t replayTotal) {
 	r.say(bold, said[len(said)-1])
 }
 
-func (p *page) sayLLM(t replayTotal) {
-	l := t.LLM
-	if l == nil {
-		return
-	}
-	if l.Answered > 0 {
-		said := fmt.Sprintf("%s judged %s: it read %s",
-			l.Model, plural(l.Answered, "output"), plural(l.PromptTokens, "token"))
-		if l.CachedTokens > 0 {
-			said += fmt.Sprintf(" (%s of them cached)", thousands(l.CachedTokens))
-		}
-		said += fmt.Sprintf(" and wrote %s", thousands(l.CompletionTokens))
-		if l.Repeated > 0 {
-			said += fmt.Sprintf("; %s the same as before and not sent", plural(l.Repeated, "output"))
-		}
-		p.say("", visible(said))
-	}
-	if t.Fallbacks > 0 {
-		p.say(yellow, fmt.Sprintf("the LLM had no answer for %s of %s; the heuristic decided:",
-			thousands(t.Fallbacks), plural(t.Judged, "output")))
-		for _, why := range mostFrequent(l.Failed) {
-			p.say("", "  "+thousands(l.Failed[why])+"  "+visible(why))
-		}
-	}
-}
-
 // sentences say what comes of everything. The last one is the verdict, where there is something to judge.
-func (t replayTotal) sentences() []string {
-	read := fmt.Sprintf("%s, %s, %s: ",
-		plural(t.Files, "transcript"), plural(t.Sessions, "session"), plural(t.Pauses, "pause"))
-	if t.Pauses == 0 {
-		return []string{read + "there is nothing to judge."}
-	}
-	said := []string{fmt.Sprintf("%sat %s it would have continued the agent.", read, thousands(t.Continued))}
-	if n := t.Continued - t.Agrees - t.Against; n > 0 {
-		said = append(said, fmt.Sprintf("At %s of these you wrote something else, or nothing.", thousands(n)))
-	}
-	spared := `you wrote no message such as "continue" or "run the tests"`
-	if wrote := t.Agrees + t.Missed; wrote > 0 {
-		spared = fmt.Sprintf(`it would have spared you %s of %s such as "continue" or "run the tests"`,
-			thousands(t.Agrees), plural(wrote, "message"))
-	}
-	past := "it would not have passed over a question that you answered"
-	if t.Against > 0 {
-		past = fmt.Sprintf("it would have continued at %s where you answered or said no", plural(t.Against, "pause"))
-	}
-	verdict := strings.Replace(t.Verdict, "no_difference", "makes_no_difference", 1)
-	sentence := fmt.Sprintf("It %s here: %s, and %s.", words(verdict), spared, past)
-	if t.Agrees+t.Against < 5 { // it may be chance
-		sentence += " That is too little to be sure."
-	}
-	return append(said, sentence)
-}
+func (t replayTotal) sentences() []string { return strings.Split(view("sentences", t), "\n") }
 
 // worth says whether the hook would have helped: it compares the messages that it would have spared the human with the
 // questions that it would have passed over. A question costs more than a message, so it pays from two messages a

@@ -125,8 +125,9 @@ var views = sync.OnceValue(func() *template.Template {
 		"line": oneLine, "cut": plaintext.Line, "join": strings.Join, "words": words, "plural": plural, "thousands": thousands,
 		"run": runInWords, "discrepancy": discrepancyInWords, "check": checkInWords, "now": time.Now,
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
-		"minus":    func(a, b int) int { return a - b },
-		"first":    func(n int, list []string) []string { return list[:min(n, len(list))] },
+		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
+		"visible": visible, "frequent": mostFrequent,
+		"first": func(n int, list []string) []string { return list[:min(n, len(list))] },
 	}).Parse(viewsText))
 })
 
@@ -142,8 +143,14 @@ func view(name string, data any) string {
 // view adds a list of rows of views.txt.
 func (p *page) view(name string, data any) {
 	for line := range strings.Lines(view(name, data)) {
-		label, text, _ := strings.Cut(line, "\t")
-		p.row(label, strings.TrimSpace(text))
+		line = strings.TrimRight(line, "\n")
+		if label, text, isRow := strings.Cut(line, "\t"); isRow {
+			p.row(label, text)
+		} else if warning, ok := strings.CutPrefix(line, "!"); ok {
+			p.say(yellow, warning)
+		} else if line != "" {
+			p.say("", line)
+		}
 	}
 }
 

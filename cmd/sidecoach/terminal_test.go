@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 	"github.com/sidecoach/sidecoach/plancriteria"
+	"github.com/sidecoach/sidecoach/skills"
 )
 
 func TestVisible(t *testing.T) {
@@ -149,6 +151,10 @@ func TestViewsKeepDataOnItsLine(t *testing.T) {
 			"recorded": map[string]any{"Decision": verify.Decision{Verdict: verify.Feedback, Items: items},
 				"Overrides": []string{s}, "Honesty": honesty, "Stalled": true},
 			"goal": goal,
+			"replay": replayTotal{Judged: 1, Fallbacks: 1,
+				LLM: &replayLLM{Model: s, Answered: 1, Failed: map[string]int{s: 1}}},
+			"folder": map[string]any{"Folder": project.Folder{Root: s, Files: []string{s}}, "Config": []string{s},
+				"Skills": []skills.Skill{{Trigger: s, Description: s}}, "Skipped": []error{errors.New(s)}},
 		}
 	}
 	hostile := texts("x\nunseen\tforged\x1b[2J\u202e\r")
