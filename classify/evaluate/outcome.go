@@ -148,38 +148,33 @@ func outcome(c Case, answers []answer, opts Options) Outcome {
 // settle returns the verdict of most of the runs, with what the first run that agrees with it says beside, and which run
 // that is. A run that failed has a vote too: for no answer.
 func settle(runs []Verdict) (Verdict, int) {
-	count := func(is func(Verdict) bool) (n int) {
-		for _, v := range runs {
-			if is(v) {
-				n++
-			}
+	byType := make(map[classify.OutputType][]Verdict)
+	continues := 0
+	for _, v := range runs {
+		byType[v.Type] = append(byType[v.Type], v)
+		if v.Action == Continue {
+			continues++
 		}
-		return n
 	}
-	votes := func(t classify.OutputType) int { return count(func(v Verdict) bool { return v.Type == t }) }
 	m := Verdict{Action: Deliver}        // of no type: of equals the first
 	for _, t := range classify.Types() { // then in this order
-		if votes(t) > votes(m.Type) {
+		if len(byType[t]) > len(byType[m.Type]) {
 			m.Type = t
 		}
 	}
-	of := func(v Verdict) bool { return v.Type == m.Type }
-	first := slices.IndexFunc(runs, of)
-	if m.Type == "" {
-		m.Error = runs[first].Error
-		return m, first
-	}
-	m.WasRejectedCompletion = count(func(v Verdict) bool { return of(v) && v.WasRejectedCompletion })*2 > votes(m.Type)
-	for _, v := range runs {
-		if of(v) {
-			m.Confidence += v.Confidence / float64(votes(m.Type))
+	rejected := 0
+	for _, v := range byType[m.Type] {
+		m.Confidence += v.Confidence / float64(len(byType[m.Type]))
+		if v.WasRejectedCompletion {
+			rejected++
 		}
 	}
 	m.Confidence = min(1, m.Confidence)
-	if count(func(v Verdict) bool { return v.Action == Continue })*2 > len(runs) {
+	m.WasRejectedCompletion = rejected*2 > len(byType[m.Type])
+	if m.Type != "" && continues*2 > len(runs) {
 		m.Action = Continue
 	}
-	first = slices.IndexFunc(runs, m.sameAs)
-	m.Fallback, m.Message = runs[first].Fallback, runs[first].Message
+	first := slices.IndexFunc(runs, m.sameAs)
+	m.Error, m.Fallback, m.Message = runs[first].Error, runs[first].Fallback, runs[first].Message
 	return m, first
 }

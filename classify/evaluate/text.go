@@ -17,18 +17,19 @@ type TextOptions struct {
 
 // Text writes one or several reports for people, without the text of any case.
 func Text(w io.Writer, o TextOptions, runs ...Run) error {
+	bold, gap := "", "\n"
+	if o.Markdown {
+		bold, gap = "**", "\n\n"
+	}
 	var parts []string
 	for _, p := range content(o, runs) {
-		var blocks []string
-		if p.Title != "" && o.Markdown {
-			blocks = append(blocks, "**"+o.shown(p.Title, 200)+"**")
-		} else if p.Title != "" {
-			blocks = append(blocks, o.shown(p.Title, 200))
+		var blocks, items []string
+		if p.Title != "" {
+			blocks = append(blocks, bold+o.shown(p.Title, 200)+bold)
 		}
 		for _, line := range p.Lines {
 			blocks = append(blocks, o.shown(line, 300))
 		}
-		var items []string
 		for _, item := range p.Items {
 			items = append(items, "- "+o.shown(item, 300))
 		}
@@ -37,10 +38,6 @@ func Text(w io.Writer, o TextOptions, runs ...Run) error {
 		}
 		if len(p.Rows) > 0 {
 			blocks = append(blocks, o.table(p))
-		}
-		gap := "\n"
-		if o.Markdown {
-			gap = "\n\n"
 		}
 		if len(blocks) > 0 {
 			parts = append(parts, strings.Join(blocks, gap)+"\n")

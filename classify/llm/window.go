@@ -70,25 +70,27 @@ func window(text string, find func(string) []classify.Signal) string {
 
 // ranked orders the signals that a judge needs: each kind's weightiest before any second one, so that many of one kind
 // hide no other.
-func ranked(signals []classify.Signal, text string) []classify.Signal {
-	order := []classify.SignalKind{
-		classify.SignalEvidence, classify.SignalQuestion, classify.SignalBlocker, classify.SignalFailure,
-		classify.SignalClaim, classify.SignalGap, classify.SignalHedge, classify.SignalProgress,
-	}
-	signals = slices.DeleteFunc(slices.Clone(signals), func(s classify.Signal) bool {
-		return !slices.Contains(order, s.Kind) || s.Start < 0 || s.Start >= s.End || s.End > len(text)
-	})
-	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
-	place := make(map[classify.SignalKind]int)
-	rank := make(map[classify.Signal]int)
+func ranked(signals []classify.Signal, text string) (list []classify.Signal) {
+	kinds := make(map[classify.SignalKind][]classify.Signal)
 	for _, s := range signals {
-		if _, ok := rank[s]; !ok {
-			rank[s] = place[s.Kind]*len(order) + slices.Index(order, s.Kind)
-			place[s.Kind]++
+		if s.Start >= 0 && s.Start < s.End && s.End <= len(text) && !slices.Contains(kinds[s.Kind], s) {
+			kinds[s.Kind] = append(kinds[s.Kind], s)
 		}
 	}
-	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(rank[a], rank[b]) })
-	return signals
+	for _, of := range kinds {
+		slices.SortStableFunc(of, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+	}
+	for n := range len(signals) {
+		for _, kind := range []classify.SignalKind{
+			classify.SignalEvidence, classify.SignalQuestion, classify.SignalBlocker, classify.SignalFailure,
+			classify.SignalClaim, classify.SignalGap, classify.SignalHedge, classify.SignalProgress,
+		} {
+			if of := kinds[kind]; n < len(of) {
+				list = append(list, of[n])
+			}
+		}
+	}
+	return list
 }
 
 // around returns the line of a signal, or what is near it in a very long line.
