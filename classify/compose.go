@@ -36,16 +36,16 @@ func Fallback(primary, secondary Classifier) Classifier {
 // expensive one. The rules, in order:
 //
 //   - first calls it an error, or the text of the input is empty or blank: first decides, and second is not asked;
-//   - first is certain: its confidence is at least certain, or for a question at least certain - 0.05. It is never
-//     certain of a blocker, unless certain is 0. The result is that of first;
+//   - first is certain: its confidence is at least certain. For a question and for honest progress, certain - 0.05 is
+//     enough. It is never certain of a blocker, unless certain is 0. The result is that of first;
 //   - second answers: its result, with the signals of first if it has none;
 //   - second fails (see [Fallback]): the result of first, whose Fallback field says why.
 //
 // If first fails, second alone answers, and its result says in Fallback why first did not; if both fail, the error
 // wraps both. About an empty text, second is not asked even then. If certain is not a number, first is never certain.
 //
-// The two exceptions were measured on the [Heuristic]: its questions are right more often than their confidence says,
-// and its blockers less often.
+// The exceptions were measured on the [Heuristic]: what it says about questions and progress is right more often than
+// about claims of the same confidence, and what it says about blockers less often.
 //
 // Cascade panics if a classifier is nil.
 func Cascade(first, second Classifier, certain float64) Classifier {
@@ -75,12 +75,12 @@ func Cascade(first, second Classifier, certain float64) Classifier {
 
 // certain reports whether r needs no second opinion in a [Cascade].
 func (r Result) certain(least float64) bool {
-	switch r.Type {
-	case Error:
+	switch {
+	case r.Type == Error:
 		return true
-	case Blocker:
+	case r.Type == Blocker:
 		return least == 0
-	case Question:
+	case r.Type == Question, r.Type == Status && !r.WasRejectedCompletion:
 		return r.Confidence >= least-0.05
 	}
 	return r.Confidence >= least

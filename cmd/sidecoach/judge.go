@@ -25,7 +25,7 @@ import (
 
 const (
 	defaultModel   = "gpt-4.1-mini"
-	defaultCertain = 0.85             // of the heuristic, in a cascade: then the LLM is not asked
+	defaultCertain = 0.86             // of the heuristic, in a cascade: then the LLM is not asked
 	viaAPI         = "api"            // the judge behind a server
 	programTimeout = 40 * time.Second // a host waits for a hook, so a program gets less than a hook has
 )
@@ -206,7 +206,7 @@ func (o *judging) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.useLLM, "llm", false, "the same as --judge api")
 	o.llm.register(f)
 	confidenceVar(f, &o.certain, "certain",
-		"ask the judge only where the heuristic is less sure than this, such as 0.85; 0 asks always")
+		"ask the judge only where the heuristic is less sure than this, such as 0.86; 0 asks always")
 	f.Lookup("certain").DefValue = "0" // which help does not show
 }
 
