@@ -71,20 +71,13 @@ func newDecide(t terminal) *cobra.Command {
 // and sidecoach hook --help what says where and how decisions are kept.
 func (o *options) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.request, "request", "",
-		"the human's `TEXT` that the agent works on; it helps to tell an answer from a report")
-	f.Var(&o.phase, "phase", "phase of the work: "+strings.Join(o.phase.allowed, ", "))
-	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
-	f.BoolVar(&o.failed, "failed", false, "the agent's run failed or was cut off: never continue it")
-	f.StringVar(&o.session, "session", "", "`ID` of the conversation: remember its decisions")
-	f.StringVar(&o.turn, "turn", "", "with --session: `ID` of the human's message; empty is the turn before")
-	o.policy.register(f, "with --session: ")
+	bind(f, "request", &o.request, "phase", &o.phase, "plan", &o.plan, "failed", &o.failed, "session", &o.session,
+		"turn", &o.turn)
+	o.policy.register(f)
 	addHidden(f, o.judging.register, "judge")
-	f.BoolVar(&o.json, "json", false, "print the decision as one JSON object")
-	f.Var(&o.print, "print", "print one `PART` only: message, what to send to the agent, empty if it must stop")
-	f.BoolVar(&o.exitCode, "exit-code", false, "also tell the decision by the exit status")
+	bind(f, "json", &o.json, "print", &o.print, "exit-code", &o.exitCode)
 	addHidden(f, o.keeper.register)
-	f.Bool("version", false, "print the version and the modules of this program")
+	bind(f, "version", new(bool))
 }
 
 // addHidden adds the flags that register declares. The help shows only the named ones.

@@ -50,7 +50,7 @@ type evalOptions struct {
 func newEval() *cobra.Command {
 	o := evalOptions{
 		classifier: choice{value: "heuristic", allowed: []string{"heuristic", "llm", "cascade"}},
-		threshold:  classify.DefaultThreshold, certain: defaultCertain,
+		threshold:  classify.DefaultThreshold, certain: defaultCertain, repeat: 1, parallel: 8,
 	}
 	cmd := &cobra.Command{
 		Use:  "eval --cases FILE… [flags]",
@@ -61,27 +61,12 @@ func newEval() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.cases, "cases", nil, "`FILE` with cases, or a pattern such as 'cases/*.jsonl'; may be repeated")
-	f.Var(&o.classifier, "classifier", "what to measure: "+strings.Join(o.classifier.allowed, ", ")+"; --judge means llm")
+	bind(f, "cases", &o.cases, "classifier", &o.classifier)
 	o.llm.registerJudge(f)
-	f.StringArrayVar(&o.models, "model", nil, "`NAME` of the LLM (default as for sidecoach --judge); may be repeated")
-	f.StringArrayVar(&o.prompts, "prompt", nil,
-		"`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one; may be repeated")
-	confidenceVar(f, &o.certain, "certain", "with cascade, ask the LLM only where the heuristic is less sure than this")
-	f.StringVar(&o.cache, "cache", "", "keep the answers of an LLM in this `DIR` (default in the user's cache folder)")
-	f.BoolVar(&o.noCache, "no-cache", false, "neither use kept answers nor keep any")
-	f.IntVar(&o.repeat, "repeat", 1, "judge each case `N` times; the majority counts")
-	f.IntVar(&o.parallel, "parallel", 8, "make at most `N` calls at a time")
-	confidenceVar(f, &o.threshold, "threshold",
-		"a status less certain than this is not continued; 0 switches the rule off")
-	f.StringVar(&o.by, "by", "", "show figures for each value of a `KEY` of meta too, such as lang or agent")
-	f.StringVar(&o.baseline, "baseline", "", "compare with the report in this `FILE`, which --json made")
-	f.BoolVar(&o.regression, "fail-on-regression", false, "with --baseline, exit with 10 if more broke than were fixed")
-	f.StringArrayVar(&o.require, "require", nil,
-		"exit with 10 unless this `BOUND` on a figure holds, such as 'broken<=0'; may be repeated")
-	f.BoolVar(&o.json, "json", false, "print the report as JSON, without any text of the cases")
-	f.BoolVar(&o.markdown, "markdown", false, "print the report in Markdown, for a pull request or a CI job")
-	f.StringVar(&o.html, "html", "", "write a page to `FILE` that shows the report, with the texts of the wrong cases")
+	bind(f, "model", &o.models, "prompt", &o.prompts, "certain", confidence(&o.certain), "cache", &o.cache,
+		"no-cache", &o.noCache, "repeat", &o.repeat, "parallel", &o.parallel, "threshold", confidence(&o.threshold),
+		"by", &o.by, "baseline", &o.baseline, "fail-on-regression", &o.regression, "require", &o.require,
+		"json", &o.json, "markdown", &o.markdown, "html", &o.html)
 	o.readers.register(f)
 	return cmd
 }

@@ -25,10 +25,7 @@ type readerOptions struct {
 }
 
 func (o *readerOptions) register(f *pflag.FlagSet) {
-	f.StringVar(&o.render, "render", "", "write the prompts to `DIR` for a reader to answer, and judge nothing")
-	f.StringArrayVar(&o.answers, "answers", nil,
-		"take the answers from this `FILE` that a reader wrote, and ask nothing; may be repeated")
-	f.StringVar(&o.by, "answered-by", "", "with --answers, `WHO` wrote them and when; it is kept with each answer")
+	bind(f, "render", &o.render, "answers", &o.answers, "answered-by", &o.by)
 }
 
 // config is that of the LLM, or of a reader, whom nobody calls.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,8 +56,9 @@ func (c checked[T]) Set(s string) error {
 	return err
 }
 
-func confidenceVar(f *pflag.FlagSet, to *float64, name, usage string) {
-	f.Var(checked[float64]{to, "X", func(x float64) string {
+// confidence is a flag with a value from 0 to 1.
+func confidence(to *float64) pflag.Value {
+	return checked[float64]{to, "X", func(x float64) string {
 		short, exact := strconv.FormatFloat(x, 'f', 2, 64), strconv.FormatFloat(x, 'f', -1, 64)
 		if len(exact) > len(short) {
 			return exact
@@ -68,12 +70,12 @@ func confidenceVar(f *pflag.FlagSet, to *float64, name, usage string) {
 			return 0, errors.New("it is a number from 0 to 1, such as 0.80; 0 switches the rule off")
 		}
 		return x, nil
-	}}, name, usage)
+	}}
 }
 
-// timeoutVar adds a flag that takes how long to wait for an LLM; 0 is the default.
-func timeoutVar(f *pflag.FlagSet, to *time.Duration, name, usage string) {
-	f.Var(checked[time.Duration]{to, "TIME", func(d time.Duration) string {
+// patience is a flag with a time to wait for an LLM; 0 is the default.
+func patience(to *time.Duration) pflag.Value {
+	return checked[time.Duration]{to, "TIME", func(d time.Duration) string {
 		return strings.TrimPrefix(d.String(), "0s")
 	}, func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
@@ -81,23 +83,50 @@ func timeoutVar(f *pflag.FlagSet, to *time.Duration, name, usage string) {
 			return 0, errors.New("it is a time with its unit, such as 500ms, 20s or 1m30s, and at most 10m")
 		}
 		return d, nil
-	}}, name, usage)
+	}}
 }
 
-// command is a command line that needs no shell. The zero value is none.
+// command is a flag with a command line that needs no shell. Empty is none.
 type command struct {
 	line  string
 	words []string
 }
 
-func commandVar(f *pflag.FlagSet, to *command, name, usage string) {
-	f.Var(checked[command]{to, "COMMAND", func(c command) string { return c.line }, func(s string) (command, error) {
-		if strings.TrimSpace(s) == "" {
-			return command{}, nil
+func (c *command) String() string { return c.line }
+func (c *command) Type() string   { return "COMMAND" }
+
+func (c *command) Set(s string) error {
+	if strings.TrimSpace(s) == "" {
+		*c = command{}
+		return nil
+	}
+	words, err := cmdwitness.Split(s)
+	if err == nil {
+		*c = command{s, words}
+	}
+	return err
+}
+
+// bind adds flags, given as names and pointers to their values. Each value is the default. The file help/flags.txt
+// explains them, see [document].
+func bind(f *pflag.FlagSet, namesAndValues ...any) {
+	for pair := range slices.Chunk(namesAndValues, 2) {
+		name := pair[0].(string)
+		switch to := pair[1].(type) {
+		case *string:
+			f.StringVar(to, name, *to, "")
+		case *bool:
+			f.BoolVar(to, name, *to, "")
+		case *int:
+			f.IntVar(to, name, *to, "")
+		case *[]string:
+			f.StringArrayVar(to, name, *to, "")
+		case *time.Duration:
+			f.DurationVar(to, name, *to, "")
+		default:
+			f.Var(to.(pflag.Value), name, "")
 		}
-		words, err := cmdwitness.Split(s)
-		return command{s, words}, err
-	}}, name, usage)
+	}
 }
 
 // policyFlags are the flags of the loop.
@@ -106,18 +135,16 @@ type policyFlags struct {
 	threshold float64 // 0 switches the check off
 }
 
-// register adds the flags. The prefix says when the first of them means something.
-func (o *policyFlags) register(f *pflag.FlagSet, prefix string) {
+func (o *policyFlags) register(f *pflag.FlagSet) {
 	o.most, o.threshold = autocontinue.DefaultMaxContinues, classify.DefaultThreshold
-	f.Var(checked[int]{&o.most, "N", strconv.Itoa, func(s string) (int, error) {
+	most := checked[int]{&o.most, "N", strconv.Itoa, func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 1000 {
 			return 0, errors.New("it is a whole number from 0, which continues nothing, to 1000")
 		}
 		return n, nil
-	}}, "max-continues", prefix+"continue a turn at most `N` times; 0 continues nothing")
-	confidenceVar(f, &o.threshold, "threshold",
-		"show a status with a confidence below this, 0 to 1, to the human; 0 switches this off")
+	}}
+	bind(f, "max-continues", most, "threshold", confidence(&o.threshold))
 }
 
 // policy returns the policy, in which 0 is the default.
@@ -132,15 +159,6 @@ func noFlags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.SortFlags = false
 	return f
-}
-
-func stateVar(f *pflag.FlagSet, dir *string) {
-	f.StringVar(dir, "state", "", "`DIR` with the state and the journal (default $XDG_STATE_HOME/sidecoach, "+
-		"else ~/.local/state/sidecoach or its like on macOS and Windows)")
-}
-
-func yesVar(f *pflag.FlagSet, yes *bool) {
-	f.BoolVar(yes, "yes", false, "do not ask for confirmation")
 }
 
 // flagError puts an error of the flag parser into our words.

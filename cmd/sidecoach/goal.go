@@ -69,15 +69,10 @@ func newGoal(t terminal) *cobra.Command {
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) },
 	}
-	f := set.Flags()
-	f.StringArrayVar(&o.checks, "check", nil, "a criterion: `COMMAND` exits with 0")
-	f.StringArrayVar(&o.files, "file", nil, "a criterion: the file `PATH` exists; with PATH=WORD it has this word")
-	f.IntVar(&o.goal.Continues, "max-continues", 0, "continue a turn up to `N` times for the goal, at most 100")
-	f.DurationVar(&o.goal.For, "for", 0, "continue nothing for the goal this `TIME` after its session began, as in 2h")
-	f.BoolVar(&o.goal.Wide, "project", false, "bind the goal to all sessions in the project")
-	yesVar(f, &o.yes)
-	yesVar(forget.Flags(), &o.yes)
-	stateVar(goal.PersistentFlags(), &o.state)
+	bind(set.Flags(), "check", &o.checks, "file", &o.files, "max-continues", &o.goal.Continues, "for", &o.goal.For,
+		"project", &o.goal.Wide, "yes", &o.yes)
+	bind(forget.Flags(), "yes", &o.yes)
+	bind(goal.PersistentFlags(), "state", &o.state)
 	goal.AddCommand(set, show, forget)
 	return goal
 }

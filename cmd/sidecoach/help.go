@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,6 +30,7 @@ func document(c *cobra.Command) {
 		c.SuggestionsMinimumDistance = 2
 	}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		explain(f, c.CommandPath())
 		var words []string
 		directive := cobra.ShellCompDirectiveNoFileComp
 		name, _ := pflag.UnquoteUsage(f)
@@ -49,6 +51,33 @@ func document(c *cobra.Command) {
 	})
 	for _, below := range c.Commands() {
 		document(below)
+	}
+}
+
+// flagTexts are the usages of flags in help/flags.txt, by the names of the command and the flag.
+var flagTexts = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	all, _ := helpTexts.ReadFile("help/flags.txt") // it is there
+	for line := range strings.Lines(string(all)) {
+		name, usage, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		texts[name] = usage
+	}
+	return texts
+})
+
+// explain sets the usage of a flag: that of its command, of a command above it, or of all commands.
+func explain(f *pflag.Flag, path string) {
+	f.Usage = ""
+	words := strings.Fields(path)
+	if len(words) > 1 {
+		words = words[1:] // without "sidecoach"
+	}
+	for ; len(words) > 0 && f.Usage == ""; words = words[:len(words)-1] {
+		f.Usage = flagTexts()[strings.Join(words, " ")+" "+f.Name]
+	}
+	f.Usage = cmp.Or(f.Usage, flagTexts()[f.Name])
+	if c, ok := f.Value.(*choice); ok {
+		f.Usage = strings.ReplaceAll(f.Usage, "%s", strings.Join(c.allowed, ", "))
 	}
 }
 
@@ -86,6 +115,7 @@ func newHelp() *cobra.Command {
 func helpOnJudge(w io.Writer) error {
 	f := noFlags()
 	new(judging).register(f)
+	f.VisitAll(func(flag *pflag.Flag) { explain(flag, "") })
 	_, err := fmt.Fprintf(w, "These flags choose and tune a judge. sidecoach and sidecoach hook take them.\n\n%s",
 		f.FlagUsagesWrapped(80))
 	return err

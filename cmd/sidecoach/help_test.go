@@ -15,6 +15,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -133,7 +135,7 @@ func TestPolicyFlags(t *testing.T) {
 		for in, want := range values {
 			var o policyFlags
 			f := noFlags()
-			o.register(f, "")
+			o.register(f)
 			before := o.policy()
 			require.NoError(t, f.Set(flag, in), in)
 			want.MaxContinues = cmp.Or(want.MaxContinues, before.MaxContinues)
@@ -148,7 +150,7 @@ func TestPolicyFlags(t *testing.T) {
 		for _, in := range values {
 			var o policyFlags
 			f := noFlags()
-			o.register(f, "")
+			o.register(f)
 			before := o
 			assert.Error(t, f.Set(flag, in), in)
 			assert.Equal(t, before, o, "a refused value changes nothing")
@@ -163,5 +165,30 @@ func TestNearestFlag(t *testing.T) {
 		"zebra": "", "verbose": "",
 	} {
 		assert.Equal(t, want, nearest(flags, in), in)
+	}
+}
+
+// Each flag has a text, and each text has a flag.
+func TestFlagsAreExplained(t *testing.T) {
+	used := map[string]bool{}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, below := range c.Commands() {
+			walk(below)
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			explain(f, c.CommandPath())
+			assert.NotEmpty(t, f.Usage, "%s --%s", c.CommandPath(), f.Name)
+			assert.NotContains(t, f.Usage, "%s")
+			used[f.Usage] = true
+		})
+	}
+	term := terminal{}
+	root := newDecide(term)
+	root.AddCommand(newAllow(term), newEval(), newGoal(term), newHook(term), newLog(term), newReplay(term),
+		newStatus(term), newVerify(term))
+	walk(root)
+	for name, text := range flagTexts() {
+		assert.True(t, used[text] || strings.Contains(text, "%s"), name)
 	}
 }

@@ -28,12 +28,9 @@ type hookOptions struct {
 // newHookOptions returns the defaults, and adds the flags to f.
 func newHookOptions(f *pflag.FlagSet) *hookOptions {
 	o := &hookOptions{flags: f}
-	f.BoolVar(&o.shadow, "shadow", false, "decide and journal, but always let the agent stop")
-	o.policy.register(f, "")
-	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the folder that the agent works in")
-	commandVar(f, &o.verify, "verify", "check a claim of completion, and run `COMMAND`, such as 'go test ./...'")
-	commandVar(f, &o.notify, "notify",
-		"when the human is next, run `COMMAND` for at most five seconds; its input is the decision as JSON")
+	bind(f, "shadow", &o.shadow)
+	o.policy.register(f)
+	bind(f, "plan", &o.plan, "verify", &o.verify, "notify", &o.notify)
 	o.keeper.register(f)
 	o.judging.register(f)
 	return o

@@ -38,7 +38,7 @@ type installOptions struct {
 func newHookInstall(t terminal) *cobra.Command {
 	var o installOptions
 	cmd := o.command("install HOST [--user|--project] [--write] [flags]")
-	cmd.Flags().BoolVar(&o.write, "write", false, "change the file, and keep a copy of it as it was")
+	bind(cmd.Flags(), "write", &o.write)
 	o.hook = newHookOptions(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.install(cmd, hook.Host(args[0]), t) }
 	return cmd
@@ -65,9 +65,7 @@ func (o *installOptions) command(use string) *cobra.Command {
 		}
 		return nil
 	}
-	f := cmd.Flags()
-	f.BoolVar(&o.user, "user", false, "for all projects of this user, which is the default")
-	f.BoolVar(&o.project, "project", false, "for the project in the current folder")
+	bind(cmd.Flags(), "user", &o.user, "project", &o.project)
 	return cmd
 }
 

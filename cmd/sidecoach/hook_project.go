@@ -139,8 +139,7 @@ func newAllow(t terminal) *cobra.Command {
 			return t.tell(cmd.OutOrStdout(), "allowed, until one of the files changes\n")
 		},
 	}
-	stateVar(cmd.Flags(), &state)
-	yesVar(cmd.Flags(), &yes)
+	bind(cmd.Flags(), "state", &state, "yes", &yes)
 	return cmd
 }
 

@@ -43,10 +43,7 @@ type llmOptions struct {
 
 func (o *llmOptions) register(f *pflag.FlagSet) {
 	o.registerJudge(f)
-	f.StringVar(&o.Model, "model", "",
-		"`NAME` of the LLM (default of api: $SIDECOACH_MODEL, else "+defaultModel+"; of an agent: a small one)")
-	f.StringVar(&o.prompt, "prompt", "",
-		"`DIR` with a prompt to use instead of the built-in one; sidecoach prompt DIR writes that one there")
+	bind(f, "model", &o.Model, "prompt", &o.prompt)
 }
 
 // registerJudge adds the flags that do not choose between models or prompts.
@@ -54,20 +51,9 @@ func (o *llmOptions) registerJudge(f *pflag.FlagSet) {
 	o.flags = f
 	o.agent.allowed = append([]string{viaAPI}, llm.Agents()...)
 	o.format.allowed = llm.Formats()
-	f.Var(&o.agent, "judge",
-		"let an LLM judge: "+strings.Join(llm.Agents(), ", ")+" (their command line and login), or api (a server)")
-	commandVar(f, &o.command, "judge-command",
-		"let this `COMMAND` judge: it reads the prompt on standard input and prints an answer")
-	f.StringVar(&o.BaseURL, "base-url", "",
-		"`URL` of the LLM's server, as in http://localhost:11434/v1 (default $OPENAI_BASE_URL, else OpenAI's)")
-	f.BoolVar(&o.InsecureHTTP, "insecure-http", false,
-		"send the key over plain http to another machine, where others can read it")
-	timeoutVar(f, &o.Timeout, "timeout",
-		"after this `TIME`, attempts and all, the LLM has not answered (default 10s, of a command 40s)")
-	f.StringVar(&o.Effort, "effort", "", "how much the LLM reasons, a `LEVEL` such as minimal or low")
-	f.StringVar(&o.temperature, "temperature", "", "the LLM's temperature, a `NUMBER` from 0 to 2")
-	f.IntVar(&o.MaxTokens, "max-tokens", 0, "the LLM's answer has at most `N` tokens, reasoning included (default 500)")
-	f.Var(&o.format, "format", "how the server is asked for JSON at first: "+strings.Join(o.format.allowed, ", "))
+	bind(f, "judge", &o.agent, "judge-command", &o.command, "base-url", &o.BaseURL, "insecure-http", &o.InsecureHTTP,
+		"timeout", patience(&o.Timeout), "effort", &o.Effort, "temperature", &o.temperature, "max-tokens", &o.MaxTokens,
+		"format", &o.format)
 }
 
 // kind returns who judges: "" for nobody, "api", the name of an agent, or "command".
@@ -203,10 +189,9 @@ type judging struct {
 }
 
 func (o *judging) register(f *pflag.FlagSet) {
-	f.BoolVar(&o.useLLM, "llm", false, "the same as --judge api")
+	bind(f, "llm", &o.useLLM)
 	o.llm.register(f)
-	confidenceVar(f, &o.certain, "certain",
-		"ask the judge only where the heuristic is less sure than this, such as 0.86; 0 asks always")
+	bind(f, "certain", confidence(&o.certain))
 	f.Lookup("certain").DefValue = "0" // which help does not show
 }
 

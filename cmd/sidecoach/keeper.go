@@ -27,8 +27,7 @@ type keeperOptions struct {
 }
 
 func (o *keeperOptions) register(f *pflag.FlagSet) {
-	stateVar(f, &o.state)
-	f.BoolVar(&o.keepText, "keep-text", false, "journal whole outputs and requests, for sidecoach log --case")
+	bind(f, "state", &o.state, "keep-text", &o.keepText)
 }
 
 // stateDir returns the folder that a --state names. Without one, it is the folder where this user's programs keep what

@@ -52,13 +52,8 @@ func newLog(t terminal) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd, t) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.session, "session", "", "show this session alone, by its `ID`")
-	f.BoolVar(&o.follow, "follow", false, "wait for new decisions until interrupted")
-	f.BoolVar(&o.json, "json", false, "print JSON, one object a line")
-	f.StringVar(&o.id, "case", "", "print one decision as a case, by its `ID` or the beginning of it")
-	f.Var(&o.want, "want", "with --case, the right verdict: "+strings.Join(o.want.allowed, ", "))
-	stateVar(f, &o.state)
+	bind(cmd.Flags(), "session", &o.session, "follow", &o.follow, "json", &o.json, "case", &o.id, "want", &o.want,
+		"state", &o.state)
 	return cmd
 }
 

@@ -40,12 +40,9 @@ func newReplay(t terminal) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	o.policy.register(f, "")
+	o.policy.register(f)
 	o.judging.register(f)
-	f.BoolVar(&o.yes, "yes", false, "with --llm, do not ask before the agents' words are sent")
-	f.BoolVar(&o.every, "all", false, "print a row for each session, however many they are")
-	f.BoolVar(&o.json, "json", false, "print JSON, one object a line, without the agents' words")
-	f.StringVar(&o.html, "html", "", "write a page to `FILE` with the pauses that your words label")
+	bind(f, "yes", &o.yes, "all", &o.every, "json", &o.json, "html", &o.html)
 	return cmd
 }
 

@@ -41,7 +41,7 @@ func newStatus(t terminal) *cobra.Command {
 			return t.tell(cmd.OutOrStdout(), cmp.Or(text, "no session waits for you\n"))
 		},
 	}
-	stateVar(cmd.Flags(), &state)
+	bind(cmd.Flags(), "state", &state)
 	return cmd
 }
 

@@ -28,24 +28,14 @@ type evidence struct {
 }
 
 func (o *evidence) register(f *pflag.FlagSet) {
-	f.StringVar(&o.plan, "plan", "", "Markdown `FILE` with the success criteria, in the working tree")
-	f.StringVar(&o.report, "report", "", "`FILE` with what the agent reports, JSON or prose; - is standard input")
-	f.StringVar(&o.config.Baseline, "baseline", "", "the revision `REV` at which the work began")
-	f.StringArrayVar(&o.config.Reviewed, "reviewed", nil, "a person has looked at the change of `PATH`; repeatable")
+	bind(f, "plan", &o.plan, "report", &o.report, "baseline", &o.config.Baseline, "reviewed", &o.config.Reviewed)
 	o.registerRun(f)
 }
 
 func (o *evidence) registerRun(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.config.Environment.Pass, "env", nil,
-		"pass the variable `NAME` to the command, although it looks like a secret; repeatable")
-	f.BoolVar(&o.config.Environment.Clean, "clean-env", false,
-		"pass only the variables that programs need to find themselves")
-	f.DurationVar(&o.config.Timeout, "timeout", cmdwitness.DefaultTimeout, "the command is killed after `TIME`")
-}
-
-func (o *evidence) registerOutput(f *pflag.FlagSet, what string) {
-	f.BoolVar(&o.json, "json", false, "print "+what+" as one JSON object")
-	f.BoolVar(&o.exitCode, "exit-code", false, "show the verdict by the exit status as well")
+	o.config.Timeout = cmdwitness.DefaultTimeout
+	env := &o.config.Environment
+	bind(f, "env", &env.Pass, "clean-env", &env.Clean, "timeout", &o.config.Timeout)
 }
 
 // take reads the command behind "--" and checks the flags.
@@ -104,10 +94,7 @@ func newVerify(t terminal) *cobra.Command {
 		},
 	}
 	o.register(cmd.Flags())
-	cmd.Flags().BoolVar(&o.config.AllowUnchecked, "allow-unchecked", false,
-		"approve although some claims cannot be checked")
-	cmd.Flags().BoolVar(&yes, "yes", false, "run the command that was found, without asking")
-	o.registerOutput(cmd.Flags(), "verdict, decision, discrepancies and facts")
+	bind(cmd.Flags(), "allow-unchecked", &o.config.AllowUnchecked, "yes", &yes, "json", &o.json, "exit-code", &o.exitCode)
 	cmd.AddCommand(newVerifyBegin(), newVerifyRecord(), newVerifyAgent())
 	return cmd
 }

@@ -28,9 +28,7 @@ type reviewFlags struct {
 }
 
 // command returns a command that opens the trace, looks and adds to it.
-func (o *reviewFlags) command(
-	use, trace string, run func(context.Context, *cobra.Command, *traceFile) error,
-) *cobra.Command {
+func (o *reviewFlags) command(use string, run func(context.Context, *cobra.Command, *traceFile) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		isNew := cmd.Name() == "begin"
@@ -53,17 +51,15 @@ func (o *reviewFlags) command(
 		defer stop()
 		return run(ctx, cmd, file)
 	}
-	cmd.Flags().StringVar(&o.task, "task", "", "the task is `ID`")
-	cmd.Flags().StringVar(&o.trace, "trace", "", trace)
+	bind(cmd.Flags(), "task", &o.task, "trace", &o.trace)
 	return cmd
 }
 
 func newVerifyBegin() *cobra.Command {
 	o := &reviewFlags{}
-	cmd := o.command("begin --task ID --trace FILE [flags] [-- COMMAND...]", "add to `FILE`, JSON Lines, what was done",
-		o.begin)
+	cmd := o.command("begin --task ID --trace FILE [flags] [-- COMMAND...]", o.begin)
 	o.register(cmd.Flags())
-	cmd.Flags().BoolVar(&o.json, "json", false, "print it as one JSON object")
+	bind(cmd.Flags(), "json", &o.json)
 	return cmd
 }
 
@@ -127,10 +123,9 @@ func contextOf(v *verification, commands [][]string) reviewContext {
 
 func newVerifyRecord() *cobra.Command {
 	o := &reviewFlags{}
-	cmd := o.command("record --task ID --trace FILE [flags] [-- COMMAND...]",
-		"the `FILE` that verify begin wrote", o.record)
+	cmd := o.command("record --task ID --trace FILE [flags] [-- COMMAND...]", o.record)
 	o.registerRun(cmd.Flags())
-	o.registerOutput(cmd.Flags(), "decision, overrides and honesty")
+	bind(cmd.Flags(), "json", &o.json, "exit-code", &o.exitCode)
 	return cmd
 }
 
