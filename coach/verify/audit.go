@@ -351,9 +351,18 @@ func (a *audit) name(c Claim) {
 	if i < 0 || !a.compared(c) {
 		return
 	}
-	switch n := a.facts.Names[i]; {
+	n := a.facts.Names[i]
+	listed := slices.ContainsFunc(n.Files, func(p string) bool { return slices.Contains(lex().Manifests, path.Base(p)) })
+	switch {
 	case c.Change == Added && n.Uses == 0:
-		a.doubt(c, nameMissing, c.Name, "no code has that name", "write it, or correct the report")
+		a.doubt(c, nameMissing, c.Name, "nothing has that name", "write it, or correct the report")
+	case c.Change == Added && c.Path != "" && len(n.Files) > 0 && a.exists(c.Path) &&
+		!slices.ContainsFunc(n.Files, func(p string) bool { return within(p, c.Path) }):
+		a.doubt(c, nameMissing, c.Name, c.Path+" does not have it", "write it there, or correct the report")
+	case c.Change == noneLeft && n.Uses > 0:
+		a.doubt(c, namePresent, c.Name, firstThree(n.Files)+" still has it", "replace it there, or correct the report")
+	case c.Part && c.Change == Removed && listed:
+		a.doubt(c, namePresent, c.Name, firstThree(n.Files)+" still has it", "remove it, or correct the report")
 	case c.Change == Removed && n.DefinedBefore > 0 && n.Defined >= n.DefinedBefore:
 		a.doubt(c, namePresent, c.Name, "it is still defined", "remove it, or correct the report")
 	case c.Change == Modified && n.Uses > 0 && !a.facts.Programs && !n.Touched:
@@ -361,6 +370,18 @@ func (a *audit) name(c Claim) {
 	default:
 		a.hold()
 	}
+}
+
+// exists reports whether a claimed path was seen to be there.
+func (a *audit) exists(path string) bool {
+	f := a.fileFact(path)
+	return f != nil && f.State == Exists
+}
+
+// within reports whether a file is the claimed path, or in it.
+func within(file, claimed string) bool {
+	claimed = cleanPath(claimed)
+	return ends(claimed, file) || strings.Contains("/"+strings.ToLower(file), "/"+strings.ToLower(claimed)+"/")
 }
 
 // newTests checks that tests were written.
@@ -390,6 +411,11 @@ func (a *audit) restored(c Claim) {
 	f := a.fileFact(c.Path)
 	if f == nil || !a.compared(c) {
 		return
+	}
+	if slices.ContainsFunc(a.report.Claims, func(o Claim) bool {
+		return o.Kind == fileClaim && cleanPath(o.Path) == cleanPath(c.Path)
+	}) {
+		return // a part of it was kept
 	}
 	if slices.Contains(a.paths, f.Clean) {
 		a.doubt(c, fileChanged, f.Clean, "it differs from the baseline", "restore "+code(f.Clean)+", or correct the report")

@@ -221,29 +221,54 @@ func (r *Report) commits(s, m, whole string) {
 
 // names reads which functions and other names in code a clause says were made, changed or removed.
 func (r *Report) names(s string) {
-	add := func(quoted string, kind ChangeKind) {
-		for _, q := range lex().Quoted.FindAll(quoted) {
-			m := lex().CodeName.Find(q[1])
-			if m != nil && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) {
-				r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: kind})
-			}
-		}
-	}
+	add := func(quoted string, kind ChangeKind, path string) { r.quotedNames(s, quoted, kind, path) }
 	if m := lex().NameRenamed.Find(s); m != nil {
-		add(m[1], Removed)
-		add(m[2], Added)
+		add(m[1], Removed, "")
+		add(m[2], Added, "")
 		return
 	}
-	if m := lex().NameMade.Find(s); m != nil && !lex().NoName.Match(m[1]) && !lex().NoName.Match(m[3]) {
-		add(m[2], Added)
+	if m := lex().NameMade.FindAllIndex(s); len(m) > 0 {
+		at := m[0]
+		words, quoted, behind := s[at[2]:at[3]], s[at[4]:at[5]], s[at[5]:]
+		if !lex().NoName.Match(words) && !lex().NoNameBehind.Match(behind) {
+			in := lex().InPath.Regexp().FindString(behind)
+			to, _ := pathList(behind[len(in):])
+			path := ""
+			if in != "" && len(to) == 1 {
+				path = to[0]
+			}
+			add(quoted, Added, path)
+		}
 	}
 	if m := lex().NameDropped.Find(s); m != nil {
-		add(m[1], Removed)
+		add(m[1], Removed, "")
 	}
 	if m := lex().NameEdited.Find(s); m != nil && !lex().Commenting.Match(strings.ToLower(masked(s))) {
-		add(cmp.Or(m[1], m[2]), Modified)
+		add(cmp.Or(m[1], m[2]), Modified, "")
+	}
+	if m := lex().Dependency.Find(s); m != nil {
+		kind, _ := kindOfWord(m[1])
+		if kind != Removed {
+			kind = Added
+		}
+		r.add(Claim{Kind: nameClaim, Text: s, Name: m[2] + m[3], Change: kind, Part: true})
+	}
+	if m := lex().NewVersion.Find(s); m != nil {
+		r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: Added})
 	}
 }
+
+func (r *Report) quotedNames(s, quoted string, kind ChangeKind, path string) {
+	for _, q := range lex().Quoted.FindAll(quoted) {
+		m := lex().CodeName.Find(q[1])
+		if m != nil && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) {
+			r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: kind, Path: path})
+		}
+	}
+}
+
+// noneLeft is the change of a name that nothing uses any more.
+const noneLeft ChangeKind = "no longer used"
 
 // others reads claims that no witness looks at, and that something was changed, in whatever file.
 func (r *Report) others(s, m string) {
@@ -268,8 +293,11 @@ func (r *Report) others(s, m string) {
 	}
 }
 
-// scope reads that nothing else was changed, or nothing at all.
+// scope reads that nothing else was changed, or nothing at all, and that nothing uses a name any more.
 func (r *Report) scope(s, m string) {
+	if f := lex().NoneLeft.Find(s); f != nil {
+		r.quotedNames(s, f[1]+f[2], noneLeft, "")
+	}
 	switch {
 	case lex().TestsUntouched.Match(m) && !lex().Except.Match(m):
 		r.add(Claim{Kind: scopeClaim, Text: s, Part: true})

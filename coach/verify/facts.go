@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
 
@@ -164,11 +165,12 @@ type NewTest struct {
 
 // NameFact is what is known of a name in code.
 type NameFact struct {
-	Name          string `json:"name"`
-	Uses          int    `json:"uses"` // lines of the tree that have it, without prose and comments
-	Defined       int    `json:"defined"`
-	DefinedBefore int    `json:"defined_before"`
-	Touched       bool   `json:"touched"` // a changed file has it, or had it
+	Name          string   `json:"name"`
+	Uses          int      `json:"uses"` // lines of the tree that have it, without prose and comments
+	Defined       int      `json:"defined"`
+	DefinedBefore int      `json:"defined_before"`
+	Touched       bool     `json:"touched"`         // a changed file has it, or had it
+	Files         []string `json:"files,omitempty"` // of the tree that have it in a line that counts
 }
 
 // NamedTest is a test that the report names.
@@ -273,12 +275,9 @@ func (f Facts) failures(r Run) (fresh, old, unknown []string) {
 	return fresh, old, unknown
 }
 
-// unreached returns the tests of moved and removed files that ran on the baseline and do not run any more. Where the
-// runner names no tests, numbers decide.
+// unreached returns the tests that ran on the baseline and do not run any more, though nothing in their code says so:
+// their files moved or went away, or something skips them. Where the runner names no tests, numbers decide.
 func (f Facts) unreached() (list []TestChange) {
-	if len(f.Moved)+len(f.Gone) == 0 {
-		return nil
-	}
 	gone := 0
 	for _, t := range f.Tests {
 		if t.Change == "removed" || t.Change == "disabled" {
@@ -313,10 +312,17 @@ func (f Facts) unreached() (list []TestChange) {
 		}
 		if len(list) == before && r.Counted && base.Counted && fewer > 0 {
 			files := slices.Clone(f.Gone)
-			for _, t := range f.Moved {
+			for _, t := range slices.Concat(f.Moved, f.Tests) {
 				files = append(files, t.File)
 			}
-			lost(TestChange{File: files[0]}, "%s runs %d tests fewer than it should", code(r.line()), fewer)
+			for _, c := range f.Changes {
+				if testcode.IsTest(c.Path) {
+					files = append(files, c.Path)
+				}
+			}
+			if len(files) > 0 {
+				lost(TestChange{File: files[0]}, "%s runs %d tests fewer than it should", code(r.line()), fewer)
+			}
 		}
 	}
 	return list

@@ -48,7 +48,9 @@ type Claim struct {
 	Name    string  `json:"name,omitempty"`    // of a test, a commit or something in code
 	Command string  `json:"command,omitempty"` // as written; never run
 	Run     RunKind `json:"run,omitempty"`
-	Part    bool    `json:"part,omitempty"` // it is about some tests only: "the new tests pass"; a file is only named
+	// Part says that it is about some tests only ("the new tests pass"), that a file is only named, that of everything
+	// only the tests are meant, or that a name is that of a dependency.
+	Part bool `json:"part,omitempty"`
 	// Result is Met for a claim of success, NotMet for an admitted failure, and Unverified where neither is said.
 	Result Status `json:"result,omitempty"`
 	// The numbers of tests; nil is not said.

@@ -517,7 +517,10 @@ func (l *look) names(ctx context.Context) error {
 			fact.Defined += defines(text, name)
 			_, changed := l.changes[file]
 			fact.Touched = fact.Touched || changed
+			fact.Files = append(fact.Files, file)
 		}
+		slices.Sort(fact.Files)
+		fact.Files = fact.Files[:min(len(fact.Files), maxFindings)]
 		for file, text := range before {
 			fact.DefinedBefore += defines(text, name)
 			_, changed := l.changes[file]

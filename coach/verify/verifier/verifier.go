@@ -159,7 +159,7 @@ func (r runner) look(ctx context.Context, q verify.Query) (verify.Facts, error) 
 }
 
 // run runs the commands of a query. Commands that fail run on the baseline, too. So do all commands if tests may have
-// moved to where no runner looks.
+// moved to where no runner looks, or may be skipped.
 func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witness, facts *verify.Facts) error {
 	r, withheld := v.runner()
 	seen, err := r.look(ctx, q)
@@ -176,10 +176,12 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 	if err := v.written(ctx, git, facts); err != nil {
 		return err
 	}
-	shifted := len(facts.Moved)+len(facts.Gone) > 0 // whether all tests still run must be seen
+	// Whether all tests still run must be seen.
+	shifted := len(facts.Moved)+len(facts.Gone) > 0
+	touched := slices.ContainsFunc(facts.Changes, func(c verify.Change) bool { return testcode.IsTest(c.Path) })
 	for i, run := range facts.Runs {
 		fails := run.Status == verify.NotMet || run.Failed > 0
-		if facts.Base == "" || !fails && !(shifted && run.Status == verify.Met) {
+		if facts.Base == "" || !fails && !(run.Status == verify.Met && (shifted || touched && run.Skipped > 0)) {
 			continue
 		}
 		base, err := v.onBaseline(ctx, git, run.Command, r)

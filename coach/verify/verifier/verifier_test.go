@@ -212,6 +212,19 @@ func TestMovedTests(t *testing.T) {
 	}
 }
 
+// A test that something skips is found by the numbers of the baseline.
+func TestSkippedBySomething(t *testing.T) {
+	w := begin(t)
+	w.write("tests/lib.txt", "\n")
+	w.write("check.sh", "echo 1..2\necho ok 1\necho \"ok 2 $(cat tests/lib.txt)\"\n")
+	w.commit()
+	w.write("greet.txt", "Hello, you\n")
+	w.write("tests/lib.txt", "# SKIP\n")
+	v := w.verify(w.config(), "Updated greet.txt and tests/lib.txt. All tests pass.")
+	assert.Equal(t, autocontinue.Unverified, v.Status)
+	assert.Contains(t, v.Note, "runs 1 tests fewer than it should")
+}
+
 // A test that fails once and passes the second time shows nothing.
 func TestFailureThatDoesNotComeBack(t *testing.T) {
 	w := begin(t)

@@ -10,7 +10,7 @@ var (
 	testFolders = []string{
 		"test", "tests", "__tests__", "__snapshots__", "testdata", "spec", "specs", "e2e", "androidtest",
 	}
-	prose = []string{".md", ".rst", ".adoc", ".txt"}
+	prose = []string{".md", ".rst", ".adoc"}
 )
 
 // IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.

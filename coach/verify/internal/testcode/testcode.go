@@ -166,7 +166,7 @@ func Compare(before, after []File) (c Comparison) {
 		was := File{Path: f.Path}
 		if i >= 0 {
 			was = before[i]
-			c.Findings = append(c.Findings, emptiedHelpers(was, f)...)
+			c.Findings = append(c.Findings, changedHelpers(was, f)...)
 		}
 		c.Overrides = append(c.Overrides, overrides(was, f)...)
 	}
@@ -191,15 +191,16 @@ func support(f File) string {
 	return text
 }
 
-// emptiedHelpers returns the functions beside the tests of a file that check less than half of what they did.
-func emptiedHelpers(old, now File) (list []Finding) {
+// changedHelpers returns the functions beside the tests of a file that check something and changed.
+func changedHelpers(old, now File) (list []Finding) {
 	helpers := func(f File) map[string]Test {
 		text, found := support(f), map[string]Test{}
 		for _, m := range lex.Helper.FindAllIndex(text) {
 			for g := 2; g <= 4; g++ {
 				if m[2*g] >= 0 {
 					name := text[m[2*g]:m[2*g+1]]
-					found[name] = newTest(name, "", "", block(text[m[0]:]))
+					_, body, _ := strings.Cut(block(text[m[0]:]), name)
+					found[name] = newTest(name, "", "", body)
 				}
 			}
 		}
@@ -210,8 +211,13 @@ func emptiedHelpers(old, now File) (list []Finding) {
 	}
 	after := helpers(now)
 	for name, o := range helpers(old) {
-		if n, ok := after[name]; ok && o.Asserts > 0 && (n.Asserts*2 < o.Asserts || n.Swallows && !o.Swallows) {
+		n, ok := after[name]
+		switch {
+		case !ok || o.Asserts == 0 || n.Body == o.Body:
+		case n.Asserts*2 < o.Asserts, n.Swallows && !o.Swallows:
 			list = append(list, Finding{File: now.Path, Name: name, Change: Emptied})
+		default:
+			list = append(list, Finding{File: now.Path, Name: name, Change: Edited})
 		}
 	}
 	return list
@@ -224,8 +230,9 @@ func overrides(old, now File) (list []Override) {
 		known[strings.TrimSpace(line)] = true
 	}
 	for line := range strings.Lines(support(now)) {
-		if line = strings.TrimSpace(line); !known[line] && lex.Override.Match(line) && !lex.Import.Match(line) {
-			list = append(list, Override{now.Path, line})
+		bare := strings.TrimSpace(line)
+		if !known[bare] && lex.Override.Match(line) && !lex.Import.Match(line) {
+			list = append(list, Override{now.Path, bare})
 		}
 	}
 	return list

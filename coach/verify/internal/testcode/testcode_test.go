@@ -92,6 +92,9 @@ func TestCompare(t *testing.T) {
 			"@pytest.mark.skip(\n    reason='x',\n)\ndef test_a():\n    assert f()\n", "", "disabled test_a", "skipped"},
 		{"python, a helper is emptied", "test_a.py", "def check(a):\n    assert a\n\ndef test_a():\n    check(f())\n",
 			"def check(a):\n    print(a)\n\ndef test_a():\n    check(f())\n", "", "emptied check", ""},
+		{"python, a helper checks something else", "test_a.py", "def check(a):\n    assert a == 1\n", "def check(a):\n    assert a\n", "",
+			"edited check", ""},
+		{"data in words", "testdata/want.txt", "a\nb\n", "a\nc\n", "", "edited want.txt", ""},
 		{"python, function into class", "test_a.py", "def test_sub():\n    assert sub(5, 3) == 2\n",
 			"class TestCalc:\n    def test_sub(self):\n        assert sub(5, 3) == 2\n", "", "", ""},
 
@@ -187,6 +190,8 @@ func TestCompareFindsWhatIsNew(t *testing.T) {
 		{"an assert of their own", "a.test.js", jsSub, "const assert = { equal() {} };\n" + jsSub, "override"},
 		{"the assert of a library", "a.test.js", jsSub, "const assert = require('assert');\n" + jsSub, ""},
 		{"python, the checks of all tests", "tests/__init__.py", "", "unittest.TestCase.assertEqual = f\n", "override"},
+		{"python, what is tested", "tests/__init__.py", "", "shop.total = lambda a: 3\n", "override"},
+		{"python, a field", "test_a.py", pySub, pySub + "\n    def setUp(self):\n        self.total = lambda a: 3\n", ""},
 		{"python, a test", "test_a.py", pySub, pySub + "\nCalcTest.test_sub = f\n", "override"},
 		{"rust, a macro", "src/a.rs", rustSub, replace(rustSub, "mod tests {", "mod tests {\n    macro_rules! assert_eq {"),
 			"override"},
@@ -219,6 +224,7 @@ func TestCode(t *testing.T) {
 	require.Equal(t, Code("a.c", "int a;\n"), Code("a.c", "/* x\n * y\n */\nint  a;\n"))
 	require.NotEqual(t, Code("a.c", "int a;\n"), Code("a.c", "#define A\nint a;\n"))
 	require.Equal(t, "if testing.Testing() {", KnowsTests("", "\tif testing.Testing() {\n"))
+	require.Empty(t, KnowsTests("", "#[cfg(test)]\nmod tests {\n"))
 	require.Empty(t, KnowsTests("\tif testing.Testing() {\n", "\tif testing.Testing() {\n"))
 }
 
