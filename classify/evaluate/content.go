@@ -61,23 +61,23 @@ func letter(i int) string { return string(rune('A' + i)) }
 
 func sideBySide(runs []Run) part {
 	p := part{Rows: [][]string{{"figure"}}, Left: 1}
-	labels, actions := []string{"labels, p"}, []string{"actions, p"}
+	for _, name := range append(figureNames(), "labels, p", "actions, p") {
+		p.Rows = append(p.Rows, []string{name})
+	}
 	for i, r := range runs {
-		p.Rows[0] = append(p.Rows[0], letter(i))
-		of, flips := "", ""
+		column := []string{letter(i)}
+		for _, name := range figureNames() {
+			column = append(column, r.Report.All.Figures[name].String())
+		}
 		if c := r.Comparison; c != nil {
-			of, flips = c.Labels.short(), c.Actions.short()
+			column = append(column, c.Labels.short(), c.Actions.short())
+		} else {
+			column = append(column, "", "")
 		}
-		labels, actions = append(labels, of), append(actions, flips)
-	}
-	for _, name := range figureNames() {
-		row := []string{name}
-		for _, r := range runs {
-			row = append(row, r.Report.All.Figures[name].String())
+		for n, cell := range column {
+			p.Rows[n] = append(p.Rows[n], cell)
 		}
-		p.Rows = append(p.Rows, row)
 	}
-	p.Rows = append(p.Rows, labels, actions)
 	return p
 }
 

@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/sidecoach/sidecoach/classify"
 )
 
 // agent is how to put one question to the command line of a coding agent: one turn, without tools, hooks, MCP servers,
@@ -26,9 +24,9 @@ type agent struct {
 }
 
 var agents = map[string]agent{
-	"claude":  {"claude", "haiku", prepareClaude, readClaude},
-	"codex":   {"codex", "", prepareCodex, readCodex},
-	"gemini":  {"gemini", "flash", prepareGemini, readGemini},
+	"claude":  {"claude", "haiku", prepareClaude, readAgent},
+	"codex":   {"codex", "", prepareCodex, readAgent},
+	"gemini":  {"gemini", "flash", prepareGemini, readAgent},
 	"copilot": {"copilot", "", prepareCopilot, readOther},
 }
 
@@ -42,6 +40,69 @@ func prepareOther(r *run) error {
 }
 
 func readOther(stdout []byte) (reply, error) { return reply{text: string(stdout)}, nil }
+
+// readAgent reads what Claude Code and Gemini CLI print, which is one object, and Codex, which is an event a line.
+func readAgent(stdout []byte) (reply, error) {
+	events := [][]byte{stdout}
+	if !json.Valid(stdout) {
+		events = bytes.Split(stdout, []byte("\n"))
+	}
+	events = slices.DeleteFunc(events, func(event []byte) bool { return !json.Valid(event) })
+	if len(events) == 0 {
+		return reply{}, errors.New(lastLine(stdout))
+	}
+	failure := ""
+	var r reply
+	for _, event := range events {
+		var e struct {
+			Type, Message, Result, Response string
+
+			IsError          bool            `json:"is_error"`
+			StructuredOutput json.RawMessage `json:"structured_output"`
+			Error            struct{ Message string }
+			Item             struct{ Type, Text string }
+
+			Cost  float64 `json:"total_cost_usd"`
+			Usage struct {
+				Input    int `json:"input_tokens"` // of Claude Code, without those of the cache
+				Creation int `json:"cache_creation_input_tokens"`
+				Read     int `json:"cache_read_input_tokens"`
+				Cached   int `json:"cached_input_tokens"`
+				Output   int `json:"output_tokens"`
+			}
+			Models map[string]any `json:"modelUsage"`
+			Stats  struct {
+				Models map[string]struct {
+					Tokens struct{ Prompt, Cached, Candidates, Thoughts int }
+				}
+			}
+		}
+		_ = json.Unmarshal(event, &e) // a field of another type is not one of ours
+		switch {
+		case e.IsError || e.Type == "error" || e.Type == "turn.failed" || e.Error.Message != "":
+			failure = cmp.Or(e.Error.Message, e.Message, e.Result, "it does not say why")
+		case e.Item.Type == "agent_message" || e.Item.Type == "":
+			r.text = cmp.Or(string(e.StructuredOutput), e.Result, e.Response, e.Item.Text, r.text)
+		}
+		models := slices.Collect(maps.Keys(e.Models))
+		for name, m := range e.Stats.Models {
+			models = append(models, name)
+			r.usage.PromptTokens += m.Tokens.Prompt
+			r.usage.CachedTokens += m.Tokens.Cached
+			r.usage.CompletionTokens += m.Tokens.Candidates + m.Tokens.Thoughts
+		}
+		slices.Sort(models)
+		r.usage.Model = cmp.Or(strings.Join(models, "+"), r.usage.Model)
+		r.usage.PromptTokens += e.Usage.Input + e.Usage.Creation + e.Usage.Read
+		r.usage.CachedTokens += e.Usage.Read + e.Usage.Cached
+		r.usage.CompletionTokens += e.Usage.Output
+		r.usage.CostUSD += e.Cost
+	}
+	if r.text == "" && failure != "" {
+		return r, errors.New(failure)
+	}
+	return r, nil
+}
 
 // prepareClaude keeps the user's settings, because they may say how to log in. Safe mode leaves out CLAUDE.md, hooks,
 // skills and plugins; --bare would ignore the login of a subscription.
@@ -64,34 +125,6 @@ func prepareClaude(r *run) error {
 	}
 	r.stdin = r.call.User
 	return nil
-}
-
-func readClaude(stdout []byte) (reply, error) {
-	var out struct {
-		IsError          bool            `json:"is_error"`
-		Result           string          `json:"result"`
-		StructuredOutput json.RawMessage `json:"structured_output"`
-		Cost             float64         `json:"total_cost_usd"`
-		Usage            struct {
-			Input    int `json:"input_tokens"`
-			Creation int `json:"cache_creation_input_tokens"`
-			Read     int `json:"cache_read_input_tokens"`
-			Output   int `json:"output_tokens"`
-		} `json:"usage"`
-		Models map[string]any `json:"modelUsage"`
-	}
-	if json.Unmarshal(stdout, &out) != nil {
-		return reply{}, errors.New(lastLine(stdout))
-	}
-	r := reply{text: cmp.Or(string(out.StructuredOutput), out.Result), usage: classify.Usage{
-		Model: strings.Join(slices.Sorted(maps.Keys(out.Models)), "+"), CostUSD: out.Cost,
-		PromptTokens: out.Usage.Input + out.Usage.Creation + out.Usage.Read, CachedTokens: out.Usage.Read,
-		CompletionTokens: out.Usage.Output,
-	}}
-	if out.IsError {
-		return r, errors.New(out.Result)
-	}
-	return r, nil
 }
 
 // prepareCodex keeps the user's home, because a login with rotating tokens cannot be copied, and the user's
@@ -156,40 +189,6 @@ func withoutServers(config string) (args []string) {
 	return args
 }
 
-func readCodex(stdout []byte) (reply, error) {
-	var r reply
-	var failure string
-	for line := range bytes.Lines(stdout) {
-		var event struct {
-			Type    string
-			Message string
-			Error   struct{ Message string }
-			Item    struct{ Type, Text string }
-			Usage   struct {
-				Input  int `json:"input_tokens"`
-				Cached int `json:"cached_input_tokens"`
-				Output int `json:"output_tokens"`
-			}
-		}
-		if json.Unmarshal(line, &event) != nil {
-			continue
-		}
-		switch {
-		case event.Type == "item.completed" && event.Item.Type == "agent_message":
-			r.text = event.Item.Text
-		case event.Type == "turn.completed":
-			r.usage = classify.Usage{PromptTokens: event.Usage.Input, CachedTokens: event.Usage.Cached,
-				CompletionTokens: event.Usage.Output}
-		case event.Type == "error" || event.Type == "turn.failed":
-			failure = cmp.Or(event.Error.Message, event.Message, "it does not say why")
-		}
-	}
-	if failure != "" && r.text == "" {
-		return r, errors.New(failure)
-	}
-	return r, nil
-}
-
 // geminiSettings switches off what Gemini CLI has no flag for, and has it think little.
 //
 //go:embed gemini.json
@@ -237,32 +236,6 @@ func (r *run) copy(from, name string) error {
 	}
 	_, err = r.file(name, string(b))
 	return err
-}
-
-func readGemini(stdout []byte) (reply, error) {
-	var out struct {
-		Response string
-		Error    struct{ Message string }
-		Stats    struct {
-			Models map[string]struct {
-				Tokens struct{ Prompt, Cached, Candidates, Thoughts int }
-			}
-		}
-	}
-	if json.Unmarshal(stdout, &out) != nil {
-		return reply{}, errors.New(lastLine(stdout))
-	}
-	r := reply{text: out.Response}
-	r.usage.Model = strings.Join(slices.Sorted(maps.Keys(out.Stats.Models)), "+")
-	for _, m := range out.Stats.Models {
-		r.usage.PromptTokens += m.Tokens.Prompt
-		r.usage.CachedTokens += m.Tokens.Cached
-		r.usage.CompletionTokens += m.Tokens.Candidates + m.Tokens.Thoughts
-	}
-	if out.Error.Message != "" {
-		return r, errors.New(out.Error.Message)
-	}
-	return r, nil
 }
 
 // prepareCopilot makes a home with a copy of the login, because no flag keeps Copilot CLI from writing a session file
