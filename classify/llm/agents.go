@@ -19,7 +19,7 @@ import (
 type agent struct {
 	program string
 	model   string // a small one; empty is the one that the user configured
-	prepare func(*run) error
+	prepare func(*run)
 	read    func(stdout []byte) (reply, error)
 }
 
@@ -34,10 +34,7 @@ var agents = map[string]agent{
 func Agents() []string { return slices.Sorted(maps.Keys(agents)) }
 
 // prepareOther is for a program that is not an agent.
-func prepareOther(r *run) error {
-	r.stdin = r.call.System + "\n" + r.call.User
-	return nil
-}
+func prepareOther(r *run) { r.stdin = r.call.System + "\n" + r.call.User }
 
 func readOther(stdout []byte) (reply, error) { return reply{text: string(stdout)}, nil }
 
@@ -106,50 +103,38 @@ func readAgent(stdout []byte) (reply, error) {
 
 // prepareClaude keeps the user's settings, because they may say how to log in. Safe mode leaves out CLAUDE.md, hooks,
 // skills and plugins; --bare would ignore the login of a subscription.
-func prepareClaude(r *run) error {
-	system, err := r.file("system.md", r.call.System)
-	if err != nil {
-		return err
-	}
+func prepareClaude(r *run) {
+	system := r.file("system.md", r.call.System)
 	r.args = append(r.args, "-p", "--model", r.model, "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
 		"--no-session-persistence", "--settings", `{"disableAllHooks":true}`, "--system-prompt-file", system,
 		"--output-format", "json")
-	if r.call.Schema != nil {
-		r.args = append(r.args, "--json-schema", string(r.call.Schema))
-	}
+	r.option("--json-schema", string(r.call.Schema))
 	r.env = []string{"CLAUDE_CODE_SAFE_MODE=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
-	if r.effort != "" {
-		r.args = append(r.args, "--effort", r.effort)
-	} else {
+	r.option("--effort", r.effort)
+	if r.effort == "" {
 		r.env = append(r.env, "MAX_THINKING_TOKENS=0")
 	}
 	r.stdin = r.call.User
-	return nil
 }
 
 // prepareCodex keeps the user's home, because a login with rotating tokens cannot be copied, and the user's
 // config.toml, because it may name the provider. What remains is the user's own AGENTS.md, and Codex's own
 // instructions, which a login of a subscription may insist on.
-func prepareCodex(r *run) error {
-	schema, err := r.file("schema.json", string(r.call.Schema))
-	if err != nil {
-		return err
-	}
+func prepareCodex(r *run) {
+	schema := r.file("schema.json", string(r.call.Schema))
 	r.args = append(r.args, "exec", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never",
 		"--json")
 	if r.call.Schema != nil {
 		r.args = append(r.args, "--output-schema", schema)
 	}
-	if r.model != "" {
-		r.args = append(r.args, "--model", r.model)
-	}
-	r.args = append(r.args, withoutServers(codexConfig())...)
+	r.option("--model", r.model)
+	config, _ := os.ReadFile(filepath.Join(homeOf("CODEX_HOME", ".codex"), "config.toml")) // or nothing
+	r.args = append(r.args, withoutServers(string(config))...)
 	for _, setting := range strings.Fields(codexSettings) {
 		r.args = append(r.args, "-c", setting)
 	}
 	r.args = append(r.args, "-c", "model_reasoning_effort="+cmp.Or(r.effort, "low"), "-")
 	r.stdin = r.call.System + "\n" + r.call.User
-	return nil
 }
 
 // codexSettings has one setting a line.
@@ -157,31 +142,25 @@ func prepareCodex(r *run) error {
 //go:embed codex.txt
 var codexSettings string
 
-// codexConfig is the user's config.toml, or nothing.
-func codexConfig() string {
-	b, _ := os.ReadFile(filepath.Join(homeOf("CODEX_HOME", ".codex"), "config.toml"))
-	return string(b)
-}
-
 // homeOf returns the folder that a variable names, or one in the user's home.
 func homeOf(variable, name string) string {
 	user, _ := os.UserHomeDir()
 	return cmp.Or(os.Getenv(variable), filepath.Join(user, name))
 }
 
-var codexServer = lazy(`(?m)^\s*(?:\[\s*)?mcp_servers\s*\.\s*([A-Za-z0-9_-]+)`)
+var codexServer = lazy(`^\s*(?:\[\s*)?mcp_servers\s*\.\s*([A-Za-z0-9_-]+)`)
 
 // withoutServers returns the arguments that switch off the MCP servers of a config.toml. If it names one in a form that
 // is not understood, the file as a whole is not used.
 func withoutServers(config string) (args []string) {
-	names := codexServer().FindAllStringSubmatch(config, -1)
 	for line := range strings.Lines(config) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(strings.TrimLeft(line, "[ \t\"'"), "mcp_servers") &&
-			!codexServer().MatchString(line) {
+		if !strings.HasPrefix(strings.TrimLeft(line, "[ \t\"'"), "mcp_servers") {
+			continue
+		}
+		m := codexServer().FindStringSubmatch(line)
+		if m == nil {
 			return []string{"--ignore-user-config"}
 		}
-	}
-	for _, m := range names {
 		if arg := "mcp_servers." + m[1] + ".enabled=false"; !slices.Contains(args, arg) {
 			args = append(args, "-c", arg)
 		}
@@ -197,53 +176,44 @@ var geminiSettings string
 var geminiLogin = lazy(`"selectedType"\s*:\s*("[a-z-]+")`)
 
 // prepareGemini makes a home with a copy of the login, because no flag keeps Gemini CLI from writing a session file.
-func prepareGemini(r *run) error {
+func prepareGemini(r *run) {
 	home := homeOf("GEMINI_CLI_HOME", "")
 	settings, _ := os.ReadFile(filepath.Join(home, ".gemini", "settings.json"))
 	login := "null"
 	if m := geminiLogin().FindSubmatch(settings); m != nil {
 		login = string(m[1])
 	}
-	if _, err := r.file("home/.gemini/settings.json", strings.Replace(geminiSettings, "TYPE", login, 1)); err != nil {
-		return err
-	}
+	r.file("home/.gemini/settings.json", strings.Replace(geminiSettings, "TYPE", login, 1))
 	for _, name := range []string{"oauth_creds.json", "google_accounts.json", "gemini-credentials.json", "installation_id",
 		".env"} {
-		if err := r.copy(filepath.Join(home, ".gemini", name), "home/.gemini/"+name); err != nil {
-			return err
-		}
+		r.copy(filepath.Join(home, ".gemini", name), "home/.gemini/"+name)
 	}
-	policy, err := r.file("policy.toml", "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n")
-	if err != nil {
-		return err
-	}
-	system, err := r.file("system.md", r.call.System)
-	if err != nil {
-		return err
-	}
+	policy := r.file("policy.toml", "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n")
+	system := r.file("system.md", r.call.System)
 	r.env = []string{"GEMINI_CLI_HOME=" + filepath.Join(r.dir, "home"), "GEMINI_SYSTEM_MD=" + system}
 	r.args = append(r.args, "--model", r.model, "--output-format", "json", "--skip-trust", "--extensions", "none",
 		"--allowed-mcp-server-names", "none", "--policy", policy)
 	r.stdin = r.call.User
-	return nil
+}
+
+// option adds a flag whose value is not empty.
+func (r *run) option(flag, value string) {
+	if value != "" {
+		r.args = append(r.args, flag, value)
+	}
 }
 
 // copy copies a file of the user's, if it is there.
-func (r *run) copy(from, name string) error {
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return nil
+func (r *run) copy(from, name string) {
+	if b, err := os.ReadFile(from); err == nil {
+		r.file(name, string(b))
 	}
-	_, err = r.file(name, string(b))
-	return err
 }
 
 // prepareCopilot makes a home with a copy of the login, because no flag keeps Copilot CLI from writing a session file
 // and from starting the user's MCP servers. It has no structured output and no system prompt of ours.
-func prepareCopilot(r *run) error {
-	if err := r.copy(filepath.Join(homeOf("COPILOT_HOME", ".copilot"), "config.json"), "home/config.json"); err != nil {
-		return err
-	}
+func prepareCopilot(r *run) {
+	r.copy(filepath.Join(homeOf("COPILOT_HOME", ".copilot"), "config.json"), "home/config.json")
 	r.env = []string{"COPILOT_HOME=" + filepath.Join(r.dir, "home"), "COPILOT_AUTO_UPDATE=false"}
 	r.args = append(r.args, "--silent", "--no-color", "--no-custom-instructions", "--disable-builtin-mcps",
 		"--no-ask-user", "--no-auto-update", "--no-remote", "--available-tools=none", "--stream", "off", "--log-level",
@@ -252,12 +222,7 @@ func prepareCopilot(r *run) error {
 	if r.model == "" && os.Getenv("COPILOT_MODEL") == "" && os.Getenv("COPILOT_PROVIDER_BASE_URL") == "" {
 		r.model = "gpt-5-mini"
 	}
-	if r.model != "" {
-		r.args = append(r.args, "--model", r.model)
-	}
-	if r.effort != "" {
-		r.args = append(r.args, "--reasoning-effort", r.effort)
-	}
+	r.option("--model", r.model)
+	r.option("--reasoning-effort", r.effort)
 	r.stdin = r.call.System + "\n" + r.call.User
-	return nil
 }

@@ -76,15 +76,14 @@ type run struct {
 	env    []string
 	stdin  string
 	effort string
+	err    error // of a file
 }
 
-// file writes a file for the program and returns its name.
-func (r *run) file(name, text string) (string, error) {
+// file writes a file for the program and returns its name. The first error stays in r.
+func (r *run) file(name, text string) string {
 	path := filepath.Join(r.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", err
-	}
-	return path, os.WriteFile(path, []byte(text), 0o600)
+	r.err = cmp.Or(r.err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
+	return path
 }
 
 func (p *program) send(ctx context.Context, call Call) (reply, error) {
@@ -113,7 +112,8 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		r.args = slices.Clone(p.cfg.Command.Args[1:])
 	}
 	work := filepath.Join(dir, "empty")
-	if err := cmp.Or(p.agent.prepare(r), os.Mkdir(work, 0o700)); err != nil {
+	p.agent.prepare(r)
+	if err := cmp.Or(r.err, os.Mkdir(work, 0o700)); err != nil {
 		return fail(err)
 	}
 	stdout, stderr, err := r.start(ctx, path, work)
