@@ -2,7 +2,9 @@ package evaluate
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 )
 
 // Comparison sets a report against another one, case by case.
@@ -97,10 +99,9 @@ func (r Report) Compare(baseline Report) Comparison {
 		before[o.Name] = o
 	}
 	var c Comparison
-	now := make(map[string]bool, len(r.Outcomes))
 	for _, o := range r.Outcomes {
-		now[o.Name] = true
 		b, ok := before[o.Name]
+		delete(before, o.Name)
 		switch {
 		case !ok:
 			c.Added = append(c.Added, o.Name)
@@ -119,11 +120,7 @@ func (r Report) Compare(baseline Report) Comparison {
 			c.Changes = append(c.Changes, ch)
 		}
 	}
-	for _, o := range baseline.Outcomes {
-		if !now[o.Name] {
-			c.Removed = append(c.Removed, o.Name)
-		}
-	}
+	c.Removed = slices.Sorted(maps.Keys(before))
 	for _, f := range []*flips{&c.Types, &c.Labels, &c.Actions} {
 		f.P = mcnemar(len(f.Fixed), len(f.Broken))
 	}
