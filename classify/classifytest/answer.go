@@ -45,7 +45,7 @@ func (v Verdict) JSON() string {
 // Say answers with v, well formed.
 func Say(v Verdict) Answer { return Text(v.JSON()) }
 
-// Text answers with content as the message, whatever it is.
+// Text answers with content as the message.
 func Text(content string) Answer { return respond(http.StatusOK, completion(content, "", "stop")) }
 
 // completion is the body of a chat completion with one choice. With a refusal its content is null.

@@ -70,8 +70,8 @@ type file struct {
 func Replay(t testing.TB, dir string) llm.Cache {
 	t.Helper()
 	root, _, _ := strings.Cut(t.Name(), "/")
-	c := &cassettes{t: t, dir: dir, mode: mode(os.Getenv(RecordVariable)), command: "go test -count=1 -run '^" + root + "$'",
-		files: map[string]*file{}, reported: map[string]bool{}}
+	c := &cassettes{t: t, dir: dir, mode: mode(os.Getenv(RecordVariable)),
+		command: "go test -count=1 -run '^" + root + "$'", files: map[string]*file{}, reported: map[string]bool{}}
 	if !slices.Contains([]mode{replaying, missing, everything, handmade}, c.mode) {
 		t.Fatalf("classifytest: %s is %.20q: it can be 1, all or hand", RecordVariable, c.mode)
 	}

@@ -13,7 +13,7 @@ import (
 type Misbehaviour struct {
 	Name   string
 	Answer Answer
-	// Readable says that a lenient reader finds the verdict in it all the same.
+	// Readable says that a lenient reader still finds the verdict in it.
 	Readable bool
 }
 

@@ -58,7 +58,7 @@ func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case) {
 type scope struct {
 	name string
 	mu   sync.Mutex
-	said []string // what the cassettes have to say, whatever the classifier makes of it
+	said []string // complaints of the cassettes, which fail the case even if a fallback answers
 }
 
 type scopeKey struct{}

@@ -39,7 +39,7 @@ type Want struct {
 	Message               *Message            `json:"message,omitempty"`       // only with a status
 }
 
-// Message is what a message to the agent must be like. The zero value asks for a message, whatever it says.
+// Message is what a message to the agent must be like. The zero value asks for any message.
 type Message struct {
 	Contains    []string `json:"contains,omitempty"`     // each of them; letter case does not matter
 	NotContains []string `json:"not_contains,omitempty"` // none of them; letter case does not matter

@@ -9,8 +9,8 @@ import (
 
 // Comparison sets a report against another one, case by case.
 type Comparison struct {
-	// Mismatches say in what the two reports were not made alike, such as "threshold 0.80 before, 1.00 now". What differs
-	// between them need not come from what was to be compared. Another classifier or prompt is one as well.
+	// Mismatches say in what the two reports were not made alike, such as "threshold 0.80 before, 1.00 now". Such a
+	// difference may explain the changes. Another classifier or prompt is listed, too.
 	Mismatches []string `json:"mismatches,omitempty"`
 	Cases      int      `json:"cases"`              // that are the same in both
 	Types      flips    `json:"types"`              // right and wrong as accuracy counts
@@ -23,15 +23,15 @@ type Comparison struct {
 }
 
 // flips are the cases that were wrong and are right now, and those that were right and are wrong now, both by name. P
-// is the two-sided p value of McNemar's exact test: the chance of so uneven a split, or a more uneven one, if a flip
-// either way were equally likely. It is 1 without flips.
+// is the two-sided p value of McNemar's exact test: the chance of a split at least as uneven, if flips in both
+// directions are equally likely. It is 1 without flips.
 type flips struct {
 	Fixed  []string `json:"fixed,omitempty"`
 	Broken []string `json:"broken,omitempty"`
 	P      float64  `json:"p"`
 }
 
-// worse reports whether more cases broke than were fixed, be it by chance.
+// worse reports whether more cases broke than were fixed, even by chance.
 func (f flips) worse() bool { return len(f.Broken) > len(f.Fixed) }
 
 // word is what the flips come to: "no flips", "may be noise" if P is 0.05 or more, "better" or "worse".
@@ -92,7 +92,7 @@ func (c Comparison) count(word string) (n int) {
 func (c Comparison) Regressed() bool { return c.Labels.worse() || c.Actions.worse() }
 
 // Compare sets r against a baseline. Cases are matched by name and compared if input and label are the same. With
-// repeats the majority counts. Reports that were not made alike are compared all the same.
+// repeats the majority counts. Reports that were made differently are compared, too.
 func (r Report) Compare(baseline Report) Comparison {
 	before := make(map[string]Outcome, len(baseline.Outcomes))
 	for _, o := range baseline.Outcomes {

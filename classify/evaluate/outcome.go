@@ -145,8 +145,8 @@ func outcome(c Case, answers []answer, opts Options) Outcome {
 	return o
 }
 
-// settle returns the verdict of most of the runs, with what the first run that agrees with it says beside, and which run
-// that is. A run that failed has a vote too: for no answer.
+// settle returns the verdict of most of the runs, with the other fields of the first run that agrees with it, and the
+// index of that run. A run that failed has a vote too: for no answer.
 func settle(runs []Verdict) (Verdict, int) {
 	byType := make(map[classify.OutputType][]Verdict)
 	continues := 0

@@ -95,7 +95,7 @@ type Recording struct {
 	Model   string          `json:"model,omitempty"` // as the endpoint names it
 }
 
-// Write puts a recording into a file of its own in dir. Nobody sees half of it. Write returns the name of the file.
+// Write writes a recording to a new file in dir, at once, and returns the name of the file.
 func (r Recording) Write(dir string) (string, error) {
 	name := recordingName(r.Key)
 	if r.Case != "" {

@@ -65,8 +65,8 @@ func (c *Classifier) call(in classify.Input) Call {
 	return Call{System: c.system, User: user, Schema: schema}
 }
 
-// Classify asks the model about in and returns its verdict with the heuristic's signals. Facts settle a claim, whatever
-// the model says: see [classify.WeighWork].
+// Classify asks the model about in and returns its verdict with the heuristic's signals. Facts decide about
+// a claim, not the model: see [classify.WeighWork].
 //
 // The model is not asked where its words would change nothing, and the heuristic's result is returned: if nothing of
 // the output is visible, and if the facts of the turn deliver a claim and the heuristic reads no progress. Usage says

@@ -29,8 +29,8 @@ type Config struct {
 	Azure      bool
 	APIVersion string
 
-	// Transport makes the requests; nil is http.DefaultTransport. Redirects are not followed whatever it is: the key and
-	// the agent's text go to BaseURL and nowhere else.
+	// Transport makes the requests; nil is http.DefaultTransport. Redirects are never followed: the key and the
+	// agent's text go to BaseURL and nowhere else.
 	Transport http.RoundTripper
 
 	// Command runs a program instead of calling an endpoint.
@@ -47,7 +47,7 @@ type Config struct {
 	Effort          string   // of reasoning: "minimal", "low", …; empty leaves it to the server, or "low" for a program
 
 	Cache     Cache // keeps answers; nil keeps none
-	NoBreaker bool  // make each call, whatever became of those before: for measurements
+	NoBreaker bool  // make each call, even after failures: for measurements
 }
 
 // String names the model without the key.

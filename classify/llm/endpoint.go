@@ -26,15 +26,14 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// How an endpoint is told that the answer must be JSON.
+// The ways to ask an endpoint for JSON.
 const (
 	formatSchema = "json_schema" // response_format with a strict schema
 	formatObject = "json_object" // response_format without schema
 	formatPlain  = "plain"       // no response_format: the instructions alone
 )
 
-// Formats returns the values of [Config].Format, in the order in which a client steps down through them on a server that
-// rejects one.
+// Formats returns the values of [Config].Format. A client tries the next one if a server rejects the one before.
 func Formats() []string { return []string{formatSchema, formatObject, formatPlain} }
 
 // dialect is how a request is worded. Servers differ in it.

@@ -91,7 +91,7 @@ func readPrompt(fsys fs.FS, name string) (string, error) {
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", name, err)
-	case !info.Mode().IsRegular(): // to open a pipe or a device may wait for ever
+	case !info.Mode().IsRegular(): // opening a pipe or a device may block
 		return "", fmt.Errorf("%s is not a regular file", name)
 	case info.Size() > maxPrompt:
 		return "", fmt.Errorf("%s is larger than 64 KiB", name)
