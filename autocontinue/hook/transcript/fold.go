@@ -125,48 +125,40 @@ func (f *fold) add(e entry) (spoke bool) {
 			spoke = f.prompt(was.Text, was.Turn)
 		}
 	}
+	sameAnswer := e.kind == call && (e.tool.event || e.group != "" && e.group == f.Group)
+	if !sameAnswer && !e.late && e.kind != mode && e.kind != message && e.kind != local && e.kind != ended {
+		f.silence()
+	}
 	switch e.kind {
 	case mode:
 		f.Mode = e.text
 	case message:
 		f.message(e)
 	case call:
-		if !e.tool.event && (e.group == "" || e.group != f.Group) {
-			f.silence()
-		}
 		f.call(e.tool)
 	case outcome:
-		if !e.late {
-			f.silence()
-		}
 		f.result(e.result)
 	case human:
 		spoke = f.prompt(e.text, e.turn) || spoke
 	case command:
-		f.silence()
 		f.Typed = &typed{clip(e.text, maxRequest), e.turn}
 	case feedback:
-		f.silence()
 		f.Continued, f.Expects = true, false
 		if isOurFeedback(e.text) {
 			f.Continues++
 		}
 	case notice:
-		f.silence()
 		f.Expects = false
 		f.end(e.result.ended, e.result)
 		if e.summary && f.Request == "" { // of another transcript
 			f.Work.forget()
 		}
 	case abort:
-		f.silence()
 		f.Aborted = true
 	case forget:
-		f.silence()
 		f.Request, f.Turn, f.Continues, f.Continued = "", "", 0, false
 		f.Work.forget()
 	case lost:
-		f.silence()
 		f.Work.forget()
 	}
 	return spoke
@@ -177,16 +169,11 @@ func (f *fold) silence() {
 	f.Parts, f.MessageID, f.Group, f.Broke, f.Aborted = nil, "", "", false, false
 }
 
-// isOurs reports whether a prompt is a message of ours that the host fed back.
-func (f *fold) isOurs(text string) bool {
-	return plaintext.IsOurs(text) || f.Sent != "" && hash(strings.TrimSpace(text)) == f.Sent
-}
-
 // prompt takes in words in the human's name. It reports whether they are the human's.
 func (f *fold) prompt(text, turn string) bool {
 	f.silence()
 	f.Expects = false
-	if f.isOurs(text) {
+	if plaintext.IsOurs(text) || f.Sent != "" && hash(strings.TrimSpace(text)) == f.Sent { // the host fed it back
 		f.Continues++
 		f.Continued = true
 		return false
@@ -230,8 +217,8 @@ func keep(ids []string, id string) []string {
 
 // call takes in a call. One that is there twice, such as an event of a call, counts once.
 func (f *fold) call(t tool) {
-	at := slices.IndexFunc(f.Calls, func(o openCall) bool { return t.id != "" && o.ID == t.id })
-	if at >= 0 || t.id != "" && slices.Contains(f.Done, t.id) {
+	isOpen := slices.ContainsFunc(f.Calls, func(o openCall) bool { return o.ID == t.id })
+	if t.id != "" && (isOpen || slices.Contains(f.Done, t.id)) {
 		return
 	}
 	if t.event {
