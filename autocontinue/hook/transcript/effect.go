@@ -37,6 +37,9 @@ func (e effect) matters() bool {
 
 func (e effect) checks() bool { return e.Check != "" }
 
+// verifies reports whether the effect is a check by a tool that is made for that.
+func (e effect) verifies() bool { return e.Check == classify.CheckTest || e.quiet() }
+
 // quiet reports whether the effect is a check that prints only problems.
 func (e effect) quiet() bool { return e.Check == classify.CheckBuild || e.Check == classify.CheckLint }
 

@@ -207,12 +207,7 @@ func (f *fold) message(e entry) {
 		}
 	}
 	f.MessageID, f.Group, f.Broke, f.Aborted = e.id, e.group, e.broke, false
-	f.Messages = keep(f.Messages, e.id)
-}
-
-func keep(ids []string, id string) []string {
-	ids = append(ids, id)
-	return ids[max(0, len(ids)-maxIDs):]
+	f.Messages = latest(f.Messages, e.id, maxIDs)
 }
 
 // call takes in a call. One that is there twice, such as an event of a call, counts once.
@@ -241,9 +236,9 @@ func (f *fold) result(r result) {
 	}
 	o := f.Calls[at]
 	f.Calls = slices.Delete(slices.Clone(f.Calls), at, at+1)
-	f.Done = keep(f.Done, o.ID)
+	f.Done = latest(f.Done, o.ID, maxIDs)
 	if r.task {
-		f.Tasks = keep(f.Tasks, r.running)
+		f.Tasks = latest(f.Tasks, r.running, maxIDs)
 	}
 	switch {
 	case o.Polls != "" && r.running == "":

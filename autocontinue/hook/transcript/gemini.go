@@ -204,15 +204,8 @@ func geminiShell(r *result, background bool) {
 	case !r.failed && !r.stopped:
 		r.status(0)
 	}
-	for _, head := range []string{"\nOutput: ", "\nStdout: "} {
-		if _, out, ok := strings.Cut(s, head); ok {
-			for _, tail := range []string{"\nProcess Group PGID: ", "\nExit Code: "} {
-				if i := strings.LastIndex(out, tail); i >= 0 {
-					out = out[:i]
-				}
-			}
-			r.output = out
-			return
-		}
+	s = strings.Replace(s, "\nStdout: ", "\nOutput: ", 1)
+	if _, out, ok := strings.Cut(s, "\nOutput: "); ok {
+		r.output = pattern("gemini-end").ReplaceAllString(out, "")
 	}
 }

@@ -258,8 +258,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 		lower(left, statusLost)
 	}
 	right := w.stmt(c.Y)
-	verifies := func(e effect) bool { return e.Check == classify.CheckTest || e.quiet() }
-	if slices.ContainsFunc(left, verifies) { // "go test | prettify" runs no program of the project
+	if slices.ContainsFunc(left, effect.verifies) { // "go test | prettify" runs no program of the project
 		right = slices.DeleteFunc(right, func(e effect) bool { return e.Check == classify.CheckRun && len(e.Edits) == 0 })
 	}
 	f := w.filter(c.Y)

@@ -67,8 +67,8 @@ func (w *work) apply(p project, effects []effect, r result) {
 		case len(e.Edits) > 0 && done:
 			w.edit(p, e)
 		}
-		if w.Made = append(w.Made, e.Made...); len(w.Made) > maxFiles {
-			w.Made = slices.Clone(w.Made[len(w.Made)-maxFiles:])
+		for _, f := range e.Made {
+			w.Made = latest(w.Made, f, maxFiles)
 		}
 		if e.Elsewhere && w.Session == classify.EditedNone {
 			w.Session = classify.EditedUnknown // of files elsewhere nothing is known
@@ -100,10 +100,9 @@ func (w *work) edit(p project, e effect) {
 	w.Edited, w.Session = raise(w.Edited, kind), raise(w.Session, kind)
 	for _, f := range e.Edits {
 		if f = plaintext.Line(p.name(f), maxCommand); f != "" {
-			w.Files = append(slices.DeleteFunc(w.Files, func(g string) bool { return g == f }), f)
+			w.Files = latest(w.Files, f, maxFiles)
 		}
 	}
-	w.Files = w.Files[max(0, len(w.Files)-maxFiles):]
 }
 
 // unmade takes in the removal of files. It reports whether the agent had made them all: then they leave nothing behind.
@@ -146,20 +145,16 @@ func (w *work) check(e effect, r result) {
 	e.Edits = nil
 	w.Checks = append(w.Checks, check{e, o, r.running})
 	w.Checks = w.Checks[max(0, len(w.Checks)-maxChecks):]
-	if e.Check == classify.CheckTest || e.Check == classify.CheckBuild || e.Check == classify.CheckLint {
-		w.Ran = append(slices.DeleteFunc(slices.Clone(w.Ran), func(name string) bool { return name == e.Name }), e.Name)
-		w.Ran = w.Ran[max(0, len(w.Ran)-maxRan):]
+	if e.verifies() {
+		w.Ran = latest(w.Ran, e.Name, maxRan)
 	}
-	w.settle(e.Check, o)
+	w.settle(e, o)
 }
 
-func (w *work) settle(kind classify.CheckKind, o classify.CheckOutcome) {
-	switch kind {
-	case classify.CheckTest, classify.CheckBuild, classify.CheckLint, classify.CheckRun:
-	default:
-		return
-	}
+// settle closes the edits that a check confirms.
+func (w *work) settle(e effect, o classify.CheckOutcome) {
 	switch {
+	case !e.verifies() && e.Check != classify.CheckRun:
 	case o == classify.OutcomePassed:
 		w.checked()
 	case o == classify.OutcomeUnknown && w.Edited == classify.EditedCode:
@@ -174,7 +169,7 @@ func (w *work) end(name string, r result) {
 			r.running = ""
 			if o, counts := c.outcome(r); counts {
 				c.Outcome, c.Running = o, ""
-				w.settle(c.Check, o)
+				w.settle(c.effect, o)
 			}
 		}
 	}
@@ -183,6 +178,12 @@ func (w *work) end(name string, r result) {
 // covers reports whether a check looked at all that another did: it has no word to choose by that the other has not.
 func covers(e, other effect) bool {
 	return !slices.ContainsFunc(e.Scope, func(word string) bool { return !slices.Contains(other.Scope, word) })
+}
+
+// latest puts an item at the end of a list that keeps the last n different ones.
+func latest(list []string, item string, n int) []string {
+	list = append(slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == item }), item)
+	return list[max(0, len(list)-n):]
 }
 
 func (w *work) facts() classify.Work {
