@@ -36,8 +36,9 @@ func Fallback(primary, secondary Classifier) Classifier {
 // expensive one. The rules, in order:
 //
 //   - first calls it an error, or the text of the input is empty or blank: first decides, and second is not asked;
-//   - first is certain: its confidence is at least certain. For a question and for honest progress, certain - 0.05 is
-//     enough. It is never certain of a blocker, unless certain is 0. The result is that of first;
+//   - first is certain: its confidence is at least certain. For a question and for honest progress, the confidence
+//     counts as raised by a quarter of what it lacks to 1. First is never certain of a blocker, unless certain is 0. The
+//     result is that of first;
 //   - second answers: its result, with the signals of first if it has none;
 //   - second fails (see [Fallback]): the result of first, whose Fallback field says why.
 //
@@ -81,7 +82,7 @@ func (r Result) certain(least float64) bool {
 	case r.Type == Blocker:
 		return least == 0
 	case r.Type == Question, r.Type == Status && !r.WasRejectedCompletion:
-		return r.Confidence >= least-0.05
+		return r.Confidence+(1-r.Confidence)/4 >= least
 	}
 	return r.Confidence >= least
 }

@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("capacity", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.cases, "cases", filepath.Join("classify", "testdata", "heldout.jsonl"), "case `files`, a pattern")
-	flags.Float64Var(&o.certain, "certain", 0.9, "`confidence` of the heuristic at which the cascade asks no LLM")
+	flags.Float64Var(&o.certain, "certain", 0.86, "`confidence` of the heuristic at which the cascade asks no LLM")
 	flags.IntVar(&o.answer, "answer", 100, "`tokens` of an answer; models that reason take more")
 	flags.Var(&o.price, "price", "of a million tokens: `in,cached,out`")
 	flags.DurationVar(&o.each, "each", 2*time.Second, "measure each step for that `time`")
