@@ -36,18 +36,16 @@ func indentOf(e hujson.Extra) (string, bool) {
 
 // addMember appends a member to an object that is depth levels below the root, and returns its value.
 func (l layout) addMember(o *hujson.Object, depth int, key string, value any) *hujson.Value {
+	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(key)}}
 	var first, last *hujson.Value
 	if n := len(o.Members); n > 0 {
 		first, last = &o.Members[0].Name, &o.Members[n-1].Value
 	}
-	name := hujson.Value{Value: hujson.String(key)}
-	var v hujson.Value
-	spread, prefix := l.indent(&name, &v, first, last, &o.AfterExtra, depth)
-	v.Value = l.value(value, spread, prefix)
-	if spread {
-		v.BeforeExtra = hujson.Extra(" ")
+	m.Value, m.Name.BeforeExtra = l.next(first, last, &o.AfterExtra, depth, value)
+	if bytes.Contains(m.Name.BeforeExtra, []byte("\n")) {
+		m.Value.BeforeExtra = hujson.Extra(" ")
 	}
-	o.Members = append(o.Members, hujson.ObjectMember{Name: name, Value: v})
+	o.Members = append(o.Members, m)
 	return &o.Members[len(o.Members)-1].Value
 }
 
@@ -57,53 +55,42 @@ func (l layout) addElement(a *hujson.Array, depth int, value any) {
 	if n := len(a.Elements); n > 0 {
 		first, last = &a.Elements[0], &a.Elements[n-1]
 	}
-	var v hujson.Value
-	spread, prefix := l.indent(&v, &v, first, last, &a.AfterExtra, depth)
-	v.Value = l.value(value, spread, prefix)
+	v, before := l.next(first, last, &a.AfterExtra, depth, value)
+	v.BeforeExtra = before
 	a.Elements = append(a.Elements, v)
 }
 
-// value returns what a value looks like: on lines of its own behind prefix, or on one line.
-func (l layout) value(value any, spread bool, prefix string) hujson.ValueTrimmed {
+// next returns a value that comes after the last one in an object or an array, and the white space before it. First is
+// nil in an empty one, and after is the white space before its end. The value stands on lines of its own, if the first
+// one does. A comment that follows the last one stays with it.
+func (l layout) next(
+	first, last *hujson.Value, after *hujson.Extra, depth int, value any,
+) (v hujson.Value, before hujson.Extra) {
+	prefix, spread := strings.Repeat(l.unit, depth+1), l.unit != ""
+	comment := ""
+	switch {
+	case first != nil:
+		if prefix, spread = indentOf(first.BeforeExtra); last.AfterExtra != nil { // a trailing comma
+			v.AfterExtra = hujson.Extra{}
+		}
+		if i := bytes.LastIndex(*after, []byte(l.newline)); i > 0 {
+			comment, *after = string((*after)[:i]), (*after)[i:]
+		}
+	case spread && len(*after) == 0:
+		*after = hujson.Extra(l.newline + strings.Repeat(l.unit, depth))
+	}
 	text := encode(value, "", "")
-	if spread {
+	switch {
+	case spread:
+		before = hujson.Extra(comment + l.newline + prefix)
 		text = bytes.ReplaceAll(encode(value, prefix, cmp.Or(l.unit, "  ")), []byte("\n"), []byte(l.newline))
+	case first != nil:
+		before = hujson.Extra(comment + " ")
 	}
 	parsed, err := hujson.Parse(text)
 	if err != nil {
 		panic(err) // it was encoded just now
 	}
-	return parsed.Value
-}
-
-// indent sets the white space around something that comes last in an object or an array, from start to end. A comment
-// that follows the last one so far stays with it. Spread says that each stands on a line of its own, behind prefix.
-func (l layout) indent(
-	start, end, first, last *hujson.Value, after *hujson.Extra, depth int,
-) (spread bool, prefix string) {
-	prefix, spread = strings.Repeat(l.unit, depth+1), l.unit != ""
-	if first == nil {
-		if spread && len(*after) == 0 {
-			*after = hujson.Extra(l.newline + strings.Repeat(l.unit, depth))
-		}
-	} else {
-		var own string
-		if own, spread = indentOf(first.BeforeExtra); spread {
-			prefix = own
-		}
-	}
-	if last != nil && last.AfterExtra != nil { // a trailing comma
-		end.AfterExtra = hujson.Extra{}
-	}
-	comment := ""
-	if i := bytes.LastIndex(*after, []byte(l.newline)); first != nil && i > 0 {
-		comment, *after = string((*after)[:i]), (*after)[i:]
-	}
-	switch {
-	case spread:
-		start.BeforeExtra = hujson.Extra(comment + l.newline + prefix)
-	case first != nil:
-		start.BeforeExtra = hujson.Extra(comment + " ")
-	}
-	return spread, prefix
+	v.Value = parsed.Value
+	return v, before
 }

@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,17 +30,15 @@ func parse(text []byte) (*hujson.Value, *hujson.Object, error) {
 		return nil, nil, errors.New("it is not a JSON object")
 	}
 	for v := range root.All() {
-		o, ok := v.Value.(*hujson.Object)
-		if !ok {
-			continue
-		}
-		keys := make(map[string]bool, len(o.Members))
-		for i := range o.Members {
-			key := textOf(&o.Members[i].Name)
-			if keys[key] {
-				return nil, nil, fmt.Errorf("%.200q is there twice", key)
+		if o, ok := v.Value.(*hujson.Object); ok {
+			keys := make(map[string]bool, len(o.Members))
+			for i := range o.Members {
+				key := textOf(&o.Members[i].Name)
+				if keys[key] {
+					return nil, nil, fmt.Errorf("%.200q is there twice", key)
+				}
+				keys[key] = true
 			}
-			keys[key] = true
 		}
 	}
 	return &root, object, nil
@@ -220,23 +219,26 @@ func (h Hook) Disabled(settings []byte) string {
 	if err != nil {
 		return ""
 	}
-	is := func(pointer, literal string) bool {
-		v := root.Find(pointer)
-		return v != nil && v.Value.Kind() == hujson.Kind(literal[0]) && string(v.Value.(hujson.Literal)) == literal
+	root.Standardize()
+	var of struct {
+		Off    bool `json:"disableAllHooks"`
+		Config struct {
+			Enabled  any   `json:"enabled"`
+			Disabled []any `json:"disabled"`
+		} `json:"hooksConfig"`
 	}
+	_ = json.Unmarshal(root.Pack(), &of) // a value of another type means nothing to the host either
 	switch {
-	case h.Host == hook.Claude && is("/disableAllHooks", "true"):
+	case h.Host == hook.Claude && of.Off:
 		return `"disableAllHooks": true`
-	case h.Host == hook.Gemini && is("/hooksConfig/enabled", "false"):
-		return `"hooksConfig": {"enabled": false}`
 	case h.Host != hook.Gemini:
 		return ""
+	case of.Config.Enabled == false:
+		return `"hooksConfig": {"enabled": false}`
 	}
-	if v := root.Find("/hooksConfig/disabled"); v != nil {
-		for v := range v.All() {
-			if v.Value.Kind() == '"' && (textOf(v) == "sidecoach" || textOf(v) == h.line()) {
-				return fmt.Sprintf(`"hooksConfig": {"disabled": [%q]}`, textOf(v))
-			}
+	for _, name := range of.Config.Disabled {
+		if name == "sidecoach" || name == h.line() {
+			return fmt.Sprintf(`"hooksConfig": {"disabled": [%q]}`, name)
 		}
 	}
 	return ""
