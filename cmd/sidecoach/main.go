@@ -26,6 +26,10 @@ import (
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a reader that went away is a failed write, not a death
+	if len(os.Args) > 1 && os.Args[1] == "hook" {
+		debug.SetGCPercent(400) // a host waits for the hook, which uses little memory
+		debug.SetMemoryLimit(128 << 20)
+	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
