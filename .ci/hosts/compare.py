@@ -29,7 +29,7 @@ live, replayed, first, totals = {}, {}, {}, {}
 files = " ".join(glob.glob(os.path.join(transcripts, "**"), recursive=True))  # a file or its folder names its session
 for row in rows("log", "--json"):
     totals = row.get("totals", totals)
-    if "decision" in row:
+    if "decision" in row and not row["decision"].get("replayed"):  # the second of two hooks of a pause
         d = row["decision"]
         live.setdefault(row["session"], []).append((d["action"], d["reason"], bool(row.get("shadow"))))
         first.setdefault(row["session"], row.get("preview", "")[:50])

@@ -356,7 +356,7 @@ keep() {
 	cp -r "$transcripts/." "$to/transcripts" 2>/dev/null
 	local prompts=$(grep -lrE '"(UserPromptSubmit|BeforeAgent)"' "$R/hook" --include=stdin.json | sed s/stdin.json/result/)
 	echo "---- $host: hook calls: $(grep -rhoE 'ms=[0-9]+' "$R/hook" | median)"
-	echo "---- $host: those for prompts, which wait for nothing: $(cat $prompts /dev/null | grep -oE 'ms=[0-9]+' | median)"
+	echo "---- $host: those for prompts, which wait for nothing: $(cat $prompts /dev/null 2>/dev/null | grep -oE 'ms=[0-9]+' | median)"
 }
 median() {
 	cut -d= -f2 | sort -n | awk '{ ms[NR] = $1 } END { print NR ", median " ms[int((NR + 1) / 2)] " ms, longest " ms[NR] " ms" }'
