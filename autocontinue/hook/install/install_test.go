@@ -183,6 +183,10 @@ func TestDisabled(t *testing.T) {
 	} {
 		assert.Equal(t, tt.want, of(tt.host).Disabled([]byte(tt.text)) != "", tt.text)
 	}
+	settings := []byte("{\n  // mine\n  \"disableAllHooks\": true,\n}")
+	before := string(settings)
+	assert.NotEmpty(t, of(hook.Claude).Disabled(settings))
+	assert.Equal(t, before, string(settings), "it changes nothing")
 }
 
 func TestFiles(t *testing.T) {

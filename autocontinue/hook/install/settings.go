@@ -215,7 +215,7 @@ func without[T any](list []T, i int, after func(*T) *hujson.Extra) []T {
 // Disabled returns the setting that keeps the host from running the hook, "" if there is none. Gemini CLI's /hooks
 // disable writes the hook's name, or its command line.
 func (h Hook) Disabled(settings []byte) string {
-	root, _, err := parse(settings)
+	root, _, err := parse(bytes.Clone(settings)) // Standardize changes the bytes
 	if err != nil {
 		return ""
 	}
