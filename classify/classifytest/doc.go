@@ -6,39 +6,7 @@
 // # Testing a prompt
 //
 // A host that changed the built-in prompt (sidecoach prompt DIR writes it) keeps its own cases beside it and tests it
-// so:
-//
-//	package bot
-//
-//	import (
-//		"cmp"
-//		"os"
-//		"testing"
-//
-//		"github.com/sidecoach/sidecoach/classify/classifytest"
-//		"github.com/sidecoach/sidecoach/classify/evaluate"
-//		"github.com/sidecoach/sidecoach/classify/llm"
-//	)
-//
-//	func TestPrompt(t *testing.T) {
-//		client, err := llm.NewClient(llm.Config{
-//			Model: "gpt-4.1-mini",
-//			Key:   cmp.Or(os.Getenv("OPENAI_API_KEY"), "none"), // only recording needs one
-//			Cache: classifytest.Replay(t, "testdata/cassettes"),
-//		})
-//		if err != nil {
-//			t.Fatal(err)
-//		}
-//		judge, err := llm.New(client, llm.Options{Prompt: os.DirFS("prompt")})
-//		if err != nil {
-//			t.Fatal(err)
-//		}
-//		cases, err := evaluate.LoadCases(os.DirFS("testdata"), "cases.jsonl")
-//		if err != nil {
-//			t.Fatal(err)
-//		}
-//		classifytest.Run(t, judge, cases)
-//	}
+// as the example of this package does.
 //
 // The first time, and whenever a word of the prompt, the model or a case has changed, this fails with the line that
 // changed and the command that asks the model again:

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -127,22 +128,21 @@ func about(r Report) part {
 // failures lists why calls failed or fell back, each reason once, the most frequent first.
 func failures(r Report) (list []string) {
 	counts := make(map[string]int)
-	var order []string
 	for _, o := range r.Outcomes {
 		for _, v := range o.runs() {
 			if why := cmp.Or(v.Error, v.Fallback); why != "" {
-				if counts[why]++; counts[why] == 1 {
-					order = append(order, why)
-				}
+				counts[why]++
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
-	for i, why := range order {
-		if i == 5 {
-			return append(list, "and "+number(len(order)-i, "other reason"))
-		}
+	reasons := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	for _, why := range reasons[:min(len(reasons), 5)] {
 		list = append(list, fmt.Sprintf("%d × %s", counts[why], why))
+	}
+	if n := len(reasons) - len(list); n > 0 {
+		list = append(list, "and "+number(n, "other reason"))
 	}
 	return list
 }
