@@ -68,7 +68,8 @@ func matchWord(pattern, w string) bool {
 
 // private matches the path of a file that holds secrets or a history.
 const private = `(?:^|[/\\])(?:` +
-	`\.(?:ssh|aws|env|netrc|npmrc|pypirc|kube|gnupg|git-credentials|docker|config)(?:[/\\.]|$)|id_(?:rsa|ed25519|ecdsa|dsa)|\.\w*_history)`
+	`\.(?:ssh|aws|env|netrc|npmrc|pypirc|kube|gnupg|git-credentials|docker|config)(?:[/\\.]|$)` +
+	`|id_(?:rsa|ed25519|ecdsa|dsa)|\.\w*_history)`
 
 // wordClasses are the words in angle brackets of guard.txt.
 var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {

@@ -1,6 +1,7 @@
 package plaintext
 
 import (
+	_ "embed"
 	"regexp"
 	"strings"
 	"sync"
@@ -11,14 +12,13 @@ import (
 //
 //   - each of the given ones with at least 8 bytes;
 //   - keys with the prefix of their issuer: sk-…, ghp_…, glpat-…, AKIA…, AIza…, xoxb-…, npm_…, hf_… and so on;
-//   - JSON web tokens, and what follows "Bearer" or "Basic" in a header;
-//   - the password in a URL, and a Slack web hook;
+//   - JSON web tokens, web hooks, and what follows "Bearer", "Basic", "Authorization:" or "Cookie:" in a header;
+//   - the password, the token, the key or the signature in a URL;
 //   - private keys in PEM, and age's;
-//   - the value of an environment variable whose name ends in KEY, SECRET, TOKEN, PASSWORD or CREDENTIALS, and what
-//     follows "password=".
+//   - the value of a variable, a field or an option that is named after a password, a token, a secret or a key.
 //
-// The prefix of the issuer stays, so that a person sees what was there. Redact misses a secret of another kind.
-// Redacting a redacted text changes nothing.
+// The file secrets.txt has all rules. The prefix of the issuer stays, so that a person sees what was there. Redact misses
+// a secret of another kind. Redacting a redacted text changes nothing.
 func Redact(s string, secrets ...string) string {
 	var masked []byte // nil until something was found
 	mask := func(start, end int) {
@@ -44,13 +44,27 @@ func Redact(s string, secrets ...string) string {
 			from += i + len(secret)
 		}
 	}
-	for _, rule := range secretRules {
-		if !containsAny(s, rule.words) {
-			continue // spares the slower search
+	rules := secretRules()
+	for i := 0; i < len(s); {
+		next := i + 1
+		for _, rule := range rules[s[i]] {
+			after := i + len(rule.word)
+			if after > len(s) || !rule.at(s, i) {
+				continue
+			}
+			m := rule.pattern().FindStringSubmatchIndex(s[after:])
+			if m == nil {
+				continue
+			}
+			start, end := after+m[2], after+m[3]
+			if rule.looksSecret(s[start:end]) {
+				mask(start, end)
+			}
+			if start-after < 40 { // what is skipped holds no secret; without this the time is not linear
+				next = max(next, end)
+			}
 		}
-		for _, m := range rule.pattern().FindAllStringSubmatchIndex(s, -1) {
-			mask(m[2], m[3])
-		}
+		i = next
 	}
 	if masked == nil {
 		return s
@@ -60,53 +74,64 @@ func Redact(s string, secrets ...string) string {
 
 const minSecret = 8 // bytes
 
-func containsAny(s string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
-}
+//go:embed secrets.txt
+var secretsText string
 
-// secretRule finds one kind of secret. A text with such a secret contains one of the words. The first group of the
-// pattern is what must not be shown.
+// secretRule is one word of secrets.txt.
 type secretRule struct {
-	words   []string
+	word    string
+	fold    bool // the case of the word does not matter, nor what stands before it
 	pattern func() *regexp.Regexp
 }
 
-func newSecretRule(pattern string, words ...string) secretRule {
-	return secretRule{words, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })}
+// secretRules has the rules by the first byte of their word.
+var secretRules = sync.OnceValue(func() *[256][]secretRule {
+	var rules [256][]secretRule
+	for line := range strings.Lines(secretsText) {
+		expr, words, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok || expr[0] == '#' {
+			continue
+		}
+		pattern := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+		for word := range strings.FieldsSeq(words) {
+			rule := secretRule{word, strings.HasPrefix(expr, "(?i)"), pattern}
+			first := word[0]
+			rules[first] = append(rules[first], rule)
+			if other := first ^ ' '; rule.fold && isLetter(first) {
+				rules[other] = append(rules[other], rule)
+			}
+		}
+	}
+	return &rules
+})
+
+// at reports whether the rule's word stands at s[i:].
+func (r secretRule) at(s string, i int) bool {
+	word := s[i : i+len(r.word)]
+	if r.fold {
+		return strings.EqualFold(word, r.word)
+	}
+	return word == r.word && (i == 0 || r.word[0] == '_' || !inWord(s[i-1]) || isDiffLine(s, i))
 }
 
-// secretRules has the formats that issuers document.
-var secretRules = []secretRule{
-	newSecretRule(`\bsk-(?:ant-|proj-|or-|svcacct-|admin-)?([\w-]{16,})`, "sk-"), // OpenAI, Anthropic, …
-	newSecretRule(`\b(?:gsk|xai|pplx|r8|hf|nvapi|fw|jina|lin_api|ntn|secret)[_-]([A-Za-z0-9]{20,})`,
-		"gsk_", "xai-", "pplx-", "r8_", "hf_", "nvapi-", "fw_", "jina_", "lin_api_", "ntn_", "secret_"),
-	newSecretRule(`\bgh[pousr]_([A-Za-z0-9]{20,})`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-	newSecretRule(`\bgithub_pat_(\w{20,})`, "github_pat_"),
-	newSecretRule(`\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|imt|oas|ffct)-([\w.-]{20,})`, "gl"),
-	newSecretRule(`\b(?:AKIA|ASIA|ABIA|ACCA)([A-Z0-9]{16})\b`, "AKIA", "ASIA", "ABIA", "ACCA"),
-	newSecretRule(`(?i)aws_?secret_?(?:access_?)?key["']?\s{0,8}[:=]\s{0,8}["']?([A-Za-z0-9/+]{40})`,
-		"secret", "SECRET", "Secret"),
-	newSecretRule(`\bAIza([\w-]{30,})`, "AIza"),
-	newSecretRule(`\b(?:ya29\.|GOCSPX-)([\w-]{20,})`, "ya29.", "GOCSPX-"),
-	newSecretRule(`\bx(?:ox[a-z]|app)-([A-Za-z0-9-]{10,})`, "xox", "xapp-"),
-	newSecretRule(`hooks\.slack\.com/(?:services|workflows)/([\w/+]{20,})`, "hooks.slack.com"),
-	newSecretRule(`\b(?:[sr]k_(?:live|test)|whsec)_([A-Za-z0-9+/]{16,})`, "k_live_", "k_test_", "whsec_"),
-	newSecretRule(`\b(?:npm_|dckr_pat_|rubygems_|pypi-|cio|shp[a-z]{2}_|do[opr]_v1_|dapi|tskey-|hvs\.|ATATT3)([\w-]{30,})`,
-		"npm_", "dckr_pat_", "rubygems_", "pypi-", "cio", "shp", "_v1_", "dapi", "tskey-", "hvs.", "ATATT3"),
-	newSecretRule(`\bSG\.([\w-]{16,}\.[\w-]{16,})`, "SG."),
-	newSecretRule(`\b\d{8,10}:(AA[\w-]{32,})`, ":AA"),
-	newSecretRule(`\beyJ([\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?)`, ".eyJ"),
-	newSecretRule(`(?i)\b(?:bearer|basic)\s{1,4}((?:[a-z._~+/-]*[0-9=]){2}[a-z0-9._~+/=-]{8,})`,
-		"earer", "asic", "EARER", "ASIC"),
-	newSecretRule(`://[^\s/:@"'<>]*:([^\s/@"'<>]+)@`, "://"),
-	newSecretRule(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----([^-]+)(?:-----END|$)`, "PRIVATE KEY"),
-	newSecretRule(`\bAGE-SECRET-KEY-1([A-Z0-9]{20,})`, "AGE-SECRET-KEY-1"),
-	newSecretRule(`\b[A-Z0-9_]*(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIALS?)=["']?([^\s"'$<>(){}*]{8,})`,
-		"KEY=", "SECRET=", "TOKEN=", "PASSWORD=", "PASSWD=", "CREDENTIAL"),
-	newSecretRule(`\b(?:password|passwd|pwd)=["']?([^\s"'$<>(){}*&;]{8,})(?:[\s"'&;]|$)`, "password=", "passwd=", "pwd="),
+// looksSecret reports whether value has what the group of the rule's pattern asks for.
+func (r secretRule) looksSecret(value string) bool {
+	upper := strings.ContainsAny(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	lower := strings.ContainsAny(value, "abcdefghijklmnopqrstuvwxyz")
+	digit := strings.ContainsAny(value, "0123456789")
+	switch r.pattern().SubexpNames()[1] {
+	case "mixed":
+		return digit || upper && lower
+	case "digit":
+		return digit && (upper || lower)
+	}
+	return true
 }
+
+func isLetter(c byte) bool { return 'a' <= c|' ' && c|' ' <= 'z' }
+
+// inWord counts a hyphen, so that a pattern begins once in a chain of words.
+func inWord(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' || c == '_' || c == '-' }
+
+// isDiffLine reports whether s[i] follows the hyphen that begins a line of a diff.
+func isDiffLine(s string, i int) bool { return s[i-1] == '-' && (i == 1 || s[i-2] == '\n') }

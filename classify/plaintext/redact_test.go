@@ -9,7 +9,7 @@ func TestRedact(t *testing.T) {
 	hex := strings.Repeat("0a1B2c3D", 8)
 	for in, want := range map[string]string{
 		"key sk-" + hex[:24] + " set":                           "key sk-" + stars(24) + " set",
-		"sk-ant-" + hex[:30]:                                    "sk-ant-" + stars(30),
+		"sk-ant-" + hex[:30]:                                    "sk-" + stars(34),
 		"ghp_" + hex[:36] + ".":                                 "ghp_" + stars(36) + ".",
 		"github_pat_" + hex[:22]:                                "github_pat_" + stars(22),
 		"glpat-" + hex[:20]:                                     "glpat-" + stars(20),
@@ -29,6 +29,27 @@ func TestRedact(t *testing.T) {
 		"postgres: user=app password=correcthorse port=5432":    "postgres: user=app password=" + stars(12) + " port=5432",
 		"-----BEGIN RSA PRIVATE KEY-----\nMI\now\n-----END RSA": "-----BEGIN RSA PRIVATE KEY-----\n**\n**\n-----END RSA",
 		"-----BEGIN PRIVATE KEY-----\nMIIE":                     "-----BEGIN PRIVATE KEY-----\n****",
+		"password: hunter2":                                     "password: " + stars(7),
+		`the password is "x7mQ2p", and`:                         `the password is "` + stars(6) + `", and`,
+		`{"client_secret": "` + hex[:20] + `", "a": 1}`:         `{"client_secret": "` + stars(20) + `", "a": 1}`,
+		"api_key: '" + hex[:20] + "'":                           "api_key: '" + stars(20) + "'",
+		"token: " + hex[:40] + ".":                              "token: " + stars(41),
+		"x-api-key: " + hex[:32]:                                "x-api-key: " + stars(32),
+		"Cookie: sid=" + hex[:20] + "; a=b":                     "Cookie: sid=" + stars(20) + "; a=b",
+		"Authorization: token " + hex[:20]:                      "Authorization: token " + stars(20),
+		"//r.example/:_authToken=" + hex[:36]:                   "//r.example/:_authToken=" + stars(36),
+		"--password Zx81Spectrum --user x":                      "--password " + stars(12) + " --user x",
+		"curl -s -u admin:Zx81Spectrum https://x":               "curl -s -u admin:" + stars(12) + " https://x",
+		"mysql -u root -pZx81Spectrum db":                       "mysql -u root -p" + stars(12) + " db",
+		"machine x login bob password Zx81Spectrum":             "machine x login bob password " + stars(12),
+		"https://x/?a=1&api_key=" + hex[:20] + "&b=2":           "https://x/?a=1&api_key=" + stars(20) + "&b=2",
+		"https://x/?key=" + hex[:20]:                            "https://x/?key=" + stars(20),
+		"https://x/?sv=1&sig=" + hex[:40] + "%3D":               "https://x/?sv=1&sig=" + stars(43),
+		"https://" + hex[:20] + "@example.com/x":                "https://" + stars(20) + "@example.com/x",
+		"https://discord.com/api/webhooks/123/" + hex[:40]:      "https://discord.com/api/webhooks/123/" + stars(40),
+		"AccountKey=" + hex[:40] + "==;":                        "AccountKey=" + stars(42) + ";",
+		"figd_" + hex[:40]:                                      "figd_" + stars(40),
+		"dapi" + strings.Repeat("0af9", 8):                      "dapi" + stars(32),
 		"our own hunter2hunter2, twice: hunter2hunter2":         "our own " + stars(14) + ", twice: " + stars(14),
 
 		"Fixed risk-assessment, task-force and the disk-usage-of-all-the-workers.": "",
@@ -39,6 +60,11 @@ func TestRedact(t *testing.T) {
 		"AKIA is a prefix; ghp_short":                                              "",
 		"commit 3f2a9bc, sha256 " + hex:                                            "",
 		"export API_KEY=$OTHER_KEY and TOKEN=<your token>":                         "",
+		"the password field is required; passwords: at least 8 characters":         "",
+		"secrets: inherit; token: string; apiKey: process.env.API_KEY":             "",
+		"s.parseTheWholeDocumentAgain(x); sk-learn-pipeline":                       "",
+		"curl -u $USER:$PASS https://x; mysql -p; docker run -p 8080:8080":         "",
+		"cache key: user; primary key=id; pwd=/home/user1":                         "",
 		"token := parser.next(); key == value; MAX_TOKENS=4096":                    "",
 		"": "",
 	} {
@@ -60,6 +86,7 @@ func stars(n int) string { return strings.Repeat("*", n) }
 func FuzzRedact(f *testing.F) {
 	for _, s := range []string{
 		"sk-0123456789abcdef", "a://b:c@d", "Bearer a1b2c3d4e5f6", "KEY=12345678", "-----BEGIN PRIVATE KEY-----x",
+		"password: a1b2c3 token=a1b2c3d4e5f6a7b8 eyJaaaaaaaa.eyJaaaaaaaa", "curl -u a:b1b1b1",
 	} {
 		f.Add(s)
 	}
