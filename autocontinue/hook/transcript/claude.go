@@ -1,6 +1,9 @@
 package transcript
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // claudeOthers are types of lines that are not part of the conversation and have no uuid.
 const claudeOthers = " ai-title custom-title agent-name last-prompt queue-operation mode permission-mode " +
@@ -24,7 +27,7 @@ func readClaude(v value, id string, subagent bool) (l line) {
 	case speaks && side != subagent:
 		return l
 	case speaks && kind == "assistant":
-		l.claudeAnswer(v, first(v.text("uuid"), id))
+		l.claudeAnswer(v, cmp.Or(v.text("uuid"), id))
 	case speaks:
 		l.claudeUser(v)
 	case kind == "attachment" && side == subagent:
@@ -51,7 +54,7 @@ func claudeBlocks(content value) []value {
 // claudeAnswer reads a line of the model, or one that Claude Code wrote in its name: that the turn broke, or, where a
 // session is resumed, that nothing was to be said.
 func (l *line) claudeAnswer(v value, id string) {
-	group := first(v.text("message", "id"), id)
+	group := cmp.Or(v.text("message", "id"), id)
 	synthetic := v.text("message", "model") == "<synthetic>"
 	for _, b := range claudeBlocks(v.at("message", "content")) {
 		switch b.text("type") {
@@ -109,7 +112,7 @@ func (l *line) claudeQueued(a value) {
 		return
 	}
 	if e := claudeWords(words, "", false); e.kind == human && !blank(e.text) && isHuman(a) &&
-		among(" prompt ", first(a.text("commandMode"), "prompt")) {
+		among(" prompt ", cmp.Or(a.text("commandMode"), "prompt")) {
 		l.add(e)
 	}
 }
@@ -169,9 +172,9 @@ func claudeResult(b, used value) result {
 	status := used.text("status")
 	switch status {
 	case "async_launched":
-		r.running = first(r.running, used.text("agentId"))
+		r.running = cmp.Or(r.running, used.text("agentId"))
 	case "running":
-		r.running = first(r.running, "task")
+		r.running = cmp.Or(r.running, "task")
 	}
 	r.task = r.running != "" && status != "running"
 	failure := strings.TrimPrefix(strings.TrimSpace(r.output), "Error: ")

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"html"
 	"slices"
 	"strings"
@@ -86,7 +87,7 @@ func (l *line) codexMessage(c value, id string) {
 	}
 	said := strings.Join(parts, "\n")
 	if c.text("role") == "assistant" && !blank(said) {
-		l.add(entry{kind: message, id: first(c.text("id"), id), text: said})
+		l.add(entry{kind: message, id: cmp.Or(c.text("id"), id), text: said})
 	}
 	if c.text("role") != "user" {
 		return

@@ -1,6 +1,9 @@
 package transcript
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // readCopilot reads an event of a session of Copilot CLI: JSON Lines in
 // ~/.copilot/session-state/<session>/events.jsonl. A call stands there twice, in the answer that asked for it and
@@ -11,7 +14,7 @@ func readCopilot(v value, id string) (l line) {
 		return l
 	}
 	l.known = true
-	id = first(v.text("id"), id)
+	id = cmp.Or(v.text("id"), id)
 	if v.text("agentId") != "" || d.text("parentToolCallId") != "" {
 		return l
 	}
@@ -71,7 +74,7 @@ func (l *line) copilotPrompt(d value, id string) {
 	if blank(e.text) {
 		e.text = d.text("transformedContent")
 	}
-	typed := among(" user cli ", first(d.text("source"), "user"))
+	typed := among(" user cli ", cmp.Or(d.text("source"), "user"))
 	if !typed || d.isTrue("isAutopilotContinuation") || strings.HasPrefix(strings.TrimSpace(e.text), "<skill-context") {
 		e.kind = notice
 		if isOurFeedback(e.text) {
@@ -87,7 +90,7 @@ func (l *line) copilotPrompt(d value, id string) {
 // copilotResult reads what became of a call. A shell's exit status stands in a field of its own or, before that, in the
 // last line of what the model was told.
 func copilotResult(d value) result {
-	r := result{id: d.text("toolCallId"), output: first(d.text("result"), d.text("result", "content"))}
+	r := result{id: d.text("toolCallId"), output: cmp.Or(d.text("result"), d.text("result", "content"))}
 	if d.isFalse("success") {
 		code := d.text("error", "code")
 		r.failed = true

@@ -225,12 +225,11 @@ func (e *effect) files(w *walker, name string, args []string) {
 		if path.Ext(dest) == "" && len(sources) > 0 && path.Ext(sources[0]) != "" && name != "ln" {
 			dest += "/" + baseName(sources[0])
 		}
-		e.edit(w, dest)
-		switch name {
-		case "cp":
-			e.Made = e.Edits
-		case "mv":
+		if name == "mv" {
 			e.edit(w, sources...)
+		}
+		if e.edit(w, dest); name == "cp" {
+			e.Made = e.Edits
 		}
 	case "rm", "rmdir", "unlink", "trash":
 		e.edit(w, files...)
@@ -256,15 +255,16 @@ func (w *walker) git(e *effect, args []string, kinds []string) []string {
 	what, files := plain[0], plain[1:]
 	dashes := slices.Index(args, "--")
 	switch {
+	case what == "rm" || what == "mv":
+		e.files(w, what, files)
+		return []string{kindEdit}
 	case what == "checkout" && dashes >= 0:
 		files = args[dashes+1:]
-	case !among(" checkout restore rm mv ", what), // or another branch
-		what == "checkout" && (len(files) == 0 || path.Ext(files[len(files)-1]) == ""):
+	case what == "checkout" && len(files) > 0 && path.Ext(files[len(files)-1]) != "":
+	case what != "restore": // or another branch
 		return kinds
 	}
 	e.edit(w, files...)
-	e.Removes = what == "rm"
-	e.Layout = (e.Removes || what == "mv") && len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, isSource)
 	return []string{kindEdit}
 }
 

@@ -90,15 +90,6 @@ func startsWith(s string, prefixes ...string) bool {
 	return false
 }
 
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // end returns at most the last n bytes of s, whole characters.
 func end(s string, n int) string { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }
 

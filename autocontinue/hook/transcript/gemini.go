@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -95,7 +96,7 @@ func geminiContent(content value) (said string, parts []value) {
 	}
 	var texts []string
 	for _, p := range parts {
-		text := first(p.text(), p.text("text"))
+		text := cmp.Or(p.text(), p.text("text"))
 		if text != "" && !p.isTrue("thought") && !strings.HasPrefix(strings.TrimSpace(text), "<hook_context>") {
 			texts = append(texts, text)
 		}
@@ -183,7 +184,7 @@ func (l *line) geminiCall(c value, group string) {
 // status of 0.
 func (l *line) geminiResult(r result, shell, background bool, responses ...value) {
 	for _, response := range responses {
-		r.output += first(response.text("output"), response.text("error"))
+		r.output += cmp.Or(response.text("output"), response.text("error"))
 	}
 	if shell {
 		geminiShell(&r, background)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -135,7 +136,7 @@ func (w *walker) head(s *syntax.Stmt) string {
 	for isPipe(s) {
 		s = s.Cmd.(*syntax.BinaryCmd).X
 	}
-	return first(plaintext.Line(strings.Join(bare(w.simple(s)), " "), maxCommand), "?")
+	return cmp.Or(plaintext.Line(strings.Join(bare(w.simple(s)), " "), maxCommand), "?")
 }
 
 // simple returns the words of a simple command.

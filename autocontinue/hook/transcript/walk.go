@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,7 +122,7 @@ func (w *walk) take(l line, at int64) error {
 		w.session = l.session
 	}
 	w.state.move(l.dir)
-	w.agent = first(l.agent, w.agent)
+	w.agent = cmp.Or(l.agent, w.agent)
 	for _, e := range l.entries {
 		if err := w.entry(e); err != nil {
 			return err
