@@ -236,6 +236,17 @@ func TestBadForms(t *testing.T) {
 }
 
 // The parser recurses. No line within the bounds may need much of the stack.
+func TestBoundsOfALine(t *testing.T) {
+	for line, want := range map[string]Then{
+		"echo '" + strings.Repeat("(", maxBrackets) + "'":   Allow,
+		"echo '" + strings.Repeat("(", maxBrackets+1) + "'": Forbid,
+		"echo " + strings.Repeat("x", maxCommand-5):         Allow,
+		"echo " + strings.Repeat("x", maxCommand-4):         Forbid,
+	} {
+		assert.Equal(t, want, shell(t, Allow, line, "echo *"), "%d bytes", len(line))
+	}
+}
+
 func TestNestedLinesNeedLittleStack(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(64 << 20))
 	for _, unit := range []string{"(", "$(", "((", "$((", "${a:-", "\"$(", "{ ", "if ", "<(", "[[ (", "${a[", "a=",

@@ -363,6 +363,7 @@ func TestRulesAreEditedInThePage(t *testing.T) {
 	ben.click("[data-go=review]")
 	ben.say("delete the odd weight")
 	ben.has("#messages .agent", "denied by the policy")
+	assert.Equal(t, 1, strings.Count(s.journal(), "AUDIT_CHANGED"), "only what was confirmed")
 }
 
 func TestThousandWait(t *testing.T) {

@@ -114,6 +114,21 @@ func TestPaddingHidesNothing(t *testing.T) {
 	p.card("Deliver")
 }
 
+// A body that is sent whole, but is taller than its box, is not approved either before it was shown.
+func TestNothingIsApprovedBelowTheFold(t *testing.T) {
+	s := serve(t)
+	p := enter(t, chromium(t), s.links["ann"], false)
+	p.waiting("import my weights", "weight_save_batch")
+	p.look(1280, 600, false)
+	p.has("#card [data-action=approve]", "Show all to approve")
+	p.press("a")
+	p.wait(`document.querySelector("#card").classList.contains("whole")`)
+	p.has("#card [data-action=approve]", "Scroll down to approve")
+	assert.NotContains(t, s.journal(), `"toolName":"weight_save_batch","digest"`)
+	p.decide("approve", "", "")
+	p.card("Continue")
+}
+
 func TestTimelineSaysWhatChanged(t *testing.T) {
 	s := serve(t)
 	p := enter(t, chromium(t), s.links["ann"], false)

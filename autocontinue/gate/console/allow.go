@@ -101,19 +101,17 @@ func (c *Console) allow(now time.Time, name string, cmd command) error {
 	if !ok || it.Kind != gate.Tool {
 		return problem{"unknown", "This call is not there any more."}
 	}
-	var one rule
 	p, err := parse("[" + cmd.Rules + "]")
+	list := parseRules("[" + cmd.Rules + "]")
 	switch {
 	case err != nil:
 		return err
-	case json.Unmarshal([]byte(cmd.Rules), &one) != nil || one.Then != "always":
+	case len(list) != 1 || list[0].Then != "always":
 		return problem{"policy", `Write one rule that says "then": "always".`}
 	case c.cfg.Session.Judge(p, it.Subject).Then != gate.Allow:
 		return problem{"policy", "This rule does not match the call."}
 	}
-	add := func(each []json.RawMessage) []json.RawMessage {
-		return append(each, json.RawMessage(strings.TrimSpace(cmd.Rules)))
-	}
+	add := func(rules []rule) []rule { return append(rules, list[0]) }
 	err = c.rules.edit(now, name, cmd.Version, add, func(p gate.Policy) error {
 		if v := c.cfg.Session.Judge(p, it.Subject); v.Then != gate.Allow {
 			return otherRule(v)

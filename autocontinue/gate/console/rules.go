@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,10 +30,9 @@ type rules struct {
 	file    string // "" is none
 	tools   []string
 
-	mu      sync.Mutex
-	text    string
-	policy  string      // what text says, as JSON without white space
-	current gate.Policy // the session's, when policy was written
+	mu     sync.Mutex
+	text   string
+	policy gate.Policy // what text says
 }
 
 // settings are the rules as the page shows them.
@@ -61,12 +61,42 @@ type rule struct {
 	Thread string          `json:"thread,omitempty"`
 	When   json.RawMessage `json:"when,omitempty"`
 	Then   gate.Then       `json:"then"`
+	raw    json.RawMessage
+}
+
+// parseRules reads rules that the gate has read before.
+func parseRules(text string) []rule {
+	var raws []json.RawMessage
+	json.Unmarshal([]byte(text), &raws)
+	list := make([]rule, len(raws))
+	for i, raw := range raws {
+		json.Unmarshal(raw, &list[i])
+		list[i].raw = raw
+	}
+	return list
+}
+
+// layOut writes rules one a line.
+func layOut(list ...rule) string {
+	if len(list) == 0 {
+		return "[]\n"
+	}
+	lines := make([]string, len(list))
+	for i, r := range list {
+		lines[i] = "  " + string(r.raw)
+	}
+	return "[\n" + strings.Join(lines, ",\n") + "\n]\n"
+}
+
+func jsonOf(p gate.Policy) string {
+	data, _ := p.MarshalJSON() // it does not fail
+	return string(data)
 }
 
 // loadRules reads the file and applies it to the session, or writes the rules of the session to the file.
 func loadRules(cfg Config) (*rules, error) {
-	r := &rules{session: cfg.Session, file: cfg.PolicyFile, tools: slices.Clone(cfg.Tools)}
-	r.follow()
+	r := &rules{session: cfg.Session, file: cfg.PolicyFile, tools: cfg.Tools}
+	held := r.follow()
 	if r.file == "" {
 		return r, nil
 	}
@@ -81,12 +111,12 @@ func loadRules(cfg Config) (*rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("policy file %s: %w", r.file, err)
 	}
-	if jsonOf(p) != r.policy {
-		if err := r.session.SetPolicy(cfg.Now(), byFile, p); err != nil {
-			return nil, fmt.Errorf("apply the policy file %s: %w", r.file, err)
-		}
+	if jsonOf(p) == jsonOf(held) {
+		p = held
+	} else if err := r.session.SetPolicy(cfg.Now(), byFile, p); err != nil {
+		return nil, fmt.Errorf("apply the policy file %s: %w", r.file, err)
 	}
-	r.text, r.policy = string(data), jsonOf(p)
+	r.text, r.policy = string(data), p
 	return r, nil
 }
 
@@ -122,50 +152,17 @@ func (r *rules) write(text string) error {
 	return nil
 }
 
-func jsonOf(p gate.Policy) string {
-	data, _ := p.MarshalJSON() // it does not fail
-	return string(data)
-}
-
 // follow takes over the session's policy if the host changed it.
 func (r *rules) follow() gate.Policy {
-	p := r.session.Policy()
-	if r.text != "" && p == r.current {
-		return p
+	if p := r.session.Policy(); r.text == "" || p != r.policy {
+		r.text, r.policy = layOut(parseRules(jsonOf(p))...), p
 	}
-	r.current = p
-	if policy := jsonOf(p); r.text == "" || policy != r.policy {
-		var each []json.RawMessage
-		json.Unmarshal([]byte(policy), &each)
-		r.text, r.policy = layOut(each), policy
-	}
-	return p
-}
-
-// layOut writes rules one a line.
-func layOut(each []json.RawMessage) string {
-	if len(each) == 0 {
-		return "[]\n"
-	}
-	lines := make([]string, len(each))
-	for i, raw := range each {
-		lines[i] = "  " + string(raw)
-	}
-	return "[\n" + strings.Join(lines, ",\n") + "\n]\n"
+	return r.policy
 }
 
 func versionOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
-}
-
-// settings returns what holds now.
-func (r *rules) settings() settings {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := r.look(r.follow())
-	out.Version, out.Rules, out.Kept, out.Audited = versionOf(r.text), r.text, r.file != "", r.session.Audited()
-	return out
 }
 
 // version changes with the settings.
@@ -176,11 +173,13 @@ func (r *rules) version() string {
 	return fmt.Sprint(versionOf(r.text), r.session.Audited())
 }
 
-// look returns what the checkboxes say about a policy.
-func (r *rules) look(p gate.Policy) settings {
-	out := settings{Warnings: p.Warnings()}
+// settings returns what holds now.
+func (r *rules) settings() settings {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.follow()
 	always, sometimes := split(p)
-	add := func(name string, sub gate.Subject) box {
+	look := func(name string, sub gate.Subject) box {
 		v := always.Judge(sub)
 		b := box{Name: name, Then: v.Then, Rule: line(v.Rule, noteText)}
 		for _, one := range sometimes {
@@ -191,8 +190,11 @@ func (r *rules) look(p gate.Policy) settings {
 		}
 		return b
 	}
+	out := settings{
+		Version: versionOf(r.text), Rules: r.text, Kept: r.file != "", Audited: r.session.Audited(), Warnings: p.Warnings(),
+	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
-		out.Gates = append(out.Gates, add(string(k), sample(k, "")))
+		out.Gates = append(out.Gates, look(string(k), sample(k, "")))
 	}
 	tools := slices.Clone(r.tools)
 	for _, one := range parseRules(jsonOf(p)) {
@@ -202,30 +204,24 @@ func (r *rules) look(p gate.Policy) settings {
 	}
 	slices.Sort(tools)
 	for _, t := range slices.Compact(tools) {
-		out.Tools = append(out.Tools, add(t, sample(gate.Tool, t)))
+		out.Tools = append(out.Tools, look(t, sample(gate.Tool, t)))
 	}
 	return out
 }
 
 var strictness = map[gate.Then]int{gate.Allow: 0, gate.Ask: 1, gate.Forbid: 2}
 
-func parseRules(text string) (list []rule) {
-	json.Unmarshal([]byte(text), &list) // the gate has read it
-	return list
-}
-
 // split returns the rules that hold whatever the body, as one policy, and each of the others as a policy.
 func split(p gate.Policy) (always gate.Policy, sometimes []gate.Policy) {
-	var each, plain []json.RawMessage
-	json.Unmarshal([]byte(jsonOf(p)), &each)
-	for i, one := range parseRules(jsonOf(p)) {
+	var plain []rule
+	for _, one := range parseRules(jsonOf(p)) {
 		if len(one.When) == 0 && one.Thread == "" {
-			plain = append(plain, each[i])
-		} else if q, err := gate.ParsePolicy([]byte(layOut(each[i : i+1]))); err == nil {
+			plain = append(plain, one)
+		} else if q, err := gate.ParsePolicy([]byte(layOut(one))); err == nil {
 			sometimes = append(sometimes, q)
 		}
 	}
-	always, _ = gate.ParsePolicy([]byte(layOut(plain))) // a part of a policy is one
+	always, _ = gate.ParsePolicy([]byte(layOut(plain...))) // a part of a policy is one
 	return always, sometimes
 }
 
@@ -270,7 +266,7 @@ func (r *rules) replace(now time.Time, by string, version, text string) error {
 	if err := r.session.SetPolicy(now, by, p); err != nil {
 		return errors.Join(err, r.write(r.text))
 	}
-	r.text, r.policy = text, jsonOf(p)
+	r.text, r.policy = text, p
 	return nil
 }
 
@@ -304,12 +300,11 @@ func (r *rules) ask(now time.Time, by string, cmd command) error {
 	if err != nil {
 		return err
 	}
-	put := func(each []json.RawMessage) []json.RawMessage {
-		return append(slices.DeleteFunc(each, func(raw json.RawMessage) bool {
-			var one rule
-			json.Unmarshal(raw, &one)
-			return len(members(raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != gate.Forbid
-		}), raw)
+	want.raw = raw
+	put := func(list []rule) []rule {
+		return append(slices.DeleteFunc(list, func(one rule) bool {
+			return len(members(one.raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != gate.Forbid
+		}), want)
 	}
 	return r.edit(now, by, cmd.Version, put, func(p gate.Policy) error {
 		always, _ := split(p)
@@ -321,17 +316,12 @@ func (r *rules) ask(now time.Time, by string, cmd command) error {
 }
 
 // edit changes the list of rules, if check accepts the policy that they make.
-func (r *rules) edit(now time.Time, by string, version string,
-	change func([]json.RawMessage) []json.RawMessage, check func(gate.Policy) error,
+func (r *rules) edit(now time.Time, by string, version string, change func([]rule) []rule, check func(gate.Policy) error,
 ) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.follow()
-	var each []json.RawMessage
-	if err := json.Unmarshal([]byte(r.text), &each); err != nil {
-		return fmt.Errorf("read the rules: %w", err)
-	}
-	text := layOut(change(each))
+	text := layOut(change(parseRules(r.text))...)
 	p, err := parse(text)
 	if err == nil {
 		err = check(p)
@@ -376,20 +366,21 @@ func try(s *gate.Session, text string) (trial, error) {
 	if err != nil {
 		return trial{}, err
 	}
-	out := trial{Would: make(map[gate.Then]int), Changes: []change{}, Warnings: p.Warnings()}
+	var calls []gate.Item
+	for _, r := range s.Runs() {
+		calls = append(calls, s.Items(r.ID)...)
+	}
+	calls = slices.DeleteFunc(calls, func(it gate.Item) bool { return it.Kind != gate.Tool })
+	slices.SortFunc(calls, func(a, b gate.Item) int { return cmp.Compare(b.Seq, a.Seq) })
+	calls = calls[:min(len(calls), maxTried)]
 	now := s.Policy()
-	for _, r := range slices.Backward(s.Runs()) {
-		for _, it := range slices.Backward(s.Items(r.ID)) {
-			if it.Kind != gate.Tool || out.Calls == maxTried {
-				continue
-			}
-			was, then := s.Judge(now, it.Subject), s.Judge(p, it.Subject)
-			out.Calls++
-			out.Would[then.Then]++
-			if was.Then != then.Then && len(out.Changes) < maxChanges {
-				v := showItem(it, nil)
-				out.Changes = append(out.Changes, change{it.ID, it.Tool, v.Text, was.Then, then.Then, line(then.Rule, noteText)})
-			}
+	out := trial{Calls: len(calls), Would: make(map[gate.Then]int), Changes: []change{}, Warnings: p.Warnings()}
+	for _, it := range calls {
+		was, then := s.Judge(now, it.Subject), s.Judge(p, it.Subject)
+		out.Would[then.Then]++
+		if was.Then != then.Then && len(out.Changes) < maxChanges {
+			args := showItem(it, nil).Text
+			out.Changes = append(out.Changes, change{it.ID, it.Tool, args, was.Then, then.Then, line(then.Rule, noteText)})
 		}
 	}
 	return out, nil
