@@ -112,7 +112,7 @@ func TestSameCallIDWithOtherArgumentsIsAnError(t *testing.T) {
 			change(&sub)
 			before := d.seq()
 			_, err := d.Propose(d.now, sub)
-			require.ErrorIs(t, err, ErrReused, name)
+			require.ErrorIs(t, err, ErrIllegal, name)
 			require.Equal(t, before, d.seq())
 		}
 		// The same again, with another label and other white space, is the same item.
@@ -142,13 +142,13 @@ func TestSameRunIDWithAnotherContextIsAnError(t *testing.T) {
 	other := contextOf("r")
 	other.Body = json.RawMessage(`{"prompt":"delete everything"}`)
 	_, err := d.Propose(d.now, other)
-	require.ErrorIs(t, err, ErrReused)
+	require.ErrorIs(t, err, ErrIllegal)
 	d.resolve(it, Deny, "")
 	require.Equal(t, Denied, d.propose(contextOf("r")).Status)
 	d.resolve(d.propose(contextOf("r2")), Deny, "")
 	require.Empty(t, d.Items("r"))
 	_, err = d.Propose(d.now, contextOf("r"))
-	require.ErrorIs(t, err, ErrReused, "also when its items are no longer kept")
+	require.ErrorIs(t, err, ErrIllegal, "also when its items are no longer kept")
 }
 
 func TestRunBelongsToItsThread(t *testing.T) {
@@ -157,7 +157,7 @@ func TestRunBelongsToItsThread(t *testing.T) {
 	for _, sub := range []Subject{call("r", "new", "profile_get", `{}`), draft("r", "hello"), contextOf("r")} {
 		sub.Thread = "other"
 		_, err := d.Propose(d.now, sub)
-		require.ErrorIs(t, err, ErrReused)
+		require.ErrorIs(t, err, ErrIllegal)
 	}
 	d.propose(draft("r", "hello"))
 }

@@ -14,10 +14,7 @@ import (
 	"time"
 )
 
-// firstPrev is the Prev of the first line.
-var firstPrev = strings.Repeat("0", 2*sha256.Size)
-
-const maxLine = 2*maxMaxBody + 4*maxPolicy
+var firstPrev = strings.Repeat("0", 2*sha256.Size) // Prev of the first line
 
 // encode writes an event as its line and sets its Sum: the hash of the line up to the field that holds the hash.
 func encode(e *Event) ([]byte, error) {
@@ -52,30 +49,24 @@ func decode(line []byte, seq uint64, prev string) (Event, error) {
 }
 
 func (s *Session) replay(journal io.Reader) error {
-	damaged := func(err error) error { return fmt.Errorf("%w, line %d: %w", ErrCorrupt, s.st.seq+1, err) }
-	in := bufio.NewScanner(journal)
-	in.Buffer(nil, maxLine)
-	in.Split(func(data []byte, _ bool) (int, []byte, error) {
-		n := bytes.IndexByte(data, '\n') + 1
-		if n == 0 { // text after the last newline was not written completely, and nobody was told of it
-			return 0, nil, nil
+	in := bufio.NewReader(journal)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF { // text after the last newline was not written completely, and nobody was told of it
+			return nil
 		}
-		return n, data[:n], nil
-	})
-	for in.Scan() {
-		e, err := decode(in.Bytes(), s.st.seq, s.st.sum)
+		var e Event
 		if err == nil {
-			err = s.st.apply(e, len(in.Bytes()))
+			e, err = decode(line, s.st.seq, s.st.sum)
+		}
+		if err == nil {
+			err = s.st.apply(e, len(line))
 		}
 		if err != nil {
-			return damaged(err)
+			return fmt.Errorf("%w, line %d: %w", ErrCorrupt, s.st.seq+1, err)
 		}
-		s.events.add(e, len(in.Bytes()))
+		s.events.add(e, len(line))
 	}
-	if in.Err() != nil {
-		return damaged(in.Err())
-	}
-	return nil
 }
 
 // The types of events that the code names. An operation makes from none to three events, Expire as many as expire.

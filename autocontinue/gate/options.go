@@ -95,12 +95,9 @@ func (o Options) filled() (Options, error) {
 var (
 	// ErrInput: a subject, a decision, a body or a policy is invalid. It wraps an error of Options.Schema.
 	ErrInput = errors.New("gate: bad input")
-	// ErrReused: a call ID or run ID came again with other contents.
-	ErrReused = errors.New("gate: the ID was used before for something else")
-	// ErrIllegal: the run's phase, or the item's kind, does not allow this step.
-	ErrIllegal = errors.New("gate: illegal transition")
-	// ErrFull: Options.MaxPending items are open, or the run has Options.RunItems items.
-	ErrFull = errors.New("gate: too many open items")
+	// ErrIllegal: the run's phase, or the item's kind, does not allow this step. Or the ID was used before for something
+	// else. Or Options.MaxPending items are open, or the run has Options.RunItems items.
+	ErrIllegal = errors.New("gate: illegal step")
 	// ErrUnknown: the session does not have this item or run.
 	ErrUnknown = errors.New("gate: unknown")
 

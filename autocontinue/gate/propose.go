@@ -16,10 +16,10 @@ import (
 // call is open or executes.
 //
 // The same subject again, whatever its label, returns the same item, also after it was decided. While the item is
-// pending, the policy is asked again. A call ID or run ID with other contents is [ErrReused]. A response has no ID:
+// pending, the policy is asked again. A call ID or run ID with other contents is [ErrIllegal]. A response has no ID:
 // the same text again, after it was denied, is a new item.
 //
-// Errors: ErrInput, ErrReused, ErrIllegal, ErrFull, ErrJournal.
+// Errors: ErrInput, ErrIllegal, ErrJournal.
 func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
 	if err := sub.check(); err != nil {
 		return Item{}, err
@@ -104,12 +104,12 @@ func (s *Session) earlier(sub Subject, dig string) (*item, error) {
 	r := s.st.runs[sub.Run]
 	if r == nil {
 		if s.st.gone[sub.Run] != noRun {
-			return nil, fmt.Errorf("%w: the run ended long ago: give every run its own ID", ErrReused)
+			return nil, fmt.Errorf("%w: the run ended long ago: give every run its own ID", ErrIllegal)
 		}
 		return nil, nil
 	}
 	if r.Thread != sub.Thread {
-		return nil, fmt.Errorf("%w: the run belongs to another thread", ErrReused)
+		return nil, fmt.Errorf("%w: the run belongs to another thread", ErrIllegal)
 	}
 	var it *item
 	switch sub.Kind {
@@ -125,7 +125,7 @@ func (s *Session) earlier(sub Subject, dig string) (*item, error) {
 		}
 	}
 	if it != nil && it.Digest != dig {
-		return nil, fmt.Errorf("%w: the %s was proposed with another body", ErrReused, sub.Kind)
+		return nil, fmt.Errorf("%w: the %s was proposed with another body", ErrIllegal, sub.Kind)
 	}
 	return it, nil
 }
@@ -138,9 +138,9 @@ func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v Verdict) 
 	case !s.st.may(r, sub.Kind):
 		return nil, fmt.Errorf("%w: a %s cannot be proposed while the run is %s", ErrIllegal, sub.Kind, s.st.phase(r))
 	case s.st.open >= s.options.MaxPending:
-		return nil, fmt.Errorf("%w: %d are open: answer some, or redeem what is approved", ErrFull, s.st.open)
+		return nil, fmt.Errorf("%w: %d items are open: answer some, or redeem what is approved", ErrIllegal, s.st.open)
 	case r != nil && len(r.items) >= s.options.RunItems:
-		return nil, fmt.Errorf("%w: the run has had %d: end it", ErrFull, len(r.items))
+		return nil, fmt.Errorf("%w: the run has had %d items: end it", ErrIllegal, len(r.items))
 	}
 	e := s.proposal(now, sub, dig, v)
 	e.Item = itemID(s.st.seq + 1)

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,46 +34,45 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	sub := it.Subject
+	var judged Subject // what the policy is asked about
 	var v value
 	switch d.Action {
 	case Approve:
-		d.Body = nil // not an empty one
-		_, v, err = readBody(sub.Kind, sub.Body)
+		d.Body, judged = nil, it.Subject // not an empty body
+		_, v, err = readBody(it.Kind, it.Body)
 	case Edit:
-		sub.Body, v, err = s.readEdit(sub, d.Body)
-		d.Body = sub.Body
+		judged = it.Subject
+		judged.Body, v, err = s.readEdit(judged, d.Body)
+		d.Body = judged.Body
 	case Respond:
-		if d.Body, err = s.readResult(d.Body); err == nil && sub.Kind != Tool {
-			err = fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, sub.Kind)
+		if d.Body, err = s.readResult(d.Body); err == nil && it.Kind != Tool {
+			err = fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, it.Kind)
 		}
 	}
 	if err != nil {
 		return Item{}, err
 	}
-	var answered Item
-	do := func(now time.Time, verdict Verdict) (err error) {
-		answered, err = s.change(d.Item, func(it *item) error { return s.resolve(now, it, d, verdict) })
-		return err
-	}
-	if d.Action == Approve || d.Action == Edit {
-		err = s.judgedOp(now, sub, v, do)
-	} else {
-		err = s.op(now, func(now time.Time) error { return do(now, Verdict{}) })
-	}
-	return answered, err
+	return s.step(now, d.Item, judged, v, func(now time.Time, it *item, v Verdict) error {
+		return s.resolve(now, it, d, v)
+	})
 }
 
-// change runs a step about one item, with the session locked. It returns the item, also with an error that it explains.
-func (s *Session) change(id string, step func(it *item) error) (Item, error) {
-	it, err := s.item(id)
-	if err == nil {
-		err = step(it)
-	}
-	if err == nil || errors.Is(err, ErrDecided) || errors.Is(err, ErrExpired) || errors.Is(err, ErrDenied) {
-		return it.copied(), err
-	}
-	return Item{}, err
+// step runs an operation about one item, and asks the policy about a subject that is not empty. It returns the item,
+// also with an error that the item explains.
+func (s *Session) step(
+	now time.Time, id string, sub Subject, body value, do func(time.Time, *item, Verdict) error,
+) (got Item, err error) {
+	err = s.judgedOp(now, sub, body, func(now time.Time, v Verdict) error {
+		it, err := s.item(id)
+		if err == nil {
+			err = do(now, it, v)
+		}
+		if err == nil || errors.Is(err, ErrDecided) || errors.Is(err, ErrExpired) || errors.Is(err, ErrDenied) {
+			got = it.copied()
+		}
+		return err
+	})
+	return got, err
 }
 
 // peek returns an item. Its bodies never change, so that they can be read with the session unlocked.
@@ -217,15 +217,8 @@ func (s *Session) Redeem(now time.Time, id string) (Grant, error) {
 		return Grant{}, err
 	}
 	var grant Grant
-	err = s.judgedOp(now, sub, body, func(now time.Time, v Verdict) error {
-		it, err := s.item(id)
-		if err == nil {
-			err = s.overdue(now, it)
-		}
-		if err == nil {
-			err = it.redeemable()
-		}
-		if err != nil {
+	_, err = s.step(now, id, sub, body, func(now time.Time, it *item, v Verdict) error {
+		if err := cmp.Or(s.overdue(now, it), it.redeemable()); err != nil {
 			return err
 		}
 		switch {
@@ -286,24 +279,19 @@ func (s *Session) Done(now time.Time, id string, result json.RawMessage) (Item, 
 	if err != nil {
 		return Item{}, err
 	}
-	var done Item
-	err = s.op(now, func(now time.Time) (err error) {
-		done, err = s.change(id, func(it *item) error {
-			switch {
-			case it.Kind != Tool:
-				return fmt.Errorf("%w: a %s has no result", ErrIllegal, it.Kind)
-			case it.Status == Redeemed:
-				e := eventFor(it.Item, toolCallResult)
-				e.Result = result
-				return s.write(now, e)
-			case it.Status != Done:
-				return fmt.Errorf("%w: the call was not redeemed: it is %s", ErrIllegal, it.Status)
-			case !bytes.Equal(it.Result, result):
-				return fmt.Errorf("%w: the call has another result", ErrDecided)
-			}
-			return nil
-		})
-		return err
+	return s.step(now, id, Subject{}, value{}, func(now time.Time, it *item, _ Verdict) error {
+		switch {
+		case it.Kind != Tool:
+			return fmt.Errorf("%w: a %s has no result", ErrIllegal, it.Kind)
+		case it.Status == Redeemed:
+			e := eventFor(it.Item, toolCallResult)
+			e.Result = result
+			return s.write(now, e)
+		case it.Status != Done:
+			return fmt.Errorf("%w: the call was not redeemed: it is %s", ErrIllegal, it.Status)
+		case !bytes.Equal(it.Result, result):
+			return fmt.Errorf("%w: the call has another result", ErrDecided)
+		}
+		return nil
 	})
-	return done, err
 }

@@ -196,10 +196,10 @@ func TestFull(t *testing.T) {
 	one := d.propose(contextOf("r1"))
 	d.propose(contextOf("r2"))
 	_, err := d.Propose(d.now, contextOf("r3"))
-	require.ErrorIs(t, err, ErrFull)
+	require.ErrorIs(t, err, ErrIllegal)
 	d.resolve(one, Approve, "")
 	_, err = d.Propose(d.now, contextOf("r3"))
-	require.ErrorIs(t, err, ErrFull, "approved ones count until they are redeemed")
+	require.ErrorIs(t, err, ErrIllegal, "approved ones count until they are redeemed")
 	d.redeem(one)
 	d.propose(contextOf("r3"))
 }
@@ -211,7 +211,7 @@ func TestRunThatGoesOnAndOn(t *testing.T) {
 		d.propose(call(run, fmt.Sprint("c", i), "unheard_of", fmt.Sprintf(`{"n":%d}`, i)))
 	}
 	_, err := d.Propose(d.now, call(run, "c9", "unheard_of", `{}`))
-	require.ErrorIs(t, err, ErrFull)
+	require.ErrorIs(t, err, ErrIllegal)
 	require.Equal(t, Denied, d.propose(call(run, "c2", "unheard_of", `{"n":2}`)).Status, "the same again is none more")
 }
 
@@ -231,7 +231,7 @@ func TestOldRunsAreForgotten(t *testing.T) {
 	require.ErrorIs(t, d.StopRun(d.now, "r0", "ann", ""), ErrIllegal)
 	require.Empty(t, d.Items("r0"))
 	_, err := d.Propose(d.now, call("r0", "c", "profile_get", `{}`))
-	require.ErrorIs(t, err, ErrReused)
+	require.ErrorIs(t, err, ErrIllegal)
 	_, err = d.Done(d.now, busy.ID, json.RawMessage(`1`))
 	require.NoError(t, err)
 	require.NoError(t, d.Finish(d.now, d.started("last"), ""))

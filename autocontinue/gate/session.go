@@ -103,11 +103,15 @@ func (s *Session) op(now time.Time, do func(now time.Time) error) error {
 	return err
 }
 
-// judgedOp is op for what depends on the policy. It judges with the session unlocked, and again if the policy changed.
+// judgedOp is op for what depends on the policy, unless the subject is empty. It judges with the session unlocked, and
+// again if the policy changed.
 func (s *Session) judgedOp(now time.Time, sub Subject, body value, do func(time.Time, Verdict) error) error {
 	for {
 		p := s.Policy()
-		v, same := p.judge(s.root, sub, body), false
+		v, same := Verdict{}, false
+		if sub.Kind != "" {
+			v = p.judge(s.root, sub, body)
+		}
 		err := s.op(now, func(now time.Time) error {
 			if same = s.st.policy == p; !same {
 				return nil

@@ -264,7 +264,7 @@ func TestToolsOnly(t *testing.T) {
 	require.Equal(t, toolProposed, d.Phase("r"))
 	d.propose(call("r", "c2", "profile_get", `{}`))
 	_, err := d.Propose(d.now, contextOf("r"))
-	require.ErrorIs(t, err, ErrReused, "the run has begun")
+	require.ErrorIs(t, err, ErrIllegal, "the run has begun")
 	_, err = d.Propose(d.now, draft("r2", "hi"))
 	require.ErrorIs(t, err, ErrIllegal)
 	d.redeem(d.resolve(first, Approve, ""))
