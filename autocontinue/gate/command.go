@@ -203,18 +203,18 @@ func (c command) readsElsewhere() bool {
 
 // unreplaced returns the words of a program that replaces some of them. These are not known.
 func unreplaced(words []word) []word {
-	words, marks := slices.Clone(words), []string{"{}"}
+	words, placeholders := slices.Clone(words), []string{"{}"}
 	for i, w := range words[1:] {
-		isMark := func(mark string) bool { return strings.Contains(w.text, mark) }
+		isPlaceholder := func(placeholder string) bool { return strings.Contains(w.text, placeholder) }
 		named := words[i].text == "-I" || words[i].text == "-J"
-		words[i+1].known = w.known && (w.isOption() || named || !slices.ContainsFunc(marks, isMark))
+		words[i+1].known = w.known && (w.isOption() || named || !slices.ContainsFunc(placeholders, isPlaceholder))
 		for _, option := range []string{"-I", "-J", "--replace="} {
-			if mark, ok := strings.CutPrefix(w.text, option); ok && mark != "" {
-				marks = append(marks, mark)
+			if placeholder, ok := strings.CutPrefix(w.text, option); ok && placeholder != "" {
+				placeholders = append(placeholders, placeholder)
 			}
 		}
 		if named {
-			marks = append(marks, w.text)
+			placeholders = append(placeholders, w.text)
 		}
 	}
 	return words

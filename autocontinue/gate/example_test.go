@@ -15,10 +15,10 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// desk is an approver: somebody at a desk who reads what the agent wants and answers.
-type desk struct{}
+// reviewer is an approver: a person who reads what the agent wants and answers.
+type reviewer struct{}
 
-func (desk) Approve(_ context.Context, item gate.Item) (gate.Decision, error) {
+func (reviewer) Approve(_ context.Context, item gate.Item) (gate.Decision, error) {
 	fmt.Println("asked:", item.Tool, string(item.Body))
 	if bytes.Contains(item.Body, []byte(`"all"`)) {
 		return gate.Decision{Action: gate.Deny, By: "ann", Reason: "not all of them"}, nil
@@ -26,7 +26,7 @@ func (desk) Approve(_ context.Context, item gate.Item) (gate.Decision, error) {
 	return gate.Decision{Action: gate.Approve, By: "ann"}, nil
 }
 
-// A runner that has only tools: rules decide first, then somebody at a desk, and after ten minutes the call is denied.
+// A runner that has only tools: rules decide first, then a reviewer, and after ten minutes the call is denied.
 func Example() {
 	policy, err := gate.ParsePolicy([]byte(`[
 		{"tool": "profile_get", "then": "allow"},
@@ -46,7 +46,7 @@ func Example() {
 		sub := gate.Subject{Kind: gate.Tool, Thread: "chat", Run: "run-1", Call: id, Tool: tool, Body: json.RawMessage(args)}
 		item, err := session.Do(context.Background(), sub, func(g gate.Grant) (json.RawMessage, error) {
 			return json.RawMessage(`{"ok": true}`), nil // run the tool g.Tool with the arguments g.Body
-		}, desk{})
+		}, reviewer{})
 		if err != nil {
 			fmt.Println(err)
 			return

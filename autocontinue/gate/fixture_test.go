@@ -13,8 +13,8 @@ import (
 
 var start = time.Date(2026, 3, 4, 5, 6, 7, 890, time.UTC)
 
-// desk is a session with its journal, and a clock that a test turns by hand.
-type desk struct {
+// fixture is a session with its journal, and a clock that a test turns by hand.
+type fixture struct {
 	t *testing.T
 	*Session
 	log   bytes.Buffer
@@ -38,9 +38,9 @@ func policyOf(t testing.TB, text string) Policy {
 }
 
 // open returns an audited session, changed by with.
-func open(t *testing.T, rules string, with ...func(*Options)) *desk {
+func open(t *testing.T, rules string, with ...func(*Options)) *fixture {
 	t.Helper()
-	d := &desk{t: t, now: start}
+	d := &fixture{t: t, now: start}
 	o := Options{Audited: true, Journal: d.journal}
 	for _, f := range with {
 		f(&o)
@@ -51,7 +51,7 @@ func open(t *testing.T, rules string, with ...func(*Options)) *desk {
 	return d
 }
 
-func (d *desk) journal(lines []byte) error {
+func (d *fixture) journal(lines []byte) error {
 	if d.fail != nil {
 		return d.fail
 	}
@@ -74,7 +74,7 @@ func draft(run, text string) Subject {
 	return Subject{Kind: Response, Thread: "th", Run: run, Body: body}
 }
 
-func (d *desk) propose(sub Subject) Item {
+func (d *fixture) propose(sub Subject) Item {
 	d.t.Helper()
 	it, err := d.Propose(d.now, sub)
 	require.NoError(d.t, err)
@@ -82,7 +82,7 @@ func (d *desk) propose(sub Subject) Item {
 }
 
 // started returns a run that goes on.
-func (d *desk) started(run string) string {
+func (d *fixture) started(run string) string {
 	d.t.Helper()
 	it := d.propose(contextOf(run))
 	if it.Status == Pending {
@@ -92,32 +92,32 @@ func (d *desk) started(run string) string {
 	return run
 }
 
-func (d *desk) decision(it Item, a Action, body string) Decision {
+func (d *fixture) decision(it Item, a Action, body string) Decision {
 	return Decision{Item: it.ID, Digest: it.Digest, Action: a, By: "ann", Reason: "because", Body: json.RawMessage(body)}
 }
 
-func (d *desk) resolve(it Item, a Action, body string) Item {
+func (d *fixture) resolve(it Item, a Action, body string) Item {
 	d.t.Helper()
 	got, err := d.Resolve(d.now, d.decision(it, a, body))
 	require.NoError(d.t, err)
 	return got
 }
 
-func (d *desk) redeem(it Item) Grant {
+func (d *fixture) redeem(it Item) Grant {
 	d.t.Helper()
 	g, err := d.Redeem(d.now, it.ID)
 	require.NoError(d.t, err)
 	return g
 }
 
-func (d *desk) status(id string) Status {
+func (d *fixture) status(id string) Status {
 	it, ok := d.Item(id)
 	require.True(d.t, ok)
 	return it.Status
 }
 
 // types are the events since a number.
-func (d *desk) types(after uint64) []string {
+func (d *fixture) types(after uint64) []string {
 	events, _ := d.Events(after)
 	var types []string
 	for _, e := range events {
@@ -126,13 +126,13 @@ func (d *desk) types(after uint64) []string {
 	return types
 }
 
-func (d *desk) seq() uint64 {
+func (d *fixture) seq() uint64 {
 	seq, _, _ := d.Head()
 	return seq
 }
 
 // again replays the journal as it is, under the same rules.
-func (d *desk) again(rules string, with ...func(*Options)) *Session {
+func (d *fixture) again(rules string, with ...func(*Options)) *Session {
 	d.t.Helper()
 	return replayed(d.t, policyOf(d.t, rules), d.options, d.log.String())
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// story is a journal with every kind of event.
-func story(t *testing.T) *desk {
+// sampleJournal is a journal with every kind of event.
+func sampleJournal(t *testing.T) *fixture {
 	d := open(t, someRules)
 	d.started("r1")
 	c1 := d.propose(call("r1", "c1", "weight_delete", `{"id":1}`))
@@ -49,7 +49,7 @@ func story(t *testing.T) *desk {
 }
 
 func TestLines(t *testing.T) {
-	d := story(t)
+	d := sampleJournal(t)
 	var prev string
 	for i, line := range lines(d.log.String()) {
 		var e map[string]any
@@ -68,7 +68,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestDamagedLinesAreNamed(t *testing.T) {
-	d := story(t)
+	d := sampleJournal(t)
 	whole := lines(d.log.String())
 	for n := range whole {
 		damage := map[string][]string{
@@ -140,7 +140,7 @@ func prevOf(lines []string, n int) string {
 }
 
 func TestHalfWrittenLastLine(t *testing.T) {
-	d := story(t)
+	d := sampleJournal(t)
 	whole := d.log.String()
 	last := strings.LastIndexByte(strings.TrimSuffix(whole, "\n"), '\n') + 1
 	for cut := last; cut < len(whole); cut += 7 {
@@ -162,7 +162,7 @@ func TestHalfWrittenLastLine(t *testing.T) {
 }
 
 func TestReadersThatFail(t *testing.T) {
-	d := story(t)
+	d := sampleJournal(t)
 	broken := errors.New("unplugged")
 	_, err := Replay(policyOf(t, someRules), d.options,
 		io.MultiReader(strings.NewReader(d.log.String()[:100]), iotest.ErrReader(broken)))
@@ -174,7 +174,7 @@ func TestReadersThatFail(t *testing.T) {
 }
 
 func TestWhatWaitedSurvivesARestart(t *testing.T) {
-	d := story(t)
+	d := sampleJournal(t)
 	executing := d.propose(call("r3", "c8", "profile_get", `{"x":1}`))
 	d.redeem(executing)
 	s := d.again(`[]`)
@@ -215,7 +215,7 @@ func TestProposalWrittenByHalfIsCompleted(t *testing.T) {
 }
 
 // halved is the session as it is after a crash that took the last line.
-func (d *desk) halved() *Session {
+func (d *fixture) halved() *Session {
 	all := lines(d.log.String())
 	return replayed(d.t, policyOf(d.t, someRules), d.options, strings.Join(all[:len(all)-1], ""))
 }
@@ -272,12 +272,12 @@ func TestRedeemWrittenByHalf(t *testing.T) {
 }
 
 func TestFailingJournalChangesNothing(t *testing.T) {
-	d := story(t)
+	d := sampleJournal(t)
 	pending, unspent := d.Pending()[0], d.Unfinished()[0]
 	busy := d.propose(call("r3", "c6", "profile_get", `{}`))
 	d.redeem(busy)
-	told := 0
-	d.Watch(func(Event) { told++ })
+	heard := 0
+	d.Watch(func(Event) { heard++ })
 	for name, op := range map[string]func() error{
 		"propose": func() error { return second(d.Propose(d.now, contextOf("r9"))) },
 		"pass":    func() error { return second(d.Propose(d.now, call("r3", "c7", "profile_get", `{}`))) },
@@ -298,7 +298,7 @@ func TestFailingJournalChangesNothing(t *testing.T) {
 			require.ErrorIs(t, err, errDisk)
 			d.fail = nil
 			require.Equal(t, inside(d.again(someRules)), inside(d.Session))
-			require.Zero(t, told)
+			require.Zero(t, heard)
 		})
 	}
 	_, err := d.Redeem(d.now, unspent.ID)

@@ -17,7 +17,7 @@ import (
 // random drives a session by chance, over few names so that they meet.
 type random struct {
 	*rand.Rand
-	d *desk
+	d *fixture
 }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }

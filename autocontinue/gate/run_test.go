@@ -11,7 +11,7 @@ import (
 )
 
 // inPhase brings a run there and returns what is open or executing in it.
-func inPhase(d *desk, p Phase) Item {
+func inPhase(d *fixture, p Phase) Item {
 	it := d.propose(contextOf("r"))
 	switch p {
 	case staged:
@@ -37,46 +37,48 @@ func inPhase(d *desk, p Phase) Item {
 func TestTransitions(t *testing.T) {
 	type outcome map[Phase]any // the phase that follows, or the error
 	for name, tt := range map[string]struct {
-		do   func(d *desk, it Item) error
+		do   func(d *fixture, it Item) error
 		want outcome
 	}{
 		"propose a tool": {
-			func(d *desk, it Item) error { return second(d.Propose(d.now, call("r", "new", "weight_delete", `{}`))) },
+			func(d *fixture, it Item) error {
+				return second(d.Propose(d.now, call("r", "new", "weight_delete", `{}`)))
+			},
 			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: toolProposed, toolProposed: toolProposed,
 				toolExecuting: toolProposed, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
 		},
 		"propose a response": {
-			func(d *desk, it Item) error { return second(d.Propose(d.now, draft("r", "new"))) },
+			func(d *fixture, it Item) error { return second(d.Propose(d.now, draft("r", "new"))) },
 			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: responseProposed, toolProposed: ErrIllegal,
 				toolExecuting: ErrIllegal, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
 		},
 		"done": {
-			func(d *desk, it Item) error { return second(d.Done(d.now, it.ID, json.RawMessage(`1`))) },
+			func(d *fixture, it Item) error { return second(d.Done(d.now, it.ID, json.RawMessage(`1`))) },
 			outcome{noRun: ErrUnknown, staged: ErrIllegal, running: ErrIllegal, toolProposed: ErrIllegal,
 				toolExecuting: running, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
 		},
 		"deny": {
-			func(d *desk, it Item) error { return second(d.Resolve(d.now, d.decision(it, Deny, ""))) },
+			func(d *fixture, it Item) error { return second(d.Resolve(d.now, d.decision(it, Deny, ""))) },
 			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: running, toolExecuting: ErrDecided,
 				responseProposed: running, Finished: ErrDecided, Refused: Refused},
 		},
 		"stop": {
-			func(d *desk, it Item) error { return second(d.Resolve(d.now, d.decision(it, Stop, ""))) },
+			func(d *fixture, it Item) error { return second(d.Resolve(d.now, d.decision(it, Stop, ""))) },
 			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: Refused, toolExecuting: ErrDecided,
 				responseProposed: Refused, Finished: ErrDecided, Refused: ErrDecided},
 		},
 		"finish": {
-			func(d *desk, it Item) error { return d.Finish(d.now, "r", "") },
+			func(d *fixture, it Item) error { return d.Finish(d.now, "r", "") },
 			outcome{noRun: ErrUnknown, staged: Finished, running: Finished, toolProposed: Finished, toolExecuting: Finished,
 				responseProposed: Finished, Finished: Finished, Refused: ErrIllegal},
 		},
 		"stop the run": {
-			func(d *desk, it Item) error { return d.StopRun(d.now, "r", "ann", "") },
+			func(d *fixture, it Item) error { return d.StopRun(d.now, "r", "ann", "") },
 			outcome{noRun: ErrUnknown, staged: Refused, running: Refused, toolProposed: Refused, toolExecuting: Refused,
 				responseProposed: Refused, Finished: ErrIllegal, Refused: Refused},
 		},
 		"redeem": {
-			func(d *desk, it Item) error { return second(d.Redeem(d.now, it.ID)) },
+			func(d *fixture, it Item) error { return second(d.Redeem(d.now, it.ID)) },
 			outcome{noRun: ErrUnknown, staged: ErrPending, running: ErrSpent, toolProposed: ErrPending, toolExecuting: ErrSpent,
 				responseProposed: ErrPending, Finished: ErrSpent, Refused: ErrDenied},
 		},
@@ -137,7 +139,7 @@ func TestParallelCalls(t *testing.T) {
 	require.Equal(t, `true`, string(got.Result))
 }
 
-func (d *desk) resolveFor(it Item, a Action, reason string) Item {
+func (d *fixture) resolveFor(it Item, a Action, reason string) Item {
 	d.t.Helper()
 	dec := d.decision(it, a, "")
 	dec.Reason = reason
@@ -343,10 +345,10 @@ func TestExpiry(t *testing.T) {
 
 // Nobody called Expire: the operation sees for itself.
 func TestAnswerAfterTheTimeIsNoAnswer(t *testing.T) {
-	for name, late := range map[string]func(d *desk, it Item) error{
-		"approve": func(d *desk, it Item) error { _, err := d.Resolve(d.now, d.decision(it, Approve, "")); return err },
-		"deny":    func(d *desk, it Item) error { _, err := d.Resolve(d.now, d.decision(it, Deny, "")); return err },
-		"redeem":  func(d *desk, it Item) error { _, err := d.Redeem(d.now, it.ID); return err },
+	for name, late := range map[string]func(d *fixture, it Item) error{
+		"approve": func(d *fixture, it Item) error { _, err := d.Resolve(d.now, d.decision(it, Approve, "")); return err },
+		"deny":    func(d *fixture, it Item) error { _, err := d.Resolve(d.now, d.decision(it, Deny, "")); return err },
+		"redeem":  func(d *fixture, it Item) error { _, err := d.Redeem(d.now, it.ID); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, someRules)
@@ -385,14 +387,14 @@ func TestNeverExpires(t *testing.T) {
 
 func TestSameDeniedCallStopsTheRun(t *testing.T) {
 	same := []string{`{"id":10,"s":"é"}`, `{"s":"\u00e9","id":1e1}`, `{"id":10.0,"s":"\u00E9"}`}
-	for name, deny := range map[string]func(d *desk, it Item){
-		"by a human": func(d *desk, it Item) { d.resolve(it, Deny, "") },
-		"by expiry": func(d *desk, it Item) {
+	for name, deny := range map[string]func(d *fixture, it Item){
+		"by a human": func(d *fixture, it Item) { d.resolve(it, Deny, "") },
+		"by expiry": func(d *fixture, it Item) {
 			d.now = it.Expires
 			_, err := d.Expire(d.now)
 			require.NoError(d.t, err)
 		},
-		"by the policy": func(d *desk, it Item) { require.Equal(d.t, Denied, it.Status) },
+		"by the policy": func(d *fixture, it Item) { require.Equal(d.t, Denied, it.Status) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, `[{"tool":"weight_delete","then":"ask"}]`)

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a test waits for what must come; it is no measure of anything.
-const patience = 60 * time.Second
+// waitLimit is how long a test waits for what must come; it is no measure of anything.
+const waitLimit = 60 * time.Second
 
 // chromium starts a browser of the test's own, or skips the test where there is none.
 func chromium(t *testing.T) context.Context {
@@ -46,7 +46,7 @@ func chromium(t *testing.T) context.Context {
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-renderer-backgrounding", true),
 		chromedp.Flag("disable-backgrounding-occluded-windows", true),
-		chromedp.Flag("disable-background-timer-throttling", true), chromedp.WSURLReadTimeout(patience),
+		chromedp.Flag("disable-background-timer-throttling", true), chromedp.WSURLReadTimeout(waitLimit),
 	)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -83,7 +83,7 @@ func enter(t *testing.T, browser context.Context, link string, apart bool) *tab 
 
 func (p *tab) run(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	require.NoError(p.t, chromedp.Do(ctx, steps...))
 }
@@ -91,7 +91,7 @@ func (p *tab) run(steps ...chromedp.Action[chromedp.Void]) {
 // wait waits until an expression is true, also over a reload.
 func (p *tab) wait(expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	watch := `new Promise((done) => { const look = () => ((` + expression +
 		`) ? done(true) : setTimeout(look, 30)); look(); })`
@@ -122,7 +122,7 @@ func (p *tab) text(selector string) string {
 
 func (p *tab) eval(expression string) string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => String(`+expression+`))()`,
 		chromedp.EvalAwaitPromise))
@@ -146,7 +146,7 @@ func (p *tab) press(key string) {
 // key sends a key as a keyboard does: what the page does with it going down decides whether it becomes text.
 func (p *tab) key(key string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	text, code := key, int64(strings.ToUpper(key)[0])
 	if key == "Escape" {
@@ -192,7 +192,7 @@ func (p *tab) look(width, height int64, dark bool) {
 	p.t.Helper()
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
 	p.run(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(1)))
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
@@ -207,7 +207,7 @@ func (p *tab) picture(name string) {
 	if dir == "" {
 		dir = p.t.TempDir()
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	require.NoError(p.t, err)

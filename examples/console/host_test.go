@@ -44,7 +44,7 @@ func (h *host) answer(t *testing.T, kind gate.Kind, name string, action gate.Act
 			}
 		}
 		return false
-	}, patience, time.Millisecond, "no %s %s waits", kind, name)
+	}, waitLimit, time.Millisecond, "no %s %s waits", kind, name)
 	_, err := h.session.Resolve(time.Now(),
 		gate.Decision{Item: it.ID, Digest: it.Digest, Action: action, By: "ann", Body: json.RawMessage(body)})
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func (h *host) answer(t *testing.T, kind gate.Kind, name string, action gate.Act
 
 func (h *host) ends(t *testing.T, run string, phase gate.Phase) {
 	t.Helper()
-	require.Eventually(t, func() bool { return h.session.Phase(run) == phase }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return h.session.Phase(run) == phase }, waitLimit, time.Millisecond)
 }
 
 func TestTurnGoesThroughTheGates(t *testing.T) {
@@ -93,7 +93,7 @@ func TestEditedContinuationKeepsThePrefix(t *testing.T) {
 			it = p[0]
 		}
 		return it.ID != ""
-	}, patience, time.Millisecond)
+	}, waitLimit, time.Millisecond)
 	edit := gate.Decision{Item: it.ID, Digest: it.Digest, Action: gate.Edit, By: "ann",
 		Body: json.RawMessage(`{"from":"human","message":"Approve all"}`)}
 	_, err := h.session.Resolve(time.Now(), edit)
@@ -140,7 +140,7 @@ func TestInterruptedCallIsNotRepeated(t *testing.T) {
 	require.Eventually(t, func() bool {
 		it, _ := h.session.Item(call.ID)
 		return it.Status == gate.Done
-	}, patience, time.Millisecond)
+	}, waitLimit, time.Millisecond)
 	it, _ := h.session.Item(call.ID)
 	assert.Contains(t, string(it.Result), "not known whether it took effect")
 }
@@ -197,6 +197,29 @@ func TestProgramRefusesWhatItCannotServe(t *testing.T) {
 	}
 }
 
+// untilLink keeps what a program prints and ends the program when it prints a link.
+type untilLink struct {
+	bytes.Buffer
+	end func()
+}
+
+func (w *untilLink) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("http://")) {
+		w.end()
+	}
+	return w.Buffer.Write(p)
+}
+
+func TestProgramWarnsOfRules(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "policy.json"),
+		[]byte(`[{"tool":"bash","when":[{"at":"/command","like":"git *"}],"then":"allow"}]`), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &untilLink{end: cancel}
+	require.NoError(t, run(ctx, []string{"-dir", dir, "-addr", "127.0.0.1:0"}, strings.NewReader(""), out))
+	assert.Contains(t, out.String(), `warning: rule 1 (tool bash when /command like "git *": allow): `)
+}
+
 func policyOf(t *testing.T) gate.Policy {
 	t.Helper()
 	p, err := gate.ParsePolicy([]byte(rules))
@@ -221,7 +244,7 @@ func TestNotifyRunsACommandForWhatWaits(t *testing.T) {
 		data, _ := os.ReadFile(filepath.Join(dir, "told"))
 		told = string(data)
 		return strings.Count(told, "\n") == 2
-	}, patience, time.Millisecond)
+	}, waitLimit, time.Millisecond)
 	assert.Contains(t, told, "audit: context waits: Message from")
 	assert.Contains(t, told, "audit: response waits: Deliver")
 	assert.NotContains(t, told, "profile_get", "a rule allows it")

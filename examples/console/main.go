@@ -85,6 +85,9 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		return err
 	}
 	defer page.Close()
+	for _, warning := range h.session.Policy().Warnings() {
+		fmt.Fprintln(out, "warning:", warning)
+	}
 
 	invite := func() error {
 		for name := range strings.SplitSeq(*auditors, ",") {

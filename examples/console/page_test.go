@@ -430,7 +430,7 @@ const sticksOut = `Array.from(document.querySelectorAll("#app button, #app input
 const nameless = `Array.from(document.querySelectorAll("button, input, textarea, select"))
 	.filter((n) => !n.innerText?.trim() && !n.labels?.length && !n.ariaLabel).map((n) => n.outerHTML).join("\n")`
 
-// A phone shows when a thing that waits expires, and can do all that a desk can.
+// A phone shows when a thing that waits expires, and can do all that a wide screen can.
 func TestPhoneLacksNothing(t *testing.T) {
 	s := serve(t)
 	p := enter(t, chromium(t), s.links["ann"], false)

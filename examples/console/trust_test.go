@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// both takes a picture on a desk and on a phone.
+// both takes a picture at the widths of a screen and of a phone.
 func (p *tab) both(name string) {
 	p.t.Helper()
 	p.picture(name + "-1280")

@@ -15,14 +15,14 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-func (d *desk) tool(run, call, tool, args string) gate.Item {
+func (d *fixture) tool(run, call, tool, args string) gate.Item {
 	d.t.Helper()
 	return d.propose(gate.Subject{Kind: gate.Tool, Thread: "main", Run: run, Call: call, Tool: tool,
 		Body: json.RawMessage(args)})
 }
 
 // bodiesOf asks for an item as the page does.
-func (d *desk) bodiesOf(it gate.Item, all string) (b itemBody) {
+func (d *fixture) bodiesOf(it gate.Item, all string) (b itemBody) {
 	d.t.Helper()
 	resp, body := answerTo(d.t, d.enter("reader"), d.request("GET", "/item?id="+url.QueryEscape(it.ID)+all, ""))
 	require.Equal(d.t, 200, resp.StatusCode, body)

@@ -137,7 +137,7 @@ func (c *Console) news() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for cl := range c.clients {
-		poke(cl.news)
+		signal(cl.news)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-const patience = 20 * time.Second // for what must come; it measures nothing
+const waitLimit = 20 * time.Second // for what must come; it measures nothing
 
 const someRules = `[{"tool":"profile_get","then":"allow"},{"tool":"*_delete","then":"ask"},{"tool":"wipe","then":"deny"}]`
 
@@ -40,8 +40,8 @@ func (c *clock) add(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// desk is a console that is served, and its session.
-type desk struct {
+// fixture is a console that is served, and its session.
+type fixture struct {
 	t       *testing.T
 	session *gate.Session
 	console *Console
@@ -49,9 +49,9 @@ type desk struct {
 	clock   *clock
 }
 
-func serve(t *testing.T, with ...func(*Config, *limits)) *desk {
+func serve(t *testing.T, with ...func(*Config, *limits)) *fixture {
 	t.Helper()
-	d := &desk{t: t, clock: &clock{t: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}}
+	d := &fixture{t: t, clock: &clock{t: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}}
 	policy, err := gate.ParsePolicy([]byte(someRules))
 	require.NoError(t, err)
 	d.session, err = gate.New(policy, gate.Options{Audited: true, TTL: time.Hour})
@@ -71,14 +71,14 @@ func serve(t *testing.T, with ...func(*Config, *limits)) *desk {
 }
 
 // stage proposes the context of a run.
-func (d *desk) stage(run, message string) gate.Item {
+func (d *fixture) stage(run, message string) gate.Item {
 	d.t.Helper()
 	body, err := json.Marshal(map[string]string{"message": message})
 	require.NoError(d.t, err)
 	return d.propose(gate.Subject{Kind: gate.Context, Thread: "main", Run: run, Label: "Message", Body: body})
 }
 
-func (d *desk) propose(sub gate.Subject) gate.Item {
+func (d *fixture) propose(sub gate.Subject) gate.Item {
 	d.t.Helper()
 	it, err := d.session.Propose(d.clock.now(), sub)
 	require.NoError(d.t, err)
@@ -86,7 +86,7 @@ func (d *desk) propose(sub gate.Subject) gate.Item {
 }
 
 // running brings a run to where it may call tools and answer.
-func (d *desk) running(run string) {
+func (d *fixture) running(run string) {
 	d.t.Helper()
 	it := d.stage(run, "go")
 	_, err := d.session.Resolve(d.clock.now(),
@@ -97,7 +97,7 @@ func (d *desk) running(run string) {
 }
 
 // request builds one as a page of this server sends it.
-func (d *desk) request(method, path, body string) *http.Request {
+func (d *fixture) request(method, path, body string) *http.Request {
 	d.t.Helper()
 	r, err := http.NewRequest(method, d.server.URL+d.console.Path()+path, strings.NewReader(body))
 	require.NoError(d.t, err)
@@ -120,7 +120,7 @@ func answerTo(t *testing.T, c *http.Client, r *http.Request) (*http.Response, st
 	return resp, b.String()
 }
 
-func (d *desk) token(name string) string {
+func (d *fixture) token(name string) string {
 	d.t.Helper()
 	link, err := d.console.Invite(name)
 	require.NoError(d.t, err)
@@ -130,7 +130,7 @@ func (d *desk) token(name string) string {
 }
 
 // enter returns a client that is signed in.
-func (d *desk) enter(name string) *http.Client {
+func (d *fixture) enter(name string) *http.Client {
 	d.t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(d.t, err)
@@ -149,9 +149,9 @@ type tab struct {
 }
 
 // open opens a socket behind the event with the number.
-func (d *desk) open(c *http.Client, after string) *tab {
+func (d *fixture) open(c *http.Client, after string) *tab {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, d.server.URL+d.console.Path()+"/ws"+after, &websocket.DialOptions{
 		HTTPClient: c, HTTPHeader: http.Header{"Origin": {d.server.URL}},
@@ -166,7 +166,7 @@ func (d *desk) open(c *http.Client, after string) *tab {
 func (p *tab) next() frame {
 	p.t.Helper()
 	for {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 		_, data, err := p.conn.Read(ctx)
 		cancel()
 		require.NoError(p.t, err)
@@ -205,7 +205,7 @@ func (p *tab) ask(cmd map[string]any) *problem {
 
 func (p *tab) send(text string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	require.NoError(p.t, p.conn.Write(ctx, websocket.MessageText, []byte(text)))
 }

@@ -126,7 +126,7 @@ func TestSigningOutEndsTheCookieAndItsPages(t *testing.T) {
 		return resp.StatusCode
 	}
 	page := func(ck *http.Cookie) *tab {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 		defer cancel()
 		conn, _, err := websocket.Dial(ctx, d.server.URL+d.console.Path()+"/ws", &websocket.DialOptions{
 			HTTPHeader: http.Header{"Origin": {d.server.URL}, "Cookie": {ck.String()}},
@@ -139,7 +139,7 @@ func TestSigningOutEndsTheCookieAndItsPages(t *testing.T) {
 	}
 	ended := func(p *tab) {
 		p.send(fmt.Sprintf(`{"t":"decide","id":"1","item":%q,"digest":%q,"action":"approve"}`, it.ID, it.Digest))
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 		defer cancel()
 		for {
 			_, data, err := p.conn.Read(ctx)
@@ -195,7 +195,7 @@ func TestCookieOfAPageServedByTLSIsSecure(t *testing.T) {
 }
 
 // restarted serves a new console with the sign-ins of another, for other people.
-func restarted(t *testing.T, file string, names ...string) *desk {
+func restarted(t *testing.T, file string, names ...string) *fixture {
 	t.Helper()
 	d := serve(t, func(c *Config, _ *limits) { c.SignIns = file })
 	for _, name := range names {
@@ -205,7 +205,7 @@ func restarted(t *testing.T, file string, names ...string) *desk {
 }
 
 // meWith returns the status of a request with a cookie.
-func (d *desk) meWith(ck *http.Cookie) int {
+func (d *fixture) meWith(ck *http.Cookie) int {
 	d.t.Helper()
 	r := d.request(http.MethodGet, "/me", "")
 	r.AddCookie(&http.Cookie{Name: cookieName(r), Value: ck.Value})
@@ -214,7 +214,7 @@ func (d *desk) meWith(ck *http.Cookie) int {
 }
 
 // cookieOf signs somebody in.
-func (d *desk) cookieOf(name string) *http.Cookie {
+func (d *fixture) cookieOf(name string) *http.Cookie {
 	d.t.Helper()
 	resp, body := answerTo(d.t, http.DefaultClient, d.request(http.MethodPost, "/login", `{"token":"`+d.token(name)+`"}`))
 	require.Equal(d.t, http.StatusOK, resp.StatusCode, body)
@@ -284,7 +284,7 @@ func TestSlowRequestsAreDropped(t *testing.T) {
 		defer conn.Close()
 		host := d.server.Listener.Addr().String()
 		fmt.Fprintf(conn, "POST /coach_audit%s HTTP/1.1\r\nHost: %s\r\nOrigin: http://%s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path, host, host)
-		require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(waitLimit)))
 		_, err = io.ReadAll(conn) // until the server closes it
 		require.NoError(t, err, path)
 	}
@@ -361,7 +361,7 @@ func TestSocketOfAForeignOriginIsRefused(t *testing.T) {
 		if origin != "" {
 			h.Set("Origin", origin)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 		conn, resp, err := websocket.Dial(ctx, d.server.URL+"/coach_audit/ws",
 			&websocket.DialOptions{HTTPClient: c, HTTPHeader: h})
 		cancel()
@@ -427,7 +427,7 @@ func TestConsolesOfOneMachineKeepTheirPeople(t *testing.T) {
 	c := one.enter("ann")
 	resp, body := answerTo(t, c, two.request(http.MethodPost, "/login", `{"token":"`+two.token("ann")+`"}`))
 	require.Equal(t, http.StatusOK, resp.StatusCode, body)
-	for _, d := range []*desk{one, two} {
+	for _, d := range []*fixture{one, two} {
 		resp, _ := answerTo(t, c, d.request(http.MethodGet, "/me", ""))
 		assert.Equal(t, http.StatusOK, resp.StatusCode)
 	}

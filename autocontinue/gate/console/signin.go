@@ -251,7 +251,7 @@ func (c *Console) closePages(who visitor) {
 	defer c.mu.Unlock()
 	for cl := range c.clients {
 		if cl.hash == who.hash {
-			poke(cl.gone)
+			signal(cl.gone)
 		}
 	}
 }

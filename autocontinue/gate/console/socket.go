@@ -20,8 +20,8 @@ type client struct {
 	replies chan []byte
 }
 
-// poke puts something into a channel that holds one, unless it is full.
-func poke(ch chan<- struct{}) {
+// signal puts something into a channel that holds one, unless it is full.
+func signal(ch chan<- struct{}) {
 	select {
 	case ch <- struct{}{}:
 	default:
@@ -46,7 +46,7 @@ func (c *Console) join(cl *client) bool {
 	return true
 }
 
-func (c *Console) part(cl *client) {
+func (c *Console) leave(cl *client) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.clients, cl)
@@ -73,9 +73,9 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 		refuse(w, http.StatusServiceUnavailable, "full", "too many pages are open; close some of them")
 		return
 	}
-	defer c.part(cl)
+	defer c.leave(cl)
 	if _, ok := c.visitor(r); !ok { // signed out meanwhile
-		poke(cl.gone)
+		signal(cl.gone)
 	}
 	var err error
 	if cl.conn, err = websocket.Accept(w, r, nil); err != nil { // it compares Origin and Host once more

@@ -115,7 +115,7 @@ func TestSlowPageIsDroppedAndHindersNobody(t *testing.T) {
 		d.console.mu.Lock()
 		defer d.console.mu.Unlock()
 		return len(d.console.clients) == 1
-	}, patience, time.Millisecond)
+	}, waitLimit, time.Millisecond)
 }
 
 func TestTwentyAuditorsSeeTheSame(t *testing.T) {
@@ -179,7 +179,7 @@ func TestCommandsAreBounded(t *testing.T) {
 	assert.Equal(t, "unknown", p.ask(map[string]any{"t": "stop", "run": "none"}).Code)
 
 	p.send(`{"t":"submit","id":"1","message":"` + strings.Repeat("x", 8<<10) + `"}`)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	_, _, err := p.conn.Read(ctx)
 	require.Error(t, err, "a message that is too long ends the connection")
@@ -204,7 +204,7 @@ func TestPageEndsWithItsCookieAndWithTheConsole(t *testing.T) {
 	d.clock.add(signInTime)
 	gone := func(p *tab) {
 		for {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 			_, _, err := p.conn.Read(ctx)
 			cancel()
 			if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // found asks for events as the page does.
-func (d *desk) found(c *http.Client, query string) (views []gate.Event, all int) {
+func (d *fixture) found(c *http.Client, query string) (views []gate.Event, all int) {
 	d.t.Helper()
 	resp, body := answerTo(d.t, c, d.request("GET", "/events?"+query, ""))
 	require.Equal(d.t, 200, resp.StatusCode, body)

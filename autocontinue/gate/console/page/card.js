@@ -4,8 +4,8 @@ import { $, announce, el, fill, size, trouble } from "./dom.js";
 import { show } from "./diff.js";
 import { forms, startForms } from "./decide.js";
 import { forget } from "./editor.js";
-import { beside } from "./queue.js";
-import { Lost, place } from "./socket.js";
+import { neighbor } from "./queue.js";
+import { Lost, address } from "./socket.js";
 import { kinds, onChange, select, standing, state, symbols, title } from "./state.js";
 import { age, clock, expiry, soon } from "./time.js";
 
@@ -25,7 +25,7 @@ let loading = 0;
 const current = () => state.items.get(state.selected);
 
 async function fetchItem(id, all) {
-	const url = place("item");
+	const url = address("item");
 	url.searchParams.set("id", id);
 	if (all) url.searchParams.set("all", "1");
 	const r = await fetch(url);
@@ -207,7 +207,7 @@ function draw() {
 		card.append(forms[mode](it, bodies, error));
 	} else {
 		card.append(error);
-		const next = beside("", 1);
+		const next = neighbor("", 1);
 		if (next) card.append(el("footer", { class: "actions" }, el("button", { type: "button", class: "plain-button", click: () => step(1) }, "Next that waits", el("kbd", { "aria-hidden": "true" }, "N"))));
 	}
 	if (held && !card.contains(document.activeElement)) $("card-title").focus({ preventScroll: true });
@@ -225,8 +225,8 @@ export async function start(action) {
 	const it = current();
 	if (!it || !bodies || bodies.item.id !== it.id || it.status !== "pending" || busy || mode !== "view" || performance.now() - since < settleTime) return;
 	if (["respond", "allow"].includes(action) && it.kind !== "tool") return;
-	const told = $("card").dataset.shown === "true"; // the button said approve
-	if (["approve", "edit", "allow"].includes(action) && !(told && allShown())) return showAll();
+	const saidApprove = $("card").dataset.shown === "true"; // the button said approve
+	if (["approve", "edit", "allow"].includes(action) && !(saidApprove && allShown())) return showAll();
 	if (action === "approve") return decide(it, { t: "decide", action });
 	try {
 		if (action === "edit" && !bodies.write) {
@@ -252,14 +252,14 @@ async function decide(it, command) {
 	const error = $("card-error");
 	$("card").setAttribute("aria-busy", "true");
 	trouble(error, "");
-	const next = beside(it.id, 1);
+	const next = neighbor(it.id, 1);
 	try {
 		await ask({ ...command, item: it.id, digest: bodies.item.digest });
 		forget(it);
 		const done = { approve: "Approved", edit: "Approved with your edit", deny: "Denied", respond: "Answered", stop: "Stopped" };
 		announce(`${command.t === "allow" ? "Always allowed" : done[command.action]}: ${title(it)}.`);
 		mode = "view";
-		const on = state.items.get(next)?.status === "pending" && next !== it.id ? next : beside("", 1);
+		const on = state.items.get(next)?.status === "pending" && next !== it.id ? next : neighbor("", 1);
 		if (state.selected === it.id) {
 			move(on || it.id);
 			state.free = !on;
@@ -287,7 +287,7 @@ function move(id) {
 }
 
 export function step(by) {
-	const id = beside(state.selected, by);
+	const id = neighbor(state.selected, by);
 	if (id) move(id);
 }
 
@@ -303,7 +303,7 @@ export function startCard(send) {
 			const there = state.items.has(state.selected);
 			if (!there) {
 				state.selected = "";
-				const first = beside("", 1);
+				const first = neighbor("", 1);
 				if (first) return select(first);
 			} else if (mode !== "view" && bodies && current().digest === bodies.item.digest && current().status === "pending") {
 				return; // a new frame must not take away what somebody types
@@ -316,7 +316,7 @@ export function startCard(send) {
 			return void load({ focus: focusNext });
 		}
 		if (!busy && state.free && mode === "view") {
-			const first = beside("", 1);
+			const first = neighbor("", 1);
 			if (first) return move(first);
 		}
 		if (!c.has(state.selected) || busy) return;

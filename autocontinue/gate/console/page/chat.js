@@ -2,7 +2,7 @@
 
 import { $, confirmed, el, fill, trouble } from "./dom.js";
 import { inOrder, onChange, select, standing, state, symbols } from "./state.js";
-import { place } from "./socket.js";
+import { address } from "./socket.js";
 
 const shown = new Map(); // list entries by item ID
 const opened = new Map(); // whole texts by item ID
@@ -43,7 +43,7 @@ export function startChat(ask, goReview) {
 
 	async function whole(it, button) {
 		button.disabled = true;
-		const url = place("item");
+		const url = address("item");
 		url.searchParams.set("id", it.id);
 		url.searchParams.set("all", "1");
 		const r = await fetch(url).catch(() => null);

@@ -1,7 +1,7 @@
 // The timeline, the newest first: as it happens, or what a search finds among all events that the server keeps.
 
 import { $, el } from "./dom.js";
-import { place } from "./socket.js";
+import { address } from "./socket.js";
 import { onChange, select, state } from "./state.js";
 import { clock } from "./time.js";
 
@@ -67,7 +67,7 @@ function row(e) {
 
 // query returns the address of what is searched for.
 function query(format) {
-	const url = place("events");
+	const url = address("events");
 	url.searchParams.set("q", $("search-words").value.trim());
 	url.searchParams.set("show", $("search-show").value);
 	if (format) url.searchParams.set("format", format);

@@ -7,11 +7,11 @@ import { startEvents } from "./events.js";
 import { startNotify } from "./notify.js";
 import { startQueue } from "./queue.js";
 import { startRules } from "./rules.js";
-import { Socket, place } from "./socket.js";
+import { Socket, address } from "./socket.js";
 import { state, take } from "./state.js";
 import { serverSays } from "./time.js";
 
-const post = (name, body) => fetch(place(name), { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+const post = (name, body) => fetch(address(name), { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
 // tokenOfAddress removes the token from the address, and thus from the history.
 function tokenOfAddress() {
@@ -38,7 +38,7 @@ async function signIn(token) {
 async function enter() {
 	const token = tokenOfAddress();
 	let why = token ? await signIn(token) : "";
-	const me = await fetch(place("me")).catch(() => null);
+	const me = await fetch(address("me")).catch(() => null);
 	if (me?.ok) {
 		const { name } = await me.json();
 		if (!state.name || state.name === name) return open(why);

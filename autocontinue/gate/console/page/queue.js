@@ -78,8 +78,8 @@ export function startQueue() {
 	setInterval(times, 1000);
 }
 
-// beside returns the item that waits after (1) or before (-1) the one with the ID, and begins again at the end.
-export function beside(id, step) {
+// neighbor returns the item that waits after (1) or before (-1) the one with the ID, and begins again at the end.
+export function neighbor(id, step) {
 	const all = pending();
 	if (!all.length) return "";
 	const i = all.findIndex((it) => it.id === id);

@@ -3,7 +3,7 @@
 const silence = 45_000; // after this long without a sign of life, the connection is dead
 const base = new URL("./../", import.meta.url); // the console's path
 
-export const place = (name) => new URL(name, base);
+export const address = (name) => new URL(name, base);
 
 export class Lost extends Error {}
 
@@ -22,7 +22,7 @@ export class Socket {
 
 	open() {
 		clearTimeout(this.timer);
-		const url = place("ws");
+		const url = address("ws");
 		url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
 		const { seq, of } = this.seen();
 		url.searchParams.set("after", seq);
@@ -56,7 +56,7 @@ export class Socket {
 		this.waiting.clear();
 		if (this.ended) return;
 		this.changed("lost");
-		const me = await fetch(place("me")).catch(() => null);
+		const me = await fetch(address("me")).catch(() => null);
 		if (this.ended || this.ws) return;
 		if (me?.status === 401) return this.changed("unknown");
 		this.tries++;
