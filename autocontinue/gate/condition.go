@@ -199,33 +199,10 @@ func (v value) find(pointer []string) (value, outcome) {
 	return v, yes
 }
 
-// judging holds what the rules that judge one body share.
+// judging is how the conditions of one rule are judged.
 type judging struct {
 	root  *root
-	allow bool               // the rule allows: what is unclear must not match
-	forms map[formKey]string // canonical forms of large values, each made once
-}
-
-type formKey struct {
-	at     *byte
-	folded bool
-}
-
-func newJudging(r *root) judging { return judging{root: r, forms: make(map[formKey]string)} }
-
-func (j judging) same(a, b value, folded bool) bool {
-	return j.canonical(a, folded) == j.canonical(b, folded)
-}
-
-func (j judging) canonical(v value, folded bool) string {
-	key := formKey{&v.raw[0], folded}
-	s, ok := j.forms[key]
-	if !ok {
-		if s = string(v.canonical(nil, folded)); len(s) > 64 {
-			j.forms[key] = s
-		}
-	}
-	return s
+	allow bool // the rule allows: what is unclear must not match
 }
 
 func (j judging) holds(c condition, body value) outcome {
@@ -242,9 +219,9 @@ func (j judging) holds(c condition, body value) outcome {
 	counted, isText := v.isObject() || v.isArray(), v.isString()
 	switch {
 	case c.test == "equals":
-		return j.isOneOf(v, []value{c.arg})
+		return v.isOneOf([]value{c.arg})
 	case c.test == "one_of":
-		return j.isOneOf(v, c.arg.list)
+		return v.isOneOf(c.arg.list)
 	case c.test == "count_over" && counted:
 		return is(len(v.list) > c.count)
 	case c.test == "count_under" && counted:
@@ -292,15 +269,15 @@ func (j judging) elements(c condition, v value, decides, otherwise outcome) outc
 
 // isOneOf compares a value with a list. It is unclear if no value of the list has its type: some readers treat "5" as
 // 5. A list of null alone fits every type.
-func (j judging) isOneOf(v value, list []value) outcome {
+func (v value) isOneOf(list []value) outcome {
 	comparable := false
 	for _, one := range list {
-		if j.same(v, one, false) {
+		if v.equal(one, false) {
 			return yes
 		}
 		comparable = comparable || one.kind() == v.kind() || len(list) == 1 && one.kind() == 'n'
 	}
-	if !comparable || slices.ContainsFunc(list, func(one value) bool { return j.same(v, one, true) }) {
+	if !comparable || slices.ContainsFunc(list, func(one value) bool { return v.equal(one, true) }) {
 		return unclear
 	}
 	return no

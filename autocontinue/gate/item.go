@@ -197,7 +197,7 @@ func (it *item) likeness() [sha256.Size]byte {
 	b := appendText(nil, string(it.Kind)+it.Tool)
 	if len(it.Body) <= maxCompared {
 		if body, err := readJSON(it.Body); err == nil {
-			return sha256.Sum256(body.canonical(b, false))
+			return sha256.Sum256(body.canonical(b))
 		}
 	}
 	return sha256.Sum256(append(b, it.Body...))

@@ -169,28 +169,47 @@ func (v value) kind() byte {
 	return v.raw[0]
 }
 
-// canonical appends a value in a form that is the same for the same value, however it was written: keys sorted, strings
-// unescaped, 1.0 as 1. No two values share a form. With folded, keys that differ in case only count as the same.
-func (v value) canonical(dst []byte, folded bool) []byte {
+// equal compares two values, however they are written: the order of keys does not count, and 1.0 is 1. With folded,
+// keys that differ in case only count as the same. The smaller value bounds the time.
+func (v value) equal(o value, folded bool) bool {
+	switch {
+	case v.kind() != o.kind() || len(v.list) != len(o.list):
+		return false
+	case v.isString():
+		return v.text == o.text
+	case v.isNumber():
+		return parseNumber(v.raw) == parseNumber(o.raw)
+	case v.isObject() || v.isArray():
+		return slices.EqualFunc(v.sorted(folded), o.sorted(folded), func(a, b value) bool {
+			return a.name(folded) == b.name(folded) && a.equal(b, folded)
+		})
+	}
+	return string(v.raw) == string(o.raw)
+}
+
+func (v value) name(folded bool) string {
+	if folded {
+		return v.folded
+	}
+	return v.key
+}
+
+// sorted returns the members of an object by their keys, or the elements of an array, which have none, in their order.
+func (v value) sorted(folded bool) []value {
+	return slices.SortedStableFunc(slices.Values(v.list), func(a, b value) int {
+		return cmp.Compare(a.name(folded), b.name(folded))
+	})
+}
+
+// canonical appends a value in a form that is the same for equal values, and only for these.
+func (v value) canonical(dst []byte) []byte {
 	switch c := v.raw[0]; c {
 	case '"':
 		return appendText(append(dst, '"'), v.text)
 	case '{', '[':
-		name := func(m value) string { return m.key }
-		if folded {
-			name = func(m value) string { return m.folded }
-		}
-		list := v.list
-		if c == '{' {
-			list = slices.Clone(list)
-			slices.SortFunc(list, func(a, b value) int { return cmp.Compare(name(a), name(b)) })
-		}
 		dst = append(dst, c)
-		for _, m := range list {
-			if c == '{' {
-				dst = appendText(dst, name(m))
-			}
-			dst = m.canonical(dst, folded)
+		for _, m := range v.sorted(false) {
+			dst = m.canonical(appendText(dst, m.key))
 		}
 		return append(dst, c+2) // } or ]
 	case 't', 'f', 'n':

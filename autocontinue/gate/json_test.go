@@ -169,7 +169,11 @@ func TestNumbersCompareExactly(t *testing.T) {
 }
 
 func samely(a, b string) bool {
-	return string(value{raw: []byte(a)}.canonical(nil, false)) == string(value{raw: []byte(b)}.canonical(nil, false))
+	x, y := value{raw: []byte(a)}, value{raw: []byte(b)}
+	if same := string(x.canonical(nil)) == string(y.canonical(nil)); same != x.equal(y, false) {
+		panic(a + " and " + b)
+	}
+	return x.equal(y, false)
 }
 
 func TestBodyErrorsAreNotSyntaxErrors(t *testing.T) {

@@ -206,7 +206,6 @@ func (p Policy) judgeIn(root *root, sub Subject) Verdict {
 // judge is Judge for a subject that was checked, and the value of its body.
 func (p Policy) judge(root *root, sub Subject, body value) Verdict {
 	known := sub.Kind != Tool
-	j := newJudging(root)
 	var best Verdict
 	for _, r := range p.rules() {
 		if !r.names(sub.Kind, sub.Thread, sub.Tool) {
@@ -214,7 +213,7 @@ func (p Policy) judge(root *root, sub Subject, body value) Verdict {
 		}
 		known = known || !isVague(r.tool)
 		v := Verdict{Then: r.then, Rule: r.text, Within: r.within, Escalate: r.escalate}
-		switch j.matches(r, body) {
+		switch r.matches(root, body) {
 		case yes:
 		case refused:
 			v = Verdict{Then: Forbid, Rule: r.what + ": this cannot be read safely, so it is denied"}

@@ -92,7 +92,7 @@ func (s *Session) readEdit(sub Subject, data []byte) (json.RawMessage, value, er
 		return nil, v, err
 	}
 	old, err := readJSON(sub.Body)
-	if err == nil && bytes.Equal(old.canonical(nil, false), v.canonical(nil, false)) {
+	if err == nil && v.equal(old, false) {
 		err = fmt.Errorf("%w: the edit changes nothing: approve the item instead", ErrInput)
 	}
 	if sub.Body = body; err == nil {

@@ -82,8 +82,8 @@ func (r rule) names(kind Kind, thread, tool string) bool {
 // isVague reports whether a tool's pattern names no tool in particular, such as "*" or "*_*".
 func isVague(pattern string) bool { return strings.Trim(pattern, "*_-.:/") == "" }
 
-func (j judging) matches(r rule, body value) outcome {
-	j.allow = r.allows()
+func (r rule) matches(root *root, body value) outcome {
+	j := judging{root, r.allows()}
 	result := yes
 	for _, c := range r.when {
 		switch o := j.holds(c, body); {
