@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +74,7 @@ func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 	if o.state != "" && !o.follow && !isFolder(dir) {
 		return badInput("name the folder that was given with --state when it was decided", "no such folder: %q", dir)
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	if o.id != "" {
 		return o.printCase(ctx, cmd.OutOrStdout(), dir)
