@@ -220,6 +220,8 @@ func TestAskFitsTheWork(t *testing.T) {
 			Context{Text: "Fixed x.py:\nit counts in a.html, b.html."}, "code"},
 		{"a cited file", rejected, Context{Text: "Fixed it:\n```5:9:src/total.py\nreturn n\n```"}, "code"},
 		{"imports in a fence", rejected, Context{Text: "Fixed a.ts:\n```ts\nimport './a.css'\nimport './b.css'\n```"}, "code"},
+		{"a patch of a document", rejected, Context{Text: "Numbered tasks.md:\n```diff\n+- [ ] 5.6 `a_b`\n```"}, "docs"},
+		{"a patch of an unknown file", rejected, Context{Text: "Here:\n```diff\n+x := 1\n```"}, "code"},
 		{"metadata is no style", rejected, Context{Text: "Set `priority: 0` in the rule `first-rule`."}, "any"},
 		{"dependencies of a script", rejected, Context{Text: "Pinned requests in requirements.txt."}, "config"},
 		{"a deployment", rejected, Context{Text: "Deployed to https://shop.example.com now."}, "deployed"},

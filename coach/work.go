@@ -217,7 +217,8 @@ func (c *changes) read(text string, signals []classify.Signal) {
 		}
 	}
 	spans := commandsIn(text)
-	c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH")
+	c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH") ||
+		strings.Contains(text, "```diff") && c.weight["docs"] == 0
 	c.calls = slices.ContainsFunc(spans, func(s string) bool { return strings.HasSuffix(s, "()") })
 	c.other = c.other || slices.ContainsFunc(spans, links().MatchString)
 	switch {
