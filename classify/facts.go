@@ -25,7 +25,7 @@ import "slices"
 // 0.9.
 //
 // Which check a claim is about is in [Signal.Name]; counted test results are a claim of tests. A claim of a build is
-// also served by a test or a run of what was built, one of types by a build or a linter, one of a run by a test, and
+// also served by a test or a run of what was built, one of types by a build or a linter, and
 // one of a commit by a push or a pull request. A check of another kind does not serve.
 func WeighWork(r Result, w Work) Result {
 	if r.Type != Completion && !r.WasRejectedCompletion {
@@ -122,7 +122,6 @@ var claimsOfChecks = [...]struct {
 	{ClaimBuild, "a build", []CheckKind{CheckBuild, CheckTest, CheckRun}},
 	{ClaimTypes, "a type check", []CheckKind{CheckBuild, CheckLint}},
 	{ClaimLint, "a lint run", []CheckKind{CheckLint}},
-	{ClaimRun, "a run", []CheckKind{CheckRun, CheckTest}},
 	{ClaimPullRequest, "a pull request", []CheckKind{CheckPull}},
 	{ClaimPush, "a push", []CheckKind{CheckPush}},
 	{ClaimCommit, "a commit", []CheckKind{CheckCommit, CheckPush, CheckPull}},

@@ -34,7 +34,6 @@ const (
 	ClaimBuild       = "build"        // it compiles or builds
 	ClaimLint        = "lint"         // a linter finds nothing
 	ClaimTypes       = "types"        // a type checker finds nothing
-	ClaimRun         = "run"          // the program was run, or runs
 	ClaimCommit      = "commit"       // it is committed or merged
 	ClaimPush        = "push"         // it is pushed
 	ClaimPullRequest = "pull_request" // a pull request is open

@@ -212,7 +212,7 @@ func TestGolden(t *testing.T) {
 func longestCases() iter.Seq[*fields] {
 	asks := []string{
 		// what the output claims or names
-		"command", "tests", "build", "types", "lint", "run", "pull_request", "push", "commit",
+		"command", "tests", "build", "types", "lint", "pull_request", "push", "commit",
 		"finish", "possible", "criterion", "hint", "interface", "code", "compile",
 		"script", "config", "docs", "any",
 	}

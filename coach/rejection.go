@@ -15,7 +15,7 @@ var findings = [...]string{"", "failed", "unchanged", "unchecked", "hidden", "un
 
 // claims are the claims of a check, in the order in which they are asked for. Their names are values of fields.Kind.
 var claims = [...]string{
-	classify.ClaimTests, classify.ClaimBuild, classify.ClaimTypes, classify.ClaimLint, classify.ClaimRun,
+	classify.ClaimTests, classify.ClaimBuild, classify.ClaimTypes, classify.ClaimLint,
 	classify.ClaimPullRequest, classify.ClaimPush, classify.ClaimCommit,
 }
 
@@ -25,7 +25,7 @@ var passing = claims[:4]
 // kindNames are the names of claims for what a host saw.
 var kindNames = map[classify.CheckKind]string{
 	classify.CheckTest: classify.ClaimTests, classify.CheckBuild: classify.ClaimBuild,
-	classify.CheckLint: classify.ClaimLint, classify.CheckRun: classify.ClaimRun,
+	classify.CheckLint:   classify.ClaimLint,
 	classify.CheckCommit: classify.ClaimCommit, classify.CheckPush: classify.ClaimPush,
 	classify.CheckPull: classify.ClaimPullRequest,
 }
@@ -194,7 +194,7 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 		f.Finding = "gap"
 		return
 	}
-	if len(claimed) == 0 || claimed[0] == classify.ClaimRun {
+	if len(claimed) == 0 {
 		return
 	}
 	f.Quote = quote(in.Text, r.Signals, classify.SignalClaim, claimed[0], maxClaim)
@@ -260,7 +260,7 @@ func (f *fields) ask(fitting string, checks []check) string {
 	switch {
 	case f.Command != "":
 		return "command"
-	case f.Kind != "" && f.Kind != classify.ClaimRun:
+	case f.Kind != "":
 		if named(f.Kind) {
 			return "command"
 		}
@@ -271,10 +271,8 @@ func (f *fields) ask(fitting string, checks []check) string {
 		return "criterion"
 	case f.Hint != "":
 		return "hint"
-	case fitting != "any" || f.Kind == "":
-		return fitting
 	}
-	return f.Kind
+	return fitting
 }
 
 // commands takes the best one or two of the checks that the output names.
