@@ -19,7 +19,7 @@ def neutral(text):
     text = text.replace(root, "/home/ada").replace(re.sub(r"[^A-Za-z0-9]", "-", root), "-home-ada")
     text = text.replace("/home/ada/home", "/home/ada")
     text = re.sub(r"(?i)(?<![0-9a-f])[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", lambda m: name(m[0], "0199aaaa-0000-7000-8000-%012x"), text)
-    text = re.sub(r"(?<=[-_\"])[0-9a-f]{16,64}\b", lambda m: name(m[0], "%%0%dx" % len(m[0])), text)
+    text = re.sub(r"(?<=[-_\"'>/ ])[0-9a-f]{16,64}\b", lambda m: name(m[0], "%%0%dx" % len(m[0])), text)
     return re.sub(r"\b20\d\d-\d\d-\d\dT\d\d(?=[:-])", "2026-11-02T10", text)
 
 
