@@ -28,7 +28,7 @@ func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return "NAME" }
 
 func (c *choice) Set(s string) error {
-	for _, word := range append(c.allowed, "") {
+	for _, word := range append(slices.Clip(c.allowed), "") {
 		if strings.EqualFold(s, word) {
 			c.value = word
 			return nil

@@ -220,7 +220,10 @@ func (o *installOptions) warnTwice(h install.Hook, file string, stderr io.Writer
 			}
 			how := "remove it there"
 			if project != o.project {
-				how = "run sidecoach hook uninstall " + string(h.Host) + map[bool]string{true: " --project"}[project]
+				how = "run sidecoach hook uninstall " + string(h.Host)
+				if project {
+					how += " --project"
+				}
 			}
 			complain(stderr, "sidecoach: "+name+" has the hook, too")
 			complain(stderr, "hint: one is enough: "+how)

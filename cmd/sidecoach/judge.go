@@ -262,7 +262,7 @@ func newPrompt() *cobra.Command {
 			written := ""
 			for _, name := range names {
 				file := filepath.Join(dir, name)
-				if _, missing := os.Lstat(file); missing == nil {
+				if _, err := os.Lstat(file); err == nil {
 					return badInput("name another folder, or remove the file", "%q is there already and is not overwritten", file)
 				}
 				written += visible(file) + "\n"
