@@ -134,7 +134,7 @@ func FuzzText(f *testing.F) {
 // Data stays on its line in each text of views.txt, whatever is in it.
 func TestViewsKeepDataOnItsLine(t *testing.T) {
 	texts := func(s string) map[string]any {
-		items := []verify.Item{{Severity: verify.High, File: s, Issue: s, Suggestion: s}}
+		items := []verify.Item{{Severity: "high", File: s, Issue: s, Suggestion: s}}
 		checked := []verify.RequirementCheck{{ID: s, Requirement: s, Issue: s}}
 		honesty := verify.Honesty{Discrepancies: []verify.Discrepancy{{Kind: verify.TestsTampered, Subject: s, Found: s}},
 			Unchecked: []string{s}}

@@ -131,7 +131,7 @@ func newVerifyRecord() *cobra.Command {
 
 func (o *reviewFlags) record(ctx context.Context, cmd *cobra.Command, file *traceFile) error {
 	history := file.trace.History(o.task)
-	if !slices.ContainsFunc(history, func(e verify.Event) bool { return e.Name == verify.ValidateStart }) {
+	if !slices.ContainsFunc(history, func(e verify.Event) bool { return e.Start != nil }) {
 		return badInput("call sidecoach verify begin with the same --task and --trace first",
 			"no review of the task %q was begun in this trace", o.task)
 	}

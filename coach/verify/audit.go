@@ -13,45 +13,45 @@ import (
 )
 
 // Severity is how much a discrepancy matters.
-type Severity string
+type severity string
 
 // The severities.
 const (
-	Critical  Severity = "critical"   // the claim is false: it blocks
-	ShouldFix Severity = "should_fix" // the claim cannot stand as it is: it prevents an approval by facts alone
-	Info      Severity = "info"       // worth knowing
+	critical  severity = "critical"   // the claim is false: it blocks
+	shouldFix severity = "should_fix" // the claim cannot stand as it is: it prevents an approval by facts alone
+	info      severity = "info"       // worth knowing
 )
 
 // DiscrepancyKind is what a discrepancy is about.
-type DiscrepancyKind string
+type discrepancyKind string
 
 // The kinds of discrepancy.
 const (
-	testResult     DiscrepancyKind = "test_result"     // success was claimed, failure was seen
-	testCount      DiscrepancyKind = "test_count"      // other numbers were seen
-	testMissing    DiscrepancyKind = "test_missing"    // there is no such test
-	TestsTampered  DiscrepancyKind = "tests_tampered"  // a test of the baseline is gone, does not run, or was changed
-	commandMissing DiscrepancyKind = "command_missing" // the project has no such command
-	fileMissing    DiscrepancyKind = "file_missing"    // there is no such file
-	fileUnchanged  DiscrepancyKind = "file_unchanged"  // it is as it was at the baseline
-	filePresent    DiscrepancyKind = "file_present"    // it was claimed to be removed
-	fileOutside    DiscrepancyKind = "file_outside"    // it is not in the tree
-	fileSpelling   DiscrepancyKind = "file_spelling"   // it has another name
-	commitMissing  DiscrepancyKind = "commit_missing"  // there is no such commit
-	commitOld      DiscrepancyKind = "commit_old"      // it is older than the work
-	commitElse     DiscrepancyKind = "commit_elsewhere"
-	notCommitted   DiscrepancyKind = "not_committed"   // the work is not in a commit
-	nothingChanged DiscrepancyKind = "nothing_changed" // the tree is as it was at the baseline
-	moreChanged    DiscrepancyKind = "more_changed"    // other files were changed, too
-	fileChanged    DiscrepancyKind = "file_changed"    // it is not as it was
-	nameMissing    DiscrepancyKind = "name_missing"    // no code has the name
-	namePresent    DiscrepancyKind = "name_present"    // it was claimed to be removed
+	testResult     discrepancyKind = "test_result"     // success was claimed, failure was seen
+	testCount      discrepancyKind = "test_count"      // other numbers were seen
+	testMissing    discrepancyKind = "test_missing"    // there is no such test
+	TestsTampered  discrepancyKind = "tests_tampered"  // a test of the baseline is gone, does not run, or was changed
+	commandMissing discrepancyKind = "command_missing" // the project has no such command
+	fileMissing    discrepancyKind = "file_missing"    // there is no such file
+	fileUnchanged  discrepancyKind = "file_unchanged"  // it is as it was at the baseline
+	filePresent    discrepancyKind = "file_present"    // it was claimed to be removed
+	fileOutside    discrepancyKind = "file_outside"    // it is not in the tree
+	fileSpelling   discrepancyKind = "file_spelling"   // it has another name
+	commitMissing  discrepancyKind = "commit_missing"  // there is no such commit
+	commitOld      discrepancyKind = "commit_old"      // it is older than the work
+	commitElse     discrepancyKind = "commit_elsewhere"
+	notCommitted   discrepancyKind = "not_committed"   // the work is not in a commit
+	nothingChanged discrepancyKind = "nothing_changed" // the tree is as it was at the baseline
+	moreChanged    discrepancyKind = "more_changed"    // other files were changed, too
+	fileChanged    discrepancyKind = "file_changed"    // it is not as it was
+	nameMissing    discrepancyKind = "name_missing"    // no code has the name
+	namePresent    discrepancyKind = "name_present"    // it was claimed to be removed
 )
 
 // Discrepancy is a difference between what a report claims and what was seen.
 type Discrepancy struct {
-	Kind     DiscrepancyKind `json:"kind"`
-	Severity Severity        `json:"severity"`
+	Kind     discrepancyKind `json:"kind"`
+	Severity severity        `json:"severity"`
 	Subject  string          `json:"subject,omitempty"` // the path, test, commit or command
 	Claimed  string          `json:"claimed"`
 	Found    string          `json:"found"`
@@ -75,15 +75,15 @@ func (h Honesty) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(h))
 }
 
-// Audit compares the claims of a report with the facts. A claim is called false only when the facts contradict it as
-// it was meant. A claim that the facts say nothing about is not checked. Audit changes neither argument.
-func Audit(r Report, f Facts) Honesty {
+// compare compares the claims of a report with the facts. A claim is called false only when the facts contradict it as
+// it was meant. A claim that the facts say nothing about is not checked. It changes neither argument.
+func compare(r Report, f Facts) Honesty {
 	a := audit{report: r, facts: f, text: strings.ToLower(start(r.Text, maxProse))}
 	a.words = masked(a.text)
 	for _, c := range f.Changes {
 		a.paths = append(a.paths, c.Path)
 	}
-	checks := map[ClaimKind]func(Claim){fileClaim: a.file, runClaim: a.run, testClaim: a.test, commitClaim: a.commit,
+	checks := map[claimKind]func(Claim){fileClaim: a.file, runClaim: a.run, testClaim: a.test, commitClaim: a.commit,
 		changeClaim: a.change, scopeClaim: a.scope, nameClaim: a.name, testsClaim: a.newTests, backClaim: a.restored,
 		debugClaim: a.debug, cleanClaim: a.clean, sameClaim: a.sameDependencies}
 	surely := slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == fileClaim && o.Sure })
@@ -107,7 +107,7 @@ func Audit(r Report, f Facts) Honesty {
 		score := float64(a.held) / float64(h.Checked)
 		h.Score = &score
 	}
-	rank := []Severity{Critical, ShouldFix, Info}
+	rank := []severity{critical, shouldFix, info}
 	slices.SortStableFunc(h.Discrepancies, func(a, b Discrepancy) int {
 		return cmp.Compare(slices.Index(rank, a.Severity), slices.Index(rank, b.Severity))
 	})
@@ -128,7 +128,7 @@ type audit struct {
 func (a *audit) hold() { a.Checked++; a.held++ }
 
 // contradict notes a claim that did not hold.
-func (a *audit) contradict(d Discrepancy, kind DiscrepancyKind, found, fix string) {
+func (a *audit) contradict(d Discrepancy, kind discrepancyKind, found, fix string) {
 	a.Checked++
 	d.Kind, d.Found, d.Fix = kind, found, fix
 	a.note(d)
@@ -178,9 +178,9 @@ func (a *audit) file(c Claim) {
 
 // about begins a discrepancy about a file.
 func (c Claim) about(f FileFact) Discrepancy {
-	d := Discrepancy{Severity: Critical, Subject: cmp.Or(f.Clean, c.Path), Claimed: c.words()}
+	d := Discrepancy{Severity: critical, Subject: cmp.Or(f.Clean, c.Path), Claimed: c.words()}
 	if !c.Sure {
-		d.Severity = ShouldFix // the words may mean another file
+		d.Severity = shouldFix // the words may mean another file
 	}
 	return d
 }
@@ -208,7 +208,7 @@ func (a *audit) missingFile(c Claim, f FileFact) {
 	default:
 		d := c.about(f)
 		if !f.Known {
-			d.Severity = Critical // the file never existed
+			d.Severity = critical // the file never existed
 		}
 		a.contradict(d, fileMissing, "there is no such file", "create "+code(d.Subject)+", or correct the report")
 	}
@@ -239,7 +239,7 @@ func (a *audit) presentFile(c Claim, f FileFact) {
 // spelled notes a claim that holds of a file with another name.
 func (a *audit) spelled(c Claim, name, found, fix string) {
 	a.hold()
-	a.note(Discrepancy{Kind: fileSpelling, Severity: Info, Subject: name, Claimed: c.words(), Found: found, Fix: fix})
+	a.note(Discrepancy{Kind: fileSpelling, Severity: info, Subject: name, Claimed: c.words(), Found: found, Fix: fix})
 }
 
 // unclaimed reports whether no claim names the path.
@@ -251,7 +251,7 @@ func (a *audit) unclaimed(p string) bool {
 const commitFix = "commit the work, or correct the report"
 
 func (a *audit) commit(c Claim) {
-	d := Discrepancy{Severity: Critical, Subject: c.Name, Claimed: c.words()}
+	d := Discrepancy{Severity: critical, Subject: c.Name, Claimed: c.words()}
 	switch {
 	case c.Name != "":
 		if !a.namedCommit(c, d) {
@@ -271,7 +271,7 @@ func (a *audit) commit(c Claim) {
 		}
 		d.Subject = f.Clean
 		if !claim.Sure || strings.Contains(a.text, "uncommitted") || strings.Contains(a.text, "not committed") {
-			d.Severity = ShouldFix
+			d.Severity = shouldFix
 		}
 		a.contradict(d, notCommitted, "the change of "+f.Clean+" is in no commit", commitFix)
 		return
@@ -299,7 +299,7 @@ func (a *audit) namedCommit(c Claim, d Discrepancy) bool {
 		}
 		if f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree") ||
 			lex().Rewritten.Match(a.text) {
-			d.Severity = ShouldFix
+			d.Severity = shouldFix
 		}
 		a.contradict(d, commitElse, found, "check out the branch that has it, or say which one does")
 	case f.New == NotMet && lex().Rewritten.Match(a.text):
@@ -318,7 +318,7 @@ func (a *audit) other(c Claim) {
 	if lex().Pushed.Match(c.Text) {
 		switch {
 		case a.facts.Remote == NotMet:
-			a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, notCommitted,
+			a.contradict(Discrepancy{Severity: critical, Claimed: c.words()}, notCommitted,
 				"the repository has no remote to push to", "correct the report")
 			return
 		case a.facts.Pushed == Met:
@@ -333,8 +333,8 @@ func (a *audit) other(c Claim) {
 }
 
 // doubt notes a claim that the facts contradict, though it may be meant in another way.
-func (a *audit) doubt(c Claim, kind DiscrepancyKind, subject, found, fix string) {
-	a.contradict(Discrepancy{Severity: ShouldFix, Subject: subject, Claimed: c.words()}, kind, found, fix)
+func (a *audit) doubt(c Claim, kind discrepancyKind, subject, found, fix string) {
+	a.contradict(Discrepancy{Severity: shouldFix, Subject: subject, Claimed: c.words()}, kind, found, fix)
 }
 
 // compared reports whether it is known what changed.
@@ -474,7 +474,7 @@ func (a *audit) change(c Claim) {
 	case a.facts.Earlier:
 		a.unchecked(c, "nothing in the tree changed since the last prompt, only before it")
 	default:
-		a.contradict(Discrepancy{Severity: Critical, Claimed: c.words()}, nothingChanged,
+		a.contradict(Discrepancy{Severity: critical, Claimed: c.words()}, nothingChanged,
 			"nothing changed since the baseline", "do the work, or say that nothing was changed")
 	}
 }
@@ -487,7 +487,7 @@ func (a *audit) scope(c Claim) {
 	if c.Part { // it is about the tests alone
 		if len(a.facts.Tests) > 0 {
 			t := a.facts.Tests[0]
-			a.contradict(Discrepancy{Severity: ShouldFix, Subject: t.File, Claimed: c.words()}, TestsTampered,
+			a.contradict(Discrepancy{Severity: shouldFix, Subject: t.File, Claimed: c.words()}, TestsTampered,
 				fmt.Sprintf("the test %s was %s", t.Name, t.Change), "say what was done to it and why, or take the change back")
 			return
 		}
@@ -499,7 +499,7 @@ func (a *audit) scope(c Claim) {
 		if ch.Why != "" || c.Change != Removed && claimed || project.Byproduct(ch.Path) {
 			continue
 		}
-		a.contradict(Discrepancy{Severity: ShouldFix, Subject: ch.Path, Claimed: c.words()}, moreChanged,
+		a.contradict(Discrepancy{Severity: shouldFix, Subject: ch.Path, Claimed: c.words()}, moreChanged,
 			ch.Path+" was "+string(ch.Kind), "name all files that were changed")
 		return
 	}

@@ -76,7 +76,7 @@ func (a *audit) run(c Claim) {
 	command := strings.Join(strings.Fields(c.Command), " ")
 	for _, m := range a.facts.Missing {
 		if command != "" && strings.Join(m.Command, " ") == command && c.Result == Met {
-			a.contradict(Discrepancy{Severity: Critical, Subject: c.Command, Claimed: c.words()}, commandMissing, m.Why,
+			a.contradict(Discrepancy{Severity: critical, Subject: c.Command, Claimed: c.words()}, commandMissing, m.Why,
 				"correct the report")
 			return
 		}
@@ -108,7 +108,7 @@ func (a *audit) run(c Claim) {
 		fresh, old, unknown = append(fresh, x...), append(old, y...), append(unknown, z...)
 		withheld = append(withheld, r.Withheld...)
 	}
-	d := Discrepancy{Severity: Critical, Claimed: c.words(), Subject: runs[0].line()}
+	d := Discrepancy{Severity: critical, Claimed: c.words(), Subject: runs[0].line()}
 	fix := "make " + code(d.Subject) + " pass, or report what fails"
 	switch outcome := And(all...); {
 	case c.Result == NotMet && outcome == Unverified:
@@ -120,10 +120,10 @@ func (a *audit) run(c Claim) {
 	case outcome == NotMet && !exact:
 		a.unchecked(c, "something fails, and what was run is not exactly that: %s", why)
 	case outcome == NotMet && len(fresh)+len(unknown) == 0:
-		d.Severity = ShouldFix
+		d.Severity = shouldFix
 		a.contradict(d, testResult, "it fails as it did before the work: "+firstThree(old), fix)
 	case outcome == NotMet && (a.report.admits(nil) || c.Part):
-		d.Severity = ShouldFix
+		d.Severity = shouldFix
 		a.contradict(d, testResult, why, fix)
 	case outcome == NotMet && len(fresh) == 0 && len(withheld) > 0:
 		a.unchecked(c, "it fails, but without %s of the environment: pass what it needs", firstThree(withheld))
@@ -160,9 +160,9 @@ func (f Facts) based(r Run) bool {
 // count compares numbers. Tools count differently, so any number that the run has is right, and a smaller one may be
 // that of a part. A larger one is wrong. It is false only if the claim names this command.
 func (a *audit) count(c Claim, seen Run, exact bool, d Discrepancy) {
-	d.Severity = ShouldFix
+	d.Severity = shouldFix
 	if c.Command != "" && exact {
-		d.Severity = Critical
+		d.Severity = critical
 	}
 	most := seen.Total + seen.Parts
 	if value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) ||
@@ -187,7 +187,7 @@ func (a *audit) test(c Claim) {
 	if i := slices.IndexFunc(a.facts.Named, func(n NamedTest) bool { return n.Name == c.Name }); i >= 0 {
 		named = a.facts.Named[i]
 	}
-	d := Discrepancy{Severity: Critical, Subject: c.Name, Claimed: c.words()}
+	d := Discrepancy{Severity: critical, Subject: c.Name, Claimed: c.words()}
 	switch {
 	case slices.ContainsFunc(a.facts.New, func(t NewTest) bool { return t.Hollow && isIt(t.Name) }):
 		a.unchecked(c, "nothing in it checks anything")
@@ -231,7 +231,7 @@ func (a *audit) tampering() {
 		if mentioned && !testcode.IsTest(t.File) { // the file is a program, too
 			mentioned = len(name) > 3 && hasWord(a.text, name) || lex().TestsMentioned.Match(a.text)
 		}
-		d := Discrepancy{Kind: TestsTampered, Severity: ShouldFix, Subject: t.File, Claimed: notMentioned,
+		d := Discrepancy{Kind: TestsTampered, Severity: shouldFix, Subject: t.File, Claimed: notMentioned,
 			Fix: "say what was done to it and why, or take the change back"}
 		if mentioned {
 			d.Claimed = "the report mentions it"
@@ -243,15 +243,15 @@ func (a *audit) tampering() {
 				d.Found += ", or became " + t.Now
 			}
 			if mentioned && a.subjectRemoved(t) {
-				d.Severity, d.Fix = Info, ""
+				d.Severity, d.Fix = info, ""
 			}
 			if !mentioned && !lex().GoneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t) {
-				d.Severity, d.Fix = Critical, "put the test back, or say why it is gone"
+				d.Severity, d.Fix = critical, "put the test back, or say why it is gone"
 			}
 		case "disabled":
 			d.Found = fmt.Sprintf("the test %s does not run any more: %s", t.Name, t.Why)
 			if !mentioned && !lex().SkipMentioned.Match(a.text) {
-				d.Severity, d.Fix = Critical, "let the test run, or say why it does not"
+				d.Severity, d.Fix = critical, "let the test run, or say why it does not"
 			}
 		case "unreached":
 			d.Claimed, d.Found = notMentioned, "after the change of "+t.File+" "+t.Why

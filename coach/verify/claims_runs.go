@@ -45,7 +45,7 @@ func (r *Report) runs(s, m string) {
 	if result != "" {
 		for _, other := range []struct {
 			word *lazy.Pattern
-			run  RunKind
+			run  runKind
 		}{{lex().BuildWord, runBuild}, {lex().LintWord, runLint}} {
 			if other.word.Match(m) && !(lex().TestSubject.Match(m) && lex().Numbers.Match(m)) {
 				r.add(Claim{Kind: runClaim, Text: s, Run: other.run, Result: result})
@@ -126,7 +126,7 @@ func (c *Claim) number(what, n string) {
 }
 
 // kindOf returns what a command runs, by its words.
-func kindOf(command []string) RunKind {
+func kindOf(command []string) runKind {
 	if len(command) == 0 {
 		return runOther
 	}

@@ -10,24 +10,24 @@ import (
 )
 
 // Verdict is what a decision says.
-type Verdict string
+type verdict string
 
 // The verdicts. Anything else counts as Feedback.
 const (
-	Approve  Verdict = "approve"
-	Feedback Verdict = "feedback"
+	Approve  verdict = "approve"
+	Feedback verdict = "feedback"
 )
 
 // Decision is a coach's decision about a report: a check by someone other than the agent.
 // [ParseDecision] reads one, and [Review.Record] lowers it to what the facts allow.
 type Decision struct {
-	Verdict      Verdict            `json:"decision"`
+	Verdict      verdict            `json:"decision"`
 	TaskID       string             `json:"task_id"`
 	Requirements []RequirementCheck `json:"requirements_verified"`
-	Tests        TestsCheck         `json:"tests_verified"`
+	Tests        testsCheck         `json:"tests_verified"`
 	Items        []Item             `json:"feedback_items"`
 	Rationale    string             `json:"rationale"`
-	Contracts    Contracts          `json:"contracts_honored"` // computed by [Review.Record], never read
+	Contracts    contracts          `json:"contracts_honored"` // computed by [Review.Record], never read
 }
 
 // RequirementCheck is what was found about one requirement.
@@ -40,7 +40,7 @@ type RequirementCheck struct {
 }
 
 // TestsCheck is what is known of the tests.
-type TestsCheck struct {
+type testsCheck struct {
 	Status   Status   `json:"status"` // computed by [Review.Record]
 	Total    int      `json:"total"`
 	Passed   int      `json:"passed"`
@@ -50,23 +50,23 @@ type TestsCheck struct {
 }
 
 // Priority is how much an item of feedback matters.
-type Priority string
+type priority string
 
 // The priorities. Anything else counts as High. Only High blocks.
 const (
-	High   Priority = "high"
-	Medium Priority = "medium"
-	Low    Priority = "low"
+	high   priority = "high"
+	medium priority = "medium"
+	low    priority = "low"
 )
 
 // rank is 0 for High and for anything that is not a priority.
-func (p Priority) rank() int { return max(0, slices.Index(priorities, p)) }
+func (p priority) rank() int { return max(0, slices.Index(priorities, p)) }
 
-var priorities = []Priority{High, Medium, Low}
+var priorities = []priority{high, medium, low}
 
 // Item is one piece of feedback.
 type Item struct {
-	Severity   Priority `json:"severity"`
+	Severity   priority `json:"severity"`
 	File       string   `json:"file,omitempty"`
 	Line       int      `json:"line,omitempty"` // from 1; 0 is the whole file
 	Issue      string   `json:"issue"`
@@ -74,7 +74,7 @@ type Item struct {
 }
 
 // Contracts says which parts of the procedure were kept.
-type Contracts struct {
+type contracts struct {
 	Validated   bool `json:"validate_implementation_called"` // the review was opened by [Begin]
 	Recorded    bool `json:"record_decision_called"`         // the decision went through [Review.Record]
 	Independent bool `json:"independent_verification"`       // witnesses saw something
@@ -136,9 +136,6 @@ func lines(items []Item) string {
 
 //go:embed agent/autobuild-coach.md
 var agent string
-
-// AgentName is the file name of [Agent] in a folder of agents.
-const AgentName = "autobuild-coach.md"
 
 // Agent returns the instructions of a coach that is an agent itself: Markdown with front matter.
 func Agent() string { return agent }

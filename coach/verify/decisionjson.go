@@ -13,10 +13,10 @@ import (
 
 // What is wrong with a decision.
 var (
-	ErrNoDecision          = errors.New(`no complete JSON object with a "decision"`)
-	ErrConflictingDecision = errors.New(`beside the approval stands another "decision", outside complete JSON`)
-	ErrDuplicateKey        = errors.New("a key stands twice in one JSON object")
-	ErrVerdict             = errors.New(`"decision" is neither "approve" nor "feedback"`)
+	errNoDecision          = errors.New(`no complete JSON object with a "decision"`)
+	errConflictingDecision = errors.New(`beside the approval stands another "decision", outside complete JSON`)
+	errDuplicateKey        = errors.New("a key stands twice in one JSON object")
+	errVerdict             = errors.New(`"decision" is neither "approve" nor "feedback"`)
 )
 
 // ParseDecision reads a coach's decision: the last complete JSON object with a "decision" in data, which may have
@@ -25,7 +25,7 @@ var (
 // broken one.
 //
 // Numbers may stand in quotes, a list may be null or one value. Unknown keys and contracts_honored are ignored. An
-// unknown status is Unverified, an unknown priority is High. The errors are variables of this package.
+// unknown status is Unverified, an unknown priority is High.
 func ParseDecision(data []byte) (Decision, error) {
 	d, err := parseDecision(data)
 	if err != nil {
@@ -43,26 +43,26 @@ func parseDecision(data []byte) (Decision, error) {
 		return Decision{}, err
 	}
 	if twice(json.NewDecoder(bytes.NewReader(object))) {
-		return Decision{}, ErrDuplicateKey
+		return Decision{}, errDuplicateKey
 	}
 	var m map[string]any
 	dec := json.NewDecoder(bytes.NewReader(object))
 	dec.UseNumber()
 	if err := dec.Decode(&m); err != nil {
-		return Decision{}, ErrNoDecision
+		return Decision{}, errNoDecision
 	}
 	m = lowerKeys(m).(map[string]any)
-	verdict, _ := m["decision"].(string)
+	said, _ := m["decision"].(string)
 	d := Decision{
-		Verdict:   Verdict(strings.ToLower(strings.TrimSpace(verdict))),
+		Verdict:   verdict(strings.ToLower(strings.TrimSpace(said))),
 		TaskID:    text(m["task_id"]),
 		Rationale: text(m["rationale"]),
 	}
 	switch {
 	case d.Verdict != Approve && d.Verdict != Feedback:
-		return Decision{}, ErrVerdict
+		return Decision{}, errVerdict
 	case d.Verdict == Approve && saysOtherwise(beside):
-		return Decision{}, ErrConflictingDecision
+		return Decision{}, errConflictingDecision
 	}
 	for _, v := range list(m["requirements_verified"]) {
 		if c, ok := v.(map[string]any); ok {
@@ -71,16 +71,16 @@ func parseDecision(data []byte) (Decision, error) {
 		}
 	}
 	if t, ok := m["tests_verified"].(map[string]any); ok {
-		d.Tests = TestsCheck{Total: number(t["total"]), Passed: number(t["passed"]), Failed: number(t["failed"]),
+		d.Tests = testsCheck{Total: number(t["total"]), Passed: number(t["passed"]), Failed: number(t["failed"]),
 			Failures: texts(t["failures"]), Missing: texts(t["missing"])}
 	}
 	for _, v := range list(m["feedback_items"]) {
 		it, ok := v.(map[string]any)
 		if !ok {
-			d.Items = append(d.Items, Item{Severity: High, Issue: text(v)})
+			d.Items = append(d.Items, Item{Severity: high, Issue: text(v)})
 			continue
 		}
-		severity := Priority(strings.ToLower(text(it["severity"])))
+		severity := priority(strings.ToLower(text(it["severity"])))
 		d.Items = append(d.Items, Item{Severity: priorities[severity.rank()], File: text(it["file"]),
 			Line: max(number(it["line"]), 0), Issue: text(it["issue"]), Suggestion: text(it["suggestion"])})
 	}
@@ -135,7 +135,7 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 		dec := json.NewDecoder(bytes.NewReader(data[i:]))
 		switch err := dec.Decode(&raw); {
 		case err == nil && hasDecision(raw) && open:
-			return nil, nil, ErrNoDecision // it is a quote
+			return nil, nil, errNoDecision // it is a quote
 		case err == nil && hasDecision(raw):
 			last, beside = raw, append(beside, data[end:i])
 			end = i + len(raw)
@@ -152,7 +152,7 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 		}
 	}
 	if last == nil || spent >= maxEffort {
-		return nil, nil, ErrNoDecision
+		return nil, nil, errNoDecision
 	}
 	return last, append(beside, data[end:]), nil
 }

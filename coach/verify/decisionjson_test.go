@@ -82,7 +82,7 @@ func TestParseDecisionIsLenientWithForms(t *testing.T) {
 		Verdict: verify.Feedback, TaskID: "7",
 		Requirements: []verify.RequirementCheck{{Requirement: "r1", Status: verify.Met, Evidence: "a, b"}},
 		Tests:        verify.TestsCheck{Total: 12, Passed: 11, Failed: 1, Failures: []string{"TestA"}},
-		Items:        []verify.Item{{Severity: verify.High, File: "a.go", Line: 14, Issue: "x"}, {Severity: verify.Low}},
+		Items:        []verify.Item{{Severity: "high", File: "a.go", Line: 14, Issue: "x"}, {Severity: "low"}},
 	}, d)
 
 }

@@ -6,7 +6,7 @@
 // the facts do not support becomes feedback, and feedback stays feedback. [Review.Judge] is the decision that the
 // facts alone support. [Review.Standing] is the same in one of three words.
 //
-// [ParseReport] finds the claims and [Audit] compares them with the facts. [ParseDecision] reads a decision and
+// [ParseReport] finds the claims and [Review.Honesty] compares them with the facts. [ParseDecision] reads a decision and
 // [Lint] finds useless feedback. A [Trace] remembers the steps of reviews, and [Stalled] reports whether another
 // round is useful. [Agent] instructs a coach that is an agent itself.
 //
@@ -25,6 +25,5 @@
 //
 // # Errors
 //
-// [ParseReport], [ParseDecision] and [ReadTrace] can fail. Their errors do not quote the text. The errors to tell
-// apart are variables.
+// [ParseReport], [ParseDecision] and [ReadTrace] can fail. Their errors do not quote the text.
 package verify

@@ -27,7 +27,7 @@ func TestLintRefusesVagueFeedback(t *testing.T) {
 		"Make it better please",
 		"The tests could be improved a little", "It doesn't quite work as it should",
 	} {
-		problems := verify.Lint(feedbackOf(verify.Item{Severity: verify.High, File: "a.go", Issue: issue}))
+		problems := verify.Lint(feedbackOf(verify.Item{Severity: "high", File: "a.go", Issue: issue}))
 		require.Len(t, problems, 1, issue)
 		require.Contains(t, problems[0], "item 1: the issue is vague")
 	}
@@ -40,13 +40,13 @@ func TestLintLetsConcreteFeedbackPass(t *testing.T) {
 		"The code has a race between Close and Write.", "Nothing tests the empty input.", "This needs an index on user_id.",
 		"The implementation of `retry` never stops.", "It is broken for names with a space.",
 	} {
-		require.Empty(t, verify.Lint(feedbackOf(verify.Item{Severity: verify.High, File: "a.go", Issue: issue})), issue)
+		require.Empty(t, verify.Lint(feedbackOf(verify.Item{Severity: "high", File: "a.go", Issue: issue})), issue)
 	}
 }
 
 func TestLint(t *testing.T) {
-	clear := verify.Item{Severity: verify.High, File: "a.go", Issue: "The token is written to the log."}
-	nowhere := verify.Item{Severity: verify.Low, Issue: "The token is written to the log."}
+	clear := verify.Item{Severity: "high", File: "a.go", Issue: "The token is written to the log."}
+	nowhere := verify.Item{Severity: "low", Issue: "The token is written to the log."}
 	for _, tt := range []struct {
 		name string
 		d    verify.Decision
@@ -69,9 +69,9 @@ func TestLint(t *testing.T) {
 		{"10 characters", feedbackOf(verify.Item{File: "a.go", Issue: "größer 1€x"}), []string{"item 1: "}},
 		{"11 characters", feedbackOf(verify.Item{File: "a.go", Issue: "größer 1€xy"}), nil},
 		{"twice", feedbackOf(clear, clear), []string{"item 2: "}},
-		{"twice in other letters", feedbackOf(clear, verify.Item{Severity: verify.Low, File: "a.go",
+		{"twice in other letters", feedbackOf(clear, verify.Item{Severity: "low", File: "a.go",
 			Issue: "the token is  written to the log"}), []string{"item 2: "}},
-		{"approve beside a low item", verify.Decision{Verdict: verify.Approve, Items: []verify.Item{{Severity: verify.Low,
+		{"approve beside a low item", verify.Decision{Verdict: verify.Approve, Items: []verify.Item{{Severity: "low",
 			File: "a.go", Issue: "The name is a little long."}}}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

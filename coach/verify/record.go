@@ -35,7 +35,7 @@ func (r *Review) Record(d Decision) (Decision, []string) {
 	f := r.seen()
 	d.Requirements = r.requirementChecks(f, d.Requirements)
 	d.Tests = r.testsCheck(f, d.Tests)
-	d.Contracts = Contracts{Validated: r.begun, Recorded: true, Independent: r.observed}
+	d.Contracts = contracts{Validated: r.begun, Recorded: true, Independent: r.observed}
 	d.Items = slices.Clone(d.Items)
 	if d.TaskID == "" {
 		d.TaskID = r.task.ID
@@ -70,10 +70,10 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 		all = append(all, objection{reason, it, seen})
 	}
 	if !r.begun {
-		object(false, Item{Severity: High, Suggestion: "Begin the review before deciding."}, "the review was never begun")
+		object(false, Item{Severity: high, Suggestion: "Begin the review before deciding."}, "the review was never begun")
 	}
 	if d.TaskID != r.task.ID {
-		object(false, Item{Severity: High, Suggestion: "Decide about this task."}, "the decision is about another task, %s",
+		object(false, Item{Severity: high, Suggestion: "Decide about this task."}, "the decision is about another task, %s",
 			code(d.TaskID))
 	}
 	if slices.ContainsFunc(d.Items, func(it Item) bool { return it.Severity.rank() == 0 }) {
@@ -81,22 +81,22 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 	}
 	r.objectToTests(f, object)
 	if !r.observed {
-		object(false, Item{Severity: Medium, Suggestion: "Let a witness look at the files, the commits and the tests."},
+		object(false, Item{Severity: medium, Suggestion: "Let a witness look at the files, the commits and the tests."},
 			"nothing was observed")
 	}
 	for _, c := range d.Requirements {
 		c.object(object)
 	}
-	for _, x := range Audit(r.report, f).Discrepancies {
+	for _, x := range compare(r.report, f).Discrepancies {
 		switch {
-		case x.Kind == TestsTampered && (x.Severity == Critical || x.Claimed == notMentioned):
+		case x.Kind == TestsTampered && (x.Severity == critical || x.Claimed == notMentioned):
 			object(true, x.item(), "%s and the report does not say so", x.Found)
-		case x.Severity == Critical:
+		case x.Severity == critical:
 			object(true, x.item(), "critical discrepancy %s: %s: %s", x.Kind, x.Claimed, x.Found)
 		}
 	}
 	if len(r.moved) > 0 {
-		object(false, Item{Severity: Medium, Suggestion: "Look again, and decide about what is there now."},
+		object(false, Item{Severity: medium, Suggestion: "Look again, and decide about what is there now."},
 			"files changed after the evidence was taken: %s", firstThree(r.moved))
 	}
 	return all
@@ -115,7 +115,7 @@ func (r *Review) objectToTests(f Facts, object objector) {
 		if required {
 			what = "required"
 		}
-		it := Item{Severity: Medium, Suggestion: "Run them and show what they print."}
+		it := Item{Severity: medium, Suggestion: "Run them and show what they print."}
 		if len(f.Suspects) > 0 {
 			it.File, it.Suggestion = f.Suspects[0].Path, "Say what was changed in it and why, for a person to look at."
 		}
@@ -131,21 +131,21 @@ func (r *Review) objectToTests(f Facts, object objector) {
 	}
 	switch {
 	case len(fresh) > 0 && r.report.admits(fresh):
-		object(false, Item{Severity: Medium, Suggestion: "Make them pass, without taking tests away."},
+		object(false, Item{Severity: medium, Suggestion: "Make them pass, without taking tests away."},
 			"tests fail, as the report says: %s", firstThree(fresh))
 	case len(fresh) > 0:
-		object(true, Item{Severity: High, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s",
+		object(true, Item{Severity: high, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s",
 			firstThree(fresh))
 	}
 	if len(unknown) > 0 && r.report.admits(unknown) {
-		object(false, Item{Severity: Medium, Suggestion: "Make them pass, without taking tests away."},
+		object(false, Item{Severity: medium, Suggestion: "Make them pass, without taking tests away."},
 			"tests fail, as the report says: %s", firstThree(unknown))
 	} else if len(unknown) > 0 {
-		object(false, Item{Severity: Medium, Suggestion: "Make them pass, or show that they failed before."},
+		object(false, Item{Severity: medium, Suggestion: "Make them pass, or show that they failed before."},
 			"tests fail, and whether they did before is not known: %s", firstThree(unknown))
 	}
 	if counted && passed == 0 && len(fresh) == 0 && status != NotMet {
-		object(true, Item{Severity: High, Suggestion: "Make the tests run: none may be skipped or left out."},
+		object(true, Item{Severity: high, Suggestion: "Make the tests run: none may be skipped or left out."},
 			"no test passed: %s", why)
 	}
 }
@@ -157,10 +157,10 @@ func (c RequirementCheck) object(object objector) {
 	if c.Issue != "" {
 		why = ": " + clean(c.Issue)
 	}
-	it := Item{Severity: Medium, Suggestion: "Show with a command, its output or the code that it holds."}
+	it := Item{Severity: medium, Suggestion: "Show with a command, its output or the code that it holds."}
 	switch {
 	case c.Status == NotMet:
-		it.Severity, it.Suggestion = High, "Meet it, or say what stands in the way."
+		it.Severity, it.Suggestion = high, "Meet it, or say what stands in the way."
 		object(true, it, "requirement %s %s is not met%s", c.ID, what, why)
 	case c.Status != Met && c.Issue == leftOut:
 		object(false, it, "requirement %s %s is missing in the decision", c.ID, what)
@@ -219,8 +219,8 @@ func (c RequirementCheck) about(q Requirement) bool {
 }
 
 // testsCheck returns what was observed of the tests, with the missing tests of a decision.
-func (r *Review) testsCheck(f Facts, given TestsCheck) TestsCheck {
-	c := TestsCheck{Missing: slices.Clone(given.Missing)}
+func (r *Review) testsCheck(f Facts, given testsCheck) testsCheck {
+	c := testsCheck{Missing: slices.Clone(given.Missing)}
 	c.Status, _ = r.tests(f)
 	for _, run := range f.Runs {
 		if run.Counted {

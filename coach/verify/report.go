@@ -17,28 +17,28 @@ type Report struct {
 }
 
 // ClaimKind is what a claim is about.
-type ClaimKind string
+type claimKind string
 
 // The kinds of claims.
 const (
-	fileClaim   ClaimKind = "file"   // a file was changed
-	runClaim    ClaimKind = "run"    // tests, or something else, were run
-	testClaim   ClaimKind = "test"   // a test is there, and perhaps passes
-	commitClaim ClaimKind = "commit" // the work is committed, perhaps under a name
-	changeClaim ClaimKind = "change" // something was changed, somewhere
-	scopeClaim  ClaimKind = "scope"  // nothing else was changed, or nothing at all, or one file was not
-	nameClaim   ClaimKind = "name"   // something with a name in code was made, changed or removed
-	testsClaim  ClaimKind = "new_tests"
-	backClaim   ClaimKind = "restored"     // a file is as it was
-	debugClaim  ClaimKind = "debug"        // output for debugging was removed
-	cleanClaim  ClaimKind = "clean"        // everything is committed
-	sameClaim   ClaimKind = "dependencies" // there is no new one
-	otherClaim  ClaimKind = "other"        // something that no witness looks at: a pull request, coverage
+	fileClaim   claimKind = "file"   // a file was changed
+	runClaim    claimKind = "run"    // tests, or something else, were run
+	testClaim   claimKind = "test"   // a test is there, and perhaps passes
+	commitClaim claimKind = "commit" // the work is committed, perhaps under a name
+	changeClaim claimKind = "change" // something was changed, somewhere
+	scopeClaim  claimKind = "scope"  // nothing else was changed, or nothing at all, or one file was not
+	nameClaim   claimKind = "name"   // something with a name in code was made, changed or removed
+	testsClaim  claimKind = "new_tests"
+	backClaim   claimKind = "restored"     // a file is as it was
+	debugClaim  claimKind = "debug"        // output for debugging was removed
+	cleanClaim  claimKind = "clean"        // everything is committed
+	sameClaim   claimKind = "dependencies" // there is no new one
+	otherClaim  claimKind = "other"        // something that no witness looks at: a pull request, coverage
 )
 
 // Claim is one claim of a report.
 type Claim struct {
-	Kind ClaimKind `json:"kind"`
+	Kind claimKind `json:"kind"`
 	Text string    `json:"text"` // the words that make the claim, on one line
 
 	Path   string     `json:"path,omitempty"`   // of a file, as written
@@ -47,7 +47,7 @@ type Claim struct {
 
 	Name    string  `json:"name,omitempty"`    // of a test, a commit or something in code
 	Command string  `json:"command,omitempty"` // as written; never run
-	Run     RunKind `json:"run,omitempty"`
+	Run     runKind `json:"run,omitempty"`
 	// Part says that it is about some tests only ("the new tests pass"), that a file is only named, that of everything
 	// only the tests are meant, or that a name is that of a dependency.
 	Part bool `json:"part,omitempty"`
@@ -58,14 +58,14 @@ type Claim struct {
 }
 
 // RunKind is what was run.
-type RunKind string
+type runKind string
 
 // The kinds of a run.
 const (
-	runTests RunKind = "tests"
-	runBuild RunKind = "build"
-	runLint  RunKind = "lint"
-	runOther RunKind = "other"
+	runTests runKind = "tests"
+	runBuild runKind = "build"
+	runLint  runKind = "lint"
+	runOther runKind = "other"
 )
 
 const (

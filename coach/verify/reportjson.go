@@ -17,17 +17,17 @@ const maxSize = 1 << 20
 
 // What is wrong with a report or a decision.
 var (
-	ErrTooLarge  = errors.New("larger than 1 MiB")
-	ErrNotUTF8   = errors.New("not UTF-8")
-	ErrNotReport = errors.New("it begins like a JSON object and is not one")
+	errTooLarge  = errors.New("larger than 1 MiB")
+	errNotUTF8   = errors.New("not UTF-8")
+	errNotReport = errors.New("it begins like a JSON object and is not one")
 )
 
 func readable(data []byte) error {
 	if len(data) > maxSize {
-		return ErrTooLarge
+		return errTooLarge
 	}
 	if !utf8.Valid(data) {
-		return ErrNotUTF8
+		return errNotUTF8
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func readable(data []byte) error {
 // concerns, risks and the like are for the coach. Any other text is read as prose, except under keys that speak of next
 // steps or of the task.
 //
-// The errors are [ErrTooLarge], [ErrNotUTF8] and [ErrNotReport].
+// The error says that data is larger than 1 MiB, not UTF-8, or a broken object.
 func ParseReport(data []byte) (Report, error) {
 	if err := readable(data); err != nil {
 		return Report{}, fmt.Errorf("verify: report: %w", err)
@@ -53,7 +53,7 @@ func ParseReport(data []byte) (Report, error) {
 	if err := dec.Decode(&fields); err == nil && fields != nil && !dec.More() {
 		r.object(fields)
 	} else if bytes.HasPrefix(object, []byte(`{"`)) || bytes.HasPrefix(object, []byte("{\n")) {
-		return Report{}, fmt.Errorf("verify: report: %w", ErrNotReport)
+		return Report{}, fmt.Errorf("verify: report: %w", errNotReport)
 	} else {
 		r.prose(text)
 	}

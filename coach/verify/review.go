@@ -90,7 +90,7 @@ func differing(before, now []Change) []string {
 func (r *Review) Facts() Facts { return r.facts }
 
 // Honesty returns how the report compares with what was observed so far.
-func (r *Review) Honesty() Honesty { return Audit(r.report, r.seen()) }
+func (r *Review) Honesty() Honesty { return compare(r.report, r.seen()) }
 
 // Report returns the report under review.
 func (r *Review) Report() Report { return r.report }
@@ -180,7 +180,7 @@ func (r *Review) Judge() Decision {
 		}
 		d.Requirements = append(d.Requirements, c)
 	}
-	d.Items = toFix(Audit(r.report, f))
+	d.Items = toFix(compare(r.report, f))
 	return d
 }
 
@@ -188,7 +188,7 @@ func (r *Review) Judge() Decision {
 func toFix(h Honesty) []Item {
 	var items []Item
 	for _, x := range h.Discrepancies {
-		if x.Severity == ShouldFix {
+		if x.Severity == shouldFix {
 			items = append(items, x.item())
 		}
 	}
@@ -205,13 +205,13 @@ func toFix(h Honesty) []Item {
 // With [Task].AllowUnchecked, claims that nobody can check do not count.
 func (r *Review) Standing() (Status, []string) {
 	f := r.seen()
-	h := Audit(r.report, f)
-	if items := r.against(); len(items) > 0 && items[0].Severity == High {
+	h := compare(r.report, f)
+	if items := r.against(); len(items) > 0 && items[0].Severity == high {
 		return NotMet, []string{items[0].Issue}
 	}
 	_, open := r.Record(r.Judge())
 	for _, d := range h.Discrepancies {
-		if d.Severity != Info && d.Claimed != notMentioned {
+		if d.Severity != info && d.Claimed != notMentioned {
 			open = append(open, fmt.Sprintf("%s: %s", d.Claimed, d.Found))
 		}
 	}
@@ -254,16 +254,16 @@ func (r *Review) against() []Item {
 	var items []Item
 	d := Decision{TaskID: r.task.ID, Requirements: r.requirementChecks(f, r.Judge().Requirements)}
 	for _, o := range r.objections(f, d) {
-		if o.item.Severity == High && o.item.Issue != "" && o.seen && !slices.Contains(items, o.item) {
+		if o.item.Severity == high && o.item.Issue != "" && o.seen && !slices.Contains(items, o.item) {
 			items = append(items, o.item)
 		}
 	}
-	return ordered(append(items, toFix(Audit(r.report, f))...))
+	return ordered(append(items, toFix(compare(r.report, f))...))
 }
 
 // item is a discrepancy as feedback.
 func (d Discrepancy) item() Item {
-	severity := map[Severity]Priority{Critical: High, ShouldFix: Medium, Info: Low}[d.Severity]
+	severity := map[severity]priority{critical: high, shouldFix: medium, info: low}[d.Severity]
 	it := Item{Severity: severity, Suggestion: Sentence(d.Fix),
 		Issue: fmt.Sprintf("The report says: %s. Seen: %s.", strings.TrimRight(d.Claimed, "."),
 			strings.TrimRight(d.Found, "."))}

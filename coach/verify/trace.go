@@ -10,28 +10,28 @@ import (
 )
 
 // EventName is what an event of a trace is.
-type EventName string
+type eventName string
 
 // The events of a trace.
 const (
-	ValidateStart EventName = "coach_validate_start" // a review was begun
-	DecisionMade  EventName = "coach_decision"       // a decision was recorded
-	FeedbackGiven EventName = "coach_feedback"       // the agent got feedback
+	validateStart eventName = "coach_validate_start" // a review was begun
+	decisionMade  eventName = "coach_decision"       // a decision was recorded
+	feedbackGiven eventName = "coach_feedback"       // the agent got feedback
 )
 
 // Event is one event of a trace. Name says which of the fields after Task is set.
 type Event struct {
 	Time time.Time `json:"time"` // by the host's clock
-	Name EventName `json:"event"`
+	Name eventName `json:"event"`
 	Task string    `json:"task_id"`
 
-	Start    *Started  `json:"start,omitempty"`    // coach_validate_start
-	Decision *Recorded `json:"decision,omitempty"` // coach_decision
+	Start    *started  `json:"start,omitempty"`    // coach_validate_start
+	Decision *recorded `json:"decision,omitempty"` // coach_decision
 	Items    []Item    `json:"items,omitempty"`    // coach_feedback: worst first
 }
 
 // Started is what a review was begun with and what was seen until then. Another process can resume it.
-type Started struct {
+type started struct {
 	Task         Task          `json:"task"`
 	Requirements []Requirement `json:"requirements"`
 	Report       Report        `json:"report"`
@@ -39,7 +39,7 @@ type Started struct {
 }
 
 // Recorded is a decision as it was recorded.
-type Recorded struct {
+type recorded struct {
 	Decision  Decision `json:"decision"`
 	Overrides []string `json:"overrides,omitempty"`
 	Honesty   Honesty  `json:"honesty"`
@@ -47,23 +47,23 @@ type Recorded struct {
 
 // Started returns the event that a review was begun.
 func (r *Review) Started(at time.Time) Event {
-	return Event{Time: at, Name: ValidateStart, Task: r.task.ID,
-		Start: &Started{Task: r.task, Requirements: r.Requirements(), Report: r.report, Facts: r.facts}}
+	return Event{Time: at, Name: validateStart, Task: r.task.ID,
+		Start: &started{Task: r.task, Requirements: r.Requirements(), Report: r.report, Facts: r.facts}}
 }
 
 // Recorded returns the event that a decision was recorded. With feedback, a second event says that the agent gets it.
 // D and overrides are what Record returned.
 func (r *Review) Recorded(at time.Time, d Decision, overrides []string) []Event {
-	events := []Event{{Time: at, Name: DecisionMade, Task: r.task.ID,
-		Decision: &Recorded{Decision: d, Overrides: overrides, Honesty: r.Honesty()}}}
+	events := []Event{{Time: at, Name: decisionMade, Task: r.task.ID,
+		Decision: &recorded{Decision: d, Overrides: overrides, Honesty: r.Honesty()}}}
 	if d.Verdict != Approve {
-		events = append(events, Event{Time: at, Name: FeedbackGiven, Task: r.task.ID, Items: ordered(d.Items)})
+		events = append(events, Event{Time: at, Name: feedbackGiven, Task: r.task.ID, Items: ordered(d.Items)})
 	}
 	return events
 }
 
 // Resume returns the review that was begun.
-func (s Started) Resume() *Review {
+func (s started) Resume() *Review {
 	r := Begin(s.Task, s.Requirements, s.Report)
 	r.Observe(s.Facts)
 	return r
@@ -110,7 +110,7 @@ func Stalled(history Trace, n int) bool {
 	n = max(n, 2)
 	var decisions []Decision
 	for _, e := range history {
-		if e.Name == DecisionMade && e.Decision != nil {
+		if e.Name == decisionMade && e.Decision != nil {
 			decisions = append(decisions, e.Decision.Decision)
 		}
 	}

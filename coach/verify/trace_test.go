@@ -47,7 +47,7 @@ func TestTraceIsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestTraceThatCannotBeRead(t *testing.T) {
-	b, err := verify.Trace{{Name: verify.DecisionMade, Task: "T"}}.Lines()
+	b, err := verify.Trace{{Name: "coach_decision", Task: "T"}}.Lines()
 	require.NoError(t, err)
 	line := string(b)
 	for _, bad := range []string{"x", "null", "[]", "{}", `{"event":""}`, `{"event":7}`, "\x00", line[:20],
@@ -84,10 +84,10 @@ func TestStalled(t *testing.T) {
 		for _, id := range met {
 			d.Requirements = append(d.Requirements, verify.RequirementCheck{ID: id, Status: verify.Met})
 		}
-		return verify.Event{Name: verify.DecisionMade, Task: "T", Decision: &verify.Recorded{Decision: d}}
+		return verify.Event{Name: "coach_decision", Task: "T", Decision: &verify.Recorded{Decision: d}}
 	}
 	approve := verify.Event{
-		Name:     verify.DecisionMade,
+		Name:     "coach_decision",
 		Decision: &verify.Recorded{Decision: verify.Decision{Verdict: verify.Approve}},
 	}
 	same := feedback("The token is logged.")
@@ -145,7 +145,7 @@ func ExampleReview() {
 func FuzzReadTrace(f *testing.F) {
 	f.Add("T", "It leaks.", "x")
 	f.Fuzz(func(t *testing.T, task, issue, more string) {
-		b, err := verify.Trace{{Name: verify.FeedbackGiven, Task: task, Items: []verify.Item{{Issue: issue}}}}.Lines()
+		b, err := verify.Trace{{Name: "coach_feedback", Task: task, Items: []verify.Item{{Issue: issue}}}}.Lines()
 		require.NoError(t, err)
 		got, err := verify.ReadTrace(b)
 		require.NoError(t, err)

@@ -93,7 +93,7 @@ func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, e
 	unread := said.Verdict == verify.Approve && !whole
 	if unread {
 		decision.Items = append(decision.Items, verify.Item{
-			Severity: verify.Medium, Issue: "The change is larger than what was read of it.",
+			Severity: "medium", Issue: "The change is larger than what was read of it.",
 			Suggestion: "Let a person look at all of it, or split it.",
 		})
 	}

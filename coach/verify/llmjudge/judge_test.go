@@ -83,7 +83,8 @@ func TestApproval(t *testing.T) {
 	assert.Equal(t, verify.Approve, ruling.Decision.Verdict, ruling.Overrides)
 	assert.Empty(t, ruling.Overrides)
 	assert.Equal(t, "t1", ruling.Decision.TaskID)
-	assert.Equal(t, verify.Contracts{Validated: true, Recorded: true, Independent: true}, ruling.Decision.Contracts)
+	kept := ruling.Decision.Contracts
+	assert.True(t, kept.Validated && kept.Recorded && kept.Independent)
 	assert.Equal(t, 3, ruling.Decision.Tests.Passed, "what was observed")
 	assert.Equal(t, "test-model", ruling.Answer.Usage.Model)
 }
@@ -173,7 +174,7 @@ func TestFeedbackStaysFeedback(t *testing.T) {
 	assert.Empty(t, ruling.Overrides)
 	require.Len(t, ruling.Decision.Items, 2)
 	assert.Equal(t,
-		verify.Item{Severity: verify.High, File: "client.go", Line: 2, Issue: "Retry is empty", Suggestion: "Write it"},
+		verify.Item{Severity: "high", File: "client.go", Line: 2, Issue: "Retry is empty", Suggestion: "Write it"},
 		ruling.Decision.Items[0])
 	assert.Equal(t, []string{"TestRetry"}, ruling.Decision.Tests.Missing)
 	assert.Equal(t, verify.NotMet, ruling.Decision.Requirements[0].Status)
@@ -183,16 +184,16 @@ func TestOddAnswers(t *testing.T) {
 	approve, feedback := said("approve", "met", "client.go:2"), said("feedback", "unverified", "")
 	for name, tt := range map[string]struct {
 		answer string
-		want   verify.Verdict
+		want   string
 	}{
-		"prose around":    {"Here is my decision:\n" + approve + "\nI hope that helps.", verify.Approve},
-		"fences":          {"```json\n" + approve + "\n```", verify.Approve},
-		"the last counts": {approve + "\n" + feedback, verify.Feedback},
-		"upper case":      {strings.Replace(approve, `"approve"`, `"APPROVE"`, 1), verify.Approve},
-		"a word in prose": {"IMPLEMENTATION_APPROVED? I cannot. " + feedback, verify.Feedback},
+		"prose around":    {"Here is my decision:\n" + approve + "\nI hope that helps.", "approve"},
+		"fences":          {"```json\n" + approve + "\n```", "approve"},
+		"the last counts": {approve + "\n" + feedback, "feedback"},
+		"upper case":      {strings.Replace(approve, `"approve"`, `"APPROVE"`, 1), "approve"},
+		"a word in prose": {"IMPLEMENTATION_APPROVED? I cannot. " + feedback, "feedback"},
 	} {
 		ruling := decide(t, review(), work(), tt.answer)
-		assert.Equal(t, tt.want, ruling.Decision.Verdict, name)
+		assert.Equal(t, tt.want, string(ruling.Decision.Verdict), name)
 	}
 }
 

@@ -20,7 +20,7 @@ func goTests(name, text string) []Test {
 		return nil
 	}
 	disabled := ""
-	if !GoBuilds(name, []byte(text)) {
+	if !goBuilds(name, []byte(text)) {
 		disabled = "left out by a build constraint"
 	}
 	set := token.NewFileSet()
@@ -31,7 +31,7 @@ func goTests(name, text string) []Test {
 	var list []Test
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Recv != nil || fn.Body == nil || !IsGoTest(fn) && !named("Example", fn.Name.Name) {
+		if !ok || fn.Recv != nil || fn.Body == nil || !isGoTest(fn) && !named("Example", fn.Name.Name) {
 			continue
 		}
 		var body bytes.Buffer
@@ -54,8 +54,8 @@ func goTests(name, text string) []Test {
 	return list
 }
 
-// IsGoTest reports whether go test runs a function as a test or a fuzz test.
-func IsGoTest(fn *ast.FuncDecl) bool {
+// isGoTest reports whether go test runs a function as a test or a fuzz test.
+func isGoTest(fn *ast.FuncDecl) bool {
 	if fn.Recv != nil || !named("Test", fn.Name.Name) && !named("Fuzz", fn.Name.Name) {
 		return false
 	}
@@ -83,8 +83,8 @@ func named(prefix, name string) bool {
 	return ok && (rest == "" || !unicode.IsLower(r))
 }
 
-// GoBuilds reports whether the name and the constraints of a Go file let it be built here without tags.
-func GoBuilds(name string, text []byte) bool {
+// goBuilds reports whether the name and the constraints of a Go file let it be built here without tags.
+func goBuilds(name string, text []byte) bool {
 	ctx := build.Default
 	ctx.BuildTags = nil
 	ctx.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
