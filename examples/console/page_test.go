@@ -476,6 +476,29 @@ func TestNobodyIsToldThatTheyWroteWhatAnotherDid(t *testing.T) {
 	assert.NotContains(t, ben.eval(`document.querySelector("#messages .human").textContent`), "You")
 }
 
+// The clock of a host may run backwards. The page shows what happened in the order of the sequence.
+func TestOrderIsThatOfTheSequence(t *testing.T) {
+	dir := t.TempDir()
+	session, f, err := openJournal(filepath.Join(dir, "journal.jsonl"), policyOf(t), gate.Options{Audited: true, TTL: time.Hour})
+	require.NoError(t, err)
+	for i, message := range []string{"first", "second", "third"} {
+		_, err := session.Propose(time.Now().Add(-time.Duration(i)*time.Minute), gate.Subject{
+			Kind: gate.Context, Thread: "main", Run: fmt.Sprint("r", i), Label: message,
+			Body: json.RawMessage(`{"from":"human","message":"` + message + `"}`),
+		})
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.f.Close())
+	p := enter(t, chromium(t), serveFrom(t, dir).links["ann"], false)
+	p.card("first")
+	texts := func(selector string) string {
+		return p.eval(`Array.from(document.querySelectorAll(` + quote(selector) + `), (n) => n.firstChild.textContent).join(" ")`)
+	}
+	assert.Equal(t, "first second third", texts("#queue .what"))
+	assert.Equal(t, "first second third", texts("#messages .text"))
+	assert.Equal(t, "", p.eval(oddKeys))
+}
+
 // A label is the agent's to choose. However long and odd it is, the payload stays in sight beside the buttons.
 func TestLabelHidesNothing(t *testing.T) {
 	dir := t.TempDir()

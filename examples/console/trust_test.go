@@ -257,6 +257,7 @@ func TestAlwaysAllow(t *testing.T) {
 	p.do(`(() => { const n = document.getElementById("allow-2"); n.selectedIndex = n.options.length - 1; n.dispatchEvent(new Event("change")); })()`)
 	p.has("#card form", "weight_delete with any weight, and no other arguments.")
 	p.wait(`document.getElementById("card-error").hidden`) // the error was about the rule before
+	assert.Contains(t, p.eval(`document.getElementById("allow-rule").value`), `{"at": "", "count_under": 4}`)
 	p.picture("always-wider-1280")
 	p.do(`document.querySelector("#card form").requestSubmit()`)
 	p.card("note_delete")
@@ -333,6 +334,9 @@ func TestNotifications(t *testing.T) {
 	p.decide("approve", "", "")
 	p.wait(`window.notes.length === 1`)
 	assert.Contains(t, p.eval(`window.notes[0]`), "Draft response: Deliver")
+	p.run(chromedp.Reload())
+	p.card("Deliver")
+	p.do(`localStorage.removeItem("granted")`) // as if the person had closed the question without an answer
 	p.run(chromedp.Reload())
 	p.card("Deliver")
 	assert.Equal(t, "true 0", p.eval(`document.getElementById("notify").hidden + " " + window.asked`), "asked for once")
