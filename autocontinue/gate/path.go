@@ -91,8 +91,11 @@ func (r *root) resolve(name string) (string, bool) {
 	if !inside {
 		return "", false
 	}
+	if r.files == nil {
+		return name, true
+	}
 	done, todo := ".", strings.Split(name, "/")
-	for links := 0; len(todo) > 0 && r.files != nil; {
+	for links := 0; len(todo) > 0; {
 		next := path.Join(done, todo[0])
 		todo = todo[1:]
 		if next == ".." || strings.HasPrefix(next, "../") {
@@ -123,9 +126,6 @@ func (r *root) resolve(name string) (string, bool) {
 			done = "."
 		}
 		todo = append(strings.Split(target, "/"), todo...)
-	}
-	if r.files == nil {
-		return name, true
 	}
 	return done, true
 }

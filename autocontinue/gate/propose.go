@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -143,7 +144,7 @@ func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v Verdict) 
 		return nil, fmt.Errorf("%w: the run has had %d items: end it", ErrIllegal, len(r.items))
 	}
 	e := s.proposal(now, sub, dig, v)
-	e.Item = itemID(s.st.seq + 1)
+	e.Item = "i" + strconv.FormatUint(s.st.seq+1, 10)
 	fresh := &item{Item: Item{ID: e.Item, Subject: sub, Digest: dig}}
 	if err := s.write(now, append([]Event{e}, s.verdict(now, fresh, v)...)...); err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -152,8 +151,6 @@ func (it *item) ask(e Event) {
 	it.Verdict, it.Rule, it.Expires, it.asked = e.Verdict, e.Rule, e.Expires, e.At
 	it.Approver, it.Escalate = "", e.Escalate
 }
-
-func itemID(seq uint64) string { return "i" + strconv.FormatUint(seq, 10) }
 
 // step takes an event of an item that is in the right status for it.
 func (st *state) step(e Event, it *item, r *run) {

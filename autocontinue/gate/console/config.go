@@ -1,15 +1,13 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
-
-// DefaultPath is where a console is mounted if its Config names no other place.
-const DefaultPath = "/coach_audit"
 
 // Config is what a host gives to [New].
 type Config struct {
@@ -21,7 +19,7 @@ type Config struct {
 	// error to the writer. Submit is called concurrently. nil makes the chat read-only.
 	Submit func(ctx context.Context, thread, message string) error
 
-	// Path is where the handler is mounted, without a slash at its end. Empty is DefaultPath.
+	// Path is where the handler is mounted, without a slash at its end. Empty is /coach_audit.
 	Path string
 
 	// Hosts are the names, without port, that the console answers to. Empty are localhost and the loopback addresses; then
@@ -68,11 +66,8 @@ func plainMessage(payload json.RawMessage) (from, text string) {
 		From    string `json:"from"`
 		Message string `json:"message"`
 	}
-	if json.Unmarshal(payload, &p) != nil || p.Message == "" {
+	if json.Unmarshal(payload, &p) != nil {
 		return "human", ""
 	}
-	if p.From == "" {
-		p.From = "human"
-	}
-	return p.From, p.Message
+	return cmp.Or(p.From, "human"), p.Message
 }

@@ -52,10 +52,9 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 	if cfg.Session == nil {
 		return nil, errors.New("Config.Session is missing")
 	}
-	cfg.Path, cfg.Thread = cmp.Or(cfg.Path, DefaultPath), cmp.Or(cfg.Thread, "main")
+	cfg.Path, cfg.Thread = cmp.Or(cfg.Path, "/coach_audit"), cmp.Or(cfg.Thread, "main")
 	if !goodPath.MatchString(cfg.Path) {
-		return nil, fmt.Errorf("path %q: write it like %s, with a slash before each part and none at the end",
-			cfg.Path, DefaultPath)
+		return nil, fmt.Errorf("path %q: write it like /coach_audit, with a slash before each part and none at the end", cfg.Path)
 	}
 	for _, h := range cfg.Hosts {
 		if h == "" || h != strings.ToLower(h) || strings.ContainsAny(h, "/ *[]") || strings.Count(h, ":") == 1 {

@@ -341,7 +341,7 @@ func TestForeignHostsAndOriginsAreRefused(t *testing.T) {
 			http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}}, 200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := httptest.NewRequest(tt.method, "http://x"+DefaultPath+tt.path, nil)
+			r := httptest.NewRequest(tt.method, "http://x/coach_audit"+tt.path, nil)
 			r.Host, r.RemoteAddr = tt.host, tt.peer
 			if tt.header != nil {
 				r.Header = tt.header
