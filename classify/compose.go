@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
@@ -125,9 +126,8 @@ func (r Result) Validate() error {
 // mustNotBeNil panics if a classifier is nil, so that the mistake shows where it is made.
 func mustNotBeNil(who string, list ...Classifier) {
 	for _, c := range list {
-		f, isFunc := c.(ClassifierFunc)
-		h, isHeuristic := c.(*Heuristic)
-		if c == nil || isFunc && f == nil || isHeuristic && h == nil {
+		v := reflect.ValueOf(c)
+		if c == nil || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil() {
 			panic("classify: " + who + " of a nil classifier")
 		}
 	}

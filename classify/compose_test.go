@@ -225,7 +225,7 @@ func TestNilClassifiers(t *testing.T) {
 		"second of Cascade":  func(c Classifier) Classifier { return Cascade(h, c, 1) },
 		"ConfidenceGate":     func(c Classifier) Classifier { return ConfidenceGate(c, 0.8) },
 	} {
-		for _, c := range []Classifier{nil, ClassifierFunc(nil), (*Heuristic)(nil)} {
+		for _, c := range []Classifier{nil, ClassifierFunc(nil), (*Heuristic)(nil), (*otherClassifier)(nil)} {
 			assert.Panics(t, func() { compose(c) }, name)
 		}
 		assert.NotNil(t, compose(h), name)
@@ -352,3 +352,5 @@ func ExampleCascade() {
 	// asked
 	// completion - judge: no answer
 }
+
+type otherClassifier struct{ Classifier }
