@@ -26,6 +26,9 @@ func Folders() []string { return []string{".claude/skills", ".agents/skills", ".
 //
 // A file that cannot be used is skipped; its error names it and says why. A folder that does not exist holds nothing.
 func FromFS(fsys fs.FS, folders ...string) (found []Skill, skipped []error) {
+	if fsys == nil {
+		return nil, []error{errors.New("skills: no file system")}
+	}
 	for _, folder := range folders {
 		entries, err := fs.ReadDir(fsys, folder)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -71,6 +71,8 @@ func TestFromFSReadsWhatPeopleWrite(t *testing.T) {
 }
 
 func TestFromFSSkipsAndNamesBrokenFiles(t *testing.T) {
+	_, skipped := skills.FromFS(nil, "skills")
+	require.Len(t, skipped, 1)
 	for name, c := range map[string]struct{ text, want string }{
 		"no front matter": {"# Release", `no front matter: the first line is not "---"`},
 		"empty":           {"", "no front matter"},
