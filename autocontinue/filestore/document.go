@@ -40,6 +40,9 @@ type Session struct {
 // Session returns the document of a session, for hosts that keep something beside the state and change both in one
 // step. An empty name is [autocontinue.ErrNoSession].
 func (s *Store) Session(session string) (*Document[Session], error) {
+	if s == nil || s.tryLock == nil {
+		return nil, errors.New("filestore: this Store is a zero value: make one with New")
+	}
 	if session == "" {
 		return nil, autocontinue.ErrNoSession
 	}
@@ -134,7 +137,7 @@ func (u unreadable) Error() string { return string(u) }
 // cannot be read is set aside, which needs the lock. The errors are those of ctx, [autocontinue.ErrStateVersion],
 // [ErrDisk], and [ErrLocked] where a file must be set aside.
 func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
-	if err := ctx.Err(); err != nil {
+	if err := usable(ctx); err != nil {
 		return v, err
 	}
 	root, err := d.store.open(false)
@@ -161,7 +164,7 @@ func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
 // the document's lock held: it must not use the store. The errors are those of fn and Load, [ErrLocked] and
 // [ErrTooLarge]; after an error nothing was written.
 func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
-	if err := ctx.Err(); err != nil {
+	if err := usable(ctx); err != nil {
 		return err
 	}
 	root, err := d.store.open(true)
@@ -174,6 +177,13 @@ func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 		d.store.sweep(root, d.kind, rand.IntN(folders+1))
 	}
 	return err
+}
+
+func usable(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("filestore: the context is nil: give context.Background() if there is none")
+	}
+	return ctx.Err()
 }
 
 // update reports whether the file is a new one.

@@ -91,6 +91,10 @@ func (s *Store) tryGate(root *os.Root, n int) (unlock func(), err error) {
 		_, err := root.Stat(lockFolder) // an error for a link that leads out
 		return err
 	})
+	info, missing := root.Lstat(lockName(n))
+	if err == nil && missing == nil && !info.Mode().IsRegular() { // flock would follow a link
+		err = unreadable(notRegular)
+	}
 	var release func()
 	if err == nil {
 		release, err = s.tryLock(s.path(lockName(n)))

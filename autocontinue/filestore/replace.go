@@ -23,7 +23,7 @@ type File struct {
 }
 
 // Create prepares to replace a file, and finds out whether it can be written. A new file gets the permissions perm,
-// less the umask; an existing file keeps its own. The file behind a symbolic link is replaced, not the link. What is
+// less the umask; an existing file keeps those of its own that perm has. The file behind a symbolic link is replaced, not the link. What is
 // not a regular file, such as /dev/stdout, is written directly. The caller must call Close.
 func Create(name string, perm fs.FileMode) (*File, error) {
 	info, err := os.Stat(name)
@@ -51,7 +51,7 @@ func Create(name string, perm fs.FileMode) (*File, error) {
 	}
 	f.own = true
 	if exists {
-		if err := f.Chmod(info.Mode().Perm()); err != nil { // whatever the umask takes away
+		if err := f.Chmod(info.Mode().Perm() & perm); err != nil { // whatever the umask takes away
 			f.Close()
 			return nil, err
 		}

@@ -34,7 +34,11 @@ func TestWriteFile(t *testing.T) {
 	if runtime.GOOS != "windows" {
 		info, err = os.Stat(path)
 		require.NoError(t, err)
-		assert.Equal(t, fs.FileMode(0o640), info.Mode().Perm(), "an existing file keeps its permissions")
+		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), "an existing file gets no more than asked for")
+		require.NoError(t, filestore.WriteFile(path, []byte("three"), 0o666))
+		info, err = os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), "an existing file keeps its permissions")
 		require.NoError(t, filestore.WriteFile(os.DevNull, []byte("x"), 0o600), "not a regular file")
 	}
 	require.Error(t, filestore.WriteFile(dir, []byte(""), 0o600))

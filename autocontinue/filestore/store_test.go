@@ -40,6 +40,9 @@ func TestNew(t *testing.T) {
 		_, err := filestore.New("x", opts)
 		require.ErrorContains(t, err, "below zero")
 	}
+	for _, s := range []*filestore.Store{nil, {}} {
+		require.ErrorContains(t, s.Update(t.Context(), "s", increment), "zero value")
+	}
 	t.Chdir(t.TempDir())
 	s, err := filestore.New("state", filestore.Options{})
 	require.NoError(t, err)
@@ -48,6 +51,8 @@ func TestNew(t *testing.T) {
 	require.NoError(t, s.Update(t.Context(), "s", increment))
 	assert.NoDirExists(t, "state", "the folder does not move with the working directory")
 	assert.Equal(t, 1, seqOf(t, s, "s"))
+	var none context.Context
+	require.ErrorContains(t, s.Update(none, "s", increment), "context is nil")
 }
 
 func TestNothingIsTouchedUntilSomethingIsWritten(t *testing.T) {

@@ -226,10 +226,17 @@ func TestLeftovers(t *testing.T) {
 func TestFoldersThatCannotBeUsed(t *testing.T) {
 	outside := t.TempDir()
 	for name, spoil := range map[string]func(t *testing.T, dir string){
-		"a file":                          func(t *testing.T, dir string) { write(t, dir, []byte("x")) },
-		"sessions is a file":              func(t *testing.T, dir string) { write(t, sub(t, dir, "sessions"), []byte("x")) },
-		"sessions is a link that leaves":  func(t *testing.T, dir string) { link(t, outside, sub(t, dir, "sessions")) },
-		"locks is a link that leaves":     func(t *testing.T, dir string) { link(t, outside, sub(t, dir, "locks")) },
+		"a file":                         func(t *testing.T, dir string) { write(t, dir, []byte("x")) },
+		"sessions is a file":             func(t *testing.T, dir string) { write(t, sub(t, dir, "sessions"), []byte("x")) },
+		"sessions is a link that leaves": func(t *testing.T, dir string) { link(t, outside, sub(t, dir, "sessions")) },
+		"locks is a link that leaves":    func(t *testing.T, dir string) { link(t, outside, sub(t, dir, "locks")) },
+		"a lock is a link that leaves": func(t *testing.T, dir string) {
+			locks := sub(t, dir, "locks")
+			require.NoError(t, os.Mkdir(locks, 0o700))
+			for n := range 64 {
+				link(t, filepath.Join(outside, "lock"), filepath.Join(locks, fmt.Sprintf("%02x", n)))
+			}
+		},
 		"the folder is a link to nowhere": func(t *testing.T, dir string) { link(t, filepath.Join(outside, "nowhere"), dir) },
 	} {
 		t.Run(name, func(t *testing.T) {
