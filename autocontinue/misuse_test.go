@@ -34,6 +34,7 @@ func TestMisuseIsAnError(t *testing.T) {
 			require.Error(t, a.Reset(ctx, "s"))
 		})
 	}
+	assert.Panics(t, func() { NewJournal(nil) })
 	var nilFunc classify.ClassifierFunc
 	for name, cfg := range map[string]Config{
 		"no classifier":   {},
@@ -100,6 +101,11 @@ func TestAnIDWithAnotherText(t *testing.T) {
 }
 
 // No secret reaches the classifier, the state, the message, the note or the journal.
+func TestASecretInPiecesIsMasked(t *testing.T) {
+	got := shown("key ghp_abcdefghij\u200b0123456789abcdef set", 200)
+	assert.Equal(t, "key ghp_"+strings.Repeat("*", 26)+" set", got)
+}
+
 func TestSecretsAreMasked(t *testing.T) {
 	const key, ours = "sk-" + "abcdefghij0123456789", "our-own-secret-value"
 	text := "Fixed the client with " + key + " and " + ours + ". It should work now."

@@ -129,7 +129,12 @@ func span(text string, start, end int) string {
 
 // NewJournal returns an observer that writes each event to w as one line of JSON, with one call of Write. It is safe
 // for concurrent use, goes on after an error, and never closes w.
-func NewJournal(w io.Writer) Observer { return &journal{w: w} }
+func NewJournal(w io.Writer) Observer {
+	if w == nil {
+		panic("autocontinue: NewJournal of a nil writer")
+	}
+	return &journal{w: w}
+}
 
 type journal struct {
 	mu sync.Mutex
