@@ -108,7 +108,7 @@ func (w Work) judge(signals []Signal) finding {
 func claimsDone(signals []Signal) bool {
 	hedged := slices.ContainsFunc(signals, func(s Signal) bool { return s.Kind == SignalHedge })
 	return slices.ContainsFunc(signals, func(s Signal) bool {
-		return s.Kind == SignalClaim && s.Name == ClaimDone && (hedged || s.Start == 0)
+		return s.Kind == SignalClaim && s.Name == claimDone && (hedged || s.Start == 0)
 	})
 }
 

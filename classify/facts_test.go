@@ -15,7 +15,7 @@ func TestWeighWork(t *testing.T) {
 	}
 	ran := func(k CheckKind, o CheckOutcome) Check { return Check{Kind: k, Outcome: o} }
 	work := func(e Edited, checks ...Check) Work { return Work{Edited: e, Session: e, Checks: checks} }
-	done := claim(ClaimDone, ClaimEdit)
+	done := claim(claimDone, ClaimEdit)
 	for _, c := range []struct {
 		name    string
 		signals []Signal

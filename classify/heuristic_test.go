@@ -148,7 +148,7 @@ func TestDataIsNoVoice(t *testing.T) {
 			"All tests pass",
 		} {
 			r := judge(t, Input{Text: strings.Replace(frame, "%s", words, 1)})
-			for _, k := range []SignalKind{SignalClaim, SignalHedge, SignalQuestion, SignalFailure, SignalPromise} {
+			for _, k := range []SignalKind{SignalClaim, SignalHedge, SignalQuestion, SignalFailure, signalPromise} {
 				assert.Empty(t, kinds(r, k), "%s: %s", name, words)
 			}
 		}

@@ -295,7 +295,7 @@ func TestLatinOffers(t *testing.T) {
 		"Posso seguir para a tarefa 7?": true, "Apago a tabela ou mantenho?": false,
 	} {
 		r := judge(t, Input{Text: text})
-		assert.Equal(t, want, hasSignal(r, SignalOffer, "next"), "%s %v", text, r.Signals)
+		assert.Equal(t, want, hasSignal(r, signalOffer, "next"), "%s %v", text, r.Signals)
 	}
 }
 

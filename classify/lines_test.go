@@ -91,8 +91,8 @@ func TestFencesAddNoVoice(t *testing.T) {
 func voiced(r Result) [][2]int {
 	var spans [][2]int
 	for _, s := range r.Signals {
-		if slices.Contains([]SignalKind{SignalClaim, SignalHedge, SignalQuestion, SignalFailure, SignalPromise,
-			SignalOffer}, s.Kind) {
+		if slices.Contains([]SignalKind{SignalClaim, SignalHedge, SignalQuestion, SignalFailure, signalPromise,
+			signalOffer}, s.Kind) {
 			spans = append(spans, [2]int{s.Start, s.End})
 		}
 	}

@@ -164,8 +164,8 @@ func (p *lexiconParser) begin(fields []string) error {
 	case "ignore":
 		p.section.ignored = true
 		return nil
-	case "request", SignalClaim, SignalHedge, SignalEvidence, SignalPromise, SignalQuestion, SignalOffer, SignalBlocker,
-		SignalFailure, SignalGap, SignalProgress, SignalAnswer:
+	case "request", SignalClaim, SignalHedge, SignalEvidence, signalPromise, SignalQuestion, signalOffer, SignalBlocker,
+		SignalFailure, SignalGap, SignalProgress, signalAnswer:
 	default:
 		return fmt.Errorf("unknown kind %q", kind)
 	}

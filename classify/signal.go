@@ -14,20 +14,20 @@ const (
 	SignalClaim    SignalKind = "claim"    // says that work is done; Name is a claim name below
 	SignalHedge    SignalKind = "hedge"    // weakens a claim: "should work now"
 	SignalEvidence SignalKind = "evidence" // shows that work was done; Name is an [EvidenceKind]
-	SignalPromise  SignalKind = "promise"  // announces instead of doing: "will report back"
+	signalPromise  SignalKind = "promise"  // announces instead of doing: "will report back"
 	SignalQuestion SignalKind = "question" // puts something to the human; Name "approval" for an approval request
-	SignalOffer    SignalKind = "offer"    // a courtesy or further offer: "let me know if you need anything else"
+	signalOffer    SignalKind = "offer"    // a courtesy or further offer: "let me know if you need anything else"
 	SignalBlocker  SignalKind = "blocker"  // needs something from outside, or refuses
 	SignalFailure  SignalKind = "failure"  // a crash, a failed command, an API error
 	SignalGap      SignalKind = "gap"      // admits that something is missing or unfinished
 	SignalProgress SignalKind = "progress" // is at work or names the next step
-	SignalAnswer   SignalKind = "answer"   // answers what was asked
+	signalAnswer   SignalKind = "answer"   // answers what was asked
 )
 
 // The names of claims that say which check or act they are about. Other claims say only that work was done: "edit" and
 // "past" name a change ("Fixed the header"), "submit" and others are signs for the verdict.
 const (
-	ClaimDone        = "done"         // the work as a whole
+	claimDone        = "done"         // the work as a whole
 	ClaimEdit        = "edit"         // a change of files
 	ClaimTests       = "tests"        // tests pass
 	ClaimChecked     = "checked"      // it was verified, no matter how

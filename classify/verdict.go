@@ -282,7 +282,7 @@ func (v *verdict) ground(r Result) string {
 		return "progress, with no result and no question yet"
 	case shows:
 		return "claims completion, but what it shows does not carry the claim"
-	case !rd.kind(SignalClaim) && rd.kind(SignalPromise):
+	case !rd.kind(SignalClaim) && rd.kind(signalPromise):
 		return "promises instead of showing work"
 	case rd.has("hedge.not_run") && rd.kind(SignalClaim):
 		return "claims completion with nothing run"

@@ -94,7 +94,7 @@ func TestWindow(t *testing.T) {
 	find := func(text string) (signals []classify.Signal) {
 		for kind, words := range map[classify.SignalKind]string{
 			classify.SignalEvidence: "42 passed", classify.SignalQuestion: "Should the old",
-			classify.SignalAnswer: "ordered by"} {
+			"answer": "ordered by"} {
 			if i := strings.Index(text, words); i >= 0 {
 				signals = append(signals, classify.Signal{Kind: kind, Start: i, End: i + len(words), Weight: 1})
 			}
