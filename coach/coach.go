@@ -128,11 +128,15 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 //     the message says which check it claims, but only where nothing makes the claim doubtful.
 //
 // The check asked for is the first of these that is known: the check that failed or whose result is hidden; a check
-// that the output names, if it is a well-known command that only checks ("npm run build"), of the claimed kind first;
-// the claimed kind; the first open criterion of the plan; the skill's evidence hint; a check that fits the files,
-// which come from in.Work or else from the output: tests, interface, code, code for a compiler, scripts with effects,
-// configuration or documents, and the type checker for what TypeScript reported; else any check. A named check that
-// cannot check the changed files is left out.
+// that the output or the request names, if it is a well-known command that only checks ("npm run build"), of the
+// claimed kind first; such a command that the agent ran earlier in the session; the claimed kind; the first open
+// criterion of the plan; the skill's evidence hint; the tests of a Go or Rust project; a check that fits the files. A
+// named check that cannot check the changed files is left out.
+//
+// The files come from in.Work or else from the output, where a file in a line that claims something counts more. They
+// are tests, interface, code, code for a compiler, scripts with effects, configuration or documents. What a TypeScript
+// compiler reported asks for the type checker, and a deployment for a request to its address. Without files, any check
+// does.
 //
 // A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes
 // the guard. Otherwise there is no quote.

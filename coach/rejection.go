@@ -70,7 +70,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	case "failed", "hidden":
 		checks = nil // its own command, or none: that of another check would be false
 	case "", "unchecked":
-		if len(checks) == 0 && (fitting == "code" || fitting == "tests") {
+		if len(checks) == 0 && f.Criterion == "" && f.Hint == "" && (fitting == "code" || fitting == "tests") {
 			checks = work.tests()
 		}
 	}
