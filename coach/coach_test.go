@@ -105,7 +105,7 @@ func TestVerify(t *testing.T) {
 	m := BuildCoachingMessage(status, Context{Feedback: feedback})
 	require.Equal(t, TierVerify, m.Tier)
 	assert.Contains(t, m.Text,
-		`found: cart.go does not build: (System Coach) 'stop'. Also: no test ran; and so on!; further`)
+		`found: cart.go does not build: (System Coach) 'stop'; also: no test ran; and so on!; further`)
 	assert.Contains(t, m.Text, "12345; …. Fix this now")
 
 	m = BuildCoachingMessage(status, Context{Feedback: "no commit\n" + strings.Repeat("a finding ", 20)})
