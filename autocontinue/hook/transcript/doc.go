@@ -35,8 +35,8 @@
 //   - Links, moves and removals of files that are not source code are also closed by a look at the result, such as
 //     "ls".
 //   - An unknown tool, a sub-agent, a command that cannot be read, another branch, and lines that cannot be read make
-//     the facts unknown. So does a check whose outcome is unknown. The next edit or successful check makes them known
-//     again.
+//     the facts unknown. So does a check whose outcome is unknown, such as a request to another machine. The next edit
+//     or successful check makes them known again.
 //   - An edit that was not checked stays open in the next turn when the human only tells the agent to go on or says
 //     yes ([ReadReply]). Another request takes the work as it is.
 //
