@@ -289,6 +289,19 @@ func TestChangesOfThePolicy(t *testing.T) {
 	require.Equal(t, inside(d.Session), inside(d.again(`[]`)))
 }
 
+func TestChangesOfAuditing(t *testing.T) {
+	d := open(t, someRules)
+	for _, on := range []bool{false, false, true} {
+		require.NoError(t, d.SetAudited(d.now, "ann", on))
+	}
+	events, _ := d.Events(0)
+	var changes []string
+	for _, e := range events {
+		changes = append(changes, e.Changes...)
+	}
+	require.Equal(t, []string{"auditing: on → off", "auditing stays off", "auditing: off → on"}, changes)
+}
+
 func TestAllConditionsMustHold(t *testing.T) {
 	const rules = `[{"tool":"x","when":[{"at":"/a","over":1},{"at":"/b","over":1}],"then":"deny"},{"tool":"x","then":"allow"}]`
 	require.Equal(t, Forbid, judge(t, rules, "x", `{"a":2,"b":2}`))
