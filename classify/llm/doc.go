@@ -56,10 +56,10 @@
 // questions, blockers and errors, 1 was continued. Before the prompt named a cancelled run, 7 more were. Of 35 pauses
 // with a transcript, facts settled 33 without a call.
 //
-// In a cascade from 0.86, the model was asked about 44 to 45 % of 320 outputs. The accuracy was 2.0 points lower
-// (between 1.3 and 2.5), and macro-F1 2.1. These are means over three ways to divide the repositories into those that the
-// heuristic learned from and those that it was measured on. The rule of the cascade was chosen on 2,106 other outputs. Of
-// the 379 above, 3 were continued.
+// In a cascade from 0.86, the model was asked about 44 to 45 % of 320 outputs. The accuracy was 2.0 points lower (1.3
+// to 2.5), and macro-F1 2.1. These are means over three ways to divide the repositories: into those that the heuristic
+// learned from, and those that it was measured on. The rule of the cascade was chosen on 2,106 other outputs. Of the
+// 379 above, 3 were continued.
 //
 // These figures hold for that model. Measure yours with sidecoach eval.
 //
