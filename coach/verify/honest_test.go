@@ -221,7 +221,7 @@ func TestHonestReportsAreNotCalledFalse(t *testing.T) {
 			r := verify.Begin(verify.Task{ID: "T"}, nil, parse(t, text))
 			r.Observe(world(r.Query()))
 			for _, d := range r.Honesty().Discrepancies {
-				require.NotEqual(t, "critical", d.Severity, "%+v", d)
+				require.NotEqual(t, "critical", string(d.Severity), "%+v", d)
 			}
 		})
 	}

@@ -8,7 +8,8 @@
 // # Limits
 //
 // A command that fails runs on the baseline, too, in a temporary folder with the ignored dependencies of the project.
-// Then it runs a second time. A new failure is one that occurs twice and passed on the baseline. See the limits of
+// Then it runs a second time. A new failure is one that occurs twice and passed on the baseline. A command that passes
+// runs there, too, if tests moved, went away or are skipped. See the limits of
 // cmdwitness, gowitness and gitwitness.
 //
 // # Errors
