@@ -28,6 +28,7 @@ const maxFolded = 256 << 10
 func fingerprint(text string) digest {
 	if len(text) > maxFolded {
 		text = text[:maxFolded/2] + " " + text[len(text)-maxFolded/2:]
+		text = strings.ToValidUTF8(text, "") // half of a character
 	}
 	if plaintext.IsBlank(text) {
 		return blankFingerprint

@@ -139,7 +139,7 @@ func TestFingerprintKeeps(t *testing.T) {
 
 func TestBlank(t *testing.T) {
 	for _, text := range []string{"", " ", "\n\r\t\v\f", "\u00a0\u2003\u3000", "\uFEFF", "\u200b\u200d", "\x00",
-		"\x1b[0m\n", " \x1b[32m \x1b[0m "} {
+		"\x1b[0m\n", " \x1b[32m \x1b[0m ", strings.Repeat("\u200b", maxFolded)} {
 		assert.Equal(t, blankFingerprint, fingerprint(text), "%q", text)
 	}
 	for _, text := range []string{".", "0", "\x1b[32mok\x1b[0m", "\xff", "✅"} {

@@ -138,8 +138,9 @@ const (
 	docExtensions = " prd md mdx mdc rst txt adoc tex docx pdf "
 )
 
-// filesNamed reports whether a text names files of code, and whether it names documents.
+// filesNamed reports whether the last part of a text names files of code, and whether it names documents.
 func filesNamed(text string) (code, docs bool) {
+	text = text[max(0, len(text)-lastPart):]
 	for at := 0; !code || !docs; {
 		i := strings.IndexByte(text[at:], '.')
 		if i < 0 {

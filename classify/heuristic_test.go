@@ -52,6 +52,7 @@ func TestFilesNamed(t *testing.T) {
 		{"Set the port in config.YAML.", "code"},
 		{"Done. Version 1.2 is e.g. on github.com", ""},
 		{"...md .md x.", ""},
+		{"See a.go" + strings.Repeat(" eyJ.", lastPart), ""}, // the time of a long text is bounded
 	} {
 		code, docs := filesNamed(c.text)
 		got := ""
