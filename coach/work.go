@@ -112,9 +112,7 @@ var (
 	cited     = compiled("^```+\\d+:\\d+:(\\S+)")
 	effects   = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|clear|` +
 		`drop|wipe|reset|seed)(?:db|data|database|s)?(?:[_.-]|$)`)
-	links       = compiled(`^[~/.]\S* (?:->|→) [~/.]\S*$|^ln -s`)
 	deployments = compiled(`(?i)\b(?:deployed|redeployed|published|live at)\b|部署|デプロイ|разв[её]рн|nasaz`)
-	removals    = compiled(`(?i)^\W*(?:(?:i|i've|i have) )?(?:deleted|removed) |^\W*(?:已|已经|已經)?(?:删除|刪除|移除)`)
 	documents   = compiled(`(?i)\b(?:updated|added|rewrote|wrote|edited|revised|changed|documented|created|put|noted)\b` +
 		`.{0,60}\b(?:docs?|documentation|readme|prd|spec|rules|changelog)\b`)
 	styles = compiled(`^[.#][a-z][\w-]*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^(?:color|background|margin|padding|border|` +
@@ -135,7 +133,6 @@ type changes struct {
 	code       bool            // the text shows code or names in code
 	calls      bool            // the text names functions
 	types      bool            // it is about what a TypeScript compiler reported
-	other      bool            // the text begins with a removal, or shows links from path to path
 	docs       bool            // the text begins with an edit of a document, or the host saw no other
 	deployed   bool            // the text begins with a deployment and names its address
 }
@@ -153,7 +150,7 @@ func changed(r classify.Result, in Context) changes {
 	if c.seen = len(c.weight) > 0; c.seen || c.docs {
 		return c
 	}
-	c.other, c.docs = removals().MatchString(start), documents().MatchString(start)
+	c.docs = documents().MatchString(start)
 	c.deployed = deployments().MatchString(start) && strings.Contains(in.Text, "https://")
 	c.read(in.Text, r.Signals)
 	if len(c.weight) == 0 && c.shown == "" && !plaintext.IsOurs(in.Request) {
@@ -220,7 +217,6 @@ func (c *changes) read(text string, signals []classify.Signal) {
 	c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH") ||
 		strings.Contains(text, "```diff") && c.weight["docs"] == 0
 	c.calls = slices.ContainsFunc(spans, func(s string) bool { return strings.HasSuffix(s, "()") })
-	c.other = c.other || slices.ContainsFunc(spans, links().MatchString)
 	switch {
 	case len(c.weight) > 0:
 	case slices.ContainsFunc(spans, func(s string) bool {
@@ -241,8 +237,6 @@ func (c changes) fitting() string {
 		return c.shown
 	case c.deployed && code+n["interface"] == 0:
 		return "deployed"
-	case c.other && code+n["interface"] == 0:
-		return "any"
 	case c.docs && code+n["interface"]+n["tests"]+n["build"]+n["config"]+n["data"] == 0:
 		return "docs"
 	case n["tests"] > 0 && code+n["interface"] == 0:
