@@ -23,8 +23,8 @@ type File struct {
 }
 
 // Create prepares to replace a file, and finds out whether it can be written. A new file gets the permissions perm,
-// less the umask; an existing file keeps those of its own that perm has. The file behind a symbolic link is replaced, not the link. What is
-// not a regular file, such as /dev/stdout, is written directly. The caller must call Close.
+// less the umask; an existing file keeps those of its own that perm has. The file behind a symbolic link is replaced,
+// not the link. What is not a regular file, such as /dev/stdout, is written directly. The caller must call Close.
 func Create(name string, perm fs.FileMode) (*File, error) {
 	info, err := os.Stat(name)
 	exists := err == nil

@@ -219,7 +219,7 @@ func TestPageIsReplacedAsAWhole(t *testing.T) {
 	assert.Contains(t, string(b), "</html>")
 	info, err := os.Stat(name)
 	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o640), info.Mode().Perm())
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "others cannot read outputs of an agent")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 2, "no file is left behind")

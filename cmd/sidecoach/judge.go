@@ -226,7 +226,10 @@ func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Cl
 		k.judge, err = rememberJudge(k, cfg, judge)
 		judge = k.judge
 	}
-	return o.beside(heuristic, judge), err
+	if err != nil {
+		return nil, err
+	}
+	return o.beside(heuristic, judge), nil
 }
 
 func (o *judging) beside(heuristic, judge classify.Classifier) classify.Classifier {
