@@ -11,8 +11,8 @@ import (
 // ExtractFile returns the success criteria of the plan name in fsys.
 //
 // A name may have the platform's separators, a leading "./" and "..". A name that leaves the tree, also an absolute
-// one, is [ErrOutside]. Anything but a regular file is [ErrNotRegular] and is not opened. Other errors are those of
-// the file system, such as [fs.ErrNotExist], and those of [Extract].
+// one, is [fs.ErrInvalid]. So is anything but a regular file, which is not opened. Other errors are those of the file
+// system, such as [fs.ErrNotExist], and those of [Extract].
 //
 // The file system decides whether a symbolic link can leave the tree. The FS of an [os.Root] refuses it.
 func ExtractFile(fsys fs.FS, name string) (Criteria, error) {
@@ -33,7 +33,7 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 	}
 	clean := path.Clean(filepath.ToSlash(name))
 	if !filepath.IsLocal(filepath.FromSlash(clean)) {
-		return nil, fmt.Errorf("%q: %w", name, ErrOutside)
+		return nil, fmt.Errorf("%q leaves the file tree: %w", name, fs.ErrInvalid)
 	}
 	// Opening a pipe can block forever, so stat it first.
 	info, err := fs.Stat(fsys, clean)
@@ -41,7 +41,7 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%q: %w", name, ErrNotRegular)
+		return nil, fmt.Errorf("%q is not a regular file: %w", name, fs.ErrInvalid)
 	}
 	f, err := fsys.Open(clean)
 	if err != nil {

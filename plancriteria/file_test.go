@@ -54,20 +54,20 @@ func TestExtractFile(t *testing.T) {
 		{"missing.md", fs.ErrNotExist},
 		{"plan.md/x", fs.ErrNotExist},
 		{" plan.md", fs.ErrNotExist},
-		{"..", plancriteria.ErrOutside},
-		{"../plan.md", plancriteria.ErrOutside},
-		{"./../plan.md", plancriteria.ErrOutside},
-		{"docs/../../plan.md", plancriteria.ErrOutside},
-		{"docs/../../docs/plan.md", plancriteria.ErrOutside},
-		{"/plan.md", plancriteria.ErrOutside},
-		{"//plan.md", plancriteria.ErrOutside},
-		{"/", plancriteria.ErrOutside},
-		{".", plancriteria.ErrNotRegular},
-		{"docs", plancriteria.ErrNotRegular},
-		{"./docs/", plancriteria.ErrNotRegular},
-		{"pipe.md", plancriteria.ErrNotRegular},
-		{"device.md", plancriteria.ErrNotRegular},
-		{"socket.md", plancriteria.ErrNotRegular},
+		{"..", fs.ErrInvalid},
+		{"../plan.md", fs.ErrInvalid},
+		{"./../plan.md", fs.ErrInvalid},
+		{"docs/../../plan.md", fs.ErrInvalid},
+		{"docs/../../docs/plan.md", fs.ErrInvalid},
+		{"/plan.md", fs.ErrInvalid},
+		{"//plan.md", fs.ErrInvalid},
+		{"/", fs.ErrInvalid},
+		{".", fs.ErrInvalid},
+		{"docs", fs.ErrInvalid},
+		{"./docs/", fs.ErrInvalid},
+		{"pipe.md", fs.ErrInvalid},
+		{"device.md", fs.ErrInvalid},
+		{"socket.md", fs.ErrInvalid},
 		{"empty.md", plancriteria.ErrNoSection},
 		{"none.md", plancriteria.ErrNoSection},
 		{"two.md", plancriteria.ErrAmbiguous},
@@ -128,7 +128,7 @@ func TestExtractFileInARoot(t *testing.T) {
 	_, err = plancriteria.ExtractFile(root.FS(), "docs/missing.md")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	_, err = plancriteria.ExtractFile(root.FS(), secret)
-	require.ErrorIs(t, err, plancriteria.ErrOutside)
+	require.ErrorIs(t, err, fs.ErrInvalid)
 
 	_, err = plancriteria.ExtractFile(os.DirFS(dir), "out.md")
 	require.NoError(t, err, "os.DirFS follows the link: the docs warn of it")
@@ -190,7 +190,7 @@ func ExampleExtractFile() {
 	c, err := plancriteria.ExtractFile(root.FS(), "./plan.md")
 	fmt.Println(c.Items[0].Text, err)
 	_, err = plancriteria.ExtractFile(root.FS(), "../plan.md")
-	fmt.Println(errors.Is(err, plancriteria.ErrOutside))
+	fmt.Println(errors.Is(err, fs.ErrInvalid))
 	// Output:
 	// it runs <nil>
 	// true

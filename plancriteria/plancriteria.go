@@ -50,14 +50,12 @@ const MaxSize = 1 << 20
 
 // The reasons why there is no result. [ExtractFile] also returns errors of the file system.
 var (
-	ErrNoSection  = errors.New(`no heading "Success Criteria", "Acceptance Criteria" or "Definition of Done"`)
-	ErrEmpty      = errors.New("the success criteria section is empty") // or only comments, headings, bare checkboxes
-	ErrAmbiguous  = errors.New("more than one success criteria section")
-	ErrTooLarge   = errors.New("larger than 1 MiB")
-	ErrTooDeep    = errors.New("lists or quotes nested too deeply") // by the hundreds
-	ErrNotUTF8    = errors.New("not UTF-8")
-	ErrOutside    = errors.New("name leaves the file tree")
-	ErrNotRegular = errors.New("not a regular file") // a directory, a pipe, a device
+	ErrNoSection = errors.New(`no heading "Success Criteria", "Acceptance Criteria" or "Definition of Done"`)
+	ErrEmpty     = errors.New("the success criteria section is empty") // or only comments, headings, bare checkboxes
+	ErrAmbiguous = errors.New("more than one success criteria section")
+	ErrTooLarge  = errors.New("larger than 1 MiB")
+	ErrTooDeep   = errors.New("lists or quotes nested too deeply") // by the hundreds
+	ErrNotUTF8   = errors.New("not UTF-8")
 )
 
 // Criteria is the success-criteria section of a plan.
