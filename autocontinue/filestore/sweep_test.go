@@ -159,6 +159,19 @@ func TestWrongClocks(t *testing.T) {
 	}
 }
 
+// The age counts from the use that is written inside, whatever date the file has at two looks with a day between.
+func TestTheDateOfAFileIsNotItsAge(t *testing.T) {
+	f := newFolder(t)
+	f.use("s")
+	year1990 := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range 10 {
+		require.NoError(t, os.Chtimes(f.file("s"), year1990, year1990))
+		f.sweepAll()
+		f.now = f.now.Add(2 * day)
+	}
+	assert.Equal(t, 1, f.count("s"))
+}
+
 // Older versions had all sessions in one folder, and no time of the last use. Such a session goes on, and goes like
 // others.
 func TestSessionsOfOlderVersions(t *testing.T) {
