@@ -174,4 +174,7 @@ func TestTheContextBoundsALargeOutput(t *testing.T) {
 	d, err := a.Handle(ctx, Output{Session: "s", Text: strings.Repeat("sk-ip ", 10<<20)})
 	require.True(t, errors.Is(err, context.DeadlineExceeded))
 	assert.Equal(t, Deliver, d.Action)
+
+	_, err = Output{Text: strings.Repeat("x ", 1<<20)}.redact(ctx, nil)
+	require.ErrorIs(t, err, context.DeadlineExceeded, "masking secrets is bounded, too")
 }
