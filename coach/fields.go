@@ -125,7 +125,7 @@ func (f *fields) feedback(s string, human []string) {
 	left := maxOthers
 	for line := range strings.Lines(s) {
 		line = strings.TrimRight(listMarkers().ReplaceAllString(quotable(line, maxFeedback), ""), ".;, ")
-		rest := line
+		rest := testPackages().ReplaceAllString(line, "$1")
 		for _, words := range human {
 			rest = strings.ReplaceAll(rest, quotable(words, maxFeedback), "…")
 		}
@@ -148,6 +148,9 @@ func (f *fields) feedback(s string, human []string) {
 	}
 	f.Others = strings.Join(others, "; ")
 }
+
+// testPackages matches a Go test with its package, which looks like a URL: TestGreet (example.org/greet).
+var testPackages = compiled(`(\bTest\w*(?:/\S+)?) \(\w[\w.~/-]*\)`)
 
 // listMarkers matches what a list item begins with: "- ", "• ", "3. ", "12) ".
 var listMarkers = compiled(`^(?:[-*+•]|\d{1,2}[.)]) `)

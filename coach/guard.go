@@ -155,14 +155,9 @@ func objection(msg string, in Context) string {
 // for data that may be quoted.
 func unsafe(data string) string {
 	data = folded(data)
-	found := cmp.Or(markups().FindString(data), shell().FindString(data))
+	found := cmp.Or(markups().FindString(data), shell().FindString(data), urls().FindString(data))
 	if found != "" {
 		return found
-	}
-	for _, u := range urls().FindAllString(data, -1) {
-		if !isPackage(u) {
-			return u
-		}
 	}
 	ws := tokens(data)
 	for i := range ws {
@@ -173,13 +168,6 @@ func unsafe(data string) string {
 		}
 	}
 	return ""
-}
-
-// isPackage reports whether a URL may be the path of a package, which stands beside a failed test: example.org/greet.
-func isPackage(url string) bool {
-	host, _, deep := strings.Cut(url, "/")
-	return deep && !strings.HasPrefix(host, "www.") && !strings.ContainsAny(url, ":?#@[") &&
-		strings.ContainsFunc(host, unicode.IsLetter)
 }
 
 // url returns the first URL in msg that nothing vouches for.
