@@ -42,8 +42,9 @@ const leastFactConfidence = 0.9
 
 // finding is what the facts say about a claim. Without a type they say nothing.
 type finding struct {
-	typ    OutputType
-	reason string
+	typ       OutputType
+	reason    string
+	unchecked bool // code was edited, nothing was run after that, and no check is claimed
 }
 
 // become makes r, a claim, a verdict of another type. A status is a rejected completion.
@@ -70,12 +71,12 @@ func (w Work) judge(signals []Signal) finding {
 		}
 		switch outcome, ran := w.Outcome(name); {
 		case ran && outcome == OutcomeFailed:
-			return finding{Status, "claims " + noun + ", but it failed when it last ran"}
+			return finding{typ: Status, reason: "claims " + noun + ", but it failed when it last ran"}
 		case ran && outcome == OutcomePassed:
 		case !ran && w.Edited != EditedUnknown && changed:
-			return finding{Status, "claims " + noun + ", but it did not run after the last edit"}
+			return finding{typ: Status, reason: "claims " + noun + ", but it did not run after the last edit"}
 		case w.idle() && has(SignalEvidence, string(EvidenceTests)):
-			return finding{Status, "shows a test run, but nothing was run in the session"}
+			return finding{typ: Status, reason: "shows a test run, but nothing was run in the session"}
 		default:
 			unclear = true
 		}
@@ -83,23 +84,23 @@ func (w Work) judge(signals []Signal) finding {
 	passed, failed, unknown := w.outcomes()
 	switch {
 	case w.idle() && (has(SignalClaim, ClaimEdit) || claimsDone(signals)):
-		return finding{Status, "claims a change, but no file was edited in the session"}
+		return finding{typ: Status, reason: "claims a change, but no file was edited in the session"}
 	case unclear || w.Edited == EditedUnknown:
 		return finding{}
 	case w.Edited == EditedNone:
-		return finding{Completion, "no file is edited and unchecked"}
+		return finding{typ: Completion, reason: "no file is edited and unchecked"}
 	case w.Edited == EditedDocs:
-		return finding{Completion, "only documents were edited"}
+		return finding{typ: Completion, reason: "only documents were edited"}
 	case passed:
-		return finding{Completion, "a check passed after the last edit"}
+		return finding{typ: Completion, reason: "a check passed after the last edit"}
 	case !failed && !unknown && has(SignalHedge, HedgeCannotCheck):
-		return finding{Completion, "says that it could not check its edits, and why"}
+		return finding{typ: Completion, reason: "says that it could not check its edits, and why"}
 	case !failed && !unknown:
-		return finding{Status, "edited code, and ran no check after that"}
+		return finding{typ: Status, reason: "edited code, and ran no check after that", unchecked: true}
 	case failed && !unknown && has(SignalFailure):
-		return finding{Error, "reports that its check failed"}
+		return finding{typ: Error, reason: "reports that its check failed"}
 	case failed && !unknown:
-		return finding{Status, "edited code, and the check after that failed"}
+		return finding{typ: Status, reason: "edited code, and the check after that failed"}
 	}
 	return finding{}
 }

@@ -192,6 +192,12 @@ func (rd *reading) questionNear() bool {
 	return false
 }
 
+// goesOn reports whether the text says what the agent does next, or that a part is still open.
+func (rd *reading) goesOn() bool {
+	return rd.has("progress.next") || rd.has("progress.doing") || rd.has("progress.gerund") || rd.kind(SignalGap) ||
+		rd.kind(signalPromise)
+}
+
 // closes reports whether one of the last three sentences has a rule, or what stands before the list with which the
 // text ends.
 func (rd *reading) closes(r string) bool {

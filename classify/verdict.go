@@ -66,7 +66,11 @@ func (v *verdict) weighWork(r Result) Result {
 		return r
 	}
 	claims, goesOn := v.p[classCompletion]+v.p[classRejected], v.p[classProgress]
-	if r.Type == Status && goesOn > claims {
+	if f.typ == Status && r.Type == Status && f.unchecked && v.announces() {
+		r.WasRejectedCompletion = false // its next step comes before the check
+		return r
+	}
+	if r.Type == Status && goesOn > claims && (!f.unchecked || v.rd.goesOn()) {
 		if f.typ != Status {
 			r.Confidence = v.sureOfStatus(goesOn)
 		}

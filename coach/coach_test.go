@@ -187,6 +187,7 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"edited configuration", rejected, edit("app.yaml", "README.md"), "config"},
 		{"edited dependencies", rejected, edit("go.mod", "app.yaml"), "build"},
 		{"edited documents", rejected, Context{Work: classify.Work{Edited: classify.EditedDocs}}, "docs"},
+		{"edited Makefile", rejected, edit("Makefile"), "build"},
 		{"named code", rejected, Context{Text: "Fixed `src/a.py:12` and docs/b.md."}, "code"},
 		{"named on Windows", rejected, Context{Text: `Fixed C:\x\Cart.cs.`}, "code"},
 		{"a library is not a file", rejected, Context{Text: "Switched to Node.js and Vue.js."}, "any"},
@@ -249,6 +250,40 @@ func TestAskForWhatIsMissing(t *testing.T) {
 	r := found(text, "evidence/test_output/12 passed", "claim/checked/`npm run build` passed")
 	f, _ := collect(r, Context{Text: text})
 	assert.Equal(t, []string{"claim", "command", "npm run build", ""}, []string{f.Finding, f.Ask, f.Command, f.Second})
+}
+
+// A dry run shows a new target of a Makefile, and git lists what it ignores.
+func TestCommandOfTheChangedFile(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"Makefile", "Added a `release` target that packs the binary.", "make -n release"},
+		{"sub/Makefile", "There is a new target `docs-html`.", "make -n docs-html"},
+		{"Makefile", "The binary is stripped now.", ""},
+		{"build.gradle", "Added a `release` target.", ""},
+		{".gitignore", "The cache folder is ignored.", "git status --short --ignored"},
+	} {
+		f, _ := collect(rejected, Context{Text: c.text,
+			Work: classify.Work{Edited: classify.EditedCode, Files: []string{c.file}}})
+		assert.Equal(t, c.want, f.Command, c.text)
+	}
+}
+
+// What the agent claims to have done, and the host did not see, is named.
+func TestClaimWithoutTheAct(t *testing.T) {
+	checked := classify.Work{Edited: classify.EditedNone, Session: classify.EditedCode,
+		Checks: []classify.Check{{Command: "./report may.csv", Kind: classify.CheckRun, Outcome: classify.OutcomePassed}}}
+	idle := classify.Work{Edited: classify.EditedNone, Session: classify.EditedNone}
+	for _, c := range []struct {
+		text, signal string
+		work         classify.Work
+		want         string
+	}{
+		{"The report has a total. Committed as `77ab01c`.", "claim/commit/Committed", checked, "You made no commit after"},
+		{"The report has a total, and I pushed it.", "claim/push/I pushed it", checked, "You pushed nothing after"},
+		{"All tests pass.", "claim/tests/All tests pass", checked, "You ran no tests after"},
+		{"Done. The report skips empty rows.", "claim/done/Done", idle, "No file was edited in this session."},
+	} {
+		assert.Contains(t, BuildCoachingMessage(found(c.text, c.signal), Context{Text: c.text, Work: c.work}).Text, c.want)
+	}
 }
 
 // All linters that a claim names are asked for.

@@ -40,7 +40,7 @@ var evidenceNames = map[classify.EvidenceKind]string{
 func (f *fields) rejection(r classify.Result, in Context) {
 	stated, claimed := claimedChecks(r, in)
 	claimsChange := slices.ContainsFunc(r.Signals, func(s classify.Signal) bool {
-		return s.Kind == classify.SignalClaim && s.Name == classify.ClaimEdit
+		return s.Kind == classify.SignalClaim && (s.Name == classify.ClaimEdit || s.Name == "done")
 	})
 	work := changed(r, in)
 	fitting := work.fitting()
@@ -70,8 +70,8 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	case "failed", "hidden":
 		checks = nil // its own command, or none: that of another check would be false
 	case "", "unchecked":
-		if len(checks) == 0 && f.Criterion == "" && f.Hint == "" && (fitting == "code" || fitting == "tests") {
-			checks = work.tests()
+		if len(checks) == 0 && f.Criterion == "" && f.Hint == "" {
+			checks = work.own(fitting, in.Text)
 		}
 	}
 	f.Ask = f.ask(fitting, checks)
@@ -119,7 +119,8 @@ func claimKind(text string, s classify.Signal) string {
 // facts says what the host saw, if it refutes the report: the checks that it claims, or that it changed something.
 func (f *fields) facts(in Context, claimed []string, changed bool) bool {
 	w := in.Work
-	edited := w.Edited == classify.EditedCode || w.Edited == classify.EditedDocs
+	edited := w.Edited == classify.EditedCode || w.Edited == classify.EditedDocs ||
+		w.Edited == classify.EditedNone && (w.Session == classify.EditedCode || w.Session == classify.EditedDocs)
 	for _, kind := range claimed {
 		outcome, ran := w.Outcome(kind)
 		switch {

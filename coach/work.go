@@ -119,6 +119,7 @@ var (
 		`width|height|display|position|flex|grid|gap|z-index|opacity|overflow|transition|transform|font|text|max|min)` +
 		`[a-z-]*: ?[\w#.%-]+;?$`)
 	diagnostics = compiled(`"owner": ?"typescript"|\berror TS\d{4}\b|\bTypeScript (?:error|warning)`)
+	targets     = compiled("`(\\w[\\w-]*)` (?:make )?target\\b|\\btarget:? `(\\w[\\w-]*)`")
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
@@ -128,6 +129,7 @@ type changes struct {
 	weight     map[string]int  // of different files by kind; one in a line that claims something weighs more
 	extensions map[string]bool // of code and interface
 	first      string          // the kind of the first file
+	makefile   bool            // one of them is a Makefile
 	seen       bool            // the host saw the edits
 	shown      string          // the ask that fits inline code, if no file is known
 	code       bool            // the text shows code or names in code
@@ -169,6 +171,7 @@ func (c *changes) add(file string, weight int, seen map[string]bool) {
 	seen[base] = true
 	c.weight[kind] += weight
 	c.first = cmp.Or(c.first, kind)
+	c.makefile = c.makefile || strings.EqualFold(base, "makefile")
 	if slices.Contains([]string{"code", "compile", "script", "other", "tests", "interface"}, kind) {
 		c.extensions[strings.ToLower(path.Ext(base))] = true
 	}
@@ -269,10 +272,18 @@ func (c changes) fitting() string {
 	return "any"
 }
 
-// tests returns the command that tests all files that were changed, if their one language has such a command.
-func (c changes) tests() []check {
-	if command := fileTypes().tests[strings.Join(slices.Collect(maps.Keys(c.extensions)), " ")]; command != "" {
-		return []check{{command, classify.ClaimTests}}
+// own returns the command that checks the changed files, if there is one for all of them: the tests of their one
+// language, a dry run of the target that the text names, or the list of what git ignores.
+func (c changes) own(fitting, text string) []check {
+	switch target := targets().FindStringSubmatch(text); {
+	case fitting == "code" || fitting == "tests":
+		if command := fileTypes().tests[strings.Join(slices.Collect(maps.Keys(c.extensions)), " ")]; command != "" {
+			return []check{{command, classify.ClaimTests}}
+		}
+	case fitting == "build" && c.makefile && target != nil:
+		return []check{{"make -n " + cmp.Or(target[1], target[2]), classify.ClaimBuild}}
+	case fitting == "any" && c.weight["ignore"] > 0:
+		return []check{{"git status --short --ignored", ""}}
 	}
 	return nil
 }
