@@ -190,5 +190,5 @@ func (c *Coach) word(t Tier, language string, f *fields) (text, why string) {
 	return prefix + body, ""
 }
 
-// wideStops removes the space after a wide full stop, where Chinese and Japanese have none.
-var wideStops = strings.NewReplacer("。 ", "。", "； ", "；")
+// wideStops removes the space after a wide full stop or comma, where Chinese and Japanese have none.
+var wideStops = strings.NewReplacer("。 ", "。", "； ", "；", "、 ", "、", "， ", "，")

@@ -275,6 +275,7 @@ func TestDefaultTemplates(t *testing.T) {
 					require.LessOrEqual(t, utf8.RuneCountInString(text), limit, text)
 					require.True(t, strings.ContainsAny(text[len(text)-1:], ".") || strings.HasSuffix(text, "。"), text)
 					assert.NotContains(t, text, "<no value>")
+					require.NotRegexp(t, "[。、，；] ", text, "a space after a wide mark")
 					if before, ok := said[text]; ok && tier != TierRepeat && tier != TierStage {
 						require.Equal(t, before, f.Attempt, text)
 					}
