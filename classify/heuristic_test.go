@@ -487,6 +487,19 @@ func TestUnclear(t *testing.T) {
 	}
 }
 
+// A run that broke and an agent that reports a failure are both errors, and the reason tells them apart.
+func TestReasonOfErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"构建失败，我无法解决。":                                                              "opens with a failure and leaves it there",
+		"Built the module, but go test fails: 2 failed, 40 passed. Stopping here.": "reports a failure and leaves it there",
+		"panic: runtime error: index out of range [3] with length 3":               "the run broke and this is its error",
+	} {
+		r := judge(t, Input{Text: text})
+		assert.Equal(t, Error, r.Type, text)
+		assert.Equal(t, want, r.Reason, text)
+	}
+}
+
 // deadline is a context that is done after it was asked a number of times.
 type deadline struct {
 	context.Context

@@ -258,8 +258,10 @@ func (v *verdict) ground(r Result) string {
 	at := func(r string) bool { return rd.in(last.rules, r) }
 	shows := len(r.Shown(nil)) > 0
 	switch {
-	case r.Type == Error && (rd.has("failure.crash") || rd.has("failure.exception") || rd.has("failure.prefix")):
+	case r.Type == Error && (rd.has("failure.crash") || rd.has("failure.exception")):
 		return "the run broke and this is its error"
+	case r.Type == Error && rd.has("failure.prefix"):
+		return "opens with a failure and leaves it there"
 	case r.Type == Error && rd.lastTrace:
 		return "ends in a stack trace"
 	case r.Type == Error:
