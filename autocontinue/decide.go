@@ -117,6 +117,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	// Row 7.
 	switch r.Type {
 	case classify.Error:
+		d.Note = errorNote // a failed run of the host's is row 5
 		return s.handOver(o, d, ReasonCrashGuard)
 	case classify.Question:
 		return s.handOver(o, d, ReasonQuestion)

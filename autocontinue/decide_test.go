@@ -146,7 +146,9 @@ func TestRow5CrashGuard(t *testing.T) {
 	t.Run("whatever the text", func(t *testing.T) {
 		for _, r := range []classify.Result{progress, rejected, completion, question, blocker, crash} {
 			x := play(t, Policy{})
-			x.wants(x.decide("a", r, failed), Deliver, OutcomeFailed, ReasonCrashGuard)
+			d := x.decide("a", r, failed)
+			x.wants(d, Deliver, OutcomeFailed, ReasonCrashGuard)
+			assert.Equal(t, "The run broke. A broken run is never continued.", d.Note)
 			assert.True(t, x.s.HandedOver)
 		}
 	})
@@ -182,7 +184,9 @@ func TestRow7NotAStatus(t *testing.T) {
 			c.r.Confidence = confidence
 			c.r.WasRejectedCompletion = confidence == 1 // means something with a status only
 			x := play(t, Policy{MinConfidence: NoGate})
-			x.wants(x.decide("a", c.r), Deliver, c.outcome, c.reason)
+			d := x.decide("a", c.r)
+			x.wants(d, Deliver, c.outcome, c.reason)
+			assert.NotContains(t, d.Note, "broke", "an agent that reports a failed test did not crash")
 			x.wants(x.decide("b", progress), Deliver, OutcomeNeedsHuman, ReasonWaiting)
 		}
 	}

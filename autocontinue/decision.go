@@ -97,6 +97,9 @@ type verdict struct {
 
 const notContinued = ", so the agent was not continued."
 
+// errorNote is for an output that is an error. It is true of a crash, and of a failure that the agent only reports.
+const errorNote = "The output reports a failure" + notContinued
+
 // verdicts has what each reason means.
 var verdicts = map[Reason]verdict{
 	ReasonRunClosed:          {Suppress, OutcomeDuplicate, ""},
