@@ -128,7 +128,7 @@ func (a *audit) run(c Claim) {
 	case outcome == NotMet && len(fresh) == 0 && len(withheld) > 0:
 		a.unchecked(c, "it fails, but without %s of the environment: pass what it needs", firstThree(withheld))
 	case outcome == NotMet && len(fresh) == 0 && len(a.facts.BaseRuns) > 0 && !slices.ContainsFunc(runs, a.facts.based):
-		a.unchecked(c, "it fails, and whether it did before cannot be mentioned: %s", why)
+		a.unchecked(c, "it fails, and it is not known whether it did before: %s", why)
 	case outcome == NotMet:
 		a.contradict(d, testResult, why, fix)
 	case outcome != Met:
