@@ -191,8 +191,22 @@ func (r *Report) testNames(s, m string) {
 	case lex().Succeeds.Match(said):
 		c.Result = Met
 	}
+	success := -1
+	if at := lex().Succeeds.FindAllIndex(s); len(at) > 0 {
+		success = at[0][1]
+	}
+	result := c.Result
 	for _, n := range names {
-		c.Name = n
+		c.Name, c.Result = n, result
+		if at := strings.Index(s, n); result == Met && success >= 0 && at > success {
+			between := s[success:at]
+			if others := lex().OtherTests.FindAllIndex(between); len(others) > 0 && !lex().Succeeds.Match(between) {
+				c.Result = "" // it is one of the others
+				if lex().ErrorWord.Match(s[success:]) {
+					c.Result = NotMet
+				}
+			}
+		}
 		r.add(c)
 	}
 }

@@ -115,7 +115,7 @@ func (c *Claim) number(what, n string) {
 	switch what = strings.ToLower(what); {
 	case strings.HasPrefix(what, "pass"), what == "green", what == "ok":
 		to = &c.Passed
-	case strings.HasPrefix(what, "fail"), what == "red":
+	case strings.HasPrefix(what, "fail"), strings.HasPrefix(what, "crash"), strings.HasPrefix(what, "ha"), what == "red":
 		to = &c.Failed
 	case what == "skipped", what == "ignored":
 		to = &c.Skipped

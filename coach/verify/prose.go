@@ -76,6 +76,10 @@ func (r *Report) prose(text string) {
 				continue
 			}
 		}
+		if lex().TitleLater.Match(line) {
+			in = section{silent: true}
+			continue
+		}
 		if m := lex().TitleLine.Find(line); m != nil {
 			if title := m[1] + m[2] + m[3]; !(len(mark) > 0 && strings.Contains(title, ".")) {
 				in = section{

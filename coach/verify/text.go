@@ -54,5 +54,5 @@ type lexicon struct {
 	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, BesideKey, Names, MdLink,
 	LineSuffix, PathShape, OnePath, AnyPath, ListSeparator, AfterPath, English, OpenBox, ListMark,
 	SentenceEnd, TitleLine, HeadPaths, TitleSilent, TitleNot, TitleConcerns, TitleChange, TitleDone,
-	Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
+	TitleLater, OtherTests, ErrorWord, Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
 }
