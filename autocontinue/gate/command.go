@@ -3,8 +3,10 @@ package gate
 import (
 	_ "embed"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -65,7 +67,7 @@ func commandHolds(forms []form, line string, allow bool) outcome {
 		return refused
 	case allow:
 		fits := func(c command) bool {
-			return c.plain && slices.ContainsFunc(forms, func(f form) bool { return f.allows(c) })
+			return c.plain && slices.ContainsFunc(forms, func(f form) bool { return f.allows(c) && f.namesOptions(c) })
 		}
 		return is(plain && len(commands) > 0 && !slices.ContainsFunc(commands, func(c command) bool { return !fits(c) }))
 	}
@@ -89,11 +91,11 @@ func (s *search) finds(c command, nested int) bool {
 	if s.mentioned(c.assigned) { // PAGER='rm x' man ls
 		return true
 	}
-	if slices.ContainsFunc(all, func(w word) bool { return listed["replacer"][programName(w.text)] }) {
+	if slices.ContainsFunc(all, func(w word) bool { return listed()["replacer"][programName(w.text)] }) {
 		all = unreplaced(all)
 	}
 	for i := range all {
-		if i > 0 && (!listed["runner"][name] && !listed["shell"][name] || !mayBeProgram(all, i)) {
+		if i > 0 && (!listed()["runner"][name] && !listed()["shell"][name] || !mayBeProgram(all, i)) {
 			continue
 		}
 		c.words = all[i:]
@@ -108,13 +110,13 @@ func (s *search) finds(c command, nested int) bool {
 func (s *search) findsInside(c command, nested int) bool {
 	name := c.program()
 	switch {
-	case listed["interpreter"][strings.TrimRight(name, "0123456789.")],
-		name == "git" && slices.ContainsFunc(c.words, func(w word) bool { return listed["git-runs"][w.text] }):
+	case listed()["interpreter"][strings.TrimRight(name, "0123456789.")],
+		name == "git" && slices.ContainsFunc(c.words, func(w word) bool { return listed()["git-runs"][w.text] }):
 		return s.mentioned(slices.Concat(c.words[1:], c.fed))
 	case name == "xargs" || name == "parallel":
 		last := command{words: c.words[len(c.words)-1:]}.program()
-		return listed["runner"][last] || listed["shell"][last] // it gets its arguments from elsewhere
-	case !listed["shell"][name]:
+		return listed()["runner"][last] || listed()["shell"][last] // it gets its arguments from elsewhere
+	case !listed()["shell"][name]:
 		return false
 	case nested == 0, name != "env" && c.readsElsewhere():
 		return true
@@ -147,7 +149,7 @@ func (s *search) mentioned(texts []word) bool {
 var wordsText string
 
 // listed has the lists of words.txt by their names.
-var listed = func() map[string]map[string]bool {
+var listed = sync.OnceValue(func() map[string]map[string]bool {
 	lists := make(map[string]map[string]bool)
 	for line := range strings.Lines(wordsText) {
 		name, rest, ok := strings.Cut(line, ": ")
@@ -162,7 +164,7 @@ var listed = func() map[string]map[string]bool {
 		}
 	}
 	return lists
-}()
+})
 
 func programName(text string) string {
 	name := fold(text[strings.LastIndexAny(text, `/\`)+1:])
@@ -227,7 +229,7 @@ func mayBeProgram(words []word, i int) bool {
 	switch {
 	case words[i].known:
 		return words[i].text != "." || name == "command" || name == "builtin"
-	case !before.known || listed["runner"][name] || listed["shell"][name] || strings.Contains(before.text, "="):
+	case !before.known || listed()["runner"][name] || listed()["shell"][name] || strings.Contains(before.text, "="):
 		return true
 	case (command{words: words}).program() == "find":
 		return strings.HasPrefix(before.text, "-exec") || strings.HasPrefix(before.text, "-ok")
@@ -272,6 +274,37 @@ func (f form) allows(c command) bool {
 		}
 	}
 	return len(c.words) == len(f)
+}
+
+// namesOptions reports whether the form names, each in its place, the options of a command that words.txt lists.
+func (f form) namesOptions(c command) bool {
+	options := make(map[string]bool)
+	for _, w := range c.words { // any word may be a program, or a command of git
+		maps.Copy(options, listed()["options "+programName(w.text)])
+	}
+	for i, w := range c.words {
+		for option := range options {
+			if hasOption(w.text, option) && (i >= len(f) || !hasOption(f[i], option)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// hasOption reports whether a word has an option, which is written as in words.txt.
+func hasOption(text, option string) bool {
+	name, _, _ := strings.Cut(text, "=")
+	double := strings.HasPrefix(name, "--")
+	switch {
+	case !strings.HasPrefix(name, "-"):
+		return false
+	case strings.HasPrefix(option, "--"):
+		return double && len(name) > 2 && strings.HasPrefix(option, name)
+	case strings.HasPrefix(option, "-"):
+		return name == option || name == "-"+option
+	}
+	return !double && strings.Contains(name, option)
 }
 
 // matches reports whether words have the form, or could have it. It ignores case, the folder of the program, and

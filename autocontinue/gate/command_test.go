@@ -95,6 +95,86 @@ func TestCommandThatIsAllowed(t *testing.T) {
 	require.Equal(t, Allow, shell(t, Allow, "git status -c", "git *"))
 }
 
+// Some options let a harmless program write files or run programs. A rule allows them if its form names them.
+func TestAllowedFormsNameDangerousOptions(t *testing.T) {
+	forms := []string{"git diff *", "git log *", "git grep *", "git fetch *", "git archive *", "git commit *", "find *",
+		"find . -name * -delete", "fd *", "rg *", "sort *", "sort -o out *", "tar tf *", "rsync a *", "curl https://*",
+		"curl -o page --max-time 9 *", "go test *", "go vet *", "go build -o=bin/*", "timeout 9 sort *", "git log --output=*",
+		"sed -n *", "man ls *", "/usr/bin/sort a *"}
+	for line, want := range map[string]Then{
+		"git diff --stat HEAD~1 -- a.go":     Allow,
+		"git log --oneline -5 -p --text=x":   Ask, // --text is --textconv for us
+		"git log --oneline -5 -p -O":         Allow,
+		"git commit -m 'no --output here'":   Allow,
+		"git commit -m output -ox":           Allow,
+		"git grep -n -w func":                Allow,
+		"find . -name '*.go' -newer a":       Allow,
+		"sort a -rnu -k 2":                   Allow,
+		"curl https://a -sSf":                Allow,
+		"go test -short -count=1 -run=x ./.": Allow,
+		"go test ./... -v -coverpkg=./...":   Allow,
+
+		"git diff --output=/tmp/x":          Ask,
+		"git diff HEAD --output /tmp/x":     Ask,
+		"git diff HEAD --outp=/tmp/x":       Ask,
+		"git diff --ext-diff":               Ask,
+		"git log -p --textconv":             Ask,
+		"git diff a --no-index /etc/passwd": Ask,
+		"git grep x -Oless":                 Ask,
+		"git grep x -nO":                    Ask,
+		"git grep --open-files-in-pager=sh": Ask,
+		"git fetch --upload-pack=./x":       Ask,
+		"git archive HEAD -o x":             Ask,
+		"git archive --exec=x HEAD":         Ask,
+		"find . -delete":                    Ask,
+		"find . -exec rm '{}' +":            Ask,
+		"find . -okdir rm x":                Ask,
+		"find . -fprint /etc/x":             Ask,
+		"fd x -HX rm":                       Ask,
+		"rg --pre ./x a":                    Ask,
+		"rg --pre=./x a":                    Ask,
+		"sort a -o b":                       Ask,
+		"sort a -uob":                       Ask,
+		"sort a --output=b":                 Ask,
+		"sort a --compress-prog=./x":        Ask,
+		"timeout 9 sort a -o b":             Ask,
+		"/usr/bin/sort a -o b":              Ask,
+		"/usr/bin/sort a":                   Allow,
+		"tar tf a --to-command=./x":         Ask,
+		"tar tf a -I ./x":                   Ask,
+		"tar tf a --checkpoint-action=x":    Ask,
+		"rsync a b -e ./x":                  Ask,
+		"rsync a b -avze ./x":               Ask,
+		"rsync a b --rsh=./x":               Ask,
+		"curl https://a -o .bashrc":         Ask,
+		"curl https://a -sSLo.bashrc":       Ask,
+		"curl https://a -K x":               Ask,
+		"curl https://a --config x":         Ask,
+		"curl https://a -w '%output{x}'":    Ask,
+		"go test ./... -exec ./x":           Ask,
+		"go test ./... --exec=./x":          Ask,
+		"go vet ./... -vettool=x":           Ask,
+		"go test ./... -o x":                Ask,
+		"man ls -P ./x":                     Ask,
+		"sed -n -i p a":                     Ask,
+		"git log; sort a -o b":              Ask,
+
+		"sort -o out a b":                          Allow,
+		"sort -o out a -o b":                       Ask, // the form names the first one
+		"sort -o out --output=b a":                 Ask,
+		"curl -o page --max-time 9 https://a":      Allow,
+		"curl -o page --max-time 9 https://a -K x": Ask,
+		"find . -name a -delete":                   Allow,
+		"go build -o=bin/x":                        Allow,
+		"git log --output=x":                       Allow,
+		"git log --output=x --ext-diff":            Ask,
+	} {
+		assert.Equal(t, want, shell(t, Allow, line, forms...), "%s", line)
+	}
+	long := "git " + strings.Repeat("grep -n ", maxCommand/8-1)
+	assert.Equal(t, Allow, shell(t, Allow, long, "git *"))
+}
+
 func TestCommandThatIsDenied(t *testing.T) {
 	for line, want := range map[string]Then{
 		"rm -rf /":                       Forbid,

@@ -89,8 +89,14 @@ type Policy struct {
 // has more than 1,000 brackets is denied.
 //
 // In a form, * matches any text of a word, and at the end any further words. For a rule that allows, * right after the
-// program does not match an option: "git *" does not match git -c core.pager=x. Allow programs that you know, and only
-// for a tool whose shell is Bash.
+// program does not match an option: "git *" does not match git -c core.pager=x. An option that lets a program write a
+// file or run another one, such as git diff --output, sort -o, find -exec or curl -K, must stand in the form itself, at
+// its place: "sort -o out.txt *". The file words.txt of this package lists these options, for common programs only.
+// Arguments are not looked at: "curl *" sends files, too. Allow programs that you know, and only for a tool whose shell
+// is Bash.
+//
+// For a rule that denies, a * before the end of a form is one word: "find * -delete" is not find -delete, nor find a b
+// -delete. Rather allow the forms that you need.
 //
 // path needs Options.Root. It resolves symbolic links below the root. A path with .. is denied. The test cannot be
 // made for a path outside the root, or one that some systems read as another: C:\x, a:b, ~/x, SECRET~1, %2e.
