@@ -63,7 +63,7 @@ func Example() {
 	// weight_delete done {"ok":true}
 	// asked: weight_delete {"ids":"all"}
 	// weight_delete denied not all of them
-	// unheard_of denied denied by the policy: no rule names this tool
+	// unheard_of denied denied by the policy (no rule names this tool): ask the human or choose another call
 }
 
 // A run from its context to its response, step by step. A person edits the arguments of a tool.

@@ -222,7 +222,7 @@ func (p Policy) judge(root *root, sub Subject, body value) Verdict {
 		switch r.matches(root, body) {
 		case yes:
 		case refused:
-			v = Verdict{Then: Forbid, Rule: r.what + ": this cannot be read safely, so it is denied"}
+			v = Verdict{Then: Forbid, Rule: "it cannot be read safely: " + r.what}
 		default:
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -447,6 +448,30 @@ func TestUnauditedAsksNothing(t *testing.T) {
 	require.Equal(t, Approved, d.propose(draft(run, "hello")).Status, "but when the host proposes it again")
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
 	require.True(t, slices.Contains(d.types(0), auditChanged))
+}
+
+// What the agent reads is short: which rule denied it, and what to do instead.
+func TestReasonOfADenialIsShort(t *testing.T) {
+	rules := `[{"tool":"x","then":"deny"}, {"gate":"context","then":"allow"},
+		{"tool":"shell","when":[{"at":"/command","command":["rm *","rmdir *","shred *","dd *","mkfs *"]}],"then":"deny"},
+		{"gate":"response","when":[{"at":"/text","like":"*sorry*"}],"then":"deny"}]`
+	for want, sub := range map[string]Subject{
+		"(tool x): ask the human or choose another call":             call("r", "1", "x", `{}`),
+		"(no rule names this tool): ask the human or choose another": call("r", "2", "y", `{}`),
+		`(tool shell when /command command ["rm *","rmdir…): ask`:    call("r", "3", "shell", `{"command":"rm x"}`),
+		"…): ask the human or choose another call":                   call("r", "4", "shell", `{"command":"rm y"}`),
+		"(it cannot be read safely: tool shell":                      call("r", "5", "shell", `{"command":"'"}`),
+		`like "*sorry*"): ask the human or write another answer`:     draft("r", "so sorry"),
+	} {
+		d := open(t, rules)
+		d.started("r")
+		it := d.propose(sub)
+		require.Equal(t, Denied, it.Status)
+		require.Contains(t, it.Reason, "denied by the policy ")
+		require.Contains(t, it.Reason, want)
+		require.LessOrEqual(t, utf8.RuneCountInString(it.Reason), 122)
+		require.NotContains(t, it.Rule, "ask the human", "people see the whole rule")
+	}
 }
 
 // What a policy says is shown beside every item: it is short, and hides nothing.

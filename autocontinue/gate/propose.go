@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // Propose puts a subject before its gate and returns its item: pending, or approved or denied if the rules decide.
@@ -260,7 +263,14 @@ func (s *Session) limit(it *item) []Event {
 
 func (s *Session) policyDenial(it *item, v Verdict) []Event {
 	e := eventFor(it.Item, eventTypes[it.Kind][Denied])
-	e.By, e.Rule, e.Reason = ByPolicy, v.Rule, "denied by the policy: "+v.Rule
+	rule := plaintext.Cut(strings.TrimSuffix(v.Rule, ": "+string(Forbid)), 55) // the agent needs no more
+	e.By, e.Rule, e.Reason = ByPolicy, v.Rule, fmt.Sprintf("denied by the policy (%s): ask the human", rule)
+	switch it.Kind {
+	case Tool:
+		e.Reason += " or choose another call"
+	case Response:
+		e.Reason += " or write another answer"
+	}
 	return append([]Event{e}, s.limit(it)...)
 }
 

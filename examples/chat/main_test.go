@@ -15,7 +15,8 @@ func TestChatDecides(t *testing.T) {
 	for _, tt := range []struct{ name, args, answer, want, asked string }{
 		{"a rule allows", `{"command":"git status -s"}`, "no", `"ran"`, ""},
 		{"a rule denies", `{"command":"git status; rm -rf /"}`, "yes",
-			`denied: denied by the policy: tool bash when /command command ["rm *","git push *"]: deny`, ""},
+			`denied: denied by the policy (tool bash when /command command ["rm *","git push *"]): ` +
+				"ask the human or choose another call", ""},
 		{"somebody says yes", `{"command":"make"}`, " Yes ", `"ran"`, "bash {\"command\":\"make\"}\nYes or no?"},
 		{"somebody says no", `{"command":"make\u202e"}`, "not today", "denied: not today",
 			"bash {\"command\":\"make\\u202e\"}\nYes or no?"},
