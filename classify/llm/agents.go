@@ -38,6 +38,8 @@ func prepareOther(r *run) { r.stdin = r.call.System + "\n" + r.call.User }
 
 func readOther(stdout []byte) (reply, error) { return reply{text: string(stdout)}, nil }
 
+var errNoResult = errors.New("no result in the JSON envelope")
+
 // readAgent reads what Claude Code and Gemini CLI print, which is one object, and Codex, which is an event a line.
 func readAgent(stdout []byte) (reply, error) {
 	events := [][]byte{stdout}
@@ -95,8 +97,11 @@ func readAgent(stdout []byte) (reply, error) {
 		r.usage.CompletionTokens += e.Usage.Output
 		r.usage.CostUSD += e.Cost
 	}
-	if r.text == "" && failure != "" {
+	switch {
+	case r.text == "" && failure != "":
 		return r, errors.New(failure)
+	case r.text == "":
+		return r, errNoResult
 	}
 	return r, nil
 }

@@ -128,13 +128,15 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		return fail(err)
 	case stdout.full:
 		return answer, unparseable("it is larger than 1 MiB")
+	case readErr == errNoResult && exit == nil:
+		return answer, unparseable("no result in " + p.cfg.Command.Agent + "'s JSON envelope")
 	case readErr != nil, exit != nil:
 		e := &Error{Kind: Rejected, Why: name + " reports an error", final: true}
 		if exit != nil {
 			e.Why = fmt.Sprintf("%s ended with %s", name, exit)
 		}
 		said := lastLine(stderr.kept.Bytes())
-		if readErr != nil {
+		if readErr != nil && readErr != errNoResult {
 			said = cmp.Or(readErr.Error(), said)
 		}
 		e.Server = call.quoted(said)
