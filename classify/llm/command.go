@@ -19,7 +19,7 @@ import (
 // It runs in an empty folder. Its time is limited, and at the limit its whole process group ends.
 //
 // A program that is not an agent reads the prompt on its standard input and prints an answer. The last JSON object of
-// the answer counts.
+// the answer counts. A program in place of an agent prints the answer in the JSON envelope of that agent.
 type Command struct {
 	Agent string   // one of [Agents]: its arguments are known
 	Args  []string // the program and its arguments; with Agent, they stand in for the name of the agent's program

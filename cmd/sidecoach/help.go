@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-//go:embed help/*.txt
+//go:embed help/*.txt help/topics/*.txt
 var helpTexts embed.FS
 
 // document gives c, and the commands below it, their help and completion. A file of the folder help has a headline, a
@@ -116,8 +116,9 @@ func helpOnJudge(w io.Writer) error {
 	f := noFlags()
 	new(judging).register(f)
 	f.VisitAll(func(flag *pflag.Flag) { explain(flag, "") })
-	_, err := fmt.Fprintf(w, "These flags choose and tune a judge. sidecoach and sidecoach hook take them.\n\n%s",
-		f.FlagUsagesWrapped(80))
+	answer, _ := helpTexts.ReadFile("help/topics/judge.txt") // it is there
+	_, err := fmt.Fprintf(w, "These flags choose and tune a judge. sidecoach and sidecoach hook take them.\n\n%s\n%s",
+		f.FlagUsagesWrapped(80), answer)
 	return err
 }
 
