@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,6 +106,19 @@ func (c *command) Set(s string) error {
 		*c = command{s, words}
 	}
 	return err
+}
+
+// absolute returns the command line with an absolute path of its program, if that is a path and not a name.
+func (c command) absolute() (string, error) {
+	if c.words == nil || filepath.Base(c.words[0]) == c.words[0] || filepath.IsAbs(c.words[0]) {
+		return c.line, nil
+	}
+	program, err := filepath.Abs(c.words[0])
+	line := ""
+	for _, word := range append([]string{program}, c.words[1:]...) {
+		line += " '" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return strings.TrimSpace(line), err
 }
 
 // bind adds flags, given as names and pointers to their values. Each value is the default. The file help/flags.txt

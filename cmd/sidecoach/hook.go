@@ -36,8 +36,8 @@ func newHookOptions(f *pflag.FlagSet) *hookOptions {
 	return o
 }
 
-// given returns the flags of a hook that were given to install, as a command line has them. Folders become absolute: a
-// host runs its hooks wherever the agent works.
+// given returns the flags of a hook that were given to install, as a command line has them. Folders, and the path of a
+// judge, become absolute: a host runs its hooks wherever the agent works.
 func (o *hookOptions) given() (words []string, err error) {
 	own := newHookOptions(noFlags()).flags
 	o.flags.Visit(func(f *pflag.Flag) {
@@ -45,10 +45,14 @@ func (o *hookOptions) given() (words []string, err error) {
 			return
 		}
 		value := f.Value.String()
-		if f.Name == "state" || f.Name == "prompt" {
-			abs, e := filepath.Abs(value)
-			value, err = abs, errors.Join(err, e)
+		var e error
+		switch f.Name {
+		case "state", "prompt":
+			value, e = filepath.Abs(value)
+		case "judge-command":
+			value, e = o.judging.llm.command.absolute()
 		}
+		err = errors.Join(err, e)
 		if f.Value.Type() == "bool" {
 			words = append(words, "--"+f.Name)
 		} else {
