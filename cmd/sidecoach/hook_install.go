@@ -253,7 +253,7 @@ func write(h install.Hook, file string, stderr io.Writer) (string, error) {
 	kept, err := f.install(text, times > 0)
 	said := "installed in " + file + "\n"
 	if kept != "" {
-		said += "the file before is kept as " + kept + " until uninstall\n"
+		said += "the file before is kept as " + kept + " until uninstall restores it\n"
 	}
 	return said, err
 }
@@ -308,9 +308,15 @@ func remove(h install.Hook, file string) (string, error) {
 	}
 	kept, err := f.remove(rest)
 	if kept == "" {
-		return said + "it had nothing but the hook, so it is deleted\n", err
+		said += "it had nothing but the hook, so it is deleted\n"
+	} else {
+		said += "the file before is kept as " + kept + "\n"
 	}
-	return said + "the file before is kept as " + kept + "\n", err
+	if copies := f.copies(); len(copies) > 0 {
+		said += "it was changed after install, so the file from before install stays as " +
+			strings.Join(copies, ", ") + "\n"
+	}
+	return said, err
 }
 
 type settingsFile struct {
@@ -322,6 +328,7 @@ type settingsFile struct {
 const (
 	maxSettings   = 4 << 20 // bytes
 	byteOrderMark = "\ufeff"
+	beforeInstall = ".before-sidecoach-" // in the name of a copy
 )
 
 // openSettings reads a settings file. A missing file is not an error.
@@ -394,7 +401,18 @@ func (f *settingsFile) install(text []byte, upgrade bool) (kept string, err erro
 // copyOf returns the name of the copy that install makes when it writes data. So a copy is found only while nobody has
 // changed the file.
 func (f *settingsFile) copyOf(data []byte) string {
-	return fmt.Sprintf("%s.before-sidecoach-%.4x", f.name, sha256.Sum256(data))
+	return fmt.Sprintf("%s%s%.4x", f.name, beforeInstall, sha256.Sum256(data))
+}
+
+// copies returns the names of all copies that install made and uninstall has not restored.
+func (f *settingsFile) copies() (names []string) {
+	entries, _ := os.ReadDir(filepath.Dir(f.name))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(f.name)+beforeInstall) {
+			names = append(names, filepath.Join(filepath.Dir(f.name), e.Name()))
+		}
+	}
+	return names
 }
 
 func (f *settingsFile) copyTo(name string) error {
