@@ -17,7 +17,7 @@ func embed(
 	prompt prompt,
 	job job,
 	enqueue func(id, chat, message string),
-	send func(text, note string),
+	send func(id, text, note string),
 ) error {
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
@@ -39,7 +39,7 @@ func embed(
 	case autocontinue.Continue:
 		enqueue(d.ID, chat, d.Message) // once for d.ID; it starts a new job, which is a new Run
 	case autocontinue.Deliver:
-		send(job.Text, d.Note)
+		send(d.ID, job.Text, d.Note) // once for d.ID: an output that comes again has the same ID
 	case autocontinue.Suppress: // reported already
 	}
 	return nil
@@ -54,11 +54,18 @@ type job struct {
 
 func Example_host() {
 	enqueue := func(id, chat, message string) { fmt.Println("to the agent:", message[:70]+"…") }
-	send := func(text, note string) { fmt.Println("to the human:", text) }
+	sent := map[string]bool{}
+	send := func(id, text, note string) {
+		if !sent[id] {
+			sent[id] = true
+			fmt.Println("to the human:", text)
+		}
+	}
 	ask := prompt{ID: "m1", Text: "Fix the login redirect."}
 	for _, j := range []job{
 		{ID: "run1", Text: "Fixed the login redirect, should work now."},
 		{ID: "run2", Text: "Should I change the test that expects the old page?"},
+		{ID: "run2", Text: "Should I change the test that expects the old page?"}, // the queue delivers it twice
 	} {
 		if err := embed(context.Background(), nil, "chat", ask, j, enqueue, send); err != nil {
 			fmt.Println(err)
