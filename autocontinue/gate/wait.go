@@ -11,16 +11,21 @@ import (
 // Approver answers items that wait: a person in a chat program, another program, a model.
 type Approver interface {
 	// Approve returns the answer to an item. It fills in Action and By and, as needed, Reason and Body; Wait fills in the
-	// rest. It may block. ctx ends when the item no longer waits for this approver: somebody else answered, or the time is
-	// over. An Approver that does not want to answer returns [ErrPending]. It must be safe for concurrent use.
+	// rest. An Approver that does not want to answer returns [ErrPending]. It must be safe for concurrent use.
 	//
-	// Item.Body is text of the agent: show all of it, and the characters that nobody sees as escapes (plaintext.Visible).
+	// It may block, but must return when ctx ends: somebody else answered, or the time is over. Wait stands still until
+	// then. The next approver is not asked, while its time already runs. A read from a terminal does not end with ctx: the
+	// example lets a goroutine of the host read.
+	//
+	// Item.Body is text of the agent: show all of it, and the characters that nobody sees as escapes, with Visible of the
+	// package classify/plaintext.
 	Approve(ctx context.Context, item Item) (Decision, error)
 }
 
 // Wait waits until an item is no longer pending and returns it. Anybody may answer: another caller of Resolve, or one
 // of the approvers. Wait asks the first approver. It asks the next one if the one before fails or returns
-// [ErrPending], or when the item escalates. The first answer wins.
+// [ErrPending], or when the item escalates. The first answer wins. The order of the approvers says who is next:
+// the name in Escalate is only shown. After it escalated, an item has the same time again.
 //
 // With Options.Now and Options.AfterFunc, Wait ends what is due. Without AfterFunc, the host calls [Session.Expire].
 // Approvers need Options.Now.
