@@ -5,7 +5,8 @@
 // rules, then the [Approver] that the host gives, and calls back with the [Grant]. A host that wants the steps one by
 // one calls [Session.Propose] and [Session.Wait], does only what [Session.Redeem] grants, and reports a tool's result
 // with [Session.Done]. People answer with [Session.Resolve], and [Session.Watch] shows them what happens. After a
-// restart [Replay] makes the same session from its journal.
+// restart [Replay] makes the same session from its journal. The package gate/console is a web page on which people see
+// and answer what waits. An Approver asks them elsewhere: its example is a terminal.
 //
 // The package starts no goroutine and reads no clock: the host tells each operation the time, and gives Wait and Do a
 // clock. A host that has only tools needs three calls:

@@ -54,9 +54,10 @@ type Subject struct {
 	// response in one way. Keys keep their order and numbers keep their digits.
 	Body json.RawMessage `json:"body"`
 
-	// Within is how long an item may wait for an answer. Escalate names who is asked when that time is over; without a
-	// name the item expires. Both are for Propose, which also asks the rules: the shorter time holds, and the name given
-	// here comes before the rule's. Zero leaves both to the rules and to Options.TTL.
+	// Within is how long an item may wait for an answer. Escalate names who is asked when that time is over, with the same
+	// time again; without a name the item expires. The name is for people: it chooses no [Approver]. Both fields are for
+	// Propose, which also asks the rules: the shorter time holds, and the name given here comes before the rule's. Zero
+	// leaves both to the rules and to Options.TTL.
 	Within   time.Duration `json:"-"`
 	Escalate string        `json:"-"`
 }

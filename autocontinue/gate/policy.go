@@ -58,12 +58,16 @@ type Policy struct {
 //	when       conditions, which must all hold
 //	then       allow, ask, deny; always allows even where another rule asks, and names one tool exactly
 //	within     with ask: how long a person has, such as "10m"; otherwise Options.TTL
-//	escalate   with ask: who is asked when that time is over; otherwise the item expires
+//	escalate   with ask: who is asked when that time is over, with the same time again; otherwise the item expires. The
+//	           name is for people: the order of the approvers of Session.Wait says who it is
 //	match      names of tools that the pattern must match, to see that it does
 //	not_match  names of tools that it must not match
 //
 // A rule that allows matches a tool's name exactly. A rule that asks or denies ignores case. Only a rule that denies
 // may have a pattern without a letter or digit, such as * or *_*.
+//
+// An ask wins over an allow: {"tool": "db_*", "then": "ask", "within": "5m"} also asks about db_read that another rule
+// allows. Give db_read a rule with always, or leave the time to Options.TTL and Subject.Within.
 //
 // A condition has at, a JSON pointer (RFC 6901) into the body, and one test of what is there:
 //

@@ -450,6 +450,13 @@ func TestUnauditedAsksNothing(t *testing.T) {
 	require.True(t, slices.Contains(d.types(0), auditChanged))
 }
 
+// What the documentation of ParsePolicy says about a general rule that asks.
+func TestAskWinsOverAllow(t *testing.T) {
+	rules := `{"tool":"db_*","then":"ask","within":"5m"},{"tool":"db_read","then":"allow"}`
+	require.Equal(t, Ask, judge(t, "["+rules+"]", "db_read", `{}`))
+	require.Equal(t, Allow, judge(t, "["+rules+`,{"tool":"db_read","then":"always"}]`, "db_read", `{}`))
+}
+
 // What the agent reads is short: which rule denied it, and what to do instead.
 func TestReasonOfADenialIsShort(t *testing.T) {
 	rules := `[{"tool":"x","then":"deny"}, {"gate":"context","then":"allow"},

@@ -13,7 +13,7 @@
 // Short values of a body come first. As long as a part of a body is cut, below the fold of its box, or was never in
 // sight, the button says so and does not approve. An edit replaces only what the person changed. "Always allow" writes
 // a rule that begins as narrow as its call: the same tool with equal arguments. What an agent wrote is shown as text,
-// with escapes for what a person would not see (plaintext.Visible).
+// with escapes for what a person would not see (classify/plaintext).
 //
 // # Who gets in
 //
