@@ -126,6 +126,7 @@ func TestSaysWhyUnchecked(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Updated the handler. I couldn't run the tests because Docker isn't available here.":  true,
 		"Updated the handler. Unable to run the suite in this sandbox, npm is not installed.": true,
+		"Updated the handler. If the sandbox allowed it, I would build it.":                   true,
 		"Ich konnte die Tests nicht ausführen, weil Docker fehlt.":                            true,
 		"No pude ejecutar las pruebas porque falta Docker.":                                   true,
 		"Não consegui rodar os testes porque falta o Docker.":                                 true,

@@ -590,3 +590,27 @@ func TestPhrases(t *testing.T) {
 	_, err = NewHeuristic(Phrases(nil))
 	assert.Error(t, err)
 }
+
+// Thanks and answers claim no work. What waits for the human's word is a question, and a stated step is progress.
+func TestAnswersAndWaits(t *testing.T) {
+	for _, c := range []struct {
+		request, text string
+		want          OutputType
+		rejected      bool
+	}{
+		{"很好，谢谢", "不客气！很高兴结果符合预期。后续如果有其他需求，随时告诉我。", Completion, false},
+		{"Which of the milestones are done by now?", "- Milestone 1 (import): partially complete.\n" +
+			"  - Done: reader, validation.\n  - Pending: retries.\n- Milestone 2 (export): partially complete.\n" +
+			"  - Done: CSV.\n  - Pending: archive.", Completion, false},
+		{"继续", "**第 2 批已完成**（4 个文件）：\n\n- `list.css`：改为圆角。\n\n请验收列表页。确认后继续**第 3 批**。", Question, false},
+		{"", "已新建 `types/user.ts`，已重构 `store/user.ts`。\n\n接下来将：\n- 替换旧字段\n- 运行 lint\n\n进度已记录，继续执行中。",
+			Status, false},
+		{"", "I removed the duplicate import. It should work now.", Status, true},
+	} {
+		r := judge(t, Input{Request: c.request, Text: c.text})
+		assert.Equal(t, c.want, r.Type, "%s: %s", c.text, r.Reason)
+		assert.Equal(t, c.rejected, r.WasRejectedCompletion, "%s: %s", c.text, r.Reason)
+	}
+	r := judge(t, Input{Text: "手順は次のとおりです。\n\n- `topic` を `main` にマージ\n- 検証環境を更新"})
+	assert.NotContains(t, kinds(r, SignalClaim), ClaimCommit, "a step of instructions")
+}

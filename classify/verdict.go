@@ -41,6 +41,7 @@ func (v *verdict) result() Result {
 	v.honestFailure(&r)
 	v.shownResult(&r)
 	v.onlyDocuments(&r)
+	v.onlyAnswers(&r)
 	v.closingQuestion(&r)
 	v.closingCondition(&r)
 	v.weighHost(&r)
@@ -180,6 +181,22 @@ func (v *verdict) onlyDocuments(r *Result) {
 	if r.WasRejectedCompletion && docs && !code && v.rd.fits() && v.rd.fences == [nFenceKinds]int{} &&
 		!slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.CallsFor() != "" }) {
 		r.become(Completion, max(v.p[classCompletion], closingConfidence), "reports a change of documents")
+	}
+}
+
+// onlyAnswers makes a rejected completion a completion that claims no change and no check of its own, and
+// announces nothing: it answers a question, or thanks and offers more.
+func (v *verdict) onlyAnswers(r *Result) {
+	rd := v.rd
+	if !r.WasRejectedCompletion || !rd.fits() || rd.has("claim.edit") || rd.kind(SignalHedge) ||
+		rd.has("progress.next") || rd.fences != [nFenceKinds]int{} ||
+		slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.Name != ClaimChecked && s.CallsFor() != "" }) {
+		return
+	}
+	asked := v.req.asksQuestion() && !v.req.has("request.change") && !v.req.has("request.act")
+	thanks := !rd.has("claim.done") && !rd.has("claim.past") && rd.closes("offer.further")
+	if asked || thanks {
+		r.become(Completion, max(v.p[classCompletion], closingConfidence), "answers what was asked")
 	}
 }
 
