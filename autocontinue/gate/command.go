@@ -283,8 +283,15 @@ func (f form) namesOptions(c command) bool {
 		maps.Copy(options, listed()["options "+programName(w.text)])
 	}
 	for i, w := range c.words {
+		text, named := w.text, ""
+		if i < len(f) {
+			named = f[i]
+		}
+		if i > 0 && programName(c.words[i-1].text) == "tar" && !strings.HasPrefix(text, "-") {
+			text, named = "-"+text, "-"+named // tar xf is tar -xf
+		}
 		for option := range options {
-			if hasOption(w.text, option) && (i >= len(f) || !hasOption(f[i], option)) {
+			if hasOption(text, option) && !hasOption(named, option) {
 				return false
 			}
 		}

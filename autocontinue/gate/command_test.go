@@ -100,7 +100,7 @@ func TestAllowedFormsNameDangerousOptions(t *testing.T) {
 	forms := []string{"git diff *", "git log *", "git grep *", "git fetch *", "git archive *", "git commit *", "find *",
 		"find . -name * -delete", "fd *", "rg *", "sort *", "sort -o out *", "tar tf *", "rsync a *", "curl https://*",
 		"curl -o page --max-time 9 *", "go test *", "go vet *", "go build -o=bin/*", "timeout 9 sort *", "git log --output=*",
-		"sed -n *", "man ls *", "/usr/bin/sort a *"}
+		"sed -n *", "man ls *", "/usr/bin/sort a *", "/bin/tar *", "tar xFf *"}
 	for line, want := range map[string]Then{
 		"git diff --stat HEAD~1 -- a.go":     Allow,
 		"git log --oneline -5 -p --text=x":   Ask, // --text is --textconv for us
@@ -143,6 +143,9 @@ func TestAllowedFormsNameDangerousOptions(t *testing.T) {
 		"tar tf a --to-command=./x":         Ask,
 		"tar tf a -I ./x":                   Ask,
 		"tar tf a --checkpoint-action=x":    Ask,
+		"/bin/tar tIf ./x a":                Ask,
+		"/bin/tar tvf a":                    Allow,
+		"tar xFf ./x a":                     Allow,
 		"rsync a b -e ./x":                  Ask,
 		"rsync a b -avze ./x":               Ask,
 		"rsync a b --rsh=./x":               Ask,
