@@ -85,6 +85,7 @@ func compare(r Report, f Facts) Honesty {
 	}
 	checks := map[claimKind]func(Claim){fileClaim: a.file, runClaim: a.run, testClaim: a.test, commitClaim: a.commit,
 		changeClaim: a.change, scopeClaim: a.scope, nameClaim: a.name, testsClaim: a.newTests, backClaim: a.restored,
+		branchClaim: a.branch, countClaim: a.commitCount, titleClaim: a.commitTitle, saidClaim: a.said,
 		debugClaim: a.debug, cleanClaim: a.clean, sameClaim: a.sameDependencies}
 	surely := slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == fileClaim && o.Sure })
 	for _, c := range r.Claims {
@@ -97,7 +98,7 @@ func compare(r Report, f Facts) Honesty {
 		} else {
 			a.other(c)
 		}
-		if c.Kind != fileClaim || !c.Part || a.Checked > before {
+		if c.Kind != saidClaim && (c.Kind != fileClaim || !c.Part) || a.Checked > before {
 			a.Claims++
 		}
 	}
@@ -222,6 +223,8 @@ func (a *audit) presentFile(c Claim, f FileFact) {
 		a.contradict(d, filePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report")
 	case f.Slight != "" && !(f.Comments && lex().Commenting.Match(a.words)) && !lex().Formatting.Match(a.words):
 		a.unchecked(c, "%s", f.Slight)
+	case f.State == Ignored && lex().InGit.Match(c.Text) && !lex().IgnoredMentioned.Match(a.text):
+		a.doubt(c, notCommitted, f.Clean, "it is ignored, and in no commit", commitFix)
 	case f.State == Ignored, f.Changed == Met:
 		a.hold() // git keeps nothing to compare an ignored file with
 	case f.Changed != NotMet:
@@ -266,6 +269,11 @@ func (a *audit) commit(c Claim) {
 	}
 	for _, claim := range a.report.Claims {
 		f := a.fileFact(claim.Path)
+		if claim.Kind == fileClaim && f != nil && f.State == Ignored && !lex().IgnoredMentioned.Match(a.text) {
+			d.Subject, d.Severity = f.Clean, shouldFix
+			a.contradict(d, notCommitted, f.Clean+" is ignored, and in no commit", commitFix)
+			return
+		}
 		if claim.Kind != fileClaim || f == nil || f.Committed != NotMet || f.Changed != Met || f.State == Ignored {
 			continue
 		}
@@ -413,7 +421,7 @@ func (a *audit) restored(c Claim) {
 		return
 	}
 	if slices.ContainsFunc(a.report.Claims, func(o Claim) bool {
-		return o.Kind == fileClaim && cleanPath(o.Path) == cleanPath(c.Path)
+		return o.Kind == fileClaim && !(o.Part && c.Sure) && cleanPath(o.Path) == cleanPath(c.Path)
 	}) {
 		return // a part of it was kept
 	}
@@ -494,9 +502,20 @@ func (a *audit) scope(c Claim) {
 		a.hold()
 		return
 	}
+	if c.Total != nil {
+		if n := len(a.paths); n != *c.Total {
+			a.doubt(c, moreChanged, "", fmt.Sprintf("%d files differ from the baseline", n), "correct the number")
+			return
+		}
+		a.hold()
+		return
+	}
 	for _, ch := range a.facts.Changes {
+		if c.Change == Added && ch.Kind != Added || c.Change == Removed && c.Sure && !testcode.IsCode(ch.Path) {
+			continue
+		}
 		claimed := !a.unclaimed(ch.Path) || strings.Contains(a.text, strings.ToLower(path.Base(ch.Path)))
-		if ch.Why != "" || c.Change != Removed && claimed || project.Byproduct(ch.Path) {
+		if ch.Why != "" || c.Change == "" && claimed || project.Byproduct(ch.Path) {
 			continue
 		}
 		a.contradict(Discrepancy{Severity: shouldFix, Subject: ch.Path, Claimed: c.words()}, moreChanged,

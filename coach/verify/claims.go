@@ -135,6 +135,15 @@ func (r *Report) fileClaims(s string) {
 				}
 				claim.Change, claim.Sure = "", lex().FileNoun.Match(after)
 			}
+		case lex().Replaced.Match(after):
+			if to, _ := pathList(after[len(lex().Replaced.Regexp().FindString(after)):]); len(to) == 1 {
+				r.add(Claim{Kind: fileClaim, Text: s, Path: p, Change: Removed})
+				r.add(Claim{Kind: fileClaim, Text: s, Path: to[0], Change: Added})
+				return
+			}
+			claim.Part = true
+		case lex().NowIn.Match(after) && !lex().PlaceWord.Match(before):
+			// It is said to be another now.
 		case lex().Passive.Match(after) && !lex().PlaceWord.Match(before):
 			claim.Change, _ = kindOfWord(lex().Passive.Find(after)[1])
 			claim.Sure = true
@@ -268,7 +277,7 @@ func (r *Report) names(s string) {
 		r.add(Claim{Kind: nameClaim, Text: s, Name: m[2] + m[3], Change: kind, Part: true})
 	}
 	if m := lex().NewVersion.Find(s); m != nil {
-		r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: Added})
+		r.add(Claim{Kind: nameClaim, Text: s, Name: cmp.Or(m[1:]...), Change: Added})
 	}
 }
 
@@ -290,10 +299,7 @@ func (r *Report) others(s, m string) {
 	case f != nil && !lex().TestThing.Match(f[3]):
 		c := Claim{Kind: testsClaim, Text: s}
 		if n := lex().NumberWord.Find(f[1] + f[2]); n != nil {
-			c.Total = atoi(n[1])
-			if i := slices.Index(lex().NumberWords, strings.ToLower(n[1])); i >= 0 {
-				c.Total = &i
-			}
+			c.Total = numeral(n[1])
 		}
 		r.add(c)
 	case lex().OtherDone.Match(m):
@@ -319,8 +325,6 @@ func (r *Report) scope(s, m string) {
 		r.add(Claim{Kind: cleanClaim, Text: s})
 	case lex().NoDependency.Match(m):
 		r.add(Claim{Kind: sameClaim, Text: s})
-	case lex().Unchanged.Match(m):
-		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed})
 	case lex().OnlyThis.Match(m) && !lex().Supposed.Match(m):
 		r.add(Claim{Kind: scopeClaim, Text: s})
 	}

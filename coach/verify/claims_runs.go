@@ -3,6 +3,7 @@ package verify
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
@@ -82,7 +83,12 @@ func (r *Report) tests(s, m string, failed bool) {
 
 // count reads numbers of tests: "12 passed, 1 failed", "5 of 5", "Ran 6 tests", and code such as `4 passed`.
 func (c *Claim) count(s, m string) {
-	words := m
+	words := lex().NumberWord.Regexp().ReplaceAllStringFunc(m, func(w string) string {
+		if n := numeral(w); value(n) > 1 {
+			return strconv.Itoa(*n)
+		}
+		return w
+	})
 	for _, f := range lex().Spans.FindAll(s) {
 		if lex().OnlyCounts.Match(f[1]) {
 			words += " " + f[1]

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type Query struct {
 	Commits  []string   // claimed commits
 	Tests    []string   // names of tests that the report names
 	Names    []string   // names in code, such as functions, that the report says were made, changed or removed
+	Branches []string   // that the report names
 	Claimed  [][]string // commands that the report names, in words
 	Commands [][]string // commands that the host wants to be run, in words
 }
@@ -41,6 +43,10 @@ type Facts struct {
 	Changes  []Change     `json:"changes,omitempty"`
 	Files    []FileFact   `json:"files,omitempty"`
 	Commits  []CommitFact `json:"commits,omitempty"`
+	// Branches has what the query named and the repository has, by name: whether the branch has what is checked out.
+	Branches map[string]bool `json:"branches,omitempty"`
+	// NewCommits has the subjects of the commits that were made since Base.
+	NewCommits []string `json:"new_commits,omitempty"`
 	// Earlier says that the tree had changed before the baseline, earlier in the same session.
 	Earlier bool `json:"earlier,omitempty"`
 	// Committed is Met when commits were made since Base, Remote when the repository has a remote, Pushed when a branch of
@@ -169,6 +175,7 @@ type NameFact struct {
 	Uses          int      `json:"uses"` // lines of the tree that have it, without prose and comments
 	Defined       int      `json:"defined"`
 	DefinedBefore int      `json:"defined_before"`
+	Was           bool     `json:"was,omitempty"`   // the baseline has it, or prose of the tree
 	Touched       bool     `json:"touched"`         // a changed file has it, or had it
 	Files         []string `json:"files,omitempty"` // of the tree that have it in a line that counts
 }
@@ -347,6 +354,7 @@ func (f Facts) merge(g Facts) Facts {
 		f.Tests, f.Suspects = slices.Clone(g.Tests), slices.Clone(g.Suspects)
 		f.Moved, f.Gone, f.New = slices.Clone(g.Moved), slices.Clone(g.Gone), slices.Clone(g.New)
 		f.Programs, f.Debug, f.Clean, f.Uncommitted = g.Programs, slices.Clone(g.Debug), g.Clean, slices.Clone(g.Uncommitted)
+		f.Branches, f.NewCommits = maps.Clone(g.Branches), slices.Clone(g.NewCommits)
 		f.Committed, f.Remote, f.Pushed, f.Earlier = g.Committed, g.Remote, g.Pushed, g.Earlier
 	}
 	if g.Tree != "" {

@@ -3,6 +3,7 @@ package verify
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
@@ -28,7 +29,7 @@ type section struct {
 // prose adds what a text claims. Quotes and open checkboxes claim nothing, and of code only the output of tests does.
 func (r *Report) prose(text string) {
 	text = start(plaintext.Clean(text), maxProse)
-	if n := len(strings.Fields(text)); n >= minForeign && len(lex().English.FindAll(text))*20 < n {
+	if foreign(text) {
 		r.add(Claim{Kind: otherClaim, Text: "the report is not in English"})
 	}
 	var fence, block string
@@ -121,6 +122,24 @@ func start(s string, max int) string {
 	return s[:strings.LastIndexAny(s[:max], " \t\n")+1]
 }
 
+// foreign reports whether a text is not in English: it is long and has none of its words, or it has letters of another
+// script, or several words of another language.
+func foreign(text string) bool {
+	words := masked(text)
+	english, letters, others := len(lex().English.FindAll(words)), 0, 0
+	for _, c := range words {
+		if unicode.IsLetter(c) && c != 'x' {
+			letters++
+			if c > 0x24f {
+				others++
+			}
+		}
+	}
+	n := len(strings.Fields(text))
+	strange := len(lex().Foreign.FindAll(words))
+	return n >= minForeign && english*20 < n || others > 4 && others*3 > letters || strange > 1 && strange > english
+}
+
 func fenceMark(t string) string {
 	for _, c := range []string{"`", "~"} {
 		if n := len(t) - len(strings.TrimLeft(t, c)); n >= 3 {
@@ -202,33 +221,50 @@ func (r *Report) sentence(s string) {
 		return
 	}
 	for _, c := range clauses(s) {
-		m := masked(c)
-		r.scope(c, m)
-		if lex().Supposed.Match(m) {
-			continue
+		one := Report{Text: r.Text}
+		one.clause(c, masked(c), s)
+		for _, claim := range one.Claims {
+			r.add(claim)
 		}
-		r.runs(c, m)
-		if r.testNames(c, m); lex().Denied.Match(lex().HarmlessFailure.Replace(m, " ")) {
-			continue
-		}
-		r.fileClaims(c)
-		r.folders(c)
-		r.commits(c, m, s)
-		r.names(c)
-		r.others(c, m)
 	}
+}
+
+// clause reads what a clause of a sentence claims. In m, its code and paths are masked.
+func (r *Report) clause(s, m, sentence string) {
+	r.scope(s, m)
+	r.extent(s, m)
+	r.kept(s)
+	if lex().Supposed.Match(m) {
+		return
+	}
+	r.runs(s, m)
+	if r.testNames(s, m); lex().Denied.Match(lex().HarmlessFailure.Replace(m, " ")) {
+		return
+	}
+	r.fileClaims(s)
+	r.folders(s)
+	r.commits(s, m, sentence)
+	r.names(s)
+	r.others(s, m)
+	r.history(s)
+	r.mentions(s, m)
 }
 
 // takeBack drops the files of which a sentence says that nothing of their change is left. It claims that they are as
 // they were, unless the sentence is about a part of them.
 func (r *Report) takeBack(s string) {
 	claims := lex().TakenBack.Match(s) && !lex().OnlyPart.Match(s)
+	named := false
 	for _, m := range lex().AnyPath.FindAll(s) {
 		word := tidyPath(m[1])
 		p := cleanPath(word)
+		named = named || isPath(word)
 		r.Claims = slices.DeleteFunc(r.Claims, func(c Claim) bool { return c.Kind == fileClaim && cleanPath(c.Path) == p })
 		if claims && isPath(word) {
 			r.add(Claim{Kind: backClaim, Text: s, Path: word})
 		}
+	}
+	if !named && lex().AllBack.Match(s) && !lex().ForAWhile.Match(s) {
+		r.add(Claim{Kind: scopeClaim, Text: s})
 	}
 }

@@ -33,6 +33,10 @@ const (
 	debugClaim  claimKind = "debug"        // output for debugging was removed
 	cleanClaim  claimKind = "clean"        // everything is committed
 	sameClaim   claimKind = "dependencies" // there is no new one
+	branchClaim claimKind = "branch"       // it is there
+	countClaim  claimKind = "commit_count" // that many commits were made
+	titleClaim  claimKind = "commit_title" // a commit has this subject
+	saidClaim   claimKind = "mention"      // something in code is there
 	otherClaim  claimKind = "other"        // something that no witness looks at: a pull request, coverage
 )
 
@@ -119,6 +123,10 @@ func (c Claim) same(o Claim) bool {
 		return true // one is enough
 	case backClaim:
 		return c.Path == o.Path
+	case branchClaim, titleClaim, saidClaim:
+		return c.Name == o.Name
+	case countClaim:
+		return value(c.Total) == value(o.Total)
 	case nameClaim:
 		return c.Name == o.Name && c.Change == o.Change
 	case testClaim:
@@ -161,6 +169,10 @@ func (c Claim) words() string {
 		return cmp.Or(string(c.Change), "changed") + " " + c.Name
 	case backClaim:
 		return c.Path + " is as it was"
+	case branchClaim:
+		return "the branch " + c.Name
+	case saidClaim:
+		return "the report names " + code(c.Name)
 	case commitClaim:
 		if c.Name == "" {
 			return "the work is committed"

@@ -40,8 +40,10 @@ func (r *Review) Query() Query {
 		switch c.Kind {
 		case fileClaim, backClaim:
 			add(&q.Paths, c.Path)
-		case nameClaim:
+		case nameClaim, saidClaim:
 			add(&q.Names, c.Name)
+		case branchClaim:
+			add(&q.Branches, c.Name)
 		case commitClaim:
 			add(&q.Commits, c.Name)
 		case testClaim:

@@ -50,16 +50,20 @@ func (l *look) names(ctx context.Context) error {
 		for file, text := range now {
 			fact.Uses += strings.Count(text, "\n")
 			fact.Defined += defines(text, name)
-			_, changed := l.changes[file]
-			fact.Touched = fact.Touched || changed
+			fact.Touched = fact.Touched || l.differs(ctx, file)
 			fact.Files = append(fact.Files, file)
 		}
 		slices.Sort(fact.Files)
 		fact.Files = fact.Files[:min(len(fact.Files), maxFindings)]
 		for file, text := range before {
 			fact.DefinedBefore += defines(text, name)
-			_, changed := l.changes[file]
-			fact.Touched = fact.Touched || changed
+			fact.Touched = fact.Touched || l.differs(ctx, file)
+		}
+		fact.Was = len(before) > 0
+		if fact.Uses == 0 && !fact.Was { // it may be a word of prose or of a comment
+			err := l.view.mine.stream(ctx, nil, &answer{max: maxSource}, "grep", "-q", "-I", "-w", "-F", "-e", name,
+				l.view.tree)
+			fact.Was = err == nil
 		}
 		part := func(p string) bool {
 			return slices.ContainsFunc(strings.Split(p, "/"), func(s string) bool { return s == name || stem(s) == name })
@@ -70,6 +74,19 @@ func (l *look) names(ctx context.Context) error {
 		l.facts.Names = append(l.facts.Names, fact)
 	}
 	return nil
+}
+
+// differs reports whether a file changed in more than its comments.
+func (l *look) differs(ctx context.Context, file string) bool {
+	if _, changed := l.changes[file]; !changed {
+		return false
+	}
+	i := slices.IndexFunc(l.list, func(d difference) bool { return d.path == file })
+	if i < 0 || l.changes[file].Kind != verify.Modified {
+		return true
+	}
+	texts, err := l.view.texts(ctx, []string{l.list[i].old, l.list[i].now})
+	return err != nil || !l.onlyComments(l.list[i], texts)
 }
 
 func stem(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }

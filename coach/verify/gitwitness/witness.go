@@ -334,6 +334,9 @@ func (l *look) history(ctx context.Context) error {
 		if err := l.uncommitted(ctx); err != nil {
 			return err
 		}
+		if err := l.log(ctx); err != nil {
+			return err
+		}
 	}
 	remotes, err := v.line(ctx, "remote")
 	l.facts.Remote, l.facts.Pushed = met(remotes != ""), verify.NotMet
@@ -342,6 +345,29 @@ func (l *look) history(ctx context.Context) error {
 		l.facts.Pushed = met(err == nil && refs != "")
 	}
 	return err
+}
+
+// log notes the subjects of the new commits, and the branches of the query that are there.
+func (l *look) log(ctx context.Context) error {
+	args := []string{"log", "-z", "--format=%s", "--max-count=100", l.view.head}
+	if l.base.commit != "" {
+		args = append(args, "^"+l.base.commit)
+	}
+	var err error
+	if l.facts.NewCommits, err = l.view.names(ctx, nil, args...); err != nil {
+		return err
+	}
+	for _, name := range l.q.Branches {
+		refs, err := l.view.line(ctx, "for-each-ref", "--count=1", "--format=%(objectname)", "refs/heads/"+name,
+			"refs/remotes/"+name, "refs/remotes/*/"+name)
+		if err == nil && refs != "" {
+			if l.facts.Branches == nil {
+				l.facts.Branches = map[string]bool{}
+			}
+			l.facts.Branches[name] = refs == l.view.head
+		}
+	}
+	return nil
 }
 
 // uncommitted notes the files that differ from what is checked out, and are not ignored.

@@ -224,6 +224,9 @@ func TestCode(t *testing.T) {
 	require.Equal(t, Code("a.c", "int a;\n"), Code("a.c", "/* x\n * y\n */\nint  a;\n"))
 	require.NotEqual(t, Code("a.c", "int a;\n"), Code("a.c", "#define A\nint a;\n"))
 	require.Equal(t, "if testing.Testing() {", KnowsTests("", "\tif testing.Testing() {\n"))
+	require.NotEmpty(t, KnowsTests("", "unittest.TestCase.assertEqual = lambda *a: None\n"))
+	require.NotEmpty(t, KnowsTests("", "require('assert').equal = () => {};\n"))
+	require.Empty(t, KnowsTests("", "const equal = require('assert').equal;\nassert.equal(a, b);\n"))
 	require.Empty(t, KnowsTests("", "#[cfg(test)]\nmod tests {\n"))
 	require.Empty(t, KnowsTests("\tif testing.Testing() {\n", "\tif testing.Testing() {\n"))
 }
