@@ -373,6 +373,8 @@ func (a *audit) name(c Claim) {
 		a.doubt(c, namePresent, c.Name, firstThree(n.Files)+" still has it", "remove it, or correct the report")
 	case c.Change == Removed && n.DefinedBefore > 0 && n.Defined >= n.DefinedBefore:
 		a.doubt(c, namePresent, c.Name, "it is still defined", "remove it, or correct the report")
+	case c.Sure && c.Change == Modified && n.Uses > 0 && !n.Touched:
+		a.unchecked(c, "no changed file has it")
 	case c.Change == Modified && n.Uses > 0 && !a.facts.Programs && !n.Touched:
 		a.doubt(c, nothingChanged, c.Name, "no program does anything else than before", "do the work, or correct the report")
 	default:

@@ -376,6 +376,8 @@ func TestAuditOfTheTree(t *testing.T) {
 		{"a file is not replaced", "`a.go` → `b.go`.", verify.Facts{Changes: kept, Files: []verify.FileFact{
 			{Path: "a.go", Clean: "a.go", State: verify.Exists}, {Path: "b.go", Clean: "b.go", State: verify.Exists,
 				Changed: verify.Met}}}, "should_fix file_present"},
+		{"a submodule that is as it was", "Bumped `vendor-lib`.", verify.Facts{Changes: kept, Programs: true,
+			Names: []verify.NameFact{{Name: "vendor-lib", Uses: 1}}}, "unchecked"},
 		{"a version that is nowhere", "Bumped the version to 2.1.0.", verify.Facts{Changes: kept,
 			Names: []verify.NameFact{{Name: "2.1.0"}}}, "should_fix name_missing"},
 		{"enough new tests", "Added two tests.", verify.Facts{Changes: kept,

@@ -276,6 +276,14 @@ func (r *Report) names(s string) {
 		}
 		r.add(Claim{Kind: nameClaim, Text: s, Name: m[2] + m[3], Change: kind, Part: true})
 	}
+	if m := lex().Updated.Find(s); m != nil {
+		r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: Modified, Sure: true})
+	}
+	r.version(s)
+}
+
+// version reads which version something has now.
+func (r *Report) version(s string) {
 	if m := lex().NewVersion.Find(s); m != nil {
 		r.add(Claim{Kind: nameClaim, Text: s, Name: cmp.Or(m[1:]...), Change: Added})
 	}

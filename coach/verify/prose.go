@@ -235,6 +235,9 @@ func (r *Report) clause(s, m, sentence string) {
 	r.extent(s, m)
 	r.kept(s)
 	if lex().Supposed.Match(m) {
+		if lex().VersionSaid.Match(s) {
+			r.version(s)
+		}
 		return
 	}
 	r.runs(s, m)

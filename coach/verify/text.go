@@ -48,7 +48,7 @@ type lexicon struct {
 	TestName, NoTest, NamesBehind, Quoted, IdentName, AboutTest, CodeLine, TestGone, CommitNamed, CommitGit,
 	CommitItem, CommitDone, CommitBlamed, CommitOther, OtherDone, TreeClean, NoDependency, TestsUntouched,
 	NumberWord, TestThing, NameMade, NameRenamed, NameDropped, NameEdited, NoName, NoNameBehind, InPath,
-	NoneLeft, Dependency, NewVersion, CodeName, DebugGone, TakenBack, OnlyPart,
+	NoneLeft, Dependency, NewVersion, VersionSaid, Updated, CodeName, DebugGone, TakenBack, OnlyPart,
 	Formatting, Commenting, NewTests, DoneNow, OnlyThis, Unchanged, Program,
 	Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass, Numbers, Labelled, NumberOfTests,
 	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, BesideKey, Names, MdLink,

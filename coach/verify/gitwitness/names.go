@@ -59,6 +59,8 @@ func (l *look) names(ctx context.Context) error {
 			fact.DefinedBefore += defines(text, name)
 			fact.Touched = fact.Touched || l.differs(ctx, file)
 		}
+		_, changed := l.changes[name] // it may be a submodule
+		fact.Touched = fact.Touched || changed
 		fact.Was = len(before) > 0
 		if fact.Uses == 0 && !fact.Was { // it may be a word of prose or of a comment
 			err := l.view.mine.stream(ctx, nil, &answer{max: maxSource}, "grep", "-q", "-I", "-w", "-F", "-e", name,
