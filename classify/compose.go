@@ -54,7 +54,7 @@ func Cascade(first, second Classifier, certain float64) Classifier {
 	mustNotBeNil("Cascade", first, second)
 	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
 		r, err := ask(ctx, first, in)
-		if plaintext.IsBlank(in.Text) || err == nil && r.certain(certain) {
+		if err == nil && r.certain(certain) || shownFrom(ctx, in.Text) == len(in.Text) {
 			return r, err
 		}
 		s, err2 := ask(ctx, second, in)

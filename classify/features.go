@@ -215,8 +215,13 @@ func (rd *reading) closes(r string) bool {
 const maxUnclear = 200 // bytes
 
 // unclear reports whether a text says nothing: it has a word or a few of no language that the tables know, or none at
-// all, and no number, code or data. "asdf", "null" and "{}" are such texts.
+// all, and no number, code or data. "asdf", "null" and "{}" are such texts, and so is one of which too little was read
+// to see a sentence.
 func (rd *reading) unclear() bool {
+	data := rd.lines[fencedLine]+rd.lines[quotedLine]+rd.lines[tableLine] > 0 || rd.traceVoice > 0
+	if rd.skipped || len(rd.text) > someText {
+		return rd.skipped && !data && rd.sentences == 0
+	}
 	text := strings.TrimFunc(rd.text, func(r rune) bool { return plaintext.IsSpace(r) || plaintext.IsInvisible(r) })
 	if len(text) > maxUnclear {
 		return false
@@ -225,7 +230,6 @@ func (rd *reading) unclear() bool {
 	case "null", "nil", "undefined", "nan":
 		return true
 	}
-	data := rd.lines[fencedLine]+rd.lines[quotedLine]+rd.lines[tableLine] > 0 || rd.traceVoice > 0
 	if data || strings.ContainsAny(text, "0123456789") || rd.nWords > 3 || rd.any != 0 || rd.common > 0 ||
 		rd.foreign > 0 || rd.words.known > 0 {
 		return false

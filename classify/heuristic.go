@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
@@ -147,7 +148,7 @@ func (h *Heuristic) Classify(ctx context.Context, in Input) (Result, error) {
 	if ctx == nil {
 		return Result{}, errors.New("classify: a nil context")
 	}
-	if plaintext.IsBlank(in.Text) {
+	if shownFrom(ctx, in.Text) == len(in.Text) {
 		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
 	}
 	rd, req, err := h.read(ctx, in, false)
@@ -177,6 +178,31 @@ func (h *Heuristic) OnlyAsks(ctx context.Context, request string) (bool, error) 
 	return asks && req.sentences <= len(req.head), nil
 }
 
+// someText is how many bytes are read at most before the context is asked again.
+const someText = 1 << 20
+
+// shownFrom returns where the part of text begins that a person sees, as [plaintext.IsBlank] tells it: its length if
+// there is none. When ctx is done it returns how far it came.
+func shownFrom(ctx context.Context, text string) int {
+	for i, asked := 0, 0; i < len(text); {
+		if i-asked >= someText {
+			if asked = i; ctx.Err() != nil {
+				return i
+			}
+		}
+		if n := plaintext.EscapeSequence(text[i:]); n > 0 {
+			i += n
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !plaintext.IsSpace(r) && !plaintext.IsInvisible(r) {
+			return i
+		}
+		i += size
+	}
+	return len(text)
+}
+
 const maxRequest = 2000 // bytes of the request that are read
 
 // read reads an output and its request. With collect it takes down words that the model does not know, too.
@@ -193,8 +219,8 @@ func (h *Heuristic) read(ctx context.Context, in Input, collect bool) (rd, req *
 		return nil, nil, err
 	}
 	asked := request(in.Request)
-	language, known := l.of(in.Text)
-	askedIn, sure := l.of(asked)
+	language, known := l.of(ctx, in.Text)
+	askedIn, sure := l.of(ctx, asked)
 	if !known && sure && l.scripts[askedIn] == l.scripts[language] {
 		language = askedIn
 	}
@@ -225,7 +251,7 @@ func newReading(l *languages, language int, text string) (*reading, error) {
 // request returns what is read of the human's words: all, or the beginning and the end of long ones, between which logs
 // and files are pasted. A text that begins with our prefix is ours, never the human's.
 func request(s string) string {
-	if plaintext.IsOurs(s) {
+	if plaintext.IsOurs(s[:min(len(s), someText)]) {
 		return ""
 	}
 	if len(s) <= maxRequest {

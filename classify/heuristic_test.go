@@ -538,6 +538,22 @@ func TestContextBoundsTheHeuristic(t *testing.T) {
 	assert.NotContains(t, r.Reason, "no time", "a short text is read whole")
 }
 
+// What is read beside the lines, such as the blank beginning or the end of a comment, asks the context, too.
+func TestContextBoundsEachPass(t *testing.T) {
+	h := newHeuristic(t)
+	for _, part := range []string{"\u200b", "<a>", "<!--", "\x00", "\u00a0", "\n", " ", "\r", "<\n>>>>>>>", "<a>>>>>>>>"} {
+		for _, end := range []string{"", "Fixed the parser."} {
+			ctx := &deadline{Context: context.Background()}
+			r, err := h.Classify(ctx, Input{Text: strings.Repeat(part, 8<<20/len(part)) + end})
+			require.NoError(t, err, part)
+			assert.Positive(t, ctx.asked, part)
+			assert.LessOrEqual(t, ctx.asked, 6, "%q: a pass goes on when there is no time", part)
+			assert.Contains(t, r.Reason, "no time", part)
+			assert.LessOrEqual(t, r.Confidence, 0.6, part)
+		}
+	}
+}
+
 func TestOnlyAsks(t *testing.T) {
 	h, err := NewHeuristic()
 	require.NoError(t, err)

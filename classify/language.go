@@ -2,6 +2,7 @@ package classify
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -99,10 +100,10 @@ const (
 
 // of returns the language of a text: the one of its script that has most of its words, English before others. known
 // says whether enough of the text are words of that language to be sure; a short text may be too short for that.
-func (l *languages) of(text string) (language int, known bool) {
+func (l *languages) of(ctx context.Context, text string) (language int, known bool) {
 	var prose []byte
 	var scripts scriptCounts
-	lines := lineReader{text: text}
+	lines := lineReader{text: text, done: func() bool { return ctx.Err() != nil }}
 	for line, ok := lines.next(); ok && len(prose) < maxSample && lines.pos < maxHead; line, ok = lines.next() {
 		if line.kind.voice() {
 			prose = append(append(prose, text[line.start:line.end]...), '\n')

@@ -65,6 +65,7 @@ type lineReader struct {
 	note  int               // where the last --> is
 	inset bool              // inside an HTML comment
 	skip  func(pos int) int // when not nil: returns where to go on
+	done  func() bool       // when not nil: reports whether there is no time to look ahead
 	rest  bool              // pos is inside a line that is longer than maxLine
 	quote bool              // which is a quoted one
 	fence struct {
@@ -207,7 +208,7 @@ func (r *lineReader) classify(start, end int) line {
 			l.kind = fenceLine
 		}
 	case '<':
-		r.lookAhead()
+		r.lookAhead(l.start)
 		switch {
 		case strings.HasPrefix(s, "<<<<<<<") && r.edit > l.start:
 			r.fence.open, r.fence.char, r.fence.kind = true, 0, editFence
@@ -229,17 +230,34 @@ func (r *lineReader) classify(start, end int) line {
 	return l
 }
 
-// lookAhead finds, once, what an edit block or a comment that opens must have ahead of it. One that is never closed is
-// no block: it hides nothing.
-func (r *lineReader) lookAhead() {
-	if !r.scan {
-		r.scan = true
-		r.edit = strings.LastIndex(r.text, ">>>>>>>")
-		for r.edit > 0 && r.text[r.edit-1] != '\n' && r.text[r.edit-1] != '\r' {
-			r.edit = strings.LastIndex(r.text[:r.edit+len(">>>>>>>")-1], ">>>>>>>")
-		}
-		r.note = strings.LastIndex(r.text, "-->")
+// lookAhead finds, once, what an edit block or a comment that opens at start must have ahead of it. One that is never
+// closed is no block: it hides nothing.
+func (r *lineReader) lookAhead(start int) {
+	if r.scan {
+		return
 	}
+	r.scan = true
+	r.edit = r.last(start, ">>>>>>>", func(at int) bool {
+		return at > 0 && (r.text[at-1] == '\n' || r.text[at-1] == '\r')
+	})
+	r.note = r.last(start, "-->", func(int) bool { return true })
+}
+
+// last returns where mark stands last behind start, at a place that fits, or -1. It gives up when there is no time.
+func (r *lineReader) last(start int, mark string, fits func(at int) bool) int {
+	for end := len(r.text); end > start; {
+		from := max(start, end-someText)
+		part := r.text[from:min(len(r.text), end+len(mark)-1)]
+		for i := strings.LastIndex(part, mark); i >= 0; i = strings.LastIndex(part[:i+len(mark)-1], mark) {
+			if fits(from + i) {
+				return from + i
+			}
+		}
+		if end = from; r.done != nil && r.done() {
+			return -1
+		}
+	}
+	return -1
 }
 
 // marker reads what a line begins with: a list marker, a heading's hashes, a table's bar.

@@ -67,7 +67,7 @@ const lastPart = 64 << 10
 
 // read passes over the text once. When ctx is done it goes on with the last part.
 func (rd *reading) read(ctx context.Context, request bool) {
-	lines := lineReader{text: rd.text}
+	lines := lineReader{text: rd.text, done: func() bool { return ctx.Err() != nil }}
 	checked := 0
 	lines.skip = func(at int) int {
 		if at-checked < lastPart {

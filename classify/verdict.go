@@ -19,7 +19,11 @@ const maxUnread = 0.60
 
 func (v *verdict) result() Result {
 	if v.rd.unclear() {
-		return Result{Type: Status, Reason: "unclear: the text has no words to judge", Source: "heuristic"}
+		reason := "unclear: the text has no words to judge"
+		if v.rd.skipped {
+			reason = "unclear: its beginning and its end have no words to judge, there was no time for more"
+		}
+		return Result{Type: Status, Reason: reason, Source: "heuristic"}
 	}
 	r := Result{Source: "heuristic", Signals: v.rd.signals.list(), SignalsDropped: v.rd.signals.dropped}
 	p := v.p
