@@ -362,6 +362,9 @@ func (a *audit) name(c Claim) {
 	n := a.facts.Names[i]
 	listed := slices.ContainsFunc(n.Files, func(p string) bool { return slices.Contains(lex().Manifests, path.Base(p)) })
 	switch {
+	case c.Change == Added && c.Sure && n.Uses == 0 && !n.Was && n.DefinedBefore == 0:
+		a.contradict(Discrepancy{Severity: critical, Subject: c.Name, Claimed: c.words()}, nameMissing,
+			"nothing has that name", "write it, or correct the report")
 	case c.Change == Added && n.Uses == 0:
 		a.doubt(c, nameMissing, c.Name, "nothing has that name", "write it, or correct the report")
 	case c.Change == Added && c.Path != "" && len(n.Files) > 0 && a.exists(c.Path) &&
@@ -513,7 +516,7 @@ func (a *audit) scope(c Claim) {
 		return
 	}
 	for _, ch := range a.facts.Changes {
-		if c.Change == Added && ch.Kind != Added || c.Change == Removed && c.Sure && !testcode.IsCode(ch.Path) {
+		if c.Change == Added && ch.Kind != Added || c.Change == Removed && c.Sure && (!testcode.IsCode(ch.Path) || testcode.IsTest(ch.Path)) {
 			continue
 		}
 		claimed := !a.unclaimed(ch.Path) || strings.Contains(a.text, strings.ToLower(path.Base(ch.Path)))

@@ -244,7 +244,7 @@ func (r *Report) commits(s, m, whole string) {
 
 // names reads which functions and other names in code a clause says were made, changed or removed.
 func (r *Report) names(s string) {
-	add := func(quoted string, kind ChangeKind, path string) { r.quotedNames(s, quoted, kind, path) }
+	add := func(quoted string, kind ChangeKind, path string) { r.quotedNames(s, quoted, kind, path, false) }
 	if m := lex().NameRenamed.Find(s); m != nil {
 		add(m[1], Removed, "")
 		add(m[2], Added, "")
@@ -260,7 +260,7 @@ func (r *Report) names(s string) {
 			if in != "" && len(to) == 1 {
 				path = to[0]
 			}
-			add(quoted, Added, path)
+			r.quotedNames(s, quoted, Added, path, lex().CodeKind.Match(words))
 		}
 	}
 	if m := lex().NameDropped.Find(s); m != nil {
@@ -289,11 +289,11 @@ func (r *Report) version(s string) {
 	}
 }
 
-func (r *Report) quotedNames(s, quoted string, kind ChangeKind, path string) {
+func (r *Report) quotedNames(s, quoted string, kind ChangeKind, path string, sure bool) {
 	for _, q := range lex().Quoted.FindAll(quoted) {
 		m := lex().CodeName.Find(q[1])
 		if m != nil && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) {
-			r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: kind, Path: path})
+			r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: kind, Path: path, Sure: sure})
 		}
 	}
 }
@@ -324,7 +324,7 @@ func (r *Report) others(s, m string) {
 // scope reads that nothing else was changed, or nothing at all, and that nothing uses a name any more.
 func (r *Report) scope(s, m string) {
 	if f := lex().NoneLeft.Find(s); f != nil {
-		r.quotedNames(s, f[1]+f[2], noneLeft, "")
+		r.quotedNames(s, f[1]+f[2], noneLeft, "", false)
 	}
 	switch {
 	case lex().TestsUntouched.Match(m) && !lex().Except.Match(m):

@@ -36,7 +36,8 @@ func (r *Report) kept(s string) {
 
 // extent reads how much a clause says was changed: nothing, no new file, or a number of files.
 func (r *Report) extent(s, m string) {
-	if at := lex().Unchanged.Regexp().FindStringIndex(m); at != nil && !lex().UnchangedPart.Match(m[at[1]:]) {
+	if at := lex().Unchanged.Regexp().FindStringIndex(m); at != nil && !lex().UnchangedPart.Match(m[at[1]:]) &&
+		!lex().PartOf.Match(m[:at[0]]) {
 		words := strings.ToLower(m[at[0]:at[1]])
 		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed, Sure: strings.Contains(words, "code") &&
 			!strings.HasPrefix(words, "the code")})

@@ -55,6 +55,6 @@ type lexicon struct {
 	LineSuffix, PathShape, OnePath, AnyPath, ListSeparator, AfterPath, English, OpenBox, ListMark,
 	SentenceEnd, TitleLine, HeadPaths, TitleSilent, TitleNot, TitleConcerns, TitleChange, TitleDone,
 	TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore, PartOf, AllBack, ForAWhile, NoNewFile, FileCount, Branch,
-	OtherBranch, CommitCount, CommitSubject, CommitHolds, InGit, IgnoredMentioned, HasNow, NameBare, Drops, Uncovered, Unseen, NowIn,
+	OtherBranch, CommitCount, CommitSubject, CommitHolds, InGit, IgnoredMentioned, HasNow, NameBare, CodeKind, Drops, Uncovered, Unseen, NowIn,
 	Replaced, Foreign, OtherTests, ErrorWord, Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
 }
