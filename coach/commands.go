@@ -129,6 +129,9 @@ func knownCheck(command string) (kind string, ok bool) {
 			return "", false
 		}
 	}
+	if unsafe(command) != "" || harmful(ws[:n]) {
+		return "", false
+	}
 	if kind == "look" || strings.HasPrefix(raw[0], "-") {
 		kind = ""
 	}

@@ -30,16 +30,25 @@ var guard = sync.OnceValue(func() map[string][]phrase {
 			continue
 		}
 		line, object := strings.CutSuffix(folded(line), " …")
-		p := phrase{object: object}
-		for _, w := range strings.Fields(line) {
-			p.words = append(p.words, strings.Split(w, "|"))
+		for n := range maxBetween + 1 {
+			p := phrase{object: object}
+			gap := strings.Repeat(" <any>", n)
+			for _, w := range strings.Fields(strings.ReplaceAll(line, " <gap>", gap)) {
+				p.words = append(p.words, strings.Split(w, "|"))
+			}
+			g[section] = append(g[section], p)
+			if !strings.Contains(line, " <gap>") {
+				break
+			}
 		}
-		g[section] = append(g[section], p)
 	}
 	return g
 })
 
-// phrase is one line of guard.txt.
+// maxBetween is how many words "<gap>" of guard.txt stands for at most.
+const maxBetween = 5
+
+// phrase is one line of guard.txt, or one of its lengths.
 type phrase struct {
 	words  [][]string // the alternatives for each word
 	object bool       // the words that follow belong to it
@@ -48,6 +57,9 @@ type phrase struct {
 // match reports whether ws, which is long enough, begins with the phrase.
 func (p phrase) match(ws []word) bool {
 	for i, alternatives := range p.words {
+		if alternatives[0] == "<any>" && (ws[i].end || i > 0 && ws[i-1].end) { // a gap stays in its clause
+			return false
+		}
 		if !slices.ContainsFunc(alternatives, func(a string) bool { return matchWord(a, ws[i].text) }) {
 			return false
 		}
@@ -81,6 +93,8 @@ var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 		"<secret>":  `_(?:key|token|secret|password|passwd|pwd|pat|dsn)s?$`,
 		"<outside>": `^(?:~|\.\.(?:[/\\]|$)|[a-z]:[/\\]|\\\\|/.*[./])|\.\./|` + private,
 		"<system>":  `^(?:~|[a-z]:\\|\\\\|/(?:etc|root|home|users|proc|sys|dev|var|usr)(?:/|$))|` + private,
+		"<any>":     `.`,
+		"<host>":    `^(?:[a-z0-9-]+\.)+(?:example|com|org|net|io|dev|app|ai|xyz|ru|cn)$`,
 		"<address>": `^\S+@\S+\.\S+$`,
 	} {
 		classes[name] = regexp.MustCompile(expr)
@@ -109,7 +123,9 @@ func in(w word, section string) bool {
 
 var (
 	markups = compiled(`</?[a-z!|%]|[<‹⟨〈]\s*/?(?:\||system|user|assistant|inst|sys|im_)|\|>` +
-		`|&(?:lt|gt|#x?[0-9a-f]+);|%3c|\[/?(?:inst|sys|system|user|assistant|tool)\]|\{\{|\}\}|\]\(` +
+		`|&(?:lt|gt|#x?[0-9a-f]+);|%3c|\[/?(?:inst|sys|system|user|assistant|tool|available_tools|tool_\w+)\]` +
+		`|\{\{|\}\}|\]\(` +
+		`|(?:^|\W)\[[^\]]+\] ?\[|\\u00[0-9a-f]{2}|\\x[0-9a-f]{2}` +
 		`|(?:^|[.!?]\s|["'])\s*(?:user|tool)\s*:|\b(?:system|assistant|human|developer)\s*:\s` +
 		`|#{2,}\s*\w|(?:end|begin|start)_of_|<<sys`)
 	urls = compiled(`[a-z][a-z0-9+.-]*://\S+` +
@@ -118,7 +134,7 @@ var (
 		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
 		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
 		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?`)
-	shell = compiled(`\b(?:eval|exec)\(|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
+	shell = compiled(`\b(?:eval|exec)\(|\beval\s+\S+\s*;|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
 )
 
 // compiled returns a function that compiles expr when it is first called.
@@ -140,8 +156,9 @@ func objection(msg string, in Context) string {
 		{"mail", phrases("mail")},
 		{"a command", command},
 		{"deletion", phrases("delete")},
-		{"an order", phrases("order")},
+		{"an act beyond the project", phrases("beyond")},
 		{"permission wording", phrases("permission")},
+		{"an order", phrases("order")},
 	} {
 		if found := strings.TrimSpace(check.find(msg, src)); found != "" {
 			return "it carries " + check.what + `: "` + quotable(found, maxQuoted) + `"`
@@ -167,6 +184,12 @@ func unsafe(data string) string {
 			}
 		}
 	}
+	ws = words(data) // in the name of a file or a test, too
+	for i := range ws {
+		if n, _ := longest(ws[i:], "order"); n > 0 {
+			return text(ws[i : i+n])
+		}
+	}
 	return ""
 }
 
@@ -184,12 +207,15 @@ func url(msg string, src *sources) string {
 }
 
 // phrases returns a function that finds the first phrase of a section that nothing vouches for. It looks at the words
-// that a shell would read, and at those that a person reads.
+// that a shell would read, also without their hyphens, and at those that a person reads.
 func phrases(section string) func(string, *sources) string {
 	return func(msg string, src *sources) string {
 		msg = folded(msg)
-		for _, ws := range [][]word{words(msg), tokens(msg)} {
+		for _, ws := range [][]word{words(msg), tokens(msg), tokens(strings.ReplaceAll(msg, "-", ""))} {
 			for i := range ws {
+				if section == "beyond" && i > 0 && !ws[i-1].end && !in(ws[i-1], "lead") {
+					continue
+				}
 				n, object := longest(ws[i:], section)
 				if object {
 					n = phraseEnd(ws[i:], n)
@@ -273,7 +299,7 @@ func tokens(s string) []word {
 	return ws
 }
 
-// words splits a folded text into the words that a person reads.
+// words splits a folded text into the words that a person reads. Words that are spelled letter by letter are joined.
 func words(s string) []word {
 	var ws []word
 	for _, t := range tokens(s) {
@@ -286,7 +312,19 @@ func words(s string) []word {
 			ws[len(ws)-1].end = true
 		}
 	}
-	return ws
+	var joined []word
+	for i := 0; i < len(ws); {
+		n := 1
+		for i+n < len(ws) && len(ws[i+n-1].text) == 1 && len(ws[i+n].text) == 1 && !ws[i+n-1].end {
+			n++
+		}
+		if n < 3 { // "w/o"
+			n = 1
+		}
+		joined = append(joined, word{strings.ReplaceAll(text(ws[i:i+n]), " ", ""), ws[i+n-1].end})
+		i += n
+	}
+	return joined
 }
 
 // text returns words as one phrase.

@@ -176,7 +176,7 @@ func (f *fields) find(finding, kind string, w classify.Work) bool {
 	for _, file := range slices.Backward(w.Files) {
 		kind, base := kindOfFile(file)
 		if finding == "unchecked" && (kind != "docs" || w.Edited == classify.EditedDocs) {
-			f.File = cmp.Or(plainPath().FindString(file), plainPath().FindString(base))
+			f.File = cmp.Or(safePath(file), safePath(base))
 			break
 		}
 	}
@@ -295,6 +295,14 @@ func (f *fields) commands(checks []check, claimed []string) {
 			return
 		}
 	}
+}
+
+// safePath returns file if it is short and plain and gives no order.
+func safePath(file string) string {
+	if unsafe(file) != "" {
+		return ""
+	}
+	return plainPath().FindString(file)
 }
 
 // plainPath matches a short path of plain characters.

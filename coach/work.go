@@ -280,7 +280,7 @@ func (c changes) own(fitting, text string) []check {
 		if command := fileTypes().tests[strings.Join(slices.Collect(maps.Keys(c.extensions)), " ")]; command != "" {
 			return []check{{command, classify.ClaimTests}}
 		}
-	case fitting == "build" && c.makefile && target != nil:
+	case fitting == "build" && c.makefile && target != nil && unsafe(target[0]) == "":
 		return []check{{"make -n " + cmp.Or(target[1], target[2]), classify.ClaimBuild}}
 	case fitting == "any" && c.weight["ignore"] > 0:
 		return []check{{"git status --short --ignored", ""}}
