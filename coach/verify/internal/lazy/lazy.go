@@ -55,16 +55,19 @@ func Load[T any](text string) *T {
 // follow, each behind a tab. Lines that begin with "#" are comments.
 func Entries(text string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		name, body := "", ""
+		name := ""
+		var body strings.Builder
 		for line := range strings.Lines(text + "\nend:") {
 			line = strings.TrimRight(line, "\r\n")
 			if more, ok := strings.CutPrefix(line, "\t"); ok {
-				body += more + "\n"
+				body.WriteString(more)
+				body.WriteByte('\n')
 			} else if next, ok := strings.CutSuffix(line, ":"); ok && !strings.HasPrefix(line, "#") {
-				if name != "" && !yield(name, body) {
+				if name != "" && !yield(name, body.String()) {
 					return
 				}
-				name, body = next, ""
+				name = next
+				body.Reset()
 			}
 		}
 	}
