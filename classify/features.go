@@ -216,8 +216,8 @@ const maxUnclear = 200 // bytes
 
 // unclear reports whether a text says nothing: it has a word or a few of no language that the tables know, or none at
 // all, and no number, code or data. "asdf", "null" and "{}" are such texts, and so is one of which too little was read
-// to see a sentence.
-func (rd *reading) unclear() bool {
+// to see a sentence. A bare number may answer a request; without one it is unclear, too.
+func (rd *reading) unclear(requested bool) bool {
 	data := rd.lines[fencedLine]+rd.lines[quotedLine]+rd.lines[tableLine] > 0 || rd.traceVoice > 0
 	if rd.skipped || len(rd.text) > someText {
 		return rd.skipped && !data && rd.sentences == 0
@@ -227,7 +227,10 @@ func (rd *reading) unclear() bool {
 		return false
 	}
 	switch strings.ToLower(text) {
-	case "null", "nil", "undefined", "nan":
+	case "null", "nil", "undefined", "nan", "<nil>", "[object object]", "%s", "%d", "%v":
+		return true
+	}
+	if !requested && strings.Trim(text, "0123456789.,+-% ") == "" {
 		return true
 	}
 	if data || strings.ContainsAny(text, "0123456789") || rd.nWords > 3 || rd.any != 0 || rd.common > 0 ||

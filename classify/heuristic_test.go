@@ -472,7 +472,8 @@ func TestNumbersThatAreStatusesToo(t *testing.T) {
 
 // A text that says nothing is neither a completion nor sent on: the human sees it.
 func TestUnclear(t *testing.T) {
-	for _, text := range []string{"asdf", "null", "{}", "qwer zxcv", "...", "()", "[]", "-", "~~~", "\u200bxq\n"} {
+	for _, text := range []string{"asdf", "null", "{}", "qwer zxcv", "...", "()", "[]", "-", "~~~", "\u200bxq\n",
+		"<nil>", "[object Object]", "%s", "%d"} {
 		for _, request := range []string{"", "fix the login"} {
 			r := judge(t, Input{Text: text, Request: request})
 			assert.Equal(t, Status, r.Type, "%q %s", text, r.Reason)
@@ -481,9 +482,15 @@ func TestUnclear(t *testing.T) {
 			assert.Contains(t, r.Reason, "unclear", text)
 		}
 	}
-	for _, text := range []string{"Done.", "ok", "42", "`main.go`", "fertig", "完成", "готово", "```\n12 passed\n```",
+	for _, text := range []string{"Done.", "ok", "42 tests", "`main.go`", "fertig", "完成", "готово", "```\n12 passed\n```",
 		"Which one?", "error", "listo"} {
 		assert.NotContains(t, judge(t, Input{Text: text}).Reason, "unclear", text)
+	}
+	for _, text := range []string{"42", "0", "-3.5\n", "100%"} { // a number may answer what was asked
+		r := judge(t, Input{Text: text})
+		assert.Contains(t, r.Reason, "unclear", text)
+		assert.Zero(t, r.Confidence, text)
+		assert.NotContains(t, judge(t, Input{Text: text, Request: "What does it print?"}).Reason, "unclear", text)
 	}
 }
 
