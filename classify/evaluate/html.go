@@ -25,7 +25,7 @@ type Run struct {
 
 // HTML writes one or several reports as one file that shows them in a browser and asks nothing from anywhere: what
 // [Text] says, and every case, those that are not right first, with their texts and signals. Of a text beyond 24,000
-// bytes the middle is left out.
+// bytes the middle is left out. Secrets are masked, see [plaintext.Redact].
 //
 // What cases and classifiers say is data: it is escaped, and characters that cannot be seen are shown by their code.
 func HTML(w io.Writer, runs ...Run) error {
@@ -39,6 +39,7 @@ func HTML(w io.Writer, runs ...Run) error {
 	}
 	for i, r := range runs {
 		for _, o := range r.Report.Outcomes {
+			o.input.Text = plaintext.Redact(o.input.Text) // spans of it stay valid
 			c := pageCase{Outcome: o, Request: o.input.Request, Text: shortened(o.input.Text)}
 			if len(runs) > 1 {
 				c.Run = letter(i) + ": "
@@ -49,7 +50,7 @@ func HTML(w io.Writer, runs ...Run) error {
 	slices.SortStableFunc(view.Cases, func(a, b pageCase) int {
 		return cmp.Compare(min(len(b.Faults()), 1), min(len(a.Faults()), 1))
 	})
-	t, err := template.New("report.html").Funcs(template.FuncMap{"shown": plaintext.VisibleLines}).ParseFS(page, "page/*")
+	t, err := template.New("report.html").Funcs(template.FuncMap{"shown": shown}).ParseFS(page, "page/*")
 	if err == nil {
 		err = t.Execute(w, view)
 	}
@@ -58,6 +59,8 @@ func HTML(w io.Writer, runs ...Run) error {
 	}
 	return nil
 }
+
+func shown(s string) string { return plaintext.VisibleLines(plaintext.Redact(s)) }
 
 // pageCase is a case on the page.
 type pageCase struct {

@@ -65,6 +65,21 @@ func TestPageEscapes(t *testing.T) {
 	}
 }
 
+// Secrets are masked wherever a case or a classifier has them.
+func TestPageMasksSecrets(t *testing.T) {
+	const key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+	c := said("case "+key, "question", strings.Repeat("x ", 3_990)+key+strings.Repeat(" x", 20_000)+key)
+	c.Input.Request, c.Meta = "use "+key, map[string]any{"lang": key}
+	judge := classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
+		return classify.Result{Type: classify.Error, Confidence: 1, Reason: key, Fallback: key, CoachingMessage: key,
+			Signals: []classify.Signal{{Name: key, Start: len(in.Text) - 30, End: len(in.Text), Weight: 1}}}, nil
+	})
+	page := html(t, evaluate(t, judge, []Case{c}, Options{Name: key}))
+	assert.Contains(t, page, "<pre")
+	assert.NotContains(t, page, "abcd")
+	assert.NotContains(t, page, "6789")
+}
+
 func TestPageOfAComparison(t *testing.T) {
 	const evil = "<b>evil</b>\u202e"
 	cases := []Case{said(evil, "question", "x"), said("b", "error", "y"), said("c", "error", "z")}
