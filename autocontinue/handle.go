@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/skills"
 )
 
@@ -150,8 +151,11 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 	if a.cfg.Observer != nil {
 		e := newEvent(h.out, h.input, h.decision, err)
 		e.Time, e.Took = start, a.cfg.Now().Sub(start)
+		for _, name := range []*string{&e.Session, &e.Turn, &e.Run, &e.OutputID} {
+			*name = plaintext.Redact(*name, a.cfg.Secrets...)
+		}
 		if err := a.cfg.Observer.Observe(context.WithoutCancel(ctx), e); err != nil {
-			a.cfg.Logger.WarnContext(ctx, "decision not observed", "session", out.Session, "decision", h.decision.ID, "err", err)
+			a.cfg.Logger.WarnContext(ctx, "decision not observed", "session", e.Session, "decision", e.Decision.ID, "err", err)
 		}
 	}
 	return h.decision, err

@@ -190,5 +190,6 @@ func (a *AutoContinue) recovered(ctx context.Context, err *error) {
 
 func (a *AutoContinue) degrade(ctx context.Context, f *Facts, why string) {
 	f.Degraded = append(f.Degraded, why)
-	a.cfg.Logger.WarnContext(ctx, "decision degraded", "session", f.Output.Session, "why", shown(why, maxDegraded))
+	a.cfg.Logger.WarnContext(ctx, "decision degraded",
+		"session", plaintext.Redact(f.Output.Session, a.cfg.Secrets...), "why", shown(why, maxDegraded))
 }

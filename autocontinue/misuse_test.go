@@ -131,11 +131,13 @@ func TestSecretsAreMasked(t *testing.T) {
 		Evidence: []classify.Evidence{
 			{Kind: classify.EvidenceTests, Text: "OPENAI_API_KEY=" + ours + " go test: 3 failed", Failed: true},
 		},
-		Work: classify.Work{Checks: []classify.Check{{Command: "API_KEY=" + key + " make", Kind: classify.CheckBuild}}},
+		Work: classify.Work{Checks: []classify.Check{{Command: "API_KEY=" + key + " make", Kind: classify.CheckBuild}},
+			Files: []string{key + ".go"}, Ran: []string{"API_KEY=" + ours + " make"}},
 	}
 	d := handle(t, a, out)
 	require.Equal(t, Continue, d.Action)
 	held := handle(t, a, Output{Session: "s", Run: "r2", ID: "2", Text: text, Hold: "waits for " + key})
+	handle(t, a, Output{Session: "s/" + key, Turn: ours, Run: ours, ID: key, Text: text})
 	s, err := store.Load(t.Context(), "s")
 	require.NoError(t, err)
 	for name, v := range map[string]any{"asked": asked, "state": s, "decision": d, "held": held,

@@ -57,7 +57,7 @@ type Starter interface {
 type Event struct {
 	Time     time.Time     `json:"time"`    // when Handle was called
 	Took     time.Duration `json:"took_ns"` // until the decision
-	Session  string        `json:"session"`
+	Session  string        `json:"session"` // this and the other names of the output: a secret in one is masked
 	Turn     string        `json:"turn,omitempty"`
 	Run      string        `json:"run,omitempty"`
 	OutputID string        `json:"output_id,omitempty"`

@@ -120,6 +120,12 @@ func (o Output) redact(ctx context.Context, secrets []string) (Output, error) {
 	for i := range o.Work.Checks {
 		o.Work.Checks[i].Command = plaintext.Redact(o.Work.Checks[i].Command, secrets...)
 	}
+	o.Work.Files, o.Work.Ran = slices.Clone(o.Work.Files), slices.Clone(o.Work.Ran)
+	for _, list := range [][]string{o.Work.Files, o.Work.Ran} {
+		for i := range list {
+			list[i] = plaintext.Redact(list[i], secrets...)
+		}
+	}
 	return o, nil
 }
 
