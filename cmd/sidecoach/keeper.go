@@ -18,6 +18,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // keeperOptions are the flags of the commands that remember what they decided.
@@ -129,7 +130,7 @@ func (k *keeper) note(what string) {
 		Host    string    `json:"host"`
 		Session string    `json:"session,omitempty"`
 		Notice  string    `json:"notice"`
-	}{time.Now(), k.host, k.session, what})
+	}{time.Now(), k.host, plaintext.Redact(k.session), plaintext.Redact(what)})
 }
 
 // storeFailure puts what the store could not do, and what follows from that, into words.

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // entry is a line of the journal: a decision or, with Notice, something beside one.
@@ -101,7 +102,7 @@ func (o *logOptions) read(
 		e, ok := parseEntry(line)
 		if !ok {
 			unreadable++
-		} else if o.session == "" || e.Session == o.session {
+		} else if o.session == "" || e.Session == plaintext.Redact(o.session) {
 			if err := f(e, line); err != nil {
 				return unreadable, err
 			}
