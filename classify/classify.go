@@ -30,7 +30,7 @@
 //
 // # Speed
 //
-// Time is linear in the length of a text; a verdict on 20 kB takes 1 to 2 ms. A process reads English and the
+// Time is linear in the length of a text; a verdict on 20 kB takes 2 to 3 ms. A process reads English and the
 // language of the text when it judges the first text, and the weights: 5 to 8 ms.
 //
 //	go test ./classify -run '^$' -bench 'Classify$|Hostile|Tables'
