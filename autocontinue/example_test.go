@@ -25,7 +25,9 @@ func Example() {
 	}
 	runs := []string{
 		"I fixed the login redirect. It should work now.",
-		"Fixed the redirect in login.go.\n\n$ go test ./...\nok  \tlogin\t0.021s\n\n42 passed, 0 failed. Committed as 3f2a9bc.",
+		"Fixed the redirect in login.go.\n\n$ go test ./...\nok  \tlogin\t0.021s\n\n42 passed, 0 failed. " +
+			"Committed as " +
+			"3f2a9bc.",
 	}
 	for i, text := range runs {
 		d, err := ac.Handle(context.Background(), autocontinue.Output{

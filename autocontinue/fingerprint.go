@@ -20,9 +20,9 @@ const maxFolded = 256 << 10
 //
 //   - white space, punctuation and invisible characters only separate words;
 //   - case is ignored;
-//   - dates, times of day and durations ("12:30:05", "3.2s", "5 minutes"), hashes (7 or more hexadecimal digits, letters
-//     among them), line numbers ("parser.go:12:3", "line 12") and generated IDs (UUIDs, "req_8f3kq2", 12 or more digits)
-//     each become a mark that only says that there was one.
+//   - dates, times of day and durations ("12:30:05", "3.2s", "5 minutes"), hashes (7 or more hexadecimal digits,
+//     letters among them), line numbers ("parser.go:12:3", "line 12") and generated IDs (UUIDs, "req_8f3kq2", 12 or
+//     more digits) each become a mark that only says that there was one.
 //
 // All other numbers are kept: "3 of 10" and "4 of 10" differ.
 func fingerprint(text string) digest {
@@ -110,7 +110,8 @@ var volatiles = sync.OnceValue(func() []volatile {
 		date   = `\d{4}-\d\d-\d\d|\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/\d{4}`
 		apart  = `nanoseconds?|microseconds?|milliseconds?|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|[nµμm]?s`
 		number = `\d{1,9}(?:[.,]\d{1,9})?`
-		names  = `call|chatcmpl|conv|event|evt|id|job|msg|message|req|request|resp|run|sess|session|span|task|thread|toolu|trace|worker`
+		names  = `call|chatcmpl|conv|event|evt|id|job|msg|message|req|request|resp|run|sess|session|span|task|thread|` +
+			`toolu|trace|worker`
 	)
 	re := regexp.MustCompile // for text in lower case
 	return []volatile{

@@ -38,8 +38,8 @@ func Fallback(primary, secondary Classifier) Classifier {
 //
 //   - first calls it an error, or the text of the input is empty or blank: first decides, and second is not asked;
 //   - first is certain: its confidence is at least certain. For a question and for honest progress, the confidence
-//     counts as raised by a quarter of what it lacks to 1. First is never certain of a blocker, unless certain is 0. The
-//     result is that of first;
+//     counts as raised by a quarter of what it lacks to 1. First is never certain of a blocker, unless certain is 0.
+//     The result is that of first;
 //   - second answers: its result, with the signals of first if it has none;
 //   - second fails (see [Fallback]): the result of first, whose Fallback field says why.
 //

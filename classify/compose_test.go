@@ -105,7 +105,8 @@ func TestConfidenceGate(t *testing.T) {
 func TestResultJSON(t *testing.T) {
 	b, err := json.Marshal(Result{Type: Status, Confidence: 0.5})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"type":"status","confidence":0.5,"reason":"","coaching_message":null,"was_rejected_completion":false,"source":""}`, string(b))
+	assert.JSONEq(t, `{"type":"status","confidence":0.5,"reason":"","coaching_message":null,`+
+		`"was_rejected_completion":false,"source":""}`, string(b))
 	b, err = json.Marshal(Result{Type: Status, CoachingMessage: "show it"})
 	require.NoError(t, err)
 	var back Result
@@ -343,7 +344,8 @@ func ExampleCascade() {
 	})
 	c := Cascade(cheap, dear, 0.999)
 	r, _ := c.Classify(context.Background(),
-		Input{Text: "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:12 +0x1d\nexit status 2"})
+		Input{Text: "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain." +
+			"main()\n\t/src/main.go:12 +0x1d\nexit status 2"})
 	fmt.Println(r.Type)
 	r, _ = c.Classify(context.Background(), Input{Text: "The parser handles both forms."})
 	fmt.Println(r.Type, "-", r.Fallback)

@@ -73,7 +73,8 @@ func hasEvidence(r Result, kind EvidenceKind) (Signal, bool) {
 // A list after a request for input does not hide it.
 func TestLeadIn(t *testing.T) {
 	r := judge(t, Input{
-		Text: "The setup script failed: the description was empty.\n\nPlease provide the description. Once I have it, I'll:\n- run the script\n- fill in the template\n- report back with the path",
+		Text: "The setup script failed: the description was empty.\n\nPlease provide the description. Once I have it, " +
+			"I'll:\n- run the script\n- fill in the template\n- report back with the path",
 	})
 	assert.Equal(t, Blocker, r.Type, r.Reason)
 }

@@ -8,8 +8,8 @@ import "slices"
 // A claim is a completion or a rejected completion. Words alone decide about everything else: such a result is returned
 // as it is. For a claim the first rule that holds wins:
 //
-//  1. A claimed check failed when it last ran, or did not run after the last edit: rejected. So are counted test results
-//     when nothing was edited or run in the session.
+//  1. A claimed check failed when it last ran, or did not run after the last edit: rejected. So are counted test
+//     results when nothing was edited or run in the session.
 //  2. No file was edited in the session and nothing was run, but the text claims a change, begins with a claim to be
 //     done, or hedges such a claim: rejected.
 //  3. No file was edited since the last successful check: delivered.

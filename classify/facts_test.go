@@ -28,13 +28,16 @@ func TestWeighWork(t *testing.T) {
 			"rejected"},
 		{"claimed tests passed again", claim(ClaimTests),
 			work(EditedCode, ran(CheckTest, OutcomeFailed), ran(CheckTest, OutcomePassed)), "completion"},
-		{"claimed tests, only a build", claim(ClaimTests), work(EditedCode, ran(CheckBuild, OutcomePassed)), "rejected"},
-		{"claimed tests, only a commit", claim(ClaimTests), work(EditedCode, ran(CheckCommit, OutcomePassed)), "rejected"},
+		{"claimed tests, only a " +
+			"build", claim(ClaimTests), work(EditedCode, ran(CheckBuild, OutcomePassed)), "rejected"},
+		{"claimed tests, only a " +
+			"commit", claim(ClaimTests), work(EditedCode, ran(CheckCommit, OutcomePassed)), "rejected"},
 		{"claimed tests, hidden status", claim(ClaimTests), work(EditedCode, ran(CheckTest, OutcomeUnknown)), ""},
 		{"counted tests without a run", []Signal{{Kind: SignalEvidence, Name: string(EvidenceTests)}}, work(EditedCode),
 			"rejected"},
 		{"claimed build, tests ran", claim(ClaimBuild), work(EditedCode, ran(CheckTest, OutcomePassed)), "completion"},
-		{"claimed types, a linter ran", claim(ClaimTypes), work(EditedCode, ran(CheckLint, OutcomePassed)), "completion"},
+		{"claimed types, a linter " +
+			"ran", claim(ClaimTypes), work(EditedCode, ran(CheckLint, OutcomePassed)), "completion"},
 		{"claimed lint, a build ran", claim(ClaimLint), work(EditedCode, ran(CheckBuild, OutcomePassed)), "rejected"},
 		{"claimed commit, not made", claim(ClaimCommit), work(EditedCode, ran(CheckTest, OutcomePassed)), "rejected"},
 		{"commit proves no work", claim(ClaimCommit), work(EditedCode, ran(CheckCommit, OutcomePassed)), "rejected"},
@@ -43,13 +46,15 @@ func TestWeighWork(t *testing.T) {
 		{"claimed change, made before", done, Work{Edited: EditedNone, Session: EditedCode}, "completion"},
 		{"answer", nil, work(EditedNone), "completion"},
 		{"tests mentioned, nothing edited ever", claim(ClaimTests), work(EditedNone), ""},
-		{"tests counted, nothing run ever", []Signal{{Kind: SignalEvidence, Name: string(EvidenceTests)}}, work(EditedNone),
+		{"tests counted, nothing run " +
+			"ever", []Signal{{Kind: SignalEvidence, Name: string(EvidenceTests)}}, work(EditedNone),
 			"rejected"},
 		{"documents", done, work(EditedDocs), "completion"},
 		{"documents, tests claimed", claim(ClaimTests), work(EditedDocs), "rejected"},
 		{"checked code", done, work(EditedCode, ran(CheckLint, OutcomeFailed), ran(CheckTest, OutcomePassed)), "completion"},
 		{"unchecked code", done, work(EditedCode), "rejected"},
-		{"unchecked code, says why", []Signal{{Kind: SignalHedge, Name: HedgeCannotCheck}}, work(EditedCode), "completion"},
+		{"unchecked code, says " +
+			"why", []Signal{{Kind: SignalHedge, Name: HedgeCannotCheck}}, work(EditedCode), "completion"},
 		{"check fails and is reported", []Signal{{Kind: SignalFailure, Name: "left"}}, work(EditedCode, ran(CheckTest,
 			OutcomeFailed)), "error"},
 		{"check fails and is not reported", done, work(EditedCode, ran(CheckTest, OutcomeFailed)), "rejected"},
@@ -108,7 +113,8 @@ func TestHeuristicWeighsWork(t *testing.T) {
 		{"Every import in `billing` is used. I changed nothing.", idle, Completion, false},
 		{"The timeout is already 30 seconds, so I made no changes.", idle, Completion, false},
 		{"Nothing else is left: the timeout is right now for slow clients.", unchecked, Status, true},
-		{"I moved the parser into `parse.py`. The callers still use the old one; I'll update them next.", unchecked, Status,
+		{"I moved the parser into `parse.py`. The callers still use the old one; I'll update them " +
+			"next.", unchecked, Status,
 			false},
 		{"登录重定向已经修复，现在应该可以正常工作了。", idle, Status, true},
 		{"La redirection est corrigée, ça devrait marcher maintenant.", idle, Status, true},
@@ -153,8 +159,9 @@ func TestClaimedChecks(t *testing.T) {
 		"Fixed it, all tests pass.": ClaimTests, "I fixed it and verified it.": ClaimChecked,
 		"Everything passes.":                 ClaimChecked,
 		"Fixed it, and the linter is clean.": ClaimLint, "Fixed it. The build passes.": ClaimBuild,
-		"Fixed it. tsc is clean.":       ClaimTypes,
-		"Committed and pushed to main.": ClaimPush, "Committed it.": ClaimCommit, "Opened a PR for it.": ClaimPullRequest,
+		"Fixed it. tsc is clean.": ClaimTypes,
+		"Committed and pushed to " +
+			"main.": ClaimPush, "Committed it.": ClaimCommit, "Opened a PR for it.": ClaimPullRequest,
 		"Alles korrigiert, alle Tests laufen durch.": ClaimTests, "已修复，所有测试都通过了。": ClaimTests, "已验证。": ClaimChecked,
 		"修正しました。テストはすべてパスしました。": ClaimTests, "Всё исправил, все тесты проходят.": ClaimTests,
 	} {
@@ -183,19 +190,23 @@ var approvals = map[string][]string{
 		"If that sounds right, I'll write the code next.", "Approve it and I'll push.",
 	},
 	"de": {
-		"Sobald du zustimmst, fange ich an.", "Wenn das so passt, setze ich es um.", "Wähle A oder B, dann setze ich es um.",
-		"Sag mir, welche Variante du möchtest, dann mache ich weiter.", "Nach deiner Freigabe starte ich die Migration.",
+		"Sobald du zustimmst, fange ich " +
+			"an.", "Wenn das so passt, setze ich es um.", "Wähle A oder B, dann setze ich es um.",
+		"Sag mir, welche Variante du möchtest, dann mache ich " +
+			"weiter.", "Nach deiner Freigabe starte ich die Migration.",
 		"Wenn du einverstanden bist, beginne ich mit der Umsetzung.", "Ich warte auf deine Freigabe.",
 		"Gib mir Bescheid, dann lege ich los.",
 	},
 	"es": {
-		"En cuanto lo apruebes, empiezo.", "Si te parece bien, empiezo a implementarlo.", "Elige A o B y lo implemento.",
+		"En cuanto lo apruebes, " +
+			"empiezo.", "Si te parece bien, empiezo a implementarlo.", "Elige A o B y lo implemento.",
 		"Dime cuál prefieres y hago el cambio.", "Cuando confirmes, sigo con la migración.",
 		"Si estás de acuerdo, aplico los cambios.",
 		"Espero tu aprobación para continuar.",
 	},
 	"pt": {
-		"Assim que você aprovar, eu começo.", "Se estiver bom, começo a implementar.", "Escolha A ou B e eu implemento.",
+		"Assim que você aprovar, eu " +
+			"começo.", "Se estiver bom, começo a implementar.", "Escolha A ou B e eu implemento.",
 		"Me diga qual você prefere e eu faço a mudança.", "Quando você confirmar, sigo com a migração.",
 		"Se concordar, aplico as mudanças.",
 		"Aguardo sua aprovação para continuar.",
@@ -203,11 +214,13 @@ var approvals = map[string][]string{
 	"fr": {
 		"Dès que vous approuvez, je commence.", "Si cela vous convient, je commence l'implémentation.",
 		"Choisissez A ou B et je l'implémente.",
-		"Dites-moi laquelle vous préférez et je fais le changement.", "Une fois que vous confirmez, je lance la migration.",
+		"Dites-moi laquelle vous préférez et je fais le " +
+			"changement.", "Une fois que vous confirmez, je lance la migration.",
 		"Si vous êtes d'accord, j'applique les modifications.", "J'attends votre validation pour continuer.",
 	},
 	"cs": {
-		"Jakmile to schválíš, začnu.", "Pokud to takto vyhovuje, začnu s implementací.", "Vyber A nebo B a já to udělám.",
+		"Jakmile to schválíš, " +
+			"začnu.", "Pokud to takto vyhovuje, začnu s implementací.", "Vyber A nebo B a já to udělám.",
 		"Řekni mi, kterou variantu chceš, a já změnu provedu.", "Až potvrdíš, spustím migraci.",
 		"Pokud souhlasíš, provedu změny.",
 		"Čekám na tvé schválení.",

@@ -133,8 +133,8 @@ func features(rd, req *reading) []string {
 var fenceFeatures = [nFenceKinds]string{"fence:plain", "fence:shell", "fence:code", "fence:diff", "fence:edit"}
 
 const (
-	codeExtensions = " go py js ts tsx jsx mjs css scss html vue svelte java kt rs c h cpp cs rb php swift dart lua sh sql " +
-		"json yaml yml toml xml al ipynb astro ps1 bat ex gradle prisma tf "
+	codeExtensions = " go py js ts tsx jsx mjs css scss html vue svelte java kt rs c h cpp cs rb php swift dart lua sh " +
+		"sql json yaml yml toml xml al ipynb astro ps1 bat ex gradle prisma tf "
 	docExtensions = " prd md mdx mdc rst txt adoc tex docx pdf "
 )
 

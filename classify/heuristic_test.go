@@ -160,7 +160,8 @@ func TestNegationAndTense(t *testing.T) {
 	for _, text := range []string{
 		"I'm not done yet.", "It isn't fixed.", "The task is not complete.", "Nothing is finished.",
 		"I haven't fixed the parser.", "I will output DONE at the end.", "When all tests pass I'll commit.",
-		"If it is fixed, tell me.", "It would be done by now.", "Is it done?", "the API should return 404", "It never works.",
+		"If it is fixed, tell " +
+			"me.", "It would be done by now.", "Is it done?", "the API should return 404", "It never works.",
 	} {
 		r := judge(t, Input{Text: text})
 		assert.Empty(t, kinds(r, SignalClaim), text)
@@ -281,7 +282,8 @@ func TestForeignLanguage(t *testing.T) {
 		assert.True(t, r.Type.Valid(), text)
 		assert.LessOrEqual(t, r.Confidence, 0.6, text)
 	}
-	trace := "Traceback (most recent call last):\n  File \"spiel.py\", line 3, in <module>\nZeroDivisionError: division by zero"
+	trace := "Traceback (most recent call last):\n  File \"spiel.py\", line 3, in <module>\nZeroDivisionError: " +
+		"division by zero"
 	assert.Equal(t, Error, judge(t, Input{Text: trace}).Type)
 }
 
@@ -391,7 +393,8 @@ func TestTables(t *testing.T) {
 	_, err = NewHeuristic(Tables(fstest.MapFS{"en.txt": {Data: lex}, "ja.txt": {Data: []byte("[claim done]\n@x です")}}))
 	assert.ErrorContains(t, err, "lexicon ja.txt:2: group @x is not defined")
 
-	groups := "@not = not\n@later = will\n@to = to\n@clause = and\n@fail = failed\n@tests = tests\n@id = id\n@whole = thing\n"
+	groups := "@not = not\n@later = will\n@to = to\n@clause = and\n@fail = failed\n@tests = tests\n@id = " +
+		"id\n@whole = thing\n"
 	for name, tt := range map[string]struct {
 		file, data, want string
 	}{
@@ -429,7 +432,8 @@ func TestTables(t *testing.T) {
 		"punctuation":     {"en.txt", "[claim done]\ndone → now", `en.txt:2: "→" is never one word in a text`},
 		"two words":       {"en.txt", "[claim done]\napi完了", `en.txt:2: "api完了" is never one word in a text`},
 		"open bracket":    {"en.txt", "[claim done]\ndone [now", `en.txt:2: "[now" is never one word in a text`},
-		"nothing at all":  {"en.txt", "[claim done]\n[all] [done]", "en.txt:2: each word of the phrase may be left out"},
+		"nothing at all": {"en.txt", "[claim done]\n[all] " +
+			"[done]", "en.txt:2: each word of the phrase may be left out"},
 		"too many ways": {"en.txt", "[claim done]\nall" + strings.Repeat(" [a]", 13) + " done",
 			"en.txt:2: the phrase has too many words to leave out"},
 		"too many gaps": {"en.txt", "[claim done]\nall" + strings.Repeat(" ... a", 6),
@@ -452,14 +456,16 @@ func TestNumbersThatAreStatusesToo(t *testing.T) {
 	for _, text := range []string{
 		"Processed 500 of the 2,000 rows so far. Next I'll do the other three batches of 500.",
 		"I have read file 429 of 502. I'll go on with the remaining ones and then write the summary.",
-		"Added the health check: it answers 503 while the database is away and 502 when the upstream is. It should work now.",
+		"Added the health check: it answers 503 while the database is away and 502 when the upstream is. It " +
+			"should work now.",
 		"I split the file into 500 lines.",
 		"Line 529 of the parser drops the last byte. I'm going to write a test for it first.",
 	} {
 		assert.NotEqual(t, Error, judge(t, Input{Text: text}).Type, text)
 	}
 	for _, text := range []string{
-		`429 {"type":"error","error":{"type":"rate_limit_error","message":"Number of requests has exceeded your rate limit"}}`,
+		`429 {"type":"error","error":{"type":"rate_limit_error","message":"Number of requests has exceeded your rate ` +
+			`limit"}}`,
 		"503 Service Unavailable",
 		"Error: 429",
 		"unexpected status 502 Bad Gateway",
@@ -497,9 +503,11 @@ func TestUnclear(t *testing.T) {
 // A run that broke and an agent that reports a failure are both errors, and the reason tells them apart.
 func TestReasonOfErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"构建失败，我无法解决。":                                                              "opens with a failure and leaves it there",
-		"Built the module, but go test fails: 2 failed, 40 passed. Stopping here.": "reports a failure and leaves it there",
-		"panic: runtime error: index out of range [3] with length 3":               "the run broke and this is its error",
+		"构建失败，我无法解决。": "opens with a failure and leaves " +
+			"it there",
+		"Built the module, but go test fails: 2 failed, 40 passed. Stopping " +
+			"here.": "reports a failure and leaves it there",
+		"panic: runtime error: index out of range [3] with length 3": "the run broke and this is its error",
 	} {
 		r := judge(t, Input{Text: text})
 		assert.Equal(t, Error, r.Type, text)

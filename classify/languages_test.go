@@ -251,9 +251,12 @@ func TestLatinEvidence(t *testing.T) {
 		assert.NotContains(t, judge(t, Input{Text: text}).Shown(nil), EvidenceTests, text)
 	}
 	for text, kind := range map[string]EvidenceKind{
-		"Der Befehl endete mit Exit-Code 0.": EvidenceExitCode, "Terminó con código de salida 0, sin más.": EvidenceExitCode,
-		"Il se termine avec le code de sortie 0.": EvidenceExitCode, "Terminou com código de saída 0.": EvidenceExitCode,
-		"Der Endpunkt antwortet wieder mit 200.": EvidenceOutput, "El endpoint ya devuelve 200 otra vez.": EvidenceOutput,
+		"Der Befehl endete mit Exit-Code " +
+			"0.": EvidenceExitCode, "Terminó con código de salida 0, sin más.": EvidenceExitCode,
+		"Il se termine avec le code de sortie " +
+			"0.": EvidenceExitCode, "Terminou com código de saída 0.": EvidenceExitCode,
+		"Der Endpunkt antwortet wieder mit " +
+			"200.": EvidenceOutput, "El endpoint ya devuelve 200 otra vez.": EvidenceOutput,
 		"La route renvoie maintenant 200.": EvidenceOutput, "A rota agora retorna 200.": EvidenceOutput,
 	} {
 		assert.Contains(t, judge(t, Input{Text: text}).Shown(nil), kind, text)

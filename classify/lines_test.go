@@ -56,7 +56,8 @@ func TestMaskedSpeech(t *testing.T) {
 // inEach says in each language of the tables that it is fixed, that it should work, and asks whether to go on.
 var inEach = map[string]string{
 	"en": "Fixed the login redirect, it should work now. All done. Should I go on?",
-	"de": "Ich habe die Weiterleitung korrigiert, das sollte jetzt funktionieren. Alles erledigt. Soll ich weitermachen?",
+	"de": "Ich habe die Weiterleitung korrigiert, das sollte jetzt funktionieren. Alles erledigt. Soll ich " +
+		"weitermachen?",
 	"es": "He corregido la redirección, debería funcionar ahora. Todo listo. ¿Quieres que continúe?",
 	"fr": "J'ai corrigé la redirection, cela devrait fonctionner. Tout est prêt. Voulez-vous que je continue ?",
 	"pt": "Corrigi o redirecionamento, deve funcionar agora. Tudo pronto. Quer que eu continue?",
@@ -75,7 +76,8 @@ func TestFencesAddNoVoice(t *testing.T) {
 		"edit block": "\n\n<<<<<<< SEARCH\n%s\n=======\n>>>>>>> REPLACE\n",
 	}
 	texts := maps.Clone(inEach)
-	texts["mixed"] = "The redirect was in the middleware, and the test of it did not see the second call.\nГотово. 完成。 Hecho."
+	texts["mixed"] = "The redirect was in the middleware, and the test of it did not see the second call.\nГотово. " +
+		"完成。 Hecho."
 	for name, words := range texts {
 		before := judge(t, Input{Text: words})
 		for kind, frame := range frames {

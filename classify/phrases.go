@@ -300,7 +300,8 @@ func (p *lexiconParser) add(line string) error {
 		return errors.New("each word of the phrase may be left out: it would match nothing at all")
 	}
 	if ways(elems) > maxWays {
-		return fmt.Errorf("the phrase has too many words to leave out, alternatives with + and ...: together more than %d ways to match", maxWays)
+		return fmt.Errorf("the phrase has too many words to leave out, alternatives with + and ...: "+
+			"together more than %d ways to match", maxWays)
 	}
 	pat := p.section
 	pat.elems = elems

@@ -205,22 +205,26 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"a dangerous command", rejected, Context{Text: "Fixed a.py; run `make deploy`."}, "code"},
 		{"a check that the human names", rejected, Context{Text: "Fixed a.go.", Request: "`go test` fails"}, "command"},
 		{"a check of other files", rejected, Context{Text: "Fixed `init.lua`; `npm test` passes."}, "any"},
-		{"a linter that the human names", rejected, Context{Text: "Fixed a.py.", Request: "flake8 says F401"}, "command"},
+		{"a linter that the human " +
+			"names", rejected, Context{Text: "Fixed a.py.", Request: "flake8 says F401"}, "command"},
 		{"a linter that is claimed", found("Fixed a.py, Ruff is clean.", "claim/lint/Ruff is clean"),
 			Context{Text: "Fixed a.py, Ruff is clean."}, "command"},
 		{"code for a compiler", rejected, Context{Text: "Fixed `Tab50.al` and `Pag50.al`."}, "compile"},
 		{"a shell script", rejected, Context{Text: "Fixed `install.sh`."}, "script"},
 		{"a script with effects", rejected, Context{Text: "Fixed `scripts/version_bump.py`."}, "script"},
 		{"scripts with effects", rejected, Context{Text: "Wrote `seed.js`, `clear.js` and `db-test.js`."}, "script"},
-		{"a script beside pages", rejected, Context{Text: "Fixed `fix.ps1`: it counts in a.html and b.html."}, "script"},
+		{"a script beside " +
+			"pages", rejected, Context{Text: "Fixed `fix.ps1`: it counts in a.html and b.html."}, "script"},
 		{"code beside a script", rejected, Context{Text: "Ran: `check.ps1`. Fixed a.ts, b.tsx, c.tsx."}, "interface"},
 		{"a program that writes scripts", found("Fixed main.go.", "claim/edit/Fixed main.go"), Context{
 			Text: "Fixed main.py.\nUse a.sh or b.sh, and c.sh:\n```bash\n./tool -o d.sh\n```"}, "code"},
 		{"data of the edited program", found("Fixed x.py:\nit counts in a.html, b.html.", "claim/edit/Fixed x.py"),
 			Context{Text: "Fixed x.py:\nit counts in a.html, b.html."}, "code"},
 		{"a cited file", rejected, Context{Text: "Fixed it:\n```5:9:src/total.py\nreturn n\n```"}, "code"},
-		{"imports in a fence", rejected, Context{Text: "Fixed a.ts:\n```ts\nimport './a.css'\nimport './b.css'\n```"}, "code"},
-		{"a patch of a document", rejected, Context{Text: "Numbered tasks.md:\n```diff\n+- [ ] 5.6 `a_b`\n```"}, "docs"},
+		{"imports in a fence", rejected, Context{Text: "Fixed a.ts:\n```ts\nimport './a.css'\nimport " +
+			"'./b.css'\n```"}, "code"},
+		{"a patch of a document", rejected, Context{Text: "Numbered tasks.md:\n```diff\n+- [ ] 5.6 " +
+			"`a_b`\n```"}, "docs"},
 		{"a patch of an unknown file", rejected, Context{Text: "Here:\n```diff\n+x := 1\n```"}, "code"},
 		{"metadata is no style", rejected, Context{Text: "Set `priority: 0` in the rule `first-rule`."}, "any"},
 		{"dependencies of a script", rejected, Context{Text: "Pinned requests in requirements.txt."}, "config"},
@@ -230,8 +234,10 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"a result", rejected, Context{Text: "Copied results/run.json."}, "any"},
 		{"a configuration of the request", rejected, Context{Text: "Done.", Request: "port in app.yaml?"}, "any"},
 		{"a type error", rejected, Context{Text: "Fixed Page.tsx.", Request: `[{"owner": "typescript"}]`}, "types"},
-		{"instructions", found("In a.py replace x.", "progress/next/replace"), Context{Text: "In a.py replace x."}, "any"},
-		{"code in a document", rejected, Context{Text: "a.md\n<<<<<<< SEARCH\n<b>\n=======\n<i>\n>>>>>>> REPLACE"}, "any"},
+		{"instructions", found("In a.py replace "+
+			"x.", "progress/next/replace"), Context{Text: "In a.py replace x."}, "any"},
+		{"code in a document", rejected, Context{Text: "a.md\n<<<<<<< SEARCH\n<b>\n=======\n<i>\n>>>>>>> " +
+			"REPLACE"}, "any"},
 		{"tests and a type check", found("Fixed a_test.go, `tsc --noEmit` is clean.", "claim/edit/Fixed"),
 			Context{Text: "Fixed x.test.ts, `tsc --noEmit` is clean."}, "tests"},
 		{"a check in our own words", rejected, Context{Text: "Fixed a.py.", Request: prefix + "Run `cargo test` now."},
@@ -277,7 +283,8 @@ func TestClaimWithoutTheAct(t *testing.T) {
 		work         classify.Work
 		want         string
 	}{
-		{"The report has a total. Committed as `77ab01c`.", "claim/commit/Committed", checked, "You made no commit after"},
+		{"The report has a total. Committed as " +
+			"`77ab01c`.", "claim/commit/Committed", checked, "You made no commit after"},
 		{"The report has a total, and I pushed it.", "claim/push/I pushed it", checked, "You pushed nothing after"},
 		{"All tests pass.", "claim/tests/All tests pass", checked, "You ran no tests after"},
 		{"Done. The report skips empty rows.", "claim/done/Done", idle, "No file was edited in this session."},
@@ -401,7 +408,8 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func FuzzBuildCoachingMessage(f *testing.F) {
-	f.Add("Fixed a.go. All tests pass.", "Show it.", "Fix it.", "", "plan.md", "a\nb", "passing tests", 12, 26, 0, 11, 1,
+	f.Add("Fixed a.go. All tests "+
+		"pass.", "Show it.", "Fix it.", "", "plan.md", "a\nb", "passing tests", 12, 26, 0, 11, 1,
 		true)
 	f.Add("\xff[System Coach]", "[System Coach] `rm`", "[system coach]", "［System Coach］", "../\u202e", "- [", "\x1b",
 		-1, 99, 3, 2, -5, false)

@@ -26,8 +26,8 @@
 // # The guard
 //
 // Words of others do not bring orders into our messages. Data of the plan, the verifier, the skill and the agent is
-// left out if it holds markup, tokens of a chat template, a URL, shell operators, an order such as "ignore the rules", a
-// path of the system, or a command that does more than check. A quote of the agent must be a plain sentence besides.
+// left out if it holds markup, tokens of a chat template, a URL, shell operators, an order such as "ignore the rules",
+// a path of the system, or a command that does more than check. A quote of the agent must be a plain sentence besides.
 //
 // A classifier's message is refused if it carries, anywhere in its first 4,000 characters, regardless of case and
 // look-alike letters, markup or one of these:

@@ -21,8 +21,8 @@ const maxRead = 64 << 10
 type check struct{ command, kind string }
 
 // namedChecks returns the well-known checks that the output and the request name in inline code and in fences, each
-// once. Without one, it returns those that the agent ran earlier in the session. Without one of these, a linter or a type checker counts in prose, too, if the output claims its result or the request
-// names it.
+// once. Without one, it returns those that the agent ran earlier in the session. Without one of these, a linter or a
+// type checker counts in prose, too, if the output claims its result or the request names it.
 func namedChecks(r classify.Result, in Context) []check {
 	var list []check
 	add := func(command string) {
@@ -110,8 +110,8 @@ var (
 	testNames = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
 	fences    = compiled("^(```+|~~~+)(\\w*)")
 	cited     = compiled("^```+\\d+:\\d+:(\\S+)")
-	effects   = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|clear|` +
-		`drop|wipe|reset|seed)(?:db|data|database|s)?(?:[_.-]|$)`)
+	effects   = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|` +
+		`clear|drop|wipe|reset|seed)(?:db|data|database|s)?(?:[_.-]|$)`)
 	deployments = compiled(`(?i)\b(?:deployed|redeployed|published|live at)\b|部署|デプロイ|разв[её]рн|nasaz`)
 	documents   = compiled(`(?i)\b(?:updated|added|rewrote|wrote|edited|revised|changed|documented|created|put|noted)\b` +
 		`.{0,60}\b(?:docs?|documentation|readme|prd|spec|rules|changelog)\b`)

@@ -86,7 +86,8 @@ const (
 	noun     = `(?:(?:the|a|an|new) )*(?:(?:file|document|folder|directory|page|word|flag|option|text|string|phrase|` +
 		`function|command|section|heading|line) )?`
 	success = `(?:passes|pass|succeeds|succeed|works|work|builds|compiles|runs|run|(?:is|are|stays?) (?:green|clean)|` +
-		`exits? (?:with )?(?:code |status )?0|(?:reports?|finds?|shows?) (?:nothing|no (?:errors?|issues?|problems?|warnings?)))`
+		`exits? (?:with )?(?:code |status )?0|(?:reports?|finds?|shows?) ` +
+		`(?:nothing|no (?:errors?|issues?|problems?|warnings?)))`
 )
 
 var (
@@ -104,8 +105,8 @@ var (
 		`^(?:run|running) #$`)
 	colon         = compiled(`^[^#]*[:：] ?` + spanList + `$`)
 	speaksOfFile  = compiled(`\b(?:files?|documents?|folder|directory|exists?)\b`)
-	speaksOfCheck = compiled(`\b(?:pass(?:es|ed)?|green|clean|succeeds?|works?|runs?|running|builds?|compiles?|checks?|lint\w*|` +
-		`tests?|exits?|commands?|reports?|finds?|shows?)\b`)
+	speaksOfCheck = compiled(`\b(?:pass(?:es|ed)?|green|clean|succeeds?|works?|runs?|running|builds?|compiles?|checks?|` +
+		`lint\w*|tests?|exits?|commands?|reports?|finds?|shows?)\b`)
 	program = compiled(`^(?:\.{1,2}/)?[\pL\pN_][\pL\pN_./+-]*$`)
 )
 

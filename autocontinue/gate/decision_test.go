@@ -304,7 +304,8 @@ func needsID(sub Subject) error {
 }
 
 func TestEditIsCheckedAsAProposal(t *testing.T) {
-	d := open(t, `[{"tool":"*_delete","then":"ask"},{"tool":"*_delete","when":[{"at":"/all","exists":true}],"then":"deny"}]`,
+	d := open(t, `[{"tool":"*_delete","then":"ask"},{"tool":"*_delete","when":[{"at":"/all","exists":true}],`+
+		`"then":"deny"}]`,
 		func(o *Options) { o.Schema, o.MaxBody = needsID, 100 })
 	it := d.propose(call(d.started("r"), "c", "weight_delete", `{"id":1}`))
 	for _, tt := range []struct {
@@ -403,7 +404,8 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 		it := d.propose(call(d.started("r"), "c", "meal_save_batch", `{"rows":[1]}`))
 		d.resolve(it, Edit, `{"rows":[1,2,3]}`)
 		require.NoError(t, d.SetPolicy(d.now, "bob",
-			policyOf(t, `[{"tool":"meal_save_batch","when":[{"at":"/rows","count_over":2}],"then":"deny"},{"tool":"meal_save_batch","then":"allow"}]`)))
+			policyOf(t, `[{"tool":"meal_save_batch","when":[{"at":"/rows","count_over":2}],"then":"deny"},{`+
+				`"tool":"meal_save_batch","then":"allow"}]`)))
 		_, err := d.Redeem(d.now, it.ID)
 		require.ErrorIs(t, err, ErrDenied)
 	})

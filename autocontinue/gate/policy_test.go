@@ -19,7 +19,8 @@ func judge(t testing.TB, rules, tool, args string) Then {
 }
 
 func TestExampleOfTheReadme(t *testing.T) {
-	const rules = `[{"tool":"profile_get","then":"allow"},{"tool":"*_delete","then":"ask","match":["weight_delete"]},{"tool":"*_save_batch","then":"ask"},{"gate":"response","then":"allow"}]`
+	const rules = `[{"tool":"profile_get","then":"allow"},{"tool":"*_delete","then":"ask",` +
+		`"match":["weight_delete"]},{"tool":"*_save_batch","then":"ask"},{"gate":"response","then":"allow"}]`
 	p := policyOf(t, rules)
 	for _, tt := range []struct {
 		sub  Subject
@@ -81,7 +82,8 @@ func TestExactIsExact(t *testing.T) {
 }
 
 func TestStarAloneKnowsNoTool(t *testing.T) {
-	const rules = `[{"tool":"*","when":[{"at":"/force","equals":true}],"then":"deny"},{"tool":"save","when":[{"at":"/n","under":3}],"then":"allow"}]`
+	const rules = `[{"tool":"*","when":[{"at":"/force","equals":true}],"then":"deny"},{"tool":"save","when":[{` +
+		`"at":"/n","under":3}],"then":"allow"}]`
 	require.Equal(t, Forbid, judge(t, rules, "unheard_of", `{"force":false}`))
 	require.Equal(t, Allow, judge(t, rules, "save", `{"force":false,"n":2}`))
 	require.Equal(t, Ask, judge(t, rules, "save", `{"force":false,"n":3}`), "known, and no rule matches")
@@ -206,7 +208,8 @@ func TestElements(t *testing.T) {
 }
 
 func TestNamesAgreeOnCase(t *testing.T) {
-	const rules = `[{"tool":"weight*","then":"allow"},{"tool":"*_delete","then":"deny"},{"tool":"*_EXPORT","then":"ask"},{"tool":"*_*","then":"deny","when":[{"at":"/force","equals":true}]}]`
+	const rules = `[{"tool":"weight*","then":"allow"},{"tool":"*_delete","then":"deny"},{"tool":"*_EXPORT",` +
+		`"then":"ask"},{"tool":"*_*","then":"deny","when":[{"at":"/force","equals":true}]}]`
 	for tool, want := range map[string]Then{
 		"weight_get": Allow, "weight_delete": Forbid, "weight_DELETE": Forbid, "weight_Delete": Forbid, "Weight_get": Forbid,
 		"WEIGHT_delete": Forbid, "weight_export": Ask, "weight_Export": Ask, "meal_get": Forbid,
@@ -249,8 +252,10 @@ func TestRuleOfOneThread(t *testing.T) {
 
 func TestShortestTimeWins(t *testing.T) {
 	for _, rules := range []string{
-		`[{"tool":"a*","then":"ask","within":"1h"},{"tool":"*b","then":"ask","within":"90s","escalate":"on call"},{"tool":"ab","then":"ask"}]`,
-		`[{"tool":"ab","then":"ask"},{"tool":"*b","then":"ask","within":"90s","escalate":"on call"},{"tool":"a*","then":"ask","within":"1h"}]`,
+		`[{"tool":"a*","then":"ask","within":"1h"},{"tool":"*b","then":"ask","within":"90s","escalate":"on call"},{` +
+			`"tool":"ab","then":"ask"}]`,
+		`[{"tool":"ab","then":"ask"},{"tool":"*b","then":"ask","within":"90s","escalate":"on call"},{"tool":"a*",` +
+			`"then":"ask","within":"1h"}]`,
 	} {
 		want := Verdict{Ask, "tool *b: ask within 1m30s, then on call", 90 * time.Second, "on call"}
 		require.Equal(t, want, policyOf(t, rules).Judge(call("r", "c", "ab", `{}`)))
@@ -278,9 +283,11 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestChangesOfThePolicy(t *testing.T) {
-	d := open(t, `[{"tool":"a","then":"ask"},{"tool":"b","then":"allow"},{"tool":"c","then":"allow"},{"gate":"response","then":"ask","within":"1h"}]`)
+	d := open(t, `[{"tool":"a","then":"ask"},{"tool":"b","then":"allow"},{"tool":"c","then":"allow"},{`+
+		`"gate":"response","then":"ask","within":"1h"}]`)
 	require.NoError(t, d.SetPolicy(d.now, "ann",
-		policyOf(t, `[{"tool":"d","then":"ask"},{"tool":"c","then":"allow","match":["c"]},{"tool":"a","then":"deny"},{"gate":"response","then":"ask","within":"5m"}]`)))
+		policyOf(t, `[{"tool":"d","then":"ask"},{"tool":"c","then":"allow","match":["c"]},{"tool":"a","then":"deny"},{`+
+			`"gate":"response","then":"ask","within":"5m"}]`)))
 	events, _ := d.Events(0)
 	require.Equal(t, []string{"changed tool a: ask → deny", "removed tool b: allow",
 		"changed gate response: ask within 1h0m0s → ask within 5m0s", "added tool d: ask"}, events[0].Changes)
@@ -304,7 +311,8 @@ func TestChangesOfAuditing(t *testing.T) {
 }
 
 func TestAllConditionsMustHold(t *testing.T) {
-	const rules = `[{"tool":"x","when":[{"at":"/a","over":1},{"at":"/b","over":1}],"then":"deny"},{"tool":"x","then":"allow"}]`
+	const rules = `[{"tool":"x","when":[{"at":"/a","over":1},{"at":"/b","over":1}],"then":"deny"},{"tool":"x",` +
+		`"then":"allow"}]`
 	require.Equal(t, Forbid, judge(t, rules, "x", `{"a":2,"b":2}`))
 	require.Equal(t, Allow, judge(t, rules, "x", `{"a":2,"b":1}`))
 	require.Equal(t, Forbid, judge(t, rules, "x", `{"a":2}`))
@@ -375,7 +383,8 @@ func TestBadPolicies(t *testing.T) {
 		{`[{"tool":"*_delete","then":"ask","not_match":["a","b_delete"]}]`, `not_match: this does not hold for "b_delete"`},
 		{`[{"tool":"a","then":"ask","match":[1]}]`, `match: write names of tools, such as ["weight_delete"]`},
 		{`[{"tool":"a","then":"ask","not_match":[{"tool":"a","args":{"n":1}}]}]`,
-			"not_match: write names of tools, such as [\"weight_delete\"]; an example with arguments is not read any more: " +
+			"not_match: write names of tools, such as [\"weight_delete\"]; an example with arguments is not read " +
+				"any more: " +
 				"try the rules on calls with Policy.Judge or on the Rules page of the console"},
 		{`[` + strings.Repeat(`{"tool":"a","then":"ask"},`, maxRules) + `{"tool":"a","then":"ask"}]`, "the limit is 1000"},
 		{`[` + strings.Repeat(" ", maxPolicy) + `]`, "the limit is"},
@@ -399,7 +408,8 @@ func TestExamplesThatHold(t *testing.T) {
 	for _, r := range p.rules() {
 		texts = append(texts, r.text)
 	}
-	require.Equal(t, []string{"tool *_save when /rows count_over 1: ask", `gate response when /text like "*sorry*": deny`,
+	require.Equal(t, []string{"tool *_save when /rows count_over 1: " +
+		"ask", `gate response when /text like "*sorry*": deny`,
 		"tool x: allow"}, texts)
 	data, err := json.Marshal(p)
 	require.NoError(t, err)
@@ -553,8 +563,10 @@ func FuzzWildcard(f *testing.F) {
 
 func FuzzParsePolicy(f *testing.F) {
 	f.Add([]byte(someRules), []byte(`{"rows":[1,2,3,4]}`))
-	f.Add([]byte(`[{"tool":"x*","when":[{"at":"/a/0","one_of":[1,"b"]},{"at":"","exists":true}],"then":"allow","match":["xy"],"not_match":["y"]},{"gate":"context","then":"deny"}]`), []byte(`{"a":[1]}`))
-	f.Add([]byte(`[{"tool":"sh*","when":[{"at":"/a","command":["ls *"]},{"at":"/p","any":{"path":"src"}}],"then":"ask","within":"1m","escalate":"b"}]`), []byte(`{"a":"ls; x","p":["src/a"]}`))
+	f.Add([]byte(`[{"tool":"x*","when":[{"at":"/a/0","one_of":[1,"b"]},{"at":"","exists":true}],"then":"allow",`+
+		`"match":["xy"],"not_match":["y"]},{"gate":"context","then":"deny"}]`), []byte(`{"a":[1]}`))
+	f.Add([]byte(`[{"tool":"sh*","when":[{"at":"/a","command":["ls *"]},{"at":"/p","any":{"path":"src"}}],`+
+		`"then":"ask","within":"1m","escalate":"b"}]`), []byte(`{"a":"ls; x","p":["src/a"]}`))
 	f.Add([]byte(`[{"tool":"*","when":[{"at":"/a","like":"*b"},{"at":"/n","over":1e3}],"then":"deny"}]`),
 		[]byte(`{"a":"ab"}`))
 	f.Fuzz(func(t *testing.T, data, body []byte) {

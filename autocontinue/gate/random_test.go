@@ -101,7 +101,8 @@ func (r random) step() error {
 		case 1:
 			return d.SetPolicy(d.now, "bob",
 				policyOf(d.t, pick(r.Rand, someRules, someRules, `[]`, `[{"tool":"*","then":"deny"}]`,
-					`[{"tool":"weight_delete","when":[{"at":"/id","like":"*<&\u2028"},{"at":"","exists":true}],"then":"allow"},{"tool":"meal_*","then":"allow"}]`)))
+					`[{"tool":"weight_delete","when":[{"at":"/id","like":"*<&\u2028"},{"at":"","exists":true}],"then":"allow"},`+
+						`{"tool":"meal_*","then":"allow"}]`)))
 		}
 		return nil
 	}

@@ -38,7 +38,8 @@ func silent(asked *atomic.Int64) approver {
 // clocked gives a session the clock of the bubble.
 func clocked(o *Options) { o.Now, o.AfterFunc, o.ToolsOnly = time.Now, time.AfterFunc, true }
 
-const slow = `[{"tool":"get","then":"allow"},{"tool":"*_delete","then":"ask","within":"10m"},{"tool":"deploy","then":"ask","within":"5m","escalate":"on call"}]`
+const slow = `[{"tool":"get","then":"allow"},{"tool":"*_delete","then":"ask","within":"10m"},{"tool":"deploy",` +
+	`"then":"ask","within":"5m","escalate":"on call"}]`
 
 func TestChainOfApprovers(t *testing.T) {
 	broken := errors.New("the chat is down")

@@ -31,8 +31,8 @@
 //   - Copilot CLI: docs.github.com/en/copilot/reference/hooks-reference. Its Stop has no message either: the hook reads
 //     the message in the transcript.
 //
-// Run skips unknown keys. A value of another type than documented is an error. Cursor and Copilot CLI also run the hooks
-// in Claude Code's settings; Run ignores such an event, since these hosts have hooks of their own.
+// Run skips unknown keys. A value of another type than documented is an error. Cursor and Copilot CLI also run the
+// hooks in Claude Code's settings; Run ignores such an event, since these hosts have hooks of their own.
 //
 // # Limits
 //

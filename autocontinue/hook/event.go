@@ -153,7 +153,8 @@ func (e *event) readSnakeCase(o *object) {
 func (e *event) readStop(o *object) {
 	e.resumed = get[bool](o, "stop_hook_active")
 	if e.host == Gemini {
-		e.prompt, e.message, e.time = get[optional](o, "prompt"), get[optional](o, "prompt_response"), get[string](o, "timestamp")
+		e.prompt, e.message = get[optional](o, "prompt"), get[optional](o, "prompt_response")
+		e.time = get[string](o, "timestamp")
 		if strings.TrimSpace(e.message.text) == "[no response text]" {
 			e.message.text = "" // the agent printed nothing
 		}
@@ -279,8 +280,8 @@ func (t *task) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// waitsFor reports whether the task will wake the agent. Only a status that is known to be an end says that it will not.
-// A sub-agent does not wait for sub-agents: the list has itself, and those beside it.
+// waitsFor reports whether the task will wake the agent. Only a status that is known to be an end says that it will
+// not. A sub-agent does not wait for sub-agents: the list has itself, and those beside it.
 func (e event) waitsFor(t task) bool {
 	switch strings.ToLower(t.status) {
 	case "completed", "complete", "done", "finished", "succeeded", "success", "failed", "error", "errored",

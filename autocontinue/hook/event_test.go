@@ -140,11 +140,13 @@ func TestUnreadableEvents(t *testing.T) {
 		}
 	}
 	for event, want := range map[string]string{
-		`{"hook_event_name":"Stop","session_id":7}`:                                  `"session_id" is not a string`,
-		`{"hook_event_name":"Stop","session_id":"s","stop_hook_active":"no"}`:        `"stop_hook_active" is not true or false`,
-		`{"hook_event_name":"Stop","session_id":"s","last_assistant_message":["x"]}`: `"last_assistant_message" is not a string`,
-		`{"hook_event_name":"Stop","session_id":"s","background_tasks":{}}`:          `"background_tasks" is not an array`,
-		`{"hook_event_name":"Stop","session_id":""}`:                                 `it names no session`,
+		`{"hook_event_name":"Stop","session_id":7}`: `"session_id" is not a string`,
+		`{"hook_event_name":"Stop","session_id":"s","stop_hook_active":"no"}`: `"stop_hook_active" is not true ` +
+			`or false`,
+		`{"hook_event_name":"Stop","session_id":"s","last_assistant_message":["x"]}`: `"last_assistant_message" is ` +
+			`not a string`,
+		`{"hook_event_name":"Stop","session_id":"s","background_tasks":{}}`: `"background_tasks" is not an array`,
+		`{"hook_event_name":"Stop","session_id":""}`:                        `it names no session`,
 		`{"session_id":"s"}`: `"hook_event_name" is missing`,
 		`{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":{"a":1}}`: `"prompt" is not a string`,
 	} {
@@ -173,10 +175,12 @@ func TestSessions(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, e.key())
 	}
-	e, err := Cursor.read([]byte(`{"hook_event_name":"stop","conversation_id":"s","workspace_roots":["/c:/src/shop","/x"]}`))
+	e, err := Cursor.read([]byte(`{"hook_event_name":"stop","conversation_id":"s",` +
+		`"workspace_roots":["/c:/src/shop","/x"]}`))
 	require.NoError(t, err)
 	assert.Equal(t, "c:/src/shop", e.dir)
-	e, err = Copilot.read([]byte(`{"hook_event_name":"Stop","session_id":"other","transcript_path":"/h/session-state/s/events.jsonl"}`))
+	e, err = Copilot.read([]byte(`{"hook_event_name":"Stop","session_id":"other",` +
+		`"transcript_path":"/h/session-state/s/events.jsonl"}`))
 	require.NoError(t, err)
 	assert.Empty(t, e.transcript, "it is not the sub-agent's")
 }

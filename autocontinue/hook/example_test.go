@@ -58,8 +58,10 @@ func ExampleRun() {
 	}
 	for _, event := range []string{
 		`{"hook_event_name":"UserPromptSubmit","session_id":"s1","prompt":"Fix the login redirect."}`,
-		`{"hook_event_name":"Stop","session_id":"s1","last_assistant_message":"Next I will read the router.","stop_hook_active":false}`,
-		`{"hook_event_name":"Stop","session_id":"s1","last_assistant_message":"Which router, the old or the new one?","stop_hook_active":true}`,
+		`{"hook_event_name":"Stop","session_id":"s1","last_assistant_message":"Next I will read the router.",` +
+			`"stop_hook_active":false}`,
+		`{"hook_event_name":"Stop","session_id":"s1","last_assistant_message":"Which router, the old or the new one?",` +
+			`"stop_hook_active":true}`,
 	} {
 		answer, err := hook.Run(context.Background(), hook.Claude, []byte(event), cfg)
 		fmt.Printf("%q %v\n", answer, err)

@@ -146,8 +146,8 @@ func (m memory) unjudged(message string) string {
 	return strings.TrimPrefix(message[n:], "\n")
 }
 
-// id returns the ID of a pause: all hooks of it know the ID, and no other pause has it. It is never made of the text. It
-// is empty if nothing names the pause.
+// id returns the ID of a pause: all hooks of it know the ID, and no other pause has it. It is never made of the text.
+// It is empty if nothing names the pause.
 func (m memory) id(e event, t transcript.Trace) string {
 	id, most := m.candidate(e, t), maxFirst
 	if m.inTurn(e).active() {
@@ -170,9 +170,9 @@ func (m memory) knows(e event, t transcript.Trace) bool {
 
 const messagePrefix = "message:"
 
-// candidate returns the ID that a pause has if the transcript's last message is its own. Cursor numbers its prompts, and
-// Gemini CLI tells the time of the event. For the others it is the transcript's ID of the message, if the transcript
-// shows that message. All hooks of a pause also know whether a hook continued the agent before.
+// candidate returns the ID that a pause has if the transcript's last message is its own. Cursor numbers its prompts,
+// and Gemini CLI tells the time of the event. For the others it is the transcript's ID of the message, if the
+// transcript shows that message. All hooks of a pause also know whether a hook continued the agent before.
 func (m memory) candidate(e event, t transcript.Trace) string {
 	active := ":" + strconv.FormatBool(m.inTurn(e).active())
 	t.Old = false

@@ -19,10 +19,10 @@ type Moment struct {
 	Next     string // the human's next words, at most 16 KiB; empty when there were none before the next pause or the end
 }
 
-// Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a loop without
-// any memory for each session; show gets each pause, once it is known what the human wrote next. Only a payload tells of
-// work in the background, of scheduled prompts and, in Cursor, of an interruption by the human: replay knows none of
-// them.
+// Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a loop
+// without any memory for each session; show gets each pause, once it is known what the human wrote next. Only a payload
+// tells of work in the background, of scheduled prompts and, in Cursor, of an interruption by the human: replay knows
+// none of them.
 //
 // Long and the errors are those of [transcript.Transcript.Walk]; errors also come from start, the loop and show.
 func Replay(
@@ -115,8 +115,8 @@ func (r *replay) flush() error {
 }
 
 // Effect says what the human's next words make of a decision: it "agrees" (it continues the agent, and the human then
-// did the same), it is "against" the human (it continues the agent, and the human answered a question or said no), or it
-// "missed" (it lets the agent stop, and the human then continued it). Empty words do not tell.
+// did the same), it is "against" the human (it continues the agent, and the human answered a question or said no), or
+// it "missed" (it lets the agent stop, and the human then continued it). Empty words do not tell.
 type Effect string
 
 // Effect compares the decision with what the human wrote. Answered says that the words answer a question of the

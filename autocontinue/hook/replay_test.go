@@ -60,7 +60,8 @@ func newScene(t *testing.T, host Host) *scene {
 		s.event("session.start", dict{"sessionId": sceneSession, "context": dict{"cwd": "/w/shop"}})
 	case Gemini:
 		s.write(dict{"sessionId": sceneSession, "projectHash": "h", "kind": "main"})
-		s.words("<session_context>\nThis is the Gemini CLI.\n**Workspace Directories:**\n  - /w/shop\n</session_context>")
+		s.words("<session_context>\nThis is the Gemini CLI.\n**Workspace Directories:**\n  - " +
+			"/w/shop\n</session_context>")
 	}
 	return s
 }

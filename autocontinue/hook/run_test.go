@@ -145,7 +145,8 @@ func transcriptLine(h Host, role, text string, n int) string {
 	switch h {
 	case Claude:
 		if role == "agent" {
-			return fmt.Sprintf(`{"type":"assistant","uuid":"a%d","message":{"id":"m%[1]d","content":[{"type":"text","text":%s}]}}`+"\n", n, text)
+			return fmt.Sprintf(`{"type":"assistant","uuid":"a%d","message":{"id":"m%[1]d","content":[{"type":"text",`+
+				`"text":%s}]}}`+"\n", n, text)
 		}
 		meta := ""
 		if role == "hook" {
@@ -160,7 +161,8 @@ func transcriptLine(h Host, role, text string, n int) string {
 		if role == "hook" {
 			text = `"<hook_prompt hook_run_id=\"1\">` + strings.TrimSuffix(text[1:], `"`) + `</hook_prompt>"`
 		}
-		return fmt.Sprintf(`{"type":"response_item","payload":{"type":"message","id":"m%d","role":%q,"content":[{"type":%q,"text":%s}]}}`+"\n",
+		return fmt.Sprintf(`{"type":"response_item","payload":{"type":"message","id":"m%d","role":%q,"content":[{`+
+			`"type":%q,"text":%s}]}}`+"\n",
 			n, who, kind, text)
 	case Gemini:
 		kind := map[bool]string{true: "gemini", false: "user"}[role == "agent"]
@@ -316,8 +318,9 @@ func TestTheCapHolds(t *testing.T) {
 // A prompt that the host writes itself opens no turn.
 func TestANoticeOpensNoTurn(t *testing.T) {
 	for host, notice := range map[Host]string{
-		Claude:  "<task-notification>\n<task-id>b1</task-id>\n</task-notification>",
-		Copilot: "<system_notification>\nShell command \"x\" (shellId: 0) has completed successfully.\n</system_notification>",
+		Claude: "<task-notification>\n<task-id>b1</task-id>\n</task-notification>",
+		Copilot: "<system_notification>\nShell command \"x\" (shellId: 0) has completed successfully." +
+			"\n</system_notification>",
 	} {
 		p := newPlayer(t, host).transcribe()
 		p.human("Fix the login redirect.")
@@ -539,7 +542,8 @@ func TestPromptsAreTold(t *testing.T) {
 		told = append(told, fmt.Sprint(session, " in ", folder, ", first: ", first))
 	}
 	p.run(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/src","prompt":"Fix it."}`)
-	p.run(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/src","prompt":"<task-notification>x</task-notification>"}`)
+	p.run(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/src",` +
+		`"prompt":"<task-notification>x</task-notification>"}`)
 	p.run(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/src/a","prompt":"Now test it."}`)
 	require.Equal(t, []string{"s in /src, first: true", "s in /src/a, first: false"}, told)
 }

@@ -73,12 +73,14 @@ func TestServerFollowsItsScript(t *testing.T) {
 	s := classifytest.NewServer(t, classifytest.Say(first), classifytest.Status(500), classifytest.Text("last"))
 	a := ask(t, s)
 	assert.Equal(t, 200, a.status)
-	assert.JSONEq(t, `{"type":"status","rejected":true,"confidence":0.9,"reason":"a <b> & \"c\"","coaching_message":"Run it."}`, a.content(t))
+	assert.JSONEq(t, `{"type":"status","rejected":true,"confidence":0.9,"reason":"a <b> & \"c\"",`+
+		`"coaching_message":"Run it."}`, a.content(t))
 	assert.Equal(t, 500, ask(t, s).status)
 	assert.Equal(t, "last", ask(t, s).content(t))
 	assert.Equal(t, "last", ask(t, s).content(t))
 	assert.Equal(t, 4, s.Calls())
-	assert.JSONEq(t, `{"type":"completion","rejected":false,"confidence":0.95,"reason":"shows its result","coaching_message":null}`,
+	assert.JSONEq(t, `{"type":"completion","rejected":false,"confidence":0.95,"reason":"shows its result",`+
+		`"coaching_message":null}`,
 		ask(t, classifytest.NewServer(t)).content(t))
 }
 
@@ -201,7 +203,8 @@ func TestServerClosesWithStuckClients(t *testing.T) {
 	deaf, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer deaf.Close()
-	fmt.Fprintf(deaf, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body()), body())
+	fmt.Fprintf(deaf, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: "+
+		"%d\r\n\r\n%s", len(body()), body())
 	mute, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer mute.Close()

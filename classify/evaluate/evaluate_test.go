@@ -195,10 +195,12 @@ func TestMajority(t *testing.T) {
 		{"rejected by half", "rejected 1|status 1", "status", Continue, 1},
 		{"half would continue", "status 1|status 0.5", "status", Deliver, 0.75},
 		{"a minority does not beat failures", "fail|fail|status 0.9", "unanswered", Deliver, 0},
-		{"nor do minorities that differ", "fail|fail|status 0.9|question 0.9|status 0.9|fail", "unanswered", Deliver, 0},
+		{"nor do minorities that " +
+			"differ", "fail|fail|status 0.9|question 0.9|status 0.9|fail", "unanswered", Deliver, 0},
 		{"a tie with failures leans to the human", "status 0.9|fail", "unanswered", Deliver, 0},
 		{"a failure does not beat a majority", "fail|status 0.9|status 0.9", "status", Continue, 0.9},
-		{"failures are no votes to continue", "fail|status 0.9|status 0.9|fail|status 0.9|question 1", "status", Deliver,
+		{"failures are no votes to " +
+			"continue", "fail|status 0.9|status 0.9|fail|status 0.9|question 1", "status", Deliver,
 			0.9},
 		{"all failed", "fail|fail", "unanswered", Deliver, 0},
 	} {
@@ -369,15 +371,17 @@ func TestSenselessEvaluations(t *testing.T) {
 		return classify.Result{}, nil
 	})
 	for want, f := range map[string]func() (classify.Classifier, []Case, Options){
-		"evaluate: there is no classifier": func() (classify.Classifier, []Case, Options) { return nil, one, Options{} },
-		"evaluate: there are no cases":     func() (classify.Classifier, []Case, Options) { return called, nil, Options{} },
+		"evaluate: there is no " +
+			"classifier": func() (classify.Classifier, []Case, Options) { return nil, one, Options{} },
+		"evaluate: there are no cases": func() (classify.Classifier, []Case, Options) { return called, nil, Options{} },
 		`evaluate: case 2, "a": another case has this name`: func() (classify.Classifier, []Case, Options) {
 			return called, append(one[:1:1], one[0]), Options{}
 		},
 		`evaluate: case 1, "b": want.type: "done" is not one of error, blocker, question, completion, status`: func() (classify.Classifier, []Case, Options) {
 			return called, []Case{said("b", "done", "")}, Options{}
 		},
-		"evaluate: the threshold is not a number from 0 to 1, or NoGate": func() (classify.Classifier, []Case, Options) {
+		"evaluate: the threshold is not a number from 0 to 1, or " +
+			"NoGate": func() (classify.Classifier, []Case, Options) {
 			return called, one, Options{Threshold: math.NaN()}
 		},
 		"evaluate: the options Repeat and Parallel must not be below 0": func() (classify.Classifier, []Case, Options) {

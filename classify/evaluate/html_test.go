@@ -93,7 +93,8 @@ func TestPageOfAComparison(t *testing.T) {
 	for _, want := range []string{
 		"Against before.json, 3 cases in both:", "<li>not measured alike: classifier &lt;i&gt; before, now now</li>",
 		"<li>types: 1 fixed, 1 broken, p 1.000, may be noise</li>",
-		`<tr><td>broken</td><td>&lt;b&gt;evil&lt;/b&gt;\u202e</td><td>question</td><td>question 1.00, deliver</td><td>unanswered</td>`,
+		`<tr><td>broken</td><td>&lt;b&gt;evil&lt;/b&gt;\u202e</td><td>question</td><td>question 1.00, ` +
+			`deliver</td><td>unanswered</td>`,
 		`<tr><td>fixed</td><td>b</td><td>error</td><td>status 1.00, continue</td><td>error 0.90, deliver</td>`,
 	} {
 		assert.Contains(t, b.String(), want)

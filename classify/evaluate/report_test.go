@@ -74,7 +74,8 @@ func TestReadReportComputesWhatFollows(t *testing.T) {
 	s := asJSON(t, r)
 	s = strings.Replace(s, `"want":{"type":"status","was_rejected_completion":false,"action":"continue"}`,
 		`"want":{"type":"status"}`, 1)
-	s = strings.Replace(s, `"verdict":{"type":"status","was_rejected_completion":false,"confidence":0.9,"action":"continue"}`, `"verdict":{"type":"question","confidence":1,"action":"deliver"}`, 1)
+	s = strings.Replace(s, `"verdict":{"type":"status","was_rejected_completion":false,"confidence":0.9,`+
+		`"action":"continue"}`, `"verdict":{"type":"question","confidence":1,"action":"deliver"}`, 1)
 	got, err := ReadReport(strings.NewReader(s))
 	require.NoError(t, err)
 	assert.Equal(t, Continue, got.Outcomes[0].Want.Action)
@@ -112,7 +113,8 @@ func TestRecord(t *testing.T) {
 
 // FuzzReadReport: a report is refused or can be used for everything.
 func FuzzReadReport(f *testing.F) {
-	const outcome = `{"version":2,"threshold":0.8,"repeat":1,"outcomes":[{"name":"a","want":{"type":"error"},"verdict":{"type":"status","confidence":0.9,"action":"continue"}}]}`
+	const outcome = `{"version":2,"threshold":0.8,"repeat":1,"outcomes":[{"name":"a","want":{"type":"error"},` +
+		`"verdict":{"type":"status","confidence":0.9,"action":"continue"}}]}`
 	const runs = `"runs":[{"type":"error","action":"deliver"},{"type":"","action":"deliver"}],`
 	for _, seed := range []string{outcome,
 		strings.Replace(strings.Replace(outcome, `"verdict"`, runs+`"verdict"`, 1), `"repeat":1`, `"repeat":2`, 1)} {

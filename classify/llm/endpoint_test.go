@@ -39,10 +39,12 @@ func TestConfig(t *testing.T) {
 		{"Azure without resource", Config{Model: "m", Key: key, Azure: true},
 			"the base URL of the Azure resource is not set"},
 		{"negative timeout", Config{Model: "m", Key: key, Timeout: -1}, "the timeout is negative"},
-		{"too many retries", Config{Model: "m", Key: key, Retries: 3}, "the number of retries is not 1 or 2, or -1 for none"},
+		{"too many retries", Config{Model: "m", Key: key, Retries: 3}, "the number of retries is not 1 or 2, or " +
+			"-1 for none"},
 		{"negative tokens", Config{Model: "m", Key: key, MaxTokens: -1}, "the limit of tokens is negative"},
 		{"too hot", Config{Model: "m", Key: key, Temperature: &hot}, "the temperature is not a number from 0 to 2"},
-		{"no format", Config{Model: "m", Key: key, Format: "xml"}, "the format is not one of json_schema, json_object, plain"},
+		{"no format", Config{Model: "m", Key: key, Format: "xml"}, "the format is not one of json_schema, " +
+			"json_object, plain"},
 		{"no agent", Config{Command: Command{Agent: "eliza"}},
 			`no agent "eliza"; the agents are claude, codex, copilot, gemini`},
 
@@ -56,7 +58,8 @@ func TestConfig(t *testing.T) {
 		{"allowed", Config{Model: "m", Key: key, BaseURL: "http://gpu.example/v1", InsecureHTTP: true, Transport: proxied},
 			""},
 		{"no key", Config{Model: "m", BaseURL: "http://gpu.example/v1", Transport: proxied}, ""},
-		{"https through a proxy", Config{Model: "m", Key: key, BaseURL: "https://gpu.example/v1", Transport: proxied}, ""},
+		{"https through a " +
+			"proxy", Config{Model: "m", Key: key, BaseURL: "https://gpu.example/v1", Transport: proxied}, ""},
 		{"loopback", Config{Model: "m", Key: key, BaseURL: "http://localhost:8000/v1"}, ""},
 		{"loopback by number", Config{Model: "m", Key: key, BaseURL: "http://[::1]:8000/v1"}, ""},
 	} {
@@ -120,11 +123,13 @@ func TestStepDown(t *testing.T) {
 			o}, second: o},
 		{name: "500 that names it", first: []httpReply{status(500, `{"error":{"message":"failed to parse grammar"}}`),
 			says(good)}, want: []string{s, o}, second: o},
-		{name: "400 that says nothing", first: []httpReply{status(400, "bad request"), says(good)}, want: []string{s, o},
+		{name: "400 that says " +
+			"nothing", first: []httpReply{status(400, "bad request"), says(good)}, want: []string{s, o},
 			second: o},
 		{name: "400 whatever is asked", first: []httpReply{status(400, ""), status(400, ""), status(400, "")},
 			want: []string{s, o, p}, second: s, fails: true},
-		{name: "400 for something else", first: []httpReply{status(400, `{"error":{"code":"context_length_exceeded"}}`)},
+		{name: "400 for something " +
+			"else", first: []httpReply{status(400, `{"error":{"code":"context_length_exceeded"}}`)},
 			want: []string{s}, second: s, fails: true},
 		{name: "404 of a router", first: []httpReply{status(404,
 			`{"error":{"message":"No endpoints found that can handle the requested parameters."}}`), says(good)},
@@ -158,8 +163,10 @@ func TestStepDown(t *testing.T) {
 	}
 }
 
-const longEcho = "you sent {'model': 'judge', 'messages': [{'role': 'system', 'content': 'Answer in JSON, and do so for as " +
-	"long as it takes to fill three hundred characters, because what a server repeats of a request says nothing about what it " +
+const longEcho = "you sent {'model': 'judge', 'messages': [{'role': 'system', 'content': 'Answer in JSON, and " +
+	"do so for as " +
+	"long as it takes to fill three hundred characters, because what a server repeats of a request says nothing " +
+	"about what it " +
 	"rejects in this request, whatever words may come then, such as these.'}]}"
 
 func TestOlderServersGetMaxTokens(t *testing.T) {

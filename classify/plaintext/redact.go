@@ -17,8 +17,8 @@ import (
 //   - private keys in PEM, and age's;
 //   - the value of a variable, a field or an option that is named after a password, a token, a secret or a key.
 //
-// The file secrets.txt has all rules. The prefix of the issuer stays, so that a person sees what was there. Redact misses
-// a secret of another kind. Redacting a redacted text changes nothing.
+// The file secrets.txt has all rules. The prefix of the issuer stays, so that a person sees what was there. Redact
+// misses a secret of another kind. Redacting a redacted text changes nothing.
 func Redact(s string, secrets ...string) string {
 	var masked []byte // nil until something was found
 	mask := func(start, end int) {

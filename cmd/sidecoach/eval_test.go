@@ -106,7 +106,8 @@ func TestEvalOfAnLLM(t *testing.T) {
 	}
 	out, errs := eval(0, "--classifier", "llm", "--repeat", "3", "--no-cache")
 	assert.Empty(t, errs)
-	assert.Regexp(t, `llm gpt-4.1-mini, prompt built-in [0-9a-f]{8}\n2 cases, 2 sure · threshold 0.80 · 3 times each, 1 case unstable\n`, out)
+	assert.Regexp(t, `llm gpt-4.1-mini, prompt built-in [0-9a-f]{8}\n2 cases, 2 sure · threshold 0.80 · 3 times `+
+		`each, 1 case unstable\n`, out)
 	assert.Contains(t, out, "7800 prompt (6144 cached) and 300 completion tokens · 1350 tokens a verdict\n")
 	assert.NotContains(t, out, "sk-not")
 
@@ -136,7 +137,8 @@ func TestWhichModel(t *testing.T) {
 		var body struct{ Model string }
 		json.NewDecoder(r.Body).Decode(&body)
 		models <- body.Model
-		fmt.Fprint(w, `{"choices":[{"finish_reason":"stop","message":{"content":"{\"type\":\"question\",\"confidence\":1,\"reason\":\"x\",\"coaching_message\":null}"}}]}`)
+		fmt.Fprint(w, `{"choices":[{"finish_reason":"stop","message":{"content":"{\"type\":\"question\",`+
+			`\"confidence\":1,\"reason\":\"x\",\"coaching_message\":null}"}}]}`)
 	}))
 	defer server.Close()
 	t.Setenv("OPENAI_API_KEY", "")
@@ -168,7 +170,8 @@ func TestPromptOfAFolder(t *testing.T) {
 		var body struct{ Messages []struct{ Content string } }
 		json.NewDecoder(r.Body).Decode(&body)
 		seen <- body.Messages[0].Content
-		fmt.Fprint(w, `{"choices":[{"finish_reason":"stop","message":{"content":"{\"type\":\"question\",\"confidence\":1,\"reason\":\"x\",\"coaching_message\":null}"}}]}`)
+		fmt.Fprint(w, `{"choices":[{"finish_reason":"stop","message":{"content":"{\"type\":\"question\",`+
+			`\"confidence\":1,\"reason\":\"x\",\"coaching_message\":null}"}}]}`)
 	}))
 	defer server.Close()
 	_, errs, status = sidecoach(t, strings.NewReader("Which one?"), "--llm", "--base-url", server.URL+"/v1", "--prompt",
@@ -252,7 +255,8 @@ func TestEvalOfSeveral(t *testing.T) {
 		if strings.Contains(request, "alpha") {
 			return `{"type":"question","confidence":0.9}`
 		}
-		return `{"type":"status","rejected":true,"confidence":0.95,"coaching_message":"Run the tests now and paste the summary."}`
+		return `{"type":"status","rejected":true,"confidence":0.95,"coaching_message":"Run the tests now and paste ` +
+			`the summary."}`
 	})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("OPENAI_API_KEY", "")

@@ -113,7 +113,8 @@ func TestMemoryAfterACall(t *testing.T) {
 		{"for ever", alone(99, 0), io.EOF, alone(100, time.Hour)},
 		{"useless", judgeMemory{}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Odd: 1}},
 		{"useless after a failure", alone(1, 0), &llm.Error{Kind: llm.Unparseable}, judgeMemory{Odd: 1}},
-		{"useless for the third time", judgeMemory{Odd: 2}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Failed: 1, Odd: 2,
+		{"useless for the third " +
+			"time", judgeMemory{Odd: 2}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Failed: 1, Odd: 2,
 			Until: noon.Add(2 * time.Minute)}},
 		{"and again", judgeMemory{Failed: 1, Odd: 2}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Failed: 2, Odd: 2,
 			Until: noon.Add(4 * time.Minute)}},

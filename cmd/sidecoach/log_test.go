@@ -66,7 +66,8 @@ func TestResultsOfContinues(t *testing.T) {
 			list(row("s", 1, claim, turn("t")), row("s", 1, completion)), outcomes{Accepted: 1}, "1 continue accepted"},
 		"the human spoke": {list(row("s", 1, claim), row("s", 0, completion)), outcomes{NotAccepted: 1},
 			"1 continue of the turn before not accepted"},
-		"the human spoke, and a continue": {list(row("s", 2, claim), row("s", 1, claim)), outcomes{NotAccepted: 1, Open: 1},
+		"the human spoke, and a " +
+			"continue": {list(row("s", 2, claim), row("s", 1, claim)), outcomes{NotAccepted: 1, Open: 1},
 			"1 continue of the turn before not accepted"},
 		"late, of the turn before": {
 			list(row("s", 1, claim), row("s", 1, claim), row("s", 1, superseded), row("s", 1, completion)),
@@ -178,7 +179,8 @@ func TestLogEntries(t *testing.T) {
 	for line := range strings.Lines(narrow.entry(e, "")) {
 		assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 40, line)
 	}
-	assert.Contains(t, narrow.entry(replayed, ""), "  2026-03-01 12:00:05          \n    deliver · question · replayed\n")
+	assert.Contains(t, narrow.entry(replayed, ""), "  2026-03-01 12:00:05          \n    deliver · question · "+
+		"replayed\n")
 	colored := logPage{terminal: terminal{width: 70, color: true}}
 	head := strings.Split(colored.entry(e, ""), "\n")[1]
 	assert.Contains(t, head, "cap", "what a terminal does not show takes no room")
@@ -186,7 +188,8 @@ func TestLogEntries(t *testing.T) {
 
 // A journal may hold what a newer program wrote: unknown keys are kept for programs and passed over for people.
 func TestParseEntry(t *testing.T) {
-	_, ok := parseEntry([]byte(`{"time":"2026-03-01T12:00:00Z","session":"s","decision":{"action":"deliver","new":1},"newer":{}}`))
+	_, ok := parseEntry([]byte(`{"time":"2026-03-01T12:00:00Z","session":"s","decision":{"action":"deliver",` +
+		`"new":1},"newer":{}}`))
 	assert.True(t, ok)
 	for _, bad := range []string{``, `{`, `[]`, `null`, `{}`, `"x"`,
 		`{"time":"2026-03-01T12:00:00Z","decision":{"action":"explode"}}`} {

@@ -132,7 +132,8 @@ func TestFewFlags(t *testing.T) {
 }
 
 func TestRequestReachesTheClassifier(t *testing.T) {
-	const answer = "The redirect is decided in auth.go: the handler compares the host with the allow list and sends the user to the start page when it is not on it.\n"
+	const answer = "The redirect is decided in auth.go: the handler compares the host with the allow list and " +
+		"sends the user to the start page when it is not on it.\n"
 	without, _, status := sidecoach(t, strings.NewReader(answer), "--json")
 	require.Equal(t, 0, status)
 	with, _, status := sidecoach(

@@ -25,7 +25,8 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 	server := meteredServer(t, func(prompt string) (int, string) {
 		sent.Add(1)
 		tokens.Add(int64(len(prompt)))
-		return http.StatusOK, `{"type":"status","confidence":0.95,"reason":"r","coaching_message":"Show the output of the tests."}`
+		return http.StatusOK, `{"type":"status","confidence":0.95,"reason":"r","coaching_message":"Show the output of ` +
+			`the tests."}`
 	})
 	file := replayFixture(t)
 	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false,
@@ -176,5 +177,6 @@ func TestInterruptedQuestion(t *testing.T) {
 		cancel()
 		return len(p), nil
 	}))
-	assert.EqualError(t, o.run(cmd, []string{replayFixture(t)}, terminal{keyboard: true}), "interrupted: nothing was sent")
+	assert.EqualError(t, o.run(cmd, []string{replayFixture(t)}, terminal{keyboard: true}), "interrupted: nothing "+
+		"was sent")
 }

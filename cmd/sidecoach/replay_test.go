@@ -176,14 +176,16 @@ func replayFixture(t *testing.T) string {
 	file := filepath.Join(t.TempDir(), "session.jsonl")
 	require.NoError(t, os.WriteFile(file, []byte(
 		`{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Fix the login redirect."}}`+"\n"+
-			`{"type":"assistant","uuid":"u2","sessionId":"s1","message":{"id":"m1","content":[{"type":"text","text":"Fixed the login redirect, should work now."}]}}`+"\n"), 0o600))
+			`{"type":"assistant","uuid":"u2","sessionId":"s1","message":{"id":"m1","content":[{"type":"text",`+
+			`"text":"Fixed the login redirect, should work now."}]}}`+"\n"), 0o600))
 	return file
 }
 
 func TestFailureInWords(t *testing.T) {
 	for fallback, want := range map[string]string{
-		"llm: the endpoint failed too often in a row and is left alone for another 30s": "the endpoint failed too often in a row and is left alone",
-		"llm: no answer in time: context deadline exceeded":                             "no answer in time",
+		"llm: the endpoint failed too often in a row and is left alone for another 30s": "the endpoint failed too " +
+			"often in a row and is left alone",
+		"llm: no answer in time: context deadline exceeded": "no answer in time",
 		"something else": "something else",
 	} {
 		assert.Equal(t, want, failureInWords(fallback))
@@ -342,7 +344,8 @@ func TestInterruptedReplay(t *testing.T) {
 		&errs,
 	)
 	assert.Equal(t, exitFailure, status)
-	assert.Contains(t, errs.String(), "sidecoach: interrupted: what was read until then is above, and there is no page\n")
+	assert.Contains(t, errs.String(), "sidecoach: interrupted: what was read until then is above, and there is no "+
+		"page\n")
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	for _, line := range lines {
 		assert.True(t, json.Valid([]byte(line)), line)

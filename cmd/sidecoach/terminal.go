@@ -122,8 +122,8 @@ var viewsText string
 
 var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"line": oneLine, "cut": plaintext.Line, "join": strings.Join, "words": words, "plural": plural, "thousands": thousands,
-		"run": runInWords, "discrepancy": discrepancyInWords, "check": checkInWords, "now": time.Now,
+		"line": oneLine, "cut": plaintext.Line, "join": strings.Join, "words": words, "plural": plural,
+		"thousands": thousands, "run": runInWords, "discrepancy": discrepancyInWords, "check": checkInWords, "now": time.Now,
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
 		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
 		"visible": visible, "frequent": mostFrequent,

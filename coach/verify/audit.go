@@ -466,7 +466,8 @@ func (a *audit) sameDependencies(c Claim) {
 	if !a.compared(c) {
 		return
 	}
-	if i := slices.IndexFunc(a.paths, func(p string) bool { return slices.Contains(lex().Manifests, path.Base(p)) }); i >= 0 {
+	isManifest := func(p string) bool { return slices.Contains(lex().Manifests, path.Base(p)) }
+	if i := slices.IndexFunc(a.paths, isManifest); i >= 0 {
 		a.unchecked(c, "%s changed", a.paths[i])
 		return
 	}
@@ -516,7 +517,8 @@ func (a *audit) scope(c Claim) {
 		return
 	}
 	for _, ch := range a.facts.Changes {
-		if c.Change == Added && ch.Kind != Added || c.Change == Removed && c.Sure && (!testcode.IsCode(ch.Path) || testcode.IsTest(ch.Path)) {
+		inCode := testcode.IsCode(ch.Path) && !testcode.IsTest(ch.Path)
+		if c.Change == Added && ch.Kind != Added || c.Change == Removed && c.Sure && !inCode {
 			continue
 		}
 		claimed := !a.unclaimed(ch.Path) || strings.Contains(a.text, strings.ToLower(path.Base(ch.Path)))

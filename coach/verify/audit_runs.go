@@ -148,7 +148,11 @@ func (a *audit) run(c Claim) {
 
 // printed reports whether a command printed that so many passed.
 func printed(output string, n *int) bool {
-	return n != nil && regexp.MustCompile(fmt.Sprintf(`(?mi)^\D{0,20}\b%d\b[^\n\d]{0,30}\b(?:pass|ok)`, *n)).MatchString(output)
+	if n == nil {
+		return false
+	}
+	passes := fmt.Sprintf(`(?mi)^\D{0,20}\b%d\b[^\n\d]{0,30}\b(?:pass|ok)`, *n)
+	return regexp.MustCompile(passes).MatchString(output)
 }
 
 // based reports whether the baseline shows anything of the command of a run.

@@ -46,11 +46,14 @@ func TestAuditOfFiles(t *testing.T) {
 		{"not there", sure("auth/x.go", ""), verify.FileFact{State: verify.Missing}, true, "critical file_missing"},
 		{"not changed", sure("README.md", ""), verify.FileFact{State: verify.Exists, Changed: verify.NotMet}, true,
 			"critical file_unchanged"},
-		{"nothing was done in it", place("README.md"), verify.FileFact{State: verify.Exists, Changed: verify.NotMet}, true,
+		{"nothing was done in " +
+			"it", place("README.md"), verify.FileFact{State: verify.Exists, Changed: verify.NotMet}, true,
 			"unchecked"},
-		{"something was done in a file that never was", place("auth/x.go"), verify.FileFact{State: verify.Missing}, true,
+		{"something was done in a file that never " +
+			"was", place("auth/x.go"), verify.FileFact{State: verify.Missing}, true,
 			"critical file_missing"},
-		{"something was done in a file that is gone", place("auth/x.go"), verify.FileFact{State: verify.Missing, Known: true},
+		{"something was done in a file that is " +
+			"gone", place("auth/x.go"), verify.FileFact{State: verify.Missing, Known: true},
 			true, ""},
 		{"only named", named("README.md"), verify.FileFact{State: verify.Exists, Changed: verify.NotMet}, true, ""},
 		{"only named, and not there", named("auth/x.go"), verify.FileFact{State: verify.Missing}, true, "unchecked"},
@@ -63,7 +66,8 @@ func TestAuditOfFiles(t *testing.T) {
 		{"outside by a link", sure("auth/link.go", ""), verify.FileFact{State: verify.Outside}, true,
 			"critical file_outside"},
 		{"folder left out", sure("login.go", ""), verify.FileFact{State: verify.Missing}, true, "info file_spelling"},
-		{"folder left out, changes unknown", sure("x.go", ""), verify.FileFact{State: verify.Missing}, false, "unchecked"},
+		{"folder left out, changes " +
+			"unknown", sure("x.go", ""), verify.FileFact{State: verify.Missing}, false, "unchecked"},
 		{"folders too many", sure("/srv/repo/auth/login.go", ""), verify.FileFact{State: verify.Missing}, true,
 			"info file_spelling"},
 		{"a pattern", sure("auth/*.go", ""), verify.FileFact{State: verify.Missing}, true, ""},
@@ -197,7 +201,8 @@ func TestAuditOfFailuresBefore(t *testing.T) {
 		{"poorer environment", "All tests pass.", poorer, nil, "unchecked"},
 		{"poorer environment, passed before in it", "All tests pass.", poorer, base(verify.Met, nil, []string{"TestA"}),
 			"critical test_result"},
-		{"admitted", "TestA still fails, everything else is green.", fails, base(verify.NotMet, []string{"TestA"}, nil), ""},
+		{"admitted", "TestA still fails, everything else is " +
+			"green.", fails, base(verify.NotMet, []string{"TestA"}, nil), ""},
 		{"admitted as a number", "2 tests pass, 1 fails.", fails, base(verify.Met, nil, []string{"TestA"}), ""},
 		{"no claim", "I wrote the handler.", fails, base(verify.Met, nil, []string{"TestA"}), "unchecked"},
 	} {
@@ -221,20 +226,24 @@ func TestAuditOfCommits(t *testing.T) {
 	}{
 		{"there", "Updated a.go. Committed as 1a2b3c4.", verify.CommitFact{Exists: verify.Met, Reachable: verify.Met,
 			New: verify.Met}, verify.Met, work, ""},
-		{"not there", "Updated a.go. Committed as 1a2b3c4.", verify.CommitFact{Exists: verify.NotMet}, verify.NotMet, work,
+		{"not there", "Updated a.go. Committed as " +
+			"1a2b3c4.", verify.CommitFact{Exists: verify.NotMet}, verify.NotMet, work,
 			"critical commit_missing"},
-		{"letters alone", "Updated a.go. Committed as deadbee.", verify.CommitFact{Exists: verify.NotMet}, verify.NotMet,
+		{"letters alone", "Updated a.go. Committed as " +
+			"deadbee.", verify.CommitFact{Exists: verify.NotMet}, verify.NotMet,
 			work, "critical commit_missing"},
 		{"on another branch", "Updated a.go. Committed as 1a2b3c4.", verify.CommitFact{Exists: verify.Met,
 			Reachable: verify.NotMet, Branch: "side"}, verify.Met, work, "critical commit_elsewhere"},
-		{"on another branch, as said", "Updated a.go. Committed as 1a2b3c4 on side.", verify.CommitFact{Exists: verify.Met,
+		{"on another branch, as " +
+			"said", "Updated a.go. Committed as 1a2b3c4 on side.", verify.CommitFact{Exists: verify.Met,
 			Reachable: verify.NotMet, Branch: "side"}, verify.Met, work, "should_fix commit_elsewhere"},
 		{"older than the work", "Updated a.go. Committed as 1a2b3c4.", verify.CommitFact{Exists: verify.Met,
 			Reachable: verify.Met, New: verify.NotMet}, verify.Met, work, "critical commit_old"},
 		{"the file is not in it", "Updated a.go. Committed as 1a2b3c4.", verify.CommitFact{Exists: verify.Met,
 			Reachable: verify.Met, New: verify.Met}, verify.Met, loose, "critical not_committed"},
 		{"without a name", "Updated a.go and committed it.", verify.CommitFact{}, verify.Met, work, ""},
-		{"without a commit", "Updated a.go. Committed.", verify.CommitFact{}, verify.NotMet, work, "critical not_committed"},
+		{"without a commit", "Updated a.go. " +
+			"Committed.", verify.CommitFact{}, verify.NotMet, work, "critical not_committed"},
 		{"not committed", "Updated a.go. Not committed yet.", verify.CommitFact{}, verify.NotMet, loose, ""},
 		{"pushed nowhere", "Updated a.go. Committed and pushed.", verify.CommitFact{}, verify.Met, work,
 			"critical not_committed"},
@@ -318,7 +327,8 @@ func TestAuditOfTheTree(t *testing.T) {
 		{"debugging is left", "Removed the debug output.", verify.Facts{Changes: kept, Debug: []string{"a.go: x"}},
 			"should_fix name_present"},
 		{"a name that is there", "Added `Split`.", verify.Facts{Changes: kept, Names: []verify.NameFact{split}}, ""},
-		{"a name that is not there", "Added `Split`.", verify.Facts{Changes: kept, Names: []verify.NameFact{{Name: "Split"}}},
+		{"a name that is not " +
+			"there", "Added `Split`.", verify.Facts{Changes: kept, Names: []verify.NameFact{{Name: "Split"}}},
 			"should_fix name_missing"},
 		{"a function that is not there", "Added the function `Split`.", verify.Facts{Changes: kept,
 			Names: []verify.NameFact{{Name: "Split"}}}, "critical name_missing"},
@@ -340,13 +350,15 @@ func TestAuditOfTheTree(t *testing.T) {
 			Names: []verify.NameFact{split}}, "should_fix name_present"},
 		{"a dependency that is still listed", "Removed the dependency `left-pad`.", verify.Facts{Changes: kept,
 			Names: []verify.NameFact{{Name: "left-pad", Uses: 1, Files: []string{"package.json"}}}}, "should_fix name_present"},
-		{"a version that is nowhere, in other words", "The version in `package.json` is now 2.1.0.", verify.Facts{Changes: kept,
+		{"a version that is nowhere, in other " +
+			"words", "The version in `package.json` is now 2.1.0.", verify.Facts{Changes: kept,
 			Names: []verify.NameFact{{Name: "2.1.0"}}}, "should_fix name_missing, unchecked"},
 		{"a file is as it was", "`go.mod` is unchanged.", verify.Facts{Changes: kept,
 			Files: []verify.FileFact{{Path: "go.mod", Clean: "go.mod", State: verify.Exists}}}, ""},
 		{"a file is not as it was", "I did not touch `a.go`.", verify.Facts{Changes: kept,
 			Files: []verify.FileFact{{Path: "a.go", Clean: "a.go", State: verify.Exists}}}, "should_fix file_changed"},
-		{"no code was changed", "No code changes were needed.", verify.Facts{Changes: []verify.Change{{Path: "README.md"}}}, ""},
+		{"no code was changed", "No code changes were " +
+			"needed.", verify.Facts{Changes: []verify.Change{{Path: "README.md"}}}, ""},
 		{"a test was added", "The production code is unchanged.", verify.Facts{
 			Changes: []verify.Change{{Path: "a_test.go"}}}, ""},
 		{"the rest of the code", "The rest of the code is unchanged.", verify.Facts{Changes: kept}, ""},
@@ -396,7 +408,8 @@ func TestAuditOfTheTree(t *testing.T) {
 		{"a test that checks nothing", "Added a test.", verify.Facts{Changes: kept,
 			New: []verify.NewTest{{Name: "a", Hollow: true}}}, "unchecked"},
 		{"only comments changed", "Updated a.go.", verify.Facts{Changes: kept, Files: []verify.FileFact{{Path: "a.go",
-			Clean: "a.go", State: verify.Exists, Changed: verify.Met, Slight: "only comments changed", Comments: true}}},
+			Clean: "a.go", State: verify.Exists, Changed: verify.Met, Slight: "only comments " +
+				"changed", Comments: true}}},
 			"unchecked"},
 		{"comments, as said", "Updated the comments in a.go.", verify.Facts{Changes: kept, Files: []verify.FileFact{
 			{Path: "a.go", Clean: "a.go", State: verify.Exists, Changed: verify.Met, Slight: "only comments changed",
@@ -427,7 +440,8 @@ func TestAuditOfMovedTests(t *testing.T) {
 			"should_fix tests_tampered"},
 		{"by numbers", verify.Facts{Moved: moved, Runs: run(2), BaseRuns: run(2)}, ""},
 		{"fewer", verify.Facts{Moved: moved, Runs: run(1), BaseRuns: run(2)}, "should_fix tests_tampered"},
-		{"as many, thanks to a new one", verify.Facts{Moved: moved, New: []verify.NewTest{{Name: "TestC"}}, Runs: run(2),
+		{"as many, thanks to a new " +
+			"one", verify.Facts{Moved: moved, New: []verify.NewTest{{Name: "TestC"}}, Runs: run(2),
 			BaseRuns: run(2)}, "should_fix tests_tampered"},
 		{"a file that went away", verify.Facts{Gone: []string{"tests/__init__.py"}, Runs: run(1), BaseRuns: run(2)},
 			"should_fix tests_tampered"},
@@ -450,7 +464,8 @@ func TestAuditOfNamedTests(t *testing.T) {
 			"unchecked"},
 		{"invented", "Added TestLogin.", verify.Facts{Named: []verify.NamedTest{{Name: "TestLogin", Now: verify.NotMet,
 			Before: verify.NotMet}}}, "critical test_missing, unchecked"},
-		{"something of that name", "Extracted test_values.", verify.Facts{Named: []verify.NamedTest{{Name: "test_values",
+		{"something of that " +
+			"name", "Extracted test_values.", verify.Facts{Named: []verify.NamedTest{{Name: "test_values",
 			Now: verify.Unverified, Before: verify.NotMet}}}, "unchecked"},
 		{"gone", "TestLogin passes.", verify.Facts{Named: []verify.NamedTest{{Name: "TestLogin", Now: verify.NotMet,
 			Before: verify.Met}}}, "unchecked"},
@@ -458,7 +473,8 @@ func TestAuditOfNamedTests(t *testing.T) {
 			Passes: []string{"TestLogin (m)"}}}}, ""},
 		{"seen to fail", "TestLogin passes.", verify.Facts{Runs: []verify.Run{{Command: goTest, Status: verify.NotMet,
 			Failures: []string{"TestLogin (m)"}}}}, "critical test_result"},
-		{"fails, as said", "TestLogin still fails.", verify.Facts{Runs: []verify.Run{{Command: goTest, Status: verify.NotMet,
+		{"fails, as said", "TestLogin still " +
+			"fails.", verify.Facts{Runs: []verify.Run{{Command: goTest, Status: verify.NotMet,
 			Failures: []string{"TestLogin (m)"}}}}, ""},
 		{"does not run", "TestLogin passes.", verify.Facts{Runs: []verify.Run{{Command: goTest, Status: verify.Met,
 			Passes: []string{"TestOther (m)"}}},
@@ -494,7 +510,8 @@ func TestTampering(t *testing.T) {
 			"auth/login_test.go", "should_fix"},
 		{"edited and denied", "The tests were not modified. Fixed the login.", "edited", "auth/login_test.go",
 			"should_fix"},
-		{"edited and denied otherwise", "I did not change the tests. TestLogin was red.", "edited", "auth/login_test.go",
+		{"edited and denied " +
+			"otherwise", "I did not change the tests. TestLogin was red.", "edited", "auth/login_test.go",
 			"should_fix"},
 		{"edited, and said of it", "I changed TestLogin to use 3 days.", "edited", "auth/login_test.go", ""},
 	} {

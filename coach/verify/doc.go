@@ -6,8 +6,8 @@
 // the facts do not support becomes feedback, and feedback stays feedback. [Review.Judge] is the decision that the
 // facts alone support. [Review.Standing] is the same in one of three words.
 //
-// [ParseReport] finds the claims and [Review.Honesty] compares them with the facts. [ParseDecision] reads a decision and
-// [Lint] finds useless feedback. A [Trace] remembers the steps of reviews, and [Stalled] reports whether another
+// [ParseReport] finds the claims and [Review.Honesty] compares them with the facts. [ParseDecision] reads a decision
+// and [Lint] finds useless feedback. A [Trace] remembers the steps of reviews, and [Stalled] reports whether another
 // round is useful. [Agent] instructs a coach that is an agent itself.
 //
 // Everything in this package is pure. The packages below it, and hosts, look at the world.

@@ -301,7 +301,9 @@ func (f Facts) unreached() (list []TestChange) {
 			list = append(list, t)
 		}
 		has := func(names []string, name string) bool {
-			return slices.ContainsFunc(names, func(n string) bool { return testoutput.ShortName(n) == testoutput.ShortName(name) })
+			return slices.ContainsFunc(names, func(n string) bool {
+				return testoutput.ShortName(n) == testoutput.ShortName(name)
+			})
 		}
 		before := len(list)
 		fewer := base.Passed + base.Failed + len(f.New) - gone - r.Passed

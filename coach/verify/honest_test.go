@@ -17,7 +17,8 @@ var honest = []string{
 	"Updated `auth/login.go` and `auth/login_test.go`. All 14 tests pass.",
 	"Fixed the redirect. `go test ./...` passes (14 passed, 0 failed).",
 	"Done. I changed login.go so that the redirect keeps the query.",
-	"I've added auth/session.go with the expiry, and updated ./auth/login.go to call it.\n\nTests: 14 passed, 0 failed.",
+	"I've added auth/session.go with the expiry, and updated ./auth/login.go to call it.\n\nTests: 14 passed, 0 " +
+		"failed.",
 	"## Summary\n\nThe redirect now keeps the query string.\n\n### Files changed\n\n- `auth/login.go`: keeps the " +
 		"query\n- `auth/session.go` (new)\n- `auth/login_test.go`\n\nCommitted as `4f1c2ab`.",
 	"Removed auth/legacy.go, which nothing imports any more. The build passes.",
@@ -75,7 +76,8 @@ var honest = []string{
 	"All 5 acceptance tests pass; 2 unit tests still fail for want of a fixture.",
 	"In the old version 20 tests passed.",
 	"Wrote auth/session.go and a test. I was not able to run the linter.",
-	"All done!\n\n**What changed**\n\n1. `auth/login.go` — the redirect keeps the query string\n2. `auth/session.go` — " +
+	"All done!\n\n**What changed**\n\n1. `auth/login.go` — the redirect keeps the query string\n2. " +
+		"`auth/session.go` — " +
 		"new helper\n\n**Verification**\n\n- `go test ./...` → 14 passed, 1 skipped",
 	"I created a helper in `auth/session.go` (similar to what `billing/invoice.go` does) and wired it into " +
 		"`auth/login.go`.",

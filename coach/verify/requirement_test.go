@@ -88,7 +88,8 @@ func TestListedWordByWord(t *testing.T) {
 		"sudo go test ./...", "X=1 go test ./...", "Go test ./...",
 		"go test ./..", "go test ./…", "go\u00a0test ./...", "go\u2003test ./...", "go\u3000test ./...", "go\u200btest ./...",
 		"go test\u200b ./...", "g\u043e test ./...", "go test ./...\u200e",
-		"\ufeffgo test ./...", "go test\n./...", "go test\r./...", "go test\v./...", "go test\f./...", "go test\u0085./...",
+		"\ufeffgo test " +
+			"./...", "go test\n./...", "go test\r./...", "go test\v./...", "go test\f./...", "go test\u0085./...",
 		"go test\u2028./...", "go test ./...\x00", "make", "check make",
 		"make\u00a0check", "sh -c make all", "sh -c make  all", "-- make check", "$ make check",
 	} {

@@ -54,7 +54,8 @@ type lexicon struct {
 	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, BesideKey, Names, MdLink,
 	LineSuffix, PathShape, OnePath, AnyPath, ListSeparator, AfterPath, English, OpenBox, ListMark,
 	SentenceEnd, TitleLine, HeadPaths, TitleSilent, TitleNot, TitleConcerns, TitleChange, TitleDone,
-	TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore, PartOf, AllBack, ForAWhile, NoNewFile, FileCount, Branch,
-	OtherBranch, CommitCount, CommitSubject, CommitHolds, InGit, IgnoredMentioned, HasNow, NameBare, CodeKind, Drops, Uncovered, Unseen, NowIn,
+	TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore, PartOf, AllBack, ForAWhile, NoNewFile,
+	FileCount, Branch, OtherBranch, CommitCount, CommitSubject, CommitHolds, InGit, IgnoredMentioned, HasNow,
+	NameBare, CodeKind, Drops, Uncovered, Unseen, NowIn,
 	Replaced, Foreign, OtherTests, ErrorWord, Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
 }

@@ -111,7 +111,8 @@ func (r report) String() string {
 func (r report) asked() string {
 	u := r.usage
 	return fmt.Sprintf(
-		"The cascade asks the LLM about %d of %d (certain %g). A call sends %d tokens that are always the same, and on average %d more; an answer is taken to have %d.",
+		"The cascade asks the LLM about %d of %d (certain %g). A call sends %d tokens that are always the same, and "+
+			"on average %d more; an answer is taken to have %d.",
 		u.cascade.calls,
 		u.cases,
 		u.certain,

@@ -37,7 +37,8 @@ func chromium(t *testing.T) context.Context {
 		}
 	}
 	if program == "" {
-		t.Skip("there is no chromium or chrome on this machine: install one (on Debian: apt-get install chromium) to run the tests of the page")
+		t.Skip("there is no chromium or chrome on this machine: install one (on Debian: apt-get install chromium) to " +
+			"run the tests of the page")
 	}
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(),
 		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()),

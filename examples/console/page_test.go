@@ -104,7 +104,8 @@ func TestEditAtEachGate(t *testing.T) {
 	p.picture("finished-1280-light")
 
 	journal := s.journal()
-	assert.Contains(t, journal, `"argsOverride":{"user":90071992547409931,"unit":"kg","rows":[{"day":"2026-11-16","weight":72.50},{"day":"2026-11-17","weight":72.3},{"day":"2026-11-18","weight":72.20}]}`)
+	assert.Contains(t, journal, `"argsOverride":{"user":90071992547409931,"unit":"kg","rows":[{"day":"2026-11-16",`+
+		`"weight":72.50},{"day":"2026-11-17","weight":72.3},{"day":"2026-11-18","weight":72.20}]}`)
 	assert.Contains(t, journal, `Kindly import`)
 	assert.Contains(t, journal, `"finalText":"All three weights are in."`)
 	assert.Equal(t, "", p.eval(oddKeys))
@@ -181,7 +182,8 @@ func TestTwoBrowsersRace(t *testing.T) {
 	done := make(chan error, 2)
 	for _, p := range []*tab{ann, ben} {
 		go func() {
-			done <- chromedp.Do(p.ctx, chromedp.Evaluate[chromedp.Void](`document.querySelector("#card [data-action=approve]").click()`))
+			done <- chromedp.Do(p.ctx, chromedp.Evaluate[chromedp.Void](`document.querySelector("#card `+
+				`[data-action=approve]").click()`))
 		}()
 	}
 	require.NoError(t, <-done)
@@ -387,7 +389,8 @@ func TestThousandWait(t *testing.T) {
 	p.wait(`document.getElementById("count").innerText === "999"`)
 	p.picture("thousand-1280-light")
 	// Whatever the page loaded came from its own server.
-	assert.Equal(t, "", p.eval(`performance.getEntriesByType("resource").map((e) => e.name).filter((n) => !n.startsWith(location.origin)).join(" ")`))
+	assert.Equal(t, "", p.eval(`performance.getEntriesByType("resource").map((e) => e.name).filter((n) => !n.`+
+		`startsWith(location.origin)).join(" ")`))
 }
 
 func TestLooksRightAtEveryWidth(t *testing.T) {
@@ -447,12 +450,15 @@ func TestPhoneLacksNothing(t *testing.T) {
 	p.picture("two-390-light")
 	assert.Equal(t, "false", p.eval(`document.documentElement.scrollWidth > innerWidth`),
 		"nothing is wider than the phone")
-	row := `new Set(Array.from(document.querySelectorAll("#card .actions .plain-button, #card [data-action=stop]"), (n) => n.getBoundingClientRect().top)).size`
+	row := `new Set(Array.from(document.querySelectorAll("#card .actions .plain-button, #card [data-action=stop]"),` +
+		` (n) => n.getBoundingClientRect().top)).size`
 	assert.Equal(t, "1", p.eval(row), "the buttons below Approve stand in one row")
 
 	// An event far below brings up what it is about.
-	p.do(`(() => { const all = document.querySelectorAll("#events button"); all[all.length - 1].scrollIntoView(); all[all.length - 1].click(); })()`)
-	p.wait(`document.getElementById("card-title").innerText.includes("Message from ann") && document.getElementById("card-title").getBoundingClientRect().top > 0`)
+	p.do(`(() => { const all = document.querySelectorAll("#events button"); all[all.length - 1].scrollIntoView(); ` +
+		`all[all.length - 1].click(); })()`)
+	p.wait(`document.getElementById("card-title").innerText.includes("Message from ann") && document.` +
+		`getElementById("card-title").getBoundingClientRect().top > 0`)
 
 	p.do(`document.querySelector("#queue button").click()`)
 	p.card("weight_delete")
@@ -492,7 +498,8 @@ func TestOrderIsThatOfTheSequence(t *testing.T) {
 	p := enter(t, chromium(t), serveFrom(t, dir).links["ann"], false)
 	p.card("first")
 	texts := func(selector string) string {
-		return p.eval(`Array.from(document.querySelectorAll(` + quote(selector) + `), (n) => n.firstChild.textContent).join(" ")`)
+		return p.eval(`Array.from(document.querySelectorAll(` + quote(selector) + `), (n) => n.firstChild.` +
+			`textContent).join(" ")`)
 	}
 	assert.Equal(t, "first second third", texts("#queue .what"))
 	assert.Equal(t, "first second third", texts("#messages .text"))
@@ -519,7 +526,9 @@ func TestLabelHidesNothing(t *testing.T) {
 		p.look(width, 844, false)
 		p.card("<img src=x")
 		p.picture(fmt.Sprintf("label-%d-light", width))
-		assert.Equal(t, "true", p.eval(`document.querySelector("#card pre").getBoundingClientRect().top < document.querySelector("#card .actions").getBoundingClientRect().top - 60`), "at %d the payload is out of sight", width)
+		assert.Equal(t, "true", p.eval(`document.querySelector("#card pre").getBoundingClientRect().top < document.`+
+			`querySelector("#card .actions").getBoundingClientRect().top - 60`), "at %d the payload is out of "+
+			"sight", width)
 		assert.Equal(t, "false", p.eval(`/[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent)`))
 		assert.Equal(t, "0", p.eval(`document.querySelectorAll("#card img, #queue img").length`))
 	}

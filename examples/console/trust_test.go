@@ -150,7 +150,8 @@ func TestTimelineSaysWhatChanged(t *testing.T) {
 	p.waiting("tell me about my profile", "Deliver")
 	p.both("timeline")
 
-	p.do(`(() => { const n = document.getElementById("search-show"); n.value = "rules"; n.dispatchEvent(new Event("change")); })()`)
+	p.do(`(() => { const n = document.getElementById("search-show"); n.value = "rules"; n.dispatchEvent(new ` +
+		`Event("change")); })()`)
 	p.has("#found", "3 found.")
 	p.write("#search-words", "DELETE deny")
 	p.has("#found", "1 found.")
@@ -159,8 +160,10 @@ func TestTimelineSaysWhatChanged(t *testing.T) {
 	assert.Contains(t, csv, `,POLICY_CHANGED,,,,,,,ann,,,changed tool *_delete: ask → deny`)
 	assert.Len(t, strings.Split(strings.TrimSpace(csv), "\n"), 2)
 	p.write("#search-words", "")
-	p.do(`(() => { const n = document.getElementById("search-show"); n.value = ""; n.dispatchEvent(new Event("change")); })()`)
-	assert.Equal(t, s.journal(), p.eval(`await fetch(document.getElementById("export-jsonl").href).then((r) => r.text())`), "the lines of the journal")
+	p.do(`(() => { const n = document.getElementById("search-show"); n.value = ""; n.dispatchEvent(new ` +
+		`Event("change")); })()`)
+	assert.Equal(t, s.journal(), p.eval(`await fetch(document.getElementById("export-jsonl").href).then((r) => r.`+
+		`text())`), "the lines of the journal")
 }
 
 func TestFormsShowTheArgumentsAndStopIsConfirmed(t *testing.T) {
@@ -236,9 +239,12 @@ func TestAlwaysAllow(t *testing.T) {
 	p.press("w")
 	p.wait(`document.getElementById("allow-rule")`)
 	p.has("#card form", "Only this call, with exactly these arguments.")
-	assert.JSONEq(t, `{"tool": "weight_delete", "thread": "main", "when": [{"at": "", "equals": {"id":"w-1118","day":"2026-11-18","weight":722}}], "then": "always"}`,
+	assert.JSONEq(t, `{"tool": "weight_delete", "thread": "main", "when": [{"at": "", "equals": {"id":"w-1118",`+
+		`"day":"2026-11-18","weight":722}}], "then": "always"}`,
 		p.eval(`document.getElementById("allow-rule").value`))
-	inSight := `(() => { const r = document.getElementById("allow-rule"); const b = r.getBoundingClientRect(); return b.top > 56 && b.bottom <= document.querySelector("#card .actions").getBoundingClientRect().top + 1 && r.scrollHeight <= r.clientHeight + 1; })()`
+	inSight := `(() => { const r = document.getElementById("allow-rule"); const b = r.getBoundingClientRect(); ` +
+		`return b.top > 56 && b.bottom <= document.querySelector("#card .actions").getBoundingClientRect().top + 1 && ` +
+		`r.scrollHeight <= r.clientHeight + 1; })()`
 	assert.Equal(t, "true", p.eval(inSight), "the rule is in sight")
 	p.picture("always-1280")
 	p.look(390, 844, false)
@@ -254,7 +260,8 @@ func TestAlwaysAllow(t *testing.T) {
 	p.write("#allow-rule", strings.Replace(narrow, "w-1118", "w-1", 1))
 	p.do(`document.querySelector("#card form").requestSubmit()`)
 	p.has("#card-error", "This rule does not match the call.")
-	p.do(`(() => { const n = document.getElementById("allow-2"); n.selectedIndex = n.options.length - 1; n.dispatchEvent(new Event("change")); })()`)
+	p.do(`(() => { const n = document.getElementById("allow-2"); n.selectedIndex = n.options.length - 1; n.` +
+		`dispatchEvent(new Event("change")); })()`)
 	p.has("#card form", "weight_delete with any weight, and no other arguments.")
 	p.wait(`document.getElementById("card-error").hidden`) // the error was about the rule before
 	assert.Contains(t, p.eval(`document.getElementById("allow-rule").value`), `{"at": "", "count_under": 4}`)
@@ -299,12 +306,14 @@ func TestPayloadIsEditedInAForm(t *testing.T) {
 	p.do(`document.querySelector("#card form").requestSubmit()`)
 	p.has("#card-error", "The value of temperature is not JSON.")
 	p.write("#field-3", "0.20")
-	p.do(`(() => { const n = document.getElementById("field-2"); n.selectedIndex = 1; n.dispatchEvent(new Event("input")); })()`)
+	p.do(`(() => { const n = document.getElementById("field-2"); n.selectedIndex = 1; n.dispatchEvent(new ` +
+		`Event("input")); })()`)
 	p.has(".diff ins", "scripted-2")
 	p.do(`document.querySelector("#card form").requestSubmit()`)
 	p.card("Deliver")
 	assert.Contains(t, s.journal(),
-		`"payloadEdits":{"from":"human","message":"tell me about my profile","model":"scripted-2","temperature":0.20,"tools":[`)
+		`"payloadEdits":{"from":"human","message":"tell me about my profile","model":"scripted-2","temperature":0.20,`+
+			`"tools":[`)
 }
 
 func TestNotifications(t *testing.T) {

@@ -142,7 +142,8 @@ func (d demonstration) run(ctx context.Context, stdout io.Writer) error {
 	d.kill = 0
 	fmt.Fprintf(
 		stdout,
-		"%d sessions of %d outputs, every output delivered at least twice; %d processors for the workers, the server and its disk\n\n",
+		"%d sessions of %d outputs, every output delivered at least twice; %d processors for the workers, the server "+
+			"and its disk\n\n",
 		d.sessions,
 		d.outputs,
 		runtime.NumCPU(),

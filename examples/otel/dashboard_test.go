@@ -195,7 +195,8 @@ func alternatives(m *labels.Matcher, series []labels.Labels) []string {
 
 func TestWrongQueriesAreFound(t *testing.T) {
 	series := scrape(t)
-	const good = `sum by (sidecoach_reason) (rate(sidecoach_decisions_total{job=~"$job", sidecoach_reason=~"cap|repeat"}[$__rate_interval]))`
+	const good = `sum by (sidecoach_reason) (rate(sidecoach_decisions_total{job=~"$job", ` +
+		`sidecoach_reason=~"cap|repeat"}[$__rate_interval]))`
 	require.Empty(t, complaints(good, "{{sidecoach_reason}}", series))
 	for _, tt := range []struct{ old, new, legend, want string }{
 		{"decisions_total", "decision_total", "", "nothing is selected"},

@@ -29,8 +29,9 @@ type turn struct {
 }
 
 const (
-	hollow   = "I've fixed the login redirect and updated the handler. Everything should work now, all tests pass."
-	shown    = "Fixed the login redirect.\n\n$ go test ./...\nok  \texample.com/app/login\t0.412s\nok  \texample.com/app/session\t0.101s\n\n42 passed, 0 failed. Committed as 4f2a9c1."
+	hollow = "I've fixed the login redirect and updated the handler. Everything should work now, all tests pass."
+	shown  = "Fixed the login redirect.\n\n$ go test ./...\nok  \texample.com/app/login\t0.412s\nok  \texample." +
+		"com/app/session\t0.101s\n\n42 passed, 0 failed. Committed as 4f2a9c1."
 	pretends = "The rename is complete.\n\n$ go test ./...\nok  \texample.com/app/store\t0.322s\n\n18 passed, 0 failed."
 	unclear  = "Hm."
 )
@@ -55,7 +56,8 @@ var turns = []turn{
 	{"Publish the package",
 		[]pause{
 			{
-				text: "I can't publish: the registry answers 403, and I have no token for it. Please give me one with write access.",
+				text: "I can't publish: the registry answers 403, and I have no token for it. Please give me one with write " +
+					"access.",
 			},
 		}},
 	{"Run the migration", []pause{{text: "Error: context length exceeded", failed: true}}},

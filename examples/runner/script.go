@@ -29,7 +29,8 @@ func act(turn, message string, out io.Writer) error {
 	case turn == "ask":
 		fmt.Fprintln(
 			out,
-			"The orders table has no index on customer_id. Adding one locks the table for a minute.\nShould I add it now or tonight?",
+			"The orders table has no index on customer_id. Adding one locks the table for a minute.\nShould I add it now "+
+				"or tonight?",
 		)
 	default:
 		return errors.New("API Error: 529 overloaded_error")

@@ -230,7 +230,8 @@ func (p *pass) report(w io.Writer) error {
 		len(p.effects), again, superseded)
 	fmt.Fprintf(
 		w,
-		"%d runs of workflows, %d events, %.1f MB; the longest has %d events, the largest %.2f MB; %d times an end waited for a signal\n",
+		"%d runs of workflows, %d events, %.1f MB; the longest has %d events, the largest %.2f MB; %d times an end "+
+			"waited for a signal\n",
 		runs,
 		events,
 		float64(bytes)/(1<<20),

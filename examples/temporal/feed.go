@@ -67,7 +67,8 @@ func text(r *rand.Rand) (string, bool) {
 	case 4, 5:
 		return "I've read " + file + " and found where the value gets lost. Next I'll change it and run the tests.", false
 	case 6, 7:
-		return "Fixed in " + file + ".\n\n```\n$ go test ./...\nok  \texample.com/shop/orders\t0.41s\n```\n\nAll 42 tests pass, committed as 4f2a91c.", false
+		return "Fixed in " + file + ".\n\n```\n$ go test ./...\nok  \texample.com/shop/orders\t0.41s\n```\n\nAll 42 " +
+			"tests pass, committed as 4f2a91c.", false
 	case 8:
 		return "There are two ways to do this in " + file + ": keep the old column, or drop it. Which one do you want?", false
 	}

@@ -33,7 +33,8 @@ func (recorded) Run(ctx context.Context, p session.Prompt) (session.Reply, error
 		return session.Reply{Text: "I have begun to wait."}, nil
 	case p.From == "coach":
 		return session.Reply{
-			Text: "Fixed.\n\n```\n$ go test ./...\nok  \texample.com/cart\t0.2s\n```\n\nAll 42 tests pass, committed as 4f2a91c.",
+			Text: "Fixed.\n\n```\n$ go test ./...\nok  \texample.com/cart\t0.2s\n```\n\nAll 42 tests pass, committed as " +
+				"4f2a91c.",
 		}, nil
 	case len(p.Answers) == 0:
 		return session.Reply{Text: "I need to look.", Calls: []session.Call{

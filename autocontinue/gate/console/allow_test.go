@@ -53,14 +53,16 @@ func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
 	assert.Equal(t, []string{"exactly 1.50", "anything"}, s.labels("n"))
 
 	calls := map[string]string{
-		"the call itself":     `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1]}}`,
-		"another command":     `{"command":"git status","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1]}}`,
-		"two commands":        `{"command":"git status; rm x","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1]}}`,
-		"another number":      `{"command":"git status -s","dir/~":"x","n":2,"path":"src/deep/a.go","deep":{"k":[1]}}`,
-		"an argument more":    `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1]},"force":true}`,
-		"an argument less":    `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go"}`,
-		"one for another":     `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go","force":true}`,
-		"something deep more": `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1,2]}}`,
+		"the call itself": `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1]}}`,
+		"another command": `{"command":"git status","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1]}}`,
+		"two commands":    `{"command":"git status; rm x","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1]}}`,
+		"another number":  `{"command":"git status -s","dir/~":"x","n":2,"path":"src/deep/a.go","deep":{"k":[1]}}`,
+		"an argument more": `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1]}` +
+			`,"force":true}`,
+		"an argument less": `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go"}`,
+		"one for another":  `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go","force":true}`,
+		"something deep " +
+			"more": `{"command":"git status -s","dir/~":"x","n":1.5,"path":"src/deep/a.go","deep":{"k":[1,2]}}`,
 	}
 	allowed := func(rule string) (names []string) {
 		p, err := gate.ParsePolicy([]byte("[" + rule + "]"))

@@ -51,7 +51,8 @@ func TestEditKeepsEveryDigit(t *testing.T) {
 	it := d.tool("r1", "c1", "weight_delete",
 		`{"id":123456789012345678901234567890,"w":72.50,"e":1e400,"s":"a`+"\u202e"+`b"}`)
 	b := d.bodiesOf(it, "")
-	assert.Equal(t, "{\n  \"id\": 123456789012345678901234567890,\n  \"w\": 72.50,\n  \"e\": 1e400,\n  \"s\": \"a\\u202eb\"\n}", b.Body.Text)
+	assert.Equal(t, "{\n  \"id\": 123456789012345678901234567890,\n  \"w\": 72.50,\n  \"e\": 1e400,\n  \"s\": "+
+		"\"a\\u202eb\"\n}", b.Body.Text)
 
 	p := d.open(d.enter("ann"), "")
 	p.until("settings")

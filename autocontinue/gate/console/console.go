@@ -54,7 +54,8 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 	}
 	cfg.Path, cfg.Thread = cmp.Or(cfg.Path, "/coach_audit"), cmp.Or(cfg.Thread, "main")
 	if !goodPath.MatchString(cfg.Path) {
-		return nil, fmt.Errorf("path %q: write it like /coach_audit, with a slash before each part and none at the end", cfg.Path)
+		return nil, fmt.Errorf("path %q: write it like /coach_audit, with a slash before each part and none at the end",
+			cfg.Path)
 	}
 	for _, h := range cfg.Hosts {
 		if h == "" || h != strings.ToLower(h) || strings.ContainsAny(h, "/ *[]") || strings.Count(h, ":") == 1 {

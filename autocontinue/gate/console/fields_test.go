@@ -17,7 +17,8 @@ func TestFieldsOfAForm(t *testing.T) {
 			if sub.Tool != "weight_delete" {
 				return json.RawMessage(`not a schema`)
 			}
-			return json.RawMessage(`{"properties":{"unit":{"title":"Unit","enum":["kg","lb"]},"note":{"type":"string","description":"Optional."},"big":{"type":"boolean"}}}`)
+			return json.RawMessage(`{"properties":{"unit":{"title":"Unit","enum":["kg","lb"]},"note":{"type":"string",` +
+				`"description":"Optional."},"big":{"type":"boolean"}}}`)
 		}
 	})
 	d.running("r1")
@@ -44,7 +45,8 @@ func TestFieldsOfAForm(t *testing.T) {
 func TestPatchLeavesTheRestAlone(t *testing.T) {
 	d := serve(t)
 	d.running("r1")
-	const body = `{"z":1.50,"text":"1` + "\u00a0" + `2\u200b","a":{"k":9007199254740993},"list":[ ],"two":"a\u200bb\n\u00a0c"}`
+	const body = `{"z":1.50,"text":"1` + "\u00a0" + `2\u200b","a":{"k":9007199254740993},"list":[ ],` +
+		`"two":"a\u200bb\n\u00a0c"}`
 	it := d.tool("r1", "c1", "weight_delete", body)
 	p := d.open(d.enter("ann"), "")
 	p.until("settings")

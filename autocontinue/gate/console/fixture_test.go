@@ -20,7 +20,8 @@ import (
 
 const waitLimit = 20 * time.Second // for what must come; it measures nothing
 
-const someRules = `[{"tool":"profile_get","then":"allow"},{"tool":"*_delete","then":"ask"},{"tool":"wipe","then":"deny"}]`
+const someRules = `[{"tool":"profile_get","then":"allow"},{"tool":"*_delete","then":"ask"},{"tool":"wipe",` +
+	`"then":"deny"}]`
 
 // clock is turned by hand.
 type clock struct {

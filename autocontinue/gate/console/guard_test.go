@@ -283,7 +283,8 @@ func TestSlowRequestsAreDropped(t *testing.T) {
 		require.NoError(t, err)
 		defer conn.Close()
 		host := d.server.Listener.Addr().String()
-		fmt.Fprintf(conn, "POST /coach_audit%s HTTP/1.1\r\nHost: %s\r\nOrigin: http://%s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path, host, host)
+		fmt.Fprintf(conn, "POST /coach_audit%s HTTP/1.1\r\nHost: %s\r\nOrigin: http://%s\r\nContent-Type: "+
+			"application/json\r\nContent-Length: 100\r\n\r\n{", path, host, host)
 		require.NoError(t, conn.SetReadDeadline(time.Now().Add(waitLimit)))
 		_, err = io.ReadAll(conn) // until the server closes it
 		require.NoError(t, err, path)

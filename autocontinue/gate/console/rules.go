@@ -316,7 +316,8 @@ func (r *rules) ask(now time.Time, by string, cmd command) error {
 }
 
 // edit changes the list of rules, if check accepts the policy that they make.
-func (r *rules) edit(now time.Time, by string, version string, change func([]rule) []rule, check func(gate.Policy) error,
+func (r *rules) edit(
+	now time.Time, by, version string, change func([]rule) []rule, check func(gate.Policy) error,
 ) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

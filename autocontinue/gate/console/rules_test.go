@@ -159,7 +159,8 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 
 func TestConditionsStandBesideTheBox(t *testing.T) {
 	d := serve(t)
-	policy, err := gate.ParsePolicy([]byte(`[{"tool":"*_batch","then":"ask"},{"tool":"*_batch","when":[{"at":"/rows","count_over":3}],"then":"deny"}]`))
+	policy, err := gate.ParsePolicy([]byte(`[{"tool":"*_batch","then":"ask"},{"tool":"*_batch","when":[{` +
+		`"at":"/rows","count_over":3}],"then":"deny"}]`))
 	require.NoError(t, err)
 	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", policy))
 	d.console.rules.tools = []string{"a_batch", "other"}

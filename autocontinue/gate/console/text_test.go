@@ -59,9 +59,10 @@ func TestUntouchedLinesStayAsTheyWere(t *testing.T) {
 	assert.Equal(t, "1 1/2 tablets\nodd\nsame line\nsame line\nend", seen)
 	for typed, want := range map[string]string{
 		seen: before,
-		"1 1/2 pills\nodd\nsame line\nsame line\nend":     "1 1/2 pills\nod\u200bd\nsame\u00a0line\nsame line\nend",
-		"odd\n1 1/2 tablets\nnew\nend":                    "od\u200bd\n1\u00a01/2 tablets\r\nnew\nend",
-		"1 1/2 tablets\nodd!\nsame line\nsame line\nend!": "1\u00a01/2 tablets\r\nodd!\nsame\u00a0line\nsame line\nend!",
+		"1 1/2 pills\nodd\nsame line\nsame line\nend": "1 1/2 pills\nod\u200bd\nsame\u00a0line\nsame line\nend",
+		"odd\n1 1/2 tablets\nnew\nend":                "od\u200bd\n1\u00a01/2 tablets\r\nnew\nend",
+		"1 1/2 tablets\nodd!\nsame line\nsame " +
+			"line\nend!": "1\u00a01/2 tablets\r\nodd!\nsame\u00a0line\nsame line\nend!",
 		"": "",
 	} {
 		assert.Equal(t, want, restore(before, typed), "%q", typed)

@@ -50,7 +50,7 @@ type command struct {
 	PowerShell string          `json:"powershell,omitempty"`
 	Timeout    int             `json:"timeout,omitempty"`
 	TimeoutSec int             `json:"timeoutSec,omitempty"`
-	LoopLimit  json.RawMessage `json:"loop_limit,omitempty"` // of Cursor: how often stop may continue the agent in a session
+	LoopLimit  json.RawMessage `json:"loop_limit,omitempty"` // of Cursor: how often stop may continue a session
 }
 
 // element returns what stands in the list of one event.

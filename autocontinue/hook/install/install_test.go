@@ -94,10 +94,11 @@ func TestMergeRefuses(t *testing.T) {
 		`{"hooks": {}, "hooks": {}}`:      `"hooks" is there twice`,
 		`{"hooks": {"Stop": {}}}`:         `"Stop" is not an array`,
 		`{"hooks": {"Stop":[],"Stop":1}}`: `"Stop" is there twice`,
-		`{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}`:                            `"hooks" is there twice`,
-		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}`:         `"command" is there twice`,
-		`{"hooks": {"Stop": [{"hooks": [{"command": "X=1 sidecoach hook claude"}]}]}}`: `"Stop" runs sidecoach in a line that install did not write: "X=1`,
-		`{"a":` + strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000) + `}`:    "it has too many brackets",
+		`{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}`:                    `"hooks" is there twice`,
+		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}`: `"command" is there twice`,
+		`{"hooks": {"Stop": [{"hooks": [{"command": "X=1 sidecoach hook claude"}]}]}}`: `"Stop" runs sidecoach in a ` +
+			`line that install did not write: "X=1`,
+		`{"a":` + strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000) + `}`: "it has too many brackets",
 		`{"hooks": {"Stop": [{"hooks": [{"command":` + line + `},{"command":` + line +
 			`}]}]}}`: `"Stop" runs sidecoach 2 times`,
 	} {
@@ -193,7 +194,8 @@ func TestFiles(t *testing.T) {
 	slashed := func(names []string) string { return filepath.ToSlash(strings.Join(names, " ")) }
 	none := func(string) string { return "" }
 	for host, want := range map[hook.Host][3]string{ // of the user, of the project, below a folder of the user's choice
-		hook.Claude:  {"/h/.claude/settings.json", ".claude/settings.local.json .claude/settings.json", "/x/settings.json"},
+		hook.Claude: {"/h/.claude/settings.json", ".claude/settings.local.json " +
+			".claude/settings.json", "/x/settings.json"},
 		hook.Codex:   {"/h/.codex/hooks.json", ".codex/hooks.json", "/x/hooks.json"},
 		hook.Gemini:  {"/h/.gemini/settings.json", ".gemini/settings.json", "/x/.gemini/settings.json"},
 		hook.Cursor:  {"/h/.cursor/hooks.json", ".cursor/hooks.json", ""},
@@ -211,7 +213,8 @@ func FuzzMerge(f *testing.F) {
 	for _, text := range []string{
 		"{}", `{"a":1}`, "{\n  \"hooks\": {}\n}\n", `{"hooks":{"Stop":[]}}`, "{\n// c\n\"a\": [1,], // d\n}",
 		`{"hooks":{"Stop":[{"hooks":[{"command":"x"}]}],"PreToolUse":[1]},"z":[1,{"b":"\u00e4"}]}`,
-		"{\r\n\t\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"command\":\"/b/sidecoach hook claude --shadow || exit 0\"}]}] }, \"hooks2\": 1e99 }",
+		"{\r\n\t\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"command\":\"/b/sidecoach hook claude --shadow || exit 0\"}]}" +
+			"] }, \"hooks2\": 1e99 }",
 		`{"hooks":{"Stop":[{"hooks":[{"command":"sidecoach hook claude"}]}]}}`, `{"hooks":{"Stop":"x"}}`,
 		`{"hooks":{"Odd":[{"hooks":[{"command":"echo sidecoach hook claude"}]}]}}`, `{"":{"":[]},"hooks":{"":[]}}`,
 	} {

@@ -11,8 +11,10 @@ import (
 // What the host says at the beginning of a session names the project, also where that lies in a temporary folder.
 func TestGeminiProject(t *testing.T) {
 	for _, context := range []string{
-		`<session_context>\nThis is the Gemini CLI.\n- **Workspace Directories:**\n  - /tmp/shop\n- **Directory Structure:**\n`,
-		`This is the Gemini CLI. We are setting up the context for our chat.\nI'm currently working in the directory: /tmp/shop\nHere`,
+		`<session_context>\nThis is the Gemini CLI.\n- **Workspace Directories:**\n  - /tmp/shop\n- **Directory ` +
+			`Structure:**\n`,
+		`This is the Gemini CLI. We are setting up the context for our chat.\nI'm currently working in the directory: ` +
+			`/tmp/shop\nHere`,
 	} {
 		src := transcriptOf(
 			t,
@@ -20,7 +22,8 @@ func TestGeminiProject(t *testing.T) {
 			`{"sessionId":"s","projectHash":"h"}`,
 			`{"$set":{"messages":[{"id":"c","type":"user","content":[{"text":"`+context+`"}]}]}}`,
 			`{"id":"u","type":"user","content":"Add a cart."}`,
-			`{"id":"g","type":"gemini","content":"","toolCalls":[{"id":"t","name":"write_file","args":{"file_path":"/tmp/shop/cart.go"},`+
+			`{"id":"g","type":"gemini","content":"","toolCalls":[{"id":"t","name":"write_file","args":{`+
+				`"file_path":"/tmp/shop/cart.go"},`+
 				`"status":"success","result":[]}]}`,
 			`{"id":"h","type":"gemini","content":"Added."}`,
 		)
@@ -42,7 +45,8 @@ func TestGeminiDisplayContent(t *testing.T) {
 		t,
 		gemini,
 		`{"sessionId":"s","projectHash":"h"}`,
-		`{"id":"u","type":"user","content":[{"text":"Fix @a.go"},{"text":"--- a.go ---\npackage a"}],"displayContent":[{"text":"Fix @a.go"}]}`,
+		`{"id":"u","type":"user","content":[{"text":"Fix @a.go"},{"text":"--- a.go ---\npackage a"}],`+
+			`"displayContent":[{"text":"Fix @a.go"}]}`,
 		`{"id":"g","type":"gemini","content":"Fixed."}`,
 		`{"id":"v","type":"user","content":[{"text":"[System Coach] Run it."}],"displayContent":[{"text":"Fix @a.go"}]}`,
 		`{"id":"h","type":"gemini","content":"Reading."}`,
@@ -60,7 +64,8 @@ func TestGeminiResumed(t *testing.T) {
 	const (
 		head   = `{"sessionId":"s","projectHash":"h"}`
 		prompt = `{"id":"u","type":"user","content":"Fix it."}`
-		edit   = `{"id":"g","type":"gemini","content":"","toolCalls":[{"id":"t","name":"replace","args":{"file_path":"a.go"},"status":"success"}]}`
+		edit   = `{"id":"g","type":"gemini","content":"","toolCalls":[{"id":"t","name":"replace","args":{` +
+			`"file_path":"a.go"},"status":"success"}]}`
 		answer = `{"id":"h","type":"gemini","content":"Fixed."}`
 	)
 	src := transcriptOf(t, gemini, head, prompt, edit, answer)

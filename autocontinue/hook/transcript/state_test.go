@@ -30,7 +30,8 @@ func claudeAsks(text string) string {
 }
 
 func claudeSays(id, text string) string {
-	const line = `{"isSidechain":false,"message":{"id":"msg_%s","role":"assistant","content":[{"type":"text","text":%q}]},"type":"assistant","uuid":%q}`
+	const line = `{"isSidechain":false,"message":{"id":"msg_%s","role":"assistant","content":[{"type":"text",` +
+		`"text":%q}]},"type":"assistant","uuid":%q}`
 	return fmt.Sprintf(line, id, text, id)
 }
 
@@ -276,8 +277,10 @@ func TestHostileLines(t *testing.T) {
 		"NUL":      {"\x00\x00\x00", checkedWork},
 		"spaces":   {" \t\r", checkedWork},
 		"a number": {"17", checkedWork},
-		"other types": {`{"type":"assistant","uuid":7,"message":{"id":{},"content":[{"type":"tool_use","id":[],"input":"x","name":{}},4,null]}}` + "\n" +
-			`{"type":"user","message":{"content":[{"type":"tool_result","content":{"a":1},"tool_use_id":9}]},"toolUseResult":[1]}`, classify.Work{Session: classify.EditedCode}},
+		"other types": {`{"type":"assistant","uuid":7,"message":{"id":{},"content":[{"type":"tool_use","id":[],` +
+			`"input":"x","name":{}},4,null]}}` + "\n" +
+			`{"type":"user","message":{"content":[{"type":"tool_result","content":{"a":1},"tool_use_id":9}]},` +
+			`"toolUseResult":[1]}`, classify.Work{Session: classify.EditedCode}},
 		"another case": {`{"Type":"user","MESSAGE":{"role":"user","content":"Break it."},"uuid":"u9"}`, checkedWork},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -258,7 +258,8 @@ func TestWalkTakesTheSameMemory(t *testing.T) {
 	}, "\n") + "\n"
 	gemini := []string{
 		`{"id":"u########","type":"user","content":[{"text":"Explain file ########."}]}`,
-		`{"id":"t########","type":"gemini","content":"","toolCalls":[{"id":"c########","name":"run_shell_command","args":{"command":` +
+		`{"id":"t########","type":"gemini","content":"","toolCalls":[{"id":"c########","name":"run_shell_command",` +
+			`"args":{"command":` +
 			`"cat log.txt"},"status":"success","result":[{"functionResponse":{"response":{"response":{"output":"` + log +
 			`"}}}}]}]}`,
 		`{"id":"m########","type":"gemini","content":"It reads file ########."}`,

@@ -61,7 +61,8 @@ func play(steps ...string) []string {
 		case "summary":
 			lines = append(
 				lines,
-				`{"type":"user","uuid":"s","isCompactSummary":true,"message":{"role":"user","content":"This session is being continued"}}`,
+				`{"type":"user","uuid":"s","isCompactSummary":true,"message":{"role":"user","content":"This session is `+
+					`being continued"}}`,
 			)
 		}
 	}
@@ -162,7 +163,8 @@ func TestOutcomes(t *testing.T) {
 // What runs in the background counts as what the agent later saw of it, until the next edit.
 func TestBackground(t *testing.T) {
 	start := claudeCalls("b", "Bash", `{"command":"go test ./...","run_in_background":true}`) + "\n" +
-		`{"type":"user","uuid":"r","message":{"content":[{"type":"tool_result","tool_use_id":"b","content":"running"}]},"toolUseResult":{"backgroundTaskId":"b1"}}`
+		`{"type":"user","uuid":"r","message":{"content":[{"type":"tool_result","tool_use_id":"b","content":"running"}` +
+		`]},"toolUseResult":{"backgroundTaskId":"b1"}}`
 	notified := func(status string) string {
 		return claudeAsks(
 			"<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n<summary>Command completed" + status +

@@ -22,8 +22,10 @@ import (
 // What agents say, and what the heuristic makes of it.
 const (
 	claim    = "Done! I've updated internal/cart/cart.go and everything should work now."
-	progress = "I've read internal/cart/cart.go and found where the value gets lost. Next I'll change it and run the tests."
-	shown    = "Fixed in internal/cart/cart.go.\n\n```\n$ go test ./...\nok  \texample.com/shop/cart\t0.41s\n```\n\nAll 42 tests pass, committed as 4f2a91c."
+	progress = "I've read internal/cart/cart.go and found where the value gets lost. Next I'll change it and run " +
+		"the tests."
+	shown = "Fixed in internal/cart/cart.go.\n\n```\n$ go test ./...\nok  \texample.com/shop/cart\t0." +
+		"41s\n```\n\nAll 42 tests pass, committed as 4f2a91c."
 	question = "There are two ways to do this: keep the old column, or drop it. Which one do you want?"
 )
 

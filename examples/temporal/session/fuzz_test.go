@@ -40,7 +40,8 @@ func FuzzSession(f *testing.F) {
 		}}
 		policy := rules(
 			t,
-			`[{"gate": "context", "then": "allow"}, {"gate": "context", "when": [{"at": "/from", "equals": "coach"}], "then": "ask"},
+			`[{"gate": "context", "then": "allow"}, {"gate": "context", "when": [{"at": "/from", "equals": "coach"}], "then":
+				"ask"},
 			{"tool": "read", "then": "allow"}, {"tool": "deploy", "then": "ask"}]`,
 		)
 		box := &outbox{}

@@ -44,7 +44,8 @@ func (w *world) answers(d time.Duration, action gate.Action, change func(*gate.D
 }
 
 // coached asks a human before the coach's messages are sent.
-const coached = `[{"gate": "context", "then": "allow"}, {"gate": "context", "when": [{"at": "/from", "equals": "coach"}], "then": "ask"}]`
+const coached = `[{"gate": "context", "then": "allow"}, {"gate": "context", "when": [{"at": "/from", "equals": ` +
+	`"coach"}], "then": "ask"}]`
 
 func TestMessageApproved(t *testing.T) {
 	for name, c := range map[string]struct {

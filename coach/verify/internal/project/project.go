@@ -257,8 +257,10 @@ func parseMake(text string) makefile {
 	return m
 }
 
-var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|\.coverage[\w.]*|` +
-	`coverage[\w.-]*|[\w.-]*cache[\w.-]*|[\w.-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|` +
+var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.` +
+	`-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|` +
+	`\.coverage[\w.]*|coverage[\w.-]*|[\w.-]*cache[\w.-]*|[\w.` +
+	`-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|` +
 	`\.DS_Store|junit[\w.-]*)(?:/.*)?$`)
 
 // Byproduct reports whether building or testing commonly writes the file: a lock file, a cache, a coverage profile.

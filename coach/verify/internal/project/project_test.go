@@ -38,22 +38,27 @@ func TestFind(t *testing.T) {
 		"make comes before go": {map[string]string{"go.mod": "", "Makefile": "all:\n\ntest: all\n\tgo test ./...\n"},
 			"make test", "Makefile"},
 		"make check": {map[string]string{"makefile": "check:\n\ttrue\n"}, "make check", "makefile"},
-		"make without such targets": {map[string]string{"Makefile": "build:\n\tgo build\n", "go.mod": ""}, "go test ./...",
+		"make without such " +
+			"targets": {map[string]string{"Makefile": "build:\n\tgo build\n", "go.mod": ""}, "go test ./...",
 			"go.mod"},
 		"a workspace of go":      {map[string]string{"go.work": ""}, "go test ./...", "go.work"},
 		"cargo":                  {map[string]string{"Cargo.toml": ""}, "cargo test", "Cargo.toml"},
 		"pytest by its settings": {map[string]string{"pytest.ini": ""}, "python3 -m pytest", "pytest.ini"},
 		"pytest by a dependency": {map[string]string{"setup.py": "",
-			"pyproject.toml": "[project.optional-dependencies]\ntest = ['pytest']\n"}, "python3 -m pytest", "pyproject.toml"},
+			"pyproject.toml": "[project.optional-dependencies]\ntest = " +
+				"['pytest']\n"}, "python3 -m pytest", "pyproject.toml"},
 		"unittest": {map[string]string{"pyproject.toml": "[project]\n"}, "python3 -m unittest",
 			"pyproject.toml"},
-		"plain unittest":       {map[string]string{"tests/__init__.py": "", "tests/test_a.py": unit}, "python3 -m unittest", "tests/test_a.py"},
-		"unittest in a folder": {map[string]string{"tests/test_a.py": unit}, "python3 -m unittest discover -s tests", "tests/test_a.py"},
-		"plain pytest":         {map[string]string{"test_a.py": "def test_a():\n    assert 1\n"}, "python3 -m pytest", "test_a.py"},
-		"gradle's wrapper":     {map[string]string{"gradlew": "", "build.gradle": ""}, "./gradlew test", "gradlew"},
-		"maven":                {map[string]string{"pom.xml": ""}, "mvn -B test", "pom.xml"},
-		"mix":                  {map[string]string{"mix.exs": ""}, "mix test", "mix.exs"},
-		"rspec":                {map[string]string{"Gemfile": "gem 'rspec'\n"}, "bundle exec rspec", "Gemfile"},
+		"plain unittest": {map[string]string{"tests/__init__.py": "", "tests/test_a.py": unit}, "python3 -m unittest", "tests/test_a.py"},
+		"unittest in a " +
+			"folder": {map[string]string{"tests/test_a.py": unit}, "python3 -m unittest discover -s " +
+			"tests", "tests/test_a.py"},
+		"plain pytest": {map[string]string{"test_a.py": "def test_a():\n    assert " +
+			"1\n"}, "python3 -m pytest", "test_a.py"},
+		"gradle's wrapper": {map[string]string{"gradlew": "", "build.gradle": ""}, "./gradlew test", "gradlew"},
+		"maven":            {map[string]string{"pom.xml": ""}, "mvn -B test", "pom.xml"},
+		"mix":              {map[string]string{"mix.exs": ""}, "mix test", "mix.exs"},
+		"rspec":            {map[string]string{"Gemfile": "gem 'rspec'\n"}, "bundle exec rspec", "Gemfile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			command, by := Find(tree(tt.files))
@@ -162,13 +167,16 @@ func TestSettings(t *testing.T) {
 		{"package.json", pkg, `{"name":"a","scripts":{"test":"jest"},"jest":{"testPathIgnorePatterns":["."]}}`, nil, true},
 		{"package.json", pkg, `{`, nil, true},
 		{"pyproject.toml", toml,
-			"[project]\nname = \"b\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n[tool.black]\nx = 1\n", nil, false},
-		{"pyproject.toml", toml, "[project]\nname = \"a\"\n\n[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n", nil,
+			"[project]\nname = \"b\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n[tool.black]\nx = " +
+				"1\n", nil, false},
+		{"pyproject.toml", toml, "[project]\nname = \"a\"\n\n[tool.pytest.ini_options]\naddopts = \"-k " +
+			"nothing\"\n", nil,
 			true},
 		{"pyproject.toml", toml, "[project]\nname = \"a\"\n", nil, true},
 		{"setup.cfg", legacy, "[metadata]\nname = b\n[tool:pytest]\naddopts = -q\n", nil, false},
 		{"setup.cfg", legacy, "[metadata]\nname = a\n[tool:pytest]\naddopts = --co\n", nil, true},
-		{"Makefile", "test:\n\tgo test\n", "all: test\ntest:\n\tgo test\ninstall:\n\tcp\n", []string{"make", "test"}, false},
+		{"Makefile", "test:\n\tgo test\n", "all: test\ntest:\n\tgo " +
+			"test\ninstall:\n\tcp\n", []string{"make", "test"}, false},
 		{"Makefile", "test:\n\tgo test\n", "test:\n\t-go test\n", []string{"make", "test"}, true},
 		{"Makefile", "test: a\na:\n\tgo test\n", "test: a\na:\n\ttrue\n", []string{"make", "test"}, true},
 		{"Makefile", "test:\n\tgo test\n", "SHELL := /bin/true\ntest:\n\tgo test\n", []string{"make", "test"}, true},

@@ -31,8 +31,13 @@ func collected(name string) bool {
 	if path.Ext(name) == ".py" {
 		return strings.HasPrefix(base, "test") || strings.HasSuffix(base, "_test.py")
 	}
-	return MayHoldTests(name) && !(path.Ext(name) == ".go" && slices.ContainsFunc(strings.Split(path.Dir(name), "/"),
-		func(p string) bool { return p == "testdata" || len(p) > 1 && strings.ContainsRune("._", rune(p[0])) })) // not in "./..."
+	ignored := func(dir string) bool {
+		return dir == "testdata" || len(dir) > 1 && strings.ContainsRune("._", rune(dir[0]))
+	}
+	if path.Ext(name) == ".go" && slices.ContainsFunc(strings.Split(path.Dir(name), "/"), ignored) {
+		return false // "./..." does not match it
+	}
+	return MayHoldTests(name)
 }
 
 // MayHoldTests reports whether a file can declare tests although its name does not say so, as Rust's sources do.
@@ -50,5 +55,6 @@ func IsCode(name string) bool {
 }
 
 const codeExtensions = ".go .py .pyi .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .java .kt .kts .groovy " +
-	".scala .rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml .dart .jl .zig " +
-	".nim .sh .bash .zsh .fish .ps1 .bat .sql "
+	".scala .rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml ." +
+	"dart .jl " +
+	".zig .nim .sh .bash .zsh .fish .ps1 .bat .sql "

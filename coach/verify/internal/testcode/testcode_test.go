@@ -40,12 +40,14 @@ func TestCompare(t *testing.T) {
 		{"removed", "a_test.go", goSub, "package p\n", "", "removed TestSub", ""},
 		{"file removed", "a_test.go", goSub, "", "", "removed TestSub", ""},
 		{"replaced by another", "a_test.go", goSub, goAdd, "", "removed TestSub, perhaps TestAdd", ""},
-		{"renamed so that it does not run", "a_test.go", goSub, replace(goSub, "TestSub", "testSub"), "", "removed TestSub",
+		{"renamed so that it does not " +
+			"run", "a_test.go", goSub, replace(goSub, "TestSub", "testSub"), "", "removed TestSub",
 			""},
 		{"Testsub does not run", "a_test.go", goSub, replace(goSub, "TestSub", "Testsub"), "", "removed TestSub", ""},
 		{"build tag", "a_test.go", goSub, "//go:build integration\n\n" + goSub, "", "disabled TestSub",
 			"left out by a build constraint"},
-		{"file suffix", "a_test.go", goSub, goSub, "a_plan9_test.go", "disabled TestSub", "left out by a build constraint"},
+		{"file suffix", "a_test.go", goSub, goSub, "a_plan9_test.go", "disabled TestSub", "left out by a build " +
+			"constraint"},
 		{"not a test file any more", "a_test.go", goSub, goSub, "a_tests.go", "removed TestSub", ""},
 		{"in a folder that go ignores", "p/a_test.go", goSub, goSub, "p/testdata/a_test.go", "removed TestSub", ""},
 		{"skipped", "a_test.go", goSub, replace(goSub, "\tif Sub", "\tt.Skip()\n\tif Sub"), "", "disabled TestSub",
@@ -59,7 +61,8 @@ func TestCompare(t *testing.T) {
 			"disabled TestSub", "skipped"},
 		{"a helper is emptied", "a_test.go", goHelper, replace(goHelper, "t.Error(", "t.Log("), "", "emptied want", ""},
 		{"other value", "a_test.go", goSub, replace(goSub, "!= 2", "!= 3"), "", "edited TestSub", ""},
-		{"was skipped before", "a_test.go", replace(goSub, "\tif Sub", "\tt.Skip()\n\tif Sub"), "package p\n", "", "", ""},
+		{"was skipped before", "a_test.go", replace(goSub, "\tif Sub", "\tt.Skip()\n\tif "+
+			"Sub"), "package p\n", "", "", ""},
 
 		{"python, removed", "test_a.py", pySub, replace(pySub, "def test_sub", "def check_sub"), "",
 			"removed CalcTest.test_sub", ""},
@@ -77,22 +80,28 @@ func TestCompare(t *testing.T) {
 			"emptied CalcTest.test_sub", ""},
 		{"python, class is not a test case", "test_a.py", pySub, replace(pySub, "(unittest.TestCase)", ""), "",
 			"removed CalcTest.test_sub, removed CalcTest.test_add", ""},
-		{"python, whole class skipped", "test_a.py", pySub, replace(pySub, "class Calc", "@unittest.skip\nclass Calc"), "",
+		{"python, whole class " +
+			"skipped", "test_a.py", pySub, replace(pySub, "class Calc", "@unittest.skip\nclass Calc"), "",
 			"disabled CalcTest.test_sub, disabled CalcTest.test_add", "skipped"},
-		{"python, replaced by a second one", "test_a.py", pySub, pySub + "\n    def test_sub(self):\n        self.assertTrue(1)\n",
+		{"python, replaced by a second one", "test_a.py", pySub, pySub + "\n    def test_sub(self):\n        self." +
+			"assertTrue(1)\n",
 			"", "disabled CalcTest.test_sub", "replaced by a later test of the same name"},
 		{"python, the failure is caught", "test_a.py", pySub, replace(pySub, "self.assertEqual(sub(5, 3), 2)",
 			"try:\n            self.assertEqual(sub(5, 3), 2)\n        except AssertionError:\n            pass"), "",
 			"emptied CalcTest.test_sub", ""},
 		{"python, behind a condition that never holds", "test_a.py", "def test_a():\n    assert f() == 1\n",
 			"def test_a():\n    # later\n    if False:\n        assert f() == 1\n", "", "disabled test_a", "skipped"},
-		{"python, fewer rows", "test_a.py", "@pytest.mark.parametrize('a', [\n    1,\n    2,\n])\ndef test_a(a):\n    assert a\n",
+		{"python, fewer " +
+			"rows", "test_a.py", "@pytest.mark.parametrize('a', [\n    1,\n    2,\n])\ndef test_a(a):\n    " +
+			"assert a\n",
 			"@pytest.mark.parametrize('a', [\n    1,\n])\ndef test_a(a):\n    assert a\n", "", "edited test_a", ""},
 		{"python, skipped over several lines", "test_a.py", "def test_a():\n    assert f()\n",
-			"@pytest.mark.skip(\n    reason='x',\n)\ndef test_a():\n    assert f()\n", "", "disabled test_a", "skipped"},
+			"@pytest.mark.skip(\n    reason='x',\n)\ndef test_a():\n    assert " +
+				"f()\n", "", "disabled test_a", "skipped"},
 		{"python, a helper is emptied", "test_a.py", "def check(a):\n    assert a\n\ndef test_a():\n    check(f())\n",
 			"def check(a):\n    print(a)\n\ndef test_a():\n    check(f())\n", "", "emptied check", ""},
-		{"python, a helper checks something else", "test_a.py", "def check(a):\n    assert a == 1\n", "def check(a):\n    assert a\n", "",
+		{"python, a helper checks something " +
+			"else", "test_a.py", "def check(a):\n    assert a == 1\n", "def check(a):\n    assert a\n", "",
 			"edited check", ""},
 		{"data in words", "testdata/want.txt", "a\nb\n", "a\nc\n", "", "edited want.txt", ""},
 		{"python, function into class", "test_a.py", "def test_sub():\n    assert sub(5, 3) == 2\n",
@@ -102,11 +111,13 @@ func TestCompare(t *testing.T) {
 			"disabled subtracts", "skipped"},
 		{"script, xit", "a.test.ts", jsSub, replace(jsSub, "it('subtracts'", "xit('subtracts'"), "", "disabled subtracts",
 			"skipped"},
-		{"script, option", "a.test.js", jsSub, replace(jsSub, "it('subtracts', (", "it('subtracts', { todo: true }, ("), "",
+		{"script, option", "a.test.js", jsSub, replace(jsSub, "it('subtracts', "+
+			"(", "it('subtracts', { todo: true }, ("), "",
 			"disabled subtracts", "skipped"},
 		{"script, only", "a.test.js", jsSub, replace(jsSub, "it('adds'", "it.only('adds'"), "", "disabled subtracts",
 			"left out, because another test is marked as the only one"},
-		{"script, group skipped", "a.test.js", jsSub, replace(jsSub, "describe(", "describe.skip("), "", "disabled calc",
+		{"script, group " +
+			"skipped", "a.test.js", jsSub, replace(jsSub, "describe(", "describe.skip("), "", "disabled calc",
 			"skipped"},
 		{"script, emptied", "a.test.js", jsSub, replace(jsSub, "expect(sub(5, 3)).toBe(2);", "sub(5, 3);"), "",
 			"emptied subtracts", ""},
@@ -119,7 +130,8 @@ func TestCompare(t *testing.T) {
 
 		{"script, the failure is caught", "a.test.js", jsSub, replace(jsSub, "expect(sub(5, 3)).toBe(2);",
 			"try { expect(sub(5, 3)).toBe(2); } catch {}"), "", "emptied subtracts", ""},
-		{"script, a helper is emptied", "a.test.js", "const check = (a) => assert.equal(a, 1);\nit('a', () => check(f()));\n",
+		{"script, a helper is " +
+			"emptied", "a.test.js", "const check = (a) => assert.equal(a, 1);\nit('a', () => check(f()));\n",
 			"const check = (a) => a;\nit('a', () => check(f()));\n", "", "emptied check", ""},
 		{"script, fewer rows", "a.test.js", "it.each([1, 2])('a', (a) => { expect(a).toBe(1); });\n",
 			"it.each([1])('a', (a) => { expect(a).toBe(1); });\n", "", "edited a", ""},
@@ -130,24 +142,29 @@ func TestCompare(t *testing.T) {
 			"ignored"},
 		{"java, removed", "ATest.java", javaSub, replace(javaSub, "@Test", ""), "", "removed subtracts", ""},
 		{"java, class disabled", "ATest.java", javaSub, "@Disabled\n" + javaSub, "", "disabled subtracts", "ignored"},
-		{"java, left at once", "ATest.java", javaSub, replace(javaSub, "assertEquals(2", "if (true) return;\n    assertEquals(2"),
+		{"java, left at once", "ATest.java", javaSub, replace(javaSub, "assertEquals(2", "if (true) return;\n    "+
+			"assertEquals(2"),
 			"", "disabled subtracts", "skipped"},
 		{"java, emptied", "ATest.java", javaSub, replace(javaSub, "assertEquals(2, sub(5, 3));", "sub(5, 3);"), "",
 			"emptied subtracts", ""},
 
 		{"rust, ignored", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[ignore]\n    fn sub"), "",
 			"disabled subtracts", "ignored"},
-		{"rust, expected to panic", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[should_panic]\n    fn sub"),
+		{"rust, expected to " +
+			"panic", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[should_panic]\n    fn sub"),
 			"", "disabled subtracts", "marked as an expected failure"},
-		{"rust, expected to panic as before", "src/a.rs", replace(rustSub, "    fn sub", "    #[should_panic]\n    fn sub"),
+		{"rust, expected to panic as " +
+			"before", "src/a.rs", replace(rustSub, "    fn sub", "    #[should_panic]\n    fn sub"),
 			replace(rustSub, "    fn sub", "    #[should_panic]\n    fn sub"), "", "", ""},
 		{"rust, no attribute", "src/a.rs", rustSub, replace(rustSub, "#[test]\n", "\n"), "", "removed subtracts", ""},
-		{"rust, condition", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[cfg(feature = \"slow\")]\n    fn sub"),
+		{"rust, condition", "src/a.rs", rustSub, replace(rustSub, "    fn sub", "    #[cfg(feature = \"slow\")]\n "+
+			"   fn sub"),
 			"", "disabled subtracts", "left out by a condition (cfg)"},
 		{"rust, condition of the module", "src/a.rs", rustSub, replace(rustSub, "#[cfg(test)]",
 			"#[cfg(all(test, feature = \"slow\"))]"), "", "disabled tests", "left out by a condition (cfg)"},
 		{"rust, renamed with a new check", "src/a.rs", rustSub, replace(rustSub, "subtracts() {",
-			"subtracts_more() {\n        assert_eq!(sub(1, 1), 0);"), "", "removed subtracts, perhaps subtracts_more", ""},
+			"subtracts_more() {\n        assert_eq!(sub(1, 1), "+
+				"0);"), "", "removed subtracts, perhaps subtracts_more", ""},
 
 		{"ruby, skipped", "calc_spec.rb", rubySub, replace(rubySub, "  it ", "  xit "), "", "edited calc_spec.rb", ""},
 		{"shell, gone", "test/test_sub.sh", shellSub, "", "", "removed test_sub.sh", ""},
@@ -179,21 +196,25 @@ func TestCompare(t *testing.T) {
 func TestCompareFindsWhatIsNew(t *testing.T) {
 	for _, tt := range []struct{ name, file, old, now, want string }{
 		{"a test", "a_test.go", "package p\n", goSub, "TestSub"},
-		{"without a check", "a_test.go", "package p\n", "package p\n\nfunc TestA(t *testing.T) {\n\t_ = f()\n}\n", "TestA hollow"},
+		{"without a check", "a_test.go", "package p\n", "package p\n\nfunc TestA(t *testing.T) {\n\t_ = " +
+			"f()\n}\n", "TestA hollow"},
 		{"a table without rows", "a_test.go", "package p\n", "package p\n\nfunc TestA(t *testing.T) {\n" +
 			"\tfor _, c := range []int{} {\n\t\tt.Error(c)\n\t}\n}\n", "TestA hollow rows"},
 		{"rust, empty", "src/a.rs", "\n", "#[test]\nfn a() {}\n", "a hollow"},
 		{"script, empty", "a.test.js", "\n", "it('a', () => {});\n", "a hollow"},
 		{"script, by a helper", "a.test.js", "\n", "it('a', () => checkAll(1));\n", "a"},
 		{"skipped", "a.test.js", "\n", "it.skip('a', () => expect(1));\n", ""},
-		{"python, rows", "test_a.py", "\n", "@pytest.mark.parametrize('a', [1])\ndef test_a(a):\n    assert a\n", "test_a rows"},
+		{"python, rows", "test_a.py", "\n", "@pytest.mark.parametrize('a', [1])\ndef test_a(a):\n    assert " +
+			"a\n", "test_a rows"},
 		{"an assert of their own", "a.test.js", jsSub, "const assert = { equal() {} };\n" + jsSub, "override"},
 		{"the assert of a library", "a.test.js", jsSub, "const assert = require('assert');\n" + jsSub, ""},
 		{"python, the checks of all tests", "tests/__init__.py", "", "unittest.TestCase.assertEqual = f\n", "override"},
 		{"python, what is tested", "tests/__init__.py", "", "shop.total = lambda a: 3\n", "override"},
-		{"python, a field", "test_a.py", pySub, pySub + "\n    def setUp(self):\n        self.total = lambda a: 3\n", ""},
+		{"python, a field", "test_a.py", pySub, pySub + "\n    def setUp(self):\n        self.total = lambda a: " +
+			"3\n", ""},
 		{"python, a test", "test_a.py", pySub, pySub + "\nCalcTest.test_sub = f\n", "override"},
-		{"rust, a macro", "src/a.rs", rustSub, replace(rustSub, "mod tests {", "mod tests {\n    macro_rules! assert_eq {"),
+		{"rust, a macro", "src/a.rs", rustSub, replace(rustSub, "mod tests {", "mod tests {\n    macro_rules! "+
+			"assert_eq {"),
 			"override"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -219,7 +240,8 @@ func TestCompareFindsWhatIsNew(t *testing.T) {
 }
 
 func TestCode(t *testing.T) {
-	require.Equal(t, Code("a.py", "def f():\n    return 1\n"), Code("a.py", "# x\ndef f():\n    \"\"\"Say.\"\"\"\n\n    return 1\n"))
+	require.Equal(t, Code("a.py", "def f():\n    return 1\n"), Code("a.py", "# x\ndef f():\n    \"\"\"Say."+
+		"\"\"\"\n\n    return 1\n"))
 	require.NotEqual(t, Code("a.py", "if a:\n    b()\nc()\n"), Code("a.py", "if a:\n    b()\n    c()\n"))
 	require.Equal(t, Code("a.c", "int a;\n"), Code("a.c", "/* x\n * y\n */\nint  a;\n"))
 	require.NotEqual(t, Code("a.c", "int a;\n"), Code("a.c", "#define A\nint a;\n"))
