@@ -45,10 +45,9 @@ var rooms = map[string]room{
 	"coach/verify/cmdwitness": {ours: append([]string{"coach/verify"}, verifyInternals...),
 		theirs: []string{"golang.org/x/sys/windows", "mvdan.cc/sh/v3"}},
 	"coach/verify/gitwitness": {ours: append([]string{"coach/verify", "coach/verify/cmdwitness"}, verifyInternals...)},
-	"coach/verify/gowitness":  {ours: append([]string{"coach/verify", "coach/verify/cmdwitness"}, verifyInternals...)},
 	"coach/verify/llmjudge":   {ours: append([]string{"coach/verify", "classify/llm"}, verifyInternals...)},
 	"coach/verify/verifier": {ours: append([]string{"autocontinue", "autocontinue/filestore", "classify", "coach/verify",
-		"coach/verify/cmdwitness", "coach/verify/gitwitness", "coach/verify/gowitness", "plancriteria"}, verifyInternals...)},
+		"coach/verify/cmdwitness", "coach/verify/gitwitness", "plancriteria"}, verifyInternals...)},
 
 	"autocontinue":                 {ours: []string{"classify", "coach", "skills", "plancriteria"}},
 	"autocontinue/storetest":       {ours: []string{"autocontinue"}, theirs: forTests},

@@ -1,6 +1,7 @@
 // Package cmdwitness runs a command that the host names, and reports how it ended and how many tests passed.
 //
-// [New] returns a [verify.Witness] that runs the commands of a query. [Run] runs one program without a shell, without
+// [New] returns a [verify.Witness] that runs the commands of a query. It runs go test with -json and -count=1, so that
+// single tests are seen. [Run] runs one program without a shell, without
 // secrets in its environment ([Environment]), and with a timeout. [Split] takes a command line apart. [Find] finds
 // the command that tests a project, and [Root] the folder where it runs.
 //
@@ -9,6 +10,10 @@
 // A command and its children run with the rights of this process. They are stopped, not isolated. When the run or
 // this process ends, even by SIGKILL, every process of the command's group is killed. A process that leaves its group
 // (setsid) goes on. A program that controls the test run can print anything.
+//
+// Code in a TestMain or in an init function can leave Go tests out and can forge results. gitwitness names files that
+// changed in this way as suspects. Benchmarks count where they fail. A go test with -count=0 or -json=false shows
+// nothing.
 //
 // # Errors
 //

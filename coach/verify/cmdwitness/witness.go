@@ -22,13 +22,13 @@ type Config struct {
 	Dir     string
 	Env     []string      // the whole environment; nil: what the zero [Environment] leaves of this process's
 	Timeout time.Duration // of one command; 0 is [DefaultTimeout]
-
-	// Only says which commands of a query this witness runs; nil is all. Leave out what another witness runs.
-	Only func(command []string) bool
 }
 
 // Witness runs the commands of a query. It is safe for concurrent use.
-type Witness struct{ cfg Config }
+type Witness struct {
+	cfg  Config
+	exec func(context.Context, Command) (Result, error)
+}
 
 var _ verify.Witness = (*Witness)(nil)
 
@@ -37,7 +37,7 @@ func New(cfg Config) (*Witness, error) {
 	if err := (Command{Args: []string{"-"}, Dir: cfg.Dir, Timeout: cfg.Timeout}).check(); err != nil {
 		return nil, fmt.Errorf("cmdwitness: %w", err)
 	}
-	return &Witness{cfg}, nil
+	return &Witness{cfg, Run}, nil
 }
 
 // reportFile stands in a command for the name of a file that it writes its report to, as JUnit XML:
@@ -56,6 +56,10 @@ const (
 // is not there, ran no test, or has a report that cannot be believed. The report is JUnit XML in "{report}" or
 // where pytest, Maven and Gradle write it, the Test Anything Protocol, or the summary of a test runner in the output.
 //
+// Go test is Met when at least one named test passed and none failed. It is NotMet when a test or a package failed or
+// was not built. It is Unverified when nothing is shown either way: no test, all tests of a package skipped, a package
+// that says ok without a test, a test that never ended, go or a module that is not installed.
+//
 // Look also says which commands of q.Claimed the project does not have: a script of package.json, a target of a
 // Makefile. The error is the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
@@ -66,7 +70,7 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 		}
 	}
 	for _, command := range q.Commands {
-		if len(command) == 0 || w.cfg.Only != nil && !w.cfg.Only(command) {
+		if len(command) == 0 {
 			continue
 		}
 		r, err := w.run(ctx, command)
@@ -80,6 +84,9 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 
 func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error) {
 	run := verify.Run{Command: slices.Clone(command), Status: verify.Unverified, Exit: -1}
+	if flags := goTestFlags(command); flags > 0 {
+		return w.goTest(ctx, run, slices.Insert(slices.Clone(command), flags, "-json", "-count=1"))
+	}
 	args, report := slices.Clone(command), ""
 	if isPytest(args) || slices.ContainsFunc(args[1:], func(a string) bool { return strings.Contains(a, reportFile) }) {
 		folder, err := os.MkdirTemp("", "cmdwitness-")
@@ -97,15 +104,10 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 		}
 	}
 	stdout, start := &tail{max: keepRead}, time.Now()
-	r, err := Run(ctx,
-		Command{Args: args, Dir: w.cfg.Dir, Env: w.cfg.Env, Timeout: w.cfg.Timeout, Keep: keepRead, Stdout: stdout})
-	if failed, ok := errors.AsType[*StartError](err); ok {
-		run.Why = failed.Error()
-		return run, ctx.Err()
-	} else if err != nil {
+	r, err := w.start(ctx, &run, Command{Args: args, Keep: keepRead, Stdout: stdout})
+	if err != nil || run.Why != "" {
 		return run, err
 	}
-	run.Took, run.Exit = r.Took, r.Exit
 	out, errs := stdout.String(), r.Output
 	run.Output = shown(out, errs)
 	out, errs = testoutput.ShortLines(out), testoutput.ShortLines(errs)
@@ -132,6 +134,20 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	}
 	judge(&run, r, counts, counted, fault, out+"\n"+errs)
 	return run, nil
+}
+
+// start runs a command to its end and notes how it ended. A command that cannot be started has a reason in Why.
+func (w *Witness) start(ctx context.Context, run *verify.Run, cmd Command) (Result, error) {
+	cmd.Dir, cmd.Env, cmd.Timeout = w.cfg.Dir, w.cfg.Env, w.cfg.Timeout
+	r, err := w.exec(ctx, cmd)
+	if failed, ok := errors.AsType[*StartError](err); ok {
+		run.Why = failed.Error()
+		return r, ctx.Err()
+	}
+	if err == nil {
+		run.Took, run.Exit = r.Took, r.Exit
+	}
+	return r, err
 }
 
 // isPytest reports whether a command is pytest, without a report of its own.

@@ -10,7 +10,7 @@
 // A command that fails runs on the baseline, too, in a temporary folder with the ignored dependencies of the project.
 // Then it runs a second time. A new failure is one that occurs twice and passed on the baseline. A command that passes
 // runs there, too, if tests moved, went away or are skipped. See the limits of
-// cmdwitness, gowitness and gitwitness.
+// cmdwitness and gitwitness.
 //
 // # Errors
 //
@@ -36,7 +36,6 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
-	"github.com/sidecoach/sidecoach/coach/verify/gowitness"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
@@ -95,7 +94,7 @@ func (v *Verifier) Review(ctx context.Context, task verify.Task, requirements []
 // command that fails shows something.
 func (v *Verifier) Try(ctx context.Context) string {
 	r, _ := v.runner()
-	f, err := r.look(ctx, verify.Query{Commands: v.cfg.Commands})
+	f, err := runAll(ctx, r, verify.Query{Commands: v.cfg.Commands})
 	if err != nil {
 		return err.Error()
 	}
@@ -128,42 +127,25 @@ func (v *Verifier) Observe(ctx context.Context, review *verify.Review) error {
 }
 
 // runner returns what runs the commands, and the variables that they do not get.
-func (v *Verifier) runner() (r runner, withheld []string) {
+func (v *Verifier) runner() (c cmdwitness.Config, withheld []string) {
 	env, withheld := v.cfg.Environment.Of(os.Environ())
-	return runner{v.cfg.Dir, env, v.cfg.Timeout}, withheld
+	return cmdwitness.Config{Dir: v.cfg.Dir, Env: env, Timeout: v.cfg.Timeout}, withheld
 }
 
-// runner runs the commands of queries.
-type runner struct {
-	dir     string
-	env     []string
-	timeout time.Duration
-}
-
-func (r runner) look(ctx context.Context, q verify.Query) (verify.Facts, error) {
-	tests, err := gowitness.New(gowitness.Config{Dir: r.dir, Env: r.env, Timeout: r.timeout})
+// runAll runs the commands of a query.
+func runAll(ctx context.Context, c cmdwitness.Config, q verify.Query) (verify.Facts, error) {
+	w, err := cmdwitness.New(c)
 	if err != nil {
 		return verify.Facts{}, err
 	}
-	others, err := cmdwitness.New(cmdwitness.Config{Dir: r.dir, Env: r.env, Timeout: r.timeout,
-		Only: func(c []string) bool { return !gowitness.IsGoTest(c) }})
-	if err != nil {
-		return verify.Facts{}, err
-	}
-	f, err := tests.Look(ctx, q)
-	if err != nil {
-		return f, err
-	}
-	g, err := others.Look(ctx, q)
-	f.Runs, f.Missing = append(f.Runs, g.Runs...), g.Missing
-	return f, err
+	return w.Look(ctx, q)
 }
 
 // run runs the commands of a query. Commands that fail run on the baseline, too. So do all commands if tests may have
 // moved to where no runner looks, or may be skipped.
 func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witness, facts *verify.Facts) error {
 	r, withheld := v.runner()
-	seen, err := r.look(ctx, q)
+	seen, err := runAll(ctx, r, q)
 	if err != nil {
 		return err
 	}
@@ -199,7 +181,7 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 		if len(fresh) == 0 {
 			continue
 		}
-		again, err := r.look(ctx, verify.Query{Commands: [][]string{run.Command}})
+		again, err := runAll(ctx, r, verify.Query{Commands: [][]string{run.Command}})
 		if err != nil {
 			return err
 		}
@@ -241,7 +223,7 @@ func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *
 
 // onBaseline runs a command on the baseline, or returns the result of an earlier run.
 func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, command []string,
-	r runner) (verify.Run, error) {
+	r cmdwitness.Config) (verify.Run, error) {
 	unknown := func(why string) (verify.Run, error) {
 		return verify.Run{Command: command, Status: verify.Unverified, Why: "the baseline cannot be run: " + why}, ctx.Err()
 	}
@@ -254,14 +236,14 @@ func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, comm
 	if err != nil {
 		return unknown(strings.TrimPrefix(err.Error(), "gitwitness: "))
 	}
-	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%q\x00%q", tree, strings.TrimPrefix(folder, dir), command, r.env))
+	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%q\x00%q", tree, strings.TrimPrefix(folder, dir), command, r.Env))
 	cached := filepath.Join(v.cfg.Cache, fmt.Sprintf("baseline-%x.json", key[:12]))
 	var base verify.Run
 	if text, err := os.ReadFile(cached); v.cfg.Cache != "" && err == nil && json.Unmarshal(text, &base) == nil {
 		return base, nil
 	}
-	r.env, r.dir = moved(r.env, v.cfg.Dir, folder), folder
-	seen, err := r.look(ctx, verify.Query{Commands: [][]string{command}})
+	r.Env, r.Dir = moved(r.Env, v.cfg.Dir, folder), folder
+	seen, err := runAll(ctx, r, verify.Query{Commands: [][]string{command}})
 	if err != nil {
 		return verify.Run{}, err
 	}

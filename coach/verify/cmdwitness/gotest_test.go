@@ -1,4 +1,4 @@
-package gowitness
+package cmdwitness
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/coach/verify"
 )
 
 // read reads a whole output, in writes of step bytes.
@@ -62,7 +64,8 @@ func TestEvents(t *testing.T) {
 			e := read(tt.text, 4096)
 			p := e.packages["p"]
 			require.NotNil(t, p)
-			r := e.tally()
+			var r verify.Run
+			e.tally(&r)
 			assert.Equal(t, [3]int{tt.passes, tt.fails, tt.parts}, [3]int{r.Passed, r.Failed, r.Parts})
 			assert.Equal(t, tt.strange, p.strange)
 		})

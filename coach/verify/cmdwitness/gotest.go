@@ -1,17 +1,64 @@
-package gowitness
+package cmdwitness
 
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
-	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
+
+var (
+	goProgram = lazy.New(`^go(?:[0-9][0-9.a-z]*)?(?:\.exe)?$`)
+	// noTests matches flags with which a package may end well without a test.
+	noTests = lazy.New(`^--?(?:test\.)?(?:bench|fuzz|list|c|n)(?:=|$)`)
+)
+
+// goTestFlags returns where the flags of go test begin, behind "test" and -C. It is -1 for any other command.
+func goTestFlags(words []string) int {
+	if !goProgram.Match(filepath.Base(words[0])) {
+		return -1
+	}
+	test := -1
+	for i := 1; i < len(words); i++ {
+		switch flag := strings.TrimLeft(words[i], "-"); {
+		case words[i] == "test" && test < 0:
+			test = i + 1
+		case flag != words[i] && strings.HasPrefix(flag, "C="):
+		case flag != words[i] && flag == "C" && i+1 < len(words):
+			i++
+		default:
+			return test
+		}
+		if test > 0 {
+			test = i + 1
+		}
+	}
+	return test
+}
+
+// goTest runs go test and counts what it reports as JSON: test functions (tests, fuzz tests, examples), each once.
+// Subtests are named among the failures, and counted in Parts.
+func (w *Witness) goTest(ctx context.Context, run verify.Run, args []string) (verify.Run, error) {
+	e := newEvents()
+	res, err := w.start(ctx, &run, Command{Args: args, Keep: keepBuild, Stdout: e})
+	if err != nil || run.Why != "" {
+		return run, err
+	}
+	e.end()
+	e.noTests = slices.ContainsFunc(args, noTests.Match)
+	e.tally(&run)
+	run.Status, run.Why = e.judge(res, run)
+	run.Output = e.shown(run, res)
+	return run, ctx.Err()
+}
 
 // The bounds of what is remembered of a run.
 const (
@@ -198,8 +245,7 @@ func (e *events) sorted() []*pkg {
 }
 
 // tally counts what was reported.
-func (e *events) tally() verify.Run {
-	r := verify.Run{Status: verify.Unverified}
+func (e *events) tally(r *verify.Run) {
 	for _, p := range e.sorted() {
 		for _, name := range slices.Sorted(maps.Keys(p.tests)) {
 			result, sub := p.tests[name].result, strings.Contains(name, "/")
@@ -231,7 +277,6 @@ func (e *events) tally() verify.Run {
 	r.Total = r.Passed + r.Failed + r.Skipped
 	r.Counted = r.Total > 0
 	r.Failures = r.Failures[:min(len(r.Failures), 200)]
-	return r
 }
 
 // failures returns the tests that failed, without those of which a subtest has failed.
@@ -253,7 +298,7 @@ func (p *pkg) unfinished() string {
 
 // shown returns what a person needs to see of a run: what compilers said, what failing tests printed, then the end of
 // the rest.
-func (e *events) shown(r verify.Run, res cmdwitness.Result) string {
+func (e *events) shown(r verify.Run, res Result) string {
 	var b strings.Builder
 	add := func(text string) {
 		text = strings.TrimRight(text, "\n")

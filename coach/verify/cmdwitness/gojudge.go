@@ -1,4 +1,4 @@
-package gowitness
+package cmdwitness
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
-	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
@@ -43,7 +42,7 @@ func missing(text string) string {
 }
 
 // judge returns what a run shows, and why it is not Met.
-func (e *events) judge(res cmdwitness.Result, r verify.Run) (verify.Status, string) {
+func (e *events) judge(res Result, r verify.Run) (verify.Status, string) {
 	broken, compiled, other, failures := 0, 0, 0, r.Failed
 	for _, p := range e.packages {
 		failures += len(p.failed)

@@ -1,4 +1,4 @@
-package gowitness
+package cmdwitness
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
-	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 )
 
 var update = flag.Bool("update", false, "run go anew, and record what it prints")
@@ -383,13 +384,13 @@ type tape struct {
 	calls   int
 }
 
-func (p *tape) exec(ctx context.Context, cmd cmdwitness.Command) (cmdwitness.Result, error) {
+func (p *tape) exec(ctx context.Context, cmd Command) (Result, error) {
 	p.calls++
 	name := fmt.Sprintf("%s/%d", p.name, p.calls)
 	if *update {
 		return p.record(ctx, cmd, name)
 	}
-	var res cmdwitness.Result
+	var res Result
 	found := false
 	for _, f := range p.archive.Files {
 		text := strings.ReplaceAll(string(f.Data), "$DIR", p.dir)
@@ -413,13 +414,13 @@ func (p *tape) exec(ctx context.Context, cmd cmdwitness.Command) (cmdwitness.Res
 	return res, nil
 }
 
-func (p *tape) record(ctx context.Context, cmd cmdwitness.Command, name string) (cmdwitness.Result, error) {
+func (p *tape) record(ctx context.Context, cmd Command, name string) (Result, error) {
 	var out strings.Builder
 	to := cmd.Stdout
 	if to != nil {
 		cmd.Stdout = &out
 	}
-	res, err := cmdwitness.Run(ctx, cmd)
+	res, err := Run(ctx, cmd)
 	if err != nil {
 		return res, err
 	}
@@ -447,8 +448,8 @@ var clock = regexp.MustCompile(`"Time":"[^"]*",|,"Elapsed":[0-9.e-]+`)
 func quote(s string) string   { return strings.ReplaceAll("\n"+s, "\n-- ", "\n>-- ")[1:] }
 func unquote(s string) string { return strings.ReplaceAll("\n"+s, "\n>-- ", "\n-- ")[1:] }
 
-func TestRuns(t *testing.T) {
-	archive := &txtar.Archive{Comment: []byte("What go printed in the runs of TestRuns. Made by go test -update.\n")}
+func TestGoRuns(t *testing.T) {
+	archive := &txtar.Archive{Comment: []byte("What go printed in the runs of TestGoRuns. Made by go test -update.\n")}
 	if !*update {
 		var err error
 		archive, err = txtar.ParseFile(recorded)
@@ -461,7 +462,7 @@ func TestRuns(t *testing.T) {
 			if args == nil {
 				args = []string{"./..."}
 			}
-			env, _ := cmdwitness.Environment{}.Of(os.Environ())
+			env, _ := Environment{}.Of(os.Environ())
 			w, err := New(Config{Dir: dir, Env: append(env, "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=")})
 			require.NoError(t, err)
 			p := &tape{archive: archive, name: fmt.Sprint(i), dir: dir}
@@ -483,10 +484,10 @@ func TestRuns(t *testing.T) {
 }
 
 // One real run, in which all is named.
-func TestWitness(t *testing.T) {
+func TestGoTest(t *testing.T) {
 	w, err := New(Config{Dir: module(t, strings.TrimPrefix(failing, "\n"))})
 	require.NoError(t, err)
-	facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{{"make", "test"}, {"go", "test", "./..."}}})
+	facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{{"go", "test", "./..."}}})
 	require.NoError(t, err)
 	require.Len(t, facts.Runs, 1)
 	r := facts.Runs[0]
@@ -501,17 +502,17 @@ func TestWitness(t *testing.T) {
 func TestHangingTests(t *testing.T) {
 	w, err := New(Config{Dir: t.TempDir(), Timeout: time.Second})
 	require.NoError(t, err)
-	w.exec = func(_ context.Context, cmd cmdwitness.Command) (cmdwitness.Result, error) {
+	w.exec = func(_ context.Context, cmd Command) (Result, error) {
 		_, err := cmd.Stdout.Write([]byte(line("run", "TestHang", "")))
-		return cmdwitness.Result{Exit: -1, Stopped: true, Why: "it was still running after 1s, and was killed"}, err
+		return Result{Exit: -1, Stopped: true, Why: "it was still running after 1s, and was killed"}, err
 	}
 	facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{{"go", "test"}}})
 	require.NoError(t, err)
 	assert.Equal(t, verify.Unverified, facts.Runs[0].Status)
 	assert.Equal(t, "go test did not come to its end: it was still running after 1s, and was killed", facts.Runs[0].Why)
 
-	w.exec = func(ctx context.Context, _ cmdwitness.Command) (cmdwitness.Result, error) {
-		return cmdwitness.Result{}, ctx.Err()
+	w.exec = func(ctx context.Context, _ Command) (Result, error) {
+		return Result{}, ctx.Err()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -528,27 +529,49 @@ func TestNoGo(t *testing.T) {
 	assert.Contains(t, facts.Runs[0].Why, "cannot start /no/such/go")
 }
 
-func TestBadConfigs(t *testing.T) {
-	for want, cfg := range map[string]Config{
-		"gowitness: the folder to run in is not set": {},
-		"gowitness: the timeout is negative":         {Dir: ".", Timeout: -1},
+// module makes a module of the given files and returns its folder. Each file is "-- name --" and its text.
+func module(t *testing.T, files string) string {
+	t.Helper()
+	dir := t.TempDir()
+	version := strings.TrimPrefix(runtime.Version(), "go")
+	if i := strings.IndexFunc(version, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }); i >= 0 {
+		version = version[:i]
+	}
+	require.NoError(t,
+		os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/m\n\ngo "+version+"\n"), 0o600))
+	for _, part := range strings.Split("\n"+files, "\n-- ")[1:] {
+		name, text, ok := strings.Cut(part, " --\n")
+		require.True(t, ok, "%q", part)
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o700))
+		require.NoError(t, os.WriteFile(full, []byte(text+"\n"), 0o600))
+	}
+	return dir
+}
+
+func TestCommandsThatAreGoTest(t *testing.T) {
+	for in, want := range map[string]string{
+		"go test":       "go test FLAGS",
+		"go test ./...": "go test FLAGS ./...",
+		"/usr/local/go/bin/go test -race -tags a,b -v ./...": "/usr/local/go/bin/go test FLAGS -race -tags a,b -v ./...",
+		"go1.25.3 test .":                  "go1.25.3 test FLAGS .",
+		"go.exe test":                      "go.exe test FLAGS",
+		"go -C sub test ./...":             "go -C sub test FLAGS ./...",
+		"go test -C=sub --tags=x ./...":    "go test -C=sub FLAGS --tags=x ./...",
+		"go test -run -race ./...":         "go test FLAGS -run -race ./...",
+		"go test . -run TestA -args -C=no": "go test FLAGS . -run TestA -args -C=no",
 	} {
-		_, err := New(cfg)
-		assert.EqualError(t, err, want)
+		words := strings.Fields(in)
+		at := goTestFlags(words)
+		require.Positive(t, at, in)
+		assert.Equal(t, want, strings.Join(slices.Insert(words, at, "FLAGS"), " "))
 	}
 }
 
-func ExampleWitness_Look() {
-	w, err := New(Config{Dir: os.TempDir()})
-	if err != nil {
-		fmt.Println(err)
-		return
+func TestCommandsThatAreNot(t *testing.T) {
+	for _, in := range []string{"go", "test", "go build ./...", "go vet", "gotest ./...", "go run test", "make test",
+		"go -C",
+		"go -C test", "gofmt test", "sudo go test", "go tool test"} {
+		assert.Equal(t, -1, goTestFlags(strings.Fields(in)), in)
 	}
-	facts, err := w.Look(context.Background(), verify.Query{Commands: [][]string{{"/no/such/go", "test"}, {"make"}}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(len(facts.Runs), facts.Runs[0].Status)
-	// Output: 1 unverified
 }
