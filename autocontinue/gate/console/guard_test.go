@@ -433,3 +433,24 @@ func TestConsolesOfOneMachineKeepTheirPeople(t *testing.T) {
 		assert.Equal(t, http.StatusOK, resp.StatusCode)
 	}
 }
+
+// A sign-in that cannot be kept changes nothing: the old cookie and the link still work.
+func TestSignInThatCannotBeKeptChangesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kept")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	d := serve(t, func(c *Config, _ *limits) { c.SignIns = filepath.Join(dir, "sign-ins.json") })
+	old := d.cookieOf("ann")
+	again := d.token("ann")
+	login := func() int {
+		r := d.request(http.MethodPost, "/login", `{"token":"`+again+`"}`)
+		r.AddCookie(&http.Cookie{Name: old.Name, Value: old.Value})
+		resp, _ := answerTo(t, http.DefaultClient, r)
+		return resp.StatusCode
+	}
+	require.NoError(t, os.RemoveAll(dir))
+	assert.Equal(t, http.StatusInternalServerError, login())
+	assert.Equal(t, http.StatusOK, d.meWith(old))
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	assert.Equal(t, http.StatusOK, login())
+	assert.Equal(t, http.StatusUnauthorized, d.meWith(old), "a browser has one cookie")
+}

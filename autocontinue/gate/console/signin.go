@@ -139,10 +139,11 @@ func (s *signIns) signIn(token string, had visitor, now time.Time) (cookie strin
 		return "", nil // somebody else was faster
 	}
 	cookie = rand.Text()
+	before := maps.Clone(s.valid)
 	delete(s.valid, had.hash)
 	s.valid[hashOf(cookie)] = visitor{Name: name, Until: now.Add(signInTime)}
 	if err := s.save(now); err != nil {
-		delete(s.valid, hashOf(cookie))
+		s.valid = before
 		return "", err
 	}
 	delete(s.links, hashOf(token))
