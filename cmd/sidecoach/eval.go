@@ -42,7 +42,6 @@ type evalOptions struct {
 	require          []string
 	json, markdown   bool
 	html             string
-	readers          readerOptions
 
 	requirements []evaluate.Requirement
 }
@@ -67,7 +66,6 @@ func newEval() *cobra.Command {
 		"no-cache", &o.noCache, "repeat", &o.repeat, "parallel", &o.parallel, "threshold", confidence(&o.threshold),
 		"by", &o.by, "baseline", &o.baseline, "fail-on-regression", &o.regression, "require", &o.require,
 		"json", &o.json, "markdown", &o.markdown, "html", &o.html)
-	o.readers.register(f)
 	return cmd
 }
 
@@ -87,12 +85,6 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if o.readers.render != "" {
-		return o.readers.write(cmd, cases, variants)
-	}
-	if cases, err = o.readers.take(cmd, cases, variants); err != nil {
-		return err
-	}
 	hasKey := func(c evaluate.Case) bool { _, ok := c.Meta[o.by]; return ok }
 	if o.by != "" && !slices.ContainsFunc(cases, hasKey) {
 		return badInput(`meta is an object beside input and want, such as {"lang":"en"}`, "no case has %q in its meta", o.by)
@@ -104,11 +96,6 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 		}
 		last.Baseline = o.baseline
 	}
-	page, err := createPage(o.html, append(o.cases, o.baseline))
-	if err != nil {
-		return err
-	}
-	defer page.discard()
 	var runs []evaluate.Run
 	for _, v := range variants {
 		report, err := o.evaluate(cmd.Context(), v, cases, cmd.ErrOrStderr())
@@ -123,10 +110,10 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 		runs = append(runs, run)
 		last = evaluate.Run{Report: report, Baseline: v.name}
 	}
-	if err := page.commit(runs...); err != nil {
+	if err := o.print(cmd.OutOrStdout(), runs); err != nil {
 		return err
 	}
-	if err := o.print(cmd.OutOrStdout(), runs); err != nil {
+	if err := writePage(o.html, append(o.cases, o.baseline), runs...); err != nil {
 		return err
 	}
 	return o.unmet(runs)
@@ -142,8 +129,8 @@ func (o *evalOptions) check() error {
 		return misuse("they are whole numbers from 1 to 1000", "--repeat or --parallel is out of range")
 	case o.regression && o.baseline == "":
 		return misuse(needs, "--fail-on-regression needs a baseline")
-	case (o.noCache || o.repeat > 1) && (o.cache != "" || o.readers.answers != nil):
-		return misuse("leave one of them out", "--no-cache and --repeat ask anew; --cache and --answers do not")
+	case (o.noCache || o.repeat > 1) && o.cache != "":
+		return misuse("leave one of them out", "--no-cache and --repeat ask anew; --cache does not")
 	}
 	for _, s := range o.require {
 		r, err := evaluate.ParseRequirement(s)
@@ -162,8 +149,6 @@ func (o *evalOptions) check() error {
 type variant struct {
 	name       string
 	classifier classify.Classifier
-	judge      *llm.Classifier // nil for the heuristic
-	cache      *llm.DirCache   // nil if no answers are kept
 }
 
 // variants returns what to measure: the heuristic, or each prompt with each model.
@@ -173,7 +158,7 @@ func (o *evalOptions) variants() (list []variant, err error) {
 		return nil, err
 	}
 	if kind := cmp.Or(o.classifier.value, "heuristic"); kind == "heuristic" {
-		if flag := o.llm.needless("render", "answers", "answered-by"); flag != "" {
+		if flag := o.llm.needless(); flag != "" {
 			return nil, misuse("add --judge claude, --judge api or --classifier cascade",
 				"--%s means nothing to the heuristic", flag)
 		}
@@ -199,34 +184,29 @@ func (o *evalOptions) variants() (list []variant, err error) {
 }
 
 func (o *evalOptions) variant(l *llmOptions, heuristic *classify.Heuristic) (v variant, err error) {
-	cfg, err := o.readers.config(l, o.parallel)
+	cfg, err := l.config(o.parallel)
 	if err != nil {
 		return v, err
 	}
-	if v.cache, err = o.answers(); err != nil {
+	if cfg.Cache, err = o.answers(); err != nil {
 		return v, err
 	}
-	if v.cache != nil {
-		cfg.Cache = v.cache
-	}
-	if v.judge, err = l.judge(cfg, heuristic); err != nil {
+	judge, err := l.judge(cfg, heuristic)
+	if err != nil {
 		return v, err
 	}
-	v.classifier = v.judge
-	v.name = fmt.Sprintf("%s %s, prompt %s %s", o.classifier.value, o.readers.modelName(l), cmp.Or(l.prompt, "built-in"),
-		promptHash(v.judge))
+	v.classifier = judge
+	v.name = fmt.Sprintf("%s %s, prompt %s %s", o.classifier.value, l.modelName(), cmp.Or(l.prompt, "built-in"),
+		promptHash(judge))
 	if o.classifier.value == "cascade" {
-		v.classifier = classify.Cascade(heuristic, v.judge, o.certain)
+		v.classifier = classify.Cascade(heuristic, judge, o.certain)
 		v.name += fmt.Sprintf(", certain %v", o.llm.flags.Lookup("certain").Value)
 	}
 	return v, nil
 }
 
 // answers returns where the answers of an LLM are kept, or nil.
-func (o *evalOptions) answers() (*llm.DirCache, error) {
-	if o.readers.render != "" {
-		return &llm.DirCache{Dir: o.readers.render, Offline: true}, nil
-	}
+func (o *evalOptions) answers() (llm.Cache, error) {
 	if o.noCache || o.repeat > 1 { // each repeat asks anew
 		return nil, nil
 	}
@@ -242,7 +222,7 @@ func (o *evalOptions) answers() (*llm.DirCache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, badInput(hint, "cannot keep the LLM's answers in %q: %v", dir, cause(err))
 	}
-	return &llm.DirCache{Dir: dir, Offline: o.readers.answers != nil, Origin: o.readers.by}, nil
+	return &llm.DirCache{Dir: dir}, nil
 }
 
 // evaluate ends early when the user interrupts it, so that nothing half done stays behind.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -125,51 +125,32 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// htmlPage is a file that is there as a whole or not at all, see [filestore.Create]. A nil page is none.
-type htmlPage struct {
-	name string
-	file *filestore.File
-}
-
-// createPage prepares to write a page, and finds out whether it can be written. It must not replace one of the files
-// that are read, which are named by patterns.
-func createPage(name string, read []string) (*htmlPage, error) {
+// writePage writes the page of --html, as a whole or not at all. It replaces none of the files that were read, which are
+// named by patterns.
+func writePage(name string, read []string, runs ...evaluate.Run) error {
 	if name == "" {
-		return nil, nil
+		return nil
 	}
-	if target, err := os.Stat(name); err == nil {
-		for _, pattern := range read {
-			names, _ := filepath.Glob(pattern) // a bad pattern was reported before
-			for _, other := range append(names, pattern) {
-				if info, err := os.Stat(other); err == nil && os.SameFile(info, target) {
-					return nil, misuse("name another file for the page", "--html would overwrite %q, which is read", name)
-				}
+	for _, pattern := range read {
+		names, _ := filepath.Glob(pattern) // a bad pattern was reported before
+		for _, other := range append(names, pattern) {
+			if sameFile(name, other) {
+				return misuse("name another file for the page", "--html would overwrite %q, which is read", name)
 			}
 		}
 	}
-	f, err := filestore.Create(name, 0o600)
-	return &htmlPage{name, f}, cannot("write", name, err)
+	var page bytes.Buffer
+	err := evaluate.HTML(&page, runs...)
+	if err == nil {
+		err = filestore.WriteFile(name, page.Bytes(), 0o600)
+	}
+	return cannot("write", name, err)
 }
 
-func (p *htmlPage) commit(runs ...evaluate.Run) error {
-	if p == nil {
-		return nil
-	}
-	w := bufio.NewWriter(p.file)
-	err := evaluate.HTML(w, runs...)
-	if err == nil {
-		err = w.Flush()
-	}
-	if err == nil {
-		err = p.file.Commit()
-	}
-	return cannot("write", p.name, err)
-}
-
-func (p *htmlPage) discard() {
-	if p != nil {
-		p.file.Close()
-	}
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(one, other)
 }
 
 // cannot words an error about a file that cannot be written, copied or removed; nil stays nil.

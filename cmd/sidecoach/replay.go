@@ -65,12 +65,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		return err
 	}
 	r.classifier = heuristic
-	html, err := createPage(o.html, slices.Collect(maps.Keys(found.seen)))
-	if err != nil {
-		return err
-	}
-	defer html.discard()
-	if html != nil {
+	if o.html != "" {
 		r.labelled = &labelled{}
 	}
 	ctx, release := interruptible(cmd.Context())
@@ -101,18 +96,18 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	switch {
 	case err != nil:
 		return err
-	case total.Interrupted && html != nil:
+	case total.Interrupted && o.html != "":
 		return badInput("run it again", "interrupted: what was read until then is above, and there is no page")
 	case total.Interrupted:
 		return badInput("run it again", "interrupted: what was read until then is above")
-	case html != nil:
+	case o.html != "":
 		name := "heuristic"
 		if total.LLM != nil {
 			name = total.LLM.Model
 		}
 		report, err := r.labelled.report(name, cmp.Or(o.policy.threshold, evaluate.NoGate), total)
 		if err == nil {
-			err = html.commit(evaluate.Run{Report: report})
+			err = writePage(o.html, slices.Collect(maps.Keys(found.seen)), evaluate.Run{Report: report})
 		}
 		if err != nil {
 			return err
