@@ -81,10 +81,7 @@ func (r *replay) pause(ctx context.Context, e event, w transcript.Event) error {
 		e.kind = broke
 	}
 	e.resumed = w.Trace.Continued && e.kind != broke // such an event does not say it
-	switch e.host {
-	case Gemini:
-		e.message = some(w.Said)
-	case Claude, Codex:
+	if e.host != Cursor && e.host != Copilot {       // their events have no message
 		e.message = some(w.Trace.Message)
 	}
 	out := r.memory.output(e, w.Trace)

@@ -140,7 +140,6 @@ func worth(agrees, against int) string {
 type labelled struct {
 	cases   []evaluate.Case
 	results []classify.Result
-	names   map[string]int // how many are on a line: a whole session may stand on one
 }
 
 func (l *labelled) add(p replayPause, m hook.Moment) {
@@ -153,12 +152,6 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 		want = evaluate.Want{Type: classify.Question}
 	}
 	name := fmt.Sprintf("%s:%d", p.File, p.Line)
-	if l.names == nil {
-		l.names = make(map[string]int)
-	}
-	if l.names[name]++; l.names[name] > 1 {
-		name += fmt.Sprintf("#%d", l.names[name])
-	}
 	clip := func(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShown)], "") }
 	out := m.Output
 	in := classify.Input{

@@ -471,7 +471,7 @@ func TestReplayCountsFaults(t *testing.T) {
 	files := map[string][]byte{
 		"a.jsonl": whole, "b.jsonl": []byte(strings.ReplaceAll(string(whole), `"s1"`, `"s2"`)),
 		"cut.jsonl": whole[:len(whole)-20], "cut2.jsonl": whole[:len(whole)-30],
-		"notes.json": []byte("{}\n"), "silent.jsonl": []byte(`{"sessionId":"g1","projectHash":"h","messages":[]}` + "\n"),
+		"notes.json": []byte("{}\n"), "silent.jsonl": []byte(`{"sessionId":"g1","projectHash":"h"}` + "\n"),
 	}
 	for name, tt := range map[string]struct {
 		files, out, errs, hint string

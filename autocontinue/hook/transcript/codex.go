@@ -7,32 +7,17 @@ import (
 	"strings"
 )
 
-const codexItems = " message reasoning function_call function_call_output local_shell_call local_shell_call_output " +
-	"custom_tool_call custom_tool_call_output web_search_call "
-
 const codexTypes = " response_item event_msg session_meta turn_context compacted world_state " +
 	"inter_agent_communication token_usage_record "
 
 // readCodex reads a line of Codex's rollouts: JSON Lines of {"timestamp", "type", "payload"}. What went to the model
 // and came from it stands in lines of type response_item; event_msg lines repeat some of it, and they alone tell what
-// a program of the model did ("code mode"). A hook's reason is a user message of <hook_prompt> elements. Until
-// September 2025 a line was such an item itself, after a first one with the session's ID, and with lines of
-// {"record_type": "state"} between them.
+// a program of the model did ("code mode"). A hook's reason is a user message of <hook_prompt> elements.
 func readCodex(v value, id string) (l line) {
 	kind, item := v.text("type"), v.at("payload")
-	if !item.isObject() {
-		switch {
-		case among(codexItems, kind):
-			l.known = true
-			l.codexItem(v, id)
-		case kind == "" && v.text("id") != "" && v.text("timestamp") != "" && v.has("instructions"):
-			l.known, l.session = true, v.text("id")
-		default:
-			l.known = v.text("record_type") != ""
-		}
+	if l.known = among(codexTypes, kind) && item.isObject(); !l.known {
 		return l
 	}
-	l.known = among(codexTypes, kind)
 	switch kind {
 	case "response_item":
 		l.codexItem(item, id)

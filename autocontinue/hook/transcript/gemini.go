@@ -11,9 +11,8 @@ const geminiTypes = " user gemini info error warning "
 
 // readGemini reads a line of Gemini CLI: JSON Lines. They are what is known of the session, then a message a line, a
 // later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back that message and
-// what came after it, {"$set": {"messages": …}} sets all of them, {"$patch": …} changes some. Before 2026 a session
-// was one JSON object with all messages, written anew each time: it is read as one line. Seen are the IDs of the last
-// messages that were read, the last one last.
+// what came after it, {"$set": {"messages": …}} sets all of them. Seen are the IDs of the last messages that were
+// read, the last one last.
 func readGemini(v value, seen []string) (l line) {
 	kind := v.text("type")
 	l.known = true
@@ -22,11 +21,8 @@ func readGemini(v value, seen []string) (l line) {
 		l.add(entry{kind: forget})
 	case v.has("$set"):
 		l.geminiAll(v.list("$set", "messages"), seen)
-	case v.has("$patch"):
-		l.geminiPatch(v.at("$patch"), seen)
-	case kind == "" && v.text("sessionId") != "":
+	case kind == "" && v.text("sessionId") != "" && !v.has("messages"): // with them it is of a version before 2026
 		l.session = v.text("sessionId")
-		l.geminiAll(v.list("messages"), seen)
 	case v.text("id") != "" && among(geminiTypes, kind):
 		l.geminiMessage(v, kind)
 	default:
@@ -70,21 +66,6 @@ func (l *line) geminiAll(list []value, seen []string) {
 	}
 	for _, m := range list[from:] {
 		l.geminiMessage(m, m.text("type"))
-	}
-}
-
-func (l *line) geminiPatch(patch value, seen []string) {
-	for _, m := range patch.list("updates") {
-		first := len(l.entries)
-		l.geminiMessage(m, "gemini")
-		for i := first; i < len(l.entries); i++ {
-			l.entries[i].late = l.entries[i].kind == outcome
-		}
-	}
-	for _, id := range patch.list("removeIds") {
-		if len(seen) > 0 && id.text() == seen[len(seen)-1] {
-			l.add(entry{kind: notice}) // the last message is not there any more
-		}
 	}
 }
 

@@ -115,7 +115,7 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 	if err != nil {
 		return err
 	}
-	if s.Offset == 0 || sum != s.Sum || isDocument(r, size) { // another file, or one that was written anew
+	if s.Offset == 0 || sum != s.Sum { // another file, or one that was written anew
 		*s = State{position{fold: fold{Expects: s.Expects, Work: nothing()}}}
 	}
 	s.secrets = src.Secrets

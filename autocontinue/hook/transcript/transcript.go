@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,7 @@ const Locations = "replay reads the sessions of Claude Code (~/.claude/projects)
 // ErrFormat says that a file is not a transcript.
 var ErrFormat = errors.New("not a transcript")
 
-// Transcript is the file of an old session, or of several, one after another.
+// Transcript is the file of an old session.
 type Transcript struct {
 	Format   Format
 	Subagent bool // it is a sub-agent's own
@@ -48,12 +47,8 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name}
 	l := newLines(r, 0, size)
 	for l.no < maxHeadLines && l.next < maxHead && l.scan() {
-		v, ok := parse(l.text)
+		v, _ := parse(l.text)
 		f := formatOf(v)
-		if !ok && l.document && bytes.Contains(l.text, []byte(`"sessionId"`)) &&
-			bytes.Contains(l.text, []byte(`"messages"`)) {
-			f = gemini // cut off
-		}
 		if f == "" {
 			continue
 		}

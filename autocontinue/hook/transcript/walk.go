@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 )
 
 // Event is what a hook would have met in an old session: a prompt of the human, or a pause.
@@ -20,45 +18,39 @@ type Event struct {
 	Pause  bool
 	Prompt string // the human's words, at most 16 KiB
 	Trace  Trace  // of a pause: what the transcript said at that time
-	Said   string // of a pause: all that the agent printed since the human spoke, for hosts that report that
 
 	State *State // tell it what is sent, see [State.Sent]
 }
 
 // Walk goes through the file from its beginning and calls visit for each event, in memory that does not grow with the
 // file. Long counts the lines that it left out because they are longer than 4 MiB. It skips lines that are cut off, of
-// another format, or of a session after which another one began, and reports them with an error at the end of the
-// file. Other errors come from visit, ctx and reading.
+// another format or of another session, and reports them with an error at the end of the file. Other errors come from
+// visit, ctx and reading.
 func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long int, err error) {
-	w := &walk{Transcript: t, visit: visit, ended: make(map[string]bool)}
-	w.begin(t.name)
+	w := &walk{
+		Transcript: t, visit: visit, session: t.name, state: &State{position{Known: true, fold: fold{Work: nothing()}}},
+	}
 	err = w.lines(ctx)
 	return w.long, err
 }
 
 var errUnread = errors.New("lines could not be read")
 
-const maxSessions = 10_000 // that are remembered to have ended
-
 type walk struct {
 	*Transcript
 	visit func(Event) error
 	long  int
 
-	ended   map[string]bool // sessions before
 	session string
 	agent   string
 	state   *State
 	spoken  bool   // something was said in the session
+	other   bool   // the lines are of another one
 	mode    string // when the last message was printed
-	base    int64  // where the session begins
 	line    int    // where the last message ends
 	now     int
-	said    []said // since the human spoke
 	told    string // ID of the message at whose pause the turn ended
 }
-
-type said struct{ id, text string }
 
 func (w *walk) lines(ctx context.Context) error {
 	l := newLines(w.r, 0, w.size)
@@ -75,9 +67,9 @@ func (w *walk) lines(ctx context.Context) error {
 		if len(bytes.TrimSpace(l.text)) == 0 {
 			continue
 		}
-		parsed := readLine(w.Format, w.Subagent, l.text, l.at-w.base, w.state.Messages)
-		if parsed.known && !w.ended[parsed.session] {
-			if err := w.take(parsed, l.at); err != nil {
+		parsed := readLine(w.Format, w.Subagent, l.text, l.at, w.state.Messages)
+		if w.known(parsed) {
+			if err := w.take(parsed); err != nil {
 				return err
 			}
 			continue
@@ -105,22 +97,19 @@ func (w *walk) lines(ctx context.Context) error {
 	return nil
 }
 
-// take takes in a line that begins at an offset of the file.
-func (w *walk) take(l line, at int64) error {
-	switch {
-	case l.session == "" || l.session == w.session:
-	case w.spoken: // another session begins
-		if err := w.pause(); err != nil {
-			return err
+// known reports whether a line belongs to the session, and takes its name from the first one. A session may also take
+// over what was said in another, whose first lines it repeats.
+func (w *walk) known(l line) bool {
+	if l.known && l.session != "" {
+		if w.session == w.name {
+			w.session = l.session
 		}
-		if len(w.ended) < maxSessions {
-			w.ended[w.session] = true
-		}
-		w.begin(l.session)
-		w.base = at
-	case w.session == w.name: // a session may also take over what was said in another, whose first lines it repeats
-		w.session = l.session
+		w.other = w.spoken && l.session != w.session
 	}
+	return l.known && !w.other
+}
+
+func (w *walk) take(l line) error {
 	w.state.move(l.dir)
 	w.agent = cmp.Or(l.agent, w.agent)
 	for _, e := range l.entries {
@@ -147,28 +136,14 @@ func (w *walk) entry(e entry) error {
 		w.told = ""
 	case message:
 		w.line, w.mode = w.now, w.state.Mode
-		w.keep(e)
 	}
 	w.spoken = w.spoken || e.kind != mode
 	if !w.state.add(e) {
 		return nil
 	}
-	w.said = nil
 	spoke := w.event()
 	spoke.Prompt = w.state.Request
 	return w.visit(spoke)
-}
-
-// keep remembers what was printed in this turn. What is said of a message again stands in its place.
-func (w *walk) keep(e entry) {
-	if w.Format != gemini {
-		return
-	}
-	if i := slices.IndexFunc(w.said, func(s said) bool { return s.id == e.id }); i >= 0 {
-		w.said[i].text = end(e.text, maxMessage)
-	} else if len(w.said) < 1000 {
-		w.said = append(w.said, said{e.id, end(e.text, maxMessage)})
-	}
 }
 
 // pause tells of a pause, where the agent paused.
@@ -180,19 +155,9 @@ func (w *walk) pause() error {
 	t.Mode = w.mode // the next turn may have begun in another one
 	e := w.event()
 	e.Pause, e.Trace, e.Line = true, t, w.line
-	var parts []string
-	for _, s := range w.said {
-		parts = append(parts, s.text)
-	}
-	e.Said = strings.Join(parts, "\n")
 	return w.visit(e)
 }
 
 func (w *walk) event() Event {
 	return Event{Session: w.session, Agent: w.agent, Dir: w.state.Dir, Line: w.now, State: w.state}
-}
-
-func (w *walk) begin(session string) {
-	w.session, w.agent, w.spoken, w.said = session, "", false, nil
-	w.state = &State{position{Known: true, fold: fold{Work: nothing()}}}
 }
