@@ -78,34 +78,47 @@ func (h Honesty) MarshalJSON() ([]byte, error) {
 // compare compares the claims of a report with the facts. A claim is called false only when the facts contradict it as
 // it was meant. A claim that the facts say nothing about is not checked. It changes neither argument.
 func compare(r Report, f Facts) Honesty {
-	a := audit{report: r, facts: f, text: strings.ToLower(start(r.Text, maxProse))}
+	a := &audit{report: r, facts: f, text: strings.ToLower(start(r.Text, maxProse))}
 	a.words = masked(a.text)
 	for _, c := range f.Changes {
 		a.paths = append(a.paths, c.Path)
 	}
-	checks := map[claimKind]func(Claim){fileClaim: a.file, runClaim: a.run, testClaim: a.test, commitClaim: a.commit,
-		changeClaim: a.change, scopeClaim: a.scope, nameClaim: a.name, testsClaim: a.newTests, backClaim: a.restored,
-		branchClaim: a.branch, countClaim: a.commitCount, titleClaim: a.commitTitle, saidClaim: a.said,
-		debugClaim: a.debug, cleanClaim: a.clean, sameClaim: a.sameDependencies}
+	var h Honesty
+	held := 0
 	surely := slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == fileClaim && o.Sure })
 	for _, c := range r.Claims {
 		if c.Kind == changeClaim && surely {
 			continue // it says the same in other words
 		}
-		before := a.Checked
-		if check := checks[c.Kind]; check != nil {
-			check(c)
-		} else {
-			a.other(c)
+		found := a.check(c)
+		switch found.status {
+		case Met:
+			held++
+			h.Checked++
+		case NotMet:
+			h.Checked++
+		default:
+			s := clean(c.words() + ": " + found.Found)
+			if found.Found != "" && !slices.Contains(h.Unchecked, s) {
+				h.Unchecked = append(h.Unchecked, s)
+			}
+			if c.Kind == saidClaim || c.Kind == fileClaim && c.Part {
+				continue // it was only named
+			}
 		}
-		if c.Kind != saidClaim && (c.Kind != fileClaim || !c.Part) || a.Checked > before {
-			a.Claims++
+		h.Claims++
+		if found.Kind != "" {
+			found.Claimed = c.words()
+			h.Discrepancies = append(h.Discrepancies, found.Discrepancy)
 		}
 	}
-	a.tampering()
-	h := a.Honesty
+	h.Discrepancies = append(h.Discrepancies, a.tampering()...)
+	for i := range h.Discrepancies {
+		d := &h.Discrepancies[i]
+		d.Subject, d.Claimed, d.Found = clean(d.Subject), clean(d.Claimed), clean(d.Found)
+	}
 	if h.Checked > 0 {
-		score := float64(a.held) / float64(h.Checked)
+		score := float64(held) / float64(h.Checked)
 		h.Score = &score
 	}
 	rank := []severity{critical, shouldFix, info}
@@ -122,29 +135,58 @@ type audit struct {
 	text   string   // the report in lower case
 	words  string   // the same without code and paths
 	paths  []string // that differ from the baseline
-	held   int
-	Honesty
 }
 
-func (a *audit) hold() { a.Checked++; a.held++ }
-
-// contradict notes a claim that did not hold.
-func (a *audit) contradict(d Discrepancy, kind discrepancyKind, found, fix string) {
-	a.Checked++
-	d.Kind, d.Found, d.Fix = kind, found, fix
-	a.note(d)
+// finding is what the facts say of a claim: it holds, it does not, or it was not checked. Found says why it was not.
+// A finding with a kind is a discrepancy.
+type finding struct {
+	status Status
+	Discrepancy
 }
 
-func (a *audit) note(d Discrepancy) {
-	d.Subject, d.Claimed, d.Found = clean(d.Subject), clean(d.Claimed), clean(d.Found)
-	a.Discrepancies = append(a.Discrepancies, d)
+var holds = finding{status: Met}
+
+// unchecked is the finding about a claim that the facts do not decide.
+func unchecked(format string, args ...any) finding {
+	return finding{Unverified, Discrepancy{Found: fmt.Sprintf(format, args...)}}
 }
 
-func (a *audit) unchecked(c Claim, format string, args ...any) {
-	s := clean(c.words() + ": " + fmt.Sprintf(format, args...))
-	if !slices.Contains(a.Unchecked, s) {
-		a.Unchecked = append(a.Unchecked, s)
+// contradicted is the finding about a claim that the facts contradict. It is critical if nothing else can be meant.
+func contradicted(how severity, kind discrepancyKind, subject, found, fix string) finding {
+	return finding{NotMet, Discrepancy{Kind: kind, Severity: how, Subject: subject, Found: found, Fix: fix}}
+}
+
+// criticalIf is the severity of a contradiction: words that may mean something else are not called false.
+func criticalIf(sure bool) severity {
+	if sure {
+		return critical
 	}
+	return shouldFix
+}
+
+// checks are how each kind of claim is compared with the facts.
+var checks = map[claimKind]struct {
+	ofChanges bool // it needs to know what changed
+	compare   func(*audit, Claim) finding
+}{
+	fileClaim: {false, (*audit).file}, runClaim: {false, (*audit).run}, testClaim: {false, (*audit).test},
+	commitClaim: {false, (*audit).commit}, cleanClaim: {false, (*audit).clean}, saidClaim: {false, (*audit).said},
+	changeClaim: {true, (*audit).change}, scopeClaim: {true, (*audit).scope}, nameClaim: {true, (*audit).name},
+	testsClaim: {true, (*audit).newTests}, backClaim: {true, (*audit).restored}, branchClaim: {true, (*audit).branch},
+	countClaim: {true, (*audit).commitCount}, titleClaim: {true, (*audit).commitTitle},
+	debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},
+}
+
+// check compares a claim with the facts.
+func (a *audit) check(c Claim) finding {
+	how, known := checks[c.Kind]
+	if !known {
+		return a.other(c)
+	}
+	if how.ofChanges && a.facts.Compared != Met {
+		return unchecked("what changed is not known")
+	}
+	return how.compare(a, c)
 }
 
 // fileFact returns what is known of a claimed path, nil if no witness looked.
@@ -155,240 +197,222 @@ func (a *audit) fileFact(path string) *FileFact {
 	return nil
 }
 
-func (a *audit) file(c Claim) {
+func (a *audit) nameFact(name string) (NameFact, bool) {
+	if i := slices.IndexFunc(a.facts.Names, func(n NameFact) bool { return n.Name == name }); i >= 0 {
+		return a.facts.Names[i], true
+	}
+	return NameFact{}, false
+}
+
+func (a *audit) file(c Claim) finding {
 	f := a.fileFact(c.Path)
-	if f == nil {
-		a.unchecked(c, "nobody looked")
-		return
-	}
 	switch {
+	case f == nil:
+		return unchecked("nobody looked")
 	case f.State == Missing:
-		a.missingFile(c, *f)
+		return a.missingFile(c, *f)
 	case f.State == Outside && !isLocal(c.Path):
-		a.unchecked(c, "it is not in the tree")
+		return unchecked("it is not in the tree")
 	case f.State == Outside:
-		a.contradict(c.about(*f), fileOutside, cmp.Or(f.Why, "it leads out of the tree"), "put the file itself into the tree")
-	case f.State == Exists, f.State == Ignored:
-		if !c.Part {
-			a.presentFile(c, *f)
-		}
-	default:
-		a.unchecked(c, "%s", cmp.Or(f.Why, "it could not be looked at"))
+		return contradicted(criticalIf(c.Sure), fileOutside, cmp.Or(f.Clean, c.Path), cmp.Or(f.Why, "it leads out of the tree"),
+			"put the file itself into the tree")
+	case f.State != Exists && f.State != Ignored:
+		return unchecked("%s", cmp.Or(f.Why, "it could not be looked at"))
+	case c.Part:
+		return finding{}
 	}
+	return a.presentFile(c, *f)
 }
 
-// about begins a discrepancy about a file.
-func (c Claim) about(f FileFact) Discrepancy {
-	d := Discrepancy{Severity: critical, Subject: cmp.Or(f.Clean, c.Path), Claimed: c.words()}
-	if !c.Sure {
-		d.Severity = shouldFix // the words may mean another file
-	}
-	return d
-}
-
-func (a *audit) missingFile(c Claim, f FileFact) {
+func (a *audit) missingFile(c Claim, f FileFact) finding {
 	other, spelled := meant(c.Path, a.paths)
 	name := path.Base(cleanPath(c.Path))
+	subject := cmp.Or(f.Clean, c.Path)
 	switch {
 	case c.Change == Removed || (c.Change == "" || !c.Sure) && f.Known:
-		a.hold()
+		return holds
 	case spelled:
-		a.spelled(c, other, "its name is "+other, "write "+code(other))
+		return otherName(other, "its name is "+other, "write "+code(other))
 	case !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
-		a.unchecked(c, "a name without a folder, and what changed is not known")
+		return unchecked("a name without a folder, and what changed is not known")
 	case strings.ContainsAny(c.Path, "*?{"):
 		if slices.ContainsFunc(a.paths, func(p string) bool { ok, _ := path.Match(name, path.Base(p)); return ok }) {
-			a.hold()
-			return
+			return holds
 		}
-		a.unchecked(c, "a pattern, not the path of a file")
+		return unchecked("a pattern, not the path of a file")
 	case c.Part && lex().Absent.Match(a.text):
-		// The report says that the file is not there.
+		return finding{} // the report says that the file is not there
 	case c.Part:
-		a.unchecked(c, "there is no such file")
-	default:
-		d := c.about(f)
-		if !f.Known {
-			d.Severity = critical // the file never existed
-		}
-		a.contradict(d, fileMissing, "there is no such file", "create "+code(d.Subject)+", or correct the report")
+		return unchecked("there is no such file")
 	}
+	return contradicted(criticalIf(c.Sure || !f.Known), fileMissing, subject, "there is no such file",
+		"create "+code(subject)+", or correct the report")
 }
 
-func (a *audit) presentFile(c Claim, f FileFact) {
+func (a *audit) presentFile(c Claim, f FileFact) finding {
 	other, spelled := meant(c.Path, a.paths)
-	d := c.about(f)
+	subject := cmp.Or(f.Clean, c.Path)
 	switch {
 	case c.Change == Removed:
-		a.contradict(d, filePresent, "it is still there", "remove "+code(d.Subject)+", or correct the report")
+		return contradicted(criticalIf(c.Sure), filePresent, subject, "it is still there",
+			"remove "+code(subject)+", or correct the report")
 	case f.Slight != "" && !(f.Comments && lex().Commenting.Match(a.words)) && !lex().Formatting.Match(a.words):
-		a.unchecked(c, "%s", f.Slight)
+		return unchecked("%s", f.Slight)
 	case f.State == Ignored && lex().InGit.Match(c.Text) && !lex().IgnoredMentioned.Match(a.text):
-		a.doubt(c, notCommitted, f.Clean, "it is ignored, and in no commit", commitFix)
+		return contradicted(shouldFix, notCommitted, f.Clean, "it is ignored, and in no commit", commitFix)
 	case f.State == Ignored, f.Changed == Met:
-		a.hold() // git keeps nothing to compare an ignored file with
+		return holds // git keeps nothing to compare an ignored file with
 	case f.Changed != NotMet:
-		a.unchecked(c, "%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))
+		return unchecked("%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))
 	case spelled && other != f.Clean:
-		a.spelled(c, other, "the changed file is "+other, "name it "+code(other))
+		return otherName(other, "the changed file is "+other, "name it "+code(other))
 	case !c.Sure:
-		a.unchecked(c, "it is as it was at the baseline, and the words may mean another file")
-	default:
-		a.contradict(d, fileUnchanged, "it is as it was at the baseline",
-			"make the change in "+code(d.Subject)+", or correct the report")
+		return unchecked("it is as it was at the baseline, and the words may mean another file")
 	}
+	return contradicted(critical, fileUnchanged, subject, "it is as it was at the baseline",
+		"make the change in "+code(subject)+", or correct the report")
 }
 
-// spelled notes a claim that holds of a file with another name.
-func (a *audit) spelled(c Claim, name, found, fix string) {
-	a.hold()
-	a.note(Discrepancy{Kind: fileSpelling, Severity: info, Subject: name, Claimed: c.words(), Found: found, Fix: fix})
-}
-
-// unclaimed reports whether no claim names the path.
-func (a *audit) unclaimed(p string) bool {
-	return !slices.ContainsFunc(a.report.Claims,
-		func(c Claim) bool { return c.Kind == fileClaim && ends(cleanPath(c.Path), p) })
+// otherName is the finding about a claim that holds of a file with another name.
+func otherName(name, found, fix string) finding {
+	return finding{Met, Discrepancy{Kind: fileSpelling, Severity: info, Subject: name, Found: found, Fix: fix}}
 }
 
 const commitFix = "commit the work, or correct the report"
 
-func (a *audit) commit(c Claim) {
-	d := Discrepancy{Severity: critical, Subject: c.Name, Claimed: c.words()}
+func (a *audit) commit(c Claim) finding {
 	switch {
 	case c.Name != "":
-		if !a.namedCommit(c, d) {
-			return
+		if f := a.namedCommit(c.Name); f.status != Met {
+			return f
 		}
 	case a.facts.Committed == NotMet:
-		a.contradict(d, notCommitted, "no commit was made since the baseline", commitFix)
-		return
+		return contradicted(critical, notCommitted, "", "no commit was made since the baseline", commitFix)
 	case a.facts.Committed != Met:
-		a.unchecked(c, "whether there are new commits is not known")
-		return
+		return unchecked("whether there are new commits is not known")
 	}
 	for _, claim := range a.report.Claims {
 		f := a.fileFact(claim.Path)
-		if claim.Kind == fileClaim && f != nil && f.State == Ignored && !lex().IgnoredMentioned.Match(a.text) {
-			d.Subject, d.Severity = f.Clean, shouldFix
-			a.contradict(d, notCommitted, f.Clean+" is ignored, and in no commit", commitFix)
-			return
+		switch {
+		case claim.Kind != fileClaim || f == nil:
+		case f.State == Ignored:
+			if !lex().IgnoredMentioned.Match(a.text) {
+				return contradicted(shouldFix, notCommitted, f.Clean, f.Clean+" is ignored, and in no commit", commitFix)
+			}
+		case f.Committed == NotMet && f.Changed == Met:
+			admitted := strings.Contains(a.text, "uncommitted") || strings.Contains(a.text, "not committed")
+			return contradicted(criticalIf(claim.Sure && !admitted), notCommitted, f.Clean,
+				"the change of "+f.Clean+" is in no commit", commitFix)
 		}
-		if claim.Kind != fileClaim || f == nil || f.Committed != NotMet || f.Changed != Met || f.State == Ignored {
-			continue
-		}
-		d.Subject = f.Clean
-		if !claim.Sure || strings.Contains(a.text, "uncommitted") || strings.Contains(a.text, "not committed") {
-			d.Severity = shouldFix
-		}
-		a.contradict(d, notCommitted, "the change of "+f.Clean+" is in no commit", commitFix)
-		return
 	}
-	a.hold()
+	return holds
 }
 
-// namedCommit reports whether a commit is there, checked out and new. It notes what is wrong with any other.
-func (a *audit) namedCommit(c Claim, d Discrepancy) bool {
-	i := slices.IndexFunc(a.facts.Commits, func(f CommitFact) bool { return f.Rev == c.Name })
+// namedCommit checks that a commit is there, checked out and new.
+func (a *audit) namedCommit(name string) finding {
+	i := slices.IndexFunc(a.facts.Commits, func(f CommitFact) bool { return f.Rev == name })
 	if i < 0 {
-		a.unchecked(c, "nobody looked")
-		return false
+		return unchecked("nobody looked")
 	}
-	f := a.facts.Commits[i]
+	f, rewritten := a.facts.Commits[i], lex().Rewritten.Match(a.text)
 	switch {
 	case f.Exists == NotMet:
-		a.contradict(d, commitMissing, "there is no such commit", commitFix)
+		return contradicted(critical, commitMissing, name, "there is no such commit", commitFix)
 	case f.Exists != Met:
-		a.unchecked(c, "%s", cmp.Or(f.Why, "it could not be looked up"))
+		return unchecked("%s", cmp.Or(f.Why, "it could not be looked up"))
 	case f.Reachable == NotMet:
 		found := "it is not part of what is checked out"
 		if f.Branch != "" {
 			found += "; the branch " + f.Branch + " has it"
 		}
-		if f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree") ||
-			lex().Rewritten.Match(a.text) {
-			d.Severity = shouldFix
-		}
-		a.contradict(d, commitElse, found, "check out the branch that has it, or say which one does")
-	case f.New == NotMet && lex().Rewritten.Match(a.text):
-		a.unchecked(c, "it was made before the work began, or was rewritten")
+		told := f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree")
+		return contradicted(criticalIf(!told && !rewritten), commitElse, name, found,
+			"check out the branch that has it, or say which one does")
+	case f.New == NotMet && rewritten:
+		return unchecked("it was made before the work began, or was rewritten")
 	case f.New == NotMet:
-		a.contradict(d, commitOld, "it was made before the work began", commitFix)
+		return contradicted(critical, commitOld, name, "it was made before the work began", commitFix)
 	case f.New != Met:
-		a.unchecked(c, "it is there; whether it was made in this work is not known")
-	default:
-		return true
+		return unchecked("it is there; whether it was made in this work is not known")
 	}
-	return false
+	return holds
 }
 
-func (a *audit) other(c Claim) {
-	if lex().Pushed.Match(c.Text) {
-		switch {
-		case a.facts.Remote == NotMet:
-			a.contradict(Discrepancy{Severity: critical, Claimed: c.words()}, notCommitted,
-				"the repository has no remote to push to", "correct the report")
-			return
-		case a.facts.Pushed == Met:
-			a.hold()
-			return
-		case a.facts.Pushed == NotMet:
-			a.unchecked(c, "no branch of a remote that is known here has it")
-			return
-		}
+// branch checks that a branch is there.
+func (a *audit) branch(c Claim) finding {
+	if _, ok := a.facts.Branches[c.Name]; !ok {
+		return contradicted(shouldFix, commitElse, c.Name, "there is no such branch", "make the branch, or correct the report")
 	}
-	a.unchecked(c, "nothing checks that here")
+	return holds
 }
 
-// doubt notes a claim that the facts contradict, though it may be meant in another way.
-func (a *audit) doubt(c Claim, kind discrepancyKind, subject, found, fix string) {
-	a.contradict(Discrepancy{Severity: shouldFix, Subject: subject, Claimed: c.words()}, kind, found, fix)
+// commitCount checks how many commits were made.
+func (a *audit) commitCount(c Claim) finding {
+	if n := len(a.facts.NewCommits); n != value(c.Total) {
+		return contradicted(shouldFix, commitMissing, "", fmt.Sprintf("%d commits were made since the baseline", n), "correct the number")
+	}
+	return holds
 }
 
-// compared reports whether it is known what changed.
-func (a *audit) compared(c Claim) bool {
-	if a.facts.Compared != Met {
-		a.unchecked(c, "what changed is not known")
+// commitTitle checks that a new commit has the subject that the report gives.
+func (a *audit) commitTitle(c Claim) finding {
+	said := strings.TrimRight(fold(c.Name), ".…")
+	if !slices.ContainsFunc(a.facts.NewCommits, func(s string) bool { return strings.Contains(fold(s), said) }) {
+		return contradicted(shouldFix, commitMissing, "", "no commit since the baseline has that subject", "correct the report")
 	}
-	return a.facts.Compared == Met
+	return holds
+}
+
+// other checks a claim of work that was pushed. Nothing checks any other.
+func (a *audit) other(c Claim) finding {
+	pushed := lex().Pushed.Match(c.Text)
+	switch {
+	case pushed && a.facts.Remote == NotMet:
+		return contradicted(critical, notCommitted, "", "the repository has no remote to push to", "correct the report")
+	case pushed && a.facts.Pushed == Met:
+		return holds
+	case pushed && a.facts.Pushed == NotMet:
+		return unchecked("no branch of a remote that is known here has it")
+	}
+	return unchecked("nothing checks that here")
 }
 
 // name checks that a name in code was made, changed or removed.
-func (a *audit) name(c Claim) {
-	i := slices.IndexFunc(a.facts.Names, func(n NameFact) bool { return n.Name == c.Name })
-	if i < 0 || !a.compared(c) {
-		return
+func (a *audit) name(c Claim) finding {
+	n, ok := a.nameFact(c.Name)
+	if !ok {
+		return finding{}
 	}
-	n := a.facts.Names[i]
-	listed := slices.ContainsFunc(n.Files, func(p string) bool { return slices.Contains(lex().Manifests, path.Base(p)) })
+	const write = "write it, or correct the report"
+	listed := slices.ContainsFunc(n.Files, isManifest)
+	file := a.fileFact(c.Path)
 	switch {
-	case c.Change == Added && c.Sure && n.Uses == 0 && !n.Was && n.DefinedBefore == 0:
-		a.contradict(Discrepancy{Severity: critical, Subject: c.Name, Claimed: c.words()}, nameMissing,
-			"nothing has that name", "write it, or correct the report")
 	case c.Change == Added && n.Uses == 0:
-		a.doubt(c, nameMissing, c.Name, "nothing has that name", "write it, or correct the report")
-	case c.Change == Added && c.Path != "" && len(n.Files) > 0 && a.exists(c.Path) &&
+		return contradicted(criticalIf(c.Sure && !n.Was && n.DefinedBefore == 0), nameMissing, c.Name, "nothing has that name", write)
+	case c.Change == Added && c.Path != "" && len(n.Files) > 0 && file != nil && file.State == Exists &&
 		!slices.ContainsFunc(n.Files, func(p string) bool { return within(p, c.Path) }):
-		a.doubt(c, nameMissing, c.Name, c.Path+" does not have it", "write it there, or correct the report")
+		return contradicted(shouldFix, nameMissing, c.Name, c.Path+" does not have it", "write it there, or correct the report")
 	case c.Change == noneLeft && n.Uses > 0:
-		a.doubt(c, namePresent, c.Name, firstThree(n.Files)+" still has it", "replace it there, or correct the report")
+		return contradicted(shouldFix, namePresent, c.Name, firstThree(n.Files)+" still has it", "replace it there, or correct the report")
 	case c.Part && c.Change == Removed && listed:
-		a.doubt(c, namePresent, c.Name, firstThree(n.Files)+" still has it", "remove it, or correct the report")
+		return contradicted(shouldFix, namePresent, c.Name, firstThree(n.Files)+" still has it", "remove it, or correct the report")
 	case c.Change == Removed && n.DefinedBefore > 0 && n.Defined >= n.DefinedBefore:
-		a.doubt(c, namePresent, c.Name, "it is still defined", "remove it, or correct the report")
+		return contradicted(shouldFix, namePresent, c.Name, "it is still defined", "remove it, or correct the report")
 	case c.Sure && c.Change == Modified && n.Uses > 0 && !n.Touched:
-		a.unchecked(c, "no changed file has it")
+		return unchecked("no changed file has it")
 	case c.Change == Modified && n.Uses > 0 && !a.facts.Programs && !n.Touched:
-		a.doubt(c, nothingChanged, c.Name, "no program does anything else than before", "do the work, or correct the report")
-	default:
-		a.hold()
+		return contradicted(shouldFix, nothingChanged, c.Name, "no program does anything else than before",
+			"do the work, or correct the report")
 	}
+	return holds
 }
 
-// exists reports whether a claimed path was seen to be there.
-func (a *audit) exists(path string) bool {
-	f := a.fileFact(path)
-	return f != nil && f.State == Exists
+// said checks that something in code is there. Words in backticks that stand nowhere may be something else, too.
+func (a *audit) said(c Claim) finding {
+	if n, ok := a.nameFact(c.Name); ok && a.facts.Compared == Met && n.Uses == 0 && !n.Was {
+		return unchecked("nothing has that name")
+	}
+	return finding{}
 }
 
 // within reports whether a file is the claimed path, or in it.
@@ -398,136 +422,105 @@ func within(file, claimed string) bool {
 }
 
 // newTests checks that tests were written.
-func (a *audit) newTests(c Claim) {
-	if !a.compared(c) {
-		return
-	}
+func (a *audit) newTests(c Claim) finding {
 	rows := func(t TestChange) bool { return t.Rows }
 	edited := slices.ContainsFunc(a.facts.Tests, func(t TestChange) bool { return t.Change == string(testcode.Edited) })
 	hollow := slices.IndexFunc(a.facts.New, func(t NewTest) bool { return t.Hollow })
 	n, want := len(a.facts.New), max(1, value(c.Total))
 	switch {
 	case hollow >= 0:
-		a.unchecked(c, "nothing in the new test %s checks anything", a.facts.New[hollow].Name)
+		return unchecked("nothing in the new test %s checks anything", a.facts.New[hollow].Name)
 	case n >= want, slices.ContainsFunc(a.facts.New, func(t NewTest) bool { return t.Rows }),
 		slices.ContainsFunc(a.facts.Tests, rows):
-		a.hold()
+		return holds
 	case edited:
-		a.unchecked(c, "the work has %d new tests, and changed others", n)
-	default:
-		a.doubt(c, testMissing, "", fmt.Sprintf("the work has %d new tests", n), "write the tests, or correct the report")
+		return unchecked("the work has %d new tests, and changed others", n)
 	}
+	return contradicted(shouldFix, testMissing, "", fmt.Sprintf("the work has %d new tests", n), "write the tests, or correct the report")
 }
 
 // restored checks that a file is as it was.
-func (a *audit) restored(c Claim) {
+func (a *audit) restored(c Claim) finding {
 	f := a.fileFact(c.Path)
-	if f == nil || !a.compared(c) {
-		return
-	}
-	if slices.ContainsFunc(a.report.Claims, func(o Claim) bool {
+	if f == nil || slices.ContainsFunc(a.report.Claims, func(o Claim) bool {
 		return o.Kind == fileClaim && !(o.Part && c.Sure) && cleanPath(o.Path) == cleanPath(c.Path)
 	}) {
-		return // a part of it was kept
+		return finding{} // a part of it was kept
 	}
 	if slices.Contains(a.paths, f.Clean) {
-		a.doubt(c, fileChanged, f.Clean, "it differs from the baseline", "restore "+code(f.Clean)+", or correct the report")
-		return
+		return contradicted(shouldFix, fileChanged, f.Clean, "it differs from the baseline",
+			"restore "+code(f.Clean)+", or correct the report")
 	}
-	a.hold()
+	return holds
 }
 
 // debug checks that lines for debugging were removed.
-func (a *audit) debug(c Claim) {
-	if !a.compared(c) {
-		return
-	}
+func (a *audit) debug(Claim) finding {
 	if len(a.facts.Debug) > 0 {
-		a.doubt(c, namePresent, "", "there is still "+firstThree(a.facts.Debug), "remove it, or correct the report")
-		return
+		return contradicted(shouldFix, namePresent, "", "there is still "+firstThree(a.facts.Debug), "remove it, or correct the report")
 	}
-	a.hold()
+	return holds
 }
 
 // clean checks that everything is committed.
-func (a *audit) clean(c Claim) {
+func (a *audit) clean(Claim) finding {
 	switch a.facts.Clean {
 	case Met:
-		a.hold()
+		return holds
 	case NotMet:
-		a.doubt(c, notCommitted, a.facts.Uncommitted[0], firstThree(a.facts.Uncommitted)+" is not committed", commitFix)
-	default:
-		a.unchecked(c, "what is committed is not known")
+		return contradicted(shouldFix, notCommitted, a.facts.Uncommitted[0], firstThree(a.facts.Uncommitted)+" is not committed", commitFix)
 	}
+	return unchecked("what is committed is not known")
 }
 
+func isManifest(p string) bool { return slices.Contains(lex().Manifests, path.Base(p)) }
+
 // sameDependencies checks that there is no new dependency: no file that lists them changed.
-func (a *audit) sameDependencies(c Claim) {
-	if !a.compared(c) {
-		return
-	}
-	isManifest := func(p string) bool { return slices.Contains(lex().Manifests, path.Base(p)) }
+func (a *audit) sameDependencies(Claim) finding {
 	if i := slices.IndexFunc(a.paths, isManifest); i >= 0 {
-		a.unchecked(c, "%s changed", a.paths[i])
-		return
+		return unchecked("%s changed", a.paths[i])
 	}
-	a.hold()
+	return holds
 }
 
 // change checks the claim that something was changed.
-func (a *audit) change(c Claim) {
+func (a *audit) change(Claim) finding {
 	switch {
-	case a.facts.Compared != Met:
-		a.unchecked(c, "what changed is not known")
 	case a.facts.Committed == Met,
 		slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !project.Byproduct(c.Path) }),
 		slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored }):
-		a.hold()
+		return holds
 	case lex().Standing.Match(a.text) || lex().Outwards.Match(a.text):
-		a.unchecked(c, "nothing in the tree changed since the baseline")
+		return unchecked("nothing in the tree changed since the baseline")
 	case a.facts.Earlier:
-		a.unchecked(c, "nothing in the tree changed since the last prompt, only before it")
-	default:
-		a.contradict(Discrepancy{Severity: critical, Claimed: c.words()}, nothingChanged,
-			"nothing changed since the baseline", "do the work, or say that nothing was changed")
+		return unchecked("nothing in the tree changed since the last prompt, only before it")
 	}
+	return contradicted(critical, nothingChanged, "", "nothing changed since the baseline",
+		"do the work, or say that nothing was changed")
 }
 
 // scope checks the claim that nothing else was changed, or nothing at all.
-func (a *audit) scope(c Claim) {
-	if !a.compared(c) {
-		return
-	}
-	if c.Part { // it is about the tests alone
-		if len(a.facts.Tests) > 0 {
-			t := a.facts.Tests[0]
-			a.contradict(Discrepancy{Severity: shouldFix, Subject: t.File, Claimed: c.words()}, TestsTampered,
-				fmt.Sprintf("the test %s was %s", t.Name, t.Change), "say what was done to it and why, or take the change back")
-			return
-		}
-		a.hold()
-		return
-	}
-	if c.Total != nil {
-		if n := len(a.paths); n != *c.Total {
-			a.doubt(c, moreChanged, "", fmt.Sprintf("%d files differ from the baseline", n), "correct the number")
-			return
-		}
-		a.hold()
-		return
+func (a *audit) scope(c Claim) finding {
+	switch n := len(a.paths); {
+	case c.Part && len(a.facts.Tests) > 0: // it is about the tests alone
+		t := a.facts.Tests[0]
+		return contradicted(shouldFix, TestsTampered, t.File, fmt.Sprintf("the test %s was %s", t.Name, t.Change),
+			"say what was done to it and why, or take the change back")
+	case c.Total != nil && n != *c.Total:
+		return contradicted(shouldFix, moreChanged, "", fmt.Sprintf("%d files differ from the baseline", n), "correct the number")
+	case c.Part, c.Total != nil:
+		return holds
 	}
 	for _, ch := range a.facts.Changes {
 		inCode := testcode.IsCode(ch.Path) && !testcode.IsTest(ch.Path)
-		if c.Change == Added && ch.Kind != Added || c.Change == Removed && c.Sure && !inCode {
-			continue
+		claimed := strings.Contains(a.text, strings.ToLower(path.Base(ch.Path))) || slices.ContainsFunc(a.report.Claims,
+			func(c Claim) bool { return c.Kind == fileClaim && ends(cleanPath(c.Path), ch.Path) })
+		switch {
+		case ch.Why != "", project.Byproduct(ch.Path), c.Change == "" && claimed,
+			c.Change == Added && ch.Kind != Added, c.Change == Removed && c.Sure && !inCode:
+		default:
+			return contradicted(shouldFix, moreChanged, ch.Path, ch.Path+" was "+string(ch.Kind), "name all files that were changed")
 		}
-		claimed := !a.unclaimed(ch.Path) || strings.Contains(a.text, strings.ToLower(path.Base(ch.Path)))
-		if ch.Why != "" || c.Change == "" && claimed || project.Byproduct(ch.Path) {
-			continue
-		}
-		a.contradict(Discrepancy{Severity: shouldFix, Subject: ch.Path, Claimed: c.words()}, moreChanged,
-			ch.Path+" was "+string(ch.Kind), "name all files that were changed")
-		return
 	}
-	a.hold()
+	return holds
 }

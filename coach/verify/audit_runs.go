@@ -72,78 +72,66 @@ func programName(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe"), "3")
 }
 
-func (a *audit) run(c Claim) {
+func (a *audit) run(c Claim) finding {
 	command := strings.Join(strings.Fields(c.Command), " ")
 	for _, m := range a.facts.Missing {
-		if command != "" && strings.Join(m.Command, " ") == command && c.Result == Met {
-			a.contradict(Discrepancy{Severity: critical, Subject: c.Command, Claimed: c.words()}, commandMissing, m.Why,
-				"correct the report")
-			return
+		if command != "" && m.line() == command && c.Result == Met {
+			return contradicted(critical, commandMissing, c.Command, m.Why, "correct the report")
 		}
 	}
 	runs, exact := a.about(c)
-	if c.Run == runBuild && command == "" && len(runs) == 0 && slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
-		return r.outcome() == Met && slices.Contains(lex().Compiled, programName(r.Command[0]))
-	}) {
-		a.hold() // tests that ran were compiled
-		return
-	}
 	if len(runs) == 0 {
-		a.unchecked(c, "no such command was run")
-		return
-	}
-	var all []Status
-	var seen Run
-	counted, why := true, ""
-	var fresh, old, unknown, withheld []string
-	for _, r := range runs {
-		all = append(all, r.outcome())
-		seen.Total, seen.Passed, seen.Failed = seen.Total+r.Total, seen.Passed+r.Passed, seen.Failed+r.Failed
-		seen.Skipped, seen.Parts = seen.Skipped+r.Skipped, seen.Parts+r.Parts
-		counted = counted && r.Counted
-		if r.outcome() != Met && why == "" {
-			why = r.found()
+		if c.Run == runBuild && command == "" && slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
+			return r.outcome() == Met && slices.Contains(lex().Compiled, programName(r.Command[0]))
+		}) {
+			return holds // tests that ran were compiled
 		}
-		x, y, z := a.facts.failures(r)
-		fresh, old, unknown = append(fresh, x...), append(old, y...), append(unknown, z...)
-		withheld = append(withheld, r.Withheld...)
+		return unchecked("no such command was run")
 	}
-	d := Discrepancy{Severity: critical, Claimed: c.words(), Subject: runs[0].line()}
-	fix := "make " + code(d.Subject) + " pass, or report what fails"
-	switch outcome := And(all...); {
+	seen := a.facts.sum(runs)
+	subject := runs[0].line()
+	fails := func(how severity, found string) finding {
+		return contradicted(how, testResult, subject, found, "make "+code(subject)+" pass, or report what fails")
+	}
+	asBefore := len(seen.fresh)+len(seen.unknown) == 0
+	neither := cmp.Or(seen.why, "the run shows neither")
+	switch outcome := seen.outcome; {
 	case c.Result == NotMet && outcome == Unverified:
-		a.unchecked(c, "%s", cmp.Or(why, "the run shows neither"))
+		return unchecked("%s", neither)
 	case c.Result == NotMet:
-		a.hold() // a report that is worse than the facts is not a lie
-	case outcome == NotMet && len(fresh)+len(unknown) == 0 && counted && c.Part && value(c.Passed) == seen.Passed:
-		a.hold() // "the other 4 tests pass"
+		return holds // a report that is worse than the facts is not a lie
+	case outcome == NotMet && asBefore && seen.Counted && c.Part && value(c.Passed) == seen.Passed:
+		return holds // "the other 4 tests pass"
 	case outcome == NotMet && !exact:
-		a.unchecked(c, "something fails, and what was run is not exactly that: %s", why)
-	case outcome == NotMet && len(fresh)+len(unknown) == 0:
-		d.Severity = shouldFix
-		a.contradict(d, testResult, "it fails as it did before the work: "+firstThree(old), fix)
+		return unchecked("something fails, and what was run is not exactly that: %s", seen.why)
+	case outcome == NotMet && asBefore:
+		return fails(shouldFix, "it fails as it did before the work: "+firstThree(seen.old))
 	case outcome == NotMet && (a.report.admits(nil) || c.Part):
-		d.Severity = shouldFix
-		a.contradict(d, testResult, why, fix)
-	case outcome == NotMet && len(fresh) == 0 && len(withheld) > 0:
-		a.unchecked(c, "it fails, but without %s of the environment: pass what it needs", firstThree(withheld))
-	case outcome == NotMet && len(fresh) == 0 && len(a.facts.BaseRuns) > 0 && !slices.ContainsFunc(runs, a.facts.based):
-		a.unchecked(c, "it fails, and it is not known whether it did before: %s", why)
+		return fails(shouldFix, seen.why)
+	case outcome == NotMet && len(seen.fresh) == 0 && len(seen.Withheld) > 0:
+		return unchecked("it fails, but without %s of the environment: pass what it needs", firstThree(seen.Withheld))
+	case outcome == NotMet && len(seen.fresh) == 0 && len(a.facts.BaseRuns) > 0 && !seen.based:
+		return unchecked("it fails, and it is not known whether it did before: %s", seen.why)
 	case outcome == NotMet:
-		a.contradict(d, testResult, why, fix)
+		return fails(critical, seen.why)
 	case outcome != Met:
-		a.unchecked(c, "%s", cmp.Or(why, "the run shows neither"))
+		return unchecked("%s", neither)
 	case c.Result != Met && !c.counted():
-		a.unchecked(c, "the claim says no result")
-	case !c.counted():
-		a.hold()
-	case !counted && c.Failed == nil && printed(runs[0].Output, cmp.Or(c.Passed, c.Total)):
-		a.hold()
-	case !counted:
-		a.unchecked(c, "the run shows no number of tests")
-	default:
-		a.count(c, seen, exact, d)
+		return unchecked("the claim says no result")
+	case !c.counted(), !seen.Counted && c.Failed == nil && printed(runs[0].Output, cmp.Or(c.Passed, c.Total)):
+		return holds
+	case !seen.Counted:
+		return unchecked("the run shows no number of tests")
 	}
+	// Tools count differently, so any number that the run has is right, and a smaller one may be that of a part. A larger
+	// one is wrong. It is false only if the claim names this command.
+	most := seen.Total + seen.Parts
+	if value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) ||
+		value(c.Total) > most {
+		return contradicted(criticalIf(c.Command != "" && exact), testCount, subject, seen.counts(),
+			"run "+code(subject)+" and report the numbers that it prints")
+	}
+	return holds
 }
 
 // printed reports whether a command printed that so many passed.
@@ -155,30 +143,8 @@ func printed(output string, n *int) bool {
 	return regexp.MustCompile(passes).MatchString(output)
 }
 
-// based reports whether the baseline shows anything of the command of a run.
-func (f Facts) based(r Run) bool {
-	base := runOf(f.BaseRuns, r.Command)
-	return base != nil && base.outcome() != Unverified
-}
-
-// count compares numbers. Tools count differently, so any number that the run has is right, and a smaller one may be
-// that of a part. A larger one is wrong. It is false only if the claim names this command.
-func (a *audit) count(c Claim, seen Run, exact bool, d Discrepancy) {
-	d.Severity = shouldFix
-	if c.Command != "" && exact {
-		d.Severity = critical
-	}
-	most := seen.Total + seen.Parts
-	if value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) ||
-		value(c.Total) > most {
-		a.contradict(d, testCount, seen.counts(), "run "+code(d.Subject)+" and report the numbers that it prints")
-		return
-	}
-	a.hold()
-}
-
 // test checks the claim that a test exists and perhaps passes.
-func (a *audit) test(c Claim) {
+func (a *audit) test(c Claim) finding {
 	last := testoutput.LastName(c.Name)
 	isIt := func(name string) bool { return testoutput.LastName(name) == last || strings.HasPrefix(name, c.Name) }
 	passes, failing, complete := false, false, len(a.facts.Runs) > 0
@@ -191,41 +157,41 @@ func (a *audit) test(c Claim) {
 	if i := slices.IndexFunc(a.facts.Named, func(n NamedTest) bool { return n.Name == c.Name }); i >= 0 {
 		named = a.facts.Named[i]
 	}
-	d := Discrepancy{Severity: critical, Subject: c.Name, Claimed: c.words()}
+	unknown := named.Now != Met && named.Now != NotMet
 	switch {
 	case slices.ContainsFunc(a.facts.New, func(t NewTest) bool { return t.Hollow && isIt(t.Name) }):
-		a.unchecked(c, "nothing in it checks anything")
+		return unchecked("nothing in it checks anything")
 	case c.Result == NotMet && failing, c.Result != NotMet && passes && !failing:
-		a.hold()
+		return holds
 	case c.Result == NotMet:
-		a.unchecked(c, "it was not seen to fail")
+		return unchecked("it was not seen to fail")
 	case failing && c.Result == Met:
-		a.contradict(d, testResult, "it fails", "make it pass, or report that it fails")
+		return contradicted(critical, testResult, c.Name, "it fails", "make it pass, or report that it fails")
 	case failing:
-		a.hold() // it exists
-	case named.Now.String() == string(Unverified) && named.Name != "" && c.Result != Met:
-		a.hold() // something has that name
-	case named.Now.String() == string(Unverified):
-		a.unchecked(c, "no test of that name was found")
+		return holds // it exists
+	case unknown && named.Name != "" && c.Result != Met:
+		return holds // something has that name
+	case unknown:
+		return unchecked("no test of that name was found")
 	case named.Now == NotMet && named.Before == Met:
-		a.unchecked(c, "the baseline had a test of that name, and it is gone")
+		return unchecked("the baseline had a test of that name, and it is gone")
 	case named.Now == NotMet && strings.Contains(c.Name, " "):
-		a.unchecked(c, "no file has these words in it")
+		return unchecked("no file has these words in it")
 	case named.Now == NotMet:
-		a.contradict(d, testMissing, "no file has a test of that name", "write the test, or correct the report")
+		return contradicted(critical, testMissing, c.Name, "no file has a test of that name",
+			"write the test, or correct the report")
 	case complete || c.Result != Met:
-		a.hold()
-	default:
-		a.unchecked(c, "it was not seen to pass")
+		return holds
 	}
+	return unchecked("it was not seen to pass")
 }
 
 // notMentioned stands in the place of a claim.
 const notMentioned = "nothing is said about it"
 
-// tampering notes the tests of the baseline that are gone, do not run, or were changed. They are no claims. A test that
-// went away without a word is held against the report; where the report tells it, a person must look.
-func (a *audit) tampering() {
+// tampering returns the tests of the baseline that are gone, do not run, or were changed. They are no claims. A test
+// that went away without a word is held against the report; where the report tells it, a person must look.
+func (a *audit) tampering() (list []Discrepancy) {
 	for _, t := range slices.Concat(a.facts.Tests, a.facts.unreached()) {
 		name := strings.ToLower(testoutput.LastName(t.Name))
 		file := strings.ToLower(path.Base(t.File))
@@ -270,8 +236,9 @@ func (a *audit) tampering() {
 			}
 			d.Found = fmt.Sprintf("the test %s was changed", t.Name)
 		}
-		a.note(d)
+		list = append(list, d)
 	}
+	return list
 }
 
 // admitsChange reports whether the report says that a test, its file or tests in general were changed. It does not

@@ -165,7 +165,7 @@ func TestAuditOfRuns(t *testing.T) {
 		})
 	}
 	h := verify.Audit(parse(t, "`npm run lint` passes."),
-		verify.Facts{Missing: []verify.MissingCommand{{Command: []string{"npm", "run", "lint"}, Why: "no script"}}})
+		verify.Facts{Missing: []verify.Run{{Command: []string{"npm", "run", "lint"}, Why: "no script"}}})
 	require.Equal(t, "critical command_missing", found(h))
 }
 

@@ -58,18 +58,18 @@ type Facts struct {
 	Clean       Status   `json:"clean"`
 	Uncommitted []string `json:"uncommitted,omitempty"`
 
-	Runs     []Run            `json:"tests,omitempty"`
-	BaseRuns []Run            `json:"base_tests,omitempty"` // the same commands on Base, after a failure
-	Tests    []TestChange     `json:"test_changes,omitempty"`
-	Moved    []TestChange     `json:"moved_tests,omitempty"` // to another file, Now: a runner may not look there
-	Gone     []string         `json:"gone,omitempty"`        // files without which tests may not be found
-	New      []NewTest        `json:"new_tests,omitempty"`   // that run and were not on the baseline
-	Named    []NamedTest      `json:"named_tests,omitempty"`
-	Names    []NameFact       `json:"names,omitempty"`
-	Programs bool             `json:"programs,omitempty"` // a program that is not a test does something else than before
-	Debug    []string         `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
-	Suspects []Suspect        `json:"suspects,omitempty"`
-	Missing  []MissingCommand `json:"missing_commands,omitempty"`
+	Runs     []Run        `json:"tests,omitempty"`
+	BaseRuns []Run        `json:"base_tests,omitempty"` // the same commands on Base, after a failure
+	Tests    []TestChange `json:"test_changes,omitempty"`
+	Moved    []TestChange `json:"moved_tests,omitempty"` // to another file, Now: a runner may not look there
+	Gone     []string     `json:"gone,omitempty"`        // files without which tests may not be found
+	New      []NewTest    `json:"new_tests,omitempty"`   // that run and were not on the baseline
+	Named    []NamedTest  `json:"named_tests,omitempty"`
+	Names    []NameFact   `json:"names,omitempty"`
+	Programs bool         `json:"programs,omitempty"` // a program that is not a test does something else than before
+	Debug    []string     `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
+	Suspects []Suspect    `json:"suspects,omitempty"`
+	Missing  []Run        `json:"missing_commands,omitempty"` // that the report names and the project does not have
 	// Unseen says what a witness could not look at and why, a sentence each, for people.
 	Unseen []string `json:"unseen,omitempty"`
 }
@@ -193,12 +193,6 @@ type Suspect struct {
 	Why  string `json:"why"` // what it decides, and how it changed
 }
 
-// MissingCommand is a command that the report names and the project does not have.
-type MissingCommand struct {
-	Command []string `json:"command"`
-	Why     string   `json:"why"`
-}
-
 // outcome returns what a run shows. A failed test is a failure whatever the exit status says. A run without a passed
 // test shows nothing.
 func (r Run) outcome() Status {
@@ -280,6 +274,37 @@ func (f Facts) failures(r Run) (fresh, old, unknown []string) {
 		}
 	}
 	return fresh, old, unknown
+}
+
+// summary is what several runs show together.
+type summary struct {
+	Run        // the sums; Counted says that all of them were counted
+	outcome    Status
+	why        string // the first reason for another outcome than Met
+	based      bool   // the baseline shows something of one of them
+	fresh, old []string
+	unknown    []string
+}
+
+func (f Facts) sum(runs []Run) summary {
+	s := summary{Run: Run{Counted: true}}
+	var all []Status
+	for _, r := range runs {
+		all = append(all, r.outcome())
+		s.Total, s.Passed, s.Failed = s.Total+r.Total, s.Passed+r.Passed, s.Failed+r.Failed
+		s.Skipped, s.Parts = s.Skipped+r.Skipped, s.Parts+r.Parts
+		s.Counted = s.Counted && r.Counted
+		if r.outcome() != Met && s.why == "" {
+			s.why = r.found()
+		}
+		fresh, old, unknown := f.failures(r)
+		s.fresh, s.old, s.unknown = append(s.fresh, fresh...), append(s.old, old...), append(s.unknown, unknown...)
+		s.Withheld = append(s.Withheld, r.Withheld...)
+		base := runOf(f.BaseRuns, r.Command)
+		s.based = s.based || base != nil && base.outcome() != Unverified
+	}
+	s.outcome = And(all...)
+	return s
 }
 
 // unreached returns the tests that ran on the baseline and do not run any more, though nothing in their code says so:

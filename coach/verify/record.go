@@ -121,30 +121,26 @@ func (r *Review) objectToTests(f Facts, object objector) {
 		}
 		object(false, it, "tests are %s but unverified: %s", what, why)
 	}
-	var fresh, unknown []string
-	counted, passed := false, 0
-	for _, run := range f.Runs {
-		x, _, y := f.failures(run)
-		fresh, unknown = append(fresh, x...), append(unknown, y...)
-		counted = counted || run.Counted
-		passed += run.Passed
+	seen := f.sum(f.Runs)
+	for _, failures := range []struct {
+		names []string
+		fresh bool
+	}{{seen.fresh, true}, {seen.unknown, false}} {
+		it := Item{Severity: medium, Suggestion: "Make them pass, without taking tests away."}
+		switch names := firstThree(failures.names); {
+		case names == "":
+		case r.report.admits(failures.names):
+			object(false, it, "tests fail, as the report says: %s", names)
+		case failures.fresh:
+			it.Severity = high
+			object(true, it, "new failures: %s", names)
+		default:
+			it.Suggestion = "Make them pass, or show that they failed before."
+			object(false, it, "tests fail, and whether they did before is not known: %s", names)
+		}
 	}
-	switch {
-	case len(fresh) > 0 && r.report.admits(fresh):
-		object(false, Item{Severity: medium, Suggestion: "Make them pass, without taking tests away."},
-			"tests fail, as the report says: %s", firstThree(fresh))
-	case len(fresh) > 0:
-		object(true, Item{Severity: high, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s",
-			firstThree(fresh))
-	}
-	if len(unknown) > 0 && r.report.admits(unknown) {
-		object(false, Item{Severity: medium, Suggestion: "Make them pass, without taking tests away."},
-			"tests fail, as the report says: %s", firstThree(unknown))
-	} else if len(unknown) > 0 {
-		object(false, Item{Severity: medium, Suggestion: "Make them pass, or show that they failed before."},
-			"tests fail, and whether they did before is not known: %s", firstThree(unknown))
-	}
-	if counted && passed == 0 && len(fresh) == 0 && status != NotMet {
+	counted := slices.ContainsFunc(f.Runs, func(run Run) bool { return run.Counted })
+	if counted && seen.Passed == 0 && len(seen.fresh) == 0 && status != NotMet {
 		object(true, Item{Severity: high, Suggestion: "Make the tests run: none may be skipped or left out."},
 			"no test passed: %s", why)
 	}

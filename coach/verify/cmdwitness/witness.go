@@ -66,7 +66,7 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 	var facts verify.Facts
 	for _, command := range q.Claimed {
 		if why := project.Lacks(os.DirFS(w.cfg.Dir), command); why != "" {
-			facts.Missing = append(facts.Missing, verify.MissingCommand{Command: command, Why: why})
+			facts.Missing = append(facts.Missing, verify.Run{Command: command, Exit: -1, Why: why})
 		}
 	}
 	for _, command := range q.Commands {

@@ -138,7 +138,7 @@ func TestMissingCommands(t *testing.T) {
 	facts, err := w.Look(t.Context(), verify.Query{Claimed: [][]string{{"npm", "run", "lint"}, {"npm", "run", "build"}}})
 	require.NoError(t, err)
 	assert.Equal(t,
-		[]verify.MissingCommand{{Command: []string{"npm", "run", "lint"}, Why: "package.json has no script lint"}},
+		[]verify.Run{{Command: []string{"npm", "run", "lint"}, Exit: -1, Why: "package.json has no script lint"}},
 		facts.Missing)
 }
 
