@@ -65,15 +65,14 @@ func features(rd, req *reading) []string {
 	for kind, n := range rd.fences {
 		on(fenceFeatures[kind], n > 0)
 	}
-	code, docs := filesNamed(rd.text)
+	code, docs := rd.namesCode, rd.namesDocs
 	on("files:code", code)
 	on("files:docs", docs)
 	on("files:docs-only", docs && !code)
 	on("files:none", !docs && !code)
 	on("claim-of-docs", docs && !code && claim)
-	rcode, rdocs := filesNamed(req.text)
-	on("request:files-docs", rdocs && !rcode)
-	on("request:files-code", rcode)
+	on("request:files-docs", req.namesDocs && !req.namesCode)
+	on("request:files-code", req.namesCode)
 	on("ran", rd.ran > 0)
 	on("ran:3+", rd.ran > 2)
 	on("checked", rd.checks > 1)
@@ -138,10 +137,9 @@ const (
 	docExtensions = " prd md mdx mdc rst txt adoc tex docx pdf "
 )
 
-// filesNamed reports whether the last part of a text names files of code, and whether it names documents.
-func filesNamed(text string) (code, docs bool) {
-	text = text[max(0, len(text)-lastPart):]
-	for at := 0; !code || !docs; {
+// names notes whether a text of the agent's or the human's voice names files of code, and whether it names documents.
+func (rd *reading) names(text string) {
+	for at := 0; !rd.namesCode || !rd.namesDocs; {
 		i := strings.IndexByte(text[at:], '.')
 		if i < 0 {
 			break
@@ -155,10 +153,9 @@ func filesNamed(text string) (code, docs bool) {
 			continue
 		}
 		extension := " " + strings.ToLower(text[at:end]) + " "
-		code = code || strings.Contains(codeExtensions, extension)
-		docs = docs || strings.Contains(docExtensions, extension)
+		rd.namesCode = rd.namesCode || strings.Contains(codeExtensions, extension)
+		rd.namesDocs = rd.namesDocs || strings.Contains(docExtensions, extension)
 	}
-	return code, docs
 }
 
 // closing returns the last sentence, and the rules found in the last three and the first two.

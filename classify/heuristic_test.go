@@ -52,14 +52,16 @@ func TestFilesNamed(t *testing.T) {
 		{"Set the port in config.YAML.", "code"},
 		{"Done. Version 1.2 is e.g. on github.com", ""},
 		{"...md .md x.", ""},
+		{"Updated `README.md`:\n\n```diff\n+ see cart.go\n```\n", "docs"},
 		{"See a.go" + strings.Repeat(" eyJ.", lastPart), ""}, // the time of a long text is bounded
 	} {
-		code, docs := filesNamed(c.text)
+		rd, _, err := newHeuristic(t).read(t.Context(), Input{Text: c.text}, false)
+		require.NoError(t, err)
 		got := ""
-		if code {
+		if rd.namesCode {
 			got = "code "
 		}
-		if docs {
+		if rd.namesDocs {
 			got += "docs"
 		}
 		assert.Equal(t, c.want, strings.TrimSpace(got), c.text)
@@ -637,6 +639,21 @@ func TestAnswersAndWaits(t *testing.T) {
 		{"", "已新建 `types/user.ts`，已重构 `store/user.ts`。\n\n接下来将：\n- 替换旧字段\n- 运行 lint\n\n进度已记录，继续执行中。",
 			Status, false},
 		{"", "I removed the duplicate import. It should work now.", Status, true},
+		{"", "Two files need the new redirect. Changes to `routes/login.ts`:", Status, false},
+		{"Move the badge to the right.", "I'll move the badge to the right side of the header. First, I'll read `Header.tsx`.\n\n" +
+			"Read file: Header.tsx", Status, false},
+		{"NPE in the mapper", "Since we cannot compile and run Java code directly in this environment, let's assume that the " +
+			"change is correct. To submit the changes, I will use the `submit` command:", Status, true},
+		{"", "I tracked the error to the header and fixed the unbalanced tag in `Edit.tsx`. The page should compile now.\n\n" +
+			"If you still see issues, paste the new line from the overlay and I'll patch immediately.",
+			Status, true},
+		{"Update the rules file for the new folders.", "I've updated the rules in `.rules/layout.mdc`:\n\n```diff\n" +
+			"+ - `store/`: state in `store.ts`\n```\n\nThe rules now list the new folders.", Completion, false},
+		{"Can you explain the changes you made to hooks_test.go?", "I changed the expected command, because the hook now " +
+			"calls the installed program:\n\n```go\nverify(t, \"app start\")\n```\n\nThe test passed only with the old name.",
+			Completion, false},
+		{"tag it and push", "Done.\n\n- Pushed the workflow to `main` (`03ec0c3`)\n- Pushed tag `v0.1.1`\n\n" +
+			"This should now start `release.yml`.", Completion, false},
 	} {
 		r := judge(t, Input{Request: c.request, Text: c.text})
 		assert.Equal(t, c.want, r.Type, "%s: %s", c.text, r.Reason)

@@ -27,6 +27,7 @@ type reading struct {
 	fences                  [nFenceKinds]int  // lines inside fences, by kind
 	traceVoice              int               // lines of a stack trace in the agent's voice
 	numbers                 int               // in the agent's voice
+	namesCode, namesDocs    bool              // files, outside of fences in the last part
 	lastLine                lineKind
 	checked                 bool      // the items at hand say what was checked: "Validation:"
 	checks, observations    int       // such items, and those of them with a number or code
@@ -139,6 +140,9 @@ func (rd *reading) prose(l line, request bool) {
 		return
 	}
 	s := rd.text[l.start:l.end]
+	if len(rd.text)-l.start <= lastPart {
+		rd.names(s)
+	}
 	var covered bool
 	rd.buf, covered = mask(rd.buf, s)
 	rd.toks, rd.sents = rd.lex.tokenize(rd.toks, rd.sents, rd.buf, s)

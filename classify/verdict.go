@@ -36,7 +36,8 @@ func (v *verdict) result() Result {
 	if r.Type == Status {
 		r.Confidence = v.sureOfStatus(r.Confidence)
 	}
-	r.WasRejectedCompletion = r.Type == Status && p[classRejected] >= p[classProgress] && !v.announces()
+	r.WasRejectedCompletion = r.Type == Status && (p[classRejected] >= p[classProgress] && !v.announces() ||
+		v.rd.has("claim.submit") && v.rd.has("hedge.cannot_check"))
 	r.Reason = v.reason(r)
 	if v.rd.fits() {
 		r.Language = v.rd.language
@@ -46,6 +47,7 @@ func (v *verdict) result() Result {
 	v.shownResult(&r)
 	v.onlyDocuments(&r)
 	v.onlyAnswers(&r)
+	v.onlyGit(&r)
 	v.closingQuestion(&r)
 	v.closingCondition(&r)
 	v.weighHost(&r)
@@ -103,16 +105,25 @@ func (v *verdict) sureOfStatus(p float64) float64 {
 	return a / (a + b)
 }
 
-// announces reports whether a claim is followed, at the end, by what the agent does next, or whether the text ends
-// inside an edit: then it is at work.
+// announces reports whether the agent is at work: the text ends inside an edit or with a colon, it says at the end what
+// it does next, or it says what comes next and claims nothing.
 func (v *verdict) announces() bool {
-	if v.rd.openFence && v.rd.lastLine == fencedLine {
+	rd := v.rd
+	last, _, _ := rd.closing()
+	switch {
+	case rd.openFence && rd.lastLine == fencedLine, last.colon && rd.lastLine.voice():
 		return true
+	case last.question, rd.has("claim.submit"), rd.in(last.rules, "offer.further"), rd.in(last.rules, "blocker.then"):
+		return false
 	}
-	last, _, _ := v.rd.closing()
-	goesOn := v.rd.in(last.rules, "progress.next") || v.rd.in(last.rules, "progress.doing")
-	claims := v.rd.has("claim.edit") || v.rd.has("claim.done")
-	return claims && goesOn && !last.question && !v.rd.has("claim.submit")
+	next := rd.in(last.rules, "progress.next") || rd.in(last.rules, "progress.doing")
+	switch {
+	case rd.has("claim.edit"), rd.has("claim.done"), rd.has("claim.tests"), rd.has("claim.build"):
+		return next
+	case rd.has("hedge.should"), rd.has("hedge.not_run"), rd.has("hedge.cannot_check"), rd.has("hedge.assumed"):
+		return next
+	}
+	return rd.has("progress.next") && !rd.kind(signalPromise)
 }
 
 // surest is the confidence that a verdict on words has at most.
@@ -178,29 +189,41 @@ func (v *verdict) shownResult(r *Result) {
 	r.Reason = v.reason(*r)
 }
 
-// onlyDocuments makes a rejected completion a completion that names documents and no other file, shows no edit and
-// claims no check: nothing in it can be run.
+// onlyDocuments makes a rejected completion a completion that names documents and no other file and claims no check:
+// nothing in it can be run.
 func (v *verdict) onlyDocuments(r *Result) {
-	code, docs := filesNamed(v.rd.text)
-	if r.WasRejectedCompletion && docs && !code && v.rd.fits() && v.rd.fences == [nFenceKinds]int{} &&
+	if r.WasRejectedCompletion && v.rd.namesDocs && !v.rd.namesCode && v.rd.fits() && v.rd.fences[codeFence]+v.rd.fences[editFence] == 0 &&
 		!slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.CallsFor() != "" }) {
 		r.become(Completion, max(v.p[classCompletion], closingConfidence), "reports a change of documents")
 	}
 }
 
-// onlyAnswers makes a rejected completion a completion that claims no change and no check of its own, and
-// announces nothing: it answers a question, or thanks and offers more.
+// shortText is how many words a request or an output has at most that is only about one thing.
+const shortText = 60
+
+// onlyAnswers makes a rejected completion a completion that explains what a short request wants explained. So is one
+// that claims no change and no check of its own, and announces nothing: it answers a question, or thanks and offers more.
 func (v *verdict) onlyAnswers(r *Result) {
-	rd := v.rd
-	if !r.WasRejectedCompletion || !rd.fits() || rd.has("claim.edit") || rd.kind(SignalHedge) ||
-		rd.has("progress.next") || rd.fences != [nFenceKinds]int{} ||
-		slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.Name != ClaimChecked && s.CallsFor() != "" }) {
+	rd, req := v.rd, v.req
+	if !r.WasRejectedCompletion || !rd.fits() || rd.kind(SignalHedge) {
 		return
 	}
-	asked := v.req.asksQuestion() && !v.req.has("request.change") && !v.req.has("request.act")
+	asked := req.asksQuestion() && !req.has("request.change") && !req.has("request.act")
 	thanks := !rd.has("claim.done") && !rd.has("claim.past") && rd.closes("offer.further")
-	if asked || thanks {
+	claims := rd.has("claim.edit") || rd.has("progress.next") || rd.fences != [nFenceKinds]int{} ||
+		slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.Name != ClaimChecked && s.CallsFor() != "" })
+	if (asked || thanks) && !claims || asked && req.has("request.explain") && req.nWords <= shortText {
 		r.become(Completion, max(v.p[classCompletion], closingConfidence), "answers what was asked")
+	}
+}
+
+// onlyGit makes a short rejected completion a completion that shows a commit or a pull request, claims no check, and was
+// asked for an act.
+func (v *verdict) onlyGit(r *Result) {
+	rd := v.rd
+	if r.WasRejectedCompletion && (rd.has("evidence.commit") || rd.has("evidence.pull_request")) && rd.fits() &&
+		v.req.has("request.act") && rd.nWords <= shortText && !rd.has("claim.tests") && !rd.has("claim.build") && !rd.goesOn() {
+		r.become(Completion, max(v.p[classCompletion], closingConfidence), "shows the commit or the pull request")
 	}
 }
 
