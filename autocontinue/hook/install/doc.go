@@ -1,8 +1,9 @@
 // Package install puts the stop hook into the settings of the programs that run agents, and takes it out again.
 //
 // Start with a [Hook]. [Hook.Snippet] is the settings for a host that has no others, for a person to copy. [Hook.Merge]
-// puts the hook into settings that a person wrote, and [Hook.Remove] takes it out. Everything else in these settings
-// stays as it is, to the byte: comments, layout, long numbers. [Files] says where a host looks for its settings.
+// puts the hook into settings that a person wrote, before what is there, and [Hook.Remove] takes it out. Everything
+// else in these settings stays as it is, to the byte: comments, layout, long numbers. [Files] says where a host looks
+// for its settings.
 //
 // # Limits
 //

@@ -63,6 +63,8 @@ func (h Hook) lineOn(system string) string {
 // Quote returns a word as the shell of a host on this system wants it.
 func Quote(h hook.Host, word string) string { return shellOf(h, runtime.GOOS).quote(word) }
 
+var assigns = regexp.MustCompile(`^\s*\w+=`) // a person wrote that line
+
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 func quotePOSIX(w string) string {
@@ -86,8 +88,7 @@ type kind int
 
 const (
 	foreign kind = iota // it does not run this hook
-	written             // it runs the hook, as line writes it, perhaps another version's
-	edited              // it runs the hook and nothing else, and a person wrote or changed it
+	ours                // it runs the hook and nothing else
 	mixed               // it runs the hook, and does something else
 )
 
@@ -100,20 +101,14 @@ func (h Hook) kindOf(line string) kind {
 		return foreign
 	}
 	if inner, ok := strings.CutPrefix(line, geminiBefore); ok {
-		if inner, ok = strings.CutSuffix(inner, geminiAfter); ok {
-			line = inner + guard
-		}
+		line = strings.Replace(inner, geminiAfter, guard, 1)
 	}
 	const word = `(?:'(?:[^']|'\\''|'')*'|"[^"]*"|[^\s;&|<>()` + "`" + `$'"]+)+`
-	const ours = `( \|\| exit (?:/b )?[01]|; exit 0|; if \(-not \$\?\) \{ exit 1 \})`
-	const other = `[ \t]*(?:(?:\|\||;)[ \t]*(?:exit(?: /b)? 0|true|:)\s*)?`
-	parts := regexp.MustCompile(`(?i)^[ \t]*(?:& )?((?:\w+=(?:` + word + `)?[ \t]+)*)` + word + call + `(?:[ \t]+` + word +
-		`)*(?:` + ours + `|` + other + `)$`).FindStringSubmatch(line)
-	switch {
-	case parts == nil:
-		return mixed
-	case parts[1] != "" || parts[2] == "":
-		return edited
+	const guards = `\s*(?:(?:\|\||;)[ \t]*(?:exit(?: /b)? [01]|true)|; if \(-not \$\?\) \{ exit 1 \})?\s*`
+	const assignments = `(?:\w+=(?:` + word + `)?[ \t]+)*`
+	whole := `(?i)^[ \t]*(?:& )?` + assignments + word + call + `(?:[ \t]+` + word + `)*` + guards + `$`
+	if regexp.MustCompile(whole).MatchString(line) {
+		return ours
 	}
-	return written
+	return mixed
 }

@@ -53,7 +53,7 @@ func TestWrittenLines(t *testing.T) {
 					for _, h := range hook.Hosts() {
 						want := foreign
 						if h == host {
-							want = written
+							want = ours
 						}
 						assert.Equal(t, want, Hook{Host: h, Program: "/other/sidecoach"}.kindOf(line), "%s: %s", h, line)
 					}
@@ -66,14 +66,13 @@ func TestWrittenLines(t *testing.T) {
 func TestKindOf(t *testing.T) {
 	h := Hook{Host: hook.Claude, Program: "/home/ada/bin/coach v2"}
 	for want, lines := range map[kind][]string{
-		written: {
+		ours: {
 			"/old/sidecoach hook claude || exit 0", "/old/sidecoach-1.2 hook claude --shadow || exit 0",
 			"'/home/ada/bin/coach v2' hook claude || exit 0", `"C:/Program Files/sidecoach.exe" hook claude; exit 0`,
-		},
-		edited: {
-			"sidecoach hook claude", "KEY=1 /old/sidecoach hook claude || exit 0", "sidecoach hook claude --shadow ; exit 0",
+			"sidecoach hook claude", "sidecoach hook claude --shadow ; exit 0",
 			"'/my bin/sidecoach' hook claude --plan='a; b.md' || true",
-			"KEY='a b' OTHER= sidecoach  hook  claude --max-continues 2", `& 'C:\my bin\sidecoach.exe' hook claude`,
+			"KEY=1 /old/sidecoach hook claude || exit 0", "KEY='a b' OTHER= sidecoach  hook  claude --max-continues 2",
+			`& 'C:\my bin\sidecoach.exe' hook claude`,
 		},
 		mixed: {
 			"cd /x && sidecoach hook claude || exit 0", "/old/sidecoach hook claude || exit 0; say done",

@@ -81,7 +81,16 @@ func (h Hook) each(v *hujson.Value, f func(o *hujson.Object, line *hujson.Value,
 
 // Merge returns settings in which the host runs the hook on its events. If it does already, they are the same. A
 // command line that another version wrote is replaced, and a shorter time limit beside it is raised.
-func (h Hook) Merge(settings []byte) ([]byte, error) {
+func (h Hook) Merge(settings []byte) (merged []byte, err error) {
+	for _, event := range slices.Backward(hosts[h.Host].events) { // the last one that is added comes first
+		if settings, err = h.mergeEvent(settings, event); err != nil {
+			return nil, err
+		}
+	}
+	return settings, nil
+}
+
+func (h Hook) mergeEvent(settings []byte, event string) ([]byte, error) {
 	root, object, err := parse(settings)
 	if err != nil {
 		return nil, err
@@ -89,35 +98,23 @@ func (h Hook) Merge(settings []byte) ([]byte, error) {
 	l := layoutOf(settings, object)
 	hooks := member(object, "hooks")
 	if hooks == nil {
-		hooks = l.addMember(object, 0, "hooks", struct{}{})
+		return l.insert(root, 0, "hooks", map[string]any{event: []any{h.element(event)}}), nil
 	}
 	events, ok := hooks.Value.(*hujson.Object)
 	if !ok {
 		return nil, errors.New(`"hooks" is not an object`)
 	}
-	for _, event := range hosts[h.Host].events {
-		if err := h.mergeEvent(l, events, event); err != nil {
-			return nil, err
-		}
-	}
-	return root.Pack(), nil
-}
-
-func (h Hook) mergeEvent(l layout, events *hujson.Object, event string) error {
 	list := member(events, event)
 	if list == nil {
-		l.addMember(events, 1, event, []any{h.element(event)})
-		return nil
+		return l.insert(hooks, 1, event, []any{h.element(event)}), nil
 	}
-	array, ok := list.Value.(*hujson.Array)
-	if !ok {
-		return fmt.Errorf("%q is not an array", event)
+	if _, ok := list.Value.(*hujson.Array); !ok {
+		return nil, fmt.Errorf("%q is not an array", event)
 	}
-	var err error
 	times := 0
 	h.each(list, func(o *hujson.Object, line *hujson.Value, k kind) {
 		times++
-		if k != written {
+		if k == mixed || assigns.MatchString(textOf(line)) {
 			err = fmt.Errorf("%q runs sidecoach in a line that install did not write: %.200q", event, textOf(line))
 			return
 		}
@@ -133,13 +130,55 @@ func (h Hook) mergeEvent(l layout, events *hujson.Object, event string) error {
 	})
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case times > 1:
-		return fmt.Errorf("%q runs sidecoach %d times", event, times)
+		return nil, fmt.Errorf("%q runs sidecoach %d times", event, times)
 	case times == 0:
-		l.addElement(array, 2, h.element(event))
+		return l.insert(list, 2, "", h.element(event)), nil
 	}
-	return nil
+	return root.Pack(), nil
+}
+
+// layout is how a person laid JSON out. What is added has the same indentation and line breaks.
+type layout struct {
+	text          []byte
+	unit, newline string
+}
+
+func layoutOf(text []byte, root *hujson.Object) layout {
+	l := layout{text: text, unit: "  ", newline: "\n"}
+	if bytes.Contains(text, []byte("\r\n")) {
+		l.newline = "\r\n"
+	}
+	if len(root.Members) > 0 {
+		before := root.Members[0].Name.BeforeExtra
+		if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
+			l.unit = string(before[i+1:])
+		}
+	}
+	return l
+}
+
+// insert returns the text with one more value, the first of an object or an array that is depth levels below the
+// root. An element of an array has no key.
+func (l layout) insert(into *hujson.Value, depth int, key string, value any) []byte {
+	outer := "\n" + strings.Repeat(l.unit, depth)
+	added := outer + l.unit
+	if key != "" {
+		added += string(encode(key, "", "")) + ": "
+	}
+	added += string(encode(value, outer[1:]+l.unit, l.unit))
+	begin, values := into.StartOffset+1, 0
+	for range into.All() { // with itself
+		values++
+	}
+	switch {
+	case values > 1:
+		added += ","
+	case begin == into.EndOffset-1:
+		added += outer
+	}
+	return slices.Concat(l.text[:begin], []byte(strings.ReplaceAll(added, "\n", l.newline)), l.text[begin:])
 }
 
 // Remove returns settings in which the host does not run the hook any more, and how often it did. What becomes empty by
