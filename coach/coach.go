@@ -124,8 +124,9 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 //   - unchanged: no file was edited in the session, but the output claims a change.
 //   - unable: the output says that the agent did not or could not run its check.
 //   - gap: a sentence of the output admits that a part is open. The sentence is quoted.
-//   - claim: a sentence of the output claims a result that it does not show. The sentence is quoted. If it is not
-//     plain, the message says which check it claims, but only where nothing makes the claim doubtful.
+//   - claim: a sentence of the output claims a result that it does not show: no number stands behind the claim in its
+//     line, and no fence follows. The sentence is quoted. If it is not plain, the message says which check it claims, but
+//     only where nothing makes the claim doubtful.
 //
 // The check asked for is the first of these that is known: the check that failed or whose result is hidden; a check
 // that the output or the request names, if it is a well-known command that only checks ("npm run build"), of the

@@ -204,6 +204,11 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"a named check that was not run", rejected, Context{Text: "Fixed a.py. I did not run `make lint`."}, "code"},
 		{"a dangerous command", rejected, Context{Text: "Fixed a.py; run `make deploy`."}, "code"},
 		{"a check that the human names", rejected, Context{Text: "Fixed a.go.", Request: "`go test` fails"}, "command"},
+		{"a document in words", found("Updated the architecture doc with `item_ids` and `x()`.", "claim/edit/Updated"),
+			Context{Text: "Updated the architecture doc with `item_ids` and `x()`."}, "docs"},
+		{"a style with a state", rejected, Context{Text: "Removed `outline: none` from `.skip-link:focus`."}, "interface"},
+		{"a syntax check of a script", rejected, Context{Text: "Fixed `install.sh`; `bash -n install.sh` passed."}, "command"},
+		{"a page template", rejected, Context{Text: "Merged the buttons in `bib.liquid`."}, "interface"},
 		{"a check of other files", rejected, Context{Text: "Fixed `init.lua`; `npm test` passes."}, "any"},
 		{"a linter that the human " +
 			"names", rejected, Context{Text: "Fixed a.py.", Request: "flake8 says F401"}, "command"},
@@ -256,6 +261,14 @@ func TestAskForWhatIsMissing(t *testing.T) {
 	r := found(text, "evidence/test_output/12 passed", "claim/checked/`npm run build` passed")
 	f, _ := collect(r, Context{Text: text})
 	assert.Equal(t, []string{"claim", "command", "npm run build", ""}, []string{f.Finding, f.Ask, f.Command, f.Second})
+}
+
+// What stands beside a claim may be its result, so the message does not say that nothing is shown.
+func TestNothingIsSaidBesideAResult(t *testing.T) {
+	for _, text := range []string{"Fixed a.go.\nAll tests pass: ok a 0.4s", "Fixed a.go.\nAll tests pass:\n\n```\nok a\n```"} {
+		f, _ := collect(found(text, "claim/tests/All tests pass"), Context{Text: text})
+		assert.Equal(t, []string{"", "", "command"}, []string{f.Finding, f.Quote, f.Ask}, text)
+	}
 }
 
 // A dry run shows a new target of a Makefile, and git lists what it ignores.

@@ -22,7 +22,6 @@ var (
 	option     = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
 	operators  = compiled("[|&;<>$(){}\\[\\]*?!\\\\\"'#~\n]") // of a shell
 	argument   = compiled(`^(?:\.|(?:\./|\w)[\w./:-]*)$`)     // in the working tree, unless it leads out with ..
-	number     = compiled(`^-?\d+$`)
 	bare       = compiled(`^\w+$`)
 )
 
@@ -120,8 +119,9 @@ func knownCheck(command string) (kind string, ok bool) {
 		f := raw[i]
 		last := ws[i-1].text
 		switch {
-		case number().MatchString(f), strings.HasPrefix(f, "-") && in(ws[i], "look"):
-		case !argument().MatchString(f), strings.Contains(strings.TrimSuffix(f, "..."), ".."), scriptFile().MatchString(f):
+		case strings.Trim(f, "-0123456789") == "", strings.HasPrefix(f, "-") && in(ws[i], "look"):
+		case !argument().MatchString(f), strings.Contains(strings.TrimSuffix(f, "..."), ".."),
+			kind != "lint" && scriptFile().MatchString(f):
 			return "", false
 		case strings.ContainsAny(f, "./"), names().MatchString(f):
 		case (last == "-k" || last == "-run" || last == "-bench") && bare().MatchString(f):
@@ -129,7 +129,7 @@ func knownCheck(command string) (kind string, ok bool) {
 			return "", false
 		}
 	}
-	if unsafe(command) != "" || harmful(ws[:n]) {
+	if unsafe(withoutHosts(command)) != "" || harmful(ws[:n]) {
 		return "", false
 	}
 	if kind == "look" || strings.HasPrefix(raw[0], "-") {
@@ -137,6 +137,12 @@ func knownCheck(command string) (kind string, ok bool) {
 	}
 	return kind, true
 }
+
+// withoutHosts returns a text without the host in the import path of a Go package that is to be tested, built or vetted:
+// it looks like a URL. Go does not load a package for that.
+func withoutHosts(text string) string { return goPackage().ReplaceAllString(text, "$1./$2") }
+
+var goPackage = compiled(`(?i)(\bgo (?:test|build|vet)(?: -\w+)* )\w[\w-]*(?:\.[\w-]+)+/([\w./-]+[.,;:!?` + "`" + `]*(?:\s|$))`)
 
 // harmful reports whether a word of a command is one of guard.txt, "harm". Only the request or the plan can vouch for
 // it.

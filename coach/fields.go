@@ -23,7 +23,7 @@ const (
 	maxHint         = 70
 	maxClaim        = 70  // a sentence of the agent that claims something
 	maxGap          = 110 // a sentence of the agent that admits something
-	maxCommand      = 50  // one command, or two together
+	maxCommand      = 58  // one command, or two together
 	maxFile         = 30
 	maxQuoted       = 60 // data in Skip.Why
 )

@@ -195,7 +195,7 @@ func unsafe(data string) string {
 
 // url returns the first URL in msg that nothing vouches for.
 func url(msg string, src *sources) string {
-	for _, u := range urls().FindAllString(folded(msg), -1) {
+	for _, u := range urls().FindAllString(folded(withoutHosts(msg)), -1) {
 		if i := strings.IndexAny(u, "<>\"`'"); i >= 0 { // where prose or markup goes on
 			u = u[:i]
 		}
@@ -219,6 +219,9 @@ func phrases(section string) func(string, *sources) string {
 				n, object := longest(ws[i:], section)
 				if object {
 					n = phraseEnd(ws[i:], n)
+				}
+				if harmless, _ := longest(ws[i:], "harmless"); harmless > n {
+					continue
 				}
 				if n > 0 && !src.vouch(ws[i:i+n]) {
 					return text(ws[i : i+n])

@@ -198,6 +198,9 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 	if len(claimed) == 0 {
 		return
 	}
+	r.Signals = slices.DeleteFunc(slices.Clone(r.Signals), func(s classify.Signal) bool {
+		return besideResult(in.Text, s)
+	})
 	f.Quote = quote(in.Text, r.Signals, classify.SignalClaim, claimed[0], maxClaim)
 	if f.Quote != "" {
 		f.Finding, f.Kind = "claim", claimed[0]
@@ -209,6 +212,13 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 			return
 		}
 	}
+}
+
+// besideResult reports whether a number stands in the line behind a signal, or a fence follows it: that may be the
+// result.
+func besideResult(text string, s classify.Signal) bool {
+	line, rest, _ := strings.Cut(text[s.End:], "\n")
+	return strings.ContainsAny(line, "0123456789") || strings.HasPrefix(strings.TrimSpace(rest), "```")
 }
 
 // certainClaim reports whether a sentence states, in English or about a command, that a check of this kind passed, and
@@ -226,8 +236,7 @@ func certainClaim(text string, r classify.Result, kind string, checks []check) (
 		}
 		s := sentences[i]
 		before, after := text[s.Start:sig.Start], strings.TrimLeft(text[sig.End:s.End], " \t*_✅✓")
-		if doubtful(text[s.Start:s.End]) || len(words(before)) > 3 ||
-			after != "" && !strings.ContainsAny(after[:1], ".,;:!(") {
+		if doubtful(text[s.Start:s.End]) || len(words(before)) > 3 || after != "" && strings.IndexAny(after, ".,;:!(—–") != 0 {
 			continue
 		}
 		if i := slices.IndexFunc(checks, func(c check) bool {

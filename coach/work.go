@@ -114,9 +114,9 @@ var (
 		`clear|drop|wipe|reset|seed)(?:db|data|database|s)?(?:[_.-]|$)`)
 	deployments = compiled(`(?i)\b(?:deployed|redeployed|published|live at)\b|部署|デプロイ|разв[её]рн|nasaz`)
 	documents   = compiled(`(?i)\b(?:updated|added|rewrote|wrote|edited|revised|changed|documented|created|put|noted)\b` +
-		`.{0,60}\b(?:docs?|documentation|readme|prd|spec|rules|changelog)\b`)
-	styles = compiled(`^[.#][a-z][\w-]*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^(?:color|background|margin|padding|border|` +
-		`width|height|display|position|flex|grid|gap|z-index|opacity|overflow|transition|transform|font|text|max|min)` +
+		`.{0,100}\b(?:docs?|documentation|readme|prd|spec|rules|changelog)\b`)
+	styles = compiled(`^[.#][a-z][\w-]*(?:::?[a-z-]+)*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^(?:color|background|margin|padding|border|` +
+		`width|height|display|position|flex|grid|gap|z-index|opacity|overflow|outline|transition|transform|font|text|max|min)` +
 		`[a-z-]*: ?[\w#.%-]+;?$`)
 	diagnostics = compiled(`"owner": ?"typescript"|\berror TS\d{4}\b|\bTypeScript (?:error|warning)`)
 	targets     = compiled("`(\\w[\\w-]*)` (?:make )?target\\b|\\btarget:? `(\\w[\\w-]*)`")
@@ -236,7 +236,7 @@ func (c changes) fitting() string {
 	n := c.weight
 	code := n["code"] + n["script"] + n["compile"] + n["other"]
 	switch {
-	case c.shown != "":
+	case c.shown != "" && !c.docs:
 		return c.shown
 	case c.deployed && code+n["interface"] == 0:
 		return "deployed"
