@@ -94,7 +94,7 @@ func frequentWords(src []byte) func(func(string) bool) {
 }
 
 const (
-	maxSample = 1 << 14 // bytes of prose that tell its language
+	maxSample = 1 << 12 // bytes of prose that tell its language
 	maxHead   = 1 << 18 // bytes of a text in which that is looked for
 )
 

@@ -75,7 +75,8 @@ type element struct {
 	gap  bool
 	sure bool // a gap that no word of denial may stand in: "habe … nicht korrigiert" claims nothing
 	opt  bool
-	tail uint8 // endings of words: a bit for each of lexicon.endings
+	tail uint8  // endings of words: a bit for each of lexicon.endings
+	mask uint64 // of the last six bits of ids
 }
 
 // choices are alternatives: single words, sorted, and several words in a row, the longest first.
@@ -131,6 +132,13 @@ func (lex *lexicon) index() {
 	lex.tests = lex.byName["evidence."+string(EvidenceTests)]
 	lex.commit = lex.byName["evidence."+string(EvidenceCommit)]
 	lex.pullRequest = lex.byName["evidence."+string(EvidencePullRequest)]
+	for _, p := range lex.patterns {
+		for i := range p.elems {
+			for _, id := range p.elems[i].ids {
+				p.elems[i].mask |= 1 << (id % 64)
+			}
+		}
+	}
 	for v := range lex.starts {
 		lex.indexStarts(voice(v))
 	}

@@ -20,16 +20,16 @@ func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []ma
 		switch t.kind {
 		case wordToken:
 			if t.tail != 0 {
-				q.try(x.tail, i)
+				q.try(x.tail, i, false)
 			}
 		case codeToken:
-			q.try(x.code, i)
+			q.try(x.code, i, false)
 			continue
 		default:
-			q.try(x.num, i)
+			q.try(x.num, i, false)
 		}
 		if t.id != 0 {
-			q.try(x.words[t.id], i)
+			q.try(x.words[t.id], i, true)
 		}
 	}
 	if q.idioms {
@@ -65,14 +65,19 @@ func (lex *lexicon) longest(found []match) []match {
 	return slices.DeleteFunc(found, func(m match) bool { return m.first == m.last })
 }
 
-// try takes down which of the patterns that may begin at token i do.
-func (q *matcher) try(patterns []int32, i int) {
+// try takes down which of the patterns that may begin at token i do. With word they were found by the word at i, which
+// therefore fits an element that has to be there.
+func (q *matcher) try(patterns []int32, i int, word bool) {
 	for _, p := range patterns {
 		pat := &q.lex.patterns[p]
 		if pat.start && !atStart(q.toks, q.sentence, i) {
 			continue
 		}
-		end := q.lex.matchAt(pat.elems, q.toks, i)
+		elems, from := pat.elems, i
+		if word && !elems[0].opt && !elems[0].gap && len(elems[0].runs) == 0 {
+			elems, from = elems[1:], i+1
+		}
+		end := q.lex.matchAt(elems, q.toks, from)
 		if end < 0 || len(q.found) == maxMatches || pat.end && end < len(q.toks) && !q.toks[end].gap {
 			continue
 		}
@@ -207,6 +212,9 @@ func (e *element) fits(t *token) bool {
 	if e.any || e.tail&t.tail != 0 {
 		return true
 	}
+	if t.id == 0 || e.mask&(1<<(t.id%64)) == 0 {
+		return false
+	}
 	_, ok := slices.BinarySearch(e.ids, t.id)
-	return t.id != 0 && ok
+	return ok
 }

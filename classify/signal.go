@@ -94,7 +94,7 @@ func (s *signalSet) add(sig Signal) {
 		return
 	}
 	s.kept = append(s.kept, sig)
-	if len(s.kept) == 2*maxSignals {
+	if len(s.kept) == 4*maxSignals {
 		s.prune()
 	}
 }
