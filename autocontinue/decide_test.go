@@ -498,6 +498,6 @@ func TestRow13Continue(t *testing.T) {
 	x.wants(x.decide("a", progress), Continue, OutcomeContinuing, ReasonProgress)
 	d = x.decide("b", rejected)
 	x.wants(d, Continue, OutcomeContinuing, ReasonRejectedCompletion)
-	assert.Equal(t, coach.TierRejection, d.Tier)
+	assert.Equal(t, coach.Tier("rejection"), d.Tier)
 	assert.Equal(t, 3, d.Continues)
 }

@@ -72,6 +72,6 @@ func Example_host() {
 		}
 	}
 	// Output:
-	// to the agent: [System Coach] Show the result now: run a test, a build, a listing or …
+	// to the agent: [System Coach] Check now that it works: run, build, load or open what …
 	// to the human: Should I change the test that expects the old page?
 }

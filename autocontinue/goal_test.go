@@ -85,7 +85,7 @@ func TestRow8aNextStage(t *testing.T) {
 				require.Equal(t, step.done, d.Stage, i)
 				if d.Reason == ReasonNextStage {
 					x.wants(d, Continue, OutcomeContinuing, ReasonNextStage)
-					assert.Equal(t, coach.TierStage, d.Tier)
+					assert.Equal(t, coach.Tier("stage"), d.Tier)
 				}
 				x.s = throughJSON(t, x.s)
 			}

@@ -129,14 +129,14 @@ func TestHandleAsksTheClassifier(t *testing.T) {
 		Evidence: tests, Coached: 1,
 	}, j.in)
 	assert.NotEmpty(t, j.in.Skill)
-	assert.Equal(t, coach.TierPlanCriteria, d.Tier)
+	assert.Equal(t, coach.Tier("plan_criteria"), d.Tier)
 	assert.Empty(t, d.Degraded)
 
 	d = handle(t, a, Output{Text: "b", Request: d.Message, Phase: "test"})
 	assert.Empty(t, j.in.Request, "ours")
 	assert.Equal(t, "test output with pass/fail counts and coverage", j.in.SkillHint)
 	assert.Equal(t, 2, j.in.Coached)
-	assert.Equal(t, coach.TierSkill, d.Tier)
+	assert.Equal(t, coach.Tier("skill"), d.Tier)
 
 	handle(t, a, Output{Text: "c", Request: "[System Coach] /do-build it"})
 	assert.Empty(t, j.in.Skill)
@@ -160,18 +160,18 @@ func TestPlansNeverFailADecision(t *testing.T) {
 	}
 	a := newLoop(t, Config{Classifier: judgeAs(progress), Plans: plans})
 	for name, tier := range map[string]coach.Tier{
-		"none.md": coach.TierPlanPointer, "empty.md": coach.TierPlanPointer, "two.md": coach.TierPlanPointer,
-		"large.md": coach.TierPlanPointer, "latin1.md": coach.TierPlanPointer, "missing.md": coach.TierPlain,
-		"dir": coach.TierPlain, "../plan.md": coach.TierPlain, "/etc/passwd": coach.TierPlain, "a\x00b": coach.TierPlain,
-		strings.Repeat("x", 5000): coach.TierPlain,
+		"none.md": "plan_pointer", "empty.md": "plan_pointer", "two.md": "plan_pointer",
+		"large.md": "plan_pointer", "latin1.md": "plan_pointer", "missing.md": "plain",
+		"dir": "plain", "../plan.md": "plain", "/etc/passwd": "plain", "a\x00b": "plain",
+		strings.Repeat("x", 5000): "plain",
 	} {
 		d := handle(t, a, Output{Session: name, Text: "a", PlanFile: name})
 		assert.Equal(t, []any{Continue, tier}, []any{d.Action, d.Tier}, "%.40q", name)
 		require.Len(t, d.Degraded, 1, "%.40q", name)
 		assert.True(t, strings.HasPrefix(d.Degraded[0], "plan: "), d.Degraded[0])
 	}
-	for name, tier := range map[string]coach.Tier{"criteria": coach.TierPlanCriteria, "ticked.md": coach.TierPlanCriteria,
-		"": coach.TierPlain} {
+	for name, tier := range map[string]coach.Tier{"criteria": "plan_criteria", "ticked.md": "plan_criteria",
+		"": "plain"} {
 		d := handle(t, a, Output{Session: "good" + name, Text: "a", PlanFile: name})
 		assert.Equal(t, tier, d.Tier, name)
 		assert.Empty(t, d.Degraded, name)
@@ -230,7 +230,7 @@ func TestVerifierOnlyLowers(t *testing.T) {
 		assert.Equal(t, c.degraded, len(d.Degraded) == 1 && strings.HasPrefix(d.Degraded[0], "verifier: "), "%+v: %q",
 			c, d.Degraded)
 		if c.reason == ReasonRejectedCompletion {
-			assert.Equal(t, coach.TierVerify, d.Tier)
+			assert.Equal(t, coach.Tier("verify"), d.Tier)
 			assert.Contains(t, d.Message, "the tests fail")
 		}
 	}

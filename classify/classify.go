@@ -5,7 +5,7 @@
 // [Fallback], [Cascade] and [ConfidenceGate] compose classifiers. The package links the standard library only.
 //
 // Facts come before words. If the host knows what the agent did in the turn ([Input.Work]), facts decide whether a
-// claim needs proof, and words decide only whether the output is a claim. [WeighWork] states the rules, for every
+// claim needs proof, and words decide only whether the output is a claim. [Work.Weigh] states the rules, for every
 // classifier.
 //
 // # Limits

@@ -2,7 +2,7 @@ package classify
 
 import "slices"
 
-// WeighWork corrects a verdict on words by what the agent did. It is pure: the same result and work give the same
+// Weigh corrects a verdict on words by what the agent did. It is pure: the same result and work give the same
 // answer. The heuristic applies it; a classifier that judges words alone passes its verdict through it.
 //
 // A claim is a completion or a rejected completion. Words alone decide about everything else: such a result is returned
@@ -27,7 +27,7 @@ import "slices"
 // Which check a claim is about is in [Signal.Name]; counted test results are a claim of tests. A claim of a build is
 // also served by a test or a run of what was built, one of types by a build or a linter, and
 // one of a commit by a push or a pull request. A check of another kind does not serve.
-func WeighWork(r Result, w Work) Result {
+func (w Work) Weigh(r Result) Result {
 	if r.Type != Completion && !r.WasRejectedCompletion {
 		return r
 	}
@@ -55,7 +55,7 @@ func (r *Result) become(t OutputType, confidence float64, reason string) {
 	}
 }
 
-// judge finds the rule of [WeighWork] that holds for a claim with these signals.
+// judge finds the rule of [Work.Weigh] that holds for a claim with these signals.
 func (w Work) judge(signals []Signal) finding {
 	has := func(k SignalKind, names ...string) bool {
 		return slices.ContainsFunc(signals, func(s Signal) bool {
@@ -93,7 +93,7 @@ func (w Work) judge(signals []Signal) finding {
 		return finding{typ: Completion, reason: "only documents were edited"}
 	case passed:
 		return finding{typ: Completion, reason: "a check passed after the last edit"}
-	case !failed && !unknown && has(SignalHedge, HedgeCannotCheck):
+	case !failed && !unknown && has(SignalHedge, hedgeCannotCheck):
 		return finding{typ: Completion, reason: "says that it could not check its edits, and why"}
 	case !failed && !unknown:
 		return finding{typ: Status, reason: "edited code, and ran no check after that", unchecked: true}

@@ -54,7 +54,7 @@ func TestWeighWork(t *testing.T) {
 		{"checked code", done, work(EditedCode, ran(CheckLint, OutcomeFailed), ran(CheckTest, OutcomePassed)), "completion"},
 		{"unchecked code", done, work(EditedCode), "rejected"},
 		{"unchecked code, says " +
-			"why", []Signal{{Kind: SignalHedge, Name: HedgeCannotCheck}}, work(EditedCode), "completion"},
+			"why", []Signal{{Kind: SignalHedge, Name: hedgeCannotCheck}}, work(EditedCode), "completion"},
 		{"check fails and is reported", []Signal{{Kind: SignalFailure, Name: "left"}}, work(EditedCode, ran(CheckTest,
 			OutcomeFailed)), "error"},
 		{"check fails and is not reported", done, work(EditedCode, ran(CheckTest, OutcomeFailed)), "rejected"},
@@ -65,7 +65,7 @@ func TestWeighWork(t *testing.T) {
 				{Type: Completion, Confidence: 0.5, CoachingMessage: "x", Signals: c.signals},
 				{Type: Status, WasRejectedCompletion: true, Confidence: 0.99, CoachingMessage: "x", Signals: c.signals},
 			} {
-				r := WeighWork(before, c.work)
+				r := c.work.Weigh(before)
 				switch c.want {
 				case "":
 					assert.Equal(t, before, r)
@@ -83,7 +83,7 @@ func TestWeighWork(t *testing.T) {
 			}
 			for _, typ := range []OutputType{Question, Blocker, Error, Status} {
 				r := Result{Type: typ, Confidence: 0.7, Signals: c.signals}
-				assert.Equal(t, r, WeighWork(r, c.work), "words decide about a %s", typ)
+				assert.Equal(t, r, c.work.Weigh(r), "words decide about a %s", typ)
 			}
 		})
 	}
@@ -147,7 +147,7 @@ func TestSaysWhyUnchecked(t *testing.T) {
 	} {
 		found := false
 		for _, s := range judge(t, Input{Text: text}).Signals {
-			found = found || s.Kind == SignalHedge && s.Name == HedgeCannotCheck
+			found = found || s.Kind == SignalHedge && s.Name == hedgeCannotCheck
 		}
 		assert.Equal(t, want, found, text)
 	}

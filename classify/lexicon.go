@@ -122,7 +122,7 @@ func (lex *lexicon) index() {
 		lex.byName[name] = i
 		lex.kinds[r.kind] |= 1 << i
 	}
-	for _, name := range [...]string{"question.condition", "hedge." + HedgeCannotCheck} {
+	for _, name := range [...]string{"question.condition", "hedge." + hedgeCannotCheck} {
 		if i, ok := lex.byName[name]; ok {
 			lex.kept |= 1 << i
 		}

@@ -39,9 +39,7 @@ const (
 	ClaimPullRequest = "pull_request" // a pull request is open
 )
 
-// HedgeCannotCheck is the name of a hedge that says why nothing was run: "couldn't run the tests, npm is not
-// installed".
-const HedgeCannotCheck = "cannot_check"
+const hedgeCannotCheck = "cannot_check"
 
 // Signal is one thing found in an output. Start and End are byte offsets into [Input.Text], at rune boundaries,
 // Start < End; text[Start:End] is what was found.
@@ -52,6 +50,10 @@ type Signal struct {
 	End    int        `json:"end"`
 	Weight float64    `json:"weight"` // how much it counted, above 0; the end of an output weighs most
 }
+
+// SaysWhyUnchecked reports whether s is a hedge that says why nothing was run: "couldn't run the tests, npm is not
+// installed".
+func (s Signal) SaysWhyUnchecked() bool { return s.Kind == SignalHedge && s.Name == hedgeCannotCheck }
 
 // maxSignals is how many signals a result keeps; the strongest stay.
 const maxSignals = 64
@@ -65,7 +67,7 @@ type signalSet struct {
 // specific are the claims that ask for evidence and the hedges with a reason; of signals at one place they are the ones
 // to keep.
 func (s Signal) specific() bool {
-	return s.CallsFor() != "" || s.Name == HedgeCannotCheck
+	return s.CallsFor() != "" || s.SaysWhyUnchecked()
 }
 
 // add takes sig, unless the last ones hold a better one of its kind at the same place; a worse one it replaces.

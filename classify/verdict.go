@@ -65,7 +65,7 @@ func (v *verdict) result() Result {
 	return r
 }
 
-// weighWork lets the facts of the turn decide about a claim, as [WeighWork] says. Where they do, a claim shown is as
+// weighWork lets the facts of the turn decide about a claim, as [Work.Weigh] says. Where they do, a claim shown is as
 // good as a claim not shown, so that the output is a claim if those two together are likelier than anything else.
 func (v *verdict) weighWork(r Result) Result {
 	f := v.work.judge(r.Signals)

@@ -17,27 +17,28 @@ const (
 	maxForeign = 600  // characters of a message that carries the words of a classifier or a verifier
 )
 
-// Tier says where a message comes from.
+// Tier says where a message comes from. [Tiers] lists them.
 type Tier string
 
 // The tiers, in the order in which they are asked.
 const (
-	TierStage        Tier = "stage"         // the next stage of the goal
-	TierVerify       Tier = "verify"        // a verifier's finding
-	TierLLM          Tier = "llm"           // the classifier's own words
-	TierRejection    Tier = "rejection"     // a completion that was not accepted
-	TierPlanCriteria Tier = "plan_criteria" // the plan's open success criteria
-	TierPlanPointer  Tier = "plan_pointer"  // the plan's file, because its criteria cannot be read
-	TierSkill        Tier = "skill"         // the evidence that the skill asks for
-	TierRepeat       Tier = "repeat"        // a status that says the same again
-	TierPlain        Tier = "plain"         // "continue"
+	tierStage        Tier = "stage"         // the next stage of the goal
+	tierVerify       Tier = "verify"        // a verifier's finding
+	tierLLM          Tier = "llm"           // the classifier's own words
+	tierRejection    Tier = "rejection"     // a completion that was not accepted
+	tierPlanCriteria Tier = "plan_criteria" // the plan's open success criteria
+	tierPlanPointer  Tier = "plan_pointer"  // the plan's file, because its criteria cannot be read
+	tierSkill        Tier = "skill"         // the evidence that the skill asks for
+	tierRepeat       Tier = "repeat"        // a status that says the same again
+	tierPlain        Tier = "plain"         // "continue"
 )
 
 var tiers = [...]Tier{
-	TierStage, TierVerify, TierLLM, TierRejection, TierPlanCriteria, TierPlanPointer, TierSkill, TierRepeat, TierPlain,
+	tierStage, tierVerify, tierLLM, tierRejection, tierPlanCriteria, tierPlanPointer, tierSkill, tierRepeat, tierPlain,
 }
 
-// Tiers returns the tiers, fresh, in the order in which they are asked.
+// Tiers returns the tiers, fresh, in the order in which they are asked: "stage", "verify", "llm", "rejection",
+// "plan_criteria", "plan_pointer", "skill", "repeat" and "plain". See [Coach.BuildCoachingMessage].
 func Tiers() []Tier { return slices.Clone(tiers[:]) }
 
 // Context is what is known beside the classification. All of it is optional. None of it is changed or kept.
@@ -169,7 +170,7 @@ func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
 		}
 		skipped = append(skipped, Skip{Tier: t, Why: why})
 	}
-	return Message{Text: plain, Tier: TierPlain, Skipped: skipped}
+	return Message{Text: plain, Tier: tierPlain, Skipped: skipped}
 }
 
 // word prints the message of tier t, or says why there is none.
@@ -179,7 +180,7 @@ func (c *Coach) word(t Tier, language string, f *fields) (text, why string) {
 		return "", "the template failed: " + quotable(err.Error(), maxQuoted)
 	}
 	max := maxMessage
-	if t == TierLLM || t == TierVerify {
+	if t == tierLLM || t == tierVerify {
 		max = maxForeign
 	}
 	const prefix = plaintext.Prefix + " "

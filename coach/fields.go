@@ -56,13 +56,13 @@ func collect(r classify.Result, in Context) (*fields, map[Tier]string) {
 	refused := make(map[Tier]string)
 	if f.Message != "" {
 		if r.Type != classify.Status {
-			refused[TierLLM] = "the result is not a status"
+			refused[tierLLM] = "the result is not a status"
 		} else if why := objection(plaintext.Line(r.CoachingMessage, maxGuarded), in); why != "" {
-			refused[TierLLM] = why
+			refused[tierLLM] = why
 		}
 	}
 	if f.feedback(in.Feedback, in.Human); f.Feedback == "" && !plaintext.IsBlank(in.Feedback) {
-		refused[TierVerify] = "the guard refuses the findings"
+		refused[tierVerify] = "the guard refuses the findings"
 	}
 	f.criteria(in.Criteria)
 	if s := in.Skill; s != nil {
@@ -77,21 +77,21 @@ func collect(r classify.Result, in Context) (*fields, map[Tier]string) {
 // has reports whether tier t has something to say.
 func (f *fields) has(t Tier, r classify.Result, in Context) bool {
 	switch t {
-	case TierStage:
+	case tierStage:
 		return in.Stage && in.Skill != nil
-	case TierVerify:
+	case tierVerify:
 		return f.Feedback != ""
-	case TierLLM:
+	case tierLLM:
 		return f.Message != ""
-	case TierRejection:
+	case tierRejection:
 		return r.WasRejectedCompletion
-	case TierPlanCriteria:
+	case tierPlanCriteria:
 		return f.Open > 0 || f.Ticked > 0 || f.Section != ""
-	case TierPlanPointer:
+	case tierPlanPointer:
 		return f.Plan != ""
-	case TierSkill:
+	case tierSkill:
 		return f.Hint != "" || f.Description != ""
-	case TierRepeat:
+	case tierRepeat:
 		return f.Attempt > 1
 	}
 	return false

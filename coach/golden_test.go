@@ -98,7 +98,7 @@ func behaviours() []behaviour {
 	)
 	var (
 		claim   = found(tests, "claim/done/I moved", "claim/tests/All tests pass")
-		blocked = found("Fixed it. I could not run npm here.", "hedge/"+classify.HedgeCannotCheck+"/could not run npm here")
+		blocked = found("Fixed it. I could not run npm here.", "hedge/cannot_check/could not run npm here")
 		text    = func(s string) Context { return Context{Text: s} }
 	)
 	long := plan()
@@ -107,7 +107,7 @@ func behaviours() []behaviour {
 			i+1)})
 	}
 	rejection := func(name string, r classify.Result, in Context) behaviour {
-		return behaviour{name, TierRejection, r, in}
+		return behaviour{name, tierRejection, r, in}
 	}
 	return []behaviour{
 		rejection("a check failed", claim, Context{Text: tests, Work: ran(classify.CheckTest, "go test ./...",
@@ -151,29 +151,29 @@ func behaviours() []behaviour {
 		rejection("documents", rejected, text("Rewrote `README.md`.")),
 		rejection("nothing to go by", rejected, text("Done! I've moved both.")),
 
-		{"one finding", TierVerify, rejected, Context{Feedback: "The commit 9f1c2aa does not exist."}},
-		{"findings", TierVerify, rejected, Context{PlanFile: "docs/cart.md", Criteria: cart, Skill: build,
+		{"one finding", tierVerify, rejected, Context{Feedback: "The commit 9f1c2aa does not exist."}},
+		{"findings", tierVerify, rejected, Context{PlanFile: "docs/cart.md", Criteria: cart, Skill: build,
 			Feedback: "The commit 9f1c2aa does not exist.\n- The suite was not run after the last edit.\n" +
 				"- cart.go does not build.\n"}},
-		{"the judge's words", TierLLM, coached(claim, "Paste the summary of the run that you mention."), text(tests)},
-		{"open criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: cart, Skill: build}},
-		{"open criteria without a file", TierPlanCriteria, status, Context{Criteria: cart}},
-		{"many criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: long}},
-		{"ticked criteria", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: plan("[x] It builds",
+		{"the judge's words", tierLLM, coached(claim, "Paste the summary of the run that you mention."), text(tests)},
+		{"open criteria", tierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: cart, Skill: build}},
+		{"open criteria without a file", tierPlanCriteria, status, Context{Criteria: cart}},
+		{"many criteria", tierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: long}},
+		{"ticked criteria", tierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: plan("[x] It builds",
 			"[x] It is documented")}},
-		{"criteria in prose", TierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: &plancriteria.Criteria{
+		{"criteria in prose", tierPlanCriteria, status, Context{PlanFile: "docs/cart.md", Criteria: &plancriteria.Criteria{
 			Heading: "Definition of Done", Text: "\nThe cart shows the same total\neverywhere.\n"}}},
-		{"a plan without readable criteria", TierPlanPointer, status, Context{PlanFile: "docs/cart.md", Skill: build}},
-		{"what is open of a goal", TierVerify, status, Context{Goal: true,
+		{"a plan without readable criteria", tierPlanPointer, status, Context{PlanFile: "docs/cart.md", Skill: build}},
+		{"what is open of a goal", tierVerify, status, Context{Goal: true,
 			Feedback: "`go test ./...` exits with 1: TestLogin fails.\n`docs/usage.md` does not mention `--json`."}},
-		{"the next stage", TierStage, classify.Result{Type: classify.Completion, Confidence: 0.9},
+		{"the next stage", tierStage, classify.Result{Type: classify.Completion, Confidence: 0.9},
 			Context{Skill: build, Stage: true, PlanFile: "docs/cart.md", Criteria: cart}},
-		{"a skill", TierSkill, status, Context{Skill: build}},
-		{"a skill with only a hint", TierSkill, status,
+		{"a skill", tierSkill, status, Context{Skill: build}},
+		{"a skill with only a hint", tierSkill, status,
 			Context{Skill: &skills.Skill{EvidenceHint: "a screenshot of the page."}}},
-		{"a skill with only a description", TierSkill, status, Context{Skill: &skills.Skill{Name: "tidy",
+		{"a skill with only a description", tierSkill, status, Context{Skill: &skills.Skill{Name: "tidy",
 			Description: "tidy up the imports"}}},
-		{"progress", TierPlain, status, text("Next I move the total.")},
+		{"progress", tierPlain, status, text("Next I move the total.")},
 	}
 }
 
@@ -185,8 +185,8 @@ func TestGolden(t *testing.T) {
 				g.r.Language = language
 				for g.in.Attempt = 1; g.in.Attempt <= 2; g.in.Attempt++ {
 					want := g.tier
-					if want == TierPlain && g.in.Attempt > 1 {
-						want = TierRepeat
+					if want == tierPlain && g.in.Attempt > 1 {
+						want = tierRepeat
 					}
 					m := BuildCoachingMessage(g.r, g.in)
 					require.Equal(t, want, m.Tier, g.name)
@@ -263,20 +263,20 @@ func TestDefaultTemplates(t *testing.T) {
 			said := make(map[string]int)
 			for f := range longestCases() {
 				for _, tier := range tiers[:len(tiers)-1] {
-					if tier != TierRejection && (f.Finding != "" || f.Ask != "any") {
+					if tier != tierRejection && (f.Finding != "" || f.Ask != "any") {
 						continue // a finding changes nothing there
 					}
 					text, why := (*Coach)(nil).word(tier, language, f)
 					require.Empty(t, why)
 					limit := 350
-					if tier == TierVerify || tier == TierLLM {
+					if tier == tierVerify || tier == tierLLM {
 						limit = maxForeign
 					}
 					require.LessOrEqual(t, utf8.RuneCountInString(text), limit, text)
 					require.True(t, strings.ContainsAny(text[len(text)-1:], ".") || strings.HasSuffix(text, "。"), text)
 					assert.NotContains(t, text, "<no value>")
 					require.NotRegexp(t, "[。、，；] ", text, "a space after a wide mark")
-					if before, ok := said[text]; ok && tier != TierRepeat && tier != TierStage {
+					if before, ok := said[text]; ok && tier != tierRepeat && tier != tierStage {
 						require.Equal(t, before, f.Attempt, text)
 					}
 					said[text] = f.Attempt

@@ -418,7 +418,7 @@ func TestTheHumansWordsInAFinding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := Context{Feedback: c.feedback, Goal: true, Human: []string{"`sh deploy.sh`"}}
 			m := BuildCoachingMessage(classify.Result{Type: classify.Status, WasRejectedCompletion: true}, in)
-			assert.Equal(t, c.says != "", m.Tier == TierVerify, m.Text)
+			assert.Equal(t, c.says != "", m.Tier == tierVerify, m.Text)
 			assert.Contains(t, m.Text, c.says)
 			assert.NotContains(t, m.Text, "other.sh")
 			assert.NotContains(t, m.Text, "rm -rf")

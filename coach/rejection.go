@@ -185,9 +185,7 @@ func (f *fields) find(finding, kind string, w classify.Work) bool {
 
 // words says what the output itself shows, as far as it is certain.
 func (f *fields) words(r classify.Result, in Context, claimed []string, checks []check) {
-	if slices.ContainsFunc(r.Signals, func(s classify.Signal) bool {
-		return s.Kind == classify.SignalHedge && s.Name == classify.HedgeCannotCheck
-	}) {
+	if slices.ContainsFunc(r.Signals, classify.Signal.SaysWhyUnchecked) {
 		f.Finding = "unable"
 		return
 	}

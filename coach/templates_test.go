@@ -47,7 +47,7 @@ func TestHostTemplate(t *testing.T) {
 	require.NoError(t, err)
 	in, german := Context{PlanFile: "plan.md"}, status
 	german.Language = "de"
-	assert.Equal(t, Message{Text: "[System Coach] Weiter mit plan.md, bitte.", Tier: TierPlanPointer},
+	assert.Equal(t, Message{Text: "[System Coach] Weiter mit plan.md, bitte.", Tier: tierPlanPointer},
 		c.BuildCoachingMessage(german, in))
 	assert.NotContains(t, BuildCoachingMessage(german, in).Text, "Weiter", "the default coach is not changed")
 	assert.Equal(t, BuildCoachingMessage(status, in), c.BuildCoachingMessage(status, in),
@@ -118,15 +118,15 @@ func TestTemplateFailsLater(t *testing.T) {
 	require.NoError(t, err)
 	m := c.BuildCoachingMessage(status, Context{PlanFile: "plan.md", Skill: build, Attempt: 7})
 	assert.Equal(t, "continue", m.Text)
-	assert.Equal(t, TierPlain, m.Tier)
+	assert.Equal(t, tierPlain, m.Tier)
 	require.Len(t, m.Skipped, 3)
-	assert.Equal(t, TierPlanPointer, m.Skipped[0].Tier)
+	assert.Equal(t, tierPlanPointer, m.Skipped[0].Tier)
 	assert.Contains(t, m.Skipped[0].Why, "the template failed: ")
-	assert.Equal(t, Skip{TierSkill, "the template printed nothing"}, m.Skipped[1])
-	assert.Equal(t, TierRepeat, m.Skipped[2].Tier)
+	assert.Equal(t, Skip{tierSkill, "the template printed nothing"}, m.Skipped[1])
+	assert.Equal(t, tierRepeat, m.Skipped[2].Tier)
 
 	m = c.BuildCoachingMessage(status, Context{PlanFile: "plan.md", Attempt: 6})
-	assert.Equal(t, Message{Text: "[System Coach] x", Tier: TierPlanPointer}, m)
+	assert.Equal(t, Message{Text: "[System Coach] x", Tier: tierPlanPointer}, m)
 }
 
 func TestHostTemplateIsBounded(t *testing.T) {

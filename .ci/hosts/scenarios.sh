@@ -162,7 +162,7 @@ sessions() {
 	follow nextday stuck stuck "Good morning. $next" yesterday "a session that is resumed on the next day is coached anew" is 3 2
 	follow reinstall stuck stuck "$next" without_hook "a session that went on without the hook is coached anew with it" is 3 2
 	follow moved stuck stuck "$next" move_transcripts "the transcripts are moved and linked: coached anew" is 3 2
-	follow quoted stuck stuck "Why were you told: [System Coach] Show the result now? $next" : \
+	follow quoted stuck stuck "Why were you told: [System Coach] Check now that it works? $next" : \
 		"a prompt that quotes our message is the human's, and is coached anew" is 3 2
 	follow answered question proof "Postgres" : "a question is delivered; after the answer the work is coached" \
 		eval 'is 3 1 && [ $first = 0 ]'

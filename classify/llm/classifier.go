@@ -66,7 +66,7 @@ func (c *Classifier) call(in classify.Input) Call {
 }
 
 // Classify asks the model about in and returns its verdict with the heuristic's signals. Facts decide about
-// a claim, not the model: see [classify.WeighWork].
+// a claim, not the model: see [classify.Work.Weigh].
 //
 // The model is not asked where its words would change nothing, and the heuristic's result is returned: if nothing of
 // the output is visible, and if the facts of the turn deliver a claim and the heuristic reads no progress. Usage says
@@ -92,13 +92,13 @@ func (c *Classifier) Classify(ctx context.Context, in classify.Input) (classify.
 		return classify.Result{}, err
 	}
 	r.Language, r.Signals, r.SignalsDropped = known.Language, known.Signals, known.SignalsDropped
-	r = classify.WeighWork(r, in.Work)
+	r = in.Work.Weigh(r)
 	r.Usage = &answer.Usage
 	return r, nil
 }
 
 // delivers reports whether the facts of a turn show a claim with these signals to the human.
 func delivers(w classify.Work, signals []classify.Signal) bool {
-	r := classify.WeighWork(classify.Result{Type: classify.Completion, Signals: signals}, w)
+	r := w.Weigh(classify.Result{Type: classify.Completion, Signals: signals})
 	return r.Confidence > 0 && r.Type != classify.Status // without facts the confidence stays 0
 }

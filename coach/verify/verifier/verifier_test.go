@@ -16,7 +16,6 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/coach"
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
@@ -104,7 +103,7 @@ func TestInTheLoop(t *testing.T) {
 		want    autocontinue.Decision
 		says    string
 	}{
-		"false": {"Hi\n", sh, autocontinue.Decision{Action: autocontinue.Continue, Tier: coach.TierVerify}, "greets"},
+		"false": {"Hi\n", sh, autocontinue.Decision{Action: autocontinue.Continue, Tier: "verify"}, "greets"},
 		"true": {"Hello, you\n", sh, autocontinue.Decision{Action: autocontinue.Deliver,
 			Verified: autocontinue.Verified}, ""},
 		"not there": {"Hello, you\n", []string{"no-such-program-anywhere"},
