@@ -36,10 +36,7 @@ var (
 	schema []byte
 )
 
-const (
-	maxDiff   = 60_000 // bytes of the patch that the model sees
-	maxTokens = 4_000  // of its answer
-)
+const maxTokens = 4_000 // of the model's answer
 
 // Judge decides about reviews. It is safe for concurrent use.
 type Judge struct{ client *llm.Client }
