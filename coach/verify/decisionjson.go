@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 )
 
@@ -42,16 +41,13 @@ func parseDecision(data []byte) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	if twice(json.NewDecoder(bytes.NewReader(object))) {
-		return Decision{}, errDuplicateKey
-	}
-	var m map[string]any
 	dec := json.NewDecoder(bytes.NewReader(object))
 	dec.UseNumber()
-	if err := dec.Decode(&m); err != nil {
-		return Decision{}, errNoDecision
+	v, err := decode(dec)
+	if err != nil {
+		return Decision{}, err
 	}
-	m = lowerKeys(m).(map[string]any)
+	m := v.(map[string]any)
 	said, _ := m["decision"].(string)
 	d := Decision{
 		Verdict:   verdict(strings.ToLower(strings.TrimSpace(said))),
@@ -87,34 +83,45 @@ func parseDecision(data []byte) (Decision, error) {
 	return d, nil
 }
 
-// lowerKeys returns a value with the keys of its objects in lower case.
-func lowerKeys(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for k, x := range v {
-			m[strings.ToLower(k)] = lowerKeys(x)
-		}
-		return m
-	case []any:
-		for i := range v {
-			v[i] = lowerKeys(v[i])
-		}
+// decode reads a value. The keys of its objects get lower case. A key that stands twice in one is an error.
+func decode(dec *json.Decoder) (any, error) {
+	t, err := dec.Token()
+	open, ok := t.(json.Delim)
+	if err != nil || !ok {
+		return t, err
 	}
-	return v
+	var list []any
+	object, key := map[string]any{}, ""
+	for dec.More() {
+		if open == '{' {
+			t, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			key = strings.ToLower(fmt.Sprint(t))
+			if _, twice := object[key]; twice {
+				return nil, errDuplicateKey
+			}
+		}
+		v, err := decode(dec)
+		if err != nil {
+			return nil, err
+		}
+		object[key], list = v, append(list, v)
+	}
+	_, err = dec.Token()
+	if open == '[' {
+		return list, err
+	}
+	return object, err
 }
 
-// number returns a whole number, also one in quotes or at the start of a text: "12", "12-14". Anything else is 0.
-func number(v any) int {
-	s := strings.TrimSpace(text(v))
-	if f, err := strconv.ParseFloat(s, 64); err == nil && math.Abs(f) <= math.MaxInt32 {
-		return int(f)
+// number returns the whole number that a value or its text begins with, such as 12 of "12 of them", else 0.
+func number(v any) (n int) {
+	if _, err := fmt.Sscan(text(v), &n); err != nil || n > math.MaxInt32 {
+		return 0
 	}
-	end := len(s) - len(strings.TrimLeft(s, "0123456789"))
-	if n, err := strconv.Atoi(s[:end]); err == nil && n <= math.MaxInt32 {
-		return n
-	}
-	return 0
+	return n
 }
 
 const maxEffort = 32 << 20 // bytes that are read again and again in search of objects
@@ -177,33 +184,5 @@ func hasDecision(object []byte) bool {
 			return true
 		}
 	}
-	return false
-}
-
-// twice reports whether the next value has an object with the same key twice, letter case aside.
-func twice(dec *json.Decoder) bool {
-	t, err := dec.Token()
-	open, ok := t.(json.Delim)
-	if err != nil || !ok {
-		return false
-	}
-	seen := map[string]bool{}
-	for dec.More() {
-		if open == '{' {
-			t, err := dec.Token()
-			if err != nil {
-				return false
-			}
-			key, _ := t.(string)
-			if key = strings.ToLower(key); seen[key] {
-				return true
-			}
-			seen[key] = true
-		}
-		if twice(dec) {
-			return true
-		}
-	}
-	_, _ = dec.Token()
 	return false
 }
