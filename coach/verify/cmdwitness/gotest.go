@@ -94,15 +94,16 @@ type test struct {
 
 // pkg is one package under test.
 type pkg struct {
-	name    string
-	result  result
-	tests   map[string]*test
-	failed  []string // the tests that failed, in order
-	broken  bool     // it was not built, or could not be set up
-	setup   bool     // an import of it is not installed
-	cached  bool
-	strange string // what no run of go test reports
-	output  []byte
+	name     string
+	result   result
+	tests    map[string]*test
+	failed   []string // the tests that failed, in order
+	failures []string // those of them without a failing subtest
+	broken   bool     // it was not built, or could not be set up
+	setup    bool     // an import of it is not installed
+	cached   bool
+	strange  string // what no run of go test reports
+	output   []byte
 }
 
 // events reads the output of go test -json, as it is written to it. Its memory does not grow with what tests print.
@@ -115,6 +116,9 @@ type events struct {
 	noise    []byte // the end of what is not an event
 	seen     int
 	noTests  bool // the command may run no test
+
+	sorted []*pkg   // set by tally
+	doubts []string // why packages that ended well show nothing, set by tally
 }
 
 func newEvents() *events { return &events{packages: map[string]*pkg{}} }
@@ -239,39 +243,57 @@ func (e *events) ofTest(p *pkg, ev event) {
 	}
 }
 
-// sorted returns the packages by name.
-func (e *events) sorted() []*pkg {
-	return slices.SortedFunc(maps.Values(e.packages), func(a, b *pkg) int { return strings.Compare(a.name, b.name) })
-}
-
-// tally counts what was reported.
+// tally counts what was reported, and notes why packages that ended well show nothing.
 func (e *events) tally(r *verify.Run) {
-	for _, p := range e.sorted() {
+	e.sorted = slices.SortedFunc(maps.Values(e.packages), func(a, b *pkg) int { return strings.Compare(a.name, b.name) })
+	for _, p := range e.sorted {
+		counts, unfinished := map[result]int{}, ""
 		for _, name := range slices.Sorted(maps.Keys(p.tests)) {
-			result, sub := p.tests[name].result, strings.Contains(name, "/")
+			t, sub := p.tests[name], strings.Contains(name, "/")
+			counts[t.result]++
+			if t.open {
+				unfinished = cmp.Or(unfinished, name)
+			}
 			switch {
-			case result == passed && sub:
+			case t.result == passed && sub:
 				r.Parts++
-			case result == passed:
+			case t.result == passed:
 				r.Passed++
-			case result == failed && !sub:
+			case t.result == failed && !sub:
 				r.Failed++
-			case result == skipped && !sub:
+			case t.result == skipped && !sub:
 				r.Skipped++
 			}
-			if result == passed && len(r.Passes) < 20_000 {
+			if t.result == passed && len(r.Passes) < 20_000 {
 				r.Passes = append(r.Passes, fmt.Sprintf("%s (%s)", name, p.name))
 			}
 		}
-		if p.result == passed {
-			r.Passes = append(r.Passes, p.name)
-		}
-		failures := p.failures()
-		for _, name := range failures {
+		// A test whose subtest has failed is not named itself.
+		p.failures = slices.DeleteFunc(slices.Clone(p.failed), func(name string) bool {
+			return slices.ContainsFunc(p.failed, func(other string) bool { return strings.HasPrefix(other, name+"/") })
+		})
+		for _, name := range p.failures {
 			r.Failures = append(r.Failures, fmt.Sprintf("%s (%s)", name, p.name))
 		}
-		if p.result == failed && len(failures) == 0 {
+		switch {
+		case p.result == passed:
+			r.Passes = append(r.Passes, p.name)
+		case p.result == failed && len(p.failures) == 0:
 			r.Failures = append(r.Failures, p.name)
+		}
+		switch {
+		case p.cached:
+			e.doubt(p, "the result is an old one (cached)")
+		case p.strange != "":
+			e.doubt(p, p.strange)
+		case unfinished != "":
+			e.doubt(p, unfinished+" was started and never ended")
+		case p.result == running:
+			e.doubt(p, "no result was reported")
+		case p.result == passed && len(p.tests) == 0 && !e.noTests && !bytes.Contains(p.output, []byte("no tests to run")):
+			e.doubt(p, "it ended well without a test")
+		case counts[passed] == 0 && counts[skipped] > 0:
+			e.doubt(p, "all of its tests were skipped")
 		}
 	}
 	r.Total = r.Passed + r.Failed + r.Skipped
@@ -279,22 +301,7 @@ func (e *events) tally(r *verify.Run) {
 	r.Failures = r.Failures[:min(len(r.Failures), 200)]
 }
 
-// failures returns the tests that failed, without those of which a subtest has failed.
-func (p *pkg) failures() []string {
-	return slices.DeleteFunc(slices.Clone(p.failed), func(name string) bool {
-		return slices.ContainsFunc(p.failed, func(other string) bool { return strings.HasPrefix(other, name+"/") })
-	})
-}
-
-// unfinished returns a test that was started and never ended, or "".
-func (p *pkg) unfinished() string {
-	for _, name := range slices.Sorted(maps.Keys(p.tests)) {
-		if p.tests[name].open {
-			return name
-		}
-	}
-	return ""
-}
+func (e *events) doubt(p *pkg, why string) { e.doubts = append(e.doubts, p.name+": "+why) }
 
 // shown returns what a person needs to see of a run: what compilers said, what failing tests printed, then the end of
 // the rest.
@@ -308,14 +315,13 @@ func (e *events) shown(r verify.Run, res Result) string {
 	}
 	add(string(e.build))
 	n := 0
-	for _, p := range e.sorted() {
-		failures := p.failures()
-		for _, name := range failures {
+	for _, p := range e.sorted {
+		for _, name := range p.failures {
 			if n++; n <= maxShown {
 				add(string(p.tests[name].output))
 			}
 		}
-		if p.result == failed && len(failures) == 0 {
+		if p.result == failed && len(p.failures) == 0 {
 			add(string(p.output))
 		}
 	}
