@@ -100,82 +100,59 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	if !r.Type.Valid() {
 		return failure(o, s, r), before
 	}
-	goal := f.Verification.Goal
+	v, goal := f.Verification, f.Verification.Goal
 	d = Decision{Continues: s.used(o), Result: r, Stage: s.stageOf(f.Stages).Done}
 	if goal != nil {
 		d.Goal = shown(goal.Counts, maxHold)
 	}
 	d.degrade(f.Degraded...)
-
-	if v := f.Verification; r.WasRejectedCompletion && !goal.open() &&
-		(v.Status == Verified || v.Status == Unverified && v.Checked) {
-		r.Type, r.WasRejectedCompletion = classify.Completion, false
-		r.Reason = "the checks were run; was a rejected completion: " + r.Reason
-		d.Result = r
+	if r.WasRejectedCompletion && !goal.open() && (v.Status == Verified || v.Status == Unverified && v.Checked) {
+		d.reclassify(classify.Completion, false, "the checks were run")
 	}
 
 	// Row 7.
-	switch r.Type {
-	case classify.Error:
-		d.Note = errorNote // a failed run of the host's is row 5
-		return s.handOver(o, d, ReasonCrashGuard)
+	switch d.Result.Type {
+	case classify.Error: // a failed run of the host's is row 5
+		return s.handOver(o, d, ReasonCrashGuard, errorNote)
 	case classify.Question:
-		return s.handOver(o, d, ReasonQuestion)
+		return s.handOver(o, d, ReasonQuestion, "")
 	case classify.Blocker:
-		return s.handOver(o, d, ReasonBlocker)
+		return s.handOver(o, d, ReasonBlocker, "")
 	}
 
 	// Rows 8a and 8.
-	d.Verified = f.Verification.shown()
-	if goal != nil && goal.Met && f.Verification.Status != Rejected {
+	d.Verified = v.shown()
+	if goal != nil && goal.Met && v.Status != Rejected {
 		d.Verified = cmp.Or(d.Verified, Verified)
-		if r.Type == classify.Status {
-			r.Type, r.WasRejectedCompletion, r.Reason = classify.Completion, false, "the goal is met; was status: "+r.Reason
-			d.Result = r
+		if d.Result.Type == classify.Status {
+			d.reclassify(classify.Completion, false, "the goal is met")
 		}
 	}
-	if r.Type == classify.Completion {
-		ahead := s.stageOf(f.Stages).Done+1 < len(f.Stages)
+	if d.Result.Type == classify.Completion {
 		why := ""
 		switch {
-		case f.Verification.Status == Rejected:
+		case v.Status == Rejected:
 			why = "the verification rejected the claim"
-		case goal.open() && !ahead:
+		case goal.open() && d.Stage+1 >= len(f.Stages):
 			why = "the goal is not reached"
-		case d.Verified != Verified && goal == nil && s.wasRejected(o, r):
+		case d.Verified != Verified && goal == nil && s.wasRejected(o, d.Result):
 			why = "the same claim was rejected before, and there is no new evidence"
 		default:
-			next := s.endStage(f, !p.unsure(r.Confidence))
-			d.Stage = s.stageOf(f.Stages).Done
-			if next != nil && !s.HandedOver && d.Continues < p.maxContinues() && (goal == nil || goal.Limit == "") {
-				s.history.Gaps = nil
-				f.Coach.Skill, f.Coach.Stage = next, true
-				d.Reason = ReasonNextStage
-				return s.carryOn(p, f, d, r, 1), s
-			}
-			d.Reason = ReasonCompletion
-			note := completionNote(len(r.Shown(o.Evidence)) > 0, d.Verified, f.Verification.Note)
-			if next != nil {
-				note += fmt.Sprintf(" Stage %d of %d comes next: %s.", d.Stage+1, len(f.Stages), shown(next.Name, maxHold))
-			}
-			d.Note = goalNote(note, d.Reason, goal)
-			return s.settle(o, d), s
+			return s.complete(p, f, d)
 		}
-		r.Type, r.WasRejectedCompletion, r.Reason = classify.Status, true, why+"; was completion: "+r.Reason
-		d.Result = r
+		d.reclassify(classify.Status, true, why)
 	}
 
+	r = d.Result
 	g := gapOf(o, r, f.feedback(), goal)
 	times := s.seen(g)
-	s.addGap(g)
+	s.history.Gaps = push(s.history.Gaps, g, maxGaps)
 	stop := func(reason Reason, note string) (Decision, State) {
-		d.Note = goalNote(note, reason, goal)
-		return s.handOver(o, d, reason)
+		return s.handOver(o, d, reason, goalNote(note, reason, goal))
 	}
 	switch {
-	case p.unsure(r.Confidence) && f.Verification.Status != Rejected && !(g.Rejected && goal.open()): // row 9
-		note := lowConfidenceNote(r.Confidence, p.minConfidence())
-		return stop(ReasonLowConfidence, verifiedNote(note, d.Verified, f.Verification.Note))
+	case p.unsure(r.Confidence) && v.Status != Rejected && !(g.Rejected && goal.open()): // row 9
+		return stop(ReasonLowConfidence, verifiedNote(lowConfidenceNote(r.Confidence, p.minConfidence()), d.Verified, v.Note))
 	case s.HandedOver: // row 10
 		return stop(ReasonWaiting, "")
 	case g.isBlank() && times > 0: // row 11
@@ -184,70 +161,82 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		return stop(ReasonRepeat, "")
 	case d.Continues >= p.maxContinues(): // row 12
 		return stop(ReasonCap, capNote(p.maxContinues(), goal))
-	case goal != nil && goal.Limit != "": // row 12
+	case goal.limit() != "": // row 12
 		return stop(ReasonCap, shown(goal.Limit, maxVerified))
-	}
-
-	// Row 13.
-	switch {
-	case g.isBlank():
-		d.Reason = ReasonEmpty
+	case g.isBlank(): // row 13
+		return s.carryOn(p, f, d, ReasonEmpty, times+1)
 	case g.Rejected:
-		d.Reason = ReasonRejectedCompletion
-	default:
-		d.Reason = ReasonProgress
+		return s.carryOn(p, f, d, ReasonRejectedCompletion, times+1)
 	}
-	return s.carryOn(p, f, d, r, times+1), s
+	return s.carryOn(p, f, d, ReasonProgress, times+1)
 }
 
-// carryOn settles d, which has a reason, as a continuation.
-func (s *State) carryOn(p Policy, f Facts, d Decision, r classify.Result, attempt int) Decision {
-	d.Attempt = attempt
+// reclassify changes what the output is judged as.
+func (d *Decision) reclassify(to classify.OutputType, rejected bool, why string) {
+	r := &d.Result
+	was := string(r.Type)
+	if r.WasRejectedCompletion {
+		was = "a rejected completion"
+	}
+	r.Type, r.WasRejectedCompletion, r.Reason = to, rejected, why+"; was "+was+": "+r.Reason
+}
+
+// complete settles a completion that nothing speaks against. It counts the stage as done if the completion is sure. It
+// continues with the next stage if there is one and nothing forbids that (row 8a), and delivers otherwise (row 8).
+func (s State) complete(p Policy, f Facts, d Decision) (Decision, State) {
+	at, goal := s.stageOf(f.Stages), f.Verification.Goal
+	var next *skills.Skill
+	if at.Done < len(f.Stages) && !f.OnlyAsked && !p.unsure(d.Result.Confidence) {
+		at.Done++
+		s.history.Stage, d.Stage = at, at.Done
+		if at.Done < len(f.Stages) {
+			next = &f.Stages[at.Done]
+		}
+	}
+	if next != nil && !s.HandedOver && d.Continues < p.maxContinues() && goal.limit() == "" {
+		s.history.Gaps = nil
+		f.Coach.Skill, f.Coach.Stage = next, true
+		return s.carryOn(p, f, d, ReasonNextStage, 1)
+	}
+	d.Reason = ReasonCompletion
+	note := completionNote(len(d.Result.Shown(f.Output.Evidence)) > 0, d.Verified, f.Verification.Note)
+	if next != nil {
+		note += fmt.Sprintf(" Stage %d of %d comes next: %s.", d.Stage+1, len(f.Stages), shown(next.Name, maxHold))
+	}
+	d.Note = goalNote(note, d.Reason, goal)
+	return s.settle(f.Output, d), s
+}
+
+// carryOn settles d as a continuation for reason.
+func (s State) carryOn(p Policy, f Facts, d Decision, reason Reason, attempt int) (Decision, State) {
+	d.Reason, d.Attempt = reason, attempt
 	d.Continues++
-	msg := p.Coach.BuildCoachingMessage(r, f.coach(*s, d.Attempt))
+	msg := p.Coach.BuildCoachingMessage(d.Result, f.coach(s, attempt))
 	d.Message, d.Tier = plaintext.Redact(msg.Text), msg.Tier
 	for _, skip := range msg.Skipped {
 		d.degrade(string(skip.Tier) + ": " + skip.Why)
 	}
-	return s.settle(f.Output, d)
+	return s.settle(f.Output, d), s
+}
+
+// handOver settles d for reason and continues nothing more in this turn.
+func (s State) handOver(o Output, d Decision, reason Reason, note string) (Decision, State) {
+	s.HandedOver = true
+	d.Reason, d.Note = reason, note
+	return s.settle(o, d), s
 }
 
 // stageOf returns how many of the stages are done.
 func (s State) stageOf(stages []skills.Skill) stage {
-	of := stage{Of: digestOf("stages", stageNames(stages))}
+	var names []string
+	for _, k := range stages {
+		names = append(names, k.Name, k.Trigger, k.Phase)
+	}
+	of := stage{Of: digestOf("stages", fmt.Sprintf("%q", names))}
 	if s.history.Stage.Of == of.Of {
 		of.Done = s.history.Stage.Done
 	}
 	return of
-}
-
-func stageNames(stages []skills.Skill) string {
-	var b []byte
-	for _, k := range stages {
-		b = withLength(withLength(withLength(b, k.Name), k.Trigger), k.Phase)
-	}
-	return string(b)
-}
-
-// endStage counts a stage as done if its completion is sure, and returns the stage to go on with, nil if there is none.
-func (s *State) endStage(f Facts, sure bool) (next *skills.Skill) {
-	now := s.stageOf(f.Stages)
-	if f.OnlyAsked || !sure || now.Done >= len(f.Stages) {
-		return nil
-	}
-	now.Done++
-	s.history.Stage = now
-	if now.Done == len(f.Stages) {
-		return nil
-	}
-	return &f.Stages[now.Done]
-}
-
-// handOver settles d for reason and continues nothing more in this turn.
-func (s State) handOver(o Output, d Decision, reason Reason) (Decision, State) {
-	s.HandedOver = true
-	d.Reason = reason
-	return s.settle(o, d), s
 }
 
 // failure is the decision after an error of ours, in state s. It is not recorded.

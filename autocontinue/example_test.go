@@ -171,7 +171,7 @@ func ExampleNewJournal() {
 		fmt.Println(err)
 	}
 	// Output:
-	// {"time":"2024-05-01T12:30:00Z","took_ns":0,"session":"chat","decision":{"id":"d643b328253356858e90a4813e070cfb","action":"deliver","outcome":"needs_human","reason":"hold","note":"The agent must not be continued now: plan mode.","continues":0,"classification":{"type":"","confidence":0,"reason":"","was_rejected_completion":false,"source":"","coaching_message":null}},"preview":"Still on it."}
+	// {"time":"2024-05-01T12:30:00Z","took_ns":0,"session":"chat","decision":{"id":"d3c417441069b52f0b393d3d896c0a32","action":"deliver","outcome":"needs_human","reason":"hold","note":"The agent must not be continued now: plan mode.","continues":0,"classification":{"type":"","confidence":0,"reason":"","was_rejected_completion":false,"source":"","coaching_message":null}},"preview":"Still on it."}
 }
 
 func ExampleState_Reset() {
@@ -179,5 +179,5 @@ func ExampleState_Reset() {
 	b, err := json.Marshal(state.Reset())
 	fmt.Println(string(b), err)
 	// Output:
-	// {"version":3,"resets":2,"turns":[{}]} <nil>
+	// {"version":4,"resets":2,"turns":[{}]} <nil>
 }

@@ -60,14 +60,14 @@ func (g gap) isBlank() bool { return g.Text == blankFingerprint }
 
 // same reports whether g and old are the same gap.
 func (g gap) same(old gap) bool {
-	if g.Goal != (digest{}) || old.Goal != (digest{}) {
+	if g.Goal != 0 || old.Goal != 0 {
 		return g.Goal == old.Goal
 	}
 	if g.Text == old.Text {
 		return true
 	}
 	return g.Rejected && old.Rejected &&
-		(len(g.Missing) > 0 && slices.Equal(g.Missing, old.Missing) || g.Feedback != (digest{}) && g.Feedback == old.Feedback)
+		(len(g.Missing) > 0 && slices.Equal(g.Missing, old.Missing) || g.Feedback != 0 && g.Feedback == old.Feedback)
 }
 
 // seen returns how often outputs of this turn left the gap g open.
@@ -78,11 +78,6 @@ func (s State) seen(g gap) (times int) {
 		}
 	}
 	return times
-}
-
-func (s *State) addGap(g gap) {
-	h := &s.history
-	h.Gaps = append(h.Gaps[max(0, len(h.Gaps)+1-maxGaps):], g)
 }
 
 // wasRejected reports whether the claim of o, whose result r is a completion, was rejected in this turn, and there is

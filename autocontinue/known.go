@@ -20,7 +20,7 @@ func (s State) known(o Output, resets int) (Decision, State, bool) {
 	at, name := s.positionOf(o, resets)
 	if at == opening {
 		s.open(name)
-	} else if name != (digest{}) {
+	} else if name != 0 {
 		s.turn().ID = name // else the next output of this name would open the turn again
 	}
 

@@ -92,6 +92,14 @@ type Goal struct {
 // open reports whether the goal has something to do.
 func (g *Goal) open() bool { return g != nil && !g.Met && g.Open != "" }
 
+// limit says why nothing more is continued for the goal, "" if there is no reason.
+func (g *Goal) limit() string {
+	if g == nil {
+		return ""
+	}
+	return g.Limit
+}
+
 // shown returns what a decision says about v. For a rejected claim the reason says it.
 func (v Verification) shown() VerificationStatus {
 	switch v.Status {

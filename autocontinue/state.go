@@ -3,20 +3,17 @@ package autocontinue
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash"
 	"io"
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
-	"github.com/sidecoach/sidecoach/coach"
 )
 
 // What a state remembers at most.
@@ -74,75 +71,35 @@ type report struct {
 	Bytes digest `json:"bytes,omitzero"` // of the same text as it is; only of a delivered one
 }
 
-// digest stands for an ID or a text, of whatever length. The zero value stands for none.
-type digest [9]byte
-
-// MarshalText returns 12 characters.
-func (d digest) MarshalText() ([]byte, error) {
-	return base64.RawURLEncoding.AppendEncode(nil, d[:]), nil
-}
-
-// UnmarshalText accepts what MarshalText returned.
-func (d *digest) UnmarshalText(text []byte) error {
-	raw, err := base64.RawURLEncoding.DecodeString(string(text))
-	if err != nil || len(raw) != len(d) {
-		return fmt.Errorf("autocontinue: %.20q is not a digest", text)
-	}
-	*d = digest(raw)
-	return nil
-}
+// digest stands for an ID or a text, of whatever length: 64 bits of a hash. 0 stands for none.
+type digest uint64
 
 // digestOf returns the digest of s. Equal strings of different kinds have different digests.
 func digestOf(kind, s string) digest {
-	h := newHash(kind)
-	io.WriteString(h, s) // a hash never fails
-	return sumOf(h)
-}
-
-func newHash(kind string) hash.Hash {
 	h := sha256.New()
-	h.Write(withLength(nil, kind))
-	return h
-}
-
-func sumOf(h hash.Hash) digest { return digest(h.Sum(nil)[:9]) }
-
-// withLength appends s so that its end cannot be mistaken.
-func withLength(b []byte, s string) []byte {
-	return append(binary.BigEndian.AppendUint64(b, uint64(len(s))), s...)
+	io.WriteString(h, kind+"\x00") // a hash never fails
+	io.WriteString(h, s)
+	return digest(binary.BigEndian.Uint64(h.Sum(nil)))
 }
 
 // foldedDigest is the digest of a text without white space, invisible characters and terminal escape sequences: the
 // same text by another path has the same one.
 func foldedDigest(text string) digest {
-	h := newHash("folded")
-	buf := make([]byte, 0, 4096)
-	for i := 0; i < len(text); {
-		if n := plaintext.EscapeSequence(text[i:]); n > 0 {
-			i += n
-			continue
+	return digestOf("folded", strings.Map(func(r rune) rune {
+		if plaintext.IsSpace(r) || plaintext.IsInvisible(r) {
+			return -1
 		}
-		r, n := utf8.DecodeRuneInString(text[i:])
-		if !plaintext.IsSpace(r) && !plaintext.IsInvisible(r) {
-			buf = append(buf, text[i:i+n]...)
-		}
-		if i += n; len(buf) > cap(buf)-utf8.UTFMax || i >= len(text) {
-			h.Write(buf)
-			buf = buf[:0]
-		}
-	}
-	return sumOf(h)
+		return r
+	}, plaintext.StripEscapes(text)))
 }
 
 // decisionID returns the ID of the decision about o: the seq-th of the state, when o has no ID.
 func decisionID(o Output, seq int) string {
-	b := withLength(withLength(withLength(nil, "decision"), o.Session), o.Run)
-	if o.ID != "" {
-		b = withLength(append(b, 'i'), o.ID)
-	} else {
-		b = binary.BigEndian.AppendUint64(append(b, 's'), uint64(seq))
+	which := "output " + o.ID
+	if o.ID == "" {
+		which = fmt.Sprint("sequence ", seq)
 	}
-	sum := sha256.Sum256(b)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{o.Session, o.Run, which}))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -176,7 +133,7 @@ func (s State) isOurs(text string) bool {
 		return true
 	}
 	text = strings.TrimSpace(text)
-	return text != "" && s.history.Sent != (digest{}) && s.history.Sent == digestOf("message", text)
+	return text != "" && s.history.Sent != 0 && s.history.Sent == digestOf("message", text)
 }
 
 // turn returns the current turn, for changes.
@@ -193,18 +150,17 @@ func (s *State) turn() *turn {
 func (s State) Reset() State {
 	s = s.copied()
 	s.Resets = s.resets() + 1
-	s.open(digest{})
+	s.open(0)
 	return s
 }
 
 // open makes a new turn the current one.
 func (s *State) open(id digest) {
 	h := &s.history
-	if t := s.turn(); t.ID == (digest{}) && t.Closed == nil && t.Shown == nil {
+	if t := s.turn(); t.ID == 0 && t.Closed == nil && t.Shown == nil {
 		t.ID = id // there is nothing to remember of that turn
 	} else {
-		h.Turns = append(h.Turns, turn{ID: id})
-		h.Turns = h.Turns[max(0, len(h.Turns)-maxTurns):]
+		h.Turns = push(h.Turns, turn{ID: id}, maxTurns)
 	}
 	s.Continues, s.HandedOver, h.Gaps = 0, false, nil
 	for i, r := range h.Records {
@@ -225,22 +181,22 @@ const (
 // had no name until now.
 func (s State) positionOf(o Output, resets int) (at position, name digest) {
 	if resets != 0 && resets != s.resets() {
-		return over, digest{}
+		return over, 0
 	}
 	if o.Turn == "" {
-		return current, digest{}
+		return current, 0
 	}
 	id, now := digestOf("turn", o.Turn), *s.turn() // s is a copy
 	switch {
 	case now.ID == id:
-		return current, digest{}
+		return current, 0
 	case slices.ContainsFunc(s.history.Turns, func(t turn) bool { return t.ID == id }):
-		return over, digest{}
+		return over, 0
 	case s.isOurs(o.Request):
-		if now.ID == (digest{}) {
+		if now.ID == 0 {
 			return current, id
 		}
-		return current, digest{}
+		return current, 0
 	}
 	return opening, id
 }
@@ -256,7 +212,7 @@ func (s State) isClosed(run, text string) (closed, known bool) {
 		for _, r := range slices.Concat(t.Closed, t.Shown) {
 			if r.Run == id {
 				texts = append(texts, r.Text)
-				closed = closed || r.Bytes == (digest{})
+				closed = closed || r.Bytes == 0
 			}
 		}
 	}
@@ -280,11 +236,8 @@ func (s *State) closeRun(o Output) {
 		return
 	}
 	t := s.turn()
-	if len(t.Closed) == maxClosed {
-		s.HandedOver = true
-		t.Closed = t.Closed[1:]
-	}
-	t.Closed = append(t.Closed, report{Run: digestOf("run", o.Run), Text: foldedDigest(o.Text)})
+	s.HandedOver = s.HandedOver || len(t.Closed) == maxClosed
+	t.Closed = push(t.Closed, report{Run: digestOf("run", o.Run), Text: foldedDigest(o.Text)}, maxClosed)
 }
 
 // show remembers that o's run delivered its text.
@@ -293,44 +246,38 @@ func (s *State) show(o Output) {
 		return
 	}
 	t := s.turn()
-	t.Shown = t.Shown[max(0, len(t.Shown)+1-maxShown):]
-	t.Shown = append(t.Shown, report{digestOf("run", o.Run), foldedDigest(o.Text), digestOf("text", o.Text)})
+	t.Shown = push(t.Shown, report{digestOf("run", o.Run), foldedDigest(o.Text), digestOf("text", o.Text)}, maxShown)
+}
+
+// push appends an entry to a list that was copied. The oldest entry goes if there are most of them.
+func push[T any](list []T, entry T, most int) []T {
+	if len(list) >= most {
+		list = slices.Delete(list, 0, len(list)+1-most)
+	}
+	return append(list, entry)
 }
 
 // record is a decision about an output with an ID.
 type record struct {
-	Output    digest             `json:"output"`        // its ID
-	Text      digest             `json:"text,omitzero"` // folded
-	Decision  string             `json:"decision"`
-	Reason    Reason             `json:"reason"`
-	Note      string             `json:"note,omitempty"`
-	Message   string             `json:"message,omitempty"`
-	Tier      coach.Tier         `json:"tier,omitempty"`
-	Attempt   int                `json:"attempt,omitempty"`
-	Continues int                `json:"continues,omitempty"`
-	Verified  VerificationStatus `json:"verified,omitempty"`
-	Degraded  []string           `json:"degraded,omitempty"`
+	Output digest `json:"output"`        // its ID
+	Text   digest `json:"text,omitzero"` // folded
+	Decision
+	Result struct{} `json:"classification,omitzero"` // is not recorded
 }
 
 // record remembers d, which is about o.
 func (s *State) record(o Output, d Decision) {
 	h := &s.history
-	h.Records = h.Records[max(0, len(h.Records)+1-maxRecords):]
-	h.Records = append(h.Records, record{
-		Output: digestOf("output", o.ID), Text: foldedDigest(o.Text), Decision: d.ID, Reason: d.Reason, Note: d.Note,
-		Message: d.Message, Tier: d.Tier, Attempt: d.Attempt, Continues: d.Continues, Verified: d.Verified,
-		Degraded: slices.Clone(d.Degraded),
-	})
+	d.Result, d.Degraded = classify.Result{}, slices.Clone(d.Degraded)
+	r := record{Output: digestOf("output", o.ID), Text: foldedDigest(o.Text), Decision: d}
+	h.Records = push(h.Records, r, maxRecords)
 }
 
 // recorded returns the decision about the output with this ID.
 func (s State) recorded(id string) (record, bool) {
-	if id == "" {
-		return record{}, false
-	}
 	k := digestOf("output", id)
 	i := slices.IndexFunc(s.history.Records, func(r record) bool { return r.Output == k })
-	if i < 0 {
+	if id == "" || i < 0 {
 		return record{}, false
 	}
 	return s.history.Records[i], true
@@ -338,24 +285,19 @@ func (s State) recorded(id string) (record, bool) {
 
 // superseded returns what becomes of r when its turn is over: a continuation is not sent any more.
 func (r record) superseded() record {
-	v := ReasonSuperseded.verdict()
-	if r.Reason.verdict().action != Continue {
-		return r
+	if v := ReasonSuperseded.verdict(); r.Action == Continue {
+		r.Decision = Decision{
+			ID: r.ID, Action: v.action, Outcome: v.outcome, Reason: ReasonSuperseded, Note: v.note, Continues: r.Continues,
+		}
 	}
-	return record{
-		Output: r.Output, Text: r.Text, Decision: r.Decision, Reason: ReasonSuperseded, Note: v.note, Continues: r.Continues,
-	}
+	return r
 }
 
 // replay returns the decision that r records, for o.
 func (r record) replay(o Output) Decision {
-	v := r.Reason.verdict()
-	d := Decision{
-		ID: r.Decision, Action: v.action, Outcome: v.outcome, Reason: r.Reason, Note: r.Note, Message: r.Message,
-		Tier: r.Tier, Attempt: r.Attempt, Continues: r.Continues, Verified: r.Verified, Degraded: slices.Clone(r.Degraded),
-		Replayed: true,
-	}
-	if r.Text != (digest{}) && r.Text != foldedDigest(o.Text) {
+	d := r.Decision
+	d.Replayed, d.Degraded = true, slices.Clone(d.Degraded)
+	if r.Text != foldedDigest(o.Text) {
 		d.Degraded = append(d.Degraded, "output ID: it came with another text; this is the decision about the first one")
 	}
 	return d

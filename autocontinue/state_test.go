@@ -66,11 +66,11 @@ func TestStateEqual(t *testing.T) {
 		"resets":    func(s *State) { s.Resets++ },
 		"continues": func(s *State) { s.Continues++ },
 		"hand-over": func(s *State) { s.HandedOver = !s.HandedOver },
-		"turn":      func(s *State) { s.history.Turns[0].ID[0]++ },
-		"closed":    func(s *State) { s.history.Turns[0].Closed[0].Run[0]++ },
-		"shown":     func(s *State) { s.history.Turns[1].Shown[0].Bytes[0]++ },
+		"turn":      func(s *State) { s.history.Turns[0].ID++ },
+		"closed":    func(s *State) { s.history.Turns[0].Closed[0].Run++ },
+		"shown":     func(s *State) { s.history.Turns[1].Shown[0].Bytes++ },
 		"gaps":      func(s *State) { s.history.Gaps[0].Rejected = !s.history.Gaps[0].Rejected },
-		"sent":      func(s *State) { s.history.Sent[0]++ },
+		"sent":      func(s *State) { s.history.Sent++ },
 		"record":    func(s *State) { s.history.Records[0].Continues++ },
 		"degraded":  func(s *State) { s.history.Records[0].Degraded = []string{"x"} },
 		"fewer":     func(s *State) { s.history.Records = s.history.Records[1:] },
@@ -88,37 +88,33 @@ func TestStateOfAnotherVersion(t *testing.T) {
 		json string
 		is   error
 	}{
-		{`{"version":4}`, ErrStateVersion},
+		{`{"version":5}`, ErrStateVersion},
 		{`{"version":99,"turns":"something else"}`, ErrStateVersion},
-		{`{"version":3,"later":null}`, ErrStateVersion},
-		{`{"version":3,"turns":[{"later":1}]}`, ErrStateVersion},
-		{`{"version":3,"gaps":[{"text":"AAAAAAAAAAAA","later":{}}]}`, ErrStateVersion},
-		{`{"version":3,"records":[{"output":"AAAAAAAAAAAA","decision":"b","reason":"hold","later":"x"}]}`, ErrStateVersion},
-		{`{"version":3,"later":1,"turns":"something else"}`, nil},
+		{`{"version":4,"later":null}`, ErrStateVersion},
+		{`{"version":4,"turns":[{"later":1}]}`, ErrStateVersion},
+		{`{"version":4,"gaps":[{"text":1,"later":{}}]}`, ErrStateVersion},
+		{`{"version":4,"records":[{"output":1,"id":"b","reason":"hold","later":"x"}]}`, ErrStateVersion},
+		{`{"version":4,"later":1,"turns":"something else"}`, nil},
 		{`{}`, nil},
 		{`{"version":0}`, nil},
 		{`{"version":-1}`, nil},
 		{`[]`, nil},
 		{`"x"`, nil},
-		{`{"version":3,"continues":-1}`, nil},
-		{`{"version":3,"resets":-1}`, nil},
-		{`{"version":3,"stage":{"of":"AAAAAAAAAAAA","done":-1}}`, nil},
-		{`{"version":3,"seq":-1}`, nil},
-		{`{"version":3,"records":[{"output":"AAAAAAAAAAAA","reason":"invented"}]}`, nil},
-		{`{"version":3,"records":[{"output":"AAAAAAAAAAAA","reason":"run_closed"}]}`, nil},
-		{`{"version":3,"records":[{"output":"AAAAAAAAAAAA","reason":"error"}]}`, nil},
-		{`{"version":3,"records":[{"output":"AAAAAAAAAAAA","reason":"progress"}]}`, nil},
-		{`{"version":3,"turns":[` + strings.Repeat(`{},`, maxTurns) + `{}]}`, nil},
-		{`{"version":3,"gaps":[` + strings.Repeat(`{},`, maxGaps) + `{}]}`, nil},
-		{`{"version":3,"turns":[{"closed":[` + strings.Repeat(`{},`, maxClosed) + `{}]}]}`, nil},
-		{`{"version":3,"turns":[{"shown":[` + strings.Repeat(`{},`, maxShown) + `{}]}]}`, nil},
-		{`{"version":3,"sent":"AAAAAAAAAAA!"}`, nil},
-		{`{"version":3,"sent":"AAAA"}`, nil},
-		{`{"version":1,"turns":[{"c":1}],"closed":"AAAA"}`, nil},
-		{`{"version":1,"continues":-1}`, nil},
-		{`{"version":1,"turns":[{"c":-1}]}`, nil},
-		{`{"version":1,"turns":[{"c":1000000000}]}`, nil},
-		{`{"version":1,"records":[{"o":"AAAAAAAAAAAA","id":"!","r":"hold"}]}`, nil},
+		{`{"version":4,"continues":-1}`, nil},
+		{`{"version":4,"resets":-1}`, nil},
+		{`{"version":4,"stage":{"of":1,"done":-1}}`, nil},
+		{`{"version":4,"seq":-1}`, nil},
+		{`{"version":4,"records":[{"output":1,"reason":"invented"}]}`, nil},
+		{`{"version":4,"records":[{"output":1,"action":"suppress","reason":"run_closed"}]}`, nil},
+		{`{"version":4,"records":[{"output":1,"reason":"error"}]}`, nil},
+		{`{"version":4,"records":[{"output":1,"action":"continue","reason":"progress"}]}`, nil},
+		{`{"version":4,"records":[{"output":1,"action":"deliver","reason":"progress","message":"m"}]}`, nil},
+		{`{"version":4,"turns":[` + strings.Repeat(`{},`, maxTurns) + `{}]}`, nil},
+		{`{"version":4,"gaps":[` + strings.Repeat(`{},`, maxGaps) + `{}]}`, nil},
+		{`{"version":4,"turns":[{"closed":[` + strings.Repeat(`{},`, maxClosed) + `{}]}]}`, nil},
+		{`{"version":4,"turns":[{"shown":[` + strings.Repeat(`{},`, maxShown) + `{}]}]}`, nil},
+		{`{"version":4,"sent":"x"}`, nil},
+		{`{"version":3}`, nil},
 	} {
 		s := kept
 		err := json.Unmarshal([]byte(c.json), &s)
@@ -132,7 +128,7 @@ func TestStateOfAnotherVersion(t *testing.T) {
 	}
 
 	var s State
-	require.NoError(t, json.Unmarshal([]byte(`{"version":1}`), &s))
+	require.NoError(t, json.Unmarshal([]byte(`{"version":4}`), &s))
 	assert.True(t, s.Equal(State{}))
 	assert.Equal(t, 1, s.resets(), "absent is 1")
 }

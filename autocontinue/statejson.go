@@ -2,18 +2,14 @@ package autocontinue
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/sidecoach/sidecoach/coach"
 )
 
 // stateVersion grows whenever older code cannot read, or would drop, what is written: a new field, reason or tier too.
-const stateVersion = 3
+const stateVersion = 4
 
 // ErrStateVersion is wrapped by the error for a stored state of a newer version of this package. Its version number
 // says so, or a field that this version does not know. Such a state is not empty, and it is not written back without
@@ -47,14 +43,9 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("%w: %d, this one reads up to %d", ErrStateVersion, head.Version, stateVersion)
 	}
 	var j stateJSON
-	var err error
-	switch head.Version {
-	case 2, stateVersion: // version 2 had no stages, and gaps without a goal
+	err := fmt.Errorf("version %d, which no program writes any more", head.Version)
+	if head.Version == stateVersion {
 		err = decodeStrictly(data, &j)
-	case 1:
-		j, err = readVersion1(data)
-	default:
-		err = errors.New("no version")
 	}
 	if err == nil {
 		err = j.check()
@@ -95,76 +86,12 @@ func (j stateJSON) check() error {
 	}
 	for _, r := range j.Records {
 		v := r.Reason.verdict()
-		if v.outcome == "" || v.action == Suppress || r.Reason == ReasonError {
+		if v.outcome == "" || v.action == Suppress || v.action != r.Action || r.Reason == ReasonError {
 			return fmt.Errorf("a recorded decision with reason %.20q", r.Reason)
 		}
-		if v.action == Continue && r.Message == "" {
+		if r.Action == Continue && r.Message == "" {
 			return errors.New("a recorded continuation without message")
 		}
 	}
 	return nil
-}
-
-// stateVersion1 is how version 1 wrote a state. Lists of digests were one string, 12 characters each.
-type stateVersion1 struct {
-	stateJSON
-	Turns []struct {
-		ID     digest `json:"t"`
-		Closed int    `json:"c"` // of the list below
-		Shown  int    `json:"s"`
-	} `json:"turns"`
-	Closed  string          `json:"closed"`
-	Shown   string          `json:"shown"` // run and text by turns
-	Gaps    json.RawMessage // their folding was another
-	Records []struct {
-		Output   digest `json:"o"`
-		Decision string `json:"id"` // base64
-
-		Reason    Reason     `json:"r"`
-		Tier      coach.Tier `json:"t"`
-		Attempt   int        `json:"a"`
-		Continues int        `json:"c"`
-		Message   string     `json:"m"`
-	} `json:"records"`
-}
-
-// readVersion1 reads all that the rules about counts, runs and turns need, and the recorded decisions. It drops the
-// gaps of the turn at hand: the same gap gets at most two more coachings, within the cap.
-func readVersion1(data []byte) (stateJSON, error) {
-	var old stateVersion1
-	if err := json.Unmarshal(data, &old); err != nil {
-		return stateJSON{}, err
-	}
-	j := old.stateJSON
-	var failed error
-	next := func(list *string) (d digest) {
-		n := min(12, len(*list))
-		failed = errors.Join(failed, d.UnmarshalText([]byte((*list)[:n])))
-		*list = (*list)[n:]
-		return d
-	}
-	for _, t := range old.Turns {
-		if t.Closed < 0 || t.Shown < 0 || t.Closed > maxClosed || t.Shown > maxShown {
-			return stateJSON{}, errors.New("a turn with too many runs")
-		}
-		now := turn{ID: t.ID}
-		for range t.Closed {
-			now.Closed = append(now.Closed, report{Run: next(&old.Closed)})
-		}
-		for range t.Shown {
-			now.Shown = append(now.Shown, report{Run: next(&old.Shown), Bytes: next(&old.Shown)})
-		}
-		j.history.Turns = append(j.history.Turns, now)
-	}
-	for _, r := range old.Records {
-		id, err := base64.RawURLEncoding.DecodeString(r.Decision)
-		if err != nil {
-			return stateJSON{}, fmt.Errorf("a decision's ID: %w", err)
-		}
-		j.history.Records = append(j.history.Records, record{
-			Output: r.Output, Decision: hex.EncodeToString(id), Reason: r.Reason, Note: r.Reason.verdict().note,
-			Message: r.Message, Tier: r.Tier, Attempt: r.Attempt, Continues: r.Continues,
-		})
-	}
-	return j, failed
 }

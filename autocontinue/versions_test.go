@@ -19,6 +19,8 @@ import (
 
 var writeState = flag.Bool("write-state", false, "write testdata/state for the current version, if it has no files yet")
 
+const firstVersion = 4 // the first that was kept
+
 // story is what every version of the state has lived through before it was written. It never changes: the hashes in old
 // files are those of its names and texts.
 func story(t *testing.T) (*session, []Decision) {
@@ -89,7 +91,7 @@ func TestOlderVersions(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(current), 0o755))
 		require.NoError(t, os.WriteFile(current, append(b, '\n'), 0o644))
 	}
-	for version := 1; version <= stateVersion; version++ {
+	for version := firstVersion; version <= stateVersion; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			b, err := os.ReadFile(path(version))
 			require.NoError(t, err, "write it with -write-state")
@@ -110,16 +112,10 @@ func TestOlderVersions(t *testing.T) {
 			}
 			again := old.decide("done", progress, turnIs("t2"), runIs("run3"))
 			assert.NotEqual(t, Continue, again.Action, "it stays closed")
-			assert.Equal(t, version == 1, again.Reason == ReasonRunReused, "version 1 did not know texts of closed runs")
+			assert.NotEqual(t, ReasonRunReused, again.Reason)
 			old.wants(old.decide("Which?", question, turnIs("t1"), runIs("run2")), Suppress, OutcomeDuplicate, ReasonSameText)
 			old.wants(old.decide("late", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
-			next := old.decide("done", rejected, turnIs("t2"))
-			if version == 1 { // which folded texts otherwise
-				old.wants(next, Continue, OutcomeContinuing, ReasonRejectedCompletion)
-				assert.Equal(t, 3, next.Continues, "the count goes on")
-			} else {
-				old.wants(next, Deliver, OutcomeStalled, ReasonRepeat)
-			}
+			old.wants(old.decide("done", rejected, turnIs("t2")), Deliver, OutcomeStalled, ReasonRepeat)
 		})
 	}
 }

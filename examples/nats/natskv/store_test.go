@@ -70,7 +70,7 @@ func TestUnreadable(t *testing.T) {
 	kv := bucket(t, serve(t).ClientURL(), jetstream.KeyValueConfig{})
 	store := New(kv, Options{})
 	for value, want := range map[string]error{
-		`{"version":99}`: autocontinue.ErrStateVersion, `{"version":2,"later":"x"}`: autocontinue.ErrStateVersion,
+		`{"version":99}`: autocontinue.ErrStateVersion, `{"version":4,"later":"x"}`: autocontinue.ErrStateVersion,
 		`{"version":1,`: nil, ``: nil,
 	} {
 		_, err := kv.PutString(t.Context(), Key("a"), value)
