@@ -3,8 +3,8 @@
 //
 // Start with [New]. The [Store] is an [autocontinue.Store]. [Store.Session] is the same file with room for what the
 // host wants to remember beside the state, changed in the same step. [NewDocument] keeps a value of your own in the
-// same folder, by the same rules. [Store.Journal] is a file to which each process appends its lines; [ReadJournal] and
-// [FollowJournal] read it. [WriteFile] and [Create] replace any other file as a whole.
+// same folder, by the same rules. [Store.Journal] is a file to which each process appends its lines; [ReadJournal]
+// reads it. [WriteFile] and [Create] replace any other file as a whole.
 //
 // # The folder
 //
@@ -45,7 +45,8 @@
 //
 // # Errors
 //
-// [ErrDisk] is a folder that cannot be used: full, read-only, no permission, not a folder. [ErrLocked] is a lock that
-// was not free in time. Both wrap what the system said. [ErrTooLarge] is a value that does not fit. After any error
-// nothing was written.
+// [autocontinue.ErrUnavailable] is a folder, or a file in it, that cannot be used: a full or read-only disk, no
+// permission, a name that is not a folder, a folder that everybody may write to, a file system without locks. It wraps
+// what the system said, such as syscall.ENOSPC or [fs.ErrPermission]. [autocontinue.ErrConflict] is a lock that was not
+// free within [Options].LockTimeout. [ErrTooLarge] is a value that does not fit. After any error nothing was written.
 package filestore

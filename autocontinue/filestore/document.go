@@ -103,20 +103,8 @@ func newDocument[T any](s *Store, kind string, name ...string) *Document[T] {
 	return &Document[T]{store: s, kind: kind, key: hex.EncodeToString(h.Sum(nil)), label: label}
 }
 
-// file returns the document's path below the store's folder. Older versions had all files of a kind in one folder; a
-// file there stays there.
-func (d *Document[T]) file(root *os.Root) string {
-	name := d.key[:32] + ".json"
-	if flat := d.kind + "/" + name; exists(root, flat) {
-		return flat
-	}
-	return d.kind + "/" + d.key[:2] + "/" + name
-}
-
-func exists(root *os.Root, name string) bool {
-	_, err := root.Lstat(name)
-	return err == nil
-}
+// file returns the document's path below the store's folder.
+func (d *Document[T]) file() string { return d.kind + "/" + d.key[:2] + "/" + d.key[:32] + ".json" }
 
 // envelope is what stands in a file around the value.
 type envelope struct {
@@ -133,9 +121,14 @@ type unreadable string
 
 func (u unreadable) Error() string { return string(u) }
 
+func isUnreadable(err error) bool {
+	_, ok := errors.AsType[unreadable](err)
+	return ok
+}
+
 // Load returns the value, the zero T if there is none. It sees what an Update wrote that has returned. A file that
 // cannot be read is set aside, which needs the lock. The errors are those of ctx, [autocontinue.ErrStateVersion],
-// [ErrDisk], and [ErrLocked] where a file must be set aside.
+// [autocontinue.ErrUnavailable], and [autocontinue.ErrConflict] where a file must be set aside.
 func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
 	if err := usable(ctx); err != nil {
 		return v, err
@@ -147,8 +140,7 @@ func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
 		return v, err
 	}
 	defer root.Close()
-	v, _, err = d.read(root, d.file(root))
-	if _, ok := errors.AsType[unreadable](err); !ok {
+	if v, _, err = d.read(root); !isUnreadable(err) {
 		return v, err
 	}
 	unlock, err := d.store.lock(ctx, root, lockOf(d.key))
@@ -156,13 +148,13 @@ func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
 		return v, err
 	}
 	defer unlock()
-	v, _, err = d.readLocked(root, d.file(root)) // it may have been replaced meanwhile
+	v, _, err = d.readLocked(root) // it may have been replaced meanwhile
 	return v, err
 }
 
 // Update replaces the value by what fn returns for it, the zero T if there was none. Fn is called at most once, with
-// the document's lock held: it must not use the store. The errors are those of fn and Load, [ErrLocked] and
-// [ErrTooLarge]; after an error nothing was written.
+// the document's lock held: it must not use the store. The errors are those of fn and Load, and [ErrTooLarge]; after an
+// error nothing was written.
 func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 	if err := usable(ctx); err != nil {
 		return err
@@ -174,7 +166,7 @@ func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 	defer root.Close()
 	created, err := d.update(ctx, root, fn)
 	if created {
-		d.store.sweep(root, d.kind, rand.IntN(folders+1))
+		d.store.sweep(root, d.kind, rand.IntN(folders))
 	}
 	return err
 }
@@ -193,8 +185,7 @@ func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, 
 		return false, err
 	}
 	defer unlock()
-	name := d.file(root)
-	v, old, err := d.readLocked(root, name)
+	v, old, err := d.readLocked(root)
 	if err != nil {
 		return false, err
 	}
@@ -212,60 +203,57 @@ func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, 
 	if unused := now.Sub(old.Used); bytes.Equal(e.Value, old.Value) && 0 <= unused && unused < minUnused {
 		return false, nil
 	}
-	return old.Format == 0, d.store.write(root, name, e)
+	return old.Format == 0, d.store.write(root, d.file(), e)
 }
 
 // readLocked is read with the lock held. It sets an unreadable file aside and returns the zero value.
-func (d *Document[T]) readLocked(root *os.Root, name string) (v T, e envelope, err error) {
-	v, e, err = d.read(root, name)
+func (d *Document[T]) readLocked(root *os.Root) (v T, e envelope, err error) {
+	v, e, err = d.read(root)
 	if why, ok := errors.AsType[unreadable](err); ok {
-		return v, envelope{}, d.store.setAside(root, name, d.kind, d.label, why)
+		return v, envelope{}, d.store.setAside(root, d.file(), d.kind, d.label, why)
 	}
 	return v, e, err
 }
 
 // read returns the value and the file that it came from, the zero envelope if there is none. A file that nobody can
 // have written is [unreadable].
-func (d *Document[T]) read(root *os.Root, name string) (v T, e envelope, err error) {
-	data, err := d.store.readFile(root, name)
+func (d *Document[T]) read(root *os.Root) (v T, e envelope, err error) {
+	data, err := d.store.readFile(root, d.file())
 	if data == nil || err != nil {
 		return v, e, err
 	}
-	v, e, err = decode[T](data, d.key)
-	if errors.Is(err, autocontinue.ErrStateVersion) {
-		err = fmt.Errorf("filestore: %s: %w", d.store.path(name), err)
-	}
-	return v, e, err
+	return d.decode(data)
 }
 
-func decode[T any](data []byte, key string) (v T, e envelope, err error) {
-	if err := json.Unmarshal(data, &e); err != nil {
-		return v, e, unreadable(err.Error())
-	}
+func (d *Document[T]) decode(data []byte) (v T, e envelope, err error) {
+	err = json.Unmarshal(data, &e)
 	switch {
+	case err != nil:
 	case e.Format > format:
-		return v, e, fmt.Errorf("%w: format %d, this one reads up to %d", autocontinue.ErrStateVersion, e.Format, format)
+		err = fmt.Errorf("%w: format %d, this one reads up to %d", autocontinue.ErrStateVersion, e.Format, format)
 	case e.Format < 1:
-		return v, e, unreadable("it has no format")
-	case e.Key != key:
-		return v, e, unreadable("it belongs to another document")
+		err = unreadable("it has no format")
+	case e.Key != d.key:
+		err = unreadable("it belongs to another document")
 	case len(e.Value) == 0:
-		return v, e, unreadable("it has no value")
+		err = unreadable("it has no value")
+	default:
+		var value T
+		if err = json.Unmarshal(e.Value, &value); err == nil {
+			return value, e, nil
+		}
 	}
-	var value T
-	if err := json.Unmarshal(e.Value, &value); errors.Is(err, autocontinue.ErrStateVersion) {
-		return v, e, err
-	} else if err != nil {
-		return v, e, unreadable(err.Error())
+	if errors.Is(err, autocontinue.ErrStateVersion) {
+		return v, e, fmt.Errorf("filestore: %s: %w", d.store.path(d.file()), err)
 	}
-	return value, e, nil
+	return v, e, unreadable(err.Error())
 }
 
 // readFile returns the content of a file, nil if there is none. What is not a regular file, is empty or too large is
 // [unreadable].
 func (s *Store) readFile(root *os.Root, name string) ([]byte, error) {
 	f, err := openRegular(root, name)
-	if _, ok := errors.AsType[unreadable](err); ok || f == nil && err == nil {
+	if isUnreadable(err) || f == nil && err == nil {
 		return nil, err
 	} else if err != nil {
 		return nil, s.diskError("read", name, err)
@@ -310,10 +298,9 @@ func (s *Store) write(root *os.Root, name string, e envelope) error {
 		return fmt.Errorf("%w: a document of %d bytes", ErrTooLarge, len(data))
 	}
 	var f *File
-	err = within(root, path.Dir(name), func() (err error) {
+	if err = root.MkdirAll(path.Dir(name), 0o700); err == nil {
 		f, err = create(root, name, strings.TrimSuffix(name, ".json")+".tmp", 0o600)
-		return err
-	})
+	}
 	if err == nil {
 		defer f.Close()
 		f.noSync = s.opts.NoSync

@@ -72,7 +72,7 @@ func (s *Store) makeRoom(root *os.Root, more int64) error {
 	if _, ok := full(); !ok {
 		return nil
 	}
-	unlock := s.lockNow(root, journalLock)
+	unlock, _ := s.lockNow(root, journalLock)
 	if unlock == nil {
 		return nil
 	}
@@ -120,29 +120,18 @@ func appendTo(f *os.File, line []byte) error {
 // looking at what they say. A line is the caller's until the next one. A last line without a line break is left out
 // unless it is valid JSON; blank lines always are. A missing folder or journal has no lines.
 //
+// If every is not 0, it goes on with what is appended, and with a folder and a journal that are made later, until ctx
+// is done, which is not an error then. It looks that often. It misses nothing when a new journal is begun, unless that
+// happens twice between two looks. It reads a file that was cut short from its beginning.
+//
 // It creates nothing, and may or may not see lines that are appended meanwhile. Beside an error the line is nil. An
 // error that wraps [ErrTooLarge] is one line, of more than 16 MiB. Any other error is the last thing yielded: that of
-// ctx, or [ErrDisk].
-func ReadJournal(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
+// ctx, or [autocontinue.ErrUnavailable].
+func ReadJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		r := &reader{ctx: ctx, dir: dir, yield: yield}
-		defer r.close()
-		r.read()
-	}
-}
-
-// FollowJournal is ReadJournal that goes on with what is appended, and with a folder and a journal that are made later,
-// until ctx is done, which is not an error. It looks every so often; 0 is a quarter of a second. It misses nothing when
-// a new journal is begun, unless that happens twice between two looks. It reads a file that was cut short from its
-// beginning.
-func FollowJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2[[]byte, error] {
-	if every <= 0 {
-		every = time.Second / 4
-	}
-	return func(yield func([]byte, error) bool) {
-		r := &reader{ctx: ctx, dir: dir, follow: true, yield: yield}
-		defer r.close()
-		for r.read() {
+		r := &reader{ctx: ctx, dir: dir, follow: every != 0, yield: yield}
+		defer func() { r.file.Close() }() // of nil, too
+		for r.read() && r.follow {
 			select {
 			case <-ctx.Done():
 				return
@@ -161,13 +150,7 @@ type reader struct {
 	yield  func([]byte, error) bool
 
 	file   *os.File // nil before the first one
-	before *os.File // stays open, so that no new file can be taken for it
 	offset int64    // in file, where the next line begins
-}
-
-func (r *reader) close() {
-	r.file.Close() // nil is an error, too
-	r.before.Close()
 }
 
 func (r *reader) fail(name string, err error) bool {
@@ -189,8 +172,8 @@ func (r *reader) read() bool {
 			}
 			return false
 		}
-		r.before.Close()
-		r.before, r.file, r.offset = r.file, f, 0
+		r.file.Close()
+		r.file, r.offset = f, 0
 	}
 	return r.lines(!r.follow)
 }
@@ -213,15 +196,16 @@ func (r *reader) later() (files []*os.File, name string, err error) {
 		current.Close()
 		return nil, olderFile, err
 	}
-	for _, f := range []*os.File{older, current} {
-		switch {
-		case f == nil:
-		case sameFile(current, r.file) ||
-			f == older && (sameFile(f, r.file) || sameFile(f, r.before) || sameFile(f, current)):
-			f.Close()
-		default:
-			files = append(files, f)
-		}
+	isOpen := sameFile(current, r.file)
+	if isOpen || sameFile(older, r.file) || sameFile(older, current) {
+		older.Close()
+	} else if older != nil {
+		files = append(files, older)
+	}
+	if isOpen {
+		current.Close()
+	} else if current != nil {
+		files = append(files, current)
 	}
 	if info, err := r.file.Stat(); err == nil && info.Size() < r.offset {
 		r.offset = 0

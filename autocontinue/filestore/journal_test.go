@@ -23,7 +23,7 @@ import (
 func linesOf(t testing.TB, dir string) []string {
 	t.Helper()
 	var lines []string
-	for line, err := range filestore.ReadJournal(t.Context(), dir) {
+	for line, err := range filestore.ReadJournal(t.Context(), dir, 0) {
 		require.NoError(t, err)
 		lines = append(lines, string(line))
 	}
@@ -142,7 +142,7 @@ func TestALineTooLarge(t *testing.T) {
 	require.NoError(t, os.Truncate(path, 20<<20)) // zeros, which take no space
 	appendLine(t, s, `{"n":2}`)
 	var got []string
-	for line, err := range filestore.ReadJournal(t.Context(), s.Dir()) {
+	for line, err := range filestore.ReadJournal(t.Context(), s.Dir(), 0) {
 		if errors.Is(err, filestore.ErrTooLarge) {
 			assert.ErrorContains(t, err, "the line at byte 8 of "+path)
 			assert.Nil(t, line)
@@ -163,15 +163,15 @@ func TestReadingEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var got []error
-	for _, err := range filestore.ReadJournal(ctx, s.Dir()) {
+	for _, err := range filestore.ReadJournal(ctx, s.Dir(), 0) {
 		got = append(got, err)
 		cancel()
 	}
 	assert.Equal(t, []error{nil, context.Canceled}, got)
-	for range filestore.ReadJournal(t.Context(), s.Dir()) {
+	for range filestore.ReadJournal(t.Context(), s.Dir(), 0) {
 		break
 	}
-	for range filestore.FollowJournal(t.Context(), s.Dir(), time.Millisecond) {
+	for range filestore.ReadJournal(t.Context(), s.Dir(), time.Millisecond) {
 		break
 	}
 }
@@ -189,7 +189,7 @@ func follow(t *testing.T, dir string) *follower {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for line, err := range filestore.FollowJournal(ctx, dir, time.Millisecond) {
+		for line, err := range filestore.ReadJournal(ctx, dir, time.Millisecond) {
 			if err != nil {
 				f.lines <- err.Error()
 				continue
@@ -311,7 +311,7 @@ func ExampleReadJournal() {
 	if err := observer.Observe(ctx, autocontinue.Event{Session: "chat 7"}); err != nil {
 		fmt.Println(err)
 	}
-	for line, err := range filestore.ReadJournal(ctx, dir) {
+	for line, err := range filestore.ReadJournal(ctx, dir, 0) {
 		if err != nil {
 			fmt.Println(err)
 			continue

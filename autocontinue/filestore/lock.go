@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
 const (
 	lockFolder  = "locks"
 	journalLock = 64 // documents share the locks before it
-	lockCount   = 65
 
-	firstPause   = 500 * time.Microsecond // between two tries to get a lock that another process has
+	firstPause   = 500 * time.Microsecond // between two tries to get a lock
 	longestPause = 16 * time.Millisecond
 )
 
@@ -42,69 +43,39 @@ func lockOf(key string) int {
 func (s *Store) lock(ctx context.Context, root *os.Root, n int) (unlock func(), err error) {
 	wait, cancel := context.WithTimeout(ctx, s.opts.LockTimeout)
 	defer cancel()
-	tooLate := func() error {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("filestore: waiting for a lock: %w", err)
-		}
-		return &failure{ErrLocked, errors.New("another process has held the lock for too long"), "lock", s.path(lockName(n))}
-	}
-	select {
-	case s.gates[n] <- struct{}{}: // the goroutines of this process ask the system one at a time
-	case <-wait.Done():
-		return nil, tooLate()
-	}
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		unlock, err := s.tryGate(root, n)
-		if unlock != nil {
-			return unlock, nil
+		if unlock, err := s.lockNow(root, n); unlock != nil || err != nil {
+			return unlock, err
 		}
-		if err == nil {
-			select {
-			case <-time.After(pause/2 + rand.N(pause)):
-				continue
-			case <-wait.Done():
-				err = tooLate()
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-wait.Done():
+			if err := ctx.Err(); err != nil {
+				return nil, fmt.Errorf("filestore: waiting for a lock: %w", err)
 			}
+			held := errors.New("another process has held the lock for too long")
+			return nil, &failure{autocontinue.ErrConflict, held, "lock", s.path(lockName(n))}
 		}
-		<-s.gates[n]
-		return nil, err
 	}
 }
 
 // lockNow takes the lock if nobody has it. Otherwise it returns nil.
-func (s *Store) lockNow(root *os.Root, n int) (unlock func()) {
-	select {
-	case s.gates[n] <- struct{}{}:
-	default:
-		return nil
+func (s *Store) lockNow(root *os.Root, n int) (unlock func(), err error) {
+	err = root.MkdirAll(lockFolder, 0o700)
+	if err == nil {
+		_, err = root.Stat(lockFolder) // an error for a link that leads out
 	}
-	unlock, _ = s.tryGate(root, n)
-	if unlock == nil {
-		<-s.gates[n]
-	}
-	return unlock
-}
-
-// tryGate asks the system for the lock, with the gate held. It returns nil without an error if another process has it.
-func (s *Store) tryGate(root *os.Root, n int) (unlock func(), err error) {
-	err = within(root, lockFolder, func() error {
-		_, err := root.Stat(lockFolder) // an error for a link that leads out
-		return err
-	})
 	info, missing := root.Lstat(lockName(n))
 	if err == nil && missing == nil && !info.Mode().IsRegular() { // flock would follow a link
 		err = unreadable(notRegular)
 	}
-	var release func()
 	if err == nil {
-		release, err = s.tryLock(s.path(lockName(n)))
+		unlock, err = s.tryLock(s.path(lockName(n)))
 	}
 	if err != nil {
 		return nil, s.diskError("lock", lockName(n), err)
-	} else if release == nil {
-		return nil, nil
 	}
-	return func() { release(); <-s.gates[n] }, nil
+	return unlock, nil
 }
 
 // tryLock locks a file, which it makes if necessary. It returns nil without an error if another process has locked it.

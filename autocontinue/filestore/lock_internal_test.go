@@ -23,7 +23,7 @@ func TestLocksOfAnySystem(t *testing.T) {
 	}{
 		"free":        {func(int) (bool, error) { return true, nil }, nil, 1},
 		"free, later": {func(call int) (bool, error) { return call > 20, nil }, nil, 21},
-		"held":        {func(int) (bool, error) { return false, nil }, ErrLocked, 100},
+		"held":        {func(int) (bool, error) { return false, nil }, autocontinue.ErrConflict, 100},
 		"no locks":    {func(int) (bool, error) { return false, none }, autocontinue.ErrUnavailable, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func TestLocked(t *testing.T) {
 	}
 	holding(t, s, "s", func() {
 		err := s.Update(t.Context(), "s", called)
-		require.ErrorIs(t, err, filestore.ErrLocked)
+		require.ErrorIs(t, err, autocontinue.ErrConflict)
 		require.ErrorIs(t, err, autocontinue.ErrConflict)
 		assert.NotErrorIs(t, err, autocontinue.ErrUnavailable)
 		assert.NotErrorIs(t, err, context.DeadlineExceeded, "the caller had time")
@@ -57,7 +57,7 @@ func TestUnreadableAndLocked(t *testing.T) {
 	holding(t, s, "s", func() {
 		write(t, path, []byte("{"))
 		_, err := s.Load(t.Context(), "s")
-		require.ErrorIs(t, err, filestore.ErrLocked)
+		require.ErrorIs(t, err, autocontinue.ErrConflict)
 	})
 	assert.Empty(t, moved.list)
 	assert.Equal(t, 2, seqOf(t, s, "s"), "replaced by whoever had the lock")
@@ -70,7 +70,7 @@ func TestContextWhileWaiting(t *testing.T) {
 		defer cancel()
 		err := s.Update(ctx, "s", increment)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.NotErrorIs(t, err, filestore.ErrLocked)
+		assert.NotErrorIs(t, err, autocontinue.ErrConflict)
 	})
 	// Goroutines of one store wait for each other, before they ask the system.
 	require.NoError(t, s.Update(t.Context(), "s", func(st autocontinue.State) (autocontinue.State, error) {

@@ -119,7 +119,7 @@ func TestKilledWhileAppending(t *testing.T) {
 		said := kill(t, childOf(t, "journal", s.Dir(), strconv.Itoa(round), "0"), 5+round%5)
 		require.NoError(t, journal(s, `{"who":"parent"}`), "the lock is free")
 		broken, last := 0, -1
-		for line, err := range filestore.ReadJournal(t.Context(), s.Dir()) {
+		for line, err := range filestore.ReadJournal(t.Context(), s.Dir(), 0) {
 			require.NoError(t, err)
 			var l struct {
 				Who string

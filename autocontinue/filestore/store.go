@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,6 @@ type Options struct {
 type Store struct {
 	dir     string
 	opts    Options
-	gates   [lockCount]chan struct{} // held by the goroutine that has or wants the lock of that number
 	tryLock func(name string) (unlock func(), err error)
 }
 
@@ -58,31 +58,21 @@ func New(dir string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("filestore: %w", err)
 	}
-	if opts.LockTimeout == 0 {
-		opts.LockTimeout = 5 * time.Second
-	}
-	if opts.MaxAge == 0 {
-		opts.MaxAge = 30 * 24 * time.Hour
-	}
-	if opts.JournalSize == 0 {
-		opts.JournalSize = 16 << 20
-	}
+	opts.LockTimeout = cmp.Or(opts.LockTimeout, 5*time.Second)
+	opts.MaxAge = cmp.Or(opts.MaxAge, 30*24*time.Hour)
+	opts.JournalSize = cmp.Or(opts.JournalSize, 16<<20)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &Store{dir: dir, opts: opts, tryLock: tryLock}
-	for i := range s.gates {
-		s.gates[i] = make(chan struct{}, 1)
-	}
-	return s, nil
+	return &Store{dir: dir, opts: opts, tryLock: tryLock}, nil
 }
 
 // Dir returns the folder, as an absolute path.
 func (s *Store) Dir() string { return s.dir }
 
 // Load returns the state of a session, the zero State if there is none. Its errors are those of ctx,
-// [autocontinue.ErrNoSession], [autocontinue.ErrStateVersion], [ErrDisk], and [ErrLocked] where a file must be set
-// aside.
+// [autocontinue.ErrNoSession], [autocontinue.ErrStateVersion], [autocontinue.ErrUnavailable], and
+// [autocontinue.ErrConflict] where a file must be set aside.
 func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, error) {
 	d, err := s.Session(session)
 	if err != nil {
@@ -93,8 +83,8 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 }
 
 // Update replaces the state of a session by what fn returns. What the host keeps beside it stays as it is. Its errors
-// are those of Load and of fn, [ErrLocked] and [ErrTooLarge]. Fn is called at most once, with the session's lock held:
-// it must not use the store.
+// are those of Load and of fn, and [ErrTooLarge]. Fn is called at most once, with the session's lock held: it must not
+// use the store.
 func (s *Store) Update(
 	ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error),
 ) error {
@@ -134,16 +124,4 @@ func (s *Store) open(create bool) (*os.Root, error) {
 		return nil, s.diskError("use", ".", err)
 	}
 	return root, nil
-}
-
-// within calls do. If that fails because the folder dir is missing, it makes the folder and calls do again.
-func within(root *os.Root, dir string, do func() error) error {
-	err := do()
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := root.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return do()
 }

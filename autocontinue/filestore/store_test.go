@@ -60,7 +60,7 @@ func TestNothingIsTouchedUntilSomethingIsWritten(t *testing.T) {
 	s, err := filestore.New(dir, filestore.Options{})
 	require.NoError(t, err)
 	assert.Zero(t, seqOf(t, s, "s"))
-	for _, err := range filestore.ReadJournal(t.Context(), dir) {
+	for _, err := range filestore.ReadJournal(t.Context(), dir, 0) {
 		require.NoError(t, err)
 	}
 	assert.NoDirExists(t, dir)
@@ -113,11 +113,11 @@ func TestModes(t *testing.T) {
 
 	require.NoError(t, os.Chmod(s.Dir(), 0o777))
 	err = s.Update(t.Context(), "s", increment)
-	require.ErrorIs(t, err, filestore.ErrDisk)
+	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 	assert.ErrorContains(t, err, "everybody may write to it")
 	_, err = s.Load(t.Context(), "s")
-	require.ErrorIs(t, err, filestore.ErrDisk)
-	require.ErrorIs(t, journal(s, "{}"), filestore.ErrDisk)
+	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
+	require.ErrorIs(t, journal(s, "{}"), autocontinue.ErrUnavailable)
 }
 
 // What a host keeps beside the state changes with it, and stays when the loop updates the state alone.
@@ -256,7 +256,7 @@ func Example() {
 		if err := store.Update(ctx, "chat 7", func(s autocontinue.State) (autocontinue.State, error) {
 			s.Continues++
 			return s, nil
-		}); errors.Is(err, filestore.ErrDisk) || errors.Is(err, filestore.ErrLocked) {
+		}); errors.Is(err, autocontinue.ErrUnavailable) || errors.Is(err, autocontinue.ErrConflict) {
 			fmt.Println("let the agent stop:", err)
 		}
 	}

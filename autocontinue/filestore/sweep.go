@@ -13,7 +13,6 @@ const (
 	folders    = 256  // of a kind
 	maxNames   = 2000 // names of a folder that are read, for each new file
 	maxLooked  = 16   // files that are looked at, for each new file
-	maxRemoved = 4    // files that are removed, for each new file
 	tempAge    = time.Hour
 	minBetween = 24 * time.Hour // two looks that remove a file
 )
@@ -21,35 +20,29 @@ const (
 // birth is before any session of this program: a clock that said less was wrong.
 var birth = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// sweep removes a few files of a kind that nobody used for MaxAge. It looks at a few files of one of the kind's
-// folders; the last one is the folder of the kind itself, with the files of older versions. What fails is left for the
-// next time.
+// sweep removes files of a kind that nobody used for MaxAge. It looks at a few files of one of the kind's folders. What
+// fails is left for the next time.
 func (s *Store) sweep(root *os.Root, kind string, folder int) {
-	dir := kind
-	if folder < folders {
-		dir = fmt.Sprintf("%s/%02x", kind, folder)
-	}
+	dir := fmt.Sprintf("%s/%02x", kind, folder)
 	names := readNames(root, dir, maxNames)
 	rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	looked, removed := 0, 0
+	looked := 0
 	for _, name := range names {
 		id, suffix, _ := strings.Cut(name, ".")
 		isOurs := len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" && (suffix == "json" || suffix == "tmp")
 		if !isOurs {
 			continue
 		}
-		if looked++; looked > maxLooked || removed == maxRemoved {
+		if looked++; looked > maxLooked {
 			return
 		}
-		if s.sweepFile(root, dir+"/"+name, id) {
-			removed++
-		}
+		s.sweepFile(root, dir+"/"+name, id)
 	}
 }
 
-// sweepFile reports whether it removed the file. The time of its last change only spares reading most files: a young
-// one is never removed, and an old one is asked for its last use.
-func (s *Store) sweepFile(root *os.Root, name, id string) bool {
+// sweepFile removes a file that is too old. The time of its last change only spares reading most files: a young one is
+// never removed, and an old one is asked for its last use.
+func (s *Store) sweepFile(root *os.Root, name, id string) {
 	now := s.opts.Now()
 	isTemp := strings.HasSuffix(name, ".tmp")
 	limit := s.opts.MaxAge
@@ -58,17 +51,16 @@ func (s *Store) sweepFile(root *os.Root, name, id string) bool {
 	}
 	info, err := root.Lstat(name)
 	if err != nil || now.Sub(info.ModTime()) <= limit {
-		return false
+		return
 	}
-	unlock := s.lockNow(root, lockOf(id))
+	unlock, _ := s.lockNow(root, lockOf(id))
 	if unlock == nil {
-		return false // in use
+		return // in use
 	}
 	defer unlock()
-	if !isTemp && !s.isUnused(root, name, now) {
-		return false
+	if isTemp || s.isUnused(root, name, now) {
+		_ = root.Remove(name)
 	}
-	return root.Remove(name) == nil
 }
 
 // isUnused reports whether nobody used a document for too long: it looked like that before, a day ago or earlier, and
@@ -81,7 +73,7 @@ func (s *Store) isUnused(root *os.Root, name string, now time.Time) bool {
 	}
 	between := now.Sub(e.Unused)
 	switch {
-	case e.Used.Before(birth), e.Used.After(now): // by an older version, or a wrong clock
+	case e.Used.Before(birth), e.Used.After(now): // by a wrong clock
 		e.Used, e.Unused = now.UTC(), time.Time{}
 	case now.Sub(e.Used) <= s.opts.MaxAge:
 		return false

@@ -45,10 +45,7 @@ func (f *folder) file(session string) string {
 	f.t.Helper()
 	d, err := f.Session(session)
 	require.NoError(f.t, err)
-	root, err := f.open(true)
-	require.NoError(f.t, err)
-	defer root.Close()
-	return f.path(d.file(root))
+	return f.path(d.file())
 }
 
 // sweepAll sweeps all folders of a kind, often enough to see each file.
@@ -58,7 +55,7 @@ func (f *folder) sweepAll() {
 	require.NoError(f.t, err)
 	defer root.Close()
 	for range 4 {
-		for n := range folders + 1 {
+		for n := range folders {
 			f.sweep(root, sessionKind, n)
 		}
 	}
@@ -170,35 +167,6 @@ func TestTheDateOfAFileIsNotItsAge(t *testing.T) {
 		f.now = f.now.Add(2 * day)
 	}
 	assert.Equal(t, 1, f.count("s"))
-}
-
-// Older versions had all sessions in one folder, and no time of the last use. Such a session goes on, and goes like
-// others.
-func TestSessionsOfOlderVersions(t *testing.T) {
-	f := newFolder(t)
-	f.use("s")
-	sharded := f.file("s")
-	flat := filepath.Join(f.Dir(), "sessions", filepath.Base(sharded))
-	data, err := os.ReadFile(sharded)
-	require.NoError(t, err)
-	used, rest, _ := strings.Cut(string(data), `"used":`)
-	_, rest, _ = strings.Cut(rest, ",")
-	require.NoError(t, os.WriteFile(flat, []byte(used+rest), 0o600))
-	require.NoError(t, os.Remove(sharded))
-	require.NoError(t, os.Chtimes(flat, f.now.Add(-40*day), f.now.Add(-40*day)))
-
-	f.sweepAll()
-	f.now = f.now.Add(2 * day)
-	f.sweepAll()
-	assert.Equal(t, 1, f.count("s"), "nobody knows when it was used")
-	f.use("s")
-	assert.Equal(t, flat, f.file("s"), "an older version may be installed beside this one")
-	assert.Equal(t, 2, f.count("s"))
-	for range 2 {
-		f.now = f.now.Add(31 * day)
-		f.sweepAll()
-	}
-	assert.NoFileExists(t, flat)
 }
 
 // Temporary files of killed processes go sooner. What is not ours stays, and so does what somebody has locked.

@@ -80,11 +80,11 @@ func fullChild(s *filestore.Store, _ []string) error {
 
 	big := func(st autocontinue.State) (autocontinue.State, error) { return st.Reset(), nil }
 	err = s.Update(ctx, "s", big)
-	assert.ErrorIs(&c, err, filestore.ErrDisk)
+	assert.ErrorIs(&c, err, autocontinue.ErrUnavailable)
 	assert.ErrorIs(&c, err, syscall.ENOSPC)
 	assert.ErrorContains(&c, err, "no space left on device")
 	err = journal(s, strings.Repeat("x", 10_000))
-	assert.ErrorIs(&c, err, filestore.ErrDisk)
+	assert.ErrorIs(&c, err, autocontinue.ErrUnavailable)
 	assert.ErrorIs(&c, err, syscall.ENOSPC)
 	st, err := s.Load(ctx, "s")
 	assert.NoError(&c, err)
@@ -97,7 +97,7 @@ func fullChild(s *filestore.Store, _ []string) error {
 	assert.NoError(&c, s.Update(ctx, "s", increment), "it goes on when there is room")
 	assert.NoError(&c, journal(s, `{"n":2}`))
 	var lines []string
-	for line, err := range filestore.ReadJournal(ctx, s.Dir()) {
+	for line, err := range filestore.ReadJournal(ctx, s.Dir(), 0) {
 		assert.NoError(&c, err)
 		lines = append(lines, string(line))
 	}
@@ -118,14 +118,14 @@ func readOnlyChild(s *filestore.Store, _ []string) error {
 	}
 	for _, session := range []string{"s", "new"} {
 		err := s.Update(ctx, session, increment)
-		assert.ErrorIs(&c, err, filestore.ErrDisk)
+		assert.ErrorIs(&c, err, autocontinue.ErrUnavailable)
 		assert.ErrorIs(&c, err, syscall.EROFS)
 	}
-	assert.ErrorIs(&c, journal(s, `{}`), filestore.ErrDisk)
+	assert.ErrorIs(&c, journal(s, `{}`), autocontinue.ErrUnavailable)
 	st, err := s.Load(ctx, "s")
 	assert.NoError(&c, err, "reading needs no lock")
 	assert.Equal(&c, 1, st.Seq)
-	for line, err := range filestore.ReadJournal(ctx, s.Dir()) {
+	for line, err := range filestore.ReadJournal(ctx, s.Dir(), 0) {
 		assert.NoError(&c, err)
 		assert.Equal(&c, `{"n":1}`, string(line))
 	}

@@ -52,7 +52,7 @@ var damages = []struct {
 	}},
 	{"no value", "it has no value", edit("value", "")},
 	{"no state", "a session without state", edit("value", "{}")},
-	{"a state that no version wrote", "a count below zero", edit("value", `{"state":{"version":1,"continues":-1}}`)},
+	{"a state that no version wrote", "a count below zero", edit("value", `{"state":{"version":4,"continues":-1}}`)},
 	{"no format", "it has no format", edit("format", "")},
 	{"too large", "it is too large", func(t *testing.T, path string, _ []byte) {
 		require.NoError(t, os.Truncate(path, 1<<30)) // takes no space
@@ -245,7 +245,7 @@ func TestFoldersThatCannotBeUsed(t *testing.T) {
 			s, err := filestore.New(dir, filestore.Options{})
 			require.NoError(t, err)
 			err = s.Update(t.Context(), "s", increment)
-			require.ErrorIs(t, err, filestore.ErrDisk)
+			require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 			assert.ErrorContains(t, err, dir)
 			left, err := os.ReadDir(outside)
 			require.NoError(t, err)
@@ -279,7 +279,7 @@ func TestNoRights(t *testing.T) {
 	require.NoError(t, os.Chmod(filepath.Join(s.Dir(), "sessions"), 0))
 	t.Cleanup(func() { os.Chmod(filepath.Join(s.Dir(), "sessions"), 0o700) })
 	_, err := s.Load(t.Context(), "s")
-	require.ErrorIs(t, err, filestore.ErrDisk)
+	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 	require.ErrorIs(t, err, os.ErrPermission)
 	require.ErrorIs(t, s.Update(t.Context(), "s", increment), os.ErrPermission)

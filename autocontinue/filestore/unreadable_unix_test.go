@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 )
 
@@ -28,8 +29,8 @@ func TestNamedPipesDoNotBlock(t *testing.T) {
 
 	file := filepath.Join(s.Dir(), "journal.jsonl")
 	require.NoError(t, syscall.Mkfifo(file, 0o600))
-	for _, err := range filestore.ReadJournal(t.Context(), s.Dir()) {
-		require.ErrorIs(t, err, filestore.ErrDisk)
+	for _, err := range filestore.ReadJournal(t.Context(), s.Dir(), 0) {
+		require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 	}
 	require.NoError(t, journal(s, `{}`))
 	require.Len(t, moved.list, 2)

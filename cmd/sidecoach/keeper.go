@@ -137,9 +137,9 @@ func (k *keeper) note(what string) {
 func storeFailure(err error, next string) error {
 	hint := ""
 	switch {
-	case errors.Is(err, filestore.ErrLocked):
+	case errors.Is(err, autocontinue.ErrConflict):
 		hint = "another sidecoach held the session for too long: is one of them suspended?"
-	case errors.Is(err, filestore.ErrDisk), errors.Is(err, filestore.ErrTooLarge):
+	case errors.Is(err, autocontinue.ErrUnavailable), errors.Is(err, filestore.ErrTooLarge):
 		hint = checkFolder + ", or name another with --state"
 	case errors.Is(err, autocontinue.ErrStateVersion):
 		hint = "a newer sidecoach wrote the state of this session: use that one, or another session"

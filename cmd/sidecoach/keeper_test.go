@@ -24,8 +24,8 @@ func TestStoreFailures(t *testing.T) {
 		err        error
 		what, hint string
 	}{
-		{fmt.Errorf("filestore: cannot lock: %w", filestore.ErrLocked), "no decision: cannot lock: locked", "suspended"},
-		{filestore.ErrDisk, "no decision: the folder cannot be used", "--state"},
+		{fmt.Errorf("filestore: cannot lock: %w", autocontinue.ErrConflict), "no decision: cannot lock: others are changing", "suspended"},
+		{autocontinue.ErrUnavailable, "no decision: the store is unavailable", "--state"},
 		{filestore.ErrTooLarge, "no decision: too large", "--state"},
 		{autocontinue.ErrStateVersion, "no decision: state of a newer version", "newer sidecoach"},
 	} {
@@ -66,7 +66,7 @@ func TestSessionIsTheLibrary(t *testing.T) {
 func journalOf(t *testing.T, dir string) []entry {
 	t.Helper()
 	var list []entry
-	for line, err := range filestore.ReadJournal(t.Context(), dir) {
+	for line, err := range filestore.ReadJournal(t.Context(), dir, 0) {
 		require.NoError(t, err)
 		e, ok := parseEntry(line)
 		require.True(t, ok)
@@ -149,7 +149,7 @@ func TestEntryIsAnEvent(t *testing.T) {
 	state := t.TempDir()
 	_, _, status := sidecoach(t, strings.NewReader(hollow), "--state", state, "--session", "s")
 	require.Zero(t, status)
-	for line, err := range filestore.ReadJournal(t.Context(), state) {
+	for line, err := range filestore.ReadJournal(t.Context(), state, 0) {
 		require.NoError(t, err)
 		var e autocontinue.Event
 		require.NoError(t, json.Unmarshal(line, &e))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,11 +88,11 @@ func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 func (o *logOptions) read(
 	ctx context.Context, dir string, f func(e entry, line []byte) error,
 ) (unreadable int, err error) {
-	lines := filestore.ReadJournal(ctx, dir)
+	every := time.Duration(0)
 	if o.follow {
-		lines = filestore.FollowJournal(ctx, dir, 0)
+		every = time.Second / 4
 	}
-	for line, err := range lines {
+	for line, err := range filestore.ReadJournal(ctx, dir, every) {
 		switch {
 		case errors.Is(err, context.Canceled): // interrupted, where that is not the way to end
 			return unreadable, exit(exitFailure)

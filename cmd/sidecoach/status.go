@@ -52,7 +52,7 @@ func waiting(ctx context.Context, state string) ([]entry, error) {
 		return nil, err
 	}
 	last := map[string]entry{}
-	for line, err := range filestore.ReadJournal(ctx, dir) {
+	for line, err := range filestore.ReadJournal(ctx, dir, 0) {
 		e, ok := parseEntry(line)
 		if err != nil || !ok || e.Notice != "" || e.Host == "" || strings.Contains(e.Session, "/") ||
 			e.Decision.Action == autocontinue.Suppress || e.Decision.Replayed {
