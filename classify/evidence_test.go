@@ -6,23 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestIsPasted(t *testing.T) {
-	for s, want := range map[string]bool{
-		"PS C:\\work> npm run dev\nError: EACCES": true,
-		"\n$ make test": true,
-		"Traceback (most recent call last):\n  File x": true,
-		"client.js:536 WebSocket connection failed":    true,
-		"{\"ok\":false}":              true,
-		"<!doctype html>":             true,
-		"":                            false,
-		"why is it slow?":             false,
-		"Fix this: the list is empty": false,
-		"Option 2, and then:":         false,
-	} {
-		assert.Equal(t, want, isPasted(s), "%q", s)
-	}
-}
-
 // A hash that is said to be the ID of something else is no commit, with words between or not.
 func TestHashOfSomethingElse(t *testing.T) {
 	for text, want := range map[string]bool{

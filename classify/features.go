@@ -73,8 +73,6 @@ func features(rd, req *reading) []string {
 	on("claim-of-docs", docs && !code && claim)
 	on("request:files-docs", req.namesDocs && !req.namesCode)
 	on("request:files-code", req.namesCode)
-	on("ran", rd.ran > 0)
-	on("ran:3+", rd.ran > 2)
 	on("checked", rd.checks > 1)
 	on("checked:4+", rd.checks > 3)
 	on("checked:values", rd.observations > 1)
@@ -85,20 +83,14 @@ func features(rd, req *reading) []string {
 	on("ends:question", last.question)
 	on("ends:question-before-items", !last.question && rd.questionNear())
 	on("ends:colon", last.colon)
-	on("ends:ellipsis", last.ellipsis)
 	on("ends:item", last.kind == itemLine)
-	on("ends:heading", last.kind == headingLine)
-	on("ends:table", last.kind == tableLine)
 	on("ends:open-fence", rd.openFence)
-	on("ends:fence", rd.lastLine == fenceLine || rd.lastLine == fencedLine)
 	on("ends:trace", rd.lastTrace)
-	on("ends:code-span", last.tokens > 0 && last.code == last.tokens)
 
 	// What was asked for.
 	on("request:none", req.nWords == 0)
 	on("request:short", req.nWords > 0 && req.nWords <= 4)
 	on("request:long", req.nWords > 100)
-	on("request:pasted", isPasted(req.text))
 	on("request:question", question)
 	on("request:explain", req.has("request.explain"))
 	on("request:change", change)
@@ -250,20 +242,6 @@ func (rd *reading) fits() bool {
 // asksQuestion reports whether a request is or holds a question at its beginning or its end.
 func (rd *reading) asksQuestion() bool {
 	return rd.sentences > 0 && (rd.head[0].question || rd.nth(0).question || rd.in(rd.head[0].rules, "request.question"))
-}
-
-// isPasted reports whether a human's message begins with the output of a program rather than with words of theirs: a
-// shell prompt, a stack trace, a log line, markup or JSON.
-func isPasted(s string) bool {
-	s = strings.TrimLeft(s, " \t\r\n")
-	s, _, _ = strings.Cut(s, "\n")
-	s = s[:min(len(s), 200)]
-	if isTrace(s) || beginsWith(s, "PS ", "$ ", "% ", "> ", "C:\\", "Traceback (", "File \"", "<!", "<html", "{", "[{",
-		"npm ", "error", "Error", "ERROR", "FAIL", "Exception") {
-		return true
-	}
-	at := strings.IndexByte(s, ':') // "client:536 GET …", "main.py:12: …", "12:04:11 …"
-	return at > 0 && at+1 < len(s) && s[at+1] >= '0' && s[at+1] <= '9'
 }
 
 // has reports whether the rule was found anywhere in the text. A host's table may lack a rule; then it holds nowhere.

@@ -30,17 +30,7 @@ func (k lineKind) voice() bool {
 type line struct {
 	kind       lineKind
 	start, end int // of its content, in bytes: without marker, surrounding white space and line break
-	check      checkbox
-	numbered   bool
 }
-
-type checkbox uint8
-
-const (
-	noBox checkbox = iota
-	openBox
-	tickedBox
-)
 
 const maxLine = 4096
 
@@ -290,7 +280,6 @@ func (l *line) marker(s string) {
 		}
 		if w := numberMark(s[n:]); w > 0 {
 			l.item(s, n+w)
-			l.numbered = true
 		}
 	case strings.HasPrefix(s, "•") || strings.HasPrefix(s, "·"):
 		_, n := utf8.DecodeRuneInString(s)
@@ -318,7 +307,6 @@ func (l *line) eastMarker(s string) {
 		l.item(s, n)
 	case '①' <= r && r <= '⑳':
 		l.item(s, n)
-		l.numbered = true
 	case '０' <= r && r <= '９':
 		for n < len(s) && '０' <= r && r <= '９' {
 			r, _ = utf8.DecodeRuneInString(s[n:])
@@ -326,7 +314,6 @@ func (l *line) eastMarker(s string) {
 		}
 		if r == '．' || r == '）' {
 			l.item(s, n)
-			l.numbered = true
 		}
 	case r == '■' || r == '◆' || r == '▼':
 		l.kind = headingLine
@@ -357,15 +344,9 @@ func (l *line) item(s string, n int) {
 	for n < len(s) && isBlank(s[n]) {
 		n++
 	}
-	if b := s[n:]; len(b) >= 3 && b[0] == '[' && b[2] == ']' && (len(b) == 3 || isBlank(b[3])) {
-		switch b[1] {
-		case ' ':
-			l.check = openBox
-			n += 3
-		case 'x', 'X':
-			l.check = tickedBox
-			n += 3
-		}
+	if b := s[n:]; len(b) >= 3 && strings.ContainsRune(" xX", rune(b[1])) && b[0] == '[' && b[2] == ']' &&
+		(len(b) == 3 || isBlank(b[3])) {
+		n += 3
 	}
 	l.start += n
 }

@@ -29,12 +29,10 @@ type reading struct {
 	numbers                 int               // in the agent's voice
 	namesCode, namesDocs    bool              // files, outside of fences in the last part
 	lastLine                lineKind
-	checked                 bool      // the items at hand say what was checked: "Validation:"
-	checks, observations    int       // such items, and those of them with a number or code
-	ran                     int       // fences with shell commands that a fence with plain text follows
-	lastFence               fenceKind // the kind of the last fence that was closed
-	openFence               bool      // the text ends inside a code fence
-	lastTrace               bool      // the last lines are a stack trace
+	checked                 bool // the items at hand say what was checked: "Validation:"
+	checks, observations    int  // such items, and those of them with a number or code
+	openFence               bool // the text ends inside a code fence
+	lastTrace               bool // the last lines are a stack trace
 
 	region struct { // a run of data lines: what passed in it counts when nothing in it failed
 		passed []sighting
@@ -56,11 +54,11 @@ type reading struct {
 
 // seen is what is remembered of a sentence.
 type seen struct {
-	rules                     ruleSet
-	start, end                int // bytes in the text
-	tokens, code              int
-	kind                      lineKind
-	question, colon, ellipsis bool
+	rules           ruleSet
+	start, end      int // bytes in the text
+	code            int
+	kind            lineKind
+	question, colon bool
 }
 
 // lastPart is how much is read of the end of a text when there is no time for all of it.
@@ -91,13 +89,8 @@ func (rd *reading) read(ctx context.Context, request bool) {
 		if !request {
 			rd.data(l, lines.fence.kind)
 		}
-		switch {
-		case l.kind != fenceLine:
-		case !lines.fence.open:
+		if l.kind == fenceLine && !lines.fence.open {
 			rd.endRegion()
-			rd.lastFence = lines.fence.kind
-		case rd.lastLine == fenceLine && rd.lastFence == shellFence && lines.fence.kind == plainFence:
-			rd.ran++
 		}
 		rd.lastLine = l.kind
 	})
@@ -199,8 +192,8 @@ func (rd *reading) countChecks(isItem bool) {
 
 func (rd *reading) sentence(l line, s sentence, request bool) {
 	mark := seen{
-		start: l.start + s.start, end: l.start + s.end, tokens: s.last - s.first,
-		kind: l.kind, question: s.question, colon: s.colon, ellipsis: s.ellipsis,
+		start: l.start + s.start, end: l.start + s.end,
+		kind: l.kind, question: s.question, colon: s.colon,
 	}
 	rd.unreal = false
 	for i := s.first; i < s.last; i++ {

@@ -36,7 +36,6 @@ type sentence struct {
 	start, end  int // bytes within the block
 	question    bool
 	colon       bool
-	ellipsis    bool
 	figures     bool // there are numbers in it, in digits or as words
 }
 
@@ -222,13 +221,12 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			}
 			toks = append(toks, token{start: int32(i), end: int32(j), kind: codeToken, gap: gap})
 			gap, i = false, j
-			cur.question, cur.colon, cur.ellipsis = false, false, false
+			cur.question, cur.colon = false, false
 		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80:
 			if c >= 0x80 {
 				if n, stop := terminator(block[i:]); stop != 0 {
 					i += n
 					cur.question = stop == '?'
-					cur.ellipsis = stop == '.' // …
 					flush(i)
 					continue
 				}
@@ -247,7 +245,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 					j, id := lex.vocab.scanUnspaced(buf, i)
 					toks = append(toks, token{start: int32(i), end: int32(j), id: id, gap: gap})
 					gap, i = false, j
-					cur.question, cur.colon, cur.ellipsis = false, false, false
+					cur.question, cur.colon = false, false
 					continue
 				}
 			}
@@ -275,7 +273,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			}
 			toks = append(toks, t)
 			gap, i = false, j
-			cur.question, cur.colon, cur.ellipsis = false, false, false
+			cur.question, cur.colon = false, false
 		case c == '.' || c == '!' || c == '?':
 			j := i + 1
 			q := c == '?'
@@ -289,7 +287,6 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			}
 			if k == len(buf) || (isBlank(buf[k]) || buf[k] >= 0x80) && !abbreviates(buf, i, k) || q {
 				cur.question = q
-				cur.ellipsis = c == '.' && j-i >= 2
 				flush(k)
 				i = k
 				continue
