@@ -11,8 +11,8 @@ const codexTypes = " response_item event_msg session_meta turn_context compacted
 	"inter_agent_communication token_usage_record "
 
 // readCodex reads a line of Codex's rollouts: JSON Lines of {"timestamp", "type", "payload"}. What went to the model
-// and came from it stands in lines of type response_item; event_msg lines repeat some of it, and they alone tell what
-// a program of the model did ("code mode"). A hook's reason is a user message of <hook_prompt> elements.
+// and came from it stands in lines of type response_item; event_msg lines repeat some of it. What a program
+// of the model did ("code mode") is not read. A hook's reason is a user message of <hook_prompt> elements.
 func readCodex(v value, id string) (l line) {
 	kind, item := v.text("type"), v.at("payload")
 	if l.known = among(codexTypes, kind) && item.isObject(); !l.known {
@@ -22,7 +22,12 @@ func readCodex(v value, id string) (l line) {
 	case "response_item":
 		l.codexItem(item, id)
 	case "event_msg":
-		l.codexEvent(item)
+		switch item.text("type") {
+		case "turn_aborted":
+			l.add(entry{kind: abort})
+		case "task_complete":
+			l.add(entry{kind: ended})
+		}
 	case "session_meta":
 		l.session, l.dir = item.text("id"), item.text("cwd")
 	case "compacted":
@@ -48,7 +53,7 @@ func (l *line) codexItem(c value, id string) {
 		t.name, t.input = "shell", c.at("action")
 		l.add(entry{kind: call, tool: t})
 	case "custom_tool_call":
-		t.patch, t.program = c.text("input"), t.name == "exec"
+		t.patch = c.text("input")
 		l.add(entry{kind: call, tool: t})
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		l.add(entry{kind: outcome, result: codexResult(t.id, c.at("output"))})
@@ -105,48 +110,6 @@ func codexPrompt(parts []string) string {
 		return strings.HasPrefix(t, "<image ") && strings.HasSuffix(t, ">") || t == "</image>" || t == "<image>"
 	})
 	return withoutWrapping(strings.Join(parts, "\n"))
-}
-
-// codexEvent reads what happened beside the model: an interruption, a command that has ended, a patch that was applied.
-func (l *line) codexEvent(c value) {
-	kind, id := c.text("type"), c.text("call_id")
-	if item := c.at("item"); item.isObject() {
-		kind, id, c = item.text("type"), item.text("id"), item
-	}
-	status := strings.ToLower(c.text("status"))
-	t := tool{id: id, name: "shell", input: c, event: true}
-	r := result{id: id, failed: c.isFalse("success") || status == "failed" || status == "declined"}
-	switch kind {
-	case "turn_aborted":
-		l.add(entry{kind: abort})
-		return
-	case "task_complete":
-		l.add(entry{kind: ended})
-		return
-	case "exec_command_end", "CommandExecution":
-		for _, out := range []string{c.text("aggregated_output"), c.text("stdout"), c.text("formatted_output")} {
-			if len(out) > len(r.output) {
-				r.output = out
-			}
-		}
-		failed := status == "failed"
-		r.readStatus(c.first("exit_code"))
-		r.failed, r.denied = r.failed && r.known || failed, status == "declined"
-		if status == "inprogress" || status == "in_progress" {
-			r.running = id
-		}
-	case "patch_apply_end", "FileChange":
-		t.files = []string{}
-		changes, _ := c.at("changes").any.(map[string]any)
-		for file := range changes {
-			t.files = append(t.files, file)
-		}
-		slices.Sort(t.files)
-	default:
-		return
-	}
-	l.add(entry{kind: call, tool: t})
-	l.add(entry{kind: outcome, result: r, late: true}) // a command in the background may end after the last message
 }
 
 // codexResult reads what a call came to. Codex has written it in several forms: a text with a head that says how the

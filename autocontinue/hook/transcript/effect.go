@@ -72,7 +72,7 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 	case "apply_patch", "applypatch", "patch":
 		e.patch(w, input+"\n"+strings.Join(args, "\n"))
 	case "sed", "gsed", "perl", "ruby":
-		if files := filesInPlace(name, args); files != nil {
+		if files := filesInPlace(args); files != nil {
 			e.edit(w, files...)
 			kinds = []string{kindRead}
 		}
@@ -180,25 +180,20 @@ func (e *effect) edit(w *walker, files ...string) {
 }
 
 // filesInPlace returns the files that a stream editor changes in place, nil when it changes none.
-func filesInPlace(name string, args []string) (files []string) {
+func filesInPlace(args []string) (files []string) {
 	inPlace, script := false, false
 	for i := 0; i < len(args); i++ {
-		flags, isFlag := strings.CutPrefix(args[i], "-")
-		short := isFlag && flags != "" && flags[0] != '-'
+		a := args[i]
+		inPlace = inPlace || pattern("in-place").MatchString(a)
 		switch {
-		case short && strings.HasSuffix(name, "sed") && flags == "E":
-		case isFlag && flags != "":
-			library := short && !strings.HasSuffix(name, "sed") && strings.ContainsRune("IMr", rune(flags[0]))
-			inPlace = inPlace || strings.HasPrefix(flags, "-in-place") || short && !library && strings.Contains(flags, "i")
-			if flags == "-expression" || flags == "-file" || short && (flags == "f" || strings.HasSuffix(flags, "e")) {
-				script = true // "-pie 's/a/b/'"
-				i++
-			}
-		case flags == "": // "-i ''" of BSD's sed
+		case pattern("script-flag").MatchString(a):
+			script = true
+			i++
+		case a == "" || a[0] == '-': // "-i ''" of BSD's sed
 		case !script:
 			script = true
 		default:
-			files = append(files, args[i])
+			files = append(files, a)
 		}
 	}
 	switch {
@@ -349,22 +344,10 @@ func (w *walker) codeKinds(e *effect, code string) []string {
 	case pattern("runs").MatchString(code):
 		e.Unknown = true
 		return []string{kindRead}
-	case pattern("reads").MatchString(code) && !loadsMore(code):
+	case pattern("reads").MatchString(code) && !pattern("loads").MatchString(code): // and does no more with it
 		return []string{kindRead}
 	}
 	return []string{kindRun}
-}
-
-// loadsMore reports whether code that reads files does more with them: parse them, run them, compare them.
-func loadsMore(code string) bool {
-	for _, m := range pattern("imports").FindAllStringSubmatch(code, 50) {
-		for module := range strings.SplitSeq(m[1], ",") {
-			if !pattern("text-module").MatchString(strings.TrimSpace(module)) {
-				return true
-			}
-		}
-	}
-	return pattern("loads").MatchString(code)
 }
 
 // find says what the commands do that "find" runs.

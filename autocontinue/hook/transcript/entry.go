@@ -33,7 +33,6 @@ type entry struct {
 	text    string
 	broke   bool // of a message: the host wrote it in the agent's name, because the turn broke
 	summary bool // of a notice: it sums up what was said before it
-	late    bool // of a result: it was written after what came after it
 	tool    tool
 	result  result
 }

@@ -95,8 +95,6 @@ type openCall struct {
 	ID      string   `json:"id"`
 	Effects []effect `json:"effects,omitempty"`
 	Polls   string   `json:"polls,omitempty"`
-	Program bool     `json:"program,omitempty"`
-	Seen    bool     `json:"seen,omitempty"` // of a program: calls of it were seen
 }
 
 func (f *fold) project() project { return project{root: f.Root} }
@@ -125,8 +123,8 @@ func (f *fold) add(e entry) (spoke bool) {
 			spoke = f.prompt(was.Text, was.Turn)
 		}
 	}
-	sameAnswer := e.kind == call && (e.tool.event || e.group != "" && e.group == f.Group)
-	if !sameAnswer && !e.late && e.kind != mode && e.kind != message && e.kind != local && e.kind != ended {
+	sameAnswer := e.kind == call && e.group != "" && e.group == f.Group
+	if !sameAnswer && e.kind != mode && e.kind != message && e.kind != local && e.kind != ended {
 		f.silence()
 	}
 	switch e.kind {
@@ -210,18 +208,13 @@ func (f *fold) message(e entry) {
 	f.Messages = latest(f.Messages, e.id, maxIDs)
 }
 
-// call takes in a call. One that is there twice, such as an event of a call, counts once.
+// call takes in a call. One that is there twice counts once.
 func (f *fold) call(t tool) {
 	isOpen := slices.ContainsFunc(f.Calls, func(o openCall) bool { return o.ID == t.id })
 	if t.id != "" && (isOpen || slices.Contains(f.Done, t.id)) {
 		return
 	}
-	if t.event {
-		for i := range f.Calls {
-			f.Calls[i].Seen = f.Calls[i].Seen || f.Calls[i].Program
-		}
-	}
-	o := openCall{ID: t.id, Effects: t.effects(f.project(), f.Dir), Polls: t.polls(), Program: t.program}
+	o := openCall{ID: t.id, Effects: t.effects(f.project(), f.Dir), Polls: t.polls()}
 	if len(f.Calls) == maxCalls {
 		f.Work.apply(f.project(), f.Calls[0].Effects, result{})
 		f.Calls = f.Calls[1:]
@@ -240,12 +233,10 @@ func (f *fold) result(r result) {
 	if r.task {
 		f.Tasks = latest(f.Tasks, r.running, maxIDs)
 	}
-	switch {
-	case o.Polls != "" && r.running == "":
+	if o.Polls != "" && r.running == "" {
 		f.end(o.Polls, r)
-	case !o.Program || !o.Seen:
-		f.Work.apply(f.project(), o.Effects, r)
 	}
+	f.Work.apply(f.project(), o.Effects, r)
 }
 
 // end takes in that a command or task in the background has ended.
@@ -268,9 +259,7 @@ func (f *fold) trace() Trace {
 	}
 	t.Old = f.Expects && t.Message != ""
 	for _, o := range f.Calls { // what has no result may have done its work
-		if !o.Seen {
-			w.apply(f.project(), o.Effects, result{running: "?"})
-		}
+		w.apply(f.project(), o.Effects, result{running: "?"})
 	}
 	t.Work = w.facts()
 	return t

@@ -10,14 +10,11 @@ import (
 
 // tool is a call of a tool.
 type tool struct {
-	id      string // links the call with its result
-	name    string
-	input   value
-	patch   string   // a patch outside of the input
-	files   []string // files that are known to be changed, instead of all else
-	dir     string   // where it works, when the call names a folder
-	program bool     // it runs a program of the model, whose calls are events
-	event   bool     // it is such a call
+	id    string // links the call with its result
+	name  string
+	input value
+	patch string // a patch outside of the input
+	dir   string // where it works, when the call names a folder
 }
 
 var toolRules = sync.OnceValue(func() [][]string { return slices.Collect(rows(toolsText)) })
@@ -50,10 +47,6 @@ func (t tool) effects(p project, dir string) []effect {
 	shell := in.script("command", "cmd", "script")
 	kind := kindOfTool(t.name, false)
 	switch {
-	case t.files != nil:
-		e.edit(&w, t.files...)
-	case t.program:
-		e.Unknown = true
 	case kind == "shell":
 		if folder := in.first("workdir", "working_directory", "dir_path", "directory"); folder != "" {
 			w.dir = w.resolve(folder)
