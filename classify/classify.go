@@ -21,7 +21,7 @@
 //
 //	right continues          0.93, and 0.94 averaged over the agents with 30 outputs and more
 //	lowest of these agents   0.84 (Claude Code), 0.92 (Codex)
-//	statuses caught          0.62
+//	statuses caught          0.61
 //	completions continued    0.04
 //	questions, blockers and errors continued  0.01
 //	right type               0.76, expected calibration error 0.06
@@ -30,7 +30,7 @@
 //
 // # Speed
 //
-// Time is linear in the length of a text; a verdict on 20 kB takes 2 to 3 ms. A process reads English and the
+// Time is linear in the length of a text; a verdict on 20 kB takes 1.5 to 3 ms. A process reads English and the
 // language of the text when it judges the first text, and the weights: 5 to 8 ms.
 //
 //	go test ./classify -run '^$' -bench 'Classify$|Hostile|Tables'
