@@ -62,7 +62,7 @@ type Event struct {
 	Run      string        `json:"run,omitempty"`
 	OutputID string        `json:"output_id,omitempty"`
 	Decision Decision      `json:"decision"` // its Result without signals: they are in Signals
-	Signals  []Quote       `json:"signals,omitempty"`
+	Signals  []quote       `json:"signals,omitempty"`
 	Preview  string        `json:"preview,omitempty"` // how the output begins
 	Err      string        `json:"error,omitempty"`
 	Cause    error         `json:"-"` // the error that Err shows, whole: for errors.Is, not to be shown
@@ -70,8 +70,8 @@ type Event struct {
 	Input classify.Input `json:"-"`
 }
 
-// Quote is a signal and the words that it points at.
-type Quote struct {
+// quote is a signal and the words that it points at.
+type quote struct {
 	classify.Signal
 	Words string `json:"words"`
 }
@@ -86,7 +86,7 @@ func newEvent(o Output, in classify.Input, d Decision, err error) Event {
 	for _, s := range signals {
 		s.Kind, s.Name = classify.SignalKind(shown(string(s.Kind), maxName)), shown(s.Name, maxName)
 		words := shown(span(o.Text, s.Start, s.End), maxQuote)
-		e.Signals = append(e.Signals, Quote{Signal: s, Words: strings.Clone(words)}) // does not keep the output
+		e.Signals = append(e.Signals, quote{Signal: s, Words: strings.Clone(words)}) // does not keep the output
 	}
 	r.Signals = nil
 	r.SignalsDropped += dropped

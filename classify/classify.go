@@ -146,6 +146,9 @@ type Usage struct {
 	Attempts         int           `json:"attempts"`
 }
 
+// DefaultThreshold is the confidence below which a status is shown to the human instead of being continued.
+const DefaultThreshold = 0.80
+
 // Classifier judges one output.
 //
 // An implementation must be safe for concurrent use, must not change in or keep its slices, and must return either an

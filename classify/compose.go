@@ -9,9 +9,6 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// DefaultThreshold is the confidence below which a status is shown to the human instead of being continued.
-const DefaultThreshold = 0.80
-
 // Fallback asks primary, and secondary when primary fails: it returns an error, or a result that is not valid (see
 // [Result.Validate]). A result of secondary says why in its Fallback field. Secondary gets the same context, even if
 // that is done by then: the heuristic answers all the same. If both fail, the error wraps both.

@@ -1,9 +1,6 @@
 package project
 
 import (
-	"archive/zip"
-	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"testing/fstest"
 
 	"github.com/sidecoach/sidecoach/skills"
 )
@@ -39,31 +37,28 @@ type Folder struct {
 	Hash  string   // of the names and the content of all files
 	Files []string // names from the root, in slashes, sorted
 
-	content *zip.Reader
+	content fstest.MapFS // which nobody else can change
 }
-
-// files returns the content as a file system.
-func (f Folder) files() fs.FS { return cmp.Or(f.content, &zip.Reader{}) }
 
 // Part returns a part of the folder .sidecoach as files: "coach", "lexicon". It is nil if the folder has no such part.
 func (f Folder) Part(name string) fs.FS {
 	within := path.Join(folderName, name)
-	if _, err := fs.Stat(f.files(), within); err != nil {
+	if _, err := fs.Stat(f.content, within); err != nil {
 		return nil
 	}
-	sub, _ := fs.Sub(f.files(), within) // the name is valid
+	sub, _ := fs.Sub(f.content, within) // the name is valid
 	return sub
 }
 
 // Config returns the content of .sidecoach/config.json, nil if there is none.
 func (f Folder) Config() []byte {
-	text, _ := fs.ReadFile(f.files(), folderName+"/config.json")
+	text, _ := fs.ReadFile(f.content, folderName+"/config.json")
 	return text
 }
 
 // Skills returns the skills of the project, and why others were skipped.
 func (f Folder) Skills() ([]skills.Skill, []error) {
-	return skills.FromFS(f.files(), append([]string{folderName + "/skills"}, skills.Folders()...)...)
+	return skills.FromFS(f.content, append([]string{folderName + "/skills"}, skills.Folders()...)...)
 }
 
 // ReadFolder reads the folder of the project root. A project without any of the files is [fs.ErrNotExist]. A link that
@@ -110,32 +105,21 @@ func names(tree fs.FS) (files []string, err error) {
 	return files, err
 }
 
-// read reads the files into a zip archive in memory: a file system that nobody else can change.
+// read reads the files into memory.
 func (f *Folder) read(tree fs.FS) error {
-	var archive bytes.Buffer
-	w := zip.NewWriter(&archive)
+	f.content = fstest.MapFS{}
 	hash, left := sha256.New(), int64(maxFolder)
 	for _, name := range f.Files {
 		text, err := readFile(tree, name, left)
-		left -= int64(len(text))
-		fmt.Fprintf(hash, "%d %s %d %s", len(name), name, len(text), text) // a hash never fails
-		var entry io.Writer
-		if err == nil {
-			entry, err = w.Create(name)
-		}
-		if err == nil {
-			_, err = entry.Write(text)
-		}
 		if err != nil {
 			return err
 		}
-	}
-	err := w.Close()
-	if err == nil {
-		f.content, err = zip.NewReader(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+		left -= int64(len(text))
+		fmt.Fprintf(hash, "%d %s %d %s", len(name), name, len(text), text) // a hash never fails
+		f.content[name] = &fstest.MapFile{Data: text}
 	}
 	f.Hash = hex.EncodeToString(hash.Sum(nil))
-	return err
+	return nil
 }
 
 // readFile reads a regular file of at most so many bytes. Opening a pipe can block forever, so it looks first.

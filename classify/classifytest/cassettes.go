@@ -19,13 +19,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
-// RecordVariable is the environment variable that says what [Replay] does with a request that has no cassette:
-//
-//	(empty)  fail the test
-//	1        ask the model, with the key and the base URL that the test is configured with
-//	all      ask the model anew for everything
-//	hand     ask nobody: keep the answer of the same case if it was written by hand, else write a draft to fill in
-const RecordVariable = "SIDECOACH_RECORD"
+// recordVariable is documented at [Replay].
+const recordVariable = "SIDECOACH_RECORD"
 
 const (
 	byHand = "written by hand" // the origin of an answer that no model gave
@@ -46,7 +41,7 @@ type cassettes struct {
 	t       testing.TB
 	dir     string
 	mode    mode
-	command string // runs the test, without RecordVariable
+	command string // runs the test, without the variable
 
 	mu       sync.Mutex
 	files    map[string]*file // by key
@@ -62,7 +57,12 @@ type file struct {
 
 // Replay returns a cache that answers from the cassettes in dir: [llm.Config].Cache of the client that a classifier is
 // given. It fails t for a request that has none, and says what differs from the cassette of the same case and which
-// command records it. With [RecordVariable] set it records.
+// command records it. The environment variable SIDECOACH_RECORD says what else to do with such a request:
+//
+//	(empty)  fail the test
+//	1        ask the model, with the key and the base URL that the test is configured with
+//	all      ask the model anew for everything
+//	hand     ask nobody: keep the answer of the same case if it was written by hand, else write a draft to fill in
 //
 // Each file of dir is an [llm.Recording]. It has the model, the settings and both messages, and neither the key nor any
 // header. A folder belongs to one test. When the test passes, and the command line did not narrow it to some of its
@@ -70,10 +70,10 @@ type file struct {
 func Replay(t testing.TB, dir string) llm.Cache {
 	t.Helper()
 	root, _, _ := strings.Cut(t.Name(), "/")
-	c := &cassettes{t: t, dir: dir, mode: mode(os.Getenv(RecordVariable)),
+	c := &cassettes{t: t, dir: dir, mode: mode(os.Getenv(recordVariable)),
 		command: "go test -count=1 -run '^" + root + "$'", files: map[string]*file{}, reported: map[string]bool{}}
 	if !slices.Contains([]mode{replaying, missing, everything, handmade}, c.mode) {
-		t.Fatalf("classifytest: %s is %.20q: it can be 1, all or hand", RecordVariable, c.mode)
+		t.Fatalf("classifytest: %s is %.20q: it can be 1, all or hand", recordVariable, c.mode)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -200,9 +200,9 @@ func (c *cassettes) explain(sc *scope, now llm.Request) string {
 		fmt.Fprintf(&b, "\nits cassette is %s (%s). The requests differ first here:%s", filepath.Join(c.dir, old.name),
 			old.Origin, difference(old.Request, now))
 	}
-	fmt.Fprintf(&b, "\nto record it from the model that the test names, with its key:\n\t%s=1 %s", RecordVariable,
+	fmt.Fprintf(&b, "\nto record it from the model that the test names, with its key:\n\t%s=1 %s", recordVariable,
 		c.command)
-	fmt.Fprintf(&b, "\nto write the answer by hand, or to keep one that was:\n\t%s=hand %s", RecordVariable, c.command)
+	fmt.Fprintf(&b, "\nto write the answer by hand, or to keep one that was:\n\t%s=hand %s", recordVariable, c.command)
 	return b.String()
 }
 

@@ -42,7 +42,7 @@ func cassetteFiles(t *testing.T, dir string) []string {
 }
 
 // recording sets what the environment says about recording.
-func recording(t *testing.T, how string) { t.Setenv(classifytest.RecordVariable, how) }
+func recording(t *testing.T, how string) { t.Setenv("SIDECOACH_RECORD", how) }
 
 // The built-in prompt on cassettes. As long as their origin is "written by hand", this shows that the prompt goes out
 // as it was reviewed and that such answers are read rightly, and nothing about a model.

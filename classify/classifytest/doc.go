@@ -14,7 +14,7 @@
 //	SIDECOACH_RECORD=1 go test -count=1 -run '^TestPrompt$'
 //
 // After that a failing case is a verdict that changed with the prompt. Commit the cassettes: their diff shows the
-// prompt beside each new answer. [RecordVariable] lists the ways of recording.
+// prompt beside each new answer. [Replay] lists the ways of recording.
 //
 // # Answers by hand
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// Misbehaviour is one way in which an endpoint does not answer as it should.
-type Misbehaviour struct {
+// misbehaviour is one way in which an endpoint does not answer as it should.
+type misbehaviour struct {
 	Name   string
 	Answer Answer
 	// Readable says that a lenient reader still finds the verdict in it.
@@ -19,7 +19,7 @@ type Misbehaviour struct {
 
 // Misbehaviours returns all that this package knows, fresh: of the network, of the server, and of the model, whose
 // answers hide v. Most are answers to every call; a test that goes on to something better scripts it after them.
-func Misbehaviours(v Verdict) []Misbehaviour {
+func Misbehaviours(v Verdict) []misbehaviour {
 	object := v.JSON()
 	odd := func(confidence any, t string) string {
 		return fmt.Sprintf(`{"type":%s,"confidence":%v,"reason":"because","coaching_message":null}`, t, confidence)
@@ -29,13 +29,13 @@ func Misbehaviours(v Verdict) []Misbehaviour {
 	if v.Type == classify.Question {
 		other.Type = classify.Blocker
 	}
-	bad := func(name string, a Answer) Misbehaviour { return Misbehaviour{Name: name, Answer: a} }
-	ok := func(name, body string) Misbehaviour { return bad(name, respond(http.StatusOK, body)) }
-	odds := func(name, content string) Misbehaviour { return Misbehaviour{name, Text(content), true} }
-	limited := func(name, after string) Misbehaviour {
+	bad := func(name string, a Answer) misbehaviour { return misbehaviour{Name: name, Answer: a} }
+	ok := func(name, body string) misbehaviour { return bad(name, respond(http.StatusOK, body)) }
+	odds := func(name, content string) misbehaviour { return misbehaviour{name, Text(content), true} }
+	limited := func(name, after string) misbehaviour {
 		return bad(name, respond(http.StatusTooManyRequests, problem("requests", "Rate limit reached"), "Retry-After", after))
 	}
-	return []Misbehaviour{
+	return []misbehaviour{
 		bad("stuck", Stuck()),
 		bad("stuck in the body", afterHalf(Stuck())),
 		bad("truncated body", afterHalf(hangUp)),

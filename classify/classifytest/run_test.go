@@ -38,7 +38,7 @@ func TestRunPasses(t *testing.T) {
 	classifytest.Run(t, constant(rejected(0.8, "Run the tests and paste them."), nil), []evaluate.Case{hollow})
 	classifytest.Run(t, constant(classify.Result{Type: classify.Question}, nil), []evaluate.Case{
 		{Name: "", Want: evaluate.Want{Type: classify.Question}},
-		{Name: strings.Repeat("ü ", 200), Want: evaluate.Want{Type: classify.Question, Action: evaluate.Deliver}},
+		{Name: strings.Repeat("ü ", 200), Want: evaluate.Want{Type: classify.Question, Action: "deliver"}},
 	})
 }
 
@@ -90,7 +90,7 @@ func TestRunOnPurpose(t *testing.T) {
 // A prompt that changed has no cassette for any case, and each case says so.
 func TestRunTellsEveryMiss(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRunOnPurpose$")
-	cmd.Env = append(os.Environ(), "CLASSIFYTEST_ON_PURPOSE=changed prompt", classifytest.RecordVariable+"=")
+	cmd.Env = append(os.Environ(), "CLASSIFYTEST_ON_PURPOSE=changed prompt", "SIDECOACH_RECORD=")
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err, "%s", out)
 	cases := promptCases(t)
@@ -132,7 +132,7 @@ func TestRunFails(t *testing.T) {
 	} {
 		t.Run(tt.which, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRunOnPurpose$")
-			cmd.Env = append(os.Environ(), "CLASSIFYTEST_ON_PURPOSE="+tt.which, classifytest.RecordVariable+"=")
+			cmd.Env = append(os.Environ(), "CLASSIFYTEST_ON_PURPOSE="+tt.which, "SIDECOACH_RECORD=")
 			out, err := cmd.CombinedOutput()
 			require.Error(t, err, "%s", out)
 			for _, want := range tt.want {

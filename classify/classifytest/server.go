@@ -32,7 +32,7 @@ type Server struct {
 	mu       sync.Mutex
 	script   []Answer
 	next     int
-	requests []Request
+	requests []received
 }
 
 // NewServer starts a server that gives the first call the first answer of script, the second the second, and all calls
@@ -62,7 +62,7 @@ func (s *Server) Close() {
 func (s *Server) Calls() int { return len(s.Requests()) }
 
 // Requests returns what has arrived, in order.
-func (s *Server) Requests() []Request {
+func (s *Server) Requests() []received {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
@@ -102,8 +102,8 @@ func (s *Server) admit(r *http.Request, body []byte) Answer {
 	return s.script[min(s.next, len(s.script))-1]
 }
 
-// Request is what a [Server] was asked. Model, Format and Messages are read from Body as far as it can be read.
-type Request struct {
+// received is what a [Server] was asked. Model, Format and Messages are read from Body as far as it can be read.
+type received struct {
 	Method, Path string    // Path is with the base path: /v1/chat/completions
 	HasKey       bool      // in one of the headers that carry one
 	Body         []byte    // byte for byte
@@ -118,7 +118,7 @@ type Request struct {
 type message struct{ Role, Content string }
 
 // Prompt returns the contents of all messages, with an empty line between them.
-func (q Request) Prompt() string {
+func (q received) Prompt() string {
 	var all []string
 	for _, m := range q.Messages {
 		all = append(all, m.Content)
@@ -127,14 +127,14 @@ func (q Request) Prompt() string {
 }
 
 // newRequest reads a request, and says what an endpoint would refuse in it.
-func newRequest(r *http.Request, body []byte) (Request, error) {
+func newRequest(r *http.Request, body []byte) (received, error) {
 	var c struct {
 		Model    string
 		Messages []message
 		Format   struct{ Type string } `json:"response_format"`
 	}
 	err := json.Unmarshal(body, &c)
-	q := Request{Method: r.Method, Path: r.URL.Path, Body: body, At: time.Now(),
+	q := received{Method: r.Method, Path: r.URL.Path, Body: body, At: time.Now(),
 		HasKey: r.Header.Get("Authorization")+r.Header.Get("Api-Key") != "",
 		Model:  c.Model, Format: c.Format.Type, Messages: c.Messages}
 	switch {

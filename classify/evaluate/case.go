@@ -14,13 +14,10 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Action is what a host would do on a verdict.
-type Action string
-
-// The actions. Suppressing needs a history, which a case does not have.
+// The actions of a host on a verdict. Suppressing needs a history, which a case does not have.
 const (
-	Deliver  Action = "deliver"
-	Continue Action = "continue"
+	deliver = "deliver"
+	carryOn = "continue"
 )
 
 // Case is one labelled output.
@@ -35,7 +32,7 @@ type Case struct {
 type Want struct {
 	Type                  classify.OutputType `json:"type"`
 	WasRejectedCompletion bool                `json:"was_rejected_completion"` // only with a status
-	Action                Action              `json:"action,omitempty"`        // empty is what the type calls for
+	Action                string              `json:"action,omitempty"`        // empty is what the type calls for
 	Message               *Message            `json:"message,omitempty"`       // only with a status
 }
 
@@ -79,11 +76,11 @@ func (m Message) Check(message string) []string {
 func (c Case) sure() bool { return c.Meta["sure"] != false }
 
 // action returns what the type of a case calls for.
-func (w Want) action() Action {
+func (w Want) action() string {
 	if w.Type == classify.Status {
-		return Continue
+		return carryOn
 	}
-	return Deliver
+	return deliver
 }
 
 // faults returns everything that is wrong with a case by itself.
@@ -102,7 +99,7 @@ func (c Case) faults() (faults []error) {
 		"want.was_rejected_completion: only a status can be one, not a %s", w.Type)
 	switch w.Action {
 	case "", w.action():
-	case Deliver, Continue:
+	case deliver, carryOn:
 		check(known, "want.action: a %s calls for %s, not for %s", w.Type, w.action(), w.Action)
 	default:
 		check(known, "want.action: %s is neither continue nor deliver", quoted(string(w.Action)))

@@ -111,7 +111,7 @@ func Summarize(outcomes []Outcome) Summary {
 		return func(o Outcome) bool { return slices.Contains(types, o.Want.Type) }
 	}
 	all := func(Outcome) bool { return true }
-	continued := func(o Outcome) bool { return o.Verdict.Action == Continue }
+	continued := func(o Outcome) bool { return o.Verdict.Action == carryOn }
 	rejected := func(o Outcome) bool { return o.Want.WasRejectedCompletion }
 	calledRejected := func(o Outcome) bool { return o.Verdict.WasRejectedCompletion }
 	s := Summary{

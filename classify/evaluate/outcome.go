@@ -15,18 +15,18 @@ type Verdict struct {
 	Type                  classify.OutputType `json:"type"` // empty when it failed
 	WasRejectedCompletion bool                `json:"was_rejected_completion"`
 	Confidence            float64             `json:"confidence"`
-	Action                Action              `json:"action"`
+	Action                string              `json:"action"`
 	Error                 string              `json:"error,omitempty"`    // why there is no type
 	Fallback              string              `json:"fallback,omitempty"` // why the primary classifier did not answer
 	Message               []string            `json:"message,omitempty"`  // what is wrong with the message to the agent
 }
 
 // action returns what a host does on the verdict of one run.
-func (v Verdict) action(threshold float64) Action {
+func (v Verdict) action(threshold float64) string {
 	if v.Type == classify.Status && v.Confidence >= threshold {
-		return Continue
+		return carryOn
 	}
-	return Deliver
+	return deliver
 }
 
 // Label is the verdict in a word: the type, "rejected" for a rejected completion, "unanswered" for none.
@@ -114,7 +114,7 @@ func (o Outcome) agreement() (agree, runs int) {
 // verdict returns what an answer says about a case.
 func (a answer) verdict(c Case, opts Options) Verdict {
 	if a.err != nil {
-		return Verdict{Action: Deliver, Error: plaintext.Line(a.err.Error(), 200)}
+		return Verdict{Action: deliver, Error: plaintext.Line(a.err.Error(), 200)}
 	}
 	v := Verdict{
 		Type:                  a.result.Type,
@@ -152,11 +152,11 @@ func settle(runs []Verdict) (Verdict, int) {
 	continues := 0
 	for _, v := range runs {
 		byType[v.Type] = append(byType[v.Type], v)
-		if v.Action == Continue {
+		if v.Action == carryOn {
 			continues++
 		}
 	}
-	m := Verdict{Action: Deliver}        // of no type: of equals the first
+	m := Verdict{Action: deliver}        // of no type: of equals the first
 	for _, t := range classify.Types() { // then in this order
 		if len(byType[t]) > len(byType[m.Type]) {
 			m.Type = t
@@ -172,7 +172,7 @@ func settle(runs []Verdict) (Verdict, int) {
 	m.Confidence = min(1, m.Confidence)
 	m.WasRejectedCompletion = rejected*2 > len(byType[m.Type])
 	if m.Type != "" && continues*2 > len(runs) {
-		m.Action = Continue
+		m.Action = carryOn
 	}
 	first := slices.IndexFunc(runs, m.sameAs)
 	m.Error, m.Fallback, m.Message = runs[first].Error, runs[first].Fallback, runs[first].Message

@@ -25,13 +25,13 @@ type Report struct {
 	Repeat     int       `json:"repeat"`
 	All        Summary   `json:"all"`
 	Sure       Summary   `json:"sure"` // without the cases whose meta.sure is false
-	Cost       Cost      `json:"cost"`
+	Cost       cost      `json:"cost"`
 	Latency    latency   `json:"latency"`
 	Outcomes   []Outcome `json:"outcomes"` // by name
 }
 
-// Cost is what the calls of an evaluation used up, as far as the classifier said so.
-type Cost struct {
+// cost is what the calls of an evaluation used up, as far as the classifier said so.
+type cost struct {
 	Calls            int     `json:"calls"`
 	Errors           int     `json:"errors"`    // calls that failed
 	Fallbacks        int     `json:"fallbacks"` // calls that another classifier than the primary answered
@@ -55,7 +55,7 @@ type latency struct {
 func newReport(cases []Case, answers []answer, opts Options) Report {
 	r := Report{
 		Version: Version, Classifier: opts.Name, About: opts.About, Threshold: opts.Threshold, Repeat: opts.Repeat,
-		Cost: cost(answers), Latency: percentiles(answers),
+		Cost: costOf(answers), Latency: percentiles(answers),
 	}
 	for i, c := range cases {
 		r.Outcomes = append(r.Outcomes, outcome(c, answers[i*opts.Repeat:(i+1)*opts.Repeat], opts))
@@ -64,8 +64,8 @@ func newReport(cases []Case, answers []answer, opts Options) Report {
 	return r
 }
 
-func cost(answers []answer) Cost {
-	c := Cost{Calls: len(answers)}
+func costOf(answers []answer) cost {
+	c := cost{Calls: len(answers)}
 	for _, a := range answers {
 		if a.err != nil {
 			c.Errors++

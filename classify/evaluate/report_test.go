@@ -78,9 +78,9 @@ func TestReadReportComputesWhatFollows(t *testing.T) {
 		`"action":"continue"}`, `"verdict":{"type":"question","confidence":1,"action":"deliver"}`, 1)
 	got, err := ReadReport(strings.NewReader(s))
 	require.NoError(t, err)
-	assert.Equal(t, Continue, got.Outcomes[0].Want.Action)
+	assert.Equal(t, carryOn, got.Outcomes[0].Want.Action)
 	assert.Equal(t, "status", got.Outcomes[0].Verdict.Label())
-	assert.Equal(t, Continue, got.Outcomes[0].Verdict.Action)
+	assert.Equal(t, carryOn, got.Outcomes[0].Verdict.Action)
 	assert.True(t, len(got.Outcomes[0].Faults()) == 0)
 	assert.Empty(t, cmp.Diff(asJSON(t, r), asJSON(t, got)))
 }
