@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -140,8 +139,8 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 		}
 		complain(stderr, "sidecoach: "+where)
 	}
-	o.warnTwice(h, file, stderr)
-	if hint := trust(h); hint != "" {
+	warnTwice(h, file, stderr)
+	if hint := trust[host]; hint != "" {
 		complain(stderr, "hint: "+hint)
 	}
 	log := "sidecoach log"
@@ -191,71 +190,61 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 }
 
 // trust says what a host needs before it runs a hook.
-func trust(h install.Hook) string {
-	switch {
-	case h.Host == hook.Codex:
-		return "then run /hooks in Codex: it runs a new or changed hook only after you trust it there"
-	case h.Host == hook.Gemini:
-		return "Gemini CLI runs the hooks of a project only in a trusted folder; /hooks shows them"
-	case h.Host == hook.Cursor && strings.Contains(strings.Join(h.Flags, " "), "://"):
-		return "Cursor's command-line agent ignores a hooks.json with a URL in a command: " +
-			"set OPENAI_BASE_URL instead of --base-url"
-	case h.Host == hook.Cursor:
-		return "Cursor runs the hooks of a project only in a trusted workspace; the Hooks tab of its settings shows them"
-	}
-	return ""
+var trust = map[hook.Host]string{
+	hook.Codex:  "then run /hooks in Codex: it runs a new or changed hook only after you trust it there",
+	hook.Gemini: "Gemini CLI runs the hooks of a project only in a trusted folder; /hooks shows them",
+	hook.Cursor: "Cursor runs the hooks of a project only in a trusted workspace. Its command-line agent ignores settings " +
+		"with a URL in a command: set OPENAI_BASE_URL instead of --base-url",
 }
 
 // warnTwice says that other settings, of the user or of the project, run the hook as well: a host runs both.
-func (o *installOptions) warnTwice(h install.Hook, file string, stderr io.Writer) {
+func warnTwice(h install.Hook, file string, stderr io.Writer) {
 	for _, project := range []bool{false, true} {
 		names, _ := (&installOptions{project: project}).files(h.Host)
 		for _, name := range names {
-			f, err := openSettings(name)
-			if name == file || err != nil {
-				continue
+			text, err := readSettings(name)
+			if _, times, _ := h.Remove(plainSettings(text)); name != file && err == nil && times > 0 {
+				complain(stderr, "sidecoach: "+name+" has the hook, too; one is enough")
 			}
-			if _, times, _ := h.Remove(f.text()); times == 0 {
-				continue
-			}
-			how := "remove it there"
-			if project != o.project {
-				how = "run sidecoach hook uninstall " + string(h.Host)
-				if project {
-					how += " --project"
-				}
-			}
-			complain(stderr, "sidecoach: "+name+" has the hook, too")
-			complain(stderr, "hint: one is enough: "+how)
 		}
 	}
 }
+
+// beforeInstall ends the name of the copy that install makes of settings without the hook.
+const beforeInstall = ".before-sidecoach"
 
 func write(h install.Hook, file string, stderr io.Writer) (string, error) {
 	if !install.Writable(h.Host) {
 		return "", misuse("put the lines above into "+file, "install does not write settings of %s", h.Host.Product())
 	}
-	f, err := openSettings(file)
+	before, err := readSettings(file)
 	if err != nil {
 		return "", err
 	}
-	text, err := h.Merge(f.text())
+	plain := plainSettings(before)
+	text, err := h.Merge(plain)
 	if err != nil {
-		return "", badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, err)
+		return "", cannotChange(file, err)
 	}
 	if off := h.Disabled(text); off != "" {
 		complain(stderr, fmt.Sprintf("sidecoach: the host does not run the hook while %s has %s", file, off))
 	}
-	if bytes.Equal(text, f.text()) {
+	if bytes.Equal(text, plain) {
 		return "already installed in " + file + "\n", nil
 	}
-	_, times, _ := h.Remove(f.text())
-	kept, err := f.install(text, times > 0)
 	said := "installed in " + file + "\n"
-	if kept != "" {
+	if _, times, _ := h.Remove(plain); times == 0 && before != nil {
+		kept := file + beforeInstall
+		if err := filestore.WriteFile(kept, before, 0o600); err != nil {
+			return "", cannot("copy", file, err)
+		}
 		said += "the file before is kept as " + kept + " until uninstall restores it\n"
 	}
-	return said, err
+	err = os.MkdirAll(filepath.Dir(file), 0o777)
+	if err == nil {
+		err = filestore.WriteFile(file, text, 0o666)
+	}
+	return said, cannot("write", file, err)
 }
 
 // uninstall removes the hook from all settings of the scope that have it.
@@ -285,16 +274,17 @@ func (o *installOptions) uninstall(stdout io.Writer, host hook.Host, t terminal)
 	return t.tell(stdout, said)
 }
 
-// remove removes the hook from one file and returns what to say; "" if it is not there.
-func remove(h install.Hook, file string) (string, error) {
-	f, err := openSettings(file)
+// remove removes the hook from one file and returns what to say; "" if it is not there. If nothing else has changed
+// since install, the file becomes what it was before.
+func remove(h install.Hook, file string) (said string, err error) {
+	now, err := readSettings(file)
 	if err != nil {
 		return "", err
 	}
-	rest, times, err := h.Remove(f.text())
+	rest, times, err := h.Remove(plainSettings(now))
 	switch {
 	case err != nil:
-		return "", badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, err)
+		return "", cannotChange(file, err)
 	case times == 0:
 		return "", nil
 	case !install.Writable(h.Host) && rest == nil:
@@ -302,167 +292,45 @@ func remove(h install.Hook, file string) (string, error) {
 	case !install.Writable(h.Host):
 		return "remove the lines that run sidecoach from " + file + "\n", nil
 	}
-	said := "removed from " + file + "\n"
-	if restored, err := f.restore(); restored || err != nil {
-		return said + "it is what it was before install\n", err
-	}
-	kept, err := f.remove(rest)
-	if kept == "" {
-		said += "it had nothing but the hook, so it is deleted\n"
-	} else {
-		said += "the file before is kept as " + kept + "\n"
-	}
-	if copies := f.copies(); len(copies) > 0 {
-		said += "it was changed after install, so the file from before install stays as " +
-			strings.Join(copies, ", ") + "\n"
-	}
-	return said, err
-}
-
-type settingsFile struct {
-	name string
-	data []byte // nil for a missing file
-	mode fs.FileMode
-}
-
-const (
-	maxSettings   = 4 << 20 // bytes
-	byteOrderMark = "\ufeff"
-	beforeInstall = ".before-sidecoach-" // in the name of a copy
-)
-
-// openSettings reads a settings file. A missing file is not an error.
-func openSettings(name string) (*settingsFile, error) {
-	const hint = "edit the settings by hand"
-	f := &settingsFile{name: name}
-	info, err := os.Stat(name) // before it is opened, which would wait for the writer of a named pipe
+	said, kept := "removed from "+file+"\n", file+beforeInstall
+	before, missing := os.ReadFile(kept)
+	merged, _ := h.Merge(plainSettings(before)) // what it reads, it wrote
+	undone, _, _ := h.Remove(merged)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && f.isLink():
-		return nil, badInput(hint+", or repair the link", "%q is a broken link", name)
-	case errors.Is(err, fs.ErrNotExist):
-		return f, nil
-	case err == nil && !info.Mode().IsRegular():
-		return nil, badInput(hint, "%q is not a regular file", name)
-	case err == nil && info.Size() > maxSettings:
-		return nil, badInput(hint, "%q is larger than %d MiB", name, maxSettings>>20)
-	case err == nil:
-		f.mode = info.Mode().Perm()
-		f.data, err = os.ReadFile(name)
+	case missing != nil && rest == nil:
+		return said + "it had nothing but the hook, so it is deleted\n", cannot("remove", file, os.Remove(file))
+	case missing == nil && bytes.Equal(undone, rest):
+		if err = filestore.WriteFile(file, before, 0o666); err == nil {
+			err = os.Remove(kept)
+		}
+		return said + "it is what it was before install\n", cannot("restore", file, err)
+	case missing == nil:
+		said += "it was changed after install, so the file from before install stays as " + kept + "\n"
 	}
-	if err != nil {
-		return nil, badInput("check its permissions", "cannot read %q: %v", name, cause(err))
-	}
-	return f, nil
+	return said, cannot("write", file, filestore.WriteFile(file, plainSettings(rest), 0o666))
 }
 
-func (f *settingsFile) isLink() bool {
-	info, err := os.Lstat(f.name)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
+func cannotChange(file string, err error) error {
+	return badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, err)
 }
 
-// text returns the settings: without a byte order mark, and "{}" for a missing or empty file.
-func (f *settingsFile) text() []byte {
-	text := bytes.TrimPrefix(f.data, []byte(byteOrderMark))
+// readSettings returns the content of a settings file; nil for a missing one.
+func readSettings(file string) ([]byte, error) {
+	if exists(file) && !isRegular(file) { // to open a named pipe would wait for its writer
+		return nil, badInput("edit the settings by hand", "%q is not a regular file", file)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, badInput("check its permissions", "cannot read %q: %v", file, cause(err))
+	}
+	return data, nil
+}
+
+// plainSettings returns the settings in a file: without a byte order mark, and "{}" for a missing or empty file.
+func plainSettings(data []byte) []byte {
+	text := bytes.TrimPrefix(data, []byte("\ufeff"))
 	if len(bytes.TrimSpace(text)) == 0 {
 		return []byte("{}\n")
 	}
 	return text
-}
-
-// install replaces the settings and keeps a copy of the file. With upgrade the file has another version's hook, so the
-// copy from before that one stays. It returns the name of a new copy.
-func (f *settingsFile) install(text []byte, upgrade bool) (kept string, err error) {
-	if f.data == nil {
-		if err := os.MkdirAll(filepath.Dir(f.name), 0o777); err != nil {
-			return "", cannot("create the folder of", f.name, err)
-		}
-		return "", f.write(text)
-	}
-	if bytes.HasPrefix(f.data, []byte(byteOrderMark)) {
-		text = append([]byte(byteOrderMark), text...)
-	}
-	old, name := f.copyOf(f.data), f.copyOf(text)
-	if upgrade {
-		if err = f.write(text); err == nil && exists(old) {
-			err = os.Rename(old, name)
-		}
-		return "", err
-	}
-	if err := f.copyTo(name); err != nil {
-		return "", err
-	}
-	if err := f.write(text); err != nil {
-		os.Remove(name) // nothing was changed
-		return "", err
-	}
-	return name, nil
-}
-
-// copyOf returns the name of the copy that install makes when it writes data. So a copy is found only while nobody has
-// changed the file.
-func (f *settingsFile) copyOf(data []byte) string {
-	return fmt.Sprintf("%s%s%.4x", f.name, beforeInstall, sha256.Sum256(data))
-}
-
-// copies returns the names of all copies that install made and uninstall has not restored.
-func (f *settingsFile) copies() (names []string) {
-	entries, _ := os.ReadDir(filepath.Dir(f.name))
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(f.name)+beforeInstall) {
-			names = append(names, filepath.Join(filepath.Dir(f.name), e.Name()))
-		}
-	}
-	return names
-}
-
-func (f *settingsFile) copyTo(name string) error {
-	return cannot("copy", f.name, os.WriteFile(name, f.data, f.mode))
-}
-
-// restore puts back the copy that install made, if nobody has changed the file since.
-func (f *settingsFile) restore() (restored bool, err error) {
-	name := f.copyOf(f.data)
-	before, err := os.ReadFile(name)
-	if err != nil {
-		return false, nil
-	}
-	if err := f.write(before); err != nil {
-		return false, err
-	}
-	return true, os.Remove(name)
-}
-
-// remove writes what uninstall leaves, and returns the name of the copy that it has made. It deletes a file of which
-// nothing is left.
-func (f *settingsFile) remove(rest []byte) (kept string, err error) {
-	if rest == nil && !f.isLink() {
-		if err := f.unchanged(); err != nil {
-			return "", err
-		}
-		return "", cannot("remove", f.name, os.Remove(f.name))
-	}
-	kept = fmt.Sprintf("%s.before-uninstall-%.4x", f.name, sha256.Sum256(f.data))
-	if err := f.copyTo(kept); err != nil {
-		return "", err
-	}
-	if rest == nil {
-		rest = []byte("{}\n")
-	}
-	return kept, f.write(rest)
-}
-
-func (f *settingsFile) write(data []byte) error {
-	if err := f.unchanged(); err != nil {
-		return err
-	}
-	return cannot("write", f.name, filestore.WriteFile(f.name, data, 0o666))
-}
-
-// unchanged returns an error if the file has changed since it was read.
-func (f *settingsFile) unchanged() error {
-	now, err := openSettings(f.name)
-	if err != nil || !bytes.Equal(now.data, f.data) {
-		return badInput("try again", "another program changed %q meanwhile", f.name)
-	}
-	return nil
 }

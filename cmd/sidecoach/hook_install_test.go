@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,41 +31,7 @@ func TestHostsAreNamed(t *testing.T) {
 	for _, h := range hook.Hosts() {
 		assert.NotEqual(t, string(h), h.Product())
 	}
-	require.NotEmpty(t, trust(install.Hook{Host: hook.Codex}))
-}
-
-// Another program writes its settings, too: what it wrote since they were read is not lost.
-func TestSettingsChangedMeanwhile(t *testing.T) {
-	for name, begin := range map[string]string{"there": `{"a":1}`, "new": ""} {
-		file := filepath.Join(t.TempDir(), name, "settings.json")
-		if begin != "" {
-			require.NoError(t, os.Mkdir(filepath.Dir(file), 0o777))
-			require.NoError(t, os.WriteFile(file, []byte(begin), 0o666))
-		}
-		f, err := openSettings(file)
-		require.NoError(t, err)
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
-		require.NoError(t, os.WriteFile(file, []byte(`{"b":2}`), 0o666))
-		_, err = f.install([]byte(`{"c":3}`), false)
-		require.ErrorContains(t, err, "another program changed")
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		assert.Equal(t, `{"b":2}`, string(text))
-		left, err := os.ReadDir(filepath.Dir(file))
-		require.NoError(t, err)
-		assert.Len(t, left, 1, "nothing was changed, so no copy is needed either")
-	}
-}
-
-func TestSettingsTooLarge(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "settings.json")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	f, err := openSettings(file)
-	require.NoError(t, err)
-	assert.Equal(t, "{}\n", string(f.text()))
-	require.NoError(t, os.Truncate(file, maxSettings+1))
-	_, err = openSettings(file)
-	require.ErrorContains(t, err, "is larger than 4 MiB")
+	require.NotEmpty(t, trust[hook.Codex])
 }
 
 // A folder that cannot be written leaves everything as it is, and says so.
@@ -78,19 +45,12 @@ func TestSettingsInAFolderThatIsReadOnly(t *testing.T) {
 		os.Remove(probe)
 		t.Skip("permissions do not hold for this user")
 	}
-	f, err := openSettings(file)
-	require.NoError(t, err)
-	for name, change := range map[string]func() error{
-		"install": func() error { _, err := f.install([]byte(`{}`), false); return err },
-		"upgrade": func() error { _, err := f.install([]byte(`{}`), true); return err },
-		"remove":  func() error { _, err := f.remove([]byte(`{}`)); return err },
-		"delete":  func() error { _, err := f.remove(nil); return err },
-	} {
-		var wrong *failure
-		require.ErrorAs(t, change(), &wrong, name)
-		assert.Contains(t, wrong.what, "permission denied", name)
-		assert.Contains(t, wrong.hint, "its permissions", name)
-	}
+	h := install.Hook{Host: hook.Claude, Program: "/b/sidecoach"}
+	_, err := write(h, file, io.Discard)
+	var wrong *failure
+	require.ErrorAs(t, err, &wrong)
+	assert.Contains(t, wrong.what, "permission denied")
+	assert.Contains(t, wrong.hint, "its permissions")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, left, 1)

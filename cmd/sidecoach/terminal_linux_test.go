@@ -94,5 +94,4 @@ func TestUninstallOnATerminal(t *testing.T) {
 		[]byte(`{"model":"m","hooks":{"Stop":[{"hooks":[{"type":"command","command":"sidecoach hook claude || exit 0"}]}]}}`), 0o600))
 	out := onTerminal(t, 30, "hook", "uninstall", "claude")
 	assert.Contains(t, out, "removed from\n"+settings+"\n")
-	assert.Contains(t, out, "the file before is kept as\n"+settings+".before-uninstall-")
 }
