@@ -265,23 +265,18 @@ func newPrompt() *cobra.Command {
 				return misuse("sidecoach prompt my-prompt", "prompt takes one folder")
 			}
 			prompt, dir := llm.Prompt(), args[0]
-			names, err := fs.Glob(prompt, "*")
-			written := ""
-			for _, name := range names {
-				file := filepath.Join(dir, name)
-				if _, err := os.Lstat(file); err == nil {
-					return badInput("name another folder, or remove the file", "%q is there already and is not overwritten", file)
-				}
-				written += visible(file) + "\n"
-			}
-			if err == nil {
-				err = os.CopyFS(dir, prompt)
+			err := os.CopyFS(dir, prompt)
+			if errors.Is(err, fs.ErrExist) {
+				return badInput("name another folder, or remove the file", "a file in %q is there already and is not overwritten", dir)
 			}
 			if err != nil {
 				return badInput("check the name and the permissions of the folder", "cannot write the prompt to %q: %v",
 					dir, cause(err))
 			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), written)
+			names, err := fs.Glob(prompt, "*")
+			for _, name := range names {
+				fmt.Fprintln(cmd.OutOrStdout(), visible(filepath.Join(dir, name)))
+			}
 			return err
 		},
 	}
@@ -289,20 +284,15 @@ func newPrompt() *cobra.Command {
 
 const endpoints = "endpoints" // the kind of document that holds a judgeMemory
 
-// How long a judge that does not answer is left alone: the first time, and at most. The time doubles with each failure.
 const (
-	firstPause    = 2 * time.Minute
-	longestPause  = time.Hour
-	probeTime     = 15 * time.Second // for one process to try it, while the others still leave it alone
-	oddAnswers    = 3                // useless answers in a row are a failure: one comes fast, and the next may be better
-	manyFallbacks = 10               // in a row are told to the human, once
+	judgePause        = 5 * time.Minute // a judge that does not answer is left alone
+	longestJudgePause = time.Hour       // if it asks for that
+	manyFallbacks     = 10              // in a row are told to the human, once
 )
 
 // judgeMemory is what processes that make one call each remember of a judge. The circuit breaker of a client would see
 // one failure and be gone.
 type judgeMemory struct {
-	Failed    int       `json:"failed,omitempty"`    // calls in a row
-	Odd       int       `json:"odd,omitempty"`       // useless answers in a row
 	Fallbacks int       `json:"fallbacks,omitempty"` // decisions in a row that the heuristic made instead
 	Told      bool      `json:"told,omitempty"`      // the human knows of them
 	Until     time.Time `json:"until,omitzero"`      // it is left alone until then
@@ -325,42 +315,42 @@ func rememberJudge(k *keeper, cfg llm.Config, judge classify.Classifier) (*remem
 	return &rememberingJudge{Classifier: judge, doc: doc, now: time.Now, warn: k.warn}, err
 }
 
-// left is how long the judge is left alone yet. A time that is too far away was written by a clock that was wrong.
-func (m judgeMemory) left(now time.Time) time.Duration {
-	if left := m.Until.Sub(now); left > 0 && left <= longestPause {
-		return left
+// Classify asks the judge, unless others know that it does not answer. If nothing can be remembered, it asks.
+func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (r classify.Result, err error) {
+	known, unknown := j.doc.Load(ctx)
+	if unknown != nil {
+		j.warn(unknown)
 	}
-	return 0
+	// A time that is too far away was written by a clock that was wrong.
+	if left := known.Until.Sub(j.now()); left > 0 && left <= longestJudgePause {
+		err = fmt.Errorf("%w for another %s", llm.ErrOpen, left.Round(time.Second))
+	} else {
+		r, err = j.Classifier.Classify(ctx, in)
+	}
+	if err == nil && r.Usage == nil || errors.Is(err, context.Canceled) {
+		return r, err // it was not asked, or not to the end
+	}
+	if known.after(err, j.now()) != known {
+		j.update(ctx, func(m judgeMemory) judgeMemory { return m.after(err, j.now()) })
+	}
+	return r, err
 }
 
-// Classify asks the judge, unless others know that it does not answer. If nothing can be remembered, it asks.
-func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
-	known, err := j.doc.Load(ctx)
-	if err != nil {
-		j.warn(err)
+// after returns the memory after a call that ended with err.
+func (m judgeMemory) after(err error, now time.Time) judgeMemory {
+	if err == nil {
+		return judgeMemory{}
 	}
-	left := known.left(j.now())
-	if left > 0 || known.Failed > 0 {
-		j.update(ctx, func(m judgeMemory) judgeMemory {
-			if left = m.left(j.now()); left > 0 {
-				m.Fallbacks++
-			} else {
-				m.Until = j.now().Add(probeTime)
-			}
-			return m
-		})
+	m.Fallbacks++
+	failure, isLLM := errors.AsType[*llm.Error](err)
+	switch {
+	case errors.Is(err, llm.ErrOpen):
+	case !isLLM:
+		m.Until = now.Add(judgePause)
+	case failure.Kind != llm.Refused && failure.Kind != llm.Unparseable: // the next answer may be better
+		m.Until = now.Add(min(max(judgePause, failure.RetryAfter), longestJudgePause))
 	}
-	if left > 0 {
-		return classify.Result{}, fmt.Errorf("%w for another %s", llm.ErrOpen, left.Round(time.Second))
-	}
-	r, failed := j.Classifier.Classify(ctx, in)
-	if failed == nil && r.Usage == nil || errors.Is(failed, context.Canceled) {
-		return r, failed // it was not asked, or not to the end
-	}
-	if known.after(failed, j.now()) != known {
-		j.update(context.WithoutCancel(ctx), func(m judgeMemory) judgeMemory { return m.after(failed, j.now()) })
-	}
-	return r, failed
+	return m
 }
 
 // notice returns what to tell the human about a judge that does not answer, or nothing.
@@ -378,31 +368,8 @@ func (j *rememberingJudge) notice(ctx context.Context) string {
 }
 
 func (j *rememberingJudge) update(ctx context.Context, change func(judgeMemory) judgeMemory) {
-	if err := j.doc.Update(ctx, func(m judgeMemory) (judgeMemory, error) { return change(m), nil }); err != nil {
+	err := j.doc.Update(context.WithoutCancel(ctx), func(m judgeMemory) (judgeMemory, error) { return change(m), nil })
+	if err != nil {
 		j.warn(err)
 	}
-}
-
-func (m judgeMemory) after(err error, now time.Time) judgeMemory {
-	if err == nil {
-		return judgeMemory{}
-	}
-	failure, _ := errors.AsType[*llm.Error](err)
-	if failure == nil {
-		failure = &llm.Error{}
-	}
-	m.Fallbacks++
-	switch odd := failure.Kind == llm.Unparseable; {
-	case failure.Kind == llm.Refused:
-		m.Failed, m.Odd, m.Until = 0, 0, time.Time{} // it answers, whatever it says
-	case odd && m.Odd+1 < oddAnswers:
-		m.Failed, m.Odd, m.Until = 0, m.Odd+1, time.Time{}
-	default:
-		pause := min(max(firstPause<<min(m.Failed, 5), failure.RetryAfter), longestPause)
-		m.Failed, m.Until = m.Failed+1, now.Add(pause)
-		if !odd {
-			m.Odd = 0
-		}
-	}
-	return m
 }

@@ -46,91 +46,55 @@ func process(t *testing.T, k *keeper, j classify.Classifier, now time.Time) *rem
 	return r
 }
 
-// Each process makes one call: one that failed is made once, then after a while, which grows.
+// Each process makes one call. A judge that did not answer one of them is left alone for a while.
 func TestADeadJudgeIsLeftAlone(t *testing.T) {
 	k, err := keeperOptions{state: t.TempDir()}.open(filestore.Options{}, io.Discard)
 	require.NoError(t, err)
 	d := &dead{err: context.DeadlineExceeded}
 	now := noon
-	for _, pause := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
+	for range 3 {
 		_, err := process(t, k, d, now).Classify(t.Context(), classify.Input{})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		asked := d.asked
-		for _, after := range []time.Duration{0, time.Second, pause*time.Minute - 1} {
+		for _, after := range []time.Duration{0, time.Second, judgePause - 1} {
 			_, err := process(t, k, d, now.Add(after)).Classify(t.Context(), classify.Input{})
 			require.ErrorIs(t, err, llm.ErrOpen)
 		}
 		require.Equal(t, asked, d.asked)
-		now = now.Add(pause * time.Minute)
+		now = now.Add(judgePause)
 	}
+	_, err = process(t, k, d, now.Add(-2*longestJudgePause)).Classify(t.Context(), classify.Input{})
+	require.ErrorIs(t, err, context.DeadlineExceeded, "the clock was wrong when it was remembered")
 	d.err = nil
 	_, err = process(t, k, d, now).Classify(t.Context(), classify.Input{})
 	require.NoError(t, err)
 	d.err = errors.New("again")
 	_, err = process(t, k, d, now).Classify(t.Context(), classify.Input{})
 	require.ErrorIs(t, err, d.err, "it answered, so it is asked")
-	_, err = process(t, k, d, now.Add(firstPause)).Classify(t.Context(), classify.Input{})
-	require.ErrorIs(t, err, d.err, "and the pauses begin anew")
-}
-
-// While one process tries it the others leave it alone.
-func TestOneProcessTriesADeadJudge(t *testing.T) {
-	k, err := keeperOptions{state: t.TempDir()}.open(filestore.Options{}, io.Discard)
-	require.NoError(t, err)
-	_, err = process(t, k, &dead{err: errors.New("dead")}, noon).Classify(t.Context(), classify.Input{})
-	require.EqualError(t, err, "dead")
-	later := noon.Add(time.Hour)
-	other := &dead{}
-	trying := classify.ClassifierFunc(func(ctx context.Context, in classify.Input) (classify.Result, error) {
-		_, err := process(t, k, other, later).Classify(ctx, in)
-		require.ErrorIs(t, err, llm.ErrOpen)
-		return classify.Result{}, context.Canceled
-	})
-	_, err = process(t, k, trying, later).Classify(t.Context(), classify.Input{})
-	require.ErrorIs(t, err, context.Canceled)
-	require.Zero(t, other.asked)
-	_, err = process(t, k, other, later.Add(probeTime)).Classify(t.Context(), classify.Input{})
-	require.NoError(t, err, "the one that tried it may have been killed")
 }
 
 func TestMemoryAfterACall(t *testing.T) {
-	alone := func(failed int, d time.Duration) judgeMemory { return judgeMemory{Failed: failed, Until: noon.Add(d)} }
+	rejected := func(after time.Duration) error { return &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: after} }
 	for _, tt := range []struct {
-		name   string
-		before judgeMemory
-		err    error
-		want   judgeMemory
+		name string
+		err  error
+		want time.Duration
 	}{
-		{"answered", judgeMemory{Failed: 3, Odd: 2, Until: noon}, nil, judgeMemory{}},
-		{"refused", alone(1, 0), fmt.Errorf("x: %w", &llm.Error{Kind: llm.Refused}), judgeMemory{}},
-		{"timed out", judgeMemory{Odd: 1}, context.DeadlineExceeded, alone(1, 2*time.Minute)},
-		{"no rights", judgeMemory{}, &llm.Error{Kind: llm.Rejected, Status: 401}, alone(1, 2*time.Minute)},
-		{"asks for time", judgeMemory{}, &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: 9 * time.Minute}, alone(1,
-			9*time.Minute)},
-		{"asks for too much", judgeMemory{}, &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: 9 * time.Hour}, alone(1,
-			time.Hour)},
-		{"asks for less", alone(3, 0), &llm.Error{Kind: llm.Rejected, Status: 503, RetryAfter: 1}, alone(4, 16*time.Minute)},
-		{"for ever", alone(99, 0), io.EOF, alone(100, time.Hour)},
-		{"useless", judgeMemory{}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Odd: 1}},
-		{"useless after a failure", alone(1, 0), &llm.Error{Kind: llm.Unparseable}, judgeMemory{Odd: 1}},
-		{"useless for the third " +
-			"time", judgeMemory{Odd: 2}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Failed: 1, Odd: 2,
-			Until: noon.Add(2 * time.Minute)}},
-		{"and again", judgeMemory{Failed: 1, Odd: 2}, &llm.Error{Kind: llm.Unparseable}, judgeMemory{Failed: 2, Odd: 2,
-			Until: noon.Add(4 * time.Minute)}},
+		{"refused", fmt.Errorf("x: %w", &llm.Error{Kind: llm.Refused}), -1},
+		{"useless", &llm.Error{Kind: llm.Unparseable}, -1},
+		{"left alone", fmt.Errorf("%w for another 3s", llm.ErrOpen), -1},
+		{"timed out", context.DeadlineExceeded, judgePause},
+		{"no rights", &llm.Error{Kind: llm.Rejected, Status: 401}, judgePause},
+		{"asks for time", rejected(9 * time.Minute), 9 * time.Minute},
+		{"asks for too much", rejected(9 * time.Hour), time.Hour},
+		{"asks for less", rejected(1), judgePause},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := tt.before.after(tt.err, noon)
-			if tt.err != nil {
-				tt.want.Fallbacks = tt.before.Fallbacks + 1
-			}
-			assert.Equal(t, tt.want, got)
+			before := judgeMemory{Fallbacks: 3, Told: true, Until: noon.Add(-1)}
+			assert.Equal(t, judgeMemory{Fallbacks: 4, Told: true, Until: noon.Add(tt.want)}, before.after(tt.err, noon))
+			assert.Zero(t, before.after(nil, noon))
 		})
 	}
-}
-
-func TestAWrongClock(t *testing.T) {
-	assert.Zero(t, judgeMemory{Until: noon.Add(longestPause + 1)}.left(noon))
 }
 
 // Whatever the server does, with --session the next process knows.
