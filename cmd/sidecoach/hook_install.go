@@ -193,7 +193,7 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 var trust = map[hook.Host]string{
 	hook.Codex:  "then run /hooks in Codex: it runs a new or changed hook only after you trust it there",
 	hook.Gemini: "Gemini CLI runs the hooks of a project only in a trusted folder; /hooks shows them",
-	hook.Cursor: "Cursor runs the hooks of a project only in a trusted workspace. Its command-line agent ignores settings " +
+	hook.Cursor: "Cursor runs the hooks of a project only in a trusted workspace; its command-line agent ignores settings " +
 		"with a URL in a command: set OPENAI_BASE_URL instead of --base-url",
 }
 

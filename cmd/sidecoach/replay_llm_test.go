@@ -142,12 +142,7 @@ func TestReplayOfAnLLMThatFails(t *testing.T) {
 			total, _ := replayTotals(t, 0, file, "--llm", "--yes", "--base-url", server.URL)
 			assert.Equal(t, 1, total.LLM.Answered)
 			assert.Equal(t, total.Judged-1, total.Fallbacks)
-			failed := 0
-			for why, n := range total.LLM.Failed {
-				failed += n
-				assert.True(t, strings.Contains(why, tt.why) || strings.Contains(why, "no call is made"), why)
-			}
-			assert.Equal(t, total.Fallbacks, failed)
+			assert.Contains(t, total.LLM.Failed, tt.why)
 			out, _, _ := sidecoach(t, strings.NewReader(""), "replay", file, "--llm", "--yes", "--base-url", server.URL)
 			assert.Contains(t, out, "the heuristic decided:")
 			assert.Contains(t, out, tt.why)

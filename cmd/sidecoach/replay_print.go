@@ -19,12 +19,11 @@ const (
 	maxShown       = 32 << 10 // bytes of an output on a page
 )
 
-// replayTable prints a row a session, and the total. Of many sessions those with most to say have a row, and the
-// others share one.
+// replayTable prints a row for each session, and the total. Of many sessions those with most to say have a row.
 type replayTable struct {
 	page
 	every bool // each session has a row
-	rows  []*replaySession
+	rows  []replaySession
 }
 
 // show keeps the sessions, and writes all when the total comes.
@@ -32,7 +31,7 @@ func (r *replayTable) show(_ string, v any) error {
 	switch v := v.(type) {
 	case replaySession:
 		if v.Pauses > 0 {
-			r.rows = append(r.rows, &v)
+			r.rows = append(r.rows, v)
 		}
 	case replayTotal:
 		r.total(v)
@@ -40,66 +39,32 @@ func (r *replayTable) show(_ string, v any) error {
 	return nil
 }
 
-const (
-	replayColumns = "%-9s %7s %9s %7s %8s %7s  %s\n"
-	leastColumns  = 76 // of a terminal that shows a table; a narrower one gets a list
-)
-
-func (r *replayTable) session(s replaySession, where string) {
-	n := []any{thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed)}
-	if r.width > 0 && r.width < leastColumns {
-		said := fmt.Sprintf("  "+plural(s.Pauses, "pause")+", %s continued, %s agree, %s against, %s missed", n...)
-		r.printf("%s\n", r.paint(bold, where))
-		r.say("", said)
-		return
+func (r *replayTable) sessions() {
+	shown := r.rows
+	if !r.every {
+		shown = slices.SortedStableFunc(slices.Values(r.rows), func(a, b replaySession) int {
+			return cmp.Or(cmp.Compare(b.Agrees+b.Against+b.Missed, a.Agrees+a.Against+a.Missed),
+				cmp.Compare(b.Continued, a.Continued), cmp.Compare(b.Pauses, a.Pauses))
+		})
+		shown = shown[:min(len(shown), maxSessionRows)]
 	}
-	r.printf(replayColumns, append(append([]any{s.Agent, thousands(s.Pauses)}, n...), where)...)
-}
-
-// where names a session by its file, and by its own name where the file does not have it.
-func (r *replayTable) where(s replaySession) string {
-	name := s.File
-	if s.Session != s.File && !strings.Contains(filepath.Base(s.File), s.Session) {
-		name += "#" + s.Session
-	}
-	room := r.width
-	if r.width >= leastColumns {
-		room -= len(fmt.Sprintf(replayColumns, "", "", "", "", "", "", "")) - 1
-	}
-	return lastColumns(visible(name), room)
-}
-
-func (r *replayTable) table() {
-	if r.width == 0 || r.width >= leastColumns {
-		head := fmt.Sprintf(replayColumns, "agent", "pauses", "continues", "agrees", "against", "missed", "session")
-		r.printf("%s\n", r.paint(dim, strings.TrimSuffix(head, "\n")))
-	}
-	ranked := slices.SortedStableFunc(slices.Values(r.rows), func(a, b *replaySession) int {
-		return cmp.Or(cmp.Compare(b.Agrees+b.Against+b.Missed, a.Agrees+a.Against+a.Missed),
-			cmp.Compare(b.Continued, a.Continued), cmp.Compare(b.Pauses, a.Pauses))
-	})
-	shown := ranked[:min(len(ranked), maxSessionRows)]
-	var rest replaySession
-	for _, s := range r.rows {
-		if r.every || slices.Contains(shown, s) {
-			r.session(*s, r.where(*s))
-			continue
+	for _, s := range shown {
+		name := s.File
+		if !strings.Contains(filepath.Base(s.File), s.Session) {
+			name += "#" + s.Session
 		}
-		rest.Pauses += s.Pauses
-		rest.Continued += s.Continued
-		rest.Agrees += s.Agrees
-		rest.Against += s.Against
-		rest.Missed += s.Missed
+		r.row(s.Agent, fmt.Sprintf("%s, %s continued, %s agrees, %s against, %s missed: %s", plural(s.Pauses, "pause"),
+			thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed), name))
 	}
-	if hidden := len(r.rows) - len(shown); hidden > 0 && !r.every {
-		r.session(rest, thousands(hidden)+" more: see --all")
+	if more := len(r.rows) - len(shown); more > 0 {
+		r.row("", thousands(more)+" more: see --all")
 	}
 	r.printf("\n")
 }
 
 func (r *replayTable) total(t replayTotal) {
 	if len(r.rows) > 0 {
-		r.table()
+		r.sessions()
 		r.say(dim, "agrees: you then continued the agent yourself · against: you answered, or said no · "+
 			"missed: it would have stopped, and you continued the agent")
 	}
@@ -143,7 +108,7 @@ type labelled struct {
 }
 
 func (l *labelled) add(p replayPause, m hook.Moment) {
-	if l == nil || len(l.cases) == maxLabelled {
+	if len(l.cases) == maxLabelled {
 		return
 	}
 	// The words do not tell which of the two kinds of status it was, so the verdict decides that.
@@ -162,7 +127,11 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	l.results = append(l.results, m.Decision.Result)
 }
 
-func (l *labelled) report(name string, threshold float64, total replayTotal) (evaluate.Report, error) {
+func (l *labelled) report(threshold float64, total replayTotal) (evaluate.Report, error) {
+	name := "heuristic"
+	if total.LLM != nil {
+		name = total.LLM.Model
+	}
 	if len(l.cases) == 0 {
 		return evaluate.Report{}, badInput("without --html the table shows what was decided",
 			"there is nothing to show on a page: your words label no pause")

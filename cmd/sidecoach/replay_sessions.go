@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"strings"
 	"sync"
 
@@ -107,20 +108,20 @@ type replayTotal struct {
 }
 
 type replayLLM struct {
-	Model            string         `json:"model"`
-	Answered         int            `json:"answered"` // outputs
-	Repeated         int            `json:"repeated"` // of these, answered before and not sent again
-	PromptTokens     int            `json:"prompt_tokens"`
-	CachedTokens     int            `json:"cached_tokens"` // part of PromptTokens, as the server says
-	CompletionTokens int            `json:"completion_tokens"`
-	Failed           map[string]int `json:"failed,omitempty"` // outputs by why the heuristic judged them
+	Model            string `json:"model"`
+	Answered         int    `json:"answered"` // outputs
+	Repeated         int    `json:"repeated"` // of these, answered before and not sent again
+	PromptTokens     int    `json:"prompt_tokens"`
+	CachedTokens     int    `json:"cached_tokens"` // part of PromptTokens, as the server says
+	CompletionTokens int    `json:"completion_tokens"`
+	Failed           string `json:"failed,omitempty"` // why the heuristic judged the first of them
 }
 
 // replay decides about past sessions.
 type replay struct {
 	policy     autocontinue.Policy
 	classifier classify.Classifier
-	labelled   *labelled                      // nil where nobody wants them
+	labelled   labelled
 	show       func(kind string, v any) error // shows a pause, a session, a fault or the total
 	bar        *bar
 
@@ -132,20 +133,19 @@ type replay struct {
 
 // all goes through the transcripts. It reports what is wrong with one of them, and reads the others. When ctx ends,
 // the total is of what was read until then.
-func (r *replay) all(ctx context.Context, found *sessionFiles) (replayTotal, error) {
+func (r *replay) all(ctx context.Context, files []sessionFile) (replayTotal, error) {
 	defer r.bar.clear()
-	r.sum.Others = found.others
-	for i, file := range found.files {
+	for i, file := range files {
 		if ctx.Err() != nil {
 			break
 		}
-		r.bar.show(i, len(found.files))
+		r.bar.show(i, len(files))
 		err := r.file(ctx, file)
 		switch {
 		case r.failed != nil:
 			return r.sum, r.failed
 		case err == nil || ctx.Err() != nil:
-		case file.among && errors.Is(err, transcript.ErrFormat):
+		case file.among && (errors.Is(err, transcript.ErrFormat) || errors.Is(err, fs.ErrNotExist)): // a link to nowhere
 			r.sum.Others++
 		default:
 			r.sum.Faults++
@@ -165,12 +165,12 @@ func (r *replay) tell(kind string, v any) error {
 }
 
 func (r *replay) file(ctx context.Context, file sessionFile) error {
-	f, _, err := transcript.OpenFile(file.name)
+	f, size, err := transcript.OpenFile(file.name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	t, err := transcript.Open(f, file.size, file.name)
+	t, err := transcript.Open(f, size, file.name)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		}
 		return r.tell("pause", p)
 	})
-	r.sum.Bytes += file.size
+	r.sum.Bytes += size
 	r.sum.LongLines += long
 	return errors.Join(err, r.end())
 }
@@ -219,7 +219,7 @@ func (r *replay) Classify(ctx context.Context, in classify.Input) (classify.Resu
 	}
 	if l != nil && result.Fallback != "" {
 		r.sum.Fallbacks++
-		l.Failed[failureInWords(result.Fallback)]++
+		l.Failed = cmp.Or(l.Failed, strings.TrimPrefix(result.Fallback, "llm: "))
 	}
 	if u := result.Usage; l != nil && u != nil {
 		l.Answered++
@@ -231,12 +231,6 @@ func (r *replay) Classify(ctx context.Context, in classify.Input) (classify.Resu
 		l.CompletionTokens += u.CompletionTokens
 	}
 	return result, err
-}
-
-// failureInWords says why the LLM had no answer, in the same words each time.
-func failureInWords(fallback string) string {
-	why, _, _ := strings.Cut(strings.TrimPrefix(fallback, "llm: "), " for another ") // 30s
-	return strings.TrimSuffix(why, ": context deadline exceeded")
 }
 
 // memoryCache keeps the answers of this process.

@@ -126,8 +126,8 @@ var views = sync.OnceValue(func() *template.Template {
 		"thousands": thousands, "run": runInWords, "discrepancy": discrepancyInWords, "check": checkInWords, "now": time.Now,
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
 		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
-		"visible": visible, "frequent": mostFrequent,
-		"first": func(n int, list []string) []string { return list[:min(n, len(list))] },
+		"visible": visible,
+		"first":   func(n int, list []string) []string { return list[:min(n, len(list))] },
 	}).Parse(viewsText))
 })
 
@@ -194,15 +194,6 @@ func wrap(line string, width int) []string {
 		}
 	}
 	return append(parts, part)
-}
-
-// lastColumns returns the end of a text that fits into width columns, with an ellipsis where something is left out; all
-// of it if width is 0.
-func lastColumns(s string, width int) string {
-	if width <= 0 || runewidth.StringWidth(s) <= width {
-		return s
-	}
-	return runewidth.TruncatePrefix(s, width, "…")
 }
 
 // words returns a code such as low_confidence as words.

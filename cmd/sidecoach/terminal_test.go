@@ -152,7 +152,7 @@ func TestViewsKeepDataOnItsLine(t *testing.T) {
 				"Overrides": []string{s}, "Honesty": honesty, "Stalled": true},
 			"goal": goal,
 			"replay": replayTotal{Judged: 1, Fallbacks: 1,
-				LLM: &replayLLM{Model: s, Answered: 1, Failed: map[string]int{s: 1}}},
+				LLM: &replayLLM{Model: s, Answered: 1, Failed: s}},
 			"folder": map[string]any{"Folder": project.Folder{Root: s, Files: []string{s}}, "Config": []string{s},
 				"Skills": []skills.Skill{{Trigger: s, Description: s}}, "Skipped": []error{errors.New(s)}},
 		}
