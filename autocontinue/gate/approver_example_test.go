@@ -74,7 +74,7 @@ func ExampleApprover() {
 	defer keyboard.Close()
 	sub := gate.Subject{Kind: gate.Tool, Thread: "chat", Run: "run-1", Call: "1", Tool: "deploy",
 		Body: json.RawMessage(`{"to": "production"}`)}
-	item, err := session.Do(context.Background(), sub, func(gate.Grant) (json.RawMessage, error) {
+	item, err := session.Do(context.Background(), sub, func(gate.Subject) (json.RawMessage, error) {
 		return json.RawMessage(`"deployed"`), nil
 	}, newTerminal(stdin, io.Discard), lead{})
 	fmt.Println(item.Status, "by", item.By, err)

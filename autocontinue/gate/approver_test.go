@@ -54,7 +54,7 @@ func TestApproverMustReturnWithItsContext(t *testing.T) {
 				go io.WriteString(keyboard, tt.typed)
 				start := time.Now()
 				item, err := session.Do(t.Context(), gate.Subject{Kind: gate.Tool, Thread: "t", Run: "r", Call: "c", Tool: "x",
-					Body: json.RawMessage(`{}`)}, func(gate.Grant) (json.RawMessage, error) { return json.RawMessage(`1`), nil },
+					Body: json.RawMessage(`{}`)}, func(gate.Subject) (json.RawMessage, error) { return json.RawMessage(`1`), nil },
 					tt.chain(newTerminal(stdin, io.Discard))...)
 				require.NoError(t, err)
 				require.Equal(t, tt.status, item.Status)

@@ -69,11 +69,12 @@ func TestRedeemHandsOutTheApprovedBytesOnce(t *testing.T) {
 		g, err := s.Redeem(d.now, it.ID)
 		require.NoError(t, err)
 		require.Equal(t, kept, string(g.Body))
-		require.Equal(t, digest(g.Subject), g.Digest)
-		require.Equal(t, "ann", g.By)
-		require.False(t, g.Edited)
+		after, _ := s.Item(it.ID)
+		require.Equal(t, digest(g), after.Final)
+		require.Equal(t, "ann", after.By)
+		require.Nil(t, after.Edited)
 		_, err = s.Redeem(d.now, it.ID)
-		require.ErrorIs(t, err, ErrSpent)
+		require.ErrorIs(t, err, ErrDecided)
 	}
 }
 
@@ -86,7 +87,7 @@ func TestManyRedeemOneGrant(t *testing.T) {
 		wg.Go(func() {
 			if _, err := d.Redeem(start, it.ID); err == nil {
 				grants.Add(1)
-			} else if errorIs(err, ErrSpent) {
+			} else if errorIs(err, ErrDecided) {
 				spent.Add(1)
 			}
 		})
@@ -136,7 +137,7 @@ func TestSameCallIDWithOtherArgumentsIsAnError(t *testing.T) {
 }
 
 func TestSameRunIDWithAnotherContextIsAnError(t *testing.T) {
-	d := open(t, someRules, func(o *Options) { o.KeepRuns = 1 })
+	d := open(t, someRules, func(o *Options) { o.limits.keepRuns = 1 })
 	it := d.propose(contextOf("r"))
 	require.Equal(t, it.ID, d.propose(contextOf("r")).ID)
 	other := contextOf("r")
@@ -346,8 +347,7 @@ func TestEditIsCheckedAsAProposal(t *testing.T) {
 	g := d.redeem(it)
 	require.Equal(t, `{"id":7}`, string(g.Body))
 	require.Equal(t, "weight_delete", g.Tool)
-	require.Equal(t, got.Final, g.Digest)
-	require.True(t, g.Edited)
+	require.Equal(t, got.Final, digest(g))
 }
 
 func TestEveryKindCanBeEdited(t *testing.T) {
@@ -379,7 +379,7 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 			got, err := d.Resolve(d.now, d.decision(it, Approve, ""))
 			require.ErrorIs(t, err, ErrDenied)
 			require.Equal(t, Denied, got.Status)
-			require.Equal(t, ByPolicy, got.By)
+			require.Equal(t, byPolicy, got.By)
 			require.Equal(t, "tool *: deny", got.Rule)
 		}
 		_, err := d.Resolve(d.now, d.decision(it, Deny, ""))
@@ -446,7 +446,7 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 		require.NoError(t, d.SetPolicy(d.now, "bob", deny))
 		_, err := d.Redeem(d.now, it.ID)
 		require.ErrorIs(t, err, ErrDenied)
-		require.Equal(t, Refused, d.Phase("r"))
+		require.Equal(t, stopped, d.Phase("r"))
 	})
 }
 

@@ -2,11 +2,11 @@
 // sent, each tool call before it is executed, and the response before it is shown or stored.
 //
 // Start with [ParsePolicy] and [New]. Then call [Session.Do] for everything that the agent wants to do: it asks the
-// rules, then the [Approver] that the host gives, and calls back with the [Grant]. A host that wants the steps one by
-// one calls [Session.Propose] and [Session.Wait], does only what [Session.Redeem] grants, and reports a tool's result
-// with [Session.Done]. People answer with [Session.Resolve], and [Session.Watch] shows them what happens. After a
-// restart [Replay] makes the same session from its journal. The package gate/console is a web page on which people see
-// and answer what waits. An Approver asks them elsewhere: its example is a terminal.
+// rules, then the [Approver] that the host gives, and calls back with what was approved. A host that wants the steps
+// one by one calls [Session.Propose] and [Session.Wait], does only what [Session.Redeem] returns, and reports a tool's
+// result with [Session.Done]. People answer with [Session.Resolve], and [Session.Watch] shows them what happens. After
+// a restart [Replay] makes the same session from its journal. The package gate/console is a web page on which people
+// see and answer what waits. An Approver asks them elsewhere: its example is a terminal.
 //
 // The package starts no goroutine and reads no clock: the host tells each operation the time, and gives Wait and Do a
 // clock. A host that has only tools needs three calls:
@@ -38,8 +38,9 @@
 //	finished, denied   nothing                  the end
 //
 // With Options.ToolsOnly a tool may be proposed for an unknown run too, which then is running. [Session.Finish],
-// [Session.StopRun], the action stop and Options.DenyLimit end a run in any phase. After a denied call or draft the run
-// goes on: Item.Reason is for the model to read. Everything else is [ErrIllegal].
+// [Session.StopRun] and the action stop end a run in any phase. So does the third denial or expiry of the same call, or
+// of the same response: the same tool, and arguments of the same value; above 64 KiB, of the same bytes. After a denied
+// call or draft the run goes on: Item.Reason is for the model to read. Everything else is [ErrIllegal].
 //
 // # What holds
 //
@@ -53,8 +54,9 @@
 //
 // A thread, run or call ID has at most 256 bytes, a tool's name 128, a label 1 KiB, a reason 4 KiB. A tool's name has
 // only ASCII letters, digits and _ - . : /. A body has at most Options.MaxBody bytes, 100 levels and about a million
-// values. A session keeps the items of open runs, and of the last ended runs within Options.KeepRuns and KeepBytes. Of
-// older runs it keeps the ID. The host limits the number of open runs and the length of the journal.
+// values. At most 10,000 items may be pending or approved at a time, and a run may have 10,000 items. A session keeps
+// the items of open runs, and of the last 1,000 ended runs within 256 MiB of lines. Of older runs it keeps the ID. It
+// keeps the last 10,000 events within 32 MiB. The host limits the number of open runs and the length of the journal.
 //
 // Names that look alike in different scripts are different names. A path can change between Redeem and its use: a tool
 // that opens it through an os.Root is safe from that.

@@ -44,8 +44,8 @@ func Example() {
 	}
 	call := func(id, tool, args string) {
 		sub := gate.Subject{Kind: gate.Tool, Thread: "chat", Run: "run-1", Call: id, Tool: tool, Body: json.RawMessage(args)}
-		item, err := session.Do(context.Background(), sub, func(g gate.Grant) (json.RawMessage, error) {
-			return json.RawMessage(`{"ok": true}`), nil // run the tool g.Tool with the arguments g.Body
+		item, err := session.Do(context.Background(), sub, func(approved gate.Subject) (json.RawMessage, error) {
+			return json.RawMessage(`{"ok": true}`), nil // run approved.Tool with approved.Body
 		}, reviewer{})
 		if err != nil {
 			fmt.Println(err)
@@ -95,12 +95,12 @@ func ExampleSession() {
 		return item
 	}
 	redeem := func(item gate.Item) {
-		grant, err := session.Redeem(noon, item.ID)
+		approved, err := session.Redeem(noon, item.ID)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println("do:", grant.Kind, grant.Tool, string(grant.Body))
+		fmt.Println("do:", approved.Kind, approved.Tool, string(approved.Body))
 	}
 	redeem(propose(gate.Subject{Kind: gate.Context, Body: json.RawMessage(`{"prompt": "forget my last weight"}`)}))
 	item := propose(gate.Subject{Kind: gate.Tool, Call: "1", Tool: "weight_delete",
@@ -145,8 +145,8 @@ func ExampleParsePolicy() {
 		{"bash", `{"command": "git status -s && go test ./..."}`},
 		{"bash", `{"command": "git status; rm -rf /"}`},
 	} {
-		v := policy.Judge(gate.Subject{Kind: gate.Tool, Tool: call[0], Body: json.RawMessage(call[1])})
-		fmt.Println(v.Then, "-", v.Rule)
+		then, rule := policy.Judge(gate.Subject{Kind: gate.Tool, Tool: call[0], Body: json.RawMessage(call[1])})
+		fmt.Println(then, "-", rule)
 	}
 	_, err = gate.ParsePolicy([]byte(`[{"tool": "*_delete", "then": "ask", "match": ["delete_weight"]}]`))
 	fmt.Println(err)
@@ -190,10 +190,10 @@ func ExampleReplay() {
 	}
 	changed := bytes.Replace(journal.Bytes(), []byte("hello"), []byte("hullo"), 1)
 	_, err = gate.Replay(gate.Policy{}, options, bytes.NewReader(changed))
-	fmt.Println(err, errors.Is(err, gate.ErrCorrupt))
+	fmt.Println(err, errors.Is(err, gate.ErrJournal))
 	// Output:
 	// waits: context true
-	// gate: damaged journal, line 1: its hash does not match its contents: it was changed true
+	// gate: the journal failed: line 1: its hash does not match its contents: it was changed true
 }
 
 // A journal in a file. The host counts its bytes itself, because Options.Journal must not call the session.

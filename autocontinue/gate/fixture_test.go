@@ -41,7 +41,7 @@ func policyOf(t testing.TB, text string) Policy {
 func open(t *testing.T, rules string, with ...func(*Options)) *fixture {
 	t.Helper()
 	d := &fixture{t: t, now: start}
-	o := Options{Audited: true, Journal: d.journal}
+	o := Options{Audited: true, Journal: d.journal, limits: defaultLimits}
 	for _, f := range with {
 		f(&o)
 	}
@@ -103,7 +103,7 @@ func (d *fixture) resolve(it Item, a Action, body string) Item {
 	return got
 }
 
-func (d *fixture) redeem(it Item) Grant {
+func (d *fixture) redeem(it Item) Subject {
 	d.t.Helper()
 	g, err := d.Redeem(d.now, it.ID)
 	require.NoError(d.t, err)
@@ -191,3 +191,6 @@ func quote(v any) string {
 	}
 	return string(data)
 }
+
+// verdict is Judge with all that it knows.
+func (p Policy) verdict(sub Subject) verdict { return p.judgeIn(&root{}, sub) }

@@ -192,8 +192,8 @@ func digest(sub Subject) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// likeness is equal for items of one run that ask for the same, as [Options].DenyLimit says. It is called with the
-// session locked, so it does not parse a large body.
+// likeness is equal for items of one run that ask for the same: calls of the same tool with arguments of the same
+// value. It is called with the session locked, so it compares the bytes of a large body.
 func (it *item) likeness() [sha256.Size]byte {
 	b := appendText(nil, string(it.Kind)+it.Tool)
 	if len(it.Body) <= maxCompared {
@@ -260,7 +260,7 @@ type Item struct {
 	Decided  time.Time `json:"decided,omitzero"`   // when it was no longer pending
 
 	Action Action          `json:"action,omitempty"` // of the person; empty when the policy decided, or nobody
-	By     string          `json:"by,omitempty"`     // a person, ByPolicy or ByUnaudited; empty for an expired item
+	By     string          `json:"by,omitempty"`     // a person, "policy" or "unaudited"; empty for an expired item
 	Reason string          `json:"reason,omitempty"`
 	Edited json.RawMessage `json:"edited,omitempty"` // the body that replaces the proposed one
 	Final  string          `json:"final,omitempty"`  // digest of what was approved
@@ -275,35 +275,25 @@ func (i Item) ApprovedBody() json.RawMessage {
 	return i.Body
 }
 
-// Names in Item.By and Event.By for decisions that no person made. No person can have them.
+// Names in Item.By and Event.By for decisions that no person made.
 const (
-	ByPolicy    = "policy"
-	ByUnaudited = "unaudited"
+	byPolicy    = "policy"
+	byUnaudited = "unaudited"
 )
 
-// Grant is the right to do, once, what was approved.
-type Grant struct {
-	Item    string // its ID
-	Digest  string // of Subject
-	Subject        // with the approved body, byte for byte
-	Edited  bool   // a person wrote the body
-	By      string // who approved
-}
-
-// Phase is the state of a run. It is empty for a run that the session does not know.
+// Phase is the state of a run, as the package documentation lists them. It is empty for a run that the session does not
+// know. A run that is "finished" or "denied" has ended.
 type Phase string
 
-// The phases. A run that is finished or refused has ended.
 const (
-	Finished Phase = "finished" // a response was redeemed, or the host said so
-	Refused  Phase = "denied"   // the context was denied or expired, or the run was stopped
-
 	noRun            Phase = ""
 	staged           Phase = "staged"            // its context is pending, or approved and not yet redeemed
 	running          Phase = "running"           // the agent works; nothing is open
 	toolProposed     Phase = "tool_proposed"     // at least one call is open
 	toolExecuting    Phase = "tool_executing"    // at least one call executes and none is open
 	responseProposed Phase = "response_proposed" // a response is open
+	finished         Phase = "finished"          // a response was redeemed, or the host said so
+	stopped          Phase = "denied"            // the context was denied or expired, or the run was stopped
 )
 
 // Run is one run as the session knows it.

@@ -63,7 +63,7 @@ func (s *Session) replay(journal io.Reader) error {
 			err = s.st.apply(e, len(line))
 		}
 		if err != nil {
-			return fmt.Errorf("%w, line %d: %w", ErrCorrupt, s.st.seq+1, err)
+			return fmt.Errorf("%w: line %d: %w", ErrJournal, s.st.seq+1, err)
 		}
 		s.events.add(e, len(line))
 	}
@@ -204,34 +204,25 @@ func (e *Event) getBody(final bool) json.RawMessage {
 	return joinResponse(**text, *rest)
 }
 
-func proposal(sub Subject, dig string, v Verdict) Event {
-	e := Event{
-		Type: eventTypes[sub.Kind][Pending], Kind: sub.Kind, Thread: sub.Thread, Run: sub.Run, Call: sub.Call,
-		Tool: sub.Tool, Label: sub.Label, Digest: dig, Verdict: v.Then, Rule: v.Rule,
-	}
-	e.setBody(false, sub.Body)
-	return e
-}
-
 // eventFor returns an event for an item, without what happened.
 func eventFor(it Item, typ string) Event {
 	return Event{Type: typ, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Item: it.ID, Call: it.Call, Tool: it.Tool}
 }
 
 // approval returns the event that approves an item. edited is nil, or the body that replaces the proposed one.
-func approval(it Item, edited json.RawMessage) Event {
+func (s *Session) approval(now time.Time, it Item, edited json.RawMessage) Event {
 	e := eventFor(it, eventTypes[it.Kind][Approved])
 	final := it.Subject
 	if edited != nil {
 		final.Body = edited
 	}
-	e.Digest = digest(final)
+	e.Digest, e.Expires = digest(final), now.Add(s.options.TTL)
 	if edited != nil || it.Kind == Response { // the text of a response is there, edited or not
 		e.setBody(true, final.Body)
 	}
 	return e
 }
 
-func ending(thread, run string, p Phase, reason string) Event {
-	return Event{Type: runFinished, Thread: thread, Run: run, Phase: p, Reason: reason}
+func ending(thread, run string, p Phase, by, reason string) Event {
+	return Event{Type: runFinished, Thread: thread, Run: run, Phase: p, By: by, Reason: reason}
 }

@@ -105,7 +105,7 @@ func TestDamagedLinesAreNamed(t *testing.T) {
 			}
 			s, err := Replay(policyOf(t, someRules), d.options, strings.NewReader(strings.Join(journal, "")))
 			require.True(t, s == nil, name)
-			require.ErrorIs(t, err, ErrCorrupt)
+			require.ErrorIs(t, err, ErrJournal)
 			require.Equal(t, want, lineOf(t, err), "%s: %v", name, err)
 			require.NotContains(t, err.Error(), "log my weight")
 		}
@@ -115,8 +115,8 @@ func TestDamagedLinesAreNamed(t *testing.T) {
 // lineOf returns the line that an error of Replay names.
 func lineOf(t *testing.T, err error) int {
 	t.Helper()
-	require.ErrorIs(t, err, ErrCorrupt)
-	_, rest, _ := strings.Cut(err.Error(), ", line ")
+	require.ErrorIs(t, err, ErrJournal)
+	_, rest, _ := strings.Cut(err.Error(), ": line ")
 	n, err := strconv.Atoi(rest[:strings.IndexByte(rest+":", ':')])
 	require.NoError(t, err)
 	return n
@@ -158,7 +158,7 @@ func TestHalfWrittenLastLine(t *testing.T) {
 	require.Equal(t, inside(s), inside(replayed(t, policyOf(t, someRules), o, kept.String())))
 	// A host that forgets to hears of it.
 	_, err = Replay(policyOf(t, someRules), o, strings.NewReader(whole[:last+20]+kept.String()[last:]))
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, ErrJournal)
 }
 
 func TestReadersThatFail(t *testing.T) {
@@ -167,7 +167,7 @@ func TestReadersThatFail(t *testing.T) {
 	_, err := Replay(policyOf(t, someRules), d.options,
 		io.MultiReader(strings.NewReader(d.log.String()[:100]), iotest.ErrReader(broken)))
 	require.ErrorIs(t, err, broken)
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, ErrJournal)
 	s, err := Replay(policyOf(t, someRules), d.options, iotest.OneByteReader(strings.NewReader(d.log.String())))
 	require.NoError(t, err)
 	require.Equal(t, inside(d.Session), inside(s))
@@ -195,7 +195,7 @@ func TestWhatWaitedSurvivesARestart(t *testing.T) {
 	_, err = s.Redeem(d.now, unfinished[0].ID)
 	require.NoError(t, err)
 	_, err = s.Redeem(d.now, executing.ID)
-	require.ErrorIs(t, err, ErrSpent)
+	require.ErrorIs(t, err, ErrDecided)
 }
 
 // A crash between the lines of one operation, which only a failing disk can cause.
@@ -229,7 +229,7 @@ func TestStopWrittenByHalfIsCompleted(t *testing.T) {
 	got, err := s.Resolve(d.now, d.decision(it, Stop, ""))
 	require.NoError(t, err)
 	require.Equal(t, Denied, got.Status)
-	require.Equal(t, Refused, s.Phase("r"))
+	require.Equal(t, stopped, s.Phase("r"))
 	require.Equal(t, d.Runs(), s.Runs())
 	seq, _, _ := s.Head()
 	_, err = s.Resolve(d.now, d.decision(it, Stop, ""))
@@ -262,7 +262,7 @@ func TestRedeemWrittenByHalf(t *testing.T) {
 		it := d.resolve(d.propose(draft("r", "one")), Approve, "")
 		d.redeem(it)
 		s := d.halved()
-		require.Equal(t, Finished, s.Phase("r"))
+		require.Equal(t, finished, s.Phase("r"))
 		_, err := s.Propose(d.now, draft("r", "two"))
 		require.ErrorIs(t, err, ErrIllegal, "a run has one response")
 		require.ErrorIs(t, s.StopRun(d.now, "r", "ann", ""), ErrIllegal)

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Options configure a session. The zero value is a session that is not audited and keeps no journal.
-//
-// Replay a journal with the ToolsOnly, KeepRuns and KeepBytes that it was written with. The other options may change.
+// Options configure a session. The zero value is a session that is not audited and keeps no journal. They may change
+// between two replays of one journal.
 type Options struct {
 	// Audited sessions ask people. Other sessions ask nobody: the policy denies what it denies, everything else passes,
 	// and the journal has all of it. [Session.SetAudited] changes it.
@@ -20,13 +19,11 @@ type Options struct {
 	ToolsOnly bool
 
 	// TTL is how long an item may wait for an answer and, after its approval, for Redeem. A rule or a subject may give
-	// another time for the answer. 0 is 1 hour, [Never] has no end.
+	// another time for the answer. 0 is 1 hour; at most 10 years.
 	TTL time.Duration
 
-	// DenyLimit is how often the same tool call, or the same response, may be denied or expire in one run. Calls are the
-	// same if they have the same tool, and arguments of the same value; above 64 KiB, of the same bytes. The last denial
-	// stops the run. 0 is 3, [Never] has no limit.
-	DenyLimit int
+	// MaxBody is how many bytes a body, an edit or a result may have, as JSON. 0 is 16 MiB; at most 64 MiB.
+	MaxBody int
 
 	// Schema may refuse a proposal or an edit before the policy judges it. It gets a copy. It is called concurrently.
 	Schema func(Subject) error
@@ -46,17 +43,24 @@ type Options struct {
 	// and the host must restore the file. After a panic of Journal, the session stops with [ErrJournal].
 	Journal func(lines []byte) error
 
-	MaxBody    int // bytes of a body, an edit or a result, as JSON; 0 is 16 MiB, at most 64 MiB
-	MaxPending int // items that are pending or approved at a time; 0 is 10,000
-	MaxEvents  int // events kept for [Session.Events]; 0 is 10,000
-	EventBytes int // bytes of lines kept for [Session.Events], beside the last event; 0 is 32 MiB
-	RunItems   int // items of one run; 0 is 10,000
-	KeepRuns   int // ended runs with their items; older runs leave only their ID; 0 is 1,000
-	KeepBytes  int // bytes of lines of ended runs, beside the last run; 0 is 256 MiB
+	limits limits // of a test; zero is defaultLimits
 }
 
-// Never switches a limit of [Options] off, where its comment says so.
-const Never = -1
+// limits bound a session. The package documentation tells them.
+type limits struct {
+	open       int // items that are pending or approved at a time
+	runItems   int // items of one run
+	denials    int // of the same call, or the same response, in one run
+	events     int // kept for [Session.Events]
+	eventBytes int // of their lines, beside the last event
+	keepRuns   int // ended runs with their items; older runs leave only their ID
+	keepBytes  int // of the lines of ended runs, beside the last run
+}
+
+var defaultLimits = limits{
+	open: 10_000, runItems: 10_000, denials: 3, events: 10_000, eventBytes: 32 << 20, keepRuns: 1_000,
+	keepBytes: 256 << 20,
+}
 
 const (
 	maxMaxBody = 64 << 20
@@ -65,27 +69,12 @@ const (
 
 // filled returns the options with the defaults in place of zeros, or what is wrong with them.
 func (o Options) filled() (Options, error) {
-	for _, n := range []struct {
-		name              string
-		value             *int
-		zero, least, most int
-	}{
-		{"DenyLimit", &o.DenyLimit, 3, Never, 1 << 30},
-		{"MaxBody", &o.MaxBody, 16 << 20, 1, maxMaxBody},
-		{"MaxPending", &o.MaxPending, 10_000, 1, 1 << 30},
-		{"MaxEvents", &o.MaxEvents, 10_000, 1, 1 << 30},
-		{"EventBytes", &o.EventBytes, 32 << 20, 1, 1 << 30},
-		{"RunItems", &o.RunItems, 10_000, 1, 1 << 30},
-		{"KeepRuns", &o.KeepRuns, 1_000, 1, 1 << 30},
-		{"KeepBytes", &o.KeepBytes, 256 << 20, 1, 1 << 30},
-	} {
-		if *n.value = cmp.Or(*n.value, n.zero); *n.value < n.least || *n.value > n.most {
-			return o, fmt.Errorf("gate: Options.%s is %d: use 0 for the default, or a number from %d to %d",
-				n.name, *n.value, n.least, n.most)
-		}
-	}
-	if o.TTL = cmp.Or(o.TTL, time.Hour); o.TTL != Never && (o.TTL < 0 || o.TTL > maxTTL) {
-		return o, fmt.Errorf("gate: Options.TTL is %v: use 0 for 1h, Never, or a time up to %v", o.TTL, maxTTL)
+	o.TTL, o.MaxBody, o.limits = cmp.Or(o.TTL, time.Hour), cmp.Or(o.MaxBody, 16<<20), cmp.Or(o.limits, defaultLimits)
+	switch {
+	case o.TTL < 0 || o.TTL > maxTTL:
+		return o, fmt.Errorf("gate: Options.TTL is %v: use 0 for 1h, or a time up to %v", o.TTL, maxTTL)
+	case o.MaxBody < 0 || o.MaxBody > maxMaxBody:
+		return o, fmt.Errorf("gate: Options.MaxBody is %d: use 0 for 16 MiB, or a number up to %d", o.MaxBody, maxMaxBody)
 	}
 	return o, nil
 }
@@ -96,14 +85,14 @@ var (
 	// ErrInput: a subject, a decision, a body or a policy is invalid. It wraps an error of Options.Schema.
 	ErrInput = errors.New("gate: bad input")
 	// ErrIllegal: the run's phase, or the item's kind, does not allow this step. Or the ID was used before for something
-	// else. Or Options.MaxPending items are open, or the run has Options.RunItems items.
+	// else. Or too many items are open, or the run has had too many.
 	ErrIllegal = errors.New("gate: illegal step")
 	// ErrUnknown: the session does not have this item or run.
 	ErrUnknown = errors.New("gate: unknown")
 
 	// ErrStale: the digest of the decision is not the item's. The person saw something else: show the item again.
 	ErrStale = errors.New("gate: stale digest")
-	// ErrDecided: another answer was first. The item comes with the error and says which.
+	// ErrDecided: somebody else was first, with another answer, another result, or with Redeem. The item says who.
 	ErrDecided = errors.New("gate: already decided")
 	// ErrExpired: the item expired, now or before. The journal says so.
 	ErrExpired = errors.New("gate: expired")
@@ -113,11 +102,7 @@ var (
 	// ErrDenied: a person or the policy denied it, its run ended, or a person gave the result in its place. The item says
 	// which. If the policy denies an edit, the item is still pending.
 	ErrDenied = errors.New("gate: denied")
-	// ErrSpent: the item was redeemed before. The first caller has the grant.
-	ErrSpent = errors.New("gate: already redeemed")
-
-	// ErrJournal: Options.Journal failed. It wraps the journal's error.
+	// ErrJournal: Options.Journal failed, and the error wraps the journal's. Or a journal cannot be replayed, and the
+	// error names the line.
 	ErrJournal = errors.New("gate: the journal failed")
-	// ErrCorrupt: a journal cannot be replayed. The error names the line.
-	ErrCorrupt = errors.New("gate: damaged journal")
 )

@@ -94,8 +94,8 @@ func TestPaths(t *testing.T) {
 				{"tool":"edit","when":[{"at":"/never","exists":true}],"then":"allow"}]`, tt.rule, then)
 			s, err := New(policyOf(t, rules), Options{Audited: true, Root: files, RootDir: dir})
 			require.NoError(t, err)
-			got := s.Judge(s.Policy(), call("r", "c", "edit", `{"path":`+quote(tt.path)+`}`))
-			require.Equal(t, want, got.Then, "%s: %s within %s", then, tt.path, tt.rule)
+			got, _ := s.Judge(s.Policy(), call("r", "c", "edit", `{"path":`+quote(tt.path)+`}`))
+			require.Equal(t, want, got, "%s: %s within %s", then, tt.path, tt.rule)
 		}
 	}
 }
@@ -108,9 +108,9 @@ func TestPathNeedsARoot(t *testing.T) {
 	require.ErrorContains(t, d.SetPolicy(d.now, "ann", p), "set Options.Root")
 	_, err = New(p, Options{Root: onlyFS{}})
 	require.ErrorContains(t, err, "fs.ReadLinkFS")
-	require.Equal(t, Allow, p.Judge(call("r", "c", "edit", `{"paths":["src/a"]}`)).Then, "as it is written")
-	require.Equal(t, Forbid, p.Judge(call("r", "c", "edit", `{"paths":["src/../a"]}`)).Then)
-	require.NotEqual(t, Allow, p.Judge(call("r", "c", "edit", `{"paths":["/src/a"]}`)).Then)
+	require.Equal(t, Allow, p.verdict(call("r", "c", "edit", `{"paths":["src/a"]}`)).then, "as it is written")
+	require.Equal(t, Forbid, p.verdict(call("r", "c", "edit", `{"paths":["src/../a"]}`)).then)
+	require.NotEqual(t, Allow, p.verdict(call("r", "c", "edit", `{"paths":["/src/a"]}`)).then)
 }
 
 type onlyFS struct{ fs.FS }

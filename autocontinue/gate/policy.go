@@ -28,12 +28,12 @@ const (
 	maxRules  = 1_000
 )
 
-// Verdict is the answer of a policy about one subject.
-type Verdict struct {
-	Then     Then
-	Rule     string        // the rule that decided, or why none did, for people
-	Within   time.Duration // Ask: how long a person has; 0 leaves it to Options.TTL
-	Escalate string        // Ask: who is asked when that time is over
+// verdict is the answer of a policy about one subject.
+type verdict struct {
+	then     Then
+	rule     string        // the rule that decided, or why none did, for people
+	within   time.Duration // Ask: how long a person has; 0 leaves it to Options.TTL
+	escalate string        // Ask: who is asked when that time is over
 }
 
 // Policy is a list of rules. The zero Policy has none: tools are denied, everything else is asked. A Policy does not
@@ -188,8 +188,8 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Judge returns what the policy says about a subject. Only Kind, Thread, Tool and Body count, and the body need not
-// come from a session. The rules, in order:
+// Judge returns what the policy says about a subject, and for people the rule that decided, or why none did. Only Kind,
+// Thread, Tool and Body count, and the body need not come from a session. The rules, in order:
 //
 //  1. A subject that no session would accept, such as one with a bad body, is denied.
 //  2. Of the rules that match, the strictest wins: deny, always, ask, allow. Their order does not count.
@@ -197,9 +197,12 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 //  4. Everything else is asked.
 //
 // A policy alone knows no files: it takes a path as it is written. [Session.Judge] resolves it.
-func (p Policy) Judge(sub Subject) Verdict { return p.judgeIn(&root{}, sub) }
+func (p Policy) Judge(sub Subject) (then Then, rule string) {
+	v := p.judgeIn(&root{}, sub)
+	return v.then, v.rule
+}
 
-func (p Policy) judgeIn(root *root, sub Subject) Verdict {
+func (p Policy) judgeIn(root *root, sub Subject) verdict {
 	_, v, err := readBody(sub.Kind, sub.Body)
 	switch {
 	case err == nil && sub.Kind == Tool:
@@ -208,26 +211,25 @@ func (p Policy) judgeIn(root *root, sub Subject) Verdict {
 		err = errors.New("the kind must be context, tool or response")
 	}
 	if err != nil {
-		return Verdict{Then: Forbid, Rule: "it cannot be read: " + err.Error()}
+		return verdict{then: Forbid, rule: "it cannot be read: " + err.Error()}
 	}
 	return p.judge(root, sub, v)
 }
 
 // judge is Judge for a subject that was checked, and the value of its body.
-func (p Policy) judge(root *root, sub Subject, body value) Verdict {
+func (p Policy) judge(root *root, sub Subject, body value) verdict {
 	known := sub.Kind != Tool
-	var best Verdict
+	var best verdict
 	for _, r := range p.rules() {
 		if !r.names(sub.Kind, sub.Thread, sub.Tool) {
 			continue
 		}
 		known = known || !isVague(r.tool)
-		v := Verdict{Then: r.then, Rule: r.text, Within: r.within, Escalate: r.escalate}
+		v := verdict{r.then, r.text, r.within, r.escalate}
 		switch r.matches(root, body) {
-		case yes:
 		case refused:
-			v = Verdict{Then: Forbid, Rule: "it cannot be read safely: " + r.what}
-		default:
+			v = verdict{then: Forbid, rule: "it cannot be read safely: " + r.what}
+		case no:
 			continue
 		}
 		if stricter(v, best) {
@@ -235,26 +237,26 @@ func (p Policy) judge(root *root, sub Subject, body value) Verdict {
 		}
 	}
 	switch {
-	case best.Then == Forbid:
+	case best.then == Forbid:
 	case !known:
-		return Verdict{Then: Forbid, Rule: "no rule names this tool"}
-	case best.Then == "":
-		return Verdict{Then: Ask, Rule: "no rule matches"}
-	case best.Then == always:
-		best.Then = Allow
+		return verdict{then: Forbid, rule: "no rule names this tool"}
+	case best.then == "":
+		return verdict{then: Ask, rule: "no rule matches"}
+	case best.then == always:
+		best.then = Allow
 	}
 	return best
 }
 
 // stricter reports whether verdict a wins over b. Of two that ask, the one with less time wins.
-func stricter(a, b Verdict) bool {
-	if c := strictness[a.Then] - strictness[b.Then]; c != 0 {
+func stricter(a, b verdict) bool {
+	if c := strictness[a.then] - strictness[b.then]; c != 0 {
 		return c > 0
 	}
-	if a.Within != b.Within {
-		return b.Within == 0 || a.Within != 0 && a.Within < b.Within
+	if a.within != b.within {
+		return b.within == 0 || a.within != 0 && a.within < b.within
 	}
-	return a.Rule < b.Rule
+	return a.rule < b.rule
 }
 
 var strictness = map[Then]int{"": 0, Allow: 1, Ask: 2, always: 3, Forbid: 4}

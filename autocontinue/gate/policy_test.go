@@ -15,7 +15,7 @@ import (
 
 func judge(t testing.TB, rules, tool, args string) Then {
 	t.Helper()
-	return policyOf(t, rules).Judge(call("r", "c", tool, args)).Then
+	return policyOf(t, rules).verdict(call("r", "c", tool, args)).then
 }
 
 func TestExampleOfTheReadme(t *testing.T) {
@@ -35,7 +35,7 @@ func TestExampleOfTheReadme(t *testing.T) {
 		{draft("r", "hi"), Allow},
 		{contextOf("r"), Ask},
 	} {
-		require.Equal(t, tt.want, p.Judge(tt.sub).Then, "%s %s", tt.sub.Kind, tt.sub.Tool)
+		require.Equal(t, tt.want, p.verdict(tt.sub).then, "%s %s", tt.sub.Kind, tt.sub.Tool)
 	}
 	written, err := json.Marshal(p)
 	require.NoError(t, err)
@@ -48,13 +48,13 @@ func TestStrictestWinsInAnyOrder(t *testing.T) {
 		`{"tool":"a_*","when":[{"at":"/n","over":1}],"then":"deny"}`, `{"tool":"a_c","then":"allow"}`,
 		`{"tool":"*_d","then":"allow"}`, `{"tool":"*","when":[{"at":"/x","equals":1}],"then":"deny"}`,
 	}
-	want := map[string]Verdict{
-		`a_b{"x":0}`:       {Then: Forbid, Rule: "tool *_b: deny"},
-		`a_c{"n":1}`:       {Then: Forbid, Rule: "tool * when /x equals 1: deny"}, // x cannot be read
-		`a_c{"n":1,"x":2}`: {Then: Ask, Rule: "tool a_*: ask"},
-		`a_c{"n":2,"x":2}`: {Then: Forbid, Rule: "tool a_* when /n over 1: deny"},
-		`z_d{"x":0}`:       {Then: Allow, Rule: "tool *_d: allow"},
-		`z_e{"x":0}`:       {Then: Forbid, Rule: "no rule names this tool"},
+	want := map[string]verdict{
+		`a_b{"x":0}`:       {then: Forbid, rule: "tool *_b: deny"},
+		`a_c{"n":1}`:       {then: Forbid, rule: "tool * when /x equals 1: deny"}, // x cannot be read
+		`a_c{"n":1,"x":2}`: {then: Ask, rule: "tool a_*: ask"},
+		`a_c{"n":2,"x":2}`: {then: Forbid, rule: "tool a_* when /n over 1: deny"},
+		`z_d{"x":0}`:       {then: Allow, rule: "tool *_d: allow"},
+		`z_e{"x":0}`:       {then: Forbid, rule: "no rule names this tool"},
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
@@ -62,7 +62,7 @@ func TestStrictestWinsInAnyOrder(t *testing.T) {
 		p := policyOf(t, "["+strings.Join(rules, ",")+"]")
 		for what, v := range want {
 			tool, args, _ := strings.Cut(what, "{")
-			require.Equal(t, v, p.Judge(call("r", "c", tool, "{"+args)), what)
+			require.Equal(t, v, p.verdict(call("r", "c", tool, "{"+args)), what)
 		}
 	}
 }
@@ -238,16 +238,16 @@ func TestAlwaysBeatsAskAndNotDeny(t *testing.T) {
 	require.Equal(t, Ask, judge(t, `[{"tool":"s*","then":"ask"},`+always+`]`, "save", `{"n":"1"}`),
 		"what is unclear does not match")
 	require.Equal(t, Forbid, judge(t, `[{"tool":"s*","then":"deny"},`+always+`]`, "save", `{"n":1}`))
-	v := policyOf(t, `[`+always+`]`).Judge(call("r", "c", "save", `{"n":1}`))
-	require.Equal(t, Verdict{Then: Allow, Rule: "tool save when /n equals 1: always"}, v)
+	v := policyOf(t, `[`+always+`]`).verdict(call("r", "c", "save", `{"n":1}`))
+	require.Equal(t, verdict{then: Allow, rule: "tool save when /n equals 1: always"}, v)
 }
 
 func TestRuleOfOneThread(t *testing.T) {
 	p := policyOf(t, `[{"tool":"get","then":"ask"},{"tool":"get","thread":"th","then":"always"}]`)
 	sub := call("r", "c", "get", `{}`)
-	require.Equal(t, Allow, p.Judge(sub).Then)
+	require.Equal(t, Allow, p.verdict(sub).then)
 	sub.Thread = "th2"
-	require.Equal(t, Ask, p.Judge(sub).Then)
+	require.Equal(t, Ask, p.verdict(sub).then)
 }
 
 func TestShortestTimeWins(t *testing.T) {
@@ -257,8 +257,8 @@ func TestShortestTimeWins(t *testing.T) {
 		`[{"tool":"ab","then":"ask"},{"tool":"*b","then":"ask","within":"90s","escalate":"on call"},{"tool":"a*",` +
 			`"then":"ask","within":"1h"}]`,
 	} {
-		want := Verdict{Ask, "tool *b: ask within 1m30s, then on call", 90 * time.Second, "on call"}
-		require.Equal(t, want, policyOf(t, rules).Judge(call("r", "c", "ab", `{}`)))
+		want := verdict{Ask, "tool *b: ask within 1m30s, then on call", 90 * time.Second, "on call"}
+		require.Equal(t, want, policyOf(t, rules).verdict(call("r", "c", "ab", `{}`)))
 	}
 }
 
@@ -422,7 +422,7 @@ func TestUnreadableSubjectIsDenied(t *testing.T) {
 		call("r", "c", "a", `{"x":1,"X":2}`), call("r", "c", "a", `[]`), call("r", "c", "a", ``), call("r", "c", "", `{}`),
 		{}, {Kind: "all", Body: json.RawMessage(`{}`)}, {Kind: Context, Body: json.RawMessage(`{}{}`)},
 	} {
-		require.Equal(t, Forbid, p.Judge(sub).Then)
+		require.Equal(t, Forbid, p.verdict(sub).then)
 	}
 }
 
@@ -434,10 +434,10 @@ func TestUnauditedAsksNothing(t *testing.T) {
 		want       Status
 		by         string
 	}{
-		{"profile_get", `{}`, Approved, ByPolicy},
-		{"weight_delete", `{}`, Approved, ByUnaudited},
-		{"meal_save_batch", `{"rows":[1,2,3,4]}`, Denied, ByPolicy},
-		{"unheard_of", `{}`, Denied, ByPolicy},
+		{"profile_get", `{}`, Approved, byPolicy},
+		{"weight_delete", `{}`, Approved, byUnaudited},
+		{"meal_save_batch", `{"rows":[1,2,3,4]}`, Denied, byPolicy},
+		{"unheard_of", `{}`, Denied, byPolicy},
 	} {
 		it := d.propose(call(run, fmt.Sprint("c", i), tt.tool, tt.args))
 		require.Equal(t, tt.want, it.Status, tt.tool)
@@ -449,7 +449,7 @@ func TestUnauditedAsksNothing(t *testing.T) {
 		}
 	}
 	it := d.propose(draft(run, "hello"))
-	require.Equal(t, ByUnaudited, it.By)
+	require.Equal(t, byUnaudited, it.By)
 	require.NoError(t, d.SetAudited(d.now, "ann", true))
 	_, err := d.Redeem(d.now, it.ID)
 	require.ErrorIs(t, err, ErrPending, "since then a human is to be asked")
@@ -495,10 +495,10 @@ func TestReasonOfADenialIsShort(t *testing.T) {
 func TestLongRulesAreShownBriefly(t *testing.T) {
 	long := strings.Repeat("\u202eab", 3000)
 	p := policyOf(t, `[{"tool":"x","when":[{"at":"/`+long+`","equals":"`+long+`"}],"then":"deny"}]`)
-	v := p.Judge(call("r", "c", "x", `{}`))
-	require.Less(t, len(v.Rule), 3000)
-	require.NotContains(t, v.Rule, "\u202e")
-	require.True(t, strings.HasSuffix(v.Rule, "…: deny"))
+	v := p.verdict(call("r", "c", "x", `{}`))
+	require.Less(t, len(v.rule), 3000)
+	require.NotContains(t, v.rule, "\u202e")
+	require.True(t, strings.HasSuffix(v.rule, "…: deny"))
 	for _, bad := range []string{
 		`[{"tool":"x","then":"` + long + `"}]`, `[{"` + long + `":1}]`, `[{"gate":"` + long + `","then":"ask"}]`,
 		`[{"tool":"x","then":"ask","when":[{"` + long + `":1}]}]`,
@@ -527,7 +527,7 @@ func TestJournalWithAPolicyOfBefore(t *testing.T) {
 	require.NoError(t, d.SetPolicy(d.now, "ann", policyOf(t, `[{"tool":"a","then":"ask","match":["a"]}]`)))
 	old := strings.Replace(d.log.String(), `"match":["a"]`, `"match":[{"tool":"a","args":{}}]`, 1)
 	_, err := Replay(policyOf(t, someRules), d.options, strings.NewReader(old))
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorIs(t, err, ErrJournal)
 	require.ErrorContains(t, err, "line 1: it is not an event: policy: rule 1 (tool a): match: write names of tools")
 }
 
@@ -596,12 +596,12 @@ func FuzzParsePolicy(f *testing.F) {
 			{Kind: Context, Body: body}, {Kind: Response, Body: body}, {Kind: Tool, Tool: "x", Body: body},
 			{Kind: Tool, Tool: "meal_save_batch", Body: body},
 		} {
-			v := p.Judge(sub)
-			require.Equal(t, v, turned.Judge(sub))
-			require.Equal(t, v, again.Judge(sub))
-			require.True(t, v.Then != Allow || allowed)
+			v := p.verdict(sub)
+			require.Equal(t, v, turned.verdict(sub))
+			require.Equal(t, v, again.verdict(sub))
+			require.True(t, v.then != Allow || allowed)
 			if _, err := readJSON(body); err != nil {
-				require.Equal(t, Forbid, v.Then)
+				require.Equal(t, Forbid, v.then)
 			}
 		}
 	})

@@ -33,16 +33,12 @@ func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
 		return Item{}, err
 	}
 	sub.Body = body
-	dig := digest(sub)
-	known, err := s.knows(sub, dig)
-	if err == nil && !known {
-		err = s.schema(sub)
-	}
-	if err != nil {
+	if err := s.schema(sub); err != nil {
 		return Item{}, err
 	}
 	var item Item
-	err = s.judgedOp(now, sub, v, func(now time.Time, v Verdict) error {
+	dig := digest(sub)
+	err = s.judgedOp(now, sub, v, func(now time.Time, v verdict) error {
 		it, err := s.earlier(sub, dig)
 		switch {
 		case err != nil:
@@ -54,7 +50,7 @@ func (s *Session) Propose(now time.Time, sub Subject) (Item, error) {
 				err = nil // the item says so
 			}
 		case it.Status == Pending:
-			if events := s.verdict(now, it, v); len(events) > 0 {
+			if events := s.decided(now, it, v); len(events) > 0 {
 				err = s.write(now, events...)
 			}
 		}
@@ -96,13 +92,6 @@ func (s *Session) fits(data []byte) error {
 	return nil
 }
 
-func (s *Session) knows(sub Subject, dig string) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	it, err := s.earlier(sub, dig)
-	return it != nil, err
-}
-
 // earlier returns the item of the same proposal made before, or nil.
 func (s *Session) earlier(sub Subject, dig string) (*item, error) {
 	r := s.st.runs[sub.Run]
@@ -115,17 +104,15 @@ func (s *Session) earlier(sub Subject, dig string) (*item, error) {
 	if r.Thread != sub.Thread {
 		return nil, fmt.Errorf("%w: the run belongs to another thread", ErrIllegal)
 	}
-	var it *item
+	it := r.items[0]
 	switch sub.Kind {
-	case Context:
-		it = s.st.items[r.items[0]]
 	case Tool:
-		it = s.st.items[r.calls[sub.Call]]
+		it = r.calls[sub.Call]
 	case Response:
 		// Another draft, or the same after it was denied, is a new item if the phase allows it.
-		last := s.st.items[r.items[len(r.items)-1]]
-		if last.Digest == dig && (r.over() || last.Status != Denied && last.Status != Expired) {
-			it = last
+		it = r.latest()
+		if it.Digest != dig || !r.over() && (it.Status == Denied || it.Status == Expired) {
+			it = nil
 		}
 	}
 	if it != nil && it.Digest != dig {
@@ -134,32 +121,40 @@ func (s *Session) earlier(sub Subject, dig string) (*item, error) {
 	return it, nil
 }
 
-func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v Verdict) (*item, error) {
+func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v verdict) (*item, error) {
 	r := s.st.runs[sub.Run]
+	p := r.phase()
+	fits := sub.Kind == Context
+	if r != nil {
+		fits = sub.Kind != Context && p == running || sub.Kind == Tool && (p == toolProposed || p == toolExecuting)
+	} else if sub.Kind == Tool {
+		fits = s.options.ToolsOnly
+	}
 	switch {
-	case !s.st.may(r, sub.Kind) && r == nil:
+	case !fits && r == nil:
 		return nil, fmt.Errorf("%w: its run is unknown: propose its context first, or set Options.ToolsOnly", ErrIllegal)
-	case !s.st.may(r, sub.Kind):
-		return nil, fmt.Errorf("%w: a %s cannot be proposed while the run is %s", ErrIllegal, sub.Kind, s.st.phase(r))
-	case s.st.open >= s.options.MaxPending:
+	case !fits:
+		return nil, fmt.Errorf("%w: a %s cannot be proposed while the run is %s", ErrIllegal, sub.Kind, p)
+	case s.st.open >= s.st.limits.open:
 		return nil, fmt.Errorf("%w: %d items are open: answer some, or redeem what is approved", ErrIllegal, s.st.open)
-	case r != nil && len(r.items) >= s.options.RunItems:
+	case r != nil && len(r.items) >= s.st.limits.runItems:
 		return nil, fmt.Errorf("%w: the run has had %d items: end it", ErrIllegal, len(r.items))
 	}
-	e := s.proposal(now, sub, dig, v)
-	e.Item = "i" + strconv.FormatUint(s.st.seq+1, 10)
-	fresh := &item{Item: Item{ID: e.Item, Subject: sub, Digest: dig}}
-	if err := s.write(now, append([]Event{e}, s.verdict(now, fresh, v)...)...); err != nil {
+	fresh := &item{Item: Item{ID: "i" + strconv.FormatUint(s.st.seq+1, 10), Subject: sub, Digest: dig}}
+	events := append([]Event{s.proposal(now, fresh, v)}, s.decided(now, fresh, v)...)
+	if err := s.write(now, events...); err != nil {
 		return nil, err
 	}
 	return s.st.items[fresh.ID], nil
 }
 
-// proposal returns the event that proposes a subject, with the time that its approver has.
-func (s *Session) proposal(now time.Time, sub Subject, dig string, v Verdict) Event {
-	e := proposal(sub, dig, v)
-	within := cmp.Or(min(sub.Within, v.Within), sub.Within, v.Within)
-	e.Expires, e.Escalate = s.expires(now, within), cmp.Or(sub.Escalate, v.Escalate)
+// proposal returns the event that proposes an item, with the time that its approver has.
+func (s *Session) proposal(now time.Time, it *item, v verdict) Event {
+	e := eventFor(it.Item, eventTypes[it.Kind][Pending])
+	e.Label, e.Digest, e.Verdict, e.Rule = it.Label, it.Digest, v.then, v.rule
+	within := cmp.Or(min(it.Within, v.within), it.Within, v.within, s.options.TTL)
+	e.Expires, e.Escalate = now.Add(within), cmp.Or(it.Subject.Escalate, v.escalate)
+	e.setBody(false, it.Body)
 	return e
 }
 
@@ -174,32 +169,20 @@ func (s *Session) schema(sub Subject) error {
 	return nil
 }
 
-// verdict returns the events that follow at once from what the policy says about a pending item; none if a person is
+// decided returns the events that follow at once from what the policy says about a pending item; none if a person is
 // asked.
-func (s *Session) verdict(now time.Time, it *item, v Verdict) []Event {
-	if v.Then == Forbid {
+func (s *Session) decided(now time.Time, it *item, v verdict) []Event {
+	if v.then == Forbid {
 		return s.policyDenial(it, v)
 	}
-	if v.Then == Ask && s.st.audited {
+	if v.then == Ask && s.st.audited {
 		return nil
 	}
-	e := approval(it.Item, nil)
-	e.By, e.Rule, e.Expires = ByPolicy, v.Rule, s.expires(now, 0)
-	if v.Then == Ask {
-		e.By = ByUnaudited
+	e := s.approval(now, it.Item, nil)
+	if e.By, e.Rule = byPolicy, v.rule; v.then == Ask {
+		e.By = byUnaudited
 	}
 	return []Event{e}
-}
-
-// expires returns when an item expires that begins to wait now, for within or, if that is 0, for Options.TTL.
-func (s *Session) expires(now time.Time, within time.Duration) time.Time {
-	if within == 0 {
-		within = s.options.TTL
-	}
-	if within == Never {
-		return time.Time{}
-	}
-	return now.Add(within)
 }
 
 func (it *item) due(now time.Time) bool {
@@ -246,25 +229,23 @@ func (s *Session) overdue(now time.Time, it *item) error {
 	return fmt.Errorf("%w: %s", ErrExpired, it.Reason)
 }
 
-// limit returns the event that stops an item's run if one more denial of it reaches Options.DenyLimit.
+// limit returns the event that stops an item's run if one more denial of it is too many.
 func (s *Session) limit(it *item) []Event {
-	if it.Kind == Context || s.options.DenyLimit == Never {
-		return nil
-	}
 	n := 1
 	if r := s.st.runs[it.Run]; r != nil { // it is nil for the first call of a run
 		n += r.denials[it.likeness()]
 	}
-	if n < s.options.DenyLimit {
+	if it.Kind == Context || n < s.st.limits.denials {
 		return nil
 	}
-	return []Event{ending(it.Thread, it.Run, Refused, fmt.Sprintf("the same %s was denied %d times", it.Kind, n))}
+	reason := fmt.Sprintf("the same %s was denied %d times", it.Kind, n)
+	return []Event{ending(it.Thread, it.Run, stopped, "", reason)}
 }
 
-func (s *Session) policyDenial(it *item, v Verdict) []Event {
+func (s *Session) policyDenial(it *item, v verdict) []Event {
 	e := eventFor(it.Item, eventTypes[it.Kind][Denied])
-	rule := plaintext.Cut(strings.TrimSuffix(v.Rule, ": "+string(Forbid)), 55) // the agent needs no more
-	e.By, e.Rule, e.Reason = ByPolicy, v.Rule, fmt.Sprintf("denied by the policy (%s): ask the human", rule)
+	rule := plaintext.Cut(strings.TrimSuffix(v.rule, ": "+string(Forbid)), 55) // the agent needs no more
+	e.By, e.Rule, e.Reason = byPolicy, v.rule, fmt.Sprintf("denied by the policy (%s): ask the human", rule)
 	switch it.Kind {
 	case Tool:
 		e.Reason += " or choose another call"
@@ -275,7 +256,7 @@ func (s *Session) policyDenial(it *item, v Verdict) []Event {
 }
 
 // denyByPolicy denies an open item and returns the error that says so.
-func (s *Session) denyByPolicy(now time.Time, it *item, v Verdict) error {
+func (s *Session) denyByPolicy(now time.Time, it *item, v verdict) error {
 	if err := s.write(now, s.policyDenial(it, v)...); err != nil {
 		return err
 	}

@@ -113,8 +113,8 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 	for seed := range uint64(50) {
 		r := random{rand.New(rand.NewPCG(seed, 1)), nil}
 		small := func(o *Options) {
-			o.TTL, o.DenyLimit, o.KeepRuns = 5*time.Minute, 2, 1+int(seed%3)
-			o.MaxEvents, o.KeepBytes = pick(r.Rand, 3, 50, 10_000), pick(r.Rand, 3_000, 0)
+			o.TTL, o.limits.denials, o.limits.keepRuns = 5*time.Minute, 2, 1+int(seed%3)
+			o.limits.events, o.limits.keepBytes = pick(r.Rand, 3, 50, 10_000), pick(r.Rand, 3_000, 0)
 		}
 		r.d = open(t, someRules, small)
 		twin := replayed(t, policyOf(t, someRules), r.d.options, "") // takes the same lines, one operation at a time
@@ -169,7 +169,7 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 		"TOOL_CALL_DENIED", "TOOL_CALL_STARTED", toolCallResult, "ASSISTANT_DRAFT_PROPOSED", "ASSISTANT_FINAL_APPROVED",
 		"ASSISTANT_FINAL_DENIED", runFinished, itemExpired, itemRedeemed, policyChanged, auditChanged, Approve, Edit, Deny,
 		Respond, Stop, Pending, Approved, Denied, Expired, Answered, Redeemed, Done, Withdrawn,
-		staged, running, toolProposed, toolExecuting, responseProposed, Finished, Refused,
+		staged, running, toolProposed, toolExecuting, responseProposed, finished, stopped,
 	} {
 		require.Positive(t, seen[what], "chance never made a %v", what)
 	}
@@ -217,7 +217,7 @@ func (w *witness) read(t *testing.T, e Event) {
 			sub.Body = body
 		}
 		require.Equal(t, digest(sub), e.Digest)
-		require.NotEqual(t, Forbid, w.policy.Judge(sub).Then, "line %d approves what the policy denies", e.Seq)
+		require.NotEqual(t, Forbid, w.policy.verdict(sub).then, "line %d approves what the policy denies", e.Seq)
 		w.digest[e.Item], w.bodies[e.Item] = e.Digest, sub
 		if e.Action != "" {
 			require.False(t, w.decided[e.Item], "line %d is a second decision", e.Seq)
@@ -239,7 +239,7 @@ func (w *witness) read(t *testing.T, e Event) {
 		require.False(t, w.over[e.Run])
 		require.False(t, w.spent[e.Item], "line %d redeems twice", e.Seq)
 		require.Equal(t, w.digest[e.Item], e.Digest)
-		require.NotEqual(t, Forbid, w.policy.Judge(w.bodies[e.Item]).Then, "line %d redeems what the policy denies", e.Seq)
+		require.NotEqual(t, Forbid, w.policy.verdict(w.bodies[e.Item]).then, "line %d redeems what the policy denies", e.Seq)
 		w.spent[e.Item] = true
 	case runFinished:
 		require.False(t, w.over[e.Run], "line %d ends a run twice", e.Seq)
@@ -259,7 +259,7 @@ func newWitness(t *testing.T, rules string) *witness {
 func TestJournalKeepsThePromises(t *testing.T) {
 	for seed := range uint64(40) {
 		r := random{rand.New(rand.NewPCG(seed, 2)), nil}
-		r.d = open(t, someRules, func(o *Options) { o.DenyLimit = 3 })
+		r.d = open(t, someRules, func(o *Options) { o.limits.denials = 3 })
 		for range 150 {
 			r.step()
 		}
@@ -277,17 +277,17 @@ func TestEverybodyAtOnce(t *testing.T) {
 	for seed := range uint64(3) {
 		d := open(t, someRules)
 		var mu sync.Mutex
-		grants := map[string]Grant{}
+		grants := map[string]Subject{}
 		d.Watch(func(e Event) {
 			if e.Type == "TOOL_CALL_APPROVED" && e.Seq%2 == 0 { // an answer from inside
 				if g, err := d.Redeem(start, e.Item); err == nil {
 					mu.Lock()
 					defer mu.Unlock()
-					_, twice := grants[g.Item]
+					_, twice := grants[e.Item]
 					if twice {
 						t.Error("granted twice")
 					}
-					grants[g.Item] = g
+					grants[e.Item] = g
 				}
 			}
 		})
@@ -316,10 +316,10 @@ func TestEverybodyAtOnce(t *testing.T) {
 						for _, it := range with(d.Session, Approved) {
 							if g, err := d.Redeem(start, it.ID); err == nil {
 								mu.Lock()
-								if _, twice := grants[g.Item]; twice {
+								if _, twice := grants[it.ID]; twice {
 									t.Error("granted twice")
 								}
-								grants[g.Item] = g
+								grants[it.ID] = g
 								mu.Unlock()
 							}
 						}
@@ -345,8 +345,9 @@ func TestEverybodyAtOnce(t *testing.T) {
 		}
 		require.Len(t, grants, len(w.spent))
 		for id, g := range grants {
-			require.Equal(t, digest(g.Subject), g.Digest)
-			require.Equal(t, w.bodies[id], g.Subject)
+			require.Equal(t, w.bodies[id], g)
+			it, _ := d.Item(id)
+			require.True(t, it.ID == "" || it.Final == digest(g))
 		}
 		all += len(grants)
 		require.Equal(t, inside(d.Session), inside(d.again(someRules)))

@@ -52,7 +52,7 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	return s.step(now, d.Item, judged, v, func(now time.Time, it *item, v Verdict) error {
+	return s.step(now, d.Item, judged, v, func(now time.Time, it *item, v verdict) error {
 		return s.resolve(now, it, d, v)
 	})
 }
@@ -60,9 +60,9 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 // step runs an operation about one item, and asks the policy about a subject that is not empty. It returns the item,
 // also with an error that the item explains.
 func (s *Session) step(
-	now time.Time, id string, sub Subject, body value, do func(time.Time, *item, Verdict) error,
+	now time.Time, id string, sub Subject, body value, do func(time.Time, *item, verdict) error,
 ) (got Item, err error) {
-	err = s.judgedOp(now, sub, body, func(now time.Time, v Verdict) error {
+	err = s.judgedOp(now, sub, body, func(now time.Time, v verdict) error {
 		it, err := s.item(id)
 		if err == nil {
 			err = do(now, it, v)
@@ -123,11 +123,11 @@ func (d Decision) check() error {
 	return nil
 }
 
-func (s *Session) resolve(now time.Time, it *item, d Decision, v Verdict) error {
+func (s *Session) resolve(now time.Time, it *item, d Decision, v verdict) error {
 	if it.Status != Pending {
 		err := it.again(d)
 		if r := s.st.runs[it.Run]; err == nil && d.Action == Stop && !r.over() { // a crash took the line that ends the run
-			err = s.write(now, stopped(it, d))
+			err = s.write(now, ending(it.Thread, it.Run, stopped, d.By, d.Reason))
 		}
 		return err
 	}
@@ -137,13 +137,12 @@ func (s *Session) resolve(now time.Time, it *item, d Decision, v Verdict) error 
 	var e Event
 	switch d.Action {
 	case Approve, Edit:
-		if v.Then == Forbid && d.Action == Approve {
+		if v.then == Forbid && d.Action == Approve {
 			return s.denyByPolicy(now, it, v)
-		} else if v.Then == Forbid {
-			return fmt.Errorf("%w by the policy: the edit is refused and the item is still pending: %s", ErrDenied, v.Rule)
+		} else if v.then == Forbid {
+			return fmt.Errorf("%w by the policy: the edit is refused and the item is still pending: %s", ErrDenied, v.rule)
 		}
-		e = approval(it.Item, d.Body)
-		e.Expires = s.expires(now, 0)
+		e = s.approval(now, it.Item, d.Body)
 	case Respond:
 		e = eventFor(it.Item, toolCallResult)
 		e.Result = d.Body
@@ -159,17 +158,11 @@ func (s *Session) resolve(now time.Time, it *item, d Decision, v Verdict) error 
 	events := []Event{e}
 	switch {
 	case d.Action == Stop && it.Kind != Context:
-		events = append(events, stopped(it, d))
+		events = append(events, ending(it.Thread, it.Run, stopped, d.By, d.Reason))
 	case d.Action == Deny:
 		events = append(events, s.limit(it)...)
 	}
 	return s.write(now, events...)
-}
-
-func stopped(it *item, d Decision) Event {
-	e := ending(it.Thread, it.Run, Refused, d.Reason)
-	e.By = d.By
-	return e
 }
 
 // again answers a decision about an item that is not pending any more.
@@ -181,7 +174,7 @@ func (it *item) again(d Decision) error {
 		return nil
 	case it.Status == Expired:
 		return fmt.Errorf("%w: %s", ErrExpired, it.Reason)
-	case it.Status == Denied && it.By == ByPolicy && (d.Action == Approve || d.Action == Edit):
+	case it.Status == Denied && it.By == byPolicy && (d.Action == Approve || d.Action == Edit):
 		return it.policyError()
 	case it.Status == Withdrawn && it.Action == "":
 		return fmt.Errorf("%w: its run has ended", ErrDecided)
@@ -193,59 +186,55 @@ func (it *item) again(d Decision) error {
 	return fmt.Errorf("%w: the first answer, %s, holds", ErrDecided, it.Action)
 }
 
-// Redeem hands out what was approved, exactly once. The host does it then, with the subject of the grant, and at no
-// other time. For a context the run starts. A tool call executes until [Session.Done]. For a response the run is
-// finished.
+// Redeem hands out what was approved, exactly once: the subject with the approved body, byte for byte. The host does it
+// then, and at no other time. For a context the run starts. A tool call executes until [Session.Done]. For a response
+// the run is finished.
 //
 // Redeem asks the policy again, about the approved body. If the policy denies now, the item is denied, and that is
 // [ErrDenied]. If it asks now, and no person has approved the item, the item is pending again, and that is
 // [ErrPending].
 //
-// A crash after Redeem may lose the grant. Redeem does not hand it out again: only the host can find out whether the
-// tool did its work. Until the host says so with Done, the call is in [Session.Unfinished].
+// A crash after Redeem may lose what it handed out. Redeem does not hand it out again: only the host can find out
+// whether the tool did its work. Until the host says so with Done, the call is in [Session.Unfinished].
 //
-// Errors: ErrUnknown, ErrPending, ErrDenied, ErrExpired, ErrSpent, ErrJournal.
-func (s *Session) Redeem(now time.Time, id string) (Grant, error) {
+// Errors: ErrUnknown, ErrPending, ErrDenied, ErrExpired, ErrDecided (it was redeemed before), ErrJournal.
+func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 	it, err := s.peek(id)
 	if err != nil {
-		return Grant{}, err
+		return Subject{}, err
 	}
-	sub := it.Subject
-	sub.Body = it.ApprovedBody()
-	_, body, err := readBody(sub.Kind, sub.Body)
+	approved := it.Subject
+	approved.Body = it.ApprovedBody()
+	_, body, err := readBody(approved.Kind, approved.Body)
 	if err != nil {
-		return Grant{}, err
+		return Subject{}, err
 	}
-	var grant Grant
-	_, err = s.step(now, id, sub, body, func(now time.Time, it *item, v Verdict) error {
+	_, err = s.step(now, id, approved, body, func(now time.Time, it *item, v verdict) error {
 		if err := cmp.Or(s.overdue(now, it), it.redeemable()); err != nil {
 			return err
 		}
 		switch {
-		case v.Then == Forbid:
+		case v.then == Forbid:
 			return s.denyByPolicy(now, it, v)
-		case v.Then == Ask && s.st.audited && it.Action == "":
-			again := s.proposal(now, it.Subject, it.Digest, v)
-			again.Item = it.ID
-			if err := s.write(now, again); err != nil {
+		case v.then == Ask && s.st.audited && it.Action == "":
+			if err := s.write(now, s.proposal(now, it, v)); err != nil {
 				return err
 			}
 			return fmt.Errorf("%w: it passed without a person before, and now a person is asked", ErrPending)
 		}
 		redeemed := eventFor(it.Item, itemRedeemed)
 		redeemed.Digest, redeemed.By = it.Final, it.By
-		follow := ending(it.Thread, it.Run, Finished, "")
+		follow := ending(it.Thread, it.Run, finished, "", "")
 		if it.Kind != Response {
 			follow = eventFor(it.Item, eventTypes[it.Kind][""])
 		}
-		if err := s.write(now, redeemed, follow); err != nil {
-			return err
-		}
-		grant = Grant{Item: it.ID, Digest: it.Final, Subject: it.Subject, Edited: it.Edited != nil, By: it.By}
-		grant.Body = slices.Clone(it.ApprovedBody())
-		return nil
+		return s.write(now, redeemed, follow)
 	})
-	return grant, err
+	if err != nil {
+		return Subject{}, err
+	}
+	approved.Body = slices.Clone(approved.Body)
+	return approved, nil
 }
 
 // redeemable refuses an item that cannot be redeemed, whatever the policy says.
@@ -257,14 +246,14 @@ func (it *item) redeemable() error {
 		return fmt.Errorf("%w: it waits for a person", ErrPending)
 	case Expired:
 		return fmt.Errorf("%w: %s", ErrExpired, it.Reason)
-	case Answered:
-		return fmt.Errorf("%w: a person gave its result: use the item's", ErrDenied)
 	case Withdrawn:
 		return fmt.Errorf("%w: its run ended before it was redeemed", ErrDenied)
+	case Answered:
+		return fmt.Errorf("%w: a person gave its result: use the item's", ErrDenied)
 	case Redeemed, Done:
-		return fmt.Errorf("%w: what was approved is done once", ErrSpent)
+		return fmt.Errorf("%w: what was approved is done once", ErrDecided)
 	}
-	if it.By == ByPolicy {
+	if it.By == byPolicy {
 		return it.policyError()
 	}
 	return fmt.Errorf("%w: the item has the reason", ErrDenied)
@@ -279,7 +268,7 @@ func (s *Session) Done(now time.Time, id string, result json.RawMessage) (Item, 
 	if err != nil {
 		return Item{}, err
 	}
-	return s.step(now, id, Subject{}, value{}, func(now time.Time, it *item, _ Verdict) error {
+	return s.step(now, id, Subject{}, value{}, func(now time.Time, it *item, _ verdict) error {
 		switch {
 		case it.Kind != Tool:
 			return fmt.Errorf("%w: a %s has no result", ErrIllegal, it.Kind)

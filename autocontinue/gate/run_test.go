@@ -16,7 +16,7 @@ func inPhase(d *fixture, p Phase) Item {
 	switch p {
 	case staged:
 		return it
-	case Refused:
+	case stopped:
 		return d.resolve(it, Deny, "")
 	}
 	d.resolve(it, Approve, "")
@@ -24,10 +24,10 @@ func inPhase(d *fixture, p Phase) Item {
 	switch p {
 	case toolProposed, toolExecuting:
 		it = d.propose(call("r", "c", "weight_delete", `{}`))
-	case responseProposed, Finished:
+	case responseProposed, finished:
 		it = d.propose(draft("r", "hello"))
 	}
-	if p == toolExecuting || p == Finished {
+	if p == toolExecuting || p == finished {
 		d.resolve(it, Approve, "")
 		d.redeem(it)
 	}
@@ -45,42 +45,42 @@ func TestTransitions(t *testing.T) {
 				return second(d.Propose(d.now, call("r", "new", "weight_delete", `{}`)))
 			},
 			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: toolProposed, toolProposed: toolProposed,
-				toolExecuting: toolProposed, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+				toolExecuting: toolProposed, responseProposed: ErrIllegal, finished: ErrIllegal, stopped: ErrIllegal},
 		},
 		"propose a response": {
 			func(d *fixture, it Item) error { return second(d.Propose(d.now, draft("r", "new"))) },
 			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: responseProposed, toolProposed: ErrIllegal,
-				toolExecuting: ErrIllegal, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+				toolExecuting: ErrIllegal, responseProposed: ErrIllegal, finished: ErrIllegal, stopped: ErrIllegal},
 		},
 		"done": {
 			func(d *fixture, it Item) error { return second(d.Done(d.now, it.ID, json.RawMessage(`1`))) },
 			outcome{noRun: ErrUnknown, staged: ErrIllegal, running: ErrIllegal, toolProposed: ErrIllegal,
-				toolExecuting: running, responseProposed: ErrIllegal, Finished: ErrIllegal, Refused: ErrIllegal},
+				toolExecuting: running, responseProposed: ErrIllegal, finished: ErrIllegal, stopped: ErrIllegal},
 		},
 		"deny": {
 			func(d *fixture, it Item) error { return second(d.Resolve(d.now, d.decision(it, Deny, ""))) },
-			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: running, toolExecuting: ErrDecided,
-				responseProposed: running, Finished: ErrDecided, Refused: Refused},
+			outcome{noRun: ErrUnknown, staged: stopped, running: ErrDecided, toolProposed: running, toolExecuting: ErrDecided,
+				responseProposed: running, finished: ErrDecided, stopped: stopped},
 		},
 		"stop": {
 			func(d *fixture, it Item) error { return second(d.Resolve(d.now, d.decision(it, Stop, ""))) },
-			outcome{noRun: ErrUnknown, staged: Refused, running: ErrDecided, toolProposed: Refused, toolExecuting: ErrDecided,
-				responseProposed: Refused, Finished: ErrDecided, Refused: ErrDecided},
+			outcome{noRun: ErrUnknown, staged: stopped, running: ErrDecided, toolProposed: stopped, toolExecuting: ErrDecided,
+				responseProposed: stopped, finished: ErrDecided, stopped: ErrDecided},
 		},
 		"finish": {
 			func(d *fixture, it Item) error { return d.Finish(d.now, "r", "") },
-			outcome{noRun: ErrUnknown, staged: Finished, running: Finished, toolProposed: Finished, toolExecuting: Finished,
-				responseProposed: Finished, Finished: Finished, Refused: ErrIllegal},
+			outcome{noRun: ErrUnknown, staged: finished, running: finished, toolProposed: finished, toolExecuting: finished,
+				responseProposed: finished, finished: finished, stopped: ErrIllegal},
 		},
 		"stop the run": {
 			func(d *fixture, it Item) error { return d.StopRun(d.now, "r", "ann", "") },
-			outcome{noRun: ErrUnknown, staged: Refused, running: Refused, toolProposed: Refused, toolExecuting: Refused,
-				responseProposed: Refused, Finished: ErrIllegal, Refused: Refused},
+			outcome{noRun: ErrUnknown, staged: stopped, running: stopped, toolProposed: stopped, toolExecuting: stopped,
+				responseProposed: stopped, finished: ErrIllegal, stopped: stopped},
 		},
 		"redeem": {
 			func(d *fixture, it Item) error { return second(d.Redeem(d.now, it.ID)) },
-			outcome{noRun: ErrUnknown, staged: ErrPending, running: ErrSpent, toolProposed: ErrPending, toolExecuting: ErrSpent,
-				responseProposed: ErrPending, Finished: ErrSpent, Refused: ErrDenied},
+			outcome{noRun: ErrUnknown, staged: ErrPending, running: ErrDecided, toolProposed: ErrPending, toolExecuting: ErrDecided,
+				responseProposed: ErrPending, finished: ErrDecided, stopped: ErrDenied},
 		},
 	} {
 		for from, want := range tt.want {
@@ -194,7 +194,7 @@ func TestSubjectsThatAreNone(t *testing.T) {
 }
 
 func TestFull(t *testing.T) {
-	d := open(t, someRules, func(o *Options) { o.MaxPending = 2 })
+	d := open(t, someRules, func(o *Options) { o.limits.open = 2 })
 	one := d.propose(contextOf("r1"))
 	d.propose(contextOf("r2"))
 	_, err := d.Propose(d.now, contextOf("r3"))
@@ -207,7 +207,7 @@ func TestFull(t *testing.T) {
 }
 
 func TestRunThatGoesOnAndOn(t *testing.T) {
-	d := open(t, someRules, func(o *Options) { o.RunItems, o.DenyLimit = 4, Never })
+	d := open(t, someRules, func(o *Options) { o.limits.runItems, o.limits.denials = 4, 100 })
 	run := d.started("r")
 	for i := range 3 {
 		d.propose(call(run, fmt.Sprint("c", i), "unheard_of", fmt.Sprintf(`{"n":%d}`, i)))
@@ -218,7 +218,7 @@ func TestRunThatGoesOnAndOn(t *testing.T) {
 }
 
 func TestOldRunsAreForgotten(t *testing.T) {
-	d := open(t, someRules, func(o *Options) { o.KeepRuns = 2 })
+	d := open(t, someRules, func(o *Options) { o.limits.keepRuns = 2 })
 	busy := d.propose(call(d.started("busy"), "c", "profile_get", `{}`))
 	d.redeem(busy)
 	require.NoError(t, d.StopRun(d.now, "busy", "ann", ""))
@@ -227,8 +227,8 @@ func TestOldRunsAreForgotten(t *testing.T) {
 		require.NoError(t, d.Finish(d.now, run, ""))
 	}
 	require.Len(t, with(d.Session, Redeemed), 1, "what executes is kept")
-	require.Equal(t, Finished, d.Phase("r0"))
-	require.Equal(t, Refused, d.Phase("busy"))
+	require.Equal(t, finished, d.Phase("r0"))
+	require.Equal(t, stopped, d.Phase("busy"))
 	require.NoError(t, d.Finish(d.now, "r0", ""))
 	require.ErrorIs(t, d.StopRun(d.now, "r0", "ann", ""), ErrIllegal)
 	require.Empty(t, d.Items("r0"))
@@ -245,7 +245,7 @@ func TestOldRunsAreForgotten(t *testing.T) {
 }
 
 func TestLateResultLetsItsRunGo(t *testing.T) {
-	d := open(t, someRules, func(o *Options) { o.KeepRuns = 1 })
+	d := open(t, someRules, func(o *Options) { o.limits.keepRuns = 1 })
 	busy := d.propose(call(d.started("busy"), "c", "profile_get", `{}`))
 	d.redeem(busy)
 	require.NoError(t, d.Finish(d.now, "busy", ""))
@@ -261,7 +261,7 @@ func TestLateResultLetsItsRunGo(t *testing.T) {
 // Payloads of megabytes are kept for as long as there is room for them, whatever the number of runs.
 func TestOldRunsAreForgottenByTheirBytes(t *testing.T) {
 	const each = 10_000
-	d := open(t, someRules, func(o *Options) { o.KeepBytes = 3*each + each/2 })
+	d := open(t, someRules, func(o *Options) { o.limits.keepBytes = 3*each + each/2 })
 	stage := func(run string) {
 		sub := contextOf(run)
 		sub.Body = json.RawMessage(`{"prompt":"` + strings.Repeat("x", each-1_500) + `"}`)
@@ -274,7 +274,7 @@ func TestOldRunsAreForgottenByTheirBytes(t *testing.T) {
 	for i := range 8 {
 		stage(fmt.Sprint("r", i))
 		require.NoError(t, d.Finish(d.now, fmt.Sprint("r", i), ""))
-		require.LessOrEqual(t, d.st.kept, d.options.KeepBytes)
+		require.LessOrEqual(t, d.st.kept, d.options.limits.keepBytes)
 	}
 	names := func() (ids []string) {
 		for _, r := range d.Runs() {
@@ -283,7 +283,7 @@ func TestOldRunsAreForgottenByTheirBytes(t *testing.T) {
 		return ids
 	}
 	require.Equal(t, []string{"busy", "r6", "r7"}, names())
-	require.Equal(t, Finished, d.Phase("r0"))
+	require.Equal(t, finished, d.Phase("r0"))
 	got, err := d.Done(d.now, busy.ID, json.RawMessage(`"`+strings.Repeat("y", 4*each)+`"`))
 	require.NoError(t, err)
 	require.Equal(t, Done, got.Status)
@@ -293,9 +293,7 @@ func TestOldRunsAreForgottenByTheirBytes(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
-		"TTL": {TTL: -2}, "DenyLimit": {DenyLimit: -2}, "MaxBody": {MaxBody: -1}, "MaxPending": {MaxPending: -1},
-		"MaxEvents": {MaxEvents: -1}, "EventBytes": {EventBytes: -1}, "KeepRuns": {KeepRuns: -1}, "RunItems": {RunItems: -1},
-		"KeepBytes": {KeepBytes: -1},
+		"TTL": {TTL: -1}, "MaxBody": {MaxBody: -1},
 	} {
 		_, err := New(Policy{}, o)
 		require.ErrorContains(t, err, "Options."+want)
@@ -372,17 +370,7 @@ func TestExpiredContextEndsItsRun(t *testing.T) {
 	it := d.propose(contextOf("r"))
 	_, err := d.Expire(it.Expires)
 	require.NoError(t, err)
-	require.Equal(t, Refused, d.Phase("r"))
-}
-
-func TestNeverExpires(t *testing.T) {
-	d := open(t, someRules, func(o *Options) { o.TTL = Never })
-	it := d.propose(contextOf("r"))
-	require.True(t, it.Expires.IsZero())
-	gone, err := d.Expire(d.now.Add(1000 * time.Hour))
-	require.NoError(t, err)
-	require.Empty(t, gone)
-	d.resolve(it, Approve, "")
+	require.Equal(t, stopped, d.Phase("r"))
 }
 
 func TestSameDeniedCallStopsTheRun(t *testing.T) {
@@ -410,29 +398,23 @@ func TestSameDeniedCallStopsTheRun(t *testing.T) {
 					deny(d, d.propose(call("r", "other", tool, `{"id":11}`)))
 				}
 			}
-			require.Equal(t, Refused, d.Phase("r"))
+			require.Equal(t, stopped, d.Phase("r"))
 			_, err := d.Propose(d.now, call("r", "c9", tool, `{"id":12}`))
 			require.ErrorIs(t, err, ErrIllegal)
 			require.Equal(t, "the same tool was denied 3 times", d.Runs()[0].Reason)
 			require.Equal(t, inside(d.Session), inside(d.again(`[{"tool":"weight_delete","then":"ask"}]`)))
 		})
 	}
-	d := open(t, someRules, func(o *Options) { o.DenyLimit = Never })
-	d.started("r")
-	for i := range 20 {
-		d.resolve(d.propose(call("r", fmt.Sprint("c", i), "weight_delete", `{}`)), Deny, "")
-	}
-	require.Equal(t, running, d.Phase("r"))
 }
 
 // A large body is not parsed while the session is locked: there, the same means the same bytes.
 func TestLargeDeniedCallsAreComparedByBytes(t *testing.T) {
 	long := strings.Repeat("x", maxCompared)
 	for want, calls := range map[Phase][]string{
-		Refused: {`{"id":1,"s":"` + long + `"}`, `{"id":1,"s":"` + long + `"}`},
+		stopped: {`{"id":1,"s":"` + long + `"}`, `{"id":1,"s":"` + long + `"}`},
 		running: {`{"id":1,"s":"` + long + `"}`, `{"s":"` + long + `","id":1}`},
 	} {
-		d := open(t, someRules, func(o *Options) { o.DenyLimit = 2 })
+		d := open(t, someRules, func(o *Options) { o.limits.denials = 2 })
 		d.started("r")
 		for i, args := range calls {
 			d.resolve(d.propose(call("r", fmt.Sprint("c", i), "weight_delete", args)), Deny, "")
@@ -449,7 +431,7 @@ func TestSameDeniedDraftStopsTheRun(t *testing.T) {
 		require.Equal(t, Pending, it.Status, "draft %d", i)
 		d.resolve(it, Deny, "")
 	}
-	require.Equal(t, Refused, d.Phase("r"))
+	require.Equal(t, stopped, d.Phase("r"))
 }
 
 // Three calls that are the same run out at the same moment: the third stops the run and takes the fourth along.
@@ -467,7 +449,7 @@ func TestManyExpireAtOnce(t *testing.T) {
 	require.Len(t, gone, 4)
 	require.Equal(t, other.ID, gone[3].ID)
 	require.Equal(t, Withdrawn, d.status(last.ID))
-	require.Equal(t, Refused, d.Phase("r"))
+	require.Equal(t, stopped, d.Phase("r"))
 	require.Empty(t, d.Pending())
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
 }
@@ -482,7 +464,7 @@ func TestStopTakesEverythingAlong(t *testing.T) {
 	bad := d.propose(call("r", "c3", "weight_delete", `{"id":1}`))
 	require.Equal(t, toolProposed, d.Phase("r"))
 	d.resolve(bad, Stop, "")
-	require.Equal(t, Refused, d.Phase("r"))
+	require.Equal(t, stopped, d.Phase("r"))
 	require.Equal(t, Withdrawn, d.status(approved.ID))
 	require.Equal(t, Withdrawn, d.status(pending.ID))
 	_, err := d.Redeem(d.now, approved.ID)
@@ -493,5 +475,5 @@ func TestStopTakesEverythingAlong(t *testing.T) {
 	_, err = d.Done(d.now, running.ID, json.RawMessage(`"late"`))
 	require.NoError(t, err)
 	require.Empty(t, d.Unfinished())
-	require.Equal(t, Refused, d.Phase("r"))
+	require.Equal(t, stopped, d.Phase("r"))
 }

@@ -34,11 +34,11 @@ func New(p Policy, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, st: newState(p, o), events: feed{most: o.MaxEvents, room: o.EventBytes}}
-	if s.root, err = newRoot(o.Root, o.RootDir); err != nil {
-		return nil, err
+	s := &Session{options: o, st: newState(p, o), events: feed{limits: o.limits}}
+	if s.root, err = newRoot(o.Root, o.RootDir); err == nil {
+		err = s.checkPolicy(p)
 	}
-	if err := s.checkPolicy(p); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -105,10 +105,10 @@ func (s *Session) op(now time.Time, do func(now time.Time) error) error {
 
 // judgedOp is op for what depends on the policy, unless the subject is empty. It judges with the session unlocked, and
 // again if the policy changed.
-func (s *Session) judgedOp(now time.Time, sub Subject, body value, do func(time.Time, Verdict) error) error {
+func (s *Session) judgedOp(now time.Time, sub Subject, body value, do func(time.Time, verdict) error) error {
 	for {
 		p := s.Policy()
-		v, same := Verdict{}, false
+		v, same := verdict{}, false
 		if sub.Kind != "" {
 			v = p.judge(s.root, sub, body)
 		}
@@ -124,8 +124,11 @@ func (s *Session) judgedOp(now time.Time, sub Subject, body value, do func(time.
 	}
 }
 
-// Judge returns what a policy would say about a subject. Unlike [Policy.Judge], it resolves paths in Options.Root.
-func (s *Session) Judge(p Policy, sub Subject) Verdict { return p.judgeIn(s.root, sub) }
+// Judge is [Policy.Judge], and resolves paths in Options.Root.
+func (s *Session) Judge(p Policy, sub Subject) (then Then, rule string) {
+	v := p.judgeIn(s.root, sub)
+	return v.then, v.rule
+}
 
 // write makes lines of events, writes them to the journal, and applies them: all or none.
 func (s *Session) write(now time.Time, events ...Event) error {
@@ -179,7 +182,7 @@ func checkBy(by string) error {
 		return fmt.Errorf("%w: it does not say who decides", ErrInput)
 	case hides(by):
 		return fmt.Errorf("%w: the name of who decides has a character that cannot be seen", ErrInput)
-	case strings.EqualFold(name, ByPolicy), strings.EqualFold(name, ByUnaudited):
+	case strings.EqualFold(name, byPolicy), strings.EqualFold(name, byUnaudited):
 		return fmt.Errorf("%w: no person can be called %q: it means that nobody decided", ErrInput, name)
 	}
 	return checkText("name of who decides", by, maxName)
@@ -229,7 +232,7 @@ func (s *Session) Audited() bool {
 // Finish ends a run that gives no response, in any phase; what is open is withdrawn. reason is for people and may be
 // empty. Again it does nothing. Errors: ErrInput, ErrUnknown, ErrIllegal (the run was denied or stopped), ErrJournal.
 func (s *Session) Finish(now time.Time, run, reason string) error {
-	return s.endRun(now, run, "", reason, Finished)
+	return s.endRun(now, run, "", reason, finished)
 }
 
 // StopRun ends a run because a person says so, in any phase; what is open is withdrawn. A call that executes goes on,
@@ -239,30 +242,26 @@ func (s *Session) StopRun(now time.Time, run, by, reason string) error {
 	if err := checkBy(by); err != nil {
 		return err
 	}
-	return s.endRun(now, run, by, reason, Refused)
+	return s.endRun(now, run, by, reason, stopped)
 }
 
 func (s *Session) endRun(now time.Time, id, by, reason string, p Phase) error {
+	if err := checkText("reason", reason, maxReason); err != nil {
+		return err
+	}
 	return s.op(now, func(now time.Time) error {
-		if err := checkText("reason", reason, maxReason); err != nil {
-			return err
-		}
 		r := s.st.runs[id]
-		switch was := s.st.phaseOf(id); {
+		switch was := s.st.phase(id); {
 		case was == noRun:
-			return errNoRun
+			return fmt.Errorf("%w run: no run of that ID was staged", ErrUnknown)
 		case was == p && (r == nil || r.over()):
 			return nil
-		case was != p && (was == Finished || was == Refused):
+		case was != p && was.isEnd():
 			return fmt.Errorf("%w: the run is %s", ErrIllegal, was)
 		}
-		e := ending(r.Thread, id, p, reason)
-		e.By = by
-		return s.write(now, e)
+		return s.write(now, ending(r.Thread, id, p, by, reason))
 	})
 }
-
-var errNoRun = fmt.Errorf("%w run: no run of that ID was staged", ErrUnknown)
 
 // Pending returns the items that wait for a person, oldest first.
 func (s *Session) Pending() []Item {
@@ -297,8 +296,8 @@ func (s *Session) Items(run string) []Item {
 	defer s.mu.Unlock()
 	var items []Item
 	if r := s.st.runs[run]; r != nil {
-		for _, id := range r.items {
-			items = append(items, s.st.items[id].copied())
+		for _, it := range r.items {
+			items = append(items, it.copied())
 		}
 	}
 	return items
@@ -309,12 +308,12 @@ func (s *Session) Runs() []Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := slices.SortedFunc(maps.Values(s.st.runs), func(a, b *run) int {
-		return cmp.Compare(s.st.items[a.items[0]].Seq, s.st.items[b.items[0]].Seq)
+		return cmp.Compare(a.items[0].Seq, b.items[0].Seq)
 	})
 	runs := make([]Run, len(list))
 	for i, r := range list {
 		runs[i] = r.Run
-		runs[i].Phase = s.st.phase(r)
+		runs[i].Phase = r.phase()
 	}
 	return runs
 }
@@ -323,7 +322,7 @@ func (s *Session) Runs() []Run {
 func (s *Session) Phase(run string) Phase {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.st.phaseOf(run)
+	return s.st.phase(run)
 }
 
 // Head returns the sequence number and the hash of the last line, 0 and zeros before the first, and the bytes of all

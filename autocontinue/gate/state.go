@@ -18,16 +18,14 @@ type state struct {
 	bytes   int64
 	audited bool
 	policy  Policy
+	limits  limits
 
 	items map[string]*item
 	runs  map[string]*run
-	ended []string         // the kept runs that ended, in that order
+	ended []*run           // the kept runs that ended, in that order
 	gone  map[string]Phase // the last phases of forgotten runs
 	kept  int              // bytes of the lines of ended
 	open  int              // items that are pending or approved
-
-	toolsOnly           bool // as in Options
-	keepRuns, keepBytes int
 }
 
 // item is an Item with what nobody else needs to see.
@@ -41,8 +39,8 @@ func (it *item) executes() bool { return it.Status == Redeemed && it.Kind == Too
 type run struct {
 	Run                               // Phase is staged until the context is redeemed, then running, then how it ended
 	bytes   int                       // of its lines
-	items   []string                  // in the order of their proposals
-	calls   map[string]string         // the item of each call ID
+	items   []*item                   // in the order of their proposals
+	calls   map[string]*item          // by their call IDs
 	denials map[[sha256.Size]byte]int // by likeness: how often the same was denied
 	open    int                       // items that are pending or approved
 	busy    int                       // tool calls that execute
@@ -50,48 +48,35 @@ type run struct {
 
 func newState(p Policy, o Options) *state {
 	return &state{
-		sum: firstPrev, audited: o.Audited, policy: p,
-		toolsOnly: o.ToolsOnly, keepRuns: o.KeepRuns, keepBytes: o.KeepBytes,
+		sum: firstPrev, audited: o.Audited, policy: p, limits: o.limits,
 		items: make(map[string]*item), runs: make(map[string]*run), gone: make(map[string]Phase),
 	}
 }
 
-func (p Phase) isEnd() bool { return p == Finished || p == Refused }
-func (r *run) over() bool   { return r.Phase.isEnd() }
+func (p Phase) isEnd() bool  { return p == finished || p == stopped }
+func (r *run) over() bool    { return r.Phase.isEnd() }
+func (r *run) latest() *item { return r.items[len(r.items)-1] }
 
-func (st *state) phase(r *run) Phase {
-	if r.Phase != running {
-		return r.Phase
-	}
-	last := st.items[r.items[len(r.items)-1]]
+// phase returns the phase of a run; r is nil for an unknown run.
+func (r *run) phase() Phase {
 	switch {
-	case r.open > 0 && last.Kind == Response: // a response is never open beside another item
+	case r == nil:
+		return noRun
+	case r.Phase != running:
+		return r.Phase
+	case r.open > 0 && r.latest().Kind == Response: // a response is never open beside another item
 		return responseProposed
 	case r.open > 0:
 		return toolProposed
 	case r.busy > 0:
 		return toolExecuting
-	case last.Kind == Response && last.Status == Redeemed:
-		return Finished // and a crash took the line that says so
+	case r.latest().Kind == Response && r.latest().Status == Redeemed:
+		return finished // and a crash took the line that says so
 	}
 	return running
 }
 
-func (st *state) phaseOf(id string) Phase {
-	if r := st.runs[id]; r != nil {
-		return st.phase(r)
-	}
-	return st.gone[id]
-}
-
-// may reports whether something of a kind may be proposed in a run now. r is nil for an unknown run.
-func (st *state) may(r *run, k Kind) bool {
-	if r == nil {
-		return k == Context || k == Tool && st.toolsOnly
-	}
-	p := st.phase(r)
-	return k != Context && p == running || k == Tool && (p == toolProposed || p == toolExecuting)
-}
+func (st *state) phase(id string) Phase { return cmp.Or(st.runs[id].phase(), st.gone[id]) }
 
 // apply takes one event whose place in the journal was checked. With an error, nothing has changed.
 func (st *state) apply(e Event, size int) error {
@@ -128,7 +113,7 @@ func (st *state) propose(e Event, r *run) {
 	if r == nil {
 		r = &run{
 			Run:   Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
-			calls: make(map[string]string), denials: make(map[[sha256.Size]byte]int),
+			calls: make(map[string]*item), denials: make(map[[sha256.Size]byte]int),
 		}
 		if sub.Kind == Context {
 			r.Phase = staged
@@ -138,11 +123,11 @@ func (st *state) propose(e Event, r *run) {
 	it := &item{Item: Item{ID: e.Item, Seq: e.Seq, Subject: sub, Digest: e.Digest, Status: Pending, Proposed: e.At}}
 	it.ask(e)
 	st.items[e.Item] = it
-	r.items = append(r.items, e.Item)
+	r.items = append(r.items, it)
 	r.open++
 	st.open++
 	if sub.Kind == Tool {
-		r.calls[sub.Call] = e.Item
+		r.calls[sub.Call] = it
 	}
 }
 
@@ -154,7 +139,7 @@ func (it *item) ask(e Event) {
 
 // step takes an event of an item that is in the right status for it.
 func (st *state) step(e Event, it *item, r *run) {
-	status := e.Status()
+	was, status := it.Status, e.Status()
 	switch {
 	case status == "":
 		return // it starts
@@ -164,77 +149,64 @@ func (st *state) step(e Event, it *item, r *run) {
 	case status == Pending: // again
 		it.Decided, it.By, it.Reason, it.Final = time.Time{}, "", "", ""
 		it.ask(e)
-	case status == Done:
-		it.Result = e.Result
-		r.busy--
 	case status == Redeemed:
 		it.Expires = time.Time{}
-	default: // somebody decided, or the time is over
+	case was.open(): // somebody decided, or the time is over
 		it.Decided, it.Expires, it.Escalate = e.At, e.Expires, ""
-		it.Action, it.By, it.Reason = e.Action, e.By, e.Reason
-		if e.Rule != "" {
-			it.Rule = e.Rule
-		}
+		it.Action, it.By, it.Reason, it.Rule = e.Action, e.By, e.Reason, cmp.Or(e.Rule, it.Rule)
 	}
-	wasOpen := it.Status.open()
-	switch it.Status = status; status {
-	case Approved:
+	it.Status = status
+	if was.open() && !status.open() {
+		r.open--
+		st.open--
+	}
+	switch {
+	case status == Approved:
 		it.Final = e.Digest
 		if body := e.getBody(true); body != nil && !bytes.Equal(body, it.Body) {
 			it.Edited = body
 		}
-	case Answered:
+	case status == Answered:
 		it.Result = e.Result
-	case Redeemed:
-		if it.Kind == Context {
-			r.Phase = running
-		} else if it.Kind == Tool {
-			r.busy++
-		}
-	}
-	if status.open() {
-		return
-	}
-	if wasOpen {
-		r.open--
-		st.open--
-	}
-	if status == Denied || status == Expired {
-		if it.Kind == Context {
-			st.end(r, Refused, e.Reason, e.At)
-		} else {
-			r.denials[it.likeness()]++
-		}
+	case status == Done:
+		it.Result = e.Result
+		r.busy--
+	case status == Redeemed && it.Kind == Context:
+		r.Phase = running
+	case it.executes():
+		r.busy++
+	case it.Kind == Context && status != Pending:
+		st.end(r, stopped, e.Reason, e.At)
+	case status == Denied || status == Expired:
+		r.denials[it.likeness()]++
 	}
 }
 
 // end closes a run: what is open is withdrawn, what executes may still bring its result.
 func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 	r.Phase, r.Reason = p, reason
-	for _, id := range r.items {
-		it := st.items[id]
-		if !it.Status.open() {
-			continue
-		}
-		it.Status, it.Expires, it.Escalate, it.Reason = Withdrawn, time.Time{}, "", reason
-		if it.Decided.IsZero() {
-			it.Decided = at
+	for _, it := range r.items {
+		if it.Status.open() {
+			it.Status, it.Expires, it.Escalate, it.Reason = Withdrawn, time.Time{}, "", reason
+			if it.Decided.IsZero() {
+				it.Decided = at
+			}
 		}
 	}
 	st.open, r.open = st.open-r.open, 0
-	st.ended, st.kept = append(st.ended, r.ID), st.kept+r.bytes
+	st.ended, st.kept = append(st.ended, r), st.kept+r.bytes
 }
 
 // forget drops the runs that ended first, except those with a call that executes, and the one that ended last.
 func (st *state) forget() {
-	for i := 0; (len(st.ended) > st.keepRuns || st.kept > st.keepBytes) && i < len(st.ended)-1; {
-		r := st.runs[st.ended[i]]
+	for i := 0; (len(st.ended) > st.limits.keepRuns || st.kept > st.limits.keepBytes) && i < len(st.ended)-1; {
+		r := st.ended[i]
 		if r.busy > 0 {
 			i++
 			continue
 		}
-		for _, id := range r.items {
-			delete(st.items, id)
+		for _, it := range r.items {
+			delete(st.items, it.ID)
 		}
 		delete(st.runs, r.ID)
 		st.kept -= r.bytes

@@ -115,14 +115,14 @@ func (s *Session) whilePending(ctx context.Context, was Item) (waiting context.C
 }
 
 // Do puts a subject through its gate and does it: it proposes, waits as [Session.Wait] does, redeems, and calls do
-// with the grant. For a tool call, it records the result of do. It needs Options.Now.
+// with what was approved. For a tool call, it records the result of do. It needs Options.Now.
 //
-// The status of the item says what became of it. Done and Answered have a result. With Denied, Expired and Withdrawn
-// do was not called, and Item.Reason is for the model to read. An item that was done before is returned as it is; one
-// that another caller has redeemed is [ErrSpent]. If do fails, Do returns its error, and a call is still in
+// The status of the item says what became of it. Done and Answered have a result. With Denied, Expired and Withdrawn do
+// was not called, and Item.Reason is for the model to read. An item that was done before is returned as it is; one that
+// another caller has redeemed is [ErrDecided]. If do fails, Do returns its error, and a call is still in
 // [Session.Unfinished].
 func (s *Session) Do(
-	ctx context.Context, sub Subject, do func(Grant) (json.RawMessage, error), approvers ...Approver,
+	ctx context.Context, sub Subject, do func(approved Subject) (json.RawMessage, error), approvers ...Approver,
 ) (Item, error) {
 	if s.options.Now == nil {
 		return Item{}, fmt.Errorf("%w: Do needs Options.Now", ErrInput)
@@ -136,13 +136,13 @@ func (s *Session) Do(
 		case err != nil:
 			return it, err
 		case it.Status == Redeemed:
-			return it, ErrSpent
+			return it, fmt.Errorf("%w: it is redeemed", ErrDecided)
 		case it.Status != Approved:
 			return it, nil
 		}
-		grant, err := s.Redeem(s.options.Now(), it.ID)
+		approved, err := s.Redeem(s.options.Now(), it.ID)
 		if err == nil {
-			result, err := do(grant)
+			result, err := do(approved)
 			if err == nil && it.Kind == Tool {
 				return s.Done(s.options.Now(), it.ID, result)
 			}
@@ -158,16 +158,15 @@ func (s *Session) Do(
 
 // feed keeps the last events for later readers.
 type feed struct {
-	list  []Event
-	sizes []int
-	bytes int
-	most  int // events
-	room  int // bytes
+	list   []Event
+	sizes  []int
+	bytes  int
+	limits limits
 }
 
 func (f *feed) add(e Event, size int) {
 	f.list, f.sizes, f.bytes = append(f.list, e), append(f.sizes, size), f.bytes+size
-	for len(f.list) > 1 && (len(f.list) > f.most || f.bytes > f.room) {
+	for len(f.list) > 1 && (len(f.list) > f.limits.events || f.bytes > f.limits.eventBytes) {
 		f.bytes -= f.sizes[0]
 		f.list[0] = Event{} // append later moves the rest to a new array
 		f.list, f.sizes = f.list[1:], f.sizes[1:]

@@ -54,7 +54,7 @@ func TestChainOfApprovers(t *testing.T) {
 		after      time.Duration
 		err        error
 	}{
-		{"the rules", "get", []Approver{silent(&asked)}, Approved, ByPolicy, 0, nil},
+		{"the rules", "get", []Approver{silent(&asked)}, Approved, byPolicy, 0, nil},
 		{"a person", "a_delete", []Approver{says(Approve, "ann")}, Approved, "ann", 0, nil},
 		{"a person who denies", "a_delete", []Approver{says(Deny, "ann")}, Denied, "ann", 0, nil},
 		{"somebody who passes it on", "a_delete", []Approver{passes, says(Approve, "ben")}, Approved, "ben", 0, nil},
@@ -194,7 +194,7 @@ func TestDo(t *testing.T) {
 		d := open(t, slow, clocked)
 		var done []string
 		do := func(sub Subject, chain ...Approver) (Item, error) {
-			return d.Do(t.Context(), sub, func(g Grant) (json.RawMessage, error) {
+			return d.Do(t.Context(), sub, func(g Subject) (json.RawMessage, error) {
 				done = append(done, string(g.Body))
 				return json.RawMessage(`{"ok": true}`), nil
 			}, chain...)
@@ -230,7 +230,7 @@ func TestDo(t *testing.T) {
 
 		// The policy asks for more between the approval and the redemption.
 		slowly := d.Watch(func(e Event) {
-			if e.Type == "TOOL_CALL_APPROVED" && e.By == ByPolicy {
+			if e.Type == "TOOL_CALL_APPROVED" && e.By == byPolicy {
 				require.NoError(t, d.SetPolicy(time.Now(), "bob", policyOf(t, `[{"tool":"get","then":"ask"}]`)))
 			}
 		})
@@ -241,13 +241,13 @@ func TestDo(t *testing.T) {
 		require.Len(t, done, 2)
 
 		broken := errors.New("no such host")
-		it, err = d.Do(t.Context(), call("r", "c7", "get", `{"x":1}`), func(Grant) (json.RawMessage, error) {
+		it, err = d.Do(t.Context(), call("r", "c7", "get", `{"x":1}`), func(Subject) (json.RawMessage, error) {
 			return nil, broken
 		}, says(Approve, "ann"))
 		require.ErrorIs(t, err, broken)
 		require.Equal(t, Redeemed, it.Status)
 		_, err = do(call("r", "c7", "get", `{"x":1}`))
-		require.ErrorIs(t, err, ErrSpent, "nobody knows whether it was done")
+		require.ErrorIs(t, err, ErrDecided, "nobody knows whether it was done")
 		require.Equal(t, inside(d.Session), inside(d.again(slow)))
 	})
 	d := open(t, slow)
@@ -330,7 +330,7 @@ func TestAnswerFromInsideTheCallback(t *testing.T) {
 	require.Equal(t, want, order)
 	require.Equal(t, want, d.types(0))
 	require.Equal(t, []string{"context", "tool", "response"}, grants)
-	require.Equal(t, Finished, d.Phase("r"))
+	require.Equal(t, finished, d.Phase("r"))
 	require.Equal(t, inside(d.Session), inside(d.again(someRules)))
 }
 
@@ -414,7 +414,7 @@ func TestEventsAreCopies(t *testing.T) {
 }
 
 func TestKeptEvents(t *testing.T) {
-	d := open(t, someRules, func(o *Options) { o.MaxEvents = 5 })
+	d := open(t, someRules, func(o *Options) { o.limits.events = 5 })
 	none, all := d.Events(0)
 	require.Empty(t, none)
 	require.True(t, all)
@@ -437,7 +437,7 @@ func TestKeptEvents(t *testing.T) {
 }
 
 func TestKeptEventsAreBoundedInBytes(t *testing.T) {
-	d := open(t, someRules, func(o *Options) { o.EventBytes = 10_000 })
+	d := open(t, someRules, func(o *Options) { o.limits.eventBytes = 10_000 })
 	for i := range 50 {
 		sub := contextOf(fmt.Sprint("r", i))
 		sub.Body = json.RawMessage(`"` + strings.Repeat("x", 900) + `"`)

@@ -52,7 +52,7 @@ func Map(s Items, run string, e gate.Event) []Event {
 	case "RUN_STAGE_DENIED":
 		return []Event{{Type: "RUN_ERROR", Timestamp: at, Message: because("the run was denied", e.Reason), Code: "denied"}}
 	case "RUN_FINISHED":
-		if e.Phase == gate.Refused {
+		if e.Phase == "denied" {
 			why := because("the run was stopped", e.Reason)
 			return []Event{{Type: "RUN_ERROR", Timestamp: at, Message: why, Code: "stopped"}}
 		}

@@ -76,7 +76,7 @@ type runner struct {
 // call puts one call through the gate. It returns what the agent reads.
 func (r runner) call(ctx context.Context, run, id, tool, args string) (string, error) {
 	sub := gate.Subject{Kind: gate.Tool, Thread: "main", Run: run, Call: id, Tool: tool, Body: json.RawMessage(args)}
-	item, err := r.session.Do(ctx, sub, func(g gate.Grant) (json.RawMessage, error) {
+	item, err := r.session.Do(ctx, sub, func(g gate.Subject) (json.RawMessage, error) {
 		return r.execute(g.Tool, g.Body)
 	}, r.approver)
 	if err != nil {

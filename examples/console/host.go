@@ -16,7 +16,6 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
-	"github.com/sidecoach/sidecoach/autocontinue/gate/console"
 	"github.com/sidecoach/sidecoach/classify"
 )
 
@@ -79,14 +78,14 @@ func (h *host) start(ctx context.Context) {
 }
 
 // submit stages a run for a message of the chat.
-func (h *host) submit(ctx context.Context, thread, message string) error {
+func (h *host) submit(_ context.Context, by, thread, message string) error {
 	body, err := json.Marshal(payload{"human", message, "scripted-1", json.Number("0.20"), toolNames()})
 	if err != nil {
 		return err
 	}
 	first := gate.Subject{
 		Kind: gate.Context, Thread: thread, Run: "run-" + strings.ToLower(rand.Text()[:6]),
-		Label: "Message from " + console.Auditor(ctx), Body: body,
+		Label: "Message from " + by, Body: body,
 	}
 	if _, err := h.session.Propose(time.Now(), first); err != nil {
 		return err
@@ -119,7 +118,7 @@ func (h *host) turn(ctx context.Context, sub gate.Subject) error {
 	var said string         // what it said
 	for n := 1; ; n++ {
 		var sent payload
-		it, err := h.do(ctx, sub, func(g gate.Grant) (json.RawMessage, error) {
+		it, err := h.do(ctx, sub, func(g gate.Subject) (json.RawMessage, error) {
 			return nil, json.Unmarshal(g.Body, &sent)
 		})
 		if err == nil && it.Status == gate.Redeemed && sent.Message == "" { // granted before a restart
@@ -221,10 +220,10 @@ func (h *host) work(ctx context.Context, thread, run, message string) (string, e
 
 // do puts a subject through its gate. What was granted before a restart is not done again.
 func (h *host) do(
-	ctx context.Context, sub gate.Subject, do func(gate.Grant) (json.RawMessage, error),
+	ctx context.Context, sub gate.Subject, do func(gate.Subject) (json.RawMessage, error),
 ) (gate.Item, error) {
 	it, err := h.session.Do(ctx, sub, do)
-	if errors.Is(err, gate.ErrSpent) {
+	if errors.Is(err, gate.ErrDecided) && it.Status == gate.Redeemed {
 		return it, nil
 	}
 	return it, err
@@ -232,7 +231,7 @@ func (h *host) do(
 
 // call puts a tool call through its gate, and executes what was granted.
 func (h *host) call(ctx context.Context, sub gate.Subject) (outcome, error) {
-	it, err := h.do(ctx, sub, func(g gate.Grant) (json.RawMessage, error) { return execute(g.Tool, g.Body) })
+	it, err := h.do(ctx, sub, func(g gate.Subject) (json.RawMessage, error) { return execute(g.Tool, g.Body) })
 	if err != nil {
 		return outcome{}, err
 	}
@@ -257,7 +256,7 @@ func (h *host) deliver(ctx context.Context, of gate.Subject, text, label string)
 		return err
 	}
 	answer := gate.Subject{Kind: gate.Response, Thread: of.Thread, Run: of.Run, Label: label, Body: body}
-	it, err := h.do(ctx, answer, func(gate.Grant) (json.RawMessage, error) { return nil, nil })
+	it, err := h.do(ctx, answer, func(gate.Subject) (json.RawMessage, error) { return nil, nil })
 	if err != nil || it.Status == gate.Redeemed {
 		return err
 	}
@@ -280,7 +279,7 @@ func (h *host) think(ctx context.Context) error {
 	}
 }
 
-func over(p gate.Phase) bool { return p == gate.Finished || p == gate.Refused }
+func over(p gate.Phase) bool { return p == "finished" || p == "denied" }
 
 // continuation names the n-th continuation of a turn, turnOf the turn that a run belongs to.
 func continuation(root string, n int) string { return fmt.Sprintf("%s+%d", root, n) }

@@ -58,7 +58,7 @@ func (h *host) ends(t *testing.T, run string, phase gate.Phase) {
 
 func TestTurnGoesThroughTheGates(t *testing.T) {
 	h := running(t, t.TempDir())
-	require.NoError(t, h.submit(t.Context(), "main", "import my weights"))
+	require.NoError(t, h.submit(t.Context(), "ann", "main", "import my weights"))
 	first := h.answer(t, gate.Context, "", gate.Approve, "")
 	call := h.answer(t, gate.Tool, "weight_save_batch", gate.Edit, `{"rows":[{"day":"d","weight":1.10}]}`)
 	next := h.answer(t, gate.Context, "", gate.Approve, "")
@@ -66,27 +66,27 @@ func TestTurnGoesThroughTheGates(t *testing.T) {
 	assert.JSONEq(t, `{"saved":1}`, string(call.Result), "the tool got what was granted")
 	assert.Equal(t, first.Run+"+1", next.Run)
 	assert.Contains(t, string(next.Body), "[System Coach] ")
-	h.ends(t, first.Run, gate.Finished)
+	h.ends(t, first.Run, "finished")
 	final := h.answer(t, gate.Response, "", gate.Approve, "")
 	assert.Contains(t, string(final.Body), "Imported 3 weights")
-	h.ends(t, next.Run, gate.Finished)
+	h.ends(t, next.Run, "finished")
 }
 
 func TestDeniedContinuationIsDelivered(t *testing.T) {
 	h := running(t, t.TempDir())
-	require.NoError(t, h.submit(t.Context(), "main", "import my weights"))
+	require.NoError(t, h.submit(t.Context(), "ann", "main", "import my weights"))
 	first := h.answer(t, gate.Context, "", gate.Approve, "")
 	h.answer(t, gate.Tool, "weight_save_batch", gate.Approve, "")
 	h.answer(t, gate.Context, "", gate.Deny, "")
 	final := h.answer(t, gate.Response, "", gate.Approve, "")
 	assert.Equal(t, first.Run, final.Run)
 	assert.Contains(t, string(final.Body), "should work now")
-	h.ends(t, first.Run, gate.Finished)
+	h.ends(t, first.Run, "finished")
 }
 
 func TestEditedContinuationKeepsThePrefix(t *testing.T) {
 	h := running(t, t.TempDir())
-	require.NoError(t, h.submit(t.Context(), "main", "import my weights"))
+	require.NoError(t, h.submit(t.Context(), "ann", "main", "import my weights"))
 	h.answer(t, gate.Context, "", gate.Approve, "")
 	h.answer(t, gate.Tool, "weight_save_batch", gate.Approve, "")
 	var it gate.Item
@@ -108,10 +108,10 @@ func TestEditedContinuationKeepsThePrefix(t *testing.T) {
 
 func TestStoppedRunIsOver(t *testing.T) {
 	h := running(t, t.TempDir())
-	require.NoError(t, h.submit(t.Context(), "main", "delete it"))
+	require.NoError(t, h.submit(t.Context(), "ann", "main", "delete it"))
 	first := h.answer(t, gate.Context, "", gate.Approve, "")
 	h.answer(t, gate.Tool, "weight_delete", gate.Stop, "")
-	h.ends(t, first.Run, gate.Refused)
+	h.ends(t, first.Run, "denied")
 }
 
 // A call that executed when the program died is not executed again: the agent is told that nobody knows.
@@ -238,7 +238,7 @@ func TestNotifyRunsACommandForWhatWaits(t *testing.T) {
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"$1 $2\" >>"+filepath.Join(dir, "told")+"\n"), 0o700))
 	h := running(t, dir)
 	defer h.session.Watch(func(e gate.Event) { h.notify([]string{script, "audit:"}, e) })()
-	require.NoError(t, h.submit(t.Context(), "main", "tell me about my profile"))
+	require.NoError(t, h.submit(t.Context(), "ann", "main", "tell me about my profile"))
 	h.answer(t, gate.Context, "", gate.Approve, "")
 	h.answer(t, gate.Response, "", gate.Approve, "")
 	var told string
@@ -255,7 +255,7 @@ func TestNotifyRunsACommandForWhatWaits(t *testing.T) {
 // What runs is what was granted, also after an edit that came between the look and the redemption.
 func TestHostDoesWhatWasGranted(t *testing.T) {
 	h := running(t, t.TempDir())
-	require.NoError(t, h.submit(t.Context(), "main", "import my weights"))
+	require.NoError(t, h.submit(t.Context(), "ann", "main", "import my weights"))
 	h.answer(t, gate.Context, "", gate.Edit,
 		`{"from":"human","message":"delete it","model":"scripted-1","temperature":1,"tools":[]}`)
 	h.answer(t, gate.Tool, "weight_delete", gate.Edit, `{"id":"w-1"}`)

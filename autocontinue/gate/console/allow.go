@@ -92,7 +92,12 @@ func formOf(text string) string {
 func (c *Console) fits(it gate.Item, condition string) bool {
 	rule := fmt.Appendf(nil, `[{"tool": %s, "when": [%s], "then": "always"}]`, quoted(it.Tool), condition)
 	p, err := gate.ParsePolicy(rule)
-	return err == nil && c.cfg.Session.Judge(p, it.Subject).Then == gate.Allow
+	return err == nil && c.allows(p, it)
+}
+
+func (c *Console) allows(p gate.Policy, it gate.Item) bool {
+	then, _ := c.cfg.Session.Judge(p, it.Subject)
+	return then == gate.Allow
 }
 
 // allow adds a rule that always allows calls like one that waits, and approves that call.
@@ -108,13 +113,13 @@ func (c *Console) allow(now time.Time, name string, cmd command) error {
 		return err
 	case len(list) != 1 || list[0].Then != "always":
 		return problem{"policy", `Write one rule that says "then": "always".`}
-	case c.cfg.Session.Judge(p, it.Subject).Then != gate.Allow:
+	case !c.allows(p, it):
 		return problem{"policy", "This rule does not match the call."}
 	}
 	add := func(rules []rule) []rule { return append(rules, list[0]) }
 	err = c.rules.edit(now, name, cmd.Version, add, func(p gate.Policy) error {
-		if v := c.cfg.Session.Judge(p, it.Subject); v.Then != gate.Allow {
-			return otherRule(v)
+		if then, rule := c.cfg.Session.Judge(p, it.Subject); then != gate.Allow {
+			return otherRule(then, rule)
 		}
 		return nil
 	})

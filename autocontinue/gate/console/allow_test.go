@@ -68,7 +68,7 @@ func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
 		p, err := gate.ParsePolicy([]byte("[" + rule + "]"))
 		require.NoError(t, err, rule)
 		for name, args := range calls {
-			if p.Judge(gate.Subject{Kind: gate.Tool, Tool: "run", Body: json.RawMessage(args)}).Then == gate.Allow {
+			if then, _ := p.Judge(gate.Subject{Kind: gate.Tool, Tool: "run", Body: json.RawMessage(args)}); then == gate.Allow {
 				names = append(names, name)
 			}
 		}

@@ -160,9 +160,9 @@ func (c *Console) submit(ctx context.Context, name string, cmd command) error {
 	case cmd.Thread == "" || len(cmd.Thread) > maxThread || !utf8.ValidString(cmd.Thread):
 		return problem{"input", "the message names no thread"}
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(ctx, auditorKey{}, name), submitTime)
+	ctx, cancel := context.WithTimeout(ctx, submitTime)
 	defer cancel()
-	if err := c.cfg.Submit(ctx, cmd.Thread, cmd.Message); err != nil {
+	if err := c.cfg.Submit(ctx, name, cmd.Thread, cmd.Message); err != nil {
 		return problem{"submit", "the agent did not take the message: " + line(err.Error(), noteText)}
 	}
 	return nil

@@ -62,7 +62,8 @@ func TestEditKeepsEveryDigit(t *testing.T) {
 	g, err := d.session.Redeem(d.clock.now(), it.ID)
 	require.NoError(t, err)
 	assert.Contains(t, string(g.Body), `"id":123456789012345678901234567890,"w":72.60,"e":1e400`)
-	assert.Equal(t, "ann", g.By)
+	now, _ := d.session.Item(it.ID)
+	assert.Equal(t, "ann", now.By)
 	edited := d.bodiesOf(it, "")
 	assert.Contains(t, edited.Edited.Text, "72.60")
 	assert.Contains(t, edited.Body.Text, "72.50", "what was proposed is still there to compare")
@@ -181,8 +182,8 @@ func TestLongBodiesComeInParts(t *testing.T) {
 func TestSubmitKnowsWhoAndIsBounded(t *testing.T) {
 	var got []string
 	d := serve(t, func(c *Config, _ *limits) {
-		c.Submit = func(ctx context.Context, thread, message string) error {
-			got = append(got, Auditor(ctx)+" "+thread+" "+message)
+		c.Submit = func(_ context.Context, by, thread, message string) error {
+			got = append(got, by+" "+thread+" "+message)
 			if message == "no" {
 				return errors.New("the agent is asleep")
 			}
@@ -217,7 +218,7 @@ func TestRunIsStoppedAndItsItemsAreSeenToEnd(t *testing.T) {
 	require.Nil(t, p.ask(map[string]any{"t": "stop", "run": "r1", "reason": "enough"}))
 	last := p.seen[len(p.seen)-2]
 	require.Equal(t, "event", last.T)
-	assert.Equal(t, gate.Refused, last.Run.Phase)
+	assert.Equal(t, gate.Phase("denied"), last.Run.Phase)
 	shown := map[string]gate.Status{}
 	for _, v := range last.Items {
 		shown[v.ID] = v.Status

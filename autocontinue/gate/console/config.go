@@ -14,10 +14,10 @@ type Config struct {
 	// Session is what the page shows and decides. Required.
 	Session *gate.Session
 
-	// Submit takes a message that a person wrote in the chat. The host proposes the context of a run for it; [Auditor]
-	// tells who wrote it. Submit returns when it has the message, not when the agent has answered. The page shows its
-	// error to the writer. Submit is called concurrently. nil makes the chat read-only.
-	Submit func(ctx context.Context, thread, message string) error
+	// Submit takes a message that the person called by wrote in the chat. The host proposes the context of a run for it.
+	// Submit returns when it has the message, not when the agent has answered. The page shows its error to the writer.
+	// Submit is called concurrently. nil makes the chat read-only.
+	Submit func(ctx context.Context, by, thread, message string) error
 
 	// Path is where the handler is mounted, without a slash at its end. Empty is /coach_audit.
 	Path string
@@ -50,14 +50,6 @@ type Config struct {
 
 	// Now is the clock. nil is time.Now.
 	Now func() time.Time
-}
-
-type auditorKey struct{}
-
-// Auditor returns the name of the person for whom Config.Submit is called. It is empty elsewhere.
-func Auditor(ctx context.Context) string {
-	name, _ := ctx.Value(auditorKey{}).(string)
-	return name
 }
 
 // plainMessage is Config.Message by default.

@@ -23,9 +23,9 @@ func Example() {
 	}
 	page, err := console.New(console.Config{
 		Session: session,
-		Submit: func(ctx context.Context, thread, message string) error { // stage a run for it
+		Submit: func(ctx context.Context, by, thread, message string) error { // stage a run for it
 			_, err := session.Propose(time.Now(), gate.Subject{
-				Kind: gate.Context, Thread: thread, Run: "run-1", Label: "From " + console.Auditor(ctx),
+				Kind: gate.Context, Thread: thread, Run: "run-1", Label: "From " + by,
 				Body: fmt.Appendf(nil, `{"message":%q}`, message),
 			})
 			return err

@@ -180,12 +180,12 @@ func (r *rules) settings() settings {
 	p := r.follow()
 	always, sometimes := split(p)
 	look := func(name string, sub gate.Subject) box {
-		v := always.Judge(sub)
-		b := box{Name: name, Then: v.Then, Rule: line(v.Rule, noteText)}
+		then, rule := always.Judge(sub)
+		b := box{Name: name, Then: then, Rule: line(rule, noteText)}
 		for _, one := range sometimes {
 			// A condition of which nothing is known holds for a rule that asks or denies.
-			if w := one.Judge(sub); strictness[w.Then] > strictness[v.Then] && strings.Contains(w.Rule, " when ") {
-				b.Unless = append(b.Unless, line(w.Rule, noteText))
+			if w, rule := one.Judge(sub); strictness[w] > strictness[then] && strings.Contains(rule, " when ") {
+				b.Unless = append(b.Unless, line(rule, noteText))
 			}
 		}
 		return b
@@ -308,8 +308,8 @@ func (r *rules) ask(now time.Time, by string, cmd command) error {
 	}
 	return r.edit(now, by, cmd.Version, put, func(p gate.Policy) error {
 		always, _ := split(p)
-		if v := always.Judge(sub); v.Then != want.Then {
-			return otherRule(v)
+		if then, rule := always.Judge(sub); then != want.Then {
+			return otherRule(then, rule)
 		}
 		return nil
 	})
@@ -333,8 +333,8 @@ func (r *rules) edit(
 	return r.replace(now, by, version, text)
 }
 
-func otherRule(v gate.Verdict) error {
-	message := fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", v.Then, line(v.Rule, noteText))
+func otherRule(then gate.Then, rule string) error {
+	message := fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", then, line(rule, noteText))
 	return problem{"policy", message}
 }
 
@@ -377,11 +377,12 @@ func try(s *gate.Session, text string) (trial, error) {
 	now := s.Policy()
 	out := trial{Calls: len(calls), Would: make(map[gate.Then]int), Changes: []change{}, Warnings: p.Warnings()}
 	for _, it := range calls {
-		was, then := s.Judge(now, it.Subject), s.Judge(p, it.Subject)
-		out.Would[then.Then]++
-		if was.Then != then.Then && len(out.Changes) < maxChanges {
+		was, _ := s.Judge(now, it.Subject)
+		then, rule := s.Judge(p, it.Subject)
+		out.Would[then]++
+		if was != then && len(out.Changes) < maxChanges {
 			args := showItem(it, nil).Text
-			out.Changes = append(out.Changes, change{it.ID, it.Tool, args, was.Then, then.Then, line(then.Rule, noteText)})
+			out.Changes = append(out.Changes, change{it.ID, it.Tool, args, was, then, line(rule, noteText)})
 		}
 	}
 	return out, nil

@@ -54,7 +54,8 @@ func TestRulesAreKeptInAFileAndReplacedAsAWhole(t *testing.T) {
 	data, err = os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, mine, string(data), "as it was typed")
-	assert.Equal(t, gate.Forbid, d.session.Policy().Judge(sample(gate.Tool, "profile_get")).Then)
+	then, _ := d.session.Policy().Judge(sample(gate.Tool, "profile_get"))
+	assert.Equal(t, gate.Forbid, then)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -175,7 +176,8 @@ func TestConditionsStandBesideTheBox(t *testing.T) {
 	p.until("settings")
 	require.Nil(t, p.ask(map[string]any{"t": "ask", "tool": "other", "on": true, "version": set.Version}),
 		"a new rule for a tool that none knew")
-	assert.Equal(t, gate.Ask, d.session.Policy().Judge(sample(gate.Tool, "other")).Then)
+	then, _ := d.session.Policy().Judge(sample(gate.Tool, "other"))
+	assert.Equal(t, gate.Ask, then)
 }
 
 func TestRulesOfTheHostAreFollowed(t *testing.T) {

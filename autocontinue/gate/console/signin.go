@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecoach/sidecoach/autocontinue/gate"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
@@ -91,7 +90,7 @@ func (c *Console) Invite(name string) (string, error) {
 		return "", fmt.Errorf("console: a name of %d bytes is too long: at most %d", len(name), maxName)
 	case plaintext.Visible(name) != name || strings.ContainsFunc(name, plaintext.IsInvisible):
 		return "", fmt.Errorf("console: name %q: it has characters that cannot be seen", name)
-	case slices.Contains([]string{gate.ByPolicy, gate.ByUnaudited, byFile}, strings.ToLower(name)):
+	case slices.Contains([]string{byPolicy, byUnaudited, byFile}, strings.ToLower(name)):
 		return "", fmt.Errorf("console: name %q: it stands for decisions that no person made", name)
 	}
 	token := rand.Text()

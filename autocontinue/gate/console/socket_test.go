@@ -75,22 +75,19 @@ func TestLostPageResumesWithNothingLostOrDoubled(t *testing.T) {
 }
 
 func TestPageThatWasAwayTooLongBeginsAnew(t *testing.T) {
-	session, err := gate.New(gate.Policy{}, gate.Options{Audited: true, MaxEvents: 3})
-	require.NoError(t, err)
-	d := serve(t, func(c *Config, _ *limits) { c.Session = session })
-	d.session = session
-	for i := range 8 {
+	d := serve(t)
+	for i := range maxMissed + 8 {
 		d.stage(fmt.Sprint("r", i), "x")
 	}
-	p := d.open(d.enter("ann"), "?after=2")
+	p := d.open(d.enter("ann"), "?after=7")
 	p.next()
 	f := p.next()
 	require.Equal(t, "snapshot", f.T)
-	assert.Len(t, f.Items, 8)
-	assert.Equal(t, uint64(8), f.Seq)
-	q := d.open(d.enter("ben"), "?after=5")
+	assert.Len(t, f.Items, maxMissed+8)
+	assert.Equal(t, uint64(maxMissed+8), f.Seq)
+	q := d.open(d.enter("ben"), "?after=8")
 	q.next()
-	assert.Equal(t, uint64(6), q.next().Seq)
+	assert.Equal(t, uint64(9), q.next().Seq)
 }
 
 // A page that doesn't read is dropped; meanwhile the session and the others go on.

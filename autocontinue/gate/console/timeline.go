@@ -59,11 +59,17 @@ var filters = map[string]func(gate.Event) bool{
 	"denied":    func(e gate.Event) bool { return e.Status() == gate.Denied || e.Status() == gate.Expired },
 	"tools":     func(e gate.Event) bool { return e.Kind == gate.Tool },
 	"rules":     func(e gate.Event) bool { return e.Policy != nil || e.Audited != nil },
-	"unaudited": func(e gate.Event) bool { return e.By == gate.ByUnaudited },
+	"unaudited": func(e gate.Event) bool { return e.By == byUnaudited },
 }
 
+// Names in Event.By for decisions that no person made.
+const (
+	byPolicy    = "policy"
+	byUnaudited = "unaudited"
+)
+
 func byPerson(e gate.Event) bool {
-	return e.By != "" && e.By != gate.ByPolicy && e.By != gate.ByUnaudited
+	return e.By != "" && e.By != byPolicy && e.By != byUnaudited
 }
 
 // hasWords reports whether an event has all words, in lower case.

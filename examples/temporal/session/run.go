@@ -96,7 +96,7 @@ func (s *session) pass(st *Step) bool {
 	for _, id := range st.Calls {
 		grant, open := s.runGate.call(now, id)
 		if grant != nil {
-			s.runTool(*st, *grant)
+			s.runTool(*st, id, *grant)
 		}
 		if open {
 			return false
@@ -130,9 +130,9 @@ func (s *session) runAgent(st Step, answers []Answer) {
 	s.launch("agent", st, "", s.Config.runAttempts(), ActivityRunAgent, p)
 }
 
-func (s *session) runTool(st Step, g gate.Grant) {
+func (s *session) runTool(st Step, item string, g gate.Subject) {
 	// A tool whose worker was lost is not called again: whether it was done is for a human to find out.
-	s.launch("tool", st, g.Item, 1, ActivityRunTool, Call{ID: g.Call, Tool: g.Tool, Args: g.Body})
+	s.launch("tool", st, item, 1, ActivityRunTool, Call{ID: g.Call, Tool: g.Tool, Args: g.Body})
 }
 
 // launch starts an activity that takes long. It is waited for even after it was cancelled: before the next run begins,

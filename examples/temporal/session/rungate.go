@@ -22,8 +22,7 @@ type runGate struct {
 const anyMessage = `[{"gate": "context", "then": "allow"}]`
 
 const (
-	maxBody  = 512 << 10
-	maxItems = 1_000
+	maxBody = 512 << 10
 	// of a run's journal: what its calls say and return is in the history several times, which takes 50 MB
 	maxRunGate = 4 << 20
 )
@@ -34,7 +33,7 @@ var errRunGate = fmt.Errorf("the calls of a run and their results have %d MB at 
 func openRunGate(c Config, journal []byte) (*runGate, error) {
 	d := &runGate{journal: bytes.Clone(journal)}
 	o := gate.Options{
-		Audited: true, TTL: c.approvalTTL(), MaxBody: maxBody, RunItems: maxItems,
+		Audited: true, TTL: c.approvalTTL(), MaxBody: maxBody,
 		Journal: func(lines []byte) error { d.journal = append(d.journal, lines...); return nil },
 	}
 	policy := c.Gate
@@ -124,7 +123,7 @@ func (d *runGate) why(id string, err error) string {
 
 // ended reports whether the gate ended the run: by a human's stop, or too many denials.
 func (d *runGate) ended(run string) (string, bool) {
-	if d.gate.Phase(run) != gate.Refused {
+	if d.gate.Phase(run) != "denied" {
 		return "", false
 	}
 	for _, it := range d.gate.Items(run) {
@@ -158,7 +157,7 @@ func (s *session) ask(st *Step, calls []Call) error {
 }
 
 // call looks at a call. A grant says that the tool is to run now; open that the call has no answer yet.
-func (d *runGate) call(now time.Time, id string) (grant *gate.Grant, open bool) {
+func (d *runGate) call(now time.Time, id string) (grant *gate.Subject, open bool) {
 	it, _ := d.gate.Item(id)
 	switch it.Status {
 	case gate.Pending, gate.Redeemed:
