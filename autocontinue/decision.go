@@ -169,7 +169,7 @@ func (d *Decision) degrade(why ...string) {
 
 // shown returns foreign words for a note: on one line, without secrets and without a forged prefix of ours.
 func shown(s string, most int) string {
-	return plaintext.Disarm(plaintext.Redact(plaintext.Line(plaintext.Redact(s), most)))
+	return plaintext.Disarm(plaintext.MaskedLine(s, most))
 }
 
 func holdNote(why string) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -78,7 +79,7 @@ func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts,
 	}
 	for _, e := range out.Evidence {
 		if !e.Kind.Valid() {
-			a.degrade(ctx, &f, fmt.Sprintf("evidence: unknown kind %.40q", e.Kind))
+			a.degrade(ctx, &f, fmt.Sprintf("evidence: unknown kind %.40q", a.redacted(string(e.Kind))))
 			break
 		}
 	}
@@ -105,7 +106,7 @@ func (a *AutoContinue) stages(ctx context.Context, f *Facts) {
 	for _, name := range f.Output.Stages {
 		skill, ok := a.cfg.Skills.Detect(skills.Query{Text: name, Phase: name})
 		if !ok {
-			a.degrade(ctx, f, fmt.Sprintf("stages: %.40q is not the trigger or phase of a skill", name))
+			a.degrade(ctx, f, fmt.Sprintf("stages: %.40q is not the trigger or phase of a skill", a.redacted(name)))
 			f.Stages = nil
 			return
 		}
@@ -135,7 +136,11 @@ func (a *AutoContinue) readPlan(f *Facts) error {
 	}
 	c, err := plancriteria.ExtractFile(a.cfg.Plans, f.Output.PlanFile)
 	if err == nil {
-		f.Coach.PlanFile, f.Coach.Criteria = f.Output.PlanFile, &c
+		f.Coach.PlanFile, f.Coach.Criteria = a.redacted(f.Output.PlanFile), &c
+		c.Text = a.redacted(c.Text)
+		for i := range c.Items {
+			c.Items[i].Text = a.redacted(c.Items[i].Text)
+		}
 		return nil
 	}
 	for _, content := range []error{
@@ -143,11 +148,15 @@ func (a *AutoContinue) readPlan(f *Facts) error {
 		plancriteria.ErrTooLarge, plancriteria.ErrTooDeep, plancriteria.ErrNotUTF8,
 	} {
 		if errors.Is(err, content) {
-			f.Coach.PlanFile = f.Output.PlanFile // there is a plan
+			f.Coach.PlanFile = a.redacted(f.Output.PlanFile) // there is a plan
 		}
 	}
 	return err
 }
+
+// redacted masks secrets in foreign words. Words that will be cut are masked before: a part of a secret does not look
+// like one.
+func (a *AutoContinue) redacted(s string) string { return plaintext.Redact(s, a.cfg.Secrets...) }
 
 // classify returns a valid result or an error.
 func (a *AutoContinue) classify(ctx context.Context, in classify.Input) (r classify.Result, err error) {
@@ -167,10 +176,13 @@ func (a *AutoContinue) verify(ctx context.Context, out Output, r classify.Result
 	}()
 	defer a.recovered(ctx, &err)
 	v, err = a.cfg.Verifier.Verify(ctx, out, r)
-	v.Feedback, v.Note = plaintext.Redact(v.Feedback, a.cfg.Secrets...), plaintext.Redact(v.Note, a.cfg.Secrets...)
+	v.Feedback, v.Note = a.redacted(v.Feedback), a.redacted(v.Note)
 	if v.Goal != nil {
 		goal := *v.Goal
-		goal.Open, goal.Note = plaintext.Redact(goal.Open, a.cfg.Secrets...), plaintext.Redact(goal.Note, a.cfg.Secrets...)
+		goal.Open, goal.Note, goal.Human = a.redacted(goal.Open), a.redacted(goal.Note), slices.Clone(goal.Human)
+		for i := range goal.Human { // they are looked for in the finding
+			goal.Human[i] = a.redacted(goal.Human[i])
+		}
 		v.Goal = &goal
 	}
 	switch v.Status {
@@ -189,7 +201,8 @@ func (a *AutoContinue) recovered(ctx context.Context, err *error) {
 }
 
 func (a *AutoContinue) degrade(ctx context.Context, f *Facts, why string) {
+	why = a.redacted(why)
 	f.Degraded = append(f.Degraded, why)
 	a.cfg.Logger.WarnContext(ctx, "decision degraded",
-		"session", plaintext.Redact(f.Output.Session, a.cfg.Secrets...), "why", shown(why, maxDegraded))
+		"session", a.redacted(f.Output.Session), "why", shown(why, maxDegraded))
 }

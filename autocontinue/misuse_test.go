@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -104,6 +105,34 @@ func TestAnIDWithAnotherText(t *testing.T) {
 func TestASecretInPiecesIsMasked(t *testing.T) {
 	got := shown("key ghp_abcdefghij\u200b0123456789abcdef set", 200)
 	assert.Equal(t, "key ghp_"+strings.Repeat("*", 26)+" set", got)
+}
+
+// A text that is cut shows no part of a secret, wherever the cut is.
+func TestNoPartOfASecretIsShown(t *testing.T) {
+	const key, ours = "ghp_" + "Ab1cDe2fGh3iJk4lMn5oPq6rSt7uVw8xYz9a", "our-own-secret-value"
+	for n := range 24 {
+		name := strings.Repeat("w ", n*5)
+		plan := name + key + ".md"
+		text := "I changed the export. It should work now."
+		a := newLoop(t, Config{Secrets: []string{ours}, Classifier: judgeAs(rejected), Plans: fstest.MapFS{
+			plan:       {Data: []byte("## Success Criteria\n\n- " + name + "with " + key + " and " + ours + " works\n")},
+			"p" + plan: {Data: []byte("## Success Criteria\n\n" + name + "with " + key + " and " + ours + " works\n")},
+		}})
+		for _, file := range []string{plan, "p" + plan, "none" + plan} {
+			b, err := json.Marshal(handle(t, a, Output{Session: "s" + file, PlanFile: file, Text: text}))
+			require.NoError(t, err)
+			assert.NotContains(t, string(b), "Ab1", file)
+			assert.NotContains(t, string(b), "our-o", file)
+		}
+		assert.NotContains(t, shown(name+"ghp_Ab1cDe2f\u200bGh3iJk4lMn5oPq6rSt7uVw8xYz9a", 60), "Ab1")
+	}
+	long := strings.Repeat("x ", 128<<10-10) + key + " " + strings.Repeat("y", 300<<10) + key
+	masked, err := redactText(t.Context(), long, nil)
+	require.NoError(t, err)
+	assert.Len(t, masked, len(long))
+	assert.NotContains(t, masked, "z9a")
+	assert.NotContains(t, masked, "Yz9")
+	assert.NotContains(t, masked, "Ab1")
 }
 
 func TestSecretsAreMasked(t *testing.T) {

@@ -139,21 +139,23 @@ func (o Output) redact(ctx context.Context, secrets []string) (Output, error) {
 
 // redactText redacts a long text in pieces, so that ctx can end it.
 func redactText(ctx context.Context, text string, secrets []string) (string, error) {
-	const piece = 256 << 10
+	const piece, overlap = 256 << 10, 8 << 10
 	if len(text) <= piece {
 		return plaintext.Redact(text, secrets...), nil
 	}
-	var redacted strings.Builder
+	redacted := []byte(text)
 	for len(text) > 0 {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
+		at := len(redacted) - len(text)
 		n := min(piece, len(text))
-		if i := strings.LastIndexByte(text[:n], '\n'); n < len(text) && i > n/2 {
-			n = i + 1 // most secrets stand on one line
+		// What begins in one piece may end in the next.
+		copy(redacted[at:], plaintext.Redact(string(redacted[at:min(at+n+overlap, len(redacted))]), secrets...))
+		if i := strings.LastIndexAny(text[:n], "\n "); n < len(text) && i > n/2 {
+			n = i + 1
 		}
-		redacted.WriteString(plaintext.Redact(text[:n], secrets...))
 		text = text[n:]
 	}
-	return redacted.String(), nil
+	return string(redacted), nil
 }

@@ -87,7 +87,7 @@ func (r Result) certain(least float64) bool {
 
 // because notes in r why another classifier did not answer, before what it notes already.
 func (r *Result) because(err error) {
-	why := plaintext.Line(err.Error(), 200)
+	why := plaintext.MaskedLine(err.Error(), 200)
 	if r.Fallback != "" {
 		why += "; " + r.Fallback
 	}

@@ -47,10 +47,11 @@ type fields struct {
 
 // collect reads the fields, and says which tiers cannot be used and why.
 func collect(r classify.Result, in Context) (*fields, map[Tier]string) {
+	said := plaintext.MaskedLine(r.CoachingMessage, maxMessageOfLLM)
 	f := &fields{
 		Attempt: max(in.Attempt, 1),
 		Goal:    in.Goal,
-		Message: plaintext.Line(plaintext.TrimPrefix(plaintext.Line(r.CoachingMessage, maxMessageOfLLM)), maxMessageOfLLM),
+		Message: plaintext.Line(plaintext.TrimPrefix(said), maxMessageOfLLM),
 		Plan:    datum(in.PlanFile, maxPlan),
 	}
 	refused := make(map[Tier]string)
@@ -107,7 +108,8 @@ func datum(s string, max int) string {
 	return s
 }
 
-// quotable returns s on one line of at most max characters, to stand in double quotes.
+// quotable returns s on one line of at most max characters, to stand in double quotes. Secrets are masked before it is
+// cut: a part of one does not look like a secret.
 func quotable(s string, max int) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -115,7 +117,7 @@ func quotable(s string, max int) string {
 			return '\''
 		}
 		return r
-	}, plaintext.Line(s, max))
+	}, plaintext.MaskedLine(s, max))
 }
 
 // feedback takes the first finding, and the others as far as they fit. A finding is left out if the guard refuses what

@@ -72,6 +72,16 @@ func Redact(s string, secrets ...string) string {
 	return string(masked)
 }
 
+// MaskedLine returns [Line] of s with each secret masked. It masks before it cuts, because a part of a secret does not
+// look like one, and again without the invisible characters.
+func MaskedLine(s string, max int, secrets ...string) string {
+	if n := 32*max + 8<<10; 0 < n && n < len(s) {
+		s = s[:n]
+	}
+	s = Redact(s, secrets...)
+	return Line(Redact(Line(s, len(s)), secrets...), max)
+}
+
 const minSecret = 8 // bytes
 
 //go:embed secrets.txt

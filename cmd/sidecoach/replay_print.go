@@ -10,6 +10,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 const (
@@ -117,7 +118,10 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 		want = evaluate.Want{Type: classify.Question}
 	}
 	name := fmt.Sprintf("%s:%d", p.File, p.Line)
-	clip := func(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShown)], "") }
+	clip := func(s string) string {
+		s = plaintext.Redact(s, ownSecrets()...)
+		return strings.ToValidUTF8(s[:min(len(s), maxShown)], "")
+	}
 	out := m.Output
 	in := classify.Input{
 		Text: clip(out.Text), Request: clip(out.Request), Evidence: out.Evidence, Work: out.Work, Coached: out.Continues,

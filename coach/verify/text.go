@@ -10,10 +10,12 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
-func line(s string, max int) string { return plaintext.Line(plaintext.Disarm(s), max) }
-func clean(s string) string         { return line(s, 300) }
-func code(s string) string          { return "`" + strings.ReplaceAll(line(s, 80), "`", "'") + "`" }
-func fold(s string) string          { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+func line(s string, max int) string {
+	return plaintext.Line(plaintext.Disarm(plaintext.Redact(s)), max)
+}
+func clean(s string) string { return line(s, 300) }
+func code(s string) string  { return "`" + strings.ReplaceAll(line(s, 80), "`", "'") + "`" }
+func fold(s string) string  { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // firstThree names the first three of a list, and says how many more there are.
 func firstThree(list []string) string {

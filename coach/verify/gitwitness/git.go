@@ -132,7 +132,7 @@ func said(output string) string {
 		}
 	}
 	last = strings.TrimPrefix(strings.TrimPrefix(last, "fatal: "), "error: ")
-	return plaintext.Line(last, 200)
+	return plaintext.MaskedLine(last, 200)
 }
 
 // line is run for an answer of one line.

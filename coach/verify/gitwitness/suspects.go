@@ -89,7 +89,7 @@ func (l *look) debugging(texts map[string][]byte) {
 		for line := range strings.Lines(testcode.Code(d.path, string(texts[d.now]))) {
 			if debugging.Match(line) {
 				now++
-				l.facts.Debug = append(l.facts.Debug, d.path+": "+plaintext.Line(line, 60))
+				l.facts.Debug = append(l.facts.Debug, d.path+": "+plaintext.MaskedLine(line, 60))
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) strin
 	}
 	if testcode.IsCode(name) && !testcode.IsTest(c.Path) {
 		if line := testcode.KnowsTests(string(old), string(now)); line != "" {
-			return "behaves differently under test (" + plaintext.Line(line, 60) + ")"
+			return "behaves differently under test (" + plaintext.MaskedLine(line, 60) + ")"
 		}
 	}
 	for _, command := range append(l.q.Commands, nil) {

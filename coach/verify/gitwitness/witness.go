@@ -439,7 +439,7 @@ func (l *look) tests(ctx context.Context) error {
 	}
 	for _, o := range compared.Overrides {
 		l.facts.Suspects = append(l.facts.Suspects,
-			verify.Suspect{Path: o.File, Why: "changes how tests check (" + plaintext.Line(o.Line, 60) + ")"})
+			verify.Suspect{Path: o.File, Why: "changes how tests check (" + plaintext.MaskedLine(o.Line, 60) + ")"})
 	}
 	for _, d := range list {
 		kept := testcode.Modules(string(texts[d.now]))

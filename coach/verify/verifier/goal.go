@@ -117,7 +117,7 @@ func (g Goal) look(ctx context.Context, out autocontinue.Output, r classify.Resu
 			all = append(all, status)
 		}
 		if len(all) > 0 {
-			list[i].Status, list[i].Saw = verify.And(all...), plaintext.Line(strings.Join(saw, "; "), maxSaw)
+			list[i].Status, list[i].Saw = verify.And(all...), shown(strings.Join(saw, "; "))
 		}
 	}
 	if g.Judge != nil && (r.Type == classify.Completion || r.WasRejectedCompletion) && count(list, verify.NotMet) == 0 {
@@ -249,12 +249,15 @@ func (g Goal) judge(ctx context.Context, out autocontinue.Output, list []Criteri
 		}
 		switch a := answers[n]; {
 		case a.Status == verify.Met && !plaintext.IsBlank(a.Evidence):
-			list[i].Status, list[i].Saw = verify.Met, plaintext.Line(a.Evidence, maxSaw)
+			list[i].Status, list[i].Saw = verify.Met, shown(a.Evidence)
 		case a.Status == verify.NotMet:
-			list[i].Status, list[i].Saw = verify.NotMet, strings.TrimRight(plaintext.Line(a.Issue, maxSaw), ".")
+			list[i].Status, list[i].Saw = verify.NotMet, strings.TrimRight(shown(a.Issue), ".")
 		}
 	}
 }
+
+// shown returns foreign words on one line. Secrets are masked before the line is cut.
+func shown(s string) string { return plaintext.MaskedLine(s, maxSaw) }
 
 // report words what was seen.
 func (g Goal) report(list []Criterion, now time.Time) *autocontinue.Goal {
@@ -267,7 +270,7 @@ func (g Goal) report(list []Criterion, now time.Time) *autocontinue.Goal {
 		if len(c.Checks) > 0 {
 			results = append(results, fmt.Sprintf("%d %s %s", i, c.Status, c.Saw))
 		}
-		text := strings.TrimRight(plaintext.Line(c.Text, maxSaw), ".")
+		text := strings.TrimRight(shown(c.Text), ".")
 		goal.Human = append(goal.Human, text+":")
 		for _, check := range c.Checks {
 			goal.Human = append(goal.Human, "`"+cmp.Or(check.Command, check.File)+"`")

@@ -42,14 +42,14 @@ func (c *Counts) fail(name string) {
 
 func (c *Counts) failed(name string) {
 	if len(c.Failures) < maxFailures {
-		c.Failures = append(c.Failures, plaintext.Line(name, maxName))
+		c.Failures = append(c.Failures, plaintext.MaskedLine(name, maxName))
 	}
 }
 
 func (c *Counts) pass(name string) {
 	c.Passed++
 	if len(c.Passes) < maxPasses {
-		c.Passes = append(c.Passes, plaintext.Line(name, maxName))
+		c.Passes = append(c.Passes, plaintext.MaskedLine(name, maxName))
 	}
 }
 
