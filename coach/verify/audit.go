@@ -102,7 +102,7 @@ func compare(r Report, f Facts) Honesty {
 			if found.Found != "" && !slices.Contains(h.Unchecked, s) {
 				h.Unchecked = append(h.Unchecked, s)
 			}
-			if c.Kind == saidClaim || c.Kind == fileClaim && c.Part {
+			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == fileClaim && c.Part {
 				continue // it was only named
 			}
 		}
@@ -174,6 +174,7 @@ var checks = map[claimKind]struct {
 	changeClaim: {true, (*audit).change}, scopeClaim: {true, (*audit).scope}, nameClaim: {true, (*audit).name},
 	testsClaim: {true, (*audit).newTests}, backClaim: {true, (*audit).restored}, branchClaim: {true, (*audit).branch},
 	countClaim: {true, (*audit).commitCount}, titleClaim: {true, (*audit).commitTitle},
+	leftClaim: {true, (*audit).left}, stillClaim: {false, (*audit).still},
 	debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},
 }
 
@@ -506,6 +507,8 @@ func (a *audit) scope(c Claim) finding {
 		t := a.facts.Tests[0]
 		return contradicted(shouldFix, TestsTampered, t.File, fmt.Sprintf("the test %s was %s", t.Name, t.Change),
 			"say what was done to it and why, or take the change back")
+	case c.Total != nil && c.Sure:
+		return a.fewerFiles(c)
 	case c.Total != nil && n != *c.Total:
 		return contradicted(shouldFix, moreChanged, "", fmt.Sprintf("%d files differ from the baseline", n), "correct the number")
 	case c.Part, c.Total != nil:

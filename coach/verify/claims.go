@@ -246,8 +246,8 @@ func (r *Report) commits(s, m, whole string) {
 func (r *Report) names(s string) {
 	add := func(quoted string, kind ChangeKind, path string) { r.quotedNames(s, quoted, kind, path, false) }
 	if m := lex().NameRenamed.Find(s); m != nil {
-		add(m[1], Removed, "")
-		add(m[2], Added, "")
+		add(m[1]+m[3], Removed, "")
+		add(m[2]+m[4], Added, "")
 		return
 	}
 	if m := lex().NameMade.FindAllIndex(s); len(m) > 0 {

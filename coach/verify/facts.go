@@ -27,6 +27,7 @@ type Query struct {
 	Commits  []string   // claimed commits
 	Tests    []string   // names of tests that the report names
 	Names    []string   // names in code, such as functions, that the report says were made, changed or removed
+	Words    []string   // texts that the report says to be gone from the tree
 	Branches []string   // that the report names
 	Claimed  [][]string // commands that the report names, in words
 	Commands [][]string // commands that the host wants to be run, in words
@@ -66,6 +67,7 @@ type Facts struct {
 	New      []NewTest    `json:"new_tests,omitempty"`   // that run and were not on the baseline
 	Named    []NamedTest  `json:"named_tests,omitempty"`
 	Names    []NameFact   `json:"names,omitempty"`
+	Words    []WordFact   `json:"words,omitempty"`
 	Programs bool         `json:"programs,omitempty"` // a program that is not a test does something else than before
 	Debug    []string     `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
 	Suspects []Suspect    `json:"suspects,omitempty"`
@@ -178,6 +180,19 @@ type NameFact struct {
 	Was           bool     `json:"was,omitempty"`   // the baseline has it, or prose of the tree
 	Touched       bool     `json:"touched"`         // a changed file has it, or had it
 	Files         []string `json:"files,omitempty"` // of the tree that have it in a line that counts
+}
+
+// WordFact is where a text stands, and where it stood at the baseline.
+type WordFact struct {
+	Word   string     `json:"word"`
+	Now    []WordLine `json:"now,omitempty"`
+	Before []WordLine `json:"before,omitempty"`
+}
+
+// WordLine is a line of a file that has a text.
+type WordLine struct {
+	File    string `json:"file"`
+	Defines bool   `json:"defines,omitempty"` // it declares something of that name
 }
 
 // NamedTest is a test that the report names.
@@ -393,6 +408,8 @@ func (f Facts) merge(g Facts) Facts {
 		func(NamedTest) bool { return true })
 	f.Names = mergeList(f.Names, g.Names, func(a, b NameFact) bool { return a.Name == b.Name },
 		func(NameFact) bool { return true })
+	f.Words = mergeList(f.Words, g.Words, func(a, b WordFact) bool { return a.Word == b.Word },
+		func(WordFact) bool { return true })
 	sameRun := func(a, b Run) bool { return slices.Equal(a.Command, b.Command) }
 	f.Runs = mergeList(f.Runs, g.Runs, sameRun, Run.known)
 	f.BaseRuns = mergeList(f.BaseRuns, g.BaseRuns, sameRun, Run.known)

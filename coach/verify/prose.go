@@ -234,6 +234,7 @@ func (r *Report) clause(s, m, sentence string) {
 	r.scope(s, m)
 	r.extent(s, m)
 	r.kept(s)
+	r.leftovers(s, m)
 	if lex().Supposed.Match(m) {
 		if lex().VersionSaid.Match(s) {
 			r.version(s)

@@ -36,6 +36,8 @@ const (
 	branchClaim claimKind = "branch"       // it is there
 	countClaim  claimKind = "commit_count" // that many commits were made
 	titleClaim  claimKind = "commit_title" // a commit has this subject
+	leftClaim   claimKind = "left"         // nothing of a text is left
+	stillClaim  claimKind = "still"        // a file or a name was kept
 	saidClaim   claimKind = "mention"      // something in code is there
 	otherClaim  claimKind = "other"        // something that no witness looks at: a pull request, coverage
 )
@@ -127,6 +129,10 @@ func (c Claim) same(o Claim) bool {
 		return c.Name == o.Name
 	case countClaim:
 		return value(c.Total) == value(o.Total)
+	case leftClaim:
+		return c.Name == o.Name && c.Path == o.Path
+	case stillClaim:
+		return c.Name == o.Name && c.Path == o.Path
 	case nameClaim:
 		return c.Name == o.Name && c.Change == o.Change
 	case testClaim:
@@ -171,6 +177,10 @@ func (c Claim) words() string {
 		return c.Path + " is as it was"
 	case branchClaim:
 		return "the branch " + c.Name
+	case leftClaim:
+		return "nothing of " + code(c.Name) + " is left"
+	case stillClaim:
+		return cmp.Or(c.Path, code(c.Name)) + " is still there"
 	case saidClaim:
 		return "the report names " + code(c.Name)
 	case commitClaim:

@@ -78,8 +78,8 @@ func TestParseReport(t *testing.T) {
 		"Wrote a.sh, a throwaway script.":                                    "",
 		"Added `Withdraw` and `Account.Deposit`.": "name added Withdraw, name added " +
 			"Deposit, change",
-		"Renamed the function `Format` to `FormatCents`.": "name removed Format, name added " +
-			"FormatCents, change",
+		"Renamed the function `Format` to `FormatCents`.": "left Format, name removed Format, name " +
+			"added FormatCents, change",
 		"Removed the unused function `unslug`, as asked.": "name removed unslug, change",
 		"Removed the `Close` call.":                       "change",
 		"Refactored `Split` for clarity.":                 "name modified Split, change",

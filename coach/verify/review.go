@@ -42,6 +42,11 @@ func (r *Review) Query() Query {
 			add(&q.Paths, c.Path)
 		case nameClaim, saidClaim:
 			add(&q.Names, c.Name)
+		case leftClaim:
+			add(&q.Words, c.Name)
+		case stillClaim:
+			add(&q.Paths, c.Path)
+			add(&q.Names, c.Name)
 		case branchClaim:
 			add(&q.Branches, c.Name)
 		case commitClaim:

@@ -42,7 +42,7 @@ var lex = sync.OnceValue(func() *lexicon { return lazy.Load[lexicon](lexiconText
 
 type lexicon struct {
 	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools,
-	BuildTools, TestTools, HarmlessOptions, Manifests, Compiled, NumberWords, Vague, Extensions, BareNames, Products,
+	BuildTools, TestTools, HarmlessOptions, Manifests, Compiled, NumberWords, UsageWords, Vague, Extensions, BareNames, Products,
 	ChangedKeys, AddedKeys, RemovedKeys, CommitKeys, NewTestKeys, TestKeys, ConcernKeys, SilentKeys []string
 	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, NoAdmission, GoneMentioned,
 	SkipMentioned, AnyVerb, LastVerb, PlaceWord, InBracket, Mention, Elsewhere, AsPart, Passive, FromTo,
@@ -50,7 +50,8 @@ type lexicon struct {
 	TestName, NoTest, NamesBehind, Quoted, IdentName, AboutTest, CodeLine, TestGone, CommitNamed, CommitGit,
 	CommitItem, CommitDone, CommitBlamed, CommitOther, OtherDone, TreeClean, NoDependency, TestsUntouched,
 	NumberWord, TestThing, NameMade, NameRenamed, NameDropped, NameEdited, NoName, NoNameBehind, InPath,
-	NoneLeft, Dependency, NewVersion, VersionSaid, Updated, CodeName, DebugGone, TakenBack, OnlyPart,
+	NoneLeft, Mark, MarksGone, MarksNone, Every, AllGone, UseWord, Throughout, Passed, Unlike, Arguments, Alias, NameGone,
+	Still, GoneBehind, RidOf, FileMoved, FolderTo, OnlyFile, FilesChanged, Dependency, NewVersion, VersionSaid, Updated, CodeName, DebugGone, TakenBack, OnlyPart,
 	Formatting, Commenting, NewTests, DoneNow, OnlyThis, Unchanged, Program,
 	Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass, Numbers, Labelled, NumberOfTests,
 	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, BesideKey, Names, MdLink,

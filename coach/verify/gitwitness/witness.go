@@ -253,6 +253,9 @@ func (l *look) look(ctx context.Context, w *Witness) error {
 	if err := l.named(ctx); err != nil {
 		return err
 	}
+	if err := l.words(ctx); err != nil {
+		return err
+	}
 	return l.names(ctx)
 }
 
