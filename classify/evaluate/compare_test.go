@@ -101,27 +101,27 @@ func TestRequirements(t *testing.T) {
 		"completions_continued<=0": {Figure: "completions_continued", Op: "<="},
 		"caught>=2.9%":             {Figure: "caught", Op: ">=", Bound: 0.029}, // 2.9/100 is less
 	} {
-		got, err := ParseRequirement(s)
+		got, err := parseRequirement(s)
 		require.NoError(t, err, s)
 		assert.Equal(t, want, got, s)
-		again, err := ParseRequirement(got.String())
+		again, err := parseRequirement(got.String())
 		require.NoError(t, err)
 		assert.Equal(t, got, again)
 	}
 	for _, s := range []string{"", "caught", "caught=0.5", "caught==0.5", "caught>", "caught>=", "caught>=x",
 		"caught>=NaN", "caught>=Inf", "caught>=-0.1", "caught>=1.1", "caught>=101%", "0.5<=caught", "caught>=0.5>=0.4",
 		"caught=>0.5", "caught<>0.5", ">=0.5", "sure.sure.caught>0.5", "caught>=0,5"} {
-		_, err := ParseRequirement(s)
+		_, err := parseRequirement(s)
 		assert.Error(t, err, s)
 	}
-	q, err := ParseRequirement("broken <= 2")
+	q, err := parseRequirement("broken <= 2")
 	require.NoError(t, err)
 	assert.True(t, q.NeedsBaseline())
 	for _, s := range []string{"sure.broken<=0", "broken<=-1"} {
-		_, err := ParseRequirement(s)
+		_, err := parseRequirement(s)
 		assert.Error(t, err, s)
 	}
-	_, err = ParseRequirement("precision>=0.5")
+	_, err = parseRequirement("precision>=0.5")
 	assert.EqualError(t, err, `evaluate: requirement "precision>=0.5": the figures are `+
 		strings.Join(figureNames(), ", ")+", and with a baseline broken, fixed")
 }
@@ -132,7 +132,7 @@ func TestMet(t *testing.T) {
 		"accuracy>=0.6": true, "accuracy>0.6": false, "accuracy<=0.6": true, "accuracy<0.6": false, "accuracy>=0.61": false,
 		"wrong_continues<=25%": true, "wrong_continues<=0.24": false, "sure.wrong_continues<=0.25": false,
 	} {
-		q, err := ParseRequirement(s)
+		q, err := parseRequirement(s)
 		require.NoError(t, err)
 		_, ok := q.Met(r, nil)
 		assert.Equal(t, want, ok, s)
@@ -152,15 +152,20 @@ func TestMet(t *testing.T) {
 	assert.False(t, ok, "what was not measured meets nothing")
 }
 
+func parseRequirement(s string) (r Requirement, err error) {
+	err = r.Set(s)
+	return r, err
+}
+
 func FuzzParseRequirement(f *testing.F) {
 	f.Add("wrong_continues<=0.06")
 	f.Add("sure.ece < 5%")
 	f.Fuzz(func(t *testing.T, s string) {
-		q, err := ParseRequirement(s)
+		q, err := parseRequirement(s)
 		if err != nil {
 			return
 		}
-		again, err := ParseRequirement(q.String())
+		again, err := parseRequirement(q.String())
 		if err != nil || again != q || q.Bound < 0 || q.Bound > 1 && !q.NeedsBaseline() {
 			t.Fatalf("%q: %v, %v, %v", s, q, again, err)
 		}
@@ -213,7 +218,7 @@ func TestMismatches(t *testing.T) {
 		{"no name", evaluate(t, script, two, Options{}), []string{"classifier one before, unnamed now"}},
 		{"another threshold", evaluate(t, script, two, Options{Name: "one", Threshold: 0.805}),
 			[]string{"threshold 0.80 before, 0.805 now"}},
-		{"no gate", evaluate(t, script, two, Options{Name: "one", Threshold: NoGate}),
+		{"no gate", evaluate(t, script, two, Options{Name: "one", Threshold: noGate}),
 			[]string{"threshold 0.80 before, no gate now"}},
 		{"more repeats", evaluate(t, script, two, Options{Name: "one", Repeat: 3}), []string{"repeat 1 before, 3 now"}},
 		{"fewer cases", evaluate(t, script, two[:1], Options{Name: "one"}),
@@ -230,7 +235,7 @@ func TestMismatches(t *testing.T) {
 			c := tt.now.Compare(base)
 			assert.Equal(t, tt.want, c.Mismatches)
 			var page strings.Builder
-			require.NoError(t, HTML(&page, Run{tt.now, &c, "before.json"}))
+			require.NoError(t, View{Runs: []Run{{tt.now, &c, "before.json"}}}.HTML(&page))
 			assert.Equal(t, len(tt.want) > 0, strings.Contains(page.String(), "not measured alike"))
 			for _, m := range tt.want {
 				assert.Contains(t, page.String(), "<li>not measured alike: "+m+"</li>")

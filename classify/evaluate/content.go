@@ -1,7 +1,9 @@
 package evaluate
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +12,48 @@ import (
 )
 
 const maxListed = 20 // changes or groups
+
+// Run is a report to show and what it is compared with, if anything.
+type Run struct {
+	Report     Report
+	Comparison *Comparison
+	Baseline   string // what the comparison is with, for people
+}
+
+// View is one or several reports to show beside each other. It is written with [View.Text], [View.HTML] or
+// encoding/json. [ReadReport] reads its JSON.
+type View struct {
+	Runs         []Run
+	By           string        // a key of meta whose groups are shown
+	Requirements []Requirement // that are shown as met or not met
+}
+
+// MarshalJSON writes the report of one run, with its comparison and its groups, or several as a list "runs".
+func (v View) MarshalJSON() ([]byte, error) {
+	type run struct {
+		Report
+		Comparison *Comparison `json:"comparison,omitempty"`
+		Groups     []group     `json:"groups,omitempty"`
+	}
+	var list []run
+	for _, r := range v.Runs {
+		out := run{Report: r.Report, Comparison: r.Comparison}
+		if v.By != "" {
+			out.Groups = r.Report.By(v.By)
+		}
+		list = append(list, out)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	var err error
+	if len(list) == 1 {
+		err = enc.Encode(list[0])
+	} else {
+		err = enc.Encode(map[string]any{"version": version, "runs": list})
+	}
+	return b.Bytes(), err
+}
 
 // part is a part of what reports say: a title, sentences, a list, a table, in this order and each if it is there. Its
 // strings may hold anything that cases and classifiers say.
@@ -24,7 +68,8 @@ type part struct {
 // content is what reports say, without the text of any case. One report has its figures, types, labels and calibration;
 // several have their figures side by side. Each has its cost, its failures, its groups, its requirements, and what
 // changed against its baseline.
-func content(o TextOptions, runs []Run) (list []part) {
+func (v View) content() (list []part) {
+	runs := v.Runs
 	if len(runs) > 1 {
 		list = append(list, sideBySide(runs))
 	}
@@ -38,11 +83,11 @@ func content(o TextOptions, runs []Run) (list []part) {
 		if len(runs) == 1 {
 			list = append(list, figureTable(r), typeTable(r.All), labelTable(r.All))
 		}
-		if o.By != "" {
-			list = append(list, groupTable(o.By, r.By(o.By)))
+		if v.By != "" {
+			list = append(list, groupTable(v.By, r.By(v.By)))
 		}
 		var required part
-		for _, q := range o.Requirements {
+		for _, q := range v.Requirements {
 			word := "met"
 			if _, ok := q.Met(r, run.Comparison); !ok {
 				word = "NOT MET"
@@ -88,7 +133,7 @@ func (f flips) short() string { return fmt.Sprintf("%s %.3f", f.word(), f.P) }
 // about says what was measured, what it cost, and what failed.
 func about(r Report) part {
 	gate := r.gate()
-	if r.Threshold != NoGate {
+	if r.Threshold != noGate {
 		gate = "threshold " + gate
 	}
 	cases := []string{fmt.Sprintf("%s, %d sure", number(r.All.Cases, "case"), r.Sure.Cases), gate}
@@ -212,7 +257,7 @@ func calibrationTable(s Summary) part {
 }
 
 // groupTable shows the figures that matter most of each group.
-func groupTable(key string, groups []Group) part {
+func groupTable(key string, groups []group) part {
 	names := []string{"accuracy", "wrong_continues", "completions_continued", "caught"}
 	p := part{Rows: [][]string{append([]string{key, "cases"}, names...)}, Left: 1}
 	for _, g := range groups[:min(len(groups), maxListed)] {

@@ -2,7 +2,7 @@
 // whether a change of its prompt or its tables did any good.
 //
 // Start with [LoadCases] and [Evaluate]. The [Report] has the figures and one [Outcome] a case. [Report.Compare] sets
-// it against another report. [Text] and [HTML] show reports, one or several beside each other. [ParseRequirement]
+// it against another report. A [View] shows reports, one or several beside each other. [Requirement.Set]
 // reads what a report must reach, such as "wrong_continues<=0.06".
 //
 // # Cases

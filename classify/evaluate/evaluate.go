@@ -12,12 +12,11 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// NoGate as [Options].Threshold continues every status.
-const NoGate = -1
+const noGate = -1 // the threshold of a host that continues every status
 
 // Options say how to evaluate. The zero value is the default.
 type Options struct {
-	Threshold float64               // a status is continued at or above it; 0 is [classify.DefaultThreshold]
+	Threshold float64               // a status is continued at or above it; 0 is [classify.DefaultThreshold], -1 no gate
 	Repeat    int                   // how often each case is judged; 0 is once
 	Parallel  int                   // calls at a time at most; 0 is 8
 	Progress  func(done, total int) // called after each call of the classifier, one at a time, done rising to total
@@ -32,8 +31,8 @@ func (o *Options) defaults() error {
 	switch {
 	case o.Threshold == 0:
 		o.Threshold = classify.DefaultThreshold
-	case o.Threshold != NoGate && !(o.Threshold > 0 && o.Threshold <= 1):
-		return errors.New("the threshold is not a number from 0 to 1, or NoGate")
+	case o.Threshold != noGate && !(o.Threshold > 0 && o.Threshold <= 1):
+		return errors.New("the threshold is not a number from 0 to 1, or -1 for no gate")
 	}
 	if o.Repeat < 0 || o.Parallel < 0 {
 		return errors.New("the options Repeat and Parallel must not be below 0")

@@ -149,7 +149,7 @@ func TestMacroF1LeavesOutWhatIsNotThere(t *testing.T) {
 func TestThreshold(t *testing.T) {
 	cases := []Case{said("a", "status", "status 0.8"), said("b", "status", "status 0.79999"),
 		said("c", "status", "status 0"), said("d", "question", "question 1")}
-	for threshold, want := range map[float64]int{0: 1, 0.8: 1, 0.7: 2, 1: 0, NoGate: 3} {
+	for threshold, want := range map[float64]int{0: 1, 0.8: 1, 0.7: 2, 1: 0, noGate: 3} {
 		r := evaluate(t, script, cases, Options{Threshold: threshold})
 		assert.Equal(t, want, *r.All.Figures["caught"].Count, threshold)
 		assert.Equal(t, 0, *r.All.Figures["wrong_continues"].Count, "only a status is ever continued")
@@ -381,7 +381,7 @@ func TestSenselessEvaluations(t *testing.T) {
 			return called, []Case{said("b", "done", "")}, Options{}
 		},
 		"evaluate: the threshold is not a number from 0 to 1, or " +
-			"NoGate": func() (classify.Classifier, []Case, Options) {
+			"-1 for no gate": func() (classify.Classifier, []Case, Options) {
 			return called, one, Options{Threshold: math.NaN()}
 		},
 		"evaluate: the options Repeat and Parallel must not be below 0": func() (classify.Classifier, []Case, Options) {
@@ -405,7 +405,7 @@ func TestShippedCases(t *testing.T) {
 	assert.Zero(t, r.Cost.Errors)
 	for _, s := range []string{"wrong_continues<=0.02", "completions_continued<=3%", "caught>=0.75", "accuracy>=0.88",
 		"sure.macro_f1>0.85"} {
-		q, err := ParseRequirement(s)
+		q, err := parseRequirement(s)
 		require.NoError(t, err)
 		f, ok := q.Met(r, nil)
 		assert.True(t, ok, "%s: %v", s, f.Value)

@@ -71,10 +71,11 @@ func ExampleReport_Compare() {
 	// Output: [choice] 1 fixed, 0 broken, p 1.000, may be noise
 }
 
-func ExampleParseRequirement() {
+func ExampleRequirement_Set() {
 	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
 	report, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{})
-	r, err := evaluate.ParseRequirement("wrong_continues <= 6%")
+	var r evaluate.Requirement
+	err := r.Set("wrong_continues <= 6%")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -84,7 +85,7 @@ func ExampleParseRequirement() {
 	// Output: wrong_continues<=0.06 false 1
 }
 
-func ExampleHTML() {
+func ExampleView_HTML() {
 	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
 	report, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{})
 	f, err := os.CreateTemp("", "report-*.html")
@@ -94,19 +95,20 @@ func ExampleHTML() {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	fmt.Println(evaluate.HTML(f, evaluate.Run{Report: report}))
+	fmt.Println(evaluate.View{Runs: []evaluate.Run{{Report: report}}}.HTML(f))
 	// Output: <nil>
 }
 
-func ExampleText() {
+func ExampleView_Text() {
 	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
 	before, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases, evaluate.Options{Name: "a"})
 	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{Name: "b"})
 	now.Latency.Max = 0 // it varies
 	c := now.Compare(before)
-	q, _ := evaluate.ParseRequirement("broken<=0")
-	o := evaluate.TextOptions{Requirements: []evaluate.Requirement{q}}
-	_ = evaluate.Text(os.Stdout, o, evaluate.Run{Report: now, Comparison: &c, Baseline: "before.json"})
+	var q evaluate.Requirement
+	_ = q.Set("broken<=0")
+	runs := []evaluate.Run{{Report: now, Comparison: &c, Baseline: "before.json"}}
+	_ = evaluate.View{Runs: runs, Requirements: []evaluate.Requirement{q}}.Text(os.Stdout, false)
 	// Output:
 	// b
 	// 2 cases, 2 sure · threshold 0.80

@@ -16,32 +16,25 @@ import (
 //go:embed page
 var page embed.FS
 
-// Run is a report to show and what it is compared with, if anything.
-type Run struct {
-	Report     Report
-	Comparison *Comparison
-	Baseline   string // what the comparison is with, for people
-}
-
-// HTML writes one or several reports as one file that shows them in a browser and asks nothing from anywhere: what
-// [Text] says, and every case, those that are not right first, with their texts and signals. Of a text beyond 24,000
+// HTML writes the reports as one file that shows them in a browser and asks nothing from anywhere: what
+// [View.Text] says, and every case, those that are not right first, with their texts and signals. Of a text beyond 24,000
 // bytes the middle is left out. Secrets are masked, see [plaintext.Redact].
 //
 // What cases and classifiers say is data: it is escaped, and characters that cannot be seen are shown by their code.
-func HTML(w io.Writer, runs ...Run) error {
+func (v View) HTML(w io.Writer) error {
 	var view struct {
 		Parts []part
 		Cases []pageCase
 	}
-	view.Parts = content(TextOptions{}, runs)
-	if len(runs) == 1 {
-		view.Parts = append(view.Parts, calibrationTable(runs[0].Report.All))
+	view.Parts = v.content()
+	if len(v.Runs) == 1 {
+		view.Parts = append(view.Parts, calibrationTable(v.Runs[0].Report.All))
 	}
-	for i, r := range runs {
+	for i, r := range v.Runs {
 		for _, o := range r.Report.Outcomes {
 			o.input.Text = plaintext.Redact(o.input.Text) // spans of it stay valid
 			c := pageCase{Outcome: o, Request: o.input.Request, Text: shortened(o.input.Text)}
-			if len(runs) > 1 {
+			if len(v.Runs) > 1 {
 				c.Run = letter(i) + ": "
 			}
 			view.Cases = append(view.Cases, c)

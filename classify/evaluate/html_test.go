@@ -18,7 +18,7 @@ import (
 func html(tb testing.TB, r Report) string {
 	tb.Helper()
 	var b bytes.Buffer
-	require.NoError(tb, HTML(&b, Run{Report: r}))
+	require.NoError(tb, View{Runs: []Run{{Report: r}}}.HTML(&b))
 	return b.String()
 }
 
@@ -89,7 +89,7 @@ func TestPageOfAComparison(t *testing.T) {
 		Options{Name: "now"})
 	var b strings.Builder
 	c := now.Compare(before)
-	require.NoError(t, HTML(&b, Run{now, &c, "before.json"}))
+	require.NoError(t, View{Runs: []Run{{now, &c, "before.json"}}}.HTML(&b))
 	for _, want := range []string{
 		"Against before.json, 3 cases in both:", "<li>not measured alike: classifier &lt;i&gt; before, now now</li>",
 		"<li>types: 1 fixed, 1 broken, p 1.000, may be noise</li>",
@@ -135,7 +135,7 @@ func TestPageOfSeveral(t *testing.T) {
 	b := evaluate(t, script, ten(), Options{Name: "b", Threshold: 0.95})
 	c := b.Compare(a)
 	var page strings.Builder
-	require.NoError(t, HTML(&page, Run{Report: a}, Run{b, &c, "a"}))
+	require.NoError(t, View{Runs: []Run{{Report: a}, {b, &c, "a"}}}.HTML(&page))
 	assert.Contains(t, page.String(), `<tr><th>figure</th><th class="n">A</th><th class="n">B</th></tr>`)
 	assert.Contains(t, page.String(), `<tr><td>actions, p</td><td class="n"></td><td class="n">may be noise `)
 	assert.Contains(t, page.String(), `<h1>B: b</h1>`)

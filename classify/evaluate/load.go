@@ -118,7 +118,8 @@ func parseCase(line []byte) (Case, []error) {
 func inWords(what string, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(e.Value, " ") // "number 17" holds the value
-		return fmt.Errorf("%s: a JSON %s does not fit", cmp.Or(e.Field, what), kind)
+		field := strings.TrimPrefix(e.Field, "Report.") // which is embedded
+		return fmt.Errorf("%s: a JSON %s does not fit", cmp.Or(field, what), kind)
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Errorf("unknown key %s; keys of your own go under meta", key)

@@ -13,8 +13,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// Version is the format of a report in JSON. It changes when an older program could misread a newer report.
-const Version = 2
+// version is the format of a report in JSON. It changes when an older program could misread a newer report.
+const version = 2
 
 // Report is how a classifier did on a set of cases. It is written with encoding/json and read with [ReadReport].
 type Report struct {
@@ -54,7 +54,7 @@ type latency struct {
 
 func newReport(cases []Case, answers []answer, opts Options) Report {
 	r := Report{
-		Version: Version, Classifier: opts.Name, About: opts.About, Threshold: opts.Threshold, Repeat: opts.Repeat,
+		Version: version, Classifier: opts.Name, About: opts.About, Threshold: opts.Threshold, Repeat: opts.Repeat,
 		Cost: costOf(answers), Latency: percentiles(answers),
 	}
 	for i, c := range cases {
@@ -108,15 +108,15 @@ func (r *Report) summarize() {
 	}
 }
 
-// Group is a summary of the outcomes that share a value in meta.
-type Group struct {
+// group is a summary of the outcomes that share a value in meta.
+type group struct {
 	Value string `json:"value"` // empty for cases without
 	Summary
 }
 
 // By returns a summary for each value that the cases have under a key of meta, such as "lang" or "agent", the largest
 // group first.
-func (r Report) By(key string) []Group {
+func (r Report) By(key string) []group {
 	sets := make(map[string][]Outcome)
 	for _, o := range r.Outcomes {
 		value := ""
@@ -125,11 +125,11 @@ func (r Report) By(key string) []Group {
 		}
 		sets[value] = append(sets[value], o)
 	}
-	var groups []Group
+	var groups []group
 	for v, set := range sets {
-		groups = append(groups, Group{v, Summarize(set)})
+		groups = append(groups, group{v, Summarize(set)})
 	}
-	slices.SortFunc(groups, func(a, b Group) int {
+	slices.SortFunc(groups, func(a, b group) int {
 		return cmp.Or(cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.Value, b.Value))
 	})
 	return groups
@@ -140,7 +140,7 @@ func (r Report) name() string { return cmp.Or(r.Classifier, "unnamed") }
 
 // gate is the threshold in words, as precise as it takes to tell two apart: "0.80" or "no gate".
 func (r Report) gate() string {
-	if r.Threshold == NoGate {
+	if r.Threshold == noGate {
 		return "no gate"
 	}
 	if s := strconv.FormatFloat(r.Threshold, 'f', -1, 64); len(s) > len("0.00") {
@@ -151,19 +151,26 @@ func (r Report) gate() string {
 
 const maxReport = 1 << 30 // bytes
 
-// ReadReport reads a report that was written as JSON. All that follows from its labels and the verdicts of its runs is
-// computed anew. A report of another version, and one that no evaluation can have made, are errors.
+// ReadReport reads a report that was written as JSON, alone or in a [View]; of several it returns the last one. All that
+// follows from its labels and the verdicts of its runs is computed anew. A report of another version, and one that no evaluation can have made, are errors.
 func ReadReport(r io.Reader) (Report, error) {
-	var rep Report
+	var file struct {
+		Report
+		Runs []Report
+	}
 	dec := json.NewDecoder(io.LimitReader(r, maxReport))
-	err := dec.Decode(&rep)
+	err := dec.Decode(&file)
+	rep := file.Report
+	if n := len(file.Runs); n > 0 {
+		rep = file.Runs[n-1]
+	}
 	switch {
 	case errors.Is(err, io.EOF):
 		err = errors.New("it is empty")
 	case err != nil:
 		err = inWords("a report", err)
-	case rep.Version != Version:
-		err = fmt.Errorf("it has version %d; this program reads version %d", rep.Version, Version)
+	case rep.Version != version:
+		err = fmt.Errorf("it has version %d; this program reads version %d", rep.Version, version)
 	default:
 		if err = rep.check(); err == nil && dec.More() { // a second report, added with >>
 			err = errors.New("something follows the report; one file has one")
@@ -183,7 +190,7 @@ func ReadReport(r io.Reader) (Report, error) {
 
 // check returns what makes a report unusable.
 func (r Report) check() error {
-	if len(r.Outcomes) == 0 || r.Repeat < 1 || r.Threshold != NoGate && !(r.Threshold > 0 && r.Threshold <= 1) {
+	if len(r.Outcomes) == 0 || r.Repeat < 1 || r.Threshold != noGate && !(r.Threshold > 0 && r.Threshold <= 1) {
 		return errors.New("it has no outcomes, no runs, or a threshold that is not from 0 to 1")
 	}
 	seen := make(map[string]bool, len(r.Outcomes))

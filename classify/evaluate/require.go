@@ -20,20 +20,20 @@ type Requirement struct {
 
 var counts = []string{"broken", "fixed"}
 
-// ParseRequirement reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or
+// Set reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or
 // "broken<=0": a figure, after "sure." of the sure cases, one of <=, >=, < and >, and a number. Blanks around them do
 // not matter.
-func ParseRequirement(s string) (Requirement, error) {
-	fail := func(err error) (Requirement, error) {
-		return Requirement{}, fmt.Errorf("evaluate: requirement %s: %w", quoted(s), err)
+func (r *Requirement) Set(s string) error {
+	fail := func(err error) error {
+		return fmt.Errorf("evaluate: requirement %s: %w", quoted(s), err)
 	}
 	m := requirement().FindStringSubmatch(s)
 	if m == nil {
 		return fail(errors.New("it is not a figure, one of <=, >=, < and >, and a number"))
 	}
-	r := Requirement{Figure: m[2], Sure: m[1] != "", Op: m[3]}
-	count := !r.Sure && r.NeedsBaseline()
-	if !count && !slices.Contains(figureNames(), r.Figure) {
+	q := Requirement{Figure: m[2], Sure: m[1] != "", Op: m[3]}
+	count := !q.Sure && q.NeedsBaseline()
+	if !count && !slices.Contains(figureNames(), q.Figure) {
 		return fail(fmt.Errorf("the figures are %s, and with a baseline %s", strings.Join(figureNames(), ", "),
 			strings.Join(counts, ", ")))
 	}
@@ -45,15 +45,16 @@ func ParseRequirement(s string) (Requirement, error) {
 	if err != nil || x > 1 && !count {
 		return fail(errors.New("every figure lies between 0 and 1"))
 	}
-	r.Bound = x
-	return r, nil
+	q.Bound = x
+	*r = q
+	return nil
 }
 
 var requirement = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(sure\.)?([a-z_0-9.]+)\s*(<=|>=|<|>)\s*([0-9]*\.?[0-9]+)\s*(%?)\s*$`)
 })
 
-// String writes the requirement as [ParseRequirement] reads it.
+// String writes the requirement as [Requirement.Set] reads it.
 func (r Requirement) String() string {
 	name := r.Figure
 	if r.Sure {

@@ -8,21 +8,19 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// TextOptions say how [Text] writes reports. The zero value is for a terminal.
-type TextOptions struct {
-	Markdown     bool          // for a pull request or a CI job
-	By           string        // a key of meta whose groups are shown
-	Requirements []Requirement // that are shown as met or not met
-}
+// layout is how [View.Text] writes: for a terminal, or in Markdown.
+type layout struct{ markdown bool }
 
-// Text writes one or several reports for people, without the text of any case.
-func Text(w io.Writer, o TextOptions, runs ...Run) error {
+// Text writes the reports for people, without the text of any case: for a terminal, or in Markdown for a pull request
+// or a CI job.
+func (v View) Text(w io.Writer, markdown bool) error {
+	o := layout{markdown}
 	bold, gap := "", "\n"
-	if o.Markdown {
+	if o.markdown {
 		bold, gap = "**", "\n\n"
 	}
 	var parts []string
-	for _, p := range content(o, runs) {
+	for _, p := range v.content() {
 		var blocks, items []string
 		if p.Title != "" {
 			blocks = append(blocks, bold+o.shown(p.Title, 200)+bold)
@@ -50,16 +48,16 @@ func Text(w io.Writer, o TextOptions, runs ...Run) error {
 var markdownEscapes = strings.NewReplacer("\\", "\\\\", "|", "\\|", "`", "\\`", "<", "&lt;", "*", "\\*", "[", "\\[")
 
 // shown is text of others in one line.
-func (o TextOptions) shown(s string, most int) string {
+func (o layout) shown(s string, most int) string {
 	s = plaintext.Visible(plaintext.Line(s, most))
-	if o.Markdown {
+	if o.markdown {
 		return markdownEscapes.Replace(s)
 	}
 	return s
 }
 
 // table writes rows, with the columns of the same width.
-func (o TextOptions) table(p part) string {
+func (o layout) table(p part) string {
 	widths := make([]int, len(p.Rows[0]))
 	var rows [][]string
 	for _, row := range p.Rows {
@@ -81,7 +79,7 @@ func (o TextOptions) table(p part) string {
 				row[i], rule = pad+cell, append(rule, "---:")
 			}
 		}
-		if !o.Markdown {
+		if !o.markdown {
 			lines = append(lines, strings.TrimRight(strings.Join(row, "  "), " "))
 			continue
 		}

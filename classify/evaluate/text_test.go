@@ -15,10 +15,10 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-func text(tb testing.TB, o TextOptions, runs ...Run) string {
+func text(tb testing.TB, markdown bool, v View) string {
 	tb.Helper()
 	var b strings.Builder
-	require.NoError(tb, Text(&b, o, runs...))
+	require.NoError(tb, v.Text(&b, markdown))
 	return b.String()
 }
 
@@ -39,7 +39,7 @@ func TestTablesFit(t *testing.T) {
 	})
 	for _, repeat := range []int{1, 2} {
 		r := evaluate(t, judge, cases, Options{Repeat: repeat, Name: "stub"})
-		out := text(t, TextOptions{}, Run{Report: r})
+		out := text(t, false, View{Runs: []Run{{Report: r}}})
 		for line := range strings.Lines(out) {
 			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
 		}
@@ -47,7 +47,7 @@ func TestTablesFit(t *testing.T) {
 		assert.Contains(t, out, fmt.Sprintf("- %d × no answer\n", 150*repeat))
 	}
 	r := evaluate(t, judge, cases[:5], Options{Name: "stub"})
-	assert.NotContains(t, text(t, TextOptions{}, Run{Report: r}), "unanswered", "a column for nothing")
+	assert.NotContains(t, text(t, false, View{Runs: []Run{{Report: r}}}), "unanswered", "a column for nothing")
 }
 
 // What cases and classifiers say breaks neither a terminal nor a Markdown table.
@@ -57,10 +57,10 @@ func TestTextIsData(t *testing.T) {
 	before := evaluate(t, answersBy(map[string]string{"x": "question 1"}), cases, Options{Name: evil})
 	now := evaluate(t, answersBy(nil), cases, Options{Name: evil})
 	c := now.Compare(before)
-	q, err := ParseRequirement("broken<=0")
+	q, err := parseRequirement("broken<=0")
 	require.NoError(t, err)
 	for _, markdown := range []bool{false, true} {
-		out := text(t, TextOptions{Markdown: markdown, Requirements: []Requirement{q}}, Run{now, &c, evil})
+		out := text(t, markdown, View{Runs: []Run{{now, &c, evil}}, Requirements: []Requirement{q}})
 		for _, r := range "\x1b\u202e" {
 			assert.NotContains(t, out, string(r))
 		}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -133,8 +131,8 @@ func (o *evalOptions) check() error {
 		return misuse("leave one of them out", "--no-cache and --repeat ask anew; --cache does not")
 	}
 	for _, s := range o.require {
-		r, err := evaluate.ParseRequirement(s)
-		switch {
+		var r evaluate.Requirement
+		switch err := r.Set(s); {
 		case err != nil:
 			return misuse("a bound looks like 'wrong_continues<=0.06' or 'caught>=70%', quoted for the shell",
 				"--require cannot be %q: %v", s, errors.Unwrap(err))
@@ -234,7 +232,7 @@ func (o *evalOptions) evaluate(
 	bar := newBar(stderr)
 	defer bar.clear()
 	report, err := evaluate.Evaluate(caught, v.classifier, cases, evaluate.Options{
-		Threshold: cmp.Or(o.threshold, evaluate.NoGate), Repeat: o.repeat, Parallel: o.parallel,
+		Threshold: cmp.Or(o.threshold, -1), Repeat: o.repeat, Parallel: o.parallel,
 		Progress: bar.show, Name: v.name, Message: messageOf,
 	})
 	if err != nil && caught.Err() != nil && ctx.Err() == nil {
@@ -334,16 +332,13 @@ func (anywhere) Open(name string) (fs.File, error)               { return os.Ope
 func (anywhere) Glob(pattern string) (names []string, err error) { return filepath.Glob(pattern) }
 
 func readBaseline(name string) (evaluate.Report, error) {
-	b, err := os.ReadFile(name)
+	f, err := os.Open(name)
 	if err != nil {
 		return evaluate.Report{}, badInput("make one: sidecoach eval --cases FILE --json >before.json",
 			"cannot open the baseline %q: %v", name, cause(err))
 	}
-	var several struct{ Runs []json.RawMessage }
-	if json.Unmarshal(b, &several) == nil && len(several.Runs) > 0 {
-		b = several.Runs[len(several.Runs)-1]
-	}
-	r, err := evaluate.ReadReport(bytes.NewReader(b))
+	defer f.Close()
+	r, err := evaluate.ReadReport(f)
 	if err != nil {
 		err = badInput("make one: sidecoach eval --json >before.json; give the next report another name, "+
 			"because a shell empties that file first", "the baseline %q cannot be used: %v", name, cause(err))
@@ -352,27 +347,11 @@ func readBaseline(name string) (evaluate.Report, error) {
 }
 
 func (o *evalOptions) print(w io.Writer, runs []evaluate.Run) error {
-	text := evaluate.TextOptions{Markdown: o.markdown, By: o.by, Requirements: o.requirements}
-	if !o.json {
-		return evaluate.Text(w, text, runs...)
+	view := evaluate.View{Runs: runs, By: o.by, Requirements: o.requirements}
+	if o.json {
+		return writeJSON(w, view, " ")
 	}
-	type run struct {
-		evaluate.Report
-		Comparison *evaluate.Comparison `json:"comparison,omitempty"`
-		Groups     []evaluate.Group     `json:"groups,omitempty"`
-	}
-	var list []run
-	for _, r := range runs {
-		out := run{Report: r.Report, Comparison: r.Comparison}
-		if o.by != "" {
-			out.Groups = r.Report.By(o.by)
-		}
-		list = append(list, out)
-	}
-	if len(list) > 1 {
-		return writeJSON(w, map[string]any{"version": evaluate.Version, "runs": list}, " ")
-	}
-	return writeJSON(w, list[0], " ")
+	return view.Text(w, o.markdown)
 }
 
 // bar shows progress on a terminal; anywhere else it shows nothing.

@@ -140,7 +140,7 @@ func writePage(name string, read []string, runs ...evaluate.Run) error {
 		}
 	}
 	var page bytes.Buffer
-	err := evaluate.HTML(&page, runs...)
+	err := evaluate.View{Runs: runs}.HTML(&page)
 	if err == nil {
 		err = filestore.WriteFile(name, page.Bytes(), 0o600)
 	}

@@ -98,7 +98,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		for _, file := range files {
 			read = append(read, file.name)
 		}
-		report, err := r.labelled.report(cmp.Or(o.policy.threshold, evaluate.NoGate), total)
+		report, err := r.labelled.report(cmp.Or(o.policy.threshold, -1), total)
 		if err == nil {
 			err = writePage(o.html, read, evaluate.Run{Report: report})
 		}
