@@ -1,19 +1,18 @@
 package classifytest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/llm"
@@ -80,8 +79,8 @@ func Replay(t testing.TB, dir string) llm.Cache {
 		t.Fatalf("classifytest: %v", err)
 	}
 	for _, path := range names {
-		r, err := llm.ReadRecording(path)
-		switch {
+		var r llm.Recording
+		switch err := r.Read(path); {
 		case err != nil:
 			t.Fatalf("classifytest: %v", err)
 		case r.Origin == "":
@@ -115,20 +114,17 @@ func (c *cassettes) Load(ctx context.Context, r llm.Request) (llm.Answer, error)
 	case handmade:
 		return c.byHand(sc, r)
 	}
-	return llm.Answer{}, llm.ErrNotCached
+	return llm.Answer{}, fs.ErrNotExist
 }
 
 // Store writes an answer that a model gave.
 func (c *cassettes) Store(ctx context.Context, r llm.Request, a llm.Answer) error {
-	origin := "recorded from " + cmp.Or(a.Usage.Model, "a model without a name") + " on " +
-		time.Now().UTC().Format(time.DateOnly)
-	_, err := c.keep(llm.Recording{Origin: origin, Request: r, Answer: a.Object, Model: a.Usage.Model}, scopeOf(ctx))
+	_, err := c.keep(llm.Recording{Request: r, Answer: a.Object, Model: a.Usage.Model}, scopeOf(ctx))
 	return err
 }
 
 // keep writes a cassette and answers with it from now on.
 func (c *cassettes) keep(r llm.Recording, sc *scope) (*file, error) {
-	r.Key = r.Request.Key()
 	if sc != nil {
 		r.Case = sc.name
 	}

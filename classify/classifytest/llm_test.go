@@ -39,18 +39,28 @@ func newJudge(t *testing.T, cfg llm.Config) *llm.Classifier {
 	return judge
 }
 
-// is reports whether an error has a kind; status whether it is of an HTTP status.
-func is(kind string) func(error) bool {
+// answered and unanswered report whether an error is of a model that answered, and begins so; status whether it is of
+// an HTTP status.
+func answered(why string) func(error) bool {
 	return func(err error) bool {
 		var e *llm.Error
-		return errors.As(err, &e) && e.Kind == kind
+		return errors.As(err, &e) && e.Answered && strings.HasPrefix(e.Why, why)
 	}
 }
+
+func unanswered(why string) func(error) bool {
+	return func(err error) bool {
+		var e *llm.Error
+		return errors.As(err, &e) && !e.Answered && strings.HasPrefix(e.Why, why)
+	}
+}
+
+var unparseable = answered("unparseable answer: ")
 
 func status(code int) func(error) bool {
 	return func(err error) bool {
 		var e *llm.Error
-		return errors.As(err, &e) && e.Kind == llm.Rejected && e.Status == code
+		return errors.As(err, &e) && !e.Answered && e.Status == code
 	}
 }
 
@@ -64,8 +74,8 @@ var outcomes = map[string]struct {
 }{
 	"stuck":                           {timedOut, 1},
 	"stuck in the body":               {timedOut, 1},
-	"truncated body":                  {is(llm.Unreachable), 3},
-	"hangs up":                        {is(llm.Unreachable), 3},
+	"truncated body":                  {unanswered("no answer: "), 3},
+	"hangs up":                        {unanswered("no answer: "), 3},
 	"401 with the key in it":          {status(401), 1},
 	"403":                             {status(403), 1},
 	"404":                             {status(404), 1},
@@ -81,28 +91,28 @@ var outcomes = map[string]struct {
 	"503":                             {status(503), 3},
 	"error that is a string":          {status(400), 3}, // a step down each, as it may mean the format
 	"redirect to itself":              {status(307), 1},
-	"no content":                      {is(llm.Unparseable), 1},
-	"empty body":                      {is(llm.Unparseable), 1},
-	"HTML":                            {is(llm.Unparseable), 1},
-	"null":                            {is(llm.Unparseable), 1},
-	"an array":                        {is(llm.Unparseable), 1},
-	"no choices":                      {is(llm.Unparseable), 1},
-	"choices of null":                 {is(llm.Unparseable), 1},
-	"200 with an error":               {is(llm.Rejected), 1},
-	"garbage":                         {is(llm.Unparseable), 1},
+	"no content":                      {unparseable, 1},
+	"empty body":                      {unparseable, 1},
+	"HTML":                            {unparseable, 1},
+	"null":                            {unparseable, 1},
+	"an array":                        {unparseable, 1},
+	"no choices":                      {unparseable, 1},
+	"choices of null":                 {unparseable, 1},
+	"200 with an error":               {unanswered("the endpoint answered 200"), 1},
+	"garbage":                         {unparseable, 1},
 	"garbage as an error":             {status(500), 3},
-	"garbage compressed":              {is(llm.Unparseable), 1},
-	"refusal":                         {is(llm.Refused), 1},
-	"cut at the length":               {is(llm.Refused), 1},
-	"content filter":                  {is(llm.Refused), 1},
-	"empty content":                   {is(llm.Unparseable), 1},
-	"prose only":                      {is(llm.Unparseable), 1},
-	"unknown type":                    {is(llm.Unparseable), 1},
-	"type of the wrong type":          {is(llm.Unparseable), 1},
-	"no type":                         {is(llm.Unparseable), 1},
-	"empty object":                    {is(llm.Unparseable), 1},
-	"an unfinished object":            {is(llm.Unparseable), 1},
-	"nested without end":              {is(llm.Unparseable), 1},
+	"garbage compressed":              {unparseable, 1},
+	"refusal":                         {answered("the model refused"), 1},
+	"cut at the length":               {answered("the answer was cut off"), 1},
+	"content filter":                  {answered("a content filter"), 1},
+	"empty content":                   {unparseable, 1},
+	"prose only":                      {unparseable, 1},
+	"unknown type":                    {unparseable, 1},
+	"type of the wrong type":          {unparseable, 1},
+	"no type":                         {unparseable, 1},
+	"empty object":                    {unparseable, 1},
+	"an unfinished object":            {unparseable, 1},
+	"nested without end":              {unparseable, 1},
 }
 
 // Whatever an endpoint does, the error says what it was and nothing of what was sent, the endpoint is asked no more

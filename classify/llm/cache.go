@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,12 +16,9 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// ErrNotCached is the error of a [Cache] that has no answer to a request: the model is asked.
-var ErrNotCached = errors.New("no answer is kept for this request")
-
 // Cache keeps answers. It must be safe for concurrent use.
 type Cache interface {
-	// Load returns the answer to a request. [ErrNotCached] has the model asked; any other error fails the call.
+	// Load returns the answer to a request. [fs.ErrNotExist] has the model asked; any other error fails the call.
 	Load(ctx context.Context, r Request) (Answer, error)
 	// Store keeps an answer. An error fails the call that was answered.
 	Store(ctx context.Context, r Request, a Answer) error
@@ -95,8 +91,14 @@ type Recording struct {
 	Model   string          `json:"model,omitempty"` // as the endpoint names it
 }
 
-// Write writes a recording to a new file in dir, at once, and returns the name of the file.
-func (r Recording) Write(dir string) (string, error) {
+// Write writes a recording to a new file in dir, at once, and returns the name of the file. It fills in the key. An
+// empty origin becomes the model and the day.
+func (r *Recording) Write(dir string) (string, error) {
+	r.Key = r.Request.Key()
+	if r.Origin == "" {
+		r.Origin = fmt.Sprintf("recorded from %s on %s", cmp.Or(r.Model, "a model without a name"),
+			time.Now().UTC().Format(time.DateOnly))
+	}
 	name := recordingName(r.Key)
 	if r.Case != "" {
 		name = strings.Trim(caseName().ReplaceAllString(strings.ToLower(plaintext.Cut(r.Case, 40)), "-"), "-") + "-" + name
@@ -121,20 +123,19 @@ func (r Recording) Write(dir string) (string, error) {
 	return name, err
 }
 
-// ReadRecording reads a file that [Recording.Write] wrote.
-func ReadRecording(file string) (Recording, error) {
-	var r Recording
+// Read reads a file that [Recording.Write] wrote.
+func (r *Recording) Read(file string) error {
 	b, err := os.ReadFile(file)
 	if err == nil {
-		err = json.Unmarshal(b, &r)
+		err = json.Unmarshal(b, r)
 	}
 	if err == nil && r.Key != r.Request.Key() {
 		err = errors.New("its key is not that of its request; record it again")
 	}
 	if err != nil {
-		return Recording{}, fmt.Errorf("recording %s: %w", file, err)
+		return fmt.Errorf("recording %s: %w", file, err)
 	}
-	return r, nil
+	return nil
 }
 
 var caseName = lazy(`[^a-z0-9]+`)
@@ -143,32 +144,19 @@ func recordingName(key string) string { return fmt.Sprintf("%.16s.json", key) }
 
 // DirCache is a [Cache] of recordings in a folder, across runs. The zero value keeps nothing and fails.
 type DirCache struct {
-	Dir     string // is made when the first answer is kept
-	Offline bool   // a request without an answer is an error, and nothing is asked
-	Origin  string // what makes the answers; empty names the model and the day
+	Dir string // is made when the first answer is kept
 }
 
 // Load returns the answer that is kept in the folder.
 func (d *DirCache) Load(_ context.Context, r Request) (Answer, error) {
-	rec, err := ReadRecording(filepath.Join(d.Dir, recordingName(r.Key())))
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && d.Offline:
-		return Answer{}, errors.New("no answer is kept for this request, and nothing is asked")
-	case errors.Is(err, fs.ErrNotExist):
-		return Answer{}, ErrNotCached
-	case err != nil:
-		return Answer{}, err
-	}
-	return Answer{Object: rec.Answer, Usage: classify.Usage{Model: rec.Model}}, nil
+	var rec Recording
+	err := rec.Read(filepath.Join(d.Dir, recordingName(r.Key())))
+	return Answer{Object: rec.Answer, Usage: classify.Usage{Model: rec.Model}}, err
 }
 
 // Store writes an answer into the folder.
 func (d *DirCache) Store(_ context.Context, r Request, a Answer) error {
-	rec := Recording{
-		Origin: cmp.Or(d.Origin, "recorded from "+cmp.Or(a.Usage.Model, "a model without a name")+
-			" on "+time.Now().UTC().Format(time.DateOnly)),
-		Key: r.Key(), Request: r, Answer: a.Object, Model: a.Usage.Model,
-	}
+	rec := Recording{Request: r, Answer: a.Object, Model: a.Usage.Model}
 	_, err := rec.Write(d.Dir)
 	return err
 }

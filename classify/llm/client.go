@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -112,7 +113,7 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 		case err == nil:
 			answer.Object, err = call.read(string(answer.Object))
 			return answer, err
-		case !errors.Is(err, ErrNotCached):
+		case !errors.Is(err, fs.ErrNotExist):
 			return Answer{}, fmt.Errorf("llm: %w", err)
 		}
 	}
@@ -134,7 +135,7 @@ func (c *Client) ask(ctx context.Context, call Call) (answer Answer, err error) 
 		}
 		defer func() {
 			if e := (*Error)(nil); !errors.Is(err, context.Canceled) {
-				c.breaker.done(err != nil && !(errors.As(err, &e) && e.Kind == Refused), time.Now())
+				c.breaker.done(err != nil && !(errors.As(err, &e) && e.refused), time.Now())
 			}
 		}()
 	}

@@ -55,54 +55,54 @@ func TestFailures(t *testing.T) {
 	const noChat, noObject = "unparseable answer: the body is not a chat completion",
 		"unparseable answer: no JSON object in it"
 	for _, tt := range []struct {
-		name  string
-		reply httpReply
-		kind  string
-		text  string
-		calls int
+		name     string
+		reply    httpReply
+		answered bool
+		text     string
+		calls    int
 	}{
-		{"refusal", status(200, completion(map[string]any{"content": nil, "refusal": "I can't"}, "stop")), Refused,
+		{"refusal", status(200, completion(map[string]any{"content": nil, "refusal": "I can't"}, "stop")), true,
 			"the model refused to answer", 1},
-		{"cut off", finishes(good, "length"), Refused, "the answer was cut off at the limit of tokens", 1},
-		{"filtered", finishes("", "content_filter"), Refused, "a content filter withheld the answer", 1},
-		{"filtered prompt", status(400, `{"error":{"code":"content_filter","param":"prompt"}}`), Refused,
+		{"cut off", finishes(good, "length"), true, "the answer was cut off at the limit of tokens", 1},
+		{"filtered", finishes("", "content_filter"), true, "a content filter withheld the answer", 1},
+		{"filtered prompt", status(400, `{"error":{"code":"content_filter","param":"prompt"}}`), true,
 			"a content filter withheld the answer", 1},
 		{"filtered, Azure", status(400, `{"error":{"code":"400","innererror":{"code":"ResponsibleAIPolicyViolation"}}}`),
-			Refused, "a content filter withheld the answer", 1},
-		{"no choices", status(200, `{"choices":[]}`), Unparseable, "unparseable answer: it has no choices", 1},
-		{"200 with an error", status(200, body("model is loading")), Rejected,
+			true, "a content filter withheld the answer", 1},
+		{"no choices", status(200, `{"choices":[]}`), true, "unparseable answer: it has no choices", 1},
+		{"200 with an error", status(200, body("model is loading")), false,
 			"the endpoint answered 200 with an error: model is loading", 1},
-		{"200 with an error text", status(200, `{"error":"out of memory"}`), Rejected,
+		{"200 with an error text", status(200, `{"error":"out of memory"}`), false,
 			"the endpoint answered 200 with an error: out of memory", 1},
-		{"choices of another type", status(200, `{"choices":{"message":{}}}`), Unparseable, noChat, 1},
-		{"not JSON", status(200, "<html>"), Unparseable, noChat, 1},
-		{"no body", status(200, ""), Unparseable, noChat, 1},
-		{"prose", says("I think so"), Unparseable, noObject, 1},
-		{"unauthorized", status(401, body("bad key "+testKey)), Rejected,
+		{"choices of another type", status(200, `{"choices":{"message":{}}}`), true, noChat, 1},
+		{"not JSON", status(200, "<html>"), true, noChat, 1},
+		{"no body", status(200, ""), true, noChat, 1},
+		{"prose", says("I think so"), true, noObject, 1},
+		{"unauthorized", status(401, body("bad key "+testKey)), false,
 			"the endpoint answered 401 Unauthorized (is the key right?): bad key [key]", 1},
-		{"not found", status(404, body("no such model")), Rejected,
+		{"not found", status(404, body("no such model")), false,
 			"the endpoint answered 404 Not Found (are base URL and model right?): no such model", 1},
-		{"a redirect", status(307, "", "Location", "https://elsewhere.example/"), Rejected,
+		{"a redirect", status(307, "", "Location", "https://elsewhere.example/"), false,
 			"the endpoint answered 307 Temporary Redirect (redirects are not followed)", 1},
-		{"conflict", status(409, ""), Rejected, "the endpoint answered 409 Conflict", 3},
-		{"too many", status(429, body("slow\x1b[31m down\u202e")), Rejected,
+		{"conflict", status(409, ""), false, "the endpoint answered 409 Conflict", 3},
+		{"too many", status(429, body("slow\x1b[31m down\u202e")), false,
 			"the endpoint answered 429 Too Many Requests: slow down", 3},
-		{"server error that repeats the request", status(500, body("sent Answer in JSON. "+outText)), Rejected,
+		{"server error that repeats the request", status(500, body("sent Answer in JSON. "+outText)), false,
 			"the endpoint answered 500 Internal Server Error", 3},
-		{"overloaded", status(529, "not JSON"), Rejected, "the endpoint answered 529: not JSON", 3},
-		{"no model of ours with these settings", nil, Rejected, "the call cannot be made: ", 0},
+		{"overloaded", status(529, "not JSON"), false, "the endpoint answered 529: not JSON", 3},
+		{"no model of ours with these settings", nil, false, "the call cannot be made: ", 0},
 		{"too large", func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(endless{}), Request: r}, nil
-		}, Unparseable, "unparseable answer: it is larger than 1 MiB", 1},
-		{"refused", breaks(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), Unreachable, "no answer: connection refused",
+		}, true, "unparseable answer: it is larger than 1 MiB", 1},
+		{"refused", breaks(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), false, "no answer: connection refused",
 			3},
-		{"reset", breaks(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), Unreachable, "no answer: connection reset", 3},
-		{"no host", breaks(&net.DNSError{Name: outText}), Unreachable, "no answer: no such host", 3},
-		{"http", breaks(http.ErrSchemeMismatch), Unreachable,
+		{"reset", breaks(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), false, "no answer: connection reset", 3},
+		{"no host", breaks(&net.DNSError{Name: outText}), false, "no answer: no such host", 3},
+		{"http", breaks(http.ErrSchemeMismatch), false,
 			"no answer: the base URL says https, and the server speaks http", 3},
-		{"certificate", breaks(&tls.CertificateVerificationError{Err: errors.New(outText)}), Unreachable,
+		{"certificate", breaks(&tls.CertificateVerificationError{Err: errors.New(outText)}), false,
 			"no answer: the server's certificate is not trusted, or is for another host", 3},
-		{"malformed", breaks(fmt.Errorf("malformed HTTP response %q", outText)), Unreachable,
+		{"malformed", breaks(fmt.Errorf("malformed HTTP response %q", outText)), false,
 			"no answer: the connection failed", 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestFailures(t *testing.T) {
 				a, err := c.JSON(t.Context(), question())
 				var e *Error
 				require.ErrorAs(t, err, &e)
-				assert.Equal(t, tt.kind, e.Kind)
+				assert.Equal(t, tt.answered, e.Answered)
 				if text := "llm: " + tt.text; strings.HasSuffix(text, ": ") {
 					assert.Contains(t, err.Error(), text)
 				} else {
@@ -157,7 +157,7 @@ func TestBodies(t *testing.T) {
 	var e *Error
 	_, err := at("/short", time.Minute).JSON(t.Context(), question())
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, Unreachable, e.Kind)
+	assert.Equal(t, "no answer: the connection failed", e.Why)
 	_, err = at("/stuck", 50*time.Millisecond).JSON(t.Context(), question())
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }

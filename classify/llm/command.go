@@ -90,7 +90,7 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 	name := filepath.Base(p.cfg.Command.Program())
 	fail := func(err error) (reply, error) {
 		inner := cmp.Or(errors.Unwrap(err), err) // without the name of a temporary file
-		return reply{}, &Error{Kind: Unreachable, Why: "cannot run " + name + ": " + inner.Error(), Err: err, final: true}
+		return reply{}, &Error{Why: "cannot run " + name + ": " + inner.Error(), Err: err, final: true}
 	}
 	if os.Getenv(JudgeMark) != "" {
 		return fail(errors.New("this process is part of a judge, and a judge asks no other"))
@@ -131,7 +131,7 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 	case readErr == errNoResult && exit == nil:
 		return answer, unparseable("no result in " + p.cfg.Command.Agent + "'s JSON envelope")
 	case readErr != nil, exit != nil:
-		e := &Error{Kind: Rejected, Why: name + " reports an error", final: true}
+		e := &Error{Why: name + " reports an error", final: true}
 		if exit != nil {
 			e.Why = fmt.Sprintf("%s ended with %s", name, exit)
 		}

@@ -133,29 +133,29 @@ func TestCommand(t *testing.T) {
 func TestCommandsThatFail(t *testing.T) {
 	for _, tt := range []struct {
 		how, agent string
-		kind       string
+		answered   bool
 		want       string
 	}{
-		{"fail", "", Rejected, " ended with exit status 3: not logged in"},
-		{"fail", "claude", Rejected, " ended with exit status 3: not logged in"},
-		{"echo", "", Rejected, " ended with exit status 1"},
-		{"flood", "", Unparseable, "unparseable answer: it is larger than 1 MiB"},
-		{"no verdict", "", Unparseable, "unparseable answer: no JSON object in it"},
-		{good, "claude", Unparseable, "unparseable answer: no result in claude's JSON envelope"},
-		{good, "codex", Unparseable, "unparseable answer: no result in codex's JSON envelope"},
-		{good, "gemini", Unparseable, "unparseable answer: no result in gemini's JSON envelope"},
-		{`{"is_error":true,"result":"Not logged in · Please run /login"}`, "claude", Rejected,
+		{"fail", "", false, " ended with exit status 3: not logged in"},
+		{"fail", "claude", false, " ended with exit status 3: not logged in"},
+		{"echo", "", false, " ended with exit status 1"},
+		{"flood", "", true, "unparseable answer: it is larger than 1 MiB"},
+		{"no verdict", "", true, "unparseable answer: no JSON object in it"},
+		{good, "claude", true, "unparseable answer: no result in claude's JSON envelope"},
+		{good, "codex", true, "unparseable answer: no result in codex's JSON envelope"},
+		{good, "gemini", true, "unparseable answer: no result in gemini's JSON envelope"},
+		{`{"is_error":true,"result":"Not logged in · Please run /login"}`, "claude", false,
 			" reports an error: Not logged in · Please run /login"},
-		{`{"type":"turn.failed","error":{"message":"usage limit reached"}}`, "codex", Rejected,
+		{`{"type":"turn.failed","error":{"message":"usage limit reached"}}`, "codex", false,
 			" reports an error: usage limit reached"},
-		{`{"error":{"message":"quota"}}`, "gemini", Rejected, " reports an error: quota"},
+		{`{"error":{"message":"quota"}}`, "gemini", false, " reports an error: quota"},
 	} {
 		t.Run(tt.agent+" "+tt.how[:4], func(t *testing.T) {
 			c, _ := judgeBy(t, tt.how, tt.agent)
 			_, err := c.JSON(t.Context(), question())
 			var e *Error
 			require.ErrorAs(t, err, &e)
-			assert.Equal(t, tt.kind, e.Kind)
+			assert.Equal(t, tt.answered, e.Answered)
 			assert.True(t, strings.HasSuffix(err.Error(), tt.want), err)
 			requireDiscreet(t, err)
 		})

@@ -116,13 +116,13 @@ func (e *endpoint) once(ctx context.Context, x *exchange, call Call, d dialect) 
 	case x.err != nil:
 		return r, x.err
 	case x.status == 0: // go-openai refuses some models with some settings
-		return r, &Error{Kind: Rejected, Why: "the call cannot be made: " + plaintext.Line(err.Error(), 200), final: true}
+		return r, &Error{Why: "the call cannot be made: " + plaintext.Line(err.Error(), 200), final: true}
 	case !x.ok() && x.problem.has(filterCodes...): // the message may speak of anything
 		return r, refused("a content filter withheld the answer")
 	case !x.ok():
 		return r, rejected(x.status, x.retryAfter, said)
 	case x.problem.present():
-		return r, &Error{Kind: Rejected, Status: x.status, Why: "the endpoint answered 200 with an error", Server: said,
+		return r, &Error{Status: x.status, Why: "the endpoint answered 200 with an error", Server: said,
 			final: true}
 	case err != nil:
 		return r, unparseable("the body is not a chat completion")
@@ -322,5 +322,5 @@ func noAnswer(err error) *Error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		why = "connection timed out"
 	}
-	return &Error{Kind: Unreachable, Why: "no answer: " + why, Err: err}
+	return &Error{Why: "no answer: " + why, Err: err}
 }

@@ -12,24 +12,17 @@ import (
 // open.
 var ErrOpen = errors.New("llm: too many calls failed in a row, so no call is made")
 
-// The kinds of failures.
-const (
-	Unreachable = "unreachable" // no answer, or a part of one: no connection, no such program
-	Rejected    = "rejected"    // the server or the program reports an error
-	Refused     = "refused"     // the model or a filter refused, or the answer was cut at the limit of tokens
-	Unparseable = "unparseable" // the answer is not the JSON object that was asked for
-)
-
 // Error says why a call has no answer. Its text holds no key, nothing of the call, and no line break.
 type Error struct {
-	Kind       string        // one of the above
+	Answered   bool          // the model answered: it refused, was cut off, or wrote something else than was asked for
 	Status     int           // the HTTP status of a server that rejected the call; 0 is none
 	RetryAfter time.Duration // how long the server asked to wait; 0 is nothing
 	Why        string        // what happened, in our words
 	Server     string        // what the server or the program said, cleaned, at most 200 characters; may be empty
 	Err        error         // the error of the transport; may be nil
 
-	final bool // another attempt would fail as well
+	final   bool // another attempt would fail as well
+	refused bool // the model or a filter refused, or the answer was cut at the limit of tokens
 }
 
 func (e *Error) Error() string {
@@ -46,10 +39,10 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Temporary() bool { return !e.final }
 
 func unparseable(why string) *Error {
-	return &Error{Kind: Unparseable, Why: "unparseable answer: " + why, final: true}
+	return &Error{Answered: true, Why: "unparseable answer: " + why, final: true}
 }
 
-func refused(why string) *Error { return &Error{Kind: Refused, Why: why, final: true} }
+func refused(why string) *Error { return &Error{Answered: true, Why: why, final: true, refused: true} }
 
 // rejected is the error of an HTTP status.
 func rejected(status int, retryAfter time.Duration, server string) *Error {
@@ -67,7 +60,7 @@ func rejected(status int, retryAfter time.Duration, server string) *Error {
 	}
 	again := status >= 500 || status == http.StatusRequestTimeout || status == http.StatusConflict ||
 		status == http.StatusTooManyRequests
-	return &Error{Kind: Rejected, Status: status, RetryAfter: retryAfter, Why: why, Server: server, final: !again}
+	return &Error{Status: status, RetryAfter: retryAfter, Why: why, Server: server, final: !again}
 }
 
 // ended is the error of a call whose context ended.

@@ -347,7 +347,7 @@ func (m judgeMemory) after(err error, now time.Time) judgeMemory {
 	case errors.Is(err, llm.ErrOpen):
 	case !isLLM:
 		m.Until = now.Add(judgePause)
-	case failure.Kind != llm.Refused && failure.Kind != llm.Unparseable: // the next answer may be better
+	case !failure.Answered: // the next answer may be better
 		m.Until = now.Add(min(max(judgePause, failure.RetryAfter), longestJudgePause))
 	}
 	return m

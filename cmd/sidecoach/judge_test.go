@@ -74,17 +74,17 @@ func TestADeadJudgeIsLeftAlone(t *testing.T) {
 }
 
 func TestMemoryAfterACall(t *testing.T) {
-	rejected := func(after time.Duration) error { return &llm.Error{Kind: llm.Rejected, Status: 429, RetryAfter: after} }
+	rejected := func(after time.Duration) error { return &llm.Error{Status: 429, RetryAfter: after} }
 	for _, tt := range []struct {
 		name string
 		err  error
 		want time.Duration
 	}{
-		{"refused", fmt.Errorf("x: %w", &llm.Error{Kind: llm.Refused}), -1},
-		{"useless", &llm.Error{Kind: llm.Unparseable}, -1},
+		{"refused", fmt.Errorf("x: %w", &llm.Error{Answered: true}), -1},
+		{"useless", &llm.Error{Answered: true}, -1},
 		{"left alone", fmt.Errorf("%w for another 3s", llm.ErrOpen), -1},
 		{"timed out", context.DeadlineExceeded, judgePause},
-		{"no rights", &llm.Error{Kind: llm.Rejected, Status: 401}, judgePause},
+		{"no rights", &llm.Error{Status: 401}, judgePause},
 		{"asks for time", rejected(9 * time.Minute), 9 * time.Minute},
 		{"asks for too much", rejected(9 * time.Hour), time.Hour},
 		{"asks for less", rejected(1), judgePause},

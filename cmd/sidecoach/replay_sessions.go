@@ -240,7 +240,7 @@ func (m *memoryCache) Load(_ context.Context, r llm.Request) (llm.Answer, error)
 	if object, ok := m.answers.Load(r.Key()); ok {
 		return llm.Answer{Object: object.(json.RawMessage), Usage: classify.Usage{Model: r.Model}}, nil
 	}
-	return llm.Answer{}, llm.ErrNotCached
+	return llm.Answer{}, fs.ErrNotExist
 }
 
 func (m *memoryCache) Store(_ context.Context, r llm.Request, a llm.Answer) error {

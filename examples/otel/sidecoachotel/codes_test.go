@@ -19,7 +19,7 @@ import (
 
 // answered is the error of an HTTP status.
 func answered(status int) error {
-	return &llm.Error{Kind: llm.Rejected, Status: status, Why: fmt.Sprintf("the endpoint answered %d", status)}
+	return &llm.Error{Status: status, Why: fmt.Sprintf("the endpoint answered %d", status)}
 }
 
 // Each error of classify/llm, by the words that a fallback keeps of it.

@@ -115,7 +115,7 @@ func modelError(err error) error {
 		if failure != nil {
 			delay = failure.RetryAfter
 		}
-	case failure.Kind == llm.Refused || failure.Kind == llm.Unparseable:
+	case failure.Answered:
 		kind = ErrNoVerdict
 	default:
 		kind = ErrRejected
