@@ -144,8 +144,7 @@ func (a *AutoContinue) readPlan(f *Facts) error {
 		return nil
 	}
 	for _, content := range []error{
-		plancriteria.ErrNoSection, plancriteria.ErrEmpty, plancriteria.ErrAmbiguous,
-		plancriteria.ErrTooLarge, plancriteria.ErrTooDeep, plancriteria.ErrNotUTF8,
+		plancriteria.ErrNoSection, plancriteria.ErrEmpty, plancriteria.ErrAmbiguous, plancriteria.ErrUnusable,
 	} {
 		if errors.Is(err, content) {
 			f.Coach.PlanFile = a.redacted(f.Output.PlanFile) // there is a plan

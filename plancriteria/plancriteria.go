@@ -53,9 +53,13 @@ var (
 	ErrNoSection = errors.New(`no heading "Success Criteria", "Acceptance Criteria" or "Definition of Done"`)
 	ErrEmpty     = errors.New("the success criteria section is empty") // or only comments, headings, bare checkboxes
 	ErrAmbiguous = errors.New("more than one success criteria section")
-	ErrTooLarge  = errors.New("larger than 1 MiB")
-	ErrTooDeep   = errors.New("lists or quotes nested too deeply") // by the hundreds
-	ErrNotUTF8   = errors.New("not UTF-8")
+	ErrUnusable  = errors.New("not a plan") // too large, not UTF-8, or lists or quotes nested by the hundreds
+)
+
+var (
+	errTooLarge = fmt.Errorf("%w: larger than 1 MiB", ErrUnusable)
+	errTooDeep  = fmt.Errorf("%w: lists or quotes nested too deeply", ErrUnusable)
+	errNotUTF8  = fmt.Errorf("%w: not UTF-8", ErrUnusable)
 )
 
 // Criteria is the success-criteria section of a plan.
@@ -100,8 +104,7 @@ func (c Criteria) Open() []Item {
 // Extract returns the success criteria of a plan. It does not change or keep markdown, and it is safe for concurrent
 // use.
 //
-// The first of these errors that applies is returned: [ErrTooLarge], [ErrNotUTF8], [ErrTooDeep], [ErrNoSection],
-// [ErrAmbiguous], [ErrEmpty].
+// The first of these errors that applies is returned: [ErrUnusable], [ErrNoSection], [ErrAmbiguous], [ErrEmpty].
 func Extract(markdown []byte) (Criteria, error) {
 	c, err := extract(markdown, names)
 	if err != nil {
@@ -129,14 +132,14 @@ func Stages(markdown []byte) ([]string, error) {
 
 func extract(markdown []byte, names []string) (Criteria, error) {
 	if len(markdown) > MaxSize {
-		return Criteria{}, ErrTooLarge
+		return Criteria{}, errTooLarge
 	}
 	if !utf8.Valid(markdown) {
-		return Criteria{}, ErrNotUTF8
+		return Criteria{}, errNotUTF8
 	}
 	src := normalize(markdown)
 	if tooDeep(src) {
-		return Criteria{}, ErrTooDeep
+		return Criteria{}, errTooDeep
 	}
 	heading, title, err := findSection(parseBlocks(src), src, names)
 	if err != nil {

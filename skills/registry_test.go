@@ -44,10 +44,15 @@ func TestRegistryOrder(t *testing.T) {
 	}
 }
 
+// rule is a detector of a host.
+type rule func(q skills.Query) (skills.Skill, bool)
+
+func (r rule) Detect(q skills.Query) (skills.Skill, bool) { return r(q) }
+
 func TestRegistryAsksTextThenPhase(t *testing.T) {
 	var asked []string
 	detector := func(name string) skills.Detector {
-		return skills.DetectorFunc(func(q skills.Query) (skills.Skill, bool) {
+		return rule(func(q skills.Query) (skills.Skill, bool) {
 			asked = append(asked, fmt.Sprintf("%s text=%s phase=%s", name, q.Text, q.Phase))
 			return skills.Skill{}, false
 		})
@@ -58,7 +63,7 @@ func TestRegistryAsksTextThenPhase(t *testing.T) {
 }
 
 func TestRegistryIgnoresNil(t *testing.T) {
-	reg := skills.NewRegistry(nil, (*skills.Skill)(nil), (*skills.Registry)(nil), skills.DetectorFunc(nil), ship)
+	reg := skills.NewRegistry(nil, (*skills.Skill)(nil), (*skills.Registry)(nil), ship)
 	got, ok := reg.Detect(skills.Query{Text: "/ship"})
 	require.True(t, ok)
 	require.Equal(t, ship, got)
@@ -96,7 +101,7 @@ func TestRegistryIsADetector(t *testing.T) {
 
 func TestRegistryPhases(t *testing.T) {
 	reg := skills.NewRegistry(ship, skills.Skill{Trigger: "/x"}, review,
-		skills.DetectorFunc(func(skills.Query) (skills.Skill, bool) { return skills.Skill{Phase: "party"}, true }),
+		rule(func(skills.Query) (skills.Skill, bool) { return skills.Skill{Phase: "party"}, true }),
 		skills.Skill{Phase: " Release "}, &skills.Skill{Phase: "plan"})
 	require.Empty(t, cmp.Diff([]string{"release", "plan"}, reg.Phases()))
 }
@@ -118,7 +123,7 @@ func TestRegistryConcurrently(t *testing.T) {
 func ExampleNewRegistry() {
 	reg := skills.NewRegistry(append(skills.Builtin(),
 		skills.Skill{Name: "/deploy", Trigger: "/deploy", Phase: "deploy", EvidenceHint: "the URL of the release"},
-		skills.DetectorFunc(func(q skills.Query) (skills.Skill, bool) {
+		rule(func(q skills.Query) (skills.Skill, bool) {
 			return skills.Skill{Name: "hotfix", EvidenceHint: "the failing test, now passing"}, strings.HasPrefix(q.Text,
 				"HOTFIX")
 		}),

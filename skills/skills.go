@@ -3,11 +3,11 @@
 //
 // Build a registry with [NewRegistry] and ask it with [Registry.Detect]. [Builtin] returns the four skills of a
 // software development cycle. A [Skill] says what evidence its result needs, and coaching asks for that. A host adds
-// a skill as a value, or its own rule as a function:
+// a skill as a value, or its own rule as another [Detector]:
 //
 //	reg := skills.NewRegistry(append(skills.Builtin(),
 //		skills.Skill{Name: "/deploy", Trigger: "/deploy", Phase: "deploy", EvidenceHint: "the URL of the release"},
-//		skills.DetectorFunc(mine))...)
+//		mine)...)
 //
 // [FromFS] reads the skills that agents keep in folders with a SKILL.md, such as .claude/skills.
 //
@@ -47,17 +47,6 @@ type Query struct {
 // instructions in the text.
 type Detector interface {
 	Detect(q Query) (Skill, bool)
-}
-
-// DetectorFunc is a function that is a [Detector]. A nil one recognises nothing.
-type DetectorFunc func(q Query) (Skill, bool)
-
-// Detect calls f.
-func (f DetectorFunc) Detect(q Query) (Skill, bool) {
-	if f == nil {
-		return Skill{}, false
-	}
-	return f(q)
 }
 
 // Detect returns s if the text asks for it or the phase is its own.

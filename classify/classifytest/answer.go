@@ -42,8 +42,8 @@ func (v Verdict) JSON() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Say answers with v, well formed.
-func Say(v Verdict) Answer { return Text(v.JSON()) }
+// Answer answers with v, well formed.
+func (v Verdict) Answer() Answer { return Text(v.JSON()) }
 
 // Text answers with content as the message.
 func Text(content string) Answer { return respond(http.StatusOK, completion(content, "", "stop")) }

@@ -78,8 +78,8 @@ func TestAChangedPromptHasNoCassettes(t *testing.T) {
 
 func TestRecording(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "cassettes")
-	server := classifytest.NewServer(t, classifytest.Say(classifytest.Verdict{Type: classify.Question, Confidence: 0.9,
-		Reason: "asks " + key}))
+	server := classifytest.NewServer(t, classifytest.Verdict{Type: classify.Question, Confidence: 0.9,
+		Reason: "asks " + key}.Answer())
 	in := classify.Input{Text: "Which of the two ports shall I use?"}
 	ask := func(how string, inputs ...classify.Input) *fake {
 		t.Helper()

@@ -1,7 +1,7 @@
 // Package classifytest unit-tests prompts and the classifiers that send them, without a key and without the network.
 //
 // [Run] judges labelled cases in subtests and shows what differs. [Replay] puts recorded answers, cassettes, in the
-// place of a model. [Server] is an endpoint that misbehaves by a script, and [Misbehaviours] lists the ways.
+// place of a model. [Server] is an endpoint that misbehaves by a script, and [Verdict.Misbehaviours] lists the ways.
 //
 // # Testing a prompt
 //
@@ -27,7 +27,7 @@
 //
 // A classifier over an endpoint meets every misbehaviour in a loop:
 //
-//	for _, m := range classifytest.Misbehaviours(verdict) {
+//	for _, m := range verdict.Misbehaviours() {
 //		t.Run(m.Name, func(t *testing.T) {
 //			server := classifytest.NewServer(t, m.Answer)
 //			judge := newJudge(server.URL)

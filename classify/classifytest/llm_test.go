@@ -130,7 +130,7 @@ func TestMisbehavioursAgainstTheLLMClassifier(t *testing.T) {
 		failure, err error // of the classifier, and with the fallback
 		calls        int
 	}
-	all := classifytest.Misbehaviours(hidden)
+	all := hidden.Misbehaviours()
 	got := make([]seen, len(all))
 	var wg sync.WaitGroup
 	for i, m := range all {
@@ -185,7 +185,7 @@ func TestOddAnswersAreReadRightly(t *testing.T) {
 		"confidence above 1": 1, "confidence below 0": 0, "confidence in per cent": 1, "confidence as text": 0.9,
 		"confidence that is no number": 0.5, "coaching of the wrong type": 0.9, `coaching of "null"`: 0.9,
 	}
-	for _, m := range classifytest.Misbehaviours(hidden) {
+	for _, m := range hidden.Misbehaviours() {
 		if !m.Readable {
 			continue
 		}
@@ -208,14 +208,14 @@ func TestOddAnswersAreReadRightly(t *testing.T) {
 }
 
 func TestEndpointThatRecovers(t *testing.T) {
-	for _, m := range classifytest.Misbehaviours(classifytest.Verdict{}) {
+	for _, m := range (classifytest.Verdict{}).Misbehaviours() {
 		if !slices.Contains([]string{"429", "503", "hangs up", "truncated body"}, m.Name) {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
 			s := classifytest.NewServer(t, m.Answer,
-				classifytest.Say(classifytest.Verdict{Type: classify.Blocker, Confidence: 0.9}))
+				classifytest.Verdict{Type: classify.Blocker, Confidence: 0.9}.Answer())
 			r, err := newJudge(t, llm.Config{BaseURL: s.URL, Timeout: time.Minute}).Classify(t.Context(),
 				classify.Input{Text: "I need access."})
 			require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestEndpointThatRecovers(t *testing.T) {
 
 // The context ends a slow call before the timeout does.
 func TestContextIsHonoured(t *testing.T) {
-	for _, m := range classifytest.Misbehaviours(classifytest.Verdict{})[:2] {
+	for _, m := range (classifytest.Verdict{}).Misbehaviours()[:2] {
 		t.Run(m.Name, func(t *testing.T) {
 			s := classifytest.NewServer(t, m.Answer)
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

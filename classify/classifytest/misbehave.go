@@ -19,7 +19,7 @@ type misbehaviour struct {
 
 // Misbehaviours returns all that this package knows, fresh: of the network, of the server, and of the model, whose
 // answers hide v. Most are answers to every call; a test that goes on to something better scripts it after them.
-func Misbehaviours(v Verdict) []misbehaviour {
+func (v Verdict) Misbehaviours() []misbehaviour {
 	object := v.JSON()
 	odd := func(confidence any, t string) string {
 		return fmt.Sprintf(`{"type":%s,"confidence":%v,"reason":"because","coaching_message":null}`, t, confidence)

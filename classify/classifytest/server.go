@@ -41,7 +41,7 @@ type Server struct {
 func NewServer(t testing.TB, script ...Answer) *Server {
 	t.Helper()
 	if len(script) == 0 {
-		script = []Answer{Say(Verdict{Type: "completion", Confidence: 0.95, Reason: "shows its result"})}
+		script = []Answer{Verdict{Type: "completion", Confidence: 0.95, Reason: "shows its result"}.Answer()}
 	}
 	s := &Server{t: t, script: slices.Clone(script)}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))

@@ -70,7 +70,7 @@ func ask(t *testing.T, s *classifytest.Server) answer {
 
 func TestServerFollowsItsScript(t *testing.T) {
 	first := classifytest.Verdict{Type: classify.Status, Confidence: 0.9, Reason: "a <b> & \"c\"", Coaching: "Run it."}
-	s := classifytest.NewServer(t, classifytest.Say(first), classifytest.Status(500), classifytest.Text("last"))
+	s := classifytest.NewServer(t, first.Answer(), classifytest.Status(500), classifytest.Text("last"))
 	a := ask(t, s)
 	assert.Equal(t, 200, a.status)
 	assert.JSONEq(t, `{"type":"status","rejected":true,"confidence":0.9,"reason":"a <b> & \"c\"",`+
@@ -145,7 +145,7 @@ func TestServerKnowsOnePath(t *testing.T) {
 func TestMisbehavioursOnTheWire(t *testing.T) {
 	v := classifytest.Verdict{Type: classify.Status, Confidence: 0.9, Reason: "a claim", Coaching: "Show it."}
 	seen := map[string]bool{}
-	for _, m := range classifytest.Misbehaviours(v) {
+	for _, m := range v.Misbehaviours() {
 		assert.False(t, seen[m.Name], m.Name)
 		seen[m.Name] = true
 		t.Run(m.Name, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestMisbehavioursOnTheWire(t *testing.T) {
 
 // Closing returns though clients wait for an answer, send nothing, or do not read what they are sent.
 func TestServerClosesWithStuckClients(t *testing.T) {
-	s := classifytest.NewServer(t, classifytest.Stuck(), classifytest.Misbehaviours(classifytest.Verdict{})[1].Answer, classifytest.Stuck())
+	s := classifytest.NewServer(t, classifytest.Stuck(), classifytest.Verdict{}.Misbehaviours()[1].Answer, classifytest.Stuck())
 	answers := make(chan answer, 3)
 	for range 3 {
 		go func() { answers <- post(t, context.Background(), s, body()) }()
@@ -252,7 +252,7 @@ func TestPanicOfAnAnswerFailsTheTest(t *testing.T) {
 func ExampleServer() {
 	t := &testing.T{} // in a test: its own
 	s := classifytest.NewServer(t, classifytest.Status(429),
-		classifytest.Say(classifytest.Verdict{Type: classify.Question, Confidence: 0.9}))
+		classifytest.Verdict{Type: classify.Question, Confidence: 0.9}.Answer())
 	defer s.Close()
 	for range 2 {
 		resp, err := http.Post(s.URL+"/chat/completions", "application/json",

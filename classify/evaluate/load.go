@@ -117,7 +117,7 @@ func parseCase(line []byte) (Case, []error) {
 // inWords says what the decoder found without the names of our types and without the value.
 func inWords(what string, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		kind, _, _ := strings.Cut(e.Value, " ") // "number 17" holds the value
+		kind, _, _ := strings.Cut(e.Value, " ")         // "number 17" holds the value
 		field := strings.TrimPrefix(e.Field, "Report.") // which is embedded
 		return fmt.Errorf("%s: a JSON %s does not fit", cmp.Or(field, what), kind)
 	}

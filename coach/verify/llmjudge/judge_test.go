@@ -208,8 +208,8 @@ func TestMisbehaviours(t *testing.T) {
 		"twice":              classifytest.Text(`{"decision":"feedback","decision":"approve"}`),
 		"cut off":            classifytest.Text(said("approve", "met", "x")[:60]),
 	}
-	for _, m := range classifytest.Misbehaviours(classifytest.Verdict{Type: classify.Completion, Confidence: 0.9,
-		Reason: "a verdict of another kind"}) {
+	for _, m := range (classifytest.Verdict{Type: classify.Completion, Confidence: 0.9,
+		Reason: "a verdict of another kind"}).Misbehaviours() {
 		answers[m.Name] = m.Answer
 	}
 	for name, answer := range answers {
