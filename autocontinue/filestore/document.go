@@ -297,7 +297,7 @@ func (s *Store) write(root *os.Root, name string, e envelope) error {
 	if len(data) >= maxDocument {
 		return fmt.Errorf("%w: a document of %d bytes", ErrTooLarge, len(data))
 	}
-	var f *File
+	var f *file
 	if err = root.MkdirAll(path.Dir(name), 0o700); err == nil {
 		f, err = create(root, name, strings.TrimSuffix(name, ".json")+".tmp", 0o600)
 	}

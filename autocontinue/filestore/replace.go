@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// File replaces an old file: after Commit all of it is there, before Commit none of it.
-type File struct {
+// file replaces an old file: after Commit all of it is there, before Commit none of it.
+type file struct {
 	*os.File
 	root   *os.Root // nil for a file that is written directly
 	own    bool     // root is ours to close
@@ -22,10 +22,8 @@ type File struct {
 	noSync bool
 }
 
-// Create prepares to replace a file, and finds out whether it can be written. A new file gets the permissions perm,
-// less the umask; an existing file keeps those of its own that perm has. The file behind a symbolic link is replaced,
-// not the link. What is not a regular file, such as /dev/stdout, is written directly. The caller must call Close.
-func Create(name string, perm fs.FileMode) (*File, error) {
+// replacement prepares to replace a file, see [WriteFile]. The caller must call Close.
+func replacement(name string, perm fs.FileMode) (*file, error) {
 	info, err := os.Stat(name)
 	exists := err == nil
 	switch {
@@ -33,7 +31,7 @@ func Create(name string, perm fs.FileMode) (*File, error) {
 		return nil, &fs.PathError{Op: "write", Path: name, Err: syscall.EISDIR}
 	case exists && !info.Mode().IsRegular():
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		return &File{File: f}, err
+		return &file{File: f}, err
 	case exists:
 		if name, err = filepath.EvalSymlinks(name); err != nil {
 			return nil, err
@@ -60,7 +58,7 @@ func Create(name string, perm fs.FileMode) (*File, error) {
 }
 
 // create makes the file tmp, which will replace name. A file of that name was left by a process that was killed.
-func create(root *os.Root, name, tmp string, perm fs.FileMode) (*File, error) {
+func create(root *os.Root, name, tmp string, perm fs.FileMode) (*file, error) {
 	open := func() (*os.File, error) { return root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm) }
 	f, err := open()
 	if errors.Is(err, fs.ErrExist) {
@@ -68,11 +66,11 @@ func create(root *os.Root, name, tmp string, perm fs.FileMode) (*File, error) {
 			f, err = open()
 		}
 	}
-	return &File{File: f, root: root, tmp: tmp, name: name}, err
+	return &file{File: f, root: root, tmp: tmp, name: name}, err
 }
 
 // Commit puts the file in its place. It is then safe from a loss of power.
-func (f *File) Commit() error {
+func (f *file) Commit() error {
 	if f.root == nil {
 		return nil
 	}
@@ -103,7 +101,7 @@ func (f *File) Commit() error {
 }
 
 // Close discards what was not committed.
-func (f *File) Close() error {
+func (f *file) Close() error {
 	f.File.Close()
 	if f.tmp != "" {
 		f.root.Remove(f.tmp)
@@ -115,9 +113,11 @@ func (f *File) Close() error {
 	return nil
 }
 
-// WriteFile replaces a file as a whole, as [Create] and [File.Commit] do.
+// WriteFile replaces a file as a whole or not at all. A new file gets the permissions perm, less the umask; an existing
+// file keeps those of its own that perm has. The file behind a symbolic link is replaced, not the link. What is not a
+// regular file, such as /dev/stdout, is written directly.
 func WriteFile(name string, data []byte, perm fs.FileMode) error {
-	f, err := Create(name, perm)
+	f, err := replacement(name, perm)
 	if err != nil {
 		return err
 	}

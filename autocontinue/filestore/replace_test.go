@@ -47,29 +47,3 @@ func TestWriteFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, entries, 2, "nothing is left behind")
 }
-
-// Before Commit the old file is there, and Close without Commit leaves it there.
-func TestCreate(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "file")
-	write(t, path, []byte("old"))
-	for _, commit := range []bool{false, true} {
-		f, err := filestore.Create(path, 0o600)
-		require.NoError(t, err)
-		_, err = f.Write([]byte("new"))
-		require.NoError(t, err)
-		got, err := os.ReadFile(path)
-		require.NoError(t, err)
-		assert.Equal(t, "old", string(got))
-		if commit {
-			require.NoError(t, f.Commit())
-		}
-		require.NoError(t, f.Close())
-	}
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "new", string(got))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, entries, 1)
-}

@@ -107,38 +107,34 @@ func (s setting) registry() *skills.Registry {
 func newAllow(t terminal) *cobra.Command {
 	var state string
 	var yes bool
-	cmd := &cobra.Command{
-		Use:  "allow [flags]",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			projects, err := openProjects(state)
-			if err != nil {
-				return err
-			}
-			root, err := project.Root(".")
-			if err != nil {
-				return err
-			}
-			f, err := project.ReadFolder(root)
-			if err != nil {
-				return badInput("make the folder .sidecoach in your project", "%s", strings.TrimPrefix(err.Error(), "project: "))
-			}
-			s, err := newHookOptions(noFlags()).within(f)
-			if err != nil {
-				return badInput("correct the file, then run sidecoach allow again", "the folder cannot be used: %v", err)
-			}
-			if err := t.tell(cmd.OutOrStdout(), s.preview(f)); err != nil {
-				return err
-			}
-			if err := confirm(cmd, t, yes, "Let the hook use these files?"); err != nil {
-				return err
-			}
-			if err := projects.Allow(cmd.Context(), f); err != nil {
-				return err
-			}
-			return t.tell(cmd.OutOrStdout(), "allowed, until one of the files changes\n")
-		},
-	}
+	cmd := withoutArguments("allow [flags]", func(cmd *cobra.Command) error {
+		projects, err := openProjects(state)
+		if err != nil {
+			return err
+		}
+		root, err := project.Root(".")
+		if err != nil {
+			return err
+		}
+		f, err := project.ReadFolder(root)
+		if err != nil {
+			return badInput("make the folder .sidecoach in your project", "%s", strings.TrimPrefix(err.Error(), "project: "))
+		}
+		s, err := newHookOptions(noFlags()).within(f)
+		if err != nil {
+			return badInput("correct the file, then run sidecoach allow again", "the folder cannot be used: %v", err)
+		}
+		if err := t.tell(cmd.OutOrStdout(), s.preview(f)); err != nil {
+			return err
+		}
+		if err := confirm(cmd, t, yes, "Let the hook use these files?"); err != nil {
+			return err
+		}
+		if err := projects.Allow(cmd.Context(), f); err != nil {
+			return err
+		}
+		return t.tell(cmd.OutOrStdout(), "allowed, until one of the files changes\n")
+	})
 	bind(cmd.Flags(), "state", &state, "yes", &yes)
 	return cmd
 }

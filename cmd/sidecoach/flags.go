@@ -198,6 +198,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	return misuse(cmd.CommandPath()+" --help shows how it is used", "%v", err)
 }
 
+func withoutArguments(use string, run func(*cobra.Command) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Args: atMost(0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
+	}
+}
+
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		hint := cmd.CommandPath() + " --help shows how it is used"

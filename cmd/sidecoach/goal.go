@@ -42,28 +42,20 @@ func newGoal(t terminal) *cobra.Command {
 			return misuse(hint, "goal needs a command")
 		},
 	}
-	show := &cobra.Command{
-		Use:  "show [flags]",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, g, root, err := o.current(cmd)
-			if err != nil {
-				return err
-			}
-			return t.tell(cmd.OutOrStdout(), goalTable(g, root))
-		},
-	}
-	forget := &cobra.Command{
-		Use:  "clear [flags]",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			projects, _, root, err := o.current(cmd)
-			if err != nil {
-				return err
-			}
-			return o.save(cmd, t, projects, root, nil, "Clear the goal of "+visible(root)+"?", "cleared\n")
-		},
-	}
+	show := withoutArguments("show [flags]", func(cmd *cobra.Command) error {
+		_, g, root, err := o.current(cmd)
+		if err != nil {
+			return err
+		}
+		return t.tell(cmd.OutOrStdout(), goalTable(g, root))
+	})
+	forget := withoutArguments("clear [flags]", func(cmd *cobra.Command) error {
+		projects, _, root, err := o.current(cmd)
+		if err != nil {
+			return err
+		}
+		return o.save(cmd, t, projects, root, nil, "Clear the goal of "+visible(root)+"?", "cleared\n")
+	})
 	set := &cobra.Command{
 		Use:  "set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]... [flags]",
 		Args: atMost(1),

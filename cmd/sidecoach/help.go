@@ -143,17 +143,12 @@ func commands(root *cobra.Command) (names []string) {
 }
 
 func newCompletion() *cobra.Command {
-	shells := []string{"bash", "zsh", "fish"}
-	list := strings.Join(shells, ", ")
 	return &cobra.Command{
 		Use:       "completion bash|zsh|fish",
-		ValidArgs: shells,
+		ValidArgs: []string{"bash", "zsh", "fish"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return misuse("sidecoach completion bash", "completion takes one shell: %s", list)
-			}
 			root, out := cmd.Root(), cmd.OutOrStdout()
-			switch args[0] {
+			switch strings.Join(args, " ") {
 			case "bash":
 				return root.GenBashCompletionV2(out, true)
 			case "zsh":
@@ -161,7 +156,7 @@ func newCompletion() *cobra.Command {
 			case "fish":
 				return root.GenFishCompletion(out, true)
 			}
-			return misuse("the shells are "+list, "no completion for %q", args[0])
+			return misuse("sidecoach completion bash", "completion takes one shell: bash, zsh, fish")
 		},
 	}
 }

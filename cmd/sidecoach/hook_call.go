@@ -268,7 +268,21 @@ func (w watchdog) run(ctx context.Context, do func(context.Context) error) error
 	defer close(done)
 	go func() {
 		defer func() { _ = recover() }() // the runtime's exit status means "block" to a host
-		w.watch(ctx, cancel)
+		for start, host := time.Now(), w.parent(); ctx.Err() == nil; {
+			select {
+			case <-ctx.Done():
+			case <-time.After(parentCheck):
+			}
+			limit := w.limit
+			if w.more() {
+				limit += verifySeconds * time.Second
+			}
+			if time.Since(start) >= limit {
+				cancel(errTooLate)
+			} else if w.parent() != host {
+				cancel(errHostGone)
+			}
+		}
 		select {
 		case <-done:
 		case <-time.After(hookGrace):
@@ -280,28 +294,4 @@ func (w watchdog) run(ctx context.Context, do func(context.Context) error) error
 		return letStop(cause)
 	}
 	return err
-}
-
-// watch returns when ctx has ended. It ends ctx at the limit, and when the host has gone.
-func (w watchdog) watch(ctx context.Context, cancel context.CancelCauseFunc) {
-	check := time.NewTicker(parentCheck)
-	defer check.Stop()
-	start, host := time.Now(), w.parent()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-check.C:
-			limit := w.limit
-			if w.more() {
-				limit += verifySeconds * time.Second
-			}
-			switch {
-			case time.Since(start) >= limit:
-				cancel(errTooLate)
-			case w.parent() != host:
-				cancel(errHostGone)
-			}
-		}
-	}
 }

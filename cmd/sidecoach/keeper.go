@@ -95,7 +95,7 @@ func (k *keeper) observer() autocontinue.Observer {
 		line := entry{Event: e, Host: k.host, Shadow: k.shadow, Transcript: k.lacks}
 		k.failed, k.last = k.failed || e.Err != "", &e
 		if k.keepText {
-			line.Input, line.Cut = kept(e.Input)
+			line.Input = kept(e.Input)
 		}
 		k.journal(line)
 		return nil
@@ -157,13 +157,10 @@ func withoutPackage(err error) string {
 
 const maxKept = 1 << 20 // bytes of an output, and of a request, that the journal keeps
 
-// kept returns what the journal keeps of an input, and whether it is cut.
-func kept(in classify.Input) (*classify.Input, bool) {
-	cut := false
-	for _, text := range []*string{&in.Text, &in.Request} {
-		if len(*text) > maxKept {
-			*text, cut = strings.ToValidUTF8((*text)[:maxKept], ""), true
-		}
+// kept returns the input that the journal keeps: nil for one that is too large.
+func kept(in classify.Input) *classify.Input {
+	if max(len(in.Text), len(in.Request)) > maxKept {
+		return nil
 	}
-	return &in, cut
+	return &in
 }

@@ -26,7 +26,6 @@ type entry struct {
 	Shadow     bool            `json:"shadow,omitempty"` // decided only: the agent was not continued
 	Notice     string          `json:"notice,omitempty"` // what happened beside a decision
 	Input      *classify.Input `json:"input,omitempty"`  // what the classifier was asked; with --keep-text
-	Cut        bool            `json:"cut,omitempty"`    // Input is not all of it
 }
 
 // parseEntry reads a line. One that neither this program nor a newer one can have written is not ok.
@@ -45,12 +44,7 @@ type logOptions struct {
 
 func newLog(t terminal) *cobra.Command {
 	o := logOptions{want: choice{allowed: labels()}}
-	cmd := &cobra.Command{
-		Use:               "log [flags]",
-		Args:              atMost(0),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd, t) },
-	}
+	cmd := withoutArguments("log [flags]", func(cmd *cobra.Command) error { return o.run(cmd, t) })
 	bind(cmd.Flags(), "session", &o.session, "follow", &o.follow, "json", &o.json, "case", &o.id, "want", &o.want,
 		"state", &o.state)
 	return cmd
@@ -172,13 +166,9 @@ func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string
 		return badInput(hint, "%d decisions have an ID that begins with %q", n, o.id)
 	}
 	for id, e := range found {
-		switch {
-		case e.Input == nil:
-			hint := "use --keep-text from now on; the text of older decisions is gone"
+		if e.Input == nil {
+			hint := "use --keep-text from now on, which keeps texts of up to 1 MiB; older texts are gone"
 			return badInput(hint, "decision %s was journaled without its text", id)
-		case e.Cut:
-			hint := "write the case by hand: sidecoach eval --help"
-			return badInput(hint, "the text of decision %s was too large to be journaled as a whole", id)
 		}
 		c := evaluate.Case{Name: id, Input: *e.Input, Want: evaluate.Want{Type: classify.OutputType(o.want.value)}}
 		if o.want.value == labelRejected {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -95,24 +94,7 @@ func (p *page) about(e entry) {
 	}, d.Reason) {
 		p.row("note", d.Note)
 	}
-	p.row("goal", d.Goal)
-	p.rows("degraded", d.Degraded)
-	p.row("judge", judgeInWords(d.Result.Usage))
-	p.row("error", e.Err)
-	p.row("facts", e.Transcript)
-}
-
-// judgeInWords is "gpt-4.1-mini, 1,234 tokens in, 56 out, 0.8 s"; nothing for a verdict that cost nothing.
-func judgeInWords(u *classify.Usage) string {
-	if u == nil {
-		return ""
-	}
-	text := fmt.Sprintf("%s, %s tokens in, %s out, %.1f s", u.Model, thousands(u.PromptTokens),
-		thousands(u.CompletionTokens), u.Latency.Seconds())
-	if u.CostUSD > 0 {
-		text += fmt.Sprintf(", $%.4f", u.CostUSD)
-	}
-	return strings.TrimPrefix(text, ", ")
+	p.view("entry", e)
 }
 
 type totals struct {
@@ -157,7 +139,10 @@ func (p *page) reasons(c reasonCounts) {
 	}{{"continued", c.Continued}, {"stopped", c.Stopped}, {"dropped", c.Suppressed}} {
 		var reasons []string
 		sum := 0
-		for _, reason := range mostFrequent(row.counts) {
+		mostFrequent := slices.SortedFunc(maps.Keys(row.counts), func(a, b string) int {
+			return cmp.Or(cmp.Compare(row.counts[b], row.counts[a]), cmp.Compare(a, b))
+		})
+		for _, reason := range mostFrequent {
 			reasons = append(reasons, visible(words(reason))+" "+thousands(row.counts[reason]))
 			sum += row.counts[reason]
 		}
@@ -167,12 +152,6 @@ func (p *page) reasons(c reasonCounts) {
 	}
 }
 
-func mostFrequent(counts map[string]int) []string {
-	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-}
-
 // outcomes says what the continuations led to: the turn ended with an accepted completion, or with anything else.
 type outcomes struct {
 	Accepted    int `json:"accepted"`
@@ -180,15 +159,10 @@ type outcomes struct {
 	Open        int `json:"open"`
 }
 
+// judgeTotals are the verdicts of an LLM, and what they cost together.
 type judgeTotals struct {
-	Verdicts         int `json:"verdicts"`
-	Attempts         int `json:"attempts"`
-	PromptTokens     int `json:"prompt_tokens"`
-	CachedTokens     int `json:"cached_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
-
-	CostUSD float64       `json:"cost_usd,omitempty"`
-	Latency time.Duration `json:"latency_ns"`
+	Verdicts int `json:"verdicts"`
+	classify.Usage
 }
 
 // chain is the continuations of a session's current turn that have no result yet. The link between them is
@@ -277,12 +251,12 @@ func (j *judgeTotals) add(u *classify.Usage) {
 		return
 	}
 	j.Verdicts++
-	j.Attempts += max(0, u.Attempts)
-	j.PromptTokens += max(0, u.PromptTokens)
-	j.CachedTokens += max(0, u.CachedTokens)
-	j.CompletionTokens += max(0, u.CompletionTokens)
-	j.CostUSD += max(0, u.CostUSD)
-	j.Latency += max(0, u.Latency)
+	j.Attempts += u.Attempts
+	j.PromptTokens += u.PromptTokens
+	j.CachedTokens += u.CachedTokens
+	j.CompletionTokens += u.CompletionTokens
+	j.CostUSD += u.CostUSD
+	j.Latency += u.Latency
 }
 
 func (t *totals) table(to terminal) string {

@@ -127,7 +127,8 @@ func TestTotals(t *testing.T) {
 	line := jsonOf(t, map[string]totals{"totals": sums})
 	var back struct{ Totals totals }
 	require.NoError(t, json.Unmarshal([]byte(line), &back))
-	assert.Equal(t, judgeTotals{2, 4, 2000, 1600, 100, 0.004, 2 * time.Second}, back.Totals.Judge)
+	assert.Equal(t, judgeTotals{2, classify.Usage{PromptTokens: 2000, CachedTokens: 1600, CompletionTokens: 100, CostUSD: 0.004,
+		Latency: 2 * time.Second, Attempts: 4}}, back.Totals.Judge)
 	assert.Equal(t, map[string]int{"error": 2, "cap": 1}, back.Totals.Stopped)
 }
 

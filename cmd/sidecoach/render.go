@@ -136,9 +136,9 @@ func evidenceInWords(kinds []classify.EvidenceKind) string {
 	if len(kinds) >= 4 {
 		join = " or "
 	}
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
+	text := strings.Join(names, ", ")
+	if i := strings.LastIndex(text, ", "); i > 0 {
+		text = text[:i] + join + text[i+len(", "):]
 	}
-	return strings.Join(names[:last], ", ") + join + names[last]
+	return text
 }

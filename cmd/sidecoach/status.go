@@ -24,23 +24,19 @@ const waitsAtMost = 24 * time.Hour
 
 func newStatus(t terminal) *cobra.Command {
 	var state string
-	cmd := &cobra.Command{
-		Use:  "status [flags]",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := waiting(cmd.Context(), state)
-			if err != nil {
-				return err
-			}
-			text := ""
-			for _, e := range list {
-				d := e.Decision
-				text += visible(fmt.Sprintf("%s  %s  %s: %s", e.Time.Local().Format(logTime), e.Host+"/"+e.Session,
-					words(string(d.Reason)), cmp.Or(d.Note, e.Preview))) + "\n"
-			}
-			return t.tell(cmd.OutOrStdout(), cmp.Or(text, "no session waits for you\n"))
-		},
-	}
+	cmd := withoutArguments("status [flags]", func(cmd *cobra.Command) error {
+		list, err := waiting(cmd.Context(), state)
+		if err != nil {
+			return err
+		}
+		text := ""
+		for _, e := range list {
+			d := e.Decision
+			text += visible(fmt.Sprintf("%s  %s  %s: %s", e.Time.Local().Format(logTime), e.Host+"/"+e.Session,
+				words(string(d.Reason)), cmp.Or(d.Note, e.Preview))) + "\n"
+		}
+		return t.tell(cmd.OutOrStdout(), cmp.Or(text, "no session waits for you\n"))
+	})
 	bind(cmd.Flags(), "state", &state)
 	return cmd
 }

@@ -123,11 +123,11 @@ var viewsText string
 var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"line": oneLine, "cut": plaintext.Line, "join": strings.Join, "words": words, "plural": plural,
-		"thousands": thousands, "run": runInWords, "discrepancy": discrepancyInWords, "check": checkInWords, "now": time.Now,
+		"thousands": thousands, "check": checkInWords, "now": time.Now,
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
 		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
-		"visible": visible,
-		"first":   func(n int, list []string) []string { return list[:min(n, len(list))] },
+		"visible": visible, "value": func(x *float64) float64 { return *x },
+		"first": func(n int, list []string) []string { return list[:min(n, len(list))] },
 	}).Parse(viewsText))
 })
 
@@ -161,11 +161,7 @@ func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), "
 
 // quote returns a span of the agent's text on one line, in quotation marks, with at most limit characters between them.
 func quote(span string, limit int) string {
-	cut := ""
-	if n := limit * 16; len(span) > n { // more than can be shown
-		span, cut = span[:n], "…"
-	}
-	return `"` + plaintext.Cut(oneLine(span)+cut, limit) + `"`
+	return `"` + plaintext.Cut(oneLine(span), limit) + `"`
 }
 
 // wrap breaks a line between words so that no part is wider than width columns, unless a word is. Parts after the first

@@ -133,14 +133,10 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 }
 
 func newVerifyAgent() *cobra.Command {
-	return &cobra.Command{
-		Use:  "agent",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
-			return err
-		},
-	}
+	return withoutArguments("agent", func(cmd *cobra.Command) error {
+		_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
+		return err
+	})
 }
 
 func (o *evidence) verifier() (*verifier.Verifier, error) {
@@ -276,6 +272,15 @@ var standings = map[verify.Status]struct {
 	verify.Unverified: {string(verify.Unverified), yellow, 12},
 }
 
+// printResult writes a result as JSON, or as the text of that name in views.txt.
+func (o *evidence) printResult(w io.Writer, name string, result any) error {
+	if o.json {
+		return writeJSON(w, result)
+	}
+	_, err := io.WriteString(w, view(name, result))
+	return err
+}
+
 func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
 	if asJSON {
 		for _, runs := range []*[]verify.Run{&v.Facts.Runs, &v.Facts.BaseRuns} {
@@ -287,7 +292,7 @@ func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
 		return writeJSON(w, v)
 	}
 	p := page{terminal: t}
-	p.printf("%s%s%s\n", p.paint(standings[v.standing].color, v.Verdict), p.paint(dim, " · "), honestyInWords(v.Honesty))
+	p.printf("%s%s%s\n", p.paint(standings[v.standing].color, v.Verdict), p.paint(dim, " · "), view("honesty", v.Honesty))
 	p.view("verification", v)
 	for i, it := range v.Decision.Items { // for the agent, worst first
 		if i == 0 {
@@ -296,35 +301,4 @@ func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
 		p.row(string(it.Severity), it.String())
 	}
 	return p.print(w)
-}
-
-// honestyInWords is "3 of 4 claims checked, score 0.67".
-func honestyInWords(h verify.Honesty) string {
-	switch {
-	case h.Claims == 0:
-		return "no claim that can be checked"
-	case h.Score == nil:
-		return fmt.Sprintf("none of %s checked", plural(h.Claims, "claim"))
-	}
-	return fmt.Sprintf("%d of %s checked, score %.2f", h.Checked, plural(h.Claims, "claim"), *h.Score)
-}
-
-// runInWords is "go test ./...: met, 3 passed, 0 failed, 0 skipped".
-func runInWords(r verify.Run) string {
-	text := fmt.Sprintf("%s: %s", strings.Join(r.Command, " "), words(r.Status.String()))
-	if r.Counted {
-		text += fmt.Sprintf(", %d passed, %d failed, %d skipped", r.Passed, r.Failed, r.Skipped)
-	}
-	if r.Why != "" {
-		text += ": " + r.Why
-	}
-	return oneLine(text)
-}
-
-func discrepancyInWords(d verify.Discrepancy) string {
-	subject := d.Claimed
-	if d.Kind == verify.TestsTampered {
-		subject = d.Subject
-	}
-	return oneLine(fmt.Sprintf("%s: %s; seen: %s", words(string(d.Kind)), subject, d.Found))
 }

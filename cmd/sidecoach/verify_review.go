@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -71,12 +70,7 @@ func (o *reviewFlags) begin(ctx context.Context, cmd *cobra.Command, file *trace
 	if err := file.add(v.review.Started(time.Now())); err != nil {
 		return err
 	}
-	c := contextOf(v, o.config.Commands)
-	if o.json {
-		return writeJSON(cmd.OutOrStdout(), c)
-	}
-	_, err = io.WriteString(cmd.OutOrStdout(), view("review", c))
-	return err
+	return o.printResult(cmd.OutOrStdout(), "review", contextOf(v, o.config.Commands))
 }
 
 type reviewContext struct {
@@ -106,11 +100,11 @@ func contextOf(v *verification, commands [][]string) reviewContext {
 		}
 	}
 	for _, r := range v.Facts.Runs {
-		c.Notes = append(c.Notes, runInWords(r))
+		c.Notes = append(c.Notes, view("run", r))
 	}
 	c.Notes = slices.Concat(c.Notes, v.Honesty.Unchecked, v.Facts.Unseen)
 	for _, d := range v.Honesty.Discrepancies {
-		c.Concerns = append(c.Concerns, fmt.Sprintf("%s, %s", words(string(d.Severity)), discrepancyInWords(d)))
+		c.Concerns = append(c.Concerns, words(string(d.Severity))+", "+view("discrepancy", d))
 	}
 	for _, s := range v.Facts.Suspects {
 		c.Concerns = append(c.Concerns, s.Path+" "+s.Why)
@@ -179,11 +173,7 @@ func (o *reviewFlags) record(ctx context.Context, cmd *cobra.Command, file *trac
 		Honesty   verify.Honesty  `json:"honesty"`
 		Stalled   bool            `json:"stalled"`
 	}{d, append([]string{}, overrides...), review.Honesty(), verify.Stalled(append(history, events...), stallAfter)}
-	if o.json {
-		err = writeJSON(cmd.OutOrStdout(), recorded)
-	} else {
-		_, err = io.WriteString(cmd.OutOrStdout(), view("recorded", recorded))
-	}
+	err = o.printResult(cmd.OutOrStdout(), "recorded", recorded)
 	if err == nil && o.exitCode && d.Verdict != verify.Approve {
 		return standings[verify.NotMet].exit
 	}
