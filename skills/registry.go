@@ -1,7 +1,5 @@
 package skills
 
-import "strings"
-
 // Registry asks several detectors in order. It never changes, and it is safe for concurrent use if its detectors are.
 // The zero value and nil recognise nothing. A registry is a [Detector] itself.
 type Registry struct{ detectors []Detector }
@@ -16,10 +14,6 @@ func NewRegistry(ds ...Detector) *Registry {
 		case *Skill:
 			if d != nil {
 				r.detectors = append(r.detectors, *d)
-			}
-		case *Registry:
-			if d != nil {
-				r.detectors = append(r.detectors, d.detectors...)
 			}
 		default:
 			r.detectors = append(r.detectors, d)
@@ -44,24 +38,4 @@ func (r *Registry) Detect(q Query) (Skill, bool) {
 		}
 	}
 	return Skill{}, false
-}
-
-// Phases returns the phases of the registry's skills in order, each once, for a host that lets people choose one. It
-// does not list the phases of detectors that are not a [Skill]; ask Detect with the phase alone whether a phase is
-// known.
-func (r *Registry) Phases() []string {
-	if r == nil {
-		return nil
-	}
-	var phases []string
-	seen := make(map[string]bool)
-	for _, d := range r.detectors {
-		s, _ := d.(Skill)
-		phase := strings.TrimSpace(s.Phase)
-		if key := strings.ToLower(phase); key != "" && !seen[key] {
-			seen[key] = true
-			phases = append(phases, phase)
-		}
-	}
-	return phases
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -71,7 +70,6 @@ func TestRegistryIgnoresNil(t *testing.T) {
 	for _, reg := range []*skills.Registry{nil, {}, skills.NewRegistry(), skills.NewRegistry(nil)} {
 		_, ok := reg.Detect(skills.Query{Text: "/ship", Phase: "release"})
 		assert.False(t, ok)
-		assert.Empty(t, reg.Phases())
 	}
 }
 
@@ -81,13 +79,11 @@ func TestRegistryNeverChanges(t *testing.T) {
 	reg := skills.NewRegistry(ds...)
 	mine.Trigger = "/changed"
 	ds[1] = nil
-	reg.Phases()[0] = "changed"
 
 	for _, trigger := range []string{"/ship", "/review"} {
 		_, ok := reg.Detect(skills.Query{Text: trigger})
 		assert.True(t, ok, trigger)
 	}
-	assert.Equal(t, []string{"release"}, reg.Phases())
 }
 
 func TestRegistryIsADetector(t *testing.T) {
@@ -96,14 +92,6 @@ func TestRegistryIsADetector(t *testing.T) {
 	got, ok := reg.Detect(skills.Query{Text: "/do-test", Phase: "release"})
 	require.True(t, ok)
 	require.Equal(t, "/do-test", got.Name)
-	require.Equal(t, []string{"release", "plan", "build", "test", "document"}, reg.Phases())
-}
-
-func TestRegistryPhases(t *testing.T) {
-	reg := skills.NewRegistry(ship, skills.Skill{Trigger: "/x"}, review,
-		rule(func(skills.Query) (skills.Skill, bool) { return skills.Skill{Phase: "party"}, true }),
-		skills.Skill{Phase: " Release "}, &skills.Skill{Phase: "plan"})
-	require.Empty(t, cmp.Diff([]string{"release", "plan"}, reg.Phases()))
 }
 
 func TestRegistryConcurrently(t *testing.T) {
@@ -114,7 +102,6 @@ func TestRegistryConcurrently(t *testing.T) {
 			got, ok := reg.Detect(skills.Query{Text: "a `b` /do-build", Phase: "plan"})
 			assert.True(t, ok)
 			assert.Equal(t, "build", got.Phase)
-			assert.Len(t, reg.Phases(), 4)
 		})
 	}
 	wg.Wait()
@@ -153,14 +140,6 @@ func ExampleRegistry_Detect() {
 	// true /do-build
 	// true /do-test
 	// false
-}
-
-func ExampleRegistry_Phases() {
-	reg := skills.NewRegistry(skills.Builtin()...)
-	if _, ok := reg.Detect(skills.Query{Phase: "foo"}); !ok {
-		fmt.Printf("unknown phase; known: %s\n", strings.Join(reg.Phases(), ", "))
-	}
-	// Output: unknown phase; known: plan, build, test, document
 }
 
 func ExampleSkill_Detect() {

@@ -29,9 +29,9 @@ type options struct {
 }
 
 func newDecide(t terminal) *cobra.Command {
-	o := options{
-		phase: choice{allowed: skills.NewRegistry(skills.Builtin()...).Phases()},
-		print: choice{allowed: []string{"message"}},
+	o := options{print: choice{allowed: []string{"message"}}}
+	for _, d := range skills.Builtin() {
+		o.phase.allowed = append(o.phase.allowed, d.(skills.Skill).Phase)
 	}
 	cmd := &cobra.Command{
 		Use:                        "sidecoach [flags] [FILE]",
