@@ -74,7 +74,7 @@ func (o *installOptions) files(h hook.Host) ([]string, error) {
 		return nil, misuse("leave one of them out", "--user and --project exclude each other")
 	}
 	home, _ := os.UserHomeDir()
-	files := install.Files(h, o.project, home, os.Getenv)
+	files := install.Hook{Host: h}.Files(o.project, home, os.Getenv)
 	if len(files) == 0 {
 		return nil, badInput("set HOME, or use --project", "there is no home folder")
 	}
@@ -134,7 +134,7 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 		if exists(file) {
 			where = "put this into " + file + ", beside what is there"
 		}
-		if install.Writable(host) {
+		if h.Writable() {
 			where += "; --write does that"
 		}
 		complain(stderr, "sidecoach: "+where)
@@ -148,7 +148,7 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 		if abs, err := filepath.Abs(dir); err == nil {
 			dir = abs
 		}
-		log += " --state " + install.Quote(host, dir)
+		log += " --state " + h.Quote(dir)
 	}
 	complain(stderr, "hint: restart "+host.Product()+"; after an agent has paused there, "+log+" shows the decisions")
 	if o.project {
@@ -214,7 +214,7 @@ func warnTwice(h install.Hook, file string, stderr io.Writer) {
 const beforeInstall = ".before-sidecoach"
 
 func write(h install.Hook, file string, stderr io.Writer) (string, error) {
-	if !install.Writable(h.Host) {
+	if !h.Writable() {
 		return "", misuse("put the lines above into "+file, "install does not write settings of %s", h.Host.Product())
 	}
 	before, err := readSettings(file)
@@ -287,9 +287,9 @@ func remove(h install.Hook, file string) (said string, err error) {
 		return "", cannotChange(file, err)
 	case times == 0:
 		return "", nil
-	case !install.Writable(h.Host) && rest == nil:
+	case !h.Writable() && rest == nil:
 		return "delete " + file + ": it has nothing but the hook\n", nil
-	case !install.Writable(h.Host):
+	case !h.Writable():
 		return "remove the lines that run sidecoach from " + file + "\n", nil
 	}
 	said, kept := "removed from "+file+"\n", file+beforeInstall

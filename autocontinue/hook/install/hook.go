@@ -37,8 +37,8 @@ var hosts = map[hook.Host]host{
 	hook.Copilot: {[]string{"Stop", "UserPromptSubmit"}, filepath.Join("hooks", "sidecoach.json"), "COPILOT_HOME"},
 }
 
-// Writable reports whether Merge may change a host's settings. For the others the human saves what Snippet returns.
-func Writable(h hook.Host) bool { return h == hook.Claude || h == hook.Gemini }
+// Writable reports whether Merge may change the host's settings. For the others the human saves what Snippet returns.
+func (h Hook) Writable() bool { return h.Host == hook.Claude || h.Host == hook.Gemini }
 
 // command is what a host's settings say of one command. Each host has some of these keys: see cursor.com/docs/hooks and
 // docs.github.com/en/copilot/reference/hooks-reference.
@@ -108,16 +108,16 @@ func encode(v any, prefix, indent string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Files returns where a host looks for its settings, the file that Merge is for first. Without project they are the
+// Files returns where the host looks for its settings, the file that Merge is for first. Without project they are the
 // user's, below home or the folder that the host's variable names; none if both are empty. With project they are
 // relative to the project's folder. Claude Code's settings.local.json is not shared with others; the other hosts have
 // no such file.
-func Files(h hook.Host, project bool, home string, getenv func(string) string) []string {
-	of, dir := hosts[h], "."+string(h)
+func (h Hook) Files(project bool, home string, getenv func(string) string) []string {
+	of, dir := hosts[h.Host], "."+string(h.Host)
 	switch {
-	case project && h == hook.Claude:
+	case project && h.Host == hook.Claude:
 		return []string{filepath.Join(dir, "settings.local.json"), filepath.Join(dir, of.name)}
-	case project && h == hook.Copilot:
+	case project && h.Host == hook.Copilot:
 		return []string{filepath.Join(".github", of.name)}
 	case project:
 		return []string{filepath.Join(dir, of.name)}
@@ -125,7 +125,7 @@ func Files(h hook.Host, project bool, home string, getenv func(string) string) [
 	if own := getenv(of.variable); own != "" && of.variable != "" {
 		return []string{filepath.Join(own, of.name)}
 	}
-	if h == hook.Gemini {
+	if h.Host == hook.Gemini {
 		home = cmp.Or(getenv("GEMINI_CLI_HOME"), home)
 	}
 	if home == "" {

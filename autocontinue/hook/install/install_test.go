@@ -35,7 +35,7 @@ func TestSnippet(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, len(hosts[host].events), times)
 		assert.Nil(t, rest)
-		if Writable(host) {
+		if (Hook{Host: host}).Writable() {
 			merged, err := h.Merge([]byte("{}\n"))
 			require.NoError(t, err)
 			assert.Equal(t, string(h.Snippet()), string(merged))
@@ -201,10 +201,10 @@ func TestFiles(t *testing.T) {
 		hook.Cursor:  {"/h/.cursor/hooks.json", ".cursor/hooks.json", ""},
 		hook.Copilot: {"/h/.copilot/hooks/sidecoach.json", ".github/hooks/sidecoach.json", "/x/hooks/sidecoach.json"},
 	} {
-		assert.Equal(t, want[0], slashed(Files(host, false, "/h", none)))
-		assert.Equal(t, want[1], slashed(Files(host, true, "/h", none)))
-		assert.Equal(t, want[2], slashed(Files(host, false, "", func(string) string { return "/x" })))
-		assert.Empty(t, Files(host, false, "", none))
+		assert.Equal(t, want[0], slashed(Hook{Host: host}.Files(false, "/h", none)))
+		assert.Equal(t, want[1], slashed(Hook{Host: host}.Files(true, "/h", none)))
+		assert.Equal(t, want[2], slashed(Hook{Host: host}.Files(false, "", func(string) string { return "/x" })))
+		assert.Empty(t, Hook{Host: host}.Files(false, "", none))
 	}
 }
 

@@ -60,8 +60,8 @@ func (h Hook) lineOn(system string) string {
 	return s.before + strings.Join(words, " ") + s.after
 }
 
-// Quote returns a word as the shell of a host on this system wants it.
-func Quote(h hook.Host, word string) string { return shellOf(h, runtime.GOOS).quote(word) }
+// Quote returns a word as the shell of the host on this system wants it.
+func (h Hook) Quote(word string) string { return shellOf(h.Host, runtime.GOOS).quote(word) }
 
 var assigns = regexp.MustCompile(`^\s*\w+=`) // a person wrote that line
 
