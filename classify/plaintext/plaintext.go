@@ -8,7 +8,7 @@
 //   - [Clean] and [Line] prepare a text for a model or for a message; unseen characters are dropped.
 //   - [IsBlank] tells whether a person would see anything at all.
 //   - [IsOurs] tells whether a text begins with [Prefix]. [Disarm] makes a forged prefix harmless.
-//   - [Redact] masks secrets before a text is kept or shown.
+//   - [Redact] masks secrets before a text is kept or shown, [MaskedLine] before it is cut.
 //
 // Everything here is pure and safe for concurrent use. Time is linear in the length of the text.
 //

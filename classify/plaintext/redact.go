@@ -72,6 +72,21 @@ func Redact(s string, secrets ...string) string {
 	return string(masked)
 }
 
+// Secrets returns what Redact masks in s. So a secret that s shows by what stands beside it can be masked elsewhere.
+func Secrets(s string) (secrets []string) {
+	masked := Redact(s)
+	for i := 0; i < len(s); i++ {
+		start := i
+		for i < len(s) && s[i] != masked[i] {
+			i++
+		}
+		if i > start {
+			secrets = append(secrets, s[start:i])
+		}
+	}
+	return secrets
+}
+
 // MaskedLine returns [Line] of s with each secret masked. It masks before it cuts, because a part of a secret does not
 // look like one, and again without the invisible characters.
 func MaskedLine(s string, max int, secrets ...string) string {

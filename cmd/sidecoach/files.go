@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // maxInput bounds what is read, in bytes: an agent's last message is far smaller, a runaway log is not.
@@ -70,6 +71,9 @@ func ownSecrets() (secrets []string) {
 	}
 	return secrets
 }
+
+// masked masks secrets in s, our own among them.
+func masked(s string) string { return plaintext.Redact(s, ownSecrets()...) }
 
 // openPlan opens the working tree dir and returns the plan's name in it, with slashes and without links. The plan is a
 // regular file in the tree that can be read. The caller closes the tree.

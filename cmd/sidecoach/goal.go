@@ -132,6 +132,9 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 	if err := g.Check(); err != nil {
 		return misuse("sidecoach goal set --help shows how", "%v", err)
 	}
+	for i := range g.Criteria { // its command stays as it is, or it could not run
+		g.Criteria[i].Text = masked(g.Criteria[i].Text)
+	}
 	if err := o.usable(cmd, *g, projects); err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // keeperOptions are the flags of the commands that remember what they decided.
@@ -130,7 +129,7 @@ func (k *keeper) note(what string) {
 		Host    string    `json:"host"`
 		Session string    `json:"session,omitempty"`
 		Notice  string    `json:"notice"`
-	}{time.Now(), k.host, plaintext.Redact(k.session), plaintext.Redact(what)})
+	}{time.Now(), k.host, masked(k.session), masked(what)})
 }
 
 // storeFailure puts what the store could not do, and what follows from that, into words.

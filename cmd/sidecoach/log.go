@@ -15,7 +15,6 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // entry is a line of the journal: a decision or, with Notice, something beside one.
@@ -97,7 +96,7 @@ func (o *logOptions) read(
 		e, ok := parseEntry(line)
 		if !ok {
 			unreadable++
-		} else if o.session == "" || e.Session == plaintext.Redact(o.session) {
+		} else if o.session == "" || e.Session == masked(o.session) {
 			if err := f(e, line); err != nil {
 				return unreadable, err
 			}

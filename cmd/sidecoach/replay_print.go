@@ -10,7 +10,6 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 const (
@@ -119,7 +118,7 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	}
 	name := fmt.Sprintf("%s:%d", p.File, p.Line)
 	clip := func(s string) string {
-		s = plaintext.Redact(s, ownSecrets()...)
+		s = masked(s)
 		return strings.ToValidUTF8(s[:min(len(s), maxShown)], "")
 	}
 	out := m.Output

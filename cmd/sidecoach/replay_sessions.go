@@ -39,9 +39,9 @@ type replayPause struct {
 func pauseOf(file string, m hook.Moment) replayPause {
 	d := m.Decision
 	p := replayPause{
-		File: file, Agent: string(m.Host), Session: m.Output.Session, Line: m.Line,
+		File: masked(file), Agent: string(m.Host), Session: masked(m.Output.Session), Line: m.Line,
 		Action: d.Action, Outcome: d.Outcome, Reason: d.Reason, Type: d.Result.Type, Rejected: d.Result.WasRejectedCompletion,
-		Confidence: d.Result.Confidence, Continues: d.Continues, Hold: m.Output.Hold, Work: m.Output.Work,
+		Confidence: d.Result.Confidence, Continues: d.Continues, Hold: masked(m.Output.Hold), Work: m.Output.Work,
 	}
 	p.Effect, p.Reply, p.Asked = m.Effect()
 	return p
@@ -149,7 +149,7 @@ func (r *replay) all(ctx context.Context, files []sessionFile) (replayTotal, err
 			r.sum.Others++
 		default:
 			r.sum.Faults++
-			r.faults = append(r.faults, replayFault{file.name, strings.TrimPrefix(err.Error(), "transcript: ")})
+			r.faults = append(r.faults, replayFault{masked(file.name), masked(strings.TrimPrefix(err.Error(), "transcript: "))})
 			r.tell("fault", r.faults[len(r.faults)-1])
 		}
 	}
@@ -180,7 +180,7 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 			return nil, err
 		}
 		r.sum.Sessions++
-		r.session = &replaySession{File: file.name, Agent: string(t.Format), Session: session}
+		r.session = &replaySession{File: masked(file.name), Agent: string(t.Format), Session: masked(session)}
 		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy})
 	}
 	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {

@@ -86,7 +86,7 @@ func (k *keeper) tell(ctx context.Context) {
 		Host    string `json:"host"`
 		Session string `json:"session"`
 		Folder  string `json:"folder,omitempty"`
-	}{k.last.Decision, k.host, k.session, k.folder})
+	}{k.last.Decision, k.host, masked(k.session), masked(k.folder)})
 	if err == nil {
 		var r cmdwitness.Result
 		r, err = cmdwitness.Run(ctx, cmdwitness.Command{

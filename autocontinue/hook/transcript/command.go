@@ -301,7 +301,10 @@ func (t *table) afterFlags(words []string) []string {
 
 func isAssignment(w string) bool { return pattern("assignment").MatchString(w) }
 
-const maxScope = 20 // words
+const (
+	maxScope = 20  // words
+	maxWord  = 100 // bytes of one
+)
 
 // scope returns the words of a check that choose what it checks.
 func scope(words []string) []string {
@@ -314,7 +317,7 @@ func scope(words []string) []string {
 		case number != "" && strings.Trim(number, "0123456789.") == "":
 		case strings.HasPrefix(w, "-") && (flag == "" || slices.Contains(commands().lists["neutral"], flag)):
 		default:
-			kept = append(kept, clip(w, 100))
+			kept = append(kept, w)
 		}
 	}
 	return kept

@@ -31,6 +31,29 @@ type effect struct {
 	Filter    filter             `json:"filter,omitempty"`  // what becomes of its output
 }
 
+// mask masks secrets in what is kept of the effect. A secret has the same mask each time, so what was equal stays equal.
+func (e *effect) mask(secrets []string) {
+	mask := func(s string) string {
+		if slices.Contains(secrets, s) { // also a short one, which is not looked for within other words
+			return strings.Repeat("*", len(s))
+		}
+		return plaintext.Redact(s, secrets...)
+	}
+	for _, list := range []*[]string{&e.Edits, &e.Made, &e.Scope, &e.Echoes} {
+		*list = slices.Clone(*list)
+		for i, s := range *list {
+			(*list)[i] = mask(s)
+		}
+	}
+	for i, s := range e.Scope {
+		e.Scope[i] = clip(s, maxWord)
+	}
+	e.Script = mask(e.Script)
+	if p := e.Printed; p != nil {
+		e.Printed = &printedStatus{mask(p.Before), mask(p.After), mask(p.Passed), mask(p.Failed)}
+	}
+}
+
 func (e effect) matters() bool {
 	return len(e.Edits) > 0 || e.Elsewhere || e.Moves || e.Unknown || e.Looks || e.Check != ""
 }
@@ -65,7 +88,7 @@ const (
 // commandEffects returns what a simple command does. Input is its here-document, writes are the files that it is
 // redirected to.
 func (w *walker) commandEffects(words []string, input string, writes []string) (effects []effect) {
-	e := effect{Name: strings.Join(words, " ")}
+	e := effect{Name: w.nameOf(words)}
 	name, args := programName(words[0]), words[1:]
 	kinds := kindsOf(words)
 	switch name {
@@ -132,7 +155,6 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 			e.Check = "" // code on the command line wrote the file
 		}
 	}
-	e.Name = plaintext.Line(e.Name, maxCommand)
 	if e.matters() {
 		effects = append(effects, e)
 	}

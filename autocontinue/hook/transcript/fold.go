@@ -214,7 +214,7 @@ func (f *fold) call(t tool) {
 	if t.id != "" && (isOpen || slices.Contains(f.Done, t.id)) {
 		return
 	}
-	o := openCall{ID: t.id, Effects: t.effects(f.project(), f.Dir), Polls: t.polls()}
+	o := openCall{ID: t.id, Effects: t.effects(f.project(), f.Dir, f.secrets), Polls: t.polls()}
 	if len(f.Calls) == maxCalls {
 		f.Work.apply(f.project(), f.Calls[0].Effects, result{})
 		f.Calls = f.Calls[1:]

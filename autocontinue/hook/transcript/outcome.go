@@ -120,7 +120,7 @@ func (e effect) shown(output string) classify.CheckOutcome {
 func (e effect) seen(r result, output string) classify.CheckOutcome {
 	quiet, blank := e.quiet(), true
 	for line := range strings.Lines(output) {
-		blank = blank && (plaintext.IsBlank(line) || slices.Contains(e.Echoes, strings.TrimSpace(line)))
+		blank = blank && (plaintext.IsBlank(line) || e.echoed(strings.TrimSpace(line)))
 	}
 	bad, good := problems(output)
 	switch {
@@ -136,6 +136,11 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 		return classify.OutcomePassed
 	}
 	return classify.OutcomeUnknown
+}
+
+// echoed reports whether the script printed a line itself.
+func (e effect) echoed(line string) bool {
+	return slices.Contains(e.Echoes, line) || len(e.Echoes) > 0 && slices.Contains(e.Echoes, plaintext.Redact(line))
 }
 
 // foundNothing reports whether a "grep" behind the check failed because no line matched.

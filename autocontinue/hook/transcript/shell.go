@@ -24,6 +24,7 @@ const (
 // walker finds what the commands of a script do, in their order.
 type walker struct {
 	project project
+	secrets []string          // of the call, to be masked
 	dir     string            // where the commands run
 	vars    map[string]string // set by the script to plain words
 	written map[string]string // files that the script writes from a here-document
@@ -36,7 +37,7 @@ type walker struct {
 }
 
 func (w *walker) script(script string) []effect {
-	unknown := []effect{{Unknown: true, Name: plaintext.Line(script, 60)}}
+	unknown := []effect{{Unknown: true, Name: plaintext.MaskedLine(script, 60, w.secrets...)}}
 	if len(script) > maxScript || nesting(script) > maxNesting || w.nested > maxNested {
 		return unknown
 	}
@@ -136,7 +137,12 @@ func (w *walker) head(s *syntax.Stmt) string {
 	for isPipe(s) {
 		s = s.Cmd.(*syntax.BinaryCmd).X
 	}
-	return cmp.Or(plaintext.Line(strings.Join(bare(w.simple(s)), " "), maxCommand), "?")
+	return cmp.Or(w.nameOf(bare(w.simple(s))), "?")
+}
+
+// nameOf returns a command for people.
+func (w *walker) nameOf(words []string) string {
+	return plaintext.MaskedLine(strings.Join(words, " "), maxCommand, w.secrets...)
 }
 
 // simple returns the words of a simple command.
@@ -208,7 +214,7 @@ func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 		effects = w.within(c)
 	}
 	if len(writes) > 0 {
-		e := effect{Name: plaintext.Line("> "+writes[0], maxCommand)}
+		e := effect{Name: w.nameOf([]string{">", writes[0]})}
 		if e.edit(w, writes...); e.matters() {
 			effects = append(effects, e)
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // tool is a call of a tool.
@@ -36,12 +37,22 @@ func (t tool) polls() string {
 	return t.input.first("bash_id", "shell_id", "shellId", "task_id", "session_id")
 }
 
-// effects says what a call does in a project, from a folder.
-func (t tool) effects(p project, dir string) []effect {
+// effects says what a call does in a project, from a folder. What it tells has no secrets: neither the given ones nor
+// others of the call.
+func (t tool) effects(p project, dir string, secrets []string) []effect {
 	if t.dir != "" {
 		dir = t.dir
 	}
 	w := walker{project: p, dir: dir}
+	w.secrets = slices.Concat(secrets, plaintext.Secrets(t.input.script("command", "cmd", "script")))
+	effects := t.walk(&w)
+	for i := range effects {
+		effects[i].mask(w.secrets)
+	}
+	return effects
+}
+
+func (t tool) walk(w *walker) []effect {
 	e := effect{Name: t.name}
 	in := t.input
 	shell := in.script("command", "cmd", "script")
@@ -53,12 +64,12 @@ func (t tool) effects(p project, dir string) []effect {
 		}
 		return w.script(shell)
 	case kind == "patch":
-		e.patch(&w, t.patch+"\n"+in.first("patch", "input")+"\n"+shell)
+		e.patch(w, t.patch+"\n"+in.first("patch", "input")+"\n"+shell)
 	case kind == kindEdit, kind == "write":
 		if shell == "view" { // one tool shows and changes files
 			return nil
 		}
-		e.edit(&w, in.first(
+		e.edit(w, in.first(
 			"file_path", "notebook_path", "absolute_path", "target_file", "path", "filePath", "relative_path"))
 		if kind == "write" {
 			e.Made = e.Edits
