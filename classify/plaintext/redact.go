@@ -56,12 +56,18 @@ func Redact(s string, secrets ...string) string {
 			if m == nil {
 				continue
 			}
+			for len(m) > 4 && m[2] < 0 { // the first group that matched
+				m = m[2:]
+			}
 			start, end := after+m[2], after+m[3]
-			if rule.looksSecret(s[start:end]) {
+			switch secret := rule.looksSecret(s[start:end]); {
+			case secret:
 				mask(start, end)
+			case end-start < 256:
+				continue // it may belong to a longer word: AWS_SECRET_ACCESS_KEY
 			}
 			if start-after < 40 { // what is skipped holds no secret; without this the time is not linear
-				next = max(next, end)
+				next = max(next, end-longestWord)
 			}
 		}
 		i = next
@@ -97,7 +103,10 @@ func MaskedLine(s string, max int, secrets ...string) string {
 	return Line(Redact(Line(s, len(s)), secrets...), max)
 }
 
-const minSecret = 8 // bytes
+const (
+	minSecret   = 8  // bytes
+	longestWord = 11 // bytes of a word that may end what another rule masks, and begin a secret: KEY=-----BEGIN
+)
 
 //go:embed secrets.txt
 var secretsText string
@@ -149,9 +158,55 @@ func (r secretRule) looksSecret(value string) bool {
 		return digit || upper && lower
 	case "digit":
 		return digit && (upper || lower)
+	case "password":
+		return (digit && (upper || lower) || scrambled(value)) && !snakes().MatchString(value)
+	case "random":
+		return (digit && (upper || lower) || scrambled(value)) && !names().MatchString(value)
 	}
 	return true
 }
+
+// scrambled reports whether value consists of letters that are not words: pairs of them stand in no word, or the case
+// changes all the time.
+func scrambled(value string) bool {
+	rare, humps := 0, 0
+	for i := 1; i < len(value); i++ {
+		a, b := value[i-1], value[i]
+		switch {
+		case !isLetter(a) || !isLetter(b):
+			return false
+		case a&' ' != 0 && b&' ' == 0: // a new word begins
+			humps++
+		case isRare(a|' ', b|' '):
+			rare++
+		}
+	}
+	return rare >= 3 || rare == 2 && humps == 0 || humps >= 4 && 3*humps >= len(value)
+}
+
+// isRare reports whether hardly a word of a European language has this pair of letters.
+func isRare(a, b byte) bool {
+	const vowels, seldom = "aeiouy", "jqvxz"
+	if strings.IndexByte(vowels, a) >= 0 || strings.IndexByte(vowels, b) >= 0 {
+		return a == 'q' && b != 'u'
+	}
+	pair := string([]byte{a, b})
+	if strings.IndexByte(seldom, a) >= 0 || strings.IndexByte(seldom, b) >= 0 {
+		return !strings.Contains(" dj nj bj lj rj sj tj nq cq sq rq rv lv nv dv sv vr vl vs vn vd nx lx rx xc xp xt xx "+
+			"nz tz rz lz dz sz cz zz zl zn zd zb zk zm zw zs zt xf xm xl zc ", pair)
+	}
+	return strings.Contains(" bk bg bh bw cb cg cf cw cp dk fb fc fd fg fh fk fm fn fp fw gb gc gf gk gp gw hb hc hd hf "+
+		"hg hh hk hp hs kc kd kf kg kh kp lh mk mg mh mw pb pd pf pg pk pm pw tb tg tk td wc wf wg wk wm wp ww cd ", pair)
+}
+
+// names matches the name of a file, a variable or the like, whose words stand between separators.
+var names = sync.OnceValue(func() *regexp.Regexp {
+	const word = `(?:[a-z]+[0-9]?|[A-Z][a-z]+[0-9]?|[A-Z]+[0-9]?|[0-9]{1,4})`
+	return regexp.MustCompile(`^(?:` + word + `[./_-])+` + word + `$`)
+})
+
+// snakes matches a name such as required_if_2.
+var snakes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+(?:_[a-z]+)+[0-9]?$`) })
 
 func isLetter(c byte) bool { return 'a' <= c|' ' && c|' ' <= 'z' }
 
