@@ -25,6 +25,12 @@ type file struct {
 // replacement prepares to replace a file, see [WriteFile]. The caller must call Close.
 func replacement(name string, perm fs.FileMode) (*file, error) {
 	info, err := os.Stat(name)
+	if target, linkErr := os.Readlink(name); errors.Is(err, fs.ErrNotExist) && linkErr == nil {
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil && !filepath.IsAbs(target) {
+			target = filepath.Join(dir, target)
+		}
+		return replacement(target, perm) // there is no such file yet
+	}
 	exists := err == nil
 	switch {
 	case exists && info.IsDir():

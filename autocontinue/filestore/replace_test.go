@@ -47,3 +47,25 @@ func TestWriteFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, entries, 2, "nothing is left behind")
 }
+
+// A link to a file that does not exist yet stays a link, and its file is made.
+func TestCreateBehindALinkToNothing(t *testing.T) {
+	dir := t.TempDir()
+	for name, target := range map[string]string{
+		"relative": "made", "absolute": filepath.Join(dir, "made2"), "chain": "next",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	require.NoError(t, os.Symlink("made3", filepath.Join(dir, "next")))
+	for name, made := range map[string]string{"relative": "made", "absolute": "made2", "chain": "made3"} {
+		require.NoError(t, filestore.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))
+		info, err := os.Lstat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.NotZero(t, info.Mode()&fs.ModeSymlink, name)
+		text, err := os.ReadFile(filepath.Join(dir, made))
+		require.NoError(t, err)
+		assert.Equal(t, name, string(text))
+	}
+}
