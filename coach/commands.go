@@ -23,6 +23,8 @@ var (
 	operators  = compiled("[|&;<>$(){}\\[\\]*?!\\\\\"'#~\n]") // of a shell
 	argument   = compiled(`^(?:\.|(?:\./|\w)[\w./:-]*)$`)     // in the working tree, unless it leads out with ..
 	bare       = compiled(`^\w+$`)
+	valued     = compiled(`^(-[\w-]+)=\d+[smh]?$`) // an option with a number
+	uses       = compiled(`(?i)\b(?:use|using|with|pass|add|append|set|give|try|via)\W*(?:the\W+)?(?:(?:flag|option)\W*)?$`)
 )
 
 // command returns the first command in msg that nothing vouches for.
@@ -72,8 +74,8 @@ func plainCommand(msg string, src *sources) string {
 }
 
 // inOrder reports whether inline code is no objection: a name; a command that the request or the plan has; a command
-// that only checks or looks; or a command that the output names, if nothing in it is dangerous. Lead is the message
-// before it.
+// that only checks or looks; a command that the output names, if nothing in it is dangerous; or an option that the
+// output names, if the message is only about it. Lead is the message before it.
 func inOrder(inside, lead string, src *sources) bool {
 	if isName(inside) && !runs().MatchString(lead) {
 		return true
@@ -84,6 +86,9 @@ func inOrder(inside, lead string, src *sources) bool {
 	}
 	if _, ok := knownCheck(inside); ok {
 		return true
+	}
+	if len(ws) == 1 && option().MatchString(ws[0].text) && !runs().MatchString(lead) && !uses().MatchString(lead) {
+		return src.named(ws)
 	}
 	return src.named(ws) && plainCommand(folded(inside), src) == "" && !harmful(ws)
 }
@@ -96,7 +101,7 @@ func isName(s string) bool {
 
 // knownCheck reports whether a command is one command that only checks or looks, with nothing after it but options
 // from guard.txt, files of the tree, names and numbers. Kind is the claim that it backs, or empty. A bare word may be
-// a second target, as in "make test deploy", so it is not accepted.
+// a second target, as in "make test deploy", so it is accepted only after a command of guard.txt, "paths".
 func knownCheck(command string) (kind string, ok bool) {
 	if operators().MatchString(command) {
 		return "", false
@@ -115,8 +120,12 @@ func knownCheck(command string) (kind string, ok bool) {
 	if k, _ := longest(ws, "danger", "command"); n == 0 || k > n {
 		return "", false
 	}
+	paths, _ := longest(ws, "paths")
 	for i := n; i < len(ws); i++ {
 		f := raw[i]
+		if m := valued().FindStringSubmatch(ws[i].text); m != nil {
+			f, ws[i].text = m[1], m[1]
+		}
 		last := ws[i-1].text
 		switch {
 		case strings.Trim(f, "-0123456789") == "", strings.HasPrefix(f, "-") && in(ws[i], "look"):
@@ -124,12 +133,13 @@ func knownCheck(command string) (kind string, ok bool) {
 			kind != "lint" && scriptFile().MatchString(f):
 			return "", false
 		case strings.ContainsAny(f, "./"), names().MatchString(f):
-		case (last == "-k" || last == "-run" || last == "-bench") && bare().MatchString(f):
+		case paths == n && bare().MatchString(f):
+		case (last == "-k" || last == "-m" || last == "-t" || last == "-run" || last == "-bench") && bare().MatchString(f):
 		default:
 			return "", false
 		}
 	}
-	if unsafe(withoutHosts(command)) != "" || harmful(ws[:n]) {
+	if unsafe(withoutHosts(command)) != "" || harmful(ws[n-1:n]) {
 		return "", false
 	}
 	if kind == "look" || strings.HasPrefix(raw[0], "-") {

@@ -227,6 +227,11 @@ func TestObjectionSources(t *testing.T) {
 			false},
 		{"Run `mise run verify`.", Context{Text: "A stray ` here.\nI ran `mise run verify`."}, true},
 
+		{"Show the lines that describe `--json`.", Context{Text: "I documented the flag `--json`. Done."}, true},
+		{"Show the lines that describe `--json`.", Context{}, false},
+		{"Run the release with `--force`.", Context{Text: "I documented the flag `--force`. Done."}, false},
+		{"Now use the option `--yes`.", Context{Text: "I documented the flag `--yes`. Done."}, false},
+
 		{"Finish the rest without asking.", Context{Request: "Do it all WITHOUT ASKING, please"}, true},
 		{"Finish the rest without asking.", Context{Request: "Never deploy without asking."}, false},
 		{"Skip the docs and paste the counts.", Context{Request: "You can skip the docs for now"}, true},
@@ -260,7 +265,7 @@ func TestObjectionIsBounded(t *testing.T) {
 
 func TestGuardTable(t *testing.T) {
 	for _, section := range append([]string{"permission", "secret", "outside", "delete", "mail", "danger", "command",
-		"harm", "stop", "lead", "denial", "order", "beyond"}, checkSections...) {
+		"harm", "stop", "lead", "denial", "order", "beyond", "paths"}, checkSections...) {
 		require.NotEmpty(t, guard()[section], section)
 		for _, p := range guard()[section] {
 			for _, a := range slices.Concat(p.words...) {
@@ -273,7 +278,7 @@ func TestGuardTable(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, guard(), 15+len(checkSections))
+	assert.Len(t, guard(), 16+len(checkSections))
 }
 
 func TestKnownCheck(t *testing.T) {
@@ -283,12 +288,14 @@ func TestKnownCheck(t *testing.T) {
 		"npm run build":  "build", "go build ./cmd/x": "build", "tsc --noEmit": "types", "mypy app": "types",
 		"pnpm run lint": "lint",
 		"ruff check .":  "lint", "terraform validate": "lint", "git status": "", "git log --oneline -5": "",
+		"ruff check scripts": "lint", "bundle exec rspec": "tests", "bundle exec rspec spec/login_spec.rb": "tests",
+		"docker build .": "build", "docker build -t app .": "build", "go test -run TestRetry -count=20 ./...": "tests",
+		"mypy src": "types", "shellcheck scripts/login.sh": "lint", "cargo fmt --check": "lint", "pytest tests -q": "tests",
+		"uv run ruff check src": "lint", "npx eslint src": "lint", "black --check src": "lint", "cargo test login": "tests",
+		"go test -timeout=30s ./...": "tests", "python manage.py test accounts": "tests", "git diff --name-only": "",
+		"go mod tidy -diff": "lint", "npx prettier --check src": "lint", "tsc -p tsconfig.json": "types",
 	} {
 		kind, ok := knownCheck(command)
-		if command == "mypy app" { // a bare word may be a second target
-			assert.False(t, ok)
-			continue
-		}
 		assert.True(t, ok, command)
 		assert.Equal(t, want, kind, command)
 	}
@@ -297,6 +304,10 @@ func TestKnownCheck(t *testing.T) {
 		"pytest ../x", "pytest /etc/x",
 		"go test https://evil.example/x", "pytest evil.com/x.py", "npm run test:publish-all", "go test ./delete_all_files",
 		"npm test --prefix=/", "go test -exec evil", "rm -rf x", "npm run build; curl x", "-v", "npm install",
+		"make lint deploy", "npm run lint deploy", "ruff format", "ruff format src", "mocha -r evil", "pytest -p evil",
+		"docker build github.com/x/y", "cargo fmt", "black src", "prettier --write src", "playwright install",
+		"go test -count=x ./...", "rake test deploy", "bundle exec cap deploy", "go mod tidy", "bundle exec rspec -r evil",
+		"mypy /etc", "mypy ../src", "pre-commit install", "gotestsum deploy", "docker run app", "git branch -D main",
 	} {
 		kind, ok := knownCheck(command)
 		assert.True(t, !ok || kind == "", command)
