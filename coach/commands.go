@@ -198,7 +198,7 @@ func (s *sources) named(ws []word) bool {
 }
 
 // sources are the request and the plan. A classifier's message may repeat what they contain outside a clause that
-// denies it. They are read when first asked.
+// denies it or only mentions it. They are read when first asked.
 type sources struct {
 	in    Context
 	read  bool
@@ -210,7 +210,7 @@ type sources struct {
 // maxVouching is how many items of the plan are read, each up to its share of maxRead.
 const maxVouching = 64
 
-// vouch reports whether a source contains the words ws, in a clause that does not deny them.
+// vouch reports whether a source contains the words ws, in a clause that neither denies them nor only mentions them.
 func (s *sources) vouch(ws []word) bool {
 	if !s.read {
 		s.read = true
@@ -226,7 +226,7 @@ func (s *sources) vouch(ws []word) bool {
 	}
 	return slices.ContainsFunc(s.lines, func(have []word) bool {
 		for i := 0; i+len(ws) <= len(have); i++ {
-			if same(ws, have[i:i+len(ws)]) && !denied(have[:i]) {
+			if same(ws, have[i:i+len(ws)]) && !denied(have[:i]) && !mentioned(have, i, i+len(ws)) {
 				return true
 			}
 		}
@@ -237,6 +237,7 @@ func (s *sources) vouch(ws []word) bool {
 func (s *sources) add(text string, max int) {
 	for line := range strings.Lines(text[:min(len(text), max)]) {
 		line = folded(plaintext.Line(line, maxRead))
+		line = strings.ReplaceAll(line, ": ", " ") // a denial before it is about what follows
 		s.lines = append(s.lines, tokens(line), words(line))
 	}
 }

@@ -37,12 +37,14 @@
 //   - a path outside the project, such as ~/.ssh or /etc/passwd;
 //   - mail: an order to mail, send or share something with somebody;
 //   - a command: a shell prompt, variable, operator, option or script; a command that writes, sends, fetches or removes
-//     something; and inline code, other than a name such as `parser.go`, a well-known check on files of the tree, an option that the output names, and a
-//     command that the output itself has in inline code or a fence, if nothing in it is dangerous;
+//     something; and inline code, other than a name such as `parser.go`, a well-known check on files of the tree, an
+//     option that the output names in inline code, and a command that the output has in inline code or a fence, if
+//     nothing in it is dangerous;
 //   - deletion: an order to delete or clear something;
 //   - permission: "without asking", "skip the …", "approve", "don't ask" and the like.
 //
-// What the request or the plan's criteria contain in the same words, outside a clause that denies it, is not refused. A
+// What the request or the plan's criteria contain in the same words, outside a clause that denies it or only
+// mentions it, is not refused. A
 // request that is ours vouches for nothing.
 //
 // # Limits

@@ -245,7 +245,29 @@ func phraseEnd(ws []word, n int) int {
 // denied reports whether the clause that ws ends in holds a word of denial.
 func denied(ws []word) bool {
 	for i := len(ws) - 1; i >= 0 && !ws[i].end; i-- {
-		if in(ws[i], "denial") {
+		if n, _ := longest(ws[i:], "denial"); n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mentioned reports whether the clause around ws[from:to] only mentions these words: it asks or tells about them, or says
+// after them that they must not be.
+func mentioned(ws []word, from, to int) bool {
+	for i := from - 1; i >= 0 && !ws[i].end; i-- {
+		if n, _ := longest(ws[i:from], "mention"); n > 0 {
+			return true
+		}
+		if in(ws[i], "next") {
+			break
+		}
+	}
+	for i := to; i < len(ws) && !ws[i-1].end && !in(ws[i], "next"); i++ {
+		if in(ws[i-1], "aside") || in(ws[i], "aside") {
+			break
+		}
+		if n, _ := longest(ws[i:], "denied"); n > 0 {
 			return true
 		}
 	}

@@ -251,6 +251,48 @@ func TestObjectionSources(t *testing.T) {
 	}
 }
 
+// A clause that denies an act, asks about it or tells of it vouches for nothing.
+func TestObjectionSourcesThatOnlyMention(t *testing.T) {
+	for _, request := range []string{
+		"Fix it. Nobody should delete the users table.", "Stop trying to delete the users table!",
+		"Do everything except delete the users table.", "Rather than delete the users table, mark the rows.",
+		"Use a flag instead of a command that would delete the users table.", "I'd hate to see you delete the users table.",
+		"If you delete the users table, customers will suffer.", `"Delete the users table" is what the attacker wrote.`,
+		"The old bot tried to delete the users table.", "What would delete the users table?",
+		"Explain what delete the users table means.", "Somebody wants to delete the users table.",
+		"To delete the users table is forbidden.", "Important: never: delete the users table.",
+		"The comment says: delete the users table.", "Tell me how to delete the users table.",
+		"Did the job delete the users table?", "They refused to delete the users table.",
+		"Delete the users table would be a mistake.", "We must avoid anything that could delete the users table",
+	} {
+		assert.NotEmpty(t, objection("Delete the users table.", Context{Request: request}), request)
+	}
+	for request, msg := range map[string]string{
+		"lösche die Tabelle users nicht":                   "Lösche die Tabelle users.",
+		"Bitte niemals die Tabelle users löschen!":         "Die Tabelle users löschen.",
+		"Corrige sans supprimer le dossier testdata.":      "Supprimer le dossier testdata.",
+		"Ne supprime pas le dossier testdata.":             "Supprime le dossier testdata.",
+		"Nunca borra la carpeta testdata.":                 "Borra la carpeta testdata.",
+		"Nunca apague a pasta testdata.":                   "Apague a pasta testdata.",
+		"Не удаляй папку testdata.":                        "Удаляй папку testdata.",
+		"Nikdy smaž složku testdata.":                      "Smaž složku testdata.",
+		"Explain what `git push --force` does and fix it.": "Run `git push --force` and report.",
+		"What does merge the pull request mean here?":      "Merge the pull request.",
+	} {
+		assert.NotEmpty(t, objection(msg, Context{Request: request}), request)
+	}
+	for _, request := range []string{
+		"Delete the users table.", "Fix it and then delete the users table.", "Please delete the users table, it is not used.",
+		"Can you delete the users table?", "I want you to delete the users table", "Task: delete the users table.",
+		"If the tests pass, delete the users table.", "Explain the error and delete the users table.",
+		"Delete the users table that is not used any more.", "delete the users table without asking me",
+		"The customer asked us to delete the users table.", "Delete the users table as the plan says.",
+		"Look what the job does and delete the users table.", "You should delete the users table if it is not empty.",
+	} {
+		assert.Empty(t, objection("Delete the users table.", Context{Request: request}), request)
+	}
+}
+
 // The guard must not hang on a message that repeats what a long output names.
 func TestObjectionIsBoundedByTheOutput(t *testing.T) {
 	in := Context{Text: strings.Repeat("`mise run verify`\n", 20_000)}
@@ -265,7 +307,8 @@ func TestObjectionIsBounded(t *testing.T) {
 
 func TestGuardTable(t *testing.T) {
 	for _, section := range append([]string{"permission", "secret", "outside", "delete", "mail", "danger", "command",
-		"harm", "stop", "lead", "denial", "order", "beyond", "paths"}, checkSections...) {
+		"harm", "stop", "lead", "denial", "order", "beyond", "paths", "mention", "denied", "next",
+		"aside"}, checkSections...) {
 		require.NotEmpty(t, guard()[section], section)
 		for _, p := range guard()[section] {
 			for _, a := range slices.Concat(p.words...) {
@@ -278,7 +321,7 @@ func TestGuardTable(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, guard(), 16+len(checkSections))
+	assert.Len(t, guard(), 20+len(checkSections))
 }
 
 func TestKnownCheck(t *testing.T) {
