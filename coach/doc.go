@@ -49,7 +49,7 @@
 //
 // # Limits
 //
-// The guard reads mostly English. It is a filter of words, not a sandbox: the host must enforce what the agent may do.
+// The guard knows most words of English, fewer of other languages. It is a filter of words, not a sandbox: the host must enforce what the agent may do.
 //
 // # Errors
 //

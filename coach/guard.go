@@ -91,10 +91,11 @@ var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 		"<flag>":    `^-.`,
 		"<test>":    `^tests?[:-]`,
 		"<secret>":  `_(?:key|token|secret|password|passwd|pwd|pat|dsn)s?$`,
-		"<outside>": `^(?:~|\.\.(?:[/\\]|$)|[a-z]:[/\\]|\\\\|/.*[./])|\.\./|` + private,
-		"<system>":  `^(?:~|[a-z]:\\|\\\\|/(?:etc|root|home|users|proc|sys|dev|var|usr)(?:/|$))|` + private,
+		"<outside>": `^(?:~|%\w+%|\.\.(?:[/\\]|$)|[a-z]:[/\\]|\\\\|/.*[./])|\.\./|` + private,
+		"<system>":  `^(?:~|\.\./\.\./|[a-z]:\\|\\\\|/(?:etc|root|home|users|proc|sys|dev|var|usr)(?:/|$))|` + private,
 		"<any>":     `.`,
-		"<host>":    `^(?:[a-z0-9-]+\.)+(?:example|com|org|net|io|dev|app|ai|xyz|ru|cn)$`,
+		"<host>": `^(?:[a-z0-9-]+\.)+(?:example|com|org|net|io|dev|app|ai|xyz|ru|cn)$` +
+			`|^\S+\.\pL*[^\x00-\x7f]\pL*$|^0x[0-9a-f]{8}$|^[1-9]\d{8,9}$`,
 		"<address>": `^\S+@\S+\.\S+$`,
 	} {
 		classes[name] = regexp.MustCompile(expr)
@@ -133,8 +134,9 @@ var (
 		`|\bwww\.\S+|\w\[\.\]\w` +
 		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
 		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
-		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?`)
-	shell = compiled(`\b(?:eval|exec)\(|\beval\s+\S+\s*;|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
+		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?` +
+		`|\[[0-9a-f]*:[0-9a-f:.]*\](?::\d+|/)|\b[a-z0-9-]+[。．｡](?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b`)
+	shell = compiled(`:\(\)\s*\{|\b(?:eval|exec)\(|\beval\s+\S+\s*;|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
 )
 
 // compiled returns a function that compiles expr when it is first called.
