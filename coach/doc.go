@@ -43,13 +43,14 @@
 //   - deletion: an order to delete or clear something;
 //   - permission: "without asking", "skip the …", "approve", "don't ask" and the like.
 //
-// What the request or the plan's criteria contain in the same words, outside a clause that denies it or only
-// mentions it, is not refused. A
-// request that is ours vouches for nothing.
+// What the request or the plan's criteria contain in the same words, outside a clause that denies it or only mentions
+// it, is not refused. For an order to say a secret, they must contain the order. A request that is ours vouches for
+// nothing.
 //
 // # Limits
 //
-// The guard knows most words of English, fewer of other languages. It is a filter of words, not a sandbox: the host must enforce what the agent may do.
+// The guard knows most words of English, fewer of other languages. It is a filter of words, not a
+// sandbox: the host must enforce what the agent may do.
 //
 // # Errors
 //

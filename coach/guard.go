@@ -225,13 +225,34 @@ func phrases(section string) func(string, *sources) string {
 				if harmless, _ := longest(ws[i:], "harmless"); harmless > n {
 					continue
 				}
-				if n > 0 && !src.vouch(ws[i:i+n]) {
-					return text(ws[i : i+n])
+				from := i
+				if section == "secret" && n > 0 {
+					from = telling(ws, i, i+n)
+				}
+				if n > 0 && !src.vouch(ws[from:i+n]) {
+					return text(ws[from : i+n])
 				}
 			}
 		}
 		return ""
 	}
+}
+
+// telling returns where an order to say the secret ws[from:to] begins, such as "show the password", or from if there is
+// none: "show the password form" asks for a form.
+func telling(ws []word, from, to int) int {
+	if !ws[to-1].end && to < len(ws) && !in(ws[to], "stop") && !in(ws[to], "aside") && !in(ws[to], "owner") {
+		return from
+	}
+	for i := from - 1; i >= max(0, from-maxBetween-1) && !ws[i].end; i-- {
+		if in(ws[i], "tell") {
+			return i
+		}
+		if in(ws[i], "around") {
+			break
+		}
+	}
+	return from
 }
 
 // phraseEnd returns how many words belong together from the first n of ws on.
