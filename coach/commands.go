@@ -3,6 +3,7 @@ package coach
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
@@ -22,8 +23,6 @@ var (
 	option     = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
 	operators  = compiled("[|&;<>$(){}\\[\\]*?!\\\\\"'#~\n]") // of a shell
 	argument   = compiled(`^(?:\.|(?:\./|\w)[\w./:-]*)$`)     // in the working tree, unless it leads out with ..
-	bare       = compiled(`^\w+$`)
-	valued     = compiled(`^(-[\w-]+)=\d+[smh]?$`) // an option with a number
 	uses       = compiled(`(?i)\b(?:use|using|with|pass|add|append|set|give|try|via)\W*(?:the\W+)?(?:(?:flag|option)\W*)?$`)
 )
 
@@ -123,8 +122,8 @@ func knownCheck(command string) (kind string, ok bool) {
 	paths, _ := longest(ws, "paths")
 	for i := n; i < len(ws); i++ {
 		f := raw[i]
-		if m := valued().FindStringSubmatch(ws[i].text); m != nil {
-			f, ws[i].text = m[1], m[1]
+		if name, value, ok := strings.Cut(ws[i].text, "="); ok && value != "" && strings.Trim(value, "0123456789") == "" {
+			f, ws[i].text = name, name
 		}
 		last := ws[i-1].text
 		switch {
@@ -133,8 +132,8 @@ func knownCheck(command string) (kind string, ok bool) {
 			kind != "lint" && scriptFile().MatchString(f):
 			return "", false
 		case strings.ContainsAny(f, "./"), names().MatchString(f):
-		case paths == n && bare().MatchString(f):
-		case (last == "-k" || last == "-m" || last == "-t" || last == "-run" || last == "-bench") && bare().MatchString(f):
+		case paths == n && bare(f):
+		case (last == "-k" || last == "-m" || last == "-t" || last == "-run" || last == "-bench") && bare(f):
 		default:
 			return "", false
 		}
@@ -146,6 +145,13 @@ func knownCheck(command string) (kind string, ok bool) {
 		kind = ""
 	}
 	return kind, true
+}
+
+// bare reports whether s is a word of letters, digits and low lines.
+func bare(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r != '_' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	})
 }
 
 // withoutHosts returns a text without the host in the import path of a Go package that is to be tested, built or vetted:

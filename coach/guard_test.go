@@ -370,7 +370,7 @@ func TestKnownCheck(t *testing.T) {
 		"docker build .": "build", "docker build -t app .": "build", "go test -run TestRetry -count=20 ./...": "tests",
 		"mypy src": "types", "shellcheck scripts/login.sh": "lint", "cargo fmt --check": "lint", "pytest tests -q": "tests",
 		"uv run ruff check src": "lint", "npx eslint src": "lint", "black --check src": "lint", "cargo test login": "tests",
-		"go test -timeout=30s ./...": "tests", "python manage.py test accounts": "tests", "git diff --name-only": "",
+		"go test -parallel=4 ./...": "tests", "python manage.py test accounts": "tests", "git diff --name-only": "",
 		"go mod tidy -diff": "lint", "npx prettier --check src": "lint", "tsc -p tsconfig.json": "types",
 	} {
 		kind, ok := knownCheck(command)
