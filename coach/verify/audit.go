@@ -102,7 +102,7 @@ func compare(r Report, f Facts) Honesty {
 			if found.Found != "" && !slices.Contains(h.Unchecked, s) {
 				h.Unchecked = append(h.Unchecked, s)
 			}
-			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == fileClaim && c.Part {
+			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == inFileClaim || c.Kind == fileClaim && c.Part {
 				continue // it was only named
 			}
 		}
@@ -174,7 +174,7 @@ var checks = map[claimKind]struct {
 	changeClaim: {true, (*audit).change}, scopeClaim: {true, (*audit).scope}, nameClaim: {true, (*audit).name},
 	testsClaim: {true, (*audit).newTests}, backClaim: {true, (*audit).restored}, branchClaim: {true, (*audit).branch},
 	countClaim: {true, (*audit).commitCount}, titleClaim: {true, (*audit).commitTitle},
-	leftClaim: {true, (*audit).left}, stillClaim: {false, (*audit).still},
+	leftClaim: {true, (*audit).left}, stillClaim: {false, (*audit).still}, inFileClaim: {false, (*audit).inFile},
 	debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},
 }
 
@@ -388,6 +388,8 @@ func (a *audit) name(c Claim) finding {
 	listed := slices.ContainsFunc(n.Files, isManifest)
 	file := a.fileFact(c.Path)
 	switch {
+	case n.Stub && (c.Change == Added || c.Change == Modified) && !lex().Admitted.Match(a.text):
+		return a.stub(c)
 	case c.Change == Added && n.Uses == 0:
 		return contradicted(criticalIf(c.Sure && !n.Was && n.DefinedBefore == 0), nameMissing, c.Name, "nothing has that name", write)
 	case c.Change == Added && c.Path != "" && len(n.Files) > 0 && file != nil && file.State == Exists &&
@@ -410,7 +412,11 @@ func (a *audit) name(c Claim) finding {
 
 // said checks that something in code is there. Words in backticks that stand nowhere may be something else, too.
 func (a *audit) said(c Claim) finding {
-	if n, ok := a.nameFact(c.Name); ok && a.facts.Compared == Met && n.Uses == 0 && !n.Was {
+	n, ok := a.nameFact(c.Name)
+	switch {
+	case ok && n.Stub && !lex().Admitted.Match(a.text):
+		return a.stub(c)
+	case ok && a.facts.Compared == Met && n.Uses == 0 && !n.Was:
 		return unchecked("nothing has that name")
 	}
 	return finding{}

@@ -57,3 +57,20 @@ func (a *audit) fewerFiles(c Claim) finding {
 	}
 	return holds
 }
+
+// stub is the finding about a claim of work that does nothing yet.
+func (a *audit) stub(c Claim) finding {
+	return contradicted(shouldFix, nameMissing, c.Name, "its body is a stub", "implement it, or say that it is a stub")
+}
+
+// inFile checks that a file has so many tests. Tests with rows may be counted in another way.
+func (a *audit) inFile(c Claim) finding {
+	f := a.fileFact(c.Path)
+	switch {
+	case f == nil || f.Tests == nil || *f.Tests >= value(c.Total):
+		return finding{}
+	case f.Rows:
+		return unchecked("the file declares %d tests, some of them with rows", *f.Tests)
+	}
+	return contradicted(shouldFix, testCount, c.Path, fmt.Sprintf("the file declares %d tests", *f.Tests), "correct the number")
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
 // leftovers reads what a clause says to be gone, to be elsewhere, or to be there still. Clauses of this kind deny
@@ -49,6 +51,7 @@ func (r *Report) leftovers(s, m string) {
 		}
 	}
 	r.goneFiles(s)
+	r.inFile(s)
 	if f := lex().FileMoved.Find(s); f != nil && isPath(f[1]) && isPath(f[2]) {
 		r.changed(s, f[1], Removed)
 		r.changed(s, f[2], Added)
@@ -99,4 +102,12 @@ func clausePlaces(s string) (paths, code []string) {
 		}
 	}
 	return paths, code
+}
+
+// inFile reads how many tests a clause says that a file has.
+func (r *Report) inFile(s string) {
+	paths, _ := clausePlaces(s)
+	if f := lex().TestsOfFile.Find(s); f != nil && len(paths) == 1 && testcode.IsTest(paths[0]) {
+		r.add(Claim{Kind: inFileClaim, Text: s, Path: paths[0], Total: numeral(cmp.Or(f[1:]...))})
+	}
 }

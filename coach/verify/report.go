@@ -37,6 +37,7 @@ const (
 	countClaim  claimKind = "commit_count" // that many commits were made
 	titleClaim  claimKind = "commit_title" // a commit has this subject
 	leftClaim   claimKind = "left"         // nothing of a text is left
+	inFileClaim claimKind = "file_tests"   // a file has so many tests
 	stillClaim  claimKind = "still"        // a file or a name was kept
 	saidClaim   claimKind = "mention"      // something in code is there
 	otherClaim  claimKind = "other"        // something that no witness looks at: a pull request, coverage
@@ -131,6 +132,8 @@ func (c Claim) same(o Claim) bool {
 		return value(c.Total) == value(o.Total)
 	case leftClaim:
 		return c.Name == o.Name && c.Path == o.Path
+	case inFileClaim:
+		return c.Path == o.Path && value(c.Total) == value(o.Total)
 	case stillClaim:
 		return c.Name == o.Name && c.Path == o.Path
 	case nameClaim:

@@ -38,7 +38,7 @@ func (r *Review) Query() Query {
 	}
 	for _, c := range r.report.Claims {
 		switch c.Kind {
-		case fileClaim, backClaim:
+		case fileClaim, backClaim, inFileClaim:
 			add(&q.Paths, c.Path)
 		case nameClaim, saidClaim:
 			add(&q.Names, c.Name)

@@ -29,8 +29,28 @@ func (l *look) files(ctx context.Context) {
 				l.changed(&f, target)
 			}
 			l.slight(ctx, &f)
+			l.declares(ctx, &f)
 		}
 		l.facts.Files = append(l.facts.Files, f)
+	}
+}
+
+// declares notes how many tests a file has.
+func (l *look) declares(ctx context.Context, f *verify.FileFact) {
+	text := answer{max: maxSource}
+	if f.State != verify.Exists || !testcode.IsTest(f.Clean) || !testcode.IsCode(f.Clean) ||
+		l.view.mine.stream(ctx, nil, &text, "cat-file", "blob", l.view.tree+":"+f.Clean) != nil || text.over {
+		return
+	}
+	n := 0
+	for _, t := range testcode.Read(f.Clean, text.text.Bytes()) {
+		f.Rows = f.Rows || t.Rows
+		if t.Body != 0 && t.Name != path.Base(f.Clean) {
+			n++
+		}
+	}
+	if n > 0 {
+		f.Tests = &n
 	}
 }
 

@@ -53,6 +53,7 @@ func (l *look) names(ctx context.Context) error {
 			fact.Touched = fact.Touched || l.differs(ctx, file)
 			fact.Files = append(fact.Files, file)
 		}
+		fact.Stub = l.isStub(ctx, now, name)
 		slices.Sort(fact.Files)
 		fact.Files = fact.Files[:min(len(fact.Files), maxFindings)]
 		for file, text := range before {
