@@ -59,6 +59,9 @@ func (r *Report) leftovers(s, m string) {
 	if f := lex().FolderTo.Find(s); f != nil && !lex().Earlier.Match(lex().Passed.Replace(m, " ")) {
 		r.changed(s, f[1]+f[2], "")
 	}
+	if f := lex().DocumentHas.Find(s); f != nil && isPath(f[1]) && !lex().Earlier.Match(m) {
+		r.add(Claim{Kind: fileClaim, Text: s, Path: f[1]})
+	}
 	if lex().OnlyFile.Match(m) && slices.ContainsFunc(paths, isPath) {
 		r.add(Claim{Kind: scopeClaim, Text: s})
 	}

@@ -105,6 +105,23 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
+// A document that is said to have something new, and is as it was, is not taken for granted.
+func TestDocumentsThatHaveSomethingNew(t *testing.T) {
+	for text, want := range map[string]bool{
+		"- `docs/a.md` describes it": true, "- CHANGELOG.md has an entry for it": true,
+		"The README now explains the option.": true, "docs/a.md documents the new method.": true,
+		"`docs/a.md` already describes it.": false, "See `docs/a.md`.": false,
+	} {
+		r := verify.Begin(verify.Task{ID: "T"}, nil, parse(t, text))
+		f := leftWorld(r.Query(), false)
+		for i := range f.Files {
+			f.Files[i].Changed = verify.NotMet
+		}
+		r.Observe(f)
+		require.Equal(t, want, len(r.Honesty().Unchecked) > 0, text)
+	}
+}
+
 // Words that are near to those, and claim none of it.
 func TestNoLeftovers(t *testing.T) {
 	for _, text := range []string{

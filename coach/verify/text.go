@@ -51,7 +51,7 @@ type lexicon struct {
 	CommitItem, CommitDone, CommitBlamed, CommitOther, OtherDone, TreeClean, NoDependency, TestsUntouched,
 	NumberWord, TestThing, NameMade, NameRenamed, NameDropped, NameEdited, NoName, NoNameBehind, InPath,
 	NoneLeft, Mark, MarksGone, MarksNone, Every, AllGone, UseWord, Throughout, Passed, Unlike, Arguments, Alias, NameGone,
-	Still, GoneBehind, RidOf, FileMoved, FolderTo, OnlyFile, FilesChanged, TestsOfFile, Admitted, Dependency, NewVersion, VersionSaid, Updated, CodeName, DebugGone, TakenBack, OnlyPart,
+	Still, GoneBehind, RidOf, FileMoved, FolderTo, OnlyFile, FilesChanged, TestsOfFile, DocumentHas, Admitted, Dependency, NewVersion, VersionSaid, Updated, CodeName, DebugGone, TakenBack, OnlyPart,
 	Formatting, Commenting, NewTests, DoneNow, OnlyThis, Unchanged, Program,
 	Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass, Numbers, Labelled, NumberOfTests,
 	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, BesideKey, Names, MdLink,
