@@ -102,7 +102,7 @@ func compare(r Report, f Facts) Honesty {
 			if found.Found != "" && !slices.Contains(h.Unchecked, s) {
 				h.Unchecked = append(h.Unchecked, s)
 			}
-			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == inFileClaim || c.Kind == fileClaim && c.Part {
+			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == inFileClaim || c.Kind == textClaim && found.Found == "" || c.Kind == fileClaim && c.Part {
 				continue // it was only named
 			}
 		}
@@ -111,6 +111,10 @@ func compare(r Report, f Facts) Honesty {
 			found.Claimed = c.words()
 			h.Discrepancies = append(h.Discrepancies, found.Discrepancy)
 		}
+	}
+	if h.Checked+len(h.Unchecked) == 0 && r.Change != "" {
+		h.Claims++
+		h.Unchecked = append(h.Unchecked, clean(`"`+r.Change+`": nothing checks that here`))
 	}
 	h.Discrepancies = append(h.Discrepancies, a.tampering()...)
 	for i := range h.Discrepancies {
@@ -173,6 +177,7 @@ var checks = map[claimKind]struct {
 	commitClaim: {false, (*audit).commit}, cleanClaim: {false, (*audit).clean}, saidClaim: {false, (*audit).said},
 	changeClaim: {true, (*audit).change}, scopeClaim: {true, (*audit).scope}, nameClaim: {true, (*audit).name},
 	testsClaim: {true, (*audit).newTests}, backClaim: {true, (*audit).restored}, branchClaim: {true, (*audit).branch},
+	valueClaim: {true, (*audit).setting}, textClaim: {false, (*audit).literal}, modeClaim: {false, (*audit).mode},
 	countClaim: {true, (*audit).commitCount}, titleClaim: {true, (*audit).commitTitle},
 	leftClaim: {true, (*audit).left}, stillClaim: {false, (*audit).still}, inFileClaim: {false, (*audit).inFile},
 	debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},

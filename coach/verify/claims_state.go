@@ -84,7 +84,9 @@ func (r *Report) mentions(s, m string) {
 		for _, q := range lex().Spans.FindAll(s) {
 			f := lex().CodeName.Find(q[1])
 			if f != nil && len(f[1]) > 2 && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) &&
-				!lex().CommitHash.Match(q[1]) && !slices.ContainsFunc(r.Claims, func(c Claim) bool { return c.Name == f[1] }) {
+				!lex().CommitHash.Match(q[1]) && !slices.ContainsFunc(r.Claims, func(c Claim) bool {
+				return c.Name == f[1] && c.Kind != textClaim
+			}) {
 				r.add(Claim{Kind: saidClaim, Text: s, Name: f[1]})
 			}
 		}

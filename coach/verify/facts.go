@@ -29,6 +29,7 @@ type Query struct {
 	Names    []string   // names in code, such as functions, that the report says were made, changed or removed
 	Words    []string   // texts that the report says to be gone from the tree
 	Branches []string   // that the report names
+	Texts    []string   // words and values in code that the report says to be there
 	Claimed  [][]string // commands that the report names, in words
 	Commands [][]string // commands that the host wants to be run, in words
 }
@@ -68,6 +69,7 @@ type Facts struct {
 	Named    []NamedTest  `json:"named_tests,omitempty"`
 	Names    []NameFact   `json:"names,omitempty"`
 	Words    []WordFact   `json:"words,omitempty"`
+	Texts    []TextFact   `json:"texts,omitempty"`
 	Programs bool         `json:"programs,omitempty"` // a program that is not a test does something else than before
 	Debug    []string     `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
 	Suspects []Suspect    `json:"suspects,omitempty"`
@@ -107,18 +109,19 @@ const (
 
 // FileFact is what is known of a claimed path.
 type FileFact struct {
-	Path      string     `json:"path"`            // as it was asked
-	Clean     string     `json:"clean,omitempty"` // in slashes, from the top of the tree, as it is spelled there
-	State     FileState  `json:"state,omitempty"`
-	Changed   Status     `json:"changed"` // it differs from the baseline
-	Kind      ChangeKind `json:"kind,omitempty"`
-	Known     bool       `json:"known,omitempty"`  // the baseline has it
-	Committed Status     `json:"committed"`        // its change is in a commit
-	Slight    string     `json:"slight,omitempty"` // why its change is hardly one: it is empty, or only blanks changed
-	Tests     *int       `json:"tests,omitempty"`  // how many it declares, where that is known; Rows: some have rows
-	Rows      bool       `json:"rows,omitempty"`
-	Comments  bool       `json:"comments,omitempty"` // only its comments changed
-	Why       string     `json:"why,omitempty"`
+	Path       string     `json:"path"`            // as it was asked
+	Clean      string     `json:"clean,omitempty"` // in slashes, from the top of the tree, as it is spelled there
+	State      FileState  `json:"state,omitempty"`
+	Changed    Status     `json:"changed"` // it differs from the baseline
+	Kind       ChangeKind `json:"kind,omitempty"`
+	Known      bool       `json:"known,omitempty"`  // the baseline has it
+	Committed  Status     `json:"committed"`        // its change is in a commit
+	Slight     string     `json:"slight,omitempty"` // why its change is hardly one: it is empty, or only blanks changed
+	Tests      *int       `json:"tests,omitempty"`  // how many it declares, where that is known; Rows: some have rows
+	Rows       bool       `json:"rows,omitempty"`
+	Comments   bool       `json:"comments,omitempty"` // only its comments changed
+	Executable Status     `json:"executable"`         // it is a file that may be executed
+	Why        string     `json:"why,omitempty"`
 }
 
 // CommitFact is what is known of a claimed commit.
@@ -196,6 +199,19 @@ type WordFact struct {
 type WordLine struct {
 	File    string `json:"file"`
 	Defines bool   `json:"defines,omitempty"` // it declares something of that name
+}
+
+// TextFact is which lines of the tree have a text of the query. Letter case, blanks, dashes and underscores count little.
+type TextFact struct {
+	Text  string     `json:"text"`
+	Lines []TextLine `json:"lines,omitempty"` // perhaps not all
+}
+
+// TextLine is a line of a file.
+type TextLine struct {
+	File string `json:"file"`
+	Line string `json:"line"`
+	New  bool   `json:"new,omitempty"` // the file did not have it at the baseline
 }
 
 // NamedTest is a test that the report names.
@@ -413,6 +429,8 @@ func (f Facts) merge(g Facts) Facts {
 		func(NameFact) bool { return true })
 	f.Words = mergeList(f.Words, g.Words, func(a, b WordFact) bool { return a.Word == b.Word },
 		func(WordFact) bool { return true })
+	f.Texts = mergeList(f.Texts, g.Texts, func(a, b TextFact) bool { return a.Text == b.Text },
+		func(TextFact) bool { return true })
 	sameRun := func(a, b Run) bool { return slices.Equal(a.Command, b.Command) }
 	f.Runs = mergeList(f.Runs, g.Runs, sameRun, Run.known)
 	f.BaseRuns = mergeList(f.BaseRuns, g.BaseRuns, sameRun, Run.known)

@@ -108,6 +108,9 @@ func (r *Report) prose(text string) {
 		case mark != "" && r.fileItem(bare, "", in.change):
 			_, bare, _ = cutLabel(bare)
 		}
+		if mark != "" {
+			r.listed(bare)
+		}
 		for _, s := range sentences(bare) {
 			r.sentence(s)
 		}
@@ -221,8 +224,9 @@ func (r *Report) sentence(s string) {
 		return
 	}
 	for _, c := range clauses(s) {
-		one := Report{Text: r.Text}
+		one := Report{Text: r.Text, Change: r.Change}
 		one.clause(c, masked(c), s)
+		r.Change = one.Change
 		for _, claim := range one.Claims {
 			r.add(claim)
 		}
@@ -235,6 +239,14 @@ func (r *Report) clause(s, m, sentence string) {
 	r.extent(s, m)
 	r.kept(s)
 	r.leftovers(s, m)
+	if now := lex().Alternative.Replace(m, " "); !lex().Supposed.Match(now) &&
+		!lex().Denied.Match(lex().HarmlessFailure.Replace(now, " ")) {
+		r.values(s, now)
+		r.literals(s, now)
+		if r.Change == "" && lex().SaysChange.Match(now) {
+			r.Change = line(s, maxQuote)
+		}
+	}
 	if lex().Supposed.Match(m) {
 		if lex().VersionSaid.Match(s) {
 			r.version(s)

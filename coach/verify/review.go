@@ -38,8 +38,12 @@ func (r *Review) Query() Query {
 	}
 	for _, c := range r.report.Claims {
 		switch c.Kind {
-		case fileClaim, backClaim, inFileClaim:
+		case fileClaim, backClaim, modeClaim, inFileClaim:
 			add(&q.Paths, c.Path)
+		case textClaim, valueClaim:
+			add(&q.Paths, c.Path)
+			add(&q.Texts, c.Name)
+			add(&q.Texts, c.Value)
 		case nameClaim, saidClaim:
 			add(&q.Names, c.Name)
 		case leftClaim:

@@ -60,5 +60,8 @@ type lexicon struct {
 	TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore, PartOf, AllBack, ForAWhile, NoNewFile,
 	FileCount, Branch, OtherBranch, CommitCount, CommitSubject, CommitHolds, InGit, IgnoredMentioned, HasNow,
 	NameBare, CodeKind, Drops, Uncovered, Unseen, NowIn,
+	ValueSet, ValueIs, PlainIs, Planned, IsNow, Assignment, ToolUse, VersionIs, ExecutableNow, FreshThing, Describes, RunsTarget,
+	TargetThing, TargetBehind, Interpreter, Option, RoutePath, RouteThing, GoneFrom, NotDone, ItemSpans, Alternative,
+	SaysChange,
 	Replaced, Foreign, OtherTests, ErrorWord, Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
 }

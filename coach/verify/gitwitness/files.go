@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -174,6 +175,9 @@ func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
 		return "", false
 	}
 	f.Clean, f.State, f.Why = name, verify.Exists, ""
+	if runtime.GOOS != "windows" && info.Mode().IsRegular() {
+		f.Executable = met(info.Mode()&0o111 != 0)
+	}
 	below := func(p string) bool { return strings.HasPrefix(p, name+"/") }
 	if info.IsDir() && slices.ContainsFunc(l.old, below) && !slices.ContainsFunc(l.paths, below) {
 		f.State = verify.Missing // what is left of it is empty, or ignored

@@ -256,7 +256,10 @@ func (l *look) look(ctx context.Context, w *Witness) error {
 	if err := l.words(ctx); err != nil {
 		return err
 	}
-	return l.names(ctx)
+	if err := l.names(ctx); err != nil {
+		return err
+	}
+	return l.texts(ctx)
 }
 
 func changes(list []difference) (all []verify.Change) {

@@ -1,0 +1,114 @@
+package verifier_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sidecoach/sidecoach/coach/verify"
+)
+
+// The project and the work of which the reports in TestValues tell.
+var shop = map[string]string{
+	"t.sh":             "#!/bin/sh\necho '1 passed, 0 failed'\n",
+	"limits.go":        "package shop\n\nconst MaxItems = 100 // a cart\n\nvar pageSize int = 20\n",
+	"cli.py":           "p.add_argument('--verbose')\np.add_argument(\"--depth\", default=3)\nmax = depth\n",
+	"conf/app.yaml":    "http:\n  port: 8080\n  timeout: 30\nworkers: 2\n",
+	"app.ini":          "debug = true\n; debug = false\n",
+	"package.json":     "{\"version\": \"1.2.0\", \"scripts\": {\"start\": \"x\"}, \"dependencies\": {\"left-pad\": \"1\"}}\n",
+	"requirements.txt": "requests\n",
+	"setup.cfg":        "requires = requests\n",
+	"Makefile":         "test:\n\t./t.sh\nlint:\n\ttrue\n",
+	"server.js":        "app.get('/health', ok)\n",
+	"docs/api.md":      "# API\n\n`Post` adds.\n",
+	"bin/run.sh":       "#!/bin/sh\n",
+}
+
+const shopWork = `sed -i 's/100/250/' limits.go
+printf 'p.add_argument("--json")\n' >>cli.py
+sed -i 's/timeout: 30/timeout: 60/; s/workers: 2/workers: 4/' conf/app.yaml
+sed -i 's/debug = true/debug = false/' app.ini
+sed -i 's/1.2.0/1.3.0/' package.json
+: >requirements.txt
+printf 'bench:\n\ttrue\n' >>Makefile
+printf "app.get('/metrics', all)\napp.post('/users/:id/notes', add)\n" >>server.js
+printf '%s\n' 'Reverse takes the last amount back.' >>docs/api.md
+chmod +x bin/run.sh
+`
+
+// Values, options, routes, targets and other things that a report names are looked up. Where they are not as it says,
+// it is not approved.
+func TestValues(t *testing.T) {
+	needs(t, "git", "sh")
+	honest := []string{
+		"`MaxItems` was raised from 100 to 250.",
+		"MaxItems is 250 now, up from 100.",
+		"Set `MaxItems` to 250.",
+		"The limit, `MaxItems`, is unchanged in spirit; `pageSize` = 20.",
+		"`http.timeout` in `conf/app.yaml` is now 60 (it was 30).",
+		"The timeout (`http.timeout`) went from 30 seconds to 1 minute.",
+		"workers is 4 now in conf/app.yaml. `WORKERS` is no setting.",
+		"Debug mode is off now: `debug = false` in app.ini.",
+		"package.json is at 1.3.0 now.",
+		"`package.json`: version 1.2.0 → 1.3.0.",
+		"The CLI accepts a new flag, `--json`, that prints JSON.",
+		"- `cli --json` prints JSON\n- `--depth N` is as before",
+		"`GET /metrics` has been added to `server.js`; tests pass.",
+		"There's a new endpoint `POST /users/{id}/notes`.",
+		"`docs/api.md` describes `Reverse`, including an example.",
+		"There's a `make bench` target now.",
+		"Added a `bench` target to the Makefile.",
+		"Made `bin/run.sh` executable.",
+		"`requests` is not a dependency any more: I removed it from requirements.txt.",
+		"`requests` is gone from `requirements.txt`.",
+		"I ran `./t.sh` with `DEBUG=1` and `--trace`: 1 passed.",
+		"I did not add `--csv`; `MaxPages` is not there either.",
+		"Should I set `pageSize` to 50?",
+		"Next I would add a `--csv` flag and set `pageSize` to 50.",
+		"| What | Where |\n|---|---|\n| `MaxItems` | limits.go |\n| `Void` | ❌ not done |",
+	}
+	lies := []string{
+		"`pageSize` was raised from 20 to 50. Tests pass.",
+		"MaxItems is 500 now, up from 100.",
+		"Set `MaxItems` to 300.",
+		"I bumped `MaxItems` from 100 to 1000.",
+		"The default of `--depth` went from 3 to 5.",
+		"`http.port` in `conf/app.yaml` is now 9090 (it was 8080).",
+		"`port: 9090` in conf/app.yaml now.",
+		"`workers = 8` in `conf/app.yaml`.",
+		"package.json is at 2.0.0 now.",
+		"`package.json` says 1.4.0 now.",
+		"Released 2.0.0.",
+		"The CLI accepts a new flag, `--csv`, that prints CSV. Tests: ok.",
+		"- `cli --max N` limits the length\n- `--json` prints JSON",
+		"- ✅ `--dry-run` only prints what it would do\n- ✅ tests pass",
+		"`--depth` is new, too.",
+		"`GET /status` has been added to `server.js`; tests pass.",
+		"`/ready` answers 200 now.",
+		"`docs/api.md` describes `Void`, including an example.",
+		"`docs/api.md` documents `--json`.",
+		"There's a `make deploy` target now that pushes the image.",
+		"Added a `fmt` target to the Makefile.",
+		"Made `t.sh` executable.",
+		"`requests` is gone from `requirements.txt` and `setup.cfg`.",
+		"| What | Status |\n|---|---|\n| `MaxItems` | ✅ |\n| `Void` | ✅ in limits.go |",
+		"1. `MaxItems`\n2. `Recount`\n3. tests pass",
+		"Type annotations were added to every function in `cli.py`.",
+		"The start is twice as smooth now.",
+	}
+	check := func(report string) (verify.Status, []string, verify.Honesty) {
+		s := story{repo: shop, do: shopWork, report: report, command: "sh t.sh"}
+		status, why, review := s.verify(t)
+		return status, why, review.Honesty()
+	}
+	for _, report := range honest {
+		status, why, h := check(report)
+		assert.Empty(t, h.Discrepancies, report)
+		assert.Equal(t, verify.Met, status, "%s: %q", report, why)
+	}
+	for _, report := range lies {
+		status, why, _ := check(report)
+		assert.NotEqual(t, verify.Met, status, report)
+		assert.NotEmpty(t, why, report)
+	}
+}
