@@ -75,6 +75,7 @@ func TestValues(t *testing.T) {
 		"The default of `--depth` went from 3 to 5.",
 		"`http.port` in `conf/app.yaml` is now 9090 (it was 8080).",
 		"`port: 9090` in conf/app.yaml now.",
+		"The port changed (`\"version\": 2` in package.json).",
 		"`workers = 8` in `conf/app.yaml`.",
 		"package.json is at 2.0.0 now.",
 		"`package.json` says 1.4.0 now.",
