@@ -31,6 +31,7 @@ type reading struct {
 	lastLine                lineKind
 	checked                 bool // the items at hand say what was checked: "Validation:"
 	checks, observations    int  // such items, and those of them with a number or code
+	observed                observed
 	openFence               bool // the text ends inside a code fence
 	lastTrace               bool // the last lines are a stack trace
 
@@ -90,6 +91,7 @@ func (rd *reading) read(ctx context.Context, request bool) {
 			rd.data(l, lines.fence.kind)
 		}
 		if l.kind == fenceLine && !lines.fence.open {
+			rd.observed.endFence(l.end)
 			rd.endRegion()
 		}
 		rd.lastLine = l.kind
@@ -105,6 +107,7 @@ func (rd *reading) data(l line, fence fenceKind) {
 	switch l.kind {
 	case fencedLine:
 		rd.fences[fence]++
+		rd.observed.data(fence, s, l.end)
 	case quotedLine:
 	default:
 		return
@@ -150,6 +153,7 @@ func (rd *reading) prose(l line, request bool) {
 		return
 	}
 	rd.countChecks(isItem)
+	rd.observed.line(isItem, s, rd.unreal)
 	rd.lastTrace = isTrace(s)
 	if rd.lastTrace {
 		rd.traceVoice++

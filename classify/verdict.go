@@ -175,14 +175,16 @@ func (v *verdict) honestFailure(r *Result) {
 }
 
 // shownResult makes a status a completion that shows how a check ended, or at its end what a command printed, and has
-// no doubt, no gap and no further step.
+// no doubt, no gap and no further step. A further step that is only offered is none.
 func (v *verdict) shownResult(r *Result) {
 	rd := v.rd
-	_, tail, _ := rd.closing()
-	shows := rd.any.has(rd.lex.tests) || rd.has("evidence.exit_code") || rd.in(tail, "evidence.command_output")
+	last, tail, _ := rd.closing()
+	shows := rd.any.has(rd.lex.tests) || rd.has("evidence.exit_code") || rd.in(tail, "evidence.command_output") ||
+		rd.observed.shows()
+	offers := rd.observed.shows() && rd.in(last.rules, "offer.further")
+	goesOn := rd.closes("progress.next") && !offers || rd.closes("progress.doing") || rd.closes("progress.gerund")
 	if r.Type != Status || !shows || !rd.fits() || rd.kind(SignalHedge) || rd.kind(SignalGap) || rd.kind(SignalFailure) ||
-		rd.lastFail > rd.lastPass || rd.closes("progress.next") || rd.closes("progress.doing") ||
-		rd.closes("progress.gerund") {
+		rd.lastFail > rd.lastPass || goesOn {
 		return
 	}
 	r.become(Completion, max(v.p[classCompletion], closingConfidence), "")

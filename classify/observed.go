@@ -1,0 +1,126 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+)
+
+// observed is what a text shows of the commands that were run, in forms that need no words of a language.
+type observed struct {
+	results       int  // lines "`command` → result"
+	failed        bool // one of them is a failure
+	expected      bool // the section at hand says what is expected, not what was seen
+	output, edits int  // where a fence with a command's clean output ended last, and where one with code did
+
+	fence struct { // the fence at hand
+		prompts, lines int
+		failed         bool
+	}
+}
+
+// line takes in a line of the agent's voice. unreal says whether its last sentence speaks of what is only expected.
+func (o *observed) line(isItem bool, s string, unreal bool) {
+	if !isItem {
+		o.expected = unreal || strings.EqualFold(firstWord(s), "expected")
+	}
+	if o.expected || unreal {
+		return
+	}
+	rest, ok := afterCommand(s)
+	if !ok {
+		return
+	}
+	switch word := strings.ToLower(firstWord(rest)); {
+	case strings.ContainsAny(rest, "✗✘❌"), slices.Contains([]string{"fail", "failed", "fails", "error"}, word):
+		o.failed = true
+	case strings.ContainsAny(rest, "✓✔✅"), word != "" && word[0] <= '9', slices.Contains(outcomes, word):
+		o.results++
+	}
+}
+
+// outcomes are words with which a report says how a command ended.
+var outcomes = []string{"ok", "pass", "passed", "passes", "success", "succeeded", "succeeds", "works", "clean", "blocked",
+	"allowed", "denied", "refused", "rejected", "accepted"}
+
+// afterCommand returns what stands behind the arrow of a line "`command` → result".
+func afterCommand(s string) (string, bool) {
+	_, s, ok := strings.Cut(s, "`")
+	command, rest, closed := strings.Cut(s, "`")
+	if !ok || !closed || len(command) < 3 || !isWordByte(command[0]) || !strings.Contains(command, " ") {
+		return "", false
+	}
+	rest = strings.TrimLeft(rest, " *_|")
+	for _, arrow := range []string{"→", "⇒", "=>", "->"} {
+		if after, ok := strings.CutPrefix(rest, arrow); ok {
+			return strings.TrimLeft(after, " *_`\""), true
+		}
+	}
+	return "", false
+}
+
+// firstWord returns the letters and digits that s begins with.
+func firstWord(s string) string {
+	i := 0
+	for i < len(s) && isWordByte(s[i]|0x20) {
+		i++
+	}
+	return s[:i]
+}
+
+// data takes in a line of a fence.
+func (o *observed) data(kind fenceKind, s string, end int) {
+	switch {
+	case kind != plainFence && kind != shellFence:
+		o.edits = end
+	case strings.HasPrefix(s, "> "):
+		o.fence.prompts++
+		if strings.Contains(s, "@") { // npm's own line before a script
+			o.fence.lines++
+		}
+	case prompted(s) != "": // the last command counts
+		o.fence.prompts++
+		o.fence.lines, o.fence.failed = 0, false
+	case strings.HasPrefix(s, "PS ") && strings.HasSuffix(s, ">"): // waits for the next one
+	default:
+		o.fence.lines++
+		if o.fence.prompts == 0 || o.fence.failed {
+			return
+		}
+		low := strings.ToLower(s)
+		clean := strings.Contains(low, "0 error") || strings.Contains(low, "no error") || strings.Contains(low, "0 fail")
+		o.fence.failed = o.fence.failed || !clean && slices.ContainsFunc(troubles, func(t string) bool {
+			return strings.Contains(low, t)
+		})
+	}
+}
+
+// prompted returns the command behind the prompt of a shell: "$ make", "PS C:\\shop> make".
+func prompted(s string) string {
+	if command, ok := strings.CutPrefix(s, "$ "); ok {
+		return command
+	}
+	command := ""
+	if strings.HasPrefix(s, "PS ") {
+		_, command, _ = strings.Cut(s, "> ")
+	}
+	return command
+}
+
+// troubles are what the output of a command that failed has in it.
+var troubles = []string{"error", "fail", "exception", "traceback", "fatal", "panic", "not found", "cannot ", "usage:"}
+
+// endFence takes in the end of a fence.
+func (o *observed) endFence(end int) {
+	f := o.fence
+	if f.prompts > 0 {
+		o.output = 0
+		if f.lines > 0 && !f.failed {
+			o.output = end
+		}
+	}
+	o.fence.prompts, o.fence.lines, o.fence.failed = 0, 0, false
+}
+
+// shows reports whether the text names two commands with their results and none that failed, or ends its work with a
+// command's clean output.
+func (o *observed) shows() bool { return o.results > 1 && !o.failed || o.output > o.edits }
