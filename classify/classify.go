@@ -19,10 +19,10 @@
 // output is judged with weights that were learned from other repositories. The threshold is 0.80 and the host knows
 // nothing of the work:
 //
-//	right continues          0.93, and 0.94 averaged over the agents with 30 outputs and more
-//	lowest of these agents   0.84 (Claude Code), 0.92 (Codex)
+//	right continues          0.94, also averaged over the agents with 30 outputs and more
+//	lowest of these agents   0.87 (Claude Code), 0.92 (Codex)
 //	statuses caught          0.61
-//	completions continued    0.04
+//	completions continued    0.03
 //	questions, blockers and errors continued  0.01
 //	right type               0.76, expected calibration error 0.06
 //
