@@ -23,7 +23,7 @@ func nextVersion(t *testing.T) string {
 	changed := string(code)
 	for _, c := range [][2]string{
 		{"const stateVersion = ", "const stateVersion = 1 + "},
-		{"case 2, stateVersion:", "case 2, stateVersion - 1, stateVersion:"},
+		{"if head.Version == stateVersion {", "if head.Version >= stateVersion-1 {"},
 		{"type stateJSON struct {\n", "type stateJSON struct {\n\tLater string `json:\"later\"`\n"},
 		{"stateJSON{stateVersion,", "stateJSON{\"kept\", stateVersion,"},
 	} {
