@@ -194,7 +194,8 @@ func (v *verdict) shownResult(r *Result) {
 // onlyDocuments makes a rejected completion a completion that names documents and no other file and claims no check:
 // nothing in it can be run.
 func (v *verdict) onlyDocuments(r *Result) {
-	if r.WasRejectedCompletion && v.rd.namesDocs && !v.rd.namesCode && v.rd.fits() && v.rd.fences[codeFence]+v.rd.fences[editFence] == 0 &&
+	if r.WasRejectedCompletion && v.rd.namesDocs && !v.rd.namesCode && v.rd.fits() &&
+		v.rd.fences[codeFence]+v.rd.fences[editFence] == 0 &&
 		!slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.CallsFor() != "" }) {
 		r.become(Completion, max(v.p[classCompletion], closingConfidence), "reports a change of documents")
 	}

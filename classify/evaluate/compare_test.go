@@ -157,7 +157,7 @@ func parseRequirement(s string) (r Requirement, err error) {
 	return r, err
 }
 
-func FuzzParseRequirement(f *testing.F) {
+func FuzzRequirement(f *testing.F) {
 	f.Add("wrong_continues<=0.06")
 	f.Add("sure.ece < 5%")
 	f.Fuzz(func(t *testing.T, s string) {

@@ -152,7 +152,8 @@ func (r Report) gate() string {
 const maxReport = 1 << 30 // bytes
 
 // ReadReport reads a report that was written as JSON, alone or in a [View]; of several it returns the last one. All that
-// follows from its labels and the verdicts of its runs is computed anew. A report of another version, and one that no evaluation can have made, are errors.
+// follows from its labels and the verdicts of its runs is computed anew. A report of another version, and one that no
+// evaluation can have made, are errors.
 func ReadReport(r io.Reader) (Report, error) {
 	var file struct {
 		Report

@@ -267,7 +267,8 @@ func newPrompt() *cobra.Command {
 			prompt, dir := llm.Prompt(), args[0]
 			err := os.CopyFS(dir, prompt)
 			if errors.Is(err, fs.ErrExist) {
-				return badInput("name another folder, or remove the file", "a file in %q is there already and is not overwritten", dir)
+				return badInput("name another folder, or remove the file",
+					"a file in %q is there already and is not overwritten", dir)
 			}
 			if err != nil {
 				return badInput("check the name and the permissions of the folder", "cannot write the prompt to %q: %v",

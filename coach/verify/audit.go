@@ -102,7 +102,8 @@ func compare(r Report, f Facts) Honesty {
 			if found.Found != "" && !slices.Contains(h.Unchecked, s) {
 				h.Unchecked = append(h.Unchecked, s)
 			}
-			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == inFileClaim || c.Kind == textClaim && found.Found == "" || c.Kind == fileClaim && c.Part {
+			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == inFileClaim ||
+				c.Kind == textClaim && found.Found == "" || c.Kind == fileClaim && c.Part {
 				continue // it was only named
 			}
 		}
@@ -355,7 +356,8 @@ func (a *audit) branch(c Claim) finding {
 // commitCount checks how many commits were made.
 func (a *audit) commitCount(c Claim) finding {
 	if n := len(a.facts.NewCommits); n != value(c.Total) {
-		return contradicted(shouldFix, commitMissing, "", fmt.Sprintf("%d commits were made since the baseline", n), "correct the number")
+		return contradicted(shouldFix, commitMissing, "", fmt.Sprintf("%d commits were made since the baseline", n),
+			"correct the number")
 	}
 	return holds
 }
@@ -396,14 +398,17 @@ func (a *audit) name(c Claim) finding {
 	case n.Stub && (c.Change == Added || c.Change == Modified) && !lex().Admitted.Match(a.text):
 		return a.stub(c)
 	case c.Change == Added && n.Uses == 0:
-		return contradicted(criticalIf(c.Sure && !n.Was && n.DefinedBefore == 0), nameMissing, c.Name, "nothing has that name", write)
+		return contradicted(criticalIf(c.Sure && !n.Was && n.DefinedBefore == 0), nameMissing, c.Name,
+			"nothing has that name", write)
 	case c.Change == Added && c.Path != "" && len(n.Files) > 0 && file != nil && file.State == Exists &&
 		!slices.ContainsFunc(n.Files, func(p string) bool { return within(p, c.Path) }):
 		return contradicted(shouldFix, nameMissing, c.Name, c.Path+" does not have it", "write it there, or correct the report")
 	case c.Change == noneLeft && n.Uses > 0:
-		return contradicted(shouldFix, namePresent, c.Name, firstThree(n.Files)+" still has it", "replace it there, or correct the report")
+		return contradicted(shouldFix, namePresent, c.Name, firstThree(n.Files)+" still has it",
+			"replace it there, or correct the report")
 	case c.Part && c.Change == Removed && listed:
-		return contradicted(shouldFix, namePresent, c.Name, firstThree(n.Files)+" still has it", "remove it, or correct the report")
+		return contradicted(shouldFix, namePresent, c.Name, firstThree(n.Files)+" still has it",
+			"remove it, or correct the report")
 	case c.Change == Removed && n.DefinedBefore > 0 && n.Defined >= n.DefinedBefore:
 		return contradicted(shouldFix, namePresent, c.Name, "it is still defined", "remove it, or correct the report")
 	case c.Sure && c.Change == Modified && n.Uses > 0 && !n.Touched:
@@ -448,7 +453,8 @@ func (a *audit) newTests(c Claim) finding {
 	case edited:
 		return unchecked("the work has %d new tests, and changed others", n)
 	}
-	return contradicted(shouldFix, testMissing, "", fmt.Sprintf("the work has %d new tests", n), "write the tests, or correct the report")
+	return contradicted(shouldFix, testMissing, "", fmt.Sprintf("the work has %d new tests", n),
+		"write the tests, or correct the report")
 }
 
 // restored checks that a file is as it was.
@@ -469,7 +475,8 @@ func (a *audit) restored(c Claim) finding {
 // debug checks that lines for debugging were removed.
 func (a *audit) debug(Claim) finding {
 	if len(a.facts.Debug) > 0 {
-		return contradicted(shouldFix, namePresent, "", "there is still "+firstThree(a.facts.Debug), "remove it, or correct the report")
+		return contradicted(shouldFix, namePresent, "", "there is still "+firstThree(a.facts.Debug),
+			"remove it, or correct the report")
 	}
 	return holds
 }
@@ -480,7 +487,8 @@ func (a *audit) clean(Claim) finding {
 	case Met:
 		return holds
 	case NotMet:
-		return contradicted(shouldFix, notCommitted, a.facts.Uncommitted[0], firstThree(a.facts.Uncommitted)+" is not committed", commitFix)
+		return contradicted(shouldFix, notCommitted, a.facts.Uncommitted[0],
+			firstThree(a.facts.Uncommitted)+" is not committed", commitFix)
 	}
 	return unchecked("what is committed is not known")
 }
@@ -521,7 +529,8 @@ func (a *audit) scope(c Claim) finding {
 	case c.Total != nil && c.Sure:
 		return a.fewerFiles(c)
 	case c.Total != nil && n != *c.Total:
-		return contradicted(shouldFix, moreChanged, "", fmt.Sprintf("%d files differ from the baseline", n), "correct the number")
+		return contradicted(shouldFix, moreChanged, "", fmt.Sprintf("%d files differ from the baseline", n),
+			"correct the number")
 	case c.Part, c.Total != nil:
 		return holds
 	}
@@ -533,7 +542,8 @@ func (a *audit) scope(c Claim) finding {
 		case ch.Why != "", project.Byproduct(ch.Path), c.Change == "" && claimed,
 			c.Change == Added && ch.Kind != Added, c.Change == Removed && c.Sure && !inCode:
 		default:
-			return contradicted(shouldFix, moreChanged, ch.Path, ch.Path+" was "+string(ch.Kind), "name all files that were changed")
+			return contradicted(shouldFix, moreChanged, ch.Path, ch.Path+" was "+string(ch.Kind),
+				"name all files that were changed")
 		}
 	}
 	return holds

@@ -53,7 +53,8 @@ func (a *audit) still(c Claim) finding {
 // fewerFiles checks that at least so many files were changed.
 func (a *audit) fewerFiles(c Claim) finding {
 	if n := len(a.paths); n < value(c.Total) {
-		return contradicted(shouldFix, moreChanged, "", fmt.Sprintf("%d files differ from the baseline", n), "correct the number")
+		return contradicted(shouldFix, moreChanged, "", fmt.Sprintf("%d files differ from the baseline", n),
+			"correct the number")
 	}
 	return holds
 }
@@ -72,5 +73,6 @@ func (a *audit) inFile(c Claim) finding {
 	case f.Rows:
 		return unchecked("the file declares %d tests, some of them with rows", *f.Tests)
 	}
-	return contradicted(shouldFix, testCount, c.Path, fmt.Sprintf("the file declares %d tests", *f.Tests), "correct the number")
+	return contradicted(shouldFix, testCount, c.Path, fmt.Sprintf("the file declares %d tests", *f.Tests),
+		"correct the number")
 }

@@ -167,7 +167,8 @@ func (a *audit) mode(c Claim) finding {
 	case f == nil || f.State != Exists:
 		return unchecked("the file was not seen")
 	case f.Executable == NotMet:
-		return contradicted(shouldFix, fileUnchanged, f.Clean, "it cannot be executed", "make it executable, or correct the report")
+		return contradicted(shouldFix, fileUnchanged, f.Clean, "it cannot be executed",
+			"make it executable, or correct the report")
 	case f.Executable != Met:
 		return unchecked("whether it can be executed is not known")
 	}

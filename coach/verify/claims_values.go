@@ -84,7 +84,8 @@ func (r *Report) literals(s, m string) {
 		case isPath(span):
 		case f != nil && lex().TargetThing.Match(m):
 			r.add(Claim{Kind: textClaim, Text: s, Name: f[1], Command: span})
-		case f == nil && !program && lex().TargetBehind.Match(behind) && lex().CodeName.Match(strings.ReplaceAll(span, "-", "_")):
+		case f == nil && !program && lex().TargetBehind.Match(behind) &&
+			lex().CodeName.Match(strings.ReplaceAll(span, "-", "_")):
 			r.add(Claim{Kind: textClaim, Text: s, Name: span, Command: "make " + span})
 		case strings.Contains(" "+span, " -"):
 			if (program && !lex().Interpreter.Match(span) || lex().ToolUse.Match(m)) && !fresh {

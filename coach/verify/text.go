@@ -42,7 +42,8 @@ var lex = sync.OnceValue(func() *lexicon { return lazy.Load[lexicon](lexiconText
 
 type lexicon struct {
 	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools,
-	BuildTools, TestTools, HarmlessOptions, Manifests, Compiled, NumberWords, UsageWords, Vague, Extensions, BareNames, Products,
+	BuildTools, TestTools, HarmlessOptions, Manifests, Compiled, NumberWords, UsageWords, Vague, Extensions,
+	BareNames, Products,
 	ChangedKeys, AddedKeys, RemovedKeys, CommitKeys, NewTestKeys, TestKeys, ConcernKeys, SilentKeys []string
 	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, NoAdmission, GoneMentioned,
 	SkipMentioned, AnyVerb, LastVerb, PlaceWord, InBracket, Mention, Elsewhere, AsPart, Passive, FromTo,
@@ -51,7 +52,8 @@ type lexicon struct {
 	CommitItem, CommitDone, CommitBlamed, CommitOther, OtherDone, TreeClean, NoDependency, TestsUntouched,
 	NumberWord, TestThing, NameMade, NameRenamed, NameDropped, NameEdited, NoName, NoNameBehind, InPath,
 	NoneLeft, Mark, MarksGone, MarksNone, Every, AllGone, UseWord, Throughout, Passed, Unlike, Arguments, Alias, NameGone,
-	Still, GoneBehind, RidOf, FileMoved, FolderTo, OnlyFile, FilesChanged, TestsOfFile, DocumentHas, Admitted, Dependency, NewVersion, VersionSaid, Updated, CodeName, DebugGone, TakenBack, OnlyPart,
+	Still, GoneBehind, RidOf, FileMoved, FolderTo, OnlyFile, FilesChanged, TestsOfFile, DocumentHas, Admitted,
+	Dependency, NewVersion, VersionSaid, Updated, CodeName, DebugGone, TakenBack, OnlyPart,
 	Formatting, Commenting, NewTests, DoneNow, OnlyThis, Unchanged, Program,
 	Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass, Numbers, Labelled, NumberOfTests,
 	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, BesideKey, Names, MdLink,
@@ -60,7 +62,8 @@ type lexicon struct {
 	TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore, PartOf, AllBack, ForAWhile, NoNewFile,
 	FileCount, Branch, OtherBranch, CommitCount, CommitSubject, CommitHolds, InGit, IgnoredMentioned, HasNow,
 	NameBare, CodeKind, Drops, Uncovered, Unseen, NowIn,
-	ValueSet, ValueIs, PlainIs, Planned, IsNow, Assignment, ToolUse, VersionIs, ExecutableNow, FreshThing, Describes, RunsTarget,
+	ValueSet, ValueIs, PlainIs, Planned, IsNow, Assignment, ToolUse, VersionIs, ExecutableNow, FreshThing,
+	Describes, RunsTarget,
 	TargetThing, TargetBehind, Interpreter, Option, RoutePath, RouteThing, GoneFrom, NotDone, ItemSpans, Alternative,
 	SaysChange,
 	Replaced, Foreign, OtherTests, ErrorWord, Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
