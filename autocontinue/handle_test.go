@@ -534,6 +534,9 @@ func TestAStoredStateOfANewerVersion(t *testing.T) {
 }
 
 func TestHandleOfALargeOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	text := strings.Repeat("Still migrating the tests, 3 of 10 are done. ", 3<<20/45)
 	upper := strings.ToUpper(text)
 	a := newLoop(t, Config{Classifier: judgeAs(progress), Observer: NewJournal(io.Discard)})

@@ -75,6 +75,9 @@ func TestMemoryStoreKeepsNothingOfWhatItDoesNotKnow(t *testing.T) {
 
 // 10,000 sessions of four turns, each continued up to the cap with messages of a real length, take at most 64 MB.
 func TestSessionsAreSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	heap := func() uint64 {
 		var ms runtime.MemStats
 		runtime.GC()

@@ -135,6 +135,9 @@ func TestHeldOutCases(t *testing.T) {
 
 // Line endings, a byte order mark, trailing spaces and blank lines carry no meaning.
 func TestVerdictIgnoresLayout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	var inputs []Input
 	for i, c := range loadCases(t, "cases/*.jsonl") {
 		if i%3 == 0 {

@@ -88,6 +88,9 @@ func growing(n int, c byte) string {
 }
 
 func TestHostileText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	h := newHeuristic(t)
 	for name, text := range hostile {
 		s := text(200_000)
@@ -100,6 +103,9 @@ func TestHostileText(t *testing.T) {
 
 // A verdict takes no more memory for 10 MB than for a few kB: far less than the text has.
 func TestMemoryDoesNotGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	h := newHeuristic(t)
 	l, err := h.tables.languages()
 	require.NoError(t, err)

@@ -392,6 +392,9 @@ func TestInputsAreNotChanged(t *testing.T) {
 }
 
 func TestLargeInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	big := strings.Repeat("All done, should work. \r\n", 200_000)
 	r := coached(rejected, big)
 	r.Signals = []classify.Signal{{Kind: classify.SignalClaim, Name: classify.ClaimTests, Start: 0, End: len(big),

@@ -258,6 +258,9 @@ func longestCases() iter.Seq[*fields] {
 // In each language, a message with each field as long as it gets keeps its limit, is whole, and says another thing at
 // the second attempt, unless the tier has only one. No wording of ours gives permission.
 func TestDefaultTemplates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	for language := range builtin() {
 		t.Run(language, func(t *testing.T) {
 			said := make(map[string]int)

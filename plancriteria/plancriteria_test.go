@@ -227,6 +227,9 @@ func TestExtractLimits(t *testing.T) {
 
 // TestExtractHostile ends soon only if no plan takes much longer than others of its size.
 func TestExtractHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	fill := func(s string) string { return strings.Repeat(s, plancriteria.MaxSize/4/len(s)) }
 	staircase := func(n int, step string) string {
 		var b strings.Builder

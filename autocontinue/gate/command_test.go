@@ -343,6 +343,9 @@ func TestNestedLinesNeedLittleStack(t *testing.T) {
 
 // Shells in arguments of shells are read within bounds: what is beyond them could be anything.
 func TestShellsWithinShellsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	for _, line := range []string{strings.Repeat("sh ", maxCommand/3), "env " + strings.Repeat("sh ", maxCommand/3-2),
 		strings.Repeat("eval ", maxCommand/5)} {
 		s := search{[]form{{"rm", "*"}}, maxScripts}

@@ -86,6 +86,9 @@ func TestStrict(t *testing.T) {
 }
 
 func TestStrictBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	_, err := readJSON([]byte("[" + strings.Repeat("0,", maxValues) + "0]"))
 	require.ErrorContains(t, err, "values")
 }

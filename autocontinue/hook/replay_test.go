@@ -394,6 +394,9 @@ func (s *scene) play(r *rand.Rand, obey bool) {
 
 // Whatever happens in a session: its transcript, replayed, gives the decisions that the hook gave while it was written.
 func TestReplayAgreesWithTheHook(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	for _, host := range Hosts() {
 		continued := 0
 		for seed := range uint64(60) {

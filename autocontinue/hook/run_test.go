@@ -284,6 +284,9 @@ func TestThreeHollowClaims(t *testing.T) {
 
 // A long message is judged by its end, where the claim is, whether the event or the transcript has it.
 func TestLongMessages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	for _, host := range Hosts() {
 		p := newPlayer(t, host).transcribe()
 		p.human("Fix the login redirect.")

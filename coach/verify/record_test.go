@@ -402,6 +402,9 @@ func TestJudgeSaysEachThingOnce(t *testing.T) {
 // Code only lowers a decision: whatever was seen, feedback stays feedback, and an approval stands only without an
 // override.
 func TestCodeOnlyLowers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	r := rand.New(rand.NewPCG(7, 7))
 	approved := 0
 	for range 4_000 {

@@ -208,6 +208,9 @@ func FuzzParseReport(f *testing.F) {
 
 // What an agent writes is bounded work, whatever it repeats.
 func TestRepeatedTextIsBoundedWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	for _, part := range []string{"{", `{"a":{}}`, "created a.go, ", "`a.go` ", "Updated a.go and ", "all tests ", "[a](",
 		"commit as ", "a.go\n", "x."} {
 		text := []byte(strings.Repeat(part, (1<<20)/len(part)-1))

@@ -74,6 +74,9 @@ func TestEvents(t *testing.T) {
 
 // What is remembered is bounded, and a run that passes a bound is not taken for a good one.
 func TestEventsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
 	e := newEvents()
 	for i := range maxNames + 10 {
 		fmt.Fprintf(e, `{"Action":"run","Package":"p","Test":"Test%d"}`+"\n", i)
