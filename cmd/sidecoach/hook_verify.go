@@ -59,7 +59,7 @@ func (t timedVerifier) Verify(
 		return autocontinue.Verification{Status: autocontinue.Unverified, Note: note}, nil
 	}
 	if v.Status == autocontinue.Unverified && t.why != "" {
-		v.Note = strings.TrimSpace(v.Note + " There is no baseline: " + strings.TrimPrefix(t.why, "gitwitness: ") + ".")
+		v.Note = strings.TrimSpace(v.Note + " There is no baseline: " + t.why + ".")
 	}
 	return v, err
 }
@@ -117,12 +117,11 @@ func (s setting) criteriaJudge(state, session, dir string) (
 	judge, err := llmjudge.New(client)
 	return func(ctx context.Context, out autocontinue.Output, criteria []string) ([]verify.RequirementCheck, error) {
 		work := llmjudge.Work{Task: out.Request, Report: out.Text}
-		git, err := gitwitness.New(gitwitness.Config{Dir: dir, Base: verifier.Recall(state, session).First})
-		if err == nil {
-			defer git.Close()
-			if work.Diff, work.Whole, err = git.Diff(ctx, "", 60_000); err != nil {
-				work.Whole = false // then nothing is met
-			}
+		git := &gitwitness.Witness{Dir: dir, Base: verifier.Recall(state, session).First}
+		defer git.Close()
+		var err error
+		if work.Diff, work.Whole, err = git.Diff(ctx, "", 60_000); err != nil {
+			work.Whole = false // then nothing is met
 		}
 		return judge.Criteria(ctx, criteria, work)
 	}, err

@@ -211,7 +211,7 @@ func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, stri
 		c, err = plancriteria.ExtractFile(tree.FS(), name)
 	default:
 		return nil, "", badBaseline("cannot read the plan as it was at %q: %s", baseline,
-			strings.TrimPrefix(err.Error(), "gitwitness: "))
+			err)
 	}
 	if err != nil {
 		why := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "plancriteria: "), fmt.Sprintf("%q: ", name))
@@ -225,10 +225,7 @@ func oldPlan(ctx context.Context, baseline, name string) ([]byte, error) {
 	if baseline == "" {
 		return nil, fs.ErrNotExist
 	}
-	git, err := gitwitness.New(gitwitness.Config{Dir: "."})
-	if err != nil {
-		return nil, err
-	}
+	git := &gitwitness.Witness{Dir: "."}
 	defer git.Close()
 	return git.File(ctx, baseline, name, plancriteria.MaxSize)
 }

@@ -442,12 +442,12 @@ func within(file, claimed string) bool {
 func (a *audit) newTests(c Claim) finding {
 	rows := func(t TestChange) bool { return t.Rows }
 	edited := slices.ContainsFunc(a.facts.Tests, func(t TestChange) bool { return t.Change == string(testcode.Edited) })
-	hollow := slices.IndexFunc(a.facts.New, func(t NewTest) bool { return t.Hollow })
+	hollow := slices.IndexFunc(a.facts.New, func(t TestChange) bool { return t.Hollow })
 	n, want := len(a.facts.New), max(1, value(c.Total))
 	switch {
 	case hollow >= 0:
 		return unchecked("nothing in the new test %s checks anything", a.facts.New[hollow].Name)
-	case n >= want, slices.ContainsFunc(a.facts.New, func(t NewTest) bool { return t.Rows }),
+	case n >= want, slices.ContainsFunc(a.facts.New, func(t TestChange) bool { return t.Rows }),
 		slices.ContainsFunc(a.facts.Tests, rows):
 		return holds
 	case edited:

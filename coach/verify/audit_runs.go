@@ -159,7 +159,7 @@ func (a *audit) test(c Claim) finding {
 	}
 	unknown := named.Now != Met && named.Now != NotMet
 	switch {
-	case slices.ContainsFunc(a.facts.New, func(t NewTest) bool { return t.Hollow && isIt(t.Name) }):
+	case slices.ContainsFunc(a.facts.New, func(t TestChange) bool { return t.Hollow && isIt(t.Name) }):
 		return unchecked("nothing in it checks anything")
 	case c.Result == NotMet && failing, c.Result != NotMet && passes && !failing:
 		return holds

@@ -65,7 +65,7 @@ type Facts struct {
 	Tests    []TestChange `json:"test_changes,omitempty"`
 	Moved    []TestChange `json:"moved_tests,omitempty"` // to another file, Now: a runner may not look there
 	Gone     []string     `json:"gone,omitempty"`        // files without which tests may not be found
-	New      []NewTest    `json:"new_tests,omitempty"`   // that run and were not on the baseline
+	New      []TestChange `json:"new_tests,omitempty"`   // that run and were not on the baseline
 	Named    []NamedTest  `json:"named_tests,omitempty"`
 	Names    []NameFact   `json:"names,omitempty"`
 	Words    []WordFact   `json:"words,omitempty"`
@@ -158,22 +158,15 @@ type Run struct {
 	Wrote    []string `json:"wrote,omitempty"`    // programs and tests that changed while it ran
 }
 
-// TestChange is a test of the baseline that does not run any more, or not as before.
+// TestChange is a test of the baseline that does not run any more, or not as before. It may also be a new test.
 type TestChange struct {
 	File   string `json:"file"`
 	Name   string `json:"name"`
-	Change string `json:"change"`         // removed, disabled, emptied, edited, moved, unreached
-	Why    string `json:"why,omitempty"`  // of a disabled or unreached one
-	Now    string `json:"now,omitempty"`  // of a removed one: a new test that it may have become; of a moved one: its file
-	Rows   bool   `json:"rows,omitempty"` // a runner may count it as several tests
-}
-
-// NewTest is a test that was not on the baseline.
-type NewTest struct {
-	File   string `json:"file"`
-	Name   string `json:"name"`
-	Hollow bool   `json:"hollow,omitempty"` // nothing in it checks anything
+	Change string `json:"change,omitempty"` // removed, disabled, emptied, edited, moved, unreached; empty: it is new
+	Why    string `json:"why,omitempty"`    // of a disabled or unreached one
+	Now    string `json:"now,omitempty"`    // of a removed one: a new test that it may have become; of a moved one: its file
 	Rows   bool   `json:"rows,omitempty"`   // a runner may count it as several tests
+	Hollow bool   `json:"hollow,omitempty"` // of a new one: nothing in it checks anything
 }
 
 // NameFact is what is known of a name in code.

@@ -411,7 +411,7 @@ func TestDiff(t *testing.T) {
 	assert.False(t, whole)
 	assert.Equal(t, patch[:50], part)
 	_, _, err = r.witness().Diff(t.Context(), "--output=x", 50)
-	assert.EqualError(t, err, "gitwitness: the baseline: it is not the name of a commit")
+	assert.EqualError(t, err, "the baseline: it is not the name of a commit")
 
 	// A patch that hides text is not all of it.
 	r.write(".gitattributes", "*.go -diff\n")

@@ -26,38 +26,19 @@ var made = lazy.New(`(?i)(?:^|/)(?:target|dist|build|out|bin|obj|coverage[\w.-]*
 //
 // The error says why the baseline cannot be had, also where the dependencies lead back to the working tree.
 func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, tree string, err error) {
-	defer wrap(&err)
-	v, err := w.view(ctx)
-	if err != nil {
-		return "", "", err
+	defer catch(&err)
+	v := w.view(must(open(ctx, w.Dir)))
+	b := must(w.base(v, revision))
+	if b == nil {
+		return "", "", errors.New("there is no baseline")
 	}
-	b, err := w.base(ctx, v, revision)
-	if err == nil && b == nil {
-		err = errors.New("there is no baseline")
-	}
-	if err != nil {
-		return "", "", err
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", "", err
-	}
+	dir = must(filepath.EvalSymlinks(dir))
 	mine := v.store.in(v.repository, "index-checkout")
-	if _, err = mine.run(ctx, nil, "read-tree", b.tree); err == nil {
-		_, err = mine.run(ctx, nil, "checkout-index", "-a", "-q", "--prefix="+filepath.ToSlash(dir)+"/")
-	}
-	if err != nil {
-		return "", "", err
-	}
-	ignored, err := v.ignored(ctx)
-	if err != nil {
-		return "", "", err
-	}
-	for _, name := range ignored {
-		if made.Match(name) {
-			continue
-		}
-		if err := link(v.root, dir, strings.TrimSuffix(name, "/"), 0); err != nil {
-			return "", "", err
+	must(mine.run("", "read-tree", b.tree))
+	must(mine.run("", "checkout-index", "-a", "-q", "--prefix="+filepath.ToSlash(dir)+"/"))
+	for _, name := range v.ignored() {
+		if !made.Match(name) {
+			check(link(v.root, dir, strings.TrimSuffix(name, "/"), 0))
 		}
 	}
 	return filepath.Join(dir, filepath.FromSlash(v.sub)), b.tree, nil

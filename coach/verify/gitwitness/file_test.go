@@ -30,7 +30,7 @@ func TestFileOfACommit(t *testing.T) {
 	require.Error(t, err)
 	require.NotErrorIs(t, err, fs.ErrNotExist)
 
-	sub := newWitness(t, gitwitness.Config{Dir: r.path("docs")})
+	sub := newWitness(t, &gitwitness.Witness{Dir: r.path("docs")})
 	text, err = sub.File(t.Context(), base, "plan.md", 100)
 	require.NoError(t, err)
 	require.Equal(t, "as it was\n", string(text))

@@ -2,7 +2,6 @@ package gitwitness
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,35 +15,40 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// inFile is a line behind a path: "a.go:12", "a.go:12:3", "a.go:12-30", "a.go#L12".
-var inFile = lazy.New(`(?::[0-9]+(?:[:-][0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$`)
+var (
+	// inFile is a line behind a path: "a.go:12", "a.go:12:3", "a.go:12-30", "a.go#L12".
+	inFile = lazy.New(`(?::[0-9]+(?:[:-][0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$`)
+	blanks = lazy.New(`[ \t\r]*\n(?:[ \t\r]*\n)*`)
+)
 
-// files notes what is known of the claimed paths.
-func (l *look) files(ctx context.Context) {
-	for _, claimed := range l.q.Paths {
-		f := verify.FileFact{Path: claimed, Changed: verify.Unverified, Committed: verify.Unverified}
-		target := l.find(&f)
-		if f.State == verify.Exists || f.State == verify.Missing {
-			l.changed(&f, f.Clean)
-			if target != f.Clean && f.State == verify.Exists && f.Changed != verify.Met {
-				l.changed(&f, target)
-			}
-			l.slight(ctx, &f)
-			l.declares(ctx, &f)
-		}
-		l.facts.Files = append(l.facts.Files, f)
+// file returns what is known of a claimed path.
+func (l *look) file(claimed string) verify.FileFact {
+	f := verify.FileFact{Path: claimed, Changed: verify.Unverified, Committed: verify.Unverified}
+	target := l.find(&f)
+	if f.State != verify.Exists && f.State != verify.Missing {
+		return f
 	}
+	l.compared(&f, f.Clean)
+	if target != f.Clean && f.State == verify.Exists && f.Changed != verify.Met {
+		l.compared(&f, target)
+	}
+	if f.State == verify.Exists {
+		if f.Changed == verify.Met {
+			l.slight(&f)
+		}
+		l.declares(&f)
+	}
+	return f
 }
 
 // declares notes how many tests a file has.
-func (l *look) declares(ctx context.Context, f *verify.FileFact) {
-	text := answer{max: maxSource}
-	if f.State != verify.Exists || !testcode.IsTest(f.Clean) || !testcode.IsCode(f.Clean) ||
-		l.view.mine.stream(ctx, nil, &text, "cat-file", "blob", l.view.tree+":"+f.Clean) != nil || text.over {
+func (l *look) declares(f *verify.FileFact) {
+	if !testcode.IsTest(f.Clean) || !testcode.IsCode(f.Clean) {
 		return
 	}
 	n := 0
-	for _, t := range testcode.Read(f.Clean, text.text.Bytes()) {
+	text, _ := l.mine.blob(l.tree + ":" + f.Clean)
+	for _, t := range testcode.Read(f.Clean, text) {
 		f.Rows = f.Rows || t.Rows
 		if t.Body != 0 && t.Name != path.Base(f.Clean) {
 			n++
@@ -56,39 +60,34 @@ func (l *look) declares(ctx context.Context, f *verify.FileFact) {
 }
 
 // slight notes that a new file is empty, or that a change is one of blanks or comments.
-func (l *look) slight(ctx context.Context, f *verify.FileFact) {
-	i := slices.IndexFunc(l.list, func(d difference) bool { return d.path == f.Clean })
-	if i < 0 || f.Changed != verify.Met || f.State != verify.Exists {
+func (l *look) slight(f *verify.FileFact) {
+	d := l.changed[f.Clean]
+	if d == nil {
 		return
 	}
-	d := l.list[i]
-	texts, err := l.view.texts(ctx, []string{d.old, d.now})
-	now, read := texts[d.now]
+	old, now := l.read[d.old], l.read[d.now]
 	bare := func(text []byte) string { return blanks.Replace(strings.TrimSpace(string(text)), "\n") }
 	switch base := path.Base(f.Clean); {
-	case err != nil || !read || base[0] == '.' || base == "__init__.py" || base == "py.typed":
+	case now == nil || base[0] == '.' || base == "__init__.py" || base == "py.typed":
 	case len(now) == 0:
 		f.Slight = "it is empty"
-	case f.Kind == verify.Modified && !bytes.Equal(texts[d.old], now) && bare(texts[d.old]) == bare(now):
+	case f.Kind == verify.Modified && !bytes.Equal(old, now) && bare(old) == bare(now):
 		f.Slight = "only blanks and empty lines changed"
-	case f.Kind == verify.Modified && l.onlyComments(d, texts):
+	case f.Kind == verify.Modified && l.onlyComments(d):
 		f.Slight, f.Comments = "only comments changed", true
 	}
 }
 
 // onlyComments reports whether a program changed, but not what it does.
-func (l *look) onlyComments(d difference, texts map[string][]byte) bool {
-	return testcode.IsCode(d.path) && d.old != d.now &&
-		testcode.Code(d.path, string(texts[d.old])) == testcode.Code(d.path, string(texts[d.now]))
+func (l *look) onlyComments(d *difference) bool {
+	return testcode.IsCode(d.Path) && d.old != d.now &&
+		testcode.Code(d.Path, string(l.read[d.old])) == testcode.Code(d.Path, string(l.read[d.now]))
 }
-
-var blanks = lazy.New(`[ \t\r]*\n(?:[ \t\r]*\n)*`)
 
 // find finds a claimed file: from the folder of the witness, from the top, or absolute. If there is no file of that
 // name, one that differs in letter case alone is meant, then the only one whose path ends with it. It returns where
 // symbolic links lead.
 func (l *look) find(f *verify.FileFact) (target string) {
-	v := l.view
 	claimed := strings.TrimSpace(f.Path)
 	if claimed == "" || strings.ContainsRune(claimed, 0) {
 		f.Why = "it is not a path"
@@ -102,7 +101,7 @@ func (l *look) find(f *verify.FileFact) (target string) {
 	var names []string
 	for _, name := range []string{slashed, inFile.Replace(slashed, "")} {
 		if filepath.IsAbs(filepath.FromSlash(name)) {
-			rel, inside := v.relative(name)
+			rel, inside := l.relative(name)
 			if !inside {
 				f.Clean, f.State, f.Why = path.Clean(name), verify.Outside, "it is not in the repository"
 				if _, err := os.Lstat(filepath.FromSlash(name)); err == nil {
@@ -113,7 +112,7 @@ func (l *look) find(f *verify.FileFact) (target string) {
 			names = append(names, rel)
 			continue
 		}
-		names = append(names, path.Join(v.sub, name), path.Clean(name))
+		names = append(names, path.Join(l.sub, name), path.Clean(name))
 	}
 	for _, name := range names {
 		switch {
@@ -149,7 +148,7 @@ func decomposed(r rune) bool { return unicode.Is(unicode.Mn, r) || 0x1100 <= r &
 
 // relative returns an absolute path from the top of the tree. The tree may have been named by way of a link: the
 // longest part that is there is what counts.
-func (v *view) relative(name string) (string, bool) {
+func (r *repository) relative(name string) (string, bool) {
 	real := filepath.FromSlash(name)
 	for rest := ""; ; {
 		if p, err := filepath.EvalSymlinks(real); err == nil {
@@ -162,14 +161,13 @@ func (v *view) relative(name string) (string, bool) {
 		}
 		rest, real = filepath.Join(filepath.Base(real), rest), parent
 	}
-	rel, err := filepath.Rel(v.root, real)
+	rel, err := filepath.Rel(r.root, real)
 	return filepath.ToSlash(rel), err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
 // there notes the file, folder or link of exactly this name, and where it leads, if there is one.
 func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
-	v := l.view
-	full := filepath.Join(v.root, filepath.FromSlash(name))
+	full := l.full(name)
 	info, err := os.Lstat(full)
 	if err != nil {
 		return "", false
@@ -178,34 +176,31 @@ func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() {
 		f.Executable = met(info.Mode()&0o111 != 0)
 	}
-	below := func(p string) bool { return strings.HasPrefix(p, name+"/") }
-	if info.IsDir() && slices.ContainsFunc(l.old, below) && !slices.ContainsFunc(l.paths, below) {
-		f.State = verify.Missing // what is left of it is empty, or ignored
-		return name, true
-	}
-	const out = "it is a symbolic link that leads out of the repository"
-	real, err := filepath.EvalSymlinks(full)
-	if err != nil && info.Mode()&os.ModeSymlink != 0 {
-		f.State, f.Why = verify.Missing, "it is a symbolic link that leads nowhere"
-		if to, err := os.Readlink(full); err == nil {
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(filepath.Dir(full), to)
-			}
-			if _, inside := v.relative(filepath.ToSlash(to)); !inside {
-				f.State, f.Why = verify.Outside, out
-			}
+	if info.Mode()&os.ModeSymlink != 0 {
+		to, _ := os.Readlink(full)
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(full), to)
 		}
+		full = to
+	}
+	rel, inside := l.relative(full)
+	_, err = os.Stat(full)
+	switch {
+	case !inside:
+		f.State, f.Why = verify.Outside, "it is a symbolic link that leads out of the repository"
+		return name, true
+	case err != nil:
+		f.State, f.Why = verify.Missing, "it is a symbolic link that leads nowhere"
 		return name, true
 	}
-	rel, err := filepath.Rel(v.root, real)
-	if rel = filepath.ToSlash(rel); err != nil || rel != "." && !filepath.IsLocal(rel) {
-		f.State, f.Why = verify.Outside, out
-		return name, true
-	}
+	below := func(p string) bool { return strings.HasPrefix(p, name+"/") }
 	known := func(p string) bool {
 		return p == name || p == rel || rel == "." || strings.HasPrefix(p, rel+"/")
 	}
-	if !slices.ContainsFunc(l.paths, known) && !slices.ContainsFunc(l.old, known) {
+	switch {
+	case info.IsDir() && slices.ContainsFunc(l.old, below) && !slices.ContainsFunc(l.paths, below):
+		f.State = verify.Missing // what is left of it is empty, or ignored
+	case !slices.ContainsFunc(l.paths, known) && !slices.ContainsFunc(l.old, known):
 		f.State = verify.Ignored
 	}
 	return rel, true
@@ -232,7 +227,7 @@ func (l *look) alike(f *verify.FileFact, list, names []string, claimed string) (
 			continue
 		}
 		if slices.ContainsFunc(list[i+1:], fits) { // of several, one that changed is meant
-			i = slices.IndexFunc(list, func(p string) bool { _, differs := l.changes[p]; return differs && fits(p) })
+			i = slices.IndexFunc(list, func(p string) bool { return l.changed[p] != nil && fits(p) })
 			if i < 0 {
 				f.Why = "more than one file has this name, and none of them changed"
 				return "", true
@@ -247,34 +242,28 @@ func (l *look) alike(f *verify.FileFact, list, names []string, claimed string) (
 	return "", false
 }
 
-// changed notes whether a file, or something in a folder, differs.
-func (l *look) changed(f *verify.FileFact, name string) {
-	inside := func(p string) bool { return name == "." || strings.HasPrefix(p, name+"/") }
-	f.Known = slices.Contains(l.old, name) || slices.ContainsFunc(l.old, inside)
-	change, differs := l.changes[name]
-	if !differs {
-		i := slices.IndexFunc(l.facts.Changes, func(c verify.Change) bool { return inside(c.Path) && c.Why == "" })
-		if differs = i >= 0; differs {
-			change = verify.Change{Kind: verify.Modified}
-			if f.State == verify.Missing {
-				change.Kind = verify.Removed
-			}
+// compared notes whether a file, or something in a folder, differs.
+func (l *look) compared(f *verify.FileFact, name string) {
+	inside := func(p string) bool { return p == name || name == "." || strings.HasPrefix(p, name+"/") }
+	f.Known = slices.ContainsFunc(l.old, inside)
+	change := l.changed[name]
+	if i := slices.IndexFunc(l.list, func(d difference) bool { return inside(d.Path) && d.Why == "" }); change == nil && i >= 0 {
+		change = &difference{Change: verify.Change{Kind: verify.Modified}}
+		if f.State == verify.Missing {
+			change.Kind = verify.Removed
 		}
 	}
-	committed := l.commits[name]
+	committed := false
 	for p := range l.commits {
 		committed = committed || inside(p)
 	}
 	if l.base != nil {
-		f.Committed = verify.NotMet
-		if committed {
-			f.Committed = verify.Met
-		}
+		f.Committed = met(committed)
 	}
 	switch {
-	case differs && change.Why != "":
+	case change != nil && change.Why != "":
 		f.Why = change.Why
-	case differs:
+	case change != nil:
 		f.Changed, f.Kind = verify.Met, change.Kind
 	case committed: // changed and changed back
 		f.Why = "commits have changed it, and it is as it was at the baseline"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -21,6 +20,7 @@ import (
 const (
 	callTimeout = time.Minute // of one call of git
 	maxAnswer   = 64 << 20    // bytes of its output that are read
+	maxSource   = 4 << 20     // bytes of a file, or of the lines that git grep finds
 )
 
 // hardening keeps git from running, fetching or believing what the repository's settings say: the agent can write them.
@@ -48,9 +48,29 @@ var environment = []string{
 	"GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0", "GIT_GRAFT_FILE=" + os.DevNull, // grafts are made-up parents
 }
 
-func cleanEnv() []string {
-	env, _ := cmdwitness.Environment{Clean: true}.Of(os.Environ())
-	return env
+// failure is an error that ends a look. Check and must raise it, and catch returns it.
+type failure struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func must[T any](x T, err error) T {
+	check(err)
+	return x
+}
+
+// catch is deferred by functions whose error may be a failure.
+func catch(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case failure:
+		*err = r.error
+	default:
+		panic(r)
+	}
 }
 
 // exitError is a call of git that ended with another status than 0.
@@ -73,52 +93,59 @@ func exited(err error, status int) bool {
 	return ok && e.status == status
 }
 
-// git runs git commands in one folder.
+// git runs git commands in one folder, until its context ends.
 type git struct {
+	ctx context.Context
 	dir string
 	env []string // beside environment: the index, settings that switch filters off
 }
 
 // with returns g with more variables.
 func (g git) with(env ...string) git {
-	g.env = append(append([]string(nil), g.env...), env...)
+	g.env = slices.Concat(g.env, env)
 	return g
 }
 
-// run runs git with arguments, the first of which is the command, and returns its standard output.
-func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	out := &answer{max: maxAnswer}
-	err := g.stream(ctx, stdin, out, args...)
-	if err == nil && out.over {
-		err = fmt.Errorf("git %s: its answer is larger than %d MiB", args[0], maxAnswer>>20)
-	}
-	return out.text.Bytes(), err
-}
-
-// stream is run with the output written to out.
-func (g git) stream(ctx context.Context, stdin []byte, out io.Writer, args ...string) error {
+// limited runs git with arguments, the first of which is the command. It returns at most max bytes of the standard
+// output, and whether there were more.
+func (g git) limited(max int, stdin string, args ...string) (text []byte, over bool, err error) {
+	env, _ := cmdwitness.Environment{Clean: true}.Of(os.Environ())
+	out := answer{max: max}
 	cmd := cmdwitness.Command{
-		Args:    append(append([]string{"git"}, hardening...), args...),
+		Args:    slices.Concat([]string{"git"}, hardening, args),
 		Dir:     g.dir,
-		Env:     append(append(cleanEnv(), environment...), g.env...),
+		Env:     slices.Concat(env, environment, g.env),
 		Timeout: callTimeout,
 		Keep:    4096,
-		Stdout:  out,
+		Stdout:  &out,
 		Brief:   true,
 	}
-	if stdin != nil {
-		cmd.Stdin = bytes.NewReader(stdin)
+	if stdin != "" {
+		cmd.Stdin = strings.NewReader(stdin)
 	}
-	r, err := cmdwitness.Run(ctx, cmd)
+	r, err := cmdwitness.Run(g.ctx, cmd)
 	switch {
 	case err != nil:
-		return err
 	case r.Why != "":
-		return &exitError{args[0], -1, r.Why}
+		err = &exitError{args[0], -1, r.Why}
 	case r.Exit != 0:
-		return &exitError{args[0], r.Exit, said(r.Output)}
+		err = &exitError{args[0], r.Exit, said(r.Output)}
 	}
-	return nil
+	return out.text.Bytes(), out.over, err
+}
+
+// answer keeps up to max bytes. The buffer is not embedded: io.Copy would fill it by its ReadFrom, past the limit.
+type answer struct {
+	text bytes.Buffer
+	max  int
+	over bool
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	part := p[:min(len(p), a.max-a.text.Len())]
+	a.over = a.over || len(part) < len(p)
+	a.text.Write(part)
+	return len(p), nil
 }
 
 // said returns the last complaint of git, in short.
@@ -135,42 +162,44 @@ func said(output string) string {
 	return plaintext.MaskedLine(last, 200)
 }
 
+// run returns the whole output of a command.
+func (g git) run(stdin string, args ...string) (string, error) {
+	text, over, err := g.limited(maxAnswer, stdin, args...)
+	if err == nil && over {
+		err = fmt.Errorf("git %s: its answer is larger than %d MiB", args[0], maxAnswer>>20)
+	}
+	return string(text), err
+}
+
 // line is run for an answer of one line.
-func (g git) line(ctx context.Context, args ...string) (string, error) {
-	out, err := g.run(ctx, nil, args...)
-	return strings.TrimRight(string(out), "\r\n"), err
+func (g git) line(args ...string) (string, error) {
+	out, err := g.run("", args...)
+	return strings.TrimRight(out, "\r\n"), err
 }
 
 // names is run for an answer of names that end with a zero byte.
-func (g git) names(ctx context.Context, stdin []byte, args ...string) ([]string, error) {
-	out, err := g.run(ctx, stdin, args...)
-	if err != nil || len(out) == 0 {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+func (g git) names(args ...string) ([]string, error) {
+	out, err := g.run("", args...)
+	return zeroSplit(out), err
 }
 
-// answer keeps up to max bytes. The buffer is not embedded: io.Copy would fill it by its ReadFrom, past the limit.
-type answer struct {
-	text bytes.Buffer
-	max  int
-	over bool
+func zeroSplit(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
 }
 
-func (a *answer) Write(p []byte) (int, error) {
-	part := p
-	if room := a.max - a.text.Len(); len(p) > room {
-		a.over = true
-		part = p[:room]
-	}
-	a.text.Write(part)
-	return len(p), nil
+// blob returns the content of a file, if it can be read whole.
+func (g git) blob(object string) ([]byte, bool) {
+	text, over, err := g.limited(maxSource, "", "cat-file", "blob", object)
+	return text, err == nil && !over
 }
 
 // checkVersion returns an error for a git that is too old: 2.31 is the first that takes settings from numbered
 // variables, by which filters are switched off.
-func (g git) checkVersion(ctx context.Context) error {
-	v, err := g.line(ctx, "version")
+func (g git) checkVersion() error {
+	v, err := g.line("version")
 	if err != nil {
 		return err
 	}
@@ -186,20 +215,16 @@ func (g git) checkVersion(ctx context.Context) error {
 
 // filtersOff returns variables that switch every filter driver off. Clean filters are commands that would run when a
 // file is compared with what is recorded.
-func (g git) filtersOff(ctx context.Context) ([]string, error) {
-	keys, err := g.names(ctx, nil, "config", "--list", "-z", "--name-only")
-	if err != nil {
-		return nil, err
-	}
+func (g git) filtersOff() []string {
 	var drivers, env []string
-	for _, key := range keys {
+	for _, key := range must(g.names("config", "--list", "-z", "--name-only")) {
 		if i := strings.LastIndexByte(key, '.'); strings.HasPrefix(key, "filter.") && i > len("filter") {
 			drivers = append(drivers, key[:i])
 		}
 	}
 	slices.Sort(drivers)
 	if drivers = slices.Compact(drivers); len(drivers) > 1000 {
-		return nil, errors.New("the repository has more than 1000 filters")
+		check(errors.New("the repository has more than 1000 filters"))
 	}
 	for _, driver := range drivers {
 		for _, setting := range []string{".clean=", ".smudge=", ".process=", ".required=false"} {
@@ -208,7 +233,7 @@ func (g git) filtersOff(ctx context.Context) ([]string, error) {
 				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(env)/2, value))
 		}
 	}
-	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2)), nil
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2))
 }
 
 var (
@@ -216,9 +241,9 @@ var (
 	// What else a commit may be called: a branch, a tag, HEAD, and steps back from it. No searches (":/text"), dates or
 	// ranges.
 	refName = lazy.New(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*(?:[~^][0-9]*)*$`)
-)
+	// What git says when there is no such commit.
+	unknownName = lazy.New(`Needed a single revision|expected commit type|unknown revision|bad object`)
 
-var (
 	errNoCommit  = errors.New("there is no such commit")
 	errAmbiguous = errors.New("more than one commit can be meant")
 	errName      = errors.New("it is not the name of a commit")
@@ -226,43 +251,42 @@ var (
 
 // commit returns the full name of the commit that rev names. A rev that looks like a hash is one: a branch of that name
 // does not stand for it. The error is errNoCommit, errAmbiguous, errName or says what went wrong.
-func (r *repository) commit(ctx context.Context, rev string) (string, error) {
+func (g git) commit(rev string) (string, error) {
 	if len(rev) > 256 || !hexName.Match(rev) && !refName.Match(rev) || strings.Contains(rev, "..") {
 		return "", errName
 	}
-	name, err := r.line(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	if e, ok := errors.AsType[*exitError](err); ok && e.status > 0 {
-		if strings.Contains(e.said, "ambiguous") {
-			return "", errAmbiguous
-		}
-		if strings.Contains(e.said, "Needed a single revision") || strings.Contains(e.said, "expected commit type") ||
-			strings.Contains(e.said, "unknown revision") || strings.Contains(e.said, "bad object") {
-			return "", errNoCommit
-		}
-	}
-	if err != nil {
+	name, err := g.line("rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+	e, ok := errors.AsType[*exitError](err)
+	switch {
+	case ok && e.status > 0 && strings.Contains(e.said, "ambiguous"):
+		return "", errAmbiguous
+	case ok && e.status > 0 && unknownName.Match(e.said):
+		return "", errNoCommit
+	case err != nil:
 		return "", err
-	}
-	if hexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)) {
+	case hexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)):
 		return "", errAmbiguous // an annotated tag, or a branch of that name
 	}
 	return name, nil
 }
 
 // baseline is commit for what the host names: a branch or a tag may look like a hash, if there is no such commit.
-func (r *repository) baseline(ctx context.Context, rev string) (string, error) {
-	name, err := r.commit(ctx, rev)
+func (g git) baseline(rev string) string {
+	name, err := g.commit(rev)
 	for _, kind := range []string{"refs/heads/", "refs/tags/"} {
 		if (errors.Is(err, errNoCommit) || errors.Is(err, errAmbiguous)) && hexName.Match(rev) {
-			name, err = r.commit(ctx, kind+rev)
+			name, err = g.commit(kind + rev)
 		}
 	}
-	return name, err
+	if err != nil {
+		check(fmt.Errorf("the baseline: %w", err))
+	}
+	return name
 }
 
 // reachable reports whether one commit is another, or one before it.
-func (r *repository) reachable(ctx context.Context, commit, from string) (bool, error) {
-	_, err := r.run(ctx, nil, "merge-base", "--is-ancestor", "--end-of-options", commit, from)
+func (g git) reachable(commit, from string) (bool, error) {
+	_, err := g.run("", "merge-base", "--is-ancestor", "--end-of-options", commit, from)
 	if exited(err, 1) {
 		return false, nil
 	}

@@ -71,13 +71,11 @@ func (r *repo) commit(message string) string {
 
 func (r *repo) witness() *gitwitness.Witness {
 	r.t.Helper()
-	return newWitness(r.t, gitwitness.Config{Dir: r.dir})
+	return newWitness(r.t, &gitwitness.Witness{Dir: r.dir})
 }
 
-func newWitness(t *testing.T, cfg gitwitness.Config) *gitwitness.Witness {
+func newWitness(t *testing.T, w *gitwitness.Witness) *gitwitness.Witness {
 	t.Helper()
-	w, err := gitwitness.New(cfg)
-	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
 	return w
 }

@@ -39,7 +39,7 @@ func TestSnapshotIsTheBaseline(t *testing.T) {
 	r.write("new.go", "package a\n")
 	r.remove("a_test.go")
 	r.commit("work")
-	w := newWitness(t, gitwitness.Config{Dir: r.dir, Base: base})
+	w := newWitness(t, &gitwitness.Witness{Dir: r.dir, Base: base})
 	facts, err := w.Look(
 		t.Context(),
 		verify.Query{
@@ -78,7 +78,7 @@ func TestEarlierInTheSession(t *testing.T) {
 	r.write("a.go", "package a // first turn\n")
 	r.commit("first turn")
 	last := take(t, r.dir, store)
-	w := newWitness(t, gitwitness.Config{Dir: r.dir, Base: last, First: first})
+	w := newWitness(t, &gitwitness.Witness{Dir: r.dir, Base: last, First: first})
 	facts, err := w.Look(t.Context(), verify.Query{Paths: []string{"a.go", "b.go"}, Commits: []string{"HEAD"}})
 	require.NoError(t, err)
 	assert.Empty(t, facts.Changes)
@@ -101,7 +101,7 @@ func TestSnapshotsThatAreGone(t *testing.T) {
 	elsewhere := take(t, other.dir, t.TempDir())
 	for want, s := range map[string]*gitwitness.Snapshot{"the baseline is gone": base,
 		"the baseline is of another folder": elsewhere} {
-		facts, err := newWitness(t, gitwitness.Config{Dir: r.dir, Base: s}).Look(t.Context(),
+		facts, err := newWitness(t, &gitwitness.Witness{Dir: r.dir, Base: s}).Look(t.Context(),
 			verify.Query{Paths: []string{"a.go"}})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"what has changed is not known: " + want}, facts.Unseen)
@@ -169,7 +169,7 @@ func TestCheckout(t *testing.T) {
 	r.write("new.js", "new\n")
 	r.commit("work")
 
-	for name, cfg := range map[string]gitwitness.Config{
+	for name, cfg := range map[string]*gitwitness.Witness{
 		"HEAD~1": {Dir: r.path("sub")},
 		"":       {Dir: r.path("sub"), Base: base},
 	} {
@@ -190,7 +190,7 @@ func TestCheckout(t *testing.T) {
 		assert.NoDirExists(t, filepath.Join(dir, "dist"))
 	}
 
-	_, _, err := newWitness(t, gitwitness.Config{Dir: r.dir}).Checkout(t.Context(), "", t.TempDir())
+	_, _, err := newWitness(t, &gitwitness.Witness{Dir: r.dir}).Checkout(t.Context(), "", t.TempDir())
 	require.ErrorContains(t, err, "there is no baseline")
 }
 

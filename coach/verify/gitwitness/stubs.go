@@ -1,7 +1,6 @@
 package gitwitness
 
 import (
-	"context"
 	"path"
 	"regexp"
 	"strings"
@@ -21,17 +20,16 @@ var (
 )
 
 // isStub reports whether all declarations of a name in some programs have a body that does nothing yet.
-func (l *look) isStub(ctx context.Context, files map[string]string, name string) bool {
+func (l *look) isStub(files map[string]string, name string) bool {
 	declares := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) +
 		`\b\s*(?:[=:]\s*(?:async\s*)?(?:function\s*)?)?(?:<[^>]*>|\[[^\]]*\])?\(`)
 	stubs := 0
 	for file := range files {
-		text := answer{max: maxSource}
-		if !testcode.IsCode(file) || testcode.IsTest(file) ||
-			l.view.mine.stream(ctx, nil, &text, "cat-file", "blob", l.view.tree+":"+file) != nil || text.over {
+		if !testcode.IsCode(file) || testcode.IsTest(file) {
 			continue
 		}
-		lines := strings.Split(strings.TrimRight(testcode.Code(file, text.text.String()), "\n"), "\n")
+		text, _ := l.mine.blob(l.tree + ":" + file)
+		lines := strings.Split(strings.TrimRight(testcode.Code(file, string(text)), "\n"), "\n")
 		for i, line := range lines {
 			line = strings.TrimSpace(line)
 			at := declares.FindStringIndex(line)

@@ -2,13 +2,11 @@ package gitwitness
 
 import (
 	"bytes"
-	"context"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,39 +36,23 @@ var (
 )
 
 // suspects notes changed files that can decide what a run of tests shows.
-func (l *look) suspects(ctx context.Context, w *Witness) error {
-	v := l.view
-	var objects []string
-	for _, d := range l.list {
-		ext := path.Ext(d.path)
-		if testcode.IsCode(d.path) || slices.Contains([]string{".mod", ".work", ".json", ".toml", ".cfg"}, ext) ||
-			slices.Contains(project.Makefiles, path.Base(d.path)) {
-			objects = append(objects, d.old, d.now)
-		}
-	}
-	texts, err := v.texts(ctx, objects[:min(len(objects), 2*maxTexts)])
-	if err != nil {
-		return err
-	}
-	fsys := os.DirFS(filepath.Join(v.root, filepath.FromSlash(v.sub)))
+func (l *look) suspects() {
 	var scripts []string
 	for _, command := range l.q.Commands {
-		for _, name := range project.Files(fsys, command) {
-			scripts = append(scripts, path.Join(v.sub, name))
+		for _, name := range project.Files(os.DirFS(l.full(l.sub)), command) {
+			scripts = append(scripts, path.Join(l.sub, name))
 		}
 	}
-	for _, d := range l.list {
-		c := l.changes[d.path]
-		if why := l.suspect(c, texts[d.old], texts[d.now], scripts); why != "" {
-			if c.Why != "" {
-				why += "; " + c.Why
+	for i := range l.list {
+		if why := l.suspect(&l.list[i], scripts); why != "" {
+			if l.list[i].Why != "" {
+				why += "; " + l.list[i].Why
 			}
-			l.facts.Suspects = append(l.facts.Suspects, verify.Suspect{Path: c.Path, Why: why})
+			l.facts.Suspects = append(l.facts.Suspects, verify.Suspect{Path: l.list[i].Path, Why: why})
 		}
 	}
 	l.shadowed()
-	l.debugging(texts)
-	return nil
+	l.debugging()
 }
 
 var debugging = lazy.New(`\bconsole\.(?:log|debug)\(|\bdbg!\(|\bdebugger\b|\bpdb\.set_trace|\bbreakpoint\(\)|` +
@@ -78,29 +60,29 @@ var debugging = lazy.New(`\bconsole\.(?:log|debug)\(|\bdbg!\(|\bdebugger\b|\bpdb
 
 // debugging notes lines for debugging in changed programs, unless there are fewer of them than on the baseline. It
 // also notes whether any program does something else than before.
-func (l *look) debugging(texts map[string][]byte) {
-	before, now := 0, 0
-	for _, d := range l.list {
-		if !testcode.IsCode(d.path) || testcode.IsTest(d.path) {
+func (l *look) debugging() {
+	before := 0
+	for i := range l.list {
+		d := &l.list[i]
+		if !testcode.IsCode(d.Path) || testcode.IsTest(d.Path) {
 			continue
 		}
-		l.facts.Programs = l.facts.Programs || !l.onlyComments(d, texts)
-		before += len(debugging.FindAll(testcode.Code(d.path, string(texts[d.old]))))
-		for line := range strings.Lines(testcode.Code(d.path, string(texts[d.now]))) {
+		l.facts.Programs = l.facts.Programs || !l.onlyComments(d)
+		before += len(debugging.FindAll(testcode.Code(d.Path, string(l.read[d.old]))))
+		for line := range strings.Lines(testcode.Code(d.Path, string(l.read[d.now]))) {
 			if debugging.Match(line) {
-				now++
-				l.facts.Debug = append(l.facts.Debug, d.path+": "+plaintext.MaskedLine(line, 60))
+				l.facts.Debug = append(l.facts.Debug, d.Path+": "+plaintext.MaskedLine(line, 60))
 			}
 		}
 	}
-	if now < before {
+	if len(l.facts.Debug) < before {
 		l.facts.Debug = nil
 	}
 }
 
 // suspect says what a changed file decides, and how it changed, or "".
-func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) string {
-	name, was := path.Base(c.Path), ", and was "+string(c.Kind)
+func (l *look) suspect(c *difference, scripts []string) string {
+	name, was, old, now := path.Base(c.Path), ", and was "+string(c.Kind), l.read[c.old], l.read[c.now]
 	if c.Kind == verify.Removed {
 		now = nil
 	}
@@ -120,7 +102,7 @@ func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) strin
 	case path.Ext(name) == ".py" && !slices.Equal(loader.Find(string(old)), loader.Find(string(now))):
 		return "decides which tests are loaded" + was
 	case name == "go.mod" || name == "go.work":
-		if l.leavesOut(c, old, now) {
+		if l.leavesOut(c.Change, old, now) {
 			return "decides which packages are tested" + was
 		}
 	case strings.HasSuffix(name, "_test.go"):
@@ -149,7 +131,7 @@ func (l *look) suspect(c verify.Change, old, now []byte, scripts []string) strin
 
 // isModule reports whether tests run by a module of this name, in the folder of the command.
 func (l *look) isModule(name string) bool {
-	return path.Dir(name) == l.view.sub && slices.Contains(modules, path.Base(name))
+	return path.Dir(name) == l.sub && slices.Contains(modules, path.Base(name))
 }
 
 // leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module
@@ -175,8 +157,8 @@ func (l *look) leavesOut(c verify.Change, old, now []byte) bool {
 // shadowed notes programs in node_modules that npm puts before those of the system. Npm makes links there, or small
 // scripts that start a package.
 func (l *look) shadowed() {
-	folder := path.Join(l.view.sub, "node_modules/.bin")
-	entries, err := os.ReadDir(filepath.Join(l.view.root, filepath.FromSlash(folder)))
+	folder := path.Join(l.sub, "node_modules/.bin")
+	entries, err := os.ReadDir(l.full(folder))
 	if err != nil {
 		return
 	}
@@ -187,7 +169,7 @@ func (l *look) shadowed() {
 			l.facts.Suspects = append(l.facts.Suspects,
 				verify.Suspect{Path: name, Why: "takes the place of the program " + e.Name()})
 		case e.Type().IsRegular():
-			text, err := os.ReadFile(filepath.Join(l.view.root, filepath.FromSlash(name)))
+			text, err := os.ReadFile(l.full(name))
 			if err == nil && !bytes.Contains(text, []byte("basedir")) && !bytes.Contains(text, []byte("node_modules")) &&
 				!bytes.Contains(text, []byte("%~dp0")) {
 				l.facts.Suspects = append(l.facts.Suspects,

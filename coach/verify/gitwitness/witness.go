@@ -2,7 +2,7 @@
 // baseline, the claimed files and commits, the tests that went away, and the changed files that can decide what a run
 // of tests shows.
 //
-// [New] returns a [verify.Witness]. [Take] remembers the state of a tree as a baseline. [Witness.Checkout] writes the
+// [Witness] is a [verify.Witness]. [Take] remembers the state of a tree as a baseline. [Witness.Checkout] writes the
 // baseline to another folder. [Witness.Diff] is a patch for a judge to read.
 //
 // # Trust
@@ -31,7 +31,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -42,130 +41,85 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// Config says which working tree to look at.
-type Config struct {
+// Witness looks at a working tree and its repository. Dir is needed. It is safe for concurrent use, and changes
+// neither. The caller closes it.
+type Witness struct {
 	Dir string // a folder of the working tree; claimed paths are read from here, and from the top
 	// Base is the baseline of queries that name no revision. First is an earlier one, such as that of the session: what
 	// changed between the two is not known to be unchanged.
 	Base, First *Snapshot
 	// Own is files that the host writes while it verifies, such as a trace. They do not count unless they are tracked.
 	Own []string
-}
 
-// Witness looks at a working tree and its repository. It is safe for concurrent use, and changes neither.
-type Witness struct {
-	cfg Config
 	mu  sync.Mutex
 	dir string // the store
 }
 
 var _ verify.Witness = (*Witness)(nil)
 
-// New returns a witness. It looks at nothing yet. The caller closes it.
-func New(cfg Config) (*Witness, error) {
-	if cfg.Dir == "" {
-		return nil, errors.New("gitwitness: the folder of the working tree is not set")
-	}
-	dir, err := filepath.Abs(cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("gitwitness: %w", err)
-	}
-	cfg.Dir, cfg.Own = dir, slices.Clone(cfg.Own)
-	return &Witness{cfg: cfg}, nil
-}
-
 // Close removes what the witness wrote to a temporary folder.
 func (w *Witness) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.dir == "" {
-		return nil
-	}
-	err := os.RemoveAll(w.dir)
+	dir := w.dir
 	w.dir = ""
-	return err
+	return os.RemoveAll(dir)
+}
+
+// Snapshot is the state of a working tree at some time, for a baseline.
+type Snapshot struct {
+	Root string `json:"root"` // the top of the working tree
+	Head string `json:"head"` // the commit that was checked out; empty before the first
+	Tree string `json:"tree"` // of the working tree, in Store
+	// Store is the folder that holds what is in no commit. The snapshot is of use as long as the folder is there.
+	Store string `json:"store"`
+}
+
+// Take remembers the working tree that dir is in. It writes the files that are not committed to the folder store,
+// which the caller removes some day. Several snapshots may share a store.
+func Take(ctx context.Context, dir, store string) (s Snapshot, err error) {
+	defer catch(&err)
+	r := must(open(ctx, dir))
+	return Snapshot{Root: r.root, Head: r.head, Tree: newStore(store).snapshot(r, 0), Store: store}, nil
 }
 
 // Changed returns the files that differ between a tree, such as [verify.Facts].Tree, and the working tree. It also
 // returns the hash of the working tree now.
 func (w *Witness) Changed(ctx context.Context, tree string) (list []verify.Change, now string, err error) {
-	defer wrap(&err)
-	v, err := w.view(ctx)
-	if err != nil {
-		return nil, "", err
+	defer catch(&err)
+	v := w.view(must(open(ctx, w.Dir)))
+	for _, d := range v.diff(tree, v.tree) {
+		list = append(list, d.Change)
 	}
-	differences, err := v.diff(ctx, tree, v.tree)
-	return changes(differences), v.tree, err
-}
-
-// wrap says that an error is of this package.
-func wrap(err *error) {
-	if *err != nil {
-		*err = fmt.Errorf("gitwitness: %w", *err)
-	}
+	return list, v.tree, nil
 }
 
 // Diff returns how the working tree differs from the baseline, as a patch of at most max bytes, and whether that is
 // all of it. Without a baseline it is compared with what is checked out. A patch that does not show all texts is not
 // all of it.
 func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch string, whole bool, err error) {
-	defer wrap(&err)
-	v, err := w.view(ctx)
-	if err != nil {
-		return "", false, err
-	}
-	b, err := w.base(ctx, v, baseline)
-	if err != nil {
-		return "", false, err
-	}
+	defer catch(&err)
+	v := w.view(must(open(ctx, w.Dir)))
 	from := cmp.Or(v.head, v.empty)
-	if b != nil {
+	if b := must(w.base(v, baseline)); b != nil {
 		from = b.tree
 	}
-	out := answer{max: max}
-	err = v.mine.stream(ctx, nil, &out, "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color",
+	text, over, err := v.mine.limited(max, "", "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color",
 		"--no-renames", "--src-prefix=a/", "--dst-prefix=b/", from, v.tree)
-	patch = strings.ToValidUTF8(out.text.String(), "\ufffd")
-	return patch, !out.over && !strings.Contains(patch, "\nBinary files "), err
-}
-
-// filters returns the filters of changed files, for those that have one.
-func (v *view) filters(ctx context.Context, list []difference) (map[string]string, error) {
-	var in []byte
-	for _, d := range list {
-		in = append(append(in, d.path...), 0)
-	}
-	if in == nil {
-		return nil, nil
-	}
-	fields, err := v.mine.names(ctx, in, "check-attr", "-z", "--stdin", "filter")
-	found := map[string]string{}
-	for f := range slices.Chunk(fields, 3) {
-		if len(f) == 3 && f[2] != "unspecified" && f[2] != "unset" {
-			found[f[0]] = f[2]
-		}
-	}
-	return found, err
+	patch = strings.ToValidUTF8(string(text), "\ufffd")
+	return patch, !over && !strings.Contains(patch, "\nBinary files "), err
 }
 
 // File returns a file as it is in the commit rev: name is in slashes, from the folder of the witness. It is at most max
 // bytes; of a larger one there is one more. The error wraps [fs.ErrNotExist] if the commit has no such file.
-func (w *Witness) File(ctx context.Context, rev, name string, max int) (_ []byte, err error) {
-	defer wrap(&err)
-	r, err := open(ctx, w.cfg.Dir)
-	if err != nil {
-		return nil, err
-	}
-	commit, err := r.baseline(ctx, rev)
-	if err != nil {
-		return nil, fmt.Errorf("the baseline: %w", err)
-	}
-	text := answer{max: max + 1}
-	err = r.stream(ctx, nil, &text, "cat-file", "blob", commit+":"+path.Join(r.sub, name))
-	if e, ok := errors.AsType[*exitError](err); ok && e.status > 0 && !text.over {
+func (w *Witness) File(ctx context.Context, rev, name string, max int) (text []byte, err error) {
+	defer catch(&err)
+	r := must(open(ctx, w.Dir))
+	text, over, err := r.limited(max+1, "", "cat-file", "blob", r.baseline(rev)+":"+path.Join(r.sub, name))
+	if e, ok := errors.AsType[*exitError](err); ok && e.status > 0 && !over {
 		err = fmt.Errorf("the commit has no such file: %w", fs.ErrNotExist)
 	}
-	return text.text.Bytes(), err
+	return text, err
 }
 
 // Look answers q from the working tree. Without a baseline, files are compared with what is checked out: one that
@@ -174,8 +128,8 @@ func (w *Witness) File(ctx context.Context, rev, name string, max int) (_ []byte
 // What cannot be seen (no repository, no git, a baseline that is not there) is Unverified, and named in Unseen. The
 // error is the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
-	l := &look{q: q}
-	err := l.look(ctx, w)
+	l := &look{w: w, q: q}
+	err := l.all(ctx)
 	if ctx.Err() != nil {
 		return l.facts, context.Cause(ctx)
 	}
@@ -193,202 +147,163 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 
 // look is one look at a repository.
 type look struct {
+	*view
+	w       *Witness
 	q       verify.Query
-	view    *view
-	base    *base // nil: unknown
-	from    string
+	base    *base  // nil: unknown
+	from    string // the tree that is compared
 	facts   verify.Facts
 	list    []difference
-	changes map[string]verify.Change
-	earlier map[string]bool // changed before the baseline, in the same session or without a commit
-	commits map[string]bool // changed in commits since the baseline
-	paths   []string        // of the working tree
-	old     []string        // of the baseline
-	ignored []string        // programs that are ignored
+	changed map[string]*difference // those of list, by their paths
+	read    map[string][]byte      // the texts of list, by their objects
+	earlier map[string]bool        // changed before the baseline, in the same session or without a commit
+	commits map[string]bool        // changed in commits since the baseline
+	paths   []string               // of the working tree
+	old     []string               // of the baseline
+	ignored []string               // programs that are ignored
 }
 
 func (l *look) unseen(format string, args ...any) {
 	l.facts.Unseen = append(l.facts.Unseen, fmt.Sprintf(format, args...))
 }
 
-func (l *look) look(ctx context.Context, w *Witness) error {
-	var err error
-	if l.view, err = w.view(ctx); err != nil {
-		return err
-	}
-	v := l.view
-	l.facts.Tree = v.tree
-	if l.base, err = w.base(ctx, v, l.q.Baseline); err != nil {
-		l.unseen("what has changed is not known: %v", err)
-	}
+func (l *look) all(ctx context.Context) (err error) {
+	defer catch(&err)
+	l.view = l.w.view(must(open(ctx, l.w.Dir)))
+	l.facts.Tree = l.tree
+	l.base, err = l.w.base(l.view, l.q.Baseline)
 	switch {
 	case err != nil:
-		l.from = v.tree // nothing is known to differ
+		l.unseen("what has changed is not known: %v", err)
+		l.from = l.tree // nothing is known to differ
 	case l.base != nil:
 		l.from, l.facts.Base, l.facts.Compared = l.base.tree, l.base.name, verify.Met
-	case v.head != "":
-		l.from = v.head
 	default:
-		l.from = v.empty
+		l.from = cmp.Or(l.head, l.empty)
 	}
-	if err := l.compare(ctx, w); err != nil {
-		return err
+	l.compare()
+	if l.base != nil {
+		l.history()
+		l.tests()
 	}
-	if l.paths, err = v.mine.names(ctx, nil, "ls-tree", "-r", "-z", "--name-only", v.tree); err != nil {
-		return err
+	l.suspects()
+	for _, claimed := range l.q.Paths {
+		l.facts.Files = append(l.facts.Files, l.file(claimed))
 	}
-	if l.old, err = v.mine.names(ctx, nil, "ls-tree", "-r", "-z", "--name-only", l.from); err != nil {
-		return err
-	}
-	if err := l.tests(ctx); err != nil {
-		return err
-	}
-	if err := l.suspects(ctx, w); err != nil {
-		return err
-	}
-	l.files(ctx)
 	for _, rev := range l.q.Commits {
-		l.facts.Commits = append(l.facts.Commits, l.commit(ctx, w, rev))
+		l.facts.Commits = append(l.facts.Commits, l.commitFact(rev))
 	}
-	if err := l.named(ctx); err != nil {
-		return err
-	}
-	if err := l.words(ctx); err != nil {
-		return err
-	}
-	if err := l.names(ctx); err != nil {
-		return err
-	}
-	return l.texts(ctx)
-}
-
-func changes(list []difference) (all []verify.Change) {
-	for _, d := range list {
-		c := verify.Change{Path: d.path, Kind: verify.Modified, Hash: d.now}
-		switch d.status {
-		case "A":
-			c.Kind = verify.Added
-		case "D":
-			c.Kind, c.Hash = verify.Removed, ""
-		}
-		all = append(all, c)
-	}
-	return all
+	l.namedTests()
+	l.names()
+	l.words()
+	l.texts()
+	return nil
 }
 
 // compare notes what differs from the baseline or, without one, from what is checked out.
-func (l *look) compare(ctx context.Context, w *Witness) error {
-	v := l.view
-	var err error
-	if l.list, err = v.diff(ctx, l.from, v.tree); err != nil {
-		return err
-	}
-	filters, err := v.filters(ctx, l.list)
-	if err != nil {
-		return err
-	}
-	if l.ignored, err = v.ignoredPrograms(ctx); err != nil {
-		return err
-	}
-	l.changes = map[string]verify.Change{}
-	for i, c := range changes(l.list) {
-		switch driver := filters[c.Path]; {
-		case driver != "" && c.Kind == verify.Modified && (l.base == nil || !l.base.exact):
-			c.Why = fmt.Sprintf("it is recorded through the filter %q, which is not run here", driver)
-		case c.Kind == verify.Added && slices.Contains(l.ignored, c.Path) && (l.base == nil || !l.base.exact):
-			c.Why = "it is ignored: whether it is new is not known"
-		case l.list[i].link:
-			c.Why = "it is a submodule whose commits are not known here"
+func (l *look) compare() {
+	l.list, l.ignored, l.changed = l.diff(l.from, l.tree), l.ignoredPrograms(), map[string]*difference{}
+	l.paths = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.tree))
+	l.old = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.from))
+	filters := l.filters()
+	var first, rest []string // objects; what does not fit is not read
+	for i := range l.list {
+		d := &l.list[i]
+		exact := l.base != nil && l.base.exact
+		switch driver := filters[d.Path]; {
+		case driver != "" && d.Kind == verify.Modified && !exact:
+			d.Why = fmt.Sprintf("it is recorded through the filter %q, which is not run here", driver)
+		case d.Kind == verify.Added && slices.Contains(l.ignored, d.Path) && !exact:
+			d.Why = "it is ignored: whether it is new is not known"
+		case d.link:
+			d.Why = "it is a submodule whose commits are not known here"
 		}
-		l.changes[c.Path] = c
-		l.facts.Changes = append(l.facts.Changes, c)
+		l.changed[d.Path] = d
+		l.facts.Changes = append(l.facts.Changes, d.Change)
+		if testcode.Decides(d.Path) {
+			first = append(first, d.old, d.now)
+		} else {
+			rest = append(rest, d.old, d.now)
+		}
 	}
+	l.read = l.view.texts(append(first, rest...))
+}
+
+// filters returns the filters of changed files, for those that have one.
+func (l *look) filters() map[string]string {
+	found := map[string]string{}
+	if len(l.list) == 0 {
+		return found
+	}
+	var in strings.Builder
+	for _, d := range l.list {
+		in.WriteString(d.Path + "\x00")
+	}
+	for f := range slices.Chunk(zeroSplit(must(l.mine.run(in.String(), "check-attr", "-z", "--stdin", "filter"))), 3) {
+		if len(f) == 3 && f[2] != "unspecified" && f[2] != "unset" {
+			found[f[0]] = f[2]
+		}
+	}
+	return found
+}
+
+// history notes what changed before the baseline, what was committed since, and what was pushed.
+func (l *look) history() {
 	l.earlier, l.commits = map[string]bool{}, map[string]bool{}
-	if l.base == nil {
-		return nil
-	}
 	if l.base.exact { // also what was changed before, and what was not yet committed
 		before := []string{l.base.commit}
-		if first := w.cfg.First; first != nil && first.Root == v.root {
+		if first := l.w.First; first != nil && first.Root == l.root {
 			before = append(before, first.Tree)
 		}
-		for _, tree := range slices.DeleteFunc(before, func(tree string) bool { return tree == "" }) {
-			list, _ := v.diff(ctx, tree, l.base.tree) // none if it is gone
-			for _, d := range list {
-				l.earlier[d.path] = true
+		for _, tree := range before {
+			if _, err := l.mine.run("", "cat-file", "-e", tree+"^{tree}"); tree == "" || err != nil {
+				continue // it is gone
+			}
+			for _, d := range l.diff(tree, l.base.tree) {
+				l.earlier[d.Path] = true
 			}
 		}
 		l.facts.Earlier = len(l.earlier) > 0
 	}
-	return l.history(ctx)
-}
-
-// history notes what was committed since the baseline, and pushed.
-func (l *look) history(ctx context.Context) error {
-	v := l.view
-	l.facts.Committed = met(v.head != "" && v.head != l.base.commit)
-	if l.facts.Committed == verify.Met {
-		list, err := v.diff(ctx, cmp.Or(l.base.commit, v.empty), v.head)
-		if err != nil {
-			return err
-		}
-		for _, d := range list {
-			l.commits[d.path] = true
-		}
+	f := &l.facts
+	f.Committed, f.Remote, f.Pushed = met(l.head != "" && l.head != l.base.commit), verify.NotMet, verify.NotMet
+	if remotes := must(l.line("remote")); remotes != "" {
+		f.Remote = verify.Met
 	}
-	if v.head != "" {
-		if err := l.uncommitted(ctx); err != nil {
-			return err
-		}
-		if err := l.log(ctx); err != nil {
-			return err
-		}
+	if l.head == "" {
+		return
 	}
-	remotes, err := v.line(ctx, "remote")
-	l.facts.Remote, l.facts.Pushed = met(remotes != ""), verify.NotMet
-	if v.head != "" {
-		refs, err := v.line(ctx, "for-each-ref", "--count=1", "--contains="+v.head, "refs/remotes")
-		l.facts.Pushed = met(err == nil && refs != "")
-	}
-	return err
-}
-
-// log notes the subjects of the new commits, and the branches of the query that are there.
-func (l *look) log(ctx context.Context) error {
-	args := []string{"log", "-z", "--format=%s", "--max-count=100", l.view.head}
+	log := []string{"log", "-z", "--format=%s", "--max-count=100", l.head}
 	if l.base.commit != "" {
-		args = append(args, "^"+l.base.commit)
+		log = append(log, "^"+l.base.commit)
 	}
-	var err error
-	if l.facts.NewCommits, err = l.view.names(ctx, nil, args...); err != nil {
-		return err
+	f.NewCommits = must(l.view.names(log...))
+	for _, d := range l.diff(cmp.Or(l.base.commit, l.empty), l.head) {
+		l.commits[d.Path] = true
 	}
-	for _, name := range l.q.Branches {
-		refs, err := l.view.line(ctx, "for-each-ref", "--count=1", "--format=%(objectname)", "refs/heads/"+name,
-			"refs/remotes/"+name, "refs/remotes/*/"+name)
-		if err == nil && refs != "" {
-			if l.facts.Branches == nil {
-				l.facts.Branches = map[string]bool{}
-			}
-			l.facts.Branches[name] = refs == l.view.head
+	for _, d := range l.diff(l.head, l.tree) {
+		if !(d.Kind == verify.Added && slices.Contains(l.ignored, d.Path)) && !project.Byproduct(d.Path) {
+			f.Uncommitted = append(f.Uncommitted, d.Path)
 		}
 	}
-	return nil
+	f.Clean = met(len(f.Uncommitted) == 0)
+	f.Uncommitted = f.Uncommitted[:min(len(f.Uncommitted), maxFindings)]
+	f.Branches = map[string]bool{}
+	for _, name := range l.q.Branches {
+		if at := l.ref("--format=%(objectname)", "refs/heads/"+name, "refs/remotes/"+name, "refs/remotes/*/"+name); at != "" {
+			f.Branches[name] = at == l.head
+		}
+	}
+	f.Pushed = met(l.ref("--contains="+l.head, "refs/remotes") != "")
 }
 
-// uncommitted notes the files that differ from what is checked out, and are not ignored.
-func (l *look) uncommitted(ctx context.Context) error {
-	list, err := l.view.diff(ctx, l.view.head, l.view.tree)
-	for _, d := range list {
-		if !(d.status == "A" && slices.Contains(l.ignored, d.path)) && !project.Byproduct(d.path) {
-			l.facts.Uncommitted = append(l.facts.Uncommitted, d.path)
-		}
+// ref returns the first ref that there is, or "".
+func (l *look) ref(args ...string) string {
+	found, err := l.line(append([]string{"for-each-ref", "--count=1"}, args...)...)
+	if err != nil {
+		return ""
 	}
-	if err == nil {
-		l.facts.Clean = met(len(l.facts.Uncommitted) == 0)
-		l.facts.Uncommitted = l.facts.Uncommitted[:min(len(l.facts.Uncommitted), maxFindings)]
-	}
-	return err
+	return found
 }
 
 func met(yes bool) verify.Status {
@@ -398,75 +313,62 @@ func met(yes bool) verify.Status {
 	return verify.NotMet
 }
 
+const (
+	maxFindings = 100
+	maxTexts    = 400 // test files that are compared
+)
+
 // tests compares the tests of the changed files with those of the baseline.
-func (l *look) tests(ctx context.Context) error {
-	if l.base == nil {
-		return nil
-	}
-	var objects []string
-	var list []difference
-	for _, d := range l.list {
-		if testcode.MayHoldTests(d.path) && l.changes[d.path].Why == "" {
-			list, objects = append(list, d), append(objects, d.old, d.now)
-		}
-	}
-	if len(list) > maxTexts {
-		l.unseen("more than %d test files changed: the tests in them were not compared", maxTexts)
-		return nil
-	}
-	texts, err := l.view.texts(ctx, objects)
-	if err != nil {
-		return err
-	}
+func (l *look) tests() {
 	var before, after []testcode.File
-	for _, d := range list {
-		if text := texts[d.old]; d.status != "A" && len(text) > 0 {
-			before = append(before, testcode.File{Path: d.path, Text: text})
+	for _, d := range l.list {
+		if !testcode.MayHoldTests(d.Path) || d.Why != "" {
+			continue
 		}
-		if text := texts[d.now]; d.status != "D" {
-			after = append(after, testcode.File{Path: d.path, Text: text})
+		old, now := l.read[d.old], l.read[d.now]
+		if d.Kind != verify.Added && len(old) > 0 {
+			before = append(before, testcode.File{Path: d.Path, Text: old})
 		}
+		if d.Kind != verify.Removed {
+			after = append(after, testcode.File{Path: d.Path, Text: now})
+		}
+		kept := testcode.Modules(string(now))
+		if d.Kind == verify.Removed && testcode.IsTest(d.Path) || slices.ContainsFunc(testcode.Modules(string(old)),
+			func(m string) bool { return !slices.Contains(kept, m) }) {
+			l.facts.Gone = append(l.facts.Gone, d.Path)
+		}
+	}
+	if len(before) > maxTexts || len(after) > maxTexts {
+		l.unseen("more than %d test files changed: the tests in them were not compared", maxTexts)
+		return
 	}
 	compared := testcode.Compare(before, after)
 	if len(compared.Findings) > maxFindings {
 		l.unseen("more than %d tests were changed", maxFindings)
 	}
-	change := func(f testcode.Finding) verify.TestChange {
-		return verify.TestChange{File: f.File, Name: f.Name, Change: string(f.Change), Why: f.Why, Now: f.Now, Rows: f.Rows}
-	}
-	for _, f := range compared.Findings[:min(len(compared.Findings), maxFindings)] {
-		l.facts.Tests = append(l.facts.Tests, change(f))
-	}
-	for _, f := range compared.Moved[:min(len(compared.Moved), maxFindings)] {
-		l.facts.Moved = append(l.facts.Moved, change(f))
-	}
-	for _, t := range compared.New[:min(len(compared.New), maxFindings)] {
-		l.facts.New = append(l.facts.New, verify.NewTest{File: t.File, Name: t.Name, Hollow: t.Hollow, Rows: t.Rows})
-	}
+	l.facts.Tests = testChanges(compared.Findings)
+	l.facts.Moved = testChanges(compared.Moved)
+	l.facts.New = testChanges(compared.New)
 	for _, o := range compared.Overrides {
 		l.facts.Suspects = append(l.facts.Suspects,
-			verify.Suspect{Path: o.File, Why: "changes how tests check (" + plaintext.MaskedLine(o.Line, 60) + ")"})
+			verify.Suspect{Path: o.File, Why: "changes how tests check (" + plaintext.MaskedLine(o.Name, 60) + ")"})
 	}
-	for _, d := range list {
-		kept := testcode.Modules(string(texts[d.now]))
-		if d.status == "D" && testcode.IsTest(d.path) || slices.ContainsFunc(testcode.Modules(string(texts[d.old])),
-			func(m string) bool { return !slices.Contains(kept, m) }) {
-			l.facts.Gone = append(l.facts.Gone, d.path)
-		}
-	}
-	return nil
 }
 
-const maxFindings = 100
+func testChanges(list []testcode.Finding) (all []verify.TestChange) {
+	for _, f := range list[:min(len(list), maxFindings)] {
+		all = append(all, verify.TestChange(f))
+	}
+	return all
+}
 
-// commit returns what is known of a claimed commit.
-func (l *look) commit(ctx context.Context, w *Witness, rev string) verify.CommitFact {
+// commitFact returns what is known of a claimed commit.
+func (l *look) commitFact(rev string) verify.CommitFact {
 	f := verify.CommitFact{Rev: rev, Exists: verify.Unverified, Reachable: verify.Unverified, New: verify.Unverified}
-	const cut = "the history is cut off (a shallow clone), and it may be behind the cut"
-	name, err := l.view.commit(ctx, strings.TrimSpace(rev))
+	name, err := l.commit(strings.TrimSpace(rev))
 	switch {
-	case errors.Is(err, errNoCommit) && l.view.shallow:
-		f.Why = cut
+	case errors.Is(err, errNoCommit) && l.shallow:
+		f.Why = "the history is cut off (a shallow clone), and it may be behind the cut"
 		return f
 	case errors.Is(err, errNoCommit):
 		f.Exists = verify.NotMet
@@ -476,32 +378,29 @@ func (l *look) commit(ctx context.Context, w *Witness, rev string) verify.Commit
 		return f
 	}
 	f.Exists = verify.Met
-	before := func(commit, from string) verify.Status {
+	before := func(from string) verify.Status {
 		if from == "" {
 			return verify.NotMet
 		}
-		ok, err := l.view.reachable(ctx, commit, from)
-		if err != nil || !ok && l.view.shallow {
+		ok, err := l.reachable(name, from)
+		if err != nil || !ok && l.shallow {
 			return verify.Unverified
 		}
 		return met(ok)
 	}
-	if f.Reachable = before(name, l.view.head); f.Reachable == verify.NotMet {
-		branch, err := l.view.line(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+name,
-			"refs/heads")
-		if err == nil {
-			f.Branch = branch
-		}
+	if f.Reachable = before(l.head); f.Reachable == verify.NotMet {
+		f.Branch = l.ref("--format=%(refname:short)", "--contains="+name, "refs/heads")
 	}
-	if l.base != nil {
-		switch before(name, l.base.commit) {
-		case verify.NotMet:
-			f.New = verify.Met
-		case verify.Met:
-			f.New = verify.NotMet
-			if first := w.cfg.First; l.base.exact && first != nil && before(name, first.Head) == verify.NotMet {
-				f.New, f.Why = verify.Unverified, "it was made earlier in this session"
-			}
+	if l.base == nil {
+		return f
+	}
+	switch before(l.base.commit) {
+	case verify.NotMet:
+		f.New = verify.Met
+	case verify.Met:
+		f.New = verify.NotMet
+		if first := l.w.First; l.base.exact && first != nil && before(first.Head) == verify.NotMet {
+			f.New, f.Why = verify.Unverified, "it was made earlier in this session"
 		}
 	}
 	return f

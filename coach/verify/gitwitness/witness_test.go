@@ -91,7 +91,7 @@ func TestClaimedFiles(t *testing.T) {
 	assert.Equal(t, verify.Met, facts.Compared)
 	assert.Empty(t, facts.Unseen)
 
-	below := newWitness(t, gitwitness.Config{Dir: r.path("src")})
+	below := newWitness(t, &gitwitness.Witness{Dir: r.path("src")})
 	facts, err := below.Look(t.Context(),
 		verify.Query{Baseline: base, Paths: []string{"client.go", "src/client.go", "../README.md"}})
 	require.NoError(t, err)
@@ -136,7 +136,7 @@ func TestSymbolicLinks(t *testing.T) {
 	// The tree by way of a link is the same tree.
 	way := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(r.dir, way))
-	w := newWitness(t, gitwitness.Config{Dir: way})
+	w := newWitness(t, &gitwitness.Witness{Dir: way})
 	facts, err := w.Look(t.Context(),
 		verify.Query{Paths: []string{filepath.Join(way, "in", "f.go"), filepath.Join(way, "in", "none.go")}})
 	require.NoError(t, err)
@@ -290,7 +290,7 @@ func TestWhatIsInTheTree(t *testing.T) {
 	assert.Contains(t, facts.Uncommitted, "a.go")
 	assert.True(t, facts.Programs)
 	assert.Equal(t, []string{"log.py: print('debug', 2)"}, facts.Debug)
-	assert.Equal(t, []verify.NewTest{{File: "tests/test_c.py", Name: "test_c", Hollow: true}}, facts.New)
+	assert.Equal(t, []verify.TestChange{{File: "tests/test_c.py", Name: "test_c", Hollow: true}}, facts.New)
 	assert.Equal(t, []verify.TestChange{{File: "tests/test_a.py", Name: "test_a", Change: "moved", Now: "tests/test_b.py"}},
 		facts.Moved)
 	assert.Equal(t, []string{"tests/__init__.py", "tests/test_a.py"}, facts.Gone)
@@ -435,11 +435,11 @@ func TestWorktree(t *testing.T) {
 func TestNoRepository(t *testing.T) {
 	dir := t.TempDir()
 	for name, tt := range map[string]struct {
-		cfg gitwitness.Config
+		cfg *gitwitness.Witness
 		why string
 	}{
-		"no repository": {gitwitness.Config{Dir: dir}, "it is not in a git repository"},
-		"no folder":     {gitwitness.Config{Dir: filepath.Join(dir, "none")}, "no such file or directory"},
+		"no repository": {&gitwitness.Witness{Dir: dir}, "it is not in a git repository"},
+		"no folder":     {&gitwitness.Witness{Dir: filepath.Join(dir, "none")}, "no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWitness(t, tt.cfg)
@@ -457,8 +457,8 @@ func TestNoRepository(t *testing.T) {
 			assert.ErrorContains(t, err, tt.why)
 		})
 	}
-	_, err := gitwitness.New(gitwitness.Config{})
-	assert.EqualError(t, err, "gitwitness: the folder of the working tree is not set")
+	_, _, err := new(gitwitness.Witness).Changed(t.Context(), "HEAD")
+	assert.EqualError(t, err, "the folder of the working tree is not set")
 }
 
 func TestBareRepository(t *testing.T) {
@@ -479,11 +479,8 @@ func TestLookEndsWithItsContext(t *testing.T) {
 }
 
 func ExampleWitness_Look() {
-	w, err := gitwitness.New(gitwitness.Config{Dir: os.TempDir()})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	w := &gitwitness.Witness{Dir: os.TempDir()}
+	defer w.Close()
 	facts, err := w.Look(context.Background(), verify.Query{Paths: []string{"client.go"}})
 	if err != nil {
 		fmt.Println(err)

@@ -56,7 +56,7 @@ type Config struct {
 	Environment cmdwitness.Environment
 	Timeout     time.Duration // of one command; 0 is [cmdwitness.DefaultTimeout]
 	Cache       string        // a folder for the results of baselines; empty: none
-	Own         []string      // files that the host writes meanwhile, see [gitwitness.Config]
+	Own         []string      // files that the host writes meanwhile, see [gitwitness.Witness]
 
 	Plans fs.FS // the plans that outputs name; nil has none
 }
@@ -108,10 +108,7 @@ func (v *Verifier) Try(ctx context.Context) string {
 
 // Observe looks once more at what a review is about, and runs the commands of the verifier.
 func (v *Verifier) Observe(ctx context.Context, review *verify.Review) error {
-	git, err := gitwitness.New(gitwitness.Config{Dir: v.cfg.Dir, Base: v.cfg.Base, First: v.cfg.First, Own: v.cfg.Own})
-	if err != nil {
-		return err
-	}
+	git := &gitwitness.Witness{Dir: v.cfg.Dir, Base: v.cfg.Base, First: v.cfg.First, Own: v.cfg.Own}
 	defer git.Close()
 	q := review.Query()
 	q.Commands = v.cfg.Commands
@@ -234,7 +231,7 @@ func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, comm
 	defer removeAll(dir)
 	folder, tree, err := git.Checkout(ctx, v.cfg.Baseline, dir)
 	if err != nil {
-		return unknown(strings.TrimPrefix(err.Error(), "gitwitness: "))
+		return unknown(err.Error())
 	}
 	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%q\x00%q", tree, strings.TrimPrefix(folder, dir), command, r.Env))
 	cached := filepath.Join(v.cfg.Cache, fmt.Sprintf("baseline-%x.json", key[:12]))
@@ -349,10 +346,7 @@ func (v *Verifier) untouched(ctx context.Context) bool {
 	if v.cfg.Base == nil || v.cfg.Baseline != "" {
 		return false
 	}
-	git, err := gitwitness.New(gitwitness.Config{Dir: v.cfg.Dir, Base: v.cfg.Base})
-	if err != nil {
-		return false
-	}
+	git := &gitwitness.Witness{Dir: v.cfg.Dir, Base: v.cfg.Base}
 	defer git.Close()
 	list, _, err := git.Changed(ctx, v.cfg.Base.Tree)
 	return err == nil && len(list) == 0

@@ -41,25 +41,22 @@ type Test struct {
 	Rows     bool   // a runner may count it as several tests
 }
 
-// Change is what happened to a test.
-type Change string
-
-// The changes, worst first.
+// What happened to a test, worst first.
 const (
-	Removed  Change = "removed"
-	Disabled Change = "disabled" // it is there, and does not run
-	Emptied  Change = "emptied"  // it is there, and checks less than half of what it did
-	Edited   Change = "edited"   // its body changed
-	Moved    Change = "moved"    // it is in another file
+	Removed  = "removed"
+	Disabled = "disabled" // it is there, and does not run
+	Emptied  = "emptied"  // it is there, and checks less than half of what it did
+	Edited   = "edited"   // its body changed
+	Moved    = "moved"    // it is in another file
 )
 
-// Finding is a test that existed before and does not run, or not as before.
+// Finding is a test that existed before and does not run, or not as before. It converts to a TestChange of verify.
 type Finding struct {
-	File, Name string
-	Change     Change
-	Why        string // of Disabled
-	Now        string // of Removed: a new test of the same file that it may have become; of Moved: its file
-	Rows       bool   // a runner may count it as several tests
+	File, Name, Change string
+	Why                string // of Disabled
+	Now                string // of Removed: a new test of the same file that it may have become; of Moved: its file
+	Rows               bool   // a runner may count it as several tests
+	Hollow             bool   // nothing in it checks anything
 }
 
 // File is one version of a test file. A file that is not there has no text.
@@ -68,43 +65,40 @@ type File struct {
 	Text []byte
 }
 
-// Declared is a test of a file.
-type Declared struct {
+// declared is a test of a file.
+type declared struct {
 	Test
 	File string
 }
 
 // Comparison is how the tests of two versions of a project differ.
 type Comparison struct {
-	Findings  []Finding  // what happened to the tests that were there, in their order
-	Moved     []Finding  // tests that are in another file: a runner may not look there
-	New       []Declared // tests that run and were not there before
-	Overrides []Override
+	Findings  []Finding // what happened to the tests that were there, in their order
+	Moved     []Finding // tests that are in another file: a runner may not look there
+	New       []Finding // tests that run and were not there before
+	Overrides []Finding // new lines that change how tests check, such as another assert; Name is the line
 }
-
-// Override is a new line that changes how tests check, such as another assert.
-type Override struct{ File, Line string }
 
 // Compare compares the tests of two versions. A test that moved to another file, or has another name and the same
 // body, is not a finding. In a file whose name is not that of a test file no test runs. Only files that differ need
 // to be given.
 func Compare(before, after []File) (c Comparison) {
-	var now, old []Declared
+	var now, old []declared
 	for _, f := range after {
 		if !collected(f.Path) && !slices.ContainsFunc(before, func(b File) bool { return b.Path == f.Path }) {
 			continue
 		}
 		for _, t := range Read(f.Path, f.Text) {
-			now = append(now, Declared{t, f.Path})
+			now = append(now, declared{t, f.Path})
 		}
 	}
 	for _, f := range before {
 		for _, t := range Read(f.Path, f.Text) {
-			old = append(old, Declared{t, f.Path})
+			old = append(old, declared{t, f.Path})
 		}
 	}
 	used := make([]bool, len(now))
-	take := func(fits func(Declared) bool) *Declared {
+	take := func(fits func(declared) bool) *declared {
 		for i := range now {
 			if !used[i] && fits(now[i]) {
 				used[i] = true
@@ -113,23 +107,23 @@ func Compare(before, after []File) (c Comparison) {
 		}
 		return nil
 	}
-	partner := make([]*Declared, len(old))
-	fits := []func(o, n Declared) bool{
-		func(o, n Declared) bool { return o.File == n.File && o.Name == n.Name },
-		func(o, n Declared) bool { return o.Name == n.Name },
-		func(o, n Declared) bool { return o.Body == n.Body && o.Body != 0 },
-		func(o, n Declared) bool { return o.File == n.File && last(o.Name) == last(n.Name) },
+	partner := make([]*declared, len(old))
+	fits := []func(o, n declared) bool{
+		func(o, n declared) bool { return o.File == n.File && o.Name == n.Name },
+		func(o, n declared) bool { return o.Name == n.Name },
+		func(o, n declared) bool { return o.Body == n.Body && o.Body != 0 },
+		func(o, n declared) bool { return o.File == n.File && last(o.Name) == last(n.Name) },
 	}
 	for _, same := range fits {
 		for i, o := range old {
 			if partner[i] == nil {
-				partner[i] = take(func(n Declared) bool { return same(o, n) })
+				partner[i] = take(func(n declared) bool { return same(o, n) })
 			}
 		}
 	}
 	for i, n := range now {
 		if !used[i] && n.Disabled == "" && n.Body != 0 {
-			c.New = append(c.New, n)
+			c.New = append(c.New, Finding{File: n.File, Name: n.Name, Rows: n.Rows, Hollow: n.Hollow})
 		}
 	}
 	for i, o := range old {
@@ -140,7 +134,7 @@ func Compare(before, after []File) (c Comparison) {
 		switch n := partner[i]; {
 		case n == nil:
 			f.Change = Removed
-			became := take(func(n Declared) bool { return n.File == o.File && n.Disabled == "" && n.Asserts >= o.Asserts })
+			became := take(func(n declared) bool { return n.File == o.File && n.Disabled == "" && n.Asserts >= o.Asserts })
 			if became != nil {
 				f.Now = became.Name
 			}
@@ -170,7 +164,7 @@ func Compare(before, after []File) (c Comparison) {
 		}
 		c.Overrides = append(c.Overrides, overrides(was, f)...)
 	}
-	rank := []Change{Removed, Disabled, Emptied, Edited}
+	rank := []string{Removed, Disabled, Emptied, Edited}
 	slices.SortStableFunc(c.Findings, func(a, b Finding) int {
 		return cmp.Compare(slices.Index(rank, a.Change), slices.Index(rank, b.Change))
 	})
@@ -224,7 +218,7 @@ func changedHelpers(old, now File) (list []Finding) {
 }
 
 // overrides returns the new lines of a test file that change how tests check.
-func overrides(old, now File) (list []Override) {
+func overrides(old, now File) (list []Finding) {
 	known := map[string]bool{}
 	for line := range strings.Lines(support(old)) {
 		known[strings.TrimSpace(line)] = true
@@ -232,7 +226,7 @@ func overrides(old, now File) (list []Override) {
 	for line := range strings.Lines(support(now)) {
 		bare := strings.TrimSpace(line)
 		if !known[bare] && lex.Override.Match(line) && !lex.Import.Match(line) {
-			list = append(list, Override{now.Path, bare})
+			list = append(list, Finding{File: now.Path, Name: bare})
 		}
 	}
 	return list

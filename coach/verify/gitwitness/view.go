@@ -1,0 +1,159 @@
+package gitwitness
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify"
+)
+
+// view is the working tree at one time.
+type view struct {
+	*repository
+	store *store
+	mine  *repository // with the store
+	tree  string      // of the working tree
+	empty string      // the tree without files
+}
+
+// base is what a tree is compared with.
+type base struct {
+	name   string // for people and for the facts
+	commit string // at which the work began; empty before the first
+	tree   string
+	exact  bool // the tree is that of a snapshot: files that were not committed count
+}
+
+// base returns the baseline of a query: the revision that it names, else the snapshot of the host.
+func (w *Witness) base(v *view, revision string) (b *base, err error) {
+	defer catch(&err)
+	s := w.Base
+	switch {
+	case revision != "":
+		commit := v.baseline(revision)
+		return &base{commit, commit, v.store.baseTree(v.repository, commit), false}, nil
+	case s == nil:
+		return nil, nil
+	case s.Root != v.root:
+		return nil, errors.New("the baseline is of another folder")
+	}
+	if _, err := v.mine.run("", "cat-file", "-e", s.Tree+"^{tree}"); err != nil {
+		return nil, errors.New("the baseline is gone")
+	}
+	return &base{"snapshot " + s.Tree, s.Head, s.Tree, true}, nil
+}
+
+// difference is a file that differs between two trees.
+type difference struct {
+	verify.Change
+	old, now string // the objects
+	link     bool   // it is a submodule
+}
+
+// diff returns the differences between two trees.
+func (v *view) diff(from, to string) []difference {
+	fields := must(v.mine.names("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", from, to))
+	var list []difference
+	for pair := range slices.Chunk(fields, 2) {
+		about := strings.Fields(strings.TrimPrefix(pair[0], ":"))
+		if len(pair) != 2 || len(about) != 5 {
+			check(fmt.Errorf("git diff-tree gave %q", pair))
+		}
+		d := difference{old: about[2], now: about[3], link: about[0] == "160000" || about[1] == "160000"}
+		d.Change = verify.Change{Path: pair[1], Kind: verify.Modified, Hash: d.now}
+		switch about[4] {
+		case "A":
+			d.Kind = verify.Added
+		case "D":
+			d.Kind, d.Hash = verify.Removed, ""
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// texts returns the contents of objects, as far as they fit. One that is not a file has none. One that is too large
+// has a text of that size.
+func (v *view) texts(objects []string) map[string][]byte {
+	found := map[string][]byte{}
+	objects = slices.DeleteFunc(objects, func(o string) bool { return strings.Trim(o, "0") == "" })
+	if len(objects) == 0 {
+		return found
+	}
+	wanted, room := "", maxAnswer-maxSource
+	for line := range strings.Lines(must(v.mine.run(strings.Join(objects, "\n")+"\n", "cat-file", "--batch-check"))) {
+		fields := strings.Fields(line)
+		size, err := strconv.Atoi(fields[len(fields)-1])
+		switch {
+		case err != nil || fields[1] != "blob":
+		case size >= maxSource || size >= room:
+			found[fields[0]] = make([]byte, maxSource)
+		default:
+			wanted += fields[0] + "\n"
+			room -= size + len(line)
+		}
+	}
+	if wanted == "" {
+		return found
+	}
+	all := must(v.mine.run(wanted, "cat-file", "--batch"))
+	for all != "" { // NAME blob SIZE, the content, each with the end of a line
+		head, rest, _ := strings.Cut(all, "\n")
+		fields := strings.Fields(head)
+		size, err := strconv.Atoi(fields[len(fields)-1])
+		if err != nil || len(fields) != 3 || size >= len(rest) {
+			check(fmt.Errorf("git cat-file gave %q", head))
+		}
+		found[fields[0]], all = []byte(rest[:size]), rest[size+1:]
+	}
+	return found
+}
+
+// grep returns the lines of a tree that git grep finds, with their files.
+func (v *view) grep(tree, pattern string, options ...string) iter.Seq2[string, string] {
+	args := slices.Concat([]string{"grep", "-z", "-I"}, options, []string{"-e", pattern, tree})
+	text, _, err := v.mine.limited(maxSource, "", args...)
+	if !exited(err, 1) {
+		check(err)
+	}
+	return func(yield func(file, line string) bool) {
+		for line := range strings.Lines(string(text)) {
+			file, line, _ := strings.Cut(strings.TrimPrefix(line, tree+":"), "\x00")
+			if !yield(file, strings.TrimRight(line, "\r\n")) {
+				return
+			}
+		}
+	}
+}
+
+// view reads the working tree into the witness's store.
+func (w *Witness) view(r *repository) *view {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dir == "" {
+		w.dir = must(os.MkdirTemp("", "gitwitness-"))
+	}
+	s := newStore(w.dir)
+	for _, name := range w.Own {
+		if abs, err := filepath.Abs(name); err == nil {
+			if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+				s.own = append(s.own, filepath.Join(dir, filepath.Base(abs)))
+			}
+		}
+	}
+	for _, snap := range []*Snapshot{w.Base, w.First} {
+		if snap != nil {
+			s.others = append(s.others, filepath.Join(snap.Store, "objects"))
+		}
+	}
+	v := &view{repository: r, store: s, tree: s.snapshot(r, 0)}
+	v.mine = s.in(r, "index-view")
+	v.empty = must(v.mine.line("hash-object", "-w", "-t", "tree", "--stdin"))
+	return v
+}
