@@ -2,11 +2,9 @@ package cmdwitness
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +17,12 @@ var (
 	goProgram = lazy.New(`^go(?:[0-9][0-9.a-z]*)?(?:\.exe)?$`)
 	// noTests matches flags with which a package may end well without a test.
 	noTests = lazy.New(`^--?(?:test\.)?(?:bench|fuzz|list|c|n)(?:=|$)`)
+	// codeLine is a line about a place in a file. It can quote what is written there.
+	codeLine = lazy.New(`(?m)^.*\.go:[0-9]+:[0-9]+: .*$`)
+	// goLacks are signs that something is missing on this machine. That says nothing about the work.
+	goLacks = lazy.New(`(?m)^(?:go: )?(?:pattern \S+: |stat \S+: |no Go files in |.*matched no packages|go\.mod file not ` +
+		`found|.*cannot find main module).*|^.*(?:toolchain not available|GOTOOLCHAIN=local\)|module lookup disabled by ` +
+		`GOPROXY=off|dial tcp|no such host|TLS handshake timeout|no space left on device|C compiler ").*`)
 )
 
 // goTestFlags returns where the flags of go test begin, behind "test" and -C. It is -1 for any other command.
@@ -47,28 +51,25 @@ func goTestFlags(words []string) int {
 // goTest runs go test and counts what it reports as JSON: test functions (tests, fuzz tests, examples), each once.
 // Subtests are named among the failures, and counted in Parts.
 func (w *Witness) goTest(ctx context.Context, run verify.Run, args []string) (verify.Run, error) {
-	e := newEvents()
+	e := &events{packages: map[string]*goPackage{}, noTests: slices.ContainsFunc(args, noTests.Match)}
 	res, err := w.start(ctx, &run, Command{Args: args, Keep: keepBuild, Stdout: e})
 	if err != nil || run.Why != "" {
 		return run, err
 	}
-	e.end()
-	e.noTests = slices.ContainsFunc(args, noTests.Match)
-	e.tally(&run)
-	run.Status, run.Why = e.judge(res, run)
-	run.Output = e.shown(run, res)
+	e.event(e.line)
+	e.judge(&run, res)
 	return run, ctx.Err()
 }
 
 // The bounds of what is remembered of a run.
 const (
-	maxEvent = 1 << 20 // bytes of a line; go test cuts a test's own lines into pieces of 4 KiB
-	maxNames = 200_000 // tests and packages
-	maxShown = 50      // failures that are named
-	keepTest = 2 << 10 // bytes of the output of a test or a package
-	keepRun  = 16 << 10
-	// keepBuild is of what compilers said, from the start: the first error is the one to mend.
-	keepBuild = 8 << 10
+	maxEvent  = 1 << 20 // bytes of a line; go test cuts a test's own lines into pieces of 4 KiB
+	maxNames  = 200_000 // tests and packages
+	maxPasses = 20_000  // names of tests that passed
+	maxFailed = 200     // names of tests that failed
+	maxDoubts = 5       // that are named
+	keepTest  = 2 << 10 // bytes of the output of a test or a package
+	keepBuild = 8 << 10 // of what compilers said, from the start: the first error is the one to mend
 )
 
 // event is a line of go test -json; go doc test2json describes it.
@@ -84,99 +85,92 @@ const (
 	failed
 )
 
-// test is one named test. Where it ran more than once, the worst result stands.
+var results = map[string]result{"skip": skipped, "pass": passed, "fail": failed}
+
+// test is one named test, or a package. Where it ran more than once, the worst result stands.
 type test struct {
+	name   string
 	result result
-	open   bool   // it was started and has not ended
-	said   bool   // it printed its result since
-	output []byte // the end of it
+	open   bool // it was started and has not ended
+	said   bool // it printed its result since
+	output []byte
 }
 
-// pkg is one package under test.
-type pkg struct {
-	name     string
-	result   result
-	tests    map[string]*test
-	failed   []string // the tests that failed, in order
-	failures []string // those of them without a failing subtest
-	broken   bool     // it was not built, or could not be set up
-	setup    bool     // an import of it is not installed
-	cached   bool
-	strange  string // what no run of go test reports
-	output   []byte
+type goPackage struct {
+	test
+	tests   map[string]*test
+	order   []*test
+	broken  bool // it was not built, or could not be set up
+	setup   bool // an import of it is not installed
+	cached  bool
+	strange string // what no run of go test reports
 }
 
 // events reads the output of go test -json, as it is written to it. Its memory does not grow with what tests print.
 type events struct {
 	line     []byte // the start of a line that has not ended
-	packages map[string]*pkg
+	packages map[string]*goPackage
+	order    []*goPackage
 	names    int
-	over     bool   // there are more names than are counted
 	build    []byte // what compilers said
 	noise    []byte // the end of what is not an event
-	seen     int
+	seen     bool
 	noTests  bool // the command may run no test
-
-	sorted []*pkg   // set by tally
-	doubts []string // why packages that ended well show nothing, set by tally
 }
-
-func newEvents() *events { return &events{packages: map[string]*pkg{}} }
 
 func (e *events) Write(p []byte) (int, error) {
-	n := len(p)
-	for {
-		i := bytes.IndexByte(p, '\n')
-		part := p
-		if i >= 0 {
-			part = p[:i]
-		}
-		e.line = append(e.line, part[:max(0, min(len(part), maxEvent-len(e.line)))]...)
-		if i < 0 {
-			return n, nil
-		}
-		e.end()
-		p = p[i+1:]
+	e.line = append(e.line, p...)
+	for line, rest, ok := bytes.Cut(e.line, []byte("\n")); ok; line, rest, ok = bytes.Cut(e.line, []byte("\n")) {
+		e.event(line)
+		e.line = rest
 	}
+	if len(e.line) > maxEvent {
+		e.line = e.line[:maxEvent]
+		e.line[0] = '.' // it is not an event
+	}
+	return len(p), nil
 }
 
-// end takes the line.
-func (e *events) end() {
-	line := bytes.TrimSuffix(e.line, []byte("\r"))
-	e.line = e.line[:0]
+// event takes a line.
+func (e *events) event(line []byte) {
 	var ev event
 	if len(line) == 0 {
 		return
 	}
 	if line[0] != '{' || json.Unmarshal(line, &ev) != nil || ev.Action == "" {
-		e.noise = appendTail(e.noise, string(line)+"\n", keepBuild)
+		e.noise = appendTail(e.noise, append(line, '\n'), keepBuild)
 		return
 	}
-	e.seen++
-	switch {
-	case ev.Action == "build-output":
+	e.seen = true
+	if ev.Action == "build-output" {
 		e.build = append(e.build, ev.Output[:min(len(ev.Output), keepBuild-min(keepBuild, len(e.build)))]...)
-	case ev.Action == "build-fail" || ev.Package == "":
-	default:
-		p := e.packages[ev.Package]
-		if p == nil {
-			if e.names++; e.names > maxNames {
-				e.over = true
-				return
-			}
-			p = &pkg{name: ev.Package, tests: map[string]*test{}}
-			e.packages[ev.Package] = p
-		}
-		if ev.Test == "" {
-			p.event(ev)
-		} else {
-			e.ofTest(p, ev)
-		}
+		return
 	}
+	endless := strings.HasPrefix(ev.Test, "Benchmark") && ev.Action != "fail" && ev.Action != "output"
+	if ev.Package == "" || ev.Action == "build-fail" || endless || e.names >= maxNames {
+		return // go test reports no end of a benchmark that went well
+	}
+	p := e.packages[ev.Package]
+	if p == nil {
+		p = &goPackage{test: test{name: ev.Package}, tests: map[string]*test{}}
+		e.packages[ev.Package], e.order = p, append(e.order, p)
+		e.names++
+	}
+	if ev.Test == "" {
+		p.event(ev)
+		return
+	}
+	t := p.tests[ev.Test]
+	if t == nil {
+		t = &test{name: ev.Test}
+		p.tests[ev.Test], p.order = t, append(p.order, t)
+		e.names++
+	}
+	p.testEvent(t, ev)
 }
 
-// appendTail appends text and keeps the end.
-func appendTail(b []byte, text string, keep int) []byte {
+// appendTail appends text and keeps the end: at least keep bytes, and at most twice as many.
+func appendTail(b, text []byte, keep int) []byte {
 	b = append(b, text...)
 	if len(b) > 2*keep {
 		b = append(b[:0], b[len(b)-keep:]...)
@@ -184,150 +178,174 @@ func appendTail(b []byte, text string, keep int) []byte {
 	return b
 }
 
-func (p *pkg) event(ev event) {
-	switch ev.Action {
-	case "output":
+func (p *goPackage) event(ev event) {
+	if ev.Action == "output" {
 		p.cached = p.cached || strings.HasPrefix(ev.Output, "ok  \t") && strings.HasSuffix(ev.Output, "\t(cached)\n")
 		if strings.HasPrefix(ev.Output, "FAIL\t") &&
 			(strings.HasSuffix(ev.Output, "[build failed]\n") || strings.HasSuffix(ev.Output, "[setup failed]\n")) {
 			p.broken, p.setup = true, strings.HasSuffix(ev.Output, "[setup failed]\n")
 		}
-		p.output = appendTail(p.output, ev.Output, keepTest)
-	case "pass":
-		p.result = max(p.result, passed)
-	case "skip":
-		p.result = max(p.result, skipped)
-	case "fail":
-		p.result = failed
-		p.broken = p.broken || ev.FailedBuild != ""
+		p.output = appendTail(p.output, []byte(ev.Output), keepTest)
 	}
+	p.result = max(p.result, results[ev.Action])
+	p.broken = p.broken || ev.FailedBuild != ""
 }
 
-func (e *events) ofTest(p *pkg, ev event) {
-	if strings.HasPrefix(ev.Test, "Benchmark") && ev.Action != "fail" && ev.Action != "output" {
-		return // go test reports no end of a benchmark that went well
-	}
-	t := p.tests[ev.Test]
-	if t == nil {
-		if e.names++; e.names > maxNames {
-			e.over = true
-			return
-		}
-		t = new(test)
-		p.tests[ev.Test] = t
-	}
-	switch ev.Action {
-	case "run":
+// testEvent takes an event of a test. Go takes a test for passed that was running when the program ended well: only one
+// that says so has.
+func (p *goPackage) testEvent(t *test, ev event) {
+	switch result := results[ev.Action]; {
+	case ev.Action == "run":
 		t.open, t.said, t.output = true, false, nil
-	case "output":
+	case ev.Action == "output":
 		t.said = t.said ||
 			strings.HasPrefix(strings.TrimLeft(ev.Output, " "), "--- ") && strings.Contains(ev.Output, ": "+ev.Test+" (")
-		t.output = appendTail(t.output, ev.Output, keepTest)
-	case "pass", "skip", "fail":
-		// Go takes a test for passed that was running when the program ended well: only one that says so has.
-		if ev.Action != "fail" && !t.open {
-			p.strange = cmp.Or(p.strange, "it reports a result for a test that was not started")
-			return
-		}
-		if ev.Action != "fail" && !t.said {
-			p.strange = cmp.Or(p.strange, ev.Test+" was started and never ended")
-			return
-		}
-		t.open = false
-		if ev.Action == "fail" && t.result != failed {
-			p.failed = append(p.failed, ev.Test)
-		} else {
+		t.output = appendTail(t.output, []byte(ev.Output), keepTest)
+	case result == running:
+	case result != failed && !t.open:
+		p.strange = "it reports a result for a test that was not started"
+	case result != failed && !t.said:
+		p.strange = ev.Test + " was started and never ended"
+	default:
+		if t.open, t.result = false, max(t.result, result); t.result != failed {
 			t.output = nil
 		}
-		t.result = max(t.result, map[string]result{"pass": passed, "skip": skipped, "fail": failed}[ev.Action])
 	}
 }
 
-// tally counts what was reported, and notes why packages that ended well show nothing.
-func (e *events) tally(r *verify.Run) {
-	e.sorted = slices.SortedFunc(maps.Values(e.packages), func(a, b *pkg) int { return strings.Compare(a.name, b.name) })
-	for _, p := range e.sorted {
-		counts, unfinished := map[result]int{}, ""
-		for _, name := range slices.Sorted(maps.Keys(p.tests)) {
-			t, sub := p.tests[name], strings.Contains(name, "/")
-			counts[t.result]++
-			if t.open {
-				unfinished = cmp.Or(unfinished, name)
-			}
-			switch {
-			case t.result == passed && sub:
-				r.Parts++
-			case t.result == passed:
-				r.Passed++
-			case t.result == failed && !sub:
-				r.Failed++
-			case t.result == skipped && !sub:
-				r.Skipped++
-			}
-			if t.result == passed && len(r.Passes) < 20_000 {
-				r.Passes = append(r.Passes, fmt.Sprintf("%s (%s)", name, p.name))
-			}
+// doubt says why a package that ended well shows nothing.
+func (p *goPackage) doubt(noTests bool) string {
+	counts := map[result]int{}
+	for _, t := range p.order {
+		counts[t.result]++
+		if t.open && p.strange == "" {
+			p.strange = t.name + " was started and never ended"
 		}
-		// A test whose subtest has failed is not named itself.
-		p.failures = slices.DeleteFunc(slices.Clone(p.failed), func(name string) bool {
-			return slices.ContainsFunc(p.failed, func(other string) bool { return strings.HasPrefix(other, name+"/") })
-		})
-		for _, name := range p.failures {
-			r.Failures = append(r.Failures, fmt.Sprintf("%s (%s)", name, p.name))
+	}
+	switch {
+	case p.cached:
+		return "the result is an old one (cached)"
+	case p.strange != "":
+		return p.strange
+	case p.result == running:
+		return "no result was reported"
+	case p.result == passed && len(p.tests) == 0 && !noTests && !bytes.Contains(p.output, []byte("no tests to run")):
+		return "it ended well without a test"
+	case counts[passed] == 0 && counts[skipped] > 0:
+		return "all of its tests were skipped"
+	}
+	return ""
+}
+
+// count counts the tests of a package. A test with a failing subtest is not named among the failures.
+func (p *goPackage) count(r *verify.Run) {
+	failures, holders := len(r.Failures), map[string]bool{}
+	for _, t := range p.order {
+		if i := strings.LastIndexByte(t.name, '/'); i >= 0 && t.result == failed {
+			holders[t.name[:i]] = true
 		}
+	}
+	show := func(output []byte) {
+		if len(r.Output) < keepShow {
+			r.Output += string(output)
+		}
+	}
+	for _, t := range p.order {
+		sub, name := strings.Contains(t.name, "/"), fmt.Sprintf("%s (%s)", t.name, p.name)
 		switch {
-		case p.result == passed:
-			r.Passes = append(r.Passes, p.name)
-		case p.result == failed && len(p.failures) == 0:
-			r.Failures = append(r.Failures, p.name)
+		case t.result == passed && sub:
+			r.Parts++
+		case t.result == passed:
+			r.Passed++
+		case t.result == failed && !sub:
+			r.Failed++
+		case t.result == skipped && !sub:
+			r.Skipped++
 		}
-		switch {
-		case p.cached:
-			e.doubt(p, "the result is an old one (cached)")
-		case p.strange != "":
-			e.doubt(p, p.strange)
-		case unfinished != "":
-			e.doubt(p, unfinished+" was started and never ended")
-		case p.result == running:
-			e.doubt(p, "no result was reported")
-		case p.result == passed && len(p.tests) == 0 && !e.noTests && !bytes.Contains(p.output, []byte("no tests to run")):
-			e.doubt(p, "it ended well without a test")
-		case counts[passed] == 0 && counts[skipped] > 0:
-			e.doubt(p, "all of its tests were skipped")
+		if t.result == passed && len(r.Passes) < maxPasses {
+			r.Passes = append(r.Passes, name)
+		}
+		if t.result == failed && !holders[t.name] {
+			r.Failures = append(r.Failures, name)
+			show(t.output)
+		}
+	}
+	switch {
+	case p.result == passed:
+		r.Passes = append(r.Passes, p.name)
+	case p.result == failed && len(r.Failures) == failures:
+		r.Failures = append(r.Failures, p.name)
+		show(p.output)
+	}
+}
+
+// judge says what a run amounts to, and why it is not Met.
+func (e *events) judge(r *verify.Run, res Result) {
+	broken, compiled, other, failures := 0, 0, 0, false
+	var doubts []string
+	for _, p := range e.order {
+		p.count(r)
+		fails := slices.ContainsFunc(p.order, func(t *test) bool { return t.result == failed })
+		failures = failures || fails
+		switch doubt := p.doubt(e.noTests); {
+		case p.result == failed && p.broken:
+			broken++
+			if !p.setup {
+				compiled++ // all of its imports are there
+			}
+		case p.result == failed && !fails:
+			other++
+		case doubt != "":
+			doubts = append(doubts, p.name+": "+doubt)
 		}
 	}
 	r.Total = r.Passed + r.Failed + r.Skipped
 	r.Counted = r.Total > 0
-	r.Failures = r.Failures[:min(len(r.Failures), 200)]
+	r.Failures = r.Failures[:min(len(r.Failures), maxFailed)]
+	text := string(e.build) + string(e.noise) + res.Output
+	lacks := strings.TrimSpace(goLacks.Regexp().FindString(text))
+	badModule := res.Exit != 0 && strings.Contains(text, "errors parsing go.mod")
+	r.Status = verify.NotMet
+	switch {
+	case failures:
+		r.Why = plural(r.Failed, "test", "tests") + " failed"
+	case res.Why != "":
+		r.Status, r.Why = verify.Unverified, "go test did not come to its end: "+res.Why
+	case other > 0:
+		r.Why = "a package failed without a failed test"
+	case e.names >= maxNames:
+		r.Status, r.Why = verify.Unverified, "there are more tests than are counted"
+	case (broken > 0 || res.Exit != 0) && lacks != "" && !badModule &&
+		!(compiled > 0 && !goLacks.Match(codeLine.Replace(text, ""))):
+		r.Status, r.Why = verify.Unverified, "this machine lacks something: "+lacks
+	case broken > 0:
+		r.Why = plural(broken, "package was", "packages were") + " not built"
+	case badModule:
+		r.Why = "go.mod cannot be read"
+	case res.Exit != 0:
+		r.Status, r.Why = verify.Unverified, fmt.Sprintf("go test ended with exit status %d and no failed test", res.Exit)
+	case !e.seen:
+		r.Status, r.Why = verify.Unverified, "go test reported nothing"
+	case len(doubts) > 0:
+		r.Status, r.Why = verify.Unverified, strings.Join(doubts[:min(len(doubts), maxDoubts)], "; ")
+		if more := len(doubts) - maxDoubts; more > 0 {
+			r.Why += fmt.Sprintf("; and %d more packages", more)
+		}
+	case r.Passed == 0:
+		r.Status, r.Why = verify.Unverified, "no test ran"
+	default:
+		r.Status = verify.Met
+	}
+	r.Output = string(e.build) + r.Output
+	if r.Status != verify.Met {
+		r.Output += string(e.noise) + res.Output
+	}
+	r.Output = strings.ToValidUTF8(r.Output[:min(len(r.Output), keepShow)], "\ufffd")
 }
 
-func (e *events) doubt(p *pkg, why string) { e.doubts = append(e.doubts, p.name+": "+why) }
-
-// shown returns what a person needs to see of a run: what compilers said, what failing tests printed, then the end of
-// the rest.
-func (e *events) shown(r verify.Run, res Result) string {
-	var b strings.Builder
-	add := func(text string) {
-		text = strings.TrimRight(text, "\n")
-		if room := keepRun - b.Len() - 1; text != "" && room > 0 {
-			b.WriteString(text[:min(len(text), room)] + "\n")
-		}
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	add(string(e.build))
-	n := 0
-	for _, p := range e.sorted {
-		for _, name := range p.failures {
-			if n++; n <= maxShown {
-				add(string(p.tests[name].output))
-			}
-		}
-		if p.result == failed && len(p.failures) == 0 {
-			add(string(p.output))
-		}
-	}
-	if r.Status != verify.Met {
-		add(string(e.noise))
-		add(res.Output)
-	}
-	return strings.ToValidUTF8(b.String(), "\ufffd")
+	return fmt.Sprintf("%d %s", n, more)
 }

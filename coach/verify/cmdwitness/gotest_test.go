@@ -14,13 +14,13 @@ import (
 
 // read reads a whole output, in writes of step bytes.
 func read(text string, step int) *events {
-	e := newEvents()
+	e := &events{packages: map[string]*goPackage{}}
 	for text != "" {
 		n := min(step, len(text))
 		_, _ = e.Write([]byte(text[:n]))
 		text = text[n:]
 	}
-	e.end()
+	e.event(e.line)
 	return e
 }
 
@@ -65,7 +65,7 @@ func TestEvents(t *testing.T) {
 			p := e.packages["p"]
 			require.NotNil(t, p)
 			var r verify.Run
-			e.tally(&r)
+			p.count(&r)
 			assert.Equal(t, [3]int{tt.passes, tt.fails, tt.parts}, [3]int{r.Passed, r.Failed, r.Parts})
 			assert.Equal(t, tt.strange, p.strange)
 		})
@@ -77,14 +77,14 @@ func TestEventsAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long and has one goroutine")
 	}
-	e := newEvents()
+	e := &events{packages: map[string]*goPackage{}}
 	for i := range maxNames + 10 {
 		fmt.Fprintf(e, `{"Action":"run","Package":"p","Test":"Test%d"}`+"\n", i)
 	}
 	assert.Len(t, e.packages["p"].tests, maxNames-1)
-	assert.True(t, e.over)
+	assert.Equal(t, maxNames, e.names)
 
-	e = newEvents()
+	e = &events{packages: map[string]*goPackage{}}
 	for range 100_000 {
 		_, _ = e.Write([]byte(line("output", "TestA", strings.Repeat("y", 100)) +
 			`{"Action":"build-output","Output":"error\n"}` + "\nnoise\n"))

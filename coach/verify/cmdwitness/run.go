@@ -1,6 +1,6 @@
 // Package cmdwitness runs a command that the host names, and reports how it ended and how many tests passed.
 //
-// [New] returns a [verify.Witness] that runs the commands of a query. It runs go test with -json and -count=1, so that
+// [Witness] is a [verify.Witness] that runs the commands of a query. It runs go test with -json and -count=1, so that
 // single tests are seen. [Run] runs one program without a shell, without
 // secrets in its environment ([Environment]), and with a timeout. [Split] takes a command line apart. [Find] finds
 // the command that tests a project, and [Root] the folder where it runs.
@@ -181,11 +181,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	n := len(p)
 	t.total += int64(n)
-	p = p[max(0, len(p)-t.max):]
-	if len(t.kept)+len(p) > 2*t.max {
-		t.kept = append(t.kept[:0], t.kept[len(t.kept)-max(0, t.max-len(p)):]...)
-	}
-	t.kept = append(t.kept, p...)
+	t.kept = appendTail(t.kept, p[max(0, len(p)-t.max):], t.max)
 	return n, nil
 }
 

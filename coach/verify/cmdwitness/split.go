@@ -3,9 +3,13 @@ package cmdwitness
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 const maxLine = 16 << 10 // bytes of a command line
@@ -35,62 +39,35 @@ func Split(line string) ([]string, error) {
 	case len(call.Assigns) > 0:
 		return nil, errors.New("it sets a variable, which needs a shell: use env, or put it into a script")
 	}
-	var words []string
-	for _, w := range call.Args {
-		word, ok := literal(w)
-		if !ok {
-			return nil, fmt.Errorf("%w, or quote it", errShell)
+	if !slices.ContainsFunc(call.Args, needsShell) {
+		words, err := expand.Fields(nil, call.Args...) // removes quotes
+		if err == nil && words[0] == "" {
+			err = errors.New("the command is empty")
 		}
-		words = append(words, word)
+		return words, err
 	}
-	if words[0] == "" {
-		return nil, errors.New("the command is empty")
-	}
-	return words, nil
+	return nil, fmt.Errorf("%w, or quote it", errShell)
 }
 
-// literal returns a word that a shell would not change.
-func literal(w *syntax.Word) (string, bool) {
-	var b strings.Builder
-	for i, part := range w.Parts {
+// pattern is what a shell replaces: a home, names of files, alternatives in braces.
+var pattern = lazy.New(`^~|^(?:[^\\]|\\.)*?(?:[*?\[]|\{[^}]*(?:,|\.\.))`)
+
+// needsShell reports whether a shell changes more in a word than its quotes.
+func needsShell(w *syntax.Word) bool {
+	for _, part := range w.Parts {
 		switch p := part.(type) {
 		case *syntax.SglQuoted:
-			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				lit, ok := inner.(*syntax.Lit)
-				if !ok {
-					return "", false
-				}
-				b.WriteString(unescape(lit.Value, "\"\\$`\n"))
+			if slices.ContainsFunc(p.Parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.Lit); return !ok }) {
+				return true
 			}
 		case *syntax.Lit:
-			if i == 0 && strings.HasPrefix(p.Value, "~") {
-				return "", false
+			if pattern.Match(p.Value) {
+				return true
 			}
-			escaped := false
-			for _, r := range p.Value {
-				if !escaped && strings.ContainsRune("*?[", r) {
-					return "", false
-				}
-				escaped = r == '\\' && !escaped
-			}
-			b.WriteString(unescape(p.Value, ""))
 		default:
-			return "", false
+			return true
 		}
 	}
-	return b.String(), true
-}
-
-// unescape removes backslashes before the given characters; before any if there are none given.
-func unescape(s, only string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (only == "" || strings.IndexByte(only, s[i+1]) >= 0) {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	return false
 }

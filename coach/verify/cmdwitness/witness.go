@@ -17,28 +17,16 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
 
-// Config says where and within which bounds commands run. Dir is needed.
-type Config struct {
+// Witness runs the commands of a query. Dir is needed. It is safe for concurrent use.
+type Witness struct {
 	Dir     string
 	Env     []string      // the whole environment; nil: what the zero [Environment] leaves of this process's
 	Timeout time.Duration // of one command; 0 is [DefaultTimeout]
-}
 
-// Witness runs the commands of a query. It is safe for concurrent use.
-type Witness struct {
-	cfg  Config
-	exec func(context.Context, Command) (Result, error)
+	exec func(context.Context, Command) (Result, error) // nil is Run
 }
 
 var _ verify.Witness = (*Witness)(nil)
-
-// New returns a witness, or what is wrong with cfg.
-func New(cfg Config) (*Witness, error) {
-	if err := (Command{Args: []string{"-"}, Dir: cfg.Dir, Timeout: cfg.Timeout}).check(); err != nil {
-		return nil, fmt.Errorf("cmdwitness: %w", err)
-	}
-	return &Witness{cfg, Run}, nil
-}
 
 // reportFile stands in a command for the name of a file that it writes its report to, as JUnit XML:
 // "--junitxml={report}". The file is in a new folder that is removed after the run.
@@ -65,7 +53,7 @@ const (
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
 	var facts verify.Facts
 	for _, command := range q.Claimed {
-		if why := project.Lacks(os.DirFS(w.cfg.Dir), command); why != "" {
+		if why := project.Lacks(os.DirFS(w.Dir), command); why != "" {
 			facts.Missing = append(facts.Missing, verify.Run{Command: command, Exit: -1, Why: why})
 		}
 	}
@@ -87,21 +75,20 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	if flags := goTestFlags(command); flags > 0 {
 		return w.goTest(ctx, run, slices.Insert(slices.Clone(command), flags, "-json", "-count=1"))
 	}
-	args, report := slices.Clone(command), ""
-	if isPytest(args) || slices.ContainsFunc(args[1:], func(a string) bool { return strings.Contains(a, reportFile) }) {
-		folder, err := os.MkdirTemp("", "cmdwitness-")
-		if err != nil {
-			run.Why = "there is no room for its report"
-			return run, ctx.Err()
-		}
-		defer os.RemoveAll(folder)
-		report = filepath.Join(folder, "report.xml")
-		for i := range args[1:] {
-			args[i+1] = strings.ReplaceAll(args[i+1], reportFile, report)
-		}
-		if slices.Equal(args, command) {
-			args = append(args, "--junitxml="+report)
-		}
+	args, pytest, own := slices.Clone(command), isPytest(command), false
+	folder, err := os.MkdirTemp("", "cmdwitness-")
+	if err != nil {
+		run.Why = "there is no room for its report"
+		return run, ctx.Err()
+	}
+	defer os.RemoveAll(folder)
+	report := filepath.Join(folder, "report.xml")
+	for i, a := range args[1:] {
+		own = own || strings.Contains(a, reportFile)
+		args[i+1] = strings.ReplaceAll(a, reportFile, report)
+	}
+	if pytest && !own {
+		args = append(args, "--junitxml="+report)
 	}
 	stdout, start := &tail{max: keepRead}, time.Now()
 	r, err := w.start(ctx, &run, Command{Args: args, Keep: keepRead, Stdout: stdout})
@@ -113,24 +100,23 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	out, errs = testoutput.ShortLines(out), testoutput.ShortLines(errs)
 	var counts testoutput.Counts
 	counted, fault := false, ""
+	files := freshReports(w.Dir, command, start)
+	if fileExists(report) {
+		files = []string{report}
+	}
 	switch {
-	case report != "" && fileExists(report):
-		counts, err = readReports([]string{report})
-	case report != "" && !isPytest(args):
+	case len(files) > 0:
+		counts, err = readReports(files)
+		counted = err == nil
+	case own && !pytest:
 		err = errors.New("it wrote no report")
 	default:
-		if files := freshReports(w.cfg.Dir, command, start); len(files) > 0 {
-			counts, err = readReports(files)
-			break
-		}
 		if counts, counted = testoutput.Read(out); !counted {
 			counts, counted = testoutput.Read(errs)
 		}
 	}
 	if err != nil {
 		fault = err.Error()
-	} else if report != "" && fileExists(report) || counts.Total() > 0 {
-		counted = true
 	}
 	judge(&run, r, counts, counted, fault, out+"\n"+errs)
 	return run, nil
@@ -138,8 +124,12 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 
 // start runs a command to its end and notes how it ended. A command that cannot be started has a reason in Why.
 func (w *Witness) start(ctx context.Context, run *verify.Run, cmd Command) (Result, error) {
-	cmd.Dir, cmd.Env, cmd.Timeout = w.cfg.Dir, w.cfg.Env, w.cfg.Timeout
-	r, err := w.exec(ctx, cmd)
+	cmd.Dir, cmd.Env, cmd.Timeout = w.Dir, w.Env, w.Timeout
+	exec := w.exec
+	if exec == nil {
+		exec = Run
+	}
+	r, err := exec(ctx, cmd)
 	if failed, ok := errors.AsType[*StartError](err); ok {
 		run.Why = failed.Error()
 		return r, ctx.Err()

@@ -70,8 +70,7 @@ func TestLook(t *testing.T) {
 			if tt.name == "hangs" {
 				timeout = 300 * time.Millisecond
 			}
-			w, err := New(Config{Dir: t.TempDir(), Timeout: timeout})
-			require.NoError(t, err)
+			w := &Witness{Dir: t.TempDir(), Timeout: timeout}
 			facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{tt.command}})
 			require.NoError(t, err)
 			require.Len(t, facts.Runs, 1)
@@ -90,9 +89,8 @@ func TestReportFileIsNotLeftBehind(t *testing.T) {
 	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
 		t.Setenv(name, folder)
 	}
-	w, err := New(Config{Dir: t.TempDir()})
-	require.NoError(t, err)
-	_, err = w.Look(t.Context(), verify.Query{Commands: [][]string{as(t, "report", "{report}", "<testsuite/>")}})
+	w := &Witness{Dir: t.TempDir()}
+	_, err := w.Look(t.Context(), verify.Query{Commands: [][]string{as(t, "report", "{report}", "<testsuite/>")}})
 	require.NoError(t, err)
 	left, err := filepath.Glob(filepath.Join(folder, "*"))
 	require.NoError(t, err)
@@ -100,8 +98,7 @@ func TestReportFileIsNotLeftBehind(t *testing.T) {
 }
 
 func TestLookRunsItsCommands(t *testing.T) {
-	w, err := New(Config{Dir: t.TempDir()})
-	require.NoError(t, err)
+	w := &Witness{Dir: t.TempDir()}
 	facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{nil, as(t, "say", "mine")}})
 	require.NoError(t, err)
 	require.Len(t, facts.Runs, 1)
@@ -122,8 +119,7 @@ func TestReportsOfMavenAndGradle(t *testing.T) {
 	write("build/test-results/test/TEST-old.xml", `<testsuite><testcase name="x"><failure/></testcase></testsuite>`)
 	old := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(filepath.Join(dir, "build/test-results/test/TEST-old.xml"), old, old))
-	w, err := New(Config{Dir: dir})
-	require.NoError(t, err)
+	w := &Witness{Dir: dir}
 	facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{{filepath.Join(dir, "gradlew"), "test"}}})
 	require.NoError(t, err)
 	assert.Equal(t, 2, facts.Runs[0].Passed)
@@ -133,8 +129,7 @@ func TestReportsOfMavenAndGradle(t *testing.T) {
 func TestMissingCommands(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"scripts":{"build":"x"}}`), 0o600))
-	w, err := New(Config{Dir: dir})
-	require.NoError(t, err)
+	w := &Witness{Dir: dir}
 	facts, err := w.Look(t.Context(), verify.Query{Claimed: [][]string{{"npm", "run", "lint"}, {"npm", "run", "build"}}})
 	require.NoError(t, err)
 	assert.Equal(t,
@@ -159,30 +154,25 @@ func TestRoot(t *testing.T) {
 }
 
 func TestLookEndsWithItsContext(t *testing.T) {
-	w, err := New(Config{Dir: t.TempDir()})
-	require.NoError(t, err)
+	w := &Witness{Dir: t.TempDir()}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err = w.Look(ctx, verify.Query{Commands: [][]string{as(t, "hang")}})
+	_, err := w.Look(ctx, verify.Query{Commands: [][]string{as(t, "hang")}})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestBadConfigs(t *testing.T) {
-	for want, cfg := range map[string]Config{
+func TestBadBounds(t *testing.T) {
+	for want, w := range map[string]*Witness{
 		"cmdwitness: the folder to run in is not set": {},
 		"cmdwitness: the timeout is negative":         {Dir: ".", Timeout: -1},
 	} {
-		_, err := New(cfg)
+		_, err := w.Look(t.Context(), verify.Query{Commands: [][]string{{"go", "version"}}})
 		assert.EqualError(t, err, want)
 	}
 }
 
 func ExampleWitness_Look() {
-	w, err := New(Config{Dir: "."})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	w := &Witness{Dir: "."}
 	facts, err := w.Look(context.Background(), verify.Query{Commands: [][]string{{"no-such-linter", "--strict"}}})
 	if err != nil {
 		fmt.Println(err)

@@ -156,8 +156,8 @@ func (g Goal) run(ctx context.Context) (map[string]verify.Run, error) {
 				runs[check.Command] = verify.Run{Exit: -1, Why: err.Error()}
 				continue
 			}
-			facts, err := runAll(limited, cmdwitness.Config{Dir: g.Dir, Env: env, Timeout: timeout},
-				verify.Query{Commands: [][]string{words}})
+			w := &cmdwitness.Witness{Dir: g.Dir, Env: env, Timeout: timeout}
+			facts, err := w.Look(limited, verify.Query{Commands: [][]string{words}})
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}

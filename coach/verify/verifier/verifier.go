@@ -93,8 +93,8 @@ func (v *Verifier) Review(ctx context.Context, task verify.Task, requirements []
 // Try runs the commands once and returns why one of them shows nothing, such as a program that is not installed. A
 // command that fails shows something.
 func (v *Verifier) Try(ctx context.Context) string {
-	r, _ := v.runner()
-	f, err := runAll(ctx, r, verify.Query{Commands: v.cfg.Commands})
+	w, _ := v.runner()
+	f, err := w.Look(ctx, verify.Query{Commands: v.cfg.Commands})
 	if err != nil {
 		return err.Error()
 	}
@@ -124,25 +124,16 @@ func (v *Verifier) Observe(ctx context.Context, review *verify.Review) error {
 }
 
 // runner returns what runs the commands, and the variables that they do not get.
-func (v *Verifier) runner() (c cmdwitness.Config, withheld []string) {
+func (v *Verifier) runner() (w *cmdwitness.Witness, withheld []string) {
 	env, withheld := v.cfg.Environment.Of(os.Environ())
-	return cmdwitness.Config{Dir: v.cfg.Dir, Env: env, Timeout: v.cfg.Timeout}, withheld
-}
-
-// runAll runs the commands of a query.
-func runAll(ctx context.Context, c cmdwitness.Config, q verify.Query) (verify.Facts, error) {
-	w, err := cmdwitness.New(c)
-	if err != nil {
-		return verify.Facts{}, err
-	}
-	return w.Look(ctx, q)
+	return &cmdwitness.Witness{Dir: v.cfg.Dir, Env: env, Timeout: v.cfg.Timeout}, withheld
 }
 
 // run runs the commands of a query. Commands that fail run on the baseline, too. So do all commands if tests may have
 // moved to where no runner looks, or may be skipped.
 func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witness, facts *verify.Facts) error {
-	r, withheld := v.runner()
-	seen, err := runAll(ctx, r, q)
+	w, withheld := v.runner()
+	seen, err := w.Look(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -164,7 +155,7 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 		if facts.Base == "" || !fails && !(run.Status == verify.Met && (shifted || touched && run.Skipped > 0)) {
 			continue
 		}
-		base, err := v.onBaseline(ctx, git, run.Command, r)
+		base, err := v.onBaseline(ctx, git, run.Command)
 		if err != nil {
 			return err
 		}
@@ -178,7 +169,7 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 		if len(fresh) == 0 {
 			continue
 		}
-		again, err := runAll(ctx, r, verify.Query{Commands: [][]string{run.Command}})
+		again, err := w.Look(ctx, verify.Query{Commands: [][]string{run.Command}})
 		if err != nil {
 			return err
 		}
@@ -219,8 +210,8 @@ func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *
 }
 
 // onBaseline runs a command on the baseline, or returns the result of an earlier run.
-func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, command []string,
-	r cmdwitness.Config) (verify.Run, error) {
+func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, command []string) (verify.Run, error) {
+	w, _ := v.runner()
 	unknown := func(why string) (verify.Run, error) {
 		return verify.Run{Command: command, Status: verify.Unverified, Why: "the baseline cannot be run: " + why}, ctx.Err()
 	}
@@ -233,14 +224,14 @@ func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, comm
 	if err != nil {
 		return unknown(err.Error())
 	}
-	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%q\x00%q", tree, strings.TrimPrefix(folder, dir), command, r.Env))
+	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%q\x00%q", tree, strings.TrimPrefix(folder, dir), command, w.Env))
 	cached := filepath.Join(v.cfg.Cache, fmt.Sprintf("baseline-%x.json", key[:12]))
 	var base verify.Run
 	if text, err := os.ReadFile(cached); v.cfg.Cache != "" && err == nil && json.Unmarshal(text, &base) == nil {
 		return base, nil
 	}
-	r.Env, r.Dir = moved(r.Env, v.cfg.Dir, folder), folder
-	seen, err := runAll(ctx, r, verify.Query{Commands: [][]string{command}})
+	w.Env, w.Dir = moved(w.Env, v.cfg.Dir, folder), folder
+	seen, err := w.Look(ctx, verify.Query{Commands: [][]string{command}})
 	if err != nil {
 		return verify.Run{}, err
 	}
