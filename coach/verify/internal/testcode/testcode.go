@@ -26,7 +26,7 @@ var patternsText string
 var lex = lazy.Load[struct {
 	Asserts, Checks, Swallow, Rows, First, Override, Import, Helper, KnowsTests, PythonDef, PythonClass, PythonOff,
 	PythonWhole, ScriptTest, ScriptOption, Attribute, AttributeTest, AttributeOff, AttributePanics, AttributedFunction,
-	ClassLine, RustCfg, RustMod, TestName, TestClass *lazy.Pattern
+	ClassLine, RustCfg, RustMod, TestName, TestClass, GoTest, GoAsserts, GoEmptyTable *lazy.Pattern
 }](patternsText)
 
 // Test is one test that a file declares.
