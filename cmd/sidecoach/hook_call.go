@@ -138,7 +138,7 @@ func (o *hookOptions) answer(
 			if cfg.Classifier, err = o.judging.classifier(k, o.phrases...); err != nil {
 				return cfg, err
 			}
-			cfg.Verifier, err = o.verifier(k.dir, p.Output.Session, dir, cfg.Plans)
+			cfg.Verifier = o.verifier(k.dir, p.Output.Session, dir, cfg.Plans)
 			cfg.Observer, k.notify, k.folder = k.observer(), o.notify.words, dir
 			if unbound := o.pursue(ctx, h, projects, k, p, &cfg); unbound != nil {
 				k.warn(unbound)

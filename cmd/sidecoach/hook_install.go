@@ -173,12 +173,7 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 		}
 	}
 	if c := o.hook.verify; c.words != nil {
-		v, err := verifier.New(verifier.Config{
-			Dir: cmdwitness.Root("."), Commands: [][]string{c.words}, Timeout: time.Minute,
-		})
-		if err != nil {
-			return h, err
-		}
+		v := &verifier.Verifier{Dir: cmdwitness.Root("."), Commands: [][]string{c.words}, Timeout: time.Minute}
 		if why := v.Try(cmd.Context()); why != "" {
 			complain(stderr, "sidecoach: "+c.line+" verifies nothing here: "+why)
 		}

@@ -27,19 +27,19 @@ import (
 const verifySeconds = 300
 
 // verifier returns what checks a claim of completion, nil without a command.
-func (o *hookOptions) verifier(state, session, dir string, plans fs.FS) (autocontinue.Verifier, error) {
+func (o *hookOptions) verifier(state, session, dir string, plans fs.FS) autocontinue.Verifier {
 	if o.verify.words == nil {
-		return nil, nil
+		return nil
 	}
 	s := verifier.Recall(state, session)
 	if main, _, sub := strings.Cut(session, "/"); sub && s.Last == nil { // an agent of another one's
 		s = verifier.Recall(state, main)
 	}
-	v, err := verifier.New(verifier.Config{
+	v := &verifier.Verifier{
 		Dir: cmp.Or(s.Root, cmdwitness.Root(dir)), Commands: [][]string{o.verify.words}, Base: s.Last, First: s.First,
 		Plans: plans, Timeout: verifySeconds * time.Second, Cache: filepath.Join(state, "verify"),
-	})
-	return timedVerifier{v, s.Why}, err
+	}
+	return timedVerifier{v, s.Why}
 }
 
 // timedVerifier gives up before the host does. The result is then unverified.

@@ -23,7 +23,7 @@ import (
 // evidence are the flags that make a review: what is claimed, what is required, and what to look at.
 type evidence struct {
 	plan, report   string
-	config         verifier.Config
+	config         verifier.Verifier
 	json, exitCode bool
 }
 
@@ -139,11 +139,11 @@ func newVerifyAgent() *cobra.Command {
 	})
 }
 
-func (o *evidence) verifier() (*verifier.Verifier, error) {
+func (o *evidence) verifier() *verifier.Verifier {
 	if dir, err := stateDir(""); err == nil {
 		o.config.Cache = filepath.Join(dir, "verify")
 	}
-	return verifier.New(o.config)
+	return &o.config
 }
 
 func (o *evidence) look(ctx context.Context, task string, stdin io.Reader) (*verification, error) {
@@ -161,11 +161,7 @@ func (o *evidence) look(ctx context.Context, task string, stdin io.Reader) (*ver
 			return nil, err
 		}
 	}
-	looking, err := o.verifier()
-	if err != nil {
-		return nil, err
-	}
-	if v.review, err = looking.Review(ctx, verify.Task{ID: task}, requirements, report); err != nil {
+	if v.review, err = o.verifier().Review(ctx, verify.Task{ID: task}, requirements, report); err != nil {
 		return nil, interrupted(err)
 	}
 	if v.Facts = v.review.Facts(); o.config.Baseline != "" && v.Facts.Base == "" {

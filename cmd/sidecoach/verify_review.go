@@ -155,11 +155,7 @@ func (o *reviewFlags) record(ctx context.Context, cmd *cobra.Command, file *trac
 	}
 	o.config.Baseline, o.config.Reviewed = started.Task.Baseline, started.Task.Reviewed
 	review := started.Resume()
-	looking, err := o.verifier()
-	if err != nil {
-		return err
-	}
-	if err := looking.Observe(ctx, review); err != nil {
+	if err := o.verifier().Observe(ctx, review); err != nil {
 		return interrupted(err)
 	}
 	d, overrides := review.Record(d)

@@ -14,10 +14,6 @@
 // Code in a TestMain or in an init function can leave Go tests out and can forge results. gitwitness names files that
 // changed in this way as suspects. Benchmarks count where they fail. A go test with -count=0 or -json=false shows
 // nothing.
-//
-// # Errors
-//
-// [StartError] is a program that could not be started. It says nothing about the work.
 package cmdwitness
 
 import (
@@ -67,13 +63,13 @@ type Result struct {
 	Took    time.Duration // from its start to its end
 }
 
-// StartError says that a program could not be started.
-type StartError struct {
+// startError says that a program could not be started.
+type startError struct {
 	Program string
 	Err     error // wraps [exec.ErrNotFound] or [fs.ErrNotExist] if there is no such program, or no such folder
 }
 
-func (e *StartError) Error() string {
+func (e *startError) Error() string {
 	if errors.Is(e.Err, exec.ErrNotFound) {
 		return fmt.Sprintf("%s is not installed, or not in the PATH", e.Program)
 	}
@@ -81,12 +77,12 @@ func (e *StartError) Error() string {
 }
 
 // Unwrap returns what the system said.
-func (e *StartError) Unwrap() error { return e.Err }
+func (e *startError) Unwrap() error { return e.Err }
 
 // Run runs a command to its end, or to its timeout. Then every process of its group is killed, also when the context or
 // this process ends. Run waits at most a second for output that other processes hold open.
 //
-// The error is the context's, a [StartError], or says what is wrong with cmd.
+// The error is the context's, a *startError, or says what is wrong with cmd.
 func Run(ctx context.Context, cmd Command) (Result, error) {
 	if err := cmd.check(); err != nil {
 		return Result{}, fmt.Errorf("cmdwitness: %w", err)
@@ -96,7 +92,7 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 	}
 	timeout := cmp.Or(cmd.Timeout, DefaultTimeout)
 	if info, err := os.Stat(cmd.Dir); err != nil || !info.IsDir() {
-		return Result{}, &StartError{cmd.Args[0], &fs.PathError{Op: "enter", Path: cmd.Dir, Err: fs.ErrNotExist}}
+		return Result{}, &startError{cmd.Args[0], &fs.PathError{Op: "enter", Path: cmd.Dir, Err: fs.ErrNotExist}}
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -115,7 +111,7 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 	}
 	g, err := newGroup(c)
 	if err != nil {
-		return Result{}, &StartError{cmd.Args[0], err}
+		return Result{}, &startError{cmd.Args[0], err}
 	}
 	defer g.end()
 	var killed atomic.Bool
@@ -129,7 +125,7 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 		if ctx.Err() != nil {
 			return Result{}, context.Cause(ctx)
 		}
-		return Result{}, &StartError{cmd.Args[0], err}
+		return Result{}, &startError{cmd.Args[0], err}
 	}
 	if err := g.started(cmd.Brief); err != nil {
 		_, _ = tail.Write([]byte("cmdwitness: the children of the command cannot be stopped with it\n"))

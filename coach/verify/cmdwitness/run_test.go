@@ -136,7 +136,7 @@ func TestProgramsThatCannotBeStarted(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Run(t.Context(), tt.cmd)
-			start, ok := errors.AsType[*StartError](err)
+			start, ok := errors.AsType[*startError](err)
 			require.True(t, ok, "%v", err)
 			assert.Equal(t, tt.cmd.Args[0], start.Program)
 			assert.ErrorContains(t, err, tt.says)

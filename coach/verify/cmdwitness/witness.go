@@ -130,7 +130,7 @@ func (w *Witness) start(ctx context.Context, run *verify.Run, cmd Command) (Resu
 		exec = Run
 	}
 	r, err := exec(ctx, cmd)
-	if failed, ok := errors.AsType[*StartError](err); ok {
+	if failed, ok := errors.AsType[*startError](err); ok {
 		run.Why = failed.Error()
 		return r, ctx.Err()
 	}

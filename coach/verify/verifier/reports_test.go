@@ -99,8 +99,7 @@ func (s story) verify(t *testing.T) (verify.Status, []string, *verify.Review) {
 	dir, base, text := s.play(t)
 	report, err := verify.ParseReport([]byte(text))
 	require.NoError(t, err)
-	v, err := verifier.New(verifier.Config{Dir: dir, Commands: [][]string{strings.Fields(s.command)}, Baseline: base})
-	require.NoError(t, err)
+	v := &verifier.Verifier{Dir: dir, Commands: [][]string{strings.Fields(s.command)}, Baseline: base}
 	review, err := v.Review(t.Context(), verify.Task{ID: "T"}, nil, report)
 	require.NoError(t, err)
 	status, why := review.Standing()

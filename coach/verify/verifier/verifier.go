@@ -1,7 +1,7 @@
 // Package verifier checks a finished piece of work. It looks at the tree and runs the host's commands. It runs them
 // on the baseline, too, to see what failed before.
 //
-// [New] takes the folder and the commands. [Verifier.Review] checks a report; a [Verifier] is also an
+// A [Verifier] has the folder and the commands. [Verifier.Review] checks a report. It is also an
 // [autocontinue.Verifier], which puts the check into the loop. So is a [Goal], which is made of criteria. [Remember]
 // keeps the state of a tree when the human speaks, and [Recall] returns it as the baseline of what follows.
 //
@@ -14,7 +14,8 @@
 //
 // # Errors
 //
-// The facts say what could not be seen. The errors are those of the context and of a bad [Config].
+// The facts say what could not be seen. The errors are those of the context, and of a [Verifier] without a
+// folder, with an empty command or with a negative timeout.
 package verifier
 
 import (
@@ -42,8 +43,8 @@ import (
 	"github.com/sidecoach/sidecoach/plancriteria"
 )
 
-// Config says what to check, and how. Only Dir is needed.
-type Config struct {
+// Verifier checks reports. Only Dir is needed. It is safe for concurrent use.
+type Verifier struct {
 	Dir      string     // the folder in which the commands run; the tree is that of its repository
 	Commands [][]string // each must succeed; nothing else is run
 
@@ -61,31 +62,14 @@ type Config struct {
 	Plans fs.FS // the plans that outputs name; nil has none
 }
 
-// Verifier checks reports. It is safe for concurrent use.
-type Verifier struct{ cfg Config }
-
 var _ autocontinue.Verifier = (*Verifier)(nil)
-
-// New returns a verifier, or what is wrong with cfg.
-func New(cfg Config) (*Verifier, error) {
-	switch {
-	case cfg.Dir == "":
-		return nil, errors.New("verifier: the folder is not set")
-	case cfg.Timeout < 0:
-		return nil, errors.New("verifier: the timeout is negative")
-	case slices.ContainsFunc(cfg.Commands, func(c []string) bool { return len(c) == 0 || c[0] == "" }):
-		return nil, errors.New("verifier: a command is empty")
-	}
-	cfg.Commands, cfg.Reviewed, cfg.Own = slices.Clone(cfg.Commands), slices.Clone(cfg.Reviewed), slices.Clone(cfg.Own)
-	return &Verifier{cfg}, nil
-}
 
 // Review begins the review of a report on a task, looks at all that the report claims, and runs the commands. The
 // error is the context's.
 func (v *Verifier) Review(ctx context.Context, task verify.Task, requirements []verify.Requirement,
 	report verify.Report) (*verify.Review, error) {
-	task.Baseline, task.Commands = v.cfg.Baseline, v.cfg.Commands
-	task.Reviewed, task.AllowUnchecked = v.cfg.Reviewed, v.cfg.AllowUnchecked
+	task.Baseline, task.Commands = v.Baseline, v.Commands
+	task.Reviewed, task.AllowUnchecked = v.Reviewed, v.AllowUnchecked
 	review := verify.Begin(task, requirements, report)
 	return review, v.Observe(ctx, review)
 }
@@ -94,7 +78,7 @@ func (v *Verifier) Review(ctx context.Context, task verify.Task, requirements []
 // command that fails shows something.
 func (v *Verifier) Try(ctx context.Context) string {
 	w, _ := v.runner()
-	f, err := w.Look(ctx, verify.Query{Commands: v.cfg.Commands})
+	f, err := w.Look(ctx, verify.Query{Commands: v.Commands})
 	if err != nil {
 		return err.Error()
 	}
@@ -108,10 +92,13 @@ func (v *Verifier) Try(ctx context.Context) string {
 
 // Observe looks once more at what a review is about, and runs the commands of the verifier.
 func (v *Verifier) Observe(ctx context.Context, review *verify.Review) error {
-	git := &gitwitness.Witness{Dir: v.cfg.Dir, Base: v.cfg.Base, First: v.cfg.First, Own: v.cfg.Own}
+	if v.Dir == "" {
+		return errors.New("verifier: the folder is not set")
+	}
+	git := &gitwitness.Witness{Dir: v.Dir, Base: v.Base, First: v.First, Own: v.Own}
 	defer git.Close()
 	q := review.Query()
-	q.Commands = v.cfg.Commands
+	q.Commands = v.Commands
 	facts, err := git.Look(ctx, q)
 	if err != nil {
 		return err
@@ -125,8 +112,8 @@ func (v *Verifier) Observe(ctx context.Context, review *verify.Review) error {
 
 // runner returns what runs the commands, and the variables that they do not get.
 func (v *Verifier) runner() (w *cmdwitness.Witness, withheld []string) {
-	env, withheld := v.cfg.Environment.Of(os.Environ())
-	return &cmdwitness.Witness{Dir: v.cfg.Dir, Env: env, Timeout: v.cfg.Timeout}, withheld
+	env, withheld := v.Environment.Of(os.Environ())
+	return &cmdwitness.Witness{Dir: v.Dir, Env: env, Timeout: v.Timeout}, withheld
 }
 
 // run runs the commands of a query. Commands that fail run on the baseline, too. So do all commands if tests may have
@@ -220,24 +207,24 @@ func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, comm
 		return unknown("there is no room for it")
 	}
 	defer removeAll(dir)
-	folder, tree, err := git.Checkout(ctx, v.cfg.Baseline, dir)
+	folder, tree, err := git.Checkout(ctx, v.Baseline, dir)
 	if err != nil {
 		return unknown(err.Error())
 	}
 	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%q\x00%q", tree, strings.TrimPrefix(folder, dir), command, w.Env))
-	cached := filepath.Join(v.cfg.Cache, fmt.Sprintf("baseline-%x.json", key[:12]))
+	cached := filepath.Join(v.Cache, fmt.Sprintf("baseline-%x.json", key[:12]))
 	var base verify.Run
-	if text, err := os.ReadFile(cached); v.cfg.Cache != "" && err == nil && json.Unmarshal(text, &base) == nil {
+	if text, err := os.ReadFile(cached); v.Cache != "" && err == nil && json.Unmarshal(text, &base) == nil {
 		return base, nil
 	}
-	w.Env, w.Dir = moved(w.Env, v.cfg.Dir, folder), folder
+	w.Env, w.Dir = moved(w.Env, v.Dir, folder), folder
 	seen, err := w.Look(ctx, verify.Query{Commands: [][]string{command}})
 	if err != nil {
 		return verify.Run{}, err
 	}
 	base = seen.Runs[0]
-	if text, err := json.Marshal(base); v.cfg.Cache != "" && err == nil && base.Status != verify.Unverified {
-		_ = os.MkdirAll(v.cfg.Cache, 0o700)
+	if text, err := json.Marshal(base); v.Cache != "" && err == nil && base.Status != verify.Unverified {
+		_ = os.MkdirAll(v.Cache, 0o700)
 		_ = filestore.WriteFile(cached, text, 0o600)
 	}
 	return base, nil
@@ -279,7 +266,7 @@ func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run ver
 			continue
 		}
 		word := testoutput.ShortName(name)
-		if has, err := git.Has(ctx, v.cfg.Baseline, word); err == nil && has {
+		if has, err := git.Has(ctx, v.Baseline, word); err == nil && has {
 			base.Passes = append(base.Passes, name)
 		}
 	}
@@ -304,7 +291,7 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 		report = verify.Report{Text: out.Text} // it has no readable claim, but the host may require something
 	}
 	requirements, note, read := v.plan(out.PlanFile)
-	if len(report.Claims)+len(requirements) == 0 && (len(v.cfg.Commands) == 0 || v.untouched(ctx)) {
+	if len(report.Claims)+len(requirements) == 0 && (len(v.Commands) == 0 || v.untouched(ctx)) {
 		return autocontinue.Verification{}, nil
 	}
 	review, err := v.Review(ctx, verify.Task{ID: out.Session, Text: out.Request}, requirements, report)
@@ -334,12 +321,12 @@ const maxReasons = 3 // that a note gives
 
 // untouched reports whether the tree is as it was when the human spoke.
 func (v *Verifier) untouched(ctx context.Context) bool {
-	if v.cfg.Base == nil || v.cfg.Baseline != "" {
+	if v.Base == nil || v.Baseline != "" {
 		return false
 	}
-	git := &gitwitness.Witness{Dir: v.cfg.Dir, Base: v.cfg.Base}
+	git := &gitwitness.Witness{Dir: v.Dir, Base: v.Base}
 	defer git.Close()
-	list, _, err := git.Changed(ctx, v.cfg.Base.Tree)
+	list, _, err := git.Changed(ctx, v.Base.Tree)
 	return err == nil && len(list) == 0
 }
 
@@ -348,8 +335,8 @@ func (v *Verifier) plan(name string) (list []verify.Requirement, note string, re
 	if name == "" {
 		return nil, "", true
 	}
-	if v.cfg.Plans != nil {
-		if c, err := plancriteria.ExtractFile(v.cfg.Plans, name); err == nil {
+	if v.Plans != nil {
+		if c, err := plancriteria.ExtractFile(v.Plans, name); err == nil {
 			return verify.Requirements(c), "The plan was read as it is now.", true
 		}
 	}

@@ -67,19 +67,18 @@ func (w *work) commit() {
 	w.base = shell(w.t, w.dir, "git add -A; git commit -qm c; git rev-parse HEAD")
 }
 
-func (w *work) config() verifier.Config {
-	return verifier.Config{Dir: w.dir, Commands: [][]string{sh}, Baseline: w.base}
+func (w *work) config() *verifier.Verifier {
+	return &verifier.Verifier{Dir: w.dir, Commands: [][]string{sh}, Baseline: w.base}
 }
 
-func (w *work) verify(cfg verifier.Config, text string) autocontinue.Verification {
+func (w *work) verify(cfg *verifier.Verifier, text string) autocontinue.Verification {
 	w.t.Helper()
 	return w.verifyPlan(cfg, text, "")
 }
 
-func (w *work) verifyPlan(cfg verifier.Config, text, plan string) autocontinue.Verification {
+func (w *work) verifyPlan(cfg *verifier.Verifier, text, plan string) autocontinue.Verification {
 	w.t.Helper()
-	v, err := verifier.New(cfg)
-	require.NoError(w.t, err)
+	v := cfg
 	got, err := v.Verify(w.t.Context(), autocontinue.Output{Session: "s", Text: text, PlanFile: plan},
 		classify.Result{Type: classify.Completion})
 	require.NoError(w.t, err)
@@ -87,9 +86,9 @@ func (w *work) verifyPlan(cfg verifier.Config, text, plan string) autocontinue.V
 }
 
 func TestConfigurationsThatMakeNoSense(t *testing.T) {
-	for _, cfg := range []verifier.Config{{}, {Dir: ".", Commands: [][]string{{}}}, {Dir: ".", Commands: [][]string{{""}}},
-		{Dir: ".", Timeout: -1}} {
-		_, err := verifier.New(cfg)
+	for _, v := range []*verifier.Verifier{{}, {Dir: ".", Commands: [][]string{{""}}},
+		{Dir: ".", Commands: [][]string{{"true"}}, Timeout: -1}} {
+		_, err := v.Review(t.Context(), verify.Task{}, nil, verify.Report{})
 		require.Error(t, err)
 	}
 }
@@ -114,8 +113,7 @@ func TestInTheLoop(t *testing.T) {
 			w.write("greet.txt", tt.text)
 			cfg := w.config()
 			cfg.Commands = [][]string{tt.command}
-			v, err := verifier.New(cfg)
-			require.NoError(t, err)
+			v := cfg
 			heuristic, err := classify.NewHeuristic()
 			require.NoError(t, err)
 			ac, err := autocontinue.New(autocontinue.Config{Classifier: heuristic, Verifier: v})
@@ -138,13 +136,12 @@ func TestNothingToVerify(t *testing.T) {
 	require.NoError(t, verifier.Remember(t.Context(), state, "s", w.dir))
 	w.write("check.sh", "touch ran.log\n")
 	s := verifier.Recall(state, "s")
-	cfg = verifier.Config{Dir: w.dir, Commands: [][]string{sh}, Base: s.Last}
+	cfg = &verifier.Verifier{Dir: w.dir, Commands: [][]string{sh}, Base: s.Last}
 	w.write("check.sh", check)
 	assert.Zero(t, w.verify(cfg, "A mutex guards the map."), "nothing changed since the human spoke")
 	w.write("greet.txt", "Hi\n")
 	assert.Equal(t, autocontinue.Rejected, w.verify(cfg, "A mutex guards the map.").Status)
-	v, err := verifier.New(cfg)
-	require.NoError(t, err)
+	v := cfg
 	got, err := v.Verify(t.Context(), autocontinue.Output{Session: "s", Text: "All tests pass."},
 		classify.Result{Type: classify.Status})
 	require.NoError(t, err)
@@ -397,8 +394,7 @@ func TestTry(t *testing.T) {
 	w := begin(t)
 	for line, want := range map[string]string{"sh check.sh": "", "sh -c false": "",
 		"no-such-program-anywhere": "is not installed", "make test": "make"} {
-		v, err := verifier.New(verifier.Config{Dir: w.dir, Commands: [][]string{strings.Fields(line)}})
-		require.NoError(t, err)
+		v := &verifier.Verifier{Dir: w.dir, Commands: [][]string{strings.Fields(line)}}
 		why := v.Try(t.Context())
 		assert.Contains(t, why, want)
 		assert.Equal(t, want == "", why == "", "%s: %s", line, why)
@@ -407,20 +403,15 @@ func TestTry(t *testing.T) {
 
 func TestContextEndsIt(t *testing.T) {
 	w := begin(t)
-	v, err := verifier.New(w.config())
-	require.NoError(t, err)
+	v := w.config()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = v.Verify(ctx, autocontinue.Output{Session: "s", Text: "All tests pass."}, classify.Result{})
+	_, err := v.Verify(ctx, autocontinue.Output{Session: "s", Text: "All tests pass."}, classify.Result{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func ExampleVerifier_Review() {
-	v, err := verifier.New(verifier.Config{Dir: ".", Commands: [][]string{{"go", "version"}}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	v := &verifier.Verifier{Dir: ".", Commands: [][]string{{"go", "version"}}}
 	report, err := verify.ParseReport([]byte("Created no/such/file.go."))
 	if err != nil {
 		fmt.Println(err)

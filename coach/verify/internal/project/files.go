@@ -3,6 +3,7 @@ package project
 import (
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func Files(fsys fs.FS, command []string) []string {
 	program := programOf(command)
 	switch script, _ := scriptOf(command); {
 	case script != "":
-		for _, line := range scriptLines(scripts(fsys), script, 0) {
+		for _, line := range scriptLines(scripts(read(fsys, "package.json")), script, 0) {
 			w.line(line, 0)
 		}
 	case program == "make" || program == "gmake":
@@ -147,32 +148,24 @@ func scriptLines(all map[string]string, name string, depth int) []string {
 	return lines
 }
 
+// testKeys are the parts of package.json that decide how tests run.
+var testKeys = strings.Fields("jest mocha vitest ava nyc tap type")
+
 // Settings returns the part of a file that decides how a command runs tests, in a form that is equal for equal
 // settings. The second result says whether the file has settings: package.json, pyproject.toml, setup.cfg, Cargo.toml,
 // a Makefile.
 func Settings(name, text string, command []string) (string, bool) {
 	switch strings.ToLower(path.Base(name)) {
 	case "package.json":
-		var all map[string]any
-		if text != "" && json.Unmarshal([]byte(text), &all) != nil {
+		all := map[string]any{}
+		if text != "" && json.Unmarshal([]byte(text), &all) != nil || all == nil {
 			return text, true
 		}
-		mine := map[string]any{}
-		for _, key := range []string{"jest", "mocha", "vitest", "ava", "nyc", "tap", "type"} {
-			if v, ok := all[key]; ok {
-				mine[key] = v
-			}
-		}
+		maps.DeleteFunc(all, func(key string, _ any) bool { return !slices.Contains(testKeys, key) })
 		if script, _ := scriptOf(command); script != "" {
-			list := map[string]string{}
-			if m, ok := all["scripts"].(map[string]any); ok {
-				for k, v := range m {
-					list[k], _ = v.(string)
-				}
-			}
-			mine["script"] = scriptLines(list, script, 0)
+			all["script"] = scriptLines(scripts(text), script, 0)
 		}
-		b, _ := json.Marshal(mine) // keys in order
+		b, _ := json.Marshal(all) // keys in order
 		return string(b), true
 	case "makefile", "gnumakefile":
 		if len(command) == 0 || programOf(command) != "make" && programOf(command) != "gmake" {
@@ -181,16 +174,16 @@ func Settings(name, text string, command []string) (string, bool) {
 		m := parseMake(text)
 		return strings.Join(append(recipes(m, targets(command)), m.settings...), "\n"), true
 	case "pyproject.toml", "setup.cfg":
-		return sections(text, "pytest", "tox", "nox", "unittest", "hatch.envs", "poe.tasks", "pdm.scripts", "aliases"), true
+		return sections(text, nil, "pytest", "tox", "nox", "unittest", "hatch.envs", "poe.tasks", "pdm.scripts", "aliases"), true
 	case "cargo.toml":
-		return sections(text, "lib", "[test]", "[bin]", "[bench]", "workspace") + keys(text, "autotests", "build ",
-			"build="), true
+		return sections(text, []string{"autotests", "build ", "build="}, "lib", "[test]", "[bin]", "[bench]", "workspace"), true
 	}
 	return "", false
 }
 
-// sections returns the sections of a file whose headings contain one of the words, without comments.
-func sections(text string, words ...string) string {
+// sections returns the sections of a file whose headings contain one of the words, and the lines that set one of the
+// keys, without comments.
+func sections(text string, keys []string, words ...string) string {
 	var b strings.Builder
 	in := false
 	for line := range strings.Lines(text) {
@@ -200,18 +193,8 @@ func sections(text string, words ...string) string {
 				return strings.Contains(line, w) && !strings.Contains(line, "dependencies")
 			})
 		}
-		if in && line != "" && !strings.HasPrefix(line, "#") {
-			b.WriteString(line + "\n")
-		}
-	}
-	return b.String()
-}
-
-func keys(text string, names ...string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(line, n) }) {
+		key := slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(line, k) })
+		if key || in && line != "" && !strings.HasPrefix(line, "#") {
 			b.WriteString(line + "\n")
 		}
 	}

@@ -50,7 +50,7 @@ var Markers = strings.Fields(`go.mod package.json pyproject.toml setup.py setup.
 // Find returns the command by which a project tests itself, and the file that says so. There is none without a sign of
 // tests. A script of the project's own comes before what its language does.
 func Find(fsys fs.FS) (command []string, by string) {
-	if script := scripts(fsys)["test"]; script != "" && !strings.Contains(script, "no test specified") {
+	if script := scripts(read(fsys, "package.json"))["test"]; script != "" && !strings.Contains(script, "no test specified") {
 		for _, manager := range []struct{ lock, program string }{
 			{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"},
 		} {
@@ -112,35 +112,34 @@ var signs = []struct{ files, word, command string }{
 	{"Gemfile", "rspec", "bundle exec rspec"},
 }
 
-// scripts returns the scripts of package.json.
-func scripts(fsys fs.FS) map[string]string {
-	var p struct {
-		Scripts map[string]string `json:"scripts"`
-	}
-	if json.Unmarshal([]byte(read(fsys, "package.json")), &p) != nil {
+// scripts returns the scripts of package.json, nil if it cannot be read.
+func scripts(text string) map[string]string {
+	var p struct{ Scripts map[string]string }
+	if json.Unmarshal([]byte(text), &p) != nil {
 		return nil
 	}
 	return p.Scripts
 }
 
-// scriptOf returns the name of the script of package.json that a command runs.
+var (
+	runsScript = lazy.New(`^(?:npm|pnpm|yarn|bun)(?: -\S+)* (?:run|run-script)(?: -\S+)* ([^-\s]\S*)`)
+	runsTests  = lazy.New(`^(?:npm|pnpm|yarn)(?: -\S+)* (?:test|t|tst)(?: |$)`)
+	runsKnown  = lazy.New(`^(?:npm|pnpm|yarn|bun)(?: -\S+)* (start|stop|restart)(?: |$)`)
+)
+
+// scriptOf returns the name of the script of package.json that a command runs, and whether only package.json can have
+// it.
 func scriptOf(command []string) (script string, own bool) {
 	if len(command) == 0 {
 		return "", false
 	}
-	program := programOf(command)
-	if !slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, program) {
-		return "", false
-	}
-	words := slices.DeleteFunc(slices.Clone(command[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
-	switch {
-	case len(words) == 0:
-	case (words[0] == "run" || words[0] == "run-script") && len(words) > 1:
-		return words[1], true
-	case slices.Contains([]string{"test", "t", "tst"}, words[0]) && program != "bun":
+	line := strings.Join(append([]string{programOf(command)}, command[1:]...), " ")
+	if m := runsScript.Find(line); m != nil {
+		return m[1], true
+	} else if runsTests.Match(line) {
 		return "test", true
-	case words[0] == "start", words[0] == "stop", words[0] == "restart":
-		return words[0], false
+	} else if m := runsKnown.Find(line); m != nil {
+		return m[1], false
 	}
 	return "", false
 }
@@ -160,7 +159,7 @@ func Lacks(fsys fs.FS, command []string) string {
 		return ""
 	}
 	if script, own := scriptOf(command); own {
-		if all := scripts(fsys); all != nil && all[script] == "" {
+		if all := scripts(read(fsys, "package.json")); all != nil && all[script] == "" {
 			return "package.json has no script " + script
 		}
 		return ""

@@ -166,6 +166,7 @@ func TestSettings(t *testing.T) {
 			`{"scripts":{"test":"npm run unit","unit":"true"}}`, npm, true},
 		{"package.json", pkg, `{"name":"a","scripts":{"test":"jest"},"jest":{"testPathIgnorePatterns":["."]}}`, nil, true},
 		{"package.json", pkg, `{`, nil, true},
+		{"package.json", pkg, `null`, npm, true},
 		{"pyproject.toml", toml,
 			"[project]\nname = \"b\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n[tool.black]\nx = " +
 				"1\n", nil, false},
