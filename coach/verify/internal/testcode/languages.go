@@ -29,81 +29,100 @@ func firstSkips(body string) bool {
 	return lex.First.Match(bare(docString.Replace(inside, "")))
 }
 
-// pythonTests reads functions and methods whose names begin with "test".
-func pythonTests(_, text string) []Test {
-	whole := ""
-	if lex.PythonWhole.Match(text) {
-		whole = "skipped with its whole file"
-	}
-	var list []Test
-	type class struct {
+// lineTests reads tests by the shape of lines: Python's functions whose names begin with "test", and the functions that
+// an attribute or an annotation makes tests, as in Rust, Java, Kotlin and C#.
+func lineTests(name, text string) []Test {
+	type group struct { // a class or a module
 		indent   int
 		name     string
 		runs     bool
 		disabled string
 	}
-	var classes []class
-	leave := func(indent int) {
-		for len(classes) > 0 && classes[len(classes)-1].indent >= indent {
-			classes = classes[:len(classes)-1]
-		}
+	python, whole := path.Ext(name) == ".py", ""
+	if python && lex.PythonWhole.Match(text) {
+		whole = "skipped with its whole file"
 	}
-	disabled, decorators, open := "", "", 0 // of what follows; open counts brackets
-	offset := 0
+	var list []Test
+	var groups []group
+	var attributes []string // of what follows
+	open, offset := 0, 0    // open counts brackets
 	for line := range strings.Lines(text) {
-		at := offset
+		at, indent, bare := offset, len(line)-len(strings.TrimLeft(line, " \t")), strings.TrimSpace(line)
 		offset += len(line)
-		bare := strings.TrimSpace(line)
-		if open > 0 || strings.HasPrefix(bare, "@") {
-			decorators += line
+		if python && (open > 0 || strings.HasPrefix(bare, "@")) {
+			attributes = append(attributes, bare)
 			open += strings.Count(line, "(") - strings.Count(line, ")")
-			if m := lex.PythonOff.Find(bare); m != nil {
-				disabled = expectedFailure
-				if strings.HasPrefix(m[1], "skip") {
-					disabled = skipped
-				}
-			}
 			continue
 		}
-		if m := lex.PythonClass.Find(line); m != nil {
-			leave(len(m[1]))
-			c := class{indent: len(m[1]), name: m[2], disabled: disabled}
-			c.runs = strings.HasPrefix(m[2], "Test") || m[3] != "" && strings.TrimSpace(m[3]) != "object"
-			classes, disabled, decorators = append(classes, c), "", ""
+		for m := lex.Attribute.Find(bare); m != nil && !python; m = lex.Attribute.Find(bare) {
+			attributes = append(attributes, m[1])
+			bare = bare[len(m[0]):]
+		}
+		if bare == "" || strings.HasPrefix(bare, "//") || python && strings.HasPrefix(bare, "#") {
 			continue
 		}
-		m := lex.PythonDef.Find(line)
-		if m == nil {
-			if bare != "" && !strings.HasPrefix(bare, "#") {
-				disabled, decorators = "", ""
-			}
+		disabled, isTest, panics := readAttributes(attributes)
+		before := strings.Join(attributes, "\n")
+		attributes = nil
+		class, fn := lex.Class.Find(bare), lex.AttributedFunction.Find(bare)
+		if python {
+			class, fn = lex.PythonClass.Find(bare), lex.PythonDef.Find(bare)
+		}
+		if class == nil && fn == nil {
 			continue
 		}
-		leave(len(m[1]))
-		name, off, before := m[2], disabled, decorators
-		disabled, decorators = "", ""
-		if len(classes) > 0 {
-			c := classes[len(classes)-1]
-			if !c.runs {
-				continue
+		groups = slices.DeleteFunc(groups, func(g group) bool { return g.indent >= indent })
+		around := group{runs: !python || indent == 0}
+		if len(groups) > 0 {
+			around = groups[len(groups)-1]
+		}
+		disabled = cmp.Or(disabled, around.disabled, whole)
+		switch {
+		case class != nil:
+			bases := strings.TrimSpace(class[2])
+			runs := !python || strings.HasPrefix(class[1], "Test") || bases != "" && bases != "object"
+			groups = append(groups, group{indent, class[1], runs, disabled})
+		case around.runs && (isTest || python):
+			all, name := block(text[at:]), fn[1]
+			if disabled == "" && firstSkips(all) {
+				disabled = skipped
 			}
-			name, off = c.name+"."+name, cmp.Or(off, c.disabled)
-		} else if len(m[1]) > 0 {
-			continue // inside a function
+			_, body, _ := strings.Cut(all, name)
+			if python {
+				_, body, _ = strings.Cut(all, "\n")
+				name = strings.TrimPrefix(around.name+"."+name, ".")
+			}
+			t := newTest(name, disabled, before, body)
+			t.Panics = panics
+			list = append(list, t)
 		}
-		all := block(text[at:])
-		if off == "" && firstSkips(all) {
-			off = skipped
-		}
-		_, body, _ := strings.Cut(all, "\n")
-		list = append(list, newTest(name, cmp.Or(off, whole), before, body))
 	}
 	for i, t := range list {
-		if slices.ContainsFunc(list[i+1:], func(o Test) bool { return o.Name == t.Name }) {
+		if python && slices.ContainsFunc(list[i+1:], func(o Test) bool { return o.Name == t.Name }) {
 			list[i].Disabled = cmp.Or(t.Disabled, replaced)
 		}
 	}
 	return list
+}
+
+// readAttributes says what decorators, attributes or annotations make of what follows them.
+func readAttributes(attributes []string) (disabled string, isTest, panics bool) {
+	for _, a := range attributes {
+		isTest = isTest || lex.AttributeTest.Match(a)
+		panics = panics || lex.AttributePanics.Match(a)
+		if lex.AttributeOff.Match(a) {
+			disabled = "ignored"
+		}
+		if m := lex.PythonOff.Find(a); m != nil && strings.HasPrefix(m[1], "skip") {
+			disabled = skipped
+		} else if m != nil {
+			disabled = expectedFailure
+		}
+		if c := lex.RustCfg.Find(a); c != nil && strings.TrimSpace(c[1]) != "test" {
+			disabled = "left out by a condition (cfg)"
+		}
+	}
+	return disabled, isTest, panics
 }
 
 // block returns the first line of a text and the lines below it that are indented further.
@@ -186,56 +205,4 @@ func arguments(text string) string {
 		}
 	}
 	return text
-}
-
-// attributedTests reads functions that an attribute or an annotation makes tests, as in Rust, Java, Kotlin and C#. A
-// module of Rust tests with a condition counts as a test.
-func attributedTests(name, text string) []Test {
-	var list []Test
-	var attributes []string
-	whole, offset := "", 0
-	for line := range strings.Lines(text) {
-		at := offset
-		offset += len(line)
-		bare := strings.TrimSpace(line)
-		for m := lex.Attribute.Find(bare); m != nil; m = lex.Attribute.Find(bare) {
-			attributes = append(attributes, m[1])
-			bare = bare[len(m[0]):]
-		}
-		if bare == "" || strings.HasPrefix(bare, "//") {
-			continue
-		}
-		disabled, test, panics := "", false, false
-		for _, a := range attributes {
-			test = test || lex.AttributeTest.Match(a)
-			panics = panics || lex.AttributePanics.Match(a)
-			if lex.AttributeOff.Match(a) {
-				disabled = "ignored"
-			}
-			if c := lex.RustCfg.Find(a); c != nil && strings.TrimSpace(c[1]) != "test" {
-				disabled = "left out by a condition (cfg)"
-			}
-		}
-		before := strings.Join(attributes, "\n")
-		attributes = nil
-		if disabled != "" && lex.ClassLine.Match(bare) {
-			whole = disabled
-		}
-		m := lex.AttributedFunction.Find(bare)
-		switch {
-		case m == nil:
-		case m[1] == "mod" && path.Ext(name) == ".rs" && strings.Contains(m[2], "test"):
-			list = append(list, Test{Name: m[2], Disabled: disabled})
-		case test && m[1] != "mod":
-			all := block(text[at:])
-			if disabled = cmp.Or(disabled, whole); disabled == "" && firstSkips(all) {
-				disabled = skipped
-			}
-			_, body, _ := strings.Cut(all, m[2])
-			t := newTest(m[2], disabled, before, body)
-			t.Panics = panics
-			list = append(list, t)
-		}
-	}
-	return list
 }

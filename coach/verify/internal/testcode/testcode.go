@@ -26,7 +26,7 @@ var patternsText string
 var lex = lazy.Load[struct {
 	Asserts, Checks, Swallow, Rows, First, Override, Import, Helper, KnowsTests, PythonDef, PythonClass, PythonOff,
 	PythonWhole, ScriptTest, ScriptOption, Attribute, AttributeTest, AttributeOff, AttributePanics, AttributedFunction,
-	ClassLine, RustCfg, RustMod, TestName, TestClass, GoTest, GoAsserts, GoEmptyTable *lazy.Pattern
+	Class, RustCfg, RustMod, TestName, TestClass, GoTest, GoAsserts, GoEmptyTable *lazy.Pattern
 }](patternsText)
 
 // Test is one test that a file declares.
@@ -275,10 +275,8 @@ func readerOf(extension string) func(name, text string) []Test {
 	switch extension {
 	case ".go":
 		return goTests
-	case ".py":
-		return pythonTests
-	case ".rs", ".java", ".kt", ".cs":
-		return attributedTests
+	case ".py", ".rs", ".java", ".kt", ".cs":
+		return lineTests
 	case ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts":
 		return scriptTests
 	}

@@ -161,7 +161,7 @@ func TestCompare(t *testing.T) {
 			"   fn sub"),
 			"", "disabled subtracts", "left out by a condition (cfg)"},
 		{"rust, condition of the module", "src/a.rs", rustSub, replace(rustSub, "#[cfg(test)]",
-			"#[cfg(all(test, feature = \"slow\"))]"), "", "disabled tests", "left out by a condition (cfg)"},
+			"#[cfg(all(test, feature = \"slow\"))]"), "", "disabled subtracts", "left out by a condition (cfg)"},
 		{"rust, renamed with a new check", "src/a.rs", rustSub, replace(rustSub, "subtracts() {",
 			"subtracts_more() {\n        assert_eq!(sub(1, 1), "+
 				"0);"), "", "removed subtracts, perhaps subtracts_more", ""},
