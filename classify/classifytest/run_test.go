@@ -98,8 +98,8 @@ func TestRunTellsEveryMiss(t *testing.T) {
 	for _, c := range cases {
 		assert.Equal(t, 1, strings.Count(string(out), `no cassette for this request, case "`+c.Name+`"`), c.Name)
 	}
-	assert.Equal(t, len(cases), strings.Count(string(out), "The requests differ first here:"))
-	assert.Equal(t, len(cases), strings.Count(string(out), `+ "\"`+newRule))
+	assert.Equal(t, len(cases), strings.Count(string(out), "which differs first here:"))
+	assert.Equal(t, len(cases), strings.Count(string(out), `+ "`+newRule))
 }
 
 func TestRunFails(t *testing.T) {

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -104,22 +103,13 @@ func TestDirCache(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	require.NoError(t, err)
 	require.Len(t, files, 2)
-	file := filepath.Join(dir, recordingName(newJudge(t, newClient(t, f)).Request(in).Key()))
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.NotContains(t, string(text), testKey)
-	assert.Contains(t, string(text), `"origin": "recorded from judge-2 on `)
-	var rec Recording
-	require.NoError(t, json.Unmarshal(text, &rec))
-	assert.Equal(t, rec.Key, rec.Request.Key())
-	assert.Equal(t, newJudge(t, newClient(t, f)).Request(in).User, rec.Request.User)
-
-	rec.Request.User += "edited"
-	b, err := json.Marshal(rec)
-	require.NoError(t, err)
-	for _, broken := range []string{string(b), "{"} {
-		require.NoError(t, os.WriteFile(file, []byte(broken), 0o600))
-		_, err = ask(&DirCache{Dir: dir}, f)
-		assert.Error(t, err, "a broken recording is told, not asked anew")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), testKey)
+		require.NoError(t, os.WriteFile(file, text[:len(text)-1], 0o600))
 	}
+	_, err = ask(&DirCache{Dir: dir}, f)
+	require.NoError(t, err)
+	assert.Equal(t, 4, f.calls(), "half a file is no answer")
 }
