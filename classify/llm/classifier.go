@@ -51,8 +51,8 @@ func New(client *Client, o Options) (*Classifier, error) {
 // Request returns what the model is asked about an input. The system message is the same for every input. In the user
 // message, everything that comes from in stands between markers. The same input gives the same bytes.
 //
-// The user message has at most about 1,300 tokens. Of an output beyond 3,600 characters (fewer in scripts that need
-// more tokens) it has the head, the end, and the lines in which the heuristic found signals.
+// The user message has at most about 1,300 tokens. Of an output beyond 3,600 bytes (four take about a token)
+// it has the head, the end, and the lines in which the heuristic found signals.
 func (c *Classifier) Request(in classify.Input) Request { return c.client.request(c.call(in)) }
 
 func (c *Classifier) call(in classify.Input) Call {

@@ -111,7 +111,7 @@ func TestWindow(t *testing.T) {
 		assert.Contains(t, w, want)
 	}
 	assert.Regexp(t, `\n\[… \d+ characters left out …\]\n`, w)
-	assert.LessOrEqual(t, size(w), maxWindow+3*60)
+	assert.LessOrEqual(t, len(w), maxWindow+3*60)
 	assert.Less(t, strings.Index(w, evidence), strings.Index(w, question), "in order")
 
 	short := strings.Repeat("x", maxWindow)
@@ -137,8 +137,8 @@ func FuzzWindow(f *testing.F) {
 			find = func(string) []classify.Signal { return nil }
 		}
 		w := window(text, find)
-		if !utf8.ValidString(w) || size(w) > maxWindow+200 {
-			t.Fatalf("%q gave %d units", text, size(w))
+		if !utf8.ValidString(w) || len(w) > maxWindow+200 {
+			t.Fatalf("%q gave %d bytes", text, len(w))
 		}
 		for part := range strings.SplitSeq(w, "\n[… ") {
 			if _, rest, cut := strings.Cut(part, " characters left out …]\n"); cut {

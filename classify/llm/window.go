@@ -5,40 +5,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// maxWindow is how much of an output the judge sees. The unit is a character of ASCII, which takes about a quarter of a
-// token; other letters count double, and ideographs threefold, as they take more tokens.
+// maxWindow is how many bytes of an output the judge sees. Four bytes take about a token, in every script.
 const maxWindow = 3600
 
 // The parts of a text that is too long: its head, its end, and between them the lines with the weightiest signals.
 const (
 	headShare = maxWindow * 15 / 100
 	tailShare = maxWindow * 45 / 100
-	maxAround = 300 // units of one line around a signal
+	maxAround = 300 // bytes of one line around a signal
 	maxGap    = 80  // bytes between two shown parts that are shown as well
 )
-
-func units(r rune) int {
-	switch {
-	case r < utf8.RuneSelf:
-		return 1
-	case r < 0x2e80: // the first ideographic character
-		return 2
-	}
-	return 3
-}
-
-func size(s string) (n int) {
-	for _, r := range s {
-		n += units(r)
-	}
-	return n
-}
 
 // span is a part of a text, in bytes.
 type span struct{ from, to int }
@@ -47,20 +28,25 @@ type span struct{ from, to int }
 // end, and the lines in which signals are: evidence, questions, claims, blockers, failures and gaps, the weightiest
 // first. Each part that is left out is marked.
 func window(text string, find func(string) []classify.Signal) string {
-	text = strings.TrimFunc(text, unicode.IsSpace)
-	if len(text) <= maxWindow || size(text) <= maxWindow {
+	text = strings.TrimSpace(text)
+	if len(text) <= maxWindow {
 		return text
 	}
-	head := lineEnd(text, prefix(text, headShare))
-	tail := lineStart(text, len(text)-suffix(text, tailShare))
+	head, tail := headShare, len(text)-tailShare
+	if i := strings.LastIndexByte(text[:head], '\n'); i >= head/2 {
+		head = i // a whole line, if its end is near
+	}
+	if i := strings.IndexByte(text[tail:], '\n'); i >= 0 && i < tailShare/3 {
+		tail += i + 1
+	}
 	shown := []span{{0, head}, {tail, len(text)}}
-	left := maxWindow - size(text[:head]) - size(text[tail:])
+	left := maxWindow - head - (len(text) - tail)
 	for _, s := range ranked(find(text), text) {
 		part := around(text, s)
 		if slices.ContainsFunc(shown, func(k span) bool { return k.from <= part.from && part.to <= k.to }) {
 			continue
 		}
-		if n := size(text[part.from:part.to]); n <= left {
+		if n := part.to - part.from; n <= left {
 			left -= n
 			shown = append(shown, part)
 		}
@@ -100,9 +86,8 @@ func around(text string, s classify.Signal) span {
 	if i := strings.IndexByte(text[s.End:], '\n'); i >= 0 {
 		to = s.End + i
 	}
-	if size(text[from:to]) > maxAround {
-		from = max(from, s.Start-suffix(text[:s.Start], maxAround/3))
-		to = min(to, s.Start+prefix(text[s.Start:], maxAround*2/3))
+	if to-from > maxAround {
+		from, to = max(from, s.Start-maxAround/3), min(to, s.Start+maxAround*2/3)
 	}
 	return span{from, to}
 }
@@ -124,45 +109,7 @@ func joined(text string, shown []span) string {
 			n := utf8.RuneCountInString(text[merged[i-1].to:s.from])
 			fmt.Fprintf(&b, "\n[… %d characters left out …]\n", n)
 		}
-		b.WriteString(strings.Trim(text[s.from:s.to], "\n"))
+		b.WriteString(strings.Trim(strings.ToValidUTF8(text[s.from:s.to], ""), "\n"))
 	}
 	return b.String()
-}
-
-// prefix returns how many bytes the beginning of s has that takes at most max units.
-func prefix(s string, max int) int {
-	for i, r := range s {
-		if max -= units(r); max < 0 {
-			return i
-		}
-	}
-	return len(s)
-}
-
-// suffix returns how many bytes the end of s has that takes at most max units.
-func suffix(s string, max int) int {
-	i := len(s)
-	for i > 0 {
-		r, n := utf8.DecodeLastRuneInString(s[:i])
-		if max -= units(r); max < 0 {
-			break
-		}
-		i -= n
-	}
-	return len(s) - i
-}
-
-// lineEnd returns the end of the line before at, if it is near; lineStart the start of the line after it.
-func lineEnd(text string, at int) int {
-	if i := strings.LastIndexByte(text[:at], '\n'); i >= at/2 {
-		return i
-	}
-	return at
-}
-
-func lineStart(text string, at int) int {
-	if i := strings.IndexByte(text[at:], '\n'); i >= 0 && i+1 <= (len(text)-at)/3 {
-		return at + i + 1
-	}
-	return at
 }
