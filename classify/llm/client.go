@@ -68,7 +68,7 @@ func NewClient(cfg Config) (*Client, error) {
 	}
 	c := &Client{redact: keyMask(cfg.Key)}
 	if cfg.Command.isSet() {
-		c.transport = newProgram(cfg)
+		c.transport = &program{cfg}
 	} else {
 		c.transport = newEndpoint(cfg)
 	}

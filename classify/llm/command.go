@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -36,25 +35,14 @@ func (c Command) Program() string {
 	if len(c.Args) > 0 {
 		return c.Args[0]
 	}
-	return agents[c.Agent].program
+	return c.Agent
 }
 
 // program is a transport that runs a Command.
-type program struct {
-	cfg   Config
-	agent agent
-}
-
-func newProgram(cfg Config) *program {
-	known, ok := agents[cfg.Command.Agent]
-	if !ok {
-		known = agent{prepare: prepareOther, read: readOther}
-	}
-	return &program{cfg: cfg, agent: known}
-}
+type program struct{ cfg Config }
 
 func (c Command) check() error {
-	if _, known := agents[c.Agent]; c.Agent != "" && !known {
+	if _, known := agents()[c.Agent]; c.Agent != "" && !known {
 		return fmt.Errorf("no agent %q; the agents are %s", c.Agent, strings.Join(Agents(), ", "))
 	}
 	if c.Program() == "" {
@@ -107,12 +95,16 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		return fail(err)
 	}
 	defer os.RemoveAll(dir)
-	r := &run{dir: dir, call: call, model: cmp.Or(p.cfg.Model, p.agent.model), effort: p.cfg.Effort}
+	known, isAgent := agents()[p.cfg.Command.Agent]
+	if !isAgent {
+		known.Stdin = "{system}\n{user}"
+	}
+	r := &run{dir: dir, call: call, model: cmp.Or(p.cfg.Model, known.Model), effort: p.cfg.Effort}
 	if len(p.cfg.Command.Args) > 0 {
 		r.args = slices.Clone(p.cfg.Command.Args[1:])
 	}
 	work := filepath.Join(dir, "empty")
-	p.agent.prepare(r)
+	r.prepare(p.cfg.Command.Agent, known)
 	if err := cmp.Or(r.err, os.Mkdir(work, 0o700)); err != nil {
 		return fail(err)
 	}
@@ -120,7 +112,10 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 	if ctx.Err() != nil {
 		return reply{}, ended(ctx)
 	}
-	answer, readErr := p.agent.read(stdout.kept.Bytes())
+	answer, readErr := reply{text: stdout.kept.String()}, error(nil)
+	if isAgent && p.cfg.Command.Agent != "copilot" {
+		answer, readErr = readAgent(stdout.kept.Bytes())
+	}
 	answer.usage.Model = cmp.Or(answer.usage.Model, r.model)
 	exit := (*exec.ExitError)(nil)
 	switch {
@@ -154,8 +149,6 @@ func (r *run) start(ctx context.Context, path, work string) (stdout, stderr *bou
 	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	runtime.LockOSThread() // Linux ends the program with this thread
-	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		return stdout, stderr, err
 	}
