@@ -110,7 +110,8 @@ func TestFailures(t *testing.T) {
 				f := &fake{replies: []httpReply{tt.reply}}
 				c := newClient(t, f, func(c *Config) {
 					if tt.reply == nil {
-						c.Model, c.LegacyMaxTokens = "gpt-5-mini", true
+						hot := 0.7
+						c.Model, c.Temperature = "gpt-5-mini", &hot
 					}
 				})
 				a, err := c.JSON(t.Context(), question())

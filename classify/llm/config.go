@@ -40,11 +40,10 @@ type Config struct {
 	Timeout time.Duration
 	Retries int // after the first attempt: 0 is 2, the most; -1 is none
 
-	Format          string   // of [Formats], to begin with; empty is the first
-	MaxTokens       int      // of an answer, reasoning included; 0 is 500
-	LegacyMaxTokens bool     // send them as max_tokens, for servers that do not know max_completion_tokens
-	Temperature     *float64 // 0 to 2; nil leaves it to the server
-	Effort          string   // of reasoning: "minimal", "low", …; empty leaves it to the server, or "low" for a program
+	Format      string   // of [Formats], to begin with; empty is the first
+	MaxTokens   int      // of an answer, reasoning included; 0 is 500
+	Temperature *float64 // 0 to 2; nil leaves it to the server
+	Effort      string   // of reasoning: "minimal", "low", …; empty leaves it to the server, or "low" for a program
 
 	Cache     Cache // keeps answers; nil keeps none
 	NoBreaker bool  // make each call, even after failures: for measurements

@@ -19,16 +19,16 @@
 //	OpenAI           (empty)                                       sk-…
 //	Azure OpenAI     https://NAME.openai.azure.com                 the resource  Azure: true, Model is the deployment
 //	Azure, v1 API    https://NAME.openai.azure.com/openai/v1       the resource  Model is the deployment
-//	Ollama           http://localhost:11434/v1                     (empty)       LegacyMaxTokens: true
+//	Ollama           http://localhost:11434/v1                     (empty)
 //	vLLM             http://localhost:8000/v1                      its --api-key
-//	llama.cpp        http://localhost:8080/v1                      its --api-key LegacyMaxTokens: true
-//	LM Studio        http://localhost:1234/v1                      (empty)       LegacyMaxTokens: true
+//	llama.cpp        http://localhost:8080/v1                      its --api-key
+//	LM Studio        http://localhost:1234/v1                      (empty)
 //	OpenRouter       https://openrouter.ai/api/v1                  sk-or-…       Model is "vendor/name"
 //	Anthropic        https://api.anthropic.com/v1                  sk-ant-…      Format: "plain"
 //
 // The first call finds out what a server does not know of structured output and of max_completion_tokens, if the server
-// says so by an error. A server that ignores what it does not know needs the fields above. A model that reasons needs
-// more than 500 MaxTokens and more than 10 seconds, or a low Effort.
+// says so by an error. On a server that ignores max_completion_tokens only the time bounds an answer. A model that
+// reasons needs more than 500 MaxTokens and more than 10 seconds, or a low Effort.
 //
 // # What is sent
 //

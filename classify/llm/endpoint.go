@@ -73,7 +73,7 @@ func newEndpoint(cfg Config) *endpoint {
 		},
 		redact: keyMask(cfg.Key),
 	}
-	e.speaks.Store(dialect{cfg.Format, cfg.LegacyMaxTokens})
+	e.speaks.Store(dialect{format: cfg.Format})
 	cfg.Key = ""
 	e.cfg = cfg
 	return e
