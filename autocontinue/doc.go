@@ -35,5 +35,5 @@
 // could not say so: show the output, or hand the same output in again, but not both. [ErrNoSession] is an output
 // without a session ID. [ErrStateVersion] is a stored state of a newer version. [ErrConflict] and [ErrUnavailable] are
 // a store that others kept busy, or that cannot be used. Every other error wraps that of the classifier, the store or
-// the context. A nil context and a zero AutoContinue are errors, too.
+// the context.
 package autocontinue

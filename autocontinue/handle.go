@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"reflect"
 	"sync"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/skills"
 )
 
@@ -26,7 +24,7 @@ type Config struct {
 	Observer   Observer         // nil observes nothing
 	Logger     *slog.Logger     // gets warnings about what degraded a decision; nil discards them
 	Now        func() time.Time // for events; nil is time.Now
-	// Secrets are masked wherever the agent or the human wrote them, beside the kinds that [plaintext.Redact] knows: the
+	// Secrets are masked wherever the agent or the human wrote them, beside the kinds that plaintext.Redact knows: the
 	// host's own API keys.
 	Secrets []string
 }
@@ -43,25 +41,16 @@ type Verifier interface {
 }
 
 // AutoContinue decides about outputs and keeps the state of sessions in a [Store]. It is safe for concurrent use. Make
-// one with [New]; the zero value only returns errors.
+// one with [New].
 type AutoContinue struct {
 	cfg   Config
 	queue queue
 }
 
-// New returns a loop made of cfg. A missing classifier, a nil pointer or nil function in an interface, and a [Policy]
-// outside its ranges are errors.
+// New returns a loop made of cfg. A missing classifier and a [Policy] outside its ranges are errors.
 func New(cfg Config) (*AutoContinue, error) {
 	if cfg.Classifier == nil {
 		return nil, errors.New("autocontinue: Config.Classifier is nil: set it, for example to a classify.NewHeuristic")
-	}
-	for name, v := range map[string]any{
-		"Classifier": cfg.Classifier, "Store": cfg.Store, "Plans": cfg.Plans, "Verifier": cfg.Verifier,
-		"Observer": cfg.Observer,
-	} {
-		if isNil(v) {
-			return nil, fmt.Errorf("autocontinue: Config.%s is a nil %T", name, v)
-		}
 	}
 	if err := cfg.Policy.check(); err != nil {
 		return nil, err
@@ -81,41 +70,12 @@ func New(cfg Config) (*AutoContinue, error) {
 	return &AutoContinue{cfg: cfg}, nil
 }
 
-// isNil reports whether an interface holds a nil that would fail when it is called. An MapFS that is nil is an empty
-// one.
-func isNil(v any) bool {
-	r := reflect.ValueOf(v)
-	return (r.Kind() == reflect.Pointer || r.Kind() == reflect.Func) && r.IsNil()
-}
+// ErrNoSession is the error for an output, or a Reset, without a session ID: sessions are never shared.
+var ErrNoSession = errors.New("autocontinue: the session ID is empty: set Output.Session to the conversation's ID")
 
-// Errors of misuse.
-var (
-	// ErrNoSession is the error for an output, or a Reset, without a session ID: sessions are never shared.
-	ErrNoSession = errors.New("autocontinue: the session ID is empty: set Output.Session to the conversation's ID")
-
-	errZero      = errors.New("autocontinue: this AutoContinue is a zero value: make one with New")
-	errNoContext = errors.New("autocontinue: the context is nil: give context.Background() if there is none")
-)
-
-var (
-	// errUndecided is for a store that reports success without a call of the update's function.
-	errUndecided = errors.New("the store did not use what the update's function returned")
-	// errUnread ends an update that finds a state in which the output must be classified after all.
-	errUnread = errors.New("not classified yet")
-)
-
-// usable returns what is wrong with a call.
-func (a *AutoContinue) usable(ctx context.Context, session string) error {
-	switch {
-	case a == nil || a.cfg.Classifier == nil:
-		return errZero
-	case ctx == nil:
-		return errNoContext
-	case session == "":
-		return ErrNoSession
-	}
-	return nil
-}
+// errUndecided is for a store that reports success without an update, or for a session from which another process took
+// what decided about the output.
+var errUndecided = errors.New("the store has no decision; hand the output in again")
 
 // Handle decides about one output and takes the decision into the session's state. Outputs of one session are handled
 // one after another, in the order in which they joined its queue; different sessions are handled at the same time. The
@@ -123,7 +83,7 @@ func (a *AutoContinue) usable(ctx context.Context, session string) error {
 // meanwhile. Their answers count for the state as it is when the decision is stored: a [AutoContinue.Reset] in between
 // means that the output's turn is over.
 //
-// Secrets in what the agent and the human wrote are masked first, see [plaintext.Redact].
+// Secrets in what the agent and the human wrote are masked first, see plaintext.Redact.
 //
 // A plan that cannot be read, a verifier that fails, a judge that fails beside a fallback, and a message that cannot be
 // used never fail a decision. Decision.Degraded names them. With an error the decision is [Deliver], needs_human,
@@ -132,19 +92,14 @@ func (a *AutoContinue) usable(ctx context.Context, session string) error {
 // wrapped. A panic of the classifier is an error of the classifier. Ctx and the store bound how long Handle waits for a
 // store that hangs.
 func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error) {
-	err := a.usable(ctx, out.Session)
-	if err != nil && !errors.Is(err, ErrNoSession) {
-		return failure(out, State{}, classify.Result{}), err
-	}
 	start := a.cfg.Now()
 	if s, ok := a.cfg.Observer.(Starter); ok {
 		ctx = s.Start(ctx)
 	}
-	h := &handling{AutoContinue: a, out: out}
-	defer h.leave()
-	if err == nil {
-		err = h.run(ctx)
-	}
+	h := &handling{AutoContinue: a, out: out.redact(a.cfg.Secrets), unlock: func() {}}
+	h.input = inputOf(h.out)
+	err := h.run(ctx)
+	defer func() { h.unlock() }() // events come in the order of the decisions
 	if err != nil {
 		h.decision = failure(h.out, h.state, h.facts.Result)
 	}
@@ -152,7 +107,7 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 		e := newEvent(h.out, h.input, h.decision, err)
 		e.Time, e.Took = start, a.cfg.Now().Sub(start)
 		for _, name := range []*string{&e.Session, &e.Turn, &e.Run, &e.OutputID} {
-			*name = plaintext.Redact(*name, a.cfg.Secrets...)
+			*name = a.redacted(*name)
 		}
 		if err := a.cfg.Observer.Observe(context.WithoutCancel(ctx), e); err != nil {
 			a.cfg.Logger.WarnContext(ctx, "decision not observed", "session", e.Session, "decision", e.Decision.ID, "err", err)
@@ -165,17 +120,10 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 // progress. An output that was not decided before is then delivered as superseded. Its errors are [ErrNoSession] and
 // those of the store, wrapped.
 func (a *AutoContinue) Reset(ctx context.Context, session string) error {
-	if err := a.usable(ctx, session); err != nil {
-		return err
+	if session == "" {
+		return ErrNoSession
 	}
-	reset := false
-	err := a.cfg.Store.Update(ctx, session, func(s State) (State, error) {
-		reset = true
-		return s.Reset(), nil
-	})
-	if err == nil && !reset {
-		err = errUndecided
-	}
+	err := a.cfg.Store.Update(ctx, session, func(s State) (State, error) { return s.Reset(), nil })
 	if err != nil {
 		return fmt.Errorf("autocontinue: reset: %w", err)
 	}
@@ -186,89 +134,49 @@ func (a *AutoContinue) Reset(ctx context.Context, session string) error {
 type handling struct {
 	*AutoContinue
 	out      Output
-	line     *line          // the session's, once we are inside
-	resets   int            // State.Resets when out came in
+	unlock   func()         // lets the next output of the session in
 	state    State          // as it was seen last, with the turn of out
 	input    classify.Input // what the classifier was asked, or would have been
 	facts    Facts
-	judged   bool // the facts are complete
 	decision Decision
 }
 
-func (h *handling) run(ctx context.Context) (err error) {
-	if h.out, err = h.out.redact(ctx, h.cfg.Secrets); err != nil {
-		return fmt.Errorf("autocontinue: %w", err)
+func (h *handling) run(ctx context.Context) error {
+	if h.out.Session == "" {
+		return ErrNoSession
 	}
-	h.input = inputOf(h.out)
-	if err := h.enter(ctx); err != nil {
+	before, err := h.load(ctx) // the human may speak while we wait
+	if err != nil {
 		return err
 	}
+	unlock, err := h.queue.lock(ctx, h.out.Session)
+	if err != nil {
+		return err
+	}
+	h.unlock = unlock
 	s, err := h.load(ctx)
 	if err != nil {
 		return err
 	}
-	if h.resets == 0 {
-		h.resets = s.resets()
-	}
 	known := false
-	_, h.state, known = s.known(h.out, h.resets)
-	for {
-		if !known && !h.judged {
-			if h.facts, h.input, err = h.judge(ctx, h.state, h.out); err != nil {
-				return err
-			}
-			h.facts.Resets, h.judged = h.resets, true
-		}
-		decided := false
-		err := h.cfg.Store.Update(ctx, h.out.Session, func(now State) (next State, err error) {
-			if h.judged {
-				h.decision, next = Decide(h.cfg.Policy, now, h.facts)
-				decided = true
-				return next, nil
-			}
-			if h.decision, next, decided = now.known(h.out, h.resets); !decided {
-				h.state = next
-				return State{}, errUnread
-			}
-			return next, nil
-		})
-		switch {
-		case err == nil && decided:
-			return nil
-		case err == nil:
-			err = errUndecided
-		case errors.Is(err, errUnread):
-			known = false
-			continue
-		}
-		return fmt.Errorf("autocontinue: update: %w", err)
-	}
-}
-
-// enter waits until out is the only output of its session that is handled. If it has to wait, it first notes the number
-// of resets, for the human may speak meanwhile.
-func (h *handling) enter(ctx context.Context) error {
-	l, inside := h.queue.join(h.out.Session)
-	if !inside {
-		s, err := h.load(ctx)
-		if err == nil {
-			h.resets = s.resets()
-			err = l.wait(ctx)
-		}
-		if err != nil {
-			h.queue.drop(h.out.Session, l)
+	h.facts = Facts{Output: h.out}
+	if _, h.state, known = s.known(h.out, before.resets()); !known {
+		if h.facts, h.input, err = h.judge(ctx, h.state, h.out); err != nil {
 			return err
 		}
 	}
-	h.line = l
-	return nil
-}
-
-func (h *handling) leave() {
-	if h.line != nil {
-		<-h.line.turn
-		h.queue.drop(h.out.Session, h.line)
+	h.facts.Resets = before.resets()
+	err = h.cfg.Store.Update(ctx, h.out.Session, func(now State) (next State, err error) {
+		h.decision, next = Decide(h.cfg.Policy, now, h.facts)
+		return next, nil
+	})
+	if err == nil && (h.decision.Reason == "" || h.decision.Reason == ReasonError) {
+		err = errUndecided
 	}
+	if err != nil {
+		return fmt.Errorf("autocontinue: update: %w", err)
+	}
+	return nil
 }
 
 func (h *handling) load(ctx context.Context) (State, error) {
@@ -292,11 +200,10 @@ type line struct {
 	count int           // callers inside and waiting
 }
 
-// join returns the session's line, and whether the caller is inside at once. The caller must drop the line later.
-func (q *queue) join(session string) (l *line, inside bool) {
+// lock waits until the caller is alone in the session.
+func (q *queue) lock(ctx context.Context, session string) (unlock func(), err error) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	l = q.lines[session]
+	l := q.lines[session]
 	if l == nil {
 		if q.lines == nil {
 			q.lines = make(map[string]*line)
@@ -305,27 +212,19 @@ func (q *queue) join(session string) (l *line, inside bool) {
 		q.lines[session] = l
 	}
 	l.count++
-	select {
-	case l.turn <- struct{}{}:
-		return l, true
-	default:
-		return l, false
+	q.mu.Unlock()
+	leave := func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if l.count--; l.count == 0 {
+			delete(q.lines, session)
+		}
 	}
-}
-
-func (l *line) wait(ctx context.Context) error {
 	select {
 	case l.turn <- struct{}{}:
-		return nil
+		return func() { <-l.turn; leave() }, nil
 	case <-ctx.Done():
-		return fmt.Errorf("autocontinue: waiting for the session: %w", ctx.Err())
-	}
-}
-
-func (q *queue) drop(session string, l *line) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if l.count--; l.count == 0 {
-		delete(q.lines, session)
+		leave()
+		return nil, fmt.Errorf("autocontinue: waiting for the session: %w", ctx.Err())
 	}
 }

@@ -499,15 +499,13 @@ func TestAStoreThatRetries(t *testing.T) {
 	}
 	assert.Equal(t, Suppress, handle(t, a, Output{Turn: "t1", Run: "r", ID: "2", Text: "a"}).Action)
 
-	// What was known from a state that is gone is classified after all.
-	j := judgeAs(question)
-	a.cfg.Classifier = j
+	// What was known from a state that is gone is not known any more.
 	store.update = func(fn func(State) (State, error)) error {
 		_, err := fn(State{})
 		return err
 	}
-	assert.Equal(t, ReasonQuestion, handle(t, a, Output{Turn: "t1", Run: "r", ID: "3", Text: "a"}).Reason)
-	assert.EqualValues(t, 1, j.calls.Load())
+	d, err := a.Handle(t.Context(), Output{Session: "s", Turn: "t1", Run: "r", ID: "3", Text: "a"})
+	wantError(t, d, err, errUndecided)
 }
 
 // The run was closed in a turn that is forgotten when this output opens another: it is a run of its own, and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -30,16 +31,12 @@ import (
 // secrets; Facts.Output is out as it is. The errors are [ErrNoSession] and that of the classifier, wrapped. If an
 // output cannot be judged, Decide with Facts of the output alone gives the Deliver that Handle returns with its error.
 func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, error) {
-	if err := a.usable(ctx, out.Session); err != nil {
-		return Facts{}, err
-	}
-	redacted, err := out.redact(ctx, a.cfg.Secrets)
-	if err != nil {
-		return Facts{}, fmt.Errorf("autocontinue: %w", err)
+	if out.Session == "" {
+		return Facts{}, ErrNoSession
 	}
 	resets := s.resets()
 	_, s, _ = s.known(out, resets)
-	f, _, err := a.judge(ctx, s, redacted)
+	f, _, err := a.judge(ctx, s, out.redact(a.cfg.Secrets))
 	f.Output, f.Result, f.Resets = out, finite(f.Result), resets
 	return f, err
 }
@@ -143,12 +140,8 @@ func (a *AutoContinue) readPlan(f *Facts) error {
 		}
 		return nil
 	}
-	for _, content := range []error{
-		plancriteria.ErrNoSection, plancriteria.ErrEmpty, plancriteria.ErrAmbiguous, plancriteria.ErrUnusable,
-	} {
-		if errors.Is(err, content) {
-			f.Coach.PlanFile = a.redacted(f.Output.PlanFile) // there is a plan
-		}
+	if file := (*fs.PathError)(nil); !errors.As(err, &file) && !errors.Is(err, fs.ErrInvalid) {
+		f.Coach.PlanFile = a.redacted(f.Output.PlanFile) // there is a plan
 	}
 	return err
 }

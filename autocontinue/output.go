@@ -1,9 +1,7 @@
 package autocontinue
 
 import (
-	"context"
 	"slices"
-	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -111,14 +109,10 @@ func (v Verification) shown() VerificationStatus {
 	return Unverified
 }
 
-// redact returns o without the secrets in what the agent and the human wrote, see [plaintext.Redact]. It stops when ctx
-// is done.
-func (o Output) redact(ctx context.Context, secrets []string) (Output, error) {
-	var err error
+// redact returns o without the secrets in what the agent and the human wrote, see [plaintext.Redact].
+func (o Output) redact(secrets []string) Output {
 	for _, text := range []*string{&o.Text, &o.Request, &o.Hold} {
-		if *text, err = redactText(ctx, *text, secrets); err != nil {
-			return o, err
-		}
+		*text = plaintext.Redact(*text, secrets...)
 	}
 	o.Evidence = slices.Clone(o.Evidence)
 	for i := range o.Evidence {
@@ -134,28 +128,5 @@ func (o Output) redact(ctx context.Context, secrets []string) (Output, error) {
 			list[i] = plaintext.Redact(list[i], secrets...)
 		}
 	}
-	return o, nil
-}
-
-// redactText redacts a long text in pieces, so that ctx can end it.
-func redactText(ctx context.Context, text string, secrets []string) (string, error) {
-	const piece, overlap = 256 << 10, 8 << 10
-	if len(text) <= piece {
-		return plaintext.Redact(text, secrets...), nil
-	}
-	redacted := []byte(text)
-	for len(text) > 0 {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		at := len(redacted) - len(text)
-		n := min(piece, len(text))
-		// What begins in one piece may end in the next.
-		copy(redacted[at:], plaintext.Redact(string(redacted[at:min(at+n+overlap, len(redacted))]), secrets...))
-		if i := strings.LastIndexAny(text[:n], "\n "); n < len(text) && i > n/2 {
-			n = i + 1
-		}
-		text = text[n:]
-	}
-	return string(redacted), nil
+	return o
 }

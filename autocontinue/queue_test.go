@@ -14,14 +14,11 @@ import (
 
 // inside calls fn while it is alone in the session, or returns the error of ctx.
 func (q *queue) inside(ctx context.Context, session string, fn func()) error {
-	l, in := q.join(session)
-	defer q.drop(session, l)
-	if !in {
-		if err := l.wait(ctx); err != nil {
-			return err
-		}
+	unlock, err := q.lock(ctx, session)
+	if err != nil {
+		return err
 	}
-	defer func() { <-l.turn }()
+	defer unlock()
 	fn()
 	return nil
 }

@@ -73,7 +73,7 @@ func TestAStarterGivesTheContext(t *testing.T) {
 	handle(t, a, Output{Run: "1", Text: "done"})
 	assert.Equal(t, []any{1}, classified)
 	assert.Equal(t, []any{1}, verifier.seen)
-	assert.Equal(t, []any{1, 1}, store.seen)
+	assert.Equal(t, []any{1, 1, 1}, store.seen)
 	assert.Equal(t, []any{1}, span.seen)
 
 	handle(t, a, Output{Run: "2", Text: "done"})

@@ -140,17 +140,6 @@ func TestReset(t *testing.T) {
 	assert.Equal(t, 2, x.decide("b", progress).Continues)
 }
 
-// The human spoke, and nothing knows of it: a store must not hide that.
-func TestResetThatAStoreDidNotDo(t *testing.T) {
-	a := newLoop(t, Config{
-		Classifier: judgeAs(progress),
-		Store:      &storeFuncs{update: func(func(State) (State, error)) error { return nil }},
-	})
-	err := a.Reset(t.Context(), "s")
-	require.ErrorIs(t, err, errUndecided)
-	assert.ErrorContains(t, err, "autocontinue: reset: ")
-}
-
 func TestResetEndsANamedTurn(t *testing.T) {
 	x := play(t, Policy{})
 	x.decide("a", progress, turnIs("t1"))
