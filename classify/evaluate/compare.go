@@ -7,57 +7,34 @@ import (
 	"slices"
 )
 
-// Comparison sets a report against another one, case by case.
+// Comparison sets a report against a baseline, case by case. A case is fixed if more of its label and its action is
+// right now, and broken if less is.
 type Comparison struct {
+	Baseline string `json:"baseline"` // for people
 	// Mismatches say in what the two reports were not made alike, such as "threshold 0.80 before, 1.00 now". Such a
 	// difference may explain the changes. Another classifier or prompt is listed, too.
 	Mismatches []string `json:"mismatches,omitempty"`
-	Cases      int      `json:"cases"`              // that are the same in both
-	Types      flips    `json:"types"`              // right and wrong as accuracy counts
-	Labels     flips    `json:"labels"`             // type and rejected flag
-	Actions    flips    `json:"actions"`            // what a host would do
-	Changes    []change `json:"changes,omitempty"`  // every case whose label or action is another now, by name
-	Added      []string `json:"added,omitempty"`    // cases that the baseline does not have
-	Removed    []string `json:"removed,omitempty"`  // cases that only the baseline has
-	Differed   []string `json:"differed,omitempty"` // cases with another input or label; they are not compared
+	Cases      int      `json:"cases"` // that are the same in both
+	// P is the two-sided p value of McNemar's exact test: the chance of fixed and broken cases at least as uneven, if both
+	// are equally likely. It is 1 without any.
+	P        float64  `json:"p"`
+	Changes  []change `json:"changes,omitempty"`  // every case whose label or action is another now, by name
+	Added    []string `json:"added,omitempty"`    // cases that the baseline does not have
+	Removed  []string `json:"removed,omitempty"`  // cases that only the baseline has
+	Differed []string `json:"differed,omitempty"` // cases with another input or label; they are not compared
 }
 
-// flips are the cases that were wrong and are right now, and those that were right and are wrong now, both by name. P
-// is the two-sided p value of McNemar's exact test: the chance of a split at least as uneven, if flips in both
-// directions are equally likely. It is 1 without flips.
-type flips struct {
-	Fixed  []string `json:"fixed,omitempty"`
-	Broken []string `json:"broken,omitempty"`
-	P      float64  `json:"p"`
-}
-
-// worse reports whether more cases broke than were fixed, even by chance.
-func (f flips) worse() bool { return len(f.Broken) > len(f.Fixed) }
-
-// word is what the flips come to: "no flips", "may be noise" if P is 0.05 or more, "better" or "worse".
-func (f flips) word() string {
-	switch {
-	case len(f.Fixed)+len(f.Broken) == 0:
-		return "no flips"
-	case f.P >= 0.05:
-		return "may be noise"
-	case f.worse():
-		return "worse"
-	}
-	return "better"
-}
-
-// String is the flips in a line: "3 fixed, 1 broken, p 0.625, may be noise".
-func (f flips) String() string {
-	if len(f.Fixed)+len(f.Broken) == 0 {
-		return "0 fixed, 0 broken, no flips"
-	}
-	return fmt.Sprintf("%d fixed, %d broken, p %.3f, %s", len(f.Fixed), len(f.Broken), f.P, f.word())
-}
+// The ways in which a case can change.
+const (
+	fixed   = "fixed"
+	broken  = "broken"
+	changed = "changed" // as much is right as before
+)
 
 // change is a case that is judged in another way than before.
 type change struct {
 	Name   string  `json:"name"`
+	Way    string  `json:"way"`
 	Want   Want    `json:"want"`
 	Before Verdict `json:"before"`
 	After  Verdict `json:"after"`
@@ -65,40 +42,46 @@ type change struct {
 	Runs   int     `json:"runs"`
 }
 
-// word says which way the case went, label and action taken together: "fixed", "broken", or "changed" if it was and is
-// right, or was and is wrong.
-func (ch change) word() string {
-	right := func(v Verdict) bool { return v.Label() == ch.Want.Label() && v.Action == ch.Want.Action }
-	switch before, after := right(ch.Before), right(ch.After); {
-	case after && !before:
-		return "fixed"
-	case before && !after:
-		return "broken"
-	}
-	return "changed"
-}
-
-// count returns how many of the changes have a word.
-func (c Comparison) count(word string) (n int) {
+// count returns how many of the cases changed in a way.
+func (c Comparison) count(way string) (n int) {
 	for _, ch := range c.Changes {
-		if ch.word() == word {
+		if ch.Way == way {
 			n++
 		}
 	}
 	return n
 }
 
-// Regressed reports whether more labels or more actions broke than were fixed.
-func (c Comparison) Regressed() bool { return c.Labels.worse() || c.Actions.worse() }
+// Regressed reports whether more cases broke than were fixed, even by chance.
+func (c Comparison) Regressed() bool { return c.count(broken) > c.count(fixed) }
 
-// Compare sets r against a baseline. Cases are matched by name and compared if input and label are the same. With
-// repeats the majority counts. Reports that were made differently are compared, too.
-func (r Report) Compare(baseline Report) Comparison {
+// word is what the changes come to: "no flips", "may be noise" if P is 0.05 or more, "better" or "worse".
+func (c Comparison) word() string {
+	switch {
+	case c.count(fixed)+c.count(broken) == 0:
+		return "no flips"
+	case c.P >= 0.05:
+		return "may be noise"
+	case c.Regressed():
+		return "worse"
+	}
+	return "better"
+}
+
+// String is the changes in a line: "3 fixed, 1 broken, p 0.625, may be noise".
+func (c Comparison) String() string {
+	return fmt.Sprintf("%d fixed, %d broken, p %.3f, %s", c.count(fixed), c.count(broken), c.P, c.word())
+}
+
+// Compare sets r against a baseline and returns it with its Comparison. Cases are matched by name and compared if input
+// and label are the same. With repeats the majority counts. Reports that were made differently are compared, too. The
+// name of the baseline is for people.
+func (r Report) Compare(name string, baseline Report) Report {
 	before := make(map[string]Outcome, len(baseline.Outcomes))
 	for _, o := range baseline.Outcomes {
 		before[o.Name] = o
 	}
-	var c Comparison
+	c := Comparison{Baseline: name}
 	for _, o := range r.Outcomes {
 		b, ok := before[o.Name]
 		delete(before, o.Name)
@@ -111,49 +94,32 @@ func (r Report) Compare(baseline Report) Comparison {
 			continue
 		}
 		c.Cases++
-		c.Types.add(o.Name, b.typeRight(), o.typeRight())
-		c.Labels.add(o.Name, b.labelRight(), o.labelRight())
-		c.Actions.add(o.Name, b.actionRight(), o.actionRight())
-		if !o.Verdict.sameAs(b.Verdict) || o.Verdict.Action != b.Verdict.Action {
-			ch := change{Name: o.Name, Want: o.Want, Before: b.Verdict, After: o.Verdict}
-			ch.Agree, ch.Runs = o.agreement()
-			c.Changes = append(c.Changes, ch)
+		if o.Verdict.sameAs(b.Verdict) && o.Verdict.Action == b.Verdict.Action {
+			continue
 		}
+		ch := change{Name: o.Name, Way: changed, Want: o.Want, Before: b.Verdict, After: o.Verdict}
+		switch now, before := o.right(), b.right(); {
+		case now > before:
+			ch.Way = fixed
+		case now < before:
+			ch.Way = broken
+		}
+		ch.Agree, ch.Runs = o.agreement()
+		c.Changes = append(c.Changes, ch)
 	}
 	c.Removed = slices.Sorted(maps.Keys(before))
-	for _, f := range []*flips{&c.Types, &c.Labels, &c.Actions} {
-		f.P = mcnemar(len(f.Fixed), len(f.Broken))
-	}
-	c.Mismatches = r.mismatches(baseline, c)
-	return c
-}
+	c.P = mcnemar(c.count(fixed), c.count(broken))
 
-func (f *flips) add(name string, before, after bool) {
-	switch {
-	case after && !before:
-		f.Fixed = append(f.Fixed, name)
-	case before && !after:
-		f.Broken = append(f.Broken, name)
-	}
-}
-
-// mismatches returns in what r and the baseline were not made alike. C has the cases already.
-func (r Report) mismatches(baseline Report, c Comparison) (list []string) {
-	add := func(what, before, after string) {
-		if before != after {
-			list = append(list, fmt.Sprintf("%s %s before, %s now", what, before, after))
+	mismatch := func(what, before, now string) {
+		if before != now {
+			c.Mismatches = append(c.Mismatches, fmt.Sprintf("%s %s before, %s now", what, before, now))
 		}
 	}
-	add("classifier", baseline.name(), r.name())
-	add("threshold", baseline.gate(), r.gate())
-	add("repeat", fmt.Sprint(baseline.Repeat), fmt.Sprint(r.Repeat))
-	if len(c.Added)+len(c.Removed)+len(c.Differed) > 0 {
-		cases := func(r Report) string {
-			return fmt.Sprintf("%d (%d not compared)", len(r.Outcomes), len(r.Outcomes)-c.Cases)
-		}
-		list = append(list, fmt.Sprintf("cases %s before, %s now", cases(baseline), cases(r)))
-	}
-	return list
+	mismatch("classifier", baseline.name(), r.name())
+	mismatch("threshold", baseline.gate(), r.gate())
+	mismatch("repeat", fmt.Sprint(baseline.Repeat), fmt.Sprint(r.Repeat))
+	r.Comparison = &c
+	return r
 }
 
 // mcnemar returns the two-sided p value of the exact test: twice the binomial tail of b+c tosses of a fair coin, at

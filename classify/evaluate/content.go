@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -9,50 +8,38 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 const maxListed = 20 // changes or groups
 
-// Run is a report to show and what it is compared with, if anything.
-type Run struct {
-	Report     Report
-	Comparison *Comparison
-	Baseline   string // what the comparison is with, for people
-}
-
 // View is one or several reports to show beside each other. It is written with [View.Text], [View.HTML] or
 // encoding/json. [ReadReport] reads its JSON.
 type View struct {
-	Runs         []Run
+	Reports      []Report
 	By           string        // a key of meta whose groups are shown
 	Requirements []Requirement // that are shown as met or not met
 }
 
-// MarshalJSON writes the report of one run, with its comparison and its groups, or several as a list "runs".
+// MarshalJSON writes one report with its groups, or several as a list "runs".
 func (v View) MarshalJSON() ([]byte, error) {
 	type run struct {
 		Report
-		Comparison *Comparison `json:"comparison,omitempty"`
-		Groups     []group     `json:"groups,omitempty"`
+		Groups []group `json:"groups,omitempty"`
 	}
 	var list []run
-	for _, r := range v.Runs {
-		out := run{Report: r.Report, Comparison: r.Comparison}
+	for _, r := range v.Reports {
+		out := run{Report: r}
 		if v.By != "" {
-			out.Groups = r.Report.By(v.By)
+			out.Groups = r.By(v.By)
 		}
 		list = append(list, out)
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	var err error
 	if len(list) == 1 {
-		err = enc.Encode(list[0])
-	} else {
-		err = enc.Encode(map[string]any{"version": version, "runs": list})
+		return json.Marshal(list[0])
 	}
-	return b.Bytes(), err
+	return json.Marshal(map[string]any{"version": version, "runs": list})
 }
 
 // part is a part of what reports say: a title, sentences, a list, a table, in this order and each if it is there. Its
@@ -65,23 +52,21 @@ type part struct {
 	Left  int        // so many columns are aligned left, the others right
 }
 
-// content is what reports say, without the text of any case. One report has its figures, types, labels and calibration;
-// several have their figures side by side. Each has its cost, its failures, its groups, its requirements, and what
-// changed against its baseline.
+// content is what reports say, without the text of any case. One report has its figures, types and labels; several have
+// their figures side by side. Each has its cost, its failures, its groups, its requirements, and what changed against
+// its baseline.
 func (v View) content() (list []part) {
-	runs := v.Runs
-	if len(runs) > 1 {
-		list = append(list, sideBySide(runs))
+	if len(v.Reports) > 1 {
+		list = append(list, sideBySide(v.Reports))
 	}
-	for i, run := range runs {
-		r := run.Report
+	for i, r := range v.Reports {
 		head := about(r)
-		if len(runs) > 1 {
+		if len(v.Reports) > 1 {
 			head.Title = letter(i) + ": " + head.Title
 		}
 		list = append(list, head)
-		if len(runs) == 1 {
-			list = append(list, figureTable(r), typeTable(r.All), labelTable(r.All))
+		if len(v.Reports) == 1 {
+			list = append(list, figureTable(r), typeTable(r.Outcomes), labelTable(r))
 		}
 		if v.By != "" {
 			list = append(list, groupTable(v.By, r.By(v.By)))
@@ -89,14 +74,14 @@ func (v View) content() (list []part) {
 		var required part
 		for _, q := range v.Requirements {
 			word := "met"
-			if _, ok := q.Met(r, run.Comparison); !ok {
+			if _, ok := q.Met(r); !ok {
 				word = "NOT MET"
 			}
 			required.Items = append(required.Items, word+": "+q.String())
 		}
 		list = append(list, required)
-		if run.Comparison != nil {
-			list = append(list, changes(*run.Comparison, run.Baseline)...)
+		if r.Comparison != nil {
+			list = append(list, changes(*r.Comparison)...)
 		}
 	}
 	return list
@@ -105,30 +90,26 @@ func (v View) content() (list []part) {
 // letter names one of several runs.
 func letter(i int) string { return string(rune('A' + i)) }
 
-func sideBySide(runs []Run) part {
+func sideBySide(reports []Report) part {
 	p := part{Rows: [][]string{{"figure"}}, Left: 1}
-	for _, name := range append(figureNames(), "labels, p", "actions, p") {
+	for _, name := range append(figureNames(), "changes, p") {
 		p.Rows = append(p.Rows, []string{name})
 	}
-	for i, r := range runs {
+	for i, r := range reports {
 		column := []string{letter(i)}
 		for _, name := range figureNames() {
-			column = append(column, r.Report.All.Figures[name].String())
+			column = append(column, r.All.Figures[name].String())
 		}
+		compared := ""
 		if c := r.Comparison; c != nil {
-			column = append(column, c.Labels.short(), c.Actions.short())
-		} else {
-			column = append(column, "", "")
+			compared = fmt.Sprintf("%s %.3f", c.word(), c.P)
 		}
-		for n, cell := range column {
+		for n, cell := range append(column, compared) {
 			p.Rows[n] = append(p.Rows[n], cell)
 		}
 	}
 	return p
 }
-
-// short is the flips in a cell.
-func (f flips) short() string { return fmt.Sprintf("%s %.3f", f.word(), f.P) }
 
 // about says what was measured, what it cost, and what failed.
 func about(r Report) part {
@@ -199,9 +180,6 @@ func figureTable(r Report) part {
 			p.Rows = append(p.Rows, []string{name, f.String(), f.interval()})
 		}
 	}
-	if f := r.All.Message; f != nil {
-		p.Rows = append(p.Rows, []string{"message as wanted", f.String(), f.interval()})
-	}
 	if r.Sure.Cases < r.All.Cases {
 		for i, row := range p.Rows {
 			cell := "sure"
@@ -214,27 +192,40 @@ func figureTable(r Report) part {
 	return p
 }
 
-func typeTable(s Summary) part {
+func typeTable(outcomes []Outcome) part {
 	p := part{Rows: [][]string{{"type", "cases", "precision", "recall", "f1"}}, Left: 1}
-	for _, t := range s.Types {
-		p.Rows = append(p.Rows, []string{string(t.Type), fmt.Sprint(t.Cases), t.Precision.short(), t.Recall.short(),
-			fmt.Sprintf("%.3f", t.F1)})
+	for _, t := range classify.Types() {
+		recall := share(outcomes, wanted(t), named(t))
+		p.Rows = append(p.Rows, []string{string(t), fmt.Sprint(recall.Of), share(outcomes, named(t), wanted(t)).short(),
+			recall.short(), fmt.Sprintf("%.3f", f1(outcomes, t).Value)})
 	}
 	return p
 }
 
-// labelTable shows what was judged what: a row a label, a column a verdict.
-func labelTable(s Summary) part {
-	columns := s.Labels.Names
-	if s.Unanswered > 0 {
-		columns = append(slices.Clone(columns), unansweredLabel)
+// labelTable is the confusion matrix: a row a label, a column a verdict. Rejected completions are apart from the other
+// statuses.
+func labelTable(r Report) part {
+	var labels []string
+	for _, t := range classify.Types() {
+		if t == classify.Status {
+			labels = append(labels, rejectedLabel)
+		}
+		labels = append(labels, string(t))
+	}
+	columns := labels
+	if r.All.Unanswered > 0 {
+		columns = append(labels[:len(labels):len(labels)], unansweredLabel)
+	}
+	counts := make(map[[2]string]int)
+	for _, o := range r.Outcomes {
+		counts[[2]string{o.Want.Label(), o.Verdict.Label()}]++
 	}
 	p := part{Rows: [][]string{append([]string{"want, got"}, columns...)}, Left: 1}
-	for i, counts := range s.Labels.Counts {
-		row := []string{s.Labels.Names[i]}
-		for _, n := range counts[:len(columns)] {
+	for _, want := range labels {
+		row := []string{want}
+		for _, got := range columns {
 			cell := "·"
-			if n > 0 {
+			if n := counts[[2]string{want, got}]; n > 0 {
 				cell = fmt.Sprint(n)
 			}
 			row = append(row, cell)
@@ -245,12 +236,13 @@ func labelTable(s Summary) part {
 }
 
 // calibrationTable shows for each range of confidence how often it was right.
-func calibrationTable(s Summary) part {
+func calibrationTable(outcomes []Outcome) part {
 	p := part{Rows: [][]string{{"confidence", "cases", "mean", "accuracy", "95 %"}}, Left: 1}
-	for _, b := range s.Calibration {
-		if b.Accuracy.Of > 0 {
-			p.Rows = append(p.Rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.To), fmt.Sprint(b.Accuracy.Of),
-				fmt.Sprintf("%.3f", b.Confidence), b.Accuracy.short(), b.Accuracy.interval()})
+	for i, b := range calibration(outcomes) {
+		if b.n > 0 {
+			accuracy := proportion(b.right, b.n)
+			p.Rows = append(p.Rows, []string{fmt.Sprintf("%.1f to %.1f", float64(i)/bins, float64(i+1)/bins),
+				fmt.Sprint(b.n), fmt.Sprintf("%.3f", b.confidence/float64(b.n)), accuracy.short(), accuracy.interval()})
 		}
 	}
 	return p
@@ -271,12 +263,12 @@ func groupTable(key string, groups []group) part {
 }
 
 // changes tells which cases flipped, each way, and whether it is more than noise.
-func changes(c Comparison, baseline string) []part {
-	p := part{Lines: []string{fmt.Sprintf("Against %s, %s in both:", baseline, number(c.Cases, "case"))}}
+func changes(c Comparison) []part {
+	p := part{Lines: []string{fmt.Sprintf("Against %s, %s in both:", c.Baseline, number(c.Cases, "case"))}}
 	for _, m := range c.Mismatches {
 		p.Items = append(p.Items, "not measured alike: "+m)
 	}
-	p.Items = append(p.Items, "types: "+c.Types.String(), "labels: "+c.Labels.String(), "actions: "+c.Actions.String())
+	p.Items = append(p.Items, c.String())
 	for _, l := range []struct {
 		what  string
 		names []string
@@ -288,14 +280,14 @@ func changes(c Comparison, baseline string) []part {
 	if len(c.Changes) == 0 {
 		return []part{p}
 	}
-	changed := slices.Clone(c.Changes)
-	slices.SortStableFunc(changed, func(a, b change) int { return cmp.Compare(a.word(), b.word()) }) // broken first
+	list := slices.Clone(c.Changes)
+	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(a.Way, b.Way) }) // broken first
 	t := part{Rows: [][]string{{"", "case", "want", "before", "now", "runs"}}, Left: 5}
-	for _, ch := range changed[:min(len(changed), maxListed)] {
-		t.Rows = append(t.Rows, []string{ch.word(), ch.Name, ch.Want.Label(), inShort(ch.Before), inShort(ch.After),
+	for _, ch := range list[:min(len(list), maxListed)] {
+		t.Rows = append(t.Rows, []string{ch.Way, ch.Name, ch.Want.Label(), inShort(ch.Before), inShort(ch.After),
 			fmt.Sprintf("%d/%d", ch.Agree, ch.Runs)})
 	}
-	if n := len(changed) - maxListed; n > 0 {
+	if n := len(list) - maxListed; n > 0 {
 		p.Items = append(p.Items, fmt.Sprintf("%d more cases are judged in another way", n))
 	}
 	return []part{p, t}

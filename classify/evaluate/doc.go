@@ -36,6 +36,7 @@
 //   - ece: the expected calibration error: the mean distance between confidence and accuracy over ten bins of equal
 //     width, weighted by the cases in them.
 //   - asked: the share of calls about which a model was asked, as far as the classifier says so.
+//   - message: of the cases that check the message, the share whose message is as wanted.
 //
 // A proportion has its 95 % Wilson score interval. macro_f1 and ece are not proportions and have none.
 //

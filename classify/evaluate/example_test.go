@@ -66,9 +66,8 @@ func ExampleReport_Compare() {
 	cases, _ := evaluate.LoadCases(files, "cases.jsonl")
 	before, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{})
 	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases, evaluate.Options{})
-	c := now.Compare(before)
-	fmt.Println(c.Types.Fixed, c.Types)
-	// Output: [choice] 1 fixed, 0 broken, p 1.000, may be noise
+	fmt.Println(now.Compare("before.json", before).Comparison)
+	// Output: 1 fixed, 0 broken, p 1.000, may be noise
 }
 
 func ExampleRequirement_Set() {
@@ -80,7 +79,7 @@ func ExampleRequirement_Set() {
 		fmt.Println(err)
 		return
 	}
-	figure, ok := r.Met(report, nil)
+	figure, ok := r.Met(report)
 	fmt.Println(r, ok, figure.Value)
 	// Output: wrong_continues<=0.06 false 1
 }
@@ -95,7 +94,7 @@ func ExampleView_HTML() {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	fmt.Println(evaluate.View{Runs: []evaluate.Run{{Report: report}}}.HTML(f))
+	fmt.Println(evaluate.View{Reports: []evaluate.Report{report}}.HTML(f))
 	// Output: <nil>
 }
 
@@ -104,11 +103,10 @@ func ExampleView_Text() {
 	before, _ := evaluate.Evaluate(context.Background(), judge(classify.Question), cases, evaluate.Options{Name: "a"})
 	now, _ := evaluate.Evaluate(context.Background(), judge(classify.Status), cases, evaluate.Options{Name: "b"})
 	now.Latency.Max = 0 // it varies
-	c := now.Compare(before)
 	var q evaluate.Requirement
 	_ = q.Set("broken<=0")
-	runs := []evaluate.Run{{Report: now, Comparison: &c, Baseline: "before.json"}}
-	_ = evaluate.View{Runs: runs, Requirements: []evaluate.Requirement{q}}.Text(os.Stdout, false)
+	reports := []evaluate.Report{now.Compare("before.json", before)}
+	_ = evaluate.View{Reports: reports, Requirements: []evaluate.Requirement{q}}.Text(os.Stdout)
 	// Output:
 	// b
 	// 2 cases, 2 sure · threshold 0.80
@@ -146,9 +144,7 @@ func ExampleView_Text() {
 	//
 	// Against before.json, 2 cases in both:
 	// - not measured alike: classifier a before, b now
-	// - types: 0 fixed, 1 broken, p 1.000, may be noise
-	// - labels: 0 fixed, 1 broken, p 1.000, may be noise
-	// - actions: 0 fixed, 1 broken, p 1.000, may be noise
+	// - 0 fixed, 1 broken, p 1.000, may be noise
 	//
 	//         case    want      before                  now                    runs
 	// broken  choice  question  question 0.90, deliver  status 0.90, continue   1/1

@@ -21,7 +21,7 @@ type Figure struct {
 // figureNames returns the names of the figures in the order in which they are shown.
 func figureNames() []string {
 	return []string{"macro_f1", "accuracy", "continue_precision", "wrong_continues", "completions_continued", "caught",
-		"rejected_precision", "rejected_recall", "ece", "asked"}
+		"rejected_precision", "rejected_recall", "ece", "asked", "message"}
 }
 
 // String is the value and its counts: "0.043 (2/47)", or "–" if there was nothing to measure.
@@ -67,150 +67,108 @@ func wilson(count, n int) (low, high float64) {
 
 // Summary is what a set of outcomes comes to. The package documentation says what each of the figures is.
 type Summary struct {
-	Cases       int               `json:"cases"`
-	Unanswered  int               `json:"unanswered"` // the classifier failed on them
-	Unstable    int               `json:"unstable"`   // their runs do not agree on the label
-	Figures     map[string]Figure `json:"figures"`
-	Message     *Figure           `json:"message,omitempty"` // of the cases that check the message, the share that passed
-	Types       []typeFigures     `json:"types"`             // in the order of classify.Types
-	Labels      confusion         `json:"labels"`
-	Calibration []calibrationBin  `json:"calibration"`
+	Cases      int               `json:"cases"`
+	Unanswered int               `json:"unanswered"` // the classifier failed on them
+	Unstable   int               `json:"unstable"`   // their runs do not agree on the label
+	Figures    map[string]Figure `json:"figures"`
 }
 
-// typeFigures are how one type was found.
-type typeFigures struct {
-	Type      classify.OutputType `json:"type"`
-	Cases     int                 `json:"cases"`    // that are of the type
-	Verdicts  int                 `json:"verdicts"` // that name it
-	Precision Figure              `json:"precision"`
-	Recall    Figure              `json:"recall"`
-	F1        float64             `json:"f1"`
+type predicate = func(Outcome) bool
+
+func count(outcomes []Outcome, is predicate) (n int) {
+	for _, o := range outcomes {
+		if is(o) {
+			n++
+		}
+	}
+	return n
 }
 
-// confusion is a confusion matrix: Counts[want][got]. It has a row for each type and for rejected completions, which
-// are apart from the other statuses, and one more column for the cases without an answer.
-type confusion struct {
-	Names  []string `json:"names"`
-	Counts [][]int  `json:"counts"`
+func share(outcomes []Outcome, of, is predicate) Figure {
+	return proportion(count(outcomes, func(o Outcome) bool { return of(o) && is(o) }), count(outcomes, of))
+}
+
+// wanted and named report whether the label, or the verdict, is one of the types.
+func wanted(types ...classify.OutputType) predicate {
+	return func(o Outcome) bool { return slices.Contains(types, o.Want.Type) }
+}
+
+func named(t classify.OutputType) predicate {
+	return func(o Outcome) bool { return o.Verdict.Type == t }
 }
 
 // Summarize computes a summary of some outcomes of a report, such as those in one language.
 func Summarize(outcomes []Outcome) Summary {
-	count := func(is func(Outcome) bool) (n int) {
-		for _, o := range outcomes {
-			if is(o) {
-				n++
-			}
-		}
-		return n
-	}
-	share := func(of, is func(Outcome) bool) Figure {
-		return proportion(count(func(o Outcome) bool { return of(o) && is(o) }), count(of))
-	}
-	wanted := func(types ...classify.OutputType) func(Outcome) bool {
-		return func(o Outcome) bool { return slices.Contains(types, o.Want.Type) }
-	}
-	all := func(Outcome) bool { return true }
+	of := func(of, is predicate) Figure { return share(outcomes, of, is) }
 	continued := func(o Outcome) bool { return o.Verdict.Action == carryOn }
 	rejected := func(o Outcome) bool { return o.Want.WasRejectedCompletion }
 	calledRejected := func(o Outcome) bool { return o.Verdict.WasRejectedCompletion }
 	s := Summary{
 		Cases:      len(outcomes),
-		Unanswered: count(func(o Outcome) bool { return o.Verdict.Type == "" }),
-		Unstable:   count(func(o Outcome) bool { agree, runs := o.agreement(); return agree < runs }),
+		Unanswered: count(outcomes, named("")),
+		Unstable:   count(outcomes, func(o Outcome) bool { agree, runs := o.agreement(); return agree < runs }),
 		Figures: map[string]Figure{
-			"accuracy":              share(all, Outcome.typeRight),
-			"continue_precision":    share(continued, wanted(classify.Status)),
-			"wrong_continues":       share(wanted(classify.Question, classify.Blocker, classify.Error), continued),
-			"completions_continued": share(wanted(classify.Completion), continued),
-			"caught":                share(wanted(classify.Status), continued),
-			"rejected_precision":    share(calledRejected, rejected),
-			"rejected_recall":       share(rejected, calledRejected),
+			"accuracy":              of(func(Outcome) bool { return true }, Outcome.typeRight),
+			"continue_precision":    of(continued, wanted(classify.Status)),
+			"wrong_continues":       of(wanted(classify.Question, classify.Blocker, classify.Error), continued),
+			"completions_continued": of(wanted(classify.Completion), continued),
+			"caught":                of(wanted(classify.Status), continued),
+			"rejected_precision":    of(calledRejected, rejected),
+			"rejected_recall":       of(rejected, calledRejected),
 		},
-		Labels: confusionOf(outcomes),
 	}
-	message := share(func(o Outcome) bool { return o.Want.Message != nil },
+	message := of(func(o Outcome) bool { return o.Want.Message != nil },
 		func(o Outcome) bool { return o.Verdict.Type != "" && len(o.Verdict.Message) == 0 })
 	if message.Of > 0 {
-		s.Message = &message
+		s.Figures["message"] = message
 	}
-	sum, counted := 0.0, 0
+	sum, types := 0.0, 0
 	for _, t := range classify.Types() {
-		named := func(o Outcome) bool { return o.Verdict.Type == t }
-		row := typeFigures{Type: t, Precision: share(named, wanted(t)), Recall: share(wanted(t), named)}
-		row.Cases, row.Verdicts = row.Recall.Of, row.Precision.Of
-		if n := row.Cases + row.Verdicts; n > 0 {
-			row.F1 = 2 * float64(*row.Recall.Count) / float64(n)
-			sum += row.F1
-			counted++
+		if f := f1(outcomes, t); f.Of > 0 {
+			sum += f.Value
+			types++
 		}
-		s.Types = append(s.Types, row)
 	}
-	if counted > 0 {
-		s.Figures["macro_f1"] = Figure{Value: sum / float64(counted), Of: len(outcomes)}
+	if types > 0 {
+		s.Figures["macro_f1"] = Figure{Value: sum / float64(types), Of: len(outcomes)}
 	}
-	s.Calibration, s.Figures["ece"] = calibration(outcomes)
+	ece, answered := 0.0, len(outcomes)-s.Unanswered
+	for _, b := range calibration(outcomes) {
+		ece += math.Abs(b.confidence-float64(b.right)) / float64(max(1, answered))
+	}
+	s.Figures["ece"] = Figure{Value: ece, Of: answered}
 	return s
 }
 
-func confusionOf(outcomes []Outcome) (m confusion) {
-	for _, t := range classify.Types() {
-		if t == classify.Status {
-			m.Names = append(m.Names, rejectedLabel)
-		}
-		m.Names = append(m.Names, string(t))
-	}
-	for range m.Names {
-		m.Counts = append(m.Counts, make([]int, len(m.Names)+1))
-	}
-	for _, o := range outcomes {
-		column := slices.Index(m.Names, o.Verdict.Label())
-		if column < 0 {
-			column = len(m.Names)
-		}
-		m.Counts[slices.Index(m.Names, o.Want.Label())][column]++
-	}
-	return m
-}
-
-// calibrationBin is the outcomes whose confidence is from From to below To, the last bin's To included.
-type calibrationBin struct {
-	From       float64 `json:"from"`
-	To         float64 `json:"to"`
-	Confidence float64 `json:"confidence"` // the mean
-	Accuracy   Figure  `json:"accuracy"`
+// f1 is the harmonic mean of a type's precision and recall; Of is 0 if neither a label nor a verdict names it.
+func f1(outcomes []Outcome, t classify.OutputType) Figure {
+	n := count(outcomes, wanted(t)) + count(outcomes, named(t))
+	right := *share(outcomes, wanted(t), named(t)).Count
+	return Figure{Value: 2 * float64(right) / float64(max(1, n)), Of: n}
 }
 
 const bins = 10
 
-// calibration compares confidence with accuracy, and returns the expected calibration error too.
-func calibration(outcomes []Outcome) ([]calibrationBin, Figure) {
-	var n, right [bins]int
-	var sum [bins]float64
-	total := 0
+// bin is the answered outcomes of one of ten ranges of confidence, the last one's end included.
+type bin struct {
+	n, right   int
+	confidence float64 // the sum
+}
+
+// calibration sorts outcomes into bins by their confidence.
+func calibration(outcomes []Outcome) (list [bins]bin) {
 	for _, o := range outcomes {
 		if o.Verdict.Type == "" {
 			continue
 		}
-		b := bin(o.Verdict.Confidence)
-		n[b]++
-		sum[b] += o.Verdict.Confidence
+		b := &list[binOf(o.Verdict.Confidence)]
+		b.n++
+		b.confidence += o.Verdict.Confidence
 		if o.typeRight() {
-			right[b]++
-		}
-		total++
-	}
-	list := make([]calibrationBin, bins)
-	ece := 0.0
-	for b := range list {
-		list[b] = calibrationBin{From: float64(b) / bins, To: float64(b+1) / bins, Accuracy: proportion(right[b], n[b])}
-		if n[b] > 0 {
-			list[b].Confidence = sum[b] / float64(n[b])
-			ece += math.Abs(sum[b]-float64(right[b])) / float64(total)
+			b.right++
 		}
 	}
-	return list, Figure{Value: ece, Of: total}
+	return list
 }
 
-// bin returns the index of the bin of a confidence.
-func bin(confidence float64) int { return min(int(confidence*bins), bins-1) }
+func binOf(confidence float64) int { return min(int(confidence*bins), bins-1) }

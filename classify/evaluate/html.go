@@ -27,14 +27,14 @@ func (v View) HTML(w io.Writer) error {
 		Cases []pageCase
 	}
 	view.Parts = v.content()
-	if len(v.Runs) == 1 {
-		view.Parts = append(view.Parts, calibrationTable(v.Runs[0].Report.All))
+	if len(v.Reports) == 1 {
+		view.Parts = append(view.Parts, calibrationTable(v.Reports[0].Outcomes))
 	}
-	for i, r := range v.Runs {
-		for _, o := range r.Report.Outcomes {
+	for i, r := range v.Reports {
+		for _, o := range r.Outcomes {
 			o.input.Text = plaintext.Redact(o.input.Text) // spans of it stay valid
 			c := pageCase{Outcome: o, Request: o.input.Request, Text: shortened(o.input.Text)}
-			if len(v.Runs) > 1 {
+			if len(v.Reports) > 1 {
 				c.Run = letter(i) + ": "
 			}
 			view.Cases = append(view.Cases, c)

@@ -18,7 +18,7 @@ import (
 func html(tb testing.TB, r Report) string {
 	tb.Helper()
 	var b bytes.Buffer
-	require.NoError(tb, View{Runs: []Run{{Report: r}}}.HTML(&b))
+	require.NoError(tb, View{Reports: []Report{r}}.HTML(&b))
 	return b.String()
 }
 
@@ -88,11 +88,10 @@ func TestPageOfAComparison(t *testing.T) {
 	now := evaluate(t, answersBy(map[string]string{"x": "fail", "y": "error 0.9", "z": "error 1"}), cases,
 		Options{Name: "now"})
 	var b strings.Builder
-	c := now.Compare(before)
-	require.NoError(t, View{Runs: []Run{{now, &c, "before.json"}}}.HTML(&b))
+	require.NoError(t, View{Reports: []Report{now.Compare("before.json", before)}}.HTML(&b))
 	for _, want := range []string{
 		"Against before.json, 3 cases in both:", "<li>not measured alike: classifier &lt;i&gt; before, now now</li>",
-		"<li>types: 1 fixed, 1 broken, p 1.000, may be noise</li>",
+		"<li>1 fixed, 1 broken, p 1.000, may be noise</li>",
 		`<tr><td>broken</td><td>&lt;b&gt;evil&lt;/b&gt;\u202e</td><td>question</td><td>question 1.00, ` +
 			`deliver</td><td>unanswered</td>`,
 		`<tr><td>fixed</td><td>b</td><td>error</td><td>status 1.00, continue</td><td>error 0.90, deliver</td>`,
@@ -133,11 +132,10 @@ func TestPageOfAReportFromAFile(t *testing.T) {
 func TestPageOfSeveral(t *testing.T) {
 	a := evaluate(t, script, ten(), Options{Name: "a"})
 	b := evaluate(t, script, ten(), Options{Name: "b", Threshold: 0.95})
-	c := b.Compare(a)
 	var page strings.Builder
-	require.NoError(t, View{Runs: []Run{{Report: a}, {b, &c, "a"}}}.HTML(&page))
+	require.NoError(t, View{Reports: []Report{a, b.Compare("a", a)}}.HTML(&page))
 	assert.Contains(t, page.String(), `<tr><th>figure</th><th class="n">A</th><th class="n">B</th></tr>`)
-	assert.Contains(t, page.String(), `<tr><td>actions, p</td><td class="n"></td><td class="n">may be noise `)
+	assert.Contains(t, page.String(), `<tr><td>changes, p</td><td class="n"></td><td class="n">may be noise `)
 	assert.Contains(t, page.String(), `<h1>B: b</h1>`)
 	assert.Contains(t, page.String(), "<summary><b>B: ")
 	assert.NotContains(t, page.String(), "ZgotmplZ")

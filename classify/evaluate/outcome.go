@@ -74,6 +74,16 @@ func (o Outcome) labelRight() bool {
 	return o.typeRight() && o.Verdict.WasRejectedCompletion == o.Want.WasRejectedCompletion
 }
 
+// right returns how much is right: label, action, or both.
+func (o Outcome) right() (n int) {
+	for _, is := range []bool{o.labelRight(), o.actionRight()} {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
 // actionRight reports whether a host would have done the right thing.
 func (o Outcome) actionRight() bool { return o.Verdict.Action == o.Want.Action }
 

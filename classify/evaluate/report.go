@@ -28,6 +28,8 @@ type Report struct {
 	Cost       cost      `json:"cost"`
 	Latency    latency   `json:"latency"`
 	Outcomes   []Outcome `json:"outcomes"` // by name
+
+	Comparison *Comparison `json:"comparison,omitempty"` // with a baseline, see [Report.Compare]
 }
 
 // cost is what the calls of an evaluation used up, as far as the classifier said so.
@@ -180,6 +182,7 @@ func ReadReport(r io.Reader) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("evaluate: read report: %w", err)
 	}
+	rep.Comparison = nil
 	for i := range rep.Outcomes {
 		o := &rep.Outcomes[i]
 		o.Want.Action = o.Want.action()

@@ -128,7 +128,7 @@ func FuzzReadReport(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c := base.Compare(r)
+		c := base.Compare("r", r).Comparison
 		if c.Cases+len(c.Added)+len(c.Differed) != len(base.Outcomes) ||
 			c.Cases+len(c.Removed)+len(c.Differed) != len(r.Outcomes) {
 			t.Fatalf("%+v", c)

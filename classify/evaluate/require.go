@@ -18,7 +18,7 @@ type Requirement struct {
 	Bound  float64
 }
 
-var counts = []string{"broken", "fixed"}
+var counts = []string{broken, fixed}
 
 // Set reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or
 // "broken<=0": a figure, after "sure." of the sure cases, one of <=, >=, < and >, and a number. Blanks around them do
@@ -67,14 +67,14 @@ func (r Requirement) String() string {
 func (r Requirement) NeedsBaseline() bool { return slices.Contains(counts, r.Figure) }
 
 // Met reports whether a report has what is required, and the figure that decided. A figure that there was nothing to
-// measure on meets nothing. The comparison, which may be nil, counts for "broken" and "fixed".
-func (r Requirement) Met(rep Report, c *Comparison) (Figure, bool) {
+// measure on meets nothing.
+func (r Requirement) Met(rep Report) (Figure, bool) {
 	figures := rep.All.Figures
 	if r.Sure {
 		figures = rep.Sure.Figures
 	}
 	f, ok := figures[r.Figure]
-	if r.NeedsBaseline() && c != nil {
+	if c := rep.Comparison; r.NeedsBaseline() && c != nil {
 		f, ok = Figure{Value: float64(c.count(r.Figure)), Of: c.Cases}, true
 	}
 	if !ok || f.Of == 0 {

@@ -15,10 +15,10 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-func text(tb testing.TB, markdown bool, v View) string {
+func text(tb testing.TB, v View) string {
 	tb.Helper()
 	var b strings.Builder
-	require.NoError(tb, v.Text(&b, markdown))
+	require.NoError(tb, v.Text(&b))
 	return b.String()
 }
 
@@ -39,7 +39,7 @@ func TestTablesFit(t *testing.T) {
 	})
 	for _, repeat := range []int{1, 2} {
 		r := evaluate(t, judge, cases, Options{Repeat: repeat, Name: "stub"})
-		out := text(t, false, View{Runs: []Run{{Report: r}}})
+		out := text(t, View{Reports: []Report{r}})
 		for line := range strings.Lines(out) {
 			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
 		}
@@ -47,32 +47,23 @@ func TestTablesFit(t *testing.T) {
 		assert.Contains(t, out, fmt.Sprintf("- %d × no answer\n", 150*repeat))
 	}
 	r := evaluate(t, judge, cases[:5], Options{Name: "stub"})
-	assert.NotContains(t, text(t, false, View{Runs: []Run{{Report: r}}}), "unanswered", "a column for nothing")
+	assert.NotContains(t, text(t, View{Reports: []Report{r}}), "unanswered", "a column for nothing")
 }
 
-// What cases and classifiers say breaks neither a terminal nor a Markdown table.
+// What cases and classifiers say does not break a terminal.
 func TestTextIsData(t *testing.T) {
 	const evil = "a|b*c\x1b[31m\u202e`d`\n# e"
 	cases := []Case{said(evil, "question", "x")}
 	before := evaluate(t, answersBy(map[string]string{"x": "question 1"}), cases, Options{Name: evil})
 	now := evaluate(t, answersBy(nil), cases, Options{Name: evil})
-	c := now.Compare(before)
 	q, err := parseRequirement("broken<=0")
 	require.NoError(t, err)
-	for _, markdown := range []bool{false, true} {
-		out := text(t, markdown, View{Runs: []Run{{now, &c, evil}}, Requirements: []Requirement{q}})
-		for _, r := range "\x1b\u202e" {
-			assert.NotContains(t, out, string(r))
-		}
-		assert.NotContains(t, out, "\n# e")
-		if !markdown {
-			assert.Contains(t, out, "- NOT MET: broken<=0\n")
-			continue
-		}
-		assert.Contains(t, out, "- NOT MET: broken&lt;=0\n")
-		assert.Contains(t, out, `| broken | a\|b\*c`)
-		assert.Contains(t, out, "\n| --- | ---: | ---: |\n")
+	out := text(t, View{Reports: []Report{now.Compare(evil, before)}, Requirements: []Requirement{q}})
+	for _, r := range "\x1b\u202e" {
+		assert.NotContains(t, out, string(r))
 	}
+	assert.NotContains(t, out, "\n# e")
+	assert.Contains(t, out, "- NOT MET: broken<=0\n")
 }
 
 func TestBrief(t *testing.T) {

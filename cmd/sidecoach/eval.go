@@ -38,7 +38,7 @@ type evalOptions struct {
 	baseline         string
 	regression       bool
 	require          []string
-	json, markdown   bool
+	json             bool
 	html             string
 
 	requirements []evaluate.Requirement
@@ -63,7 +63,7 @@ func newEval() *cobra.Command {
 	bind(f, "model", &o.models, "prompt", &o.prompts, "certain", confidence(&o.certain), "cache", &o.cache,
 		"no-cache", &o.noCache, "repeat", &o.repeat, "parallel", &o.parallel, "threshold", confidence(&o.threshold),
 		"by", &o.by, "baseline", &o.baseline, "fail-on-regression", &o.regression, "require", &o.require,
-		"json", &o.json, "markdown", &o.markdown, "html", &o.html)
+		"json", &o.json, "html", &o.html)
 	return cmd
 }
 
@@ -87,34 +87,31 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	if o.by != "" && !slices.ContainsFunc(cases, hasKey) {
 		return badInput(`meta is an object beside input and want, such as {"lang":"en"}`, "no case has %q in its meta", o.by)
 	}
-	var last evaluate.Run // what the next run is compared with
+	last, against := evaluate.Report{}, o.baseline // what the next report is compared with
 	if o.baseline != "" {
-		if last.Report, err = readBaseline(o.baseline); err != nil {
+		if last, err = readBaseline(o.baseline); err != nil {
 			return err
 		}
-		last.Baseline = o.baseline
 	}
-	var runs []evaluate.Run
+	var reports []evaluate.Report
 	for _, v := range variants {
 		report, err := o.evaluate(cmd.Context(), v, cases, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
-		run := evaluate.Run{Report: report, Baseline: last.Baseline}
-		if last.Baseline != "" {
-			c := report.Compare(last.Report)
-			run.Comparison = &c
+		if against != "" {
+			report = report.Compare(against, last)
 		}
-		runs = append(runs, run)
-		last = evaluate.Run{Report: report, Baseline: v.name}
+		reports = append(reports, report)
+		last, against = report, v.name
 	}
-	if err := o.print(cmd.OutOrStdout(), runs); err != nil {
+	if err := o.print(cmd.OutOrStdout(), reports); err != nil {
 		return err
 	}
-	if err := writePage(o.html, append(o.cases, o.baseline), runs...); err != nil {
+	if err := writePage(o.html, append(o.cases, o.baseline), reports...); err != nil {
 		return err
 	}
-	return o.unmet(runs)
+	return o.unmet(reports)
 }
 
 // check reads the requirements, and says what is wrong with the flags alone.
@@ -264,11 +261,11 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // unmet returns an error if a third of the calls failed, so that the figures mean little, or if a requirement is not
 // met, in any of the runs.
-func (o *evalOptions) unmet(runs []evaluate.Run) error {
+func (o *evalOptions) unmet(reports []evaluate.Report) error {
 	var missed []string
-	for _, run := range runs {
-		r, name := run.Report, ""
-		if len(runs) > 1 {
+	for _, r := range reports {
+		name := ""
+		if len(reports) > 1 {
 			name = r.Classifier + ": "
 		}
 		miss := func(format string, args ...any) {
@@ -286,15 +283,15 @@ func (o *evalOptions) unmet(runs []evaluate.Run) error {
 			miss("%d calls failed", failed)
 		}
 		for _, q := range o.requirements {
-			switch f, ok := q.Met(r, run.Comparison); {
+			switch f, ok := q.Met(r); {
 			case !ok && f.Of > 0:
 				miss("%s (it is %.4g)", q, f.Value)
 			case !ok:
 				miss("%s (there is nothing to measure it on)", q)
 			}
 		}
-		if c := run.Comparison; o.regression && c != nil && c.Regressed() {
-			miss("no regression (labels: %s; actions: %s)", c.Labels, c.Actions)
+		if c := r.Comparison; o.regression && c != nil && c.Regressed() {
+			miss("no regression (%s)", c)
 		}
 	}
 	if len(missed) == 0 {
@@ -346,12 +343,12 @@ func readBaseline(name string) (evaluate.Report, error) {
 	return r, err
 }
 
-func (o *evalOptions) print(w io.Writer, runs []evaluate.Run) error {
-	view := evaluate.View{Runs: runs, By: o.by, Requirements: o.requirements}
+func (o *evalOptions) print(w io.Writer, reports []evaluate.Report) error {
+	view := evaluate.View{Reports: reports, By: o.by, Requirements: o.requirements}
 	if o.json {
 		return writeJSON(w, view, " ")
 	}
-	return view.Text(w, o.markdown)
+	return view.Text(w)
 }
 
 // bar shows progress on a terminal; anywhere else it shows nothing.

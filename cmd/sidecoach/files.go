@@ -131,7 +131,7 @@ func exists(name string) bool {
 
 // writePage writes the page of --html, as a whole or not at all. It replaces none of the files that were read, which are
 // named by patterns.
-func writePage(name string, read []string, runs ...evaluate.Run) error {
+func writePage(name string, read []string, reports ...evaluate.Report) error {
 	if name == "" {
 		return nil
 	}
@@ -144,7 +144,7 @@ func writePage(name string, read []string, runs ...evaluate.Run) error {
 		}
 	}
 	var page bytes.Buffer
-	err := evaluate.View{Runs: runs}.HTML(&page)
+	err := evaluate.View{Reports: reports}.HTML(&page)
 	if err == nil {
 		err = filestore.WriteFile(name, page.Bytes(), 0o600)
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
 
 type replayOptions struct {
@@ -100,7 +99,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		}
 		report, err := r.labelled.report(cmp.Or(o.policy.threshold, -1), total)
 		if err == nil {
-			err = writePage(o.html, read, evaluate.Run{Report: report})
+			err = writePage(o.html, read, report)
 		}
 		if err != nil {
 			return err
