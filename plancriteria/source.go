@@ -8,6 +8,10 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
+// frontMatter matches YAML front matter. A first line "---" with a blank line after it is a rule.
+var frontMatter = compiled(`(?s)\A(?:\x{feff})?(?:---[ \t]*\n(?:(?:---|\.\.\.)[ \t]*(?:\n|\z)|` +
+	`[ \t]*[^ \t\n].*?\n(?:---|\.\.\.)[ \t]*(?:\n|\z)))?`)
+
 // normalize returns a copy of markdown in which each line ends in \n, and the byte order mark and the front matter
 // are blank lines. It has the same length, so its offsets are offsets in markdown.
 func normalize(markdown []byte) []byte {
@@ -21,34 +25,53 @@ func normalize(markdown []byte) []byte {
 			src[i] = '\n'
 		}
 	}
-	mark := len(src) - len(bytes.TrimPrefix(src, []byte("\ufeff")))
-	head := src[:mark+frontMatter(src[mark:])]
+	head := frontMatter().Find(src)
 	for i := range head {
 		head[i] = '\n'
 	}
 	return src
 }
 
-// frontMatter returns the length of the YAML front matter at the start of src, 0 if there is none. A first line "---"
-// with a blank line after it is a rule, not front matter.
-func frontMatter(src []byte) int {
-	const spaces = " \t"
-	line, rest, _ := bytes.Cut(src, []byte("\n"))
-	if string(bytes.TrimRight(line, spaces)) != "---" {
-		return 0
-	}
-	for first, found := true, true; found; first = false {
-		line, rest, found = bytes.Cut(rest, []byte("\n"))
-		switch string(bytes.TrimRight(line, spaces)) {
-		case "":
-			if first {
-				return 0
-			}
-		case "---", "...":
-			return len(src) - len(rest)
+// The parser visits each open list and quote on each line. So the sum of the depths of all lines bounds its time.
+const (
+	maxDepth      = 500         // of one line
+	maxTotalDepth = 4 * MaxSize // of all lines
+)
+
+// tooDeep reports whether parsing src would take more than about a second. It never underestimates a depth: it takes
+// each list and quote to stay open to the end. It refuses only what is a thousand times deeper than people write.
+func tooDeep(src []byte) bool {
+	depth, total := 0, 0
+	for line := range bytes.Lines(src) {
+		depth = max(depth, lineDepth(bytes.TrimRight(line, "\n")))
+		if total += depth; depth > maxDepth || total > maxTotalDepth {
+			return true
 		}
 	}
-	return 0
+	return false
+}
+
+// openers matches white space and the markers of lists and quotes at the start of a line.
+var openers = compiled(`^(?:[ \t]|>|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$))+`)
+
+// lineDepth returns in how many lists and quotes a line can be at most that opens one, 0 if it opens none. Two
+// columns of white space continue a list item.
+func lineDepth(line []byte) int {
+	markers, columns := 0, 0
+	for _, c := range openers().Find(line) {
+		switch c {
+		case ' ':
+			columns++
+		case '\t':
+			columns += 4
+		case '>', '-', '+', '*', '.', ')':
+			markers++
+		}
+	}
+	if markers == 0 {
+		return 0
+	}
+	return markers + columns/2
 }
 
 // parseBlocks parses only the block structure of src: inline markup cannot change what is a heading or a list item.
