@@ -40,9 +40,9 @@ func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case) {
 			o := report.Outcomes[0]
 			faults := o.Faults()
 			for _, s := range o.Result.Signals {
-				if !within(s, cs.Input.Text) {
+				if n := len(cs.Input.Text); s.Start < 0 || s.Start >= s.End || s.End > n {
 					faults = append(faults, fmt.Sprintf("the signal %s is outside the text: bytes %d to %d of %d", s.Kind, s.Start,
-						s.End, len(cs.Input.Text)))
+						s.End, n))
 				}
 			}
 			if len(faults) > 0 {
@@ -92,25 +92,10 @@ func describe(c evaluate.Case, o evaluate.Outcome) string {
 	row("message", quote(o.Result.CoachingMessage, 300))
 	row("request", quote(c.Input.Request, 200))
 	row("text", quote(c.Input.Text, 200))
-	for _, s := range strongest(o.Result.Signals, c.Input.Text) {
-		row("signal", strings.TrimSpace(fmt.Sprintf("%-9s %5.2f %s %s", s.Kind, s.Weight,
-			quote(c.Input.Text[s.Start:s.End], 60), s.Name)))
+	for _, signal := range o.Signals() {
+		row("signal", signal)
 	}
 	return b.String()
-}
-
-// within reports whether a signal is a part of the text.
-func within(s classify.Signal, text string) bool {
-	return s.Start >= 0 && s.Start < s.End && s.End <= len(text)
-}
-
-// strongest returns the ten signals that count most, in the order of the text.
-func strongest(all []classify.Signal, text string) []classify.Signal {
-	list := slices.DeleteFunc(slices.Clone(all), func(s classify.Signal) bool { return !within(s, text) })
-	slices.SortStableFunc(list, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
-	list = list[:min(len(list), 10)]
-	slices.SortStableFunc(list, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
-	return list
 }
 
 // quote puts at most n characters of a text on one line, in quotes.

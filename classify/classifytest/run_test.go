@@ -113,7 +113,7 @@ func TestRunFails(t *testing.T) {
 			"want       rejected, continue", "got        completion, deliver, confidence 0.91",
 			"source     llm", "fallback   none", "reason     shows its result",
 			`request    "Fix the login"`, `text       "All done, it should work now."`,
-			`signal     claim      1.50 "All done" done`, `signal     hedge      2.00 "it should work now"`,
+			`signal     claim done 1.50 "All done"`, `signal     hedge  2.00 "it should work now"`,
 		}},
 		{"progress", []string{"status, want rejected"}},
 		{"unsure", []string{"would deliver at 0.70, want continue"}},

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
@@ -59,19 +58,6 @@ func shown(s string) string { return plaintext.VisibleLines(plaintext.Redact(s))
 type pageCase struct {
 	Outcome
 	Run, Request, Text string
-}
-
-// Signals returns the strongest signals in words.
-func (c pageCase) Signals() string {
-	text, signals := c.input.Text, slices.Clone(c.Result.Signals)
-	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
-	var words []string
-	for _, s := range signals[:min(len(signals), 12)] {
-		if s.Start >= 0 && s.Start < s.End && s.End <= len(text) {
-			words = append(words, fmt.Sprintf("%s %s %.2f %s", s.Kind, s.Name, s.Weight, quoted(text[s.Start:s.End])))
-		}
-	}
-	return strings.Join(words, ", ")
 }
 
 // shortened leaves out the middle of a long text: its end decides most.

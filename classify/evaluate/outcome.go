@@ -103,6 +103,18 @@ func (o Outcome) Faults() []string {
 	return append(faults, o.Verdict.Message...)
 }
 
+// Signals returns the twelve strongest signals of the result in words.
+func (o Outcome) Signals() (words []string) {
+	text, signals := o.input.Text, slices.Clone(o.Result.Signals)
+	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+	for _, s := range signals[:min(len(signals), 12)] {
+		if s.Start >= 0 && s.Start < s.End && s.End <= len(text) {
+			words = append(words, fmt.Sprintf("%s %s %.2f %s", s.Kind, s.Name, s.Weight, quoted(text[s.Start:s.End])))
+		}
+	}
+	return words
+}
+
 // runs returns the verdict of each run.
 func (o Outcome) runs() []Verdict {
 	if len(o.Runs) == 0 {

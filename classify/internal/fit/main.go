@@ -115,7 +115,8 @@ func (t *trainer) crossValidate(blind bool) error {
 			e.fold = repos[e.repo]
 		}
 	}
-	var held []evaluate.Outcome
+	var held []evaluate.Case
+	var verdicts []classify.Result
 	for fold := range folds {
 		tables := fstest.MapFS{}
 		for name, data := range t.fit(fold).files("") {
@@ -125,57 +126,36 @@ func (t *trainer) crossValidate(blind bool) error {
 		if err != nil {
 			return err
 		}
-		var cases []evaluate.Case
 		for _, e := range *t {
 			if c := e.Case; e.original && e.fold == fold {
 				if blind {
 					c.Input.Request = ""
 				}
-				cases = append(cases, c)
+				verdict, err := h.Classify(context.Background(), c.Input)
+				if err != nil {
+					return err
+				}
+				held, verdicts = append(held, c), append(verdicts, verdict)
 			}
 		}
-		rep, err := evaluate.Evaluate(context.Background(), h, cases, evaluate.Options{})
-		if err != nil {
-			return err
-		}
-		held = append(held, rep.Outcomes...)
 	}
-	print(held)
-	return nil
-}
-
-// print prints the figures of outcomes, of all and by agent and language.
-func print(held []evaluate.Outcome) {
-	groups := map[string][]evaluate.Outcome{}
-	for _, o := range held {
-		for _, key := range []string{"agent", "lang"} {
-			group := fmt.Sprint(key, " ", o.Meta[key])
-			groups[group] = append(groups[group], o)
-		}
+	report, err := evaluate.Record(held, verdicts, evaluate.Options{Name: "held out"})
+	if err != nil {
+		return err
 	}
 	agents, sum := 0, 0.0
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		g := groups[name]
-		if len(g) >= 10 {
-			fmt.Printf("%-18s %5d cases  %s\n", name, len(g), figures(g))
-		}
-		if strings.HasPrefix(name, "agent ") && len(g) >= 30 {
-			sum += evaluate.Summarize(g).Figures["continue_precision"].Value
-			agents++
+	for _, g := range report.By("agent") {
+		if g.Cases >= 30 {
+			agents, sum = agents+1, sum+g.Figures["continue_precision"].Value
 		}
 	}
-	fmt.Printf("all of %d  %s\ncontinue_precision over agents %.3f\n", len(held), figures(held), sum/float64(agents))
-}
-
-// figures are the figures of outcomes on one line; package evaluate says what each is.
-func figures(outcomes []evaluate.Outcome) string {
-	var line []string
-	all := evaluate.Summarize(outcomes).Figures
-	for _, name := range []string{"continue_precision", "caught", "completions_continued", "wrong_continues", "accuracy",
-		"macro_f1", "ece"} {
-		line = append(line, name+" "+all[name].String())
+	fmt.Printf("continue_precision over agents %.3f\n", sum/float64(agents))
+	for _, key := range []string{"agent", "lang"} {
+		if err := (evaluate.View{Reports: []evaluate.Report{report}, By: key}).Text(os.Stdout); err != nil {
+			return err
+		}
 	}
-	return strings.Join(line, "  ")
+	return nil
 }
 
 // files writes the weights as the heuristic reads them.
