@@ -232,44 +232,40 @@ func toJSON(t *testing.T, s autocontinue.State) string {
 func states(t *testing.T) map[string]autocontinue.State {
 	t.Helper()
 	var busy autocontinue.State
-	decide := func(kind string, o autocontinue.Output) autocontinue.Decision {
-		o.Session = "s"
-		f := autocontinue.Facts{
-			Output: o, Degraded: []string{"plan: \"<gone>\" \u2028 ü"},
-			Verification: autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "the tests fail"},
-		}
-		f.Result.Confidence, f.Result.WasRejectedCompletion = 1, kind == "claim"
+	decide := func(kind string, o autocontinue.Output) (d autocontinue.Decision) {
+		o.Session, o.ID = "s", o.Run
+		f := autocontinue.Facts{Output: o, Degraded: []string{"plan: \"<gone>\" \u2028 ü"}}
+		f.Result.Confidence = 1
 		switch kind {
+		case "rejected":
+			f.Result.Type, f.Result.WasRejectedCompletion = "status", true
+			f.Verification = autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "the tests fail"}
+		case "status":
+			f.Result.Type = "status"
 		case "question":
 			f.Result.Type = "question"
-		case "completion":
-			f.Result.Type, f.Verification = "completion", autocontinue.Verification{}
 		default:
-			f.Result.Type = "status"
+			f.Result.Type = "completion"
 		}
-		var d autocontinue.Decision
 		d, busy = autocontinue.Decide(autocontinue.Policy{MaxContinues: 100}, busy, f)
 		return d
 	}
 	for turn := range 10 {
 		busy = busy.Reset()
-		id := fmt.Sprint(turn)
-		for run, kind := range []string{"status", "status", "claim", "claim", "question"} {
+		for run, kind := range []string{"status", "rejected", "question"} {
 			name := fmt.Sprint("turn ", turn, " run ", run)
-			decide(kind, autocontinue.Output{Turn: id, Run: name, ID: name, Text: name})
+			decide(kind, autocontinue.Output{Turn: fmt.Sprint(turn), Run: name, Text: name})
 		}
 	}
-	last := decide("status", autocontinue.Output{Turn: "last", Run: "last", ID: "last", Text: "Going on."})
+	last := decide("status", autocontinue.Output{Turn: "last", Run: "last", Text: "Going on."})
 	require.Equal(t, autocontinue.Continue, last.Action)
-
 	all := map[string]autocontinue.State{
 		"counts": {Seq: 1 << 40, Resets: 3, Continues: 2, HandedOver: true},
 		"reset":  autocontinue.State{}.Reset(),
 		"busy":   busy,
 	}
 	for i := range 500 {
-		id := fmt.Sprint(i)
-		decide("completion", autocontinue.Output{Run: id, ID: id, Text: id})
+		decide("completion", autocontinue.Output{Run: fmt.Sprint(i), Text: fmt.Sprint(i)})
 	}
 	all["big"] = busy
 	return all
