@@ -37,7 +37,12 @@ func NewMemoryStore(sessions int) *MemoryStore { return &MemoryStore{max: sessio
 func (m *MemoryStore) Load(ctx context.Context, session string) (State, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.use(session), ctx.Err()
+	e := m.sessions[session]
+	if e == nil {
+		return State{}, ctx.Err()
+	}
+	e.used = time.Now()
+	return e.state, ctx.Err()
 }
 
 // Update replaces the session's state by what fn returns. Its errors are those of fn and ctx, and [ErrUnavailable] when
@@ -48,32 +53,22 @@ func (m *MemoryStore) Update(ctx context.Context, session string, fn func(State)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	next, err := fn(m.use(session))
-	if err != nil {
-		return err
-	}
-	if m.sessions[session] == nil {
-		if err := m.makeRoom(); err != nil {
-			return err
-		}
-		m.sessions[strings.Clone(session)] = &memory{used: time.Now()} // the string may be part of a large message
-	}
-	m.sessions[session].state = next
-	return nil
-}
-
-// use returns the session's state, which is used now.
-func (m *MemoryStore) use(session string) State {
 	e := m.sessions[session]
 	if e == nil {
-		return State{}
+		e = &memory{}
 	}
-	e.used = time.Now()
-	return e.state
+	next, err := fn(e.state)
+	if err == nil && e.used.IsZero() {
+		err = m.add(session, e)
+	}
+	if err == nil {
+		e.state, e.used = next, time.Now()
+	}
+	return err
 }
 
-// makeRoom makes room for one more session.
-func (m *MemoryStore) makeRoom() error {
+// add adds a session. A full store first forgets one.
+func (m *MemoryStore) add(session string, e *memory) error {
 	if m.sessions == nil {
 		m.sessions = make(map[string]*memory)
 	}
@@ -81,19 +76,19 @@ func (m *MemoryStore) makeRoom() error {
 	if most < 1 {
 		most = defaultSessions
 	}
-	if len(m.sessions) < most {
-		return nil
-	}
-	oldest := ""
-	for session, e := range m.sessions {
-		if oldest == "" || e.used.Before(m.sessions[oldest].used) {
-			oldest = session
+	if len(m.sessions) >= most {
+		oldest := ""
+		for session, e := range m.sessions {
+			if oldest == "" || e.used.Before(m.sessions[oldest].used) {
+				oldest = session
+			}
 		}
+		if time.Since(m.sessions[oldest].used) < minSessionAge {
+			return fmt.Errorf("%w: it is full, with %d sessions of the last day; give NewMemoryStore a larger number",
+				ErrUnavailable, most)
+		}
+		delete(m.sessions, oldest)
 	}
-	if time.Since(m.sessions[oldest].used) < minSessionAge {
-		return fmt.Errorf("%w: it is full, with %d sessions of the last day; give NewMemoryStore a larger number",
-			ErrUnavailable, most)
-	}
-	delete(m.sessions, oldest)
+	m.sessions[strings.Clone(session)] = e // the string may be part of a large message
 	return nil
 }

@@ -2,6 +2,7 @@ package autocontinue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -100,23 +101,16 @@ func newEvent(o Output, in classify.Input, d Decision, err error) Event {
 	return e
 }
 
-// strongest returns the maxSignals heaviest signals, in their order, and how many it left out.
+// strongest returns the maxSignals heaviest signals, in the order of the text, and how many it left out.
 func strongest(signals []classify.Signal) (kept []classify.Signal, dropped int) {
-	if len(signals) <= maxSignals {
-		return signals, 0
+	kept = slices.Clone(signals)
+	if dropped = len(signals) - maxSignals; dropped <= 0 {
+		return kept, 0
 	}
-	weights := make([]float64, len(signals))
-	for i, s := range signals {
-		weights[i] = s.Weight
-	}
-	slices.Sort(weights)
-	least := weights[len(weights)-maxSignals]
-	for _, s := range signals {
-		if s.Weight >= least && len(kept) < maxSignals {
-			kept = append(kept, s)
-		}
-	}
-	return kept, len(signals) - len(kept)
+	slices.SortStableFunc(kept, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+	kept = kept[:maxSignals]
+	slices.SortStableFunc(kept, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
+	return kept, dropped
 }
 
 // span returns text[start:end], or nothing if that is not a span of text.
@@ -130,33 +124,20 @@ func span(text string, start, end int) string {
 // NewJournal returns an observer that writes each event to w as one line of JSON, with one call of Write. It is safe
 // for concurrent use, goes on after an error, and never closes w.
 func NewJournal(w io.Writer) Observer {
-	if w == nil {
-		panic("autocontinue: NewJournal of a nil writer")
-	}
-	return &journal{w: w}
-}
-
-type journal struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (j *journal) Observe(_ context.Context, e Event) error {
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(e)
-
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err == nil {
-		var n int
-		if n, err = j.w.Write(line.Bytes()); err == nil && n < line.Len() {
-			err = io.ErrShortWrite
+	var mu sync.Mutex
+	return ObserverFunc(func(_ context.Context, e Event) error {
+		var line bytes.Buffer
+		enc := json.NewEncoder(&line)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(e)
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			_, err = line.WriteTo(w)
 		}
-	}
-	if err != nil {
-		return fmt.Errorf("autocontinue: journal: %w", err)
-	}
-	return nil
+		if err != nil {
+			return fmt.Errorf("autocontinue: journal: %w", err)
+		}
+		return nil
+	})
 }
