@@ -3,8 +3,6 @@ package autocontinue
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -251,20 +249,10 @@ func failure(o Output, s State, r classify.Result) Decision {
 	return d
 }
 
-// finite returns r with 0 for a confidence that is not from 0 to 1, and for weights that are not numbers: JSON has no
-// NaN.
+// finite returns r with 0 for a confidence that is not from 0 to 1.
 func finite(r classify.Result) classify.Result {
 	if !(r.Confidence >= 0 && r.Confidence <= 1) {
 		r.Confidence = 0
-	}
-	odd := func(s classify.Signal) bool { return math.IsNaN(s.Weight) || math.IsInf(s.Weight, 0) }
-	if slices.ContainsFunc(r.Signals, odd) {
-		r.Signals = slices.Clone(r.Signals)
-		for i := range r.Signals {
-			if odd(r.Signals[i]) {
-				r.Signals[i].Weight = 0
-			}
-		}
 	}
 	return r
 }

@@ -208,9 +208,6 @@ func goalNote(note string, reason Reason, g *Goal) string {
 }
 
 func lowConfidenceNote(confidence, least float64) string {
-	if !(least <= 1) {
-		return ReasonLowConfidence.verdict().note
-	}
 	return fmt.Sprintf("It is not clear what the agent wants, so it was not continued (confidence %.2f, needed %.2f).",
 		confidence, least)
 }

@@ -3,7 +3,6 @@ package skills
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -64,16 +63,11 @@ func readSkill(fsys fs.FS, name string) (Skill, error) {
 	if !info.Mode().IsRegular() {
 		return Skill{}, errors.New("not a regular file")
 	}
-	f, err := fsys.Open(name)
+	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return Skill{}, err
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxHead))
-	if err != nil {
-		return Skill{}, err
-	}
-	fields, err := frontMatter(string(text))
+	fields, err := frontMatter(string(text[:min(len(text), maxHead)]))
 	if err != nil {
 		return Skill{}, err
 	}
@@ -137,16 +131,11 @@ func scalar(value string) (string, error) {
 		return strings.Join(strings.Fields(block), " "), nil
 	case `"`, `'`:
 		escaped := map[string]string{`"`: `\"`, `'`: `''`}[quote]
-		rest := strings.ReplaceAll(value[1:], escaped, "\x00")
-		text, after, closed := strings.Cut(rest, quote)
-		if after = strings.TrimSpace(after); !closed || after != "" && after[0] != '#' {
+		text, _, closed := strings.Cut(strings.ReplaceAll(value[1:], escaped, "\x00"), quote)
+		if !closed {
 			return "", errors.New("a quote is not closed")
 		}
-		text = strings.ReplaceAll(text, "\x00", quote)
-		if quote == `"` {
-			text = strings.NewReplacer(`\\`, `\`, `\n`, " ", `\t`, " ").Replace(text)
-		}
-		return strings.Join(strings.Fields(text), " "), nil
+		return strings.Join(strings.Fields(strings.ReplaceAll(text, "\x00", quote)), " "), nil
 	}
 	if plain, _, comment := strings.Cut(head, " #"); comment {
 		return strings.TrimSpace(plain), nil

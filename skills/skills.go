@@ -24,7 +24,10 @@
 // text.
 package skills
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Skill is a way of working that an agent was asked for. It is its own [Detector].
 type Skill struct {
@@ -70,6 +73,31 @@ func (s Skill) Detect(q Query) (Skill, bool) {
 	}
 	if mentions(q.Text, strings.TrimSpace(s.Trigger)) {
 		return s, true
+	}
+	return Skill{}, false
+}
+
+// Registry asks several detectors in order. It never changes, and it is safe for concurrent use if its detectors are.
+// The zero value and nil recognise nothing. A registry is a [Detector] itself.
+type Registry struct{ detectors []Detector }
+
+// NewRegistry returns a registry of ds in their order.
+func NewRegistry(ds ...Detector) *Registry { return &Registry{slices.Clone(ds)} }
+
+// Detect returns the skill that was asked for, and whether there is one.
+//
+// Detect asks all detectors with the text alone, then all with the phase alone. So an explicit trigger beats the
+// phase. In each pass the first detector that recognises a skill wins, wherever its trigger is in the text.
+func (r *Registry) Detect(q Query) (Skill, bool) {
+	if r == nil {
+		return Skill{}, false
+	}
+	for _, part := range [...]Query{{Text: q.Text}, {Phase: q.Phase}} {
+		for _, d := range r.detectors {
+			if s, ok := d.Detect(part); ok {
+				return s, true
+			}
+		}
 	}
 	return Skill{}, false
 }

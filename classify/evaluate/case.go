@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -97,18 +96,10 @@ func (c Case) faults() (faults []error) {
 	check(w.Type != "" && !known, "want.type: %s is not one of %s", quoted(string(w.Type)), join(classify.Types()))
 	check(known && w.WasRejectedCompletion && !status,
 		"want.was_rejected_completion: only a status can be one, not a %s", w.Type)
-	switch w.Action {
-	case "", w.action():
-	case deliver, carryOn:
-		check(known, "want.action: a %s calls for %s, not for %s", w.Type, w.action(), w.Action)
-	default:
-		check(known, "want.action: %s is neither continue nor deliver", quoted(string(w.Action)))
-	}
+	check(known && w.Action != "" && w.Action != w.action(), "want.action: a %s calls for %s, not for %s", w.Type,
+		w.action(), quoted(w.Action))
 	if m := w.Message; m != nil {
 		check(known && !status, "want.message: only a status is continued with a message")
-		check(m.MaxChars < 0, "want.message.max_chars: %d is below 0", m.MaxChars)
-		check(slices.Contains(m.Contains, "") || slices.Contains(m.NotContains, ""),
-			"want.message: it contains, or does not contain, an empty string")
 		_, err := regexp.Compile(m.Matches)
 		check(err != nil, "want.message.matches: %w", err)
 	}

@@ -49,7 +49,7 @@ func ExampleLoadCases() {
 	fmt.Println(err)
 	// Output:
 	// cases.jsonl:2: want.type: "done" is not one of error, blocker, question, completion, status
-	// cases.jsonl:3: want.action: a status calls for continue, not for deliver
+	// cases.jsonl:3: want.action: a status calls for continue, not for "deliver"
 }
 
 // judge is a classifier that was tuned: it says what its argument says of every text with a question mark.

@@ -38,9 +38,9 @@ func LoadCases(fsys fs.FS, patterns ...string) ([]Case, error) {
 				continue
 			}
 			read[name] = true
-			data, err := readFile(fsys, name)
+			data, err := fs.ReadFile(fsys, name)
 			if err != nil {
-				fault(name, err)
+				fault(name, cmp.Or(errors.Unwrap(err), err)) // which has the name already
 				continue
 			}
 			n, before := 0, len(cases)+len(faults)
@@ -81,17 +81,6 @@ func match(fsys fs.FS, pattern string) ([]string, error) {
 		err = fs.ErrNotExist
 	}
 	return names, err
-}
-
-func readFile(fsys fs.FS, name string) ([]byte, error) {
-	if info, err := fs.Stat(fsys, name); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("it is a folder; name its files: %s/*.jsonl", strings.TrimRight(name, "/"))
-	}
-	data, err := fs.ReadFile(fsys, name)
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		err = e.Err // the fault has the name already
-	}
-	return data, err
 }
 
 func parseCase(line []byte) (Case, []error) {

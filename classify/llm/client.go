@@ -175,7 +175,7 @@ func (c *Client) add(sum, u classify.Usage) classify.Usage {
 
 // read finds the answer in what a model wrote, and checks it.
 func (call Call) read(text string) (json.RawMessage, error) {
-	object := lastObject(text)
+	object := lastObject([]byte(text))
 	if object == nil {
 		return nil, unparseable("no JSON object in it")
 	}

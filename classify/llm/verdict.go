@@ -89,25 +89,14 @@ func coaching(s string) string {
 	return s
 }
 
-// lastObject returns the last complete JSON object in a text, or nil. Prose, fences, thoughts and other objects may
-// stand around it. An object inside another one does not count, complete or not: half an answer is no answer.
-//
-// None, NaN and Infinity, which some programs write as a value, are read as null.
-func lastObject(text string) json.RawMessage {
-	if object := scanObjects([]byte(text)); object != nil {
-		return object
-	}
-	return scanObjects(notJSON().ReplaceAll([]byte(text), []byte("$1 null")))
-}
-
-var notJSON = lazy(`(":)\s*(?:[Nn]one|[-+]?(?:[Nn]a[Nn]|[Ii]nf(?:inity)?|Infinity))\b`)
-
 // lazy compiles an expression when it is first used: a program that asks no model does not wait for it.
 func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-func scanObjects(text []byte) (last json.RawMessage) {
+// lastObject returns the last complete JSON object in a text, or nil. Prose, fences, thoughts and other objects may
+// stand around it. An object inside another one does not count, complete or not: half an answer is no answer.
+func lastObject(text []byte) (last json.RawMessage) {
 	for at := 0; ; {
 		next := bytes.IndexByte(text[at:], '{')
 		if next < 0 {
