@@ -17,16 +17,11 @@ func Known(s State, o Output) (Decision, State, bool) { return s.known(o, 0) }
 func (s State) known(o Output, resets int) (Decision, State, bool) {
 	before := s
 	s = s.copied()
-	at, name := s.positionOf(o, resets)
-	if at == opening {
-		s.open(name)
-	} else if name != 0 {
-		s.turn().ID = name // else the next output of this name would open the turn again
-	}
+	over := s.enter(o, resets)
 
 	// Row 1.
 	if r, ok := s.recorded(o.ID); ok {
-		if at == over {
+		if over {
 			return r.superseded().replay(o), before, true
 		}
 		if was, _ := before.recorded(o.ID); was.Reason != r.Reason {
@@ -45,7 +40,7 @@ func (s State) known(o Output, resets int) (Decision, State, bool) {
 		d.degrade("run: it is closed and reported another text, which was not read; give every run its own Output.Run")
 	case s.wasShown(o.Run, o.Text):
 		d.Reason = ReasonSameText // row 3
-	case at == over:
+	case over:
 		d.Reason = ReasonSuperseded // row 4
 	case o.Failed:
 		d.Reason = ReasonCrashGuard // row 5

@@ -35,11 +35,7 @@ func (p Policy) check() error {
 			p.MaxContinues, limitContinues, DefaultMaxContinues)
 	}
 	if c := p.MinConfidence; c != NoGate && !(c >= 0 && c <= 1) {
-		return fmt.Errorf(
-			"autocontinue: Policy.MinConfidence %v: give a number up to 1, 0 for the default of %.2f, or NoGate",
-			c,
-			classify.DefaultThreshold,
-		)
+		return fmt.Errorf("autocontinue: Policy.MinConfidence %v: give a number up to 1, 0 for the default, or NoGate", c)
 	}
 	return nil
 }

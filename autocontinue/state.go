@@ -168,37 +168,25 @@ func (s *State) open(id digest) {
 	}
 }
 
-// A position says where the turn of an output stands among those of a state.
-type position int
-
-const (
-	current position = iota
-	opening          // a new turn
-	over
-)
-
-// positionOf returns the position of o's turn. Name is the name of a turn that is opening, or of the current one if it
-// had no name until now.
-func (s State) positionOf(o Output, resets int) (at position, name digest) {
+// enter makes the turn of o the current one if it is unknown, and reports whether it is over.
+func (s *State) enter(o Output, resets int) (over bool) {
 	if resets != 0 && resets != s.resets() {
-		return over, 0
+		return true
 	}
 	if o.Turn == "" {
-		return current, 0
+		return false
 	}
-	id, now := digestOf("turn", o.Turn), *s.turn() // s is a copy
+	id, now := digestOf("turn", o.Turn), s.turn()
 	switch {
 	case now.ID == id:
-		return current, 0
 	case slices.ContainsFunc(s.history.Turns, func(t turn) bool { return t.ID == id }):
-		return over, 0
-	case s.isOurs(o.Request):
-		if now.ID == 0 {
-			return current, id
-		}
-		return current, 0
+		return true
+	case !s.isOurs(o.Request):
+		s.open(id)
+	case now.ID == 0:
+		now.ID = id // else the next output of this name would open the turn again
 	}
-	return opening, id
+	return false
 }
 
 // isClosed reports whether run had its continuation or its completion. Known says that it reported this text before.

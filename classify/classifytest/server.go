@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // Server is a real HTTP server on a loopback port that speaks OpenAI chat completions and answers by a script, so that
@@ -83,7 +82,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 // admit records a request and returns the answer that it gets.
 func (s *Server) admit(r *http.Request, body []byte) Answer {
-	q, fault := newRequest(r, body)
+	var q received
+	fault := json.Unmarshal(body, &q)
+	q.Method, q.Path, q.Body = r.Method, r.URL.Path, body
+	q.HasKey = r.Header.Get("Authorization")+r.Header.Get("Api-Key") != ""
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, q)
@@ -97,20 +99,13 @@ func (s *Server) admit(r *http.Request, body []byte) Answer {
 	return s.script[min(s.next, len(s.script))-1]
 }
 
-// received is what a [Server] was asked. Model, Format and Messages are read from Body as far as it can be read.
+// received is what a [Server] was asked. Messages are read from Body as far as it can be read.
 type received struct {
-	Method, Path string    // Path is with the base path: /v1/chat/completions
-	HasKey       bool      // in one of the headers that carry one
-	Body         []byte    // byte for byte
-	At           time.Time // when it had arrived
-
-	Model    string
-	Format   string // response_format's type: "json_schema", "json_object", "text"; empty when there is none
-	Messages []message
+	Method, Path string // Path is with the base path: /v1/chat/completions
+	HasKey       bool   // in one of the headers that carry one
+	Body         []byte // byte for byte
+	Messages     []struct{ Role, Content string }
 }
-
-// message is one message of a chat request.
-type message struct{ Role, Content string }
 
 // Prompt returns the contents of all messages, with an empty line between them.
 func (q received) Prompt() string {
@@ -119,18 +114,4 @@ func (q received) Prompt() string {
 		all = append(all, m.Content)
 	}
 	return strings.Join(all, "\n\n")
-}
-
-// newRequest reads a request.
-func newRequest(r *http.Request, body []byte) (received, error) {
-	var c struct {
-		Model    string
-		Messages []message
-		Format   struct{ Type string } `json:"response_format"`
-	}
-	err := json.Unmarshal(body, &c)
-	q := received{Method: r.Method, Path: r.URL.Path, Body: body, At: time.Now(),
-		HasKey: r.Header.Get("Authorization")+r.Header.Get("Api-Key") != "",
-		Model:  c.Model, Format: c.Format.Type, Messages: c.Messages}
-	return q, err
 }
