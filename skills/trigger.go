@@ -3,6 +3,7 @@ package skills
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // What may stand around a word: white space, or a full stop, comma or dash outside ASCII; between it and the word, marks
@@ -22,11 +23,16 @@ func mentions(text, word string) bool {
 	return err == nil && mention.MatchString(ownWords(text)) // a word that is not UTF-8 is never mentioned
 }
 
+// Expressions are compiled when a text first has a trigger in it.
 var (
-	listMarkers = regexp.MustCompile(`^[ \t]*(?:(?:[-+*]|\d+[.)])[ \t]+)*`)
-	fenceRun    = regexp.MustCompile("^(?:(`{3,})[^`]*|(~{3,}).*)$")
-	backticks   = regexp.MustCompile("`+")
+	listMarkers = compiled(`^[ \t]*(?:(?:[-+*]|\d+[.)])[ \t]+)*`)
+	fenceRun    = compiled("^(?:(`{3,})[^`]*|(~{3,}).*)$")
+	backticks   = compiled("`+")
 )
+
+func compiled(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // ownWords returns the human's own words of a text: without fenced code, quoted lines and HTML comments that begin a
 // line. Inline code is an x. It is more lenient than CommonMark, because people type a request: a fence counts at any
@@ -39,9 +45,9 @@ func ownWords(text string) string {
 	}
 	fence, inComment := "", false
 	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n") {
-		markers := listMarkers.FindString(line)
+		markers := listMarkers().FindString(line)
 		body := line[len(markers):]
-		run := fenceRun.FindStringSubmatch(body)
+		run := fenceRun().FindStringSubmatch(body)
 		switch {
 		case inComment:
 			var closed bool
@@ -81,7 +87,7 @@ func ownWords(text string) string {
 func withoutCode(paragraph string) string {
 	var b strings.Builder
 	from := 0
-	runs := backticks.FindAllStringIndex(paragraph, -1)
+	runs := backticks().FindAllStringIndex(paragraph, -1)
 	for i := 0; i < len(runs); i++ {
 		start, end := runs[i][0], runs[i][1]
 		text := paragraph[from:start]
