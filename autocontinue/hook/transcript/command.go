@@ -14,7 +14,6 @@ const (
 	kindEdit      = "edit"
 	kindElsewhere = "elsewhere"
 	kindMove      = "move"
-	kindLook      = "look"
 	kindRead      = "read"
 	kindRemote    = "remote"
 	kindTask      = "task"
@@ -317,7 +316,7 @@ func scope(words []string) []string {
 		case number != "" && strings.Trim(number, "0123456789.") == "":
 		case strings.HasPrefix(w, "-") && (flag == "" || slices.Contains(commands().lists["neutral"], flag)):
 		default:
-			kept = append(kept, w)
+			kept = append(kept, clip(w, maxWord))
 		}
 	}
 	return kept

@@ -32,8 +32,7 @@
 //   - An edit of code makes all checks before it stale. A successful check after it closes it; a commit or a push
 //     does not. An edit of documents makes no check stale.
 //   - A file that the agent made and removed again, such as a script to try something, leaves no edit behind.
-//   - Links, moves and removals of files that are not source code are also closed by a look at the result, such as
-//     "ls".
+//   - Links, moves and removals of files that are not source code count as edits of documents.
 //   - An unknown tool, a sub-agent, a command that cannot be read, another branch, and lines that cannot be read make
 //     the facts unknown. So does a check whose outcome is unknown, such as a request to another machine. The next edit
 //     or successful check makes them known again.

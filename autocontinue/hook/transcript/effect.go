@@ -6,56 +6,31 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // effect is what one command or one call of a tool does, as far as it matters: it changes files, or it checks
 // something.
 type effect struct {
 	Edits     []string           `json:"edits,omitempty"`     // files of the project that it changes; "" is an unknown one
-	Made      []string           `json:"made,omitempty"`      // files that it makes as a whole, such as a built program
+	Makes     bool               `json:"makes,omitempty"`     // it makes these files as a whole
 	Removes   bool               `json:"removes,omitempty"`   // it only removes files
 	Layout    bool               `json:"layout,omitempty"`    // it only links, moves or removes files; none is source code
 	Elsewhere bool               `json:"elsewhere,omitempty"` // it changes something outside of the project
 	Moves     bool               `json:"moves,omitempty"`     // it takes the project to another branch
 	Unknown   bool               `json:"unknown,omitempty"`   // it may do anything
-	Looks     bool               `json:"looks,omitempty"`     // it shows where files are
 	Check     classify.CheckKind `json:"check,omitempty"`
 	Script    string             `json:"script,omitempty"` // the script that it runs
 	Name      string             `json:"name,omitempty"`   // the command, for people
 	Scope     []string           `json:"scope,omitempty"`  // its words that choose what it checks
 	Status    status             `json:"status,omitempty"`
-	Printed   *printedStatus     `json:"printed,omitempty"` // a later command prints the exit status
+	Printed   string             `json:"printed,omitempty"` // how a later command prints the exit status: "exit: $"
 	Echoes    []string           `json:"echoes,omitempty"`  // lines of the output that the script prints itself
 	Chained   bool               `json:"chained,omitempty"` // a check behind "&&" may be the one that failed
 	Filter    filter             `json:"filter,omitempty"`  // what becomes of its output
 }
 
-// mask masks secrets in what is kept of the effect. A secret has the same mask each time, so what was equal stays equal.
-func (e *effect) mask(secrets []string) {
-	mask := func(s string) string {
-		if slices.Contains(secrets, s) { // also a short one, which is not looked for within other words
-			return strings.Repeat("*", len(s))
-		}
-		return plaintext.Redact(s, secrets...)
-	}
-	for _, list := range []*[]string{&e.Edits, &e.Made, &e.Scope, &e.Echoes} {
-		*list = slices.Clone(*list)
-		for i, s := range *list {
-			(*list)[i] = mask(s)
-		}
-	}
-	for i, s := range e.Scope {
-		e.Scope[i] = clip(s, maxWord)
-	}
-	e.Script = mask(e.Script)
-	if p := e.Printed; p != nil {
-		e.Printed = &printedStatus{mask(p.Before), mask(p.After), mask(p.Passed), mask(p.Failed)}
-	}
-}
-
 func (e effect) matters() bool {
-	return len(e.Edits) > 0 || e.Elsewhere || e.Moves || e.Unknown || e.Looks || e.Check != ""
+	return len(e.Edits) > 0 || e.Elsewhere || e.Moves || e.Unknown || e.Check != ""
 }
 
 func (e effect) checks() bool { return e.Check != "" }
@@ -82,13 +57,12 @@ const (
 	filterNone   filter = iota
 	filterPart          // a part of it; nothing is left of nothing
 	filterErrors        // the lines that speak of errors
-	filterCount         // how many lines there were
 )
 
 // commandEffects returns what a simple command does. Input is its here-document, writes are the files that it is
 // redirected to.
 func (w *walker) commandEffects(words []string, input string, writes []string) (effects []effect) {
-	e := effect{Name: w.nameOf(words)}
+	e := effect{Name: nameOf(words)}
 	name, args := programName(words[0]), words[1:]
 	kinds := kindsOf(words)
 	switch name {
@@ -118,7 +92,7 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 	switch {
 	case kinds == nil:
 		kinds = w.scriptKinds(&e, name, words, input)
-	case script && (kinds[0] == kindRead || kinds[0] == kindLook) && len(e.Edits) == 0:
+	case script && kinds[0] == kindRead && len(e.Edits) == 0:
 		kinds = nameKinds(name) // it has the name of a program
 	}
 	for _, kind := range kinds {
@@ -131,8 +105,6 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 			e.Elsewhere = true
 		case kindMove:
 			e.Moves = w.inProject()
-		case kindLook:
-			e.Looks = true
 		case kindRead:
 		case kindRemote:
 			e.Check, e.Status, e.Elsewhere = classify.CheckRun, statusHidden, true
@@ -140,18 +112,19 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 				writes = append(writes, args[i+1])
 			}
 		default:
-			e.Check, e.Scope, e.Made = classify.CheckKind(kind), scope(words), w.built(words)
+			e.Check, e.Scope = classify.CheckKind(kind), scope(words)
 			e.Elsewhere = e.Elsewhere || kind == kindRun
 		}
 	}
 	if len(writes) > 0 && (e.Check == "" || e.Check == classify.CheckRun) {
 		before := len(e.Edits)
 		e.edit(w, writes...)
-		e.Made = append(e.Made, e.Edits[before:]...)
-		if kinds[0] == kindRemote && len(e.Made) > 0 {
+		wrote := len(e.Edits) > before
+		e.Makes = wrote && before == 0
+		if kinds[0] == kindRemote && wrote {
 			e.Status = statusKept // whether a download succeeded is known
 		}
-		if e.Script == "" && matches(commands().lists["interprets"], name) && len(e.Made) > 0 {
+		if e.Script == "" && matches(commands().lists["interprets"], name) && wrote {
 			e.Check = "" // code on the command line wrote the file
 		}
 	}
@@ -159,21 +132,6 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		effects = append(effects, e)
 	}
 	return effects
-}
-
-// built returns the program that a build makes, by its flag "-o" or as "go build" names it.
-func (w *walker) built(words []string) []string {
-	if i := slices.Index(words, "-o"); i > 0 && i+1 < len(words) {
-		return []string{w.resolve(words[i+1])}
-	}
-	if len(words) < 2 || programName(words[0]) != "go" || words[1] != "build" {
-		return nil
-	}
-	of := w.dir
-	if last := words[len(words)-1]; len(words) > 2 && last != "." && !strings.HasPrefix(last, "-") {
-		of = last
-	}
-	return []string{w.resolve(path.Base(slashed(of)))}
 }
 
 // documentsOf returns the files that a command names when all of them are documents, and else an unknown one.
@@ -236,7 +194,7 @@ func (e *effect) files(w *walker, name string, args []string) {
 	switch name {
 	case "tee", "truncate", "touch":
 		e.edit(w, files...)
-		e.Made = e.Edits
+		e.Makes = true
 	case "cp", "ln", "mv", "install":
 		sources, dest := files[:len(files)-1], files[len(files)-1]
 		if path.Ext(dest) == "" && len(sources) > 0 && path.Ext(sources[0]) != "" && name != "ln" {
@@ -245,9 +203,8 @@ func (e *effect) files(w *walker, name string, args []string) {
 		if name == "mv" {
 			e.edit(w, sources...)
 		}
-		if e.edit(w, dest); name == "cp" {
-			e.Made = e.Edits
-		}
+		e.edit(w, dest)
+		e.Makes = name == "cp"
 	case "rm", "rmdir", "unlink", "trash":
 		e.edit(w, files...)
 		e.Removes = true
@@ -402,7 +359,5 @@ func (e *effect) patch(w *walker, patch string) {
 		n := strings.Count(patch, "*** "+what+" File: ")
 		return n > 0 && n == strings.Count(patch, " File: ")
 	}
-	if e.Removes = only("Delete"); only("Add") {
-		e.Made = e.Edits
-	}
+	e.Removes, e.Makes = only("Delete"), only("Add")
 }

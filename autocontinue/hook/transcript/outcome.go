@@ -47,9 +47,9 @@ func (e effect) outcome(r result) (classify.CheckOutcome, bool) {
 	}
 	output := r.output[max(0, len(r.output)-maxOutput):]
 	st := e.Status
-	if e.Printed != nil && st != statusHidden {
+	if e.Printed != "" && st != statusHidden {
 		st = statusLost
-		if n, ok := e.Printed.status(output); ok {
+		if n, ok := e.printedStatus(output); ok {
 			r.status(n)
 			st = statusKept
 		}
@@ -97,23 +97,14 @@ func (e effect) testOutcome(r result, st status, rep report) (classify.CheckOutc
 	return classify.OutcomeUnknown, true
 }
 
-// shown says how a check ended whose exit status is 0, by its output.
+// shown says how a check ended whose exit status is 0. Some tools only print what is wrong.
 func (e effect) shown(output string) classify.CheckOutcome {
-	status := pattern("http-status").FindStringSubmatch(output)
-	if strings.Contains(e.Name, "http_code") {
-		status = pattern("http-code").FindStringSubmatch(output)
-	}
 	lists := e.Check == classify.CheckLint && strings.Contains(e.Name, " -l")
-	sql := strings.Contains(e.Name, "psql") || strings.Contains(e.Name, "mysql")
-	switch {
-	case lists && pattern("unformatted").MatchString(output), sql && pattern("sql-error").MatchString(output):
-		return classify.OutcomeFailed
-	case e.Check != classify.CheckRun || status == nil:
-		return classify.OutcomePassed
-	case status[1] == "5":
+	if lists && pattern("unformatted").MatchString(output) ||
+		e.Check == classify.CheckRun && pattern("run-failed").MatchString(output) {
 		return classify.OutcomeFailed
 	}
-	return classify.OutcomeUnknown // it may be what was wanted
+	return classify.OutcomePassed
 }
 
 // seen says how a check ended whose exit status is lost, by its output.
@@ -124,9 +115,9 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 	}
 	bad, good := problems(output)
 	switch {
-	case quiet && e.Filter == filterErrors && blank, quiet && e.Filter == filterCount && strings.TrimSpace(output) == "0":
+	case quiet && e.Filter == filterErrors && blank:
 		return classify.OutcomePassed
-	case quiet && e.Filter >= filterErrors && !good, bad:
+	case quiet && e.Filter == filterErrors && !good, bad:
 		return classify.OutcomeFailed
 	case good,
 		quiet && blank && (!r.failed || e.foundNothing(r)),
@@ -167,37 +158,19 @@ func problems(output string) (bad, good bool) {
 	return bad, good && !bad
 }
 
-// printedStatus is how a script prints the status of a command: the text before and after the number, or the last
-// line of the output after a success and after a failure.
-type printedStatus struct {
-	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
-	Passed string `json:"passed,omitempty"`
-	Failed string `json:"failed,omitempty"`
-}
-
-// status returns the status that an output tells. Lines that do not agree tell none.
-func (t *printedStatus) status(output string) (n int, ok bool) {
-	if t.Passed != "" {
-		output = strings.TrimRight(output, " \t\r\n")
-		switch strings.TrimSpace(output[strings.LastIndexByte(output, '\n')+1:]) {
-		case t.Passed:
-			return 0, true
-		case t.Failed:
-			return 1, true
-		}
-		return 0, false
-	}
-	var found []int
+// printedStatus returns the exit status that the script printed. Lines that do not agree tell none.
+func (e effect) printedStatus(output string) (n int, ok bool) {
+	before, after, _ := strings.Cut(e.Printed, "$")
 	for line := range strings.Lines(output) {
-		rest, is := strings.CutPrefix(strings.TrimSpace(plaintext.StripEscapes(line)), t.Before)
+		rest, is := strings.CutPrefix(strings.TrimSpace(plaintext.StripEscapes(line)), before)
 		m := pattern("status").FindStringSubmatch(rest)
-		if is && m != nil && (m[2] == t.After || t.After != "" && strings.HasPrefix(m[2], t.After)) {
-			found = append(found, number(m[1]))
+		if !is || m == nil || m[2] != after && (after == "" || !strings.HasPrefix(m[2], after)) {
+			continue
 		}
+		if ok && number(m[1]) != n {
+			return 0, false
+		}
+		n, ok = number(m[1]), true
 	}
-	if len(found) == 0 || slices.Max(found) != slices.Min(found) {
-		return 0, false
-	}
-	return found[0], true
+	return n, ok
 }

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -24,7 +23,6 @@ const (
 // walker finds what the commands of a script do, in their order.
 type walker struct {
 	project project
-	secrets []string          // of the call, to be masked
 	dir     string            // where the commands run
 	vars    map[string]string // set by the script to plain words
 	written map[string]string // files that the script writes from a here-document
@@ -37,7 +35,7 @@ type walker struct {
 }
 
 func (w *walker) script(script string) []effect {
-	unknown := []effect{{Unknown: true, Name: plaintext.MaskedLine(script, 60, w.secrets...)}}
+	unknown := []effect{{Unknown: true, Name: plaintext.Line(script, 60)}}
 	if len(script) > maxScript || nesting(script) > maxNesting || w.nested > maxNested {
 		return unknown
 	}
@@ -93,33 +91,34 @@ func (w *walker) list(stmts []*syntax.Stmt) (all []effect) {
 // tellsStatus reports whether the statements after this one exit with its status. It notes where they print it.
 func (w *walker) tellsStatus(s *syntax.Stmt, rest []*syntax.Stmt, effects []effect) bool {
 	names, head := []string{"$?"}, ""
-	if isPipe(s) && !w.pipefail {
-		names, head = []string{"${PIPESTATUS[0]}", "${pipestatus[1]}"}, w.head(s)
-	}
-	call, ok := rest[0].Cmd.(*syntax.CallExpr) // "rc=$?"
-	saved := ok && len(call.Args) == 0 && len(call.Assigns) == 1 && slices.Contains(names, w.word(call.Assigns[0].Value))
-	if saved {
-		name := call.Assigns[0].Name.Value
-		names, rest = []string{"$" + name, "${" + name + "}"}, rest[1:]
-	}
-	for i, next := range rest {
-		if s.Background || i > 0 && !saved {
-			break
+	if isPipe(s) && !w.pipefail { // the status of its first command
+		first := s
+		for isPipe(first) {
+			first = first.Cmd.(*syntax.BinaryCmd).X
 		}
-		words := w.simple(next)
-		if len(words) == 2 && words[0] == "exit" && slices.Contains(names, words[1]) && head == "" {
+		names, head = []string{"${PIPESTATUS[0]}", "${pipestatus[1]}"}, nameOf(bare(w.simple(first)))
+	}
+	next := rest[:1]
+	if call, ok := rest[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) == 0 && len(call.Assigns) == 1 &&
+		slices.Contains(names, w.word(call.Assigns[0].Value)) { // "rc=$?"
+		name := call.Assigns[0].Name.Value
+		names, next = []string{"$" + name, "${" + name + "}"}, rest[1:]
+	}
+	if s.Background {
+		return false
+	}
+	for _, s := range next {
+		if words := w.simple(s); len(words) == 2 && words[0] == "exit" && slices.Contains(names, words[1]) {
 			return true
 		}
 		for _, name := range names {
-			before, after, ok := strings.Cut(w.echo(next), name)
-			if !ok || strings.Contains(before, "$") {
-				continue
-			}
+			before, after, ok := strings.Cut(w.echo(s), name)
 			after, _, _ = strings.Cut(after, "$") // its value is not known
 			for i := range effects {
 				e := &effects[i]
-				if e.Printed == nil && (head == "" && e.Status == statusKept || head != "" && e.Name == head) {
-					e.Printed = &printedStatus{Before: strings.TrimSpace(before), After: strings.TrimSpace(after)}
+				isOf := head == "" && e.Status == statusKept || head != "" && e.Name == head
+				if ok && isOf && !strings.Contains(before, "$") && e.Printed == "" {
+					e.Printed = strings.TrimSpace(before) + "$" + strings.TrimSpace(after)
 				}
 			}
 		}
@@ -132,18 +131,8 @@ func isPipe(s *syntax.Stmt) bool {
 	return ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll)
 }
 
-// head returns the name of the first command of a pipe.
-func (w *walker) head(s *syntax.Stmt) string {
-	for isPipe(s) {
-		s = s.Cmd.(*syntax.BinaryCmd).X
-	}
-	return cmp.Or(w.nameOf(bare(w.simple(s))), "?")
-}
-
 // nameOf returns a command for people.
-func (w *walker) nameOf(words []string) string {
-	return plaintext.MaskedLine(strings.Join(words, " "), maxCommand, w.secrets...)
-}
+func nameOf(words []string) string { return plaintext.Line(strings.Join(words, " "), maxCommand) }
 
 // simple returns the words of a simple command.
 func (w *walker) simple(s *syntax.Stmt) []string {
@@ -204,7 +193,6 @@ func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 			effects = w.stmt(c.Stmt)
 		}
 	case *syntax.TestClause:
-		effects = []effect{{Looks: true, Name: "[["}}
 	case *syntax.FuncDecl:
 		if c.Name != nil {
 			w.functions = append(w.functions, c.Name.Value)
@@ -214,7 +202,7 @@ func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 		effects = w.within(c)
 	}
 	if len(writes) > 0 {
-		e := effect{Name: w.nameOf([]string{">", writes[0]})}
+		e := effect{Name: nameOf([]string{">", writes[0]})}
 		if e.edit(w, writes...); e.matters() {
 			effects = append(effects, e)
 		}
@@ -255,7 +243,6 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 		if !w.keepsFailure(c.Y) {
 			lower(left, statusLost)
 		}
-		w.printsEither(c, left)
 		echoes := w.echoes
 		right := w.stmt(c.Y)
 		w.echoes = echoes // what is printed there speaks of a failure
@@ -288,21 +275,6 @@ func (w *walker) keepsFailure(s *syntax.Stmt) bool {
 	return len(words) > 0 && among(" false exit return ", words[0]) && !(len(words) > 1 && words[1] == "0")
 }
 
-// printsEither notes which of two texts "a && echo text || echo other" prints.
-func (w *walker) printsEither(c *syntax.BinaryCmd, effects []effect) {
-	and, ok := c.X.Cmd.(*syntax.BinaryCmd)
-	if !ok || and.Op != syntax.AndStmt || isPipe(and.X) && !w.pipefail {
-		return
-	}
-	passed, failed := w.echo(and.Y), w.echo(c.Y)
-	if passed == failed || passed == "" || failed == "" || strings.Contains(passed+failed, "$") {
-		return
-	}
-	for i := range effects {
-		effects[i].Printed = &printedStatus{Passed: passed, Failed: failed}
-	}
-}
-
 // filter says what a command behind a pipe leaves of the output.
 func (w *walker) filter(s *syntax.Stmt) filter {
 	if isPipe(s) {
@@ -315,15 +287,13 @@ func (w *walker) filter(s *syntax.Stmt) filter {
 	}
 	name := programName(words[0])
 	switch {
-	case name == "wc":
-		return filterCount
 	case among(" grep egrep rg ag ", name):
 		sought := strings.ToLower(strings.Join(words[1:], " "))
 		if pattern("errors").MatchString(sought) && !pattern("successes").MatchString(sought) {
 			return filterErrors
 		}
 		return filterPart
-	case among(" head tail cat tee sed awk sort uniq cut less more tac tr fold ", name):
+	case among(" head tail cat tee sed awk sort uniq cut less more tac tr fold wc ", name):
 		return filterPart
 	}
 	return filterNone
@@ -364,16 +334,17 @@ func (w *walker) call(outer []string, input string, writes []string) (effects []
 	case script != "":
 		inner := walker{project: w.project, dir: w.dir, vars: w.vars, written: w.written, nested: w.nested + 1}
 		effects = inner.script(script)
-	case inner != nil && w.nested < maxNested:
-		container := walker{nested: w.nested + 1}
-		for _, e := range container.call(inner, "", nil) {
-			if e.Edits, e.Moves = nil, false; e.Check != "" { // files of the container are not the project's
-				effects = append(effects, e)
+	default:
+		if inner != nil && w.nested < maxNested {
+			container := walker{nested: w.nested + 1} // its files are not the project's
+			effects = slices.DeleteFunc(container.call(inner, "", nil), func(e effect) bool { return !e.checks() })
+			for i := range effects {
+				effects[i].Edits, effects[i].Moves = nil, false
 			}
 		}
-	}
-	if len(effects) == 0 && script == "" && words[0] != "eval" {
-		effects = w.commandEffects(words, input, writes)
+		if len(effects) == 0 {
+			effects = w.commandEffects(words, input, writes)
+		}
 	}
 	for _, o := range outer[:len(outer)-len(words)] { // "timeout 5 cmd" ends it, and "sudo" does nothing to it
 		if name := programName(o); name == "nohup" || name == "setsid" {
@@ -424,8 +395,7 @@ func containedCommand(words []string) []string {
 		if len(inner) == 0 || strings.HasPrefix(inner[0], "-") {
 			continue
 		}
-		kinds := kindsOf(inner)
-		if nestedScript(inner, "") != "" || len(kinds) == 1 && among(" test build lint ", kinds[0]) {
+		if kinds := kindsOf(inner); nestedScript(inner, "") != "" || len(kinds) == 1 && among(" test build lint ", kinds[0]) {
 			return inner
 		}
 	}

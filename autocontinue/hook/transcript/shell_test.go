@@ -34,9 +34,6 @@ func doings(script string) string {
 		case e.Elsewhere && e.Check == "":
 			words = append(words, "else")
 		}
-		if e.Looks {
-			words = append(words, "look")
-		}
 		if e.Check != "" {
 			words = append(words, string(e.Check)+[]string{"", "?", "!"}[e.Status])
 		}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -40,22 +41,12 @@ func (t tool) polls() string {
 // effects says what a call does in a project, from a folder. What it tells has no secrets: neither the given ones nor
 // others of the call.
 func (t tool) effects(p project, dir string, secrets []string) []effect {
-	if t.dir != "" {
-		dir = t.dir
-	}
-	w := walker{project: p, dir: dir}
-	w.secrets = slices.Concat(secrets, plaintext.Secrets(t.input.script("command", "cmd", "script")))
-	effects := t.walk(&w)
-	for i := range effects {
-		effects[i].mask(w.secrets)
-	}
-	return effects
-}
-
-func (t tool) walk(w *walker) []effect {
+	w := walker{project: p, dir: cmp.Or(t.dir, dir)}
 	e := effect{Name: t.name}
+	mask := func(s string) string { return plaintext.Redact(s, secrets...) }
 	in := t.input
-	shell := in.script("command", "cmd", "script")
+	script := in.script("command", "cmd", "script")
+	shell := plaintext.Redact(script, slices.Concat(secrets, plaintext.Secrets(script))...)
 	kind := kindOfTool(t.name, false)
 	switch {
 	case kind == "shell":
@@ -64,23 +55,19 @@ func (t tool) walk(w *walker) []effect {
 		}
 		return w.script(shell)
 	case kind == "patch":
-		e.patch(w, t.patch+"\n"+in.first("patch", "input")+"\n"+shell)
+		e.patch(&w, mask(t.patch+"\n"+in.first("patch", "input"))+"\n"+shell)
 	case kind == kindEdit, kind == "write":
 		if shell == "view" { // one tool shows and changes files
 			return nil
 		}
-		e.edit(w, in.first(
-			"file_path", "notebook_path", "absolute_path", "target_file", "path", "filePath", "relative_path"))
-		if kind == "write" {
-			e.Made = e.Edits
-		}
+		e.edit(&w, mask(in.first(
+			"file_path", "notebook_path", "absolute_path", "target_file", "path", "filePath", "relative_path")))
+		e.Makes = kind == "write"
 	case kind == "read", kind == "poll":
 		return nil
 	case kind == "agent":
-		if agent := in.first("subagent_type", "agent_type"); agent != "" && kindOfTool(agent, true) != "" {
-			return nil
-		}
-		e.Unknown = true
+		agent := in.first("subagent_type", "agent_type")
+		e.Unknown = agent == "" || kindOfTool(agent, true) == ""
 	case kind == kindElsewhere:
 		e.Elsewhere = true
 	case kind != "":

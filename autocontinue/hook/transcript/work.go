@@ -21,8 +21,7 @@ type work struct {
 	Edited  classify.Edited `json:"edited,omitempty"`
 	Session classify.Edited `json:"session,omitempty"`
 	Files   []string        `json:"files,omitempty"`
-	Layout  bool            `json:"layout,omitempty"` // the edits only linked, moved or removed files
-	Made    []string        `json:"made,omitempty"`   // files that the agent made as a whole
+	Made    []string        `json:"made,omitempty"` // files that the agent made as a whole
 	Checks  []check         `json:"checks,omitempty"`
 	Ran     []string        `json:"ran,omitempty"` // the commands that tested, built or linted
 }
@@ -41,14 +40,14 @@ func (w *work) forget() {
 	if w.Session != classify.EditedCode {
 		w.Session = classify.EditedUnknown
 	}
-	w.Edited, w.Checks, w.Layout = classify.EditedUnknown, nil, false
+	w.Edited, w.Checks = classify.EditedUnknown, nil
 }
 
 // prompt begins a turn. An edit that was not checked stays open when the human only tells the agent to go on. With
 // another request, the human takes the work as it is.
 func (w *work) prompt(words string) {
 	if ReadReply(words) == ReplyOther {
-		w.Edited, w.Files, w.Layout = classify.EditedNone, nil, false
+		w.Edited, w.Files = classify.EditedNone, nil
 	}
 }
 
@@ -67,14 +66,13 @@ func (w *work) apply(p project, effects []effect, r result) {
 		case len(e.Edits) > 0 && done:
 			w.edit(p, e)
 		}
-		for _, f := range e.Made {
-			w.Made = latest(w.Made, f, maxFiles)
+		for _, f := range e.Edits {
+			if e.Makes {
+				w.Made = latest(w.Made, f, maxFiles)
+			}
 		}
 		if e.Elsewhere && w.Session == classify.EditedNone {
 			w.Session = classify.EditedUnknown // of files elsewhere nothing is known
-		}
-		if e.Looks && w.Layout && !r.failed && e.Status == statusKept {
-			w.checked()
 		}
 		if e.Check == "" && e.Script != "" && slices.Contains(w.Files, p.name(e.Script)) { // whatever it is called
 			e.Check, e.Scope = classify.CheckRun, []string{e.Script}
@@ -87,14 +85,14 @@ func (w *work) apply(p project, effects []effect, r result) {
 
 func (w *work) edit(p project, e effect) {
 	kind := classify.EditedDocs
-	if slices.ContainsFunc(e.Edits, func(f string) bool { return editOf(f) == classify.EditedCode }) {
+	isCode := func(f string) bool { return editOf(f) == classify.EditedCode }
+	if !e.Layout && slices.ContainsFunc(e.Edits, isCode) {
 		kind = classify.EditedCode
 	}
 	if w.Edited == classify.EditedNone {
 		w.Files = nil
 	}
 	if kind == classify.EditedCode {
-		w.Layout = e.Layout && (w.Layout || w.Edited == classify.EditedNone || w.Edited == classify.EditedDocs)
 		w.Checks = nil
 	}
 	w.Edited, w.Session = raise(w.Edited, kind), raise(w.Session, kind)
@@ -127,7 +125,7 @@ func raise(was, kind classify.Edited) classify.Edited {
 	return was
 }
 
-func (w *work) checked() { w.Edited, w.Files, w.Layout = classify.EditedNone, nil, false }
+func (w *work) checked() { w.Edited, w.Files = classify.EditedNone, nil }
 
 func (w *work) check(e effect, r result) {
 	o, counts := e.outcome(r)
