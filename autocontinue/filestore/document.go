@@ -14,20 +14,18 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
 const (
 	notRegular  = "it is not a regular file"
-	maxDocument = 1 << 20   // bytes of a file
-	maxLabel    = 200       // bytes of a name in a file
-	format      = 1         // of the file around a value
-	minUnused   = time.Hour // an update that changes nothing is written after it, for the time of the last use
-
+	maxDocument = 1 << 20 // bytes of a file
+	maxLabel    = 200     // bytes of a name in a file
+	format      = 1       // of the file around a value
 	sessionKind = "sessions"
 )
 
@@ -80,9 +78,7 @@ type Document[T any] struct {
 // small letters, digits and "-", at most 32. "sessions", "locks" and "aside" are the store's own. A kind whose meaning
 // changes needs a new name. Nothing is read yet.
 func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
-	isKind := kind != "" && len(kind) <= 32 && 'a' <= kind[0] && kind[0] <= 'z' &&
-		strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-	if !isKind || slices.Contains([]string{sessionKind, lockFolder, asideFolder}, kind) {
+	if !isKind.MatchString(kind) || slices.Contains([]string{sessionKind, lockFolder, asideFolder}, kind) {
 		return nil, fmt.Errorf("filestore: %.40q cannot be a kind of document: use small letters, digits and \"-\", "+
 			"and not a folder of the store", kind)
 	}
@@ -91,6 +87,8 @@ func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
 	}
 	return newDocument[T](s, kind, name), nil
 }
+
+var isKind = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
 func newDocument[T any](s *Store, kind string, name ...string) *Document[T] {
 	h := sha256.New()
@@ -111,8 +109,6 @@ type envelope struct {
 	Format int             `json:"format"`
 	Key    string          `json:"key"`  // of the document: a file that was copied or moved is another's
 	Name   string          `json:"name"` // for people
-	Used   time.Time       `json:"used,omitzero"`
-	Unused time.Time       `json:"unused,omitzero"` // when it first looked too old; see sweep
 	Value  json.RawMessage `json:"value"`
 }
 
@@ -195,15 +191,16 @@ func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, 
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	now := d.store.opts.Now()
-	e := envelope{Format: format, Key: d.key, Name: d.label, Used: now.UTC()}
-	if e.Value, err = json.Marshal(v); err != nil {
+	value, err := json.Marshal(v)
+	if err != nil {
 		return false, fmt.Errorf("filestore: %w", err)
 	}
-	if unused := now.Sub(old.Used); bytes.Equal(e.Value, old.Value) && 0 <= unused && unused < minUnused {
+	if bytes.Equal(value, old.Value) {
+		now := d.store.opts.Now()
+		_ = root.Chtimes(d.file(), now, now) // its last use; what fails only makes it look older
 		return false, nil
 	}
-	return old.Format == 0, d.store.write(root, d.file(), e)
+	return old.Format == 0, d.store.write(root, d.file(), envelope{format, d.key, d.label, value})
 }
 
 // readLocked is read with the lock held. It sets an unreadable file aside and returns the zero value.
@@ -297,16 +294,8 @@ func (s *Store) write(root *os.Root, name string, e envelope) error {
 	if len(data) >= maxDocument {
 		return fmt.Errorf("%w: a document of %d bytes", ErrTooLarge, len(data))
 	}
-	var f *file
 	if err = root.MkdirAll(path.Dir(name), 0o700); err == nil {
-		f, err = create(root, name, strings.TrimSuffix(name, ".json")+".tmp", 0o600)
-	}
-	if err == nil {
-		defer f.Close()
-		f.noSync = s.opts.NoSync
-		if _, err = f.Write(append(data, '\n')); err == nil {
-			err = f.Commit()
-		}
+		err = replace(root, name, strings.TrimSuffix(name, ".json")+".tmp", append(data, '\n'), 0o600, !s.opts.NoSync)
 	}
 	if err != nil {
 		return s.diskError("write", name, err)
@@ -335,7 +324,7 @@ func (s *Store) setAside(root *os.Root, name, kind, label string, why unreadable
 	err := root.MkdirAll(asideFolder, 0o700)
 	if err == nil {
 		// The oldest goes first: names begin with the time. A folder that is not empty stays.
-		names := readNames(root, asideFolder, 1000)
+		names := readNames(root, asideFolder)
 		slices.Sort(names)
 		for i := 0; i <= len(names)-maxAside; i++ {
 			root.Remove(asideFolder + "/" + names[i])

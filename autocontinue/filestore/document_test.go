@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -50,30 +47,4 @@ func FuzzDecode(f *testing.F) {
 		third := encode(t, d, w)
 		require.Equal(t, string(again), string(third))
 	})
-}
-
-// Before Commit the old file is there, and Close without Commit leaves it there.
-func TestReplacement(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "file")
-	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	for _, commit := range []bool{false, true} {
-		f, err := replacement(path, 0o600)
-		require.NoError(t, err)
-		_, err = f.Write([]byte("new"))
-		require.NoError(t, err)
-		got, err := os.ReadFile(path)
-		require.NoError(t, err)
-		assert.Equal(t, "old", string(got))
-		if commit {
-			require.NoError(t, f.Commit())
-		}
-		require.NoError(t, f.Close())
-	}
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "new", string(got))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, entries, 1)
 }

@@ -130,7 +130,6 @@ func appendTo(f *os.File, line []byte) error {
 func ReadJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		r := &reader{ctx: ctx, dir: dir, follow: every != 0, yield: yield}
-		defer func() { r.file.Close() }() // of nil, too
 		for r.read() && r.follow {
 			select {
 			case <-ctx.Done():
@@ -149,82 +148,54 @@ type reader struct {
 	follow bool // there is a next call of read
 	yield  func([]byte, error) bool
 
-	file   *os.File // nil before the first one
-	offset int64    // in file, where the next line begins
-}
-
-func (r *reader) fail(name string, err error) bool {
-	s := &Store{dir: r.dir}
-	r.yield(nil, s.diskError("read", name, err))
-	return false
+	last   fs.FileInfo // the file that was read last; nil before the first one
+	offset int64       // in it, where the next line begins
 }
 
 // read yields what has come since the last call.
 func (r *reader) read() bool {
-	files, name, err := r.later()
-	if err != nil {
-		return r.fail(name, err)
-	}
-	for i, f := range files {
-		if !r.lines(true) { // nobody appends to a file that has a later one
-			for _, f := range files[i:] {
-				f.Close()
-			}
-			return false
-		}
-		r.file.Close()
-		r.file, r.offset = f, 0
-	}
-	return r.lines(!r.follow)
-}
-
-// later opens the files that are later than the one that is open. The name is that of a file that cannot be read.
-func (r *reader) later() (files []*os.File, name string, err error) {
 	root, err := os.OpenRoot(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
-	} else if err != nil {
-		return nil, ".", err
-	}
-	defer root.Close()
-	current, err := openRegular(root, journalFile) // first: if it is renamed now, both are the same file
-	if err != nil {
-		return nil, journalFile, err
-	}
-	older, err := openRegular(root, olderFile)
-	if err != nil {
-		current.Close()
-		return nil, olderFile, err
-	}
-	isOpen := sameFile(current, r.file)
-	if isOpen || sameFile(older, r.file) || sameFile(older, current) {
-		older.Close()
-	} else if older != nil {
-		files = append(files, older)
-	}
-	if isOpen {
-		current.Close()
-	} else if current != nil {
-		files = append(files, current)
-	}
-	if info, err := r.file.Stat(); err == nil && info.Size() < r.offset {
-		r.offset = 0
-	}
-	return files, "", nil
-}
-
-func sameFile(a, b *os.File) bool {
-	x, err := a.Stat() // of nil, too
-	y, err2 := b.Stat()
-	return err == nil && err2 == nil && os.SameFile(x, y)
-}
-
-// lines yields the lines of the file from the offset on. Whole says that nobody appends to it any more.
-func (r *reader) lines(whole bool) bool {
-	if r.file == nil {
 		return true
 	}
-	in := bufio.NewReaderSize(io.NewSectionReader(r.file, r.offset, 1<<62), 64<<10)
+	var current, older *os.File
+	if err == nil {
+		defer root.Close()
+		current, err = openRegular(root, journalFile) // first: if it is renamed now, both are the same file
+	}
+	if err == nil {
+		defer current.Close() // of nil, too
+		older, err = openRegular(root, olderFile)
+		defer older.Close()
+	}
+	if err != nil {
+		return r.fail(err)
+	}
+	now, _ := current.Stat()
+	before, err := older.Stat()
+	if err == nil && !os.SameFile(before, now) && !(r.last != nil && os.SameFile(r.last, now)) &&
+		!r.lines(older, before, current != nil || !r.follow) { // nobody appends to a file that has a later one
+		return false
+	}
+	return current == nil || r.lines(current, now, !r.follow)
+}
+
+func (r *reader) fail(err error) bool {
+	name := journalFile
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		name = filepath.Base(e.Path)
+	}
+	r.yield(nil, (&Store{dir: r.dir}).diskError("read", name, err))
+	return false
+}
+
+// lines yields the lines of a file that are new. Whole says that nobody appends to it any more.
+func (r *reader) lines(f *os.File, info fs.FileInfo, whole bool) bool {
+	if r.last == nil || !os.SameFile(r.last, info) || info.Size() < r.offset {
+		r.offset = 0
+	}
+	r.last = info
+	in := bufio.NewReaderSize(io.NewSectionReader(f, r.offset, 1<<62), 64<<10)
 	for {
 		if err := r.ctx.Err(); err != nil {
 			if !r.follow {
@@ -235,7 +206,7 @@ func (r *reader) lines(whole bool) bool {
 		line, size, err := readLine(in)
 		switch {
 		case err != nil && err != io.EOF:
-			return r.fail(filepath.Base(r.file.Name()), err)
+			return r.fail(err)
 		case err == io.EOF && !(whole && json.Valid(line)):
 			return true
 		}
@@ -243,7 +214,7 @@ func (r *reader) lines(whole bool) bool {
 		r.offset += size
 		more := true
 		if size > maxLine {
-			more = r.yield(nil, fmt.Errorf("%w: the line at byte %d of %s", ErrTooLarge, at, r.file.Name()))
+			more = r.yield(nil, fmt.Errorf("%w: the line at byte %d of %s", ErrTooLarge, at, f.Name()))
 		} else if len(bytes.TrimSpace(line)) > 0 {
 			more = r.yield(line, nil)
 		}
