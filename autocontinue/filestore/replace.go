@@ -23,8 +23,9 @@ func WriteFile(name string, data []byte, perm fs.FileMode) error {
 		}
 		return WriteFile(target, data, perm) // there is no such file yet
 	}
+	exists := err == nil
 	switch {
-	case err != nil:
+	case !exists:
 	case !info.Mode().IsRegular() && !info.IsDir():
 		return os.WriteFile(name, data, perm)
 	default:
@@ -39,12 +40,12 @@ func WriteFile(name string, data []byte, perm fs.FileMode) error {
 	}
 	defer root.Close()
 	base := filepath.Base(name)
-	return replace(root, base, fmt.Sprintf("%s.%08x.tmp", base, rand.Uint32()), data, perm, true)
+	return replace(root, base, fmt.Sprintf("%s.%08x.tmp", base, rand.Uint32()), data, perm, exists, true)
 }
 
-// replace writes data to the file tmp and renames it. With sync, the file is then safe from a loss of power. A file tmp
-// that is there was left by a process that was killed.
-func replace(root *os.Root, name, tmp string, data []byte, perm fs.FileMode, sync bool) error {
+// replace writes data to the file tmp and renames it. Exact permissions are those whatever the umask takes away. With
+// sync, the file is then safe from a loss of power. A file tmp that is there was left by a process that was killed.
+func replace(root *os.Root, name, tmp string, data []byte, perm fs.FileMode, exact, sync bool) error {
 	if err := root.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -53,6 +54,9 @@ func replace(root *os.Root, name, tmp string, data []byte, perm fs.FileMode, syn
 		return err
 	}
 	_, err = f.Write(data)
+	if exact && err == nil {
+		err = f.Chmod(perm)
+	}
 	if sync && err == nil {
 		err = f.Sync()
 	}

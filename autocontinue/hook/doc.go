@@ -21,11 +21,11 @@
 // # Formats
 //
 // The events of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61 and Copilot CLI 1.0.102 were recorded in the real
-// programs; see testdata/recorded. These are as documented: all events of Cursor 1.7 to 3.8, notify and SubagentStop of
-// Codex, and the camelCase events of Copilot CLI. The documents:
+// programs; see testdata/recorded. All events of Cursor 1.7 to 3.8 and SubagentStop of Codex are as documented. The
+// documents:
 //
 //   - Claude Code: code.claude.com/docs/en/hooks
-//   - Codex: codex-rs/hooks/schema/generated and codex-rs/hooks/src/legacy_notify.rs in github.com/openai/codex
+//   - Codex: codex-rs/hooks/schema/generated in github.com/openai/codex
 //   - Gemini CLI: docs/hooks/reference.md in github.com/google-gemini/gemini-cli
 //   - Cursor: cursor.com/docs/hooks. Its stop has no message: the hook keeps the message of afterAgentResponse.
 //   - Copilot CLI: docs.github.com/en/copilot/reference/hooks-reference. Its Stop has no message either: the hook reads

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,182 +28,150 @@ const (
 	stopped                     // the agent paused and can be continued
 	subagentStopped             // a sub-agent did
 	broke                       // the turn broke; the message is the error, and the answer is not read
-	notified                    // the agent paused, and cannot be continued any more
 	prompted                    // a prompt goes to the agent
 	printed                     // the agent printed something
 )
 
-// kindOf returns what an event reports, by its name in any of the hosts.
-func kindOf(name string) kind {
-	switch name {
-	case "Stop", "AfterAgent", "stop", "agentStop":
-		return stopped
-	case "SubagentStop":
-		return subagentStopped
-	case "StopFailure":
-		return broke
-	case "agent-turn-complete":
-		return notified
-	case "UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt", "userPromptSubmitted":
-		return prompted
-	case "afterAgentResponse":
-		return printed
-	}
-	return other
+// kinds are what events report, by their names in all hosts.
+var kinds = map[string]kind{
+	"Stop": stopped, "AfterAgent": stopped, "stop": stopped, "SubagentStop": subagentStopped, "StopFailure": broke,
+	"UserPromptSubmit": prompted, "BeforeAgent": prompted, "beforeSubmitPrompt": prompted, "afterAgentResponse": printed,
 }
 
 // isPause reports whether the event is about an agent that paused.
-func (k kind) isPause() bool {
-	return k == stopped || k == subagentStopped || k == broke || k == notified
-}
+func (k kind) isPause() bool { return k == stopped || k == subagentStopped || k == broke }
 
 // event is what a host reports, in one form for all hosts. A field that a host does not have is zero.
 type event struct {
-	host    Host
-	kind    kind
-	session string // the host's ID of the conversation; never empty
+	host   Host
+	kind   kind
+	counts bool // the host gives Loop
+	tells  bool // the host gives Tasks
 
-	agent      string // which agent of the session, when it is not the main one
-	internal   bool   // an agent that the host runs for itself
-	generation string // the host's ID of the prompt, whoever wrote it
-	dir        string // where the agent works
-	transcript string // the file with the conversation of the agent that the event is about
-	time       string // the host's time of the event, the same for all hooks that get it
+	Name       string          `json:"hook_event_name"`
+	Session    string          `json:"session_id"`      // the host's ID of the conversation; never empty
+	Agent      string          `json:"agent_id"`        // which agent of the session, when it is not the main one
+	AgentType  *string         `json:"agent_type"`      // empty for an agent that the host runs for itself
+	Generation string          `json:"generation_id"`   // the host's ID of the prompt, whoever wrote it
+	Dir        string          `json:"cwd"`             // where the agent works
+	Transcript string          `json:"transcript_path"` // the file with the conversation of the agent that the event is about
+	Time       json.RawMessage `json:"timestamp"`       // of Gemini CLI: the same for all hooks that get the event
 
-	message  optional // what the agent printed last, see [Host.accumulates]
-	prompt   optional // what went to the agent
-	resumed  bool     // a hook continued the agent
-	loop     int      // how often a hook continued the agent, in this turn or in this session
-	counts   bool     // the host gives loop
-	status   string   // how the turn ended: an error's code, "aborted", "error"
-	mode     string   // the permission mode: "plan"
-	tasks    []task   // work that goes on without the agent
-	noTasks  bool     // the host says nothing about such work
-	schedule int      // how many prompts are scheduled for later
+	Message optional `json:"last_assistant_message"` // what the agent printed last, see [Host.accumulates]
+	Prompt  optional `json:"prompt"`                 // what went to the agent
+	Resumed bool     `json:"stop_hook_active"`       // a hook continued the agent
+	Loop    int      `json:"loop_count"`             // how often a hook continued the agent, in this turn or session
+	Status  string   `json:"status"`                 // how the turn ended: "aborted", "error"
+	Error   string   `json:"error"`                  // the code of what broke the turn
+	Mode    string   `json:"permission_mode"`        // "plan"
+	Tasks   []task   `json:"background_tasks"`       // work that goes on without the agent
+	Crons   []any    `json:"session_crons"`          // prompts that are scheduled for later
+
+	// These stand in place of others in one host, or for sub-agents.
+	Conversation    string   `json:"conversation_id"`
+	Roots           []string `json:"workspace_roots"`
+	Text            optional `json:"text"`
+	Response        optional `json:"prompt_response"`
+	AgentTranscript string   `json:"agent_transcript_path"`
+	CursorVersion   any      `json:"cursor_version"`
 }
 
-// read makes an event of what the host wrote to the hook's standard input or, for Codex's notify, gave as its last
-// argument. It skips a byte order mark and unknown keys. If a key is there twice, the last one counts. Bytes that are
-// not UTF-8 become U+FFFD, as in the hosts themselves. Every error wraps [ErrEvent] and holds nothing of the payload
-// except names of keys.
+// read makes an event of what the host wrote to the hook's standard input. It skips a byte order mark and unknown keys.
+// If a key is there twice, the last one counts. Bytes that are not UTF-8 become U+FFFD, as in the hosts themselves.
+// Every error wraps [ErrEvent] and holds nothing of the payload except names of keys.
 func (h Host) read(payload []byte) (event, error) {
-	e := event{host: h, noTasks: true}
-	o, err := parse(payload)
-	if err == nil {
-		switch {
-		case !slices.Contains(Hosts(), h):
-			o.err = fmt.Errorf("there is no host %q; the hosts are %v", string(h), Hosts())
-		case h == Cursor:
-			e.readCursor(&o)
-		case h == Codex && !o.has("hook_event_name") && o.has("type"):
-			e.readNotify(&o)
-		case h == Copilot && !o.has("hook_event_name"):
-			e.readCamelCase(&o)
-		default:
-			e.readSnakeCase(&o)
+	e := event{host: h}
+	err := e.decode(payload)
+	switch {
+	case !slices.Contains(Hosts(), h):
+		err = fmt.Errorf("there is no host %q; the hosts are %v", string(h), Hosts())
+	case err == nil && e.Name == "":
+		err = errors.New(`"hook_event_name" is missing`)
+	case err == nil:
+		if e.adapt(); e.Session == "" {
+			err = errors.New("it names no session")
 		}
-		err = o.err
-	}
-	if err == nil && e.session == "" {
-		err = errors.New("it names no session")
 	}
 	if err != nil {
 		return event{}, fmt.Errorf("%w: %w", ErrEvent, err)
 	}
-	// Copilot CLI runs Stop for sub-agents as well, with their own ID: github.com/github/copilot-cli/issues/3894. Then
-	// the transcript is not theirs.
-	if owner, ok := copilotSession(e.transcript); ok && h == Copilot && owner != e.session {
-		e.transcript = ""
-	}
 	return e, nil
 }
 
-// readSnakeCase reads an event of Claude Code, Codex, Gemini CLI or Copilot CLI.
-func (e *event) readSnakeCase(o *object) {
-	name := get[string](o, "hook_event_name")
-	if name == "" && o.err == nil {
-		o.err = errors.New(`"hook_event_name" is missing`)
+// decode reads the payload. A value of another type than documented is an error: nobody can tell what it means.
+func (e *event) decode(payload []byte) error {
+	if len(payload) > MaxEvent {
+		return fmt.Errorf("it is larger than %d MiB", MaxEvent>>20)
 	}
-	e.kind, e.session, e.agent = kindOf(name), get[string](o, "session_id"), get[string](o, "agent_id")
-	e.dir, e.transcript = get[string](o, "cwd"), get[string](o, "transcript_path")
-	e.mode = get[string](o, "permission_mode")
-	if e.host == Codex && e.agent == "" {
-		e.agent = forkOf(e.session, e.transcript)
+	if len(bytes.TrimSpace(payload)) == 0 {
+		return errors.New("it is empty")
 	}
-	if _, ok := copilotSession(e.transcript); e.host == Claude && (ok || o.has("cursor_version")) {
-		e.kind = other // Cursor and Copilot CLI have hooks of their own
+	var members map[string]json.RawMessage
+	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &members)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("it is not valid JSON, at byte %d of %d", syntax.Offset, len(payload))
+	} else if err != nil {
+		return errors.New("it is not a JSON object")
 	}
-	switch e.kind {
-	case subagentStopped:
-		if e.host == Copilot {
-			e.kind = other // agentStop comes as well
-			return
-		}
-		agent := get[optional](o, "agent_type")
-		e.transcript, e.internal = get[string](o, "agent_transcript_path"), agent.given && agent.text == ""
-		e.readStop(o)
-	case stopped:
-		e.readStop(o)
-	case broke:
-		e.message, e.status = get[optional](o, "last_assistant_message"), get[string](o, "error")
-	case prompted:
-		e.prompt = get[optional](o, "prompt")
-	}
-}
-
-func (e *event) readStop(o *object) {
-	e.resumed = get[bool](o, "stop_hook_active")
-	if e.host == Gemini {
-		e.prompt, e.message = get[optional](o, "prompt"), get[optional](o, "prompt_response")
-		e.time = get[string](o, "timestamp")
-		if strings.TrimSpace(e.message.text) == "[no response text]" {
-			e.message.text = "" // the agent printed nothing
-		}
-		return
-	}
-	e.message, e.noTasks = get[optional](o, "last_assistant_message"), !o.has("background_tasks")
-	e.tasks, e.schedule = get[[]task](o, "background_tasks"), len(get[[]any](o, "session_crons"))
-}
-
-// readNotify reads the argument of the program that "notify" in Codex's config.toml names.
-func (e *event) readNotify(o *object) {
-	e.kind, e.session, e.dir = kindOf(get[string](o, "type")), get[string](o, "thread-id"), get[string](o, "cwd")
-	e.message = get[optional](o, "last-assistant-message")
-	if prompts := get[[]any](o, "input-messages"); len(prompts) > 0 {
-		e.prompt.text, e.prompt.given = prompts[len(prompts)-1].(string)
-	}
-}
-
-// readCamelCase reads an event of a hook that the human configured in camelCase, as "agentStop". It has no name.
-func (e *event) readCamelCase(o *object) {
-	e.session, e.dir = get[string](o, "sessionId"), get[string](o, "cwd")
-	e.transcript = get[string](o, "transcriptPath")
-	switch {
-	case o.has("agentName"):
-	case o.has("stopReason"):
-		e.kind = stopped
-	case o.has("prompt") && !o.has("transformedPrompt"):
-		e.kind, e.prompt = prompted, get[optional](o, "prompt")
-	}
-}
-
-// readCursor reads an event of Cursor's editor, or of its command line in interactive mode.
-func (e *event) readCursor(o *object) {
-	e.kind, e.session = kindOf(get[string](o, "hook_event_name")), get[string](o, "conversation_id")
-	e.generation, e.transcript = get[string](o, "generation_id"), get[string](o, "transcript_path")
-	if roots := get[[]string](o, "workspace_roots"); len(roots) > 0 {
-		e.dir = roots[0]
-		if len(e.dir) > 2 && e.dir[0] == '/' && e.dir[2] == ':' { // Windows, as in a URI: /c:/src/shop
-			e.dir = e.dir[1:]
+	for key := range members {
+		if key != strings.ToLower(key) { // package json would take it for the one in lower case
+			delete(members, key)
 		}
 	}
-	switch e.kind {
-	case stopped:
-		e.status, e.loop, e.counts = get[string](o, "status"), get[int](o, "loop_count"), o.has("loop_count")
-	case printed:
-		e.message = get[optional](o, "text")
-	case prompted:
-		e.prompt = get[optional](o, "prompt")
+	_, e.counts = members["loop_count"]
+	_, e.tells = members["background_tasks"]
+	exact, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
+	err = json.Unmarshal(exact, e)
+	if e.kind = kinds[e.Name]; e.kind == other && e.Name != "" {
+		return nil
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%q has another type than documented", wrong.Field)
+	}
+	return err
+}
+
+// adapt puts what a host says in other words into the common fields.
+func (e *event) adapt() {
+	owner, isCopilot := copilotSession(e.Transcript)
+	switch e.host {
+	case Claude:
+		if isCopilot || e.CursorVersion != nil {
+			e.kind = other // Cursor and Copilot CLI have hooks of their own
+		}
+	case Codex:
+		e.Agent = cmp.Or(e.Agent, forkOf(e.Session, e.Transcript))
+	case Gemini:
+		e.Message = e.Response
+		if strings.TrimSpace(e.Message.text) == "[no response text]" {
+			e.Message.text = "" // the agent printed nothing
+		}
+	case Cursor:
+		e.Session, e.Message = e.Conversation, e.Text
+		if len(e.Roots) > 0 {
+			e.Dir = e.Roots[0]
+			if len(e.Dir) > 2 && e.Dir[0] == '/' && e.Dir[2] == ':' { // Windows, as in a URI: /c:/src/shop
+				e.Dir = e.Dir[1:]
+			}
+		}
+	case Copilot:
+		// It runs Stop for sub-agents as well, with their own ID: github.com/github/copilot-cli/issues/3894. Then the
+		// transcript is not theirs.
+		if isCopilot && owner != e.Session {
+			e.Transcript = ""
+		}
+		if e.kind == subagentStopped {
+			e.kind = other
+		}
+	}
+	if e.kind == subagentStopped {
+		e.Transcript = e.AgentTranscript
+	}
+	if e.kind == broke {
+		e.Status = e.Error
 	}
 }
 
@@ -229,17 +198,17 @@ func copilotSession(path string) (string, bool) {
 // key is the session's name for [autocontinue.Output.Session]: the host's ID, and for a sub-agent a slash and the
 // sub-agent's. So a sub-agent has a session of its own.
 func (e event) key() string {
-	if e.agent != "" {
-		return e.session + "/" + e.agent
+	if e.Agent != "" {
+		return e.Session + "/" + e.Agent
 	}
-	return e.session
+	return e.Session
 }
 
 // active reports whether a hook continued the agent before this pause.
-func (e event) active() bool { return e.resumed || e.loop > 0 }
+func (e event) active() bool { return e.Resumed || e.Loop > 0 }
 
 // ended reports whether the turn ended in the usual way.
-func (e event) ended() bool { return e.status == "" || strings.EqualFold(e.status, "completed") }
+func (e event) ended() bool { return e.Status == "" || strings.EqualFold(e.Status, "completed") }
 
 // fromHuman reports whether the event is a prompt of the human, which opens a turn: not a message of ours that a host
 // feeds back, and not a notice that the host wrote itself.
@@ -248,99 +217,42 @@ func (e event) fromHuman(m memory) bool {
 	case e.kind != prompted:
 		return false
 	case e.host == Gemini && m.Rested: // then Gemini CLI does not say "Please continue." to itself
-		return !plaintext.IsOurs(e.prompt.text)
+		return !plaintext.IsOurs(e.Prompt.text)
 	}
-	return !e.prompt.given || !transcript.Format(e.host).IsNotice(e.prompt.text) && !m.ours(e.prompt.text)
+	return !e.Prompt.given || !transcript.Format(e.host).IsNotice(e.Prompt.text) && !m.ours(e.Prompt.text)
 }
 
-// optional is a text that a payload may leave out. Null is not the empty text.
+// optional is a text that a payload may leave out.
 type optional struct {
-	text        string
-	given, null bool
+	text  string
+	given bool
 }
 
-func some(text string) optional { return optional{text: text, given: true} }
+func some(text string) optional { return optional{text, true} }
 
 func (t *optional) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		*t = optional{null: true}
-		return nil
-	}
-	t.given = true
+	t.given = string(data) != "null"
 	return json.Unmarshal(data, &t.text)
 }
 
 // task is a piece of background work. One that cannot be read is work all the same.
-type task struct{ typ, status string }
+type task struct{ Type, Status string }
 
 func (t *task) UnmarshalJSON(data []byte) error {
-	var v struct{ Type, Status string }
-	_ = json.Unmarshal(data, &v)
-	t.typ, t.status = v.Type, v.Status
+	type plain task
+	_ = json.Unmarshal(data, (*plain)(t))
 	return nil
 }
 
 // waitsFor reports whether the task will wake the agent. Only a status that is known to be an end says that it will
 // not. A sub-agent does not wait for sub-agents: the list has itself, and those beside it.
 func (e event) waitsFor(t task) bool {
-	switch strings.ToLower(t.status) {
+	switch strings.ToLower(t.Status) {
 	case "completed", "complete", "done", "finished", "succeeded", "success", "failed", "error", "errored",
 		"killed", "cancelled", "canceled", "stopped", "exited", "aborted", "timeout", "timed_out":
 		return false
 	}
-	return e.kind != subagentStopped || t.typ != "subagent"
-}
-
-// object is a JSON object. Its keys match by their exact case.
-type object struct {
-	members map[string]json.RawMessage
-	err     error // about the first value of another type than documented
-}
-
-// parse reads a payload. Its errors quote nothing of it.
-func parse(payload []byte) (o object, err error) {
-	if len(payload) > MaxEvent {
-		return o, fmt.Errorf("it is larger than %d MiB", MaxEvent>>20)
-	}
-	payload = bytes.TrimSpace(bytes.TrimPrefix(payload, []byte("\ufeff")))
-	switch {
-	case bytes.HasPrefix(payload, []byte{0xff, 0xfe}), bytes.HasPrefix(payload, []byte{0xfe, 0xff}):
-		return o, errors.New("it is UTF-16, where UTF-8 is needed")
-	case len(payload) == 0:
-		return o, errors.New("it is empty")
-	case payload[0] != '{':
-		return o, errors.New("it is not a JSON object")
-	}
-	err = json.Unmarshal(payload, &o.members)
-	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		err = fmt.Errorf("it is not valid JSON, at byte %d of %d", e.Offset, len(payload))
-	}
-	return o, err
-}
-
-func (o *object) has(key string) bool {
-	_, ok := o.members[key]
-	return ok
-}
-
-// get returns the value of a key, zero if there is none. A value of another type is an error: nobody can tell what it
-// means.
-func get[T any](o *object, key string) (value T) {
-	raw, ok := o.members[key]
-	if !ok || json.Unmarshal(raw, &value) == nil || o.err != nil {
-		return value
-	}
-	noun := "a string"
-	switch any(value).(type) {
-	case bool:
-		noun = "true or false"
-	case int:
-		noun = "a whole number"
-	case []any, []string, []task:
-		noun = "an array"
-	}
-	o.err = fmt.Errorf("%q is not %s", key, noun)
-	return value
+	return e.kind != subagentStopped || t.Type != "subagent"
 }
 
 func blank(s string) bool { return plaintext.IsBlank(s) }

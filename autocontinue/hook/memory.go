@@ -60,13 +60,13 @@ func (m memory) heard(e event) memory {
 	switch {
 	case e.fromHuman(m):
 		m = memory{
-			Events: m.Events, Began: cmp.Or(m.Began, e.dir), Pauses: m.Pauses, ID: m.ID, Same: m.Same,
+			Events: m.Events, Began: cmp.Or(m.Began, e.Dir), Pauses: m.Pauses, ID: m.ID, Same: m.Same,
 			Loops: m.Loops, Base: m.Loops,
 			Transcript: m.Transcript,
 		}
 	case e.kind == printed:
-		text := e.message.text
-		m.Printed, m.PrintedIn = strings.ToValidUTF8(text[max(0, len(text)-maxPrinted):], ""), hash(e.generation)
+		text := e.Message.text
+		m.Printed, m.PrintedIn = strings.ToValidUTF8(text[max(0, len(text)-maxPrinted):], ""), hash(e.Generation)
 	default:
 		m.Printed, m.PrintedIn = "", ""
 	}
@@ -85,16 +85,16 @@ func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
 	m.Pauses++
 	m.Rested, m.Sent, m.Printed, m.PrintedIn = !continued, "", "", ""
 	m.Transcript.Sent("")
-	if e.loop < m.Base {
+	if e.Loop < m.Base {
 		m.Base = 0
 	}
-	m.Loops = e.loop
+	m.Loops = e.Loop
 	if continued {
 		m.Loops++
 	}
 	m = m.again(out.ID)
-	if e.host.accumulates() && e.message.given {
-		m.Judged, m.JudgedSum = len(e.message.text), hash(e.message.text)
+	if e.host.accumulates() && e.Message.given {
+		m.Judged, m.JudgedSum = len(e.Message.text), hash(e.Message.text)
 	}
 	return m
 }
@@ -125,14 +125,14 @@ func (m memory) ours(prompt string) bool {
 
 // heldFor returns what the agent printed last after the prompt that a pause is about.
 func (m memory) heldFor(e event) (string, bool) {
-	return m.Printed, m.Printed != "" && m.PrintedIn == hash(e.generation)
+	return m.Printed, m.Printed != "" && m.PrintedIn == hash(e.Generation)
 }
 
 // inTurn returns the event with the host's count as one since the human's last words. A count that is lower than the
 // one before them began anew.
 func (m memory) inTurn(e event) event {
-	if e.loop >= m.Base {
-		e.loop -= m.Base
+	if e.Loop >= m.Base {
+		e.Loop -= m.Base
 	}
 	return e
 }
@@ -177,11 +177,11 @@ func (m memory) candidate(e event, t transcript.Trace) string {
 	active := ":" + strconv.FormatBool(m.inTurn(e).active())
 	t.Old = false
 	switch {
-	case e.generation != "" && e.counts:
-		return "prompt:" + hash(e.generation) + ":" + strconv.Itoa(e.loop) + active
-	case e.time != "":
-		return "time:" + e.time + active
-	case t.MessageID == "" || e.message.given && !t.Shows(e.message.text, e.host.accumulates()):
+	case e.Generation != "" && e.counts:
+		return "prompt:" + hash(e.Generation) + ":" + strconv.Itoa(e.Loop) + active
+	case e.host == Gemini && e.Time != nil:
+		return "time:" + string(e.Time) + active
+	case t.MessageID == "" || e.Message.given && !t.Shows(e.Message.text, e.host.accumulates()):
 		return ""
 	}
 	return messagePrefix + t.MessageID + active

@@ -22,20 +22,20 @@ import (
 //   - Failed is set for a turn that broke. Hold is set when only the human may go on.
 func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	turn := m.inTurn(e)
-	out := autocontinue.Output{Session: e.key(), Request: t.Request, Continues: max(t.Continues, turn.loop, 0)}
-	if prompt := e.prompt.text; !blank(prompt) && !transcript.Format(e.host).IsNotice(prompt) && !m.ours(prompt) {
+	out := autocontinue.Output{Session: e.key(), Request: t.Request, Continues: max(t.Continues, turn.Loop, 0)}
+	if prompt := e.Prompt.text; !blank(prompt) && !transcript.Format(e.host).IsNotice(prompt) && !m.ours(prompt) {
 		out.Request = strings.ToValidUTF8(prompt[:min(len(prompt), maxRequest)], "")
 	}
 	if !turn.active() {
 		out.Turn = t.Turn
 	}
-	message := e.message
-	if held, ok := m.heldFor(e); ok && !message.given && !message.null {
+	message := e.Message
+	if held, ok := m.heldFor(e); ok && !message.given {
 		message = some(held)
 	}
 	shown := message.given && t.Shows(message.text, e.host.accumulates())
 	switch {
-	case !message.given && !message.null && t.Message != "" && (!t.Old || m.knows(e, t)):
+	case !message.given && t.Message != "" && (!t.Old || m.knows(e, t)):
 		message = some(t.Message)
 	case e.host.accumulates() && shown:
 		message = some(t.Message)
@@ -48,9 +48,9 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 		out.Work = t.Work
 	}
 	if e.kind == broke && blank(out.Text) {
-		out.Text = e.status
+		out.Text = e.Status
 	}
-	status := strings.ToLower(e.status)
+	status := strings.ToLower(e.Status)
 	out.Failed = e.kind == broke || status == "error" || status == "failed"
 	if !out.Failed {
 		out.Hold = m.hold(e, t, message.given, out.Continues)
@@ -62,21 +62,19 @@ const maxRequest = 64 << 10 // bytes of the human's words
 
 // hold returns why the agent must not be continued, "" if it may.
 func (m memory) hold(e event, t transcript.Trace, message bool, continues int) string {
-	status := strings.ToLower(e.status)
+	status := strings.ToLower(e.Status)
 	switch {
-	case e.kind == notified:
-		return "a notice that cannot be answered"
-	case e.internal:
+	case e.kind == subagentStopped && e.AgentType != nil && *e.AgentType == "":
 		return "an agent of the host's own"
-	case strings.EqualFold(e.mode, "plan"), (e.host != Claude || e.mode == "") && strings.EqualFold(t.Mode, "plan"):
+	case strings.EqualFold(e.Mode, "plan"), (e.host != Claude || e.Mode == "") && strings.EqualFold(t.Mode, "plan"):
 		return "plan mode" // Claude Code's event says what holds now; Codex's has another mode beside that of its transcript
 	case status == "aborted" || status == "cancelled" || t.Aborted:
 		return "aborted"
 	case !e.ended():
 		return "an end that is not known"
-	case e.noTasks && t.Waits, slices.ContainsFunc(e.tasks, e.waitsFor):
+	case !e.tells && t.Waits, slices.ContainsFunc(e.Tasks, e.waitsFor):
 		return "background work"
-	case e.schedule > 0:
+	case len(e.Crons) > 0:
 		return "a scheduled prompt"
 	}
 	switch lost := m.Pauses == 0 && m.inTurn(e).active(); {

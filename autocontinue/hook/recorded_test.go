@@ -21,8 +21,7 @@ import (
 
 // The events and transcripts of testdata/recorded are those of the real agents, as .ci/hosts has recorded them. The
 // hook gives the answers that it gave there, and replay of the transcripts decides the same. Nobody has recorded
-// Cursor, SubagentStop and notify of Codex, and the camelCase events of Copilot CLI: those of the other tests are as
-// documented.
+// Cursor and SubagentStop of Codex: those of the other tests are as documented.
 func TestRecordedEvents(t *testing.T) {
 	seen := map[string]int{}
 	for _, host := range []Host{Claude, Codex, Gemini, Copilot} {

@@ -48,7 +48,7 @@ type replay struct {
 }
 
 func (r *replay) event(ctx context.Context, w transcript.Event) (err error) {
-	e := event{host: Host(r.format), kind: stopped, session: w.Session, agent: w.Agent, dir: w.Dir, noTasks: true}
+	e := event{host: Host(r.format), kind: stopped, Session: w.Session, Agent: w.Agent, Dir: w.Dir}
 	if r.subagent {
 		e.kind = subagentStopped
 	}
@@ -76,13 +76,13 @@ func (r *replay) event(ctx context.Context, w transcript.Event) (err error) {
 func (r *replay) pause(ctx context.Context, e event, w transcript.Event) error {
 	switch {
 	case w.Trace.Broke && r.subagent:
-		e.status = "error"
+		e.Status = "error"
 	case w.Trace.Broke:
 		e.kind = broke
 	}
-	e.resumed = w.Trace.Continued && e.kind != broke // such an event does not say it
+	e.Resumed = w.Trace.Continued && e.kind != broke // such an event does not say it
 	if e.host != Cursor && e.host != Copilot {       // their events have no message
-		e.message = some(w.Trace.Message)
+		e.Message = some(w.Trace.Message)
 	}
 	out := r.memory.output(e, w.Trace)
 	d, err := r.loop.Handle(ctx, out)

@@ -56,7 +56,7 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 	if err != nil {
 		return h.Pass(), err
 	}
-	for _, text := range []*string{&e.message.text, &e.prompt.text} {
+	for _, text := range []*string{&e.Message.text, &e.Prompt.text} {
 		*text = plaintext.Redact(*text, cfg.Secrets...)
 	}
 	s := &session{event: e, cfg: cfg}
@@ -100,7 +100,7 @@ func (s *session) hear(ctx context.Context) error {
 			return state, Memory{m.heard(s.event)}, nil
 		})
 	if err == nil && human && s.cfg.Prompted != nil {
-		s.cfg.Prompted(ctx, s.event.key(), s.event.dir, first)
+		s.cfg.Prompted(ctx, s.event.key(), s.event.Dir, first)
 	}
 	return err
 }
@@ -116,8 +116,8 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 		return d, err
 	}
 	s.seen = m.Transcript
-	p := Pause{Folder: s.event.dir, Began: cmp.Or(m.Began, s.event.dir), Output: m.output(s.event, t)}
-	if s.event.transcript != "" && s.event.kind != notified {
+	p := Pause{Folder: s.event.Dir, Began: cmp.Or(m.Began, s.event.Dir), Output: m.output(s.event, t)}
+	if s.event.Transcript != "" {
 		p.Lack = t.Lack()
 	}
 	cfg, err := s.cfg.Loop(ctx, &p)
@@ -155,19 +155,19 @@ const (
 func (s *session) await(ctx context.Context, m memory) (transcript.Trace, memory, error) {
 	e := s.event
 	src := transcript.Source{
-		Format: transcript.Format(e.host), Path: e.transcript, Dir: e.dir, Subagent: e.kind == subagentStopped,
+		Format: transcript.Format(e.host), Path: e.Transcript, Dir: e.Dir, Subagent: e.kind == subagentStopped,
 		Secrets: s.cfg.Secrets,
 	}
 	var failed error
 	wait := waitForMessage
 	done := func(t transcript.Trace) bool {
-		return t.Err != nil || t.Aborted || t.Shows(e.message.text, e.host.accumulates()) || m.knows(e, t)
+		return t.Err != nil || t.Aborted || t.Shows(e.Message.text, e.host.accumulates()) || m.knows(e, t)
 	}
 	switch {
 	case e.kind != stopped && e.kind != subagentStopped, !e.ended(),
-		e.message.null, e.message.given && blank(e.message.text):
+		e.Message.given && blank(e.Message.text):
 		done = nil
-	case !e.message.given:
+	case !e.Message.given:
 		wait = waitForLast
 		done = func(t transcript.Trace) bool {
 			if e.host == Cursor && failed == nil {

@@ -114,13 +114,6 @@ pause of the agent. ` + elsewhere,
 		Annotations:       map[string]string{underHost: ""},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	if h == hook.Codex {
-		cmd.Use = "codex [flags] [EVENT]"
-		cmd.Long += `
-
-As Codex's program for notify, which gets the event as an argument, it journals
-the pause and prints nothing.`
-	}
 	o := newHookOptions(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, h, args, t) }
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { // the host may show it to nobody

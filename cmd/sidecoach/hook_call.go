@@ -48,9 +48,6 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 		return letStop(err)
 	}
 	w := watchdog{limit: hookSeconds*time.Second - hookMargin, more: k.verifies.Load, parent: os.Getppid}
-	if len(args) > 0 { // Codex does not wait for its program for notify
-		w.parent = func() int { return 0 }
-	}
 	w.exit = func() {
 		go func() {
 			defer func() { _ = recover(); os.Exit(exitFailure) }()
@@ -202,16 +199,12 @@ func letStop(err error) error {
 	return badInput(stays, "no decision: %s", withoutPackage(err))
 }
 
-// readEvent returns what the host says: on stdin or, for Codex's notify, as the last argument.
+// readEvent returns what the host says on stdin.
 func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]byte, error) {
 	switch {
-	case len(args) > 1 && h == hook.Codex:
-		return nil, misuse("notify gives it as one argument", "hook codex takes one event, not %d", len(args))
-	case len(args) > 0 && h != hook.Codex:
+	case len(args) > 0:
 		hint := "sidecoach hook " + string(h) + " reads the event from standard input; sidecoach hook install sets it up"
 		return nil, misuse(hint, "hook %s takes no arguments", h)
-	case len(args) == 1:
-		return []byte(args[0]), nil
 	case keyboard:
 		hint := "sidecoach hook install " + string(h) + " prints the settings that make it do so"
 		return nil, misuse(hint, "no event: %s runs this and pipes one in", h.Product())
