@@ -78,7 +78,8 @@ type Document[T any] struct {
 // small letters, digits and "-", at most 32. "sessions", "locks" and "aside" are the store's own. A kind whose meaning
 // changes needs a new name. Nothing is read yet.
 func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
-	if !isKind.MatchString(kind) || slices.Contains([]string{sessionKind, lockFolder, asideFolder}, kind) {
+	isKind, _ := regexp.MatchString(`^[a-z][a-z0-9-]{0,31}$`, kind)
+	if !isKind || slices.Contains([]string{sessionKind, lockFolder, asideFolder}, kind) {
 		return nil, fmt.Errorf("filestore: %.40q cannot be a kind of document: use small letters, digits and \"-\", "+
 			"and not a folder of the store", kind)
 	}
@@ -87,8 +88,6 @@ func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
 	}
 	return newDocument[T](s, kind, name), nil
 }
-
-var isKind = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
 func newDocument[T any](s *Store, kind string, name ...string) *Document[T] {
 	h := sha256.New()

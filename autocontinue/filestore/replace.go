@@ -26,7 +26,7 @@ func WriteFile(name string, data []byte, perm fs.FileMode) error {
 	exists := err == nil
 	switch {
 	case !exists:
-	case !info.Mode().IsRegular() && !info.IsDir():
+	case !info.Mode().IsRegular():
 		return os.WriteFile(name, data, perm)
 	default:
 		perm &= info.Mode().Perm()

@@ -166,16 +166,18 @@ func (s *scene) wake() {
 	s.words(text)
 }
 
-// review is a command of the human, which Claude Code answers itself when local is set.
+// review is a command of the human; when local is set, one that Claude Code answers itself.
 func (s *scene) review(local bool) {
 	if !local {
 		s.turn++
 		s.active, s.printed = false, nil
 		s.prompt("/review 12")
 	}
-	s.words(
-		"<command-name>/review</command-name>\n<command-message>review</command-message>\n<command-args>12</command-args>",
-	)
+	name := "/review"
+	if local {
+		name = "/model"
+	}
+	s.words("<command-name>" + name + "</command-name>\n<command-args>12</command-args>")
 	if local {
 		s.words("<local-command-stdout>Nothing.</local-command-stdout>")
 	}

@@ -136,9 +136,10 @@ func claudeWords(s, turn string, other bool) entry {
 	case other:
 		e.kind = notice
 	case startsWith(t, "<command-name>", "<command-message>"):
-		e.kind, e.text = command, strings.TrimSpace(between(t, "command-name")+" "+between(t, "command-args"))
-	case strings.HasPrefix(t, "<local-command-"):
-		e.kind = local
+		e.text = strings.TrimSpace(between(t, "command-name") + " " + between(t, "command-args"))
+		if pattern("claude-local").MatchString(e.text) {
+			e.kind = notice
+		}
 	case claude.IsNotice(t):
 		e.kind = notice
 	}

@@ -10,8 +10,6 @@ type entryKind uint8
 
 const (
 	human    entryKind = iota + 1 // the human spoke
-	command                       // the human gave the host a command, which may concern the agent or not
-	local                         // the output of such a command: it did not concern the agent
 	feedback                      // a hook continued the agent
 	notice                        // the host spoke to the agent
 	message                       // the agent printed something

@@ -21,23 +21,23 @@ const (
 
 // Trace is what a transcript says about a pause. The zero value says nothing.
 type Trace struct {
-	Read   bool  // there is a transcript, and the host wrote it
-	Err    error // why it was not read
-	Behind bool  // it does not have the message of the pause yet
+	Read   bool  `json:"-"` // there is a transcript, and the host wrote it
+	Err    error `json:"-"` // why it was not read
+	Behind bool  `json:"-"` // it does not have the message of the pause yet
 
-	Request   string // the human's words of the turn, at most 16 KiB; empty when they were not found
-	Turn      string // the host's ID of that prompt
-	Message   string // what the agent printed last, when nothing of the conversation comes after it
-	MessageID string // the host's ID of it, or where in the file it begins; empty when Message is
-	Old       bool   // a prompt went to the agent since, which is not in the transcript yet
-	Broke     bool   // the host wrote the message in the agent's name, because the turn broke
-	Continues int    // how often a message of ours continued the agent since the human's last words
-	Continued bool   // a hook, ours or another, continued the agent since the human's last words
-	Mode      string // the permission mode, where the transcript has it
-	Aborted   bool   // the human interrupted the agent, and nothing came after
-	Waits     bool   // a task in the background goes on, and the host will tell the agent of its end
+	Request   string `json:"request,omitempty"`    // the human's words of the turn, at most 16 KiB; empty if not found
+	Turn      string `json:"turn,omitempty"`       // the host's ID of that prompt
+	Message   string `json:"-"`                    // what the agent printed last, when nothing comes after it
+	MessageID string `json:"message_id,omitempty"` // the host's ID of it, or where in the file it begins
+	Old       bool   `json:"-"`                    // a prompt went to the agent since, which is not in the transcript yet
+	Broke     bool   `json:"broke,omitempty"`      // the host wrote the message itself, because the turn broke
+	Continues int    `json:"continues,omitempty"`  // how often a message of ours continued the agent in the turn
+	Continued bool   `json:"continued,omitempty"`  // a hook, ours or another, continued the agent in the turn
+	Mode      string `json:"mode,omitempty"`       // the permission mode, where the transcript has it
+	Aborted   bool   `json:"aborted,omitempty"`    // the human interrupted the agent, and nothing came after
+	Waits     bool   `json:"-"`                    // a task in the background goes on, and will wake the agent
 
-	Work classify.Work // what the agent did
+	Work classify.Work `json:"-"` // what the agent did
 }
 
 // Shows reports whether the transcript has a message that the host reported, as the last message. White space does
@@ -59,35 +59,23 @@ func (t Trace) Lack() string {
 	return ""
 }
 
+// fold is what the lines came to so far.
 type fold struct {
-	Dir  string `json:"dir,omitempty"` // where the agent works
-	Root string `json:"root,omitempty"`
+	Trace
 
-	Request   string     `json:"request,omitempty"`
-	Turn      string     `json:"turn,omitempty"`
-	Parts     []string   `json:"parts,omitempty"` // of the last message
-	MessageID string     `json:"message_id,omitempty"`
-	Group     string     `json:"group,omitempty"`
-	Broke     bool       `json:"broke,omitempty"`
-	Continues int        `json:"continues,omitempty"`
-	Continued bool       `json:"continued,omitempty"`
-	Mode      string     `json:"mode,omitempty"`
-	Aborted   bool       `json:"aborted,omitempty"`
-	Typed     *typed     `json:"typed,omitempty"`    // a command of the human, which may go to the agent or not
-	Expects   bool       `json:"expects,omitempty"`  // a prompt went to the agent, and has not come in the transcript yet
-	Sent      string     `json:"sent,omitempty"`     // hash of the last message of ours without a prefix
-	Messages  []string   `json:"messages,omitempty"` // IDs that were seen
-	Done      []string   `json:"done,omitempty"`     // calls whose result was seen
-	Calls     []openCall `json:"calls,omitempty"`
-	Tasks     []string   `json:"tasks,omitempty"` // in the background
-	Work      work       `json:"work,omitzero"`
+	Dir      string     `json:"dir,omitempty"` // where the agent works
+	Root     string     `json:"root,omitempty"`
+	Parts    []string   `json:"parts,omitempty"` // of the last message
+	Group    string     `json:"group,omitempty"`
+	Expects  bool       `json:"expects,omitempty"`  // a prompt went to the agent, and has not come in the transcript yet
+	Sent     string     `json:"sent,omitempty"`     // hash of the last message of ours without a prefix
+	Messages []string   `json:"messages,omitempty"` // IDs that were seen
+	Done     []string   `json:"done,omitempty"`     // calls whose result was seen
+	Calls    []openCall `json:"calls,omitempty"`
+	Tasks    []string   `json:"tasks,omitempty"` // in the background
+	Work     work       `json:"work,omitzero"`
 
 	secrets []string // see [Source]
-}
-
-type typed struct {
-	Text string `json:"text"`
-	Turn string `json:"turn,omitempty"`
 }
 
 // openCall is a call that waits for its result.
@@ -114,17 +102,11 @@ func (f *fold) move(dir string) {
 // add takes in an entry. It reports whether the human spoke.
 func (f *fold) add(e entry) (spoke bool) {
 	switch e.kind {
-	case message, human, command:
+	case message, human:
 		e.text = plaintext.Redact(e.text, f.secrets...)
 	}
-	if was := f.Typed; was != nil && e.kind != mode {
-		f.Typed = nil
-		if e.kind != local {
-			spoke = f.prompt(was.Text, was.Turn)
-		}
-	}
 	sameAnswer := e.kind == call && e.group != "" && e.group == f.Group
-	if !sameAnswer && e.kind != mode && e.kind != message && e.kind != local && e.kind != ended {
+	if !sameAnswer && e.kind != mode && e.kind != message && e.kind != ended {
 		f.silence()
 	}
 	switch e.kind {
@@ -137,9 +119,7 @@ func (f *fold) add(e entry) (spoke bool) {
 	case outcome:
 		f.result(e.result)
 	case human:
-		spoke = f.prompt(e.text, e.turn) || spoke
-	case command:
-		f.Typed = &typed{clip(e.text, maxRequest), e.turn}
+		return f.prompt(e.text, e.turn)
 	case feedback:
 		f.Continued, f.Expects = true, false
 		if isOurFeedback(e.text) {
@@ -159,7 +139,7 @@ func (f *fold) add(e entry) (spoke bool) {
 	case lost:
 		f.Work.forget()
 	}
-	return spoke
+	return false
 }
 
 // silence says that the last message is not the end of the conversation any more.
@@ -246,18 +226,11 @@ func (f *fold) end(name string, r result) {
 }
 
 func (f *fold) trace() Trace {
-	t := Trace{
-		Read: true, Request: f.Request, Turn: f.Turn,
-		Message: strings.Join(f.Parts, "\n"), MessageID: f.MessageID, Broke: f.Broke,
-		Continues: f.Continues, Continued: f.Continued, Mode: f.Mode, Aborted: f.Aborted, Waits: len(f.Tasks) > 0,
-	}
+	t := f.Trace
+	t.Read, t.Message, t.Waits = true, strings.Join(f.Parts, "\n"), len(f.Tasks) > 0
+	t.Old = f.Expects && t.Message != ""
 	w := f.Work
 	w.Checks = slices.Clone(w.Checks)
-	if f.Typed != nil {
-		t.Request, t.Turn, t.Continues, t.Continued = f.Typed.Text, f.Typed.Turn, 0, false
-		w.prompt(f.Typed.Text)
-	}
-	t.Old = f.Expects && t.Message != ""
 	for _, o := range f.Calls { // what has no result may have done its work
 		w.apply(f.project(), o.Effects, result{running: "?"})
 	}

@@ -126,7 +126,7 @@ func (w *walk) entry(e entry) error {
 		err := w.pause()
 		w.told = w.state.trace().MessageID
 		return err
-	case human, command, feedback, notice, forget:
+	case human, feedback, notice, forget:
 		if e.summary && w.told != "" { // after the end of a turn, Codex has the model write the summary
 			w.told = w.state.trace().MessageID
 		}
