@@ -50,7 +50,7 @@ var commands = sync.OnceValue(func() *table {
 		case "flags", "never", "name", "wraps":
 			t.lists[f[0]+" "+f[1]] = append(t.lists[f[0]+" "+f[1]], f[2:]...)
 			continue
-		case "values", "interprets", "contains", "neutral":
+		case "values", "interprets", "neutral":
 			t.lists[f[0]] = append(t.lists[f[0]], f[1:]...)
 			continue
 		}

@@ -324,9 +324,7 @@ func (w *walker) call(outer []string, input string, writes []string) (effects []
 			w.echoes = append(w.echoes, text)
 		}
 	}
-	script := nestedScript(words, input)
-	inner := containedCommand(words)
-	switch {
+	switch script := nestedScript(words, input); {
 	case words[0] == "eval":
 		w.nested++
 		effects = w.script(strings.Join(words[1:], " "))
@@ -335,16 +333,7 @@ func (w *walker) call(outer []string, input string, writes []string) (effects []
 		inner := walker{project: w.project, dir: w.dir, vars: w.vars, written: w.written, nested: w.nested + 1}
 		effects = inner.script(script)
 	default:
-		if inner != nil && w.nested < maxNested {
-			container := walker{nested: w.nested + 1} // its files are not the project's
-			effects = slices.DeleteFunc(container.call(inner, "", nil), func(e effect) bool { return !e.checks() })
-			for i := range effects {
-				effects[i].Edits, effects[i].Moves = nil, false
-			}
-		}
-		if len(effects) == 0 {
-			effects = w.commandEffects(words, input, writes)
-		}
+		effects = w.commandEffects(words, input, writes)
 	}
 	for _, o := range outer[:len(outer)-len(words)] { // "timeout 5 cmd" ends it, and "sudo" does nothing to it
 		if name := programName(o); name == "nohup" || name == "setsid" {
@@ -377,29 +366,6 @@ func nestedScript(words []string, input string) string {
 		return input
 	}
 	return ""
-}
-
-// containedCommand returns the command that runs in a container or on another machine, nil when there is none.
-func containedCommand(words []string) []string {
-	if !slices.Contains(commands().lists["contains"], programName(words[0])) {
-		return nil
-	}
-	if last := words[len(words)-1]; strings.Contains(last, " ") && among(" ssh nix-shell ", programName(words[0])) {
-		return []string{"sh", "-c", last}
-	}
-	at := 2 + slices.IndexFunc(words[1:], func(w string) bool {
-		return among(" run exec develop ssh shell --run --command ", w)
-	})
-	for i := at; at > 1 && i < min(len(words), 64); i++ {
-		inner := bare(words[i:])
-		if len(inner) == 0 || strings.HasPrefix(inner[0], "-") {
-			continue
-		}
-		if kinds := kindsOf(inner); nestedScript(inner, "") != "" || len(kinds) == 1 && among(" test build lint ", kinds[0]) {
-			return inner
-		}
-	}
-	return nil
 }
 
 // assign notes variables that are set to plain words.
