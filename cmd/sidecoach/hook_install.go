@@ -221,9 +221,6 @@ func write(h install.Hook, file string, stderr io.Writer) (string, error) {
 	if err != nil {
 		return "", cannotChange(file, err)
 	}
-	if off := h.Disabled(text); off != "" {
-		complain(stderr, fmt.Sprintf("sidecoach: the host does not run the hook while %s has %s", file, off))
-	}
 	if bytes.Equal(text, plain) {
 		return "already installed in " + file + "\n", nil
 	}

@@ -83,7 +83,6 @@ func TestMergeLayout(t *testing.T) {
 
 func TestMergeRefuses(t *testing.T) {
 	h := of(hook.Claude)
-	line := lineOf(h)
 	for text, want := range map[string]string{
 		``:                                "it is not JSON: line 1, column 1: ",
 		"{\n\"a\" 1}":                     "it is not JSON: line 2, column 5: ",
@@ -96,11 +95,9 @@ func TestMergeRefuses(t *testing.T) {
 		`{"hooks": {"Stop":[],"Stop":1}}`: `"Stop" is there twice`,
 		`{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}`:                    `"hooks" is there twice`,
 		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}`: `"command" is there twice`,
-		`{"hooks": {"Stop": [{"hooks": [{"command": "X=1 sidecoach hook claude"}]}]}}`: `"Stop" runs sidecoach in a ` +
-			`line that install did not write: "X=1`,
+		`{"hooks": {"Stop": [{"hooks": [{"command": "X=1 sidecoach hook claude"}]}]}}`: `a line does more than run ` +
+			`sidecoach: "X=1`,
 		`{"a":` + strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000) + `}`: "it has too many brackets",
-		`{"hooks": {"Stop": [{"hooks": [{"command":` + line + `},{"command":` + line +
-			`}]}]}}`: `"Stop" runs sidecoach 2 times`,
 	} {
 		_, err := h.Merge([]byte(text))
 		require.Error(t, err, text)
@@ -123,9 +120,6 @@ func TestMergeReplaces(t *testing.T) {
 	again, err = h.Merge([]byte(older))
 	require.NoError(t, err)
 	assert.Equal(t, string(text), string(again))
-	again, err = h.Merge([]byte(strings.ReplaceAll(older, "10000", "90000")))
-	require.NoError(t, err)
-	assert.Equal(t, strings.ReplaceAll(string(text), "60000", "90000"), string(again), "a longer time is the human's")
 }
 
 // What others put into an event's list stays, whatever it is.
@@ -163,31 +157,6 @@ func TestRemove(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, string(got))
 	}
-}
-
-func TestDisabled(t *testing.T) {
-	for _, tt := range []struct {
-		host hook.Host
-		text string
-		want bool
-	}{
-		{hook.Claude, `{"disableAllHooks": true}`, true},
-		{hook.Claude, `{"disableAllHooks": false}`, false},
-		{hook.Claude, `{}`, false},
-		{hook.Gemini, `{"disableAllHooks": true}`, false},
-		{hook.Gemini, `{"hooksConfig": {"enabled": false}}`, true},
-		{hook.Gemini, `{"hooksConfig": {"enabled": {}}}`, false},
-		{hook.Gemini, `{"hooksConfig": 1}`, false},
-		{hook.Gemini, `{"hooksConfig": {"disabled": ["fmt", "sidecoach"]}}`, true},
-		{hook.Gemini, `{"hooksConfig": {"disabled": [` + lineOf(of(hook.Gemini)) + `]}}`, true},
-		{hook.Gemini, `{"hooksConfig": {"disabled": ["fmt", 1, null]}}`, false},
-	} {
-		assert.Equal(t, tt.want, of(tt.host).Disabled([]byte(tt.text)) != "", tt.text)
-	}
-	settings := []byte("{\n  // mine\n  \"disableAllHooks\": true,\n}")
-	before := string(settings)
-	assert.NotEmpty(t, of(hook.Claude).Disabled(settings))
-	assert.Equal(t, before, string(settings), "it changes nothing")
 }
 
 func TestFiles(t *testing.T) {

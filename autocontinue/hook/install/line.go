@@ -63,8 +63,6 @@ func (h Hook) lineOn(system string) string {
 // Quote returns a word as the shell of the host on this system wants it.
 func (h Hook) Quote(word string) string { return shellOf(h.Host, runtime.GOOS).quote(word) }
 
-var assigns = regexp.MustCompile(`^\s*\w+=`) // a person wrote that line
-
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 func quotePOSIX(w string) string {
@@ -83,32 +81,20 @@ func quoteCmd(w string) string {
 	return `"` + w + `"`
 }
 
-// kind says what a command line in settings is.
-type kind int
-
-const (
-	foreign kind = iota // it does not run this hook
-	ours                // it runs the hook and nothing else
-	mixed               // it runs the hook, and does something else
-)
-
-// kindOf tells by the name of the program, whatever its path.
-func (h Hook) kindOf(line string) kind {
+// runs reports whether a command line runs this hook, by the name of the program, whatever its path, and whether it is
+// mixed: a person made it do more than that.
+func (h Hook) runs(line string) (runs, mixed bool) {
 	base := filepath.Base(h.Program)
 	name := `(?:[\w.-]*sidecoach[\w.-]*|` + regexp.QuoteMeta(strings.TrimSuffix(base, filepath.Ext(base))) + `(?:\.exe)?)`
 	call := `[ \t]+hook[ \t]+` + string(h.Host)
 	if !regexp.MustCompile(`(?i)(?:^|[\s/\\'"])` + name + `['"]?` + call + `(?:[\s;]|$)`).MatchString(line) {
-		return foreign
+		return false, false
 	}
 	if inner, ok := strings.CutPrefix(line, geminiBefore); ok {
 		line = strings.Replace(inner, geminiAfter, guard, 1)
 	}
 	const word = `(?:'(?:[^']|'\\''|'')*'|"[^"]*"|[^\s;&|<>()` + "`" + `$'"]+)+`
 	const guards = `\s*(?:(?:\|\||;)[ \t]*(?:exit(?: /b)? [01]|true)|; if \(-not \$\?\) \{ exit 1 \})?\s*`
-	const assignments = `(?:\w+=(?:` + word + `)?[ \t]+)*`
-	whole := `(?i)^[ \t]*(?:& )?` + assignments + word + call + `(?:[ \t]+` + word + `)*` + guards + `$`
-	if regexp.MustCompile(whole).MatchString(line) {
-		return ours
-	}
-	return mixed
+	whole := `(?i)^[ \t]*(?:& )?` + word + call + `(?:[ \t]+` + word + `)*` + guards + `$`
+	return true, !regexp.MustCompile(whole).MatchString(line)
 }

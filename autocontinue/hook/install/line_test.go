@@ -51,11 +51,9 @@ func TestWrittenLines(t *testing.T) {
 				for _, flags := range [][]string{nil, {"--shadow", "--max-continues=2"}, {"--plan=a 'plan' & more; (b).md"}} {
 					line := Hook{Host: host, Program: program, Flags: flags}.lineOn(system)
 					for _, h := range hook.Hosts() {
-						want := foreign
-						if h == host {
-							want = ours
-						}
-						assert.Equal(t, want, Hook{Host: h, Program: "/other/sidecoach"}.kindOf(line), "%s: %s", h, line)
+						runs, mixed := Hook{Host: h, Program: "/other/sidecoach"}.runs(line)
+						assert.Equal(t, h == host, runs, "%s: %s", h, line)
+						assert.False(t, mixed, "%s: %s", h, line)
 					}
 				}
 			}
@@ -63,32 +61,34 @@ func TestWrittenLines(t *testing.T) {
 	}
 }
 
-func TestKindOf(t *testing.T) {
+func TestRuns(t *testing.T) {
 	h := Hook{Host: hook.Claude, Program: "/home/ada/bin/coach v2"}
-	for want, lines := range map[kind][]string{
-		ours: {
+	for want, lines := range map[string][]string{
+		"ours": {
 			"/old/sidecoach hook claude || exit 0", "/old/sidecoach-1.2 hook claude --shadow || exit 0",
 			"'/home/ada/bin/coach v2' hook claude || exit 0", `"C:/Program Files/sidecoach.exe" hook claude; exit 0`,
 			"sidecoach hook claude", "sidecoach hook claude --shadow ; exit 0",
 			"'/my bin/sidecoach' hook claude --plan='a; b.md' || true",
-			"KEY=1 /old/sidecoach hook claude || exit 0", "KEY='a b' OTHER= sidecoach  hook  claude --max-continues 2",
 			`& 'C:\my bin\sidecoach.exe' hook claude`,
 		},
-		mixed: {
+		"mixed": {
+			"KEY=1 /old/sidecoach hook claude || exit 0", "KEY='a b' OTHER= sidecoach  hook  claude --max-continues 2",
 			"cd /x && sidecoach hook claude || exit 0", "/old/sidecoach hook claude || exit 0; say done",
 			"say done; sidecoach hook claude", "/old/sidecoach hook claude; say done || exit 0", "echo sidecoach hook claude",
 			"sidecoach hook claude | tee log", "sidecoach hook claude >log", "nice sidecoach hook claude",
 			"sidecoach hook claude --plan $(which plan)", "sidecoach hook claude &", "sidecoach hook claude\nsay done",
 			geminiBefore + "sidecoach hook claude && rm -rf x" + geminiAfter,
 		},
-		foreign: {
+		"": {
 			"sidecoach hook claude2 || exit 0", "/x/observer hook claude || exit 0", "/x/mycoach v2x hook claude || exit 0",
 			"/home/sidecoach/hook claude || exit 0", "/home/sidecoach/run.sh hook claude || exit 0",
 			"echo see sidecoach, hook claude", "", `sidecoach log --session "$(cat)" || exit 0`,
 		},
 	} {
 		for _, line := range lines {
-			assert.Equal(t, want, h.kindOf(line), line)
+			runs, mixed := h.runs(line)
+			assert.Equal(t, want != "", runs, line)
+			assert.Equal(t, want == "mixed", mixed, line)
 		}
 	}
 }

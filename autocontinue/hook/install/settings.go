@@ -2,15 +2,12 @@ package install
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
-
-	"github.com/sidecoach/sidecoach/autocontinue/hook"
 )
 
 const maxBrackets = 100_000 // in settings: the parser calls itself for each one that is open
@@ -56,41 +53,60 @@ func member(o *hujson.Object, key string) *hujson.Value {
 
 func textOf(v *hujson.Value) string { return v.Value.(hujson.Literal).String() }
 
-// lineIn returns the command line of this hook in one object, nil if there is none.
-func (h Hook) lineIn(o *hujson.Object) (*hujson.Value, kind) {
+// lineIn returns the command line of this hook in one object, "" if there is none.
+func (h Hook) lineIn(o *hujson.Object) (line string, mixed bool) {
 	for _, key := range []string{"command", "bash", "powershell"} {
 		if v := member(o, key); v != nil && v.Value.Kind() == '"' {
-			if k := h.kindOf(textOf(v)); k != foreign {
-				return v, k
+			if runs, mixed := h.runs(textOf(v)); runs {
+				return textOf(v), mixed
 			}
 		}
 	}
-	return nil, foreign
+	return "", false
 }
 
-// each calls f for each object in v that has a command line of this hook.
-func (h Hook) each(v *hujson.Value, f func(o *hujson.Object, line *hujson.Value, k kind)) {
+// each calls f for each command line of this hook in v.
+func (h Hook) each(v *hujson.Value, f func(line string, mixed bool)) {
 	for v := range v.All() {
 		if o, ok := v.Value.(*hujson.Object); ok {
-			if line, k := h.lineIn(o); line != nil {
-				f(o, line, k)
+			if line, mixed := h.lineIn(o); line != "" {
+				f(line, mixed)
 			}
 		}
 	}
 }
 
-// Merge returns settings in which the host runs the hook on its events. If it does already, they are the same. A
-// command line that another version wrote is replaced, and a shorter time limit beside it is raised.
+// Merge returns settings in which the host runs the hook on its events. If it does already, they are the same. The lines
+// that another version wrote are replaced.
 func (h Hook) Merge(settings []byte) (merged []byte, err error) {
-	for _, event := range slices.Backward(hosts[h.Host].events) { // the last one that is added comes first
-		if settings, err = h.mergeEvent(settings, event); err != nil {
+	root, _, err := parse(settings)
+	if err != nil {
+		return nil, err
+	}
+	same := 0
+	h.each(root, func(line string, _ bool) {
+		if line == h.line() {
+			same++
+		}
+	})
+	events := hosts[h.Host].events
+	merged, times, err := h.Remove(settings)
+	if err != nil || times == len(events) && same == times {
+		return settings, err
+	}
+	if merged == nil {
+		merged = []byte("{}\n")
+	}
+	for _, event := range slices.Backward(events) { // the last one that is added comes first
+		if merged, err = h.add(merged, event); err != nil {
 			return nil, err
 		}
 	}
-	return settings, nil
+	return merged, nil
 }
 
-func (h Hook) mergeEvent(settings []byte, event string) ([]byte, error) {
+// add returns settings in which the host runs the hook on one more event.
+func (h Hook) add(settings []byte, event string) ([]byte, error) {
 	root, object, err := parse(settings)
 	if err != nil {
 		return nil, err
@@ -111,32 +127,7 @@ func (h Hook) mergeEvent(settings []byte, event string) ([]byte, error) {
 	if _, ok := list.Value.(*hujson.Array); !ok {
 		return nil, fmt.Errorf("%q is not an array", event)
 	}
-	times := 0
-	h.each(list, func(o *hujson.Object, line *hujson.Value, k kind) {
-		times++
-		if k == mixed || assigns.MatchString(textOf(line)) {
-			err = fmt.Errorf("%q runs sidecoach in a line that install did not write: %.200q", event, textOf(line))
-			return
-		}
-		if textOf(line) == h.line() {
-			return
-		}
-		line.Value = hujson.Literal(encode(h.line(), "", ""))
-		if limit := member(o, "timeout"); limit != nil && limit.Value.Kind() == '0' {
-			if limit.Value.(hujson.Literal).Int() < int64(h.timeout()) {
-				limit.Value = hujson.Int(int64(h.timeout()))
-			}
-		}
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case times > 1:
-		return nil, fmt.Errorf("%q runs sidecoach %d times", event, times)
-	case times == 0:
-		return l.insert(list, 2, "", h.element(event)), nil
-	}
-	return root.Pack(), nil
+	return l.insert(list, 2, "", h.element(event)), nil
 }
 
 // layout is how a person laid JSON out. What is added has the same indentation and line breaks.
@@ -193,9 +184,9 @@ func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	if hooks == nil {
 		return settings, 0, nil
 	}
-	h.each(hooks, func(_ *hujson.Object, line *hujson.Value, k kind) {
-		if times++; k == mixed {
-			err = fmt.Errorf("a line does more than run sidecoach: %.200q", textOf(line))
+	h.each(hooks, func(line string, mixed bool) {
+		if times++; mixed {
+			err = fmt.Errorf("a line does more than run sidecoach: %.200q", line)
 		}
 	})
 	if err != nil || times == 0 {
@@ -224,7 +215,7 @@ func (h Hook) prune(v *hujson.Value) (gone bool) {
 		}
 		return n > 0 && len(c.Elements) == 0
 	case *hujson.Object:
-		if line, _ := h.lineIn(c); line != nil {
+		if line, _ := h.lineIn(c); line != "" {
 			return true
 		}
 		n := len(c.Members)
@@ -249,36 +240,4 @@ func without[T any](list []T, i int, after func(*T) *hujson.Extra) []T {
 		*after(&list[last-1]) = nil
 	}
 	return slices.Delete(list, i, i+1)
-}
-
-// Disabled returns the setting that keeps the host from running the hook, "" if there is none. Gemini CLI's /hooks
-// disable writes the hook's name, or its command line.
-func (h Hook) Disabled(settings []byte) string {
-	root, _, err := parse(bytes.Clone(settings)) // Standardize changes the bytes
-	if err != nil {
-		return ""
-	}
-	root.Standardize()
-	var of struct {
-		Off    bool `json:"disableAllHooks"`
-		Config struct {
-			Enabled  any   `json:"enabled"`
-			Disabled []any `json:"disabled"`
-		} `json:"hooksConfig"`
-	}
-	_ = json.Unmarshal(root.Pack(), &of) // a value of another type means nothing to the host either
-	switch {
-	case h.Host == hook.Claude && of.Off:
-		return `"disableAllHooks": true`
-	case h.Host != hook.Gemini:
-		return ""
-	case of.Config.Enabled == false:
-		return `"hooksConfig": {"enabled": false}`
-	}
-	for _, name := range of.Config.Disabled {
-		if name == "sidecoach" || name == h.line() {
-			return fmt.Sprintf(`"hooksConfig": {"disabled": [%q]}`, name)
-		}
-	}
-	return ""
 }
