@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -20,39 +21,31 @@ const (
 	Copilot Host = "copilot" // GitHub Copilot CLI
 )
 
+// traits are what differs between the hosts.
+var traits = map[Host]struct {
+	product     string
+	most        int
+	accumulates bool // its message is all that the agent printed since the human spoke
+	echoes      bool // a message that a hook sends to the agent comes back to the hook as a prompt
+}{
+	Claude:  {product: "Claude Code", most: 8},
+	Codex:   {product: "Codex"},
+	Gemini:  {product: "Gemini CLI", accumulates: true, echoes: true},
+	Cursor:  {product: "Cursor", echoes: true},
+	Copilot: {product: "Copilot CLI", most: 8, echoes: true},
+}
+
 // Hosts returns the hosts, fresh, in their order.
 func Hosts() []Host { return []Host{Claude, Codex, Gemini, Cursor, Copilot} }
 
 // Product returns what people call the host: "Claude Code".
-func (h Host) Product() string {
-	switch h {
-	case Claude:
-		return "Claude Code"
-	case Codex:
-		return "Codex"
-	case Gemini:
-		return "Gemini CLI"
-	case Cursor:
-		return "Cursor"
-	case Copilot:
-		return "Copilot CLI"
-	}
-	return string(h)
-}
+func (h Host) Product() string { return cmp.Or(traits[h].product, string(h)) }
 
 // MostContinues returns how often in a row the host lets a hook continue the agent, 0 for as often as it likes.
-func (h Host) MostContinues() int {
-	if h == Claude || h == Copilot {
-		return 8
-	}
-	return 0
-}
+func (h Host) MostContinues() int { return traits[h].most }
 
-// accumulates reports whether the host's message is all that the agent printed since the human spoke.
-func (h Host) accumulates() bool { return h == Gemini }
-
-// echoes reports whether a message that a hook sends to the agent comes back to the hook as a prompt.
-func (h Host) echoes() bool { return h == Gemini || h == Cursor || h == Copilot }
+func (h Host) accumulates() bool { return traits[h].accumulates }
+func (h Host) echoes() bool      { return traits[h].echoes }
 
 // reply is what a hook writes to standard output. Codex refuses keys that it does not know, so an empty field is left
 // out. No host gets "continue" at a pause, where it has another meaning.

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -87,60 +86,46 @@ func names(tree fs.FS) (files []string, err error) {
 		switch {
 		case name == folderName && errors.Is(err, fs.ErrNotExist):
 			return nil
-		case err == nil && len(files) == maxFiles:
-			return fmt.Errorf("%s has more than %d files", folderName, maxFiles)
 		case err == nil && !e.IsDir():
 			files = append(files, name)
+		}
+		if err == nil && len(files) > maxFiles {
+			err = fmt.Errorf("%s has more than %d files", folderName, maxFiles)
 		}
 		return err
 	})
 	for _, folder := range skills.Folders() {
 		found, _ := fs.Glob(tree, folder+"/*/SKILL.md") // the pattern is valid
-		files = append(files, found...)
-	}
-	if err == nil && len(files) > 2*maxFiles {
-		err = fmt.Errorf("there are more than %d skills", maxFiles)
+		files = append(files, found[:min(len(found), maxFiles)]...)
 	}
 	slices.Sort(files)
 	return files, err
 }
 
-// read reads the files into memory.
+// read reads the files into memory. Opening a pipe can block forever, so it looks first.
 func (f *Folder) read(tree fs.FS) error {
 	f.content = fstest.MapFS{}
-	hash, left := sha256.New(), int64(maxFolder)
+	hash, size := sha256.New(), int64(0)
 	for _, name := range f.Files {
-		text, err := readFile(tree, name, left)
+		info, err := fs.Stat(tree, name)
 		if err != nil {
 			return err
 		}
-		left -= int64(len(text))
+		if size += info.Size(); size > maxFolder {
+			return fmt.Errorf("the files are larger than %d kB together: %s", maxFolder>>10, name)
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file", name)
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
 		fmt.Fprintf(hash, "%d %s %d %s", len(name), name, len(text), text) // a hash never fails
 		f.content[name] = &fstest.MapFile{Data: text}
 	}
 	f.Hash = hex.EncodeToString(hash.Sum(nil))
 	return nil
-}
-
-// readFile reads a regular file of at most so many bytes. Opening a pipe can block forever, so it looks first.
-func readFile(tree fs.FS, name string, most int64) ([]byte, error) {
-	info, err := fs.Stat(tree, name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	file, err := tree.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("the files are larger than %d kB together: %s", maxFolder>>10, name)
-	}
-	return text, err
 }
 
 // Root returns the project that a folder belongs to: the nearest folder above it that has .sidecoach or .git, else

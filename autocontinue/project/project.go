@@ -66,30 +66,22 @@ func (p *Projects) load(ctx context.Context, root string) (s settings, err error
 	return s, err
 }
 
-var errNoChange = errors.New("project: nothing to change")
-
-// update lets fn change the settings of a project. It changes nothing if fn returns false.
-func (p *Projects) update(ctx context.Context, root string, fn func(*settings) bool) error {
+// update lets fn change the settings of a project.
+func (p *Projects) update(ctx context.Context, root string, fn func(*settings)) error {
 	doc, err := p.document(root)
 	if err != nil {
 		return err
 	}
-	err = doc.Update(ctx, func(s settings) (settings, error) {
+	return doc.Update(ctx, func(s settings) (settings, error) {
 		s.Root = root
-		if !fn(&s) {
-			return s, errNoChange
-		}
+		fn(&s)
 		return s, nil
 	})
-	if errors.Is(err, errNoChange) {
-		return nil
-	}
-	return err
 }
 
 // Allow remembers that the human allows the folder as it is.
 func (p *Projects) Allow(ctx context.Context, f Folder) error {
-	return p.update(ctx, f.Root, func(s *settings) bool { s.Allowed = f.Hash; return true })
+	return p.update(ctx, f.Root, func(s *settings) { s.Allowed = f.Hash })
 }
 
 // Folder returns the folder of the project that dir is in. If the human has not allowed it as it is, the error is
@@ -118,7 +110,7 @@ func (p *Projects) Folder(ctx context.Context, dir string) (Folder, error) {
 
 // SetGoal sets the goal of the project root; nil clears it.
 func (p *Projects) SetGoal(ctx context.Context, root string, g *Goal) error {
-	return p.update(ctx, root, func(s *settings) bool { s.Goal = g; return true })
+	return p.update(ctx, root, func(s *settings) { s.Goal = g })
 }
 
 // GoalAt returns the goal of the nearest folder with one, dir or above it, and that folder. The bool says whether there
@@ -144,15 +136,13 @@ func (p *Projects) Begin(ctx context.Context, session, dir string) error {
 	if err != nil || !ok || isSubagent(session) {
 		return err
 	}
-	return p.Change(ctx, root, g.Set, func(g *Goal) bool {
-		if g.Session != "" && !g.Wide || !g.Ended.IsZero() {
-			return false
+	return p.Change(ctx, root, g.Set, func(g *Goal) {
+		if (g.Session == "" || g.Wide) && g.Ended.IsZero() {
+			g.Session = p.host + "/" + session
+			if g.Begun.IsZero() {
+				g.Begun = p.now()
+			}
 		}
-		g.Session = p.host + "/" + session
-		if g.Begun.IsZero() {
-			g.Begun = p.now()
-		}
-		return true
 	})
 }
 
@@ -169,11 +159,12 @@ func (p *Projects) Goal(ctx context.Context, session, dir string) (g Goal, root 
 // isSubagent reports whether a session of a hook is that of a sub-agent.
 func isSubagent(session string) bool { return strings.Contains(session, "/") }
 
-// Change lets fn change the goal of root that was set at a time. It changes nothing if fn returns false, or if the goal
-// was cleared or set anew.
-func (p *Projects) Change(ctx context.Context, root string, set time.Time, fn func(*Goal) bool) error {
-	return p.update(ctx, root, func(s *settings) bool {
-		return s.Goal != nil && s.Goal.Set.Equal(set) && fn(s.Goal)
+// Change lets fn change the goal of root that was set at a time. It changes nothing if the goal was cleared or set anew.
+func (p *Projects) Change(ctx context.Context, root string, set time.Time, fn func(*Goal)) error {
+	return p.update(ctx, root, func(s *settings) {
+		if s.Goal != nil && s.Goal.Set.Equal(set) {
+			fn(s.Goal)
+		}
 	})
 }
 

@@ -247,13 +247,13 @@ func TestAGoalThatIsSetAnewBindsAnew(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, ok)
 
-	require.NoError(t, p.Change(ctx, root, noon, func(*project.Goal) bool { panic("the goal of before") }))
+	require.NoError(t, p.Change(ctx, root, noon, func(*project.Goal) { panic("the goal of before") }))
 	require.NoError(t, p.Begin(ctx, "b", root))
 	_, _, ok, err = p.Goal(ctx, "b", root)
 	require.NoError(t, err)
 	assert.True(t, ok)
 
-	require.NoError(t, p.Change(ctx, root, later.Set, func(g *project.Goal) bool { g.Ended = noon; return true }))
+	require.NoError(t, p.Change(ctx, root, later.Set, func(g *project.Goal) { g.Ended = noon }))
 	_, _, ok, err = p.Goal(ctx, "b", root)
 	require.NoError(t, err)
 	assert.False(t, ok, "it has ended")

@@ -87,12 +87,11 @@ func (s setting) pursue(
 	goal.Seen = func(list []verifier.Criterion) { seen = list }
 	p.Output.Stages, cfg.Verifier = g.Stages, timedVerifier{goal, ""}
 	cfg.Observer = autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
-		err := projects.Change(ctx, root, g.Set, func(g *project.Goal) bool {
+		err := projects.Change(ctx, root, g.Set, func(g *project.Goal) {
 			g.Criteria, g.Stage = seen, max(g.Stage, e.Decision.Stage)
 			if e.Decision.Reason == autocontinue.ReasonCompletion && g.IsReached() {
 				g.Ended = e.Time
 			}
-			return true
 		})
 		return errors.Join(err, journal.Observe(ctx, e))
 	})
