@@ -28,7 +28,7 @@
 //
 // # What cannot be read
 //
-// A file that no version of this package can have written is moved to aside, [Options].OnSetAside is told, and the
+// At an update, a file that no version of this package can have written is moved to aside, [Options].OnSetAside is told, and the
 // session starts afresh: a file that was cut short, is not JSON, belongs to another session, is not a regular file, or
 // is larger than 1 MiB. A host that knows more than an empty session sets [autocontinue.Output].Continues or Hold.
 //

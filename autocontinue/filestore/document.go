@@ -38,33 +38,14 @@ type Session struct {
 // Session returns the document of a session, for hosts that keep something beside the state and change both in one
 // step. An empty name is [autocontinue.ErrNoSession].
 func (s *Store) Session(session string) (*Document[Session], error) {
-	if s == nil || s.tryLock == nil {
-		return nil, errors.New("filestore: this Store is a zero value: make one with New")
-	}
 	if session == "" {
 		return nil, autocontinue.ErrNoSession
 	}
 	return newDocument[Session](s, sessionKind, s.opts.Host, session), nil
 }
 
-// UnmarshalJSON reads the two fields. A missing state is an error, not an empty one.
-func (v *Session) UnmarshalJSON(data []byte) error {
-	var read struct {
-		State *autocontinue.State
-		Extra json.RawMessage
-	}
-	if err := json.Unmarshal(data, &read); err != nil {
-		return err
-	}
-	if read.State == nil {
-		return errors.New("a session without state")
-	}
-	*v = Session{*read.State, read.Extra}
-	return nil
-}
-
-// Document is one value in its own file, as JSON. It is read without a lock, replaced under one, and set aside when it
-// cannot be read. T is whatever encoding/json can write and read back. If its UnmarshalJSON returns an error that wraps
+// Document is one value in its own file, as JSON. It is read without a lock, replaced under one, and then set aside if it
+// could not be read. T is whatever encoding/json can write and read back. If its UnmarshalJSON returns an error that wraps
 // [autocontinue.ErrStateVersion], the value is of a newer version and stays as it is. A Document is safe for concurrent
 // use, also by processes.
 type Document[T any] struct {
@@ -121,11 +102,11 @@ func isUnreadable(err error) bool {
 	return ok
 }
 
-// Load returns the value, the zero T if there is none. It sees what an Update wrote that has returned. A file that
-// cannot be read is set aside, which needs the lock. The errors are those of ctx, [autocontinue.ErrStateVersion],
-// [autocontinue.ErrUnavailable], and [autocontinue.ErrConflict] where a file must be set aside.
+// Load returns the value, the zero T if there is none or it cannot be read: the next Update sets such a file aside. It
+// sees what an Update wrote that has returned. The errors are those of ctx, [autocontinue.ErrStateVersion] and
+// [autocontinue.ErrUnavailable].
 func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
-	if err := usable(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return v, err
 	}
 	root, err := d.store.open(false)
@@ -135,23 +116,17 @@ func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
 		return v, err
 	}
 	defer root.Close()
-	if v, _, err = d.read(root); !isUnreadable(err) {
-		return v, err
+	if v, _, err = d.read(root); isUnreadable(err) {
+		err = nil
 	}
-	unlock, err := d.store.lock(ctx, root, lockOf(d.key))
-	if err != nil {
-		return v, err
-	}
-	defer unlock()
-	v, _, err = d.readLocked(root) // it may have been replaced meanwhile
 	return v, err
 }
 
 // Update replaces the value by what fn returns for it, the zero T if there was none. Fn is called at most once, with
-// the document's lock held: it must not use the store. The errors are those of fn and Load, and [ErrTooLarge]; after an
-// error nothing was written.
+// the document's lock held: it must not use the store. The errors are those of fn and Load, [ErrTooLarge], and
+// [autocontinue.ErrConflict]; after an error nothing was written.
 func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
-	if err := usable(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	root, err := d.store.open(true)
@@ -166,13 +141,6 @@ func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 	return err
 }
 
-func usable(ctx context.Context) error {
-	if ctx == nil {
-		return errors.New("filestore: the context is nil: give context.Background() if there is none")
-	}
-	return ctx.Err()
-}
-
 // update reports whether the file is a new one.
 func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, error)) (created bool, err error) {
 	unlock, err := d.store.lock(ctx, root, lockOf(d.key))
@@ -180,7 +148,10 @@ func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, 
 		return false, err
 	}
 	defer unlock()
-	v, old, err := d.readLocked(root)
+	v, old, err := d.read(root)
+	if why, ok := errors.AsType[unreadable](err); ok {
+		old, err = envelope{}, d.store.setAside(root, d.file(), d.kind, why)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -200,15 +171,6 @@ func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, 
 		return false, nil
 	}
 	return old.Format == 0, d.store.write(root, d.file(), envelope{format, d.key, d.label, value})
-}
-
-// readLocked is read with the lock held. It sets an unreadable file aside and returns the zero value.
-func (d *Document[T]) readLocked(root *os.Root) (v T, e envelope, err error) {
-	v, e, err = d.read(root)
-	if why, ok := errors.AsType[unreadable](err); ok {
-		return v, envelope{}, d.store.setAside(root, d.file(), d.kind, d.label, why)
-	}
-	return v, e, err
 }
 
 // read returns the value and the file that it came from, the zero envelope if there is none. A file that nobody can
@@ -307,17 +269,8 @@ const (
 	maxAside    = 8 // files set aside that are kept
 )
 
-// SetAside is a file that could not be read and was moved away, so that its session could start afresh.
-type SetAside struct {
-	Kind string // of the document: "sessions", …; "journal"
-	Name string // of the document, its first 200 bytes: host and session, with a slash between them
-	File string // absolute path it had
-	To   string // absolute path it has now
-	Why  string // what was wrong with it
-}
-
 // setAside moves a file away. The caller holds its lock.
-func (s *Store) setAside(root *os.Root, name, kind, label string, why unreadable) error {
+func (s *Store) setAside(root *os.Root, name, kind string, why unreadable) error {
 	now := s.opts.Now().UTC().Format("20060102T150405.000000000Z")
 	to := asideFolder + "/" + now + "-" + kind + "-" + path.Base(name)
 	err := root.MkdirAll(asideFolder, 0o700)
@@ -334,7 +287,8 @@ func (s *Store) setAside(root *os.Root, name, kind, label string, why unreadable
 		return s.diskError("set aside", name, err)
 	}
 	if s.opts.OnSetAside != nil {
-		s.opts.OnSetAside(SetAside{Kind: kind, Name: label, File: s.path(name), To: s.path(to), Why: string(why)})
+		s.opts.OnSetAside(kind, fmt.Sprintf("%s could not be read (%s) and was set aside as %s",
+			s.path(name), why, s.path(to)))
 	}
 	return nil
 }

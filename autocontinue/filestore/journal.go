@@ -82,7 +82,7 @@ func (s *Store) makeRoom(root *os.Root, more int64) error {
 		return nil
 	}
 	if !info.Mode().IsRegular() {
-		return s.setAside(root, journalFile, "journal", "", notRegular)
+		return s.setAside(root, journalFile, "journal", notRegular)
 	}
 	if err := root.Rename(journalFile, olderFile); err != nil {
 		return s.diskError("replace", olderFile, err)

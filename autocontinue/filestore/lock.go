@@ -31,10 +31,7 @@ func lockName(n int) string {
 
 // lockOf returns the number of the lock of a document. The name of its file begins like its key.
 func lockOf(key string) int {
-	b, err := strconv.ParseUint(key[:2], 16, 8)
-	if err != nil {
-		return 0
-	}
+	b, _ := strconv.ParseUint(key[:2], 16, 8) // 0 for a name that is not ours
 	return int(b) % journalLock
 }
 

@@ -48,21 +48,6 @@ func TestLocked(t *testing.T) {
 	assert.Equal(t, 1, seqOf(t, s, "s"))
 }
 
-// A file that has to be set aside waits for whoever is writing it.
-func TestUnreadableAndLocked(t *testing.T) {
-	var moved collector
-	s := newStore(t, filestore.Options{LockTimeout: 20 * time.Millisecond, OnSetAside: moved.add})
-	require.NoError(t, s.Update(t.Context(), "s", increment))
-	path := onlyFile(t, s, "sessions")
-	holding(t, s, "s", func() {
-		write(t, path, []byte("{"))
-		_, err := s.Load(t.Context(), "s")
-		require.ErrorIs(t, err, autocontinue.ErrConflict)
-	})
-	assert.Empty(t, moved.list)
-	assert.Equal(t, 2, seqOf(t, s, "s"), "replaced by whoever had the lock")
-}
-
 func TestContextWhileWaiting(t *testing.T) {
 	s := newStore(t, filestore.Options{LockTimeout: time.Hour})
 	holding(t, s, "s", func() {

@@ -93,7 +93,7 @@ func kill(t *testing.T, cmd *exec.Cmd, after int) int {
 
 // A process that is killed while it writes leaves the old state or the new one, and no lock.
 func TestKilledWhileWriting(t *testing.T) {
-	s := newStore(t, filestore.Options{OnSetAside: func(a filestore.SetAside) { t.Errorf("set aside: %+v", a) }})
+	s := newStore(t, filestore.Options{OnSetAside: func(_, what string) { t.Error(what) }})
 	for round := range 40 {
 		last := kill(t, childOf(t, "count", s.Dir(), "s", "0"), 1+round%7)
 		d, err := s.Session("s")

@@ -28,9 +28,10 @@ type Options struct {
 	// aside.
 	NoSync bool
 
-	// OnSetAside is told each file that could not be read and was set aside. It may write to the journal, but must not
-	// use documents, since one is locked. Several goroutines may call it at once. Nil tells nobody.
-	OnSetAside func(SetAside)
+	// OnSetAside is told each file that could not be read and was set aside: its kind, such as "sessions" or "journal",
+	// and what happened, in words. It may write to the journal, but must not use documents, since one is locked. Several
+	// goroutines may call it at once. Nil tells nobody.
+	OnSetAside func(kind, what string)
 
 	Now func() time.Time // for ages and names; nil is time.Now
 }
@@ -71,8 +72,7 @@ func New(dir string, opts Options) (*Store, error) {
 func (s *Store) Dir() string { return s.dir }
 
 // Load returns the state of a session, the zero State if there is none. Its errors are those of ctx,
-// [autocontinue.ErrNoSession], [autocontinue.ErrStateVersion], [autocontinue.ErrUnavailable], and
-// [autocontinue.ErrConflict] where a file must be set aside.
+// [autocontinue.ErrNoSession], [autocontinue.ErrStateVersion] and [autocontinue.ErrUnavailable].
 func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, error) {
 	d, err := s.Session(session)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 }
 
 // Update replaces the state of a session by what fn returns. What the host keeps beside it stays as it is. Its errors
-// are those of Load and of fn, and [ErrTooLarge]. Fn is called at most once, with the session's lock held: it must not
+// are those of Load and of fn, [ErrTooLarge] and [autocontinue.ErrConflict]. Fn is called at most once, with the session's lock held: it must not
 // use the store.
 func (s *Store) Update(
 	ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -113,9 +112,8 @@ func (k *keeper) warn(err error) {
 	complain(k.stderr, "sidecoach: not remembered: "+withoutPackage(err))
 }
 
-func (k *keeper) setAside(a filestore.SetAside) {
-	what := fmt.Sprintf("%s could not be read (%s) and was set aside as %s", a.File, a.Why, a.To)
-	if a.Kind == "sessions" {
+func (k *keeper) setAside(kind, what string) {
+	if kind == "sessions" {
 		what += "; the session starts afresh"
 	}
 	complain(k.stderr, "sidecoach: "+what)
